@@ -1,0 +1,55 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// Sentinels of this package. Match with errors.Is; what callers get is an
+// *Error that names the operation and the path. fs.ErrNotExist, fs.ErrExist
+// and fs.ErrPermission are used where they fit.
+var (
+	ErrBadName      = errors.New("name is not allowed here")
+	ErrNameTooLong  = errors.New("name is too long")
+	ErrIsDir        = errors.New("is a folder")
+	ErrNotDir       = errors.New("is not a folder")
+	ErrNotEmpty     = errors.New("folder is not empty")
+	ErrNotNote      = errors.New("is not a note")
+	ErrReadOnly     = errors.New("is read-only")
+	ErrInvalidUTF8  = errors.New("is not valid UTF-8")
+	ErrTooLarge     = errors.New("is larger than 16 MiB")
+	ErrOffline      = errors.New("folder is offline")
+	ErrNoSpace      = errors.New("no space left on the disk")
+	ErrRefused      = errors.New("change cannot be made a suggestion")
+	ErrNeedsReview  = errors.New("is not allowed in suggest mode")
+	ErrConflict     = errors.New("content changed meanwhile")
+	ErrClosed       = errors.New("workspace is closed")
+	ErrUnknownStore = errors.New("store was written by a newer relayfs")
+)
+
+// Error is what went wrong, in which operation, on which path.
+type Error struct {
+	Op   string // "open", "write", "create", "rename", ...
+	Path Path
+	Err  error
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s %q: %v", e.Op, string(e.Path), e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// wrapError puts op and path around err once; an *Error passes unchanged.
+func wrapError(op string, p Path, err error) error {
+	var known *Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return &Error{Op: op, Path: p, Err: err}
+}

@@ -1,0 +1,81 @@
+package bridge
+
+import "sync"
+
+// EventKind says what happened to a path.
+type EventKind uint8
+
+const (
+	// EventChanged: the raw text of a note, or the bytes of another file, changed.
+	EventChanged EventKind = iota
+	// EventCreated: a note, file or folder is there that was not.
+	EventCreated
+	// EventRemoved: it is gone.
+	EventRemoved
+	// EventRenamed: OldPath is now Path, with everything below it.
+	EventRenamed
+	// EventOffline and EventOnline: a Folder's source went away or came back.
+	EventOffline
+	EventOnline
+)
+
+var eventNames = [...]string{"changed", "created", "removed", "renamed", "offline", "online"}
+
+func (k EventKind) String() string { return eventNames[k] }
+
+// Event is one published change. By the time a subscriber sees it, every
+// reader of the workspace gets the new state.
+type Event struct {
+	Kind    EventKind
+	Path    Path
+	OldPath Path // EventRenamed only
+	Dir     bool
+	// Version is the note's new state for EventChanged and EventCreated, where
+	// the text is at hand; nil when the note has not been read yet.
+	Version *Version
+	// ViewChanged says whether the bytes a reader is shown differ from before.
+	ViewChanged bool
+	// Origin is who made the change: the Origin of the Write or structure
+	// operation, nil for a change that came from the source (a person).
+	Origin any
+}
+
+// broadcaster calls every subscriber with every event.
+type broadcaster struct {
+	mu   sync.Mutex // protects the following
+	subs map[int]func(Event)
+	next int
+}
+
+// Subscribe calls fn after each change until cancel is called. fn runs on the
+// goroutine that made the change, holding no lock of the workspace; it must
+// return at once (put the event in a queue) and must not write to the workspace.
+func (w *Workspace) Subscribe(fn func(Event)) (cancel func()) { return w.events.subscribe(fn) }
+
+func (b *broadcaster) subscribe(fn func(Event)) (cancel func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.subs == nil {
+		b.subs = make(map[int]func(Event))
+	}
+	id := b.next
+	b.next++
+	b.subs[id] = fn
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.subs, id)
+	}
+}
+
+func (b *broadcaster) publish(ev Event) {
+	b.mu.Lock()
+	subs := make([]func(Event), 0, len(b.subs))
+	for _, fn := range b.subs {
+		subs = append(subs, fn)
+	}
+	b.mu.Unlock()
+	for _, fn := range subs {
+		fn(ev)
+	}
+}

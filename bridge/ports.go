@@ -1,0 +1,144 @@
+package bridge
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"time"
+)
+
+// Source is where the documents of one Folder live. Paths are relative to the
+// Folder, '/'-separated, never empty, already checked by CleanPath.
+//
+// Every method may be called from several goroutines. Errors wrap the
+// sentinels of this package and of io/fs.
+type Source interface {
+	// Scan reports everything the Folder holds, parents before children. A
+	// missing or unreadable root is ErrOffline.
+	Scan(ctx context.Context, found func(SourceEntry)) error
+
+	// Read returns the bytes of a note and the stamp that names this state of
+	// it. A save in progress is waited for, within a bound.
+	Read(ctx context.Context, rel string) ([]byte, Stamp, error)
+
+	// Replace makes data the content of rel, durably and atomically, but only
+	// if the content is still the one that expect names: otherwise it changes
+	// nothing and returns ErrConflict, and the caller reads again. modTime is
+	// given to the file, to the nanosecond where the disk can.
+	Replace(ctx context.Context, rel string, expect Stamp, data []byte, modTime time.Time) (Stamp, error)
+
+	// Run watches the source until ctx is done and reports each change made by
+	// others, after it has settled. It reports nothing for what Replace and
+	// the Structure methods did themselves. It returns nil when ctx ends.
+	Run(ctx context.Context, changed func(SourceEvent)) error
+}
+
+// Structure is the part of a Source that creates, moves and removes. Each
+// operation is durable when it returns.
+type Structure interface {
+	// Create makes a new file; fs.ErrExist if the name is taken. Missing parent
+	// folders are made.
+	Create(ctx context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (Stamp, error)
+	// Mkdir makes one folder.
+	Mkdir(ctx context.Context, rel string) error
+	// Rename moves a file or a folder; it replaces an existing file only when
+	// replace is set, and never a folder.
+	Rename(ctx context.Context, oldRel, newRel string, replace bool) error
+	// Remove takes a file or an empty folder away, recoverably where the source
+	// has a place for that (a vault's .trash).
+	Remove(ctx context.Context, rel string) error
+}
+
+// Files is the part of a Source that serves what is not a note, byte for byte.
+type Files interface {
+	// OpenFile opens a file with the flags of os.OpenFile.
+	OpenFile(rel string, flag int, perm fs.FileMode) (File, error)
+}
+
+// File is an open file that is not a note.
+type File interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	Truncate(size int64) error
+	Sync() error
+	Stat() (fs.FileInfo, error)
+}
+
+// Stamp names one state of a file's content: if the stamp is the same, so are
+// the bytes. It is comparable; the zero Stamp names nothing.
+type Stamp struct {
+	Device, Inode    uint64
+	Size             int64
+	ModTime, ChgTime int64 // Unix nanoseconds
+}
+
+// SourceEntry is one thing a Source holds.
+type SourceEntry struct {
+	Rel   string
+	Dir   bool
+	Mode  fs.FileMode // permission bits
+	Stamp Stamp
+}
+
+// SourceEvent is one change made by others. Rel is "" for the Folder itself.
+type SourceEvent struct {
+	Kind   EventKind
+	Rel    string
+	OldRel string      // EventRenamed
+	Entry  SourceEntry // EventCreated, EventChanged and EventRenamed
+}
+
+// Store keeps the documents' Yjs updates and what relayfs knows beside the
+// text. Methods may be called from several goroutines. After an error nothing
+// of that call has been kept.
+type Store interface {
+	// DocID returns the document kept under p, or fs.ErrNotExist.
+	DocID(p Path) (DocID, error)
+	// Load returns everything kept for id, oldest first; an unknown id gives an
+	// empty History.
+	Load(id DocID) (History, error)
+	// Append keeps rec for the document id, which lives at p, and returns its
+	// sequence number. It is durable when Append returns; concurrent calls may
+	// share one sync.
+	Append(id DocID, p Path, rec Record) (seq uint64, err error)
+	// Materialized notes that the source's file holds the text as of seq. It is
+	// kept soon, not durably: the file itself is the proof. Records up to seq may
+	// from now on be compacted.
+	Materialized(id DocID, seq uint64, sum ContentSum)
+	// Rename moves every document at or below oldPath.
+	Rename(oldPath, newPath Path) error
+}
+
+// ContentSum is the SHA-256 of a document's raw text.
+type ContentSum [32]byte
+
+// History is what a Store kept of one document.
+type History struct {
+	Records      []Record // the first one may be many merged into one
+	Materialized uint64   // Seq of the last record known to be in the source's file
+	Sum          ContentSum
+}
+
+// Record is one durable change of a document.
+type Record struct {
+	Seq     uint64 `json:"-"` // set by the Store
+	Update  []byte `json:"-"` // Yjs update V1
+	Author  string `json:"author,omitempty"`
+	Session string `json:"session,omitempty"`
+	Time    time.Time
+	// Client, Clock and Len name the CRDT units this change inserted, so that a
+	// suggestion can be traced to its author whatever was typed since.
+	Client uint64 `json:"client,omitempty"`
+	Clock  uint64 `json:"clock,omitempty"`
+	Len    uint64 `json:"len,omitempty"`
+	// FrontMatter is set when the change touched the front matter, which carries
+	// no marks: the way back.
+	FrontMatter *FrontMatterChange `json:"frontMatter,omitempty"`
+}
+
+// FrontMatterChange is a note's front matter before and after one write.
+type FrontMatterChange struct {
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
