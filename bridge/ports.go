@@ -98,14 +98,17 @@ type Store interface {
 	// Load returns everything kept for id, oldest first; an unknown id gives an
 	// empty History.
 	Load(id DocID) (History, error)
-	// Append keeps rec for the document id, which lives at p, and returns its
-	// sequence number. It is durable when Append returns; concurrent calls may
-	// share one sync.
-	Append(id DocID, p Path, rec Record) (seq uint64, err error)
+	// Append keeps recs, all or none, for the document id, which lives at p, and
+	// returns the sequence number of the last one. They are durable when Append
+	// returns; concurrent calls may share one sync.
+	Append(id DocID, p Path, recs ...Record) (seq uint64, err error)
 	// Materialized notes that the source's file holds the text as of seq. It is
 	// kept soon, not durably: the file itself is the proof. Records up to seq may
 	// from now on be compacted.
 	Materialized(id DocID, seq uint64, sum ContentSum)
+	// Behind lists the paths of documents that have records after Materialized:
+	// after a crash, the candidates whose file may lack an acknowledged change.
+	Behind() ([]Path, error)
 	// Rename moves every document at or below oldPath.
 	Rename(oldPath, newPath Path) error
 }
