@@ -1,0 +1,41 @@
+# Thin names for small scripts; CI calls the same ones.
+GO ?= go
+PREFIX ?= /usr/local
+
+.PHONY: build demo test lint fuzz interop bench soak install clean help
+
+build: ## build ./relayfs
+	$(GO) build -trimpath -o relayfs ./cmd/relayfs
+
+demo: ## install FUSE if it is missing, build, and show the main job on a copy of the sample vault
+	tests/scripts/deps.sh demo
+	$(MAKE) build
+	tests/scripts/demo.sh
+
+test: ## install what is missing, lint, run every test
+	tests/scripts/test.sh
+
+lint: ## gofmt, go vet, staticcheck
+	tests/scripts/lint.sh
+
+fuzz: ## every fuzz target for FUZZTIME (30s)
+	tests/scripts/fuzz.sh
+
+interop: ## the tests against other implementations: yjs in Node, CriticMarkup parsers, MCP clients
+	tests/scripts/interop.sh
+
+bench: ## benchmarks
+	tests/scripts/bench.sh
+
+soak: ## kill, write and merge on a mount for SOAKTIME (10m), with the race detector in the binary
+	tests/scripts/soak.sh
+
+install: build ## copy the binary to $(PREFIX)/bin
+	install -D -m 755 relayfs $(DESTDIR)$(PREFIX)/bin/relayfs
+
+clean: ## remove what make built and installed below this directory
+	rm -f relayfs
+	rm -rf tests/peer/node_modules tests/critic/node_modules
+
+help: ## this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Installs what the demo or the tests need and this machine lacks.
+#
+#   deps.sh demo   FUSE only
+#   deps.sh test   FUSE, the programs that the tests drive on a mount, and the npm packages of the interop tests
+#
+# Debian packages come through apt-get (with sudo when not root). Nothing that is there already is touched.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+what=${1:-test}
+
+# command -> Debian package that brings it
+demo_tools=(fusermount3:fuse3 diff:diffutils)
+test_tools=("${demo_tools[@]}" gcc:gcc rg:ripgrep vim:vim nano:nano tmux:tmux python3:python3 perl:perl patch:patch
+	sed:sed grep:grep find:findutils unshare:util-linux setpriv:util-linux git:git node:nodejs npm:npm)
+
+case $what in
+demo) tools=("${demo_tools[@]}") ;;
+test) tools=("${test_tools[@]}") ;;
+*) echo "usage: deps.sh [demo|test]" >&2; exit 2 ;;
+esac
+
+say() { echo "deps: $*" >&2; }
+
+missing=()
+for tool in "${tools[@]}"; do
+	command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
+done
+# The race detector links against the C library.
+if [[ " ${missing[*]-} " == *" gcc "* ]]; then missing+=(libc6-dev); fi
+
+if ((${#missing[@]})); then
+	say "missing: ${missing[*]}"
+	if ! command -v apt-get >/dev/null; then
+		say "this machine has no apt-get; install the packages above with your package manager and run this again"
+		exit 1
+	fi
+	as_root=()
+	if ((EUID != 0)); then
+		command -v sudo >/dev/null || { say "not root and no sudo; as root: apt-get install ${missing[*]}"; exit 1; }
+		as_root=(sudo)
+	fi
+	say "installing with apt-get"
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+fi
+
+command -v go >/dev/null || { say "Go 1.26 or newer is needed: https://go.dev/dl/"; exit 1; }
+
+if [[ $what == test ]]; then
+	for dir in tests/peer tests/critic; do
+		[[ -f $dir/package-lock.json ]] || continue
+		# npm writes node_modules/.package-lock.json last: newer than the lock file means installed.
+		[[ $dir/node_modules/.package-lock.json -nt $dir/package-lock.json ]] && continue
+		say "npm ci in $dir"
+		npm ci --prefix "$dir" --no-audit --no-fund --loglevel=error >&2
+	done
+fi
+
+[[ -e /dev/fuse ]] || say "warning: /dev/fuse does not exist here (in a container: run it with --device /dev/fuse --cap-add SYS_ADMIN)"
+say "everything that '$what' needs is here"

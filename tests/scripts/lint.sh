@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# gofmt, go vet and staticcheck over the whole module.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+echo "lint: gofmt"
+unformatted=$(git ls-files -z --cached --others --exclude-standard '*.go' | xargs -0 -r gofmt -l)
+if [[ -n $unformatted ]]; then
+	printf 'not formatted, run gofmt -w on:\n%s\n' "$unformatted" >&2
+	exit 1
+fi
+echo "lint: go vet"
+go vet ./...
+echo "lint: staticcheck"
+go tool staticcheck ./...

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Everything that must hold: installs what is missing, lints, and runs all tests. The last line is "N passed, N failed".
+#
+#   TIMEOUT   how long one package may take (default 20m)
+#   RACE      packages to test with the race detector: those that start goroutines or are called by several
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+TIMEOUT=${TIMEOUT:-20m}
+RACE=${RACE:-'/(bridge|bridge/vault|bridge/store|bridge/ysync|fusefs|mcpserver|cmd/relayfs)$'}
+
+tests/scripts/deps.sh test
+tests/scripts/lint.sh
+
+# The runs' own exit codes are in the stream: testsum counts them and fails for them.
+{
+	raced=$(go list ./... | grep -E "$RACE" || true)
+	plain=$(go list ./... | grep -vE "$RACE" || true)
+	# shellcheck disable=SC2086 # package lists are words
+	if [[ -n $raced ]]; then go test -json -race -timeout "$TIMEOUT" $raced || true; fi
+	# -count=1: the end-to-end tests read files and programs that the test cache does not know of.
+	# shellcheck disable=SC2086
+	go test -json -count=1 -timeout "$TIMEOUT" $plain || true
+} | go run ./tests/testsum
