@@ -89,8 +89,8 @@ type SourceEvent struct {
 	Entry  SourceEntry // EventCreated, EventChanged and EventRenamed
 }
 
-// Store keeps the documents' Yjs updates and what relayfs knows beside the
-// text. Methods may be called from several goroutines. After an error nothing
+// Store keeps the Yjs updates of one source's documents and what relayfs knows
+// beside the text. Its paths are relative to the source. Methods may be called from several goroutines. After an error nothing
 // of that call has been kept.
 type Store interface {
 	// DocID returns the document kept under p, or fs.ErrNotExist.

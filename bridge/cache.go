@@ -1,0 +1,83 @@
+package bridge
+
+import (
+	"container/list"
+	"sync"
+)
+
+// cacheBudget is how many bytes of note text are kept in memory. Text beyond it
+// is dropped, least recently used first, and read again when it is asked for.
+const cacheBudget = 256 << 20
+
+// textCache bounds the memory of loaded notes.
+type textCache struct {
+	mu    sync.Mutex // protects the following
+	order list.List  // of *cached, most recently used first
+	at    map[*note]*list.Element
+	bytes int
+}
+
+type cached struct {
+	note *note
+	size int
+}
+
+// touch marks a note as just used.
+func (c *textCache) touch(n *note) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.at[n]; e != nil {
+		c.order.MoveToFront(e)
+	}
+}
+
+// add accounts for a note's text of size bytes and drops what exceeds the
+// budget. n's write lock is held; the locks of others are only tried for.
+func (c *textCache) add(n *note, size int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forget(n)
+	if c.at == nil {
+		c.at = make(map[*note]*list.Element)
+	}
+	c.at[n] = c.order.PushFront(&cached{n, size})
+	c.bytes += size
+	for e := c.order.Back(); e != nil && c.bytes > cacheBudget; {
+		prev := e.Prev()
+		if victim := e.Value.(*cached).note; victim != n && victim.evict() {
+			c.forget(victim)
+		}
+		e = prev
+	}
+}
+
+// remove forgets a note that is gone.
+func (c *textCache) remove(n *note) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forget(n)
+}
+
+func (c *textCache) forget(n *note) {
+	if e := c.at[n]; e != nil {
+		c.bytes -= e.Value.(*cached).size
+		c.order.Remove(e)
+		delete(c.at, n)
+	}
+}
+
+// evict drops a note's text and document from memory, unless it is in use. What
+// it drops is in the file and the store. A version that somebody holds as a
+// base keeps the identities of its characters.
+func (n *note) evict() bool {
+	if !n.write.TryLock() {
+		return false
+	}
+	defer n.write.Unlock()
+	if cur := n.cur.Load(); cur != nil {
+		n.replaced(cur)
+	}
+	n.cur.Store(nil)
+	n.closeDoc()
+	return true
+}

@@ -1,0 +1,52 @@
+// Package bridge turns sources of documents (a vault folder, the shared
+// folders of a server) into one tree of notes that programs read and write as
+// plain text, while what they write becomes suggestions in the documents.
+//
+// # Nouns
+//
+// A Workspace is everything one process serves. Its children are Folders, each
+// backed by one Source. A note is a Markdown document; its stored text is the
+// raw text, CriticMarkup marks included; what a reader is shown of it is the
+// view. A Version is one published, immutable state of a note. A Write brings
+// the new text of a view together with the versions its writer had been shown.
+//
+//	           programs: mount, MCP
+//	               │ Write{Bases, Text}            ▲ Version
+//	               ▼                               │
+//	merge (what the writer changed, onto the view as it is now)
+//	               ▼
+//	diffwrap.Put (the view's change as marks in the raw text)
+//	               ▼
+//	Source.Replace ──► ycrdt.Doc ──► Store.Append ──► publish ──► Event
+//	               ▲
+//	reconcile (a person's save, diffed into the Doc as plain text)
+//	               │
+//	           Source.Run, Source.Read
+//
+// # Documents on demand
+//
+// A note that is only read is the text of its file and nothing more. Its
+// ycrdt.Doc is made, or loaded from the Store, when it is first written; from
+// then on every change of the file goes through the Doc, so that characters
+// keep their identity and a stale writer's change finds its place.
+//
+// # What survives a crash
+//
+// A write changes the source's file first (atomically, and only if the file
+// still is what the write was computed from), then the Store, then it is
+// acknowledged. Whatever a crash separates is joined again when the note is
+// loaded: a file that is older than the Store's last record is brought up to
+// date, a file that a person changed is reconciled.
+//
+// # Concurrency and lock order
+//
+// All methods of a Workspace may be called from several goroutines. Readers of
+// a loaded note take no lock. Locks, in the order in which they may be taken:
+//
+//	note.write        one writer at a time per note; the only lock held across disk
+//	Workspace.treeMu  the tree of names; memory only
+//	cache.mu, broadcaster.mu, linkIndex's own
+//
+// A structure operation (rename, remove) takes the write locks of the notes it
+// concerns before treeMu. Events are published after all of them are released.
+package bridge

@@ -1,0 +1,309 @@
+package bridge
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// A writer computes its text from a version it was shown. By the time it
+// writes, the note may have moved on. mergeView carries what the writer
+// changed over to the view as it is now: characters the writer kept or dropped
+// are found by their identity in the CRDT (or, for a note without a Doc, by
+// diff), so that text a person typed meanwhile stays, whether inside, beside or
+// far from the change.
+
+// span is a piece of text that two states share: n bytes at a in the one and
+// at b in the other.
+type span struct{ a, b, n int }
+
+// nearestBase picks the version that text was most likely computed from: the
+// one that differs least from it, the newest of several. Taking an older one
+// would bring in a person's words a second time.
+func nearestBase(bases []*Version, text string) *Version {
+	var best *Version
+	bestSize := 0
+	for _, v := range slices.Backward(bases) {
+		if v.text == text {
+			return v
+		}
+		if best != nil && best.text == v.text {
+			continue
+		}
+		size := editSize(diffwrap.Diff(v.text, text))
+		if best == nil || size < bestSize {
+			best, bestSize = v, size
+		}
+	}
+	return best
+}
+
+func editSize(edits []diffwrap.Edit) int {
+	n := 0
+	for _, e := range edits {
+		n += e.Len + len(e.New)
+	}
+	return n
+}
+
+// mergeView returns the view text that results when a writer who was shown base
+// wrote text, and the note is at cur now. curRuns are cur's identities, nil if
+// the note has no Doc.
+func mergeView(base, cur *Version, curRuns []ycrdt.Run, text string) string {
+	if base == cur || base.raw == cur.raw {
+		return text
+	}
+	shared := sharedView(base, cur, curRuns)
+	return rebase(base.text, cur.text, shared, diffwrap.Diff(base.text, text))
+}
+
+// sharedView returns the spans of base's view that cur's view still shows.
+func sharedView(base, cur *Version, curRuns []ycrdt.Run) []span {
+	var raw []span
+	if base.runs != nil && curRuns != nil {
+		raw = toBytes(sharedRuns(base.runs, curRuns), base.raw, cur.raw)
+	} else {
+		raw = keptSpans(len(base.raw), diffwrap.Diff(base.raw, cur.raw))
+	}
+	view := compose(flip(segmentSpans(base)), raw)
+	return compose(view, segmentSpans(cur))
+}
+
+// segmentSpans maps raw (a) to view (b).
+func segmentSpans(v *Version) []span {
+	if v.raw == v.text {
+		return []span{{0, 0, len(v.raw)}}
+	}
+	segs := diffwrap.Segments(v.raw, diffwrap.AcceptedView)
+	spans := make([]span, len(segs))
+	for i, s := range segs {
+		spans[i] = span{s.RawOff, s.ViewOff, s.Len}
+	}
+	return spans
+}
+
+// keptSpans returns what an edit script leaves in place.
+func keptSpans(size int, edits []diffwrap.Edit) []span {
+	var spans []span
+	a, b := 0, 0
+	for _, e := range edits {
+		if n := e.Off - a; n > 0 {
+			spans = append(spans, span{a, b, n})
+		}
+		b += e.Off - a + len(e.New)
+		a = e.Off + e.Len
+	}
+	if a < size {
+		spans = append(spans, span{a, b, size - a})
+	}
+	return spans
+}
+
+// sharedRuns returns the spans, in UTF-16 units, of the characters that both
+// lists of runs name. A CRDT keeps the order of characters, so both lists name
+// them in the same order.
+func sharedRuns(base, cur []ycrdt.Run) []span {
+	index := newRunIndex(cur)
+	var spans []span
+	pos := 0
+	for _, r := range base {
+		spans = index.appendShared(spans, r, pos)
+		pos += r.Len
+	}
+	return spans
+}
+
+// runIndex finds where a character of one state is in another.
+type runIndex map[ycrdt.ClientID][]placedRun
+
+type placedRun struct {
+	clock uint64
+	n     int
+	pos   int // UTF-16 units
+}
+
+func newRunIndex(runs []ycrdt.Run) runIndex {
+	index := make(runIndex)
+	pos := 0
+	for _, r := range runs {
+		c := r.ID.Client
+		index[c] = append(index[c], placedRun{r.ID.Clock, r.Len, pos})
+		pos += r.Len
+	}
+	for _, placed := range index {
+		slices.SortFunc(placed, func(x, y placedRun) int { return cmpClock(x.clock, y.clock) })
+	}
+	return index
+}
+
+func cmpClock(x, y uint64) int {
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}
+
+// appendShared adds the pieces of run r, which lies at pos in its own state,
+// that the indexed state holds too.
+func (index runIndex) appendShared(spans []span, r ycrdt.Run, pos int) []span {
+	placed := index[r.ID.Client]
+	end := r.ID.Clock + uint64(r.Len)
+	i, _ := slices.BinarySearchFunc(placed, r.ID.Clock, func(p placedRun, clock uint64) int {
+		return cmpClock(p.clock+uint64(p.n)-1, clock)
+	})
+	for ; i < len(placed) && placed[i].clock < end; i++ {
+		p := placed[i]
+		from := max(p.clock, r.ID.Clock)
+		to := min(p.clock+uint64(p.n), end)
+		spans = append(spans, span{
+			a: pos + int(from-r.ID.Clock),
+			b: p.pos + int(from-p.clock),
+			n: int(to - from),
+		})
+	}
+	return spans
+}
+
+// toBytes converts spans of UTF-16 units of two texts to spans of bytes.
+func toBytes(spans []span, a, b string) []span {
+	ca, cb := utf16Cursor{text: a}, utf16Cursor{text: b}
+	out := make([]span, 0, len(spans))
+	for _, s := range spans {
+		from := span{a: ca.offAt(s.a), b: cb.offAt(s.b)}
+		from.n = min(ca.offAt(s.a+s.n)-from.a, cb.offAt(s.b+s.n)-from.b)
+		if from.n > 0 {
+			out = append(out, from)
+		}
+	}
+	return out
+}
+
+// flip exchanges the two sides.
+func flip(spans []span) []span {
+	out := make([]span, len(spans))
+	for i, s := range spans {
+		out[i] = span{s.b, s.a, s.n}
+	}
+	return out
+}
+
+// compose chains two ascending maps: what x takes from a to b and y from b to c.
+func compose(x, y []span) []span {
+	var out []span
+	for i, j := 0, 0; i < len(x) && j < len(y); {
+		from := max(x[i].b, y[j].a)
+		to := min(x[i].b+x[i].n, y[j].a+y[j].n)
+		if from < to {
+			out = append(out, span{x[i].a + from - x[i].b, y[j].b + from - y[j].a, to - from})
+		}
+		if x[i].b+x[i].n < y[j].a+y[j].n {
+			i++
+		} else {
+			j++
+		}
+	}
+	return out
+}
+
+// rebase applies edits, a script against base, to cur, given what the two
+// share. A change that both made in the same words is made once; otherwise what
+// cur has of its own stays.
+func rebase(base, cur string, shared []span, edits []diffwrap.Edit) string {
+	r := rebaser{base: base, cur: cur, shared: shared}
+	for _, e := range edits {
+		r.apply(e)
+	}
+	r.out.WriteString(cur[r.done:])
+	return r.out.String()
+}
+
+type rebaser struct {
+	base, cur string
+	shared    []span // ascending on both sides
+	next      int    // first span that does not end before the current edit
+	out       strings.Builder
+	done      int // bytes of cur already in out
+}
+
+func (r *rebaser) apply(e diffwrap.Edit) {
+	for r.next < len(r.shared) && r.shared[r.next].a+r.shared[r.next].n < e.Off {
+		r.next++
+	}
+	if r.alreadyMade(e) {
+		return
+	}
+	r.copyTo(r.insertAt(e))
+	r.out.WriteString(e.New)
+	for i := r.next; i < len(r.shared) && r.shared[i].a < e.Off+e.Len; i++ {
+		s := r.shared[i]
+		from := max(s.a, e.Off)
+		to := min(s.a+s.n, e.Off+e.Len)
+		if from < to {
+			r.copyTo(s.b + from - s.a)
+			r.done = s.b + to - s.a
+		}
+	}
+}
+
+// copyTo copies cur up to off.
+func (r *rebaser) copyTo(off int) {
+	if off > r.done {
+		r.out.WriteString(r.cur[r.done:off])
+		r.done = off
+	}
+}
+
+// insertAt is the place in cur for the new text of e: behind the nearest
+// shared character before it, at the end if the writer appended.
+func (r *rebaser) insertAt(e diffwrap.Edit) int {
+	if e.Len == 0 && e.Off == len(r.base) {
+		return len(r.cur)
+	}
+	at := 0
+	for i := max(r.next-1, 0); i < len(r.shared); i++ {
+		s := r.shared[i]
+		if s.a >= e.Off {
+			break
+		}
+		at = s.b + min(s.n, e.Off-s.a)
+	}
+	return at
+}
+
+// alreadyMade says whether cur replaced exactly the bytes that e replaces by
+// exactly what e puts there.
+func (r *rebaser) alreadyMade(e diffwrap.Edit) bool {
+	if e.New == "" || e.Len == 0 {
+		return false // deleting twice is harmless, and two equal insertions are two
+	}
+	left, right := span{}, span{a: len(r.base), b: len(r.cur)}
+	for i := max(r.next-1, 0); i < len(r.shared); i++ {
+		s := r.shared[i]
+		if s.a+s.n <= e.Off {
+			left = s
+			continue
+		}
+		if s.a >= e.Off+e.Len {
+			right = s
+			break
+		}
+		if s.a < e.Off {
+			left = span{s.a, s.b, e.Off - s.a}
+		}
+		if s.a+s.n > e.Off+e.Len {
+			skip := max(e.Off+e.Len-s.a, 0)
+			right = span{s.a + skip, s.b + skip, s.n - skip}
+			break
+		}
+		if s.a >= e.Off {
+			return false // cur still has bytes that e drops
+		}
+	}
+	return left.a+left.n == e.Off && right.a == e.Off+e.Len &&
+		r.cur[left.b+left.n:right.b] == e.New
+}

@@ -1,0 +1,177 @@
+package bridge
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// contentsName is the root Text of a document that holds a note's raw text, as
+// the Relay data model names it.
+const contentsName = "contents"
+
+// note is the state of one note: the text that readers get, and, once it has
+// been written, its document.
+type note struct {
+	ws   *Workspace
+	node *node
+
+	// cur is the published version; nil until the note is first read and after
+	// it was evicted.
+	cur atomic.Pointer[Version]
+
+	// write admits one writer at a time. It is held across disk and protects the
+	// following.
+	write  sync.Mutex
+	seq    uint64 // of the last version published
+	stamp  Stamp  // of the file that cur was read from or written to
+	id     DocID  // "" while the note has no document
+	doc    *ycrdt.Doc
+	text   *ycrdt.Text
+	kept   uint64 // store sequence number of the last record of doc
+	synced bool   // the store's history has been compared with the file
+}
+
+// place is where a note is at one moment; a rename moves it.
+type place struct {
+	*folder
+	path Path
+	rel  string // in the folder
+}
+
+// where is the note's place now.
+func (n *note) where() place {
+	n.ws.treeMu.RLock()
+	defer n.ws.treeMu.RUnlock()
+	path := n.node.path()
+	_, rel := path.Split()
+	return place{n.node.folder, path, rel}
+}
+
+// version returns the published version, reading the note if need be.
+func (n *note) version(ctx context.Context) (*Version, error) {
+	if v := n.cur.Load(); v != nil {
+		n.ws.cache.touch(n)
+		return v, nil
+	}
+	n.write.Lock()
+	defer n.write.Unlock()
+	return n.load(ctx)
+}
+
+// load reads the note and makes good what a crash may have separated. The
+// write lock is held.
+func (n *note) load(ctx context.Context) (*Version, error) {
+	if v := n.cur.Load(); v != nil {
+		return v, nil
+	}
+	at := n.where()
+	if at.offline.Load() {
+		return nil, &Error{"open", at.path, ErrOffline}
+	}
+	data, stamp, err := at.source.Read(ctx, at.rel)
+	if err != nil {
+		return nil, wrapError("open", at.path, err)
+	}
+	n.stamp = stamp
+	v := n.publish(string(data), time.Unix(0, stamp.ModTime))
+	if n.synced {
+		return v, nil
+	}
+	if err := n.recover(ctx, at); err != nil {
+		n.cur.Store(nil)
+		return nil, err
+	}
+	n.synced = true
+	return n.cur.Load(), nil
+}
+
+// publish makes raw the note's current version. The write lock is held.
+func (n *note) publish(raw string, modTime time.Time) *Version {
+	n.seq++
+	v := newVersion(raw, n.ws.o.View, n.seq, modTime)
+	n.cur.Store(v)
+	n.ws.cache.add(n, len(raw))
+	return v
+}
+
+// replaced keeps what a later merge needs to know of the version that is about
+// to be replaced. The write lock is held, doc is still in cur's state.
+func (n *note) replaced(cur *Version) {
+	if n.doc != nil && cur.runs == nil {
+		cur.runs = n.text.Runs()
+	}
+}
+
+// runs are the identities of the current version's characters, nil without a
+// document. The write lock is held.
+func (n *note) runs() []ycrdt.Run {
+	if n.doc == nil {
+		return nil
+	}
+	return n.text.Runs()
+}
+
+// refresh brings the note up to its source's file, which somebody else changed.
+// It returns the event to publish once the lock is released, or nil when
+// nothing changed. The write lock is held.
+func (n *note) refresh(ctx context.Context) (*Event, error) {
+	cur := n.cur.Load()
+	at := n.where()
+	if cur == nil {
+		n.synced = false // whoever reads it next compares store and file
+		n.doc, n.text = nil, nil
+		return &Event{Kind: EventChanged, Path: at.path, ViewChanged: true}, nil
+	}
+	data, stamp, err := at.source.Read(ctx, at.rel)
+	if err != nil {
+		return nil, wrapError("read", at.path, err)
+	}
+	n.stamp = stamp
+	if string(data) == cur.raw {
+		return nil, nil
+	}
+	return n.reconcile(string(data), modTimeOf(cur, stamp))
+}
+
+// modTimeOf is the modification time of a change that a person made: the
+// file's own, unless that would not be later than before.
+func modTimeOf(cur *Version, stamp Stamp) time.Time {
+	t := time.Unix(0, stamp.ModTime)
+	if t.After(cur.modTime) {
+		return nextModTime(cur.modTime, t)
+	}
+	return nextModTime(cur.modTime, time.Now())
+}
+
+// succeed publishes raw as the version after cur and describes the change. A
+// change that readers do not see leaves the modification time alone.
+func (n *note) succeed(cur *Version, raw string, modTime time.Time) *Event {
+	v := newVersion(raw, n.ws.o.View, n.seq+1, modTime)
+	viewChanged := v.text != cur.text
+	if !viewChanged {
+		modTime = cur.modTime
+	}
+	v = n.publish(raw, modTime)
+	return &Event{
+		Kind: EventChanged, Path: n.where().path, Version: v, ViewChanged: viewChanged,
+	}
+}
+
+// sumOf is the fingerprint of a raw text.
+func sumOf(raw string) ContentSum { return sha256.Sum256([]byte(raw)) }
+
+// lookupID asks the store for the document of the note there, "" if it has none.
+func (at place) lookupID() (DocID, error) {
+	id, err := at.store.DocID(Path(at.rel))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return id, wrapError("open", at.path, err)
+}

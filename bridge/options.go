@@ -1,0 +1,104 @@
+package bridge
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Mode says what a write becomes.
+type Mode uint8
+
+const (
+	// Suggest makes every write a set of suggestions in the document.
+	Suggest Mode = iota
+	// Direct makes every write plain text at once.
+	Direct
+)
+
+var modeNames = [...]string{"suggest", "direct"}
+
+func (m Mode) String() string { return modeNames[m] }
+
+// ParseMode reads "suggest" or "direct".
+func ParseMode(s string) (Mode, error) {
+	i, err := parseName(s, "mode", modeNames[:])
+	return Mode(i), err
+}
+
+// StructurePolicy says what becomes of renames, moves and deletions.
+type StructurePolicy uint8
+
+const (
+	// StructurePropose makes them wait for a person.
+	StructurePropose StructurePolicy = iota
+	// StructureDirect does them at once.
+	StructureDirect
+	// StructureDeny refuses them.
+	StructureDeny
+)
+
+var structureNames = [...]string{"propose", "direct", "deny"}
+
+func (p StructurePolicy) String() string { return structureNames[p] }
+
+// ParseStructurePolicy reads "propose", "direct" or "deny".
+func ParseStructurePolicy(s string) (StructurePolicy, error) {
+	i, err := parseName(s, "structure policy", structureNames[:])
+	return StructurePolicy(i), err
+}
+
+func parseName(s, what string, names []string) (int, error) {
+	for i, name := range names {
+		if s == name {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("%s %q is none of %q", what, s, names)
+}
+
+// FolderSource is one Folder of a workspace: its name in the tree, where its
+// documents live, and what keeps their updates. A store belongs to one source,
+// whatever the Folder is called and whichever Folders are served beside it.
+type FolderSource struct {
+	Name   string
+	Source Source
+	Store  Store
+}
+
+// Options configure a Workspace. At least one Folder is needed; zero values of
+// the rest are the defaults.
+type Options struct {
+	Folders     []FolderSource
+	Mode        Mode
+	View        diffwrap.View
+	ReadOnly    bool
+	FrontMatter diffwrap.FrontMatterPolicy
+	Dialect     diffwrap.Dialect
+	Structure   StructurePolicy
+	Logger      *slog.Logger // nil discards
+}
+
+func (o *Options) check() error {
+	seen := make(map[string]bool)
+	for _, f := range o.Folders {
+		if err := CheckName(f.Name); err != nil {
+			return fmt.Errorf("folder name %q: %w", f.Name, err)
+		}
+		if f.Source == nil || f.Store == nil {
+			return fmt.Errorf("folder %q has no source or no store", f.Name)
+		}
+		if seen[f.Name] {
+			return fmt.Errorf("two folders are named %q: name one of them with NAME=DIR", f.Name)
+		}
+		seen[f.Name] = true
+	}
+	if len(seen) == 0 {
+		return fmt.Errorf("workspace has no folders")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}

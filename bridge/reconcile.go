@@ -1,0 +1,250 @@
+package bridge
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// This file keeps a note's document in step with the text of its file.
+
+// sourceOrigin is the transaction origin of text that came from the source.
+type sourceOrigin struct{}
+
+// newDocID is a random 128-bit name.
+func newDocID() DocID {
+	var b [16]byte
+	rand.Read(b[:])
+	return DocID(hex.EncodeToString(b[:]))
+}
+
+// applyEdits makes a script of byte edits against raw in text. Edits are made
+// from the last to the first, so that the positions of earlier ones stay true.
+func applyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit) {
+	cursor := utf16Cursor{text: raw}
+	type move struct{ pos, n int }
+	moves := make([]move, len(edits))
+	for i, e := range edits {
+		pos := cursor.posAt(e.Off)
+		moves[i] = move{pos, cursor.posAt(e.Off+e.Len) - pos}
+	}
+	for i := len(edits) - 1; i >= 0; i-- {
+		if moves[i].n > 0 {
+			text.Delete(txn, moves[i].pos, moves[i].n)
+		}
+		if edits[i].New != "" {
+			text.Insert(txn, moves[i].pos, edits[i].New)
+		}
+	}
+}
+
+// changeDoc applies edits to the note's document and returns the record of it.
+func (n *note) changeDoc(raw string, edits []diffwrap.Edit, origin any) Record {
+	rec := Record{Time: time.Now().UTC(), Client: uint64(n.doc.ClientID())}
+	cancel := n.doc.OnUpdate(func(update []byte, _ any) { rec.Update = update })
+	defer cancel()
+	before := n.clock()
+	n.doc.Transact(origin, func(txn *ycrdt.Txn) { applyEdits(txn, n.text, raw, edits) })
+	rec.Clock = before
+	rec.Len = n.clock() - before
+	return rec
+}
+
+// clock is the next clock of this process's client in the document.
+func (n *note) clock() uint64 { return n.doc.StateVector()[n.doc.ClientID()] }
+
+// openDoc makes sure that the note has a document in the state of raw, loading
+// or creating it, and returns the records that the store does not hold yet.
+func (n *note) openDoc(at place, raw string) ([]Record, error) {
+	if n.doc != nil {
+		return nil, nil
+	}
+	if n.id == "" {
+		id, err := at.lookupID()
+		if err != nil {
+			return nil, err
+		}
+		if id == "" {
+			id = newDocID()
+		}
+		n.id = id
+	}
+	h, err := at.store.Load(n.id)
+	if err != nil {
+		return nil, wrapError("open", at.path, err)
+	}
+	doc, err := n.replay(h.Records)
+	if err != nil {
+		return nil, wrapError("open", at.path, err)
+	}
+	n.doc, n.text = doc, doc.Text(contentsName)
+	if len(h.Records) > 0 {
+		n.kept = h.Records[len(h.Records)-1].Seq
+	}
+	have := n.text.String()
+	if have == raw {
+		return nil, nil
+	}
+	return []Record{n.changeDoc(have, diffwrap.Diff(have, raw), sourceOrigin{})}, nil
+}
+
+// replay builds the document that records describe.
+func (n *note) replay(records []Record) (*ycrdt.Doc, error) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	for _, rec := range records {
+		if err := doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
+			return nil, err
+		}
+	}
+	return doc, nil
+}
+
+// keepNew makes the document of a new note whose text plan led to.
+func (n *note) keepNew(at place, raw string, plan writePlan, by Author) error {
+	n.doc = ycrdt.NewDoc(ycrdt.Options{})
+	n.text = n.doc.Text(contentsName)
+	if raw == "" {
+		return nil // nothing to keep: the document is made when there is text
+	}
+	rec := n.changeDoc("", []diffwrap.Edit{{New: raw}}, by)
+	rec.Author, rec.Session, rec.FrontMatter = by.Name, by.Session, plan.frontMatter
+	return n.keep(at, raw, []Record{rec})
+}
+
+// closeDoc forgets the in-memory document, whose state the store may not hold.
+func (n *note) closeDoc() { n.doc, n.text = nil, nil }
+
+// keep appends records to the store and notes that the file holds raw.
+func (n *note) keep(at place, raw string, records []Record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	seq, err := at.store.Append(n.id, Path(at.rel), records...)
+	if err != nil {
+		n.closeDoc()
+		return wrapError("write", at.path, err)
+	}
+	n.kept = seq
+	at.store.Materialized(n.id, seq, sumOf(raw))
+	return nil
+}
+
+// reconcile takes over raw, which a person's program put in the file, as plain
+// text. The write lock is held; the event is to be published after its release.
+func (n *note) reconcile(raw string, modTime time.Time) (*Event, error) {
+	cur := n.cur.Load()
+	at := n.where()
+	next := newVersion(raw, n.ws.o.View, 0, modTime)
+	if next.readOnly || (n.doc == nil && n.id == "") {
+		n.replaced(cur)
+		n.closeDoc()
+		return n.succeed(cur, raw, modTime), nil
+	}
+	records, err := n.openDoc(at, cur.raw)
+	if err != nil {
+		return nil, err
+	}
+	n.replaced(cur)
+	records = append(records, n.changeDoc(cur.raw, diffwrap.Diff(cur.raw, raw), sourceOrigin{}))
+	if err := n.keep(at, raw, records); err != nil {
+		// The file is the truth and has been read; the store catches up later.
+		n.ws.log.Warn("person's change is not in the store yet", LogPath, string(at.path), LogErr, err)
+	}
+	return n.succeed(cur, raw, modTime), nil
+}
+
+// recover compares the store's history with the file that was just read. Where
+// the file still holds the text of an earlier record, an acknowledged change
+// did not reach it: the file is brought up to date. Where a person changed the
+// file, the change is made in the document. The write lock is held.
+func (n *note) recover(ctx context.Context, at place) error {
+	id, err := at.lookupID()
+	if err != nil || id == "" {
+		return err
+	}
+	n.id = id
+	h, err := at.store.Load(id)
+	if err != nil {
+		return wrapError("open", at.path, err)
+	}
+	cur := n.cur.Load()
+	if len(h.Records) == 0 || cur.readOnly {
+		return nil
+	}
+	last := h.Records[len(h.Records)-1].Seq
+	if h.Sum == sumOf(cur.raw) && h.Materialized == last {
+		return nil
+	}
+	return n.recoverFrom(ctx, at, h)
+}
+
+func (n *note) recoverFrom(ctx context.Context, at place, h History) error {
+	file := n.cur.Load().raw
+	base, err := nearestMoment(h, file)
+	if err != nil {
+		return wrapError("open", at.path, err)
+	}
+	n.doc, err = n.replay(h.Records[:base+1])
+	if err != nil {
+		return wrapError("open", at.path, err)
+	}
+	n.text = n.doc.Text(contentsName)
+	n.kept = h.Records[len(h.Records)-1].Seq
+	var records []Record
+	if have := n.text.String(); have != file {
+		records = append(records, n.changeDoc(have, diffwrap.Diff(have, file), sourceOrigin{}))
+	}
+	for _, rec := range h.Records[base+1:] {
+		if err := n.doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
+			return wrapError("open", at.path, err)
+		}
+	}
+	return n.bringUpToDate(ctx, at, n.text.String(), records)
+}
+
+// nearestMoment finds the record after which the document's text was nearest to
+// the file's. Only records since the last one known to have been in the file
+// come into question; of equals the latest. If it is not the last record, then
+// acknowledged changes did not reach the file.
+func nearestMoment(h History, file string) (int, error) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	text := doc.Text(contentsName)
+	best, bestSize := len(h.Records)-1, -1
+	for i, rec := range h.Records {
+		if err := doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
+			return 0, err
+		}
+		if rec.Seq < h.Materialized {
+			continue
+		}
+		size := editSize(diffwrap.Diff(text.String(), file))
+		if bestSize < 0 || size <= bestSize {
+			best, bestSize = i, size
+		}
+	}
+	return best, nil
+}
+
+// bringUpToDate makes text, the state of the recovered document, the content of
+// the file, if it is not, and keeps the records that led to it.
+func (n *note) bringUpToDate(ctx context.Context, at place, text string, records []Record) error {
+	cur := n.cur.Load()
+	if text != cur.raw {
+		modTime := nextModTime(cur.modTime, time.Now())
+		stamp, err := at.source.Replace(ctx, at.rel, n.stamp, []byte(text), modTime)
+		if err != nil {
+			return wrapError("recover", at.path, err)
+		}
+		n.stamp = stamp
+		n.publish(text, modTime)
+		n.ws.log.Info("file brought up to date after an interruption", LogPath, string(at.path))
+	}
+	if len(records) == 0 {
+		at.store.Materialized(n.id, n.kept, sumOf(text))
+	}
+	return n.keep(at, text, records)
+}

@@ -1,0 +1,218 @@
+package bridge
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Suggestion is one pending change of a note, and who made it.
+type Suggestion struct {
+	diffwrap.Suggestion
+	ID      string // the same while the suggestion's own text and place among its equals are
+	Path    Path
+	Session string
+}
+
+// isPending says whether s waits for a person, as comments and highlights do not.
+func isPending(s diffwrap.Suggestion) bool {
+	switch s.Kind {
+	case diffwrap.Addition, diffwrap.Deletion, diffwrap.Replacement:
+		return true
+	}
+	return false
+}
+
+// Suggestions lists what waits for a person at or below under, sorted by path
+// and place. Author, session and time come from the store, or from the mark
+// itself where it carries them.
+func (w *Workspace) Suggestions(ctx context.Context, under Path) ([]Suggestion, error) {
+	var all []Suggestion
+	err := w.Walk(ctx, under, func(e DirEntry, p Path) error {
+		if e.Kind != KindNote {
+			return nil
+		}
+		list, err := w.suggestionsOf(ctx, p)
+		all = append(all, list...)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // removed meanwhile
+		}
+		return err
+	})
+	return all, err
+}
+
+func (w *Workspace) suggestionsOf(ctx context.Context, p Path) ([]Suggestion, error) {
+	v, err := w.Open(ctx, p)
+	if err != nil || v.readOnly || !hasMarks(v.raw) {
+		return nil, err
+	}
+	who, err := w.attribution(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	var list []Suggestion
+	seen := make(map[string]int)
+	cursor := utf16Cursor{text: v.raw}
+	for _, s := range diffwrap.Suggestions(v.raw) {
+		from := cursor.posAt(s.Start)
+		to := cursor.posAt(s.End)
+		if !isPending(s) {
+			continue
+		}
+		item := Suggestion{Suggestion: s, Path: p, ID: suggestionID(p, s, seen)}
+		if rec := who.author(v.raw, from, to); rec != nil && s.Author == "" {
+			item.Author, item.Session, item.Time = rec.Author, rec.Session, rec.Time
+		}
+		list = append(list, item)
+	}
+	return list, nil
+}
+
+// suggestionID names a suggestion by its content, so that it keeps its name
+// while text around it changes.
+func suggestionID(p Path, s diffwrap.Suggestion, seen map[string]int) string {
+	key := fmt.Sprintf("%s\x00%s\x00%s\x00%s", p, s.Kind, s.Old, s.New)
+	seen[key]++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, seen[key]))
+	return hex.EncodeToString(sum[:5])
+}
+
+// attribution knows who inserted which characters of a note.
+type attribution struct {
+	raw     string
+	runs    []ycrdt.Run
+	records []Record
+}
+
+// attribution reads what the store knows of the note at p; the empty
+// attribution if it was never written through relayfs.
+func (w *Workspace) attribution(ctx context.Context, p Path) (attribution, error) {
+	n, err := w.note("open", p)
+	if err != nil {
+		return attribution{}, err
+	}
+	n.write.Lock()
+	defer n.write.Unlock()
+	cur, err := n.load(ctx)
+	if err != nil || n.id == "" {
+		return attribution{}, err
+	}
+	h, err := n.where().store.Load(n.id)
+	if err != nil || len(h.Records) == 0 {
+		return attribution{}, wrapError("open", p, err)
+	}
+	doc := n.doc
+	if doc == nil {
+		if doc, err = n.replay(h.Records); err != nil {
+			return attribution{}, wrapError("open", p, err)
+		}
+	}
+	text := doc.Text(contentsName)
+	if text.String() != cur.raw {
+		return attribution{}, nil // the file was changed since; the next write reconciles
+	}
+	return attribution{raw: cur.raw, runs: text.Runs(), records: h.Records}, nil
+}
+
+// author is the record that inserted most recently something of raw between
+// the UTF-16 positions from and to, nil if none is known.
+func (a attribution) author(raw string, from, to int) *Record {
+	if a.raw != raw {
+		return nil
+	}
+	var best *Record
+	pos := 0
+	for _, r := range a.runs {
+		start, end := max(pos, from), min(pos+r.Len, to)
+		if start < end {
+			first := r.ID.Clock + uint64(start-pos)
+			best = later(best, a.recordOf(r.ID.Client, first, first+uint64(end-start)))
+		}
+		pos += r.Len
+	}
+	return best
+}
+
+func (a attribution) recordOf(client ycrdt.ClientID, from, to uint64) *Record {
+	var best *Record
+	for i := range a.records {
+		rec := &a.records[i]
+		if rec.Author != "" && rec.Client == uint64(client) && rec.Clock < to && from < rec.Clock+rec.Len {
+			best = later(best, rec)
+		}
+	}
+	return best
+}
+
+func later(a, b *Record) *Record {
+	if a == nil || b != nil && b.Time.After(a.Time) {
+		return b
+	}
+	return a
+}
+
+// Status summarises a workspace.
+type Status struct {
+	Folders     []FolderStatus `json:"folders"`
+	Suggestions int            `json:"suggestions"`
+	Mountpoint  string         `json:"mountpoint,omitempty"`
+	Mode        string         `json:"mode"`
+	View        string         `json:"view"`
+	ReadOnly    bool           `json:"readOnly"`
+}
+
+// FolderStatus is one Folder's part of a Status.
+type FolderStatus struct {
+	Name        string    `json:"name"`
+	Notes       int       `json:"notes"`
+	Files       int       `json:"files"`
+	Suggestions int       `json:"suggestions"`
+	Offline     bool      `json:"offline"`
+	Changed     time.Time `json:"changed,omitzero"` // newest modification time known
+}
+
+// Status counts what the workspace holds.
+func (w *Workspace) Status(ctx context.Context) (Status, error) {
+	st := Status{
+		Mode: w.o.Mode.String(), View: w.o.View.String(), ReadOnly: w.o.ReadOnly, Mountpoint: w.Mountpoint(),
+	}
+	for _, f := range w.folders() {
+		fs := FolderStatus{Offline: f.offline.Load()}
+		w.treeMu.RLock()
+		fs.Name = f.node.name
+		f.node.walk(func(n *node) { fs.count(n) })
+		w.treeMu.RUnlock()
+		if !fs.Offline {
+			list, err := w.Suggestions(ctx, Path(fs.Name))
+			if err != nil {
+				return st, err
+			}
+			fs.Suggestions = len(list)
+		}
+		st.Folders = append(st.Folders, fs)
+		st.Suggestions += fs.Suggestions
+	}
+	return st, nil
+}
+
+func (s *FolderStatus) count(n *node) {
+	switch n.kind {
+	case KindNote:
+		s.Notes++
+	case KindFile:
+		s.Files++
+	default:
+		return
+	}
+	if n.modTime.After(s.Changed) {
+		s.Changed = n.modTime
+	}
+}

@@ -1,0 +1,187 @@
+package bridge
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Kind says what a path names.
+type Kind uint8
+
+const (
+	KindDir  Kind = iota // a Folder or a folder in it
+	KindNote             // a Markdown document
+	KindFile             // anything else, served byte for byte
+)
+
+// DirEntry is one name in a folder.
+type DirEntry struct {
+	Name string
+	Kind Kind
+	ID   uint64
+}
+
+// node is one name in the tree. Its fields are protected by Workspace.treeMu,
+// but for note, whose own rules are in note.go.
+type node struct {
+	id       uint64
+	name     string
+	kind     Kind
+	parent   *node
+	children map[string]*node // KindDir
+	mode     fs.FileMode
+	modTime  time.Time
+	size     int64 // KindFile
+	folder   *folder
+	note     *note // KindNote
+}
+
+// path is the node's place in the workspace. treeMu is held.
+func (n *node) path() Path {
+	if n.parent == nil {
+		return ""
+	}
+	var parts []string
+	for ; n.parent != nil; n = n.parent {
+		parts = append(parts, n.name)
+	}
+	slices.Reverse(parts)
+	return Path(strings.Join(parts, "/"))
+}
+
+// child finds a name: as it is written, or in another Unicode composition.
+func (n *node) child(name string) *node {
+	if c := n.children[name]; c != nil {
+		return c
+	}
+	if isASCII(name) {
+		return nil
+	}
+	key := foldName(name)
+	for have, c := range n.children {
+		if foldName(have) == key {
+			return c
+		}
+	}
+	return nil
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// lookup finds a path, nil if nothing is there. treeMu is held.
+func (w *Workspace) lookup(p Path) *node {
+	n := w.root
+	if p == "" {
+		return n
+	}
+	for elem := range strings.SplitSeq(string(p), "/") {
+		if n = n.child(elem); n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+// find is lookup for callers that hold no lock; fs.ErrNotExist.
+func (w *Workspace) find(op string, p Path) (*node, error) {
+	w.treeMu.RLock()
+	n := w.lookup(p)
+	w.treeMu.RUnlock()
+	if n == nil {
+		return nil, &Error{Op: op, Path: p, Err: fs.ErrNotExist}
+	}
+	return n, nil
+}
+
+// put adds what a source reports, with missing parents, or brings the node that
+// is there up to date. A path whose kind changed becomes a new node. treeMu is held.
+func (w *Workspace) put(f *folder, e SourceEntry) (n *node, created bool) {
+	dir := f.node
+	rel := e.Rel
+	for {
+		elem, rest, more := strings.Cut(rel, "/")
+		if !more {
+			return w.putChild(dir, elem, e)
+		}
+		dir, _ = w.putChild(dir, elem, SourceEntry{Rel: elem, Dir: true, Mode: 0o755})
+		rel = rest
+	}
+}
+
+func (w *Workspace) putChild(dir *node, name string, e SourceEntry) (*node, bool) {
+	kind := kindOf(name, e.Dir)
+	n := dir.children[name]
+	if n != nil && n.kind == kind {
+		n.update(e)
+		return n, false
+	}
+	w.nextID++
+	n = &node{id: w.nextID, name: name, kind: kind, parent: dir, folder: dir.folder}
+	switch kind {
+	case KindDir:
+		n.children = make(map[string]*node)
+	case KindNote:
+		n.note = &note{ws: w, node: n}
+	}
+	n.update(e)
+	dir.children[name] = n
+	return n, true
+}
+
+func kindOf(name string, dir bool) Kind {
+	switch {
+	case dir:
+		return KindDir
+	case Path(name).IsNote():
+		return KindNote
+	}
+	return KindFile
+}
+
+func (n *node) update(e SourceEntry) {
+	n.mode = e.Mode.Perm()
+	n.size = e.Stamp.Size
+	if e.Stamp.ModTime != 0 {
+		n.modTime = time.Unix(0, e.Stamp.ModTime)
+	}
+}
+
+// unlink takes a node out of the tree. treeMu is held.
+func (n *node) unlink() { delete(n.parent.children, n.name) }
+
+// walk calls fn for n's descendants in path order. treeMu is held by the caller.
+func (n *node) walk(fn func(*node)) {
+	for _, c := range n.sorted() {
+		fn(c)
+		if c.kind == KindDir {
+			c.walk(fn)
+		}
+	}
+}
+
+// sorted returns the children in the order of their paths: a folder sorts as if
+// its name ended in '/', so that a walk lists whole paths in byte order.
+func (n *node) sorted() []*node {
+	list := make([]*node, 0, len(n.children))
+	for _, c := range n.children {
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b *node) int { return strings.Compare(a.sortKey(), b.sortKey()) })
+	return list
+}
+
+func (n *node) sortKey() string {
+	if n.kind == KindDir {
+		return n.name + "/"
+	}
+	return n.name
+}

@@ -1,0 +1,84 @@
+package bridge
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// MaxNote is the size in bytes above which a note is not written, and a file of
+// a source is served as it is, not as a note.
+const MaxNote = 16 << 20
+
+// Version is one published state of a note. It is immutable; holding one costs
+// its memory and nothing else.
+type Version struct {
+	raw      string
+	text     string
+	seq      uint64
+	modTime  time.Time
+	readOnly bool
+
+	// runs names the characters of raw by their CRDT identity. It is set, under
+	// the note's write lock, when a newer version replaces this one and the note
+	// has a Doc; nil otherwise. Only merges read it, under the same lock.
+	runs []ycrdt.Run
+}
+
+// Text is what a reader is shown: the workspace's view of the raw text.
+func (v *Version) Text() string { return v.text }
+
+// Raw is what is stored, marks included.
+func (v *Version) Raw() string { return v.raw }
+
+// Seq grows with every change of the note while the process lives.
+func (v *Version) Seq() uint64 { return v.seq }
+
+// ModTime changes exactly when Text changes, and never goes backwards.
+func (v *Version) ModTime() time.Time { return v.modTime }
+
+// ReadOnly says that writes to the note are refused: its bytes are not UTF-8,
+// or there are too many of them.
+func (v *Version) ReadOnly() bool { return v.readOnly }
+
+// newVersion makes the state of a note whose raw text is raw. What is not UTF-8
+// or too large is shown byte for byte and cannot be written.
+func newVersion(raw string, view diffwrap.View, seq uint64, modTime time.Time) *Version {
+	v := &Version{raw: raw, text: raw, seq: seq, modTime: modTime}
+	if len(raw) > MaxNote || !utf8.ValidString(raw) {
+		v.readOnly = true
+		return v
+	}
+	if hasMarks(raw) {
+		v.text = diffwrap.Render(raw, view)
+	}
+	return v
+}
+
+// hasMarks says whether raw can hold CriticMarkup at all: most notes hold none,
+// and are then their own view.
+func hasMarks(raw string) bool {
+	for rest := raw; ; {
+		i := strings.IndexByte(rest, '{')
+		if i < 0 || i+2 >= len(rest) {
+			return false
+		}
+		switch rest[i+1 : i+3] {
+		case "++", "--", "~~", "==", ">>", "{a", "{d":
+			return true
+		}
+		rest = rest[i+1:]
+	}
+}
+
+// nextModTime is the modification time of a change that arrives now: later than
+// prev by at least a millisecond, because programs compare whole milliseconds.
+func nextModTime(prev, now time.Time) time.Time {
+	if least := prev.Add(time.Millisecond); now.Before(least) {
+		return least
+	}
+	return now
+}

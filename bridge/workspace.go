@@ -1,0 +1,292 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Workspace is everything one process serves.
+type Workspace struct {
+	o      Options
+	log    *slog.Logger
+	events broadcaster
+	cache  textCache
+	links  linkIndex
+
+	treeMu     sync.RWMutex // protects the following
+	root       *node
+	nextID     uint64
+	mountpoint string
+
+	closing  sync.RWMutex // held for writing while closed is set
+	closed   bool
+	inflight sync.WaitGroup // operations that change something
+}
+
+// folder is one Folder of the tree.
+type folder struct {
+	node    *node
+	source  Source
+	store   Store
+	offline atomic.Bool
+}
+
+// New makes a workspace. Nothing is read before Start.
+func New(o Options) (*Workspace, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	w := &Workspace{o: o, log: o.Logger, nextID: 1}
+	w.root = &node{id: 1, kind: KindDir, children: make(map[string]*node), mode: 0o755, modTime: time.Now()}
+	for _, fs := range o.Folders {
+		f := &folder{source: fs.Source, store: fs.Store}
+		w.nextID++
+		f.node = &node{
+			id: w.nextID, name: fs.Name, kind: KindDir, parent: w.root, folder: f,
+			children: make(map[string]*node), mode: 0o755, modTime: time.Now(),
+		}
+		w.root.children[fs.Name] = f.node
+	}
+	return w, nil
+}
+
+// Options are the workspace's effective options.
+func (w *Workspace) Options() Options { return w.o }
+
+// SetMountpoint tells where the workspace is mounted, so that Resolve takes
+// paths below it.
+func (w *Workspace) SetMountpoint(dir string) {
+	w.treeMu.Lock()
+	defer w.treeMu.Unlock()
+	w.mountpoint = dir
+}
+
+// Mountpoint is what SetMountpoint was told, "" without a mount.
+func (w *Workspace) Mountpoint() string {
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	return w.mountpoint
+}
+
+// Start lists every Folder. When it returns, the whole tree is served. It then
+// makes good what a crash may have kept from the files.
+func (w *Workspace) Start(ctx context.Context) error {
+	for _, f := range w.folders() {
+		if err := w.scan(ctx, f); err != nil {
+			return wrapError("open", f.node.path(), err)
+		}
+	}
+	for _, f := range w.folders() {
+		if err := w.recoverBehind(ctx, f); err != nil {
+			return wrapError("open", f.node.path(), err)
+		}
+	}
+	return nil
+}
+
+func (w *Workspace) folders() []*folder {
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	var list []*folder
+	for _, n := range w.root.sorted() {
+		list = append(list, n.folder)
+	}
+	return list
+}
+
+func (w *Workspace) scan(ctx context.Context, f *folder) error {
+	var entries []SourceEntry
+	if err := f.source.Scan(ctx, func(e SourceEntry) { entries = append(entries, e) }); err != nil {
+		return err
+	}
+	w.treeMu.Lock()
+	defer w.treeMu.Unlock()
+	for _, e := range entries {
+		w.put(f, e)
+	}
+	return nil
+}
+
+// recoverBehind loads the notes whose files may lack an acknowledged write;
+// loading one mends it.
+func (w *Workspace) recoverBehind(ctx context.Context, f *folder) error {
+	rels, err := f.store.Behind()
+	if err != nil {
+		return err
+	}
+	for _, rel := range rels {
+		p := f.node.path().Join(string(rel))
+		_, err := w.Open(ctx, p)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrNotNote) {
+			w.log.Warn("note not recovered yet", LogPath, string(p), LogErr, err)
+		}
+	}
+	return nil
+}
+
+// Run follows the sources until ctx ends. It returns when every write that had
+// begun is kept; from then on writes fail with ErrClosed.
+func (w *Workspace) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, f := range w.folders() {
+		g.Go(func() error {
+			err := f.source.Run(ctx, func(ev SourceEvent) { w.sourceChanged(ctx, f, ev) })
+			if err != nil {
+				return fmt.Errorf("folder %q: %w", f.node.name, err)
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	w.close()
+	return err
+}
+
+func (w *Workspace) close() {
+	w.closing.Lock()
+	w.closed = true
+	w.closing.Unlock()
+	w.inflight.Wait()
+}
+
+// begin announces an operation that changes something; inflight.Done ends it.
+func (w *Workspace) begin() error {
+	w.closing.RLock()
+	defer w.closing.RUnlock()
+	if w.closed {
+		return ErrClosed
+	}
+	w.inflight.Add(1)
+	return nil
+}
+
+// note finds the note at p.
+func (w *Workspace) note(op string, p Path) (*note, error) {
+	n, err := w.find(op, p)
+	switch {
+	case err != nil:
+		return nil, err
+	case n.kind == KindDir:
+		return nil, &Error{op, p, ErrIsDir}
+	case n.kind != KindNote:
+		return nil, &Error{op, p, ErrNotNote}
+	}
+	return n.note, nil
+}
+
+// Open returns the current version of the note at p. It reads the source only
+// if the note is not in memory. Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir,
+// ErrOffline, fs.ErrPermission.
+func (w *Workspace) Open(ctx context.Context, p Path) (*Version, error) {
+	n, err := w.note("open", p)
+	if err != nil {
+		return nil, err
+	}
+	return n.version(ctx)
+}
+
+// Info describes what a path names.
+type Info struct {
+	Path     Path
+	Kind     Kind
+	ID       uint64 // the same while the process lives, also over renames; over 1
+	Size     int64  // bytes of the view for a note
+	ModTime  time.Time
+	Mode     fs.FileMode // permission bits
+	ReadOnly bool        // a write would be refused
+}
+
+// Stat describes what p names. A note that was never read is read, because its
+// size is that of its view.
+func (w *Workspace) Stat(ctx context.Context, p Path) (Info, error) {
+	n, err := w.find("stat", p)
+	if err != nil {
+		return Info{}, err
+	}
+	info := w.infoOf(n)
+	if n.kind != KindNote {
+		return info, nil
+	}
+	v, err := n.note.version(ctx)
+	if err != nil {
+		return Info{}, err
+	}
+	info.Size, info.ModTime = int64(len(v.text)), v.modTime
+	info.ReadOnly = info.ReadOnly || v.readOnly
+	return info, nil
+}
+
+func (w *Workspace) infoOf(n *node) Info {
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	info := Info{
+		Path: n.path(), Kind: n.kind, ID: n.id, Size: n.size, ModTime: n.modTime, Mode: n.mode,
+		ReadOnly: w.o.ReadOnly || n.kind == KindFile && w.o.Mode != Direct,
+	}
+	if n.folder != nil && n.folder.offline.Load() {
+		info.ReadOnly = true
+	}
+	return info
+}
+
+// ReadDir lists a folder, or the workspace's Folders for "", sorted by name.
+func (w *Workspace) ReadDir(_ context.Context, p Path) ([]DirEntry, error) {
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	n := w.lookup(p)
+	switch {
+	case n == nil:
+		return nil, &Error{"list", p, fs.ErrNotExist}
+	case n.kind != KindDir:
+		return nil, &Error{"list", p, ErrNotDir}
+	case n.folder != nil && n.folder.offline.Load():
+		return nil, &Error{"list", p, ErrOffline}
+	}
+	children := n.sorted()
+	list := make([]DirEntry, len(children))
+	for i, c := range children {
+		list[i] = DirEntry{Name: c.name, Kind: c.kind, ID: c.id}
+	}
+	return list, nil
+}
+
+// Walk calls fn for everything below under, or for under itself if it is not a
+// folder, sorted by path. It reads no note. An error of fn ends it.
+func (w *Workspace) Walk(ctx context.Context, under Path, fn func(DirEntry, Path) error) error {
+	type found struct {
+		entry DirEntry
+		path  Path
+	}
+	var all []found
+	w.treeMu.RLock()
+	n := w.lookup(under)
+	add := func(c *node) { all = append(all, found{DirEntry{c.name, c.kind, c.id}, c.path()}) }
+	switch {
+	case n == nil:
+	case n.kind == KindDir:
+		n.walk(add)
+	default:
+		add(n)
+	}
+	w.treeMu.RUnlock()
+	if n == nil {
+		return &Error{"list", under, fs.ErrNotExist}
+	}
+	for _, f := range all {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := fn(f.entry, f.path); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,266 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"time"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Author is who makes a change. Session tells one sitting of an author from
+// the next; both may be empty.
+type Author struct{ Name, Session string }
+
+// Write is the new text of a note's view, and where it comes from.
+type Write struct {
+	// Bases are the versions the writer was shown since it opened the note,
+	// oldest first; none means the version that is current when the write is made.
+	Bases   []*Version
+	Text    string
+	By      Author
+	Origin  any       // comes back in Event.Origin
+	ModTime time.Time // zero means now
+}
+
+// Result says what a write did.
+type Result struct {
+	Version     *Version // the note's state after it
+	Changed     bool     // the document changed
+	Merged      bool     // Version.Text is not the text written: another's change is in it too
+	Suggestions int      // pending suggestions more than before
+	Warnings    []string
+}
+
+// maxAttempts bounds how often a write is computed anew because the file
+// changed under it. Each time somebody else's save went through.
+const maxAttempts = 32
+
+// Write makes wr.Text the view of the note at p, merged with what changed since
+// the writer read it. It is durable when Write returns. Errors: fs.ErrNotExist,
+// ErrNotNote, ErrReadOnly, ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline,
+// ErrNoSpace, fs.ErrPermission. After an error the note is as it was.
+func (w *Workspace) Write(ctx context.Context, p Path, wr Write) (Result, error) {
+	merge := func(n *note, cur *Version) (string, error) {
+		if len(wr.Bases) == 0 {
+			return wr.Text, nil
+		}
+		base := nearestBase(wr.Bases, wr.Text)
+		return mergeView(base, cur, n.runsSince(base, cur), wr.Text), nil
+	}
+	res, err := w.change(ctx, p, wr.By, wr.Origin, wr.ModTime, merge)
+	res.Merged = err == nil && res.Version.Text() != wr.Text
+	return res, err
+}
+
+// runsSince are the current identities where base has some to compare them with.
+func (n *note) runsSince(base, cur *Version) []ycrdt.Run {
+	if base == cur || base.runs == nil {
+		return nil
+	}
+	return n.runs()
+}
+
+// Update is Write for callers that compute the new text from the current one:
+// fn is called with it, under the note's lock, and again if the file changed
+// meanwhile. An error of fn is returned unchanged and nothing is written.
+func (w *Workspace) Update(ctx context.Context, p Path, by Author, origin any, fn func(cur *Version) (string, error)) (Result, error) {
+	return w.change(ctx, p, by, origin, time.Time{}, func(_ *note, cur *Version) (string, error) { return fn(cur) })
+}
+
+// change is the one way by which programs change a note.
+func (w *Workspace) change(ctx context.Context, p Path, by Author, origin any, modTime time.Time,
+	text func(*note, *Version) (string, error)) (Result, error) {
+	n, err := w.note("write", p)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := w.begin(); err != nil {
+		return Result{}, wrapError("write", p, err)
+	}
+	defer w.inflight.Done()
+	var events []Event
+	defer func() { w.publishAll(events) }()
+	n.write.Lock()
+	defer n.write.Unlock()
+	for range maxAttempts {
+		cur, err := n.load(ctx)
+		if err != nil {
+			return Result{}, err
+		}
+		next, err := text(n, cur)
+		if err != nil {
+			return Result{}, err
+		}
+		res, ev, err := n.commit(ctx, cur, next, by, modTime)
+		if errors.Is(err, ErrConflict) {
+			ev, err = n.refresh(ctx)
+			if err != nil {
+				return Result{}, err
+			}
+			events = appendEvent(events, ev)
+			continue
+		}
+		if ev != nil {
+			ev.Origin = origin
+		}
+		events = appendEvent(events, ev)
+		return res, err
+	}
+	return Result{}, &Error{"write", p, ErrConflict}
+}
+
+func appendEvent(events []Event, ev *Event) []Event {
+	if ev == nil {
+		return events
+	}
+	return append(events, *ev)
+}
+
+func (w *Workspace) publishAll(events []Event) {
+	for _, ev := range events {
+		w.events.publish(ev)
+	}
+}
+
+// commit makes text the view of the note: in the file, in the document, in the
+// store. It changes nothing and returns ErrConflict if the file is not what cur
+// was read from. The write lock is held.
+func (n *note) commit(ctx context.Context, cur *Version, text string, by Author, modTime time.Time) (Result, *Event, error) {
+	at := n.where()
+	plan, err := n.ws.plan(cur, text)
+	if err != nil {
+		return Result{}, nil, wrapError("write", at.path, err)
+	}
+	if len(plan.edits) == 0 {
+		return Result{Version: cur, Warnings: plan.warnings}, nil, nil
+	}
+	raw := diffwrap.Apply(cur.raw, plan.edits)
+	records, err := n.openDoc(at, cur.raw)
+	if err != nil {
+		return Result{}, nil, err
+	}
+	if modTime.IsZero() {
+		modTime = time.Now()
+	}
+	modTime = nextModTime(cur.modTime, modTime)
+	stamp, err := at.source.Replace(ctx, at.rel, n.stamp, []byte(raw), modTime)
+	if err != nil {
+		if len(records) > 0 {
+			n.closeDoc() // it holds changes that the store does not
+		}
+		return Result{}, nil, wrapError("write", at.path, err)
+	}
+	n.stamp = stamp
+	n.replaced(cur)
+	rec := n.changeDoc(cur.raw, plan.edits, by)
+	rec.Author, rec.Session, rec.FrontMatter = by.Name, by.Session, plan.frontMatter
+	err = n.keep(at, raw, append(records, rec))
+	ev := n.succeed(cur, raw, modTime)
+	res := Result{
+		Version: ev.Version, Changed: true, Warnings: plan.warnings,
+		Suggestions: max(0, countSuggestions(raw)-countSuggestions(cur.raw)),
+	}
+	n.ws.log.Debug("note written", LogPath, string(at.path), LogAuthor, by.Name, LogEdits, len(plan.edits))
+	return res, ev, err
+}
+
+func countSuggestions(raw string) int {
+	if !hasMarks(raw) {
+		return 0
+	}
+	n := 0
+	for _, s := range diffwrap.Suggestions(raw) {
+		if isPending(s) {
+			n++
+		}
+	}
+	return n
+}
+
+// writePlan is how a new view text changes the raw text.
+type writePlan struct {
+	edits       []diffwrap.Edit
+	frontMatter *FrontMatterChange
+	warnings    []string
+}
+
+// plan decides, before anything is written, what text makes of cur's raw text.
+func (w *Workspace) plan(cur *Version, text string) (writePlan, error) {
+	switch {
+	case text == cur.text:
+		return writePlan{}, nil
+	case w.o.ReadOnly, cur.readOnly, w.o.View == diffwrap.OriginalView:
+		return writePlan{}, ErrReadOnly
+	case len(text) > MaxNote:
+		return writePlan{}, ErrTooLarge
+	case !utf8.ValidString(text):
+		return writePlan{}, ErrInvalidUTF8
+	case w.o.View == diffwrap.RawView:
+		return writePlan{edits: diffwrap.Diff(cur.raw, text)}, nil
+	case w.o.Mode == Direct:
+		return writePlan{edits: directEdits(cur, text)}, nil
+	}
+	return w.suggest(cur.raw, text)
+}
+
+func (w *Workspace) suggest(raw, text string) (writePlan, error) {
+	lens := diffwrap.Options{FrontMatter: w.o.FrontMatter, Dialect: w.o.Dialect}
+	res, err := lens.Put(raw, text)
+	if err != nil {
+		return writePlan{}, &refusal{err}
+	}
+	plan := writePlan{edits: res.Edits, warnings: res.Warnings}
+	if fm := res.FrontMatter; fm != nil {
+		plan.frontMatter = &FrontMatterChange{Before: fm.Before, After: fm.After}
+	}
+	return plan, nil
+}
+
+// refusal is the lens's reason, which is also ErrRefused.
+type refusal struct{ reason error }
+
+func (r *refusal) Error() string   { return r.reason.Error() }
+func (r *refusal) Unwrap() []error { return []error{ErrRefused, r.reason} }
+
+// directEdits changes the view without marks: pending suggestions that the
+// change does not touch stay pending.
+func directEdits(cur *Version, text string) []diffwrap.Edit {
+	edits := diffwrap.Diff(cur.text, text)
+	if cur.raw == cur.text {
+		return edits
+	}
+	spans := flip(segmentSpans(cur)) // view -> raw
+	var out []diffwrap.Edit
+	for _, e := range edits {
+		at := rawInsertAt(cur.raw, spans, e.Off)
+		if e.New != "" {
+			out = append(out, diffwrap.Edit{Off: at, New: e.New})
+		}
+		for _, s := range spans {
+			from, to := max(s.a, e.Off), min(s.a+s.n, e.Off+e.Len)
+			if from < to {
+				out = append(out, diffwrap.Edit{Off: s.b + from - s.a, Len: to - from})
+			}
+		}
+	}
+	return out
+}
+
+// rawInsertAt is where plain text goes that belongs at off in the view: behind
+// the character before it, and outside of an addition that ends there.
+func rawInsertAt(raw string, viewToRaw []span, off int) int {
+	at := 0
+	for _, s := range viewToRaw {
+		if s.a >= off {
+			break
+		}
+		at = s.b + min(s.n, off-s.a)
+	}
+	if len(raw)-at >= 3 && raw[at:at+3] == "++}" {
+		at += 3
+	}
+	return at
+}
