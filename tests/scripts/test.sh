@@ -12,6 +12,10 @@ RACE=${RACE:-'/(bridge|bridge/vault|bridge/store|bridge/ysync|fusefs|mcpserver|c
 tests/scripts/deps.sh test
 tests/scripts/lint.sh
 
+testsum=$(mktemp "${TMPDIR:-/tmp}/testsum.XXXXXX")
+trap 'rm -f "$testsum"' EXIT
+go build -o "$testsum" ./tests/testsum
+
 # The runs' own exit codes are in the stream: testsum counts them and fails for them.
 {
 	raced=$(go list ./... | grep -E "$RACE" || true)
@@ -21,4 +25,4 @@ tests/scripts/lint.sh
 	# -count=1: the end-to-end tests read files and programs that the test cache does not know of.
 	# shellcheck disable=SC2086
 	go test -json -count=1 -timeout "$TIMEOUT" $plain || true
-} | go run ./tests/testsum
+} | "$testsum"

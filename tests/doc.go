@@ -1,0 +1,13 @@
+// Package tests holds the end-to-end tests: they build the relayfs binary once,
+// mount vaults with it, and drive the mount, MCP over stdio and the command
+// line as people's programs do. They know the product from outside only; of
+// its packages they use diffwrap, to read what a vault's file says.
+//
+// A sandbox is a directory with its own XDG directories, so that nothing of the
+// machine's user is read or written. A mount is a relayfs process in it. What
+// a test starts, t.Cleanup ends and unmounts.
+//
+// A missing program or /dev/fuse skips a test with the reason; with CI=true in
+// the environment it fails instead. RELAYFS_RACE=1 builds the binary with the
+// race detector, and a race it reports fails the test that owns the process.
+package tests

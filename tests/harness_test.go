@@ -1,0 +1,251 @@
+package tests
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// startTimeout is generous: it bounds a hang, it measures nothing.
+const startTimeout = 30 * time.Second
+
+// sandbox is a directory in which relayfs runs as for a new user.
+type sandbox struct {
+	dir string
+	env []string
+}
+
+func newSandbox(t *testing.T) *sandbox {
+	t.Helper()
+	// Not t.TempDir: its long path would not fit a Unix socket's address.
+	dir, err := os.MkdirTemp("", "relayfs-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	s := &sandbox{dir: dir}
+	s.env = append(os.Environ(), "HOME="+s.path("home"), "TERM=dumb")
+	for _, name := range []string{"STATE_HOME", "CONFIG_HOME", "DATA_HOME", "CACHE_HOME", "RUNTIME_DIR"} {
+		s.env = append(s.env, "XDG_"+name+"="+s.mkdir(t, "xdg", strings.ToLower(name)))
+	}
+	return s
+}
+
+func (s *sandbox) path(elem ...string) string {
+	return filepath.Join(append([]string{s.dir}, elem...)...)
+}
+
+func (s *sandbox) mkdir(t *testing.T, elem ...string) string {
+	t.Helper()
+	dir := s.path(elem...)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// command returns relayfs with args, to be run in the sandbox.
+func (s *sandbox) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, relayfsBinary, args...)
+	cmd.Env = s.env
+	cmd.Dir = s.dir
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
+}
+
+// output is what a program said before it ended.
+type output struct {
+	stdout, stderr string
+	code           int
+}
+
+// run runs relayfs to its end.
+func (s *sandbox) run(t *testing.T, args ...string) output {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	return runCommand(t, s.command(ctx, args...))
+}
+
+func runCommand(t *testing.T, cmd *exec.Cmd) output {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, stderr.String())
+	}
+	return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+}
+
+// mount is a running `relayfs mount`.
+type mount struct {
+	s     *sandbox
+	vault string
+	dir   string // the mountpoint
+	cmd   *exec.Cmd
+	log   *watchedLog
+	ended chan struct{} // closed when the process has ended
+	err   error         // of its end; read after ended
+}
+
+// mount mounts vault at a mountpoint of its own and waits for the line that
+// says so. The mount ends with the test at the latest.
+func (s *sandbox) mount(t *testing.T, vault string, flags ...string) *mount {
+	t.Helper()
+	return s.mountAt(t, vault, s.mkdir(t, "mnt-"+filepath.Base(vault)), flags...)
+}
+
+func (s *sandbox) mountAt(t *testing.T, vault, dir string, flags ...string) *mount {
+	t.Helper()
+	requireFUSE(t)
+	m := &mount{s: s, vault: vault, dir: dir, log: newWatchedLog(), ended: make(chan struct{})}
+	// The process outlives t.Context, which ends before the cleanups run.
+	m.cmd = s.command(context.Background(), append(append([]string{"mount"}, flags...), vault, dir)...)
+	m.cmd.Stderr = m.log
+	if err := m.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		m.err = m.cmd.Wait()
+		close(m.ended)
+	}()
+	t.Cleanup(func() { m.cleanup(t) })
+	select {
+	case <-m.log.seen("mounted " + dir):
+	case <-m.ended:
+		t.Fatalf("relayfs mount ended: %v\n%s", m.err, m.log)
+	case <-time.After(startTimeout):
+		t.Fatalf("not mounted after %v\n%s", startTimeout, m.log)
+	}
+	return m
+}
+
+// path returns where a note, named by its path in the vault, is on the mount.
+func (m *mount) path(name string) string {
+	return filepath.Join(m.dir, filepath.Base(m.vault), name)
+}
+
+func (m *mount) vaultPath(name string) string { return filepath.Join(m.vault, name) }
+
+// stop ends the process as Ctrl-C does and expects a clean end.
+func (m *mount) stop(t *testing.T) {
+	t.Helper()
+	if err := m.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	m.waitEnd(t)
+	if m.err != nil {
+		t.Errorf("relayfs mount: %v\n%s", m.err, m.log)
+	}
+}
+
+// kill ends the process as a crash does; the mountpoint stays as a dead mount.
+func (m *mount) kill(t *testing.T) {
+	t.Helper()
+	if err := m.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Fatal(err)
+	}
+	m.waitEnd(t)
+}
+
+func (m *mount) waitEnd(t *testing.T) {
+	t.Helper()
+	select {
+	case <-m.ended:
+	case <-time.After(startTimeout):
+		t.Fatalf("relayfs mount (pid %d) does not end\n%s", m.cmd.Process.Pid, m.log)
+	}
+}
+
+// cleanup leaves nothing mounted and nothing running, whatever went wrong.
+func (m *mount) cleanup(t *testing.T) {
+	if t.Failed() {
+		t.Logf("log of relayfs mount:\n%s", m.log)
+	}
+	if strings.Contains(m.log.String(), "WARNING: DATA RACE") {
+		t.Errorf("data race in relayfs:\n%s", m.log)
+	}
+	select {
+	case <-m.ended:
+	default:
+		_ = m.cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-m.ended:
+		case <-time.After(10 * time.Second):
+			t.Errorf("relayfs mount (pid %d) does not end on SIGTERM", m.cmd.Process.Pid)
+			_ = m.cmd.Process.Kill()
+		}
+	}
+	for isMounted(m.dir) {
+		if err := syscall.Unmount(m.dir, syscall.MNT_DETACH); err != nil {
+			if out, err := exec.Command("fusermount3", "-uz", m.dir).CombinedOutput(); err != nil {
+				t.Errorf("unmount %s: %v: %s", m.dir, err, out)
+				return
+			}
+		}
+	}
+}
+
+func isMounted(dir string) bool {
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	return err == nil && bytes.Contains(mounts, []byte(" "+dir+" "))
+}
+
+// watchedLog keeps what a process writes and tells when a text appears in it.
+type watchedLog struct {
+	mu   sync.Mutex // protects the following
+	buf  bytes.Buffer
+	want map[string]chan struct{}
+}
+
+var _ io.Writer = (*watchedLog)(nil)
+
+func newWatchedLog() *watchedLog { return &watchedLog{want: make(map[string]chan struct{})} }
+
+func (l *watchedLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buf.Write(p)
+	for text, ch := range l.want {
+		if bytes.Contains(l.buf.Bytes(), []byte(text)) {
+			close(ch)
+			delete(l.want, text)
+		}
+	}
+	return len(p), nil
+}
+
+// seen returns a channel that is closed once text has been written.
+func (l *watchedLog) seen(text string) <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ch := make(chan struct{})
+	if bytes.Contains(l.buf.Bytes(), []byte(text)) {
+		close(ch)
+	} else {
+		l.want[text] = ch
+	}
+	return ch
+}
+
+func (l *watchedLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}

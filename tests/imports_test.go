@@ -1,0 +1,140 @@
+package tests
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/relayfs/relayfs"
+
+// importRule says which packages a package may import besides the standard
+// library. A trailing "/..." allows everything below.
+type importRule struct {
+	may []string
+	why string
+}
+
+// importRules holds every package of the module; docs/architecture.md tells
+// the same in prose. A new package fails TestImports until it has a line here.
+var importRules = map[string]importRule{
+	"bridge/ycrdt":               {[]string{"bridge/ycrdt/internal/..."}, "the engine is the standard library only, so that anyone can take it"},
+	"bridge/ycrdt/internal/lib0": {nil, "an encoding knows nothing of what it encodes"},
+	"bridge/ycrdt/crdttest":      {[]string{"bridge/ycrdt", "pgregory.net/rapid"}, "random histories for the engine's own tests"},
+	"bridge/ysync":               {[]string{"bridge/ycrdt", "bridge/ycrdt/internal/..."}, "protocol frames carry updates and nothing else"},
+	"diffwrap":                   {[]string{"github.com/sergi/go-diff/...", "github.com/rivo/uniseg", "gopkg.in/yaml.v3"}, "the lens maps text to text; it knows no file and no document"},
+	"bridge": {
+		[]string{"bridge/ysync", "bridge/ycrdt", "bridge/links", "diffwrap", "golang.org/x/text/...", "golang.org/x/sync/..."},
+		"the workspace declares the interfaces that sources and stores fill, and imports none of them",
+	},
+	"bridge/links":           {[]string{"gopkg.in/yaml.v3", "golang.org/x/text/..."}, "Obsidian's link rules are a function of names and texts"},
+	"bridge/vault":           {[]string{"bridge", "diffwrap", "github.com/fsnotify/fsnotify", "github.com/google/renameio/v2", "golang.org/x/..."}, "the only place that knows fsnotify"},
+	"bridge/vault/vaulttest": {[]string{"bridge", "bridge/vault"}, "a source's own test helpers"},
+	"bridge/store":           {[]string{"bridge", "bridge/ycrdt", "go.etcd.io/bbolt", "go.etcd.io/bbolt/..."}, "the only place that knows bbolt"},
+	"bridge/store/storetest": {[]string{"bridge", "bridge/ycrdt"}, "the suite that every store passes"},
+	"bridge/bridgetest":      {[]string{"bridge", "bridge/ycrdt", "diffwrap"}, "a workspace in memory for the tests of what sits above"},
+	"fusefs":                 {[]string{"bridge", "diffwrap", "github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/unix"}, "the only place that knows go-fuse; it knows no MCP"},
+	"mcpserver": {
+		[]string{"bridge", "diffwrap", "github.com/mark3labs/mcp-go/...", "github.com/bmatcuk/doublestar/v4", "github.com/rivo/uniseg", "golang.org/x/text/..."},
+		"the only place that knows mcp-go; it knows no FUSE",
+	},
+	"cmd/relayfs": {
+		[]string{
+			"bridge", "bridge/vault", "bridge/store", "diffwrap", "fusefs", "mcpserver",
+			"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml", "github.com/bmatcuk/doublestar/v4", "golang.org/x/...",
+		},
+		"wires everything",
+	},
+	"tests":         {nil, "end-to-end tests drive the built binary; what they import is in test files"},
+	"tests/testsum": {nil, "a filter on the output of go test"},
+}
+
+// listedPackage is what TestImports needs of `go list -json`.
+type listedPackage struct {
+	ImportPath string
+	Standard   bool
+	Imports    []string
+	Deps       []string
+}
+
+// goList runs `go list`. The test cache does not notice what it reads, so the
+// tests of this file mean something only with -count=1.
+func goList(t *testing.T, args ...string) map[string]listedPackage {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-e", "-json=ImportPath,Standard,Imports,Deps"}, args...)...)
+	cmd.Dir = ".."
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+	}
+	packages := make(map[string]listedPackage)
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listedPackage
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return packages
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		packages[p.ImportPath] = p
+	}
+}
+
+// inModule cuts the module's path off; other import paths pass unchanged.
+func inModule(importPath string) string {
+	return strings.TrimPrefix(importPath, module+"/")
+}
+
+func (r importRule) allows(importPath string) bool {
+	return slices.ContainsFunc(r.may, func(may string) bool {
+		prefix, tree := strings.CutSuffix(may, "/...")
+		return importPath == prefix || tree && strings.HasPrefix(importPath, prefix+"/")
+	})
+}
+
+func TestImports(t *testing.T) {
+	all := goList(t, "-deps", "./...")
+	for importPath, p := range all {
+		name := inModule(importPath)
+		if name == importPath {
+			continue // not ours
+		}
+		rule, known := importRules[name]
+		if !known {
+			t.Errorf("package %s has no line in importRules: say what it may import and why", name)
+			continue
+		}
+		for _, imported := range p.Imports {
+			if !all[imported].Standard && !rule.allows(inModule(imported)) {
+				t.Errorf("package %s imports %s; it may not: %s", name, inModule(imported), rule.why)
+			}
+		}
+	}
+	for name := range importRules {
+		if _, ok := all[path.Join(module, name)]; !ok {
+			t.Errorf("importRules has a line for %s, which does not exist", name)
+		}
+	}
+}
+
+// The shipped binary holds no test code.
+func TestBinaryHoldsNoTestCode(t *testing.T) {
+	binary := goList(t, "./cmd/relayfs")[module+"/cmd/relayfs"]
+	if len(binary.Deps) == 0 {
+		t.Fatal("go list knows no dependencies of cmd/relayfs")
+	}
+	for _, dep := range binary.Deps {
+		if dep == "testing" || strings.HasSuffix(dep, "test") && strings.HasPrefix(dep, module) || dep == "pgregory.net/rapid" {
+			t.Errorf("cmd/relayfs depends on %s", dep)
+		}
+	}
+}

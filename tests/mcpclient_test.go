@@ -1,0 +1,164 @@
+package tests
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// mcpClient speaks JSON-RPC, a message per line, with `relayfs mcp` on stdio.
+// It asks one thing at a time.
+type mcpClient struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    chan []byte
+	log    *watchedLog
+	lastID int
+}
+
+// mcp starts a server and initializes a session with it.
+func (s *sandbox) mcp(t *testing.T, args ...string) *mcpClient {
+	t.Helper()
+	c := &mcpClient{log: newWatchedLog(), out: make(chan []byte, 16)}
+	c.cmd = s.command(context.Background(), append([]string{"mcp"}, args...)...)
+	c.cmd.Stderr = c.log
+	var err error
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := c.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go c.readLines(stdout)
+	t.Cleanup(func() { c.close(t) })
+	c.request(t, "initialize", map[string]any{
+		"protocolVersion": "2025-06-18",
+		"capabilities":    map[string]any{},
+		"clientInfo":      map[string]any{"name": "relayfs-tests", "version": "1"},
+	})
+	c.send(t, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
+	return c
+}
+
+func (c *mcpClient) readLines(r io.Reader) {
+	defer close(c.out)
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 0 {
+			c.out <- line
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// close ends the server by the end of its input, and expects it to obey.
+func (c *mcpClient) close(t *testing.T) {
+	c.in.Close()
+	deadline := time.After(startTimeout)
+	for open := true; open; {
+		select {
+		case _, open = <-c.out:
+		case <-deadline:
+			t.Errorf("relayfs mcp does not end with its input\n%s", c.log)
+			_ = c.cmd.Process.Kill()
+			deadline = nil
+		}
+	}
+	if err := c.cmd.Wait(); err != nil {
+		t.Errorf("relayfs mcp: %v\n%s", err, c.log)
+	}
+}
+
+func (c *mcpClient) send(t *testing.T, message map[string]any) {
+	t.Helper()
+	line, err := json.Marshal(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.in.Write(append(line, '\n')); err != nil {
+		t.Fatalf("relayfs mcp: %v\n%s", err, c.log)
+	}
+}
+
+// request sends a request and returns its result; an RPC error fails the test.
+func (c *mcpClient) request(t *testing.T, method string, params any) json.RawMessage {
+	t.Helper()
+	c.lastID++
+	c.send(t, map[string]any{"jsonrpc": "2.0", "id": c.lastID, "method": method, "params": params})
+	deadline := time.After(startTimeout)
+	for {
+		var reply struct {
+			ID     *int
+			Result json.RawMessage
+			Error  json.RawMessage
+		}
+		select {
+		case line, open := <-c.out:
+			if !open {
+				t.Fatalf("relayfs mcp ended\n%s", c.log)
+			}
+			if err := json.Unmarshal(line, &reply); err != nil {
+				t.Fatalf("stdout of relayfs mcp is not JSON: %q", line)
+			}
+		case <-deadline:
+			t.Fatalf("no answer to %s after %v\n%s", method, startTimeout, c.log)
+		}
+		if reply.ID == nil || *reply.ID != c.lastID {
+			continue // a notification
+		}
+		if reply.Error != nil {
+			t.Fatalf("%s: %s", method, reply.Error)
+		}
+		return reply.Result
+	}
+}
+
+// toolResult is what a model sees of a tool call.
+type toolResult struct {
+	text    string // all text blocks
+	isError bool
+}
+
+// call calls a tool; args are key, value, key, value.
+func (c *mcpClient) call(t *testing.T, tool string, args ...any) toolResult {
+	t.Helper()
+	arguments := make(map[string]any)
+	for i := 0; i < len(args); i += 2 {
+		arguments[args[i].(string)] = args[i+1]
+	}
+	raw := c.request(t, "tools/call", map[string]any{"name": tool, "arguments": arguments})
+	var result struct {
+		Content []struct{ Text string }
+		IsError bool
+	}
+	if err := json.Unmarshal(raw, &result); err != nil {
+		t.Fatal(err)
+	}
+	var blocks []string
+	for _, block := range result.Content {
+		blocks = append(blocks, block.Text)
+	}
+	return toolResult{strings.Join(blocks, "\n"), result.IsError}
+}
+
+// mustCall is call for what has to succeed.
+func (c *mcpClient) mustCall(t *testing.T, tool string, args ...any) string {
+	t.Helper()
+	result := c.call(t, tool, args...)
+	if result.isError {
+		t.Fatalf("%s: %s", tool, result.text)
+	}
+	return result.text
+}

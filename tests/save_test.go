@@ -1,0 +1,263 @@
+package tests
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const saveBefore = `# Tide table
+
+The tide turns at six, and with it the boats turn too.
+A second line of the first paragraph, left alone.
+
+- [ ] paint the hull
+- [ ] mend the sail
+
+Last words: the harbour is quiet. 灯台 👩‍🌾 שלום
+`
+
+// saver is one way in which a program saves a file. It finds note.md in dir,
+// which is a folder of the mount or a plain one, and changes it.
+type saver struct {
+	name  string
+	tools []string
+	save  func(t *testing.T, dir string)
+}
+
+// shell runs a script in the folder.
+func shell(script string) func(t *testing.T, dir string) {
+	return program("", "sh", "-c", script)
+}
+
+// program runs a program in the folder, with the given standard input.
+func program(stdin string, args ...string) func(t *testing.T, dir string) {
+	return func(t *testing.T, dir string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+		cmd.Dir = dir
+		cmd.Stdin = strings.NewReader(stdin)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+func python(script string) func(*testing.T, string) { return program("", "python3", "-c", script) }
+
+func node(script string) func(*testing.T, string) { return program("", "node", "-e", script) }
+
+// vim runs commands in vim. backupskip is emptied since vim skips its backup
+// dance in the system's temporary directory, where the tests mount.
+func vim(commands ...string) func(*testing.T, string) {
+	args := []string{"vim", "-Nu", "NONE", "-i", "NONE", "-es", "-c", "set backupskip="}
+	for _, command := range append(commands, "q") {
+		args = append(args, "-c", command)
+	}
+	return program("", append(args, "note.md")...)
+}
+
+const patchText = `--- note.md
++++ note.md
+@@ -3,4 +3,4 @@
+-The tide turns at six, and with it the boats turn too.
++The tide turns at seven, and with it the boats turn too.
+ A second line of the first paragraph, left alone.
+ 
+ - [ ] paint the hull
+`
+
+var savers = []saver{
+	{"sed -i", nil, shell(`sed -i 's/six/seven/; s/\[ \] paint/[x] paint/' note.md`)},
+	{"sed -i.bak", nil, shell(`sed -i.bak 's/six/seven/' note.md`)},
+	{"perl -pi", []string{"perl"}, shell(`perl -pi -e 's/quiet/loud/' note.md`)},
+	{"patch", []string{"patch"}, program(patchText, "patch", "-s", "note.md")},
+	{"shell >", nil, shell(`echo "all is new here" > note.md`)},
+	{"shell > from a group", nil, shell(`(echo "# Tide table"; echo; sh -c 'echo "from a child"'; echo "and the end") > note.md`)},
+	{"shell >>", nil, shell(`echo "- [ ] one more" >> note.md`)},
+	{"tee", nil, shell(`sed 's/boats/ships/' note.md > copy.tmp && tee note.md < copy.tmp > /dev/null && rm copy.tmp`)},
+	{"cp", nil, shell(`sed 's/boats/ships/' note.md > copy.tmp && cp copy.tmp note.md && rm copy.tmp`)},
+	{"cp -p", nil, shell(`sed 's/boats/ships/' note.md > copy.tmp && cp -p copy.tmp note.md && rm copy.tmp`)},
+	{"mv", nil, shell(`sed 's/boats/ships/' note.md > copy.tmp && mv copy.tmp note.md`)},
+	{"mv from elsewhere", nil, func(t *testing.T, dir string) {
+		other := filepath.Join(t.TempDir(), "new")
+		writeFile(t, other, strings.Replace(saveBefore, "boats", "ships", 1))
+		shell(`mv -f '`+other+`' note.md`)(t, dir)
+	}},
+	{"rm and >", nil, shell(`sed 's/boats/ships/' note.md > copy.tmp && rm note.md && cat copy.tmp > note.md && rm copy.tmp`)},
+	{"truncate", nil, shell(`truncate -s 40 note.md`)},
+	{"dd in place", nil, shell(`printf SIX | dd of=note.md bs=1 seek=32 conv=notrunc 2>/dev/null`)},
+	{"vim", []string{"vim"}, vim("%s/six/seven/", "w")},
+	{"vim, saving twice", []string{"vim"}, vim("%s/six/seven/", "w", "%s/seven/eight/", "w")},
+	{"vim, backupcopy=yes", []string{"vim"}, vim("set backupcopy=yes", "%s/six/seven/", "w")},
+	{"vim, keeping a backup", []string{"vim"}, vim("set backup", "%s/six/seven/", "w")},
+	{"nano", []string{"nano", "tmux"}, nano},
+	{"emacs's system calls", []string{"python3"}, python(`
+import os
+text = open('note.md').read().replace('six', 'seven')
+os.symlink('me@here.1:2', '.#note.md')
+os.rename('note.md', 'note.md~')
+fd = os.open('note.md', os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+half = len(text.encode()) // 2
+os.write(fd, text.encode()[:half]); os.write(fd, text.encode()[half:])
+os.fsync(fd); os.close(fd)
+os.unlink('.#note.md')`)},
+	{"Python, open w", []string{"python3"}, python(`
+text = open('note.md').read()
+open('note.md', 'w').write(text.replace('six', 'seven'))`)},
+	{"Python, open r+", []string{"python3"}, python(`
+with open('note.md', 'r+') as f:
+    text = f.read()
+    f.seek(0); f.write(text.replace('six', 'a')); f.truncate()`)},
+	{"Python, os.replace", []string{"python3"}, python(`
+import os, tempfile
+text = open('note.md').read()
+fd, name = tempfile.mkstemp(dir='.')
+os.write(fd, text.replace('six', 'seven').encode()); os.close(fd)
+os.replace(name, 'note.md')`)},
+	{"Python, mmap", []string{"python3"}, python(`
+import mmap
+with open('note.md', 'r+b') as f:
+    m = mmap.mmap(f.fileno(), 0)
+    i = m.find(b'six'); m[i:i+3] = b'SIX'
+    m.flush(); m.close()`)},
+	{"Node, writeFileSync", []string{"node"}, node(`
+const fs = require('fs')
+fs.writeFileSync('note.md', fs.readFileSync('note.md', 'utf8').replace('six', 'seven'))`)},
+	{"Node, promises", []string{"node"}, node(`
+const fs = require('fs/promises')
+fs.readFile('note.md', 'utf8').then(text => fs.writeFile('note.md', text.replace('six', 'seven')))`)},
+	{"Node, write and rename", []string{"node"}, node(`
+const fs = require('fs')
+const text = fs.readFileSync('note.md', 'utf8').replace('six', 'seven')
+fs.writeFileSync('note.md.tmp', text)
+fs.renameSync('note.md.tmp', 'note.md')`)},
+	{"Claude Code", nil, func(t *testing.T, dir string) { claudeEdit(t, dir, "six", "seven") }},
+	{"Claude Code, in place", nil, claudeEditInPlace},
+}
+
+// Every program does on the mount what it does on a plain directory, and the
+// vault's file holds the difference as suggestions.
+func TestSaves(t *testing.T) {
+	s := newSandbox(t)
+	files := generatedVault(1000)
+	for i := range savers {
+		files[fmt.Sprintf("Saves/%d/note.md", i)] = saveBefore
+	}
+	m := s.mount(t, s.vault(t, "Vault", files))
+	for i, saver := range savers {
+		t.Run(saver.name, func(t *testing.T) {
+			requireTools(t, saver.tools...)
+			testSave(t, m, fmt.Sprintf("Saves/%d", i), saver)
+		})
+	}
+}
+
+func testSave(t *testing.T, m *mount, folder string, saver saver) {
+	plain := t.TempDir()
+	writeFile(t, filepath.Join(plain, "note.md"), saveBefore)
+	saver.save(t, plain)
+	want := readFile(t, filepath.Join(plain, "note.md"))
+	if want == saveBefore {
+		t.Fatal("the program changed nothing in a plain directory")
+	}
+
+	saver.save(t, m.path(folder))
+
+	m.checkSuggested(t, folder+"/note.md", saveBefore, want)
+	if got, want := listFiles(t, m.path(folder)), listFiles(t, plain); !slices.Equal(got, want) {
+		t.Errorf("mount's folder holds %q, a plain one %q", got, want)
+	}
+	// What editors leave beside the note is theirs, not the vault's.
+	if got, want := listFiles(t, m.vaultPath(folder)), []string{"note.md"}; !slices.Equal(got, want) {
+		t.Errorf("vault's folder holds %q, want %q", got, want)
+	}
+	info, err := os.Stat(m.path(folder + "/note.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() != int64(len(want)) {
+		t.Errorf("size on the mount is %d, want %d", info.Size(), len(want))
+	}
+}
+
+// nano types a line at the top and saves, in a terminal of tmux.
+func nano(t *testing.T, dir string) {
+	t.Helper()
+	server := []string{"-S", filepath.Join(shortTempDir(t), "tmux"), "-f", "/dev/null"}
+	tmux := func(args ...string) string {
+		out, err := exec.CommandContext(t.Context(), "tmux", append(slices.Clone(server), args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("tmux %q: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	waitFor := func(text string) {
+		eventually(t, startTimeout, func() error {
+			if screen := tmux("capture-pane", "-p", "-t", "nano"); !strings.Contains(screen, text) {
+				return fmt.Errorf("no %q on nano's screen:\n%s", text, screen)
+			}
+			return nil
+		})
+	}
+	// The second window keeps the server alive after nano has ended.
+	tmux("new-session", "-d", "-s", "hold", "sleep", "120")
+	tmux("new-session", "-d", "-s", "nano", "-x", "80", "-y", "24", "-c", dir, "nano", "--ignorercfiles", "note.md")
+	t.Cleanup(func() { tmux("kill-server") })
+	waitFor("Tide table")
+	tmux("send-keys", "-t", "nano", "-l", "Typed in nano.")
+	tmux("send-keys", "-t", "nano", "Enter")
+	tmux("send-keys", "-t", "nano", "C-o")
+	waitFor("File Name to Write")
+	tmux("send-keys", "-t", "nano", "Enter")
+	waitFor("Wrote")
+	tmux("send-keys", "-t", "nano", "C-x")
+	eventually(t, startTimeout, func() error {
+		if sessions := tmux("list-sessions"); strings.Contains(sessions, "nano:") {
+			return fmt.Errorf("nano has not ended")
+		}
+		return nil
+	})
+}
+
+// shortTempDir is t.TempDir for what must fit a Unix socket's address.
+func shortTempDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "t-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// A kill between truncation and write must not publish an emptied note.
+func TestKilledWriterDoesNotEmptyANote(t *testing.T) {
+	requireTools(t, "python3")
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	cmd := exec.Command("python3", "-c", "import os, signal; f = open('note.md', 'w'); os.kill(os.getpid(), signal.SIGKILL)")
+	cmd.Dir = filepath.Dir(m.path("note.md"))
+	if err := cmd.Run(); err == nil {
+		t.Fatal("the writer was not killed")
+	}
+	// The loss would come late, if at all: look for longer than a writer takes.
+	deadline := time.Now().Add(2 * time.Second)
+	for time.Now().Before(deadline) {
+		checkText(t, "vault's note", readFile(t, m.vaultPath("note.md")), saveBefore)
+		if t.Failed() {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	m.stop(t)
+	checkText(t, "vault's note after unmount", readFile(t, m.vaultPath("note.md")), saveBefore)
+}
