@@ -1,0 +1,222 @@
+package links
+
+import "strings"
+
+// Extract returns the links of a note's text in the order they are written.
+//
+// Not links: what stands in fenced, indented or inline code or in an HTML
+// comment, Markdown links to URLs or with an unescaped space in their target, and
+// in front matter everything outside quoted strings. Obsidian's own comments
+// (%%...%%) and math do count. The strings of the result share the memory of text.
+func Extract(text string) []Link {
+	if !strings.Contains(text, "[[") && !strings.Contains(text, "](") {
+		return nil
+	}
+	s := scanner{text: text}
+	s.blocks(s.frontMatter())
+	sortByOffset(s.links)
+	flagPending(text, s.links)
+	return s.links
+}
+
+// scanner walks through one text: blocks decides what is code and what is prose,
+// inline (inline.go) finds the links of one run of prose.
+type scanner struct {
+	text  string
+	links []Link
+
+	// The state of blocks.
+	prose     int  // where the current run of prose began
+	fence     byte // '`' or '~' in a fenced code block, else 0
+	fenceLen  int
+	fenceQuot bool // the fence was opened in a block quote
+	blank     bool // the line before was blank or not prose
+	list      bool // an indented line continues a list item, it is not code
+}
+
+// blocks scans text[off:] line by line. A run of prose is what one inline
+// construct may span: it ends at a blank line, at code, and where a new list
+// item, heading or table row begins.
+func (s *scanner) blocks(off int) {
+	s.prose, s.blank = off, true
+	for off < len(s.text) {
+		end := s.lineEnd(off)
+		if s.fence == 0 {
+			if next, ok := s.commentBlock(off); ok {
+				off = next
+				continue
+			}
+		}
+		s.line(off, end)
+		off = end
+	}
+	if s.fence == 0 {
+		s.inline(s.prose, len(s.text))
+	}
+}
+
+// lineEnd is the offset after the line break that ends the line at off.
+func (s *scanner) lineEnd(off int) int {
+	if i := strings.IndexByte(s.text[off:], '\n'); i >= 0 {
+		return off + i + 1
+	}
+	return len(s.text)
+}
+
+// line handles the line text[off:end].
+func (s *scanner) line(off, end int) {
+	if s.fence != 0 && s.fenced(off, end) {
+		return
+	}
+	l := parseLine(s.text[off:end])
+	switch char, n := l.opensFence(); {
+	case l.content == "":
+		s.flush(off, end)
+		s.blank = true
+		return
+	case s.blank && !s.list && !l.item && l.indent >= 4:
+		s.flush(off, end) // indented code; the next line may go on with it
+		return
+	case n > 0:
+		s.flush(off, end)
+		s.fence, s.fenceLen, s.fenceQuot = char, n, l.quoted
+		return
+	case l.startsBlock():
+		s.flush(off, off)
+	}
+	s.list = l.item || s.list && (l.indent > 0 || !s.blank)
+	s.blank = false
+}
+
+// fenced handles a line after the one that opened a fence. It reports false
+// when the block quote that held the fence is over, which ends the code too.
+func (s *scanner) fenced(off, end int) bool {
+	content := strings.TrimSpace(s.text[off:end])
+	if s.fenceQuot {
+		if !strings.HasPrefix(content, ">") {
+			s.endCode(off)
+			return false
+		}
+		content = strings.TrimLeft(content, "> \t")
+	}
+	if n := fenceLen(content); n >= s.fenceLen && n == len(content) && content[0] == s.fence {
+		s.endCode(end)
+	}
+	return true
+}
+
+// flush scans the run of prose that ends at off; the next one begins at next.
+func (s *scanner) flush(off, next int) {
+	s.inline(s.prose, off)
+	s.prose = next
+}
+
+// endCode leaves a fenced code block: prose may go on at off.
+func (s *scanner) endCode(off int) {
+	s.fence, s.prose, s.blank = 0, off, true
+}
+
+// commentBlock skips an HTML comment that begins the line at off: unlike one
+// in the middle of prose it may hold blank lines, and without an end it reaches
+// to the end of the note.
+func (s *scanner) commentBlock(off int) (next int, ok bool) {
+	rest := s.text[off:]
+	indent := len(rest) - len(strings.TrimLeft(rest, " "))
+	if indent > 3 || !strings.HasPrefix(rest[indent:], "<!--") {
+		return 0, false
+	}
+	next = len(s.text)
+	if i := strings.Index(rest[indent+4:], "-->"); i >= 0 {
+		next = off + indent + 4 + i + 3
+	}
+	s.flush(off, next)
+	return next, true
+}
+
+// line is what decides about one line.
+type line struct {
+	indent  int    // columns of white space before anything else
+	quoted  bool   // in a block quote
+	item    bool   // begins a list item
+	content string // without indentation, quote and list marks, and trailing space
+}
+
+func parseLine(s string) line {
+	var l line
+	l.indent = columns(s)
+	s = strings.TrimRight(s, " \t\r\n")
+	for {
+		s = strings.TrimLeft(s, " \t")
+		if strings.HasPrefix(s, ">") {
+			l.quoted, s = true, s[1:]
+			continue
+		}
+		n := listMark(s)
+		if n == 0 {
+			break
+		}
+		l.item, s = true, s[n:]
+	}
+	l.content = s
+	return l
+}
+
+// columns counts the white space that s begins with, tabs as four columns.
+func columns(s string) int {
+	n := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case ' ':
+			n++
+		case '\t':
+			n += 4 - n%4
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// listMark is the length of the list mark ("- ", "12. ") at the start of s, or 0.
+func listMark(s string) int {
+	digits := 0
+	for digits < len(s) && digits < 9 && '0' <= s[digits] && s[digits] <= '9' {
+		digits++
+	}
+	marks := "-*+"
+	if digits > 0 {
+		marks = ".)"
+	}
+	if digits < len(s) && strings.IndexByte(marks, s[digits]) >= 0 &&
+		(digits+1 == len(s) || s[digits+1] == ' ' || s[digits+1] == '\t') {
+		return digits + 1
+	}
+	return 0
+}
+
+// startsBlock says that no inline construct reaches from the line before into l.
+func (l line) startsBlock() bool {
+	return l.item || l.content[0] == '#' || l.content[0] == '|'
+}
+
+// opensFence returns the character and length of the code fence that l begins.
+func (l line) opensFence() (char byte, n int) {
+	n = fenceLen(l.content)
+	if n == 0 || l.content[0] == '`' && strings.IndexByte(l.content[n:], '`') >= 0 {
+		return 0, 0
+	}
+	return l.content[0], n
+}
+
+// fenceLen counts the equal backticks or tildes at the start of s; fewer than
+// three are no fence.
+func fenceLen(s string) int {
+	if s == "" || s[0] != '`' && s[0] != '~' {
+		return 0
+	}
+	n := len(s) - len(strings.TrimLeft(s, s[:1]))
+	if n < 3 {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,206 @@
+package links
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Index knows every note and file of a workspace and the links between them.
+//
+// It keeps names, not answers: a link is resolved when somebody asks, by maps
+// over folded paths and base names. So a new note that takes over the links of
+// another costs nothing but its own entry, and no answer is ever out of date.
+// The time of Backlinks grows with the number of links that end in the same base
+// name.
+type Index struct {
+	mu sync.RWMutex // protects the following
+	// files has every note and file by path.
+	files map[string]*file
+	// paths has them by folded path, without ".md"; more than one where names
+	// differ in case or Unicode form only.
+	paths map[string][]*file
+	// names has them by folded base name without ".md", for each Folder and, under
+	// the Folder "", for the whole workspace; shortest path first.
+	names map[name][]*file
+	// mentions has the notes whose links end in a folded base name.
+	mentions map[string]map[*file]struct{}
+}
+
+// name is a folded base name in one Folder.
+type name struct{ folder, base string }
+
+// file is one note or other file.
+type file struct {
+	path    string
+	key     string // folded path, without ".md"
+	targets []string
+}
+
+// NewIndex returns an empty Index.
+func NewIndex() *Index {
+	return &Index{
+		files:    make(map[string]*file),
+		paths:    make(map[string][]*file),
+		names:    make(map[name][]*file),
+		mentions: make(map[string]map[*file]struct{}),
+	}
+}
+
+// Set makes links the links of the note at path, which is added if it is new.
+func (x *Index) Set(path string, links []Link) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	f := x.add(path)
+	x.unmention(f)
+	f.targets = targetsOf(links)
+	x.mention(f)
+}
+
+// AddFile adds a file that has no links: anything that is not a note, or a note
+// not read yet.
+func (x *Index) AddFile(path string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.add(path)
+}
+
+// Remove takes path away, a note, a file or a folder with all that it holds.
+func (x *Index) Remove(path string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, f := range x.under(path) {
+		x.remove(f)
+	}
+}
+
+// Rename moves oldPath, a note, a file or a folder with all that it holds, to
+// newPath. A file that was at the new place is replaced.
+func (x *Index) Rename(oldPath, newPath string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, f := range x.under(oldPath) {
+		x.remove(f)
+		moved := newPath + strings.TrimPrefix(f.path, oldPath)
+		if there := x.files[moved]; there != nil {
+			x.remove(there)
+		}
+		n := x.add(moved)
+		n.targets = f.targets
+		x.mention(n)
+	}
+}
+
+// under returns the file at path, or those below it. Only a folder costs a walk
+// over all files.
+func (x *Index) under(path string) []*file {
+	if f := x.files[path]; f != nil {
+		return []*file{f}
+	}
+	var found []*file
+	for p, f := range x.files {
+		if strings.HasPrefix(p, path) && strings.HasPrefix(p[len(path):], "/") {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+func (x *Index) add(path string) *file {
+	if f := x.files[path]; f != nil {
+		return f
+	}
+	f := &file{path: path, key: foldPath(path)}
+	x.files[path] = f
+	x.paths[f.key] = insert(x.paths[f.key], f)
+	for _, n := range f.names() {
+		x.names[n] = insert(x.names[n], f)
+	}
+	return f
+}
+
+func (x *Index) remove(f *file) {
+	x.unmention(f)
+	delete(x.files, f.path)
+	take(x.paths, f.key, f)
+	for _, n := range f.names() {
+		take(x.names, n, f)
+	}
+}
+
+// names are the keys under which f is found by its base name.
+func (f *file) names() [2]name {
+	folder, _, _ := strings.Cut(f.path, "/")
+	base := baseName(f.key)
+	return [2]name{{folder, base}, {"", base}}
+}
+
+// insert keeps fs in the order in which resolution prefers them.
+func insert(fs []*file, f *file) []*file {
+	i, _ := slices.BinarySearchFunc(fs, f, compareFiles)
+	return slices.Insert(fs, i, f)
+}
+
+// take removes f from the list at key.
+func take[K comparable](m map[K][]*file, key K, f *file) {
+	i, found := slices.BinarySearchFunc(m[key], f, compareFiles)
+	if !found {
+		return
+	}
+	if m[key] = slices.Delete(m[key], i, i+1); len(m[key]) == 0 {
+		delete(m, key)
+	}
+}
+
+// compareFiles puts the shortest path first, then by name.
+func compareFiles(a, b *file) int {
+	if d := len(a.path) - len(b.path); d != 0 {
+		return d
+	}
+	return strings.Compare(a.path, b.path)
+}
+
+func (x *Index) mention(f *file) {
+	for _, t := range f.targets {
+		base := f.mentioned(t)
+		if x.mentions[base] == nil {
+			x.mentions[base] = make(map[*file]struct{})
+		}
+		x.mentions[base][f] = struct{}{}
+	}
+}
+
+func (x *Index) unmention(f *file) {
+	for _, t := range f.targets {
+		base := f.mentioned(t)
+		delete(x.mentions[base], f)
+		if len(x.mentions[base]) == 0 {
+			delete(x.mentions, base)
+		}
+	}
+}
+
+// mentioned is the folded base name that a link in f to target ends in.
+func (f *file) mentioned(target string) string {
+	if target == "" {
+		return baseName(f.key)
+	}
+	return baseName(foldPath(target))
+}
+
+// targetsOf returns the distinct linkpaths of ls in order of appearance, without
+// those that only a pending suggestion would add. They do not keep the note's text
+// in memory.
+func targetsOf(ls []Link) []string {
+	var targets []string
+	seen := make(map[string]bool, len(ls))
+	for _, l := range ls {
+		if l.Pending == PendingAddition || seen[l.Target] {
+			continue
+		}
+		t := strings.Clone(l.Target)
+		seen[t] = true
+		targets = append(targets, t)
+	}
+	return targets
+}

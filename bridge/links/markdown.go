@@ -1,0 +1,197 @@
+package links
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDestination bounds the parenthesised part of a Markdown link, in bytes: a
+// path has at most 4,096, each of which may be written as "%XX".
+const maxDestination = 16 << 10
+
+// maxParens is how deep parentheses may nest in a destination, as in cmark.
+const maxParens = 32
+
+// close handles the ']' at i: with a destination after it, it ends a Markdown
+// link (CommonMark 0.31, "inline link").
+func (in *inline) close(i int) int {
+	top := len(in.brackets) - 1
+	if top < 0 {
+		return i + 1
+	}
+	open := in.brackets[top]
+	live := open.image || top >= in.dead
+	in.brackets = in.brackets[:top]
+	in.dead = min(in.dead, top)
+	if !live || i+1 >= in.to || in.text[i+1] != '(' {
+		return i + 1
+	}
+	dest, ok := parseDestination(in.text[:in.to], i+2)
+	if !ok {
+		return i + 1
+	}
+	if !open.image {
+		in.dead = top // links do not nest
+	}
+	if l, ok := dest.link(in.text, open, i); ok {
+		in.links = append(in.links, l)
+	}
+	return dest.end
+}
+
+// destination is the parenthesised part of a Markdown link.
+type destination struct {
+	off, len int // what is written, without "<" and ">"
+	end      int // after the ')'
+}
+
+// parseDestination reads `target "title")` at off.
+func parseDestination(text string, off int) (destination, bool) {
+	text = text[:min(len(text), off+maxDestination)]
+	i := skipSpace(text, off)
+	d := destination{off: i}
+	if strings.HasPrefix(text[i:], "<") {
+		n := strings.IndexAny(text[i+1:], ">\n<")
+		if n < 0 || text[i+1+n] != '>' {
+			return d, false
+		}
+		d.off, d.len = i+1, n
+		i += n + 2
+	} else {
+		d.len = bareDestination(text[i:])
+		i += d.len
+	}
+	after := skipSpace(text, i)
+	if after > i {
+		after = skipSpace(text, skipTitle(text, after))
+	}
+	d.end = after + 1
+	return d, after < len(text) && text[after] == ')'
+}
+
+// bareDestination is the length of the destination at the start of s: up to
+// white space or the ')' that has no '('.
+func bareDestination(s string) int {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\':
+			i++
+		case c <= ' ':
+			return i
+		case c == '(':
+			if depth++; depth > maxParens {
+				return i
+			}
+		case c == ')':
+			if depth--; depth < 0 {
+				return i
+			}
+		}
+	}
+	return len(s)
+}
+
+// skipTitle returns the offset after the link title at off, or off.
+func skipTitle(text string, off int) int {
+	if off >= len(text) {
+		return off
+	}
+	i := strings.IndexByte(`"'(`, text[off])
+	if i < 0 {
+		return off
+	}
+	end := `"')`[i]
+	for j := off + 1; j < len(text); j++ {
+		switch text[j] {
+		case '\\':
+			j++
+		case end:
+			return j + 1
+		}
+	}
+	return off
+}
+
+func skipSpace(text string, off int) int {
+	for off < len(text) && strings.IndexByte(" \t\r\n", text[off]) >= 0 {
+		off++
+	}
+	return off
+}
+
+// link makes the Link whose brackets are at open and text[bracket], unless it
+// leads out of the workspace or nowhere.
+func (d destination) link(text string, open bracket, bracket int) (Link, bool) {
+	raw := text[d.off : d.off+d.len]
+	if isURL(raw) {
+		return Link{}, false
+	}
+	linkpath, subpath := splitSubpath(raw)
+	l := Link{
+		Kind:      Markdown,
+		Target:    cleanSpace(decode(linkpath)),
+		Subpath:   decode(subpath),
+		Display:   text[open.off+1 : bracket],
+		Off:       open.off,
+		Len:       d.end - open.off,
+		TargetOff: d.off,
+		TargetLen: len(linkpath),
+	}
+	if open.image {
+		l.Kind, l.Off, l.Len = MarkdownEmbed, l.Off-1, l.Len+1
+	}
+	return l, l.Target != "" || len(l.Subpath) > 1
+}
+
+// isURL says that s begins with a scheme (RFC 3986) or with "//".
+func isURL(s string) bool {
+	if strings.HasPrefix(s, "//") {
+		return true
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i] | 0x20
+		switch {
+		case 'a' <= c && c <= 'z':
+		case s[i] == ':':
+			return i > 0
+		case i == 0 || !('0' <= s[i] && s[i] <= '9') && strings.IndexByte("+-.", s[i]) < 0:
+			return false
+		}
+	}
+	return false
+}
+
+// decode undoes backslash and percent escapes. What does not decode to UTF-8
+// stays as it is written.
+func decode(s string) string {
+	s = unescape(s)
+	if strings.IndexByte(s, '%') < 0 {
+		return s
+	}
+	d, err := url.PathUnescape(s)
+	if err != nil || !utf8.ValidString(d) {
+		return s
+	}
+	return d
+}
+
+// unescape removes the backslash before ASCII punctuation.
+func unescape(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && isPunct(s[i+1]) {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+func isPunct(c byte) bool {
+	return c > ' ' && c < 0x7f && !('0' <= c && c <= '9') && !('a' <= c|0x20 && c|0x20 <= 'z')
+}

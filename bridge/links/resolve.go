@@ -1,0 +1,182 @@
+package links
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Resolve returns the path that l leads to when it stands in the note at from.
+func (x *Index) Resolve(from string, l Link) (path string, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	f := x.resolve(from, l.Target)
+	if f == nil {
+		return "", false
+	}
+	return f.path, true
+}
+
+// Forward returns what the note at path links to: paths of notes and files, and
+// the linkpaths that lead nowhere, each once and in order of appearance.
+func (x *Index) Forward(path string) (resolved, unresolved []string) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	f := x.files[path]
+	if f == nil {
+		return nil, nil
+	}
+	seen := make(map[*file]bool, len(f.targets))
+	for _, t := range f.targets {
+		switch to := x.resolve(path, t); {
+		case to == nil:
+			unresolved = append(unresolved, t)
+		case !seen[to]:
+			seen[to] = true
+			resolved = append(resolved, to.path)
+		}
+	}
+	return resolved, unresolved
+}
+
+// Backlinks returns the paths of the notes that link to path, sorted. A note
+// that links to itself is among its own.
+func (x *Index) Backlinks(path string) []string {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	to := x.files[path]
+	if to == nil {
+		return nil
+	}
+	var found []string
+	for f := range x.mentions[baseName(to.key)] {
+		if x.linksTo(f, to) {
+			found = append(found, f.path)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+func (x *Index) linksTo(f, to *file) bool {
+	base := baseName(to.key)
+	return slices.ContainsFunc(f.targets, func(t string) bool {
+		return f.mentioned(t) == base && x.resolve(f.path, t) == to
+	})
+}
+
+// resolve finds the file that the linkpath target names in the note at from.
+func (x *Index) resolve(from, target string) *file {
+	folder, rel, _ := strings.Cut(from, "/")
+	dir := path.Dir(rel)
+	switch {
+	case target == "":
+		return x.files[from]
+	case isRelative(target):
+		return x.relative(folder, dir, target)
+	case strings.HasPrefix(target, "/"):
+		rooted := strings.TrimLeft(target, "/")
+		if f := x.exact(path.Join(folder, rooted), target); f != nil {
+			return f
+		}
+		return x.exact(rooted, target)
+	}
+	if f := x.inVault(folder, dir, target); f != nil {
+		return f
+	}
+	return x.inWorkspace(target)
+}
+
+func isRelative(target string) bool {
+	return strings.HasPrefix(target, "./") || strings.HasPrefix(target, "../")
+}
+
+// relative resolves "./x" and "../x" from dir; leaving the Folder leads nowhere.
+func (x *Index) relative(folder, dir, target string) *file {
+	rel := path.Join(dir, target)
+	if rel == ".." || strings.HasPrefix(rel, "../") {
+		return nil
+	}
+	return x.exact(folder+"/"+rel, target)
+}
+
+// inVault resolves in one Folder: from its root, from dir, by suffix.
+func (x *Index) inVault(folder, dir, target string) *file {
+	if f := x.exact(folder+"/"+target, target); f != nil {
+		return f
+	}
+	if f := x.exact(path.Join(folder, dir)+"/"+target, target); f != nil {
+		return f
+	}
+	return x.bySuffix(folder, target)
+}
+
+// inWorkspace resolves with the whole workspace as one vault.
+func (x *Index) inWorkspace(target string) *file {
+	if f := x.exact(target, target); f != nil {
+		return f
+	}
+	return x.bySuffix("", target)
+}
+
+// exact returns the file at p, which was made from target.
+func (x *Index) exact(p, target string) *file {
+	return best(x.paths[foldPath(p)], target)
+}
+
+// bySuffix returns the file with the shortest path that ends in target.
+func (x *Index) bySuffix(folder, target string) *file {
+	key := foldPath(target)
+	all := x.names[name{folder, baseName(key)}]
+	suffix := "/" + key
+	for i, f := range all {
+		if !strings.HasSuffix(f.key, suffix) || !f.linkable(target) {
+			continue
+		}
+		end := i + 1
+		for end < len(all) && len(all[end].path) == len(f.path) && strings.HasSuffix(all[end].key, suffix) {
+			end++
+		}
+		return best(all[i:end], target)
+	}
+	return nil
+}
+
+// best chooses among files that target names equally well: one in its very
+// spelling, else the first.
+func best(fs []*file, target string) *file {
+	var first *file
+	for _, f := range fs {
+		if !f.linkable(target) {
+			continue
+		}
+		if strings.HasSuffix(f.path, target) || strings.HasSuffix(f.path, target+".md") {
+			return f
+		}
+		if first == nil {
+			first = f
+		}
+	}
+	return first
+}
+
+// linkable says whether target may name f: a note with or without its ".md", any
+// other file by its extension. A file without one cannot be linked to.
+func (f *file) linkable(target string) bool {
+	if isNote(f.path) {
+		return true
+	}
+	return path.Ext(f.path) != "" && !isNote(target)
+}
+
+func isNote(p string) bool { return strings.EqualFold(path.Ext(p), ".md") }
+
+// foldPath is the key under which names that mean the same are equal: NFC, lower
+// case (as Obsidian compares), without a note's ".md".
+func foldPath(p string) string {
+	return strings.TrimSuffix(strings.ToLower(norm.NFC.String(p)), ".md")
+}
+
+func baseName(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
