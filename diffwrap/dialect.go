@@ -1,0 +1,211 @@
+package diffwrap
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// Dialect is a way to attribute a mark to its writer inside the text. All dialects are read always; the one chosen in
+// Options is written.
+type Dialect int
+
+const (
+	// Plain writes bare marks: the only form that every tool accepts and rejects cleanly.
+	Plain Dialect = iota
+	// Commentator writes {++{"author":"AI","time":1700000000}@@text++}, time in seconds. lens-editor's variant,
+	// "timestamp" in milliseconds, is read too.
+	Commentator
+	// RelayComments writes a plain mark and an authored comment without text directly behind it:
+	// {++text++}{{author="AI" date="2026-07-13T07:01:55Z">><<}}.
+	RelayComments
+)
+
+// String returns "plain", "commentator" or "relay-comments".
+func (d Dialect) String() string {
+	switch d {
+	case Commentator:
+		return "commentator"
+	case RelayComments:
+		return "relay-comments"
+	}
+	return "plain"
+}
+
+const metadataEnd = "@@" // between Commentator's metadata and the text
+
+// metadata is what a JSON prefix or an attribute list says.
+type metadata struct {
+	attribution
+	resolved bool
+}
+
+// readMetadata reads the JSON object that Commentator and lens-editor put before the text of a mark, and returns how
+// many bytes it takes, "@@" included; 0 when there is none.
+func readMetadata(body string) (metadata, int) {
+	if len(body) == 0 || body[0] != '{' {
+		return metadata{}, 0
+	}
+	object, _, found := strings.Cut(body, metadataEnd)
+	if !found || !strings.HasSuffix(object, "}") {
+		return metadata{}, 0
+	}
+	var fields struct {
+		Author      string   `json:"author"`
+		ShortAuthor string   `json:"a"`
+		Time        *float64 `json:"time"`
+		ShortTime   *float64 `json:"t"`
+		Timestamp   *float64 `json:"timestamp"`
+		Done        bool     `json:"done"`
+		ShortDone   bool     `json:"d"`
+	}
+	if err := json.Unmarshal([]byte(object), &fields); err != nil {
+		return metadata{}, 0
+	}
+	var m metadata
+	m.author = fields.Author + fields.ShortAuthor
+	m.resolved = fields.Done || fields.ShortDone
+	switch {
+	case fields.Time != nil:
+		m.time = time.Unix(int64(*fields.Time), 0).UTC()
+	case fields.ShortTime != nil:
+		m.time = time.Unix(int64(*fields.ShortTime), 0).UTC()
+	case fields.Timestamp != nil:
+		m.time = time.UnixMilli(int64(*fields.Timestamp)).UTC()
+	}
+	return m, len(object) + len(metadataEnd)
+}
+
+// readTail extends a mark over the attribution that a dialect writes behind it: Roughdraft's {#id} and {id="..." ...},
+// Relay's authored comment without text.
+func (p *parser) readTail(text string, c *cell) {
+	for {
+		m, n := p.tail(text[c.end:])
+		if n == 0 {
+			return
+		}
+		c.end += n
+		p.tails = true
+		c.attribution = c.orElse(m.attribution)
+		c.resolved = c.resolved || m.resolved && c.kind == commentCell
+		if c.kind == commentCell && !c.resolved {
+			c.added = c.span
+		}
+	}
+}
+
+// orElse fills what is not known from b.
+func (a attribution) orElse(b attribution) attribution {
+	if a.author == "" {
+		a.author = b.author
+	}
+	if a.time.IsZero() {
+		a.time = b.time
+	}
+	if a.id == "" {
+		a.id = b.id
+	}
+	return a
+}
+
+// tail reads one piece of attribution at the start of text; 0 when there is none.
+func (p *parser) tail(text string) (metadata, int) {
+	switch {
+	case strings.HasPrefix(text, "{#"):
+		end := strings.IndexByte(text[:min(len(text), 100)], '}')
+		if end < 0 {
+			return metadata{}, 0
+		}
+		m, ok := p.lookUp(text[2:end])
+		if !ok {
+			return metadata{}, 0
+		}
+		return m, end + 1
+	case strings.HasPrefix(text, "{id="):
+		return readAttributes(text, "{", "}")
+	case strings.HasPrefix(text, "{{"):
+		return readAttributes(text, "{{", ">><<}}")
+	}
+	return metadata{}, 0
+}
+
+// readAttributes reads open, name="value" pairs with spaces between, and close, from the start of text; it returns
+// the bytes taken, 0 when text has another shape. A value has no quote and no line break.
+func readAttributes(text, open, close string) (metadata, int) {
+	if !strings.HasPrefix(text, open) {
+		return metadata{}, 0
+	}
+	var m metadata
+	i := len(open)
+	for n := 0; ; n++ {
+		i += len(text[i:]) - len(strings.TrimLeft(text[i:], " "))
+		if n > 0 && strings.HasPrefix(text[i:], close) {
+			return m, i + len(close)
+		}
+		name, value, size := readAttribute(text[i:])
+		if size == 0 {
+			return metadata{}, 0
+		}
+		m.set(name, value)
+		i += size
+	}
+}
+
+// readAttribute reads name="value".
+func readAttribute(text string) (name, value string, size int) {
+	n := 0
+	for n < len(text) && (text[n]|0x20 >= 'a' && text[n]|0x20 <= 'z') {
+		n++
+	}
+	if n == 0 || !strings.HasPrefix(text[n:], `="`) {
+		return "", "", 0
+	}
+	from := n + 2
+	end := strings.IndexAny(text[from:], "\"\r\n")
+	if end < 0 || text[from+end] != '"' {
+		return "", "", 0
+	}
+	return text[:n], text[from : from+end], from + end + 1
+}
+
+func (m *metadata) set(name, value string) {
+	switch name {
+	case "author", "by":
+		m.author = value
+	case "authorId":
+		if m.author == "" {
+			m.author = value
+		}
+	case "date", "at":
+		m.time, _ = time.Parse(time.RFC3339, value)
+	case "id":
+		m.id = value
+	case "resolved", "done":
+		m.resolved = value == "true"
+	}
+}
+
+// authoredComment reads Relay's {{author="..." date="...">>text<<}} at offset i. One without text only attributes and
+// is hidden.
+func (p *parser) authoredComment(find *finder, i int) (cell, bool) {
+	m, n := readAttributes(find.text[i:], "{{", ">>")
+	if n == 0 {
+		return cell{}, false
+	}
+	end := find.next("<<}}", i+n)
+	if end < 0 {
+		return cell{}, false
+	}
+	c := cell{kind: commentCell, body: span{i + n, end}, close: end + len("<<}}")}
+	c.span = span{i, c.close}
+	c.attribution, c.resolved = m.attribution, m.resolved
+	if c.body.empty() {
+		c.kind = hiddenCell
+		return c, true
+	}
+	if !c.resolved {
+		c.added = c.span
+	}
+	p.readTail(find.text, &c)
+	return c, true
+}

@@ -1,0 +1,177 @@
+package diffwrap
+
+import (
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// endMatter is Roughdraft's block of ids at the end of a file: a line ---, then a YAML mapping with the keys comments
+// and suggestions, each a mapping from id to by, at and more. It belongs to the marks and is hidden with them.
+type endMatter struct {
+	start   int // offset of the line ---; the length of the text when there is no block
+	entries map[string]metadata
+}
+
+// lookUp finds an id in the end matter.
+func (p *parser) lookUp(id string) (metadata, bool) {
+	if p.matter == nil {
+		p.matter = readEndMatter(p.raw)
+	}
+	m, ok := p.matter.entries[id]
+	return m, ok
+}
+
+// endMatterEntry is what Roughdraft says of one id; other keys may stand beside these.
+type endMatterEntry struct {
+	By     string `yaml:"by"`
+	At     string `yaml:"at"`
+	Status string `yaml:"status"`
+}
+
+// readEndMatter finds and reads the end matter of a text.
+func readEndMatter(raw string) *endMatter {
+	m := &endMatter{start: len(raw)}
+	start := endMatterStart(raw)
+	if start < 0 {
+		return m
+	}
+	var sections map[string]map[string]endMatterEntry
+	if err := yaml.Unmarshal([]byte(raw[start+len("---"):]), &sections); err != nil {
+		return m
+	}
+	entries := make(map[string]metadata)
+	for name, section := range sections {
+		if name != "comments" && name != "suggestions" {
+			return m
+		}
+		for id, e := range section {
+			t, _ := time.Parse(time.RFC3339, e.At)
+			entries[id] = metadata{attribution{author: e.By, time: t, id: id}, e.Status == "resolved"}
+		}
+	}
+	m.start, m.entries = start, entries
+	return m
+}
+
+// endMatterStart returns the offset of the last line --- that is followed by one of the end matter's keys, or -1.
+func endMatterStart(raw string) int {
+	start := -1
+	for _, key := range []string{"comments:", "suggestions:"} {
+		for _, eol := range []string{"\n", "\r\n"} {
+			if at := strings.LastIndex(raw, "\n---"+eol+key); at >= 0 {
+				start = max(start, at+1)
+			}
+		}
+	}
+	return start
+}
+
+// hideEndMatter turns the end matter into a hidden cell, if some mark used it and no mark runs into it.
+func (p *parser) hideEndMatter() {
+	if p.matter == nil || p.matter.start == len(p.raw) {
+		return
+	}
+	start := p.matter.start
+	n := len(p.cells)
+	for n > 0 && p.cells[n-1].start >= start {
+		n--
+	}
+	if n == 0 {
+		return
+	}
+	if last := &p.cells[n-1]; last.end > start {
+		if last.kind != textCell || last.highlight >= 0 {
+			return
+		}
+		cut := span{last.start, start}
+		last.span, last.body, last.added, last.deleted = cut, cut, cut, cut
+	}
+	p.cells = append(p.cells[:n], cell{kind: hiddenCell, highlight: -1, span: span{start, len(p.raw)}})
+}
+
+// forget returns the edits that take entries out of the end matter: those of the given ids and the replies to them.
+// A section without entries goes too, and with the last section the block and the blank line before it.
+func (d *document) forget(ids map[string]bool) []Edit {
+	if d.matter == nil || d.matter.start == len(d.raw) || len(ids) == 0 {
+		return nil
+	}
+	var edits []Edit
+	rest := 0
+	for _, section := range splitEndMatter(d.raw, d.matter.start) {
+		kept := 0
+		var drop []Edit
+		for _, e := range section.entries {
+			if ids[e.id] || ids[e.re] {
+				drop = append(drop, Edit{Off: e.start, Len: e.len()})
+			} else {
+				kept++
+			}
+		}
+		if kept == 0 {
+			drop = []Edit{{Off: section.start, Len: section.len()}}
+		}
+		edits = append(edits, drop...)
+		rest += kept
+	}
+	if rest == 0 {
+		from := len(strings.TrimRight(d.raw[:d.matter.start], "\r\n"))
+		from = lineEnd(d.raw, from)
+		return []Edit{{Off: from, Len: len(d.raw) - from}}
+	}
+	return edits
+}
+
+// matterSection is a key of the end matter with its entries, as spans of whole lines of the raw text.
+type matterSection struct {
+	span
+	entries []matterLines
+}
+
+// matterLines is one entry: its id, the id it replies to, its lines.
+type matterLines struct {
+	id, re string
+	span
+}
+
+// splitEndMatter parts the end matter at start into sections and entries, by indentation.
+func splitEndMatter(raw string, start int) []matterSection {
+	var sections []matterSection
+	indent := 0
+	for i := lineEnd(raw, start); i < len(raw); {
+		next := lineEnd(raw, i)
+		line := raw[i:next]
+		key := strings.TrimLeft(line, " ")
+		depth := len(line) - len(key)
+		name, value, _ := strings.Cut(key, ":")
+		switch {
+		case depth == 0 && strings.TrimSpace(line) != "":
+			sections = append(sections, matterSection{span: span{i, i}})
+			indent = 0
+		case len(sections) == 0:
+		case indent == 0 || depth == indent && name != "":
+			indent = depth
+			s := &sections[len(sections)-1]
+			s.entries = append(s.entries, matterLines{id: strings.Trim(name, `"'`), span: span{i, i}})
+		}
+		if len(sections) > 0 {
+			sections[len(sections)-1].grow(next, name, value)
+		}
+		i = next
+	}
+	return sections
+}
+
+// grow takes the line that ends at end into the section and its last entry.
+func (s *matterSection) grow(end int, name, value string) {
+	s.end = end
+	if len(s.entries) == 0 {
+		return
+	}
+	e := &s.entries[len(s.entries)-1]
+	e.end = end
+	if name == "re" {
+		e.re = strings.Trim(strings.TrimSpace(value), `"'`)
+	}
+}

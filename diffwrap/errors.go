@@ -1,0 +1,46 @@
+package diffwrap
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The reasons for which Put refuses a text. Each arrives wrapped in a *RefusedError; match with errors.Is.
+var (
+	// ErrAmbiguous: a literal delimiter would be read as markup, or would swallow the markup that is to be written.
+	ErrAmbiguous = errors.New("a literal delimiter would be read as CriticMarkup")
+	// ErrForeign: the change runs into a pending suggestion of another author.
+	ErrForeign = errors.New("the change touches another author's pending suggestion")
+	// ErrInvalidUTF8: the stored or the new text is not UTF-8.
+	ErrInvalidUTF8 = errors.New("the text is not valid UTF-8")
+	// ErrFrontMatter: the new front matter is not a YAML mapping, lacks a fence, or holds markup.
+	ErrFrontMatter = errors.New("the front matter would become unreadable")
+	// ErrFrontMatterRefused: the policy forbids changes of the front matter.
+	ErrFrontMatterRefused = errors.New("front matter is not to be changed here")
+)
+
+// RefusedError says why Put wrote nothing. Line is the 1-based line of the text that the writer handed in (for
+// ErrForeign: of the view the writer was shown), Literal the text that stands in the way.
+type RefusedError struct {
+	Line    int
+	Literal string
+	Err     error
+	advice  string
+}
+
+// Error is one sentence that names the line, the literal and what to do next.
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("line %d, %s: %v; %s", e.Line, quoteShort(e.Literal), e.Err, e.advice)
+}
+
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// quoteShort quotes a literal for a message, cut to a readable length between runes.
+func quoteShort(s string) string {
+	const limit = 60
+	runes := []rune(s)
+	if len(runes) > limit {
+		return fmt.Sprintf("%q...", string(runes[:limit]))
+	}
+	return fmt.Sprintf("%q", s)
+}

@@ -1,0 +1,162 @@
+package diffwrap
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Kind says what a mark is.
+type Kind int
+
+const (
+	// Addition is text that is not in the original.
+	Addition Kind = iota
+	// Deletion is text that is not in the accepted view.
+	Deletion
+	// Replacement is a deletion directly followed by its addition, or a substitution {~~old~>new~~}.
+	Replacement
+	// Comment is a remark {>>text<<}.
+	Comment
+	// Highlight is marked text {==text==}.
+	Highlight
+)
+
+// String returns "addition", "deletion", "replacement", "comment" or "highlight".
+func (k Kind) String() string {
+	switch k {
+	case Addition:
+		return "addition"
+	case Deletion:
+		return "deletion"
+	case Replacement:
+		return "replacement"
+	case Comment:
+		return "comment"
+	case Highlight:
+		return "highlight"
+	}
+	return fmt.Sprintf("Kind(%d)", int(k))
+}
+
+// Suggestion is one pending change of a raw text, or one annotation (Comment, Highlight).
+type Suggestion struct {
+	Kind       Kind
+	Start, End int       // bytes of raw, dialect's attribution included, attached comments not
+	Line       int       // 1-based line of the accepted view on which the change shows
+	Old, New   string    // the text that goes and the text that comes; of an annotation the text in New
+	Author     string    // as the text says; "" when it does not
+	Time       time.Time // as the text says; zero when it does not
+	Comments   []string  // texts of the open comments directly behind it
+}
+
+// Suggestions lists the pending suggestions of raw, in order: additions, deletions and replacements.
+func Suggestions(raw string) []Suggestion {
+	doc := parse(raw)
+	if doc.plain() {
+		return nil
+	}
+	var out []Suggestion
+	lines := lineCounter{doc: doc, line: 1}
+	for _, g := range doc.groups() {
+		s := doc.suggestion(g)
+		s.Line = lines.at(g.first)
+		if n := leadingBreaks(s.New); n > 0 && g.kind != Deletion {
+			s.Line += n
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Annotations lists the comments and highlights of raw that belong to no suggestion, in order. A highlight carries
+// the comments directly behind it.
+func Annotations(raw string) []Suggestion {
+	doc := parse(raw)
+	if doc.plain() {
+		return nil
+	}
+	var out []Suggestion
+	lines := lineCounter{doc: doc, line: 1}
+	for i := 0; i < len(doc.cells); {
+		if g, ok := doc.groupAt(i); ok {
+			i = g.lastComment + 1
+			continue
+		}
+		s, next, ok := doc.annotation(i)
+		if ok {
+			s.Line = lines.at(i)
+			out = append(out, s)
+		}
+		i = next
+	}
+	return out
+}
+
+// annotation reads the annotation that starts with cell i and returns the cell after it.
+func (d *document) annotation(i int) (s Suggestion, next int, ok bool) {
+	c := &d.cells[i]
+	switch {
+	case c.kind == highlightOpenCell:
+		s = Suggestion{Kind: Highlight, Start: c.start, Author: c.author, Time: c.time}
+		next = i + 1
+		for d.cells[next].kind != highlightCloseCell {
+			s.New += d.cells[next].added.of(d.raw)
+			next++
+		}
+		s.End = d.cells[next].end
+		next++
+	case c.kind == commentCell && !c.resolved:
+		s = Suggestion{Kind: Comment, Start: c.start, End: c.end, New: c.body.of(d.raw), Author: c.author, Time: c.time}
+		next = i + 1
+	default:
+		return s, i + 1, false
+	}
+	for ; d.isMark(next, commentCell); next++ {
+		if !d.cells[next].resolved {
+			s.Comments = append(s.Comments, d.cells[next].body.of(d.raw))
+		}
+	}
+	return s, next, true
+}
+
+// suggestion describes a group; the line is left to the caller.
+func (d *document) suggestion(g group) Suggestion {
+	s := Suggestion{Kind: g.kind, Start: d.cells[g.first].start, End: d.cells[g.last].end}
+	var a attribution
+	for i := g.first; i <= g.last; i++ {
+		c := &d.cells[i]
+		s.Old += c.deleted.of(d.raw)
+		s.New += c.added.of(d.raw)
+		a = a.orElse(c.attribution)
+	}
+	s.Author, s.Time = a.author, a.time
+	for i := g.last + 1; i <= g.lastComment; i++ {
+		if !d.cells[i].resolved {
+			s.Comments = append(s.Comments, d.cells[i].body.of(d.raw))
+		}
+	}
+	return s
+}
+
+// lineCounter counts lines of the accepted view, cell by cell and forwards only.
+type lineCounter struct {
+	doc  *document
+	next int // the first cell that is not counted yet
+	line int
+}
+
+// at returns the 1-based line on which cell i starts.
+func (l *lineCounter) at(i int) int {
+	for ; l.next < i; l.next++ {
+		l.line += strings.Count(l.doc.cells[l.next].added.of(l.doc.raw), "\n")
+	}
+	return l.line
+}
+
+// leadingBreaks counts the line breaks that s starts with: a run that adds whole lines starts with the break of the
+// line before, and what it adds shows on a later line.
+func leadingBreaks(s string) int {
+	rest := strings.TrimLeft(s, "\r\n")
+	return strings.Count(s[:len(s)-len(rest)], "\n")
+}

@@ -1,0 +1,105 @@
+package diffwrap
+
+import (
+	"fmt"
+	"strings"
+)
+
+// View is what a reader is shown of a raw text.
+type View int
+
+const (
+	// AcceptedView shows additions and hides deletions, as if every suggestion were accepted. Open comments are
+	// shown as they stand, since they are meant to be read; highlight delimiters and resolved comments are hidden.
+	AcceptedView View = iota
+	// OriginalView shows deletions and hides additions and comments, as if every suggestion were rejected.
+	OriginalView
+	// RawView is the stored text, marks included.
+	RawView
+)
+
+// String returns "accepted", "original" or "raw".
+func (v View) String() string {
+	switch v {
+	case AcceptedView:
+		return "accepted"
+	case OriginalView:
+		return "original"
+	case RawView:
+		return "raw"
+	}
+	return fmt.Sprintf("View(%d)", int(v))
+}
+
+// ParseView is the inverse of View.String.
+func ParseView(s string) (View, error) {
+	for _, v := range []View{AcceptedView, OriginalView, RawView} {
+		if s == v.String() {
+			return v, nil
+		}
+	}
+	return AcceptedView, fmt.Errorf("view %q: must be accepted, original or raw", s)
+}
+
+// Accepted returns raw with every pending suggestion accepted.
+func Accepted(raw string) string { return Render(raw, AcceptedView) }
+
+// Original returns raw with every pending suggestion rejected.
+func Original(raw string) string { return Render(raw, OriginalView) }
+
+// Render returns a view of raw. A text without markup is returned as it is, without a copy.
+func Render(raw string, v View) string {
+	if v == RawView {
+		return raw
+	}
+	doc := parse(raw)
+	if doc.plain() {
+		return raw
+	}
+	var b strings.Builder
+	b.Grow(len(raw))
+	for _, c := range doc.cells {
+		b.WriteString(raw[c.visible(v).start:c.visible(v).end])
+	}
+	return b.String()
+}
+
+// Segment says that Len bytes at ViewOff of a view are the bytes at RawOff of the raw text.
+type Segment struct{ RawOff, ViewOff, Len int }
+
+// Segments lists, in order and without empty ones, which bytes of raw the view shows. Neighbours that are
+// contiguous in raw are one segment.
+func Segments(raw string, v View) []Segment {
+	if raw == "" {
+		return nil
+	}
+	if v == RawView {
+		return []Segment{{Len: len(raw)}}
+	}
+	var out []Segment
+	viewOff := 0
+	for _, c := range parse(raw).cells {
+		s := c.visible(v)
+		if s.empty() {
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].RawOff+out[n-1].Len == s.start {
+			out[n-1].Len += s.len()
+		} else {
+			out = append(out, Segment{RawOff: s.start, ViewOff: viewOff, Len: s.len()})
+		}
+		viewOff += s.len()
+	}
+	return out
+}
+
+// visible returns the span of raw that a view shows of a cell.
+func (c *cell) visible(v View) span {
+	switch v {
+	case RawView:
+		return span{c.start, c.end}
+	case OriginalView:
+		return c.deleted
+	}
+	return c.added
+}
