@@ -1,0 +1,13 @@
+// Package owner sees to it that one process at a time holds a vault's
+// documents, and lets the others find and talk to it.
+//
+// An owner holds two kinds of lock for every vault it serves: one on a file in
+// the vault's state folder, and one on the vault's directory itself, which also
+// stops a process that keeps its state elsewhere. Both are flock(2) locks, so
+// that the kernel releases them however the process ends.
+//
+// Beside the lock lies owner.json, an Info: who owns the vault, where it is
+// mounted, and the path of the owner's socket. The socket speaks HTTP over a
+// Unix domain socket that only the same user can reach. An Info counts only
+// while something answers there.
+package owner

@@ -1,0 +1,184 @@
+package owner
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Info is what an owner says about itself.
+type Info struct {
+	PID        int       `json:"pid"`
+	Command    string    `json:"command"` // "mount", "mcp", ...
+	Mountpoint string    `json:"mountpoint,omitempty"`
+	Sources    []string  `json:"sources"`
+	Socket     string    `json:"socket"`
+	Started    time.Time `json:"started"`
+	Version    string    `json:"version"`
+}
+
+func (i Info) String() string {
+	s := fmt.Sprintf("relayfs %s (pid %d)", i.Command, i.PID)
+	if i.Mountpoint != "" {
+		s += " at " + i.Mountpoint
+	}
+	return s
+}
+
+// OwnedError says that another process owns a vault.
+type OwnedError struct {
+	Vault string
+	Owner *Info // nil if nothing is known of it
+}
+
+func (e *OwnedError) Error() string {
+	if e.Owner == nil {
+		return fmt.Sprintf("vault %q is served by another relayfs process that keeps its state elsewhere", e.Vault)
+	}
+	return fmt.Sprintf("vault %q is already served by %v", e.Vault, *e.Owner)
+}
+
+// Claim is a vault to own: its directory and the folder of its state.
+type Claim struct{ Vault, State string }
+
+// Owner holds claims until Release.
+type Owner struct {
+	claims []Claim
+	locks  []*os.File
+}
+
+const (
+	lockName = "lock"
+	infoName = "owner.json"
+)
+
+// Acquire takes every claim, or none and returns an *OwnedError. The state
+// folders are made if they are missing.
+func Acquire(claims []Claim) (*Owner, error) {
+	o := &Owner{claims: claims}
+	for _, c := range claims {
+		if err := o.lock(c); err != nil {
+			o.Release()
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+func (o *Owner) lock(c Claim) error {
+	if err := os.MkdirAll(c.State, 0o700); err != nil {
+		return fmt.Errorf("state folder: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(c.State, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("state folder: %w", err)
+	}
+	o.locks = append(o.locks, f)
+	if err := flock(f); err != nil {
+		return ownedBy(c, err)
+	}
+	dir, err := os.Open(c.Vault)
+	if err != nil {
+		return fmt.Errorf("vault: %w", err)
+	}
+	o.locks = append(o.locks, dir)
+	if err := flock(dir); err != nil {
+		return ownedBy(c, err)
+	}
+	return nil
+}
+
+func flock(f *os.File) error {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err != nil {
+		return fmt.Errorf("lock %q: %w", f.Name(), err)
+	}
+	return nil
+}
+
+// ownedBy makes an *OwnedError of a lock that is held.
+func ownedBy(c Claim, err error) error {
+	if !errors.Is(err, unix.EWOULDBLOCK) {
+		return err
+	}
+	info, _ := Read(c.State)
+	return &OwnedError{Vault: c.Vault, Owner: info}
+}
+
+// Announce writes info where others find it.
+func (o *Owner) Announce(info Info) error {
+	data, err := json.MarshalIndent(info, "", "  ")
+	if err != nil {
+		return err
+	}
+	for _, c := range o.claims {
+		if err := replaceFile(filepath.Join(c.State, infoName), append(data, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaceFile never shows a reader half of an announcement.
+func replaceFile(name string, data []byte) error {
+	tmp := name + ".new"
+	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(tmp, name)
+}
+
+// Release gives up every claim.
+func (o *Owner) Release() {
+	for _, c := range o.claims {
+		if info, err := Read(c.State); err == nil && info.PID == os.Getpid() {
+			os.Remove(filepath.Join(c.State, infoName))
+		}
+	}
+	for _, f := range o.locks {
+		f.Close()
+	}
+	o.locks = nil
+}
+
+// Read returns what the last owner of a state folder announced; it may be gone.
+func Read(state string) (*Info, error) {
+	data, err := os.ReadFile(filepath.Join(state, infoName))
+	if err != nil {
+		return nil, err
+	}
+	var info Info
+	if err := json.Unmarshal(data, &info); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(state, infoName), err)
+	}
+	return &info, nil
+}
+
+// Live returns the owners below base, a folder of state folders, that answer.
+func Live(base string) ([]Info, error) {
+	entries, err := os.ReadDir(base)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var live []Info
+	seen := make(map[string]bool)
+	for _, e := range entries {
+		info, err := Read(filepath.Join(base, e.Name()))
+		if err != nil || seen[info.Socket] || !strings.HasPrefix(info.Socket, "/") || !Answers(*info) {
+			continue
+		}
+		seen[info.Socket] = true
+		live = append(live, *info)
+	}
+	return live, nil
+}

@@ -1,0 +1,119 @@
+package owner_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge/owner"
+)
+
+func TestSecondOwnerIsRefusedWithTheFirstOnesName(t *testing.T) {
+	claim := owner.Claim{Vault: t.TempDir(), State: filepath.Join(t.TempDir(), "state")}
+	first, err := owner.Acquire([]owner.Claim{claim})
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := owner.Info{PID: os.Getpid(), Command: "mount", Mountpoint: "/mnt/notes", Socket: "/nowhere.sock"}
+	if err := first.Announce(info); err != nil {
+		t.Fatal(err)
+	}
+	_, err = owner.Acquire([]owner.Claim{claim})
+	var owned *owner.OwnedError
+	if !errors.As(err, &owned) || owned.Owner == nil || owned.Owner.Mountpoint != "/mnt/notes" {
+		t.Fatalf("second Acquire: %v, want an OwnedError naming the mount", err)
+	}
+	first.Release()
+	second, err := owner.Acquire([]owner.Claim{claim})
+	if err != nil {
+		t.Fatalf("after Release: %v", err)
+	}
+	second.Release()
+}
+
+func TestAVaultIsOwnedWhateverTheStateFolder(t *testing.T) {
+	vault := t.TempDir()
+	first, err := owner.Acquire([]owner.Claim{{Vault: vault, State: t.TempDir()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Release()
+	_, err = owner.Acquire([]owner.Claim{{Vault: vault, State: t.TempDir()}})
+	var owned *owner.OwnedError
+	if !errors.As(err, &owned) || owned.Owner != nil {
+		t.Fatalf("got %v, want an OwnedError without an owner", err)
+	}
+}
+
+func TestARefusedClaimKeepsNothing(t *testing.T) {
+	a, b := owner.Claim{Vault: t.TempDir(), State: t.TempDir()}, owner.Claim{Vault: t.TempDir(), State: t.TempDir()}
+	holder, err := owner.Acquire([]owner.Claim{b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Release()
+	if _, err := owner.Acquire([]owner.Claim{a, b}); err == nil {
+		t.Fatal("both claims taken, though one was held")
+	}
+	again, err := owner.Acquire([]owner.Claim{a})
+	if err != nil {
+		t.Fatalf("the free claim stayed locked: %v", err)
+	}
+	again.Release()
+}
+
+func TestSocket(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	l, path, err := owner.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/status", func(w http.ResponseWriter, r *http.Request) {
+		json.NewEncoder(w).Encode(map[string]string{"under": r.FormValue("under")})
+	})
+	mux.HandleFunc("/broken", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such note", 404) })
+	mux.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) {
+		s, err := owner.AcceptStream(w, r)
+		if err == nil {
+			io.Copy(s, s)
+			s.Close()
+		}
+	})
+	srv := &http.Server{Handler: mux}
+	go srv.Serve(l)
+	t.Cleanup(func() { srv.Close() })
+
+	info := owner.Info{PID: os.Getpid(), Command: "mount", Socket: path}
+	if !owner.Answers(info) {
+		t.Fatal("socket does not answer")
+	}
+	c := owner.NewClient(info)
+	var got map[string]string
+	if err := c.Get(t.Context(), "/status", url.Values{"under": {"A/B"}}, &got); err != nil || got["under"] != "A/B" {
+		t.Errorf("Get: %v, %v", got, err)
+	}
+	if err := c.Get(t.Context(), "/broken", nil, &got); err == nil || !strings.Contains(err.Error(), "no such note") {
+		t.Errorf("Get of an error: %v", err)
+	}
+	s, err := c.Stream(t.Context(), "/echo", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	io.WriteString(s, "hello\n")
+	if line, err := bufio.NewReader(s).ReadString('\n'); err != nil || line != "hello\n" {
+		t.Errorf("stream echoed %q, %v", line, err)
+	}
+	srv.Close()
+	if owner.Answers(info) {
+		t.Error("a closed socket answers")
+	}
+}
