@@ -1,0 +1,176 @@
+package tests
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// crashNotes is how many notes the writers of TestKillLosesNoWrite share out.
+const crashNotes = 12
+
+// written is what is known of a note: the text of the last write whose close
+// returned, and that of one which was under way when the process was killed.
+type written struct{ kept, tried string }
+
+// kill -9 at any time during 200 random writes loses no write whose close had
+// returned, and the next start is clean.
+func TestKillLosesNoWrite(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	s := newSandbox(t)
+	files := make(map[string]string)
+	notes := make(map[string]written)
+	for i := range crashNotes {
+		name := fmt.Sprintf("folder %d/note %d.md", i%3, i)
+		files[name] = saveBefore
+		notes[name] = written{kept: saveBefore}
+	}
+	vault := s.vault(t, "Vault", files)
+	names := listFiles(t, vault)
+	// Where the kill falls matters, so there are several, the first ones early.
+	for round, after := range []int{1, 5, 30, 60, 100, 100} {
+		m := s.mount(t, vault)
+		checkAfterCrash(t, m, notes, names)
+		writeUntilKilled(t, m, notes, rng, rng.IntN(after)+1)
+		if t.Failed() {
+			t.Fatalf("in round %d", round)
+		}
+		if out := s.run(t, "unmount", m.dir); out.code != 0 {
+			t.Fatalf("unmount of the dead mount: exit %d: %s", out.code, out.stderr)
+		}
+	}
+	m := s.mount(t, vault)
+	checkAfterCrash(t, m, notes, names)
+	m.stop(t)
+	for name, w := range notes {
+		raw := readFile(t, filepath.Join(vault, name))
+		checkText(t, "original view of "+name, diffwrap.Original(raw), saveBefore)
+		checkText(t, "accepted view of "+name, diffwrap.Accepted(raw), w.kept)
+	}
+}
+
+// writeUntilKilled has four programs' worth of writers write 200 times in all,
+// and kills the mount once n of the writes are through.
+func writeUntilKilled(t *testing.T, m *mount, notes map[string]written, rng *rand.Rand, n int) {
+	t.Helper()
+	const writers, each = 4, 50
+	var (
+		mu   sync.Mutex // protects notes and through
+		wg   sync.WaitGroup
+		kill = make(chan struct{})
+	)
+	through := 0
+	names := make([]string, 0, len(notes))
+	for name := range notes {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for w := range writers {
+		rng := rand.New(rand.NewPCG(rng.Uint64(), uint64(w)))
+		wg.Go(func() {
+			for i := range each {
+				name := names[w+writers*rng.IntN(len(names)/writers)]
+				mu.Lock()
+				text := randomEdit(rng, notes[name].kept, i)
+				notes[name] = written{notes[name].kept, text}
+				mu.Unlock()
+				err := randomSave(rng, m.path(name), text)
+				mu.Lock()
+				if err == nil {
+					notes[name] = written{kept: text}
+					through++
+					if through == n {
+						close(kill)
+					}
+				}
+				mu.Unlock()
+				if err != nil {
+					return // the process is dead
+				}
+			}
+		})
+	}
+	<-kill
+	m.kill(t)
+	wg.Wait()
+}
+
+// randomEdit changes a word, adds a line or drops one.
+func randomEdit(rng *rand.Rand, text string, i int) string {
+	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	at := rng.IntN(len(lines))
+	switch rng.IntN(4) {
+	case 0:
+		lines = slices.Insert(lines, at, fmt.Sprintf("new line %d of %d\n", i, rng.IntN(1000)))
+	case 1:
+		if len(lines) > 6 {
+			lines = slices.Delete(lines, at, at+1)
+			break
+		}
+		fallthrough
+	default:
+		words := strings.SplitAfter(lines[at], " ")
+		words[rng.IntN(len(words))] = fmt.Sprintf("word%d ", rng.IntN(1000))
+		lines[at] = strings.TrimRight(strings.Join(words, ""), " \n") + "\n"
+	}
+	return strings.TrimRight(strings.Join(lines, ""), "\n") + "\n"
+}
+
+// randomSave writes the note in place or by rename; its error is that of close
+// or rename, after which the product has promised to keep the text.
+func randomSave(rng *rand.Rand, name, text string) error {
+	if rng.IntN(2) == 0 {
+		return os.WriteFile(name, []byte(text), 0o644)
+	}
+	temp := fmt.Sprintf("%s.tmp.%d.%x", name, os.Getpid(), rng.Uint32())
+	if err := os.WriteFile(temp, []byte(text), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(temp, name)
+}
+
+// checkAfterCrash checks each note and the vault's names, and settles which of
+// the two possible texts a note has.
+func checkAfterCrash(t *testing.T, m *mount, notes map[string]written, names []string) {
+	t.Helper()
+	for name, w := range notes {
+		got := readFile(t, m.path(name))
+		if got != w.kept && (w.tried == "" || got != w.tried) {
+			checkText(t, name+" after a kill", got, w.kept)
+		}
+		notes[name] = written{kept: got}
+	}
+	if got := listFiles(t, m.vault); !slices.Equal(got, names) {
+		t.Errorf("vault holds %q after a kill, want %q", got, names)
+	}
+	if log := m.log.String(); strings.Contains(log, "error") {
+		t.Errorf("the start after a kill is not clean:\n%s", log)
+	}
+}
+
+// The mountpoint of a killed process is a dead mount; mounting there again
+// works without an unmount by hand.
+func TestMountOverADeadMount(t *testing.T) {
+	s := newSandbox(t)
+	first := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	first.kill(t)
+	if _, err := os.ReadDir(first.dir); err == nil {
+		t.Fatal("the mountpoint of a killed process can be read")
+	}
+	second := s.mountAt(t, first.vault, first.dir)
+	checkText(t, "note", readFile(t, second.path("note.md")), saveBefore)
+	second.stop(t)
+	if isMounted(first.dir) {
+		t.Error("the dead mount is still below")
+	}
+}

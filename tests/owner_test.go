@@ -1,0 +1,127 @@
+package tests
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The second owner of a vault is refused with a sentence that names the first.
+func TestSecondOwnerIsRefused(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	second := s.run(t, "mount", m.vault, s.mkdir(t, "other"))
+	if second.code != 1 {
+		t.Errorf("exit code %d, want 1", second.code)
+	}
+	if !strings.HasPrefix(second.stderr, "relayfs: error: ") || !strings.Contains(second.stderr, "relayfs: hint: ") {
+		t.Errorf("no error and hint in %q", second.stderr)
+	}
+	pid := fmt.Sprint(m.cmd.Process.Pid)
+	if !strings.Contains(second.stderr, pid) || !strings.Contains(second.stderr, m.dir) {
+		t.Errorf("%q names neither pid %s nor mountpoint %s", second.stderr, pid, m.dir)
+	}
+	// The same vault by another name is the same vault.
+	link := s.path("Link")
+	if err := os.Symlink(m.vault, link); err != nil {
+		t.Fatal(err)
+	}
+	if again := s.run(t, "mount", link, s.path("other")); again.code != 1 || !strings.Contains(again.stderr, pid) {
+		t.Errorf("through a symbolic link: exit %d, %q", again.code, again.stderr)
+	}
+	writeFile(t, m.path("note.md"), strings.Replace(saveBefore, "six", "seven", 1))
+	m.stop(t)
+
+	// Its end frees the vault.
+	s.mountAt(t, m.vault, s.path("other"))
+}
+
+// MCP attaches to the mount's process: both show the same documents at once.
+func TestMCPAttachesToTheOwner(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	client := s.mcp(t, m.vault)
+	after := strings.Replace(saveBefore, "six", "seven", 1)
+	writeFile(t, m.path("note.md"), after)
+	if got := client.mustCall(t, "read", "file_path", "Vault/note.md"); !strings.Contains(got, "at seven") || !strings.Contains(got, "[Pending suggestions]") {
+		t.Errorf("MCP does not show the mount's write:\n%s", got)
+	}
+	// A path under the mountpoint is a name of the same note.
+	client.mustCall(t, "edit", "file_path", m.path("note.md"), "old_string", "quiet", "new_string", "loud")
+	m.checkSuggested(t, "note.md", saveBefore, strings.Replace(after, "quiet", "loud", 1))
+
+	// What one session has read, another has not.
+	other := s.mcp(t, m.vault)
+	if refused := other.call(t, "edit", "file_path", "Vault/note.md", "old_string", "loud", "new_string", "still"); !refused.isError {
+		t.Errorf("an edit by a session that read nothing: %+v", refused)
+	}
+}
+
+// An attached client is told when its owner goes, and does not hang.
+func TestMCPWhenTheOwnerEnds(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	client := s.mcp(t, m.vault)
+	client.mustCall(t, "read", "file_path", "Vault/note.md")
+	m.stop(t)
+	select {
+	case _, open := <-client.out:
+		for open {
+			_, open = <-client.out
+		}
+	case <-client.log.seen("relayfs:"):
+	}
+	client.in.Close()
+	_ = client.cmd.Wait()
+}
+
+// SIGTERM with a program still working inside the mount: what was closed is
+// kept, the process ends, nothing stays mounted.
+func TestShutdownWhileBusy(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			s := newSandbox(t)
+			m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+			after := strings.Replace(saveBefore, "six", "seven", 1)
+			writeFile(t, m.path("note.md"), after)
+			open, err := os.Open(m.path("note.md")) // keeps the mount busy
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer open.Close()
+			if err := m.cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			m.waitEnd(t)
+			if m.err != nil {
+				t.Errorf("relayfs mount: %v\n%s", m.err, m.log)
+			}
+			if isMounted(m.dir) {
+				t.Error("still mounted")
+			}
+			if raw := readFile(t, m.vaultPath("note.md")); !strings.Contains(raw, "{++seven++}") {
+				t.Errorf("vault's note after the end: %q", raw)
+			}
+		})
+	}
+}
+
+func TestUnmountCommand(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	if out := s.run(t, "unmount", m.dir); out.code != 0 {
+		t.Fatalf("exit %d: %s", out.code, out.stderr)
+	}
+	m.waitEnd(t)
+	if m.err != nil {
+		t.Errorf("relayfs mount: %v\n%s", m.err, m.log)
+	}
+	if isMounted(m.dir) {
+		t.Error("still mounted")
+	}
+	if out := s.run(t, "unmount", m.dir); out.code != 1 || !strings.Contains(out.stderr, m.dir) {
+		t.Errorf("second unmount: exit %d, %q", out.code, out.stderr)
+	}
+}

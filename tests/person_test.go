@@ -1,0 +1,240 @@
+package tests
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// soon is how quickly a person's edit has to be visible.
+const soon = time.Second
+
+// waitForText waits until the mount shows text in the note, a second at most.
+func waitForText(t *testing.T, m *mount, name, text string) time.Duration {
+	t.Helper()
+	return eventually(t, soon, func() error {
+		got, err := os.ReadFile(m.path(name))
+		if err == nil && string(got) != text {
+			err = fmt.Errorf("the mount shows %q, want %q", got, text)
+		}
+		return err
+	})
+}
+
+// obsidianSave writes a file as Obsidian does: in place, truncated first.
+func obsidianSave(t *testing.T, name, text string) { writeFile(t, name, text) }
+
+// atomicSave writes a file as sync tools do.
+func atomicSave(t *testing.T, name, text string) {
+	t.Helper()
+	temp := filepath.Join(filepath.Dir(name), ".sync-temp")
+	writeFile(t, temp, text)
+	if err := os.Rename(temp, name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A person's edit of the vault's file shows within a second on the mount and
+// in MCP, and is nobody's suggestion.
+func TestPersonsEditIsShown(t *testing.T) {
+	s := newSandbox(t)
+	files := generatedVault(1000)
+	files["Desk/note.md"] = saveBefore
+	m := s.mount(t, s.vault(t, "Vault", files))
+	client := s.mcp(t, m.vault)
+	for i, save := range []func(*testing.T, string, string){obsidianSave, atomicSave, obsidianSave} {
+		text := fmt.Sprintf("%s\nA person's line, number %d.\n", saveBefore, i)
+		readFile(t, m.path("Desk/note.md")) // the kernel has the old text in its cache
+		save(t, m.vaultPath("Desk/note.md"), text)
+		took := waitForText(t, m, "Desk/note.md", text)
+		t.Logf("shown after %v", took)
+		if got := client.mustCall(t, "read", "file_path", "Vault/Desk/note.md"); !strings.Contains(got, fmt.Sprintf("A person's line, number %d.", i)) {
+			t.Errorf("MCP does not show the edit:\n%s", got)
+		}
+		checkText(t, "vault's file", readFile(t, m.vaultPath("Desk/note.md")), text)
+	}
+	if pending := s.suggestions(t, m.vault); len(pending) != 0 {
+		t.Errorf("a person's edit became a suggestion: %v", pending)
+	}
+}
+
+// Notes and folders that a person makes, moves and deletes appear, move and
+// vanish on the mount, also where the kernel had cached their absence.
+func TestPersonsStructureIsShown(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"a.md": "a\n", "folder/b.md": "b\n"}))
+	listing := func(want ...string) {
+		t.Helper()
+		eventually(t, soon, func() error {
+			if got := strings.Join(listFiles(t, m.path("")), " "); got != strings.Join(want, " ") {
+				return fmt.Errorf("the mount lists %s, want %v", got, want)
+			}
+			return nil
+		})
+	}
+	listing("a.md", "folder/", "folder/b.md")
+	if _, err := os.Stat(m.path("folder/new.md")); !os.IsNotExist(err) {
+		t.Fatalf("stat of no note: %v", err)
+	}
+	writeFile(t, m.vaultPath("folder/new.md"), "new\n")
+	listing("a.md", "folder/", "folder/b.md", "folder/new.md")
+	checkText(t, "new note", readFile(t, m.path("folder/new.md")), "new\n")
+
+	if err := os.Rename(m.vaultPath("folder"), m.vaultPath("moved")); err != nil {
+		t.Fatal(err)
+	}
+	listing("a.md", "moved/", "moved/b.md", "moved/new.md")
+	checkText(t, "moved note", readFile(t, m.path("moved/b.md")), "b\n")
+
+	if err := os.RemoveAll(m.vaultPath("moved")); err != nil {
+		t.Fatal(err)
+	}
+	listing("a.md")
+	if _, err := os.Stat(m.path("moved/b.md")); !os.IsNotExist(err) {
+		t.Errorf("stat of a deleted note: %v", err)
+	}
+}
+
+// An agent reads a note, a person edits it, the agent writes what it made of
+// the text it had read. Both changes are in the result, wherever they lie.
+func TestEditBetweenReadAndWrite(t *testing.T) {
+	persons := []struct{ where, old, text string }{
+		{"far away", "Last words:", "Very last words:"},
+		{"the next line", "A second line", "Another second line"},
+		{"the same line", "boats turn too", "boats turn as well"},
+		{"beside the word", "turns at six, and", "turns at six today, and"},
+	}
+	agents := []struct {
+		name  string
+		tools []string
+		args  []string // reads note.md, prints a line, waits for one, writes
+	}{
+		{"Python", []string{"python3"}, []string{"python3", "-c", `
+import sys
+text = open('note.md').read()
+print('read', flush=True); sys.stdin.readline()
+open('note.md', 'w').write(text.replace('six', 'seven'))`}},
+		{"Node promises", []string{"node"}, []string{"node", "-e", `
+const fs = require('fs/promises')
+fs.readFile('note.md', 'utf8').then(text => {
+  console.log('read')
+  process.stdin.once('data', () => fs.writeFile('note.md', text.replace('six', 'seven')).then(() => process.exit()))
+})`}},
+		{"rename over", []string{"python3"}, []string{"python3", "-c", `
+import os, sys
+text = open('note.md').read()
+print('read', flush=True); sys.stdin.readline()
+open('note.md.tmp.7.abc', 'w').write(text.replace('six', 'seven'))
+os.rename('note.md.tmp.7.abc', 'note.md')`}},
+	}
+	s := newSandbox(t)
+	files := make(map[string]string)
+	for i := range agents {
+		for j := range persons {
+			for _, pace := range []string{"seen", "raced"} {
+				files[fmt.Sprintf("%d/%d/%s/note.md", i, j, pace)] = saveBefore
+			}
+		}
+	}
+	m := s.mount(t, s.vault(t, "Vault", files))
+	for i, agent := range agents {
+		for j, person := range persons {
+			for _, pace := range []string{"seen", "raced"} {
+				t.Run(agent.name+"/"+person.where+"/"+pace, func(t *testing.T) {
+					requireTools(t, agent.tools...)
+					name := fmt.Sprintf("%d/%d/%s/note.md", i, j, pace)
+					persons := strings.Replace(saveBefore, person.old, person.text, 1)
+					writer := startWaitingWriter(t, filepath.Dir(m.path(name)), agent.args)
+					obsidianSave(t, m.vaultPath(name), persons)
+					if pace == "seen" {
+						waitForText(t, m, name, persons)
+					}
+					writer.finish(t)
+					m.checkSuggested(t, name, persons, strings.Replace(persons, "six", "seven", 1))
+				})
+			}
+		}
+	}
+}
+
+// waitingWriter is a program that has read a note and waits to be told to write.
+type waitingWriter struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+}
+
+func startWaitingWriter(t *testing.T, dir string, args []string) *waitingWriter {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+	cmd.Dir = dir
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatalf("%s: %q, %v", args[0], line, err)
+	}
+	return &waitingWriter{cmd, in}
+}
+
+func (w *waitingWriter) finish(t *testing.T) {
+	t.Helper()
+	if _, err := io.WriteString(w.in, "go\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A long-lived program reads, a person edits, the program reads again and
+// writes: its base is what it read last, and no word of the person comes twice.
+func TestWriterThatReadTwice(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	readFile(t, m.path("note.md"))
+	persons := strings.Replace(saveBefore, "Last words:", "A person's line.\nLast words:", 1)
+	obsidianSave(t, m.vaultPath("note.md"), persons)
+	waitForText(t, m, "note.md", persons)
+	after := strings.Replace(persons, "six", "seven", 1)
+	writeFile(t, m.path("note.md"), after)
+	m.checkSuggested(t, "note.md", persons, after)
+}
+
+// A person accepts and rejects by editing the marks, as Obsidian does.
+func TestPersonReviewsInTheFile(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	after := strings.NewReplacer("six", "seven", "quiet", "loud").Replace(saveBefore)
+	writeFile(t, m.path("note.md"), after)
+	raw := readFile(t, m.vaultPath("note.md"))
+	reviewed := strings.NewReplacer("{--six--}", "", "{++seven++}", "seven", "{--quiet--}", "quiet", "{++loud++}", "").Replace(raw)
+	want := strings.Replace(saveBefore, "six", "seven", 1)
+	if reviewed != want {
+		t.Fatalf("marks are not one word each:\n%s", raw)
+	}
+	obsidianSave(t, m.vaultPath("note.md"), reviewed)
+	waitForText(t, m, "note.md", want)
+	if pending := s.suggestions(t, m.vault); len(pending) != 0 {
+		t.Errorf("pending after review: %v", pending)
+	}
+	if raw := readFile(t, m.vaultPath("note.md")); raw != diffwrap.Accepted(raw) {
+		t.Errorf("marks after review: %q", raw)
+	}
+}
