@@ -1,0 +1,31 @@
+package diffwrap
+
+import "fmt"
+
+// ParseDialect is the inverse of Dialect.String.
+func ParseDialect(s string) (Dialect, error) {
+	for _, d := range []Dialect{Plain, Commentator, RelayComments} {
+		if s == d.String() {
+			return d, nil
+		}
+	}
+	return Plain, fmt.Errorf("dialect %q: must be plain, commentator or relay-comments", s)
+}
+
+// String returns "direct" or "refuse".
+func (p FrontMatterPolicy) String() string {
+	if p == FrontMatterRefuse {
+		return "refuse"
+	}
+	return "direct"
+}
+
+// ParseFrontMatterPolicy is the inverse of FrontMatterPolicy.String.
+func ParseFrontMatterPolicy(s string) (FrontMatterPolicy, error) {
+	for _, p := range []FrontMatterPolicy{FrontMatterDirect, FrontMatterRefuse} {
+		if s == p.String() {
+			return p, nil
+		}
+	}
+	return FrontMatterDirect, fmt.Errorf("front matter policy %q: must be direct or refuse", s)
+}
