@@ -51,8 +51,12 @@ func (w *Workspace) Suggestions(ctx context.Context, under Path) ([]Suggestion, 
 
 func (w *Workspace) suggestionsOf(ctx context.Context, p Path) ([]Suggestion, error) {
 	v, err := w.Open(ctx, p)
-	if err != nil || v.readOnly || !hasMarks(v.raw) {
+	if err != nil || v.readOnly {
 		return nil, err
+	}
+	marks := diffwrap.Suggestions(v.raw)
+	if len(marks) == 0 {
+		return nil, nil
 	}
 	who, err := w.attribution(ctx, p)
 	if err != nil {
@@ -61,7 +65,7 @@ func (w *Workspace) suggestionsOf(ctx context.Context, p Path) ([]Suggestion, er
 	var list []Suggestion
 	seen := make(map[string]int)
 	cursor := utf16Cursor{text: v.raw}
-	for _, s := range diffwrap.Suggestions(v.raw) {
+	for _, s := range marks {
 		from := cursor.posAt(s.Start)
 		to := cursor.posAt(s.End)
 		if !isPending(s) {

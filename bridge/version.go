@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -52,26 +51,8 @@ func newVersion(raw string, view diffwrap.View, seq uint64, modTime time.Time) *
 		v.readOnly = true
 		return v
 	}
-	if hasMarks(raw) {
-		v.text = diffwrap.Render(raw, view)
-	}
+	v.text = diffwrap.Render(raw, view)
 	return v
-}
-
-// hasMarks says whether raw can hold CriticMarkup at all: most notes hold none,
-// and are then their own view.
-func hasMarks(raw string) bool {
-	for rest := raw; ; {
-		i := strings.IndexByte(rest, '{')
-		if i < 0 || i+2 >= len(rest) {
-			return false
-		}
-		switch rest[i+1 : i+3] {
-		case "++", "--", "~~", "==", ">>", "{a", "{d":
-			return true
-		}
-		rest = rest[i+1:]
-	}
 }
 
 // nextModTime is the modification time of a change that arrives now: later than

@@ -168,9 +168,6 @@ func (n *note) commit(ctx context.Context, cur *Version, text string, by Author,
 }
 
 func countSuggestions(raw string) int {
-	if !hasMarks(raw) {
-		return 0
-	}
 	n := 0
 	for _, s := range diffwrap.Suggestions(raw) {
 		if isPending(s) {

@@ -1,0 +1,131 @@
+package bridge
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// docOf makes a document with the given text and the version it is in.
+func docOf(raw string) (*ycrdt.Doc, *ycrdt.Text, *Version) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	text := doc.Text(contentsName)
+	doc.Transact(nil, func(txn *ycrdt.Txn) { text.Insert(txn, 0, raw) })
+	return doc, text, versionOf(text)
+}
+
+func versionOf(text *ycrdt.Text) *Version {
+	v := newVersion(text.String(), diffwrap.AcceptedView, 1, timeZero)
+	v.runs = text.Runs()
+	return v
+}
+
+func edit(doc *ycrdt.Doc, text *ycrdt.Text, raw string) *Version {
+	have := text.String()
+	doc.Transact(nil, func(txn *ycrdt.Txn) { applyEdits(txn, text, have, diffwrap.Diff(have, raw)) })
+	return versionOf(text)
+}
+
+func TestMergeView(t *testing.T) {
+	tests := []struct{ name, base, cur, text, want string }{
+		{"nothing between", "a b c", "a b c", "a B c", "a B c"},
+		{"writer changed nothing", "a b c", "a b c d", "a b c", "a b c d"},
+		{"far apart", "one\ntwo\nthree\n", "ONE\ntwo\nthree\n", "one\ntwo\nTHREE\n", "ONE\ntwo\nTHREE\n"},
+		{"beside", "alpha beta\n", "alpha new beta\n", "ALPHA beta\n", "ALPHA new beta\n"},
+		{"inside what the writer drops", "keep alpha beta gamma end", "keep alpha typed beta gamma end", "keep end", "keep typed end"},
+		{"same word replaced alike", "I teh end", "I the end", "I the end", "I the end"},
+		{"append to a longer text", "log\n", "log\nperson\n", "log\nagent\n", "log\nperson\nagent\n"},
+		{"two equal appends are two", "log\n", "log\ntick\n", "log\ntick\n", "log\ntick\ntick\n"},
+		{"emoji before the change", "😀 one two", "😀 one typed two", "😀 ONE two", "😀 ONE typed two"},
+		{"person removed the line", "a\nb\nc\n", "a\nc\n", "a\nb\nC\n", "a\nC\n"},
+		{"emptied by the person", "a\nb\n", "", "a\nb\nc\n", "c\n"},
+		{"marks in both", "x {++new++} y\n", "x {++new++} y typed\n", "x newer y\n", "x newer y typed\n"},
+		{"person accepted the mark", "x {--old--}{++new++} y\n", "x new y\n", "x new Y\n", "x new Y\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			doc, text, base := docOf(tt.base)
+			cur := edit(doc, text, tt.cur)
+			if got := mergeView(base, cur, text.Runs(), tt.text); got != tt.want {
+				t.Errorf("by identity: got %q, want %q", got, tt.want)
+			}
+			plain := newVersion(tt.base, diffwrap.AcceptedView, 1, timeZero)
+			if got := mergeView(plain, cur, nil, tt.text); got != tt.want {
+				t.Errorf("by diff: got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestNearestBase(t *testing.T) {
+	v1 := &Version{text: "one two three", seq: 1}
+	v2 := &Version{text: "one two PERSON three", seq: 2}
+	tests := []struct {
+		text string
+		want *Version
+	}{
+		{"one two three", v1},             // written back unchanged
+		{"one two PERSON three", v2},      // likewise
+		{"ONE two PERSON three", v2},      // the person's word must not come in twice
+		{"one two three four five", v1},   // computed before the person typed
+		{"one two PERSON three four", v2}, // computed after
+	}
+	for _, tt := range tests {
+		if got := nearestBase([]*Version{v1, v2}, tt.text); got != tt.want {
+			t.Errorf("nearestBase(%q) = version %d, want %d", tt.text, got.seq, tt.want.seq)
+		}
+	}
+}
+
+// TestMergeKeepsEverybodysWords merges random changes of a person and a writer
+// to the same base and looks for each unique word.
+func TestMergeKeepsEverybodysWords(t *testing.T) {
+	for seed := range uint64(3000) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		base := randomWords(rng, "base", 3+rng.IntN(30))
+		doc, text, was := docOf(strings.Join(base, ""))
+		person := scramble(rng, base, "person")
+		cur := edit(doc, text, strings.Join(person, ""))
+		writer := scramble(rng, base, "writer")
+		got := mergeView(was, cur, text.Runs(), strings.Join(writer, ""))
+		for _, w := range append(person, writer...) {
+			w = strings.TrimSpace(w)
+			own := !strings.HasPrefix(w, "base")
+			if own && strings.Count(got, w) != 1 {
+				t.Fatalf("seed %d: %q is %d times in %q\nbase   %q\nperson %q\nwriter %q",
+					seed, w, strings.Count(got, w), got, base, person, writer)
+			}
+		}
+	}
+}
+
+// randomWords are distinct words, some followed by a newline.
+func randomWords(rng *rand.Rand, prefix string, n int) []string {
+	words := make([]string, n)
+	for i := range words {
+		words[i] = fmt.Sprintf("%s%dé ", prefix, i)
+		if rng.IntN(4) == 0 {
+			words[i] = fmt.Sprintf("%s%d😀\n", prefix, i)
+		}
+	}
+	return words
+}
+
+// scramble drops some words and puts some of its own in.
+func scramble(rng *rand.Rand, base []string, who string) []string {
+	var out []string
+	for i, w := range base {
+		switch rng.IntN(6) {
+		case 0:
+		case 1:
+			out = append(out, w, fmt.Sprintf("%s%dü ", who, i))
+		default:
+			out = append(out, w)
+		}
+	}
+	return out
+}

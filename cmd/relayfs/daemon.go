@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// readyEnv names the file descriptor on which a daemon tells its parent that it
+// is ready.
+const readyEnv = "RELAYFS_READY_FD"
+
+// daemonPatience is how long a daemon may take to get ready: a large vault on a
+// slow disk has to be listed.
+const daemonPatience = 2 * time.Minute
+
+// daemonize runs the same command line in the background and returns when it is
+// ready, or with what it said before it ended.
+func daemonize(ctx context.Context, e *env) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(a string) bool {
+		return a == "--daemon" || strings.HasPrefix(a, "--daemon=")
+	})
+	cmd := exec.Command(self, args...)
+	cmd.Stderr = w
+	cmd.ExtraFiles = []*os.File{w}
+	cmd.Env = append(os.Environ(), readyEnv+"=3")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Dir = "/"
+	if wd, err := os.Getwd(); err == nil {
+		cmd.Dir = wd // relative paths of the command line stay true
+	}
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		return err
+	}
+	return awaitReady(ctx, e, cmd, r)
+}
+
+func awaitReady(ctx context.Context, e *env, cmd *exec.Cmd, r *os.File) error {
+	ctx, cancel := context.WithTimeout(ctx, daemonPatience)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { r.SetReadDeadline(time.Now()) })
+	defer stop()
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		fmt.Fprintln(e.stderr, lines.Text())
+		if strings.HasPrefix(lines.Text(), "mounted ") {
+			return cmd.Process.Release()
+		}
+	}
+	if ctx.Err() != nil {
+		cmd.Process.Signal(syscall.SIGTERM)
+		return fmt.Errorf("relayfs did not get ready in the background: %w", ctx.Err())
+	}
+	return fmt.Errorf("relayfs ended in the background: %v", cmd.Wait())
+}
+
+// ready announces the mount. A daemon lets go of the parent that waits for it.
+func ready(e *env, mountpoint string) {
+	fmt.Fprintf(e.stderr, "mounted %s\n", mountpoint)
+	if os.Getenv(readyEnv) == "" {
+		return
+	}
+	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
+		for fd := 0; fd <= 3; fd++ {
+			syscall.Dup3(int(null.Fd()), fd, 0)
+		}
+		null.Close()
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/owner"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// usageError is a command line that makes no sense.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+func quote(s string) string { return strconv.Quote(s) }
+
+// errHelpShown ends a command line that named no command: the help is the message.
+var errHelpShown = errors.New("no command given")
+
+// hintError is an error with what to do next.
+type hintError struct {
+	err  error
+	hint string
+}
+
+func (e *hintError) Error() string { return e.err.Error() }
+func (e *hintError) Unwrap() error { return e.err }
+
+func exitCode(err error) int {
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &usage), errors.Is(err, errHelpShown):
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// printError says what happened and what to type next.
+func printError(w io.Writer, err error) {
+	if err == nil || errors.Is(err, errHelpShown) {
+		return
+	}
+	fmt.Fprintf(w, "relayfs: error: %v\n", err)
+	if hint := hintFor(err); hint != "" {
+		fmt.Fprintf(w, "relayfs: hint: %s\n", hint)
+	}
+}
+
+func hintFor(err error) string {
+	var hint *hintError
+	var usage *usageError
+	var owned *owner.OwnedError
+	switch {
+	case errors.As(err, &hint):
+		return hint.hint
+	case errors.As(err, &usage):
+		return "see 'relayfs --help', or 'relayfs COMMAND --help'"
+	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Mountpoint != "":
+		return fmt.Sprintf("use the mount at %s, or end it with 'relayfs unmount %s'", owned.Owner.Mountpoint, owned.Owner.Mountpoint)
+	case errors.As(err, &owned):
+		return "end that process first; 'relayfs mcp' with the same SOURCE attaches to it instead"
+	case errors.Is(err, bridge.ErrOffline):
+		return "check that the vault's directory exists and is not empty"
+	case errors.Is(err, bridge.ErrUnknownStore):
+		return "update relayfs"
+	case errors.Is(err, fs.ErrPermission):
+		return "check the permissions of that path"
+	}
+	return ""
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/fusefs"
+	"github.com/relayfs/relayfs/mcpserver"
+)
+
+// mountOptions are the flags of 'relayfs mount'.
+type mountOptions struct {
+	workspaceFlags
+	allowOther, nonEmpty, daemon bool
+}
+
+func newMountCommand(e *env) *cobra.Command {
+	var o mountOptions
+	cmd := &cobra.Command{
+		Use:   "mount SOURCE... MOUNTPOINT",
+		Short: "Mount vaults as a folder until interrupted",
+		Long: `Mount shows each SOURCE, a vault directory or NAME=DIR, as a folder below
+MOUNTPOINT, and stays in the foreground until SIGINT or SIGTERM. It then keeps
+what is unsaved, and unmounts. When the mount is ready it prints
+"mounted MOUNTPOINT" on stderr.`,
+		Example: "  relayfs mount ~/Notes /mnt/notes\n  relayfs mount Work=~/Documents/work ~/Notes ~/mnt --daemon",
+		Args:    usageArgs(cobra.MinimumNArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.daemon {
+				return daemonize(cmd.Context(), e)
+			}
+			last := len(args) - 1
+			return o.run(cmd.Context(), e, args[:last], args[last])
+		},
+	}
+	o.register(cmd)
+	cmd.Flags().BoolVar(&o.allowOther, "allow-other", false, "let other users in (needs user_allow_other in /etc/fuse.conf unless root)")
+	cmd.Flags().BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, hiding what it holds")
+	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once mounted and go on in the background")
+	return cmd
+}
+
+func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir string) error {
+	log, err := o.log.logger(e.stderr)
+	if err != nil {
+		return err
+	}
+	sources, err := parseSources(sourceArgs)
+	if err != nil {
+		return err
+	}
+	mountpoint, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if err := apart(sources, mountpoint); err != nil {
+		return err
+	}
+	if err := fusefs.Check(mountpoint, o.nonEmpty); err != nil {
+		return err
+	}
+	s, err := openSession(ctx, sources, &o.workspaceFlags, log)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	s.ws.SetMountpoint(mountpoint)
+	c := &control{s.ws, mcpserver.Options{Author: o.author, Version: version(), ReadOnly: o.readOnly, Logger: log}}
+	return s.serve(ctx, c, "mount", func(ctx context.Context) error {
+		server, err := fusefs.Mount(ctx, s.ws, mountpoint, fusefs.Options{
+			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: log,
+		})
+		if err != nil {
+			return err
+		}
+		ready(e, mountpoint)
+		return untilUnmounted(ctx, server)
+	})
+}
+
+// untilUnmounted waits for the end of ctx, or for somebody else to unmount.
+func untilUnmounted(ctx context.Context, server *fusefs.Server) error {
+	gone := make(chan struct{})
+	go func() {
+		server.Wait()
+		close(gone)
+	}()
+	select {
+	case <-ctx.Done():
+	case <-gone:
+	}
+	return server.Unmount()
+}
+
+// apart refuses a mountpoint inside a vault, or a vault inside the mountpoint:
+// either would show the mount to itself.
+func apart(sources []vaultSource, mountpoint string) error {
+	real := mountpoint
+	if r, err := filepath.EvalSymlinks(mountpoint); err == nil {
+		real = r
+	}
+	for _, s := range sources {
+		if within(s.dir, real) || within(real, s.dir) {
+			return &hintError{
+				fmt.Errorf("mountpoint %q and vault %q lie inside each other", mountpoint, s.dir),
+				"choose a mountpoint outside of the vault, for example " + filepath.Join(os.TempDir(), "notes"),
+			}
+		}
+	}
+	return nil
+}
+
+func within(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+func newUnmountCommand(_ *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "unmount MOUNTPOINT",
+		Short: "Unmount cleanly, also a dead mount",
+		Args:  usageArgs(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			return fusefs.Unmount(dir)
+		},
+	}
+}

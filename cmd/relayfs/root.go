@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// env is what a command needs of the world.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot(&env{stdin, stdout, stderr})
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	printError(stderr, err)
+	return exitCode(err)
+}
+
+func newRoot(e *env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "relayfs",
+		Short: "Notes as a folder; what programs write there becomes suggestions",
+		Long: `relayfs mounts a vault of notes as a folder of Markdown files. Programs and AI
+agents read and write them as usual; each change they make becomes a suggestion
+in the note, {--old--}{++new++}, that a person accepts or rejects.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.Help()
+			return errHelpShown
+		},
+	}
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.AddCommand(
+		newMountCommand(e), newUnmountCommand(e), newMCPCommand(e), newSuggestionsCommand(e),
+		newStatusCommand(e), newVersionCommand(e),
+	)
+	return root
+}
+
+// usageArgs makes an argument check's failure a usage error.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		err := check(cmd, args)
+		if err == nil {
+			return nil
+		}
+		if cmd.Parent() == nil && len(args) > 0 {
+			err = errors.New("unknown command " + quote(args[0]))
+		}
+		return &usageError{err}
+	}
+}
+
+// logFlags choose how much is said on stderr.
+type logFlags struct{ level, format string }
+
+func (f *logFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.level, "log-level", "warn", "what is logged on stderr: debug, info, warn or error")
+	cmd.Flags().StringVar(&f.format, "log-format", "text", "text or json")
+}
+
+func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(f.level)); err != nil {
+		return nil, usagef("--log-level %q is none of debug, info, warn, error", f.level)
+	}
+	o := &slog.HandlerOptions{Level: level}
+	switch f.format {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, o)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, o)), nil
+	}
+	return nil, usagef("--log-format %q is none of text, json", f.format)
+}
+
+// colour says whether w is a terminal that wants colour (see no-color.org).
+func colour(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	return isTerminal(f)
+}

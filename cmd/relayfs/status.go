@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/owner"
+)
+
+// statusReport is what 'relayfs status --json' prints.
+type statusReport struct {
+	Owner *owner.Info `json:"owner,omitempty"` // absent if nothing is running
+	bridge.Status
+}
+
+func newStatusCommand(e *env) *cobra.Command {
+	var f workspaceFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status [SOURCE...]",
+		Short: "Folders, notes, pending suggestions, and who serves them",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runStatus(cmd.Context(), e, &f, args, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	f.registerState(cmd)
+	f.log.register(cmd)
+	return cmd
+}
+
+func runStatus(ctx context.Context, e *env, f *workspaceFlags, args []string, asJSON bool) error {
+	info, err := findOwner(f, args)
+	if err != nil {
+		return err
+	}
+	report := statusReport{Owner: info}
+	err = ask(ctx, e, f, args, statusPath, &report.Status,
+		func(ws *bridge.Workspace) (any, error) { return ws.Status(ctx) })
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(e.stdout, report)
+	}
+	printStatus(e.stdout, report)
+	return nil
+}
+
+func printStatus(w io.Writer, r statusReport) {
+	if r.Owner == nil {
+		fmt.Fprintln(w, "not running")
+	} else {
+		fmt.Fprintf(w, "running: %v since %s\n", r.Owner, r.Owner.Started.Local().Format("2006-01-02 15:04"))
+		fmt.Fprintf(w, "mode: %s, view: %s%s\n", r.Mode, r.View, map[bool]string{true: ", read-only"}[r.ReadOnly])
+	}
+	for _, f := range r.Folders {
+		facts := []string{plural(f.Notes, "note"), plural(f.Files, "other file"), plural(f.Suggestions, "pending suggestion")}
+		if f.Offline {
+			facts = append(facts, "OFFLINE: its directory is missing or empty")
+		}
+		fmt.Fprintf(w, "%s: %s\n", f.Name, strings.Join(facts, ", "))
+	}
+}

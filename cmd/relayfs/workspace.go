@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/user"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/bridge/vault"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// workspaceFlags are what mount and mcp share.
+type workspaceFlags struct {
+	mode, view, author, dialect string
+	frontMatter, structure      string
+	state                       string
+	readOnly                    bool
+	log                         logFlags
+}
+
+func (f *workspaceFlags) register(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.mode, "mode", "suggest", "what a write becomes: suggest or direct")
+	fl.StringVar(&f.view, "view", "accepted", "what readers see: accepted, original or raw")
+	fl.StringVar(&f.author, "author", defaultAuthor(), "the name that suggestions carry")
+	fl.StringVar(&f.dialect, "dialect", "plain", "how suggestions are written: plain, commentator or relay-comments")
+	fl.StringVar(&f.frontMatter, "frontmatter", "direct", "changes of front matter: direct or refuse")
+	fl.StringVar(&f.structure, "structure", "propose", "renames and deletions: propose (refused in this version), direct or deny")
+	fl.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
+	f.registerState(cmd)
+	f.log.register(cmd)
+}
+
+func (f *workspaceFlags) registerState(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.state, "state", "", "folder for what is not kept in the vault (default $XDG_STATE_HOME/relayfs)")
+}
+
+func defaultAuthor() string {
+	if name := os.Getenv("RELAYFS_AUTHOR"); name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "agent"
+}
+
+// options turns the flags into the workspace's, checked.
+func (f *workspaceFlags) options(log *slog.Logger) (bridge.Options, error) {
+	o := bridge.Options{ReadOnly: f.readOnly, Logger: log}
+	var errs [5]error
+	o.Mode, errs[0] = bridge.ParseMode(f.mode)
+	o.View, errs[1] = diffwrap.ParseView(f.view)
+	o.Dialect, errs[2] = diffwrap.ParseDialect(f.dialect)
+	o.FrontMatter, errs[3] = diffwrap.ParseFrontMatterPolicy(f.frontMatter)
+	o.Structure, errs[4] = bridge.ParseStructurePolicy(f.structure)
+	if err := errors.Join(errs[:]...); err != nil {
+		return o, &usageError{err}
+	}
+	return o, nil
+}
+
+// session is a workspace that this process owns.
+type session struct {
+	ws      *bridge.Workspace
+	owner   *owner.Owner
+	sources []vaultSource
+	closers []func() error
+	log     *slog.Logger
+}
+
+// openSession locks the vaults, opens their stores and lists their notes.
+func openSession(ctx context.Context, sources []vaultSource, f *workspaceFlags, log *slog.Logger) (_ *session, err error) {
+	o, err := f.options(log)
+	if err != nil {
+		return nil, err
+	}
+	base, err := stateDir(f.state)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{sources: sources, log: log}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	claims := make([]owner.Claim, len(sources))
+	for i, src := range sources {
+		claims[i] = owner.Claim{Vault: src.dir, State: src.state(base)}
+	}
+	if s.owner, err = owner.Acquire(claims); err != nil {
+		return nil, err
+	}
+	for i, src := range sources {
+		folder, err := s.openFolder(src, claims[i].State, f.readOnly)
+		if err != nil {
+			return nil, err
+		}
+		o.Folders = append(o.Folders, folder)
+	}
+	if s.ws, err = bridge.New(o); err != nil {
+		return nil, &usageError{err}
+	}
+	return s, s.ws.Start(ctx)
+}
+
+func (s *session) openFolder(src vaultSource, state string, readOnly bool) (bridge.FolderSource, error) {
+	st, err := store.Open(filepath.Join(state, "store.db"), store.Options{Logger: s.log})
+	if err != nil {
+		return bridge.FolderSource{}, err
+	}
+	s.closers = append(s.closers, st.Close)
+	v, err := vault.New(src.dir, vault.Options{Logger: s.log, ReadOnly: readOnly})
+	if err != nil {
+		return bridge.FolderSource{}, err
+	}
+	s.closers = append(s.closers, v.Close)
+	return bridge.FolderSource{Name: src.name, Source: v, Store: st}, nil
+}
+
+// close releases everything; what was acknowledged is on disk by then.
+func (s *session) close() error {
+	var errs []error
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		errs = append(errs, s.closers[i]())
+	}
+	s.closers = nil
+	if s.owner != nil {
+		s.owner.Release()
+	}
+	return errors.Join(errs...)
+}
+
+// serve follows the vaults and answers on the owner's socket while work runs,
+// and ends both, in that order, when work is done or ctx ends.
+func (s *session) serve(ctx context.Context, c *control, command string, work func(context.Context) error) error {
+	l, socket, err := owner.Listen()
+	if err != nil {
+		return err
+	}
+	bg, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var g errgroup.Group
+	runErr := make(chan error, 1)
+	g.Go(func() error {
+		err := s.ws.Run(bg)
+		runErr <- err
+		return err
+	})
+	g.Go(func() error { return c.serve(bg, l) })
+	info := s.info(command, socket)
+	if err := s.owner.Announce(info); err != nil {
+		stop()
+		return errors.Join(err, g.Wait())
+	}
+	wctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		if err := <-runErr; err != nil {
+			cancel() // a vault that cannot be followed ends the work
+		}
+	}()
+	err = work(wctx)
+	stop()
+	return errors.Join(err, g.Wait())
+}
+
+func (s *session) info(command, socket string) owner.Info {
+	info := owner.Info{
+		PID: os.Getpid(), Command: command, Mountpoint: s.ws.Mountpoint(), Socket: socket,
+		Started: time.Now().UTC().Truncate(time.Second), Version: version(),
+	}
+	for _, src := range s.sources {
+		info.Sources = append(info.Sources, fmt.Sprintf("%s=%s", src.name, src.dir))
+	}
+	return info
+}
