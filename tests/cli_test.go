@@ -24,6 +24,13 @@ func TestCommandLine(t *testing.T) {
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			run := filepath.Join(env.WorkDir, "run")
 			env.Setenv("XDG_RUNTIME_DIR", run)
+			// A script that fails on its way leaves its daemon to this.
+			mnt := filepath.Join(env.WorkDir, "mnt")
+			env.Defer(func() {
+				if isMounted(mnt) {
+					_ = exec.Command(relayfsBinary, "unmount", mnt).Run()
+				}
+			})
 			return os.Mkdir(run, 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
