@@ -211,7 +211,7 @@ func nano(t *testing.T, dir string) {
 	// The second window keeps the server alive after nano has ended.
 	tmux("new-session", "-d", "-s", "hold", "sleep", "120")
 	tmux("new-session", "-d", "-s", "nano", "-x", "80", "-y", "24", "-c", dir, "nano", "--ignorercfiles", "note.md")
-	t.Cleanup(func() { tmux("kill-server") })
+	t.Cleanup(func() { _ = exec.Command("tmux", append(slices.Clone(server), "kill-server")...).Run() })
 	waitFor("Tide table")
 	tmux("send-keys", "-t", "nano", "-l", "Typed in nano.")
 	tmux("send-keys", "-t", "nano", "Enter")
