@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Operations on names: create, make folder, rename, remove, and files that are
