@@ -45,7 +45,7 @@
 //
 //	note.write        one writer at a time per note; the only lock held across disk
 //	Workspace.treeMu  the tree of names; memory only
-//	cache.mu, broadcaster.mu, linkIndex's own
+//	cache.mu, broadcaster.mu, those of the indexes
 //
 // A structure operation (rename, remove) takes the write locks of the notes it
 // concerns before treeMu. Events are published after all of them are released.

@@ -2,10 +2,7 @@ package bridge
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"slices"
-	"sync"
 
 	"github.com/relayfs/relayfs/bridge/links"
 )
@@ -18,30 +15,19 @@ type Links struct {
 	Unresolved []string
 }
 
-// linkIndex is made when somebody first asks for links, and then kept current
-// by events: changed notes are read when somebody asks again.
-type linkIndex struct {
-	build sync.Mutex // one builder at a time; held while notes are read
-
-	mu    sync.Mutex // protects the following
-	index *links.Index
-	stale map[Path]bool // notes to read before the next answer
-}
-
 // Links says how the note at p is linked. The first call reads every note of
 // the workspace.
 func (w *Workspace) Links(ctx context.Context, p Path) (Links, error) {
 	if _, err := w.Open(ctx, p); err != nil {
 		return Links{}, err
 	}
-	index, err := w.currentLinks(ctx)
-	if err != nil {
+	if err := w.followLinks.current(ctx); err != nil {
 		return Links{}, err
 	}
 	var res Links
-	forward, unresolved := index.Forward(string(p))
+	forward, unresolved := w.links.index.Forward(string(p))
 	res.Forward, res.Unresolved = toPaths(forward), unresolved
-	res.Backlinks = toPaths(index.Backlinks(string(p)))
+	res.Backlinks = toPaths(w.links.index.Backlinks(string(p)))
 	slices.Sort(res.Backlinks)
 	return res, nil
 }
@@ -54,80 +40,14 @@ func toPaths(list []string) []Path {
 	return paths
 }
 
-func (w *Workspace) currentLinks(ctx context.Context) (*links.Index, error) {
-	x := &w.links
-	x.build.Lock()
-	defer x.build.Unlock()
-	x.mu.Lock()
-	if x.index == nil {
-		x.index = links.NewIndex()
-		x.stale = make(map[Path]bool)
-		w.events.subscribe(x.follow)
-		x.mu.Unlock()
-		err := w.Walk(ctx, "", func(e DirEntry, p Path) error {
-			x.mark(p, e.Kind)
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	} else {
-		x.mu.Unlock()
-	}
-	return x.index, w.readStale(ctx)
-}
+// linkIndex is what a follower keeps current for Links.
+type linkIndex struct{ index *links.Index }
 
-// readStale reads the links of the notes that changed since the last answer.
-func (w *Workspace) readStale(ctx context.Context) error {
-	x := &w.links
-	x.mu.Lock()
-	stale := x.stale
-	x.stale = make(map[Path]bool)
-	x.mu.Unlock()
-	for p := range stale {
-		v, err := w.Open(ctx, p)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			x.index.Remove(string(p))
-		case err != nil:
-			x.restore(stale)
-			return err
-		default:
-			x.index.Set(string(p), links.Extract(v.Raw()))
-		}
-	}
+func (x linkIndex) add(p Path)                   { x.index.AddFile(string(p)) }
+func (x linkIndex) remove(p Path)                { x.index.Remove(string(p)) }
+func (x linkIndex) rename(oldPath, newPath Path) { x.index.Rename(string(oldPath), string(newPath)) }
+
+func (x linkIndex) set(_ context.Context, p Path, v *Version) error {
+	x.index.Set(string(p), links.Extract(v.Raw()))
 	return nil
-}
-
-// restore puts notes that were not read back on the list.
-func (x *linkIndex) restore(stale map[Path]bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for p := range stale {
-		x.stale[p] = true
-	}
-}
-
-func (x *linkIndex) mark(p Path, kind Kind) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	switch kind {
-	case KindNote:
-		x.index.AddFile(string(p))
-		x.stale[p] = true
-	case KindFile:
-		x.index.AddFile(string(p))
-	}
-}
-
-// follow keeps the index current.
-func (x *linkIndex) follow(ev Event) {
-	switch ev.Kind {
-	case EventCreated, EventChanged:
-		x.mark(ev.Path, kindOf(ev.Path.Base(), ev.Dir))
-	case EventRemoved:
-		x.index.Remove(string(ev.Path))
-	case EventRenamed:
-		x.index.Rename(string(ev.OldPath), string(ev.Path))
-	}
 }

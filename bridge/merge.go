@@ -55,6 +55,9 @@ func mergeView(base, cur *Version, curRuns []ycrdt.Run, text string) string {
 	if base == cur || base.raw == cur.raw {
 		return text
 	}
+	if added, ok := strings.CutPrefix(text, base.text); ok {
+		return cur.text + added // an append stays an append
+	}
 	shared := sharedView(base, cur, curRuns)
 	return rebase(base.text, cur.text, shared, diffwrap.Diff(base.text, text))
 }
@@ -259,11 +262,8 @@ func (r *rebaser) copyTo(off int) {
 }
 
 // insertAt is the place in cur for the new text of e: behind the nearest
-// shared character before it, at the end if the writer appended.
+// shared character before it.
 func (r *rebaser) insertAt(e diffwrap.Edit) int {
-	if e.Len == 0 && e.Off == len(r.base) {
-		return len(r.cur)
-	}
 	at := 0
 	for i := max(r.next-1, 0); i < len(r.shared); i++ {
 		s := r.shared[i]

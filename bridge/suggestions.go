@@ -4,9 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -32,29 +33,97 @@ func isPending(s diffwrap.Suggestion) bool {
 
 // Suggestions lists what waits for a person at or below under, sorted by path
 // and place. Author, session and time come from the store, or from the mark
-// itself where it carries them.
+// itself where it carries them. The first call reads every note.
 func (w *Workspace) Suggestions(ctx context.Context, under Path) ([]Suggestion, error) {
-	var all []Suggestion
-	err := w.Walk(ctx, under, func(e DirEntry, p Path) error {
-		if e.Kind != KindNote {
-			return nil
-		}
-		list, err := w.suggestionsOf(ctx, p)
-		all = append(all, list...)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // removed meanwhile
-		}
-		return err
-	})
-	return all, err
-}
-
-func (w *Workspace) suggestionsOf(ctx context.Context, p Path) ([]Suggestion, error) {
-	v, err := w.Open(ctx, p)
-	if err != nil || v.readOnly {
+	if _, err := w.find("list", under); err != nil {
 		return nil, err
 	}
-	marks := diffwrap.Suggestions(v.raw)
+	if err := w.followPending.current(ctx); err != nil {
+		return nil, err
+	}
+	return w.pending.below(under), nil
+}
+
+// suggestionIndex is what a follower keeps current for Suggestions: the notes
+// that have any.
+type suggestionIndex struct {
+	ws *Workspace
+
+	mu    sync.Mutex // protects the following
+	notes map[Path][]Suggestion
+}
+
+func (x *suggestionIndex) add(Path) {}
+
+func (x *suggestionIndex) set(ctx context.Context, p Path, v *Version) error {
+	list, err := x.ws.suggestionsOf(ctx, p, v)
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(list) == 0 {
+		delete(x.notes, p)
+	} else {
+		x.notes[p] = list
+	}
+	return nil
+}
+
+func (x *suggestionIndex) remove(p Path) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for q := range x.notes {
+		if p.Contains(q) {
+			delete(x.notes, q)
+		}
+	}
+}
+
+func (x *suggestionIndex) rename(oldPath, newPath Path) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	moved := make(map[Path][]Suggestion)
+	for q, list := range x.notes {
+		if !oldPath.Contains(q) {
+			continue
+		}
+		to := newPath + q[len(oldPath):]
+		moved[to] = renamed(list, to)
+		delete(x.notes, q)
+	}
+	maps.Copy(x.notes, moved)
+}
+
+// renamed are the suggestions of a note that is at p now.
+func renamed(list []Suggestion, p Path) []Suggestion {
+	seen := make(map[string]int)
+	out := make([]Suggestion, len(list))
+	for i, s := range list {
+		s.Path, s.ID = p, suggestionID(p, s.Suggestion, seen)
+		out[i] = s
+	}
+	return out
+}
+
+func (x *suggestionIndex) below(under Path) []Suggestion {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var all []Suggestion
+	for _, p := range slices.Sorted(maps.Keys(x.notes)) {
+		if under.Contains(p) {
+			all = append(all, x.notes[p]...)
+		}
+	}
+	return all
+}
+
+// suggestionsOf lists the suggestions of the note at p in the state v.
+func (w *Workspace) suggestionsOf(ctx context.Context, p Path, v *Version) ([]Suggestion, error) {
+	if v.readOnly {
+		return nil, nil
+	}
+	marks := slices.DeleteFunc(diffwrap.Suggestions(v.raw), func(s diffwrap.Suggestion) bool { return !isPending(s) })
 	if len(marks) == 0 {
 		return nil, nil
 	}
@@ -62,20 +131,15 @@ func (w *Workspace) suggestionsOf(ctx context.Context, p Path) ([]Suggestion, er
 	if err != nil {
 		return nil, err
 	}
-	var list []Suggestion
+	list := make([]Suggestion, len(marks))
 	seen := make(map[string]int)
 	cursor := utf16Cursor{text: v.raw}
-	for _, s := range marks {
+	for i, s := range marks {
+		list[i] = Suggestion{Suggestion: s, Path: p, ID: suggestionID(p, s, seen)}
 		from := cursor.posAt(s.Start)
-		to := cursor.posAt(s.End)
-		if !isPending(s) {
-			continue
+		if rec := who.author(v.raw, from, cursor.posAt(s.End)); rec != nil && s.Author == "" {
+			list[i].Author, list[i].Session, list[i].Time = rec.Author, rec.Session, rec.Time
 		}
-		item := Suggestion{Suggestion: s, Path: p, ID: suggestionID(p, s, seen)}
-		if rec := who.author(v.raw, from, to); rec != nil && s.Author == "" {
-			item.Author, item.Session, item.Time = rec.Author, rec.Session, rec.Time
-		}
-		list = append(list, item)
 	}
 	return list, nil
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/relayfs/relayfs/bridge/links"
 )
 
 // Workspace is everything one process serves.
@@ -19,7 +21,11 @@ type Workspace struct {
 	log    *slog.Logger
 	events broadcaster
 	cache  textCache
-	links  linkIndex
+
+	links         linkIndex
+	followLinks   follower
+	pending       suggestionIndex
+	followPending follower
 
 	treeMu     sync.RWMutex // protects the following
 	root       *node
@@ -44,7 +50,10 @@ func New(o Options) (*Workspace, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &Workspace{o: o, log: o.Logger, nextID: 1}
+	w := &Workspace{o: o, log: o.Logger, nextID: 1, links: linkIndex{links.NewIndex()}}
+	w.pending = suggestionIndex{ws: w, notes: make(map[Path][]Suggestion)}
+	w.followLinks = follower{ws: w, d: w.links}
+	w.followPending = follower{ws: w, d: &w.pending}
 	w.root = &node{id: 1, kind: KindDir, children: make(map[string]*node), mode: 0o755, modTime: time.Now()}
 	for _, fs := range o.Folders {
 		f := &folder{source: fs.Source, store: fs.Store}

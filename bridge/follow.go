@@ -1,0 +1,128 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+)
+
+// derived is something computed from the text of every note: the link index,
+// the list of suggestions.
+type derived interface {
+	// add announces a name; a note's text follows with set.
+	add(p Path)
+	// set takes a note's new text.
+	set(ctx context.Context, p Path, v *Version) error
+	// remove forgets p and everything below it; rename moves them.
+	remove(p Path)
+	rename(oldPath, newPath Path)
+}
+
+// follower keeps a derived thing current. It is built when it is first asked
+// for, which reads every note; from then on events mark the notes that changed,
+// and only those are read when it is asked for again.
+type follower struct {
+	ws *Workspace
+	d  derived
+
+	reading sync.Mutex // one reader of notes at a time; held while notes are read
+
+	mu        sync.Mutex // protects the following
+	following bool
+	stale     map[Path]bool
+}
+
+// current brings the derived thing up to date.
+func (f *follower) current(ctx context.Context) error {
+	f.reading.Lock()
+	defer f.reading.Unlock()
+	if err := f.start(ctx); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	stale := f.stale
+	f.stale = make(map[Path]bool)
+	f.mu.Unlock()
+	for p := range stale {
+		if err := f.read(ctx, p); err != nil {
+			f.mark(stale)
+			return err
+		}
+		delete(stale, p)
+	}
+	return nil
+}
+
+// start subscribes to events and marks every note, the first time.
+func (f *follower) start(ctx context.Context) error {
+	f.mu.Lock()
+	started := f.following
+	f.following = true
+	f.mu.Unlock()
+	if started {
+		return nil
+	}
+	f.ws.events.subscribe(f.follow)
+	return f.ws.Walk(ctx, "", func(e DirEntry, p Path) error {
+		f.announce(p, e.Kind)
+		return nil
+	})
+}
+
+func (f *follower) read(ctx context.Context, p Path) error {
+	v, err := f.ws.Open(ctx, p)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrNotNote):
+		f.d.remove(p)
+		return nil
+	case err != nil:
+		return err
+	}
+	return f.d.set(ctx, p, v)
+}
+
+func (f *follower) announce(p Path, kind Kind) {
+	if kind != KindDir {
+		f.d.add(p)
+	}
+	if kind == KindNote {
+		f.mark(map[Path]bool{p: true})
+	}
+}
+
+func (f *follower) mark(paths map[Path]bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stale == nil {
+		f.stale = make(map[Path]bool)
+	}
+	for p := range paths {
+		f.stale[p] = true
+	}
+}
+
+// follow takes one event.
+func (f *follower) follow(ev Event) {
+	switch ev.Kind {
+	case EventCreated, EventChanged:
+		f.announce(ev.Path, kindOf(ev.Path.Base(), ev.Dir))
+	case EventRemoved:
+		f.d.remove(ev.Path)
+	case EventRenamed:
+		f.d.rename(ev.OldPath, ev.Path)
+		f.moveStale(ev.OldPath, ev.Path)
+	}
+}
+
+// moveStale lets notes that are yet to be read be read where they are now.
+func (f *follower) moveStale(oldPath, newPath Path) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for p := range f.stale {
+		if oldPath.Contains(p) {
+			delete(f.stale, p)
+			f.stale[newPath+p[len(oldPath):]] = true
+		}
+	}
+}
