@@ -1,0 +1,192 @@
+package ycrdt
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Options are the settings of a new document.
+type Options struct {
+	// ClientID is the id under which the document writes. Zero means a random
+	// one, as is right everywhere but in tests: no two writers, and no two
+	// sessions of one writer, may ever share an id. At most 2^53-1.
+	ClientID ClientID
+}
+
+// A Doc is a shared document: a set of named shared types that converge with
+// every other replica that has received the same updates.
+//
+// All methods may be called from any goroutine. A Doc starts no goroutines.
+type Doc struct {
+	clientID atomic.Uint64
+
+	mu    sync.Mutex // held for the whole of a transaction
+	store *store     // protected by mu
+	txn   Txn        // protected by mu
+
+	rootsMu sync.Mutex
+	roots   map[string]*root // protected by rootsMu
+
+	events eventQueue
+}
+
+// A root is the set of handles by which the application asked for one name.
+type root struct {
+	text  *Text
+	mapp  *Map
+	array *Array
+	last  sharedType // the kind asked for last
+}
+
+// NewDoc returns an empty document.
+func NewDoc(opts Options) *Doc {
+	d := &Doc{store: newStore(), roots: make(map[string]*root)}
+	d.txn.doc, d.txn.store = d, d.store
+	id := opts.ClientID
+	if id == 0 || id > maxInt {
+		id = d.freshClientID()
+	}
+	d.clientID.Store(uint64(id))
+	return d
+}
+
+// ClientID returns the id under which the document writes. It changes when an
+// update arrives that somebody else made with the same id.
+func (d *Doc) ClientID() ClientID { return ClientID(d.clientID.Load()) }
+
+// freshClientID returns a random id that has no history in the document.
+func (d *Doc) freshClientID() ClientID {
+	for {
+		id := ClientID(rand.Uint32())
+		if id != 0 && d.store.lookupClient(id) == 0 {
+			return id
+		}
+	}
+}
+
+// Transact runs fn as one transaction: other goroutines, observers and peers
+// see all of its changes or none. origin says who made the change; it is handed
+// on to observers and update listeners.
+//
+// fn must use the Txn for everything that it does with the document, also for
+// reading (the methods ending in "In"); a method that takes no Txn may wait
+// for the transaction to end, for ever. Transactions do not nest.
+//
+// After the commit the callbacks of the document run, with no lock held; see
+// [Doc.OnUpdate].
+func (d *Doc) Transact(origin any, fn func(*Txn)) {
+	d.mu.Lock()
+	d.txn.begin(origin, true)
+	defer d.events.deliver()
+	defer d.mu.Unlock()
+	defer d.finish() // also when fn panics: what it did is done
+	fn(&d.txn)
+}
+
+// finish commits the running transaction and queues its events.
+func (d *Doc) finish() {
+	tx := &d.txn
+	if tx.empty() {
+		tx.open = false
+		return
+	}
+	tx.deletes.normalize()
+	events := tx.computeEvents()
+	tx.commit()
+	if d.events.hasUpdateListeners() {
+		update := d.store.encodeTransaction(tx)
+		events = append(events, d.events.updateCalls(update, tx.origin)...)
+	}
+	d.events.queue(events)
+}
+
+// Text returns the text called name at the root of the document. The name
+// need not exist: a root comes into being with its first content.
+func (d *Doc) Text(name string) *Text {
+	d.rootsMu.Lock()
+	defer d.rootsMu.Unlock()
+	r := d.root(name)
+	if r.text == nil {
+		r.text = &Text{handle: handle{doc: d, name: name}}
+	}
+	r.last = r.text
+	return r.text
+}
+
+// Map returns the map called name at the root of the document.
+func (d *Doc) Map(name string) *Map {
+	d.rootsMu.Lock()
+	defer d.rootsMu.Unlock()
+	r := d.root(name)
+	if r.mapp == nil {
+		r.mapp = &Map{handle: handle{doc: d, name: name}}
+	}
+	r.last = r.mapp
+	return r.mapp
+}
+
+// Array returns the array called name at the root of the document.
+func (d *Doc) Array(name string) *Array {
+	d.rootsMu.Lock()
+	defer d.rootsMu.Unlock()
+	r := d.root(name)
+	if r.array == nil {
+		r.array = &Array{handle: handle{doc: d, name: name}}
+	}
+	r.last = r.array
+	return r.array
+}
+
+func (d *Doc) root(name string) *root {
+	r := d.roots[name]
+	if r == nil {
+		r = &root{}
+		d.roots[name] = r
+	}
+	return r
+}
+
+// ToJSON returns the committed content of every root that was asked for by
+// [Doc.Text], [Doc.Map] or [Doc.Array], by name. What type a root has is not
+// part of a document, so roots never asked for are left out, as in Yjs.
+func (d *Doc) ToJSON() map[string]any {
+	d.rootsMu.Lock()
+	handles := make(map[string]sharedType, len(d.roots))
+	for name, r := range d.roots {
+		handles[name] = r.last
+	}
+	d.rootsMu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make(map[string]any, len(handles))
+	for name, h := range handles {
+		out[name] = h.json(d.store, 0)
+	}
+	return out
+}
+
+// StateVector returns for each client the clock that the document expects next.
+func (d *Doc) StateVector() StateVector {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.store.stateVector()
+}
+
+// EncodeStateVector returns [Doc.StateVector] in the form of sync messages.
+func (d *Doc) EncodeStateVector() []byte { return d.StateVector().Encode() }
+
+// RootNames returns the names of all roots that have content, sorted.
+func (d *Doc) RootNames() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	names := make([]string, 0, len(d.store.roots))
+	for name, b := range d.store.roots {
+		if b.start != 0 || len(b.keyOrder) > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,181 @@
+package ycrdt
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// A textDelta computes the delta of a transaction for a Text in the way of Yjs
+// (YTextEvent.delta), formats included.
+type textDelta struct {
+	tx      *Txn
+	ops     []TextOp
+	op      opKind
+	length  int // of a retain or delete
+	text    strings.Builder
+	current attributes        // formats that hold here after tx
+	old     attributes        // formats that held here before tx
+	set     map[string]string // formats that tx changed here
+}
+
+type opKind uint8
+
+const (
+	opNone opKind = iota
+	opRetain
+	opDelete
+	opInsert
+)
+
+func (tx *Txn) textDelta(b *branch) []TextOp {
+	d := &textDelta{tx: tx, current: attributes{}, old: attributes{}, set: map[string]string{}}
+	s := tx.store
+	for r := b.start; r != 0; r = s.items[r].right {
+		switch it := &s.items[r]; it.kind {
+		case kindString:
+			d.string(it)
+		case kindEmbed, kindType:
+			d.embed(it)
+		case kindFormat:
+			d.format(it)
+		}
+	}
+	d.flush()
+	for n := len(d.ops); n > 0 && d.ops[n-1].Retain > 0 && d.ops[n-1].Attributes == nil; n-- {
+		d.ops = d.ops[:n-1]
+	}
+	return d.ops
+}
+
+// begin makes the current op one of the given kind.
+func (d *textDelta) begin(op opKind) {
+	if d.op != op {
+		d.flush()
+		d.op = op
+	}
+}
+
+// flush finishes the current op.
+func (d *textDelta) flush() {
+	switch {
+	case d.op == opDelete && d.length > 0:
+		d.ops = append(d.ops, TextOp{Delete: d.length})
+	case d.op == opRetain && d.length > 0:
+		d.ops = append(d.ops, TextOp{Retain: d.length, Attributes: parseAttributes(d.set)})
+	case d.op == opInsert && d.text.Len() > 0:
+		d.ops = append(d.ops, TextOp{Insert: d.text.String(), Attributes: parseAttributes(d.current)})
+	}
+	d.op, d.length = opNone, 0
+	d.text.Reset()
+}
+
+func parseAttributes(a map[string]string) map[string]any {
+	if len(a) == 0 {
+		return nil
+	}
+	out := make(map[string]any, len(a))
+	for k, v := range a {
+		var parsed any
+		if json.Unmarshal([]byte(v), &parsed) == nil {
+			out[k] = parsed
+		}
+	}
+	return out
+}
+
+func (d *textDelta) string(it *item) {
+	from, adds := d.tx.adds(it)
+	if !adds {
+		from = it.units()
+	}
+	if from > 0 {
+		d.existing(it, int(from))
+	}
+	if adds && !it.deleted() {
+		d.begin(opInsert)
+		prefix, rest := sliceContent(kindString, d.tx.store.bytesOf(it), from)
+		d.text.WriteString(prefix)
+		d.text.Write(rest)
+	}
+}
+
+// existing deals with n units that were there before tx.
+func (d *textDelta) existing(it *item, n int) {
+	switch {
+	case !it.deleted():
+		d.begin(opRetain)
+	case d.tx.removes(it):
+		d.begin(opDelete)
+	default:
+		return
+	}
+	d.length += n
+}
+
+func (d *textDelta) embed(it *item) {
+	if _, adds := d.tx.adds(it); !adds {
+		d.existing(it, 1)
+	} else if !it.deleted() {
+		d.flush()
+		v := d.tx.store.lastValue(d.tx.doc, it)
+		d.ops = append(d.ops, TextOp{Embed: v, Attributes: parseAttributes(d.current)})
+	}
+}
+
+func (d *textDelta) format(it *item) {
+	key, value := d.tx.store.formatOf(it)
+	_, adds := d.tx.adds(it)
+	switch {
+	case adds && !it.deleted():
+		d.formatAdded(key, value)
+	case adds:
+	case d.tx.removes(it):
+		d.formatRemoved(key, value)
+	case !it.deleted():
+		d.formatKept(key, value)
+	}
+	if !it.deleted() {
+		if d.op == opInsert {
+			d.flush()
+		}
+		d.current.set(key, value)
+	}
+}
+
+func (d *textDelta) formatAdded(key, value string) {
+	if d.current.get(key) == value {
+		return
+	}
+	d.endRetain()
+	if value == d.old.get(key) {
+		delete(d.set, key)
+	} else {
+		d.set[key] = value
+	}
+}
+
+func (d *textDelta) formatRemoved(key, value string) {
+	d.old[key] = value
+	if current := d.current.get(key); current != value {
+		d.endRetain()
+		d.set[key] = current
+	}
+}
+
+func (d *textDelta) formatKept(key, value string) {
+	d.old[key] = value
+	if attr, ok := d.set[key]; ok && attr != value {
+		d.endRetain()
+		if value == jsonNull {
+			delete(d.set, key)
+		} else {
+			d.set[key] = value
+		}
+	}
+}
+
+func (d *textDelta) endRetain() {
+	if d.op == opRetain {
+		d.flush()
+	}
+}

@@ -1,0 +1,302 @@
+package lib0
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+)
+
+// The tags of an any value.
+const (
+	tagBytes     = 116
+	tagArray     = 117
+	tagObject    = 118
+	tagString    = 119
+	tagTrue      = 120
+	tagFalse     = 121
+	tagBigInt    = 122
+	tagFloat64   = 123
+	tagFloat32   = 124
+	tagInt       = 125
+	tagNull      = 126
+	tagUndefined = 127
+)
+
+// Undefined is JavaScript's undefined, which lib0 tells from null.
+type Undefined struct{}
+
+// MarshalJSON makes an undefined inside of an array null, as JSON.stringify does.
+func (Undefined) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// BigInt is a JavaScript BigInt of 64 bits.
+type BigInt int64
+
+// Text reads a string with its byte length in front and checks its encoding.
+// The result aliases the underlying slice.
+func (r *Reader) Text() []byte {
+	b := r.Bytes()
+	if !utf8.Valid(b) {
+		r.Fail(ErrUTF8)
+		return nil
+	}
+	return b
+}
+
+// JSONText reads a string that must hold one JSON value.
+func (r *Reader) JSONText() []byte {
+	b := r.Text()
+	if r.err == nil && !json.Valid(b) {
+		r.Fail(ErrJSON)
+		return nil
+	}
+	return b
+}
+
+// SkipAny steps over one any value. With check set it also verifies strings.
+func (r *Reader) SkipAny(check bool) { r.skipAny(check, 0) }
+
+func (r *Reader) skipAny(check bool, depth int) {
+	if depth > MaxDepth {
+		r.Fail(ErrDepth)
+		return
+	}
+	switch r.Byte() {
+	case tagUndefined, tagNull, tagFalse, tagTrue:
+	case tagInt:
+		r.Int()
+	case tagFloat32:
+		r.Skip(4)
+	case tagFloat64, tagBigInt:
+		r.Skip(8)
+	case tagString:
+		r.skipText(check)
+	case tagBytes:
+		r.Bytes()
+	case tagObject:
+		for n := r.Uint(); n > 0 && r.err == nil; n-- {
+			r.skipText(check)
+			r.skipAny(check, depth+1)
+		}
+	case tagArray:
+		for n := r.Uint(); n > 0 && r.err == nil; n-- {
+			r.skipAny(check, depth+1)
+		}
+	default:
+		r.Fail(ErrTag)
+	}
+}
+
+func (r *Reader) skipText(check bool) {
+	if check {
+		r.Text()
+	} else {
+		r.Bytes()
+	}
+}
+
+// Any reads one any value as nil, [Undefined], bool, int64, float64, [BigInt],
+// string, []byte, []any or map[string]any.
+func (r *Reader) Any() any { return r.any(0) }
+
+func (r *Reader) any(depth int) any {
+	if depth > MaxDepth {
+		r.Fail(ErrDepth)
+		return nil
+	}
+	switch r.Byte() {
+	case tagUndefined:
+		return Undefined{}
+	case tagNull:
+		return nil
+	case tagFalse:
+		return false
+	case tagTrue:
+		return true
+	case tagInt:
+		return r.number()
+	case tagFloat32, tagFloat64, tagBigInt:
+		r.off--
+		return r.fixed()
+	case tagString:
+		return string(r.Text())
+	case tagBytes:
+		return slices.Clone(r.Bytes())
+	case tagObject:
+		return r.object(depth)
+	case tagArray:
+		return r.array(depth)
+	}
+	r.Fail(ErrTag)
+	return nil
+}
+
+func (r *Reader) number() any {
+	v, negative := r.Int()
+	if v == 0 && negative {
+		return math.Copysign(0, -1)
+	}
+	return v
+}
+
+func (r *Reader) fixed() any {
+	tag := r.Byte()
+	size := 8
+	if tag == tagFloat32 {
+		size = 4
+	}
+	if r.Len() < size {
+		r.Fail(ErrTruncated)
+		return nil
+	}
+	b := r.buf[r.off : r.off+size]
+	r.off += size
+	switch tag {
+	case tagFloat32:
+		return float64(math.Float32frombits(binary.BigEndian.Uint32(b)))
+	case tagFloat64:
+		return math.Float64frombits(binary.BigEndian.Uint64(b))
+	default:
+		return BigInt(binary.BigEndian.Uint64(b))
+	}
+}
+
+func (r *Reader) object(depth int) any {
+	obj := make(map[string]any)
+	for n := r.Uint(); n > 0 && r.err == nil; n-- {
+		key := string(r.Text())
+		obj[key] = r.any(depth + 1)
+	}
+	return obj
+}
+
+func (r *Reader) array(depth int) any {
+	arr := []any{}
+	for n := r.Uint(); n > 0 && r.err == nil; n-- {
+		arr = append(arr, r.any(depth+1))
+	}
+	return arr
+}
+
+// AppendAny appends v as lib0's writeAny does for the same JavaScript value:
+// integers of up to 31 bits as integers, other numbers as float32 where that
+// is exact and else as float64. Objects are written in the order of their
+// sorted keys. It returns an error for a Go type that has no any form.
+func AppendAny(dst []byte, v any) ([]byte, error) { return appendAny(dst, v, 0) }
+
+func appendAny(dst []byte, v any, depth int) ([]byte, error) {
+	if depth > MaxDepth {
+		return nil, ErrDepth
+	}
+	switch v := v.(type) {
+	case nil:
+		return append(dst, tagNull), nil
+	case Undefined:
+		return append(dst, tagUndefined), nil
+	case bool:
+		if v {
+			return append(dst, tagTrue), nil
+		}
+		return append(dst, tagFalse), nil
+	case string:
+		return appendText(append(dst, tagString), v), nil
+	case []byte:
+		return AppendBytes(append(dst, tagBytes), v), nil
+	case BigInt:
+		return binary.BigEndian.AppendUint64(append(dst, tagBigInt), uint64(v)), nil
+	case []any:
+		return appendArray(dst, v, depth)
+	case map[string]any:
+		return appendObject(dst, v, depth)
+	}
+	if f, ok := toFloat(v); ok {
+		return appendNumber(dst, f), nil
+	}
+	return nil, fmt.Errorf("no lib0 form for a value of type %T", v)
+}
+
+// appendText writes a Go string; bytes that are not UTF-8 become U+FFFD.
+func appendText(dst []byte, s string) []byte {
+	if !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
+	return AppendString(dst, s)
+}
+
+func appendArray(dst []byte, arr []any, depth int) ([]byte, error) {
+	dst = AppendUint(append(dst, tagArray), uint64(len(arr)))
+	var err error
+	for _, el := range arr {
+		if dst, err = appendAny(dst, el, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return dst, nil
+}
+
+func appendObject(dst []byte, obj map[string]any, depth int) ([]byte, error) {
+	keys := make([]string, 0, len(obj))
+	for k := range obj {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	dst = AppendUint(append(dst, tagObject), uint64(len(keys)))
+	var err error
+	for _, k := range keys {
+		dst = appendText(dst, k)
+		if dst, err = appendAny(dst, obj[k], depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return dst, nil
+}
+
+// toFloat converts Go's number types to the one number type of JavaScript.
+func toFloat(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int:
+		return float64(v), true
+	case int8:
+		return float64(v), true
+	case int16:
+		return float64(v), true
+	case int32:
+		return float64(v), true
+	case int64:
+		return float64(v), true
+	case uint:
+		return float64(v), true
+	case uint8:
+		return float64(v), true
+	case uint16:
+		return float64(v), true
+	case uint32:
+		return float64(v), true
+	case uint64:
+		return float64(v), true
+	case float32:
+		return float64(v), true
+	case float64:
+		return v, true
+	case json.Number:
+		f, err := v.Float64()
+		return f, err == nil
+	}
+	return 0, false
+}
+
+func appendNumber(dst []byte, f float64) []byte {
+	if f == math.Trunc(f) && math.Abs(f) <= math.MaxInt32 {
+		sign := byte(0)
+		if math.Signbit(f) {
+			sign = 0x40
+		}
+		return appendSigned(append(dst, tagInt), uint64(math.Abs(f)), sign)
+	}
+	if f32 := float32(f); float64(f32) == f {
+		return binary.BigEndian.AppendUint32(append(dst, tagFloat32), math.Float32bits(f32))
+	}
+	return binary.BigEndian.AppendUint64(append(dst, tagFloat64), math.Float64bits(f))
+}

@@ -1,0 +1,201 @@
+// Package lib0 reads and writes the byte primitives of the JavaScript library
+// lib0, on which the Yjs formats stand: variable-length integers, strings,
+// byte arrays and self-describing "any" values.
+//
+// Reading is done by a [Reader] over a byte slice. It never reads beyond the
+// slice, never allocates for a length that the slice does not hold, and keeps
+// its first error: callers decode a whole message and look at [Reader.Err] once.
+// Writing is done by Append functions in the manner of package strconv.
+//
+// Format: https://github.com/dmonad/lib0 (encoding.js and decoding.js).
+package lib0
+
+import (
+	"errors"
+	"fmt"
+)
+
+// MaxInt is the largest integer that lib0 carries in a variable-length
+// integer: JavaScript's Number.MAX_SAFE_INTEGER.
+const MaxInt = 1<<53 - 1
+
+// MaxDepth bounds how deep arrays and objects of an any value may nest.
+const MaxDepth = 100
+
+// The errors of a Reader. They are wrapped with the offset of the failure.
+var (
+	ErrTruncated = errors.New("unexpected end of data")
+	ErrRange     = errors.New("integer out of range")
+	ErrUTF8      = errors.New("invalid UTF-8")
+	ErrTag       = errors.New("unknown type tag")
+	ErrDepth     = errors.New("value nested too deep")
+	ErrJSON      = errors.New("invalid JSON")
+)
+
+// A Reader decodes lib0 primitives from a byte slice. After the first error
+// every read returns a zero value.
+type Reader struct {
+	buf []byte
+	off int
+	err error
+}
+
+// NewReader returns a Reader at the start of buf, which it does not copy.
+func NewReader(buf []byte) Reader { return Reader{buf: buf} }
+
+// Err returns the first error, nil if there was none.
+func (r *Reader) Err() error { return r.err }
+
+// Offset returns the position of the next byte to read.
+func (r *Reader) Offset() int { return r.off }
+
+// Seek moves the Reader to the offset off, which must lie inside the slice.
+func (r *Reader) Seek(off int) { r.off = off }
+
+// Len returns how many bytes are left, 0 after an error.
+func (r *Reader) Len() int {
+	if r.err != nil {
+		return 0
+	}
+	return len(r.buf) - r.off
+}
+
+// Slice returns the bytes between two offsets of the underlying slice.
+func (r *Reader) Slice(from, to int) []byte { return r.buf[from:to:to] }
+
+// Fail records err, with the current offset, unless an error was recorded before.
+func (r *Reader) Fail(err error) {
+	if r.err == nil {
+		r.err = fmt.Errorf("at byte %d: %w", r.off, err)
+	}
+	r.off = len(r.buf)
+}
+
+// Byte reads one byte.
+func (r *Reader) Byte() byte {
+	if r.off >= len(r.buf) {
+		r.Fail(ErrTruncated)
+		return 0
+	}
+	b := r.buf[r.off]
+	r.off++
+	return b
+}
+
+// Uint reads an unsigned variable-length integer of at most [MaxInt].
+func (r *Reader) Uint() uint64 {
+	if r.off < len(r.buf) && r.buf[r.off] < 0x80 {
+		r.off++
+		return uint64(r.buf[r.off-1])
+	}
+	return r.longUint()
+}
+
+// longUint reads the integers of more than one byte. Like lib0 it accepts
+// forms that are longer than need be, up to the nine bytes that still shift
+// into 63 bits.
+func (r *Reader) longUint() uint64 {
+	var v uint64
+	for shift := 0; shift < 63; shift += 7 {
+		b := r.Byte()
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			if v > MaxInt {
+				break
+			}
+			return v
+		}
+		if r.err != nil {
+			return 0
+		}
+	}
+	r.Fail(ErrRange)
+	return 0
+}
+
+// Int reads a signed variable-length integer. negative tells -0 from 0.
+func (r *Reader) Int() (v int64, negative bool) {
+	b := r.Byte()
+	negative = b&0x40 != 0
+	mag := uint64(b & 0x3f)
+	for shift := 6; b >= 0x80; shift += 7 {
+		if b = r.Byte(); r.err != nil {
+			return 0, false
+		}
+		mag |= uint64(b&0x7f) << shift
+		if mag > MaxInt || shift > 55 {
+			r.Fail(ErrRange)
+			return 0, false
+		}
+	}
+	if negative {
+		return -int64(mag), true
+	}
+	return int64(mag), false
+}
+
+// Bytes reads a byte array with its length prefix. The result aliases the
+// underlying slice.
+func (r *Reader) Bytes() []byte {
+	n := r.Uint()
+	if n > uint64(len(r.buf)-r.off) {
+		r.Fail(ErrTruncated)
+		return nil
+	}
+	r.off += int(n)
+	return r.buf[r.off-int(n) : r.off : r.off]
+}
+
+// Skip steps over n bytes.
+func (r *Reader) Skip(n int) {
+	if n > len(r.buf)-r.off {
+		r.Fail(ErrTruncated)
+		return
+	}
+	r.off += n
+}
+
+// AppendUint appends an unsigned variable-length integer.
+func AppendUint(dst []byte, v uint64) []byte {
+	for v >= 0x80 {
+		dst = append(dst, byte(v)|0x80)
+		v >>= 7
+	}
+	return append(dst, byte(v))
+}
+
+// AppendInt appends a signed variable-length integer.
+func AppendInt(dst []byte, v int64) []byte {
+	if v < 0 {
+		return appendSigned(dst, uint64(-v), 0x40)
+	}
+	return appendSigned(dst, uint64(v), 0)
+}
+
+func appendSigned(dst []byte, mag uint64, sign byte) []byte {
+	b := byte(mag&0x3f) | sign
+	for mag >>= 6; mag > 0; mag >>= 7 {
+		dst = append(dst, b|0x80)
+		b = byte(mag & 0x7f)
+	}
+	return append(dst, b)
+}
+
+// AppendString appends s with its byte length in front.
+func AppendString(dst []byte, s string) []byte {
+	return append(AppendUint(dst, uint64(len(s))), s...)
+}
+
+// AppendBytes appends b with its length in front.
+func AppendBytes(dst, b []byte) []byte {
+	return append(AppendUint(dst, uint64(len(b))), b...)
+}
+
+// UintLen returns how many bytes AppendUint writes for v.
+func UintLen(v uint64) int {
+	n := 1
+	for ; v >= 0x80; v >>= 7 {
+		n++
+	}
+	return n
+}

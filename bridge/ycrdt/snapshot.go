@@ -1,0 +1,64 @@
+package ycrdt
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+)
+
+// A Snapshot is a fingerprint of a document's state: which units it has seen
+// and which of them are deleted. Two documents with equal snapshots have the
+// same content. A Snapshot does not change.
+type Snapshot struct {
+	state   StateVector
+	deletes deleteSet // normal
+}
+
+// Snapshot returns the snapshot of the committed state.
+func (d *Doc) Snapshot() *Snapshot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return &Snapshot{d.store.stateVector(), d.store.deleteSet(d.store.activeClients())}
+}
+
+// DecodeSnapshot reads what [Snapshot.Encode] or Yjs's encodeSnapshot (V1)
+// wrote. The error wraps [ErrMalformed].
+func DecodeSnapshot(data []byte) (*Snapshot, error) {
+	r := lib0.NewReader(data)
+	snap := &Snapshot{deletes: readDeleteSet(&r)}
+	snap.state = readStateVector(&r)
+	if err := r.Err(); err != nil {
+		return nil, fmt.Errorf("snapshot: %w: %w", ErrMalformed, err)
+	}
+	snap.deletes.normalize()
+	return snap, nil
+}
+
+// Encode returns the snapshot as Yjs's encodeSnapshot (V1) writes it: the
+// delete set, then the state vector.
+func (s *Snapshot) Encode() []byte {
+	return append(s.deletes.appendTo(nil), s.state.Encode()...)
+}
+
+// Equal reports whether both describe the same state.
+func (s *Snapshot) Equal(other *Snapshot) bool {
+	return maps.Equal(s.state, other.state) && slices.Equal(s.deletes, other.deletes)
+}
+
+// StateVector returns which units the snapshot has seen.
+func (s *Snapshot) StateVector() StateVector { return maps.Clone(s.state) }
+
+// Contains reports whether a document in state s has everything that a
+// document in state other has: if so, nothing needs to be fetched from there.
+func (s *Snapshot) Contains(other *Snapshot) bool {
+	for client, clock := range other.state {
+		if s.state[client] < clock {
+			return false
+		}
+	}
+	merged := slices.Concat(s.deletes, other.deletes)
+	merged.normalize()
+	return slices.Equal(merged, s.deletes)
+}

@@ -1,0 +1,100 @@
+package ycrdt
+
+// integrateStruct integrates the struct w of the client home from unit offset
+// on; what comes before is in the store already. All that w refers to is there.
+func (p *planner) integrateStruct(w *wireStruct, home uint32, offset uint64) {
+	tx, s := p.tx, p.store
+	var left, right ref
+	if w.info&infoOrigin != 0 {
+		left = tx.itemEnding(p.lookup(w.origin.Client), w.origin.Clock)
+	}
+	if w.info&infoRight != 0 {
+		right = tx.itemStarting(p.lookup(w.right.Client), w.right.Clock)
+	}
+	parent := p.parentOf(w, left, right)
+	if offset > 0 && parent != 0 {
+		if left = tx.itemEnding(home, w.id.Clock+offset-1); s.items[left].kind == kindGC {
+			parent = 0
+		}
+	}
+	r := s.newItem()
+	it := &s.items[r]
+	s.setClock(it, home, w.id.Clock+offset)
+	if parent == 0 {
+		it.kind, it.flags = kindGC, flagDeleted
+		it.setUnits(w.length - offset)
+		tx.append(r)
+		return
+	}
+	it.left, it.right, it.parent, it.kind = left, right, parent, w.kind()
+	p.setOrigins(it, w, home, offset)
+	s.setContent(it, w, offset)
+	tx.integrate(r)
+}
+
+// setOrigins sets the origins of it as they stand in w. The origin of what is
+// left of a cut struct is the last unit that was cut off.
+func (p *planner) setOrigins(it *item, w *wireStruct, home uint32, offset uint64) {
+	s := p.store
+	if offset > 0 {
+		it.origin, it.originClock = s.narrow(home, w.id.Clock+offset-1)
+	} else if w.info&infoOrigin != 0 {
+		it.origin, it.originClock = s.narrow(p.lookup(w.origin.Client), w.origin.Clock)
+	}
+	if w.info&infoRight != 0 {
+		it.rightOrigin, it.rightClock = s.narrow(p.lookup(w.right.Client), w.right.Clock)
+	}
+}
+
+// parentOf returns the parent of w as an item names it, 0 if w becomes a GC
+// struct because its surroundings have been collected or its parent is no type.
+func (p *planner) parentOf(w *wireStruct, left, right ref) int32 {
+	s := p.store
+	switch {
+	case w.kind() == kindGC,
+		left != 0 && s.items[left].kind == kindGC,
+		right != 0 && s.items[right].kind == kindGC:
+		return 0
+	case left != 0:
+		return s.items[left].parent
+	case right != 0:
+		return s.items[right].parent
+	}
+	var b *branch
+	if w.root != nil {
+		b = s.rootBranch(w.root)
+	} else {
+		it := &s.items[s.findItem(p.lookup(w.parent.Client), w.parent.Clock)]
+		if it.kind != kindType {
+			return 0
+		}
+		b = s.branches[it.off]
+	}
+	if w.info&infoParentSub != 0 {
+		return -s.entryFor(b, w.sub)
+	}
+	return b.index
+}
+
+// setContent stores the content of w from unit offset on as that of it.
+func (s *store) setContent(it *item, w *wireStruct, offset uint64) {
+	switch it.kind {
+	case kindDeleted:
+		it.setUnits(w.length - offset)
+		return
+	case kindType:
+		b := s.newBranch(w.typeRef)
+		b.name = append([]byte(nil), w.content...)
+		it.off, it.length = uint32(b.index), 1
+		return
+	}
+	it.length = uint32(w.length - offset)
+	if offset == 0 {
+		it.off, it.size = s.put(w.content)
+		return
+	}
+	prefix, rest := sliceContent(it.kind, w.content, offset)
+	it.off = uint32(len(s.arena))
+	s.arena = append(append(s.arena, prefix...), rest...)
+	it.size = uint32(len(s.arena)) - it.off
+}

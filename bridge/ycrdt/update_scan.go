@@ -1,0 +1,282 @@
+package ycrdt
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+)
+
+// A wireStruct is one struct of an update as it stands in the bytes.
+type wireStruct struct {
+	id      ID
+	length  uint64
+	info    byte
+	origin  ID     // with infoOrigin
+	right   ID     // with infoRight
+	parent  ID     // without origins, if root is nil: the item whose type is the parent
+	root    []byte // without origins: name of the root that is the parent
+	sub     []byte // the key, nil if there is none on the wire
+	typeRef uint8  // of kindType
+	from    int    // offset of the struct
+	content []byte // payload as the arena keeps it; node name for kindType
+}
+
+func (w *wireStruct) kind() uint8 { return w.info & infoKind }
+func (w *wireStruct) end() uint64 { return w.id.Clock + w.length }
+
+// inheritsParent reports whether the parent is that of the left or right origin.
+func (w *wireStruct) inheritsParent() bool { return w.info&(infoOrigin|infoRight) != 0 }
+
+// A structReader reads the structs of one section of an update: the structs
+// of one client.
+type structReader struct {
+	lib0.Reader
+	check  bool // verify text, JSON and references
+	client ClientID
+	clock  uint64 // of the next struct
+	left   uint64 // structs not yet read
+}
+
+var (
+	errReference = errors.New("struct refers to itself or to a later one")
+	errKind      = errors.New("unknown kind of struct")
+	errSections  = errors.New("client occurs twice")
+)
+
+// section reads the head of the next section.
+func (r *structReader) section() {
+	r.left = r.Uint()
+	r.client = ClientID(r.Uint())
+	r.clock = r.Uint()
+	if r.left > uint64(r.Len()/2) {
+		r.Fail(lib0.ErrTruncated)
+	}
+}
+
+// next reads the next struct into w.
+func (r *structReader) next(w *wireStruct) {
+	w.id = ID{r.client, r.clock}
+	w.from = r.Offset()
+	w.info = r.Byte()
+	w.root, w.sub, w.content = nil, nil, nil
+	switch w.info {
+	case kindGC, kindSkip:
+		w.length = r.Uint()
+	default:
+		r.readOrigins(w)
+		r.readContent(w)
+	}
+	r.clock += w.length
+	r.left--
+	if w.length > maxInt || r.clock > maxInt {
+		r.Fail(lib0.ErrRange)
+	}
+}
+
+func (r *structReader) readID() ID {
+	client := ClientID(r.Uint())
+	return ID{client, r.Uint()}
+}
+
+// readOrigins reads what lies between the info byte and the content.
+func (r *structReader) readOrigins(w *wireStruct) {
+	if w.info&infoOrigin != 0 {
+		w.origin = r.readID()
+		r.checkReference(w.origin, w.id)
+	}
+	if w.info&infoRight != 0 {
+		w.right = r.readID()
+		r.checkReference(w.right, w.id)
+	}
+	if w.inheritsParent() {
+		return
+	}
+	if r.Uint() == 1 {
+		w.root = r.text()
+	} else {
+		w.parent = r.readID()
+		r.checkReference(w.parent, w.id)
+	}
+	if w.info&infoParentSub != 0 {
+		w.sub = r.text()
+	}
+}
+
+// checkReference refuses a struct that would have to exist before itself.
+func (r *structReader) checkReference(to, from ID) {
+	if to.Client == from.Client && to.Clock >= from.Clock {
+		r.Fail(errReference)
+	}
+}
+
+func (r *structReader) text() []byte {
+	if r.check {
+		return r.Text()
+	}
+	return r.Bytes()
+}
+
+func (r *structReader) readContent(w *wireStruct) {
+	w.length = 1
+	from := r.Offset()
+	switch w.kind() {
+	case kindDeleted:
+		w.length = r.Uint()
+		return
+	case kindString:
+		w.content = r.text()
+		w.length = uint64(utf16Len(w.content))
+		return
+	case kindBinary:
+		w.content = r.Bytes()
+		return
+	case kindEmbed:
+		w.content = r.json()
+		return
+	case kindType:
+		r.readType(w)
+		return
+	case kindJSON:
+		w.length = r.Uint()
+		from = r.Offset()
+		r.skipMany(w.length, r.jsonValue)
+	case kindAny:
+		w.length = r.Uint()
+		from = r.Offset()
+		r.skipMany(w.length, func() { r.SkipAny(r.check) })
+	case kindFormat:
+		r.text()
+		r.json()
+	case kindDoc:
+		r.text()
+		r.SkipAny(r.check)
+	default:
+		r.Fail(errKind)
+	}
+	if r.Err() == nil {
+		w.content = r.Slice(from, r.Offset())
+	}
+}
+
+func (r *structReader) skipMany(n uint64, skip func()) {
+	if n > uint64(r.Len()) {
+		r.Fail(lib0.ErrTruncated)
+	}
+	for ; n > 0 && r.Err() == nil; n-- {
+		skip()
+	}
+}
+
+func (r *structReader) json() []byte {
+	if r.check {
+		return r.JSONText()
+	}
+	return r.Bytes()
+}
+
+// jsonValue reads a value of JSON content, where "undefined" is one.
+func (r *structReader) jsonValue() {
+	from := r.Offset()
+	if string(r.Bytes()) != "undefined" && r.Err() == nil {
+		r.Seek(from)
+		r.json()
+	}
+}
+
+func (r *structReader) readType(w *wireStruct) {
+	ref := r.Uint()
+	if ref > typeXMLText {
+		r.Fail(errKind)
+		return
+	}
+	w.typeRef = uint8(ref)
+	if ref == typeXMLElement || ref == typeXMLHook {
+		w.content = r.text()
+	}
+}
+
+// A section is the part of an update that holds the structs of one client.
+type section struct {
+	client ClientID
+	clock  uint64
+	count  uint64
+	off    int // of the first struct
+}
+
+// A scannedUpdate is an update that has been checked as a whole. Nothing in it
+// can fail any more.
+type scannedUpdate struct {
+	data     []byte
+	sections []section
+	deletes  deleteSet // normal
+	structs  int
+	content  int // bytes of content
+}
+
+// scanUpdate reads a whole update without changing anything. Bytes behind the
+// delete set are ignored, as Yjs does.
+func scanUpdate(update []byte) (*scannedUpdate, error) {
+	u := &scannedUpdate{data: update}
+	r := structReader{Reader: lib0.NewReader(update), check: true}
+	n := r.Uint()
+	if n > uint64(r.Len()/3) {
+		r.Fail(lib0.ErrTruncated)
+	}
+	for ; n > 0 && r.Err() == nil; n-- {
+		u.scanSection(&r)
+	}
+	u.sortSections(&r.Reader)
+	if r.Err() == nil {
+		u.deletes = readDeleteSet(&r.Reader)
+		u.deletes.normalize()
+	}
+	if err := r.Err(); err != nil || r.Len() > 0 {
+		if isUpdateV2(update) {
+			return nil, ErrUpdateV2
+		}
+		if err != nil {
+			return nil, fmt.Errorf("update: %w: %w", ErrMalformed, err)
+		}
+	}
+	return u, nil
+}
+
+func (u *scannedUpdate) scanSection(r *structReader) {
+	r.section()
+	sec := section{r.client, r.clock, r.left, r.Offset()}
+	u.structs += int(r.left)
+	var w wireStruct
+	for r.left > 0 && r.Err() == nil {
+		r.next(&w)
+		u.content += len(w.content)
+	}
+	u.sections = append(u.sections, sec)
+}
+
+// sortSections puts the sections in the order in which they are integrated,
+// highest client first, and refuses a client that has two.
+func (u *scannedUpdate) sortSections(r *lib0.Reader) {
+	slices.SortFunc(u.sections, func(a, b section) int { return cmp.Compare(b.client, a.client) })
+	for i := 1; i < len(u.sections); i++ {
+		if u.sections[i].client == u.sections[i-1].client {
+			r.Fail(errSections)
+		}
+	}
+}
+
+// isUpdateV2 reports whether data has the frame of a V2 update: a zero byte,
+// nine columns with their lengths in front, and a rest.
+func isUpdateV2(data []byte) bool {
+	r := lib0.NewReader(data)
+	if r.Byte() != 0 {
+		return false
+	}
+	for range 9 {
+		r.Bytes()
+	}
+	r.Uint()
+	return r.Err() == nil
+}
