@@ -45,13 +45,17 @@ func (f *follower) current(ctx context.Context) error {
 	f.stale = make(map[Path]bool)
 	f.mu.Unlock()
 	for p := range stale {
+		if ctx.Err() != nil {
+			break
+		}
 		if err := f.read(ctx, p); err != nil {
-			f.mark(stale)
-			return err
+			f.ws.log.Debug("note not read for the indexes", LogPath, string(p), LogErr, err)
+			continue // one unreadable note does not hide the others
 		}
 		delete(stale, p)
 	}
-	return nil
+	f.mark(stale) // what was not read is tried again
+	return ctx.Err()
 }
 
 // start subscribes to events and marks every note, the first time.
