@@ -1,0 +1,46 @@
+package vault
+
+import (
+	"io/fs"
+	"syscall"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// wrap names the operation and the path around the sentinel that err stands
+// for, in place of the name of a temp file or folder that err may carry.
+func wrap(op, rel string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if inner, ok := err.(*fs.PathError); ok {
+		err = inner.Err
+	}
+	return &fs.PathError{Op: op, Path: rel, Err: sentinel(err)}
+}
+
+// sentinel translates what the kernel says into the words of package bridge.
+// Other errnos match the sentinels of io/fs by themselves.
+func sentinel(err error) error {
+	errno, ok := err.(syscall.Errno)
+	if !ok {
+		return err
+	}
+	switch errno {
+	case syscall.ENOSPC, syscall.EDQUOT:
+		return bridge.ErrNoSpace
+	case syscall.EROFS:
+		return bridge.ErrReadOnly
+	case syscall.EISDIR:
+		return bridge.ErrIsDir
+	case syscall.ENOTDIR:
+		return bridge.ErrNotDir
+	case syscall.ENOTEMPTY:
+		return bridge.ErrNotEmpty
+	case syscall.ENAMETOOLONG:
+		return bridge.ErrNameTooLong
+	case syscall.ELOOP: // a symlink where none is followed: hidden
+		return fs.ErrNotExist
+	}
+	return err
+}

@@ -1,0 +1,91 @@
+package vault
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// OpenFile opens a file with the flags of os.OpenFile, byte for byte. os.O_APPEND
+// is ignored, because a bridge.File is written at offsets. What is written shows
+// up in Run like anybody's change.
+func (v *Vault) OpenFile(rel string, flag int, perm fs.FileMode) (bridge.File, error) {
+	if flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC) != 0 {
+		if err := v.writable("open", rel); err != nil {
+			return nil, err
+		}
+	}
+	f, err := v.openFile(rel, flag&^os.O_APPEND, perm)
+	if err != nil {
+		return nil, wrap("open", rel, err)
+	}
+	return &file{f, rel}, nil
+}
+
+func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (*os.File, error) {
+	p, err := v.locate(rel)
+	if err != nil {
+		if flag&os.O_CREATE == 0 || reserved(rel) {
+			return nil, err
+		}
+		dir, err := v.openFolder(parent(rel))
+		if err != nil {
+			return nil, err
+		}
+		p = place{dir: dir, name: path.Base(rel), rel: rel}
+	}
+	defer p.Close()
+	f, err := openAt(int(p.dir.Fd()), p.name, flag, uint32(perm.Perm()))
+	if err != nil {
+		return nil, err
+	}
+	st, err := statOf(f)
+	if err == nil && !isKind(&st, unix.S_IFREG) {
+		err = bridge.ErrIsDir
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// file is an *os.File whose errors are in the words of package bridge.
+type file struct {
+	f   *os.File
+	rel string
+}
+
+// ReadAt reads at an offset.
+func (f *file) ReadAt(p []byte, off int64) (int, error) { return f.f.ReadAt(p, off) }
+
+// WriteAt writes at an offset; bridge.ErrNoSpace if the disk is full.
+func (f *file) WriteAt(p []byte, off int64) (int, error) {
+	n, err := f.f.WriteAt(p, off)
+	return n, f.translate("write", err)
+}
+
+// Truncate sets the size.
+func (f *file) Truncate(size int64) error { return f.translate("truncate", f.f.Truncate(size)) }
+
+// Sync makes what was written durable.
+func (f *file) Sync() error { return f.translate("sync", f.f.Sync()) }
+
+// Stat describes the file.
+func (f *file) Stat() (fs.FileInfo, error) { return f.f.Stat() }
+
+// Close closes the file.
+func (f *file) Close() error { return f.translate("close", f.f.Close()) }
+
+func (f *file) translate(op string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return wrap(op, f.rel, err)
+}

@@ -1,0 +1,53 @@
+package vault
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"path"
+	"strings"
+)
+
+// Own temp files stand beside the file they are to become. The leading dot
+// hides them from Obsidian and from most listings.
+const (
+	tempPrefix = ".relayfs-"
+	tempSuffix = ".tmp"
+)
+
+// trashDir is where Obsidian moves deleted notes if it is told to keep them in
+// the vault.
+const trashDir = ".trash"
+
+func tempName() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return tempPrefix + hex.EncodeToString(b[:]) + tempSuffix
+}
+
+func isTemp(name string) bool {
+	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
+}
+
+// hiddenDir says whether a folder of that name is hidden.
+func hiddenDir(name string) bool { return strings.HasPrefix(name, ".") }
+
+// reserved says whether no file may be served at rel: it lies in a hidden
+// folder, or is a temp file.
+func reserved(rel string) bool {
+	return isTemp(path.Base(rel)) || strings.HasPrefix(rel, ".") && strings.Contains(rel, "/") ||
+		strings.Contains(path.Dir(rel)+"/", "/.")
+}
+
+// parent is the folder of rel, "" for the vault's own directory.
+func parent(rel string) string { return rel[:max(strings.LastIndexByte(rel, '/'), 0)] }
+
+// join is the path of name in the folder dir.
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// below says whether rel lies in the folder dir, at any depth.
+func below(dir, rel string) bool { return dir == "" || strings.HasPrefix(rel, dir+"/") }

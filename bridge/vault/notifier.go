@@ -1,0 +1,132 @@
+package vault
+
+import (
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Polling is for folders that inotify does not watch.
+const (
+	// pollEvery is how often they are looked at. It follows how long that takes,
+	// so that polling a large vault uses at most a twentieth of one core.
+	pollEvery = 2 * time.Second
+	pollShare = 20
+)
+
+// notifier tells which paths are worth a look: by inotify where it can be had,
+// by polling elsewhere. Only the goroutine of Run uses it.
+type notifier struct {
+	v       *Vault
+	inotify *fsnotify.Watcher // nil if there is none to be had
+	watched map[string]bool   // folders with a watch
+	polled  map[string]bool   // folders without
+	warned  bool
+	next    time.Time // of the next poll
+}
+
+func newNotifier(v *Vault) *notifier {
+	n := &notifier{v: v, watched: make(map[string]bool), polled: make(map[string]bool)}
+	var err error
+	if n.inotify, err = fsnotify.NewWatcher(); err != nil {
+		n.inotify = nil
+		n.warn("fs.inotify.max_user_instances", err)
+	}
+	return n
+}
+
+func (n *notifier) close() {
+	if n.inotify != nil {
+		n.inotify.Close()
+	}
+}
+
+// events and errors are nil channels without inotify: nothing ever comes.
+func (n *notifier) events() <-chan fsnotify.Event {
+	if n.inotify == nil {
+		return nil
+	}
+	return n.inotify.Events
+}
+
+func (n *notifier) errors() <-chan error {
+	if n.inotify == nil {
+		return nil
+	}
+	return n.inotify.Errors
+}
+
+// add makes sure that changes in the folder rel are noticed from now on, and
+// says whether they were not before: then the folder needs a look.
+func (n *notifier) add(rel string) (isNew bool) {
+	if n.watched[rel] || n.polled[rel] {
+		return false
+	}
+	switch err := n.watch(rel); {
+	case err == nil:
+		n.watched[rel] = true
+		return true
+	case errors.Is(err, fs.ErrNotExist):
+		return false
+	case errors.Is(err, unix.ENOSPC):
+		n.warn("fs.inotify.max_user_watches", err)
+	case n.inotify != nil:
+		n.v.log.Warn("folder cannot be watched, it is polled", bridge.LogPath, rel, bridge.LogErr, err)
+	}
+	n.polled[rel] = true
+	return true
+}
+
+func (n *notifier) watch(rel string) error {
+	switch limit := n.v.o.MaxWatches; {
+	case n.inotify == nil:
+		return unix.EMFILE
+	case limit > 0 && len(n.watched) >= limit:
+		return unix.ENOSPC
+	}
+	return n.inotify.Add(join(n.v.dir, rel))
+}
+
+// warn says once which limit is reached and what to do about it.
+func (n *notifier) warn(sysctl string, err error) {
+	if n.warned {
+		return
+	}
+	n.warned = true
+	n.v.log.Warn("inotify limit reached: some folders are polled, so changes there show after some seconds; raise the limit with sysctl",
+		logSysctl, sysctl, bridge.LogErr, err)
+}
+
+// forget drops the folder rel and all below it, which are gone or elsewhere.
+// A watch follows its folder, so it must go before the folder's new path gets one.
+func (n *notifier) forget(rel string) {
+	for dir := range n.watched {
+		if dir == rel || below(rel, dir) {
+			delete(n.watched, dir)
+			_ = n.inotify.Remove(join(n.v.dir, dir)) // the kernel may have dropped it already
+		}
+	}
+	for dir := range n.polled {
+		if dir == rel || below(rel, dir) {
+			delete(n.polled, dir)
+		}
+	}
+}
+
+// due says whether it is time to poll.
+func (n *notifier) due(now time.Time) bool { return len(n.polled) > 0 && !now.Before(n.next) }
+
+// poll calls look for each polled folder.
+func (n *notifier) poll(look func(rel string)) {
+	start := time.Now()
+	for dir := range n.polled {
+		look(dir)
+	}
+	took := time.Since(start)
+	n.next = time.Now().Add(max(pollEvery, took*pollShare))
+}

@@ -1,0 +1,327 @@
+package vault
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// How changes are put together.
+const (
+	// coalesce is how long the first look at a path waits, so that the several
+	// events of one save are one look.
+	coalesce = 20 * time.Millisecond
+	// saveQuiet is how long a file must stay the same before it is reported. With
+	// coalesce it makes a save visible about 100 ms after its last step.
+	saveQuiet = 60 * time.Millisecond
+	// lookLimit bounds the wait for a file that is written all the time.
+	lookLimit = time.Second
+)
+
+// change is a path that may differ from what is known.
+type change struct {
+	first time.Time // when it was marked
+	due   time.Time // of the next look
+	seen  sighting
+	entry bridge.SourceEntry // what was seen, if it was there
+	busy  bool               // a method of this Vault was at work on it
+}
+
+func (c *change) there() bool { return c.seen.err == nil }
+
+// mark says that a path is worth a look.
+func (w *watch) mark(rel string) {
+	if rel == "" || w.offline || reserved(rel) {
+		return
+	}
+	now := time.Now()
+	due := now.Add(coalesce)
+	c := w.pending[rel]
+	if c == nil {
+		c = &change{first: now, due: due}
+		w.pending[rel] = c
+	}
+	if due.Before(c.due) {
+		c.due = due
+	}
+	w.arm(c.due)
+}
+
+// arm makes sure that a look happens at due.
+func (w *watch) arm(due time.Time) {
+	if w.next.IsZero() || due.Before(w.next) {
+		w.next = due
+		w.timer.Reset(max(0, time.Until(due)))
+	}
+}
+
+// rearm sets the timer to the earliest look that is due.
+func (w *watch) rearm() {
+	w.next = time.Time{}
+	for _, c := range w.pending {
+		w.arm(c.due)
+	}
+}
+
+// look looks at every path that is due and reports what has settled: what is
+// gone or elsewhere first, parents before children, then what is new or changed.
+func (w *watch) look(now time.Time) {
+	defer w.rearm()
+	if w.checkRoot(); w.offline {
+		return
+	}
+	for range maxDepth {
+		ready := w.observe(now)
+		if len(ready) == 0 {
+			return
+		}
+		arrivals := w.arrivals()
+		for _, rel := range ready {
+			if c := w.pending[rel]; c != nil && !c.there() {
+				w.gone(rel, arrivals)
+			}
+		}
+		for _, rel := range ready {
+			if c := w.pending[rel]; c != nil && c.there() {
+				w.appeared(rel, c)
+			}
+		}
+		now = time.Now()
+	}
+}
+
+// maxDepth bounds how many levels of new folders one look descends.
+const maxDepth = 64
+
+// observe looks at the paths that are due, drops those that are no news, and
+// returns those that have settled, in the order of their names.
+func (w *watch) observe(now time.Time) (ready []string) {
+	for _, rel := range slices.Sorted(maps.Keys(w.pending)) {
+		c := w.pending[rel]
+		if c.due.After(now) {
+			continue
+		}
+		w.observeOne(rel, c, now)
+	}
+	leaving := w.leaving()
+	for _, rel := range slices.Sorted(maps.Keys(w.pending)) {
+		c := w.pending[rel]
+		if c.due.After(now) {
+			continue
+		}
+		switch wait := w.wait(rel, c, now, leaving); {
+		case wait < 0:
+			delete(w.pending, rel)
+		case wait == 0:
+			ready = append(ready, rel)
+		default:
+			c.due = now.Add(wait)
+		}
+	}
+	return ready
+}
+
+// observeOne looks at one path. A folder that is not there any more loses its
+// watches at once, before its new path can get one.
+func (w *watch) observeOne(rel string, c *change, now time.Time) {
+	e, err := w.v.look(rel)
+	c.entry = e
+	c.seen.look(e.Stamp, err, now)
+	c.busy = w.v.isBusy(rel)
+	if err != nil && (w.notifier.watched[rel] || w.notifier.polled[rel]) {
+		w.notifier.forget(rel)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, bridge.ErrNotDir) {
+		w.v.log.Debug("path cannot be looked at", bridge.LogPath, rel, bridge.LogErr, err)
+	}
+}
+
+func (v *Vault) isBusy(rel string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.busy[rel] > 0
+}
+
+// wait says how long to leave a path alone: 0 is not at all, a negative wait is
+// for good, because there is no news.
+func (w *watch) wait(rel string, c *change, now time.Time, leaving map[fileID]bool) time.Duration {
+	known := w.v.knownEntry(rel)
+	unchanged := now.Sub(c.seen.since)
+	switch {
+	case c.busy:
+		return coalesce
+	case !c.there() && known == nil:
+		return -1
+	case !c.there():
+		return max(0, vanishGrace-unchanged)
+	case known == nil && w.v.knownEntry(parent(rel)) == nil:
+		w.mark(parent(rel))
+		return coalesce
+	case known == nil && leaving[idOfEntry(c.entry)]:
+		return coalesce // the other half of a rename
+	case known == nil && c.entry.Dir:
+		return 0
+	case known != nil && known.Dir && c.entry.Dir:
+		return w.sameFolder(rel, known, c)
+	case known != nil && known.Stamp == c.entry.Stamp && known.Dir == c.entry.Dir:
+		return -1
+	case now.Sub(c.first) >= lookLimit:
+		return 0
+	case c.entry.Stamp.Size == 0 && known != nil && known.Stamp.Size > 0:
+		return max(0, settleLimit-unchanged)
+	}
+	return max(0, saveQuiet-unchanged)
+}
+
+// sameFolder makes sure that a known folder is watched. That another folder has
+// taken its name is no news by itself; what it holds is compared.
+func (w *watch) sameFolder(rel string, known *bridge.SourceEntry, c *change) time.Duration {
+	if idOfEntry(*known) != idOfEntry(c.entry) {
+		w.notifier.forget(rel)
+		w.v.learn(c.entry)
+	}
+	w.enter(rel)
+	return -1
+}
+
+func idOfEntry(e bridge.SourceEntry) fileID { return fileID{e.Stamp.Device, e.Stamp.Inode} }
+
+// knownEntry is what is known of a path, nil if nothing is.
+func (v *Vault) knownEntry(rel string) *bridge.SourceEntry {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	n := v.known.get(rel)
+	if n == nil {
+		return nil
+	}
+	e := n.entry
+	e.Dir = n.dir || rel == ""
+	return &e
+}
+
+// learn makes an entry known.
+func (v *Vault) learn(e bridge.SourceEntry) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.known.put(e)
+}
+
+// leaving is which known files and folders are missing at the moment. If one of
+// them appears under another name, that is a rename.
+func (w *watch) leaving() map[fileID]bool {
+	ids := make(map[fileID]bool)
+	for rel, c := range w.pending {
+		if c.seen.since.IsZero() || c.there() {
+			continue
+		}
+		if e := w.v.knownEntry(rel); e != nil {
+			ids[idOfEntry(*e)] = true
+		}
+	}
+	return ids
+}
+
+// arrivals is where files and folders are that were not known under that name.
+func (w *watch) arrivals() map[fileID]string {
+	at := make(map[fileID]string)
+	for rel, c := range w.pending {
+		if !c.seen.since.IsZero() && c.there() && w.v.knownEntry(rel) == nil {
+			at[idOfEntry(c.entry)] = rel
+		}
+	}
+	return at
+}
+
+// gone reports that a path was renamed, if what it was is now elsewhere, or
+// that it was removed, with all below it.
+func (w *watch) gone(rel string, arrivals map[fileID]string) {
+	delete(w.pending, rel)
+	known := w.v.knownEntry(rel)
+	if known == nil {
+		return // with its folder
+	}
+	newRel, ok := arrivals[idOfEntry(*known)]
+	c := w.pending[newRel]
+	if ok && c != nil && sameThing(*known, c.entry) && w.v.knownEntry(parent(newRel)) != nil {
+		w.renamed(rel, newRel, c)
+		return
+	}
+	for _, e := range w.v.forgetBelow(rel) {
+		delete(w.pending, e.Rel)
+		w.report(bridge.SourceEvent{Kind: bridge.EventRemoved, Rel: e.Rel, Entry: bridge.SourceEntry{Rel: e.Rel, Dir: e.Dir}})
+	}
+}
+
+// sameThing says whether a file or folder with the identity of a is a: numbers
+// of deleted files are used again for new ones.
+func sameThing(a, b bridge.SourceEntry) bool {
+	return a.Dir == b.Dir && (a.Dir || a.Stamp.Size == b.Stamp.Size && a.Stamp.ModTime == b.Stamp.ModTime)
+}
+
+// forgetBelow forgets rel and all below it, and returns it, children first.
+func (v *Vault) forgetBelow(rel string) []bridge.SourceEntry {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	n := v.known.remove(rel)
+	if n == nil {
+		return nil
+	}
+	var list []bridge.SourceEntry
+	n.depthFirst(rel, func(path string, n *node) {
+		list = append(list, bridge.SourceEntry{Rel: path, Dir: n.dir})
+	})
+	return list
+}
+
+func (w *watch) renamed(oldRel, newRel string, c *change) {
+	w.v.mu.Lock()
+	w.v.known.move(oldRel, newRel)
+	w.v.known.put(c.entry)
+	w.v.mu.Unlock()
+	delete(w.pending, newRel)
+	for rel := range w.pending {
+		if below(oldRel, rel) {
+			delete(w.pending, rel)
+		}
+	}
+	w.report(bridge.SourceEvent{Kind: bridge.EventRenamed, Rel: newRel, OldRel: oldRel, Entry: c.entry})
+	if c.entry.Dir {
+		w.enter(newRel)
+	}
+}
+
+// appeared reports a path that is new or changed. A file in place of a folder,
+// or the reverse, is a removal and a creation.
+func (w *watch) appeared(rel string, c *change) {
+	known := w.v.knownEntry(rel)
+	if known != nil && known.Dir != c.entry.Dir {
+		w.notifier.forget(rel)
+		w.gone(rel, nil)
+		known = nil
+	}
+	delete(w.pending, rel)
+	w.v.learn(c.entry)
+	kind := bridge.EventChanged
+	if known == nil {
+		kind = bridge.EventCreated
+	}
+	w.report(bridge.SourceEvent{Kind: kind, Rel: rel, Entry: c.entry})
+	if c.entry.Dir {
+		w.enter(rel)
+		w.hurry(rel)
+	}
+}
+
+// hurry makes the next look at what a new folder holds immediate.
+func (w *watch) hurry(dir string) {
+	for rel, c := range w.pending {
+		if strings.HasPrefix(rel, dir+"/") {
+			c.due = c.first
+		}
+	}
+}

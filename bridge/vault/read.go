@@ -1,0 +1,148 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// How Read tells that a save is over.
+const (
+	// clockTick is the coarsest step of the kernel's file times (CONFIG_HZ=100),
+	// with a margin: within it two different saves can carry the same time.
+	clockTick = 20 * time.Millisecond
+	// settledAge is when a file counts as left alone: editors write what they
+	// hold in memory, in one go, within a few milliseconds.
+	settledAge = 100 * time.Millisecond
+	// quiet is how long a younger file must stay the same under our eyes.
+	quiet = 30 * time.Millisecond
+	// lookEvery is the step of waiting; a stat costs a few microseconds.
+	lookEvery = 10 * time.Millisecond
+	// settleLimit bounds the wait. Beyond it a truncated file counts as emptied
+	// on purpose, a missing one as removed, and one that is written all the time
+	// is shown as it is.
+	settleLimit = time.Second
+	// vanishGrace is how long a name may be missing before the file is taken to be
+	// gone: editors that move the old file away before they write the new one
+	// leave it out for a few milliseconds.
+	vanishGrace = 250 * time.Millisecond
+)
+
+// Read returns the bytes of a file and their stamp. It waits, at most
+// settleLimit, while a save seems to be going on, so that a reader never gets
+// the empty or half-written file between two steps of an editor's save. It
+// looks again and again, because the stamp that Replace must be given is not in
+// any event.
+func (v *Vault) Read(ctx context.Context, rel string) ([]byte, bridge.Stamp, error) {
+	start := time.Now()
+	var seen sighting
+	for {
+		data, stamp, err := v.readOnce(rel)
+		now := time.Now()
+		seen.look(stamp, err, now)
+		if now.Sub(start) >= settleLimit || v.settled(rel, &seen, now) {
+			if errors.Is(err, errTorn) {
+				err = nil // written all the time: the stamp will never match
+			}
+			return data, stamp, wrap("read", rel, err)
+		}
+		if err := sleep(ctx, lookEvery); err != nil {
+			return nil, bridge.Stamp{}, wrap("read", rel, err)
+		}
+	}
+}
+
+// sighting is what a path looked like, and since when it has looked like that.
+type sighting struct {
+	stamp bridge.Stamp
+	err   error
+	since time.Time
+}
+
+func (s *sighting) look(stamp bridge.Stamp, err error, now time.Time) {
+	if s.since.IsZero() || s.stamp != stamp || (s.err == nil) != (err == nil) {
+		s.since = now
+	}
+	s.stamp, s.err = stamp, err
+}
+
+// settled says whether what was seen can be taken as somebody's finished work.
+func (v *Vault) settled(rel string, seen *sighting, now time.Time) bool {
+	v.mu.Lock()
+	n := v.known.get(rel)
+	had := n != nil && !n.dir
+	own := had && n.own && n.entry.Stamp == seen.stamp
+	hadText := had && n.entry.Stamp.Size > 0
+	v.mu.Unlock()
+	age := now.Sub(time.Unix(0, seen.stamp.ChgTime))
+	unchanged := now.Sub(seen.since)
+	switch {
+	case errors.Is(seen.err, errTorn):
+		return false
+	case errors.Is(seen.err, fs.ErrNotExist):
+		return !had || unchanged >= vanishGrace
+	case seen.err != nil, own:
+		return true
+	case seen.stamp.Size == 0 && hadText:
+		return age >= settleLimit
+	}
+	return age >= settledAge || unchanged >= quiet
+}
+
+// errTorn says that a file changed while it was read.
+var errTorn = errors.New("file changes while it is read")
+
+// readOnce reads a file as it is. If the file is changing at that moment, it
+// returns what it got with errTorn, and a stamp that is out of date.
+func (v *Vault) readOnce(rel string) ([]byte, bridge.Stamp, error) {
+	p, err := v.locate(rel)
+	if err != nil {
+		return nil, bridge.Stamp{}, err
+	}
+	defer p.Close()
+	if isKind(&p.stat, unix.S_IFDIR) {
+		return nil, bridge.Stamp{}, bridge.ErrIsDir
+	}
+	return p.read()
+}
+
+func (p *place) read() ([]byte, bridge.Stamp, error) {
+	f, err := openAt(int(p.dir.Fd()), p.name, unix.O_RDONLY, 0)
+	if err != nil {
+		return nil, bridge.Stamp{}, err
+	}
+	defer f.Close()
+	return readAll(f)
+}
+
+// readAll reads a file from where it stands, which is its beginning.
+func readAll(f *os.File) ([]byte, bridge.Stamp, error) {
+	before, err := statOf(f)
+	if err != nil {
+		return nil, bridge.Stamp{}, err
+	}
+	if !isKind(&before, unix.S_IFREG) {
+		return nil, bridge.Stamp{}, fs.ErrNotExist
+	}
+	data := make([]byte, before.Size)
+	n, err := io.ReadFull(f, data)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, bridge.Stamp{}, err
+	}
+	after, err := statOf(f)
+	if err != nil {
+		return nil, bridge.Stamp{}, err
+	}
+	stamp := stampOf(&before)
+	if n < len(data) || stampOf(&after) != stamp {
+		return data[:n], stamp, errTorn
+	}
+	return data, stamp, nil
+}

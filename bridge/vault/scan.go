@@ -1,0 +1,170 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Scan reports everything the vault holds, parents before children, reading no
+// content. Temp files that an earlier process left are moved to the trash on
+// the way. bridge.ErrOffline if the vault is missing, or empty after it was not.
+func (v *Vault) Scan(ctx context.Context, found func(bridge.SourceEntry)) error {
+	root, id, err := v.openAnyRoot()
+	if err != nil {
+		return wrap("scan", v.dir, err)
+	}
+	defer root.Close()
+	if err := v.adopt(root, id); err != nil {
+		return wrap("scan", v.dir, err)
+	}
+	s := scan{v: v, ctx: ctx, found: found}
+	if err := s.folder(root, ""); err != nil {
+		return wrap("scan", v.dir, err)
+	}
+	v.mu.Lock()
+	v.known = s.tree
+	v.mu.Unlock()
+	return nil
+}
+
+// adopt takes root for the vault, unless it is empty and the vault was not: that
+// is what the mountpoint of a disk looks like when the disk is away.
+func (v *Vault) adopt(root *os.File, id fileID) error {
+	empty, err := isEmpty(root)
+	if err != nil {
+		return fmt.Errorf("%w: %v", bridge.ErrOffline, err)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.away = empty && !v.known.empty()
+	if v.away {
+		return fmt.Errorf("%w: the directory is empty", bridge.ErrOffline)
+	}
+	v.root = id
+	return nil
+}
+
+func isEmpty(dir *os.File) (bool, error) {
+	names, err := dir.Readdirnames(1)
+	if len(names) > 0 {
+		_, err := dir.Seek(0, 0)
+		return false, err
+	}
+	if errors.Is(err, io.EOF) {
+		return true, nil
+	}
+	return true, err
+}
+
+// scan is one walk over the whole vault.
+type scan struct {
+	v     *Vault
+	ctx   context.Context
+	found func(bridge.SourceEntry)
+	tree  tree
+}
+
+func (s *scan) folder(dir *os.File, rel string) error {
+	entries, err := s.v.list(dir, rel)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		s.tree.put(e)
+		s.found(e)
+		if e.Dir {
+			if err := s.descend(dir, e.Rel); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// descend scans a folder. One that cannot be read, or is gone by now, does not
+// end the scan.
+func (s *scan) descend(parent *os.File, rel string) error {
+	dir, err := openAt(int(parent.Fd()), path.Base(rel), unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err == nil {
+		defer dir.Close()
+		err = s.folder(dir, rel)
+	}
+	if err == nil || s.ctx.Err() != nil {
+		return err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		s.v.log.Warn("folder cannot be read", bridge.LogPath, rel, bridge.LogErr, err)
+	}
+	return nil
+}
+
+// list describes what an open folder holds, in the order of the disk.
+func (v *Vault) list(dir *os.File, rel string) ([]bridge.SourceEntry, error) {
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]bridge.SourceEntry, 0, len(names))
+	for _, name := range names {
+		if isTemp(name) {
+			v.sweep(dir, name)
+			continue
+		}
+		if e, ok := v.describe(dir, rel, name); ok {
+			entries = append(entries, e)
+		}
+	}
+	return entries, nil
+}
+
+// describe stats one name of an open folder.
+func (v *Vault) describe(dir *os.File, rel, name string) (e bridge.SourceEntry, ok bool) {
+	st, err := statAt(dir, name)
+	if err != nil {
+		return e, false
+	}
+	if !isKind(&st, unix.S_IFLNK) {
+		return entryOf(join(rel, name), &st), served(&st, name, false)
+	}
+	p, err := v.locate(join(rel, name))
+	if err != nil {
+		return e, false
+	}
+	defer p.Close()
+	return entryOf(join(rel, name), &p.stat), true
+}
+
+// sweep moves a temp file that no running operation of this process can own to
+// the trash. It is not deleted: if the process that left it was killed between
+// the two steps of a swap, it holds a person's save that nobody else has.
+func (v *Vault) sweep(dir *os.File, name string) {
+	st, err := statAt(dir, name)
+	if err != nil || v.o.ReadOnly || v.started.Sub(time.Unix(st.Ctim.Unix())) < clockTick {
+		return
+	}
+	trash, err := v.openTrash()
+	if err != nil {
+		v.log.Warn("left-over temp file stays", bridge.LogPath, name, bridge.LogErr, err)
+		return
+	}
+	defer trash.Close()
+	kept, err := moveAside(dir, name, trash, "relayfs recovered.md")
+	if err != nil {
+		v.log.Warn("left-over temp file stays", bridge.LogPath, name, bridge.LogErr, err)
+		return
+	}
+	v.log.Info("left-over temp file moved to the trash", bridge.LogPath, trashDir+"/"+kept)
+}

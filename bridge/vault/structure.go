@@ -1,0 +1,274 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Create makes a new file with data in it, which nobody sees half-written.
+// fs.ErrExist if the name is taken. Missing folders are made.
+func (v *Vault) Create(_ context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (bridge.Stamp, error) {
+	if err := v.writable("create", rel); err != nil {
+		return bridge.Stamp{}, err
+	}
+	defer v.begin(rel)()
+	stamp, err := v.create(rel, data, mode, modTime)
+	if err != nil {
+		return bridge.Stamp{}, wrap("create", rel, err)
+	}
+	v.wrote(bridge.SourceEntry{Rel: rel, Mode: mode.Perm(), Stamp: stamp})
+	return stamp, nil
+}
+
+func (v *Vault) create(rel string, data []byte, mode fs.FileMode, modTime time.Time) (bridge.Stamp, error) {
+	dir, err := v.makeFolders(parent(rel))
+	if err != nil {
+		return bridge.Stamp{}, err
+	}
+	defer dir.Close()
+	if _, err := statAt(dir, path.Base(rel)); err == nil {
+		return bridge.Stamp{}, fs.ErrExist // before anything is written
+	}
+	t, err := newTemp(dir, data, uint32(mode.Perm()), nil, modTime)
+	if err != nil {
+		return bridge.Stamp{}, err
+	}
+	defer t.discard()
+	if err := renameNew(dir, t.name, dir, path.Base(rel)); err != nil {
+		return bridge.Stamp{}, err
+	}
+	v.syncDir(dir)
+	return t.placed(), nil
+}
+
+// makeFolders opens the folder rel, making what is missing on the way.
+func (v *Vault) makeFolders(rel string) (*os.File, error) {
+	dir, err := v.openFolder(rel)
+	if rel == "" || !errors.Is(err, fs.ErrNotExist) {
+		return dir, err
+	}
+	up, err := v.makeFolders(parent(rel))
+	if err != nil {
+		return nil, err
+	}
+	defer up.Close()
+	if err := v.makeFolder(up, rel); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return openAt(int(up.Fd()), path.Base(rel), unix.O_RDONLY|unix.O_DIRECTORY, 0)
+}
+
+// makeFolder makes the folder rel, whose parent is open.
+func (v *Vault) makeFolder(up *os.File, rel string) error {
+	defer v.begin(rel)()
+	name := path.Base(rel)
+	if hiddenDir(name) {
+		return bridge.ErrBadName
+	}
+	if err := unix.Mkdirat(int(up.Fd()), name, 0o777); err != nil {
+		return err
+	}
+	v.syncDir(up)
+	st, err := statAt(up, name)
+	if err == nil {
+		v.wrote(entryOf(rel, &st))
+	}
+	return err
+}
+
+// Mkdir makes one folder.
+func (v *Vault) Mkdir(_ context.Context, rel string) error {
+	if err := v.writable("mkdir", rel); err != nil {
+		return err
+	}
+	up, err := v.openFolder(parent(rel))
+	if err != nil {
+		return wrap("mkdir", rel, err)
+	}
+	defer up.Close()
+	return wrap("mkdir", rel, v.makeFolder(up, rel))
+}
+
+// Rename moves a file or a folder. Without replace, an existing target is
+// fs.ErrExist; with it, a file may replace a file.
+func (v *Vault) Rename(_ context.Context, oldRel, newRel string, replace bool) error {
+	if err := v.writable("rename", oldRel, newRel); err != nil {
+		return err
+	}
+	defer v.begin(oldRel, newRel)()
+	return wrap("rename", oldRel, v.rename(oldRel, newRel, replace))
+}
+
+func (v *Vault) rename(oldRel, newRel string, replace bool) error {
+	from, err := v.lookAt(oldRel)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	isDir := isKind(&from.stat, unix.S_IFDIR)
+	if isDir && (hiddenDir(from.name) || hiddenDir(path.Base(newRel))) {
+		return bridge.ErrBadName
+	}
+	to, err := v.openFolder(parent(newRel))
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	if replace && !isDir {
+		err = unix.Renameat(int(from.dir.Fd()), from.name, int(to.Fd()), path.Base(newRel))
+	} else {
+		err = renameNew(from.dir, from.name, to, path.Base(newRel))
+	}
+	if err != nil {
+		return err
+	}
+	v.syncDir(to)
+	v.syncDir(from.dir)
+	return v.moved(oldRel, newRel)
+}
+
+// moved brings what is known in line with a rename made here.
+func (v *Vault) moved(oldRel, newRel string) error {
+	e, err := v.look(newRel)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if oldRel != newRel {
+		v.known.remove(newRel)
+		v.known.move(oldRel, newRel)
+	}
+	if err == nil {
+		v.known.put(e)
+	}
+	return err
+}
+
+// look describes the file or folder at rel as it is now.
+func (v *Vault) look(rel string) (bridge.SourceEntry, error) {
+	p, err := v.locate(rel)
+	if err != nil {
+		return bridge.SourceEntry{}, err
+	}
+	defer p.Close()
+	return entryOf(rel, &p.stat), nil
+}
+
+// Remove moves a file to the vault's .trash, as Obsidian does, and deletes an
+// empty folder; a folder that holds anything, hidden or not, is
+// bridge.ErrNotEmpty.
+func (v *Vault) Remove(_ context.Context, rel string) error {
+	if err := v.writable("remove", rel); err != nil {
+		return err
+	}
+	defer v.begin(rel)()
+	return wrap("remove", rel, v.remove(rel))
+}
+
+func (v *Vault) remove(rel string) error {
+	p, err := v.lookAt(rel)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if isKind(&p.stat, unix.S_IFDIR) {
+		if hiddenDir(p.name) {
+			return fs.ErrNotExist
+		}
+		err = unix.Unlinkat(int(p.dir.Fd()), p.name, unix.AT_REMOVEDIR)
+	} else {
+		err = v.toTrash(&p)
+	}
+	if err != nil {
+		return err
+	}
+	v.syncDir(p.dir)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.known.remove(rel)
+	return nil
+}
+
+func (v *Vault) toTrash(p *place) error {
+	trash, err := v.openTrash()
+	if err != nil {
+		return err
+	}
+	defer trash.Close()
+	if _, err := moveAside(p.dir, p.name, trash, p.name); err != nil {
+		return err
+	}
+	v.syncDir(trash)
+	return nil
+}
+
+// openTrash opens the vault's .trash, making it if need be.
+func (v *Vault) openTrash() (*os.File, error) {
+	root, err := v.openRoot()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if err := unix.Mkdirat(int(root.Fd()), trashDir, 0o777); err != nil && err != unix.EEXIST {
+		return nil, err
+	}
+	return openAt(int(root.Fd()), trashDir, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+}
+
+// maxNumbered bounds the search for a free name.
+const maxNumbered = 10000
+
+// moveAside moves a file to a name that is free: wanted, or "wanted 1", "wanted 2"
+// and so on before its extension. It returns the name.
+func moveAside(from *os.File, name string, to *os.File, wanted string) (string, error) {
+	stem, ext := splitExt(wanted)
+	for i := range maxNumbered {
+		if i > 0 {
+			suffix := fmt.Sprintf(" %d", i)
+			wanted = clip(stem, len(suffix)+len(ext)) + suffix + ext
+		}
+		wanted = clip(wanted, 0)
+		if err := renameNew(from, name, to, wanted); !errors.Is(err, fs.ErrExist) {
+			return wanted, err
+		}
+	}
+	return "", fs.ErrExist
+}
+
+// clip shortens a name so that, with extra bytes, it is one the disk can keep.
+func clip(name string, extra int) string {
+	const maxName = 255
+	if len(name)+extra <= maxName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxName-extra], "")
+}
+
+// renameNew renames to a name that must be free: fs.ErrExist. Where the disk
+// cannot do that in one step, a second name is linked to the file and the first
+// one removed; where it knows no links either, the name is checked first.
+func renameNew(from *os.File, name string, to *os.File, newName string) error {
+	src, dst := int(from.Fd()), int(to.Fd())
+	err := unix.Renameat2(src, name, dst, newName, unix.RENAME_NOREPLACE)
+	if err != unix.EINVAL && err != unix.ENOSYS {
+		return err
+	}
+	switch err := unix.Linkat(src, name, dst, newName, 0); {
+	case err == nil:
+		return unix.Unlinkat(src, name, 0)
+	case err != unix.EPERM && err != unix.EOPNOTSUPP && err != unix.EMLINK:
+		return err
+	}
+	if _, err := statAt(to, newName); err == nil {
+		return fs.ErrExist
+	}
+	return unix.Renameat(src, name, dst, newName)
+}

@@ -1,0 +1,171 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// The keys of this package's log attributes that bridge does not have.
+const (
+	logVault  = "vault"
+	logSysctl = "sysctl"
+)
+
+// Options configure a Vault. The zero value serves it for reading and writing.
+type Options struct {
+	// ReadOnly refuses every change with bridge.ErrReadOnly.
+	ReadOnly bool
+	// MaxWatches bounds the inotify watches that Run takes, which a user shares
+	// with editors and sync tools; 0 leaves the bound to the kernel. Folders
+	// beyond it are looked at every few seconds instead.
+	MaxWatches int
+	Logger     *slog.Logger // nil discards
+}
+
+// Vault is a folder of notes on a local disk.
+type Vault struct {
+	dir     string // absolute
+	o       Options
+	log     *slog.Logger
+	started time.Time
+
+	// noExchange is set once the disk has turned out not to know RENAME_EXCHANGE.
+	noExchange atomic.Bool
+	late       lateWriters
+
+	mu    sync.Mutex // protects the following
+	root  fileID     // the directory that was there at the last scan
+	away  bool       // vanished, or empty after it was not
+	known tree       // what Scan and Run have reported, and what was written here
+	links map[string]map[string]bool
+	busy  map[string]int // paths that a method of this Vault is changing right now
+}
+
+// New serves the directory dir, which must exist. It reads nothing yet.
+func New(dir string, o Options) (*Vault, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("vault %s: %w", dir, err)
+	}
+	v := &Vault{
+		dir: abs, o: o, log: o.Logger, started: time.Now(),
+		links: make(map[string]map[string]bool), busy: make(map[string]int),
+	}
+	if v.log == nil {
+		v.log = slog.New(slog.DiscardHandler)
+	}
+	v.log = v.log.With(logVault, abs)
+	v.late.v = v
+	root, err := openAt(unix.AT_FDCWD, abs, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, wrap("open", abs, err)
+	}
+	defer root.Close()
+	st, err := statOf(root)
+	if err != nil {
+		return nil, wrap("open", abs, err)
+	}
+	v.root = idOf(&st)
+	return v, nil
+}
+
+// Close waits until nothing that was displaced by a Replace can still be
+// written to unnoticed, at most lateGrace.
+func (v *Vault) Close() error {
+	v.late.wait()
+	return nil
+}
+
+// openRoot opens the vault's directory; bridge.ErrOffline if it is not the one
+// that was scanned. It is opened anew for each operation: a descriptor kept open
+// would hold a removable disk busy and would hide that it went away.
+func (v *Vault) openRoot() (*os.File, error) {
+	root, id, err := v.openAnyRoot()
+	if err != nil {
+		return nil, err
+	}
+	v.mu.Lock()
+	same := id == v.root && !v.away
+	v.mu.Unlock()
+	if !same {
+		root.Close()
+		return nil, bridge.ErrOffline
+	}
+	return root, nil
+}
+
+// openAnyRoot opens whatever directory is there.
+func (v *Vault) openAnyRoot() (*os.File, fileID, error) {
+	root, err := openAt(unix.AT_FDCWD, v.dir, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, fileID{}, fmt.Errorf("%w: %v", bridge.ErrOffline, err)
+	}
+	st, err := statOf(root)
+	if err != nil {
+		root.Close()
+		return nil, fileID{}, fmt.Errorf("%w: %v", bridge.ErrOffline, err)
+	}
+	return root, idOf(&st), nil
+}
+
+// begin marks paths as being changed by this process, so that Run does not take
+// the change for a person's before it is known whose it is. end undoes it.
+func (v *Vault) begin(rels ...string) (end func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, rel := range rels {
+		v.busy[rel]++
+	}
+	return func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		for _, rel := range rels {
+			if v.busy[rel]--; v.busy[rel] == 0 {
+				delete(v.busy, rel)
+			}
+		}
+	}
+}
+
+// wrote notes an entry that this process made: it is not news to anybody.
+func (v *Vault) wrote(e bridge.SourceEntry) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.known.put(e).own = true
+}
+
+// writable checks what every changing method needs first.
+func (v *Vault) writable(op string, rels ...string) error {
+	for _, rel := range rels {
+		if v.o.ReadOnly {
+			return &fs.PathError{Op: op, Path: rel, Err: bridge.ErrReadOnly}
+		}
+		if reserved(rel) {
+			return &fs.PathError{Op: op, Path: rel, Err: bridge.ErrBadName}
+		}
+	}
+	return nil
+}
+
+// sleep waits for d or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,213 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// rootEvery is how often the vault's directory itself is looked at: no event
+// tells that a disk was unmounted or another one mounted over it. It is also
+// how often a vault that went away is looked for.
+const rootEvery = time.Second
+
+// Run watches the vault until ctx ends, and reports each change that others
+// made once it has settled, about 100 ms after the last step of a save. Scan
+// comes first: Run reports what differs from it, also what changed in between.
+// Only one Run may be active.
+func (v *Vault) Run(ctx context.Context, changed func(bridge.SourceEvent)) error {
+	w := &watch{v: v, report: changed, pending: make(map[string]*change)}
+	w.timer = time.NewTimer(rootEvery)
+	defer w.timer.Stop()
+	root := time.NewTicker(rootEvery)
+	defer root.Stop()
+	w.start()
+	defer func() { w.notifier.close() }()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case ev := <-w.notifier.events():
+			w.notice(ev)
+		case err := <-w.notifier.errors():
+			w.failed(err)
+		case now := <-w.timer.C:
+			w.look(now)
+		case now := <-root.C:
+			w.checkRoot()
+			if w.notifier.due(now) {
+				w.notifier.poll(w.compare)
+			}
+		}
+	}
+}
+
+// watch is one Run.
+type watch struct {
+	v        *Vault
+	report   func(bridge.SourceEvent)
+	notifier *notifier
+	pending  map[string]*change // paths that are worth a look
+	timer    *time.Timer        // of the next look, which is due at next
+	next     time.Time          // zero if nothing is pending
+	offline  bool
+}
+
+// start watches the vault's directory; the comparison with what is known leads
+// from there into every folder.
+func (w *watch) start() {
+	w.notifier = newNotifier(w.v)
+	w.enter("")
+}
+
+// enter watches a folder and then compares it, in this order, so that nothing
+// that happens between the two goes unnoticed.
+func (w *watch) enter(rel string) {
+	if w.notifier.add(rel) {
+		w.compare(rel)
+	}
+}
+
+// notice marks what an event is about. The kind of event does not matter, but
+// that a watch may have ended with the folder it was for.
+func (w *watch) notice(ev fsnotify.Event) {
+	rel := strings.TrimPrefix(strings.TrimPrefix(ev.Name, w.v.dir), "/")
+	if rel == "" {
+		w.checkRoot()
+		return
+	}
+	if ev.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) && w.notifier.watched[rel] {
+		w.notifier.forget(rel)
+	}
+	w.mark(rel)
+	for _, link := range w.v.linksTo(rel) {
+		w.mark(link)
+	}
+}
+
+// failed deals with what the watcher reports: lost events cost a comparison of
+// everything, with everything.
+func (w *watch) failed(err error) {
+	if err == nil {
+		return
+	}
+	if !errors.Is(err, fsnotify.ErrEventOverflow) {
+		w.v.log.Warn("watching for changes", bridge.LogErr, err)
+	}
+	for rel := range w.notifier.watched {
+		w.compare(rel)
+	}
+	w.notifier.poll(w.compare)
+}
+
+// compare marks what differs between a folder and what is known of it.
+func (w *watch) compare(rel string) {
+	dir, err := w.v.openFolder(rel)
+	if err != nil {
+		w.mark(rel)
+		return
+	}
+	defer dir.Close()
+	entries, err := w.v.list(dir, rel)
+	if err != nil {
+		w.v.log.Warn("folder cannot be read", bridge.LogPath, rel, bridge.LogErr, err)
+		return
+	}
+	for _, path := range w.v.differing(rel, entries) {
+		w.mark(path)
+	}
+	for _, e := range entries {
+		if e.Dir && !w.notifier.watched[e.Rel] && !w.notifier.polled[e.Rel] {
+			w.mark(e.Rel)
+		}
+	}
+}
+
+// differing lists the paths in the folder rel that are not as they are known.
+func (v *Vault) differing(rel string, entries []bridge.SourceEntry) []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var paths []string
+	here := make(map[string]bool, len(entries))
+	folder := v.known.get(rel)
+	for _, e := range entries {
+		here[e.Rel] = true
+		if n := v.known.get(e.Rel); n == nil || !n.same(e) {
+			paths = append(paths, e.Rel)
+		}
+	}
+	if folder == nil {
+		return paths
+	}
+	for name := range folder.children {
+		if path := join(rel, name); !here[path] {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// same says whether e is no news. Of a folder only its identity counts: its
+// times change with what is in it.
+func (n *node) same(e bridge.SourceEntry) bool {
+	if n.dir || e.Dir {
+		return n.dir == e.Dir && n.id() == fileID{e.Stamp.Device, e.Stamp.Inode}
+	}
+	return n.entry.Stamp == e.Stamp
+}
+
+// checkRoot notices that the vault went away, or is back.
+func (w *watch) checkRoot() {
+	if w.offline {
+		w.comeBack()
+		return
+	}
+	if w.v.present() {
+		return
+	}
+	w.offline = true
+	clear(w.pending)
+	w.notifier.close()
+	w.notifier = &notifier{v: w.v}
+	w.v.log.Warn("vault is offline: the directory is missing, or empty")
+	w.report(bridge.SourceEvent{Kind: bridge.EventOffline})
+}
+
+// present says whether the directory is there and is the one that is known. If
+// not, every operation is bridge.ErrOffline from now on.
+func (v *Vault) present() bool {
+	root, err := v.openRoot()
+	if err == nil {
+		defer root.Close()
+		v.mu.Lock()
+		id := v.root
+		v.mu.Unlock()
+		err = v.adopt(root, id)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.away = err != nil
+	return !v.away
+}
+
+// comeBack takes up the vault where it left, if it is there again: everything
+// is compared, and what differs is reported after EventOnline.
+func (w *watch) comeBack() {
+	root, id, err := w.v.openAnyRoot()
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	if w.v.adopt(root, id) != nil {
+		return
+	}
+	w.offline = false
+	w.v.log.Info("vault is online")
+	w.report(bridge.SourceEvent{Kind: bridge.EventOnline})
+	w.start()
+}
