@@ -43,14 +43,15 @@ const maxAttempts = 32
 // ErrNotNote, ErrReadOnly, ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline,
 // ErrNoSpace, fs.ErrPermission. After an error the note is as it was.
 func (w *Workspace) Write(ctx context.Context, p Path, wr Write) (Result, error) {
-	merge := func(n *note, cur *Version) (string, error) {
+	c := change{path: p, by: wr.By, origin: wr.Origin, modTime: wr.ModTime}
+	c.plan = func(n *note, cur *Version) (writePlan, error) {
 		if len(wr.Bases) == 0 {
-			return wr.Text, nil
+			return w.plan(cur, wr.Text)
 		}
 		base := nearestBase(wr.Bases, wr.Text)
-		return mergeView(base, cur, n.runsSince(base, cur), wr.Text), nil
+		return w.plan(cur, mergeView(base, cur, n.runsSince(base, cur), wr.Text))
 	}
-	res, err := w.change(ctx, p, wr.By, wr.Origin, wr.ModTime, merge)
+	res, err := w.change(ctx, c)
 	res.Merged = err == nil && res.Version.Text() != wr.Text
 	return res, err
 }
@@ -67,18 +68,45 @@ func (n *note) runsSince(base, cur *Version) []ycrdt.Run {
 // fn is called with it, under the note's lock, and again if the file changed
 // meanwhile. An error of fn is returned unchanged and nothing is written.
 func (w *Workspace) Update(ctx context.Context, p Path, by Author, origin any, fn func(cur *Version) (string, error)) (Result, error) {
-	return w.change(ctx, p, by, origin, time.Time{}, func(_ *note, cur *Version) (string, error) { return fn(cur) })
+	c := change{path: p, by: by, origin: origin}
+	c.plan = func(_ *note, cur *Version) (writePlan, error) {
+		text, err := fn(cur)
+		if err != nil {
+			return writePlan{}, &callerError{err}
+		}
+		return w.plan(cur, text)
+	}
+	res, err := w.change(ctx, c)
+	var own *callerError
+	if errors.As(err, &own) {
+		err = own.err
+	}
+	return res, err
+}
+
+// callerError is an error of a caller's function on its way back to the caller.
+type callerError struct{ err error }
+
+func (e *callerError) Error() string { return e.err.Error() }
+
+// change is one change of a note by a program: plan says what it makes of the
+// current version, again each time that somebody else's save came first.
+type change struct {
+	path    Path
+	by      Author
+	origin  any
+	modTime time.Time // zero means now
+	plan    func(*note, *Version) (writePlan, error)
 }
 
 // change is the one way by which programs change a note.
-func (w *Workspace) change(ctx context.Context, p Path, by Author, origin any, modTime time.Time,
-	text func(*note, *Version) (string, error)) (Result, error) {
-	n, err := w.note("write", p)
+func (w *Workspace) change(ctx context.Context, c change) (Result, error) {
+	n, err := w.note("write", c.path)
 	if err != nil {
 		return Result{}, err
 	}
 	if err := w.begin(); err != nil {
-		return Result{}, wrapError("write", p, err)
+		return Result{}, wrapError("write", c.path, err)
 	}
 	defer w.inflight.Done()
 	var events []Event
@@ -86,30 +114,39 @@ func (w *Workspace) change(ctx context.Context, p Path, by Author, origin any, m
 	n.write.Lock()
 	defer n.write.Unlock()
 	for range maxAttempts {
-		cur, err := n.load(ctx)
+		res, ev, err := n.attempt(ctx, c)
+		events = appendEvent(events, ev)
+		if !errors.Is(err, ErrConflict) {
+			return res, err
+		}
+		ev, err = n.refresh(ctx)
 		if err != nil {
 			return Result{}, err
-		}
-		next, err := text(n, cur)
-		if err != nil {
-			return Result{}, err
-		}
-		res, ev, err := n.commit(ctx, cur, next, by, modTime)
-		if errors.Is(err, ErrConflict) {
-			ev, err = n.refresh(ctx)
-			if err != nil {
-				return Result{}, err
-			}
-			events = appendEvent(events, ev)
-			continue
-		}
-		if ev != nil {
-			ev.Origin = origin
 		}
 		events = appendEvent(events, ev)
-		return res, err
 	}
-	return Result{}, &Error{"write", p, ErrConflict}
+	return Result{}, &Error{"write", c.path, ErrConflict}
+}
+
+// attempt makes the change on the version that is current now. ErrConflict says
+// that the file has changed since that was read. The write lock is held.
+func (n *note) attempt(ctx context.Context, c change) (Result, *Event, error) {
+	cur, err := n.load(ctx)
+	if err != nil {
+		return Result{}, nil, err
+	}
+	plan, err := c.plan(n, cur)
+	if err != nil {
+		return Result{}, nil, wrapError("write", c.path, err)
+	}
+	if len(plan.edits) == 0 {
+		return Result{Version: cur, Warnings: plan.warnings}, nil, nil
+	}
+	res, ev, err := n.commit(ctx, cur, plan, c)
+	if ev != nil {
+		ev.Origin = c.origin
+	}
+	return res, ev, err
 }
 
 func appendEvent(events []Event, ev *Event) []Event {
@@ -125,23 +162,17 @@ func (w *Workspace) publishAll(events []Event) {
 	}
 }
 
-// commit makes text the view of the note: in the file, in the document, in the
-// store. It changes nothing and returns ErrConflict if the file is not what cur
-// was read from. The write lock is held.
-func (n *note) commit(ctx context.Context, cur *Version, text string, by Author, modTime time.Time) (Result, *Event, error) {
+// commit makes a plan's edits: in the file, in the document, in the store. It
+// changes nothing and returns ErrConflict if the file is not what cur was read
+// from. The write lock is held.
+func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c change) (Result, *Event, error) {
 	at := n.where()
-	plan, err := n.ws.plan(cur, text)
-	if err != nil {
-		return Result{}, nil, wrapError("write", at.path, err)
-	}
-	if len(plan.edits) == 0 {
-		return Result{Version: cur, Warnings: plan.warnings}, nil, nil
-	}
 	raw := diffwrap.Apply(cur.raw, plan.edits)
 	records, err := n.openDoc(at, cur.raw)
 	if err != nil {
 		return Result{}, nil, err
 	}
+	modTime := c.modTime
 	if modTime.IsZero() {
 		modTime = time.Now()
 	}
@@ -155,15 +186,15 @@ func (n *note) commit(ctx context.Context, cur *Version, text string, by Author,
 	}
 	n.stamp = stamp
 	n.replaced(cur)
-	rec := n.changeDoc(cur.raw, plan.edits, by)
-	rec.Author, rec.Session, rec.FrontMatter = by.Name, by.Session, plan.frontMatter
+	rec := n.changeDoc(cur.raw, plan.edits, c.by)
+	rec.Author, rec.Session, rec.FrontMatter = c.by.Name, c.by.Session, plan.frontMatter
 	err = n.keep(at, raw, append(records, rec))
 	ev := n.succeed(cur, raw, modTime)
 	res := Result{
 		Version: ev.Version, Changed: true, Warnings: plan.warnings,
 		Suggestions: max(0, countSuggestions(raw)-countSuggestions(cur.raw)),
 	}
-	n.ws.log.Debug("note written", LogPath, string(at.path), LogAuthor, by.Name, LogEdits, len(plan.edits))
+	n.ws.log.Debug("note written", LogPath, string(at.path), LogAuthor, c.by.Name, LogEdits, len(plan.edits))
 	return res, ev, err
 }
 
