@@ -1,0 +1,229 @@
+package grep
+
+import (
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// Clause is a set of literals of which every match of a pattern contains at
+// least one. With Fold the literals are folded (see [Fold]), and so must be the
+// text that they are searched in.
+type Clause struct {
+	Any  []string
+	Fold bool
+}
+
+// Clauses are what every match of p contains: one literal of each. There may be
+// none.
+func (p *Pattern) Clauses() []Clause { return p.clauses }
+
+const (
+	// maxExact bounds how many literals a part of a pattern is expanded to, and
+	// so the size of a clause.
+	maxExact = 16
+	// maxClass is how many runes a class may have to be expanded.
+	maxClass = 4
+)
+
+// clausesOf derives the clauses from the parsed pattern, after the query
+// derivation of Russ Cox, "Regular Expression Matching with a Trigram Index".
+func clausesOf(re *syntax.Regexp) []Clause {
+	a := analysis{fold: folds(re)}
+	n := a.walk(re.Simplify())
+	n = n.flushed()
+	clauses := make([]Clause, 0, len(n.clauses))
+	for _, any := range n.clauses {
+		clauses = append(clauses, Clause{Any: any, Fold: a.fold})
+	}
+	return clauses
+}
+
+// folds says whether any literal of re matches in both cases.
+func folds(re *syntax.Regexp) bool {
+	if re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase != 0 {
+		return true
+	}
+	return slices.ContainsFunc(re.Sub, folds)
+}
+
+// analysis walks a parsed pattern.
+type analysis struct {
+	fold bool // literals are folded
+}
+
+// need is what a part of a pattern requires: either it matches exactly the
+// strings of exact, or exact is nil and every match holds one string of each
+// clause. An empty exact set of one empty string requires nothing.
+type need struct {
+	exact   []string
+	clauses [][]string
+}
+
+// flushed turns an exact set into a clause.
+func (n need) flushed() need {
+	if n.exact == nil || slices.Contains(n.exact, "") {
+		return need{clauses: n.clauses}
+	}
+	return need{clauses: append(n.clauses, minimal(n.exact))}
+}
+
+// minimal drops the literals that contain another one: if they occur, so does
+// the other.
+func minimal(set []string) []string {
+	var out []string
+	for _, s := range set {
+		redundant := slices.ContainsFunc(set, func(t string) bool {
+			return t != s && strings.Contains(s, t)
+		})
+		if !redundant && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (a analysis) walk(re *syntax.Regexp) need {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return need{exact: []string{a.literal(re.Rune)}}
+	case syntax.OpCharClass:
+		return a.class(re.Rune)
+	case syntax.OpCapture:
+		return a.walk(re.Sub[0])
+	case syntax.OpConcat:
+		return a.concat(re.Sub)
+	case syntax.OpAlternate:
+		return a.alternate(re.Sub)
+	case syntax.OpPlus:
+		return a.walk(re.Sub[0]).flushed()
+	case syntax.OpQuest:
+		n := a.walk(re.Sub[0])
+		if n.exact == nil || len(n.exact) >= maxExact {
+			return need{}
+		}
+		return need{exact: append([]string{""}, n.exact...)}
+	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText,
+		syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return need{exact: []string{""}}
+	}
+	return need{} // any character, repetition from zero, no match
+}
+
+func (a analysis) literal(runes []rune) string {
+	if a.fold {
+		return Fold(string(runes))
+	}
+	return string(runes)
+}
+
+// class expands a small class to its runes.
+func (a analysis) class(pairs []rune) need {
+	var exact []string
+	for i := 0; i < len(pairs); i += 2 {
+		for r := pairs[i]; r <= pairs[i+1]; r++ {
+			if s := a.literal([]rune{r}); !slices.Contains(exact, s) {
+				exact = append(exact, s)
+			}
+			if len(exact) > maxClass {
+				return need{}
+			}
+		}
+	}
+	return need{exact: exact}
+}
+
+func (a analysis) concat(subs []*syntax.Regexp) need {
+	res := need{exact: []string{""}}
+	broken := false // something inexact has been passed
+	for _, sub := range subs {
+		n := a.walk(sub)
+		if res.exact != nil && n.exact != nil && len(res.exact)*len(n.exact) <= maxExact {
+			res.exact = cross(res.exact, n.exact)
+			continue
+		}
+		broken = true
+		res = res.flushed()
+		res.clauses = append(res.clauses, n.clauses...)
+		res.exact = n.exact
+		if res.exact == nil {
+			res.exact = []string{""}
+		}
+	}
+	if broken {
+		return res.flushed()
+	}
+	return res
+}
+
+func cross(prefixes, suffixes []string) []string {
+	out := make([]string, 0, len(prefixes)*len(suffixes))
+	for _, p := range prefixes {
+		for _, s := range suffixes {
+			out = append(out, p+s)
+		}
+	}
+	return out
+}
+
+// alternate needs one of what its branches need most.
+func (a analysis) alternate(subs []*syntax.Regexp) need {
+	var any []string
+	exact := true
+	for _, sub := range subs {
+		n := a.walk(sub)
+		if n.exact != nil {
+			any = append(any, n.exact...)
+			continue
+		}
+		exact = false
+		i := bestIndex(n.clauses)
+		if i < 0 {
+			return need{}
+		}
+		any = append(any, n.clauses[i]...)
+	}
+	switch {
+	case len(any) > maxExact:
+		return need{}
+	case exact:
+		return need{exact: any}
+	case slices.Contains(any, ""):
+		return need{}
+	}
+	return need{clauses: [][]string{minimal(any)}}
+}
+
+// best is the clause that rules out the most text, or the zero Clause.
+func best(clauses []Clause) Clause {
+	sets := make([][]string, len(clauses))
+	for i, c := range clauses {
+		sets[i] = c.Any
+	}
+	if i := bestIndex(sets); i >= 0 {
+		return clauses[i]
+	}
+	return Clause{}
+}
+
+// bestIndex prefers the longest shortest literal, then the fewest literals.
+func bestIndex(sets [][]string) int {
+	best, bestLen := -1, 0
+	for i, set := range sets {
+		n := shortest(set)
+		if n > bestLen || n == bestLen && best >= 0 && len(set) < len(sets[best]) {
+			best, bestLen = i, n
+		}
+	}
+	return best
+}
+
+func shortest(set []string) int {
+	n := 0
+	for i, s := range set {
+		if i == 0 || len(s) < n {
+			n = len(s)
+		}
+	}
+	return n
+}

@@ -1,0 +1,160 @@
+package grep
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+)
+
+// Options of a Pattern.
+type Options struct {
+	IgnoreCase bool
+	Multiline  bool // matches may cross line breaks, and '.' matches them
+}
+
+// Pattern is a compiled expression.
+type Pattern struct {
+	re      *regexp.Regexp
+	multi   bool     // a match can hold a line break, or depend on one
+	literal string   // the whole expression, when it is one case-sensitive literal
+	clauses []Clause // every match contains one literal of each
+	scan    Clause   // the clause by which candidates are found, if any
+}
+
+// ErrLineBreak is the error of a pattern that needs Options.Multiline.
+var ErrLineBreak = errors.New("the pattern contains a line break, which matches only in multiline mode")
+
+// SyntaxError says what is wrong with a pattern, and where.
+type SyntaxError struct {
+	Pattern string
+	Off     int // byte of Pattern at which the wrong part begins
+	Len     int
+	Msg     string
+}
+
+// Error shows the pattern with the wrong part underlined.
+func (e *SyntaxError) Error() string {
+	before := strings.Repeat(" ", len([]rune(e.Pattern[:e.Off])))
+	marks := strings.Repeat("^", max(1, len([]rune(e.Pattern[e.Off:e.Off+e.Len]))))
+	return fmt.Sprintf("regex parse error:\n    %s\n    %s%s\nerror: %s", e.Pattern, before, marks, e.Msg)
+}
+
+// Compile reads a pattern. It returns a *SyntaxError or ErrLineBreak.
+func Compile(pattern string, o Options) (*Pattern, error) {
+	flags := syntax.Perl &^ syntax.OneLine
+	if o.IgnoreCase {
+		flags |= syntax.FoldCase
+	}
+	if o.Multiline {
+		flags |= syntax.DotNL
+	}
+	tree, err := syntax.Parse(pattern, flags)
+	if err != nil {
+		return nil, syntaxError(pattern, err)
+	}
+	if !o.Multiline {
+		if tree, err = withoutLineBreaks(tree); err != nil {
+			return nil, err
+		}
+	}
+	re, err := regexp.Compile(tree.String())
+	if err != nil {
+		return nil, syntaxError(pattern, err)
+	}
+	p := &Pattern{re: re, multi: o.Multiline && holdsLineBreak(tree)}
+	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
+		p.literal = string(tree.Rune)
+	}
+	p.clauses = clausesOf(tree)
+	p.scan = best(p.clauses)
+	return p, nil
+}
+
+func syntaxError(pattern string, err error) error {
+	e := &SyntaxError{Pattern: pattern, Len: len(pattern), Msg: err.Error()}
+	var se *syntax.Error
+	if errors.As(err, &se) {
+		e.Msg = se.Code.String()
+		if i := strings.Index(pattern, se.Expr); i >= 0 && se.Expr != "" {
+			e.Off, e.Len = i, len(se.Expr)
+		}
+	}
+	return e
+}
+
+// withoutLineBreaks rewrites re so that it matches within one line: line breaks
+// leave its classes, and a literal one is an error.
+func withoutLineBreaks(re *syntax.Regexp) (*syntax.Regexp, error) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			if r == '\n' {
+				return nil, ErrLineBreak
+			}
+		}
+	case syntax.OpAnyChar:
+		re.Op = syntax.OpAnyCharNotNL
+	case syntax.OpCharClass:
+		re.Rune = classWithout(re.Rune, '\n')
+	}
+	for i, sub := range re.Sub {
+		var err error
+		if re.Sub[i], err = withoutLineBreaks(sub); err != nil {
+			return nil, err
+		}
+	}
+	return re, nil
+}
+
+// classWithout removes c from a class, which is a list of pairs lo, hi.
+func classWithout(class []rune, c rune) []rune {
+	out := make([]rune, 0, len(class)+2)
+	for i := 0; i < len(class); i += 2 {
+		lo, hi := class[i], class[i+1]
+		if c < lo || hi < c {
+			out = append(out, lo, hi)
+			continue
+		}
+		if lo < c {
+			out = append(out, lo, c-1)
+		}
+		if c < hi {
+			out = append(out, c+1, hi)
+		}
+	}
+	return out
+}
+
+// holdsLineBreak says whether a match of re can contain a line break, or stand
+// beside one: that, too, makes ripgrep search the text as a whole.
+func holdsLineBreak(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			if r == '\n' {
+				return true
+			}
+		}
+	case syntax.OpAnyChar, syntax.OpBeginLine, syntax.OpEndLine:
+		return true
+	case syntax.OpCharClass:
+		return inClass(re.Rune, '\n')
+	}
+	for _, sub := range re.Sub {
+		if holdsLineBreak(sub) {
+			return true
+		}
+	}
+	return false
+}
+
+func inClass(class []rune, c rune) bool {
+	for i := 0; i < len(class); i += 2 {
+		if class[i] <= c && c <= class[i+1] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,187 @@
+package grep
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Format says how matches are printed.
+type Format struct {
+	Before, After int  // lines of context
+	LineNumbers   bool // path:line:text instead of path:text
+	OnlyMatching  bool // the matches instead of their lines
+	// MaxLine cuts longer lines, in bytes; 0 means none.
+	MaxLine int
+}
+
+// Separator stands between groups of lines that are not next to each other, when
+// context is printed.
+const Separator = "--"
+
+// Print appends the lines to print for the matches of p in text to out.
+func (p *Pattern) Print(path, text string, f Format, out []string) []string {
+	return p.PrintMax(path, text, f, -1, out)
+}
+
+// PrintMax is Print that stops soon after limit lines, if limit is not negative.
+func (p *Pattern) PrintMax(path, text string, f Format, limit int, out []string) []string {
+	pr := printer{p: p, path: path, text: trimBOM(text), f: f, out: out, line: 1}
+	first := len(out)
+	p.eachMatch(text, func(m span, _ int) bool {
+		pr.match(m)
+		return limit < 0 || len(pr.out)-first <= limit
+	})
+	pr.flush()
+	pr.trailing(len(pr.text))
+	return pr.out
+}
+
+// printer prints the lines of one text. Matches that share lines are gathered
+// into one block of whole lines before they are printed.
+type printer struct {
+	p    *Pattern
+	path string
+	text string
+	f    Format
+	out  []string
+
+	block   span   // from the start of a line to the end of one, its break left out
+	pending bool   // block is to be printed
+	matches []span // the matches in block, if they can cross lines
+
+	done  int // the lines before this offset are printed or passed over
+	after int // lines of context that may still follow
+	begun bool
+
+	off  int // the line that begins here
+	line int // has this number
+}
+
+// match takes the next match: a line, or a span that may cross lines.
+func (pr *printer) match(m span) {
+	block := m
+	if pr.p.multi {
+		block.start = lineStart(pr.text, m.start)
+		block.end = lineEnd(pr.text, max(m.start, m.end-1))
+	}
+	if !pr.pending || block.start > pr.block.end {
+		pr.flush()
+		pr.block, pr.pending, pr.matches = block, true, nil
+	}
+	pr.block.end = max(pr.block.end, block.end)
+	if pr.p.multi {
+		pr.matches = append(pr.matches, m)
+	}
+}
+
+// lineStart is where the line that holds off begins.
+func lineStart(text string, off int) int { return strings.LastIndexByte(text[:off], '\n') + 1 }
+
+// lineEnd is where the line that holds off ends, before its break.
+func lineEnd(text string, off int) int {
+	if i := strings.IndexByte(text[off:], '\n'); i >= 0 {
+		return off + i
+	}
+	return len(text)
+}
+
+// flush prints the block and the context before it.
+func (pr *printer) flush() {
+	if !pr.pending {
+		return
+	}
+	pr.pending = false
+	pr.trailing(pr.block.start)
+	from := pr.leading()
+	if pr.begun && from > pr.done && pr.f.Before+pr.f.After > 0 {
+		pr.out = append(pr.out, Separator)
+	}
+	for from < pr.block.start {
+		from = pr.context(from)
+	}
+	for from <= pr.block.end {
+		from = pr.matched(from)
+		if from >= len(pr.text) {
+			break
+		}
+	}
+	pr.begun, pr.done, pr.after = true, from, pr.f.After
+}
+
+// trailing prints what is left of the context after the last block, up to end.
+func (pr *printer) trailing(end int) {
+	for ; pr.after > 0 && pr.done < end; pr.after-- {
+		pr.done = pr.context(pr.done)
+	}
+}
+
+// leading is where the context before the block begins.
+func (pr *printer) leading() int {
+	from := pr.block.start
+	for n := pr.f.Before; n > 0 && from > pr.done; n-- {
+		from = lineStart(pr.text, from-1)
+	}
+	return from
+}
+
+// context prints the line at off and returns where the next one begins.
+func (pr *printer) context(off int) int {
+	end := lineEnd(pr.text, off)
+	pr.add(off, pr.text[off:end], '-')
+	return end + 1
+}
+
+// matched prints the line at off, or what matches in it.
+func (pr *printer) matched(off int) int {
+	l := span{off, lineEnd(pr.text, off)}
+	switch {
+	case !pr.f.OnlyMatching:
+		pr.add(off, pr.text[l.start:l.end], ':')
+	case pr.p.multi:
+		pr.parts(l)
+	default:
+		for _, m := range pr.p.inLine(pr.text, l) {
+			pr.add(off, pr.text[l.start+m[0]:l.start+m[1]], ':')
+		}
+	}
+	return l.end + 1
+}
+
+// parts prints what matches, which may cross lines, have in the line l.
+func (pr *printer) parts(l span) {
+	for len(pr.matches) > 0 && pr.matches[0].end <= l.start {
+		pr.matches = pr.matches[1:]
+	}
+	for _, m := range pr.matches {
+		if m.start >= l.end {
+			return
+		}
+		if from, to := max(m.start, l.start), min(m.end, l.end); from < to {
+			pr.add(l.start, pr.text[from:to], ':')
+		}
+	}
+}
+
+// add prints text, which is on the line at off.
+func (pr *printer) add(off int, text string, mark byte) {
+	if pr.f.MaxLine > 0 && len(text) > pr.f.MaxLine {
+		text = cut(text, pr.f.MaxLine)
+	}
+	b := make([]byte, 0, len(pr.path)+len(text)+8)
+	b = append(append(b, pr.path...), mark)
+	if pr.f.LineNumbers {
+		pr.line += strings.Count(pr.text[pr.off:off], "\n")
+		pr.off = off
+		b = append(strconv.AppendInt(b, int64(pr.line), 10), mark)
+	}
+	pr.out = append(pr.out, string(append(b, text...)))
+}
+
+// cut shortens s to n bytes, between runes, and says so.
+func cut(s string, n int) string {
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "... [line cut, " + strconv.Itoa(len(s)) + " bytes]"
+}
