@@ -1,0 +1,274 @@
+package vault
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// These tests go through a swap step by step and let a person save in between.
+
+type world struct {
+	t   *testing.T
+	dir string
+	v   *Vault
+}
+
+func newWorld(t *testing.T, text string) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir()}
+	w.save("N.md", text)
+	var err error
+	w.v, err = New(w.dir, Options{})
+	w.ok(err)
+	return w
+}
+
+func (w *world) ok(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) save(name, text string) {
+	w.t.Helper()
+	w.ok(os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o644))
+}
+
+func (w *world) saveByRename(name, text string) {
+	w.t.Helper()
+	w.save("their-temp", text)
+	w.ok(os.Rename(filepath.Join(w.dir, "their-temp"), filepath.Join(w.dir, name)))
+}
+
+func (w *world) open(name string) *os.File {
+	w.t.Helper()
+	f, err := os.OpenFile(filepath.Join(w.dir, name), os.O_RDWR, 0)
+	w.ok(err)
+	w.t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// stage begins to replace N.md by text.
+func (w *world) stage(text string) *swap {
+	w.t.Helper()
+	p, err := w.v.locate("N.md")
+	w.ok(err)
+	s, err := w.v.stage(&p, []byte(text), time.Now())
+	w.ok(err)
+	w.t.Cleanup(p.Close)
+	return s
+}
+
+// want checks, after everything has settled, what the directory holds.
+func (w *world) want(files map[string]string) {
+	w.t.Helper()
+	w.ok(w.v.Close())
+	files = maps.Clone(files)
+	entries, err := os.ReadDir(w.dir)
+	w.ok(err)
+	for _, e := range entries {
+		name := e.Name()
+		if before, after, ok := strings.Cut(name, " (conflicted copy "); ok {
+			name = before + " (conflict)" + after[strings.LastIndexByte(after, '.'):]
+		}
+		data, err := os.ReadFile(filepath.Join(w.dir, e.Name()))
+		w.ok(err)
+		if want, ok := files[name]; !ok || want != string(data) {
+			w.t.Errorf("%s holds %q, want %q (%v)", e.Name(), data, want, ok)
+		}
+		delete(files, name)
+	}
+	if len(files) > 0 {
+		w.t.Errorf("missing: %v", files)
+	}
+}
+
+func TestSaveBetweenCheckAndCommit(t *testing.T) {
+	for name, save := range map[string]func(*world, string, string){
+		"in place": (*world).save, "by rename": (*world).saveByRename,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "old\n")
+			s := w.stage("ours\n")
+			w.ok(s.check())
+			save(w, "N.md", "hers\n")
+			if _, err := s.commit(); !errors.Is(err, bridge.ErrConflict) {
+				t.Errorf("error %v, want a conflict", err)
+			}
+			s.Close()
+			w.want(map[string]string{"N.md": "hers\n"})
+		})
+	}
+}
+
+func TestRemovedBetweenCheckAndCommit(t *testing.T) {
+	w := newWorld(t, "old\n")
+	s := w.stage("ours\n")
+	w.ok(s.check())
+	w.ok(os.Remove(filepath.Join(w.dir, "N.md")))
+	if _, err := s.commit(); !errors.Is(err, bridge.ErrConflict) {
+		t.Errorf("error %v, want a conflict", err)
+	}
+	s.Close()
+	w.want(map[string]string{})
+}
+
+// TestSaveDuringUndo has two saves: one slips in before the exchange, the other
+// reaches our file before it is taken back.
+func TestSaveDuringUndo(t *testing.T) {
+	for name, save := range map[string]func(*world, string, string){
+		"in place": (*world).save, "by rename": (*world).saveByRename,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "top\nmiddle\nend\n")
+			s := w.stage("top\nmiddle, ours\nend\n")
+			w.save("N.md", "top, first save\nmiddle\nend\n")
+			exchanged, err := s.rename()
+			if !exchanged || err != nil || s.displaced() {
+				t.Fatalf("exchanged %v, error %v, displaced what was expected %v", exchanged, err, s.displaced())
+			}
+			save(w, "N.md", "top\nmiddle, ours\nend, second save\n")
+			if err := s.undo(); !errors.Is(err, bridge.ErrConflict) {
+				t.Errorf("error %v, want a conflict", err)
+			}
+			s.Close()
+			w.want(map[string]string{"N.md": "top, first save\nmiddle\nend, second save\n"})
+		})
+	}
+}
+
+func TestMovedAwayDuringUndo(t *testing.T) {
+	w := newWorld(t, "old\n")
+	s := w.stage("ours\n")
+	w.save("N.md", "hers\n")
+	if _, err := s.rename(); err != nil {
+		t.Fatal(err)
+	}
+	w.ok(os.Remove(filepath.Join(w.dir, "N.md")))
+	if err := s.undo(); !errors.Is(err, bridge.ErrConflict) {
+		t.Errorf("error %v, want a conflict", err)
+	}
+	s.Close()
+	w.want(map[string]string{"N.md": "hers\n"})
+}
+
+// TestLateSave writes to the file that a swap displaced.
+func TestLateSave(t *testing.T) {
+	const old = "top\nmiddle\nend\n"
+	tests := []struct {
+		name string
+		late func(w *world, f *os.File)
+		want map[string]string
+	}{
+		{"append", func(w *world, f *os.File) {
+			_, err := f.WriteAt([]byte("more\n"), int64(len(old)))
+			w.ok(err)
+		}, map[string]string{"N.md": "top\nmiddle, ours\nend\nmore\n"}},
+		{"rewrite elsewhere", func(w *world, f *os.File) {
+			w.ok(f.Truncate(0))
+			_, err := f.WriteAt([]byte("top, hers\nmiddle\nend\n"), 0)
+			w.ok(err)
+		}, map[string]string{"N.md": "top, hers\nmiddle, ours\nend\n"}},
+		{"rewrite in the same place", func(w *world, f *os.File) {
+			w.ok(f.Truncate(0))
+			_, err := f.WriteAt([]byte("top\nmiddle, hers\nend\n"), 0)
+			w.ok(err)
+		}, map[string]string{"N.md": "top\nmiddle, ours\nend\n", "N (conflict).md": "top\nmiddle, hers\nend\n"}},
+		{"the note is gone", func(w *world, f *os.File) {
+			w.ok(os.Remove(filepath.Join(w.dir, "N.md")))
+			_, err := f.WriteAt([]byte("TOP"), 0)
+			w.ok(err)
+		}, map[string]string{"N (conflict).md": "TOP\nmiddle\nend\n"}},
+		{"nothing", func(*world, *os.File) {}, map[string]string{"N.md": "top\nmiddle, ours\nend\n"}},
+	}
+	for _, plain := range []bool{false, true} {
+		for _, tt := range tests {
+			name := tt.name
+			if plain {
+				name += ", disk without exchange"
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, old)
+				w.v.noExchange.Store(plain)
+				f := w.open("N.md")
+				s := w.stage("top\nmiddle, ours\nend\n")
+				w.ok(s.check())
+				_, err := s.commit()
+				w.ok(err)
+				s.Close()
+				tt.late(w, f)
+				w.want(tt.want)
+			})
+		}
+	}
+}
+
+// TestStampOfAChangedFile says that Replace never returns the stamp of bytes
+// that are not its own.
+func TestStampOfAChangedFile(t *testing.T) {
+	w := newWorld(t, "old\n")
+	s := w.stage("ours\n")
+	_, err := s.rename()
+	w.ok(err)
+	w.save("N.md", "hers, soon after\n")
+	stamp := s.temp.placed()
+	_, now, err := w.v.readOnce("N.md")
+	w.ok(err)
+	if stamp == now {
+		t.Error("the stamp names the person's bytes")
+	}
+	s.Close()
+	w.want(map[string]string{"N.md": "hers, soon after\n"})
+}
+
+func TestSweep(t *testing.T) {
+	w := newWorld(t, "text\n")
+	w.ok(os.Mkdir(filepath.Join(w.dir, "sub"), 0o755))
+	w.save("sub/.relayfs-0123.tmp", "left by a killed process\n")
+	time.Sleep(2 * clockTick) // older than the next Vault by more than the clock's step
+	v, err := New(w.dir, Options{})
+	w.ok(err)
+	w.save(".relayfs-4567.tmp", "of an operation that runs now\n")
+	w.ok(v.Scan(t.Context(), func(e bridge.SourceEntry) {
+		if isTemp(e.Rel) {
+			t.Errorf("temp file %s is reported", e.Rel)
+		}
+	}))
+	if _, err := os.Stat(filepath.Join(w.dir, "sub/.relayfs-0123.tmp")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("left-over file: %v, want it gone", err)
+	}
+	data, err := os.ReadFile(filepath.Join(w.dir, ".trash/relayfs recovered.md"))
+	if err != nil || string(data) != "left by a killed process\n" {
+		t.Errorf("the trash holds %q, %v", data, err)
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, ".relayfs-4567.tmp")); err != nil {
+		t.Errorf("temp file in use: %v", err)
+	}
+}
+
+func TestMoveAsideNumbers(t *testing.T) {
+	w := newWorld(t, "0")
+	dir, err := w.v.openRoot()
+	w.ok(err)
+	defer dir.Close()
+	long := strings.Repeat("é", 126) + ".md" // 255 bytes
+	for i, wanted := range []string{"N.md", "N.md", long, long} {
+		w.save("from", string(rune('1'+i)))
+		_, err := moveAside(dir, "from", dir, wanted)
+		w.ok(err)
+	}
+	w.want(map[string]string{
+		"N.md": "0", "N 1.md": "1", "N 2.md": "2",
+		long: "3", strings.Repeat("é", 125) + " 1.md": "4",
+	})
+}
