@@ -209,3 +209,37 @@ func (p *parser) authoredComment(find *finder, i int) (cell, bool) {
 	p.readTail(find.text, &c)
 	return c, true
 }
+
+// metadata returns what the chosen dialect writes between the opener of a run and its text.
+func (o *Options) metadata() string {
+	if o.Dialect != Commentator || o.Author == "" {
+		return ""
+	}
+	fields := struct {
+		Author string `json:"author"`
+		Time   int64  `json:"time,omitempty"`
+	}{Author: o.Author}
+	if !o.Now.IsZero() {
+		fields.Time = o.Now.Unix()
+	}
+	object, err := json.Marshal(fields)
+	if err != nil {
+		return "" // a struct of a string and a number always marshals
+	}
+	// A delimiter in the author's name would cut the mark in every reader.
+	name := strings.NewReplacer("}", `\u007d`, "{", `\u007b`, "@", `\u0040`)
+	return "{" + name.Replace(string(object[1:len(object)-1])) + "}" + metadataEnd
+}
+
+// attributionTail returns what the chosen dialect writes behind a finished mark.
+func (o *Options) attributionTail() string {
+	author := strings.NewReplacer(`"`, "'", "\n", " ", "\r", " ", ">>", "> >", "{", "(", "}", ")").Replace(o.Author)
+	if o.Dialect != RelayComments || author == "" {
+		return ""
+	}
+	tail := `{{author="` + author + `"`
+	if !o.Now.IsZero() {
+		tail += ` date="` + o.Now.UTC().Format(time.RFC3339) + `"`
+	}
+	return tail + ">><<}}"
+}

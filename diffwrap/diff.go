@@ -1,22 +1,18 @@
 package diffwrap
 
-import "unicode/utf8"
-
-// Diff returns the edits that turn old into new.
+// Diff returns a small script of edits that turns old into new: compared line by line, then word by word, then trimmed
+// by whole characters. No edit cuts a grapheme cluster. Markup has no meaning here; this is what brings a change that a person
+// made to a file into the document.
 func Diff(old, new string) []Edit {
-	start := 0
-	for start < len(old) && start < len(new) && old[start] == new[start] {
-		start++
+	a := aligner{old: side{text: old}, new: side{text: new}, exact: true}
+	return script(a.align(), new)
+}
+
+// script writes hunks as edits of the old text.
+func script(hunks []hunk, new string) []Edit {
+	var edits []Edit
+	for _, h := range hunks {
+		edits = appendEdit(edits, Edit{Off: h.old.start, Len: h.old.len(), New: h.new.of(new)})
 	}
-	for start > 0 && start < len(old) && !utf8.RuneStart(old[start]) {
-		start--
-	}
-	oldEnd, newEnd := len(old), len(new)
-	for oldEnd > start && newEnd > start && old[oldEnd-1] == new[newEnd-1] {
-		oldEnd, newEnd = oldEnd-1, newEnd-1
-	}
-	for oldEnd < len(old) && !utf8.RuneStart(old[oldEnd]) {
-		oldEnd, newEnd = oldEnd+1, newEnd+1
-	}
-	return appendEdit(nil, Edit{Off: start, Len: oldEnd - start, New: new[start:newEnd]})
+	return edits
 }

@@ -1,6 +1,11 @@
 package diffwrap
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
 
 // FrontMatterPolicy says what Put does with a change of the front matter, which is never marked: a mark in YAML makes
 // all properties of the note unreadable.
@@ -49,4 +54,98 @@ func lineEnd(text string, i int) int {
 		return i + at + 1
 	}
 	return len(text)
+}
+
+// frontMatter is what a Put does with the front matter. The offsets say where the body starts; they are 0 where there
+// is no front matter.
+type frontMatter struct {
+	rawEnd, oldEnd, newEnd int    // in the raw text, in the old and in the new accepted view
+	text                   string // the front matter as it will be stored
+	change                 *FrontMatterChange
+	edits                  []Edit
+}
+
+// frontMatter decides about the front matter of a Put; old and new are the accepted views.
+func (o Options) frontMatter(doc *document, old, new string) (frontMatter, error) {
+	var f frontMatter
+	end, has := FrontMatter(doc.raw)
+	if has {
+		shown, marked, cut := doc.shownOf(end)
+		f = frontMatter{rawEnd: end, oldEnd: shown, newEnd: shown, text: doc.raw[:end]}
+		same := strings.HasPrefix(new, old[:shown])
+		switch {
+		case cut || marked && !same:
+			return f, refuseFrontMatter("holds suggestions", "ask a person to accept or reject them first")
+		case same:
+			return f, nil
+		}
+	} else if _, pending := FrontMatter(old); pending {
+		return f, nil // a pending addition that looks like front matter is text like any other
+	}
+	newEnd, hasNew := FrontMatter(new)
+	if !hasNew && startsWithFence(new) && (has || !startsWithFence(old)) {
+		return f, refuseFrontMatter("has no closing line ---", "close it, or put a blank line above a rule")
+	}
+	if !has && !hasNew {
+		return f, nil
+	}
+	f.newEnd, f.text = newEnd, new[:newEnd]
+	f.change = &FrontMatterChange{Before: doc.raw[:f.rawEnd], After: f.text}
+	f.edits = Diff(f.change.Before, f.change.After)
+	if o.FrontMatter == FrontMatterRefuse {
+		return f, &RefusedError{Line: 1, Literal: "---", Err: ErrFrontMatterRefused, advice: "leave the properties as they are"}
+	}
+	return f, checkYAML(f.text)
+}
+
+// shownOf returns how much the accepted view shows of raw[:end], whether there is markup in it, and whether a mark runs
+// across its end.
+func (d *document) shownOf(end int) (shown int, marked, cut bool) {
+	for i := range d.cells {
+		c := &d.cells[i]
+		switch {
+		case c.start >= end:
+			return shown, marked, cut
+		case c.kind == textCell:
+			shown += min(c.end, end) - c.start
+		default:
+			marked = true
+			cut = c.end > end
+			shown += c.added.len()
+		}
+		cut = cut || c.highlight >= 0 && c.end >= end
+	}
+	return shown, marked, cut
+}
+
+func refuseFrontMatter(what, advice string) error {
+	return &RefusedError{Line: 1, Literal: "---", Err: fmt.Errorf("%w: it %s", ErrFrontMatter, what), advice: advice}
+}
+
+// checkYAML refuses front matter that is not a YAML mapping, or empty.
+func checkYAML(block string) error {
+	if block == "" {
+		return nil
+	}
+	first := lineEnd(block, 0)
+	last := strings.LastIndex(strings.TrimRight(block, "\r\n"), "\n") + 1
+	var node yaml.Node
+	if err := yaml.Unmarshal([]byte(block[first:max(first, last)]), &node); err != nil {
+		return refuseFrontMatter(fmt.Sprintf("is not YAML (%v)", err), "correct the properties")
+	}
+	if len(node.Content) == 0 {
+		return nil
+	}
+	if node.Content[0].Kind != yaml.MappingNode {
+		return refuseFrontMatter("is not a mapping of names to values", "write it as name: value lines")
+	}
+	seen := make(map[string]bool)
+	for i := 0; i < len(node.Content[0].Content); i += 2 {
+		key := node.Content[0].Content[i].Value
+		if seen[key] {
+			return refuseFrontMatter(fmt.Sprintf("has the property %q twice", key), "keep one of them")
+		}
+		seen[key] = true
+	}
+	return nil
 }

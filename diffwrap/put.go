@@ -1,20 +1,25 @@
 package diffwrap
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
 
-// Options are the choices a Put leaves to its caller; the zero value is the recommended default.
+// Options are the choices that a Put leaves to its caller. The zero value is the recommended default.
 type Options struct {
 	FrontMatter FrontMatterPolicy
-	Dialect     Dialect
-	Author      string    // who writes: attributed when the dialect can; marks of this author are the writer's own
-	Now         time.Time // the time a dialect attributes; zero for none
+	Dialect     Dialect   // how new marks are attributed inside the text
+	Author      string    // who writes; marks of this author, and marks without one, count as the writer's own
+	Now         time.Time // the time that a dialect attributes; zero for none
 }
 
 // Result is what a Put came to.
 type Result struct {
 	Edits       []Edit             // from the old raw text to the new one; nil when nothing changes
 	FrontMatter *FrontMatterChange // nil when the front matter did not change
-	Warnings    []string           // sentences for the writer; the edits are valid all the same
+	Warnings    []string           // sentences for the writer; the edits are right all the same
 }
 
 // Put is Options.Put with zero Options.
@@ -23,23 +28,169 @@ func Put(raw, accepted string) ([]Edit, error) {
 	return r.Edits, err
 }
 
-// Put returns the edits that turn raw into a text whose accepted view is accepted and whose original view is raw's.
+// Put returns the edits that change raw for a writer who turned its accepted view into the given text. It writes
+// nothing and either returns a whole result or a *RefusedError; the laws in the package comment say what holds.
 func (o Options) Put(raw, accepted string) (Result, error) {
-	old := Accepted(raw)
-	if old == accepted {
+	doc := parse(raw)
+	if doc.shows(accepted) {
 		return Result{}, nil
 	}
-	if old != raw {
-		return Result{}, &RefusedError{Line: 1, Literal: raw, Err: ErrAmbiguous, advice: "accept or reject what is pending first"}
+	if err := checkUTF8(raw, accepted); err != nil {
+		return Result{}, err
 	}
-	var edits []Edit
-	for _, e := range Diff(raw, accepted) {
-		if e.Len > 0 {
-			edits = append(edits, Edit{Off: e.Off, New: "{--"}, Edit{Off: e.Off + e.Len, New: "--}"})
-		}
-		if e.New != "" {
-			edits = append(edits, Edit{Off: e.Off + e.Len, New: "{++" + e.New + "++}"})
-		}
+	old := doc.render(AcceptedView)
+	if sameButBreaks(old, accepted) {
+		return Result{}, nil
 	}
-	return Result{Edits: edits}, nil
+	matter, err := o.frontMatter(doc, old, accepted)
+	if err != nil {
+		return Result{}, err
+	}
+	p := putter{Options: o, doc: doc, matter: matter, old: old, new: accepted}
+	return p.put()
 }
+
+// putter is one Put under way.
+type putter struct {
+	Options
+	doc      *document
+	matter   frontMatter
+	old, new string // the accepted view as it is and as it shall be
+	pieces   []piece
+	live     span // the first literal opener in new text, in p.new
+}
+
+// put tries the ways to write the change, the most readable first, and takes the first that reads back right.
+func (p *putter) put() (Result, error) {
+	p.pieces = p.cut()
+	if edits := p.undo(); edits != nil && p.verify(edits) == nil {
+		return p.result(edits), nil
+	}
+	changes, err := p.compare()
+	if err != nil {
+		return Result{}, err
+	}
+	var wrong error
+	for _, literal := range []bool{false, true} {
+		edits := p.write(changes, literal)
+		if wrong = p.verify(edits); wrong == nil {
+			return p.result(edits), nil
+		}
+	}
+	return Result{}, wrong
+}
+
+// undo returns the edits that take back every suggestion of the writer's own, if that is all the change there is.
+func (p *putter) undo() []Edit {
+	var edits []Edit
+	var text strings.Builder
+	for i := range p.doc.cells {
+		c := &p.doc.cells[i]
+		shown := c.added
+		if p.own(c) {
+			shown = c.deleted
+			edits = c.resolve(edits, true, false)
+		}
+		text.WriteString(shown.of(p.doc.raw))
+	}
+	if len(edits) == 0 || text.String()[p.matter.oldEnd:] != p.new[p.matter.newEnd:] {
+		return nil
+	}
+	return append(p.matter.edits, edits...)
+}
+
+// own reports whether a cell is a suggestion of the writer.
+func (p *putter) own(c *cell) bool {
+	return c.isSuggestion() && (c.author == "" || c.author == p.Author)
+}
+
+func (c *cell) isSuggestion() bool {
+	return c.kind == additionCell || c.kind == deletionCell || c.kind == substitutionCell
+}
+
+// compare finds where the accepted view changed, outside the front matter: hunks from p.old to p.new, none of which
+// touches another author's text.
+func (p *putter) compare() ([]hunk, error) {
+	oldBody, newBody := p.old[p.matter.oldEnd:], p.new[p.matter.newEnd:]
+	a := aligner{
+		old:   side{oldBody, shift(p.noteSpans(), -p.matter.oldEnd)},
+		new:   side{newBody, p.comments(newBody)},
+		exact: true,
+	}
+	hunks := a.align()
+	for k := range hunks {
+		hunks[k].old = hunks[k].old.shift(p.matter.oldEnd)
+		hunks[k].new = hunks[k].new.shift(p.matter.newEnd)
+	}
+	return p.keepWalls(hunks)
+}
+
+// result reports edits that were verified.
+func (p *putter) result(edits []Edit) Result {
+	r := Result{Edits: edits, FrontMatter: p.matter.change}
+	if !p.live.empty() {
+		r.Warnings = append(r.Warnings, fmt.Sprintf(
+			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
+			lineOf(p.new, p.live.start), p.live.of(p.new)))
+	}
+	doc := parse(Apply(p.doc.raw, edits))
+	if doc.unclosed >= 0 && doc.lastSuggestion() > doc.unclosed {
+		r.Warnings = append(r.Warnings, fmt.Sprintf(
+			"line %d: %q is never closed; Obsidian's Commentator shows no suggestion behind it",
+			lineOf(doc.raw, doc.unclosed), doc.raw[doc.unclosed:doc.unclosed+3]))
+	}
+	return r
+}
+
+// lastSuggestion returns the offset of the last suggestion, -1 when there is none.
+func (d *document) lastSuggestion() int {
+	for i := len(d.cells) - 1; i >= 0; i-- {
+		if d.cells[i].isSuggestion() {
+			return d.cells[i].start
+		}
+	}
+	return -1
+}
+
+// checkUTF8 refuses texts that are not UTF-8: a CRDT would replace the offending bytes.
+func checkUTF8(texts ...string) error {
+	for _, t := range texts {
+		if utf8.ValidString(t) {
+			continue
+		}
+		at := len(t) - len(strings.ToValidUTF8(t, ""))
+		for i, r := range t {
+			if r == utf8.RuneError && !strings.HasPrefix(t[i:], "\uFFFD") {
+				at = i
+				break
+			}
+		}
+		return &RefusedError{Line: lineOf(t, at), Literal: t[at : at+1], Err: ErrInvalidUTF8,
+			advice: "write the text as UTF-8"}
+	}
+	return nil
+}
+
+// lineOf returns the 1-based line of an offset.
+func lineOf(text string, off int) int { return 1 + strings.Count(text[:off], "\n") }
+
+// sameButBreaks reports whether two texts are equal but for the kind of their line breaks and for a final one.
+func sameButBreaks(a, b string) bool {
+	a, b = trimBreak(a), trimBreak(b)
+	for a != "" && b != "" {
+		n := commonPrefix(a, b)
+		a, b = a[n:], b[n:]
+		switch {
+		case strings.HasPrefix(a, "\r\n") && strings.HasPrefix(b, "\n"):
+			a, b = a[2:], b[1:]
+		case strings.HasPrefix(b, "\r\n") && strings.HasPrefix(a, "\n"):
+			a, b = a[1:], b[2:]
+		default:
+			return a == b
+		}
+	}
+	return a == b
+}
+
+// trimBreak takes one line break off the end.
+func trimBreak(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r") }

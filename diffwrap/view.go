@@ -52,14 +52,17 @@ func Render(raw string, v View) string {
 	if v == RawView {
 		return raw
 	}
-	doc := parse(raw)
-	if doc.plain() {
-		return raw
+	return parse(raw).render(v)
+}
+
+func (d *document) render(v View) string {
+	if d.plain() {
+		return d.raw
 	}
 	var b strings.Builder
-	b.Grow(len(raw))
-	for _, c := range doc.cells {
-		b.WriteString(raw[c.visible(v).start:c.visible(v).end])
+	b.Grow(len(d.raw))
+	for i := range d.cells {
+		b.WriteString(d.cells[i].visible(v).of(d.raw))
 	}
 	return b.String()
 }

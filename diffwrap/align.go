@@ -1,0 +1,238 @@
+package diffwrap
+
+import "strings"
+
+// hunk is one place where two texts differ: old.of(oldText) became new.of(newText). What lies between hunks is equal.
+// Hunks are sorted; two that touch are to be shown as two changes.
+type hunk struct{ old, new span }
+
+// side is one of the two texts of a comparison.
+type side struct {
+	text     string
+	comments []span // whole CriticMarkup comments in it, which are never cut
+}
+
+// aligner compares two texts, first line by line, then word by word inside the lines that were paired.
+type aligner struct {
+	old, new side
+	// exact asks for the smallest change; otherwise the rules of readability apply (words.go, block.go), which prefer
+	// one change that can be read to several that cannot.
+	exact bool
+	// fragment says that the texts do not start at the start of a line, so that the first line has no marker.
+	fragment bool
+
+	oldLines, newLines []line
+	ids                map[string]int // interned lines and tokens
+	weights            []int          // their lengths in bytes
+	hunks              []hunk
+}
+
+// align compares old and new.
+func (a *aligner) align() []hunk {
+	a.ids = make(map[string]int)
+	switch {
+	case a.old.text == a.new.text:
+		return nil
+	case a.old.text == "" || a.new.text == "":
+		a.oldLines = splitLines(a.old.text, 0, len(a.old.text), a.old.comments)
+		a.newLines = splitLines(a.new.text, 0, len(a.new.text), a.new.comments)
+		a.block(0, len(a.oldLines), 0, len(a.newLines))
+		return a.hunks
+	}
+	oldEnd, newEnd := a.withoutFinalBreak()
+	head := a.commonHead(oldEnd, newEnd)
+	tail := a.commonTail(span{head, oldEnd}, span{head, newEnd})
+	a.oldLines = splitLines(a.old.text, head, oldEnd-tail, a.old.comments)
+	a.newLines = splitLines(a.new.text, head, newEnd-tail, a.new.comments)
+	a.fragment = a.fragment && head == 0
+	a.walk(a.matchLines())
+	return a.hunks
+}
+
+// matchLines matches equal lines: result[i] is the new line that old line i stays, or -1.
+func (a *aligner) matchLines() []int {
+	return commonSubsequence(a.internLines(a.old.text, a.oldLines), a.internLines(a.new.text, a.newLines))
+}
+
+func (a *aligner) internLines(text string, lines []line) []int {
+	out := make([]int, len(lines))
+	for i, l := range lines {
+		out[i] = a.intern(l.of(text))
+	}
+	return out
+}
+
+// intern numbers distinct strings.
+func (a *aligner) intern(s string) int {
+	id, ok := a.ids[s]
+	if !ok {
+		id = len(a.ids)
+		a.ids[s] = id
+		a.weights = append(a.weights, len(s))
+	}
+	return id
+}
+
+// walk goes from matched line to matched line and compares what lies between.
+func (a *aligner) walk(match []int) {
+	i, j := 0, 0
+	for k, partner := range match {
+		if partner >= 0 {
+			a.gap(i, k, j, partner)
+			a.keep(k, partner)
+			i, j = k+1, partner+1
+		}
+	}
+	a.gap(i, len(a.oldLines), j, len(a.newLines))
+}
+
+// keep passes over a pair of lines with equal texts, whose line breaks may differ.
+func (a *aligner) keep(i, j int) {
+	oldBreak, newBreak := a.breaks(i, j)
+	if oldBreak.of(a.old.text) != newBreak.of(a.new.text) {
+		a.change(oldBreak, newBreak)
+	}
+}
+
+// breaks returns the line breaks before old line i and new line j that face each other. The first line of a text has
+// none; a line that faces the first line gives its break to the gap before it.
+func (a *aligner) breaks(i, j int) (oldBreak, newBreak span) {
+	o, n := a.oldLines[i], a.newLines[j]
+	if i == 0 || j == 0 {
+		return span{o.start, o.start}, span{n.start, n.start}
+	}
+	return span{o.brk, o.start}, span{n.brk, n.start}
+}
+
+// gapSpans returns the texts of old lines [i0,i1) and new lines [j0,j1), with the breaks that go with them: the one
+// before each line. Above the first line of one side there is none; there, a gap on the other side takes the break
+// behind it.
+func (a *aligner) gapSpans(i0, i1, j0, j1 int) (old, new span) {
+	if a.onTop(i0, i1, j1) {
+		return span{a.oldLines[0].start, a.oldLines[i1].start}, span{a.newLines[0].start, a.newLines[j1].start}
+	}
+	return linesSpan(a.oldLines, i0, i1), linesSpan(a.newLines, j0, j1)
+}
+
+// onTop reports whether the gap that starts at old line i0 is one before the first line of one side, which stays.
+func (a *aligner) onTop(i0, i1, j1 int) bool {
+	return i0 == 0 && (i1 == 0 || j1 == 0) && i1 < len(a.oldLines) && j1 < len(a.newLines)
+}
+
+// linesSpan returns the span of lines [from, to) with the breaks before them.
+func linesSpan(lines []line, from, to int) span {
+	if from == to {
+		at := lines[len(lines)-1].end
+		if from < len(lines) {
+			at = lines[from].brk
+		}
+		return span{at, at}
+	}
+	return span{lines[from].brk, lines[to-1].end}
+}
+
+// change records a hunk.
+func (a *aligner) change(old, new span) {
+	if !old.empty() || !new.empty() {
+		a.hunks = append(a.hunks, hunk{old, new})
+	}
+}
+
+// withoutFinalBreak returns the ends of both texts, before the line break that both end with, if so: what is appended
+// to a text then goes before its final break, and the stored text still ends with one.
+func (a *aligner) withoutFinalBreak() (oldEnd, newEnd int) {
+	old, new := a.old.text, a.new.text
+	if !strings.HasSuffix(old, "\n") || !strings.HasSuffix(new, "\n") {
+		return len(old), len(new)
+	}
+	o, n := breakStart(old, len(old)-1, 0), breakStart(new, len(new)-1, 0)
+	if old[o:] != new[n:] || insideComment(a.old.comments, o) || insideComment(a.new.comments, n) {
+		return len(old), len(new)
+	}
+	return o, n
+}
+
+// commonHead returns the length of the common start of both texts, up to the end of a line.
+func (a *aligner) commonHead(oldEnd, newEnd int) int {
+	head := commonPrefix(a.old.text[:oldEnd], a.new.text[:newEnd])
+	if atLineEnd(a.old.text[:oldEnd], head) && atLineEnd(a.new.text[:newEnd], head) && !a.cutsComment(head, head) {
+		return head
+	}
+	for head > 0 {
+		head = strings.LastIndexByte(a.old.text[:head], '\n')
+		if head < 0 {
+			return 0
+		}
+		if head = breakStart(a.old.text, head, 0); !a.cutsComment(head, head) {
+			return head
+		}
+	}
+	return 0
+}
+
+// atLineEnd reports whether a line of text ends at offset i.
+func atLineEnd(text string, i int) bool {
+	if strings.HasSuffix(text[:i], "\r") && strings.HasPrefix(text[i:], "\n") {
+		return false
+	}
+	return i == len(text) || lineBreak(text[i:]) != ""
+}
+
+// commonTail returns the length of the common end of old.of(oldText) and new.of(newText), from a line break on.
+func (a *aligner) commonTail(old, new span) int {
+	o, n := old.of(a.old.text), new.of(a.new.text)
+	tail := commonSuffix(o, n)
+	for from := 0; ; {
+		at := strings.IndexByte(o[len(o)-tail+from:], '\n')
+		if at < 0 {
+			return 0
+		}
+		feed := from + at // the line feed, counted from the start of the common end
+		from = feed + 1
+		oldAt, newAt := len(o)-tail+feed, len(n)-tail+feed
+		oldBreak, newBreak := breakStart(o, oldAt, 0), breakStart(n, newAt, 0)
+		if oldAt-oldBreak != newAt-newBreak || a.cutsComment(old.start+oldBreak, new.start+newBreak) {
+			continue
+		}
+		return len(o) - oldBreak
+	}
+}
+
+// cutsComment reports whether a border at these offsets lies inside a comment on either side.
+func (a *aligner) cutsComment(old, new int) bool {
+	return insideComment(a.old.comments, old) || insideComment(a.new.comments, new)
+}
+
+// insideComment reports whether off lies strictly inside one of the comments.
+func insideComment(comments []span, off int) bool {
+	c, ok := atomAround(comments, off)
+	return ok && c.start < off
+}
+
+// commonPrefix returns the length in bytes of the common start of a and b.
+func commonPrefix(a, b string) int {
+	const block = 256
+	n := min(len(a), len(b))
+	i := 0
+	for i+block <= n && a[i:i+block] == b[i:i+block] {
+		i += block
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+// commonSuffix returns the length in bytes of the common end of a and b.
+func commonSuffix(a, b string) int {
+	const block = 256
+	n := min(len(a), len(b))
+	i := 0
+	for i+block <= n && a[len(a)-i-block:len(a)-i] == b[len(b)-i-block:len(b)-i] {
+		i += block
+	}
+	for i < n && a[len(a)-1-i] == b[len(b)-1-i] {
+		i++
+	}
+	return i
+}

@@ -1,0 +1,76 @@
+package diffwrap
+
+// block replaces old lines [i0,i1) by new lines [j0,j1): a block of text at a time, so that a person can take one and
+// leave another, and so that no run holds a blank line between two paragraphs.
+func (a *aligner) block(i0, i1, j0, j1 int) {
+	old, new := a.gapSpans(i0, i1, j0, j1)
+	if a.exact {
+		a.change(old, new)
+		return
+	}
+	onTop := a.onTop(i0, i1, j1)
+	oldCuts := blockCuts(a.old.text, a.oldLines[i0:i1], onTop)
+	newCuts := blockCuts(a.new.text, a.newLines[j0:j1], onTop)
+	for k := 0; k < len(oldCuts) || k < len(newCuts); k++ {
+		o, n := old, new
+		if k < len(oldCuts) {
+			o.end = oldCuts[k]
+		}
+		if k < len(newCuts) {
+			n.end = newCuts[k]
+		}
+		a.change(o, n)
+		old.start, new.start = o.end, n.end
+	}
+	a.change(old, new)
+}
+
+// blockCuts returns where the blocks of lines start, the first left out. Blocks are parted by blank lines outside code
+// fences. The blank lines go with the block below them, unless the lines end with one (or stay on top of others): then with
+// the block above.
+func blockCuts(text string, lines []line, onTop bool) []int {
+	var cuts []int
+	blankAbove := onTop || len(lines) > 0 && isBlank(lines[len(lines)-1].of(text))
+	var fence string
+	seen, blank := false, false // text in this block; a blank line since
+	for _, l := range lines {
+		s := l.of(text)
+		fence = fenceAfter(fence, s)
+		switch {
+		case isBlank(s) && fence == "":
+			if seen && !blank && !blankAbove {
+				cuts = append(cuts, l.brk)
+				seen = false
+			}
+			blank = true
+			continue
+		case seen && blank && blankAbove:
+			cuts = append(cuts, cutBefore(l, onTop))
+		}
+		seen, blank = true, false
+	}
+	return cuts
+}
+
+// cutBefore returns where a run that starts with line l starts: with the break before the line, except on top.
+func cutBefore(l line, onTop bool) int {
+	if onTop {
+		return l.start
+	}
+	return l.brk
+}
+
+// fenceAfter returns the code fence that is open after a line, given the one before; "" for none.
+func fenceAfter(fence, s string) string {
+	n := skip(s, 0, " \t>")
+	length := fenceLength(s[n:])
+	switch {
+	case length == 0:
+		return fence
+	case fence == "":
+		return s[n : n+length]
+	case s[n] == fence[0] && length >= len(fence):
+		return ""
+	}
+	return fence
+}

@@ -1,0 +1,222 @@
+package diffwrap
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/sergi/go-diff/diffmatchpatch"
+)
+
+// maxWork bounds a comparison: the product of the lengths of two sequences that are compared in full. Work is
+// bounded and never timed, so that the same input gives the same output on any machine.
+const maxWork = 4 << 20
+
+// commonSubsequence matches two sequences of interned tokens: result[i] is the index in b of a[i]'s partner, or -1.
+// Partners are equal and their indices grow. It is a longest common subsequence except where that would take more than
+// maxWork; there the tokens that occur once on either side serve as anchors, and what lies between anchors and is still too
+// large is left unmatched.
+func commonSubsequence(a, b []int) []int {
+	match := make([]int, len(a))
+	for i := range match {
+		match[i] = -1
+	}
+	matchRange(a, b, 0, match)
+	slide(a, b, match)
+	return match
+}
+
+// matchRange matches a with b, which starts at index base of the whole second sequence; match belongs to a.
+func matchRange(a, b []int, base int, match []int) {
+	head := 0
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		match[head] = base + head
+		head++
+	}
+	tail := 0
+	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+		match[len(a)-tail] = base + len(b) - tail
+	}
+	a, b, match, base = a[head:len(a)-tail], b[head:len(b)-tail], match[head:len(match)-tail], base+head
+	ai, bi := shared(a, b)
+	if len(ai) == 0 || len(bi) == 0 {
+		return
+	}
+	if len(ai)*len(bi) <= maxWork {
+		matchFully(a, b, ai, bi, base, match)
+		return
+	}
+	matchAnchors(a, b, base, match)
+}
+
+// shared returns the indices of the tokens that occur on the other side too; the others cannot match.
+func shared(a, b []int) (ai, bi []int) {
+	inA, inB := tokenSet(a), tokenSet(b)
+	for i, t := range a {
+		if inB[t] {
+			ai = append(ai, i)
+		}
+	}
+	for j, t := range b {
+		if inA[t] {
+			bi = append(bi, j)
+		}
+	}
+	return ai, bi
+}
+
+func tokenSet(tokens []int) map[int]bool {
+	set := make(map[int]bool, len(tokens))
+	for _, t := range tokens {
+		set[t] = true
+	}
+	return set
+}
+
+// matchFully runs Myers' algorithm over the tokens at the given indices.
+func matchFully(a, b []int, ai, bi []int, base int, match []int) {
+	differ := diffmatchpatch.DiffMatchPatch{} // DiffTimeout 0: no clock
+	i, j := 0, 0
+	for _, d := range differ.DiffMainRunes(asRunes(a, ai), asRunes(b, bi), false) {
+		n := utf8.RuneCountInString(d.Text)
+		switch d.Type {
+		case diffmatchpatch.DiffEqual:
+			for k := range n {
+				match[ai[i+k]] = base + bi[j+k]
+			}
+			i, j = i+n, j+n
+		case diffmatchpatch.DiffDelete:
+			i += n
+		case diffmatchpatch.DiffInsert:
+			j += n
+		}
+	}
+}
+
+// asRunes writes tokens as runes that survive a conversion to string and back: surrogates and U+FFFD do not.
+func asRunes(tokens, indices []int) []rune {
+	out := make([]rune, len(indices))
+	for k, i := range indices {
+		r := rune(tokens[i] + 1)
+		if r >= 0xD800 {
+			r += 0x800
+		}
+		if r >= utf8.RuneError {
+			r++
+		}
+		out[k] = r
+	}
+	return out
+}
+
+// matchAnchors matches the tokens that occur exactly once in a and in b along their longest increasing chain (the
+// idea of patience diff), and then what lies between them.
+func matchAnchors(a, b []int, base int, match []int) {
+	chain := longestChain(uniquePairs(a, b))
+	if len(chain) == 0 {
+		return
+	}
+	i, j := 0, 0
+	for _, p := range append(chain, [2]int{len(a), len(b)}) {
+		if p[0] < len(a) {
+			match[p[0]] = base + p[1]
+		}
+		matchRange(a[i:p[0]], b[j:p[1]], base+j, match[i:p[0]])
+		i, j = min(p[0]+1, len(a)), min(p[1]+1, len(b))
+	}
+}
+
+// uniquePairs returns the index pairs of the tokens that occur once on either side, by index in a.
+func uniquePairs(a, b []int) [][2]int {
+	countA, countB, where := make(map[int]int), make(map[int]int), make(map[int]int)
+	for _, t := range a {
+		countA[t]++
+	}
+	for j, t := range b {
+		countB[t]++
+		where[t] = j
+	}
+	var pairs [][2]int
+	for i, t := range a {
+		if countA[t] == 1 && countB[t] == 1 {
+			pairs = append(pairs, [2]int{i, where[t]})
+		}
+	}
+	return pairs
+}
+
+// longestChain returns the longest subsequence of pairs whose second members grow, by patience sorting.
+func longestChain(pairs [][2]int) [][2]int {
+	var piles []int // index of the top pair of each pile
+	previous := make([]int, len(pairs))
+	for k, p := range pairs {
+		at, _ := slices.BinarySearchFunc(piles, p[1], func(top, j int) int { return pairs[top][1] - j })
+		previous[k] = -1
+		if at > 0 {
+			previous[k] = piles[at-1]
+		}
+		if at == len(piles) {
+			piles = append(piles, k)
+		} else {
+			piles[at] = k
+		}
+	}
+	if len(piles) == 0 {
+		return nil
+	}
+	chain := make([][2]int, len(piles))
+	for k, at := piles[len(piles)-1], len(piles)-1; at >= 0; at-- {
+		chain[at] = pairs[k]
+		k = previous[k]
+	}
+	return chain
+}
+
+// slide settles where an insertion or deletion sits that could sit in several places ("a new a" after "a"): as late
+// as possible, so that what is kept comes first, and the same change is drawn the same way wherever it occurs.
+func slide(a, b, match []int) {
+	back := make([]int, len(b))
+	for j := range back {
+		back[j] = -1
+	}
+	for i, j := range match {
+		if j >= 0 {
+			back[j] = i
+		}
+	}
+	slideSide(a, match, back)
+	slideSide(b, back, match)
+}
+
+// slideSide moves the unmatched runs of one sequence down. own[i] is the partner of tokens[i], other the inverse.
+func slideSide(tokens, own, other []int) {
+	for i := 0; i < len(tokens); {
+		if own[i] >= 0 {
+			i++
+			continue
+		}
+		end := i
+		for end < len(tokens) && own[end] < 0 {
+			end++
+		}
+		for end < len(tokens) && tokens[i] == tokens[end] && own[end] >= 0 && pure(own, other, i, end) {
+			own[i], own[end] = own[end], -1
+			other[own[i]] = i
+			i++
+			end++
+			for end < len(tokens) && own[end] < 0 {
+				end++
+			}
+		}
+		i = end
+	}
+}
+
+// pure reports whether the run [i, end) faces nothing unmatched on the other side.
+func pure(own, other []int, i, end int) bool {
+	before := -1
+	if i > 0 {
+		before = own[i-1]
+	}
+	return own[end] == before+1
+}

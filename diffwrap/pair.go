@@ -1,0 +1,238 @@
+package diffwrap
+
+import (
+	"slices"
+	"strings"
+)
+
+// The thresholds of readability, in per cent.
+const (
+	// lineSimilarity: how much two lines of a changed block must have in common to be shown as one changed line.
+	lineSimilarity = 40
+	// lineSurvival: how much of a line must survive for its words to be marked one by one.
+	lineSurvival = 40
+	// flowSimilarity: how much the words of a block must stay in their order for a change of its line breaks to be
+	// shown as such.
+	flowSimilarity = 70
+)
+
+// gap compares old lines [i0,i1) with new lines [j0,j1), none of which is equal to one of the other side in place.
+func (a *aligner) gap(i0, i1, j0, j1 int) {
+	switch {
+	case i0 == i1 && j0 == j1:
+		return
+	case i0 == i1 || j0 == j1:
+		a.block(i0, i1, j0, j1)
+		return
+	}
+	pairs, common := a.pairLines(i0, i1, j0, j1)
+	if a.reflow(i0, i1, j0, j1, common) {
+		return
+	}
+	i, j := i0, j0
+	for _, p := range pairs {
+		a.unpaired(i, p[0], j, p[1])
+		a.changeLine(p[0], p[1])
+		i, j = p[0]+1, p[1]+1
+	}
+	a.unpaired(i, i1, j, j1)
+}
+
+// unpaired compares lines that have nothing to do with one another: as many on either side replace one another in
+// order, so that the marks of a line depend on that line alone; otherwise the whole block is replaced.
+func (a *aligner) unpaired(i0, i1, j0, j1 int) {
+	if i1-i0 != j1-j0 || !a.sameShape(i0, i1, j0) {
+		if i0 < i1 || j0 < j1 {
+			a.block(i0, i1, j0, j1)
+		}
+		return
+	}
+	for k := range i1 - i0 {
+		a.changeLine(i0+k, j0+k)
+	}
+}
+
+// sameShape reports whether old lines [i0,i1) and as many new lines from j0 on are blank in the same places.
+func (a *aligner) sameShape(i0, i1, j0 int) bool {
+	for k := range i1 - i0 {
+		if isBlank(a.oldLines[i0+k].of(a.old.text)) != isBlank(a.newLines[j0+k].of(a.new.text)) {
+			return false
+		}
+	}
+	return true
+}
+
+func isBlank(line string) bool { return skip(line, 0, " \t\r") == len(line) }
+
+// changeLine compares two lines that are taken for versions of one another.
+func (a *aligner) changeLine(i, j int) {
+	old, new := a.oldLines[i].span, a.newLines[j].span
+	if a.exact {
+		a.keep(i, j)
+		a.words(old, new, 0)
+		return
+	}
+	oldMarker, newMarker := a.marker(a.old.text, a.oldLines, i), a.marker(a.new.text, a.newLines, j)
+	if oldMarker.of(a.old.text) != newMarker.of(a.new.text) {
+		a.replaceLine(i, j)
+		return
+	}
+	old.start, new.start = oldMarker.end, newMarker.end
+	oldCells, newCells := cells(a.old, old), cells(a.new, new)
+	if len(oldCells) == len(newCells) {
+		a.keep(i, j)
+		for k := range oldCells {
+			a.words(oldCells[k], newCells[k], lineSurvival)
+		}
+		return
+	}
+	if isRow(old.of(a.old.text)) || isRow(new.of(a.new.text)) {
+		a.replaceLine(i, j)
+		return
+	}
+	a.keep(i, j)
+	a.words(old, new, lineSurvival)
+}
+
+// replaceLine replaces a whole line, with the break before it.
+func (a *aligner) replaceLine(i, j int) {
+	oldBreak, newBreak := a.breaks(i, j)
+	a.change(span{oldBreak.start, a.oldLines[i].end}, span{newBreak.start, a.newLines[j].end})
+}
+
+// marker returns the span of a line's marker; a fragment of a line has none.
+func (a *aligner) marker(text string, lines []line, i int) span {
+	l := lines[i]
+	if a.fragment && i == 0 {
+		return span{l.start, l.start}
+	}
+	return span{l.start, l.start + lineMarker(l.of(text))}
+}
+
+// isRow reports whether a line is a row of a table as most people write them.
+func isRow(s string) bool {
+	i := skip(s, 0, " \t")
+	return i < len(s) && s[i] == '|'
+}
+
+// cells splits a line at the pipes that separate cells, so that no change crosses one. A line that is no row has one
+// cell.
+func cells(s side, line span) []span {
+	if strings.IndexByte(line.of(s.text), '|') < 0 {
+		return []span{line}
+	}
+	var out []span
+	start := line.start
+	for _, t := range tokenize(s.text, line, s.comments) {
+		if t.class == symbolToken && s.text[t.start] == '|' {
+			out = append(out, span{start, t.start})
+			start = t.end
+		}
+	}
+	return append(out, span{start, line.end})
+}
+
+// lineWords is what the similarity of lines is measured by: the words of a line, sorted, and their length in bytes.
+type lineWords struct {
+	ids    []int
+	weight int
+}
+
+func (a *aligner) lineWords(s side, lines []line) []lineWords {
+	out := make([]lineWords, len(lines))
+	for k, l := range lines {
+		l.start += lineMarker(l.of(s.text))
+		w := &out[k]
+		for _, t := range tokenize(s.text, l.span, s.comments) {
+			if t.isWord() {
+				w.ids = append(w.ids, a.intern(t.of(s.text)))
+				w.weight += t.len()
+			}
+		}
+		slices.Sort(w.ids)
+	}
+	return out
+}
+
+// maxPairs bounds the pairs of lines of one block that are compared for similarity.
+const maxPairs = 1 << 16
+
+// pairLines pairs the similar lines of old lines [i0,i1) and new lines [j0,j1), in order, so that the pairs have as
+// much text in common as possible; it returns the pairs and how many bytes that is.
+func (a *aligner) pairLines(i0, i1, j0, j1 int) (pairs [][2]int, common int) {
+	n, m := i1-i0, j1-j0
+	if n*m > maxPairs {
+		return nil, 0
+	}
+	old := a.lineWords(a.old, a.oldLines[i0:i1])
+	new := a.lineWords(a.new, a.newLines[j0:j1])
+	best := make([]int, (n+1)*(m+1)) // best[i*(m+1)+j]: the most bytes in common from lines i and j on
+	shared := make([]int, n*m)
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			shared[i*m+j] = a.similar(old[i], new[j])
+			at := i*(m+1) + j
+			best[at] = max(best[at+1], best[at+m+1], shared[i*m+j]+best[at+m+2])
+		}
+	}
+	for i, j := 0, 0; i < n && j < m; {
+		at := i*(m+1) + j
+		switch {
+		case shared[i*m+j] > 0 && best[at] == shared[i*m+j]+best[at+m+2]:
+			pairs = append(pairs, [2]int{i0 + i, j0 + j})
+			i, j = i+1, j+1
+		case best[at] == best[at+m+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return pairs, best[0]
+}
+
+// similar returns how many bytes of words two lines have in common, 0 when that is too little to call them similar.
+func (a *aligner) similar(old, new lineWords) int {
+	common := 0
+	for i, j := 0, 0; i < len(old.ids) && j < len(new.ids); {
+		switch d := old.ids[i] - new.ids[j]; {
+		case d < 0:
+			i++
+		case d > 0:
+			j++
+		default:
+			common += a.weights[old.ids[i]]
+			i, j = i+1, j+1
+		}
+	}
+	if 200*common < lineSimilarity*(old.weight+new.weight) {
+		return 0
+	}
+	return common
+}
+
+// reflow handles a block of prose in which the line breaks changed more than the words: a paragraph that was split,
+// joined or wrapped anew. It compares the block as one line, and does nothing unless most words stay in order, and
+// clearly more of them than stay in paired lines (pairedBytes).
+func (a *aligner) reflow(i0, i1, j0, j1, pairedBytes int) bool {
+	if i1-i0+j1-j0 < 3 || !allProse(a.old.text, a.oldLines[i0:i1]) || !allProse(a.new.text, a.newLines[j0:j1]) {
+		return false
+	}
+	old, new := a.gapSpans(i0, i1, j0, j1)
+	o, n := a.interned(a.old, old), a.interned(a.new, new)
+	_, kept := o.kept(commonSubsequence(o.ids, n.ids))
+	if 200*kept < flowSimilarity*(o.bytes+n.bytes) || 4*kept < 5*pairedBytes {
+		return false
+	}
+	a.words(old, new, 0)
+	return true
+}
+
+// allProse reports whether lines are plain prose or blank.
+func allProse(text string, lines []line) bool {
+	for _, l := range lines {
+		if s := l.of(text); lineMarker(s) > 0 && !isBlank(s) || isRow(s) {
+			return false
+		}
+	}
+	return true
+}

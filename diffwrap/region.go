@@ -1,0 +1,194 @@
+package diffwrap
+
+import "strings"
+
+// place is a position in the raw text: an offset within, or at the edge of, a piece. The place behind the last piece
+// has the number of pieces.
+type place struct {
+	piece int
+	off   int // in raw
+	view  int // in the accepted view
+}
+
+// region is a stretch of whole lines, or of a line between another author's texts, that is marked anew because
+// something in it changed. The rest of the raw text is left alone.
+type region struct {
+	from, to place
+	new      span // what it shall read, in p.new
+}
+
+// regions groups changes of the accepted view into regions.
+func (p *putter) regions(changes []hunk) []region {
+	var out []region
+	end := p.top()
+	delta := p.matter.newEnd - p.matter.oldEnd // new minus old offset, before the changes of the region
+	for len(changes) > 0 {
+		r := region{from: p.regionStart(changes[0])}
+		if r.from.off < end.off {
+			r.from = end
+		}
+		r.new.start = r.from.view + delta
+		r.to, changes, delta = p.regionEnd(r.from.piece, changes)
+		r.new.end = r.to.view + delta
+		end = r.to
+		out = append(out, r)
+	}
+	return out
+}
+
+// top is where the body starts.
+func (p *putter) top() place {
+	for k, x := range p.pieces {
+		if x.end > p.matter.rawEnd {
+			return place{k, p.matter.rawEnd, p.matter.oldEnd}
+		}
+	}
+	return place{len(p.pieces), p.matter.rawEnd, p.matter.oldEnd}
+}
+
+// bottom is the end of the raw text.
+func (p *putter) bottom() place { return place{len(p.pieces), len(p.doc.raw), len(p.old)} }
+
+// regionStart finds where the region around a change starts: before the break of the line it is in, behind another
+// author's text on that line, or at the change itself if that adds or takes whole lines behind untouched text.
+func (p *putter) regionStart(c hunk) place {
+	top := p.top()
+	at := c.old.start
+	k := p.pieceBefore(at)
+	if !c.old.empty() {
+		k = p.wallBefore(k, at)
+	}
+	if k >= top.piece && p.startsLine(c, k) {
+		return place{k, p.pieces[k].start + at - p.pieces[k].view.start, at}
+	}
+	for ; k >= top.piece; k-- {
+		x := &p.pieces[k]
+		if x.role == wall {
+			return place{k + 1, x.end, x.view.end}
+		}
+		for x.role == kept {
+			brk, ok := p.breakBefore(k, at)
+			if !ok || brk < top.off {
+				break
+			}
+			at = x.view.start + brk - x.start
+			if p.parts(k, brk) {
+				return place{k, brk, at}
+			}
+		}
+		at = x.view.start
+	}
+	return top
+}
+
+// pieceBefore returns the piece that shows the character before offset at of the accepted view, -1 for none.
+func (p *putter) pieceBefore(at int) int {
+	lo, hi := 0, len(p.pieces)
+	for lo < hi {
+		if mid := (lo + hi) / 2; p.pieces[mid].view.start < at {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	k := lo - 1
+	for k >= 0 && p.pieces[k].view.empty() {
+		k--
+	}
+	return k
+}
+
+// wallBefore returns the last wall without visible text that stands behind piece k, at offset at of the view; else k.
+// An addition there goes before such a wall, a deletion behind it.
+func (p *putter) wallBefore(k, at int) int {
+	for j := k + 1; j < len(p.pieces) && p.pieces[j].view == (span{at, at}); j++ {
+		if p.pieces[j].role == wall {
+			k = j
+		}
+	}
+	return k
+}
+
+// startsLine reports whether a change adds or takes whole lines directly behind text of piece k that stays.
+func (p *putter) startsLine(c hunk, k int) bool {
+	x := &p.pieces[k]
+	inside := c.old.start < x.view.end || c.old.start == len(p.old) && k == len(p.pieces)-1
+	return x.role == kept && inside && startsWithBreak(c.old.of(p.old)) && startsWithBreak(c.new.of(p.new))
+}
+
+// startsWithBreak reports whether s is empty or starts with a line break.
+func startsWithBreak(s string) bool { return s == "" || lineBreak(s) != "" }
+
+// breakBefore finds the last line break in kept piece k that ends at or before offset at of the accepted view, and
+// returns where it starts in raw.
+func (p *putter) breakBefore(k, at int) (off int, ok bool) {
+	x := &p.pieces[k]
+	text := p.doc.raw[x.start : x.start+min(at, x.view.end)-x.view.start]
+	feed := strings.LastIndexByte(text, '\n')
+	if feed < 0 {
+		return 0, false
+	}
+	return x.start + breakStart(text, feed, 0), true
+}
+
+// parts reports whether a region may start or end before the line break at offset brk of kept piece k. It may not if
+// the writer's own marks before it hold a line break: their lines and the next are then drawn together, so that it does
+// not matter in which order they were changed.
+func (p *putter) parts(k, brk int) bool {
+	if brk > p.pieces[k].start || k == 0 {
+		return true
+	}
+	before := &p.pieces[k-1]
+	return before.role != own && before.role != dropped || strings.IndexByte(before.of(p.doc.raw), '\n') < 0
+}
+
+// regionEnd finds where a region ends that starts in piece from with the first of the changes. It returns the changes
+// that are left, and the difference between new and old offsets at the end.
+func (p *putter) regionEnd(from int, changes []hunk) (end place, rest []hunk, delta int) {
+	for {
+		at := changes[0].old.end
+		delta = changes[0].new.end - at
+		changes = changes[1:]
+		end = p.stopAfter(from, at)
+		if len(changes) == 0 || !p.reaches(changes[0], end) {
+			return end, changes, delta
+		}
+	}
+}
+
+// stopAfter finds the first place at or behind offset at of the accepted view, from piece k on, where a region may
+// end: before the break of an untouched line, or before another author's text.
+func (p *putter) stopAfter(k, at int) place {
+	for k = max(k, p.pieceBefore(at)); k < len(p.pieces); k++ {
+		x := &p.pieces[k]
+		if x.role == wall && x.view.start >= at {
+			return place{k, x.start, x.view.start}
+		}
+		if x.role != kept {
+			continue
+		}
+		for off := x.start + max(0, at-x.view.start); off < x.end; off++ {
+			feed := strings.IndexByte(p.doc.raw[off:x.end], '\n')
+			if feed < 0 {
+				break
+			}
+			brk := off + breakStart(p.doc.raw[off:x.end], feed, 0)
+			if p.parts(k, brk) {
+				return place{k, brk, x.view.start + brk - x.start}
+			}
+			off += feed
+		}
+	}
+	return p.bottom()
+}
+
+// reaches reports whether a change that follows belongs to the region that would end at stop.
+func (p *putter) reaches(c hunk, stop place) bool {
+	switch {
+	case stop.piece == len(p.pieces):
+		return true
+	case p.pieces[stop.piece].role == wall:
+		return c.old.end <= stop.view
+	}
+	return c.old.start < stop.view+len(lineBreak(p.doc.raw[stop.off:]))
+}

@@ -1,0 +1,151 @@
+package diffwrap
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// class says what a token is.
+type class uint8
+
+const (
+	spaceToken   class = iota // one blank, or a line break
+	wordToken                 // letters and digits
+	glyphToken                // one character of a script that is written without spaces
+	symbolToken               // one character of anything else, or a run of emphasis characters
+	atomicToken               // a construct that a mark inside would break: see atomLength
+	commentToken              // a CriticMarkup comment
+)
+
+// token is a piece of text that a change leaves whole. Its borders are borders of grapheme clusters.
+type token struct {
+	span
+	class class
+}
+
+// tokenize splits text[s.start:s.end] into tokens; comments are the spans of whole CriticMarkup comments in text.
+func tokenize(text string, s span, comments []span) []token {
+	tokens := make([]token, 0, s.len()/4+1)
+	for i := s.start; i < s.end; {
+		t := nextToken(text[:s.end], i, s.start, comments)
+		t.end = clusterBorder(text[:s.end], t)
+		tokens = append(tokens, t)
+		i = t.end
+	}
+	return tokens
+}
+
+// nextToken reads the token at offset i of text; the line or piece it stands in starts at from.
+func nextToken(text string, i, from int, comments []span) token {
+	if c, ok := atomAround(comments, i); ok && c.start == i && c.end <= len(text) {
+		return token{c, commentToken}
+	}
+	if n := atomLength(text, i, from); n > 0 {
+		return token{span{i, i + n}, atomicToken}
+	}
+	size, class := character(text, i)
+	end := i + size
+	switch {
+	case text[i] == '\n' || text[i] == '\r':
+		return token{span{i, i + max(1, len(lineBreak(text[i:])))}, spaceToken}
+	case class == wordToken:
+		return word(text, i, end, comments)
+	case strings.IndexByte("*_~=", text[i]) >= 0:
+		end = skip(text, i, text[i:i+1])
+	case text[i] == '\\' && end < len(text) && text[end] < utf8.RuneSelf && text[end] > ' ':
+		end++
+	}
+	return token{span{i, max(end, i+size)}, class}
+}
+
+// word reads the word at offset i, whose first character ends at end, or the URL that it turns out to start.
+func word(text string, i, end int, comments []span) token {
+	for end < len(text) {
+		if c, ok := atomAround(comments, end); ok && c.start == end {
+			break
+		}
+		size, class := character(text, end)
+		if class != wordToken {
+			joint := wordJoint(text, i, end)
+			if joint == 0 {
+				break
+			}
+			size = joint + 1
+		}
+		end += size
+	}
+	if strings.HasPrefix(text[end:], "://") {
+		return token{span{i, end + urlLength(text[end:])}, atomicToken}
+	}
+	return token{span{i, end}, wordToken}
+}
+
+// wordJoint returns the length of the character at offset end if it stands between two characters of a word and
+// belongs to it: an apostrophe between letters, an underscore, a separator between digits (3.14, 10:30, 2026-07-13).
+func wordJoint(text string, i, end int) int {
+	n := 1
+	if strings.HasPrefix(text[end:], "\u2019") {
+		n = len("\u2019")
+	}
+	if end == i || end+n >= len(text) {
+		return 0
+	}
+	letters := isLetter(text[end-1]) && isLetter(text[end+n])
+	digits := isDigit(text[end-1]) && isDigit(text[end+n])
+	alnum := (isLetter(text[end-1]) || isDigit(text[end-1])) && (isLetter(text[end+n]) || isDigit(text[end+n]))
+	switch {
+	case text[end] == '\'' && letters, n > 1 && letters, text[end] == '_' && alnum:
+		return n
+	case strings.IndexByte(".,:-/", text[end]) >= 0 && digits:
+		return n
+	}
+	return 0
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+
+// character returns the length and class of the grapheme cluster at offset i.
+func character(text string, i int) (int, class) {
+	c := text[i]
+	if c < utf8.RuneSelf && (i+1 == len(text) || text[i+1] < utf8.RuneSelf) {
+		switch {
+		case c == ' ' || c == '\t':
+			return 1, spaceToken
+		case isLetter(c) || isDigit(c):
+			return 1, wordToken
+		}
+		return 1, symbolToken
+	}
+	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[i:], -1)
+	first, _ := utf8.DecodeRuneInString(cluster)
+	return len(cluster), classOf(first)
+}
+
+// classOf returns the class of a character by its first rune.
+func classOf(r rune) class {
+	switch {
+	case r == ' ' || r == '\t':
+		return spaceToken
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
+		return glyphToken
+	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
+		return wordToken
+	}
+	return symbolToken
+}
+
+// clusterBorder returns the end of a token, moved to the end of the grapheme cluster that its last rune starts or
+// continues: a combining mark or joiner may follow the ASCII character that ends an atom.
+func clusterBorder(text string, t token) int {
+	if t.end == len(text) || text[t.end] < utf8.RuneSelf {
+		return t.end
+	}
+	_, size := utf8.DecodeLastRuneInString(text[t.start:t.end])
+	last := t.end - size
+	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[last:], -1)
+	return max(t.end, last+len(cluster))
+}

@@ -1,0 +1,109 @@
+package diffwrap
+
+import "strings"
+
+// verify reads a result back and reports what is wrong with it, as the refusal it would come to. It holds laws 1 and 3
+// for this very text, and sees to it that readers which look for each form on its own find what parse finds, if they did
+// so before. Write is right by construction except where literal delimiters are about; this is where that shows.
+func (p *putter) verify(edits []Edit) error {
+	doc := parse(Apply(p.doc.raw, edits))
+	original := p.doc.render(OriginalView)
+	if p.matter.change != nil {
+		original = p.matter.text + original[p.matter.rawEnd:]
+	}
+	switch {
+	case !doc.shows(p.new):
+	case doc.render(OriginalView) != original:
+	case !p.agreesAsBefore(doc):
+	default:
+		return nil
+	}
+	at, literal := p.culprit()
+	return &RefusedError{Line: lineOf(p.new, at), Literal: literal, Err: ErrAmbiguous,
+		advice: "write it apart, as in \"{ ++\", or ask a person to make this change"}
+}
+
+// agreesAsBefore reports whether the new document is read alike form by form and mark by mark, for each form of which
+// that was so before.
+func (p *putter) agreesAsBefore(doc *document) bool {
+	for _, open := range []string{"{++", "{--", "{~~", "{>>", "{=="} {
+		if p.doc.agrees(open) && !doc.agrees(open) {
+			return false
+		}
+	}
+	return true
+}
+
+// agrees reports whether a reader that looks for one form alone, from opener to next closer, finds the marks that
+// parse found. lens-editor and the npm parsers read like that, each form by a pattern of its own.
+func (d *document) agrees(open string) bool {
+	f, _ := formOf(open)
+	next := 0
+	for i := range d.cells {
+		c := &d.cells[i]
+		if c.kind != f.kind || !strings.HasPrefix(d.raw[c.start:], open) {
+			continue
+		}
+		found, ok := alone(d.raw, f, next)
+		if !ok || found.start != c.start {
+			return false
+		}
+		next = found.end
+	}
+	_, more := alone(d.raw, f, next)
+	return !more
+}
+
+// alone finds the first mark of one form at or after offset from.
+func alone(raw string, f form, from int) (span, bool) {
+	start := strings.Index(raw[from:], f.open)
+	if start < 0 {
+		return span{}, false
+	}
+	start += from
+	body := start + len(f.open)
+	if f.kind == substitutionCell {
+		at := strings.Index(raw[body:], arrow)
+		if at < 0 {
+			return span{}, false
+		}
+		body += at + len(arrow)
+	}
+	end := strings.Index(raw[body:], f.close)
+	if end < 0 {
+		return span{}, false
+	}
+	return span{start, body + end + len(f.close)}, true
+}
+
+// culprit returns the offset in the new text of the literal delimiter that most likely stands in the way, and the
+// literal: an opener without a closer, else the first thing that reads as a mark, else the first delimiter.
+func (p *putter) culprit() (at int, literal string) {
+	doc := parse(p.new)
+	if doc.unclosed >= 0 {
+		return doc.unclosed, p.new[doc.unclosed : doc.unclosed+3]
+	}
+	for i := range doc.cells {
+		if c := &doc.cells[i]; c.kind != textCell && c.kind != commentCell {
+			return c.start, c.of(p.new)
+		}
+	}
+	for i := range p.new {
+		if n := delimiterAt(p.new[i:]); n > 0 {
+			return i, p.new[i : i+n]
+		}
+	}
+	return 0, strings.TrimSpace(p.new[:lineEnd(p.new, 0)])
+}
+
+// shows reports whether the accepted view of the document is text, without building it.
+func (d *document) shows(text string) bool {
+	for i := range d.cells {
+		s := d.cells[i].added.of(d.raw)
+		if !strings.HasPrefix(text, s) {
+			return false
+		}
+		text = text[len(s):]
+	}
+	return text == ""
+}
