@@ -35,11 +35,13 @@ type change struct {
 func (c *change) there() bool { return c.seen.err == nil }
 
 // mark says that a path is worth a look.
-func (w *watch) mark(rel string) {
+func (w *watch) mark(rel string) { w.markAt(rel, time.Now()) }
+
+// markAt is mark for paths that are to be looked at together.
+func (w *watch) markAt(rel string, now time.Time) {
 	if rel == "" || w.offline || reserved(rel) {
 		return
 	}
-	now := time.Now()
 	due := now.Add(coalesce)
 	c := w.pending[rel]
 	if c == nil {

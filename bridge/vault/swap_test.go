@@ -97,6 +97,7 @@ func TestSaveBetweenCheckAndCommit(t *testing.T) {
 		"in place": (*world).save, "by rename": (*world).saveByRename,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, "old\n")
 			s := w.stage("ours\n")
 			w.ok(s.check())
@@ -129,6 +130,7 @@ func TestSaveDuringUndo(t *testing.T) {
 		"in place": (*world).save, "by rename": (*world).saveByRename,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, "top\nmiddle\nend\n")
 			s := w.stage("top\nmiddle, ours\nend\n")
 			w.save("N.md", "top, first save\nmiddle\nend\n")

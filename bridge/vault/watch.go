@@ -3,6 +3,8 @@ package vault
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"path"
 	"strings"
 	"time"
 
@@ -105,51 +107,60 @@ func (w *watch) failed(err error) {
 	w.notifier.poll(w.compare)
 }
 
-// compare marks what differs between a folder and what is known of it.
+// compare marks what differs between a folder and what is known of it, and does
+// the same in the folders below that are not watched yet. So a look, which comes
+// later, finds both halves of a rename marked.
 func (w *watch) compare(rel string) {
-	dir, err := w.v.openFolder(rel)
-	if err != nil {
+	entries, err := w.v.listFolder(rel)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, bridge.ErrOffline) {
 		w.mark(rel)
 		return
 	}
-	defer dir.Close()
-	entries, err := w.v.list(dir, rel)
 	if err != nil {
 		w.v.log.Warn("folder cannot be read", bridge.LogPath, rel, bridge.LogErr, err)
 		return
 	}
-	for _, path := range w.v.differing(rel, entries) {
-		w.mark(path)
+	news := w.v.differing(rel, entries)
+	now := time.Now()
+	for path := range news {
+		w.markAt(path, now)
 	}
 	for _, e := range entries {
-		if e.Dir && !w.notifier.watched[e.Rel] && !w.notifier.polled[e.Rel] {
-			w.mark(e.Rel)
+		if e.Dir && !news[e.Rel] {
+			w.enter(e.Rel)
 		}
 	}
 }
 
-// differing lists the paths in the folder rel that are not as they are known.
-func (v *Vault) differing(rel string, entries []bridge.SourceEntry) []string {
+// listFolder describes what a folder holds.
+func (v *Vault) listFolder(rel string) ([]bridge.SourceEntry, error) {
+	dir, err := v.openFolder(rel)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return v.list(dir, rel)
+}
+
+// differing is the paths in the folder rel that are not as they are known.
+func (v *Vault) differing(rel string, entries []bridge.SourceEntry) map[string]bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	var paths []string
-	here := make(map[string]bool, len(entries))
+	news := make(map[string]bool)
 	folder := v.known.get(rel)
-	for _, e := range entries {
-		here[e.Rel] = true
-		if n := v.known.get(e.Rel); n == nil || !n.same(e) {
-			paths = append(paths, e.Rel)
-		}
-	}
 	if folder == nil {
-		return paths
+		folder = &node{}
 	}
 	for name := range folder.children {
-		if path := join(rel, name); !here[path] {
-			paths = append(paths, path)
+		news[join(rel, name)] = true // unless it is there
+	}
+	for _, e := range entries {
+		delete(news, e.Rel)
+		if n := folder.children[path.Base(e.Rel)]; n == nil || !n.same(e) {
+			news[e.Rel] = true
 		}
 	}
-	return paths
+	return news
 }
 
 // same says whether e is no news. Of a folder only its identity counts: its

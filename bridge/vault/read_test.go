@@ -1,0 +1,260 @@
+package vault_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/vault"
+)
+
+// scanned lists what the vault holds; folders end in a slash.
+func scanned(t testing.TB, v *vault.Vault) map[string]bridge.SourceEntry {
+	t.Helper()
+	found := make(map[string]bridge.SourceEntry)
+	err := v.Scan(t.Context(), func(e bridge.SourceEntry) {
+		if e.Dir {
+			e.Rel += "/"
+		}
+		found[e.Rel] = e
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestReadWaitsForASave truncates a note, and writes it some time later: a
+// reader in between gets the new text, never the empty file.
+func TestReadWaitsForASave(t *testing.T) {
+	t.Parallel()
+	v, p := open(t, vault.Options{})
+	p.Save("N.md", "before")
+	scanned(t, v)
+	f, err := os.OpenFile(p.path("N.md"), os.O_WRONLY|os.O_TRUNC, 0)
+	p.check(err)
+	defer f.Close()
+	type result struct {
+		text string
+		err  error
+	}
+	got := make(chan result)
+	go func() {
+		data, _, err := v.Read(t.Context(), "N.md")
+		got <- result{string(data), err}
+	}()
+	select {
+	case r := <-got:
+		t.Errorf("read %q, %v while the save was going on", r.text, r.err)
+	case <-time.After(200 * time.Millisecond):
+		_, err = f.WriteString("after")
+		p.check(err)
+		if r := <-got; r.text != "after" || r.err != nil {
+			t.Errorf("read %q, %v, want %q", r.text, r.err, "after")
+		}
+	}
+}
+
+func TestReadEmptiedNote(t *testing.T) {
+	t.Parallel()
+	v, p := open(t, vault.Options{})
+	p.Save("N.md", "before")
+	scanned(t, v)
+	p.Save("N.md", "")
+	data, stamp, err := v.Read(t.Context(), "N.md")
+	if len(data) != 0 || stamp.Size != 0 || err != nil {
+		t.Errorf("read %q, %v, want nothing", data, err)
+	}
+}
+
+// TestReadWaitsForARename moves the note away, as vim does, and back.
+func TestReadWaitsForARename(t *testing.T) {
+	v, p := open(t, vault.Options{})
+	p.Save("N.md", "before")
+	scanned(t, v)
+	p.Rename("N.md", "N.md~")
+	done := make(chan error)
+	go func() {
+		_, _, err := v.Read(t.Context(), "N.md")
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		t.Errorf("read: %v while the note was away", err)
+	case <-time.After(50 * time.Millisecond):
+		p.Save("N.md", "after")
+		if err := <-done; err != nil {
+			t.Errorf("read: %v", err)
+		}
+	}
+	p.Remove("N.md")
+	if _, _, err := v.Read(t.Context(), "N.md"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("read: %v, want %v", err, fs.ErrNotExist)
+	}
+}
+
+func TestReadIsBounded(t *testing.T) {
+	t.Parallel()
+	v, p := open(t, vault.Options{})
+	p.Save("Log.md", "")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			if err := saveByAppend(p.path("Log.md"), "", "line\n"); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	start := time.Now()
+	data, _, err := v.Read(t.Context(), "Log.md")
+	if took := time.Since(start); err != nil || len(data) == 0 || took > 3*time.Second {
+		t.Errorf("read %d bytes after %v: %v", len(data), took, err)
+	}
+	cancel()
+	<-done
+	cancelled, stop := context.WithCancel(t.Context())
+	stop()
+	p.Save("New.md", "fresh")
+	if _, _, err := v.Read(cancelled, "New.md"); !errors.Is(err, context.Canceled) {
+		t.Errorf("read with a cancelled context: %v", err)
+	}
+}
+
+func TestHidden(t *testing.T) {
+	v, p := open(t, vault.Options{})
+	outside := filepath.Join(t.TempDir(), "Secret.md")
+	p.check(os.WriteFile(outside, []byte("secret"), 0o644))
+	for _, rel := range []string{"N.md", ".gitignore", ".obsidian/plugins/x/main.js", "a/.git/config", ".trash/Old.md", ".relayfs-0.tmp", "a/N.md"} {
+		p.Save(rel, "text")
+	}
+	for link, target := range map[string]string{
+		"Link.md": "a/N.md", "a/Up.md": "../N.md", "Chain.md": "Link.md",
+		"Out.md": outside, "Up.md": "../" + filepath.Base(p.dir) + "/N.md", "Loop.md": "Loop.md",
+		"Dir": "a", "Hidden.md": ".obsidian/plugins/x/main.js", "Dangling.md": "No.md",
+	} {
+		p.check(os.Symlink(target, p.path(link)))
+	}
+	p.check(unix.Mkfifo(p.path("Pipe.md"), 0o644))
+	p.check(os.WriteFile(p.path("bad\xff.md"), nil, 0o644))
+
+	found := scanned(t, v)
+	want := []string{"N.md", ".gitignore", "a/", "a/N.md", "Link.md", "a/Up.md", "Chain.md"}
+	for _, rel := range want {
+		if _, ok := found[rel]; !ok {
+			t.Errorf("%s is not found", rel)
+		}
+		delete(found, rel)
+	}
+	if len(found) > 0 {
+		t.Errorf("found what is hidden: %v", found)
+	}
+	for _, rel := range []string{".obsidian/plugins/x/main.js", "a/.git/config", "Out.md", "Up.md", "Loop.md", "Dir/N.md", "Hidden.md", "Pipe.md", ".relayfs-0.tmp"} {
+		checkHidden(t, v, rel)
+	}
+}
+
+func checkHidden(t *testing.T, v *vault.Vault, rel string) {
+	t.Helper()
+	if data, _, err := v.Read(t.Context(), rel); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("read %s: %q, %v, want %v", rel, data, err, fs.ErrNotExist)
+	}
+	if f, err := v.OpenFile(rel, os.O_RDWR, 0); err == nil {
+		f.Close()
+		t.Errorf("%s was opened", rel)
+	}
+	if _, err := v.Replace(t.Context(), rel, bridge.Stamp{}, nil, time.Now()); err == nil {
+		t.Errorf("%s was replaced", rel)
+	}
+}
+
+func TestHiddenTargets(t *testing.T) {
+	v, p := open(t, vault.Options{})
+	p.Save("N.md", "text")
+	p.Mkdir("dir")
+	p.Mkdir(".obsidian/plugins")
+	outside := t.TempDir()
+	p.check(os.Symlink(outside, p.path("out")))
+	ctx := t.Context()
+	for what, err := range map[string]error{
+		"create in .obsidian": second(v.Create(ctx, ".obsidian/plugins/x.js", nil, 0o644, time.Now())),
+		"create below a link": second(v.Create(ctx, "out/New.md", nil, 0o644, time.Now())),
+		"create a new .dir":   second(v.Create(ctx, ".new/New.md", nil, 0o644, time.Now())),
+		"mkdir .dir":          v.Mkdir(ctx, ".dir"),
+		"mkdir below a link":  v.Mkdir(ctx, "out/dir"),
+		"rename to .obsidian": v.Rename(ctx, "N.md", ".obsidian/N.md", true),
+		"rename dir to .dir":  v.Rename(ctx, "dir", ".dir", false),
+		"remove .obsidian":    v.Remove(ctx, ".obsidian"),
+		"rename to a temp":    v.Rename(ctx, "N.md", ".relayfs-1.tmp", false),
+	} {
+		if err == nil {
+			t.Errorf("%s succeeded", what)
+		}
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
+		t.Errorf("outside there is %v, %v", entries, err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestReplaceThroughALink changes the file that a symlink leads to and leaves
+// the symlink as it is.
+func TestReplaceThroughALink(t *testing.T) {
+	v, p := open(t, vault.Options{})
+	p.Save("a/N.md", "one")
+	p.check(os.Symlink("a/N.md", p.path("Link.md")))
+	_, stamp, err := v.Read(t.Context(), "Link.md")
+	p.check(err)
+	_, err = v.Replace(t.Context(), "Link.md", stamp, []byte("two"), time.Now())
+	p.check(err)
+	if got := p.Content("a/N.md"); got != "two" {
+		t.Errorf("file holds %q, want %q", got, "two")
+	}
+	if target, err := os.Readlink(p.path("Link.md")); target != "a/N.md" {
+		t.Errorf("link is %q, %v", target, err)
+	}
+	p.check(v.Remove(t.Context(), "Link.md"))
+	if got := p.Content("a/N.md"); got != "two" {
+		t.Errorf("file holds %q after its link was removed", got)
+	}
+}
+
+func TestRemoveGoesToTrash(t *testing.T) {
+	v, p := open(t, vault.Options{})
+	for i := range 3 {
+		p.Save("dir/N.md", fmt.Sprint(i))
+		p.check(v.Remove(t.Context(), "dir/N.md"))
+	}
+	for name, want := range map[string]string{"N.md": "0", "N 1.md": "1", "N 2.md": "2"} {
+		if got := p.Content(".trash/" + name); got != want {
+			t.Errorf(".trash/%s holds %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestBadNames(t *testing.T) {
+	v, _ := open(t, vault.Options{})
+	long := strings.Repeat("x", 256)
+	_, err := v.Create(t.Context(), long, nil, 0o644, time.Now())
+	wantError(t, "long name", err, bridge.ErrNameTooLong)
+	_, err = vault.New(filepath.Join(t.TempDir(), "no"), vault.Options{})
+	wantError(t, "new on nothing", err, fs.ErrNotExist)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = vault.New(file, vault.Options{})
+	wantError(t, "new on a file", err, bridge.ErrNotDir)
+}

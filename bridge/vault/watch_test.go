@@ -1,0 +1,403 @@
+package vault_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest/sourcetest"
+	"github.com/relayfs/relayfs/bridge/vault"
+)
+
+var (
+	follow = sourcetest.Follow
+	await  = sourcetest.Await
+	is     = sourcetest.Is
+)
+
+// TestSavesOfEditors wants each way of saving to be one EventChanged, soon.
+func TestSavesOfEditors(t *testing.T) {
+	vim := func(path, old, line string) error {
+		if err := os.Rename(path, path+"~"); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(old+line), 0o644); err != nil {
+			return err
+		}
+		return os.Remove(path + "~")
+	}
+	for name, save := range map[string]save{"in place": saveInPlace, "by rename": saveByRename, "append": saveByAppend, "vim": vim} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, p := open(t, vault.Options{})
+			p.Save("N.md", "text\n")
+			p.Save("end.md", "")
+			events := follow(t, v)
+			for i := range 3 {
+				start := time.Now()
+				p.check(save(p.path("N.md"), p.Content("N.md"), fmt.Sprintf("line %d\n", i)))
+				seen := await(t, events, "a save", is(bridge.EventChanged, "N.md"))
+				if took := time.Since(start); took > time.Second {
+					t.Errorf("reported after %v", took)
+				}
+				if len(seen) != 1 {
+					t.Errorf("events %+v, want one", seen)
+				}
+			}
+			p.Save("end.md", "end")
+			if seen := await(t, events, "the end", is(bridge.EventChanged, "end.md")); len(seen) != 1 {
+				t.Errorf("events %+v, want one", seen)
+			}
+		})
+	}
+}
+
+// TestChangesBeforeRun changes files between Scan and Run.
+func TestChangesBeforeRun(t *testing.T) {
+	v, p := open(t, vault.Options{})
+	p.Save("a/b/Changed.md", "1")
+	p.Save("a/Gone.md", "1")
+	scanned(t, v)
+	p.Save("a/b/Changed.md", "22")
+	p.Save("c/d/e/New.md", "1")
+	p.Remove("a/Gone.md")
+	got := runUntilThree(t, v)
+	for _, want := range []string{"changed a/b/Changed.md", "created c/d/e/New.md", "removed a/Gone.md"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%q is not reported: %q", want, got)
+		}
+	}
+}
+
+// runUntilThree runs the vault until three notes were reported.
+func runUntilThree(t *testing.T, v *vault.Vault) []string {
+	t.Helper()
+	events := make(chan bridge.SourceEvent, 100)
+	go v.Run(t.Context(), func(ev bridge.SourceEvent) { events <- ev })
+	var got []string
+	notes := 0
+	await(t, events, "three notes", func(ev bridge.SourceEvent) bool {
+		got = append(got, fmt.Sprint(ev.Kind, " ", ev.Rel))
+		if strings.HasSuffix(ev.Rel, ".md") {
+			notes++
+		}
+		return notes == 3
+	})
+	return got
+}
+
+// TestBurst makes and changes thousands of files at once, as git checkout does.
+func TestBurst(t *testing.T) {
+	t.Parallel()
+	v, p := open(t, vault.Options{})
+	const folders, files = 40, 50
+	p.Save("first.md", "")
+	events := follow(t, v)
+	for d := range folders {
+		for f := range files {
+			p.Save(fmt.Sprintf("d%d/sub/n%d.md", d, f), "1")
+		}
+	}
+	created := make(map[string]int)
+	await(t, events, "all files", func(ev bridge.SourceEvent) bool {
+		if ev.Kind != bridge.EventCreated && ev.Kind != bridge.EventChanged {
+			t.Errorf("event %+v", ev)
+		}
+		if ev.Kind == bridge.EventCreated {
+			created[ev.Rel]++
+		}
+		return len(created) == folders*(files+2)
+	})
+	for rel, n := range created {
+		if n != 1 {
+			t.Errorf("%s was created %d times", rel, n)
+		}
+	}
+	p.Remove("d7")
+	await(t, events, "a removal", is(bridge.EventRemoved, "d7"))
+}
+
+// TestOverflow has more events than the kernel's queue takes, while the
+// receiver of events is slow.
+func TestOverflow(t *testing.T) {
+	t.Parallel()
+	limit, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
+	if err != nil {
+		t.Skip(err)
+	}
+	var n int
+	fmt.Sscan(string(limit), &n)
+	if n > 1<<16 {
+		t.Skipf("queue of %d events is too long to fill", n)
+	}
+	v, p := open(t, vault.Options{})
+	p.Save("a/N.md", "1")
+	p.Save("hold.md", "1")
+	scanned(t, v)
+	hold, events := make(chan bool), make(chan bridge.SourceEvent, 1000)
+	started := make(chan bool, 1)
+	go v.Run(t.Context(), func(ev bridge.SourceEvent) {
+		if ev.Rel == "hold.md" {
+			started <- true
+			<-hold
+		}
+		events <- ev
+	})
+	p.Save("hold.md", "22")
+	<-started
+	f, err := os.OpenFile(p.path("a/N.md"), os.O_WRONLY, 0)
+	p.check(err)
+	defer f.Close()
+	g, err := os.OpenFile(p.path("hold.md"), os.O_WRONLY, 0)
+	p.check(err)
+	defer g.Close()
+	for i := range n { // two files by turns: equal events in a row are merged
+		_, err = []*os.File{f, g}[i%2].WriteAt([]byte("x"), 0)
+		p.check(err)
+	}
+	p.Save("a/lost/Note.md", "this event is lost")
+	close(hold)
+	await(t, events, "a note whose event was lost", is(bridge.EventCreated, "a/lost/Note.md"))
+}
+
+// logBuffer collects a log.
+type logBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+func TestWatchLimit(t *testing.T) {
+	t.Parallel()
+	var log logBuffer
+	v, p := open(t, vault.Options{MaxWatches: 2, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	for i := range 5 {
+		p.Save(fmt.Sprintf("d%d/N.md", i), "1")
+	}
+	events := follow(t, v)
+	for i := range 5 {
+		p.Save(fmt.Sprintf("d%d/N.md", i), "22")
+	}
+	changed := make(map[string]bool)
+	await(t, events, "a save in every folder", func(ev bridge.SourceEvent) bool {
+		changed[ev.Rel] = ev.Kind == bridge.EventChanged
+		return len(changed) == 5
+	})
+	p.Save("d4/new/M.md", "1")
+	await(t, events, "a note in a new folder", is(bridge.EventCreated, "d4/new/M.md"))
+	p.Remove("d3")
+	await(t, events, "a removal", is(bridge.EventRemoved, "d3"))
+	if n := strings.Count(log.String(), "fs.inotify.max_user_watches"); n != 1 {
+		t.Errorf("the limit is named %d times in the log, want once:\n%s", n, log.String())
+	}
+}
+
+func TestVanishedVault(t *testing.T) {
+	for name, steps := range map[string]struct{ leave, back func(dir string) error }{
+		"moved": {
+			func(dir string) error { return os.Rename(dir, dir+".away") },
+			func(dir string) error { return os.Rename(dir+".away", dir) },
+		},
+		"unmounted": { // an empty mountpoint stays
+			func(dir string) error { return errorsOf(os.Rename(dir, dir+".away"), os.Mkdir(dir, 0o755)) },
+			func(dir string) error { return errorsOf(os.Remove(dir), os.Rename(dir+".away", dir)) },
+		},
+		"emptied": {
+			func(dir string) error { return exec.Command("sh", "-c", "rm -rf "+dir+"/*").Run() },
+			func(dir string) error { return os.WriteFile(dir+"/N.md", []byte("other"), 0o644) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, p := openDir(t, makeDir(t, "vault"), vault.Options{})
+			p.Save("N.md", "text")
+			p.Save("a/M.md", "text")
+			events := follow(t, v)
+			p.check(steps.leave(p.dir))
+			seen := await(t, events, "the vault going offline", func(ev bridge.SourceEvent) bool { return ev.Kind == bridge.EventOffline })
+			if len(seen) != 1 {
+				t.Errorf("events %+v, want one", seen)
+			}
+			_, _, err := v.Read(t.Context(), "N.md")
+			wantError(t, "read", err, bridge.ErrOffline)
+			_, err = v.Create(t.Context(), "New.md", []byte("x"), 0o644, time.Now())
+			wantError(t, "create", err, bridge.ErrOffline)
+			wantError(t, "scan", v.Scan(t.Context(), func(bridge.SourceEntry) {}), bridge.ErrOffline)
+			p.check(steps.back(p.dir))
+			seen = await(t, events, "the vault coming back", func(ev bridge.SourceEvent) bool { return ev.Kind == bridge.EventOnline })
+			if len(seen) != 1 {
+				t.Errorf("events %+v, want one", seen)
+			}
+			p.Save("N.md", "changed since")
+			await(t, events, "a save after that", is(bridge.EventChanged, "N.md"))
+			_, _, err = v.Read(t.Context(), "N.md")
+			p.check(err)
+		})
+	}
+}
+
+func errorsOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func makeDir(t *testing.T, name string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestMountedOver puts another disk over the vault and takes it away again: no
+// event tells of either.
+func TestMountedOver(t *testing.T) {
+	t.Parallel()
+	v, p := open(t, vault.Options{})
+	p.Save("N.md", "text")
+	events := follow(t, v)
+	if err := unix.Mount("relayfs-test", p.dir, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skipf("tmpfs cannot be mounted: %v", err)
+	}
+	unmount := sync.OnceValue(func() error { return unix.Unmount(p.dir, unix.MNT_DETACH) })
+	defer unmount()
+	await(t, events, "the vault going offline", func(ev bridge.SourceEvent) bool { return ev.Kind == bridge.EventOffline })
+	p.check(unmount())
+	await(t, events, "the vault coming back", func(ev bridge.SourceEvent) bool { return ev.Kind == bridge.EventOnline })
+	p.Save("N.md", "changed since")
+	if seen := await(t, events, "a save", is(bridge.EventChanged, "N.md")); len(seen) != 1 {
+		t.Errorf("events %+v, want one", seen)
+	}
+}
+
+// TestLinkFollowsItsTarget reports a change of a file under both its names.
+func TestLinkFollowsItsTarget(t *testing.T) {
+	v, p := open(t, vault.Options{})
+	p.Save("a/N.md", "1")
+	p.check(os.Symlink("a/N.md", p.path("Link.md")))
+	events := follow(t, v)
+	p.Save("a/N.md", "22")
+	names := make(map[string]bool)
+	await(t, events, "both names", func(ev bridge.SourceEvent) bool {
+		names[ev.Rel] = true
+		return names["a/N.md"] && names["Link.md"]
+	})
+}
+
+// TestRenameChains moves things again before the first move is reported, and
+// into folders that are new themselves.
+func TestRenameChains(t *testing.T) {
+	t.Parallel()
+	v, p := open(t, vault.Options{})
+	p.Save("dir/sub/N.md", "1")
+	p.Save("Two.md", "22")
+	events := follow(t, v)
+	p.Rename("dir", "step")
+	p.Rename("step", "final")
+	p.Mkdir("new")
+	p.Rename("Two.md", "new/Two.md")
+	got := make(map[string]string)
+	await(t, events, "both renames", func(ev bridge.SourceEvent) bool {
+		if ev.Kind == bridge.EventRenamed {
+			got[ev.OldRel] = ev.Rel
+		}
+		return len(got) == 2
+	})
+	if got["dir"] != "final" || got["Two.md"] != "new/Two.md" {
+		t.Errorf("renames %v", got)
+	}
+	p.Save("final/sub/N.md", "333")
+	await(t, events, "a save below the moved folder", is(bridge.EventChanged, "final/sub/N.md"))
+	p.Rename("final/sub", "back")
+	await(t, events, "a move out of it", is(bridge.EventRenamed, "back"))
+	p.Save("back/N.md", "4444")
+	await(t, events, "a save there", is(bridge.EventChanged, "back/N.md"))
+}
+
+// TestKindChanges puts a folder in place of a file and a file in place of a folder.
+func TestKindChanges(t *testing.T) {
+	v, p := open(t, vault.Options{})
+	p.Save("x", "file")
+	p.Save("y/N.md", "1")
+	events := follow(t, v)
+	p.Remove("x")
+	p.Save("x/M.md", "1")
+	await(t, events, "a note where a file was", is(bridge.EventCreated, "x/M.md"))
+	p.Remove("y")
+	p.Save("y", "file")
+	seen := await(t, events, "a file where a folder was", is(bridge.EventCreated, "y"))
+	if !slices.ContainsFunc(seen, is(bridge.EventRemoved, "y/N.md")) {
+		t.Errorf("the note in the folder is not reported removed: %+v", seen)
+	}
+}
+
+// TestFolderMadeAgain takes away a folder and makes it again at once: its watch
+// must be the new folder's.
+func TestFolderMadeAgain(t *testing.T) {
+	t.Parallel()
+	v, p := open(t, vault.Options{})
+	p.Save("dir/N.md", "1")
+	events := follow(t, v)
+	for i := range 5 {
+		p.Remove("dir")
+		p.Save("dir/N.md", strings.Repeat("x", i+2))
+		await(t, events, "the note in the new folder", is(bridge.EventChanged, "dir/N.md"))
+	}
+}
+
+func BenchmarkScan(b *testing.B) {
+	v, p := open(b, vault.Options{})
+	const notes = 100_000
+	for i := range notes {
+		dir := filepath.Join(p.dir, fmt.Sprintf("f%d", i/200))
+		if i%200 == 0 {
+			p.check(os.Mkdir(dir, 0o755))
+		}
+		p.check(os.WriteFile(filepath.Join(dir, fmt.Sprintf("Note %d.md", i)), nil, 0o644))
+	}
+	for b.Loop() {
+		n := 0
+		p.check(v.Scan(b.Context(), func(bridge.SourceEntry) { n++ }))
+		if n != notes+notes/200 {
+			b.Fatalf("found %d entries", n)
+		}
+	}
+}
+
+func BenchmarkReplace(b *testing.B) {
+	v, p := open(b, vault.Options{})
+	p.Save("dir/sub/N.md", strings.Repeat("text\n", 2000))
+	data, stamp, err := v.Read(b.Context(), "dir/sub/N.md")
+	p.check(err)
+	for b.Loop() {
+		stamp, err = v.Replace(b.Context(), "dir/sub/N.md", stamp, data, time.Now())
+		p.check(err)
+	}
+}
