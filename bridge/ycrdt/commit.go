@@ -181,16 +181,22 @@ func (tx *Txn) mergeAppended() {
 	s := tx.store
 	for _, home := range tx.touched {
 		c := &s.clients[home]
-		p := s.find(&c.index, c.before)
-		if q, ok := c.index.prev(p); ok {
+		x := &c.index
+		p := s.find(x, c.before)
+		if q, ok := x.prev(p); ok {
 			p = q
 		}
 		for ok := true; ok; {
 			q := p
-			if p, ok = c.index.next(p); ok && s.mergeable(c.index.at(q), c.index.at(p)) {
-				s.mergeTail(&c.index, q)
+			if p, ok = x.next(p); ok && s.mergeable(x.at(q), x.at(p)) {
+				s.mergeTail(x, q)
 				break
 			}
+		}
+		// What has taken in something new may now merge to its left: collecting
+		// nested types leaves GC structs unmerged.
+		if p = s.find(x, c.before); s.clockOf(&s.items[x.at(p)]) < c.before {
+			s.mergeLeft(x, p)
 		}
 	}
 }

@@ -125,16 +125,17 @@ func (d *textDelta) embed(it *item) {
 func (d *textDelta) format(it *item) {
 	key, value := d.tx.store.formatOf(it)
 	_, adds := d.tx.adds(it)
+	effect := true
 	switch {
 	case adds && !it.deleted():
-		d.formatAdded(key, value)
+		effect = d.formatAdded(key, value)
 	case adds:
 	case d.tx.removes(it):
 		d.formatRemoved(key, value)
 	case !it.deleted():
-		d.formatKept(key, value)
+		effect = d.formatKept(key, value)
 	}
-	if !it.deleted() {
+	if !it.deleted() && effect {
 		if d.op == opInsert {
 			d.flush()
 		}
@@ -142,9 +143,11 @@ func (d *textDelta) format(it *item) {
 	}
 }
 
-func (d *textDelta) formatAdded(key, value string) {
+// formatAdded and formatKept report whether the format has an effect. Yjs
+// deletes one that has none on this occasion.
+func (d *textDelta) formatAdded(key, value string) bool {
 	if d.current.get(key) == value {
-		return
+		return value == jsonNull
 	}
 	d.endRetain()
 	if value == d.old.get(key) {
@@ -152,6 +155,7 @@ func (d *textDelta) formatAdded(key, value string) {
 	} else {
 		d.set[key] = value
 	}
+	return true
 }
 
 func (d *textDelta) formatRemoved(key, value string) {
@@ -162,16 +166,22 @@ func (d *textDelta) formatRemoved(key, value string) {
 	}
 }
 
-func (d *textDelta) formatKept(key, value string) {
+func (d *textDelta) formatKept(key, value string) bool {
 	d.old[key] = value
-	if attr, ok := d.set[key]; ok && attr != value {
-		d.endRetain()
-		if value == jsonNull {
-			delete(d.set, key)
-		} else {
-			d.set[key] = value
-		}
+	attr, ok := d.set[key]
+	switch {
+	case !ok:
+		return true
+	case attr == value:
+		return value == jsonNull
 	}
+	d.endRetain()
+	if value == jsonNull {
+		delete(d.set, key)
+	} else {
+		d.set[key] = value
+	}
+	return true
 }
 
 func (d *textDelta) endRetain() {

@@ -150,6 +150,9 @@ func (w *wireStruct) appendTo(dst []byte, offset uint64) []byte {
 		return lib0.AppendUint(append(dst, kind), w.length-offset)
 	}
 	info, origin := w.info, w.origin
+	if w.inheritsParent() {
+		info &^= infoParentSub // Yjs knows of a key only from the wire
+	}
 	if offset > 0 {
 		info |= infoOrigin
 		origin = ID{w.id.Client, w.id.Clock + offset - 1}

@@ -25,6 +25,9 @@ const (
 	tagUndefined = 127
 )
 
+// nan is the form of NaN that JavaScript engines write.
+const nan = 0x7ff8000000000000
+
 // Undefined is JavaScript's undefined, which lib0 tells from null.
 type Undefined struct{}
 
@@ -298,5 +301,9 @@ func appendNumber(dst []byte, f float64) []byte {
 	if f32 := float32(f); float64(f32) == f {
 		return binary.BigEndian.AppendUint32(append(dst, tagFloat32), math.Float32bits(f32))
 	}
-	return binary.BigEndian.AppendUint64(append(dst, tagFloat64), math.Float64bits(f))
+	bits := math.Float64bits(f)
+	if f != f {
+		bits = nan
+	}
+	return binary.BigEndian.AppendUint64(append(dst, tagFloat64), bits)
 }

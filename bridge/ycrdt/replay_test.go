@@ -1,0 +1,435 @@
+package ycrdt
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"testing"
+)
+
+// A scenarioLog is what tests/peer/scenario.mjs recorded of several Yjs
+// documents: every edit and delivery with the bytes and events it caused.
+type scenarioLog struct {
+	Error   string
+	Seed    int
+	Clients []struct {
+		ID      uint64
+		Foreign bool
+	}
+	Steps []scenarioStep
+	Final []struct {
+		JSON                any
+		SV, State, Snapshot string
+	}
+}
+
+type scenarioStep struct {
+	Kind   string  `json:"k"` // "local", "foreign" or "apply"
+	Client int     `json:"c"`
+	Ops    [][]any // of a local step
+
+	Update string // of an apply step
+	Merge  []string
+	Diff   []string // update, state vector
+	From   *int
+	SV     string
+	SVU    string // state vector of the update
+
+	Updates []string `json:"u"` // emitted
+	Events  []any    `json:"e"`
+	Hash    string   `json:"h"` // sha1 of the state
+	State   string   `json:"s"` // the state, in logs that were asked for it
+}
+
+// A replica repeats in Go what one Yjs document of a log did. What only Yjs
+// can do reaches it as an update.
+type replica struct {
+	doc     *Doc
+	text    *Text
+	m       *Map
+	array   *Array
+	updates []string
+	events  []any
+}
+
+func newReplica(id uint64) *replica {
+	d := NewDoc(Options{ClientID: ClientID(id)})
+	r := &replica{doc: d, text: d.Text("t"), m: d.Map("m"), array: d.Array("a")}
+	d.OnUpdate(func(u []byte, _ any) { r.updates = append(r.updates, hex.EncodeToString(u)) })
+	r.text.Observe(func(e *TextEvent) { r.event("t", packTextDelta(e.Delta)) })
+	r.array.Observe(func(e *ArrayEvent) { r.event("a", packArrayDelta(e.Delta)) })
+	r.m.Observe(func(e *MapEvent) {
+		keys := map[string]any{}
+		for k, c := range e.Keys {
+			keys[k] = []any{c.Action, packOld(c)}
+		}
+		r.events = append(r.events, []any{"m", keys})
+	})
+	return r
+}
+
+func (r *replica) event(name string, delta []any) {
+	if len(delta) > 0 {
+		r.events = append(r.events, []any{name, delta})
+	}
+}
+
+// replay repeats the log in Go and compares every step.
+func replay(log *scenarioLog) error {
+	replicas := make([]*replica, len(log.Clients))
+	for i, c := range log.Clients {
+		id := c.ID
+		if c.Foreign {
+			id = uint64(5000 + i) // the updates that it is fed carry the other's id
+		}
+		replicas[i] = newReplica(id)
+	}
+	for i := range log.Steps {
+		if err := replayStep(replicas, &log.Steps[i]); err != nil {
+			return fmt.Errorf("seed %d, step %d (%s by %d): %w", log.Seed, i, log.Steps[i].Kind, log.Steps[i].Client, err)
+		}
+	}
+	for i, f := range log.Final {
+		d := replicas[i].doc
+		got := map[string]any{"t": replicas[i].text.String(), "m": packValue(replicas[i].m).(map[string]any)["$m"], "a": packValue(replicas[i].array).(map[string]any)["$a"]}
+		for _, err := range []error{
+			same("JSON", normalize(got), f.JSON),
+			same("state vector", hex.EncodeToString(d.EncodeStateVector()), f.SV),
+			same("state", hex.EncodeToString(d.EncodeStateAsUpdate(nil)), f.State),
+			same("snapshot", hex.EncodeToString(d.Snapshot().Encode()), f.Snapshot),
+		} {
+			if err != nil {
+				return fmt.Errorf("seed %d, end of client %d: %w", log.Seed, i, err)
+			}
+		}
+	}
+	return nil
+}
+
+func same(what string, got, want any) error {
+	if reflect.DeepEqual(got, want) {
+		return nil
+	}
+	return fmt.Errorf("%s differs:\n got %v\nwant %v", what, got, want)
+}
+
+func replayStep(replicas []*replica, s *scenarioStep) error {
+	r := replicas[s.Client]
+	r.updates, r.events = nil, nil
+	follow := s.Updates // updates that Yjs made and that r has to be fed
+	var err error
+	switch s.Kind {
+	case "local":
+		r.doc.Transact(nil, func(tx *Txn) {
+			for _, op := range s.Ops {
+				if err == nil {
+					err = r.perform(tx, op)
+				}
+			}
+		})
+		follow = follow[min(1, len(follow)):]
+	case "apply":
+		err = r.deliver(replicas, s)
+		// Behind the first, Yjs has cleaned up formats in transactions of its own.
+		follow = follow[min(len(r.updates), len(follow)):]
+	}
+	if err != nil {
+		return err
+	}
+	for _, u := range follow {
+		if err := r.doc.ApplyUpdate(mustHex(u), nil); err != nil {
+			return err
+		}
+	}
+	r.doc.mu.Lock()
+	err = r.doc.store.check()
+	r.doc.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if s.Kind != "foreign" { // who makes a change announces more deletes than who receives it
+		if err := same("updates", append([]string{}, r.updates...), s.Updates); err != nil {
+			return err
+		}
+	}
+	if err := same("events", byType(normalize(append([]any{}, r.events...)).([]any)), byType(s.Events)); err != nil {
+		return err
+	}
+	state := r.doc.EncodeStateAsUpdate(nil)
+	if s.State != "" {
+		if err := same("state", hex.EncodeToString(state), s.State); err != nil {
+			return err
+		}
+	}
+	sum := sha1.Sum(state)
+	return same("hash of the state", hex.EncodeToString(sum[:]), s.Hash)
+}
+
+// byType groups events by the type that they are of: the order among types is
+// that in which a transaction first touched them, which depends on the engine.
+func byType(events []any) map[any][]any {
+	out := map[any][]any{}
+	for _, e := range events {
+		pair := e.([]any)
+		out[pair[0]] = append(out[pair[0]], pair[1])
+	}
+	return out
+}
+
+// deliver applies the update of the step, after comparing how it was made.
+func (r *replica) deliver(replicas []*replica, s *scenarioStep) error {
+	update := mustHex(s.Update)
+	if s.From != nil {
+		got := replicas[*s.From].doc.EncodeStateAsUpdate(mustHex(s.SV))
+		if err := same("encoded state", hex.EncodeToString(got), s.Update); err != nil {
+			return err
+		}
+	}
+	if s.Merge != nil {
+		parts := make([][]byte, len(s.Merge))
+		for i, m := range s.Merge {
+			parts[i] = mustHex(m)
+		}
+		got, err := MergeUpdates(parts...)
+		if err != nil {
+			return err
+		}
+		if err := same("merged update", hex.EncodeToString(got), s.Update); err != nil {
+			return err
+		}
+	}
+	if s.Diff != nil {
+		got, err := DiffUpdate(mustHex(s.Diff[0]), mustHex(s.Diff[1]))
+		if err != nil {
+			return err
+		}
+		if err := same("diff", hex.EncodeToString(got), s.Update); err != nil {
+			return err
+		}
+	}
+	sv, err := EncodeStateVectorFromUpdate(update)
+	if err != nil {
+		return err
+	}
+	if err := same("state vector of the update", hex.EncodeToString(sv), s.SVU); err != nil {
+		return err
+	}
+	return r.doc.ApplyUpdate(update, nil)
+}
+
+func mustHex(s string) []byte {
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// perform makes one edit of a log: [kind, path, arguments...].
+func (r *replica) perform(tx *Txn, op []any) error {
+	target, err := r.resolve(tx, op[1].([]any))
+	if err != nil {
+		return err
+	}
+	num := func(i int) int { return int(op[i].(float64)) }
+	switch t := target.(type) {
+	case *Text:
+		if op[0] == "ti" {
+			t.Insert(tx, num(2), op[3].(string))
+		} else {
+			t.Delete(tx, num(2), num(3))
+		}
+	case *Map:
+		if op[0] == "md" {
+			t.Delete(tx, op[2].(string))
+			return nil
+		}
+		return t.Set(tx, op[2].(string), unpackValue(op[3]))
+	case *Array:
+		switch op[0] {
+		case "ad":
+			t.Delete(tx, num(2), num(3))
+		case "ap":
+			return t.Push(tx, unpackValue(op[2]).([]any)...)
+		default:
+			return t.Insert(tx, num(2), unpackValue(op[3]).([]any)...)
+		}
+	}
+	return nil
+}
+
+func (r *replica) resolve(tx *Txn, path []any) (any, error) {
+	target := map[any]any{"t": r.text, "m": r.m, "a": r.array}[path[0]]
+	for _, key := range path[1:] {
+		var ok bool
+		switch t := target.(type) {
+		case *Map:
+			target, ok = t.GetIn(tx, key.(string))
+		case *Array:
+			target, ok = t.GetIn(tx, int(key.(float64)))
+		}
+		if !ok {
+			return nil, fmt.Errorf("no type at path %v", path)
+		}
+	}
+	return target, nil
+}
+
+// unpackValue makes a value of its log form; see tests/peer/values.mjs.
+func unpackValue(v any) any {
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i, el := range v {
+			out[i] = unpackValue(el)
+		}
+		return out
+	case map[string]any:
+		for key, arg := range v {
+			switch key {
+			case "$u":
+				return Undefined{}
+			case "$f":
+				return map[string]float64{"-0": math.Copysign(0, -1), "NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1)}[arg.(string)]
+			case "$b":
+				return mustHex(arg.(string))
+			case "$t":
+				return NewText(arg.(string))
+			case "$m":
+				return NewMap(unpackValue(arg).(map[string]any))
+			case "$a":
+				return NewArray(unpackValue(arg).([]any)...)
+			}
+		}
+		out := make(map[string]any)
+		for k, el := range v {
+			out[k] = unpackValue(el)
+		}
+		return out
+	}
+	return v
+}
+
+// packValue is the reverse of unpackValue.
+func packValue(v any) any {
+	switch v := v.(type) {
+	case Undefined:
+		return map[string]any{"$u": 1}
+	case BigInt:
+		return map[string]any{"$n": strconv.FormatInt(int64(v), 10)}
+	case float64:
+		if v == 0 && math.Signbit(v) {
+			return map[string]any{"$f": "-0"}
+		}
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return map[string]any{"$f": map[bool]string{true: "NaN", false: map[bool]string{true: "Infinity", false: "-Infinity"}[v > 0]}[math.IsNaN(v)]}
+		}
+	case []byte:
+		return map[string]any{"$b": hex.EncodeToString(v)}
+	case Subdoc:
+		return map[string]any{"$d": v.GUID}
+	case Foreign:
+		return map[string]any{"$x": 1}
+	case *Text:
+		return map[string]any{"$t": v.String()}
+	case *Map:
+		out := make(map[string]any)
+		for k, el := range v.All() {
+			out[k] = packValue(el)
+		}
+		return map[string]any{"$m": out}
+	case *Array:
+		return map[string]any{"$a": packList(v.Values())}
+	case []any:
+		return packList(v)
+	case map[string]any:
+		out := make(map[string]any)
+		for k, el := range v {
+			out[k] = packValue(el)
+		}
+		return out
+	}
+	return v
+}
+
+func packList(values []any) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = packValue(v)
+	}
+	return out
+}
+
+func packOld(c KeyChange) any {
+	switch c.Old.(type) {
+	case *Text, *Map, *Array, Foreign:
+		return map[string]any{"$old": 1}
+	}
+	if c.Action == "add" {
+		return map[string]any{"$u": 1}
+	}
+	return packValue(c.Old)
+}
+
+func packTextDelta(delta []TextOp) (out []any) {
+	for _, op := range delta {
+		o := map[string]any{}
+		switch {
+		case op.Retain > 0:
+			o["retain"] = op.Retain
+		case op.Delete > 0:
+			o["delete"] = op.Delete
+		case op.Embed != nil:
+			o["insert"] = map[string]any{"$e": packValue(op.Embed)}
+		default:
+			o["insert"] = op.Insert
+		}
+		if op.Attributes != nil {
+			o["attributes"] = packValue(op.Attributes)
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func packArrayDelta(delta []ArrayOp) (out []any) {
+	for _, op := range delta {
+		switch {
+		case op.Retain > 0:
+			out = append(out, map[string]any{"retain": op.Retain})
+		case op.Delete > 0:
+			out = append(out, map[string]any{"delete": op.Delete})
+		default:
+			out = append(out, map[string]any{"insert": packList(op.Insert)})
+		}
+	}
+	return out
+}
+
+// normalize returns v as encoding/json would read it back.
+func normalize(v any) (out any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	if err := json.Unmarshal(data, &out); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+func decodeLog(t *testing.T, line []byte) *scenarioLog {
+	t.Helper()
+	var log scenarioLog
+	if err := json.Unmarshal(line, &log); err != nil {
+		t.Fatalf("log: %v: %.200s", err, line)
+	}
+	if log.Error != "" {
+		t.Fatalf("peer: %s", log.Error)
+	}
+	return &log
+}
