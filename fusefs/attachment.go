@@ -1,0 +1,153 @@
+package fusefs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Attachment is a file of the workspace that is not a note: an image, a PDF, a
+// canvas. Its bytes are the file's own; in suggest mode it cannot be written.
+type Attachment struct {
+	gofs.Inode
+	t    *tree
+	path bridge.Path // protected by t.mu
+
+	mu   sync.Mutex // protects the following
+	meta meta
+	// written is the file as of the last write through this mount, which the
+	// workspace notices a little later.
+	written fs.FileInfo
+}
+
+// attachmentHandle is one open descriptor of an Attachment.
+type attachmentHandle struct {
+	a      *Attachment
+	file   bridge.File
+	writes bool
+}
+
+func (a *Attachment) attr(ctx context.Context, out *fuse.Attr) error {
+	info, err := a.t.ws.Stat(ctx, a.t.pathOf(&a.path))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	size, modTime := info.Size, info.ModTime
+	if w := a.written; w != nil && (err != nil || w.ModTime().After(modTime)) {
+		size, modTime, err = w.Size(), w.ModTime(), nil
+	}
+	if err != nil {
+		return err
+	}
+	a.meta.fill(out, size, modTime, 1)
+	return nil
+}
+
+// wrote remembers what the file is after a write through this mount.
+func (a *Attachment) wrote(info fs.FileInfo) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.written = info
+	a.meta.mtime = time.Time{}
+}
+
+func (a *Attachment) Getattr(ctx context.Context, _ gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	return a.t.getattr(ctx, a, &a.path, out)
+}
+
+func (a *Attachment) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+	if size, ok := in.GetSize(); ok {
+		h, _ := fh.(*attachmentHandle)
+		if err := a.truncate(ctx, h, int64(min(size, 1<<62))); err != nil {
+			return a.t.errno("truncate", a.t.pathOf(&a.path), err)
+		}
+	}
+	a.mu.Lock()
+	a.meta.set(in, time.Now())
+	a.mu.Unlock()
+	out.SetTimeout(cacheTimeout)
+	return a.Getattr(ctx, nil, out)
+}
+
+func (a *Attachment) truncate(ctx context.Context, h *attachmentHandle, size int64) error {
+	if h == nil || !h.writes {
+		file, err := a.t.ws.OpenFile(ctx, a.t.pathOf(&a.path), os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		h = &attachmentHandle{a, file, true}
+		return errors.Join(file.Truncate(size), h.noteWrite(), file.Close())
+	}
+	return errors.Join(h.file.Truncate(size), h.noteWrite())
+}
+
+// noteWrite brings the attributes up to what was written through h.
+func (h *attachmentHandle) noteWrite() error {
+	info, err := h.file.Stat()
+	if err == nil {
+		h.a.wrote(info)
+	}
+	return err
+}
+
+func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+	p := a.t.pathOf(&a.path)
+	// The kernel gives absolute offsets, for appends too; creation was before.
+	flag := int(flags) & (syscall.O_ACCMODE | syscall.O_TRUNC)
+	writes := flag&syscall.O_ACCMODE != syscall.O_RDONLY
+	if writes && a.t.closing.Load() {
+		return nil, 0, syscall.EIO
+	}
+	if flag&syscall.O_ACCMODE == syscall.O_WRONLY {
+		flag = flag&^syscall.O_ACCMODE | os.O_RDWR // the kernel reads the rest of a page that is written in part
+	}
+	file, err := a.t.ws.OpenFile(ctx, p, flag, 0)
+	if err != nil {
+		return nil, 0, a.t.errno("open", p, err)
+	}
+	h := &attachmentHandle{a, file, writes}
+	if !writes {
+		return h, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
+	}
+	if flag&syscall.O_TRUNC != 0 {
+		err = h.noteWrite()
+	}
+	return h, fuse.FOPEN_KEEP_CACHE, a.t.errno("open", p, err)
+}
+
+func (h *attachmentHandle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	n, err := h.file.ReadAt(dest, off)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, h.errno("read", err)
+	}
+	return fuse.ReadResultData(dest[:n]), 0
+}
+
+func (h *attachmentHandle) Write(_ context.Context, data []byte, off int64) (uint32, syscall.Errno) {
+	n, err := h.file.WriteAt(data, off)
+	if err == nil {
+		err = h.noteWrite()
+	}
+	return uint32(n), h.errno("write", err)
+}
+
+func (h *attachmentHandle) Fsync(context.Context, uint32) syscall.Errno {
+	return h.errno("fsync", h.file.Sync())
+}
+
+func (h *attachmentHandle) Release(context.Context) syscall.Errno {
+	return h.errno("close", h.file.Close())
+}
+
+func (h *attachmentHandle) errno(op string, err error) syscall.Errno {
+	return h.a.t.errno(op, h.a.t.pathOf(&h.a.path), err)
+}

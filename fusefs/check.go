@@ -1,0 +1,114 @@
+package fusefs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// Check says whether dir can be mounted: FUSE is there and usable, and dir is an
+// existing directory, empty unless nonEmpty is set, on which nothing of ours is
+// mounted. A dead mount that relayfs left there is cleared away. What is missing
+// comes as a *SetupError.
+func Check(dir string, nonEmpty bool) error {
+	if err := checkDevice(); err != nil {
+		return err
+	}
+	if err := checkHelper(); err != nil {
+		return err
+	}
+	if err := clearDeadMount(dir); err != nil {
+		return err
+	}
+	return checkMountpoint(dir, nonEmpty)
+}
+
+func checkDevice() error {
+	f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
+	switch {
+	case err == nil:
+		return f.Close()
+	case errors.Is(err, fs.ErrNotExist):
+		return &SetupError{
+			Problem: "/dev/fuse does not exist",
+			Hint:    "load the kernel's module with `modprobe fuse`, or give the container --device /dev/fuse --cap-add SYS_ADMIN",
+		}
+	case errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ENXIO):
+		return &SetupError{Problem: "the kernel has no FUSE", Hint: "load its module with `modprobe fuse`", Err: err}
+	default:
+		return &SetupError{
+			Problem: "/dev/fuse cannot be opened",
+			Hint:    "run as a user who may read and write /dev/fuse (mode 0666 on most systems, or a group named fuse)",
+			Err:     err,
+		}
+	}
+}
+
+// checkHelper looks for the setuid program by which everybody but root mounts.
+func checkHelper() error {
+	if os.Geteuid() == 0 {
+		return nil
+	}
+	if _, err := exec.LookPath(helper); err != nil {
+		return &SetupError{Problem: helper + " is not in PATH", Hint: "install the package fuse3 (apt install fuse3, dnf install fuse3)"}
+	}
+	return nil
+}
+
+// clearDeadMount takes away a mount whose server is gone, if it was one of ours:
+// the kernel refuses to mount over it.
+func clearDeadMount(dir string) error {
+	_, err := os.Stat(dir)
+	if !errors.Is(err, syscall.ENOTCONN) {
+		return nil
+	}
+	fstype, tableErr := mountedAt(dir)
+	if tableErr != nil || fstype != "fuse."+fsName {
+		return &SetupError{
+			Problem: fmt.Sprintf("mountpoint %q is a dead mount of something else", dir),
+			Hint:    fmt.Sprintf("clear it with `fusermount3 -uz %s`", dir),
+			Err:     err,
+		}
+	}
+	return lazyUnmount(dir)
+}
+
+func checkMountpoint(dir string, nonEmpty bool) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &SetupError{
+			Problem: fmt.Sprintf("mountpoint %q does not exist", dir), Hint: fmt.Sprintf("make it with `mkdir -p %s`", dir),
+		}
+	case err != nil:
+		return &SetupError{Problem: fmt.Sprintf("mountpoint %q cannot be used", dir), Hint: "choose a directory of your own", Err: err}
+	case !info.IsDir():
+		return &SetupError{Problem: fmt.Sprintf("mountpoint %q is not a directory", dir), Hint: "give an empty directory"}
+	}
+	if fstype, err := mountedAt(dir); err == nil && fstype == "fuse."+fsName {
+		return &SetupError{
+			Problem: fmt.Sprintf("a relayfs is mounted at %q already", dir), Hint: fmt.Sprintf("unmount it with `relayfs unmount %s`", dir),
+		}
+	}
+	if nonEmpty {
+		return nil
+	}
+	return checkEmpty(dir)
+}
+
+func checkEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return &SetupError{Problem: fmt.Sprintf("mountpoint %q cannot be listed", dir), Hint: "choose a directory of your own", Err: err}
+	}
+	if len(entries) > 0 {
+		return &SetupError{
+			Problem: fmt.Sprintf("mountpoint %q is not empty: the mount would hide %q", dir, entries[0].Name()),
+			Hint:    "give an empty directory, or hide its files with --nonempty",
+		}
+	}
+	return nil
+}

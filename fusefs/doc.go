@@ -1,0 +1,54 @@
+// Package fusefs mounts a workspace as a directory of Folder/Name.md files.
+//
+// # Nouns
+//
+// A Server is one mount. Its root is the workspace, the root's children are the
+// Folders. A Dir is a folder of the workspace, an Attachment is a file in it
+// that is not a note, and a File is a regular file of its own: a note, or a
+// scratch file (an editor's swap, backup or temporary file), which lives in
+// memory and never leaves the mount. A File can change from the one to the
+// other: a program that saves by writing a temporary file and renaming it over
+// Name.md has, as POSIX wants it, its own inode at that name afterwards, and
+// that inode is the note from then on. A document belongs to a name, not to an
+// inode.
+//
+//	s, err := fusefs.Mount(ctx, ws, "/home/ann/notes", fusefs.Options{Author: "claude"})
+//	...
+//	err = s.Unmount() // keeps what is written and not yet closed
+//
+// # Writing
+//
+// All handles of a File share one buffer, made when the first of them writes.
+// It is committed to the workspace, as the difference to what the writing
+// process was shown, when a handle that wrote is closed (FLUSH) or synced, when
+// it is renamed over a note, and after a second of quiet for what a mapped page
+// brings late. Truncation alone publishes nothing for a while, because "empty
+// this note" and "about to write it anew" look alike. While a handle that wrote
+// is open the file shows the buffer and nothing else; what others changed
+// meanwhile is merged by the commit and shown when the handle is gone.
+//
+// # Caches
+//
+// The kernel caches attributes, names, listings and pages for an hour, and is
+// told about each change that it did not make itself. What READ returns is
+// always the version whose size and time the kernel was last given (File.image),
+// so that a reader never sees the bytes of one version cut at the length of
+// another.
+//
+// # Concurrency and lock order
+//
+//	File.commitMu  one commit of a file at a time; the only lock held across the workspace
+//	File.mu        content and attributes of one file; memory only
+//	tree.mu        names and identities; memory only
+//	shownLog.mu, processes.mu, invalidator.mu
+//
+// No lock but commitMu is held across a call to the workspace, and none across a
+// notification to the kernel: those come only from the invalidator's goroutine,
+// for which no handler ever waits. The workspace's events are taken over by
+// tree.changed, which only changes memory and queues.
+//
+// # Errors
+//
+// Every error becomes an errno in one table (errno.go); where the errno cannot
+// say why, the log does.
+package fusefs

@@ -1,0 +1,80 @@
+package fusefs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+func TestToErrno(t *testing.T) {
+	tests := []struct {
+		err  error
+		want syscall.Errno
+	}{
+		{nil, 0},
+		{bridge.ErrBadName, syscall.EINVAL},
+		{bridge.ErrNameTooLong, syscall.ENAMETOOLONG},
+		{bridge.ErrReadOnly, syscall.EROFS},
+		{bridge.ErrInvalidUTF8, syscall.EILSEQ},
+		{bridge.ErrTooLarge, syscall.EFBIG},
+		{bridge.ErrNoSpace, syscall.ENOSPC},
+		{bridge.ErrOffline, syscall.EIO},
+		{bridge.ErrRefused, syscall.EINVAL},
+		{bridge.ErrNeedsReview, syscall.EPERM},
+		{bridge.ErrNotEmpty, syscall.ENOTEMPTY},
+		{bridge.ErrIsDir, syscall.EISDIR},
+		{bridge.ErrNotDir, syscall.ENOTDIR},
+		{bridge.ErrNotNote, syscall.EINVAL},
+		{bridge.ErrClosed, syscall.EIO},
+		{fs.ErrNotExist, syscall.ENOENT},
+		{fs.ErrExist, syscall.EEXIST},
+		{fs.ErrPermission, syscall.EACCES},
+		{errors.ErrUnsupported, syscall.EXDEV},
+		{context.Canceled, syscall.EINTR},
+		{context.DeadlineExceeded, syscall.ETIMEDOUT},
+		{syscall.ENOSPC, syscall.ENOSPC},
+		{errors.New("something else"), syscall.EIO},
+	}
+	for _, tt := range tests {
+		wrapped := []error{tt.err}
+		if tt.err != nil {
+			wrapped = append(wrapped,
+				&bridge.Error{Op: "write", Path: "F/N.md", Err: tt.err},
+				fmt.Errorf("folder %q: %w", "F", tt.err))
+		}
+		for _, err := range wrapped {
+			if got, _, _ := toErrno(err); got != tt.want {
+				t.Errorf("toErrno(%v) = %v, want %v", err, got, tt.want)
+			}
+		}
+	}
+	if len(tests) < len(errnoTable()) {
+		t.Errorf("%d tests for %d rows of the table", len(tests), len(errnoTable()))
+	}
+}
+
+func TestErrnoIsLogged(t *testing.T) {
+	var out bytes.Buffer
+	tr := &tree{log: slog.New(slog.NewTextHandler(&out, nil))}
+	tr.errno("open", "F/N.md", &bridge.Error{Op: "open", Path: "F/N.md", Err: fs.ErrNotExist})
+	if out.Len() != 0 {
+		t.Errorf("a missing file is logged: %s", out.String())
+	}
+	tr.errno("unlink", "F/N.md", &bridge.Error{Op: "remove", Path: "F/N.md", Err: bridge.ErrNeedsReview})
+	if !strings.Contains(out.String(), "level=WARN") || !strings.Contains(out.String(), "suggest mode") {
+		t.Errorf("a refusal is logged as %q", out.String())
+	}
+	out.Reset()
+	tr.errno("write", "F/N.md", errors.New("bolt: page 7 is bad"))
+	if !strings.Contains(out.String(), "level=ERROR") {
+		t.Errorf("an unknown error is logged as %q", out.String())
+	}
+}

@@ -1,0 +1,240 @@
+package fusefs
+
+import (
+	"context"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// File is a regular file of its own: a note, or a scratch file. A rename can
+// make the one the other.
+type File struct {
+	fs.Inode
+	t    *tree
+	path bridge.Path // of a note; protected by t.mu
+
+	// commitMu admits one commit at a time. It is held across the workspace.
+	commitMu sync.Mutex
+
+	mu       sync.Mutex // protects the following
+	note     bool
+	doc      uint64 // the note's ID in the workspace, 0 while it is not there
+	unlinked bool   // the name is gone; who has it open keeps the content
+	meta     meta
+	handles  map[*Handle]struct{}
+
+	// buf is the content of a scratch file, and of a note that is being written.
+	buf *buffer
+	// image is what the kernel was last told of a note without a buffer, and
+	// what reads return. latest is the newest version known, nil if there is a
+	// newer one that has not been read.
+	image  image
+	latest *bridge.Version
+	// notBefore is the earliest modification time a new image may have.
+	notBefore time.Time
+	timer     *time.Timer // the next look at whether to commit
+	charged   int64       // bytes accounted to the scratch layer
+}
+
+func (t *tree) newFile(mode uint32) *File {
+	return &File{t: t, meta: t.newMeta(mode), handles: make(map[*Handle]struct{})}
+}
+
+func (t *tree) newScratchFile(mode uint32) *File {
+	f := t.newFile(mode)
+	f.buf = &buffer{modTime: time.Now()}
+	return f
+}
+
+// attr reads a note anew, so that the kernel gets the size and time of the
+// newest version, and from here on its bytes.
+func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
+	if err := f.refresh(ctx); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	nlink := uint32(1)
+	if f.unlinked {
+		nlink = 0
+	}
+	f.meta.fill(out, f.size(), f.modTime(), nlink)
+	return nil
+}
+
+// size is the content's length. mu is held.
+func (f *File) size() int64 {
+	if f.buf != nil {
+		return int64(len(f.buf.data))
+	}
+	return int64(len(f.image.text))
+}
+
+func (f *File) modTime() time.Time {
+	if f.buf != nil {
+		return f.buf.modTime
+	}
+	return f.image.modTime
+}
+
+// readAt copies content to dest. mu is held.
+func (f *File) readAt(dest []byte, off int64) int {
+	switch {
+	case off >= f.size():
+		return 0
+	case f.buf != nil:
+		return copy(dest, f.buf.data[off:])
+	}
+	return copy(dest, f.image.text[off:])
+}
+
+// content is a copy of what the file holds. mu is held.
+func (f *File) content() string {
+	if f.buf != nil {
+		return string(f.buf.data)
+	}
+	return f.image.text
+}
+
+func (f *File) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	return f.t.getattr(ctx, f, &f.path, out)
+}
+
+func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+	if size, ok := in.GetSize(); ok {
+		h, _ := fh.(*Handle)
+		if errno := f.truncate(ctx, h, int64(min(size, 1<<62))); errno != 0 {
+			return errno
+		}
+	}
+	f.mu.Lock()
+	f.meta.set(in, time.Now())
+	f.mu.Unlock()
+	out.SetTimeout(cacheTimeout)
+	return f.Getattr(ctx, nil, out)
+}
+
+// truncate sets the size, through h or, for truncate(2), nil.
+func (f *File) truncate(ctx context.Context, h *Handle, size int64) syscall.Errno {
+	if errno := f.writable(ctx); errno != 0 {
+		return errno
+	}
+	if err := f.refresh(ctx); err != nil {
+		return f.t.errno("truncate", f.t.pathOf(&f.path), err)
+	}
+	by := f.t.procs.of(ctx)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if errno := f.fits(size); errno != 0 {
+		return errno
+	}
+	if f.size() == size {
+		return 0
+	}
+	f.edit().truncate(int(size))
+	f.changed(h, by)
+	return 0
+}
+
+// writable says whether the content may be changed at all.
+func (f *File) writable(ctx context.Context) syscall.Errno {
+	if f.t.closing.Load() {
+		return syscall.EIO
+	}
+	f.mu.Lock()
+	note, doc, v := f.note, f.doc, f.latest
+	f.mu.Unlock()
+	if !note {
+		return 0
+	}
+	if f.t.readOnly || v != nil && v.ReadOnly() {
+		return syscall.EROFS
+	}
+	if doc == 0 {
+		return 0
+	}
+	info, err := f.t.ws.Stat(ctx, f.t.pathOf(&f.path))
+	if err == nil && info.ReadOnly {
+		return syscall.EROFS
+	}
+	return 0
+}
+
+// fits says whether the content may be size bytes long, and accounts for it. mu
+// is held.
+func (f *File) fits(size int64) syscall.Errno {
+	if f.note {
+		if size > bridge.MaxNote {
+			return syscall.EFBIG
+		}
+		return 0
+	}
+	if size > maxScratch {
+		return syscall.EFBIG
+	}
+	more := size - f.charged
+	if more > 0 && f.t.scratch.Load()+more > maxScratch {
+		return syscall.ENOSPC
+	}
+	f.t.scratch.Add(more)
+	f.charged = size
+	return 0
+}
+
+// release gives back what the file was charged, when its name is gone or it is
+// no longer scratch.
+func (f *File) release() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.t.scratch.Add(-f.charged)
+	f.charged = 0
+}
+
+// untouchedSince says that nobody has the file open or changed it since t.
+func (f *File) untouchedSince(t time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.handles) == 0 && f.modTime().Before(t) && f.meta.ctime.Before(t)
+}
+
+// unlink makes f a file without a name: what has it open keeps it, as POSIX
+// wants, and nothing of it is committed any more.
+func (f *File) unlink() {
+	f.mu.Lock()
+	f.detach()
+	f.unlinked = true
+	f.mu.Unlock()
+	f.release()
+}
+
+// detach makes a note a scratch file with the content it shows. mu is held.
+func (f *File) detach() {
+	if !f.note {
+		return
+	}
+	if f.buf == nil {
+		f.buf = &buffer{data: []byte(f.image.text), modTime: f.image.modTime}
+	}
+	f.note, f.doc = false, 0
+	f.image, f.latest = image{}, nil
+	f.t.saved(f)
+}
+
+// saved and dirtied keep the list of notes that have a buffer.
+func (t *tree) saved(f *File) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.unsaved, f)
+}
+
+func (t *tree) dirtied(f *File) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.unsaved[f] = struct{}{}
+}

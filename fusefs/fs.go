@@ -1,0 +1,190 @@
+package fusefs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Options configure a mount. The zero value is a private mount of an empty
+// directory.
+type Options struct {
+	Author     string       // whom suggestions made through the mount are from
+	AllowOther bool         // let other users in; needs user_allow_other in /etc/fuse.conf
+	NonEmpty   bool         // mount over a directory that is not empty, and hide what is in it
+	Debug      bool         // log every request
+	Logger     *slog.Logger // nil discards
+}
+
+const (
+	// lingerAfterDetach is how long a busy mount is served after it was detached.
+	lingerAfterDetach = 5 * time.Second
+	// housekeeping is how often expired scratch files and forgotten inodes are dropped.
+	housekeeping = 10 * time.Minute
+)
+
+// Server is one mount.
+type Server struct {
+	tree  *tree
+	fuse  *fuse.Server
+	dir   string
+	stop  context.CancelFunc // ends the goroutines beside the server's own
+	tasks sync.WaitGroup
+	ended chan struct{} // closed when nothing is served any more and all is committed
+	gone  chan struct{} // closed when ended, or some time after a busy mount was detached
+	leave sync.Once     // closes gone
+}
+
+// Mount serves ws at dir and returns when the root can be listed. dir passes
+// Check first. ctx bounds the mounting, not the mount. The workspace must be
+// started; it is told its mountpoint.
+func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*Server, error) {
+	if err := Check(dir, o.NonEmpty); err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	t := newTree(ws, o)
+	server, err := fuse.NewServer(fs.NewNodeFS(t.root, nodeOptions()), dir, mountOptions(ws.Options().ReadOnly, o, t.log))
+	if err != nil {
+		return nil, &SetupError{
+			Problem: fmt.Sprintf("%q cannot be mounted", dir),
+			Hint:    "run `relayfs doctor`; --allow-other needs user_allow_other in /etc/fuse.conf",
+			Err:     err,
+		}
+	}
+	s := &Server{tree: t, fuse: server, dir: dir, ended: make(chan struct{}), gone: make(chan struct{})}
+	s.start()
+	if err := server.WaitMount(); err != nil {
+		return nil, errors.Join(err, s.Unmount())
+	}
+	ws.SetMountpoint(dir)
+	return s, nil
+}
+
+func nodeOptions() *fs.Options {
+	timeout := cacheTimeout
+	return &fs.Options{
+		EntryTimeout: &timeout, AttrTimeout: &timeout, NegativeTimeout: &timeout,
+		NullPermissions: true,
+		RootStableAttr:  &fs.StableAttr{Ino: 1},
+	}
+}
+
+func mountOptions(readOnly bool, o Options, log *slog.Logger) *fuse.MountOptions {
+	m := &fuse.MountOptions{
+		AllowOther: o.AllowOther,
+		FsName:     fsName, Name: fsName,
+		DisableXAttrs:     true,
+		ExtraCapabilities: fuse.CAP_ATOMIC_O_TRUNC,
+		DirectMount:       os.Geteuid() == 0,
+		// The kernel checks permissions by the attributes it has.
+		Options: []string{"default_permissions"},
+		Debug:   o.Debug,
+		Logger:  slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	if readOnly {
+		m.Options = append(m.Options, "ro")
+	}
+	return m
+}
+
+// start runs the server and what goes with it.
+func (s *Server) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stop = cancel
+	unsubscribe := s.tree.ws.Subscribe(s.tree.changed)
+	s.tasks.Go(func() { s.tree.inval.run(ctx) })
+	s.tasks.Go(func() { s.tree.housekeep(ctx) })
+	go func() {
+		s.fuse.Serve() // until unmounted, by whomever
+		s.tree.closing.Store(true)
+		_ = s.tree.commitAll() // errors are logged
+		s.tree.settleParked(context.Background(), "")
+		unsubscribe()
+		s.stop()
+		s.tasks.Wait()
+		s.tree.ws.SetMountpoint("")
+		close(s.ended)
+		s.leave.Do(func() { close(s.gone) })
+	}()
+}
+
+// Wait returns when the mount is gone, whoever unmounted it, and what had been
+// written is committed.
+func (s *Server) Wait() { <-s.gone }
+
+// Unmount refuses new writes, commits what is written and not yet closed, and
+// unmounts. If programs use the mount it is detached: they are served for some
+// seconds more. The error says what could not be committed or unmounted.
+func (s *Server) Unmount() error {
+	s.tree.closing.Store(true)
+	err := s.tree.commitAll()
+	s.tree.settleParked(context.Background(), "")
+	select {
+	case <-s.ended:
+		return err
+	default:
+	}
+	if unmountErr := s.fuse.Unmount(); unmountErr != nil {
+		s.tree.log.Warn("mount is busy: detached", "mountpoint", s.dir, bridge.LogErr, unmountErr)
+		err = errors.Join(err, s.detach())
+	}
+	<-s.gone
+	return err
+}
+
+func (s *Server) detach() error {
+	time.AfterFunc(lingerAfterDetach, func() { s.leave.Do(func() { close(s.gone) }) })
+	if fstype, err := mountedAt(s.dir); err == nil && fstype != "fuse."+fsName {
+		return nil // somebody else was faster
+	}
+	return lazyUnmount(s.dir)
+}
+
+// commitAll commits every note that has something to commit, an emptied one too.
+func (t *tree) commitAll() error {
+	t.mu.Lock()
+	files := make([]*File, 0, len(t.unsaved))
+	for f := range t.unsaved {
+		files = append(files, f)
+	}
+	t.mu.Unlock()
+	var errs []error
+	for _, f := range files {
+		if err := f.commit(context.Background(), true); err != nil {
+			t.commitErrno("commit", t.pathOf(&f.path), err)
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// housekeep drops what is no longer needed, now and then, until ctx ends.
+func (t *tree) housekeep(ctx context.Context) {
+	tick := time.NewTicker(housekeeping)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			t.expireScratch(now.Add(-scratchExpiry))
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package fusefs
+
+import (
+	"context"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Handle is one open descriptor of a File.
+type Handle struct {
+	f        *File
+	by       process
+	reads    bool
+	appends  bool
+	wrote    bool            // changed the content; protected by f.mu
+	recorded *bridge.Version // last one recorded as shown; protected by f.mu
+}
+
+// Open opens a note or a scratch file.
+func (f *File) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY
+	if err := f.learn(ctx); err != nil {
+		return nil, 0, f.t.errno("open", f.t.pathOf(&f.path), err)
+	}
+	if writes {
+		if errno := f.writable(ctx); errno != 0 {
+			return nil, 0, errno
+		}
+	}
+	h := f.newHandle(ctx, flags)
+	if writes && flags&syscall.O_TRUNC != 0 {
+		if errno := f.truncate(ctx, h, 0); errno != 0 {
+			h.Release(ctx)
+			return nil, 0, errno
+		}
+	}
+	fuseFlags := uint32(fuse.FOPEN_KEEP_CACHE)
+	if !writes {
+		fuseFlags |= fuse.FOPEN_NOFLUSH
+	}
+	return h, fuseFlags, 0
+}
+
+func (f *File) newHandle(ctx context.Context, flags uint32) *Handle {
+	h := &Handle{
+		f: f, by: f.t.procs.of(ctx),
+		reads:   flags&syscall.O_ACCMODE != syscall.O_WRONLY,
+		appends: flags&syscall.O_APPEND != 0,
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.handles[h] = struct{}{}
+	h.see()
+	return h
+}
+
+// see records that h's process is shown the note as it is. f.mu is held.
+func (h *Handle) see() {
+	f := h.f
+	if !h.reads || !f.note || f.doc == 0 || f.buf != nil || f.image.version == h.recorded {
+		return
+	}
+	h.recorded = f.image.version
+	f.t.shown.add(f.doc, h.by, f.image)
+}
+
+// Read returns bytes of the version whose size the kernel has.
+func (h *Handle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	h.f.mu.Lock()
+	defer h.f.mu.Unlock()
+	h.see()
+	return fuse.ReadResultData(dest[:h.f.readAt(dest, off)]), 0
+}
+
+// Write changes the shared buffer.
+func (h *Handle) Write(_ context.Context, data []byte, off int64) (uint32, syscall.Errno) {
+	f := h.f
+	if f.t.closing.Load() {
+		return 0, syscall.EIO
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	// The kernel computes the end of the file from the size it has cached. That is
+	// the image's, from which the buffer starts; if a new version came between,
+	// an append still is one. (A mapped page of a file that others append to comes
+	// with its true offset, but then there is a buffer.)
+	appended := h.appends && f.buf == nil && off != f.size()
+	end := off + int64(len(data))
+	if appended {
+		end = f.size() + int64(len(data))
+		f.t.inval.content(f)
+	}
+	if errno := f.fits(max(f.size(), end)); errno != 0 {
+		return 0, errno
+	}
+	f.edit().writeAt(data, off, appended)
+	f.changed(h, h.by)
+	return uint32(len(data)), 0
+}
+
+// Flush is close(2), on one of the descriptors that share the handle: what the
+// handle wrote is kept when it returns, or close reports why not. It may come
+// before the first byte (a shell's redirection) and again after more.
+func (h *Handle) Flush(ctx context.Context) syscall.Errno {
+	h.f.mu.Lock()
+	wrote := h.wrote
+	h.f.mu.Unlock()
+	if !wrote {
+		return 0
+	}
+	return h.commit(ctx, "flush", false)
+}
+
+// Fsync keeps the content, also if it is empty.
+func (h *Handle) Fsync(ctx context.Context, _ uint32) syscall.Errno {
+	return h.commit(ctx, "fsync", true)
+}
+
+func (h *Handle) commit(ctx context.Context, op string, force bool) syscall.Errno {
+	err := h.f.commit(ctx, force)
+	return h.f.t.commitErrno(op, h.f.t.pathOf(&h.f.path), err)
+}
+
+// Release ends the handle. What came after the last flush, from a mapped page,
+// is committed now; nobody can be told if that fails.
+func (h *Handle) Release(ctx context.Context) syscall.Errno {
+	f := h.f
+	f.mu.Lock()
+	due := h.wrote && f.note && f.buf != nil && f.buf.due() && f.buf.failed != f.buf.gen
+	if !due {
+		f.closed(h)
+		f.mu.Unlock()
+		return 0
+	}
+	f.mu.Unlock()
+	_ = h.commit(ctx, "release", false) // an error is logged
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed(h)
+	return 0
+}

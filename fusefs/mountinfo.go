@@ -1,0 +1,74 @@
+package fusefs
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// fsName is the mount's source, and "fuse."+fsName its type in the kernel's
+// table of mounts.
+const fsName = "relayfs"
+
+// mountedAt returns the type of the file system mounted at dir, "" if none is.
+// It asks the kernel's table and never touches dir, which may be a dead mount.
+func mountedAt(dir string) (fstype string, err error) {
+	dir, err = realDir(dir)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return findMount(f, dir)
+}
+
+// realDir resolves the symbolic links of dir's parent, but not dir itself.
+func realDir(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	parent, err := filepath.EvalSymlinks(filepath.Dir(dir))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(parent, filepath.Base(dir)), nil
+}
+
+// findMount reads a table in the format of /proc/self/mountinfo, see proc(5).
+// Of several mounts at dir the last one is on top.
+func findMount(table io.Reader, dir string) (fstype string, err error) {
+	lines := bufio.NewScanner(table)
+	for lines.Scan() {
+		// 36 35 98:0 /root /mount/point rw,noatime master:1 - ext4 /dev/sda rw
+		before, after, ok := strings.Cut(lines.Text(), " - ")
+		fields := strings.Fields(before)
+		if !ok || len(fields) < 5 || unescapeOctal(fields[4]) != dir {
+			continue
+		}
+		fstype, _, _ = strings.Cut(after, " ")
+	}
+	return fstype, lines.Err()
+}
+
+// unescapeOctal undoes \040 and its like, by which the kernel writes blanks.
+func unescapeOctal(s string) string {
+	var out strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+3 < len(s) {
+			if c, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
+				out.WriteByte(byte(c))
+				i += 3
+				continue
+			}
+		}
+		out.WriteByte(s[i])
+	}
+	return out.String()
+}

@@ -1,0 +1,373 @@
+package fusefs
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// How a note's content goes to the workspace and comes from it.
+
+const (
+	// quiet is how long after the last write content is committed that no flush
+	// has committed: pages of a mapping are written back at the kernel's leisure.
+	quiet = time.Second
+	// emptyGrace is how long a note stays emptied on this mount alone. A program
+	// that was killed between truncating and writing looks just like one that
+	// wanted the note empty.
+	emptyGrace = 5 * time.Second
+	// newGrace is the same for a new note, for which being empty does no harm.
+	newGrace = time.Second
+)
+
+// learn takes note of the newest version without showing it yet: the kernel
+// still has the size of the image.
+func (f *File) learn(ctx context.Context) error {
+	f.mu.Lock()
+	ask := f.note && f.doc != 0 && f.buf == nil
+	f.mu.Unlock()
+	if !ask {
+		return nil
+	}
+	v, err := f.t.ws.Open(ctx, f.t.pathOf(&f.path))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil {
+		if f.image.version != nil && errors.Is(err, fs.ErrNotExist) {
+			return nil // removed while open: it lives on as it was
+		}
+		return err
+	}
+	f.newer(v)
+	if f.image.version == nil {
+		f.show()
+	}
+	return nil
+}
+
+// refresh is learn and show, for answers that carry the size and time.
+func (f *File) refresh(ctx context.Context) error {
+	if err := f.learn(ctx); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.show()
+	return nil
+}
+
+// newer keeps v if it is newer than latest. mu is held.
+func (f *File) newer(v *bridge.Version) {
+	if f.note && (f.latest == nil || v.Seq() > f.latest.Seq()) {
+		f.latest = v
+	}
+}
+
+// show makes latest the image. mu is held.
+func (f *File) show() {
+	if !f.note || f.buf != nil || f.latest == nil || f.image.version == f.latest && f.image.exact() {
+		return
+	}
+	was := f.image
+	f.image = image{f.latest.Text(), f.latest.ModTime(), f.latest}
+	if f.image.modTime.Before(f.notBefore) {
+		f.image.modTime = f.notBefore
+	}
+	if was.version != nil && was.text != f.image.text {
+		f.meta.mtime = time.Time{} // what somebody set was the time of other content
+	}
+	for h := range f.handles {
+		h.see()
+	}
+}
+
+// published takes over an event: the note has a new version v, or one that is
+// not in memory if v is nil.
+func (f *File) published(v *bridge.Version, mine, visible bool) {
+	f.mu.Lock()
+	if v != nil {
+		f.newer(v)
+	} else {
+		f.latest = nil
+	}
+	tell := !mine && visible && f.note && f.buf == nil
+	f.mu.Unlock()
+	if tell {
+		f.t.inval.content(f)
+	}
+}
+
+// edit returns the buffer, made from the image if there is none. mu is held.
+func (f *File) edit() *buffer {
+	if f.buf == nil {
+		f.buf = &buffer{data: []byte(f.image.text), from: f.image, first: true}
+		f.t.dirtied(f)
+	}
+	return f.buf
+}
+
+// changed records that by changed the buffer through h, or nil. mu is held.
+func (f *File) changed(h *Handle, by process) {
+	f.buf.touch(by, time.Now())
+	f.meta.mtime = time.Time{}
+	if h != nil {
+		h.wrote = true
+	}
+	if f.note {
+		f.arm(quiet)
+	}
+}
+
+// frozen says that a handle that wrote at positions of its own is open: the file
+// must keep showing what it wrote. mu is held.
+func (f *File) frozen() bool {
+	for h := range f.handles {
+		if h.wrote && !h.appends {
+			return true
+		}
+	}
+	return false
+}
+
+// change is a state of the buffer on its way to the workspace.
+type change struct {
+	buf   *buffer
+	gen   uint64
+	path  bridge.Path
+	doc   uint64
+	text  string
+	by    process
+	write bridge.Write
+}
+
+// commit brings what the buffer holds to the workspace, durably. A buffer that
+// was only emptied is left alone unless force is set. After an error the buffer
+// stays, so that the writer can save again.
+func (f *File) commit(ctx context.Context, force bool) error {
+	f.commitMu.Lock()
+	defer f.commitMu.Unlock()
+	c, ok := f.pending(force)
+	if !ok {
+		return nil
+	}
+	res, doc, err := f.t.store(context.WithoutCancel(ctx), c.path, c.doc, c.write)
+	f.stored(c, res, doc, err)
+	return err
+}
+
+// pending is what there is to commit.
+func (f *File) pending(force bool) (c change, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b := f.buf
+	if !f.note || b == nil || !b.dirty() || b.emptied && !force {
+		return change{}, false
+	}
+	c = change{buf: b, gen: b.gen, path: f.t.pathOf(&f.path), doc: f.doc, text: string(b.data), by: b.writer}
+	c.write = f.t.writeOf(f.doc, b.writer, b.from, b.first, c.text)
+	c.write.ModTime = b.modTime
+	return c, true
+}
+
+// writeOf is the write of text by somebody who started from an image, and, if it
+// is its first, may have computed text from anything it was shown before.
+func (t *tree) writeOf(doc uint64, by process, from image, first bool, text string) bridge.Write {
+	var shown []image
+	if first && doc != 0 {
+		shown = t.shown.images(doc, by)
+	}
+	if from.version != nil && !slices.Contains(shown, from) {
+		shown = append(shown, from)
+	}
+	w := bridge.Write{Text: text}
+	if len(shown) > 0 {
+		w = asWrite(shown, text)
+	}
+	w.By = bridge.Author{Name: t.author, Session: "mount-" + strconv.Itoa(by.session)}
+	w.Origin = t
+	return w
+}
+
+// store writes the note at p, or creates it if doc is 0.
+func (t *tree) store(ctx context.Context, p bridge.Path, doc uint64, w bridge.Write) (bridge.Result, uint64, error) {
+	if doc != 0 {
+		res, err := t.ws.Write(ctx, p, w)
+		return res, doc, err
+	}
+	res, err := t.ws.Create(ctx, p, w)
+	if errors.Is(err, fs.ErrExist) { // somebody else made it in the meantime
+		res, err = t.ws.Write(ctx, p, w)
+	}
+	if err != nil {
+		return res, 0, err
+	}
+	info, err := t.ws.Stat(ctx, p)
+	return res, info.ID, err
+}
+
+// stored takes over the outcome of a commit.
+func (f *File) stored(c change, res bridge.Result, doc uint64, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil {
+		c.buf.failed = c.gen
+		return
+	}
+	for _, warning := range res.Warnings {
+		f.t.log.Warn("note written", bridge.LogPath, string(c.path), slog.String("warning", warning))
+	}
+	if !f.note {
+		return // parked or unlinked meanwhile
+	}
+	if f.doc == 0 {
+		f.doc = doc
+		f.t.bound(c.path, f, doc)
+	}
+	f.newer(res.Version)
+	wrote := f.written(c, res.Version)
+	f.t.shown.wrote(doc, c.by, wrote)
+	if f.buf == c.buf {
+		f.buf.from, f.buf.kept, f.buf.first = wrote, c.gen, false
+		f.settle()
+	}
+}
+
+// written is what the writer knows after its write became v. Its own bytes keep
+// the time of its last write; if somebody else's change is in v too, what others
+// are shown is later than that. mu is held.
+func (f *File) written(c change, v *bridge.Version) image {
+	if v.Text() == c.text {
+		if c.buf.gen == c.gen && !c.buf.modTime.Equal(v.ModTime()) {
+			c.buf.modTime = v.ModTime() // the same bytes as before keep their time
+			f.t.inval.content(f)
+		}
+		return image{c.text, v.ModTime(), v}
+	}
+	f.notBefore = c.buf.modTime.Add(time.Millisecond)
+	return image{c.text, c.buf.modTime, v}
+}
+
+// bound records the ID that a new note got.
+func (t *tree) bound(p bridge.Path, f *File, doc uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.inos[doc] = f.StableAttr().Ino
+	if k := t.nodes[p]; k != nil && k.node == f {
+		t.put(p, f, doc)
+	}
+}
+
+// settle ends the buffer once everything is committed and nobody counts on
+// positions in it. mu is held.
+func (f *File) settle() {
+	if !f.note || f.buf == nil || f.buf.dirty() || f.frozen() {
+		return
+	}
+	f.image = f.buf.from
+	f.dropBuffer()
+	if f.latest == nil || f.latest.Text() != f.image.text {
+		f.t.inval.content(f)
+	}
+}
+
+func (f *File) dropBuffer() {
+	f.buf = nil
+	f.t.saved(f)
+	for h := range f.handles {
+		h.see()
+	}
+}
+
+// closed forgets h. A buffer whose commit failed goes with the last handle that
+// wrote: its program has been told. mu is held.
+func (f *File) closed(h *Handle) {
+	delete(f.handles, h)
+	b := f.buf
+	if !f.note || b == nil || f.frozen() {
+		return
+	}
+	if b.dirty() && b.failed == b.gen {
+		f.giveUp()
+		return
+	}
+	if b.dirty() {
+		b.touched = time.Now()
+		f.arm(quiet)
+		return
+	}
+	f.settle()
+}
+
+// giveUp shows the note as it is without what could not be committed. A note
+// that does not exist vanishes. mu is held.
+func (f *File) giveUp() {
+	f.dropBuffer()
+	f.t.inval.content(f)
+	if f.doc != 0 {
+		f.show()
+		return
+	}
+	f.detachNew()
+}
+
+// detachNew makes a note that was never created a file without a name. mu is held.
+func (f *File) detachNew() {
+	f.detach()
+	f.unlinked = true
+	f.t.mu.Lock()
+	p := f.path
+	f.t.forget(p, f)
+	f.t.mu.Unlock()
+	f.t.entryChanged(p)
+}
+
+// arm has tick look after d, unless it is going to anyway. mu is held.
+func (f *File) arm(d time.Duration) {
+	if f.timer == nil {
+		f.timer = time.AfterFunc(d, f.tick)
+	}
+}
+
+// tick commits what has been left alone for long enough.
+func (f *File) tick() {
+	f.mu.Lock()
+	f.timer = nil
+	wait, due := f.untilCommit(time.Now())
+	if due && wait > 0 {
+		f.arm(wait)
+	}
+	force := f.buf != nil && f.buf.emptied
+	f.mu.Unlock()
+	if !due || wait > 0 {
+		return
+	}
+	if err := f.commit(context.Background(), force); err != nil {
+		f.t.commitErrno("commit", f.t.pathOf(&f.path), err)
+	}
+}
+
+// untilCommit is how long to wait before the buffer is committed without being
+// asked; not due if that would be wrong. mu is held.
+func (f *File) untilCommit(now time.Time) (wait time.Duration, due bool) {
+	b := f.buf
+	if !f.note || b == nil || !b.dirty() || b.failed == b.gen {
+		return 0, false
+	}
+	limit := quiet
+	if b.emptied {
+		if f.frozen() {
+			return 0, false // its writer may only now begin
+		}
+		limit = emptyGrace
+		if f.doc == 0 {
+			limit = newGrace
+		}
+	}
+	return b.touched.Add(limit).Sub(now), true
+}

@@ -1,0 +1,191 @@
+package fusefs
+
+import (
+	"context"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Editors save by moving the note away and making a new file in its place, and
+// mv does by unlinking it first. Taken literally that deletes the document for
+// everybody and makes another. So a note whose name goes away is parked: hidden
+// here, untouched in the workspace. A file that is made at its name within a
+// moment is the note, written anew. Otherwise the move or the removal was meant,
+// and the structure policy decides.
+
+// parkGrace is how long a name may be missing during a save.
+const parkGrace = 3 * time.Second
+
+// parking is a note that is hidden for now.
+type parking struct {
+	doc    uint64
+	image  image       // what it showed
+	target bridge.Path // where it was renamed to, "" if unlinked or out of the workspace
+	why    string
+	timer  *time.Timer
+}
+
+// replaces knows the programs that unlink a file in order to put another in its
+// place: mv between file systems, cp --remove-destination, install. Unlink(2)
+// alone does not tell them from rm.
+func replaces(program string) bool {
+	switch program {
+	case "mv", "cp", "install", "ginstall":
+		return true
+	}
+	return false
+}
+
+// park hides the note at p. Its inode goes on as a file of its own, with the
+// content it shows.
+func (t *tree) park(p bridge.Path, f *File, target bridge.Path, why string) {
+	f.mu.Lock()
+	pk := &parking{doc: f.doc, image: f.image, target: target, why: why}
+	if f.buf != nil {
+		pk.image = f.buf.from
+	}
+	f.detach()
+	_ = f.fits(f.size()) // a backup may exceed the scratch layer: it is one more copy, for a while
+	f.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.forget(p, f)
+	t.inos[pk.doc] = t.newIno() // the old number stays with the old inode
+	t.epoch++
+	t.parked[p] = pk
+	pk.timer = time.AfterFunc(parkGrace, func() { t.graceOver(context.Background(), p, pk) })
+}
+
+// unpark ends the parking at p, nil if there is none. mu is held.
+func (t *tree) unpark(p bridge.Path) *parking {
+	pk := t.parked[p]
+	if pk == nil {
+		return nil
+	}
+	pk.timer.Stop()
+	delete(t.parked, p)
+	t.epoch++
+	return pk
+}
+
+// graceOver does for real what was done to the name, or brings the note back.
+func (t *tree) graceOver(ctx context.Context, p bridge.Path, pk *parking) {
+	t.mu.Lock()
+	mine := t.parked[p] == pk
+	t.mu.Unlock()
+	if !mine {
+		return
+	}
+	err := t.restructure(ctx, p, pk)
+	t.mu.Lock()
+	if t.parked[p] == pk {
+		t.unpark(p)
+	}
+	t.mu.Unlock()
+	if err == nil {
+		return
+	}
+	t.entryChanged(p)
+	t.log.Warn("note is back at its name", bridge.LogPath, string(p), "was", pk.why, bridge.LogErr, err)
+}
+
+func (t *tree) restructure(ctx context.Context, p bridge.Path, pk *parking) error {
+	if t.ws.Options().Structure != bridge.StructureDirect {
+		return &bridge.Error{Op: "remove", Path: p, Err: bridge.ErrNeedsReview}
+	}
+	if pk.why == whyUnlinked {
+		return t.ws.Remove(ctx, p, t)
+	}
+	if pk.target == "" {
+		return &bridge.Error{Op: "rename", Path: p, Err: syscall.EXDEV}
+	}
+	return t.ws.Rename(ctx, p, pk.target, false, t)
+}
+
+const (
+	whyUnlinked = "unlinked"
+	whyRenamed  = "renamed away"
+)
+
+// settleParked ends the grace of everything below p now.
+func (t *tree) settleParked(ctx context.Context, p bridge.Path) {
+	t.mu.Lock()
+	due := make(map[bridge.Path]*parking)
+	for at, pk := range t.parked {
+		if at == p || p == "" || strings.HasPrefix(string(at), string(p)+"/") {
+			due[at] = pk
+		}
+	}
+	t.mu.Unlock()
+	for at, pk := range due {
+		t.graceOver(ctx, at, pk)
+	}
+}
+
+// Unlink removes a name.
+func (d *Dir) Unlink(ctx context.Context, name string) syscall.Errno {
+	t := d.t
+	if errno, done := t.unlinkScratch(d, name); done {
+		return errno
+	}
+	n, p, err := d.child(ctx, name)
+	if err != nil {
+		return t.errno("unlink", p, err)
+	}
+	switch n := n.(type) {
+	case *File:
+		return t.unlinkNote(ctx, d, p, n)
+	case *Attachment:
+		return t.errno("unlink", p, t.ws.Remove(context.WithoutCancel(ctx), p, t))
+	}
+	return syscall.EISDIR
+}
+
+func (d *ScratchDir) Unlink(_ context.Context, name string) syscall.Errno {
+	if errno, done := d.t.unlinkScratch(d, name); done {
+		return errno
+	}
+	return syscall.ENOENT
+}
+
+func (t *tree) unlinkScratch(dir folder, name string) (errno syscall.Errno, done bool) {
+	t.mu.Lock()
+	n := dir.names().get(name)
+	if _, isDir := n.(*ScratchDir); n == nil || isDir {
+		t.mu.Unlock()
+		return syscall.EISDIR, n != nil
+	}
+	dir.names().drop(name)
+	dir.touchLocked()
+	t.mu.Unlock()
+	if f, ok := n.(*File); ok {
+		f.unlink()
+	}
+	return 0, true
+}
+
+// unlinkNote parks the note if the removal may be real, or the beginning of a
+// save; else it is refused.
+func (t *tree) unlinkNote(ctx context.Context, d *Dir, p bridge.Path, f *File) syscall.Errno {
+	f.mu.Lock()
+	unborn := f.doc == 0
+	f.mu.Unlock()
+	if unborn {
+		t.mu.Lock()
+		t.forget(p, f)
+		d.touchLocked()
+		t.mu.Unlock()
+		f.unlink()
+		return 0
+	}
+	if t.ws.Options().Structure != bridge.StructureDirect && !replaces(t.procs.of(ctx).name) {
+		return t.errno("unlink", p, &bridge.Error{Op: "remove", Path: p, Err: bridge.ErrNeedsReview})
+	}
+	t.park(p, f, "", whyUnlinked)
+	f.unlink()
+	d.touch()
+	return 0
+}

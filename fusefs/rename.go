@@ -1,0 +1,335 @@
+package fusefs
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// renameNoReplace is RENAME_NOREPLACE of renameat2(2).
+const renameNoReplace = 1
+
+// move is one rename on its way.
+type move struct {
+	from    folder
+	name    string
+	src     node
+	to      folder
+	newName string
+	dst     node        // what is there, nil if nothing is
+	oldPath bridge.Path // "" in a scratch folder
+	newPath bridge.Path
+}
+
+func (d *Dir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+	return d.t.rename(ctx, d, name, newParent, newName, flags)
+}
+
+func (d *ScratchDir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+	return d.t.rename(ctx, d, name, newParent, newName, flags)
+}
+
+// rename does what a rename means here: a save, a note moved away by an editor,
+// a move of scratch, or a change of the workspace's structure.
+func (t *tree) rename(ctx context.Context, from folder, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+	to, ok := newParent.(folder)
+	if !ok || flags&^renameNoReplace != 0 {
+		return syscall.EINVAL
+	}
+	m := &move{from: from, name: name, to: to, newName: newName}
+	t.mu.Lock()
+	m.oldPath, _ = from.at(name)
+	m.newPath, _ = to.at(newName)
+	t.mu.Unlock()
+	var err error
+	if m.src, err = t.childOf(ctx, from, name); err != nil {
+		return t.errno("rename", m.oldPath, err)
+	}
+	m.dst, err = t.childOf(ctx, to, newName)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return t.errno("rename", m.newPath, err)
+	case m.dst != nil && flags&renameNoReplace != 0:
+		return syscall.EEXIST
+	case m.dst == m.src:
+		return 0
+	}
+	return t.do(context.WithoutCancel(ctx), m)
+}
+
+func (t *tree) childOf(ctx context.Context, dir folder, name string) (node, error) {
+	if d, ok := dir.(*Dir); ok {
+		n, _, err := d.child(ctx, name)
+		return n, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n := dir.names().get(name); n != nil {
+		return n, nil
+	}
+	return nil, syscall.ENOENT
+}
+
+func (t *tree) do(ctx context.Context, m *move) syscall.Errno {
+	scratch := t.isScratchAt(m.to, m.newName) || t.holds(m.to, m.newName)
+	switch src := m.src.(type) {
+	case *File:
+		switch {
+		case src.isNote() && (scratch || isBackupOf(m.newName, m.name)):
+			return t.moveAway(ctx, m, src)
+		case src.isNote():
+			return t.moveNote(ctx, m, src)
+		case scratch:
+			return t.moveScratch(m)
+		case m.newPath.IsNote():
+			return t.adopt(ctx, m, src)
+		}
+		return t.export(ctx, m, src)
+	case *ScratchLink, *ScratchDir:
+		if !scratch {
+			return syscall.EXDEV // mv then copies it
+		}
+		return t.moveScratch(m)
+	}
+	return t.moveReal(ctx, m)
+}
+
+func (f *File) isNote() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.note
+}
+
+// holds says whether a scratch node has this name in dir.
+func (t *tree) holds(dir folder, name string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return dir.names().get(name) != nil
+}
+
+// moveScratch moves a node within the scratch layer.
+func (t *tree) moveScratch(m *move) syscall.Errno {
+	t.mu.Lock()
+	if over, ok := m.dst.(*ScratchDir); ok {
+		if len(over.overlay.entries) > 0 {
+			t.mu.Unlock()
+			return syscall.ENOTEMPTY
+		}
+		over.removed = true
+	}
+	t.place(m)
+	t.mu.Unlock()
+	if over, ok := m.dst.(*File); ok && !over.isNote() {
+		over.unlink()
+	}
+	return 0
+}
+
+// place gives src its new name in the scratch layer. mu is held.
+func (t *tree) place(m *move) {
+	m.from.names().drop(m.name)
+	m.to.names().put(m.newName, m.src)
+	m.from.touchLocked()
+	m.to.touchLocked()
+}
+
+// moveAway is an editor that makes a backup of the note by renaming it.
+func (t *tree) moveAway(ctx context.Context, m *move, f *File) syscall.Errno {
+	if err := f.commit(ctx, false); err != nil {
+		return t.errno("rename", m.oldPath, err)
+	}
+	f.mu.Lock()
+	unborn := f.doc == 0
+	f.mu.Unlock()
+	if unborn {
+		t.mu.Lock()
+		t.forget(m.oldPath, f)
+		t.mu.Unlock()
+		f.mu.Lock()
+		f.detach()
+		f.mu.Unlock()
+	} else {
+		t.park(m.oldPath, f, m.newPath, whyRenamed)
+	}
+	return t.moveScratch(m)
+}
+
+// moveNote renames a note to another note's name, or to something that is none.
+func (t *tree) moveNote(ctx context.Context, m *move, f *File) syscall.Errno {
+	if err := f.commit(ctx, true); err != nil {
+		return t.errno("rename", m.oldPath, err)
+	}
+	return t.moveReal(ctx, m)
+}
+
+// moveReal changes the workspace, if its policy lets it.
+func (t *tree) moveReal(ctx context.Context, m *move) syscall.Errno {
+	if m.newPath == "" {
+		return syscall.EXDEV
+	}
+	if err := bridge.CheckName(m.newName); err != nil {
+		return t.errno("rename", m.newPath, err)
+	}
+	t.settleParked(ctx, m.newPath)
+	if err := t.ws.Rename(ctx, m.oldPath, m.newPath, m.dst != nil, t); err != nil {
+		return t.errno("rename", m.oldPath, err)
+	}
+	if over, ok := m.dst.(*File); ok {
+		over.unlink()
+	}
+	return 0
+}
+
+// adopt is a save by rename: the scratch file becomes the note at the new name,
+// with its inode, and its content is the note's new content.
+func (t *tree) adopt(ctx context.Context, m *move, f *File) syscall.Errno {
+	p := m.newPath
+	if err := bridge.CheckName(m.newName); err != nil {
+		return t.errno("rename", p, err)
+	}
+	if t.closing.Load() {
+		return syscall.EIO
+	}
+	if errno := t.creatable(ctx, p); errno != 0 {
+		return errno
+	}
+	f.commitMu.Lock()
+	defer f.commitMu.Unlock()
+	c, err := t.saveOf(ctx, m, f)
+	if err != nil {
+		return t.errno("rename", p, err)
+	}
+	res, doc, err := t.store(ctx, p, c.doc, c.write)
+	if err != nil {
+		return t.errno("rename", p, err)
+	}
+	t.rebind(m, f, doc)
+	f.become(c, doc, res.Version)
+	return 0
+}
+
+// saveOf is the change that f, renamed over a note or to a new one's name, makes.
+func (t *tree) saveOf(ctx context.Context, m *move, f *File) (change, error) {
+	c := change{path: m.newPath, by: t.procs.of(ctx)}
+	from, err := t.replacedBy(ctx, m, &c.doc)
+	if err != nil {
+		return c, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c.buf, c.gen, c.text = f.buf, f.buf.gen, f.content()
+	c.write = t.writeOf(c.doc, c.by, from, true, c.text)
+	c.write.ModTime = f.buf.modTime
+	return c, nil
+}
+
+// replacedBy is the state of the note that the rename replaces, and its ID: the
+// one that is parked at the name, or the one that is there.
+func (t *tree) replacedBy(ctx context.Context, m *move, doc *uint64) (image, error) {
+	t.mu.Lock()
+	if pk := t.parked[m.newPath]; pk != nil {
+		defer t.mu.Unlock()
+		*doc = pk.doc
+		return pk.image, nil
+	}
+	t.mu.Unlock()
+	over, ok := m.dst.(*File)
+	if !ok {
+		return image{}, nil
+	}
+	over.mu.Lock()
+	*doc = over.doc
+	over.mu.Unlock()
+	if *doc == 0 {
+		return image{}, nil
+	}
+	v, err := t.ws.Open(ctx, m.newPath)
+	if err != nil {
+		return image{}, err
+	}
+	return image{v.Text(), v.ModTime(), v}, nil
+}
+
+// rebind makes f the inode of the note at the new name. The inode that was there
+// goes on without a name.
+func (t *tree) rebind(m *move, f *File, doc uint64) {
+	t.mu.Lock()
+	t.unpark(m.newPath)
+	m.from.names().drop(m.name)
+	t.inos[doc] = f.StableAttr().Ino
+	f.path = m.newPath
+	t.put(m.newPath, f, doc)
+	m.from.touchLocked()
+	m.to.touchLocked()
+	t.mu.Unlock()
+	if over, ok := m.dst.(*File); ok {
+		over.unlink()
+	}
+	f.release()
+}
+
+// become turns a scratch file into the note that its content was committed to.
+func (f *File) become(c change, doc uint64, v *bridge.Version) {
+	f.t.dirtied(f)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.note, f.doc, f.latest = true, doc, v
+	wrote := f.written(c, v)
+	f.image = wrote
+	f.t.shown.wrote(doc, c.by, wrote)
+	f.buf.from, f.buf.kept, f.buf.first = wrote, c.gen, false
+	if f.buf.dirty() {
+		f.arm(quiet)
+	}
+	f.settle()
+}
+
+// export makes a scratch file an attachment of the workspace, as a download is
+// finished by renaming it. The kernel is told to look the name up again.
+func (t *tree) export(ctx context.Context, m *move, f *File) syscall.Errno {
+	if errno := t.creatable(ctx, m.newPath); errno != 0 {
+		return errno
+	}
+	f.mu.Lock()
+	text, mode := f.content(), f.meta.mode
+	f.mu.Unlock()
+	info, err := t.writeFile(ctx, m.newPath, text, mode)
+	if err != nil {
+		return t.errno("rename", m.newPath, err)
+	}
+	t.mu.Lock()
+	m.from.names().drop(m.name)
+	m.from.touchLocked()
+	if m.dst == nil {
+		a := &Attachment{t: t, path: m.newPath, meta: t.newMeta(mode), written: info}
+		t.attach(a, syscall.S_IFREG, t.newIno())
+		t.put(m.newPath, a, 0)
+	}
+	t.mu.Unlock()
+	if over, ok := m.dst.(*Attachment); ok {
+		over.wrote(info)
+	}
+	f.unlink()
+	t.entryChanged(m.newPath)
+	return 0
+}
+
+// writeFile writes a file of the workspace that is not a note, durably.
+func (t *tree) writeFile(ctx context.Context, p bridge.Path, text string, mode uint32) (fs.FileInfo, error) {
+	file, err := t.ws.OpenFile(ctx, p, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, fs.FileMode(mode&0o777))
+	if err != nil {
+		return nil, err
+	}
+	_, err = file.WriteAt([]byte(text), 0)
+	if err == nil {
+		err = file.Sync()
+	}
+	info, statErr := file.Stat()
+	return info, errors.Join(err, statErr, file.Close())
+}

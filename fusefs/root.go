@@ -1,0 +1,222 @@
+package fusefs
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// cacheTimeout is how long the kernel may keep attributes and names. It is told
+// about every change, so this only bounds what a lost notification could do.
+const cacheTimeout = time.Hour
+
+// firstIno is the first inode number given to what the workspace has no ID for.
+// It stays below 2^53, above which programs that keep numbers as doubles (Node)
+// would take different files for the same.
+const firstIno = 1 << 48
+
+// tree is the mounted workspace: names, and the inodes behind them.
+type tree struct {
+	ws       *bridge.Workspace
+	author   string
+	log      *slog.Logger
+	readOnly bool
+	uid, gid uint32
+	inval    *invalidator
+	shown    shownLog
+	procs    processes
+	closing  atomic.Bool  // no new writes
+	scratch  atomic.Int64 // bytes in scratch files
+
+	mu     sync.Mutex // protects the following
+	root   *Dir
+	nodes  map[bridge.Path]*known // what the kernel may know of the workspace
+	fresh  map[bridge.Path]*known // those of nodes that have no ID
+	parked map[bridge.Path]*parking
+	inos   map[uint64]uint64 // workspace ID -> inode number, where they differ
+	// epoch counts the changes of names, so that a lookup notices one that fell
+	// between its question to the workspace and its entry in nodes.
+	epoch   uint64
+	nextIno uint64
+	nextGen uint64
+	unsaved map[*File]struct{} // notes with a buffer
+}
+
+// known is a node of the workspace. id is 0 for a file that exists only here so
+// far: a new note before its first bytes, an attachment not yet noticed.
+type known struct {
+	node node
+	id   uint64
+}
+
+// node is any inode of the mount.
+type node interface {
+	fs.InodeEmbedder
+	// attr fills in the attributes as they are now.
+	attr(ctx context.Context, out *fuse.Attr) error
+}
+
+func newTree(ws *bridge.Workspace, o Options) *tree {
+	t := &tree{
+		ws: ws, author: o.Author, log: o.Logger,
+		readOnly: ws.Options().ReadOnly || ws.Options().View == diffwrap.OriginalView,
+		uid:      uint32(os.Geteuid()), gid: uint32(os.Getegid()),
+		inval:   newInvalidator(),
+		nodes:   make(map[bridge.Path]*known),
+		fresh:   make(map[bridge.Path]*known),
+		parked:  make(map[bridge.Path]*parking),
+		inos:    make(map[uint64]uint64),
+		nextIno: firstIno,
+		unsaved: make(map[*File]struct{}),
+	}
+	if t.log == nil {
+		t.log = slog.New(slog.DiscardHandler)
+	}
+	t.root = &Dir{t: t, meta: t.newMeta(0o755), id: 1}
+	t.put("", t.root, 1)
+	return t
+}
+
+// put makes n the node at p. mu is held, but for the first one.
+func (t *tree) put(p bridge.Path, n node, id uint64) {
+	k := &known{n, id}
+	t.nodes[p] = k
+	if id == 0 {
+		t.fresh[p] = k
+		return
+	}
+	delete(t.fresh, p)
+}
+
+// forget takes the node at p out, if it is n. mu is held.
+func (t *tree) forget(p bridge.Path, n node) {
+	if k := t.nodes[p]; k != nil && k.node == n {
+		delete(t.nodes, p)
+		delete(t.fresh, p)
+	}
+}
+
+// newIno returns a fresh inode number. mu is held.
+func (t *tree) newIno() uint64 {
+	t.nextIno++
+	return t.nextIno
+}
+
+// attach makes n an inode of the file system. Every inode gets a generation of
+// its own, so that go-fuse never takes one for another with the same number: who
+// is who is decided in nodes. mu is held.
+func (t *tree) attach(n fs.InodeEmbedder, mode uint32, ino uint64) {
+	t.nextGen++
+	t.root.NewInode(context.Background(), n, fs.StableAttr{Mode: mode, Ino: ino, Gen: t.nextGen})
+}
+
+// lookup finds what is at p in the workspace, a new note included.
+func (t *tree) lookup(ctx context.Context, p bridge.Path) (node, bridge.Path, error) {
+	for {
+		t.mu.Lock()
+		k, epoch := t.nodes[p], t.epoch
+		t.mu.Unlock()
+		info, err := t.ws.Stat(ctx, p)
+		if err != nil && k != nil && k.id == 0 {
+			return k.node, p, nil
+		}
+		if err != nil {
+			return nil, p, err
+		}
+		n, err := t.bind(info, epoch)
+		if n != nil || err != nil {
+			return n, info.Path, err
+		}
+	}
+}
+
+// bind returns the node for what the workspace described, nil if names have
+// changed since epoch, and an error if it is parked.
+func (t *tree) bind(info bridge.Info, epoch uint64) (node, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.epoch != epoch {
+		return nil, nil
+	}
+	if t.parked[info.Path] != nil {
+		return nil, &bridge.Error{Op: "open", Path: info.Path, Err: syscall.ENOENT}
+	}
+	k := t.nodes[info.Path]
+	if k != nil && k.id == 0 {
+		if _, isFile := k.node.(*File); isFile {
+			return k.node, nil // its own commit binds it
+		}
+		t.put(info.Path, k.node, info.ID)
+		return k.node, nil
+	}
+	if k != nil && k.id == info.ID {
+		return k.node, nil
+	}
+	n := t.newNode(info)
+	t.put(info.Path, n, info.ID)
+	return n, nil
+}
+
+// newNode makes the inode for something of the workspace. mu is held.
+func (t *tree) newNode(info bridge.Info) node {
+	ino := info.ID
+	if other := t.inos[info.ID]; other != 0 {
+		ino = other
+	}
+	switch info.Kind {
+	case bridge.KindDir:
+		d := &Dir{t: t, path: info.Path, id: info.ID, meta: t.newMeta(uint32(info.Mode.Perm()))}
+		t.attach(d, syscall.S_IFDIR, ino)
+		return d
+	case bridge.KindNote:
+		f := t.newFile(uint32(info.Mode.Perm()))
+		f.path, f.note, f.doc = info.Path, true, info.ID
+		t.attach(f, syscall.S_IFREG, ino)
+		return f
+	default:
+		a := &Attachment{t: t, path: info.Path, meta: t.newMeta(uint32(info.Mode.Perm()))}
+		t.attach(a, syscall.S_IFREG, ino)
+		return a
+	}
+}
+
+// pathOf is where a node of the workspace is now.
+func (t *tree) pathOf(p *bridge.Path) bridge.Path {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return *p
+}
+
+// dirAt is the folder at p if the kernel may know it.
+func (t *tree) dirAt(p bridge.Path) *Dir {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if k := t.nodes[p]; k != nil {
+		if d, ok := k.node.(*Dir); ok {
+			return d
+		}
+	}
+	return nil
+}
+
+// entryChanged tells the kernel that the name p appeared, vanished or names
+// something else.
+func (t *tree) entryChanged(p bridge.Path) {
+	if p == "" {
+		return
+	}
+	if d := t.dirAt(p.Dir()); d != nil {
+		d.touch()
+		t.inval.entry(d, p.Base())
+	}
+}

@@ -1,0 +1,94 @@
+package fusefs
+
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Names of scratch files: what editors and other programs make beside a file
+// while they save it. They never become documents. A name that ends in ".md" is
+// a note unless it begins with a dot, so that no pattern here can swallow one.
+
+// isScratch says whether a new file or folder of this name is scratch.
+func isScratch(name string) bool {
+	switch {
+	case name == "":
+		return false
+	case name[0] == '.': // hidden in a vault: .git, .Note.md.swp, .#Note.md, ._Note.md
+		return true
+	case bridge.Path(name).IsNote():
+		return false
+	case strings.HasSuffix(name, "~"):
+		return true
+	case len(name) > 2 && name[0] == '#' && strings.HasSuffix(name, "#"): // emacs auto-save
+		return true
+	case only(name, digit): // vim's probe 4913
+		return true
+	}
+	return hasScratchExt(name) || isTempName(name) || isBesideNote(name)
+}
+
+// hasScratchExt knows temporary files by their extension, also in the middle:
+// Name.md.tmp.4711.9f3c is how Claude Code writes.
+func hasScratchExt(name string) bool {
+	if strings.Contains(name, ".tmp.") || strings.Contains(name, "___jb_") {
+		return true
+	}
+	switch strings.ToLower(name[strings.LastIndexByte(name, '.')+1:]) {
+	case "tmp", "temp", "lock", "swp", "swo", "swx", "bak", "bck", "orig", "old", "rej", "part", "partial", "crdownload", "download":
+		return strings.Contains(name, ".")
+	}
+	return false
+}
+
+// isTempName knows the names that mkstemp and its kind make: sedXXXXXX, perl's
+// XXxxxxxxxx, Python's tmpxxxxxxxx.
+func isTempName(name string) bool {
+	for _, p := range []struct {
+		prefix string
+		n      int
+	}{{"sed", 6}, {"XX", 8}, {"tmp", 8}} {
+		rest, ok := strings.CutPrefix(name, p.prefix)
+		if ok && len(rest) == p.n && only(rest, alnum) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBesideNote knows a note's name with something random behind it:
+// Name.md.oXXXXXX (patch), Name.md.XXXXXX (KDE), Name.md1234567 (Go, renameio).
+// Extensions that mean something (Name.md.gz, Name.md.html) are shorter.
+func isBesideNote(name string) bool {
+	i := strings.LastIndex(strings.ToLower(name), bridge.NoteExt)
+	if i <= 0 {
+		return false
+	}
+	rest := name[i+len(bridge.NoteExt):]
+	if random, ok := strings.CutPrefix(rest, "."); ok {
+		return len(random) >= 6 && only(random, alnum)
+	}
+	return rest != "" && only(rest, digit)
+}
+
+// isBackupOf says whether a program that renames note to name means a backup of
+// it: the same name and something behind it, as with sed -i.save.
+func isBackupOf(name, note string) bool {
+	return len(name) > len(note) && strings.HasPrefix(name, note) && !bridge.Path(name).IsNote()
+}
+
+func only(s string, class func(byte) bool) bool {
+	for i := range len(s) {
+		if !class(s[i]) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
+
+func alnum(c byte) bool {
+	return digit(c) || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '-'
+}

@@ -1,0 +1,45 @@
+package fusefs
+
+import "testing"
+
+func TestIsScratch(t *testing.T) {
+	scratch := []string{
+		".Note.md.swp", ".Note.md.swo", ".Note.md.swx", ".Note.md.swpx", "Note.md.swp", "4913", "5036",
+		"Note.md~", "Note~", ".#Note.md", "#Note.md#", "sedAb12Cd", "XXk3jd8fka", "tmpab12_x9z",
+		"Note.md.tmp.123.ab12cd34ef56", "Note.md.tmp", "x.tmp", "Note.md.lock", "index.lock", "Note.md.oAbC123",
+		"Note.md.bak", "Note.md.orig", "Note.md.rej", "Note.md.old", "Note.md.XyZ123", "Note.md1234567",
+		".goutputstream-AB12CD", "file.crdownload", "file.part", ".~lock.Note.odt#", ".DS_Store", "._Note.md",
+		".fuse_hidden0001", ".Trash-1000", ".git", ".obsidian", ".claude", ".Note.md", "Note.md___jb_tmp___",
+		"Note.mdAbC123.bck",
+	}
+	for _, name := range scratch {
+		if !isScratch(name) {
+			t.Errorf("isScratch(%q) = false, want true", name)
+		}
+	}
+	shared := []string{
+		"Note.md", "note.MD", "tmpmeeting.md", "tmpmeetings.md", "sedlecky.md", "4913.md", "2024.md", "#idea#.md", "Note~.md",
+		"Note.tmp.md", "chart.png", "data.csv", "Note.md.gz", "Note.md.html", "Note.txt", "README", "bak", "tmp", "lock",
+		"a", "tmpfolder1x", "#", "##", "Übersicht", "Note.mdx", "sedan", "Daily notes",
+	}
+	for _, name := range shared {
+		if isScratch(name) {
+			t.Errorf("isScratch(%q) = true, want false", name)
+		}
+	}
+}
+
+func TestIsBackupOf(t *testing.T) {
+	tests := []struct {
+		name string
+		want bool
+	}{
+		{"Note.md.save", true}, {"Note.md~", true}, {"Note.md,v", true},
+		{"Note.md", false}, {"Note.md.md", false}, {"Other.md.save", false}, {"Note", false},
+	}
+	for _, tt := range tests {
+		if got := isBackupOf(tt.name, "Note.md"); got != tt.want {
+			t.Errorf("isBackupOf(%q) = %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
