@@ -1,0 +1,130 @@
+package ycrdt
+
+import (
+	"bytes"
+	"testing"
+)
+
+func seedUpdates(f *testing.F) {
+	for _, fx := range readFixtures(f) {
+		f.Add(mustHex(fx.State))
+		f.Add(mustHex(fx.Updates[len(fx.Updates)-1]))
+	}
+	f.Add(some(f).EncodeStateAsUpdate(nil))
+}
+
+func FuzzApplyUpdate(f *testing.F) {
+	seedUpdates(f)
+	f.Fuzz(func(t *testing.T, update []byte) {
+		d := some(t)
+		before := d.EncodeStateAsUpdate(nil)
+		var err error
+		bounded(t, update, func() { err = d.ApplyUpdate(update, nil) })
+		verify(t, d)
+		state := d.EncodeStateAsUpdate(nil)
+		if err != nil {
+			if !bytes.Equal(state, before) {
+				t.Error("refused, and changed the document")
+			}
+			return
+		}
+		d.ToJSON()
+		// Applying it again changes nothing, and a copy is equal.
+		apply(t, d, update)
+		if !bytes.Equal(d.EncodeStateAsUpdate(nil), state) {
+			t.Errorf("applied twice:\n got %x\nwant %x", d.EncodeStateAsUpdate(nil), state)
+		}
+		other := NewDoc(Options{ClientID: 2})
+		apply(t, other, state)
+		if !other.Snapshot().Equal(d.Snapshot()) {
+			t.Error("a copy has another snapshot")
+		}
+		// The document can still be edited.
+		d.Transact(nil, func(tx *Txn) {
+			d.Text("t").Insert(tx, 3, "new")
+			d.Text("t").Delete(tx, 0, 2)
+			d.Array("a").Push(tx, 1)
+		})
+		verify(t, d)
+	})
+}
+
+func FuzzMergeUpdates(f *testing.F) {
+	base := some(f).EncodeStateAsUpdate(nil)
+	for _, fx := range readFixtures(f) {
+		f.Add(mustHex(fx.State), base, []byte{1, 1, 3})
+	}
+	f.Fuzz(func(t *testing.T, a, b, sv []byte) {
+		var merged []byte
+		var err error
+		bounded(t, a, func() { merged, err = MergeUpdates(a, b) })
+		if err != nil {
+			return
+		}
+		if _, err := scanUpdate(merged); err != nil {
+			t.Errorf("merged update %x: %v", merged, err)
+		}
+		bounded(t, a, func() {
+			if diff, err := DiffUpdate(a, sv); err == nil {
+				if _, err := scanUpdate(diff); err != nil {
+					t.Errorf("diff %x: %v", diff, err)
+				}
+			}
+			EncodeStateVectorFromUpdate(a)
+		})
+	})
+}
+
+func FuzzDecodeStateVector(f *testing.F) {
+	f.Add([]byte{2, 5, 6, 1, 9})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		bounded(t, data, func() {
+			sv, err := DecodeStateVector(data)
+			if err != nil {
+				return
+			}
+			if again, err := DecodeStateVector(sv.Encode()); err != nil || len(again) != len(sv) {
+				t.Errorf("decoded again: %v, %v", again, err)
+			}
+			some(t).EncodeStateAsUpdate(data)
+		})
+	})
+}
+
+func FuzzDecodeRelativePosition(f *testing.F) {
+	f.Add([]byte{0, 1, 3, 0})
+	f.Add([]byte{1, 1, 't', 0x41})
+	f.Add([]byte{2, 1, 12, 0})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d := some(t)
+		bounded(t, data, func() {
+			p, err := DecodeRelativePosition(data)
+			if err != nil {
+				return
+			}
+			d.AbsolutePosition(p)
+			again, err := DecodeRelativePosition(p.Encode())
+			if err != nil || !bytes.Equal(again.Encode(), p.Encode()) {
+				t.Errorf("decoded again: %v, %v", again, err)
+			}
+		})
+	})
+}
+
+func FuzzDecodeSnapshot(f *testing.F) {
+	for _, fx := range readFixtures(f) {
+		f.Add(mustHex(fx.Snapshot))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		bounded(t, data, func() {
+			snap, err := DecodeSnapshot(data)
+			if err != nil {
+				return
+			}
+			again, err := DecodeSnapshot(snap.Encode())
+			if err != nil || !again.Equal(snap) || !again.Contains(snap) {
+				t.Errorf("decoded again: %v, %v", again, err)
+			}
+		})
+	})
+}

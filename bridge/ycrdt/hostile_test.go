@@ -1,0 +1,256 @@
+package ycrdt
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"runtime/metrics"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+)
+
+// Limits for one call on up to 4 KiB of input.
+const (
+	maxCallTime  = 100 * time.Millisecond
+	maxCallBytes = 64 << 20
+)
+
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// bounded fails the test if fn takes more time or memory than a call may.
+func bounded(t *testing.T, input []byte, fn func()) {
+	t.Helper()
+	bytes, start := allocated(), time.Now()
+	fn()
+	if d := time.Since(start); d > maxCallTime {
+		t.Errorf("%x: took %v", input, d)
+	}
+	if n := allocated() - bytes; n > maxCallBytes {
+		t.Errorf("%x: allocated %d bytes", input, n)
+	}
+}
+
+// wire builds bytes from integers (as varints), strings (with their length),
+// bytes and byte slices (as they are).
+func wire(parts ...any) (out []byte) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case int:
+			out = lib0.AppendUint(out, uint64(p))
+		case string:
+			out = lib0.AppendString(out, p)
+		case byte:
+			out = append(out, p)
+		case []byte:
+			out = append(out, p...)
+		}
+	}
+	return out
+}
+
+// some is a document with content of every kind that the API makes.
+func some(t testing.TB) *Doc {
+	d := NewDoc(Options{ClientID: 1})
+	d.Transact(nil, func(tx *Txn) {
+		d.Text("t").Insert(tx, 0, "hello 😀 world")
+		d.Map("m").Set(tx, "k", NewMap(map[string]any{"t": NewText("x"), "n": 1}))
+		d.Array("a").Insert(tx, 0, 1, []byte{2}, "three", NewArray(4))
+	})
+	d.Transact(nil, func(tx *Txn) { d.Text("t").Delete(tx, 2, 2) })
+	return d
+}
+
+func TestHostileUpdatesAreRefused(t *testing.T) {
+	str := func(clock int, rest ...any) []byte { return wire(append([]any{1, 1, 50, clock}, rest...)...) }
+	for name, update := range map[string][]byte{
+		"more structs than bytes":      wire(1, 1<<40, 50, 0, 4, 1, "t", "a", 0),
+		"more clients than bytes":      wire(1 << 40),
+		"more deletes than bytes":      wire(0, 1, 50, 1<<40, 0, 1),
+		"more values than bytes":       str(0, 8, 1, "a", 1<<40, []byte{126}, 0),
+		"text longer than the update":  str(0, 4, 1, "t", 1<<40, 0),
+		"invalid UTF-8":                str(0, 4, 1, "t", "\xff", 0),
+		"a surrogate in UTF-8":         str(0, 4, 1, "t", "\xed\xa0\x80", 0),
+		"invalid UTF-8 in a root name": str(0, 4, 1, "\xff", "a", 0),
+		"invalid UTF-8 in a key":       str(0, 0x24, 1, "m", "\xff", "a", 0),
+		"embed that is no JSON":        str(0, 5, 1, "t", "{", 0),
+		"format that is no JSON":       str(0, 6, 1, "t", "b", "tru", 0),
+		"unknown kind":                 str(0, 11, 1, "t", 0),
+		"unknown type":                 str(0, 7, 1, "t", 7, 0),
+		"unknown any tag":              str(0, 8, 1, "a", 1, []byte{115}, 0),
+		"any nested too deep":          str(0, 8, 1, "a", 1, bytes.Repeat([]byte{117, 1}, 2000), []byte{126}, 0),
+		"a client twice":               wire(2, 1, 50, 0, 4, 1, "t", "a", 1, 50, 1, 4, 1, "t", "b", 0),
+		"origin is itself":             str(3, byte(0x84), 50, 3, "a", 0),
+		"origin comes later":           str(3, byte(0x84), 50, 9, "a", 0),
+		"right origin comes later":     str(3, 0x44, 50, 9, "a", 0),
+		"parent comes later":           str(3, 4, 0, 50, 4, "a", 0),
+		"client above 2^53-1":          wire(1, 1, 1<<53, 0, 0, 1, 0),
+		"clock above 2^53-1":           str(1<<53, 0, 1, 0),
+		"clock and length above":       str(1<<53-1, 0, 1, 0),
+		"lengths that add up above":    wire(1, 2, 50, 0, 0, 1<<52, 0, 1<<52, 0),
+		"delete range above":           wire(0, 1, 50, 1, 1<<53-1, 1),
+		"varint too long":              append(wire(1, 1), bytes.Repeat([]byte{0xff}, 20)...),
+		"varint without end":           {0x80},
+		"no delete set":                str(0, 4, 1, "t", "a"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := some(t)
+			before := d.EncodeStateAsUpdate(nil)
+			bounded(t, update, func() {
+				if err := d.ApplyUpdate(update, nil); !errors.Is(err, ErrMalformed) {
+					t.Errorf("ApplyUpdate = %v, want ErrMalformed", err)
+				}
+			})
+			if !bytes.Equal(d.EncodeStateAsUpdate(nil), before) {
+				t.Error("the document has changed")
+			}
+			if _, err := MergeUpdates(update, before); !errors.Is(err, ErrMalformed) {
+				t.Errorf("MergeUpdates = %v, want ErrMalformed", err)
+			}
+			if _, err := DiffUpdate(update, []byte{0}); !errors.Is(err, ErrMalformed) {
+				t.Errorf("DiffUpdate = %v, want ErrMalformed", err)
+			}
+		})
+	}
+}
+
+// TestHostileUpdatesAreTaken has updates that are legal, if absurd.
+func TestHostileUpdatesAreTaken(t *testing.T) {
+	for name, update := range map[string][]byte{
+		"four billion units in six bytes": wire(1, 1, 50, 0, 0, 1<<32-1, 0),
+		"2^53-1 units":                    wire(1, 1, 50, 0, 0, 1<<53-1, 0),
+		"2^53-1 deleted units":            wire(1, 1, 50, 0, 1, 1, "t", 1<<53-1, 0),
+		"text behind 2^40 units":          wire(1, 3, 50, 0, 1, 1, "t", 1<<40, byte(0x84), 50, 1<<40-1, "ab", byte(0x84), 50, 1<<40+1, "c", 1, 50, 1, 1<<40, 1),
+		"delete everything for ever":      wire(0, 2, 50, 1, 0, 1<<53-1, 1, 1, 0, 1<<53-1),
+		"empty text":                      wire(1, 2, 50, 0, 4, 1, "t", "", 4, 1, "t", "a", 0),
+		"no values":                       wire(1, 2, 50, 0, 8, 1, "a", 0, 0, 0, 0),
+		"delete range of no length":       wire(0, 1, 1, 2, 0, 0, 3, 0),
+		"two that wait for one another":   wire(2, 1, 60, 0, byte(0x84), 50, 0, "a", 1, 50, 0, byte(0x84), 60, 0, "b", 0),
+		"parent is text":                  wire(1, 1, 50, 0, 4, 0, 1, 0, "a", 0),
+		"parent is deleted":               wire(1, 1, 50, 0, 4, 0, 1, 3, "a", 0),
+		"format with a key":               wire(1, 1, 50, 0, 0x26, 1, "m", "k", "b", "true", 0),
+		"cut inside of a binary":          wire(1, 1, 50, 0, byte(0x83), 1, 6, "x", 0),
+		"left and right in two types":     wire(1, 1, 50, 0, byte(0xc4), 1, 1, 1, 15, "a", 0),
+		"bytes behind the end":            wire(1, 1, 50, 0, 4, 1, "t", "a", 0, "rest"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := some(t)
+			bounded(t, update, func() { apply(t, d, update) })
+			other := NewDoc(Options{})
+			bounded(t, update, func() { apply(t, other, d.EncodeStateAsUpdate(nil)) })
+			if got, want := other.EncodeStateAsUpdate(nil), d.EncodeStateAsUpdate(nil); !bytes.Equal(got, want) {
+				t.Errorf("state:\n got %x\nwant %x", got, want)
+			}
+			d.ToJSON()
+		})
+	}
+}
+
+func TestWideClocks(t *testing.T) {
+	d := NewDoc(Options{ClientID: 1})
+	apply(t, d, wire(1, 3, 50, 0, 1, 1, "t", 1<<40, byte(0x84), 50, 1<<40-1, "abcdef", byte(0x84), 50, 1<<40+5, "g", 0))
+	text := d.Text("t")
+	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 3, "-") })
+	verify(t, d)
+	d.Transact(nil, func(tx *Txn) { text.Delete(tx, 1, 1) })
+	verify(t, d)
+	if got, want := text.String(), "ac-defg"; got != want {
+		t.Errorf("text is %q, want %q", got, want)
+	}
+	if got := d.StateVector()[50]; got != 1<<40+7 {
+		t.Errorf("clock is %d", got)
+	}
+	other := NewDoc(Options{})
+	apply(t, other, d.EncodeStateAsUpdate(nil))
+	if got, want := other.Text("t").String(), "ac-defg"; got != want {
+		t.Errorf("copied text is %q, want %q", got, want)
+	}
+}
+
+// TestDeepNesting nests types far deeper than the stack of a recursive
+// implementation would allow.
+func TestDeepNesting(t *testing.T) {
+	const depth = 200_000
+	update := wire(1, depth, 50, 0, 7, 1, "a", 0)
+	for i := range depth - 1 {
+		update = append(update, wire(7, 0, 50, i, 0)...)
+	}
+	d := NewDoc(Options{ClientID: 1})
+	a := d.Array("a")
+	if err := d.ApplyUpdate(append(update, 0), nil); err != nil {
+		t.Fatal(err)
+	}
+	a.ToJSON()
+	d.Transact(nil, func(tx *Txn) { a.Delete(tx, 0, 1) })
+	verify(t, d)
+	wantHex(t, "state", d.EncodeStateAsUpdate(nil)[:10], hex.EncodeToString(wire(1, 2, 50, 0, 1, 1, "a", 1, []byte{0})))
+}
+
+// TestPendingIsBounded floods a document with structs that cannot be
+// integrated.
+func TestPendingIsBounded(t *testing.T) {
+	d := some(t)
+	long := strings.Repeat("x", 1<<20)
+	var err error
+	applied := 0
+	for ; err == nil && applied < 100; applied++ {
+		err = d.ApplyUpdate(wire(1, 1, 100+applied, 10, byte(0x84), 60, 0, long, 0), nil)
+	}
+	if !errors.Is(err, ErrPendingLimit) {
+		t.Errorf("after %d updates of 1 MiB: %v, want ErrPendingLimit", applied, err)
+	}
+	before := d.EncodeStateAsUpdate(nil)
+	if err := d.ApplyUpdate(wire(1, 1, 70, 10, byte(0x84), 60, 0, long, 0), nil); !errors.Is(err, ErrPendingLimit) {
+		t.Errorf("ApplyUpdate = %v, want ErrPendingLimit", err)
+	}
+	if !bytes.Equal(d.EncodeStateAsUpdate(nil), before) {
+		t.Error("the document has changed")
+	}
+	// What can be integrated is still welcome, however large.
+	if err := d.ApplyUpdate(wire(1, 1, 80, 0, 4, 1, "t", long+long, 0), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOverlappingDeletes deletes everything of a large document many times in
+// one update.
+func TestOverlappingDeletes(t *testing.T) {
+	d := NewDoc(Options{ClientID: 1})
+	text := d.Text("t")
+	d.Transact(nil, func(tx *Txn) {
+		for range 50_000 {
+			text.Insert(tx, 0, "x")
+		}
+	})
+	update := wire(0, 1, 1, 1000)
+	for i := range 1000 {
+		update = append(update, wire(i, 1<<40)...)
+	}
+	bounded(t, update, func() {
+		if err := d.ApplyUpdate(update, nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n := text.Len(); n != 0 {
+		t.Errorf("%d units are left", n)
+	}
+}
+
+func TestClientIDChanges(t *testing.T) {
+	d := NewDoc(Options{ClientID: 5})
+	other := NewDoc(Options{ClientID: 5})
+	other.Transact(nil, func(tx *Txn) { other.Text("t").Insert(tx, 0, "x") })
+	apply(t, d, other.EncodeStateAsUpdate(nil))
+	if d.ClientID() == 5 {
+		t.Error("the client id has not changed")
+	}
+	if d.ClientID() > 1<<32-1 {
+		t.Errorf("new client id is %d", d.ClientID())
+	}
+}
