@@ -1,0 +1,193 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The arguments of a tool are a struct. Each field is one argument, described by
+// its tags:
+//
+//	arg  the name
+//	doc  the description in the schema
+//	need "true" if the argument must be given
+//	min  the least value of an int
+//	enum the allowed strings, separated by '|'
+//	def  the default, as JSON, for the schema; the tool itself applies it
+//
+// Types are string, bool, int, and *bool or *int where absence means something
+// other than zero.
+
+// param is one field of an argument struct.
+type param struct {
+	name, doc string
+	kind      reflect.Kind // String, Bool or Int
+	index     int
+	need      bool
+	min       *int
+	enum      []string
+	def       json.RawMessage
+}
+
+// paramsOf reads the tags of an argument struct. A mistake in them is a mistake
+// in the program, and panics.
+func paramsOf(t reflect.Type) []param {
+	params := make([]param, 0, t.NumField())
+	for i := range t.NumField() {
+		f := t.Field(i)
+		p := param{name: f.Tag.Get("arg"), doc: f.Tag.Get("doc"), index: i, need: f.Tag.Get("need") == "true"}
+		ft := f.Type
+		if ft.Kind() == reflect.Pointer {
+			ft = ft.Elem()
+		}
+		p.kind = ft.Kind()
+		if s, ok := f.Tag.Lookup("min"); ok {
+			n, err := strconv.Atoi(s)
+			if err != nil {
+				panic(fmt.Sprintf("mcpserver: %s.%s: min: %v", t, f.Name, err))
+			}
+			p.min = &n
+		}
+		if s := f.Tag.Get("enum"); s != "" {
+			p.enum = strings.Split(s, "|")
+		}
+		if s, ok := f.Tag.Lookup("def"); ok {
+			p.def = json.RawMessage(s)
+		}
+		params = append(params, p)
+	}
+	return params
+}
+
+// argumentError says which argument is wrong, to the model.
+type argumentError struct{ sentence string }
+
+func (e *argumentError) Error() string { return e.sentence }
+
+func wrongArgument(format string, args ...any) error {
+	return &argumentError{fmt.Sprintf(format, args...)}
+}
+
+// decodeArgs fills the struct that dst points to from the arguments of a call.
+// Its errors are sentences for the model.
+func decodeArgs(tool string, params []param, raw json.RawMessage, dst any) error {
+	given := make(map[string]json.RawMessage)
+	if len(raw) > 0 && string(raw) != "null" {
+		if err := json.Unmarshal(raw, &given); err != nil {
+			return wrongArgument("The arguments of %s must be a JSON object.", tool)
+		}
+	}
+	v := reflect.ValueOf(dst).Elem()
+	for _, p := range params {
+		value, ok := given[p.name]
+		delete(given, p.name)
+		if !ok || string(value) == "null" {
+			if p.need {
+				return wrongArgument("The argument %q of %s is missing.", p.name, tool)
+			}
+			continue
+		}
+		if err := p.set(v.Field(p.index), value); err != nil {
+			return err
+		}
+	}
+	return unknownArguments(tool, params, given)
+}
+
+func unknownArguments(tool string, params []param, rest map[string]json.RawMessage) error {
+	if len(rest) == 0 {
+		return nil
+	}
+	var names, known []string
+	for name := range rest {
+		names = append(names, strconv.Quote(name))
+	}
+	for _, p := range params {
+		known = append(known, p.name)
+	}
+	slices.Sort(names)
+	return wrongArgument("%s takes no argument %s. It takes: %s.", tool, strings.Join(names, ", "), strings.Join(known, ", "))
+}
+
+// set converts one JSON value and puts it into the field f.
+func (p param) set(f reflect.Value, value json.RawMessage) error {
+	var v any
+	if err := json.Unmarshal(value, &v); err != nil {
+		return wrongArgument("The argument %q is not JSON.", p.name)
+	}
+	if f.Kind() == reflect.Pointer {
+		f.Set(reflect.New(f.Type().Elem()))
+		f = f.Elem()
+	}
+	switch p.kind {
+	case reflect.String:
+		return p.setString(f, v)
+	case reflect.Bool:
+		return p.setBool(f, v)
+	default:
+		return p.setInt(f, v)
+	}
+}
+
+func (p param) setString(f reflect.Value, v any) error {
+	s, ok := v.(string)
+	if !ok {
+		return p.wrongType("a string", v)
+	}
+	if p.enum != nil && !slices.Contains(p.enum, s) {
+		return wrongArgument("The argument %q must be one of %s, not %q.", p.name, strings.Join(p.enum, ", "), s)
+	}
+	f.SetString(s)
+	return nil
+}
+
+// setBool takes "true" for true, as models sometimes write it.
+func (p param) setBool(f reflect.Value, v any) error {
+	switch v {
+	case true, "true":
+		f.SetBool(true)
+	case false, "false":
+		f.SetBool(false)
+	default:
+		return p.wrongType("true or false", v)
+	}
+	return nil
+}
+
+// setInt takes "2" and 2.0 for 2.
+func (p param) setInt(f reflect.Value, v any) error {
+	var n float64
+	switch v := v.(type) {
+	case float64:
+		n = v
+	case string:
+		parsed, err := strconv.Atoi(strings.TrimSpace(v))
+		if err != nil {
+			return p.wrongType("a whole number", v)
+		}
+		n = float64(parsed)
+	default:
+		return p.wrongType("a whole number", v)
+	}
+	if n != math.Trunc(n) || math.Abs(n) > 1<<53 {
+		return wrongArgument("The argument %q must be a whole number, not %v.", p.name, v)
+	}
+	if p.min != nil && n < float64(*p.min) {
+		return wrongArgument("The argument %q must be at least %d, not %v.", p.name, *p.min, v)
+	}
+	f.SetInt(int64(n))
+	return nil
+}
+
+func (p param) wrongType(want string, got any) error {
+	name := map[reflect.Kind]string{
+		reflect.String: "a string", reflect.Bool: "a boolean", reflect.Float64: "a number",
+		reflect.Slice: "a list", reflect.Map: "an object",
+	}[reflect.ValueOf(got).Kind()]
+	return wrongArgument("The argument %q must be %s, not %s.", p.name, want, name)
+}

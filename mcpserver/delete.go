@@ -1,0 +1,24 @@
+package mcpserver
+
+import "context"
+
+type deleteArgs struct {
+	FilePath string `arg:"file_path" need:"true" doc:"Path of the document, or of an empty folder, to delete"`
+}
+
+func deleteNote(ctx context.Context, s *Session, a deleteArgs) Result {
+	p, err := s.resolve(ctx, a.FilePath)
+	if err != nil {
+		return failure(err)
+	}
+	linking := s.linking(ctx, p)
+	if err := s.server.ws.Remove(ctx, p, s); err != nil {
+		return failure(err)
+	}
+	s.forget(p)
+	out := "Deleted " + string(p) + "."
+	if linking > 0 {
+		out += " Warning: " + count(linking, "document") + " linked to it."
+	}
+	return text(out)
+}

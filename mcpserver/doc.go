@@ -1,0 +1,35 @@
+// Package mcpserver serves a workspace to AI agents over the Model Context
+// Protocol: on a stream (stdin and stdout, or the owner's socket) and over
+// Streamable HTTP.
+//
+// # Nouns
+//
+// A [Server] offers tools, resources and prompts over one bridge.Workspace. A
+// [Session] is one client: who it is, and which notes it has been shown, in which
+// version. A tool is a function from a Session and typed arguments to a [Result];
+// tools know nothing of the protocol. What connects the two (server.go, stream.go,
+// http.go) is all that knows mcp-go.
+//
+//	srv, err := mcpserver.New(ws, mcpserver.Options{Author: "Claude"})
+//	defer srv.Close()
+//	err = srv.ServeStream(ctx, os.Stdin, os.Stdout, "stdio")
+//
+// # Read before edit
+//
+// edit and write refuse a note that the session has not read. The version that was
+// shown is the base of a write: what others changed since stays. An edit is
+// matched again under the note's lock, so it lands in the right place or fails.
+//
+// # Errors
+//
+// Whatever a model can mend, a wrong argument, an unread note, a text that is not
+// there, is a Result with IsError and a sentence that says the next step
+// (toolerror.go). Only what is our own fault becomes a Go error, and with it a
+// JSON-RPC internal error and a line in the log.
+//
+// # Concurrency
+//
+// A Server and its Sessions may be used from several goroutines; calls of one
+// session may overlap. Each note is changed by one writer at a time. A handler
+// starts no goroutine but for the parallel part of a search, and waits for it.
+package mcpserver

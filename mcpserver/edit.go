@@ -1,0 +1,165 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+type editArgs struct {
+	FilePath   string `arg:"file_path" need:"true" doc:"Path of the document to edit. It must have been read in this session"`
+	OldString  string `arg:"old_string" need:"true" doc:"Text to replace, exactly as it stands in the document. It must occur once, unless replace_all is set"`
+	NewString  string `arg:"new_string" need:"true" doc:"Text to put in its place, as plain Markdown. It must differ from old_string"`
+	ReplaceAll bool   `arg:"replace_all" def:"false" doc:"Replace every occurrence of old_string"`
+}
+
+func edit(ctx context.Context, s *Session, a editArgs) Result {
+	p, err := s.resolve(ctx, a.FilePath)
+	if err != nil {
+		return failure(err)
+	}
+	known, ok := s.known(p)
+	switch {
+	case a.OldString == a.NewString:
+		return refuse("No changes to make: old_string and new_string are exactly the same.")
+	case !ok:
+		return s.unread(ctx, p)
+	}
+	job := editJob{editArgs: a, path: p, view: s.server.ws.Options().View}
+	res, err := s.server.ws.Update(ctx, p, s.author(), s, job.apply)
+	if err != nil {
+		return failure(err)
+	}
+	current := job.before == known.version.Text()
+	s.changed(p, res.Version, current && !known.partly)
+	return text("Edited " + string(p) + ": replaced " + count(job.replaced, "occurrence") + s.outcome(res) + staleNote(current))
+}
+
+// unread is the refusal to change a note that the session has not read, if there
+// is such a note.
+func (s *Session) unread(ctx context.Context, p bridge.Path) Result {
+	if _, err := s.server.ws.Open(ctx, p); err != nil {
+		return failure(err)
+	}
+	return refuse("You must read this document before editing it. Call the read tool with file_path: %q first.", string(p))
+}
+
+// editJob makes one edit of whatever text is current.
+type editJob struct {
+	editArgs
+	path     bridge.Path
+	view     diffwrap.View
+	before   string // the text that was edited
+	replaced int
+}
+
+// apply returns the text after the edit. The workspace calls it under the
+// note's lock, and again if the note changes under it.
+func (j *editJob) apply(cur *bridge.Version) (string, error) {
+	doc := cur.Text()
+	j.before = doc
+	if j.OldString == "" {
+		return j.fill(doc)
+	}
+	places := findAll(doc, j.OldString)
+	switch {
+	case len(places) == 0:
+		return "", wrongArgument("old_string not found in %s. Make sure it matches exactly.", j.path)
+	case len(places) > 1 && !j.ReplaceAll:
+		return "", wrongArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
+			j.path, len(places), linesOf(doc, places))
+	}
+	places = apart(places)
+	j.replaced = len(places)
+	after := replace(doc, places, j.OldString, j.NewString)
+	return after, checkMarkup(j.view, doc, after, places[0].start)
+}
+
+// fill is the edit with an empty old_string: it gives an empty document its
+// text.
+func (j *editJob) fill(doc string) (string, error) {
+	if doc != "" {
+		return "", wrongArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", j.path)
+	}
+	j.replaced = 1
+	return j.NewString, checkMarkup(j.view, "", j.NewString, 0)
+}
+
+// checkMarkup refuses a change that brings in CriticMarkup. Lines are counted
+// from where the given text begins. In the raw view, marks are what is written.
+func checkMarkup(view diffwrap.View, before, after string, begin int) error {
+	if view == diffwrap.RawView {
+		return nil
+	}
+	d, off, found := newMarkup(before, after)
+	if !found {
+		return nil
+	}
+	line := lineOf(after, off) - lineOf(after, begin) + 1
+	return wrongArgument("The text contains '%s' at line %d, which would be read as a suggestion. Suggestions are made automatically; write plain text.",
+		d, max(line, 1))
+}
+
+// maxLines is how many line numbers an error lists.
+const maxLines = 20
+
+// linesOf names the lines on which the places begin.
+func linesOf(doc string, places []place) string {
+	var lines []string
+	line, done := 1, 0
+	for _, p := range places {
+		line += strings.Count(doc[done:p.start], "\n")
+		done = p.start
+		if n := strconv.Itoa(line); len(lines) == 0 || lines[len(lines)-1] != n {
+			lines = append(lines, n)
+		}
+	}
+	if len(lines) == 1 {
+		return "line " + lines[0]
+	}
+	if len(lines) > maxLines {
+		lines = append(lines[:maxLines], "...")
+	}
+	return "lines " + strings.Join(lines, ", ")
+}
+
+// outcome says what became of a change, in the rest of a sentence.
+func (s *Session) outcome(res bridge.Result) string {
+	var b strings.Builder
+	switch o := s.server.ws.Options(); {
+	case !res.Changed:
+		b.WriteString("; the document already reads so.")
+	case o.Mode == bridge.Direct || o.View == diffwrap.RawView:
+		b.WriteString("; the change is in the document.")
+	default:
+		waiting := len(diffwrap.Suggestions(res.Version.Raw()))
+		fmt.Fprintf(&b, "; %s added, %s.", count(res.Suggestions, "suggestion"), waits(waiting))
+	}
+	for _, w := range res.Warnings {
+		b.WriteString(" Warning: " + strings.TrimSuffix(w, ".") + ".")
+	}
+	return b.String()
+}
+
+// waits says how many suggestions of a document wait for a person.
+func waits(n int) string {
+	switch n {
+	case 0:
+		return "nothing waits for review"
+	case 1:
+		return "1 in this document waits for review"
+	}
+	return fmt.Sprintf("%d in this document wait for review", n)
+}
+
+// staleNote tells a model that it edited a text that is not the one it read.
+func staleNote(current bool) string {
+	if current {
+		return ""
+	}
+	return " The document had changed since you read it: read it again before edits that depend on its other parts."
+}

@@ -1,0 +1,194 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/glob"
+	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+)
+
+// defaultEntries is how many lines, paths or counts grep returns.
+const defaultEntries = 250
+
+// Output modes of grep.
+const (
+	modeContent = "content"
+	modeFiles   = "files_with_matches"
+	modeCount   = "count"
+)
+
+type grepArgs struct {
+	Pattern    string `arg:"pattern" need:"true" doc:"Regular expression to search for, in RE2 syntax"`
+	Path       string `arg:"path" doc:"Folder or document to search in. Leave it out to search everywhere"`
+	Glob       string `arg:"glob" doc:"Glob patterns of the documents to search, separated by commas, for example *.md or !Archive/**"`
+	Type       string `arg:"type" doc:"File type to search, for example md"`
+	OutputMode string `arg:"output_mode" enum:"content|files_with_matches|count" def:"\"files_with_matches\"" doc:"content shows matching lines, files_with_matches the paths of documents, count the number of matches in each"`
+	IgnoreCase bool   `arg:"-i" doc:"Ignore case"`
+	Numbers    *bool  `arg:"-n" def:"true" doc:"Show line numbers. Needs output_mode content"`
+	Only       bool   `arg:"-o" doc:"Show only the matching parts of lines, each on a line of its own. Needs output_mode content"`
+	After      *int   `arg:"-A" min:"0" doc:"Lines to show after each match. Needs output_mode content"`
+	Before     *int   `arg:"-B" min:"0" doc:"Lines to show before each match. Needs output_mode content"`
+	Around     *int   `arg:"-C" min:"0" doc:"Lines to show before and after each match. Needs output_mode content"`
+	Context    *int   `arg:"context" min:"0" doc:"The same as -C"`
+	Multiline  bool   `arg:"multiline" def:"false" doc:"Let matches cross lines: . matches line breaks too"`
+	HeadLimit  *int   `arg:"head_limit" min:"0" def:"250" doc:"Return at most so many lines, paths or counts; 0 for all"`
+	Offset     int    `arg:"offset" min:"0" def:"0" doc:"Skip so many lines, paths or counts first"`
+}
+
+func grepNotes(ctx context.Context, s *Session, a grepArgs) Result {
+	job, err := s.newSearch(ctx, a)
+	if err != nil {
+		return failure(err)
+	}
+	entries, err := job.run(ctx)
+	if err != nil {
+		return failure(err)
+	}
+	return pageOf(entries, a.Offset, job.limit)
+}
+
+// search is one call of grep.
+type search struct {
+	s       *Session
+	pattern *grep.Pattern
+	under   bridge.Path
+	globs   glob.Set
+	types   glob.Set
+	mode    string
+	format  grep.Format
+	limit   int // entries to return; 0 for all
+	enough  int // entries after which the search may end; -1 for never
+}
+
+func (s *Session) newSearch(ctx context.Context, a grepArgs) (*search, error) {
+	job := &search{s: s, mode: orDefault(a.OutputMode, modeFiles), limit: defaultEntries, enough: -1}
+	var err error
+	if job.pattern, err = grep.Compile(a.Pattern, grep.Options{IgnoreCase: a.IgnoreCase, Multiline: a.Multiline}); err != nil {
+		return nil, err
+	}
+	if job.under, err = s.folder(ctx, a.Path, true); err != nil {
+		return nil, err
+	}
+	if err = job.choose(a); err != nil {
+		return nil, err
+	}
+	if a.HeadLimit != nil {
+		job.limit = *a.HeadLimit
+	}
+	if job.limit > 0 {
+		job.enough = a.Offset + job.limit + 1 // one more, to know that there is more
+	}
+	around := first(a.Around, a.Context)
+	job.format = grep.Format{
+		Before: *first(a.Before, around, new(int)), After: *first(a.After, around, new(int)),
+		LineNumbers: a.Numbers == nil || *a.Numbers, OnlyMatching: a.Only, MaxLine: 4 * maxLine,
+	}
+	return job, nil
+}
+
+// choose sets which notes are to be searched, by glob and type.
+func (job *search) choose(a grepArgs) (err error) {
+	patterns := glob.List(a.Glob)
+	for i, p := range patterns {
+		patterns[i] = job.s.withoutRoot(p, job.under)
+	}
+	if job.globs, err = glob.Parse(patterns...); err != nil || a.Type == "" {
+		return err
+	}
+	names, ok := glob.Type(a.Type)
+	if !ok {
+		return wrongArgument("The argument \"type\" is not a file type that is known here: %q. Use md, or leave it out.", a.Type)
+	}
+	job.types, err = glob.Parse(names...)
+	return err
+}
+
+// first is the first of list that is not nil.
+func first[T any](list ...*T) *T {
+	for _, v := range list {
+		if v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+func orDefault(s, def string) string {
+	if s == "" {
+		return def
+	}
+	return s
+}
+
+// run searches the notes in the order of their paths and returns the entries
+// found: at least so many that the result's page is full, if there are so many.
+func (job *search) run(ctx context.Context) ([]string, error) {
+	paths, err := job.notes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var entries []string
+	err = scan(ctx, job.s.server.ws, paths, job.searchNote, func(lines []string) bool {
+		if len(entries) > 0 && len(lines) > 0 && job.mode == modeContent && job.format.Before+job.format.After > 0 {
+			entries = append(entries, grep.Separator)
+		}
+		entries = append(entries, lines...)
+		return job.enough < 0 || len(entries) < job.enough
+	})
+	return entries, err
+}
+
+// notes lists the notes to search, sorted by path.
+func (job *search) notes(ctx context.Context) ([]bridge.Path, error) {
+	var paths []bridge.Path
+	err := job.s.server.ws.Walk(ctx, job.under, func(e bridge.DirEntry, p bridge.Path) error {
+		rel := relative(p, job.under)
+		if e.Kind == bridge.KindNote && job.globs.Has(rel) && job.types.Has(rel) {
+			paths = append(paths, p)
+		}
+		return nil
+	})
+	return paths, err
+}
+
+// searchNote returns the entries for one note.
+func (job *search) searchNote(p bridge.Path, text string) []string {
+	switch job.mode {
+	case modeFiles:
+		if job.pattern.Matches(text) {
+			return []string{string(p)}
+		}
+	case modeCount:
+		if n := job.pattern.Count(text, job.format.OnlyMatching); n > 0 {
+			return []string{string(p) + ":" + strconv.Itoa(n)}
+		}
+	default:
+		return job.pattern.PrintMax(string(p), text, job.format, job.enough, nil)
+	}
+	return nil
+}
+
+// pageOf shows the entries from offset on, at most limit if that is not 0.
+func pageOf(entries []string, offset, limit int) Result {
+	total := len(entries)
+	if total == 0 {
+		return text("No matches found")
+	}
+	if offset >= total {
+		return text(fmt.Sprintf("No entries at offset %d: there are %d.", offset, total))
+	}
+	rest := entries[offset:]
+	if limit > 0 {
+		rest = rest[:min(limit, len(rest))]
+	}
+	out, n := joinBounded(slices.Clip(rest), maxOutput)
+	if offset+n < total {
+		out += fmt.Sprintf("\n\n[Showing entries %d-%d; there are more. Call grep with offset: %d to see them, or narrow the search.]",
+			offset+1, offset+n, offset+n)
+	}
+	return text(out)
+}

@@ -1,0 +1,114 @@
+// Package glob matches paths as ripgrep's --glob does: a pattern without a slash
+// matches a name at any depth, one with a slash the path from where the search
+// begins; '*' and '?' do not cross a slash, "**" does; [...] and {a,b} are sets.
+package glob
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Set is a list of patterns. Later ones win over earlier ones; a pattern that
+// begins with '!' excludes. Paths that nothing matches are in the set if every
+// pattern excludes. The zero Set has every path.
+type Set struct {
+	patterns []pattern
+	includes bool // some pattern does not exclude
+}
+
+type pattern struct {
+	glob    string
+	exclude bool
+	dirs    bool // only folders match
+}
+
+// PatternError says which pattern cannot be read.
+type PatternError struct{ Pattern string }
+
+func (e *PatternError) Error() string {
+	return fmt.Sprintf("glob %q is not valid: check that every [ and { is closed", e.Pattern)
+}
+
+// Parse reads one pattern for each string.
+func Parse(patterns ...string) (Set, error) {
+	var s Set
+	for _, text := range patterns {
+		p := pattern{glob: text}
+		p.glob, p.exclude = strings.CutPrefix(p.glob, "!")
+		p.glob, p.dirs = strings.CutSuffix(p.glob, "/")
+		if strings.Contains(p.glob, "/") {
+			p.glob = strings.TrimPrefix(p.glob, "/")
+		} else {
+			p.glob = "**/" + p.glob
+		}
+		if !doublestar.ValidatePattern(p.glob) {
+			return Set{}, &PatternError{text}
+		}
+		s.patterns = append(s.patterns, p)
+		s.includes = s.includes || !p.exclude
+	}
+	return s, nil
+}
+
+// List splits a list of patterns at its commas, except those in braces and
+// brackets.
+func List(list string) []string {
+	var out []string
+	depth, begin := 0, 0
+	for i := 0; i < len(list); i++ {
+		switch list[i] {
+		case '\\':
+			i++
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case ',':
+			if depth <= 0 {
+				out = append(out, strings.TrimSpace(list[begin:i]))
+				begin = i + 1
+			}
+		}
+	}
+	out = append(out, strings.TrimSpace(list[begin:]))
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+}
+
+// Has says whether the file at p, relative to where the search begins, is in
+// the set. What lies in an excluded folder is not.
+func (s Set) Has(p string) bool {
+	if len(s.patterns) == 0 {
+		return true
+	}
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if s.last(dir, true) < 0 {
+			return false
+		}
+	}
+	switch s.last(p, false) {
+	case 1:
+		return true
+	case -1:
+		return false
+	}
+	return !s.includes
+}
+
+// last is 1 if the last pattern that matches includes, -1 if it excludes, 0 if
+// none matches.
+func (s Set) last(p string, dir bool) int {
+	for _, pat := range slices.Backward(s.patterns) {
+		if pat.dirs && !dir || !doublestar.MatchUnvalidated(pat.glob, p) {
+			continue
+		}
+		if pat.exclude {
+			return -1
+		}
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,118 @@
+package mcpserver
+
+import (
+	"slices"
+	"strings"
+)
+
+// delimiters open what CriticMarkup would read as a suggestion or a highlight.
+// Comments are welcome.
+var delimiters = []string{"{++", "{--", "{~~", "{=="}
+
+// newMarkup finds a delimiter that is in after more often than in before and
+// stands outside of code there, on a line that before does not have. Code may hold
+// any text; but where people write prose, a delimiter would turn it into a
+// suggestion.
+func newMarkup(before, after string) (delimiter string, off int, found bool) {
+	var code []place
+	for _, d := range delimiters {
+		if strings.Count(after, d) <= strings.Count(before, d) {
+			continue
+		}
+		if code == nil {
+			code = append(codeIn(after), place{len(after), len(after)})
+		}
+		for _, p := range apart(findExact(after, d, nil)) {
+			if !inside(code, p.start) && !hasLine(before, lineAround(after, p.start)) {
+				return d, p.start, true
+			}
+		}
+	}
+	return "", 0, false
+}
+
+func inside(places []place, off int) bool {
+	i, _ := slices.BinarySearchFunc(places, off, func(p place, off int) int { return p.end - off - 1 })
+	return i < len(places) && places[i].start <= off
+}
+
+func lineAround(doc string, off int) string {
+	line := doc[strings.LastIndexByte(doc[:off], '\n')+1:]
+	line, _, _ = strings.Cut(line, "\n")
+	return line
+}
+
+func hasLine(doc, line string) bool {
+	return strings.Contains("\n"+doc+"\n", "\n"+line+"\n")
+}
+
+// codeIn returns the places of fenced code blocks and of code spans in doc,
+// after CommonMark, containers left aside.
+func codeIn(doc string) []place {
+	var code []place
+	fence, begin := "", 0
+	for off := 0; off < len(doc); {
+		end := off + len(doc[off:])
+		if i := strings.IndexByte(doc[off:], '\n'); i >= 0 {
+			end = off + i + 1
+		}
+		mark := fenceOf(doc[off:end])
+		switch {
+		case fence != "":
+			if strings.HasPrefix(mark, fence) && strings.TrimSpace(strings.TrimLeft(doc[off:end], " \t>"+fence[:1])) == "" {
+				code = append(code, place{begin, end})
+				fence = ""
+			}
+		case mark != "":
+			fence, begin = mark, off
+		default:
+			code = append(code, codeSpans(doc, off, end)...)
+		}
+		off = end
+	}
+	if fence != "" {
+		code = append(code, place{begin, len(doc)})
+	}
+	return code
+}
+
+// fenceOf is the run of at least three backticks or tildes that line begins
+// with, or "".
+func fenceOf(line string) string {
+	line = strings.TrimLeft(line, " \t>")
+	for _, c := range []string{"`", "~"} {
+		n := len(line) - len(strings.TrimLeft(line, c))
+		if n >= 3 && (c == "~" || !strings.Contains(line[n:], c)) {
+			return line[:n]
+		}
+	}
+	return ""
+}
+
+// codeSpans returns the code spans in the line doc[off:end].
+func codeSpans(doc string, off, end int) []place {
+	var spans []place
+	for off < end {
+		i := strings.IndexByte(doc[off:end], '`')
+		if i < 0 {
+			break
+		}
+		open := off + i
+		n := end - open - len(strings.TrimLeft(doc[open:end], "`"))
+		off = open + n
+		for j := off; j < end; {
+			k := strings.IndexByte(doc[j:end], '`')
+			if k < 0 {
+				break
+			}
+			m := end - j - k - len(strings.TrimLeft(doc[j+k:end], "`"))
+			j += k + m
+			if m == n {
+				spans = append(spans, place{open, j})
+				off = j
+				break
+			}
+		}
+	}
+	return spans
+}

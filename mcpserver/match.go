@@ -1,0 +1,152 @@
+package mcpserver
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// place is where a text was found in a document, in bytes.
+type place struct{ start, end int }
+
+// findAll returns the places of old in doc, overlapping ones too. If it does not
+// occur as it is, straight quotes match curly ones and line breaks of either kind
+// each other.
+func findAll(doc, old string) []place {
+	if places := findExact(doc, old, nil); len(places) > 0 {
+		return places
+	}
+	plainDoc, offs := plainForm(doc)
+	plainOld, _ := plainForm(old)
+	if plainDoc == doc && plainOld == old {
+		return nil
+	}
+	return findExact(plainDoc, plainOld, offs)
+}
+
+// findExact returns the places of old in doc, mapped by offs if that is set.
+func findExact(doc, old string, offs []int) []place {
+	var places []place
+	for from := 0; old != ""; {
+		i := strings.Index(doc[from:], old)
+		if i < 0 {
+			break
+		}
+		start := from + i
+		end := start + len(old)
+		_, n := utf8.DecodeRuneInString(doc[start:])
+		from = start + n
+		if offs != nil {
+			start, end = offs[start], offs[end]
+		}
+		places = append(places, place{start, end})
+	}
+	return places
+}
+
+// plainForm is s with straight quotes and LF line breaks, and for each of its
+// bytes, and its end, the offset in s.
+func plainForm(s string) (plain string, offs []int) {
+	var b strings.Builder
+	offs = make([]int, 0, len(s)+1)
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		piece := s[i : i+n]
+		switch {
+		case r == '‘' || r == '’':
+			piece = "'"
+		case r == '“' || r == '”':
+			piece = `"`
+		case r == '\r' && strings.HasPrefix(s[i+n:], "\n"):
+			piece = ""
+		}
+		for range len(piece) {
+			offs = append(offs, i)
+		}
+		b.WriteString(piece)
+		i += n
+	}
+	return b.String(), append(offs, len(s))
+}
+
+// apart drops the places that overlap the one before.
+func apart(places []place) []place {
+	var out []place
+	for _, p := range places {
+		if len(out) == 0 || p.start >= out[len(out)-1].end {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// replace puts new in the places where old was found, in the document's own
+// line breaks and quotes.
+func replace(doc string, places []place, old, new string) string {
+	var b strings.Builder
+	done := 0
+	for _, p := range places {
+		fitted := fit(new, doc, old, doc[p.start:p.end])
+		if new == "" {
+			p.end += wholeLine(doc, p)
+		}
+		b.WriteString(doc[done:p.start])
+		b.WriteString(fitted)
+		done = p.end
+	}
+	b.WriteString(doc[done:])
+	return b.String()
+}
+
+// wholeLine is the length of the line break after p, if p is whole lines but for
+// it: removing a line removes its break.
+func wholeLine(doc string, p place) int {
+	if p.start > 0 && doc[p.start-1] != '\n' || p.end > p.start && doc[p.end-1] == '\n' {
+		return 0
+	}
+	switch rest := doc[p.end:]; {
+	case strings.HasPrefix(rest, "\r\n"):
+		return 2
+	case strings.HasPrefix(rest, "\n"):
+		return 1
+	}
+	return 0
+}
+
+// fit writes new in the line breaks of the document and, where old was given
+// with other quotes than found has, in found's.
+func fit(new, doc, old, found string) string {
+	if i := strings.IndexByte(doc, '\n'); i > 0 && doc[i-1] == '\r' && !strings.Contains(new, "\r\n") {
+		new = strings.ReplaceAll(new, "\n", "\r\n")
+	}
+	if found == old {
+		return new
+	}
+	return curl(new, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
+}
+
+// curl makes the straight quotes of s curly ones: opening after white space, an
+// opening bracket or dash and at the beginning, closing elsewhere.
+func curl(s string, single, double bool) string {
+	var b strings.Builder
+	before := ' '
+	for _, r := range s {
+		opening := unicode.IsSpace(before) || strings.ContainsRune("([{—–‘“", before)
+		before = r
+		switch {
+		case r == '\'' && single && opening:
+			r = '‘'
+		case r == '\'' && single:
+			r = '’'
+		case r == '"' && double && opening:
+			r = '“'
+		case r == '"' && double:
+			r = '”'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// lineOf is the number of the line of doc that holds off, counted from 1.
+func lineOf(doc string, off int) int { return 1 + strings.Count(doc[:off], "\n") }

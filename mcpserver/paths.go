@@ -1,0 +1,94 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// note opens the note that a model means by name.
+func (s *Session) note(ctx context.Context, name string) (bridge.Path, *bridge.Version, error) {
+	p, err := s.resolve(ctx, name)
+	if err != nil {
+		return "", nil, err
+	}
+	v, err := s.server.ws.Open(ctx, p)
+	return p, v, err
+}
+
+// resolve finds what a model means by name.
+func (s *Session) resolve(ctx context.Context, name string) (bridge.Path, error) {
+	p, err := s.server.ws.Resolve(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", &missingError{name: name, similar: s.similar(ctx, name), err: err}
+	}
+	return p, err
+}
+
+// missingError says that nothing is called name, and what may have been meant.
+type missingError struct {
+	name    string
+	similar []string
+	err     error
+}
+
+func (e *missingError) Error() string {
+	msg := fmt.Sprintf("There is no document %q.", e.name)
+	if len(e.similar) > 0 {
+		return msg + " Did you mean " + strings.Join(e.similar, " or ") + "?"
+	}
+	return msg + " Call glob to find its path; paths look like Folder/sub/Name.md."
+}
+
+func (e *missingError) Unwrap() error { return e.err }
+
+// maxSimilar is how many paths are offered instead of one that is not there.
+const maxSimilar = 3
+
+// similar finds documents of the same name elsewhere.
+func (s *Session) similar(ctx context.Context, name string) []string {
+	base := foldBase(name)
+	var found []string
+	err := s.server.ws.Walk(ctx, "", func(e bridge.DirEntry, p bridge.Path) error {
+		if e.Kind == bridge.KindDir || foldBase(e.Name) != base {
+			return nil
+		}
+		if found = append(found, string(p)); len(found) == maxSimilar {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.SkipAll) {
+		return nil
+	}
+	return found
+}
+
+func foldBase(name string) string {
+	base := strings.ToLower(bridge.Path(name).Base())
+	return strings.TrimSuffix(base, bridge.NoteExt)
+}
+
+// folder resolves the argument "path" of glob and grep: a folder, or one file
+// if files are allowed; "" and "." are the whole workspace.
+func (s *Session) folder(ctx context.Context, name string, files bool) (bridge.Path, error) {
+	if name == "" || name == "." || name == "./" {
+		return "", nil
+	}
+	p, err := s.resolve(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if files || p == "" {
+		return p, nil
+	}
+	info, err := s.server.ws.Stat(ctx, p)
+	if err == nil && info.Kind != bridge.KindDir {
+		err = wrongArgument("The argument \"path\" must be a folder, and %q is a document. Pass its name as the pattern instead.", string(p))
+	}
+	return p, err
+}

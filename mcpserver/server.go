@@ -1,0 +1,134 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Options of a Server. The zero value serves the toolset claude.
+type Options struct {
+	// Author is who changes are by; "" takes what each client calls itself.
+	Author   string
+	Version  string
+	Toolsets []string // names; none means claude. CheckToolsets tells unknown ones
+	ReadOnly bool     // offer only tools that change nothing
+	Logger   *slog.Logger
+}
+
+// CheckToolsets says whether names are names of toolsets.
+func CheckToolsets(names []string) error {
+	_, err := pick(names, false)
+	return err
+}
+
+// Server serves one workspace to any number of clients at a time.
+type Server struct {
+	ws       *bridge.Workspace
+	o        Options
+	log      *slog.Logger
+	tools    []tool
+	mcp      *server.MCPServer
+	sessions *sessions // those of HTTP; a stream holds its own
+}
+
+// New makes a server over ws. It starts nothing.
+func New(ws *bridge.Workspace, o Options) *Server {
+	s := &Server{ws: ws, o: o, log: o.Logger}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.tools, _ = pick(o.Toolsets, o.ReadOnly || ws.Options().ReadOnly)
+	s.sessions = newSessions(s.newSession)
+	hooks := new(server.Hooks)
+	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, _ *mcp.InitializeResult) {
+		s.session(ctx).setClient(req.Params.ClientInfo.Name)
+	})
+	s.mcp = server.NewMCPServer("relayfs", o.Version,
+		server.WithTitle("relayfs: shared notes"),
+		server.WithInstructions(instructions(ws.Options(), s.tools)),
+		server.WithToolCapabilities(false),
+		server.WithRecovery(),
+		server.WithLogger(s.log),
+		server.WithHooks(hooks),
+	)
+	for _, t := range s.tools {
+		s.mcp.AddTool(t.definition(), s.handler(t))
+	}
+	return s
+}
+
+// definition is the tool as the protocol describes it. All four hints are set:
+// those left out would take the protocol's alarming defaults.
+func (t tool) definition() mcp.Tool {
+	def := mcp.NewToolWithRawSchema(t.name, t.description, schemaOf(t.params))
+	def.Title = t.title
+	no := false
+	def.Annotations = mcp.ToolAnnotation{
+		Title: t.title, ReadOnlyHint: &t.hints.readOnly, DestructiveHint: &t.hints.destructive,
+		IdempotentHint: &t.hints.idempotent, OpenWorldHint: &no,
+	}
+	return def
+}
+
+// handler adapts a tool to the protocol.
+func (s *Server) handler(t tool) server.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		raw := req.Params.RawArguments
+		if raw == nil {
+			var err error
+			if raw, err = json.Marshal(req.Params.Arguments); err != nil {
+				return nil, err
+			}
+		}
+		res := t.call(ctx, s.session(ctx), raw)
+		if res.Err != nil {
+			s.log.Error("tool call failed", "tool", t.name, bridge.LogErr, res.Err)
+			return nil, res.Err
+		}
+		out := &mcp.CallToolResult{IsError: res.IsError, Content: make([]mcp.Content, 0, len(res.Text))}
+		for _, block := range res.Text {
+			out.Content = append(out.Content, mcp.NewTextContent(block))
+		}
+		return out, nil
+	}
+}
+
+// Call runs a tool by name, without a protocol. known is false if there is no
+// such tool.
+func (s *Server) Call(ctx context.Context, sess *Session, name string, args json.RawMessage) (res Result, known bool) {
+	i := slices.IndexFunc(s.tools, func(t tool) bool { return t.name == name })
+	if i < 0 {
+		return Result{}, false
+	}
+	return s.tools[i].call(ctx, sess, args), true
+}
+
+// NewSession is a client that calls tools without a protocol.
+func (s *Server) NewSession(client string) *Session { return s.newSession(newID(), client) }
+
+func (s *Server) newSession(id, client string) *Session {
+	return &Session{server: s, id: id, client: client, shown: make(map[bridge.Path]shownNote)}
+}
+
+// session is the Session that a request belongs to. A request of none, which the
+// transports here do not let through, gets one that knows nothing.
+func (s *Server) session(ctx context.Context) *Session {
+	switch c := server.ClientSessionFromContext(ctx).(type) {
+	case nil:
+		return s.NewSession("")
+	case *stream:
+		return c.session
+	default:
+		if sess := s.sessions.get(c.SessionID()); sess != nil {
+			return sess
+		}
+		return s.NewSession("")
+	}
+}

@@ -1,0 +1,99 @@
+package mcpserver
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// maxShown bounds how many notes a session may have read at a time: each keeps
+// its text in memory. Beyond that the one read longest ago has to be read again.
+const maxShown = 4096
+
+// Session is one client of a Server.
+type Session struct {
+	server *Server
+	id     string
+
+	mu     sync.Mutex // protects the following
+	client string     // the client's own name for itself
+	shown  map[bridge.Path]shownNote
+	order  []bridge.Path // the keys of shown, oldest first
+}
+
+// shownNote is what a session knows of a note.
+type shownNote struct {
+	version *bridge.Version
+	// partly is set when the note holds changes that the session made blindly
+	// into, or merged with, a text that it has not seen: enough to edit, not enough
+	// to replace the whole.
+	partly bool
+}
+
+// show notes that the session has been shown v.
+func (s *Session) show(p bridge.Path, v *bridge.Version) { s.remember(p, shownNote{version: v}) }
+
+func (s *Session) remember(p bridge.Path, n shownNote) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.shown[p]; !known {
+		s.order = append(s.order, p)
+	}
+	s.shown[p] = n
+	for len(s.order) > maxShown {
+		delete(s.shown, s.order[0])
+		s.order = s.order[1:]
+	}
+}
+
+// known returns what the session was shown of the note at p.
+func (s *Session) known(p bridge.Path) (shownNote, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, ok := s.shown[p]
+	return n, ok
+}
+
+// moved carries what is known of a note to its new path.
+func (s *Session) moved(from, to bridge.Path) {
+	if n, ok := s.known(from); ok {
+		s.forget(from)
+		s.remember(to, n)
+	}
+}
+
+// forget makes the session read p again before it changes it.
+func (s *Session) forget(p bridge.Path) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.shown, p)
+	s.order = slices.DeleteFunc(s.order, func(q bridge.Path) bool { return q == p })
+}
+
+// changed notes the session's own change, which made the note after. It is
+// complete if the session knows everything that is in it.
+func (s *Session) changed(p bridge.Path, after *bridge.Version, complete bool) {
+	s.remember(p, shownNote{version: after, partly: !complete})
+}
+
+// author is who the session's changes are by: the author set for the server, or
+// what the client calls itself.
+func (s *Session) author() bridge.Author {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := s.server.o.Author
+	if name == "" {
+		name = s.client
+	}
+	return bridge.Author{Name: name, Session: s.id}
+}
+
+// setClient notes what the client calls itself.
+func (s *Session) setClient(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if name != "" {
+		s.client = name
+	}
+}

@@ -1,0 +1,202 @@
+package mcpserver
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+const (
+	// maxMessage is the longest message on a stream, in bytes: the largest note,
+	// every character of it escaped.
+	maxMessage = 6*bridge.MaxNote + 1<<20
+	// maxCalls is how many requests of one stream are worked on at a time. The
+	// next one is not read until one is answered.
+	maxCalls = 32
+	// maxNotices is how many notifications wait for a client that does not read.
+	maxNotices = 256
+)
+
+// ServeStream serves one client that sends JSON-RPC messages on r, one a line,
+// and gets its answers on w; client says how it came ("stdio"), for the log and
+// for a client that does not give its name. It returns nil when r ends and every
+// request is answered, and ctx's error when ctx ends first: then the caller closes
+// r, on which a read may still wait. Each call is a session of its own.
+//
+// The package does not use mcp-go's stdio server, whose one session per process
+// all streams would share.
+func (s *Server) ServeStream(ctx context.Context, r io.Reader, w io.Writer, client string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	st := &stream{
+		server: s, session: s.NewSession(client), w: w,
+		notices: make(chan mcp.JSONRPCNotification, maxNotices), slots: make(chan struct{}, maxCalls),
+	}
+	if err := s.mcp.RegisterSession(ctx, st); err != nil {
+		return fmt.Errorf("session of %s: %w", client, err)
+	}
+	defer s.mcp.UnregisterSession(ctx, st.SessionID())
+	ctx = s.mcp.WithContext(ctx, st)
+	st.others.Go(func() { st.notify(ctx) })
+	defer st.others.Wait()
+	defer cancel()
+	err := st.serve(ctx, lines(ctx, r))
+	if err == nil {
+		st.calls.Wait()
+	}
+	cancel()
+	st.calls.Wait()
+	return err
+}
+
+// stream is one client on a stream. It is the mcp-go session of its requests.
+type stream struct {
+	server  *Server
+	session *Session
+	notices chan mcp.JSONRPCNotification
+	ready   atomic.Bool
+
+	slots  chan struct{}  // one for each request that is worked on
+	calls  sync.WaitGroup // requests that end by themselves
+	others sync.WaitGroup // what ends with the stream
+
+	writing sync.Mutex // protects the following
+	w       io.Writer
+}
+
+// SessionID, Initialize, Initialized and NotificationChannel make a stream an
+// mcp-go client session.
+func (st *stream) SessionID() string { return st.session.id }
+func (st *stream) Initialize()       { st.ready.Store(true) }
+func (st *stream) Initialized() bool { return st.ready.Load() }
+func (st *stream) NotificationChannel() chan<- mcp.JSONRPCNotification {
+	return st.notices
+}
+
+// input is one line of a stream, or the error that ended it.
+type input struct {
+	line []byte
+	err  error
+}
+
+// lines reads r in a goroutine of its own, because a read cannot be cancelled.
+// The goroutine ends with r, or with the first line after ctx has ended.
+func lines(ctx context.Context, r io.Reader) <-chan input {
+	out := make(chan input)
+	go func() {
+		defer close(out)
+		sc := bufio.NewScanner(r)
+		sc.Buffer(make([]byte, 0, 64<<10), maxMessage)
+		for sc.Scan() {
+			select {
+			case out <- input{line: append([]byte(nil), sc.Bytes()...)}:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if err := sc.Err(); err != nil {
+			select {
+			case out <- input{err: err}:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return out
+}
+
+// serve takes messages until the stream or ctx ends.
+func (st *stream) serve(ctx context.Context, in <-chan input) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case msg, open := <-in:
+			switch {
+			case !open:
+				return nil
+			case errors.Is(msg.err, bufio.ErrTooLong):
+				return fmt.Errorf("message of %s is longer than %d MiB", st.session.id, maxMessage>>20)
+			case msg.err != nil:
+				return msg.err
+			}
+			if err := st.dispatch(ctx, msg.line); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// dispatch works on one message. Requests run beside each other, so that a long
+// search does not keep a cancellation waiting; initialize and notifications are
+// done before the next message is looked at.
+func (st *stream) dispatch(ctx context.Context, line []byte) error {
+	var head struct {
+		Method mcp.MCPMethod   `json:"method"`
+		ID     json.RawMessage `json:"id"`
+	}
+	if len(line) == 0 {
+		return nil
+	}
+	// What is not JSON is answered by mcp-go.
+	if json.Unmarshal(line, &head) != nil || head.ID == nil || head.Method == mcp.MethodInitialize {
+		return st.answer(ctx, line)
+	}
+	select {
+	case st.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	group := &st.calls
+	if head.Method == mcp.MethodSubscriptionsListen {
+		group = &st.others // lasts until the stream ends
+	}
+	group.Go(func() {
+		defer func() { <-st.slots }()
+		if err := st.answer(ctx, line); err != nil {
+			st.server.log.Debug("answer not sent", bridge.LogErr, err)
+		}
+	})
+	return nil
+}
+
+func (st *stream) answer(ctx context.Context, line []byte) error {
+	if reply := st.server.mcp.HandleMessage(ctx, line); reply != nil {
+		return st.send(reply)
+	}
+	return nil
+}
+
+// notify sends notifications until ctx ends.
+func (st *stream) notify(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case n := <-st.notices:
+			if err := st.send(n); err != nil {
+				st.server.log.Debug("notification not sent", bridge.LogErr, err)
+			}
+		}
+	}
+}
+
+// send writes one message.
+func (st *stream) send(message any) error {
+	line, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	st.writing.Lock()
+	defer st.writing.Unlock()
+	_, err = st.w.Write(append(line, '\n'))
+	return err
+}

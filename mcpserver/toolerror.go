@@ -1,0 +1,70 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/glob"
+	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+)
+
+// sentences is what a model is told for each error that it can act on. The verb
+// stands for the path.
+var sentences = []struct {
+	is  error
+	say string
+}{
+	{bridge.ErrBadName, "The path %q is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md."},
+	{bridge.ErrNameTooLong, "The path %q is not allowed: a name has at most 255 bytes."},
+	{bridge.ErrIsDir, "%q is a folder, not a document. Call glob with it as the path to list what it holds."},
+	{bridge.ErrNotDir, "%q is not a folder. Call glob to find the folder."},
+	{bridge.ErrNotNote, "%q is not a Markdown document. Only documents whose names end in .md can be read and changed."},
+	{bridge.ErrNotEmpty, "%q is a folder that is not empty. Only an empty folder can be deleted."},
+	{bridge.ErrInvalidUTF8, "%q cannot be changed: the text is not valid UTF-8."},
+	{bridge.ErrTooLarge, "%q cannot be written: a document holds at most 16 MiB. Split it into several documents."},
+	{bridge.ErrReadOnly, "%q is read-only here. Tell the person what you would change instead."},
+	{bridge.ErrOffline, "The folder of %q is offline. Try again later, or tell the person."},
+	{bridge.ErrNoSpace, "%q cannot be written: there is no space left on the disk. Tell the person."},
+	{bridge.ErrNeedsReview, "%q was left as it is: moving and deleting wait for a person, and are not enabled without --structure direct. Tell the person what you would do."},
+	{bridge.ErrConflict, "%q changes too often at the moment. Read it again and retry."},
+	{bridge.ErrClosed, "The workspace of %q is being closed. Nothing was changed."},
+	{errors.ErrUnsupported, "%q cannot be moved there: documents stay within their top-level folder."},
+	{fs.ErrExist, "%q exists already. Read it and use edit, or choose another path."},
+	{fs.ErrNotExist, "There is no document %q. Call glob to find its path; paths look like Folder/sub/Name.md."},
+	{fs.ErrPermission, "%q cannot be changed: permission denied. Tell the person."},
+}
+
+// failure is the Result for an error of the workspace or of the arguments.
+func failure(err error) Result {
+	var (
+		argument *argumentError
+		missing  *missingError
+		pattern  *grep.SyntaxError
+		globbed  *glob.PatternError
+		at       *bridge.Error
+	)
+	switch {
+	case errors.As(err, &argument), errors.As(err, &missing):
+		return refuse("%v", err)
+	case errors.As(err, &pattern):
+		return refuse("The argument \"pattern\" is not a valid RE2 regular expression.\n%v", pattern)
+	case errors.Is(err, grep.ErrLineBreak):
+		return refuse("The argument \"pattern\" contains a line break. Set multiline to true to match over several lines.")
+	case errors.As(err, &globbed):
+		return refuse("The pattern is not valid: %v.", globbed)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return refuse("The call was cancelled.")
+	case errors.As(err, &at) && errors.Is(err, bridge.ErrRefused):
+		return refuse("%q was left as it is: %v", string(at.Path), at.Err)
+	case errors.As(err, &at):
+		for _, s := range sentences {
+			if errors.Is(err, s.is) {
+				return refuse(s.say, string(at.Path))
+			}
+		}
+	}
+	return Result{Err: fmt.Errorf("tool: %w", err)}
+}

@@ -1,0 +1,111 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+type writeArgs struct {
+	FilePath string `arg:"file_path" need:"true" doc:"Path of the document to create or replace. An existing one must have been read in this session"`
+	Content  string `arg:"content" need:"true" doc:"The whole new text of the document, as plain Markdown"`
+}
+
+func write(ctx context.Context, s *Session, a writeArgs) Result {
+	p, err := s.server.ws.Resolve(a.FilePath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s.create(ctx, a)
+	}
+	if err != nil {
+		return failure(err)
+	}
+	known, ok := s.known(p)
+	switch {
+	case !ok:
+		return s.unread(ctx, p)
+	case known.partly:
+		return refuse("%s holds changes that you have not seen. Call the read tool with file_path: %q again before writing it as a whole.", p, string(p))
+	}
+	base := known.version
+	content := inStyleOf(base.Text(), a.Content)
+	if err := checkMarkup(s.server.ws.Options().View, base.Text(), content, 0); err != nil {
+		return failure(err)
+	}
+	res, err := s.server.ws.Write(ctx, p, bridge.Write{Bases: []*bridge.Version{base}, Text: content, By: s.author(), Origin: s})
+	if err != nil {
+		return failure(err)
+	}
+	s.changed(p, res.Version, !res.Merged)
+	out := "Wrote " + string(p) + s.outcome(res)
+	if res.Merged {
+		out += " Others had changed the document since you read it; their changes were kept. Read it again before you write it again."
+	}
+	return text(out)
+}
+
+// create makes a new document.
+func (s *Session) create(ctx context.Context, a writeArgs) Result {
+	p, err := s.newPath(a.FilePath)
+	if err != nil {
+		return failure(err)
+	}
+	if err := checkMarkup(s.server.ws.Options().View, "", a.Content, 0); err != nil {
+		return failure(err)
+	}
+	res, err := s.server.ws.Create(ctx, p, bridge.Write{Text: a.Content, By: s.author(), Origin: s})
+	if err != nil {
+		return failure(err)
+	}
+	s.show(p, res.Version)
+	return text("Created " + string(p) + s.outcome(res))
+}
+
+// newPath is the canonical form of the path of a document to be made: ".md" is
+// added if it has no extension.
+func (s *Session) newPath(name string) (bridge.Path, error) {
+	if mp := s.server.ws.Mountpoint(); mp != "" {
+		name = strings.TrimPrefix(name, mp+"/")
+	}
+	p, err := bridge.CleanPath(name)
+	if err != nil {
+		return "", err
+	}
+	folder, rel := p.Split()
+	if rel == "" {
+		return "", wrongArgument("%q names no document. Paths look like Folder/sub/Name.md; the folders are %s.", name, strings.Join(s.folders(), ", "))
+	}
+	if _, err := s.server.ws.Resolve(folder); err != nil {
+		return "", wrongArgument("There is no folder %q. The folders are %s.", folder, strings.Join(s.folders(), ", "))
+	}
+	if !p.IsNote() {
+		if base := p.Base(); !strings.Contains(base, ".") {
+			p += bridge.NoteExt
+		}
+	}
+	return p, nil
+}
+
+// folders are the names of the workspace's Folders.
+func (s *Session) folders() []string {
+	var names []string
+	for _, f := range s.server.ws.Options().Folders {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// inStyleOf gives content the line breaks and the byte order mark of base, which
+// a model is not shown.
+func inStyleOf(base, content string) string {
+	if i := strings.IndexByte(base, '\n'); i > 0 && base[i-1] == '\r' && !strings.Contains(content, "\r\n") {
+		content = strings.ReplaceAll(content, "\n", "\r\n")
+	}
+	const bom = "\ufeff"
+	if strings.HasPrefix(base, bom) && !strings.HasPrefix(content, bom) {
+		content = bom + content
+	}
+	return content
+}
