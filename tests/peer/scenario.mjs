@@ -43,7 +43,7 @@ class Client {
       e: this.events,
       h: createHash('sha1').update(state).digest('hex')
     }
-    if (this.full) done.s = hex(state)
+    if (this.full || this.foreign) done.s = hex(state)
     this.updates = []
     this.events = []
     return done
@@ -252,7 +252,7 @@ const ids = rnd => {
 // run plays the scenario of a seed and returns its log:
 //   clients  [{id, foreign}]
 //   steps    [{k, c, ...what to do, u: updates emitted, e: events, h: hash of the state}],
-//            with full set also s: the state
+//            of foreign clients, and with full set of all, also s: the state
 //   final    [{json, sv, state, snapshot}] of each client
 export function run (seed, { steps = 40, full = false } = {}) {
   const rnd = new Random(seed)

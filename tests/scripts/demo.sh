@@ -16,7 +16,7 @@ mkdir -p "$mnt" "$XDG_STATE_HOME" "$XDG_CONFIG_HOME" && mkdir -m 700 "$XDG_RUNTI
 
 if [[ -t 1 && -z ${NO_COLOR-} ]]; then bold=$'\e[1m' dim=$'\e[2m' off=$'\e[0m'; else bold= dim= off=; fi
 step() { printf '\n%s%s%s\n' "$bold" "$*" "$off"; }
-run() { printf '%s$ %s%s\n' "$dim" "$*" "$off"; "$@"; }
+run() { printf '%s$%s%s\n' "$dim" "$(printf ' %s' "${@@Q}" | sed "s/'\([A-Za-z0-9./_-]*\)'/\1/g")" "$off"; "$@"; }
 die() {
 	printf 'demo: %s\n' "$*" >&2
 	if [[ -s $log ]]; then sed 's/^/  relayfs: /' "$log" >&2; fi
@@ -77,11 +77,13 @@ run diff "before/${note#Garden/}" "$note" && die "the vault's file did not chang
 step "3. An agent changes a note over MCP (stdio, attached to the running mount)"
 coproc MCP { exec "$relayfs" mcp "$vault" 2>>"$log"; }
 mcp_pid=$MCP_PID
+# Descriptors of our own, since bash drops its as soon as the coprocess ends.
 exec {to_mcp}>&"${MCP[1]}" {from_mcp}<&"${MCP[0]}"
+eval "exec ${MCP[1]}>&- ${MCP[0]}<&-"
 
 # call JSON: sends one request and prints the text of its answer.
 call() {
-	printf '%s<- %s%s\n' "$dim" "$1" "$off"
+	printf '%s-> %s%s\n' "$dim" "$1" "$off"
 	printf '%s\n' "$1" >&"$to_mcp"
 	IFS= read -r -t 20 -u "$from_mcp" reply || die "no answer from the MCP server"
 	[[ $reply != *'"error":'* && $reply != *'"isError":true'* ]] || die "MCP: $reply"
