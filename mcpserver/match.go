@@ -57,8 +57,8 @@ func plainForm(s string) (plain string, offs []int) {
 			piece = "'"
 		case r == '“' || r == '”':
 			piece = `"`
-		case r == '\r' && strings.HasPrefix(s[i+n:], "\n"):
-			piece = ""
+		case strings.HasPrefix(s[i:], "\r\n"):
+			piece, n = "\n", 2
 		}
 		for range len(piece) {
 			offs = append(offs, i)
@@ -132,8 +132,7 @@ func curl(s string, single, double bool) string {
 	before := ' '
 	for _, r := range s {
 		opening := unicode.IsSpace(before) || strings.ContainsRune("([{—–‘“", before)
-		before = r
-		switch {
+		switch before = r; {
 		case r == '\'' && single && opening:
 			r = '‘'
 		case r == '\'' && single:
@@ -142,6 +141,9 @@ func curl(s string, single, double bool) string {
 			r = '“'
 		case r == '"' && double:
 			r = '”'
+		}
+		if opening && strings.ContainsRune(`'"`, before) {
+			before = '“'
 		}
 		b.WriteRune(r)
 	}

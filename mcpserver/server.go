@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"slices"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -36,6 +37,28 @@ type Server struct {
 	tools    []tool
 	mcp      *server.MCPServer
 	sessions *sessions // those of HTTP; a stream holds its own
+
+	mu      sync.Mutex // protects the following
+	closers []func()
+}
+
+// onClose has fn called by Close.
+func (s *Server) onClose(fn func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closers = append(s.closers, fn)
+}
+
+// Close ends HTTP sessions and what follows the workspace's events. Streams end
+// by themselves.
+func (s *Server) Close() {
+	s.mu.Lock()
+	closers := s.closers
+	s.closers = nil
+	s.mu.Unlock()
+	for _, fn := range closers {
+		fn()
+	}
 }
 
 // New makes a server over ws. It starts nothing.

@@ -1,0 +1,68 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+)
+
+type sampleArgs struct {
+	Name  string `arg:"name" need:"true" doc:"a name"`
+	Mode  string `arg:"mode" enum:"a|b" doc:"a mode"`
+	Count int    `arg:"count" min:"1" doc:"a count"`
+	Deep  *int   `arg:"-D" min:"0" doc:"a depth"`
+	On    bool   `arg:"on" doc:"a switch"`
+	Off   *bool  `arg:"off" doc:"another"`
+}
+
+func TestDecodeArgs(t *testing.T) {
+	two, no := 2, false
+	for _, tt := range []struct {
+		raw  string
+		want sampleArgs
+		err  string
+	}{
+		{raw: `{"name":"x"}`, want: sampleArgs{Name: "x"}},
+		{raw: `{"name":"x","mode":"b","count":2,"-D":2,"on":true,"off":false}`, want: sampleArgs{"x", "b", 2, &two, true, &no}},
+		{raw: `{"name":"x","count":"2","-D":"2","on":"true","off":"false"}`, want: sampleArgs{"x", "", 2, &two, true, &no}},
+		{raw: `{"name":"x","count":2.0,"mode":null}`, want: sampleArgs{Name: "x", Count: 2}},
+		{raw: ``, err: `The argument "name" of sample is missing.`},
+		{raw: `null`, err: `The argument "name" of sample is missing.`},
+		{raw: `{"name":null}`, err: `The argument "name" of sample is missing.`},
+		{raw: `[]`, err: `The arguments of sample must be a JSON object.`},
+		{raw: `{"name":3}`, err: `The argument "name" must be a string, not a number.`},
+		{raw: `{"name":["x"]}`, err: `The argument "name" must be a string, not a list.`},
+		{raw: `{"name":"x","mode":"c"}`, err: `The argument "mode" must be one of a, b, not "c".`},
+		{raw: `{"name":"x","count":"many"}`, err: `The argument "count" must be a whole number, not a string.`},
+		{raw: `{"name":"x","count":1.5}`, err: `The argument "count" must be a whole number, not 1.5.`},
+		{raw: `{"name":"x","count":1e300}`, err: `The argument "count" must be a whole number, not 1e+300.`},
+		{raw: `{"name":"x","count":0}`, err: `The argument "count" must be at least 1, not 0.`},
+		{raw: `{"name":"x","-D":-1}`, err: `The argument "-D" must be at least 0, not -1.`},
+		{raw: `{"name":"x","on":1}`, err: `The argument "on" must be true or false, not a number.`},
+		{raw: `{"name":"x","off":{}}`, err: `The argument "off" must be true or false, not an object.`},
+		{raw: `{"name":"x","colour":1,"b":2}`, err: `sample takes no argument "b", "colour". It takes: name, mode, count, -D, on, off.`},
+	} {
+		var got sampleArgs
+		err := decodeArgs("sample", paramsOf(reflect.TypeFor[sampleArgs]()), json.RawMessage(tt.raw), &got)
+		if (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
+			t.Errorf("%s: error %v, want %q", tt.raw, err, tt.err)
+		}
+		if err == nil && !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: got %+v, want %+v", tt.raw, got, tt.want)
+		}
+	}
+}
+
+// Whatever the arguments are, decoding ends in a struct or a sentence.
+func FuzzDecodeArgs(f *testing.F) {
+	for _, raw := range []string{`{"name":"x","count":"2"}`, `{"name":1e999}`, `{"-D":[{}]}`, `{"name":"\ud800"}`, `nul`} {
+		f.Add([]byte(raw))
+	}
+	params := paramsOf(reflect.TypeFor[sampleArgs]())
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var got sampleArgs
+		if err := decodeArgs("sample", params, raw, &got); err != nil && err.Error() == "" {
+			t.Error("an empty sentence")
+		}
+	})
+}

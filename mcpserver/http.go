@@ -1,0 +1,63 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// HTTPHandler serves Streamable HTTP at every path it is mounted on. It refuses
+// requests that a web page on another origin makes a browser send, requests on a
+// loopback connection for another host (DNS rebinding), and bodies longer than the
+// largest note. It asks for no token: see RequireToken. Close ends what it started.
+//
+// Only protocol versions with sessions are offered. The newest has none, and a
+// server could not tell which client has read what.
+func (s *Server) HTTPHandler() http.Handler {
+	transport := server.NewStreamableHTTPServer(s.mcp,
+		server.WithStreamableHTTPProtocolVersions(mcp.LegacyProtocolVersions()...),
+		server.WithSessionIdManager(s.sessions),
+		server.WithSessionIdleTTL(sessionIdle),
+		server.WithStreamableHTTPLogger(s.log),
+	)
+	s.onClose(func() { _ = transport.Shutdown(context.Background()) })
+	return sameOrigin(http.MaxBytesHandler(transport, maxMessage))
+}
+
+// sameOrigin refuses requests whose Origin is not the host they are sent to.
+// Programs send no Origin.
+func sameOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if origin := r.Header.Get("Origin"); origin != "" && !ownOrigin(origin, r.Host) {
+			http.Error(w, "Forbidden: foreign Origin header", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func ownOrigin(origin, host string) bool {
+	_, rest, ok := strings.Cut(origin, "://")
+	return ok && strings.EqualFold(rest, host)
+}
+
+// RequireToken lets only requests through that carry token as a bearer token
+// (RFC 6750); an empty token lets none.
+func RequireToken(token string, next http.Handler) http.Handler {
+	want := sha256.Sum256([]byte(token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		got := sha256.Sum256([]byte(strings.TrimSpace(given)))
+		if token == "" || !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="relayfs"`)
+			http.Error(w, "Unauthorized: a bearer token is needed", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
