@@ -1,0 +1,182 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+const (
+	// flushDelay is how long marks wait to be written together. Losing them costs
+	// a comparison of the document with its file at the next start.
+	flushDelay = time.Second
+	// compactAt is how many updates a document may have one by one. Loading it
+	// applies them all, some ten microseconds each; merging them costs about as
+	// much as the whole document, which spread over that many writes is little.
+	compactAt = 128
+)
+
+// Materialized notes that the source's file holds the text as of seq. It is
+// written a moment later.
+func (s *Store) Materialized(id bridge.DocID, seq uint64, sum bridge.ContentSum) {
+	s.marks.set(id, mark{seq, sum})
+}
+
+func (m *marks) set(id bridge.DocID, new mark) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.pending[id].seq > new.seq {
+		return
+	}
+	m.pending[id] = new
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// of is the newer of what is pending and what is written.
+func (m *marks) of(id bridge.DocID, written mark) mark {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p, ok := m.pending[id]; ok && p.seq >= written.seq {
+		return p
+	}
+	return written
+}
+
+// start runs the goroutine that writes marks and compacts.
+func (m *marks) start(s *Store) {
+	m.pending = make(map[bridge.DocID]mark)
+	m.wake = make(chan struct{}, 1)
+	m.quit = make(chan struct{})
+	m.done = make(chan error)
+	go func() { m.done <- m.run(s) }()
+}
+
+// stop ends it, after a last flush.
+func (m *marks) stop() error {
+	close(m.quit)
+	return <-m.done
+}
+
+func (m *marks) run(s *Store) error {
+	for {
+		select {
+		case <-m.quit:
+			return s.flush()
+		case <-m.wake:
+		}
+		select {
+		case <-m.quit:
+			return s.flush()
+		case <-time.After(flushDelay):
+		}
+		if err := s.flush(); err != nil {
+			s.log.Warn("store not compacted", bridge.LogErr, err)
+		}
+	}
+}
+
+// flush writes the pending marks, and compacts the documents that need it.
+func (s *Store) flush() error {
+	s.marks.mu.Lock()
+	pending := make(map[bridge.DocID]mark, len(s.marks.pending))
+	for id, m := range s.marks.pending {
+		pending[id] = m
+	}
+	s.marks.mu.Unlock()
+	if len(pending) == 0 {
+		return nil
+	}
+	err := s.update(func(tx *bolt.Tx) error {
+		for id, m := range pending {
+			if err := s.flushDoc(tx, id, m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return s.fail("write state", err)
+	}
+	s.marks.written(pending)
+	return nil
+}
+
+// written forgets marks that are in the file, but for those set since.
+func (m *marks) written(marks map[bridge.DocID]mark) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id, done := range marks {
+		if m.pending[id] == done {
+			delete(m.pending, id)
+		}
+	}
+}
+
+func (s *Store) flushDoc(tx *bolt.Tx, id bridge.DocID, m mark) error {
+	doc := document(tx, id)
+	if doc == nil || readMark(doc).seq > m.seq {
+		return nil
+	}
+	if err := doc.Put([]byte(stateKey), m.encode()); err != nil {
+		return err
+	}
+	base, _ := readBase(doc)
+	if m.seq < base+compactAt {
+		return nil
+	}
+	return s.compact(doc, id, m.seq)
+}
+
+// compact merges the updates up to upTo into one. Of their records it keeps what
+// attribution and undo need: those of an author, those that changed front
+// matter, and the last one, which carries the number the next one follows.
+func (s *Store) compact(doc *bolt.Bucket, id bridge.DocID, upTo uint64) error {
+	records, err := readRecords(doc)
+	if err != nil {
+		return err
+	}
+	updates := make([][]byte, 0, len(records))
+	for _, rec := range records {
+		if rec.Seq <= upTo {
+			updates = append(updates, rec.Update)
+		}
+	}
+	if len(updates) == 0 {
+		return nil
+	}
+	merged, err := ycrdt.MergeUpdates(updates...)
+	if err != nil {
+		// They stay as they are; who loads the document gets the error, with its path.
+		s.log.Warn("document not compacted", bridge.LogDoc, string(id), bridge.LogErr, err)
+		return nil
+	}
+	bucket := doc.Bucket([]byte(recordsBucket))
+	for i, rec := range records[:len(updates)] {
+		keep := rec.Author != "" || rec.FrontMatter != nil || i == len(updates)-1
+		if err := shrink(bucket, rec, keep); err != nil {
+			return fmt.Errorf("record %d: %w", rec.Seq, err)
+		}
+	}
+	last := records[len(updates)-1].Seq
+	return doc.Put([]byte(baseKey), append(seqKey(last), merged...))
+}
+
+// shrink takes a merged record's update away, or the whole record.
+func shrink(records *bolt.Bucket, rec bridge.Record, keep bool) error {
+	if !keep {
+		return records.Delete(seqKey(rec.Seq))
+	}
+	rec.Update = nil
+	v, err := encodeRecord(rec)
+	if err != nil {
+		return err
+	}
+	return records.Put(seqKey(rec.Seq), v)
+}

@@ -1,0 +1,36 @@
+// Package store keeps the documents' Yjs updates, and what relayfs knows beside
+// the text, in one bbolt file. It is the bridge.Store of a running process.
+//
+//	s, err := store.Open(filepath.Join(stateDir, "store.db"), store.Options{})
+//	...
+//	defer s.Close()
+//	seq, err := s.Append(id, "Projects/Plan.md", bridge.Record{Update: update, Author: "claude", Time: now})
+//	h, err := s.Load(id)
+//
+// # The file
+//
+//	meta/version            "1"
+//	paths/PATH              the DocID of the document that lives there
+//	docs/ID/path            its path; missing once another document took it over
+//	docs/ID/state           materialised seq (8 bytes, big endian), SHA-256 of the text
+//	docs/ID/base            seq (8 bytes), the updates up to seq merged into one
+//	docs/ID/records/SEQ     length of the JSON (uvarint), the record as JSON, its update
+//
+// A version that this package does not know is bridge.ErrUnknownStore, and the
+// file is left as it is.
+//
+// # Durability
+//
+// Append returns after the transaction that holds its records was synced. Calls
+// that arrive while a sync is going on share the next one. What Materialized
+// says is written a moment later, together with compaction: a document whose
+// file holds its text does not need its updates one by one any more, so that
+// they are merged, and of the records remains who wrote what.
+//
+// # Concurrency and errors
+//
+// All methods may be called from several goroutines. One process at a time has
+// the file open; another gets ErrLocked. A damaged file is ErrDamaged, with what
+// to do about it. A full disk is bridge.ErrNoSpace, and what was kept before
+// stays as it was.
+package store

@@ -1,0 +1,188 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// DocID returns the document kept under p, or fs.ErrNotExist.
+func (s *Store) DocID(p bridge.Path) (id bridge.DocID, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		id, err = docAt(tx, p)
+		return err
+	})
+	return id, s.fail("look up document", err)
+}
+
+// Load returns everything kept for id, oldest first. Where updates were merged,
+// the first record's Update holds them all, and the other records that they
+// came from, of which those of people are dropped, have one that changes nothing.
+func (s *Store) Load(id bridge.DocID) (h bridge.History, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		h = bridge.History{}
+		doc := document(tx, id)
+		if doc == nil {
+			return nil
+		}
+		m := s.marks.of(id, readMark(doc))
+		h.Materialized, h.Sum = m.seq, m.sum
+		h.Records, err = readRecords(doc)
+		return err
+	})
+	return h, s.fail("load document", err)
+}
+
+func readRecords(doc *bolt.Bucket) ([]bridge.Record, error) {
+	base, merged := readBase(doc)
+	var records []bridge.Record
+	err := doc.Bucket([]byte(recordsBucket)).ForEach(func(k, v []byte) error {
+		rec, err := decodeRecord(k, v)
+		if err != nil {
+			return damaged(err)
+		}
+		if rec.Seq <= base {
+			rec.Update = emptyUpdate()
+			if len(records) == 0 {
+				rec.Update = bytes.Clone(merged)
+			}
+		}
+		records = append(records, rec)
+		return nil
+	})
+	return records, err
+}
+
+// errNoID refuses what no document can be kept under.
+var errNoID = errors.New("document has no id")
+
+// Append keeps recs, all or none, for the document id, which lives at p. They
+// are durable when Append returns.
+func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (seq uint64, err error) {
+	if id == "" || len(recs) == 0 {
+		return 0, s.fail("append", errNoID)
+	}
+	values := make([][]byte, len(recs))
+	for i, rec := range recs {
+		if values[i], err = encodeRecord(rec); err != nil {
+			return 0, s.fail("append", err)
+		}
+	}
+	err = s.appends.do(func(tx *bolt.Tx) error {
+		doc, err := settle(tx, id, p)
+		if err != nil {
+			return err
+		}
+		records := doc.Bucket([]byte(recordsBucket))
+		seq = lastSeq(records)
+		for _, v := range values {
+			seq++
+			if err := records.Put(seqKey(seq), v); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, s.fail("append", err)
+	}
+	return seq, nil
+}
+
+// settle makes sure that the document id is there and lives at p.
+func settle(tx *bolt.Tx, id bridge.DocID, p bridge.Path) (*bolt.Bucket, error) {
+	doc := document(tx, id)
+	if doc != nil && string(doc.Get([]byte(pathKey))) == string(p) {
+		return doc, nil
+	}
+	if doc == nil {
+		var err error
+		if doc, err = tx.Bucket([]byte(docsBucket)).CreateBucket([]byte(id)); err != nil {
+			return nil, err
+		}
+		if _, err = doc.CreateBucket([]byte(recordsBucket)); err != nil {
+			return nil, err
+		}
+	}
+	return doc, place(tx, id, p)
+}
+
+// place gives a document a path. One that lived there has none from now on; its
+// history is kept.
+func place(tx *bolt.Tx, id bridge.DocID, p bridge.Path) error {
+	paths, doc := tx.Bucket([]byte(pathsBucket)), document(tx, id)
+	if old := doc.Get([]byte(pathKey)); old != nil && string(paths.Get(old)) == string(id) {
+		if err := paths.Delete(bytes.Clone(old)); err != nil {
+			return err
+		}
+	}
+	if former := document(tx, bridge.DocID(paths.Get([]byte(p)))); former != nil {
+		if err := former.Delete([]byte(pathKey)); err != nil {
+			return err
+		}
+	}
+	if err := paths.Put([]byte(p), []byte(id)); err != nil {
+		return err
+	}
+	return doc.Put([]byte(pathKey), []byte(p))
+}
+
+// Behind lists the paths of documents that have records after Materialized.
+func (s *Store) Behind() (paths []bridge.Path, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		paths = nil
+		return tx.Bucket([]byte(pathsBucket)).ForEach(func(p, id []byte) error {
+			doc := document(tx, bridge.DocID(id))
+			if doc == nil {
+				return damaged(fmt.Sprintf("there is no document for %q", p))
+			}
+			m := s.marks.of(bridge.DocID(id), readMark(doc))
+			if lastSeq(doc.Bucket([]byte(recordsBucket))) > m.seq {
+				paths = append(paths, bridge.Path(p))
+			}
+			return nil
+		})
+	})
+	return paths, s.fail("list documents", err)
+}
+
+// Rename moves every document at or below oldPath, in one transaction.
+func (s *Store) Rename(oldPath, newPath bridge.Path) error {
+	if oldPath == newPath {
+		return nil
+	}
+	err := s.update(func(tx *bolt.Tx) error {
+		type move struct {
+			id bridge.DocID
+			to bridge.Path
+		}
+		var moves []move
+		forBelow(tx, oldPath, func(p, id []byte) {
+			moves = append(moves, move{bridge.DocID(id), newPath + bridge.Path(p[len(oldPath):])})
+		})
+		for _, m := range moves {
+			if err := place(tx, m.id, m.to); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s.fail("rename", err)
+}
+
+// forBelow calls fn for the documents at p and below it.
+func forBelow(tx *bolt.Tx, p bridge.Path, fn func(path, id []byte)) {
+	paths := tx.Bucket([]byte(pathsBucket))
+	if id := paths.Get([]byte(p)); id != nil {
+		fn([]byte(p), id)
+	}
+	prefix := []byte(p + "/")
+	c := paths.Cursor()
+	for k, id := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, id = c.Next() {
+		fn(k, id)
+	}
+}

@@ -1,0 +1,169 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+var (
+	// ErrLocked says that another process has the store open.
+	ErrLocked = errors.New("store is in use by another process")
+	// ErrDamaged says that the file is not what this package wrote.
+	ErrDamaged = errors.New("store is damaged")
+)
+
+// lockTimeout is how long Open waits for another process that is just ending.
+const lockTimeout = time.Second
+
+// Options configure a Store.
+type Options struct {
+	Logger *slog.Logger // nil discards
+}
+
+// Store is an open store file.
+type Store struct {
+	path string
+	db   *bolt.DB
+	log  *slog.Logger
+
+	appends committer
+	marks   marks
+
+	closing  sync.Once
+	closeErr error // set by closing
+}
+
+// Open opens the store at path, making the file if there is none.
+func Open(path string, o Options) (*Store, error) {
+	s := &Store{path: path, log: o.Logger}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if err := s.open(); err != nil {
+		return nil, fmt.Errorf("store %q: %w", path, err)
+	}
+	s.appends.commit = s.update
+	s.marks.start(s)
+	return s, nil
+}
+
+func (s *Store) open() error {
+	_, statErr := os.Stat(s.path)
+	var file *os.File
+	o := &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType}
+	o.OpenFile = func(name string, flag int, perm os.FileMode) (f *os.File, err error) {
+		file, err = os.OpenFile(name, flag, perm)
+		return file, err
+	}
+	err := guard(func() (err error) {
+		s.db, err = bolt.Open(s.path, 0o600, o)
+		return err
+	})
+	if err != nil {
+		file.Close() // bbolt does not, with its lock, if it panicked
+		return openError(err)
+	}
+	if err = s.prepare(); err != nil {
+		_ = guard(s.db.Close)
+		return err
+	}
+	if errors.Is(statErr, fs.ErrNotExist) {
+		return syncDir(filepath.Dir(s.path))
+	}
+	return nil
+}
+
+// prepare checks the file, and lays it out if it is new.
+func (s *Store) prepare() error {
+	isNew := false
+	err := s.view(func(tx *bolt.Tx) error {
+		name, _ := tx.Cursor().First()
+		if isNew = name == nil; isNew {
+			return nil
+		}
+		if err := checkVersion(tx); err != nil {
+			return err
+		}
+		return walk(tx)
+	})
+	if err != nil || !isNew {
+		return err
+	}
+	return s.update(layOut)
+}
+
+// openError tells what can be done about a file that cannot be opened.
+func openError(err error) error {
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return ErrLocked
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return damaged(err)
+	}
+	return translate(err)
+}
+
+// syncDir makes the name of a new file durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// Close writes what is not written yet and closes the file. It may be called
+// again, and then returns the same.
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		s.closeErr = errors.Join(s.marks.stop(), guard(s.db.Close))
+	})
+	return s.closeErr
+}
+
+// update runs fn in a transaction, which is synced when update returns.
+func (s *Store) update(fn func(*bolt.Tx) error) error {
+	return translate(guard(func() error { return s.db.Update(fn) }))
+}
+
+func (s *Store) view(fn func(*bolt.Tx) error) error {
+	return translate(guard(func() error { return s.db.View(fn) }))
+}
+
+// fail names the store's file in an error.
+func (s *Store) fail(op string, err error) error {
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("store %q: %s: %w", s.path, op, err)
+}
+
+// translate gives a full disk its sentinel.
+func translate(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("%w: %v", bridge.ErrNoSpace, err)
+	}
+	return err
+}
+
+// marks are what Materialized said and the file does not hold yet.
+type marks struct {
+	mu      sync.Mutex // protects the following
+	pending map[bridge.DocID]mark
+	wake    chan struct{} // holds one token while something is pending
+	quit    chan struct{}
+	done    chan error
+}

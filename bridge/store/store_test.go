@@ -1,0 +1,389 @@
+package store_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/bridge/store/storetest"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// crashEnv makes the test binary a process that appends until it is killed.
+const crashEnv = "RELAYFS_STORE_CRASH_TEST"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(crashEnv); path != "" {
+		fmt.Fprintln(os.Stderr, appendForever(path))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func open(t testing.TB, path string) *store.Store {
+	t.Helper()
+	s, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "store.db") }
+
+func closeStore(t testing.TB, s *store.Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) bridge.Store { return open(t, newPath(t)) })
+}
+
+func record(text string) bridge.Record {
+	return storetest.Record(ycrdt.NewDoc(ycrdt.Options{}), text)
+}
+
+func TestReopen(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	rec := record("kept")
+	rec.Author = "claude"
+	if _, err := s.Append("id", "N.md", rec); err != nil {
+		t.Fatal(err)
+	}
+	s.Materialized("id", 1, bridge.ContentSum{7})
+	closeStore(t, s)
+	s = open(t, path)
+	h, err := s.Load("id")
+	if err != nil || storetest.Text(t, h) != "kept" || h.Materialized != 1 || h.Sum != (bridge.ContentSum{7}) {
+		t.Errorf("history is %+v, %v", h, err)
+	}
+	if id, err := s.DocID("N.md"); id != "id" || err != nil {
+		t.Errorf("N.md holds %q, %v", id, err)
+	}
+}
+
+// TestCompaction closes the store after many changes, some of a person and some
+// of an author: the updates become one, the author's records stay.
+func TestCompaction(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	for i := range 600 {
+		rec := storetest.Record(doc, fmt.Sprint(i, " "))
+		if i%100 == 50 {
+			rec.Author = "claude"
+		}
+		seq, err := s.Append("id", "N.md", rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 300 || i == 590 { // compacted twice; nine records are not in the file yet
+			s.Materialized("id", seq, bridge.ContentSum{})
+			closeStore(t, s)
+			s = open(t, path)
+		}
+	}
+	h, err := s.Load("id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := storetest.Text(t, h), doc.Text("contents").String(); got != want {
+		t.Errorf("text is %q, want %q", got, want)
+	}
+	// Six of the author (50, 150 .. 550), the last merged one, and nine single ones.
+	if len(h.Records) != 6+1+9 {
+		t.Errorf("%d records are left, want 16", len(h.Records))
+	}
+	for i, rec := range h.Records[:6] {
+		if rec.Seq != uint64(i*100+51) || rec.Author != "claude" || rec.Len == 0 {
+			t.Errorf("record %d of the author is %+v", i, rec)
+		}
+	}
+	if h.Materialized != 591 || h.Records[6].Seq != 591 {
+		t.Errorf("materialised is %d, the last merged record %d, want 591", h.Materialized, h.Records[6].Seq)
+	}
+}
+
+func TestLocked(t *testing.T) {
+	path := newPath(t)
+	open(t, path)
+	_, err := store.Open(path, store.Options{})
+	if !errors.Is(err, store.ErrLocked) || !strings.Contains(err.Error(), path) {
+		t.Errorf("second open: %v, want %v with the path", err, store.ErrLocked)
+	}
+}
+
+func TestNewerVersion(t *testing.T) {
+	path := newPath(t)
+	closeStore(t, open(t, path))
+	db, err := bolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte("meta")).Put([]byte("version"), []byte("2")) })
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := os.ReadFile(path)
+	if _, err := store.Open(path, store.Options{}); !errors.Is(err, bridge.ErrUnknownStore) {
+		t.Errorf("open: %v, want %v", err, bridge.ErrUnknownStore)
+	}
+	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+		t.Error("the file of a newer version was changed")
+	}
+}
+
+// TestDamaged opens damaged files: each is an error that says what to do, or is
+// good enough to be used. None is a crash.
+func TestDamaged(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	for i := range 200 {
+		if _, err := s.Append(bridge.DocID(fmt.Sprint(i)), bridge.Path(fmt.Sprint(i, ".md")), record(strings.Repeat("text ", 100))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeStore(t, s)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("not a store", func(t *testing.T) { wantDamaged(t, []byte(strings.Repeat("hello ", 10000))) })
+	t.Run("cut short", func(t *testing.T) { wantDamaged(t, good[:len(good)/3]) })
+	t.Run("cut to two pages", func(t *testing.T) { wantDamaged(t, good[:8192]) })
+	t.Run("zeroed", func(t *testing.T) {
+		wantDamaged(t, append(bytes.Clone(good[:8192]), make([]byte, len(good)-8192)...))
+	})
+	t.Run("another bbolt file", func(t *testing.T) {
+		path := newPath(t)
+		db, err := bolt.Open(path, 0o600, nil)
+		if err == nil {
+			err = db.Update(func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("other")); return err })
+		}
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		data, _ := os.ReadFile(path)
+		wantDamaged(t, data)
+	})
+	t.Run("overwritten in places", func(t *testing.T) {
+		for seed := range uint64(60) {
+			bad := bytes.Clone(good)
+			rng := rand.New(rand.NewPCG(seed, 0))
+			for range 1 + rng.IntN(20) {
+				at := 8192 + rng.IntN(len(bad)-8192-8)
+				binary.LittleEndian.PutUint64(bad[at:], rng.Uint64())
+			}
+			useDamaged(t, bad)
+		}
+	})
+}
+
+func writeStore(t *testing.T, data []byte) string {
+	t.Helper()
+	path := newPath(t)
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func wantDamaged(t *testing.T, data []byte) {
+	t.Helper()
+	path := writeStore(t, data)
+	_, err := store.Open(path, store.Options{})
+	if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "move the file away") {
+		t.Errorf("open: %v, want %v, the path and what to do", err, store.ErrDamaged)
+	}
+}
+
+// useDamaged does with a damaged file what a process does.
+func useDamaged(t *testing.T, data []byte) {
+	t.Helper()
+	s, err := store.Open(writeStore(t, data), store.Options{})
+	if err != nil {
+		if !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("open: %v, want %v", err, store.ErrDamaged)
+		}
+		return
+	}
+	for i := range 200 {
+		id := bridge.DocID(fmt.Sprint(i))
+		if _, err := s.Load(id); err != nil && !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("load: %v", err)
+		}
+		if i%20 == 0 {
+			_, _ = s.Append(id, bridge.Path(fmt.Sprint(i, ".md")), record("more")) // no crash is all that is asked
+		}
+	}
+	_ = s.Close()
+}
+
+func TestNoSpace(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("relayfs-test", dir, "tmpfs", 0, "size=512k"); err != nil {
+		t.Skipf("tmpfs cannot be mounted: %v", err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	s := open(t, filepath.Join(dir, "store.db"))
+	kept := 0
+	for i := 0; ; i++ {
+		_, err := s.Append("id", "N.md", record(strings.Repeat("x", 10000)))
+		if err != nil {
+			if !errors.Is(err, bridge.ErrNoSpace) {
+				t.Errorf("append on a full disk: %v, want %v", err, bridge.ErrNoSpace)
+			}
+			break
+		}
+		if kept++; kept > 1000 {
+			t.Fatal("the disk does not fill up")
+		}
+	}
+	if h, err := s.Load("id"); err != nil || len(h.Records) != kept {
+		t.Errorf("%d records are kept, %v; want %d", len(h.Records), err, kept)
+	}
+	closeStore(t, s)
+	if h, err := open(t, filepath.Join(dir, "store.db")).Load("id"); err != nil || len(h.Records) != kept {
+		t.Errorf("after reopening %d records are kept, %v; want %d", len(h.Records), err, kept)
+	}
+}
+
+// appendForever appends to four documents at once and prints each append once
+// it is acknowledged. What is appended follows from document and number.
+func appendForever(path string) error {
+	s, err := store.Open(path, store.Options{})
+	if err != nil {
+		return err
+	}
+	var out sync.Mutex
+	errs := make(chan error)
+	for i := range 4 {
+		go func() {
+			id := bridge.DocID(fmt.Sprint("doc", i))
+			h, err := s.Load(id)
+			n := len(h.Records)
+			for ; err == nil; n++ {
+				var seq uint64
+				seq, err = s.Append(id, bridge.Path(id), record(crashText(id, n+1)))
+				out.Lock()
+				fmt.Println(id, seq)
+				out.Unlock()
+			}
+			errs <- err
+		}()
+	}
+	return <-errs
+}
+
+func crashText(id bridge.DocID, seq int) string {
+	return fmt.Sprint(id, " ", seq, strings.Repeat(".", seq%3000))
+}
+
+// TestKill kills a process that appends, again and again, at random moments:
+// every append that was acknowledged is there.
+func TestKill(t *testing.T) {
+	path := newPath(t)
+	acked := make(map[bridge.DocID]uint64)
+	for range 12 {
+		runAndKill(t, path, time.Duration(20+rand.IntN(120))*time.Millisecond, acked)
+		checkAcked(t, path, acked)
+	}
+	if len(acked) != 4 {
+		t.Errorf("acknowledged is only %v", acked)
+	}
+}
+
+// runAndKill notes what the process acknowledged. The time begins with the
+// first acknowledgement.
+func runAndKill(t *testing.T, path string, after time.Duration, acked map[bridge.DocID]uint64) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), crashEnv+"="+path)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kill *time.Timer
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if kill == nil {
+			kill = time.AfterFunc(after, func() { cmd.Process.Kill() })
+		}
+		var id bridge.DocID
+		var seq uint64
+		if n, _ := fmt.Sscan(lines.Text(), &id, &seq); n == 2 {
+			acked[id] = max(acked[id], seq)
+		}
+	}
+	_ = cmd.Wait() // it was killed
+}
+
+func checkAcked(t *testing.T, path string, acked map[bridge.DocID]uint64) {
+	t.Helper()
+	s, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for id, seq := range acked {
+		h, err := s.Load(id)
+		if err != nil || uint64(len(h.Records)) < seq {
+			t.Fatalf("%s has %d records, %v; %d were acknowledged", id, len(h.Records), err, seq)
+		}
+		for i, rec := range h.Records {
+			got := storetest.Text(t, bridge.History{Records: []bridge.Record{rec}})
+			if got != crashText(id, i+1) {
+				t.Errorf("%s record %d is %q", id, i+1, got)
+			}
+		}
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	for _, writers := range []int{1, 16} {
+		b.Run(fmt.Sprint(writers, " writers"), func(b *testing.B) {
+			s := open(b, newPath(b))
+			rec := record("some words that somebody wrote")
+			b.SetParallelism((writers + 1) / 2) // times GOMAXPROCS
+			if writers == 1 {
+				for b.Loop() {
+					if _, err := s.Append("id", "N.md", rec); err != nil {
+						b.Fatal(err)
+					}
+				}
+				return
+			}
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if _, err := s.Append("id", "N.md", rec); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,298 @@
+// Package storetest is the suite that every bridge.Store passes.
+//
+//	func TestStore(t *testing.T) {
+//		storetest.Run(t, func(t *testing.T) bridge.Store { ... })
+//	}
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// Run runs the suite. open makes a new, empty store.
+func Run(t *testing.T, open func(t *testing.T) bridge.Store) {
+	tests := []struct {
+		name string
+		test func(*testing.T, bridge.Store)
+	}{
+		{"Empty", testEmpty},
+		{"AppendLoad", testAppendLoad},
+		{"AppendRefuses", testAppendRefuses},
+		{"LoadIsACopy", testLoadIsACopy},
+		{"DocumentsMove", testDocumentsMove},
+		{"Rename", testRename},
+		{"RenameIntoItself", testRenameIntoItself},
+		{"Materialized", testMaterialized},
+		{"Concurrent", testConcurrent},
+		{"LongHistory", testLongHistory},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.test(t, open(t))
+		})
+	}
+}
+
+// Record is a record whose update inserts s at the beginning of doc's text.
+func Record(doc *ycrdt.Doc, s string) bridge.Record {
+	rec := bridge.Record{Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}
+	cancel := doc.OnUpdate(func(update []byte, _ any) { rec.Update = update })
+	defer cancel()
+	text := doc.Text("contents")
+	rec.Client, rec.Clock = uint64(doc.ClientID()), doc.StateVector()[doc.ClientID()]
+	doc.Transact(nil, func(txn *ycrdt.Txn) { text.Insert(txn, 0, s) })
+	rec.Len = doc.StateVector()[doc.ClientID()] - rec.Clock
+	return rec
+}
+
+// Text is the text that a history describes.
+func Text(t testing.TB, h bridge.History) string {
+	t.Helper()
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	for _, rec := range h.Records {
+		if err := doc.ApplyUpdate(rec.Update, nil); err != nil {
+			t.Fatalf("record %d: %v", rec.Seq, err)
+		}
+	}
+	return doc.Text("contents").String()
+}
+
+func appendTo(t testing.TB, s bridge.Store, id bridge.DocID, p bridge.Path, recs ...bridge.Record) uint64 {
+	t.Helper()
+	seq, err := s.Append(id, p, recs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seq
+}
+
+func load(t testing.TB, s bridge.Store, id bridge.DocID) bridge.History {
+	t.Helper()
+	h, err := s.Load(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// wantAt checks which document lives at p; "" is none.
+func wantAt(t testing.TB, s bridge.Store, p bridge.Path, want bridge.DocID) {
+	t.Helper()
+	got, err := s.DocID(p)
+	if want == "" {
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q holds %q, %v; want %v", p, got, err, fs.ErrNotExist)
+		}
+		return
+	}
+	if got != want || err != nil {
+		t.Errorf("%q holds %q, %v; want %q", p, got, err, want)
+	}
+}
+
+func wantBehind(t testing.TB, s bridge.Store, want ...bridge.Path) {
+	t.Helper()
+	got, err := s.Behind()
+	slices.Sort(got)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("behind are %q, %v; want %q", got, err, want)
+	}
+}
+
+func testEmpty(t *testing.T, s bridge.Store) {
+	wantAt(t, s, "N.md", "")
+	wantBehind(t, s)
+	if h := load(t, s, "nobody"); len(h.Records) > 0 || h.Materialized != 0 {
+		t.Errorf("unknown document has the history %+v", h)
+	}
+	if err := s.Rename("a", "b"); err != nil {
+		t.Errorf("rename of nothing: %v", err)
+	}
+	s.Materialized("nobody", 3, bridge.ContentSum{1})
+}
+
+func testAppendLoad(t *testing.T, s bridge.Store) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	one, two, three := Record(doc, "one"), Record(doc, "two "), Record(doc, "three ")
+	one.Author, one.Session = "claude", "s1"
+	two.FrontMatter = &bridge.FrontMatterChange{Before: "---\na: 1\n---\n", After: ""}
+	if seq := appendTo(t, s, "id", "a/N.md", one); seq != 1 {
+		t.Errorf("first record has number %d, want 1", seq)
+	}
+	if seq := appendTo(t, s, "id", "a/N.md", two, three); seq != 3 {
+		t.Errorf("third record has number %d, want 3", seq)
+	}
+	h := load(t, s, "id")
+	one.Seq, two.Seq, three.Seq = 1, 2, 3
+	if want := []bridge.Record{one, two, three}; !reflect.DeepEqual(h.Records, want) {
+		t.Errorf("records are\n%+v, want\n%+v", h.Records, want)
+	}
+	if got := Text(t, h); got != "three two one" {
+		t.Errorf("text is %q", got)
+	}
+	wantAt(t, s, "a/N.md", "id")
+	wantAt(t, s, "a", "")
+	wantBehind(t, s, "a/N.md")
+}
+
+func testAppendRefuses(t *testing.T, s bridge.Store) {
+	rec := Record(ycrdt.NewDoc(ycrdt.Options{}), "x")
+	if _, err := s.Append("", "N.md", rec); err == nil {
+		t.Error("a document without an id was kept")
+	}
+	if _, err := s.Append("id", "N.md"); err == nil {
+		t.Error("nothing was kept, and no error said so")
+	}
+	wantAt(t, s, "N.md", "")
+}
+
+func testLoadIsACopy(t *testing.T, s bridge.Store) {
+	rec := Record(ycrdt.NewDoc(ycrdt.Options{}), "text")
+	appendTo(t, s, "id", "N.md", rec)
+	clear(rec.Update)
+	clear(load(t, s, "id").Records[0].Update)
+	if got := Text(t, load(t, s, "id")); got != "text" {
+		t.Errorf("text is %q after its callers scribbled on their copies", got)
+	}
+}
+
+func testDocumentsMove(t *testing.T, s bridge.Store) {
+	rec := Record(ycrdt.NewDoc(ycrdt.Options{}), "x")
+	appendTo(t, s, "one", "N.md", rec)
+	appendTo(t, s, "one", "M.md", rec) // it lives elsewhere now
+	wantAt(t, s, "N.md", "")
+	wantAt(t, s, "M.md", "one")
+	appendTo(t, s, "two", "M.md", rec) // another one took its place
+	wantAt(t, s, "M.md", "two")
+	wantBehind(t, s, "M.md")
+	if h := load(t, s, "one"); len(h.Records) != 2 {
+		t.Errorf("the document that lost its place has %d records, want 2", len(h.Records))
+	}
+	appendTo(t, s, "one", "Back.md", rec)
+	wantAt(t, s, "M.md", "two")
+	wantAt(t, s, "Back.md", "one")
+}
+
+func testRename(t *testing.T, s bridge.Store) {
+	rec := Record(ycrdt.NewDoc(ycrdt.Options{}), "x")
+	for _, p := range []bridge.Path{"a/N.md", "a/b/M.md", "a-b/N.md", "a.md", "z/b/M.md"} {
+		appendTo(t, s, bridge.DocID("id "+p), p, rec)
+	}
+	rename := func(oldPath, newPath bridge.Path) {
+		t.Helper()
+		if err := s.Rename(oldPath, newPath); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename("a", "z")
+	wantAt(t, s, "z/N.md", "id a/N.md")
+	wantAt(t, s, "z/b/M.md", "id a/b/M.md") // over what was there
+	wantAt(t, s, "a/N.md", "")
+	wantAt(t, s, "a-b/N.md", "id a-b/N.md")
+	rename("a.md", "z/N.md")
+	wantAt(t, s, "z/N.md", "id a.md")
+	rename("z/N.md", "z/N.md")
+	wantAt(t, s, "z/N.md", "id a.md")
+	wantBehind(t, s, "a-b/N.md", "z/N.md", "z/b/M.md")
+}
+
+func testRenameIntoItself(t *testing.T, s bridge.Store) {
+	rec := Record(ycrdt.NewDoc(ycrdt.Options{}), "x")
+	appendTo(t, s, "one", "a/N.md", rec)
+	appendTo(t, s, "two", "a/a/N.md", rec)
+	if err := s.Rename("a", "a/a"); err != nil {
+		t.Fatal(err)
+	}
+	wantAt(t, s, "a/a/N.md", "one")
+	wantAt(t, s, "a/a/a/N.md", "two")
+	wantAt(t, s, "a/N.md", "")
+	if err := s.Rename("a/a", "a"); err != nil {
+		t.Fatal(err)
+	}
+	wantAt(t, s, "a/N.md", "one")
+	wantAt(t, s, "a/a/N.md", "two")
+}
+
+func testMaterialized(t *testing.T, s bridge.Store) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	seq := appendTo(t, s, "id", "N.md", Record(doc, "a"), Record(doc, "b"))
+	sum := bridge.ContentSum{1, 2, 3}
+	s.Materialized("id", seq, sum)
+	wantBehind(t, s)
+	if h := load(t, s, "id"); h.Materialized != seq || h.Sum != sum {
+		t.Errorf("materialised is %d, %x; want %d, %x", h.Materialized, h.Sum, seq, sum)
+	}
+	s.Materialized("id", seq-1, bridge.ContentSum{9}) // late news
+	if h := load(t, s, "id"); h.Materialized != seq || h.Sum != sum {
+		t.Errorf("materialised went back to %d, %x", h.Materialized, h.Sum)
+	}
+	appendTo(t, s, "id", "N.md", Record(doc, "c"))
+	wantBehind(t, s, "N.md")
+}
+
+func testConcurrent(t *testing.T, s bridge.Store) {
+	const writers, each = 8, 20
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			doc := ycrdt.NewDoc(ycrdt.Options{})
+			id := bridge.DocID(fmt.Sprint("doc ", w))
+			for i := range each {
+				seq, err := s.Append(id, bridge.Path(id), Record(doc, "x"))
+				if err != nil || seq != uint64(i+1) {
+					t.Errorf("append %d has number %d, %v", i+1, seq, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for w := range writers {
+		if got := Text(t, load(t, s, bridge.DocID(fmt.Sprint("doc ", w)))); got != strings.Repeat("x", each) {
+			t.Errorf("document %d is %q", w, got)
+		}
+	}
+}
+
+// testLongHistory is long enough for a store that compacts.
+func testLongHistory(t *testing.T, s bridge.Store) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	const n = 1000
+	recs := make([]bridge.Record, n)
+	authors := 0
+	for i := range recs {
+		recs[i] = Record(doc, fmt.Sprint(i, " "))
+		if i%3 == 0 {
+			recs[i].Author = "claude"
+			authors++
+		}
+	}
+	for part := range slices.Chunk(recs, 50) {
+		seq := appendTo(t, s, "id", "N.md", part...)
+		s.Materialized("id", seq, bridge.ContentSum{byte(seq)})
+	}
+	h := load(t, s, "id")
+	if got, want := Text(t, h), doc.Text("contents").String(); got != want {
+		t.Errorf("text is %q, want %q", got, want)
+	}
+	got := 0
+	for _, rec := range h.Records {
+		if rec.Author != "" {
+			got++
+		}
+	}
+	if last := h.Records[len(h.Records)-1].Seq; last != n || got != authors {
+		t.Errorf("last record is %d and %d have an author, want %d and %d", last, got, n, authors)
+	}
+}
