@@ -49,9 +49,53 @@ func (a *aligner) align() []hunk {
 	return a.hunks
 }
 
-// matchLines matches equal lines: result[i] is the new line that old line i stays, or -1.
+// matchLines matches equal lines: result[i] is the new line that old line i stays, or -1. Lines with text are matched
+// first, blank ones between them, since a blank line says nothing about where it belongs.
 func (a *aligner) matchLines() []int {
-	return commonSubsequence(a.internLines(a.old.text, a.oldLines), a.internLines(a.new.text, a.newLines))
+	old, new := a.internLines(a.old.text, a.oldLines), a.internLines(a.new.text, a.newLines)
+	oldFull, newFull := filled(a.old.text, a.oldLines), filled(a.new.text, a.newLines)
+	match := make([]int, len(old))
+	for i := range match {
+		match[i] = -1
+	}
+	for k, partner := range commonSubsequence(pick(old, oldFull), pick(new, newFull)) {
+		if partner >= 0 {
+			match[oldFull[k]] = newFull[partner]
+		}
+	}
+	i, j := 0, 0
+	for k := 0; k <= len(old); k++ {
+		partner := len(new)
+		if k < len(old) {
+			partner = match[k]
+		}
+		if partner >= 0 {
+			matchRange(old[i:k], new[j:partner], j, match[i:k])
+			i, j = k+1, partner+1
+		}
+	}
+	slide(old, new, match)
+	return match
+}
+
+// filled returns the indices of the lines that are not blank.
+func filled(text string, lines []line) []int {
+	var out []int
+	for i, l := range lines {
+		if !isBlank(l.of(text)) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// pick returns the tokens at the given indices.
+func pick(tokens, indices []int) []int {
+	out := make([]int, len(indices))
+	for k, i := range indices {
+		out[k] = tokens[i]
+	}
+	return out
 }
 
 func (a *aligner) internLines(text string, lines []line) []int {

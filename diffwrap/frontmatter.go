@@ -83,7 +83,8 @@ func (o Options) frontMatter(doc *document, old, new string) (frontMatter, error
 		return f, nil // a pending addition that looks like front matter is text like any other
 	}
 	newEnd, hasNew := FrontMatter(new)
-	if !hasNew && startsWithFence(new) && (has || !startsWithFence(old)) {
+	known := startsWithFence(old) || startsWithFence(doc.render(OriginalView)) // a rule on the first line, not half a block
+	if !hasNew && startsWithFence(new) && (has || !known) {
 		return f, refuseFrontMatter("has no closing line ---", "close it, or put a blank line above a rule")
 	}
 	if !has && !hasNew {

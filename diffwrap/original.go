@@ -68,7 +68,7 @@ func (o *original) visit(s span, f func(part)) {
 			p.span = span{p.start + first - p.at, p.start + last - p.at}
 			f(p)
 		}
-		if end > s.end {
+		if end > s.end && p.role != note {
 			return
 		}
 		o.next++

@@ -72,7 +72,7 @@ func (a *aligner) changeLine(i, j int) {
 		a.words(old, new, 0)
 		return
 	}
-	oldMarker, newMarker := a.marker(a.old.text, a.oldLines, i), a.marker(a.new.text, a.newLines, j)
+	oldMarker, newMarker := a.marker(a.old, a.oldLines, i), a.marker(a.new, a.newLines, j)
 	if oldMarker.of(a.old.text) != newMarker.of(a.new.text) {
 		a.replaceLine(i, j)
 		return
@@ -101,12 +101,16 @@ func (a *aligner) replaceLine(i, j int) {
 }
 
 // marker returns the span of a line's marker; a fragment of a line has none.
-func (a *aligner) marker(text string, lines []line, i int) span {
+func (a *aligner) marker(s side, lines []line, i int) span {
 	l := lines[i]
 	if a.fragment && i == 0 {
 		return span{l.start, l.start}
 	}
-	return span{l.start, l.start + lineMarker(l.of(text))}
+	m := span{l.start, l.start + lineMarker(l.of(s.text))}
+	if c, ok := nextComment(s.comments, m.start); ok && c.start < m.end {
+		m.end = c.start
+	}
+	return m
 }
 
 // isRow reports whether a line is a row of a table as most people write them.
@@ -138,12 +142,12 @@ type lineWords struct {
 	weight int
 }
 
-func (a *aligner) lineWords(s side, lines []line) []lineWords {
-	out := make([]lineWords, len(lines))
-	for k, l := range lines {
-		l.start += lineMarker(l.of(s.text))
+func (a *aligner) lineWords(s side, lines []line, from, to int) []lineWords {
+	out := make([]lineWords, to-from)
+	for k := range out {
 		w := &out[k]
-		for _, t := range tokenize(s.text, l.span, s.comments) {
+		text := span{a.marker(s, lines, from+k).end, lines[from+k].end}
+		for _, t := range tokenize(s.text, text, s.comments) {
 			if t.isWord() {
 				w.ids = append(w.ids, a.intern(t.of(s.text)))
 				w.weight += t.len()
@@ -164,8 +168,8 @@ func (a *aligner) pairLines(i0, i1, j0, j1 int) (pairs [][2]int, common int) {
 	if n*m > maxPairs {
 		return nil, 0
 	}
-	old := a.lineWords(a.old, a.oldLines[i0:i1])
-	new := a.lineWords(a.new, a.newLines[j0:j1])
+	old := a.lineWords(a.old, a.oldLines, i0, i1)
+	new := a.lineWords(a.new, a.newLines, j0, j1)
 	best := make([]int, (n+1)*(m+1)) // best[i*(m+1)+j]: the most bytes in common from lines i and j on
 	shared := make([]int, n*m)
 	for i := n - 1; i >= 0; i-- {

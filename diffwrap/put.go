@@ -63,7 +63,7 @@ type putter struct {
 // put tries the ways to write the change, the most readable first, and takes the first that reads back right.
 func (p *putter) put() (Result, error) {
 	p.pieces = p.cut()
-	if edits := p.undo(); edits != nil && p.verify(edits) == nil {
+	if edits := p.undo(); edits != nil && p.readsBack(parse(Apply(p.doc.raw, edits))) {
 		return p.result(edits), nil
 	}
 	changes, err := p.compare()
@@ -193,4 +193,9 @@ func sameButBreaks(a, b string) bool {
 }
 
 // trimBreak takes one line break off the end.
-func trimBreak(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r") }
+func trimBreak(s string) string {
+	if t, ok := strings.CutSuffix(s, "\r\n"); ok {
+		return t
+	}
+	return strings.TrimSuffix(s, "\n")
+}

@@ -1,6 +1,7 @@
 package diffwrap
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -40,8 +41,10 @@ func tokenize(text string, s span, comments []span) []token {
 
 // nextToken reads the token at offset i of text; the line or piece it stands in starts at from.
 func nextToken(text string, i, from int, comments []span) token {
-	if c, ok := atomAround(comments, i); ok && c.start == i && c.end <= len(text) {
+	if c, ok := nextComment(comments, i); ok && c.start == i && c.end <= len(text) {
 		return token{c, commentToken}
+	} else if ok {
+		text = text[:min(len(text), c.start)] // nothing else reaches into a comment
 	}
 	if n := atomLength(text, i, from); n > 0 {
 		return token{span{i, i + n}, atomicToken}
@@ -52,7 +55,7 @@ func nextToken(text string, i, from int, comments []span) token {
 	case text[i] == '\n' || text[i] == '\r':
 		return token{span{i, i + max(1, len(lineBreak(text[i:])))}, spaceToken}
 	case class == wordToken:
-		return word(text, i, end, comments)
+		return word(text, i, end)
 	case strings.IndexByte("*_~=", text[i]) >= 0:
 		end = skip(text, i, text[i:i+1])
 	case text[i] == '\\' && end < len(text) && text[end] < utf8.RuneSelf && text[end] > ' ':
@@ -61,12 +64,18 @@ func nextToken(text string, i, from int, comments []span) token {
 	return token{span{i, max(end, i+size)}, class}
 }
 
+// nextComment returns the first comment that starts at or behind offset i.
+func nextComment(comments []span, i int) (span, bool) {
+	k, _ := slices.BinarySearchFunc(comments, i, func(c span, off int) int { return c.start - off })
+	if k == len(comments) {
+		return span{}, false
+	}
+	return comments[k], true
+}
+
 // word reads the word at offset i, whose first character ends at end, or the URL that it turns out to start.
-func word(text string, i, end int, comments []span) token {
+func word(text string, i, end int) token {
 	for end < len(text) {
-		if c, ok := atomAround(comments, end); ok && c.start == end {
-			break
-		}
 		size, class := character(text, end)
 		if class != wordToken {
 			joint := wordJoint(text, i, end)

@@ -2,25 +2,25 @@ package diffwrap
 
 import "strings"
 
-// verify reads a result back and reports what is wrong with it, as the refusal it would come to. It holds laws 1 and 3
-// for this very text, and sees to it that readers which look for each form on its own find what parse finds, if they did
-// so before. Write is right by construction except where literal delimiters are about; this is where that shows.
+// verify reads a result back and reports what is wrong with it, as the refusal it would come to. Write is right by
+// construction except where literal delimiters are about; this is where that shows.
 func (p *putter) verify(edits []Edit) error {
 	doc := parse(Apply(p.doc.raw, edits))
-	original := p.doc.render(OriginalView)
-	if p.matter.change != nil {
-		original = p.matter.text + original[p.matter.rawEnd:]
-	}
-	switch {
-	case !doc.shows(p.new):
-	case doc.render(OriginalView) != original:
-	case !p.agreesAsBefore(doc):
-	default:
+	if p.readsBack(doc) && p.agreesAsBefore(doc) {
 		return nil
 	}
 	at, literal := p.culprit()
 	return &RefusedError{Line: lineOf(p.new, at), Literal: literal, Err: ErrAmbiguous,
 		advice: "write it apart, as in \"{ ++\", or ask a person to make this change"}
+}
+
+// readsBack checks laws 1 and 3 on a result.
+func (p *putter) readsBack(doc *document) bool {
+	original := p.doc.render(OriginalView)
+	if p.matter.change != nil {
+		original = p.matter.text + original[p.matter.rawEnd:]
+	}
+	return doc.shows(p.new) && doc.render(OriginalView) == original
 }
 
 // agreesAsBefore reports whether the new document is read alike form by form and mark by mark, for each form of which
@@ -76,8 +76,8 @@ func alone(raw string, f form, from int) (span, bool) {
 	return span{start, body + end + len(f.close)}, true
 }
 
-// culprit returns the offset in the new text of the literal delimiter that most likely stands in the way, and the
-// literal: an opener without a closer, else the first thing that reads as a mark, else the first delimiter.
+// culprit returns the offset in the new text of the literal that most likely stands in the way, and the literal: an
+// opener without a closer, else the first thing that reads as a mark, else the first delimiter there or in the raw text.
 func (p *putter) culprit() (at int, literal string) {
 	doc := parse(p.new)
 	if doc.unclosed >= 0 {
@@ -88,12 +88,21 @@ func (p *putter) culprit() (at int, literal string) {
 			return c.start, c.of(p.new)
 		}
 	}
-	for i := range p.new {
-		if n := delimiterAt(p.new[i:]); n > 0 {
-			return i, p.new[i : i+n]
+	if at, n := firstDelimiter(p.new); n > 0 {
+		return at, p.new[at : at+n]
+	}
+	at, n := firstDelimiter(p.doc.raw)
+	return 0, p.doc.raw[at : at+n]
+}
+
+// firstDelimiter returns where the first delimiter of s is and its length, 0 when there is none.
+func firstDelimiter(s string) (at, n int) {
+	for at = range s {
+		if n = delimiterAt(s[at:]); n > 0 {
+			return at, n
 		}
 	}
-	return 0, strings.TrimSpace(p.new[:lineEnd(p.new, 0)])
+	return 0, 0
 }
 
 // shows reports whether the accepted view of the document is text, without building it.

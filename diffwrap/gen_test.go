@@ -1,0 +1,184 @@
+package diffwrap
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rivo/uniseg"
+)
+
+// generator makes random raw texts and random edits of them. Equal seeds make equal texts.
+type generator struct {
+	*rand.Rand
+	words []string // what texts of the alphabet are made of
+	notes []string // real notes that prose is cut from; nil for the other alphabets
+	nest  bool     // marks may be put into marks
+}
+
+func newGenerator(t testing.TB, alphabet string, seed uint64) *generator {
+	t.Helper()
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x5EED))}
+	switch alphabet {
+	case "prose":
+		g.notes = realNotes(t)
+		g.words = strings.Split("the a quick brown fox 苹果 我 שלום [[Wiki]] [link](http://a.com) `code` #tag $x^2$ 3.14 e\u0301 👩‍👧 Ada. - [ ] # > | 1. **bold** don't", " ")
+		g.words = append(g.words, "\n", "\n\n", "\r\n", "\n- ", "\n## ", "\n| a | b |\n", "\n- [ ] ", ", ", ". ")
+	case "braces":
+		g.words = strings.Split("a b { } + - ~ > < = @ \n é", " ")
+		g.words = append(g.words, " ", "\r\n")
+	case "hostile":
+		g.nest = true
+		g.words = strings.Split("a b { } + - ~ > < = @ \n é 👩‍👧 {++ ++} {-- --} {~~ ~> ~~} {>> <<} {== ==} @@ {{ }} \r\n", " ")
+		g.words = append(g.words, " ", `{"author":"Bob"}@@`, `{{author="Bob">>`)
+	}
+	return g
+}
+
+// realNotes returns the notes of testdata/notes.
+func realNotes(t testing.TB) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/notes/*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no notes in testdata: %v", err)
+	}
+	var notes []string
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes = append(notes, string(b))
+	}
+	return notes
+}
+
+// text makes an unmarked text.
+func (g *generator) text() string {
+	if g.notes != nil && g.IntN(3) > 0 {
+		return g.excerpt()
+	}
+	var b strings.Builder
+	for range g.IntN(24) {
+		b.WriteString(g.word())
+		if g.notes != nil && g.IntN(4) > 0 {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// excerpt cuts some lines out of a real note.
+func (g *generator) excerpt() string {
+	lines := strings.SplitAfter(g.notes[g.IntN(len(g.notes))], "\n")
+	from := g.IntN(len(lines))
+	return strings.Join(lines[from:min(len(lines), from+1+g.IntN(8))], "")
+}
+
+func (g *generator) word() string { return g.words[g.IntN(len(g.words))] }
+
+// raw makes a text with some marks in it: the writer's own, Bob's, comments, highlights. Half of the texts have none.
+// Except in the hostile alphabet the marks do not run into one another.
+func (g *generator) raw() string {
+	s := g.text()
+	if g.IntN(2) == 0 {
+		return s
+	}
+	end := len(s)
+	for range 1 + g.IntN(4) {
+		from, to := g.spanIn(s[:end])
+		s = s[:from] + g.mark(s[from:to]) + s[to:]
+		if end = from; g.nest {
+			end = len(s)
+		}
+	}
+	return s
+}
+
+// mark wraps text in a mark.
+func (g *generator) mark(s string) string {
+	bob := ""
+	if g.IntN(6) == 0 {
+		bob = `{"author":"Bob"}@@`
+	}
+	switch g.IntN(9) {
+	case 0, 1:
+		return "{++" + bob + g.word() + "++}" + s
+	case 2, 3:
+		return "{--" + bob + s + "--}"
+	case 4:
+		return "{--" + bob + s + "--}{++" + bob + g.word() + "++}"
+	case 5:
+		return "{~~" + bob + s + "~>" + g.word() + "~~}"
+	case 6:
+		return s + "{>>" + bob + g.word() + "<<}"
+	case 7:
+		return "{==" + s + "==}{>>" + g.word() + "<<}"
+	}
+	return s + `{{author="Bob" date="2026-07-13T07:01:55.123Z">>` + g.word() + "<<}}"
+}
+
+// spanIn picks a short span of s between grapheme clusters.
+func (g *generator) spanIn(s string) (from, to int) {
+	borders := clusterBorders(s)
+	i := g.IntN(len(borders))
+	j := min(len(borders)-1, i+g.IntN(12))
+	return borders[i], borders[j]
+}
+
+// clusterBorders returns the offsets between the grapheme clusters of s, both ends included.
+func clusterBorders(s string) []int {
+	borders := []int{0}
+	state, off := -1, 0
+	for rest := s; rest != ""; {
+		var c string
+		c, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		off += len(c)
+		borders = append(borders, off)
+	}
+	return borders
+}
+
+// edit changes a text as a writer might: words, lines, spans, blocks.
+func (g *generator) edit(s string) string {
+	for range 1 + g.IntN(3) {
+		s = g.editOnce(s)
+	}
+	return s
+}
+
+func (g *generator) editOnce(s string) string {
+	lines := strings.Split(s, "\n")
+	i := g.IntN(len(lines))
+	from, to := g.spanIn(s)
+	switch g.IntN(9) {
+	case 0: // delete a line
+		return strings.Join(append(lines[:i:i], lines[i+1:]...), "\n")
+	case 1: // insert a line
+		return strings.Join(append(lines[:i:i], append([]string{g.line()}, lines[i:]...)...), "\n")
+	case 2: // move a line
+		moved := lines[i]
+		lines = append(lines[:i:i], lines[i+1:]...)
+		j := g.IntN(len(lines) + 1)
+		return strings.Join(append(lines[:j:j], append([]string{moved}, lines[j:]...)...), "\n")
+	case 3: // replace a line
+		lines[i] = g.line()
+		return strings.Join(lines, "\n")
+	case 4: // delete
+		return s[:from] + s[to:]
+	case 5: // insert
+		return s[:from] + g.word() + s[from:]
+	case 6: // everything anew
+		if g.IntN(4) == 0 {
+			return g.text()
+		}
+		return s + "\n\n" + g.line()
+	}
+	return s[:from] + g.word() + s[to:]
+}
+
+func (g *generator) line() string {
+	return strings.ReplaceAll(strings.ReplaceAll(g.text(), "\n", " "), "\r", "")
+}

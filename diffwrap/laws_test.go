@@ -1,0 +1,292 @@
+package diffwrap
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+var rounds = flag.Int("diffwrap.rounds", 50_000, "rounds per alphabet of the property tests")
+
+// tally counts what the rounds of one alphabet came to.
+type tally struct{ rounds, ambiguous, foreign, other, steps, forked int }
+
+func TestLaws(t *testing.T) {
+	for _, tc := range []struct {
+		alphabet     string
+		maxAmbiguous float64 // share of rounds that may be refused as ambiguous
+	}{
+		{"prose", 0},
+		{"braces", 0.005},
+		{"hostile", 0.25},
+	} {
+		t.Run(tc.alphabet, func(t *testing.T) {
+			t.Parallel()
+			var sum tally
+			for round := range *rounds {
+				seed := uint64(round)
+				g := newGenerator(t, tc.alphabet, seed)
+				if err := checkLaws(g, &sum); err != nil {
+					t.Fatalf("seed %d: %v", seed, err)
+				}
+			}
+			t.Logf("%+v", sum)
+			if share := float64(sum.ambiguous) / float64(sum.rounds); share > tc.maxAmbiguous {
+				t.Errorf("%d of %d rounds were refused as ambiguous, want at most %.1f %%", sum.ambiguous, sum.rounds, 100*tc.maxAmbiguous)
+			}
+			if 20*sum.forked > sum.steps {
+				t.Errorf("%d of %d changes came out otherwise in two steps, want at most 5 %%", sum.forked, sum.steps)
+			}
+		})
+	}
+}
+
+// checkLaws makes one raw text and one change of it, and checks the laws on the result.
+func checkLaws(g *generator, sum *tally) error {
+	raw := g.raw()
+	shown := Accepted(raw)
+	want := g.edit(shown)
+	sum.rounds++
+	if edits, err := Put(raw, shown); err != nil || len(edits) > 0 {
+		return lawError("2, GetPut", raw, shown, "%v %v", edits, err)
+	}
+	result, err := Options{}.Put(raw, want)
+	if err != nil {
+		return sum.refused(raw, want, err)
+	}
+	got := Apply(raw, result.Edits)
+	for _, law := range []func(raw, want, got string, r Result) error{putGet, base, safeRuns, survivors, minimal} {
+		if err := law(raw, want, got, result); err != nil {
+			return err
+		}
+	}
+	if again, err := Put(got, want); err != nil || len(again) > 0 && Accepted(got) == want {
+		return lawError("6, idempotence", raw, want, "stored %q, then %v %v", got, again, err)
+	}
+	if err := sum.takeBack(raw, shown, got, result); err != nil {
+		return err
+	}
+	return sum.repeat(g, raw, want, got)
+}
+
+func lawError(law, raw, want, format string, args ...any) error {
+	return &lawBroken{law: law, raw: raw, want: want, detail: fmt.Sprintf(format, args...)}
+}
+
+// refused checks law 9 and counts.
+func (s *tally) refused(raw, want string, err error) error {
+	var refusal *RefusedError
+	if !errors.As(err, &refusal) || refusal.Line < 1 || refusal.Literal == "" {
+		return lawError("9, refusals", raw, want, "error %#v", err)
+	}
+	switch {
+	case errors.Is(err, ErrAmbiguous):
+		s.ambiguous++
+	case errors.Is(err, ErrForeign):
+		s.foreign++
+	case errors.Is(err, ErrFrontMatter):
+		s.other++
+	default:
+		return lawError("9, refusals", raw, want, "unexpected %v", err)
+	}
+	return nil
+}
+
+// putGet is law 1.
+func putGet(raw, want, got string, r Result) error {
+	if Accepted(got) == want || got == raw && equalButBreaks(Accepted(raw), want) {
+		return nil
+	}
+	return lawError("1, PutGet", raw, want, "stored %q, shows %q", got, Accepted(got))
+}
+
+// equalButBreaks states the exception of law 1 in another way than the code does.
+func equalButBreaks(a, b string) bool {
+	norm := func(s string) string { return strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n") }
+	return norm(a) == norm(b)
+}
+
+// base is law 3.
+func base(raw, want, got string, r Result) error {
+	old := Original(raw)
+	if r.FrontMatter != nil {
+		old = r.FrontMatter.After + old[len(r.FrontMatter.Before):]
+	}
+	if Original(got) != old {
+		return lawError("3, Base", raw, want, "stored %q\noriginal %q\nwas      %q", got, Original(got), old)
+	}
+	return nil
+}
+
+// safeRuns is law 4: the predicates on every run that was written.
+func safeRuns(raw, want, got string, r Result) error {
+	known := make(map[string]int)
+	before := parse(raw)
+	for i := range before.cells {
+		known[before.cells[i].of(raw)]++
+	}
+	after := parse(got)
+	for i := range after.cells {
+		c := &after.cells[i]
+		if c.kind != additionCell && c.kind != deletionCell {
+			continue
+		}
+		if text := c.of(got); known[text] > 0 {
+			known[text]--
+			continue
+		}
+		body := c.body.of(got)
+		switch own := got[c.body.end:c.close]; {
+		case body == "", firstOpener(body) >= 0, strings.Contains(body, own), strings.Contains(body, "@@"), strings.Contains(body, "~>"):
+			return lawError("4, safe runs", raw, want, "stored %q has the run %q", got, c.of(got))
+		case c.highlight >= 0:
+			return lawError("4, no run in a highlight", raw, want, "stored %q", got)
+		}
+	}
+	return nil
+}
+
+// survivors is law 7: comments and other authors' suggestions are all there, in their order.
+func survivors(raw, want, got string, r Result) error {
+	have := survivorsOf(got)
+	for _, s := range survivorsOf(raw) {
+		at := slices.Index(have, s)
+		if at < 0 {
+			return lawError("7, survivors", raw, want, "stored %q lost %q", got, s)
+		}
+		have = have[at+1:]
+	}
+	return nil
+}
+
+func survivorsOf(raw string) []string {
+	var out []string
+	doc := parse(raw)
+	for i := range doc.cells {
+		c := &doc.cells[i]
+		switch {
+		case c.kind == commentCell:
+			out = append(out, "comment "+c.body.of(raw))
+		case c.isSuggestion() && c.author != "":
+			out = append(out, c.of(raw))
+		}
+	}
+	return out
+}
+
+// minimal is law 8: the script is well formed and deletes nothing but delimiters, metadata and the writer's own
+// additions.
+func minimal(raw, want, got string, r Result) error {
+	protected := make([]bool, len(raw))
+	doc := parse(raw)
+	for i := range doc.cells {
+		c := &doc.cells[i]
+		s := c.deleted
+		if c.kind == commentCell {
+			s = c.body
+		} else if c.author != "" && c.isSuggestion() {
+			s = c.span
+		}
+		for k := s.start; k < s.end; k++ {
+			protected[k] = true
+		}
+	}
+	pos := 0
+	for _, e := range r.Edits {
+		switch end := e.Off + e.Len; {
+		case e.Off < pos || end > len(raw) || e.Len == 0 && e.New == "":
+			return lawError("8, form of the script", raw, want, "edits %v", r.Edits)
+		case !atRune(raw, e.Off) || !atRune(raw, end) || !utf8.ValidString(e.New):
+			return lawError("8, UTF-8", raw, want, "edits %v", r.Edits)
+		case r.FrontMatter == nil && slices.Contains(protected[e.Off:end], true):
+			return lawError("8, Minimal", raw, want, "edit %v deletes %q", e, raw[e.Off:end])
+		}
+		pos = e.Off + e.Len
+	}
+	return nil
+}
+
+func atRune(s string, off int) bool { return off == len(s) || utf8.RuneStart(s[off]) }
+
+// takeBack is law 5 for a text without marks: a change that is taken back leaves nothing behind, except a comment, which
+// stays, resolved.
+func (s *tally) takeBack(raw, shown, got string, r Result) error {
+	if r.FrontMatter != nil || hasComment(got) || !parse(raw).plain() || equalButBreaks(Accepted(got), shown) {
+		return nil
+	}
+	edits, err := Put(got, shown)
+	if back := Apply(got, edits); err != nil || back != raw {
+		return lawError("5, Amend", raw, Accepted(got), "stored %q, taken back %q %v", got, back, err)
+	}
+	return nil
+}
+
+// repeat is law 6 for a text without marks: whether a change is made in one step or two, the marks come out the same.
+// That is counted: where several lines change it may depend on the steps which line is taken for which.
+func (s *tally) repeat(g *generator, raw, first, got string) error {
+	if hasComment(got) || !parse(raw).plain() {
+		return nil
+	}
+	want := g.editOnce(first)
+	step, err1 := Put(got, want)
+	leap, err2 := Put(raw, want)
+	if err1 != nil || err2 != nil || Accepted(Apply(got, step)) != want || Accepted(Apply(raw, leap)) != want {
+		return nil
+	}
+	s.steps++
+	if Apply(got, step) != Apply(raw, leap) {
+		s.forked++
+	}
+	return nil
+}
+
+// lawBroken is a counterexample.
+type lawBroken struct{ law, raw, want, detail string }
+
+func (e *lawBroken) Error() string {
+	return fmt.Sprintf("law %s\nraw  %q\nwant %q\n%s", e.law, e.raw, e.want, e.detail)
+}
+
+func hasComment(raw string) bool {
+	return slices.ContainsFunc(parse(raw).cells, func(c cell) bool { return c.kind == commentCell })
+}
+
+// TestLineHistory is law 6 for one line: its marks depend on the original line and the new line only, not on what the
+// line was in between.
+func TestLineHistory(t *testing.T) {
+	for _, alphabet := range []string{"prose", "braces"} {
+		for round := range *rounds / 2 {
+			seed := uint64(round)
+			g := newGenerator(t, alphabet, seed)
+			raw := g.text()
+			lines := strings.Split(raw, "\n")
+			i := g.IntN(len(lines))
+			if !parse(raw).plain() || lines[i] == "" || strings.Contains(raw, "\r") {
+				continue
+			}
+			change := func() string {
+				changed := slices.Clone(lines)
+				for range 1 + g.IntN(3) {
+					from, to := g.spanIn(changed[i])
+					changed[i] = changed[i][:from] + strings.Trim(g.word(), "\r\n") + changed[i][to:]
+				}
+				return strings.Join(changed, "\n")
+			}
+			via, want := change(), change()
+			first, err1 := Put(raw, via)
+			got := Apply(raw, first)
+			step, err2 := Put(got, want)
+			leap, err3 := Put(raw, want)
+			if err1 != nil || err2 != nil || err3 != nil || hasComment(got) {
+				continue
+			}
+			if a, b := Apply(got, step), Apply(raw, leap); a != b {
+				t.Fatalf("%s seed %d: raw %q\nvia  %q\nwant %q\nstored first %q\nin two steps %q\nin one step  %q", alphabet, seed, raw, via, want, got, a, b)
+			}
+		}
+	}
+}
