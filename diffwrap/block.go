@@ -3,6 +3,9 @@ package diffwrap
 // block replaces old lines [i0,i1) by new lines [j0,j1): a block of text at a time, so that a person can take one and
 // leave another, and so that no run holds a blank line between two paragraphs.
 func (a *aligner) block(i0, i1, j0, j1 int) {
+	if i0 == i1 && j0 == j1 {
+		return
+	}
 	old, new := a.gapSpans(i0, i1, j0, j1)
 	if a.exact {
 		a.change(old, new)

@@ -39,23 +39,34 @@ func (a *aligner) gap(i0, i1, j0, j1 int) {
 }
 
 // unpaired compares lines that have nothing to do with one another: as many on either side replace one another in
-// order, so that the marks of a line depend on that line alone; otherwise the whole block is replaced.
+// order, so that the marks of a line depend on that line alone; otherwise the whole block is replaced. Blank lines at
+// the end that only one side has come or go by themselves.
 func (a *aligner) unpaired(i0, i1, j0, j1 int) {
-	if i1-i0 != j1-j0 || !a.sameShape(i0, i1, j0) {
-		if i0 < i1 || j0 < j1 {
-			a.block(i0, i1, j0, j1)
+	i2, j2 := i1, j1
+	for i1 > i0 && j1 > j0 && a.oldBlank(i1-1) != a.newBlank(j1-1) {
+		if a.oldBlank(i1 - 1) {
+			i1--
+		} else {
+			j1--
 		}
+	}
+	if i1 == i0 || i1-i0 != j1-j0 || !a.sameShape(i0, i1, j0) {
+		a.block(i0, i2, j0, j2)
 		return
 	}
 	for k := range i1 - i0 {
 		a.changeLine(i0+k, j0+k)
 	}
+	a.block(i1, i2, j1, j2)
 }
+
+func (a *aligner) oldBlank(i int) bool { return isBlank(a.oldLines[i].of(a.old.text)) }
+func (a *aligner) newBlank(j int) bool { return isBlank(a.newLines[j].of(a.new.text)) }
 
 // sameShape reports whether old lines [i0,i1) and as many new lines from j0 on are blank in the same places.
 func (a *aligner) sameShape(i0, i1, j0 int) bool {
 	for k := range i1 - i0 {
-		if isBlank(a.oldLines[i0+k].of(a.old.text)) != isBlank(a.newLines[j0+k].of(a.new.text)) {
+		if a.oldBlank(i0+k) != a.newBlank(j0+k) {
 			return false
 		}
 	}
