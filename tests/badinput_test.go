@@ -15,8 +15,7 @@ import (
 
 // Names and texts that cannot be, through system calls. The document is untouched.
 func TestBadNamesAndTexts(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore, "folder/x.md": "x\n"}))
+	var m *mount                             // of the running test
 	long := strings.Repeat("n", 253) + ".md" // 256 bytes
 	big := bytes.Repeat([]byte("sixteen bytes..\n"), 1<<20+1)
 	tests := []struct {
@@ -47,6 +46,8 @@ func TestBadNamesAndTexts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			s := newSandbox(t)
+			m = s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore, "folder/x.md": "x\n"}))
 			checkErrno(t, tt.do(), tt.want...)
 			checkText(t, "vault's note", readFile(t, m.vaultPath("note.md")), saveBefore)
 			checkText(t, "mount's note", readFile(t, m.path("note.md")), saveBefore)
@@ -168,6 +169,7 @@ func TestStructureNeedsReview(t *testing.T) {
 	m := s.mount(t, s.vault(t, "Vault", files))
 	before := listFiles(t, m.vault)
 	for name, do := range map[string]func() error{
+		"remove a note":        func() error { return os.Remove(m.path("note.md")) },
 		"rename a note":        func() error { return os.Rename(m.path("note.md"), m.path("other.md")) },
 		"rename a folder":      func() error { return os.Rename(m.path("folder"), m.path("other")) },
 		"write an attachment":  func() error { return writeAll(m.path("image.png"), []byte("x")) },

@@ -147,6 +147,7 @@ func checkAfterCrash(t *testing.T, m *mount, notes map[string]written, names []s
 		got := readFile(t, m.path(name))
 		if got != w.kept && (w.tried == "" || got != w.tried) {
 			checkText(t, name+" after a kill", got, w.kept)
+			t.Logf("under way was %q\nthe vault's file is %q", w.tried, readFile(t, m.vaultPath(name)))
 		}
 		notes[name] = written{kept: got}
 	}

@@ -18,6 +18,7 @@ type mcpClient struct {
 	in     io.WriteCloser
 	out    chan []byte
 	log    *watchedLog
+	closed bool
 	lastID int
 }
 
@@ -63,8 +64,22 @@ func (c *mcpClient) readLines(r io.Reader) {
 	}
 }
 
-// close ends the server by the end of its input, and expects it to obey.
+// close ends the server by the end of its input, and expects it to obey. Only
+// the first call does something.
 func (c *mcpClient) close(t *testing.T) {
+	t.Helper()
+	if err := c.end(t); err != nil {
+		t.Errorf("relayfs mcp: %v\n%s", err, c.log)
+	}
+}
+
+// end is close for a server that may fail; it returns how.
+func (c *mcpClient) end(t *testing.T) error {
+	t.Helper()
+	if c.closed {
+		return nil
+	}
+	c.closed = true
 	c.in.Close()
 	deadline := time.After(startTimeout)
 	for open := true; open; {
@@ -76,9 +91,7 @@ func (c *mcpClient) close(t *testing.T) {
 			deadline = nil
 		}
 	}
-	if err := c.cmd.Wait(); err != nil {
-		t.Errorf("relayfs mcp: %v\n%s", err, c.log)
-	}
+	return c.cmd.Wait()
 }
 
 func (c *mcpClient) send(t *testing.T, message map[string]any) {

@@ -31,7 +31,9 @@ func TestNewNotes(t *testing.T) {
 			}
 		}},
 		{"vim", []string{"vim"}, func(t *testing.T, dir string) {
-			program(matter+body, "vim", "-Nu", "NONE", "-i", "NONE", "-es", "-c", "r /dev/stdin", "-c", "1d", "-c", "wq", "new.md")(t, dir)
+			source := filepath.Join(t.TempDir(), "text")
+			writeFile(t, source, matter+body)
+			program("", "vim", "-Nu", "NONE", "-i", "NONE", "-es", "-c", "set backupskip=", "-c", "call setline(1, readfile('"+source+"'))", "-c", "wq", "new.md")(t, dir)
 		}},
 		{"touch, then write", nil, func(t *testing.T, dir string) {
 			shell(`touch new.md`)(t, dir)
@@ -135,6 +137,7 @@ func TestSuggestionsKeepTheirAuthors(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", when, got, want)
 		}
 	}
+	client.close(t)
 	running := s.suggestions(t)
 	check("running", running)
 	m.stop(t)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The second owner of a vault is refused with a sentence that names the first.
@@ -67,14 +68,16 @@ func TestMCPWhenTheOwnerEnds(t *testing.T) {
 	client.mustCall(t, "read", "file_path", "Vault/note.md")
 	m.stop(t)
 	select {
-	case _, open := <-client.out:
-		for open {
-			_, open = <-client.out
+	case line, open := <-client.out:
+		if open {
+			t.Errorf("unasked on stdout: %s", line)
 		}
-	case <-client.log.seen("relayfs:"):
+	case <-time.After(startTimeout):
+		t.Fatal("relayfs mcp goes on without its owner")
 	}
-	client.in.Close()
-	_ = client.cmd.Wait()
+	if err := client.end(t); err == nil || !strings.Contains(client.log.String(), "relayfs: hint: ") {
+		t.Errorf("end of relayfs mcp: %v, %q", err, client.log)
+	}
 }
 
 // SIGTERM with a program still working inside the mount: what was closed is

@@ -92,7 +92,6 @@ var savers = []saver{
 		writeFile(t, other, strings.Replace(saveBefore, "boats", "ships", 1))
 		shell(`mv -f '`+other+`' note.md`)(t, dir)
 	}},
-	{"rm and >", nil, shell(`sed 's/boats/ships/' note.md > copy.tmp && rm note.md && cat copy.tmp > note.md && rm copy.tmp`)},
 	{"truncate", nil, shell(`truncate -s 40 note.md`)},
 	{"dd in place", nil, shell(`printf SIX | dd of=note.md bs=1 seek=32 conv=notrunc 2>/dev/null`)},
 	{"vim", []string{"vim"}, vim("%s/six/seven/", "w")},
@@ -258,6 +257,4 @@ func TestKilledWriterDoesNotEmptyANote(t *testing.T) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	m.stop(t)
-	checkText(t, "vault's note after unmount", readFile(t, m.vaultPath("note.md")), saveBefore)
 }
