@@ -1,0 +1,210 @@
+package mcpserver_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/mcpserver"
+)
+
+// serve makes a workspace with the given notes and a server over it.
+func serve(t testing.TB, notes map[string]string, opts ...func(*bridge.Options)) (*bridgetest.Fixture, *mcpserver.Server) {
+	t.Helper()
+	f := bridgetest.New(t, notes, opts...)
+	srv := mcpserver.New(f.Workspace, mcpserver.Options{Author: "Agent", Version: "1.0"})
+	t.Cleanup(srv.Close)
+	return f, srv
+}
+
+// tools calls tools without a protocol.
+type tools struct {
+	t    testing.TB
+	srv  *mcpserver.Server
+	sess *mcpserver.Session
+}
+
+func newTools(t testing.TB, srv *mcpserver.Server) *tools {
+	return &tools{t, srv, srv.NewSession("test")}
+}
+
+// call runs a tool with the arguments given as name, value, name, value.
+func (c *tools) call(name string, args ...any) mcpserver.Result {
+	c.t.Helper()
+	m := make(map[string]any)
+	for i := 0; i < len(args); i += 2 {
+		m[args[i].(string)] = args[i+1]
+	}
+	raw, err := json.Marshal(m)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	res, known := c.srv.Call(c.t.Context(), c.sess, name, raw)
+	if !known {
+		c.t.Fatalf("no tool %s", name)
+	}
+	if res.Err != nil {
+		c.t.Fatalf("%s %s: %v", name, raw, res.Err)
+	}
+	return res
+}
+
+// ok is the text of a call that must succeed.
+func (c *tools) ok(name string, args ...any) string {
+	c.t.Helper()
+	res := c.call(name, args...)
+	text := strings.Join(res.Text, "\n[block]\n")
+	if res.IsError {
+		c.t.Fatalf("%s %v: %s", name, args, text)
+	}
+	return text
+}
+
+// fails is the text of a call that must be refused.
+func (c *tools) fails(name string, args ...any) string {
+	c.t.Helper()
+	res := c.call(name, args...)
+	text := strings.Join(res.Text, "\n[block]\n")
+	if !res.IsError {
+		c.t.Fatalf("%s %v succeeds: %s", name, args, text)
+	}
+	return text
+}
+
+// rpc is a client on a stream.
+type rpc struct {
+	t  testing.TB
+	in io.WriteCloser
+
+	mu      sync.Mutex // protects the following
+	nextID  int
+	waiting map[int]chan reply
+	notices chan reply
+	ended   chan error
+}
+
+type reply struct {
+	ID     int             `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// connect serves a stream and shakes hands.
+func connect(t testing.TB, srv *mcpserver.Server, name string) *rpc {
+	t.Helper()
+	fromClient, in := io.Pipe()
+	out, toClient := io.Pipe()
+	c := &rpc{t: t, in: in, waiting: make(map[int]chan reply), notices: make(chan reply, 100), ended: make(chan error, 1)}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		err := srv.ServeStream(ctx, fromClient, toClient, "test")
+		toClient.Close()
+		c.ended <- err
+	}()
+	go c.receive(out)
+	t.Cleanup(func() {
+		in.Close()
+		if err := <-c.ended; err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("ServeStream: %v", err)
+		}
+		cancel()
+	})
+	c.request("initialize", map[string]any{
+		"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": name, "version": "1"},
+	})
+	c.notify("notifications/initialized", nil)
+	return c
+}
+
+func (c *rpc) receive(out io.Reader) {
+	sc := bufio.NewScanner(out)
+	sc.Buffer(nil, 64<<20)
+	for sc.Scan() {
+		var r reply
+		if err := json.Unmarshal(sc.Bytes(), &r); err != nil {
+			c.t.Errorf("not JSON: %s", sc.Bytes())
+			continue
+		}
+		if r.Method != "" {
+			c.notices <- r
+			continue
+		}
+		c.mu.Lock()
+		ch := c.waiting[r.ID]
+		delete(c.waiting, r.ID)
+		c.mu.Unlock()
+		if ch == nil {
+			c.t.Errorf("an answer to nothing: %s", sc.Bytes())
+			continue
+		}
+		ch <- r
+	}
+}
+
+func (c *rpc) send(message map[string]any) {
+	line, err := json.Marshal(message)
+	if err != nil {
+		c.t.Error(err)
+	}
+	if _, err := c.in.Write(append(line, '\n')); err != nil {
+		c.t.Error(err)
+	}
+}
+
+func (c *rpc) notify(method string, params any) {
+	c.send(map[string]any{"jsonrpc": "2.0", "method": method, "params": params})
+}
+
+// begin sends a request; its answer comes on the channel.
+func (c *rpc) begin(method string, params any) (id int, answer <-chan reply) {
+	ch := make(chan reply, 1)
+	c.mu.Lock()
+	c.nextID++
+	id = c.nextID
+	c.waiting[id] = ch
+	c.mu.Unlock()
+	c.send(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+	return id, ch
+}
+
+func (c *rpc) request(method string, params any) reply {
+	_, ch := c.begin(method, params)
+	return <-ch
+}
+
+// callTool returns the text of a tool's result.
+func (c *rpc) callTool(name string, args any) (text string, isError bool) {
+	r := c.request("tools/call", map[string]any{"name": name, "arguments": args})
+	if r.Error != nil {
+		c.t.Errorf("%s: %s", name, r.Error.Message)
+		return r.Error.Message, true
+	}
+	var res struct {
+		IsError           bool
+		Content           []struct{ Type, Text string }
+		StructuredContent json.RawMessage
+	}
+	if err := json.Unmarshal(r.Result, &res); err != nil {
+		c.t.Error(err)
+	}
+	if res.StructuredContent != nil {
+		c.t.Errorf("%s returns structured content, which hides its text from some clients", name)
+	}
+	var blocks []string
+	for _, b := range res.Content {
+		blocks = append(blocks, b.Text)
+	}
+	return strings.Join(blocks, "\n[block]\n"), res.IsError
+}

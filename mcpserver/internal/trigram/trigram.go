@@ -1,0 +1,147 @@
+// Package trigram tells texts that cannot match a pattern from those that may,
+// without looking at them.
+//
+// A Signature is a Bloom filter of the trigrams, three bytes in a row, of one
+// folded text; it takes a third of the text's size. A Query is what a
+// pattern needs, as trigrams. A text whose signature lacks them does not match;
+// one text in twenty per trigram is let through by chance. Unlike an index from
+// trigrams to texts, a signature belongs to one text, and goes with it when that
+// changes.
+package trigram
+
+import (
+	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+)
+
+const (
+	// bitsPer is how many bits of a signature there are for each distinct trigram;
+	// two of them are set. With 8, one in twenty is found set by chance.
+	bitsPer = 8
+	// maxBitsPerByte bounds a signature by the size of its text: one of few
+	// repetitions gets a weaker one.
+	maxBitsPerByte = 3
+)
+
+// Signature is the set of trigrams of one text. It is immutable.
+type Signature struct {
+	bits []uint64
+}
+
+// Size is the memory of the signature's bits, in bytes.
+func (s *Signature) Size() int { return 8 * len(s.bits) }
+
+// Maker makes signatures, one at a time. It reuses its memory.
+type Maker struct {
+	folded []byte
+	seen   []uint64 // a bit for each of the 2^24 trigrams
+	list   []uint32 // the trigrams that are set in seen
+}
+
+// Make returns the signature of text.
+func (m *Maker) Make(text string) *Signature {
+	if m.seen == nil {
+		m.seen = make([]uint64, 1<<24/64)
+	}
+	m.folded = grep.AppendFold(m.folded[:0], text)
+	m.list = m.list[:0]
+	var t uint32
+	for i, c := range m.folded {
+		t = t<<8&0xffffff | uint32(c)
+		if i >= 2 && m.seen[t/64]&(1<<(t%64)) == 0 {
+			m.seen[t/64] |= 1 << (t % 64)
+			m.list = append(m.list, t)
+		}
+	}
+	bits := min(len(m.list)*bitsPer, len(text)*maxBitsPerByte)
+	s := &Signature{bits: make([]uint64, (bits+63)/64)}
+	for _, t := range m.list {
+		m.seen[t/64] = 0
+		a, b := s.places(t)
+		s.bits[a/64] |= 1 << (a % 64)
+		s.bits[b/64] |= 1 << (b % 64)
+	}
+	return s
+}
+
+// places are the two bits of a trigram.
+func (s *Signature) places(t uint32) (a, b uint64) {
+	h := uint64(t) * 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
+	h ^= h >> 29
+	h *= 0xbf58476d1ce4e5b9
+	n := uint64(len(s.bits)) * 64
+	return h >> 32 * n >> 32, h & 0xffffffff * n >> 32
+}
+
+func (s *Signature) has(t uint32) bool {
+	a, b := s.places(t)
+	return s.bits[a/64]&(1<<(a%64)) != 0 && s.bits[b/64]&(1<<(b%64)) != 0
+}
+
+// Query is what a pattern needs: for each clause the trigrams of one of its
+// literals.
+type Query struct {
+	clauses [][][]uint32
+}
+
+// NewQuery is the query for a pattern's clauses. Clauses with a literal of less
+// than three bytes need no trigram and are left out.
+func NewQuery(clauses []grep.Clause) Query {
+	var q Query
+	for _, c := range clauses {
+		var any [][]uint32
+		for _, literal := range c.Any {
+			t := trigramsOf(grep.Fold(literal))
+			if t == nil {
+				any = nil
+				break
+			}
+			any = append(any, t)
+		}
+		if any != nil {
+			q.clauses = append(q.clauses, any)
+		}
+	}
+	return q
+}
+
+func trigramsOf(s string) []uint32 {
+	var list []uint32
+	for i := 2; i < len(s); i++ {
+		list = append(list, uint32(s[i-2])<<16|uint32(s[i-1])<<8|uint32(s[i]))
+	}
+	return list
+}
+
+// Selective says whether the query can rule out anything.
+func (q Query) Selective() bool { return len(q.clauses) > 0 }
+
+// MayMatch is false only if the text of s does not match the query's pattern.
+func (q Query) MayMatch(s *Signature) bool {
+	for _, any := range q.clauses {
+		if !s.hasAny(any) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Signature) hasAny(any [][]uint32) bool {
+	for _, all := range any {
+		if s.hasAll(all) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Signature) hasAll(all []uint32) bool {
+	if len(s.bits) == 0 {
+		return false
+	}
+	for _, t := range all {
+		if !s.has(t) {
+			return false
+		}
+	}
+	return true
+}
