@@ -1,0 +1,132 @@
+package bridgetest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Fixture is a started workspace on memory.
+type Fixture struct {
+	*bridge.Workspace
+	t       testing.TB
+	sources map[string]*Source
+}
+
+// New makes a workspace that holds files, "Folder/sub/Name.md" to text, with a
+// Source and a Store for each Folder, and runs it until the test ends. opts
+// change the workspace's options, and may add Folders of their own.
+func New(t testing.TB, files map[string]string, opts ...func(*bridge.Options)) *Fixture {
+	t.Helper()
+	f := &Fixture{t: t, sources: make(map[string]*Source)}
+	var o bridge.Options
+	for p, text := range files {
+		name, rel := bridge.Path(p).Split()
+		if f.sources[name] == nil {
+			f.sources[name] = new(Source)
+			o.Folders = append(o.Folders, bridge.FolderSource{Name: name, Source: f.sources[name], Store: new(Store)})
+		}
+		if rel != "" {
+			f.sources[name].Person(t).Save(rel, text)
+		}
+	}
+	for _, change := range opts {
+		change(&o)
+	}
+	w, err := bridge.New(o)
+	if err == nil {
+		err = w.Start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Workspace = w
+	f.run()
+	return f
+}
+
+// run runs the workspace until the test ends.
+func (f *Fixture) run() {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	f.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			f.t.Errorf("workspace: %v", err)
+		}
+	})
+}
+
+// Source is what a Folder is served from.
+func (f *Fixture) Source(folder string) *Source {
+	f.t.Helper()
+	s := f.sources[folder]
+	if s == nil {
+		f.t.Fatalf("fixture has no folder %q", folder)
+	}
+	return s
+}
+
+// at is the source that path is in, and the path there.
+func (f *Fixture) at(path string) (s *Source, rel string) {
+	f.t.Helper()
+	name, rel := bridge.Path(path).Split()
+	return f.Source(name), rel
+}
+
+func (f *Fixture) settle(s *Source) {
+	f.t.Helper()
+	if err := s.Settle(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// Person makes text the content of a file, new or old, as a person's editor
+// does, and returns when the workspace has published it.
+func (f *Fixture) Person(path, text string) {
+	f.t.Helper()
+	s, rel := f.at(path)
+	s.Person(f.t).Save(rel, text)
+	f.settle(s)
+}
+
+// Delete takes a file or a folder away, as a person does, and returns when the
+// workspace has published it.
+func (f *Fixture) Delete(path string) {
+	f.t.Helper()
+	s, rel := f.at(path)
+	s.Person(f.t).Remove(rel)
+	f.settle(s)
+}
+
+// Rename moves a file or a folder within its Folder, as a person does, and
+// returns when the workspace has published it. A program's rename is
+// f.Workspace.Rename.
+func (f *Fixture) Rename(oldPath, newPath string) {
+	f.t.Helper()
+	s, oldRel := f.at(oldPath)
+	other, newRel := f.at(newPath)
+	if s != other {
+		f.t.Fatalf("rename of %q to %q: not in one folder", oldPath, newPath)
+	}
+	s.Person(f.t).Rename(oldRel, newRel)
+	f.settle(s)
+}
+
+// SetOffline takes a Folder's source away or brings it back, and returns when
+// the workspace has published it.
+func (f *Fixture) SetOffline(folder string, offline bool) {
+	f.t.Helper()
+	s := f.Source(folder)
+	s.Person(f.t).SetOffline(offline)
+	f.settle(s)
+}
+
+// SourceText is what the source holds, raw.
+func (f *Fixture) SourceText(path string) string {
+	f.t.Helper()
+	s, rel := f.at(path)
+	return s.Person(f.t).Content(rel)
+}

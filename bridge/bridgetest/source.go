@@ -1,0 +1,256 @@
+package bridgetest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Source is a Folder in memory: a bridge.Source, bridge.Structure and
+// bridge.Files. The zero Source is empty.
+type Source struct {
+	mu      sync.Mutex // protects the following
+	entries map[string]*entry
+	offline bool
+	inodes  uint64 // given out
+	changes uint64 // made, so that no two states have the same stamp
+
+	scanned   bool // from then on, changes of a person are reported
+	events    []bridge.SourceEvent
+	wake      chan struct{} // closed when events grows or delivered changes
+	delivered int
+	queued    int
+}
+
+// entry is one file or folder.
+type entry struct {
+	dir   bool
+	mode  fs.FileMode
+	data  []byte
+	stamp bridge.Stamp
+}
+
+func (e *entry) describe(rel string) bridge.SourceEntry {
+	return bridge.SourceEntry{Rel: rel, Dir: e.dir, Mode: e.mode, Stamp: e.stamp}
+}
+
+func fail(op, rel string, err error) error { return &fs.PathError{Op: op, Path: rel, Err: err} }
+
+// lock takes the mutex, and refuses if the source is offline.
+func (s *Source) lock(op, rel string) error {
+	s.mu.Lock()
+	if s.offline {
+		s.mu.Unlock()
+		return fail(op, rel, bridge.ErrOffline)
+	}
+	return nil
+}
+
+// find is the entry at rel. mu is held.
+func (s *Source) find(rel string) (*entry, error) {
+	if e := s.entries[rel]; e != nil {
+		return e, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+// add makes a new entry, whose parent must be a folder. mu is held.
+func (s *Source) add(rel string, e *entry) error {
+	if s.entries[rel] != nil {
+		return fs.ErrExist
+	}
+	if err := s.wantFolder(dirOf(rel)); err != nil {
+		return err
+	}
+	if s.entries == nil {
+		s.entries = make(map[string]*entry)
+	}
+	s.inodes++
+	e.stamp.Device, e.stamp.Inode = 1, s.inodes
+	s.touch(e, time.Now())
+	s.entries[rel] = e
+	return nil
+}
+
+// touch gives an entry the stamp of a new state. mu is held.
+func (s *Source) touch(e *entry, modTime time.Time) {
+	s.changes++
+	e.stamp.Size, e.stamp.ModTime, e.stamp.ChgTime = int64(len(e.data)), modTime.UnixNano(), int64(s.changes)
+}
+
+func (s *Source) wantFolder(rel string) error {
+	if rel == "" {
+		return nil
+	}
+	e, err := s.find(rel)
+	if err == nil && !e.dir {
+		err = bridge.ErrNotDir
+	}
+	return err
+}
+
+// addFolders makes rel and its parents, if they are missing, and returns what
+// was made. mu is held.
+func (s *Source) addFolders(rel string) (made []string, err error) {
+	if rel == "" || s.wantFolder(rel) == nil {
+		return nil, nil
+	}
+	if made, err = s.addFolders(dirOf(rel)); err != nil {
+		return made, err
+	}
+	return append(made, rel), s.add(rel, &entry{dir: true, mode: 0o755})
+}
+
+func dirOf(rel string) string { return strings.TrimSuffix(path.Dir(rel), ".") }
+
+// below lists rel and everything below it, parents first. mu is held.
+func (s *Source) below(rel string) []string {
+	var list []string
+	for p := range s.entries {
+		if rel == "" || p == rel || strings.HasPrefix(p, rel+"/") {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(a, b string) int {
+		return cmp.Or(strings.Count(a, "/")-strings.Count(b, "/"), strings.Compare(a, b))
+	})
+	return list
+}
+
+// Scan reports everything, parents before children.
+func (s *Source) Scan(ctx context.Context, found func(bridge.SourceEntry)) error {
+	if err := s.lock("scan", ""); err != nil {
+		return err
+	}
+	s.scanned = true
+	var entries []bridge.SourceEntry
+	for _, rel := range s.below("") {
+		entries = append(entries, s.entries[rel].describe(rel))
+	}
+	s.mu.Unlock()
+	for _, e := range entries {
+		found(e)
+	}
+	return ctx.Err()
+}
+
+// Read returns the bytes of a file and their stamp.
+func (s *Source) Read(_ context.Context, rel string) ([]byte, bridge.Stamp, error) {
+	if err := s.lock("read", rel); err != nil {
+		return nil, bridge.Stamp{}, err
+	}
+	defer s.mu.Unlock()
+	e, err := s.find(rel)
+	if err == nil && e.dir {
+		err = bridge.ErrIsDir
+	}
+	if err != nil {
+		return nil, bridge.Stamp{}, fail("read", rel, err)
+	}
+	return bytes.Clone(e.data), e.stamp, nil
+}
+
+// Replace makes data the content of rel if expect names the content it has.
+func (s *Source) Replace(_ context.Context, rel string, expect bridge.Stamp, data []byte, modTime time.Time) (bridge.Stamp, error) {
+	if err := s.lock("write", rel); err != nil {
+		return bridge.Stamp{}, err
+	}
+	defer s.mu.Unlock()
+	e, err := s.find(rel)
+	if err != nil || e.stamp != expect {
+		return bridge.Stamp{}, fail("write", rel, bridge.ErrConflict)
+	}
+	e.data = bytes.Clone(data)
+	s.touch(e, modTime)
+	return e.stamp, nil
+}
+
+// Create makes a new file and missing folders.
+func (s *Source) Create(_ context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (bridge.Stamp, error) {
+	if err := s.lock("create", rel); err != nil {
+		return bridge.Stamp{}, err
+	}
+	defer s.mu.Unlock()
+	if _, err := s.addFolders(dirOf(rel)); err != nil {
+		return bridge.Stamp{}, fail("create", rel, err)
+	}
+	e := &entry{mode: mode.Perm(), data: bytes.Clone(data)}
+	if err := s.add(rel, e); err != nil {
+		return bridge.Stamp{}, fail("create", rel, err)
+	}
+	s.touch(e, modTime)
+	return e.stamp, nil
+}
+
+// Mkdir makes one folder.
+func (s *Source) Mkdir(_ context.Context, rel string) error {
+	if err := s.lock("mkdir", rel); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	if err := s.add(rel, &entry{dir: true, mode: 0o755}); err != nil {
+		return fail("mkdir", rel, err)
+	}
+	return nil
+}
+
+// Rename moves a file or a folder.
+func (s *Source) Rename(_ context.Context, oldRel, newRel string, replace bool) error {
+	if err := s.lock("rename", oldRel); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	if err := s.rename(oldRel, newRel, replace); err != nil {
+		return fail("rename", oldRel, err)
+	}
+	return nil
+}
+
+func (s *Source) rename(oldRel, newRel string, replace bool) error {
+	e, err := s.find(oldRel)
+	if err != nil {
+		return err
+	}
+	if err := s.wantFolder(dirOf(newRel)); err != nil {
+		return err
+	}
+	if old := s.entries[newRel]; old != nil {
+		switch {
+		case !replace || e.dir:
+			return fs.ErrExist
+		case old.dir:
+			return bridge.ErrIsDir
+		}
+	}
+	for _, p := range s.below(oldRel) {
+		moved := s.entries[p]
+		delete(s.entries, p)
+		s.entries[newRel+p[len(oldRel):]] = moved
+	}
+	s.touch(e, time.Unix(0, e.stamp.ModTime))
+	return nil
+}
+
+// Remove takes a file or an empty folder away for good.
+func (s *Source) Remove(_ context.Context, rel string) error {
+	if err := s.lock("remove", rel); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	switch below := s.below(rel); {
+	case len(below) == 0:
+		return fail("remove", rel, fs.ErrNotExist)
+	case len(below) > 1:
+		return fail("remove", rel, bridge.ErrNotEmpty)
+	}
+	delete(s.entries, rel)
+	return nil
+}

@@ -1,0 +1,111 @@
+package bridgetest
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Store is a bridge.Store in memory. The zero Store is empty.
+type Store struct {
+	mu    sync.Mutex // protects the following
+	docs  map[bridge.DocID]*bridge.History
+	paths map[bridge.Path]bridge.DocID
+}
+
+// DocID returns the document kept under p, or fs.ErrNotExist.
+func (s *Store) DocID(p bridge.Path) (bridge.DocID, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id, ok := s.paths[p]; ok {
+		return id, nil
+	}
+	return "", &bridge.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
+}
+
+// Load returns everything kept for id.
+func (s *Store) Load(id bridge.DocID) (bridge.History, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	doc := s.docs[id]
+	if doc == nil {
+		return bridge.History{}, nil
+	}
+	h := *doc
+	h.Records = slices.Clone(h.Records)
+	for i := range h.Records {
+		h.Records[i].Update = bytes.Clone(h.Records[i].Update)
+	}
+	return h, nil
+}
+
+// Append keeps recs for the document id, which lives at p.
+func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (uint64, error) {
+	if id == "" || len(recs) == 0 {
+		return 0, errors.New("append of nothing, or to a document without an id")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.docs == nil {
+		s.docs, s.paths = make(map[bridge.DocID]*bridge.History), make(map[bridge.Path]bridge.DocID)
+	}
+	if s.docs[id] == nil {
+		s.docs[id] = &bridge.History{}
+	}
+	for old, at := range s.paths {
+		if at == id {
+			delete(s.paths, old)
+		}
+	}
+	s.paths[p] = id
+	doc := s.docs[id]
+	for _, rec := range recs {
+		rec.Seq = uint64(len(doc.Records) + 1)
+		rec.Update = bytes.Clone(rec.Update)
+		doc.Records = append(doc.Records, rec)
+	}
+	return uint64(len(doc.Records)), nil
+}
+
+// Materialized notes that the source's file holds the text as of seq.
+func (s *Store) Materialized(id bridge.DocID, seq uint64, sum bridge.ContentSum) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if doc := s.docs[id]; doc != nil && seq >= doc.Materialized {
+		doc.Materialized, doc.Sum = seq, sum
+	}
+}
+
+// Behind lists the paths of documents that have records after Materialized.
+func (s *Store) Behind() ([]bridge.Path, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var paths []bridge.Path
+	for p, id := range s.paths {
+		if doc := s.docs[id]; uint64(len(doc.Records)) > doc.Materialized {
+			paths = append(paths, p)
+		}
+	}
+	return paths, nil
+}
+
+// Rename moves every document at or below oldPath.
+func (s *Store) Rename(oldPath, newPath bridge.Path) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	moved := make(map[bridge.Path]bridge.DocID)
+	for p, id := range s.paths {
+		if oldPath.Contains(p) {
+			delete(s.paths, p)
+			moved[newPath+p[len(oldPath):]] = id
+		}
+	}
+	for p, id := range moved {
+		s.paths[p] = id
+	}
+	return nil
+}
