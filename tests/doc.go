@@ -8,6 +8,7 @@
 // a test starts, t.Cleanup ends and unmounts.
 //
 // A missing program or /dev/fuse skips a test with the reason; with CI=true in
-// the environment it fails instead. RELAYFS_RACE=1 builds the binary with the
-// race detector, and a race it reports fails the test that owns the process.
+// the environment it fails instead. RELAYFS_BINARY names a program to test
+// instead of building one, by its absolute path; RELAYFS_RACE=1 builds the binary with the
+// race detector; a race it reports fails the test that owns the process.
 package tests
