@@ -5,8 +5,13 @@ import (
 	"sort"
 )
 
-// maxChunk is the most refs that a chunk lists before it is cut in two.
-const maxChunk = 256
+// maxChunk is the most refs that a chunk lists before it is cut in two, and
+// maxRange the most that one gathers by appending. Longer ones would cost no
+// more space, but be slower to search.
+const (
+	maxChunk = 256
+	maxRange = 512
+)
 
 // A chunk holds neighbouring structs of one client in clock order. While the
 // refs follow one another, as they do after loading, it is only a range
@@ -33,10 +38,10 @@ func (c *chunk) at(i int) ref {
 }
 
 // A clockIndex lists all structs of one client in clock order. No chunk is
-// empty. hint is the chunk of the last hit.
+// empty. hint is the place of the last hit, or was before later changes.
 type clockIndex struct {
 	chunks []chunk
-	hint   int
+	hint   clockPos
 }
 
 // A clockPos is a place in a clockIndex. It is valid until the next change.
@@ -47,23 +52,37 @@ type clockPos struct {
 func (x *clockIndex) at(p clockPos) ref { return x.chunks[p.c].at(p.i) }
 
 // find returns the place of the struct that holds clock, which must be below
-// the client's state.
+// the client's state. It looks first where it last found something and next to
+// that.
 func (s *store) find(x *clockIndex, clock uint64) clockPos {
-	c := x.hint
-	if c >= len(x.chunks) || clock < x.chunks[c].first ||
-		(c+1 < len(x.chunks) && clock >= x.chunks[c+1].first) {
-		c = sort.Search(len(x.chunks), func(i int) bool { return x.chunks[i].first > clock }) - 1
-		x.hint = c
+	p := x.hint
+	if p.c >= len(x.chunks) || clock < x.chunks[p.c].first ||
+		(p.c+1 < len(x.chunks) && clock >= x.chunks[p.c+1].first) {
+		p.c = sort.Search(len(x.chunks), func(i int) bool { return x.chunks[i].first > clock }) - 1
+		p.i = 0
 	}
-	return clockPos{c, s.findInChunk(&x.chunks[c], clock)}
+	p.i = s.findInChunk(&x.chunks[p.c], p.i, clock)
+	x.hint = p
+	return p
 }
 
-func (s *store) findInChunk(ch *chunk, clock uint64) int {
-	lo, hi := 0, ch.len()-1
-	if it := &s.items[ch.at(hi)]; s.clockOf(it) <= clock {
-		return hi
+// findInChunk returns the index in ch of the struct that holds clock, which is
+// in ch.
+func (s *store) findInChunk(ch *chunk, hint int, clock uint64) int {
+	lo, hi := 0, ch.len() // the struct is in [lo, hi)
+	if hint < hi {
+		if it := &s.items[ch.at(hint)]; s.clockOf(it) > clock {
+			hi = hint
+		} else if lo = hint; clock < s.endOf(it) {
+			return hint
+		} else if lo++; clock < s.endOf(&s.items[ch.at(lo)]) {
+			return lo
+		}
 	}
-	for lo < hi-1 { // the struct is in [lo, hi)
+	if last := hi - 1; s.clockOf(&s.items[ch.at(last)]) <= clock {
+		return last
+	}
+	for hi -= 1; lo < hi-1; {
 		mid := int(uint(lo+hi) >> 1)
 		if s.clockOf(&s.items[ch.at(mid)]) <= clock {
 			lo = mid
@@ -107,7 +126,7 @@ func (x *clockIndex) append(r ref, clock uint64) {
 	if len(x.chunks) > 0 {
 		c := &x.chunks[len(x.chunks)-1]
 		switch {
-		case c.refs == nil && c.base+ref(c.n) == r:
+		case c.refs == nil && c.base+ref(c.n) == r && c.n < maxRange:
 			c.n++
 			return
 		case c.refs == nil && c.n < maxChunk/2:

@@ -40,6 +40,9 @@ func (tx *Txn) renewClientID() {
 // turns the children of deleted types into GC structs.
 func (tx *Txn) collectGarbage() {
 	s := tx.store
+	if !tx.garbage {
+		return
+	}
 	for _, r := range tx.deletes {
 		home := s.lookupClient(r.client)
 		x := &s.clients[home].index
@@ -154,12 +157,17 @@ func (s *store) mergeLeft(x *clockIndex, p clockPos) (clockPos, int) {
 	}
 }
 
-// mergeDeleted merges in and around what this transaction deleted.
+// mergeDeleted merges in and around what this transaction deleted of what was
+// there before; mergeAppended sees to the rest.
 func (tx *Txn) mergeDeleted() {
 	s := tx.store
 	for i := len(tx.deletes) - 1; i >= 0; i-- {
 		r := tx.deletes[i]
-		x := &s.clients[s.lookupClient(r.client)].index
+		home := s.lookupClient(r.client)
+		if r.clock >= tx.clockBefore(home) {
+			continue
+		}
+		x := &s.clients[home].index
 		p := s.find(x, r.end()-1)
 		if q, ok := x.next(p); ok {
 			p = q

@@ -205,22 +205,42 @@ func (tx *Txn) integrateContent(r ref, b *branch) {
 	}
 }
 
-// deleteItem marks r and, if it is a type, everything inside as deleted.
+// A descent is a deleted type whose children are being deleted: first those of
+// its list, then those of its keys.
+type descent struct {
+	branch *branch
+	next   ref // in the list
+	key    int // in keyOrder
+}
+
+// deleteItem marks r and, if it is a type, everything inside as deleted. The
+// order, depth first, decides in which order neighbours are merged later.
 func (tx *Txn) deleteItem(r ref) {
+	base := len(tx.descents)
 	tx.markDeleted(r)
-	s := tx.store
-	for n := len(tx.cascade); n > 0; n = len(tx.cascade) {
-		b := tx.cascade[n-1]
-		tx.cascade = tx.cascade[:n-1]
-		for c := b.start; c != 0; c = s.items[c].right {
-			tx.deleteChild(c)
-		}
-		for _, e := range b.keyOrder {
-			if h := s.entries[e].head; h != 0 {
-				tx.deleteChild(h)
-			}
+	for len(tx.descents) > base {
+		if r := tx.nextChild(&tx.descents[len(tx.descents)-1]); r != 0 {
+			tx.deleteChild(r)
+		} else {
+			tx.descents = tx.descents[:len(tx.descents)-1]
 		}
 	}
+}
+
+// nextChild returns the next child that d comes to, 0 at the end.
+func (tx *Txn) nextChild(d *descent) ref {
+	s := tx.store
+	if r := d.next; r != 0 {
+		d.next = s.items[r].right
+		return r
+	}
+	for d.key < len(d.branch.keyOrder) {
+		d.key++
+		if r := s.entries[d.branch.keyOrder[d.key-1]].head; r != 0 {
+			return r
+		}
+	}
+	return 0
 }
 
 // deleteChild deletes a child of a deleted type. One that was deleted before
@@ -239,7 +259,7 @@ func (tx *Txn) deleteChild(r ref) {
 	}
 }
 
-// markDeleted marks the item r alone; a type among them waits in tx.cascade.
+// markDeleted marks the item r alone; the children of a type wait in tx.descents.
 func (tx *Txn) markDeleted(r ref) {
 	s := tx.store
 	it := &s.items[r]
@@ -251,12 +271,14 @@ func (tx *Txn) markDeleted(r ref) {
 		b.length -= int(it.length)
 	}
 	it.flags |= flagDeleted
+	tx.garbage = tx.garbage || it.kind > kindDeleted
 	if b.positions != nil && it.parent > 0 {
 		b.positions.refresh(s, r)
 	}
 	tx.deletes.add(s.clients[it.client].id, s.clockOf(it), it.units())
 	tx.markChanged(b, it.parent)
 	if it.kind == kindType {
-		tx.cascade = append(tx.cascade, s.branches[it.off])
+		inner := s.branches[it.off]
+		tx.descents = append(tx.descents, descent{branch: inner, next: inner.start})
 	}
 }

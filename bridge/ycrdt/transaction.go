@@ -10,12 +10,13 @@ type Txn struct {
 	local  bool
 	open   bool
 
-	epoch   uint64
-	touched []uint32  // clients whose clock has advanced
-	deletes deleteSet // what was deleted, in the order of deletion
-	mergeAt []unit    // where neighbours may merge: Yjs's _mergeStructs
-	changed []*branch
-	cascade []*branch // deleted types whose children are still to be deleted
+	epoch    uint64
+	touched  []uint32  // clients whose clock has advanced
+	deletes  deleteSet // what was deleted, in the order of deletion
+	garbage  bool      // whether some of that has content that must go
+	mergeAt  []unit    // where neighbours may merge: Yjs's _mergeStructs
+	changed  []*branch
+	descents []descent // deleted types whose children are still to be deleted
 }
 
 // A unit is an ID with the client as index into the client table.
@@ -28,6 +29,7 @@ type unit struct {
 func (tx *Txn) begin(origin any, local bool) {
 	tx.origin, tx.local, tx.open = origin, local, true
 	tx.epoch++
+	tx.garbage = false
 	tx.store.epoch = tx.epoch
 	tx.touched = tx.touched[:0]
 	tx.deletes = tx.deletes[:0]

@@ -9,7 +9,7 @@ func (p *planner) integrateStruct(w *wireStruct, home uint32, offset uint64) {
 		left = tx.itemEnding(p.lookup(w.origin.Client), w.origin.Clock)
 	}
 	if w.info&infoRight != 0 {
-		right = tx.itemStarting(p.lookup(w.right.Client), w.right.Clock)
+		right = p.rightOf(w, left)
 	}
 	parent := p.parentOf(w, left, right)
 	if offset > 0 && parent != 0 {
@@ -30,6 +30,20 @@ func (p *planner) integrateStruct(w *wireStruct, home uint32, offset uint64) {
 	p.setOrigins(it, w, home, offset)
 	s.setContent(it, w, offset)
 	tx.integrate(r)
+}
+
+// rightOf returns the item that starts with the right origin of w. Mostly it
+// is the one after left.
+func (p *planner) rightOf(w *wireStruct, left ref) ref {
+	s := p.store
+	home := p.lookup(w.right.Client)
+	if left != 0 && s.items[left].right != 0 {
+		next := s.items[left].right
+		if it := &s.items[next]; s.homeOf(it) == home && s.clockOf(it) == w.right.Clock {
+			return next
+		}
+	}
+	return p.tx.itemStarting(home, w.right.Clock)
 }
 
 // setOrigins sets the origins of it as they stand in w. The origin of what is

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
 
 // Yjs counts text in UTF-16 units, as JavaScript does; the engine keeps it as
@@ -14,10 +16,7 @@ import (
 // that an edit cuts.
 const replacement = "\uFFFD"
 
-const (
-	everyByte = 0x0101010101010101
-	highBits  = 0x8080808080808080
-)
+const highBits = 0x8080808080808080
 
 // units8 returns how many UTF-16 units start in the eight UTF-8 bytes of w:
 // one for each byte that begins a character, one more for each that begins a
@@ -30,6 +29,9 @@ func units8(w uint64) int {
 
 // utf16Len returns the length in UTF-16 units of valid UTF-8.
 func utf16Len(b []byte) int {
+	if lib0.ASCII(b) {
+		return len(b)
+	}
 	n := 0
 	for len(b) >= 8 {
 		n += units8(binary.LittleEndian.Uint64(b))

@@ -41,11 +41,26 @@ type BigInt int64
 // The result aliases the underlying slice.
 func (r *Reader) Text() []byte {
 	b := r.Bytes()
-	if !utf8.Valid(b) {
+	if !ASCII(b) && !utf8.Valid(b) {
 		r.Fail(ErrUTF8)
 		return nil
 	}
 	return b
+}
+
+// ASCII reports whether all bytes of b are below 0x80.
+func ASCII(b []byte) bool {
+	for len(b) >= 8 {
+		if binary.LittleEndian.Uint64(b)&0x8080808080808080 != 0 {
+			return false
+		}
+		b = b[8:]
+	}
+	var all byte
+	for _, c := range b {
+		all |= c
+	}
+	return all < 0x80
 }
 
 // JSONText reads a string that must hold one JSON value.

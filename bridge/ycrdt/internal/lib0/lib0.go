@@ -95,21 +95,26 @@ func (r *Reader) Uint() uint64 {
 // forms that are longer than need be, up to the nine bytes that still shift
 // into 63 bits.
 func (r *Reader) longUint() uint64 {
+	b := r.buf[r.off:]
+	if len(b) > 9 {
+		b = b[:9]
+	}
 	var v uint64
-	for shift := 0; shift < 63; shift += 7 {
-		b := r.Byte()
-		v |= uint64(b&0x7f) << shift
-		if b < 0x80 {
+	for i, c := range b {
+		v |= uint64(c&0x7f) << (7 * i)
+		if c < 0x80 {
 			if v > MaxInt {
 				break
 			}
+			r.off += i + 1
 			return v
 		}
-		if r.err != nil {
-			return 0
-		}
 	}
-	r.Fail(ErrRange)
+	if len(b) < 9 && v <= MaxInt {
+		r.Fail(ErrTruncated)
+	} else {
+		r.Fail(ErrRange)
+	}
 	return 0
 }
 
