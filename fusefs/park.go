@@ -29,11 +29,11 @@ type parking struct {
 }
 
 // replaces knows the programs that unlink a file in order to put another in its
-// place: mv between file systems, cp --remove-destination, install. Unlink(2)
-// alone does not tell them from rm.
+// place: mv between file systems, cp --remove-destination, git checkout, tar x.
+// Unlink(2) alone does not tell them from rm.
 func replaces(program string) bool {
 	switch program {
-	case "mv", "cp", "install", "ginstall":
+	case "mv", "cp", "install", "git", "tar", "bsdtar", "cpio", "unzip":
 		return true
 	}
 	return false

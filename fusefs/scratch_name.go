@@ -43,12 +43,12 @@ func hasScratchExt(name string) bool {
 }
 
 // isTempName knows the names that mkstemp and its kind make: sedXXXXXX, perl's
-// XXxxxxxxxx, Python's tmpxxxxxxxx.
+// XXxxxxxx, emacs's tmpXXXXXX, Python's tmpxxxxxxxx.
 func isTempName(name string) bool {
 	for _, p := range []struct {
 		prefix string
 		n      int
-	}{{"sed", 6}, {"XX", 8}, {"tmp", 8}} {
+	}{{"sed", 6}, {"XX", 6}, {"tmp", 6}, {"tmp", 8}} {
 		rest, ok := strings.CutPrefix(name, p.prefix)
 		if ok && len(rest) == p.n && only(rest, alnum) {
 			return true

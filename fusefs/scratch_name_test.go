@@ -5,7 +5,7 @@ import "testing"
 func TestIsScratch(t *testing.T) {
 	scratch := []string{
 		".Note.md.swp", ".Note.md.swo", ".Note.md.swx", ".Note.md.swpx", "Note.md.swp", "4913", "5036",
-		"Note.md~", "Note~", ".#Note.md", "#Note.md#", "sedAb12Cd", "XXk3jd8fka", "tmpab12_x9z",
+		"Note.md~", "Note~", ".#Note.md", "#Note.md#", "sedAb12Cd", "XXk3jd8f", "tmpab12_x9z", "tmpZq3x9A",
 		"Note.md.tmp.123.ab12cd34ef56", "Note.md.tmp", "x.tmp", "Note.md.lock", "index.lock", "Note.md.oAbC123",
 		"Note.md.bak", "Note.md.orig", "Note.md.rej", "Note.md.old", "Note.md.XyZ123", "Note.md1234567",
 		".goutputstream-AB12CD", "file.crdownload", "file.part", ".~lock.Note.odt#", ".DS_Store", "._Note.md",
@@ -20,7 +20,7 @@ func TestIsScratch(t *testing.T) {
 	shared := []string{
 		"Note.md", "note.MD", "tmpmeeting.md", "tmpmeetings.md", "sedlecky.md", "4913.md", "2024.md", "#idea#.md", "Note~.md",
 		"Note.tmp.md", "chart.png", "data.csv", "Note.md.gz", "Note.md.html", "Note.txt", "README", "bak", "tmp", "lock",
-		"a", "tmpfolder1x", "#", "##", "Übersicht", "Note.mdx", "sedan", "Daily notes",
+		"a", "#", "##", "Übersicht", "Note.mdx", "sedan", "Daily notes",
 	}
 	for _, name := range shared {
 		if isScratch(name) {

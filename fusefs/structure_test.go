@@ -1,0 +1,181 @@
+package fusefs_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+func direct(o *bridge.Options) { o.Structure = bridge.StructureDirect }
+
+// exists asks the workspace, not the mount.
+func (m *mounted) exists(t testing.TB, p string) bool {
+	t.Helper()
+	_, err := m.Stat(t.Context(), bridge.Path(p))
+	return err == nil
+}
+
+// Suggest mode refuses what marks cannot carry, says why in the log, and nothing
+// is lost.
+func TestStructureIsRefused(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Other.md": "other\n", "F/sub/b.md": "b\n", "F/image.png": "\x89PNG"})
+	for _, tt := range []struct{ script, message string }{
+		{"rm Note.md", "Operation not permitted"},
+		{"rm -rf sub", "Operation not permitted"},
+		{"rmdir sub", "not permitted"},
+		{"mv Note.md New.md", "Operation not permitted"},
+		{"mv Note.md Other.md", "Operation not permitted"},
+		{"mv Note.md sub/", "Operation not permitted"},
+		{"mv sub sub2", "Operation not permitted"},
+		{"mv Note.md Note.txt", "Operation not permitted"},
+		{"rm image.png", "Operation not permitted"},
+		{"echo x > image.png", "Read-only file system"},
+		{"echo x > chart.png", "Read-only file system"},
+		{"ln Note.md Link.md", "Operation not permitted"},
+		{"ln -s Note.md Link.md", "Operation not permitted"},
+		{"mkfifo pipe", "Operation not permitted"},
+		{"echo x > ../Loose.md", "Permission denied"},
+		{"mkdir ../New", "Permission denied"},
+		{"python3 -c 'import os; os.rename(b\"Note.md\", b\"bad\\xff.md\")'", ""},
+		{"python3 -c 'open(b\"bad\\xff.md\", \"w\")'", "Invalid argument"},
+	} {
+		m.fails(t, "F", tt.script, tt.message)
+		m.checkNames(t, "F", "Note.md", "Other.md", "image.png", "sub")
+		checkText(t, "Note.md after "+tt.script, m.cat(t, "F/Note.md"), tideTable)
+		checkText(t, "source after "+tt.script, m.SourceText("F/Note.md"), tideTable)
+	}
+	if !strings.Contains(m.log.String(), "suggest mode") {
+		t.Error("the log does not say why")
+	}
+}
+
+// A note that mv took away and put nowhere comes back.
+func TestParkedNoteReturns(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable})
+	m.sh(t, "F", "mv Note.md Note.md.bak && ! test -e Note.md")
+	m.checkNames(t, "F", "Note.md.bak")
+	checkText(t, "the backup", m.cat(t, "F/Note.md.bak"), tideTable)
+	if !m.exists(t, "F/Note.md") {
+		t.Fatal("the workspace lost the note")
+	}
+	eventually(t, func() error {
+		if got := m.names(t, "F"); !slices.Equal(got, []string{"Note.md", "Note.md.bak"}) {
+			return fmt.Errorf("folder holds %q", got)
+		}
+		return wants("Note.md", m.cat(t, "F/Note.md"), tideTable)
+	})
+	if inodes := strings.Fields(m.sh(t, "F", "stat -c %i Note.md Note.md.bak")); inodes[0] == inodes[1] {
+		t.Errorf("the note and its backup have the same inode number %s", inodes[0])
+	}
+	if !strings.Contains(m.log.String(), "note is back at its name") {
+		t.Error("the log does not say that the note is back")
+	}
+	checkText(t, "source", m.SourceText("F/Note.md"), tideTable)
+}
+
+// With --structure direct names change for real.
+func TestStructureDirect(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Gone.md": "gone\n", "F/sub/b.md": "b\n", "F/over.md": "over\n", "F/full/c.md": "c\n"}, direct)
+	m.sh(t, "F", "mv sub moved && mv Note.md moved/Renamed.md && mv over.md moved/b.md && rm Gone.md && rm -r full && ! test -e Gone.md")
+	m.checkNames(t, "F", "moved")
+	m.checkNames(t, "F/moved", "Renamed.md", "b.md")
+	checkText(t, "renamed note", m.cat(t, "F/moved/Renamed.md"), tideTable)
+	checkText(t, "replaced note", m.cat(t, "F/moved/b.md"), "over\n")
+	checkText(t, "source of the renamed note", m.SourceText("F/moved/Renamed.md"), tideTable)
+	eventually(t, func() error {
+		for _, p := range []string{"F/Note.md", "F/Gone.md", "F/sub", "F/over.md", "F/full"} {
+			if m.exists(t, p) {
+				return fmt.Errorf("%s is still there", p)
+			}
+		}
+		return nil
+	})
+}
+
+// What was unlinked is gone after an unmount too.
+func TestUnlinkThenUnmount(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Gone.md": "gone\n"}, direct)
+	m.sh(t, "F", "rm Gone.md")
+	if err := m.server.Unmount(); err != nil {
+		t.Fatal(err)
+	}
+	if m.exists(t, "F/Gone.md") {
+		t.Error("Gone.md is still there")
+	}
+}
+
+// Unlinking and writing anew within the grace is a save of the same document,
+// whatever the policy.
+func TestUnlinkAndCreateIsASave(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable}, direct)
+	before, err := m.Stat(t.Context(), "F/Note.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := strings.Replace(tideTable, "six", "seven", 1)
+	m.sh(t, "F", "sed s/six/seven/ Note.md > x.tmp && rm Note.md && cat x.tmp > Note.md && rm x.tmp")
+	info, err := m.Stat(t.Context(), "F/Note.md")
+	if err != nil || info.ID != before.ID {
+		t.Errorf("ID %d, %v, want %d as before", info.ID, err, before.ID)
+	}
+	m.checkSuggested(t, "F/Note.md", tideTable, after)
+}
+
+func TestRenameFlags(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Other.md": "other\n"})
+	m.sh(t, "F", "echo x > x.tmp")
+	const rename = `
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+r = libc.renameat2(-100, sys.argv[1].encode(), -100, sys.argv[2].encode(), int(sys.argv[3]))
+sys.exit(os.strerror(ctypes.get_errno()) if r else 0)`
+	m.fails(t, "F", "python3 -c '"+rename+"' x.tmp Note.md 1", "File exists")
+	m.fails(t, "F", "python3 -c '"+rename+"' x.tmp Note.md 2", "Invalid argument")
+	m.sh(t, "F", "python3 -c '"+rename+"' x.tmp New.md 1")
+	checkText(t, "New.md", m.cat(t, "F/New.md"), "x\n")
+	checkText(t, "Note.md", m.cat(t, "F/Note.md"), tideTable)
+}
+
+// Scratch files stay on the mount.
+func TestScratch(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable})
+	m.sh(t, "F", `
+for f in .Note.md.swp 'Note.md~' 4913 '#Note.md#' sedAbC123 Note.md.tmp.12.ab34 Note.md.lock; do echo "$f" > "$f"; test "$(cat "$f")" = "$f" || exit 1; done
+ln -s me@here.1:2 .#Note.md && test "$(readlink .#Note.md)" = me@here.1:2
+mkdir -p .git/objects && echo x > .git/objects/Note.md && mv .git/objects/Note.md .git/x && test "$(cat .git/x)" = x && ! rmdir .git 2>/dev/null`)
+	for _, e := range mustReadDir(t, m, "F") {
+		if e.Name != "Note.md" {
+			t.Errorf("the workspace has %s", e.Name)
+		}
+	}
+	m.sh(t, "F", "rm -r .git .Note.md.swp Note.md~ 4913 '#Note.md#' sedAbC123 Note.md.tmp.12.ab34 Note.md.lock .#Note.md")
+	m.checkNames(t, "F", "Note.md")
+}
+
+func mustReadDir(t testing.TB, m *mounted, p string) []bridge.DirEntry {
+	t.Helper()
+	entries, err := m.ReadDir(t.Context(), bridge.Path(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
+func TestGitRepositoryInAFolder(t *testing.T) {
+	requireTool(t, "git")
+	m := mount(t, map[string]string{"F/Note.md": tideTable})
+	after := strings.Replace(tideTable, "six", "seven", 1)
+	t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+	m.sh(t, "F", `
+git init -q . && git config user.email a@b && git config user.name a && git add Note.md && git commit -q -m one
+sed -i s/six/seven/ Note.md && git commit -q -a -m two && git log --oneline | wc -l && git checkout -q HEAD~ && git checkout -q - && git fsck && git status --short`)
+	m.checkSuggested(t, "F/Note.md", tideTable, after)
+	if _, err := m.Stat(t.Context(), "F/.git"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("stat of .git in the workspace: %v, want that it does not exist", err)
+	}
+}
