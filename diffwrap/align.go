@@ -1,6 +1,9 @@
 package diffwrap
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // hunk is one place where two texts differ: old.of(oldText) became new.of(newText). What lies between hunks is equal.
 // Hunks are sorted; two that touch are to be shown as two changes.
@@ -54,23 +57,17 @@ func (a *aligner) align() []hunk {
 func (a *aligner) matchLines() []int {
 	old, new := a.internLines(a.old.text, a.oldLines), a.internLines(a.new.text, a.newLines)
 	oldFull, newFull := filled(a.old.text, a.oldLines), filled(a.new.text, a.newLines)
-	match := make([]int, len(old))
-	for i := range match {
-		match[i] = -1
-	}
+	match := unmatched(len(old))
 	for k, partner := range commonSubsequence(pick(old, oldFull), pick(new, newFull)) {
 		if partner >= 0 {
 			match[oldFull[k]] = newFull[partner]
 		}
 	}
+	matcher := newMatcher(len(a.ids))
 	i, j := 0, 0
-	for k := 0; k <= len(old); k++ {
-		partner := len(new)
-		if k < len(old) {
-			partner = match[k]
-		}
+	for k, partner := range append(slices.Clone(match), len(new)) {
 		if partner >= 0 {
-			matchRange(old[i:k], new[j:partner], j, match[i:k])
+			matcher.match(old[i:k], new[j:partner], j, match[i:k])
 			i, j = k+1, partner+1
 		}
 	}

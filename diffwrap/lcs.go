@@ -16,17 +16,60 @@ const maxWork = 4 << 20
 // maxWork; there the tokens that occur once on either side serve as anchors, and what lies between anchors and is still too
 // large is left unmatched.
 func commonSubsequence(a, b []int) []int {
-	match := make([]int, len(a))
-	for i := range match {
-		match[i] = -1
-	}
-	matchRange(a, b, 0, match)
+	a, b, size := dense(a, b)
+	match := unmatched(len(a))
+	newMatcher(size).match(a, b, 0, match)
 	slide(a, b, match)
 	return match
 }
 
-// matchRange matches a with b, which starts at index base of the whole second sequence; match belongs to a.
-func matchRange(a, b []int, base int, match []int) {
+func unmatched(n int) []int {
+	match := make([]int, n)
+	for i := range match {
+		match[i] = -1
+	}
+	return match
+}
+
+// dense returns the sequences with tokens below size, renumbered if they are much larger than there are tokens.
+func dense(a, b []int) (denseA, denseB []int, size int) {
+	for _, t := range a {
+		size = max(size, t+1)
+	}
+	for _, t := range b {
+		size = max(size, t+1)
+	}
+	if size <= 64+4*(len(a)+len(b)) {
+		return a, b, size
+	}
+	numbers := make(map[int]int, len(a)+len(b))
+	renumber := func(tokens []int) []int {
+		out := make([]int, len(tokens))
+		for i, t := range tokens {
+			n, ok := numbers[t]
+			if !ok {
+				n = len(numbers)
+				numbers[t] = n
+			}
+			out[i] = n
+		}
+		return out
+	}
+	return renumber(a), renumber(b), len(numbers)
+}
+
+// matcher matches parts of sequences with dense tokens. Its tables are by token and hold zeros between uses.
+type matcher struct {
+	countA, countB []int // how often a token occurs
+	where          []int // its last index in b
+}
+
+func newMatcher(size int) *matcher {
+	return &matcher{make([]int, size), make([]int, size), make([]int, size)}
+}
+
+// match matches a with b, which starts at index base of the whole second sequence; match belongs to a.
+func (m *matcher) match(a, b []int, base int, match []int) {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		match[head] = base + head
@@ -38,39 +81,90 @@ func matchRange(a, b []int, base int, match []int) {
 		match[len(a)-tail] = base + len(b) - tail
 	}
 	a, b, match, base = a[head:len(a)-tail], b[head:len(b)-tail], match[head:len(match)-tail], base+head
-	ai, bi := shared(a, b)
-	if len(ai) == 0 || len(bi) == 0 {
+	if len(a) == 0 || len(b) == 0 {
 		return
 	}
-	if len(ai)*len(bi) <= maxWork {
+	ai, bi, unique := m.survey(a, b)
+	switch {
+	case len(ai) == 0 || len(bi) == 0:
+	case len(ai)*len(bi) <= maxWork:
 		matchFully(a, b, ai, bi, base, match)
-		return
+	default:
+		m.matchAnchors(a, b, unique, base, match)
 	}
-	matchAnchors(a, b, base, match)
 }
 
-// shared returns the indices of the tokens that occur on the other side too; the others cannot match.
-func shared(a, b []int) (ai, bi []int) {
-	inA, inB := tokenSet(a), tokenSet(b)
-	for i, t := range a {
-		if inB[t] {
-			ai = append(ai, i)
-		}
+// survey returns the indices of the tokens that occur on the other side too (the others cannot match), and the index
+// pairs of those that occur once on either side.
+func (m *matcher) survey(a, b []int) (ai, bi []int, unique [][2]int) {
+	for _, t := range a {
+		m.countA[t]++
 	}
 	for j, t := range b {
-		if inA[t] {
+		m.countB[t]++
+		m.where[t] = j
+		if m.countA[t] > 0 {
 			bi = append(bi, j)
 		}
 	}
-	return ai, bi
+	for i, t := range a {
+		if m.countB[t] > 0 {
+			ai = append(ai, i)
+		}
+		if m.countA[t] == 1 && m.countB[t] == 1 {
+			unique = append(unique, [2]int{i, m.where[t]})
+		}
+	}
+	for _, t := range a {
+		m.countA[t] = 0
+	}
+	for _, t := range b {
+		m.countB[t] = 0
+	}
+	return ai, bi, unique
 }
 
-func tokenSet(tokens []int) map[int]bool {
-	set := make(map[int]bool, len(tokens))
-	for _, t := range tokens {
-		set[t] = true
+// matchAnchors matches the tokens that occur once on either side along their longest increasing chain (the idea of
+// patience diff), and then what lies between them.
+func (m *matcher) matchAnchors(a, b []int, unique [][2]int, base int, match []int) {
+	chain := longestChain(unique)
+	if len(chain) == 0 {
+		return
 	}
-	return set
+	i, j := 0, 0
+	for _, p := range chain {
+		match[p[0]] = base + p[1]
+		m.match(a[i:p[0]], b[j:p[1]], base+j, match[i:p[0]])
+		i, j = p[0]+1, p[1]+1
+	}
+	m.match(a[i:], b[j:], base+j, match[i:])
+}
+
+// longestChain returns the longest subsequence of pairs whose second members grow, by patience sorting.
+func longestChain(pairs [][2]int) [][2]int {
+	var piles []int // index of the top pair of each pile
+	previous := make([]int, len(pairs))
+	for k, p := range pairs {
+		at, _ := slices.BinarySearchFunc(piles, p[1], func(top, j int) int { return pairs[top][1] - j })
+		previous[k] = -1
+		if at > 0 {
+			previous[k] = piles[at-1]
+		}
+		if at == len(piles) {
+			piles = append(piles, k)
+		} else {
+			piles[at] = k
+		}
+	}
+	if len(piles) == 0 {
+		return nil
+	}
+	chain := make([][2]int, len(piles))
+	for k, at := piles[len(piles)-1], len(piles)-1; at >= 0; at-- {
+		chain[at] = pairs[k]
+		k = previous[k]
+	}
+	return chain
 }
 
 // matchFully runs Myers' algorithm over the tokens at the given indices.
@@ -107,69 +201,6 @@ func asRunes(tokens, indices []int) []rune {
 		out[k] = r
 	}
 	return out
-}
-
-// matchAnchors matches the tokens that occur exactly once in a and in b along their longest increasing chain (the
-// idea of patience diff), and then what lies between them.
-func matchAnchors(a, b []int, base int, match []int) {
-	chain := longestChain(uniquePairs(a, b))
-	if len(chain) == 0 {
-		return
-	}
-	i, j := 0, 0
-	for _, p := range append(chain, [2]int{len(a), len(b)}) {
-		if p[0] < len(a) {
-			match[p[0]] = base + p[1]
-		}
-		matchRange(a[i:p[0]], b[j:p[1]], base+j, match[i:p[0]])
-		i, j = min(p[0]+1, len(a)), min(p[1]+1, len(b))
-	}
-}
-
-// uniquePairs returns the index pairs of the tokens that occur once on either side, by index in a.
-func uniquePairs(a, b []int) [][2]int {
-	countA, countB, where := make(map[int]int), make(map[int]int), make(map[int]int)
-	for _, t := range a {
-		countA[t]++
-	}
-	for j, t := range b {
-		countB[t]++
-		where[t] = j
-	}
-	var pairs [][2]int
-	for i, t := range a {
-		if countA[t] == 1 && countB[t] == 1 {
-			pairs = append(pairs, [2]int{i, where[t]})
-		}
-	}
-	return pairs
-}
-
-// longestChain returns the longest subsequence of pairs whose second members grow, by patience sorting.
-func longestChain(pairs [][2]int) [][2]int {
-	var piles []int // index of the top pair of each pile
-	previous := make([]int, len(pairs))
-	for k, p := range pairs {
-		at, _ := slices.BinarySearchFunc(piles, p[1], func(top, j int) int { return pairs[top][1] - j })
-		previous[k] = -1
-		if at > 0 {
-			previous[k] = piles[at-1]
-		}
-		if at == len(piles) {
-			piles = append(piles, k)
-		} else {
-			piles[at] = k
-		}
-	}
-	if len(piles) == 0 {
-		return nil
-	}
-	chain := make([][2]int, len(piles))
-	for k, at := piles[len(piles)-1], len(piles)-1; at >= 0; at-- {
-		chain[at] = pairs[k]
-		k = previous[k]
-	}
-	return chain
 }
 
 // slide settles where an insertion or deletion sits that could sit in several places ("a new a" after "a"): as late

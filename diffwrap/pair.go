@@ -24,6 +24,9 @@ func (a *aligner) gap(i0, i1, j0, j1 int) {
 	case i0 == i1 || j0 == j1:
 		a.block(i0, i1, j0, j1)
 		return
+	case i1-i0 == 1 && j1-j0 == 1:
+		a.unpaired(i0, i1, j0, j1)
+		return
 	}
 	pairs, common := a.pairLines(i0, i1, j0, j1)
 	if a.reflow(i0, i1, j0, j1, common) {
