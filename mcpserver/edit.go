@@ -136,8 +136,11 @@ func (s *Session) outcome(res bridge.Result) string {
 	case o.Mode == bridge.Direct || o.View == diffwrap.RawView:
 		b.WriteString("; the change is in the document.")
 	default:
-		waiting := len(diffwrap.Suggestions(res.Version.Raw()))
-		fmt.Fprintf(&b, "; %s added, %s.", count(res.Suggestions, "suggestion"), waits(waiting))
+		added := "no suggestion"
+		if res.Suggestions > 0 {
+			added = count(res.Suggestions, "suggestion")
+		}
+		fmt.Fprintf(&b, "; %s added, %s.", added, waits(len(diffwrap.Suggestions(res.Version.Raw()))))
 	}
 	for _, w := range res.Warnings {
 		b.WriteString(" Warning: " + strings.TrimSuffix(w, ".") + ".")

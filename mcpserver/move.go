@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 
 	"github.com/relayfs/relayfs/bridge"
 )
@@ -26,12 +27,40 @@ func move(ctx context.Context, s *Session, a moveArgs) Result {
 		return refuse("No move to make: file_path and new_path are the same.")
 	}
 	linking := s.linking(ctx, from)
+	if err := s.makeParents(ctx, to); err != nil {
+		return failure(err)
+	}
 	if err := s.server.ws.Rename(ctx, from, to, false, s); err != nil {
 		return moveFailure(err, to)
 	}
 	s.moved(from, to)
 	broken := linking - s.linking(ctx, to)
 	return text("Moved " + string(from) + " to " + string(to) + "." + brokenLinks(broken))
+}
+
+// makeParents makes the folders that the path to needs, if names may be changed
+// at all.
+func (s *Session) makeParents(ctx context.Context, to bridge.Path) error {
+	if s.server.ws.Options().Structure != bridge.StructureDirect {
+		return nil
+	}
+	var missing []bridge.Path
+	for dir := to.Dir(); dir != ""; dir = dir.Dir() {
+		_, err := s.server.ws.Stat(ctx, dir)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		missing = append(missing, dir)
+	}
+	for _, dir := range slices.Backward(missing) {
+		if err := s.server.ws.Mkdir(ctx, dir, s); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // linking is how many other documents link to the one at p; 0 if p is none.
