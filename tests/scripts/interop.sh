@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The tests against other people's programs: yjs in Node, the CriticMarkup parsers, MCP clients.
+# The tests against other people's programs: yjs in Node, the CriticMarkup parsers, ripgrep, MCP clients.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tests/scripts/deps.sh test
-go test -count=1 -v -timeout 20m -run 'Interop|Peer|Yjs|Critic|Conformance|Inspector' ./...
+go test -count=1 -v -timeout 20m -run 'Yjs|Fixtures|Critic|Parsers|Ripgrep|Conformance|Inspector' ./...
