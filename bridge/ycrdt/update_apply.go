@@ -129,6 +129,7 @@ func (tx *Txn) deleteRange(home uint32, clock, end uint64) {
 // until that section has come far enough.
 type planner struct {
 	store   *store
+	data    []byte // the update
 	tx      *Txn
 	ahead   map[ClientID]uint64 // without tx: clocks advanced by the plan
 	cursors []cursor
@@ -160,6 +161,7 @@ func (c *cursor) peek() *wireStruct {
 
 // run integrates what it can and returns the rest as an update without deletes.
 func (p *planner) run(u *scannedUpdate) pendingStructs {
+	p.data = u.data
 	p.cursors = make([]cursor, len(u.sections))
 	for i, sec := range u.sections {
 		c := &p.cursors[i]
@@ -238,7 +240,7 @@ func (p *planner) dependency(w *wireStruct) (ClientID, bool) {
 	if w.info&infoRight != 0 && p.lacks(w.right, w.id.Client) {
 		return w.right.Client, true
 	}
-	if w.kind() != kindGC && !w.inheritsParent() && w.root == nil && p.lacks(w.parent, w.id.Client) {
+	if w.kind() != kindGC && !w.inheritsParent() && !w.inRoot && p.lacks(w.parent, w.id.Client) {
 		return w.parent.Client, true
 	}
 	return 0, false

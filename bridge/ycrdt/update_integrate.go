@@ -28,7 +28,7 @@ func (p *planner) integrateStruct(w *wireStruct, home uint32, offset uint64) {
 	}
 	it.left, it.right, it.parent, it.kind = left, right, parent, w.kind()
 	p.setOrigins(it, w, home, offset)
-	s.setContent(it, w, offset)
+	s.setContent(it, w, p.data, offset)
 	tx.integrate(r)
 }
 
@@ -75,8 +75,8 @@ func (p *planner) parentOf(w *wireStruct, left, right ref) int32 {
 		return s.items[right].parent
 	}
 	var b *branch
-	if w.root != nil {
-		b = s.rootBranch(w.root)
+	if w.inRoot {
+		b = s.rootBranch(w.root.of(p.data))
 	} else {
 		it := &s.items[s.findItem(p.lookup(w.parent.Client), w.parent.Clock)]
 		if it.kind != kindType {
@@ -85,29 +85,30 @@ func (p *planner) parentOf(w *wireStruct, left, right ref) int32 {
 		b = s.branches[it.off]
 	}
 	if w.info&infoParentSub != 0 {
-		return -s.entryFor(b, w.sub)
+		return -s.entryFor(b, w.sub.of(p.data))
 	}
 	return b.index
 }
 
-// setContent stores the content of w from unit offset on as that of it.
-func (s *store) setContent(it *item, w *wireStruct, offset uint64) {
+// setContent stores the content of w, which lies in data, from unit offset on
+// as that of it.
+func (s *store) setContent(it *item, w *wireStruct, data []byte, offset uint64) {
 	switch it.kind {
 	case kindDeleted:
 		it.setUnits(w.length - offset)
 		return
 	case kindType:
 		b := s.newBranch(w.typeRef)
-		b.name = append([]byte(nil), w.content...)
+		b.name = append([]byte(nil), w.content.of(data)...)
 		it.off, it.length = uint32(b.index), 1
 		return
 	}
 	it.length = uint32(w.length - offset)
 	if offset == 0 {
-		it.off, it.size = s.put(w.content)
+		it.off, it.size = s.put(w.content.of(data))
 		return
 	}
-	prefix, rest := sliceContent(it.kind, w.content, offset)
+	prefix, rest := sliceContent(it.kind, w.content.of(data), offset)
 	it.off = uint32(len(s.arena))
 	s.arena = append(append(s.arena, prefix...), rest...)
 	it.size = uint32(len(s.arena)) - it.off

@@ -70,6 +70,7 @@ func EncodeStateVectorFromUpdate(update []byte) ([]byte, error) {
 // those of length 0 left out.
 type updateReader struct {
 	structReader
+	data      []byte
 	sections  uint64
 	dropSkips bool
 	curr      wireStruct
@@ -78,7 +79,7 @@ type updateReader struct {
 }
 
 func newUpdateReader(update []byte, dropSkips bool) *updateReader {
-	r := &updateReader{dropSkips: dropSkips}
+	r := &updateReader{data: update, dropSkips: dropSkips}
 	r.Reader = lib0.NewReader(update)
 	r.sections = r.Uint()
 	return r
@@ -113,7 +114,7 @@ type updateWriter struct {
 }
 
 // write writes the struct w, which lies in data, from unit offset on.
-func (e *updateWriter) write(w *wireStruct, offset uint64) {
+func (e *updateWriter) write(w *wireStruct, data []byte, offset uint64) {
 	if e.count > 0 && e.client != w.id.Client {
 		e.flush()
 	}
@@ -121,7 +122,7 @@ func (e *updateWriter) write(w *wireStruct, offset uint64) {
 		e.client, e.clock = w.id.Client, w.id.Clock+offset
 	}
 	e.count++
-	e.section = w.appendTo(e.section, offset)
+	e.section = w.appendTo(e.section, data, offset)
 }
 
 func (e *updateWriter) flush() {
@@ -143,16 +144,13 @@ func (e *updateWriter) finish(ds deleteSet) []byte {
 	return ds.appendTo(out)
 }
 
-// appendTo appends the wire form of w from unit offset on.
-func (w *wireStruct) appendTo(dst []byte, offset uint64) []byte {
+// appendTo appends the wire form of w, which lies in data, from unit offset on.
+func (w *wireStruct) appendTo(dst, data []byte, offset uint64) []byte {
 	kind := w.kind()
 	if kind == kindGC || kind == kindSkip {
 		return lib0.AppendUint(append(dst, kind), w.length-offset)
 	}
 	info, origin := w.info, w.origin
-	if w.inheritsParent() {
-		info &^= infoParentSub // Yjs knows of a key only from the wire
-	}
 	if offset > 0 {
 		info |= infoOrigin
 		origin = ID{w.id.Client, w.id.Clock + offset - 1}
@@ -165,32 +163,40 @@ func (w *wireStruct) appendTo(dst []byte, offset uint64) []byte {
 		e.id(w.right.Client, w.right.Clock)
 	}
 	if info&(infoOrigin|infoRight) == 0 {
-		w.appendParent(&e)
+		w.appendParent(&e, data)
 	}
 	switch kind {
 	case kindDeleted:
 		return lib0.AppendUint(e.dst, w.length-offset)
 	case kindType:
-		e.typeContent(&branch{typeRef: w.typeRef, name: w.content})
+		e.typeContent(&branch{typeRef: w.typeRef, name: w.content.of(data)})
 		return e.dst
 	}
-	return appendContent(e.dst, kind, w.content, w.length, offset)
+	return appendContent(e.dst, kind, w.bytes(data), w.length, offset)
 }
 
-func (w *wireStruct) appendParent(e *encoder) {
-	if w.root != nil {
-		e.dst = lib0.AppendBytes(append(e.dst, 1), w.root)
+// bytes returns the content of w.
+func (w *wireStruct) bytes(data []byte) []byte {
+	if w.half {
+		return append([]byte(replacement), w.content.of(data)...)
+	}
+	return w.content.of(data)
+}
+
+func (w *wireStruct) appendParent(e *encoder, data []byte) {
+	if w.inRoot {
+		e.dst = lib0.AppendBytes(append(e.dst, 1), w.root.of(data))
 	} else {
 		e.dst = append(e.dst, 0)
 		e.id(w.parent.Client, w.parent.Clock)
 	}
 	if w.info&infoParentSub != 0 {
-		e.dst = lib0.AppendBytes(e.dst, w.sub)
+		e.dst = lib0.AppendBytes(e.dst, w.sub.of(data))
 	}
 }
 
-// slice returns w without its first n units.
-func (w *wireStruct) slice(n uint64) wireStruct {
+// slice returns w, which lies in data, without its first n units.
+func (w *wireStruct) slice(data []byte, n uint64) wireStruct {
 	right := *w
 	right.id.Clock += n
 	right.length -= n
@@ -200,10 +206,9 @@ func (w *wireStruct) slice(n uint64) wireStruct {
 	right.info |= infoOrigin
 	right.origin = ID{w.id.Client, right.id.Clock - 1}
 	if w.kind() != kindDeleted {
-		prefix, rest := sliceContent(w.kind(), w.content, n)
-		if right.content = rest; prefix != "" {
-			right.content = append([]byte(prefix), rest...)
-		}
+		prefix, rest := sliceContent(w.kind(), w.content.of(data), n)
+		right.content.from = right.content.to - len(rest)
+		right.half = prefix != ""
 	}
 	return right
 }
@@ -220,9 +225,9 @@ func diffScanned(update []byte, have StateVector) []byte {
 			r.next()
 			continue
 		}
-		e.write(&r.curr, max(known, r.curr.id.Clock)-r.curr.id.Clock)
+		e.write(&r.curr, update, max(known, r.curr.id.Clock)-r.curr.id.Clock)
 		for r.next(); !r.done && r.curr.id.Client == client; r.next() {
-			e.write(&r.curr, 0)
+			e.write(&r.curr, update, 0)
 		}
 	}
 	ds := readDeleteSet(&r.Reader)
@@ -247,7 +252,7 @@ func mergeScanned(updates [][]byte) []byte {
 		live = resort(live)
 	}
 	if m.writing {
-		m.out.write(&m.curr, 0)
+		m.flush()
 	}
 	var ds deleteSet
 	for _, r := range readers {
@@ -283,6 +288,7 @@ func resort(live []*updateReader) []*updateReader {
 type merger struct {
 	out     updateWriter
 	curr    wireStruct
+	data    []byte // in which curr lies
 	writing bool
 }
 
@@ -338,7 +344,7 @@ func (m *merger) overlap(r *updateReader, next wireStruct) {
 		if m.curr.kind() == kindSkip {
 			m.curr.length -= over
 		} else {
-			next = next.slice(over)
+			next = next.slice(r.data, over)
 		}
 	}
 	if kind := m.curr.kind(); kind == next.kind() && (kind == kindGC || kind == kindSkip) {
@@ -346,13 +352,13 @@ func (m *merger) overlap(r *updateReader, next wireStruct) {
 		return
 	}
 	m.flush()
-	m.curr = next
+	m.curr, m.data = next, r.data
 	r.next()
 }
 
-func (m *merger) flush() { m.out.write(&m.curr, 0) }
+func (m *merger) flush() { m.out.write(&m.curr, m.data, 0) }
 
 func (m *merger) take(r *updateReader) {
-	m.curr, m.writing = r.curr, true
+	m.curr, m.data, m.writing = r.curr, r.data, true
 	r.next()
 }

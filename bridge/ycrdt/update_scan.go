@@ -14,15 +14,26 @@ type wireStruct struct {
 	id      ID
 	length  uint64
 	info    byte
-	origin  ID     // with infoOrigin
-	right   ID     // with infoRight
-	parent  ID     // without origins, if root is nil: the item whose type is the parent
-	root    []byte // without origins: name of the root that is the parent
-	sub     []byte // the key, nil if there is none on the wire
-	typeRef uint8  // of kindType
-	from    int    // offset of the struct
-	content []byte // payload as the arena keeps it; node name for kindType
+	origin  ID    // with infoOrigin
+	right   ID    // with infoRight
+	parent  ID    // without origins and root: the item whose type is the parent
+	inRoot  bool  // without origins: the parent is a root
+	root    span  // with inRoot: its name
+	sub     span  // the key, with infoParentSub and without origins
+	typeRef uint8 // of kindType
+	from    int   // offset of the struct
+	content span  // payload as the arena keeps it; node name for kindType
+	half    bool  // the text starts with half a pair: U+FFFD, then content
 }
+
+// A span is a stretch of the bytes of an update. (Slices would cost a write
+// barrier each.)
+type span struct {
+	from, to int
+}
+
+func (s span) of(data []byte) []byte { return data[s.from:s.to:s.to] }
+func (s span) len() int              { return s.to - s.from }
 
 func (w *wireStruct) kind() uint8 { return w.info & infoKind }
 func (w *wireStruct) end() uint64 { return w.id.Clock + w.length }
@@ -61,7 +72,7 @@ func (r *structReader) next(w *wireStruct) {
 	w.id = ID{r.client, r.clock}
 	w.from = r.Offset()
 	w.info = r.Byte()
-	w.root, w.sub, w.content = nil, nil, nil
+	w.inRoot, w.half, w.content = false, false, span{}
 	switch w.info {
 	case kindGC, kindSkip:
 		w.length = r.Uint()
@@ -92,9 +103,10 @@ func (r *structReader) readOrigins(w *wireStruct) {
 		r.checkReference(w.right, w.id)
 	}
 	if w.inheritsParent() {
+		w.info &^= infoParentSub // the key is inherited, too
 		return
 	}
-	if r.Uint() == 1 {
+	if w.inRoot = r.Uint() == 1; w.inRoot {
 		w.root = r.text()
 	} else {
 		w.parent = r.readID()
@@ -112,11 +124,16 @@ func (r *structReader) checkReference(to, from ID) {
 	}
 }
 
-func (r *structReader) text() []byte {
+func (r *structReader) text() span {
 	if r.check {
-		return r.Text()
+		return r.behind(r.Text())
 	}
-	return r.Bytes()
+	return r.behind(r.Bytes())
+}
+
+// behind returns the span of b, which was just read.
+func (r *structReader) behind(b []byte) span {
+	return span{r.Offset() - len(b), r.Offset()}
 }
 
 func (r *structReader) readContent(w *wireStruct) {
@@ -128,10 +145,10 @@ func (r *structReader) readContent(w *wireStruct) {
 		return
 	case kindString:
 		w.content = r.text()
-		w.length = uint64(utf16Len(w.content))
+		w.length = uint64(utf16Len(r.Slice(w.content.from, w.content.to)))
 		return
 	case kindBinary:
-		w.content = r.Bytes()
+		w.content = r.behind(r.Bytes())
 		return
 	case kindEmbed:
 		w.content = r.json()
@@ -156,9 +173,7 @@ func (r *structReader) readContent(w *wireStruct) {
 	default:
 		r.Fail(errKind)
 	}
-	if r.Err() == nil {
-		w.content = r.Slice(from, r.Offset())
-	}
+	w.content = span{from, r.Offset()}
 }
 
 func (r *structReader) skipMany(n uint64, skip func()) {
@@ -170,11 +185,11 @@ func (r *structReader) skipMany(n uint64, skip func()) {
 	}
 }
 
-func (r *structReader) json() []byte {
+func (r *structReader) json() span {
 	if r.check {
-		return r.JSONText()
+		return r.behind(r.JSONText())
 	}
-	return r.Bytes()
+	return r.behind(r.Bytes())
 }
 
 // jsonValue reads a value of JSON content, where "undefined" is one.
@@ -251,7 +266,7 @@ func (u *scannedUpdate) scanSection(r *structReader) {
 	var w wireStruct
 	for r.left > 0 && r.Err() == nil {
 		r.next(&w)
-		u.content += len(w.content)
+		u.content += w.content.len()
 	}
 	u.sections = append(u.sections, sec)
 }
