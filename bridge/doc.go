@@ -32,11 +32,11 @@
 //
 // # What survives a crash
 //
-// A write changes the source's file first (atomically, and only if the file
-// still is what the write was computed from), then the Store, then it is
-// acknowledged. Whatever a crash separates is joined again when the note is
-// loaded: a file that is older than the Store's last record is brought up to
-// date, a file that a person changed is reconciled.
+// A write changes the source's file first, durably, atomically, and only if the
+// file still is what the write was computed from; then the Store; then it is
+// acknowledged. So the file is never behind, and whatever a crash kept from the
+// Store is found and made good when the note is next read: the file's text is
+// reconciled into the document like a person's save.
 //
 // # Concurrency and lock order
 //

@@ -65,8 +65,8 @@ func (n *note) version(ctx context.Context) (*Version, error) {
 	return n.load(ctx)
 }
 
-// load reads the note and makes good what a crash may have separated. The
-// write lock is held.
+// load reads the note and brings its document up to the file. The write lock
+// is held.
 func (n *note) load(ctx context.Context) (*Version, error) {
 	if v := n.cur.Load(); v != nil {
 		return v, nil
@@ -84,7 +84,7 @@ func (n *note) load(ctx context.Context) (*Version, error) {
 	if n.synced {
 		return v, nil
 	}
-	if err := n.recover(ctx, at); err != nil {
+	if err := n.catchUp(at); err != nil {
 		n.cur.Store(nil)
 		return nil, err
 	}

@@ -102,13 +102,10 @@ type Store interface {
 	// returns the sequence number of the last one. They are durable when Append
 	// returns; concurrent calls may share one sync.
 	Append(id DocID, p Path, recs ...Record) (seq uint64, err error)
-	// Materialized notes that the source's file holds the text as of seq. It is
-	// kept soon, not durably: the file itself is the proof. Records up to seq may
-	// from now on be compacted.
+	// Materialized notes that the source's file holds the text as of seq, whose
+	// fingerprint is sum. It is kept soon, not durably: the file itself is the
+	// proof. Records up to seq may from now on be compacted.
 	Materialized(id DocID, seq uint64, sum ContentSum)
-	// Behind lists the paths of documents that have records after Materialized:
-	// after a crash, the candidates whose file may lack an acknowledged change.
-	Behind() ([]Path, error)
 	// Rename moves every document at or below oldPath.
 	Rename(oldPath, newPath Path) error
 }

@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"time"
@@ -77,7 +76,7 @@ func (n *note) openDoc(at place, raw string) ([]Record, error) {
 	if err != nil {
 		return nil, wrapError("open", at.path, err)
 	}
-	doc, err := n.replay(h.Records)
+	doc, err := replay(h.Records)
 	if err != nil {
 		return nil, wrapError("open", at.path, err)
 	}
@@ -93,7 +92,7 @@ func (n *note) openDoc(at place, raw string) ([]Record, error) {
 }
 
 // replay builds the document that records describe.
-func (n *note) replay(records []Record) (*ycrdt.Doc, error) {
+func replay(records []Record) (*ycrdt.Doc, error) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, rec := range records {
 		if err := doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
@@ -157,94 +156,36 @@ func (n *note) reconcile(raw string, modTime time.Time) (*Event, error) {
 	return n.succeed(cur, raw, modTime), nil
 }
 
-// recover compares the store's history with the file that was just read. Where
-// the file still holds the text of an earlier record, an acknowledged change
-// did not reach it: the file is brought up to date. Where a person changed the
-// file, the change is made in the document. The write lock is held.
-func (n *note) recover(ctx context.Context, at place) error {
+// catchUp compares the store's history with the file that was just read, and
+// makes in the document what the file has and it lacks: a change that a person
+// made while nobody followed the vault, or a write that was interrupted between
+// file and store. The file is always right, because a write reaches it, durably,
+// before the store. The write lock is held.
+func (n *note) catchUp(at place) error {
 	id, err := at.lookupID()
 	if err != nil || id == "" {
 		return err
 	}
 	n.id = id
+	cur := n.cur.Load()
 	h, err := at.store.Load(id)
 	if err != nil {
 		return wrapError("open", at.path, err)
 	}
-	cur := n.cur.Load()
-	if len(h.Records) == 0 || cur.readOnly {
+	if cur.readOnly || len(h.Records) == 0 || h.inStep(sumOf(cur.raw)) {
 		return nil
 	}
-	last := h.Records[len(h.Records)-1].Seq
-	if h.Sum == sumOf(cur.raw) && h.Materialized == last {
-		return nil
-	}
-	return n.recoverFrom(ctx, at, h)
-}
-
-func (n *note) recoverFrom(ctx context.Context, at place, h History) error {
-	file := n.cur.Load().raw
-	base, err := nearestMoment(h, file)
+	records, err := n.openDoc(at, cur.raw)
 	if err != nil {
-		return wrapError("open", at.path, err)
-	}
-	n.doc, err = n.replay(h.Records[:base+1])
-	if err != nil {
-		return wrapError("open", at.path, err)
-	}
-	n.text = n.doc.Text(contentsName)
-	n.kept = h.Records[len(h.Records)-1].Seq
-	var records []Record
-	if have := n.text.String(); have != file {
-		records = append(records, n.changeDoc(have, diffwrap.Diff(have, file), sourceOrigin{}))
-	}
-	for _, rec := range h.Records[base+1:] {
-		if err := n.doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
-			return wrapError("open", at.path, err)
-		}
-	}
-	return n.bringUpToDate(ctx, at, n.text.String(), records)
-}
-
-// nearestMoment finds the record after which the document's text was nearest to
-// the file's. Only records since the last one known to have been in the file
-// come into question; of equals the latest. If it is not the last record, then
-// acknowledged changes did not reach the file.
-func nearestMoment(h History, file string) (int, error) {
-	doc := ycrdt.NewDoc(ycrdt.Options{})
-	text := doc.Text(contentsName)
-	best, bestSize := len(h.Records)-1, -1
-	for i, rec := range h.Records {
-		if err := doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
-			return 0, err
-		}
-		if rec.Seq < h.Materialized {
-			continue
-		}
-		size := editSize(diffwrap.Diff(text.String(), file))
-		if bestSize < 0 || size <= bestSize {
-			best, bestSize = i, size
-		}
-	}
-	return best, nil
-}
-
-// bringUpToDate makes text, the state of the recovered document, the content of
-// the file, if it is not, and keeps the records that led to it.
-func (n *note) bringUpToDate(ctx context.Context, at place, text string, records []Record) error {
-	cur := n.cur.Load()
-	if text != cur.raw {
-		modTime := nextModTime(cur.modTime, time.Now())
-		stamp, err := at.source.Replace(ctx, at.rel, n.stamp, []byte(text), modTime)
-		if err != nil {
-			return wrapError("recover", at.path, err)
-		}
-		n.stamp = stamp
-		n.publish(text, modTime)
-		n.ws.log.Info("file brought up to date after an interruption", LogPath, string(at.path))
+		return err
 	}
 	if len(records) == 0 {
-		at.store.Materialized(n.id, n.kept, sumOf(text))
+		at.store.Materialized(n.id, n.kept, sumOf(cur.raw))
 	}
-	return n.keep(at, text, records)
+	return n.keep(at, cur.raw, records)
+}
+
+// inStep says whether the last record is known to have led to the text of sum.
+func (h History) inStep(sum ContentSum) bool {
+	return h.Sum == sum && h.Materialized == h.Records[len(h.Records)-1].Seq
 }

@@ -177,17 +177,29 @@ func (w *Workspace) attribution(ctx context.Context, p Path) (attribution, error
 	if err != nil || len(h.Records) == 0 {
 		return attribution{}, wrapError("open", p, err)
 	}
-	doc := n.doc
-	if doc == nil {
-		if doc, err = n.replay(h.Records); err != nil {
-			return attribution{}, wrapError("open", p, err)
-		}
+	runs, err := n.identify(cur.raw, h)
+	if err != nil {
+		return attribution{}, wrapError("open", p, err)
+	}
+	return attribution{raw: cur.raw, runs: runs, records: h.Records}, nil
+}
+
+// identify names the characters of raw by their identity in the document, from
+// memory or else from the store. What the store does not know yet gets
+// identities of nobody's.
+func (n *note) identify(raw string, h History) ([]ycrdt.Run, error) {
+	if n.doc != nil {
+		return n.text.Runs(), nil
+	}
+	doc, err := replay(h.Records)
+	if err != nil {
+		return nil, err
 	}
 	text := doc.Text(contentsName)
-	if text.String() != cur.raw {
-		return attribution{}, nil // the file was changed since; the next write reconciles
+	if have := text.String(); have != raw {
+		doc.Transact(nil, func(txn *ycrdt.Txn) { applyEdits(txn, text, have, diffwrap.Diff(have, raw)) })
 	}
-	return attribution{raw: cur.raw, runs: text.Runs(), records: h.Records}, nil
+	return text.Runs(), nil
 }
 
 // author is the record that inserted most recently something of raw between

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -85,16 +84,10 @@ func (w *Workspace) Mountpoint() string {
 	return w.mountpoint
 }
 
-// Start lists every Folder. When it returns, the whole tree is served. It then
-// makes good what a crash may have kept from the files.
+// Start lists every Folder. When it returns, the whole tree is served.
 func (w *Workspace) Start(ctx context.Context) error {
 	for _, f := range w.folders() {
 		if err := w.scan(ctx, f); err != nil {
-			return wrapError("open", f.node.path(), err)
-		}
-	}
-	for _, f := range w.folders() {
-		if err := w.recoverBehind(ctx, f); err != nil {
 			return wrapError("open", f.node.path(), err)
 		}
 	}
@@ -120,23 +113,6 @@ func (w *Workspace) scan(ctx context.Context, f *folder) error {
 	defer w.treeMu.Unlock()
 	for _, e := range entries {
 		w.put(f, e)
-	}
-	return nil
-}
-
-// recoverBehind loads the notes whose files may lack an acknowledged write;
-// loading one mends it.
-func (w *Workspace) recoverBehind(ctx context.Context, f *folder) error {
-	rels, err := f.store.Behind()
-	if err != nil {
-		return err
-	}
-	for _, rel := range rels {
-		p := f.node.path().Join(string(rel))
-		_, err := w.Open(ctx, p)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrNotNote) {
-			w.log.Warn("note not recovered yet", LogPath, string(p), LogErr, err)
-		}
 	}
 	return nil
 }

@@ -1,0 +1,100 @@
+package bridge_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+)
+
+// process is a workspace over a source and a store that outlive it. It does not
+// follow the source, as if everything happened while it was busy or down.
+func process(t *testing.T, src bridge.Source, store bridge.Store) *bridge.Workspace {
+	t.Helper()
+	ws, err := bridge.New(bridge.Options{Folders: []bridge.FolderSource{{Name: "Notes", Source: src, Store: store}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ws.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return ws
+}
+
+// brokenStore fails to append while broken is set, as a full disk does.
+type brokenStore struct {
+	*bridgetest.Store
+	broken bool
+}
+
+func (s *brokenStore) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (uint64, error) {
+	if s.broken {
+		return 0, bridge.ErrNoSpace
+	}
+	return s.Store.Append(id, p, recs...)
+}
+
+func pendingOf(t *testing.T, ws *bridge.Workspace) []bridge.Suggestion {
+	t.Helper()
+	list, err := ws.Suggestions(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestRestartKeepsAuthors(t *testing.T) {
+	src, store := new(bridgetest.Source), new(bridgetest.Store)
+	src.Person(t).Save("Plan.md", "one two three\n")
+	first := process(t, src, store)
+	write(t, first, plan, bridge.Write{Text: "one TWO three\n", By: bridge.Author{Name: "ann", Session: "s"}})
+
+	// Nobody follows the source while a person edits it.
+	raw := src.Person(t).Content("Plan.md")
+	src.Person(t).Save("Plan.md", "typed\n"+raw)
+
+	second := process(t, src, store)
+	if got := open(t, second, plan).Text(); got != "typed\none TWO three\n" {
+		t.Errorf("view after a restart %q", got)
+	}
+	list := pendingOf(t, second)
+	if len(list) != 1 || list[0].Author != "ann" || list[0].Session != "s" || list[0].Line != 2 {
+		t.Errorf("suggestions after a restart: %+v", list)
+	}
+	write(t, second, plan, bridge.Write{Text: "typed\none TWO three four\n", By: bridge.Author{Name: "bob"}})
+	if list := pendingOf(t, process(t, src, store)); len(list) != 2 || list[0].Author != "ann" || list[1].Author != "bob" {
+		t.Errorf("suggestions after a second restart: %+v", list)
+	}
+}
+
+// A write that is interrupted between file and store is in the file, once.
+func TestInterruptedBeforeTheStore(t *testing.T) {
+	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
+	src.Person(t).Save("Plan.md", "one two three\n")
+	ws := process(t, src, store)
+	write(t, ws, plan, bridge.Write{Text: "one TWO three\n", By: bridge.Author{Name: "ann"}})
+	store.broken = true
+	_, err := ws.Write(t.Context(), plan, bridge.Write{Text: "one TWO three four\n", By: bridge.Author{Name: "ann"}})
+	if !errors.Is(err, bridge.ErrNoSpace) {
+		t.Fatalf("write with a full disk: %v", err)
+	}
+	store.broken = false
+	want := "one {--two--}{++TWO++} three{++ four++}\n"
+	if got := src.Person(t).Content("Plan.md"); got != want {
+		t.Errorf("file %q, want %q", got, want)
+	}
+	for name, ws := range map[string]*bridge.Workspace{"the same process": ws, "the next process": process(t, src, store)} {
+		if got := open(t, ws, plan).Raw(); got != want {
+			t.Errorf("%s shows %q, want %q", name, got, want)
+		}
+		if list := pendingOf(t, ws); len(list) != 2 || list[0].Author != "ann" {
+			t.Errorf("suggestions of %s: %+v", name, list)
+		}
+	}
+	res := write(t, ws, plan, bridge.Write{Text: "one TWO three four five\n"})
+	if got, want := src.Person(t).Content("Plan.md"), strings.Replace(want, " four", " four five", 1); got != want || !res.Changed {
+		t.Errorf("after a retry the file holds %q, want %q", got, want)
+	}
+}
