@@ -136,7 +136,7 @@ func (v *Vault) lookLate(f *lateFile, now time.Time) (again bool) {
 	}
 	theirs, stamp, err := readAll(f.file)
 	if err != nil {
-		return err == errTorn
+		return errors.Is(err, errTorn)
 	}
 	v.mergeBack(f.rel, f.data, theirs)
 	f.last, f.data, f.until = stamp, theirs, now.Add(lateGrace)
@@ -161,7 +161,7 @@ func (v *Vault) mergeBack(rel string, ancestor, theirs []byte) {
 		v.log.Error("a save made while the note was written is lost", bridge.LogPath, rel, bridge.LogErr, err)
 		return
 	}
-	v.log.Warn("late save kept beside the note", bridge.LogPath, rel, "copy", name)
+	v.log.Warn("late save kept beside the note", bridge.LogPath, rel, logCopy, name)
 }
 
 // mergeOnce says whether the note holds the merged text now. An error means

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -143,12 +142,6 @@ func (w *watch) observeOne(rel string, c *change, now time.Time) {
 	}
 }
 
-func (v *Vault) isBusy(rel string) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.busy[rel] > 0
-}
-
 // wait says how long to leave a path alone: 0 is not at all, a negative wait is
 // for good, because there is no news.
 func (w *watch) wait(rel string, c *change, now time.Time, leaving map[fileID]bool) time.Duration {
@@ -189,141 +182,4 @@ func (w *watch) sameFolder(rel string, known *bridge.SourceEntry, c *change) tim
 	}
 	w.enter(rel)
 	return -1
-}
-
-func idOfEntry(e bridge.SourceEntry) fileID { return fileID{e.Stamp.Device, e.Stamp.Inode} }
-
-// knownEntry is what is known of a path, nil if nothing is.
-func (v *Vault) knownEntry(rel string) *bridge.SourceEntry {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	n := v.known.get(rel)
-	if n == nil {
-		return nil
-	}
-	e := n.entry
-	e.Dir = n.dir || rel == ""
-	return &e
-}
-
-// learn makes an entry known.
-func (v *Vault) learn(e bridge.SourceEntry) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.known.put(e)
-}
-
-// leaving is which known files and folders are missing at the moment. If one of
-// them appears under another name, that is a rename.
-func (w *watch) leaving() map[fileID]bool {
-	ids := make(map[fileID]bool)
-	for rel, c := range w.pending {
-		if c.seen.since.IsZero() || c.there() {
-			continue
-		}
-		if e := w.v.knownEntry(rel); e != nil {
-			ids[idOfEntry(*e)] = true
-		}
-	}
-	return ids
-}
-
-// arrivals is where files and folders are that were not known under that name.
-func (w *watch) arrivals() map[fileID]string {
-	at := make(map[fileID]string)
-	for rel, c := range w.pending {
-		if !c.seen.since.IsZero() && c.there() && w.v.knownEntry(rel) == nil {
-			at[idOfEntry(c.entry)] = rel
-		}
-	}
-	return at
-}
-
-// gone reports that a path was renamed, if what it was is now elsewhere, or
-// that it was removed, with all below it.
-func (w *watch) gone(rel string, arrivals map[fileID]string) {
-	delete(w.pending, rel)
-	known := w.v.knownEntry(rel)
-	if known == nil {
-		return // with its folder
-	}
-	newRel, ok := arrivals[idOfEntry(*known)]
-	c := w.pending[newRel]
-	if ok && c != nil && sameThing(*known, c.entry) && w.v.knownEntry(parent(newRel)) != nil {
-		w.renamed(rel, newRel, c)
-		return
-	}
-	for _, e := range w.v.forgetBelow(rel) {
-		delete(w.pending, e.Rel)
-		w.report(bridge.SourceEvent{Kind: bridge.EventRemoved, Rel: e.Rel, Entry: bridge.SourceEntry{Rel: e.Rel, Dir: e.Dir}})
-	}
-}
-
-// sameThing says whether a file or folder with the identity of a is a: numbers
-// of deleted files are used again for new ones.
-func sameThing(a, b bridge.SourceEntry) bool {
-	return a.Dir == b.Dir && (a.Dir || a.Stamp.Size == b.Stamp.Size && a.Stamp.ModTime == b.Stamp.ModTime)
-}
-
-// forgetBelow forgets rel and all below it, and returns it, children first.
-func (v *Vault) forgetBelow(rel string) []bridge.SourceEntry {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	n := v.known.remove(rel)
-	if n == nil {
-		return nil
-	}
-	var list []bridge.SourceEntry
-	n.depthFirst(rel, func(path string, n *node) {
-		list = append(list, bridge.SourceEntry{Rel: path, Dir: n.dir})
-	})
-	return list
-}
-
-func (w *watch) renamed(oldRel, newRel string, c *change) {
-	w.v.mu.Lock()
-	w.v.known.move(oldRel, newRel)
-	w.v.known.put(c.entry)
-	w.v.mu.Unlock()
-	delete(w.pending, newRel)
-	for rel := range w.pending {
-		if below(oldRel, rel) {
-			delete(w.pending, rel)
-		}
-	}
-	w.report(bridge.SourceEvent{Kind: bridge.EventRenamed, Rel: newRel, OldRel: oldRel, Entry: c.entry})
-	if c.entry.Dir {
-		w.enter(newRel)
-	}
-}
-
-// appeared reports a path that is new or changed. A file in place of a folder,
-// or the reverse, is a removal and a creation.
-func (w *watch) appeared(rel string, c *change) {
-	known := w.v.knownEntry(rel)
-	if known != nil && known.Dir != c.entry.Dir {
-		w.notifier.forget(rel)
-		w.gone(rel, nil)
-		known = nil
-	}
-	delete(w.pending, rel)
-	w.v.learn(c.entry)
-	kind := bridge.EventChanged
-	if known == nil {
-		kind = bridge.EventCreated
-	}
-	w.report(bridge.SourceEvent{Kind: kind, Rel: rel, Entry: c.entry})
-	if c.entry.Dir {
-		w.enter(rel)
-		w.hurry(rel)
-	}
-}
-
-// hurry makes the next look at what a new folder holds immediate.
-func (w *watch) hurry(dir string) {
-	for rel, c := range w.pending {
-		if strings.HasPrefix(rel, dir+"/") {
-			c.due = c.first
-		}
-	}
 }

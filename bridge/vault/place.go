@@ -19,6 +19,8 @@ type fileID struct{ dev, ino uint64 }
 
 func idOf(st *unix.Stat_t) fileID { return fileID{uint64(st.Dev), st.Ino} }
 
+func idOfEntry(e bridge.SourceEntry) fileID { return fileID{e.Stamp.Device, e.Stamp.Inode} }
+
 func stampOf(st *unix.Stat_t) bridge.Stamp {
 	return bridge.Stamp{
 		Device: uint64(st.Dev), Inode: st.Ino, Size: st.Size,
@@ -54,7 +56,7 @@ func openAt(dirfd int, name string, flag int, perm uint32) (*os.File, error) {
 		if err == nil {
 			return os.NewFile(uintptr(fd), name), nil
 		}
-		if err != unix.EINTR {
+		if !errors.Is(err, unix.EINTR) {
 			return nil, err
 		}
 	}

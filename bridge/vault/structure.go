@@ -3,11 +3,9 @@ package vault
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -195,80 +193,4 @@ func (v *Vault) remove(rel string) error {
 	defer v.mu.Unlock()
 	v.known.remove(rel)
 	return nil
-}
-
-func (v *Vault) toTrash(p *place) error {
-	trash, err := v.openTrash()
-	if err != nil {
-		return err
-	}
-	defer trash.Close()
-	if _, err := moveAside(p.dir, p.name, trash, p.name); err != nil {
-		return err
-	}
-	v.syncDir(trash)
-	return nil
-}
-
-// openTrash opens the vault's .trash, making it if need be.
-func (v *Vault) openTrash() (*os.File, error) {
-	root, err := v.openRoot()
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	if err := unix.Mkdirat(int(root.Fd()), trashDir, 0o777); err != nil && err != unix.EEXIST {
-		return nil, err
-	}
-	return openAt(int(root.Fd()), trashDir, unix.O_RDONLY|unix.O_DIRECTORY, 0)
-}
-
-// maxNumbered bounds the search for a free name.
-const maxNumbered = 10000
-
-// moveAside moves a file to a name that is free: wanted, or "wanted 1", "wanted 2"
-// and so on before its extension. It returns the name.
-func moveAside(from *os.File, name string, to *os.File, wanted string) (string, error) {
-	stem, ext := splitExt(wanted)
-	for i := range maxNumbered {
-		if i > 0 {
-			suffix := fmt.Sprintf(" %d", i)
-			wanted = clip(stem, len(suffix)+len(ext)) + suffix + ext
-		}
-		wanted = clip(wanted, 0)
-		if err := renameNew(from, name, to, wanted); !errors.Is(err, fs.ErrExist) {
-			return wanted, err
-		}
-	}
-	return "", fs.ErrExist
-}
-
-// clip shortens a name so that, with extra bytes, it is one the disk can keep.
-func clip(name string, extra int) string {
-	const maxName = 255
-	if len(name)+extra <= maxName {
-		return name
-	}
-	return strings.ToValidUTF8(name[:maxName-extra], "")
-}
-
-// renameNew renames to a name that must be free: fs.ErrExist. Where the disk
-// cannot do that in one step, a second name is linked to the file and the first
-// one removed; where it knows no links either, the name is checked first.
-func renameNew(from *os.File, name string, to *os.File, newName string) error {
-	src, dst := int(from.Fd()), int(to.Fd())
-	err := unix.Renameat2(src, name, dst, newName, unix.RENAME_NOREPLACE)
-	if err != unix.EINVAL && err != unix.ENOSYS {
-		return err
-	}
-	switch err := unix.Linkat(src, name, dst, newName, 0); {
-	case err == nil:
-		return unix.Unlinkat(src, name, 0)
-	case err != unix.EPERM && err != unix.EOPNOTSUPP && err != unix.EMLINK:
-		return err
-	}
-	if _, err := statAt(to, newName); err == nil {
-		return fs.ErrExist
-	}
-	return unix.Renameat(src, name, dst, newName)
 }

@@ -72,7 +72,7 @@ func conflictIfGone(err error) error {
 // a merge become necessary.
 func (s *swap) readOld() error {
 	data, stamp, err := readAll(s.old)
-	if err == errTorn || err == nil && stamp != s.expect {
+	if errors.Is(err, errTorn) || err == nil && stamp != s.expect {
 		return bridge.ErrConflict
 	}
 	s.oldData = data
@@ -118,7 +118,7 @@ func (s *swap) rename() (exchanged bool, err error) {
 	dir := int(s.at.dir.Fd())
 	if !s.v.noExchange.Load() {
 		err := unix.Renameat2(dir, s.temp.name, dir, s.at.name, unix.RENAME_EXCHANGE)
-		if err != unix.EINVAL && err != unix.ENOSYS {
+		if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
 			return err == nil, err
 		}
 		s.v.noExchange.Store(true)

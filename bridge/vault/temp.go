@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"errors"
 	"os"
 	"time"
 
@@ -78,7 +79,7 @@ func (t *temp) discard() {
 
 // syncDir makes the names in dir durable. Disks that cannot do so say EINVAL.
 func (v *Vault) syncDir(dir *os.File) {
-	if err := unix.Fsync(int(dir.Fd())); err != nil && err != unix.EINVAL {
+	if err := unix.Fsync(int(dir.Fd())); err != nil && !errors.Is(err, unix.EINVAL) {
 		v.log.Warn("folder is not synced: a power cut may bring the old file back", bridge.LogErr, err)
 	}
 }

@@ -95,3 +95,46 @@ func (n *node) depthFirst(rel string, fn func(rel string, n *node)) {
 	}
 	fn(rel, n)
 }
+
+// The Vault's side of the tree.
+
+// knownEntry is what is known of a path, nil if nothing is.
+func (v *Vault) knownEntry(rel string) *bridge.SourceEntry {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	n := v.known.get(rel)
+	if n == nil {
+		return nil
+	}
+	e := n.entry
+	e.Dir = n.dir || rel == ""
+	return &e
+}
+
+// learn makes an entry known.
+func (v *Vault) learn(e bridge.SourceEntry) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.known.put(e)
+}
+
+// forgetBelow forgets rel and all below it, and returns it, children first.
+func (v *Vault) forgetBelow(rel string) []bridge.SourceEntry {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	n := v.known.remove(rel)
+	if n == nil {
+		return nil
+	}
+	var list []bridge.SourceEntry
+	n.depthFirst(rel, func(path string, n *node) {
+		list = append(list, bridge.SourceEntry{Rel: path, Dir: n.dir})
+	})
+	return list
+}
+
+func (v *Vault) isBusy(rel string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.busy[rel] > 0
+}

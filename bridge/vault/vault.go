@@ -20,6 +20,7 @@ import (
 const (
 	logVault  = "vault"
 	logSysctl = "sysctl"
+	logCopy   = "copy"
 )
 
 // Options configure a Vault. The zero value serves it for reading and writing.

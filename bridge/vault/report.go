@@ -1,0 +1,110 @@
+package vault
+
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// What has settled is told here: renames by the identity of what was moved,
+// removals children first, creations parents first.
+
+// leaving is which known files and folders are missing at the moment. If one of
+// them appears under another name, that is a rename.
+func (w *watch) leaving() map[fileID]bool {
+	ids := make(map[fileID]bool)
+	for rel, c := range w.pending {
+		if c.seen.since.IsZero() || c.there() {
+			continue
+		}
+		if e := w.v.knownEntry(rel); e != nil {
+			ids[idOfEntry(*e)] = true
+		}
+	}
+	return ids
+}
+
+// arrivals is where files and folders are that were not known under that name.
+func (w *watch) arrivals() map[fileID]string {
+	at := make(map[fileID]string)
+	for rel, c := range w.pending {
+		if !c.seen.since.IsZero() && c.there() && w.v.knownEntry(rel) == nil {
+			at[idOfEntry(c.entry)] = rel
+		}
+	}
+	return at
+}
+
+// gone reports that a path was renamed, if what it was is now elsewhere, or
+// that it was removed, with all below it.
+func (w *watch) gone(rel string, arrivals map[fileID]string) {
+	delete(w.pending, rel)
+	known := w.v.knownEntry(rel)
+	if known == nil {
+		return // with its folder
+	}
+	newRel, ok := arrivals[idOfEntry(*known)]
+	c := w.pending[newRel]
+	if ok && c != nil && sameThing(*known, c.entry) && w.v.knownEntry(parent(newRel)) != nil {
+		w.renamed(rel, newRel, c)
+		return
+	}
+	for _, e := range w.v.forgetBelow(rel) {
+		delete(w.pending, e.Rel)
+		w.report(bridge.SourceEvent{Kind: bridge.EventRemoved, Rel: e.Rel, Entry: bridge.SourceEntry{Rel: e.Rel, Dir: e.Dir}})
+	}
+}
+
+// sameThing says whether a file or folder with the identity of a is a: numbers
+// of deleted files are used again for new ones.
+func sameThing(a, b bridge.SourceEntry) bool {
+	return a.Dir == b.Dir && (a.Dir || a.Stamp.Size == b.Stamp.Size && a.Stamp.ModTime == b.Stamp.ModTime)
+}
+
+func (w *watch) renamed(oldRel, newRel string, c *change) {
+	w.v.mu.Lock()
+	w.v.known.move(oldRel, newRel)
+	w.v.known.put(c.entry)
+	w.v.mu.Unlock()
+	delete(w.pending, newRel)
+	for rel := range w.pending {
+		if below(oldRel, rel) {
+			delete(w.pending, rel)
+		}
+	}
+	w.report(bridge.SourceEvent{Kind: bridge.EventRenamed, Rel: newRel, OldRel: oldRel, Entry: c.entry})
+	if c.entry.Dir {
+		w.enter(newRel)
+	}
+}
+
+// appeared reports a path that is new or changed. A file in place of a folder,
+// or the reverse, is a removal and a creation.
+func (w *watch) appeared(rel string, c *change) {
+	known := w.v.knownEntry(rel)
+	if known != nil && known.Dir != c.entry.Dir {
+		w.notifier.forget(rel)
+		w.gone(rel, nil)
+		known = nil
+	}
+	delete(w.pending, rel)
+	w.v.learn(c.entry)
+	kind := bridge.EventChanged
+	if known == nil {
+		kind = bridge.EventCreated
+	}
+	w.report(bridge.SourceEvent{Kind: kind, Rel: rel, Entry: c.entry})
+	if c.entry.Dir {
+		w.enter(rel)
+		w.hurry(rel)
+	}
+}
+
+// hurry makes the next look at what a new folder holds immediate.
+func (w *watch) hurry(dir string) {
+	for rel, c := range w.pending {
+		if strings.HasPrefix(rel, dir+"/") {
+			c.due = c.first
+		}
+	}
+}
