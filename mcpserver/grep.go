@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/glob"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
 // defaultEntries is how many lines, paths or counts grep returns.
@@ -127,12 +128,14 @@ func orDefault(s, def string) string {
 // run searches the notes in the order of their paths and returns the entries
 // found: at least so many that the result's page is full, if there are so many.
 func (job *search) run(ctx context.Context) ([]string, error) {
-	paths, err := job.notes(ctx)
+	x := job.s.server.index
+	notes, err := x.below(ctx, job.under)
 	if err != nil {
 		return nil, err
 	}
 	var entries []string
-	err = scan(ctx, job.s.server.ws, paths, job.searchNote, func(lines []string) bool {
+	query := trigram.NewQuery(job.pattern.Clauses())
+	err = scan(ctx, x, job.chosen(notes), query, job.searchNote, func(lines []string) bool {
 		if len(entries) > 0 && len(lines) > 0 && job.mode == modeContent && job.format.Before+job.format.After > 0 {
 			entries = append(entries, grep.Separator)
 		}
@@ -142,17 +145,18 @@ func (job *search) run(ctx context.Context) ([]string, error) {
 	return entries, err
 }
 
-// notes lists the notes to search, sorted by path.
-func (job *search) notes(ctx context.Context) ([]bridge.Path, error) {
-	var paths []bridge.Path
-	err := job.s.server.ws.Walk(ctx, job.under, func(e bridge.DirEntry, p bridge.Path) error {
-		rel := relative(p, job.under)
-		if e.Kind == bridge.KindNote && job.globs.Has(rel) && job.types.Has(rel) {
-			paths = append(paths, p)
+// chosen are those of notes that the globs and the type choose.
+func (job *search) chosen(notes []*indexed) []*indexed {
+	if job.globs.All() && job.types.All() {
+		return notes
+	}
+	var chosen []*indexed
+	for _, n := range notes {
+		if rel := relative(n.path, job.under); job.globs.Has(rel) && job.types.Has(rel) {
+			chosen = append(chosen, n)
 		}
-		return nil
-	})
-	return paths, err
+	}
+	return chosen
 }
 
 // searchNote returns the entries for one note.

@@ -6,26 +6,28 @@ import (
 	"io/fs"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
 // batch is how many notes are scanned before the results so far are looked at:
 // enough to keep every core busy, few enough to stop early.
 const batch = 256
 
-// scan opens the notes at paths and calls look with the text of each, on several
-// goroutines; then take with what look returned, in the order of paths and on the
-// caller's goroutine, until take returns false. Notes that are gone or offline are
-// passed over.
-func scan[T any](ctx context.Context, ws *bridge.Workspace, paths []bridge.Path, look func(bridge.Path, string) T, take func(T) bool) error {
+// scan calls look with the text of each of the notes that may match q's pattern, on
+// several goroutines; then take with what look returned, in the order of notes and
+// on the caller's goroutine, until take returns false. Notes that are gone or
+// offline are passed over.
+func scan[T any](ctx context.Context, x *index, notes []*indexed, q trigram.Query, look func(bridge.Path, string) T, take func(T) bool) error {
 	results := make([]T, batch)
 	errs := make([]error, batch)
-	for len(paths) > 0 {
-		part := paths[:min(batch, len(paths))]
-		paths = paths[len(part):]
+	for len(notes) > 0 {
+		var part []*indexed
+		part, notes = nextBatch(notes, q)
 		inParallel(len(part), func(i int) {
-			results[i], errs[i] = scanNote(ctx, ws, part[i], look)
+			results[i], errs[i] = scanNote(ctx, x, part[i], look)
 		})
 		for i := range part {
 			if errs[i] != nil {
@@ -39,28 +41,44 @@ func scan[T any](ctx context.Context, ws *bridge.Workspace, paths []bridge.Path,
 	return ctx.Err()
 }
 
-func scanNote[T any](ctx context.Context, ws *bridge.Workspace, p bridge.Path, look func(bridge.Path, string) T) (res T, err error) {
+// nextBatch takes the next notes to look at off the front of notes.
+func nextBatch(notes []*indexed, q trigram.Query) (part, rest []*indexed) {
+	part = make([]*indexed, 0, batch)
+	for i, n := range notes {
+		if len(part) == batch {
+			return part, notes[i:]
+		}
+		if !n.rulesOut(q) {
+			part = append(part, n)
+		}
+	}
+	return part, nil
+}
+
+func scanNote[T any](ctx context.Context, x *index, n *indexed, look func(bridge.Path, string) T) (res T, err error) {
 	if err := ctx.Err(); err != nil {
 		return res, err
 	}
-	v, err := ws.Open(ctx, p)
+	before := n.sig.Load()
+	v, err := x.ws.Open(ctx, n.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, bridge.ErrOffline):
 		return res, nil
 	case err != nil:
 		return res, err
 	}
-	return look(p, v.Text()), nil
+	x.learn(n, before, v.Text())
+	return look(n.path, v.Text()), nil
 }
 
 // inParallel calls fn with 0 to n-1 on as many goroutines as there are cores and
 // returns when all calls have.
 func inParallel(n int, fn func(int)) {
-	workers := min(n, runtime.GOMAXPROCS(0))
+	var next atomic.Int64
 	var wg sync.WaitGroup
-	for w := range workers {
+	for range min(n, runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
-			for i := w; i < n; i += workers {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				fn(i)
 			}
 		})

@@ -37,6 +37,7 @@ type Server struct {
 	tools    []tool
 	mcp      *server.MCPServer
 	sessions *sessions // those of HTTP; a stream holds its own
+	index    *index
 
 	mu      sync.Mutex // protects the following
 	closers []func()
@@ -69,6 +70,8 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	}
 	s.tools, _ = pick(o.Toolsets, o.ReadOnly || ws.Options().ReadOnly)
 	s.sessions = newSessions(s.newSession)
+	s.index = newIndex(ws)
+	s.onClose(s.index.close)
 	hooks := new(server.Hooks)
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, _ *mcp.InitializeResult) {
 		s.session(ctx).setClient(req.Params.ClientInfo.Name)
@@ -85,6 +88,14 @@ func New(ws *bridge.Workspace, o Options) *Server {
 		s.mcp.AddTool(t.definition(), s.handler(t))
 	}
 	return s
+}
+
+// As is the same server for clients whose changes are by author. It shares
+// everything with s, and needs no Close of its own.
+func (s *Server) As(author string) *Server {
+	o := s.o
+	o.Author = author
+	return &Server{ws: s.ws, o: o, log: s.log, tools: s.tools, mcp: s.mcp, sessions: s.sessions, index: s.index}
 }
 
 // definition is the tool as the protocol describes it. All four hints are set:

@@ -78,6 +78,9 @@ func List(list string) []string {
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
+// All says that the set has every path, because it has no pattern.
+func (s Set) All() bool { return len(s.patterns) == 0 }
+
 // Has says whether the file at p, relative to where the search begins, is in
 // the set. What lies in an excluded folder is not.
 func (s Set) Has(p string) bool {

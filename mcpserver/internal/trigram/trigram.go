@@ -22,10 +22,15 @@ const (
 	maxBitsPerByte = 3
 )
 
-// Signature is the set of trigrams of one text. It is immutable.
+// Signature is the set of trigrams of one text. It is immutable. The zero
+// Signature, and none at all, are of a text that nothing is known of.
 type Signature struct {
-	bits []uint64
+	bits  []uint64
+	known bool
 }
+
+// Known says whether s is the signature of a text.
+func (s *Signature) Known() bool { return s != nil && s.known }
 
 // Size is the memory of the signature's bits, in bytes.
 func (s *Signature) Size() int { return 8 * len(s.bits) }
@@ -53,7 +58,7 @@ func (m *Maker) Make(text string) *Signature {
 		}
 	}
 	bits := min(len(m.list)*bitsPer, len(text)*maxBitsPerByte)
-	s := &Signature{bits: make([]uint64, (bits+63)/64)}
+	s := &Signature{bits: make([]uint64, (bits+63)/64), known: true}
 	for _, t := range m.list {
 		m.seen[t/64] = 0
 		a, b := s.places(t)
