@@ -9,6 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/fusefs"
 )
 
 // Exit codes.
@@ -66,9 +67,12 @@ func hintFor(err error) string {
 	var hint *hintError
 	var usage *usageError
 	var owned *owner.OwnedError
+	var setup *fusefs.SetupError
 	switch {
 	case errors.As(err, &hint):
 		return hint.hint
+	case errors.As(err, &setup):
+		return setup.Hint
 	case errors.As(err, &usage):
 		return "see 'relayfs --help', or 'relayfs COMMAND --help'"
 	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Mountpoint != "":
