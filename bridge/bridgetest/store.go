@@ -80,19 +80,6 @@ func (s *Store) Materialized(id bridge.DocID, seq uint64, sum bridge.ContentSum)
 	}
 }
 
-// Behind lists the paths of documents that have records after Materialized.
-func (s *Store) Behind() ([]bridge.Path, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var paths []bridge.Path
-	for p, id := range s.paths {
-		if doc := s.docs[id]; uint64(len(doc.Records)) > doc.Materialized {
-			paths = append(paths, p)
-		}
-	}
-	return paths, nil
-}
-
 // Rename moves every document at or below oldPath.
 func (s *Store) Rename(oldPath, newPath bridge.Path) error {
 	s.mu.Lock()

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -129,25 +128,6 @@ func place(tx *bolt.Tx, id bridge.DocID, p bridge.Path) error {
 		return err
 	}
 	return doc.Put([]byte(pathKey), []byte(p))
-}
-
-// Behind lists the paths of documents that have records after Materialized.
-func (s *Store) Behind() (paths []bridge.Path, err error) {
-	err = s.view(func(tx *bolt.Tx) error {
-		paths = nil
-		return tx.Bucket([]byte(pathsBucket)).ForEach(func(p, id []byte) error {
-			doc := document(tx, bridge.DocID(id))
-			if doc == nil {
-				return damaged(fmt.Sprintf("there is no document for %q", p))
-			}
-			m := s.marks.of(bridge.DocID(id), readMark(doc))
-			if lastSeq(doc.Bucket([]byte(recordsBucket))) > m.seq {
-				paths = append(paths, bridge.Path(p))
-			}
-			return nil
-		})
-	})
-	return paths, s.fail("list documents", err)
 }
 
 // Rename moves every document at or below oldPath, in one transaction.
