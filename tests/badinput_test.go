@@ -117,9 +117,7 @@ func TestVanishedVault(t *testing.T) {
 	if _, err := os.Stat(m.vault); !os.IsNotExist(err) {
 		t.Errorf("the vanished vault was made anew: %v", err)
 	}
-	if out := s.run(t, "status"); !strings.Contains(strings.ToLower(out.stdout), "offline") {
-		t.Errorf("status does not say offline: %s%s", out.stdout, out.stderr)
-	}
+	waitForOffline(t, s)
 	if err := os.Rename(m.vault+".away", m.vault); err != nil {
 		t.Fatal(err)
 	}
@@ -141,12 +139,7 @@ func TestEmptiedVault(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, startTimeout, func() error {
-		if out := s.run(t, "status"); !strings.Contains(strings.ToLower(out.stdout), "offline") {
-			return fmt.Errorf("status does not say offline: %s%s", out.stdout, out.stderr)
-		}
-		return nil
-	})
+	waitForOffline(t, s)
 	for _, name := range []string{"note.md", "folder"} {
 		if err := os.Rename(s.path(name+".away"), filepath.Join(vault, name)); err != nil {
 			t.Fatal(err)
@@ -160,6 +153,16 @@ func TestEmptiedVault(t *testing.T) {
 		return err
 	})
 	m.checkSuggested(t, "note.md", saveBefore, after)
+}
+
+func waitForOffline(t *testing.T, s *sandbox) {
+	t.Helper()
+	eventually(t, startTimeout, func() error {
+		if out := s.run(t, "status"); !strings.Contains(strings.ToLower(out.stdout), "offline") {
+			return fmt.Errorf("status does not say offline: %s%s", out.stdout, out.stderr)
+		}
+		return nil
+	})
 }
 
 // Suggest mode refuses what marks cannot carry, and changes nothing.

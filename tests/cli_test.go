@@ -18,7 +18,8 @@ func TestCommandLine(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("PATH", filepath.Dir(relayfsBinary)+string(os.PathListSeparator)+os.Getenv("PATH"))
+			bin := filepath.Join(env.WorkDir, ".bin")
+			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
@@ -31,7 +32,7 @@ func TestCommandLine(t *testing.T) {
 					_ = exec.Command(relayfsBinary, "unmount", mnt).Run()
 				}
 			})
-			return os.Mkdir(run, 0o700)
+			return errors.Join(os.Mkdir(run, 0o700), os.Mkdir(bin, 0o700), os.Symlink(relayfsBinary, filepath.Join(bin, "relayfs")))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		// fuse: this machine can mount.

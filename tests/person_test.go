@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,10 +75,11 @@ func TestPersonsStructureIsShown(t *testing.T) {
 	listing := func(want ...string) {
 		t.Helper()
 		eventually(t, soon, func() error {
-			if got := strings.Join(listFiles(t, m.path("")), " "); got != strings.Join(want, " ") {
-				return fmt.Errorf("the mount lists %s, want %v", got, want)
+			got, err := walkFiles(m.path(""))
+			if err == nil && !slices.Equal(got, want) {
+				err = fmt.Errorf("the mount lists %v, want %v", got, want)
 			}
-			return nil
+			return err
 		})
 	}
 	listing("a.md", "folder/", "folder/b.md")

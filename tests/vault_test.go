@@ -115,6 +115,15 @@ func readFile(t *testing.T, name string) string {
 // directories are left out, as the mount does.
 func listFiles(t *testing.T, dir string) []string {
 	t.Helper()
+	names, err := walkFiles(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// walkFiles is listFiles for a tree that somebody may be changing.
+func walkFiles(dir string) ([]string, error) {
 	var names []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == dir {
@@ -130,11 +139,8 @@ func listFiles(t *testing.T, dir string) []string {
 		names = append(names, name)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	slices.Sort(names)
-	return names
+	return names, err
 }
 
 // checkText compares two texts and shows where they part.
