@@ -40,8 +40,8 @@ var importRules = map[string]importRule{
 	"bridge/bridgetest/sourcetest": {[]string{"bridge"}, "the suite that every source passes"},
 	"fusefs":                       {[]string{"bridge", "diffwrap", "github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/unix"}, "the only place that knows go-fuse; it knows no MCP"},
 	"mcpserver/internal/glob":      {[]string{"github.com/bmatcuk/doublestar/v4"}, "patterns over paths, as ripgrep has them"},
-	"mcpserver/internal/grep":      {[]string{"github.com/rivo/uniseg"}, "a search over texts, as ripgrep prints it"},
-	"mcpserver/internal/trigram":   {nil, "which notes cannot match a pattern"},
+	"mcpserver/internal/grep":      {nil, "a search over texts, as ripgrep prints it"},
+	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
 	"mcpserver": {
 		[]string{"bridge", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/...", "github.com/bmatcuk/doublestar/v4", "github.com/rivo/uniseg", "golang.org/x/text/..."},
 		"the only place that knows mcp-go; it knows no FUSE",
