@@ -37,7 +37,7 @@ func (e *emitter) region(r region) {
 	old := e.original(r, text)
 	a := aligner{old: side{old.text, old.notes}, new: side{text, notes}, fragment: !e.startsAtLine(r.from)}
 	done := 0
-	for _, h := range a.align() {
+	for _, h := range closeEnds(a.old, a.new, a.align()) {
 		e.keep(old, span{done, h.old.start})
 		e.delete(old, h.old)
 		e.add(text, h.new, notes, r.new.start)

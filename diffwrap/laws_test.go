@@ -143,11 +143,21 @@ func safeRuns(raw, want, got string, r Result) error {
 		switch own := got[c.body.end:c.close]; {
 		case body == "", firstOpener(body) >= 0, strings.Contains(body, own), strings.Contains(body, "@@"), strings.Contains(body, "~>"):
 			return lawError("4, safe runs", raw, want, "stored %q has the run %q", got, c.of(got))
+		case endsOpen(body, own[0]) && textFollows(after, i):
+			return lawError("4, closed ends", raw, want, "stored %q has the run %q", got, c.of(got))
 		case c.highlight >= 0:
 			return lawError("4, no run in a highlight", raw, want, "stored %q", got)
 		}
 	}
 	return nil
+}
+
+// textFollows reports whether plain text comes after the run in cell i, or after the addition that goes with it.
+func textFollows(doc *document, i int) bool {
+	if doc.cells[i].kind == deletionCell && doc.isMark(i+1, additionCell) {
+		i++
+	}
+	return doc.isMark(i+1, textCell)
 }
 
 // survivors is law 7: comments and other authors' suggestions are all there, in their order.

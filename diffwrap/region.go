@@ -150,7 +150,11 @@ func (p *putter) regionEnd(from int, changes []hunk) (end place, rest []hunk, de
 		delta = changes[0].new.end - at
 		changes = changes[1:]
 		end = p.stopAfter(from, at)
-		if len(changes) == 0 || !p.reaches(changes[0], end) {
+		apart := func() bool { return len(changes) == 0 || !p.reaches(changes[0], end) }
+		for apart() && end.piece < len(p.pieces) && p.pieces[end.piece].role == kept && p.endsOpenAt(end, end.view+delta) {
+			end = p.stopAfter(end.piece, end.view+1)
+		}
+		if apart() {
 			return end, changes, delta
 		}
 	}

@@ -1,0 +1,178 @@
+package diffwrap
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+)
+
+const criticDir = "../tests/critic"
+
+// otherReading is what parse.mjs says of one text: kind, start and end of each mark, in UTF-16 units.
+type otherReading struct {
+	Regex, Lezer [][3]any
+}
+
+// exchange is one random Put, with the texts before, written and after.
+type exchange struct{ raw, want, got string }
+
+// TestOtherParsers reads random results with critic-markup and lang-criticmarkup. They must find the suggestions that we
+// find, wherever they found the same in the text before, the written text has no delimiters of its own, and no run had to
+// end in an opening brace because no text follows it.
+func TestOtherParsers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs Node and 40,000 texts")
+	}
+	requireNode(t)
+	var all []exchange
+	for _, alphabet := range []string{"prose", "braces", "hostile"} {
+		all = append(all, exchanges(t, alphabet, 8000)...)
+	}
+	if len(all) < 20_000 {
+		t.Fatalf("only %d Puts were not refused, want 20000", len(all))
+	}
+	var texts []string
+	for _, x := range all {
+		texts = append(texts, x.raw, x.got)
+	}
+	readings := readWithNode(t, texts)
+	checked := make(map[string]int)
+	for k, x := range all {
+		before, after := readings[2*k], readings[2*k+1]
+		for _, p := range []struct {
+			name          string
+			before, after [][3]any
+		}{{"critic-markup", before.Regex, after.Regex}, {"lang-criticmarkup", before.Lezer, after.Lezer}} {
+			if differs(x.raw, p.before) != "" || hasDelimiter(x.want) || hasOpenEnd(x.got) {
+				continue
+			}
+			checked[p.name]++
+			if d := differs(x.got, p.after); d != "" {
+				t.Errorf("%s reads the result otherwise: %s\nraw    %q\nwant   %q\nstored %q", p.name, d, x.raw, x.want, x.got)
+			}
+		}
+	}
+	t.Logf("of %d results: %v compared", len(all), checked)
+	for name, n := range checked {
+		if 2*n < len(all) {
+			t.Errorf("%s: only %d of %d results could be compared", name, n, len(all))
+		}
+	}
+}
+
+// requireNode skips without Node or the packages, except in CI, where it fails.
+func requireNode(t *testing.T) {
+	t.Helper()
+	_, err := exec.LookPath("node")
+	if err == nil {
+		_, err = os.Stat(filepath.Join(criticDir, "node_modules"))
+	}
+	switch {
+	case err == nil:
+	case os.Getenv("CI") == "true":
+		t.Fatalf("needs node and `npm ci` in tests/critic: %v", err)
+	default:
+		t.Skipf("needs node and `npm ci` in tests/critic: %v", err)
+	}
+}
+
+// exchanges makes n random Puts and returns those that were not refused.
+func exchanges(t *testing.T, alphabet string, n int) []exchange {
+	var out []exchange
+	for seed := range n {
+		g := newGenerator(t, alphabet, uint64(seed)+1<<32)
+		x := exchange{raw: g.raw()}
+		x.want = g.edit(Accepted(x.raw))
+		edits, err := Put(x.raw, x.want)
+		if err != nil {
+			if !errors.As(err, new(*RefusedError)) {
+				t.Fatal(err)
+			}
+			continue
+		}
+		x.got = Apply(x.raw, edits)
+		out = append(out, x)
+	}
+	return out
+}
+
+// readWithNode reads all texts in one Node process.
+func readWithNode(t *testing.T, texts []string) []otherReading {
+	t.Helper()
+	var in, out bytes.Buffer
+	enc := json.NewEncoder(&in)
+	for _, s := range texts {
+		if err := enc.Encode(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "node", "parse.mjs")
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = criticDir, &in, &out, os.Stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	readings := make([]otherReading, 0, len(texts))
+	lines := bufio.NewReader(&out)
+	for range texts {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r otherReading
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		readings = append(readings, r)
+	}
+	return readings
+}
+
+// differs compares the suggestions that another parser found in raw with ours; "" when they are the same.
+func differs(raw string, marks [][3]any) string {
+	var theirs, ours []string
+	for _, m := range marks {
+		if m[0] == "addition" || m[0] == "deletion" || m[0] == "substitution" {
+			theirs = append(theirs, fmt.Sprintf("%s %v-%v", m[0], m[1], m[2]))
+		}
+	}
+	names := map[cellKind]string{additionCell: "addition", deletionCell: "deletion", substitutionCell: "substitution"}
+	doc := parse(raw)
+	for i := range doc.cells {
+		if c := &doc.cells[i]; c.isSuggestion() {
+			ours = append(ours, fmt.Sprintf("%s %d-%d", names[c.kind], utf16Len(raw[:c.start]), utf16Len(raw[:c.close])))
+		}
+	}
+	if slices.Equal(theirs, ours) {
+		return ""
+	}
+	return fmt.Sprintf("theirs %v, ours %v", theirs, ours)
+}
+
+func utf16Len(s string) int { return len(utf16.Encode([]rune(s))) }
+
+// hasDelimiter reports whether a written text has a delimiter outside of comments.
+func hasDelimiter(want string) bool {
+	p := putter{doc: parse("")}
+	for _, c := range slices.Backward(p.comments(want)) {
+		want = want[:c.start] + strings.Repeat(" ", c.len()) + want[c.end:]
+	}
+	_, n := firstDelimiter(want)
+	return n > 0
+}
+
+// hasOpenEnd reports whether a suggestion ends in an opening brace.
+func hasOpenEnd(raw string) bool {
+	doc := parse(raw)
+	return slices.ContainsFunc(doc.cells, func(c cell) bool {
+		return c.isSuggestion() && (endsOpen(c.body.of(raw), '+') || endsOpen(c.body.of(raw), '-'))
+	})
+}
