@@ -30,16 +30,13 @@ type exchange struct{ raw, want, got string }
 // end in an opening brace because no text follows it.
 func TestOtherParsers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs Node and 40,000 texts")
+		t.Skip("needs Node and reads 50,000 texts")
 	}
 	requireNode(t)
 	var all []exchange
-	for _, alphabet := range []string{"prose", "braces", "hostile"} {
-		all = append(all, exchanges(t, alphabet, 8000)...)
-	}
-	if len(all) < 20_000 {
-		t.Fatalf("only %d Puts were not refused, want 20000", len(all))
-	}
+	all = append(all, exchanges(t, "prose", 17_000)...)
+	all = append(all, exchanges(t, "braces", 8000)...)
+	all = append(all, exchanges(t, "hostile", 4000)...)
 	var texts []string
 	for _, x := range all {
 		texts = append(texts, x.raw, x.got)
@@ -63,8 +60,8 @@ func TestOtherParsers(t *testing.T) {
 	}
 	t.Logf("of %d results: %v compared", len(all), checked)
 	for name, n := range checked {
-		if 2*n < len(all) {
-			t.Errorf("%s: only %d of %d results could be compared", name, n, len(all))
+		if n < 20_000 {
+			t.Errorf("%s: only %d of %d results could be compared, want 20000", name, n, len(all))
 		}
 	}
 }

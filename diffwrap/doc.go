@@ -1,3 +1,60 @@
-// Package diffwrap is a bidirectional lens between a text that holds CriticMarkup suggestions and the text that a reader is
-// shown.
+// Package diffwrap is a lens between a note that holds pending suggestions and the text that a reader is shown.
+//
+// Suggestions are CriticMarkup: {--deleted--}, {++added++}, {~~old~>new~~}, {>>comment<<}, {==highlight==}. The stored
+// text, marks included, is the raw text. A View of it is what somebody is shown: Accepted with all suggestions carried
+// out, Original with none. Put is the way back: a writer was shown the accepted view and wrote it back with changes, and
+// Put says how the raw text must change so that the writer reads what it wrote and a person can accept or reject each
+// change:
+//
+//	raw := "I {--teh--}{++the++} best fox.\n"
+//	diffwrap.Accepted(raw)                                        // "I the best fox.\n"
+//	edits, err := diffwrap.Put(raw, "I the best red fox.\n")     // insert "{++red ++}" at byte 26
+//	diffwrap.Apply(raw, edits)                                    // "I {--teh--}{++the++} best {++red ++}fox.\n"
+//
+// Put returns edits and not a text, because the raw text is a shared document: what an edit does not touch keeps its
+// identity there, and with it other people's concurrent changes.
+//
+// # Laws
+//
+// With R the raw text, W what was written, and R' the raw text after Put(R, W):
+//
+//  1. PutGet: Accepted(R') is W, byte for byte. A W that equals Accepted(R) but for the kind of its line breaks or
+//     for a final one is no change.
+//  2. GetPut: Put(R, Accepted(R)) changes nothing.
+//  3. Base: Original(R') is Original(R). Front matter is the exception: it is never marked, since a mark breaks the YAML;
+//     its changes go in directly, are reported, and can be forbidden (FrontMatterPolicy).
+//  4. No nesting: only {--x--} and {++y++} are written, never empty, with no opener, no own closer, no ~> and no @@
+//     inside (runs are cut in the middle of such text), not inside a highlight, an addition directly after its deletion.
+//  5. Amend: editing one's own pending addition changes it in place; taking it back, or writing deleted text again,
+//     leaves no mark.
+//  6. Path independence: the marks of a line depend on the original line and the new line, not on what the line was in
+//     between; Put(R', W) changes nothing.
+//  7. Comments survive (one that W leaves out is marked as resolved and hidden); highlights survive around what is kept;
+//     another author's pending suggestion is never changed.
+//  8. Minimal: the edits insert delimiters and new text around existing characters, and delete only delimiters,
+//     metadata and the writer's own pending additions.
+//  9. Refusals are decided before anything is returned, as a *RefusedError that names the line and the literal.
+//
+// The laws are property tests (laws_test.go). Put holds them by construction where a text has no literal delimiters, and
+// reads every result back before it returns it (verify.go), so that what cannot be written is refused.
+//
+// # How Put works
+//
+// The raw text is parsed into cells (parse.go), and those are sorted by what they are to the writer into pieces
+// (piece.go). The accepted view is compared with the written text (align.go), which shows which lines changed: regions
+// (region.go). Each region is marked anew from its original text and its new text alone (original.go, emit.go), all else is
+// left alone. That comparison follows the rules of readability: lines before words, similar lines paired, line markers and
+// table cells left whole (line.go, pair.go), constructs such as links never cut (atom.go), whole-line runs that start with
+// the line break, a block at a time (block.go). Each rule has its cases in testdata/put.
+//
+// Readers disagree about a text with literal delimiters. Ours is the reading of most: the leftmost opener counts, it
+// ends at its first own closer, nothing nests, an opener without a closer is text, and code gives no protection.
+//
+// # Authors
+//
+// A mark may say who made it, in one of several dialects (Dialect), all of which are read. Marks without an author, and
+// those of Options.Author, are the writer's own.
+//
+// All functions are pure and safe for concurrent use. The same input gives the same output on any machine: work is
+// bounded by size, never by time.
 package diffwrap

@@ -103,8 +103,8 @@ func (a *aligner) readable(o, n tokens, changes []tokenChange, match []int, surv
 	return changes
 }
 
-// foldIslands joins two changes that only a lone blank parts, if one of them replaces something, and two changes
-// within unspaced script that only one character parts: one change of a phrase reads better than a change per word.
+// foldIslands joins two changes that only a lone blank parts, if both take something out and one puts something in, and two
+// changes within unspaced script that only one character parts: one change of a phrase reads better than one per word.
 func foldIslands(text string, o tokens, changes []tokenChange) []tokenChange {
 	out := changes[:0]
 	for _, c := range changes {
@@ -125,7 +125,7 @@ func islandFolds(text string, o tokens, left, right tokenChange) bool {
 	}
 	switch island := o.list[left.old.end]; island.class {
 	case spaceToken:
-		return lineBreak(island.of(text)) == "" && (left.replaces() || right.replaces())
+		return lineBreak(island.of(text)) == "" && (left.replaces() || right.replaces()) && !left.old.empty() && !right.old.empty()
 	case glyphToken:
 		return o.endsInGlyph(left.old) && o.startsWithGlyph(right.old)
 	}
