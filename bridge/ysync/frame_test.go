@@ -1,0 +1,175 @@
+package ysync_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/bridge/ysync"
+)
+
+func unhex(t testing.TB, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// hiUpdate is the update of a document in which client 1 wrote "hi".
+const hiUpdate = "01010100040108636f6e74656e747302686900"
+
+func TestFramesOfYWebsocket(t *testing.T) {
+	sv, update := []byte{1, 1, 2}, unhex(t, hiUpdate)
+	for name, c := range map[string]struct {
+		got  []byte
+		want string
+		f    ysync.Frame
+	}{
+		"step 1":       {ysync.AppendStep1(nil, sv), "000003010102", ysync.Frame{Type: ysync.Sync, Step: ysync.Step1, Payload: sv}},
+		"empty step 1": {ysync.AppendStep1(nil, []byte{0}), "00000100", ysync.Frame{Type: ysync.Sync, Step: ysync.Step1, Payload: []byte{0}}},
+		"empty step 2": {ysync.AppendStep2(nil, []byte{0, 0}), "0001020000", ysync.Frame{Type: ysync.Sync, Step: ysync.Step2, Payload: []byte{0, 0}}},
+		"step 2":       {ysync.AppendStep2(nil, update), "000113" + hiUpdate, ysync.Frame{Type: ysync.Sync, Step: ysync.Step2, Payload: update}},
+		"update":       {ysync.AppendUpdate(nil, update), "000213" + hiUpdate, ysync.Frame{Type: ysync.Sync, Step: ysync.Update, Payload: update}},
+		"awareness":    {ysync.AppendAwareness(nil, []byte{0}), "010100", ysync.Frame{Type: ysync.AwarenessState, Payload: []byte{0}}},
+		"query":        {ysync.AppendQueryAwareness(nil), "03", ysync.Frame{Type: ysync.QueryAwareness}},
+		"denied":       {ysync.AppendPermissionDenied(nil, "no"), "0200026e6f", ysync.Frame{Type: ysync.Auth, Auth: ysync.PermissionDenied, Text: "no"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := hex.EncodeToString(c.got); got != c.want {
+				t.Errorf("frame is %s, want %s", got, c.want)
+			}
+			f, err := ysync.Decode(c.got)
+			if err != nil || fmt.Sprint(f) != fmt.Sprint(c.f) {
+				t.Errorf("Decode = %v, %v, want %v", f, err, c.f)
+			}
+		})
+	}
+}
+
+func TestFramesOfHocuspocus(t *testing.T) {
+	doc := ysync.AppendDocument(nil, "doc1")
+	frame := func(body []byte) []byte { return append(bytes.Clone(doc), body...) }
+	for name, c := range map[string]struct {
+		got  []byte
+		want string
+		f    ysync.Frame
+	}{
+		"token":         {frame(ysync.AppendToken(nil, "secret", "4.8.0")), "04646f633102000673656372657405342e382e30", ysync.Frame{Document: "doc1", Type: ysync.Auth, Auth: ysync.Token, Text: "secret"}},
+		"token request": {frame([]byte{2, 0}), "04646f63310200", ysync.Frame{Document: "doc1", Type: ysync.Auth, Auth: ysync.Token}},
+		"authenticated": {frame(ysync.AppendAuthenticated(nil, "read-write")), "04646f633102020a726561642d7772697465", ysync.Frame{Document: "doc1", Type: ysync.Auth, Auth: ysync.Authenticated, Text: "read-write"}},
+		"denied":        {frame(ysync.AppendDenied(nil, "no")), "04646f63310201026e6f", ysync.Frame{Document: "doc1", Type: ysync.Auth, Auth: ysync.PermissionDenied, Text: "no"}},
+		"step 1":        {frame(ysync.AppendStep1(nil, []byte{0})), "04646f633100000100", ysync.Frame{Document: "doc1", Type: ysync.Sync, Payload: []byte{0}}},
+		"saved":         {frame(ysync.AppendSyncStatus(nil, true)), "04646f63310801", ysync.Frame{Document: "doc1", Type: ysync.SyncStatus, Saved: true}},
+		"not saved":     {frame(ysync.AppendSyncStatus(nil, false)), "04646f63310800", ysync.Frame{Document: "doc1", Type: ysync.SyncStatus}},
+		"close":         {frame([]byte{7, 2, 'n', 'o'}), "04646f633107026e6f", ysync.Frame{Document: "doc1", Type: ysync.Close, Text: "no"}},
+		"reply":         {frame([]byte{4, 0, 1, 0}), "04646f633104000100", ysync.Frame{Document: "doc1", Type: ysync.SyncReply, Payload: []byte{0}}},
+		"ping":          {[]byte{9}, "09", ysync.Frame{Type: ysync.Ping}},
+		"pong":          {[]byte{10}, "0a", ysync.Frame{Type: ysync.Pong}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := hex.EncodeToString(c.got); got != c.want {
+				t.Errorf("frame is %s, want %s", got, c.want)
+			}
+			f, err := ysync.DecodeHocuspocus(c.got)
+			if err != nil || fmt.Sprint(f) != fmt.Sprint(c.f) {
+				t.Errorf("DecodeHocuspocus = %v, %v, want %v", f, err, c.f)
+			}
+		})
+	}
+}
+
+func TestFrameErrors(t *testing.T) {
+	for name, frame := range map[string]string{
+		"empty":               "",
+		"unknown type":        "0b",
+		"unknown step":        "000300",
+		"no payload":          "0000",
+		"payload too long":    "0000ffffffff0f00",
+		"length above 2^53-1": "0000ffffffffffffff7f",
+		"varint without end":  "ffffffffffffffffffffff",
+		"reason is no UTF-8":  "020001ff",
+		"unknown auth":        "0209026e6f",
+	} {
+		if _, err := ysync.Decode(unhex(t, frame)); !errors.Is(err, ysync.ErrMalformed) {
+			t.Errorf("%s: Decode = %v, want ErrMalformed", name, err)
+		}
+		if _, err := ysync.DecodeHocuspocus(unhex(t, "0161"+frame)); !errors.Is(err, ysync.ErrMalformed) {
+			t.Errorf("%s: DecodeHocuspocus = %v, want ErrMalformed", name, err)
+		}
+	}
+	if _, err := ysync.DecodeHocuspocus(unhex(t, "01ff03")); !errors.Is(err, ysync.ErrMalformed) {
+		t.Errorf("document name that is no UTF-8: %v, want ErrMalformed", err)
+	}
+}
+
+// TestSync connects two documents by frames alone.
+func TestSync(t *testing.T) {
+	a, b := ycrdt.NewDoc(ycrdt.Options{}), ycrdt.NewDoc(ycrdt.Options{})
+	a.Transact(nil, func(tx *ycrdt.Txn) { a.Text("t").Insert(tx, 0, "from a ") })
+	b.Transact(nil, func(tx *ycrdt.Txn) { b.Text("t").Insert(tx, 0, "from b ") })
+	for _, p := range [][2]*ycrdt.Doc{{a, b}, {b, a}} {
+		answer := receive(t, p[1], ysync.AppendStep1(nil, p[0].EncodeStateVector()))
+		if reply := receive(t, p[0], answer); reply != nil {
+			t.Errorf("a step 2 was answered by %x", reply)
+		}
+	}
+	if a.Text("t").String() != b.Text("t").String() || a.Text("t").Len() != 14 {
+		t.Errorf("texts are %q and %q", a.Text("t"), b.Text("t"))
+	}
+	b.OnUpdate(func(update []byte, _ any) { receive(t, a, ysync.AppendUpdate(nil, update)) })
+	b.Transact(nil, func(tx *ycrdt.Txn) { b.Text("t").Delete(tx, 0, 14) })
+	if got := a.Text("t").String(); got != "" {
+		t.Errorf("text is %q", got)
+	}
+}
+
+func receive(t *testing.T, doc *ycrdt.Doc, frame []byte) (reply []byte) {
+	t.Helper()
+	f, err := ysync.Decode(frame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err = f.Apply(doc, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply
+}
+
+func TestSyncErrors(t *testing.T) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	for _, f := range []ysync.Frame{
+		{Step: ysync.Step1, Payload: []byte{9}},
+		{Step: ysync.Step2, Payload: []byte{9}},
+		{Step: ysync.Update},
+	} {
+		if _, err := f.Apply(doc, nil); !errors.Is(err, ycrdt.ErrMalformed) {
+			t.Errorf("Apply(%v) = %v, want ErrMalformed", f, err)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte{0, 0, 1, 0})
+	f.Add([]byte{4, 'd', 'o', 'c', '1', 2, 0, 1, 'x', 0})
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 1})
+		for _, decode := range []func([]byte) (ysync.Frame, error){ysync.Decode, ysync.DecodeHocuspocus} {
+			fr, err := decode(frame)
+			if err != nil {
+				if !errors.Is(err, ysync.ErrMalformed) {
+					t.Errorf("%x: %v does not wrap ErrMalformed", frame, err)
+				}
+				continue
+			}
+			if fr.Type == ysync.Sync || fr.Type == ysync.SyncReply {
+				fr.Apply(doc, nil)
+			}
+		}
+	})
+}

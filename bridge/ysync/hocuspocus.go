@@ -1,0 +1,92 @@
+package ysync
+
+import "fmt"
+
+// Hocuspocus puts the name of the document in front of every frame but Ping
+// and Pong, and authenticates before it syncs. The bodies of sync and
+// awareness frames are those of y-websocket.
+
+// The kinds of auth frames on Hocuspocus's wire.
+const (
+	wireToken            = 0
+	wirePermissionDenied = 1
+	wireAuthenticated    = 2
+)
+
+// DecodeHocuspocus reads a frame of Hocuspocus 4. The version that follows a
+// token is ignored, as is everything after a frame.
+func DecodeHocuspocus(frame []byte) (Frame, error) {
+	if len(frame) == 1 && (Type(frame[0]) == Ping || Type(frame[0]) == Pong) {
+		return Frame{Type: Type(frame[0])}, nil
+	}
+	r := reader{buf: frame}
+	var f Frame
+	f.Document = r.text("document name")
+	f.Type = Type(r.uint("type"))
+	switch f.Type {
+	case Sync, SyncReply:
+		f.readSync(&r)
+	case AwarenessState:
+		f.Payload = r.bytes("awareness update")
+	case Auth:
+		f.readAuth(&r)
+	case QueryAwareness:
+	case Stateless, BroadcastStateless, Close:
+		f.Text = r.text("text")
+	case SyncStatus:
+		f.Saved = r.uint("sync status") == 1
+	default:
+		r.fail(fmt.Sprintf("type %d", f.Type))
+	}
+	if r.err != nil {
+		return Frame{}, r.err
+	}
+	return f, nil
+}
+
+func (f *Frame) readAuth(r *reader) {
+	switch kind := r.uint("auth kind"); kind {
+	case wireToken:
+		f.Auth = Token
+		if len(r.buf) == 0 {
+			return // a server's request for a token
+		}
+	case wirePermissionDenied:
+		f.Auth = PermissionDenied
+	case wireAuthenticated:
+		f.Auth = Authenticated
+	default:
+		r.fail(fmt.Sprintf("auth kind %d", kind))
+	}
+	f.Text = r.text("auth text")
+}
+
+// AppendDocument appends the name of a document. A frame of y-websocket that
+// is appended to that is one of Hocuspocus.
+func AppendDocument(dst []byte, name string) []byte { return appendBytes(dst, name) }
+
+// AppendToken appends the body of the frame by which a client authenticates;
+// version is that of the Hocuspocus provider that it stands in for.
+func AppendToken(dst []byte, token, version string) []byte {
+	return appendBytes(appendBytes(append(dst, byte(Auth), wireToken), token), version)
+}
+
+// AppendAuthenticated appends the body of a server's answer to a token; scope is
+// "read-write" or "readonly".
+func AppendAuthenticated(dst []byte, scope string) []byte {
+	return appendBytes(append(dst, byte(Auth), wireAuthenticated), scope)
+}
+
+// AppendDenied appends the body of a server's refusal.
+func AppendDenied(dst []byte, reason string) []byte {
+	return appendBytes(append(dst, byte(Auth), wirePermissionDenied), reason)
+}
+
+// AppendSyncStatus appends the body by which a server says whether it has
+// saved what it received.
+func AppendSyncStatus(dst []byte, saved bool) []byte {
+	if saved {
+		return append(dst, byte(SyncStatus), 1)
+	}
+	return append(dst, byte(SyncStatus), 0)
+}

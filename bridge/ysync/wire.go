@@ -1,0 +1,63 @@
+package ysync
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// ErrMalformed is wrapped by the errors of all decoders.
+var ErrMalformed = errors.New("malformed frame")
+
+// maxInt is the largest integer that the JavaScript side can hold.
+const maxInt = 1<<53 - 1
+
+// A reader takes lib0 primitives off the front of buf. After the first error
+// it returns zero values.
+type reader struct {
+	buf []byte
+	err error
+}
+
+func (r *reader) fail(what string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: %s", ErrMalformed, what)
+	}
+	r.buf = nil
+}
+
+func (r *reader) uint(what string) uint64 {
+	v, n := binary.Uvarint(r.buf) // lib0's variable-length integers are Go's
+	if n <= 0 || v > maxInt {
+		r.fail(what)
+		return 0
+	}
+	r.buf = r.buf[n:]
+	return v
+}
+
+// bytes reads a byte array with its length in front. It aliases buf.
+func (r *reader) bytes(what string) []byte {
+	n := r.uint(what)
+	if n > uint64(len(r.buf)) {
+		r.fail(what)
+		return nil
+	}
+	b := r.buf[:n:n]
+	r.buf = r.buf[n:]
+	return b
+}
+
+func (r *reader) text(what string) string {
+	b := r.bytes(what)
+	if !utf8.Valid(b) {
+		r.fail(what)
+		return ""
+	}
+	return string(b)
+}
+
+func appendBytes[T string | []byte](dst []byte, b T) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
+}
