@@ -55,6 +55,13 @@ type Files interface {
 	OpenFile(rel string, flag int, perm fs.FileMode) (File, error)
 }
 
+// Locker is a Source that may turn read-only while it is served: its disk is
+// remounted, its permission revoked.
+type Locker interface {
+	// ReadOnly says that nothing can be written now. It is asked often.
+	ReadOnly() bool
+}
+
 // File is an open file that is not a note.
 type File interface {
 	io.ReaderAt

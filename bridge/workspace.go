@@ -216,10 +216,16 @@ func (w *Workspace) infoOf(n *node) Info {
 		Path: n.path(), Kind: n.kind, ID: n.id, Size: n.size, ModTime: n.modTime, Mode: n.mode,
 		ReadOnly: w.o.ReadOnly || n.kind == KindFile && w.o.Mode != Direct,
 	}
-	if n.folder != nil && n.folder.offline.Load() {
+	if n.folder != nil && n.folder.readOnly() {
 		info.ReadOnly = true
 	}
 	return info
+}
+
+// readOnly says that nothing in the folder can be written now.
+func (f *folder) readOnly() bool {
+	lock, ok := f.source.(Locker)
+	return f.offline.Load() || ok && lock.ReadOnly()
 }
 
 // ReadDir lists a folder, or the workspace's Folders for "", sorted by name.

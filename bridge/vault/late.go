@@ -197,7 +197,7 @@ func (v *Vault) keepCopy(rel string, theirs []byte) (name string, err error) {
 		return "", err
 	}
 	defer dir.Close()
-	t, err := newTemp(dir, theirs, 0o644, nil, time.Now())
+	t, err := newTemp(dir, v.tempName(), theirs, 0o644, nil, time.Now())
 	if err != nil {
 		return "", err
 	}

@@ -18,11 +18,16 @@ const (
 // the vault.
 const trashDir = ".trash"
 
-func tempName() string {
+// randomName is 16 hexadecimal digits that nobody else uses.
+func randomName() string {
 	var b [8]byte
 	rand.Read(b[:])
-	return tempPrefix + hex.EncodeToString(b[:]) + tempSuffix
+	return hex.EncodeToString(b[:])
 }
+
+// tempName is a new name for a temp file. It tells whose it is, so that those
+// of a process that was killed are known at the next start.
+func (v *Vault) tempName() string { return v.tempPrefix + randomName() + tempSuffix }
 
 func isTemp(name string) bool {
 	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"time"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -147,12 +147,11 @@ func (v *Vault) describe(dir *os.File, rel, name string) (e bridge.SourceEntry, 
 	return entryOf(join(rel, name), &p.stat), true
 }
 
-// sweep moves a temp file that no running operation of this process can own to
-// the trash. It is not deleted: if the process that left it was killed between
+// sweep moves a temp file that this process did not make to the trash: a vault
+// has one owner at a time. It is not deleted: if the process that left it was killed between
 // the two steps of a swap, it holds a person's save that nobody else has.
 func (v *Vault) sweep(dir *os.File, name string) {
-	st, err := statAt(dir, name)
-	if err != nil || v.o.ReadOnly || v.started.Sub(time.Unix(st.Ctim.Unix())) < clockTick {
+	if v.o.ReadOnly || strings.HasPrefix(name, v.tempPrefix) {
 		return
 	}
 	trash, err := v.openTrash()

@@ -37,7 +37,7 @@ func (v *Vault) create(rel string, data []byte, mode fs.FileMode, modTime time.T
 	if _, err := statAt(dir, path.Base(rel)); err == nil {
 		return bridge.Stamp{}, fs.ErrExist // before anything is written
 	}
-	t, err := newTemp(dir, data, uint32(mode.Perm()), nil, modTime)
+	t, err := newTemp(dir, v.tempName(), data, uint32(mode.Perm()), nil, modTime)
 	if err != nil {
 		return bridge.Stamp{}, err
 	}

@@ -52,7 +52,7 @@ func (v *Vault) stage(p *place, data []byte, modTime time.Time) (*swap, error) {
 		return nil, conflictIfGone(err)
 	}
 	if err = s.readOld(); err == nil {
-		s.temp, err = newTemp(p.dir, data, 0, &p.stat, modTime)
+		s.temp, err = newTemp(p.dir, v.tempName(), data, 0, &p.stat, modTime)
 	}
 	if err != nil {
 		s.old.Close()
@@ -166,7 +166,7 @@ func (s *swap) keepTemp(err error) error {
 	name, moveErr := moveAside(s.at.dir, s.temp.name, s.at.dir, conflictName(s.at.name, time.Now()))
 	if moveErr != nil {
 		name = s.temp.name
-		s.temp.name = tempName() // so that discard leaves it alone
+		s.temp.name = s.v.tempName() // so that discard leaves it alone
 	}
 	return fmt.Errorf("%w (a save made at the same moment is in %q)", err, name)
 }

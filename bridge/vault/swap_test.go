@@ -237,10 +237,10 @@ func TestSweep(t *testing.T) {
 	w := newWorld(t, "text\n")
 	w.ok(os.Mkdir(filepath.Join(w.dir, "sub"), 0o755))
 	w.save("sub/.relayfs-0123.tmp", "left by a killed process\n")
-	time.Sleep(2 * clockTick) // older than the next Vault by more than the clock's step
 	v, err := New(w.dir, Options{})
 	w.ok(err)
-	w.save(".relayfs-4567.tmp", "of an operation that runs now\n")
+	inUse := v.tempName()
+	w.save(inUse, "of an operation that runs now\n")
 	w.ok(v.Scan(t.Context(), func(e bridge.SourceEntry) {
 		if isTemp(e.Rel) {
 			t.Errorf("temp file %s is reported", e.Rel)
@@ -253,7 +253,7 @@ func TestSweep(t *testing.T) {
 	if err != nil || string(data) != "left by a killed process\n" {
 		t.Errorf("the trash holds %q, %v", data, err)
 	}
-	if _, err := os.Stat(filepath.Join(w.dir, ".relayfs-4567.tmp")); err != nil {
+	if _, err := os.Stat(filepath.Join(w.dir, inUse)); err != nil {
 		t.Errorf("temp file in use: %v", err)
 	}
 }

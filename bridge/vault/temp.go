@@ -18,10 +18,10 @@ type temp struct {
 	stamp bridge.Stamp // before it is renamed
 }
 
-// newTemp writes data to a temp file in dir. owner, if set, is whose mode and
+// newTemp writes data to a temp file of that name in dir. owner, if set, is whose mode and
 // owner it gets; otherwise it gets mode. After an error no file is left.
-func newTemp(dir *os.File, data []byte, mode uint32, owner *unix.Stat_t, modTime time.Time) (*temp, error) {
-	t := &temp{dir: dir, name: tempName()}
+func newTemp(dir *os.File, name string, data []byte, mode uint32, owner *unix.Stat_t, modTime time.Time) (*temp, error) {
+	t := &temp{dir: dir, name: name}
 	var err error
 	t.file, err = openAt(int(dir.Fd()), t.name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o600)
 	if err != nil {

@@ -36,14 +36,19 @@ type Options struct {
 
 // Vault is a folder of notes on a local disk.
 type Vault struct {
-	dir     string // absolute
-	o       Options
-	log     *slog.Logger
-	started time.Time
+	dir string // absolute
+	o   Options
+	log *slog.Logger
+	// tempPrefix begins the names of this process's temp files.
+	tempPrefix string
 
 	// noExchange is set once the disk has turned out not to know RENAME_EXCHANGE.
 	noExchange atomic.Bool
-	late       lateWriters
+
+	// What ReadOnly found, and when (Unix nanoseconds).
+	diskReadOnly atomic.Bool
+	diskLooked   atomic.Int64
+	late         lateWriters
 
 	mu    sync.Mutex // protects the following
 	root  fileID     // the directory that was there at the last scan
@@ -60,7 +65,7 @@ func New(dir string, o Options) (*Vault, error) {
 		return nil, fmt.Errorf("vault %s: %w", dir, err)
 	}
 	v := &Vault{
-		dir: abs, o: o, log: o.Logger, started: time.Now(),
+		dir: abs, o: o, log: o.Logger, tempPrefix: tempPrefix + randomName() + "-",
 		links: make(map[string]map[string]bool), busy: make(map[string]int),
 	}
 	if v.log == nil {
@@ -86,6 +91,27 @@ func New(dir string, o Options) (*Vault, error) {
 func (v *Vault) Close() error {
 	v.late.wait()
 	return nil
+}
+
+// readOnlyFor is how long an answer of ReadOnly is good for: it is asked for
+// with every look at a file, and disks are not remounted that often.
+const readOnlyFor = time.Second
+
+// ReadOnly says that nothing can be written now: by option, or because the disk
+// is mounted read-only.
+func (v *Vault) ReadOnly() bool {
+	if v.o.ReadOnly {
+		return true
+	}
+	now := time.Now().UnixNano()
+	if now-v.diskLooked.Load() < int64(readOnlyFor) {
+		return v.diskReadOnly.Load()
+	}
+	var st unix.Statfs_t
+	err := unix.Statfs(v.dir, &st)
+	v.diskReadOnly.Store(err == nil && st.Flags&unix.ST_RDONLY != 0)
+	v.diskLooked.Store(now)
+	return v.diskReadOnly.Load()
 }
 
 // openRoot opens the vault's directory; bridge.ErrOffline if it is not the one
