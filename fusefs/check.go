@@ -58,10 +58,17 @@ func checkHelper() error {
 	return nil
 }
 
+// probe asks the server of a mount whether it lives: ENOTCONN if it does not. A
+// stat would not do, because the kernel answers it from its cache.
+func probe(dir string) error {
+	var st syscall.Statfs_t
+	return syscall.Statfs(dir, &st)
+}
+
 // clearDeadMount takes away a mount whose server is gone, if it was one of ours:
 // the kernel refuses to mount over it.
 func clearDeadMount(dir string) error {
-	_, err := os.Stat(dir)
+	err := probe(dir)
 	if !errors.Is(err, syscall.ENOTCONN) {
 		return nil
 	}

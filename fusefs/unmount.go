@@ -28,7 +28,7 @@ func Unmount(dir string) error {
 	if fstype != "fuse."+fsName {
 		return &SetupError{Problem: fmt.Sprintf("no relayfs is mounted at %q", dir), Hint: "list the mounts with `findmnt -t fuse." + fsName + "`"}
 	}
-	if _, err := os.Stat(dir); errors.Is(err, syscall.ENOTCONN) {
+	if errors.Is(probe(dir), syscall.ENOTCONN) {
 		return lazyUnmount(dir)
 	}
 	err = unmountOnce(dir, 0)
