@@ -29,6 +29,9 @@ func (s *Server) HTTPHandler() http.Handler {
 	return sameOrigin(http.MaxBytesHandler(transport, maxMessage))
 }
 
+// Sessions is how many HTTP sessions are kept.
+func (s *Server) Sessions() int { return s.sessions.len() }
+
 // sameOrigin refuses requests whose Origin is not the host they are sent to.
 // Programs send no Origin.
 func sameOrigin(next http.Handler) http.Handler {

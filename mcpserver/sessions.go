@@ -88,3 +88,10 @@ func (x *sessions) get(id string) *Session {
 	s.used = now
 	return s.Session
 }
+
+// len is how many sessions there are.
+func (x *sessions) len() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.all)
+}

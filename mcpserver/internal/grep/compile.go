@@ -17,10 +17,11 @@ type Options struct {
 // Pattern is a compiled expression.
 type Pattern struct {
 	re      *regexp.Regexp
-	multi   bool     // a match can hold a line break, or depend on one
-	literal string   // the whole expression, when it is one case-sensitive literal
-	clauses []Clause // every match contains one literal of each
-	scan    Clause   // the clause by which candidates are found, if any
+	dfa     *automaton // nil if it cannot decide the pattern
+	multi   bool       // a match can hold a line break, or depend on one
+	literal string     // the whole expression, when it is one case-sensitive literal
+	clauses []Clause   // every match contains one literal of each
+	scan    Clause     // the clause by which candidates are found, if any
 }
 
 // ErrLineBreak is the error of a pattern that needs Options.Multiline.
@@ -67,6 +68,7 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
 		p.literal = string(tree.Rune)
 	}
+	p.dfa = newAutomaton(tree)
 	p.clauses = clausesOf(tree)
 	p.scan = best(p.clauses)
 	return p, nil

@@ -65,7 +65,7 @@ func trimBOM(text string) string { return strings.TrimPrefix(text, "\ufeff") }
 // eachSpan calls fn with every match in text. A match after the last line break
 // is on no line, and none.
 func (p *Pattern) eachSpan(text string, fn func(m span, i int) bool) {
-	if !p.possible(text) {
+	if !p.possible(text) || !p.matches(text) {
 		return
 	}
 	for i, m := range p.re.FindAllStringIndex(text, -1) {
@@ -76,6 +76,16 @@ func (p *Pattern) eachSpan(text string, fn func(m span, i int) bool) {
 			return
 		}
 	}
+}
+
+// matches says whether text, which begins with a line, has a match.
+func (p *Pattern) matches(text string) bool {
+	if p.dfa != nil {
+		if off, ok := p.dfa.find(text); ok {
+			return off >= 0
+		}
+	}
+	return p.re.MatchString(text)
 }
 
 // possible says whether text holds what the scan clause requires.
@@ -102,7 +112,7 @@ func folded(text string) string {
 
 // eachLine calls fn with every matching line.
 func (p *Pattern) eachLine(text string, fn func(line span, i int) bool) {
-	next := p.candidates(text)
+	next, exact := p.candidates(text)
 	n := 0
 	for off := 0; off < len(text); {
 		at := next(off)
@@ -110,7 +120,7 @@ func (p *Pattern) eachLine(text string, fn func(line span, i int) bool) {
 			return
 		}
 		l := span{off + lineStart(text[off:], at-off), lineEnd(text, at)}
-		if p.literal != "" || p.re.MatchString(text[l.start:l.end]) {
+		if exact || p.matches(text[l.start:l.end]) {
 			if !fn(l, n) {
 				return
 			}
@@ -120,11 +130,14 @@ func (p *Pattern) eachLine(text string, fn func(line span, i int) bool) {
 	}
 }
 
-// candidates returns a function that finds the next offset, from off on, whose
-// line may match, or -1.
-func (p *Pattern) candidates(text string) func(off int) int {
-	if len(p.scan.Any) == 0 {
-		return func(off int) int { return off }
+// candidates returns a function that finds the next offset, from the beginning
+// of a line on, whose line may match, or -1. If it is exact, the line does.
+func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
+	switch {
+	case len(p.scan.Any) == 0 && p.dfa != nil:
+		return p.byAutomaton(text)
+	case len(p.scan.Any) == 0:
+		return func(off int) int { return off }, false
 	}
 	hay := text
 	if p.scan.Fold {
@@ -132,13 +145,27 @@ func (p *Pattern) candidates(text string) func(off int) int {
 		// case; then every line of a text that holds the literals is looked at.
 		if hay = folded(text); len(hay) != len(text) {
 			if !p.possible(text) {
-				return func(int) int { return -1 }
+				return func(int) int { return -1 }, false
 			}
-			return func(off int) int { return off }
+			return func(off int) int { return off }, false
 		}
 	}
 	s := searcher{text: hay, literals: p.scan.Any, next: make([]int, len(p.scan.Any))}
-	return s.from
+	return s.from, p.literal != ""
+}
+
+// byAutomaton finds candidates by the automaton, as far as it can tell.
+func (p *Pattern) byAutomaton(text string) (next func(off int) int, exact bool) {
+	return func(off int) int {
+		at, ok := p.dfa.find(text[off:])
+		switch {
+		case !ok:
+			return off
+		case at < 0 || off+at == len(text) && text[len(text)-1] == '\n':
+			return -1 // what is after the last line break is no line
+		}
+		return off + at
+	}, false
 }
 
 // searcher finds the next of several literals. Each literal is searched for

@@ -50,3 +50,12 @@ func AppendFold(dst []byte, s string) []byte {
 	}
 	return dst
 }
+
+// orbit are the runes that are equal to r under simple case folding, and r.
+func orbit(r rune) []rune {
+	all := []rune{r}
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		all = append(all, f)
+	}
+	return all
+}

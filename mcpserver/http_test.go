@@ -1,0 +1,222 @@
+package mcpserver_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/mcpserver"
+)
+
+const token = "a-token-of-the-test"
+
+// webClient speaks Streamable HTTP.
+type webClient struct {
+	t       testing.TB
+	url     string
+	session string
+}
+
+func serveHTTP(t testing.TB, notes map[string]string) (*httptest.Server, *mcpserver.Server) {
+	t.Helper()
+	_, srv := serve(t, notes)
+	web := httptest.NewServer(mcpserver.RequireToken(token, srv.HTTPHandler()))
+	t.Cleanup(web.Close)
+	return web, srv
+}
+
+// post sends one message with the given headers on top of the usual ones.
+func (c *webClient) post(message any, headers ...string) *http.Response {
+	c.t.Helper()
+	body, isRaw := message.([]byte)
+	if !isRaw {
+		var err error
+		if body, err = json.Marshal(message); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, c.url, bytes.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	req.Header.Set("Authorization", "Bearer "+token)
+	if c.session != "" {
+		req.Header.Set("Mcp-Session-Id", c.session)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+		if headers[i] == "Host" {
+			req.Host = headers[i+1]
+		}
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+var handshake = map[string]any{
+	"jsonrpc": "2.0", "id": 1, "method": "initialize",
+	"params": map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "web", "version": "1"}},
+}
+
+func (c *webClient) connect() {
+	c.t.Helper()
+	resp := c.post(handshake)
+	if c.session = resp.Header.Get("Mcp-Session-Id"); resp.StatusCode != http.StatusOK || c.session == "" {
+		c.t.Fatalf("initialize: %s, session %q", resp.Status, c.session)
+	}
+}
+
+// tool returns the text of a tool's result.
+func (c *webClient) tool(name string, args map[string]any) string {
+	c.t.Helper()
+	resp := c.post(map[string]any{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": map[string]any{"name": name, "arguments": args}})
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var r struct {
+		Result struct {
+			Content []struct{ Text string }
+		}
+	}
+	if err := json.Unmarshal(body, &r); err != nil || len(r.Result.Content) == 0 {
+		c.t.Fatalf("%s: %s", resp.Status, body)
+	}
+	return r.Result.Content[0].Text
+}
+
+// Sessions keep apart what each client has read, over calls.
+func TestHTTPSessions(t *testing.T) {
+	web, _ := serveHTTP(t, map[string]string{"V/a.md": "one\n"})
+	one, two := &webClient{t: t, url: web.URL}, &webClient{t: t, url: web.URL}
+	one.connect()
+	two.connect()
+	if one.session == two.session {
+		t.Fatal("two clients have one session")
+	}
+	change := map[string]any{"file_path": "V/a.md", "old_string": "one", "new_string": "two"}
+	one.tool("read", map[string]any{"file_path": "V/a.md"})
+	if got := two.tool("edit", change); !strings.HasPrefix(got, "You must read this document") {
+		t.Errorf("edit in a session that has read nothing: %s", got)
+	}
+	if got := one.tool("edit", change); !strings.HasPrefix(got, "Edited V/a.md") {
+		t.Errorf("edit after read: %s", got)
+	}
+	if got := one.tool("list_suggestions", nil); !strings.Contains(got, "(Agent)") {
+		t.Errorf("suggestions: %s", got)
+	}
+}
+
+func TestHTTPRefusals(t *testing.T) {
+	web, _ := serveHTTP(t, map[string]string{"V/a.md": "one\n"})
+	list := map[string]any{"jsonrpc": "2.0", "id": 3, "method": "tools/list"}
+	for _, tt := range []struct {
+		name    string
+		session string // "" for none, "own" for that of a client
+		message any
+		headers []string
+		want    int
+	}{
+		{"accepted", "own", list, nil, 200},
+		{"same origin", "own", list, []string{"Origin", web.URL}, 200},
+		{"wrong token", "own", list, []string{"Authorization", "Bearer wrong"}, 401},
+		{"no token", "own", list, []string{"Authorization", ""}, 401},
+		{"token of another scheme", "own", list, []string{"Authorization", "Basic " + token}, 401},
+		{"foreign origin", "own", list, []string{"Origin", "https://evil.example"}, 403},
+		{"opaque origin", "own", list, []string{"Origin", "null"}, 403},
+		{"origin with our name in it", "own", list, []string{"Origin", web.URL + ".evil.example"}, 403},
+		{"rebound host", "own", list, []string{"Host", "evil.example"}, 403},
+		{"rebound host and origin", "own", list, []string{"Host", "evil.example", "Origin", "http://evil.example"}, 403},
+		{"no session", "", list, nil, 404},
+		{"unknown session", "mcp-session-00000000-0000-4000-8000-000000000000", list, nil, 404},
+		{"not JSON", "own", []byte("{"), nil, 400},
+		{"stateless protocol", "own", map[string]any{"jsonrpc": "2.0", "id": 4, "method": "tools/list", "params": map[string]any{
+			"_meta": map[string]any{"io.modelcontextprotocol/protocolVersion": "2026-07-28"},
+		}}, []string{"Mcp-Protocol-Version", "2026-07-28"}, 400},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := &webClient{t: t, url: web.URL}
+			if c.session = tt.session; tt.session == "own" {
+				c.session = ""
+				c.connect()
+			}
+			resp := c.post(tt.message, tt.headers...)
+			if resp.StatusCode != tt.want {
+				body, _ := io.ReadAll(resp.Body)
+				t.Errorf("%s: %s, want %d", resp.Status, body, tt.want)
+			}
+		})
+	}
+}
+
+func TestHTTPBodyLimit(t *testing.T) {
+	web, _ := serveHTTP(t, map[string]string{"V/a.md": "one\n"})
+	c := &webClient{t: t, url: web.URL}
+	c.connect()
+	resp := c.post(bytes.Repeat([]byte(" "), 110<<20))
+	if resp.StatusCode < 400 {
+		t.Errorf("a body of 110 MiB is answered %s", resp.Status)
+	}
+}
+
+func TestRequireTokenWithoutToken(t *testing.T) {
+	h := mcpserver.RequireToken("", http.NotFoundHandler())
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodPost, "/", nil)
+	r.Header.Set("Authorization", "Bearer ")
+	if h.ServeHTTP(w, r); w.Code != http.StatusUnauthorized {
+		t.Errorf("an empty token lets through: %d", w.Code)
+	}
+}
+
+// Clients that come and go without a word leave a bounded number of sessions.
+func TestHTTPSessionsAreBounded(t *testing.T) {
+	n := 10_000
+	if testing.Short() {
+		n = 3000
+	}
+	_, srv := serve(t, map[string]string{"V/a.md": "one\n"})
+	h := srv.HTTPHandler()
+	body, err := json.Marshal(handshake)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func() string {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp", bytes.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		if h.ServeHTTP(w, r); w.Code != http.StatusOK {
+			t.Fatalf("initialize: %d %s", w.Code, w.Body)
+		}
+		return w.Header().Get("Mcp-Session-Id")
+	}
+	first := open()
+	goroutines := runtime.NumGoroutine()
+	for range n {
+		open()
+	}
+	if now := runtime.NumGoroutine(); now > goroutines+200 {
+		t.Errorf("%d goroutines, %d before", now, goroutines)
+	}
+	if got := srv.Sessions(); got > 1024 {
+		t.Errorf("%d sessions are kept", got)
+	}
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Mcp-Session-Id", first)
+	if h.ServeHTTP(w, r); w.Code != http.StatusNotFound {
+		t.Errorf("the session idle longest is answered %d", w.Code)
+	}
+}

@@ -1,0 +1,321 @@
+package grep
+
+import (
+	"encoding/binary"
+	"regexp/syntax"
+	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+// automaton says where in a text some match ends, in time linear in the text and
+// without saying where the match begins. It is a deterministic automaton whose
+// states are made when they are first reached (Russ Cox, "Regular Expression
+// Matching: the Virtual Machine Approach", and RE2): many times faster than
+// package regexp on the lines that do not match.
+type automaton struct {
+	prog    *syntax.Prog
+	classes classes
+	caches  sync.Pool   // of *cache: states are reused by later searches
+	broken  atomic.Bool // it grew too large once, and would again
+}
+
+const (
+	// maxStates bounds the memory of a cache. A pattern that needs more is left to
+	// package regexp.
+	maxStates = 4096
+	// maxWork bounds the preparation, in pairs of an instruction and a range of
+	// runes that it tells from others.
+	maxWork = 1 << 20
+)
+
+// newAutomaton returns nil for patterns that it cannot decide: those that ask
+// for the beginning or the end of the text, and very large ones.
+func newAutomaton(re *syntax.Regexp) *automaton {
+	prog, err := syntax.Compile(re.Simplify())
+	if err != nil {
+		return nil
+	}
+	for _, in := range prog.Inst {
+		if in.Op == syntax.InstEmptyWidth && syntax.EmptyOp(in.Arg)&(syntax.EmptyBeginText|syntax.EmptyEndText) != 0 {
+			return nil
+		}
+	}
+	a := &automaton{prog: prog}
+	if !a.classes.divide(prog) {
+		return nil
+	}
+	a.caches.New = func() any { return newCache(a) }
+	return a
+}
+
+// context is what stands before a position, as far as '^', '$' and \b ask.
+type context uint8
+
+const (
+	lineBegin context = iota
+	afterWord
+	afterOther
+)
+
+func contextAfter(r rune) context {
+	switch {
+	case r == '\n':
+		return lineBegin
+	case syntax.IsWordChar(r):
+		return afterWord
+	}
+	return afterOther
+}
+
+// endOfText stands for the rune after the last one.
+const endOfText rune = -1
+
+// conditions are those that hold between a context and the next rune.
+func conditions(before context, next rune) syntax.EmptyOp {
+	var op syntax.EmptyOp
+	if before == lineBegin {
+		op |= syntax.EmptyBeginLine
+	}
+	if next == '\n' || next == endOfText {
+		op |= syntax.EmptyEndLine
+	}
+	if (before == afterWord) != (next != endOfText && syntax.IsWordChar(next)) {
+		return op | syntax.EmptyWordBoundary
+	}
+	return op | syntax.EmptyNoWordBoundary
+}
+
+// Entries of cache.next that are no row.
+const (
+	unknown int32 = -1 // not computed yet
+	matched int32 = -2
+)
+
+// state is a set of instructions that wait for a rune, and what came before it.
+type state struct {
+	pcs    []uint32
+	before context
+}
+
+// cache holds the states that were reached so far. One search uses it at a time.
+type cache struct {
+	a      *automaton
+	states []state
+	// next has a row for each state, in it an entry for each class: the row of the
+	// state that follows.
+	next  []int32
+	byKey map[string]int32
+
+	seen  []bool   // instructions visited by the current step
+	stack []uint32 // instructions to visit
+	key   []byte
+}
+
+func newCache(a *automaton) *cache {
+	c := &cache{a: a, byKey: make(map[string]int32), seen: make([]bool, len(a.prog.Inst))}
+	c.add(state{before: lineBegin})
+	return c
+}
+
+// add returns the row of s, or false if there are too many.
+func (c *cache) add(s state) (int32, bool) {
+	c.key = append(c.key[:0], byte(s.before))
+	for _, pc := range s.pcs {
+		c.key = binary.AppendUvarint(c.key, uint64(pc))
+	}
+	if n, ok := c.byKey[string(c.key)]; ok {
+		return n, true
+	}
+	if len(c.states) == maxStates {
+		return 0, false
+	}
+	n := int32(len(c.next))
+	c.byKey[string(c.key)] = n
+	c.states = append(c.states, s)
+	for range c.a.classes.n {
+		c.next = append(c.next, unknown)
+	}
+	return n, true
+}
+
+// find returns the least offset at which a match in text ends, or -1. The text
+// begins with a line. ok is false if the automaton grew too large to tell.
+func (a *automaton) find(text string) (off int, ok bool) {
+	if a.broken.Load() {
+		return 0, false
+	}
+	c := a.caches.Get().(*cache)
+	if off, ok = c.find(text); !ok {
+		a.broken.Store(true)
+		return 0, false
+	}
+	a.caches.Put(c)
+	return off, true
+}
+
+func (c *cache) find(text string) (off int, ok bool) {
+	classes := &c.a.classes
+	row := int32(0) // of the current state in next
+	for i := 0; i < len(text); {
+		r, size := rune(text[i]), 1
+		var class uint16
+		if r < utf8.RuneSelf {
+			class = classes.ascii[r]
+		} else {
+			r, size = utf8.DecodeRuneInString(text[i:])
+			class = classes.of(r)
+		}
+		to := c.next[int(row)+int(class)]
+		if to < 0 {
+			if to, ok = c.step(row, class, r); !ok {
+				return 0, false
+			}
+			if to == matched {
+				return i, true
+			}
+		}
+		row = to
+		i += size
+	}
+	if to, ok := c.step(row, classes.end, endOfText); !ok || to == matched {
+		return len(text), ok
+	}
+	return -1, true
+}
+
+// step returns the row of the state that follows when r, of class class, comes.
+func (c *cache) step(row int32, class uint16, r rune) (to int32, ok bool) {
+	if to = c.next[int(row)+int(class)]; to != unknown {
+		return to, true
+	}
+	s := c.states[int(row)/c.a.classes.n]
+	clear(c.seen)
+	c.stack = append(append(c.stack[:0], s.pcs...), uint32(c.a.prog.Start))
+	to, ok = matched, true
+	if pcs, found := c.run(conditions(s.before, r), r); !found {
+		slices.Sort(pcs)
+		to, ok = c.add(state{slices.Compact(pcs), contextAfter(r)})
+	}
+	if ok {
+		c.next[int(row)+int(class)] = to
+	}
+	return to, ok
+}
+
+// run follows the instructions on the stack as far as the conditions allow, and
+// over r. found says that a match ends before r.
+func (c *cache) run(holds syntax.EmptyOp, r rune) (after []uint32, found bool) {
+	for len(c.stack) > 0 {
+		pc := c.stack[len(c.stack)-1]
+		c.stack = c.stack[:len(c.stack)-1]
+		if c.seen[pc] {
+			continue
+		}
+		c.seen[pc] = true
+		switch in := &c.a.prog.Inst[pc]; in.Op {
+		case syntax.InstMatch:
+			return nil, true
+		case syntax.InstAlt, syntax.InstAltMatch:
+			c.stack = append(c.stack, in.Out, in.Arg)
+		case syntax.InstCapture, syntax.InstNop:
+			c.stack = append(c.stack, in.Out)
+		case syntax.InstEmptyWidth:
+			if syntax.EmptyOp(in.Arg)&^holds == 0 {
+				c.stack = append(c.stack, in.Out)
+			}
+		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+			if r != endOfText && matchesRune(in, r) {
+				after = append(after, in.Out)
+			}
+		}
+	}
+	return after, false
+}
+
+func matchesRune(in *syntax.Inst, r rune) bool {
+	switch in.Op {
+	case syntax.InstRuneAny:
+		return true
+	case syntax.InstRuneAnyNotNL:
+		return r != '\n'
+	case syntax.InstRune1:
+		return r == in.Rune[0]
+	}
+	return in.MatchRune(r)
+}
+
+// classes divides the runes into those that no instruction tells apart.
+type classes struct {
+	n     int // classes, that of the end of the text included
+	end   uint16
+	ascii [utf8.RuneSelf]uint16
+	from  []rune   // the first rune of each range
+	class []uint16 // of each range
+}
+
+// of is the class of r.
+func (x *classes) of(r rune) uint16 {
+	return x.class[sort.Search(len(x.from), func(i int) bool { return x.from[i] > r })-1]
+}
+
+// divide reports false if that would be too much work.
+func (x *classes) divide(prog *syntax.Prog) bool {
+	x.from = borders(prog)
+	if len(x.from)*len(prog.Inst) > maxWork {
+		return false
+	}
+	byMatch := make(map[string]uint16)
+	for _, r := range x.from {
+		key := []byte{byte(contextAfter(r))}
+		for i := range prog.Inst {
+			in := &prog.Inst[i]
+			switch in.Op {
+			case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+				if matchesRune(in, r) {
+					key = binary.AppendUvarint(key, uint64(i)+1)
+				}
+			}
+		}
+		if _, ok := byMatch[string(key)]; !ok {
+			byMatch[string(key)] = uint16(len(byMatch))
+		}
+		x.class = append(x.class, byMatch[string(key)])
+	}
+	x.end = uint16(len(byMatch))
+	x.n = len(byMatch) + 1
+	for c := range x.ascii {
+		x.ascii[c] = x.of(rune(c))
+	}
+	return true
+}
+
+// borders are the runes at which an instruction, or what '^', '$' and \b ask,
+// may begin to say something else.
+func borders(prog *syntax.Prog) []rune {
+	var list []rune
+	add := func(lo, hi rune) { list = append(list, lo, hi+1) }
+	list = append(list, 0)
+	add('\n', '\n')
+	for _, word := range []string{"09", "AZ", "__", "az"} {
+		add(rune(word[0]), rune(word[1]))
+	}
+	for i := range prog.Inst {
+		in := &prog.Inst[i]
+		switch {
+		case in.Op != syntax.InstRune && in.Op != syntax.InstRune1:
+		case len(in.Rune) == 1:
+			for _, r := range orbit(in.Rune[0]) {
+				add(r, r)
+			}
+		default:
+			for i := 0; i+1 < len(in.Rune); i += 2 {
+				add(in.Rune[i], in.Rune[i+1])
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
