@@ -1,0 +1,8 @@
+package ycrdt
+
+// Check verifies all invariants of the document.
+func Check(d *Doc) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.store.check()
+}
