@@ -1,22 +1,34 @@
 package diffwrap
 
-// Accept returns the edits that accept one suggestion of raw, as found by Suggestions on the same text: its
-// delimiters, metadata of any dialect, attached comments and deleted text go; nothing else changes. It returns nil when
-// raw has no such suggestion (any more).
-func Accept(raw string, s Suggestion) []Edit { return decide(raw, &s, true) }
+// Accept returns the edits that accept the chosen suggestions of raw, as found by Suggestions on the same text: their
+// delimiters, metadata of any dialect, attached comments and deleted text go; nothing else changes. What raw does not
+// have (any more) is passed over.
+func Accept(raw string, chosen ...Suggestion) []Edit { return decide(raw, among(chosen), true) }
 
 // Reject is Accept the other way: the added text goes and the deleted text stays.
-func Reject(raw string, s Suggestion) []Edit { return decide(raw, &s, false) }
+func Reject(raw string, chosen ...Suggestion) []Edit { return decide(raw, among(chosen), false) }
 
 // AcceptAll returns the edits that accept every suggestion of raw. Highlights, and comments that are attached to no
 // suggestion, stay.
-func AcceptAll(raw string) []Edit { return decide(raw, nil, true) }
+func AcceptAll(raw string) []Edit { return decide(raw, everyone, true) }
 
 // RejectAll returns the edits that reject every suggestion of raw.
-func RejectAll(raw string) []Edit { return decide(raw, nil, false) }
+func RejectAll(raw string) []Edit { return decide(raw, everyone, false) }
 
-// decide carries out a decision on one suggestion, or on all when only is nil.
-func decide(raw string, only *Suggestion, accept bool) []Edit {
+// everyone chooses every suggestion.
+func everyone(span) bool { return true }
+
+// among chooses the given suggestions by their place.
+func among(chosen []Suggestion) func(span) bool {
+	places := make(map[span]bool, len(chosen))
+	for _, s := range chosen {
+		places[span{s.Start, s.End}] = true
+	}
+	return func(at span) bool { return places[at] }
+}
+
+// decide carries out a decision on the suggestions whose place is chosen.
+func decide(raw string, chosen func(span) bool, accept bool) []Edit {
 	doc := parse(raw)
 	if doc.plain() {
 		return nil
@@ -24,7 +36,7 @@ func decide(raw string, only *Suggestion, accept bool) []Edit {
 	var edits []Edit
 	ids := make(map[string]bool)
 	for _, g := range doc.groups() {
-		if only != nil && (doc.cells[g.first].start != only.Start || doc.cells[g.last].end != only.End) {
+		if !chosen(span{doc.cells[g.first].start, doc.cells[g.last].end}) {
 			continue
 		}
 		for i := g.first; i <= g.lastComment; i++ {
