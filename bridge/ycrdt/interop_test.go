@@ -2,9 +2,12 @@ package ycrdt
 
 import (
 	"bufio"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"flag"
-	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,12 +70,32 @@ func startPeer(t testing.TB) *yjsPeer {
 // state after every step.
 func (p *yjsPeer) scenario(t *testing.T, seed int) *scenarioLog {
 	t.Helper()
-	fmt.Fprintf(p.in, `{"cmd":"scenario","seed":%d,"full":%t}`+"\n", seed, *scenarios == 1)
+	var log scenarioLog
+	p.ask(t, map[string]any{"cmd": "scenario", "seed": seed, "full": *scenarios == 1}, &log)
+	return &log
+}
+
+// ask sends a request and reads the answer.
+func (p *yjsPeer) ask(t *testing.T, request map[string]any, answer any) {
+	t.Helper()
+	data, err := json.Marshal(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.in.Write(append(data, '\n')); err != nil {
+		t.Fatalf("peer: %v", err)
+	}
 	line, err := p.out.ReadBytes('\n')
 	if err != nil {
 		t.Fatalf("peer: %v", err)
 	}
-	return decodeLog(t, line)
+	var failure struct{ Error string }
+	if err := errors.Join(json.Unmarshal(line, &failure), json.Unmarshal(line, answer)); err != nil {
+		t.Fatalf("peer: %v: %.200s", err, line)
+	}
+	if failure.Error != "" {
+		t.Fatalf("peer: %s", failure.Error)
+	}
 }
 
 // TestYjs replays random scenarios of several Yjs documents and expects the
@@ -89,6 +112,89 @@ func TestYjs(t *testing.T) {
 	for seed := first; seed < first+*scenarios; seed++ {
 		if err := replay(peer.scenario(t, seed)); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// history makes a document with edits by two clients, and one update more.
+func history(seed uint64) (state, later []byte) {
+	r := rand.New(rand.NewPCG(seed, 5))
+	docs := []*Doc{NewDoc(Options{ClientID: 1}), NewDoc(Options{ClientID: 2})}
+	edit := func(d *Doc) {
+		text := d.Text("t")
+		d.Transact(nil, func(tx *Txn) {
+			text.Insert(tx, r.IntN(text.LenIn(tx)+1), []string{"one ", "2", "é😀", "three\n"}[r.IntN(4)])
+			text.Delete(tx, r.IntN(text.LenIn(tx)+1), r.IntN(3))
+		})
+	}
+	for range 30 {
+		a, b := r.IntN(2), r.IntN(2)
+		edit(docs[a])
+		if err := docs[b].ApplyUpdate(docs[1-b].EncodeStateAsUpdate(nil), nil); err != nil {
+			panic(err)
+		}
+	}
+	state = docs[0].EncodeStateAsUpdate(nil)
+	for range 20 {
+		edit(docs[0])
+	}
+	return state, docs[0].EncodeStateAsUpdate(nil)
+}
+
+// TestYjsReads has Yjs load documents that were written here.
+func TestYjsReads(t *testing.T) {
+	peer := startPeer(t)
+	for seed := range uint64(50) {
+		state, later := history(seed)
+		d := NewDoc(Options{})
+		apply(t, d, later)
+		var got struct {
+			JSON struct{ T string }
+			SV   string
+		}
+		peer.ask(t, map[string]any{"cmd": "load", "updates": []string{hex.EncodeToString(state), hex.EncodeToString(later)}}, &got)
+		if want := d.Text("t").String(); got.JSON.T != want {
+			t.Errorf("seed %d: Yjs reads %q, want %q", seed, got.JSON.T, want)
+		}
+		if want := hex.EncodeToString(d.EncodeStateVector()); got.SV != want {
+			t.Errorf("seed %d: state vector is %s, want %s", seed, got.SV, want)
+		}
+	}
+}
+
+// TestYjsPositions compares relative positions at every index of a text, their
+// bytes, and where they lead after further edits.
+func TestYjsPositions(t *testing.T) {
+	peer := startPeer(t)
+	for seed := range uint64(50) {
+		state, later := history(seed)
+		var want struct {
+			Positions []struct {
+				I, Assoc, Index int
+				Hex             string
+			}
+		}
+		peer.ask(t, map[string]any{"cmd": "positions", "state": hex.EncodeToString(state), "later": hex.EncodeToString(later)}, &want)
+		d := NewDoc(Options{})
+		text := d.Text("t")
+		apply(t, d, state)
+		if len(want.Positions) != 2*(text.Len()+1) {
+			t.Fatalf("seed %d: %d positions", seed, len(want.Positions))
+		}
+		for _, p := range want.Positions {
+			if got := hex.EncodeToString(text.RelativePosition(p.I, p.Assoc).Encode()); got != p.Hex {
+				t.Errorf("seed %d: position %d, %d is %s, want %s", seed, p.I, p.Assoc, got, p.Hex)
+			}
+		}
+		apply(t, d, later)
+		for _, p := range want.Positions {
+			rel, err := DecodeRelativePosition(mustHex(p.Hex))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, ok := d.AbsolutePosition(rel); !ok || got.Index != p.Index || got.Type != text {
+				t.Errorf("seed %d: position %d, %d leads to %v, %v, want %d", seed, p.I, p.Assoc, got.Index, ok, p.Index)
+			}
 		}
 	}
 }

@@ -8,13 +8,11 @@ import (
 	"math"
 	"reflect"
 	"strconv"
-	"testing"
 )
 
 // A scenarioLog is what tests/peer/scenario.mjs recorded of several Yjs
 // documents: every edit and delivery with the bytes and events it caused.
 type scenarioLog struct {
-	Error   string
 	Seed    int
 	Clients []struct {
 		ID      uint64
@@ -442,16 +440,4 @@ func normalize(v any) (out any) {
 		panic(err)
 	}
 	return out
-}
-
-func decodeLog(t *testing.T, line []byte) *scenarioLog {
-	t.Helper()
-	var log scenarioLog
-	if err := json.Unmarshal(line, &log); err != nil {
-		t.Fatalf("log: %v: %.200s", err, line)
-	}
-	if log.Error != "" {
-		t.Fatalf("peer: %s", log.Error)
-	}
-	return &log
 }

@@ -1,0 +1,126 @@
+package ycrdt_test
+
+import (
+	"fmt"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// Two peers write at the same place while they cannot reach each other, and
+// converge when they exchange what the other lacks.
+func Example() {
+	alice := ycrdt.NewDoc(ycrdt.Options{ClientID: 1})
+	bob := ycrdt.NewDoc(ycrdt.Options{ClientID: 2})
+
+	alice.Transact(nil, func(tx *ycrdt.Txn) {
+		alice.Text("contents").Insert(tx, 0, "Hello!")
+	})
+	if err := bob.ApplyUpdate(alice.EncodeStateAsUpdate(nil), "alice"); err != nil {
+		fmt.Println(err)
+	}
+
+	alice.Transact(nil, func(tx *ycrdt.Txn) { alice.Text("contents").Insert(tx, 5, ", Bob") })
+	bob.Transact(nil, func(tx *ycrdt.Txn) { bob.Text("contents").Insert(tx, 6, " How are you?") })
+
+	toBob := alice.EncodeStateAsUpdate(bob.EncodeStateVector())
+	toAlice := bob.EncodeStateAsUpdate(alice.EncodeStateVector())
+	if err := bob.ApplyUpdate(toBob, "alice"); err != nil {
+		fmt.Println(err)
+	}
+	if err := alice.ApplyUpdate(toAlice, "bob"); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(alice.Text("contents"))
+	fmt.Println(bob.Text("contents"))
+	// Output:
+	// Hello, Bob! How are you?
+	// Hello, Bob! How are you?
+}
+
+// A provider passes on the changes that are made here, applies those that
+// arrive, and tells the two apart by their origin.
+func Example_provider() {
+	server := ycrdt.NewDoc(ycrdt.Options{ClientID: 1})
+	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 2})
+
+	connection := make(chan []byte, 16)
+	cancel := doc.OnUpdate(func(update []byte, origin any) {
+		if origin != "server" {
+			connection <- update
+		}
+	})
+	defer cancel()
+
+	// The server has something to begin with.
+	server.Transact(nil, func(tx *ycrdt.Txn) { server.Text("note").Insert(tx, 0, "# Title\n") })
+	if err := doc.ApplyUpdate(server.EncodeStateAsUpdate(doc.EncodeStateVector()), "server"); err != nil {
+		fmt.Println(err)
+	}
+	// We add to it.
+	doc.Transact("me", func(tx *ycrdt.Txn) { doc.Text("note").Insert(tx, doc.Text("note").LenIn(tx), "text") })
+	close(connection)
+
+	for update := range connection {
+		if err := server.ApplyUpdate(update, nil); err != nil {
+			fmt.Println(err)
+		}
+	}
+	fmt.Printf("%q\n", server.Text("note"))
+	// Output: "# Title\ntext"
+}
+
+func ExampleText_Observe() {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	text := doc.Text("contents")
+	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "one two") })
+	cancel := text.Observe(func(e *ycrdt.TextEvent) {
+		for _, op := range e.Delta {
+			fmt.Printf("retain %d, delete %d, insert %q\n", op.Retain, op.Delete, op.Insert)
+		}
+	})
+	defer cancel()
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		text.Delete(tx, 0, 3)
+		text.Insert(tx, text.LenIn(tx), " three")
+	})
+	// Output:
+	// retain 0, delete 3, insert ""
+	// retain 4, delete 0, insert ""
+	// retain 0, delete 0, insert " three"
+}
+
+// A relative position stays with the text around it.
+func ExampleText_RelativePosition() {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	text := doc.Text("contents")
+	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "hello world") })
+	cursor := text.RelativePosition(6, 0) // before "world"
+	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "> ") })
+	pos, ok := doc.AbsolutePosition(cursor)
+	fmt.Println(pos.Index, ok)
+	// Output: 8 true
+}
+
+func ExampleMap() {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	meta := doc.Map("meta")
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		err := meta.Set(tx, "note.md", ycrdt.NewMap(map[string]any{
+			"id":   "9f3c",
+			"tags": ycrdt.NewArray("a", "b"),
+		}))
+		if err != nil {
+			fmt.Println(err)
+		}
+	})
+	note, _ := meta.Get("note.md")
+	for key, value := range note.(*ycrdt.Map).All() {
+		if tags, ok := value.(*ycrdt.Array); ok {
+			value = tags.Values()
+		}
+		fmt.Println(key, value)
+	}
+	// Output:
+	// id 9f3c
+	// tags [a b]
+}
