@@ -146,7 +146,7 @@ func (p *parser) addMark(c cell, highlight int) {
 	}
 	closing := cell{kind: highlightCloseCell, highlight: -1, span: span{c.body.end, c.end}}
 	body := c.body
-	c.span.end = body.start
+	c.span.end, c.body.end = body.start, body.start
 	p.cells = append(p.cells, c)
 	p.scan(body.start, body.end, len(p.cells)-1)
 	p.cells = append(p.cells, closing)

@@ -1,7 +1,5 @@
 package diffwrap
 
-import "unicode/utf8"
-
 // words compares two pieces of text word by word. survival is the share, in per cent, of the shorter piece that must
 // survive, counted in words; with less what lies between the first and the last change is replaced as one.
 func (a *aligner) words(old, new span, survival int) {
@@ -176,8 +174,8 @@ func trimClusters(oldText, newText string, old, new span) (span, span) {
 
 // clusterLength returns the length of the grapheme cluster at the start of s.
 func clusterLength(s string) int {
-	if len(s) == 1 || s[0] < utf8.RuneSelf && s[1] < utf8.RuneSelf && s[0] != '\r' {
-		return 1
+	if n := len(lineBreak(s)); n > 0 {
+		return n
 	}
 	n, _ := character(s, 0)
 	return n

@@ -1,0 +1,140 @@
+package diffwrap
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestDiff checks on random texts that a script leads from the old text to the new one and cuts no grapheme cluster
+// of either.
+func TestDiff(t *testing.T) {
+	for _, alphabet := range []string{"prose", "braces", "hostile"} {
+		for round := range *rounds / 5 {
+			g := newGenerator(t, alphabet, uint64(round))
+			old := g.text()
+			new := g.edit(old)
+			if err := checkDiff(old, new); err != nil {
+				t.Fatalf("%s seed %d: %v", alphabet, round, err)
+			}
+		}
+	}
+}
+
+func checkDiff(old, new string) error {
+	edits := Diff(old, new)
+	if got := Apply(old, edits); got != new {
+		return fmt.Errorf("old %q new %q: %v makes %q", old, new, edits, got)
+	}
+	oldBorders, newBorders := clusterBorders(old), clusterBorders(new)
+	pos, shift := 0, 0
+	for _, e := range edits {
+		if e.Off < pos || e.Len == 0 && e.New == "" {
+			return fmt.Errorf("old %q new %q: malformed %v", old, new, edits)
+		}
+		for _, off := range []int{e.Off, e.Off + e.Len} {
+			if _, ok := slices.BinarySearch(oldBorders, off); !ok {
+				return fmt.Errorf("old %q new %q: %v cuts the old text at %d", old, new, edits, off)
+			}
+		}
+		for _, off := range []int{e.Off + shift, e.Off + shift + len(e.New)} {
+			if _, ok := slices.BinarySearch(newBorders, off); !ok {
+				return fmt.Errorf("old %q new %q: %v cuts the new text at %d", old, new, edits, off)
+			}
+		}
+		pos = e.Off + e.Len
+		shift += len(e.New) - e.Len
+	}
+	return nil
+}
+
+func TestDiffSmall(t *testing.T) {
+	tests := []struct {
+		name, old, new string
+		want           []Edit
+	}{
+		{"equal", "a b\n", "a b\n", nil},
+		{"letters", "I teh best", "I the best", []Edit{{3, 2, "he"}}},
+		{"from nothing", "", "a\n\nb\n", []Edit{{0, 0, "a\n\nb\n"}}},
+		{"to nothing", "a\n\nb\n", "", []Edit{{0, 5, ""}}},
+		{"line", "a\nb\nc\n", "a\nc\n", []Edit{{1, 2, ""}}},
+		{"cluster", "x 👩‍👧 y", "x 👩‍👦 y", []Edit{{2, 11, "👩‍👦"}}},
+		{"combining mark", "cafe", "cafe\u0301", []Edit{{3, 1, "e\u0301"}}},
+		{"break", "a\nb", "a\r\nb", []Edit{{1, 1, "\r\n"}}},
+		{"final break", "a", "a\n", []Edit{{1, 0, "\n"}}},
+		{"marks mean nothing", "{++a++}", "{++b++}", []Edit{{3, 1, "b"}}},
+	}
+	for _, tc := range tests {
+		if got := Diff(tc.old, tc.new); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: Diff(%q, %q) = %v, want %v", tc.name, tc.old, tc.new, got, tc.want)
+		}
+	}
+}
+
+// TestDiffLarge changes texts that are too large to be compared in full; the unique lines in them still hold the
+// unchanged parts apart.
+func TestDiffLarge(t *testing.T) {
+	var old, new strings.Builder
+	for i := range 6000 {
+		fmt.Fprintf(&old, "line %d\n", i)
+		switch {
+		case i%1000 == 7:
+			fmt.Fprintf(&new, "changed %d\n", i)
+		case i%1000 != 500:
+			fmt.Fprintf(&new, "line %d\n", i)
+		}
+	}
+	edits := Diff(old.String(), new.String())
+	if got := Apply(old.String(), edits); got != new.String() {
+		t.Fatal("the script does not make the new text")
+	}
+	changed := 0
+	for _, e := range edits {
+		changed += e.Len + len(e.New)
+	}
+	if len(edits) != 12 || changed > 12*20 {
+		t.Errorf("%d edits of %d bytes, want 12 of at most 20 bytes", len(edits), changed)
+	}
+}
+
+// TestDecisions checks on random texts that accepting and rejecting all comes to the views, and that one decision
+// leaves the rest alone.
+func TestDecisions(t *testing.T) {
+	for round := range *rounds / 5 {
+		g := newGenerator(t, "prose", uint64(round))
+		if err := checkDecisions(g, g.raw()); err != nil {
+			t.Fatalf("seed %d: %v", round, err)
+		}
+	}
+}
+
+func checkDecisions(g *generator, raw string) error {
+	doc := parse(raw)
+	if slices.ContainsFunc(doc.cells, func(c cell) bool {
+		return c.kind >= commentCell || c.isSuggestion() && c.added.empty() && c.deleted.empty() ||
+			c.kind == substitutionCell && (c.added.empty() || c.deleted.empty())
+	}) {
+		return nil // the views differ from the decisions in comments and highlights, and empty marks vanish
+	}
+	if got := Apply(raw, AcceptAll(raw)); got != Accepted(raw) {
+		return fmt.Errorf("raw %q: all accepted %q, accepted view %q", raw, got, Accepted(raw))
+	}
+	if got := Apply(raw, RejectAll(raw)); got != Original(raw) {
+		return fmt.Errorf("raw %q: all rejected %q, original view %q", raw, got, Original(raw))
+	}
+	all := Suggestions(raw)
+	if len(all) == 0 {
+		return nil
+	}
+	s := all[g.IntN(len(all))]
+	got := Apply(raw, Accept(raw, s))
+	if rest := Suggestions(got); len(rest) != len(all)-1 || Accepted(got) != Accepted(raw) {
+		return fmt.Errorf("raw %q: %+v accepted leaves %q", raw, s, got)
+	}
+	got = Apply(raw, Reject(raw, s))
+	if rest := Suggestions(got); len(rest) != len(all)-1 || Original(got) != Original(raw) {
+		return fmt.Errorf("raw %q: %+v rejected leaves %q", raw, s, got)
+	}
+	return nil
+}

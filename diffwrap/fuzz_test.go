@@ -1,0 +1,108 @@
+package diffwrap
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// seeds adds the real notes, and texts full of delimiters, to a fuzz target that takes a raw text and an edit of it: the
+// edit puts a piece of the note in place of another.
+func seeds(f *testing.F) {
+	for _, note := range realNotes(f) {
+		lines := strings.SplitAfter(note, "\n")
+		for i := 0; i+3 < len(lines); i += 3 {
+			raw := strings.Join(lines[i:i+3], "")
+			f.Add(raw, uint16(len(raw)/3), uint16(4), lines[i+3])
+			f.Add(raw+"{--"+lines[i+3]+"--}{++x++}", uint16(len(raw)/2), uint16(9), "y")
+		}
+	}
+	for _, raw := range []string{"{++{--{~~{>>{==", "{==a {--b--} c==}{>>d<<}", `{++{"author":"Bob"}@@x++}y`, "{~~a~>b~~}@@",
+		`{{author="Bob">>x<<}}{++a++}{{author="AI">><<}}`, "---\na: 1\n---\n{++b++}{#s1}\n\n---\nsuggestions:\n  s1:\n    by: AI\n"} {
+		f.Add(raw, uint16(1), uint16(3), "{++")
+		f.Add(raw, uint16(4), uint16(0), "a@@b{")
+	}
+}
+
+// FuzzPut checks the laws. What was written is the accepted view with n bytes at off replaced.
+func FuzzPut(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, raw string, off, n uint16, insert string) {
+		shown := Accepted(raw)
+		from := min(int(off), len(shown))
+		want := shown[:from] + insert + shown[min(from+int(n), len(shown)):]
+		result, err := Options{}.Put(raw, want)
+		if err != nil {
+			if err := new(tally).refused(raw, want, err); err != nil && utf8.ValidString(raw+want) {
+				t.Fatal(err)
+			}
+			return
+		}
+		got := Apply(raw, result.Edits)
+		for _, law := range []func(raw, want, got string, r Result) error{putGet, base, safeRuns, survivors, minimal} {
+			if err := law(raw, want, got, result); err != nil && utf8.ValidString(raw) {
+				t.Fatal(err)
+			}
+		}
+		if again, err := Put(got, Accepted(got)); err != nil || again != nil {
+			t.Fatalf("stored %q, put back unchanged: %v %v", got, again, err)
+		}
+	})
+}
+
+// FuzzParse checks what parse, the views and the decisions promise for any text.
+func FuzzParse(f *testing.F) {
+	for _, note := range realNotes(f) {
+		f.Add(note)
+	}
+	for _, raw := range []string{"{++a++}", "{~~a~>b~~}{>>c<<}", "{=={--a--}{++b++}==}", "{++{++", "{{author=\"a\">>b<<}}",
+		"{++a++}{#s1}\n\n---\nsuggestions:\n  s1:\n    by: AI\n"} {
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		end := 0
+		for _, c := range parse(raw).cells {
+			if c.start != end || c.end <= c.start || c.body.start < c.start && !c.body.empty() || c.body.end > c.end {
+				t.Fatalf("cell %+v after offset %d", c, end)
+			}
+			end = c.end
+		}
+		if end != len(raw) {
+			t.Fatalf("cells end at %d of %d", end, len(raw))
+		}
+		for _, v := range []View{AcceptedView, OriginalView, RawView} {
+			var b strings.Builder
+			for _, s := range Segments(raw, v) {
+				b.WriteString(raw[s.RawOff : s.RawOff+s.Len])
+			}
+			if b.String() != Render(raw, v) {
+				t.Fatalf("%v: segments make %q", v, b.String())
+			}
+		}
+		for _, s := range Suggestions(raw) {
+			Apply(raw, Accept(raw, s))
+			Apply(raw, Reject(raw, s))
+		}
+		Apply(raw, AcceptAll(raw))
+		Annotations(raw)
+	})
+}
+
+// FuzzDiff checks that a script makes the new text of the old one without cutting a character.
+func FuzzDiff(f *testing.F) {
+	for _, note := range realNotes(f) {
+		f.Add(note, strings.ToUpper(note))
+		f.Add(note, strings.ReplaceAll(note, "\n", "\r\n"))
+	}
+	f.Fuzz(func(t *testing.T, old, new string) {
+		if !utf8.ValidString(old) || !utf8.ValidString(new) {
+			if got := Apply(old, Diff(old, new)); got != new {
+				t.Fatalf("old %q new %q makes %q", old, new, got)
+			}
+			return
+		}
+		if err := checkDiff(old, new); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
