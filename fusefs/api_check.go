@@ -37,6 +37,9 @@ var (
 	_ fs.NodeSymlinker      = (*ScratchDir)(nil)
 	_ fs.NodeLinker         = (*ScratchDir)(nil)
 
+	_ fs.FileReaddirenter = (*dirHandle)(nil)
+	_ fs.FileSeekdirer    = (*dirHandle)(nil)
+
 	_ node              = (*ScratchLink)(nil)
 	_ fs.NodeReadlinker = (*ScratchLink)(nil)
 	_ fs.NodeGetattrer  = (*ScratchLink)(nil)

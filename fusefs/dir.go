@@ -122,14 +122,18 @@ func (d *Dir) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, 
 	return d.Getattr(ctx, nil, out)
 }
 
-// OpendirHandle lists the folder as it is now.
-func (d *Dir) OpendirHandle(ctx context.Context, _ uint32) (fs.FileHandle, uint32, syscall.Errno) {
+// OpendirHandle opens the folder for listing.
+func (d *Dir) OpendirHandle(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	return &dirHandle{list: d.list}, fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE, 0
+}
+
+func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
 	p := d.t.pathOf(&d.path)
 	entries, err := d.t.ws.ReadDir(ctx, p)
 	if err != nil {
-		return nil, 0, d.t.errno("list", p, err)
+		return nil, d.t.errno("list", p, err)
 	}
-	return fs.NewListDirStream(d.listing(entries)), fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE, 0
+	return d.listing(entries), 0
 }
 
 // listing is what the workspace lists, without what is parked, with what exists

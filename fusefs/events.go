@@ -1,6 +1,8 @@
 package fusefs
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -10,10 +12,10 @@ import (
 // made the change, which may be one of our own handlers: it only changes memory
 // and queues. The kernel knows already what was asked for through this mount.
 func (t *tree) changed(ev bridge.Event) {
-	mine := ev.Origin == any(t)
+	mine := t.isMine(ev.Origin)
 	switch ev.Kind {
 	case bridge.EventChanged:
-		t.contentChanged(ev, mine)
+		t.contentChanged(ev)
 	case bridge.EventCreated:
 		t.namesChanged()
 		if !mine {
@@ -42,18 +44,28 @@ func (t *tree) namesChanged() {
 	t.epoch++
 }
 
-func (t *tree) contentChanged(ev bridge.Event, mine bool) {
+// isMine says whether a change was asked for through this mount: its origin is
+// the tree, or the file that was written.
+func (t *tree) isMine(origin any) bool {
+	f, ok := origin.(*File)
+	return origin == any(t) || ok && f.t == t
+}
+
+func (t *tree) contentChanged(ev bridge.Event) {
 	t.mu.Lock()
 	k := t.nodes[ev.Path]
+	files := slices.Clone(t.retired[ev.Path])
 	t.mu.Unlock()
-	if k == nil {
-		return
+	if k != nil {
+		if f, ok := k.node.(*File); ok {
+			files = append(files, f)
+		} else {
+			t.inval.content(k.node)
+		}
 	}
-	if f, ok := k.node.(*File); ok {
-		f.published(ev.Version, mine, ev.ViewChanged)
-		return
+	for _, f := range files {
+		f.published(ev.Version, ev.Origin == any(f), ev.ViewChanged)
 	}
-	t.inval.content(k.node)
 }
 
 // removed forgets the node at p and everything below it. Files that are open go
@@ -63,8 +75,20 @@ func (t *tree) removed(p bridge.Path) {
 	defer t.mu.Unlock()
 	t.epoch++
 	for at, k := range t.below(p) {
-		if k.id != 0 {
-			t.forget(at, k.node)
+		if k.id == 0 {
+			continue
+		}
+		t.forget(at, k.node)
+		if f, ok := k.node.(*File); ok {
+			f.gone = true
+		}
+	}
+	for at, files := range t.retired {
+		if p.Contains(at) {
+			delete(t.retired, at)
+			for _, f := range files {
+				f.gone = true
+			}
 		}
 	}
 }
@@ -77,6 +101,16 @@ func (t *tree) renamed(p, newPath bridge.Path) {
 	moved := t.below(p)
 	for at, k := range moved {
 		t.forget(at, k.node)
+	}
+	for at, files := range maps.Clone(t.retired) {
+		if p.Contains(at) {
+			delete(t.retired, at)
+			to := newPath + at[len(p):]
+			t.retired[to] = files
+			for _, f := range files {
+				f.path = to
+			}
+		}
 	}
 	for at, k := range moved {
 		to := newPath + at[len(p):]

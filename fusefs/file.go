@@ -18,6 +18,7 @@ type File struct {
 	fs.Inode
 	t    *tree
 	path bridge.Path // of a note; protected by t.mu
+	gone bool        // removed from the workspace by others; protected by t.mu
 
 	// commitMu admits one commit at a time. It is held across the workspace.
 	commitMu sync.Mutex
@@ -38,6 +39,9 @@ type File struct {
 	latest *bridge.Version
 	// notBefore is the earliest modification time a new image may have.
 	notBefore time.Time
+	turned    time.Time   // when the image last changed
+	turnedBy  uint32      // the thread whose request changed it
+	retired   time.Time   // when another inode took the name over, see retire.go
 	timer     *time.Timer // the next look at whether to commit
 	charged   int64       // bytes accounted to the scratch layer
 }
@@ -159,7 +163,8 @@ func (f *File) writable(ctx context.Context) syscall.Errno {
 	if doc == 0 {
 		return 0
 	}
-	info, err := f.t.ws.Stat(ctx, f.t.pathOf(&f.path))
+	p, _ := f.t.where(f)
+	info, err := f.t.ws.Stat(ctx, p)
 	if err == nil && info.ReadOnly {
 		return syscall.EROFS
 	}

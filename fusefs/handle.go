@@ -69,7 +69,8 @@ func (h *Handle) see() {
 }
 
 // Read returns bytes of the version whose size the kernel has.
-func (h *Handle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+func (h *Handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	h.f.awaitTurn(ctx)
 	h.f.mu.Lock()
 	defer h.f.mu.Unlock()
 	h.see()

@@ -47,8 +47,13 @@ func (q *invalidator) content(n fs.InodeEmbedder) { q.add(stale{inode: n.Embedde
 // entry queues a name in a folder, whether it was there or was missing, and the
 // folder's listing.
 func (q *invalidator) entry(dir fs.InodeEmbedder, name string) {
-	q.add(stale{dir.EmbeddedInode(), name})
+	q.name(dir, name)
 	q.content(dir)
+}
+
+// name queues a name that stays, but names another inode.
+func (q *invalidator) name(dir fs.InodeEmbedder, name string) {
+	q.add(stale{dir.EmbeddedInode(), name})
 }
 
 func (q *invalidator) add(s stale) {

@@ -30,12 +30,13 @@ const (
 // still has the size of the image.
 func (f *File) learn(ctx context.Context) error {
 	f.mu.Lock()
-	ask := f.note && f.doc != 0 && f.buf == nil
+	ask := f.note && f.doc != 0 && f.buf == nil && time.Since(f.retired) > retirement
 	f.mu.Unlock()
-	if !ask {
+	p, there := f.t.where(f)
+	if !ask || !there {
 		return nil
 	}
-	v, err := f.t.ws.Open(ctx, f.t.pathOf(&f.path))
+	v, err := f.t.ws.Open(ctx, p)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err != nil {
@@ -46,7 +47,7 @@ func (f *File) learn(ctx context.Context) error {
 	}
 	f.newer(v)
 	if f.image.version == nil {
-		f.show()
+		f.show(0)
 	}
 	return nil
 }
@@ -58,7 +59,7 @@ func (f *File) refresh(ctx context.Context) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.show()
+	f.show(threadOf(ctx))
 	return nil
 }
 
@@ -69,8 +70,8 @@ func (f *File) newer(v *bridge.Version) {
 	}
 }
 
-// show makes latest the image. mu is held.
-func (f *File) show() {
+// show makes latest the image, of which thread is being told. mu is held.
+func (f *File) show(thread uint32) {
 	if !f.note || f.buf != nil || f.latest == nil || f.image.version == f.latest && f.image.exact() {
 		return
 	}
@@ -79,6 +80,7 @@ func (f *File) show() {
 	if f.image.modTime.Before(f.notBefore) {
 		f.image.modTime = f.notBefore
 	}
+	f.turned, f.turnedBy = time.Now(), thread
 	if was.version != nil && was.text != f.image.text {
 		f.meta.mtime = time.Time{} // what somebody set was the time of other content
 	}
@@ -96,11 +98,10 @@ func (f *File) published(v *bridge.Version, mine, visible bool) {
 	} else {
 		f.latest = nil
 	}
-	tell := !mine && visible && f.note && f.buf == nil
-	f.mu.Unlock()
-	if tell {
-		f.t.inval.content(f)
+	if !mine && visible && f.note && f.buf == nil {
+		f.retire()
 	}
+	f.mu.Unlock()
 }
 
 // edit returns the buffer, made from the image if there is none. mu is held.
@@ -156,7 +157,13 @@ func (f *File) commit(ctx context.Context, force bool) error {
 	if !ok {
 		return nil
 	}
-	res, doc, err := f.t.store(context.WithoutCancel(ctx), c.path, c.doc, c.write)
+	var res bridge.Result
+	doc, err := uint64(0), error(nil)
+	if _, there := f.t.where(f); there {
+		res, doc, err = f.t.store(context.WithoutCancel(ctx), c.path, c.doc, c.write)
+	} else {
+		err = &bridge.Error{Op: "write", Path: c.path, Err: fs.ErrNotExist}
+	}
 	f.stored(c, res, doc, err)
 	return err
 }
@@ -169,9 +176,10 @@ func (f *File) pending(force bool) (c change, ok bool) {
 	if !f.note || b == nil || !b.dirty() || b.emptied && !force {
 		return change{}, false
 	}
-	c = change{buf: b, gen: b.gen, path: f.t.pathOf(&f.path), doc: f.doc, text: string(b.data), by: b.writer}
+	p, _ := f.t.where(f)
+	c = change{buf: b, gen: b.gen, path: p, doc: f.doc, text: string(b.data), by: b.writer}
 	c.write = f.t.writeOf(f.doc, b.writer, b.from, b.first, c.text)
-	c.write.ModTime = b.modTime
+	c.write.ModTime, c.write.Origin = b.modTime, f
 	return c, true
 }
 
@@ -190,7 +198,6 @@ func (t *tree) writeOf(doc uint64, by process, from image, first bool, text stri
 		w = asWrite(shown, text)
 	}
 	w.By = bridge.Author{Name: t.author, Session: "mount-" + strconv.Itoa(by.session)}
-	w.Origin = t
 	return w
 }
 
@@ -272,7 +279,7 @@ func (f *File) settle() {
 	f.image = f.buf.from
 	f.dropBuffer()
 	if f.latest == nil || f.latest.Text() != f.image.text {
-		f.t.inval.content(f)
+		f.retire()
 	}
 }
 
@@ -288,6 +295,9 @@ func (f *File) dropBuffer() {
 // wrote: its program has been told. mu is held.
 func (f *File) closed(h *Handle) {
 	delete(f.handles, h)
+	if !f.retired.IsZero() && len(f.handles) == 0 {
+		f.t.left(f)
+	}
 	b := f.buf
 	if !f.note || b == nil || f.frozen() {
 		return
@@ -308,9 +318,9 @@ func (f *File) closed(h *Handle) {
 // that does not exist vanishes. mu is held.
 func (f *File) giveUp() {
 	f.dropBuffer()
-	f.t.inval.content(f)
 	if f.doc != 0 {
-		f.show()
+		f.show(0)
+		f.retire()
 		return
 	}
 	f.detachNew()

@@ -50,6 +50,7 @@ func (t *tree) park(p bridge.Path, f *File, target bridge.Path, why string) {
 	f.detach()
 	_ = f.fits(f.size()) // a backup may exceed the scratch layer: it is one more copy, for a while
 	f.mu.Unlock()
+	t.unlinkRetired(p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.forget(p, f)

@@ -225,7 +225,7 @@ func (t *tree) saveOf(ctx context.Context, m *move, f *File) (change, error) {
 	defer f.mu.Unlock()
 	c.buf, c.gen, c.text = f.buf, f.buf.gen, f.content()
 	c.write = t.writeOf(c.doc, c.by, from, true, c.text)
-	c.write.ModTime = f.buf.modTime
+	c.write.ModTime, c.write.Origin = f.buf.modTime, f
 	return c, nil
 }
 
@@ -271,6 +271,7 @@ func (t *tree) rebind(m *move, f *File, doc uint64) {
 	if over, ok := m.dst.(*File); ok {
 		over.unlink()
 	}
+	t.unlinkRetired(m.newPath)
 	f.release()
 }
 

@@ -43,7 +43,9 @@ type tree struct {
 	nodes  map[bridge.Path]*known // what the kernel may know of the workspace
 	fresh  map[bridge.Path]*known // those of nodes that have no ID
 	parked map[bridge.Path]*parking
-	inos   map[uint64]uint64 // workspace ID -> inode number, where they differ
+	// retired are inodes of notes that another inode took over from, see retire.go.
+	retired map[bridge.Path][]*File
+	inos    map[uint64]uint64 // workspace ID -> inode number, where they differ
 	// epoch counts the changes of names, so that a lookup notices one that fell
 	// between its question to the workspace and its entry in nodes.
 	epoch   uint64
@@ -75,6 +77,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 		nodes:   make(map[bridge.Path]*known),
 		fresh:   make(map[bridge.Path]*known),
 		parked:  make(map[bridge.Path]*parking),
+		retired: make(map[bridge.Path][]*File),
 		inos:    make(map[uint64]uint64),
 		nextIno: firstIno,
 		unsaved: make(map[*File]struct{}),
@@ -195,6 +198,13 @@ func (t *tree) pathOf(p *bridge.Path) bridge.Path {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return *p
+}
+
+// where is where a file is in the workspace, and whether it still is.
+func (t *tree) where(f *File) (p bridge.Path, there bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return f.path, !f.gone
 }
 
 // dirAt is the folder at p if the kernel may know it.

@@ -119,9 +119,13 @@ func (d *ScratchDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 }
 
 func (d *ScratchDir) OpendirHandle(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	return &dirHandle{list: d.list}, fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE, 0
+}
+
+func (d *ScratchDir) list(context.Context) ([]fuse.DirEntry, syscall.Errno) {
 	d.t.mu.Lock()
 	defer d.t.mu.Unlock()
-	return fs.NewListDirStream(d.overlay.list()), fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE, 0
+	return d.overlay.list(), 0
 }
 
 func (d *ScratchDir) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno { return 0 }

@@ -1,0 +1,102 @@
+package fusefs
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// The kernel takes the size of a file and its bytes from different answers, and
+// keeps both. If a note changes under somebody who is reading it, new bytes may
+// be cut at the old size, or old ones filled up with zeros. A change made
+// elsewhere is therefore shown like a save by rename: as a new inode of the same
+// number at the name, with nothing cached. The old inode retires. Whoever has it
+// open can finish what he is reading, and is shown the change a moment later.
+
+const (
+	// retirement is how long an inode keeps showing what it showed: longer than a
+	// program takes to read a note it has just opened.
+	retirement = 50 * time.Millisecond
+	// afterTurn is how long reads wait when the image of an inode has changed, if
+	// another thread was told of it: that one has the new size when it reads.
+	afterTurn = 5 * time.Millisecond
+)
+
+// retire puts a new inode at f's name, for a version other than f's image. mu is
+// held.
+func (f *File) retire() {
+	if f.retired.IsZero() {
+		f.retired = time.Now()
+		f.t.succeed(f, f.meta)
+	}
+	if len(f.handles) > 0 {
+		time.AfterFunc(retirement, func() { f.t.inval.content(f) })
+	}
+}
+
+// succeed makes the inode that follows f.
+func (t *tree) succeed(f *File, m meta) {
+	m.mtime = time.Time{} // what somebody set was the time of other content
+	next := t.newFile(m.mode)
+	next.note, next.doc, next.meta, next.notBefore = true, f.doc, m, f.notBefore
+	t.mu.Lock()
+	p := f.path
+	k := t.nodes[p]
+	if k == nil || k.node != f {
+		t.mu.Unlock()
+		return
+	}
+	next.path = p
+	t.attach(next, f.StableAttr().Mode, f.StableAttr().Ino)
+	t.put(p, next, k.id)
+	t.retired[p] = append(t.retired[p], f)
+	dir, known := t.nodes[p.Dir()]
+	t.mu.Unlock()
+	if known {
+		t.inval.name(dir.node, p.Base())
+	}
+}
+
+// left forgets a retired inode that nobody has open any more. f.mu is held.
+func (t *tree) left(f *File) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := f.path
+	rest := slices.DeleteFunc(t.retired[p], func(x *File) bool { return x == f })
+	if len(rest) == 0 {
+		delete(t.retired, p)
+		return
+	}
+	t.retired[p] = rest
+}
+
+// unlinkRetired makes the retired inodes of p files without a name, when the one
+// at the name becomes that too.
+func (t *tree) unlinkRetired(p bridge.Path) {
+	t.mu.Lock()
+	files := t.retired[p]
+	delete(t.retired, p)
+	t.mu.Unlock()
+	for _, f := range files {
+		f.unlink()
+	}
+}
+
+// awaitTurn delays a read that may have begun with the size of the image before.
+func (f *File) awaitTurn(ctx context.Context) {
+	f.mu.Lock()
+	wait := time.Until(f.turned.Add(afterTurn))
+	if f.buf != nil || f.turnedBy == threadOf(ctx) {
+		wait = 0
+	}
+	f.mu.Unlock()
+	if wait <= 0 {
+		return
+	}
+	select {
+	case <-time.After(wait):
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,142 @@
+package fusefs_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// reader loops over a folder and checks that whatever it sees is one state: the
+// text of a note says its own length, so that a wrong size, a torn view or NUL
+// padding shows.
+const reader = `
+import os, sys
+os.chdir(sys.argv[1]); held = {}; seen = 0
+def check(name, how, text):
+    global seen
+    if not text: return
+    seen += 1
+    head, _, _ = text.partition(b'\n')
+    if b'\0' in text or not head.isdigit() or int(head) != len(text):
+        print('%s by %s: says %r, has %d bytes' % (name, how, head, len(text))); sys.exit(1)
+while not os.path.exists('stop.md'):
+    for name in os.listdir('.'):
+        try:
+            with open(name, 'rb') as f: check(name, 'read', f.read())
+            if name not in held and len(held) < 8: held[name] = os.open(name, os.O_RDONLY)
+        except FileNotFoundError: pass
+    for name, fd in held.items(): check(name, 'descriptor', os.pread(fd, 1 << 20, 0))
+print('ok', seen)
+`
+
+// sized is a text of some lines that begins with its own length.
+func sized(r *rand.Rand) string {
+	body := strings.Repeat("a line of text\n", r.IntN(600))
+	for n := len(body); ; n++ {
+		if text := fmt.Sprintf("%d\n%s", n, body); len(text) == n {
+			return text
+		}
+	}
+}
+
+// TestNothingStale makes random changes under processes that read all the time.
+// After each change the mount shows it; at no time do readers see a mixture.
+func TestNothingStale(t *testing.T) {
+	requireTool(t, "python3")
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	notes := make(map[string]string)
+	for i := range 20 {
+		notes[fmt.Sprintf("n%d.md", i)] = sized(r)
+	}
+	files := make(map[string]string)
+	for name, text := range notes {
+		files["F/"+name] = text
+	}
+	m := mount(t, files)
+	wait := m.startReaders(t, 3)
+	a := m.agent(t, "F")
+	next := len(notes)
+	for i := range 1000 {
+		names := slices.Sorted(maps.Keys(notes))
+		name := names[r.IntN(len(names))]
+		switch op := r.IntN(10); {
+		case op == 0 && len(names) > 5:
+			m.Delete("F/" + name)
+			delete(notes, name)
+		case op == 1:
+			next++
+			name = fmt.Sprintf("n%d.md", next)
+			notes[name] = sized(r)
+			m.Person("F/"+name, notes[name])
+		case op == 2:
+			next++
+			to := fmt.Sprintf("n%d.md", next)
+			m.Rename("F/"+name, "F/"+to)
+			notes[to] = notes[name]
+			delete(notes, name)
+		default:
+			notes[name] = sized(r)
+			m.Person("F/"+name, notes[name])
+		}
+		if i%10 == 0 {
+			checkShown(t, a, notes)
+		}
+	}
+	checkShown(t, a, notes)
+	m.Person("F/stop.md", "8\nstop\n\n")
+	wait()
+}
+
+func (m *mounted) startReaders(t *testing.T, n int) (wait func()) {
+	t.Helper()
+	var waits []func()
+	for range n {
+		cmd := exec.Command("python3", "-c", reader, m.path("F"))
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- cmd.Wait() }()
+		t.Cleanup(func() { _ = cmd.Process.Kill() })
+		waits = append(waits, func() {
+			select {
+			case err := <-done:
+				if err != nil || !strings.HasPrefix(out.String(), "ok ") {
+					t.Errorf("reader: %v: %s", err, out.String())
+				}
+			case <-time.After(hangs):
+				t.Error("a reader hangs")
+			}
+		})
+	}
+	return func() {
+		for _, w := range waits {
+			w()
+		}
+	}
+}
+
+// checkShown compares names, sizes and contents.
+func checkShown(t *testing.T, a *agent, notes map[string]string) {
+	t.Helper()
+	var names, sizes []string
+	for _, name := range slices.Sorted(maps.Keys(notes)) {
+		names = append(names, name)
+		sizes = append(sizes, fmt.Sprint(len(notes[name])))
+	}
+	want := strings.Join(names, " ") + " | " + strings.Join(sizes, " ") + " | " + strings.Join(sizes, " ")
+	eventually(t, func() error {
+		return wants("what the mount shows", a.do(`(lambda l: " ".join(l) + " | " + " ".join(str(os.stat(n).st_size) for n in l)`+
+			` + " | " + " ".join(str(len(read(n))) for n in l))(sorted(os.listdir(".")))`), `"`+want+`"`)
+	})
+}
