@@ -74,7 +74,8 @@ var searches = []struct {
 }{
 	{"literal-rare", "Note 4711", nil, nil},
 	{"literal-absent", "nowhere to be found", nil, nil},
-	{"selective", `\[\[Note 47\d1\]\]`, nil, nil},
+	{"selective", `kater \[\[Note 47\d1\]\]`, nil, nil},
+	{"half-selective", `\[\[Note 47\d1\]\]`, nil, nil},
 	{"selective-folded", `NOTE 471[12]`, []any{"-i", true}, []string{"-i"}},
 	{"alternation", `Note 4711|Note 815\b`, nil, nil},
 	{"multiline", `Note 4711\n+\w+`, []any{"multiline", true}, []string{"-U", "--multiline-dotall"}},

@@ -61,12 +61,13 @@ type search struct {
 	types   glob.Set
 	mode    string
 	format  grep.Format
+	offset  int // entries to skip
 	limit   int // entries to return; 0 for all
 	enough  int // entries after which the search may end; -1 for never
 }
 
 func (s *Session) newSearch(ctx context.Context, a grepArgs) (*search, error) {
-	job := &search{s: s, mode: orDefault(a.OutputMode, modeFiles), limit: defaultEntries, enough: -1}
+	job := &search{s: s, mode: orDefault(a.OutputMode, modeFiles), offset: a.Offset, limit: defaultEntries, enough: -1}
 	var err error
 	if job.pattern, err = grep.Compile(a.Pattern, grep.Options{IgnoreCase: a.IgnoreCase, Multiline: a.Multiline}); err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func orDefault(s, def string) string {
 }
 
 // run searches the notes in the order of their paths and returns the entries
-// found: at least so many that the result's page is full, if there are so many.
+// found: at least so many that the result is full, if there are so many.
 func (job *search) run(ctx context.Context) ([]string, error) {
 	x := job.s.server.index
 	notes, err := x.below(ctx, job.under)
@@ -134,13 +135,17 @@ func (job *search) run(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var entries []string
+	size, skip := 0, job.offset // bytes of the entries from the offset on
 	query := trigram.NewQuery(job.pattern.Clauses())
 	err = scan(ctx, x, job.chosen(notes), query, job.searchNote, func(lines []string) bool {
 		if len(entries) > 0 && len(lines) > 0 && job.mode == modeContent && job.format.Before+job.format.After > 0 {
 			entries = append(entries, grep.Separator)
 		}
 		entries = append(entries, lines...)
-		return job.enough < 0 || len(entries) < job.enough
+		for ; skip < len(entries); skip++ {
+			size += len(entries[skip]) + 1
+		}
+		return size <= maxOutput && (job.enough < 0 || len(entries) < job.enough)
 	})
 	return entries, err
 }

@@ -34,21 +34,36 @@ func Fold(s string) string {
 
 // AppendFold appends Fold(s) to dst.
 func AppendFold(dst []byte, s string) []byte {
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if 'A' <= c && c <= 'Z' {
-				c += 'a' - 'A'
-			}
-			dst = append(dst, c)
-			i++
-			continue
+	for s != "" {
+		n := asciiPrefix(s)
+		begin := len(dst)
+		dst = append(dst, s[:n]...)
+		lowerASCII(dst[begin:])
+		for s = s[n:]; s != "" && s[0] >= utf8.RuneSelf; {
+			r, size := utf8.DecodeRuneInString(s)
+			dst = utf8.AppendRune(dst, foldRune(r))
+			s = s[size:]
 		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		dst = utf8.AppendRune(dst, foldRune(r))
-		i += n
 	}
 	return dst
+}
+
+// asciiPrefix is how many bytes at the beginning of s are ASCII.
+func asciiPrefix(s string) int {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return i
+		}
+	}
+	return len(s)
+}
+
+func lowerASCII(b []byte) {
+	for i, c := range b {
+		if c-'A' < 26 {
+			b[i] = c + 'a' - 'A'
+		}
+	}
 }
 
 // orbit are the runes that are equal to r under simple case folding, and r.
