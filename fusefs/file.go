@@ -50,12 +50,6 @@ func (t *tree) newFile(mode uint32) *File {
 	return &File{t: t, meta: t.newMeta(mode), handles: make(map[*Handle]struct{})}
 }
 
-func (t *tree) newScratchFile(mode uint32) *File {
-	f := t.newFile(mode)
-	f.buf = &buffer{modTime: time.Now()}
-	return f
-}
-
 // attr reads a note anew, so that the kernel gets the size and time of the
 // newest version, and from here on its bytes.
 func (f *File) attr(ctx context.Context, out *fuse.Attr) error {

@@ -17,10 +17,9 @@ import (
 type invalidator struct {
 	wake chan struct{} // holds one token while the queue may not be empty
 
-	mu      sync.Mutex // protects the following
-	queue   []stale
-	queued  map[stale]bool
-	pending int // queued, being told, or waiting to be told again
+	mu     sync.Mutex // protects the following
+	queue  []stale
+	queued map[stale]bool
 }
 
 // stale is something the kernel may hold an old copy of: the content and
@@ -61,7 +60,6 @@ func (q *invalidator) add(s stale) {
 	if !q.queued[s] {
 		q.queued[s] = true
 		q.queue = append(q.queue, s)
-		q.pending++
 	}
 	q.mu.Unlock()
 	select {
@@ -81,19 +79,6 @@ func (q *invalidator) next() (s stale, ok bool) {
 	return s, true
 }
 
-func (q *invalidator) done() {
-	q.mu.Lock()
-	q.pending--
-	q.mu.Unlock()
-}
-
-// idle says that the kernel has been told everything.
-func (q *invalidator) idle() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.pending == 0
-}
-
 // run tells the kernel what is queued until ctx ends.
 func (q *invalidator) run(ctx context.Context) {
 	var retells sync.WaitGroup
@@ -108,14 +93,9 @@ func (q *invalidator) run(ctx context.Context) {
 				continue
 			}
 		}
-		if s.tell() != syscall.ENOENT || s.name != "" {
-			q.done()
-			continue
+		if s.tell() == syscall.ENOENT && s.name == "" {
+			retells.Go(func() { s.retell(ctx) })
 		}
-		retells.Go(func() {
-			defer q.done()
-			s.retell(ctx)
-		})
 	}
 }
 

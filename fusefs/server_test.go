@@ -1,0 +1,207 @@
+package fusefs_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/fusefs"
+)
+
+func isMounted(t testing.TB, dir string) bool {
+	t.Helper()
+	b, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(b), " "+dir+" ")
+}
+
+// Check says what is wrong with a mountpoint, and what to do.
+func TestCheck(t *testing.T) {
+	requireFUSE(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	m := mount(t, map[string]string{"F/Note.md": "x\n"})
+	for _, tt := range []struct {
+		dir, problem, hint string
+	}{
+		{filepath.Join(dir, "missing"), "does not exist", "mkdir -p"},
+		{file, "not a directory", "directory"},
+		{dir, "not empty", "--nonempty"},
+		{m.dir, "mounted", "relayfs unmount"},
+	} {
+		var problem *fusefs.SetupError
+		if err := fusefs.Check(tt.dir, false); !errors.As(err, &problem) {
+			t.Errorf("Check(%s) = %v, want a SetupError", tt.dir, err)
+		} else if !strings.Contains(problem.Problem, tt.problem) || !strings.Contains(problem.Hint, tt.hint) {
+			t.Errorf("Check(%s): %q, %q, want %q, %q", tt.dir, problem.Problem, problem.Hint, tt.problem, tt.hint)
+		}
+	}
+	if err := fusefs.Check(dir, true); err != nil {
+		t.Errorf("a full directory with nonEmpty: %v", err)
+	}
+}
+
+// What was written and not closed is kept by an unmount, and a mount that is in
+// use is detached.
+func TestUnmountWhileInUse(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable})
+	a := m.agent(t, "F")
+	a.do(`keep("f", open("Note.md", "r+b", 0))`)
+	a.do(`held["f"].write(b"# TIDE")`)
+	start := time.Now()
+	if err := m.server.Unmount(); err != nil {
+		t.Fatal(err)
+	}
+	m.server.Wait()
+	if isMounted(t, m.dir) {
+		t.Error("still mounted")
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("the unmount took %v", took)
+	}
+	m.checkSuggested(t, "F/Note.md", tideTable, "# TIDE"+tideTable[6:])
+	checkText(t, "a write after it", a.do(`held["f"].write(b"# tide")`), `"Input/output error"`)
+}
+
+// Somebody else unmounts: what was written is kept, Wait returns, and the
+// directory can be mounted again.
+func TestUnmountByOthers(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable})
+	m.sh(t, "F", ": > Note.md")
+	if err := fusefs.Unmount(m.dir); err != nil {
+		t.Fatal(err)
+	}
+	m.server.Wait()
+	m.checkSuggested(t, "F/Note.md", tideTable, "")
+	if err := fusefs.Unmount(m.dir); err == nil || !strings.Contains(err.Error(), m.dir) {
+		t.Errorf("unmounted twice: %v", err)
+	}
+	m.mount(t)
+	checkText(t, "Note.md", m.cat(t, "F/Note.md"), "")
+}
+
+func TestUnmountNamesWhoIsInTheWay(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable})
+	m.agent(t, "F")
+	m.sh(t, "F", "true")
+	var problem *fusefs.SetupError
+	if err := fusefs.Unmount(m.dir); !errors.As(err, &problem) || !strings.Contains(err.Error(), "python3") {
+		t.Errorf("got %v, want an error that names python3", err)
+	}
+	if !isMounted(t, m.dir) {
+		t.Error("unmounted all the same")
+	}
+}
+
+// deadDir tells the child process of TestDeadMount where to mount and die.
+const deadDir = "FUSEFS_DEAD_DIR"
+
+// A server that was killed leaves a mount that answers nothing: it is cleared by
+// Unmount, and by Check before the next mount.
+func TestDeadMount(t *testing.T) {
+	requireFUSE(t)
+	for name, mend := range map[string]func(string) error{
+		"Unmount": fusefs.Unmount,
+		"Check":   func(dir string) error { return fusefs.Check(dir, false) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+			cmd := exec.Command(os.Args[0], "-test.run=^TestDeadMountChild$")
+			cmd.Env = append(os.Environ(), deadDir+"="+dir)
+			out, _ := cmd.CombinedOutput() // it kills itself
+			if _, err := os.Stat(dir); !errors.Is(err, syscall.ENOTCONN) {
+				t.Fatalf("no dead mount: %v: %s", err, out)
+			}
+			if err := mend(dir); err != nil {
+				t.Fatal(err)
+			}
+			if isMounted(t, dir) {
+				t.Error("still mounted")
+			}
+		})
+	}
+}
+
+func TestDeadMountChild(t *testing.T) {
+	dir := os.Getenv(deadDir)
+	if dir == "" {
+		t.Skip("runs in the child process of TestDeadMount")
+	}
+	ws := bridgetest.New(t, map[string]string{"F/Note.md": "x\n"})
+	if _, err := fusefs.Mount(t.Context(), ws.Workspace, dir, fusefs.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	select {}
+}
+
+func TestReadOnlyMount(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/image.png": "\x89PNG"}, func(o *bridge.Options) { o.ReadOnly = true })
+	checkText(t, "Note.md", m.cat(t, "F/Note.md"), tideTable)
+	for _, script := range []string{"echo x > Note.md", "echo x > New.md", "rm Note.md", "mkdir sub", "mv Note.md x.tmp", "echo x > x.tmp", "touch Note.md"} {
+		m.fails(t, "F", script, "Read-only file system")
+	}
+}
+
+// In direct mode attachments are files like any other.
+func TestAttachments(t *testing.T) {
+	m := mount(t, map[string]string{"F/image.png": "\x89PNG\x00\xff", "F/Note.md": "x\n"}, direct, func(o *bridge.Options) { o.Mode = bridge.Direct })
+	checkText(t, "image.png", m.sh(t, "F", "od -An -tx1 image.png | tr -d ' \n'"), "89504e4700ff")
+	m.sh(t, "F", `
+printf 'a,b\n' > data.csv && test "$(cat data.csv)" = a,b
+printf 'c,d\n' >> data.csv && test "$(stat -c %s data.csv)" = 8
+printf 'new' > image.png && test "$(cat image.png)" = new
+printf 'all of it' > download.part && mv download.part download.bin && test "$(cat download.bin)" = 'all of it'
+truncate -s 3 download.bin && test "$(cat download.bin)" = all`)
+	checkText(t, "source of data.csv", m.SourceText("F/data.csv"), "a,b\nc,d\n")
+	checkText(t, "source of image.png", m.SourceText("F/image.png"), "new")
+	checkText(t, "source of download.bin", m.SourceText("F/download.bin"), "all")
+}
+
+// Direct mode writes notes as plain text.
+func TestDirectMode(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable}, func(o *bridge.Options) { o.Mode = bridge.Direct })
+	m.sh(t, "F", "sed -i s/six/seven/ Note.md; echo more >> Note.md")
+	checkText(t, "source", m.SourceText("F/Note.md"), strings.Replace(tideTable, "six", "seven", 1)+"more\n")
+}
+
+// What editors and copying tools set is remembered, and published to nobody.
+func TestAttributesAreRemembered(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable})
+	got := m.sh(t, "F", `chmod 600 Note.md && touch -d @1000000000 Note.md && chown 12:34 Note.md && stat -c '%a %Y %u:%g' Note.md && df --output=avail . | tail -1`)
+	if fields := strings.Fields(got); len(fields) != 4 || fields[0] != "600" || fields[1] != "1000000000" || fields[2] != "12:34" || fields[3] == "0" {
+		t.Errorf("got %q", got)
+	}
+	checkText(t, "source", m.SourceText("F/Note.md"), tideTable)
+}
+
+// A Folder that is offline says so at the latest when a file is closed, and is
+// as before when it is back.
+func TestOffline(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Unread.md": "unread\n"})
+	checkText(t, "Note.md", m.cat(t, "F/Note.md"), tideTable)
+	m.SetOffline("F", true)
+	res := run(t, m.path("F"), "", "python3", "-c", "open('Note.md', 'w').write('x')")
+	if res.code == 0 && !strings.Contains(res.stderr, "OSError") {
+		t.Errorf("a write to an offline folder: %+v", res)
+	}
+	m.SetOffline("F", false)
+	eventually(t, func() error { return wants("Note.md", m.cat(t, "F/Note.md"), tideTable) })
+	checkText(t, "Unread.md", m.cat(t, "F/Unread.md"), "unread\n")
+	checkText(t, "source", m.SourceText("F/Note.md"), tideTable)
+}
