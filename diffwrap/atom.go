@@ -1,10 +1,6 @@
 package diffwrap
 
-import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "strings"
 
 // maxAtom bounds the length in bytes of an atom that needs a closing delimiter, and thereby the search for it.
 const maxAtom = 512
@@ -160,11 +156,11 @@ func htmlTag(s string) int {
 func tag(s string) int {
 	n, named := 1, false
 	for n < len(s) {
-		r, size := utf8.DecodeRuneInString(s[n:])
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '_' && r != '-' && r != '/' {
+		size, class := character(s, n)
+		if class != wordToken && class != glyphToken && strings.IndexByte("_-/", s[n]) < 0 {
 			break
 		}
-		named = named || !unicode.IsDigit(r)
+		named = named || !isDigit(s[n])
 		n += size
 	}
 	if !named {

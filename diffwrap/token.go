@@ -147,14 +147,12 @@ func classOf(r rune) class {
 	return symbolToken
 }
 
-// clusterBorder returns the end of a token, moved to the end of the grapheme cluster that its last rune starts or
-// continues: a combining mark or joiner may follow the ASCII character that ends an atom.
+// clusterBorder returns the end of a token, moved over what combines with the ASCII character that the token ends in: a
+// combining mark or a joiner may follow the bracket that closes a link. Tokens that end otherwise were read by cluster.
 func clusterBorder(text string, t token) int {
-	if t.end == len(text) || text[t.end] < utf8.RuneSelf {
+	if t.end == len(text) || text[t.end] < utf8.RuneSelf || text[t.end-1] >= utf8.RuneSelf {
 		return t.end
 	}
-	_, size := utf8.DecodeLastRuneInString(text[t.start:t.end])
-	last := t.end - size
-	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[last:], -1)
-	return max(t.end, last+len(cluster))
+	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[t.end-1:], -1)
+	return t.end - 1 + len(cluster)
 }
