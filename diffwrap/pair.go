@@ -142,7 +142,7 @@ func cells(s side, line span) []span {
 	var out []span
 	start := line.start
 	for _, t := range tokenize(s.text, line, s.comments) {
-		if t.class == symbolToken && s.text[t.start] == '|' {
+		if t.of(s.text) == "|" {
 			out = append(out, span{start, t.start})
 			start = t.end
 		}

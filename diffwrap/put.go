@@ -2,6 +2,7 @@ package diffwrap
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -87,16 +88,21 @@ func (p *putter) undo() []Edit {
 	for i := range p.doc.cells {
 		c := &p.doc.cells[i]
 		shown := c.added
-		if p.own(c) {
+		switch {
+		case c.end <= p.matter.rawEnd:
+			continue
+		case c.kind == textCell:
+			shown.start = max(shown.start, p.matter.rawEnd)
+		case p.own(c):
 			shown = c.deleted
 			edits = c.resolve(edits, true, false)
 		}
 		text.WriteString(shown.of(p.doc.raw))
 	}
-	if len(edits) == 0 || text.String()[p.matter.oldEnd:] != p.new[p.matter.newEnd:] {
+	if len(edits) == 0 || text.String() != p.new[p.matter.newEnd:] {
 		return nil
 	}
-	return append(p.matter.edits, edits...)
+	return append(slices.Clone(p.matter.edits), edits...)
 }
 
 // own reports whether a cell is a suggestion of the writer.
