@@ -115,6 +115,16 @@ type Store interface {
 	Materialized(id DocID, seq uint64, sum ContentSum)
 	// Rename moves every document at or below oldPath.
 	Rename(oldPath, newPath Path) error
+	// Journal returns the newest journalled records, newest first, at most limit.
+	Journal(limit int) ([]JournalEntry, error)
+}
+
+// JournalEntry is a journalled record and where its document lives now; Path is
+// "" if the document is at no path any more.
+type JournalEntry struct {
+	Path Path
+	ID   DocID
+	Record
 }
 
 // ContentSum is the SHA-256 of a document's raw text.
@@ -142,7 +152,12 @@ type Record struct {
 	// FrontMatter is set when the change touched the front matter, which carries
 	// no marks: the way back.
 	FrontMatter *FrontMatterChange `json:"frontMatter,omitempty"`
+	// Decision is set when a person decided on suggestions: what, and the way back.
+	Decision *Decision `json:"decision,omitempty"`
 }
+
+// Journalled says whether the record is one that Journal lists.
+func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision != nil }
 
 // FrontMatterChange is a note's front matter before and after one write.
 type FrontMatterChange struct {

@@ -110,7 +110,7 @@ func (n *note) keepNew(at place, raw string, plan writePlan, by Author) error {
 		return nil // nothing to keep: the document is made when there is text
 	}
 	rec := n.changeDoc("", []diffwrap.Edit{{New: raw}}, by)
-	rec.Author, rec.Session, rec.FrontMatter = by.Name, by.Session, plan.frontMatter
+	plan.describe(&rec, by)
 	return n.keep(at, raw, []Record{rec})
 }
 

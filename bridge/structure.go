@@ -28,7 +28,7 @@ func (w *Workspace) Create(ctx context.Context, p Path, wr Write) (Result, error
 	if !p.IsNote() {
 		return Result{}, &Error{"create", p, ErrNotNote}
 	}
-	plan, err := w.plan(newVersion("", w.o.View, 0, time.Time{}), wr.Text)
+	plan, err := w.plan(newVersion("", w.o.View, 0, time.Time{}), wr.Text, wr.By)
 	if err != nil {
 		return Result{}, wrapError("create", p, err)
 	}

@@ -22,15 +22,6 @@ type Suggestion struct {
 	Session string
 }
 
-// isPending says whether s waits for a person, as comments and highlights do not.
-func isPending(s diffwrap.Suggestion) bool {
-	switch s.Kind {
-	case diffwrap.Addition, diffwrap.Deletion, diffwrap.Replacement:
-		return true
-	}
-	return false
-}
-
 // Suggestions lists what waits for a person at or below under, sorted by path
 // and place. Author, session and time come from the store, or from the mark
 // itself where it carries them. The first call reads every note.
@@ -120,24 +111,36 @@ func (x *suggestionIndex) below(under Path) []Suggestion {
 
 // suggestionsOf lists the suggestions of the note at p in the state v.
 func (w *Workspace) suggestionsOf(ctx context.Context, p Path, v *Version) ([]Suggestion, error) {
-	if v.readOnly {
+	if v.readOnly || len(diffwrap.Suggestions(v.raw)) == 0 {
 		return nil, nil
 	}
-	marks := slices.DeleteFunc(diffwrap.Suggestions(v.raw), func(s diffwrap.Suggestion) bool { return !isPending(s) })
-	if len(marks) == 0 {
-		return nil, nil
-	}
-	who, err := w.attribution(ctx, p)
+	n, err := w.note("open", p)
 	if err != nil {
 		return nil, err
 	}
+	n.write.Lock()
+	defer n.write.Unlock()
+	cur, err := n.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return n.suggestions(p, cur)
+}
+
+// suggestions lists the suggestions of the current version. The write lock is held.
+func (n *note) suggestions(p Path, cur *Version) ([]Suggestion, error) {
+	marks := diffwrap.Suggestions(cur.raw)
+	who, err := n.attribution(cur)
+	if err != nil {
+		return nil, wrapError("open", p, err)
+	}
 	list := make([]Suggestion, len(marks))
 	seen := make(map[string]int)
-	cursor := utf16Cursor{text: v.raw}
+	cursor := utf16Cursor{text: cur.raw}
 	for i, s := range marks {
 		list[i] = Suggestion{Suggestion: s, Path: p, ID: suggestionID(p, s, seen)}
 		from := cursor.posAt(s.Start)
-		if rec := who.author(v.raw, from, cursor.posAt(s.End)); rec != nil && s.Author == "" {
+		if rec := who.author(from, cursor.posAt(s.End)); rec != nil && s.Author == "" {
 			list[i].Author, list[i].Session, list[i].Time = rec.Author, rec.Session, rec.Time
 		}
 	}
@@ -155,33 +158,22 @@ func suggestionID(p Path, s diffwrap.Suggestion, seen map[string]int) string {
 
 // attribution knows who inserted which characters of a note.
 type attribution struct {
-	raw     string
 	runs    []ycrdt.Run
 	records []Record
 }
 
-// attribution reads what the store knows of the note at p; the empty
-// attribution if it was never written through relayfs.
-func (w *Workspace) attribution(ctx context.Context, p Path) (attribution, error) {
-	n, err := w.note("open", p)
-	if err != nil {
-		return attribution{}, err
-	}
-	n.write.Lock()
-	defer n.write.Unlock()
-	cur, err := n.load(ctx)
-	if err != nil || n.id == "" {
-		return attribution{}, err
+// attribution reads what the store knows of the current version: nothing if the
+// note was never written through relayfs. The write lock is held.
+func (n *note) attribution(cur *Version) (attribution, error) {
+	if n.id == "" {
+		return attribution{}, nil
 	}
 	h, err := n.where().store.Load(n.id)
 	if err != nil || len(h.Records) == 0 {
-		return attribution{}, wrapError("open", p, err)
+		return attribution{}, err
 	}
 	runs, err := n.identify(cur.raw, h)
-	if err != nil {
-		return attribution{}, wrapError("open", p, err)
-	}
-	return attribution{raw: cur.raw, runs: runs, records: h.Records}, nil
+	return attribution{runs, h.Records}, err
 }
 
 // identify names the characters of raw by their identity in the document, from
@@ -202,12 +194,9 @@ func (n *note) identify(raw string, h History) ([]ycrdt.Run, error) {
 	return text.Runs(), nil
 }
 
-// author is the record that inserted most recently something of raw between
-// the UTF-16 positions from and to, nil if none is known.
-func (a attribution) author(raw string, from, to int) *Record {
-	if a.raw != raw {
-		return nil
-	}
+// author is the record that inserted most recently something between the
+// UTF-16 positions from and to, nil if none is known.
+func (a attribution) author(from, to int) *Record {
 	var best *Record
 	pos := 0
 	for _, r := range a.runs {

@@ -46,10 +46,10 @@ func (w *Workspace) Write(ctx context.Context, p Path, wr Write) (Result, error)
 	c := change{path: p, by: wr.By, origin: wr.Origin, modTime: wr.ModTime}
 	c.plan = func(n *note, cur *Version) (writePlan, error) {
 		if len(wr.Bases) == 0 {
-			return w.plan(cur, wr.Text)
+			return w.plan(cur, wr.Text, wr.By)
 		}
 		base := nearestBase(wr.Bases, wr.Text)
-		return w.plan(cur, mergeView(base, cur, n.runsSince(base, cur), wr.Text))
+		return w.plan(cur, mergeView(base, cur, n.runsSince(base, cur), wr.Text), wr.By)
 	}
 	res, err := w.change(ctx, c)
 	res.Merged = err == nil && res.Version.Text() != wr.Text
@@ -74,7 +74,7 @@ func (w *Workspace) Update(ctx context.Context, p Path, by Author, origin any, f
 		if err != nil {
 			return writePlan{}, &callerError{err}
 		}
-		return w.plan(cur, text)
+		return w.plan(cur, text, by)
 	}
 	res, err := w.change(ctx, c)
 	var own *callerError
@@ -187,7 +187,7 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 	n.stamp = stamp
 	n.replaced(cur)
 	rec := n.changeDoc(cur.raw, plan.edits, c.by)
-	rec.Author, rec.Session, rec.FrontMatter = c.by.Name, c.by.Session, plan.frontMatter
+	plan.describe(&rec, c.by)
 	err = n.keep(at, raw, append(records, rec))
 	ev := n.succeed(cur, raw, modTime)
 	res := Result{
@@ -199,24 +199,39 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 }
 
 func countSuggestions(raw string) int {
-	n := 0
-	for _, s := range diffwrap.Suggestions(raw) {
-		if isPending(s) {
-			n++
-		}
-	}
-	return n
+	return len(diffwrap.Suggestions(raw))
 }
 
 // writePlan is how a new view text changes the raw text.
 type writePlan struct {
 	edits       []diffwrap.Edit
 	frontMatter *FrontMatterChange
+	decision    *Decision // set when a person decides
 	warnings    []string
 }
 
+// describe completes the record of a plan that was carried out. What an undo
+// puts back keeps its author.
+func (p *writePlan) describe(rec *Record, by Author) {
+	rec.Author, rec.Session, rec.FrontMatter, rec.Decision = by.Name, by.Session, p.frontMatter, p.decision
+	if p.decision != nil && p.decision.Verdict == Undone {
+		rec.Author, rec.Session = authorOf(p.decision.Items)
+	}
+}
+
+// authorOf is who made all of the items, if that is one.
+func authorOf(items []Decided) (author, session string) {
+	for i, d := range items {
+		if i > 0 && (d.Author != author || d.Session != session) {
+			return "", ""
+		}
+		author, session = d.Author, d.Session
+	}
+	return author, session
+}
+
 // plan decides, before anything is written, what text makes of cur's raw text.
-func (w *Workspace) plan(cur *Version, text string) (writePlan, error) {
+func (w *Workspace) plan(cur *Version, text string, by Author) (writePlan, error) {
 	switch {
 	case text == cur.text:
 		return writePlan{}, nil
@@ -231,11 +246,11 @@ func (w *Workspace) plan(cur *Version, text string) (writePlan, error) {
 	case w.o.Mode == Direct:
 		return writePlan{edits: directEdits(cur, text)}, nil
 	}
-	return w.suggest(cur.raw, text)
+	return w.suggest(cur.raw, text, by)
 }
 
-func (w *Workspace) suggest(raw, text string) (writePlan, error) {
-	lens := diffwrap.Options{FrontMatter: w.o.FrontMatter, Dialect: w.o.Dialect}
+func (w *Workspace) suggest(raw, text string, by Author) (writePlan, error) {
+	lens := diffwrap.Options{FrontMatter: w.o.FrontMatter, Dialect: w.o.Dialect, Author: by.Name, Now: time.Now().UTC()}
 	res, err := lens.Put(raw, text)
 	if err != nil {
 		return writePlan{}, &refusal{err}

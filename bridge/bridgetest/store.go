@@ -15,6 +15,8 @@ type Store struct {
 	mu    sync.Mutex // protects the following
 	docs  map[bridge.DocID]*bridge.History
 	paths map[bridge.Path]bridge.DocID
+
+	journal []bridge.JournalEntry // in the order of arrival; Path is not set
 }
 
 // DocID returns the document kept under p, or fs.ErrNotExist.
@@ -67,6 +69,9 @@ func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (u
 		rec.Seq = uint64(len(doc.Records) + 1)
 		rec.Update = bytes.Clone(rec.Update)
 		doc.Records = append(doc.Records, rec)
+		if rec.Journalled() {
+			s.journal = append(s.journal, bridge.JournalEntry{ID: id, Record: rec})
+		}
 	}
 	return uint64(len(doc.Records)), nil
 }
@@ -95,4 +100,23 @@ func (s *Store) Rename(oldPath, newPath bridge.Path) error {
 		s.paths[p] = id
 	}
 	return nil
+}
+
+// Journal returns the newest journalled records, newest first, at most limit.
+func (s *Store) Journal(limit int) ([]bridge.JournalEntry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var entries []bridge.JournalEntry
+	for _, e := range slices.Backward(s.journal) {
+		if len(entries) == limit {
+			break
+		}
+		for p, id := range s.paths {
+			if id == e.ID {
+				e.Path = p
+			}
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
 }

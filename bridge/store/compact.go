@@ -135,8 +135,8 @@ func (s *Store) flushDoc(tx *bolt.Tx, id bridge.DocID, m mark) error {
 }
 
 // compact merges the updates up to upTo into one. Of their records it keeps what
-// attribution and undo need: those of an author, those that changed front
-// matter, and the last one, which carries the number the next one follows.
+// attribution and undo need: those of an author, those that are journalled, and
+// the last one, which carries the number the next one follows.
 func (s *Store) compact(doc *bolt.Bucket, id bridge.DocID, upTo uint64) error {
 	records, err := readRecords(doc)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *Store) compact(doc *bolt.Bucket, id bridge.DocID, upTo uint64) error {
 	}
 	bucket := doc.Bucket([]byte(recordsBucket))
 	for i, rec := range records[:len(updates)] {
-		keep := rec.Author != "" || rec.FrontMatter != nil || i == len(updates)-1
+		keep := rec.Author != "" || rec.Journalled() || i == len(updates)-1
 		if err := shrink(bucket, rec, keep); err != nil {
 			return fmt.Errorf("record %d: %w", rec.Seq, err)
 		}

@@ -14,6 +14,7 @@
 //	docs/ID/path            its path; missing once another document took it over
 //	docs/ID/state           materialised seq (8 bytes, big endian), SHA-256 of the text
 //	docs/ID/base            seq (8 bytes), the updates up to seq merged into one
+//	journal/N               seq (8 bytes) and ID of the Nth record that Journal lists
 //	docs/ID/records/SEQ     length of the JSON (uvarint), the record as JSON, its update
 //
 // A version that this package does not know is bridge.ErrUnknownStore, and the

@@ -78,10 +78,15 @@ func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (s
 		}
 		records := doc.Bucket([]byte(recordsBucket))
 		seq = lastSeq(records)
-		for _, v := range values {
+		for i, v := range values {
 			seq++
 			if err := records.Put(seqKey(seq), v); err != nil {
 				return err
+			}
+			if recs[i].Journalled() {
+				if err := note(tx, id, seq); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

@@ -23,6 +23,7 @@ const (
 	pathsBucket   = "paths"
 	docsBucket    = "docs"
 	recordsBucket = "records"
+	journalBucket = "journal"
 	versionKey    = "version"
 	pathKey       = "path"
 	stateKey      = "state"
@@ -34,7 +35,7 @@ func emptyUpdate() []byte { return []byte{0, 0} }
 
 // layOut makes the buckets of a new file.
 func layOut(tx *bolt.Tx) error {
-	for _, name := range []string{metaBucket, pathsBucket, docsBucket} {
+	for _, name := range []string{metaBucket, pathsBucket, docsBucket, journalBucket} {
 		if _, err := tx.CreateBucket([]byte(name)); err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ func checkVersion(tx *bolt.Tx) error {
 // walk visits every key, and so every page but those of large values: a file
 // that was cut off or overwritten shows here, before anything relies on it.
 func walk(tx *bolt.Tx) error {
-	for _, name := range []string{pathsBucket, docsBucket} {
+	for _, name := range []string{pathsBucket, docsBucket, journalBucket} {
 		if tx.Bucket([]byte(name)) == nil {
 			return damaged("it has no " + name)
 		}

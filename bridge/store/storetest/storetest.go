@@ -36,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) bridge.Store) {
 		{"Materialized", testMaterialized},
 		{"Concurrent", testConcurrent},
 		{"LongHistory", testLongHistory},
+		{"Journal", testJournal},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -282,5 +283,39 @@ func testLongHistory(t *testing.T, s bridge.Store) {
 	}
 	if last := h.Records[len(h.Records)-1].Seq; last != n || got != authors {
 		t.Errorf("last record is %d and %d have an author, want %d and %d", last, got, n, authors)
+	}
+}
+
+func testJournal(t *testing.T, s bridge.Store) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	add := func(id bridge.DocID, p bridge.Path, what string, journalled bool) {
+		rec := Record(doc, what)
+		if journalled {
+			rec.Decision = &bridge.Decision{Batch: what, Verdict: bridge.Accepted, Before: "b", After: "a"}
+		}
+		if _, err := s.Append(id, p, rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("d1", "A.md", "one", true)
+	add("d2", "B.md", "two", false)
+	add("d2", "B.md", "three", true)
+	add("d1", "A.md", "four", true)
+	if err := s.Rename("A.md", "C.md"); err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int{0, 2, 10} {
+		entries, err := s.Journal(limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range entries {
+			got = append(got, fmt.Sprintf("%s %s %d %s", e.Path, e.ID, e.Seq, e.Decision.Batch))
+		}
+		want := []string{"C.md d1 2 four", "B.md d2 2 three", "C.md d1 1 one"}
+		if want = want[:min(limit, len(want))]; !slices.Equal(got, want) {
+			t.Errorf("Journal(%d) = %q, want %q", limit, got, want)
+		}
 	}
 }

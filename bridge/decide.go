@@ -1,0 +1,285 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Verdict is what became of a suggestion.
+type Verdict string
+
+const (
+	Accepted Verdict = "accepted"
+	Rejected Verdict = "rejected"
+	// Changed: a person made something else of it.
+	Changed Verdict = "changed"
+	// Undone: an earlier decision or front matter change was taken back.
+	Undone Verdict = "undone"
+)
+
+// Decision is the journal's account of a person's decision on one note.
+type Decision struct {
+	Batch   string    `json:"batch"` // what was decided in one go
+	Verdict Verdict   `json:"verdict"`
+	By      string    `json:"by,omitempty"`
+	Items   []Decided `json:"items,omitempty"`
+	// Undoes names the batch that this decision took back.
+	Undoes string `json:"undoes,omitempty"`
+	// Before and After are the note's raw texts.
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// Decided is one suggestion that was decided on.
+type Decided struct {
+	ID       string   `json:"id"`
+	Kind     string   `json:"kind"`
+	Line     int      `json:"line"`
+	Old      string   `json:"old"`
+	New      string   `json:"new"`
+	Author   string   `json:"author,omitempty"`
+	Session  string   `json:"session,omitempty"`
+	Comments []string `json:"comments,omitempty"`
+}
+
+// Outcome says what a Decide or an Undo did.
+type Outcome struct {
+	Batch   string // names it for Undo and in the journal
+	Decided []Suggestion
+	Missing []string       // ids that no pending suggestion has (any more)
+	Failed  map[Path]error // notes that could not be changed; they are as they were
+	Notes   int            // notes that changed
+}
+
+// decideAtOnce is how many notes are decided at the same time: each one waits
+// for the disk most of the time, and waiting together they share its syncs.
+const decideAtOnce = 32
+
+// Decide accepts or rejects the suggestions with the given ids, one transaction
+// for each note. A note that changed meanwhile is decided as it is now.
+func (w *Workspace) Decide(ctx context.Context, ids []string, verdict Verdict, by Author) (Outcome, error) {
+	if verdict != Accepted && verdict != Rejected {
+		return Outcome{}, fmt.Errorf("verdict %q is neither accepted nor rejected", verdict)
+	}
+	if w.o.ReadOnly {
+		return Outcome{}, &Error{"decide", "", ErrReadOnly}
+	}
+	pending, err := w.Suggestions(ctx, "")
+	if err != nil {
+		return Outcome{}, err
+	}
+	byNote := make(map[Path][]string)
+	out := Outcome{Batch: newBatch(), Failed: make(map[Path]error)}
+	known := make(map[string]Path, len(pending))
+	for _, s := range pending {
+		known[s.ID] = s.Path
+	}
+	for _, id := range ids {
+		if p, ok := known[id]; ok {
+			byNote[p] = append(byNote[p], id)
+		} else {
+			out.Missing = append(out.Missing, id)
+		}
+	}
+	each := func(p Path) ([]Suggestion, error) {
+		return w.decideNote(ctx, p, byNote[p], Decision{Batch: out.Batch, Verdict: verdict, By: by.Name}, by)
+	}
+	out.collect(ctx, byNote, each)
+	return out, ctx.Err()
+}
+
+// collect runs each for every note and gathers what came of it.
+func (o *Outcome) collect(ctx context.Context, notes map[Path][]string, each func(Path) ([]Suggestion, error)) {
+	var mu sync.Mutex // protects o
+	var g errgroup.Group
+	g.SetLimit(decideAtOnce)
+	for p := range notes {
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return nil
+			}
+			decided, err := each(p)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				o.Failed[p] = err
+				return nil
+			}
+			o.Decided = append(o.Decided, decided...)
+			o.Notes++
+			return nil
+		})
+	}
+	g.Wait()
+	slices.SortFunc(o.Decided, func(a, b Suggestion) int {
+		if c := strings.Compare(string(a.Path), string(b.Path)); c != 0 {
+			return c
+		}
+		return a.Start - b.Start
+	})
+}
+
+// newBatch names what is decided in one go; later ones sort later.
+func newBatch() string {
+	return time.Now().UTC().Format("20060102T150405.000") + "-" + string(newDocID()[:4])
+}
+
+// decideNote decides on the suggestions of one note that have the given ids.
+func (w *Workspace) decideNote(ctx context.Context, p Path, ids []string, d Decision, by Author) ([]Suggestion, error) {
+	var chosen []Suggestion
+	_, err := w.change(ctx, change{path: p, by: by, plan: func(n *note, cur *Version) (writePlan, error) {
+		all, err := n.suggestions(p, cur)
+		if err != nil {
+			return writePlan{}, err
+		}
+		chosen = slices.DeleteFunc(all, func(s Suggestion) bool { return !slices.Contains(ids, s.ID) })
+		return decisionPlan(cur, chosen, d), nil
+	}})
+	return chosen, err
+}
+
+func decisionPlan(cur *Version, chosen []Suggestion, d Decision) writePlan {
+	marks := make([]diffwrap.Suggestion, len(chosen))
+	for i, s := range chosen {
+		marks[i] = s.Suggestion
+		d.Items = append(d.Items, Decided{
+			s.ID, s.Kind.String(), s.Line, s.Old, s.New, s.Author, s.Session, s.Comments,
+		})
+	}
+	edits := diffwrap.Accept(cur.raw, marks...)
+	if d.Verdict == Rejected {
+		edits = diffwrap.Reject(cur.raw, marks...)
+	}
+	d.Before, d.After = cur.raw, diffwrap.Apply(cur.raw, edits)
+	return writePlan{edits: edits, decision: &d}
+}
+
+// Journal lists the newest decisions and front matter changes of the
+// workspace, newest first, at most limit.
+func (w *Workspace) Journal(limit int) ([]JournalEntry, error) {
+	var all []JournalEntry
+	for _, f := range w.folders() {
+		list, err := f.store.Journal(limit)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range list {
+			if e.Path != "" {
+				e.Path = f.node.path().Join(string(e.Path))
+			}
+			all = append(all, e)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b JournalEntry) int { return b.Time.Compare(a.Time) })
+	return all[:min(limit, len(all))], nil
+}
+
+// undoReach is how far back Undo looks for the batch it is given.
+const undoReach = 20_000
+
+// ErrNothingToUndo says that the journal has no such batch, or that it has been
+// taken back already.
+var ErrNothingToUndo = errors.New("nothing to undo")
+
+// Undo takes back a batch of decisions, or one front matter change, by its name
+// in the journal; "" means the newest that has not been taken back. What was
+// written in the notes since stays.
+func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome, error) {
+	if w.o.ReadOnly {
+		return Outcome{}, &Error{"undo", "", ErrReadOnly}
+	}
+	journal, err := w.Journal(undoReach)
+	if err != nil {
+		return Outcome{}, err
+	}
+	entries := undoable(journal, batch)
+	if len(entries) == 0 {
+		return Outcome{}, ErrNothingToUndo
+	}
+	out := Outcome{Batch: newBatch(), Failed: make(map[Path]error)}
+	byNote := make(map[Path][]string)
+	entryOf := make(map[Path]JournalEntry)
+	for _, e := range entries {
+		if e.Path == "" {
+			out.Failed[Path(e.ID)] = fs.ErrNotExist
+			continue
+		}
+		byNote[e.Path], entryOf[e.Path] = nil, e
+	}
+	out.collect(ctx, byNote, func(p Path) ([]Suggestion, error) { return w.undoNote(ctx, p, entryOf[p], out.Batch, by) })
+	return out, ctx.Err()
+}
+
+// BatchOf names a journal entry for Undo.
+func (e JournalEntry) BatchOf() string {
+	if e.Decision != nil {
+		return e.Decision.Batch
+	}
+	return fmt.Sprintf("%s-%d", e.ID[:min(8, len(e.ID))], e.Seq)
+}
+
+// undoable are the entries of a batch that has not been taken back, or of the
+// newest such batch.
+func undoable(journal []JournalEntry, batch string) []JournalEntry {
+	undone := make(map[string]bool)
+	var entries []JournalEntry
+	for _, e := range journal {
+		if e.Decision != nil && e.Decision.Verdict == Undone {
+			undone[e.Decision.Undoes] = true
+			continue
+		}
+		name := e.BatchOf()
+		if undone[name] {
+			continue
+		}
+		if batch == "" {
+			batch = name
+		}
+		if name == batch {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// undoNote takes back one entry in its note and returns the suggestions that
+// are pending again.
+func (w *Workspace) undoNote(ctx context.Context, p Path, e JournalEntry, batch string, by Author) ([]Suggestion, error) {
+	res, err := w.change(ctx, change{path: p, by: by, plan: func(_ *note, cur *Version) (writePlan, error) {
+		before, after := e.sides(cur.raw)
+		shared := keptSpans(len(after), diffwrap.Diff(after, cur.raw))
+		raw := rebase(after, cur.raw, shared, diffwrap.Diff(after, before))
+		d := &Decision{Batch: batch, Verdict: Undone, By: by.Name, Undoes: e.BatchOf(), Before: cur.raw, After: raw}
+		if e.Decision != nil {
+			d.Items = e.Decision.Items
+		}
+		return writePlan{edits: diffwrap.Diff(cur.raw, raw), decision: d}, nil
+	}})
+	if err != nil || !res.Changed || e.Decision == nil {
+		return nil, err
+	}
+	pending, err := w.Suggestions(ctx, p)
+	return slices.DeleteFunc(pending, func(s Suggestion) bool {
+		return !slices.ContainsFunc(e.Decision.Items, func(d Decided) bool { return d.ID == s.ID })
+	}), err
+}
+
+// sides are the raw texts before and after the entry; of a front matter change,
+// with the rest of the note as it is now.
+func (e JournalEntry) sides(cur string) (before, after string) {
+	if e.Decision != nil {
+		return e.Decision.Before, e.Decision.After
+	}
+	end, _ := diffwrap.FrontMatter(cur)
+	return e.FrontMatter.Before + cur[end:], e.FrontMatter.After + cur[end:]
+}

@@ -1,0 +1,148 @@
+package bridge_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+var ann, person = bridge.Author{Name: "ann", Session: "s1"}, bridge.Author{Name: "person"}
+
+func ids(list []bridge.Suggestion) []string {
+	var out []string
+	for _, s := range list {
+		out = append(out, s.ID)
+	}
+	return out
+}
+
+func decide(t *testing.T, ws *bridge.Workspace, verdict bridge.Verdict, ids ...string) bridge.Outcome {
+	t.Helper()
+	out, err := ws.Decide(t.Context(), ids, verdict, person)
+	if err != nil || len(out.Failed) > 0 {
+		t.Fatalf("%s %v: %v, %v", verdict, ids, err, out.Failed)
+	}
+	return out
+}
+
+func undo(t *testing.T, ws *bridge.Workspace, batch string) bridge.Outcome {
+	t.Helper()
+	out, err := ws.Undo(t.Context(), batch, person)
+	if err != nil || len(out.Failed) > 0 {
+		t.Fatalf("undo %q: %v, %v", batch, err, out.Failed)
+	}
+	return out
+}
+
+func TestDecideOneByOne(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "one\ntwo\nthree\n"})
+	write(t, f.Workspace, plan, bridge.Write{Text: "ONE\ntwo\nTHREE\n", By: ann})
+	list := pendingOf(t, f.Workspace)
+	if len(list) != 2 {
+		t.Fatalf("suggestions %+v", list)
+	}
+	out := decide(t, f.Workspace, bridge.Accepted, list[0].ID, "no such id")
+	if len(out.Decided) != 1 || out.Notes != 1 || len(out.Missing) != 1 || out.Missing[0] != "no such id" {
+		t.Errorf("outcome %+v", out)
+	}
+	if got, want := f.SourceText(plan), "ONE\ntwo\n{--three--}{++THREE++}\n"; got != want {
+		t.Errorf("after accepting one: %q, want %q", got, want)
+	}
+	decide(t, f.Workspace, bridge.Rejected, list[1].ID)
+	if got := f.SourceText(plan); got != "ONE\ntwo\nthree\n" {
+		t.Errorf("after rejecting the other: %q", got)
+	}
+	if left := pendingOf(t, f.Workspace); len(left) != 0 {
+		t.Errorf("still pending: %+v", left)
+	}
+	journal, err := f.Journal(10)
+	if err != nil || len(journal) != 2 || journal[0].Decision.Verdict != bridge.Rejected || journal[1].Path != plan {
+		t.Fatalf("journal %+v, %v", journal, err)
+	}
+	if d := journal[1].Decision.Items[0]; d.Old != "one" || d.New != "ONE" || d.Author != "ann" || d.Session != "s1" {
+		t.Errorf("journal's item %+v", d)
+	}
+}
+
+func TestUndo(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "one\ntwo\nthree\n"})
+	write(t, f.Workspace, plan, bridge.Write{Text: "ONE\ntwo\nTHREE\n", By: ann})
+	pending := f.SourceText(plan)
+	decide(t, f.Workspace, bridge.Accepted, ids(pendingOf(t, f.Workspace))...)
+	undo(t, f.Workspace, "")
+	if got := f.SourceText(plan); got != pending {
+		t.Errorf("after undo %q, want the bytes before, %q", got, pending)
+	}
+	list := pendingOf(t, f.Workspace)
+	if len(list) != 2 || list[0].Author != "ann" || list[0].Session != "s1" {
+		t.Errorf("pending again: %+v, want ann's", list)
+	}
+	if _, err := f.Undo(t.Context(), "", person); !errors.Is(err, bridge.ErrNothingToUndo) {
+		t.Errorf("undo of an undo: %v", err)
+	}
+}
+
+func TestUndoKeepsWhatWasTypedSince(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "one two three\nend\n"})
+	write(t, f.Workspace, plan, bridge.Write{Text: "one TWO three\nend\n", By: ann})
+	out := decide(t, f.Workspace, bridge.Rejected, ids(pendingOf(t, f.Workspace))...)
+	f.Person(plan, "typed above\none two three\nend, typed\n")
+	undo(t, f.Workspace, out.Batch)
+	if got, want := f.SourceText(plan), "typed above\none {--two--}{++TWO++} three\nend, typed\n"; got != want {
+		t.Errorf("after undo %q, want %q", got, want)
+	}
+}
+
+func TestUndoOfFrontMatter(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "---\nstatus: draft\n---\nBody.\n"})
+	write(t, f.Workspace, plan, bridge.Write{Text: "---\nstatus: done\n---\nBody.\n", By: ann})
+	journal, err := f.Journal(10)
+	if err != nil || len(journal) != 1 || journal[0].FrontMatter == nil || journal[0].Author != "ann" {
+		t.Fatalf("journal %+v, %v", journal, err)
+	}
+	f.Person(plan, "---\nstatus: done\n---\nBody, typed.\n")
+	undo(t, f.Workspace, journal[0].BatchOf())
+	if got, want := f.SourceText(plan), "---\nstatus: draft\n---\nBody, typed.\n"; got != want {
+		t.Errorf("after undo %q, want %q", got, want)
+	}
+}
+
+func TestDecideManyNotes(t *testing.T) {
+	const notes = 60
+	files := make(map[string]string)
+	for i := range notes {
+		files[fmt.Sprintf("Notes/%d.md", i)] = fmt.Sprintf("a %d b\n\nc\n", i)
+	}
+	for _, verdict := range []bridge.Verdict{bridge.Accepted, bridge.Rejected} {
+		f := bridgetest.New(t, files)
+		before := make(map[string]string)
+		for p, text := range files {
+			write(t, f.Workspace, bridge.Path(p), bridge.Write{Text: strings.ToUpper(text), By: ann})
+			before[p] = f.SourceText(p)
+		}
+		out := decide(t, f.Workspace, verdict, ids(pendingOf(t, f.Workspace))...)
+		if out.Notes != notes {
+			t.Errorf("%d notes %s, want %d", out.Notes, verdict, notes)
+		}
+		for p := range files {
+			want := diffwrap.Accepted(before[p])
+			if verdict == bridge.Rejected {
+				want = diffwrap.Original(before[p])
+			}
+			if got := f.SourceText(p); got != want {
+				t.Errorf("%s after all %s: %q, want %q", p, verdict, got, want)
+			}
+		}
+		undo(t, f.Workspace, out.Batch)
+		for p := range files {
+			if got := f.SourceText(p); got != before[p] {
+				t.Errorf("%s after undo: %q, want %q", p, got, before[p])
+			}
+		}
+	}
+}

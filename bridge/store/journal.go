@@ -1,0 +1,59 @@
+package store
+
+import (
+	"encoding/binary"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// The journal is an index: each entry, numbered in the order of arrival, names a
+// record by its number and its document's id.
+
+// note adds a record to the journal.
+func note(tx *bolt.Tx, id bridge.DocID, seq uint64) error {
+	journal := tx.Bucket([]byte(journalBucket))
+	n, err := journal.NextSequence()
+	if err != nil {
+		return err
+	}
+	return journal.Put(seqKey(n), append(seqKey(seq), id...))
+}
+
+// Journal returns the newest journalled records, newest first, at most limit.
+func (s *Store) Journal(limit int) (entries []bridge.JournalEntry, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		entries = nil
+		c := tx.Bucket([]byte(journalBucket)).Cursor()
+		for k, v := c.Last(); k != nil && len(entries) < limit; k, v = c.Prev() {
+			e, err := journalEntry(tx, v)
+			if err != nil {
+				return err
+			}
+			entries = append(entries, e)
+		}
+		return nil
+	})
+	return entries, s.fail("read journal", err)
+}
+
+// journalEntry reads the record that the index names by v.
+func journalEntry(tx *bolt.Tx, v []byte) (e bridge.JournalEntry, err error) {
+	if len(v) <= 8 {
+		return e, damaged("a journal entry is cut off")
+	}
+	e.ID = bridge.DocID(v[8:])
+	doc := document(tx, e.ID)
+	if doc == nil {
+		return e, damaged("the journal names a document that is not there")
+	}
+	e.Path = bridge.Path(doc.Get([]byte(pathKey)))
+	key := seqKey(binary.BigEndian.Uint64(v))
+	value := doc.Bucket([]byte(recordsBucket)).Get(key)
+	if value == nil {
+		return e, damaged("the journal names a record that is not there")
+	}
+	e.Record, err = decodeRecord(key, value)
+	return e, err
+}
