@@ -185,6 +185,9 @@ func sameButBreaks(a, b string) bool {
 	a, b = trimBreak(a), trimBreak(b)
 	for a != "" && b != "" {
 		n := commonPrefix(a, b)
+		if n > 0 && a[n-1] == '\r' {
+			n-- // the next line feed belongs to it
+		}
 		a, b = a[n:], b[n:]
 		switch {
 		case strings.HasPrefix(a, "\r\n") && strings.HasPrefix(b, "\n"):
