@@ -63,10 +63,10 @@ func (s *store) addClient(id ClientID) uint32 {
 // narrow returns the table index and the low bits by which an item names the
 // clock of the client home.
 func (s *store) narrow(home uint32, clock uint64) (index, low uint32) {
-	if clock>>32 == 0 {
-		return home, uint32(clock)
+	if clock>>32 != 0 {
+		home = s.wideEntry(home, clock>>32)
 	}
-	return s.wideEntry(home, clock>>32), uint32(clock)
+	return home, uint32(clock)
 }
 
 func (s *store) wideEntry(home uint32, block uint64) uint32 {

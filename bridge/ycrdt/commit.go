@@ -16,7 +16,6 @@ func (tx *Txn) commit() {
 	for _, b := range tx.changed {
 		b.committed.Store(nil)
 	}
-	tx.open = false
 }
 
 // empty reports whether nothing has changed.

@@ -37,7 +37,7 @@ type comparison struct {
 func BenchmarkYjs(b *testing.B) {
 	startPeer(b) // skips without Node
 	c := &comparison{b: b, dir: b.TempDir()}
-	b4 := newTrace(b4Edits, 1, 3)
+	b4 := newTrace(b4Edits, 1, b4Jump)
 	c.trace("b4", b4)
 	c.single(b4)
 	c.notes("plain", plainNote)
@@ -290,7 +290,7 @@ func editedNote(r *rand.Rand) []byte {
 
 // longLived measures a document with a million edits by fifty writers.
 func (c *comparison) longLived() {
-	trace := newTrace(1_000_000, 50, 3)
+	trace := newTrace(1_000_000, 50, b4Jump)
 	c.trace("long", trace)
 	yjs, own, state := c.edit("long", trace)
 	c.add("long-lived: 1,000,000 edits by 50 clients", 0.10, 0.04, "ms", yjs, own)

@@ -88,8 +88,8 @@ func (d *Doc) Transact(origin any, fn func(*Txn)) {
 // finish commits the running transaction and queues its events.
 func (d *Doc) finish() {
 	tx := &d.txn
+	defer tx.end()
 	if tx.empty() {
-		tx.open = false
 		return
 	}
 	tx.deletes.normalize()

@@ -117,7 +117,7 @@ const scanList = 16
 
 func (c *conflictScan) reset() {
 	if len(c.items) >= scanList {
-		c.order = nil
+		c.items, c.order = nil, nil
 	}
 	c.items = c.items[:0]
 }

@@ -1,5 +1,7 @@
 package ycrdt
 
+import "strings"
+
 // A Text is a shared sequence of characters. Positions and lengths count
 // UTF-16 units, as in Yjs and JavaScript: a character outside of the Basic
 // Multilingual Plane, such as an emoji, counts two.
@@ -186,19 +188,17 @@ func (s *store) text(b *branch) string {
 	if v := b.committed.Load(); v != nil && b.changed != s.epoch {
 		return v.text
 	}
-	n := 0
+	var text strings.Builder
+	text.Grow(b.length) // exact for ASCII
 	for r := b.start; r != 0; r = s.items[r].right {
 		if it := &s.items[r]; it.kind == kindString && !it.deleted() {
-			n += int(it.size)
+			text.Write(s.bytesOf(it))
 		}
 	}
-	buf := make([]byte, 0, n)
-	for r := b.start; r != 0; r = s.items[r].right {
-		if it := &s.items[r]; it.kind == kindString && !it.deleted() {
-			buf = append(buf, s.bytesOf(it)...)
-		}
+	if text.Cap() > text.Len()+text.Len()/8 {
+		return strings.Clone(text.String())
 	}
-	return string(buf)
+	return text.String()
 }
 
 // A Run is a stretch of visible text whose units have consecutive IDs: the

@@ -31,10 +31,29 @@ func (tx *Txn) begin(origin any, local bool) {
 	tx.epoch++
 	tx.garbage = false
 	tx.store.epoch = tx.epoch
-	tx.touched = tx.touched[:0]
-	tx.deletes = tx.deletes[:0]
-	tx.mergeAt = tx.mergeAt[:0]
-	tx.changed = tx.changed[:0]
+}
+
+// maxScratch is how many elements of each working list a document keeps from
+// one transaction to the next.
+const maxScratch = 32
+
+// end forgets the working lists of tx. Those of a large transaction, such as
+// loading, are not kept.
+func (tx *Txn) end() {
+	tx.open, tx.origin = false, nil
+	tx.touched = reuse(tx.touched)
+	tx.deletes = reuse(tx.deletes)
+	tx.mergeAt = reuse(tx.mergeAt)
+	tx.descents = reuse(tx.descents)
+	clear(tx.changed)
+	tx.changed = reuse(tx.changed)
+}
+
+func reuse[S ~[]E, E any](list S) S {
+	if cap(list) > maxScratch {
+		return nil
+	}
+	return list[:0]
 }
 
 // touch notes that the clock of the client advances.

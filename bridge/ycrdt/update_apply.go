@@ -60,6 +60,7 @@ func (tx *Txn) apply(u *scannedUpdate) {
 	pending := &tx.store.pending
 	for u != nil {
 		tx.store.reserve(u.structs, u.content)
+		tx.deletes = slices.Grow(tx.deletes, len(u.deletes))
 		rest := (&planner{store: tx.store, tx: tx}).run(u)
 		retry := pending.ready(tx.store)
 		pending.addStructs(rest)

@@ -1,6 +1,8 @@
 package ycrdt
 
 import (
+	"iter"
+
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
 
@@ -49,7 +51,7 @@ func (s *store) encodeState(have StateVector) []byte {
 	for _, home := range lacking {
 		e.client(home, have[s.clients[home].id])
 	}
-	return s.deleteSet(active).appendTo(e.dst)
+	return s.appendDeletes(e.dst, active)
 }
 
 // encodeTransaction encodes what tx, which is committed, has changed.
@@ -63,25 +65,66 @@ func (s *store) encodeTransaction(tx *Txn) []byte {
 	return tx.deletes.appendTo(e.dst)
 }
 
-// deleteSet returns everything that is deleted, for clients in descending order.
-func (s *store) deleteSet(clients []uint32) deleteSet {
-	var ds deleteSet
-	for _, home := range clients {
-		c := &s.clients[home]
-		for i := range c.index.chunks {
-			ch := &c.index.chunks[i]
-			clock := ch.first
-			for j := range ch.len() {
-				it := &s.items[ch.at(j)]
-				n := it.units()
-				if it.deleted() {
-					ds.add(c.id, clock, n)
+// deletedRuns iterates over the deleted ranges, as clock and length, of one client.
+func (s *store) deletedRuns(home uint32) iter.Seq2[uint64, uint64] {
+	return func(yield func(clock, length uint64) bool) {
+		start, clock := uint64(0), uint64(0) // of the run; what comes next
+		chunks := s.clients[home].index.chunks
+		for i := range chunks {
+			for j := range chunks[i].len() {
+				it := &s.items[chunks[i].at(j)]
+				if n := it.units(); it.deleted() {
+					clock += n
+					continue
+				} else if clock > start && !yield(start, clock-start) {
+					return
+				} else {
+					clock += n
 				}
-				clock += n
+				start = clock
 			}
+		}
+		if clock > start {
+			yield(start, clock-start)
+		}
+	}
+}
+
+// deleteSet returns everything that is deleted, for clients in descending order.
+func (s *store) deleteSet(clients []uint32) (ds deleteSet) {
+	for _, home := range clients {
+		for clock, length := range s.deletedRuns(home) {
+			ds = append(ds, idRange{s.clients[home].id, clock, length})
 		}
 	}
 	return ds
+}
+
+// appendDeletes appends the wire form of deleteSet(clients).
+func (s *store) appendDeletes(dst []byte, clients []uint32) []byte {
+	runs := make([]uint64, len(clients))
+	withRuns := uint64(0)
+	for i, home := range clients {
+		for range s.deletedRuns(home) {
+			runs[i]++
+		}
+		if runs[i] > 0 {
+			withRuns++
+		}
+	}
+	dst = lib0.AppendUint(dst, withRuns)
+	for i, home := range clients {
+		if runs[i] == 0 {
+			continue
+		}
+		dst = lib0.AppendUint(dst, uint64(s.clients[home].id))
+		dst = lib0.AppendUint(dst, runs[i])
+		for clock, length := range s.deletedRuns(home) {
+			dst = lib0.AppendUint(dst, clock)
+			dst = lib0.AppendUint(dst, length)
+		}
+	}
+	return dst
 }
 
 // An encoder writes structs of the store.

@@ -73,20 +73,25 @@ func (r *Reader) Fail(err error) {
 
 // Byte reads one byte.
 func (r *Reader) Byte() byte {
-	if r.off >= len(r.buf) {
-		r.Fail(ErrTruncated)
-		return 0
+	if i := r.off; i < len(r.buf) {
+		r.off = i + 1
+		return r.buf[i]
 	}
-	b := r.buf[r.off]
-	r.off++
-	return b
+	return r.truncated()
+}
+
+func (r *Reader) truncated() byte {
+	r.Fail(ErrTruncated)
+	return 0
 }
 
 // Uint reads an unsigned variable-length integer of at most [MaxInt].
 func (r *Reader) Uint() uint64 {
-	if r.off < len(r.buf) && r.buf[r.off] < 0x80 {
-		r.off++
-		return uint64(r.buf[r.off-1])
+	if i := r.off; i < len(r.buf) {
+		if b := r.buf[i]; b < 0x80 {
+			r.off = i + 1
+			return uint64(b)
+		}
 	}
 	return r.longUint()
 }
@@ -96,6 +101,14 @@ func (r *Reader) Uint() uint64 {
 // into 63 bits.
 func (r *Reader) longUint() uint64 {
 	b := r.buf[r.off:]
+	if len(b) > 2 && b[1] < 0x80 {
+		r.off += 2
+		return uint64(b[0]&0x7f) | uint64(b[1])<<7
+	}
+	if len(b) > 2 && b[2] < 0x80 {
+		r.off += 3
+		return uint64(b[0]&0x7f) | uint64(b[1]&0x7f)<<7 | uint64(b[2])<<14
+	}
 	if len(b) > 9 {
 		b = b[:9]
 	}
