@@ -167,6 +167,31 @@ os.rename('note.md.tmp.7.abc', 'note.md')`}},
 	}
 }
 
+// A person's save in place is seen half done: emptied, and a moment later
+// written. A program that had read the note before still changes only its words.
+func TestWriteAfterATornSave(t *testing.T) {
+	requireTools(t, "python3")
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore, "other.md": "other\n"}))
+	writer := startWaitingWriter(t, m.path(""), []string{"python3", "-c", `
+import sys
+text = open('note.md').read()
+print('read', flush=True); sys.stdin.readline()
+open('note.md', 'w').write(text.replace('six', 'seven'))`})
+	if err := os.Truncate(m.vaultPath("note.md"), 0); err != nil {
+		t.Fatal(err)
+	}
+	// By the time a later change is shown, the empty file has been noticed,
+	// whether or not it was believed.
+	obsidianSave(t, m.vaultPath("other.md"), "changed\n")
+	waitForText(t, m, "other.md", "changed\n")
+	persons := strings.Replace(saveBefore, "at six, and", "at six today, and", 1)
+	obsidianSave(t, m.vaultPath("note.md"), persons)
+	waitForText(t, m, "note.md", persons)
+	writer.finish(t)
+	m.checkSuggested(t, "note.md", persons, strings.Replace(persons, "six", "seven", 1))
+}
+
 // waitingWriter is a program that has read a note and waits to be told to write.
 type waitingWriter struct {
 	cmd *exec.Cmd
