@@ -67,17 +67,6 @@ func (c *tools) ok(name string, args ...any) string {
 	return text
 }
 
-// fails is the text of a call that must be refused.
-func (c *tools) fails(name string, args ...any) string {
-	c.t.Helper()
-	res := c.call(name, args...)
-	text := strings.Join(res.Text, "\n[block]\n")
-	if !res.IsError {
-		c.t.Fatalf("%s %v succeeds: %s", name, args, text)
-	}
-	return text
-}
-
 // rpc is a client on a stream.
 type rpc struct {
 	t  testing.TB

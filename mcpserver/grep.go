@@ -165,7 +165,8 @@ func (job *search) chosen(notes []*indexed) []*indexed {
 }
 
 // searchNote returns the entries for one note.
-func (job *search) searchNote(p bridge.Path, text string) []string {
+func (job *search) searchNote(p bridge.Path, v *bridge.Version) []string {
+	text := v.Text()
 	switch job.mode {
 	case modeFiles:
 		if job.pattern.Matches(text) {

@@ -16,13 +16,14 @@ import (
 // enough to keep every core busy, few enough to stop early.
 const batch = 256
 
-// scan calls look with the text of each of the notes that may match q's pattern, on
+// scan calls look with each of the notes that may match q's pattern, on
 // several goroutines; then take with what look returned, in the order of notes and
 // on the caller's goroutine, until take returns false. Notes that are gone or
 // offline are passed over.
-func scan[T any](ctx context.Context, x *index, notes []*indexed, q trigram.Query, look func(bridge.Path, string) T, take func(T) bool) error {
+func scan[T any](ctx context.Context, x *index, notes []*indexed, q trigram.Query, look func(bridge.Path, *bridge.Version) T, take func(T) bool) error {
 	results := make([]T, batch)
 	errs := make([]error, batch)
+	total := len(notes)
 	for len(notes) > 0 {
 		var part []*indexed
 		part, notes = nextBatch(notes, q)
@@ -37,6 +38,7 @@ func scan[T any](ctx context.Context, x *index, notes []*indexed, q trigram.Quer
 				return nil
 			}
 		}
+		progress(ctx, total-len(notes), total)
 	}
 	return ctx.Err()
 }
@@ -55,7 +57,7 @@ func nextBatch(notes []*indexed, q trigram.Query) (part, rest []*indexed) {
 	return part, nil
 }
 
-func scanNote[T any](ctx context.Context, x *index, n *indexed, look func(bridge.Path, string) T) (res T, err error) {
+func scanNote[T any](ctx context.Context, x *index, n *indexed, look func(bridge.Path, *bridge.Version) T) (res T, err error) {
 	if err := ctx.Err(); err != nil {
 		return res, err
 	}
@@ -68,7 +70,7 @@ func scanNote[T any](ctx context.Context, x *index, n *indexed, look func(bridge
 		return res, err
 	}
 	x.learn(n, before, v.Text())
-	return look(n.path, v.Text()), nil
+	return look(n.path, v), nil
 }
 
 // inParallel calls fn with 0 to n-1 on as many goroutines as there are cores and

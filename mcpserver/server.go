@@ -38,6 +38,7 @@ type Server struct {
 	mcp      *server.MCPServer
 	sessions *sessions // those of HTTP; a stream holds its own
 	index    *index
+	watches  *watches
 
 	mu      sync.Mutex // protects the following
 	closers []func()
@@ -71,7 +72,9 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	s.tools, _ = pick(o.Toolsets, o.ReadOnly || ws.Options().ReadOnly)
 	s.sessions = newSessions(s.newSession)
 	s.index = newIndex(ws)
+	s.watches = newWatches(ws, s.tellUpdated)
 	s.onClose(s.index.close)
+	s.onClose(s.watches.close)
 	hooks := new(server.Hooks)
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, _ *mcp.InitializeResult) {
 		s.session(ctx).setClient(req.Params.ClientInfo.Name)
@@ -80,6 +83,11 @@ func New(ws *bridge.Workspace, o Options) *Server {
 		server.WithTitle("relayfs: shared notes"),
 		server.WithInstructions(instructions(ws.Options(), s.tools)),
 		server.WithToolCapabilities(false),
+		server.WithResourceCapabilities(true, false),
+		server.WithPromptCapabilities(false),
+		server.WithCompletions(),
+		server.WithPromptCompletionProvider(completer{s}),
+		server.WithResourceCompletionProvider(completer{s}),
 		server.WithRecovery(),
 		server.WithLogger(s.log),
 		server.WithHooks(hooks),
@@ -87,6 +95,8 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	for _, t := range s.tools {
 		s.mcp.AddTool(t.definition(), s.handler(t))
 	}
+	s.addResources(hooks)
+	s.addPrompts()
 	return s
 }
 
@@ -95,7 +105,7 @@ func New(ws *bridge.Workspace, o Options) *Server {
 func (s *Server) As(author string) *Server {
 	o := s.o
 	o.Author = author
-	return &Server{ws: s.ws, o: o, log: s.log, tools: s.tools, mcp: s.mcp, sessions: s.sessions, index: s.index}
+	return &Server{ws: s.ws, o: o, log: s.log, tools: s.tools, mcp: s.mcp, sessions: s.sessions, index: s.index, watches: s.watches}
 }
 
 // definition is the tool as the protocol describes it. All four hints are set:
@@ -121,7 +131,7 @@ func (s *Server) handler(t tool) server.ToolHandlerFunc {
 				return nil, err
 			}
 		}
-		res := t.call(ctx, s.session(ctx), raw)
+		res := t.call(s.withProgress(ctx, req), s.session(ctx), raw)
 		if res.Err != nil {
 			s.log.Error("tool call failed", "tool", t.name, bridge.LogErr, res.Err)
 			return nil, res.Err

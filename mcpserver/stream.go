@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -44,6 +45,7 @@ func (s *Server) ServeStream(ctx context.Context, r io.Reader, w io.Writer, clie
 	if err := s.mcp.RegisterSession(ctx, st); err != nil {
 		return fmt.Errorf("session of %s: %w", client, err)
 	}
+	defer s.watches.end(st.SessionID())
 	defer s.mcp.UnregisterSession(ctx, st.SessionID())
 	ctx = s.mcp.WithContext(ctx, st)
 	st.others.Go(func() { st.notify(ctx) })
@@ -80,6 +82,15 @@ func (st *stream) Initialize()       { st.ready.Store(true) }
 func (st *stream) Initialized() bool { return st.ready.Load() }
 func (st *stream) NotificationChannel() chan<- mcp.JSONRPCNotification {
 	return st.notices
+}
+
+// SubscribeToResource and the rest of SessionWithResourceSubscriptions let the
+// newest protocol's subscriptions/listen subscribe; earlier ones go by hooks.
+func (st *stream) SubscribeToResource(uri string)     { st.server.watches.add(st.session.id, uri) }
+func (st *stream) UnsubscribeFromResource(uri string) { st.server.watches.remove(st.session.id, uri) }
+func (st *stream) SubscribedResources() []string      { return st.server.watches.of(st.session.id) }
+func (st *stream) IsSubscribedToResource(uri string) bool {
+	return slices.Contains(st.SubscribedResources(), uri)
 }
 
 // input is one line of a stream, or the error that ended it.

@@ -1,0 +1,145 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Notes are MCP resources, too: note:///Folder/Name.md. A client attaches them
+// to a conversation, and may ask to be told when they change.
+
+const (
+	noteScheme   = "note"
+	noteTemplate = "note:///{+path}"
+	noteType     = "text/markdown"
+	// resourcePage is how many notes one page of the list holds.
+	resourcePage = 500
+)
+
+// noteURI is the address of the note at p.
+func noteURI(p bridge.Path) string {
+	return (&url.URL{Scheme: noteScheme, Path: "/" + string(p)}).String()
+}
+
+// notePath is the path that an address names, as it is written there.
+func notePath(uri string) (string, error) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != noteScheme || u.Host != "" || u.Path == "" {
+		return "", fmt.Errorf("resource %q is not an address like note:///Folder/Name.md", uri)
+	}
+	return u.Path, nil
+}
+
+// addResources offers the notes as resources. The list is made when it is asked
+// for: to register every note with mcp-go would keep them all a second time.
+func (s *Server) addResources(hooks *server.Hooks) {
+	s.mcp.AddResourceTemplate(mcp.NewResourceTemplate(noteTemplate, "note",
+		mcp.WithTemplateTitle("Note"),
+		mcp.WithTemplateDescription("A Markdown note, with all pending suggestions accepted"),
+		mcp.WithTemplateMIMEType(noteType),
+	), s.readResource)
+	hooks.AddAfterListResources(func(ctx context.Context, _ any, req *mcp.ListResourcesRequest, res *mcp.ListResourcesResult) {
+		res.Resources, res.NextCursor = s.listResources(ctx, req.Params.Cursor)
+	})
+	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, req *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
+		s.watches.add(s.session(ctx).id, req.Params.URI)
+	})
+	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, req *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
+		s.watches.remove(s.session(ctx).id, req.Params.URI)
+	})
+}
+
+// readResource returns a note's text. The session has then been shown it.
+func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	name, err := notePath(req.Params.URI)
+	if err != nil {
+		return nil, err
+	}
+	sess := s.session(ctx)
+	p, v, err := sess.note(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	sess.show(p, v)
+	return []mcp.ResourceContents{mcp.TextResourceContents{URI: noteURI(p), MIMEType: noteType, Text: v.Text()}}, nil
+}
+
+// listResources is the page of notes after the cursor, which holds the path of
+// the last one before.
+func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Resource, mcp.Cursor) {
+	after, err := base64.StdEncoding.DecodeString(string(cursor))
+	if err != nil {
+		after = nil // mcp-go has refused it already
+	}
+	paths := s.notePaths(ctx)
+	i, found := slices.BinarySearch(paths, bridge.Path(after))
+	if found {
+		i++
+	}
+	page := paths[i:]
+	next := mcp.Cursor("")
+	if len(page) > resourcePage {
+		page = page[:resourcePage]
+		next = mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(page[len(page)-1])))
+	}
+	list := make([]mcp.Resource, 0, len(page))
+	for _, p := range page {
+		list = append(list, mcp.NewResource(noteURI(p), string(p), mcp.WithMIMEType(noteType)))
+	}
+	return list, next
+}
+
+// notePaths are the paths of all notes, in the order of their bytes.
+func (s *Server) notePaths(ctx context.Context) []bridge.Path {
+	notes, err := s.index.below(ctx, "")
+	if err != nil {
+		s.log.Warn("notes not listed", bridge.LogErr, err)
+		return nil
+	}
+	paths := make([]bridge.Path, len(notes))
+	for i, n := range notes {
+		paths[i] = n.path
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// complete returns the paths that begin with what was typed, and then those that
+// hold it, in any case: at most 100, as the protocol wants.
+func (s *Server) complete(ctx context.Context, typed string) *mcp.Completion {
+	const limit = 100
+	typed = strings.ToLower(strings.TrimPrefix(typed, "/"))
+	var begin, hold []string
+	for _, p := range s.notePaths(ctx) {
+		switch lower := strings.ToLower(string(p)); {
+		case strings.HasPrefix(lower, typed):
+			begin = append(begin, string(p))
+		case strings.Contains(lower, typed):
+			hold = append(hold, string(p))
+		}
+	}
+	all := append(begin, hold...)
+	return &mcp.Completion{Values: all[:min(limit, len(all))], Total: len(all), HasMore: len(all) > limit}
+}
+
+// completer completes paths wherever one is asked for.
+type completer struct{ s *Server }
+
+// CompletePromptArgument implements server.PromptCompletionProvider.
+func (c completer) CompletePromptArgument(ctx context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	return c.s.complete(ctx, a.Value), nil
+}
+
+// CompleteResourceArgument implements server.ResourceCompletionProvider.
+func (c completer) CompleteResourceArgument(ctx context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	return c.s.complete(ctx, a.Value), nil
+}

@@ -1,0 +1,192 @@
+package mcpserver_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver"
+)
+
+// Everything that was asked before the input ended is answered.
+func TestStreamAnswersBeforeItEnds(t *testing.T) {
+	_, srv := serve(t, map[string]string{"V/a.md": "foo\n"})
+	var in, out bytes.Buffer
+	for i := range 50 {
+		line, err := json.Marshal(map[string]any{
+			"jsonrpc": "2.0", "id": i, "method": "tools/call", "params": map[string]any{"name": "grep", "arguments": map[string]any{"pattern": "foo"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Write(append(line, '\n'))
+	}
+	if err := srv.ServeStream(t.Context(), &in, &out, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), `"V/a.md"`); n != 50 {
+		t.Errorf("%d of 50 calls are answered:\n%s", n, out.String())
+	}
+}
+
+func TestStreamErrors(t *testing.T) {
+	_, srv := serve(t, map[string]string{"V/a.md": "foo\n"})
+	for name, tt := range map[string]struct{ in, want string }{
+		"not JSON":       {"{\n", `"code":-32700`},
+		"no version":     {`{"id":1,"method":"ping"}` + "\n", `"code":-32600`},
+		"unknown method": {`{"jsonrpc":"2.0","id":1,"method":"no/such"}` + "\n", `"code":-32601`},
+		"unknown tool":   {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"zap"}}` + "\n", `"code":-32602`},
+		"empty lines":    {"\n\n" + `{"jsonrpc":"2.0","id":7,"method":"ping"}`, `"id":7`},
+		"notification":   {`{"jsonrpc":"2.0","method":"notifications/none"}` + "\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := srv.ServeStream(t.Context(), strings.NewReader(tt.in), &out, "test"); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(out.String(), tt.want) || tt.want == "" && out.Len() > 0 {
+				t.Errorf("got %s, want %s", out.String(), tt.want)
+			}
+		})
+	}
+}
+
+func TestStreamEndsWithItsContext(t *testing.T) {
+	_, srv := serve(t, map[string]string{"V/a.md": "foo\n"})
+	r, w := io.Pipe()
+	defer w.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- srv.ServeStream(ctx, r, io.Discard, "test") }()
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestStreamRefusesEndlessMessages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs 200 MB")
+	}
+	_, srv := serve(t, map[string]string{"V/a.md": "foo\n"})
+	endless := io.LimitReader(zeros{}, 200<<20)
+	err := srv.ServeStream(t.Context(), endless, io.Discard, "test")
+	if err == nil || !strings.Contains(err.Error(), "longer than") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// zeros is a line without an end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '0'
+	}
+	return len(p), nil
+}
+
+// A search ends when its call is cancelled.
+func TestCancelledSearch(t *testing.T) {
+	_, srv := serve(t, map[string]string{"V/a.md": "foo\n"})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	res, _ := srv.Call(ctx, srv.NewSession("test"), "grep", json.RawMessage(`{"pattern":"foo"}`))
+	if !res.IsError || res.Text[0] != "The call was cancelled." {
+		t.Errorf("got %+v", res)
+	}
+}
+
+// What each tool returns is bounded, and says how to get the rest.
+func TestOutputIsBounded(t *testing.T) {
+	long := strings.Repeat("word [[Missing "+strings.Repeat("x", 80)+"]] and more words\n", 3000)
+	notes := map[string]string{"V/long.md": long, "V/wide.md": strings.Repeat("wide ", 500_000)}
+	for i := range 3000 {
+		notes["V/"+strings.Repeat("sub/", 5)+strings.Repeat("n", 60)+string(rune('a'+i%26))+strings.Repeat("m", i/26)+".md"] = "word [[long]]\n"
+	}
+	_, srv := serve(t, notes)
+	c := newTools(t, srv)
+	for _, tt := range []struct {
+		tool string
+		args []any
+		want string // how to get the rest
+	}{
+		{"read", []any{"file_path", "V/long.md"}, "offset:"},
+		{"read", []any{"file_path", "V/wide.md"}, "grep with -o"},
+		{"grep", []any{"pattern", "word", "output_mode", "content", "head_limit", 0}, "offset:"},
+		{"grep", []any{"pattern", "word", "head_limit", 0}, "offset:"},
+		{"grep", []any{"pattern", "wide", "output_mode", "content"}, "line cut"},
+		{"glob", []any{"pattern", "*"}, "more are not listed"},
+		{"get_links", []any{"file_path", "V/long.md"}, "not listed"},
+	} {
+		if got := c.ok(tt.tool, tt.args...); len(got) > 105<<10 || !strings.Contains(got, tt.want) {
+			t.Errorf("%s %v: %d bytes, ending in %q", tt.tool, tt.args, len(got), got[max(0, len(got)-200):])
+		}
+	}
+}
+
+// Clients without a name of their own for changes are told apart by the name
+// that they give.
+func TestAuthors(t *testing.T) {
+	f, srv := serve(t, map[string]string{"V/a.md": "one\n\ntwo\n\nthree\n"})
+	unnamed := mcpserver.New(f.Workspace, mcpserver.Options{})
+	t.Cleanup(unnamed.Close)
+	for i, c := range []*rpc{connect(t, srv, "x"), connect(t, srv.As("Bob"), "y"), connect(t, unnamed, "gpt")} {
+		c.callTool("read", map[string]any{"file_path": "V/a.md"})
+		word := strings.Fields("one two three")[i]
+		if text, isError := c.callTool("edit", map[string]any{"file_path": "V/a.md", "old_string": word, "new_string": strings.ToUpper(word)}); isError {
+			t.Fatal(text)
+		}
+	}
+	list, err := f.Suggestions(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var authors []string
+	sessions := make(map[string]bool)
+	for _, sg := range list {
+		authors = append(authors, sg.Author)
+		sessions[sg.Session] = true
+	}
+	if got := strings.Join(authors, " "); got != "Agent Bob gpt" || len(sessions) != 3 {
+		t.Errorf("authors %q in %d sessions", got, len(sessions))
+	}
+}
+
+// The index forgets what changes: a search finds what is there now.
+func TestSearchFollowsChanges(t *testing.T) {
+	f, srv := serve(t, map[string]string{"V/a.md": "apple\n", "V/b.md": "pear\n"}, func(o *bridge.Options) { o.Structure = bridge.StructureDirect })
+	c := newTools(t, srv)
+	find := func(pattern, want string) {
+		t.Helper()
+		if got := c.ok("grep", "pattern", pattern); got != want {
+			t.Errorf("grep %s: %q, want %q", pattern, got, want)
+		}
+	}
+	find("apple", "V/a.md")
+	f.Person("V/b.md", "apple pear\n")
+	find("apple", "V/a.md\nV/b.md")
+	f.Person("V/a.md", "plum\n")
+	find("apple", "V/b.md")
+	f.Person("V/c.md", "apple\n")
+	find("apple", "V/b.md\nV/c.md")
+	f.Rename("V/c.md", "V/d/e.md")
+	find("apple", "V/b.md\nV/d/e.md")
+	f.Rename("V/d", "V/f")
+	find("apple", "V/b.md\nV/f/e.md")
+	f.Delete("V/b.md")
+	find("apple", "V/f/e.md")
+	c.ok("read", "file_path", "V/f/e.md")
+	c.ok("edit", "file_path", "V/f/e.md", "old_string", "apple", "new_string", "quince")
+	find("apple", "No matches found")
+	find("quince", "V/f/e.md")
+	c.ok("move", "file_path", "V/f/e.md", "new_path", "V/g.md")
+	find("quince", "V/g.md")
+	c.ok("write", "file_path", "V/h.md", "content", "quince\n")
+	find("quince", "V/g.md\nV/h.md")
+}

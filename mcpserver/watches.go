@@ -1,0 +1,150 @@
+package mcpserver
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// maxWatches bounds how many notes one session may ask about.
+const maxWatches = 10_000
+
+// watches are the notes that sessions want to hear about.
+type watches struct {
+	ws *bridge.Workspace
+	// tell sends a notification to a session; it reports false when that is gone.
+	tell func(session, uri string) bool
+
+	follow sync.Once
+	cancel func()
+
+	mu     sync.Mutex                        // protects the following
+	byPath map[bridge.Path]map[string]string // to session to the address it gave
+	counts map[string]int                    // of a session's watches
+}
+
+func newWatches(ws *bridge.Workspace, tell func(session, uri string) bool) *watches {
+	return &watches{ws: ws, tell: tell, byPath: make(map[bridge.Path]map[string]string), counts: make(map[string]int)}
+}
+
+// add has session told when the note at uri changes. An address that names no
+// note is never heard of.
+func (x *watches) add(session, uri string) {
+	p, ok := x.path(uri)
+	if !ok {
+		return
+	}
+	x.follow.Do(func() { x.cancel = x.ws.Subscribe(x.event) })
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.byPath[p] == nil {
+		x.byPath[p] = make(map[string]string)
+	}
+	if _, known := x.byPath[p][session]; !known {
+		if x.counts[session] >= maxWatches {
+			return
+		}
+		x.counts[session]++
+	}
+	x.byPath[p][session] = uri
+}
+
+func (x *watches) path(uri string) (bridge.Path, bool) {
+	name, err := notePath(uri)
+	if err != nil {
+		return "", false
+	}
+	p, err := x.ws.Resolve(name)
+	if err != nil {
+		p, err = bridge.CleanPath(name) // it may come
+	}
+	return p, err == nil
+}
+
+// remove takes one back.
+func (x *watches) remove(session, uri string) {
+	if p, ok := x.path(uri); ok {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.drop(p, session)
+	}
+}
+
+// drop forgets what session wants to hear of p. mu is held.
+func (x *watches) drop(p bridge.Path, session string) {
+	if _, known := x.byPath[p][session]; !known {
+		return
+	}
+	if delete(x.byPath[p], session); len(x.byPath[p]) == 0 {
+		delete(x.byPath, p)
+	}
+	if x.counts[session]--; x.counts[session] == 0 {
+		delete(x.counts, session)
+	}
+}
+
+// of lists the addresses that session gave.
+func (x *watches) of(session string) []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var uris []string
+	for _, who := range x.byPath {
+		if uri, ok := who[session]; ok {
+			uris = append(uris, uri)
+		}
+	}
+	return uris
+}
+
+// end forgets all that session wants to hear.
+func (x *watches) end(session string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.counts[session] == 0 {
+		return
+	}
+	for _, p := range slices.Collect(maps.Keys(x.byPath)) {
+		x.drop(p, session)
+	}
+}
+
+// close stops following the workspace.
+func (x *watches) close() {
+	x.follow.Do(func() { x.cancel = func() {} })
+	x.cancel()
+}
+
+// event tells the sessions that want to hear of what happened.
+func (x *watches) event(ev bridge.Event) {
+	if ev.Kind == bridge.EventChanged && !ev.ViewChanged {
+		return
+	}
+	for _, p := range []bridge.Path{ev.Path, ev.OldPath} {
+		if p == "" {
+			continue
+		}
+		x.mu.Lock()
+		who := maps.Clone(x.byPath[p])
+		x.mu.Unlock()
+		for session, uri := range who {
+			if !x.tell(session, uri) {
+				x.end(session)
+			}
+		}
+	}
+}
+
+// tellUpdated sends the notification that a resource was updated.
+func (s *Server) tellUpdated(session, uri string) bool {
+	err := s.mcp.SendNotificationToSpecificClient(session, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
+	if err != nil {
+		s.log.Debug("notification not sent", bridge.LogErr, err)
+	}
+	return !errors.Is(err, server.ErrSessionNotFound)
+}
