@@ -12,6 +12,7 @@ import (
 type endMatter struct {
 	start   int // offset of the line ---; the length of the text when there is no block
 	entries map[string]metadata
+	used    bool // some mark refers to an entry
 }
 
 // lookUp finds an id in the end matter.
@@ -20,6 +21,7 @@ func (p *parser) lookUp(id string) (metadata, bool) {
 		p.matter = readEndMatter(p.raw)
 	}
 	m, ok := p.matter.entries[id]
+	p.matter.used = p.matter.used || ok
 	return m, ok
 }
 
@@ -70,7 +72,7 @@ func endMatterStart(raw string) int {
 
 // hideEndMatter turns the end matter into a hidden cell, if some mark used it and no mark runs into it.
 func (p *parser) hideEndMatter() {
-	if p.matter == nil || p.matter.start == len(p.raw) {
+	if p.matter == nil || !p.matter.used {
 		return
 	}
 	start := p.matter.start
@@ -94,7 +96,7 @@ func (p *parser) hideEndMatter() {
 // forget returns the edits that take entries out of the end matter: those of the given ids and the replies to them.
 // A section without entries goes too, and with the last section the block and the blank line before it.
 func (d *document) forget(ids map[string]bool) []Edit {
-	if d.matter == nil || d.matter.start == len(d.raw) || len(ids) == 0 {
+	if d.matter == nil || !d.matter.used || len(ids) == 0 {
 		return nil
 	}
 	var edits []Edit

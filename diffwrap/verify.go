@@ -77,7 +77,8 @@ func alone(raw string, f form, from int) (span, bool) {
 }
 
 // culprit returns the offset in the new text of the literal that most likely stands in the way, and the literal: an
-// opener without a closer, else the first thing that reads as a mark, else the first delimiter there or in the raw text.
+// opener without a closer, else the first thing that reads as a mark, else the first delimiter there or in the raw text,
+// else what may be a dialect's attribution.
 func (p *putter) culprit() (at int, literal string) {
 	doc := parse(p.new)
 	if doc.unclosed >= 0 {
@@ -91,8 +92,11 @@ func (p *putter) culprit() (at int, literal string) {
 	if at, n := firstDelimiter(p.new); n > 0 {
 		return at, p.new[at : at+n]
 	}
-	at, n := firstDelimiter(p.doc.raw)
-	return 0, p.doc.raw[at : at+n]
+	if at, n := firstDelimiter(p.doc.raw); n > 0 {
+		return 0, p.doc.raw[at : at+n]
+	}
+	at = max(0, strings.IndexByte(p.new, '{'))
+	return at, p.new[at:lineEnd(p.new, at)]
 }
 
 // firstDelimiter returns where the first delimiter of s is and its length, 0 when there is none.
