@@ -12,16 +12,20 @@ type pendingStructs struct {
 	missing StateVector
 }
 
-// pendingUpdates is what waits for updates that are missing. The structs are
-// merged into one update only when somebody needs that.
+// pendingUpdates is what waits for updates that are missing. Each of updates is
+// more than twice as long as the next, so there are few, and a byte is merged
+// only a few times however many updates arrive.
 type pendingUpdates struct {
 	updates [][]byte
-	bytes   int
+	bytes   int // of updates
 	missing StateVector
 	deletes deleteSet // normal
 }
 
-func (p *pendingUpdates) size() int { return p.bytes + 24*len(p.deletes) }
+// rangeSize is what a pending delete range counts.
+const rangeSize = 24
+
+func (p *pendingUpdates) size() int { return p.bytes + rangeSize*len(p.deletes) }
 
 // ready reports whether a clock that was missing is known now.
 func (p *pendingUpdates) ready(s *store) bool {
@@ -38,7 +42,10 @@ func (p *pendingUpdates) addStructs(rest pendingStructs) {
 		return
 	}
 	p.updates = append(p.updates, rest.update)
-	p.bytes += len(rest.update)
+	for n := len(p.updates); n > 1 && len(p.updates[n-2]) <= 2*len(p.updates[n-1]); n-- {
+		p.mergeFrom(n - 2)
+	}
+	p.count()
 	if p.missing == nil {
 		p.missing = make(StateVector)
 	}
@@ -51,15 +58,28 @@ func (p *pendingUpdates) addStructs(rest pendingStructs) {
 
 // structs returns all pending structs as one update, nil if there are none.
 func (p *pendingUpdates) structs() []byte {
-	if len(p.updates) > 1 {
-		merged := mergeScanned(p.updates)
-		p.updates = append(p.updates[:0], merged)
-		p.bytes = len(merged)
-	}
 	if len(p.updates) == 0 {
 		return nil
 	}
+	if len(p.updates) > 1 {
+		p.mergeFrom(0)
+		p.count()
+	}
 	return p.updates[0]
+}
+
+// mergeFrom merges the updates from index i on into one.
+func (p *pendingUpdates) mergeFrom(i int) {
+	p.updates[i] = mergeScanned(p.updates[i:])
+	clear(p.updates[i+1:])
+	p.updates = p.updates[:i+1]
+}
+
+func (p *pendingUpdates) count() {
+	p.bytes = 0
+	for _, u := range p.updates {
+		p.bytes += len(u)
+	}
 }
 
 // take removes and returns all pending structs.

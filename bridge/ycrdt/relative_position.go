@@ -37,10 +37,6 @@ func (p RelativePosition) Encode() []byte {
 	return lib0.AppendInt(out, int64(p.Assoc))
 }
 
-func appendID(dst []byte, id ID) []byte {
-	return lib0.AppendUint(lib0.AppendUint(dst, uint64(id.Client)), id.Clock)
-}
-
 // DecodeRelativePosition reads what [RelativePosition.Encode] or Yjs wrote. The
 // error wraps [ErrMalformed].
 func DecodeRelativePosition(data []byte) (RelativePosition, error) {

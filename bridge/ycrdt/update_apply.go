@@ -48,8 +48,13 @@ func (s *store) accepts(u *scannedUpdate) error {
 		return nil
 	}
 	plan := planner{store: s, ahead: make(map[ClientID]uint64)}
-	rest := plan.run(u)
-	if s.pending.size()+len(rest.update)+len(u.deletes)*4 > maxPending {
+	waiting := len(plan.run(u).update)
+	for _, r := range u.deletes {
+		if r.end() > plan.state(r.client) {
+			waiting += rangeSize
+		}
+	}
+	if s.pending.size()+waiting > maxPending {
 		return ErrPendingLimit
 	}
 	return nil

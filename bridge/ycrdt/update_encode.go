@@ -35,8 +35,6 @@ func (d *Doc) EncodeStateAsUpdate(stateVector []byte) []byte {
 
 // encodeState encodes all structs from the clocks in have on, and the deletes.
 func (s *store) encodeState(have StateVector) []byte {
-	e := encoder{store: s}
-	total := len(s.arena) - s.dead
 	active := s.activeClients()
 	lacking := active[:0:0]
 	for _, home := range active {
@@ -44,25 +42,25 @@ func (s *store) encodeState(have StateVector) []byte {
 			lacking = append(lacking, home)
 		}
 	}
+	var dst []byte
 	if len(have) == 0 {
-		e.dst = make([]byte, 0, total+12*(len(s.items)-s.freeCount)+16)
+		dst = make([]byte, 0, len(s.arena)-s.dead+12*(len(s.items)-s.freeCount)+16)
 	}
-	e.dst = lib0.AppendUint(e.dst, uint64(len(lacking)))
+	dst = lib0.AppendUint(dst, uint64(len(lacking)))
 	for _, home := range lacking {
-		e.client(home, have[s.clients[home].id])
+		dst = s.appendClient(dst, home, have[s.clients[home].id])
 	}
-	return s.appendDeletes(e.dst, active)
+	return s.appendDeletes(dst, active)
 }
 
 // encodeTransaction encodes what tx, which is committed, has changed.
 func (s *store) encodeTransaction(tx *Txn) []byte {
 	s.sortDescending(tx.touched)
-	e := encoder{store: s}
-	e.dst = lib0.AppendUint(nil, uint64(len(tx.touched)))
+	dst := lib0.AppendUint(nil, uint64(len(tx.touched)))
 	for _, home := range tx.touched {
-		e.client(home, s.clients[home].before)
+		dst = s.appendClient(dst, home, s.clients[home].before)
 	}
-	return tx.deletes.appendTo(e.dst)
+	return tx.deletes.appendTo(dst)
 }
 
 // deletedRuns iterates over the deleted ranges, as clock and length, of one client.
@@ -73,14 +71,14 @@ func (s *store) deletedRuns(home uint32) iter.Seq2[uint64, uint64] {
 		for i := range chunks {
 			for j := range chunks[i].len() {
 				it := &s.items[chunks[i].at(j)]
-				if n := it.units(); it.deleted() {
-					clock += n
+				if it.deleted() {
+					clock += it.units()
 					continue
-				} else if clock > start && !yield(start, clock-start) {
-					return
-				} else {
-					clock += n
 				}
+				if clock > start && !yield(start, clock-start) {
+					return
+				}
+				clock += it.units()
 				start = clock
 			}
 		}
@@ -127,15 +125,8 @@ func (s *store) appendDeletes(dst []byte, clients []uint32) []byte {
 	return dst
 }
 
-// An encoder writes structs of the store.
-type encoder struct {
-	store *store
-	dst   []byte
-}
-
-// client writes the section with the structs of a client from clock on.
-func (e *encoder) client(home uint32, clock uint64) {
-	s := e.store
+// appendClient appends the section with the structs of a client from clock on.
+func (s *store) appendClient(dst []byte, home uint32, clock uint64) []byte {
 	c := &s.clients[home]
 	x := &c.index
 	p := s.find(x, clock)
@@ -143,24 +134,24 @@ func (e *encoder) client(home uint32, clock uint64) {
 	for _, ch := range x.chunks[p.c+1:] {
 		count += ch.len()
 	}
-	e.dst = lib0.AppendUint(e.dst, uint64(count))
-	e.dst = lib0.AppendUint(e.dst, uint64(c.id))
-	e.dst = lib0.AppendUint(e.dst, clock)
+	dst = lib0.AppendUint(dst, uint64(count))
+	dst = lib0.AppendUint(dst, uint64(c.id))
+	dst = lib0.AppendUint(dst, clock)
 	first := &s.items[x.at(p)]
-	e.item(first, clock-s.clockOf(first))
+	dst = s.appendItem(dst, first, clock-s.clockOf(first))
 	for ci, from := p.c, p.i+1; ci < len(x.chunks); ci, from = ci+1, 0 {
 		ch := &x.chunks[ci]
 		for i := from; i < ch.len(); i++ {
-			e.item(&s.items[ch.at(i)], 0)
+			dst = s.appendItem(dst, &s.items[ch.at(i)], 0)
 		}
 	}
+	return dst
 }
 
-// item writes the struct it from unit offset on.
-func (e *encoder) item(it *item, offset uint64) {
+// appendItem appends the struct it from unit offset on.
+func (s *store) appendItem(dst []byte, it *item, offset uint64) []byte {
 	if it.kind == kindGC {
-		e.dst = lib0.AppendUint(append(e.dst, kindGC), it.units()-offset)
-		return
+		return lib0.AppendUint(append(dst, kindGC), it.units()-offset)
 	}
 	info := it.kind
 	if it.origin != 0 || offset > 0 {
@@ -172,59 +163,52 @@ func (e *encoder) item(it *item, offset uint64) {
 	if it.parent < 0 {
 		info |= infoParentSub
 	}
-	e.dst = append(e.dst, info)
+	dst = append(dst, info)
 	if offset > 0 {
-		e.id(e.store.idOf(it).Client, e.store.clockOf(it)+offset-1)
+		dst = appendID(dst, ID{s.idOf(it).Client, s.clockOf(it) + offset - 1})
 	} else if it.origin != 0 {
-		c := &e.store.clients[it.origin]
-		e.id(c.id, c.base|uint64(it.originClock))
+		c := &s.clients[it.origin]
+		dst = appendID(dst, ID{c.id, c.base | uint64(it.originClock)})
 	}
 	if it.rightOrigin != 0 {
-		c := &e.store.clients[it.rightOrigin]
-		e.id(c.id, c.base|uint64(it.rightClock))
+		c := &s.clients[it.rightOrigin]
+		dst = appendID(dst, ID{c.id, c.base | uint64(it.rightClock)})
 	}
 	if info&(infoOrigin|infoRight) == 0 {
-		e.parent(it)
+		dst = s.appendParent(dst, it)
 	}
-	e.content(it, offset)
+	switch it.kind {
+	case kindDeleted:
+		return lib0.AppendUint(dst, it.units()-offset)
+	case kindType:
+		b := s.branches[it.off]
+		return appendType(dst, b.typeRef, b.name)
+	}
+	return appendContent(dst, it.kind, s.bytesOf(it), uint64(it.length), offset)
 }
 
-func (e *encoder) id(client ClientID, clock uint64) {
-	e.dst = lib0.AppendUint(lib0.AppendUint(e.dst, uint64(client)), clock)
+func appendID(dst []byte, id ID) []byte {
+	return lib0.AppendUint(lib0.AppendUint(dst, uint64(id.Client)), id.Clock)
 }
 
-func (e *encoder) parent(it *item) {
-	s := e.store
+func (s *store) appendParent(dst []byte, it *item) []byte {
 	if b := s.branchOf(it); b.item == 0 {
-		e.dst = lib0.AppendString(append(e.dst, 1), b.root)
+		dst = lib0.AppendString(append(dst, 1), b.root)
 	} else {
-		e.dst = append(e.dst, 0)
-		id := s.idOf(&s.items[b.item])
-		e.id(id.Client, id.Clock)
+		dst = appendID(append(dst, 0), s.idOf(&s.items[b.item]))
 	}
 	if it.parent < 0 {
-		e.dst = lib0.AppendString(e.dst, s.entries[-it.parent].key)
+		dst = lib0.AppendString(dst, s.entries[-it.parent].key)
 	}
+	return dst
 }
 
-func (e *encoder) content(it *item, offset uint64) {
-	s := e.store
-	if it.kind == kindDeleted {
-		e.dst = lib0.AppendUint(e.dst, it.units()-offset)
-		return
+func appendType(dst []byte, typeRef uint8, name []byte) []byte {
+	dst = append(dst, typeRef)
+	if typeRef == typeXMLElement || typeRef == typeXMLHook {
+		dst = lib0.AppendBytes(dst, name)
 	}
-	if it.kind == kindType {
-		e.typeContent(s.branches[it.off])
-		return
-	}
-	e.dst = appendContent(e.dst, it.kind, s.bytesOf(it), uint64(it.length), offset)
-}
-
-func (e *encoder) typeContent(b *branch) {
-	e.dst = append(e.dst, b.typeRef)
-	if b.typeRef == typeXMLElement || b.typeRef == typeXMLHook {
-		e.dst = lib0.AppendBytes(e.dst, b.name)
-	}
+	return dst
 }
 
 // appendContent appends the wire form of content that has length units, from

@@ -155,24 +155,23 @@ func (w *wireStruct) appendTo(dst, data []byte, offset uint64) []byte {
 		info |= infoOrigin
 		origin = ID{w.id.Client, w.id.Clock + offset - 1}
 	}
-	e := encoder{dst: append(dst, info)}
+	dst = append(dst, info)
 	if info&infoOrigin != 0 {
-		e.id(origin.Client, origin.Clock)
+		dst = appendID(dst, origin)
 	}
 	if info&infoRight != 0 {
-		e.id(w.right.Client, w.right.Clock)
+		dst = appendID(dst, w.right)
 	}
 	if info&(infoOrigin|infoRight) == 0 {
-		w.appendParent(&e, data)
+		dst = w.appendParent(dst, data)
 	}
 	switch kind {
 	case kindDeleted:
-		return lib0.AppendUint(e.dst, w.length-offset)
+		return lib0.AppendUint(dst, w.length-offset)
 	case kindType:
-		e.typeContent(&branch{typeRef: w.typeRef, name: w.content.of(data)})
-		return e.dst
+		return appendType(dst, w.typeRef, w.content.of(data))
 	}
-	return appendContent(e.dst, kind, w.bytes(data), w.length, offset)
+	return appendContent(dst, kind, w.bytes(data), w.length, offset)
 }
 
 // bytes returns the content of w.
@@ -183,16 +182,16 @@ func (w *wireStruct) bytes(data []byte) []byte {
 	return w.content.of(data)
 }
 
-func (w *wireStruct) appendParent(e *encoder, data []byte) {
+func (w *wireStruct) appendParent(dst, data []byte) []byte {
 	if w.inRoot {
-		e.dst = lib0.AppendBytes(append(e.dst, 1), w.root.of(data))
+		dst = lib0.AppendBytes(append(dst, 1), w.root.of(data))
 	} else {
-		e.dst = append(e.dst, 0)
-		e.id(w.parent.Client, w.parent.Clock)
+		dst = appendID(append(dst, 0), w.parent)
 	}
 	if w.info&infoParentSub != 0 {
-		e.dst = lib0.AppendBytes(e.dst, w.sub.of(data))
+		dst = lib0.AppendBytes(dst, w.sub.of(data))
 	}
+	return dst
 }
 
 // slice returns w, which lies in data, without its first n units.

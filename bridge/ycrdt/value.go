@@ -139,6 +139,9 @@ func checkValue(v any) error {
 func (tx *Txn) insertValue(v any, left, right ref, parent int32) (ref, error) {
 	switch v := v.(type) {
 	case sharedType:
+		if v.base().doc != nil { // one value twice in a call
+			return left, fmt.Errorf("%w: the %T is part of a document already", ErrValue, v)
+		}
 		r := tx.nest(v, left, right, parent)
 		return r, v.fill(tx)
 	case []byte:

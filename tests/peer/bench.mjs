@@ -41,13 +41,23 @@ function load (update) {
   return doc
 }
 
-function heapOf (make) {
-  globalThis.gc()
-  const before = process.memoryUsage()
-  const kept = make()
-  globalThis.gc()
-  const after = process.memoryUsage()
-  return { bytes: after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers, kept }
+// collect runs the collector until nothing more comes of it.
+async function collect () {
+  for (let i = 0; i < 4; i++) {
+    globalThis.gc()
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+// heapOf returns how much live heap one result of make holds.
+async function heapOf (make) {
+  const count = 5
+  const before = await collect()
+  const kept = Array.from({ length: count }, make)
+  const after = await collect()
+  return kept.length === count ? (after - before) / count : NaN
 }
 
 // split cuts a file of length-prefixed (uint32 LE) updates.
@@ -82,10 +92,10 @@ const workloads = {
     load(state)
     return { ms: median(15, () => load(state)) }
   },
-  heap (name) {
+  async heap (name) {
     const state = read(name + '.state')
     load(state)
-    return { bytes: heapOf(() => load(state)).bytes }
+    return { bytes: await heapOf(() => load(state)) }
   },
   notes (name) {
     const notes = split(read(name + '.notes'))
@@ -100,4 +110,4 @@ const workloads = {
 }
 
 const [kind, name] = workload.split(':')
-console.log(JSON.stringify(workloads[kind](name)))
+console.log(JSON.stringify(await workloads[kind](name)))
