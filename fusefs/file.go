@@ -37,6 +37,12 @@ type File struct {
 	// newer one that has not been read.
 	image  image
 	latest *bridge.Version
+	// asleep is set while nobody has a note open: image then has a time but no
+	// text, only its length, so that the workspace alone decides which texts stay
+	// in memory.
+	asleep     bool
+	asleepSize int64
+	pins       int // who needs the text, besides handles
 	// notBefore is the earliest modification time a new image may have.
 	notBefore time.Time
 	turned    time.Time   // when the image last changed
@@ -47,7 +53,7 @@ type File struct {
 }
 
 func (t *tree) newFile(mode uint32) *File {
-	return &File{t: t, meta: t.newMeta(mode), handles: make(map[*Handle]struct{})}
+	return &File{t: t, meta: t.newMeta(mode)}
 }
 
 // attr reads a note anew, so that the kernel gets the size and time of the
@@ -63,6 +69,7 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 		nlink = 0
 	}
 	f.meta.fill(out, f.size(), f.modTime(), nlink)
+	f.sleep()
 	return nil
 }
 
@@ -70,6 +77,9 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 func (f *File) size() int64 {
 	if f.buf != nil {
 		return int64(len(f.buf.data))
+	}
+	if f.asleep {
+		return f.asleepSize
 	}
 	return int64(len(f.image.text))
 }
@@ -123,10 +133,15 @@ func (f *File) truncate(ctx context.Context, h *Handle, size int64) syscall.Errn
 	if errno := f.writable(ctx); errno != 0 {
 		return errno
 	}
-	if err := f.refresh(ctx); err != nil {
+	by := f.t.procs.of(ctx)
+	err := f.pin(ctx)
+	defer f.unpin()
+	if err == nil {
+		err = f.refresh(ctx)
+	}
+	if err != nil {
 		return f.t.errno("truncate", f.t.pathOf(&f.path), err)
 	}
-	by := f.t.procs.of(ctx)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if errno := f.fits(size); errno != 0 {

@@ -185,6 +185,7 @@ func (t *tree) housekeep(ctx context.Context) {
 			return
 		case now := <-tick.C:
 			t.expireScratch(now.Add(-scratchExpiry))
+			t.forgetUnused(now.Add(-housekeeping))
 		}
 	}
 }

@@ -23,20 +23,17 @@ type Handle struct {
 // Open opens a note or a scratch file.
 func (f *File) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY
-	if err := f.learn(ctx); err != nil {
-		return nil, 0, f.t.errno("open", f.t.pathOf(&f.path), err)
-	}
-	if writes {
-		if errno := f.writable(ctx); errno != 0 {
-			return nil, 0, errno
-		}
-	}
 	h := f.newHandle(ctx, flags)
-	if writes && flags&syscall.O_TRUNC != 0 {
-		if errno := f.truncate(ctx, h, 0); errno != 0 {
-			h.Release(ctx)
-			return nil, 0, errno
-		}
+	errno := f.t.errno("open", f.t.pathOf(&f.path), f.wakeFor(ctx, h))
+	if errno == 0 && writes {
+		errno = f.writable(ctx)
+	}
+	if errno == 0 && writes && flags&syscall.O_TRUNC != 0 {
+		errno = f.truncate(ctx, h, 0)
+	}
+	if errno != 0 {
+		h.Release(ctx)
+		return nil, 0, errno
 	}
 	fuseFlags := uint32(fuse.FOPEN_KEEP_CACHE)
 	if !writes {
@@ -53,15 +50,17 @@ func (f *File) newHandle(ctx context.Context, flags uint32) *Handle {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.handles == nil {
+		f.handles = make(map[*Handle]struct{})
+	}
 	f.handles[h] = struct{}{}
-	h.see()
 	return h
 }
 
 // see records that h's process is shown the note as it is. f.mu is held.
 func (h *Handle) see() {
 	f := h.f
-	if !h.reads || !f.note || f.doc == 0 || f.buf != nil || f.image.version == h.recorded {
+	if !h.reads || !f.note || f.doc == 0 || f.buf != nil || f.image.version == nil || f.image.version == h.recorded {
 		return
 	}
 	h.recorded = f.image.version

@@ -26,32 +26,6 @@ const (
 	newGrace = time.Second
 )
 
-// learn takes note of the newest version without showing it yet: the kernel
-// still has the size of the image.
-func (f *File) learn(ctx context.Context) error {
-	f.mu.Lock()
-	ask := f.note && f.doc != 0 && f.buf == nil && time.Since(f.retired) > retirement
-	f.mu.Unlock()
-	p, there := f.t.where(f)
-	if !ask || !there {
-		return nil
-	}
-	v, err := f.t.ws.Open(ctx, p)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err != nil {
-		if f.image.version != nil && errors.Is(err, fs.ErrNotExist) {
-			return nil // removed while open: it lives on as it was
-		}
-		return err
-	}
-	f.newer(v)
-	if f.image.version == nil {
-		f.show(0)
-	}
-	return nil
-}
-
 // refresh is learn and show, for answers that carry the size and time.
 func (f *File) refresh(ctx context.Context) error {
 	if err := f.learn(ctx); err != nil {
@@ -75,18 +49,28 @@ func (f *File) show(thread uint32) {
 	if !f.note || f.buf != nil || f.latest == nil || f.image.version == f.latest && f.image.exact() {
 		return
 	}
-	was := f.image
-	f.image = image{f.latest.Text(), f.latest.ModTime(), f.latest}
-	if f.image.modTime.Before(f.notBefore) {
-		f.image.modTime = f.notBefore
+	if f.image.version == nil {
+		f.wake()
+		return
 	}
+	was := f.image
+	f.image = f.imageOf(f.latest)
 	f.turned, f.turnedBy = time.Now(), thread
-	if was.version != nil && was.text != f.image.text {
+	if was.text != f.image.text {
 		f.meta.mtime = time.Time{} // what somebody set was the time of other content
 	}
 	for h := range f.handles {
 		h.see()
 	}
+}
+
+// imageOf is what v looks like here. mu is held.
+func (f *File) imageOf(v *bridge.Version) image {
+	im := image{v.Text(), v.ModTime(), v}
+	if im.modTime.Before(f.notBefore) {
+		im.modTime = f.notBefore
+	}
+	return im
 }
 
 // published takes over an event: the note has a new version v, or one that is
@@ -298,6 +282,7 @@ func (f *File) closed(h *Handle) {
 	if !f.retired.IsZero() && len(f.handles) == 0 {
 		f.t.left(f)
 	}
+	defer f.sleep()
 	b := f.buf
 	if !f.note || b == nil || f.frozen() {
 		return

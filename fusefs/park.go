@@ -41,7 +41,12 @@ func replaces(program string) bool {
 
 // park hides the note at p. Its inode goes on as a file of its own, with the
 // content it shows.
-func (t *tree) park(p bridge.Path, f *File, target bridge.Path, why string) {
+func (t *tree) park(ctx context.Context, p bridge.Path, f *File, target bridge.Path, why string) error {
+	err := f.pin(ctx)
+	defer f.unpin()
+	if err != nil {
+		return err
+	}
 	f.mu.Lock()
 	pk := &parking{doc: f.doc, image: f.image, target: target, why: why}
 	if f.buf != nil {
@@ -58,6 +63,7 @@ func (t *tree) park(p bridge.Path, f *File, target bridge.Path, why string) {
 	t.epoch++
 	t.parked[p] = pk
 	pk.timer = time.AfterFunc(parkGrace, func() { t.graceOver(context.Background(), p, pk) })
+	return nil
 }
 
 // unpark ends the parking at p, nil if there is none. mu is held.
@@ -185,7 +191,9 @@ func (t *tree) unlinkNote(ctx context.Context, d *Dir, p bridge.Path, f *File) s
 	if t.ws.Options().Structure != bridge.StructureDirect && !replaces(t.procs.of(ctx).name) {
 		return t.errno("unlink", p, &bridge.Error{Op: "remove", Path: p, Err: bridge.ErrNeedsReview})
 	}
-	t.park(p, f, "", whyUnlinked)
+	if err := t.park(ctx, p, f, "", whyUnlinked); err != nil {
+		return t.errno("unlink", p, err)
+	}
 	f.unlink()
 	d.touch()
 	return 0

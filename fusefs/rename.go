@@ -154,8 +154,8 @@ func (t *tree) moveAway(ctx context.Context, m *move, f *File) syscall.Errno {
 		f.mu.Lock()
 		f.detach()
 		f.mu.Unlock()
-	} else {
-		t.park(m.oldPath, f, m.newPath, whyRenamed)
+	} else if err := t.park(ctx, m.oldPath, f, m.newPath, whyRenamed); err != nil {
+		return t.errno("rename", m.oldPath, err)
 	}
 	return t.moveScratch(m)
 }

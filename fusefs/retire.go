@@ -29,15 +29,15 @@ const (
 func (f *File) retire() {
 	if f.retired.IsZero() {
 		f.retired = time.Now()
-		f.t.succeed(f, f.meta)
+		f.t.succeed(f, f.meta, len(f.handles) > 0)
 	}
 	if len(f.handles) > 0 {
 		time.AfterFunc(retirement, func() { f.t.inval.content(f) })
 	}
 }
 
-// succeed makes the inode that follows f.
-func (t *tree) succeed(f *File, m meta) {
+// succeed makes the inode that follows f, which some may have open.
+func (t *tree) succeed(f *File, m meta, open bool) {
 	m.mtime = time.Time{} // what somebody set was the time of other content
 	next := t.newFile(m.mode)
 	next.note, next.doc, next.meta, next.notBefore = true, f.doc, m, f.notBefore
@@ -51,7 +51,9 @@ func (t *tree) succeed(f *File, m meta) {
 	next.path = p
 	t.attach(next, f.StableAttr().Mode, f.StableAttr().Ino)
 	t.put(p, next, k.id)
-	t.retired[p] = append(t.retired[p], f)
+	if open {
+		t.retired[p] = append(t.retired[p], f)
+	}
 	dir, known := t.nodes[p.Dir()]
 	t.mu.Unlock()
 	if known {

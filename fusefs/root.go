@@ -59,6 +59,7 @@ type tree struct {
 type known struct {
 	node node
 	id   uint64
+	used time.Time // when it was last looked up
 }
 
 // node is any inode of the mount.
@@ -92,7 +93,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 
 // put makes n the node at p. mu is held, but for the first one.
 func (t *tree) put(p bridge.Path, n node, id uint64) {
-	k := &known{n, id}
+	k := &known{n, id, time.Now()}
 	t.nodes[p] = k
 	if id == 0 {
 		t.fresh[p] = k
@@ -163,6 +164,7 @@ func (t *tree) bind(info bridge.Info, epoch uint64) (node, error) {
 		return k.node, nil
 	}
 	if k != nil && k.id == info.ID {
+		k.used = time.Now()
 		return k.node, nil
 	}
 	n := t.newNode(info)
@@ -217,6 +219,31 @@ func (t *tree) dirAt(p bridge.Path) *Dir {
 		}
 	}
 	return nil
+}
+
+// forgetUnused drops the nodes that the kernel has forgotten: they are not in
+// go-fuse's tree of names, which mirrors the kernel's. One that was looked up
+// since before may be on its way there.
+func (t *tree) forgetUnused(before time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for p, k := range t.nodes {
+		_, parent := k.node.EmbeddedInode().Parent()
+		_, unsaved := t.unsaved[asFile(k.node)]
+		if parent == nil && p != "" && k.id != 0 && !unsaved && !holdsScratch(k.node) && k.used.Before(before) {
+			t.forget(p, k.node)
+		}
+	}
+}
+
+func asFile(n node) *File {
+	f, _ := n.(*File)
+	return f
+}
+
+func holdsScratch(n node) bool {
+	d, ok := n.(*Dir)
+	return ok && len(d.overlay.entries) > 0
 }
 
 // entryChanged tells the kernel that the name p appeared, vanished or names
