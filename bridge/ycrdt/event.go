@@ -1,9 +1,6 @@
 package ycrdt
 
-import (
-	"slices"
-	"sync"
-)
+import "slices"
 
 // A TextEvent tells what a transaction did to a [Text].
 type TextEvent struct {
@@ -242,89 +239,4 @@ func (tx *Txn) keyChanges(b *branch) map[string]KeyChange {
 		changes[s.entries[e].key] = c
 	}
 	return changes
-}
-
-// An eventQueue delivers calls in the order of commits, one at a time.
-type eventQueue struct {
-	mu         sync.Mutex
-	calls      []func() // protected by mu
-	delivering bool     // protected by mu
-	listeners  []*updateListener
-}
-
-type updateListener struct {
-	fn func(update []byte, origin any)
-}
-
-// OnUpdate calls fn after every transaction that changed the document with the
-// change as an update of format V1, until cancel is called. fn must not change
-// the update.
-//
-// All callbacks of a document (update listeners and observers) run after the
-// commit with no lock held, one at a time and in the order of the commits, and
-// may use the document freely. They run on the goroutine whose Transact or
-// ApplyUpdate caused them, before it returns, with one exception: if callbacks
-// are running at that moment, on another goroutine or because this call was
-// made by one, then those that run now are followed by the new ones.
-func (d *Doc) OnUpdate(fn func(update []byte, origin any)) (cancel func()) {
-	l := &updateListener{fn}
-	q := &d.events
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.listeners = append(q.listeners, l)
-	return func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.listeners = slices.DeleteFunc(slices.Clone(q.listeners), func(other *updateListener) bool { return other == l })
-	}
-}
-
-func (q *eventQueue) hasUpdateListeners() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.listeners) > 0
-}
-
-func (q *eventQueue) updateCalls(update []byte, origin any) (calls []func()) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, l := range q.listeners {
-		calls = append(calls, func() { l.fn(update, origin) })
-	}
-	return calls
-}
-
-func (q *eventQueue) queue(calls []func()) {
-	if len(calls) == 0 {
-		return
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.calls = append(q.calls, calls...)
-}
-
-// deliver runs what is queued, unless somebody does already.
-func (q *eventQueue) deliver() {
-	q.mu.Lock()
-	if q.delivering {
-		q.mu.Unlock()
-		return
-	}
-	q.delivering = true
-	defer func() {
-		q.delivering = false
-		q.mu.Unlock()
-	}()
-	for len(q.calls) > 0 {
-		call := q.calls[0]
-		q.calls = q.calls[1:]
-		q.run(call)
-	}
-}
-
-// run calls fn without the lock. A panic of fn leaves the queue usable.
-func (q *eventQueue) run(fn func()) {
-	q.mu.Unlock()
-	defer q.mu.Lock()
-	fn()
 }

@@ -1,0 +1,238 @@
+package ycrdt_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// TestTextModel edits a text and a slice of its UTF-16 units alike, in
+// transactions of several edits, and reads inside and outside of them.
+func TestTextModel(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	text := doc.Text("t")
+	model := ""
+	for range 400 {
+		before := text.String()
+		doc.Transact(nil, func(tx *ycrdt.Txn) {
+			for range 1 + r.IntN(4) {
+				pos := r.IntN(len(model) + 1)
+				if r.IntN(3) > 0 {
+					s := strings.Repeat(string(rune('a'+r.IntN(26))), 1+r.IntN(40))
+					text.Insert(tx, pos, s)
+					model = model[:pos] + s + model[pos:]
+				} else {
+					n := min(r.IntN(60), len(model)-pos)
+					text.Delete(tx, pos, n)
+					model = model[:pos] + model[pos+n:]
+				}
+				if got := text.StringIn(tx); got != model || text.LenIn(tx) != len(model) {
+					t.Fatalf("text is %q, want %q", got, model)
+				}
+			}
+		})
+		if got := text.String(); got != model || text.Len() != len(model) {
+			t.Fatalf("text is %q, want %q (was %q)", got, model, before)
+		}
+		if err := ycrdt.Check(doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestPositionsAreClamped(t *testing.T) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	text, array := doc.Text("t"), doc.Array("a")
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		text.Insert(tx, 99, "b")
+		text.Insert(tx, -5, "a\xff")
+		text.Delete(tx, -1, 0)
+		text.Delete(tx, 3, 5)
+		array.Insert(tx, 7, 1, 2)
+		array.Delete(tx, 1, 100)
+	})
+	if got := text.String(); got != "a\uFFFDb" {
+		t.Errorf("text is %q", got)
+	}
+	if got := fmt.Sprint(array.Values()); got != "[1]" {
+		t.Errorf("array is %s", got)
+	}
+	if _, ok := array.Get(1); ok {
+		t.Error("there is an element behind the end")
+	}
+}
+
+func TestRuns(t *testing.T) {
+	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 7})
+	text := doc.Text("t")
+	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "hello 😀") })
+	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Delete(tx, 1, 2) })
+	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 4, "new") })
+	run := func(clock uint64, n int) ycrdt.Run {
+		return ycrdt.Run{ID: ycrdt.ID{Client: 7, Clock: clock}, Len: n}
+	}
+	want := []ycrdt.Run{run(0, 1), run(3, 3), run(8, 3), run(6, 2)}
+	if got := text.Runs(); !slices.Equal(got, want) {
+		t.Errorf("runs are %v, want %v", got, want)
+	}
+}
+
+func TestValuesAreRefused(t *testing.T) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	m, a := doc.Map("m"), doc.Array("a")
+	used, twice := ycrdt.NewText("x"), ycrdt.NewMap(nil)
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		if err := m.Set(tx, "used", used); err != nil {
+			t.Error(err)
+		}
+		for _, v := range []any{make(chan int), struct{}{}, used, ycrdt.NewArray(func() {}), ycrdt.NewMap(map[string]any{"k": used}), m} {
+			if err := m.Set(tx, "k", v); !errors.Is(err, ycrdt.ErrValue) {
+				t.Errorf("Set(%T) = %v, want ErrValue", v, err)
+			}
+			if err := a.Insert(tx, 0, 1, v); !errors.Is(err, ycrdt.ErrValue) {
+				t.Errorf("Insert(%T) = %v, want ErrValue", v, err)
+			}
+		}
+		if n := a.LenIn(tx); n != 0 {
+			t.Errorf("refused insertions left %d elements", n)
+		}
+		if err := a.Push(tx, twice, twice); !errors.Is(err, ycrdt.ErrValue) {
+			t.Errorf("Push(v, v) = %v, want ErrValue", err)
+		}
+	})
+	if got := fmt.Sprint(m.Keys()); got != "[used]" {
+		t.Errorf("keys are %s", got)
+	}
+	if err := ycrdt.Check(doc); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDeletedType changes a nested type after it was deleted.
+func TestDeletedType(t *testing.T) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	m := doc.Map("m")
+	text, inner, array := ycrdt.NewText("x"), ycrdt.NewMap(nil), ycrdt.NewArray(1)
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		m.Set(tx, "t", text)
+		m.Set(tx, "m", inner)
+		m.Set(tx, "a", array)
+	})
+	if text.String() != "x" {
+		t.Errorf("text is %q", text)
+	}
+	change := func(tx *ycrdt.Txn) {
+		text.Insert(tx, 0, "y")
+		text.Delete(tx, 0, 1)
+		inner.Set(tx, "k", 1)
+		inner.Delete(tx, "k")
+		array.Insert(tx, 0, 2)
+		array.Push(tx, 3)
+		array.Delete(tx, 0, 1)
+	}
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		for _, key := range m.KeysIn(tx) {
+			m.Delete(tx, key)
+		}
+		change(tx)
+	})
+	doc.Transact(nil, change)
+	if text.String() != "" || inner.Len() != 0 || array.Len() != 0 {
+		t.Errorf("deleted types hold %q, %v, %v", text, inner.Keys(), array.Values())
+	}
+	if err := ycrdt.Check(doc); err != nil {
+		t.Error(err)
+	}
+	other := ycrdt.NewDoc(ycrdt.Options{})
+	if err := other.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMapAndArrayEvents(t *testing.T) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	m, a := doc.Map("m"), doc.Array("a")
+	var got []string
+	m.Observe(func(e *ycrdt.MapEvent) { got = append(got, fmt.Sprintln(e.Keys, e.Origin, e.Local)) })
+	a.Observe(func(e *ycrdt.ArrayEvent) { got = append(got, fmt.Sprintln(e.Delta, e.Origin, e.Local)) })
+	doc.Transact("me", func(tx *ycrdt.Txn) { m.Set(tx, "k", 1) })
+	doc.Transact("me", func(tx *ycrdt.Txn) { m.Set(tx, "k", 2) })
+	doc.Transact("me", func(tx *ycrdt.Txn) { m.Delete(tx, "k") })
+	doc.Transact("me", func(tx *ycrdt.Txn) { m.Set(tx, "x", 1); m.Delete(tx, "x") })
+	doc.Transact("me", func(tx *ycrdt.Txn) { a.Push(tx, 1, 2, 3) })
+	doc.Transact("me", func(tx *ycrdt.Txn) { a.Delete(tx, 1, 1); a.Insert(tx, 2, "n") })
+	want := []string{
+		"map[k:{add <nil> 1}] me true\n", "map[k:{update 1 2}] me true\n", "map[k:{delete 2 <nil>}] me true\n",
+		"[{0 0 [1 2 3]}] me true\n", "[{1 0 []} {0 1 []} {1 0 []} {0 0 [n]}] me true\n",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("events are %q, want %q", got, want)
+	}
+}
+
+func TestSnapshot(t *testing.T) {
+	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 1})
+	text := doc.Text("t")
+	empty := doc.Snapshot()
+	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "abc") })
+	typed := doc.Snapshot()
+	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Delete(tx, 1, 1) })
+	deleted := doc.Snapshot()
+	order := []*ycrdt.Snapshot{empty, typed, deleted}
+	for i, a := range order {
+		for j, b := range order {
+			if got := a.Contains(b); got != (i >= j) {
+				t.Errorf("snapshot %d contains %d: %v", i, j, got)
+			}
+			if got := a.Equal(b); got != (i == j) {
+				t.Errorf("snapshot %d equals %d: %v", i, j, got)
+			}
+		}
+		decoded, err := ycrdt.DecodeSnapshot(a.Encode())
+		if err != nil || !decoded.Equal(a) || decoded.StateVector()[1] != a.StateVector()[1] {
+			t.Errorf("decoded snapshot %d: %v, %v", i, decoded, err)
+		}
+	}
+	for _, data := range [][]byte{nil, {0}, {1, 1, 1, 0}, {0, 9}} {
+		if _, err := ycrdt.DecodeSnapshot(data); !errors.Is(err, ycrdt.ErrMalformed) {
+			t.Errorf("DecodeSnapshot(%x) = %v, want ErrMalformed", data, err)
+		}
+	}
+}
+
+func TestRelativePositionInTransaction(t *testing.T) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	text, other := doc.Text("t"), doc.Text("other")
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		text.Insert(tx, 0, "0123456789")
+		p := text.RelativePositionIn(tx, 5, 0)
+		end := text.RelativePositionIn(tx, 10, 0)
+		text.Delete(tx, 2, 2)
+		text.Insert(tx, 0, "ab")
+		if i, ok := text.IndexIn(tx, p); i != 5 || !ok {
+			t.Errorf("position is at %d, %v", i, ok)
+		}
+		text.Delete(tx, 4, 3) // takes the unit at the position away
+		if i, ok := text.IndexIn(tx, p); i != 4 || !ok {
+			t.Errorf("position in deleted text is at %d, %v", i, ok)
+		}
+		if i, ok := text.IndexIn(tx, end); i != text.LenIn(tx) || !ok {
+			t.Errorf("position of the end is at %d, %v", i, ok)
+		}
+		for _, q := range []ycrdt.RelativePosition{p, end} {
+			if i, ok := other.IndexIn(tx, q); ok {
+				t.Errorf("position is at %d of another text", i)
+			}
+		}
+	})
+	missing := ycrdt.RelativePosition{Item: &ycrdt.ID{Client: 99, Clock: 1}}
+	if _, ok := doc.AbsolutePosition(missing); ok {
+		t.Error("a unit that never arrived has a position")
+	}
+}
