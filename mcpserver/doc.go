@@ -10,7 +10,7 @@
 // tools know nothing of the protocol. What connects the two (server.go, stream.go,
 // http.go) is all that knows mcp-go.
 //
-//	srv, err := mcpserver.New(ws, mcpserver.Options{Author: "Claude"})
+//	srv := mcpserver.New(ws, mcpserver.Options{Author: "Claude"})
 //	defer srv.Close()
 //	err = srv.ServeStream(ctx, os.Stdin, os.Stdout, "stdio")
 //

@@ -80,14 +80,14 @@ func apart(places []place) []place {
 	return out
 }
 
-// replace puts new in the places where old was found, in the document's own
+// replace puts with in the places where old was found, in the document's own
 // line breaks and quotes.
-func replace(doc string, places []place, old, new string) string {
+func replace(doc string, places []place, old, with string) string {
 	var b strings.Builder
 	done := 0
 	for _, p := range places {
-		fitted := fit(new, doc, old, doc[p.start:p.end])
-		if new == "" {
+		fitted := fit(with, doc, old, doc[p.start:p.end])
+		if with == "" {
 			p.end += wholeLine(doc, p)
 		}
 		b.WriteString(doc[done:p.start])
@@ -113,16 +113,16 @@ func wholeLine(doc string, p place) int {
 	return 0
 }
 
-// fit writes new in the line breaks of the document and, where old was given
+// fit writes s in the line breaks of the document and, where old was given
 // with other quotes than found has, in found's.
-func fit(new, doc, old, found string) string {
-	if i := strings.IndexByte(doc, '\n'); i > 0 && doc[i-1] == '\r' && !strings.Contains(new, "\r\n") {
-		new = strings.ReplaceAll(new, "\n", "\r\n")
+func fit(s, doc, old, found string) string {
+	if i := strings.IndexByte(doc, '\n'); i > 0 && doc[i-1] == '\r' && !strings.Contains(s, "\r\n") {
+		s = strings.ReplaceAll(s, "\n", "\r\n")
 	}
 	if found == old {
-		return new
+		return s
 	}
-	return curl(new, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
+	return curl(s, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
 }
 
 // curl makes the straight quotes of s curly ones: opening after white space, an

@@ -24,11 +24,11 @@ func refuse(format string, args ...any) Result {
 	return Result{Text: []string{fmt.Sprintf(format, args...)}, IsError: true}
 }
 
-// joinBounded joins lines and says how many of them fit into max bytes.
-func joinBounded(lines []string, max int) (joined string, n int) {
+// joinBounded joins lines and says how many of them fit into limit bytes.
+func joinBounded(lines []string, limit int) (joined string, n int) {
 	size := 0
 	for ; n < len(lines); n++ {
-		if size += len(lines[n]) + 1; size > max && n > 0 {
+		if size += len(lines[n]) + 1; size > limit && n > 0 {
 			break
 		}
 	}

@@ -21,7 +21,7 @@ func newID() string { return rand.Text() }
 // id manager: an id that is not in it is answered 404, upon which a client
 // starts anew.
 type sessions struct {
-	make func(id, client string) *Session
+	create func(id, client string) *Session
 
 	mu  sync.Mutex // protects the following
 	all map[string]*idleSession
@@ -32,8 +32,8 @@ type idleSession struct {
 	used time.Time
 }
 
-func newSessions(make func(id, client string) *Session) *sessions {
-	return &sessions{make: make, all: map[string]*idleSession{}}
+func newSessions(create func(id, client string) *Session) *sessions {
+	return &sessions{create: create, all: map[string]*idleSession{}}
 }
 
 // Generate starts a session and returns its id.
@@ -43,7 +43,7 @@ func (x *sessions) Generate() string {
 	now := time.Now()
 	x.expire(now)
 	id := newID()
-	x.all[id] = &idleSession{x.make(id, "http"), now}
+	x.all[id] = &idleSession{x.create(id, "http"), now}
 	return id
 }
 

@@ -45,6 +45,9 @@ func Parse(patterns ...string) (Set, error) {
 		} else {
 			p.glob = "**/" + p.glob
 		}
+		if strings.HasSuffix(p.glob, "/**") {
+			p.glob += "/*" // what a folder holds, not the folder
+		}
 		if !doublestar.ValidatePattern(p.glob) {
 			return Set{}, &PatternError{text}
 		}

@@ -33,8 +33,8 @@ func clausesOf(re *syntax.Regexp) []Clause {
 	n := a.walk(re.Simplify())
 	n = n.flushed()
 	clauses := make([]Clause, 0, len(n.clauses))
-	for _, any := range n.clauses {
-		clauses = append(clauses, Clause{Any: any, Fold: a.fold})
+	for _, literals := range n.clauses {
+		clauses = append(clauses, Clause{Any: literals, Fold: a.fold})
 	}
 	return clauses
 }
@@ -168,12 +168,12 @@ func cross(prefixes, suffixes []string) []string {
 
 // alternate needs one of what its branches need most.
 func (a analysis) alternate(subs []*syntax.Regexp) need {
-	var any []string
+	var literals []string
 	exact := true
 	for _, sub := range subs {
 		n := a.walk(sub)
 		if n.exact != nil {
-			any = append(any, n.exact...)
+			literals = append(literals, n.exact...)
 			continue
 		}
 		exact = false
@@ -181,17 +181,17 @@ func (a analysis) alternate(subs []*syntax.Regexp) need {
 		if i < 0 {
 			return need{}
 		}
-		any = append(any, n.clauses[i]...)
+		literals = append(literals, n.clauses[i]...)
 	}
 	switch {
-	case len(any) > maxExact:
+	case len(literals) > maxExact:
 		return need{}
 	case exact:
-		return need{exact: any}
-	case slices.Contains(any, ""):
+		return need{exact: literals}
+	case slices.Contains(literals, ""):
 		return need{}
 	}
-	return need{clauses: [][]string{minimal(any)}}
+	return need{clauses: [][]string{minimal(literals)}}
 }
 
 // best is the clause that rules out the most text, or the zero Clause.

@@ -93,17 +93,17 @@ type Query struct {
 func NewQuery(clauses []grep.Clause) Query {
 	var q Query
 	for _, c := range clauses {
-		var any [][]uint32
+		var literals [][]uint32
 		for _, literal := range c.Any {
 			t := trigramsOf(grep.Fold(literal))
 			if t == nil {
-				any = nil
+				literals = nil
 				break
 			}
-			any = append(any, t)
+			literals = append(literals, t)
 		}
-		if any != nil {
-			q.clauses = append(q.clauses, any)
+		if literals != nil {
+			q.clauses = append(q.clauses, literals)
 		}
 	}
 	return q
@@ -122,16 +122,16 @@ func (q Query) Selective() bool { return len(q.clauses) > 0 }
 
 // MayMatch is false only if the text of s does not match the query's pattern.
 func (q Query) MayMatch(s *Signature) bool {
-	for _, any := range q.clauses {
-		if !s.hasAny(any) {
+	for _, literals := range q.clauses {
+		if !s.hasAny(literals) {
 			return false
 		}
 	}
 	return true
 }
 
-func (s *Signature) hasAny(any [][]uint32) bool {
-	for _, all := range any {
+func (s *Signature) hasAny(literals [][]uint32) bool {
+	for _, all := range literals {
 		if s.hasAll(all) {
 			return true
 		}
