@@ -233,7 +233,7 @@ func (o *Options) metadata() string {
 
 // attributionTail returns what the chosen dialect writes behind a finished mark.
 func (o *Options) attributionTail() string {
-	author := strings.NewReplacer(`"`, "'", "\n", " ", "\r", " ", ">>", "> >", "{", "(", "}", ")").Replace(o.Author)
+	author := o.attributeName()
 	if o.Dialect != RelayComments || author == "" {
 		return ""
 	}
@@ -242,4 +242,9 @@ func (o *Options) attributionTail() string {
 		tail += ` date="` + o.Now.UTC().Format(time.RFC3339) + `"`
 	}
 	return tail + ">><<}}"
+}
+
+// attributeName returns the author's name as it can stand in an attribute.
+func (o *Options) attributeName() string {
+	return strings.NewReplacer(`"`, "'", "\n", " ", "\r", " ", "<", "(", ">", ")", "{", "(", "}", ")").Replace(o.Author)
 }

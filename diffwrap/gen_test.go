@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rivo/uniseg"
 )
@@ -95,6 +96,17 @@ func (g *generator) raw() string {
 		}
 	}
 	return s
+}
+
+// options picks the dialect that is written: plain half of the time.
+func (g *generator) options() Options {
+	switch g.IntN(4) {
+	case 0:
+		return Options{Dialect: Commentator, Author: "AI {++x++}@@", Now: time.Unix(1783926115, 0)}
+	case 1:
+		return Options{Dialect: RelayComments, Author: `AI "x" >>{--y--}`, Now: time.Unix(1783926115, 0)}
+	}
+	return Options{}
 }
 
 // mark wraps text in a mark.

@@ -50,11 +50,12 @@ func checkLaws(g *generator, sum *tally) error {
 	raw := g.raw()
 	shown := Accepted(raw)
 	want := g.edit(shown)
+	options := g.options()
 	sum.rounds++
-	if edits, err := Put(raw, shown); err != nil || len(edits) > 0 {
-		return lawError("2, GetPut", raw, shown, "%v %v", edits, err)
+	if r, err := options.Put(raw, shown); err != nil || len(r.Edits) > 0 {
+		return lawError("2, GetPut", raw, shown, "%v %v", r.Edits, err)
 	}
-	result, err := Options{}.Put(raw, want)
+	result, err := options.Put(raw, want)
 	if err != nil {
 		return sum.refused(raw, want, err)
 	}
@@ -64,13 +65,13 @@ func checkLaws(g *generator, sum *tally) error {
 			return err
 		}
 	}
-	if again, err := Put(got, want); err != nil || len(again) > 0 && Accepted(got) == want {
-		return lawError("6, idempotence", raw, want, "stored %q, then %v %v", got, again, err)
+	if r, err := options.Put(got, want); err != nil || len(r.Edits) > 0 && Accepted(got) == want {
+		return lawError("6, idempotence", raw, want, "stored %q, then %v %v", got, r.Edits, err)
 	}
-	if err := sum.takeBack(raw, shown, got, result); err != nil {
+	if err := sum.takeBack(options, raw, shown, got, result); err != nil {
 		return err
 	}
-	return sum.repeat(g, raw, want, got)
+	return sum.repeat(g, options, raw, want, got)
 }
 
 func lawError(law, raw, want, format string, args ...any) error {
@@ -222,14 +223,20 @@ func minimal(raw, want, got string, r Result) error {
 
 func atRune(s string, off int) bool { return off == len(s) || utf8.RuneStart(s[off]) }
 
+// apply is Put, carried out.
+func (o Options) apply(raw, accepted string) (string, error) {
+	r, err := o.Put(raw, accepted)
+	return Apply(raw, r.Edits), err
+}
+
 // takeBack is law 5 for a text without marks: a change that is taken back leaves nothing behind, except a comment, which
 // stays, resolved.
-func (s *tally) takeBack(raw, shown, got string, r Result) error {
+func (s *tally) takeBack(o Options, raw, shown, got string, r Result) error {
 	if r.FrontMatter != nil || hasComment(got) || !parse(raw).plain() || equalButBreaks(Accepted(got), shown) {
 		return nil
 	}
-	edits, err := Put(got, shown)
-	if back := Apply(got, edits); err != nil || back != raw {
+	back, err := o.apply(got, shown)
+	if err != nil || back != raw {
 		return lawError("5, Amend", raw, Accepted(got), "stored %q, taken back %q %v", got, back, err)
 	}
 	return nil
@@ -237,18 +244,18 @@ func (s *tally) takeBack(raw, shown, got string, r Result) error {
 
 // repeat is law 6 for a text without marks: whether a change is made in one step or two, the marks come out the same.
 // That is counted: where several lines change it may depend on the steps which line is taken for which.
-func (s *tally) repeat(g *generator, raw, first, got string) error {
+func (s *tally) repeat(g *generator, o Options, raw, first, got string) error {
 	if hasComment(got) || !parse(raw).plain() {
 		return nil
 	}
 	want := g.editOnce(first)
-	step, err1 := Put(got, want)
-	leap, err2 := Put(raw, want)
-	if err1 != nil || err2 != nil || Accepted(Apply(got, step)) != want || Accepted(Apply(raw, leap)) != want {
+	step, err1 := o.apply(got, want)
+	leap, err2 := o.apply(raw, want)
+	if err1 != nil || err2 != nil || Accepted(step) != want || Accepted(leap) != want {
 		return nil
 	}
 	s.steps++
-	if Apply(got, step) != Apply(raw, leap) {
+	if step != leap {
 		s.forked++
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 const (
 	// lineSimilarity: how much two lines of a changed block must have in common to be shown as one changed line.
 	lineSimilarity = 40
+	// markerSimilarity: the same for lines with different markers, which are replaced whole.
+	markerSimilarity = 80
 	// lineSurvival: how much of a line must survive for its words to be marked one by one.
 	lineSurvival = 40
 	// flowSimilarity: how much the words of a block must stay in their order for a change of its line breaks to be
@@ -152,6 +154,7 @@ func cells(s side, line span) []span {
 
 // lineWords is what the similarity of lines is measured by: the words of a line, sorted, and their length in bytes.
 type lineWords struct {
+	marker string
 	ids    []int
 	weight int
 }
@@ -160,7 +163,9 @@ func (a *aligner) lineWords(s side, lines []line, from, to int) []lineWords {
 	out := make([]lineWords, to-from)
 	for k := range out {
 		w := &out[k]
-		text := span{a.marker(s, lines, from+k).end, lines[from+k].end}
+		marker := a.marker(s, lines, from+k)
+		w.marker = marker.of(s.text)
+		text := span{marker.end, lines[from+k].end}
 		for _, t := range tokenize(s.text, text, s.comments) {
 			if t.isWord() {
 				w.ids = append(w.ids, a.intern(t.of(s.text)))
@@ -173,7 +178,7 @@ func (a *aligner) lineWords(s side, lines []line, from, to int) []lineWords {
 }
 
 // maxPairs bounds the pairs of lines of one block that are compared for similarity.
-const maxPairs = 1 << 16
+const maxPairs = 1 << 19
 
 // pairLines pairs the similar lines of old lines [i0,i1) and new lines [j0,j1), in order, so that the pairs have as
 // much text in common as possible; it returns the pairs and how many bytes that is.
@@ -208,7 +213,8 @@ func (a *aligner) pairLines(i0, i1, j0, j1 int) (pairs [][2]int, common int) {
 	return pairs, best[0]
 }
 
-// similar returns how many bytes of words two lines have in common, 0 when that is too little to call them similar.
+// similar returns how many bytes of words two lines have in common, 0 when that is too little to call them similar. An
+// equal marker counts as a byte more.
 func (a *aligner) similar(old, new lineWords) int {
 	common := 0
 	for i, j := 0, 0; i < len(old.ids) && j < len(new.ids); {
@@ -222,10 +228,13 @@ func (a *aligner) similar(old, new lineWords) int {
 			i, j = i+1, j+1
 		}
 	}
-	if 200*common < lineSimilarity*(old.weight+new.weight) {
-		return 0
+	switch total := old.weight + new.weight; {
+	case old.marker != new.marker && 200*common >= markerSimilarity*total:
+		return common
+	case old.marker == new.marker && 200*common >= lineSimilarity*total && common > 0:
+		return common + 1
 	}
-	return common
+	return 0
 }
 
 // reflow handles a block of prose in which the line breaks changed more than the words: a paragraph that was split,

@@ -105,9 +105,10 @@ func (p *putter) undo() []Edit {
 	return append(slices.Clone(p.matter.edits), edits...)
 }
 
-// own reports whether a cell is a suggestion of the writer.
+// own reports whether a cell is a suggestion of the writer. One with an id is not: the end matter says more about it
+// than who made it, and would have to change with it.
 func (p *putter) own(c *cell) bool {
-	return c.isSuggestion() && (c.author == "" || c.author == p.Author)
+	return c.isSuggestion() && c.id == "" && (c.author == "" || c.author == p.Author || c.author == p.attributeName())
 }
 
 func (c *cell) isSuggestion() bool {
