@@ -206,6 +206,8 @@ func (p *planner) step() {
 		}
 		if w.end() > state {
 			p.integrate(c, state-w.id.Clock)
+		} else if p.tx != nil {
+			p.noteCuts(w)
 		}
 	}
 	c.loaded = false

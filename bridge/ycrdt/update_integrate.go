@@ -6,7 +6,7 @@ func (p *planner) integrateStruct(w *wireStruct, home uint32, offset uint64) {
 	tx, s := p.tx, p.store
 	var left, right ref
 	if w.info&infoOrigin != 0 {
-		left = tx.itemEnding(p.lookup(w.origin.Client), w.origin.Clock)
+		left = p.leftOf(w, home)
 	}
 	if w.info&infoRight != 0 {
 		right = p.rightOf(w, left)
@@ -32,6 +32,17 @@ func (p *planner) integrateStruct(w *wireStruct, home uint32, offset uint64) {
 	tx.integrate(r)
 }
 
+// leftOf returns the item that ends with the left origin of w. Often that is
+// the client's last one.
+func (p *planner) leftOf(w *wireStruct, home uint32) ref {
+	x := &p.store.clients[home].index
+	if w.origin.Clock+1 == w.id.Clock && w.origin.Client == w.id.Client && p.store.clients[home].next == w.id.Clock {
+		last := &x.chunks[len(x.chunks)-1]
+		return last.at(last.len() - 1)
+	}
+	return p.tx.itemEnding(p.lookup(w.origin.Client), w.origin.Clock)
+}
+
 // rightOf returns the item that starts with the right origin of w. Mostly it
 // is the one after left.
 func (p *planner) rightOf(w *wireStruct, left ref) ref {
@@ -44,6 +55,29 @@ func (p *planner) rightOf(w *wireStruct, left ref) ref {
 		}
 	}
 	return p.tx.itemStarting(home, w.right.Clock)
+}
+
+// noteCuts deals with a struct that is in the store already. Yjs splits the
+// items that hold its origins all the same, and at commit merges around these
+// places, which may join more than was split: collecting nested types leaves
+// GC structs unmerged. Noting the places has the same effect.
+func (p *planner) noteCuts(w *wireStruct) {
+	if w.info&infoOrigin != 0 {
+		p.tx.noteCut(p.lookup(w.origin.Client), w.origin.Clock, w.origin.Clock+1)
+	}
+	if w.info&infoRight != 0 {
+		p.tx.noteCut(p.lookup(w.right.Client), w.right.Clock, w.right.Clock)
+	}
+}
+
+// noteCut notes the place before the unit at, if that lies inside of the item
+// that holds clock.
+func (tx *Txn) noteCut(home uint32, clock, at uint64) {
+	s := tx.store
+	it := &s.items[s.findItem(home, clock)]
+	if it.kind != kindGC && at != s.clockOf(it) && at != s.endOf(it) {
+		tx.mergeAt = append(tx.mergeAt, unit{home, at})
+	}
 }
 
 // setOrigins sets the origins of it as they stand in w. The origin of what is
