@@ -70,6 +70,9 @@ func (d *Dir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.
 	if err == nil {
 		err = n.attr(ctx, &out.Attr)
 	}
+	if f, ok := n.(*File); ok && f.isRetired() { // it was found out to, only now
+		return d.Lookup(ctx, name, out)
+	}
 	if !isASCII(name) && (err != nil || p.Base() != name) {
 		// Another spelling of a name (NFC, NFD) is told of no changes: not cached.
 		out.SetEntryTimeout(1)

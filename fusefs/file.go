@@ -42,11 +42,12 @@ type File struct {
 	// in memory.
 	asleep     bool
 	asleepSize int64
-	pins       int // who needs the text, besides handles
+	// uncached is set if f woke with another text than it went to sleep with: the
+	// kernel has the size of that one, and must not go by it.
+	uncached bool
+	pins     int // who needs the text, besides handles
 	// notBefore is the earliest modification time a new image may have.
 	notBefore time.Time
-	turned    time.Time   // when the image last changed
-	turnedBy  uint32      // the thread whose request changed it
 	retired   time.Time   // when another inode took the name over, see retire.go
 	timer     *time.Timer // the next look at whether to commit
 	charged   int64       // bytes accounted to the scratch layer

@@ -24,7 +24,7 @@ type Handle struct {
 func (f *File) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY
 	h := f.newHandle(ctx, flags)
-	errno := f.t.errno("open", f.t.pathOf(&f.path), f.wakeFor(ctx, h))
+	errno := f.t.errno("open", f.t.pathOf(&f.path), f.learn(ctx))
 	if errno == 0 && writes {
 		errno = f.writable(ctx)
 	}
@@ -35,11 +35,22 @@ func (f *File) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, s
 		h.Release(ctx)
 		return nil, 0, errno
 	}
-	fuseFlags := uint32(fuse.FOPEN_KEEP_CACHE)
-	if !writes {
-		fuseFlags |= fuse.FOPEN_NOFLUSH
+	return h, h.opened(writes), 0
+}
+
+// opened returns the flags of the answer to an OPEN.
+func (h *Handle) opened(writes bool) uint32 {
+	h.f.mu.Lock()
+	defer h.f.mu.Unlock()
+	h.see()
+	flags := uint32(fuse.FOPEN_KEEP_CACHE)
+	if h.f.uncached {
+		flags = fuse.FOPEN_DIRECT_IO
 	}
-	return h, fuseFlags, 0
+	if !writes {
+		flags |= fuse.FOPEN_NOFLUSH
+	}
+	return flags
 }
 
 func (f *File) newHandle(ctx context.Context, flags uint32) *Handle {
@@ -68,8 +79,7 @@ func (h *Handle) see() {
 }
 
 // Read returns bytes of the version whose size the kernel has.
-func (h *Handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
-	h.f.awaitTurn(ctx)
+func (h *Handle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	h.f.mu.Lock()
 	defer h.f.mu.Unlock()
 	h.see()

@@ -33,7 +33,7 @@ func (f *File) refresh(ctx context.Context) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.show(threadOf(ctx))
+	f.show()
 	return nil
 }
 
@@ -44,8 +44,8 @@ func (f *File) newer(v *bridge.Version) {
 	}
 }
 
-// show makes latest the image, of which thread is being told. mu is held.
-func (f *File) show(thread uint32) {
+// show makes latest the image. mu is held.
+func (f *File) show() {
 	if !f.note || f.buf != nil || f.latest == nil || f.image.version == f.latest && f.image.exact() {
 		return
 	}
@@ -54,8 +54,10 @@ func (f *File) show(thread uint32) {
 		return
 	}
 	was := f.image
+	if was.text != f.latest.Text() && !f.mayTurn() {
+		return
+	}
 	f.image = f.imageOf(f.latest)
-	f.turned, f.turnedBy = time.Now(), thread
 	if was.text != f.image.text {
 		f.meta.mtime = time.Time{} // what somebody set was the time of other content
 	}
@@ -304,7 +306,7 @@ func (f *File) closed(h *Handle) {
 func (f *File) giveUp() {
 	f.dropBuffer()
 	if f.doc != 0 {
-		f.show(0)
+		f.show()
 		f.retire()
 		return
 	}

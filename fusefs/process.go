@@ -66,14 +66,6 @@ func (ps *processes) of(ctx context.Context) process {
 	return p
 }
 
-// threadOf is the thread that makes a request, 0 outside of one.
-func threadOf(ctx context.Context) uint32 {
-	if caller, ok := fuse.FromContext(ctx); ok {
-		return caller.Pid
-	}
-	return 0
-}
-
 // parseStatus reads the process, session and program from /proc/PID/status, see
 // proc_pid_status(5). What is missing there stays as it is in p.
 func parseStatus(status []byte, p process) process {

@@ -1,7 +1,6 @@
 package fusefs
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -13,16 +12,12 @@ import (
 // be cut at the old size, or old ones filled up with zeros. A change made
 // elsewhere is therefore shown like a save by rename: as a new inode of the same
 // number at the name, with nothing cached. The old inode retires. Whoever has it
-// open can finish what he is reading, and is shown the change a moment later.
+// open can finish what he is reading, and is shown the change a moment later; a
+// read at the very moment of that may be torn, as it may on any disk.
 
-const (
-	// retirement is how long an inode keeps showing what it showed: longer than a
-	// program takes to read a note it has just opened.
-	retirement = 50 * time.Millisecond
-	// afterTurn is how long reads wait when the image of an inode has changed, if
-	// another thread was told of it: that one has the new size when it reads.
-	afterTurn = 5 * time.Millisecond
-)
+// retirement is how long an inode keeps showing what it showed: longer than a
+// program takes to read a note it has just opened.
+const retirement = 50 * time.Millisecond
 
 // retire puts a new inode at f's name, for a version other than f's image. mu is
 // held.
@@ -61,6 +56,12 @@ func (t *tree) succeed(f *File, m meta, open bool) {
 	}
 }
 
+func (f *File) isRetired() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.retired.IsZero()
+}
+
 // left forgets a retired inode that nobody has open any more. f.mu is held.
 func (t *tree) left(f *File) {
 	t.mu.Lock()
@@ -86,19 +87,5 @@ func (t *tree) unlinkRetired(p bridge.Path) {
 	}
 }
 
-// awaitTurn delays a read that may have begun with the size of the image before.
-func (f *File) awaitTurn(ctx context.Context) {
-	f.mu.Lock()
-	wait := time.Until(f.turned.Add(afterTurn))
-	if f.buf != nil || f.turnedBy == threadOf(ctx) {
-		wait = 0
-	}
-	f.mu.Unlock()
-	if wait <= 0 {
-		return
-	}
-	select {
-	case <-time.After(wait):
-	case <-ctx.Done():
-	}
-}
+// mayTurn says that f, which is retired, may show another text. mu is held.
+func (f *File) mayTurn() bool { return !f.retired.IsZero() && time.Since(f.retired) > retirement }

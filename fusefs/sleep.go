@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"syscall"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -34,6 +33,9 @@ func (f *File) learn(ctx context.Context) error {
 	switch {
 	case err == nil:
 		f.newer(v)
+		if f.differs(v) {
+			f.retire() // the event that says so is a moment behind
+		}
 		f.wake()
 		return nil
 	case f.image.version != nil && errors.Is(err, fs.ErrNotExist):
@@ -42,10 +44,21 @@ func (f *File) learn(ctx context.Context) error {
 	return err
 }
 
+// differs says whether v shows something else than the image. mu is held.
+func (f *File) differs(v *bridge.Version) bool {
+	if f.asleep {
+		return int64(len(v.Text())) != f.asleepSize || !f.imageOf(v).modTime.Equal(f.image.modTime)
+	}
+	return f.image.version != nil && f.buf == nil && f.image.text != v.Text()
+}
+
 // wake makes the latest version the image of a file that has none. mu is held.
 func (f *File) wake() {
 	if !f.note || f.buf != nil || f.image.version != nil || f.latest == nil {
 		return
+	}
+	if f.asleep && f.differs(f.latest) {
+		f.uncached = true
 	}
 	f.asleep = false
 	f.image = f.imageOf(f.latest)
@@ -73,23 +86,4 @@ func (f *File) unpin() {
 	defer f.mu.Unlock()
 	f.pins--
 	f.sleep()
-}
-
-// wakeFor wakes f for a handle. The kernel knows how long the text was when f
-// went to sleep; if that is not so any more, the note changes this very moment,
-// and ESTALE makes the kernel look its name up again.
-func (f *File) wakeFor(ctx context.Context, h *Handle) error {
-	f.mu.Lock()
-	asleep, size := f.asleep, f.asleepSize
-	f.mu.Unlock()
-	if err := f.learn(ctx); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	h.see()
-	if asleep && f.buf == nil && f.note && int64(len(f.image.text)) != size {
-		return syscall.ESTALE
-	}
-	return nil
 }
