@@ -60,14 +60,12 @@ func (p *putter) endsOpenAt(at place, newEnd int) bool {
 	if endsOpen(p.new[:newEnd], '+') {
 		return true
 	}
-	for k := at.piece; k >= 0; k-- {
-		if k == len(p.pieces) {
-			continue
-		}
+	original := ""
+	for k := min(at.piece, len(p.pieces)-1); k >= 0 && len(original) < len("{-"); k-- {
 		x := p.pieces[k]
-		if text := p.doc.raw[x.start:max(x.start, min(x.end, at.off))]; text != "" && (x.role == kept || x.role == dropped) {
-			return endsOpen(text, '-')
+		if end := min(x.end, at.off); end > x.start && (x.role == kept || x.role == dropped) {
+			original = p.doc.raw[max(x.start, end-len("{-")):end] + original
 		}
 	}
-	return false
+	return endsOpen(original, '-')
 }

@@ -85,8 +85,9 @@ func requireNode(t *testing.T) {
 // exchanges makes n random Puts and returns those that were not refused.
 func exchanges(t *testing.T, alphabet string, n int) []exchange {
 	var out []exchange
+	letters := newAlphabet(t, alphabet)
 	for seed := range n {
-		g := newGenerator(t, alphabet, uint64(seed)+1<<32)
+		g := letters.generator(uint64(seed) + 1<<32)
 		x := exchange{raw: g.raw()}
 		x.want = g.edit(Accepted(x.raw))
 		edits, err := Put(x.raw, x.want)

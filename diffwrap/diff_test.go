@@ -11,8 +11,9 @@ import (
 // of either.
 func TestDiff(t *testing.T) {
 	for _, alphabet := range []string{"prose", "braces", "hostile"} {
+		letters := newAlphabet(t, alphabet)
 		for round := range *rounds / 5 {
-			g := newGenerator(t, alphabet, uint64(round))
+			g := letters.generator(uint64(round))
 			old := g.text()
 			new := g.edit(old)
 			if err := checkDiff(old, new); err != nil {
@@ -101,8 +102,9 @@ func TestDiffLarge(t *testing.T) {
 // TestDecisions checks on random texts that accepting and rejecting all comes to the views, and that one decision
 // leaves the rest alone.
 func TestDecisions(t *testing.T) {
+	letters := newAlphabet(t, "prose")
 	for round := range *rounds / 5 {
-		g := newGenerator(t, "prose", uint64(round))
+		g := letters.generator(uint64(round))
 		if err := checkDecisions(g, g.raw()); err != nil {
 			t.Fatalf("seed %d: %v", round, err)
 		}

@@ -11,31 +11,43 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// generator makes random raw texts and random edits of them. Equal seeds make equal texts.
-type generator struct {
-	*rand.Rand
-	words []string // what texts of the alphabet are made of
+// alphabet is what random texts are made of.
+type alphabet struct {
+	words []string
 	notes []string // real notes that prose is cut from; nil for the other alphabets
 	nest  bool     // marks may be put into marks
 }
 
-func newGenerator(t testing.TB, alphabet string, seed uint64) *generator {
+// generator makes random raw texts and random edits of them. Equal seeds make equal texts.
+type generator struct {
+	*alphabet
+	*rand.Rand
+}
+
+func (a *alphabet) generator(seed uint64) *generator {
+	return &generator{a, rand.New(rand.NewPCG(seed, 0x5EED))}
+}
+
+// newAlphabet returns the alphabet of a name: prose, braces or hostile.
+func newAlphabet(t testing.TB, name string) *alphabet {
 	t.Helper()
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x5EED))}
-	switch alphabet {
+	a := &alphabet{}
+	switch name {
 	case "prose":
-		g.notes = realNotes(t)
-		g.words = strings.Split("the a quick brown fox 苹果 我 שלום [[Wiki]] [link](http://a.com) `code` #tag $x^2$ 3.14 e\u0301 👩‍👧 Ada. - [ ] # > | 1. **bold** don't", " ")
-		g.words = append(g.words, "\n", "\n\n", "\r\n", "\n- ", "\n## ", "\n| a | b |\n", "\n- [ ] ", ", ", ". ")
+		a.notes = realNotes(t)
+		a.words = strings.Split("the a quick brown fox 苹果 我 שלום [[Wiki]] [link](http://a.com) `code` #tag $x^2$ 3.14 e\u0301 👩‍👧 Ada. - [ ] # > | 1. **bold** don't", " ")
+		a.words = append(a.words, "\n", "\n\n", "\r\n", "\n- ", "\n## ", "\n| a | b |\n", "\n- [ ] ", ", ", ". ")
 	case "braces":
-		g.words = strings.Split("a b { } + - ~ > < = @ \n é", " ")
-		g.words = append(g.words, " ", "\r\n")
+		a.words = strings.Split("a b { } + - ~ > < = @ \n é", " ")
+		a.words = append(a.words, " ", "\r\n")
 	case "hostile":
-		g.nest = true
-		g.words = strings.Split("a b { } + - ~ > < = @ \n é 👩‍👧 {++ ++} {-- --} {~~ ~> ~~} {>> <<} {== ==} @@ {{ }} \r\n", " ")
-		g.words = append(g.words, " ", `{"author":"Bob"}@@`, `{{author="Bob">>`)
+		a.nest = true
+		a.words = strings.Split("a b { } + - ~ > < = @ \n é 👩‍👧 {++ ++} {-- --} {~~ ~> ~~} {>> <<} {== ==} @@ {{ }} \r\n", " ")
+		a.words = append(a.words, " ", `{"author":"Bob"}@@`, `{{author="Bob">>`)
+	default:
+		t.Fatalf("alphabet %q", name)
 	}
-	return g
+	return a
 }
 
 // realNotes returns the notes of testdata/notes.

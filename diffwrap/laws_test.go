@@ -27,9 +27,10 @@ func TestLaws(t *testing.T) {
 		t.Run(tc.alphabet, func(t *testing.T) {
 			t.Parallel()
 			var sum tally
+			letters := newAlphabet(t, tc.alphabet)
 			for round := range *rounds {
 				seed := uint64(round)
-				g := newGenerator(t, tc.alphabet, seed)
+				g := letters.generator(seed)
 				if err := checkLaws(g, &sum); err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
@@ -276,9 +277,10 @@ func hasComment(raw string) bool {
 // line was in between.
 func TestLineHistory(t *testing.T) {
 	for _, alphabet := range []string{"prose", "braces"} {
-		for round := range *rounds / 2 {
+		letters := newAlphabet(t, alphabet)
+		for round := range *rounds / 5 {
 			seed := uint64(round)
-			g := newGenerator(t, alphabet, seed)
+			g := letters.generator(seed)
 			raw := g.text()
 			lines := strings.Split(raw, "\n")
 			i := g.IntN(len(lines))
