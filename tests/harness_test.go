@@ -98,6 +98,7 @@ type mount struct {
 	s     *sandbox
 	vault string
 	dir   string // the mountpoint
+	minor string // the connection's name in /sys/fs/fuse/connections
 	cmd   *exec.Cmd
 	log   *watchedLog
 	ended chan struct{} // closed when the process has ended
@@ -128,6 +129,7 @@ func (s *sandbox) mountAt(t *testing.T, vault, dir string, flags ...string) *mou
 	t.Cleanup(func() { m.cleanup(t) })
 	select {
 	case <-m.log.seen("mounted " + dir):
+		m.minor = connectionOf(dir)
 	case <-m.ended:
 		t.Fatalf("relayfs mount ended: %v\n%s", m.err, m.log)
 	case <-time.After(startTimeout):
@@ -169,7 +171,8 @@ func (m *mount) waitEnd(t *testing.T) {
 	select {
 	case <-m.ended:
 	case <-time.After(startTimeout):
-		t.Fatalf("relayfs mount (pid %d) does not end\n%s", m.cmd.Process.Pid, m.log)
+		t.Errorf("relayfs mount (pid %d) does not end\n%s", m.cmd.Process.Pid, m.log)
+		m.abort(t)
 	}
 }
 
@@ -190,6 +193,7 @@ func (m *mount) cleanup(t *testing.T) {
 		case <-time.After(10 * time.Second):
 			t.Errorf("relayfs mount (pid %d) does not end on SIGTERM", m.cmd.Process.Pid)
 			_ = m.cmd.Process.Kill()
+			m.abort(t)
 		}
 	}
 	for isMounted(m.dir) {
@@ -200,6 +204,37 @@ func (m *mount) cleanup(t *testing.T) {
 			}
 		}
 	}
+}
+
+// abort ends the connection to the kernel, where that is allowed. A process that
+// waits for a request which nobody answers cannot be ended otherwise, by anyone.
+func (m *mount) abort(t *testing.T) {
+	const control = "/sys/fs/fuse/connections"
+	dir := control
+	if _, err := os.Stat(filepath.Join(dir, m.minor)); err != nil {
+		dir = m.s.mkdir(t, "fusectl")
+		if err := syscall.Mount("none", dir, "fusectl", 0, ""); err != nil {
+			t.Logf("%s is not there and cannot be mounted: %v", control, err)
+			return
+		}
+		defer syscall.Unmount(dir, syscall.MNT_DETACH)
+	}
+	if err := os.WriteFile(filepath.Join(dir, m.minor, "abort"), []byte("1"), 0); err != nil {
+		t.Logf("abort the connection of %s: %v", m.dir, err)
+	}
+}
+
+// connectionOf returns the minor device number of the mount at dir, from
+// mountinfo, see proc_pid_mountinfo(5).
+func connectionOf(dir string) string {
+	table, _ := os.ReadFile("/proc/self/mountinfo")
+	for line := range strings.Lines(string(table)) {
+		if fields := strings.Fields(line); len(fields) > 4 && fields[4] == dir {
+			_, minor, _ := strings.Cut(fields[2], ":")
+			return minor
+		}
+	}
+	return ""
 }
 
 func isMounted(dir string) bool {
