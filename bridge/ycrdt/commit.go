@@ -12,6 +12,7 @@ func (tx *Txn) commit() {
 	tx.mergeAppended()
 	tx.mergeSplits()
 	tx.store.compactArena()
+	tx.store.compactItems()
 	tx.renewClientID()
 	for _, b := range tx.changed {
 		b.committed.Store(nil)

@@ -144,25 +144,3 @@ func (s *store) dropContent(it *item) {
 	it.kind, it.off = kindDeleted, 0
 	it.setUnits(n)
 }
-
-// minDead is how many unused bytes an arena may hold without being compacted.
-const minDead = 4096
-
-// compactArena rewrites the arena when more than half of it is unused.
-func (s *store) compactArena() {
-	if s.dead < minDead || s.dead*2 < len(s.arena) {
-		return
-	}
-	live := len(s.arena) - s.dead
-	arena := make([]byte, 0, live+live/4)
-	for i := range s.items {
-		it := &s.items[i]
-		if it.kind <= kindDeleted || it.kind == kindType || it.kind == kindFree {
-			continue
-		}
-		off := uint32(len(arena))
-		arena = append(arena, s.bytesOf(it)...)
-		it.off = off
-	}
-	s.arena, s.dead = arena, 0
-}

@@ -24,6 +24,8 @@ func wantHex(t *testing.T, what string, got []byte, want string) {
 	}
 }
 
+func bytesHex(b []byte) string { return hex.EncodeToString(b) }
+
 func verify(t *testing.T, d *Doc) {
 	t.Helper()
 	d.mu.Lock()
