@@ -1,6 +1,7 @@
 package diffwrap
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -106,4 +107,41 @@ func FuzzDiff(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// The laws over each alphabet, the fuzzer in the place of chance.
+func FuzzLawsProse(f *testing.F)   { fuzzLaws(f, "prose") }
+func FuzzLawsBraces(f *testing.F)  { fuzzLaws(f, "braces") }
+func FuzzLawsHostile(f *testing.F) { fuzzLaws(f, "hostile") }
+
+func fuzzLaws(f *testing.F, name string) {
+	letters := newAlphabet(f, name)
+	for seed := range uint64(32) {
+		script := make([]byte, 64)
+		rand.NewChaCha8([32]byte{byte(seed)}).Read(script)
+		f.Add(script)
+	}
+	f.Fuzz(func(t *testing.T, script []byte) {
+		g := &generator{letters, rand.New(&scriptSource{script: script, rest: rand.NewPCG(1, 2)})}
+		if err := checkLaws(g, &tally{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// scriptSource makes random numbers of the bytes of a script, so that a fuzzer can choose them, and of a fixed
+// sequence after its end.
+type scriptSource struct {
+	script []byte
+	rest   rand.Source
+}
+
+func (s *scriptSource) Uint64() uint64 {
+	n := s.rest.Uint64()
+	if len(s.script) == 0 {
+		return n
+	}
+	b := s.script[0]
+	s.script = s.script[1:]
+	return n>>8 | uint64(b)<<56
 }
