@@ -145,6 +145,7 @@ func TestHostileUpdatesAreTaken(t *testing.T) {
 		"format with a key":               wire(1, 1, 50, 0, 0x26, 1, "m", "k", "b", "true", 0),
 		"cut inside of a binary":          wire(1, 1, 50, 0, byte(0x83), 1, 6, "x", 0),
 		"left and right in two types":     wire(1, 1, 50, 0, byte(0xc4), 1, 1, 1, 15, "a", 0),
+		"a rest in another list":          wire(1, 1, 1, 1, 0x41, 1, 0, 1<<19, 0),
 		"bytes behind the end":            wire(1, 1, 50, 0, 4, 1, "t", "a", 0, "rest"),
 	} {
 		t.Run(name, func(t *testing.T) {

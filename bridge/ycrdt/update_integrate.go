@@ -13,9 +13,8 @@ func (p *planner) integrateStruct(w *wireStruct, home uint32, offset uint64) {
 	}
 	parent := p.parentOf(w, left, right)
 	if offset > 0 && parent != 0 {
-		if left = tx.itemEnding(home, w.id.Clock+offset-1); s.items[left].kind == kindGC {
-			parent = 0
-		}
+		left = tx.itemEnding(home, w.id.Clock+offset-1)
+		parent = s.items[left].parent // 0 if that is a GC struct
 	}
 	r := s.newItem()
 	it := &s.items[r]
