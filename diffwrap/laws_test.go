@@ -156,7 +156,7 @@ func safeRuns(raw, want, got string, r Result) error {
 
 // textFollows reports whether plain text comes after the run in cell i, or after the addition that goes with it.
 func textFollows(doc *document, i int) bool {
-	if doc.cells[i].kind == deletionCell && doc.isMark(i+1, additionCell) {
+	if doc.cells[i].kind == deletionCell && doc.isMark(i+1, additionCell) && doc.sameWriter(i, i+1) {
 		i++
 	}
 	return doc.isMark(i+1, textCell)
