@@ -31,9 +31,10 @@
 //
 // The kernel caches attributes, names, listings and pages for an hour, and is
 // told about each change that it did not make itself. What READ returns is
-// always the version whose size and time the kernel was last given (File.image),
-// so that a reader never sees the bytes of one version cut at the length of
-// another.
+// always the version whose size and time the kernel was last given (File.image).
+// A change made elsewhere is a new inode of the same number at the name, so that
+// a reader never sees the bytes of one version cut at the length of another
+// (retire.go). A note that nobody has open keeps no text (sleep.go).
 //
 // # Concurrency and lock order
 //

@@ -74,6 +74,11 @@ func (t *tree) removed(p bridge.Path) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.epoch++
+	t.lose(p)
+}
+
+// lose is removed for callers that hold mu.
+func (t *tree) lose(p bridge.Path) {
 	for at, k := range t.below(p) {
 		if k.id == 0 {
 			continue
@@ -98,6 +103,7 @@ func (t *tree) renamed(p, newPath bridge.Path) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.epoch++
+	t.lose(newPath) // what was there is replaced
 	moved := t.below(p)
 	for at, k := range moved {
 		t.forget(at, k.node)
