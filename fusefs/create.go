@@ -17,6 +17,7 @@ import (
 // Create makes a file: a note by its name, a scratch file by its name, or, where
 // the workspace allows it, an attachment.
 func (d *Dir) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
+	defer d.t.inval.names.begin(d)()
 	n, p, err := d.child(ctx, name)
 	switch {
 	case err == nil && flags&syscall.O_EXCL != 0:
@@ -34,6 +35,7 @@ func (d *Dir) Create(ctx context.Context, name string, flags, mode uint32, out *
 }
 
 func (d *ScratchDir) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
+	defer d.t.inval.names.begin(d)()
 	f, err := d.t.createScratch(ctx, d, name, mode)
 	if err != nil {
 		return nil, nil, 0, d.t.errno("create", bridge.Path(name), err)
@@ -43,6 +45,7 @@ func (d *ScratchDir) Create(ctx context.Context, name string, flags, mode uint32
 
 // Mknod makes a regular file without opening it; nothing else can be made.
 func (d *Dir) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	defer d.t.inval.names.begin(d)()
 	if mode&syscall.S_IFMT != syscall.S_IFREG {
 		return nil, syscall.EPERM
 	}
@@ -54,6 +57,7 @@ func (d *Dir) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.
 }
 
 func (d *ScratchDir) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	defer d.t.inval.names.begin(d)()
 	if mode&syscall.S_IFMT != syscall.S_IFREG {
 		return nil, syscall.EPERM
 	}

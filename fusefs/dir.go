@@ -66,6 +66,7 @@ func (d *Dir) attr(ctx context.Context, out *fuse.Attr) error {
 
 // Lookup finds a name: scratch first, because it hides what is below it.
 func (d *Dir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	defer d.t.inval.names.begin(d)()
 	n, p, err := d.child(ctx, name)
 	if err == nil {
 		err = n.attr(ctx, &out.Attr)
@@ -131,6 +132,7 @@ func (d *Dir) OpendirHandle(context.Context, uint32) (fs.FileHandle, uint32, sys
 }
 
 func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
+	defer d.t.inval.names.begin(d)()
 	p := d.t.pathOf(&d.path)
 	entries, err := d.t.ws.ReadDir(ctx, p)
 	if err != nil {
@@ -193,6 +195,7 @@ func statfs(out *fuse.StatfsOut) syscall.Errno {
 }
 
 func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	defer d.t.inval.names.begin(d)()
 	p := d.t.pathOf(&d.path).Join(name)
 	if err := bridge.CheckName(name); err != nil {
 		return nil, d.t.errno("mkdir", p, err)
@@ -208,6 +211,7 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 
 // Rmdir removes a folder of the workspace if the structure policy lets it.
 func (d *Dir) Rmdir(ctx context.Context, name string) syscall.Errno {
+	defer d.t.inval.names.begin(d)()
 	t := d.t
 	n, p, err := d.child(ctx, name)
 	if err != nil {

@@ -55,7 +55,11 @@ func (t *tree) contentChanged(ev bridge.Event) {
 	t.mu.Lock()
 	k := t.nodes[ev.Path]
 	files := slices.Clone(t.retired[ev.Path])
+	save := t.adopting[ev.Path]
 	t.mu.Unlock()
+	if save != nil && ev.Origin == any(save) {
+		return // the inodes there are about to lose the name to the one that saved
+	}
 	if k != nil {
 		if f, ok := k.node.(*File); ok {
 			files = append(files, f)

@@ -17,6 +17,8 @@ import (
 type invalidator struct {
 	wake chan struct{} // holds one token while the queue may not be empty
 
+	names nameRequests
+
 	mu     sync.Mutex // protects the following
 	queue  []stale
 	queued map[stale]bool
@@ -92,6 +94,9 @@ func (q *invalidator) run(ctx context.Context) {
 			case <-q.wake:
 				continue
 			}
+		}
+		if s.name != "" {
+			q.names.await(s.inode)
 		}
 		if s.tell() == syscall.ENOENT && s.name == "" {
 			retells.Go(func() { s.retell(ctx) })

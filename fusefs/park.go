@@ -134,6 +134,7 @@ func (t *tree) settleParked(ctx context.Context, p bridge.Path) {
 
 // Unlink removes a name.
 func (d *Dir) Unlink(ctx context.Context, name string) syscall.Errno {
+	defer d.t.inval.names.begin(d)()
 	t := d.t
 	if errno, done := t.unlinkScratch(d, name); done {
 		return errno
@@ -152,6 +153,7 @@ func (d *Dir) Unlink(ctx context.Context, name string) syscall.Errno {
 }
 
 func (d *ScratchDir) Unlink(_ context.Context, name string) syscall.Errno {
+	defer d.t.inval.names.begin(d)()
 	if errno, done := d.t.unlinkScratch(d, name); done {
 		return errno
 	}

@@ -42,6 +42,7 @@ func (t *tree) rename(ctx context.Context, from folder, name string, newParent g
 	if !ok || flags&^renameNoReplace != 0 {
 		return syscall.EINVAL
 	}
+	defer t.inval.names.begin(from, to)()
 	m := &move{from: from, name: name, to: to, newName: newName}
 	t.mu.Lock()
 	m.oldPath, _ = from.at(name)
@@ -205,6 +206,8 @@ func (t *tree) adopt(ctx context.Context, m *move, f *File) syscall.Errno {
 	if err != nil {
 		return t.errno("rename", p, err)
 	}
+	t.setAdopting(p, f)
+	defer t.setAdopting(p, nil)
 	res, doc, err := t.store(ctx, p, c.doc, c.write)
 	if err != nil {
 		return t.errno("rename", p, err)
@@ -212,6 +215,18 @@ func (t *tree) adopt(ctx context.Context, m *move, f *File) syscall.Errno {
 	t.rebind(m, f, doc)
 	f.become(c, doc, res.Version)
 	return 0
+}
+
+// setAdopting says that f is about to become the inode at p, which therefore is
+// not to be told of f's save; nil ends that.
+func (t *tree) setAdopting(p bridge.Path, f *File) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f == nil {
+		delete(t.adopting, p)
+		return
+	}
+	t.adopting[p] = f
 }
 
 // saveOf is the change that f, renamed over a note or to a new one's name, makes.

@@ -43,6 +43,8 @@ type tree struct {
 	nodes  map[bridge.Path]*known // what the kernel may know of the workspace
 	fresh  map[bridge.Path]*known // those of nodes that have no ID
 	parked map[bridge.Path]*parking
+	// adopting has the scratch files that are being renamed over notes.
+	adopting map[bridge.Path]*File
 	// retired are inodes of notes that another inode took over from, see retire.go.
 	retired map[bridge.Path][]*File
 	inos    map[uint64]uint64 // workspace ID -> inode number, where they differ
@@ -74,14 +76,15 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 		ws: ws, author: o.Author, log: o.Logger,
 		readOnly: ws.Options().ReadOnly || ws.Options().View == diffwrap.OriginalView,
 		uid:      uint32(os.Geteuid()), gid: uint32(os.Getegid()),
-		inval:   newInvalidator(),
-		nodes:   make(map[bridge.Path]*known),
-		fresh:   make(map[bridge.Path]*known),
-		parked:  make(map[bridge.Path]*parking),
-		retired: make(map[bridge.Path][]*File),
-		inos:    make(map[uint64]uint64),
-		nextIno: firstIno,
-		unsaved: make(map[*File]struct{}),
+		inval:    newInvalidator(),
+		nodes:    make(map[bridge.Path]*known),
+		fresh:    make(map[bridge.Path]*known),
+		parked:   make(map[bridge.Path]*parking),
+		adopting: make(map[bridge.Path]*File),
+		retired:  make(map[bridge.Path][]*File),
+		inos:     make(map[uint64]uint64),
+		nextIno:  firstIno,
+		unsaved:  make(map[*File]struct{}),
 	}
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)

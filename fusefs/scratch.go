@@ -106,6 +106,7 @@ func (d *ScratchDir) Setattr(ctx context.Context, f fs.FileHandle, in *fuse.SetA
 }
 
 func (d *ScratchDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	defer d.t.inval.names.begin(d)()
 	d.t.mu.Lock()
 	n := d.overlay.get(name)
 	d.t.mu.Unlock()
@@ -123,6 +124,7 @@ func (d *ScratchDir) OpendirHandle(context.Context, uint32) (fs.FileHandle, uint
 }
 
 func (d *ScratchDir) list(context.Context) ([]fuse.DirEntry, syscall.Errno) {
+	defer d.t.inval.names.begin(d)()
 	d.t.mu.Lock()
 	defer d.t.mu.Unlock()
 	return d.overlay.list(), 0
@@ -139,10 +141,12 @@ func (d *ScratchDir) Link(context.Context, fs.InodeEmbedder, string, *fuse.Entry
 }
 
 func (d *ScratchDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	defer d.t.inval.names.begin(d)()
 	return d.t.mkScratchDir(ctx, d, name, mode, out)
 }
 
 func (d *ScratchDir) Rmdir(_ context.Context, name string) syscall.Errno {
+	defer d.t.inval.names.begin(d)()
 	d.t.mu.Lock()
 	n := d.overlay.get(name)
 	d.t.mu.Unlock()
@@ -204,10 +208,12 @@ func (l *ScratchLink) Setattr(ctx context.Context, f fs.FileHandle, in *fuse.Set
 func (l *ScratchLink) Readlink(context.Context) ([]byte, syscall.Errno) { return []byte(l.target), 0 }
 
 func (d *Dir) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	defer d.t.inval.names.begin(d)()
 	return d.t.symlink(ctx, d, target, name, out)
 }
 
 func (d *ScratchDir) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	defer d.t.inval.names.begin(d)()
 	return d.t.symlink(ctx, d, target, name, out)
 }
 
