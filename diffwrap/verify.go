@@ -6,7 +6,7 @@ import "strings"
 // construction except where literal delimiters are about; this is where that shows.
 func (p *putter) verify(edits []Edit) error {
 	doc := parse(Apply(p.doc.raw, edits))
-	if p.readsBack(doc) && p.agreesAsBefore(doc) {
+	if p.readsBack(doc) && p.agreesAsBefore(doc) && doc.nested() <= p.doc.nested() {
 		return nil
 	}
 	at, literal := p.culprit()
@@ -21,6 +21,17 @@ func (p *putter) readsBack(doc *document) bool {
 		original = p.matter.text + original[p.matter.rawEnd:]
 	}
 	return doc.shows(p.new) && doc.render(OriginalView) == original
+}
+
+// nested counts the suggestions inside highlights, which people write but Put does not.
+func (d *document) nested() int {
+	n := 0
+	for i := range d.cells {
+		if c := &d.cells[i]; c.highlight >= 0 && c.isSuggestion() {
+			n++
+		}
+	}
+	return n
 }
 
 // agreesAsBefore reports whether the new document is read alike form by form and mark by mark, for each form of which
