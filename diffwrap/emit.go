@@ -92,18 +92,18 @@ func (e *emitter) delete(o *original, s span) {
 		run = nil
 	}
 	o.visit(s, func(x part) {
-		switch x.role {
-		case kept, dropped:
+		if x.role == kept || x.role == dropped {
 			run = append(run, x.span)
 			return
-		case note:
-			end()
+		}
+		end()
+		e.endRun()
+		e.highlight(-1)
+		if x.role == note {
 			e.resolve(x.cell)
-		default:
-			end()
+		} else {
 			e.copy(x.span)
 		}
-		e.run = textCell
 	})
 	end()
 }
