@@ -66,25 +66,31 @@ func (s *store) find(x *clockIndex, clock uint64) clockPos {
 	return p
 }
 
+// gallop is how far behind a hint a search goes in growing steps before it
+// takes the whole chunk.
+const gallop = 8
+
 // findInChunk returns the index in ch of the struct that holds clock, which is
-// in ch.
+// in ch. Searches often go on where the last one ended.
 func (s *store) findInChunk(ch *chunk, hint int, clock uint64) int {
+	starts := func(i int) bool { return s.clockOf(&s.items[ch.at(i)]) <= clock }
 	lo, hi := 0, ch.len() // the struct is in [lo, hi)
 	if hint < hi {
-		if it := &s.items[ch.at(hint)]; s.clockOf(it) > clock {
+		if !starts(hint) {
 			hi = hint
-		} else if lo = hint; clock < s.endOf(it) {
-			return hint
-		} else if lo++; clock < s.endOf(&s.items[ch.at(lo)]) {
-			return lo
+		} else {
+			lo = hint
+			for step := 1; step <= gallop && lo+step < hi; step *= 2 {
+				if !starts(lo + step) {
+					hi = lo + step
+					break
+				}
+				lo += step
+			}
 		}
 	}
-	if last := hi - 1; s.clockOf(&s.items[ch.at(last)]) <= clock {
-		return last
-	}
-	for hi -= 1; lo < hi-1; {
-		mid := int(uint(lo+hi) >> 1)
-		if s.clockOf(&s.items[ch.at(mid)]) <= clock {
+	for lo < hi-1 {
+		if mid := int(uint(lo+hi) >> 1); starts(mid) {
 			lo = mid
 		} else {
 			hi = mid

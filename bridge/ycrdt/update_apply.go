@@ -191,7 +191,7 @@ func (p *planner) step() {
 	c := &p.cursors[p.stack[len(p.stack)-1]]
 	w := c.peek()
 	if w.kind() != kindSkip && w.length > 0 {
-		state := p.state(w.id.Client)
+		state := p.stateAt(c)
 		if w.id.Clock > state {
 			p.wait(w.id.Client, w.id.Clock-1)
 			return
@@ -268,6 +268,14 @@ func (p *planner) state(client ClientID) uint64 {
 		return p.store.clients[home].next
 	}
 	return 0
+}
+
+// stateAt returns the state of the client of c.
+func (p *planner) stateAt(c *cursor) uint64 {
+	if c.home != 0 {
+		return p.store.clients[c.home].next
+	}
+	return p.state(c.client)
 }
 
 // A knownClient is an entry of a small cache in front of the client table.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
 )
@@ -87,29 +88,38 @@ func (r *structReader) next(w *wireStruct) {
 	}
 }
 
-func (r *structReader) readID() ID {
-	client := ClientID(r.Uint())
-	return ID{client, r.Uint()}
+func readID(buf []byte, off int) (ID, int) {
+	client, off := lib0.ReadUint(buf, off)
+	clock, off := lib0.ReadUint(buf, off)
+	return ID{ClientID(client), clock}, off
 }
 
 // readOrigins reads what lies between the info byte and the content.
 func (r *structReader) readOrigins(w *wireStruct) {
+	buf, off := r.Window()
 	if w.info&infoOrigin != 0 {
-		w.origin = r.readID()
+		w.origin, off = readID(buf, off)
 		r.checkReference(w.origin, w.id)
 	}
 	if w.info&infoRight != 0 {
-		w.right = r.readID()
+		w.right, off = readID(buf, off)
 		r.checkReference(w.right, w.id)
 	}
+	r.Seek(off)
 	if w.inheritsParent() {
 		w.info &^= infoParentSub // the key is inherited, too
 		return
 	}
+	r.readParent(w)
+}
+
+func (r *structReader) readParent(w *wireStruct) {
 	if w.inRoot = r.Uint() == 1; w.inRoot {
 		w.root = r.text()
 	} else {
-		w.parent = r.readID()
+		buf, off := r.Window()
+		w.parent, off = readID(buf, off)
+		r.Seek(off)
 		r.checkReference(w.parent, w.id)
 	}
 	if w.info&infoParentSub != 0 {
@@ -144,8 +154,7 @@ func (r *structReader) readContent(w *wireStruct) {
 		w.length = r.Uint()
 		return
 	case kindString:
-		w.content = r.text()
-		w.length = uint64(utf16Len(r.Slice(w.content.from, w.content.to)))
+		r.readString(w)
 		return
 	case kindBinary:
 		w.content = r.behind(r.Bytes())
@@ -174,6 +183,20 @@ func (r *structReader) readContent(w *wireStruct) {
 		r.Fail(errKind)
 	}
 	w.content = span{from, r.Offset()}
+}
+
+func (r *structReader) readString(w *wireStruct) {
+	b := r.Bytes()
+	w.content = r.behind(b)
+	w.length = uint64(len(b))
+	if lib0.ASCII(b) {
+		return
+	}
+	if r.check && !utf8.Valid(b) {
+		r.Fail(lib0.ErrUTF8)
+		return
+	}
+	w.length = uint64(utf16Len(b))
 }
 
 func (r *structReader) skipMany(n uint64, skip func()) {

@@ -49,8 +49,14 @@ func (r *Reader) Err() error { return r.err }
 // Offset returns the position of the next byte to read.
 func (r *Reader) Offset() int { return r.off }
 
-// Seek moves the Reader to the offset off, which must lie inside the slice.
-func (r *Reader) Seek(off int) { r.off = off }
+// Seek moves the Reader to the offset off. One beyond the end is an error.
+func (r *Reader) Seek(off int) {
+	if off > len(r.buf) {
+		r.Fail(ErrTruncated)
+		return
+	}
+	r.off = off
+}
 
 // Len returns how many bytes are left, 0 after an error.
 func (r *Reader) Len() int {
@@ -171,6 +177,36 @@ func (r *Reader) Skip(n int) {
 		return
 	}
 	r.off += n
+}
+
+// Window returns the underlying slice and the offset of the next byte, for code
+// that reads integers by [ReadUint] and then continues with [Reader.Seek]. The
+// slice is nil after an error.
+func (r *Reader) Window() (buf []byte, off int) {
+	if r.err != nil {
+		return nil, 0
+	}
+	return r.buf, r.off
+}
+
+// ReadUint reads an unsigned variable-length integer at buf[off:] and returns
+// the offset behind it. If there is none it returns an offset beyond the end of
+// buf, from which further reads go on to fail. It is what [Reader.Uint] does,
+// for inner loops.
+func ReadUint(buf []byte, off int) (uint64, int) {
+	var v uint64
+	for shift := 0; off < len(buf) && shift < 63; shift += 7 {
+		b := buf[off]
+		off++
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			if v > MaxInt {
+				break
+			}
+			return v, off
+		}
+	}
+	return 0, len(buf) + 1
 }
 
 // AppendUint appends an unsigned variable-length integer.
