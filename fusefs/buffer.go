@@ -17,6 +17,10 @@ type buffer struct {
 	// emptied says that data was truncated to nothing and not written since.
 	emptied bool
 
+	// spoiled says that a write did not go in because data would have become too
+	// large: data is half of something, and is not committed until it is begun anew.
+	spoiled bool
+
 	// from is what data was made from, or what was committed last. version is nil
 	// for a note that does not exist yet.
 	from image
@@ -69,6 +73,7 @@ func (b *buffer) truncate(size int) {
 	b.extend(size)
 	b.data = b.data[:size]
 	b.emptied = size == 0
+	b.spoiled = b.spoiled && size > 0
 }
 
 func (b *buffer) extend(size int) {

@@ -181,6 +181,14 @@ func (f *File) writable(ctx context.Context) syscall.Errno {
 	return 0
 }
 
+// spoil is for a write that did not go in: what its program has written so far
+// is half of something. mu is held.
+func (f *File) spoil() {
+	if f.note && f.buf != nil {
+		f.buf.spoiled = true
+	}
+}
+
 // fits says whether the content may be size bytes long, and accounts for it. mu
 // is held.
 func (f *File) fits(size int64) syscall.Errno {

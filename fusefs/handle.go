@@ -105,6 +105,7 @@ func (h *Handle) Write(_ context.Context, data []byte, off int64) (uint32, sysca
 		f.t.inval.content(f)
 	}
 	if errno := f.fits(max(f.size(), end)); errno != 0 {
+		f.spoil()
 		return 0, errno
 	}
 	f.edit().writeAt(data, off, appended)

@@ -145,7 +145,9 @@ func (f *File) commit(ctx context.Context, force bool) error {
 	}
 	var res bridge.Result
 	doc, err := uint64(0), error(nil)
-	if _, there := f.t.where(f); there {
+	if c.buf.spoiled {
+		err = &bridge.Error{Op: "write", Path: c.path, Err: bridge.ErrTooLarge}
+	} else if _, there := f.t.where(f); there {
 		res, doc, err = f.t.store(context.WithoutCancel(ctx), c.path, c.doc, c.write)
 	} else {
 		err = &bridge.Error{Op: "write", Path: c.path, Err: fs.ErrNotExist}
