@@ -13,9 +13,26 @@ func seedUpdates(f *testing.F) {
 	f.Add(some(f).EncodeStateAsUpdate(nil))
 }
 
+// checkFirst compares the two ways to load an empty document: in one pass, and
+// after a check, which a document gets that has a root already.
+func checkFirst(t *testing.T, update []byte) {
+	t.Helper()
+	empty, touched := NewDoc(Options{ClientID: 9}), NewDoc(Options{ClientID: 9})
+	touched.Text("t").Observe(func(*TextEvent) {})
+	gotErr, wantErr := empty.ApplyUpdate(update, nil), touched.ApplyUpdate(update, nil)
+	if (gotErr == nil) != (wantErr == nil) {
+		t.Errorf("%x: empty document: %v, other: %v", update, gotErr, wantErr)
+	}
+	verify(t, empty)
+	if got, want := empty.EncodeStateAsUpdate(nil), touched.EncodeStateAsUpdate(nil); !bytes.Equal(got, want) {
+		t.Errorf("%x:\n got %x\nwant %x", update, got, want)
+	}
+}
+
 func FuzzApplyUpdate(f *testing.F) {
 	seedUpdates(f)
 	f.Fuzz(func(t *testing.T, update []byte) {
+		checkFirst(t, update)
 		before := some(t).EncodeStateAsUpdate(nil)
 		var d *Doc
 		var err error

@@ -108,6 +108,7 @@ func TestHostileUpdatesAreRefused(t *testing.T) {
 		"no delete set":                str(0, 4, 1, "t", "a"),
 	} {
 		t.Run(name, func(t *testing.T) {
+			checkFirst(t, update)
 			d := some(t)
 			before := d.EncodeStateAsUpdate(nil)
 			bounded(t, update, func() {
@@ -149,6 +150,7 @@ func TestHostileUpdatesAreTaken(t *testing.T) {
 		"bytes behind the end":            wire(1, 1, 50, 0, 4, 1, "t", "a", 0, "rest"),
 	} {
 		t.Run(name, func(t *testing.T) {
+			checkFirst(t, update)
 			d := some(t)
 			bounded(t, update, func() { apply(t, d, update) })
 			other := NewDoc(Options{})

@@ -12,13 +12,17 @@ import (
 // namesakes in Yjs. Applying an update twice, or updates in any order, is fine:
 // what refers to updates that are missing is kept until they arrive.
 //
-// The update is checked as a whole, before the document is locked. When an
+// The update is checked as a whole, unless the document is empty before the
+// document is locked. When an
 // error is returned, which wraps [ErrMalformed] or is [ErrUpdateV2],
 // [ErrPendingLimit] or [ErrTooLarge], nothing has changed.
 //
 // The document keeps no reference to update. origin is handed on to observers
 // and update listeners.
 func (d *Doc) ApplyUpdate(update []byte, origin any) error {
+	if done, err := d.applyFirst(update, origin); done {
+		return err
+	}
 	u, err := scanUpdate(update)
 	if err != nil {
 		return err
@@ -175,6 +179,11 @@ func (p *planner) run(u *scannedUpdate) pendingStructs {
 		c.Seek(sec.off)
 		c.client, c.clock, c.left = sec.client, sec.clock, sec.count
 	}
+	return p.drain()
+}
+
+// drain integrates what it can of all sections and returns the rest.
+func (p *planner) drain() pendingStructs {
 	for i := range p.cursors {
 		for !p.cursors[i].done() {
 			p.stack = append(p.stack[:0], i)
@@ -190,6 +199,10 @@ func (p *planner) run(u *scannedUpdate) pendingStructs {
 func (p *planner) step() {
 	c := &p.cursors[p.stack[len(p.stack)-1]]
 	w := c.peek()
+	if c.check && c.Err() != nil {
+		c.stuck, p.stack = true, p.stack[:0]
+		return
+	}
 	if w.kind() != kindSkip && w.length > 0 {
 		state := p.stateAt(c)
 		if w.id.Clock > state {
