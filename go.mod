@@ -58,3 +58,10 @@ require (
 )
 
 tool honnef.co/go/tools/cmd/staticcheck
+
+ignore (
+	./tests/critic/node_modules
+	./tests/docs-sets/node_modules
+	./tests/mcp-client/node_modules
+	./tests/peer/node_modules
+)

@@ -15,13 +15,12 @@ import (
 
 // How Read tells that a save is over.
 const (
-	// clockTick is the coarsest step of the kernel's file times (CONFIG_HZ=100),
-	// with a margin: within it two different saves can carry the same time.
-	clockTick = 20 * time.Millisecond
 	// settledAge is when a file counts as left alone: editors write what they
 	// hold in memory, in one go, within a few milliseconds.
 	settledAge = 100 * time.Millisecond
-	// quiet is how long a younger file must stay the same under our eyes.
+	// quiet is how long a younger file must stay the same under our eyes. It is
+	// longer than the coarsest step of the kernel's file times (10 ms), within
+	// which two different saves can carry the same time.
 	quiet = 30 * time.Millisecond
 	// lookEvery is the step of waiting; a stat costs a few microseconds.
 	lookEvery = 10 * time.Millisecond
