@@ -50,6 +50,9 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 	if err != nil {
 		return err
 	}
+	if _, err := o.options(log); err != nil {
+		return err
+	}
 	sources, err := parseSources(sourceArgs)
 	if err != nil {
 		return err

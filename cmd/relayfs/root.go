@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -59,9 +58,9 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 			return nil
 		}
 		if cmd.Parent() == nil && len(args) > 0 {
-			err = errors.New("unknown command " + quote(args[0]))
+			return usagef("unknown command %q", args[0])
 		}
-		return &usageError{err}
+		return usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
 	}
 }
 
