@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strconv"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
@@ -26,8 +25,6 @@ func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
-
-func quote(s string) string { return strconv.Quote(s) }
 
 // errHelpShown ends a command line that named no command: the help is the message.
 var errHelpShown = errors.New("no command given")
