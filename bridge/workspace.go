@@ -187,6 +187,7 @@ type Info struct {
 	ModTime  time.Time
 	Mode     fs.FileMode // permission bits
 	ReadOnly bool        // a write would be refused
+	Offline  bool        // because the Folder's source is away; ReadOnly is set too
 }
 
 // Stat describes what p names. A note that was never read is read, because its
@@ -217,7 +218,7 @@ func (w *Workspace) infoOf(n *node) Info {
 		ReadOnly: w.o.ReadOnly || n.kind == KindFile && w.o.Mode != Direct,
 	}
 	if n.folder != nil && n.folder.readOnly() {
-		info.ReadOnly = true
+		info.ReadOnly, info.Offline = true, n.folder.offline.Load()
 	}
 	return info
 }

@@ -133,10 +133,10 @@ func (t *tree) creatable(ctx context.Context, p bridge.Path) syscall.Errno {
 	switch {
 	case err != nil:
 		return t.errno("create", p, err)
-	case t.readOnly, info.ReadOnly:
+	case t.readOnly:
 		return syscall.EROFS
 	}
-	return 0
+	return t.refusal("create", p, info)
 }
 
 func (t *tree) createScratch(ctx context.Context, dir folder, name string, mode uint32) (*File, error) {

@@ -2,11 +2,13 @@ package fusefs
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"sync"
 	"syscall"
 	"time"
 
-	"github.com/hanwen/go-fuse/v2/fs"
+	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -15,7 +17,7 @@ import (
 // File is a regular file of its own: a note, or a scratch file. A rename can
 // make the one the other.
 type File struct {
-	fs.Inode
+	gofs.Inode
 	t    *tree
 	path bridge.Path // of a note; protected by t.mu
 	gone bool        // removed from the workspace by others; protected by t.mu
@@ -111,11 +113,11 @@ func (f *File) content() string {
 	return f.image.text
 }
 
-func (f *File) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+func (f *File) Getattr(ctx context.Context, _ gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	return f.t.getattr(ctx, f, &f.path, out)
 }
 
-func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+func (f *File) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if size, ok := in.GetSize(); ok {
 		h, _ := fh.(*Handle)
 		if errno := f.truncate(ctx, h, int64(min(size, 1<<62))); errno != 0 {
@@ -175,7 +177,23 @@ func (f *File) writable(ctx context.Context) syscall.Errno {
 	}
 	p, _ := f.t.where(f)
 	info, err := f.t.ws.Stat(ctx, p)
-	if err == nil && info.ReadOnly {
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0 // removed while it is open
+	}
+	if err != nil {
+		return f.t.errno("write", p, err)
+	}
+	return f.t.refusal("write", p, info)
+}
+
+// refusal is the errno of a write to, or a creation in, what info describes. One
+// and the same errno says that a Folder is offline, whether that is found out
+// here or by the write itself.
+func (t *tree) refusal(op string, p bridge.Path, info bridge.Info) syscall.Errno {
+	switch {
+	case info.Offline:
+		return t.errno(op, p, &bridge.Error{Op: op, Path: p, Err: bridge.ErrOffline})
+	case info.ReadOnly:
 		return syscall.EROFS
 	}
 	return 0
