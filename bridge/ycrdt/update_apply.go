@@ -337,8 +337,11 @@ func (p *planner) collectRest() pendingStructs {
 		out = lib0.AppendUint(out, uint64(c.client))
 		out = lib0.AppendUint(out, c.head.id.Clock)
 		var w wireStruct
-		for c.left > 0 {
+		for c.left > 0 && c.Err() == nil {
 			c.next(&w)
+		}
+		if c.Err() != nil {
+			return pendingStructs{} // the caller sees the error
 		}
 		out = append(out, c.Slice(from, c.Offset())...)
 	}

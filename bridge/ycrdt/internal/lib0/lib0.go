@@ -50,7 +50,11 @@ func (r *Reader) Err() error { return r.err }
 func (r *Reader) Offset() int { return r.off }
 
 // Seek moves the Reader to the offset off. One beyond the end is an error.
+// After an error it does nothing.
 func (r *Reader) Seek(off int) {
+	if r.err != nil {
+		return
+	}
 	if off > len(r.buf) {
 		r.Fail(ErrTruncated)
 		return
