@@ -48,7 +48,8 @@
 //
 // All methods of all types may be called from any goroutine. A Doc has one
 // mutex, which [Doc.Transact] and [Doc.ApplyUpdate] hold until their commit;
-// an update is decoded and checked before it is taken. Methods without a [Txn]
+// an update for a document that is not empty is checked before it is taken.
+// Methods without a [Txn]
 // return the state of the last commit and wait for a running transaction,
 // except that [Text.String] and [Text.Len] return at once what was read since
 // the last commit. Inside of a transaction use the methods that take a Txn,
