@@ -49,11 +49,10 @@
 // All methods of all types may be called from any goroutine. A Doc has one
 // mutex, which [Doc.Transact] and [Doc.ApplyUpdate] hold until their commit;
 // an update for a document that is not empty is checked before it is taken.
-// Methods without a [Txn]
-// return the state of the last commit and wait for a running transaction,
-// except that [Text.String] and [Text.Len] return at once what was read since
-// the last commit. Inside of a transaction use the methods that take a Txn,
-// which see what it has done; the others would wait for ever.
+// Methods without a [Txn] return the state of the last commit and wait for a
+// running transaction, except that [Text.String] and [Text.Len] return at once
+// what was read since the last commit. Inside of a transaction use the methods
+// that take a Txn, which see what it has done; the others would wait for ever.
 //
 // Observers and update listeners run after the commit, one at a time and in
 // order, with no lock held. The package starts no goroutines.
