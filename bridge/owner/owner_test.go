@@ -79,6 +79,11 @@ func TestSocket(t *testing.T) {
 	mux.HandleFunc("/status", func(w http.ResponseWriter, r *http.Request) {
 		json.NewEncoder(w).Encode(map[string]string{"under": r.FormValue("under")})
 	})
+	mux.HandleFunc("/undo", func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Batch string }
+		json.NewDecoder(r.Body).Decode(&body)
+		json.NewEncoder(w).Encode(map[string]string{"method": r.Method, "type": r.Header.Get("Content-Type"), "batch": body.Batch})
+	})
 	mux.HandleFunc("/broken", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such note", 404) })
 	mux.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) {
 		s, err := owner.AcceptStream(w, r)
@@ -102,6 +107,16 @@ func TestSocket(t *testing.T) {
 	}
 	if err := c.Get(t.Context(), "/broken", nil, &got); err == nil || !strings.Contains(err.Error(), "no such note") {
 		t.Errorf("Get of an error: %v", err)
+	}
+	var reply struct{ Method, Type, Batch string }
+	if err := c.Post(t.Context(), "/undo", map[string]string{"batch": "b1"}, &reply); err != nil {
+		t.Errorf("Post: %v", err)
+	}
+	if want := (struct{ Method, Type, Batch string }{"POST", "application/json", "b1"}); reply != want {
+		t.Errorf("Post: %+v, want %+v", reply, want)
+	}
+	if err := c.Post(t.Context(), "/broken", nil, &got); err == nil || !strings.HasSuffix(err.Error(), "no such note") {
+		t.Errorf("Post with an error: %v", err)
 	}
 	s, err := c.Stream(t.Context(), "/echo", nil)
 	if err != nil {

@@ -2,6 +2,7 @@ package owner
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -94,10 +95,26 @@ func Answers(info Info) bool {
 
 // Get asks the owner for path and decodes its JSON answer into v.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, v any) error {
-	u := url.URL{Scheme: "http", Host: "relayfs", Path: path, RawQuery: query.Encode()}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	return c.do(ctx, http.MethodGet, path, query, nil, v)
+}
+
+// Post sends body to path as JSON and decodes the JSON answer into v.
+func (c *Client) Post(ctx context.Context, path string, body, v any) error {
+	data, err := json.Marshal(body)
 	if err != nil {
 		return err
+	}
+	return c.do(ctx, http.MethodPost, path, nil, data, v)
+}
+
+func (c *Client) do(ctx context.Context, method, path string, query url.Values, body []byte, v any) error {
+	u := url.URL{Scheme: "http", Host: "relayfs", Path: path, RawQuery: query.Encode()}
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -106,7 +123,7 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, v any) 
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4096))
-		return fmt.Errorf("%v: %s", c.info, text)
+		return fmt.Errorf("%v: %s", c.info, bytes.TrimSpace(text))
 	}
 	return json.NewDecoder(resp.Body).Decode(v)
 }
