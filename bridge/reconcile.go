@@ -56,6 +56,13 @@ func (n *note) changeDoc(raw string, edits []diffwrap.Edit, origin any) Record {
 // clock is the next clock of this process's client in the document.
 func (n *note) clock() uint64 { return n.doc.StateVector()[n.doc.ClientID()] }
 
+// intend notes whose text raw is, before it goes into the file.
+func (at place) intend(raw string, by Author) {
+	if by.Name != "" {
+		at.store.Intend(Path(at.rel), sumOf(raw), by)
+	}
+}
+
 // openDoc makes sure that the note has a document in the state of raw, loading
 // or creating it, and returns the records that the store does not hold yet.
 func (n *note) openDoc(at place, raw string) ([]Record, error) {
@@ -88,7 +95,22 @@ func (n *note) openDoc(at place, raw string) ([]Record, error) {
 	if have == raw {
 		return nil, nil
 	}
-	return []Record{n.changeDoc(have, diffwrap.Diff(have, raw), sourceOrigin{})}, nil
+	rec := n.changeDoc(have, diffwrap.Diff(have, raw), sourceOrigin{})
+	if by, ok := at.store.Intended(Path(at.rel), sumOf(raw)); ok {
+		rec.Author, rec.Session = by.Name, by.Session // a write that was interrupted before it was kept
+	}
+	return []Record{rec}, nil
+}
+
+// prepare makes sure that the note has a document in the state of raw, in memory
+// and in the store: if the write that follows is interrupted, what it did is
+// told from what was there.
+func (n *note) prepare(at place, raw string) error {
+	records, err := n.openDoc(at, raw)
+	if err != nil {
+		return err
+	}
+	return n.keep(at, raw, records)
 }
 
 // replay builds the document that records describe.

@@ -28,7 +28,7 @@ func (w *Workspace) Create(ctx context.Context, p Path, wr Write) (Result, error
 	if !p.IsNote() {
 		return Result{}, &Error{"create", p, ErrNotNote}
 	}
-	plan, err := w.plan(newVersion("", w.o.View, 0, time.Time{}), wr.Text, wr.By)
+	plan, err := w.plan(nil, newVersion("", w.o.View, 0, time.Time{}), wr.Text, wr.By)
 	if err != nil {
 		return Result{}, wrapError("create", p, err)
 	}
@@ -38,6 +38,7 @@ func (w *Workspace) Create(ctx context.Context, p Path, wr Write) (Result, error
 		modTime = time.Now()
 	}
 	_, rel := p.Split()
+	place{f, p, rel}.intend(raw, wr.By)
 	stamp, err := s.Create(ctx, rel, []byte(raw), 0o644, modTime)
 	if err != nil {
 		return Result{}, wrapError("create", p, err)

@@ -46,10 +46,10 @@ func (w *Workspace) Write(ctx context.Context, p Path, wr Write) (Result, error)
 	c := change{path: p, by: wr.By, origin: wr.Origin, modTime: wr.ModTime}
 	c.plan = func(n *note, cur *Version) (writePlan, error) {
 		if len(wr.Bases) == 0 {
-			return w.plan(cur, wr.Text, wr.By)
+			return w.plan(n, cur, wr.Text, wr.By)
 		}
 		base := nearestBase(wr.Bases, wr.Text)
-		return w.plan(cur, mergeView(base, cur, n.runsSince(base, cur), wr.Text), wr.By)
+		return w.plan(n, cur, mergeView(base, cur, n.runsSince(base, cur), wr.Text), wr.By)
 	}
 	res, err := w.change(ctx, c)
 	res.Merged = err == nil && res.Version.Text() != wr.Text
@@ -69,12 +69,12 @@ func (n *note) runsSince(base, cur *Version) []ycrdt.Run {
 // meanwhile. An error of fn is returned unchanged and nothing is written.
 func (w *Workspace) Update(ctx context.Context, p Path, by Author, origin any, fn func(cur *Version) (string, error)) (Result, error) {
 	c := change{path: p, by: by, origin: origin}
-	c.plan = func(_ *note, cur *Version) (writePlan, error) {
+	c.plan = func(n *note, cur *Version) (writePlan, error) {
 		text, err := fn(cur)
 		if err != nil {
 			return writePlan{}, &callerError{err}
 		}
-		return w.plan(cur, text, by)
+		return w.plan(n, cur, text, by)
 	}
 	res, err := w.change(ctx, c)
 	var own *callerError
@@ -168,8 +168,7 @@ func (w *Workspace) publishAll(events []Event) {
 func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c change) (Result, *Event, error) {
 	at := n.where()
 	raw := diffwrap.Apply(cur.raw, plan.edits)
-	records, err := n.openDoc(at, cur.raw)
-	if err != nil {
+	if err := n.prepare(at, cur.raw); err != nil {
 		return Result{}, nil, err
 	}
 	modTime := c.modTime
@@ -177,18 +176,16 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 		modTime = time.Now()
 	}
 	modTime = nextModTime(cur.modTime, modTime)
+	at.intend(raw, c.by)
 	stamp, err := at.source.Replace(ctx, at.rel, n.stamp, []byte(raw), modTime)
 	if err != nil {
-		if len(records) > 0 {
-			n.closeDoc() // it holds changes that the store does not
-		}
 		return Result{}, nil, wrapError("write", at.path, err)
 	}
 	n.stamp = stamp
 	n.replaced(cur)
 	rec := n.changeDoc(cur.raw, plan.edits, c.by)
 	plan.describe(&rec, c.by)
-	err = n.keep(at, raw, append(records, rec))
+	err = n.keep(at, raw, []Record{rec})
 	ev := n.succeed(cur, raw, modTime)
 	res := Result{
 		Version: ev.Version, Changed: true, Warnings: plan.warnings,
@@ -231,7 +228,8 @@ func authorOf(items []Decided) (author, session string) {
 }
 
 // plan decides, before anything is written, what text makes of cur's raw text.
-func (w *Workspace) plan(cur *Version, text string, by Author) (writePlan, error) {
+// n is nil for a note that does not exist yet; else its write lock is held.
+func (w *Workspace) plan(n *note, cur *Version, text string, by Author) (writePlan, error) {
 	switch {
 	case text == cur.text:
 		return writePlan{}, nil
@@ -246,12 +244,19 @@ func (w *Workspace) plan(cur *Version, text string, by Author) (writePlan, error
 	case w.o.Mode == Direct:
 		return writePlan{edits: directEdits(cur, text)}, nil
 	}
-	return w.suggest(cur.raw, text, by)
+	return w.suggest(n, cur, text, by)
 }
 
-func (w *Workspace) suggest(raw, text string, by Author) (writePlan, error) {
+func (w *Workspace) suggest(n *note, cur *Version, text string, by Author) (writePlan, error) {
 	lens := diffwrap.Options{FrontMatter: w.o.FrontMatter, Dialect: w.o.Dialect, Author: by.Name, Now: time.Now().UTC()}
-	res, err := lens.Put(raw, text)
+	var err error
+	if n != nil && by.Name != "" {
+		lens.Foreign, err = n.foreign(cur, by.Name)
+	}
+	if err != nil {
+		return writePlan{}, err
+	}
+	res, err := lens.Put(cur.raw, text)
 	if err != nil {
 		return writePlan{}, &refusal{err}
 	}

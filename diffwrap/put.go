@@ -11,9 +11,12 @@ import (
 // Options are the choices that a Put leaves to its caller. The zero value is the recommended default.
 type Options struct {
 	FrontMatter FrontMatterPolicy
-	Dialect     Dialect   // how new marks are attributed inside the text
-	Author      string    // who writes; marks of this author, and marks without one, count as the writer's own
-	Now         time.Time // the time that a dialect attributes; zero for none
+	Dialect     Dialect // how new marks are attributed inside the text
+	Author      string  // who writes; marks of this author, and marks without one, count as the writer's own
+	// Foreign, if set, says of a mark, by its bytes in the raw text, that it is somebody else's whatever it says of
+	// itself: for callers who know who typed what.
+	Foreign func(start, end int) bool
+	Now     time.Time // the time that a dialect attributes; zero for none
 }
 
 // Result is what a Put came to.
@@ -108,7 +111,10 @@ func (p *putter) undo() []Edit {
 // own reports whether a cell is a suggestion of the writer. One with an id is not: the end matter says more about it
 // than who made it, and would have to change with it.
 func (p *putter) own(c *cell) bool {
-	return c.isSuggestion() && c.id == "" && (c.author == "" || c.author == p.Author || c.author == p.attributeName())
+	if !c.isSuggestion() || p.Foreign != nil && p.Foreign(c.start, c.end) {
+		return false
+	}
+	return c.id == "" && (c.author == "" || c.author == p.Author || c.author == p.attributeName())
 }
 
 func (c *cell) isSuggestion() bool {

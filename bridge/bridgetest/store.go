@@ -16,6 +16,7 @@ type Store struct {
 	docs  map[bridge.DocID]*bridge.History
 	paths map[bridge.Path]bridge.DocID
 
+	intents map[intentKey]bridge.Author
 	journal []bridge.JournalEntry // in the order of arrival; Path is not set
 }
 
@@ -119,4 +120,28 @@ func (s *Store) Journal(limit int) ([]bridge.JournalEntry, error) {
 		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+type intentKey struct {
+	path bridge.Path
+	sum  bridge.ContentSum
+}
+
+// Intend notes that by is about to make the file at p hold a text of that
+// fingerprint.
+func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, by bridge.Author) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.intents == nil {
+		s.intents = make(map[intentKey]bridge.Author)
+	}
+	s.intents[intentKey{p, sum}] = by
+}
+
+// Intended says who was about to make the file at p hold that text.
+func (s *Store) Intended(p bridge.Path, sum bridge.ContentSum) (by bridge.Author, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	by, ok = s.intents[intentKey{p, sum}]
+	return by, ok
 }

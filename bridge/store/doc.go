@@ -17,6 +17,8 @@
 //	journal/N               seq (8 bytes) and ID of the Nth record that Journal lists
 //	docs/ID/records/SEQ     length of the JSON (uvarint), the record as JSON, its update
 //
+// Beside it lies store.db.intents, a log of who was about to write what (Intend).
+//
 // A version that this package does not know is bridge.ErrUnknownStore, and the
 // file is left as it is.
 //

@@ -40,6 +40,7 @@ type Store struct {
 
 	appends committer
 	marks   marks
+	intents intents
 
 	closing  sync.Once
 	closeErr error // set by closing
@@ -53,6 +54,10 @@ func Open(path string, o Options) (*Store, error) {
 	}
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("store %q: %w", path, err)
+	}
+	if err := s.intents.open(path + ".intents"); err != nil {
+		_ = guard(s.db.Close)
+		return nil, fmt.Errorf("store %q: %w", path, translate(err))
 	}
 	s.appends.commit = s.update
 	s.marks.start(s)
@@ -129,7 +134,7 @@ func syncDir(dir string) error {
 // again, and then returns the same.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
-		s.closeErr = errors.Join(s.marks.stop(), guard(s.db.Close))
+		s.closeErr = errors.Join(s.marks.stop(), s.intents.file.Close(), guard(s.db.Close))
 	})
 	return s.closeErr
 }

@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) bridge.Store) {
 		{"Concurrent", testConcurrent},
 		{"LongHistory", testLongHistory},
 		{"Journal", testJournal},
+		{"Intents", testIntents},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -317,5 +318,20 @@ func testJournal(t *testing.T, s bridge.Store) {
 		if want = want[:min(limit, len(want))]; !slices.Equal(got, want) {
 			t.Errorf("Journal(%d) = %q, want %q", limit, got, want)
 		}
+	}
+}
+
+func testIntents(t *testing.T, s bridge.Store) {
+	one, two := bridge.ContentSum{1}, bridge.ContentSum{2}
+	ann := bridge.Author{Name: "ann", Session: "s"}
+	s.Intend("A.md", one, ann)
+	if by, ok := s.Intended("A.md", one); !ok || by != ann {
+		t.Errorf("Intended = %v, %v; want %v", by, ok, ann)
+	}
+	if _, ok := s.Intended("A.md", two); ok {
+		t.Error("an intent for another text counts")
+	}
+	if _, ok := s.Intended("B.md", one); ok {
+		t.Error("an intent for another path counts")
 	}
 }
