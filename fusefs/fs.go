@@ -35,14 +35,15 @@ const (
 
 // Server is one mount.
 type Server struct {
-	tree  *tree
-	fuse  *fuse.Server
-	dir   string
-	stop  context.CancelFunc // ends the goroutines beside the server's own
-	tasks sync.WaitGroup
-	ended chan struct{} // closed when nothing is served any more and all is committed
-	gone  chan struct{} // closed when ended, or some time after a busy mount was detached
-	leave sync.Once     // closes gone
+	tree     *tree
+	fuse     *fuse.Server
+	notifier *notifier
+	dir      string
+	stop     context.CancelFunc // ends the goroutines beside the server's own
+	tasks    sync.WaitGroup
+	ended    chan struct{} // closed when nothing is served any more and all is committed
+	gone     chan struct{} // closed when ended, or some time after a busy mount was detached
+	leave    sync.Once     // closes gone
 }
 
 // Mount serves ws at dir and returns when the root can be listed. dir passes
@@ -59,8 +60,9 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	t := newTree(ws, o)
-	server, err := fuse.NewServer(fs.NewNodeFS(t.root, nodeOptions()), dir, mountOptions(ws.Options().ReadOnly, o, t.log))
+	t, n := newTree(ws, o), newNotifier()
+	raw := keepNotifier{fs.NewNodeFS(t.root, nodeOptions(n))}
+	server, err := fuse.NewServer(raw, dir, mountOptions(ws.Options().ReadOnly, o, t.log))
 	if err != nil {
 		return nil, &SetupError{
 			Problem: fmt.Sprintf("%q cannot be mounted", dir),
@@ -68,7 +70,10 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 			Err:     err,
 		}
 	}
-	s := &Server{tree: t, fuse: server, dir: dir, ended: make(chan struct{}), gone: make(chan struct{})}
+	if err := n.start(server, dir); err != nil {
+		t.log.Info("no thread of its own for notifications: a kill -9 may leave the mount wedged", bridge.LogErr, err)
+	}
+	s := &Server{tree: t, fuse: server, notifier: n, dir: dir, ended: make(chan struct{}), gone: make(chan struct{})}
 	s.start()
 	if err := server.WaitMount(); err != nil {
 		return nil, errors.Join(err, s.Unmount())
@@ -77,11 +82,12 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	return s, nil
 }
 
-func nodeOptions() *fs.Options {
+func nodeOptions(n *notifier) *fs.Options {
 	timeout := cacheTimeout
 	return &fs.Options{
 		EntryTimeout: &timeout, AttrTimeout: &timeout, NegativeTimeout: &timeout,
 		NullPermissions: true,
+		ServerCallbacks: n,
 		RootStableAttr:  &fs.StableAttr{Ino: 1},
 	}
 }
@@ -119,6 +125,7 @@ func (s *Server) start() {
 		unsubscribe()
 		s.stop()
 		s.tasks.Wait()
+		s.notifier.stop()
 		s.tree.ws.SetMountpoint("")
 		close(s.ended)
 		s.leave.Do(func() { close(s.gone) })

@@ -13,16 +13,28 @@ import (
 // table of mounts.
 const fsName = "relayfs"
 
+// mountEntry is one line of the kernel's table of mounts.
+type mountEntry struct {
+	fstype string
+	minor  string // device number, which for FUSE is the connection's name
+}
+
 // mountedAt returns the type of the file system mounted at dir, "" if none is.
 // It asks the kernel's table and never touches dir, which may be a dead mount.
 func mountedAt(dir string) (fstype string, err error) {
-	dir, err = realDir(dir)
+	m, err := mountOf(dir)
+	return m.fstype, err
+}
+
+// mountOf returns the mount at dir, the zero one if there is none.
+func mountOf(dir string) (mountEntry, error) {
+	dir, err := realDir(dir)
 	if err != nil {
-		return "", err
+		return mountEntry{}, err
 	}
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
-		return "", err
+		return mountEntry{}, err
 	}
 	defer f.Close()
 	return findMount(f, dir)
@@ -43,7 +55,7 @@ func realDir(dir string) (string, error) {
 
 // findMount reads a table in the format of /proc/self/mountinfo, see proc(5).
 // Of several mounts at dir the last one is on top.
-func findMount(table io.Reader, dir string) (fstype string, err error) {
+func findMount(table io.Reader, dir string) (m mountEntry, err error) {
 	lines := bufio.NewScanner(table)
 	for lines.Scan() {
 		// 36 35 98:0 /root /mount/point rw,noatime master:1 - ext4 /dev/sda rw
@@ -52,9 +64,10 @@ func findMount(table io.Reader, dir string) (fstype string, err error) {
 		if !ok || len(fields) < 5 || unescapeOctal(fields[4]) != dir {
 			continue
 		}
-		fstype, _, _ = strings.Cut(after, " ")
+		m.fstype, _, _ = strings.Cut(after, " ")
+		_, m.minor, _ = strings.Cut(fields[2], ":")
 	}
-	return fstype, lines.Err()
+	return m, lines.Err()
 }
 
 // unescapeOctal undoes \040 and its like, by which the kernel writes blanks.

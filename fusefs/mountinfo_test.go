@@ -21,8 +21,8 @@ short line
 	}
 	for _, tt := range tests {
 		got, err := findMount(strings.NewReader(table), tt.dir)
-		if err != nil || got != tt.want {
-			t.Errorf("findMount(%q) = %q, %v, want %q", tt.dir, got, err, tt.want)
+		if err != nil || got.fstype != tt.want {
+			t.Errorf("findMount(%q) = %+v, %v, want %q", tt.dir, got, err, tt.want)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 func newTestTree(t *testing.T, files map[string]string) *tree {
 	t.Helper()
 	tr := newTree(bridgetest.New(t, files).Workspace, Options{})
-	fs.NewNodeFS(tr.root, nodeOptions())
+	fs.NewNodeFS(tr.root, nodeOptions(nil))
 	t.Cleanup(tr.ws.Subscribe(tr.changed))
 	return tr
 }

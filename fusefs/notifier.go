@@ -1,0 +1,241 @@
+package fusefs
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+)
+
+// A notification waits, in the kernel, for folders and pages that requests hold;
+// no signal ends that wait, not even SIGKILL. In a process killed just then the
+// notifying thread waits for an answer that no thread is left to give, and as it
+// never ends, the process's /dev/fuse is never closed, which is what would end
+// the requests: the mount, and everybody who uses it, stays wedged until an
+// administrator aborts the connection.
+//
+// Therefore notifications have a thread with a table of open files of its own,
+// and in it a /dev/fuse of its own for the same connection. When the process is
+// killed its other threads close theirs; the kernel then fails the requests that
+// were read from it, so the notification comes to its end, and with it the thread.
+
+// notifier is what go-fuse tells the kernel through. It implements
+// fs.ServerCallbacks.
+type notifier struct {
+	server  *fuse.Server // notifies where a thread of its own cannot be had
+	notices chan notice  // nil then
+	done    chan struct{}
+}
+
+// notice is one message and where its result goes.
+type notice struct {
+	msg    []byte
+	result chan<- syscall.Errno
+}
+
+// Codes of notifications in the header's error field, and the size of the
+// header: fuse_notify_code and fuse_out_header of linux/fuse.h.
+const (
+	notifyInvalInode = 2
+	notifyInvalEntry = 3
+	outHeaderSize    = 16
+)
+
+func newNotifier() *notifier { return &notifier{done: make(chan struct{})} }
+
+// start gives the notifier its thread. After an error it works through server.
+func (n *notifier) start(server *fuse.Server, dir string) error {
+	n.server = server
+	fd, err := cloneConnection(dir)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd) // the thread has its own copy by then
+	notices, ready := make(chan notice), make(chan error)
+	go n.run(fd, notices, ready)
+	if err := <-ready; err != nil {
+		return err
+	}
+	n.notices = notices
+	return nil
+}
+
+// stop ends the thread.
+func (n *notifier) stop() { close(n.done) }
+
+// run is the thread: it is never unlocked, and so ends with the goroutine.
+func (n *notifier) run(fd int, notices <-chan notice, ready chan<- error) {
+	runtime.LockOSThread()
+	err := unix.Unshare(unix.CLONE_FILES)
+	if err == nil {
+		err = closeOthers(fd)
+	}
+	ready <- err
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	for {
+		select {
+		case <-n.done:
+			return
+		case m := <-notices:
+			_, err := unix.Write(fd, m.msg)
+			var errno syscall.Errno
+			errors.As(err, &errno)
+			m.result <- errno
+		}
+	}
+}
+
+// closeOthers closes what this thread's own table of files holds besides keep,
+// but for what the Go runtime needs on every thread.
+func closeOthers(keep int) error {
+	fds, err := openFiles("/proc/thread-self/fd")
+	if err != nil {
+		return err
+	}
+	for fd, target := range fds {
+		if fd != keep && target != "anon_inode:[eventpoll]" && target != "anon_inode:[eventfd]" {
+			_ = unix.Close(fd) // the folder just listed is closed already
+		}
+	}
+	return nil
+}
+
+// openFiles lists the descriptors in a folder of proc and what they lead to.
+func openFiles(dir string) (map[int]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	fds := make(map[int]string, len(entries))
+	for _, e := range entries {
+		if target, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil {
+			fds[atoi([]byte(e.Name()), -1)] = target
+		}
+	}
+	return fds, nil
+}
+
+// cloneConnection opens /dev/fuse once more for the connection of the mount at
+// dir, which this process serves.
+func cloneConnection(dir string) (int, error) {
+	served, err := connectionFile(dir)
+	if err != nil {
+		return -1, err
+	}
+	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, fmt.Errorf("/dev/fuse: %w", err)
+	}
+	// The ioctl takes the address of a 32-bit number, FUSE_DEV_IOC_CLONE of
+	// linux/fuse.h.
+	arg := uint32(served)
+	const fuseDevIOCClone = 0x8004e500
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), fuseDevIOCClone, uintptr(unsafe.Pointer(&arg)))
+	if errno != 0 {
+		unix.Close(fd)
+		return -1, fmt.Errorf("clone /dev/fuse: %w", errno)
+	}
+	return fd, nil
+}
+
+// errNoConnection says that it is not to be found out which of the process's
+// descriptors serves a mount. Before Linux 6.14 that is so with several mounts.
+var errNoConnection = errors.New("connection of the mount not found")
+
+// connectionFile is the descriptor of /dev/fuse from which the mount at dir is
+// served. go-fuse does not tell; proc does.
+func connectionFile(dir string) (int, error) {
+	fds, err := openFiles("/proc/self/fd")
+	if err != nil {
+		return -1, err
+	}
+	mount, err := mountOf(dir)
+	if err != nil {
+		return -1, err
+	}
+	var found []int
+	for fd, target := range fds {
+		info, _ := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
+		_, connection, told := strings.Cut(string(info), "fuse_connection:\t")
+		if target == "/dev/fuse" && (!told || strings.TrimSpace(connection) == mount.minor) {
+			found = append(found, fd)
+		}
+	}
+	if len(found) != 1 {
+		return -1, errNoConnection
+	}
+	return found[0], nil
+}
+
+// InodeNotify has the kernel forget the attributes of an inode and length bytes
+// of its content from off, all if length is 0.
+func (n *notifier) InodeNotify(node uint64, off, length int64) fuse.Status {
+	if n.notices == nil {
+		return n.server.InodeNotify(node, off, length)
+	}
+	msg := header(notifyInvalInode, 24)
+	msg = binary.NativeEndian.AppendUint64(msg, node)
+	msg = binary.NativeEndian.AppendUint64(msg, uint64(off))
+	return n.send(binary.NativeEndian.AppendUint64(msg, uint64(length)))
+}
+
+// EntryNotify has the kernel forget a name in a folder.
+func (n *notifier) EntryNotify(parent uint64, name string) fuse.Status {
+	if n.notices == nil {
+		return n.server.EntryNotify(parent, name)
+	}
+	msg := header(notifyInvalEntry, 16+len(name)+1)
+	msg = binary.NativeEndian.AppendUint64(msg, parent)
+	msg = binary.NativeEndian.AppendUint32(msg, uint32(len(name)))
+	msg = binary.NativeEndian.AppendUint32(msg, 0) // flags
+	return n.send(append(append(msg, name...), 0))
+}
+
+// header begins a notification whose body is size bytes.
+func header(code, size int) []byte {
+	msg := make([]byte, 0, outHeaderSize+size)
+	msg = binary.NativeEndian.AppendUint32(msg, uint32(outHeaderSize+size))
+	msg = binary.NativeEndian.AppendUint32(msg, uint32(code))
+	return binary.NativeEndian.AppendUint64(msg, 0) // no request is answered
+}
+
+func (n *notifier) send(msg []byte) fuse.Status {
+	result := make(chan syscall.Errno, 1)
+	select {
+	case n.notices <- notice{msg, result}:
+		return fuse.Status(<-result)
+	case <-n.done:
+		return fuse.Status(syscall.ENODEV)
+	}
+}
+
+// The rest of fs.ServerCallbacks is not used here.
+
+// DeleteNotify is not used.
+func (n *notifier) DeleteNotify(uint64, uint64, string) fuse.Status { return fuse.ENOSYS }
+
+// InodeRetrieveCache is not used.
+func (n *notifier) InodeRetrieveCache(uint64, int64, []byte) (int, fuse.Status) {
+	return 0, fuse.ENOSYS
+}
+
+// InodeNotifyStoreCache is not used.
+func (n *notifier) InodeNotifyStoreCache(uint64, int64, []byte) fuse.Status { return fuse.ENOSYS }
+
+// keepNotifier is a go-fuse file system that goes on with the notifier it was
+// made with, instead of the server that Init brings.
+type keepNotifier struct{ fuse.RawFileSystem }
+
+// Init does nothing.
+func (keepNotifier) Init(*fuse.Server) {}
