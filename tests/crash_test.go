@@ -2,10 +2,12 @@ package tests
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,8 +23,26 @@ const crashNotes = 12
 // returned, and that of one which was under way when the process was killed.
 type written struct{ kept, tried string }
 
-// kill -9 at any time during 200 random writes loses no write whose close had
-// returned, and the next start is clean.
+// kills says after how many writes, at most, each kill comes. Where it falls
+// matters, so there are several, the first ones early. RELAYFS_KILLS asks for
+// that many more.
+func kills(t *testing.T, rng *rand.Rand) []int {
+	list := []int{1, 5, 30, 60, 100, 100}
+	if env := os.Getenv("RELAYFS_KILLS"); env != "" {
+		more, err := strconv.Atoi(env)
+		if err != nil {
+			t.Fatalf("RELAYFS_KILLS: %v", err)
+		}
+		for range more {
+			list = append(list, 1+rng.IntN(40))
+		}
+	}
+	return list
+}
+
+// kill -9 at any time during 200 random writes, while a person saves, makes,
+// moves and deletes notes beside them, loses no write whose close had returned,
+// and the next start is clean.
 func TestKillLosesNoWrite(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -37,11 +57,12 @@ func TestKillLosesNoWrite(t *testing.T) {
 	}
 	vault := s.vault(t, "Vault", files)
 	names := listFiles(t, vault)
-	// Where the kill falls matters, so there are several, the first ones early.
-	for round, after := range []int{1, 5, 30, 60, 100, 100} {
+	p := &person{vault: vault, texts: make(map[string]string)}
+	for round, after := range kills(t, rng) {
 		m := s.mount(t, vault)
-		checkAfterCrash(t, m, notes, names)
-		writeUntilKilled(t, m, notes, rng, rng.IntN(after)+1)
+		checkAfterCrash(t, m, notes, p.withNames(names))
+		p.check(t, m)
+		writeUntilKilled(t, m, notes, p, rng, rng.IntN(after)+1)
 		if t.Failed() {
 			t.Fatalf("in round %d", round)
 		}
@@ -50,7 +71,7 @@ func TestKillLosesNoWrite(t *testing.T) {
 		}
 	}
 	m := s.mount(t, vault)
-	checkAfterCrash(t, m, notes, names)
+	checkAfterCrash(t, m, notes, p.withNames(names))
 	m.stop(t)
 	for name, w := range notes {
 		raw := readFile(t, filepath.Join(vault, name))
@@ -60,8 +81,9 @@ func TestKillLosesNoWrite(t *testing.T) {
 }
 
 // writeUntilKilled has four programs' worth of writers write 200 times in all,
-// and kills the mount once n of the writes are through.
-func writeUntilKilled(t *testing.T, m *mount, notes map[string]written, rng *rand.Rand, n int) {
+// and kills the mount once n of the writes are through. Meanwhile the person
+// goes on, and somebody lists and stats the folders all the time.
+func writeUntilKilled(t *testing.T, m *mount, notes map[string]written, p *person, rng *rand.Rand, n int) {
 	t.Helper()
 	const writers, each = 4, 50
 	var (
@@ -100,9 +122,88 @@ func writeUntilKilled(t *testing.T, m *mount, notes map[string]written, rng *ran
 			}
 		})
 	}
+	stop := make(chan struct{})
+	personRNG := rand.New(rand.NewPCG(rng.Uint64(), 0))
+	wg.Go(func() { p.goOn(t, personRNG, stop) })
+	wg.Go(func() { lookAround(m, stop) })
 	<-kill
 	m.kill(t)
+	close(stop)
 	wg.Wait()
+}
+
+// lookAround looks up names in the mount until stop is closed.
+func lookAround(m *mount, stop <-chan struct{}) {
+	for i := 0; ; i++ {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		dir := m.path(fmt.Sprintf("folder %d", i%3))
+		_, _ = os.ReadDir(dir)
+		_, _ = os.Stat(filepath.Join(dir, fmt.Sprintf("missing %d", i)))
+		_, _ = os.ReadFile(filepath.Join(dir, fmt.Sprintf("person %d.md", i%personNotes)))
+	}
+}
+
+// personNotes is how many names a person uses in each folder.
+const personNotes = 6
+
+// person changes notes of its own in the vault, beside those that programs
+// write on the mount.
+type person struct {
+	vault string
+	texts map[string]string // the notes as they are
+}
+
+// goOn makes random changes until stop is closed.
+func (p *person) goOn(t *testing.T, rng *rand.Rand, stop <-chan struct{}) {
+	for i := 0; ; i++ {
+		select {
+		case <-stop:
+			return
+		case <-time.After(time.Duration(rng.IntN(5)) * time.Millisecond):
+		}
+		if err := p.change(rng, i); err != nil {
+			t.Errorf("a person's change: %v", err)
+			return
+		}
+	}
+}
+
+// change saves, moves or deletes one note.
+func (p *person) change(rng *rand.Rand, i int) error {
+	name := func() string { return fmt.Sprintf("folder %d/person %d.md", rng.IntN(3), rng.IntN(personNotes)) }
+	from, to := name(), name()
+	text, there := p.texts[from]
+	switch what := rng.IntN(4); {
+	case there && what == 0:
+		delete(p.texts, from)
+		return os.Remove(filepath.Join(p.vault, from))
+	case there && what == 1:
+		delete(p.texts, from)
+		p.texts[to] = text
+		return os.Rename(filepath.Join(p.vault, from), filepath.Join(p.vault, to))
+	}
+	p.texts[to] = fmt.Sprintf("a person's text %d\n", i)
+	return os.WriteFile(filepath.Join(p.vault, to), []byte(p.texts[to]), 0o644)
+}
+
+// withNames is names and the person's own, sorted.
+func (p *person) withNames(names []string) []string {
+	all := slices.AppendSeq(slices.Clone(names), maps.Keys(p.texts))
+	slices.Sort(all)
+	return all
+}
+
+// check compares the mount with what the person has left in the vault.
+func (p *person) check(t *testing.T, m *mount) {
+	t.Helper()
+	for name, text := range p.texts {
+		checkText(t, name+" on the mount", readFile(t, m.path(name)), text)
+		checkText(t, name+" in the vault", readFile(t, m.vaultPath(name)), text)
+	}
 }
 
 // randomEdit changes a word, adds a line or drops one.
