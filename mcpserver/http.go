@@ -4,8 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
+	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -26,7 +29,35 @@ func (s *Server) HTTPHandler() http.Handler {
 		server.WithStreamableHTTPLogger(s.log),
 	)
 	s.onClose(func() { _ = transport.Shutdown(context.Background()) })
-	return sameOrigin(http.MaxBytesHandler(transport, maxMessage))
+	return sameOrigin(promptBody(http.MaxBytesHandler(transport, maxMessage)))
+}
+
+// bodyTime is how long the body of a request may take to arrive.
+const bodyTime = 30 * time.Second
+
+// promptBody bounds the time for which a body is read, and not that for which an
+// answer is worked on or a stream stays open.
+func promptBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c := http.NewResponseController(w); r.Body != http.NoBody && c.SetReadDeadline(time.Now().Add(bodyTime)) == nil {
+			r.Body = &endingBody{r.Body, func() { c.SetReadDeadline(time.Time{}) }}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// endingBody is a body that says when it has been read.
+type endingBody struct {
+	io.ReadCloser
+	ended func()
+}
+
+func (b *endingBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		b.ended()
+	}
+	return n, err
 }
 
 // Sessions is how many HTTP sessions are kept.

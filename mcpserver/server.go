@@ -88,6 +88,7 @@ func New(ws *bridge.Workspace, o Options) *Server {
 		server.WithCompletions(),
 		server.WithPromptCompletionProvider(completer{s}),
 		server.WithResourceCompletionProvider(completer{s}),
+		server.WithToolFilter(s.offered),
 		server.WithRecovery(),
 		server.WithLogger(s.log),
 		server.WithHooks(hooks),
@@ -103,9 +104,31 @@ func New(ws *bridge.Workspace, o Options) *Server {
 // As is the same server for clients whose changes are by author. It shares
 // everything with s, and needs no Close of its own.
 func (s *Server) As(author string) *Server {
-	o := s.o
-	o.Author = author
-	return &Server{ws: s.ws, o: o, log: s.log, tools: s.tools, mcp: s.mcp, sessions: s.sessions, index: s.index, watches: s.watches}
+	v := s.variant()
+	v.o.Author = author
+	return v
+}
+
+// Reading is the same server for clients that may change nothing. It shares
+// everything with s, and needs no Close of its own.
+func (s *Server) Reading() *Server {
+	v := s.variant()
+	v.o.ReadOnly = true
+	v.tools = slices.DeleteFunc(slices.Clone(s.tools), func(t tool) bool { return !t.hints.readOnly })
+	return v
+}
+
+func (s *Server) variant() *Server {
+	return &Server{ws: s.ws, o: s.o, log: s.log, tools: s.tools, mcp: s.mcp, sessions: s.sessions, index: s.index, watches: s.watches}
+}
+
+// offered are the tools of the variant that a request came to: the filter of
+// tools/list and tools/call.
+func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
+	of := s.session(ctx).server
+	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool {
+		return !slices.ContainsFunc(of.tools, func(o tool) bool { return o.name == t.Name })
+	})
 }
 
 // definition is the tool as the protocol describes it. All four hints are set:

@@ -22,6 +22,13 @@ type Info struct {
 	Socket     string    `json:"socket"`
 	Started    time.Time `json:"started"`
 	Version    string    `json:"version"`
+	HTTP       *HTTP     `json:"http,omitempty"` // nil if it has no port
+}
+
+// HTTP is where an owner serves MCP over HTTP.
+type HTTP struct {
+	URL       string `json:"url"`
+	TokenFile string `json:"tokenFile"` // holds the bearer token; readable by its user only
 }
 
 func (i Info) String() string {

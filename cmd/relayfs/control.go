@@ -17,13 +17,14 @@ import (
 const (
 	statusPath      = "/status"
 	suggestionsPath = "/suggestions" // query: under
-	mcpPath         = "/mcp"         // a stream; query: author
+	mcpPath         = "/mcp"         // a stream; query: author, read-only
 )
 
-// control is the owner's side of its socket.
+// control is the owner's side of its socket, and of its HTTP port if it has one.
 type control struct {
-	ws  *bridge.Workspace
-	mcp mcpserver.Options
+	ws   *bridge.Workspace
+	mcp  *mcpserver.Server
+	http *httpServer // nil if there is none
 }
 
 // serve answers until ctx ends.
@@ -47,20 +48,22 @@ func (c *control) serve(ctx context.Context, l net.Listener) error {
 
 // stream serves one attached MCP client.
 func (c *control) stream(ctx context.Context, w http.ResponseWriter, r *http.Request) {
-	author := r.FormValue("author")
+	srv := c.mcp
+	if author := r.FormValue("author"); author != "" {
+		srv = srv.As(author)
+	}
+	if r.FormValue("read-only") != "" {
+		srv = srv.Reading()
+	}
 	s, err := owner.AcceptStream(w, r)
 	if err != nil {
 		return
 	}
 	defer s.Close()
-	o := c.mcp
-	if author != "" {
-		o.Author = author
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	context.AfterFunc(ctx, func() { s.Close() })
-	if err := mcpserver.New(c.ws, o).ServeStream(ctx, s, s, "attached"); err != nil && ctx.Err() == nil {
+	if err := srv.ServeStream(ctx, s, s, "attached"); err != nil && ctx.Err() == nil {
 		c.ws.Options().Logger.Debug("attached client ended", bridge.LogErr, err)
 	}
 }

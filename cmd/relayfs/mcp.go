@@ -3,59 +3,123 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"log/slog"
 	"net/url"
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
+// mcpFlags are the flags by which mount and mcp serve MCP.
+type mcpFlags struct {
+	toolsets []string
+	http     httpFlags
+}
+
+func (f *mcpFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&f.toolsets, "toolsets", []string{mcpserver.ToolsetClaude}, "which tools MCP clients get")
+	f.http.register(cmd)
+}
+
+func (f *mcpFlags) check() error {
+	if err := mcpserver.CheckToolsets(f.toolsets); err != nil {
+		return &usageError{err}
+	}
+	return f.http.check()
+}
+
+// server are the options of the server over a workspace with the flags w.
+func (f *mcpFlags) server(w *workspaceFlags, log *slog.Logger) mcpserver.Options {
+	return mcpserver.Options{Author: w.author, Version: version(), Toolsets: f.toolsets, ReadOnly: w.readOnly, Logger: log}
+}
+
+// mcpOptions are the flags of 'relayfs mcp'.
+type mcpOptions struct {
+	workspaceFlags
+	mcpFlags
+	named bool // --author was given
+}
+
 func newMCPCommand(e *env) *cobra.Command {
-	var f workspaceFlags
+	var o mcpOptions
 	cmd := &cobra.Command{
 		Use:   "mcp SOURCE...",
-		Short: "Serve the notes to an MCP client on stdin and stdout",
+		Short: "Serve the notes to MCP clients, on stdin and stdout or over HTTP",
 		Long: `Mcp speaks the Model Context Protocol on stdin and stdout. If another relayfs
 (a mount, say) already serves the vault, mcp attaches to it, so that both show the
-same documents; else it serves the vault itself until stdin ends.`,
-		Example: "  relayfs mcp ~/Notes\n  claude mcp add notes -- relayfs mcp ~/Notes",
+same documents; else it serves the vault itself until stdin ends.
+
+With --http it serves any number of clients over Streamable HTTP instead, until
+interrupted. Clients need the bearer token that 'relayfs status' prints.`,
+		Example: "  relayfs mcp ~/Notes\n  claude mcp add notes -- relayfs mcp ~/Notes\n  relayfs mcp --http 127.0.0.1:7777 ~/Notes",
 		Args:    usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runMCP(cmd.Context(), e, &f, args, cmd.Flags().Changed("author"))
+			o.named = cmd.Flags().Changed("author")
+			return o.run(cmd.Context(), e, args)
 		},
 	}
-	f.register(cmd)
+	o.workspaceFlags.register(cmd)
+	o.mcpFlags.register(cmd)
 	return cmd
 }
 
-func runMCP(ctx context.Context, e *env, f *workspaceFlags, args []string, named bool) error {
-	log, err := f.log.logger(e.stderr)
+func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
+	log, err := o.log.logger(e.stderr)
 	if err != nil {
+		return err
+	}
+	if err := o.check(); err != nil {
 		return err
 	}
 	sources, err := parseSources(args)
 	if err != nil {
 		return err
 	}
-	s, err := openSession(ctx, sources, f, log)
-	var owned *owner.OwnedError
-	if errors.As(err, &owned) && owned.Owner != nil && owner.Answers(*owned.Owner) {
-		author := ""
-		if named {
-			author = f.author
-		}
-		return attach(ctx, e, *owned.Owner, author)
+	s, err := openSession(ctx, sources, &o.workspaceFlags, log)
+	if owned := answering(err); owned != nil && o.http.addr == "" {
+		return o.attach(ctx, e, sources, log, *owned)
+	} else if owned != nil {
+		return &hintError{err, "end that process, or start it with --http instead"}
 	}
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	o := mcpserver.Options{Author: f.author, Version: version(), ReadOnly: f.readOnly, Logger: log}
-	return s.serve(ctx, &control{s.ws, o}, "mcp", func(ctx context.Context) error {
-		err := mcpserver.New(s.ws, o).ServeStream(ctx, e.stdin, e.stdout, "stdio")
+	return o.serve(ctx, e, s, log)
+}
+
+// newControl makes what serves ws to other processes. Close its mcp at the end.
+func newControl(ws *bridge.Workspace, w *workspaceFlags, f *mcpFlags, log *slog.Logger) (*control, error) {
+	base, err := stateDir(w.state)
+	if err != nil {
+		return nil, err
+	}
+	c := &control{ws: ws}
+	if c.http, err = f.http.listen(base); err != nil {
+		return nil, err
+	}
+	c.mcp = mcpserver.New(ws, f.server(w, log))
+	return c, nil
+}
+
+// serve serves a workspace that is this process's own.
+func (o *mcpOptions) serve(ctx context.Context, e *env, s *session, log *slog.Logger) error {
+	c, err := newControl(s.ws, &o.workspaceFlags, &o.mcpFlags, log)
+	if err != nil {
+		return err
+	}
+	defer c.mcp.Close()
+	return s.serve(ctx, c, "mcp", func(ctx context.Context) error {
+		if c.http != nil {
+			c.http.announce(e.stderr)
+			<-ctx.Done()
+			return nil
+		}
+		err := c.mcp.ServeStream(ctx, e.stdin, e.stdout, "stdio")
 		if ctx.Err() != nil {
 			return nil // interrupted: everything acknowledged is kept
 		}
@@ -63,34 +127,23 @@ func runMCP(ctx context.Context, e *env, f *workspaceFlags, args []string, named
 	})
 }
 
-// attach joins stdin and stdout to the owner's socket. When stdin ends the owner
-// is told so and may finish its answers.
-func attach(ctx context.Context, e *env, info owner.Info, author string) error {
+// answering is the owner that err names, if it is there; else nil.
+func answering(err error) *owner.Info {
+	var owned *owner.OwnedError
+	if errors.As(err, &owned) && owned.Owner != nil && owner.Answers(*owned.Owner) {
+		return owned.Owner
+	}
+	return nil
+}
+
+// join connects to an owner as an MCP client of it.
+func (o *mcpOptions) join(ctx context.Context, info owner.Info) (io.ReadWriteCloser, error) {
 	query := url.Values{}
-	if author != "" {
-		query.Set("author", author)
+	if o.named {
+		query.Set("author", o.author)
 	}
-	s, err := owner.NewClient(info).Stream(ctx, mcpPath, query)
-	if err != nil {
-		return err
+	if o.readOnly {
+		query.Set("read-only", "true")
 	}
-	stop := context.AfterFunc(ctx, func() { s.Close() })
-	defer stop()
-	var inputEnded = make(chan struct{})
-	go func() {
-		io.Copy(s, e.stdin)
-		close(inputEnded)
-		if half, ok := s.(interface{ CloseWrite() error }); ok {
-			half.CloseWrite()
-		}
-	}()
-	_, err = io.Copy(e.stdout, s)
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-inputEnded:
-		return err
-	default:
-		return &hintError{fmt.Errorf("%v ended", info), "start this MCP server again"}
-	}
+	return owner.NewClient(info).Stream(ctx, mcpPath, query)
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/fusefs"
-	"github.com/relayfs/relayfs/mcpserver"
 )
 
 // mountOptions are the flags of 'relayfs mount'.
 type mountOptions struct {
 	workspaceFlags
+	mcpFlags
 	allowOther, nonEmpty, daemon bool
 }
 
@@ -38,7 +38,8 @@ what is unsaved, and unmounts. When the mount is ready it prints
 			return o.run(cmd.Context(), e, args[:last], args[last])
 		},
 	}
-	o.register(cmd)
+	o.workspaceFlags.register(cmd)
+	o.mcpFlags.register(cmd)
 	cmd.Flags().BoolVar(&o.allowOther, "allow-other", false, "let other users in (needs user_allow_other in /etc/fuse.conf unless root)")
 	cmd.Flags().BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, hiding what it holds")
 	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once mounted and go on in the background")
@@ -51,6 +52,9 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 		return err
 	}
 	if _, err := o.options(log); err != nil {
+		return err
+	}
+	if err := o.check(); err != nil {
 		return err
 	}
 	sources, err := parseSources(sourceArgs)
@@ -73,13 +77,20 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 	}
 	defer s.close()
 	s.ws.SetMountpoint(mountpoint)
-	c := &control{s.ws, mcpserver.Options{Author: o.author, Version: version(), ReadOnly: o.readOnly, Logger: log}}
+	c, err := newControl(s.ws, &o.workspaceFlags, &o.mcpFlags, log)
+	if err != nil {
+		return err
+	}
+	defer c.mcp.Close()
 	return s.serve(ctx, c, "mount", func(ctx context.Context) error {
 		server, err := fusefs.Mount(ctx, s.ws, mountpoint, fusefs.Options{
 			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: log,
 		})
 		if err != nil {
 			return err
+		}
+		if c.http != nil {
+			c.http.announce(e.stderr)
 		}
 		ready(e, mountpoint)
 		return untilUnmounted(ctx, server)

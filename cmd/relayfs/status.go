@@ -15,6 +15,7 @@ import (
 // statusReport is what 'relayfs status --json' prints.
 type statusReport struct {
 	Owner *owner.Info `json:"owner,omitempty"` // absent if nothing is running
+	Token string      `json:"token,omitempty"` // the bearer token of the owner's HTTP port
 	bridge.Status
 }
 
@@ -46,6 +47,11 @@ func runStatus(ctx context.Context, e *env, f *workspaceFlags, args []string, as
 	if err != nil {
 		return err
 	}
+	if info != nil && info.HTTP != nil {
+		if report.Token, err = readToken(info.HTTP.TokenFile); err != nil {
+			return err
+		}
+	}
 	if asJSON {
 		return printJSON(e.stdout, report)
 	}
@@ -59,6 +65,9 @@ func printStatus(w io.Writer, r statusReport) {
 	} else {
 		fmt.Fprintf(w, "running: %v since %s\n", r.Owner, r.Owner.Started.Local().Format("2006-01-02 15:04"))
 		fmt.Fprintf(w, "mode: %s, view: %s%s\n", r.Mode, r.View, map[bool]string{true: ", read-only"}[r.ReadOnly])
+	}
+	if r.Token != "" {
+		fmt.Fprintf(w, "MCP: %s\ntoken: %s\n", r.Owner.HTTP.URL, r.Token)
 	}
 	for _, f := range r.Folders {
 		facts := []string{plural(f.Notes, "note"), plural(f.Files, "other file"), plural(f.Suggestions, "pending suggestion")}

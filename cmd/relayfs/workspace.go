@@ -153,34 +153,40 @@ func (s *session) serve(ctx context.Context, c *control, command string, work fu
 	bg, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var g errgroup.Group
-	runErr := make(chan error, 1)
-	g.Go(func() error {
-		err := s.ws.Run(bg)
-		runErr <- err
-		return err
-	})
-	g.Go(func() error { return c.serve(bg, l) })
-	info := s.info(command, socket)
+	wctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	// A vault that cannot be followed, or a port that fails, ends the work.
+	aside := func(run func(context.Context) error) {
+		g.Go(func() error {
+			err := run(bg)
+			if err != nil {
+				cancel()
+			}
+			return err
+		})
+	}
+	aside(s.ws.Run)
+	aside(func(ctx context.Context) error { return c.serve(ctx, l) })
+	if c.http != nil {
+		aside(func(ctx context.Context) error { return c.http.serve(ctx, c.mcp) })
+	}
+	info := s.info(command, socket, c.http)
 	if err := s.owner.Announce(info); err != nil {
 		stop()
 		return errors.Join(err, g.Wait())
 	}
-	wctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		if err := <-runErr; err != nil {
-			cancel() // a vault that cannot be followed ends the work
-		}
-	}()
 	err = work(wctx)
 	stop()
 	return errors.Join(err, g.Wait())
 }
 
-func (s *session) info(command, socket string) owner.Info {
+func (s *session) info(command, socket string, h *httpServer) owner.Info {
 	info := owner.Info{
 		PID: os.Getpid(), Command: command, Mountpoint: s.ws.Mountpoint(), Socket: socket,
 		Started: time.Now().UTC().Truncate(time.Second), Version: version(),
+	}
+	if h != nil {
+		info.HTTP = &owner.HTTP{URL: h.url(), TokenFile: h.tokenFile}
 	}
 	for _, src := range s.sources {
 		info.Sources = append(info.Sources, fmt.Sprintf("%s=%s", src.name, src.dir))

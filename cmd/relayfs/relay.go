@@ -1,0 +1,319 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// relay carries the JSON-RPC messages of one MCP client to a server that may go
+// away and come back. Meanwhile it answers the client itself; a new server is
+// first told what the old one knew: the handshake and the subscriptions.
+type relay struct {
+	// connect finds the server; gone is for how long there has been none.
+	connect func(ctx context.Context, gone time.Duration) (io.ReadWriteCloser, error)
+	log     *slog.Logger
+
+	// The goroutine of run alone uses these.
+	handshake  [][]byte
+	subscribed map[string][]byte // the request, by URI
+	replayed   int
+
+	writing sync.Mutex // protects the following
+	out     io.Writer
+
+	mu   sync.Mutex // protects the following
+	up   *upstream  // nil while there is no server
+	lost time.Time  // when the last one went
+}
+
+// upstream is one connection to a server.
+type upstream struct {
+	stream io.ReadWriteCloser
+	ended  chan struct{} // closed when nothing more comes from it
+
+	mu      sync.Mutex         // protects the following
+	pending map[string]message // requests without an answer, by id; nil once it has ended
+}
+
+// message is what the relay looks at in a JSON-RPC message.
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		URI string `json:"uri"`
+	} `json:"params"`
+
+	replay bool // the relay's own, whose answer is not the client's
+}
+
+// isRequest tells requests from notifications and answers.
+func (m message) isRequest() bool { return m.ID != nil && m.Method != "" }
+
+// key is the id in one spelling.
+func (m message) key() string {
+	var id any
+	if json.Unmarshal(m.ID, &id) != nil {
+		return ""
+	}
+	return fmt.Sprintf("%T %v", id, id)
+}
+
+// run relays until in ends, and then waits for what is under way.
+func (r *relay) run(ctx context.Context, in io.Reader) error {
+	lines := make(chan []byte)
+	go func() {
+		defer close(lines)
+		for br := bufio.NewReader(in); ; {
+			line, err := br.ReadBytes('\n')
+			if len(bytes.TrimSpace(line)) > 0 {
+				select {
+				case lines <- append(bytes.TrimRight(line, "\r\n"), '\n'):
+				case <-ctx.Done():
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return r.close()
+		case line, open := <-lines:
+			if !open {
+				return r.finish(ctx)
+			}
+			if err := r.forward(ctx, line); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// finish tells the server that no more will come and takes its last answers.
+func (r *relay) finish(ctx context.Context) error {
+	up := r.current()
+	if up == nil {
+		return nil
+	}
+	if half, ok := up.stream.(interface{ CloseWrite() error }); ok {
+		half.CloseWrite()
+	}
+	select {
+	case <-up.ended:
+		return nil
+	case <-ctx.Done():
+		return r.close()
+	}
+}
+
+func (r *relay) close() error {
+	if up := r.current(); up != nil {
+		up.stream.Close()
+		<-up.ended
+	}
+	return nil
+}
+
+func (r *relay) current() *upstream {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.up
+}
+
+// forward passes one message on. What is not one is the server's to refuse. An
+// error means that the client is gone.
+func (r *relay) forward(ctx context.Context, line []byte) error {
+	var m message
+	_ = json.Unmarshal(line, &m)
+	up, err := r.reach(ctx)
+	if err == nil && !up.send(m, line) {
+		err = errNoOwner
+	}
+	if err == nil {
+		r.remember(m, line)
+		return nil
+	}
+	r.log.Debug("message not delivered", bridge.LogErr, err)
+	if !m.isRequest() {
+		return nil
+	}
+	return r.tell(failed(m, refusal(err)))
+}
+
+// reach returns the server, and looks for one if there is none.
+func (r *relay) reach(ctx context.Context) (*upstream, error) {
+	r.mu.Lock()
+	up, lost := r.up, r.lost
+	r.mu.Unlock()
+	if up != nil {
+		return up, nil
+	}
+	stream, err := r.connect(ctx, time.Since(lost))
+	if err != nil {
+		return nil, err
+	}
+	up = r.use(stream)
+	for _, line := range r.handshake {
+		r.replay(up, line)
+	}
+	for _, uri := range slices.Sorted(maps.Keys(r.subscribed)) {
+		r.replay(up, r.subscribed[uri])
+	}
+	return up, nil
+}
+
+// remember keeps what a new server has to be told.
+func (r *relay) remember(m message, line []byte) {
+	switch m.Method {
+	case "initialize":
+		r.handshake = [][]byte{line}
+	case "notifications/initialized":
+		r.handshake = append(r.handshake, line)
+	case "resources/subscribe":
+		r.subscribed[m.Params.URI] = line
+	case "resources/unsubscribe":
+		delete(r.subscribed, m.Params.URI)
+	}
+}
+
+// replay sends a message again, under an id of the relay's own.
+func (r *relay) replay(up *upstream, line []byte) {
+	var m message
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(line, &m) != nil || json.Unmarshal(line, &fields) != nil {
+		return
+	}
+	if m.isRequest() {
+		r.replayed++
+		m.replay, m.ID = true, fmt.Appendf(nil, `"relayfs-replay-%d"`, r.replayed)
+		fields["id"] = m.ID
+	}
+	if again, err := json.Marshal(fields); err == nil {
+		up.send(m, append(again, '\n'))
+	}
+}
+
+// use makes stream the connection to the server.
+func (r *relay) use(stream io.ReadWriteCloser) *upstream {
+	up := &upstream{stream: stream, ended: make(chan struct{}), pending: make(map[string]message)}
+	r.mu.Lock()
+	r.up = up
+	r.mu.Unlock()
+	go r.follow(up)
+	return up
+}
+
+// follow passes on what the server says until it ends, and answers what it left
+// unanswered.
+func (r *relay) follow(up *upstream) {
+	defer close(up.ended)
+	for br := bufio.NewReader(up.stream); ; {
+		line, err := br.ReadBytes('\n')
+		if err != nil {
+			break // half a line is no message
+		}
+		var m message
+		if json.Unmarshal(line, &m) == nil && m.Method == "" && up.answered(m).replay {
+			continue
+		}
+		if r.tell(line) != nil {
+			break
+		}
+	}
+	up.stream.Close()
+	r.mu.Lock()
+	r.up, r.lost = nil, time.Now()
+	r.mu.Unlock()
+	for _, m := range up.end() {
+		r.tell(failed(m, lostAnswer))
+	}
+}
+
+// tell writes one line to the client.
+func (r *relay) tell(line []byte) error {
+	r.writing.Lock()
+	defer r.writing.Unlock()
+	_, err := r.out.Write(line)
+	return err
+}
+
+// send passes a message to the server. false means that the connection has
+// ended; when it ends later, end has the message.
+func (u *upstream) send(m message, line []byte) bool {
+	u.mu.Lock()
+	alive := u.pending != nil
+	if alive && m.isRequest() {
+		u.pending[m.key()] = m
+	}
+	u.mu.Unlock()
+	if !alive {
+		return false
+	}
+	if _, err := u.stream.Write(line); err != nil {
+		u.stream.Close()
+	}
+	return true
+}
+
+// answered takes the request that m answers off the list.
+func (u *upstream) answered(m message) message {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	request := u.pending[m.key()]
+	delete(u.pending, m.key())
+	return request
+}
+
+// end returns the client's requests without an answer; there will be none.
+func (u *upstream) end() []message {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var left []message
+	for _, m := range u.pending {
+		if !m.replay {
+			left = append(left, m)
+		}
+	}
+	u.pending = nil
+	return left
+}
+
+// lostAnswer is what a client is told for a request that was under way when the
+// server ended.
+const lostAnswer = "The relayfs process that serves the notes ended before it answered. Whether anything was changed is not known. " +
+	"Wait a few seconds, then read the document again."
+
+// refusal is what a client is told for a request that reached nobody.
+func refusal(err error) string {
+	return fmt.Sprintf("The notes cannot be reached: %v. Nothing was changed. Wait a few seconds and try again; then read a document again before you edit it.", err)
+}
+
+// serverGone is the code of the JSON-RPC error for a request without a server.
+const serverGone = -32000
+
+// failed is the answer to a request that got none: of a tool a result, which the
+// model reads, else an error of the protocol.
+func failed(m message, text string) []byte {
+	answer := map[string]any{"jsonrpc": "2.0", "id": m.ID}
+	if m.Method == "tools/call" {
+		answer["result"] = map[string]any{"content": []any{map[string]string{"type": "text", "text": text}}, "isError": true}
+	} else {
+		answer["error"] = map[string]any{"code": serverGone, "message": text}
+	}
+	line, _ := json.Marshal(answer) // the id was read from JSON
+	return append(line, '\n')
+}
