@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -13,10 +14,14 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// Paths that an owner answers on its socket.
+// Paths that an owner answers on its socket, in JSON.
 const (
 	statusPath      = "/status"
-	suggestionsPath = "/suggestions" // query: under
+	suggestionsPath = "/suggestions" // query: context
+	journalPath     = "/journal"     // query: limit
+	changesPath     = "/changes"     // query: seen; answers when there are any
+	decidePath      = "/decide"      // POST a decideRequest
+	undoPath        = "/undo"        // POST an undoRequest
 	mcpPath         = "/mcp"         // a stream; query: author, read-only
 )
 
@@ -29,14 +34,12 @@ type control struct {
 
 // serve answers until ctx ends.
 func (c *control) serve(ctx context.Context, l net.Listener) error {
+	q, cancel := newLocalQueue(c.ws)
+	defer cancel()
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+statusPath, func(w http.ResponseWriter, r *http.Request) {
-		answer(w, func() (any, error) { return c.ws.Status(r.Context()) })
-	})
-	mux.HandleFunc("GET "+suggestionsPath, func(w http.ResponseWriter, r *http.Request) {
-		answer(w, func() (any, error) { return listSuggestions(r.Context(), c.ws, r.FormValue("under")) })
-	})
+	mux.HandleFunc("GET "+statusPath, answer(func(r *http.Request) (any, error) { return c.ws.Status(r.Context()) }))
 	mux.HandleFunc("GET "+mcpPath, func(w http.ResponseWriter, r *http.Request) { c.stream(ctx, w, r) })
+	handleQueue(mux, q)
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	stopped := context.AfterFunc(ctx, func() { srv.Close() })
 	defer stopped()
@@ -44,6 +47,40 @@ func (c *control) serve(ctx context.Context, l net.Listener) error {
 		return err
 	}
 	return nil
+}
+
+// handleQueue lets other processes work on the review queue; remoteQueue is the
+// other end.
+func handleQueue(mux *http.ServeMux, q queue) {
+	mux.HandleFunc("GET "+suggestionsPath, answer(func(r *http.Request) (any, error) {
+		return q.list(r.Context(), r.FormValue("context") != "")
+	}))
+	mux.HandleFunc("GET "+journalPath, answer(func(r *http.Request) (any, error) {
+		limit, err := strconv.Atoi(r.FormValue("limit"))
+		if err != nil || limit < 0 {
+			return nil, errors.New("limit is not a number")
+		}
+		return q.log(r.Context(), limit)
+	}))
+	mux.HandleFunc("GET "+changesPath, answer(func(r *http.Request) (any, error) {
+		seen, err := strconv.ParseUint(r.FormValue("seen"), 10, 64)
+		if err != nil {
+			return nil, errors.New("seen is not a number")
+		}
+		return q.changed(r.Context(), seen)
+	}))
+	mux.HandleFunc("POST "+decidePath, answer(func(r *http.Request) (any, error) { return posted(r, q.decide) }))
+	mux.HandleFunc("POST "+undoPath, answer(func(r *http.Request) (any, error) { return posted(r, q.undo) }))
+}
+
+// posted decodes a request's body and carries it out, to its end even when the
+// client goes away: half of the notes decided is what nobody asked for.
+func posted[T any](r *http.Request, do func(context.Context, T) (outcome, error)) (any, error) {
+	var req T
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		return nil, err
+	}
+	return do(context.WithoutCancel(r.Context()), req)
 }
 
 // stream serves one attached MCP client.
@@ -68,12 +105,15 @@ func (c *control) stream(ctx context.Context, w http.ResponseWriter, r *http.Req
 	}
 }
 
-func answer(w http.ResponseWriter, get func() (any, error)) {
-	v, err := get()
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+// answer makes a handler of what returns a result.
+func answer(get func(*http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := get(r)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(v)
 	}
-	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(v)
 }

@@ -6,116 +6,157 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"path"
 	"strings"
 	"text/tabwriter"
-	"time"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
 )
 
-// suggestion is the JSON of one pending change.
-type suggestion struct {
-	ID       string    `json:"id"`
-	Path     string    `json:"path"`
-	Line     int       `json:"line"` // 1-based, in the accepted view
-	Kind     string    `json:"kind"`
-	Old      string    `json:"old"`
-	New      string    `json:"new"`
-	Author   string    `json:"author"`
-	Session  string    `json:"session"`
-	Time     time.Time `json:"time,omitzero"`
-	Comments []string  `json:"comments"`
-}
+const suggestionsHelp = `The review queue: changes that programs made and that wait for a person.
 
-func listSuggestions(ctx context.Context, ws *bridge.Workspace, under string) ([]suggestion, error) {
-	list, err := ws.Suggestions(ctx, bridge.Path(under))
-	if err != nil {
-		return nil, err
-	}
-	out := make([]suggestion, len(list))
-	for i, s := range list {
-		out[i] = suggestion{
-			ID: s.ID, Path: string(s.Path), Line: s.Line, Kind: s.Kind.String(), Old: s.Old, New: s.New,
-			Author: s.Author, Session: s.Session, Time: s.Time, Comments: append([]string{}, s.Comments...),
-		}
-	}
-	return out, nil
-}
-
-// listOptions are the flags of 'relayfs suggestions list'.
-type listOptions struct {
-	workspaceFlags
-	glob   string
-	byName string
-	json   bool
-}
+ID is a suggestion's id as 'list' prints it, or the beginning of one. SOURCE is
+a vault; without one the only running relayfs is asked. A running relayfs does
+the work for its vaults; else this command opens the vault itself. What looks
+like an id (up to ten characters 0-9a-f) is one; a vault of such a name is ./NAME.`
 
 func newSuggestionsCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "suggestions",
 		Short: "Changes that wait for a person",
+		Long:  suggestionsHelp,
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.Help()
 			return errHelpShown
 		},
 	}
-	cmd.AddCommand(newSuggestionsListCommand(e))
+	cmd.AddCommand(
+		newListCommand(e), newShowCommand(e), newDecideCommand(e, bridge.Accepted), newDecideCommand(e, bridge.Rejected),
+		newUndoCommand(e), newLogCommand(e), newReviewCommand(e),
+	)
 	return cmd
 }
 
-func newSuggestionsListCommand(e *env) *cobra.Command {
-	var o listOptions
+// queueFlags are what every command on the queue has.
+type queueFlags struct {
+	workspaceFlags
+	json bool
+}
+
+func (f *queueFlags) register(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	f.registerState(cmd)
+	f.log.register(cmd)
+}
+
+func newListCommand(e *env) *cobra.Command {
+	var f queueFlags
+	var sel selector
 	cmd := &cobra.Command{
-		Use:   "list [SOURCE...]",
+		Use:   "list [ID...] [SOURCE...]",
 		Short: "List pending suggestions",
-		Long: `List asks the running relayfs that serves SOURCE, or the only one that runs;
-without one it reads the vault itself.`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args) },
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.withSelected(cmd.Context(), e, &sel, args, false, func(_ queue, list []suggestion) error {
+				if f.json {
+					return printJSON(e.stdout, list)
+				}
+				return printSuggestions(e.stdout, list)
+			})
+		},
+		ValidArgsFunction: completeIDs(&f),
 	}
-	cmd.Flags().StringVar(&o.glob, "path", "", "only notes whose path matches, for example 'Notes/Projects/**'")
-	cmd.Flags().StringVar(&o.byName, "author", "", "only suggestions of this author")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print a JSON array")
-	o.registerState(cmd)
-	o.log.register(cmd)
+	sel.register(cmd)
+	f.register(cmd)
 	return cmd
 }
 
-func (o *listOptions) run(ctx context.Context, e *env, args []string) error {
-	if o.glob != "" && !doublestar.ValidatePattern(o.glob) {
-		return usagef("--path %q is not a valid pattern", o.glob)
+func newShowCommand(e *env) *cobra.Command {
+	var f queueFlags
+	var sel selector
+	cmd := &cobra.Command{
+		Use:   "show [ID...] [SOURCE...]",
+		Short: "Show suggestions in their context",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.withSelected(cmd.Context(), e, &sel, args, true, func(_ queue, list []suggestion) error {
+				if f.json {
+					return printJSON(e.stdout, list)
+				}
+				return printDiffs(e.stdout, list)
+			})
+		},
+		ValidArgsFunction: completeIDs(&f),
 	}
-	var list []suggestion
-	err := ask(ctx, e, &o.workspaceFlags, args, suggestionsPath, &list,
-		func(ws *bridge.Workspace) (any, error) { return listSuggestions(ctx, ws, "") })
+	sel.register(cmd)
+	f.register(cmd)
+	return cmd
+}
+
+// withSelected calls do with what the selector and the arguments select.
+func (f *queueFlags) withSelected(ctx context.Context, e *env, sel *selector, args []string, detailed bool,
+	do func(queue, []suggestion) error) error {
+	ids, sources := splitArgs(args, isID)
+	if err := sel.check(ids); err != nil {
+		return err
+	}
+	return f.withQueue(ctx, e, sources, func(q queue) error {
+		list, err := q.list(ctx, detailed)
+		if err != nil {
+			return err
+		}
+		list, err = sel.choose(list, ids)
+		if err != nil {
+			return err
+		}
+		return do(q, list)
+	})
+}
+
+// withQueue calls do with the queue of the owner of the sources, or else of the
+// workspace that it opens for the time of the call.
+func (f *queueFlags) withQueue(ctx context.Context, e *env, sources []string, do func(queue) error) error {
+	info, err := findOwner(&f.workspaceFlags, sources)
 	if err != nil {
 		return err
 	}
-	list = o.filter(list)
-	if o.json {
-		return printJSON(e.stdout, list)
+	if info != nil {
+		return do(remoteQueue{owner.NewClient(*info)})
 	}
-	return printSuggestions(e.stdout, list)
+	return f.withSession(ctx, e, sources, func(s *session) error {
+		q, cancel := newLocalQueue(s.ws)
+		defer cancel()
+		return do(q)
+	})
 }
 
-func (o *listOptions) filter(list []suggestion) []suggestion {
-	kept := []suggestion{}
-	for _, s := range list {
-		if o.glob != "" && !doublestar.MatchUnvalidated(o.glob, s.Path) && !doublestar.MatchUnvalidated(o.glob, path.Base(s.Path)) {
-			continue
-		}
-		if o.byName != "" && s.Author != o.byName {
-			continue
-		}
-		kept = append(kept, s)
+// withSession opens the workspace of the sources, which nobody owns.
+func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*session) error) error {
+	if len(args) == 0 {
+		return &hintError{fmt.Errorf("no relayfs is running"), "name the vault: relayfs ... ~/Notes"}
 	}
-	return kept
+	log, err := f.log.logger(e.stderr)
+	if err != nil {
+		return err
+	}
+	sources, err := parseSources(args)
+	if err != nil {
+		return err
+	}
+	s, err := openSession(ctx, sources, &workspaceFlags{
+		mode: "suggest", view: "accepted", dialect: "plain", frontMatter: "direct", structure: "propose", state: f.state,
+	}, log)
+	if err != nil {
+		return err
+	}
+	err = do(s)
+	if closeErr := s.close(); err == nil {
+		err = closeErr
+	}
+	return err
 }
 
 // ask gets a result from the owner of the sources, or from the workspace itself
@@ -129,10 +170,17 @@ func ask(ctx context.Context, e *env, f *workspaceFlags, args []string, path str
 	if info != nil {
 		return owner.NewClient(*info).Get(ctx, path, url.Values{}, v)
 	}
-	if len(args) == 0 {
-		return &hintError{fmt.Errorf("no relayfs is running"), "name the vault: relayfs ... ~/Notes"}
-	}
-	return fromSelf(ctx, e, f, args, v, self)
+	return f.withSession(ctx, e, args, func(s *session) error {
+		got, err := self(s.ws)
+		if err != nil {
+			return err
+		}
+		data, err := json.Marshal(got)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(data, v)
+	})
 }
 
 // findOwner finds the running owner of the sources, or the only one; nil if
@@ -169,34 +217,6 @@ func findOwner(f *workspaceFlags, args []string) (*owner.Info, error) {
 	return nil, nil
 }
 
-// fromSelf opens the workspace for one question.
-func fromSelf(ctx context.Context, e *env, f *workspaceFlags, args []string, v any, self func(*bridge.Workspace) (any, error)) error {
-	log, err := f.log.logger(e.stderr)
-	if err != nil {
-		return err
-	}
-	sources, err := parseSources(args)
-	if err != nil {
-		return err
-	}
-	s, err := openSession(ctx, sources, &workspaceFlags{
-		mode: "suggest", view: "accepted", dialect: "plain", frontMatter: "direct", structure: "propose", state: f.state,
-	}, log)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	got, err := self(s.ws)
-	if err != nil {
-		return err
-	}
-	data, err := json.Marshal(got)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(data, v)
-}
-
 func printJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -207,11 +227,7 @@ func printJSON(w io.Writer, v any) error {
 func printSuggestions(w io.Writer, list []suggestion) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range list {
-		who := s.Author
-		if !s.Time.IsZero() {
-			who += ", " + s.Time.Local().Format("2006-01-02 15:04")
-		}
-		fmt.Fprintf(tw, "%s\t%s:%d\t%s\t%s\n", s.ID, s.Path, s.Line, marks(s), who)
+		fmt.Fprintf(tw, "%s\t%s:%d\t%s\t%s\n", s.ID, s.Path, s.Line, marks(s.Old, s.New), s.who())
 	}
 	if err := tw.Flush(); err != nil {
 		return err
@@ -220,14 +236,23 @@ func printSuggestions(w io.Writer, list []suggestion) error {
 	return err
 }
 
-// marks shows a suggestion on one line, as it stands in the note.
-func marks(s suggestion) string {
-	var b strings.Builder
-	if s.Old != "" {
-		b.WriteString("{--" + shorten(s.Old) + "--}")
+// who is the suggestion's author and time, as far as they are known.
+func (s *suggestion) who() string {
+	who := s.Author
+	if !s.Time.IsZero() {
+		who += ", " + s.Time.Local().Format("2006-01-02 15:04")
 	}
-	if s.New != "" {
-		b.WriteString("{++" + shorten(s.New) + "++}")
+	return who
+}
+
+// marks shows a suggestion on one line, as it stands in the note.
+func marks(old, new string) string {
+	var b strings.Builder
+	if old != "" {
+		b.WriteString("{--" + shorten(old) + "--}")
+	}
+	if new != "" {
+		b.WriteString("{++" + shorten(new) + "++}")
 	}
 	return b.String()
 }
@@ -235,7 +260,7 @@ func marks(s suggestion) string {
 // shorten keeps a side of a suggestion on one line of a terminal.
 func shorten(s string) string {
 	const limit = 60 // characters
-	s = strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\t", " ").Replace(s)
+	s = printable(strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\t", " ").Replace(s))
 	if r := []rune(s); len(r) > limit {
 		return string(r[:limit/2]) + " … " + string(r[len(r)-limit/3:])
 	}

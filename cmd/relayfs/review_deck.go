@@ -1,0 +1,79 @@
+package main
+
+import "strings"
+
+// deck is the list that a review walks through.
+type deck struct {
+	sel    selector
+	filter string       // a text that path or author must hold
+	all    []suggestion // everything pending
+	cards  []suggestion // what is shown of it
+	at     int          // in cards
+	want   string       // the id to go to when it is in the list again
+}
+
+// current is the suggestion in front of the person, nil if there is none.
+func (d *deck) current() *suggestion {
+	if d.at >= len(d.cards) {
+		return nil
+	}
+	return &d.cards[d.at]
+}
+
+func (d deck) move(by int) deck {
+	d.at = max(0, min(d.at+by, len(d.cards)-1))
+	return d
+}
+
+// withList takes over a new state of the queue. The person stays at the same
+// suggestion, or, where that is gone, at the one that followed it.
+func (d deck) withList(list []suggestion) deck {
+	d.all = list
+	return d.deal()
+}
+
+func (d deck) withFilter(text string) deck {
+	d.filter = text
+	return d.deal()
+}
+
+// deal selects the cards anew and finds the place in them.
+func (d deck) deal() deck {
+	before := d.cards[min(d.at, len(d.cards)):]
+	d.cards = nil
+	where := make(map[string]int)
+	for i := range d.all {
+		if s := &d.all[i]; d.sel.matches(s) && d.holds(s) {
+			where[s.ID] = len(d.cards)
+			d.cards = append(d.cards, *s)
+		}
+	}
+	if i, ok := where[d.want]; ok {
+		d.at, d.want = i, ""
+		return d
+	}
+	for i := range before {
+		if at, ok := where[before[i].ID]; ok {
+			d.at = at
+			return d
+		}
+	}
+	d.at = max(0, min(d.at, len(d.cards)-1))
+	return d
+}
+
+func (d *deck) holds(s *suggestion) bool {
+	text := strings.ToLower(d.filter)
+	return strings.Contains(strings.ToLower(s.Path), text) || strings.Contains(strings.ToLower(s.Author), text)
+}
+
+// ofNote are the shown suggestions of one note.
+func (d *deck) ofNote(path string) []suggestion {
+	var list []suggestion
+	for i := range d.cards {
+		if d.cards[i].Path == path {
+			list = append(list, d.cards[i])
+		}
+	}
+	return list
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/rivo/uniseg"
+)
+
+// editor is a text and a cursor in it. It is a value: key makes the next one.
+type editor struct{ before, after string }
+
+// newEditor starts at the end of text.
+func newEditor(text string) editor { return editor{before: text} }
+
+func (e editor) String() string { return e.before + e.after }
+
+// key does what a key does in a text; keys that mean nothing there do nothing.
+// The cursor moves, and text goes, by whole characters as a person sees them.
+func (e editor) key(k tea.KeyMsg) editor {
+	switch k.Type {
+	case tea.KeyRunes, tea.KeySpace:
+		e.before += strings.ReplaceAll(string(k.Runes), "\r", "\n") // a paste in a terminal
+	case tea.KeyEnter:
+		e.before += "\n"
+	case tea.KeyTab:
+		e.before += "\t"
+	case tea.KeyBackspace:
+		e.before, _ = cutLast(e.before)
+	case tea.KeyDelete:
+		_, e.after = cutFirst(e.after)
+	case tea.KeyLeft:
+		rest, c := cutLast(e.before)
+		e.before, e.after = rest, c+e.after
+	case tea.KeyRight:
+		c, rest := cutFirst(e.after)
+		e.before, e.after = e.before+c, rest
+	case tea.KeyHome, tea.KeyCtrlA:
+		e = e.to(strings.LastIndexByte(e.before, '\n') + 1)
+	case tea.KeyEnd, tea.KeyCtrlE:
+		e = e.to(len(e.before) + lineEnd(e.after))
+	case tea.KeyUp:
+		e = e.vertical(-1)
+	case tea.KeyDown:
+		e = e.vertical(1)
+	case tea.KeyCtrlU:
+		e.before = e.before[:strings.LastIndexByte(e.before, '\n')+1]
+	case tea.KeyCtrlK:
+		e.after = e.after[lineEnd(e.after):]
+	}
+	return e
+}
+
+// to puts the cursor at byte off.
+func (e editor) to(off int) editor {
+	all := e.String()
+	return editor{all[:off], all[off:]}
+}
+
+// vertical goes to the same column of the line above or below.
+func (e editor) vertical(by int) editor {
+	all := e.String()
+	start := strings.LastIndexByte(e.before, '\n') + 1
+	column := uniseg.GraphemeClusterCount(e.before[start:])
+	var line int // where the other line starts
+	switch {
+	case by < 0 && start == 0:
+		return e.to(0)
+	case by < 0:
+		line = strings.LastIndexByte(all[:start-1], '\n') + 1
+	case lineEnd(e.after) == len(e.after):
+		return e.to(len(all))
+	default:
+		line = len(e.before) + lineEnd(e.after) + 1
+	}
+	off, end := line, line+lineEnd(all[line:])
+	for ; column > 0 && off < end; column-- {
+		c, _ := cutFirst(all[off:end])
+		off += len(c)
+	}
+	return e.to(off)
+}
+
+// lineEnd is where the first line of s ends.
+func lineEnd(s string) int {
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+// cutFirst parts the first grapheme cluster from the rest.
+func cutFirst(s string) (first, rest string) {
+	first, rest, _, _ = uniseg.FirstGraphemeClusterInString(s, -1)
+	return first, rest
+}
+
+// cutLast parts the last grapheme cluster from what is before it.
+func cutLast(s string) (rest, last string) {
+	// A cluster never reaches over a line break, so the last line is enough.
+	at := strings.LastIndexByte(strings.TrimSuffix(s, "\n"), '\n') + 1
+	for tail := s[at:]; tail != ""; {
+		last, tail = cutFirst(tail)
+	}
+	return s[:len(s)-len(last)], last
+}

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+const reviewHelp = `  y              accept, go on          n  x           reject, go on
+  j  ]c  down    next                   k  [c  up      previous
+  e              change the proposal: what you type is put in its place
+  A  R           accept, reject all that are shown of this note
+  u              undo the last decision of this review
+  /              only paths and authors that hold a text
+  ?              this help              q  Ctrl-C      quit`
+
+// mode is what keys mean at the moment.
+type mode int
+
+const (
+	browsing mode = iota
+	filtering
+	editing
+	confirming
+	helping
+)
+
+// reviewModel is the state of a review. Update never changes one, it makes the next.
+type reviewModel struct {
+	deck
+	painter
+	cmds reviewCommands
+
+	mode    mode
+	field   editor        // the text being typed in filtering and editing
+	asked   decideRequest // what confirming is about
+	editID  string        // the suggestion that editing is about
+	prefix  string        // "]" or "[", waiting for its c
+	busy    bool          // a decision is on its way: keys that decide wait for it
+	loaded  bool
+	message string
+	seen    uint64
+	done    []string // batches of this review that were not undone
+	counts  map[bridge.Verdict]int
+
+	width, height int
+}
+
+func (m reviewModel) Init() tea.Cmd { return tea.Batch(m.cmds.list, m.cmds.watch(m.seen)) }
+
+func (m reviewModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case listMsg:
+		m.loaded = true
+		m.deck = m.deck.withList(msg.list)
+	case changedMsg:
+		return m.changed(msg)
+	case outcomeMsg:
+		return m.decided(msg.outcome)
+	case errMsg:
+		m.busy = false
+		m.message = msg.err.Error()
+	case tea.KeyMsg:
+		return m.key(msg)
+	}
+	return m, nil
+}
+
+func (m reviewModel) changed(msg changedMsg) (tea.Model, tea.Cmd) {
+	if msg.lost != nil {
+		m.message = msg.lost.Error()
+		return m, m.cmds.watch(m.seen)
+	}
+	moved := msg.now != m.seen
+	m.seen = msg.now
+	if !moved {
+		return m, m.cmds.watch(m.seen)
+	}
+	return m, tea.Batch(m.cmds.list, m.cmds.watch(m.seen))
+}
+
+// decided takes over what a decision or an undo did.
+func (m reviewModel) decided(out outcome) (tea.Model, tea.Cmd) {
+	m.busy = false
+	counts := map[bridge.Verdict]int{out.Verdict: len(out.Suggestions)}
+	for v, n := range m.counts {
+		counts[v] += n
+	}
+	m.counts = counts
+	switch {
+	case out.Verdict == bridge.Undone:
+		m.done = m.done[:max(len(m.done)-1, 0)]
+		if len(out.Suggestions) > 0 {
+			m.deck.want = out.Suggestions[0].ID
+		}
+	case out.Notes > 0:
+		m.done = append(m.done[:len(m.done):len(m.done)], out.Batch)
+	}
+	m.message = fmt.Sprintf("%s %s", plural(len(out.Suggestions), "suggestion"), out.Verdict)
+	if err := out.err(); err != nil {
+		m.message = strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	return m, m.cmds.list
+}
+
+func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+	if k.Type == tea.KeyCtrlC {
+		return m, tea.Quit
+	}
+	switch m.mode {
+	case filtering:
+		return m.filterKey(k), nil
+	case editing:
+		return m.editKey(k)
+	case confirming:
+		m.mode = browsing
+		if k.String() == "y" {
+			return m.decide(m.asked)
+		}
+		m.message = "nothing was done"
+		return m, nil
+	case helping:
+		m.mode = browsing
+		return m, nil
+	}
+	return m.browseKey(k)
+}
+
+func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+	name := m.prefix + k.String()
+	m.prefix, m.message = "", ""
+	switch name {
+	case "]", "[":
+		m.prefix = name
+	case "j", "]c", "down", "right", "tab", " ":
+		m.deck = m.deck.move(1)
+	case "k", "[c", "up", "left", "shift+tab":
+		m.deck = m.deck.move(-1)
+	case "y":
+		return m.decideCurrent(bridge.Accepted)
+	case "n", "x":
+		return m.decideCurrent(bridge.Rejected)
+	case "A":
+		return m.decideNote(bridge.Accepted)
+	case "R":
+		return m.decideNote(bridge.Rejected)
+	case "e":
+		return m.edit(), nil
+	case "u":
+		return m.undo()
+	case "/":
+		m.mode, m.field = filtering, newEditor(m.deck.filter)
+	case "?":
+		m.mode = helping
+	case "q":
+		return m, tea.Quit
+	}
+	return m, nil
+}
+
+// decideCurrent decides on what is shown; the deck goes on to what follows when
+// it learns that this is gone.
+func (m reviewModel) decideCurrent(v bridge.Verdict) (tea.Model, tea.Cmd) {
+	s := m.deck.current()
+	if s == nil {
+		return m, nil
+	}
+	return m.decide(decideRequest{IDs: []string{s.ID}, Verdict: v})
+}
+
+// decideNote decides on everything shown of the current note, and asks first if
+// that is much.
+func (m reviewModel) decideNote(v bridge.Verdict) (tea.Model, tea.Cmd) {
+	s := m.deck.current()
+	if s == nil {
+		return m, nil
+	}
+	r := decideRequest{IDs: idsOf(m.deck.ofNote(s.Path)), Verdict: v}
+	if len(r.IDs) > manyAtOnce {
+		m.mode, m.asked = confirming, r
+		return m, nil
+	}
+	return m.decide(r)
+}
+
+func (m reviewModel) decide(r decideRequest) (tea.Model, tea.Cmd) {
+	if m.busy {
+		return m, nil
+	}
+	m.busy = true
+	return m, m.cmds.decide(r)
+}
+
+// undo takes back the newest decision of this review: not what others decided.
+func (m reviewModel) undo() (tea.Model, tea.Cmd) {
+	if m.busy || len(m.done) == 0 {
+		if !m.busy {
+			m.message = "nothing to undo in this review; 'relayfs suggestions undo' reaches further back"
+		}
+		return m, nil
+	}
+	m.busy = true
+	return m, m.cmds.undo(m.done[len(m.done)-1])
+}
+
+// edit starts with what the suggestion proposes, or with what it wants to delete.
+func (m reviewModel) edit() reviewModel {
+	s := m.deck.current()
+	if s == nil || m.busy {
+		return m
+	}
+	text := s.New
+	if text == "" {
+		text = s.Old
+	}
+	m.mode, m.editID, m.field = editing, s.ID, newEditor(text)
+	return m
+}
+
+func (m reviewModel) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+	switch k.String() {
+	case "esc":
+		m.mode, m.message = browsing, "nothing was changed"
+	case "ctrl+s":
+		m.mode = browsing
+		return m.decide(decideRequest{IDs: []string{m.editID}, Verdict: bridge.Changed, Text: m.field.String()})
+	default:
+		m.field = m.field.key(k)
+	}
+	return m, nil
+}
+
+func (m reviewModel) filterKey(k tea.KeyMsg) reviewModel {
+	switch k.String() {
+	case "esc":
+		m.mode, m.deck = browsing, m.deck.withFilter("")
+	case "enter":
+		m.mode = browsing
+	default:
+		m.field = m.field.key(k)
+		m.deck = m.deck.withFilter(m.field.String())
+	}
+	return m
+}
+
+// summary is what is left on the terminal after the review.
+func (m reviewModel) summary() string {
+	var parts []string
+	for _, v := range []bridge.Verdict{bridge.Accepted, bridge.Rejected, bridge.Changed, bridge.Undone} {
+		if n := m.counts[v]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	parts = append(parts, plural(len(m.deck.all), "suggestion")+" pending")
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// pieceKind is what becomes of a piece of text when a suggestion is accepted.
+type pieceKind int
+
+const (
+	keptPiece pieceKind = iota
+	oldPiece
+	newPiece
+)
+
+// piece is a run of text of one kind.
+type piece struct {
+	kind pieceKind
+	text string
+}
+
+// pieces is the suggestion in its context, with what the old and the new text
+// share, word by word, as kept.
+func (s *suggestion) pieces() []piece {
+	list := []piece{{keptPiece, s.Before}}
+	at := 0
+	for _, e := range diffwrap.Diff(s.Old, s.New) {
+		list = append(list,
+			piece{keptPiece, s.Old[at:e.Off]}, piece{oldPiece, s.Old[e.Off : e.Off+e.Len]}, piece{newPiece, e.New})
+		at = e.Off + e.Len
+	}
+	list = append(list, piece{keptPiece, s.Old[at:]}, piece{keptPiece, s.After})
+	out := list[:0]
+	for _, p := range list {
+		if p.text != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// painter writes pieces: for a terminal with colour, else as CriticMarkup.
+type painter struct{ colour bool }
+
+// SGR codes (ECMA-48). Struck out and underlined too, so that a change of spaces
+// is seen and colour is not all that tells.
+const (
+	sgrOld   = "\x1b[9;31m"
+	sgrNew   = "\x1b[4;32m"
+	sgrFaint = "\x1b[2m"
+	sgrBold  = "\x1b[1m"
+	sgrReset = "\x1b[0m"
+)
+
+func (p painter) text(list []piece) string {
+	var b strings.Builder
+	for _, x := range list {
+		text := printable(x.text)
+		switch {
+		case x.kind == oldPiece && p.colour:
+			b.WriteString(p.sgr(sgrOld, text))
+		case x.kind == newPiece && p.colour:
+			b.WriteString(p.sgr(sgrNew, text))
+		case x.kind == oldPiece:
+			b.WriteString("{--" + text + "--}")
+		case x.kind == newPiece:
+			b.WriteString("{++" + text + "++}")
+		default:
+			b.WriteString(text)
+		}
+	}
+	return b.String()
+}
+
+// sgr gives each line of text the look that code names: pagers and lists show
+// lines on their own.
+func (p painter) sgr(code, text string) string {
+	if !p.colour || text == "" {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if l != "" {
+			lines[i] = code + l + sgrReset
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// heading is one line about a suggestion.
+func (p painter) heading(s *suggestion) string {
+	line := fmt.Sprintf("%s  %s  %s", s.ID, p.sgr(sgrBold, printable(fmt.Sprintf("%s:%d", s.Path, s.Line))), s.Kind)
+	if who := s.who(); who != "" {
+		line += "  " + p.sgr(sgrFaint, printable(who))
+	}
+	return line
+}
+
+// diff is a suggestion for a person to read.
+func (p painter) diff(s *suggestion) string {
+	var b strings.Builder
+	b.WriteString(p.heading(s) + "\n")
+	for line := range strings.SplitSeq(strings.TrimSuffix(p.text(s.pieces()), "\n"), "\n") {
+		b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
+	}
+	for _, c := range s.Comments {
+		b.WriteString("    " + p.sgr(sgrFaint, "comment: "+shorten(c)) + "\n")
+	}
+	return b.String()
+}
+
+func printDiffs(w io.Writer, list []suggestion) error {
+	p := painter{colour(w)}
+	for i := range list {
+		sep := ""
+		if i > 0 {
+			sep = "\n"
+		}
+		if _, err := io.WriteString(w, sep+p.diff(&list[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printable keeps a note's control characters from the terminal, which would
+// obey them.
+func printable(s string) string {
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r < 0x20:
+			return r + 0x2400 // its picture
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}

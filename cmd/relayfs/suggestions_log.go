@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/owner"
+)
+
+// frontMatterChanged is what a change of front matter is called beside the verdicts.
+const frontMatterChanged = "frontmatter"
+
+// logEntry is the JSON of one journalled decision or change, in one note.
+type logEntry struct {
+	Batch       string                    `json:"batch"` // for undo
+	Time        time.Time                 `json:"time"`
+	Path        string                    `json:"path"`   // "" if the note is gone
+	Action      string                    `json:"action"` // a verdict, or "frontmatter"
+	By          string                    `json:"by"`
+	Session     string                    `json:"session"`
+	Undoes      string                    `json:"undoes,omitempty"` // a batch
+	Suggestions []bridge.Decided          `json:"suggestions"`
+	FrontMatter *bridge.FrontMatterChange `json:"frontMatter,omitempty"`
+}
+
+func newLogEntry(e bridge.JournalEntry) logEntry {
+	out := logEntry{
+		Batch: e.BatchOf(), Time: e.Time, Path: string(e.Path), Action: frontMatterChanged,
+		By: e.Author, Session: e.Session, Suggestions: []bridge.Decided{}, FrontMatter: e.FrontMatter,
+	}
+	if d := e.Decision; d != nil {
+		out.Action, out.By, out.Undoes = string(d.Verdict), d.By, d.Undoes
+		out.Session = ""
+		out.Suggestions = append(out.Suggestions, d.Items...)
+	}
+	return out
+}
+
+func newUndoCommand(e *env) *cobra.Command {
+	var f queueFlags
+	cmd := &cobra.Command{
+		Use:   "undo [BATCH] [SOURCE...]",
+		Short: "Take back a decision or a change of front matter",
+		Long: `Undo takes back what was accepted or rejected in one go, or one change of front
+matter, by its name in 'relayfs suggestions log'; without a name the newest that
+has not been taken back. What was written in the notes since stays.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runUndo(cmd.Context(), e, &f, args) },
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return completeBatches(cmd.Context(), &f, args)
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func runUndo(ctx context.Context, e *env, f *queueFlags, args []string) error {
+	batches, sources := splitArgs(args, isBatch)
+	if len(batches) > 1 {
+		return usagef("one batch at a time can be taken back")
+	}
+	r := undoRequest{By: reviewer()}
+	if len(batches) == 1 {
+		r.Batch = batches[0]
+	}
+	return f.withQueue(ctx, e, sources, func(q queue) error {
+		out, err := q.undo(ctx, r)
+		if err != nil {
+			return err
+		}
+		if f.json {
+			err = printJSON(e.stdout, out)
+		} else {
+			err = printUndone(e.stdout, out)
+		}
+		return errors.Join(err, out.err())
+	})
+}
+
+func printUndone(w io.Writer, out outcome) error {
+	if err := printScope(w, out.Suggestions); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "undone in %s; %s again\n", plural(out.Notes, "note"), plural(len(out.Suggestions), "pending suggestion"))
+	return err
+}
+
+func newLogCommand(e *env) *cobra.Command {
+	var f queueFlags
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "log [SOURCE...]",
+		Short: "Decisions and changes of front matter, newest first",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 1 {
+				return usagef("--limit %d is not a positive number", limit)
+			}
+			return f.withQueue(cmd.Context(), e, args, func(q queue) error {
+				list, err := q.log(cmd.Context(), limit)
+				if err != nil {
+					return err
+				}
+				if f.json {
+					return printJSON(e.stdout, list)
+				}
+				return printLog(e.stdout, list)
+			})
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", 50, "at most this many notes' entries")
+	f.register(cmd)
+	return cmd
+}
+
+// printLog prints each batch's name once, over what it did in which note.
+func printLog(w io.Writer, list []logEntry) error {
+	p := painter{colour(w)}
+	for i, x := range list {
+		if i == 0 || list[i-1].Batch != x.Batch {
+			head := fmt.Sprintf("%s  %s", x.Batch, x.Time.Local().Format("2006-01-02 15:04:05"))
+			if x.By != "" {
+				head += " by " + printable(x.By)
+			}
+			if x.Undoes != "" {
+				head += ", takes back " + x.Undoes
+			}
+			fmt.Fprintln(w, p.sgr(sgrBold, head))
+		}
+		path := printable(x.Path)
+		if path == "" {
+			path = "(a note that is gone)"
+		}
+		if x.Action == frontMatterChanged {
+			fmt.Fprintf(w, "  front matter changed  %s\n", path)
+		}
+		for _, s := range x.Suggestions {
+			if _, err := fmt.Fprintf(w, "  %s  %s  %s:%d  %s\n", x.Action, s.ID, path, s.Line, marks(s.Old, s.New)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// completeBatches offers what a running owner can take back.
+func completeBatches(ctx context.Context, f *queueFlags, args []string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	given, sources := splitArgs(args, isBatch)
+	info, err := findOwner(&f.workspaceFlags, sources)
+	if err != nil || info == nil || len(given) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	const recent = 100
+	list, err := remoteQueue{owner.NewClient(*info)}.log(ctx, recent)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	undone := make(map[string]bool)
+	var out []cobra.Completion
+	for _, x := range list {
+		undone[x.Undoes] = true
+		if x.Undoes == "" && !undone[x.Batch] {
+			undone[x.Batch] = true // once is enough
+			out = append(out, cobra.CompletionWithDesc(x.Batch, x.Action+" "+x.Path))
+		}
+	}
+	return out, cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveKeepOrder
+}

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// queue is the review queue of a workspace: a running owner's, or that of one
+// which this process opened.
+type queue interface {
+	// list returns the pending suggestions; detailed ones have their context.
+	list(ctx context.Context, detailed bool) ([]suggestion, error)
+	decide(ctx context.Context, r decideRequest) (outcome, error)
+	undo(ctx context.Context, r undoRequest) (outcome, error)
+	log(ctx context.Context, limit int) ([]logEntry, error)
+	// changed returns when the workspace is in another state than seen names, or
+	// after a while, and names the state then.
+	changed(ctx context.Context, seen uint64) (uint64, error)
+}
+
+// suggestion is the JSON of one pending change.
+type suggestion struct {
+	ID       string    `json:"id"`
+	Path     string    `json:"path"`
+	Line     int       `json:"line"` // 1-based, in the accepted view
+	Kind     string    `json:"kind"`
+	Old      string    `json:"old"`
+	New      string    `json:"new"`
+	Author   string    `json:"author"`
+	Session  string    `json:"session"`
+	Time     time.Time `json:"time,omitzero"`
+	Comments []string  `json:"comments"`
+	// Before and After are the accepted view around it: the rest of its lines and
+	// contextLines more. Only where they were asked for.
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
+func newSuggestion(s bridge.Suggestion) suggestion {
+	return suggestion{
+		ID: s.ID, Path: string(s.Path), Line: s.Line, Kind: s.Kind.String(), Old: s.Old, New: s.New,
+		Author: s.Author, Session: s.Session, Time: s.Time, Comments: append([]string{}, s.Comments...),
+	}
+}
+
+// decideRequest asks for a decision. With Text the one suggestion named becomes
+// that text instead of what it proposed, and Verdict is bridge.Changed.
+type decideRequest struct {
+	IDs     []string       `json:"ids"`
+	Verdict bridge.Verdict `json:"verdict"`
+	Text    string         `json:"text,omitempty"`
+	By      string         `json:"by"`
+}
+
+// undoRequest asks to take a batch back, the newest if it is "".
+type undoRequest struct {
+	Batch string `json:"batch"`
+	By    string `json:"by"`
+}
+
+// outcome is the JSON of what a decision or an undo did.
+type outcome struct {
+	Batch       string            `json:"batch"` // for undo
+	Verdict     bridge.Verdict    `json:"verdict"`
+	Notes       int               `json:"notes"` // that changed
+	Suggestions []suggestion      `json:"suggestions"`
+	Missing     []string          `json:"missing"` // ids that no pending suggestion has any more
+	Failed      map[string]string `json:"failed"`  // path -> why; these notes are as they were
+}
+
+func newOutcome(o bridge.Outcome, verdict bridge.Verdict) outcome {
+	out := outcome{
+		Batch: o.Batch, Verdict: verdict, Notes: o.Notes, Suggestions: make([]suggestion, len(o.Decided)),
+		Missing: append([]string{}, o.Missing...), Failed: make(map[string]string, len(o.Failed)),
+	}
+	for i, s := range o.Decided {
+		out.Suggestions[i] = newSuggestion(s)
+	}
+	for p, err := range o.Failed {
+		out.Failed[string(p)] = err.Error()
+	}
+	return out
+}
+
+// localQueue is the queue of a workspace in this process.
+type localQueue struct {
+	ws      *bridge.Workspace
+	changes *changeCounter
+}
+
+func newLocalQueue(ws *bridge.Workspace) (q *localQueue, cancel func()) {
+	c := newChangeCounter()
+	return &localQueue{ws, c}, ws.Subscribe(func(bridge.Event) { c.add() })
+}
+
+func (q *localQueue) list(ctx context.Context, detailed bool) ([]suggestion, error) {
+	list, err := q.ws.Suggestions(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	out := make([]suggestion, len(list))
+	var c noteContext
+	for i, s := range list {
+		out[i] = newSuggestion(s)
+		if detailed {
+			if s.Path != c.path {
+				c = openContext(ctx, q.ws, s.Path)
+			}
+			out[i].Before, out[i].After = c.around(s.Start, s.End)
+		}
+	}
+	return out, nil
+}
+
+func (q *localQueue) decide(ctx context.Context, r decideRequest) (outcome, error) {
+	by := bridge.Author{Name: r.By}
+	if r.Verdict != bridge.Changed {
+		out, err := q.ws.Decide(ctx, r.IDs, r.Verdict, by)
+		return newOutcome(out, r.Verdict), err
+	}
+	if len(r.IDs) != 1 {
+		return outcome{}, fmt.Errorf("one suggestion at a time can be changed, not %d", len(r.IDs))
+	}
+	out, err := q.ws.Amend(ctx, r.IDs[0], r.Text, by)
+	return newOutcome(out, r.Verdict), err
+}
+
+func (q *localQueue) undo(ctx context.Context, r undoRequest) (outcome, error) {
+	out, err := q.ws.Undo(ctx, r.Batch, bridge.Author{Name: r.By})
+	return newOutcome(out, bridge.Undone), err
+}
+
+func (q *localQueue) log(_ context.Context, limit int) ([]logEntry, error) {
+	entries, err := q.ws.Journal(limit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]logEntry, len(entries))
+	for i, e := range entries {
+		out[i] = newLogEntry(e)
+	}
+	return out, nil
+}
+
+func (q *localQueue) changed(ctx context.Context, seen uint64) (uint64, error) {
+	return q.changes.wait(ctx, seen)
+}
+
+// remoteQueue is the queue of a running owner.
+type remoteQueue struct{ c *owner.Client }
+
+func (q remoteQueue) list(ctx context.Context, detailed bool) (list []suggestion, err error) {
+	query := url.Values{}
+	if detailed {
+		query.Set("context", "1")
+	}
+	err = q.c.Get(ctx, suggestionsPath, query, &list)
+	return list, err
+}
+
+func (q remoteQueue) decide(ctx context.Context, r decideRequest) (out outcome, err error) {
+	err = q.c.Post(ctx, decidePath, r, &out)
+	return out, err
+}
+
+func (q remoteQueue) undo(ctx context.Context, r undoRequest) (out outcome, err error) {
+	err = q.c.Post(ctx, undoPath, r, &out)
+	return out, err
+}
+
+func (q remoteQueue) log(ctx context.Context, limit int) (list []logEntry, err error) {
+	err = q.c.Get(ctx, journalPath, url.Values{"limit": {strconv.Itoa(limit)}}, &list)
+	return list, err
+}
+
+func (q remoteQueue) changed(ctx context.Context, seen uint64) (now uint64, err error) {
+	err = q.c.Get(ctx, changesPath, url.Values{"seen": {strconv.FormatUint(seen, 10)}}, &now)
+	return now, err
+}
+
+// contextLines is how many whole lines of context stand before and after a
+// suggestion's own.
+const contextLines = 2
+
+// noteContext is a note's accepted view, by places of its raw text.
+type noteContext struct {
+	path     bridge.Path
+	raw      string
+	segments []diffwrap.Segment
+}
+
+// openContext reads the note at p; of one that is gone nothing is shown.
+func openContext(ctx context.Context, ws *bridge.Workspace, p bridge.Path) noteContext {
+	v, err := ws.Open(ctx, p)
+	if err != nil {
+		return noteContext{path: p}
+	}
+	return noteContext{p, v.Raw(), diffwrap.Segments(v.Raw(), diffwrap.AcceptedView)}
+}
+
+// around is what the accepted view shows before start and after end, places of
+// the raw text, to the ends of their lines and contextLines further.
+func (c noteContext) around(start, end int) (before, after string) {
+	var pre, post []string
+	first := sort.Search(len(c.segments), func(i int) bool { return c.segments[i].RawOff >= start })
+	for i := first - 1; i >= 0 && newlines(pre) <= contextLines; i-- {
+		s := c.segments[i]
+		pre = append(pre, c.raw[s.RawOff:min(s.RawOff+s.Len, start)])
+	}
+	first = sort.Search(len(c.segments), func(i int) bool { return c.segments[i].RawOff+c.segments[i].Len > end })
+	for i := first; i < len(c.segments) && newlines(post) <= contextLines; i++ {
+		s := c.segments[i]
+		post = append(post, c.raw[max(s.RawOff, end):s.RawOff+s.Len])
+	}
+	for _, piece := range pre {
+		before = piece + before
+	}
+	return lastLines(before), firstLines(strings.Join(post, ""))
+}
+
+func newlines(pieces []string) int {
+	n := 0
+	for _, p := range pieces {
+		n += strings.Count(p, "\n")
+	}
+	return n
+}
+
+// lastLines keeps the unfinished last line of s and contextLines before it.
+func lastLines(s string) string {
+	at := len(s)
+	for range contextLines + 1 {
+		if at = strings.LastIndexByte(s[:at], '\n'); at < 0 {
+			return s
+		}
+	}
+	return s[at+1:]
+}
+
+// firstLines keeps the rest of the first line of s and contextLines after it.
+func firstLines(s string) string {
+	at := 0
+	for range contextLines + 1 {
+		i := strings.IndexByte(s[at:], '\n')
+		if i < 0 {
+			return s
+		}
+		at += i + 1
+	}
+	return s[:at-1]
+}
