@@ -108,6 +108,16 @@ func (c *mcpClient) send(t *testing.T, message map[string]any) {
 // request sends a request and returns its result; an RPC error fails the test.
 func (c *mcpClient) request(t *testing.T, method string, params any) json.RawMessage {
 	t.Helper()
+	result, rpcError := c.ask(t, method, params)
+	if rpcError != nil {
+		t.Fatalf("%s: %s", method, rpcError)
+	}
+	return result
+}
+
+// ask sends a request and returns its result or its RPC error.
+func (c *mcpClient) ask(t *testing.T, method string, params any) (result, rpcError json.RawMessage) {
+	t.Helper()
 	c.lastID++
 	c.send(t, map[string]any{"jsonrpc": "2.0", "id": c.lastID, "method": method, "params": params})
 	deadline := time.After(startTimeout)
@@ -128,13 +138,9 @@ func (c *mcpClient) request(t *testing.T, method string, params any) json.RawMes
 		case <-deadline:
 			t.Fatalf("no answer to %s after %v\n%s", method, startTimeout, c.log)
 		}
-		if reply.ID == nil || *reply.ID != c.lastID {
-			continue // a notification
-		}
-		if reply.Error != nil {
-			t.Fatalf("%s: %s", method, reply.Error)
-		}
-		return reply.Result
+		if reply.ID != nil && *reply.ID == c.lastID {
+			return reply.Result, reply.Error
+		} // else a notification
 	}
 }
 

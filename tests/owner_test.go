@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // The second owner of a vault is refused with a sentence that names the first.
@@ -57,26 +56,6 @@ func TestMCPAttachesToTheOwner(t *testing.T) {
 	other := s.mcp(t, m.vault)
 	if refused := other.call(t, "edit", "file_path", "Vault/note.md", "old_string", "loud", "new_string", "still"); !refused.isError {
 		t.Errorf("an edit by a session that read nothing: %+v", refused)
-	}
-}
-
-// An attached client is told when its owner goes, and does not hang.
-func TestMCPWhenTheOwnerEnds(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
-	client := s.mcp(t, m.vault)
-	client.mustCall(t, "read", "file_path", "Vault/note.md")
-	m.stop(t)
-	select {
-	case line, open := <-client.out:
-		if open {
-			t.Errorf("unasked on stdout: %s", line)
-		}
-	case <-time.After(startTimeout):
-		t.Fatal("relayfs mcp goes on without its owner")
-	}
-	if err := client.end(t); err == nil || !strings.Contains(client.log.String(), "relayfs: hint: ") {
-		t.Errorf("end of relayfs mcp: %v, %q", err, client.log)
 	}
 }
 
