@@ -114,17 +114,30 @@ func (a *aligner) intern(s string) int {
 	return id
 }
 
-// walk goes from matched line to matched line and compares what lies between.
+// walk goes from matched line to matched line and compares what lies between. Blank lines are matched after the others and
+// are given up for a comment.
 func (a *aligner) walk(match []int) {
 	i, j := 0, 0
 	for k, partner := range match {
-		if partner >= 0 {
-			a.gap(i, k, j, partner)
+		if partner >= 0 && !a.oldBlank(k) {
+			a.stretch(match, i, k, j, partner)
 			a.keep(k, partner)
 			i, j = k+1, partner+1
 		}
 	}
-	a.gap(i, len(a.oldLines), j, len(a.newLines))
+	a.stretch(match, i, len(a.oldLines), j, len(a.newLines))
+}
+
+// gaps does the same for old lines [i0,i1) and new lines [j0,j1), from blank line to blank line.
+func (a *aligner) gaps(match []int, i0, i1, j0, j1 int) {
+	for k := i0; k < i1; k++ {
+		if partner := match[k]; partner >= 0 {
+			a.gap(i0, k, j0, partner)
+			a.keep(k, partner)
+			i0, j0 = k+1, partner+1
+		}
+	}
+	a.gap(i0, i1, j0, j1)
 }
 
 // keep passes over a pair of lines with equal texts, whose line breaks may differ.

@@ -3,7 +3,7 @@ package diffwrap
 import "strings"
 
 // write returns the edits that mark the changes. With literal set, every delimiter in a run is cut in two, not only those
-// that matter to most readers, and comments in new text are written as text.
+// that matter to most readers, and new comments are written as text.
 func (p *putter) write(changes []hunk, literal bool) []Edit {
 	e := emitter{putter: p, literal: literal, script: append([]Edit(nil), p.matter.edits...), pos: p.matter.rawEnd, inside: -1}
 	p.live = span{}
@@ -30,28 +30,20 @@ func (e *emitter) region(r region) {
 	e.copy(span{e.pos, r.from.off})
 	e.inside = e.highlightFrom(r.from)
 	text := r.new.of(e.new)
-	var notes []span
-	if !e.literal {
-		notes = e.comments(text)
-	}
-	old := e.original(r, text)
-	a := aligner{old: side{old.text, old.notes}, new: side{text, notes}, fragment: !e.startsAtLine(r.from)}
+	notes := e.notes(r, text)
+	old := e.original(r, notes.again)
+	a := aligner{old: side{old.text, old.notes}, new: side{text, notes.new}, fragment: !startsLine(e.doc.raw, r.from.off)}
 	done := 0
 	for _, h := range closeEnds(a.old, a.new, a.align()) {
 		e.keep(old, span{done, h.old.start})
 		e.delete(old, h.old)
-		e.add(text, h.new, notes, r.new.start)
+		e.add(text, h.new, notes.new, r.new.start)
 		done = h.old.end
 	}
 	e.keep(old, span{done, len(old.text) + 1})
 	e.endRun()
 	e.highlight(e.highlightAt(r.to.piece))
 	e.flush(r.to.off)
-}
-
-// startsAtLine reports whether a place is at the start of a line of the original text.
-func (e *emitter) startsAtLine(at place) bool {
-	return at.off == 0 || e.doc.raw[at.off-1] == '\n'
 }
 
 // highlightFrom returns the highlight that is open where a region starts.

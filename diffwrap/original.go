@@ -20,8 +20,8 @@ type part struct {
 	cell *cell
 }
 
-// original collects the original text of a region whose new text is given.
-func (e *emitter) original(r region, new string) *original {
+// original collects the original text of a region, with its open comments and those that are open again.
+func (e *emitter) original(r region, again map[*cell]bool) *original {
 	o := &original{}
 	var text strings.Builder
 	for k := r.from.piece; k < len(e.pieces) && e.pieces[k].start < r.to.off; k++ {
@@ -31,11 +31,11 @@ func (e *emitter) original(r region, new string) *original {
 		case own:
 			continue
 		case note:
-			shown := e.openForm(x.cell)
-			if x.cell.resolved && (shown == "" || !strings.Contains(new, shown)) {
+			if x.cell.resolved && !again[x.cell] {
 				p.role = pin
 				break
 			}
+			shown := e.openForm(x.cell)
 			o.notes = append(o.notes, span{p.at, p.at + len(shown)})
 			text.WriteString(shown)
 		case kept, dropped:

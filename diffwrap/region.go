@@ -58,7 +58,7 @@ func (p *putter) regionStart(c hunk) place {
 	if !c.old.empty() {
 		k = p.wallBefore(k, at)
 	}
-	if k >= top.piece && p.startsLine(c, k) {
+	if k >= top.piece && p.startsAtLine(c, k) {
 		return place{k, p.pieces[k].start + at - p.pieces[k].view.start, at}
 	}
 	for ; k >= top.piece; k-- {
@@ -109,8 +109,8 @@ func (p *putter) wallBefore(k, at int) int {
 	return k
 }
 
-// startsLine reports whether a change adds or takes whole lines directly behind text of piece k that stays.
-func (p *putter) startsLine(c hunk, k int) bool {
+// startsAtLine reports whether a change adds or takes whole lines directly behind text of piece k that stays.
+func (p *putter) startsAtLine(c hunk, k int) bool {
 	x := &p.pieces[k]
 	inside := c.old.start < x.view.end || c.old.start == len(p.old) && k == len(p.pieces)-1
 	return x.role == kept && inside && startsWithBreak(c.old.of(p.old)) && startsWithBreak(c.new.of(p.new))

@@ -1,7 +1,7 @@
 package diffwrap
 
 // words compares two pieces of text word by word. survival is the share, in per cent, of the shorter piece that must
-// survive, counted in words; with less what lies between the first and the last change is replaced as one.
+// survive, counted in words; with less, what lies between the first and the last of many changes is replaced as one.
 func (a *aligner) words(old, new span, survival int) {
 	o, n := a.interned(a.old, old), a.interned(a.new, new)
 	match := commonSubsequence(o.ids, n.ids)
@@ -88,13 +88,16 @@ func tokenChanges(match []int, newLen int) []tokenChange {
 	return out
 }
 
+// maxScattered is how many changes of a line a person can decide one by one, however little stays between them.
+const maxScattered = 3
+
 // readable applies the rules that make the changes of a piece of text readable.
 func (a *aligner) readable(o, n tokens, changes []tokenChange, match []int, survival int) []tokenChange {
-	if words, _ := o.kept(match); len(changes) > 1 && 100*words < survival*min(o.words, n.words) {
+	changes = foldIslands(a.old.text, o, changes)
+	if words, _ := o.kept(match); len(changes) > maxScattered && 100*words < survival*min(o.words, n.words) {
 		first, last := changes[0], changes[len(changes)-1]
 		changes = []tokenChange{{span{first.old.start, last.old.end}, span{first.new.start, last.new.end}}}
 	}
-	changes = foldIslands(a.old.text, o, changes)
 	for k := range changes {
 		changes[k] = trimBlanks(o, n, changes[k])
 	}

@@ -1,0 +1,113 @@
+package diffwrap
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestCommentsStay is law 7 for a line that was changed around its comments: those are left alone, byte for byte, and
+// none is marked as resolved and written anew.
+func TestCommentsStay(t *testing.T) {
+	for _, alphabet := range []string{"prose", "braces"} {
+		letters := newAlphabet(t, alphabet)
+		changed := 0
+		for round := range *rounds / 5 {
+			g := letters.generator(uint64(round))
+			raw := g.commented()
+			shown := Accepted(raw)
+			want := g.editAround(shown)
+			options := g.options()
+			if !slices.Equal(commentsIn(shown), commentsIn(want)) {
+				continue
+			}
+			result, err := options.Put(raw, want)
+			if err != nil || result.FrontMatter != nil {
+				continue
+			}
+			changed++
+			if err := commentsStay(raw, want, result.Edits); err != nil {
+				t.Fatalf("%s seed %d: %v", alphabet, round, err)
+			}
+		}
+		if 10*changed < *rounds/5 {
+			t.Errorf("%s: %d changes were checked in %d rounds, want a tenth at least", alphabet, changed, *rounds/5)
+		}
+	}
+}
+
+// commented makes a text with comments and other marks in it.
+func (g *generator) commented() string {
+	s := g.text()
+	end := len(s)
+	for range 1 + g.IntN(5) {
+		from, to := g.spanIn(s[:end])
+		mark := "{>>" + g.comment() + "<<}"
+		switch g.IntN(6) {
+		case 0:
+			mark = `{>>{"done":true}@@` + g.comment() + "<<}"
+		case 1, 2:
+			mark = g.mark(s[from:to])
+		default:
+			to = from
+		}
+		s, end = s[:from]+mark+s[to:], from
+	}
+	return s
+}
+
+// comment makes what a comment says; few words, so that texts have several with one text.
+func (g *generator) comment() string { return []string{"why?", "TODO", "a b", "two\nlines"}[g.IntN(4)] }
+
+// editAround changes words of one line, but none of its comments.
+func (g *generator) editAround(s string) string {
+	breaks := []int{-1}
+	for i, c := range []byte(s) {
+		if c == '\n' {
+			breaks = append(breaks, i)
+		}
+	}
+	k := g.IntN(len(breaks))
+	line := span{breaks[k] + 1, len(s)}
+	if k+1 < len(breaks) {
+		line.end = breaks[k+1]
+	}
+	text := line.of(s)
+	for range 1 + g.IntN(4) {
+		from, to := g.spanIn(text)
+		text = text[:from] + strings.Trim(g.word(), "\r\n") + text[to:]
+	}
+	return s[:line.start] + text + s[line.end:]
+}
+
+// commentsIn lists the open comments of a text.
+func commentsIn(text string) []string {
+	var out []string
+	doc := parse(text)
+	for i := range doc.cells {
+		if c := &doc.cells[i]; c.kind == commentCell && !c.resolved {
+			out = append(out, c.of(text))
+		}
+	}
+	return out
+}
+
+// commentsStay checks that no edit touches an open comment of raw.
+func commentsStay(raw, want string, edits []Edit) error {
+	doc := parse(raw)
+	for i := range doc.cells {
+		c := &doc.cells[i]
+		if c.kind != commentCell || c.resolved {
+			continue
+		}
+		for _, e := range edits {
+			if e.Off < c.end && e.Off+e.Len > c.start {
+				return lawError("7, comments stay", raw, want, "stored %q, edit %v touches %q", Apply(raw, edits), e, c.of(raw))
+			}
+		}
+	}
+	if got := Apply(raw, edits); len(commentsIn(got)) != len(commentsIn(raw)) {
+		return lawError("7, comments stay", raw, want, "stored %q", got)
+	}
+	return nil
+}
