@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -28,9 +29,24 @@ func (s *Server) HTTPHandler() http.Handler {
 		server.WithSessionIdleTTL(sessionIdle),
 		server.WithStreamableHTTPLogger(s.log),
 	)
+	s.sessions.ended = func(id string) { goodbye(transport, id) }
 	s.onClose(func() { _ = transport.Shutdown(context.Background()) })
 	return sameOrigin(promptBody(http.MaxBytesHandler(transport, maxMessage)))
 }
+
+// goodbye ends a session at the transport as its client should have done.
+func goodbye(transport http.Handler, id string) {
+	r := &http.Request{Method: http.MethodDelete, URL: &url.URL{Path: "/"}, Header: http.Header{}}
+	r.Header.Set(server.HeaderKeySessionID, id)
+	transport.ServeHTTP(&noResponse{http.Header{}}, r)
+}
+
+// noResponse takes an answer that nobody waits for.
+type noResponse struct{ header http.Header }
+
+func (w *noResponse) Header() http.Header         { return w.header }
+func (w *noResponse) Write(p []byte) (int, error) { return len(p), nil }
+func (w *noResponse) WriteHeader(int)             {}
 
 // bodyTime is how long the body of a request may take to arrive.
 const bodyTime = 30 * time.Second

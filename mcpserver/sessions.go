@@ -22,6 +22,9 @@ func newID() string { return rand.Text() }
 // starts anew.
 type sessions struct {
 	create func(id, client string) *Session
+	// ended has the transport forget a session, without which it keeps each one
+	// that did not say goodbye. Set before the first session.
+	ended func(id string)
 
 	mu  sync.Mutex // protects the following
 	all map[string]*idleSession
@@ -33,27 +36,36 @@ type idleSession struct {
 }
 
 func newSessions(create func(id, client string) *Session) *sessions {
-	return &sessions{create: create, all: map[string]*idleSession{}}
+	return &sessions{create: create, ended: func(string) {}, all: map[string]*idleSession{}}
 }
 
 // Generate starts a session and returns its id.
 func (x *sessions) Generate() string {
+	id := newID()
+	for _, old := range x.add(id) {
+		x.ended(old)
+	}
+	return id
+}
+
+// add puts in a new session and returns those that it ends.
+func (x *sessions) add(id string) (ended []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	now := time.Now()
-	x.expire(now)
-	id := newID()
+	ended = x.expire(now)
 	x.all[id] = &idleSession{x.create(id, "http"), now}
-	return id
+	return ended
 }
 
 // expire ends the sessions that have been idle for too long, and one more if
 // there are too many.
-func (x *sessions) expire(now time.Time) {
+func (x *sessions) expire(now time.Time) (ended []string) {
 	var idlest string
 	for id, s := range x.all {
 		if now.Sub(s.used) > sessionIdle {
 			delete(x.all, id)
+			ended = append(ended, id)
 			continue
 		}
 		if idlest == "" || s.used.Before(x.all[idlest].used) {
@@ -62,7 +74,9 @@ func (x *sessions) expire(now time.Time) {
 	}
 	if len(x.all) >= maxSessions {
 		delete(x.all, idlest)
+		ended = append(ended, idlest)
 	}
+	return ended
 }
 
 // Validate says that a session which does not exist has ended.
