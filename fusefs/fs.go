@@ -19,11 +19,15 @@ import (
 // Options configure a mount. The zero value is a private mount of an empty
 // directory.
 type Options struct {
-	Author     string       // whom suggestions made through the mount are from
-	AllowOther bool         // let other users in; needs user_allow_other in /etc/fuse.conf
-	NonEmpty   bool         // mount over a directory that is not empty, and hide what is in it
-	Debug      bool         // log every request
-	Logger     *slog.Logger // nil discards
+	Author     string // whom suggestions made through the mount are from
+	AllowOther bool   // let other users in; needs user_allow_other in /etc/fuse.conf
+	NonEmpty   bool   // mount over a directory that is not empty, and hide what is in it
+	Debug      bool   // log every request
+	// Guard is the command line of a process that does nothing but RunGuard. It
+	// keeps a kill -9 of this process from wedging the mount, and whoever uses it,
+	// until an administrator aborts it. Empty means that the mount has none.
+	Guard  []string
+	Logger *slog.Logger // nil discards
 }
 
 const (
@@ -70,8 +74,8 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 			Err:     err,
 		}
 	}
-	if err := n.start(server, dir); err != nil {
-		t.log.Info("no thread of its own for notifications: a kill -9 may leave the mount wedged", bridge.LogErr, err)
+	if err := n.start(server, dir, o.Guard); err != nil {
+		t.log.Info("mount is not guarded: a kill -9 at the wrong moment may leave it wedged", bridge.LogErr, err)
 	}
 	s := &Server{tree: t, fuse: server, notifier: n, dir: dir, ended: make(chan struct{}), gone: make(chan struct{})}
 	s.start()

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
-	"unsafe"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
@@ -25,7 +24,9 @@ import (
 // Therefore notifications have a thread with a table of open files of its own,
 // and in it a /dev/fuse of its own for the same connection. When the process is
 // killed its other threads close theirs; the kernel then fails the requests that
-// were read from it, so the notification comes to its end, and with it the thread.
+// were read from it. Those that were not read yet are answered by the guard, a
+// process that outlives this one (guard.go). So the notification comes to its
+// end, and with it the thread.
 
 // notifier is what go-fuse tells the kernel through. It implements
 // fs.ServerCallbacks.
@@ -33,6 +34,7 @@ type notifier struct {
 	server  *fuse.Server // notifies where a thread of its own cannot be had
 	notices chan notice  // nil then
 	done    chan struct{}
+	guard   *guard // nil if there is none
 }
 
 // notice is one message and where its result goes.
@@ -51,25 +53,34 @@ const (
 
 func newNotifier() *notifier { return &notifier{done: make(chan struct{})} }
 
-// start gives the notifier its thread. After an error it works through server.
-func (n *notifier) start(server *fuse.Server, dir string) error {
+// start gives the notifier its thread, and the mount at dir its guard if command
+// is not empty. After an error it notifies through server.
+func (n *notifier) start(server *fuse.Server, dir string, command []string) error {
 	n.server = server
-	fd, err := cloneConnection(dir)
+	device, err := cloneConnection(dir)
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd) // the thread has its own copy by then
+	defer device.Close() // the thread and the guard have copies by then
 	notices, ready := make(chan notice), make(chan error)
-	go n.run(fd, notices, ready)
+	go n.run(int(device.Fd()), notices, ready)
 	if err := <-ready; err != nil {
 		return err
 	}
 	n.notices = notices
-	return nil
+	if len(command) > 0 {
+		n.guard, err = startGuard(command, device)
+	}
+	return err
 }
 
-// stop ends the thread.
-func (n *notifier) stop() { close(n.done) }
+// stop ends the thread and the guard.
+func (n *notifier) stop() {
+	close(n.done)
+	if n.guard != nil {
+		n.guard.stop()
+	}
+}
 
 // run is the thread: it is never unlocked, and so ends with the goroutine.
 func (n *notifier) run(fd int, notices <-chan notice, ready chan<- error) {
@@ -128,25 +139,23 @@ func openFiles(dir string) (map[int]string, error) {
 
 // cloneConnection opens /dev/fuse once more for the connection of the mount at
 // dir, which this process serves.
-func cloneConnection(dir string) (int, error) {
+func cloneConnection(dir string) (*os.File, error) {
 	served, err := connectionFile(dir)
 	if err != nil {
-		return -1, err
+		return nil, err
 	}
 	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return -1, fmt.Errorf("/dev/fuse: %w", err)
+		return nil, fmt.Errorf("/dev/fuse: %w", err)
 	}
-	// The ioctl takes the address of a 32-bit number, FUSE_DEV_IOC_CLONE of
-	// linux/fuse.h.
-	arg := uint32(served)
+	device := os.NewFile(uintptr(fd), "/dev/fuse")
+	// FUSE_DEV_IOC_CLONE of linux/fuse.h, which takes the address of a 32-bit number.
 	const fuseDevIOCClone = 0x8004e500
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), fuseDevIOCClone, uintptr(unsafe.Pointer(&arg)))
-	if errno != 0 {
-		unix.Close(fd)
-		return -1, fmt.Errorf("clone /dev/fuse: %w", errno)
+	if err := unix.IoctlSetPointerInt(fd, fuseDevIOCClone, served); err != nil {
+		device.Close()
+		return nil, fmt.Errorf("clone /dev/fuse: %w", err)
 	}
-	return fd, nil
+	return device, nil
 }
 
 // errNoConnection says that it is not to be found out which of the process's

@@ -84,7 +84,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 	defer c.mcp.Close()
 	return s.serve(ctx, c, "mount", func(ctx context.Context) error {
 		server, err := fusefs.Mount(ctx, s.ws, mountpoint, fusefs.Options{
-			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: log,
+			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: log, Guard: guardArgs(),
 		})
 		if err != nil {
 			return err

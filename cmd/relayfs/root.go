@@ -44,7 +44,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 	root.SetErr(e.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(
-		newMountCommand(e), newUnmountCommand(e), newMCPCommand(e), newSuggestionsCommand(e),
+		newMountCommand(e), newUnmountCommand(e), newGuardCommand(), newMCPCommand(e), newSuggestionsCommand(e),
 		newStatusCommand(e), newVersionCommand(e),
 	)
 	return root

@@ -1,0 +1,119 @@
+package fusefs
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A process that is killed while one of its notifications waits for a folder
+// leaves requests behind that nobody has read yet, and the folder may be held by
+// one of those. The guard is a second process that outlives it for a moment, and
+// answers them: see notifier.go for the other half.
+
+// guardQuiet is for how long nothing must have been asked before the guard
+// leaves. What the last answers set free asks within microseconds.
+const guardQuiet = 100 * time.Millisecond
+
+// guardReadSize holds any request: the kernel asks for room for the longest
+// write that go-fuse agrees to, and its header.
+const guardReadSize = 1<<20 + 4096
+
+// guard is the running guard of a mount.
+type guard struct {
+	cmd   *exec.Cmd
+	alive *os.File // closed by the end of this process, whatever its reason
+}
+
+// startGuard runs the guard with device, a /dev/fuse of the mount.
+func startGuard(command []string, device *os.File) (*guard, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.ExtraFiles = []*os.File{device, r}
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C is not for it
+	if err := cmd.Start(); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return &guard{cmd, w}, nil
+}
+
+// stop ends the guard. The mount is gone by then.
+func (g *guard) stop() {
+	g.alive.Close()
+	_ = g.cmd.Wait() // there is nothing to be done about how it ended
+}
+
+// RunGuard is the guard: the process that Options.Guard names calls it and ends
+// when it returns. It gets its files from there, as descriptors 3 and 4.
+func RunGuard() error {
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	device, owner := os.NewFile(3, "/dev/fuse"), os.NewFile(4, "owner")
+	if device == nil || owner == nil {
+		return errors.New("guard was not started by a mount")
+	}
+	if _, err := io.Copy(io.Discard, owner); err != nil { // ends with the owner
+		return err
+	}
+	defer device.Close() // the last one: the kernel ends the connection
+	return refuseAll(int(device.Fd()))
+}
+
+// refuseAll answers every request with ENOTCONN until there are no more.
+func refuseAll(fd int) error {
+	request := make([]byte, guardReadSize)
+	for {
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		ready, err := unix.Poll(fds, int(guardQuiet.Milliseconds()))
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || ready == 0 {
+			return err
+		}
+		n, err := unix.Read(fd, request)
+		switch {
+		case errors.Is(err, unix.ENODEV):
+			return nil // unmounted
+		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ENOENT):
+			continue // whoever asked has given up
+		case err != nil:
+			return err
+		}
+		if answer := refusal(request[:n]); answer != nil {
+			_, _ = unix.Write(fd, answer) // ENOENT: whoever asked has given up
+		}
+	}
+}
+
+// Requests that get no answer: opcodes of linux/fuse.h.
+const (
+	opForget      = 2
+	opInterrupt   = 36
+	opBatchForget = 42
+)
+
+// refusal answers a request, a fuse_in_header and what follows, with ENOTCONN;
+// nil if it gets no answer.
+func refusal(request []byte) []byte {
+	switch binary.NativeEndian.Uint32(request[4:]) {
+	case opForget, opInterrupt, opBatchForget:
+		return nil
+	}
+	answer := binary.NativeEndian.AppendUint32(nil, outHeaderSize)
+	code := -int32(unix.ENOTCONN)
+	answer = binary.NativeEndian.AppendUint32(answer, uint32(code))
+	return append(answer, request[8:16]...) // its number
+}
