@@ -144,6 +144,7 @@ func cloneConnection(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	unix.CloseOnExec(served) // go-fuse does not: the guard would keep it open
 	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("/dev/fuse: %w", err)
