@@ -6,6 +6,28 @@ import "slices"
 // change is compared anew before and behind it. One that was moved across a line that stays is another one at its new
 // place.
 
+// alignAround compares old and new, and keeps the given pairs of comments wherever they were moved.
+func (a *aligner) alignAround(pairs []hunk) []hunk {
+	hunks := a.align()
+	if a.keeps(pairs, hunks) {
+		return hunks
+	}
+	a.hunks = nil
+	a.splitAt(pairs, span{0, len(a.old.text)}, span{0, len(a.new.text)})
+	return a.hunks
+}
+
+// keeps reports whether the comments of all pairs lie outside of the hunks.
+func (a *aligner) keeps(pairs, hunks []hunk) bool {
+	for _, p := range pairs {
+		k, _ := slices.BinarySearchFunc(hunks, p.old.end, func(h hunk, off int) int { return h.old.end - off })
+		if k < len(hunks) && hunks[k].old.start < p.old.end {
+			return false
+		}
+	}
+	return true
+}
+
 // stretch compares the lines between two matched ones, and makes sure that no comment is lost that they have on both
 // sides.
 func (a *aligner) stretch(match []int, i0, i1, j0, j1 int) {

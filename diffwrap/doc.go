@@ -29,8 +29,9 @@
 //     leaves no mark.
 //  6. Path independence: the marks of a line depend on the original line and the new line, not on what the line was in
 //     between; Put(R', W) changes nothing.
-//  7. Comments survive (one that W leaves out is marked as resolved and hidden); highlights survive around what is kept;
-//     another author's pending suggestion is never changed.
+//  7. Comments survive: one that W keeps is left alone, one that W leaves out, or has moved across a line that stays, is
+//     marked as resolved and hidden. Highlights survive around what is kept. Another author's pending suggestion is never
+//     changed.
 //  8. Minimal: the edits insert delimiters and new text around existing characters, and delete only delimiters,
 //     metadata and the writer's own pending additions.
 //  9. Refusals are decided before anything is returned, as a *RefusedError that names the line and the literal.
@@ -43,8 +44,9 @@
 // The raw text is parsed into cells (parse.go), and those are sorted by what they are to the writer into pieces
 // (piece.go). The accepted view is compared with the written text (align.go), which shows which lines changed: regions
 // (region.go). Each region is marked anew from its original text and its new text alone (original.go, emit.go), all else is
-// left alone. That comparison follows the rules of readability: lines before words, similar lines paired, line markers and
-// table cells left whole (line.go, pair.go), constructs such as links never cut (atom.go), whole-line runs that start with
+// left alone. Comments that stay part what is compared (anchor.go). That comparison follows the rules of readability: lines
+// before words, similar lines paired, line markers and table cells left whole (line.go, pair.go), few changes of a line
+// kept apart and many made one (words.go), constructs such as links never cut (atom.go), whole-line runs that start with
 // the line break, a block at a time (block.go). Each rule has its cases in testdata/put.
 //
 // Readers disagree about a text with literal delimiters. Ours is the reading of most: the leftmost opener counts, it

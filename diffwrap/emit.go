@@ -5,7 +5,7 @@ import "strings"
 // write returns the edits that mark the changes. With literal set, every delimiter in a run is cut in two, not only those
 // that matter to most readers, and new comments are written as text.
 func (p *putter) write(changes []hunk, literal bool) []Edit {
-	e := emitter{putter: p, literal: literal, script: append([]Edit(nil), p.matter.edits...), pos: p.matter.rawEnd, inside: -1}
+	e := emitter{putter: p, changes: changes, literal: literal, script: append([]Edit(nil), p.matter.edits...), pos: p.matter.rawEnd, inside: -1}
 	p.live = span{}
 	for _, r := range p.regions(changes) {
 		e.region(r)
@@ -17,6 +17,7 @@ func (p *putter) write(changes []hunk, literal bool) []Edit {
 // what the raw text has between them, which is delimiters and the writer's own additions.
 type emitter struct {
 	*putter
+	changes []hunk
 	literal bool
 	script  []Edit
 	pos     int             // raw is copied or replaced up to here
@@ -34,7 +35,7 @@ func (e *emitter) region(r region) {
 	old := e.original(r, notes.again)
 	a := aligner{old: side{old.text, old.notes}, new: side{text, notes.new}, fragment: !startsLine(e.doc.raw, r.from.off)}
 	done := 0
-	for _, h := range closeEnds(a.old, a.new, a.align()) {
+	for _, h := range closeEnds(a.old, a.new, a.alignAround(e.anchors(old, r, notes.new))) {
 		e.keep(old, span{done, h.old.start})
 		e.delete(old, h.old)
 		e.add(text, h.new, notes.new, r.new.start)

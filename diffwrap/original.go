@@ -17,6 +17,7 @@ type part struct {
 	span // of raw
 	at   int
 	size int // in text; not the span's length for a resolved comment, which stands there as if open
+	view int // where it starts in the accepted view
 	cell *cell
 }
 
@@ -26,7 +27,7 @@ func (e *emitter) original(r region, again map[*cell]bool) *original {
 	var text strings.Builder
 	for k := r.from.piece; k < len(e.pieces) && e.pieces[k].start < r.to.off; k++ {
 		x := &e.pieces[k]
-		p := part{role: x.role, span: x.span, at: text.Len(), cell: x.cell}
+		p := part{role: x.role, span: x.span, at: text.Len(), view: x.view.start, cell: x.cell}
 		switch x.role {
 		case own:
 			continue

@@ -11,7 +11,7 @@ const (
 	lineSimilarity = 40
 	// markerSimilarity: the same for lines with different markers, which are replaced whole.
 	markerSimilarity = 80
-	// lineSurvival: how much of a line must survive for its words to be marked one by one.
+	// lineSurvival: how much of a line must survive for many changes of its words to be marked one by one.
 	lineSurvival = 40
 	// flowSimilarity: how much the words of a block must stay in their order for a change of its line breaks to be
 	// shown as such.

@@ -88,7 +88,8 @@ func tokenChanges(match []int, newLen int) []tokenChange {
 	return out
 }
 
-// maxScattered is how many changes of a line a person can decide one by one, however little stays between them.
+// maxScattered is how many changes of a line a person can decide one by one, however little stays between them. They may
+// be several writers'.
 const maxScattered = 3
 
 // readable applies the rules that make the changes of a piece of text readable.

@@ -1,6 +1,9 @@
 package diffwrap
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // regionNotes is what matters of the comments when a region is marked anew.
 type regionNotes struct {
@@ -78,4 +81,32 @@ func reopened(cells []*cell, old, new []int) map[*cell]bool {
 		from = to + 1
 	}
 	return again
+}
+
+// anchors pairs the comments of a region that the writer did not touch with where they are in the region's new text.
+func (e *emitter) anchors(o *original, r region, notes []span) []hunk {
+	var pairs []hunk
+	for _, p := range o.parts {
+		if p.role != note || p.cell.resolved {
+			continue
+		}
+		at := e.newOffset(span{p.view, p.view + p.size}) - r.new.start
+		k, ok := slices.BinarySearchFunc(notes, at, func(n span, off int) int { return n.start - off })
+		if ok && notes[k].len() == p.size {
+			pairs = append(pairs, hunk{span{p.at, p.at + p.size}, notes[k]})
+		}
+	}
+	return pairs
+}
+
+// newOffset returns where a piece of the accepted view is in the new text, -1 if the writer changed it.
+func (e *emitter) newOffset(view span) int {
+	k, _ := slices.BinarySearchFunc(e.changes, view.start, func(c hunk, off int) int { return cmp.Or(cmp.Compare(c.old.end, off), -1) })
+	switch {
+	case k < len(e.changes) && e.changes[k].old.start < view.end:
+		return -1
+	case k == 0:
+		return view.start - e.matter.oldEnd + e.matter.newEnd
+	}
+	return view.start - e.changes[k-1].old.end + e.changes[k-1].new.end
 }
