@@ -16,7 +16,7 @@ failed=0
 for pkg in $(go list "$@"); do
 	for target in $(go test -list '^Fuzz' "$pkg" | grep '^Fuzz' || true); do
 		echo "fuzz: $pkg $target for $FUZZTIME"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$FUZZTIME" "$pkg" || failed=$((failed + 1))
+		go test -run '^$' -fuzz "^$target\$" -fuzztime "$FUZZTIME" -fuzzminimizetime=10x "$pkg" || failed=$((failed + 1))
 	done
 done
 if ((properties)); then
