@@ -28,22 +28,23 @@ func comment(ctx context.Context, s *Session, a commentArgs) Result {
 	case strings.Contains(note, "<<}") || strings.Contains(note, "{>>"):
 		return refuse("The argument \"comment\" must not contain {>> or <<}, which begin and end a comment.")
 	}
-	var before string
+	var before *bridge.Version
 	var at int
 	res, err := s.server.ws.Update(ctx, p, s.author(), s, func(cur *bridge.Version) (after string, err error) {
-		before = cur.Text()
-		if at, err = anchor(p, before, a.AnchorText); err != nil {
+		before = cur
+		doc := cur.Text()
+		if at, err = anchor(p, doc, a.AnchorText); err != nil {
 			return "", err
 		}
-		return before[:at] + "{>>" + note + "<<}" + before[at:], nil
+		return doc[:at] + "{>>" + note + "<<}" + doc[at:], nil
 	})
 	if err != nil {
 		return failure(err)
 	}
 	if known, ok := s.known(p); ok {
-		s.changed(p, res.Version, !known.partly && known.version.Text() == before)
+		s.changed(p, before, res.Version, !known.partly && known.version.Text() == before.Text())
 	}
-	return text(fmt.Sprintf("Commented on %s at line %d.", p, lineOf(before, at)))
+	return text(fmt.Sprintf("Commented on %s at line %d.", p, lineOf(before.Text(), at)))
 }
 
 // anchor is the offset behind the one place of text in doc.

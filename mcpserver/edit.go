@@ -34,8 +34,8 @@ func edit(ctx context.Context, s *Session, a editArgs) Result {
 	if err != nil {
 		return failure(err)
 	}
-	current := job.before == known.version.Text()
-	s.changed(p, res.Version, current && !known.partly)
+	current := job.before.Text() == known.version.Text()
+	s.changed(p, job.before, res.Version, current && !known.partly)
 	return text("Edited " + string(p) + ": replaced " + count(job.replaced, "occurrence") + s.outcome(res) + staleNote(current))
 }
 
@@ -53,7 +53,7 @@ type editJob struct {
 	editArgs
 	path     bridge.Path
 	view     diffwrap.View
-	before   string // the text that was edited
+	before   *bridge.Version // what was edited
 	replaced int
 }
 
@@ -61,7 +61,7 @@ type editJob struct {
 // note's lock, and again if the note changes under it.
 func (j *editJob) apply(cur *bridge.Version) (string, error) {
 	doc := cur.Text()
-	j.before = doc
+	j.before = cur
 	if j.OldString == "" {
 		return j.fill(doc)
 	}

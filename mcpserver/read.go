@@ -9,6 +9,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Limits of read, as Claude Code documents them for its own tool.
@@ -30,13 +31,15 @@ func read(ctx context.Context, s *Session, a readArgs) Result {
 	if err != nil {
 		return failure(err)
 	}
-	s.show(p, v)
-	page := numbered(v.Text(), a.Offset, a.Limit)
-	pending, err := s.pending(ctx, p)
+	list, err := s.server.ws.Suggestions(ctx, p)
 	if err != nil {
 		return failure(err)
 	}
-	return text(slices.DeleteFunc([]string{page.text, pending, page.notice}, func(b string) bool { return b == "" })...)
+	known, _ := s.known(p)
+	now, news := s.shownNow(p, known, v, list)
+	s.remember(p, now)
+	page := numbered(v.Text(), a.Offset, a.Limit)
+	return text(slices.DeleteFunc([]string{page.text, pending(p, list), newsBlock(news), page.notice}, func(b string) bool { return b == "" })...)
 }
 
 // page is one part of a document, as a model is shown it.
@@ -67,7 +70,7 @@ func numbered(doc string, offset, limit int) page {
 	n := first
 	for ; n <= last; n++ {
 		line, shortened := cutLine(lines[n-1])
-		if b.Len()+len(line)+8 > maxOutput-maxSuggestions {
+		if b.Len()+len(line)+8 > maxOutput-maxSuggestions-maxNews {
 			break
 		}
 		cut = cut || shortened
@@ -121,21 +124,20 @@ func cutLine(line string) (short string, cut bool) {
 	return line, false
 }
 
-// pending lists the pending suggestions of a note, a line each, or is "".
-func (s *Session) pending(ctx context.Context, p bridge.Path) (string, error) {
-	list, err := s.server.ws.Suggestions(ctx, p)
-	if err != nil || len(list) == 0 {
-		return "", err
+// pending lists the pending suggestions of the note at p, a line each, or is "".
+func pending(p bridge.Path, list []bridge.Suggestion) string {
+	if len(list) == 0 {
+		return ""
 	}
 	lines := []string{"[Pending suggestions]"}
 	for _, sg := range list {
-		lines = append(lines, fmt.Sprintf("  L%d: %s", sg.Line, describe(sg)))
+		lines = append(lines, fmt.Sprintf("  L%d: %s%s", sg.Line, describe(sg), comments(sg.Comments)))
 	}
 	block, n := joinBounded(lines, maxSuggestions)
 	if n < len(lines) {
 		block += fmt.Sprintf("\n  (%d more; call list_suggestions with path: %q to see them)", len(lines)-n, string(p))
 	}
-	return block, nil
+	return block
 }
 
 // maxSide is how many words of a suggestion's old and new text are shown.
@@ -143,6 +145,15 @@ const maxSide = 10
 
 // describe is a suggestion in one line, with its author.
 func describe(sg bridge.Suggestion) string {
+	author := sg.Author
+	if author == "" {
+		author = "unknown"
+	}
+	return sides(sg.Suggestion) + " (" + author + ")"
+}
+
+// sides are the old and the new text of a suggestion as they stand in a note.
+func sides(sg diffwrap.Suggestion) string {
 	var b strings.Builder
 	if sg.Old != "" {
 		b.WriteString("{--" + oneLine(sg.Old) + "--}")
@@ -150,11 +161,7 @@ func describe(sg bridge.Suggestion) string {
 	if sg.New != "" {
 		b.WriteString("{++" + oneLine(sg.New) + "++}")
 	}
-	author := sg.Author
-	if author == "" {
-		author = "unknown"
-	}
-	return b.String() + " (" + author + ")"
+	return b.String()
 }
 
 // oneLine shows s without line breaks; the middle of a long text is left out.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // maxShown bounds how many notes a session may have read at a time: each keeps
@@ -29,11 +30,19 @@ type shownNote struct {
 	// into, or merged with, a text that it has not seen: enough to edit, not enough
 	// to replace the whole.
 	partly bool
+	mine   []diffwrap.Suggestion // marks of version that are the session's own suggestions
+	news   []bridge.Resolved     // what became of earlier ones, not told yet
 }
 
-// show notes that the session has been shown v.
-func (s *Session) show(p bridge.Path, v *bridge.Version) { s.remember(p, shownNote{version: v}) }
+// show notes that the session has been shown v, without what became of its
+// suggestions.
+func (s *Session) show(p bridge.Path, v *bridge.Version) {
+	known, _ := s.known(p)
+	marks := diffwrap.Suggestions(v.Raw())
+	s.remember(p, shownNote{version: v, mine: without(marks, without(marks, known.mine)), news: s.resolved(p, known, v)})
+}
 
+// remember makes n what the session knows of the note at p.
 func (s *Session) remember(p bridge.Path, n shownNote) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,10 +80,14 @@ func (s *Session) forget(p bridge.Path) {
 	s.order = slices.DeleteFunc(s.order, func(q bridge.Path) bool { return q == p })
 }
 
-// changed notes the session's own change, which made the note after. It is
-// complete if the session knows everything that is in it.
-func (s *Session) changed(p bridge.Path, after *bridge.Version, complete bool) {
-	s.remember(p, shownNote{version: after, partly: !complete})
+// changed notes the session's own change, which made after of before. It is
+// complete if the session knows everything that is in after.
+func (s *Session) changed(p bridge.Path, before, after *bridge.Version, complete bool) {
+	known, _ := s.known(p)
+	n := shownNote{version: after, partly: !complete, news: s.resolved(p, known, before)}
+	others := without(diffwrap.Suggestions(before.Raw()), known.mine)
+	n.mine = without(diffwrap.Suggestions(after.Raw()), others)
+	s.remember(p, n)
 }
 
 // author is who the session's changes are by: the author set for the server, or

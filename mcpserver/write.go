@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 type writeArgs struct {
@@ -38,7 +39,7 @@ func write(ctx context.Context, s *Session, a writeArgs) Result {
 	if err != nil {
 		return failure(err)
 	}
-	s.changed(p, res.Version, !res.Merged)
+	s.changed(p, base, res.Version, !res.Merged)
 	out := "Wrote " + string(p) + s.outcome(res)
 	if res.Merged {
 		out += " Others had changed the document since you read it; their changes were kept. Read it again before you write it again."
@@ -59,7 +60,7 @@ func (s *Session) create(ctx context.Context, a writeArgs) Result {
 	if err != nil {
 		return failure(err)
 	}
-	s.show(p, res.Version)
+	s.remember(p, shownNote{version: res.Version, mine: diffwrap.Suggestions(res.Version.Raw())})
 	return text("Created " + string(p) + s.outcome(res))
 }
 

@@ -1,0 +1,84 @@
+package bridge_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// What a person did by hand is read from the text.
+func TestOutcomesByHand(t *testing.T) {
+	const raw = "The {--quick--}{++slow++} fox{++ always++} jumps{-- over--}.\n"
+	for name, tt := range map[string]struct {
+		after    string
+		verdicts []bridge.Verdict
+		now      string // of the one that changed
+		comment  string // of the first
+	}{
+		"nothing":                {raw, nil, "", ""},
+		"text elsewhere":         {"Once. " + raw + "More.\n", nil, "", ""},
+		"all accepted":           {"The slow fox always jumps.\n", []bridge.Verdict{"accepted", "accepted", "accepted"}, "", ""},
+		"all rejected":           {"The quick fox jumps over.\n", []bridge.Verdict{"rejected", "rejected", "rejected"}, "", ""},
+		"one accepted":           {"The slow fox{++ always++} jumps{-- over--}.\n", []bridge.Verdict{"accepted"}, "", ""},
+		"one rejected":           {"The {--quick--}{++slow++} fox jumps{-- over--}.\n", []bridge.Verdict{"rejected"}, "", ""},
+		"other words":            {"The lazy fox{++ always++} jumps{-- over--}.\n", []bridge.Verdict{"changed"}, "lazy", ""},
+		"the proposal changed":   {"The {--quick--}{++sleepy++} fox{++ always++} jumps{-- over--}.\n", []bridge.Verdict{"changed"}, "sleepy", ""},
+		"rejected with a reason": {"The quick{>>It is a pangram.<<} fox{++ always++} jumps{-- over--}.\n", []bridge.Verdict{"rejected"}, "", "It is a pangram."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := bridgetest.New(t, map[string]string{plan: raw})
+			since, err := f.Open(t.Context(), plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Person(plan, tt.after)
+			cur, err := f.Open(t.Context(), plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := f.Outcomes(plan, since, cur, diffwrap.Suggestions(raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var verdicts []bridge.Verdict
+			for _, r := range got {
+				verdicts = append(verdicts, r.Verdict)
+				if r.Now != tt.now {
+					t.Errorf("now %q, want %q", r.Now, tt.now)
+				}
+			}
+			if !slices.Equal(verdicts, tt.verdicts) {
+				t.Errorf("verdicts %v, want %v", verdicts, tt.verdicts)
+			}
+			if tt.comment != "" && (len(got) == 0 || !slices.Equal(got[0].Comments, []string{tt.comment})) {
+				t.Errorf("comments of %+v, want %q", got, tt.comment)
+			}
+		})
+	}
+}
+
+// What was decided through relayfs is in the journal, whatever the text became
+// since.
+func TestOutcomesFromTheJournal(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "one\ntwo\nthree\n"})
+	write(t, f.Workspace, plan, bridge.Write{Text: "ONE\ntwo\nTHREE\n", By: ann})
+	since, err := f.Open(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := pendingOf(t, f.Workspace)
+	decide(t, f.Workspace, bridge.Accepted, list[0].ID)
+	decide(t, f.Workspace, bridge.Rejected, list[1].ID)
+	f.Person(plan, "something else\n")
+	cur, err := f.Open(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := f.Outcomes(plan, since, cur, diffwrap.Suggestions(since.Raw()))
+	if err != nil || len(got) != 2 || got[0].Verdict != bridge.Accepted || got[1].Verdict != bridge.Rejected {
+		t.Errorf("outcomes %+v, %v", got, err)
+	}
+}
