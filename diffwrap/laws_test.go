@@ -309,3 +309,38 @@ func TestLineHistory(t *testing.T) {
 		}
 	}
 }
+
+// TestWritersApart changes words of a line by one write after the other, with kept words between them: each stays a
+// suggestion of its own, and none touches those before it.
+func TestWritersApart(t *testing.T) {
+	words := strings.Split("Grey herons wait, still as reeds, where shallow water slows", " ")
+	for first := range len(words) - 4 {
+		for second := first + 2; second < len(words)-2; second++ {
+			for third := second + 2; third < len(words); third++ {
+				for _, length := range []int{third + 1, len(words)} {
+					checkApart(t, words[:length], []int{second, third, first})
+				}
+			}
+		}
+	}
+}
+
+// checkApart changes the words at the given places in their order.
+func checkApart(t *testing.T, words []string, places []int) {
+	t.Helper()
+	written, marked := slices.Clone(words), slices.Clone(words)
+	raw := strings.Join(words, " ")
+	for n, at := range places {
+		old := strings.TrimRight(words[at], ",")
+		new := fmt.Sprintf("new%d", n)
+		written[at] = strings.Replace(words[at], old, new, 1)
+		marked[at] = strings.Replace(words[at], old, "{--"+old+"--}{++"+new+"++}", 1)
+		edits, err := Put(raw, strings.Join(written, " "))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if raw = Apply(raw, edits); raw != strings.Join(marked, " ") {
+			t.Errorf("stored %q\nwant   %q", raw, strings.Join(marked, " "))
+		}
+	}
+}
