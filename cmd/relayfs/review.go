@@ -76,7 +76,7 @@ func runReview(ctx context.Context, e *env, f *queueFlags, sel selector, sources
 func runProgram(ctx context.Context, q queue, sel selector, in, out *os.File) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := reviewModel{deck: deck{sel: sel}, painter: painter{colour(out)}, cmds: reviewCommands{ctx, q, reviewer()}}
+	m := newReviewModel(sel, painter{colour(out)}, reviewCommands{ctx, q, reviewer()})
 	final, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen()).Run()
 	if errors.Is(err, tea.ErrInterrupted) || errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
 		err = nil // every decision made is kept
@@ -92,13 +92,17 @@ func runProgram(ctx context.Context, q queue, sel selector, in, out *os.File) er
 
 // Messages of the review's commands.
 type (
-	listMsg    struct{ list []suggestion }
+	listMsg struct {
+		number int
+		list   []suggestion
+		err    error
+	}
 	outcomeMsg struct{ outcome }
 	changedMsg struct {
 		now  uint64
 		lost error // the owner does not answer
 	}
-	errMsg struct{ err error }
+	errMsg struct{ err error } // a decision or an undo that did not happen
 )
 
 // reviewCommands do what the review asks for, outside of the model.
@@ -108,12 +112,12 @@ type reviewCommands struct {
 	by  string
 }
 
-func (c reviewCommands) list() tea.Msg {
-	list, err := c.q.list(c.ctx, true)
-	if err != nil {
-		return errMsg{err}
+// list reads the queue; number says which reading it is.
+func (c reviewCommands) list(number int) tea.Cmd {
+	return func() tea.Msg {
+		list, err := c.q.list(c.ctx, true)
+		return listMsg{number, list, err}
 	}
-	return listMsg{list}
 }
 
 func (c reviewCommands) decide(r decideRequest) tea.Cmd {

@@ -39,7 +39,10 @@ type reviewModel struct {
 	asked   decideRequest // what confirming is about
 	editID  string        // the suggestion that editing is about
 	prefix  string        // "]" or "[", waiting for its c
-	busy    bool          // a decision is on its way: keys that decide wait for it
+	busy    bool          // a decision is on its way, or the list after it
+	waiting []tea.KeyMsg  // keys typed while busy
+	lists   int           // of the list that is waited for; older ones are outdated
+	stale   bool          // the notes changed while busy
 	loaded  bool
 	message string
 	seen    uint64
@@ -49,25 +52,62 @@ type reviewModel struct {
 	width, height int
 }
 
-func (m reviewModel) Init() tea.Cmd { return tea.Batch(m.cmds.list, m.cmds.watch(m.seen)) }
+func newReviewModel(sel selector, p painter, cmds reviewCommands) reviewModel {
+	return reviewModel{deck: deck{sel: sel}, painter: p, cmds: cmds, busy: true}
+}
+
+func (m reviewModel) Init() tea.Cmd { return tea.Batch(m.cmds.list(m.lists), m.cmds.watch(m.seen)) }
 
 func (m reviewModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case listMsg:
-		m.loaded = true
-		m.deck = m.deck.withList(msg.list)
+		return m.listed(msg)
 	case changedMsg:
 		return m.changed(msg)
 	case outcomeMsg:
 		return m.decided(msg.outcome)
 	case errMsg:
-		m.busy = false
 		m.message = msg.err.Error()
+		m.waiting = nil // typed for what did not happen
+		return m.idle()
 	case tea.KeyMsg:
 		return m.key(msg)
 	}
+	return m, nil
+}
+
+func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
+	if msg.number != m.lists {
+		return m, nil
+	}
+	if msg.err != nil {
+		m.message = msg.err.Error()
+		return m.idle()
+	}
+	m.loaded = true
+	m.deck = m.deck.withList(msg.list)
+	again := tea.Cmd(nil)
+	if m.stale {
+		again = m.cmds.list(m.lists)
+	}
+	m.stale = false
+	next, cmd := m.idle()
+	return next, tea.Batch(again, cmd)
+}
+
+// idle ends a decision and takes up what was typed meanwhile.
+func (m reviewModel) idle() (tea.Model, tea.Cmd) {
+	m.busy = false
+	for i, k := range m.waiting {
+		next, cmd := m.key(k)
+		if m = next.(reviewModel); m.busy || cmd != nil {
+			m.waiting = m.waiting[i+1:]
+			return m, cmd
+		}
+	}
+	m.waiting = nil
 	return m, nil
 }
 
@@ -81,12 +121,15 @@ func (m reviewModel) changed(msg changedMsg) (tea.Model, tea.Cmd) {
 	if !moved {
 		return m, m.cmds.watch(m.seen)
 	}
-	return m, tea.Batch(m.cmds.list, m.cmds.watch(m.seen))
+	if m.busy {
+		m.stale = true
+		return m, m.cmds.watch(m.seen)
+	}
+	return m, tea.Batch(m.cmds.list(m.lists), m.cmds.watch(m.seen))
 }
 
 // decided takes over what a decision or an undo did.
 func (m reviewModel) decided(out outcome) (tea.Model, tea.Cmd) {
-	m.busy = false
 	counts := map[bridge.Verdict]int{out.Verdict: len(out.Suggestions)}
 	for v, n := range m.counts {
 		counts[v] += n
@@ -105,12 +148,19 @@ func (m reviewModel) decided(out outcome) (tea.Model, tea.Cmd) {
 	if err := out.err(); err != nil {
 		m.message = strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
-	return m, m.cmds.list
+	return m, m.cmds.list(m.lists)
 }
 
 func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	if k.Type == tea.KeyCtrlC {
 		return m, tea.Quit
+	}
+	if m.busy {
+		m.waiting = append(m.waiting[:len(m.waiting):len(m.waiting)], k)
+		return m, nil
+	}
+	if len(k.Runes) > 1 && m.mode != filtering && m.mode != editing {
+		return m.typedAhead(k)
 	}
 	switch m.mode {
 	case filtering:
@@ -129,6 +179,19 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		return m, nil
 	}
 	return m.browseKey(k)
+}
+
+// typedAhead takes several keys that arrived in one piece for one after the
+// other. Text that is pasted was not meant as keys.
+func (m reviewModel) typedAhead(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+	if k.Paste {
+		return m, nil
+	}
+	m.busy = true
+	for _, r := range k.Runes {
+		m.waiting = append(m.waiting[:len(m.waiting):len(m.waiting)], tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+	}
+	return m.idle()
 }
 
 func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
@@ -189,29 +252,24 @@ func (m reviewModel) decideNote(v bridge.Verdict) (tea.Model, tea.Cmd) {
 }
 
 func (m reviewModel) decide(r decideRequest) (tea.Model, tea.Cmd) {
-	if m.busy {
-		return m, nil
-	}
-	m.busy = true
+	m.busy, m.lists = true, m.lists+1
 	return m, m.cmds.decide(r)
 }
 
 // undo takes back the newest decision of this review: not what others decided.
 func (m reviewModel) undo() (tea.Model, tea.Cmd) {
-	if m.busy || len(m.done) == 0 {
-		if !m.busy {
-			m.message = "nothing to undo in this review; 'relayfs suggestions undo' reaches further back"
-		}
+	if len(m.done) == 0 {
+		m.message = "nothing to undo in this review; 'relayfs suggestions undo' reaches further back"
 		return m, nil
 	}
-	m.busy = true
+	m.busy, m.lists = true, m.lists+1
 	return m, m.cmds.undo(m.done[len(m.done)-1])
 }
 
 // edit starts with what the suggestion proposes, or with what it wants to delete.
 func (m reviewModel) edit() reviewModel {
 	s := m.deck.current()
-	if s == nil || m.busy {
+	if s == nil {
 		return m
 	}
 	text := s.New

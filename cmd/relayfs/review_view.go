@@ -82,7 +82,7 @@ func (m reviewModel) foot() string {
 	if m.message != "" {
 		return m.fit(printable(m.message))
 	}
-	return m.sgr(sgrFaint, m.fit("y accept · n reject · e edit · j/k next/previous · A/R whole note · u undo · / filter · ? help · q quit"))
+	return m.sgr(sgrFaint, m.fit("y accept · n reject · e edit · u undo · j/k next/previous · ? more · q quit"))
 }
 
 // fit keeps text on one line of the screen.

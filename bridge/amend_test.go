@@ -1,0 +1,60 @@
+package bridge_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+)
+
+func TestAmend(t *testing.T) {
+	for _, c := range []struct{ raw, text, want string }{
+		{"We {--sell--}{++vend++} tea.\n", "offer", "We offer tea.\n"},
+		{"We {~~sell~>vend~~} tea{++ too++}.\n", "give", "We give tea{++ too++}.\n"},
+		{"{++Long ++}ago\n", "", "ago\n"},
+		{"a {--b --}c\n", "B ", "a B c\n"},
+		{"é {++x++}{>>why<<} z\n", "🙂", "é 🙂 z\n"},
+	} {
+		f := bridgetest.New(t, map[string]string{plan: c.raw})
+		list := pendingOf(t, f.Workspace)
+		out, err := f.Amend(t.Context(), list[0].ID, c.text, person)
+		if err != nil || len(out.Failed) > 0 || out.Notes != 1 {
+			t.Errorf("%q: %+v, %v", c.raw, out, err)
+			continue
+		}
+		if got := f.SourceText(plan); got != c.want {
+			t.Errorf("%q with %q: %q, want %q", c.raw, c.text, got, c.want)
+		}
+		journal, err := f.Journal(1)
+		if err != nil || journal[0].Decision.Verdict != bridge.Changed || journal[0].Decision.Items[0].ID != list[0].ID {
+			t.Errorf("journal %+v, %v", journal, err)
+		}
+		undo(t, f.Workspace, "")
+		if got := f.SourceText(plan); got != c.raw {
+			t.Errorf("after undo %q, want %q", got, c.raw)
+		}
+	}
+}
+
+func TestAmendRefusesMarkup(t *testing.T) {
+	const raw = "We {--sell--}{++vend++} tea{++ too++}.\n"
+	for _, text := range []string{"{++more++}", "{--less--}", "{++open"} {
+		f := bridgetest.New(t, map[string]string{plan: raw})
+		out, err := f.Amend(t.Context(), pendingOf(t, f.Workspace)[0].ID, text, person)
+		if err != nil || !errors.Is(out.Failed[plan], bridge.ErrRefused) || out.Notes != 0 {
+			t.Errorf("%q: %+v, %v", text, out, err)
+		}
+		if got := f.SourceText(plan); got != raw {
+			t.Errorf("%q: note changed to %q", text, got)
+		}
+	}
+}
+
+func TestAmendMissing(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "plain\n"})
+	out, err := f.Amend(t.Context(), "0123456789", "x", person)
+	if err != nil || len(out.Missing) != 1 || out.Notes != 0 {
+		t.Errorf("%+v, %v", out, err)
+	}
+}

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// fakeQueue is a queue without notes: what is decided leaves the list.
+type fakeQueue struct {
+	pending []suggestion
+	decided []decideRequest
+	undone  []undoRequest
+	err     error
+}
+
+func (q *fakeQueue) list(context.Context, bool) ([]suggestion, error) {
+	return slices.Clone(q.pending), nil
+}
+
+func (q *fakeQueue) decide(_ context.Context, r decideRequest) (outcome, error) {
+	if q.err != nil {
+		return outcome{}, q.err
+	}
+	q.decided = append(q.decided, r)
+	out := outcome{Batch: "batch " + strings.Join(r.IDs, " "), Verdict: r.Verdict, Notes: 1}
+	q.pending = slices.DeleteFunc(q.pending, func(s suggestion) bool {
+		if !slices.Contains(r.IDs, s.ID) {
+			return false
+		}
+		out.Suggestions = append(out.Suggestions, s)
+		return true
+	})
+	return out, nil
+}
+
+func (q *fakeQueue) undo(_ context.Context, r undoRequest) (outcome, error) {
+	q.undone = append(q.undone, r)
+	s := suggestion{ID: strings.TrimPrefix(r.Batch, "batch "), Path: "N/zz.md"}
+	q.pending = append(q.pending, s)
+	return outcome{Verdict: bridge.Undone, Notes: 1, Suggestions: []suggestion{s}}, nil
+}
+
+func (q *fakeQueue) log(context.Context, int) ([]logEntry, error) { return nil, nil }
+
+func (q *fakeQueue) changed(context.Context, uint64) (uint64, error) {
+	return 0, errors.New("the tests here announce changes themselves")
+}
+
+// sitting is a review without a terminal: commands run at once, except for the
+// one that waits for changes.
+type sitting struct {
+	t *testing.T
+	q *fakeQueue
+	m reviewModel
+}
+
+func newSitting(t *testing.T, list ...suggestion) *sitting {
+	s := &sitting{t: t, q: &fakeQueue{pending: list}}
+	s.m = newReviewModel(selector{}, painter{}, reviewCommands{t.Context(), s.q, "person"})
+	s.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	s.send(s.m.cmds.list(s.m.lists)())
+	return s
+}
+
+// send gives the model a message and all that follows from it.
+func (s *sitting) send(msg tea.Msg) {
+	next, cmd := s.m.Update(msg)
+	s.m = next.(reviewModel)
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case tea.QuitMsg, nil:
+	default:
+		s.send(msg)
+	}
+}
+
+func (s *sitting) press(keys ...string) {
+	for _, k := range keys {
+		s.send(keyOf(k))
+	}
+}
+
+func keyOf(name string) tea.KeyMsg {
+	special := map[string]tea.KeyType{
+		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "ctrl+s": tea.KeyCtrlS, "backspace": tea.KeyBackspace,
+		"left": tea.KeyLeft, "right": tea.KeyRight, "up": tea.KeyUp, "down": tea.KeyDown, "home": tea.KeyHome,
+		"end": tea.KeyEnd, "delete": tea.KeyDelete, "ctrl+u": tea.KeyCtrlU, "ctrl+k": tea.KeyCtrlK,
+	}
+	if typ, ok := special[name]; ok {
+		return tea.KeyMsg{Type: typ}
+	}
+	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
+}
+
+func (s *sitting) at(id string) {
+	s.t.Helper()
+	cur := s.m.current()
+	if cur == nil || cur.ID != id {
+		s.t.Fatalf("at %+v, want %s", cur, id)
+	}
+}
+
+func cards() []suggestion {
+	return []suggestion{
+		{ID: "a1", Path: "N/a.md", Line: 1, Kind: "replacement", Old: "tea", New: "coffee", Author: "Claude", Before: "some ", After: " here"},
+		{ID: "a2", Path: "N/a.md", Line: 3, Kind: "addition", New: "more", Author: "ann"},
+		{ID: "b1", Path: "N/b.md", Line: 1, Kind: "deletion", Old: "less", Author: "ann"},
+	}
+}
+
+func TestReviewWalks(t *testing.T) {
+	s := newSitting(t, cards()...)
+	for _, step := range []struct{ key, id string }{
+		{"j", "a2"}, {"down", "b1"}, {"j", "b1"}, {"k", "a2"}, {"up", "a1"}, {"k", "a1"}, {"]c", "a2"}, {"[c", "a1"},
+	} {
+		s.press(step.key)
+		s.at(step.id)
+	}
+	s.press("]", "c")
+	s.at("a2")
+}
+
+func TestReviewDecides(t *testing.T) {
+	s := newSitting(t, cards()...)
+	s.press("j", "y")
+	s.at("b1") // what followed, not the first
+	s.press("n")
+	s.at("a1")
+	s.press("u")
+	s.at("b1")
+	if got := s.q.undone[0]; got != (undoRequest{"batch b1", "person"}) {
+		t.Errorf("undone %+v", got)
+	}
+	s.press("u", "u")
+	if len(s.q.undone) != 2 || !strings.Contains(s.m.message, "nothing to undo") {
+		t.Errorf("undone %+v, message %q", s.q.undone, s.m.message)
+	}
+	for i, want := range []decideRequest{
+		{IDs: []string{"a2"}, Verdict: bridge.Accepted, By: "person"}, {IDs: []string{"b1"}, Verdict: bridge.Rejected, By: "person"},
+	} {
+		if got := s.q.decided[i]; got.Verdict != want.Verdict || got.By != want.By || !slices.Equal(got.IDs, want.IDs) {
+			t.Errorf("decision %d: %+v, want %+v", i, got, want)
+		}
+	}
+	if got, want := s.m.summary(), "1 accepted, 1 rejected, 2 undone, 3 suggestions pending"; got != want {
+		t.Errorf("summary %q, want %q", got, want)
+	}
+}
+
+// Keys that arrive faster than decisions are made decide what follows, each on
+// its own suggestion; a paste decides nothing.
+func TestReviewTypedAhead(t *testing.T) {
+	s := newSitting(t, cards()...)
+	s.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("yyy"), Paste: true})
+	s.at("a1")
+	s.press("yn")
+	s.at("b1")
+	if len(s.q.decided) != 2 || s.q.decided[0].IDs[0] != "a1" || s.q.decided[1].IDs[0] != "a2" {
+		t.Errorf("decided %+v", s.q.decided)
+	}
+}
+
+func TestReviewOfANote(t *testing.T) {
+	s := newSitting(t, cards()...)
+	s.press("A")
+	s.at("b1")
+	var many []suggestion
+	for i := range manyAtOnce + 1 {
+		many = append(many, suggestion{ID: string(rune('a' + i)), Path: "N/a.md"})
+	}
+	s = newSitting(t, many...)
+	s.press("R")
+	if len(s.q.decided) > 0 || !strings.Contains(s.m.View(), "Reject 11 suggestions of this note? y/n") {
+		t.Fatalf("not asked:\n%s", s.m.View())
+	}
+	s.press("n")
+	if len(s.q.decided) > 0 {
+		t.Fatal("rejected against the answer")
+	}
+	s.press("R", "y")
+	if len(s.q.decided) != 1 || len(s.q.pending) != 0 || !strings.Contains(s.m.View(), "Nothing waits for review") {
+		t.Errorf("decided %+v:\n%s", s.q.decided, s.m.View())
+	}
+}
+
+func TestReviewEdits(t *testing.T) {
+	s := newSitting(t, cards()...)
+	s.press("e", "esc")
+	if len(s.q.decided) > 0 {
+		t.Fatal("Esc decides")
+	}
+	s.press("e", "backspace", "backspace", "in", "enter", "!", "ctrl+s")
+	if len(s.q.decided) != 1 || s.q.decided[0].Text != "coffin\n!" || s.q.decided[0].Verdict != bridge.Changed {
+		t.Errorf("decided %+v", s.q.decided)
+	}
+	s.press("j", "e") // a deletion: from what it would delete
+	if got := s.m.field.String(); got != "less" {
+		t.Errorf("editing a deletion starts with %q", got)
+	}
+}
+
+func TestReviewFilters(t *testing.T) {
+	s := newSitting(t, cards()...)
+	s.press("j", "j", "/", "CLAUDE")
+	s.at("a1")
+	s.press("enter", "A")
+	if len(s.q.decided) != 1 || len(s.q.decided[0].IDs) != 1 {
+		t.Errorf("the whole note under a filter: %+v", s.q.decided)
+	}
+	if !strings.Contains(s.m.View(), "Nothing here matches") {
+		t.Errorf("view\n%s", s.m.View())
+	}
+	s.press("/", "esc")
+	s.at("a2")
+}
+
+// What others do meanwhile is shown, and the person stays where they were.
+func TestReviewRefreshes(t *testing.T) {
+	s := newSitting(t, cards()...)
+	s.press("j")
+	s.q.pending = slices.Delete(s.q.pending, 0, 1)
+	s.send(s.m.cmds.list(s.m.lists)())
+	s.at("a2")
+	s.q.pending = nil
+	s.send(s.m.cmds.list(s.m.lists)())
+	if s.m.current() != nil {
+		t.Errorf("at %+v", s.m.current())
+	}
+	s.press("y", "n", "e", "A", "R", "j", "k") // on nothing
+	if len(s.q.decided) > 0 {
+		t.Errorf("decided %+v", s.q.decided)
+	}
+}
+
+// A list that was read before a decision does not bring back what was decided.
+func TestReviewDropsOutdatedLists(t *testing.T) {
+	s := newSitting(t, cards()...)
+	before := s.m.cmds.list(s.m.lists)()
+	s.press("y")
+	s.send(before)
+	s.at("a2")
+}
+
+func TestReviewShowsErrors(t *testing.T) {
+	s := newSitting(t, cards()...)
+	s.q.err = errors.New("disk is on fire")
+	s.press("y")
+	s.at("a1")
+	if !strings.Contains(s.m.View(), "disk is on fire") {
+		t.Errorf("view\n%s", s.m.View())
+	}
+	s.q.err = nil
+	s.press("y")
+	s.at("a2")
+}
+
+func TestReviewView(t *testing.T) {
+	s := newSitting(t, cards()...)
+	for _, want := range []string{"1 of 3", "N/a.md:1", "some {--tea--}{++coffee++} here", "Claude", "q quit"} {
+		if !strings.Contains(s.m.View(), want) {
+			t.Errorf("%q is missing in\n%s", want, s.m.View())
+		}
+	}
+	s.press("?")
+	if !strings.Contains(s.m.View(), "undo the last decision") {
+		t.Errorf("no help in\n%s", s.m.View())
+	}
+	for _, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 20, Height: 6}, {Width: 1, Height: 1}} {
+		s.press("j")
+		s.send(size)
+		if n := strings.Count(s.m.View(), "\n") + 1; size.Height > 3 && n > size.Height {
+			t.Errorf("%d lines in a window of %d", n, size.Height)
+		}
+	}
+}
+
+func TestEditor(t *testing.T) {
+	for _, c := range []struct {
+		start string
+		keys  []string
+		want  string // with the cursor as |
+	}{
+		{"ab", []string{"left", "x"}, "ax|b"},
+		{"ab", []string{"home", "delete", "end", "c"}, "bc|"},
+		{"e\u0301\U0001F469\u200d\U0001F680", []string{"backspace"}, "e\u0301|"},
+		{"e\u0301", []string{"left", "right", "backspace"}, "|"},
+		{"one\ntwo", []string{"left", "up", "x"}, "onx|e\ntwo"},
+		{"one\ntwo", []string{"home", "up", "down", "down", "x"}, "one\ntwox|"},
+		{"longer\nab\nlonger", []string{"up", "up"}, "lo|nger\nab\nlonger"},
+		{"a\nb", []string{"home", "backspace"}, "a|b"},
+		{"a\nbc", []string{"ctrl+u", "up", "ctrl+k"}, "|\n"},
+		{"", []string{"left", "right", "up", "down", "backspace", "delete"}, "|"},
+	} {
+		e := newEditor(c.start)
+		for _, k := range c.keys {
+			e = e.key(keyOf(k))
+		}
+		if got := e.before + "|" + e.after; got != c.want {
+			t.Errorf("%q %v: %q, want %q", c.start, c.keys, got, c.want)
+		}
+	}
+}
