@@ -3,12 +3,12 @@ package fusefs
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,10 +17,6 @@ import (
 // leaves requests behind that nobody has read yet, and the folder may be held by
 // one of those. The guard is a second process that outlives it for a moment, and
 // answers them: see notifier.go for the other half.
-
-// guardQuiet is for how long nothing must have been asked before the guard
-// leaves. What the last answers set free asks within microseconds.
-const guardQuiet = 100 * time.Millisecond
 
 // guardReadSize holds any request: the kernel asks for room for the longest
 // write that go-fuse agrees to, and its header.
@@ -39,8 +35,15 @@ func startGuard(command []string, device *os.File) (*guard, error) {
 		return nil, err
 	}
 	defer r.Close()
+	pidfd, err := unix.PidfdOpen(os.Getpid(), 0)
+	if err != nil {
+		w.Close()
+		return nil, fmt.Errorf("pidfd: %w", err)
+	}
+	self := os.NewFile(uintptr(pidfd), "pidfd")
+	defer self.Close()
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.ExtraFiles = []*os.File{device, r}
+	cmd.ExtraFiles = []*os.File{device, r, self}
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C is not for it
 	if err := cmd.Start(); err != nil {
@@ -52,35 +55,40 @@ func startGuard(command []string, device *os.File) (*guard, error) {
 
 // stop ends the guard. The mount is gone by then.
 func (g *guard) stop() {
+	_ = g.cmd.Process.Kill()
+	_ = g.cmd.Wait()
 	g.alive.Close()
-	_ = g.cmd.Wait() // there is nothing to be done about how it ended
 }
 
 // RunGuard is the guard: the process that Options.Guard names calls it and ends
-// when it returns. It gets its files from there, as descriptors 3 and 4.
+// when it returns. It gets its files from there: as descriptor 3 a /dev/fuse of
+// the mount, as 4 a pipe that ends when the other threads of the process have
+// closed theirs, as 5 a pidfd of the process.
 func RunGuard() error {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	device, owner := os.NewFile(3, "/dev/fuse"), os.NewFile(4, "owner")
-	if device == nil || owner == nil {
+	const device, pidfd = 3, 5
+	alive := os.NewFile(4, "alive")
+	if alive == nil {
 		return errors.New("guard was not started by a mount")
 	}
-	if _, err := io.Copy(io.Discard, owner); err != nil { // ends with the owner
-		return err
+	if _, err := io.Copy(io.Discard, alive); err != nil {
+		return fmt.Errorf("guard was not started by a mount: %w", err)
 	}
-	defer device.Close() // the last one: the kernel ends the connection
-	return refuseAll(int(device.Fd()))
+	return refuseAll(device, pidfd)
 }
 
-// refuseAll answers every request with ENOTCONN until there are no more.
-func refuseAll(fd int) error {
+// refuseAll answers every request on fd with ENOTCONN until the last thread of
+// the process has ended: nobody notifies then. As nobody has the device open any
+// more when the guard ends, the kernel ends the connection.
+func refuseAll(fd, pidfd int) error {
 	request := make([]byte, guardReadSize)
 	for {
-		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		ready, err := unix.Poll(fds, int(guardQuiet.Milliseconds()))
-		if errors.Is(err, unix.EINTR) {
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}, {Fd: int32(pidfd), Events: unix.POLLIN}}
+		_, err := unix.Poll(fds, -1)
+		switch {
+		case errors.Is(err, unix.EINTR):
 			continue
-		}
-		if err != nil || ready == 0 {
+		case err != nil, fds[1].Revents != 0:
 			return err
 		}
 		n, err := unix.Read(fd, request)

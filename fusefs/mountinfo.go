@@ -55,19 +55,40 @@ func realDir(dir string) (string, error) {
 
 // findMount reads a table in the format of /proc/self/mountinfo, see proc(5).
 // Of several mounts at dir the last one is on top.
-func findMount(table io.Reader, dir string) (m mountEntry, err error) {
+func findMount(table io.Reader, dir string) (found mountEntry, err error) {
+	err = eachMount(table, func(at string, m mountEntry) {
+		if at == dir {
+			found = m
+		}
+	})
+	return found, err
+}
+
+// mountsOf lists where file systems of a type are mounted.
+func mountsOf(table io.Reader, fstype string) (dirs []string, err error) {
+	err = eachMount(table, func(at string, m mountEntry) {
+		if m.fstype == fstype {
+			dirs = append(dirs, at)
+		}
+	})
+	return dirs, err
+}
+
+func eachMount(table io.Reader, fn func(at string, m mountEntry)) error {
 	lines := bufio.NewScanner(table)
 	for lines.Scan() {
 		// 36 35 98:0 /root /mount/point rw,noatime master:1 - ext4 /dev/sda rw
 		before, after, ok := strings.Cut(lines.Text(), " - ")
 		fields := strings.Fields(before)
-		if !ok || len(fields) < 5 || unescapeOctal(fields[4]) != dir {
+		if !ok || len(fields) < 5 {
 			continue
 		}
+		var m mountEntry
 		m.fstype, _, _ = strings.Cut(after, " ")
 		_, m.minor, _ = strings.Cut(fields[2], ":")
+		fn(unescapeOctal(fields[4]), m)
 	}
-	return m, lines.Err()
+	return lines.Err()
 }
 
 // unescapeOctal undoes \040 and its like, by which the kernel writes blanks.

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/fusefs"
+)
+
+// doctorReport is what 'relayfs doctor --json' prints.
+type doctorReport struct {
+	Findings []fusefs.Finding `json:"findings"`
+	Running  []owner.Info     `json:"running"`
+	Values   []doctorValue    `json:"values"`
+}
+
+// doctorValue is a setting as it is in effect.
+type doctorValue struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// errUnhealthy is a report that has the reasons.
+var errUnhealthy = errors.New("something that a mount needs does not work")
+
+func newDoctorCommand(e *env) *cobra.Command {
+	var state string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor [SOURCE...]",
+		Short: "Check what a mount needs, and say how to mend it",
+		Long: `Doctor checks what a mount needs: FUSE and its helper, dead mounts, the state
+folder, and for each SOURCE the limit of watches. A line begins with ok, warn
+or fail; the exit code is 1 if something fails.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := examine(state, args)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = printJSON(e.stdout, r)
+			} else {
+				printDoctor(e.stdout, r)
+			}
+			return errors.Join(err, r.verdict())
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&state, "state", "", "folder for what is not kept in the vault (default $XDG_STATE_HOME/relayfs)")
+	return cmd
+}
+
+// examine looks at everything.
+func examine(state string, sourceArgs []string) (*doctorReport, error) {
+	sources, err := parseSources(sourceArgs)
+	if err != nil {
+		return nil, err
+	}
+	base, err := stateDir(state)
+	if err != nil {
+		return nil, err
+	}
+	r := &doctorReport{Findings: append(fusefs.Diagnose(), examineState(base)), Running: []owner.Info{}}
+	for _, src := range sources {
+		r.Findings = append(r.Findings, examineVault(src, "/proc/sys/fs/inotify/max_user_watches"))
+	}
+	running, err := owner.Live(vaultsDir(base))
+	if err == nil { // a state folder that cannot be read is a finding already
+		r.Running = append(r.Running, running...)
+	}
+	self, _ := os.Executable() // "" if it is not known
+	r.Values = []doctorValue{{"program", self}, {"version", version()}, {"state", base}, {"author", defaultAuthor()}}
+	return r, nil
+}
+
+// examineState tries to make a file in the state folder, or where it will be made.
+func examineState(base string) fusefs.Finding {
+	f := fusefs.Finding{Name: "state folder", Severity: fusefs.OK, Detail: base + " can be written"}
+	dir := base
+	for !exists(dir) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+	}
+	file, err := os.CreateTemp(dir, ".relayfs-doctor-")
+	if err == nil {
+		err = errors.Join(file.Close(), os.Remove(file.Name()))
+	}
+	if err != nil {
+		f.Severity, f.Detail, f.Mend = fusefs.Fail, err.Error(), "make it writable, or name another folder with --state"
+	}
+	return f
+}
+
+// examineVault compares the folders of a vault, each of which takes a watch,
+// with the limit that its user shares with editors and sync tools.
+func examineVault(src vaultSource, limitFile string) fusefs.Finding {
+	f := fusefs.Finding{Name: "watches of " + src.name, Severity: fusefs.Warn}
+	text, err := os.ReadFile(limitFile)
+	if err != nil {
+		f.Detail = err.Error()
+		return f
+	}
+	limit, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		f.Detail = limitFile + ": " + err.Error()
+		return f
+	}
+	folders, err := countFolders(src.dir)
+	switch {
+	case err != nil:
+		f.Detail, f.Mend = err.Error(), "make the vault readable"
+	case folders > limit/2:
+		f.Detail = fmt.Sprintf("%d folders, and %d watches for all programs: what people change may show seconds late", folders, limit)
+		f.Mend = fmt.Sprintf("sysctl fs.inotify.max_user_watches=%d", 4*folders)
+	default:
+		f.Severity, f.Detail = fusefs.OK, fmt.Sprintf("%d folders, %d watches allowed", folders, limit)
+	}
+	return f
+}
+
+func countFolders(dir string) (n int, err error) {
+	err = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && p != dir && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir // not served
+		case d.IsDir():
+			n++
+		}
+		return nil
+	})
+	return n, err
+}
+
+// verdict is errUnhealthy if something fails.
+func (r *doctorReport) verdict() error {
+	for _, f := range r.Findings {
+		if f.Severity == fusefs.Fail {
+			return errUnhealthy
+		}
+	}
+	return nil
+}
+
+func printDoctor(w io.Writer, r *doctorReport) {
+	for _, f := range r.Findings {
+		fmt.Fprintf(w, "%-4s  %s: %s\n", f.Severity, f.Name, f.Detail)
+		if f.Mend != "" {
+			fmt.Fprintf(w, "      mend: %s\n", f.Mend)
+		}
+	}
+	for _, info := range r.Running {
+		fmt.Fprintf(w, "      running: %v\n", info)
+	}
+	for _, v := range r.Values {
+		fmt.Fprintf(w, "      %s: %s\n", v.Name, v.Value)
+	}
+}

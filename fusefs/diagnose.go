@@ -1,0 +1,134 @@
+package fusefs
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+)
+
+// Severity says what a finding means for a mount.
+type Severity string
+
+const (
+	OK   Severity = "ok"
+	Warn Severity = "warn" // something that not everybody needs does not work
+	Fail Severity = "fail" // nothing can be mounted
+)
+
+// Finding is one thing that a mount needs, and how it is here.
+type Finding struct {
+	Name     string   `json:"name"`
+	Severity Severity `json:"severity"`
+	Detail   string   `json:"detail"`
+	Mend     string   `json:"mend,omitempty"` // what to do about it
+}
+
+// Diagnose looks at everything that mounting depends on. It changes nothing and
+// touches no mountpoint whose server is dead, but to ask whether it is.
+func Diagnose() []Finding {
+	return []Finding{
+		finding("/dev/fuse", "can be opened", Fail, checkDevice()),
+		diagnoseHelper(),
+		diagnoseAllowOther("/etc/fuse.conf"),
+		diagnoseDeadMounts(),
+		diagnoseUserNamespaces("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+	}
+}
+
+// finding is good with detail if err is nil, and otherwise what err says.
+func finding(name, detail string, otherwise Severity, err error) Finding {
+	if err == nil {
+		return Finding{Name: name, Severity: OK, Detail: detail}
+	}
+	f := Finding{Name: name, Severity: otherwise, Detail: err.Error()}
+	var setup *SetupError
+	if errors.As(err, &setup) {
+		f.Mend = setup.Hint
+	}
+	return f
+}
+
+// diagnoseHelper looks for fusermount3, which only those who are not root need.
+func diagnoseHelper() Finding {
+	needed := Fail
+	if os.Geteuid() == 0 {
+		needed = Warn
+	}
+	const install = "install the package fuse3 (apt install fuse3, dnf install fuse3)"
+	path, err := exec.LookPath(helper)
+	if err != nil {
+		return Finding{helper, needed, "is not in PATH; everybody but root mounts with it", install}
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return Finding{helper, needed, err.Error(), install}
+	case info.Mode()&fs.ModeSetuid == 0:
+		return Finding{helper, needed, path + " is not setuid root; everybody but root mounts with it", "chown root " + path + " && chmod u+s " + path}
+	}
+	return Finding{Name: helper, Severity: OK, Detail: path}
+}
+
+func diagnoseAllowOther(conf string) Finding {
+	const name = "allow other users"
+	if os.Geteuid() == 0 {
+		return Finding{Name: name, Severity: OK, Detail: "root may use --allow-other"}
+	}
+	text, err := os.ReadFile(conf)
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		if strings.TrimSpace(lines.Text()) == "user_allow_other" {
+			return Finding{Name: name, Severity: OK, Detail: "user_allow_other is set in " + conf}
+		}
+	}
+	detail := "user_allow_other is not set in " + conf + ", so --allow-other is refused"
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		detail = err.Error()
+	}
+	return Finding{name, Warn, detail, "add a line user_allow_other to " + conf + " if other users are to use your mounts"}
+}
+
+// diagnoseDeadMounts asks each relayfs that is mounted whether it lives.
+func diagnoseDeadMounts() Finding {
+	const name = "mounts"
+	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return Finding{Name: name, Severity: Warn, Detail: err.Error()}
+	}
+	defer f.Close()
+	dirs, err := mountsOf(f, "fuse."+fsName)
+	if err != nil {
+		return Finding{Name: name, Severity: Warn, Detail: err.Error()}
+	}
+	var dead, mends []string
+	for _, dir := range dirs {
+		if errors.Is(probe(dir), syscall.ENOTCONN) {
+			dead = append(dead, dir)
+			mends = append(mends, "relayfs unmount "+dir)
+		}
+	}
+	if len(dead) > 0 {
+		return Finding{name, Warn, "dead: " + strings.Join(dead, ", "), strings.Join(mends, "; ")}
+	}
+	return Finding{Name: name, Severity: OK, Detail: fmt.Sprintf("%d relayfs mounted, none dead", len(dirs))}
+}
+
+// diagnoseUserNamespaces tells of a restriction that keeps sandboxes (rootless
+// containers, bubblewrap) from mounting anything. Others do not notice it.
+func diagnoseUserNamespaces(sysctl string) Finding {
+	const name = "user namespaces"
+	text, err := os.ReadFile(sysctl)
+	if err != nil || strings.TrimSpace(string(text)) == "0" {
+		return Finding{Name: name, Severity: OK, Detail: "not restricted by AppArmor"}
+	}
+	return Finding{
+		name, Warn, "restricted by AppArmor: inside of rootless containers nothing can be mounted",
+		"sysctl kernel.apparmor_restrict_unprivileged_userns=0, or mount outside of the container",
+	}
+}

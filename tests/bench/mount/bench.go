@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// bench is one run of all measurements.
+type bench struct {
+	options
+	work  string // on the disk
+	plain string // the notes, in memory
+	vault string // the notes, on the disk
+
+	mu      sync.Mutex // protects the following
+	mounted []*mounted
+}
+
+// folders is how many folders the notes lie in.
+const folders = 300
+
+func (b *bench) makeNotes() error {
+	b.vault = filepath.Join(b.work, "Vault")
+	if err := os.Mkdir(filepath.Join(b.work, "plain"), 0o755); err != nil {
+		return err
+	}
+	return errors.Join(makeVault(b.vault, b.notes, 8192), makeVault(b.plain, b.notes, 8192))
+}
+
+// makeVault writes n notes of at most size bytes.
+func makeVault(dir string, n, size int) error {
+	for i := range min(n, folders) {
+		if err := os.MkdirAll(filepath.Join(dir, noteFolder(i)), 0o755); err != nil {
+			return err
+		}
+	}
+	for i := range n {
+		name := filepath.Join(dir, noteFolder(i), noteName(i))
+		if err := os.WriteFile(name, noteText(i, 1+size/8+i*977%(size*7/8)), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func noteFolder(i int) string { return fmt.Sprintf("folder %d", i%folders) }
+func noteName(i int) string   { return fmt.Sprintf("note %d.md", i) }
+
+// noteText is the i-th note: words in lines, size bytes.
+func noteText(i, size int) []byte {
+	words := []string{"lantern", "harbour", "willow", "tide", "of", "the", "and", "garden", "slowly"}
+	rng := rand.New(rand.NewPCG(uint64(i), 1))
+	var text bytes.Buffer
+	for text.Len() < size {
+		text.WriteString(words[rng.IntN(len(words))])
+		text.WriteByte(" \n"[min(1, rng.IntN(12)/11)])
+	}
+	text.Truncate(size - 1)
+	text.WriteByte('\n')
+	return text.Bytes()
+}
+
+// mounted is a running mount.
+type mounted struct {
+	cmd   *exec.Cmd
+	notes string // where the vault's notes are
+	once  sync.Once
+}
+
+// mount mounts a vault and returns when it is ready.
+func (b *bench) mount(vault, flag string) (*mounted, error) {
+	dir, err := os.MkdirTemp(b.work, "mnt-")
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"mount", "--state", filepath.Join(b.work, "state"), vault, dir}
+	if flag != "" {
+		args = append(args, flag)
+	}
+	m := &mounted{cmd: exec.Command(b.relayfs, args...), notes: filepath.Join(dir, filepath.Base(vault))}
+	stderr, err := m.cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := m.cmd.Start(); err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	b.mounted = append(b.mounted, m)
+	b.mu.Unlock()
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "mounted ") {
+			go func() {
+				for lines.Scan() { // so that it never waits for us
+					fmt.Fprintln(os.Stderr, lines.Text())
+				}
+			}()
+			return m, nil
+		}
+	}
+	return nil, fmt.Errorf("relayfs ended: %w", m.cmd.Wait())
+}
+
+// end unmounts.
+func (m *mounted) end() {
+	m.once.Do(func() {
+		_ = m.cmd.Process.Signal(os.Interrupt) // it may have ended by itself
+		_ = m.cmd.Wait()
+	})
+}
+
+// end unmounts whatever is still mounted.
+func (b *bench) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, m := range b.mounted {
+		m.end()
+	}
+}
+
+// clockTick is USER_HZ, the unit of times in /proc/PID/stat; Linux has it fixed.
+const clockTick = 10 * time.Millisecond
+
+// cpu is the processor time the mount has used.
+func (m *mounted) cpu() (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", m.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest) // utime and stime are the 14th and 15th of all
+	user, err1 := strconv.Atoi(fields[11])
+	system, err2 := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * clockTick, errors.Join(err1, err2)
+}
+
+// memory is the mount's resident memory in bytes.
+func (m *mounted) memory() (int, error) {
+	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", m.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(statm))[1])
+	return pages * os.Getpagesize(), err
+}

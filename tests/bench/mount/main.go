@@ -1,0 +1,76 @@
+// Mount measures a relayfs mount against a plain directory, and prints one row
+// per figure: the plain one, the mount's, their ratio, and the goal.
+//
+//	go run ./tests/bench/mount -relayfs ./relayfs
+//
+// The notes lie in memory (tmpfs) for what is read and on the vault's own disk
+// for what is written. Readers are the real programs. Warm figures are medians;
+// "cold" is the first run on a fresh mount. Directories are made below -dir and
+// -memory, and removed.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+)
+
+// options are the command line.
+type options struct {
+	relayfs, dir, memory string
+	notes, big, runs     int
+	saves                int
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.relayfs, "relayfs", "./relayfs", "the program")
+	flag.StringVar(&o.dir, "dir", os.TempDir(), "a directory on the disk to measure writes on")
+	flag.StringVar(&o.memory, "memory", "/dev/shm", "a directory in memory")
+	flag.IntVar(&o.notes, "notes", 10_000, "notes of the vault that is read")
+	flag.IntVar(&o.big, "big", 100_000, "notes of the vault that is only mounted; 0 leaves it out")
+	flag.IntVar(&o.runs, "runs", 5, "runs of each warm reader")
+	flag.IntVar(&o.saves, "saves", 200, "saves")
+	flag.Parse()
+	if err := run(o); err != nil {
+		fmt.Fprintln(os.Stderr, "mount:", err)
+		os.Exit(1)
+	}
+}
+
+func run(o options) (err error) {
+	program, err := filepath.Abs(o.relayfs)
+	if err != nil {
+		return err
+	}
+	b := &bench{options: o}
+	b.relayfs = program
+	if b.work, err = os.MkdirTemp(o.dir, "relayfs-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.work)
+	if b.plain, err = os.MkdirTemp(o.memory, "relayfs-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.plain)
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	go func() { // leave no mount and no 100,000 notes behind
+		<-stop
+		b.end()
+		os.RemoveAll(b.work)
+		os.RemoveAll(b.plain)
+		os.Exit(1)
+	}()
+	defer b.end()
+	fmt.Printf("%-34s %12s %12s %8s %8s\n", "", "plain", "mount", "ratio", "goal")
+	for _, step := range []func() error{b.makeNotes, b.reading, b.readingOnly, b.saving, b.idling, b.mountingBig} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

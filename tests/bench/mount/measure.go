@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// reader is something that reads all notes below a directory.
+type reader struct {
+	name string
+	run  func(dir string) error
+	// goals are the most that a warm run may take, in times of the plain one:
+	// read-write, and read-only. 0 is none.
+	warm, readOnly float64
+}
+
+var readers = []reader{
+	{"rg", program("rg", "--no-config", "-c", "lantern"), 7, 2},
+	{"ls -lR", program("ls", "-lR"), 1.3, 1.3},
+	{"stat of every note", statAll, 1.2, 1.2},
+	{"cat of every note", program("sh", "-c", "find . -name '*.md' -print0 | xargs -0 cat"), 0, 1.6},
+}
+
+func program(name string, args ...string) func(string) error {
+	return func(dir string) error {
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("%s: %w: %s", name, err, stderr.String())
+		}
+		return nil
+	}
+}
+
+func statAll(dir string) error {
+	return filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil {
+			_, err = d.Info()
+		}
+		return err
+	})
+}
+
+// coldRG is the goal for the first rg on a fresh mount.
+const coldRG = 13
+
+func (b *bench) reading() error { return b.read("", func(r reader) float64 { return r.warm }) }
+func (b *bench) readingOnly() error {
+	return b.read("--read-only", func(r reader) float64 { return r.readOnly })
+}
+
+// read measures each reader on the plain notes and on a mount.
+func (b *bench) read(flag string, goal func(reader) float64) error {
+	m, err := b.mount(b.vault, flag)
+	if err != nil {
+		return err
+	}
+	defer m.end()
+	for i, r := range readers {
+		cold, err := timed(r.run, m.notes)
+		if err != nil {
+			return err
+		}
+		plain, err := b.median(r.run, b.plain)
+		if err != nil {
+			return err
+		}
+		warm, err := b.median(r.run, m.notes)
+		if err != nil {
+			return err
+		}
+		name := strings.TrimSpace(r.name + " " + flag)
+		if i == 0 {
+			row(name+", cold", plain, cold, coldRG)
+		}
+		row(name+", warm", plain, warm, goal(r))
+	}
+	return nil
+}
+
+func (b *bench) median(run func(string) error, dir string) (time.Duration, error) {
+	times := make([]time.Duration, 0, b.runs)
+	for range b.runs {
+		took, err := timed(run, dir)
+		if err != nil {
+			return 0, err
+		}
+		times = append(times, took)
+	}
+	return middle(times), nil
+}
+
+func timed(run func(string) error, dir string) (time.Duration, error) {
+	start := time.Now()
+	err := run(dir)
+	return time.Since(start), err
+}
+
+func middle(times []time.Duration) time.Duration {
+	slices.SortFunc(times, cmp.Compare[time.Duration])
+	return times[len(times)/2]
+}
+
+// saving compares a save through the mount with the same on the vault's own
+// disk, one after the other, so that both meet the same disk.
+func (b *bench) saving() error {
+	m, err := b.mount(b.vault, "")
+	if err != nil {
+		return err
+	}
+	defer m.end()
+	var plain, mounted []time.Duration
+	for i := range b.saves {
+		name := filepath.Join(noteFolder(i), noteName(i))
+		text := fmt.Appendf(nil, "%s\nsaved %d\n", noteText(i, 4096), i)
+		took, err := timed(func(name string) error { return saveDurably(name, text) }, filepath.Join(b.work, "plain", "note.md"))
+		if err != nil {
+			return err
+		}
+		plain = append(plain, took)
+		// It has been read, as by a program that is going to write it.
+		if _, err := os.ReadFile(filepath.Join(m.notes, name)); err != nil {
+			return err
+		}
+		took, err = timed(func(name string) error { return os.WriteFile(name, text, 0o644) }, filepath.Join(m.notes, name))
+		if err != nil {
+			return err
+		}
+		mounted = append(mounted, took)
+	}
+	row("save of 4 KB, p50", middle(plain), middle(mounted), 1.5)
+	return nil
+}
+
+// saveDurably is a save by hand that is as durable: write, fsync, rename.
+func saveDurably(name string, text []byte) error {
+	f, err := os.Create(name + ".tmp")
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(text); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(name+".tmp", name)
+}
+
+// idlePeriod is how long an idle mount is watched.
+const idlePeriod = 5 * time.Second
+
+func (b *bench) idling() error {
+	m, err := b.mount(b.vault, "")
+	if err != nil {
+		return err
+	}
+	defer m.end()
+	if err := statAll(m.notes); err != nil {
+		return err
+	}
+	time.Sleep(time.Second) // what the mounting started has ended
+	before, err := m.cpu()
+	if err != nil {
+		return err
+	}
+	time.Sleep(idlePeriod)
+	after, err := m.cpu()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-34s %12s %12v %8s %8s\n", fmt.Sprintf("CPU of an idle mount in %v", idlePeriod), "", after-before, "", "0")
+	return nil
+}
+
+// mountingBig is about a vault that is much larger than what is read of it.
+func (b *bench) mountingBig() error {
+	if b.big == 0 {
+		return nil
+	}
+	vault := filepath.Join(b.work, "Big")
+	if err := makeVault(vault, b.big, 600); err != nil {
+		return err
+	}
+	start := time.Now()
+	m, err := b.mount(vault, "")
+	if err != nil {
+		return err
+	}
+	defer m.end()
+	ready := time.Since(start)
+	memory, err := m.memory()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-34s %12s %12v %8s %8s\n", fmt.Sprintf("%d notes, ready after", b.big), "", ready.Round(time.Millisecond), "", "2s")
+	fmt.Printf("%-34s %12s %9d MB %8s %8s\n", fmt.Sprintf("%d notes, memory then", b.big), "", memory>>20, "", "200 MB")
+	return nil
+}
+
+// row prints one figure.
+func row(name string, plain, mount time.Duration, goal float64) {
+	limit := ""
+	if goal > 0 {
+		limit = fmt.Sprintf("%.1fx", goal)
+	}
+	fmt.Printf("%-34s %12v %12v %7.1fx %8s\n", name, plain.Round(10*time.Microsecond), mount.Round(10*time.Microsecond),
+		float64(mount)/float64(plain), limit)
+}
