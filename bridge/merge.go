@@ -3,6 +3,8 @@ package bridge
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -230,7 +232,8 @@ type rebaser struct {
 	shared    []span // ascending on both sides
 	next      int    // first span that does not end before the current edit
 	out       strings.Builder
-	done      int // bytes of cur already in out
+	tail      string // what was written to out last
+	done      int    // bytes of cur already in out
 }
 
 func (r *rebaser) apply(e diffwrap.Edit) {
@@ -241,7 +244,7 @@ func (r *rebaser) apply(e diffwrap.Edit) {
 		return
 	}
 	r.copyTo(r.insertAt(e))
-	r.out.WriteString(e.New)
+	r.insert(e)
 	for i := r.next; i < len(r.shared) && r.shared[i].a < e.Off+e.Len; i++ {
 		s := r.shared[i]
 		from := max(s.a, e.Off)
@@ -251,26 +254,71 @@ func (r *rebaser) apply(e diffwrap.Edit) {
 			r.done = s.b + to - s.a
 		}
 	}
+	if e.New != "" && glued(e.New, r.cur[r.done:]) && !glued(e.New, r.base[e.Off+e.Len:]) {
+		r.write(" ")
+	}
+}
+
+// insert writes e's new text. Where the other side put text in the same place,
+// the two do not become one word.
+func (r *rebaser) insert(e diffwrap.Edit) {
+	if e.New == "" {
+		return
+	}
+	if glued(r.tail, e.New) && !glued(r.base[:e.Off], e.New) {
+		r.write(" ")
+	}
+	r.write(e.New)
+}
+
+// glued says whether a's last and b's first character would form one word.
+func glued(a, b string) bool {
+	last, _ := utf8.DecodeLastRuneInString(a)
+	first, _ := utf8.DecodeRuneInString(b)
+	return isWordRune(last) && isWordRune(first)
+}
+
+func isWordRune(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// write adds s to the result.
+func (r *rebaser) write(s string) {
+	if s != "" {
+		r.out.WriteString(s)
+		r.tail = s
+	}
 }
 
 // copyTo copies cur up to off.
 func (r *rebaser) copyTo(off int) {
 	if off > r.done {
-		r.out.WriteString(r.cur[r.done:off])
+		r.write(r.cur[r.done:off])
 		r.done = off
 	}
 }
 
-// insertAt is the place in cur for the new text of e: behind the nearest
-// shared character before it.
+// insertAt is the place in cur for the new text of e. What replaces text goes
+// before the first of it that is still there, or behind what cur has put in its
+// place; what is added goes behind the nearest shared character before it.
 func (r *rebaser) insertAt(e diffwrap.Edit) int {
-	at := 0
+	at, end := 0, e.Off+e.Len
 	for i := max(r.next-1, 0); i < len(r.shared); i++ {
 		s := r.shared[i]
-		if s.a >= e.Off {
-			break
+		if s.a < e.Off {
+			at = s.b + min(s.n, e.Off-s.a)
 		}
-		at = s.b + min(s.n, e.Off-s.a)
+		switch {
+		case e.Len == 0 && s.a >= e.Off:
+			return at
+		case e.Len > 0 && s.a+s.n > e.Off: // the first shared character from e on
+			return s.b + max(e.Off-s.a, 0)
+		case s.a >= end:
+			return s.b
+		}
+	}
+	if e.Len > 0 {
+		return len(r.cur)
 	}
 	return at
 }

@@ -64,11 +64,11 @@ func TestWhoseSuggestionIsIt(t *testing.T) {
 func TestInterruptedWriteStaysItsAuthors(t *testing.T) {
 	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store), broken: true}
 	src.Person(t).Save("Plan.md", "one two three four five\n")
-	ws := process(t, src, store)
+	ws := process(t, killedSource{src, store}, store)
 	if _, err := ws.Write(t.Context(), plan, bridge.Write{Text: "one TWO three four five\n", By: ann}); err == nil {
 		t.Fatal("a write was acknowledged that the store does not have")
 	}
-	store.broken = false
+	store.broken, store.failed = false, false
 	ws = process(t, src, store)
 	write(t, ws, plan, bridge.Write{Text: "one 2 three four five\n", By: ann})
 	if got, want := src.Person(t).Content("Plan.md"), "one {--two--}{++2++} three four five\n"; got != want {

@@ -1,9 +1,11 @@
 package bridge_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
@@ -23,18 +25,33 @@ func process(t *testing.T, src bridge.Source, store bridge.Store) *bridge.Worksp
 	return ws
 }
 
-// brokenStore fails to keep an author's write while broken is set, as if the
-// process were killed between file and store, or the disk full.
+// brokenStore fails to keep an author's write while broken is set, as a full
+// disk does.
 type brokenStore struct {
 	*bridgetest.Store
-	broken bool
+	broken, failed bool
 }
 
 func (s *brokenStore) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (uint64, error) {
 	if s.broken && recs[0].Author != "" {
+		s.failed = true
 		return 0, bridge.ErrNoSpace
 	}
 	return s.Store.Append(id, p, recs...)
+}
+
+// killedSource takes nothing more once the store has failed: together they are
+// a process that is killed between file and store.
+type killedSource struct {
+	*bridgetest.Source
+	store *brokenStore
+}
+
+func (s killedSource) Replace(ctx context.Context, rel string, expect bridge.Stamp, data []byte, modTime time.Time) (bridge.Stamp, error) {
+	if s.store.failed {
+		return bridge.Stamp{}, bridge.ErrOffline
+	}
+	return s.Source.Replace(ctx, rel, expect, data, modTime)
 }
 
 func pendingOf(t *testing.T, ws *bridge.Workspace) []bridge.Suggestion {
@@ -74,14 +91,14 @@ func TestRestartKeepsAuthors(t *testing.T) {
 func TestInterruptedBeforeTheStore(t *testing.T) {
 	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
 	src.Person(t).Save("Plan.md", "one two three\n")
-	ws := process(t, src, store)
+	ws := process(t, killedSource{src, store}, store)
 	write(t, ws, plan, bridge.Write{Text: "one TWO three\n", By: bridge.Author{Name: "ann"}})
 	store.broken = true
 	_, err := ws.Write(t.Context(), plan, bridge.Write{Text: "one TWO three four\n", By: bridge.Author{Name: "ann"}})
 	if !errors.Is(err, bridge.ErrNoSpace) {
 		t.Fatalf("write with a full disk: %v", err)
 	}
-	store.broken = false
+	store.broken, store.failed = false, false
 	want := "one {--two--}{++TWO++} three{++ four++}\n"
 	if got := src.Person(t).Content("Plan.md"); got != want {
 		t.Errorf("file %q, want %q", got, want)
@@ -97,5 +114,35 @@ func TestInterruptedBeforeTheStore(t *testing.T) {
 	res := write(t, ws, plan, bridge.Write{Text: "one TWO three four five\n"})
 	if got, want := src.Person(t).Content("Plan.md"), strings.Replace(want, " four", " four five", 1); got != want || !res.Changed {
 		t.Errorf("after a retry the file holds %q, want %q", got, want)
+	}
+}
+
+// A write that the store cannot keep is taken out of the file again.
+func TestFullStoreLeavesTheNoteAsItWas(t *testing.T) {
+	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
+	src.Person(t).Save("Plan.md", "one two three\n")
+	ws := process(t, src, store)
+	before := write(t, ws, plan, bridge.Write{Text: "one TWO three\n", By: ann}).Version
+	store.broken = true
+	_, err := ws.Write(t.Context(), plan, bridge.Write{Text: "one TWO three four\n", By: ann})
+	if !errors.Is(err, bridge.ErrNoSpace) {
+		t.Fatalf("write with a full disk: %v", err)
+	}
+	if got := src.Person(t).Content("Plan.md"); got != before.Raw() || open(t, ws, plan) != before {
+		t.Errorf("file %q, want it as before, %q", got, before.Raw())
+	}
+	store.broken = false
+	write(t, ws, plan, bridge.Write{Text: "one TWO three four\n", By: ann})
+	if got, want := src.Person(t).Content("Plan.md"), "one {--two--}{++TWO++} three{++ four++}\n"; got != want {
+		t.Errorf("file %q, want %q", got, want)
+	}
+}
+
+func TestMarksThatMakeANoteTooLarge(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: strings.Repeat("alpha beta\n", 9<<20/11)})
+	before := open(t, f.Workspace, plan)
+	_, err := f.Write(t.Context(), plan, bridge.Write{Text: strings.Repeat("gamma delta\n", 9<<20/12), By: ann})
+	if !errors.Is(err, bridge.ErrTooLarge) || open(t, f.Workspace, plan) != before {
+		t.Errorf("rewrite of 9 MiB: %v, want ErrTooLarge and the note as it was", err)
 	}
 }

@@ -33,6 +33,9 @@ func (w *Workspace) Create(ctx context.Context, p Path, wr Write) (Result, error
 		return Result{}, wrapError("create", p, err)
 	}
 	raw := diffwrap.Apply("", plan.edits)
+	if len(raw) > MaxNote {
+		return Result{}, &Error{"create", p, ErrTooLarge}
+	}
 	modTime := wr.ModTime
 	if modTime.IsZero() {
 		modTime = time.Now()

@@ -29,7 +29,7 @@ type Write struct {
 type Result struct {
 	Version     *Version // the note's state after it
 	Changed     bool     // the document changed
-	Merged      bool     // Version.Text is not the text written: another's change is in it too
+	Merged      bool     // another's change is in Version.Text too
 	Suggestions int      // pending suggestions more than before
 	Warnings    []string
 }
@@ -44,15 +44,16 @@ const maxAttempts = 32
 // ErrNoSpace, fs.ErrPermission. After an error the note is as it was.
 func (w *Workspace) Write(ctx context.Context, p Path, wr Write) (Result, error) {
 	c := change{path: p, by: wr.By, origin: wr.Origin, modTime: wr.ModTime}
+	merged := wr.Text
 	c.plan = func(n *note, cur *Version) (writePlan, error) {
-		if len(wr.Bases) == 0 {
-			return w.plan(n, cur, wr.Text, wr.By)
+		if len(wr.Bases) > 0 {
+			base := nearestBase(wr.Bases, wr.Text)
+			merged = mergeView(base, cur, n.runsSince(base, cur), wr.Text)
 		}
-		base := nearestBase(wr.Bases, wr.Text)
-		return w.plan(n, cur, mergeView(base, cur, n.runsSince(base, cur), wr.Text), wr.By)
+		return w.plan(n, cur, merged, wr.By)
 	}
 	res, err := w.change(ctx, c)
-	res.Merged = err == nil && res.Version.Text() != wr.Text
+	res.Merged = err == nil && merged != wr.Text
 	return res, err
 }
 
@@ -168,6 +169,9 @@ func (w *Workspace) publishAll(events []Event) {
 func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c change) (Result, *Event, error) {
 	at := n.where()
 	raw := diffwrap.Apply(cur.raw, plan.edits)
+	if len(raw) > MaxNote {
+		return Result{}, nil, &Error{"write", at.path, ErrTooLarge} // its marks are what is too much
+	}
 	if err := n.prepare(at, cur.raw); err != nil {
 		return Result{}, nil, err
 	}
@@ -185,7 +189,9 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 	n.replaced(cur)
 	rec := n.changeDoc(cur.raw, plan.edits, c.by)
 	plan.describe(&rec, c.by)
-	err = n.keep(at, raw, []Record{rec})
+	if err = n.keep(at, raw, []Record{rec}); err != nil && n.takeBack(ctx, at, cur) {
+		return Result{}, nil, err
+	}
 	ev := n.succeed(cur, raw, modTime)
 	res := Result{
 		Version: ev.Version, Changed: true, Warnings: plan.warnings,
@@ -193,6 +199,18 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 	}
 	n.ws.log.Debug("note written", LogPath, string(at.path), LogAuthor, c.by.Name, LogEdits, len(plan.edits))
 	return res, ev, err
+}
+
+// takeBack puts the text of before back into the file, after a write that the
+// store could not keep. It says whether it did: not if somebody has saved since.
+func (n *note) takeBack(ctx context.Context, at place, before *Version) bool {
+	stamp, err := at.source.Replace(ctx, at.rel, n.stamp, []byte(before.raw), before.modTime)
+	if err != nil {
+		n.ws.log.Error("a write that failed stays in the file", LogPath, string(at.path), LogErr, err)
+		return false
+	}
+	n.stamp = stamp
+	return true
 }
 
 func countSuggestions(raw string) int {
