@@ -168,17 +168,6 @@ func (d *Dir) listing(entries []bridge.DirEntry) []fuse.DirEntry {
 	return slices.CompactFunc(list, func(a, b fuse.DirEntry) bool { return a.Name == b.Name })
 }
 
-// inoOf is the inode number of what the workspace calls id. mu is held.
-func (t *tree) inoOf(p bridge.Path, id uint64) uint64 {
-	if k := t.nodes[p]; k != nil && k.id == id {
-		return k.node.EmbeddedInode().StableAttr().Ino
-	}
-	if ino := t.inos[id]; ino != 0 {
-		return ino
-	}
-	return id
-}
-
 func (d *Dir) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno { return 0 }
 
 func (d *Dir) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {

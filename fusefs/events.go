@@ -88,6 +88,7 @@ func (t *tree) lose(p bridge.Path) {
 			continue
 		}
 		t.forget(at, k.node)
+		t.dropIno(k.id)
 		if f, ok := k.node.(*File); ok {
 			f.gone = true
 		}

@@ -225,7 +225,7 @@ func (f *File) stored(c change, res bridge.Result, doc uint64, err error) {
 		f.t.bound(c.path, f, doc)
 	}
 	f.newer(res.Version)
-	wrote := f.written(c, res.Version)
+	wrote := f.written(c, res)
 	f.t.shown.wrote(doc, c.by, wrote)
 	if f.buf == c.buf {
 		f.buf.from, f.buf.kept, f.buf.first = wrote, c.gen, false
@@ -233,16 +233,19 @@ func (f *File) stored(c change, res bridge.Result, doc uint64, err error) {
 	}
 }
 
-// written is what the writer knows after its write became v. Its own bytes keep
-// the time of its last write; if somebody else's change is in v too, what others
-// are shown is later than that. mu is held.
-func (f *File) written(c change, v *bridge.Version) image {
-	if v.Text() == c.text {
+// written is what the writer knows after its write became a version. Its own
+// bytes keep the time of its last write; if somebody else's change is in the
+// version too, what others are shown is later than that. Bytes that differ from
+// the note in line ends or the final newline only are no change, and what the
+// writer knows then is the note. mu is held.
+func (f *File) written(c change, res bridge.Result) image {
+	v := res.Version
+	if v.Text() == c.text || !res.Merged {
 		if c.buf.gen == c.gen && !c.buf.modTime.Equal(v.ModTime()) {
 			c.buf.modTime = v.ModTime() // the same bytes as before keep their time
 			f.t.inval.content(f)
 		}
-		return image{c.text, v.ModTime(), v}
+		return image{v.Text(), v.ModTime(), v}
 	}
 	f.notBefore = c.buf.modTime.Add(time.Millisecond)
 	return image{c.text, c.buf.modTime, v}
@@ -252,7 +255,7 @@ func (f *File) written(c change, v *bridge.Version) image {
 func (t *tree) bound(p bridge.Path, f *File, doc uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.inos[doc] = f.StableAttr().Ino
+	t.setIno(doc, f.StableAttr().Ino)
 	if k := t.nodes[p]; k != nil && k.node == f {
 		t.put(p, f, doc)
 	}

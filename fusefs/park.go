@@ -59,7 +59,7 @@ func (t *tree) park(ctx context.Context, p bridge.Path, f *File, target bridge.P
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.forget(p, f)
-	t.inos[pk.doc] = t.newIno() // the old number stays with the old inode
+	t.setIno(pk.doc, t.newIno()) // the old number stays with the old inode
 	t.epoch++
 	t.parked[p] = pk
 	pk.timer = time.AfterFunc(parkGrace, func() { t.graceOver(context.Background(), p, pk) })

@@ -213,7 +213,7 @@ func (t *tree) adopt(ctx context.Context, m *move, f *File) syscall.Errno {
 		return t.errno("rename", p, err)
 	}
 	t.rebind(m, f, doc)
-	f.become(c, doc, res.Version)
+	f.become(c, doc, res)
 	return 0
 }
 
@@ -277,7 +277,7 @@ func (t *tree) rebind(m *move, f *File, doc uint64) {
 	t.mu.Lock()
 	t.unpark(m.newPath)
 	m.from.names().drop(m.name)
-	t.inos[doc] = f.StableAttr().Ino
+	t.setIno(doc, f.StableAttr().Ino)
 	f.path = m.newPath
 	t.put(m.newPath, f, doc)
 	m.from.touchLocked()
@@ -291,12 +291,12 @@ func (t *tree) rebind(m *move, f *File, doc uint64) {
 }
 
 // become turns a scratch file into the note that its content was committed to.
-func (f *File) become(c change, doc uint64, v *bridge.Version) {
+func (f *File) become(c change, doc uint64, res bridge.Result) {
 	f.t.dirtied(f)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.note, f.doc, f.latest = true, doc, v
-	wrote := f.written(c, v)
+	f.note, f.doc, f.latest = true, doc, res.Version
+	wrote := f.written(c, res)
 	f.image = wrote
 	f.t.shown.wrote(doc, c.by, wrote)
 	f.buf.from, f.buf.kept, f.buf.first = wrote, c.gen, false

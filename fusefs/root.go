@@ -20,11 +20,6 @@ import (
 // about every change, so this only bounds what a lost notification could do.
 const cacheTimeout = time.Hour
 
-// firstIno is the first inode number given to what the workspace has no ID for.
-// It stays below 2^53, above which programs that keep numbers as doubles (Node)
-// would take different files for the same.
-const firstIno = 1 << 48
-
 // tree is the mounted workspace: names, and the inodes behind them.
 type tree struct {
 	ws       *bridge.Workspace
@@ -47,7 +42,8 @@ type tree struct {
 	adopting map[bridge.Path]*File
 	// retired are inodes of notes that another inode took over from, see retire.go.
 	retired map[bridge.Path][]*File
-	inos    map[uint64]uint64 // workspace ID -> inode number, where they differ
+	inos    map[uint64]uint64 // workspace ID -> inode number, see inode_number.go
+	idOfIno map[uint64]uint64 // the reverse
 	// epoch counts the changes of names, so that a lookup notices one that fell
 	// between its question to the workspace and its entry in nodes.
 	epoch   uint64
@@ -83,6 +79,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 		adopting: make(map[bridge.Path]*File),
 		retired:  make(map[bridge.Path][]*File),
 		inos:     make(map[uint64]uint64),
+		idOfIno:  make(map[uint64]uint64),
 		nextIno:  firstIno,
 		unsaved:  make(map[*File]struct{}),
 	}
@@ -111,12 +108,6 @@ func (t *tree) forget(p bridge.Path, n node) {
 		delete(t.nodes, p)
 		delete(t.fresh, p)
 	}
-}
-
-// newIno returns a fresh inode number. mu is held.
-func (t *tree) newIno() uint64 {
-	t.nextIno++
-	return t.nextIno
 }
 
 // attach makes n an inode of the file system. Every inode gets a generation of
@@ -177,10 +168,7 @@ func (t *tree) bind(info bridge.Info, epoch uint64) (node, error) {
 
 // newNode makes the inode for something of the workspace. mu is held.
 func (t *tree) newNode(info bridge.Info) node {
-	ino := info.ID
-	if other := t.inos[info.ID]; other != 0 {
-		ino = other
-	}
+	ino := t.inoOf(info.Path, info.ID)
 	switch info.Kind {
 	case bridge.KindDir:
 		d := &Dir{t: t, path: info.Path, id: info.ID, meta: t.newMeta(uint32(info.Mode.Perm()))}
