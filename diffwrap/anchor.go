@@ -9,23 +9,16 @@ import "slices"
 // alignAround compares old and new, and keeps the given pairs of comments wherever they were moved.
 func (a *aligner) alignAround(pairs []hunk) []hunk {
 	hunks := a.align()
-	if a.keeps(pairs, hunks) {
+	comments := make([]span, len(pairs))
+	for k, p := range pairs {
+		comments[k] = p.old
+	}
+	if !slices.ContainsFunc(hunks, func(h hunk) bool { return touched(comments, h.old) > 0 }) {
 		return hunks
 	}
 	a.hunks = nil
 	a.splitAt(pairs, span{0, len(a.old.text)}, span{0, len(a.new.text)})
 	return a.hunks
-}
-
-// keeps reports whether the comments of all pairs lie outside of the hunks.
-func (a *aligner) keeps(pairs, hunks []hunk) bool {
-	for _, p := range pairs {
-		k, _ := slices.BinarySearchFunc(hunks, p.old.end, func(h hunk, off int) int { return h.old.end - off })
-		if k < len(hunks) && hunks[k].old.start < p.old.end {
-			return false
-		}
-	}
-	return true
 }
 
 // stretch compares the lines between two matched ones, and makes sure that no comment is lost that they have on both
@@ -40,7 +33,7 @@ func (a *aligner) stretch(match []int, i0, i1, j0, j1 int) {
 	pairs := a.commonComments(old, new)
 	kept := len(inside(a.old.comments, old))
 	for _, h := range a.hunks[before:] {
-		kept -= len(inside(a.old.comments, h.old))
+		kept -= touched(a.old.comments, h.old)
 	}
 	if kept < len(pairs) {
 		a.hunks = a.hunks[:before]
@@ -75,6 +68,16 @@ func inside(comments []span, s span) []span {
 		to--
 	}
 	return comments[from:to]
+}
+
+// touched returns how many comments a change of a stretch of text would reach into.
+func touched(comments []span, s span) int {
+	k, _ := slices.BinarySearchFunc(comments, s.start, func(c span, off int) int { return c.end - off - 1 })
+	n := 0
+	for k+n < len(comments) && comments[k+n].start < s.end {
+		n++
+	}
+	return n
 }
 
 func (a *aligner) internSpans(text string, spans []span) []int {

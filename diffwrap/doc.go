@@ -36,8 +36,8 @@
 //     metadata and the writer's own pending additions.
 //  9. Refusals are decided before anything is returned, as a *RefusedError that names the line and the literal.
 //
-// The laws are property tests (laws_test.go). Put holds them by construction where a text has no literal delimiters, and
-// reads every result back before it returns it (verify.go), so that what cannot be written is refused.
+// The laws are property tests (laws_test.go, comments_test.go). Put holds them by construction where a text has no literal
+// delimiters, and reads every result back before it returns it (verify.go), so that what cannot be written is refused.
 //
 // # How Put works
 //
