@@ -150,9 +150,10 @@ func (job *search) run(ctx context.Context) ([]string, error) {
 	return entries, err
 }
 
-// chosen are those of notes that the globs and the type choose.
+// chosen are those of notes that the globs and the type choose. A note that is
+// named itself is searched whatever they say, as ripgrep does.
 func (job *search) chosen(notes []*indexed) []*indexed {
-	if job.globs.All() && job.types.All() {
+	if job.under.IsNote() || job.globs.All() && job.types.All() {
 		return notes
 	}
 	var chosen []*indexed

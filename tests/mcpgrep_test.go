@@ -1,0 +1,251 @@
+package tests
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// docsSets copies the Markdown of the packages below tests/docs-sets, as it is
+// published, into a vault: a folder for each package, and one for the notes of
+// what those depend on. Left out are texts that mean something else to relayfs
+// than to ripgrep: with CriticMarkup in them, with lines that would be cut, or
+// not UTF-8.
+func docsSets(t *testing.T, s *sandbox) (files map[string]string) {
+	t.Helper()
+	var manifest struct{ Dependencies map[string]string }
+	if err := json.Unmarshal([]byte(readFile(t, "docs-sets/package.json")), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	root := "docs-sets/node_modules"
+	if _, err := os.Stat(root); err != nil {
+		skip(t, "tests/docs-sets is not installed: run npm ci there")
+	}
+	files = make(map[string]string)
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(name) != ".md" {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		set, rest := "others", rel
+		for pkg := range manifest.Dependencies {
+			if after, ok := strings.CutPrefix(rel, pkg+"/"); ok {
+				set, rest = strings.TrimPrefix(strings.ReplaceAll(pkg, "/", "-"), "@"), after
+			}
+		}
+		data, err := os.ReadFile(name)
+		if err == nil && !longLine.Match(data) && utf8.Valid(data) && !criticMarkup.Match(data) {
+			files[set+"/"+strings.TrimLeft(strings.ReplaceAll(rest, "/", "__"), ".")] = string(data)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+var (
+	longLine     = regexp.MustCompile(`[^\n]{1000}[^\n]{1000}|\x00`)
+	criticMarkup = regexp.MustCompile(`\{\+\+|\{--|\{~~|\{==|\{>>`)
+)
+
+// grepCall is a call of grep and the command line of ripgrep for the same.
+type grepCall struct {
+	args []any
+	rg   []string
+}
+
+// rustSyntax says in ripgrep's syntax what RE2 means: there, Perl's classes and
+// word boundaries are ASCII. This is the one difference of the two syntaxes that
+// the patterns here meet.
+var rustSyntax = strings.NewReplacer(`\w`, `[0-9A-Za-z_]`, `\d`, `[0-9]`, `\s`, `[\t\n\f\r ]`, `\b`, `(?-u:\b)`)
+
+// generateCalls makes calls that find something in files, most of them.
+func generateCalls(rnd *rand.Rand, files map[string]string, n int) []grepCall {
+	names := sortedKeys(files)
+	calls := make([]grepCall, n)
+	for i := range calls {
+		name := names[rnd.IntN(len(names))]
+		lines := strings.Split(files[name], "\n")
+		calls[i] = generateCall(rnd, name, pattern(rnd, lines[rnd.IntN(len(lines))]))
+	}
+	return calls
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+var words = regexp.MustCompile(`[\p{L}\p{N}_]+`)
+
+// pattern is made of what stands in line.
+func pattern(rnd *rand.Rand, line string) string {
+	found := append(words.FindAllString(line, -1), "the")
+	word, other := found[rnd.IntN(len(found))], found[rnd.IntN(len(found))]
+	quoted := regexp.QuoteMeta(strings.TrimSpace(line))
+	if r := []rune(strings.TrimSpace(line)); len(r) > 30 {
+		quoted = regexp.QuoteMeta(string(r[10:30]))
+	}
+	all := []string{
+		word, quoted, `\b` + word + `\b`, word + "|" + other, "(?:" + word + "|" + other + ")[a-z]*",
+		"^" + word, word + "$", "^#+ .*" + word, word + `.*` + other, word[:1] + `\w+`, `[A-Z]\w*` + regexp.QuoteMeta(word[len(word)-1:]),
+		`\d+\.\d+`, `^\s*[-*] ` + word, `\[[^\]]*` + word + `[^\]]*\]`, "`" + word, `[^\x00-\x7f]+`, `\p{Han}+`, `(?i)` + strings.ToUpper(word),
+		`\p{Lu}\p{Ll}+ ` + word, "[" + regexp.QuoteMeta(word) + "]{3,}", `^$`, `\|.*` + word + `.*\|`, word + `{1,2}`,
+	}
+	p := all[rnd.IntN(len(all))]
+	if !utf8.ValidString(p) {
+		return word
+	}
+	return p
+}
+
+func generateCall(rnd *rand.Rand, name, pattern string) grepCall {
+	c := grepCall{args: []any{"pattern", pattern, "head_limit", 300}}
+	add := func(arg string, value any, flags ...string) {
+		c.args = append(c.args, arg, value)
+		c.rg = append(c.rg, flags...)
+	}
+	if rnd.IntN(3) == 0 {
+		add("-i", true, "-i")
+	}
+	if rnd.IntN(6) == 0 {
+		add("multiline", true, "-U", "--multiline-dotall")
+	}
+	switch rnd.IntN(4) {
+	case 0:
+		add("output_mode", "files_with_matches", "-l")
+	case 1:
+		add("output_mode", "count", "-c")
+	default:
+		add("output_mode", "content")
+		contentFlags(rnd, pattern == "^$", add)
+	}
+	switch rnd.IntN(6) {
+	case 0:
+		add("glob", "*[a-m]*.md", "--glob", "*[a-m]*.md")
+	case 1:
+		add("glob", "!README.md", "--glob", "!README.md")
+	case 2:
+		add("glob", "{docs,rules,src}*", "--glob", "{docs,rules,src}*")
+	case 3:
+		add("type", "md", "--type", "md")
+	}
+	set, _, _ := strings.Cut(name, "/")
+	paths := []string{"Docs", "Docs/" + set, "Docs/" + set, "Docs/" + set, "Docs/" + name}
+	path := paths[rnd.IntN(len(paths))]
+	add("path", path, "-e", rustSyntax.Replace(pattern), "--", path)
+	return c
+}
+
+func contentFlags(rnd *rand.Rand, empty bool, add func(string, any, ...string)) {
+	if rnd.IntN(3) == 0 {
+		add("-n", false, "--no-line-number")
+	} else {
+		add("-n", true, "--line-number")
+	}
+	n := 1 + rnd.IntN(3)
+	switch rnd.IntN(6) {
+	case 0:
+		add("-A", n, "-A", strconv.Itoa(n))
+	case 1:
+		add("-B", n, "-B", strconv.Itoa(n))
+	case 2:
+		add("-C", n, "-C", strconv.Itoa(n))
+	case 3:
+		if !empty { // of empty matches, -o shows nothing here, and ripgrep a place without a text
+			add("-o", true, "-o")
+		}
+	}
+}
+
+// Searching published documentation over MCP finds what ripgrep finds.
+func TestMCPGrepEqualsRipgrepOnDocs(t *testing.T) {
+	requireTools(t, "rg")
+	s := newSandbox(t)
+	files := docsSets(t, s)
+	if len(files) < 2000 {
+		t.Fatalf("%d documents, want 2,000", len(files))
+	}
+	client := s.mcp(t, s.vault(t, "Docs", files))
+	found, differ := 0, 0
+	calls := generateCalls(rand.New(rand.NewPCG(6, 6)), files, 320)
+	for _, c := range calls {
+		got := client.mustCall(t, "grep", c.args...)
+		want, err := ripgrep(t, s.dir, c.rg)
+		if err != nil {
+			t.Fatalf("rg %q: %v", c.rg, err)
+		}
+		if want != "" {
+			found++
+		}
+		if diff := compareOutput(got, want); diff != "" {
+			if differ++; differ <= 10 {
+				t.Errorf("%q\nrg %q\n%s", c.args, c.rg, diff)
+			}
+		}
+	}
+	t.Logf("%d documents, %d calls, %d with matches, %d differ", len(files), len(calls), found, differ)
+	if found < 240 {
+		t.Errorf("only %d calls find anything, want 240", found)
+	}
+}
+
+func ripgrep(t *testing.T, dir string, flags []string) (string, error) {
+	t.Helper()
+	args := append([]string{"rg", "--no-config", "--hidden", "--no-heading", "--with-filename", "--color", "never", "--sort", "path"}, flags...)
+	out := outputIn(t, dir, args)
+	if out.code > 1 {
+		return "", errors.New(out.stderr)
+	}
+	return out.stdout, nil
+}
+
+var moreFollows = regexp.MustCompile(`\n\n\[Showing entries [0-9]+-[0-9]+; there are more\. [^\]]*\]$`)
+
+// compareOutput says where a result of grep, of which the end may be missing if
+// it says so, differs from ripgrep's output; carriage returns, which read hides
+// too, left aside.
+func compareOutput(got, want string) string {
+	got, want = strings.ReplaceAll(got+"\n", "\r\n", "\n"), strings.ReplaceAll(want, "\r\n", "\n")
+	got, want = strings.TrimSuffix(got, "\n"), strings.TrimSuffix(want, "\n")
+	if want == "" {
+		want = "No matches found"
+	}
+	gotLines, wantLines := strings.Split(moreFollows.ReplaceAllString(got, ""), "\n"), strings.Split(want, "\n")
+	if moreFollows.MatchString(got) && len(gotLines) < len(wantLines) {
+		wantLines = wantLines[:len(gotLines)]
+	}
+	for i := range max(len(gotLines), len(wantLines)) {
+		g, w := at(gotLines, i), at(wantLines, i)
+		if g != w {
+			return fmt.Sprintf("line %d of %d: got %s, want %s (of %d)", i+1, len(gotLines), g, w, len(wantLines))
+		}
+	}
+	return ""
+}
+
+func at(lines []string, i int) string {
+	if i >= len(lines) {
+		return "nothing"
+	}
+	return strconv.Quote(lines[i])
+}
