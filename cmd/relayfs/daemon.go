@@ -68,19 +68,35 @@ func awaitReady(ctx context.Context, e *env, cmd *exec.Cmd, r *os.File) error {
 		cmd.Process.Signal(syscall.SIGTERM)
 		return fmt.Errorf("relayfs did not get ready in the background: %w", ctx.Err())
 	}
-	return fmt.Errorf("relayfs ended in the background: %v", cmd.Wait())
+	cmd.Wait()
+	return &childError{cmd.ProcessState.ExitCode()} // it has said why
 }
 
-// ready announces the mount. A daemon lets go of the parent that waits for it.
-func ready(e *env, mountpoint string) {
-	fmt.Fprintf(e.stderr, "mounted %s\n", mountpoint)
+// childError is the exit code of a process that has printed its error itself.
+type childError struct{ code int }
+
+func (e *childError) Error() string { return "relayfs ended in the background" }
+
+// ready announces the mount. A daemon lets go of the parent that waits for it,
+// and logs to a file from then on.
+func ready(e *env, mountpoint, logFile string) {
 	if os.Getenv(readyEnv) == "" {
+		fmt.Fprintf(e.stderr, "mounted %s\n", mountpoint)
 		return
 	}
-	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
-		for fd := 0; fd <= 3; fd++ {
-			syscall.Dup3(int(null.Fd()), fd, 0)
-		}
-		null.Close()
+	fmt.Fprintf(e.stderr, "logging to %s\nmounted %s\n", logFile, mountpoint)
+	redirect(os.DevNull, 0, 1, 3)
+	redirect(logFile, 2)
+}
+
+// redirect makes name what the descriptors read and write.
+func redirect(name string, fds ...int) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return // what is there stays
+	}
+	defer f.Close()
+	for _, fd := range fds {
+		syscall.Dup3(int(f.Fd()), fd, 0)
 	}
 }

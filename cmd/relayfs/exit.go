@@ -40,7 +40,10 @@ func (e *hintError) Unwrap() error { return e.err }
 
 func exitCode(err error) int {
 	var usage *usageError
+	var child *childError
 	switch {
+	case errors.As(err, &child):
+		return child.code
 	case err == nil:
 		return exitDone
 	case errors.As(err, &usage), errors.Is(err, errHelpShown):
@@ -51,7 +54,8 @@ func exitCode(err error) int {
 
 // printError says what happened and what to type next.
 func printError(w io.Writer, err error) {
-	if err == nil || errors.Is(err, errHelpShown) {
+	var child *childError
+	if err == nil || errors.Is(err, errHelpShown) || errors.As(err, &child) {
 		return
 	}
 	fmt.Fprintf(w, "relayfs: error: %v\n", err)
@@ -74,6 +78,8 @@ func hintFor(err error) string {
 		return "see 'relayfs --help', or 'relayfs COMMAND --help'"
 	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Mountpoint != "":
 		return fmt.Sprintf("use the mount at %s, or end it with 'relayfs unmount %s'", owned.Owner.Mountpoint, owned.Owner.Mountpoint)
+	case errors.As(err, &owned) && owned.Owner == nil:
+		return "end that process, or name its state folder with --state"
 	case errors.As(err, &owned):
 		return "end that process first; 'relayfs mcp' with the same SOURCE attaches to it instead"
 	case errors.Is(err, bridge.ErrOffline):

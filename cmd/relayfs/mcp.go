@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,8 +43,12 @@ func (f *mcpFlags) server(w *workspaceFlags, log *slog.Logger) mcpserver.Options
 type mcpOptions struct {
 	workspaceFlags
 	mcpFlags
-	named bool // --author was given
+	named bool     // --author was given
+	given []string // flags that an owner decides, if one runs
 }
+
+// ownersFlags are decided by who serves the workspace, for all its clients.
+var ownersFlags = []string{"mode", "view", "dialect", "frontmatter", "structure", "toolsets"}
 
 func newMCPCommand(e *env) *cobra.Command {
 	var o mcpOptions
@@ -59,6 +65,11 @@ interrupted. Clients need the bearer token that 'relayfs status' prints.`,
 		Args:    usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.named = cmd.Flags().Changed("author")
+			for _, name := range ownersFlags {
+				if cmd.Flags().Changed(name) {
+					o.given = append(o.given, "--"+name)
+				}
+			}
 			return o.run(cmd.Context(), e, args)
 		},
 	}
@@ -80,7 +91,12 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	s, err := openSession(ctx, sources, &o.workspaceFlags, log)
-	if owned := answering(err); owned != nil && o.http.addr == "" {
+	if owned := answering(err); owned != nil && len(o.given) > 0 {
+		return &hintError{
+			fmt.Errorf("%s cannot be chosen here: the vault is served by %v, which decides for all its clients", strings.Join(o.given, ", "), *owned),
+			"leave it out, or give it to that process",
+		}
+	} else if owned != nil && o.http.addr == "" {
 		return o.attach(ctx, e, sources, log, *owned)
 	} else if owned != nil {
 		return &hintError{err, "end that process, or start it with --http instead"}

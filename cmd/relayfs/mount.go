@@ -6,9 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
@@ -92,7 +95,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 		if c.http != nil {
 			c.http.announce(e.stderr)
 		}
-		ready(e, mountpoint)
+		ready(e, mountpoint, s.logFile())
 		return untilUnmounted(ctx, server)
 	})
 }
@@ -134,16 +137,75 @@ func within(dir, path string) bool {
 }
 
 func newUnmountCommand(_ *env) *cobra.Command {
-	return &cobra.Command{
+	var state string
+	cmd := &cobra.Command{
 		Use:   "unmount MOUNTPOINT",
 		Short: "Unmount cleanly, also a dead mount",
-		Args:  usageArgs(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
+		Long: `Unmount ends the mount at MOUNTPOINT, and returns when its process has let go of
+the vaults. The mountpoint of a process that was killed is cleared.`,
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := filepath.Abs(args[0])
 			if err != nil {
 				return err
 			}
-			return fusefs.Unmount(dir)
+			served := mountedBy(dir, state)
+			if err := fusefs.Unmount(dir); err != nil {
+				return err
+			}
+			return awaitEnd(cmd.Context(), served)
 		},
 	}
+	cmd.Flags().StringVar(&state, "state", "", "the state folder that the mount was given")
+	return cmd
+}
+
+// mountedBy is the process that serves the mount at dir, nil if none is known.
+func mountedBy(dir, state string) *owner.Info {
+	base, err := stateDir(state)
+	if err != nil {
+		return nil
+	}
+	live, err := owner.Live(vaultsDir(base))
+	if err != nil {
+		return nil
+	}
+	for _, info := range live {
+		if info.Mountpoint == dir {
+			return &info
+		}
+	}
+	return nil
+}
+
+// endPatience is how long an unmounted process may take to end: it serves files
+// that are still open a few seconds more.
+const endPatience = 15 * time.Second
+
+// ended says whether a process has; one that its parent has not asked about yet
+// (a zombie) has, too.
+func ended(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return true
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, _ := strings.Cut(string(stat), ") ") // the name may hold anything
+	return err == nil && strings.HasPrefix(rest, "Z")
+}
+
+// awaitEnd waits until an owner's process has ended.
+func awaitEnd(ctx context.Context, info *owner.Info) error {
+	if info == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, endPatience)
+	defer cancel()
+	for !ended(info.PID) {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%v is unmounted, but has not ended yet", *info)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return nil
 }

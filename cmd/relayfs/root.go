@@ -31,6 +31,7 @@ func newRoot(e *env) *cobra.Command {
 		Long: `relayfs mounts a vault of notes as a folder of Markdown files. Programs and AI
 agents read and write them as usual; each change they make becomes a suggestion
 in the note, {--old--}{++new++}, that a person accepts or rejects.`,
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          usageArgs(cobra.NoArgs),

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -20,7 +21,7 @@ type vaultSource struct {
 	dir  string // absolute, symlinks resolved
 }
 
-var serverScheme = regexp.MustCompile(`^(hocuspocus\+)?(yss?|wss?)://`)
+var serverScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
 
 // parseSources reads the SOURCE arguments: DIR or NAME=DIR.
 func parseSources(args []string) ([]vaultSource, error) {
@@ -29,6 +30,9 @@ func parseSources(args []string) ([]vaultSource, error) {
 		s, err := parseSource(arg)
 		if err != nil {
 			return nil, err
+		}
+		if slices.ContainsFunc(sources[:i], func(t vaultSource) bool { return t.dir == s.dir }) {
+			return nil, usagef("vault %q is given twice", s.dir)
 		}
 		sources[i] = s
 	}

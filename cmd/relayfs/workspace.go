@@ -40,6 +40,12 @@ func (f *workspaceFlags) register(cmd *cobra.Command) {
 	fl.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	f.registerState(cmd)
 	f.log.register(cmd)
+	for flag, values := range map[string][]string{
+		"mode": {"suggest", "direct"}, "view": {"accepted", "original", "raw"}, "frontmatter": {"direct", "refuse"},
+		"dialect": {"plain", "commentator", "relay-comments"}, "structure": {"propose", "direct", "deny"},
+	} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
 }
 
 func (f *workspaceFlags) registerState(cmd *cobra.Command) {
@@ -76,6 +82,7 @@ type session struct {
 	ws      *bridge.Workspace
 	owner   *owner.Owner
 	sources []vaultSource
+	state   string // of the first vault
 	closers []func() error
 	log     *slog.Logger
 }
@@ -90,7 +97,7 @@ func openSession(ctx context.Context, sources []vaultSource, f *workspaceFlags, 
 	if err != nil {
 		return nil, err
 	}
-	s := &session{sources: sources, log: log}
+	s := &session{sources: sources, state: sources[0].state(base), log: log}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -129,6 +136,9 @@ func (s *session) openFolder(src vaultSource, state string, readOnly bool) (brid
 	s.closers = append(s.closers, v.Close)
 	return bridge.FolderSource{Name: src.name, Source: v, Store: st}, nil
 }
+
+// logFile is where a daemon logs: beside the state of its first vault.
+func (s *session) logFile() string { return filepath.Join(s.state, "relayfs.log") }
 
 // close releases everything; what was acknowledged is on disk by then.
 func (s *session) close() error {
