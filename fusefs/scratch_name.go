@@ -35,20 +35,24 @@ func hasScratchExt(name string) bool {
 	if strings.Contains(name, ".tmp.") || strings.Contains(name, "___jb_") {
 		return true
 	}
-	switch strings.ToLower(name[strings.LastIndexByte(name, '.')+1:]) {
-	case "tmp", "temp", "lock", "swp", "swo", "swx", "bak", "bck", "orig", "old", "rej", "part", "partial", "crdownload", "download":
+	ext := strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
+	if random, ok := strings.CutPrefix(ext, "tmp"); ok && only(random, digit) {
+		return strings.Contains(name, ".")
+	}
+	switch ext {
+	case "tmp", "temp", "new", "save", "kate-swp", "lock", "swp", "swo", "swx", "bak", "bck", "orig", "old", "rej", "part", "partial", "crdownload", "download":
 		return strings.Contains(name, ".")
 	}
 	return false
 }
 
 // isTempName knows the names that mkstemp and its kind make: sedXXXXXX, perl's
-// XXxxxxxx, emacs's tmpXXXXXX, Python's tmpxxxxxxxx.
+// XXxxxxxx, emacs's tmpXXXXXX, Python's tmpxxxxxxxx, mktemp's tmp.XXXXXXXXXX.
 func isTempName(name string) bool {
 	for _, p := range []struct {
 		prefix string
 		n      int
-	}{{"sed", 6}, {"XX", 6}, {"tmp", 6}, {"tmp", 8}} {
+	}{{"sed", 6}, {"XX", 6}, {"tmp", 6}, {"tmp", 8}, {"tmp.", 10}} {
 		rest, ok := strings.CutPrefix(name, p.prefix)
 		if ok && len(rest) == p.n && only(rest, alnum) {
 			return true
@@ -58,7 +62,8 @@ func isTempName(name string) bool {
 }
 
 // isBesideNote knows a note's name with something random behind it:
-// Name.md.oXXXXXX (patch), Name.md.XXXXXX (KDE), Name.md1234567 (Go, renameio).
+// Name.md.oXXXXXX (patch), Name.md.XXXXXX (KDE), Name.md1234567 (Go, renameio),
+// Name.md.1 (numbered backups).
 // Extensions that mean something (Name.md.gz, Name.md.html) are shorter.
 func isBesideNote(name string) bool {
 	i := strings.LastIndex(strings.ToLower(name), bridge.NoteExt)
@@ -67,7 +72,7 @@ func isBesideNote(name string) bool {
 	}
 	rest := name[i+len(bridge.NoteExt):]
 	if random, ok := strings.CutPrefix(rest, "."); ok {
-		return len(random) >= 6 && only(random, alnum)
+		return len(random) >= 6 && only(random, alnum) || only(random, digit)
 	}
 	return rest != "" && only(rest, digit)
 }

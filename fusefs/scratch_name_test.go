@@ -10,7 +10,7 @@ func TestIsScratch(t *testing.T) {
 		"Note.md.bak", "Note.md.orig", "Note.md.rej", "Note.md.old", "Note.md.XyZ123", "Note.md1234567",
 		".goutputstream-AB12CD", "file.crdownload", "file.part", ".~lock.Note.odt#", ".DS_Store", "._Note.md",
 		".fuse_hidden0001", ".Trash-1000", ".git", ".obsidian", ".claude", ".Note.md", "Note.md___jb_tmp___",
-		"Note.mdAbC123.bck",
+		"Note.mdAbC123.bck", "Note.md.new", "Note.md.tmp1", "Note.md.1", "tmp.AbCdEf1234", "Note.md.kate-swp",
 	}
 	for _, name := range scratch {
 		if !isScratch(name) {
