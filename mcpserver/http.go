@@ -27,7 +27,6 @@ func (s *Server) HTTPHandler() http.Handler {
 		server.WithStreamableHTTPProtocolVersions(mcp.LegacyProtocolVersions()...),
 		server.WithSessionIdManager(s.sessions),
 		server.WithSessionIdleTTL(sessionIdle),
-		server.WithStreamableHTTPLogger(s.log),
 	)
 	s.sessions.ended = func(id string) { goodbye(transport, id) }
 	s.onClose(func() { _ = transport.Shutdown(context.Background()) })

@@ -125,10 +125,10 @@ func (s *Server) variant() *Server {
 // offered are the tools of the variant that a request came to: the filter of
 // tools/list and tools/call.
 func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
-	of := s.session(ctx).server
-	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool {
-		return !slices.ContainsFunc(of.tools, func(o tool) bool { return o.name == t.Name })
-	})
+	if !s.session(ctx).server.o.ReadOnly {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return !*t.Annotations.ReadOnlyHint })
 }
 
 // definition is the tool as the protocol describes it. All four hints are set:
