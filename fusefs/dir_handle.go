@@ -1,9 +1,14 @@
 package fusefs
 
 import (
+	"cmp"
 	"context"
+	"hash/fnv"
+	"slices"
+	"sort"
 	"syscall"
 
+	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
@@ -11,7 +16,13 @@ import (
 // opened: in between the kernel asks for the folder's modification time, under
 // which it then caches the listing, and a listing older than that time would be
 // taken for current.
+//
+// The kernel may give out the first part of a listing from its cache, lose the
+// cache, and ask us for the rest, by the offset of the last name. So an offset
+// means the same in every listing, however different: it is made from the name,
+// and names are listed in the order of their offsets.
 type dirHandle struct {
+	dir     *fs.Inode
 	list    func(context.Context) ([]fuse.DirEntry, syscall.Errno)
 	entries []fuse.DirEntry
 	listed  bool
@@ -24,7 +35,6 @@ func (h *dirHandle) Readdirent(ctx context.Context) (*fuse.DirEntry, syscall.Err
 	}
 	e := h.entries[h.next]
 	h.next++
-	e.Off = uint64(h.next)
 	return &e, 0
 }
 
@@ -33,14 +43,27 @@ func (h *dirHandle) load(ctx context.Context) syscall.Errno {
 		return 0
 	}
 	entries, errno := h.list(ctx)
-	if errno == 0 {
-		h.entries, h.listed = entries, true
+	if errno != 0 {
+		return errno
 	}
-	return errno
+	for i := range entries {
+		entries[i].Off = nameOffset(entries[i].Name)
+	}
+	slices.SortFunc(entries, func(a, b fuse.DirEntry) int { return cmp.Compare(a.Off, b.Off) })
+	h.entries, h.listed = entries, true
+	return 0
 }
 
-// Seekdir goes to an offset that Readdirent gave out. Back at the start the
-// folder is listed anew, as rewinddir(3) has it.
+// nameOffset is the offset of a name in every listing: over 0, which is the
+// start, and small enough for a signed off_t.
+func nameOffset(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return h.Sum64()>>2 + 1
+}
+
+// Seekdir goes behind the name whose offset is off, or to where it would be.
+// Back at the start the folder is listed anew, as rewinddir(3) has it.
 func (h *dirHandle) Seekdir(ctx context.Context, off uint64) syscall.Errno {
 	if off == 0 {
 		h.listed = false
@@ -48,9 +71,6 @@ func (h *dirHandle) Seekdir(ctx context.Context, off uint64) syscall.Errno {
 	if errno := h.load(ctx); errno != 0 {
 		return errno
 	}
-	if off > uint64(len(h.entries)) {
-		return syscall.EINVAL
-	}
-	h.next = int(off)
+	h.next = sort.Search(len(h.entries), func(i int) bool { return h.entries[i].Off > off })
 	return 0
 }

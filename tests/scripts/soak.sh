@@ -8,7 +8,7 @@ SOAKTIME=${SOAKTIME:-600}
 export RELAYFS_RACE=1
 rounds=0
 until ((SECONDS >= SOAKTIME)); do
-	go test -count=1 -timeout 10m -run 'Kill|Between|Twice|Whole|Vanished|Shutdown' ./tests
+	go test -count=1 -timeout 10m -run 'Kill|Between|Twice|Whole|Vanished|Shutdown|Soak' ./tests
 	rounds=$((rounds + 1))
 done
 echo "soak: $rounds rounds in $SECONDS s"

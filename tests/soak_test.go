@@ -1,0 +1,153 @@
+package tests
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+const (
+	soakReaders = 8
+	soakWriters = 4
+	// soakGrowth is how much more memory the mount may use at the end than after
+	// a third of the time: caches that are still filling, not a leak.
+	soakGrowth = 64 << 20
+)
+
+// Eight read, four write and a person saves, for RELAYFS_SOAK (a duration, 20 s
+// by default): no error, no lost change, and memory stays flat.
+func TestSoak(t *testing.T) {
+	period := 20 * time.Second
+	if env := os.Getenv("RELAYFS_SOAK"); env != "" {
+		var err error
+		if period, err = time.ParseDuration(env); err != nil {
+			t.Fatalf("RELAYFS_SOAK: %v", err)
+		}
+	}
+	s := newSandbox(t)
+	files := make(map[string]string)
+	for w := range soakWriters {
+		for i := range 3 {
+			files[soakNote(w, i)] = saveBefore
+		}
+	}
+	m := s.mount(t, s.vault(t, "Vault", files))
+	p := &person{vault: m.vault, texts: make(map[string]string)}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range soakReaders {
+		wg.Go(func() { readAround(t, m, stop) })
+	}
+	kept := make([]map[string]string, soakWriters)
+	for w := range soakWriters {
+		wg.Go(func() { kept[w] = writeAround(t, m, w, stop) })
+	}
+	wg.Go(func() { p.goOn(t, rand.New(rand.NewPCG(1, 1)), stop) })
+	time.Sleep(period / 3)
+	early := residentMemory(t, m)
+	time.Sleep(period * 2 / 3)
+	late := residentMemory(t, m)
+	close(stop)
+	wg.Wait()
+	if late > early+soakGrowth {
+		t.Errorf("the mount uses %d MB, %d MB after a third of the time", late>>20, early>>20)
+	}
+	for _, texts := range kept {
+		for name, text := range texts {
+			checkText(t, name+" on the mount", readFile(t, m.path(name)), text)
+			raw := readFile(t, m.vaultPath(name))
+			checkText(t, "accepted view of "+name, diffwrap.Accepted(raw), text)
+			checkText(t, "original view of "+name, diffwrap.Original(raw), saveBefore)
+		}
+	}
+	for name, text := range p.texts {
+		eventually(t, startTimeout, func() error {
+			got, err := os.ReadFile(m.path(name))
+			if err == nil && string(got) != text {
+				err = fmt.Errorf("%s on the mount is %q, want %q", name, got, text)
+			}
+			return err
+		})
+	}
+}
+
+func soakNote(writer, i int) string { return fmt.Sprintf("folder %d/note %d.md", i, writer) }
+
+// readAround lists folders and reads notes until stop is closed. A note of a
+// writer is never empty or missing.
+func readAround(t *testing.T, m *mount, stop <-chan struct{}) {
+	for i := 0; ; i++ {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		text, err := os.ReadFile(m.path(soakNote(i%soakWriters, i%3)))
+		if err != nil {
+			t.Errorf("read: %v", err)
+			return
+		}
+		if strings.ContainsRune(string(text), 0) {
+			t.Errorf("a read holds NUL bytes: %q", text)
+			return
+		}
+		entries, err := os.ReadDir(m.path(fmt.Sprintf("folder %d", i%3)))
+		if err != nil || len(entries) < soakWriters {
+			t.Errorf("folder lists %d names, %v", len(entries), err)
+			return
+		}
+		_, err = os.ReadFile(m.path(fmt.Sprintf("folder %d/person %d.md", i%3, i%personNotes)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("read of a person's note: %v", err)
+			return
+		}
+	}
+}
+
+// writeAround saves the writer's notes until stop is closed, checks that each
+// reads back, and returns what they hold then.
+func writeAround(t *testing.T, m *mount, writer int, stop <-chan struct{}) map[string]string {
+	rng := rand.New(rand.NewPCG(2, uint64(writer)))
+	texts := make(map[string]string)
+	for i := range 3 {
+		texts[soakNote(writer, i)] = saveBefore
+	}
+	for i := 0; ; i++ {
+		select {
+		case <-stop:
+			return texts
+		case <-time.After(time.Duration(rng.IntN(20)) * time.Millisecond):
+		}
+		name := soakNote(writer, i%3)
+		text := randomEdit(rng, texts[name], i)
+		if err := randomSave(rng, m.path(name), text); err != nil {
+			t.Errorf("save: %v", err)
+			return texts
+		}
+		texts[name] = text
+		if got, err := os.ReadFile(m.path(name)); err != nil || string(got) != text {
+			t.Errorf("%s reads %q, %v after writing %q", name, got, err, text)
+			return texts
+		}
+	}
+}
+
+// residentMemory is what the mount's process has in memory, in bytes.
+func residentMemory(t *testing.T, m *mount) int {
+	t.Helper()
+	fields := strings.Fields(readFile(t, fmt.Sprintf("/proc/%d/statm", m.cmd.Process.Pid)))
+	pages, err := strconv.Atoi(fields[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages * os.Getpagesize()
+}
