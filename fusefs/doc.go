@@ -43,6 +43,9 @@
 //	tree.mu        names and identities; memory only
 //	shownLog.mu, processes.mu, invalidator.mu
 //
+// Notifications have a thread, and the mount a guard process, that keep a kill -9
+// from wedging it (notifier.go, guard.go).
+//
 // No lock but commitMu is held across a call to the workspace, and none across a
 // notification to the kernel: those come only from the invalidator's goroutine,
 // for which no handler ever waits. The workspace's events are taken over by
