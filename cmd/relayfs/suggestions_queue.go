@@ -116,6 +116,7 @@ func (q *localQueue) list(ctx context.Context, detailed bool) ([]suggestion, err
 				c = openContext(ctx, q.ws, s.Path)
 			}
 			out[i].Before, out[i].After = c.around(s.Start, s.End)
+			out[i].After = cutComments(out[i].After, len(s.Comments))
 		}
 	}
 	return out, nil
@@ -225,6 +226,20 @@ func (c noteContext) around(start, end int) (before, after string) {
 		before = piece + before
 	}
 	return lastLines(before), firstLines(strings.Join(post, ""))
+}
+
+// cutComments cuts off the n comments that after starts with: those of the
+// suggestion itself.
+func cutComments(after string, n int) string {
+	for range n {
+		body, ok := strings.CutPrefix(after, "{>>")
+		_, rest, closed := strings.Cut(body, "<<}")
+		if !ok || !closed {
+			break
+		}
+		after = rest
+	}
+	return after
 }
 
 func newlines(pieces []string) int {

@@ -1,0 +1,239 @@
+package tests
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// queueVault is a vault with that many suggestions spread over that many notes,
+// and its files.
+func (s *sandbox) queueVault(t *testing.T, name string, notes, suggestions int) (string, map[string]string) {
+	t.Helper()
+	files := make(map[string]string, notes)
+	for i := range notes {
+		paragraphs := []string{fmt.Sprintf("# Note %d", i)}
+		for j := range 12 {
+			paragraphs = append(paragraphs, fmt.Sprintf("Paragraph %d has some words about the garden and its pond, which is deep.", j))
+		}
+		for k := i; k < suggestions; k += notes {
+			p := &paragraphs[1+k/notes]
+			switch k % 3 {
+			case 0:
+				*p = strings.Replace(*p, "garden", "{--garden--}{++allotment++}", 1)
+			case 1:
+				*p += "{++ It freezes over.++}"
+			case 2:
+				*p = strings.Replace(*p, " some", "{-- some--}", 1)
+			}
+		}
+		files[fmt.Sprintf("folder %d/note %d.md", i%20, i)] = strings.Join(paragraphs, "\n\n") + "\n"
+	}
+	return s.vault(t, name, files), files
+}
+
+// queueTimeout bounds a hang.
+const queueTimeout = 2 * time.Minute
+
+// timed runs relayfs suggestions and returns how long that took.
+func (s *sandbox) timed(t *testing.T, args ...string) time.Duration {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), queueTimeout)
+	defer cancel()
+	start := time.Now()
+	out := runCommand(t, s.command(ctx, append([]string{"suggestions"}, args...)...))
+	took := time.Since(start)
+	if out.code != 0 {
+		t.Fatalf("suggestions %v: exit %d: %s", args, out.code, out.stderr)
+	}
+	return took
+}
+
+// checkVault compares every file with what it must be, made of what it was.
+func checkVault(t *testing.T, vault string, files map[string]string, want func(string) string) {
+	t.Helper()
+	checkNames(t, vault, files)
+	for name, raw := range files {
+		checkText(t, name, readFile(t, filepath.Join(vault, name)), want(raw))
+	}
+}
+
+// Everything in a large vault is accepted, and everything in another rejected,
+// in three seconds together, and undo brings back every byte. On a machine that is
+// slow or busy they may take five times what it takes there to write and sync the
+// notes without relayfs.
+func TestDecideOnALargeVault(t *testing.T) {
+	const notes, suggestions = 2000, 5000
+	s := newSandbox(t)
+	accepted, files := s.queueVault(t, "Accepted", notes, suggestions)
+	rejected, _ := s.queueVault(t, "Rejected", notes, suggestions)
+	floor := diskFloor(t, s.mkdir(t, "floor"), files)
+	took := s.timed(t, "accept", "--all", "--yes", accepted) + s.timed(t, "reject", "--all", "--yes", rejected)
+	t.Logf("accepted and rejected in %v; the disk alone takes %v", took, 2*floor)
+	if limit := max(3*time.Second, 5*2*floor); took > limit {
+		t.Errorf("accept and reject took %v, want at most %v", took, limit)
+	}
+	checkVault(t, accepted, files, diffwrap.Accepted)
+	checkVault(t, rejected, files, diffwrap.Original)
+	for _, vault := range []string{accepted, rejected} {
+		t.Logf("undone in %v", s.timed(t, "undo", vault))
+		checkVault(t, vault, files, func(raw string) string { return raw })
+	}
+}
+
+// diskFloor writes and renames each file as durably as relayfs must.
+func diskFloor(t *testing.T, dir string, files map[string]string) time.Duration {
+	t.Helper()
+	type file struct{ name, text string }
+	queue := make(chan file, len(files))
+	for name, text := range files {
+		queue <- file{filepath.Join(dir, filepath.Base(name)), text}
+	}
+	close(queue)
+	start := time.Now()
+	var wg sync.WaitGroup
+	for range 32 {
+		wg.Go(func() {
+			for f := range queue {
+				if err := writeDurably(f.name, f.text); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return time.Since(start)
+}
+
+func writeDurably(name, text string) error {
+	f, err := os.Create(name + ".tmp")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Sync(), os.Rename(name+".tmp", name)); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}
+
+// kill -9 while everything is accepted leaves each note decided or as it was, and
+// the next start knows what is pending.
+func TestKillWhileDeciding(t *testing.T) {
+	const notes = 300
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	s := newSandbox(t)
+	vault, files := s.queueVault(t, "Vault", notes, 3*notes)
+	var left int
+	for range 5 {
+		s.killAfter(t, rng.IntN(notes/5), vault, files)
+		if left = checkDecidedOrNot(t, s, vault, files); t.Failed() {
+			return
+		}
+		t.Logf("%d notes were left", left)
+	}
+	if left > 0 {
+		s.timed(t, "accept", "--all", "--yes", vault)
+	}
+	checkVault(t, vault, files, diffwrap.Accepted)
+}
+
+// killAfter accepts everything and kills that when n notes more are decided.
+func (s *sandbox) killAfter(t *testing.T, n int, vault string, files map[string]string) {
+	t.Helper()
+	start := decidedNotes(t, vault, files)
+	if start == len(files) {
+		return
+	}
+	cmd := s.command(t.Context(), "suggestions", "accept", "--all", "--yes", vault)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // killed, or done before that
+		close(ended)
+	}()
+	eventually(t, startTimeout, func() error {
+		select {
+		case <-ended:
+			return nil
+		default:
+		}
+		if got := decidedNotes(t, vault, files) - start; got < n {
+			return fmt.Errorf("%d of %d notes decided", got, n)
+		}
+		return nil
+	})
+	_ = cmd.Process.Kill()
+	<-ended
+}
+
+func decidedNotes(t *testing.T, vault string, files map[string]string) int {
+	t.Helper()
+	n := 0
+	for name, raw := range files {
+		if st, err := os.Stat(filepath.Join(vault, name)); err != nil || st.Size() != int64(len(raw)) {
+			n++
+		}
+	}
+	return n
+}
+
+// checkDecidedOrNot returns how many notes have suggestions left.
+func checkDecidedOrNot(t *testing.T, s *sandbox, vault string, files map[string]string) int {
+	t.Helper()
+	want := make(map[string]int)
+	for name, raw := range files {
+		switch got := readFile(t, filepath.Join(vault, name)); got {
+		case raw:
+			want[filepath.Base(vault)+"/"+name] = len(diffwrap.Suggestions(raw))
+		case diffwrap.Accepted(raw):
+		default:
+			t.Errorf("%s is neither decided nor as it was: %q", name, got)
+		}
+	}
+	out := s.run(t, "suggestions", "list", "--json", vault)
+	var list []struct{ Path string }
+	if err := json.Unmarshal([]byte(out.stdout), &list); err != nil {
+		t.Fatalf("list: %v: %s", err, out.stderr)
+	}
+	got := make(map[string]int)
+	for _, x := range list {
+		got[x.Path]++
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("%d notes have suggestions by the list, %d by their files", len(got), len(want))
+	}
+	checkNames(t, vault, files)
+	return len(want)
+}
+
+// checkNames finds what relayfs left behind in a vault.
+func checkNames(t *testing.T, vault string, files map[string]string) {
+	t.Helper()
+	for _, name := range listFiles(t, vault) {
+		if files[name] == "" && !strings.HasSuffix(name, "/") {
+			t.Errorf("left behind in the vault: %s", name)
+		}
+	}
+}
