@@ -13,23 +13,45 @@ type Links struct {
 	Backlinks  []Path // sorted
 	Forward    []Path // in the order of the text, each once
 	Unresolved []string
+	Pending    []string // linkpaths that only pending additions of the note hold
 }
 
 // Links says how the note at p is linked. The first call reads every note of
 // the workspace.
 func (w *Workspace) Links(ctx context.Context, p Path) (Links, error) {
-	if _, err := w.Open(ctx, p); err != nil {
+	v, err := w.Open(ctx, p)
+	if err != nil {
 		return Links{}, err
 	}
 	if err := w.followLinks.current(ctx); err != nil {
 		return Links{}, err
 	}
-	var res Links
+	res := Links{Pending: pendingTargets(v.raw)}
 	forward, unresolved := w.links.index.Forward(string(p))
 	res.Forward, res.Unresolved = toPaths(forward), unresolved
 	res.Backlinks = toPaths(w.links.index.Backlinks(string(p)))
 	slices.Sort(res.Backlinks)
 	return res, nil
+}
+
+// pendingTargets are the linkpaths that a note gets once its suggestions are
+// accepted, in the order of the text, each once.
+func pendingTargets(raw string) []string {
+	found := links.Extract(raw)
+	seen := make(map[string]bool)
+	for _, l := range found {
+		if l.Pending != links.PendingAddition {
+			seen[l.Target] = true
+		}
+	}
+	var targets []string
+	for _, l := range found {
+		if !seen[l.Target] {
+			seen[l.Target] = true
+			targets = append(targets, l.Target)
+		}
+	}
+	return targets
 }
 
 func toPaths(list []string) []Path {

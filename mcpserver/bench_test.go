@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -165,20 +166,36 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// BenchmarkReadEdit measures the two tools that are called most.
+// BenchmarkReadEdit measures the two tools that are called most, on 10,000 notes.
 func BenchmarkReadEdit(b *testing.B) {
-	_, srv := serve(b, generatedNotes(1000, 4<<10))
+	_, srv := serve(b, generatedNotes(10_000, 4<<10))
 	c := newTools(b, srv)
+	c.ok("list_suggestions") // reads the notes
+	path := func(i int) string { return fmt.Sprintf("V/d%02d/Note %d.md", i%10_000%40, i%10_000) }
 	b.Run("read", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
-			c.ok("read", "file_path", fmt.Sprintf("V/d%02d/Note %d.md", i%1000%40, i%1000))
-		}
+		percentiles(b, func(i int) { c.ok("read", "file_path", path(i)) })
 	})
 	b.Run("edit", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
-			p := fmt.Sprintf("V/d%02d/Note %d.md", i%1000%40, i%1000)
-			c.ok("read", "file_path", p)
-			c.ok("edit", "file_path", p, "old_string", "# Note", "new_string", fmt.Sprintf("# Note %d Note", i))
+		for i := range 10_000 {
+			c.ok("read", "file_path", path(i))
 		}
+		percentiles(b, func(i int) {
+			// A session remembers the notes read last.
+			c.ok("edit", "file_path", path(9_999-i%4000), "old_string", "# Note", "new_string", fmt.Sprintf("# Note %d Note", i))
+		})
 	})
+}
+
+// percentiles reports the median and the 99th percentile of fn's time, in
+// microseconds.
+func percentiles(b *testing.B, fn func(i int)) {
+	var times []time.Duration
+	for i := 0; b.Loop(); i++ {
+		start := time.Now()
+		fn(i)
+		times = append(times, time.Since(start))
+	}
+	slices.Sort(times)
+	b.ReportMetric(float64(times[len(times)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "p99-µs")
 }

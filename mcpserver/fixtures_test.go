@@ -101,6 +101,7 @@ func options(prefix string, n int) (plain []string, titled []any) {
 
 func addAskingTools(s *server.MCPServer) {
 	s.AddTool(fixtureTool("test_sampling", mcp.WithString("prompt", mcp.Required())), func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		//lint:ignore SA1019 the suite tests it, and clients of earlier versions have it
 		answer, err := s.RequestSampling(ctx, mcp.CreateMessageRequest{CreateMessageParams: mcp.CreateMessageParams{
 			Messages:  []mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.NewTextContent(req.GetString("prompt", ""))}},
 			MaxTokens: 100,

@@ -27,6 +27,9 @@ func getLinks(ctx context.Context, s *Session, a getLinksArgs) Result {
 	if len(links.Unresolved) > 0 {
 		sections = append(sections, linkList("Unresolved links:", links.Unresolved))
 	}
+	if len(links.Pending) > 0 {
+		sections = append(sections, linkList("Pending links (in suggestions that nobody has accepted yet, counted nowhere else):", links.Pending))
+	}
 	return text(strings.Join(sections, "\n\n"))
 }
 
@@ -39,7 +42,7 @@ func pathStrings(paths []bridge.Path) []string {
 }
 
 // maxLinks bounds each list of links, in bytes.
-const maxLinks = maxOutput/3 - 200
+const maxLinks = maxOutput/4 - 200
 
 func linkList(title string, items []string) string {
 	lines := make([]string, 0, len(items)+2)
