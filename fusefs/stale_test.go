@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +51,19 @@ func sized(r *rand.Rand) string {
 	}
 }
 
+// changes is how many changes are made: 1000, or what FUSEFS_CHANGES says.
+func changes(t *testing.T) int {
+	env := os.Getenv("FUSEFS_CHANGES")
+	if env == "" {
+		return 1000
+	}
+	n, err := strconv.Atoi(env)
+	if err != nil {
+		t.Fatalf("FUSEFS_CHANGES: %v", err)
+	}
+	return n
+}
+
 // TestNothingStale makes random changes under processes that read all the time.
 // After each change the mount shows it; at no time do readers see a mixture.
 func TestNothingStale(t *testing.T) {
@@ -68,7 +83,7 @@ func TestNothingStale(t *testing.T) {
 	wait := m.startReaders(t, 3)
 	a := m.agent(t, "F")
 	next := len(notes)
-	for i := range 1000 {
+	for i := range changes(t) {
 		names := slices.Sorted(maps.Keys(notes))
 		name := names[r.IntN(len(names))]
 		switch op := r.IntN(10); {
