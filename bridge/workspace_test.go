@@ -301,12 +301,12 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(got) != "{[Notes/B.md Notes/C.md] [Notes/B.md] [Gone]}" {
+	if fmt.Sprint(got) != "{[Notes/B.md Notes/C.md] [Notes/B.md] [Gone] []}" {
 		t.Errorf("links %v", got)
 	}
 	f.Person("Notes/C.md", "nothing\n")
 	f.Person("Notes/Gone.md", "here now\n")
-	if got, err = f.Links(t.Context(), "Notes/A.md"); err != nil || fmt.Sprint(got) != "{[Notes/B.md] [Notes/B.md Notes/Gone.md] []}" {
+	if got, err = f.Links(t.Context(), "Notes/A.md"); err != nil || fmt.Sprint(got) != "{[Notes/B.md] [Notes/B.md Notes/Gone.md] [] []}" {
 		t.Errorf("links after changes %v, %v", got, err)
 	}
 }
