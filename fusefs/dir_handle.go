@@ -50,16 +50,34 @@ func (h *dirHandle) load(ctx context.Context) syscall.Errno {
 		entries[i].Off = nameOffset(entries[i].Name)
 	}
 	slices.SortFunc(entries, func(a, b fuse.DirEntry) int { return cmp.Compare(a.Off, b.Off) })
-	h.entries, h.listed = entries, true
+	h.entries, h.listed = append(dots(h.dir), entries...), true
 	return 0
 }
 
-// nameOffset is the offset of a name in every listing: over 0, which is the
-// start, and small enough for a signed off_t.
+// Offsets of the names that every folder has; 0 is the start.
+const (
+	selfOffset = 1 + iota
+	parentOffset
+	firstOffset
+)
+
+// dots are the entries of a folder for itself and for its parent. That of the
+// root is outside of the mount, where only the kernel knows it.
+func dots(dir *fs.Inode) []fuse.DirEntry {
+	self := fuse.DirEntry{Name: ".", Mode: syscall.S_IFDIR, Ino: dir.StableAttr().Ino, Off: selfOffset}
+	above := fuse.DirEntry{Name: "..", Mode: syscall.S_IFDIR, Ino: self.Ino, Off: parentOffset}
+	if _, parent := dir.Parent(); parent != nil {
+		above.Ino = parent.StableAttr().Ino
+	}
+	return []fuse.DirEntry{self, above}
+}
+
+// nameOffset is the offset of a name in every listing, small enough for a
+// signed off_t.
 func nameOffset(name string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))
-	return h.Sum64()>>2 + 1
+	return h.Sum64()>>2 + firstOffset
 }
 
 // Seekdir goes behind the name whose offset is off, or to where it would be.

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
@@ -13,7 +14,7 @@ import (
 // names came and went, has every name that was there all the time, once.
 func TestListingGoesOnElsewhere(t *testing.T) {
 	handle := func(names ...string) *dirHandle {
-		return &dirHandle{list: func(context.Context) ([]fuse.DirEntry, syscall.Errno) {
+		return &dirHandle{dir: new(fs.Inode), list: func(context.Context) ([]fuse.DirEntry, syscall.Errno) {
 			var entries []fuse.DirEntry
 			for _, name := range names {
 				entries = append(entries, fuse.DirEntry{Name: name})

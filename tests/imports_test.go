@@ -35,7 +35,7 @@ var importRules = map[string]importRule{
 	},
 	"bridge/owner":                 {[]string{"golang.org/x/sys/unix"}, "locks and a socket; it knows nothing of what its owner serves"},
 	"bridge/links":                 {[]string{"gopkg.in/yaml.v3", "golang.org/x/text/..."}, "Obsidian's link rules are a function of names and texts"},
-	"bridge/vault":                 {[]string{"bridge", "diffwrap", "github.com/fsnotify/fsnotify", "github.com/google/renameio/v2", "golang.org/x/..."}, "the only place that knows fsnotify"},
+	"bridge/vault":                 {[]string{"bridge", "diffwrap", "github.com/fsnotify/fsnotify", "golang.org/x/..."}, "the only place that knows fsnotify"},
 	"bridge/store":                 {[]string{"bridge", "bridge/ycrdt", "go.etcd.io/bbolt", "go.etcd.io/bbolt/..."}, "the only place that knows bbolt"},
 	"bridge/store/storetest":       {[]string{"bridge", "bridge/ycrdt"}, "the suite that every store passes"},
 	"bridge/bridgetest":            {[]string{"bridge", "bridge/ycrdt", "diffwrap"}, "a workspace in memory for the tests of what sits above"},
@@ -51,12 +51,16 @@ var importRules = map[string]importRule{
 	"cmd/relayfs": {
 		[]string{
 			"bridge", "bridge/owner", "bridge/vault", "bridge/store", "diffwrap", "fusefs", "mcpserver",
-			"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml", "github.com/bmatcuk/doublestar/v4", "golang.org/x/...",
+			"cmd/relayfs/internal/quietinit",
+			"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/bmatcuk/doublestar/v4", "golang.org/x/...",
+			"github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg",
 		},
-		"wires everything",
+		"wires everything; the only place that draws on a terminal",
 	},
-	"tests":         {nil, "end-to-end tests drive the built binary; what they import is in test files"},
-	"tests/testsum": {nil, "a filter on the output of go test"},
+	"cmd/relayfs/internal/quietinit": {nil, "it must be initialised before everything that asks the terminal"},
+	"tests":                          {nil, "end-to-end tests drive the built binary; what they import is in test files"},
+	"tests/bench/mount":              {nil, "it measures a mount through the kernel, as programs use it"},
+	"tests/testsum":                  {nil, "a filter on the output of go test"},
 }
 
 // listedPackage is what TestImports needs of `go list -json`.
