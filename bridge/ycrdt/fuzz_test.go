@@ -29,6 +29,20 @@ func checkFirst(t *testing.T, update []byte) {
 	}
 }
 
+// hasTornValue reports whether a key of d has an overwritten value that is not
+// deleted; see checker.torn.
+func hasTornValue(d *Doc) bool {
+	s := d.store
+	for i := range s.entries {
+		for r := s.entries[i].head; r != 0; r = s.items[r].left {
+			if it := &s.items[r]; it.right != 0 && !it.deleted() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func FuzzApplyUpdate(f *testing.F) {
 	seedUpdates(f)
 	f.Fuzz(func(t *testing.T, update []byte) {
@@ -51,14 +65,15 @@ func FuzzApplyUpdate(f *testing.F) {
 		d.ToJSON()
 		// Applying it again changes nothing, and a copy is equal. (What waits may
 		// overlap with what is there; merging cuts it then, as Yjs does, and the
-		// copy need not wait.)
+		// copy need not wait. And it deletes what is left of a torn value.)
 		apply(t, d, update)
 		if !bytes.Equal(d.EncodeStateAsUpdate(nil), state) {
 			t.Errorf("applied twice:\n got %x\nwant %x", d.EncodeStateAsUpdate(nil), state)
 		}
 		other := NewDoc(Options{ClientID: 2})
 		apply(t, other, state)
-		if d.store.pending.size() == 0 && !other.Snapshot().Equal(d.Snapshot()) {
+		got, want := other.Snapshot(), d.Snapshot()
+		if d.store.pending.size() == 0 && !got.Equal(want) && !(hasTornValue(d) && got.Contains(want)) {
 			t.Error("a copy has another snapshot")
 		}
 		// The document can still be edited.

@@ -12,11 +12,18 @@ import (
 // without a document. Where structs between two updates are missing, the
 // result says so with a Skip struct, and a document that applies it waits for
 // them. The error wraps [ErrMalformed] or is [ErrUpdateV2].
+//
+// The clients of an update may come in any order. (The mergeUpdates of Yjs
+// relies on the highest client coming first; it loses structs of updates that
+// others wrote in another order, or writes a client twice.)
 func MergeUpdates(updates ...[]byte) ([]byte, error) {
-	for _, update := range updates {
-		if _, err := scanUpdate(update); err != nil {
+	sorted := make([][]byte, len(updates))
+	for i, update := range updates {
+		u, err := scanUpdate(update)
+		if err != nil {
 			return nil, err
 		}
+		sorted[i] = u.sorted()
 	}
 	switch len(updates) {
 	case 0:
@@ -24,7 +31,7 @@ func MergeUpdates(updates ...[]byte) ([]byte, error) {
 	case 1:
 		return slices.Clone(updates[0]), nil
 	}
-	return mergeScanned(updates), nil
+	return mergeScanned(sorted), nil
 }
 
 // DiffUpdate returns the part of an update that a peer with the given encoded
@@ -88,7 +95,8 @@ func diffScanned(update []byte, have StateVector) []byte {
 	return e.finish(ds)
 }
 
-// mergeScanned is MergeUpdates for two or more checked updates.
+// mergeScanned is MergeUpdates for two or more checked updates that each have
+// their sections highest client first.
 func mergeScanned(updates [][]byte) []byte {
 	m := merger{}
 	var live []*updateReader

@@ -242,6 +242,7 @@ type section struct {
 	clock  uint64
 	count  uint64
 	off    int // of the first struct
+	end    int // offset behind the last struct
 }
 
 // A scannedUpdate is an update that has been checked as a whole. Nothing in it
@@ -284,13 +285,14 @@ func scanUpdate(update []byte) (*scannedUpdate, error) {
 
 func (u *scannedUpdate) scanSection(r *structReader) {
 	r.section()
-	sec := section{r.client, r.clock, r.left, r.Offset()}
+	sec := section{client: r.client, clock: r.clock, count: r.left, off: r.Offset()}
 	u.structs += int(r.left)
 	var w wireStruct
 	for r.left > 0 && r.Err() == nil {
 		r.next(&w)
 		u.content += w.content.len()
 	}
+	sec.end = r.Offset()
 	u.sections = append(u.sections, sec)
 }
 
@@ -303,6 +305,24 @@ func (u *scannedUpdate) sortSections(r *lib0.Reader) {
 			r.Fail(errSections)
 		}
 	}
+}
+
+// sorted returns the update with its sections highest client first, which is
+// how Yjs writes them, though it reads any order.
+func (u *scannedUpdate) sorted() []byte {
+	if slices.IsSortedFunc(u.sections, func(a, b section) int { return cmp.Compare(a.off, b.off) }) {
+		return u.data
+	}
+	out := lib0.AppendUint(make([]byte, 0, len(u.data)), uint64(len(u.sections)))
+	behind := 0
+	for _, sec := range u.sections {
+		out = lib0.AppendUint(out, sec.count)
+		out = lib0.AppendUint(out, uint64(sec.client))
+		out = lib0.AppendUint(out, sec.clock)
+		out = append(out, u.data[sec.off:sec.end]...)
+		behind = max(behind, sec.end)
+	}
+	return append(out, u.data[behind:]...)
 }
 
 // isUpdateV2 reports whether data has the frame of a V2 update: a zero byte,

@@ -203,6 +203,47 @@ func TestVectorPending(t *testing.T) {
 	}
 }
 
+// TestMergeOfUnsortedUpdates merges updates whose clients come in the order in
+// which no Yjs writes them.
+func TestMergeOfUnsortedUpdates(t *testing.T) {
+	low, high := wire(1, 1, 0, 4, 1, "t", "ab"), wire(1, 903, 0, 4, 1, "t", "x")
+	lowLater := wire(1, 1, 2, byte(0x84), 1, 1, "c")
+	unsorted, sorted := wire(2, low, high, 1, 1, 1, 0, 1), wire(2, high, low, 0)
+	later := wire(2, lowLater, high, 0)
+	want := wire(2, high, 2, 1, 0, 4, 1, "t", "ab", byte(0x84), 1, 1, "c", 1, 1, 1, 0, 1)
+	for name, updates := range map[string][][]byte{
+		"both unsorted":   {unsorted, later},
+		"newer one first": {later, unsorted},
+		"one more sorted": {sorted, unsorted, later},
+	} {
+		merged, err := MergeUpdates(updates...)
+		if err != nil || !bytes.Equal(merged, want) {
+			t.Errorf("%s: %x, %v, want %x", name, merged, err, want)
+		}
+		d := NewDoc(Options{ClientID: 2})
+		apply(t, d, merged)
+		if got := d.Text("t").String(); got != "bcx" {
+			t.Errorf("%s: text is %q", name, got)
+		}
+	}
+}
+
+// TestVectorTornValue deletes one unit of a map value that has four, and then
+// overwrites the rest: as in Yjs, the unit before the deleted one stays.
+func TestVectorTornValue(t *testing.T) {
+	d := NewDoc(Options{ClientID: 9})
+	apply(t, d, wire(1, 1, 1, 0, 0x24, 1, "m", "k", "abcd", 1, 1, 1, 1, 1))
+	apply(t, d, wire(1, 1, 2, 0, byte(0xa8), 1, 3, 1, []byte{119}, "new", 0))
+	verify(t, d)
+	if !hasTornValue(d) {
+		t.Error("the value is not torn")
+	}
+	if got, _ := d.Map("m").Get("k"); got != "new" {
+		t.Errorf("value is %v", got)
+	}
+	wantHex(t, "state", d.EncodeStateAsUpdate(nil), "02010200a801030177036e65770201002401016d016b0161a10100030101010103")
+}
+
 func TestVectorTransaction(t *testing.T) {
 	other := NewDoc(Options{ClientID: 1})
 	other.Transact(nil, func(tx *Txn) { other.Text("contents").Insert(tx, 0, "ab") })
