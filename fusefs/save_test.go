@@ -160,9 +160,10 @@ os.pwrite(fd, text, 0); os.ftruncate(fd, len(text)); os.fsync(fd); os.close(fd)`
 
 const nano = `
 text=$(printf 'from nano ')
-tmux -L "$SOCKET" -f /dev/null new-session -d -x 80 -y 24 'nano Note.md; tmux -L "'$SOCKET'" wait-for -S done'
-for i in $(seq 100); do tmux -L "$SOCKET" capture-pane -p | grep -q 'Tide table' && break; sleep 0.05; done
-tmux -L "$SOCKET" send-keys "$text" C-o Enter C-x
+tmux -L "$SOCKET" -f /dev/null new-session -d -s hold 'sleep 60' # the server ends with its last session
+tmux -L "$SOCKET" new-session -d -s nano -x 80 -y 24 'nano Note.md; tmux -L "'$SOCKET'" wait-for -S done'
+for i in $(seq 100); do tmux -L "$SOCKET" capture-pane -p -t nano | grep -q 'Tide table' && break; sleep 0.05; done
+tmux -L "$SOCKET" send-keys -t nano "$text" C-o Enter C-x
 tmux -L "$SOCKET" wait-for done; tmux -L "$SOCKET" kill-server 2>/dev/null; true`
 
 // TestSaves runs each program on a plain folder and on the mount: exit code,
