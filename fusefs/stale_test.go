@@ -36,8 +36,12 @@ while not os.path.exists('stop.md'):
             if name not in held and len(held) < 8: held[name] = os.open(name, os.O_RDONLY)
         except FileNotFoundError: pass
     for name, fd in held.items():
-        # A read at the moment of the change may be torn, as on a disk; the next one is not.
-        if not whole(os.pread(fd, 1 << 20, 0)): time.sleep(0.1); check(name, 'descriptor', os.pread(fd, 1 << 20, 0))
+        # A read at the moment of a change may be torn, as on a disk; one after it is not, and changes are rare
+        # enough that one of a few falls between two of them.
+        for _ in range(5):
+            if whole(os.pread(fd, 1 << 20, 0)): break
+            time.sleep(0.1)
+        else: check(name, 'descriptor', os.pread(fd, 1 << 20, 0))
 print('ok', seen)
 `
 
