@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -138,19 +139,9 @@ func newRunIndex(runs []ycrdt.Run) runIndex {
 		pos += r.Len
 	}
 	for _, placed := range index {
-		slices.SortFunc(placed, func(x, y placedRun) int { return cmpClock(x.clock, y.clock) })
+		slices.SortFunc(placed, func(x, y placedRun) int { return cmp.Compare(x.clock, y.clock) })
 	}
 	return index
-}
-
-func cmpClock(x, y uint64) int {
-	switch {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	}
-	return 0
 }
 
 // appendShared adds the pieces of run r, which lies at pos in its own state,
@@ -159,7 +150,7 @@ func (index runIndex) appendShared(spans []span, r ycrdt.Run, pos int) []span {
 	placed := index[r.ID.Client]
 	end := r.ID.Clock + uint64(r.Len)
 	i, _ := slices.BinarySearchFunc(placed, r.ID.Clock, func(p placedRun, clock uint64) int {
-		return cmpClock(p.clock+uint64(p.n)-1, clock)
+		return cmp.Compare(p.clock+uint64(p.n)-1, clock)
 	})
 	for ; i < len(placed) && placed[i].clock < end; i++ {
 		p := placed[i]
