@@ -77,7 +77,8 @@ func runProgram(ctx context.Context, q queue, sel selector, in, out *os.File) er
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m := newReviewModel(sel, painter{colour(out)}, reviewCommands{ctx, q, reviewer()})
-	final, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen()).Run()
+	// Signals end ctx (main.go). bubbletea's own handler beside it would deadlock: it sends to a loop that ctx has already ended.
+	final, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen()).Run()
 	if errors.Is(err, tea.ErrInterrupted) || errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
 		err = nil // every decision made is kept
 	}
