@@ -5,21 +5,40 @@
 //	N passed, N failed
 //
 // It exits 1 if anything failed, and also if nothing was run.
+//
+// A test whose result comes twice was run again; the second result counts, and a
+// test that passed only then is listed as flaky. Which tests to run again is what
+//
+//	testsum -again <EVENTS
+//
+// prints: a line "package<TAB>pattern for -run" for each package in which tests
+// failed. What a second run would hide (a data race, a panic) is not among them.
 package main
 
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 )
 
 func main() {
-	s := newSummary(os.Stdout)
+	again := flag.Bool("again", false, "print which of the failed tests are worth a second run")
+	flag.Parse()
+	out := io.Writer(os.Stdout)
+	if *again {
+		out = io.Discard
+	}
+	s := newSummary(out)
 	if err := s.read(os.Stdin); err != nil {
 		fmt.Fprintf(os.Stderr, "testsum: %v\n", err)
 		os.Exit(1)
+	}
+	if *again {
+		fmt.Print(s.again())
+		return
 	}
 	if !s.finish() {
 		os.Exit(1)

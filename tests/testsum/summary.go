@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -16,7 +17,9 @@ type summary struct {
 	out     io.Writer
 	output  map[testID][]string // of what has not ended yet
 	result  map[testID]string   // "pass", "fail", "skip"
-	order   []testID            // of result
+	order   []testID            // of result, each once
+	flaky   []testID            // failed, and passed when run again
+	fatal   map[testID]bool     // failed in a way that no second run may hide
 	skipped []string
 	builds  map[string][]string // compiler output by import path
 }
@@ -26,6 +29,7 @@ func newSummary(out io.Writer) *summary {
 		out:    out,
 		output: make(map[testID][]string),
 		result: make(map[testID]string),
+		fatal:  make(map[testID]bool),
 		builds: make(map[string][]string),
 	}
 }
@@ -44,10 +48,19 @@ func (s *summary) add(ev event) {
 
 // end records a result and prints what a person needs to know about it now.
 func (s *summary) end(id testID, ev event) {
-	s.result[id] = ev.Action
-	s.order = append(s.order, id)
 	lines := s.output[id]
 	delete(s.output, id)
+	before, known := s.result[id]
+	s.result[id] = ev.Action
+	if !known {
+		s.order = append(s.order, id)
+	}
+	if before == "fail" && ev.Action == "pass" && id.Test != "" {
+		s.flaky = append(s.flaky, id)
+	}
+	if ev.Action == "fail" && slices.ContainsFunc(lines, isFatal) {
+		s.fatal[topLevel(id)] = true
+	}
 	switch {
 	case ev.Action == "fail":
 		lines = append(slices.Clone(s.builds[ev.FailedBuild]), lines...)
@@ -57,6 +70,33 @@ func (s *summary) end(id testID, ev event) {
 	case ev.Action == "pass" && id.Test == "":
 		fmt.Fprintf(s.out, "ok  \t%s\t%.1fs\n", id.Package, ev.Elapsed)
 	}
+}
+
+// isFatal says whether a line of a test's output tells of a bug that need not
+// show itself again.
+func isFatal(line string) bool {
+	return strings.Contains(line, "DATA RACE") || strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:")
+}
+
+// topLevel is the test that a subtest belongs to.
+func topLevel(id testID) testID {
+	top, _, _ := strings.Cut(id.Test, "/")
+	return testID{id.Package, top}
+}
+
+// again lists the failed tests that are worth a second run, a line per package.
+func (s *summary) again() string {
+	tests := make(map[string][]string)
+	for _, id := range s.order {
+		if s.result[id] == "fail" && id.Test != "" && id == topLevel(id) && !s.fatal[id] {
+			tests[id.Package] = append(tests[id.Package], id.Test)
+		}
+	}
+	var out strings.Builder
+	for _, pkg := range slices.Sorted(maps.Keys(tests)) {
+		fmt.Fprintf(&out, "%s\t^(%s)$\n", pkg, strings.Join(tests[pkg], "|"))
+	}
+	return out.String()
 }
 
 // skipReason finds what t.Skip printed between the frame lines.
@@ -116,6 +156,9 @@ func (s *summary) finish() bool {
 	passed, failed := s.count()
 	for _, line := range s.skipped {
 		fmt.Fprintf(s.out, "skipped\t%s\n", line)
+	}
+	for _, id := range s.flaky {
+		fmt.Fprintf(s.out, "flaky\t%s %s: failed, and passed when run again\n", id.Package, id.Test)
 	}
 	for _, id := range s.order {
 		if s.result[id] == "fail" {

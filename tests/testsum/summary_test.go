@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"testing"
 )
@@ -56,6 +57,18 @@ func TestSummary(t *testing.T) {
 			ok:   true,
 			want: []string{"skipped\tTestA: a_test.go:9: no /dev/fuse\n", "1 passed, 0 failed\n"},
 		},
+		{
+			name: "a test that passes when run again is flaky, not failed",
+			events: `{"Action":"fail","Package":"p","Test":"TestA/one"}
+{"Action":"fail","Package":"p","Test":"TestA"}
+{"Action":"pass","Package":"p","Test":"TestB"}
+{"Action":"fail","Package":"p"}
+{"Action":"pass","Package":"p","Test":"TestA/one"}
+{"Action":"pass","Package":"p","Test":"TestA"}
+{"Action":"pass","Package":"p"}`,
+			ok:   true,
+			want: []string{"flaky\tp TestA/one: failed, and passed when run again\n", "2 passed, 0 failed\n"},
+		},
 		{name: "nothing run is not well", events: `{"Action":"skip","Package":"p"}`, want: []string{"0 passed, 0 failed\n"}},
 	}
 	for _, tt := range tests {
@@ -77,5 +90,26 @@ func TestSummary(t *testing.T) {
 				rest = after
 			}
 		})
+	}
+}
+
+func TestAgain(t *testing.T) {
+	events := `{"Action":"fail","Package":"q","Test":"TestQ"}
+{"Action":"fail","Package":"p","Test":"TestA/one"}
+{"Action":"fail","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Test":"TestRace","Output":"WARNING: DATA RACE\n"}
+{"Action":"fail","Package":"p","Test":"TestRace"}
+{"Action":"output","Package":"p","Test":"TestPanic/sub","Output":"panic: index out of range\n"}
+{"Action":"fail","Package":"p","Test":"TestPanic/sub"}
+{"Action":"fail","Package":"p","Test":"TestPanic"}
+{"Action":"pass","Package":"p","Test":"TestB"}
+{"Action":"fail","Package":"p","Test":"TestC"}
+{"Action":"fail","Package":"p"}`
+	s := newSummary(io.Discard)
+	if err := s.read(strings.NewReader(events)); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.again(), "p\t^(TestA|TestC)$\nq\t^(TestQ)$\n"; got != want {
+		t.Errorf("again() = %q, want %q", got, want)
 	}
 }
