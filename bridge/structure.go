@@ -89,35 +89,35 @@ func (w *Workspace) Mkdir(ctx context.Context, p Path, origin any) error {
 }
 
 // Rename moves a note, file or folder within its Folder. It replaces an existing
-// file only when replace is set. ErrNeedsReview unless the workspace's structure
+// file only when o.Replace is set. ErrNeedsReview unless the workspace's structure
 // policy is direct; ErrConflict if something other than a file is in the way.
-func (w *Workspace) Rename(ctx context.Context, oldPath, newPath Path, replace bool, origin any) error {
+func (w *Workspace) Rename(ctx context.Context, oldPath, newPath Path, o Restructure) (Restructured, error) {
 	if err := w.mayRestructure("rename", oldPath); err != nil {
-		return err
+		return Restructured{}, err
 	}
 	defer w.inflight.Done()
 	n, err := w.find("rename", oldPath)
 	if err != nil {
-		return err
+		return Restructured{}, err
 	}
 	_, s, err := w.structureAt("rename", newPath)
 	if err != nil {
-		return err
+		return Restructured{}, err
 	}
 	oldFolder, oldRel := oldPath.Split()
 	newFolder, newRel := newPath.Split()
 	if oldFolder != newFolder || oldRel == "" {
-		return &Error{"rename", oldPath, errors.ErrUnsupported}
+		return Restructured{}, &Error{"rename", oldPath, errors.ErrUnsupported}
 	}
 	if kindOf(newPath.Base(), n.kind == KindDir) != n.kind {
-		return &Error{"rename", newPath, ErrNotNote}
+		return Restructured{}, &Error{"rename", newPath, ErrNotNote}
 	}
 	unlock := w.lockNotes(n)
 	defer unlock()
-	if err := s.Rename(ctx, oldRel, newRel, replace); err != nil {
-		return wrapError("rename", oldPath, err)
+	if err := s.Rename(ctx, oldRel, newRel, o.Replace); err != nil {
+		return Restructured{}, wrapError("rename", oldPath, err)
 	}
-	return w.renamed(n, oldPath, newPath, origin)
+	return Restructured{}, w.renamed(n, oldPath, newPath, o.Origin)
 }
 
 func (w *Workspace) renamed(n *node, oldPath, newPath Path, origin any) error {
@@ -136,30 +136,30 @@ func (w *Workspace) renamed(n *node, oldPath, newPath Path, origin any) error {
 // Remove takes a note, a file or an empty folder away, recoverably where the
 // source has a place for that. ErrNeedsReview unless the workspace's structure
 // policy is direct.
-func (w *Workspace) Remove(ctx context.Context, p Path, origin any) error {
+func (w *Workspace) Remove(ctx context.Context, p Path, o Restructure) (Restructured, error) {
 	if err := w.mayRestructure("remove", p); err != nil {
-		return err
+		return Restructured{}, err
 	}
 	defer w.inflight.Done()
 	n, err := w.find("remove", p)
 	if err != nil {
-		return err
+		return Restructured{}, err
 	}
 	_, s, err := w.structureAt("remove", p)
 	if err != nil {
-		return err
+		return Restructured{}, err
 	}
 	unlock := w.lockNotes(n)
 	defer unlock()
 	_, rel := p.Split()
 	if err := s.Remove(ctx, rel); err != nil {
-		return wrapError("remove", p, err)
+		return Restructured{}, wrapError("remove", p, err)
 	}
 	w.treeMu.Lock()
 	w.drop(n)
 	w.treeMu.Unlock()
-	w.events.publish(Event{Kind: EventRemoved, Path: p, Dir: n.kind == KindDir, ViewChanged: true, Origin: origin})
-	return nil
+	w.events.publish(Event{Kind: EventRemoved, Path: p, Dir: n.kind == KindDir, ViewChanged: true, Origin: o.Origin})
+	return Restructured{}, nil
 }
 
 // mayRestructure checks the policy and begins an operation.

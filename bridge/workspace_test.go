@@ -202,10 +202,10 @@ func TestCreate(t *testing.T) {
 func TestStructurePolicy(t *testing.T) {
 	files := map[string]string{plan: "x\n", "Notes/b.md": "b\n"}
 	f := bridgetest.New(t, files)
-	if err := f.Workspace.Rename(t.Context(), plan, "Notes/c.md", false, nil); !errors.Is(err, bridge.ErrNeedsReview) {
+	if _, err := f.Workspace.Rename(t.Context(), plan, "Notes/c.md", bridge.Restructure{}); !errors.Is(err, bridge.ErrNeedsReview) {
 		t.Errorf("rename in suggest mode: %v", err)
 	}
-	if err := f.Remove(t.Context(), plan, nil); !errors.Is(err, bridge.ErrNeedsReview) {
+	if _, err := f.Remove(t.Context(), plan, bridge.Restructure{}); !errors.Is(err, bridge.ErrNeedsReview) {
 		t.Errorf("remove in suggest mode: %v", err)
 	}
 	f = bridgetest.New(t, files, func(o *bridge.Options) { o.Structure = bridge.StructureDirect })
@@ -213,7 +213,7 @@ func TestStructurePolicy(t *testing.T) {
 	if err := f.Mkdir(t.Context(), "Notes/sub", nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Workspace.Rename(t.Context(), plan, "Notes/sub/c.md", false, nil); err != nil {
+	if _, err := f.Workspace.Rename(t.Context(), plan, "Notes/sub/c.md", bridge.Restructure{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Open(t.Context(), plan); !errors.Is(err, fs.ErrNotExist) {
@@ -223,7 +223,7 @@ func TestStructurePolicy(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Author != "ann" {
 		t.Errorf("suggestions did not move with the note: %+v, %v", list, err)
 	}
-	if err := f.Remove(t.Context(), "Notes/b.md", nil); err != nil {
+	if _, err := f.Remove(t.Context(), "Notes/b.md", bridge.Restructure{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Stat(t.Context(), "Notes/b.md"); !errors.Is(err, fs.ErrNotExist) {

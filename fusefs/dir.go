@@ -221,7 +221,8 @@ func (d *Dir) Rmdir(ctx context.Context, name string) syscall.Errno {
 	}
 	ctx = context.WithoutCancel(ctx)
 	t.settleParked(ctx, p) // what was unlinked a moment ago is really gone now
-	return t.errno("rmdir", p, t.ws.Remove(ctx, p, t))
+	_, err = t.ws.Remove(ctx, p, t.restructuring(ctx))
+	return t.errno("rmdir", p, err)
 }
 
 // Link is refused: a document has one name. Programs fall back to a rename.

@@ -185,7 +185,7 @@ func (t *tree) writeOf(doc uint64, by process, from image, first bool, text stri
 	if len(shown) > 0 {
 		w = asWrite(shown, text)
 	}
-	w.By = bridge.Author{Name: t.author, Session: "mount-" + strconv.Itoa(by.session)}
+	w.By = t.authorOf(by)
 	return w
 }
 
@@ -372,4 +372,9 @@ func (f *File) untilCommit(now time.Time) (wait time.Duration, due bool) {
 		}
 	}
 	return b.touched.Add(limit).Sub(now), true
+}
+
+// authorOf is who a process's changes are by.
+func (t *tree) authorOf(p process) bridge.Author {
+	return bridge.Author{Name: t.author, Session: "mount-" + strconv.Itoa(p.session)}
 }

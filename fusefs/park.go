@@ -25,6 +25,7 @@ type parking struct {
 	image  image       // what it showed
 	target bridge.Path // where it was renamed to, "" if unlinked or out of the workspace
 	why    string
+	by     bridge.Restructure // who did it
 	timer  *time.Timer
 }
 
@@ -48,7 +49,7 @@ func (t *tree) park(ctx context.Context, p bridge.Path, f *File, target bridge.P
 		return err
 	}
 	f.mu.Lock()
-	pk := &parking{doc: f.doc, image: f.image, target: target, why: why}
+	pk := &parking{doc: f.doc, image: f.image, target: target, why: why, by: t.restructuring(ctx)}
 	if f.buf != nil {
 		pk.image = f.buf.from
 	}
@@ -104,12 +105,14 @@ func (t *tree) restructure(ctx context.Context, p bridge.Path, pk *parking) erro
 		return &bridge.Error{Op: "remove", Path: p, Err: bridge.ErrNeedsReview}
 	}
 	if pk.why == whyUnlinked {
-		return t.ws.Remove(ctx, p, t)
+		_, err := t.ws.Remove(ctx, p, pk.by)
+		return err
 	}
 	if pk.target == "" {
 		return &bridge.Error{Op: "rename", Path: p, Err: syscall.EXDEV}
 	}
-	return t.ws.Rename(ctx, p, pk.target, false, t)
+	_, err := t.ws.Rename(ctx, p, pk.target, pk.by)
+	return err
 }
 
 const (
@@ -147,7 +150,8 @@ func (d *Dir) Unlink(ctx context.Context, name string) syscall.Errno {
 	case *File:
 		return t.unlinkNote(ctx, d, p, n)
 	case *Attachment:
-		return t.errno("unlink", p, t.ws.Remove(context.WithoutCancel(ctx), p, t))
+		_, err := t.ws.Remove(context.WithoutCancel(ctx), p, t.restructuring(ctx))
+		return t.errno("unlink", p, err)
 	}
 	return syscall.EISDIR
 }

@@ -169,6 +169,11 @@ func (t *tree) moveNote(ctx context.Context, m *move, f *File) syscall.Errno {
 	return t.moveReal(ctx, m)
 }
 
+// restructuring is how the process behind a request changes names.
+func (t *tree) restructuring(ctx context.Context) bridge.Restructure {
+	return bridge.Restructure{By: t.authorOf(t.procs.of(ctx)), Origin: t}
+}
+
 // moveReal changes the workspace, if its policy lets it.
 func (t *tree) moveReal(ctx context.Context, m *move) syscall.Errno {
 	if m.newPath == "" {
@@ -178,7 +183,9 @@ func (t *tree) moveReal(ctx context.Context, m *move) syscall.Errno {
 		return t.errno("rename", m.newPath, err)
 	}
 	t.settleParked(ctx, m.newPath)
-	if err := t.ws.Rename(ctx, m.oldPath, m.newPath, m.dst != nil, t); err != nil {
+	o := t.restructuring(ctx)
+	o.Replace = m.dst != nil
+	if _, err := t.ws.Rename(ctx, m.oldPath, m.newPath, o); err != nil {
 		return t.errno("rename", m.oldPath, err)
 	}
 	if over, ok := m.dst.(*File); ok {

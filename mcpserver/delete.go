@@ -1,6 +1,10 @@
 package mcpserver
 
-import "context"
+import (
+	"context"
+
+	"github.com/relayfs/relayfs/bridge"
+)
 
 type deleteArgs struct {
 	FilePath string `arg:"file_path" need:"true" doc:"Path of the document, or of an empty folder, to delete"`
@@ -12,7 +16,7 @@ func deleteNote(ctx context.Context, s *Session, a deleteArgs) Result {
 		return failure(err)
 	}
 	linking := s.linking(ctx, p)
-	if err := s.server.ws.Remove(ctx, p, s); err != nil {
+	if _, err := s.server.ws.Remove(ctx, p, bridge.Restructure{By: s.author(), Origin: s}); err != nil {
 		return failure(err)
 	}
 	s.forget(p)

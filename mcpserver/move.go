@@ -30,7 +30,7 @@ func move(ctx context.Context, s *Session, a moveArgs) Result {
 	if err := s.makeParents(ctx, to); err != nil {
 		return failure(err)
 	}
-	if err := s.server.ws.Rename(ctx, from, to, false, s); err != nil {
+	if _, err := s.server.ws.Rename(ctx, from, to, bridge.Restructure{By: s.author(), Origin: s}); err != nil {
 		return moveFailure(err, to)
 	}
 	s.moved(from, to)
