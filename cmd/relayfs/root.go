@@ -45,7 +45,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 	root.SetErr(e.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(
-		newMountCommand(e), newUnmountCommand(e), newGuardCommand(), newMCPCommand(e), newSuggestionsCommand(e),
+		newMountCommand(e), newUnmountCommand(e), newGuardCommand(), newMCPCommand(e), newSuggestionsCommand(e), newPageCommand(e),
 		newStatusCommand(e), newDoctorCommand(e), newVersionCommand(e),
 	)
 	return root

@@ -10,18 +10,18 @@ import (
 )
 
 // pieceKind is what becomes of a piece of text when a suggestion is accepted.
-type pieceKind int
+type pieceKind string
 
 const (
-	keptPiece pieceKind = iota
-	oldPiece
-	newPiece
+	keptPiece pieceKind = "kept"
+	oldPiece  pieceKind = "old"
+	newPiece  pieceKind = "new"
 )
 
 // piece is a run of text of one kind.
 type piece struct {
-	kind pieceKind
-	text string
+	Kind pieceKind `json:"kind"`
+	Text string    `json:"text"`
 }
 
 // pieces is the suggestion in its context, with what the old and the new text
@@ -37,7 +37,7 @@ func (s *suggestion) pieces() []piece {
 	list = append(list, piece{keptPiece, s.Old[at:]}, piece{keptPiece, s.After})
 	out := list[:0]
 	for _, p := range list {
-		if p.text != "" {
+		if p.Text != "" {
 			out = append(out, p)
 		}
 	}
@@ -60,15 +60,15 @@ const (
 func (p painter) text(list []piece) string {
 	var b strings.Builder
 	for _, x := range list {
-		text := printable(x.text)
+		text := printable(x.Text)
 		switch {
-		case x.kind == oldPiece && p.colour:
+		case x.Kind == oldPiece && p.colour:
 			b.WriteString(p.sgr(sgrOld, text))
-		case x.kind == newPiece && p.colour:
+		case x.Kind == newPiece && p.colour:
 			b.WriteString(p.sgr(sgrNew, text))
-		case x.kind == oldPiece:
+		case x.Kind == oldPiece:
 			b.WriteString("{--" + text + "--}")
-		case x.kind == newPiece:
+		case x.Kind == newPiece:
 			b.WriteString("{++" + text + "++}")
 		default:
 			b.WriteString(text)

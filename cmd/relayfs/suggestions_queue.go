@@ -43,6 +43,8 @@ type suggestion struct {
 	// contextLines more. Only where they were asked for.
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
+	// Pieces are it and its context as they are drawn; for the review page only.
+	Pieces []piece `json:"pieces,omitempty"`
 }
 
 func newSuggestion(s bridge.Suggestion) suggestion {

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/mcpserver"
+)
+
+// The review page is the queue of `relayfs suggestions` in a browser: three
+// static files, and the same JSON that an owner answers on its socket, below
+// /api. Notes are untrusted text, and so is every other page that the browser
+// has open, hence:
+//
+//   - the port is on loopback, and a request must name it as its Host, which a
+//     page that was rebound to this address by DNS does not;
+//   - /api wants a token that only the printed address has, behind the '#',
+//     where no server and no Referer header sees it;
+//   - the Content-Security-Policy lets only the page's own files run, and
+//     page.js puts text into the document as text, never as HTML.
+
+//go:embed page
+var pageFiles embed.FS
+
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// maxPageBody bounds a request to the page's API: ids of suggestions, or the
+// text that one becomes.
+const maxPageBody = 2 * bridge.MaxNote
+
+// pageFlags say where the page is served.
+type pageFlags struct {
+	queueFlags
+	addr string
+	open bool
+}
+
+func newPageCommand(e *env) *cobra.Command {
+	f := &pageFlags{}
+	cmd := &cobra.Command{
+		Use:   "review [SOURCE...]",
+		Short: "Review suggestions in a browser",
+		Long: `Review serves a page on this machine on which a person accepts, rejects and
+edits what is pending. It prints the page's address, which holds a secret, and
+serves until it is interrupted. In a terminal, 'relayfs suggestions review' does
+the same.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), e, args) },
+	}
+	cmd.Flags().StringVar(&f.addr, "listen", "127.0.0.1:0", "loopback address of the page; port 0 takes any that is free")
+	cmd.Flags().BoolVar(&f.open, "open", false, "open the page in the browser")
+	f.registerState(cmd)
+	f.log.register(cmd)
+	return cmd
+}
+
+func (f *pageFlags) run(ctx context.Context, e *env, sources []string) error {
+	host, _, err := net.SplitHostPort(f.addr)
+	if err != nil {
+		return usagef("--listen %q is not HOST:PORT", f.addr)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return usagef("--listen %s can be reached from other machines; the page is for this one: use 127.0.0.1, and an SSH tunnel from elsewhere", f.addr)
+	}
+	listener, err := net.Listen("tcp", f.addr)
+	if err != nil {
+		return &hintError{fmt.Errorf("--listen: %w", err), "choose another port; port 0 takes any that is free"}
+	}
+	defer listener.Close()
+	p := &page{token: rand.Text(), listener: listener}
+	show := func(ctx context.Context, q queue) error {
+		fmt.Fprintln(e.stdout, p.url())
+		if f.open {
+			if err := openBrowser(ctx, p.url()); err != nil {
+				fmt.Fprintf(e.stderr, "relayfs: the browser could not be opened: %v\n", err)
+			}
+		}
+		return p.serve(ctx, q)
+	}
+	info, err := findOwner(&f.workspaceFlags, sources)
+	if err != nil {
+		return err
+	}
+	if info != nil {
+		return show(ctx, remoteQueue{owner.NewClient(*info)})
+	}
+	return f.withSession(ctx, e, sources, func(s *session) error {
+		c := &control{ws: s.ws, mcp: mcpserver.New(s.ws, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.log})}
+		defer c.mcp.Close()
+		return s.serve(ctx, c, "review", func(ctx context.Context) error {
+			q, cancel := newLocalQueue(s.ws)
+			defer cancel()
+			return show(ctx, q)
+		})
+	})
+}
+
+// page serves the review page of one queue.
+type page struct {
+	token    string
+	listener net.Listener
+}
+
+// url is the page's address with the token behind the '#'.
+func (p *page) url() string {
+	return (&url.URL{Scheme: "http", Host: p.listener.Addr().String(), Path: "/", Fragment: p.token}).String()
+}
+
+// serve answers until ctx ends.
+func (p *page) serve(ctx context.Context, q queue) error {
+	srv := &http.Server{
+		Handler: p.handler(q), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx }, // requests that wait for a change end with it
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(p.listener) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("review page: %w", err)
+	case <-ctx.Done():
+	}
+	patience, cancel := context.WithTimeout(context.Background(), httpPatience)
+	defer cancel()
+	if srv.Shutdown(patience) != nil {
+		srv.Close()
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func (p *page) handler(q queue) http.Handler {
+	api := http.NewServeMux()
+	handleQueue(api, pageQueue{q})
+	static, err := fs.Sub(pageFiles, "page")
+	if err != nil {
+		panic(err) // the folder is compiled in
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/api/", http.StripPrefix("/api", p.authorize(http.MaxBytesHandler(api, maxPageBody))))
+	mux.Handle("/", http.FileServerFS(static))
+	return p.guard(mux)
+}
+
+// guard refuses requests that name another host, which is what a rebound page
+// sends, and tells the browser what the page may do.
+func (p *page) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", pagePolicy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		if !p.ours(r.Host) {
+			http.Error(w, "this page is served as "+p.listener.Addr().String()+" only", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// ours says whether host is an address of the page: its own, or localhost.
+func (p *page) ours(host string) bool {
+	_, port, err := net.SplitHostPort(p.listener.Addr().String())
+	return host == p.listener.Addr().String() || err == nil && host == net.JoinHostPort("localhost", port)
+}
+
+// authorize wants the token, and no other page as the origin.
+func (p *page) authorize(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if origin := r.Header.Get("Origin"); origin != "" {
+			u, err := url.Parse(origin)
+			if err != nil || u.Scheme != "http" || !p.ours(u.Host) {
+				http.Error(w, "another page may not ask", http.StatusForbidden)
+				return
+			}
+		}
+		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !ok || subtle.ConstantTimeCompare([]byte(token), []byte(p.token)) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "the page's address has changed: open the one that 'relayfs review' printed", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// pageQueue is a queue whose decisions are this machine's user's, whatever a
+// request says, and whose suggestions come with the pieces that the page draws.
+type pageQueue struct{ queue }
+
+func (q pageQueue) decide(ctx context.Context, r decideRequest) (outcome, error) {
+	r.By = reviewer()
+	return q.queue.decide(ctx, r)
+}
+
+func (q pageQueue) undo(ctx context.Context, r undoRequest) (outcome, error) {
+	r.By = reviewer()
+	return q.queue.undo(ctx, r)
+}
+
+func (q pageQueue) list(ctx context.Context, detailed bool) ([]suggestion, error) {
+	list, err := q.queue.list(ctx, detailed)
+	for i := range list {
+		list[i].Pieces = list[i].pieces()
+	}
+	return list, err
+}
+
+// openBrowser opens address with the desktop's own command.
+func openBrowser(ctx context.Context, address string) error {
+	name, args := "xdg-open", []string{address}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
+	}
+	return exec.CommandContext(ctx, name, args...).Start()
+}
