@@ -1,0 +1,190 @@
+package folderdoc
+
+import (
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// Create enters e, and the folders above it that have no entry, in one
+// transaction. An empty ID or Type is filled in. If something of the same kind
+// is at the path already, nothing changes but what that lacks, and Create
+// returns it: the caller adopts its ID. fs.ErrExist if something of another kind
+// is at the path or in its way.
+func (f *Folder) Create(e Entry, origin any) (Entry, error) {
+	if e.ID == "" {
+		e.ID = NewID()
+	}
+	if e.Type == "" {
+		e.Type, _ = TypeOf(e.Path)
+	}
+	err := f.change("create", e.Path, origin, func(tx *ycrdt.Txn) error {
+		entries := f.read(tx)
+		have, known := entries[e.Path]
+		addParents(entries)
+		derived := !known && entries[e.Path].Type == TypeFolder
+		if known && have.Type != e.Type || derived && e.Type != TypeFolder || !known && f.foreign(tx, e.Path) {
+			return fs.ErrExist
+		}
+		if known {
+			e = have
+			if _, complete := f.meta.GetIn(tx, key(e.Path)); complete {
+				return nil
+			}
+		}
+		if err := f.enterParents(tx, entries, e.Path); err != nil {
+			return err
+		}
+		return f.enter(tx, e.Path, e.Type == TypeMarkdown, e.ID, e.meta())
+	})
+	return e, err
+}
+
+// SetFile notes the new content of the attachment at p; fs.ErrNotExist if there
+// is none.
+func (f *Folder) SetFile(p, hash, mimetype string, syncTime int64, origin any) error {
+	return f.change("write", p, origin, func(tx *ycrdt.Txn) error {
+		e, ok := f.at(tx, p)
+		if !ok || e.Type == TypeFolder || e.Type == TypeMarkdown || e.Type == TypeCanvas {
+			return fs.ErrNotExist
+		}
+		e.Hash, e.Mimetype, e.SyncTime = hash, mimetype, syncTime
+		return f.enter(tx, p, false, e.ID, e.meta())
+	})
+}
+
+// enter writes one entry, the one in docs first.
+func (f *Folder) enter(tx *ycrdt.Txn, p string, markdown bool, id string, meta any) error {
+	if markdown {
+		if err := f.docs.Set(tx, key(p), id); err != nil {
+			return err
+		}
+	}
+	return f.meta.Set(tx, key(p), meta)
+}
+
+// enterParents gives the folders above p entries.
+func (f *Folder) enterParents(tx *ycrdt.Txn, entries map[string]Entry, p string) error {
+	var missing []string
+	for dir := parent(p); dir != ""; dir = parent(dir) {
+		e, known := entries[dir]
+		if known && e.Type != TypeFolder {
+			return fs.ErrExist
+		}
+		if e.ID == "" {
+			missing = append(missing, dir)
+		}
+	}
+	for _, dir := range slices.Backward(missing) {
+		if err := f.enter(tx, dir, false, "", Entry{ID: NewID(), Type: TypeFolder}.meta()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Rename moves what is at oldPath, with everything below it, in one transaction
+// in which every entry keeps its id. fs.ErrNotExist if nothing is there;
+// fs.ErrExist if newPath is taken by a folder, or by anything unless replace is
+// set; ErrPath for a folder that would move into itself.
+func (f *Folder) Rename(oldPath, newPath string, replace bool, origin any) error {
+	if CheckPath(newPath) != nil || below(oldPath, newPath) {
+		return &fs.PathError{Op: "rename", Path: newPath, Err: ErrPath}
+	}
+	if oldPath == newPath {
+		return nil
+	}
+	return f.change("rename", oldPath, origin, func(tx *ycrdt.Txn) error {
+		moving := f.entered(tx, oldPath)
+		if len(moving) == 0 {
+			return fs.ErrNotExist
+		}
+		if err := f.makeRoom(tx, newPath, replace); err != nil {
+			return err
+		}
+		entries := f.read(tx)
+		addParents(entries)
+		if err := f.enterParents(tx, entries, newPath); err != nil {
+			return err
+		}
+		for _, k := range moving {
+			p := strings.TrimPrefix(k, "/")
+			if err := f.copyEntry(tx, k, newPath+p[len(oldPath):]); err != nil {
+				return err
+			}
+		}
+		f.remove(tx, moving)
+		return nil
+	})
+}
+
+// makeRoom takes away a file at p.
+func (f *Folder) makeRoom(tx *ycrdt.Txn, p string, replace bool) error {
+	there := f.entered(tx, p)
+	if len(there) == 0 {
+		return nil
+	}
+	e, ok := f.at(tx, p)
+	isFolder := e.Type == TypeFolder || slices.ContainsFunc(there, func(k string) bool { return below(p, pathOf(k)) })
+	if isFolder || ok && !replace || f.foreign(tx, p) {
+		return fs.ErrExist
+	}
+	f.remove(tx, there)
+	return nil
+}
+
+// foreign says whether p has an entry that this version of the format does not
+// have, which is nobody's to overwrite.
+func (f *Folder) foreign(tx *ycrdt.Txn, p string) bool {
+	v, there := f.meta.GetIn(tx, key(p))
+	_, ok := readMeta(p, v)
+	return there && !ok
+}
+
+// copyEntry enters at p what key k holds. The value in filemeta_v0 stays as it
+// is, whatever else it has; one that is missing is made.
+func (f *Folder) copyEntry(tx *ycrdt.Txn, k, p string) error {
+	id, inDocs := f.docs.GetIn(tx, k)
+	meta, inMeta := f.meta.GetIn(tx, k)
+	docID, _ := id.(string)
+	if !inMeta {
+		meta = Entry{ID: docID, Type: TypeMarkdown}.meta()
+	}
+	return f.enter(tx, p, inDocs, docID, meta)
+}
+
+// entered are the keys, of either map, at p and below it, sorted.
+func (f *Folder) entered(tx *ycrdt.Txn, p string) []string {
+	found := make(map[string]bool)
+	for _, keys := range [][]string{f.meta.KeysIn(tx), f.docs.KeysIn(tx)} {
+		for _, k := range keys {
+			if q := pathOf(k); q != "" && (q == p || below(p, q)) {
+				found[k] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+func (f *Folder) remove(tx *ycrdt.Txn, keys []string) {
+	for _, k := range keys {
+		f.docs.Delete(tx, k)
+		f.meta.Delete(tx, k)
+	}
+}
+
+// Delete removes what is at p, with everything below it, in one transaction.
+// Content documents stay. fs.ErrNotExist if nothing is there.
+func (f *Folder) Delete(p string, origin any) error {
+	return f.change("remove", p, origin, func(tx *ycrdt.Txn) error {
+		keys := f.entered(tx, p)
+		if len(keys) == 0 {
+			return fs.ErrNotExist
+		}
+		f.remove(tx, keys)
+		return nil
+	})
+}

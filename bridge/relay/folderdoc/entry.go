@@ -1,0 +1,128 @@
+package folderdoc
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"unicode/utf8"
+)
+
+// ErrPath says that a path cannot be a key of a folder document.
+var ErrPath = errors.New("path cannot be in a shared folder")
+
+// Types of entries. What is neither a folder nor Markdown nor a canvas is an
+// attachment, kept by its hash.
+const (
+	TypeFolder   = "folder"
+	TypeMarkdown = "markdown"
+	TypeCanvas   = "canvas"
+	TypeImage    = "image"
+	TypePDF      = "pdf"
+	TypeAudio    = "audio"
+	TypeVideo    = "video"
+	TypeBase     = "base"
+	TypeFile     = "file"
+)
+
+// Entry is one thing that a shared folder holds.
+type Entry struct {
+	Path string // relative, '/'-separated, no leading slash
+	ID   string // a UUID; "" for a folder that is known by what lies below it only
+	Type string
+	// Of attachments only:
+	Mimetype string
+	Hash     string // SHA-256 of the bytes, lower-case hex
+	SyncTime int64  // Unix milliseconds
+}
+
+// fileTypes are the entry types of Relay by extension, with their MIME types.
+var fileTypes = map[string][2]string{
+	".md": {TypeMarkdown, "text/markdown"}, ".canvas": {TypeCanvas, "application/json"}, ".base": {TypeBase, "application/yaml"},
+	".png": {TypeImage, "image/png"}, ".jpg": {TypeImage, "image/jpeg"}, ".jpeg": {TypeImage, "image/jpeg"},
+	".gif": {TypeImage, "image/gif"}, ".svg": {TypeImage, "image/svg+xml"}, ".webp": {TypeImage, "image/webp"},
+	".bmp": {TypeImage, "image/bmp"}, ".avif": {TypeImage, "image/avif"}, ".pdf": {TypePDF, "application/pdf"},
+	".mp3": {TypeAudio, "audio/mpeg"}, ".wav": {TypeAudio, "audio/wav"}, ".m4a": {TypeAudio, "audio/mp4"},
+	".ogg": {TypeAudio, "audio/ogg"}, ".flac": {TypeAudio, "audio/flac"},
+	".mp4": {TypeVideo, "video/mp4"}, ".webm": {TypeVideo, "video/webm"}, ".mov": {TypeVideo, "video/quicktime"},
+	".mkv": {TypeVideo, "video/x-matroska"}, ".ogv": {TypeVideo, "video/ogg"},
+}
+
+// TypeOf is the entry type and MIME type of a file by its name.
+func TypeOf(name string) (typ, mimetype string) {
+	if t, ok := fileTypes[strings.ToLower(path.Ext(name))]; ok {
+		return t[0], t[1]
+	}
+	return TypeFile, "application/octet-stream"
+}
+
+// NewID is a random UUID (version 4), as entries have it.
+func NewID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// CheckPath says whether p can be a path of a shared folder: nil or ErrPath.
+func CheckPath(p string) error {
+	if !utf8.ValidString(p) || strings.Contains(p, "\x00") {
+		return ErrPath
+	}
+	for elem := range strings.SplitSeq(p, "/") {
+		if elem == "" || elem == "." || elem == ".." || len(elem) > 255 {
+			return ErrPath
+		}
+	}
+	return nil
+}
+
+// key is the map key of a checked path, and pathOf what a key stands for, ""
+// if it is none that anything can be served under.
+func key(p string) string { return "/" + p }
+
+func pathOf(key string) string {
+	p := strings.TrimPrefix(key, "/")
+	if CheckPath(p) != nil {
+		return ""
+	}
+	return p
+}
+
+func parent(p string) string { return p[:max(strings.LastIndexByte(p, '/'), 0)] }
+
+func below(dir, p string) bool { return strings.HasPrefix(p, dir+"/") }
+
+// readMeta reads a value of filemeta_v0. ok is false for one that this version
+// of the format does not have.
+func readMeta(p string, value any) (e Entry, ok bool) {
+	m, _ := value.(map[string]any)
+	e = Entry{Path: p}
+	e.ID, _ = m["id"].(string)
+	e.Type, _ = m["type"].(string)
+	e.Mimetype, _ = m["mimetype"].(string)
+	e.Hash, _ = m["hash"].(string)
+	e.SyncTime = int64(number(m["synctime"]))
+	return e, e.ID != "" && e.Type != "" && number(m["version"]) == 0
+}
+
+func number(v any) float64 {
+	switch v := v.(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	}
+	return 0
+}
+
+// meta is the value of filemeta_v0 for e.
+func (e Entry) meta() map[string]any {
+	m := map[string]any{"id": e.ID, "type": e.Type, "version": 0}
+	if e.Hash != "" {
+		m["hash"], m["mimetype"], m["synctime"] = e.Hash, e.Mimetype, float64(e.SyncTime)
+	}
+	return m
+}

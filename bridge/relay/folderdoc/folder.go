@@ -1,0 +1,128 @@
+package folderdoc
+
+import (
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// Names of the roots.
+const (
+	metaName   = "filemeta_v0"
+	docsName   = "docs"
+	configName = "folder_config"
+	nameKey    = "name"
+)
+
+// Folder is a folder document.
+type Folder struct {
+	doc        *ycrdt.Doc
+	docs, meta *ycrdt.Map
+	config     *ycrdt.Map
+}
+
+// Open looks at doc, which may be empty, as a folder document.
+func Open(doc *ycrdt.Doc) *Folder {
+	return &Folder{doc, doc.Map(docsName), doc.Map(metaName), doc.Map(configName)}
+}
+
+// Name is the folder's name, "" if the document does not tell.
+func (f *Folder) Name() string {
+	v, _ := f.config.Get(nameKey)
+	name, _ := v.(string)
+	return name
+}
+
+// SetName sets the folder's name.
+func (f *Folder) SetName(name string, origin any) {
+	f.doc.Transact(origin, func(tx *ycrdt.Txn) {
+		_ = f.config.Set(tx, nameKey, name) // a string always has a Yjs form
+	})
+}
+
+// List returns what the folder holds, sorted by path, folders included that
+// only the paths below them tell of.
+func (f *Folder) List() []Entry {
+	var entries map[string]Entry
+	// One transaction, which changes nothing, sees both maps in one state.
+	f.doc.Transact(nil, func(tx *ycrdt.Txn) { entries = f.read(tx) })
+	addParents(entries)
+	return slices.SortedFunc(maps.Values(entries), func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// Get returns the entry at path p, and whether there is one.
+func (f *Folder) Get(p string) (e Entry, ok bool) {
+	f.doc.Transact(nil, func(tx *ycrdt.Txn) { e, ok = f.at(tx, p) })
+	return e, ok
+}
+
+// read returns the entries of both maps by path.
+func (f *Folder) read(tx *ycrdt.Txn) map[string]Entry {
+	entries := make(map[string]Entry)
+	for _, keys := range [][]string{f.meta.KeysIn(tx), f.docs.KeysIn(tx)} {
+		for _, k := range keys {
+			p := pathOf(k)
+			if p == "" {
+				continue
+			}
+			if _, known := entries[p]; known && k != key(p) {
+				continue // the key with a slash is the one that counts
+			}
+			if e, ok := f.entry(tx, k); ok {
+				entries[p] = e
+			}
+		}
+	}
+	return entries
+}
+
+// at is the entry at path p, under whichever key.
+func (f *Folder) at(tx *ycrdt.Txn, p string) (Entry, bool) {
+	if e, ok := f.entry(tx, key(p)); ok {
+		return e, true
+	}
+	return f.entry(tx, p)
+}
+
+// entry reads key k of both maps: Markdown counts if docs has it, and what only
+// docs has is Markdown of an older client.
+func (f *Folder) entry(tx *ycrdt.Txn, k string) (Entry, bool) {
+	p := strings.TrimPrefix(k, "/")
+	docs, _ := f.docs.GetIn(tx, k)
+	id, inDocs := docs.(string)
+	inDocs = inDocs && id != ""
+	value, inMeta := f.meta.GetIn(tx, k)
+	if !inMeta {
+		return Entry{Path: p, ID: id, Type: TypeMarkdown}, inDocs
+	}
+	e, ok := readMeta(p, value)
+	return e, ok && (inDocs || e.Type != TypeMarkdown)
+}
+
+// addParents adds the folders that paths tell of. What lies below a file makes
+// a folder of it, so that nothing is out of reach.
+func addParents(entries map[string]Entry) {
+	for _, p := range slices.Collect(maps.Keys(entries)) {
+		for dir := parent(p); dir != ""; dir = parent(dir) {
+			if e, ok := entries[dir]; ok && e.Type == TypeFolder {
+				break
+			}
+			entries[dir] = Entry{Path: dir, Type: TypeFolder}
+		}
+	}
+}
+
+// change runs fn in one transaction.
+func (f *Folder) change(op, p string, origin any, fn func(tx *ycrdt.Txn) error) error {
+	err := CheckPath(p)
+	if err == nil {
+		f.doc.Transact(origin, func(tx *ycrdt.Txn) { err = fn(tx) })
+	}
+	if err != nil {
+		return &fs.PathError{Op: op, Path: p, Err: err}
+	}
+	return nil
+}
