@@ -9,6 +9,9 @@
 // A frame is one binary WebSocket message. It has a type: Sync, Awareness, Auth
 // or QueryAwareness. In Hocuspocus's framing the name of a document stands in
 // front, because one connection carries many, and there are more types.
+// relay-server's framing has more types as well, by which a client follows all
+// documents of a folder over one connection, and y-sweet's has an Echo, by which
+// a client learns that the server has applied what it sent.
 //
 // A sync frame is a step 1 ("this is what I have": a state vector), a step 2
 // ("this is what you lack": an update) or an update ("this has just changed").
@@ -24,6 +27,9 @@
 //	send(ysync.AppendStep1(nil, doc.EncodeStateVector()))
 //	for frame := range received {
 //		f, err := ysync.Decode(frame)
+//		if errors.Is(err, ysync.ErrUnknownType) {
+//			continue
+//		}
 //		if err != nil {
 //			return err
 //		}
@@ -42,5 +48,5 @@
 //
 // Every decoder checks its whole input before it returns, allocates no more
 // than a small multiple of its length, and reports errors that wrap
-// [ErrMalformed].
+// [ErrMalformed], or [ErrUnknownType] for a frame that peers should ignore.
 package ysync

@@ -27,6 +27,17 @@ const (
 	Pong               Type = 10
 )
 
+// The types of y-sweet and relay-server. Only Echo's value is that on the wire,
+// where Event to Subdocs are 4 to 8, as are others in Hocuspocus.
+const (
+	Echo         Type = wireEcho                 // Payload is to be sent back as it is
+	Event        Type = 0x100 | wireEvent        // Payload is a CBOR map
+	Subscribe    Type = 0x100 | wireSubscribe    // Names are types of events
+	Unsubscribe  Type = 0x100 | wireUnsubscribe  // Names are types of events
+	QuerySubdocs Type = 0x100 | wireQuerySubdocs // Names are documents
+	Subdocs      Type = 0x100 | wireSubdocs      // Payload is a CBOR map of snapshots
+)
+
 // A Step says what kind of sync frame a frame is.
 type Step uint64
 
@@ -43,9 +54,12 @@ type Frame struct {
 	Document string
 	// Step tells sync frames apart.
 	Step Step
-	// Payload holds the state vector or update of a sync frame, or the
-	// awareness update. It aliases the bytes that were decoded.
+	// Payload holds the state vector or update of a sync frame, the awareness
+	// update, or what Echo, Event and Subdocs carry. It aliases the bytes that
+	// were decoded.
 	Payload []byte
+	// Names holds the documents or types of events that a frame names.
+	Names []string
 	// Auth tells auth frames apart.
 	Auth AuthKind
 	// Text is the reason or scope of an auth frame, the token that is presented,
@@ -61,33 +75,44 @@ type AuthKind int
 
 const (
 	PermissionDenied AuthKind = iota + 1
-	Authenticated             // Hocuspocus; Text is "read-write" or "readonly"
+	Authenticated             // Text is "read-write" or "readonly" in Hocuspocus, else empty
 	Token                     // Hocuspocus; a client presents one, a server asks for one
 )
 
-// Decode reads a frame of y-websocket. Types that it does not know are an
-// error; bytes after the frame are ignored.
+// Decode reads a frame of y-websocket, y-sweet or relay-server. Bytes after the
+// frame are ignored. The error wraps [ErrMalformed] or [ErrUnknownType].
 func Decode(frame []byte) (Frame, error) {
 	r := reader{buf: frame}
-	f := Frame{Type: Type(r.uint("type"))}
+	wire := r.uint("type")
+	f := Frame{Type: Type(wire)}
 	switch f.Type {
 	case Sync:
 		f.readSync(&r)
 	case AwarenessState:
 		f.Payload = r.bytes("awareness update")
 	case Auth:
-		if kind := r.uint("auth kind"); kind != 0 && r.err == nil {
-			r.fail(fmt.Sprintf("auth kind %d", kind))
-		}
-		f.Auth, f.Text = PermissionDenied, r.text("reason")
+		f.readPermission(&r)
 	case QueryAwareness:
 	default:
-		r.fail(fmt.Sprintf("type %d", f.Type))
+		f.readRelay(&r, wire)
 	}
 	if r.err != nil {
 		return Frame{}, r.err
 	}
 	return f, nil
+}
+
+// readPermission reads the rest of an auth frame. y-protocols knows refusals
+// only; yrs, on which y-sweet and relay-server stand, writes grants too.
+func (f *Frame) readPermission(r *reader) {
+	switch kind := r.uint("auth kind"); kind {
+	case 0:
+		f.Auth, f.Text = PermissionDenied, r.text("reason")
+	case 1:
+		f.Auth = Authenticated
+	default:
+		r.fail(fmt.Sprintf("auth kind %d", kind))
+	}
 }
 
 func (f *Frame) readSync(r *reader) {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -37,6 +38,7 @@ func TestFramesOfYWebsocket(t *testing.T) {
 		"update":       {ysync.AppendUpdate(nil, update), "000213" + hiUpdate, ysync.Frame{Type: ysync.Sync, Step: ysync.Update, Payload: update}},
 		"awareness":    {ysync.AppendAwareness(nil, []byte{0}), "010100", ysync.Frame{Type: ysync.AwarenessState, Payload: []byte{0}}},
 		"query":        {ysync.AppendQueryAwareness(nil), "03", ysync.Frame{Type: ysync.QueryAwareness}},
+		"granted":      {[]byte{2, 1}, "0201", ysync.Frame{Type: ysync.Auth, Auth: ysync.Authenticated}},
 		"denied":       {ysync.AppendPermissionDenied(nil, "no"), "0200026e6f", ysync.Frame{Type: ysync.Auth, Auth: ysync.PermissionDenied, Text: "no"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,6 +50,59 @@ func TestFramesOfYWebsocket(t *testing.T) {
 				t.Errorf("Decode = %v, %v, want %v", f, err, c.f)
 			}
 		})
+	}
+}
+
+func TestFramesOfRelayServer(t *testing.T) {
+	for name, c := range map[string]struct {
+		got  []byte
+		want string
+		f    ysync.Frame
+	}{
+		"echo":          {ysync.AppendEcho(nil, []byte{7}), "660107", ysync.Frame{Type: ysync.Echo, Payload: []byte{7}}},
+		"empty echo":    {ysync.AppendEcho(nil, nil), "6600", ysync.Frame{Type: ysync.Echo, Payload: []byte{}}},
+		"event":         {ysync.AppendEvent(nil, []byte{0xa0}), "0401a0", ysync.Frame{Type: ysync.Event, Payload: []byte{0xa0}}},
+		"subscribe":     {ysync.AppendSubscribe(nil, ysync.DocumentUpdated), "050110646f63756d656e742e75706461746564", ysync.Frame{Type: ysync.Subscribe, Names: []string{"document.updated"}}},
+		"unsubscribe":   {ysync.AppendUnsubscribe(nil, "a", "é"), "0602016102c3a9", ysync.Frame{Type: ysync.Unsubscribe, Names: []string{"a", "é"}}},
+		"query subdocs": {ysync.AppendQuerySubdocs(nil, "d1", "d2"), "0702026431026432", ysync.Frame{Type: ysync.QuerySubdocs, Names: []string{"d1", "d2"}}},
+		"subdocs":       {ysync.AppendSubdocs(nil, []byte{0xa0}), "0801a0", ysync.Frame{Type: ysync.Subdocs, Payload: []byte{0xa0}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := hex.EncodeToString(c.got); got != c.want {
+				t.Errorf("frame is %s, want %s", got, c.want)
+			}
+			f, err := ysync.Decode(c.got)
+			if err != nil || !reflect.DeepEqual(f, c.f) {
+				t.Errorf("Decode = %+v, %v, want %+v", f, err, c.f)
+			}
+		})
+	}
+}
+
+func TestQuerySubdocsLimit(t *testing.T) {
+	documents := make([]string, ysync.MaxQuerySubdocs+1)
+	if _, err := ysync.Decode(ysync.AppendQuerySubdocs(nil, documents[1:]...)); err != nil {
+		t.Errorf("%d documents: %v", ysync.MaxQuerySubdocs, err)
+	}
+	for _, docs := range [][]string{nil, documents} {
+		if _, err := ysync.Decode(ysync.AppendQuerySubdocs(nil, docs...)); !errors.Is(err, ysync.ErrMalformed) {
+			t.Errorf("%d documents: %v, want ErrMalformed", len(docs), err)
+		}
+	}
+}
+
+// TestUnknownTypes decodes frames of types that other peers, or other versions,
+// may send. Values of this package that are none on the wire are among them.
+func TestUnknownTypes(t *testing.T) {
+	for _, frame := range []string{"0900", "6500", "e807", "8402", "ffffffffffffff0f"} {
+		if _, err := ysync.Decode(unhex(t, frame)); !errors.Is(err, ysync.ErrUnknownType) {
+			t.Errorf("%s: Decode = %v, want ErrUnknownType", frame, err)
+		}
+	}
+	for _, frame := range []string{"01610b", "016166", "01618402"} {
+		if _, err := ysync.DecodeHocuspocus(unhex(t, frame)); !errors.Is(err, ysync.ErrUnknownType) {
+			t.Errorf("%s: DecodeHocuspocus = %v, want ErrUnknownType", frame, err)
+		}
 	}
 }
 
@@ -86,7 +141,6 @@ func TestFramesOfHocuspocus(t *testing.T) {
 func TestFrameErrors(t *testing.T) {
 	for name, frame := range map[string]string{
 		"empty":               "",
-		"unknown type":        "0b",
 		"unknown step":        "000300",
 		"no payload":          "0000",
 		"payload too long":    "0000ffffffff0f00",
@@ -100,6 +154,17 @@ func TestFrameErrors(t *testing.T) {
 		}
 		if _, err := ysync.DecodeHocuspocus(unhex(t, "0161"+frame)); !errors.Is(err, ysync.ErrMalformed) {
 			t.Errorf("%s: DecodeHocuspocus = %v, want ErrMalformed", name, err)
+		}
+	}
+	for name, frame := range map[string]string{
+		"more names than bytes": "05ffffffff0f01",
+		"name is cut":           "06020161",
+		"name is no UTF-8":      "070101ff",
+		"event is cut":          "0402a0",
+		"echo without length":   "66",
+	} {
+		if _, err := ysync.Decode(unhex(t, frame)); !errors.Is(err, ysync.ErrMalformed) {
+			t.Errorf("%s: Decode = %v, want ErrMalformed", name, err)
 		}
 	}
 	if _, err := ysync.DecodeHocuspocus(unhex(t, "01ff03")); !errors.Is(err, ysync.ErrMalformed) {
@@ -156,14 +221,16 @@ func TestSyncErrors(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte{0, 0, 1, 0})
+	f.Add(ysync.AppendQuerySubdocs(nil, "d1", "d2"))
+	f.Add(ysync.AppendEcho(nil, []byte{7}))
 	f.Add([]byte{4, 'd', 'o', 'c', '1', 2, 0, 1, 'x', 0})
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		doc := ycrdt.NewDoc(ycrdt.Options{ClientID: 1})
 		for _, decode := range []func([]byte) (ysync.Frame, error){ysync.Decode, ysync.DecodeHocuspocus} {
 			fr, err := decode(frame)
 			if err != nil {
-				if !errors.Is(err, ysync.ErrMalformed) {
-					t.Errorf("%x: %v does not wrap ErrMalformed", frame, err)
+				if !errors.Is(err, ysync.ErrMalformed) && !errors.Is(err, ysync.ErrUnknownType) {
+					t.Errorf("%x: %v wraps neither sentinel", frame, err)
 				}
 				continue
 			}

@@ -14,7 +14,8 @@ const (
 )
 
 // DecodeHocuspocus reads a frame of Hocuspocus 4. The version that follows a
-// token is ignored, as is everything after a frame.
+// token is ignored, as is everything after a frame. The error wraps
+// [ErrMalformed] or [ErrUnknownType].
 func DecodeHocuspocus(frame []byte) (Frame, error) {
 	if len(frame) == 1 && (Type(frame[0]) == Ping || Type(frame[0]) == Pong) {
 		return Frame{Type: Type(frame[0])}, nil
@@ -36,7 +37,7 @@ func DecodeHocuspocus(frame []byte) (Frame, error) {
 	case SyncStatus:
 		f.Saved = r.uint("sync status") == 1
 	default:
-		r.fail(fmt.Sprintf("type %d", f.Type))
+		r.failUnknown(uint64(f.Type))
 	}
 	if r.err != nil {
 		return Frame{}, r.err

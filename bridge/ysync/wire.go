@@ -7,8 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// ErrMalformed is wrapped by the errors of all decoders.
-var ErrMalformed = errors.New("malformed frame")
+var (
+	// ErrMalformed is wrapped by the errors of decoders for bytes that are not
+	// what they should be.
+	ErrMalformed = errors.New("malformed frame")
+	// ErrUnknownType is wrapped by the errors of [Decode] and [DecodeHocuspocus]
+	// for a frame of another type. Peers ignore such frames, since servers and
+	// applications have types of their own.
+	ErrUnknownType = errors.New("unknown type of frame")
+)
 
 // maxInt is the largest integer that the JavaScript side can hold.
 const maxInt = 1<<53 - 1
@@ -25,6 +32,12 @@ func (r *reader) fail(what string) {
 		r.err = fmt.Errorf("%w: %s", ErrMalformed, what)
 	}
 	r.buf = nil
+}
+
+func (r *reader) failUnknown(wire uint64) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: %d", ErrUnknownType, wire)
+	}
 }
 
 func (r *reader) uint(what string) uint64 {

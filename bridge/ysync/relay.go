@@ -1,0 +1,106 @@
+package ysync
+
+import "fmt"
+
+// relay-server, and in part the y-sweet that it grew from, adds frames to those
+// of y-websocket. A client that follows many documents at once subscribes to
+// events of theirs, and asks for the snapshots of those that it has, over the
+// connection of one.
+
+// The numbers of those types on the wire.
+const (
+	wireEvent        = 4
+	wireSubscribe    = 5
+	wireUnsubscribe  = 6
+	wireQuerySubdocs = 7
+	wireSubdocs      = 8
+	wireEcho         = 102
+)
+
+// DocumentUpdated is the one type of event that relay-server has so far.
+const DocumentUpdated = "document.updated"
+
+// MaxQuerySubdocs is how many documents a QuerySubdocs frame may ask for. To
+// ask for none is an error as well.
+const MaxQuerySubdocs = 100
+
+// readRelay reads the rest of a frame that y-websocket does not have.
+func (f *Frame) readRelay(r *reader, wire uint64) {
+	switch wire {
+	case wireEvent:
+		f.Type, f.Payload = Event, r.bytes("event")
+	case wireSubscribe:
+		f.Type, f.Names = Subscribe, r.texts("event type")
+	case wireUnsubscribe:
+		f.Type, f.Names = Unsubscribe, r.texts("event type")
+	case wireQuerySubdocs:
+		f.Type, f.Names = QuerySubdocs, r.texts("document")
+		if n := len(f.Names); r.err == nil && (n == 0 || n > MaxQuerySubdocs) {
+			r.fail(fmt.Sprintf("query of %d documents", n))
+		}
+	case wireSubdocs:
+		f.Type, f.Payload = Subdocs, r.bytes("subdocs")
+	case wireEcho:
+		f.Type, f.Payload = Echo, r.bytes("echo")
+	default:
+		r.failUnknown(wire)
+	}
+}
+
+// texts reads strings with their number in front. Each has a byte at least, so
+// a number that is too large fails before anything is allocated.
+func (r *reader) texts(what string) []string {
+	n := r.uint("number of names")
+	if n > uint64(len(r.buf)) {
+		r.fail("number of names")
+		return nil
+	}
+	names := make([]string, 0, n)
+	for range n {
+		names = append(names, r.text(what))
+	}
+	return names
+}
+
+// AppendEcho appends a frame that the server sends back as it is, once it has
+// applied all that was sent before. y-sweet calls it a sync status; payload is
+// up to the client, such as a counter.
+func AppendEcho(dst, payload []byte) []byte {
+	return appendBytes(append(dst, wireEcho), payload)
+}
+
+// AppendEvent appends a frame by which a server reports an event. The event is
+// a CBOR map.
+func AppendEvent(dst, event []byte) []byte {
+	return appendBytes(append(dst, wireEvent), event)
+}
+
+// AppendSubscribe appends a frame that asks for events of the given types.
+func AppendSubscribe(dst []byte, events ...string) []byte {
+	return appendTexts(append(dst, wireSubscribe), events)
+}
+
+// AppendUnsubscribe appends a frame that asks for no more of such events.
+func AppendUnsubscribe(dst []byte, events ...string) []byte {
+	return appendTexts(append(dst, wireUnsubscribe), events)
+}
+
+// AppendQuerySubdocs appends a frame that asks for the snapshots of up to
+// [MaxQuerySubdocs] documents, and at least one.
+func AppendQuerySubdocs(dst []byte, documents ...string) []byte {
+	return appendTexts(append(dst, wireQuerySubdocs), documents)
+}
+
+// AppendSubdocs appends a frame that answers a QuerySubdocs. The snapshots are
+// in a CBOR map, each as [ycrdt.Snapshot.Encode] writes it.
+func AppendSubdocs(dst, snapshots []byte) []byte {
+	return appendBytes(append(dst, wireSubdocs), snapshots)
+}
+
+func appendTexts(dst []byte, texts []string) []byte {
+	dst = appendUint(dst, uint64(len(texts)))
+	for _, s := range texts {
+		dst = appendBytes(dst, s)
+	}
+	return dst
+}
