@@ -68,30 +68,38 @@ func writeNotes(t testing.TB, notes map[string]string) (dir string) {
 	return dir
 }
 
+// Shares of ripgrep's time that a search may take at most.
+const (
+	forSelective = 0.25
+	forEveryLine = 1
+	forAny       = 3
+)
+
 var searches = []struct {
 	name, pattern string
+	limit         float64
 	flags         []any // of the tool
 	rg            []string
 }{
-	{"literal-rare", "Note 4711", nil, nil},
-	{"literal-absent", "nowhere to be found", nil, nil},
-	{"selective", `kater \[\[Note 47\d1\]\]`, nil, nil},
-	{"half-selective", `\[\[Note 47\d1\]\]`, nil, nil},
-	{"selective-folded", `NOTE 471[12]`, []any{"-i", true}, []string{"-i"}},
-	{"alternation", `Note 4711|Note 815\b`, nil, nil},
-	{"multiline", `Note 4711\n+\w+`, []any{"multiline", true}, []string{"-U", "--multiline-dotall"}},
-	{"every-line", `.`, []any{"output_mode", "count"}, []string{"-c"}},
-	{"every-line-content", `.`, []any{"output_mode", "content", "head_limit", 0}, []string{"-n"}},
-	{"word", `\bkater\b`, []any{"output_mode", "count"}, []string{"-c"}},
-	{"no-literal", `[aeiou]{3,}[xyz]`, []any{"output_mode", "count"}, []string{"-c"}},
-	{"no-literal-folded", `[^a-z\s]{4}$`, []any{"output_mode", "count", "-i", true}, []string{"-c", "-i"}},
-	{"frequent", `ter`, []any{"output_mode", "count"}, []string{"-c"}},
-	{"frequent-folded", `ter`, []any{"output_mode", "count", "-i", true}, []string{"-c", "-i"}},
-	{"multiline-everywhere", `\.\n[a-m]`, []any{"output_mode", "count", "multiline", true}, []string{"-c", "-U"}},
+	{"literal-rare", "Note 4711", forSelective, nil, nil},
+	{"literal-absent", "nowhere to be found", forSelective, nil, nil},
+	{"selective", `kater \[\[Note 47\d1\]\]`, forSelective, nil, nil},
+	{"half-selective", `\[\[Note 47\d1\]\]`, forSelective, nil, nil},
+	{"selective-folded", `NOTE 471[12]`, forSelective, []any{"-i", true}, []string{"-i"}},
+	{"alternation", `Note 4711|Note 815\b`, forSelective, nil, nil},
+	{"multiline", `Note 4711\n+\w+`, forSelective, []any{"multiline", true}, []string{"-U", "--multiline-dotall"}},
+	{"every-line", `.`, forEveryLine, []any{"output_mode", "count"}, []string{"-c"}},
+	{"every-line-content", `.`, forEveryLine, []any{"output_mode", "content", "head_limit", 0}, []string{"-n"}},
+	{"word", `\bkater\b`, forAny, []any{"output_mode", "count"}, []string{"-c"}},
+	{"no-literal", `[aeiou]{3,}[xyz]`, forAny, []any{"output_mode", "count"}, []string{"-c"}},
+	{"no-literal-folded", `[^a-z\s]{4}$`, forAny, []any{"output_mode", "count", "-i", true}, []string{"-c", "-i"}},
+	{"frequent", `ter`, forAny, []any{"output_mode", "count"}, []string{"-c"}},
+	{"frequent-folded", `ter`, forAny, []any{"output_mode", "count", "-i", true}, []string{"-c", "-i"}},
+	{"multiline-everywhere", `\.\n[a-m]`, forAny, []any{"output_mode", "count", "multiline", true}, []string{"-c", "-U"}},
 }
 
 // BenchmarkGrep searches 10,000 notes of 4 KB, and reports the time as a share of
-// ripgrep's for the same files in memory.
+// ripgrep's for the same files in memory, beside the share that it may be.
 func BenchmarkGrep(b *testing.B) {
 	notes := generatedNotes(10_000, 4<<10)
 	dir := writeNotes(b, notes)
@@ -106,6 +114,7 @@ func BenchmarkGrep(b *testing.B) {
 			}
 			own := b.Elapsed() / time.Duration(b.N)
 			b.ReportMetric(float64(own)/float64(ripgrepTime(b, dir, s.pattern, s.rg)), "of-rg")
+			b.ReportMetric(s.limit, "of-rg-limit")
 		})
 	}
 }
@@ -155,6 +164,7 @@ func BenchmarkIndexMemory(b *testing.B) {
 	before := heap()
 	c.ok("grep", "pattern", "nowhere to be found")
 	b.ReportMetric(float64(heap()-before)/float64(text), "of-text")
+	b.ReportMetric(0.5, "of-text-limit")
 	runtime.KeepAlive(srv)
 }
 
@@ -198,4 +208,6 @@ func percentiles(b *testing.B, fn func(i int)) {
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)/2].Microseconds()), "p50-µs")
 	b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "p99-µs")
+	b.ReportMetric(1000, "p50-limit-µs")
+	b.ReportMetric(10_000, "p99-limit-µs")
 }

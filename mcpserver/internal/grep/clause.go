@@ -22,14 +22,18 @@ const (
 	// maxExact bounds how many literals a part of a pattern is expanded to, and
 	// so the size of a clause.
 	maxExact = 16
-	// maxClass is how many runes a class may have to be expanded.
-	maxClass = 4
+	// A class of few runes is expanded to them. What a text is scanned for stays
+	// short lists of literals; a text that is ruled out by its trigrams may as well
+	// lack each of the ten digits.
+	scanClass  = 4
+	queryClass = 10
 )
 
 // clausesOf derives the clauses from the parsed pattern, after the query
 // derivation of Russ Cox, "Regular Expression Matching with a Trigram Index".
-func clausesOf(re *syntax.Regexp) []Clause {
-	a := analysis{fold: folds(re)}
+// Classes of up to maxClass runes are expanded.
+func clausesOf(re *syntax.Regexp, maxClass int) []Clause {
+	a := analysis{fold: folds(re), maxClass: maxClass}
 	n := a.walk(re.Simplify())
 	n = n.flushed()
 	clauses := make([]Clause, 0, len(n.clauses))
@@ -49,7 +53,8 @@ func folds(re *syntax.Regexp) bool {
 
 // analysis walks a parsed pattern.
 type analysis struct {
-	fold bool // literals are folded
+	fold     bool // literals are folded
+	maxClass int
 }
 
 // need is what a part of a pattern requires: either it matches exactly the
@@ -125,7 +130,7 @@ func (a analysis) class(pairs []rune) need {
 			if s := a.literal([]rune{r}); !slices.Contains(exact, s) {
 				exact = append(exact, s)
 			}
-			if len(exact) > maxClass {
+			if len(exact) > a.maxClass {
 				return need{}
 			}
 		}

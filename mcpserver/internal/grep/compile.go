@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 )
 
@@ -16,12 +17,13 @@ type Options struct {
 
 // Pattern is a compiled expression.
 type Pattern struct {
-	re      *regexp.Regexp
-	dfa     *automaton // nil if it cannot decide the pattern
-	multi   bool       // a match can hold a line break, or depend on one
-	literal string     // the whole expression, when it is one case-sensitive literal
-	clauses []Clause   // every match contains one literal of each
-	scan    Clause     // the clause by which candidates are found, if any
+	re       *regexp.Regexp
+	dfa      *automaton // nil if it cannot decide the pattern
+	multi    bool       // a match can hold a line break, or depend on one
+	literal  string     // the whole expression, when it is one case-sensitive literal
+	clauses  []Clause   // every match contains one literal of each
+	scan     Clause     // the clause by which candidates are found, if any
+	literals []literal  // those of scan
 }
 
 // ErrLineBreak is the error of a pattern that needs Options.Multiline.
@@ -69,9 +71,22 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 		p.literal = string(tree.Rune)
 	}
 	p.dfa = newAutomaton(tree)
-	p.clauses = clausesOf(tree)
-	p.scan = best(p.clauses)
+	p.require(tree)
 	return p, nil
+}
+
+// require sets what every match of tree contains.
+func (p *Pattern) require(tree *syntax.Regexp) {
+	p.clauses = clausesOf(tree, scanClass)
+	p.scan = best(p.clauses)
+	for _, text := range p.scan.Any {
+		p.literals = append(p.literals, newLiteral(text))
+	}
+	for _, c := range clausesOf(tree, queryClass) {
+		if !slices.ContainsFunc(p.clauses, func(d Clause) bool { return slices.Equal(c.Any, d.Any) }) {
+			p.clauses = append(p.clauses, c)
+		}
+	}
 }
 
 func syntaxError(pattern string, err error) error {

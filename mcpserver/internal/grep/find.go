@@ -96,12 +96,7 @@ func (p *Pattern) possible(text string) bool {
 	if p.scan.Fold {
 		text = folded(text)
 	}
-	for _, lit := range p.scan.Any {
-		if strings.Contains(text, lit) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.literals, func(l literal) bool { return l.index(text) >= 0 })
 }
 
 // folded is Fold(text) without a pass over it first.
@@ -150,7 +145,7 @@ func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
 			return func(off int) int { return off }, false
 		}
 	}
-	s := searcher{text: hay, literals: p.scan.Any, next: make([]int, len(p.scan.Any))}
+	s := searcher{text: hay, literals: p.literals, next: make([]int, len(p.literals))}
 	return s.from, p.literal != ""
 }
 
@@ -172,7 +167,7 @@ func (p *Pattern) byAutomaton(text string) (next func(off int) int, exact bool) 
 // again only when its last place has been passed.
 type searcher struct {
 	text     string
-	literals []string
+	literals []literal
 	next     []int // where each was found last; after the end if nowhere
 }
 
@@ -181,7 +176,7 @@ func (s *searcher) from(off int) int {
 	for i, lit := range s.literals {
 		if s.next[i] < off || off == 0 {
 			s.next[i] = len(s.text)
-			if k := strings.Index(s.text[off:], lit); k >= 0 {
+			if k := lit.index(s.text[off:]); k >= 0 {
 				s.next[i] = off + k
 			}
 		}
