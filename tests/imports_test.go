@@ -54,7 +54,7 @@ var importRules = map[string]importRule{
 			"bridge", "bridge/owner", "bridge/vault", "bridge/store", "diffwrap", "fusefs", "mcpserver",
 			"cmd/relayfs/internal/quietinit",
 			"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/bmatcuk/doublestar/v4", "golang.org/x/...",
-			"github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg",
+			"github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg", "github.com/BurntSushi/toml",
 		},
 		"wires everything; the only place that draws on a terminal",
 	},

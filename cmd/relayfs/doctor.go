@@ -43,7 +43,7 @@ folder, and for each SOURCE the limit of watches. A line begins with ok, warn
 or fail; the exit code is 1 if something fails.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := examine(state, args)
+			r, err := examine(e.config, state, e.config.sourcesOr(args))
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ or fail; the exit code is 1 if something fails.`,
 }
 
 // examine looks at everything.
-func examine(state string, sourceArgs []string) (*doctorReport, error) {
+func examine(c *config, state string, sourceArgs []string) (*doctorReport, error) {
 	sources, err := parseSources(sourceArgs)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func examine(state string, sourceArgs []string) (*doctorReport, error) {
 		r.Running = append(r.Running, running...)
 	}
 	self, _ := os.Executable() // "" if it is not known
-	r.Values = []doctorValue{{"program", self}, {"version", version()}, {"state", base}, {"author", defaultAuthor()}}
+	r.Values = append([]doctorValue{{"program", self}, {"version", version()}, {"state", base}, {"author", defaultAuthor()}}, c.values()...)
 	return r, nil
 }
 

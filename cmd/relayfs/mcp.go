@@ -53,7 +53,7 @@ var ownersFlags = []string{"mode", "view", "dialect", "frontmatter", "structure"
 func newMCPCommand(e *env) *cobra.Command {
 	var o mcpOptions
 	cmd := &cobra.Command{
-		Use:   "mcp SOURCE...",
+		Use:   "mcp [SOURCE...]",
 		Short: "Serve the notes to MCP clients, on stdin and stdout or over HTTP",
 		Long: `Mcp speaks the Model Context Protocol on stdin and stdout. If another relayfs
 (a mount, say) already serves the vault, mcp attaches to it, so that both show the
@@ -62,15 +62,19 @@ same documents; else it serves the vault itself until stdin ends.
 With --http it serves any number of clients over Streamable HTTP instead, until
 interrupted. Clients need the bearer token that 'relayfs status' prints.`,
 		Example: "  relayfs mcp ~/Notes\n  claude mcp add notes -- relayfs mcp ~/Notes\n  relayfs mcp --http 127.0.0.1:7777 ~/Notes",
-		Args:    usageArgs(cobra.MinimumNArgs(1)),
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			sources := e.config.sourcesOr(args)
+			if len(sources) == 0 {
+				return usagef("no SOURCE given, and %s names none: relayfs mcp ~/Notes, or 'relayfs init' once", e.config.file)
+			}
 			o.named = cmd.Flags().Changed("author")
 			for _, name := range ownersFlags {
 				if cmd.Flags().Changed(name) {
 					o.given = append(o.given, "--"+name)
 				}
 			}
-			return o.run(cmd.Context(), e, args)
+			return o.run(cmd.Context(), e, sources)
 		},
 	}
 	o.workspaceFlags.register(cmd)

@@ -25,20 +25,24 @@ type mountOptions struct {
 func newMountCommand(e *env) *cobra.Command {
 	var o mountOptions
 	cmd := &cobra.Command{
-		Use:   "mount SOURCE... MOUNTPOINT",
+		Use:   "mount [SOURCE... MOUNTPOINT]",
 		Short: "Mount vaults as a folder until interrupted",
 		Long: `Mount shows each SOURCE, a vault directory or NAME=DIR, as a folder below
 MOUNTPOINT, and stays in the foreground until SIGINT or SIGTERM. It then keeps
 what is unsaved, and unmounts. When the mount is ready it prints
-"mounted MOUNTPOINT" on stderr.`,
+"mounted MOUNTPOINT" on stderr. Sources and mountpoint that are not given come
+from the configuration file.`,
 		Example: "  relayfs mount ~/Notes /mnt/notes\n  relayfs mount Work=~/Documents/work ~/Notes ~/mnt --daemon",
-		Args:    usageArgs(cobra.MinimumNArgs(2)),
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			sources, mountpoint, err := e.config.mountArgs(args)
+			if err != nil {
+				return err
+			}
 			if o.daemon {
 				return daemonize(cmd.Context(), e)
 			}
-			last := len(args) - 1
-			return o.run(cmd.Context(), e, args[:last], args[last])
+			return o.run(cmd.Context(), e, sources, mountpoint)
 		},
 	}
 	o.workspaceFlags.register(cmd)

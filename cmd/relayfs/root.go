@@ -13,11 +13,12 @@ import (
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	config         *config // read before a command runs
 }
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := newRoot(&env{stdin, stdout, stderr})
+	root := newRoot(&env{stdin: stdin, stdout: stdout, stderr: stderr})
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	printError(stderr, err)
@@ -25,6 +26,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func newRoot(e *env) *cobra.Command {
+	var configFlag string
 	root := &cobra.Command{
 		Use:   "relayfs",
 		Short: "Notes as a folder; what programs write there becomes suggestions",
@@ -35,18 +37,25 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          usageArgs(cobra.NoArgs),
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if e.config, err = readConfig(configFlag, configFlag != "" && cmd.Name() != "init", cmd.Root()); err != nil {
+				return err
+			}
+			return e.config.apply(cmd)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.Help()
 			return errHelpShown
 		},
 	}
+	root.PersistentFlags().StringVar(&configFlag, "config", "", "configuration file (default $XDG_CONFIG_HOME/relayfs/config.toml)")
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(
 		newMountCommand(e), newUnmountCommand(e), newGuardCommand(), newMCPCommand(e), newSuggestionsCommand(e), newPageCommand(e),
-		newStatusCommand(e), newDoctorCommand(e), newVersionCommand(e),
+		newStatusCommand(e), newDoctorCommand(e), newInitCommand(e), newVersionCommand(e), newAgentTopic(),
 	)
 	return root
 }

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A setting comes from, later over earlier: its default, the configuration file,
+// the environment (RELAYFS_ and the flag's name in capitals, '_' for '-'), its
+// flag. The file is TOML; its keys are the names of flags of mount, mcp and serve, and
+//
+//	sources    = ["~/Notes", "Team=~/Documents/team"]
+//	mountpoint = "~/relayfs"
+//
+// which stand for the arguments of a command that is given none.
+
+// config is what the configuration file says.
+type config struct {
+	file       string // where it is or would be
+	found      bool
+	sources    []string
+	mountpoint string
+	flags      map[string][]string // flag -> its values
+	known      []string            // flags that can be set
+}
+
+// servers are the commands whose flags the file and the environment may set.
+var servers = []string{"mount", "mcp", "serve"}
+
+// everywhere are the flags that they set for all other commands too.
+var everywhere = []string{"state", "log-level", "log-format"}
+
+// neverConfigured are flags of servers that belong to one call.
+var neverConfigured = []string{"daemon", "help", "config"}
+
+// configFile is the file that flag names, or the default one.
+func configFile(flag string) (string, error) {
+	if flag != "" {
+		return filepath.Abs(flag)
+	}
+	if file := os.Getenv("RELAYFS_CONFIG"); file != "" {
+		return filepath.Abs(file)
+	}
+	dir, err := configDir()
+	return filepath.Join(dir, "relayfs", "config.toml"), err
+}
+
+func configDir() (string, error) {
+	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", &hintError{err, "set HOME, or name the configuration file with --config"}
+	}
+	return filepath.Join(home, ".config"), nil
+}
+
+// readConfig reads the file; one that is missing says nothing, unless it must
+// be there.
+func readConfig(flag string, must bool, root *cobra.Command) (*config, error) {
+	file, err := configFile(flag)
+	if err != nil {
+		return nil, err
+	}
+	c := &config{file: file, flags: make(map[string][]string), known: configurable(root)}
+	var values map[string]any
+	_, err = toml.DecodeFile(file, &values)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !must:
+		return c, nil
+	case err != nil:
+		return nil, usagef("configuration %q: %v", file, err)
+	}
+	c.found = true
+	for key, value := range values {
+		if err := c.set(key, value); err != nil {
+			return nil, usagef("configuration %q: %v", file, err)
+		}
+	}
+	return c, nil
+}
+
+func (c *config) set(key string, value any) error {
+	list, err := configStrings(value)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", key, err)
+	case key == "sources":
+		for _, s := range list {
+			c.sources = append(c.sources, expandHome(s))
+		}
+	case key == "mountpoint" && len(list) == 1:
+		c.mountpoint = expandHome(list[0])
+	case slices.Contains(c.known, key):
+		c.flags[key] = list
+	default:
+		return fmt.Errorf("unknown key %q; there are sources, mountpoint, %s", key, strings.Join(c.known, ", "))
+	}
+	return nil
+}
+
+// configStrings are the values that a flag would be given.
+func configStrings(value any) ([]string, error) {
+	switch v := value.(type) {
+	case string:
+		return []string{v}, nil
+	case bool, int64, float64:
+		return []string{fmt.Sprint(v)}, nil
+	case []any:
+		var list []string
+		for _, x := range v {
+			s, ok := x.(string)
+			if !ok {
+				return nil, fmt.Errorf("%v is not a string", x)
+			}
+			list = append(list, s)
+		}
+		return list, nil
+	}
+	return nil, errors.New("neither a string, a number, a boolean nor an array of strings")
+}
+
+// expandHome does for ~/ what a shell does on the command line, also after NAME=.
+func expandHome(s string) string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return s
+	}
+	name, dir, named := strings.Cut(s, "=")
+	if named && strings.HasPrefix(dir, "~/") {
+		return name + "=" + home + dir[1:]
+	}
+	if strings.HasPrefix(s, "~/") {
+		return home + s[1:]
+	}
+	return s
+}
+
+// configurable are the flags that the file may set.
+func configurable(root *cobra.Command) []string {
+	var names []string
+	for _, cmd := range root.Commands() {
+		if !slices.Contains(servers, cmd.Name()) {
+			continue
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !slices.Contains(neverConfigured, f.Name) && !slices.Contains(names, f.Name) {
+				names = append(names, f.Name)
+			}
+		})
+	}
+	slices.Sort(names)
+	return names
+}
+
+// apply gives the flags of cmd that were not given on the command line what the
+// environment or the file says.
+func (c *config) apply(cmd *cobra.Command) error {
+	known := everywhere
+	if slices.Contains(servers, cmd.Name()) && !cmd.Parent().HasParent() {
+		known = c.known
+	}
+	var errs []error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed || !slices.Contains(known, f.Name) {
+			return
+		}
+		values, from := c.flags[f.Name], fmt.Sprintf("configuration %q: %s", c.file, f.Name)
+		if v, ok := os.LookupEnv(envName(f.Name)); ok && v != "" {
+			values, from = []string{v}, envName(f.Name)
+		}
+		for _, v := range values {
+			// Not Flags().Set: what the user typed is told from what stands in a file.
+			if err := f.Value.Set(v); err != nil {
+				errs = append(errs, usagef("%s: %q: %v", from, v, err))
+			}
+		}
+	})
+	return errors.Join(errs...)
+}
+
+func envName(flag string) string {
+	return "RELAYFS_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// sourcesOr are the sources on the command line, or else the file's.
+func (c *config) sourcesOr(args []string) []string {
+	if len(args) > 0 {
+		return args
+	}
+	return c.sources
+}
+
+// mountArgs reads [SOURCE...] [MOUNTPOINT]: without sources the file's are
+// mounted, without any argument where the file says.
+func (c *config) mountArgs(args []string) (sources []string, mountpoint string, err error) {
+	switch {
+	case len(args) > 1:
+		return args[:len(args)-1], args[len(args)-1], nil
+	case len(c.sources) == 0:
+		return nil, "", usagef("no SOURCE given, and %s names none: relayfs mount ~/Notes MOUNTPOINT, or 'relayfs init' once", c.file)
+	case len(args) == 1:
+		return c.sources, args[0], nil
+	case c.mountpoint == "":
+		return nil, "", usagef("%s names no mountpoint: give one", c.file)
+	}
+	return c.sources, c.mountpoint, nil
+}
+
+// values are what the file and the environment set, for doctor.
+func (c *config) values() []doctorValue {
+	file := c.file
+	if !c.found {
+		file += " (there is none)"
+	}
+	list := []doctorValue{{"configuration", file}}
+	for _, name := range slices.Sorted(maps.Keys(c.flags)) {
+		if os.Getenv(envName(name)) == "" {
+			list = append(list, doctorValue{name, strings.Join(c.flags[name], ", ") + " (configuration)"})
+		}
+	}
+	for _, name := range c.known {
+		if v := os.Getenv(envName(name)); v != "" {
+			list = append(list, doctorValue{name, fmt.Sprintf("%s (%s)", v, envName(name))})
+		}
+	}
+	return list
+}
