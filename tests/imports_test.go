@@ -37,6 +37,7 @@ var importRules = map[string]importRule{
 	"bridge/links":                 {[]string{"gopkg.in/yaml.v3", "golang.org/x/text/..."}, "Obsidian's link rules are a function of names and texts"},
 	"bridge/vault":                 {[]string{"bridge", "diffwrap", "github.com/fsnotify/fsnotify", "golang.org/x/..."}, "the only place that knows fsnotify"},
 	"bridge/store":                 {[]string{"bridge", "bridge/ycrdt", "go.etcd.io/bbolt", "go.etcd.io/bbolt/..."}, "the only place that knows bbolt"},
+	"bridge/relay/token":           {[]string{"github.com/fxamacker/cbor/v2"}, "signed sentences about ids; it knows no document and no network"},
 	"bridge/store/storetest":       {[]string{"bridge", "bridge/ycrdt"}, "the suite that every store passes"},
 	"bridge/relay/folderdoc":       {[]string{"bridge/ycrdt"}, "the data model of a folder is a function of one document"},
 	"bridge/bridgetest":            {[]string{"bridge", "bridge/ycrdt", "diffwrap"}, "a workspace in memory for the tests of what sits above"},

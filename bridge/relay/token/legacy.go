@@ -1,0 +1,216 @@
+package token
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+)
+
+// A legacy token is bincode (little endian, varint integers) of
+//
+//	payload: permission, Option<expiry in Unix milliseconds>
+//	bytes:   SHA-256(payload || key)
+//
+// with the key's name and a dot in front if it has one. A permission is its
+// number and fields: 1 Doc{id, authorization[, Option<user>]}, 2 File{hash,
+// authorization, Option<content type>, Option<content length>, id[,
+// Option<user>]}, 3 Prefix{prefix, authorization[, Option<user>]}. y-sweet has no
+// user, relay-server has one; both are read.
+
+// legacyTail is the length-prefixed hash at the end.
+const legacyTail = 1 + sha256.Size
+
+type legacyToken struct {
+	says    Claims
+	payload []byte
+	hash    []byte
+}
+
+func (t *legacyToken) claims() Claims { return t.says }
+func (t *legacyToken) audience() bool { return false }
+
+func (t *legacyToken) signedBy(k *Key) bool {
+	return k.alg == Legacy && subtle.ConstantTimeCompare(t.hash, k.legacyHash(t.payload)) == 1
+}
+
+func (k *Key) legacyHash(payload []byte) []byte {
+	h := sha256.New()
+	h.Write(payload)
+	h.Write(k.secret)
+	return h.Sum(nil)
+}
+
+func (k *Key) mintLegacy(c Claims) string {
+	payload := appendPermission(nil, c)
+	if c.Expires.IsZero() {
+		payload = append(payload, 0)
+	} else {
+		payload = appendVarint(append(payload, 1), uint64(max(0, c.Expires.UnixMilli())))
+	}
+	signed := append(append(payload, sha256.Size), k.legacyHash(payload)...)
+	text := base64.RawURLEncoding.EncodeToString(signed)
+	if k.id != "" {
+		text = k.id + "." + text
+	}
+	return text
+}
+
+// appendPermission writes the layout without a user if there is none: every
+// server reads that.
+func appendPermission(b []byte, c Claims) []byte {
+	s := c.Scope
+	b = appendVarint(b, uint64(s.Kind))
+	switch s.Kind {
+	case Server:
+		return b
+	case File:
+		b = append(appendString(b, s.Hash), byte(s.Permission))
+		b = appendOption(b, s.ContentType)
+		if s.ContentLength == nil {
+			b = append(b, 0)
+		} else {
+			b = appendVarint(append(b, 1), *s.ContentLength)
+		}
+		b = appendString(b, s.ID)
+	default:
+		b = append(appendString(b, s.ID), byte(s.Permission))
+	}
+	if c.User != "" {
+		b = appendOption(b, c.User)
+	}
+	return b
+}
+
+func appendOption(b []byte, s string) []byte {
+	if s == "" {
+		return append(b, 0)
+	}
+	return appendString(append(b, 1), s)
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(appendVarint(b, uint64(len(s))), s...)
+}
+
+// appendVarint writes an integer as bincode does: up to 250 in one byte, else a
+// byte that tells the width.
+func appendVarint(b []byte, n uint64) []byte {
+	switch {
+	case n < 251:
+		return append(b, byte(n))
+	case n <= math.MaxUint16:
+		return binary.LittleEndian.AppendUint16(append(b, 251), uint16(n))
+	case n <= math.MaxUint32:
+		return binary.LittleEndian.AppendUint32(append(b, 252), uint32(n))
+	}
+	return binary.LittleEndian.AppendUint64(append(b, 253), n)
+}
+
+func parseLegacy(keyID string, data []byte) (*legacyToken, error) {
+	bad := fmt.Errorf("token: %w", ErrMalformed)
+	end := len(data) - legacyTail
+	if end < 0 || data[end] != sha256.Size {
+		return nil, bad
+	}
+	t := &legacyToken{payload: data[:end], hash: data[end+1:]}
+	for _, withUser := range []bool{true, false} {
+		d := bincode{rest: t.payload}
+		if c := d.claims(withUser); !d.failed && len(d.rest) == 0 {
+			c.KeyID = keyID
+			t.says = c
+			return t, nil
+		}
+	}
+	return nil, bad
+}
+
+// bincode reads; after the first thing that is not there it reads zeros and has
+// failed.
+type bincode struct {
+	rest   []byte
+	failed bool
+}
+
+func (d *bincode) claims(withUser bool) (c Claims) {
+	s := &c.Scope
+	s.Permission = Full
+	switch kind := d.varint(); ScopeKind(min(kind, math.MaxUint8)) {
+	case Server:
+		withUser = false
+	case Doc, Prefix:
+		s.Kind = ScopeKind(kind)
+		s.ID, s.Permission = d.string(), d.permission()
+	case File:
+		s.Kind = File
+		s.Hash, s.Permission = d.string(), d.permission()
+		if d.option() {
+			s.ContentType = d.string()
+		}
+		if d.option() {
+			n := d.varint()
+			s.ContentLength = &n
+		}
+		s.ID = d.string()
+	default:
+		d.failed = true
+	}
+	if withUser && d.option() {
+		c.User = d.string()
+	}
+	if d.option() {
+		c.Expires = fromMillis(d.varint())
+	}
+	return c
+}
+
+// fromMillis is a time; one that is centuries away, as a token's that never
+// expires, is not before any other.
+func fromMillis(ms uint64) time.Time {
+	const never = 253402300799_000 // the end of the year 9999
+	return time.UnixMilli(int64(min(ms, never))).UTC()
+}
+
+func (d *bincode) take(n uint64) []byte {
+	if n > uint64(len(d.rest)) {
+		d.failed, d.rest = true, nil
+		return make([]byte, min(n, 8))
+	}
+	b := d.rest[:n]
+	d.rest = d.rest[n:]
+	return b
+}
+
+func (d *bincode) varint() uint64 {
+	switch first := d.take(1)[0]; first {
+	case 251:
+		return uint64(binary.LittleEndian.Uint16(d.take(2)))
+	case 252:
+		return uint64(binary.LittleEndian.Uint32(d.take(4)))
+	case 253:
+		return binary.LittleEndian.Uint64(d.take(8))
+	case 254, 255:
+		d.failed = true
+		return 0
+	default:
+		return uint64(first)
+	}
+}
+
+func (d *bincode) string() string { return string(d.take(d.varint())) }
+
+// bit reads a byte that is 0 or 1.
+func (d *bincode) bit() byte {
+	b := d.take(1)[0]
+	if b > 1 {
+		d.failed = true
+		return 0
+	}
+	return b
+}
+
+func (d *bincode) option() bool           { return d.bit() == 1 }
+func (d *bincode) permission() Permission { return Permission(d.bit()) }
