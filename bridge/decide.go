@@ -38,6 +38,8 @@ type Decision struct {
 	// Before and After are the note's raw texts.
 	Before string `json:"before"`
 	After  string `json:"after"`
+	// Proposal is set instead when it is a proposal that was decided on.
+	Proposal *ProposalRecord `json:"proposal,omitempty"`
 }
 
 // Decided is one suggestion that was decided on.

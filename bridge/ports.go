@@ -123,10 +123,57 @@ type Store interface {
 	Intended(p Path, sum ContentSum) (by Author, ok bool)
 	// Journal returns the newest journalled records, newest first, at most limit.
 	Journal(limit int) ([]JournalEntry, error)
+	// Proposals returns the pending proposals in the order in which they were made.
+	Proposals() ([]ProposalRecord, error)
+	// Propose changes the pending proposals and adds to the journal what was
+	// decided on them: all of it or nothing, durably.
+	Propose(ProposalChange) error
+}
+
+// ProposalChange is what Propose does.
+type ProposalChange struct {
+	Put     []ProposalRecord // new ones, or instead of those with the same IDs
+	Drop    []string         // IDs of those that wait no more
+	Journal []Record         // journal entries that belong to no document
+}
+
+// ProposalRecord is a proposal as a Store keeps it. Paths are the source's.
+type ProposalRecord struct {
+	ID      string       `json:"id"`
+	Kind    ProposalKind `json:"kind"`
+	Rel     string       `json:"rel,omitempty"` // where it is; "" for a file that is not there yet
+	Dir     bool         `json:"dir,omitempty"`
+	ToDir   string       `json:"toDir,omitempty"` // the folder it is to be in, unless it is to go
+	Name    string       `json:"name,omitempty"`  // its name there
+	Author  string       `json:"author,omitempty"`
+	Session string       `json:"session,omitempty"`
+	Time    time.Time    `json:"time"`
+	Stale   bool         `json:"stale,omitempty"`
+	// Stamp and Sum name the state that the proposal was made about.
+	Stamp Stamp      `json:"stamp,omitzero"`
+	Sum   ContentSum `json:"sum,omitzero"`
+	// Old and New are the contents of a ProposedFile; Old is nil for a new file.
+	// Old is also what an accepted ProposedDelete took away.
+	Old []byte `json:"old"`
+	New []byte `json:"new,omitempty"`
+	// Links are what a ProposedRename is to change in the front matter of notes,
+	// which takes no suggestions, when it is accepted.
+	Links []LinkChange `json:"links,omitempty"`
+	// Accepting is set while the source is being changed: a crash leaves it, and
+	// the next process finds out whether that was done.
+	Accepting *Decision `json:"accepting,omitempty"`
+}
+
+// LinkChange is a link in the front matter of the note at Rel and what it is to be.
+type LinkChange struct {
+	Rel string `json:"rel"`
+	Old string `json:"old"` // the linkpath as it is written
+	New string `json:"new"`
 }
 
 // JournalEntry is a journalled record and where its document lives now; Path is
-// "" if the document is at no path any more.
+// "" if the document is at no path any more. A decision on a proposal has no
+// document, and so no ID and no Path in a Store's journal.
 type JournalEntry struct {
 	Path Path
 	ID   DocID
@@ -158,6 +205,8 @@ type Record struct {
 	// FrontMatter is set when the change touched the front matter, which carries
 	// no marks: the way back.
 	FrontMatter *FrontMatterChange `json:"frontMatter,omitempty"`
+	// Proposal is the ID of the rename that the change belongs to: it rewrote links.
+	Proposal string `json:"proposal,omitempty"`
 	// Decision is set when a person decided on suggestions: what, and the way back.
 	Decision *Decision `json:"decision,omitempty"`
 }

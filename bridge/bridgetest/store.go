@@ -2,8 +2,10 @@ package bridgetest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"sync"
 
@@ -18,6 +20,8 @@ type Store struct {
 
 	intents map[intentKey]bridge.Author
 	journal []bridge.JournalEntry // in the order of arrival; Path is not set
+
+	proposals map[string]bridge.ProposalRecord
 }
 
 // DocID returns the document kept under p, or fs.ErrNotExist.
@@ -113,13 +117,41 @@ func (s *Store) Journal(limit int) ([]bridge.JournalEntry, error) {
 			break
 		}
 		for p, id := range s.paths {
-			if id == e.ID {
+			if id == e.ID && id != "" {
 				e.Path = p
 			}
 		}
 		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+// Proposals returns the pending proposals in the order in which they were made.
+func (s *Store) Proposals() ([]bridge.ProposalRecord, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Values(s.proposals), func(a, b bridge.ProposalRecord) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID))
+	}), nil
+}
+
+// Propose changes the pending proposals and the journal.
+func (s *Store) Propose(c bridge.ProposalChange) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.proposals == nil {
+		s.proposals = make(map[string]bridge.ProposalRecord)
+	}
+	for _, rec := range c.Put {
+		s.proposals[rec.ID] = rec
+	}
+	for _, id := range c.Drop {
+		delete(s.proposals, id)
+	}
+	for _, rec := range c.Journal {
+		s.journal = append(s.journal, bridge.JournalEntry{Record: rec})
+	}
+	return nil
 }
 
 type intentKey struct {

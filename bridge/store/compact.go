@@ -159,7 +159,7 @@ func (s *Store) compact(doc *bolt.Bucket, id bridge.DocID, upTo uint64) error {
 	}
 	bucket := doc.Bucket([]byte(recordsBucket))
 	for i, rec := range records[:len(updates)] {
-		keep := rec.Author != "" || rec.Journalled() || i == len(updates)-1
+		keep := rec.Author != "" || rec.Proposal != "" || rec.Journalled() || i == len(updates)-1
 		if err := shrink(bucket, rec, keep); err != nil {
 			return fmt.Errorf("record %d: %w", rec.Seq, err)
 		}

@@ -9,17 +9,21 @@
 //
 // # The file
 //
-//	meta/version            "1"
+//	meta/version            "2"
 //	paths/PATH              the DocID of the document that lives there
 //	docs/ID/path            its path; missing once another document took it over
 //	docs/ID/state           materialised seq (8 bytes, big endian), SHA-256 of the text
 //	docs/ID/base            seq (8 bytes), the updates up to seq merged into one
-//	journal/N               seq (8 bytes) and ID of the Nth record that Journal lists
+//	journal/N               seq (8 bytes) and ID of the Nth record that Journal lists; without an ID,
+//	                        seq is a key of decided
+//	decided/SEQ             a record as JSON: what was decided on a proposal
+//	proposals/ID            a pending proposal as JSON
 //	docs/ID/records/SEQ     length of the JSON (uvarint), the record as JSON, its update
 //
 // Beside it lies store.db.intents, a log of who was about to write what (Intend).
 //
-// A version that this package does not know is bridge.ErrUnknownStore, and the
+// A file of version 1 has no proposals yet and is brought up to date when it is
+// opened. A version that this package does not know is bridge.ErrUnknownStore, and the
 // file is left as it is.
 //
 // # Durability

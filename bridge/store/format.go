@@ -15,19 +15,21 @@ import (
 
 // version is the layout that this package reads and writes. A change that an
 // older relayfs would misread raises it.
-const version = 1
+const version = 2
 
 // Names of buckets and keys; doc.go has the layout.
 const (
-	metaBucket    = "meta"
-	pathsBucket   = "paths"
-	docsBucket    = "docs"
-	recordsBucket = "records"
-	journalBucket = "journal"
-	versionKey    = "version"
-	pathKey       = "path"
-	stateKey      = "state"
-	baseKey       = "base"
+	metaBucket     = "meta"
+	pathsBucket    = "paths"
+	docsBucket     = "docs"
+	recordsBucket  = "records"
+	journalBucket  = "journal"
+	proposalBucket = "proposals"
+	decidedBucket  = "decided"
+	versionKey     = "version"
+	pathKey        = "path"
+	stateKey       = "state"
+	baseKey        = "base"
 )
 
 // emptyUpdate is the Yjs update that changes nothing: no structs, no deletions.
@@ -35,28 +37,49 @@ func emptyUpdate() []byte { return []byte{0, 0} }
 
 // layOut makes the buckets of a new file.
 func layOut(tx *bolt.Tx) error {
-	for _, name := range []string{metaBucket, pathsBucket, docsBucket, journalBucket} {
+	for _, name := range []string{metaBucket, pathsBucket, docsBucket, journalBucket, proposalBucket, decidedBucket} {
 		if _, err := tx.CreateBucket([]byte(name)); err != nil {
 			return err
 		}
 	}
+	return putVersion(tx)
+}
+
+func putVersion(tx *bolt.Tx) error {
 	return tx.Bucket([]byte(metaBucket)).Put([]byte(versionKey), strconv.AppendInt(nil, version, 10))
 }
 
-func checkVersion(tx *bolt.Tx) error {
+// upgrade brings a file of an older version up to this one.
+func upgrade(tx *bolt.Tx) error {
+	for _, name := range []string{proposalBucket, decidedBucket} { // version 2
+		if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
+			return err
+		}
+	}
+	return putVersion(tx)
+}
+
+// readVersion is the version of the file's layout.
+func readVersion(tx *bolt.Tx) (int, error) {
 	meta := tx.Bucket([]byte(metaBucket))
 	if meta == nil {
-		return damaged("it has no version")
+		return 0, damaged("it has no version")
 	}
 	text := string(meta.Get([]byte(versionKey)))
 	v, err := strconv.Atoi(text)
 	if err != nil || v < 1 {
-		return damaged(fmt.Sprintf("its version is %q", text))
+		return 0, damaged(fmt.Sprintf("its version is %q", text))
 	}
-	if v > version {
-		return fmt.Errorf("%w: it has version %d, this relayfs knows %d", bridge.ErrUnknownStore, v, version)
+	return v, nil
+}
+
+// checkVersion says whether the file is of this version, or an older one.
+func checkVersion(tx *bolt.Tx) (older bool, err error) {
+	v, err := readVersion(tx)
+	if err == nil && v > version {
+		err = fmt.Errorf("%w: it has version %d, this relayfs knows %d", bridge.ErrUnknownStore, v, version)
 	}
-	return nil
+	return v < version, err
 }
 
 // walk visits every key, and so every page but those of large values: a file

@@ -9,7 +9,8 @@ import (
 )
 
 // The journal is an index: each entry, numbered in the order of arrival, names a
-// record by its number and its document's id.
+// record by its number and its document's id, or by its number alone if it is
+// about a proposal.
 
 // note adds a record to the journal.
 func note(tx *bolt.Tx, id bridge.DocID, seq uint64) error {
@@ -40,8 +41,12 @@ func (s *Store) Journal(limit int) (entries []bridge.JournalEntry, err error) {
 
 // journalEntry reads the record that the index names by v.
 func journalEntry(tx *bolt.Tx, v []byte) (e bridge.JournalEntry, err error) {
-	if len(v) <= 8 {
+	if len(v) < 8 {
 		return e, damaged("a journal entry is cut off")
+	}
+	if len(v) == 8 {
+		e.Record, err = readDecided(tx, v)
+		return e, err
 	}
 	e.ID = bridge.DocID(v[8:])
 	doc := document(tx, e.ID)

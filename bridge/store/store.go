@@ -90,23 +90,28 @@ func (s *Store) open() error {
 	return nil
 }
 
-// prepare checks the file, and lays it out if it is new.
+// prepare checks the file, lays it out if it is new and brings it up to date if it
+// is older.
 func (s *Store) prepare() error {
-	isNew := false
+	var change func(*bolt.Tx) error
 	err := s.view(func(tx *bolt.Tx) error {
-		name, _ := tx.Cursor().First()
-		if isNew = name == nil; isNew {
+		if name, _ := tx.Cursor().First(); name == nil {
+			change = layOut
 			return nil
 		}
-		if err := checkVersion(tx); err != nil {
+		older, err := checkVersion(tx)
+		if err != nil {
 			return err
+		}
+		if older {
+			change = upgrade
 		}
 		return walk(tx)
 	})
-	if err != nil || !isNew {
+	if err != nil || change == nil {
 		return err
 	}
-	return s.update(layOut)
+	return s.update(change)
 }
 
 // openError tells what can be done about a file that cannot be opened.

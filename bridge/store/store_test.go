@@ -171,7 +171,7 @@ func TestNewerVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte("meta")).Put([]byte("version"), []byte("2")) })
+	err = db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte("meta")).Put([]byte("version"), []byte("99")) })
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -181,6 +181,40 @@ func TestNewerVersion(t *testing.T) {
 	}
 	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 		t.Error("the file of a newer version was changed")
+	}
+}
+
+// A file of version 1 has no proposals; what it has stays.
+func TestOlderVersion(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	if _, err := s.Append("id", "N.md", record("text")); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+	db, err := bolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		return errors.Join(tx.DeleteBucket([]byte("proposals")), tx.DeleteBucket([]byte("decided")),
+			tx.Bucket([]byte("meta")).Put([]byte("version"), []byte("1")))
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time it is up to date
+		s = open(t, path)
+		if list, err := s.Proposals(); err != nil || len(list) > 1 {
+			t.Errorf("proposals %v, %v", list, err)
+		}
+		if err := s.Propose(bridge.ProposalChange{Put: []bridge.ProposalRecord{{ID: "p"}}}); err != nil {
+			t.Error(err)
+		}
+		if id, err := s.DocID("N.md"); id != "id" || err != nil {
+			t.Errorf("document %q, %v", id, err)
+		}
+		closeStore(t, s)
 	}
 }
 

@@ -38,6 +38,7 @@ func Run(t *testing.T, open func(t *testing.T) bridge.Store) {
 		{"LongHistory", testLongHistory},
 		{"Journal", testJournal},
 		{"Intents", testIntents},
+		{"Proposals", testProposals},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
