@@ -34,6 +34,7 @@ var importRules = map[string]importRule{
 		"the workspace declares the interfaces that sources and stores fill, and imports none of them",
 	},
 	"bridge/owner":                 {[]string{"golang.org/x/sys/unix"}, "locks and a socket; it knows nothing of what its owner serves"},
+	"bridge/frontmatter":           {[]string{"gopkg.in/yaml.v3"}, "front matter is a function of a note's text"},
 	"bridge/links":                 {[]string{"gopkg.in/yaml.v3", "golang.org/x/text/..."}, "Obsidian's link rules are a function of names and texts"},
 	"bridge/vault":                 {[]string{"bridge", "diffwrap", "github.com/fsnotify/fsnotify", "golang.org/x/..."}, "the only place that knows fsnotify"},
 	"bridge/store":                 {[]string{"bridge", "bridge/ycrdt", "go.etcd.io/bbolt", "go.etcd.io/bbolt/..."}, "the only place that knows bbolt"},

@@ -1,0 +1,244 @@
+package frontmatter
+
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// span is src[from:to].
+type span struct{ from, to int }
+
+// list makes the list n, which ends before limit, hold want: items that stay
+// keep their bytes. It reports false where nothing stays.
+func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
+	have := make([]any, len(n.Content))
+	for i, c := range n.Content {
+		have[i] = valueOf(c)
+	}
+	keep, news, some := align(have, want)
+	if !some {
+		return false
+	}
+	if n.Style&yaml.FlowStyle != 0 {
+		items, ok := e.flowItems(n, limit)
+		if !ok {
+			return false
+		}
+		e.flow(items, keep, texts(news, func(v any) string { return e.flowText(v) }))
+		return true
+	}
+	return e.blockList(n, limit, keep, news)
+}
+
+func texts(news map[int][]any, text func(any) string) map[int][]string {
+	out := make(map[int][]string, len(news))
+	for at, list := range news {
+		for _, v := range list {
+			out[at] = append(out[at], text(v))
+		}
+	}
+	return out
+}
+
+// maxAlign bounds the work of align, in pairs of items.
+const maxAlign = 4_000_000
+
+// align finds a longest common subsequence: which items of have stay, and the new
+// ones by the item of have before which they go. some says that any stay.
+func align(have, want []any) (keep []bool, news map[int][]any, some bool) {
+	keep, news = make([]bool, len(have)), make(map[int][]any)
+	if len(have)*len(want) > maxAlign {
+		return keep, news, false
+	}
+	length := make([][]int, len(have)+1)
+	for i := range length {
+		length[i] = make([]int, len(want)+1)
+	}
+	for i := len(have) - 1; i >= 0; i-- {
+		for j := len(want) - 1; j >= 0; j-- {
+			if Equal(have[i], want[j]) {
+				length[i][j] = length[i+1][j+1] + 1
+			} else {
+				length[i][j] = max(length[i+1][j], length[i][j+1])
+			}
+		}
+	}
+	i, j := 0, 0
+	for j < len(want) {
+		switch {
+		case i < len(have) && Equal(have[i], want[j]):
+			keep[i], some = true, true
+			i, j = i+1, j+1
+		case i < len(have) && length[i+1][j] >= length[i][j+1]:
+			i++
+		default:
+			news[i] = append(news[i], want[j])
+			j++
+		}
+	}
+	return keep, news, some
+}
+
+// blockList edits the lines of a block list.
+func (e *editor) blockList(n *yaml.Node, limit int, keep []bool, news map[int][]any) bool {
+	column := n.Column - 1
+	lines, ok := e.itemLines(n, limit, column)
+	if !ok {
+		return false
+	}
+	write := func(at int, list []any) {
+		for _, v := range list {
+			e.put(at, at, strings.Repeat(" ", column)+"-"+e.item(v, column)+e.nl)
+		}
+	}
+	last := lines[0].from // behind the last item that stays
+	for i, at := range lines {
+		if keep[i] {
+			// New items go right behind the one before, not behind the comments that
+			// lead in the next.
+			write(last, news[i])
+			last = at.to
+			continue
+		}
+		write(last, news[i])
+		e.put(at.from, at.to, "")
+	}
+	write(last, news[len(lines)])
+	return true
+}
+
+// itemLines are the lines of each item, without comments and blank lines after it.
+func (e *editor) itemLines(n *yaml.Node, limit, column int) ([]span, bool) {
+	starts := make([]int, len(n.Content)+1)
+	starts[len(n.Content)] = limit
+	for i, c := range n.Content {
+		at, ok := e.dash(c, column)
+		if !ok || i > 0 && at <= starts[i-1] {
+			return nil, false
+		}
+		starts[i] = at
+	}
+	lines := make([]span, len(n.Content))
+	for i := range lines {
+		lines[i] = span{starts[i], e.lineEnd(e.contentEnd(starts[i], starts[i+1], column))}
+	}
+	return lines, true
+}
+
+// dash is where the line with the dash of the item c begins; false if the dash
+// has not a line of its own.
+func (e *editor) dash(c *yaml.Node, column int) (int, bool) {
+	for line := c.Line - 1; line >= 0; line-- {
+		at := e.lines[line]
+		text := e.src[at:e.lineEnd(at)]
+		if len(text) > column && text[column] == '-' && strings.TrimSpace(text[:column]) == "" {
+			return at, true
+		}
+		if line < c.Line-1 && strings.TrimSpace(text) != "" && !strings.HasPrefix(strings.TrimSpace(text), "#") {
+			return 0, false
+		}
+	}
+	return 0, false
+}
+
+// flowItems are where the items of a flow list stand.
+func (e *editor) flowItems(n *yaml.Node, limit int) ([]span, bool) {
+	items := make([]span, len(n.Content))
+	for i, c := range n.Content {
+		to, ok := e.end(c, limit, 0, true)
+		if !ok {
+			return nil, false
+		}
+		items[i] = span{e.offset(c), to}
+	}
+	return items, true
+}
+
+// flow edits what stands between brackets or braces: some of items stay, news
+// go before the item with their number. At least one item stays.
+func (e *editor) flow(items []span, keep []bool, news map[int][]string) {
+	last := -1 // the last item that stays, so far
+	var fresh []string
+	for i, at := range items {
+		fresh = append(fresh, news[i]...)
+		if !keep[i] {
+			continue
+		}
+		switch {
+		case last < 0:
+			e.put(items[0].from, at.from, "")
+			for _, text := range fresh {
+				e.put(at.from, at.from, text+", ")
+			}
+		default:
+			for _, text := range fresh {
+				e.put(items[last].to, items[last].to, ", "+text)
+			}
+			if i > last+1 {
+				e.put(items[last+1].from, at.from, "")
+			}
+		}
+		last, fresh = i, nil
+	}
+	end := items[len(items)-1].to
+	for _, text := range append(fresh, news[len(items)]...) {
+		e.put(items[last].to, items[last].to, ", "+text)
+	}
+	e.put(items[last].to, end, "")
+}
+
+// flowMapping is mapping for one in braces.
+func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
+	count := len(n.Content) / 2
+	items, keep := make([]span, count), make([]bool, count)
+	rest, some := want, false
+	for i := range count {
+		key, value := n.Content[2*i], n.Content[2*i+1]
+		at, ok := e.flowEntry(key, value, limit)
+		if !ok {
+			return false
+		}
+		items[i] = span{e.offset(key), at.to}
+		var v any
+		if v, keep[i] = want.Get(keyOf(key)); keep[i] {
+			some = true
+			if !Equal(valueOf(value), v) {
+				e.put(at.from, at.to, e.flowValue(at.from, v))
+			}
+		}
+		rest = rest.Without(keyOf(key))
+	}
+	if !some {
+		return false
+	}
+	news := make(map[int][]string)
+	for _, p := range rest {
+		news[count] = append(news[count], e.flowKey(p.Key)+": "+e.flowText(p.Value))
+	}
+	e.flow(items, keep, news)
+	return true
+}
+
+// flowEntry is where the value of an entry in braces stands; nothing, behind the
+// colon, if it is empty.
+func (e *editor) flowEntry(key, value *yaml.Node, limit int) (span, bool) {
+	if !isEmpty(value) {
+		to, ok := e.end(value, limit, 0, true)
+		return span{e.offset(value), to}, ok
+	}
+	keyEnd, ok := e.end(key, limit, 0, true)
+	if !ok {
+		return span{}, false
+	}
+	colon, ok := e.colon(keyEnd)
+	return span{colon, colon}, ok
+}
+
+// flowValue is v for the place at, right behind a colon if the value was empty.
+func (e *editor) flowValue(at int, v any) string {
+	if at > 0 && e.src[at-1] == ':' {
+		return " " + e.flowText(v)
+	}
+	return e.flowText(v)
+}

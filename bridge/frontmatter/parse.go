@@ -1,0 +1,191 @@
+package frontmatter
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// SyntaxError says where and why front matter cannot be read. Line is that of
+// the note, counted from 1.
+type SyntaxError struct {
+	Line int
+	Msg  string
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("front matter, line %d: %s", e.Line, e.Msg) }
+
+// Bounds of what is read: aliases may multiply a small text, and a value nested
+// deeper than this is no property.
+const (
+	maxNodes = 200_000
+	maxDepth = 200
+)
+
+// Parse returns the properties of a note; nil without front matter, not nil with
+// an empty one. Errors are *SyntaxError.
+func Parse(text string) (Properties, error) {
+	yaml, _, has := Split(text)
+	if !has {
+		return nil, nil
+	}
+	return ParseYAML(yaml)
+}
+
+// ParseYAML is Parse for the text between the fences.
+func ParseYAML(src string) (Properties, error) {
+	root, err := rootOf(src)
+	if err != nil {
+		return nil, err
+	}
+	if root == nil {
+		return Properties{}, nil
+	}
+	r := reader{left: maxNodes}
+	return r.mapping(root, 0)
+}
+
+// rootOf parses src, whose first line is the note's second. A nil node stands for
+// an empty mapping.
+func rootOf(src string) (*yaml.Node, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(src), &doc); err != nil {
+		return nil, syntaxError(err)
+	}
+	if len(doc.Content) == 0 || isEmpty(doc.Content[0]) {
+		return nil, nil
+	}
+	root := doc.Content[0]
+	if root.Kind != yaml.MappingNode {
+		return nil, &SyntaxError{root.Line + 1, "is not a mapping of names to values"}
+	}
+	return root, nil
+}
+
+// isEmpty says that a node is a null that nobody wrote.
+func isEmpty(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 && n.Tag == "!!null"
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// syntaxError turns an error of the YAML library into ours.
+func syntaxError(err error) error {
+	var typed *yaml.TypeError
+	if errors.As(err, &typed) && len(typed.Errors) > 0 {
+		err = errors.New("yaml: " + typed.Errors[0])
+	}
+	msg := err.Error()
+	line := 1
+	if m := yamlLine.FindStringSubmatch(msg); m != nil {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			line = n
+		}
+		msg = msg[len(m[0]):]
+	}
+	return &SyntaxError{line + 1, msg}
+}
+
+// reader turns nodes into values.
+type reader struct{ left int }
+
+func (r *reader) mapping(n *yaml.Node, depth int) (Properties, error) {
+	p := make(Properties, 0, len(n.Content)/2)
+	seen := make(map[string]bool, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, err := r.value(n.Content[i], depth+1)
+		if err != nil {
+			return nil, err
+		}
+		name := Text(key)
+		if seen[name] {
+			return nil, &SyntaxError{n.Content[i].Line + 1, fmt.Sprintf("has the property %q twice", name)}
+		}
+		seen[name] = true
+		v, err := r.value(n.Content[i+1], depth+1)
+		if err != nil {
+			return nil, err
+		}
+		p = append(p, Property{name, v})
+	}
+	return p, nil
+}
+
+func (r *reader) value(n *yaml.Node, depth int) (any, error) {
+	if r.left--; r.left < 0 || depth > maxDepth {
+		return nil, &SyntaxError{n.Line + 1, "is nested too deeply, or its aliases repeat too much"}
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		return r.value(n.Alias, depth+1)
+	case yaml.MappingNode:
+		return r.mapping(n, depth)
+	case yaml.SequenceNode:
+		list := make([]any, len(n.Content))
+		for i, c := range n.Content {
+			v, err := r.value(c, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list[i] = v
+		}
+		return list, nil
+	}
+	return scalar(n), nil
+}
+
+const quotedStyles = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+
+func scalar(n *yaml.Node) any {
+	if n.Style&quotedStyles != 0 || n.Style&yaml.TaggedStyle != 0 && n.Tag == "!!str" {
+		return n.Value
+	}
+	return plain(n.Value)
+}
+
+// The core schema of YAML 1.2 (section 10.3.2).
+var (
+	decimal     = regexp.MustCompile(`^[-+]?[0-9]+$`)
+	octal       = regexp.MustCompile(`^0o[0-7]+$`)
+	hexadecimal = regexp.MustCompile(`^0x[0-9a-fA-F]+$`)
+	float       = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+)
+
+// plain is the value of a scalar without quotes.
+func plain(s string) any {
+	switch s {
+	case "", "~", "null", "Null", "NULL":
+		return nil
+	case "true", "True", "TRUE":
+		return true
+	case "false", "False", "FALSE":
+		return false
+	case ".nan", ".NaN", ".NAN":
+		return math.NaN()
+	}
+	switch strings.TrimLeft(s, "+-") {
+	case ".inf", ".Inf", ".INF":
+		if len(s) > len(".inf")+1 {
+			return s
+		}
+		return math.Inf(map[bool]int{true: -1, false: 1}[s[0] == '-'])
+	}
+	switch {
+	case decimal.MatchString(s):
+		return numberOf(strings.TrimPrefix(s, "+"))
+	case octal.MatchString(s), hexadecimal.MatchString(s):
+		if n, err := strconv.ParseInt(s, 0, 64); err == nil {
+			return n
+		}
+		return s
+	case float.MatchString(s):
+		f, _ := strconv.ParseFloat(s, 64)
+		return f
+	}
+	return s
+}

@@ -1,0 +1,257 @@
+package frontmatter
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// ErrEntangled says that a change cannot be made without changing something
+// else too: an anchor that other properties refer to, for example.
+var ErrEntangled = errors.New("front matter cannot be changed there without changing other properties")
+
+// Rewrite returns text with the wanted properties, which keep the bytes that
+// they have where they are what they were; entries stay in their order and new
+// ones follow. Front matter is added where there is none and want has entries.
+// Errors: *SyntaxError if the front matter cannot be read, ErrEntangled.
+func Rewrite(text string, want Properties) (string, error) {
+	have, err := Parse(text)
+	if err != nil {
+		return "", err
+	}
+	b := split(text)
+	if Equal(have, want) {
+		return text, nil
+	}
+	for _, wide := range []bool{false, true} {
+		yaml, err := rewriteYAML(text[b.from:b.to], lineBreak(text), want, wide)
+		if err != nil {
+			return "", err
+		}
+		if !b.has {
+			fence := "---" + lineBreak(text)
+			yaml = fence + yaml + fence
+		}
+		result := text[:b.from] + yaml + text[b.to:]
+		if holds(result, want, text[b.body:]) {
+			return result, nil
+		}
+	}
+	return "", ErrEntangled
+}
+
+// holds says that text is properties p and body, read again.
+func holds(text string, p Properties, body string) bool {
+	got, err := Parse(text)
+	b := split(text)
+	return err == nil && b.has && text[b.body:] == body && Equal(got, p)
+}
+
+// rewriteYAML is Rewrite for the text between the fences. wide takes the blank
+// lines after a removed entry with it, which could otherwise become part of the
+// text block before.
+func rewriteYAML(src, nl string, want Properties, wide bool) (string, error) {
+	root, err := rootOf(src)
+	if err != nil {
+		return "", err
+	}
+	e := &editor{src: src, nl: nl, lines: linesOf(src), wide: wide}
+	switch {
+	case root == nil:
+		e.put(len(src), len(src), strings.TrimPrefix(e.entries(want, 0), nl)+nl)
+	case !e.mapping(root, len(src), want):
+		return "", ErrEntangled
+	}
+	return e.apply(), nil
+}
+
+// editor collects the edits of one YAML text.
+type editor struct {
+	src   string
+	nl    string
+	lines []int // where each line begins, as the YAML library counts them
+	wide  bool
+	edits []edit
+}
+
+// edit puts text in the place of src[from:to].
+type edit struct {
+	from, to int
+	text     string
+}
+
+func (e *editor) put(from, to int, text string) { e.edits = append(e.edits, edit{from, to, text}) }
+
+func (e *editor) apply() string {
+	slices.SortStableFunc(e.edits, func(a, b edit) int { return a.from - b.from })
+	var b strings.Builder
+	done := 0
+	for _, x := range e.edits {
+		if x.from < done { // inside of what is gone
+			x.from = done
+		}
+		b.WriteString(e.src[done:x.from])
+		b.WriteString(x.text)
+		done = max(x.from, x.to)
+	}
+	b.WriteString(e.src[done:])
+	return b.String()
+}
+
+// entry is a key with its value and where they are in a block mapping.
+type entry struct {
+	key, value  *yaml.Node
+	from, limit int // the lines of the entry; what follows its content is among them
+}
+
+// mapping makes the mapping n, which ends before limit, hold want. It reports
+// false, with edits that are of no use, where that must be written anew.
+func (e *editor) mapping(n *yaml.Node, limit int, want Properties) bool {
+	if n.Style&yaml.FlowStyle != 0 {
+		return e.flowMapping(n, limit, want)
+	}
+	entries, ok := e.entriesOf(n, limit)
+	if !ok {
+		return false
+	}
+	column := n.Column - 1
+	rest, end := want, 0
+	for _, x := range entries {
+		name := keyOf(x.key)
+		v, keep := want.Get(name)
+		rest = rest.Without(name)
+		end = e.lineEnd(e.contentEnd(x.from, x.limit, column))
+		switch {
+		case !keep && e.wide:
+			e.put(x.from, min(e.skipBlankLines(end), x.limit), "")
+		case !keep:
+			e.put(x.from, end, "")
+		case !Equal(valueOf(x.value), v) && !e.value(x, column, v):
+			return false
+		}
+	}
+	if limit == len(e.src) && column == 0 {
+		end = limit // new properties come after the last comment, too
+	}
+	if len(rest) > 0 {
+		e.put(end, end, strings.TrimPrefix(e.entries(rest, column), e.nl)+e.nl)
+	}
+	return len(want) > 0 || limit == len(e.src)
+}
+
+// entriesOf finds the entries of a block mapping, each on lines of its own.
+func (e *editor) entriesOf(n *yaml.Node, limit int) ([]entry, bool) {
+	list := make([]entry, 0, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		x := entry{key: n.Content[i], value: n.Content[i+1], limit: limit}
+		at := e.offset(x.key)
+		x.from = e.lineStart(at)
+		if strings.Trim(e.src[x.from:at], " ?") != "" {
+			return nil, false
+		}
+		if i > 0 {
+			list[len(list)-1].limit = x.from
+		}
+		list = append(list, x)
+	}
+	return list, true
+}
+
+// value makes v the value of the entry x, whose key stands at column.
+func (e *editor) value(x entry, column int, v any) bool {
+	before := len(e.edits)
+	switch want := v.(type) {
+	case Properties:
+		if x.value.Kind == yaml.MappingNode && len(want) > 0 && e.mapping(x.value, x.limit, want) {
+			return true
+		}
+	case []any:
+		if x.value.Kind == yaml.SequenceNode && e.list(x.value, x.limit, want) {
+			return true
+		}
+	}
+	e.edits = e.edits[:before]
+	return e.replace(x, column, v)
+}
+
+// replace writes the value of x anew.
+func (e *editor) replace(x entry, column int, v any) bool {
+	keyEnd, ok := e.keyEnd(x.key, x.limit)
+	if !ok {
+		return false
+	}
+	colon, ok := e.colon(keyEnd)
+	if !ok {
+		return false
+	}
+	from, to := colon, colon
+	if !isEmpty(x.value) {
+		from = e.offset(x.value)
+		if to, ok = e.end(x.value, x.limit, column, false); !ok {
+			return false
+		}
+	}
+	if isBlock(v) && !isFlow(x.value) {
+		e.replaceByBlock(colon, from, to, e.block(v, column))
+		return true
+	}
+	text := e.inline(v, x.value, column)
+	switch {
+	case strings.Contains(e.src[colon:from], "\n"):
+		eol := e.contentLineEnd(colon)
+		e.put(colon, colon, " "+text)
+		e.put(eol, to, "")
+	case text == "":
+		e.put(colon, to, "")
+	case from == colon:
+		e.put(from, to, " "+text)
+	default:
+		e.put(from, to, text)
+	}
+	return true
+}
+
+// replaceByBlock puts lines in the place of src[from:to], behind the comment that
+// may follow on the line.
+func (e *editor) replaceByBlock(colon, from, to int, lines string) {
+	eol := e.contentLineEnd(colon)
+	switch {
+	case from > eol: // the old value begins on a line of its own
+		e.put(eol, to, lines)
+	case strings.TrimSpace(e.src[to:e.contentLineEnd(to)]) == "":
+		e.put(colon, to, lines)
+	default:
+		e.put(from, to, "")
+		at := e.contentLineEnd(to)
+		e.put(at, at, lines)
+	}
+}
+
+// valueOf is a node's value; the text was parsed before, so that it has one.
+func valueOf(n *yaml.Node) any {
+	r := reader{left: maxNodes}
+	v, err := r.value(n, 0)
+	if err != nil {
+		return err // equal to nothing
+	}
+	return v
+}
+
+func keyOf(n *yaml.Node) string { return Text(valueOf(n)) }
+
+func isFlow(n *yaml.Node) bool {
+	return (n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode) && n.Style&yaml.FlowStyle != 0
+}
+
+// isBlock says that a value is written on lines of its own.
+func isBlock(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return len(v) > 0
+	case Properties:
+		return len(v) > 0
+	}
+	return false
+}

@@ -1,0 +1,241 @@
+package frontmatter
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Property is one entry of a mapping. Value is nil, bool, int64, float64,
+// string, []any or Properties.
+type Property struct {
+	Key   string
+	Value any
+}
+
+// Properties are the entries of a mapping, in its order. Keys are distinct.
+type Properties []Property
+
+// Get returns the value of key.
+func (p Properties) Get(key string) (value any, ok bool) {
+	if i := p.index(key); i >= 0 {
+		return p[i].Value, true
+	}
+	return nil, false
+}
+
+// With returns p with key set to value: in its place, or at the end.
+func (p Properties) With(key string, value any) Properties {
+	p = slices.Clone(p)
+	if i := p.index(key); i >= 0 {
+		p[i].Value = value
+		return p
+	}
+	return append(p, Property{key, value})
+}
+
+// Without returns p without key.
+func (p Properties) Without(key string) Properties {
+	return slices.DeleteFunc(slices.Clone(p), func(e Property) bool { return e.Key == key })
+}
+
+func (p Properties) index(key string) int {
+	return slices.IndexFunc(p, func(e Property) bool { return e.Key == key })
+}
+
+// MarshalJSON implements json.Marshaler: an object with the entries in order.
+// Infinities and NaN, which JSON lacks, become strings as YAML writes them.
+func (p Properties) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, e := range p {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := encode(&b, e.Key); err != nil {
+			return nil, err
+		}
+		b.WriteByte(':')
+		if err := encode(&b, jsonValue(e.Value)); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+func encode(b *bytes.Buffer, v any) error {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// jsonValue is v without what JSON cannot write.
+func jsonValue(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return formatFloat(v)
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = jsonValue(item)
+		}
+		return out
+	}
+	return v
+}
+
+// UnmarshalJSON implements json.Unmarshaler and keeps the order of an object's
+// members. null gives no properties.
+func (p *Properties) UnmarshalJSON(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	v, err := decodeJSON(dec)
+	if err != nil {
+		return err
+	}
+	switch v := v.(type) {
+	case nil:
+		*p = nil
+	case Properties:
+		*p = v
+	default:
+		return errors.New("properties are not a JSON object")
+	}
+	return nil
+}
+
+func decodeJSON(dec *json.Decoder) (any, error) {
+	t, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch t := t.(type) {
+	case json.Number:
+		return numberOf(t.String()), nil
+	case json.Delim:
+		if t == '[' {
+			return decodeList(dec)
+		}
+		return decodeObject(dec)
+	}
+	return t, nil
+}
+
+func decodeList(dec *json.Decoder) (any, error) {
+	list := []any{}
+	for dec.More() {
+		v, err := decodeJSON(dec)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	_, err := dec.Token()
+	return list, err
+}
+
+func decodeObject(dec *json.Decoder) (any, error) {
+	p := Properties{}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		v, err := decodeJSON(dec)
+		if err != nil {
+			return nil, err
+		}
+		p = p.With(key.(string), v) // a decoder gives strings where keys stand
+	}
+	_, err := dec.Token()
+	return p, err
+}
+
+// numberOf is an int64 where it fits, else a float64.
+func numberOf(s string) any {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n
+	}
+	f, _ := strconv.ParseFloat(s, 64)
+	return f
+}
+
+// Equal says whether two values are the same: of the same type, but for
+// numbers, which are compared by what they are; mappings in any order.
+func Equal(a, b any) bool {
+	switch a := a.(type) {
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, Equal)
+	case Properties:
+		b, ok := b.(Properties)
+		return ok && len(a) == len(b) && !slices.ContainsFunc(a, func(e Property) bool {
+			v, ok := b.Get(e.Key)
+			return !ok || !Equal(e.Value, v)
+		})
+	case int64:
+		if b, ok := b.(float64); ok {
+			return float64(a) == b
+		}
+	case float64:
+		if n, ok := b.(int64); ok {
+			return a == float64(n)
+		}
+		if f, ok := b.(float64); ok && math.IsNaN(a) {
+			return math.IsNaN(f)
+		}
+	}
+	return isScalar(a) && a == b
+}
+
+// isScalar says that v is a scalar, which == does not panic on.
+func isScalar(v any) bool {
+	switch v.(type) {
+	case []any, Properties:
+		return false
+	}
+	return true
+}
+
+// Text is a value as one string: a scalar as it reads in YAML, a list or a
+// mapping as JSON. Values that mean the same have the same text.
+func Text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return formatFloat(v)
+	}
+	var b bytes.Buffer
+	if err := encode(&b, jsonValue(v)); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// formatFloat is a float as YAML reads it.
+func formatFloat(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return ".nan"
+	case math.IsInf(f, 1):
+		return ".inf"
+	case math.IsInf(f, -1):
+		return "-.inf"
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
