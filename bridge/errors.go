@@ -10,16 +10,18 @@ import (
 // *Error that names the operation and the path. fs.ErrNotExist, fs.ErrExist
 // and fs.ErrPermission are used where they fit.
 var (
-	ErrBadName      = errors.New("name is not allowed here")
-	ErrNameTooLong  = errors.New("name is too long")
-	ErrIsDir        = errors.New("is a folder")
-	ErrNotDir       = errors.New("is not a folder")
-	ErrNotEmpty     = errors.New("folder is not empty")
-	ErrNotNote      = errors.New("is not a note")
-	ErrReadOnly     = errors.New("is read-only")
-	ErrInvalidUTF8  = errors.New("is not valid UTF-8")
-	ErrTooLarge     = errors.New("is larger than 16 MiB")
-	ErrOffline      = errors.New("folder is offline")
+	ErrBadName     = errors.New("name is not allowed here")
+	ErrNameTooLong = errors.New("name is too long")
+	ErrIsDir       = errors.New("is a folder")
+	ErrNotDir      = errors.New("is not a folder")
+	ErrNotEmpty    = errors.New("folder is not empty")
+	ErrNotNote     = errors.New("is not a note")
+	ErrReadOnly    = errors.New("is read-only")
+	ErrInvalidUTF8 = errors.New("is not valid UTF-8")
+	ErrTooLarge    = errors.New("is larger than 16 MiB")
+	ErrOffline     = errors.New("folder is offline")
+	// ErrNotFetched is an ErrOffline of one note.
+	ErrNotFetched   = fmt.Errorf("has not been fetched from the server yet: %w", ErrOffline)
 	ErrNoSpace      = errors.New("no space left on the disk")
 	ErrRefused      = errors.New("change cannot be made a suggestion")
 	ErrNeedsReview  = errors.New("is not allowed in suggest mode")

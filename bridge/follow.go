@@ -75,7 +75,7 @@ func (f *follower) start(ctx context.Context) error {
 }
 
 func (f *follower) read(ctx context.Context, p Path) error {
-	v, err := f.ws.Open(ctx, p)
+	v, err := f.ws.Open(noWait(ctx), p) // what is fetched later is reported then
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrNotNote):
 		f.d.remove(p)

@@ -34,8 +34,9 @@ type note struct {
 	id     DocID  // "" while the note has no document
 	doc    *ycrdt.Doc
 	text   *ycrdt.Text
-	kept   uint64 // store sequence number of the last record of doc
-	synced bool   // the store's history has been compared with the file
+	kept   uint64   // store sequence number of the last record of doc
+	synced bool     // the store's history has been compared with the file
+	live   Document // instead of stamp, doc and the rest, where the document is the truth; see live.go
 }
 
 // place is where a note is at one moment; a rename moves it.
@@ -75,6 +76,9 @@ func (n *note) load(ctx context.Context) (*Version, error) {
 	if at.offline.Load() {
 		return nil, &Error{"open", at.path, ErrOffline}
 	}
+	if docs, ok := at.source.(Documents); ok {
+		return n.loadLive(ctx, at, docs)
+	}
 	data, stamp, err := at.source.Read(ctx, at.rel)
 	if err != nil {
 		return nil, wrapError("open", at.path, err)
@@ -94,10 +98,14 @@ func (n *note) load(ctx context.Context) (*Version, error) {
 
 // publish makes raw the note's current version. The write lock is held.
 func (n *note) publish(raw string, modTime time.Time) *Version {
+	return n.publishVersion(newVersion(raw, n.ws.o.View, 0, modTime))
+}
+
+func (n *note) publishVersion(v *Version) *Version {
 	n.seq++
-	v := newVersion(raw, n.ws.o.View, n.seq, modTime)
+	v.seq = n.seq
 	n.cur.Store(v)
-	n.ws.cache.add(n, len(raw))
+	n.ws.cache.add(n, len(v.raw))
 	return v
 }
 
@@ -112,6 +120,9 @@ func (n *note) replaced(cur *Version) {
 // runs are the identities of the current version's characters, nil without a
 // document. The write lock is held.
 func (n *note) runs() []ycrdt.Run {
+	if n.live != nil {
+		return n.cur.Load().runs
+	}
 	if n.doc == nil {
 		return nil
 	}
@@ -128,6 +139,9 @@ func (n *note) refresh(ctx context.Context) (*Event, error) {
 		n.synced = false // whoever reads it next compares store and file
 		n.doc, n.text = nil, nil
 		return &Event{Kind: EventChanged, Path: at.path, ViewChanged: true}, nil
+	}
+	if n.live != nil {
+		return n.refreshLive(ctx, at, cur)
 	}
 	data, stamp, err := at.source.Read(ctx, at.rel)
 	if err != nil {
@@ -153,12 +167,15 @@ func modTimeOf(cur *Version, stamp Stamp) time.Time {
 // succeed publishes raw as the version after cur and describes the change. A
 // change that readers do not see leaves the modification time alone.
 func (n *note) succeed(cur *Version, raw string, modTime time.Time) *Event {
-	v := newVersion(raw, n.ws.o.View, n.seq+1, modTime)
+	return n.succeedBy(cur, newVersion(raw, n.ws.o.View, 0, modTime))
+}
+
+func (n *note) succeedBy(cur, v *Version) *Event {
 	viewChanged := v.text != cur.text
 	if !viewChanged {
-		modTime = cur.modTime
+		v.modTime = cur.modTime
 	}
-	v = n.publish(raw, modTime)
+	n.publishVersion(v)
 	return &Event{
 		Kind: EventChanged, Path: n.where().path, Version: v, ViewChanged: viewChanged,
 	}

@@ -41,6 +41,9 @@ func (w *Workspace) Create(ctx context.Context, p Path, wr Write) (Result, error
 		modTime = time.Now()
 	}
 	_, rel := p.Split()
+	if docs, ok := f.source.(Documents); ok {
+		return w.createLive(ctx, place{f, p, rel}, docs, raw, plan, wr)
+	}
 	place{f, p, rel}.intend(raw, wr.By)
 	stamp, err := s.Create(ctx, rel, []byte(raw), 0o644, modTime)
 	if err != nil {

@@ -172,7 +172,10 @@ func (n *note) attribution(cur *Version) (attribution, error) {
 	if err != nil || len(h.Records) == 0 {
 		return attribution{}, err
 	}
-	runs, err := n.identify(cur.raw, h)
+	runs := cur.runs
+	if n.live == nil {
+		runs, err = n.identify(cur.raw, h)
+	}
 	return attribution{runs, h.Records}, err
 }
 
@@ -246,6 +249,8 @@ type FolderStatus struct {
 	Suggestions int       `json:"suggestions"`
 	Offline     bool      `json:"offline"`
 	Changed     time.Time `json:"changed,omitzero"` // newest modification time known
+	// Sync is set for a Folder that is in step with a server.
+	Sync *SyncStatus `json:"sync,omitempty"`
 }
 
 // Status counts what the workspace holds.
@@ -255,6 +260,10 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 	}
 	for _, f := range w.folders() {
 		fs := FolderStatus{Offline: f.offline.Load()}
+		if s, ok := f.source.(Syncer); ok {
+			sync := s.SyncStatus()
+			fs.Sync = &sync
+		}
 		w.treeMu.RLock()
 		fs.Name = f.node.name
 		f.node.walk(func(n *node) { fs.count(n) })

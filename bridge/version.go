@@ -23,7 +23,8 @@ type Version struct {
 
 	// runs names the characters of raw by their CRDT identity. It is set, under
 	// the note's write lock, when a newer version replaces this one and the note
-	// has a Doc; nil otherwise. Only merges read it, under the same lock.
+	// has a Doc; nil otherwise. The versions of a live document have it from the
+	// start. Only merges and attribution read it, under the same lock.
 	runs []ycrdt.Run
 }
 

@@ -172,6 +172,9 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 	if len(raw) > MaxNote {
 		return Result{}, nil, &Error{"write", at.path, ErrTooLarge} // its marks are what is too much
 	}
+	if n.live != nil {
+		return n.commitLive(ctx, at, cur, plan, c)
+	}
 	if err := n.prepare(at, cur.raw); err != nil {
 		return Result{}, nil, err
 	}
@@ -193,12 +196,16 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 		return Result{}, nil, err
 	}
 	ev := n.succeed(cur, raw, modTime)
-	res := Result{
-		Version: ev.Version, Changed: true, Warnings: plan.warnings,
-		Suggestions: max(0, countSuggestions(raw)-countSuggestions(cur.raw)),
-	}
+	return n.written(at, cur, ev.Version, plan, c), ev, err
+}
+
+// written describes a write that led from cur to v.
+func (n *note) written(at place, cur, v *Version, plan writePlan, c change) Result {
 	n.ws.log.Debug("note written", LogPath, string(at.path), LogAuthor, c.by.Name, LogEdits, len(plan.edits))
-	return res, ev, err
+	return Result{
+		Version: v, Changed: true, Warnings: plan.warnings,
+		Suggestions: max(0, countSuggestions(v.raw)-countSuggestions(cur.raw)),
+	}
 }
 
 // takeBack puts the text of before back into the file, after a write that the

@@ -1,0 +1,196 @@
+package bridge
+
+import (
+	"context"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// This file is for notes whose document is the truth: those of a Source that
+// shares its documents live. There is no file to keep in step, and the document
+// may change at any moment. A version is the text of one state of the document
+// together with the identities of its characters, taken at once.
+
+// Documents is a Source whose notes are live documents, which peers change at
+// any time. Their text is the root Text "contents". The source keeps everything
+// that it receives, and what Change makes, in the Folder's Store. It reports
+// EventChanged for what peers did.
+type Documents interface {
+	// Document returns the note's document. For one that was never fetched it
+	// waits, within a bound, and then fails with ErrNotFetched.
+	Document(ctx context.Context, rel string) (Document, error)
+
+	// NewDocument makes a new note with what fn puts into its empty document, and
+	// keeps that as Document.Change does. Missing parent folders are made.
+	// fs.ErrExist if the name is taken.
+	NewDocument(ctx context.Context, rel string, rec Record, fn func(*ycrdt.Doc) error) (Document, error)
+}
+
+// Document is one live document. It stays valid over renames and evictions.
+type Document interface {
+	// ID is the document's name in the Store.
+	ID() DocID
+
+	// View calls fn with the document, which does not change until fn returns.
+	View(ctx context.Context, fn func(doc *ycrdt.Doc, modTime time.Time) error) error
+
+	// Change calls fn, which may change the document, and keeps what it did: as rec,
+	// whose Update, Client, Clock and Len it fills in, in the Store, durably, and
+	// then on its way to the peers. An error of fn, which has changed nothing then,
+	// is returned unchanged. After any error the document is as it was. ErrReadOnly
+	// if the peers would not take a change.
+	Change(ctx context.Context, rec Record, fn func(*ycrdt.Doc) error) error
+}
+
+// SyncStatus says how far a Source and its server are in step.
+type SyncStatus struct {
+	Server    string `json:"server"`
+	Connected bool   `json:"connected"`
+	// Unsent are the documents with changes that the server has not acknowledged.
+	Unsent int `json:"unsent"`
+	// Unfetched are the notes that are known by name only.
+	Unfetched int  `json:"unfetched"`
+	ReadOnly  bool `json:"readOnly,omitempty"` // the server takes no changes
+	// LastError says why there is no connection, or what the server refused, and
+	// what to do about it.
+	LastError string    `json:"lastError,omitempty"`
+	Synced    time.Time `json:"synced,omitzero"` // when both were last known to be in step
+}
+
+// Syncer is a Source that is in step with a server.
+type Syncer interface{ SyncStatus() SyncStatus }
+
+// noWaitKey marks a context whose holder takes what is there.
+type noWaitKey struct{}
+
+func noWait(ctx context.Context) context.Context { return context.WithValue(ctx, noWaitKey{}, true) }
+
+// Waits says whether a Source is to wait, within its bound, for what it has yet
+// to fetch. Indexes do not wait: they hear of it when it is there.
+func Waits(ctx context.Context) bool { return ctx.Value(noWaitKey{}) == nil }
+
+// liveState is one state of a live document.
+type liveState struct {
+	raw     string
+	runs    []ycrdt.Run
+	modTime time.Time
+	// foreign: the text holds more than characters, so that places in raw are not
+	// places in the text.
+	foreign bool
+}
+
+func stateOf(doc *ycrdt.Doc, modTime time.Time) liveState {
+	text := doc.Text(contentsName)
+	s := liveState{raw: text.String(), runs: text.Runs(), modTime: modTime}
+	s.foreign = text.Len() != utf16Len(s.raw)
+	return s
+}
+
+// openLive makes sure that the note has its live document. The write lock is held.
+func (n *note) openLive(ctx context.Context, at place, docs Documents) error {
+	if n.live != nil {
+		return nil
+	}
+	d, err := docs.Document(ctx, at.rel)
+	if err != nil {
+		return wrapError("open", at.path, err)
+	}
+	n.live, n.id = d, d.ID()
+	return nil
+}
+
+// loadLive reads a live note. The write lock is held.
+func (n *note) loadLive(ctx context.Context, at place, docs Documents) (*Version, error) {
+	if err := n.openLive(ctx, at, docs); err != nil {
+		return nil, err
+	}
+	s, err := n.readLive(ctx)
+	if err != nil {
+		return nil, wrapError("open", at.path, err)
+	}
+	return n.publishVersion(n.versionOf(s, s.modTime)), nil
+}
+
+func (n *note) readLive(ctx context.Context) (s liveState, err error) {
+	err = n.live.View(ctx, func(doc *ycrdt.Doc, modTime time.Time) error {
+		s = stateOf(doc, modTime)
+		return nil
+	})
+	return s, err
+}
+
+// versionOf makes the version of a state.
+func (n *note) versionOf(s liveState, modTime time.Time) *Version {
+	v := newVersion(s.raw, n.ws.o.View, 0, modTime)
+	v.runs = s.runs
+	v.readOnly = v.readOnly || s.foreign
+	return v
+}
+
+// refreshLive brings the note up to its document, which peers changed. The write
+// lock is held.
+func (n *note) refreshLive(ctx context.Context, at place, cur *Version) (*Event, error) {
+	s, err := n.readLive(ctx)
+	if err != nil {
+		return nil, wrapError("read", at.path, err)
+	}
+	if s.raw == cur.raw {
+		return nil, nil
+	}
+	return n.succeedBy(cur, n.versionOf(s, nextModTime(cur.modTime, s.modTime))), nil
+}
+
+// commitLive makes a plan's edits in the note's live document. It changes
+// nothing and returns ErrConflict if the text is not cur's any more. The write
+// lock is held.
+func (n *note) commitLive(ctx context.Context, at place, cur *Version, plan writePlan, c change) (Result, *Event, error) {
+	rec := Record{Time: time.Now().UTC()}
+	plan.describe(&rec, c.by)
+	var s liveState
+	err := n.live.Change(ctx, rec, func(doc *ycrdt.Doc) error {
+		text := doc.Text(contentsName)
+		if text.String() != cur.raw {
+			return ErrConflict
+		}
+		doc.Transact(c.by, func(txn *ycrdt.Txn) { applyEdits(txn, text, cur.raw, plan.edits) })
+		s = stateOf(doc, rec.Time)
+		return nil
+	})
+	if err != nil {
+		return Result{}, nil, wrapError("write", at.path, err)
+	}
+	modTime := c.modTime
+	if modTime.IsZero() {
+		modTime = rec.Time
+	}
+	ev := n.succeedBy(cur, n.versionOf(s, nextModTime(cur.modTime, modTime)))
+	return n.written(at, cur, ev.Version, plan, c), ev, nil
+}
+
+// createLive makes a new live note whose raw text is raw.
+func (w *Workspace) createLive(ctx context.Context, at place, docs Documents, raw string, plan writePlan, wr Write) (Result, error) {
+	rec := Record{Time: time.Now().UTC()}
+	plan.describe(&rec, wr.By)
+	var s liveState
+	d, err := docs.NewDocument(ctx, at.rel, rec, func(doc *ycrdt.Doc) error {
+		text := doc.Text(contentsName)
+		doc.Transact(wr.By, func(txn *ycrdt.Txn) { applyEdits(txn, text, "", []diffwrap.Edit{{New: raw}}) })
+		s = stateOf(doc, rec.Time)
+		return nil
+	})
+	if err != nil {
+		return Result{}, wrapError("create", at.path, err)
+	}
+	w.treeMu.Lock()
+	node, _ := w.put(at.folder, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: Stamp{Size: int64(len(raw)), ModTime: s.modTime.UnixNano()}})
+	w.treeMu.Unlock()
+	n := node.note
+	n.write.Lock()
+	n.live, n.id = d, d.ID()
+	v := n.publishVersion(n.versionOf(s, s.modTime))
+	n.write.Unlock()
+	w.events.publish(Event{Kind: EventCreated, Path: at.path, Version: v, ViewChanged: true, Origin: wr.Origin})
+	return Result{Version: v, Changed: true, Suggestions: countSuggestions(raw), Warnings: plan.warnings}, nil
+}

@@ -1,0 +1,160 @@
+package bridge_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// openLive serves the notes of files as live documents of the Folder "Team".
+func openLive(t *testing.T, files map[string]string, opts ...func(*bridge.Options)) (*bridgetest.Fixture, *bridgetest.Live) {
+	t.Helper()
+	live := &bridgetest.Live{Store: new(bridgetest.Store)}
+	for rel, text := range files {
+		live.Person(t).Save(rel, text)
+	}
+	add := func(o *bridge.Options) {
+		o.Folders = append(o.Folders, bridge.FolderSource{Name: "Team", Source: live, Store: live.Store})
+	}
+	return bridgetest.New(t, nil, append([]func(*bridge.Options){add}, opts...)...), live
+}
+
+// peer edits a document as people do, and waits until the workspace knows.
+func peer(t *testing.T, live *bridgetest.Live, rel string, fn func(tx *ycrdt.Txn, text *ycrdt.Text)) {
+	t.Helper()
+	err := live.Peer(rel, func(doc *ycrdt.Doc) {
+		doc.Transact("peer", func(tx *ycrdt.Txn) { fn(tx, doc.Text("contents")) })
+	})
+	if err == nil {
+		err = live.Settle(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLiveWrite(t *testing.T) {
+	f, live := openLive(t, map[string]string{"Note.md": "The quick fox 🦊.\n"})
+	v, err := f.Open(t.Context(), "Team/Note.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := bridge.Author{Name: "ai", Session: "s1"}
+	res, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Bases: []*bridge.Version{v}, Text: "The quick red fox 🦊!\n", By: by})
+	if err != nil || !res.Changed || res.Suggestions != 2 {
+		t.Fatalf("Write = %+v, %v", res, err)
+	}
+	if got := res.Version.Text(); got != "The quick red fox 🦊!\n" {
+		t.Errorf("text is %q", got)
+	}
+	d, err := live.Document(t.Context(), "Note.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := live.Store.Load(d.ID())
+	if err != nil || len(h.Records) != 1 || h.Records[0].Author != "ai" || h.Records[0].Len == 0 || len(h.Records[0].Update) == 0 {
+		t.Errorf("history is %+v, %v", h, err)
+	}
+	list, err := f.Suggestions(t.Context(), "Team")
+	if err != nil || len(list) != 2 || list[0].Author != "ai" || list[0].Session != "s1" {
+		t.Errorf("suggestions are %+v, %v", list, err)
+	}
+}
+
+// A peer's change is published, and a writer who has not seen it is merged with
+// it by the identity of the characters.
+func TestLiveStaleWriter(t *testing.T) {
+	f, live := openLive(t, map[string]string{"Note.md": "one two three\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
+	base, err := f.Open(t.Context(), "Team/Note.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	peer(t, live, "Note.md", func(tx *ycrdt.Txn, text *ycrdt.Text) { text.Insert(tx, 4, "and a half, ") })
+	v, err := f.Open(t.Context(), "Team/Note.md")
+	if err != nil || v.Text() != "one and a half, two three\n" || !v.ModTime().After(base.ModTime()) {
+		t.Fatalf("after the peer's change: %q, %v", v.Text(), err)
+	}
+	res, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Bases: []*bridge.Version{base}, Text: "one two four\n"})
+	if err != nil || res.Version.Text() != "one and a half, two four\n" || !res.Merged {
+		t.Errorf("Write = %q, %+v, %v", res.Version.Text(), res, err)
+	}
+}
+
+// Peers and writers at the same time lose nothing of each other.
+func TestLiveConcurrentWriters(t *testing.T) {
+	f, live := openLive(t, map[string]string{"Note.md": "start\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
+	const rounds = 50
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range rounds {
+			err := live.Peer("Note.md", func(doc *ycrdt.Doc) {
+				doc.Transact("peer", func(tx *ycrdt.Txn) { doc.Text("contents").Insert(tx, 0, "p") })
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 2 {
+		wg.Go(func() {
+			for range rounds {
+				_, err := f.Update(t.Context(), "Team/Note.md", bridge.Author{Name: "ai"}, nil, func(cur *bridge.Version) (string, error) {
+					return cur.Text() + "w", nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := live.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	v, err := f.Open(t.Context(), "Team/Note.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, w := strings.Count(v.Text(), "p"), strings.Count(v.Text(), "w"); p != rounds || w != 2*rounds {
+		t.Errorf("%d of the peer, %d of the writers are left, want %d and %d", p, w, rounds, 2*rounds)
+	}
+}
+
+func TestLiveCreateAndRename(t *testing.T) {
+	f, live := openLive(t, map[string]string{"Old.md": "old\n"}, func(o *bridge.Options) { o.Structure = bridge.StructureDirect })
+	res, err := f.Create(t.Context(), "Team/sub/New.md", bridge.Write{Text: "# New\n\nbody\n", By: bridge.Author{Name: "ai"}})
+	if err != nil || res.Version.Text() != "# New\n\nbody\n" {
+		t.Fatalf("Create = %+v, %v", res, err)
+	}
+	if _, err := f.Create(t.Context(), "Team/Old.md", bridge.Write{Text: "x"}); err == nil {
+		t.Error("a note was made over another")
+	}
+	peer(t, live, "sub/New.md", func(tx *ycrdt.Txn, text *ycrdt.Text) { text.Insert(tx, 0, "<!-- -->\n") })
+	v, err := f.Open(t.Context(), "Team/sub/New.md")
+	if err != nil || !strings.HasPrefix(v.Text(), "<!-- -->\n") {
+		t.Errorf("new note is %q, %v", v.Text(), err)
+	}
+	list, err := f.Suggestions(t.Context(), "Team")
+	if err != nil || len(list) == 0 || list[0].Author != "ai" {
+		t.Errorf("suggestions are %+v, %v", list, err)
+	}
+}
+
+func TestLiveReadOnly(t *testing.T) {
+	f, live := openLive(t, map[string]string{"Note.md": "text\n"})
+	if err := live.SetReadOnly("Note.md"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Text: "other\n"}); !errors.Is(err, bridge.ErrReadOnly) {
+		t.Errorf("Write = %v, want ErrReadOnly", err)
+	}
+	v, err := f.Open(t.Context(), "Team/Note.md")
+	if err != nil || v.Text() != "text\n" {
+		t.Errorf("text is %q, %v", v.Text(), err)
+	}
+}
