@@ -23,6 +23,9 @@ const (
 	decidePath      = "/decide"      // POST a decideRequest
 	undoPath        = "/undo"        // POST an undoRequest
 	mcpPath         = "/mcp"         // a stream; query: author, read-only
+	textPath        = "/text"        // query: path
+	listPath        = "/list"        // query: path, recursive
+	callPath        = "/call"        // POST a callRequest
 )
 
 // control is the owner's side of its socket, and of its HTTP port if it has one.
@@ -40,6 +43,7 @@ func (c *control) serve(ctx context.Context, l net.Listener) error {
 	mux.HandleFunc("GET "+statusPath, answer(func(r *http.Request) (any, error) { return c.ws.Status(r.Context()) }))
 	mux.HandleFunc("GET "+mcpPath, func(w http.ResponseWriter, r *http.Request) { c.stream(ctx, w, r) })
 	handleQueue(mux, q)
+	handleAccess(mux, localAccess{c.ws, c.mcp})
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	stopped := context.AfterFunc(ctx, func() { srv.Close() })
 	defer stopped()

@@ -55,7 +55,7 @@ func exitCode(err error) int {
 // printError says what happened and what to type next.
 func printError(w io.Writer, err error) {
 	var child *childError
-	if err == nil || errors.Is(err, errHelpShown) || errors.As(err, &child) {
+	if err == nil || errors.Is(err, errHelpShown) || errors.Is(err, errNoMatch) || errors.As(err, &child) {
 		return
 	}
 	fmt.Fprintf(w, "relayfs: error: %v\n", err)

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/mcpserver"
+)
+
+// The commands cat, ls, grep and edit do without a mount what programs do on
+// one: for scripts, and for containers that cannot mount. grep and edit are the
+// MCP tools of these names.
+
+// errNoMatch makes grep's exit code 1; there is nothing to say about it.
+var errNoMatch = errors.New("no matches")
+
+// accessFlags are what they share.
+type accessFlags struct {
+	workspaceFlags
+	sources []string
+	json    bool
+}
+
+func (f *accessFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.sources, "source", nil, "the vault, if no relayfs is running and the configuration names none")
+	f.registerState(cmd)
+	f.log.register(cmd)
+}
+
+// with calls do with the workspace of the owner, or with one that it opens.
+func (f *accessFlags) with(ctx context.Context, e *env, do func(access) error) error {
+	info, err := findOwner(&f.workspaceFlags, f.sources)
+	if err != nil {
+		return err
+	}
+	if info != nil {
+		return do(remoteAccess{owner.NewClient(*info)})
+	}
+	return f.withSession(ctx, e, f.sources, func(s *session) error {
+		mcp := mcpserver.New(s.ws, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.log})
+		defer mcp.Close()
+		return do(localAccess{s.ws, mcp})
+	})
+}
+
+func newCatCommand(e *env) *cobra.Command {
+	var f accessFlags
+	cmd := &cobra.Command{
+		Use:   "cat PATH...",
+		Short: "Print notes as they read on a mount",
+		Args:  usageArgs(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(cmd.Context(), e, func(a access) error {
+				for _, path := range args {
+					data, err := a.text(cmd.Context(), path)
+					if err != nil {
+						return err
+					}
+					if _, err := e.stdout.Write(data); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func newLsCommand(e *env) *cobra.Command {
+	var f accessFlags
+	var recursive bool
+	cmd := &cobra.Command{
+		Use:   "ls [PATH]",
+		Short: "List folders and notes",
+		Args:  usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(cmd.Context(), e, func(a access) error {
+				list, err := a.list(cmd.Context(), strings.Join(args, ""), recursive)
+				if err != nil {
+					return err
+				}
+				if f.json {
+					return printJSON(e.stdout, list)
+				}
+				for _, l := range list {
+					if l.Kind == "folder" {
+						l.Path += "/"
+					}
+					fmt.Fprintln(e.stdout, printable(l.Path))
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "everything below it too")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	f.register(cmd)
+	return cmd
+}
+
+func newGrepCommand(e *env) *cobra.Command {
+	var f accessFlags
+	var ignoreCase, files, count, multiline bool
+	var glob string
+	var around, limit, offset int
+	cmd := &cobra.Command{
+		Use:   "grep PATTERN [PATH]",
+		Short: "Search the notes by a regular expression",
+		Long: `Grep prints matching lines as path:line:text, in the text that readers see. The
+pattern is in RE2 syntax. It is the MCP tool of that name: a result that is cut
+says how to go on. The exit code is 1 if nothing matches.`,
+		Args: usageArgs(cobra.RangeArgs(1, 2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			call := map[string]any{"pattern": args[0], "output_mode": "content", "-i": ignoreCase, "multiline": multiline, "head_limit": limit, "offset": offset}
+			switch {
+			case files && count, (files || count) && around > 0:
+				return usagef("-l, -c and -C are three ways to print what matches: choose one")
+			case files:
+				call["output_mode"] = "files_with_matches"
+			case count:
+				call["output_mode"] = "count"
+			case around > 0:
+				call["-C"] = around
+			}
+			if len(args) == 2 {
+				call["path"] = args[1]
+			}
+			if glob != "" {
+				call["glob"] = glob
+			}
+			return f.with(cmd.Context(), e, func(a access) error {
+				return runGrep(cmd.Context(), e, a, call)
+			})
+		},
+	}
+	fl := cmd.Flags()
+	fl.BoolVarP(&ignoreCase, "ignore-case", "i", false, "ignore case")
+	fl.BoolVarP(&files, "files-with-matches", "l", false, "print the paths of notes that match")
+	fl.BoolVarP(&count, "count", "c", false, "print how many lines of each note match")
+	fl.BoolVarP(&multiline, "multiline", "U", false, "let matches cross lines")
+	fl.IntVarP(&around, "context", "C", 0, "lines of context around each match")
+	fl.StringVarP(&glob, "glob", "g", "", "only notes whose path matches")
+	fl.IntVar(&limit, "limit", 0, "at most so many entries; 0 for as many as fit")
+	fl.IntVar(&offset, "offset", 0, "skip so many entries")
+	f.register(cmd)
+	return cmd
+}
+
+// runGrep prints what the tool found.
+func runGrep(ctx context.Context, e *env, a access, args map[string]any) error {
+	results, err := a.call(ctx, callRequest{Calls: []toolCall{{"grep", args}}})
+	if err != nil {
+		return err
+	}
+	res := results[0]
+	switch {
+	case res.IsError:
+		return &usageError{errors.New(res.Text[0])}
+	case res.Text[0] == "No matches found":
+		return errNoMatch
+	}
+	_, err = fmt.Fprintln(e.stdout, res.Text[0])
+	return err
+}
+
+func newEditCommand(e *env) *cobra.Command {
+	var f accessFlags
+	var old, replacement string
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "edit PATH (--old TEXT --new TEXT | <FILE)",
+		Short: "Suggest a change of a note",
+		Long: `Edit replaces --old, which must occur exactly once (or --all), by --new; without
+them it makes what stands on stdin the note's whole text, and makes the note if
+there is none. What differs from the note as it is now becomes suggestions.`,
+		Example: "  relayfs edit Notes/Todo.md --old 'buy milk' --new 'buy oat milk'\n  relayfs cat Notes/Todo.md | sed 's/milk/oat milk/' | relayfs edit Notes/Todo.md",
+		Args:    usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			change := toolCall{"edit", map[string]any{"file_path": args[0], "old_string": old, "new_string": replacement, "replace_all": all}}
+			switch given := cmd.Flags().Changed; {
+			case given("old") != given("new"):
+				return usagef("--old and --new belong together")
+			case !given("old") && all:
+				return usagef("--all needs --old and --new")
+			case !given("old"):
+				data, err := io.ReadAll(e.stdin)
+				if err != nil {
+					return err
+				}
+				change = toolCall{"write", map[string]any{"file_path": args[0], "content": string(data)}}
+			}
+			return f.with(cmd.Context(), e, func(a access) error { return runEdit(cmd.Context(), e, a, f.author, change) })
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&old, "old", "", "text to replace")
+	fl.StringVar(&replacement, "new", "", "text to put in its place")
+	fl.BoolVar(&all, "all", false, "replace every occurrence")
+	fl.StringVar(&f.author, "author", defaultAuthor(), "the name that suggestions carry")
+	f.register(cmd)
+	return cmd
+}
+
+// runEdit makes change in a session that has read the note, if there is one.
+func runEdit(ctx context.Context, e *env, a access, author string, change toolCall) error {
+	calls := []toolCall{change}
+	if _, err := a.text(ctx, change.Args["file_path"].(string)); err == nil {
+		calls = []toolCall{{"read", map[string]any{"file_path": change.Args["file_path"]}}, change}
+	}
+	results, err := a.call(ctx, callRequest{Author: author, Calls: calls})
+	if err != nil {
+		return err
+	}
+	last := results[len(results)-1]
+	if last.IsError {
+		return errors.New(last.Text[0])
+	}
+	_, err = fmt.Fprintln(e.stdout, last.Text[0])
+	return err
+}
