@@ -44,7 +44,11 @@ func (f *follower) current(ctx context.Context) error {
 	stale := f.stale
 	f.stale = make(map[Path]bool)
 	f.mu.Unlock()
+	report, total := progressOf(ctx), len(stale)
+	done := 0
 	for p := range stale {
+		report(done, total)
+		done++
 		if ctx.Err() != nil {
 			break
 		}
@@ -56,6 +60,14 @@ func (f *follower) current(ctx context.Context) error {
 	}
 	f.mark(stale) // what was not read is tried again
 	return ctx.Err()
+}
+
+// pending is how many notes are yet to be read, as far as is known without
+// reading any.
+func (f *follower) pending() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.stale)
 }
 
 // start subscribes to events and marks every note, the first time.

@@ -25,6 +25,8 @@ type Workspace struct {
 	followLinks   follower
 	pending       suggestionIndex
 	followPending follower
+	notes         *noteIndex
+	followNotes   follower
 
 	treeMu     sync.RWMutex // protects the following
 	root       *node
@@ -53,6 +55,8 @@ func New(o Options) (*Workspace, error) {
 	w.pending = suggestionIndex{ws: w, notes: make(map[Path][]Suggestion)}
 	w.followLinks = follower{ws: w, d: w.links}
 	w.followPending = follower{ws: w, d: &w.pending}
+	w.notes = newNoteIndex()
+	w.followNotes = follower{ws: w, d: w.notes}
 	w.root = &node{id: 1, kind: KindDir, children: make(map[string]*node), mode: 0o755, modTime: time.Now()}
 	for _, fs := range o.Folders {
 		f := &folder{source: fs.Source, store: fs.Store}

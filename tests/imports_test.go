@@ -30,10 +30,11 @@ var importRules = map[string]importRule{
 	"bridge/ycrdt/crdttest":      {[]string{"bridge/ycrdt"}, "random histories for the tests of the engine and of what stands on it"},
 	"diffwrap":                   {[]string{"github.com/sergi/go-diff/...", "github.com/rivo/uniseg", "gopkg.in/yaml.v3"}, "the lens maps text to text; it knows no file and no document"},
 	"bridge": {
-		[]string{"bridge/ycrdt", "bridge/links", "diffwrap", "golang.org/x/text/...", "golang.org/x/sync/..."},
+		[]string{"bridge/ycrdt", "bridge/links", "bridge/frontmatter", "bridge/outline", "diffwrap", "golang.org/x/text/...", "golang.org/x/sync/..."},
 		"the workspace declares the interfaces that sources and stores fill, and imports none of them",
 	},
 	"bridge/owner":                 {[]string{"golang.org/x/sys/unix"}, "locks and a socket; it knows nothing of what its owner serves"},
+	"bridge/outline":               {[]string{"bridge/frontmatter", "bridge/links", "github.com/yuin/goldmark/..."}, "the only place that knows goldmark; what a note holds is a function of its text"},
 	"bridge/frontmatter":           {[]string{"gopkg.in/yaml.v3"}, "front matter is a function of a note's text"},
 	"bridge/links":                 {[]string{"gopkg.in/yaml.v3", "golang.org/x/text/..."}, "Obsidian's link rules are a function of names and texts"},
 	"bridge/vault":                 {[]string{"bridge", "diffwrap", "github.com/fsnotify/fsnotify", "golang.org/x/..."}, "the only place that knows fsnotify"},
