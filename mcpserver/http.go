@@ -30,7 +30,7 @@ func (s *Server) HTTPHandler() http.Handler {
 	)
 	s.sessions.ended = func(id string) { goodbye(transport, id) }
 	s.onClose(func() { _ = transport.Shutdown(context.Background()) })
-	return sameOrigin(promptBody(http.MaxBytesHandler(transport, maxMessage)))
+	return sameOrigin(promptBody(http.MaxBytesHandler(transport, MaxMessage)))
 }
 
 // goodbye ends a session at the transport as its client should have done.

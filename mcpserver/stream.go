@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// maxMessage is the longest message on a stream, in bytes: the largest note,
+	// MaxMessage is the longest message on a stream, in bytes: the largest note,
 	// every character of it escaped.
-	maxMessage = 6*bridge.MaxNote + 1<<20
+	MaxMessage = 6*bridge.MaxNote + 1<<20
 	// maxCalls is how many requests of one stream are worked on at a time. The
 	// next one is not read until one is answered.
 	maxCalls = 32
@@ -106,7 +106,7 @@ func lines(ctx context.Context, r io.Reader) <-chan input {
 	go func() {
 		defer close(out)
 		sc := bufio.NewScanner(r)
-		sc.Buffer(make([]byte, 0, 64<<10), maxMessage)
+		sc.Buffer(make([]byte, 0, 64<<10), MaxMessage)
 		for sc.Scan() {
 			select {
 			case out <- input{line: append([]byte(nil), sc.Bytes()...)}:
@@ -135,7 +135,7 @@ func (st *stream) serve(ctx context.Context, in <-chan input) error {
 			case !open:
 				return nil
 			case errors.Is(msg.err, bufio.ErrTooLong):
-				return fmt.Errorf("message of %s is longer than %d MiB", st.session.id, maxMessage>>20)
+				return fmt.Errorf("message of %s is longer than %d MiB", st.session.id, MaxMessage>>20)
 			case msg.err != nil:
 				return msg.err
 			}

@@ -9,5 +9,6 @@
 // Beside the lock lies owner.json, an Info: who owns the vault, where it is
 // mounted, and the path of the owner's socket. The socket speaks HTTP over a
 // Unix domain socket that only the same user can reach. An Info counts only
-// while something answers there.
+// while something answers there. One that was handed over stays until the next
+// owner's replaces it, so that clients know that there will be one.
 package owner

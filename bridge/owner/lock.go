@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,6 +24,9 @@ type Info struct {
 	Started    time.Time `json:"started"`
 	Version    string    `json:"version"`
 	HTTP       *HTTP     `json:"http,omitempty"` // nil if it has no port
+	// HandedOver is when the owner began to make way for another, which had asked
+	// for that; zero if it did not. Clients wait for the other one.
+	HandedOver time.Time `json:"handedOver,omitzero"`
 }
 
 // HTTP is where an owner serves MCP over HTTP.
@@ -59,6 +63,9 @@ type Claim struct{ Vault, State string }
 type Owner struct {
 	claims []Claim
 	locks  []*os.File
+
+	mu   sync.Mutex // protects the following
+	info Info       // what was announced last
 }
 
 const (
@@ -121,6 +128,24 @@ func ownedBy(c Claim, err error) error {
 
 // Announce writes info where others find it.
 func (o *Owner) Announce(info Info) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.announce(info)
+}
+
+// HandOver announces that the owner makes way for another. The announcement
+// stays after Release, until the other one's replaces it.
+func (o *Owner) HandOver() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	info := o.info
+	info.HandedOver = time.Now().UTC()
+	return o.announce(info)
+}
+
+// announce writes info. mu is held.
+func (o *Owner) announce(info Info) error {
+	o.info = info
 	data, err := json.MarshalIndent(info, "", "  ")
 	if err != nil {
 		return err
@@ -145,7 +170,7 @@ func replaceFile(name string, data []byte) error {
 // Release gives up every claim.
 func (o *Owner) Release() {
 	for _, c := range o.claims {
-		if info, err := Read(c.State); err == nil && info.PID == os.Getpid() {
+		if info, err := Read(c.State); err == nil && info.PID == os.Getpid() && info.HandedOver.IsZero() {
 			os.Remove(filepath.Join(c.State, infoName))
 		}
 	}

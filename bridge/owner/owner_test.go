@@ -69,6 +69,40 @@ func TestARefusedClaimKeepsNothing(t *testing.T) {
 	again.Release()
 }
 
+// Who makes way leaves word of it until the next owner comes.
+func TestHandOver(t *testing.T) {
+	claim := owner.Claim{Vault: t.TempDir(), State: filepath.Join(t.TempDir(), "state")}
+	first, err := owner.Acquire([]owner.Claim{claim})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Announce(owner.Info{PID: os.Getpid(), Command: "mcp"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.HandOver(); err != nil {
+		t.Fatal(err)
+	}
+	first.Release()
+	info, err := owner.Read(claim.State)
+	if err != nil || info.Command != "mcp" || info.HandedOver.IsZero() {
+		t.Fatalf("after the handover: %+v, %v", info, err)
+	}
+	second, err := owner.Acquire([]owner.Claim{claim})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Announce(owner.Info{PID: os.Getpid(), Command: "mount"}); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := owner.Read(claim.State); err != nil || info.Command != "mount" || !info.HandedOver.IsZero() {
+		t.Errorf("the next owner: %+v, %v", info, err)
+	}
+	second.Release()
+	if _, err := owner.Read(claim.State); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("after its end: %v", err)
+	}
+}
+
 func TestSocket(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	l, path, err := owner.Listen()

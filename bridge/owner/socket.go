@@ -180,6 +180,15 @@ func (s *stream) CloseWrite() error {
 	return nil
 }
 
+// CloseRead ends what is read here: the other side's messages that have not
+// been read are lost.
+func (s *stream) CloseRead() error {
+	if u, ok := s.Conn.(*net.UnixConn); ok {
+		return u.CloseRead()
+	}
+	return nil
+}
+
 // AcceptStream is the owner's side of Stream: it takes the connection over from
 // the HTTP server.
 func AcceptStream(w http.ResponseWriter, r *http.Request) (io.ReadWriteCloser, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,31 +13,35 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 )
 
-// takeover is how long an owner may be gone before 'relayfs mcp' serves the vault
-// itself. Who restarts a mount does it within that time.
-const takeover = 10 * time.Second
+const (
+	// takeover is how long an owner may be gone before 'relayfs mcp' serves the vault
+	// itself. Who restarts a mount does it within that time.
+	takeover = 10 * time.Second
+	// ownerPoll is how often an owner that is on its way is looked for.
+	ownerPoll = 20 * time.Millisecond
+)
 
 // errNoOwner says that nobody serves the vault at the moment.
 var errNoOwner = errors.New("no relayfs serves the notes at the moment")
 
-// attach serves the MCP client on stdin through the owner of the vaults, whoever
-// that is at each moment, until stdin ends.
-func (o *mcpOptions) attach(ctx context.Context, e *env, sources []vaultSource, log *slog.Logger, info owner.Info) error {
-	up, err := o.join(ctx, info)
+// stdio serves the MCP client on stdin through whoever serves the vaults at each
+// moment, until stdin ends: first through what connect returns.
+func (o *mcpOptions) stdio(ctx context.Context, e *env, own *ownServer, connect func(context.Context) (io.ReadWriteCloser, error)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer own.wait()
+	defer cancel()
+	up, err := connect(ctx)
 	if err != nil {
 		return err
 	}
-	own := &ownServer{o: o, sources: sources, log: log}
-	defer own.wait()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	r := &relay{connect: own.reach, log: log, out: e.stdout, subscribed: make(map[string][]byte)}
+	r := &relay{connect: own.reach, log: own.log, out: e.stdout, subscribed: make(map[string][]byte)}
 	r.use(up)
 	return r.run(ctx, e.stdin)
 }
 
 // ownServer finds whoever serves the vaults, and serves them itself if nobody
-// has for too long.
+// has for too long. What it serves itself it hands over to a process that asks for
+// it, since others can use that one too.
 type ownServer struct {
 	o       *mcpOptions
 	sources []vaultSource
@@ -47,19 +52,34 @@ type ownServer struct {
 func (s *ownServer) wait() { s.running.Wait() }
 
 // reach connects to the owner; when there has been none for long enough, to a
-// server in this process.
+// server in this process. It waits for an owner that was handed the vaults.
 func (s *ownServer) reach(ctx context.Context, gone time.Duration) (io.ReadWriteCloser, error) {
-	if gone < takeover {
-		base, err := stateDir(s.o.state)
-		if err != nil {
-			return nil, err
+	base, err := stateDir(s.o.state)
+	if err != nil {
+		return nil, err
+	}
+	for start := time.Now(); ; {
+		since := gone + time.Since(start)
+		last, err := owner.Read(s.sources[0].state(base))
+		if err == nil && owner.Answers(*last) {
+			return s.o.join(ctx, *last)
 		}
-		info, err := owner.Read(s.sources[0].state(base))
-		if err != nil || !owner.Answers(*info) {
+		if since >= takeover {
+			return s.takeOver(ctx)
+		}
+		if err != nil || time.Since(last.HandedOver) >= takeover {
 			return nil, errNoOwner
 		}
-		return s.o.join(ctx, *info)
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(ownerPoll):
+		}
 	}
+}
+
+// takeOver serves the vaults in this process, or finds who does by now.
+func (s *ownServer) takeOver(ctx context.Context) (io.ReadWriteCloser, error) {
 	sess, err := openSession(ctx, s.sources, &s.o.workspaceFlags, s.log)
 	if info := answering(err); info != nil {
 		return s.o.join(ctx, *info)
@@ -70,7 +90,8 @@ func (s *ownServer) reach(ctx context.Context, gone time.Duration) (io.ReadWrite
 	return s.start(ctx, sess)
 }
 
-// start serves the other end of the stream that it returns until that is closed.
+// start serves the other end of the stream that it returns until that is closed
+// or the vaults are handed over.
 func (s *ownServer) start(ctx context.Context, sess *session) (io.ReadWriteCloser, error) {
 	c, err := newControl(sess.ws, &s.o.workspaceFlags, &s.o.mcpFlags, s.log)
 	if err != nil {
@@ -78,27 +99,63 @@ func (s *ownServer) start(ctx context.Context, sess *session) (io.ReadWriteClose
 	}
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
+	client := &pipes{PipeReader: fromServer, w: toServer}
+	c.handOver = &handover{may: s.mayHandOver, announce: sess.owner.HandOver, begin: client.handOver}
+	begun, ended := make(chan struct{}), make(chan error, 1)
 	s.running.Go(func() {
 		defer sess.close()
 		defer c.mcp.Close()
-		err := sess.serve(ctx, c, "mcp", func(ctx context.Context) error {
+		err := sess.serve(ctx, c, mcpCommand, func(ctx context.Context) error {
+			close(begun)
 			defer out.Close()
 			return c.mcp.ServeStream(ctx, in, out, "stdio")
 		})
+		in.Close()
 		if err != nil && ctx.Err() == nil {
 			s.log.Error("serving the vault ended", bridge.LogErr, err)
 		}
-		in.Close()
+		ended <- err
 	})
-	return &pipes{fromServer, toServer}, nil
+	select {
+	case <-begun:
+		return client, nil
+	case err := <-ended:
+		return nil, cmp.Or(err, errNoOwner)
+	}
 }
 
-// pipes are the two directions of a stream within the process.
+// pipes are the two directions of a stream within the process. A message is
+// written at once, so that the end of writing is never within one.
 type pipes struct {
 	*io.PipeReader
-	w *io.PipeWriter
+
+	mu    sync.Mutex // protects the following
+	w     *io.PipeWriter
+	ended error // what Write returns, once no more is taken
 }
 
-func (p *pipes) Write(b []byte) (int, error) { return p.w.Write(b) }
-func (p *pipes) CloseWrite() error           { return p.w.Close() }
-func (p *pipes) Close() error                { return errors.Join(p.w.Close(), p.PipeReader.Close()) }
+func (p *pipes) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended != nil {
+		return 0, p.ended
+	}
+	return p.w.Write(b)
+}
+
+// handOver has the server answer what it was sent, and take no more.
+func (p *pipes) handOver() { p.endWrite(errHandedOver) }
+
+func (p *pipes) CloseWrite() error { return p.endWrite(io.ErrClosedPipe) }
+
+func (p *pipes) endWrite(err error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended == nil {
+		p.ended = err
+	}
+	return p.w.Close()
+}
+
+// Close also ends a Write that waits for the server.
+func (p *pipes) Close() error { return errors.Join(p.w.Close(), p.PipeReader.Close()) }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -26,6 +28,7 @@ const (
 	textPath        = "/text"        // query: path
 	listPath        = "/list"        // query: path, recursive
 	callPath        = "/call"        // POST a callRequest
+	handoverPath    = "/handover"    // POST a handoverRequest
 )
 
 // control is the owner's side of its socket, and of its HTTP port if it has one.
@@ -33,23 +36,38 @@ type control struct {
 	ws   *bridge.Workspace
 	mcp  *mcpserver.Server
 	http *httpServer // nil if there is none
+	// handOver makes way for another owner; nil if this one does not.
+	handOver *handover
+	streams  sync.WaitGroup // of attached clients
 }
 
-// serve answers until ctx ends.
+// controlPatience is how long requests under way may take at the end.
+const controlPatience = 5 * time.Second
+
+// serve answers until ctx ends, and then finishes what is under way.
 func (c *control) serve(ctx context.Context, l net.Listener) error {
 	q, cancel := newLocalQueue(c.ws)
 	defer cancel()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+statusPath, answer(func(r *http.Request) (any, error) { return c.ws.Status(r.Context()) }))
 	mux.HandleFunc("GET "+mcpPath, func(w http.ResponseWriter, r *http.Request) { c.stream(ctx, w, r) })
+	mux.HandleFunc("POST "+handoverPath, c.answerHandover)
 	handleQueue(mux, q)
 	handleAccess(mux, localAccess{c.ws, c.mcp})
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	stopped := context.AfterFunc(ctx, func() { srv.Close() })
-	defer stopped()
-	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(l) }()
+	select {
+	case err := <-ended:
 		return err
+	case <-ctx.Done():
 	}
+	patience, stop := context.WithTimeout(context.WithoutCancel(ctx), controlPatience)
+	defer stop()
+	if srv.Shutdown(patience) != nil {
+		srv.Close()
+	}
+	c.streams.Wait()
 	return nil
 }
 
@@ -96,17 +114,27 @@ func (c *control) stream(ctx context.Context, w http.ResponseWriter, r *http.Req
 	if r.FormValue("read-only") != "" {
 		srv = srv.Reading()
 	}
+	c.streams.Add(1) // before the server forgets the connection
+	defer c.streams.Done()
 	s, err := owner.AcceptStream(w, r)
 	if err != nil {
 		return
 	}
 	defer s.Close()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	context.AfterFunc(ctx, func() { s.Close() })
-	if err := srv.ServeStream(ctx, s, s, "attached"); err != nil && ctx.Err() == nil {
+	stop := context.AfterFunc(ctx, func() { endStream(s) })
+	defer stop()
+	if err := srv.ServeStream(context.WithoutCancel(ctx), s, s, "attached"); err != nil && ctx.Err() == nil {
 		c.ws.Options().Logger.Debug("attached client ended", bridge.LogErr, err)
 	}
+}
+
+// endStream has the server answer what it was sent on s, and take no more. A
+// client that does not read its answers is not waited for.
+func endStream(s io.Closer) {
+	if half, ok := s.(interface{ CloseRead() error }); ok {
+		half.CloseRead()
+	}
+	time.AfterFunc(controlPatience, func() { s.Close() })
 }
 
 // answer makes a handler of what returns a result.

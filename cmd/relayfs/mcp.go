@@ -16,6 +16,9 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
+// mcpCommand is what an owner that serves MCP alone calls itself.
+const mcpCommand = "mcp"
+
 // mcpFlags are the flags by which mount and mcp serve MCP.
 type mcpFlags struct {
 	toolsets []string
@@ -57,7 +60,8 @@ func newMCPCommand(e *env) *cobra.Command {
 		Short: "Serve the notes to MCP clients, on stdin and stdout or over HTTP",
 		Long: `Mcp speaks the Model Context Protocol on stdin and stdout. If another relayfs
 (a mount, say) already serves the vault, mcp attaches to it, so that both show the
-same documents; else it serves the vault itself until stdin ends.
+same documents; else it serves the vault itself until stdin ends, or until a mount
+asks for the vault.
 
 With --http it serves any number of clients over Streamable HTTP instead, until
 interrupted. Clients need the bearer token that 'relayfs status' prints.`,
@@ -94,22 +98,24 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.http.addr != "" {
+		return o.serveHTTP(ctx, e, sources, log)
+	}
+	own := &ownServer{o: o, sources: sources, log: log}
 	s, err := openSession(ctx, sources, &o.workspaceFlags, log)
-	if owned := answering(err); owned != nil && len(o.given) > 0 {
-		return &hintError{
-			fmt.Errorf("%s cannot be chosen here: the vault is served by %v, which decides for all its clients", strings.Join(o.given, ", "), *owned),
-			"leave it out, or give it to that process",
+	if owned := answering(err); owned != nil {
+		if len(o.given) > 0 {
+			return &hintError{
+				fmt.Errorf("%s cannot be chosen here: the vault is served by %v, which decides for all its clients", strings.Join(o.given, ", "), *owned),
+				"leave it out, or give it to that process",
+			}
 		}
-	} else if owned != nil && o.http.addr == "" {
-		return o.attach(ctx, e, sources, log, *owned)
-	} else if owned != nil {
-		return &hintError{err, "end that process, or start it with --http instead"}
+		return o.stdio(ctx, e, own, func(ctx context.Context) (io.ReadWriteCloser, error) { return o.join(ctx, *owned) })
 	}
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	return o.serve(ctx, e, s, log)
+	return o.stdio(ctx, e, own, func(ctx context.Context) (io.ReadWriteCloser, error) { return own.start(ctx, s) })
 }
 
 // newControl makes what serves ws to other processes. Close its mcp at the end.
@@ -126,24 +132,25 @@ func newControl(ws *bridge.Workspace, w *workspaceFlags, f *mcpFlags, log *slog.
 	return c, nil
 }
 
-// serve serves a workspace that is this process's own.
-func (o *mcpOptions) serve(ctx context.Context, e *env, s *session, log *slog.Logger) error {
+// serveHTTP serves any number of clients until ctx ends.
+func (o *mcpOptions) serveHTTP(ctx context.Context, e *env, sources []vaultSource, log *slog.Logger) error {
+	s, err := takeSession(ctx, sources, &o.workspaceFlags, log)
+	if answering(err) != nil {
+		return &hintError{err, "end that process, or start it with --http instead"}
+	}
+	if err != nil {
+		return err
+	}
+	defer s.close()
 	c, err := newControl(s.ws, &o.workspaceFlags, &o.mcpFlags, log)
 	if err != nil {
 		return err
 	}
 	defer c.mcp.Close()
-	return s.serve(ctx, c, "mcp", func(ctx context.Context) error {
-		if c.http != nil {
-			c.http.announce(e.stderr)
-			<-ctx.Done()
-			return nil
-		}
-		err := c.mcp.ServeStream(ctx, e.stdin, e.stdout, "stdio")
-		if ctx.Err() != nil {
-			return nil // interrupted: everything acknowledged is kept
-		}
-		return err
+	return s.serve(ctx, c, mcpCommand, func(ctx context.Context) error {
+		c.http.announce(e.stderr)
+		<-ctx.Done()
+		return nil
 	})
 }
 

@@ -78,7 +78,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 	if err := fusefs.Check(mountpoint, o.nonEmpty); err != nil {
 		return err
 	}
-	s, err := openSession(ctx, sources, &o.workspaceFlags, log)
+	s, err := takeSession(ctx, sources, &o.workspaceFlags, log)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver"
 )
 
 // relay carries the JSON-RPC messages of one MCP client to a server that may go
@@ -72,20 +74,23 @@ func (m message) key() string {
 // run relays until in ends, and then waits for what is under way.
 func (r *relay) run(ctx context.Context, in io.Reader) error {
 	lines := make(chan []byte)
+	var tooLong error // of the client; read when lines is closed
 	go func() {
 		defer close(lines)
-		for br := bufio.NewReader(in); ; {
-			line, err := br.ReadBytes('\n')
-			if len(bytes.TrimSpace(line)) > 0 {
-				select {
-				case lines <- append(bytes.TrimRight(line, "\r\n"), '\n'):
-				case <-ctx.Done():
-					return
-				}
+		sc := bufio.NewScanner(in)
+		sc.Buffer(make([]byte, 0, 64<<10), mcpserver.MaxMessage)
+		for sc.Scan() {
+			if len(bytes.TrimSpace(sc.Bytes())) == 0 {
+				continue
 			}
-			if err != nil {
+			select {
+			case lines <- append(bytes.Clone(sc.Bytes()), '\n'):
+			case <-ctx.Done():
 				return
 			}
+		}
+		if errors.Is(sc.Err(), bufio.ErrTooLong) {
+			tooLong = fmt.Errorf("a message of the client is longer than %d MiB", mcpserver.MaxMessage>>20)
 		}
 	}()
 	for {
@@ -94,7 +99,7 @@ func (r *relay) run(ctx context.Context, in io.Reader) error {
 			return r.close()
 		case line, open := <-lines:
 			if !open {
-				return r.finish(ctx)
+				return errors.Join(tooLong, r.finish(ctx))
 			}
 			if err := r.forward(ctx, line); err != nil {
 				return err
@@ -139,10 +144,7 @@ func (r *relay) current() *upstream {
 func (r *relay) forward(ctx context.Context, line []byte) error {
 	var m message
 	_ = json.Unmarshal(line, &m)
-	up, err := r.reach(ctx)
-	if err == nil && !up.send(m, line) {
-		err = errNoOwner
-	}
+	err := r.deliver(ctx, m, line)
 	if err == nil {
 		r.remember(m, line)
 		return nil
@@ -152,6 +154,26 @@ func (r *relay) forward(ctx context.Context, line []byte) error {
 		return nil
 	}
 	return r.tell(failed(m, refusal(err)))
+}
+
+// deliver sends one message to the server; to the next one if the first has just
+// gone.
+func (r *relay) deliver(ctx context.Context, m message, line []byte) error {
+	for range 2 {
+		up, err := r.reach(ctx)
+		if err != nil {
+			return err
+		}
+		if up.send(m, line) {
+			return nil
+		}
+		select {
+		case <-up.ended:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return errNoOwner
 }
 
 // reach returns the server, and looks for one if there is none.
@@ -252,7 +274,7 @@ func (r *relay) tell(line []byte) error {
 }
 
 // send passes a message to the server. false means that the connection has
-// ended; when it ends later, end has the message.
+// ended, or takes no more; when it ends later, end has the message.
 func (u *upstream) send(m message, line []byte) bool {
 	u.mu.Lock()
 	alive := u.pending != nil
@@ -263,7 +285,12 @@ func (u *upstream) send(m message, line []byte) bool {
 	if !alive {
 		return false
 	}
-	if _, err := u.stream.Write(line); err != nil {
+	_, err := u.stream.Write(line)
+	if errors.Is(err, errHandedOver) {
+		u.answered(m) // another server will answer it
+		return false
+	}
+	if err != nil {
 		u.stream.Close()
 	}
 	return true

@@ -21,6 +21,9 @@ type vaultSource struct {
 	dir  string // absolute, symlinks resolved
 }
 
+// String is the source as NAME=DIR.
+func (s vaultSource) String() string { return s.name + "=" + s.dir }
+
 var serverScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
 
 // parseSources reads the SOURCE arguments: DIR or NAME=DIR.

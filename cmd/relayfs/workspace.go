@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/user"
@@ -153,41 +152,59 @@ func (s *session) close() error {
 	return errors.Join(errs...)
 }
 
-// serve follows the vaults and answers on the owner's socket while work runs,
-// and ends both, in that order, when work is done or ctx ends.
+// serve follows the vaults and answers on the owner's socket while work runs.
+// When work is done or ctx ends, those who ask from outside get their last answers
+// before the workspace ends.
 func (s *session) serve(ctx context.Context, c *control, command string, work func(context.Context) error) error {
 	l, socket, err := owner.Listen()
 	if err != nil {
 		return err
 	}
-	bg, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	var g errgroup.Group
 	wctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	// A vault that cannot be followed, or a port that fails, ends the work.
-	aside := func(run func(context.Context) error) {
-		g.Go(func() error {
-			err := run(bg)
-			if err != nil {
-				cancel()
-			}
-			return err
-		})
-	}
-	aside(s.ws.Run)
-	aside(func(ctx context.Context) error { return c.serve(ctx, l) })
+	workspace := newCrew(ctx, cancel)
+	workspace.start(s.ws.Run)
+	front := newCrew(ctx, cancel)
+	front.start(func(ctx context.Context) error { return c.serve(ctx, l) })
 	if c.http != nil {
-		aside(func(ctx context.Context) error { return c.http.serve(ctx, c.mcp) })
+		front.start(func(ctx context.Context) error { return c.http.serve(ctx, c.mcp) })
 	}
-	info := s.info(command, socket, c.http)
-	if err := s.owner.Announce(info); err != nil {
-		stop()
-		return errors.Join(err, g.Wait())
+	err = s.owner.Announce(s.info(command, socket, c.http))
+	if err == nil {
+		err = work(wctx)
 	}
-	err = work(wctx)
-	stop()
-	return errors.Join(err, g.Wait())
+	return errors.Join(err, front.stop(), workspace.stop())
+}
+
+// crew are goroutines that end together, and not with the context they began in.
+type crew struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	failed func() // called when one ends with an error
+	group  errgroup.Group
+}
+
+func newCrew(ctx context.Context, failed func()) *crew {
+	c := &crew{failed: failed}
+	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	return c
+}
+
+func (c *crew) start(run func(context.Context) error) {
+	c.group.Go(func() error {
+		err := run(c.ctx)
+		if err != nil {
+			c.failed()
+		}
+		return err
+	})
+}
+
+// stop ends them and returns the first error.
+func (c *crew) stop() error {
+	c.cancel()
+	return c.group.Wait()
 }
 
 func (s *session) info(command, socket string, h *httpServer) owner.Info {
@@ -199,7 +216,7 @@ func (s *session) info(command, socket string, h *httpServer) owner.Info {
 		info.HTTP = &owner.HTTP{URL: h.url(), TokenFile: h.tokenFile}
 	}
 	for _, src := range s.sources {
-		info.Sources = append(info.Sources, fmt.Sprintf("%s=%s", src.name, src.dir))
+		info.Sources = append(info.Sources, src.String())
 	}
 	return info
 }

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/owner"
+)
+
+// An MCP process on stdio serves the vaults for its own client, and for those that
+// attach to it. A process that can do more, a mount or a server on a port, asks
+// for them: the MCP process answers what it has been asked so far, lets go of the
+// vaults and becomes a client of the new owner.
+
+// handoverPatience is how long a process that hands its vaults over may take: it
+// finishes the calls under way.
+const handoverPatience = 30 * time.Second
+
+// errHandedOver says that a message came after the vaults were handed over. The
+// next owner gets it.
+var errHandedOver = errors.New("the vaults are handed over")
+
+// handover is how an owner makes way.
+type handover struct {
+	may      func(handoverRequest) error // says why not
+	announce func() error                // tells clients to wait for the next owner
+	begin    func()                      // returns at once or when calls have ended
+}
+
+// handoverRequest is what a process that wants the vaults says of itself.
+type handoverRequest struct {
+	Sources []string `json:"sources"` // NAME=DIR of each vault that it will serve
+}
+
+// mayHandOver says why the vaults of a stdio client stay here, if they do: the next
+// owner must serve all of them under the same names, and as the client wanted.
+func (s *ownServer) mayHandOver(req handoverRequest) error {
+	if len(s.o.given) > 0 {
+		return fmt.Errorf("it was started with %s, which the other one would decide", strings.Join(s.o.given, ", "))
+	}
+	for _, src := range s.sources {
+		if !slices.Contains(req.Sources, src.String()) {
+			return fmt.Errorf("it serves %q, and the other one would not", src)
+		}
+	}
+	return nil
+}
+
+// answerHandover makes way for the process that asks.
+func (c *control) answerHandover(w http.ResponseWriter, r *http.Request) {
+	var req handoverRequest
+	err := json.NewDecoder(r.Body).Decode(&req)
+	switch {
+	case err != nil:
+	case c.handOver == nil:
+		err = errors.New("it serves others too")
+	default:
+		err = c.handOver.may(req)
+	}
+	if err == nil {
+		err = c.handOver.announce()
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusConflict)
+		return
+	}
+	// The answer first: the socket closes with what follows.
+	fmt.Fprintln(w, "{}")
+	http.NewResponseController(w).Flush()
+	c.handOver.begin()
+}
+
+// takeSession is openSession for a process that serves others: one that serves
+// the vaults for its own client alone is asked to hand them over.
+func takeSession(ctx context.Context, sources []vaultSource, f *workspaceFlags, log *slog.Logger) (*session, error) {
+	asked := make(map[int]bool)
+	for start := time.Now(); ; {
+		s, err := openSession(ctx, sources, f, log)
+		var owned *owner.OwnedError
+		if !errors.As(err, &owned) || owned.Owner == nil || time.Since(start) > handoverPatience {
+			return s, err
+		}
+		if info := *owned.Owner; !asked[info.PID] {
+			if info.Command != mcpCommand || info.HTTP != nil || !owner.Answers(info) {
+				return nil, err
+			}
+			if refused := askForVaults(ctx, info, sources); refused != nil {
+				return nil, &hintError{fmt.Errorf("%w, which does not hand it over: %w", err, refused), "end that process first"}
+			}
+			asked[info.PID] = true
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(ownerPoll):
+		}
+	}
+}
+
+func askForVaults(ctx context.Context, info owner.Info, sources []vaultSource) error {
+	ctx, cancel := context.WithTimeout(ctx, handoverPatience)
+	defer cancel()
+	var req handoverRequest
+	for _, src := range sources {
+		req.Sources = append(req.Sources, src.String())
+	}
+	return owner.NewClient(info).Post(ctx, handoverPath, req, new(struct{}))
+}

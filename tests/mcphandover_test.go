@@ -1,0 +1,171 @@
+package tests
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// An MCP process that serves a vault for its own client makes way for a mount,
+// and its client goes on with the mount's documents.
+func TestMCPHandsOverToAMount(t *testing.T) {
+	s := newSandbox(t)
+	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
+	client := s.mcp(t, vault)
+	attached := s.mcp(t, vault)
+	for _, c := range []*mcpClient{client, attached} {
+		c.mustCall(t, "read", "file_path", "Vault/note.md")
+	}
+	client.mustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "six", "new_string", "seven")
+
+	m := s.mount(t, vault)
+	if status := s.run(t, "status", vault); !strings.Contains(status.stdout, fmt.Sprintf("relayfs mount (pid %d)", m.cmd.Process.Pid)) {
+		t.Errorf("status: %s%s", status.stdout, status.stderr)
+	}
+	for i, c := range []*mcpClient{client, attached} {
+		unread := c.call(t, "edit", "file_path", "Vault/note.md", "old_string", "quiet", "new_string", "loud")
+		if !unread.isError || !strings.HasPrefix(unread.text, "You must read this document") {
+			t.Errorf("client %d: edit with the new owner: %+v", i, unread)
+		}
+		if got := c.mustCall(t, "read", "file_path", "Vault/note.md"); !strings.Contains(got, "at seven") {
+			t.Errorf("client %d: read with the new owner:\n%s", i, got)
+		}
+	}
+	client.mustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "quiet", "new_string", "loud")
+	m.checkSuggested(t, "note.md", saveBefore, strings.NewReplacer("six", "seven", "quiet", "loud").Replace(saveBefore))
+}
+
+// A server on a port asks for a vault as a mount does.
+func TestMCPHandsOverToHTTP(t *testing.T) {
+	s := newSandbox(t)
+	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
+	client := s.mcp(t, vault)
+	client.mustCall(t, "read", "file_path", "Vault/note.md")
+	h := s.serveHTTP(t, vault)
+	if got := h.call(t, h.open(t), "read", map[string]any{"file_path": "Vault/note.md"}); !strings.Contains(got, "at six") {
+		t.Errorf("read over HTTP: %s", got)
+	}
+	client.mustCall(t, "read", "file_path", "Vault/note.md")
+}
+
+// The vault stays where it is if the mount would serve less, or otherwise, than
+// the client wanted.
+func TestMCPKeepsItsVault(t *testing.T) {
+	for name, tt := range map[string]struct {
+		mcp  []string
+		want string
+	}{
+		"other mode": {[]string{"--mode", "direct", "Vault"}, "it was started with --mode"},
+		"two vaults": {[]string{"Vault", "Other"}, `and the other one would not`},
+		"other name": {[]string{"Work=Vault"}, `it serves "Work=`},
+		"on a port":  {nil, "already served by relayfs mcp"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSandbox(t)
+			vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
+			s.vault(t, "Other", map[string]string{"note.md": saveBefore})
+			if tt.mcp == nil {
+				s.serveHTTP(t, vault)
+			} else {
+				client := s.mcp(t, tt.mcp...)
+				defer client.mustCall(t, "glob", "pattern", "*")
+			}
+			out := s.run(t, "mount", vault, s.mkdir(t, "mnt"))
+			checkRefused(t, out, tt.want)
+		})
+	}
+}
+
+// Owners come and go while clients edit. What a client was told happened is in
+// the vault, and nothing else is.
+func TestMCPEditsWhileOwnersChange(t *testing.T) {
+	s := newSandbox(t)
+	const clients = 4
+	before := ""
+	for i := range clients {
+		before += fmt.Sprintf("Some words before client%d=0; and after.\n\n", i)
+	}
+	vault := s.vault(t, "Vault", map[string]string{"note.md": before})
+	counters := make(chan [2]int, clients)
+	stop := make(chan struct{})
+	for i := range clients {
+		c := &counting{client: s.mcp(t, vault), name: fmt.Sprintf("client%d", i)}
+		go func() {
+			c.count(t, stop)
+			counters <- [2]int{i, c.n}
+		}()
+	}
+	for i, end := range []func(*mount, *testing.T){(*mount).stop, (*mount).kill, (*mount).stop} {
+		m := s.mountAt(t, vault, s.mkdir(t, fmt.Sprintf("mnt%d", i)))
+		writeFile(t, m.path(fmt.Sprintf("from the mount %d.md", i)), "A note.\n")
+		end(m, t)
+	}
+	s.mountAt(t, vault, s.mkdir(t, "last"))
+	close(stop)
+	want := before
+	for range clients {
+		c := <-counters
+		want = strings.Replace(want, fmt.Sprintf("client%d=0;", c[0]), fmt.Sprintf("client%d=%d;", c[0], c[1]), 1)
+		if c[1] == 0 {
+			t.Errorf("client %d made no edit", c[0])
+		}
+	}
+	raw := readFile(t, vault+"/note.md")
+	checkText(t, "accepted view", diffwrap.Accepted(raw), want)
+	checkText(t, "original view", diffwrap.Original(raw), before)
+}
+
+// counting is a client that counts up in a note.
+type counting struct {
+	client *mcpClient
+	name   string
+	n      int
+	unread bool
+}
+
+// count goes on until stop is closed, and once more, which must succeed: there
+// is an owner then.
+func (c *counting) count(t *testing.T, stop <-chan struct{}) {
+	c.unread = true
+	for last := false; !last; {
+		select {
+		case <-stop:
+			last = true
+		default:
+		}
+		if c.unread {
+			c.look(t)
+		}
+		res := c.client.call(t, "edit", "file_path", "Vault/note.md",
+			"old_string", fmt.Sprintf("%s=%d;", c.name, c.n), "new_string", fmt.Sprintf("%s=%d;", c.name, c.n+1))
+		switch {
+		case !res.isError:
+			c.n++
+		case strings.HasPrefix(res.text, "You must read"), strings.HasPrefix(res.text, "The notes cannot be reached"),
+			strings.HasPrefix(res.text, "The relayfs process that serves the notes ended"):
+			c.unread = true
+			last = false
+		default:
+			t.Errorf("%s: %s", c.name, res.text)
+			return
+		}
+	}
+}
+
+// look reads the note once that is possible, and finds out whether an edit without
+// an answer was made.
+func (c *counting) look(t *testing.T) {
+	eventually(t, startTimeout, func() error {
+		res := c.client.call(t, "read", "file_path", "Vault/note.md")
+		if res.isError {
+			return fmt.Errorf("%s: %s", c.name, res.text)
+		}
+		c.unread = false
+		if strings.Contains(res.text, fmt.Sprintf("%s=%d;", c.name, c.n+1)) {
+			c.n++
+		}
+		return nil
+	})
+}
