@@ -9,14 +9,20 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/relayfs/relayfs/bridge"
 )
 
 // How displaced files are watched.
 const (
-	// lateGrace is for how long: programs write what they hold in memory within
-	// milliseconds of opening the file; a loaded machine may take a hundred times that.
+	// lateGrace is for how long, while somebody may have them open: programs write
+	// what they hold in memory within milliseconds of opening the file; a loaded
+	// machine may take a hundred times that.
 	lateGrace = 500 * time.Millisecond
+	// openGrace is for how long at least: an open(2) that found the file under its
+	// name comes to its end within microseconds.
+	openGrace = 20 * time.Millisecond
 	// maxLate bounds the descriptors held, maxAncestor the memory for each.
 	maxLate     = 256
 	maxAncestor = 1 << 20
@@ -96,15 +102,18 @@ func (l *lateWriters) run() {
 
 // drop forgets the files that need no more looks; files added since stay.
 func (l *lateWriters) drop(looked []*lateFile, keep map[*lateFile]bool) (last bool) {
+	for _, f := range looked {
+		if !keep[f] {
+			f.file.Close() // which frees its blocks: not with mu held
+		}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	rest := make([]*lateFile, 0, len(l.files))
 	for i, f := range l.files {
 		if i >= len(looked) || keep[f] {
 			rest = append(rest, f)
-			continue
 		}
-		f.file.Close()
 	}
 	l.files = rest
 	if len(rest) > 0 {
@@ -118,11 +127,13 @@ func (l *lateWriters) drop(looked []*lateFile, keep map[*lateFile]bool) (last bo
 // lookLate merges what was saved to f, once the save is over, and says whether
 // to look again.
 func (v *Vault) lookLate(f *lateFile, now time.Time) (again bool) {
+	// Asked before the look, so that what was written until then shows in it.
+	closed := !f.seen.since.IsZero() && now.Sub(f.seen.since) >= openGrace && noWriters(f.file)
 	st, err := statOf(f.file)
 	stamp := stampOf(&st)
 	f.seen.look(stamp, err, now)
 	if err != nil || sameContent(stamp, f.last) {
-		return err == nil && now.Before(f.until)
+		return err == nil && now.Before(f.until) && !(closed && st.Nlink == 0)
 	}
 	wait := settledAge
 	if stamp.Size == 0 {
@@ -141,6 +152,19 @@ func (v *Vault) lookLate(f *lateFile, now time.Time) (again bool) {
 	v.mergeBack(f.rel, f.data, theirs)
 	f.last, f.data, f.until = stamp, theirs, now.Add(lateGrace)
 	return true
+}
+
+// noWriters says that no program has file open for writing: if it has no name
+// any more either, nobody is going to write to it. The kernel grants a read lease
+// on such files only (fcntl(2), "Leases"). It grants none on another user's
+// file, nor on some disks; then nothing is known.
+func noWriters(file *os.File) bool {
+	fd := file.Fd()
+	if _, err := unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_RDLCK); err != nil {
+		return false
+	}
+	_, err := unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK)
+	return err == nil
 }
 
 // mergeBack brings a save that went to a displaced file into the note: theirs

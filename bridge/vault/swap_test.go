@@ -215,6 +215,26 @@ func TestLateSave(t *testing.T) {
 	}
 }
 
+// A displaced file that nobody has open for writing is let go of; one that
+// somebody has is watched.
+func TestNoWriters(t *testing.T) {
+	w := newWorld(t, "text\n")
+	writer := w.open("N.md")
+	defer writer.Close()
+	reader, err := os.Open(filepath.Join(w.dir, "N.md"))
+	w.ok(err)
+	defer reader.Close()
+	if noWriters(reader) {
+		t.Error("a file that is open for writing has no writers")
+	}
+	w.ok(writer.Close())
+	if !noWriters(reader) {
+		t.Skip("this disk grants no leases")
+	}
+	again := w.open("N.md") // the lease is not kept: it would block here
+	w.ok(again.Close())
+}
+
 // TestStampOfAChangedFile says that Replace never returns the stamp of bytes
 // that are not its own.
 func TestStampOfAChangedFile(t *testing.T) {

@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"errors"
 	"os"
 	"time"
 
@@ -75,11 +74,4 @@ func (t *temp) placed() bridge.Stamp {
 func (t *temp) discard() {
 	t.file.Close()
 	_ = unix.Unlinkat(int(t.dir.Fd()), t.name, 0) // if it fails, the next start sweeps it
-}
-
-// syncDir makes the names in dir durable. Disks that cannot do so say EINVAL.
-func (v *Vault) syncDir(dir *os.File) {
-	if err := unix.Fsync(int(dir.Fd())); err != nil && !errors.Is(err, unix.EINVAL) {
-		v.log.Warn("folder is not synced: a power cut may bring the old file back", bridge.LogErr, err)
-	}
 }

@@ -49,6 +49,7 @@ type Vault struct {
 	diskReadOnly atomic.Bool
 	diskLooked   atomic.Int64
 	late         lateWriters
+	syncs        dirSyncs
 
 	mu    sync.Mutex // protects the following
 	root  fileID     // the directory that was there at the last scan

@@ -1,0 +1,76 @@
+package vault
+
+import (
+	"errors"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// dirSyncs lets changes of names in one folder that are made at the same time
+// share a sync. A sync keeps every change that came before it began, so who comes
+// while one is going on waits for the next, together with everybody else.
+type dirSyncs struct {
+	mu   sync.Mutex // protects the following, and the rounds' fields
+	last map[fileID]*syncRound
+}
+
+// syncRound is one sync of a folder.
+type syncRound struct {
+	before *syncRound // ends before this one begins; nil if it has ended
+	begun  bool       // too late to join
+	done   chan struct{}
+}
+
+// do makes the names in the folder id durable, for which sync does the work.
+func (d *dirSyncs) do(id fileID, sync func()) {
+	r, lead := d.join(id)
+	if !lead {
+		<-r.done
+		return
+	}
+	if r.before != nil {
+		<-r.before.done
+	}
+	d.mu.Lock()
+	r.begun, r.before = true, nil
+	d.mu.Unlock()
+	sync()
+	d.mu.Lock()
+	if d.last[id] == r {
+		delete(d.last, id)
+	}
+	d.mu.Unlock()
+	close(r.done)
+}
+
+// join returns the round of the folder that is yet to begin, and whether the
+// caller is the first in it, who leads it.
+func (d *dirSyncs) join(id fileID) (r *syncRound, lead bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	last := d.last[id]
+	if last != nil && !last.begun {
+		return last, false
+	}
+	if d.last == nil {
+		d.last = make(map[fileID]*syncRound)
+	}
+	r = &syncRound{before: last, done: make(chan struct{})}
+	d.last[id] = r
+	return r, true
+}
+
+// syncDir makes the names in dir durable. Disks that cannot do so say EINVAL.
+func (v *Vault) syncDir(dir *os.File) {
+	st, err := statOf(dir)
+	if err == nil {
+		v.syncs.do(idOf(&st), func() { err = unix.Fsync(int(dir.Fd())) })
+	}
+	if err != nil && !errors.Is(err, unix.EINVAL) {
+		v.log.Warn("folder is not synced: a power cut may bring the old file back", bridge.LogErr, err)
+	}
+}

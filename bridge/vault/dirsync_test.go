@@ -1,0 +1,44 @@
+package vault
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// Who comes while a folder is synced waits for the next sync, and all of them
+// share it; another folder's sync does not wait.
+func TestDirSyncsShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var d dirSyncs
+		var mu sync.Mutex
+		var log []string
+		note := func(what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			log = append(log, what)
+		}
+		release := make(chan struct{})
+		here, there := fileID{1, 1}, fileID{1, 2}
+		go d.do(here, func() { note("first begins"); <-release; note("first ends") })
+		synctest.Wait()
+		for range 5 {
+			go func() {
+				d.do(here, func() { note("second") })
+				note("durable")
+			}()
+		}
+		synctest.Wait()
+		d.do(there, func() { note("elsewhere") })
+		close(release)
+		synctest.Wait()
+		want := []string{"first begins", "elsewhere", "first ends", "second", "durable", "durable", "durable", "durable", "durable"}
+		if !slices.Equal(log, want) {
+			t.Errorf("got %q, want %q", log, want)
+		}
+		if len(d.last) > 0 {
+			t.Errorf("%d rounds are kept", len(d.last))
+		}
+	})
+}
