@@ -1,0 +1,207 @@
+package tests
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+const (
+	raceClients = 8 // half of them over HTTP, half on stdio
+	raceNotes   = 20
+)
+
+// raceNote has a counter for each client, one that all want, and one of a person.
+func raceNote() string {
+	var b strings.Builder
+	b.WriteString("# Counters\n\nperson=0;\n\nshared=0;\n\n")
+	for c := range raceClients {
+		fmt.Fprintf(&b, "Some words before client%d=0; and after.\n\n", c)
+	}
+	return b.String()
+}
+
+// race is what the test knows of one note.
+type race struct {
+	name string // in the vault
+
+	mu     sync.RWMutex // held by the person between reading and saving
+	person int
+
+	counted sync.Mutex // protects the following
+	own     [raceClients]int
+	shared  int
+}
+
+// raceCaller calls a tool for one client.
+type raceCaller func(tool string, args ...any) toolResult
+
+// Eight clients of the built program, attached and over HTTP, edit twenty notes
+// while a person does. Every edit that succeeds is in the text, at its place and
+// once; every one that fails says why; and what the person wrote stays.
+func TestMCPConcurrentEdits(t *testing.T) {
+	edits := 2000
+	if testing.Short() {
+		edits = 200
+	}
+	s := newSandbox(t)
+	races, files := make([]*race, raceNotes), make(map[string]string)
+	for i := range races {
+		races[i] = &race{name: fmt.Sprintf("note %d.md", i)}
+		files[races[i].name] = raceNote()
+	}
+	vault := s.vault(t, "Vault", files)
+	h := s.serveHTTP(t, vault)
+	done := make(chan struct{})
+	var person, clients sync.WaitGroup
+	person.Go(func() { racePerson(t, vault, races, done) })
+	for c := range raceClients {
+		call := h.caller(t)
+		if c%2 == 0 {
+			stdio := s.mcp(t, vault)
+			call = func(tool string, args ...any) toolResult { return stdio.call(t, tool, args...) }
+		}
+		clients.Go(func() { raceClient(t, call, races, c, edits/raceClients) })
+	}
+	clients.Wait()
+	close(done)
+	person.Wait()
+	made, shared, saved := 0, 0, 0
+	for _, r := range races {
+		checkRace(t, r, readFile(t, filepath.Join(vault, r.name)))
+		for _, n := range r.own {
+			made += n
+		}
+		shared, saved = shared+r.shared, saved+r.person
+	}
+	t.Logf("%d edits: %d of counters of one's own, %d of shared ones, the others refused; a person saved %d times", edits, made, shared, saved)
+	if made == 0 || shared == 0 || saved == 0 {
+		t.Error("somebody did nothing")
+	}
+}
+
+// caller starts a session over HTTP.
+func (h *httpServer) caller(t *testing.T) raceCaller {
+	session := h.open(t)
+	return func(tool string, args ...any) toolResult {
+		arguments := make(map[string]any)
+		for i := 0; i < len(args); i += 2 {
+			arguments[args[i].(string)] = args[i+1]
+		}
+		answer := h.call(t, session, tool, arguments)
+		var reply struct {
+			Result *struct {
+				Content []struct{ Text string }
+				IsError bool
+			}
+		}
+		if err := json.Unmarshal([]byte(answer), &reply); err != nil || reply.Result == nil {
+			t.Errorf("%s over HTTP: %v: %s", tool, err, answer)
+			return toolResult{answer, true}
+		}
+		var text strings.Builder
+		for _, block := range reply.Result.Content {
+			text.WriteString(block.Text + "\n")
+		}
+		return toolResult{text.String(), reply.Result.IsError}
+	}
+}
+
+// racePerson counts in the vault's files, saved as Obsidian does or as sync tools
+// do.
+func racePerson(t *testing.T, vault string, races []*race, done <-chan struct{}) {
+	rnd := rand.New(rand.NewPCG(1, 99))
+	for {
+		select {
+		case <-done:
+			return
+		case <-time.After(time.Duration(rnd.IntN(10)) * time.Millisecond):
+		}
+		r := races[rnd.IntN(raceNotes)]
+		r.mu.Lock()
+		file, old := filepath.Join(vault, r.name), fmt.Sprintf("person=%d;", r.person)
+		raw := readFile(t, file)
+		if !strings.Contains(raw, old) {
+			t.Errorf("%s: %s is gone from\n%s", r.name, old, raw)
+		}
+		r.person++
+		save := obsidianSave
+		if rnd.IntN(2) == 0 {
+			save = atomicSave
+		}
+		save(t, file, strings.Replace(raw, old, fmt.Sprintf("person=%d;", r.person), 1))
+		r.mu.Unlock()
+	}
+}
+
+// raceClient makes n edits, each of its own counter or of the shared one.
+func raceClient(t *testing.T, call raceCaller, races []*race, c, n int) {
+	rnd := rand.New(rand.NewPCG(2, uint64(c)))
+	read := make(map[*race]bool)
+	for range n {
+		r := races[rnd.IntN(raceNotes)]
+		if !read[r] {
+			if res := call("read", "file_path", "Vault/"+r.name); res.isError {
+				t.Errorf("read: %s", res.text)
+			}
+			read[r] = true
+		}
+		r.mu.RLock()
+		if rnd.IntN(3) == 0 {
+			raceShared(t, call, r)
+		} else {
+			raceOwn(t, call, r, c)
+		}
+		r.mu.RUnlock()
+	}
+}
+
+func raceEdit(call raceCaller, r *race, counter string, from int) toolResult {
+	return call("edit", "file_path", "Vault/"+r.name,
+		"old_string", fmt.Sprintf("%s=%d;", counter, from), "new_string", fmt.Sprintf("%s=%d;", counter, from+1))
+}
+
+// raceOwn counts what nobody else does: it must succeed.
+func raceOwn(t *testing.T, call raceCaller, r *race, c int) {
+	if res := raceEdit(call, r, fmt.Sprintf("client%d", c), r.own[c]); res.isError {
+		t.Errorf("%s: client %d: %s", r.name, c, res.text)
+		return
+	}
+	r.own[c]++
+}
+
+// raceShared counts what the others may be counting too: then it fails and says
+// that the text is not there.
+func raceShared(t *testing.T, call raceCaller, r *race) {
+	r.counted.Lock()
+	from := r.shared
+	r.counted.Unlock()
+	res := raceEdit(call, r, "shared", from)
+	if res.isError {
+		if !strings.Contains(res.text, "old_string not found") {
+			t.Errorf("%s: %s", r.name, res.text)
+		}
+		return
+	}
+	r.counted.Lock()
+	r.shared++
+	r.counted.Unlock()
+}
+
+func checkRace(t *testing.T, r *race, raw string) {
+	t.Helper()
+	want := strings.Replace(raceNote(), "person=0;", fmt.Sprintf("person=%d;", r.person), 1)
+	checkText(t, r.name+" as people wrote it", diffwrap.Original(raw), want)
+	want = strings.Replace(want, "shared=0;", fmt.Sprintf("shared=%d;", r.shared), 1)
+	for c, n := range r.own {
+		want = strings.Replace(want, fmt.Sprintf("client%d=0;", c), fmt.Sprintf("client%d=%d;", c, n), 1)
+	}
+	checkText(t, r.name, diffwrap.Accepted(raw), want)
+}
