@@ -74,6 +74,9 @@ func (n *note) evict() bool {
 		return false
 	}
 	defer n.write.Unlock()
+	if n.share.Load() != nil || n.behind != nil {
+		return false
+	}
 	if cur := n.cur.Load(); cur != nil {
 		n.replaced(cur)
 	}

@@ -30,6 +30,13 @@
 // then on every change of the file goes through the Doc, so that characters
 // keep their identity and a stale writer's change finds its place.
 //
+// # Shared notes
+//
+// OpenShared opens a note as a live document for Yjs clients. What they change is
+// a person's plain text: in the Store when it is acknowledged, at once for every
+// reader, and in the source's file within half a second, because a file cannot
+// be written for each key. A program's write brings the file up to date, too.
+//
 // # What survives a crash
 //
 // A write changes the source's file first, durably, atomically, and only if the
@@ -37,6 +44,12 @@
 // acknowledged. So the file is never behind, and whatever a crash kept from the
 // Store is found and made good when the note is next read: the file's text is
 // reconciled into the document like a person's save.
+//
+// A change of a shared note is in the Store first. Such records are marked
+// (Record.Ahead), so that after a crash the note's states since the file was last
+// known to be up to date are compared with the file: if it holds one of them, it
+// is behind and gets the newest; else a person saved it, and what the save
+// changed of the nearest state is carried onto the newest.
 //
 // # Concurrency and lock order
 //

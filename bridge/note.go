@@ -37,6 +37,12 @@ type note struct {
 	kept   uint64   // store sequence number of the last record of doc
 	synced bool     // the store's history has been compared with the file
 	live   Document // instead of stamp, doc and the rest, where the document is the truth; see live.go
+
+	assigned DocID       // the id of the document that it is to get, "" for any
+	behind   *Version    // what the file holds while cur is ahead of it, else nil; see behind.go
+	flushing *time.Timer // set while the file is to be written
+
+	share atomic.Pointer[share] // nil while nobody has it open as a live document; see share.go
 }
 
 // place is where a note is at one moment; a rename moves it.
@@ -88,7 +94,7 @@ func (n *note) load(ctx context.Context) (*Version, error) {
 	if n.synced {
 		return v, nil
 	}
-	if err := n.catchUp(at); err != nil {
+	if err := n.catchUp(ctx, at); err != nil {
 		n.cur.Store(nil)
 		return nil, err
 	}
@@ -147,8 +153,15 @@ func (n *note) refresh(ctx context.Context) (*Event, error) {
 	if err != nil {
 		return nil, wrapError("read", at.path, err)
 	}
+	if n.behind != nil && string(data) != cur.raw && string(data) != n.behind.raw {
+		return n.takeOver(ctx, string(data), stamp)
+	}
 	n.stamp = stamp
 	if string(data) == cur.raw {
+		n.caughtUp()
+		return nil, nil
+	}
+	if n.behind != nil {
 		return nil, nil
 	}
 	return n.reconcile(string(data), modTimeOf(cur, stamp))

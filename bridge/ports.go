@@ -209,6 +209,9 @@ type Record struct {
 	Proposal string `json:"proposal,omitempty"`
 	// Decision is set when a person decided on suggestions: what, and the way back.
 	Decision *Decision `json:"decision,omitempty"`
+	// Ahead says that the change was kept before the source's file had it: one of
+	// a shared note, whose file is written a moment later.
+	Ahead bool `json:"ahead,omitempty"`
 }
 
 // Journalled says whether the record is one that Journal lists.

@@ -41,6 +41,7 @@ type Restructure struct {
 	Origin  any  // comes back in Event.Origin
 	Replace bool // Rename: over an existing file
 	Confirm bool // many at once are meant: past the brake
+	Person  bool // a person does it, not a program: at once, whatever the policy is
 }
 
 // Restructured says what came of it.

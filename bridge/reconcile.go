@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"time"
@@ -75,6 +76,9 @@ func (n *note) openDoc(at place, raw string) ([]Record, error) {
 			return nil, err
 		}
 		if id == "" {
+			id = n.assigned
+		}
+		if id == "" {
 			id = newDocID()
 		}
 		n.id = id
@@ -137,7 +141,15 @@ func (n *note) keepNew(at place, raw string, plan writePlan, by Author) error {
 }
 
 // closeDoc forgets the in-memory document, whose state the store may not hold.
-func (n *note) closeDoc() { n.doc, n.text = nil, nil }
+func (n *note) closeDoc() {
+	n.doc, n.text = nil, nil
+	n.endShare()
+	if n.behind != nil {
+		n.caughtUp()
+		n.cur.Store(nil) // to be found from file and store
+		n.synced = false
+	}
+}
 
 // keep appends records to the store and notes that the file holds raw.
 func (n *note) keep(at place, raw string, records []Record) error {
@@ -182,8 +194,9 @@ func (n *note) reconcile(raw string, modTime time.Time) (*Event, error) {
 // makes in the document what the file has and it lacks: a change that a person
 // made while nobody followed the vault, or a write that was interrupted between
 // file and store. The file is always right, because a write reaches it, durably,
-// before the store. The write lock is held.
-func (n *note) catchUp(at place) error {
+// before the store; but for the changes of shared notes, which resume finds.
+// The write lock is held.
+func (n *note) catchUp(ctx context.Context, at place) error {
 	id, err := at.lookupID()
 	if err != nil || id == "" {
 		return err
@@ -196,6 +209,9 @@ func (n *note) catchUp(at place) error {
 	}
 	if cur.readOnly || len(h.Records) == 0 || h.inStep(sumOf(cur.raw)) {
 		return nil
+	}
+	if resumed, err := n.resume(ctx, at, h); resumed || err != nil {
+		return err
 	}
 	records, err := n.openDoc(at, cur.raw)
 	if err != nil {

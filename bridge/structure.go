@@ -95,7 +95,7 @@ func (w *Workspace) Mkdir(ctx context.Context, p Path, origin any) error {
 // file only when o.Replace is set. ErrNeedsReview unless the workspace's structure
 // policy is direct; ErrConflict if something other than a file is in the way.
 func (w *Workspace) Rename(ctx context.Context, oldPath, newPath Path, o Restructure) (Restructured, error) {
-	if err := w.mayRestructure("rename", oldPath); err != nil {
+	if err := w.mayRestructure("rename", oldPath, o); err != nil {
 		return Restructured{}, err
 	}
 	defer w.inflight.Done()
@@ -140,7 +140,7 @@ func (w *Workspace) renamed(n *node, oldPath, newPath Path, origin any) error {
 // source has a place for that. ErrNeedsReview unless the workspace's structure
 // policy is direct.
 func (w *Workspace) Remove(ctx context.Context, p Path, o Restructure) (Restructured, error) {
-	if err := w.mayRestructure("remove", p); err != nil {
+	if err := w.mayRestructure("remove", p, o); err != nil {
 		return Restructured{}, err
 	}
 	defer w.inflight.Done()
@@ -166,11 +166,11 @@ func (w *Workspace) Remove(ctx context.Context, p Path, o Restructure) (Restruct
 }
 
 // mayRestructure checks the policy and begins an operation.
-func (w *Workspace) mayRestructure(op string, p Path) error {
+func (w *Workspace) mayRestructure(op string, p Path, o Restructure) error {
 	switch {
 	case w.o.ReadOnly:
 		return &Error{op, p, ErrReadOnly}
-	case w.o.Structure != StructureDirect:
+	case w.o.Structure != StructureDirect && !o.Person:
 		return &Error{op, p, ErrNeedsReview}
 	}
 	return wrapError(op, p, w.begin())
@@ -188,13 +188,17 @@ func (w *Workspace) lockNotes(n *node) (unlock func()) {
 	collect(n)
 	n.walk(collect)
 	w.treeMu.RUnlock()
+	var events []Event
 	for _, x := range notes {
 		x.write.Lock()
+		late, _ := x.materialise(context.Background()) // or the old name would get the text
+		events = append(events, late...)
 	}
 	return func() {
 		for _, x := range notes {
 			x.write.Unlock()
 		}
+		w.publishAll(events)
 	}
 }
 

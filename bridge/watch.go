@@ -80,6 +80,7 @@ func (w *Workspace) drop(n *node) {
 	forget := func(c *node) {
 		if c.note != nil {
 			w.cache.remove(c.note)
+			c.note.endShare()
 		}
 	}
 	forget(n)

@@ -20,6 +20,7 @@ type Workspace struct {
 	log    *slog.Logger
 	events broadcaster
 	cache  textCache
+	late   late
 
 	links         linkIndex
 	followLinks   follower
@@ -144,6 +145,7 @@ func (w *Workspace) close() {
 	w.closed = true
 	w.closing.Unlock()
 	w.inflight.Wait()
+	w.flushAll()
 }
 
 // begin announces an operation that changes something; inflight.Done ends it.

@@ -189,6 +189,7 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 		return Result{}, nil, wrapError("write", at.path, err)
 	}
 	n.stamp = stamp
+	n.caughtUp()
 	n.replaced(cur)
 	rec := n.changeDoc(cur.raw, plan.edits, c.by)
 	plan.describe(&rec, c.by)

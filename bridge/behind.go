@@ -1,0 +1,262 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// A shared note's change is in the store at once and in the file a moment
+// later: in between, the file is behind. This file brings it up to date, merges
+// with what a person saved meanwhile, and finds the state again after a crash.
+
+const (
+	// flushDelay is how long changes of a shared note are collected before the
+	// file is written.
+	flushDelay = 400 * time.Millisecond
+	// flushRetry is how long a write of the file waits that failed.
+	flushRetry = 5 * time.Second
+)
+
+// late are the notes whose files are behind.
+type late struct {
+	mu    sync.Mutex // protects the following
+	notes map[*note]struct{}
+}
+
+func (l *late) add(n *note) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.notes == nil {
+		l.notes = make(map[*note]struct{})
+	}
+	l.notes[n] = struct{}{}
+}
+
+func (l *late) remove(n *note) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.notes, n)
+}
+
+// all are the notes that are behind now.
+func (l *late) all() []*note {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := make([]*note, 0, len(l.notes))
+	for n := range l.notes {
+		list = append(list, n)
+	}
+	return list
+}
+
+// fallBehind notes that the file still holds v. The write lock is held.
+func (n *note) fallBehind(v *Version) {
+	n.behind = v
+	n.ws.late.add(n)
+}
+
+// caughtUp notes that the file holds the current version. The write lock is held.
+func (n *note) caughtUp() {
+	if n.behind != nil {
+		n.behind = nil
+		n.ws.late.remove(n)
+	}
+}
+
+// flushAfter has the file written in a while, unless that is planned already.
+// The write lock is held.
+func (n *note) flushAfter(d time.Duration) {
+	switch {
+	case n.behind == nil:
+	case n.flushing == nil:
+		n.flushing = time.AfterFunc(d, n.flush)
+	case d == 0:
+		n.flushing.Reset(0)
+	}
+}
+
+// flush writes the file, if it is behind.
+func (n *note) flush() {
+	if n.ws.begin() != nil {
+		return // close flushes
+	}
+	defer n.ws.inflight.Done()
+	n.write.Lock()
+	n.flushing = nil
+	events, err := n.materialise(context.Background())
+	if err != nil {
+		n.flushAfter(flushRetry)
+	}
+	n.write.Unlock()
+	n.ws.publishAll(events)
+}
+
+// flushAll writes every file that is behind, at the end.
+func (w *Workspace) flushAll() {
+	for _, n := range w.late.all() {
+		n.write.Lock()
+		events, _ := n.materialise(context.Background())
+		n.write.Unlock()
+		w.publishAll(events)
+	}
+}
+
+// materialise makes the file hold the current version, merged with what
+// somebody saved since. After an error the file is still behind, and the store
+// has what it lacks. The write lock is held.
+func (n *note) materialise(ctx context.Context) (events []Event, err error) {
+	for range maxAttempts {
+		if n.behind == nil {
+			return events, nil
+		}
+		at, cur := n.where(), n.cur.Load()
+		var stamp Stamp
+		stamp, err = at.source.Replace(ctx, at.rel, n.stamp, []byte(cur.raw), cur.modTime)
+		if err == nil {
+			n.stamp = stamp
+			n.caughtUp()
+			at.store.Materialized(n.id, n.kept, sumOf(cur.raw))
+			return events, nil
+		}
+		if !errors.Is(err, ErrConflict) {
+			break
+		}
+		var ev *Event
+		ev, err = n.refresh(ctx)
+		events = appendEvent(events, ev)
+		if err != nil {
+			break
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) && !n.attached() {
+		n.caughtUp() // the note was removed; the store keeps what it was
+		return events, nil
+	}
+	n.ws.log.Warn("shared note is not in its file yet", LogPath, string(n.where().path), LogErr, err)
+	return events, err
+}
+
+// attached says whether the note is in the tree.
+func (n *note) attached() bool {
+	n.ws.treeMu.RLock()
+	defer n.ws.treeMu.RUnlock()
+	for d := n.node; d.parent != nil; d = d.parent {
+		if d.parent.children[d.name] != d {
+			return false
+		}
+	}
+	return true
+}
+
+// takeOver brings in what a person saved in a file that was behind: what the
+// save changed of the version that the file held is carried onto the note as it
+// is now, and the file gets the result. It returns ErrConflict if the file has
+// changed again. The write lock is held.
+func (n *note) takeOver(ctx context.Context, saved string, stamp Stamp) (*Event, error) {
+	at, cur := n.where(), n.cur.Load()
+	merged := mergeRaw(n.behind, cur, n.runs(), saved)
+	if newVersion(merged, n.ws.o.View, 0, cur.modTime).readOnly {
+		return nil, &Error{"read", at.path, ErrInvalidUTF8}
+	}
+	modTime := modTimeOf(cur, stamp)
+	written, err := at.source.Replace(ctx, at.rel, stamp, []byte(merged), modTime)
+	if err != nil {
+		return nil, wrapError("write", at.path, err)
+	}
+	n.stamp = written
+	n.caughtUp()
+	if merged == cur.raw {
+		at.store.Materialized(n.id, n.kept, sumOf(merged))
+		return nil, nil
+	}
+	n.replaced(cur)
+	rec := n.changeDoc(cur.raw, diffwrap.Diff(cur.raw, merged), sourceOrigin{})
+	if err := n.keep(at, merged, []Record{rec}); err != nil {
+		n.ws.log.Warn("person's change is not in the store yet", LogPath, string(at.path), LogErr, err)
+	}
+	return n.succeed(cur, merged, modTime), nil
+}
+
+// mergeRaw carries what made text out of base's raw text over to cur's.
+func mergeRaw(base, cur *Version, curRuns []ycrdt.Run, text string) string {
+	return mergeView(base.asRaw(), cur.asRaw(), curRuns, text)
+}
+
+// asRaw is the version as a reader of the raw text sees it.
+func (v *Version) asRaw() *Version {
+	return &Version{raw: v.raw, text: v.raw, runs: v.runs}
+}
+
+// aheadOf are the states that the document had since the file was last known to
+// hold one, oldest first; the file holds one of them, or what a person made of
+// one. nil if the newest record is known to have been in the file.
+func (h History) aheadOf() ([]*Version, *ycrdt.Doc, error) {
+	first := len(h.Records)
+	for first > 0 && h.Records[first-1].Ahead && h.Records[first-1].Seq > h.Materialized {
+		first--
+	}
+	if first == len(h.Records) {
+		return nil, nil, nil
+	}
+	doc, err := replay(h.Records[:first])
+	if err != nil {
+		return nil, nil, err
+	}
+	text := doc.Text(contentsName)
+	states := []*Version{rawState(text)}
+	for _, rec := range h.Records[first:] {
+		if err := doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
+			return nil, nil, err
+		}
+		if raw := text.String(); raw != states[len(states)-1].raw {
+			states = append(states, rawState(text))
+		}
+	}
+	return states, doc, nil
+}
+
+func rawState(text *ycrdt.Text) *Version {
+	raw := text.String()
+	return &Version{raw: raw, text: raw, runs: text.Runs()}
+}
+
+// resume finds the state of a shared note whose last changes a crash has kept
+// from its file. It says whether there were any; if not, the file is the truth.
+// The write lock is held.
+func (n *note) resume(ctx context.Context, at place, h History) (bool, error) {
+	file := n.cur.Load()
+	states, doc, err := h.aheadOf()
+	if err != nil {
+		return false, wrapError("open", at.path, err)
+	}
+	if len(states) == 0 {
+		return false, nil
+	}
+	newest := states[len(states)-1]
+	n.doc, n.text = doc, doc.Text(contentsName)
+	n.kept = h.Records[len(h.Records)-1].Seq
+	n.publish(newest.raw, nextModTime(file.modTime, time.Now()))
+	if newest.raw == file.raw {
+		at.store.Materialized(n.id, n.kept, sumOf(file.raw))
+		return true, nil
+	}
+	n.ws.log.Info("changes that a crash has kept from the file are put into it", LogPath, string(at.path))
+	base := nearestBase(states, file.raw)
+	n.fallBehind(base)
+	n.flushAfter(0)
+	if base.raw == file.raw {
+		return true, nil
+	}
+	stamp := n.stamp
+	n.stamp = Stamp{} // no write before what a person saved is taken over
+	if _, err := n.takeOver(ctx, file.raw, stamp); err != nil {
+		n.ws.log.Warn("a person's change is merged later", LogPath, string(at.path), LogErr, err)
+	}
+	return true, nil
+}
