@@ -45,10 +45,11 @@ var (
 	_ fs.NodeGetattrer  = (*ScratchLink)(nil)
 	_ fs.NodeSetattrer  = (*ScratchLink)(nil)
 
-	_ node             = (*File)(nil)
-	_ fs.NodeOpener    = (*File)(nil)
-	_ fs.NodeGetattrer = (*File)(nil)
-	_ fs.NodeSetattrer = (*File)(nil)
+	_ node               = (*File)(nil)
+	_ fs.NodeOpener      = (*File)(nil)
+	_ fs.NodeGetattrer   = (*File)(nil)
+	_ fs.NodeSetattrer   = (*File)(nil)
+	_ fs.NodeOnForgetter = (*File)(nil)
 
 	_ fs.FileReader   = (*Handle)(nil)
 	_ fs.FileWriter   = (*Handle)(nil)

@@ -47,7 +47,8 @@ type File struct {
 	// uncached is set if f woke with another text than it went to sleep with: the
 	// kernel has the size of that one, and must not go by it.
 	uncached bool
-	pins     int // who needs the text, besides handles
+	pins     int  // who needs the text, besides handles
+	known    bool // the kernel was told of the inode, and has not forgotten it
 	// notBefore is the earliest modification time a new image may have.
 	notBefore time.Time
 	retired   time.Time   // when another inode took the name over, see retire.go
@@ -62,18 +63,40 @@ func (t *tree) newFile(mode uint32) *File {
 // attr reads a note anew, so that the kernel gets the size and time of the
 // newest version, and from here on its bytes.
 func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
-	if err := f.refresh(ctx); err != nil {
-		return err
+	err := f.pin(ctx)
+	if err == nil {
+		f.describe(out)
 	}
+	if err == nil && f.t.handleless {
+		f.t.recent.add(f, int64(out.Size))
+		return nil
+	}
+	f.unpin()
+	return err
+}
+
+// describe fills in the attributes of the newest version that is known.
+func (f *File) describe(out *fuse.Attr) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.show()
+	f.known = true
 	nlink := uint32(1)
 	if f.unlinked {
 		nlink = 0
 	}
 	f.meta.fill(out, f.size(), f.modTime(), nlink)
-	f.sleep()
-	return nil
+}
+
+// OnForget is called when the kernel has forgotten the inode: nobody has it open.
+func (f *File) OnForget() {
+	if !f.t.handleless {
+		return // handles say who has
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.known = false
+	f.t.left(f)
 }
 
 // size is the content's length. mu is held.

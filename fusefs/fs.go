@@ -65,8 +65,11 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 		return nil, err
 	}
 	t, n := newTree(ws, o), newNotifier()
-	raw := keepNotifier{fs.NewNodeFS(t.root, nodeOptions(n))}
-	server, err := fuse.NewServer(raw, dir, mountOptions(ws.Options().ReadOnly, o, t.log))
+	var raw fuse.RawFileSystem = keepNotifier{fs.NewNodeFS(t.root, nodeOptions(n))}
+	if t.handleless {
+		raw = newHandleless(raw)
+	}
+	server, err := fuse.NewServer(raw, dir, mountOptions(t.handleless, o, t.log))
 	if err != nil {
 		return nil, &SetupError{
 			Problem: fmt.Sprintf("%q cannot be mounted", dir),

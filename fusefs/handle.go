@@ -65,13 +65,16 @@ func (f *File) newHandle(ctx context.Context, flags uint32) *Handle {
 		f.handles = make(map[*Handle]struct{})
 	}
 	f.handles[h] = struct{}{}
+	if f.note && !f.retired.IsZero() && len(f.handles) == 1 && !f.t.handleless {
+		f.follow() // its name was looked up just before it retired
+	}
 	return h
 }
 
 // see records that h's process is shown the note as it is. f.mu is held.
 func (h *Handle) see() {
 	f := h.f
-	if !h.reads || !f.note || f.doc == 0 || f.buf != nil || f.image.version == nil || f.image.version == h.recorded {
+	if !h.reads || f.t.readOnly || !f.note || f.doc == 0 || f.buf != nil || f.image.version == nil || f.image.version == h.recorded {
 		return
 	}
 	h.recorded = f.image.version

@@ -286,7 +286,7 @@ func (f *File) dropBuffer() {
 // wrote: its program has been told. mu is held.
 func (f *File) closed(h *Handle) {
 	delete(f.handles, h)
-	if !f.retired.IsZero() && len(f.handles) == 0 {
+	if !f.retired.IsZero() && !f.mayBeOpen() {
 		f.t.left(f)
 	}
 	defer f.sleep()

@@ -24,15 +24,29 @@ const retirement = 50 * time.Millisecond
 func (f *File) retire() {
 	if f.retired.IsZero() {
 		f.retired = time.Now()
-		f.t.succeed(f, f.meta, len(f.handles) > 0)
+		f.t.succeed(f, f.meta)
 	}
-	if len(f.handles) > 0 {
-		time.AfterFunc(retirement, func() { f.t.inval.content(f) })
+	if f.mayBeOpen() {
+		f.follow()
 	}
 }
 
-// succeed makes the inode that follows f, which some may have open.
-func (t *tree) succeed(f *File, m meta, open bool) {
+// mayBeOpen says that somebody may have f open. mu is held.
+func (f *File) mayBeOpen() bool { return len(f.handles) > 0 || f.t.handleless && f.known }
+
+// follow has a retired inode hear of what becomes of its note, and lets who has
+// it open see that. mu is held.
+func (f *File) follow() {
+	f.t.mu.Lock()
+	if p := f.path; !f.gone && !slices.Contains(f.t.retired[p], f) {
+		f.t.retired[p] = append(f.t.retired[p], f)
+	}
+	f.t.mu.Unlock()
+	time.AfterFunc(retirement, func() { f.t.inval.content(f) })
+}
+
+// succeed makes the inode that follows f.
+func (t *tree) succeed(f *File, m meta) {
 	m.mtime = time.Time{} // what somebody set was the time of other content
 	next := t.newFile(m.mode)
 	next.note, next.doc, next.meta, next.notBefore = true, f.doc, m, f.notBefore
@@ -46,9 +60,6 @@ func (t *tree) succeed(f *File, m meta, open bool) {
 	next.path = p
 	t.attach(next, f.StableAttr().Mode, f.StableAttr().Ino)
 	t.put(p, next, k.id)
-	if open {
-		t.retired[p] = append(t.retired[p], f)
-	}
 	dir, known := t.nodes[p.Dir()]
 	t.mu.Unlock()
 	if known {

@@ -26,12 +26,15 @@ type tree struct {
 	author   string
 	log      *slog.Logger
 	readOnly bool
-	uid, gid uint32
-	inval    *invalidator
-	shown    shownLog
-	procs    processes
-	closing  atomic.Bool  // no new writes
-	scratch  atomic.Int64 // bytes in scratch files
+	// handleless is set if the kernel opens files without asking, see handleless.go.
+	handleless bool
+	recent     recent // files that are kept awake then
+	uid, gid   uint32
+	inval      *invalidator
+	shown      shownLog
+	procs      processes
+	closing    atomic.Bool  // no new writes
+	scratch    atomic.Int64 // bytes in scratch files
 
 	mu     sync.Mutex // protects the following
 	root   *Dir
@@ -70,8 +73,9 @@ type node interface {
 func newTree(ws *bridge.Workspace, o Options) *tree {
 	t := &tree{
 		ws: ws, author: o.Author, log: o.Logger,
-		readOnly: ws.Options().ReadOnly || ws.Options().View == diffwrap.OriginalView,
-		uid:      uint32(os.Geteuid()), gid: uint32(os.Getegid()),
+		readOnly:   ws.Options().ReadOnly || ws.Options().View == diffwrap.OriginalView,
+		handleless: ws.Options().ReadOnly,
+		uid:        uint32(os.Geteuid()), gid: uint32(os.Getegid()),
 		inval:    newInvalidator(),
 		nodes:    make(map[bridge.Path]*known),
 		fresh:    make(map[bridge.Path]*known),

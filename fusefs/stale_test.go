@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge"
 )
 
 // reader loops over a folder and checks that whatever it sees is one state: the
@@ -71,6 +73,14 @@ func changes(t *testing.T) int {
 // TestNothingStale makes random changes under processes that read all the time.
 // After each change the mount shows it; at no time do readers see a mixture.
 func TestNothingStale(t *testing.T) {
+	for name, readOnly := range map[string]bool{"read-write": false, "read-only": true} {
+		t.Run(name, func(t *testing.T) {
+			testNothingStale(t, func(o *bridge.Options) { o.ReadOnly = readOnly })
+		})
+	}
+}
+
+func testNothingStale(t *testing.T, opts func(*bridge.Options)) {
 	requireTool(t, "python3")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -83,7 +93,7 @@ func TestNothingStale(t *testing.T) {
 	for name, text := range notes {
 		files["F/"+name] = text
 	}
-	m := mount(t, files)
+	m := mount(t, files, opts)
 	wait := m.startReaders(t, 3)
 	a := m.agent(t, "F")
 	next := len(notes)

@@ -1,0 +1,167 @@
+package fusefs
+
+import (
+	"container/list"
+	"sync"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// A read-only mount has no use for handles: nobody needs to know what a program
+// was shown, because it will write nothing. The kernel learns so from the first
+// OPEN, OPENDIR and FLUSH, and from then on opens, reads what it has cached, and
+// closes without asking. What it does ask for, pages and listings, comes without
+// a handle, and gets one of our own for as long as the answer takes.
+//
+// Nobody says any more who has a file open: whatever inode the kernel knows may
+// be, until it forgets it (File.mayBeOpen). And as nobody opens, nothing wakes a
+// note between the answer with its size and the READ; so the notes that were
+// shown last stay awake (recent).
+
+// handleless is a go-fuse file system without handles.
+type handleless struct {
+	fuse.RawFileSystem
+
+	mu      sync.Mutex // protects the following
+	streams map[streamKey]uint64
+}
+
+// streamKey is a listing that was given out up to an offset. Its handle is kept
+// for the next READDIR, which would otherwise list a large folder anew.
+type streamKey struct{ node, off uint64 }
+
+// maxStreams bounds the listings that nobody went on with.
+const maxStreams = 64
+
+func newHandleless(inner fuse.RawFileSystem) *handleless {
+	return &handleless{RawFileSystem: inner, streams: make(map[streamKey]uint64)}
+}
+
+// Open says that there is no need to.
+func (*handleless) Open(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
+	return fuse.ENOSYS
+}
+
+// OpenDir says that there is no need to.
+func (*handleless) OpenDir(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
+	return fuse.ENOSYS
+}
+
+// Flush says that there is no need to.
+func (*handleless) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.ENOSYS }
+
+// Read opens, reads and closes.
+func (s *handleless) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
+	var out fuse.OpenOut
+	open := fuse.OpenIn{InHeader: in.InHeader, Flags: syscall.O_RDONLY}
+	if status := s.RawFileSystem.Open(cancel, &open, &out); !status.Ok() {
+		return nil, status
+	}
+	read := *in
+	read.Fh = out.Fh
+	defer s.RawFileSystem.Release(cancel, &fuse.ReleaseIn{InHeader: in.InHeader, Fh: out.Fh})
+	return s.RawFileSystem.Read(cancel, &read, buf)
+}
+
+// ReadDir lists from an offset.
+func (s *handleless) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	return s.list(cancel, in, out, s.RawFileSystem.ReadDir)
+}
+
+// ReadDirPlus lists from an offset, with attributes.
+func (s *handleless) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+	return s.list(cancel, in, out, s.RawFileSystem.ReadDirPlus)
+}
+
+type readDirFunc func(<-chan struct{}, *fuse.ReadIn, *fuse.DirEntryList) fuse.Status
+
+func (s *handleless) list(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList, readDir readDirFunc) fuse.Status {
+	fh, status := s.stream(cancel, in)
+	if !status.Ok() {
+		return status
+	}
+	read := *in
+	read.Fh = fh
+	status = readDir(cancel, &read, out)
+	if !status.Ok() || out.Offset == in.Offset || !s.keep(streamKey{in.NodeId, out.Offset}, fh) {
+		s.RawFileSystem.ReleaseDir(&fuse.ReleaseIn{InHeader: in.InHeader, Fh: fh})
+	}
+	return status
+}
+
+// stream takes out the listing to go on with, or begins one.
+func (s *handleless) stream(cancel <-chan struct{}, in *fuse.ReadIn) (fh uint64, status fuse.Status) {
+	key := streamKey{in.NodeId, in.Offset}
+	s.mu.Lock()
+	fh, ok := s.streams[key]
+	delete(s.streams, key)
+	s.mu.Unlock()
+	if ok {
+		return fh, fuse.OK
+	}
+	var out fuse.OpenOut
+	status = s.RawFileSystem.OpenDir(cancel, &fuse.OpenIn{InHeader: in.InHeader}, &out)
+	return out.Fh, status
+}
+
+// keep puts a listing away, and says whether it did. One that is kept at the
+// same place is older, and is let go of in its stead.
+func (s *handleless) keep(key streamKey, fh uint64) bool {
+	s.mu.Lock()
+	older, ok := s.streams[key]
+	if !ok && len(s.streams) >= maxStreams {
+		s.mu.Unlock()
+		return false
+	}
+	s.streams[key] = fh
+	s.mu.Unlock()
+	if ok {
+		s.RawFileSystem.ReleaseDir(&fuse.ReleaseIn{InHeader: fuse.InHeader{NodeId: key.node}, Fh: older})
+	}
+	return true
+}
+
+// recent keeps the files awake that were shown last. A pin of a file goes with
+// its place in the list.
+type recent struct {
+	mu    sync.Mutex // protects the following
+	files map[*File]*list.Element
+	order list.List // of recentFile, the latest in front
+	bytes int64
+}
+
+type recentFile struct {
+	f    *File
+	size int64
+}
+
+// maxRecent bounds the texts that recent keeps awake. What was shown before that
+// may still be read; only if it also changes, unnoticed so far, a reader may see
+// a mixture once.
+const maxRecent = 32 << 20
+
+// add takes over a pin of f, which was shown with size bytes.
+func (r *recent) add(f *File, size int64) {
+	r.mu.Lock()
+	var drop []*File
+	if r.files == nil {
+		r.files = make(map[*File]*list.Element)
+	}
+	if elem := r.files[f]; elem != nil {
+		r.bytes -= r.order.Remove(elem).(recentFile).size
+		drop = append(drop, f)
+	}
+	r.files[f] = r.order.PushFront(recentFile{f, size})
+	r.bytes += size
+	for r.bytes > maxRecent && r.order.Len() > 1 {
+		old := r.order.Remove(r.order.Back()).(recentFile)
+		r.bytes -= old.size
+		delete(r.files, old.f)
+		drop = append(drop, old.f)
+	}
+	r.mu.Unlock()
+	for _, f := range drop {
+		f.unpin()
+	}
+}
