@@ -25,12 +25,13 @@ type File struct {
 	// commitMu admits one commit at a time. It is held across the workspace.
 	commitMu sync.Mutex
 
-	mu       sync.Mutex // protects the following
-	note     bool
-	doc      uint64 // the note's ID in the workspace, 0 while it is not there
-	unlinked bool   // the name is gone; who has it open keeps the content
-	meta     meta
-	handles  map[*Handle]struct{}
+	mu         sync.Mutex // protects the following
+	note       bool
+	doc        uint64 // the note's ID in the workspace, 0 while it is not there
+	unlinked   bool   // the name is gone; who has it open keeps the content
+	superseded bool   // and leads to another inode now, see supersede
+	meta       meta
+	handles    map[*Handle]struct{}
 
 	// buf is the content of a scratch file, and of a note that is being written.
 	buf *buffer
@@ -141,6 +142,9 @@ func (f *File) Getattr(ctx context.Context, _ gofs.FileHandle, out *fuse.AttrOut
 }
 
 func (f *File) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+	if fh == nil && f.isSuperseded() {
+		return syscall.ESTALE
+	}
 	if size, ok := in.GetSize(); ok {
 		h, _ := fh.(*Handle)
 		if errno := f.truncate(ctx, h, int64(min(size, 1<<62))); errno != 0 {
@@ -275,6 +279,21 @@ func (f *File) unlink() {
 	f.unlinked = true
 	f.mu.Unlock()
 	f.release()
+}
+
+// supersede is unlink for a file whose name another inode has got, without the
+// kernel's knowledge so far: who comes by that name is told to look it up again.
+func (f *File) supersede() {
+	f.unlink()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.superseded = true
+}
+
+func (f *File) isSuperseded() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.superseded
 }
 
 // detach makes a note a scratch file with the content it shows. mu is held.

@@ -22,6 +22,9 @@ type Handle struct {
 
 // Open opens a note or a scratch file.
 func (f *File) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	if f.isSuperseded() {
+		return nil, 0, syscall.ESTALE
+	}
 	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY
 	h := f.newHandle(ctx, flags)
 	errno := f.t.errno("open", f.t.pathOf(&f.path), f.learn(ctx))

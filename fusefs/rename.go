@@ -338,7 +338,7 @@ func (t *tree) export(ctx context.Context, m *move, f *File) syscall.Errno {
 	if over, ok := m.dst.(*Attachment); ok {
 		over.wrote(info)
 	}
-	f.unlink()
+	f.supersede()
 	t.entryChanged(m.newPath)
 	return 0
 }

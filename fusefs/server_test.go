@@ -2,6 +2,7 @@ package fusefs_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -167,6 +168,12 @@ printf 'c,d\n' >> data.csv && test "$(stat -c %s data.csv)" = 8
 printf 'new' > image.png && test "$(cat image.png)" = new
 printf 'all of it' > download.part && mv download.part download.bin && test "$(cat download.bin)" = 'all of it'
 truncate -s 3 download.bin && test "$(cat download.bin)" = all`)
+	m.sh(t, "F", `for i in $(seq 50); do
+printf 'all of it' > d.part && mv d.part $i.bin && truncate -s 3 $i.bin && echo x >> $i.bin && test "$(cat $i.bin)" = allx || exit 1
+done`)
+	for i := range 50 {
+		checkText(t, "source of a download", m.SourceText(fmt.Sprintf("F/%d.bin", i+1)), "allx\n")
+	}
 	checkText(t, "source of data.csv", m.SourceText("F/data.csv"), "a,b\nc,d\n")
 	checkText(t, "source of image.png", m.SourceText("F/image.png"), "new")
 	checkText(t, "source of download.bin", m.SourceText("F/download.bin"), "all")

@@ -56,7 +56,7 @@ func TestWorkspaceAgainstAPerson(t *testing.T) {
 	t.Logf("%d suggestions", suggestions)
 }
 
-func startWorkspace(t *testing.T, v *vault.Vault) *bridge.Workspace {
+func startWorkspace(t testing.TB, v *vault.Vault) *bridge.Workspace {
 	t.Helper()
 	s, err := store.Open(filepath.Join(t.TempDir(), "store.db"), store.Options{})
 	if err != nil {
