@@ -33,6 +33,11 @@ func (m *marks) set(id bridge.DocID, new mark) {
 		return
 	}
 	m.pending[id] = new
+	m.poke()
+}
+
+// poke has what is pending written a moment later.
+func (m *marks) poke() {
 	select {
 	case m.wake <- struct{}{}:
 	default:
@@ -54,36 +59,43 @@ func (m *marks) start(s *Store) {
 	m.pending = make(map[bridge.DocID]mark)
 	m.wake = make(chan struct{}, 1)
 	m.quit = make(chan struct{})
-	m.done = make(chan error)
-	go func() { m.done <- m.run(s) }()
+	m.done = make(chan struct{})
+	go func() {
+		defer close(m.done)
+		m.run(s)
+	}()
 }
 
 // stop ends it, after a last flush.
-func (m *marks) stop() error {
+func (m *marks) stop() {
 	close(m.quit)
-	return <-m.done
+	<-m.done
 }
 
-func (m *marks) run(s *Store) error {
-	for {
+func (m *marks) run(s *Store) {
+	for ending := false; !ending; {
 		select {
 		case <-m.quit:
-			return s.flush()
+			ending = true
 		case <-m.wake:
+			select {
+			case <-m.quit:
+				ending = true
+			case <-time.After(flushDelay):
+			}
 		}
-		select {
-		case <-m.quit:
-			return s.flush()
-		case <-time.After(flushDelay):
-		}
-		if err := s.flush(); err != nil {
-			s.log.Warn("store not compacted", bridge.LogErr, err)
+		if err := s.flush(); err != nil { // what is logged stays there
+			s.log.Warn("store lags behind its log", bridge.LogErr, err)
 		}
 	}
 }
 
-// flush writes the pending marks, and compacts the documents that need it.
+// flush puts what is logged in the file, and with it the pending marks, and
+// compacts the documents that need it.
 func (s *Store) flush() error {
+	if err := s.settle(); err != nil {
+		return s.fail("empty the log", err)
+	}
 	s.marks.mu.Lock()
 	pending := make(map[bridge.DocID]mark, len(s.marks.pending))
 	for id, m := range s.marks.pending {

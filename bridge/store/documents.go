@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -11,10 +12,18 @@ import (
 
 // DocID returns the document kept under p, or fs.ErrNotExist.
 func (s *Store) DocID(p bridge.Path) (id bridge.DocID, err error) {
+	s.wal.mu.Lock()
+	defer s.wal.mu.Unlock()
+	if id, known := s.wal.at(p); known {
+		return id, nil
+	}
 	err = s.view(func(tx *bolt.Tx) error {
 		id, err = docAt(tx, p)
 		return err
 	})
+	if err == nil && s.wal.moved(id, p) {
+		return "", fs.ErrNotExist
+	}
 	return id, s.fail("look up document", err)
 }
 
@@ -22,16 +31,22 @@ func (s *Store) DocID(p bridge.Path) (id bridge.DocID, err error) {
 // the first record's Update holds them all, and the other records that they
 // came from, of which those of people are dropped, have one that changes nothing.
 func (s *Store) Load(id bridge.DocID) (h bridge.History, err error) {
+	s.wal.mu.Lock()
+	defer s.wal.mu.Unlock()
 	err = s.view(func(tx *bolt.Tx) error {
 		h = bridge.History{}
-		doc := document(tx, id)
-		if doc == nil {
-			return nil
+		var written mark
+		kept := uint64(0)
+		if doc := document(tx, id); doc != nil {
+			if h.Records, err = readRecords(doc); err != nil {
+				return err
+			}
+			written, kept = readMark(doc), lastSeq(doc.Bucket([]byte(recordsBucket)))
 		}
-		m := s.marks.of(id, readMark(doc))
+		m := s.marks.of(id, written)
 		h.Materialized, h.Sum = m.seq, m.sum
-		h.Records, err = readRecords(doc)
-		return err
+		h.Records = append(h.Records, s.wal.since(id, kept)...)
+		return nil
 	})
 	return h, s.fail("load document", err)
 }
@@ -60,19 +75,50 @@ func readRecords(doc *bolt.Bucket) ([]bridge.Record, error) {
 var errNoID = errors.New("document has no id")
 
 // Append keeps recs, all or none, for the document id, which lives at p. They
-// are durable when Append returns.
+// outlive the process when Append returns, and soon a power cut too; records that
+// are journalled do so at once.
 func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (seq uint64, err error) {
 	if id == "" || len(recs) == 0 {
 		return 0, s.fail("append", errNoID)
 	}
 	values := make([][]byte, len(recs))
+	journalled := false
 	for i, rec := range recs {
 		if values[i], err = encodeRecord(rec); err != nil {
 			return 0, s.fail("append", err)
 		}
+		journalled = journalled || rec.Journalled()
+	}
+	if journalled {
+		seq, err = s.appendNow(id, p, recs, values)
+		return seq, s.fail("append", err)
+	}
+	seq, err = s.wal.append(id, p, values, func() (uint64, error) { return s.lastKept(id) })
+	s.marks.poke()
+	return seq, s.fail("append", err)
+}
+
+// lastKept is the number of the document's last record in the file.
+func (s *Store) lastKept(id bridge.DocID) (seq uint64, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		seq = 0
+		if doc := document(tx, id); doc != nil {
+			seq = lastSeq(doc.Bucket([]byte(recordsBucket)))
+		}
+		return nil
+	})
+	return seq, err
+}
+
+// appendNow is Append without the log.
+func (s *Store) appendNow(id bridge.DocID, p bridge.Path, recs []bridge.Record, values [][]byte) (seq uint64, err error) {
+	if s.wal.has(id) {
+		if err := s.settle(); err != nil {
+			return 0, err
+		}
 	}
 	err = s.appends.do(func(tx *bolt.Tx) error {
-		doc, err := settle(tx, id, p)
+		doc, err := ensure(tx, id, p)
 		if err != nil {
 			return err
 		}
@@ -91,14 +137,11 @@ func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (s
 		}
 		return nil
 	})
-	if err != nil {
-		return 0, s.fail("append", err)
-	}
-	return seq, nil
+	return seq, err
 }
 
-// settle makes sure that the document id is there and lives at p.
-func settle(tx *bolt.Tx, id bridge.DocID, p bridge.Path) (*bolt.Bucket, error) {
+// ensure makes sure that the document id is there and lives at p.
+func ensure(tx *bolt.Tx, id bridge.DocID, p bridge.Path) (*bolt.Bucket, error) {
 	doc := document(tx, id)
 	if doc != nil && string(doc.Get([]byte(pathKey))) == string(p) {
 		return doc, nil
@@ -139,6 +182,9 @@ func place(tx *bolt.Tx, id bridge.DocID, p bridge.Path) error {
 func (s *Store) Rename(oldPath, newPath bridge.Path) error {
 	if oldPath == newPath {
 		return nil
+	}
+	if err := s.settle(); err != nil {
+		return s.fail("rename", err)
 	}
 	err := s.update(func(tx *bolt.Tx) error {
 		type move struct {

@@ -39,6 +39,7 @@ type Store struct {
 	log  *slog.Logger
 
 	appends committer
+	wal     wal
 	marks   marks
 	intents intents
 
@@ -59,8 +60,12 @@ func Open(path string, o Options) (*Store, error) {
 		_ = guard(s.db.Close)
 		return nil, fmt.Errorf("store %q: %w", path, translate(err))
 	}
+	if err := s.wal.open(path+".wal", s.hasEntry); err != nil {
+		return nil, fmt.Errorf("store %q: %w", path, errors.Join(translate(err), s.intents.file.Close(), guard(s.db.Close)))
+	}
 	s.appends.commit = s.update
 	s.marks.start(s)
+	s.marks.poke() // for what the last process left
 	return s, nil
 }
 
@@ -139,9 +144,26 @@ func syncDir(dir string) error {
 // again, and then returns the same.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
-		s.closeErr = errors.Join(s.marks.stop(), s.intents.file.Close(), guard(s.db.Close))
+		s.marks.stop()
+		s.closeErr = errors.Join(s.wal.close(), s.intents.file.Close(), guard(s.db.Close))
 	})
 	return s.closeErr
+}
+
+// hasEntry says whether the file holds what is logged.
+func (s *Store) hasEntry(e *walEntry) (has bool, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		has = hasEntry(tx, e)
+		return nil
+	})
+	return has, err
+}
+
+// settle puts what is logged in the file, durably.
+func (s *Store) settle() error {
+	return s.wal.flush(func(entries []walEntry) error {
+		return s.update(func(tx *bolt.Tx) error { return applyEntries(tx, entries) })
+	})
 }
 
 // update runs fn in a transaction, which is synced when update returns.
@@ -175,5 +197,5 @@ type marks struct {
 	pending map[bridge.DocID]mark
 	wake    chan struct{} // holds one token while something is pending
 	quit    chan struct{}
-	done    chan error
+	done    chan struct{} // closed when run has ended
 }
