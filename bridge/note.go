@@ -34,9 +34,10 @@ type note struct {
 	id     DocID  // "" while the note has no document
 	doc    *ycrdt.Doc
 	text   *ycrdt.Text
-	kept   uint64   // store sequence number of the last record of doc
-	synced bool     // the store's history has been compared with the file
-	live   Document // instead of stamp, doc and the rest, where the document is the truth; see live.go
+	kept   uint64       // store sequence number of the last record of doc
+	synced bool         // the store's history has been compared with the file
+	known  knownRecords // what attribution read last
+	live   Document     // instead of stamp, doc and the rest, where the document is the truth; see live.go
 
 	assigned DocID       // the id of the document that it is to get, "" for any
 	behind   *Version    // what the file holds while cur is ahead of it, else nil; see behind.go

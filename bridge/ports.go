@@ -106,8 +106,10 @@ type Store interface {
 	// empty History.
 	Load(id DocID) (History, error)
 	// Append keeps recs, all or none, for the document id, which lives at p, and
-	// returns the sequence number of the last one. They are durable when Append
-	// returns; concurrent calls may share one sync.
+	// returns the sequence number of the last one. They outlive the process when
+	// Append returns, and a power cut a moment later; records that are journalled
+	// or Ahead, of which the source has no copy, outlive a power cut at once. Calls
+	// for one document come one at a time.
 	Append(id DocID, p Path, recs ...Record) (seq uint64, err error)
 	// Materialized notes that the source's file holds the text as of seq, whose
 	// fingerprint is sum. It is kept soon, not durably: the file itself is the

@@ -161,6 +161,7 @@ func (n *note) keep(at place, raw string, records []Record) error {
 		n.closeDoc()
 		return wrapError("write", at.path, err)
 	}
+	n.known.extend(n.doc, n.kept, seq, records)
 	n.kept = seq
 	at.store.Materialized(n.id, seq, sumOf(raw))
 	return nil

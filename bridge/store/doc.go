@@ -20,7 +20,8 @@
 //	proposals/ID            a pending proposal as JSON
 //	docs/ID/records/SEQ     length of the JSON (uvarint), the record as JSON, its update
 //
-// Beside it lies store.db.intents, a log of who was about to write what (Intend).
+// Beside it lie store.db.wal, records that are not in the file yet (wal.go), and
+// store.db.intents, a log of who was about to write what (Intend).
 //
 // A file of version 1 has no proposals yet and is brought up to date when it is
 // opened. A version that this package does not know is bridge.ErrUnknownStore, and the
@@ -28,11 +29,13 @@
 //
 // # Durability
 //
-// Append returns after the transaction that holds its records was synced. Calls
-// that arrive while a sync is going on share the next one. What Materialized
-// says is written a moment later, together with compaction: a document whose
-// file holds its text does not need its updates one by one any more, so that
-// they are merged, and of the records remains who wrote what.
+// What Append is given outlives the process when it returns. Records whose text
+// the source holds anyway go to a write-ahead log (wal.go) and are in the file,
+// synced, about a second later; the others return after the transaction that
+// holds them was synced, which calls that arrive meanwhile share. What
+// Materialized says is written a moment later, together with compaction: a
+// document whose file holds its text does not need its updates one by one any
+// more, so that they are merged, and of the records remains who wrote what.
 //
 // # Concurrency and errors
 //

@@ -75,21 +75,21 @@ func readRecords(doc *bolt.Bucket) ([]bridge.Record, error) {
 var errNoID = errors.New("document has no id")
 
 // Append keeps recs, all or none, for the document id, which lives at p. They
-// outlive the process when Append returns, and soon a power cut too; records that
-// are journalled do so at once.
+// outlive the process when Append returns, and soon a power cut too; what has no
+// copy in the source, records that are journalled or ahead of it, does so at once.
 func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (seq uint64, err error) {
 	if id == "" || len(recs) == 0 {
 		return 0, s.fail("append", errNoID)
 	}
 	values := make([][]byte, len(recs))
-	journalled := false
+	only := false // the store has the only copy
 	for i, rec := range recs {
 		if values[i], err = encodeRecord(rec); err != nil {
 			return 0, s.fail("append", err)
 		}
-		journalled = journalled || rec.Journalled()
+		only = only || rec.Journalled() || rec.Ahead
 	}
-	if journalled {
+	if only {
 		seq, err = s.appendNow(id, p, recs, values)
 		return seq, s.fail("append", err)
 	}

@@ -22,7 +22,7 @@ import (
 // The log is not synced: it outlives the process, not a power cut. What a power
 // cut can take is who made the changes of the last second. The changes
 // themselves are in the source, which has been synced before. What has no copy
-// there, a record that is journalled, does not go through the log.
+// there, a record that is journalled or ahead of it, does not go through the log.
 //
 // There are two files. store.db.wal is written; to be emptied, it becomes
 // store.db.wal.old, whose records are in the bbolt file when it is removed. A
