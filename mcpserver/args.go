@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
 
 // The arguments of a tool are a struct. Each field is one argument, described by
@@ -20,13 +22,13 @@ import (
 //	enum the allowed strings, separated by '|'
 //	def  the default, as JSON, for the schema; the tool itself applies it
 //
-// Types are string, bool, int, and *bool or *int where absence means something
-// other than zero.
+// Types are string, bool, int, and a pointer to one of them where absence means
+// something other than zero; and frontmatter.Properties for an object.
 
 // param is one field of an argument struct.
 type param struct {
 	name, doc string
-	kind      reflect.Kind // String, Bool or Int
+	kind      reflect.Kind // String, Bool, Int, or Slice for an object
 	index     int
 	need      bool
 	min       *int
@@ -120,6 +122,9 @@ func (p param) set(f reflect.Value, value json.RawMessage) error {
 	if err := json.Unmarshal(value, &v); err != nil {
 		return wrongArgument("The argument %q is not JSON.", p.name)
 	}
+	if p.kind == reflect.Slice {
+		return p.setObject(f, value, v)
+	}
 	if f.Kind() == reflect.Pointer {
 		f.Set(reflect.New(f.Type().Elem()))
 		f = f.Elem()
@@ -132,6 +137,19 @@ func (p param) set(f reflect.Value, value json.RawMessage) error {
 	default:
 		return p.setInt(f, v)
 	}
+}
+
+// setObject keeps the order in which the members are given.
+func (p param) setObject(f reflect.Value, value json.RawMessage, v any) error {
+	if _, ok := v.(map[string]any); !ok {
+		return p.wrongType("an object", v)
+	}
+	var object frontmatter.Properties
+	if err := json.Unmarshal(value, &object); err != nil {
+		return wrongArgument("The argument %q cannot be read: %v.", p.name, err)
+	}
+	f.Set(reflect.ValueOf(object))
+	return nil
 }
 
 func (p param) setString(f reflect.Value, v any) error {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -77,6 +78,10 @@ type rpc struct {
 	waiting map[int]chan reply
 	notices chan reply
 	ended   chan error
+	// answer is what the client's user answers to questions; nil if the client
+	// cannot ask.
+	answer map[string]any
+	asked  []string // the questions
 }
 
 type reply struct {
@@ -93,9 +98,19 @@ type reply struct {
 // connect serves a stream and shakes hands.
 func connect(t testing.TB, srv *mcpserver.Server, name string) *rpc {
 	t.Helper()
+	return connectWith(t, srv, name, nil)
+}
+
+// connectWith is connect for a client whose user gives that answer to questions.
+func connectWith(t testing.TB, srv *mcpserver.Server, name string, answer map[string]any) *rpc {
+	t.Helper()
 	fromClient, in := io.Pipe()
 	out, toClient := io.Pipe()
-	c := &rpc{t: t, in: in, waiting: make(map[int]chan reply), notices: make(chan reply, 100), ended: make(chan error, 1)}
+	c := &rpc{t: t, in: in, waiting: make(map[int]chan reply), notices: make(chan reply, 100), ended: make(chan error, 1), answer: answer}
+	capabilities := map[string]any{}
+	if answer != nil {
+		capabilities["elicitation"] = map[string]any{}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		err := srv.ServeStream(ctx, fromClient, toClient, "test")
@@ -111,7 +126,7 @@ func connect(t testing.TB, srv *mcpserver.Server, name string) *rpc {
 		cancel()
 	})
 	c.request("initialize", map[string]any{
-		"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": name, "version": "1"},
+		"protocolVersion": "2025-06-18", "capabilities": capabilities, "clientInfo": map[string]any{"name": name, "version": "1"},
 	})
 	c.notify("notifications/initialized", nil)
 	return c
@@ -121,6 +136,9 @@ func (c *rpc) receive(out io.Reader) {
 	sc := bufio.NewScanner(out)
 	sc.Buffer(nil, 64<<20)
 	for sc.Scan() {
+		if c.answered(sc.Bytes()) {
+			continue
+		}
 		var r reply
 		if err := json.Unmarshal(sc.Bytes(), &r); err != nil {
 			c.t.Errorf("not JSON: %s", sc.Bytes())
@@ -140,6 +158,33 @@ func (c *rpc) receive(out io.Reader) {
 		}
 		ch <- r
 	}
+}
+
+// answered answers a question to the client's user.
+func (c *rpc) answered(line []byte) bool {
+	var q struct {
+		ID     json.RawMessage
+		Method string
+		Params struct{ Message string }
+	}
+	if json.Unmarshal(line, &q) != nil || q.Method != "elicitation/create" {
+		return false
+	}
+	c.mu.Lock()
+	c.asked = append(c.asked, q.Params.Message)
+	answer := c.answer
+	c.mu.Unlock()
+	go c.send(map[string]any{"jsonrpc": "2.0", "id": q.ID, "result": answer})
+	return true
+}
+
+// questions are those asked since the last call.
+func (c *rpc) questions() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	asked := c.asked
+	c.asked = nil
+	return asked
 }
 
 func (c *rpc) send(message map[string]any) {
@@ -188,12 +233,18 @@ func (c *rpc) callTool(name string, args any) (text string, isError bool) {
 	if err := json.Unmarshal(r.Result, &res); err != nil {
 		c.t.Error(err)
 	}
-	if res.StructuredContent != nil {
-		c.t.Errorf("%s returns structured content, which hides its text from some clients", name)
-	}
 	var blocks []string
 	for _, b := range res.Content {
 		blocks = append(blocks, b.Text)
 	}
+	if res.StructuredContent != nil && !sameJSON(res.StructuredContent, []byte(strings.Join(blocks, ""))) {
+		c.t.Errorf("%s returns structured content that is not its text: %s", name, res.StructuredContent)
+	}
 	return strings.Join(blocks, "\n[block]\n"), res.IsError
+}
+
+// sameJSON says whether two texts are the same JSON.
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -11,8 +12,14 @@ const maxOutput = 100 << 10
 
 // Result is what a tool call gives back.
 type Result struct {
-	Text    []string // text blocks
-	IsError bool     // the model is to read Text and try something else
+	Text []string // text blocks
+	// Structured is the JSON object of a tool with an output schema; Text says the
+	// same.
+	Structured json.RawMessage
+	IsError    bool // the model is to read Text and try something else
+	// Ask is a question to the person at the client; the call is made again with
+	// the answer.
+	Ask string
 	// Err is set when the call went wrong through no fault of the model.
 	Err error
 }

@@ -62,7 +62,7 @@ func schemaOf(params []param) json.RawMessage {
 }
 
 func (p param) schema() object {
-	names := map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer"}
+	names := map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Slice: "object"}
 	s := object{{"type", names[p.kind]}, {"description", p.doc}}
 	if p.enum != nil {
 		s = append(s, member{"enum", p.enum})

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write the schema snapshots anew")
 // description, a schema or a hint shows in testdata/tools.
 func TestToolSnapshots(t *testing.T) {
 	seen := make(map[string]bool)
-	for _, tool := range claudeTools() {
+	for _, tool := range allTools() {
 		def := tool.definition()
 		var got bytes.Buffer
 		enc := json.NewEncoder(&got)
@@ -51,14 +51,14 @@ func TestToolSnapshots(t *testing.T) {
 }
 
 func TestToolDefinitions(t *testing.T) {
-	for _, tool := range claudeTools() {
+	for _, tool := range allTools() {
 		def := tool.definition()
 		a := def.Annotations
 		if a.ReadOnlyHint == nil || a.DestructiveHint == nil || a.IdempotentHint == nil || a.OpenWorldHint == nil {
 			t.Errorf("%s: a hint is not set", tool.name)
 		}
-		if def.RawOutputSchema != nil || def.OutputSchema.Type != "" {
-			t.Errorf("%s has an output schema, which would hide its text from some clients", tool.name)
+		if structured := tool.toolset != ToolsetClaude; structured != (def.RawOutputSchema != nil) {
+			t.Errorf("%s: only structured tools have an output schema, which hides their text from some clients", tool.name)
 		}
 		for _, p := range tool.params {
 			if p.name == "" || p.doc == "" {

@@ -20,6 +20,7 @@ type Options struct {
 	Version  string
 	Toolsets []string // names; none means claude. CheckToolsets tells unknown ones
 	ReadOnly bool     // offer only tools that change nothing
+	Approve  Approvals
 	Logger   *slog.Logger
 }
 
@@ -77,7 +78,7 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	s.onClose(s.watches.close)
 	hooks := new(server.Hooks)
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, _ *mcp.InitializeResult) {
-		s.session(ctx).setClient(req.Params.ClientInfo.Name)
+		s.session(ctx).setClient(req.Params.ClientInfo.Name, req.Params.Capabilities.Elicitation != nil)
 	})
 	s.mcp = server.NewMCPServer("relayfs", o.Version,
 		server.WithTitle("relayfs: shared notes"),
@@ -136,6 +137,7 @@ func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
 func (t tool) definition() mcp.Tool {
 	def := mcp.NewToolWithRawSchema(t.name, t.description, schemaOf(t.params))
 	def.Title = t.title
+	def.RawOutputSchema = t.output
 	no := false
 	def.Annotations = mcp.ToolAnnotation{
 		Title: t.title, ReadOnlyHint: &t.hints.readOnly, DestructiveHint: &t.hints.destructive,
@@ -154,7 +156,10 @@ func (s *Server) handler(t tool) server.ToolHandlerFunc {
 				return nil, err
 			}
 		}
-		res := t.call(s.withProgress(ctx, req), s.session(ctx), raw)
+		res := t.call(s.withAnswer(s.withProgress(ctx, req), req), s.session(ctx), raw)
+		if res.Ask != "" {
+			return elicit(res.Ask), nil
+		}
 		if res.Err != nil {
 			s.log.Error("tool call failed", "tool", t.name, bridge.LogErr, res.Err)
 			return nil, res.Err
@@ -163,8 +168,16 @@ func (s *Server) handler(t tool) server.ToolHandlerFunc {
 		for _, block := range res.Text {
 			out.Content = append(out.Content, mcp.NewTextContent(block))
 		}
+		if res.Structured != nil {
+			out.StructuredContent = res.Structured
+		}
 		return out, nil
 	}
+}
+
+// has says whether there is a tool of that name.
+func (s *Server) has(name string) bool {
+	return slices.ContainsFunc(s.tools, func(t tool) bool { return t.name == name })
 }
 
 // Call runs a tool by name, without a protocol. known is false if there is no

@@ -21,6 +21,9 @@ type Session struct {
 	client string     // the client's own name for itself
 	shown  map[bridge.Path]shownNote
 	order  []bridge.Path // the keys of shown, oldest first
+
+	elicits  bool               // the client can ask its user
+	approved map[operation]bool // without asking again
 }
 
 // shownNote is what a session knows of a note.
@@ -102,10 +105,18 @@ func (s *Session) author() bridge.Author {
 	return bridge.Author{Name: name, Session: s.id}
 }
 
-// setClient notes what the client calls itself.
-func (s *Session) setClient(name string) {
+// asks says whether the client can ask its user.
+func (s *Session) asks() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.elicits
+}
+
+// setClient notes what the client calls itself, and whether it can ask its user.
+func (s *Session) setClient(name string, elicits bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.elicits = elicits
 	if name != "" {
 		s.client = name
 	}

@@ -70,6 +70,7 @@ type stream struct {
 	slots  chan struct{}  // one for each request that is worked on
 	calls  sync.WaitGroup // requests that end by themselves
 	others sync.WaitGroup // what ends with the stream
+	asking asking
 
 	writing sync.Mutex // protects the following
 	w       io.Writer
@@ -153,6 +154,8 @@ func (st *stream) dispatch(ctx context.Context, line []byte) error {
 	var head struct {
 		Method mcp.MCPMethod   `json:"method"`
 		ID     json.RawMessage `json:"id"`
+		Result json.RawMessage `json:"result"`
+		Error  json.RawMessage `json:"error"`
 	}
 	if len(line) == 0 {
 		return nil
@@ -160,6 +163,10 @@ func (st *stream) dispatch(ctx context.Context, line []byte) error {
 	// What is not JSON is answered by mcp-go.
 	if json.Unmarshal(line, &head) != nil || head.ID == nil || head.Method == mcp.MethodInitialize {
 		return st.answer(ctx, line)
+	}
+	if head.Method == "" && (head.Result != nil || head.Error != nil) {
+		st.asking.take(head.ID, line)
+		return nil
 	}
 	select {
 	case st.slots <- struct{}{}:

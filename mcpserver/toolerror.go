@@ -45,8 +45,11 @@ func failure(err error) Result {
 		pattern  *grep.SyntaxError
 		globbed  *glob.PatternError
 		at       *bridge.Error
+		ask      *askError
 	)
 	switch {
+	case errors.As(err, &ask):
+		return Result{Ask: ask.question}
 	case errors.As(err, &argument), errors.As(err, &missing):
 		return refuse("%v", err)
 	case errors.As(err, &pattern):

@@ -10,7 +10,14 @@ import (
 )
 
 // Names of toolsets.
-const ToolsetClaude = "claude"
+const (
+	ToolsetClaude  = "claude"
+	ToolsetNotes   = "notes"
+	ToolsetContent = "content"
+)
+
+// Toolsets are the names of all toolsets.
+func Toolsets() []string { return []string{ToolsetClaude, ToolsetNotes, ToolsetContent} }
 
 // tool is one tool, whatever protocol offers it.
 type tool struct {
@@ -18,6 +25,7 @@ type tool struct {
 	toolset                  string
 	hints                    hints
 	params                   []param
+	output                   json.RawMessage // schema of a structured result, or nil
 	// call decodes the arguments and runs the tool.
 	call func(ctx context.Context, s *Session, args json.RawMessage) Result
 }
@@ -29,6 +37,8 @@ var (
 	reads    = hints{readOnly: true, idempotent: true}
 	suggests = hints{}                  // what is there is kept: changes are suggestions
 	removes  = hints{destructive: true} // what is there goes, once that is allowed
+	creates  = hints{}                  // what is there is not touched
+	deletes  = hints{destructive: true, idempotent: true}
 )
 
 // define makes a tool of a function from typed arguments.
@@ -85,13 +95,16 @@ func pick(sets []string, readOnly bool) ([]tool, error) {
 	if len(sets) == 0 {
 		sets = []string{ToolsetClaude}
 	}
-	known := []string{ToolsetClaude}
+	known := Toolsets()
 	for _, set := range sets {
 		if !slices.Contains(known, set) {
 			return nil, fmt.Errorf("toolset %q is none of %s", set, strings.Join(known, ", "))
 		}
 	}
-	return slices.DeleteFunc(claudeTools(), func(t tool) bool {
+	return slices.DeleteFunc(allTools(), func(t tool) bool {
 		return !slices.Contains(sets, t.toolset) || readOnly && !t.hints.readOnly
 	}), nil
 }
+
+// allTools are the tools of every set, in the order in which they are listed.
+func allTools() []tool { return slices.Concat(claudeTools(), notesTools(), contentTools()) }

@@ -5,6 +5,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +24,8 @@ import (
 //	$ TOOL {"argument": ...}     calls a tool on the stream
 //	$ person PATH FILE           a person saves FILE at PATH
 //	$ raw PATH                   prints what is stored
-//	$ session                    goes on as another client
+//	$ session [ANSWER]           goes on as another client, whose user answers questions
+//	                             with yes, always or no
 //
 // go test -update writes the outputs anew.
 func TestTranscripts(t *testing.T) {
@@ -50,7 +53,7 @@ func runTranscript(t *testing.T, file string) {
 	}
 	head, commands, _ := strings.Cut(string(archive.Comment), "\n$ ")
 	f := bridgetest.New(t, notes, func(o *bridge.Options) { setOptions(t, o, head) })
-	srv := mcpserver.New(f.Workspace, mcpserver.Options{Version: "1.0", ReadOnly: strings.Contains(head, "read-only")})
+	srv := mcpserver.New(f.Workspace, serverOptions(t, head))
 	t.Cleanup(srv.Close)
 	r := transcriptRun{t: t, f: f, srv: srv, later: later, client: connect(t, srv, "agent-1"), clients: 1}
 	var out strings.Builder
@@ -87,11 +90,46 @@ func setOptions(t *testing.T, o *bridge.Options, head string) {
 				o.Mode = bridge.Direct
 			case "read-only":
 			default:
-				t.Fatalf("unknown option %q", word)
+				if !strings.HasPrefix(word, "toolsets=") && !strings.HasPrefix(word, "approve=") {
+					t.Fatalf("unknown option %q", word)
+				}
 			}
 		}
 	}
 }
+
+func serverOptions(t *testing.T, head string) mcpserver.Options {
+	o := mcpserver.Options{Version: "1.0"}
+	for line := range strings.SplitSeq(head, "\n") {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		for word := range strings.FieldsSeq(line) {
+			name, value, _ := strings.Cut(word, "=")
+			switch name {
+			case "read-only":
+				o.ReadOnly = true
+			case "toolsets":
+				o.Toolsets = strings.Split(value, ",")
+			case "approve":
+				var err error
+				if o.Approve, err = mcpserver.ParseApprovals(strings.Split(value, ",")); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	return o
+}
+
+// answers are what the user of a client answers, by the word of a transcript.
+var answers = map[string]map[string]any{
+	"yes":    {"action": "accept", "content": map[string]any{"approve": true}},
+	"always": {"action": "accept", "content": map[string]any{"approve": true, "remember": true}},
+	"no":     {"action": "decline"},
+}
+
+var modified = regexp.MustCompile(`"modified":"[0-9T:-]*Z"`)
 
 // transcriptRun is one transcript under way.
 type transcriptRun struct {
@@ -114,7 +152,7 @@ func (r *transcriptRun) run(command string) string {
 		return r.f.SourceText(rest)
 	case "session":
 		r.clients++
-		r.client = connect(r.t, r.srv, "agent-"+string(rune('0'+r.clients)))
+		r.client = connectWith(r.t, r.srv, "agent-"+string(rune('0'+r.clients)), answers[rest])
 		return ""
 	}
 	var args map[string]any
@@ -122,6 +160,10 @@ func (r *transcriptRun) run(command string) string {
 		r.t.Fatalf("%s: %v", command, err)
 	}
 	text, isError := r.client.callTool(word, args)
+	text = modified.ReplaceAllString(text, `"modified":"TIME"`)
+	for _, q := range slices.Backward(r.client.questions()) {
+		text = "[asked] " + q + "\n" + text
+	}
 	if isError {
 		return "[error] " + text
 	}

@@ -35,7 +35,7 @@ var importRules = map[string]importRule{
 	},
 	"bridge/owner":                 {[]string{"golang.org/x/sys/unix"}, "locks and a socket; it knows nothing of what its owner serves"},
 	"bridge/outline":               {[]string{"bridge/frontmatter", "bridge/links", "github.com/yuin/goldmark/..."}, "the only place that knows goldmark; what a note holds is a function of its text"},
-	"bridge/frontmatter":           {[]string{"gopkg.in/yaml.v3"}, "front matter is a function of a note's text"},
+	"bridge/frontmatter":           {[]string{"gopkg.in/yaml.v3", "github.com/goccy/go-yaml", "github.com/goccy/go-yaml/..."}, "front matter is a function of a note's text"},
 	"bridge/links":                 {[]string{"gopkg.in/yaml.v3", "golang.org/x/text/..."}, "Obsidian's link rules are a function of names and texts"},
 	"bridge/vault":                 {[]string{"bridge", "diffwrap", "github.com/fsnotify/fsnotify", "golang.org/x/..."}, "the only place that knows fsnotify"},
 	"bridge/store":                 {[]string{"bridge", "bridge/ycrdt", "go.etcd.io/bbolt", "go.etcd.io/bbolt/..."}, "the only place that knows bbolt"},
@@ -47,9 +47,10 @@ var importRules = map[string]importRule{
 	"fusefs":                       {[]string{"bridge", "diffwrap", "github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/unix"}, "the only place that knows go-fuse; it knows no MCP"},
 	"mcpserver/internal/glob":      {[]string{"github.com/bmatcuk/doublestar/v4"}, "patterns over paths, as ripgrep has them"},
 	"mcpserver/internal/grep":      {nil, "a search over texts, as ripgrep prints it"},
+	"mcpserver/internal/entity":    {[]string{"bridge/frontmatter"}, "what a canvas or a base must be is a function of its text"},
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
 	"mcpserver": {
-		[]string{"bridge", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/...", "github.com/bmatcuk/doublestar/v4", "github.com/rivo/uniseg", "golang.org/x/text/..."},
+		[]string{"bridge", "bridge/frontmatter", "bridge/outline", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/...", "github.com/bmatcuk/doublestar/v4", "github.com/rivo/uniseg", "golang.org/x/text/..."},
 		"the only place that knows mcp-go; it knows no FUSE",
 	},
 	"cmd/relayfs": {

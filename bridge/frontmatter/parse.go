@@ -8,17 +8,26 @@ import (
 	"strconv"
 	"strings"
 
+	goyaml "github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/parser"
 	"gopkg.in/yaml.v3"
 )
 
 // SyntaxError says where and why front matter cannot be read. Line is that of
-// the note, counted from 1.
+// the note, counted from 1; Column counts characters from 1.
 type SyntaxError struct {
-	Line int
-	Msg  string
+	Line, Column int
+	Msg          string
 }
 
-func (e *SyntaxError) Error() string { return fmt.Sprintf("front matter, line %d: %s", e.Line, e.Msg) }
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("front matter, line %d, column %d: %s", e.Line, e.Column, e.Msg)
+}
+
+// at is a SyntaxError at a node.
+func at(n *yaml.Node, format string, args ...any) error {
+	return &SyntaxError{n.Line + 1, n.Column, fmt.Sprintf(format, args...)}
+}
 
 // Bounds of what is read: aliases may multiply a small text, and a value nested
 // deeper than this is no property.
@@ -55,14 +64,14 @@ func ParseYAML(src string) (Properties, error) {
 func rootOf(src string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(src), &doc); err != nil {
-		return nil, syntaxError(err)
+		return nil, syntaxError(src, err)
 	}
 	if len(doc.Content) == 0 || isEmpty(doc.Content[0]) {
 		return nil, nil
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		return nil, &SyntaxError{root.Line + 1, "is not a mapping of names to values"}
+		return nil, at(root, "is not a mapping of names to values")
 	}
 	return root, nil
 }
@@ -74,21 +83,22 @@ func isEmpty(n *yaml.Node) bool {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntaxError turns an error of the YAML library into ours.
-func syntaxError(err error) error {
-	var typed *yaml.TypeError
-	if errors.As(err, &typed) && len(typed.Errors) > 0 {
-		err = errors.New("yaml: " + typed.Errors[0])
+// syntaxError says where src is not YAML. The library that reads it knows the
+// line only, and not always the right one, so that another one is asked first.
+func syntaxError(src string, err error) error {
+	var precise goyaml.Error
+	if _, other := parser.ParseBytes([]byte(src), 0); errors.As(other, &precise) && precise.GetToken() != nil {
+		pos := precise.GetToken().Position
+		return &SyntaxError{pos.Line + 1, max(pos.Column, 1), precise.GetMessage()}
 	}
-	msg := err.Error()
-	line := 1
+	msg, line := err.Error(), 1
 	if m := yamlLine.FindStringSubmatch(msg); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			line = n
 		}
 		msg = msg[len(m[0]):]
 	}
-	return &SyntaxError{line + 1, msg}
+	return &SyntaxError{line + 1, 1, msg}
 }
 
 // reader turns nodes into values.
@@ -104,7 +114,7 @@ func (r *reader) mapping(n *yaml.Node, depth int) (Properties, error) {
 		}
 		name := Text(key)
 		if seen[name] {
-			return nil, &SyntaxError{n.Content[i].Line + 1, fmt.Sprintf("has the property %q twice", name)}
+			return nil, at(n.Content[i], "has the property %q twice", name)
 		}
 		seen[name] = true
 		v, err := r.value(n.Content[i+1], depth+1)
@@ -118,7 +128,7 @@ func (r *reader) mapping(n *yaml.Node, depth int) (Properties, error) {
 
 func (r *reader) value(n *yaml.Node, depth int) (any, error) {
 	if r.left--; r.left < 0 || depth > maxDepth {
-		return nil, &SyntaxError{n.Line + 1, "is nested too deeply, or its aliases repeat too much"}
+		return nil, at(n, "is nested too deeply, or its aliases repeat too much")
 	}
 	switch n.Kind {
 	case yaml.AliasNode:

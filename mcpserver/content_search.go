@@ -1,0 +1,121 @@
+package mcpserver
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/entity"
+	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+)
+
+// contextLines is how many lines search_content shows around a match.
+const contextLines = 3
+
+type searchContentArgs struct {
+	Pattern      string `arg:"pattern" need:"true" doc:"Regular expression to search for, in RE2 syntax"`
+	EntityType   string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What to search: notes (Markdown), canvases (JSON Canvas) or bases (YAML)"`
+	Path         string `arg:"path" doc:"Document to search in. Leave it out to search all"`
+	Folder       string `arg:"folder" doc:"Folder to search in"`
+	ContextLines *int   `arg:"context_lines" min:"0" def:"3" doc:"Lines to show before and after each match"`
+	MaxResults   int    `arg:"max_results" min:"1" def:"20" doc:"Return at most so many matches"`
+}
+
+type searchContentResult struct {
+	Matches      []contentMatch `json:"matches"`
+	TotalMatches int            `json:"total_matches" doc:"How many lines match, those that are not shown included"`
+	Truncated    bool           `json:"truncated" doc:"There are more: raise max_results, or give a path or a folder"`
+}
+
+type contentMatch struct {
+	Path          string   `json:"path"`
+	LineNumber    int      `json:"line_number"`
+	Match         string   `json:"match" doc:"The line"`
+	ContextBefore []string `json:"context_before" doc:"Lines before it, each as NUMBER: TEXT"`
+	ContextAfter  []string `json:"context_after"`
+}
+
+func searchContent(ctx context.Context, s *Session, a searchContentArgs) (searchContentResult, error) {
+	res := searchContentResult{Matches: []contentMatch{}}
+	under, err := s.searchedPlace(ctx, a)
+	if err != nil {
+		return res, err
+	}
+	pattern, err := grep.Compile(a.Pattern, grep.Options{})
+	if err != nil {
+		return res, namedPattern("pattern", err)
+	}
+	around := contextLines
+	if a.ContextLines != nil {
+		around = *a.ContextLines
+	}
+	job := lineSearch{pattern: pattern, under: under, around: around, enough: -1, keep: orNumber(a.MaxResults, defaultMatches)}
+	find := s.searchLines
+	if kind := entity.Type(a.EntityType); kind != entity.Note {
+		find = func(ctx context.Context, job lineSearch) ([]foundLine, int, error) {
+			return s.searchFiles(ctx, kind, job)
+		}
+	}
+	found, total, err := find(ctx, job)
+	if err != nil {
+		return res, err
+	}
+	for _, l := range found {
+		res.Matches = append(res.Matches, contentMatch{
+			string(l.path), l.number, l.text, withNumbers(l.before, l.number-len(l.before)), withNumbers(l.after, l.number+1),
+		})
+	}
+	res.Matches = fitting(res.Matches)
+	res.TotalMatches, res.Truncated = total, len(res.Matches) < total
+	return res, nil
+}
+
+// searchedPlace is the document or the folder that is searched.
+func (s *Session) searchedPlace(ctx context.Context, a searchContentArgs) (bridge.Path, error) {
+	folder, err := s.noteFolder(ctx, a.Folder)
+	if err != nil || a.Path == "" {
+		return folder, err
+	}
+	_, p, err := s.typed(ctx, a.EntityType, a.Path)
+	if err == nil && !folder.Contains(p) {
+		err = wrongArgument("The argument \"path\" is %q, which is not in the folder %q.", string(p), string(folder))
+	}
+	return p, err
+}
+
+// searchFiles is searchLines for documents that are not notes.
+func (s *Session) searchFiles(ctx context.Context, kind entity.Type, job lineSearch) (found []foundLine, total int, err error) {
+	err = s.server.ws.Walk(ctx, job.under, func(e bridge.DirEntry, p bridge.Path) error {
+		if e.Kind != bridge.KindFile || entity.Of(e.Name) != kind {
+			return nil
+		}
+		text, err := s.readFile(ctx, p)
+		if err != nil {
+			return passOver(err)
+		}
+		lines, n := job.in(p, text, job.keep-len(found))
+		found, total = append(found, lines...), total+n
+		return nil
+	})
+	return found, total, err
+}
+
+// lineNumbers are the numbers of the lines of text that match, at most limit of
+// them, or somewhat more; -1 for all.
+func lineNumbers(pattern *grep.Pattern, text string, limit int) []int {
+	printed := pattern.PrintMax("", text, grep.Format{LineNumbers: true, MaxLine: 1}, limit, nil)
+	numbers := make([]int, 0, len(printed))
+	for _, l := range printed {
+		digits := l[1:] // after the colon that follows the empty path
+		for i := range len(digits) {
+			if digits[i] == ':' {
+				digits = digits[:i]
+				break
+			}
+		}
+		if n, err := strconv.Atoi(digits); err == nil {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}

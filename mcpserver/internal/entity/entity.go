@@ -1,0 +1,80 @@
+// Package entity knows the kinds of documents that the content tools edit, and
+// checks those that are no notes before they are written: a canvas against JSON
+// Canvas 1.0 (jsoncanvas.org), a base for being a YAML mapping.
+package entity
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+)
+
+// Type is a kind of document.
+type Type string
+
+const (
+	Note   Type = "note"   // Markdown
+	Canvas Type = "canvas" // JSON Canvas
+	Base   Type = "base"   // Obsidian Bases, YAML
+)
+
+var extensions = map[Type]string{Note: ".md", Canvas: ".canvas", Base: ".base"}
+
+// Ext is the extension of files of the type.
+func (t Type) Ext() string { return extensions[t] }
+
+// Of is the type of the file at p by its extension, "" if it is none.
+func Of(p string) Type {
+	for t, ext := range extensions {
+		if strings.EqualFold(path.Ext(p), ext) {
+			return t
+		}
+	}
+	return ""
+}
+
+// Error says where and why a document is not valid. Line and Column count from 1,
+// Column in characters.
+type Error struct {
+	Line, Column int
+	Msg          string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Msg) }
+
+// Check says whether text is a valid document of the type. Every text is a valid
+// note. Errors are *Error.
+func (t Type) Check(text string) error {
+	switch t {
+	case Canvas:
+		return checkCanvas(text)
+	case Base:
+		return checkBase(text)
+	}
+	return nil
+}
+
+// checkBase wants a YAML mapping.
+func checkBase(text string) error {
+	_, err := frontmatter.ParseYAML(strings.TrimPrefix(text, "\ufeff"))
+	var syntax *frontmatter.SyntaxError
+	if errors.As(err, &syntax) {
+		// It counts from the fence of a note, which a base has not.
+		return &Error{syntax.Line - 1, syntax.Column, "the base is not valid: " + syntax.Msg}
+	}
+	return err
+}
+
+// at is an Error at the offset off of text.
+func at(text string, off int, format string, args ...any) error {
+	off = min(max(off, 0), len(text))
+	start := strings.LastIndexByte(text[:off], '\n') + 1
+	return &Error{
+		Line: 1 + strings.Count(text[:off], "\n"), Column: 1 + utf8.RuneCountInString(text[start:off]),
+		Msg: fmt.Sprintf(format, args...),
+	}
+}

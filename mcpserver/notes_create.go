@@ -1,0 +1,78 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/outline"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+type createNoteArgs struct {
+	Path        string                 `arg:"path" need:"true" doc:"Path of the new note, for example Folder/sub/Name.md"`
+	Content     string                 `arg:"content" need:"true" doc:"Its text, as plain Markdown"`
+	FrontMatter frontmatter.Properties `arg:"frontmatter" doc:"Its properties, for example {\"tags\": [\"idea\"]}"`
+}
+
+type createNoteResult struct {
+	Path      string `json:"path"`
+	Status    string `json:"status" doc:"created"`
+	WordCount int    `json:"word_count" doc:"Words of the text, without the front matter"`
+	CharCount int    `json:"char_count"`
+}
+
+func createNote(ctx context.Context, s *Session, a createNoteArgs) (createNoteResult, error) {
+	var none createNoteResult
+	if _, err := s.server.ws.Resolve(a.Path); err == nil {
+		return none, &bridge.Error{Op: "create", Path: bridge.Path(a.Path), Err: fs.ErrExist}
+	}
+	p, err := s.newPath(a.Path)
+	if err != nil {
+		return none, err
+	}
+	if !p.IsNote() {
+		return none, &bridge.Error{Op: "create", Path: p, Err: bridge.ErrNotNote}
+	}
+	text, err := withProperties(p, a.Content, a.FrontMatter)
+	if err != nil {
+		return none, err
+	}
+	if err := checkMarkup(s.server.ws.Options().View, "", text, 0); err != nil {
+		return none, err
+	}
+	if err := s.approve(ctx, opCreate, fmt.Sprintf("create the note %s", p), nil); err != nil {
+		return none, err
+	}
+	res, err := s.server.ws.Create(ctx, p, bridge.Write{Text: text, By: s.author(), Origin: s})
+	if err != nil {
+		return none, err
+	}
+	s.remember(p, shownNote{version: res.Version, mine: diffwrap.Suggestions(res.Version.Raw())})
+	words, chars := countBody(res.Version.Text())
+	return createNoteResult{Path: string(p), Status: "created", WordCount: words, CharCount: chars}, nil
+}
+
+// withProperties sets properties in the front matter of text, beside those that
+// text has itself.
+func withProperties(p bridge.Path, text string, set frontmatter.Properties) (string, error) {
+	have, err := frontmatter.Parse(text)
+	for _, e := range set {
+		have = have.With(e.Key, e.Value)
+	}
+	if err == nil && len(set) > 0 {
+		text, err = frontmatter.Rewrite(text, have)
+	}
+	if err != nil {
+		return "", wrongArgument("%s was not written: %v.", p, err)
+	}
+	return text, nil
+}
+
+// countBody counts the words and characters of a note, front matter left out.
+func countBody(text string) (words, chars int) {
+	_, body, _ := frontmatter.Split(text)
+	return outline.Count(text[body:])
+}

@@ -1,0 +1,157 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+)
+
+type listNotesArgs struct {
+	Folder      string `arg:"folder" doc:"Folder to list. Leave it out for all"`
+	FrontMatter bool   `arg:"include_frontmatter" def:"false" doc:"Tell each note's front matter, too"`
+	Recursive   *bool  `arg:"recursive" def:"true" doc:"List what is in folders of the folder, too"`
+}
+
+type listNotesResult struct {
+	Folder string       `json:"folder"`
+	Notes  []listedNote `json:"notes"`
+	Count  int          `json:"count" doc:"How many notes there are, those that did not fit included"`
+	Notice string       `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+}
+
+type listedNote struct {
+	Path        string                  `json:"path"`
+	Name        string                  `json:"name"`
+	WordCount   int                     `json:"word_count"`
+	Modified    string                  `json:"modified"`
+	FrontMatter *frontmatter.Properties `json:"frontmatter,omitempty"`
+}
+
+func listNotes(ctx context.Context, s *Session, a listNotesArgs) (listNotesResult, error) {
+	under, err := s.noteFolder(ctx, a.Folder)
+	if err != nil {
+		return listNotesResult{}, err
+	}
+	notes, err := s.server.ws.Notes(reporting(ctx), under)
+	if err != nil {
+		return listNotesResult{}, err
+	}
+	res := listNotesResult{Folder: string(under), Notes: []listedNote{}}
+	for _, n := range notes {
+		if a.Recursive != nil && !*a.Recursive && n.Path.Dir() != under {
+			continue
+		}
+		res.Notes = append(res.Notes, describeNote(n, a.FrontMatter))
+	}
+	res.Count = len(res.Notes)
+	if res.Notes = fitting(res.Notes); len(res.Notes) < res.Count {
+		res.Notice = fmt.Sprintf("Showing the first %d of %d notes. List one folder at a time to see the rest.", len(res.Notes), res.Count)
+	}
+	return res, nil
+}
+
+func describeNote(n *bridge.NoteInfo, properties bool) listedNote {
+	l := listedNote{
+		Path: string(n.Path), Name: strings.TrimSuffix(n.Path.Base(), bridge.NoteExt), WordCount: n.Words, Modified: timestamp(n.ModTime),
+	}
+	if properties {
+		l.FrontMatter = &n.Properties
+	}
+	return l
+}
+
+// noteFolder resolves an argument "folder"; "" is the whole workspace.
+func (s *Session) noteFolder(ctx context.Context, name string) (bridge.Path, error) {
+	name = strings.TrimSuffix(name, "/")
+	if name == "" || name == "." {
+		return "", nil
+	}
+	p, err := s.resolve(ctx, name)
+	if err != nil || p == "" {
+		return p, err
+	}
+	info, err := s.server.ws.Stat(ctx, p)
+	if err == nil && info.Kind != bridge.KindDir {
+		err = wrongArgument("The argument \"folder\" must be a folder, and %q is a document.", string(p))
+	}
+	return p, err
+}
+
+// reporting has the building of an index report its progress to the client.
+func reporting(ctx context.Context) context.Context {
+	return bridge.WithProgress(ctx, func(done, total int) { progress(ctx, done, total) })
+}
+
+type kilnInfoArgs struct {
+	Detailed bool `arg:"detailed" def:"false" doc:"Tell the statistics of each top-level folder, too"`
+}
+
+type kilnInfoResult struct {
+	Roots []kilnRoot `json:"roots" doc:"The top-level folders"`
+	Stats kilnStats  `json:"stats"`
+}
+
+type kilnRoot struct {
+	URI   string     `json:"uri"`
+	Name  string     `json:"name"`
+	Stats *kilnStats `json:"stats,omitempty"`
+}
+
+type kilnStats struct {
+	TotalNotes     int   `json:"total_notes"`
+	TotalSizeBytes int64 `json:"total_size_bytes"`
+	TotalWords     int   `json:"total_words"`
+	IndexedNotes   int   `json:"indexed_notes"`
+	PendingIndex   int   `json:"pending_index" doc:"Notes that could not be read yet, or not since they changed"`
+}
+
+func getKilnInfo(ctx context.Context, s *Session, a kilnInfoArgs) (kilnInfoResult, error) {
+	res := kilnInfoResult{Roots: []kilnRoot{}}
+	for _, name := range s.folders() {
+		st, err := s.folderStats(ctx, bridge.Path(name))
+		if err != nil {
+			return res, err
+		}
+		root := kilnRoot{URI: noteURI(bridge.Path(name)), Name: name}
+		if a.Detailed {
+			root.Stats = &st
+		}
+		res.Roots = append(res.Roots, root)
+		res.Stats.add(st)
+	}
+	return res, nil
+}
+
+// folderStats counts what is in one Folder: by the tree what there is, by the
+// index what is known of it.
+func (s *Session) folderStats(ctx context.Context, folder bridge.Path) (kilnStats, error) {
+	var st kilnStats
+	notes, err := s.server.ws.Notes(reporting(ctx), folder)
+	if err != nil {
+		return st, err
+	}
+	for _, n := range notes {
+		st.TotalSizeBytes += n.Size
+		st.TotalWords += n.Words
+	}
+	err = s.server.ws.Walk(ctx, folder, func(e bridge.DirEntry, _ bridge.Path) error {
+		if e.Kind == bridge.KindNote {
+			st.TotalNotes++
+		}
+		return nil
+	})
+	st.IndexedNotes = len(notes)
+	st.PendingIndex = max(0, st.TotalNotes-len(notes))
+	return st, err
+}
+
+func (st *kilnStats) add(o kilnStats) {
+	st.TotalNotes += o.TotalNotes
+	st.TotalSizeBytes += o.TotalSizeBytes
+	st.TotalWords += o.TotalWords
+	st.IndexedNotes += o.IndexedNotes
+	st.PendingIndex += o.PendingIndex
+}

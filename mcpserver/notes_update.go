@@ -1,0 +1,126 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+)
+
+type updateNoteArgs struct {
+	Path        string                 `arg:"path" need:"true" doc:"Path of the note. It must have been read in this session"`
+	Content     *string                `arg:"content" doc:"The whole new text. Without front matter of its own, that of the note stays"`
+	FrontMatter frontmatter.Properties `arg:"frontmatter" doc:"All properties that the note is to have. Those left out are removed"`
+}
+
+type updateNoteResult struct {
+	Path      string      `json:"path"`
+	Status    string      `json:"status" doc:"updated"`
+	Changes   noteChanges `json:"changes"`
+	WordCount int         `json:"word_count"`
+	Notice    string      `json:"notice,omitempty" doc:"What else there is to know of the change"`
+}
+
+type noteChanges struct {
+	ContentUpdated     bool `json:"content_updated"`
+	FrontMatterUpdated bool `json:"frontmatter_updated"`
+}
+
+func updateNote(ctx context.Context, s *Session, a updateNoteArgs) (updateNoteResult, error) {
+	var none updateNoteResult
+	if a.Content == nil && a.FrontMatter == nil {
+		return none, wrongArgument("There is nothing to change: give the argument \"content\", \"frontmatter\" or both.")
+	}
+	p, err := s.resolve(ctx, a.Path)
+	if err != nil {
+		return none, err
+	}
+	known, err := s.mustKnow(ctx, p, a.Content != nil)
+	if err != nil {
+		return none, err
+	}
+	before := known.version
+	text, err := a.apply(p, before.Text())
+	if err != nil {
+		return none, err
+	}
+	if err := checkMarkup(s.server.ws.Options().View, before.Text(), text, 0); err != nil {
+		return none, err
+	}
+	if err := s.approve(ctx, opUpdate, fmt.Sprintf("change the note %s", p), nil); err != nil {
+		return none, err
+	}
+	res, err := s.server.ws.Write(ctx, p, bridge.Write{Bases: []*bridge.Version{before}, Text: text, By: s.author(), Origin: s})
+	if err != nil {
+		return none, err
+	}
+	s.changed(p, before, res.Version, !res.Merged && !known.partly)
+	words, _ := countBody(res.Version.Text())
+	out := updateNoteResult{Path: string(p), Status: "updated", Changes: changesOf(before.Text(), text), WordCount: words, Notice: strings.Join(res.Warnings, " ")}
+	if res.Merged {
+		out.Notice = strings.TrimSpace(out.Notice + " Others had changed the note since you read it; their changes were kept. Read it again.")
+	}
+	return out, nil
+}
+
+// mustKnow returns what the session was shown of the note at p, or an error that
+// says to read it first. whole wants all of it to be known.
+func (s *Session) mustKnow(ctx context.Context, p bridge.Path, whole bool) (shownNote, error) {
+	known, ok := s.known(p)
+	if !ok {
+		if _, err := s.server.ws.Open(ctx, p); err != nil {
+			return known, err
+		}
+		return known, wrongArgument("You must read this document before changing it. Call the %s tool with %s first.", s.reader(), s.readerArgs(p))
+	}
+	if whole && known.partly {
+		return known, wrongArgument("%s holds changes that you have not seen. Call the %s tool with %s again before writing it as a whole.", p, s.reader(), s.readerArgs(p))
+	}
+	return known, nil
+}
+
+// reader is the tool by which a session reads a document before it changes it.
+func (s *Session) reader() string {
+	for _, name := range []string{"read_note", "get_content"} {
+		if s.server.has(name) {
+			return name
+		}
+	}
+	return "read"
+}
+
+func (s *Session) readerArgs(p bridge.Path) string {
+	if s.reader() == "get_content" {
+		return fmt.Sprintf("entity_type: \"note\", path: %q", string(p))
+	}
+	return fmt.Sprintf("path: %q", string(p))
+}
+
+// apply is the text of the note at p after the update of before.
+func (a updateNoteArgs) apply(p bridge.Path, before string) (string, error) {
+	text := before
+	if a.Content != nil {
+		text = inStyleOf(before, *a.Content)
+		if _, body, has := frontmatter.Split(text); !has || a.FrontMatter != nil {
+			_, old, _ := frontmatter.Split(before)
+			text = before[:old] + text[body:]
+		}
+	}
+	if a.FrontMatter == nil {
+		return text, nil
+	}
+	text, err := frontmatter.Rewrite(text, a.FrontMatter)
+	if err != nil {
+		return "", wrongArgument("%s was left as it is: %v. The argument \"frontmatter\" cannot be applied; correct the front matter as text first.", p, err)
+	}
+	return text, nil
+}
+
+// changesOf says what differs between two texts of a note.
+func changesOf(before, after string) noteChanges {
+	_, a, _ := frontmatter.Split(before)
+	_, b, _ := frontmatter.Split(after)
+	return noteChanges{ContentUpdated: before[a:] != after[b:], FrontMatterUpdated: before[:a] != after[:b]}
+}
