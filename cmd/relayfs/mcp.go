@@ -22,11 +22,18 @@ const mcpCommand = "mcp"
 // mcpFlags are the flags by which mount and mcp serve MCP.
 type mcpFlags struct {
 	toolsets []string
+	approve  []string
 	http     httpFlags
 }
 
 func (f *mcpFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.toolsets, "toolsets", []string{mcpserver.ToolsetClaude}, "which tools MCP clients get")
+	cmd.Flags().StringSliceVar(&f.toolsets, "toolsets", []string{mcpserver.ToolsetClaude}, "which tools MCP clients get: "+strings.Join(mcpserver.Toolsets(), ", "))
+	cmd.Flags().StringSliceVar(&f.approve, "approve", nil,
+		"whether the tools of notes and content ask the person at the client: ask, auto or deny, or for one kind of change create=..., update=..., delete=... (default auto, in direct mode ask)")
+	completions := map[string][]string{"toolsets": mcpserver.Toolsets(), "approve": {"ask", "auto", "deny", "create=", "update=", "delete="}}
+	for flag, values := range completions {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
 	f.http.register(cmd)
 }
 
@@ -34,12 +41,16 @@ func (f *mcpFlags) check() error {
 	if err := mcpserver.CheckToolsets(f.toolsets); err != nil {
 		return &usageError{err}
 	}
+	if _, err := mcpserver.ParseApprovals(f.approve); err != nil {
+		return &usageError{err}
+	}
 	return f.http.check()
 }
 
 // server are the options of the server over a workspace with the flags w.
 func (f *mcpFlags) server(w *workspaceFlags, log *slog.Logger) mcpserver.Options {
-	return mcpserver.Options{Author: w.author, Version: version(), Toolsets: f.toolsets, ReadOnly: w.readOnly, Logger: log}
+	approve, _ := mcpserver.ParseApprovals(f.approve) // checked
+	return mcpserver.Options{Author: w.author, Version: version(), Toolsets: f.toolsets, Approve: approve, ReadOnly: w.readOnly, Logger: log}
 }
 
 // mcpOptions are the flags of 'relayfs mcp'.
@@ -51,7 +62,7 @@ type mcpOptions struct {
 }
 
 // ownersFlags are decided by who serves the workspace, for all its clients.
-var ownersFlags = []string{"mode", "view", "dialect", "frontmatter", "structure", "toolsets"}
+var ownersFlags = []string{"mode", "view", "dialect", "frontmatter", "structure", "toolsets", "approve"}
 
 func newMCPCommand(e *env) *cobra.Command {
 	var o mcpOptions
