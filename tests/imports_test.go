@@ -28,6 +28,7 @@ var importRules = map[string]importRule{
 	"bridge/ycrdt/internal/lib0": {nil, "an encoding knows nothing of what it encodes"},
 	"bridge/ysync":               {[]string{"bridge/ycrdt", "bridge/ycrdt/internal/..."}, "protocol frames carry updates and nothing else"},
 	"bridge/ycrdt/crdttest":      {[]string{"bridge/ycrdt"}, "random histories for the tests of the engine and of what stands on it"},
+	"bridge/ycrdt/limittest":     {nil, "a limit on calls knows nothing of what is called"},
 	"diffwrap":                   {[]string{"github.com/sergi/go-diff/...", "github.com/rivo/uniseg", "gopkg.in/yaml.v3"}, "the lens maps text to text; it knows no file and no document"},
 	"bridge": {
 		[]string{"bridge/ycrdt", "bridge/links", "bridge/frontmatter", "bridge/outline", "diffwrap", "golang.org/x/text/...", "golang.org/x/sync/..."},

@@ -4,46 +4,12 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
-	"runtime/metrics"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
-
-// Limits for one call on up to 4 KiB of input.
-const (
-	maxCallTime  = 100 * time.Millisecond
-	maxCallBytes = 64 << 20
-)
-
-func allocated() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
-}
-
-// bounded fails the test if fn takes more time or memory than a call may. On a
-// busy machine anything may be slow once: fn has to be slow three times.
-func bounded(t *testing.T, input []byte, fn func()) {
-	t.Helper()
-	for attempt := 1; ; attempt++ {
-		bytes, start := allocated(), time.Now()
-		fn()
-		took := time.Since(start)
-		if n := allocated() - bytes; n > maxCallBytes {
-			t.Errorf("%x: allocated %d bytes", input, n)
-		}
-		if took <= maxCallTime {
-			return
-		}
-		if attempt == 3 {
-			t.Errorf("%x: took %v", input, took)
-			return
-		}
-	}
-}
 
 // wire builds bytes from integers (as varints), strings (with their length),
 // bytes and byte slices (as they are).
@@ -111,7 +77,7 @@ func TestHostileUpdatesAreRefused(t *testing.T) {
 			checkFirst(t, update)
 			d := some(t)
 			before := d.EncodeStateAsUpdate(nil)
-			bounded(t, update, func() {
+			limittest.Call(t, update, func() {
 				if err := d.ApplyUpdate(update, nil); !errors.Is(err, ErrMalformed) {
 					t.Errorf("ApplyUpdate = %v, want ErrMalformed", err)
 				}
@@ -152,9 +118,9 @@ func TestHostileUpdatesAreTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			checkFirst(t, update)
 			d := some(t)
-			bounded(t, update, func() { apply(t, d, update) })
+			limittest.Call(t, update, func() { apply(t, d, update) })
 			other := NewDoc(Options{})
-			bounded(t, update, func() { apply(t, other, d.EncodeStateAsUpdate(nil)) })
+			limittest.Call(t, update, func() { apply(t, other, d.EncodeStateAsUpdate(nil)) })
 			if got, want := other.EncodeStateAsUpdate(nil), d.EncodeStateAsUpdate(nil); !bytes.Equal(got, want) {
 				t.Errorf("state:\n got %x\nwant %x", got, want)
 			}
@@ -226,32 +192,6 @@ func TestPendingIsBounded(t *testing.T) {
 	// What can be integrated is still welcome, however large.
 	if err := d.ApplyUpdate(wire(1, 1, 80, 0, 4, 1, "t", long+long, 0), nil); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestOverlappingDeletes deletes everything of a large document many times in
-// one update.
-func TestOverlappingDeletes(t *testing.T) {
-	d := NewDoc(Options{ClientID: 1})
-	text := d.Text("t")
-	d.Transact(nil, func(tx *Txn) {
-		for range 50_000 {
-			text.Insert(tx, 0, "x")
-		}
-	})
-	update := wire(0, 1, 1, 1000)
-	for i := range 1000 {
-		update = append(update, wire(i, 1<<40)...)
-	}
-	start := time.Now()
-	if err := d.ApplyUpdate(update, nil); err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(start); took > 20*maxCallTime {
-		t.Errorf("took %v", took) // every range alone would walk the document
-	}
-	if n := text.Len(); n != 0 {
-		t.Errorf("%d units are left", n)
 	}
 }
 

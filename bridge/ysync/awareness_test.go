@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
@@ -208,10 +209,16 @@ func FuzzAwareness(f *testing.F) {
 	f.Add([]byte{1, 2, 1, 2, '{', '}'})
 	f.Add([]byte{2, 1, 9, 4, 'n', 'u', 'l', 'l', 2, 1, 1, '5'})
 	f.Fuzz(func(t *testing.T, update []byte) {
-		a := ysync.NewAwareness(1)
-		a.SetLocal(map[string]any{"user": "me"})
-		before := states(a)
-		if err := a.Apply(update, nil); err != nil {
+		var a *ysync.Awareness
+		var before string
+		var err error
+		limittest.Call(t, update, func() {
+			a = ysync.NewAwareness(1)
+			a.SetLocal(map[string]any{"user": "me"})
+			before = states(a)
+			err = a.Apply(update, nil)
+		})
+		if err != nil {
 			if got := states(a); got != before {
 				t.Errorf("%x was refused, and changed %s to %s", update, before, got)
 			}
