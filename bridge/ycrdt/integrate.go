@@ -1,5 +1,10 @@
 package ycrdt
 
+import (
+	"math"
+	"slices"
+)
+
 // Integration places a new item among the children of its parent. This is the
 // YATA algorithm with the refinements of Yjs 13 (Item.integrate); it gives the
 // same order on every peer, whatever the order in which updates arrive.
@@ -72,7 +77,7 @@ func (tx *Txn) resolveConflict(it *item) ref {
 	conflicting := 0 // ordinal of the first item of conflictingItems
 	for o != 0 && o != it.right {
 		other := &s.items[o]
-		s.scan.add(o)
+		s.scan.add(o, len(s.items))
 		if other.origin == it.origin && other.originClock == it.originClock {
 			if s.clients[other.client].id < id {
 				left = o
@@ -106,51 +111,66 @@ func (s *store) scannedOrigin(it *item) (ordinal int, passed bool) {
 }
 
 // A conflictScan remembers the items that a conflict scan has passed. Scans
-// are short unless many clients type at one place, so a list comes first.
+// are short unless many clients type at one place. Then a scan walks what all
+// of them have typed, once for each of them, so what it does at each step must
+// be cheap: it numbers the items in a table beside the slab. Scans go on
+// counting where the last one ended, so that the table need not be cleared.
 type conflictScan struct {
-	items []ref
-	order map[ref]int
+	n     int           // items passed
+	first [scanList]ref // the first of them
+	table []uint32      // by ref; base plus the ordinal
+	base  uint32        // less is of an earlier scan
 }
 
-// scanList is how many items a conflictScan searches without a map.
+// scanList is how many items a conflictScan searches without the table.
 const scanList = 16
 
+// reset begins a scan.
 func (c *conflictScan) reset() {
-	if len(c.items) >= scanList {
-		c.items, c.order = nil, nil
+	if c.n > scanList {
+		c.base += uint32(c.n)
 	}
-	c.items = c.items[:0]
+	c.n = 0
 }
 
-func (c *conflictScan) len() int { return len(c.items) }
+func (c *conflictScan) len() int { return c.n }
 
-func (c *conflictScan) add(r ref) {
-	c.items = append(c.items, r)
-	switch {
-	case len(c.items) < scanList:
-	case len(c.items) > scanList:
-		c.order[r] = len(c.items) - 1
-	default:
-		if c.order == nil {
-			c.order = make(map[ref]int)
-		}
-		for i, r := range c.items {
-			c.order[r] = i
-		}
+// add passes the item r of a slab of the given size.
+func (c *conflictScan) add(r ref, slab int) {
+	if c.n < scanList {
+		c.first[c.n] = r
+		c.n++
+		return
+	}
+	if c.n == scanList {
+		c.makeTable(slab)
+	}
+	c.table[r] = c.base + uint32(c.n)
+	c.n++
+}
+
+// makeTable makes the table fit the slab and enters the first items.
+func (c *conflictScan) makeTable(slab int) {
+	if len(c.table) < slab {
+		c.table = make([]uint32, slab+slab/4)
+		c.base = 1
+	}
+	if c.base > math.MaxUint32-uint32(slab) {
+		clear(c.table)
+		c.base = 1
+	}
+	for i, r := range c.first {
+		c.table[r] = c.base + uint32(i)
 	}
 }
 
-func (c *conflictScan) ordinal(r ref) (int, bool) {
-	if len(c.items) >= scanList {
-		i, ok := c.order[r]
-		return i, ok
+// ordinal returns which item the scan passed r as, if it did.
+func (c *conflictScan) ordinal(r ref) (_ int, passed bool) {
+	if c.n > scanList {
+		return int(c.table[r] - c.base), c.table[r] >= c.base
 	}
-	for i := len(c.items) - 1; i >= 0; i-- {
-		if c.items[i] == r {
-			return i, true
-		}
-	}
-	return 0, false
+	i := slices.Index(c.first[:c.n], r)
+	return i, i >= 0
 }
 
 // link puts r after left, or first if left is 0, and makes it the value of its

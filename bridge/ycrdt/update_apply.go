@@ -12,9 +12,7 @@ import (
 // namesakes in Yjs. Applying an update twice, or updates in any order, is fine:
 // what refers to updates that are missing is kept until they arrive.
 //
-// The update is checked as a whole, unless the document is empty before the
-// document is locked. When an
-// error is returned, which wraps [ErrMalformed] or is [ErrUpdateV2],
+// When an error is returned, which wraps [ErrMalformed] or is [ErrUpdateV2],
 // [ErrPendingLimit] or [ErrTooLarge], nothing has changed.
 //
 // The document keeps no reference to update. origin is handed on to observers
@@ -48,7 +46,7 @@ func (s *store) accepts(u *scannedUpdate) error {
 	if len(s.arena)+len(u.data) > maxArena {
 		return ErrTooLarge
 	}
-	if s.pending.size()+len(u.data) <= maxPending {
+	if s.pending.size()+len(u.data)+rangeSize*len(u.deletes) <= maxPending {
 		return nil
 	}
 	plan := planner{store: s, ahead: make(map[ClientID]uint64)}

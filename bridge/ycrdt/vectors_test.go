@@ -244,6 +244,21 @@ func TestVectorTornValue(t *testing.T) {
 	wantHex(t, "state", d.EncodeStateAsUpdate(nil), "02010200a801030177036e65770201002401016d016b0161a10100030101010103")
 }
 
+// TestVectorLostNeighbour inserts between a unit of a text and one of a type
+// that is then deleted. In Yjs, too, the text has what was inserted, and a copy
+// of the document lacks it.
+func TestVectorLostNeighbour(t *testing.T) {
+	d := NewDoc(Options{ClientID: 9})
+	apply(t, d, wire(1, 3, 1, 0, 4, 1, "t", "a", 0x27, 1, "m", "k", 2, 4, 0, 1, 1, "in", 0))
+	apply(t, d, wire(1, 1, 2, 0, byte(0xc4), 1, 0, 1, 2, "b", 1, 1, 1, 1, 1))
+	wantHex(t, "state", d.EncodeStateAsUpdate(nil), "02010200c40100010201620301000401017401612101016d016b0100020101010103")
+	wantHex(t, "snapshot of a copy", copySnapshot(d).Encode(), "0202010001010101030202010104")
+	checkCopy(t, d)
+	if got := d.Text("t").String(); got != "ab" {
+		t.Errorf("text is %q, want %q", got, "ab")
+	}
+}
+
 func TestVectorTransaction(t *testing.T) {
 	other := NewDoc(Options{ClientID: 1})
 	other.Transact(nil, func(tx *Txn) { other.Text("contents").Insert(tx, 0, "ab") })
