@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -65,7 +66,7 @@ type Outcome struct {
 
 // decideAtOnce is how many notes are decided at the same time: each one waits
 // for the disk most of the time, and waiting together they share its syncs.
-const decideAtOnce = 32
+const decideAtOnce = 64
 
 // Decide accepts or rejects the suggestions with the given ids, one transaction
 // for each note. A note that changed meanwhile is decided as it is now.
@@ -105,7 +106,7 @@ func (o *Outcome) collect(ctx context.Context, notes map[Path][]string, each fun
 	var mu sync.Mutex // protects o
 	var g errgroup.Group
 	g.SetLimit(decideAtOnce)
-	for p := range notes {
+	for _, p := range slices.Sorted(maps.Keys(notes)) { // notes of one folder together: they share its sync
 		g.Go(func() error {
 			if ctx.Err() != nil {
 				return nil
@@ -270,7 +271,7 @@ func (w *Workspace) undoNote(ctx context.Context, p Path, e JournalEntry, batch 
 	if err != nil || !res.Changed || e.Decision == nil {
 		return nil, err
 	}
-	pending, err := w.Suggestions(ctx, p)
+	pending, err := w.suggestionsOf(ctx, p, res.Version)
 	return slices.DeleteFunc(pending, func(s Suggestion) bool {
 		return !slices.ContainsFunc(e.Decision.Items, func(d Decided) bool { return d.ID == s.ID })
 	}), err

@@ -110,11 +110,22 @@ func (n *note) openDoc(at place, raw string) ([]Record, error) {
 // and in the store: if the write that follows is interrupted, what it did is
 // told from what was there.
 func (n *note) prepare(at place, raw string) error {
+	_, err := n.prepareFor(writePlan{}, at, raw)
+	return err
+}
+
+// prepareFor is prepare before plan is carried out. The first record of a
+// document can wait for a decision's own and is returned, to be kept with it: a
+// decision adds no text whose author would have to be told.
+func (n *note) prepareFor(plan writePlan, at place, raw string) ([]Record, error) {
 	records, err := n.openDoc(at, raw)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return n.keep(at, raw, records)
+	if plan.decision != nil && n.kept == 0 {
+		return records, nil
+	}
+	return nil, n.keep(at, raw, records)
 }
 
 // replay builds the document that records describe.

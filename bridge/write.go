@@ -175,7 +175,8 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 	if n.live != nil {
 		return n.commitLive(ctx, at, cur, plan, c)
 	}
-	if err := n.prepare(at, cur.raw); err != nil {
+	records, err := n.prepareFor(plan, at, cur.raw)
+	if err != nil {
 		return Result{}, nil, err
 	}
 	modTime := c.modTime
@@ -186,6 +187,9 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 	at.intend(raw, c.by)
 	stamp, err := at.source.Replace(ctx, at.rel, n.stamp, []byte(raw), modTime)
 	if err != nil {
+		if len(records) > 0 {
+			n.closeDoc() // the store does not hold its beginning
+		}
 		return Result{}, nil, wrapError("write", at.path, err)
 	}
 	n.stamp = stamp
@@ -193,7 +197,7 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 	n.replaced(cur)
 	rec := n.changeDoc(cur.raw, plan.edits, c.by)
 	plan.describe(&rec, c.by)
-	if err = n.keep(at, raw, []Record{rec}); err != nil && n.takeBack(ctx, at, cur) {
+	if err = n.keep(at, raw, append(records, rec)); err != nil && n.takeBack(ctx, at, cur) {
 		return Result{}, nil, err
 	}
 	ev := n.succeed(cur, raw, modTime)
