@@ -43,7 +43,9 @@
 // file still is what the write was computed from; then the Store; then it is
 // acknowledged. So the file is never behind, and whatever a crash kept from the
 // Store is found and made good when the note is next read: the file's text is
-// reconciled into the document like a person's save.
+// reconciled into the document like a person's save. So that it is told from what
+// a person typed before, a note's document is in the Store before its first write.
+// A decision adds nobody's text and needs no such care: its document begins with it.
 //
 // A change of a shared note is in the Store first. Such records are marked
 // (Record.Ahead), so that after a crash the note's states since the file was last

@@ -33,7 +33,7 @@ type brokenStore struct {
 }
 
 func (s *brokenStore) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (uint64, error) {
-	if s.broken && recs[0].Author != "" {
+	if s.broken && recs[len(recs)-1].Author != "" {
 		s.failed = true
 		return 0, bridge.ErrNoSpace
 	}
@@ -114,6 +114,58 @@ func TestInterruptedBeforeTheStore(t *testing.T) {
 	res := write(t, ws, plan, bridge.Write{Text: "one TWO three four five\n"})
 	if got, want := src.Person(t).Content("Plan.md"), strings.Replace(want, " four", " four five", 1); got != want || !res.Changed {
 		t.Errorf("after a retry the file holds %q, want %q", got, want)
+	}
+}
+
+// The first decision on a note is kept together with the note's beginning, also
+// when a person's save comes in between.
+func TestFirstDecision(t *testing.T) {
+	src, store := new(bridgetest.Source), new(bridgetest.Store)
+	src.Person(t).Save("Plan.md", "one {--two--}{++TWO++}\n")
+	ws := process(t, src, store)
+	list := pendingOf(t, ws)
+	typed := "typed\none {--two--}{++TWO++}\n"
+	src.Person(t).Save("Plan.md", typed) // nobody follows: the decision comes upon it
+	decide(t, ws, bridge.Accepted, list[0].ID)
+	if got, want := src.Person(t).Content("Plan.md"), "typed\none TWO\n"; got != want {
+		t.Errorf("decided: %q, want %q", got, want)
+	}
+	id, err := store.DocID("Plan.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := store.Load(id)
+	if n := len(h.Records); err != nil || n < 2 || h.Records[0].Decision != nil || h.Records[n-1].Decision == nil {
+		t.Errorf("history %+v, %v; want the note's beginning first and the decision last", h.Records, err)
+	}
+	undo(t, process(t, src, store), "")
+	if got := src.Person(t).Content("Plan.md"); got != typed {
+		t.Errorf("undone: %q, want %q", got, typed)
+	}
+}
+
+// A first decision that is interrupted between file and store is in the file.
+func TestFirstDecisionInterrupted(t *testing.T) {
+	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
+	src.Person(t).Save("Plan.md", "one {--two--}{++TWO++} {++three++}\n")
+	ws := process(t, killedSource{src, store}, store)
+	list := pendingOf(t, ws)
+	store.broken = true
+	out, err := ws.Decide(t.Context(), []string{list[0].ID}, bridge.Rejected, person)
+	if err != nil || !errors.Is(out.Failed[plan], bridge.ErrNoSpace) {
+		t.Fatalf("decision with a full disk: %+v, %v", out, err)
+	}
+	store.broken, store.failed = false, false
+	next := process(t, src, store)
+	if got, want := open(t, next, plan).Raw(), "one two {++three++}\n"; got != want {
+		t.Errorf("the next process shows %q, want %q", got, want)
+	}
+	if list := pendingOf(t, next); len(list) != 1 || list[0].New != "three" {
+		t.Errorf("pending: %+v", list)
+	}
+	decide(t, next, bridge.Accepted, pendingOf(t, next)[0].ID)
+	if got, want := src.Person(t).Content("Plan.md"), "one two three\n"; got != want {
+		t.Errorf("then decided: %q, want %q", got, want)
 	}
 }
 
