@@ -120,7 +120,7 @@ func unknownArguments(tool string, params []param, rest map[string]json.RawMessa
 func (p param) set(f reflect.Value, value json.RawMessage) error {
 	var v any
 	if err := json.Unmarshal(value, &v); err != nil {
-		return wrongArgument("The argument %q is not JSON.", p.name)
+		return wrongArgument("The argument %q cannot be read: %v.", p.name, err)
 	}
 	if p.kind == reflect.Slice {
 		return p.setObject(f, value, v)
@@ -131,6 +131,9 @@ func (p param) set(f reflect.Value, value json.RawMessage) error {
 	}
 	switch p.kind {
 	case reflect.String:
+		if !wellFormed(value) {
+			return wrongArgument("The argument %q is not valid Unicode: it has bytes that are not UTF-8, or half of a surrogate pair. Nothing was changed; send it again as UTF-8.", p.name)
+		}
 		return p.setString(f, v)
 	case reflect.Bool:
 		return p.setBool(f, v)

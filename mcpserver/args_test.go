@@ -15,6 +15,8 @@ type sampleArgs struct {
 	Off   *bool  `arg:"off" doc:"another"`
 }
 
+const notUnicode = `The argument "name" is not valid Unicode: it has bytes that are not UTF-8, or half of a surrogate pair. Nothing was changed; send it again as UTF-8.`
+
 func TestDecodeArgs(t *testing.T) {
 	two, no := 2, false
 	for _, tt := range []struct {
@@ -32,10 +34,17 @@ func TestDecodeArgs(t *testing.T) {
 		{raw: `[]`, err: `The arguments of sample must be a JSON object.`},
 		{raw: `{"name":3}`, err: `The argument "name" must be a string, not a number.`},
 		{raw: `{"name":["x"]}`, err: `The argument "name" must be a string, not a list.`},
+		{raw: `{"name":"\ud83d\ude00 \\ud800 \u00e9 \ufffd"}`, want: sampleArgs{Name: "😀 \\ud800 é \ufffd"}},
+		{raw: `{"name":"\ud83d"}`, err: notUnicode},
+		{raw: `{"name":"\ude00\ud83d"}`, err: notUnicode},
+		{raw: `{"name":"\ud83dx\ude00"}`, err: notUnicode},
+		{raw: `{"name":"\\\ud83d\n"}`, err: notUnicode},
+		{raw: "{\"name\":\"caf\xe9\"}", err: notUnicode},
 		{raw: `{"name":"x","mode":"c"}`, err: `The argument "mode" must be one of a, b, not "c".`},
 		{raw: `{"name":"x","count":"many"}`, err: `The argument "count" must be a whole number, not a string.`},
 		{raw: `{"name":"x","count":1.5}`, err: `The argument "count" must be a whole number, not 1.5.`},
 		{raw: `{"name":"x","count":1e300}`, err: `The argument "count" must be a whole number, not 1e+300.`},
+		{raw: `{"name":"x","count":1e999}`, err: `The argument "count" cannot be read: json: cannot unmarshal number 1e999 into Go value of type float64.`},
 		{raw: `{"name":"x","count":0}`, err: `The argument "count" must be at least 1, not 0.`},
 		{raw: `{"name":"x","-D":-1}`, err: `The argument "-D" must be at least 0, not -1.`},
 		{raw: `{"name":"x","on":1}`, err: `The argument "on" must be true or false, not a number.`},

@@ -44,7 +44,7 @@ func comment(ctx context.Context, s *Session, a commentArgs) Result {
 	if known, ok := s.known(p); ok {
 		s.changed(p, before, res.Version, !known.partly && known.version.Text() == before.Text())
 	}
-	return text(fmt.Sprintf("Commented on %s at line %d.", p, lineOf(before.Text(), at)))
+	return text(fmt.Sprintf("Commented on %s at line %d.", shown(p), lineOf(before.Text(), at)))
 }
 
 // anchor is the offset behind the one place of text in doc.
@@ -52,10 +52,10 @@ func anchor(p bridge.Path, doc, text string) (int, error) {
 	places := findAll(doc, text)
 	switch len(places) {
 	case 0:
-		return 0, wrongArgument("anchor_text not found in %s. Make sure it matches exactly.", p)
+		return 0, wrongArgument("anchor_text not found in %s. Make sure it matches exactly.", shown(p))
 	case 1:
 		return places[0].end, nil
 	}
 	return 0, wrongArgument("anchor_text is not unique in %s (%d occurrences found). Include more surrounding text. It is on %s.",
-		p, len(places), linesOf(doc, places))
+		shown(p), len(places), linesOf(doc, places))
 }

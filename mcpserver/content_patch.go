@@ -98,7 +98,7 @@ func (a patchContentArgs) patchNote(ctx context.Context, s *Session, p bridge.Pa
 		if err != nil {
 			return "", err
 		}
-		return after, checkMarkup(view, cur.Text(), after, at)
+		return after, checkMarkup("new_string", view, cur.Text(), after, at)
 	})
 	if err != nil {
 		return "", err

@@ -78,7 +78,7 @@ func (a replaceContentArgs) newPath(s *Session, kind entity.Type) (bridge.Path, 
 }
 
 func (a replaceContentArgs) createNote(ctx context.Context, s *Session, p bridge.Path) (string, error) {
-	if err := checkMarkup(s.server.ws.Options().View, "", a.Content, 0); err != nil {
+	if err := checkMarkup("content", s.server.ws.Options().View, "", a.Content, 0); err != nil {
 		return "", err
 	}
 	if err := s.approve(ctx, opCreate, "create the note "+string(p), nil); err != nil {
@@ -110,7 +110,7 @@ func (a replaceContentArgs) replaceNote(ctx context.Context, s *Session, p bridg
 		base = known.version
 	}
 	text := inStyleOf(base.Text(), a.Content)
-	if err := checkMarkup(s.server.ws.Options().View, base.Text(), text, 0); err != nil {
+	if err := checkMarkup("content", s.server.ws.Options().View, base.Text(), text, 0); err != nil {
 		return "", err
 	}
 	if err := s.approve(ctx, opUpdate, "replace the content of "+string(p), nil); err != nil {

@@ -20,7 +20,7 @@ func deleteNote(ctx context.Context, s *Session, a deleteArgs) Result {
 		return failure(err)
 	}
 	s.forget(p)
-	out := "Deleted " + string(p) + "."
+	out := "Deleted " + shown(p) + "."
 	if linking > 0 {
 		out += " Warning: " + count(linking, "document") + " linked to it."
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -28,6 +29,8 @@ func edit(ctx context.Context, s *Session, a editArgs) Result {
 		return refuse("No changes to make: old_string and new_string are exactly the same.")
 	case !ok:
 		return s.unread(ctx, p)
+	case !utf8.ValidString(known.version.Text()):
+		return failure(&bridge.Error{Op: "edit", Path: p, Err: bridge.ErrInvalidUTF8})
 	}
 	job := editJob{editArgs: a, path: p, view: s.server.ws.Options().View}
 	res, err := s.server.ws.Update(ctx, p, s.author(), s, job.apply)
@@ -36,7 +39,7 @@ func edit(ctx context.Context, s *Session, a editArgs) Result {
 	}
 	current := job.before.Text() == known.version.Text()
 	s.changed(p, job.before, res.Version, current && !known.partly)
-	return text("Edited " + string(p) + ": replaced " + count(job.replaced, "occurrence") + s.outcome(res) + staleNote(current))
+	return text("Edited " + shown(p) + ": replaced " + count(job.replaced, "occurrence") + s.outcome(res) + staleNote(current))
 }
 
 // unread is the refusal to change a note that the session has not read, if there
@@ -68,30 +71,31 @@ func (j *editJob) apply(cur *bridge.Version) (string, error) {
 	places := findAll(doc, j.OldString)
 	switch {
 	case len(places) == 0:
-		return "", wrongArgument("old_string not found in %s. Make sure it matches exactly.", j.path)
+		return "", wrongArgument("old_string not found in %s. Make sure it matches exactly.", shown(j.path))
 	case len(places) > 1 && !j.ReplaceAll:
 		return "", wrongArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
-			j.path, len(places), linesOf(doc, places))
+			shown(j.path), len(places), linesOf(doc, places))
 	}
 	places = apart(places)
 	j.replaced = len(places)
 	after := replace(doc, places, j.OldString, j.NewString)
-	return after, checkMarkup(j.view, doc, after, places[0].start)
+	return after, checkMarkup("new_string", j.view, doc, after, places[0].start)
 }
 
 // fill is the edit with an empty old_string: it gives an empty document its
 // text.
 func (j *editJob) fill(doc string) (string, error) {
 	if doc != "" {
-		return "", wrongArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", j.path)
+		return "", wrongArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", shown(j.path))
 	}
 	j.replaced = 1
-	return j.NewString, checkMarkup(j.view, "", j.NewString, 0)
+	return j.NewString, checkMarkup("new_string", j.view, "", j.NewString, 0)
 }
 
-// checkMarkup refuses a change that brings in CriticMarkup. Lines are counted
-// from where the given text begins. In the raw view, marks are what is written.
-func checkMarkup(view diffwrap.View, before, after string, begin int) error {
+// checkMarkup refuses a change by the named argument that brings in CriticMarkup.
+// Lines are counted from where the argument's text begins. In the raw view, marks
+// are what is written.
+func checkMarkup(argument string, view diffwrap.View, before, after string, begin int) error {
 	if view == diffwrap.RawView {
 		return nil
 	}
@@ -100,8 +104,8 @@ func checkMarkup(view diffwrap.View, before, after string, begin int) error {
 		return nil
 	}
 	line := lineOf(after, off) - lineOf(after, begin) + 1
-	return wrongArgument("The text contains '%s' at line %d, which would be read as a suggestion. Suggestions are made automatically; write plain text.",
-		d, max(line, 1))
+	return wrongArgument("The argument %q contains '%s' at line %d, which would be read as a suggestion. Suggestions are made automatically; write plain text.",
+		argument, d, max(line, 1))
 }
 
 // maxLines is how many line numbers an error lists.

@@ -47,7 +47,7 @@ const maxLinks = maxOutput/4 - 200
 func linkList(title string, items []string) string {
 	lines := make([]string, 0, len(items)+2)
 	for _, item := range items {
-		lines = append(lines, "- "+item)
+		lines = append(lines, "- "+shown(item))
 	}
 	if len(items) == 0 {
 		lines = append(lines, "- (none)")

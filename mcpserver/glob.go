@@ -35,7 +35,7 @@ func globFiles(ctx context.Context, s *Session, a globArgs) Result {
 	}
 	set, err := glob.Parse(s.withoutRoot(a.Pattern, under))
 	if err != nil {
-		return failure(err)
+		return failure(wrongArgument("The argument \"pattern\" is not valid: %v.", err))
 	}
 	found, err := s.find(ctx, under, set)
 	if err != nil {
@@ -46,7 +46,7 @@ func globFiles(ctx context.Context, s *Session, a globArgs) Result {
 	}
 	lines := make([]string, 0, min(len(found), maxGlob))
 	for _, f := range found[:min(len(found), maxGlob)] {
-		lines = append(lines, string(f.path))
+		lines = append(lines, shown(f.path))
 	}
 	out, n := joinBounded(lines, maxOutput)
 	if n < len(found) {

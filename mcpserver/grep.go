@@ -98,8 +98,11 @@ func (job *search) choose(a grepArgs) (err error) {
 	for i, p := range patterns {
 		patterns[i] = job.s.withoutRoot(p, job.under)
 	}
-	if job.globs, err = glob.Parse(patterns...); err != nil || a.Type == "" {
-		return err
+	if job.globs, err = glob.Parse(patterns...); err != nil {
+		return wrongArgument("The argument \"glob\" is not valid: %v.", err)
+	}
+	if a.Type == "" {
+		return nil
 	}
 	names, ok := glob.Type(a.Type)
 	if !ok {
@@ -171,14 +174,14 @@ func (job *search) searchNote(p bridge.Path, v *bridge.Version) []string {
 	switch job.mode {
 	case modeFiles:
 		if job.pattern.Matches(text) {
-			return []string{string(p)}
+			return []string{shown(p)}
 		}
 	case modeCount:
 		if n := job.pattern.Count(text, job.format.OnlyMatching); n > 0 {
-			return []string{string(p) + ":" + strconv.Itoa(n)}
+			return []string{shown(p) + ":" + strconv.Itoa(n)}
 		}
 	default:
-		return job.pattern.PrintMax(string(p), text, job.format, job.enough, nil)
+		return job.pattern.PrintMax(shown(p), text, job.format, job.enough, nil)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func listSuggestions(ctx context.Context, s *Session, a listSuggestionsArgs) Res
 	}
 	var lines []string
 	for _, sg := range list[:min(limit, len(list))] {
-		lines = append(lines, fmt.Sprintf("%s:%d: %s [%s]", sg.Path, sg.Line, describe(sg), sg.ID))
+		lines = append(lines, fmt.Sprintf("%s:%d: %s [%s]", shown(sg.Path), sg.Line, describe(sg), sg.ID))
 	}
 	out, n := joinBounded(lines, maxOutput)
 	if n < len(list) {

@@ -35,7 +35,7 @@ func move(ctx context.Context, s *Session, a moveArgs) Result {
 	}
 	s.moved(from, to)
 	broken := linking - s.linking(ctx, to)
-	return text("Moved " + string(from) + " to " + string(to) + "." + brokenLinks(broken))
+	return text("Moved " + shown(from) + " to " + shown(to) + "." + brokenLinks(broken))
 }
 
 // makeParents makes the folders that the path to needs, if names may be changed

@@ -40,7 +40,7 @@ func createNote(ctx context.Context, s *Session, a createNoteArgs) (createNoteRe
 	if err != nil {
 		return none, err
 	}
-	if err := checkMarkup(s.server.ws.Options().View, "", text, 0); err != nil {
+	if err := checkMarkup("content", s.server.ws.Options().View, "", text, 0); err != nil {
 		return none, err
 	}
 	if err := s.approve(ctx, opCreate, fmt.Sprintf("create the note %s", p), nil); err != nil {

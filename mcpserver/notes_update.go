@@ -46,7 +46,7 @@ func updateNote(ctx context.Context, s *Session, a updateNoteArgs) (updateNoteRe
 	if err != nil {
 		return none, err
 	}
-	if err := checkMarkup(s.server.ws.Options().View, before.Text(), text, 0); err != nil {
+	if err := checkMarkup("content", s.server.ws.Options().View, before.Text(), text, 0); err != nil {
 		return none, err
 	}
 	if err := s.approve(ctx, opUpdate, fmt.Sprintf("change the note %s", p), nil); err != nil {

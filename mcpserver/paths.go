@@ -22,9 +22,18 @@ func (s *Session) note(ctx context.Context, name string) (bridge.Path, *bridge.V
 
 // resolve finds what a model means by name.
 func (s *Session) resolve(ctx context.Context, name string) (bridge.Path, error) {
-	p, err := s.server.ws.Resolve(name)
+	p, err := s.lookUp(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", &missingError{name: name, similar: s.similar(ctx, name), err: err}
+	}
+	return p, err
+}
+
+// lookUp is Workspace.Resolve, also for names as a result shows them.
+func (s *Session) lookUp(name string) (bridge.Path, error) {
+	p, err := s.server.ws.Resolve(name)
+	if errors.Is(err, fs.ErrNotExist) && strings.Contains(name, `\`) {
+		return s.server.ws.Resolve(meant(name))
 	}
 	return p, err
 }
@@ -37,11 +46,10 @@ type missingError struct {
 }
 
 func (e *missingError) Error() string {
-	msg := fmt.Sprintf("There is no document %q.", e.name)
 	if len(e.similar) > 0 {
-		return msg + " Did you mean " + strings.Join(e.similar, " or ") + "?"
+		return fmt.Sprintf("There is no document %q. Did you mean %s?", e.name, strings.Join(e.similar, " or "))
 	}
-	return msg + " Call glob to find its path; paths look like Folder/sub/Name.md."
+	return fmt.Sprintf("There is no document %q. Call glob to find its path; paths look like Folder/sub/Name.md.", e.name)
 }
 
 func (e *missingError) Unwrap() error { return e.err }
@@ -57,7 +65,7 @@ func (s *Session) similar(ctx context.Context, name string) []string {
 		if e.Kind == bridge.KindDir || foldBase(e.Name) != base {
 			return nil
 		}
-		if found = append(found, string(p)); len(found) == maxSimilar {
+		if found = append(found, shown(p)); len(found) == maxSimilar {
 			return fs.SkipAll
 		}
 		return nil

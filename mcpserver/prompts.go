@@ -89,7 +89,7 @@ func commentsIn(p bridge.Path, raw string) []string {
 	}
 	var lines []string
 	add := func(line int, comment, about string) {
-		lines = append(lines, fmt.Sprintf("%s:%d: %s%s", p, line, oneLine(comment), about))
+		lines = append(lines, fmt.Sprintf("%s:%d: %s%s", shown(p), line, oneLine(comment), about))
 	}
 	for _, a := range diffwrap.Annotations(raw) {
 		if a.Kind == diffwrap.Comment {

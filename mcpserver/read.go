@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 
@@ -39,7 +40,15 @@ func read(ctx context.Context, s *Session, a readArgs) Result {
 	now, news := s.shownNow(p, known, v, list)
 	s.remember(p, now)
 	page := numbered(v.Text(), a.Offset, a.Limit)
-	return text(slices.DeleteFunc([]string{page.text, pending(p, list), newsBlock(news), page.notice}, func(b string) bool { return b == "" })...)
+	return text(slices.DeleteFunc([]string{page.text, pending(p, list), newsBlock(news), page.notice, notUTF8(v.Text())}, func(b string) bool { return b == "" })...)
+}
+
+// notUTF8 warns of a document that is shown otherwise than it is stored.
+func notUTF8(doc string) string {
+	if utf8.ValidString(doc) {
+		return ""
+	}
+	return "[This document is not valid UTF-8: \ufffd stands for what cannot be shown. It cannot be edited.]"
 }
 
 // page is one part of a document, as a model is shown it.
@@ -149,7 +158,7 @@ func describe(sg bridge.Suggestion) string {
 	if author == "" {
 		author = "unknown"
 	}
-	return sides(sg.Suggestion) + " (" + author + ")"
+	return sides(sg.Suggestion) + " (" + shown(author) + ")"
 }
 
 // sides are the old and the new text of a suggestion as they stand in a note.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/mcpserver/internal/glob"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 )
 
@@ -26,6 +25,7 @@ var sentences = []struct {
 	{bridge.ErrInvalidUTF8, "%q cannot be changed: the text is not valid UTF-8."},
 	{bridge.ErrTooLarge, "%q cannot be written: a document holds at most 16 MiB. Split it into several documents."},
 	{bridge.ErrReadOnly, "%q is read-only here. Tell the person what you would change instead."},
+	{bridge.ErrNotFetched, "%q has not been fetched from the server yet. Try again in a few seconds."},
 	{bridge.ErrOffline, "The folder of %q is offline. Try again later, or tell the person."},
 	{bridge.ErrNoSpace, "%q cannot be written: there is no space left on the disk. Tell the person."},
 	{bridge.ErrNeedsReview, "%q was left as it is: moving and deleting wait for a person, and are not enabled without --structure direct. Tell the person what you would do."},
@@ -43,7 +43,6 @@ func failure(err error) Result {
 		argument *argumentError
 		missing  *missingError
 		pattern  *grep.SyntaxError
-		globbed  *glob.PatternError
 		at       *bridge.Error
 		ask      *askError
 	)
@@ -56,12 +55,12 @@ func failure(err error) Result {
 		return refuse("The argument \"pattern\" is not a valid RE2 regular expression.\n%v", pattern)
 	case errors.Is(err, grep.ErrLineBreak):
 		return refuse("The argument \"pattern\" contains a line break. Set multiline to true to match over several lines.")
-	case errors.As(err, &globbed):
-		return refuse("The pattern is not valid: %v.", globbed)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return refuse("The call was cancelled.")
 	case errors.As(err, &at) && errors.Is(err, bridge.ErrRefused):
 		return refuse("%q was left as it is: %v", string(at.Path), at.Err)
+	case errors.As(err, &at) && at.Path == "" && errors.Is(err, bridge.ErrIsDir):
+		return refuse("The argument \"file_path\" is empty. Paths look like Folder/sub/Name.md.")
 	case errors.As(err, &at):
 		for _, s := range sentences {
 			if errors.Is(err, s.is) {

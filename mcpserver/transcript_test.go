@@ -1,19 +1,24 @@
 package mcpserver_test
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -21,11 +26,15 @@ import (
 // for those below "later/", which the command person saves. Its comment holds the
 // options of the workspace, a word each, and commands with what they print:
 //
-//	$ TOOL {"argument": ...}     calls a tool on the stream
+//	$ TOOL {"argument": ...}     calls a tool on the stream; {"repeat": ["x", 3]} stands for "xxx"
 //	$ person PATH FILE           a person saves FILE at PATH
+//	$ latin1 PATH                a person saves a text that is not UTF-8 at PATH
+//	$ odd PATH                   a person saves "A word of [[a]].\n" at PATH, written as in Go
 //	$ raw PATH                   prints what is stored
 //	$ session [ANSWER]           goes on as another client, whose user answers questions
 //	                             with yes, always or no
+//	$ offline FOLDER             the folder's source is away from now on
+//	$ fail ERROR                 from now on changes fail with an error of failures
 //
 // go test -update writes the outputs anew.
 func TestTranscripts(t *testing.T) {
@@ -52,10 +61,16 @@ func runTranscript(t *testing.T, file string) {
 		}
 	}
 	head, commands, _ := strings.Cut(string(archive.Comment), "\n$ ")
-	f := bridgetest.New(t, notes, func(o *bridge.Options) { setOptions(t, o, head) })
+	var fault error
+	f := bridgetest.New(t, notes, func(o *bridge.Options) {
+		setOptions(t, o, head)
+		for i := range o.Folders {
+			o.Folders[i].Source = &failingSource{o.Folders[i].Source.(*bridgetest.Source), &fault}
+		}
+	})
 	srv := mcpserver.New(f.Workspace, serverOptions(t, head))
 	t.Cleanup(srv.Close)
-	r := transcriptRun{t: t, f: f, srv: srv, later: later, client: connect(t, srv, "agent-1"), clients: 1}
+	r := transcriptRun{t: t, f: f, srv: srv, later: later, client: connect(t, srv, "agent-1"), clients: 1, fault: &fault}
 	var out strings.Builder
 	out.WriteString(head)
 	for _, c := range strings.Split(commands, "\n$ ") {
@@ -88,6 +103,8 @@ func setOptions(t *testing.T, o *bridge.Options, head string) {
 				o.Structure = bridge.StructureDirect
 			case "mode=direct":
 				o.Mode = bridge.Direct
+			case "view=original":
+				o.View = diffwrap.OriginalView
 			case "read-only":
 			default:
 				if !strings.HasPrefix(word, "toolsets=") && !strings.HasPrefix(word, "approve=") {
@@ -131,6 +148,8 @@ var answers = map[string]map[string]any{
 
 var modified = regexp.MustCompile(`"modified":"[0-9T:-]*Z"`)
 
+var repeated = regexp.MustCompile(`\{"repeat": \["([^"]*)", ([0-9]+)\]\}`)
+
 // transcriptRun is one transcript under way.
 type transcriptRun struct {
 	t       *testing.T
@@ -139,6 +158,33 @@ type transcriptRun struct {
 	later   map[string]string
 	client  *rpc
 	clients int
+	fault   *error // of every change
+}
+
+// failures are what the command fail knows.
+var failures = map[string]error{
+	"no-space": bridge.ErrNoSpace, "permission": fs.ErrPermission, "conflict": bridge.ErrConflict, "closed": bridge.ErrClosed,
+	"not-fetched": bridge.ErrNotFetched, "exists": fs.ErrExist, "not-a-folder": bridge.ErrNotDir, "none": nil,
+}
+
+// failingSource is a source whose changes fail once fault is set.
+type failingSource struct {
+	*bridgetest.Source
+	fault *error
+}
+
+func (s *failingSource) Replace(ctx context.Context, rel string, expect bridge.Stamp, data []byte, modTime time.Time) (bridge.Stamp, error) {
+	if *s.fault != nil {
+		return bridge.Stamp{}, *s.fault
+	}
+	return s.Source.Replace(ctx, rel, expect, data, modTime)
+}
+
+func (s *failingSource) Create(ctx context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (bridge.Stamp, error) {
+	if *s.fault != nil {
+		return bridge.Stamp{}, *s.fault
+	}
+	return s.Source.Create(ctx, rel, data, mode, modTime)
 }
 
 func (r *transcriptRun) run(command string) string {
@@ -150,16 +196,39 @@ func (r *transcriptRun) run(command string) string {
 		return ""
 	case "raw":
 		return r.f.SourceText(rest)
+	case "odd":
+		name, err := strconv.Unquote(`"` + rest + `"`)
+		if err != nil {
+			r.t.Fatalf("%s: %v", command, err)
+		}
+		r.f.Person(name, "A word of [[a]].\n")
+		return ""
+	case "latin1":
+		r.f.Person(rest, "caf\xe9\n")
+		return ""
+	case "offline":
+		r.f.SetOffline(rest, true)
+		return ""
+	case "fail":
+		var known bool
+		if *r.fault, known = failures[rest]; !known {
+			r.t.Fatalf("%s: no such failure", command)
+		}
+		return ""
 	case "session":
 		r.clients++
 		r.client = connectWith(r.t, r.srv, "agent-"+string(rune('0'+r.clients)), answers[rest])
 		return ""
 	}
-	var args map[string]any
-	if err := json.Unmarshal([]byte(rest), &args); err != nil {
-		r.t.Fatalf("%s: %v", command, err)
-	}
-	text, isError := r.client.callTool(word, args)
+	args := repeated.ReplaceAllStringFunc(rest, func(s string) string {
+		found := repeated.FindStringSubmatch(s)
+		n, err := strconv.Atoi(found[2])
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		return `"` + strings.Repeat(found[1], n) + `"`
+	})
+	text, isError := r.client.callTool(word, json.RawMessage(args))
 	text = modified.ReplaceAllString(text, `"modified":"TIME"`)
 	for _, q := range slices.Backward(r.client.questions()) {
 		text = "[asked] " + q + "\n" + text

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -16,7 +17,7 @@ type writeArgs struct {
 }
 
 func write(ctx context.Context, s *Session, a writeArgs) Result {
-	p, err := s.server.ws.Resolve(a.FilePath)
+	p, err := s.lookUp(a.FilePath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s.create(ctx, a)
 	}
@@ -27,12 +28,14 @@ func write(ctx context.Context, s *Session, a writeArgs) Result {
 	switch {
 	case !ok:
 		return s.unread(ctx, p)
+	case !utf8.ValidString(known.version.Text()):
+		return failure(&bridge.Error{Op: "write", Path: p, Err: bridge.ErrInvalidUTF8})
 	case known.partly:
-		return refuse("%s holds changes that you have not seen. Call the read tool with file_path: %q again before writing it as a whole.", p, string(p))
+		return refuse("%s holds changes that you have not seen. Call the read tool with file_path: %q again before writing it as a whole.", shown(p), string(p))
 	}
 	base := known.version
 	content := inStyleOf(base.Text(), a.Content)
-	if err := checkMarkup(s.server.ws.Options().View, base.Text(), content, 0); err != nil {
+	if err := checkMarkup("content", s.server.ws.Options().View, base.Text(), content, 0); err != nil {
 		return failure(err)
 	}
 	res, err := s.server.ws.Write(ctx, p, bridge.Write{Bases: []*bridge.Version{base}, Text: content, By: s.author(), Origin: s})
@@ -40,7 +43,7 @@ func write(ctx context.Context, s *Session, a writeArgs) Result {
 		return failure(err)
 	}
 	s.changed(p, base, res.Version, !res.Merged)
-	out := "Wrote " + string(p) + s.outcome(res)
+	out := "Wrote " + shown(p) + s.outcome(res)
 	if res.Merged {
 		out += " Others had changed the document since you read it; their changes were kept. Read it again before you write it again."
 	}
@@ -53,7 +56,7 @@ func (s *Session) create(ctx context.Context, a writeArgs) Result {
 	if err != nil {
 		return failure(err)
 	}
-	if err := checkMarkup(s.server.ws.Options().View, "", a.Content, 0); err != nil {
+	if err := checkMarkup("content", s.server.ws.Options().View, "", a.Content, 0); err != nil {
 		return failure(err)
 	}
 	res, err := s.server.ws.Create(ctx, p, bridge.Write{Text: a.Content, By: s.author(), Origin: s})
@@ -61,7 +64,7 @@ func (s *Session) create(ctx context.Context, a writeArgs) Result {
 		return failure(err)
 	}
 	s.remember(p, shownNote{version: res.Version, mine: diffwrap.Suggestions(res.Version.Raw())})
-	return text("Created " + string(p) + s.outcome(res))
+	return text("Created " + shown(p) + s.outcome(res))
 }
 
 // newPath is the canonical form of the path of a document to be made: ".md" is
@@ -86,7 +89,7 @@ func (s *Session) newPath(name string) (bridge.Path, error) {
 			p += bridge.NoteExt
 		}
 	}
-	return p, nil
+	return p, checkNew(p)
 }
 
 // folders are the names of the workspace's Folders.

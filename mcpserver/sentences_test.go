@@ -1,0 +1,168 @@
+package mcpserver_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// untold are the sentences that no transcript can show, with the test that does.
+var untold = map[string]string{
+	"The argument %q cannot be read: %v.": "TestDecodeArgs: mcp-go refuses the request before",
+	"The call was cancelled.":             "TestCancelledSearch: a transcript waits for each answer",
+}
+
+// Every sentence with which a tool refuses is shown by a transcript. The sentences
+// are taken from the source: the formats given to refuse and wrongArgument, those
+// of the table in toolerror.go, and those of errors that are sentences themselves.
+func TestEverySentenceHasATranscript(t *testing.T) {
+	told := refusals(t)
+	for place, format := range sentences(t) {
+		want := sentencePattern(format)
+		if _, ok := untold[format]; ok || want == nil {
+			continue
+		}
+		if !slices.ContainsFunc(told, want.MatchString) {
+			t.Errorf("%s: no transcript shows %q", place, format)
+		}
+	}
+}
+
+// refusals are the error results of the transcripts.
+func refusals(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/transcripts/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range strings.Split(string(data), "\n[error] ")[1:] {
+			text, _, _ := strings.Cut(part, "\n$ ")
+			text, _, _ = strings.Cut(text, "\n-- ")
+			text = asked.ReplaceAllString(text, "")
+			var structured struct{ Error string }
+			if json.Unmarshal([]byte(text), &structured) == nil {
+				text = structured.Error
+			}
+			told = append(told, strings.TrimSpace(text))
+		}
+	}
+	return told
+}
+
+var asked = regexp.MustCompile(`(?m)^\[asked\] .*\n`)
+
+var verb = regexp.MustCompile(`%[a-z]`)
+
+// sentencePattern matches what format prints; nil if it has no words of its own.
+func sentencePattern(format string) *regexp.Regexp {
+	words := verb.Split(format, -1)
+	if strings.TrimSpace(strings.Join(words, "")) == "" {
+		return nil
+	}
+	for i := range words {
+		words[i] = regexp.QuoteMeta(words[i])
+	}
+	return regexp.MustCompile(`(?s)^` + strings.Join(words, `.*`) + `$`)
+}
+
+// sentences are the formats of refusals, by their places in the source.
+func sentences(t *testing.T) map[string]string {
+	t.Helper()
+	found := make(map[string]string)
+	fset := gotoken.NewFileSet()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(fset, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			for _, e := range sentencesAt(n) {
+				if format, ok := constant(e); ok {
+					found[fset.Position(e.Pos()).String()] = format
+				}
+			}
+			return true
+		})
+	}
+	if len(found) < 50 {
+		t.Fatalf("only %d sentences are found in the source", len(found))
+	}
+	return found
+}
+
+// sentencesAt are the expressions at n that are formats of refusals.
+func sentencesAt(n ast.Node) []ast.Expr {
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		if name, ok := n.Fun.(*ast.Ident); ok && (name.Name == "refuse" || name.Name == "wrongArgument") {
+			return n.Args[:1]
+		}
+	case *ast.FuncDecl:
+		if n.Name.Name == "Error" && n.Recv != nil {
+			return formatsIn(n.Body)
+		}
+	case *ast.ValueSpec:
+		if n.Names[0].Name == "sentences" {
+			return sayings(n)
+		}
+	}
+	return nil
+}
+
+// formatsIn are the formats of the calls of Sprintf in body.
+func formatsIn(body *ast.BlockStmt) (formats []ast.Expr) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Sprintf" {
+				formats = append(formats, call.Args[0])
+			}
+		}
+		return true
+	})
+	return formats
+}
+
+// sayings are the second fields of a table's rows.
+func sayings(table *ast.ValueSpec) (formats []ast.Expr) {
+	for _, value := range table.Values {
+		for _, row := range value.(*ast.CompositeLit).Elts {
+			formats = append(formats, row.(*ast.CompositeLit).Elts[1])
+		}
+	}
+	return formats
+}
+
+// constant is the text of a literal, or of several with '+' between.
+func constant(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		s, err := strconv.Unquote(e.Value)
+		return s, err == nil
+	case *ast.BinaryExpr:
+		left, ok := constant(e.X)
+		right, ok2 := constant(e.Y)
+		return left + right, ok && ok2
+	}
+	return "", false
+}
