@@ -184,12 +184,6 @@ func (a *Array) ToJSON() (v any) {
 	return v
 }
 
-// ToJSONIn is [Array.ToJSON] for the array as tx sees it.
-func (a *Array) ToJSONIn(tx *Txn) any {
-	a.in(tx)
-	return a.json(tx.store, 0)
-}
-
 func (a *Array) json(s *store, depth int) any {
 	values := s.elements(a.doc, a.find(s))
 	out := make([]any, len(values))

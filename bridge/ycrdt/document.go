@@ -2,7 +2,6 @@ package ycrdt
 
 import (
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -176,17 +175,3 @@ func (d *Doc) StateVector() StateVector {
 
 // EncodeStateVector returns [Doc.StateVector] in the form of sync messages.
 func (d *Doc) EncodeStateVector() []byte { return d.StateVector().Encode() }
-
-// RootNames returns the names of all roots that have content, sorted.
-func (d *Doc) RootNames() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	names := make([]string, 0, len(d.store.roots))
-	for name, b := range d.store.roots {
-		if b.start != 0 || len(b.keyOrder) > 0 {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}

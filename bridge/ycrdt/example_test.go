@@ -98,7 +98,18 @@ func ExampleText_RelativePosition() {
 	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "> ") })
 	pos, ok := doc.AbsolutePosition(cursor)
 	fmt.Println(pos.Index, ok)
-	// Output: 8 true
+
+	// To edit there, ask inside of the transaction: between the two, others
+	// could insert.
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		if index, ok := text.IndexIn(tx, cursor); ok {
+			text.Insert(tx, index, "wide ")
+		}
+	})
+	fmt.Println(text)
+	// Output:
+	// 8 true
+	// > hello wide world
 }
 
 func ExampleMap() {

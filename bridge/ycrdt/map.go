@@ -131,12 +131,6 @@ func (m *Map) ToJSON() (v any) {
 	return v
 }
 
-// ToJSONIn is [Map.ToJSON] for the map as tx sees it.
-func (m *Map) ToJSONIn(tx *Txn) any {
-	m.in(tx)
-	return m.json(tx.store, 0)
-}
-
 func (m *Map) json(s *store, depth int) any {
 	out := make(map[string]any)
 	b := m.find(s)

@@ -74,11 +74,6 @@ func (t *Text) RelativePosition(pos, assoc int) (p RelativePosition) {
 	return p
 }
 
-// RelativePositionIn is [Text.RelativePosition] for the text as tx sees it.
-func (t *Text) RelativePositionIn(tx *Txn, pos, assoc int) RelativePosition {
-	return tx.store.relativePosition(&t.handle, t.in(tx), pos, assoc)
-}
-
 // RelativePosition returns the place before the element at pos of the committed
 // array (assoc 0), or behind the element before pos (assoc -1).
 func (a *Array) RelativePosition(pos, assoc int) (p RelativePosition) {
@@ -169,7 +164,8 @@ func (d *Doc) rootHandle(name string) any {
 	return nil
 }
 
-// IndexIn returns where in t, as tx sees it, p is now. ok is false as for
+// IndexIn returns where in t, as tx sees it, p is now, in UTF-16 units: where
+// tx would have to insert what belongs there. ok is false as for
 // [Doc.AbsolutePosition], or if p lies in another type.
 func (t *Text) IndexIn(tx *Txn, p RelativePosition) (index int, ok bool) {
 	b := t.in(tx)

@@ -217,9 +217,6 @@ func (t *Text) Runs() []Run {
 	return runs
 }
 
-// RunsIn is [Text.Runs] for the text as tx sees it.
-func (t *Text) RunsIn(tx *Txn) []Run { return tx.store.runs(t.in(tx)) }
-
 func (s *store) runs(b *branch) []Run {
 	if b == nil {
 		return nil

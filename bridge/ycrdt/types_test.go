@@ -209,10 +209,9 @@ func TestSnapshot(t *testing.T) {
 func TestRelativePositionInTransaction(t *testing.T) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	text, other := doc.Text("t"), doc.Text("other")
+	doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "0123456789") })
+	p, end := text.RelativePosition(5, 0), text.RelativePosition(10, 0)
 	doc.Transact(nil, func(tx *ycrdt.Txn) {
-		text.Insert(tx, 0, "0123456789")
-		p := text.RelativePositionIn(tx, 5, 0)
-		end := text.RelativePositionIn(tx, 10, 0)
 		text.Delete(tx, 2, 2)
 		text.Insert(tx, 0, "ab")
 		if i, ok := text.IndexIn(tx, p); i != 5 || !ok {
