@@ -229,7 +229,7 @@ func TestFloodOfChains(t *testing.T) {
 // TestChainOfClients has a struct of each of many clients that refers to one of
 // the next client, in the order in which all have to wait for the last.
 func TestChainOfClients(t *testing.T) {
-	const clients = 20_000
+	const clients = 100_000
 	update := wire(clients)
 	for id := clients; id > 1; id-- {
 		update = append(update, wire(1, id, 0, byte(0x84), id-1, 0, "x")...)
@@ -244,6 +244,27 @@ func TestChainOfClients(t *testing.T) {
 	applyAll(t, d, [][]byte{chain})
 	if n := d.Text("t").Len(); n != clients+1 {
 		t.Errorf("%d units, want %d", n, clients+1)
+	}
+	checkReload(t, d)
+}
+
+// TestPendingDrip has many structs that wait, and lets them go one by one. Each
+// update that does so goes through all that wait.
+func TestPendingDrip(t *testing.T) {
+	const n = 500_000
+	update := wire(1, n, 50, 0)
+	for i := range n {
+		update = append(lib0.AppendUint(append(update, 0x84, 60), uint64(i)), 1, 'x')
+	}
+	d := NewDoc(Options{ClientID: 1})
+	text := d.Text("t")
+	applyAll(t, d, [][]byte{append(update, 0)})
+	for i := range 5 {
+		drop := wire(1, 1, 60, i, 4, 1, "t", "-", 0)
+		applyAll(t, d, [][]byte{drop})
+		if got, want := text.Len(), 2*(i+1); got != want {
+			t.Errorf("%d units after %d updates, want %d", got, i+1, want)
+		}
 	}
 	checkReload(t, d)
 }

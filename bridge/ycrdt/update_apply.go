@@ -154,6 +154,7 @@ type cursor struct {
 	loaded bool // head holds the next struct
 	home   uint32
 	stuck  bool
+	waits  bool // on the stack
 }
 
 func (c *cursor) done() bool { return c.stuck || (!c.loaded && c.left == 0) }
@@ -184,13 +185,19 @@ func (p *planner) run(u *scannedUpdate) pendingStructs {
 func (p *planner) drain() pendingStructs {
 	for i := range p.cursors {
 		for !p.cursors[i].done() {
-			p.stack = append(p.stack[:0], i)
+			p.push(i)
 			for len(p.stack) > 0 {
 				p.step()
 			}
 		}
 	}
 	return p.collectRest()
+}
+
+// push makes section i the next to go on with.
+func (p *planner) push(i int) {
+	p.stack = append(p.stack, i)
+	p.cursors[i].waits = true
 }
 
 // step deals with the next struct of the section on top of the stack.
@@ -208,8 +215,8 @@ func (p *planner) step() {
 			return
 		}
 		if client, ok := p.dependency(w); ok {
-			if i := p.sectionOf(client); i >= 0 && !slices.Contains(p.stack, i) {
-				p.stack = append(p.stack, i)
+			if i := p.sectionOf(client); i >= 0 && !p.cursors[i].waits {
+				p.push(i)
 			} else {
 				p.wait(client, p.state(client))
 			}
@@ -221,7 +228,7 @@ func (p *planner) step() {
 			p.noteCuts(w)
 		}
 	}
-	c.loaded = false
+	c.loaded, c.waits = false, false
 	p.stack = p.stack[:len(p.stack)-1]
 }
 
