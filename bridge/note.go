@@ -25,6 +25,9 @@ type note struct {
 	// cur is the published version; nil until the note is first read and after
 	// it was evicted.
 	cur atomic.Pointer[Version]
+	// changed is the modification time of the last version, in Unix nanoseconds; it
+	// outlives cur. 0 until the note is first read.
+	changed atomic.Int64
 
 	// write admits one writer at a time. It is held across disk and protects the
 	// following.
@@ -112,6 +115,7 @@ func (n *note) publishVersion(v *Version) *Version {
 	n.seq++
 	v.seq = n.seq
 	n.cur.Store(v)
+	n.changed.Store(v.modTime.UnixNano())
 	n.ws.cache.add(n, len(v.raw))
 	return v
 }

@@ -216,6 +216,23 @@ func (w *Workspace) Stat(ctx context.Context, p Path) (Info, error) {
 	return info, nil
 }
 
+// ModTime is when what p names changed last. Unlike Stat it reads nothing: a note
+// that is not in memory changed when its file did.
+func (w *Workspace) ModTime(p Path) (time.Time, error) {
+	n, err := w.find("stat", p)
+	if err != nil {
+		return time.Time{}, err
+	}
+	t := w.infoOf(n).ModTime
+	if n.kind != KindNote {
+		return t, nil
+	}
+	if last := time.Unix(0, n.note.changed.Load()); last.After(t) || n.note.cur.Load() != nil {
+		t = last
+	}
+	return t, nil
+}
+
 func (w *Workspace) infoOf(n *node) Info {
 	w.treeMu.RLock()
 	defer w.treeMu.RUnlock()

@@ -274,6 +274,34 @@ func TestAcceptByHandKeepsModTime(t *testing.T) {
 	}
 }
 
+// ModTime is Stat's, before a note is read and after it changed.
+func TestModTime(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "a b\n", "Notes/pic.png": "x"})
+	same := func(when string, p bridge.Path) {
+		t.Helper()
+		got, err := f.ModTime(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := f.Stat(t.Context(), p)
+		if err != nil || !got.Equal(info.ModTime) {
+			t.Errorf("%s: %v, Stat says %v, %v", when, got, info.ModTime, err)
+		}
+	}
+	same("unread", plan)
+	same("a file", "Notes/pic.png")
+	same("a folder", "Notes")
+	write(t, f.Workspace, plan, bridge.Write{Text: "a c\n"})
+	same("written", plan)
+	f.Person(plan, "a c\n") // a person accepts in an editor
+	same("accepted", plan)
+	f.Person(plan, "a d\n")
+	same("changed by a person", plan)
+	if _, err := f.ModTime("Notes/none.md"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of nothing: %v", err)
+	}
+}
+
 func TestResolve(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{
 		"Notes/Plan.md": "", "Notes/Caf\u00e9.md": "", "Notes/a.md": "", "Notes/A.md": "", "Notes/sub/Deep Note.md": "",

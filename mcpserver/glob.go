@@ -76,16 +76,14 @@ func (s *Session) find(ctx context.Context, under bridge.Path, set glob.Set) ([]
 		if e.Kind == bridge.KindDir || !set.Has(relative(p, under)) {
 			return nil
 		}
-		info, err := s.server.ws.Stat(ctx, p)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		changed, err := s.server.ws.ModTime(p)
+		if errors.Is(err, fs.ErrNotExist) {
 			return nil // removed meanwhile
-		case errors.Is(err, bridge.ErrOffline):
-			info.ModTime = time.Time{}
-		case err != nil:
+		}
+		if err != nil {
 			return err
 		}
-		found = append(found, listed{p, info.ModTime})
+		found = append(found, listed{p, changed})
 		return nil
 	})
 	slices.SortFunc(found, func(a, b listed) int {
