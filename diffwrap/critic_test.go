@@ -26,8 +26,12 @@ type otherReading struct {
 type exchange struct{ raw, want, got string }
 
 // TestOtherParsers reads random results with critic-markup and lang-criticmarkup. They must find the suggestions that we
-// find, wherever they found the same in the text before, the written text has no delimiters of its own, and no run had to
-// end in an opening brace because no text follows it.
+// find, wherever they found the same in the text before and the written text has no delimiters of its own.
+//
+// For lang-criticmarkup, which looks for openers inside of runs too, there is one more exception. A run that ends in "{"
+// reads "{++}" at its end, and is moved or widened (brace.go) until it ends in something else. Where no text follows that it
+// could take in, at the end of the note or before a comment, there is no other form: however the run is cut, its last piece
+// has that brace in front of the closer. Such results are counted, and are few.
 func TestOtherParsers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Node and reads 50,000 texts")
@@ -42,14 +46,18 @@ func TestOtherParsers(t *testing.T) {
 		texts = append(texts, x.raw, x.got)
 	}
 	readings := readWithNode(t, texts)
-	checked := make(map[string]int)
+	checked, openEnds := make(map[string]int), 0
 	for k, x := range all {
 		before, after := readings[2*k], readings[2*k+1]
 		for _, p := range []struct {
 			name          string
 			before, after [][3]any
 		}{{"critic-markup", before.Regex, after.Regex}, {"lang-criticmarkup", before.Lezer, after.Lezer}} {
-			if differs(x.raw, p.before) != "" || hasDelimiter(x.want) || hasOpenEnd(x.got) {
+			if differs(x.raw, p.before) != "" || hasDelimiter(x.want) {
+				continue
+			}
+			if p.name == "lang-criticmarkup" && hasOpenEnd(x.got) {
+				openEnds++
 				continue
 			}
 			checked[p.name]++
@@ -58,7 +66,10 @@ func TestOtherParsers(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("of %d results: %v compared", len(all), checked)
+	t.Logf("of %d results: %v compared, %d with an open end", len(all), checked, openEnds)
+	if openEnds > len(all)/40 {
+		t.Errorf("%d of %d results have an open end", openEnds, len(all))
+	}
 	for name, n := range checked {
 		if n < 20_000 {
 			t.Errorf("%s: only %d of %d results could be compared, want 20000", name, n, len(all))
@@ -167,10 +178,15 @@ func hasDelimiter(want string) bool {
 	return n > 0
 }
 
-// hasOpenEnd reports whether a suggestion ends in an opening brace.
+// hasOpenEnd reports whether a suggestion that no text follows ends in an opening brace.
 func hasOpenEnd(raw string) bool {
 	doc := parse(raw)
-	return slices.ContainsFunc(doc.cells, func(c cell) bool {
-		return c.isSuggestion() && (endsOpen(c.body.of(raw), '+') || endsOpen(c.body.of(raw), '-'))
-	})
+	for i := range doc.cells {
+		c := &doc.cells[i]
+		body := c.body.of(raw)
+		if c.isSuggestion() && (endsOpen(body, '+') || endsOpen(body, '-')) && !textFollows(doc, i) {
+			return true
+		}
+	}
+	return false
 }
