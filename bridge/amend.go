@@ -35,7 +35,7 @@ func (w *Workspace) Amend(ctx context.Context, id, text string, by Author) (Outc
 	}
 	var gone bool
 	out.collect(ctx, map[Path][]string{pending[i].Path: {id}}, func(p Path) (chosen []Suggestion, err error) {
-		chosen, err = w.amendNote(ctx, p, id, text, Decision{Batch: out.Batch, Verdict: Changed, By: by.Name}, by)
+		chosen, err = w.amendNote(ctx, p, id, text, Decision{Batch: out.Batch, Verdict: Changed, By: by.Name, Reason: by.Reason}, by)
 		gone = err == nil && len(chosen) == 0
 		return chosen, err
 	})

@@ -33,6 +33,7 @@ type Decision struct {
 	Batch   string    `json:"batch"` // what was decided in one go
 	Verdict Verdict   `json:"verdict"`
 	By      string    `json:"by,omitempty"`
+	Reason  string    `json:"reason,omitempty"` // in the person's words
 	Items   []Decided `json:"items,omitempty"`
 	// Undoes names the batch that this decision took back.
 	Undoes string `json:"undoes,omitempty"`
@@ -95,7 +96,7 @@ func (w *Workspace) Decide(ctx context.Context, ids []string, verdict Verdict, b
 		}
 	}
 	each := func(p Path) ([]Suggestion, error) {
-		return w.decideNote(ctx, p, byNote[p], Decision{Batch: out.Batch, Verdict: verdict, By: by.Name}, by)
+		return w.decideNote(ctx, p, byNote[p], Decision{Batch: out.Batch, Verdict: verdict, By: by.Name, Reason: by.Reason}, by)
 	}
 	out.collect(ctx, byNote, each)
 	return out, ctx.Err()

@@ -45,7 +45,8 @@
 // Store is found and made good when the note is next read: the file's text is
 // reconciled into the document like a person's save. So that it is told from what
 // a person typed before, a note's document is in the Store before its first write.
-// A decision adds nobody's text and needs no such care: its document begins with it.
+// A decision adds no text but a person's and needs no such care: its document may
+// begin with it.
 //
 // A change of a shared note is in the Store first. Such records are marked
 // (Record.Ahead), so that after a crash the note's states since the file was last

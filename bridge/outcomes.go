@@ -12,6 +12,7 @@ type Resolved struct {
 	diffwrap.Suggestion
 	Verdict Verdict // Accepted, Rejected or Changed
 	Now     string  // what stands in its place, if Changed; as accepted
+	Reason  string  // the person's, if they gave one
 }
 
 const (
@@ -39,9 +40,9 @@ func (w *Workspace) Outcomes(p Path, since, cur *Version, marks []diffwrap.Sugge
 	edits := diffwrap.Diff(since.raw, cur.raw)
 	res := make([]Resolved, len(gone))
 	for i, s := range gone {
-		if d, v := decisionOn(journal, p, since, s); d != nil {
-			s.Comments = d.Comments
-			res[i] = Resolved{Suggestion: s, Verdict: v}
+		if d, item := decisionOn(journal, p, since, s); d != nil {
+			s.Comments = item.Comments
+			res[i] = Resolved{Suggestion: s, Verdict: d.Verdict, Reason: d.Reason}
 			continue
 		}
 		res[i] = resolvedByHand(since.raw, cur.raw, edits, s)
@@ -73,7 +74,7 @@ func vanished(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 }
 
 // decisionOn finds the newest decision on s that was made after since.
-func decisionOn(journal []JournalEntry, p Path, since *Version, s diffwrap.Suggestion) (*Decided, Verdict) {
+func decisionOn(journal []JournalEntry, p Path, since *Version, s diffwrap.Suggestion) (*Decision, *Decided) {
 	for _, e := range journal {
 		if e.Path != p || e.Decision == nil || e.Decision.Verdict == Undone || e.Time.Before(since.modTime.Add(-clockSlack)) {
 			continue
@@ -82,10 +83,10 @@ func decisionOn(journal []JournalEntry, p Path, since *Version, s diffwrap.Sugge
 			return d.Kind == s.Kind.String() && d.Old == s.Old && d.New == s.New
 		})
 		if i >= 0 {
-			return &e.Decision.Items[i], e.Decision.Verdict
+			return e.Decision, &e.Decision.Items[i]
 		}
 	}
-	return nil, ""
+	return nil, nil
 }
 
 // resolvedByHand compares what stands in the place of s with its two sides.

@@ -71,14 +71,17 @@ func TestOutcomesFromTheJournal(t *testing.T) {
 	}
 	list := pendingOf(t, f.Workspace)
 	decide(t, f.Workspace, bridge.Accepted, list[0].ID)
-	decide(t, f.Workspace, bridge.Rejected, list[1].ID)
+	why := bridge.Author{Name: "person", Reason: "too loud"}
+	if out, err := f.Decide(t.Context(), []string{list[1].ID}, bridge.Rejected, why); err != nil || len(out.Failed) > 0 {
+		t.Fatal(out.Failed, err)
+	}
 	f.Person(plan, "something else\n")
 	cur, err := f.Open(t.Context(), plan)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := f.Outcomes(plan, since, cur, diffwrap.Suggestions(since.Raw()))
-	if err != nil || len(got) != 2 || got[0].Verdict != bridge.Accepted || got[1].Verdict != bridge.Rejected {
+	if err != nil || len(got) != 2 || got[0].Verdict != bridge.Accepted || got[1].Verdict != bridge.Rejected || got[1].Reason != "too loud" {
 		t.Errorf("outcomes %+v, %v", got, err)
 	}
 }

@@ -116,7 +116,7 @@ func (n *note) prepare(at place, raw string) error {
 
 // prepareFor is prepare before plan is carried out. The first record of a
 // document can wait for a decision's own and is returned, to be kept with it: a
-// decision adds no text whose author would have to be told.
+// decision adds no text but a person's, which is nobody's suggestion.
 func (n *note) prepareFor(plan writePlan, at place, raw string) ([]Record, error) {
 	records, err := n.openDoc(at, raw)
 	if err != nil {

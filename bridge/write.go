@@ -11,8 +11,13 @@ import (
 )
 
 // Author is who makes a change. Session tells one sitting of an author from
-// the next; both may be empty.
-type Author struct{ Name, Session string }
+// the next; all may be empty.
+type Author struct {
+	Name, Session string
+	// Reason is why a person decides on a suggestion as they do, in their words:
+	// the journal keeps it, and whose suggestion it was is told.
+	Reason string
+}
 
 // Write is the new text of a note's view, and where it comes from.
 type Write struct {

@@ -67,6 +67,9 @@ func newsBlock(news []bridge.Resolved) string {
 		if r.Verdict == bridge.Changed {
 			line += fmt.Sprintf(" now reads %q", oneLine(r.Now))
 		}
+		if r.Reason != "" {
+			line += fmt.Sprintf(" because %q", oneLine(r.Reason))
+		}
 		lines = append(lines, line+comments(r.Comments))
 	}
 	block, n := joinBounded(lines, maxNews)

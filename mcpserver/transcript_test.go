@@ -28,6 +28,7 @@ import (
 //
 //	$ TOOL {"argument": ...}     calls a tool on the stream; {"repeat": ["x", 3]} stands for "xxx"
 //	$ person PATH FILE           a person saves FILE at PATH
+//	$ decide VERDICT PATH REASON a person decides on all that waits in PATH
 //	$ latin1 PATH                a person saves a text that is not UTF-8 at PATH
 //	$ odd PATH                   a person saves "A word of [[a]].\n" at PATH, written as in Go
 //	$ raw PATH                   prints what is stored
@@ -187,12 +188,31 @@ func (s *failingSource) Create(ctx context.Context, rel string, data []byte, mod
 	return s.Source.Create(ctx, rel, data, mode, modTime)
 }
 
+func (r *transcriptRun) decide(command string) {
+	words := strings.SplitN(command, " ", 3)
+	list, err := r.f.Suggestions(r.t.Context(), bridge.Path(words[1]))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var ids []string
+	for _, s := range list {
+		ids = append(ids, s.ID)
+	}
+	by := bridge.Author{Name: "person", Reason: words[2]}
+	if out, err := r.f.Decide(r.t.Context(), ids, bridge.Verdict(words[0]), by); err != nil || len(out.Failed) > 0 {
+		r.t.Fatalf("%s: %v, %v", command, err, out.Failed)
+	}
+}
+
 func (r *transcriptRun) run(command string) string {
 	word, rest, _ := strings.Cut(command, " ")
 	switch word {
 	case "person":
 		path, file, _ := strings.Cut(rest, " ")
 		r.f.Person(path, r.later[file])
+		return ""
+	case "decide":
+		r.decide(rest)
 		return ""
 	case "raw":
 		return r.f.SourceText(rest)

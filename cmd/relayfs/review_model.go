@@ -11,6 +11,7 @@ import (
 
 const reviewHelp = `  y              accept, go on          n  x           reject, go on
   j  ]c  down    next                   k  [c  up      previous
+  a              accept with a reason  r              reject with a reason
   e              change the proposal: what you type is put in its place
   A  R           accept, reject all that are shown of this note
   u              undo the last decision of this review
@@ -24,6 +25,7 @@ const (
 	browsing mode = iota
 	filtering
 	editing
+	reasoning
 	confirming
 	helping
 )
@@ -35,8 +37,8 @@ type reviewModel struct {
 	cmds reviewCommands
 
 	mode    mode
-	field   editor        // the text being typed in filtering and editing
-	asked   decideRequest // what confirming is about
+	field   editor        // the text being typed in filtering, editing and reasoning
+	asked   decideRequest // what confirming and reasoning are about
 	editID  string        // the suggestion that editing is about
 	prefix  string        // "]" or "[", waiting for its c
 	busy    bool          // a decision is on its way, or the list after it
@@ -159,7 +161,7 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		m.waiting = append(m.waiting[:len(m.waiting):len(m.waiting)], k)
 		return m, nil
 	}
-	if len(k.Runes) > 1 && m.mode != filtering && m.mode != editing {
+	if len(k.Runes) > 1 && m.mode != filtering && m.mode != editing && m.mode != reasoning {
 		return m.typedAhead(k)
 	}
 	switch m.mode {
@@ -167,6 +169,8 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		return m.filterKey(k), nil
 	case editing:
 		return m.editKey(k)
+	case reasoning:
+		return m.reasonKey(k)
 	case confirming:
 		m.mode = browsing
 		if k.String() == "y" {
@@ -208,6 +212,10 @@ func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		return m.decideCurrent(bridge.Accepted)
 	case "n", "x":
 		return m.decideCurrent(bridge.Rejected)
+	case "a":
+		return m.askWhy(bridge.Accepted), nil
+	case "r":
+		return m.askWhy(bridge.Rejected), nil
 	case "A":
 		return m.decideNote(bridge.Accepted)
 	case "R":
@@ -289,6 +297,30 @@ func (m reviewModel) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		return m.decide(decideRequest{IDs: []string{m.editID}, Verdict: bridge.Changed, Text: m.field.String()})
 	default:
 		m.field = m.field.key(k)
+	}
+	return m, nil
+}
+
+// askWhy starts to ask for the reason of a decision on what is shown.
+func (m reviewModel) askWhy(v bridge.Verdict) reviewModel {
+	if s := m.deck.current(); s != nil {
+		m.mode, m.asked, m.field = reasoning, decideRequest{IDs: []string{s.ID}, Verdict: v}, editor{}
+	}
+	return m
+}
+
+func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+	switch k.String() {
+	case "esc":
+		m.mode, m.message = browsing, "nothing was done"
+	case "enter":
+		m.mode = browsing
+		m.asked.Reason = strings.Join(strings.Fields(m.field.String()), " ") // a paste may have lines
+		return m.decide(m.asked)
+	default:
+		if next := m.field.key(k); len(next.String()) <= maxReason {
+			m.field = next
+		}
 	}
 	return m, nil
 }

@@ -208,6 +208,34 @@ func TestReviewEdits(t *testing.T) {
 	}
 }
 
+func TestReviewAsksForReasons(t *testing.T) {
+	s := newSitting(t, cards()...)
+	s.press("r", "no", "esc")
+	s.at("a1")
+	if len(s.q.decided) > 0 {
+		t.Fatal("Esc decides")
+	}
+	s.press("r", "too", " ", "strong")
+	if !strings.Contains(s.m.View(), "Reject because: too strong") {
+		t.Errorf("view\n%s", s.m.View())
+	}
+	s.press("enter")
+	s.at("a2")
+	s.press("a", "enter") // none after all
+	s.press("r", strings.Repeat("x", maxReason+1), "fits", "enter", "a", "r", "y")
+	want := []decideRequest{
+		{Verdict: bridge.Rejected, Reason: "too strong"}, {Verdict: bridge.Accepted}, {Verdict: bridge.Rejected, Reason: "fits"},
+	}
+	if len(s.q.decided) != len(want) {
+		t.Fatalf("decided %+v", s.q.decided)
+	}
+	for i, got := range s.q.decided {
+		if got.Verdict != want[i].Verdict || got.Reason != want[i].Reason {
+			t.Errorf("decision %d: %+v, want %+v", i, got, want[i])
+		}
+	}
+}
+
 func TestReviewFilters(t *testing.T) {
 	s := newSitting(t, cards()...)
 	s.press("j", "j", "/", "CLAUDE")

@@ -74,6 +74,8 @@ func (m reviewModel) foot() string {
 		return m.sgr(sgrFaint, m.fit("Ctrl-S puts this text in the note · Esc leaves the suggestion as it is"))
 	case filtering:
 		return m.fit("/" + m.typed())
+	case reasoning:
+		return m.fit(fmt.Sprintf("%s because: %s", imperative(m.asked.Verdict), m.typed()))
 	case confirming:
 		return m.fit(fmt.Sprintf("%s %d suggestions of this note? y/n", imperative(m.asked.Verdict), len(m.asked.IDs)))
 	case helping:

@@ -20,11 +20,15 @@ import (
 // manyAtOnce is how many suggestions are decided at once without asking.
 const manyAtOnce = 10
 
+// maxReason bounds a reason, which every note's entry in the journal has.
+const maxReason = 1000 // bytes
+
 // decideFlags are the flags of accept and reject.
 type decideFlags struct {
 	queueFlags
 	selector
 	verdict          bridge.Verdict
+	reason           string
 	all, dryRun, yes bool
 }
 
@@ -53,6 +57,7 @@ func newDecideCommand(e *env, verdict bridge.Verdict) *cobra.Command {
 	fl.BoolVar(&f.all, "all", false, "all suggestions, or all that the conditions allow")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	fl.BoolVar(&f.yes, "yes", false, fmt.Sprintf("do not ask before more than %d at once", manyAtOnce))
+	fl.StringVar(&f.reason, "reason", "", "why, in a sentence; the suggestion's author is told")
 	f.selector.register(cmd)
 	f.queueFlags.register(cmd)
 	return cmd
@@ -65,6 +70,8 @@ func (f *decideFlags) run(ctx context.Context, e *env, args []string) error {
 		return usagef("name the suggestions to %s: ids, conditions, or --all", f.verb())
 	case len(ids) > 0 && f.all:
 		return usagef("give ids or --all, not both")
+	case len(f.reason) > maxReason:
+		return usagef("--reason is longer than %d bytes", maxReason)
 	}
 	return f.withSelected(ctx, e, &f.selector, args, true, func(q queue, list []suggestion) error {
 		if f.dryRun {
@@ -76,7 +83,7 @@ func (f *decideFlags) run(ctx context.Context, e *env, args []string) error {
 		if len(list) == 0 {
 			return f.print(e, outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}})
 		}
-		out, err := q.decide(ctx, decideRequest{IDs: idsOf(list), Verdict: f.verdict, By: reviewer()})
+		out, err := q.decide(ctx, decideRequest{IDs: idsOf(list), Verdict: f.verdict, By: reviewer(), Reason: f.reason})
 		if err != nil {
 			return err
 		}

@@ -23,6 +23,7 @@ type logEntry struct {
 	Path        string                    `json:"path"`   // "" if the note is gone
 	Action      string                    `json:"action"` // a verdict, or "frontmatter"
 	By          string                    `json:"by"`
+	Reason      string                    `json:"reason,omitempty"`
 	Session     string                    `json:"session"`
 	Undoes      string                    `json:"undoes,omitempty"` // a batch
 	Suggestions []bridge.Decided          `json:"suggestions"`
@@ -35,7 +36,7 @@ func newLogEntry(e bridge.JournalEntry) logEntry {
 		By: e.Author, Session: e.Session, Suggestions: []bridge.Decided{}, FrontMatter: e.FrontMatter,
 	}
 	if d := e.Decision; d != nil {
-		out.Action, out.By, out.Undoes = string(d.Verdict), d.By, d.Undoes
+		out.Action, out.By, out.Reason, out.Undoes = string(d.Verdict), d.By, d.Reason, d.Undoes
 		out.Session = ""
 		out.Suggestions = append(out.Suggestions, d.Items...)
 	}
@@ -132,6 +133,9 @@ func printLog(w io.Writer, list []logEntry) error {
 				head += ", takes back " + x.Undoes
 			}
 			fmt.Fprintln(w, p.sgr(sgrBold, head))
+			if x.Reason != "" {
+				fmt.Fprintf(w, "  because %s\n", printable(x.Reason))
+			}
 		}
 		path := printable(x.Path)
 		if path == "" {

@@ -61,6 +61,7 @@ type decideRequest struct {
 	Verdict bridge.Verdict `json:"verdict"`
 	Text    string         `json:"text,omitempty"`
 	By      string         `json:"by"`
+	Reason  string         `json:"reason,omitempty"`
 }
 
 // undoRequest asks to take a batch back, the newest if it is "".
@@ -125,7 +126,7 @@ func (q *localQueue) list(ctx context.Context, detailed bool) ([]suggestion, err
 }
 
 func (q *localQueue) decide(ctx context.Context, r decideRequest) (outcome, error) {
-	by := bridge.Author{Name: r.By}
+	by := bridge.Author{Name: r.By, Reason: r.Reason}
 	if r.Verdict != bridge.Changed {
 		out, err := q.ws.Decide(ctx, r.IDs, r.Verdict, by)
 		return newOutcome(out, r.Verdict), err
