@@ -45,7 +45,7 @@ func (ds *deleteSet) normalize() {
 		return
 	}
 	if !slices.IsSortedFunc(set, compareRanges) {
-		slices.SortStableFunc(set, compareRanges)
+		slices.SortFunc(set, compareRanges)
 	}
 	n := 0
 	for _, r := range set[1:] {
