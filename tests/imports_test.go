@@ -41,6 +41,7 @@ var importRules = map[string]importRule{
 	"bridge/vault":                 {[]string{"bridge", "diffwrap", "github.com/fsnotify/fsnotify", "golang.org/x/..."}, "the only place that knows fsnotify"},
 	"bridge/store":                 {[]string{"bridge", "bridge/ycrdt", "go.etcd.io/bbolt", "go.etcd.io/bbolt/..."}, "the only place that knows bbolt"},
 	"bridge/relay/token":           {[]string{"github.com/fxamacker/cbor/v2"}, "signed sentences about ids; it knows no document and no network"},
+	"bridge/relay/host":            {[]string{"bridge", "bridge/relay/folderdoc", "bridge/ycrdt"}, "the workspace as documents with ids; it knows no network"},
 	"bridge/store/storetest":       {[]string{"bridge", "bridge/ycrdt"}, "the suite that every store passes"},
 	"bridge/relay/folderdoc":       {[]string{"bridge/ycrdt"}, "the data model of a folder is a function of one document"},
 	"bridge/bridgetest":            {[]string{"bridge", "bridge/ycrdt", "diffwrap"}, "a workspace in memory for the tests of what sits above"},
@@ -50,6 +51,10 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/grep":      {nil, "a search over texts, as ripgrep prints it"},
 	"mcpserver/internal/entity":    {[]string{"bridge/frontmatter"}, "what a canvas or a base must be is a function of its text"},
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
+	"bridge/relay/server": {
+		[]string{"bridge", "bridge/relay/host", "bridge/relay/token", "bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"},
+		"what Yjs clients talk to; it changes documents through bridge/relay/host",
+	},
 	"mcpserver": {
 		[]string{"bridge", "bridge/frontmatter", "bridge/outline", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/...", "github.com/bmatcuk/doublestar/v4", "github.com/rivo/uniseg", "golang.org/x/text/..."},
 		"the only place that knows mcp-go; it knows no FUSE",

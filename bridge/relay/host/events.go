@@ -1,0 +1,156 @@
+package host
+
+import (
+	"context"
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Event says that a document has changed.
+type Event struct {
+	Document string
+	Channel  string // the folder document that lists it
+	User     string // whose change it is, "" if nobody's
+	Update   []byte // nil if the document is not open here: fetch it
+}
+
+// subscription is one subscriber of a folder's events.
+type subscription struct {
+	channel string
+	fn      func(Event)
+}
+
+// Subscribe calls fn with each change of a document that the folder document
+// with that id lists, and of that itself, until cancel is called. fn must return
+// at once.
+func (h *Host) Subscribe(channel string, fn func(Event)) (cancel func()) {
+	s := &subscription{channel, fn}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.subs[s] = struct{}{}
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.subs, s)
+	}
+}
+
+func (h *Host) publish(ev Event) {
+	h.mu.Lock()
+	var fns []func(Event)
+	for s := range h.subs {
+		if s.channel == ev.Channel {
+			fns = append(fns, s.fn)
+		}
+	}
+	h.mu.Unlock()
+	for _, fn := range fns {
+		fn(ev)
+	}
+}
+
+// follow publishes the document's updates while it is open.
+func (d *Document) follow() {
+	cancel := d.doc.OnUpdate(func(update []byte, origin any) {
+		o, _ := origin.(Origin)
+		ev := Event{Document: d.id, Channel: d.Channel(), User: o.User, Update: update}
+		if ev.Channel != "" {
+			d.h.publish(ev)
+		}
+	})
+	d.unfollow = func() {
+		cancel()
+		close(d.closed)
+	}
+}
+
+// pending is what the workspace has reported and Run has yet to look at.
+type pending struct {
+	wake chan struct{}
+
+	mu      sync.Mutex // protects the following
+	changed map[bridge.Path]bool
+	names   bool
+}
+
+// Run keeps the folder documents up to date until ctx ends.
+func (h *Host) Run(ctx context.Context) error {
+	defer h.ws.Subscribe(h.pending.add)()
+	h.pending.signal(true, "") // what has happened since New
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-h.pending.wake:
+		}
+		names, changed := h.pending.take()
+		if names {
+			h.followAll()
+		}
+		for p := range changed {
+			h.tell(p)
+		}
+	}
+}
+
+func (h *Host) followAll() {
+	for _, f := range h.folders {
+		f.mu.Lock()
+		err := f.follow()
+		f.mu.Unlock()
+		if err != nil {
+			h.log.Warn("folder document is not up to date", bridge.LogFolder, f.name, bridge.LogErr, err)
+		}
+	}
+}
+
+// tell publishes the change of a note that nobody has open here.
+func (h *Host) tell(p bridge.Path) {
+	name, rel := p.Split()
+	for _, f := range h.folders {
+		id, ok := f.idAt(rel)
+		if f.name != name || !ok {
+			continue
+		}
+		h.mu.Lock()
+		open := h.docs[id] != nil
+		h.mu.Unlock()
+		if !open {
+			h.publish(Event{Document: id, Channel: f.id})
+		}
+	}
+}
+
+// add takes one event of the workspace.
+func (p *pending) add(ev bridge.Event) {
+	if ev.Kind == bridge.EventChanged {
+		p.signal(false, ev.Path)
+		return
+	}
+	p.signal(true, "")
+}
+
+func (p *pending) signal(names bool, changed bridge.Path) {
+	p.mu.Lock()
+	p.names = p.names || names
+	if changed != "" {
+		if p.changed == nil {
+			p.changed = make(map[bridge.Path]bool)
+		}
+		p.changed[changed] = true
+	}
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (p *pending) take() (names bool, changed map[bridge.Path]bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	names, changed = p.names, p.changed
+	p.names, p.changed = false, nil
+	return names, changed
+}

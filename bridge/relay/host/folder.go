@@ -1,0 +1,250 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/relay/folderdoc"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// folder is a Folder of the workspace and its folder document.
+type folder struct {
+	h     *Host
+	name  string
+	id    string
+	store bridge.Store
+	doc   *ycrdt.Doc
+	model *folderdoc.Folder
+
+	mu    sync.Mutex        // one change of names at a time; protects the following
+	nodes map[uint64]string // entry ids by the tree's
+	kept  uint64            // the store's number of the last change
+
+	index sync.RWMutex // protects the following, which follows the document
+	rels  map[string]string
+	ids   map[string]string
+}
+
+// folderPath is the place of a folder document in the store.
+const folderPath = bridge.Path(".relay/folder")
+
+// start loads the folder document, carries out what a crash has left undone, and
+// brings it up to date. id is "" for the one that it has, or a new one.
+func (f *folder) start(ctx context.Context, id string) error {
+	kept, err := f.store.DocID(folderPath)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f.id = cmp.Or(id, string(kept), folderdoc.NewID())
+	undone, err := f.load(kept)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if kept != "" && string(kept) != f.id {
+		if err := f.keep(bridge.Record{Update: f.doc.EncodeStateAsUpdate(nil)}); err != nil {
+			return err // under its new id
+		}
+	}
+	f.carryOut(ctx, undone, bridge.Author{})
+	return f.follow()
+}
+
+// load reads the document and returns the changes that were kept but perhaps
+// not carried out.
+func (f *folder) load(id bridge.DocID) ([]folderdoc.Change, error) {
+	f.doc = ycrdt.NewDoc(ycrdt.Options{})
+	f.model = folderdoc.Open(f.doc)
+	if id == "" {
+		return nil, nil
+	}
+	h, err := f.store.Load(id)
+	if err != nil {
+		return nil, err
+	}
+	var before []folderdoc.Entry
+	ahead := false
+	for _, rec := range h.Records {
+		if rec.Ahead && rec.Seq > h.Materialized && !ahead {
+			before, ahead = f.model.List(), true
+		}
+		if err := f.doc.ApplyUpdate(rec.Update, hostOrigin{}); err != nil {
+			return nil, err
+		}
+	}
+	if !ahead {
+		return nil, nil
+	}
+
+	return folderdoc.Diff(before, f.model.List()), nil
+}
+
+// keep keeps a change of the document.
+func (f *folder) keep(rec bridge.Record) error {
+	rec.Time = time.Now().UTC()
+	seq, err := f.store.Append(bridge.DocID(f.id), folderPath, rec)
+	if err != nil {
+		return fmt.Errorf("folder document: %w", err)
+	}
+	f.kept = seq
+	if !rec.Ahead {
+		f.store.Materialized(bridge.DocID(f.id), seq, bridge.ContentSum{})
+	}
+	return nil
+}
+
+// reindex takes over the ids and paths of entries.
+func (f *folder) reindex(entries []folderdoc.Entry) {
+	rels, ids := make(map[string]string, len(entries)), make(map[string]string, len(entries))
+	for _, e := range entries {
+		if e.Type == folderdoc.TypeMarkdown {
+			rels[e.ID], ids[e.Path] = e.Path, e.ID
+		}
+	}
+	f.index.Lock()
+	defer f.index.Unlock()
+	f.rels, f.ids = rels, ids
+}
+
+// relOf is the path of the note with that id.
+func (f *folder) relOf(id string) (rel string, ok bool) {
+	f.index.RLock()
+	defer f.index.RUnlock()
+	rel, ok = f.rels[id]
+	return rel, ok
+}
+
+// idAt is the id of the note at rel.
+func (f *folder) idAt(rel string) (id string, ok bool) {
+	f.index.RLock()
+	defer f.index.RUnlock()
+	id, ok = f.ids[rel]
+	return id, ok
+}
+
+// path is rel in the workspace.
+func (f *folder) path(rel string) bridge.Path { return bridge.Path(f.name).Join(rel) }
+
+// follow brings the document up to the tree. f.mu is held.
+func (f *folder) follow() error {
+	tree, err := f.h.ws.Tree(f.name)
+	if errors.Is(err, bridge.ErrOffline) {
+		return nil // nothing is taken for deleted
+	}
+	if err != nil {
+		return err
+	}
+	before := entered(f.model.List())
+	want, err := f.wanted(tree, before)
+	if err != nil {
+		return err
+	}
+	steps := folderdoc.Diff(before, want)
+	state := f.doc.EncodeStateVector()
+	if f.model.Name() != f.name {
+		f.model.SetName(f.name, hostOrigin{})
+	} else if len(steps) == 0 {
+		f.reindex(want)
+		return nil
+	}
+	for _, c := range steps {
+		if err := f.write(c); err != nil {
+			f.h.log.Warn("name is not in the folder document", bridge.LogPath, string(f.path(c.Path)), bridge.LogErr, err)
+		}
+	}
+	f.reindex(f.model.List())
+	return f.keep(bridge.Record{Update: f.doc.EncodeStateAsUpdate(state)})
+}
+
+// entered drops the folders that only the paths below them tell of: they get
+// entries of their own.
+func entered(list []folderdoc.Entry) []folderdoc.Entry {
+	return slices.DeleteFunc(list, func(e folderdoc.Entry) bool { return e.ID == "" })
+}
+
+// write makes one step in the document.
+func (f *folder) write(c folderdoc.Change) (err error) {
+	switch c.Kind {
+	case folderdoc.Created:
+		_, err = f.model.Create(c.Entry, hostOrigin{})
+	case folderdoc.Removed:
+		err = f.model.Delete(c.Path, hostOrigin{})
+	case folderdoc.Renamed:
+		err = f.model.Rename(c.OldPath, c.Path, false, hostOrigin{})
+	case folderdoc.Changed:
+		err = f.model.SetFile(c.Path, c.Entry.Hash, c.Entry.Mimetype, c.Entry.SyncTime, hostOrigin{})
+	}
+	return err
+}
+
+// wanted are the entries that the document should have for the tree. An entry
+// keeps the id that it has: over renames, by the tree's own; over restarts, by
+// its path. f.mu is held.
+func (f *folder) wanted(tree []bridge.TreeEntry, have []folderdoc.Entry) ([]folderdoc.Entry, error) {
+	known := make(map[string]folderdoc.Entry, len(have))
+	for _, e := range have {
+		known[e.Path] = e
+	}
+	nodes := make(map[uint64]string, len(tree))
+	var want []folderdoc.Entry
+	for _, t := range tree {
+		_, rel := t.Path.Split()
+		if t.Kind == bridge.KindFile || folderdoc.CheckPath(rel) != nil {
+			continue
+		}
+		id, err := f.entryID(t, known[rel])
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, bridge.ErrNotNote) {
+			continue // it has gone meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		nodes[t.ID] = id
+		e := folderdoc.Entry{Path: rel, ID: id, Type: folderdoc.TypeMarkdown}
+		if t.Kind == bridge.KindDir {
+			e.Type = folderdoc.TypeFolder
+		}
+		want = append(want, e)
+	}
+	f.nodes = nodes
+	return keepFiles(want, have), nil
+}
+
+// keepFiles adds the entries that are not the tree's business.
+func keepFiles(want, have []folderdoc.Entry) []folderdoc.Entry {
+	taken := make(map[string]bool, len(want))
+	for _, e := range want {
+		taken[e.Path] = true
+	}
+	for _, e := range have {
+		if e.Type != folderdoc.TypeMarkdown && e.Type != folderdoc.TypeFolder && !taken[e.Path] {
+			want = append(want, e)
+		}
+	}
+	return want
+}
+
+// entryID is the id of a tree's entry; had is what the document has at its path.
+func (f *folder) entryID(t bridge.TreeEntry, had folderdoc.Entry) (string, error) {
+	if id := f.nodes[t.ID]; id != "" {
+		return id, nil
+	}
+	id := folderdoc.NewID()
+	if had.ID != "" && (had.Type == folderdoc.TypeFolder) == (t.Kind == bridge.KindDir) {
+		id = had.ID
+	}
+	if t.Kind != bridge.KindNote {
+		return id, nil
+	}
+	own, err := f.h.ws.DocIDOf(t.Path, bridge.DocID(id))
+	return string(own), err
+}

@@ -1,0 +1,211 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Options configure a Host.
+type Options struct {
+	Workspace *bridge.Workspace
+	// Folders are ids of folder documents by the name of the Folder. One that is
+	// not named here gets a random id, which it keeps.
+	Folders map[string]string
+	Logger  *slog.Logger // nil discards
+}
+
+// Host is every document that clients can open.
+type Host struct {
+	ws      *bridge.Workspace
+	log     *slog.Logger
+	folders []*folder
+
+	mu   sync.Mutex // protects the following
+	docs map[string]*Document
+	subs map[*subscription]struct{}
+
+	pending pending
+}
+
+// Folder is a Folder of the workspace and the id of its folder document.
+type Folder struct{ Name, ID string }
+
+// New makes the folder documents of a workspace that was started, or brings them
+// up to date. A Folder whose source shares its documents itself is left out.
+func New(ctx context.Context, o Options) (*Host, error) {
+	h := &Host{ws: o.Workspace, log: o.Logger, docs: make(map[string]*Document), subs: make(map[*subscription]struct{})}
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	h.pending.wake = make(chan struct{}, 1)
+	for _, fs := range o.Workspace.Options().Folders {
+		if _, live := fs.Source.(bridge.Documents); live {
+			continue
+		}
+		h.folders = append(h.folders, &folder{h: h, name: fs.Name, store: fs.Store, nodes: make(map[uint64]string)})
+	}
+	for _, f := range h.folders {
+		if err := f.start(ctx, o.Folders[f.name]); err != nil {
+			return nil, fmt.Errorf("folder %q: %w", f.name, err)
+		}
+	}
+	return h, nil
+}
+
+// Folders lists the folder documents in the order of the workspace's Folders.
+func (h *Host) Folders() []Folder {
+	list := make([]Folder, len(h.folders))
+	for i, f := range h.folders {
+		list[i] = Folder{f.name, f.id}
+	}
+	return list
+}
+
+// Named is the id of the document that people know by a path: that of a note,
+// or a Folder's name. ok is false if there is none.
+func (h *Host) Named(path string) (id string, ok bool) {
+	p, err := bridge.CleanPath(path)
+	if err != nil {
+		return "", false
+	}
+	name, rel := p.Split()
+	for _, f := range h.folders {
+		switch {
+		case f.name != name:
+		case rel == "":
+			return f.id, true
+		default:
+			return f.idAt(rel)
+		}
+	}
+	return "", false
+}
+
+// Exists says whether there is a document with that id.
+func (h *Host) Exists(id string) (bool, error) {
+	if f, _ := h.find(id); f != nil {
+		return true, nil
+	}
+	h.mu.Lock()
+	open := h.docs[id] != nil
+	h.mu.Unlock()
+	if open {
+		return true, nil
+	}
+	_, records, err := h.history(id)
+	return len(records) > 0, err
+}
+
+// Create makes sure that there is a document with that id.
+func (h *Host) Create(ctx context.Context, id string) error {
+	d, err := h.Open(ctx, id, true)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if d.loose == nil {
+		return nil
+	}
+	return d.loose.ensure()
+}
+
+// find tells where a document belongs: to a Folder, as its note rel, or as the
+// folder document itself if rel is "". nil for a loose document.
+func (h *Host) find(id string) (f *folder, rel string) {
+	for _, f := range h.folders {
+		if f.id == id {
+			return f, ""
+		}
+		if rel, ok := f.relOf(id); ok {
+			return f, rel
+		}
+	}
+	return nil, ""
+}
+
+// Open opens a document. If there is none with that id, it is made when create
+// is set, else the error is fs.ErrNotExist. Close it at the end.
+func (h *Host) Open(ctx context.Context, id string, create bool) (*Document, error) {
+	for {
+		d, first := h.enter(id)
+		if first {
+			if d.err = d.open(ctx, create); d.err != nil {
+				h.forget(d)
+			}
+			close(d.ready)
+		}
+		<-d.ready
+		switch {
+		case d.err == nil:
+			return d, nil
+		case first || ctx.Err() != nil:
+			return nil, d.err
+		}
+		// Another's attempt failed, perhaps because it was not to create.
+	}
+}
+
+// enter returns the document of that id that is open; if there is none, a new
+// one that the caller has to open.
+func (h *Host) enter(id string) (d *Document, first bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d = h.docs[id]
+	if first = d == nil; first {
+		d = &Document{h: h, id: id, ready: make(chan struct{}), over: make(chan struct{}), closed: make(chan struct{})}
+		h.docs[id] = d
+	}
+	d.refs++
+	return d, first
+}
+
+// forget has the next Open of the id make a new document.
+func (h *Host) forget(d *Document) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.docs[d.id] == d {
+		delete(h.docs, d.id)
+	}
+}
+
+// open finds out what the document is. It is called once.
+func (d *Document) open(ctx context.Context, create bool) error {
+	f, rel := d.h.find(d.id)
+	switch {
+	case f == nil:
+		return d.openLoose(create)
+	case rel == "":
+		d.folder, d.doc = f, f.doc
+		d.channel.Store(f.id)
+		d.follow()
+		return nil
+	}
+	s, err := d.h.ws.OpenShared(ctx, bridge.Path(f.name).Join(rel))
+	if err != nil {
+		return err
+	}
+	d.channel.Store(f.id)
+	d.become(s)
+	d.follow()
+	return d.ensureNonEmpty(ctx)
+}
+
+// notExist is the error about an unknown id.
+func notExist(id string) error {
+	return &fs.PathError{Op: "open", Path: strings.ToValidUTF8(id, "?"), Err: fs.ErrNotExist}
+}
+
+// ChannelOf is the id of the folder document that lists the document, "" if none
+// does.
+func (h *Host) ChannelOf(id string) string {
+	if f, _ := h.find(id); f != nil {
+		return f.id
+	}
+	return ""
+}

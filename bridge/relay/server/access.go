@@ -1,0 +1,118 @@
+package server
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/relay/token"
+)
+
+// refusal is a status and a sentence for the client.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (e *refusal) Error() string { return e.text }
+
+var (
+	errNoToken  = &refusal{http.StatusUnauthorized, "no token: send Authorization: Bearer TOKEN"}
+	errBadToken = &refusal{http.StatusUnauthorized, "token is not valid here"}
+	errExpired  = &refusal{http.StatusUnauthorized, "token has expired"}
+	errResource = &refusal{http.StatusUnauthorized, "token is for something else"}
+	errReadOnly = &refusal{http.StatusForbidden, "token permits reading only"}
+	errUnknown  = &refusal{http.StatusNotFound, "no such document"}
+	errBadID    = &refusal{http.StatusBadRequest, "a document's id has letters, digits, - and _ only"}
+	errBusy     = &refusal{http.StatusServiceUnavailable, "too many connections or documents are open"}
+)
+
+// fail answers with err.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var no *refusal
+	if !errors.As(err, &no) {
+		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "err", err)
+		no = &refusal{http.StatusInternalServerError, "internal error"}
+	}
+	http.Error(w, no.text, no.status)
+}
+
+// open says that no tokens are needed.
+func (s *Server) open() bool { return len(s.o.Keys) == 0 }
+
+// claims are what the request's token says; everything, if no tokens are needed.
+func (s *Server) claims(r *http.Request) (token.Claims, error) {
+	if s.open() {
+		return token.Claims{Scope: token.Scope{Kind: token.Server}}, nil
+	}
+	text, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !bearer {
+		text = r.URL.Query().Get("token")
+	}
+	if text == "" {
+		return token.Claims{}, errNoToken
+	}
+	c, err := s.o.Keys.Verify(text, s.o.URL, time.Now())
+	switch {
+	case errors.Is(err, token.ErrExpired):
+		return c, errExpired
+	case err != nil:
+		return c, errBadToken
+	}
+	return c, nil
+}
+
+// onServer checks that the request has a server token.
+func (s *Server) onServer(r *http.Request) error {
+	c, err := s.claims(r)
+	if err == nil && !c.OnServer() {
+		return errResource
+	}
+	return err
+}
+
+// onDoc says what the request may do with a document.
+func (s *Server) onDoc(r *http.Request, id string) (token.Claims, token.Permission, error) {
+	if !token.ValidID(id) {
+		return token.Claims{}, 0, errBadID
+	}
+	c, err := s.claims(r)
+	if err != nil {
+		return c, 0, err
+	}
+	p, ok := c.OnDoc(id)
+	if !ok {
+		return c, 0, errResource
+	}
+	return c, p, nil
+}
+
+// allowed says whether a request may come in without a token being looked at:
+// to an open server only from this machine, and not from a page of the web.
+func (s *Server) allowed(r *http.Request) bool {
+	if !s.open() {
+		return true
+	}
+	host := r.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	if !loopback(strings.Trim(host, "[]")) {
+		return false
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && loopback(u.Hostname())
+}
+
+// loopback says whether a host is this machine by its name alone.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,149 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/relay/host"
+	"github.com/relayfs/relayfs/bridge/relay/token"
+)
+
+// Options configure a Server.
+type Options struct {
+	Host *host.Host
+	// Keys check tokens. Without any, no token is needed.
+	Keys token.Ring
+	// Mint makes the tokens of /doc/ID/auth; nil if this server makes none.
+	Mint *token.Key
+	// URL is where clients reach the server from outside, as "https://notes.example";
+	// "" means the address that they used. If it is set, a CWT must name it as its
+	// audience.
+	URL    string
+	Logger *slog.Logger // nil discards
+	Limits Limits
+}
+
+// Limits bound what clients can make the server do. Zero values are defaults.
+type Limits struct {
+	Frame       int64 // bytes of a frame or of the body of an update; default 64 MiB
+	Connections int   // websockets at a time; default 4096
+	Documents   int   // documents open at a time; default 4096
+	Queue       int   // frames that wait for one client; default 1024
+	// Ping is how often a connection is tried out; default 20 s. One that does not
+	// answer twice is closed.
+	Ping time.Duration
+}
+
+func (l *Limits) fill() {
+	l.Frame = max(l.Frame, 0)
+	if l.Frame == 0 {
+		l.Frame = 64 << 20
+	}
+	if l.Connections == 0 {
+		l.Connections = 4096
+	}
+	if l.Documents == 0 {
+		l.Documents = 4096
+	}
+	if l.Queue == 0 {
+		l.Queue = 1024
+	}
+	if l.Ping == 0 {
+		l.Ping = 20 * time.Second
+	}
+}
+
+// Server is an http.Handler.
+type Server struct {
+	o    Options
+	host *host.Host
+	log  *slog.Logger
+	mux  *http.ServeMux
+
+	ctx  context.Context // ends with Close
+	stop context.CancelFunc
+
+	mu     sync.Mutex // protects the following
+	rooms  map[string]*room
+	conns  int
+	closed bool
+	active sync.WaitGroup // connections; Add under mu while closed is not set
+}
+
+// New makes a server. Close it at the end.
+func New(o Options) *Server {
+	o.Limits.fill()
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{o: o, host: o.Host, log: o.Logger, mux: http.NewServeMux(), rooms: make(map[string]*room)}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.routes()
+	return s
+}
+
+func (s *Server) routes() {
+	s.mux.HandleFunc("GET /ready", s.ready)
+	s.mux.HandleFunc("GET /check_store", s.checkStore)
+	s.mux.HandleFunc("POST /check_store", s.checkStore)
+	s.mux.HandleFunc("POST /doc/new", s.newDoc)
+	s.mux.HandleFunc("POST /doc/{id}/{verb}", s.postDoc)
+	s.mux.HandleFunc("POST /d/{id}/{verb}", s.postDoc)
+	s.mux.HandleFunc("GET /d/{id}/{verb}", s.getDoc)
+	s.mux.HandleFunc("GET /d/{id}/ws/{again}", s.socket)
+	s.mux.HandleFunc("GET /doc/{id}/{verb}", s.getOldDoc)
+	s.mux.HandleFunc("GET /{room...}", s.room)
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !s.allowed(r) {
+		http.Error(w, "requests from other machines and web pages need a token, and this server has no key", http.StatusForbidden)
+		return
+	}
+	// A token is in a header or the query, never in a cookie: pages of any origin
+	// may ask, as with y-sweet.
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	if r.Method == http.MethodOptions {
+		w.Header().Set("Access-Control-Allow-Methods", "GET, POST, PUT, HEAD, DELETE")
+		w.Header().Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// Close ends every connection and returns when the last one has.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.stop()
+	s.active.Wait()
+}
+
+// enter counts a connection; leave ends it. ok is false if there are too many.
+func (s *Server) enter() (ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.conns >= s.o.Limits.Connections {
+		return false
+	}
+	s.conns++
+	s.active.Add(1)
+	return true
+}
+
+func (s *Server) leave() {
+	s.mu.Lock()
+	s.conns--
+	s.mu.Unlock()
+	s.active.Done()
+}
+
+// randomID is a name for a document that nobody has named.
+func randomID() string { return rand.Text() }
