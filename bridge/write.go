@@ -36,6 +36,7 @@ type Result struct {
 	Changed     bool     // the document changed
 	Merged      bool     // another's change is in Version.Text too
 	Suggestions int      // pending suggestions more than before
+	FrontMatter bool     // front matter changed; which is made at once, and can be undone
 	Warnings    []string
 }
 
@@ -213,7 +214,7 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 func (n *note) written(at place, cur, v *Version, plan writePlan, c change) Result {
 	n.ws.log.Debug("note written", LogPath, string(at.path), LogAuthor, c.by.Name, LogEdits, len(plan.edits))
 	return Result{
-		Version: v, Changed: true, Warnings: plan.warnings,
+		Version: v, Changed: true, Warnings: plan.warnings, FrontMatter: plan.frontMatter != nil,
 		Suggestions: max(0, countSuggestions(v.raw)-countSuggestions(cur.raw)),
 	}
 }

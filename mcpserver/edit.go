@@ -146,6 +146,9 @@ func (s *Session) outcome(res bridge.Result) string {
 		}
 		fmt.Fprintf(&b, "; %s added, %s.", added, waits(len(diffwrap.Suggestions(res.Version.Raw()))))
 	}
+	if res.FrontMatter {
+		b.WriteString(" Front matter cannot carry suggestions: it was changed at once, and people can undo it.")
+	}
 	for _, w := range res.Warnings {
 		b.WriteString(" Warning: " + strings.TrimSuffix(w, ".") + ".")
 	}
