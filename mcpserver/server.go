@@ -80,6 +80,7 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, _ *mcp.InitializeResult) {
 		s.session(ctx).setClient(req.Params.ClientInfo.Name, req.Params.Capabilities.Elicitation != nil)
 	})
+	hooks.AddOnError(noteUnknownTool)
 	s.mcp = server.NewMCPServer("relayfs", o.Version,
 		server.WithTitle("relayfs: shared notes"),
 		server.WithInstructions(instructions(ws.Options(), s.tools)),

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/relayfs/relayfs/bridge"
 )
@@ -187,10 +189,37 @@ func (st *stream) dispatch(ctx context.Context, line []byte) error {
 }
 
 func (st *stream) answer(ctx context.Context, line []byte) error {
-	if reply := st.server.mcp.HandleMessage(ctx, line); reply != nil {
-		return st.send(reply)
+	var unknown string // the tool that was called and is none
+	reply := st.server.mcp.HandleMessage(context.WithValue(ctx, unknownTool{}, &unknown), line)
+	if reply == nil {
+		return nil
 	}
-	return nil
+	if e, ok := reply.(mcp.JSONRPCError); ok && unknown != "" {
+		e.Error.Message = st.server.noSuchTool(unknown)
+		reply = e
+	}
+	return st.send(reply)
+}
+
+// unknownTool is the key, in a request's context, of where noteUnknownTool puts
+// the name.
+type unknownTool struct{}
+
+// noteUnknownTool is a hook that keeps the name of a tool that does not exist.
+func noteUnknownTool(ctx context.Context, _ any, _ mcp.MCPMethod, message any, err error) {
+	name, ok := ctx.Value(unknownTool{}).(*string)
+	if req, called := message.(*mcp.CallToolRequest); ok && called && errors.Is(err, server.ErrToolNotFound) {
+		*name = req.Params.Name
+	}
+}
+
+// noSuchTool says which tools there are instead.
+func (s *Server) noSuchTool(name string) string {
+	var names []string
+	for _, t := range s.tools {
+		names = append(names, t.name)
+	}
+	return fmt.Sprintf("There is no tool %q. The tools are %s.", name, strings.Join(names, ", "))
 }
 
 // notify sends notifications until ctx ends.

@@ -40,7 +40,7 @@ func TestStreamErrors(t *testing.T) {
 		"not JSON":       {"{\n", `"code":-32700`},
 		"no version":     {`{"id":1,"method":"ping"}` + "\n", `"code":-32600`},
 		"unknown method": {`{"jsonrpc":"2.0","id":1,"method":"no/such"}` + "\n", `"code":-32601`},
-		"unknown tool":   {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"zap"}}` + "\n", `"code":-32602`},
+		"unknown tool":   {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"Read"}}` + "\n", `"code":-32602,"message":"There is no tool \"Read\". The tools are read, glob, `},
 		"empty lines":    {"\n\n" + `{"jsonrpc":"2.0","id":7,"method":"ping"}`, `"id":7`},
 		"notification":   {`{"jsonrpc":"2.0","method":"notifications/none"}` + "\n", ""},
 	} {
