@@ -204,6 +204,9 @@ type Record struct {
 	Client uint64 `json:"client,omitempty"`
 	Clock  uint64 `json:"clock,omitempty"`
 	Len    uint64 `json:"len,omitempty"`
+	// Unsent is set for a change that a server has yet to acknowledge. A Store that
+	// serves such sources remembers it; it is not part of what Load returns.
+	Unsent bool `json:"-"`
 	// FrontMatter is set when the change touched the front matter, which carries
 	// no marks: the way back.
 	FrontMatter *FrontMatterChange `json:"frontMatter,omitempty"`

@@ -18,6 +18,7 @@
 //	                        seq is a key of decided
 //	decided/SEQ             a record as JSON: what was decided on a proposal
 //	proposals/ID            a pending proposal as JSON
+//	unsent/ID               seq of the last record that a server has not acknowledged
 //	docs/ID/records/SEQ     length of the JSON (uvarint), the record as JSON, its update
 //
 // Beside it lie store.db.wal, records that are not in the file yet (wal.go), and

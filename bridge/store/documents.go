@@ -129,6 +129,11 @@ func (s *Store) appendNow(id bridge.DocID, p bridge.Path, recs []bridge.Record, 
 			if err := records.Put(seqKey(seq), v); err != nil {
 				return err
 			}
+			if recs[i].Unsent {
+				if err := markUnsent(tx, id, seq); err != nil {
+					return err
+				}
+			}
 			if recs[i].Journalled() {
 				if err := note(tx, id, seq); err != nil {
 					return err

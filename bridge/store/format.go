@@ -26,6 +26,7 @@ const (
 	journalBucket  = "journal"
 	proposalBucket = "proposals"
 	decidedBucket  = "decided"
+	unsentBucket   = "unsent" // made when it is first needed; older versions leave it alone
 	versionKey     = "version"
 	pathKey        = "path"
 	stateKey       = "state"
