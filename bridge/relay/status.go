@@ -1,0 +1,62 @@
+package relay
+
+import (
+	"fmt"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Progress says how many of the folder's notes are here.
+type Progress struct{ Fetched, Notes int }
+
+// progressed tells who asked for it how far the fetching is.
+func (s *Source) progressed() {
+	if s.o.Progress != nil {
+		s.o.Progress(s.sync.progress())
+	}
+}
+
+func (y *syncer) progress() Progress {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	p := Progress{Notes: len(y.notes)}
+	for _, id := range y.notes {
+		if y.kept[id] {
+			p.Fetched++
+		}
+	}
+	return p
+}
+
+// SyncStatus says how far the folder and its server are in step.
+func (s *Source) SyncStatus() bridge.SyncStatus {
+	p := s.sync.progress()
+	s.mu.Lock()
+	readOnly := s.readOnly
+	s.mu.Unlock()
+	isNew := s.folderIsNew()
+	y := s.sync
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	st := bridge.SyncStatus{
+		Server: s.o.Address.String(), Connected: y.online, Unsent: len(y.pending),
+		Unfetched: p.Notes - p.Fetched, ReadOnly: readOnly != "", Synced: y.synced,
+	}
+	switch {
+	case !y.online && y.cause != nil:
+		st.LastError = s.explain(y.cause)
+	case readOnly != "":
+		st.LastError = fmt.Sprintf("%s takes no changes: %s", s.o.Address, readOnly)
+	case y.problem != nil:
+		st.LastError = s.explain(y.problem)
+	case y.online && p.Notes == 0 && isNew:
+		st.LastError = fmt.Sprintf("%s has nothing under the folder id %q; if that is not a new folder, check --folder NAME=ID", s.o.Address, s.o.Folder)
+	}
+	return st
+}
+
+// folderIsNew says that nobody has put anything into the folder's document.
+func (s *Source) folderIsNew() bool {
+	empty, err := s.folder.isEmpty()
+	return err == nil && empty
+}

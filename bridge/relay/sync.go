@@ -1,0 +1,334 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// workers is how many documents are fetched or compared at a time.
+const workers = 16
+
+// syncer decides which documents are connected when. The folder's document
+// always is, if the server can be reached. Notes take turns: each is fetched or
+// compared by a worker, and then stays connected if it is in use and there is
+// room.
+type syncer struct {
+	src  *Source
+	jobs jobs
+
+	mu        sync.Mutex // protects the following
+	online    bool
+	onlineSet chan struct{} // closed when the folder's document is in step for the first time
+	cause     error         // why there is no connection
+	problem   error         // what the server refused since, about one document
+	synced    time.Time
+	pending   map[bridge.DocID]uint64 // what the server has not acknowledged
+	kept      map[bridge.DocID]bool   // documents that have been fetched, or made here
+	notes     []bridge.DocID
+	live      map[*document]context.CancelFunc
+	waiters   map[bridge.DocID][]chan struct{} // readers of documents that were never fetched
+	attempted bool                             // there has been a first attempt to connect
+	tried     chan struct{}                    // closed after it
+	sent      map[bridge.DocID]uint64          // acknowledged, to be crossed out in the store
+	sentWake  chan struct{}
+}
+
+func newSyncer(s *Source) *syncer {
+	return &syncer{
+		src: s, jobs: newJobs(), onlineSet: make(chan struct{}), tried: make(chan struct{}),
+		pending: make(map[bridge.DocID]uint64), kept: make(map[bridge.DocID]bool),
+		live: make(map[*document]context.CancelFunc), waiters: make(map[bridge.DocID][]chan struct{}),
+		sent: make(map[bridge.DocID]uint64), sentWake: make(chan struct{}, 1),
+	}
+}
+
+// restore reads what the store knows.
+func (y *syncer) restore() error {
+	kept, err := y.src.o.Store.Kept()
+	if err != nil {
+		return err
+	}
+	pending, err := y.src.o.Store.Unsent()
+	if err != nil {
+		return err
+	}
+	for id, seq := range pending {
+		y.src.document(id).last = seq // nobody else has it yet
+	}
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for _, id := range kept {
+		y.kept[id] = true
+	}
+	y.pending = pending
+	return nil
+}
+
+// run connects until the source is closed.
+func (y *syncer) run() {
+	var wg sync.WaitGroup
+	ctx := y.src.ctx
+	for range workers {
+		wg.Go(func() { y.work(ctx) })
+	}
+	wg.Go(func() { y.crossOut(ctx) })
+	wg.Go(func() { y.poll(ctx) })
+	var b backoff
+	for ctx.Err() == nil {
+		start := time.Now()
+		err := y.followFolder(ctx)
+		wait := b.next(time.Since(start))
+		y.disconnected(err)
+		if errors.Is(err, errExpired) {
+			continue // a new token is asked for at once
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+	y.jobs.close()
+	wg.Wait()
+	y.stopLive()
+}
+
+// followFolder keeps the folder's document in step until the connection ends.
+func (y *syncer) followFolder(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := newPeer(y.src.folder)
+	extras := newExtras(y, p)
+	p.onExtras = extras.take
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() {
+		select {
+		case <-p.in:
+			y.connected()
+			extras.start()
+		case <-ctx.Done():
+		}
+	})
+	err := p.run(ctx)
+	cancel()
+	if err == nil {
+		err = fmt.Errorf("%w: the connection has ended", ErrUnreachable)
+	}
+	return err
+}
+
+// connected says that the folder's document is in step.
+func (y *syncer) connected() {
+	y.mu.Lock()
+	y.kept[folderID] = true
+	y.online, y.cause, y.problem, y.synced = true, nil, nil, time.Now()
+	closeOnce(y.onlineSet)
+	closeOnce(y.tried)
+	notes := y.notes
+	y.mu.Unlock()
+	y.src.log.Info("connected", bridge.LogFolder, y.src.o.Folder)
+	signal(y.src.relist)
+	y.enqueue(notes)
+	y.jobs.resume()
+	y.src.promoteUploaded()
+}
+
+func (y *syncer) disconnected(err error) {
+	if y.src.ctx.Err() != nil {
+		return
+	}
+	y.jobs.pause()
+	y.mu.Lock()
+	was := y.online
+	y.online, y.cause = false, err
+	closeOnce(y.tried)
+	waiters := y.waiters
+	y.waiters = make(map[bridge.DocID][]chan struct{})
+	y.mu.Unlock()
+	for _, list := range waiters {
+		for _, c := range list {
+			close(c) // they find that there is no connection
+		}
+	}
+	if was || errors.Is(err, ErrDenied) || errors.Is(err, ErrNoFolder) || errors.Is(err, ErrProtocol) {
+		y.src.log.Warn("not connected", bridge.LogFolder, y.src.o.Folder, bridge.LogErr, y.src.explain(err))
+	}
+}
+
+// setNotes says which notes the folder holds. The source's mu is held.
+func (y *syncer) setNotes(notes []bridge.DocID) {
+	y.mu.Lock()
+	known := make(map[bridge.DocID]bool, len(y.notes))
+	for _, id := range y.notes {
+		known[id] = true
+	}
+	y.notes = notes
+	online := y.online
+	y.mu.Unlock()
+	if !online {
+		return
+	}
+	var added []bridge.DocID
+	for _, id := range notes {
+		if !known[id] {
+			added = append(added, id)
+		}
+	}
+	if len(added) > 0 {
+		go y.enqueue(added)
+	}
+}
+
+// enqueue gives every one of the notes its turn.
+func (y *syncer) enqueue(notes []bridge.DocID) {
+	for _, id := range notes {
+		y.want(y.src.document(id), y.priority(id))
+	}
+	y.mu.Lock()
+	pending := make([]bridge.DocID, 0, len(y.pending))
+	for id := range y.pending {
+		pending = append(pending, id)
+	}
+	y.mu.Unlock()
+	for _, id := range pending {
+		if id != folderID {
+			y.want(y.src.document(id), prioUnsent)
+		}
+	}
+}
+
+func (y *syncer) priority(id bridge.DocID) priority {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	switch {
+	case y.pending[id] > 0:
+		return prioUnsent
+	case !y.kept[id]:
+		return prioNew
+	}
+	return prioKnown
+}
+
+// want gives a note its turn, unless it is connected.
+func (y *syncer) want(d *document, p priority) {
+	if d == y.src.folder || d == y.src.drafts {
+		return
+	}
+	y.mu.Lock()
+	_, live := y.live[d]
+	y.mu.Unlock()
+	if !live {
+		y.jobs.add(d, p)
+	}
+}
+
+// use says that somebody reads or changes a document. Its mu is held.
+func (y *syncer) use(d *document, changed bool) {
+	d.used = time.Now()
+	if d == y.src.folder || d == y.src.drafts || d.peer != nil {
+		return
+	}
+	if changed {
+		y.want(d, prioUnsent)
+	}
+}
+
+// unsent says that the server lacks the record seq of a document.
+func (y *syncer) unsent(id bridge.DocID, seq uint64) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.pending[id] = max(y.pending[id], seq)
+}
+
+// acknowledged says that the server has everything of the document up to seq.
+func (y *syncer) acknowledged(d *document, seq uint64) {
+	y.mu.Lock()
+	last, was := y.pending[d.id]
+	done := !was || last <= seq
+	if done {
+		delete(y.pending, d.id)
+	}
+	if was {
+		y.sent[d.id] = max(y.sent[d.id], seq)
+	}
+	if len(y.pending) == 0 && y.online {
+		y.synced = time.Now()
+	}
+	y.mu.Unlock()
+	if was {
+		signal(y.sentWake)
+	}
+	if done && d != y.src.folder {
+		y.src.uploaded(d)
+	}
+}
+
+// isPending says that the server lacks something of a document.
+func (y *syncer) isPending(id bridge.DocID) bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.pending[id] > 0
+}
+
+// crossOut writes down what was acknowledged. What a crash loses of it is sent
+// again, which changes nothing.
+func (y *syncer) crossOut(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-y.sentWake:
+		}
+		y.mu.Lock()
+		sent := y.sent
+		y.sent = make(map[bridge.DocID]uint64)
+		y.mu.Unlock()
+		for id, seq := range sent {
+			y.src.logged("note what was sent", y.src.o.Store.Sent(id, seq))
+		}
+	}
+}
+
+// keep says that a document is in the store.
+func (y *syncer) keep(id bridge.DocID) {
+	y.mu.Lock()
+	y.kept[id] = true
+	waiters := y.waiters[id]
+	delete(y.waiters, id)
+	y.mu.Unlock()
+	for _, c := range waiters {
+		close(c)
+	}
+}
+
+// pollBase is how often notes that are not connected are compared, where the
+// server does not tell of changes; pollNote is added for each note.
+const (
+	pollBase = time.Minute
+	pollNote = 20 * time.Millisecond
+)
+
+// poll gives all notes a turn now and then.
+func (y *syncer) poll(ctx context.Context) {
+	for {
+		y.mu.Lock()
+		n := len(y.notes)
+		y.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pollBase + time.Duration(n)*pollNote):
+		}
+		y.mu.Lock()
+		notes, online := y.notes, y.online
+		y.mu.Unlock()
+		if online {
+			y.enqueue(notes)
+		}
+	}
+}
