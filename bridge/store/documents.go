@@ -76,7 +76,7 @@ var errNoID = errors.New("document has no id")
 
 // Append keeps recs, all or none, for the document id, which lives at p. They
 // outlive the process when Append returns, and soon a power cut too; what has no
-// copy in the source, records that are journalled or ahead of it, does so at once.
+// copy in the source, records that are journalled, ahead of it or unsent, does so at once.
 func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (seq uint64, err error) {
 	if id == "" || len(recs) == 0 {
 		return 0, s.fail("append", errNoID)
@@ -87,7 +87,7 @@ func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (s
 		if values[i], err = encodeRecord(rec); err != nil {
 			return 0, s.fail("append", err)
 		}
-		only = only || rec.Journalled() || rec.Ahead
+		only = only || rec.Journalled() || rec.Ahead || rec.Unsent
 	}
 	if only {
 		seq, err = s.appendNow(id, p, recs, values)

@@ -59,6 +59,9 @@ func (s *Store) Sent(id bridge.DocID, seq uint64) error {
 // Kept lists the documents that have a history.
 func (s *Store) Kept() ([]bridge.DocID, error) {
 	var ids []bridge.DocID
+	if err := s.settle(); err != nil {
+		return nil, s.fail("list documents", err)
+	}
 	err := s.view(func(tx *bolt.Tx) error {
 		ids = nil
 		return tx.Bucket([]byte(docsBucket)).ForEachBucket(func(id []byte) error {

@@ -1,0 +1,212 @@
+// A person's client of a shared folder, with yjs and the provider that belongs
+// to the server. It keeps the rules of the Relay data model as the Obsidian
+// plugin does, and watches whether others keep them.
+//
+//	node client.mjs y-websocket|hocuspocus URL FOLDER [token]
+//
+// takes one JSON command per line on standard input and answers each with one
+// line: {"result": ...} or {"error": "..."}.
+import { randomUUID } from 'node:crypto'
+import readline from 'node:readline'
+import { HocuspocusProvider, HocuspocusProviderWebsocket } from '@hocuspocus/provider'
+import { WebSocket } from 'ws'
+import { WebsocketProvider } from 'y-websocket'
+import * as Y from 'yjs'
+
+const [kind, url, folderName, token] = process.argv.slice(2)
+const socket = kind === 'hocuspocus' ? new HocuspocusProviderWebsocket({ url, WebSocketPolyfill: WebSocket }) : null
+const open = new Map() // name -> {doc, provider}
+let online = true
+
+const connect = (name, doc) => {
+  if (socket) {
+    const provider = new HocuspocusProvider({ websocketProvider: socket, name, document: doc, token: token ?? '' })
+    provider.attach()
+    return provider
+  }
+  return new WebsocketProvider(url, name, doc, { WebSocketPolyfill: WebSocket, disableBc: true, resyncInterval: 5000, connect: online })
+}
+
+// Resolves when cond holds, looking again at each event.
+const when = (emitter, event, cond) => new Promise(resolve => {
+  const look = () => {
+    if (!cond()) return
+    emitter.off(event, look)
+    resolve()
+  }
+  emitter.on(event, look)
+  look()
+})
+
+const synced = provider => when(provider, socket ? 'synced' : 'sync', () => provider.synced)
+
+const opened = async name => {
+  if (!open.has(name)) {
+    const doc = new Y.Doc()
+    open.set(name, { doc, provider: connect(name, doc) })
+  }
+  const { doc, provider } = open.get(name)
+  if (online) await synced(provider)
+  return doc
+}
+
+const folder = await opened(folderName)
+const docs = folder.getMap('docs')
+const meta = folder.getMap('filemeta_v0')
+const violations = []
+
+// What the plugin would take for a deletion, a torn rename or a reason to loop.
+folder.on('afterTransaction', transaction => {
+  for (const key of [...docs.keys(), ...meta.keys()]) {
+    if (!key.startsWith('/') || key.length < 2 || key.split('/').slice(1).some(part => part === '')) violations.push(`key ${JSON.stringify(key)}`)
+  }
+  for (const [path, entry] of meta) {
+    if (entry.type === 'markdown' && docs.get(path) !== entry.id) violations.push(`${path} has no twin in docs`)
+  }
+  if (transaction.local) return
+  const ids = change => {
+    const set = new Set()
+    transaction.changed.get(change)?.forEach(key => set.add(key))
+    return set
+  }
+  for (const key of ids(docs)) {
+    if (docs.has(key) && !meta.has(key)) violations.push(`${key} is in docs only`)
+  }
+})
+
+// Every Markdown entry that appears must have a document with something in it.
+const checked = new Set()
+const check = async id => {
+  if (checked.has(id)) return
+  checked.add(id)
+  const doc = await opened(documentName(id))
+  if (Y.encodeStateVector(doc).length <= 1) violations.push(`document ${id} was entered empty`)
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const documentName = id => folderName.length === 73 && uuid.test(id) ? folderName.slice(0, 37) + id : id
+const idAt = path => meta.get('/' + path)?.id ?? docs.get('/' + path)
+const docAt = async path => {
+  const id = idAt(path)
+  if (!id) throw new Error(`nothing at ${path}`)
+  return opened(documentName(id))
+}
+const textAt = async path => (await docAt(path)).getText('contents')
+
+// Waits for cond to hold, looking again whenever a document changes.
+const until = (doc, cond, ms = 60000) => new Promise((resolve, reject) => {
+  let timer = null
+  const look = () => {
+    if (!cond()) return
+    doc.off('update', look)
+    clearTimeout(timer)
+    resolve(true)
+  }
+  timer = setTimeout(() => { doc.off('update', look); reject(new Error('waited in vain')) }, ms)
+  doc.on('update', look)
+  look()
+})
+
+let seed = 1
+const random = n => {
+  seed = (seed * 1103515245 + 12345) & 0x7fffffff
+  return (seed >> 8) % n
+}
+
+const randomEdit = text => {
+  const length = text.length
+  if (length > 20 && random(3) === 0) {
+    const at = random(length - 4)
+    text.delete(at, 1 + random(4))
+  } else {
+    text.insert(random(length + 1), ['a', 'Bc ', '🦊', 'é\n', '0123456789 '][random(5)])
+  }
+}
+
+const move = (from, to) => folder.transact(() => {
+  for (const map of [docs, meta]) {
+    for (const key of [...map.keys()]) {
+      if (key !== '/' + from && !key.startsWith('/' + from + '/')) continue
+      map.set('/' + to + key.slice(from.length + 1), map.get(key))
+      map.delete(key)
+    }
+  }
+})
+
+const commands = {
+  async create ({ path, text, id = randomUUID() }) {
+    const doc = await opened(documentName(id))
+    doc.getText('contents').insert(0, text)
+    folder.transact(() => {
+      docs.set('/' + path, id)
+      meta.set('/' + path, { version: 0, id, type: 'markdown' })
+    })
+    return id
+  },
+  async legacy ({ path, text }) {
+    const id = randomUUID()
+    const doc = await opened(documentName(id))
+    doc.getText('contents').insert(0, text)
+    docs.set('/' + path, id)
+    return id
+  },
+  rename ({ from, to }) { move(from, to) },
+  remove ({ path }) {
+    folder.transact(() => {
+      for (const map of [docs, meta]) {
+        for (const key of [...map.keys()]) if (key === '/' + path || key.startsWith('/' + path + '/')) map.delete(key)
+      }
+    })
+  },
+  async insert ({ path, at, text }) { (await textAt(path)).insert(at, text) },
+  async remove_text ({ path, at, length }) { (await textAt(path)).delete(at, length) },
+  async text ({ path }) { return (await textAt(path)).toString() },
+  list: () => [...new Set([...docs.keys(), ...meta.keys()])].sort().map(key => ({ path: key.slice(1), id: idAt(key.slice(1)), type: meta.get(key)?.type ?? 'legacy' })),
+  async has ({ path }) { return until(folder, () => idAt(path) !== undefined) },
+  async gone ({ path }) { return until(folder, () => idAt(path) === undefined) },
+  async awaitText ({ path, text, includes }) {
+    await until(folder, () => idAt(path) !== undefined)
+    const doc = await docAt(path)
+    const contents = doc.getText('contents')
+    return until(doc, () => includes === undefined ? contents.toString() === text : contents.toString().includes(includes))
+  },
+  async random ({ paths, count, from }) {
+    seed = from
+    for (let i = 0; i < count; i++) {
+      randomEdit(await textAt(paths[random(paths.length)]))
+      if (i % 10 === 9) await new Promise(resolve => setTimeout(resolve, 1))
+    }
+  },
+  async users ({ path }) { return (await docAt(path)).getMap('users').toJSON() },
+  async awareness ({ path, name }) {
+    await docAt(path)
+    const { provider } = open.get(documentName(idAt(path)))
+    const states = () => [...provider.awareness.getStates().values()]
+    await when(provider.awareness, 'change', () => states().some(s => s.user?.name === name))
+    return states().find(s => s.user?.name === name)
+  },
+  offline () {
+    online = false
+    socket ? socket.disconnect() : open.forEach(({ provider }) => provider.disconnect())
+  },
+  async online () {
+    online = true
+    socket ? socket.connect() : open.forEach(({ provider }) => provider.connect())
+    await Promise.all([...open.values()].map(({ provider }) => synced(provider)))
+  },
+  // What was seen so far that the plugin would have taken amiss.
+  async violations () {
+    for (const entry of meta.values()) if (entry.type === 'markdown') await check(entry.id)
+    return violations
+  }
+}
+
+for await (const line of readline.createInterface({ input: process.stdin })) {
+  const { cmd, ...args } = JSON.parse(line)
+  try {
+    console.log(JSON.stringify({ result: await commands[cmd](args) ?? null }))
+  } catch (err) {
+    console.log(JSON.stringify({ error: String(err?.message ?? err) }))
+  }
+}
+process.exit(0)
