@@ -150,12 +150,6 @@ func (p *person) do(cmd string, a args, result ...any) {
 	}
 }
 
-func (p *person) text(path string) (s string) {
-	p.t.Helper()
-	p.do("text", args{"path": path}, &s)
-	return s
-}
-
 // clean fails the test if the person saw what the plugin would take amiss.
 func (p *person) clean() {
 	p.t.Helper()

@@ -32,7 +32,6 @@ type syncer struct {
 	notes     []bridge.DocID
 	live      map[*document]context.CancelFunc
 	waiters   map[bridge.DocID][]chan struct{} // readers of documents that were never fetched
-	attempted bool                             // there has been a first attempt to connect
 	tried     chan struct{}                    // closed after it
 	sent      map[bridge.DocID]uint64          // acknowledged, to be crossed out in the store
 	sentWake  chan struct{}
