@@ -24,6 +24,7 @@ type Info struct {
 	Started    time.Time `json:"started"`
 	Version    string    `json:"version"`
 	HTTP       *HTTP     `json:"http,omitempty"` // nil if it has no port
+	Yjs        *Yjs      `json:"yjs,omitempty"`  // nil if it lets no Yjs clients in
 	// HandedOver is when the owner began to make way for another, which had asked
 	// for that; zero if it did not. Clients wait for the other one.
 	HandedOver time.Time `json:"handedOver,omitzero"`
@@ -33,6 +34,16 @@ type Info struct {
 type HTTP struct {
 	URL       string `json:"url"`
 	TokenFile string `json:"tokenFile"` // holds the bearer token; readable by its user only
+}
+
+// Yjs is where an owner lets Yjs clients in.
+type Yjs struct {
+	URL      string `json:"url"`                // connection string without a token
+	Audience string `json:"audience,omitempty"` // the URL from outside, if that differs
+	// KeyFile holds the key of the tokens, readable by its user only; "" if none
+	// are needed.
+	KeyFile string            `json:"keyFile,omitempty"`
+	Folders map[string]string `json:"folders"` // ids of the folder documents by name
 }
 
 func (i Info) String() string {

@@ -36,6 +36,7 @@ type control struct {
 	ws   *bridge.Workspace
 	mcp  *mcpserver.Server
 	http *httpServer // nil if there is none
+	yjs  *yjsServer  // nil if there is none
 	// handOver makes way for another owner; nil if this one does not.
 	handOver *handover
 	streams  sync.WaitGroup // of attached clients
@@ -43,6 +44,16 @@ type control struct {
 
 // controlPatience is how long requests under way may take at the end.
 const controlPatience = 5 * time.Second
+
+// announce says which ports are open.
+func (c *control) announce(w io.Writer) {
+	if c.http != nil {
+		c.http.announce(w)
+	}
+	if c.yjs != nil {
+		c.yjs.announce(w)
+	}
+}
 
 // serve answers until ctx ends, and then finishes what is under way.
 func (c *control) serve(ctx context.Context, l net.Listener) error {

@@ -60,7 +60,7 @@ func awaitReady(ctx context.Context, e *env, cmd *exec.Cmd, r *os.File) error {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		fmt.Fprintln(e.stderr, lines.Text())
-		if strings.HasPrefix(lines.Text(), "mounted ") {
+		if strings.HasPrefix(lines.Text(), readyMounted) || strings.HasPrefix(lines.Text(), readyServing) {
 			return cmd.Process.Release()
 		}
 	}
@@ -77,14 +77,20 @@ type childError struct{ code int }
 
 func (e *childError) Error() string { return "relayfs ended in the background" }
 
-// ready announces the mount. A daemon lets go of the parent that waits for it,
-// and logs to a file from then on.
-func ready(e *env, mountpoint, logFile string) {
+// How the line begins by which a process says that it is ready.
+const (
+	readyMounted = "mounted "
+	readyServing = "serving notes of "
+)
+
+// ready prints line, which says that the process is ready. A daemon lets go of
+// the parent that waits for it, and logs to a file from then on.
+func ready(e *env, line, logFile string) {
 	if os.Getenv(readyEnv) == "" {
-		fmt.Fprintf(e.stderr, "mounted %s\n", mountpoint)
+		fmt.Fprintln(e.stderr, line)
 		return
 	}
-	fmt.Fprintf(e.stderr, "logging to %s\nmounted %s\n", logFile, mountpoint)
+	fmt.Fprintf(e.stderr, "logging to %s\n%s\n", logFile, line)
 	redirect(os.DevNull, 0, 1, 3)
 	redirect(logFile, 2)
 }

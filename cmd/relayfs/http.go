@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -120,34 +119,18 @@ func ensureToken(file string) (string, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return token, err
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+	if _, err := makeSecret(file, rand.Text()); err != nil {
 		return "", err
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return readToken(file)
-	}
-	if err != nil {
-		return "", err
-	}
-	token = rand.Text()
-	_, err = f.WriteString(token + "\n")
-	return token, errors.Join(err, f.Close())
+	return readToken(file)
 }
 
 func readToken(file string) (string, error) {
-	st, err := os.Stat(file)
+	text, err := readSecret(file)
 	if err != nil {
 		return "", err
 	}
-	if st.Mode().Perm()&0o077 != 0 {
-		return "", &hintError{fmt.Errorf("token file %q can be read by others", file), fmt.Sprintf("chmod 600 %q", file)}
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
-	token := strings.TrimSpace(string(data))
+	token := strings.TrimSpace(text)
 	if len(token) < minToken || strings.ContainsAny(token, " \t\r\n") {
 		return "", &hintError{fmt.Errorf("token file %q does not hold one word of at least %d characters", file, minToken),
 			"remove it, and relayfs makes a new one"}

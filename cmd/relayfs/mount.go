@@ -19,6 +19,7 @@ import (
 type mountOptions struct {
 	workspaceFlags
 	mcpFlags
+	listenFlags
 	allowOther, nonEmpty, daemon bool
 }
 
@@ -47,6 +48,7 @@ from the configuration file.`,
 	}
 	o.workspaceFlags.register(cmd)
 	o.mcpFlags.register(cmd)
+	o.listenFlags.register(cmd)
 	cmd.Flags().BoolVar(&o.allowOther, "allow-other", false, "let other users in (needs user_allow_other in /etc/fuse.conf unless root)")
 	cmd.Flags().BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, hiding what it holds")
 	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once mounted and go on in the background")
@@ -61,7 +63,10 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 	if _, err := o.options(log); err != nil {
 		return err
 	}
-	if err := o.check(); err != nil {
+	if err := o.mcpFlags.check(); err != nil {
+		return err
+	}
+	if err := o.listenFlags.check(); err != nil {
 		return err
 	}
 	sources, err := parseSources(sourceArgs)
@@ -89,6 +94,9 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 		return err
 	}
 	defer c.mcp.Close()
+	if c.yjs, err = o.listenFlags.open(ctx, s.ws, o.state, log); err != nil {
+		return err
+	}
 	return s.serve(ctx, c, "mount", func(ctx context.Context) error {
 		server, err := fusefs.Mount(ctx, s.ws, mountpoint, fusefs.Options{
 			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: log, Guard: guardArgs(),
@@ -96,10 +104,8 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 		if err != nil {
 			return err
 		}
-		if c.http != nil {
-			c.http.announce(e.stderr)
-		}
-		ready(e, mountpoint, s.logFile())
+		c.announce(e.stderr)
+		ready(e, readyMounted+mountpoint, s.logFile())
 		return untilUnmounted(ctx, server)
 	})
 }

@@ -16,6 +16,8 @@ import (
 type statusReport struct {
 	Owner *owner.Info `json:"owner,omitempty"` // absent if nothing is running
 	Token string      `json:"token,omitempty"` // the bearer token of the owner's HTTP port
+	// Connection is the connection string of the owner's Yjs port, token included.
+	Connection string `json:"connection,omitempty"`
 	bridge.Status
 }
 
@@ -52,6 +54,11 @@ func runStatus(ctx context.Context, e *env, f *workspaceFlags, args []string, as
 			return err
 		}
 	}
+	if info != nil && info.Yjs != nil {
+		if report.Connection, err = connectionString(info.Yjs); err != nil {
+			return err
+		}
+	}
 	if asJSON {
 		return printJSON(e.stdout, report)
 	}
@@ -69,10 +76,16 @@ func printStatus(w io.Writer, r statusReport) {
 	if r.Token != "" {
 		fmt.Fprintf(w, "MCP: %s\ntoken: %s\n", r.Owner.HTTP.URL, r.Token)
 	}
+	if r.Connection != "" {
+		fmt.Fprintf(w, "Yjs clients: %s\n", r.Connection)
+	}
 	for _, f := range r.Folders {
 		facts := []string{plural(f.Notes, "note"), plural(f.Files, "other file"), plural(f.Suggestions, "pending suggestion")}
 		if f.Offline {
 			facts = append(facts, "OFFLINE: its directory is missing or empty")
+		}
+		if r.Owner != nil && r.Owner.Yjs != nil {
+			facts = append(facts, "folder document "+r.Owner.Yjs.Folders[f.Name])
 		}
 		fmt.Fprintf(w, "%s: %s\n", f.Name, strings.Join(facts, ", "))
 	}

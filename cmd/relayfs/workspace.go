@@ -170,7 +170,11 @@ func (s *session) serve(ctx context.Context, c *control, command string, work fu
 	if c.http != nil {
 		front.start(func(ctx context.Context) error { return c.http.serve(ctx, c.mcp) })
 	}
-	err = s.owner.Announce(s.info(command, socket, c.http))
+	if c.yjs != nil {
+		workspace.start(c.yjs.host.Run)
+		front.start(c.yjs.serve)
+	}
+	err = s.owner.Announce(s.info(command, socket, c))
 	if err == nil {
 		err = work(wctx)
 	}
@@ -207,13 +211,16 @@ func (c *crew) stop() error {
 	return c.group.Wait()
 }
 
-func (s *session) info(command, socket string, h *httpServer) owner.Info {
+func (s *session) info(command, socket string, c *control) owner.Info {
 	info := owner.Info{
 		PID: os.Getpid(), Command: command, Mountpoint: s.ws.Mountpoint(), Socket: socket,
 		Started: time.Now().UTC().Truncate(time.Second), Version: version(),
 	}
-	if h != nil {
+	if h := c.http; h != nil {
 		info.HTTP = &owner.HTTP{URL: h.url(), TokenFile: h.tokenFile}
+	}
+	if c.yjs != nil {
+		info.Yjs = &c.yjs.info
 	}
 	for _, src := range s.sources {
 		info.Sources = append(info.Sources, src.String())

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/bridge/relay/host"
+	"github.com/relayfs/relayfs/bridge/relay/server"
+	"github.com/relayfs/relayfs/bridge/relay/token"
+)
+
+// keyName is the file in the state folder that holds the key of the tokens.
+const keyName = "relay-key"
+
+// listenFlags say whether and how Yjs clients are let in.
+type listenFlags struct {
+	addr, keyFile, url string
+	noToken            bool
+}
+
+func (f *listenFlags) register(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.addr, "listen", "", "let Yjs clients in on this address, for example 127.0.0.1:8080")
+	fl.StringVar(&f.keyFile, "key-file", "", "file with the key of the tokens for --listen (default relay-key in the state folder); made if it is missing")
+	fl.StringVar(&f.url, "url", "", "where clients reach --listen from outside, if that differs, for example https://notes.example")
+	fl.BoolVar(&f.noToken, "no-token", false, "let every program of this machine in without a token; --listen must be a loopback address")
+}
+
+// check refuses what would let others in without a token.
+func (f *listenFlags) check() error {
+	if f.addr == "" {
+		if f.keyFile != "" || f.url != "" || f.noToken {
+			return usagef("--key-file, --url and --no-token need --listen")
+		}
+		return nil
+	}
+	name, _, err := net.SplitHostPort(f.addr)
+	if err != nil {
+		return usagef("--listen %q is not HOST:PORT", f.addr)
+	}
+	ip := net.ParseIP(name)
+	loopback := name == "localhost" || ip != nil && ip.IsLoopback()
+	switch {
+	case f.noToken && f.keyFile != "":
+		return usagef("--no-token and --key-file exclude each other")
+	case f.noToken && !loopback:
+		return usagef("--listen %s can be reached from other machines: leave --no-token out", f.addr)
+	case f.url != "" && !validURL(f.url):
+		return usagef("--url %q is neither http:// nor https://", f.url)
+	}
+	return nil
+}
+
+func validURL(text string) bool {
+	c, err := token.ParseConnection(text)
+	return err == nil && c.Token == "" && strings.HasPrefix(text, "http")
+}
+
+// yjsServer is where Yjs clients are let in.
+type yjsServer struct {
+	listener net.Listener
+	host     *host.Host
+	server   *server.Server
+	info     owner.Yjs
+}
+
+// open opens the port; nil if no Yjs clients are to come in. The workspace has
+// been started.
+func (f *listenFlags) open(ctx context.Context, ws *bridge.Workspace, state string, log *slog.Logger) (*yjsServer, error) {
+	if f.addr == "" {
+		return nil, nil
+	}
+	o := server.Options{URL: f.url, Logger: log}
+	y := &yjsServer{}
+	if !f.noToken {
+		base, err := stateDir(state)
+		if err != nil {
+			return nil, err
+		}
+		key, file, err := f.key(base)
+		if err != nil {
+			return nil, err
+		}
+		o.Keys, o.Mint, y.info.KeyFile = token.Ring{key}, key, file
+	}
+	var err error
+	if y.listener, err = net.Listen("tcp", f.addr); err != nil {
+		return nil, &hintError{fmt.Errorf("--listen: %w", err), "choose another port; port 0 takes any that is free"}
+	}
+	if y.host, err = host.New(ctx, host.Options{Workspace: ws, Logger: log}); err != nil {
+		y.listener.Close()
+		return nil, err
+	}
+	o.Host = y.host
+	y.server = server.New(o)
+	y.info.URL, y.info.Audience = "ys://"+y.listener.Addr().String(), f.url
+	y.info.Folders = make(map[string]string)
+	for _, folder := range y.host.Folders() {
+		y.info.Folders[folder.Name] = folder.ID
+	}
+	return y, nil
+}
+
+// key reads the key, or makes one.
+func (f *listenFlags) key(base string) (key *token.Key, file string, err error) {
+	if file = f.keyFile; file == "" {
+		file = filepath.Join(base, keyName)
+	}
+	if file, err = filepath.Abs(file); err != nil {
+		return nil, "", err
+	}
+	text, err := readSecret(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = makeKey(file)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	key, err = parseKey(file, text)
+	return key, file, err
+}
+
+func parseKey(file, text string) (*token.Key, error) {
+	key, err := token.ParsePrivateKey("", text)
+	if err != nil {
+		return nil, &hintError{fmt.Errorf("key file %q: %w", file, err), "remove it, and relayfs makes a new one; tokens of the old one are void then"}
+	}
+	return key, nil
+}
+
+func makeKey(file string) (string, error) {
+	key, err := token.GenerateKey("", token.HMAC)
+	if err != nil {
+		return "", err
+	}
+	return makeSecret(file, key.Secret())
+}
+
+// announce says where Yjs clients are let in, and never the token.
+func (y *yjsServer) announce(w io.Writer) {
+	if y.info.KeyFile == "" {
+		fmt.Fprintf(w, "serving Yjs clients at %s, without tokens\n", y.info.URL)
+		return
+	}
+	fmt.Fprintf(w, "serving Yjs clients at %s, key in %s\n", y.info.URL, y.info.KeyFile)
+}
+
+// serve answers until ctx ends, and then ends the connections.
+func (y *yjsServer) serve(ctx context.Context) error {
+	srv := &http.Server{Handler: y.server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(y.listener) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("Yjs clients: %w", err)
+	case <-ctx.Done():
+	}
+	patience, cancel := context.WithTimeout(context.Background(), httpPatience)
+	defer cancel()
+	if srv.Shutdown(patience) != nil {
+		srv.Close()
+	}
+	y.server.Close()
+	return nil
+}
+
+// connectionString is what a backend connects with: it holds a server token.
+func connectionString(y *owner.Yjs) (string, error) {
+	c, err := token.ParseConnection(y.URL)
+	if err != nil || y.KeyFile == "" {
+		return y.URL, err
+	}
+	text, err := readSecret(y.KeyFile)
+	if err != nil {
+		return "", err
+	}
+	key, err := parseKey(y.KeyFile, text)
+	if err != nil {
+		return "", err
+	}
+	if y.Audience != "" {
+		if c, err = token.ParseConnection(y.Audience); err != nil {
+			return "", err
+		}
+	}
+	c.Token, err = key.Mint(token.Claims{Scope: token.Scope{Kind: token.Server}, Audience: y.Audience})
+	return c.String(), err
+}
+
+// readSecret reads a file that its user alone may read.
+func readSecret(file string) (string, error) {
+	st, err := os.Stat(file)
+	if err != nil {
+		return "", err
+	}
+	if st.Mode().Perm()&0o077 != 0 {
+		return "", &hintError{fmt.Errorf("file %q can be read by others", file), fmt.Sprintf("chmod 600 %q", file)}
+	}
+	data, err := os.ReadFile(file)
+	return string(data), err
+}
+
+// makeSecret makes such a file; one that another process has just made is taken.
+func makeSecret(file, text string) (string, error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return readSecret(file)
+	}
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text + "\n")
+	return text, errors.Join(err, f.Close())
+}

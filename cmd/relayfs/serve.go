@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// serveOptions are the flags of 'relayfs serve'.
+type serveOptions struct {
+	workspaceFlags
+	mcpFlags
+	listenFlags
+	daemon bool
+}
+
+func newServeCommand(e *env) *cobra.Command {
+	var o serveOptions
+	cmd := &cobra.Command{
+		Use:   "serve [SOURCE...]",
+		Short: "Serve the notes to Yjs clients and over HTTP, without a mount",
+		Long: `Serve owns each SOURCE, a vault directory or NAME=DIR, until interrupted.
+
+With --listen it lets Yjs clients in: through the API of y-sweet and relay-server,
+and as y-websocket rooms named after the notes (Folder/Name.md). What they type is
+in the vault's files within half a second, and what is saved there comes to them.
+With --http it serves MCP. Other relayfs processes attach to it in any case.
+
+Yjs clients need a token. 'relayfs status' prints the connection string, with
+which a backend makes tokens for its users.`,
+		Example: "  relayfs serve ~/Notes --listen 127.0.0.1:8080\n  relayfs serve ~/Notes --listen 0.0.0.0:8080 --url https://notes.example --daemon",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sources := e.config.sourcesOr(args)
+			if len(sources) == 0 {
+				return usagef("no SOURCE given, and %s names none: relayfs serve ~/Notes, or 'relayfs init' once", e.config.file)
+			}
+			if o.daemon {
+				return daemonize(cmd.Context(), e)
+			}
+			return o.run(cmd.Context(), e, sources)
+		},
+	}
+	o.workspaceFlags.register(cmd)
+	o.mcpFlags.register(cmd)
+	o.listenFlags.register(cmd)
+	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once the notes are served and go on in the background")
+	return cmd
+}
+
+func (o *serveOptions) run(ctx context.Context, e *env, args []string) error {
+	log, err := o.log.logger(e.stderr)
+	if err != nil {
+		return err
+	}
+	if err := o.mcpFlags.check(); err != nil {
+		return err
+	}
+	if err := o.listenFlags.check(); err != nil {
+		return err
+	}
+	sources, err := parseSources(args)
+	if err != nil {
+		return err
+	}
+	s, err := takeSession(ctx, sources, &o.workspaceFlags, log)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	c, err := newControl(s.ws, &o.workspaceFlags, &o.mcpFlags, log)
+	if err != nil {
+		return err
+	}
+	defer c.mcp.Close()
+	if c.yjs, err = o.listenFlags.open(ctx, s.ws, o.state, log); err != nil {
+		return err
+	}
+	return s.serve(ctx, c, "serve", func(ctx context.Context) error {
+		c.announce(e.stderr)
+		ready(e, readyServing+strings.Join(folderNames(sources), ", "), s.logFile())
+		<-ctx.Done()
+		return nil
+	})
+}
+
+func folderNames(sources []vaultSource) []string {
+	names := make([]string, len(sources))
+	for i, s := range sources {
+		names[i] = fmt.Sprintf("%q", s.name)
+	}
+	return names
+}
