@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // Info is what an owner says about itself.
@@ -120,9 +118,11 @@ func (o *Owner) lock(c Claim) error {
 	return nil
 }
 
+// errHeld says that somebody else has the lock.
+var errHeld = errors.New("locked by another process")
+
 func flock(f *os.File) error {
-	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if err != nil {
+	if err := tryLock(f); err != nil {
 		return fmt.Errorf("lock %q: %w", f.Name(), err)
 	}
 	return nil
@@ -130,7 +130,7 @@ func flock(f *os.File) error {
 
 // ownedBy makes an *OwnedError of a lock that is held.
 func ownedBy(c Claim, err error) error {
-	if !errors.Is(err, unix.EWOULDBLOCK) {
+	if !errors.Is(err, errHeld) {
 		return err
 	}
 	info, _ := Read(c.State)

@@ -6,8 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 
-	"golang.org/x/sys/unix"
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // Moving files to names that are free: to the trash, and beside a note.
@@ -32,10 +33,10 @@ func (v *Vault) openTrash() (*os.File, error) {
 		return nil, err
 	}
 	defer root.Close()
-	if err := unix.Mkdirat(int(root.Fd()), trashDir, 0o777); err != nil && !errors.Is(err, unix.EEXIST) {
+	if err := fsat.Mkdir(root, trashDir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	return openAt(int(root.Fd()), trashDir, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	return fsat.OpenDir(root, trashDir)
 }
 
 // maxNumbered bounds the search for a free name.
@@ -71,19 +72,18 @@ func clip(name string, extra int) string {
 // cannot do that in one step, a second name is linked to the file and the first
 // one removed; where it knows no links either, the name is checked first.
 func renameNew(from *os.File, name string, to *os.File, newName string) error {
-	src, dst := int(from.Fd()), int(to.Fd())
-	err := unix.Renameat2(src, name, dst, newName, unix.RENAME_NOREPLACE)
-	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
+	err := fsat.RenameNew(from, name, to, newName)
+	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
-	switch err := unix.Linkat(src, name, dst, newName, 0); {
+	switch err := fsat.Link(from, name, to, newName); {
 	case err == nil:
-		return unix.Unlinkat(src, name, 0)
-	case !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.EMLINK):
+		return fsat.Remove(from, name)
+	case !errors.Is(err, syscall.EPERM) && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EMLINK):
 		return err
 	}
-	if _, err := statAt(to, newName); err == nil {
+	if _, err := fsat.Stat(to, newName); err == nil {
 		return fs.ErrExist
 	}
-	return unix.Renameat(src, name, dst, newName)
+	return fsat.Rename(from, name, to, newName)
 }

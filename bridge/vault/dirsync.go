@@ -4,10 +4,10 @@ import (
 	"errors"
 	"os"
 	"sync"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // dirSyncs lets changes of names in one folder that are made at the same time
@@ -66,11 +66,11 @@ func (d *dirSyncs) join(id fileID) (r *syncRound, lead bool) {
 
 // syncDir makes the names in dir durable. Disks that cannot do so say EINVAL.
 func (v *Vault) syncDir(dir *os.File) {
-	st, err := statOf(dir)
+	st, err := fsat.Fstat(dir)
 	if err == nil {
-		v.syncs.do(idOf(&st), func() { err = unix.Fsync(int(dir.Fd())) })
+		v.syncs.do(idOf(&st), func() { err = fsat.SyncDir(dir) })
 	}
-	if err != nil && !errors.Is(err, unix.EINVAL) {
+	if err != nil && !errors.Is(err, syscall.EINVAL) {
 		v.log.Warn("folder is not synced: a power cut may bring the old file back", bridge.LogErr, err)
 	}
 }

@@ -6,9 +6,8 @@ import (
 	"os"
 	"path"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // OpenFile opens a file with the flags of os.OpenFile, byte for byte. os.O_APPEND
@@ -40,12 +39,12 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (*os.File, erro
 		p = place{dir: dir, name: path.Base(rel), rel: rel}
 	}
 	defer p.Close()
-	f, err := openAt(int(p.dir.Fd()), p.name, flag, uint32(perm.Perm()))
+	f, err := fsat.Open(p.dir, p.name, flag, perm)
 	if err != nil {
 		return nil, err
 	}
-	st, err := statOf(f)
-	if err == nil && !isKind(&st, unix.S_IFREG) {
+	st, err := fsat.Fstat(f)
+	if err == nil && !isKind(&st, 0) {
 		err = bridge.ErrIsDir
 	}
 	if err != nil {

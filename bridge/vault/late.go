@@ -9,9 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // How displaced files are watched.
@@ -128,12 +127,12 @@ func (l *lateWriters) drop(looked []*lateFile, keep map[*lateFile]bool) (last bo
 // to look again.
 func (v *Vault) lookLate(f *lateFile, now time.Time) (again bool) {
 	// Asked before the look, so that what was written until then shows in it.
-	closed := !f.seen.since.IsZero() && now.Sub(f.seen.since) >= openGrace && noWriters(f.file)
-	st, err := statOf(f.file)
+	closed := !f.seen.since.IsZero() && now.Sub(f.seen.since) >= openGrace && fsat.NoWriters(f.file)
+	st, err := fsat.Fstat(f.file)
 	stamp := stampOf(&st)
 	f.seen.look(stamp, err, now)
 	if err != nil || sameContent(stamp, f.last) {
-		return err == nil && now.Before(f.until) && !(closed && st.Nlink == 0)
+		return err == nil && now.Before(f.until) && !(closed && st.Links == 0)
 	}
 	wait := settledAge
 	if stamp.Size == 0 {
@@ -152,19 +151,6 @@ func (v *Vault) lookLate(f *lateFile, now time.Time) (again bool) {
 	v.mergeBack(f.rel, f.data, theirs)
 	f.last, f.data, f.until = stamp, theirs, now.Add(lateGrace)
 	return true
-}
-
-// noWriters says that no program has file open for writing: if it has no name
-// any more either, nobody is going to write to it. The kernel grants a read lease
-// on such files only (fcntl(2), "Leases"). It grants none on another user's
-// file, nor on some disks; then nothing is known.
-func noWriters(file *os.File) bool {
-	fd := file.Fd()
-	if _, err := unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_RDLCK); err != nil {
-		return false
-	}
-	_, err := unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK)
-	return err == nil
 }
 
 // mergeBack brings a save that went to a displaced file into the note: theirs

@@ -3,11 +3,10 @@ package vault
 import (
 	"errors"
 	"io/fs"
+	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-	"golang.org/x/sys/unix"
-
 	"github.com/relayfs/relayfs/bridge"
 )
 
@@ -73,7 +72,7 @@ func (n *notifier) add(rel string) (isNew bool) {
 		return true
 	case errors.Is(err, fs.ErrNotExist):
 		return false
-	case errors.Is(err, unix.ENOSPC):
+	case errors.Is(err, syscall.ENOSPC):
 		n.warn("fs.inotify.max_user_watches", err)
 	case n.inotify != nil:
 		n.v.log.Warn("folder cannot be watched, it is polled", bridge.LogPath, rel, bridge.LogErr, err)
@@ -85,9 +84,9 @@ func (n *notifier) add(rel string) (isNew bool) {
 func (n *notifier) watch(rel string) error {
 	switch limit := n.v.o.MaxWatches; {
 	case n.inotify == nil:
-		return unix.EMFILE
+		return syscall.EMFILE
 	case limit > 0 && len(n.watched) >= limit:
-		return unix.ENOSPC
+		return syscall.ENOSPC
 	}
 	return n.inotify.Add(join(n.v.dir, rel))
 }

@@ -9,23 +9,19 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // fileID is which file something is, under whatever name.
 type fileID struct{ dev, ino uint64 }
 
-func idOf(st *unix.Stat_t) fileID { return fileID{uint64(st.Dev), st.Ino} }
+func idOf(st *fsat.Info) fileID { return fileID{st.Device, st.Inode} }
 
 func idOfEntry(e bridge.SourceEntry) fileID { return fileID{e.Stamp.Device, e.Stamp.Inode} }
 
-func stampOf(st *unix.Stat_t) bridge.Stamp {
-	return bridge.Stamp{
-		Device: uint64(st.Dev), Inode: st.Ino, Size: st.Size,
-		ModTime: st.Mtim.Nano(), ChgTime: st.Ctim.Nano(),
-	}
+func stampOf(st *fsat.Info) bridge.Stamp {
+	return bridge.Stamp{Device: st.Device, Inode: st.Inode, Size: st.Size, ModTime: st.ModTime, ChgTime: st.ChgTime}
 }
 
 // sameContent compares stamps of which one was taken before the file was
@@ -35,44 +31,15 @@ func sameContent(a, b bridge.Stamp) bool {
 	return a == b
 }
 
-func isKind(st *unix.Stat_t, format uint32) bool { return st.Mode&unix.S_IFMT == format }
+// isKind says whether st is of a type; regular files have 0.
+func isKind(st *fsat.Info, kind fs.FileMode) bool { return st.Mode.Type() == kind }
 
 // entryOf describes the file or folder rel, which st belongs to.
-func entryOf(rel string, st *unix.Stat_t) bridge.SourceEntry {
+func entryOf(rel string, st *fsat.Info) bridge.SourceEntry {
 	return bridge.SourceEntry{
-		Rel: rel, Dir: isKind(st, unix.S_IFDIR),
-		Mode: fs.FileMode(st.Mode) & fs.ModePerm, Stamp: stampOf(st),
+		Rel: rel, Dir: isKind(st, fs.ModeDir),
+		Mode: st.Mode.Perm(), Stamp: stampOf(st),
 	}
-}
-
-// openAt opens name in the folder dirfd and never follows a symlink, except
-// for the vault's own directory, which is opened from unix.AT_FDCWD.
-func openAt(dirfd int, name string, flag int, perm uint32) (*os.File, error) {
-	if dirfd != unix.AT_FDCWD {
-		flag |= unix.O_NOFOLLOW
-	}
-	for {
-		fd, err := unix.Openat(dirfd, name, flag|unix.O_CLOEXEC|unix.O_NONBLOCK, perm)
-		if err == nil {
-			return os.NewFile(uintptr(fd), name), nil
-		}
-		if !errors.Is(err, unix.EINTR) {
-			return nil, err
-		}
-	}
-}
-
-func statOf(f *os.File) (unix.Stat_t, error) {
-	var st unix.Stat_t
-	err := unix.Fstat(int(f.Fd()), &st)
-	return st, err
-}
-
-// statAt describes name itself, not what a symlink of that name points to.
-func statAt(dir *os.File, name string) (unix.Stat_t, error) {
-	var st unix.Stat_t
-	err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW)
-	return st, err
 }
 
 // openFolder opens a folder of the vault, walking to it name by name.
@@ -82,7 +49,7 @@ func (v *Vault) openFolder(rel string) (*os.File, error) {
 		return dir, err
 	}
 	for elem := range strings.SplitSeq(rel, "/") {
-		next, err := openAt(int(dir.Fd()), elem, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+		next, err := fsat.OpenDir(dir, elem)
 		dir.Close()
 		if errors.Is(err, syscall.ENOTDIR) {
 			return nil, fs.ErrNotExist // a symlink, or a file: nothing is served below
@@ -99,8 +66,8 @@ func (v *Vault) openFolder(rel string) (*os.File, error) {
 type place struct {
 	dir  *os.File
 	name string
-	rel  string      // not the path that was asked for, if that is a symlink
-	stat unix.Stat_t // when the place was found
+	rel  string    // not the path that was asked for, if that is a symlink
+	stat fsat.Info // when the place was found
 }
 
 // Close closes the folder.
@@ -121,7 +88,7 @@ func (v *Vault) locate(rel string) (place, error) {
 		if err != nil {
 			return place{}, err
 		}
-		if !isKind(&p.stat, unix.S_IFLNK) {
+		if !isKind(&p.stat, fs.ModeSymlink) {
 			if served(&p.stat, p.name, asked != rel) {
 				return p, nil
 			}
@@ -148,7 +115,7 @@ func (v *Vault) lookAt(rel string) (place, error) {
 		return place{}, err
 	}
 	p := place{dir: dir, name: path.Base(rel), rel: rel}
-	if p.stat, err = statAt(dir, p.name); err != nil {
+	if p.stat, err = fsat.Stat(dir, p.name); err != nil {
 		dir.Close()
 		return place{}, err
 	}
@@ -156,23 +123,21 @@ func (v *Vault) lookAt(rel string) (place, error) {
 }
 
 // served says whether what st describes is shown to anybody.
-func served(st *unix.Stat_t, name string, viaLink bool) bool {
+func served(st *fsat.Info, name string, viaLink bool) bool {
 	switch {
 	case !utf8.ValidString(name), isTemp(name):
 		return false
-	case isKind(st, unix.S_IFDIR):
+	case isKind(st, fs.ModeDir):
 		return !viaLink && !hiddenDir(name)
 	}
-	return isKind(st, unix.S_IFREG)
+	return isKind(st, 0)
 }
 
 // readLink reads a relative symlink. Absolute ones lead out of the vault, or do
 // so on the next machine.
 func readLink(dir *os.File, name string) (target string, ok bool) {
-	buf := make([]byte, unix.PathMax)
-	n, err := unix.Readlinkat(int(dir.Fd()), name, buf)
-	target = string(buf[:max(n, 0)])
-	return target, err == nil && n > 0 && !path.IsAbs(target)
+	target, err := fsat.Readlink(dir, name)
+	return target, err == nil && target != "" && !path.IsAbs(target)
 }
 
 // linked remembers that the path link shows the content of target.

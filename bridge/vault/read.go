@@ -8,9 +8,8 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // How Read tells that a save is over.
@@ -106,14 +105,14 @@ func (v *Vault) readOnce(rel string) ([]byte, bridge.Stamp, error) {
 		return nil, bridge.Stamp{}, err
 	}
 	defer p.Close()
-	if isKind(&p.stat, unix.S_IFDIR) {
+	if isKind(&p.stat, fs.ModeDir) {
 		return nil, bridge.Stamp{}, bridge.ErrIsDir
 	}
 	return p.read()
 }
 
 func (p *place) read() ([]byte, bridge.Stamp, error) {
-	f, err := openAt(int(p.dir.Fd()), p.name, unix.O_RDONLY, 0)
+	f, err := fsat.Open(p.dir, p.name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, bridge.Stamp{}, err
 	}
@@ -123,11 +122,11 @@ func (p *place) read() ([]byte, bridge.Stamp, error) {
 
 // readAll reads a file from where it stands, which is its beginning.
 func readAll(f *os.File) ([]byte, bridge.Stamp, error) {
-	before, err := statOf(f)
+	before, err := fsat.Fstat(f)
 	if err != nil {
 		return nil, bridge.Stamp{}, err
 	}
-	if !isKind(&before, unix.S_IFREG) {
+	if !isKind(&before, 0) {
 		return nil, bridge.Stamp{}, fs.ErrNotExist
 	}
 	data := make([]byte, before.Size)
@@ -135,7 +134,7 @@ func readAll(f *os.File) ([]byte, bridge.Stamp, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, bridge.Stamp{}, err
 	}
-	after, err := statOf(f)
+	after, err := fsat.Fstat(f)
 	if err != nil {
 		return nil, bridge.Stamp{}, err
 	}

@@ -10,9 +10,8 @@ import (
 	"path"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // Scan reports everything the vault holds, parents before children, reading no
@@ -97,7 +96,7 @@ func (s *scan) folder(dir *os.File, rel string) error {
 // descend scans a folder. One that cannot be read, or is gone by now, does not
 // end the scan.
 func (s *scan) descend(parent *os.File, rel string) error {
-	dir, err := openAt(int(parent.Fd()), path.Base(rel), unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	dir, err := fsat.OpenDir(parent, path.Base(rel))
 	if err == nil {
 		defer dir.Close()
 		err = s.folder(dir, rel)
@@ -132,11 +131,11 @@ func (v *Vault) list(dir *os.File, rel string) ([]bridge.SourceEntry, error) {
 
 // describe stats one name of an open folder.
 func (v *Vault) describe(dir *os.File, rel, name string) (e bridge.SourceEntry, ok bool) {
-	st, err := statAt(dir, name)
+	st, err := fsat.Stat(dir, name)
 	if err != nil {
 		return e, false
 	}
-	if !isKind(&st, unix.S_IFLNK) {
+	if !isKind(&st, fs.ModeSymlink) {
 		return entryOf(join(rel, name), &st), served(&st, name, false)
 	}
 	p, err := v.locate(join(rel, name))

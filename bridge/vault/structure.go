@@ -8,9 +8,8 @@ import (
 	"path"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // Create makes a new file with data in it, which nobody sees half-written.
@@ -34,10 +33,10 @@ func (v *Vault) create(rel string, data []byte, mode fs.FileMode, modTime time.T
 		return bridge.Stamp{}, err
 	}
 	defer dir.Close()
-	if _, err := statAt(dir, path.Base(rel)); err == nil {
+	if _, err := fsat.Stat(dir, path.Base(rel)); err == nil {
 		return bridge.Stamp{}, fs.ErrExist // before anything is written
 	}
-	t, err := newTemp(dir, v.tempName(), data, uint32(mode.Perm()), nil, modTime)
+	t, err := newTemp(dir, v.tempName(), data, mode.Perm(), nil, modTime)
 	if err != nil {
 		return bridge.Stamp{}, err
 	}
@@ -63,7 +62,7 @@ func (v *Vault) makeFolders(rel string) (*os.File, error) {
 	if err := v.makeFolder(up, rel); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	return openAt(int(up.Fd()), path.Base(rel), unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	return fsat.OpenDir(up, path.Base(rel))
 }
 
 // makeFolder makes the folder rel, whose parent is open.
@@ -73,11 +72,11 @@ func (v *Vault) makeFolder(up *os.File, rel string) error {
 	if hiddenDir(name) {
 		return bridge.ErrBadName
 	}
-	if err := unix.Mkdirat(int(up.Fd()), name, 0o777); err != nil {
+	if err := fsat.Mkdir(up, name); err != nil {
 		return err
 	}
 	v.syncDir(up)
-	st, err := statAt(up, name)
+	st, err := fsat.Stat(up, name)
 	if err == nil {
 		v.wrote(entryOf(rel, &st))
 	}
@@ -113,7 +112,7 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 		return err
 	}
 	defer from.Close()
-	isDir := isKind(&from.stat, unix.S_IFDIR)
+	isDir := isKind(&from.stat, fs.ModeDir)
 	if isDir && (hiddenDir(from.name) || hiddenDir(path.Base(newRel))) {
 		return bridge.ErrBadName
 	}
@@ -123,7 +122,7 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	}
 	defer to.Close()
 	if replace && !isDir {
-		err = unix.Renameat(int(from.dir.Fd()), from.name, int(to.Fd()), path.Base(newRel))
+		err = fsat.Rename(from.dir, from.name, to, path.Base(newRel))
 	} else {
 		err = renameNew(from.dir, from.name, to, path.Base(newRel))
 	}
@@ -177,11 +176,11 @@ func (v *Vault) remove(rel string) error {
 		return err
 	}
 	defer p.Close()
-	if isKind(&p.stat, unix.S_IFDIR) {
+	if isKind(&p.stat, fs.ModeDir) {
 		if hiddenDir(p.name) {
 			return fs.ErrNotExist
 		}
-		err = unix.Unlinkat(int(p.dir.Fd()), p.name, unix.AT_REMOVEDIR)
+		err = fsat.Rmdir(p.dir, p.name)
 	} else {
 		err = v.toTrash(&p)
 	}

@@ -7,9 +7,8 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // This file replaces a file's content while other programs, which take no
@@ -48,7 +47,7 @@ type swap struct {
 func (v *Vault) stage(p *place, data []byte, modTime time.Time) (*swap, error) {
 	s := &swap{v: v, at: p, data: data, expect: stampOf(&p.stat)}
 	var err error
-	if s.old, err = openAt(int(p.dir.Fd()), p.name, unix.O_RDONLY, 0); err != nil {
+	if s.old, err = fsat.Open(p.dir, p.name, os.O_RDONLY, 0); err != nil {
 		return nil, conflictIfGone(err)
 	}
 	if err = s.readOld(); err == nil {
@@ -89,7 +88,7 @@ func (s *swap) Close() {
 
 // check says bridge.ErrConflict if the file is not the expected one any more.
 func (s *swap) check() error {
-	st, err := statAt(s.at.dir, s.at.name)
+	st, err := fsat.Stat(s.at.dir, s.at.name)
 	if err == nil && stampOf(&st) != s.expect {
 		err = bridge.ErrConflict
 	}
@@ -115,10 +114,9 @@ func (s *swap) commit() (bridge.Stamp, error) {
 // rename exchanges temp and target, or moves temp over target where the disk
 // knows no exchange.
 func (s *swap) rename() (exchanged bool, err error) {
-	dir := int(s.at.dir.Fd())
 	if !s.v.noExchange.Load() {
-		err := unix.Renameat2(dir, s.temp.name, dir, s.at.name, unix.RENAME_EXCHANGE)
-		if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
+		err := fsat.Exchange(s.at.dir, s.temp.name, s.at.name)
+		if !errors.Is(err, errors.ErrUnsupported) {
 			return err == nil, err
 		}
 		s.v.noExchange.Store(true)
@@ -127,21 +125,21 @@ func (s *swap) rename() (exchanged bool, err error) {
 	if err := s.check(); err != nil {
 		return false, err
 	}
-	return false, unix.Renameat(dir, s.temp.name, dir, s.at.name)
+	return false, fsat.Rename(s.at.dir, s.temp.name, s.at.dir, s.at.name)
 }
 
 // displaced says whether what is under the temp name is what was expected.
 func (s *swap) displaced() bool {
-	st, err := statAt(s.at.dir, s.temp.name)
+	st, err := fsat.Stat(s.at.dir, s.temp.name)
 	return err == nil && sameContent(stampOf(&st), s.expect)
 }
 
 // undo gives the name back to the save that slipped in, and always returns an error.
 func (s *swap) undo() error {
-	dir := int(s.at.dir.Fd())
-	err := unix.Renameat2(dir, s.temp.name, dir, s.at.name, unix.RENAME_EXCHANGE)
+	dir := s.at.dir
+	err := fsat.Exchange(dir, s.temp.name, s.at.name)
 	if errors.Is(err, fs.ErrNotExist) { // and was then moved away by its owner
-		err = unix.Renameat2(dir, s.temp.name, dir, s.at.name, unix.RENAME_NOREPLACE)
+		err = fsat.RenameNew(dir, s.temp.name, dir, s.at.name)
 		return errors.Join(bridge.ErrConflict, s.keepTemp(err))
 	}
 	if err != nil {
@@ -149,7 +147,7 @@ func (s *swap) undo() error {
 	}
 	// For that blink our file was under the name: whoever opened it then, or
 	// replaced it, has a save there.
-	theirs, err := openAt(dir, s.temp.name, unix.O_RDONLY, 0)
+	theirs, err := fsat.Open(dir, s.temp.name, os.O_RDONLY, 0)
 	if err != nil {
 		return s.keepTemp(err)
 	}

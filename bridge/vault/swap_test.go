@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // These tests go through a swap step by step and let a person save in between.
@@ -224,11 +225,11 @@ func TestNoWriters(t *testing.T) {
 	reader, err := os.Open(filepath.Join(w.dir, "N.md"))
 	w.ok(err)
 	defer reader.Close()
-	if noWriters(reader) {
+	if fsat.NoWriters(reader) {
 		t.Error("a file that is open for writing has no writers")
 	}
 	w.ok(writer.Close())
-	if !noWriters(reader) {
+	if !fsat.NoWriters(reader) {
 		t.Skip("this disk grants no leases")
 	}
 	again := w.open("N.md") // the lease is not kept: it would block here

@@ -11,9 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // The keys of this package's log attributes that bridge does not have.
@@ -74,12 +73,12 @@ func New(dir string, o Options) (*Vault, error) {
 	}
 	v.log = v.log.With(logVault, abs)
 	v.late.v = v
-	root, err := openAt(unix.AT_FDCWD, abs, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	root, err := fsat.OpenRoot(abs)
 	if err != nil {
 		return nil, wrap("open", abs, err)
 	}
 	defer root.Close()
-	st, err := statOf(root)
+	st, err := fsat.Fstat(root)
 	if err != nil {
 		return nil, wrap("open", abs, err)
 	}
@@ -108,9 +107,7 @@ func (v *Vault) ReadOnly() bool {
 	if now-v.diskLooked.Load() < int64(readOnlyFor) {
 		return v.diskReadOnly.Load()
 	}
-	var st unix.Statfs_t
-	err := unix.Statfs(v.dir, &st)
-	v.diskReadOnly.Store(err == nil && st.Flags&unix.ST_RDONLY != 0)
+	v.diskReadOnly.Store(fsat.DiskReadOnly(v.dir))
 	v.diskLooked.Store(now)
 	return v.diskReadOnly.Load()
 }
@@ -135,11 +132,11 @@ func (v *Vault) openRoot() (*os.File, error) {
 
 // openAnyRoot opens whatever directory is there.
 func (v *Vault) openAnyRoot() (*os.File, fileID, error) {
-	root, err := openAt(unix.AT_FDCWD, v.dir, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	root, err := fsat.OpenRoot(v.dir)
 	if err != nil {
 		return nil, fileID{}, fmt.Errorf("%w: %v", bridge.ErrOffline, err)
 	}
-	st, err := statOf(root)
+	st, err := fsat.Fstat(root)
 	if err != nil {
 		root.Close()
 		return nil, fileID{}, fmt.Errorf("%w: %v", bridge.ErrOffline, err)

@@ -1,0 +1,23 @@
+package owner
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// tryLock locks a file for as long as it is open. Folders cannot be locked here:
+// that two state folders serve one vault is not noticed.
+func tryLock(f *os.File) error {
+	st, err := f.Stat()
+	if err != nil || st.IsDir() {
+		return err
+	}
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	err = windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
+		return errHeld
+	}
+	return err
+}

@@ -1,0 +1,38 @@
+package fsat
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// RenameNew renames to a name that must be free: fs.ErrExist.
+func RenameNew(from *os.File, name string, to *os.File, newName string) error {
+	return unsupported(unix.RenameatxNp(int(from.Fd()), name, int(to.Fd()), newName, unix.RENAME_EXCL))
+}
+
+// Exchange gives each of two names in a folder what the other one had, in one step.
+func Exchange(dir *os.File, name, other string) error {
+	fd := int(dir.Fd())
+	return unsupported(unix.RenameatxNp(fd, name, fd, other, unix.RENAME_SWAP))
+}
+
+// unsupported translates how disks say that they do not know a flag of
+// renameatx_np.
+func unsupported(err error) error {
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
+		return errors.ErrUnsupported
+	}
+	return err
+}
+
+// DiskReadOnly says whether the disk that a path is on is mounted read-only.
+func DiskReadOnly(path string) bool {
+	var st unix.Statfs_t
+	return unix.Statfs(path, &st) == nil && st.Flags&unix.MNT_RDONLY != 0
+}
+
+// NoWriters says that no program has a file open for writing; here that is never
+// known.
+func NoWriters(*os.File) bool { return false }
