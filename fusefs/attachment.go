@@ -1,3 +1,5 @@
+//go:build !windows
+
 package fusefs
 
 import (
@@ -116,12 +118,12 @@ func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, u
 	}
 	h := &attachmentHandle{a, file, writes}
 	if !writes {
-		return h, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
+		return h, keepFlag(fuse.FOPEN_KEEP_CACHE) | fuse.FOPEN_NOFLUSH, 0
 	}
 	if flag&syscall.O_TRUNC != 0 {
 		err = h.noteWrite()
 	}
-	return h, fuse.FOPEN_KEEP_CACHE, a.t.errno("open", p, err)
+	return h, keepFlag(fuse.FOPEN_KEEP_CACHE), a.t.errno("open", p, err)
 }
 
 func (h *attachmentHandle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {

@@ -1,3 +1,5 @@
+//go:build !windows
+
 package fusefs
 
 import (
@@ -5,6 +7,15 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
+
+// keepFlag is the flags of an answer to OPEN or OPENDIR by which the kernel keeps
+// what it has, where it may.
+func keepFlag(flags uint32) uint32 {
+	if keepCaches {
+		return flags
+	}
+	return 0
+}
 
 // meta is what programs set on an inode besides its content. It is remembered,
 // because editors and copying tools check it, and never published.

@@ -1,3 +1,5 @@
+//go:build !windows
+
 package fusefs
 
 import (
@@ -5,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"syscall"
 )
 
@@ -26,38 +27,6 @@ func Check(dir string, nonEmpty bool) error {
 	return checkMountpoint(dir, nonEmpty)
 }
 
-func checkDevice() error {
-	f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
-	switch {
-	case err == nil:
-		return f.Close()
-	case errors.Is(err, fs.ErrNotExist):
-		return &SetupError{
-			Problem: "/dev/fuse does not exist",
-			Hint:    "load the kernel's module with `modprobe fuse`, or give the container --device /dev/fuse --cap-add SYS_ADMIN",
-		}
-	case errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ENXIO):
-		return &SetupError{Problem: "the kernel has no FUSE", Hint: "load its module with `modprobe fuse`", Err: err}
-	default:
-		return &SetupError{
-			Problem: "/dev/fuse cannot be opened",
-			Hint:    "run as a user who may read and write /dev/fuse (mode 0666 on most systems, or a group named fuse)",
-			Err:     err,
-		}
-	}
-}
-
-// checkHelper looks for the setuid program by which everybody but root mounts.
-func checkHelper() error {
-	if os.Geteuid() == 0 {
-		return nil
-	}
-	if _, err := exec.LookPath(helper); err != nil {
-		return &SetupError{Problem: helper + " is not in PATH", Hint: "install the package fuse3 (apt install fuse3, dnf install fuse3)"}
-	}
-	return nil
-}
-
 // probe asks the server of a mount whether it lives: ENOTCONN if it does not. A
 // stat would not do, because the kernel answers it from its cache.
 func probe(dir string) error {
@@ -73,7 +42,7 @@ func clearDeadMount(dir string) error {
 		return nil
 	}
 	fstype, tableErr := mountedAt(dir)
-	if tableErr != nil || fstype != "fuse."+fsName {
+	if tableErr != nil || fstype != mountType {
 		return &SetupError{
 			Problem: fmt.Sprintf("mountpoint %q is a dead mount of something else", dir),
 			Hint:    fmt.Sprintf("clear it with `fusermount3 -uz %s`", dir),
@@ -95,7 +64,7 @@ func checkMountpoint(dir string, nonEmpty bool) error {
 	case !info.IsDir():
 		return &SetupError{Problem: fmt.Sprintf("mountpoint %q is not a directory", dir), Hint: "give an empty directory"}
 	}
-	if fstype, err := mountedAt(dir); err == nil && fstype == "fuse."+fsName {
+	if fstype, err := mountedAt(dir); err == nil && fstype == mountType {
 		return &SetupError{
 			Problem: fmt.Sprintf("a relayfs is mounted at %q already", dir), Hint: fmt.Sprintf("unmount it with `relayfs unmount %s`", dir),
 		}

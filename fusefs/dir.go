@@ -1,3 +1,5 @@
+//go:build !windows
+
 package fusefs
 
 import (
@@ -128,7 +130,7 @@ func (d *Dir) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, 
 
 // OpendirHandle opens the folder for listing.
 func (d *Dir) OpendirHandle(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
-	return &dirHandle{dir: d.EmbeddedInode(), list: d.list}, fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE, 0
+	return &dirHandle{dir: d.EmbeddedInode(), list: d.list}, keepFlag(fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE), 0
 }
 
 func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {

@@ -1,3 +1,5 @@
+//go:build !windows
+
 package fusefs
 
 import (
@@ -69,7 +71,7 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	if t.handleless {
 		raw = newHandleless(raw)
 	}
-	server, err := fuse.NewServer(raw, dir, mountOptions(t.handleless, o, t.log))
+	server, err := fuse.NewServer(raw, dir, mountOptions(ws.Options().ReadOnly, o, t.log))
 	if err != nil {
 		return nil, &SetupError{
 			Problem: fmt.Sprintf("%q cannot be mounted", dir),
@@ -165,7 +167,7 @@ func (s *Server) Unmount() error {
 
 func (s *Server) detach() error {
 	time.AfterFunc(lingerAfterDetach, func() { s.leave.Do(func() { close(s.gone) }) })
-	if fstype, err := mountedAt(s.dir); err == nil && fstype != "fuse."+fsName {
+	if fstype, err := mountedAt(s.dir); err == nil && fstype != mountType {
 		return nil // somebody else was faster
 	}
 	return lazyUnmount(s.dir)
@@ -203,3 +205,10 @@ func (t *tree) housekeep(ctx context.Context) {
 		}
 	}
 }
+
+// keepNotifier is a go-fuse file system that goes on with the notifier it was
+// made with, instead of the server that Init brings.
+type keepNotifier struct{ fuse.RawFileSystem }
+
+// Init does nothing.
+func (keepNotifier) Init(*fuse.Server) {}

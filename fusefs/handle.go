@@ -1,3 +1,5 @@
+//go:build !windows
+
 package fusefs
 
 import (
@@ -46,7 +48,7 @@ func (h *Handle) opened(writes bool) uint32 {
 	h.f.mu.Lock()
 	defer h.f.mu.Unlock()
 	h.see()
-	flags := uint32(fuse.FOPEN_KEEP_CACHE)
+	flags := keepFlag(fuse.FOPEN_KEEP_CACHE)
 	if h.f.uncached {
 		flags = fuse.FOPEN_DIRECT_IO
 	}

@@ -1,3 +1,5 @@
+//go:build !windows
+
 package fusefs
 
 import (
@@ -15,10 +17,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
-
-// cacheTimeout is how long the kernel may keep attributes and names. It is told
-// about every change, so this only bounds what a lost notification could do.
-const cacheTimeout = time.Hour
 
 // tree is the mounted workspace: names, and the inodes behind them.
 type tree struct {
@@ -74,7 +72,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	t := &tree{
 		ws: ws, author: o.Author, log: o.Logger,
 		readOnly:   ws.Options().ReadOnly || ws.Options().View == diffwrap.OriginalView,
-		handleless: ws.Options().ReadOnly,
+		handleless: ws.Options().ReadOnly && keepCaches,
 		uid:        uint32(os.Geteuid()), gid: uint32(os.Getegid()),
 		inval:    newInvalidator(),
 		nodes:    make(map[bridge.Path]*known),

@@ -1,3 +1,5 @@
+//go:build !windows
+
 package fusefs
 
 import (
@@ -120,7 +122,7 @@ func (d *ScratchDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 }
 
 func (d *ScratchDir) OpendirHandle(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
-	return &dirHandle{dir: d.EmbeddedInode(), list: d.list}, fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE, 0
+	return &dirHandle{dir: d.EmbeddedInode(), list: d.list}, keepFlag(fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE), 0
 }
 
 func (d *ScratchDir) list(context.Context) ([]fuse.DirEntry, syscall.Errno) {

@@ -1,3 +1,5 @@
+//go:build !windows
+
 package fusefs
 
 import (
@@ -25,8 +27,8 @@ func Unmount(dir string) error {
 	if err != nil {
 		return &SetupError{Problem: fmt.Sprintf("%q cannot be looked up", dir), Hint: "give the directory of a mount", Err: err}
 	}
-	if fstype != "fuse."+fsName {
-		return &SetupError{Problem: fmt.Sprintf("no relayfs is mounted at %q", dir), Hint: "list the mounts with `findmnt -t fuse." + fsName + "`"}
+	if fstype != mountType {
+		return &SetupError{Problem: fmt.Sprintf("no relayfs is mounted at %q", dir), Hint: "list the mounts with `findmnt -t " + mountType + "`"}
 	}
 	if errors.Is(probe(dir), syscall.ENOTCONN) {
 		return lazyUnmount(dir)
@@ -46,7 +48,7 @@ func Unmount(dir string) error {
 
 // lazyUnmount detaches dir at once; who still uses it keeps it until done.
 func lazyUnmount(dir string) error {
-	if err := unmountOnce(dir, unix.MNT_DETACH); err != nil {
+	if err := unmountOnce(dir, detachFlag); err != nil {
 		return &SetupError{
 			Problem: fmt.Sprintf("the mount at %q is not cleared", dir), Hint: fmt.Sprintf("try `fusermount3 -uz %s`", dir), Err: err,
 		}
@@ -55,21 +57,21 @@ func lazyUnmount(dir string) error {
 }
 
 // unmountOnce unmounts dir by system call, or by the helper for those who may
-// not. EBUSY if it is in use and flags has no MNT_DETACH.
+// not. EBUSY if it is in use and flags has no detachFlag.
 func unmountOnce(dir string, flags int) error {
-	err := unix.Unmount(dir, flags|unix.UMOUNT_NOFOLLOW)
+	err := unix.Unmount(dir, flags|unmountFlags)
 	if err == nil || !errors.Is(err, syscall.EPERM) {
 		return err
 	}
 	args := []string{"-u", "-q", "--", dir}
-	if flags&unix.MNT_DETACH != 0 {
+	if flags&detachFlag != 0 {
 		args[0] = "-uz"
 	}
 	out, err := exec.Command(helper, args...).CombinedOutput()
 	if err == nil {
 		return nil
 	}
-	if flags&unix.MNT_DETACH == 0 {
+	if flags&detachFlag == 0 {
 		if fstype, tableErr := mountedAt(dir); tableErr == nil && fstype != "" && usedBy(dir) != "" {
 			return syscall.EBUSY
 		}

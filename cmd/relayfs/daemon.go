@@ -39,7 +39,7 @@ func daemonize(ctx context.Context, e *env) error {
 	cmd.Stderr = w
 	cmd.ExtraFiles = []*os.File{w}
 	cmd.Env = append(os.Environ(), readyEnv+"=3")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = newSession()
 	cmd.Dir = "/"
 	if wd, err := os.Getwd(); err == nil {
 		cmd.Dir = wd // relative paths of the command line stay true
@@ -103,6 +103,6 @@ func redirect(name string, fds ...int) {
 	}
 	defer f.Close()
 	for _, fd := range fds {
-		syscall.Dup3(int(f.Fd()), fd, 0)
+		duplicate(int(f.Fd()), fd)
 	}
 }

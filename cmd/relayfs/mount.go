@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -191,17 +190,6 @@ func mountedBy(dir, state string) *owner.Info {
 // endPatience is how long an unmounted process may take to end: it serves files
 // that are still open a few seconds more.
 const endPatience = 15 * time.Second
-
-// ended says whether a process has; one that its parent has not asked about yet
-// (a zombie) has, too.
-func ended(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
-		return true
-	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, rest, _ := strings.Cut(string(stat), ") ") // the name may hold anything
-	return err == nil && strings.HasPrefix(rest, "Z")
-}
 
 // awaitEnd waits until an owner's process has ended.
 func awaitEnd(ctx context.Context, info *owner.Info) error {

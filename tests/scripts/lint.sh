@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gofmt, go vet and staticcheck over the whole module.
+# gofmt, go vet and staticcheck over the whole module, and whether it builds for the other systems.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -13,3 +13,8 @@ echo "lint: go vet"
 go vet ./...
 echo "lint: staticcheck"
 go tool staticcheck ./...
+# macOS mounts through macFUSE or FUSE-T; Windows does everything but mount.
+for system in darwin windows; do
+	echo "lint: go build for $system"
+	GOOS=$system go build ./...
+done

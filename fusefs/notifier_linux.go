@@ -242,10 +242,3 @@ func (n *notifier) InodeRetrieveCache(uint64, int64, []byte) (int, fuse.Status) 
 
 // InodeNotifyStoreCache is not used.
 func (n *notifier) InodeNotifyStoreCache(uint64, int64, []byte) fuse.Status { return fuse.ENOSYS }
-
-// keepNotifier is a go-fuse file system that goes on with the notifier it was
-// made with, instead of the server that Init brings.
-type keepNotifier struct{ fuse.RawFileSystem }
-
-// Init does nothing.
-func (keepNotifier) Init(*fuse.Server) {}

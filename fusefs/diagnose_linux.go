@@ -12,23 +12,6 @@ import (
 	"syscall"
 )
 
-// Severity says what a finding means for a mount.
-type Severity string
-
-const (
-	OK   Severity = "ok"
-	Warn Severity = "warn" // something that not everybody needs does not work
-	Fail Severity = "fail" // nothing can be mounted
-)
-
-// Finding is one thing that a mount needs, and how it is here.
-type Finding struct {
-	Name     string   `json:"name"`
-	Severity Severity `json:"severity"`
-	Detail   string   `json:"detail"`
-	Mend     string   `json:"mend,omitempty"` // what to do about it
-}
-
 // Diagnose looks at everything that mounting depends on. It changes nothing and
 // touches no mountpoint whose server is dead, but to ask whether it is.
 func Diagnose() []Finding {
@@ -39,19 +22,6 @@ func Diagnose() []Finding {
 		diagnoseDeadMounts(),
 		diagnoseUserNamespaces("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
 	}
-}
-
-// finding is good with detail if err is nil, and otherwise what err says.
-func finding(name, detail string, otherwise Severity, err error) Finding {
-	if err == nil {
-		return Finding{Name: name, Severity: OK, Detail: detail}
-	}
-	f := Finding{Name: name, Severity: otherwise, Detail: err.Error()}
-	var setup *SetupError
-	if errors.As(err, &setup) {
-		f.Mend = setup.Hint
-	}
-	return f
 }
 
 // diagnoseHelper looks for fusermount3, which only those who are not root need.
@@ -102,7 +72,7 @@ func diagnoseDeadMounts() Finding {
 		return Finding{Name: name, Severity: Warn, Detail: err.Error()}
 	}
 	defer f.Close()
-	dirs, err := mountsOf(f, "fuse."+fsName)
+	dirs, err := mountsOf(f, mountType)
 	if err != nil {
 		return Finding{Name: name, Severity: Warn, Detail: err.Error()}
 	}

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+// ended says whether a process has.
+func ended(pid int) bool {
+	const stillActive = 259
+	var code uint32
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err != nil {
+		return true
+	}
+	defer windows.CloseHandle(h)
+	return windows.GetExitCodeProcess(h, &code) == nil && code != stillActive
+}
+
+// newSession lets a process outlive the terminal.
+func newSession() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS}
+}
+
+// duplicate does nothing: a detached process has no terminal to keep open.
+func duplicate(int, int) {}
