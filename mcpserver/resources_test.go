@@ -93,7 +93,7 @@ func TestResourceSubscription(t *testing.T) {
 		if n.Method != "notifications/resources/updated" || !strings.Contains(string(n.Params), `"note:///V/a.md"`) {
 			t.Errorf("got %s %s", n.Method, n.Params)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("no notification")
 	}
 	result[struct{}](t, c, "resources/unsubscribe", map[string]any{"uri": "note:///V/a.md"})

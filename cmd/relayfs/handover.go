@@ -80,21 +80,19 @@ func (c *control) answerHandover(w http.ResponseWriter, r *http.Request) {
 // takeSession is openSession for a process that serves others: one that serves
 // the vaults for its own client alone is asked to hand them over.
 func takeSession(ctx context.Context, sources []vaultSource, f *workspaceFlags, log *slog.Logger) (*session, error) {
-	asked := make(map[int]bool)
 	for start := time.Now(); ; {
 		s, err := openSession(ctx, sources, f, log)
 		var owned *owner.OwnedError
 		if !errors.As(err, &owned) || owned.Owner == nil || time.Since(start) > handoverPatience {
 			return s, err
 		}
-		if info := *owned.Owner; !asked[info.PID] {
+		if info := *owned.Owner; info.HandedOver.IsZero() {
 			if info.Command != mcpCommand || info.HTTP != nil || !owner.Answers(info) {
 				return nil, err
 			}
 			if refused := askForVaults(ctx, info, sources); refused != nil {
 				return nil, &hintError{fmt.Errorf("%w, which does not hand it over: %w", err, refused), "end that process first"}
 			}
-			asked[info.PID] = true
 		}
 		select {
 		case <-ctx.Done():

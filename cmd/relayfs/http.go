@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -92,7 +94,7 @@ func (h *httpServer) announce(w io.Writer) {
 }
 
 // serve answers until ctx ends, and then finishes what is under way.
-func (h *httpServer) serve(ctx context.Context, mcp *mcpserver.Server) error {
+func (h *httpServer) serve(ctx context.Context, mcp *mcpserver.Server, log *slog.Logger) error {
 	mux := http.NewServeMux()
 	mux.Handle(httpPath, mcpserver.RequireToken(h.token, mcp.HTTPHandler()))
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
@@ -106,7 +108,8 @@ func (h *httpServer) serve(ctx context.Context, mcp *mcpserver.Server) error {
 	mcp.Close() // ends the streams that clients keep open
 	patience, cancel := context.WithTimeout(context.Background(), httpPatience)
 	defer cancel()
-	if srv.Shutdown(patience) != nil {
+	if err := srv.Shutdown(patience); err != nil {
+		log.Warn("requests over HTTP were cut off", bridge.LogErr, err)
 		srv.Close()
 	}
 	return nil

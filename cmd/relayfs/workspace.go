@@ -168,7 +168,7 @@ func (s *session) serve(ctx context.Context, c *control, command string, work fu
 	front := newCrew(ctx, cancel)
 	front.start(func(ctx context.Context) error { return c.serve(ctx, l) })
 	if c.http != nil {
-		front.start(func(ctx context.Context) error { return c.http.serve(ctx, c.mcp) })
+		front.start(func(ctx context.Context) error { return c.http.serve(ctx, c.mcp, s.log) })
 	}
 	if c.yjs != nil {
 		workspace.start(c.yjs.host.Run)
