@@ -208,7 +208,7 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome,
 	}
 	entries := undoable(journal, batch)
 	if len(entries) == 0 {
-		return Outcome{}, ErrNothingToUndo
+		return Outcome{}, nothingToUndo(batch)
 	}
 	out := Outcome{Batch: newBatch(), Failed: make(map[Path]error)}
 	byNote := make(map[Path][]string)
@@ -222,6 +222,13 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome,
 	}
 	out.collect(ctx, byNote, func(p Path) ([]Suggestion, error) { return w.undoNote(ctx, p, entryOf[p], out.Batch, by) })
 	return out, ctx.Err()
+}
+
+func nothingToUndo(batch string) error {
+	if batch == "" {
+		return ErrNothingToUndo
+	}
+	return fmt.Errorf("%w: batch %s", ErrNothingToUndo, batch)
 }
 
 // BatchOf names a journal entry for Undo.

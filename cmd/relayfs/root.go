@@ -68,8 +68,8 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 		if err == nil {
 			return nil
 		}
-		if cmd.Parent() == nil && len(args) > 0 {
-			return usagef("unknown command %q", args[0])
+		if cmd.HasSubCommands() && len(args) > 0 {
+			return usagef("unknown command %q of %s", args[0], cmd.CommandPath())
 		}
 		return usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
 	}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"os/user"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,6 +30,7 @@ type decideFlags struct {
 	selector
 	verdict          bridge.Verdict
 	reason           string
+	sources          []string // that were named
 	all, dryRun, yes bool
 }
 
@@ -64,7 +66,8 @@ func newDecideCommand(e *env, verdict bridge.Verdict) *cobra.Command {
 }
 
 func (f *decideFlags) run(ctx context.Context, e *env, args []string) error {
-	ids, _ := splitArgs(args, isID)
+	ids, sources := splitArgs(args, isID)
+	f.sources = sources
 	switch {
 	case len(ids) == 0 && f.empty() && !f.all:
 		return usagef("name the suggestions to %s: ids, conditions, or --all", f.verb())
@@ -134,10 +137,24 @@ func (f *decideFlags) print(e *env, out outcome) error {
 	}
 	_, err := fmt.Fprintf(e.stdout, "%s %s%s in %s\n", plural(len(out.Suggestions), "suggestion"), would, out.Verdict, plural(out.Notes, "note"))
 	if out.Batch != "" {
-		fmt.Fprintf(e.stderr, "take it back with: relayfs suggestions undo %s\n", out.Batch)
+		fmt.Fprintf(e.stderr, "take it back with: relayfs suggestions undo %s\n", shellWords(append([]string{out.Batch}, f.sources...)))
 	}
 	return err
 }
+
+// shellWords writes words as one types them in a shell.
+func shellWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = w
+		if w == "" || !plainWord.MatchString(w) {
+			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+var plainWord = regexp.MustCompile(`^[\pL\pN_./=@:+-][\pL\pN_./=@:+~-]*$`)
 
 // printScope shows each of a few suggestions, and of many how many there are in
 // which note.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"sort"
@@ -140,6 +141,9 @@ func (q *localQueue) decide(ctx context.Context, r decideRequest) (outcome, erro
 
 func (q *localQueue) undo(ctx context.Context, r undoRequest) (outcome, error) {
 	out, err := q.ws.Undo(ctx, r.Batch, bridge.Author{Name: r.By})
+	if errors.Is(err, bridge.ErrNothingToUndo) {
+		err = fmt.Errorf("%w; 'relayfs suggestions log' shows what was decided and what was taken back", err)
+	}
 	return newOutcome(out, bridge.Undone), err
 }
 

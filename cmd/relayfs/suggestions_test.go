@@ -24,6 +24,13 @@ func TestSplitArgs(t *testing.T) {
 	}
 }
 
+func TestShellWords(t *testing.T) {
+	got := shellWords([]string{"20260102T150405.678-00ff", "/home/ann/Jardin été", "N=~x", "it's", "", "~", "$HOME"})
+	if want := `20260102T150405.678-00ff '/home/ann/Jardin été' N=~x 'it'\''s' '' '~' '$HOME'`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func TestResolveID(t *testing.T) {
 	list := []suggestion{{ID: "abc1"}, {ID: "abd2"}, {ID: "ab"}}
 	for prefix, want := range map[string]string{"abc": "abc1", "ab": "ab", "abd2": "abd2", "a": "", "x": ""} {
