@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 TIMEOUT=${TIMEOUT:-20m}
-RACE=${RACE:-'/(bridge|bridge/vault|bridge/store|bridge/owner|fusefs|mcpserver|cmd/relayfs)$'}
+RACE=${RACE:-'/(bridge|bridge/ysync|bridge/vault|bridge/store|bridge/owner|fusefs|mcpserver|cmd/relayfs)$'}
 
 tests/scripts/deps.sh test
 linted=0
