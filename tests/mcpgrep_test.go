@@ -137,7 +137,7 @@ func generateCall(rnd *rand.Rand, name, pattern string) grepCall {
 		add("output_mode", "count", "-c")
 	default:
 		add("output_mode", "content")
-		contentFlags(rnd, pattern == "^$", add)
+		contentFlags(rnd, pattern == "^$" || pattern == "", add)
 	}
 	switch rnd.IntN(6) {
 	case 0:

@@ -1,7 +1,10 @@
 package tests
 
 import (
+	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -75,6 +78,33 @@ func TestMCPKeepsItsVault(t *testing.T) {
 			out := s.run(t, "mount", vault, s.mkdir(t, "mnt"))
 			checkRefused(t, out, tt.want)
 		})
+	}
+}
+
+// If who asked for the vault never takes it, the MCP process does again. A call
+// made meanwhile waits and is answered.
+func TestMCPTakesBackWhatNobodyTook(t *testing.T) {
+	s := newSandbox(t)
+	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
+	client := s.mcp(t, vault)
+	client.mustCall(t, "read", "file_path", "Vault/note.md")
+	asker := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", s.path("xdg", "runtime_dir", "relayfs", fmt.Sprintf("%d.sock", client.cmd.Process.Pid)))
+	}}}
+	resp, err := asker.Post("http://relayfs/handover", "application/json", strings.NewReader(fmt.Sprintf(`{"sources":["Vault=%s"]}`, vault)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("handover: %s", resp.Status)
+	}
+	if got := client.mustCall(t, "read", "file_path", "Vault/note.md"); !strings.Contains(got, "at six") {
+		t.Errorf("read: %s", got)
+	}
+	client.mustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "six", "new_string", "seven")
+	if status := s.run(t, "status", vault); !strings.Contains(status.stdout, fmt.Sprintf("relayfs mcp (pid %d)", client.cmd.Process.Pid)) {
+		t.Errorf("status: %s%s", status.stdout, status.stderr)
 	}
 }
 

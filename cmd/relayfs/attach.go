@@ -67,7 +67,7 @@ func (s *ownServer) reach(ctx context.Context, gone time.Duration) (io.ReadWrite
 		if since >= takeover {
 			return s.takeOver(ctx)
 		}
-		if err != nil || time.Since(last.HandedOver) >= takeover {
+		if err != nil || last.HandedOver.IsZero() {
 			return nil, errNoOwner
 		}
 		select {
