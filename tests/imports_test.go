@@ -67,7 +67,7 @@ var importRules = map[string]importRule{
 	"cmd/relayfs": {
 		[]string{
 			"bridge", "bridge/owner", "bridge/vault", "bridge/store", "diffwrap", "fusefs", "mcpserver",
-			"bridge/relay/host", "bridge/relay/server", "bridge/relay/token",
+			"bridge/relay", "bridge/relay/host", "bridge/relay/server", "bridge/relay/token",
 			"cmd/relayfs/internal/quietinit",
 			"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/bmatcuk/doublestar/v4", "golang.org/x/...",
 			"github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg", "github.com/BurntSushi/toml",

@@ -54,19 +54,28 @@ func (i Info) String() string {
 
 // OwnedError says that another process owns a vault.
 type OwnedError struct {
-	Vault string
-	Owner *Info // nil if nothing is known of it
+	Vault string // its directory, "" if it has none
+	Name  string // of the claim
+	Owner *Info  // nil if nothing is known of it
 }
 
 func (e *OwnedError) Error() string {
 	if e.Owner == nil {
-		return fmt.Sprintf("vault %q is served by another relayfs process that keeps its state elsewhere", e.Vault)
+		return e.Name + " is served by another relayfs process that keeps its state elsewhere"
 	}
-	return fmt.Sprintf("vault %q is already served by %v", e.Vault, *e.Owner)
+	return fmt.Sprintf("%s is already served by %v", e.Name, *e.Owner)
 }
 
-// Claim is a vault to own: its directory and the folder of its state.
-type Claim struct{ Vault, State string }
+// Claim is what to own: the folder of its state, and the directory if it is a
+// local vault. Name is what people call it, by default after the directory.
+type Claim struct{ Vault, State, Name string }
+
+func (c Claim) name() string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return fmt.Sprintf("vault %q", c.Vault)
+}
 
 // Owner holds claims until Release.
 type Owner struct {
@@ -107,6 +116,9 @@ func (o *Owner) lock(c Claim) error {
 	if err := flock(f); err != nil {
 		return ownedBy(c, err)
 	}
+	if c.Vault == "" {
+		return nil
+	}
 	dir, err := os.Open(c.Vault)
 	if err != nil {
 		return fmt.Errorf("vault: %w", err)
@@ -134,7 +146,7 @@ func ownedBy(c Claim, err error) error {
 		return err
 	}
 	info, _ := Read(c.State)
-	return &OwnedError{Vault: c.Vault, Owner: info}
+	return &OwnedError{Vault: c.Vault, Name: c.name(), Owner: info}
 }
 
 // Announce writes info where others find it.

@@ -183,8 +183,10 @@ func (s *Source) firstContact(ctx context.Context) error {
 	if err := s.sync.awaitFolder(wait); err != nil {
 		if cause := s.sync.lastError(); cause != nil {
 			err = cause
+		} else if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			err = fmt.Errorf("%w: no answer within %v", ErrUnreachable, firstContact)
 		}
-		return fmt.Errorf("%s: %w: %w", s.o.Address, err, errNothingYet)
+		return fmt.Errorf("%s: %w; nothing of the folder is kept here yet", s.o.Address, err)
 	}
 	return s.list(false)
 }

@@ -3,7 +3,6 @@ package relay
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -123,8 +122,10 @@ func newTransport(o Options) transport {
 	return &ysweet{address: o.Address, key: o.Key, folder: o.Folder, client: client}
 }
 
-// Close ends the connections and keeps what has arrived.
+// Close sends what is to be sent, if the server takes it within a few seconds,
+// ends the connections and keeps what has arrived.
 func (s *Source) Close() error {
+	s.sync.drain(closePatience)
 	s.cancel()
 	s.wg.Wait()
 	s.transport.close()
@@ -332,6 +333,3 @@ var _ interface {
 	bridge.Syncer
 	io.Closer
 } = (*Source)(nil)
-
-// errNothingYet says that the folder has never been seen.
-var errNothingYet = fmt.Errorf("nothing of the folder has been fetched yet: %w", bridge.ErrOffline)

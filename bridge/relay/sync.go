@@ -35,6 +35,7 @@ type syncer struct {
 	tried     chan struct{}                    // closed after it
 	sent      map[bridge.DocID]uint64          // acknowledged, to be crossed out in the store
 	sentWake  chan struct{}
+	acked     chan struct{} // closed when pending shrinks or the connection ends, and made anew
 }
 
 func newSyncer(s *Source) *syncer {
@@ -42,7 +43,7 @@ func newSyncer(s *Source) *syncer {
 		src: s, jobs: newJobs(), onlineSet: make(chan struct{}), tried: make(chan struct{}),
 		pending: make(map[bridge.DocID]uint64), kept: make(map[bridge.DocID]bool),
 		live: make(map[*document]context.CancelFunc), waiters: make(map[bridge.DocID][]chan struct{}),
-		sent: make(map[bridge.DocID]uint64), sentWake: make(chan struct{}, 1),
+		sent: make(map[bridge.DocID]uint64), sentWake: make(chan struct{}, 1), acked: make(chan struct{}),
 	}
 }
 
@@ -145,6 +146,7 @@ func (y *syncer) disconnected(err error) {
 	y.mu.Lock()
 	was := y.online
 	y.online, y.cause = false, err
+	y.tellAcked()
 	closeOnce(y.tried)
 	waiters := y.waiters
 	y.waiters = make(map[bridge.DocID][]chan struct{})
@@ -251,6 +253,7 @@ func (y *syncer) acknowledged(d *document, seq uint64) {
 	done := !was || last <= seq
 	if done {
 		delete(y.pending, d.id)
+		y.tellAcked()
 	}
 	if was {
 		y.sent[d.id] = max(y.sent[d.id], seq)
@@ -267,11 +270,43 @@ func (y *syncer) acknowledged(d *document, seq uint64) {
 	}
 }
 
+// closePatience is how long Close waits for the server to acknowledge.
+const closePatience = 5 * time.Second
+
+// drain waits until the server has acknowledged everything, if it is there.
+func (y *syncer) drain(patience time.Duration) {
+	deadline := time.After(patience)
+	select {
+	case <-y.tried:
+	case <-deadline:
+		return
+	}
+	for {
+		y.mu.Lock()
+		left, acked := y.online && len(y.pending) > 0, y.acked
+		y.mu.Unlock()
+		if !left || y.src.ReadOnly() {
+			return
+		}
+		select {
+		case <-acked:
+		case <-deadline:
+			return
+		}
+	}
+}
+
 // isPending says that the server lacks something of a document.
 func (y *syncer) isPending(id bridge.DocID) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	return y.pending[id] > 0
+}
+
+// tellAcked wakes who waits for acknowledgements. mu is held.
+func (y *syncer) tellAcked() {
+	close(y.acked)
+	y.acked = make(chan struct{})
 }
 
 // crossOut writes down what was acknowledged. What a crash loses of it is sent

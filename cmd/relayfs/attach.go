@@ -34,7 +34,7 @@ func (o *mcpOptions) stdio(ctx context.Context, e *env, own *ownServer, connect 
 	if err != nil {
 		return err
 	}
-	r := &relay{connect: own.reach, log: own.log, out: e.stdout, subscribed: make(map[string][]byte)}
+	r := &mcpRelay{connect: own.reach, log: own.log, out: e.stdout, subscribed: make(map[string][]byte)}
 	r.use(up)
 	return r.run(ctx, e.stdin)
 }
@@ -44,7 +44,7 @@ func (o *mcpOptions) stdio(ctx context.Context, e *env, own *ownServer, connect 
 // it, since others can use that one too.
 type ownServer struct {
 	o       *mcpOptions
-	sources []vaultSource
+	sources []source
 	log     *slog.Logger
 	running sync.WaitGroup
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +34,7 @@ type doctorValue struct {
 var errUnhealthy = errors.New("something that a mount needs does not work")
 
 func newDoctorCommand(e *env) *cobra.Command {
-	var state string
+	var f workspaceFlags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor [SOURCE...]",
@@ -42,8 +43,8 @@ func newDoctorCommand(e *env) *cobra.Command {
 folder, and for each SOURCE the limit of watches. A line begins with ok, warn
 or fail; the exit code is 1 if something fails.`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := examine(e.config, state, e.config.sourcesOr(args))
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := examine(cmd.Context(), e.config, &f, e.config.sourcesOr(args))
 			if err != nil {
 				return err
 			}
@@ -56,22 +57,26 @@ or fail; the exit code is 1 if something fails.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().StringVar(&state, "state", "", "folder for what is not kept in the vault (default $XDG_STATE_HOME/relayfs)")
+	f.registerState(cmd)
 	return cmd
 }
 
 // examine looks at everything.
-func examine(c *config, state string, sourceArgs []string) (*doctorReport, error) {
-	sources, err := parseSources(sourceArgs)
+func examine(ctx context.Context, c *config, f *workspaceFlags, sourceArgs []string) (*doctorReport, error) {
+	sources, err := parseSources(sourceArgs, f.folders)
 	if err != nil {
 		return nil, err
 	}
-	base, err := stateDir(state)
+	base, err := stateDir(f.state)
 	if err != nil {
 		return nil, err
 	}
 	r := &doctorReport{Findings: append(fusefs.Diagnose(), examineState(base)), Running: []owner.Info{}}
 	for _, src := range sources {
+		if src.server != nil {
+			r.Findings = append(r.Findings, examineServer(ctx, src))
+			continue
+		}
 		r.Findings = append(r.Findings, examineVault(src, "/proc/sys/fs/inotify/max_user_watches"))
 	}
 	running, err := owner.Live(vaultsDir(base))
@@ -102,7 +107,7 @@ func examineState(base string) fusefs.Finding {
 
 // examineVault compares the folders of a vault, each of which takes a watch,
 // with the limit that its user shares with editors and sync tools.
-func examineVault(src vaultSource, limitFile string) fusefs.Finding {
+func examineVault(src source, limitFile string) fusefs.Finding {
 	f := fusefs.Finding{Name: "watches of " + src.name, Severity: fusefs.Warn}
 	text, err := os.ReadFile(limitFile)
 	if err != nil {

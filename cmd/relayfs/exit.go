@@ -8,6 +8,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/bridge/relay"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
@@ -82,6 +83,8 @@ func hintFor(err error) string {
 		return "end that process, or name its state folder with --state"
 	case errors.As(err, &owned):
 		return "end that process first; 'relayfs mcp' with the same SOURCE attaches to it instead"
+	case relay.Hint(err) != "":
+		return relay.Hint(err)
 	case errors.Is(err, bridge.ErrOffline):
 		return "check that the vault's directory exists and is not empty"
 	case errors.Is(err, bridge.ErrUnknownStore):

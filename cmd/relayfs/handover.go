@@ -79,7 +79,7 @@ func (c *control) answerHandover(w http.ResponseWriter, r *http.Request) {
 
 // takeSession is openSession for a process that serves others: one that serves
 // the vaults for its own client alone is asked to hand them over.
-func takeSession(ctx context.Context, sources []vaultSource, f *workspaceFlags, log *slog.Logger) (*session, error) {
+func takeSession(ctx context.Context, sources []source, f *workspaceFlags, log *slog.Logger) (*session, error) {
 	for start := time.Now(); ; {
 		s, err := openSession(ctx, sources, f, log)
 		var owned *owner.OwnedError
@@ -102,7 +102,7 @@ func takeSession(ctx context.Context, sources []vaultSource, f *workspaceFlags, 
 	}
 }
 
-func askForVaults(ctx context.Context, info owner.Info, sources []vaultSource) error {
+func askForVaults(ctx context.Context, info owner.Info, sources []source) error {
 	ctx, cancel := context.WithTimeout(ctx, handoverPatience)
 	defer cancel()
 	var req handoverRequest

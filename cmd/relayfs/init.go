@@ -63,7 +63,7 @@ func initConfig(e *env, args []string, mountpoint string) error {
 // initSources are the sources to write: those given, as they are named from any
 // directory, or the vaults that are found.
 func initSources(args []string) ([]string, error) {
-	if _, err := parseSources(args); err != nil {
+	if _, err := parseSources(args, nil); err != nil {
 		return nil, err
 	}
 	sources := make([]string, len(args))

@@ -105,7 +105,7 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	sources, err := parseSources(args)
+	sources, err := parseSources(args, o.folders)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func newControl(ws *bridge.Workspace, w *workspaceFlags, f *mcpFlags, log *slog.
 }
 
 // serveHTTP serves any number of clients until ctx ends.
-func (o *mcpOptions) serveHTTP(ctx context.Context, e *env, sources []vaultSource, log *slog.Logger) error {
+func (o *mcpOptions) serveHTTP(ctx context.Context, e *env, sources []source, log *slog.Logger) error {
 	s, err := takeSession(ctx, sources, &o.workspaceFlags, log)
 	if answering(err) != nil {
 		return &hintError{err, "end that process, or start it with --http instead"}

@@ -68,7 +68,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 	if err := o.listenFlags.check(); err != nil {
 		return err
 	}
-	sources, err := parseSources(sourceArgs)
+	sources, err := parseSources(sourceArgs, o.folders)
 	if err != nil {
 		return err
 	}
@@ -125,12 +125,15 @@ func untilUnmounted(ctx context.Context, server *fusefs.Server) error {
 
 // apart refuses a mountpoint inside a vault, or a vault inside the mountpoint:
 // either would show the mount to itself.
-func apart(sources []vaultSource, mountpoint string) error {
+func apart(sources []source, mountpoint string) error {
 	real := mountpoint
 	if r, err := filepath.EvalSymlinks(mountpoint); err == nil {
 		real = r
 	}
 	for _, s := range sources {
+		if s.server != nil {
+			continue
+		}
 		if within(s.dir, real) || within(real, s.dir) {
 			return &hintError{
 				fmt.Errorf("mountpoint %q and vault %q lie inside each other", mountpoint, s.dir),

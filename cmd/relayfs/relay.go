@@ -18,10 +18,10 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// relay carries the JSON-RPC messages of one MCP client to a server that may go
+// mcpRelay carries the JSON-RPC messages of one MCP client to a server that may go
 // away and come back. Meanwhile it answers the client itself; a new server is
 // first told what the old one knew: the handshake and the subscriptions.
-type relay struct {
+type mcpRelay struct {
 	// connect finds the server; gone is for how long there has been none.
 	connect func(ctx context.Context, gone time.Duration) (io.ReadWriteCloser, error)
 	log     *slog.Logger
@@ -72,7 +72,7 @@ func (m message) key() string {
 }
 
 // run relays until in ends, and then waits for what is under way.
-func (r *relay) run(ctx context.Context, in io.Reader) error {
+func (r *mcpRelay) run(ctx context.Context, in io.Reader) error {
 	lines := make(chan []byte)
 	var tooLong error // of the client; read when lines is closed
 	go func() {
@@ -109,7 +109,7 @@ func (r *relay) run(ctx context.Context, in io.Reader) error {
 }
 
 // finish tells the server that no more will come and takes its last answers.
-func (r *relay) finish(ctx context.Context) error {
+func (r *mcpRelay) finish(ctx context.Context) error {
 	up := r.current()
 	if up == nil {
 		return nil
@@ -125,7 +125,7 @@ func (r *relay) finish(ctx context.Context) error {
 	}
 }
 
-func (r *relay) close() error {
+func (r *mcpRelay) close() error {
 	if up := r.current(); up != nil {
 		up.stream.Close()
 		<-up.ended
@@ -133,7 +133,7 @@ func (r *relay) close() error {
 	return nil
 }
 
-func (r *relay) current() *upstream {
+func (r *mcpRelay) current() *upstream {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.up
@@ -141,7 +141,7 @@ func (r *relay) current() *upstream {
 
 // forward passes one message on. What is not one is the server's to refuse. An
 // error means that the client is gone.
-func (r *relay) forward(ctx context.Context, line []byte) error {
+func (r *mcpRelay) forward(ctx context.Context, line []byte) error {
 	var m message
 	_ = json.Unmarshal(line, &m)
 	err := r.deliver(ctx, m, line)
@@ -158,7 +158,7 @@ func (r *relay) forward(ctx context.Context, line []byte) error {
 
 // deliver sends one message to the server; to the next one if the first has just
 // gone.
-func (r *relay) deliver(ctx context.Context, m message, line []byte) error {
+func (r *mcpRelay) deliver(ctx context.Context, m message, line []byte) error {
 	for range 2 {
 		up, err := r.reach(ctx)
 		if err != nil {
@@ -177,7 +177,7 @@ func (r *relay) deliver(ctx context.Context, m message, line []byte) error {
 }
 
 // reach returns the server, and looks for one if there is none.
-func (r *relay) reach(ctx context.Context) (*upstream, error) {
+func (r *mcpRelay) reach(ctx context.Context) (*upstream, error) {
 	r.mu.Lock()
 	up, lost := r.up, r.lost
 	r.mu.Unlock()
@@ -199,7 +199,7 @@ func (r *relay) reach(ctx context.Context) (*upstream, error) {
 }
 
 // remember keeps what a new server has to be told.
-func (r *relay) remember(m message, line []byte) {
+func (r *mcpRelay) remember(m message, line []byte) {
 	switch m.Method {
 	case "initialize":
 		r.handshake = [][]byte{line}
@@ -213,7 +213,7 @@ func (r *relay) remember(m message, line []byte) {
 }
 
 // replay sends a message again, under an id of the relay's own.
-func (r *relay) replay(up *upstream, line []byte) {
+func (r *mcpRelay) replay(up *upstream, line []byte) {
 	var m message
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(line, &m) != nil || json.Unmarshal(line, &fields) != nil {
@@ -230,7 +230,7 @@ func (r *relay) replay(up *upstream, line []byte) {
 }
 
 // use makes stream the connection to the server.
-func (r *relay) use(stream io.ReadWriteCloser) *upstream {
+func (r *mcpRelay) use(stream io.ReadWriteCloser) *upstream {
 	up := &upstream{stream: stream, ended: make(chan struct{}), pending: make(map[string]message)}
 	r.mu.Lock()
 	r.up = up
@@ -241,7 +241,7 @@ func (r *relay) use(stream io.ReadWriteCloser) *upstream {
 
 // follow passes on what the server says until it ends, and answers what it left
 // unanswered.
-func (r *relay) follow(up *upstream) {
+func (r *mcpRelay) follow(up *upstream) {
 	defer close(up.ended)
 	for br := bufio.NewReader(up.stream); ; {
 		line, err := br.ReadBytes('\n')
@@ -266,7 +266,7 @@ func (r *relay) follow(up *upstream) {
 }
 
 // tell writes one line to the client.
-func (r *relay) tell(line []byte) error {
+func (r *mcpRelay) tell(line []byte) error {
 	r.writing.Lock()
 	defer r.writing.Unlock()
 	_, err := r.out.Write(line)

@@ -61,7 +61,7 @@ func (o *serveOptions) run(ctx context.Context, e *env, args []string) error {
 	if err := o.listenFlags.check(); err != nil {
 		return err
 	}
-	sources, err := parseSources(args)
+	sources, err := parseSources(args, o.folders)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (o *serveOptions) run(ctx context.Context, e *env, args []string) error {
 	})
 }
 
-func folderNames(sources []vaultSource) []string {
+func folderNames(sources []source) []string {
 	names := make([]string, len(sources))
 	for i, s := range sources {
 		names[i] = fmt.Sprintf("%q", s.name)

@@ -15,62 +15,87 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 )
 
-// vaultSource is one SOURCE argument: a local vault.
-type vaultSource struct {
-	name string // of the Folder
-	dir  string // absolute, symlinks resolved
+// source is one Folder to serve: a local vault, or a shared folder of a server.
+type source struct {
+	name   string        // of the Folder
+	dir    string        // of a vault: absolute, symlinks resolved
+	server *serverFolder // of a server's folder
 }
 
-// String is the source as NAME=DIR.
-func (s vaultSource) String() string { return s.name + "=" + s.dir }
+// String is the source as NAME=DIR, or as ADDRESS#NAME=ID.
+func (s source) String() string {
+	if s.server != nil {
+		return fmt.Sprintf("%s#%s=%s", s.server.address, s.name, s.server.folder)
+	}
+	return s.name + "=" + s.dir
+}
 
 var serverScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
 
-// parseSources reads the SOURCE arguments: DIR or NAME=DIR.
-func parseSources(args []string) ([]vaultSource, error) {
-	sources := make([]vaultSource, len(args))
-	for i, arg := range args {
-		s, err := parseSource(arg)
+// parseSources reads the SOURCE arguments: DIR or NAME=DIR, or the address of a
+// server, whose folders are named by folders, NAME=ID each.
+func parseSources(args, folders []string) ([]source, error) {
+	var sources []source
+	for _, arg := range args {
+		list, err := parseSource(arg, folders)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(sources[:i], func(t vaultSource) bool { return t.dir == s.dir }) {
-			return nil, usagef("vault %q is given twice", s.dir)
+		sources = append(sources, list...)
+	}
+	for i, s := range sources {
+		if slices.ContainsFunc(sources[:i], func(t source) bool { return t.place() == s.place() }) {
+			return nil, usagef("%s is given twice", s.place())
 		}
-		sources[i] = s
+	}
+	if len(folders) > 0 && !slices.ContainsFunc(sources, func(s source) bool { return s.server != nil }) {
+		return nil, usagef("--folder %s names a folder of a server, but no SOURCE is the address of one", folders[0])
 	}
 	return sources, nil
 }
 
-func parseSource(arg string) (vaultSource, error) {
-	if serverScheme.MatchString(arg) {
-		return vaultSource{}, usagef("SOURCE %q is a server: this version serves local vaults only", arg)
+// place says where the source is, whatever it is called here.
+func (s source) place() string {
+	if s.server != nil {
+		return fmt.Sprintf("folder %q of %s", s.server.folder, s.server.address)
 	}
+	return fmt.Sprintf("vault %q", s.dir)
+}
+
+func parseSource(arg string, folders []string) ([]source, error) {
+	if serverScheme.MatchString(arg) {
+		return parseServer(arg, folders)
+	}
+	s, err := parseVault(arg)
+	return []source{s}, err
+}
+
+func parseVault(arg string) (source, error) {
 	name, dir := "", arg
 	if before, after, ok := strings.Cut(arg, "="); ok && !exists(arg) {
 		name, dir = before, after
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return vaultSource{}, err
+		return source{}, err
 	}
 	real, err := filepath.EvalSymlinks(abs)
 	if errors.Is(err, fs.ErrNotExist) {
-		return vaultSource{}, &hintError{fmt.Errorf("vault %q does not exist", dir), "give the directory that Obsidian opens as a vault"}
+		return source{}, &hintError{fmt.Errorf("vault %q does not exist", dir), "give the directory that Obsidian opens as a vault"}
 	}
 	if err != nil {
-		return vaultSource{}, err
+		return source{}, err
 	}
 	if st, err := os.Stat(real); err != nil || !st.IsDir() {
-		return vaultSource{}, &hintError{fmt.Errorf("vault %q is not a directory", dir), "give the directory that Obsidian opens as a vault"}
+		return source{}, &hintError{fmt.Errorf("vault %q is not a directory", dir), "give the directory that Obsidian opens as a vault"}
 	}
 	if name == "" {
 		name = filepath.Base(abs)
 	}
 	if err := bridge.CheckName(name); err != nil {
-		return vaultSource{}, usagef("folder name %q: %v; name it with NAME=DIR", name, err)
+		return source{}, usagef("folder name %q: %v; name it with NAME=DIR", name, err)
 	}
-	return vaultSource{name, real}, nil
+	return source{name: name, dir: real}, nil
 }
 
 func exists(path string) bool {
@@ -96,9 +121,13 @@ func stateDir(flag string) (string, error) {
 // vaultsDir holds one state folder per vault.
 func vaultsDir(state string) string { return filepath.Join(state, "vaults") }
 
-// state is the vault's state folder: named after the vault for people, and after
-// its path so that two vaults never share one.
-func (s vaultSource) state(base string) string {
-	sum := sha256.Sum256([]byte(s.dir))
-	return filepath.Join(vaultsDir(base), filepath.Base(s.dir)+"-"+hex.EncodeToString(sum[:6]))
+// state is the source's state folder: named after the vault or server for people,
+// and after its place so that two never share one.
+func (s source) state(base string) string {
+	name, place := filepath.Base(s.dir), s.dir
+	if s.server != nil {
+		name, place = strings.ReplaceAll(s.server.address.URL.Host, ":", "_"), s.place()
+	}
+	sum := sha256.Sum256([]byte(place))
+	return filepath.Join(vaultsDir(base), name+"-"+hex.EncodeToString(sum[:6]))
 }

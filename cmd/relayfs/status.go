@@ -88,5 +88,35 @@ func printStatus(w io.Writer, r statusReport) {
 			facts = append(facts, "folder document "+r.Owner.Yjs.Folders[f.Name])
 		}
 		fmt.Fprintf(w, "%s: %s\n", f.Name, strings.Join(facts, ", "))
+		if f.Sync != nil {
+			printSync(w, f.Sync)
+		}
+	}
+}
+
+// printSync says how far a folder and its server are in step.
+func printSync(w io.Writer, s *bridge.SyncStatus) {
+	state := "not connected"
+	switch {
+	case s.Connected:
+		state = "connected"
+	case s.LastError == "":
+		state = "connecting"
+	}
+	facts := []string{fmt.Sprintf("  %s: %s", s.Server, state)}
+	if s.ReadOnly {
+		facts = append(facts, "READ-ONLY")
+	}
+	if s.Unsent > 0 {
+		facts = append(facts, fmt.Sprintf("%s with changes that it has not acknowledged", plural(s.Unsent, "document")))
+	} else {
+		facts = append(facts, "everything is acknowledged")
+	}
+	if s.Unfetched > 0 {
+		facts = append(facts, plural(s.Unfetched, "note")+" to be fetched")
+	}
+	fmt.Fprintln(w, strings.Join(facts, ", "))
+	if s.LastError != "" {
+		fmt.Fprintf(w, "  %s\n", s.LastError)
 	}
 }

@@ -142,7 +142,7 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	sources, err := parseSources(args)
+	sources, err := parseSources(args, f.folders)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func findOwner(f *workspaceFlags, args []string) (*owner.Info, error) {
 		return nil, err
 	}
 	if len(args) > 0 {
-		sources, err := parseSources(args)
+		sources, err := parseSources(args, f.folders)
 		if err != nil {
 			return nil, err
 		}

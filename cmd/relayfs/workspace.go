@@ -24,7 +24,8 @@ type workspaceFlags struct {
 	mode, view, author, dialect string
 	frontMatter, structure      string
 	state                       string
-	readOnly                    bool
+	folders                     []string // of a server
+	readOnly, presence          bool
 	log                         logFlags
 }
 
@@ -37,6 +38,7 @@ func (f *workspaceFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.frontMatter, "frontmatter", "direct", "changes of front matter: direct or refuse")
 	fl.StringVar(&f.structure, "structure", "propose", "renames and deletions: propose (refused in this version), direct or deny")
 	fl.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
+	fl.BoolVar(&f.presence, "presence", false, "show people on a server who edits which note, as \"AUTHOR (agent)\"")
 	f.registerState(cmd)
 	f.log.register(cmd)
 	for flag, values := range map[string][]string{
@@ -48,6 +50,7 @@ func (f *workspaceFlags) register(cmd *cobra.Command) {
 }
 
 func (f *workspaceFlags) registerState(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.folders, "folder", nil, "a folder of a server as NAME=ID, once for each")
 	cmd.Flags().StringVar(&f.state, "state", "", "folder for what is not kept in the vault (default $XDG_STATE_HOME/relayfs)")
 }
 
@@ -80,14 +83,14 @@ func (f *workspaceFlags) options(log *slog.Logger) (bridge.Options, error) {
 type session struct {
 	ws      *bridge.Workspace
 	owner   *owner.Owner
-	sources []vaultSource
+	sources []source
 	state   string // of the first vault
 	closers []func() error
 	log     *slog.Logger
 }
 
 // openSession locks the vaults, opens their stores and lists their notes.
-func openSession(ctx context.Context, sources []vaultSource, f *workspaceFlags, log *slog.Logger) (_ *session, err error) {
+func openSession(ctx context.Context, sources []source, f *workspaceFlags, log *slog.Logger) (_ *session, err error) {
 	o, err := f.options(log)
 	if err != nil {
 		return nil, err
@@ -104,13 +107,13 @@ func openSession(ctx context.Context, sources []vaultSource, f *workspaceFlags, 
 	}()
 	claims := make([]owner.Claim, len(sources))
 	for i, src := range sources {
-		claims[i] = owner.Claim{Vault: src.dir, State: src.state(base)}
+		claims[i] = owner.Claim{Vault: src.dir, Name: src.place(), State: src.state(base)}
 	}
 	if s.owner, err = owner.Acquire(claims); err != nil {
 		return nil, err
 	}
 	for i, src := range sources {
-		folder, err := s.openFolder(src, claims[i].State, f.readOnly)
+		folder, err := s.openFolder(src, claims[i].State, f)
 		if err != nil {
 			return nil, err
 		}
@@ -122,13 +125,16 @@ func openSession(ctx context.Context, sources []vaultSource, f *workspaceFlags, 
 	return s, s.ws.Start(ctx)
 }
 
-func (s *session) openFolder(src vaultSource, state string, readOnly bool) (bridge.FolderSource, error) {
+func (s *session) openFolder(src source, state string, f *workspaceFlags) (bridge.FolderSource, error) {
+	if src.server != nil {
+		return s.openServer(src, state, f)
+	}
 	st, err := store.Open(filepath.Join(state, "store.db"), store.Options{Logger: s.log})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
 	s.closers = append(s.closers, st.Close)
-	v, err := vault.New(src.dir, vault.Options{Logger: s.log, ReadOnly: readOnly})
+	v, err := vault.New(src.dir, vault.Options{Logger: s.log, ReadOnly: f.readOnly})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}

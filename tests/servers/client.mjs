@@ -13,6 +13,7 @@ import { WebSocket } from 'ws'
 import { WebsocketProvider } from 'y-websocket'
 import * as Y from 'yjs'
 
+globalThis.WebSocket ??= WebSocket // y-websocket wants its constants
 const [kind, url, folderName, token] = process.argv.slice(2)
 const socket = kind === 'hocuspocus' ? new HocuspocusProviderWebsocket({ url, WebSocketPolyfill: WebSocket }) : null
 const open = new Map() // name -> {doc, provider}
