@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Go benchmarks of every package, then the measurements on a real mount under tests/bench.
+# Go benchmarks of every package; the speed of the lens as multiples of other work in the same run, and of deciding on
+# thousands of suggestions beside that of the disk; then the measurements on a real mount under tests/bench.
 #
 #   BENCH      regular expression of benchmarks (default all)
 #   BENCHTIME  as go test -benchtime (default 1s)
@@ -7,4 +8,6 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 go test -run '^$' -bench "${BENCH:-.}" -benchtime "${BENCHTIME:-1s}" -benchmem ./...
+go test -count 1 -run '^TestRatios$' -v ./diffwrap -diffwrap.ratios
+go test -count 1 -run '^TestDecideOnALargeVault$' -v ./tests
 if [[ -x tests/bench/run.sh ]]; then tests/bench/run.sh; fi
