@@ -73,9 +73,11 @@ func (a *Attachment) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.S
 			return a.t.errno("truncate", a.t.pathOf(&a.path), err)
 		}
 	}
-	a.mu.Lock()
-	a.meta.set(in, time.Now())
-	a.mu.Unlock()
+	if !a.t.isPoke(ctx) {
+		a.mu.Lock()
+		a.meta.set(in, time.Now())
+		a.mu.Unlock()
+	}
 	out.SetTimeout(cacheTimeout)
 	return a.Getattr(ctx, nil, out)
 }

@@ -121,9 +121,11 @@ func (t *tree) getattr(ctx context.Context, n node, p *bridge.Path, out *fuse.At
 }
 
 func (d *Dir) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	d.t.mu.Lock()
-	d.meta.set(in, time.Now())
-	d.t.mu.Unlock()
+	if !d.t.isPoke(ctx) {
+		d.t.mu.Lock()
+		d.meta.set(in, time.Now())
+		d.t.mu.Unlock()
+	}
 	out.SetTimeout(cacheTimeout)
 	return d.Getattr(ctx, nil, out)
 }

@@ -43,8 +43,9 @@
 //	tree.mu        names and identities; memory only
 //	shownLog.mu, processes.mu, invalidator.mu
 //
+// Programs that watch the mount are woken by a process of its own (poke_linux.go).
 // Notifications have a thread, and the mount a guard process, that keep a kill -9
-// from wedging it (notifier.go, guard.go).
+// from wedging it (notifier_linux.go, guard_linux.go).
 //
 // No lock but commitMu is held across a call to the workspace, and none across a
 // notification to the kernel: those come only from the invalidator's goroutine,

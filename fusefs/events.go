@@ -15,6 +15,9 @@ import (
 // and queues. The kernel knows already what was asked for through this mount.
 func (t *tree) changed(ev bridge.Event) {
 	mine := t.isMine(ev.Origin)
+	if !mine {
+		defer t.wakeWatchers(ev)
+	}
 	switch ev.Kind {
 	case bridge.EventChanged:
 		t.contentChanged(ev)
@@ -37,6 +40,17 @@ func (t *tree) changed(ev bridge.Event) {
 	case bridge.EventOffline, bridge.EventOnline:
 		t.namesChanged()
 		t.entryChanged(ev.Path)
+	}
+}
+
+// wakeWatchers has programs woken that watch what changed.
+func (t *tree) wakeWatchers(ev bridge.Event) {
+	k := t.poker.Load()
+	if ev.Kind != bridge.EventChanged || ev.ViewChanged {
+		k.add(ev.Path)
+	}
+	if ev.Kind == bridge.EventRenamed {
+		k.add(ev.OldPath)
 	}
 }
 

@@ -144,8 +144,12 @@ func (f *File) Getattr(ctx context.Context, _ gofs.FileHandle, out *fuse.AttrOut
 }
 
 func (f *File) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	if fh == nil && f.isSuperseded() {
+	switch {
+	case fh == nil && f.isSuperseded():
 		return syscall.ESTALE
+	case f.t.isPoke(ctx):
+		out.SetTimeout(cacheTimeout)
+		return f.Getattr(ctx, nil, out)
 	}
 	if size, ok := in.GetSize(); ok {
 		h, _ := fh.(*Handle)

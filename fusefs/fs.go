@@ -28,7 +28,11 @@ type Options struct {
 	// Guard is the command line of a process that does nothing but RunGuard. It
 	// keeps a kill -9 of this process from wedging the mount, and whoever uses it,
 	// until an administrator aborts it. Empty means that the mount has none.
-	Guard  []string
+	Guard []string
+	// Poker is the command line of a process that does nothing but RunPoker. It
+	// wakes programs that watch the mount (inotify) when others change notes.
+	// Empty means that they are not woken.
+	Poker  []string
 	Logger *slog.Logger // nil discards
 }
 
@@ -46,6 +50,7 @@ type Server struct {
 	notifier *notifier
 	dir      string
 	stop     context.CancelFunc // ends the goroutines beside the server's own
+	poking   context.CancelFunc // ends the process that wakes watchers, and uses the mount for that
 	tasks    sync.WaitGroup
 	ended    chan struct{} // closed when nothing is served any more and all is committed
 	gone     chan struct{} // closed when ended, or some time after a busy mount was detached
@@ -82,6 +87,7 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	if err := n.start(server, dir, o.Guard); err != nil {
 		t.log.Info("mount is not guarded: a kill -9 at the wrong moment may leave it wedged", bridge.LogErr, err)
 	}
+	t.poker.Store(newPoker(o, dir, t))
 	s := &Server{tree: t, fuse: server, notifier: n, dir: dir, ended: make(chan struct{}), gone: make(chan struct{})}
 	s.start()
 	if err := server.WaitMount(); err != nil {
@@ -126,6 +132,9 @@ func (s *Server) start() {
 	unsubscribe := s.tree.ws.Subscribe(s.tree.changed)
 	s.tasks.Go(func() { s.tree.inval.run(ctx) })
 	s.tasks.Go(func() { s.tree.housekeep(ctx) })
+	poking, stopPoking := context.WithCancel(ctx)
+	s.poking = stopPoking
+	s.tasks.Go(func() { s.tree.poker.Load().run(poking) })
 	go func() {
 		s.fuse.Serve() // until unmounted, by whomever
 		s.tree.closing.Store(true)
@@ -157,6 +166,7 @@ func (s *Server) Unmount() error {
 		return err
 	default:
 	}
+	s.poking()
 	if unmountErr := s.fuse.Unmount(); unmountErr != nil {
 		s.tree.log.Warn("mount is busy: detached", "mountpoint", s.dir, bridge.LogErr, unmountErr)
 		err = errors.Join(err, s.detach())

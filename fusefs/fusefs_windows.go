@@ -2,6 +2,7 @@ package fusefs
 
 import (
 	"context"
+	"io"
 	"log/slog"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -17,6 +18,7 @@ type Options struct {
 	NonEmpty   bool
 	Debug      bool
 	Guard      []string
+	Poker      []string
 	Logger     *slog.Logger
 }
 
@@ -50,6 +52,9 @@ func Unmount(string) error { return unsupported() }
 
 // RunGuard fails.
 func RunGuard() error { return unsupported() }
+
+// RunPoker fails.
+func RunPoker(io.Reader) error { return unsupported() }
 
 // Diagnose says that there is no mount.
 func Diagnose() []Finding { return []Finding{finding("FUSE", "", Warn, unsupported())} }

@@ -16,7 +16,7 @@ import (
 // A process that is killed while one of its notifications waits for a folder
 // leaves requests behind that nobody has read yet, and the folder may be held by
 // one of those. The guard is a second process that outlives it for a moment, and
-// answers them: see notifier.go for the other half.
+// answers them: see notifier_linux.go for the other half.
 
 // guardReadSize holds any request: the kernel asks for room for the longest
 // write that go-fuse agrees to, and its header.

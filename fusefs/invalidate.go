@@ -24,6 +24,7 @@ type invalidator struct {
 	mu     sync.Mutex // protects the following
 	queue  []stale
 	queued map[stale]bool
+	calls  []func() // to be made when the queue is empty
 }
 
 // stale is something the kernel may hold an old copy of: the content and
@@ -90,6 +91,9 @@ func (q *invalidator) run(ctx context.Context) {
 	for {
 		s, ok := q.next()
 		if !ok {
+			for _, call := range q.takeCalls() {
+				call()
+			}
 			select {
 			case <-ctx.Done():
 				return
@@ -104,6 +108,31 @@ func (q *invalidator) run(ctx context.Context) {
 			retells.Go(func() { s.retell(ctx) })
 		}
 	}
+}
+
+// told returns when the kernel has been told of everything that is queued now, or
+// ctx has ended.
+func (q *invalidator) told(ctx context.Context) {
+	done := make(chan struct{})
+	q.mu.Lock()
+	q.calls = append(q.calls, func() { close(done) })
+	q.mu.Unlock()
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+	select {
+	case <-ctx.Done():
+	case <-done:
+	}
+}
+
+func (q *invalidator) takeCalls() []func() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	calls := q.calls
+	q.calls = nil
+	return calls
 }
 
 // tell notifies the kernel, which answers ENOENT if it holds no copy.

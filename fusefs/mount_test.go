@@ -63,9 +63,22 @@ func mount(t testing.TB, files map[string]string, opts ...func(*bridge.Options))
 	return m
 }
 
-func (m *mounted) mount(t testing.TB) {
+// mountWith is mount with other options of the mount itself.
+func mountWith(t testing.TB, files map[string]string, opts ...func(*fusefs.Options)) *mounted {
 	t.Helper()
-	server, err := fusefs.Mount(t.Context(), m.Workspace, m.dir, fusefs.Options{Author: "tester", Logger: m.log.logger()})
+	requireFUSE(t)
+	m := &mounted{Fixture: bridgetest.New(t, files), dir: t.TempDir(), log: &syncBuffer{}}
+	m.mount(t, opts...)
+	return m
+}
+
+func (m *mounted) mount(t testing.TB, opts ...func(*fusefs.Options)) {
+	t.Helper()
+	o := fusefs.Options{Author: "tester", Logger: m.log.logger()}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	server, err := fusefs.Mount(t.Context(), m.Workspace, m.dir, o)
 	if err != nil {
 		t.Fatal(err)
 	}

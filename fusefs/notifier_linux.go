@@ -25,7 +25,7 @@ import (
 // and in it a /dev/fuse of its own for the same connection. When the process is
 // killed its other threads close theirs; the kernel then fails the requests that
 // were read from it. Those that were not read yet are answered by the guard, a
-// process that outlives this one (guard.go). So the notification comes to its
+// process that outlives this one (guard_linux.go). So the notification comes to its
 // end, and with it the thread.
 
 // notifier is what go-fuse tells the kernel through. It implements

@@ -29,6 +29,7 @@ type tree struct {
 	recent     recent // files that are kept awake then
 	uid, gid   uint32
 	inval      *invalidator
+	poker      atomic.Pointer[poker]
 	shown      shownLog
 	procs      processes
 	closing    atomic.Bool  // no new writes

@@ -19,7 +19,7 @@ type mountOptions struct {
 	workspaceFlags
 	mcpFlags
 	listenFlags
-	allowOther, nonEmpty, daemon bool
+	allowOther, nonEmpty, daemon, watchPokes bool
 }
 
 func newMountCommand(e *env) *cobra.Command {
@@ -50,6 +50,7 @@ from the configuration file.`,
 	o.listenFlags.register(cmd)
 	cmd.Flags().BoolVar(&o.allowOther, "allow-other", false, "let other users in (needs user_allow_other in /etc/fuse.conf unless root)")
 	cmd.Flags().BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, hiding what it holds")
+	cmd.Flags().BoolVar(&o.watchPokes, "watch-pokes", true, "wake programs that watch the mount (inotify) when others change notes")
 	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once mounted and go on in the background")
 	return cmd
 }
@@ -97,9 +98,13 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 		return err
 	}
 	return s.serve(ctx, c, "mount", func(ctx context.Context) error {
-		server, err := fusefs.Mount(ctx, s.ws, mountpoint, fusefs.Options{
+		fuseOptions := fusefs.Options{
 			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: log, Guard: guardArgs(),
-		})
+		}
+		if o.watchPokes {
+			fuseOptions.Poker = pokeArgs()
+		}
+		server, err := fusefs.Mount(ctx, s.ws, mountpoint, fuseOptions)
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 	root.SetErr(e.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(
-		newMountCommand(e), newUnmountCommand(e), newGuardCommand(), newMCPCommand(e), newServeCommand(e), newSuggestionsCommand(e), newPageCommand(e),
+		newMountCommand(e), newUnmountCommand(e), newGuardCommand(), newPokeCommand(), newMCPCommand(e), newServeCommand(e), newSuggestionsCommand(e), newPageCommand(e),
 		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e),
 		newStatusCommand(e), newDoctorCommand(e), newInitCommand(e), newVersionCommand(e), newAgentTopic(),
 	)

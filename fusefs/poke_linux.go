@@ -1,0 +1,192 @@
+package fusefs
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// inotify tells of system calls on the mount, not of changes made elsewhere: the
+// kernel has no way for a FUSE server to raise an event. So a process beside this
+// one makes a small system call through the mount on whatever others changed: it
+// opens the note for writing and sets its modification time to what that is,
+// which watchers see as OPEN, MODIFY and CLOSE_WRITE. It is a process of its own
+// because a call on the own mount can wait for the very thread that would answer
+// it, and because, unlike the guard, it may come to wait for a server that is gone.
+
+const (
+	// pokeDelay collects changes: editors and sync tools make several at once.
+	pokeDelay = 100 * time.Millisecond
+	// maxPokes bounds what is poked at a time one by one; of more, only the folders.
+	maxPokes = 500
+)
+
+// poker has watchers woken. The zero poker, without a command, does nothing.
+type poker struct {
+	command []string
+	dir     string // the mountpoint
+	log     *slog.Logger
+	told    func(context.Context) // returns when the kernel knows what is queued for it
+
+	pid  atomic.Int64 // of the process, 0 while there is none
+	wake chan struct{}
+
+	mu      sync.Mutex // protects the following
+	pending map[bridge.Path]bool
+}
+
+func newPoker(o Options, dir string, t *tree) *poker {
+	return &poker{
+		command: o.Poker, dir: dir, log: t.log, told: t.inval.told,
+		wake: make(chan struct{}, 1), pending: make(map[bridge.Path]bool),
+	}
+}
+
+// add has those woken who watch p or the folder it is in.
+func (k *poker) add(p bridge.Path) {
+	if k == nil || len(k.command) == 0 {
+		return
+	}
+	k.mu.Lock()
+	k.pending[p] = true
+	k.mu.Unlock()
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take returns what is to be poked, as the process reads it.
+func (k *poker) take() string {
+	k.mu.Lock()
+	pending := k.pending
+	k.pending = make(map[bridge.Path]bool)
+	k.mu.Unlock()
+	if len(pending) > maxPokes {
+		dirs := make(map[bridge.Path]bool)
+		for p := range pending {
+			dirs[p.Dir()] = true
+		}
+		pending = dirs
+	}
+	var out strings.Builder
+	for _, p := range slices.Sorted(maps.Keys(pending)) {
+		out.WriteString(filepath.Join(k.dir, string(p)))
+		out.WriteByte(0)
+	}
+	return out.String()
+}
+
+// run pokes until ctx ends.
+func (k *poker) run(ctx context.Context) {
+	var stdin io.WriteCloser
+	var cmd *exec.Cmd
+	defer func() {
+		if cmd != nil {
+			stdin.Close()
+			_ = cmd.Process.Kill() // it may wait for the mount
+			_ = cmd.Wait()
+		}
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.wake:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pokeDelay):
+		}
+		k.told(ctx)
+		if cmd == nil {
+			var err error
+			if cmd, stdin, err = k.start(ctx); err != nil {
+				k.log.Info("watchers of the mount are not woken", bridge.LogErr, err)
+				return
+			}
+		}
+		if _, err := io.WriteString(stdin, k.take()); err != nil {
+			return // the process has ended, or is being ended
+		}
+	}
+}
+
+// start runs the process, which ends with ctx at the latest.
+func (k *poker) start(ctx context.Context) (*exec.Cmd, io.WriteCloser, error) {
+	cmd := exec.CommandContext(ctx, k.command[0], k.command[1:]...)
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C is not for it
+	stdin, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	k.pid.Store(int64(cmd.Process.Pid))
+	return cmd, stdin, nil
+}
+
+// isPoke says that a request comes from the process: what it sets is not meant.
+func (t *tree) isPoke(ctx context.Context) bool {
+	pid := t.poker.Load().process()
+	return pid != 0 && t.procs.of(ctx).id == pid
+}
+
+func (k *poker) process() int {
+	if k == nil {
+		return 0
+	}
+	return int(k.pid.Load())
+}
+
+// RunPoker is the process that Options.Poker names: it reads paths from in, each
+// followed by a NUL, and has those woken who watch them.
+func RunPoker(in io.Reader) error {
+	paths := bufio.NewReader(in)
+	for {
+		path, err := paths.ReadString(0)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		poke(strings.TrimSuffix(path, "\x00"))
+	}
+}
+
+// poke raises events at path; at its folder if it is gone or cannot be written.
+func poke(path string) {
+	f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	switch {
+	case err == nil:
+		defer f.Close()
+	case !errors.Is(err, syscall.EISDIR):
+		path = filepath.Dir(path)
+	}
+	var st unix.Stat_t
+	if unix.Lstat(path, &st) != nil {
+		return // nobody is there to be woken
+	}
+	same := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, st.Mtim}
+	_ = unix.UtimesNanoAt(unix.AT_FDCWD, path, same, unix.AT_SYMLINK_NOFOLLOW) // a read-only mount refuses
+}

@@ -1,0 +1,86 @@
+package fusefs_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/fusefs"
+)
+
+// pokerEnv makes the test binary the process that wakes watchers.
+const pokerEnv = "FUSEFS_POKER"
+
+// TestPokerChild is what Options.Poker names.
+func TestPokerChild(t *testing.T) {
+	if os.Getenv(pokerEnv) == "" {
+		t.Skip("runs beside the mount of TestWatchersAreWoken")
+	}
+	if err := fusefs.RunPoker(os.Stdin); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// watch has the agent watch its folder for what libuv, and with it VS Code and
+// Obsidian, watches for; seen returns the names that events named since.
+const (
+	watch = `[keep("libc", __import__("ctypes").CDLL(None)), keep("watch", held["libc"].inotify_init1(0o4000)),` +
+		` held["libc"].inotify_add_watch(held["watch"], b".", 0x2 | 0x4 | 0x100 | 0x200 | 0x400 | 0x800 | 0x40 | 0x80)] and 1`
+	heard = `__import__("select").select([held["watch"]], [], [], 0)[0] != []`
+	seen  = `os.read(held["watch"], 65536).replace(b"\0", b" ").decode("latin-1")`
+)
+
+// Programs that watch the mount with inotify hear of what others change.
+func TestWatchersAreWoken(t *testing.T) {
+	t.Setenv(pokerEnv, "1")
+	m := mountWith(t, map[string]string{"F/Note.md": tideTable, "F/Other.md": "x\n", "F/Gone.md": "z\n", "F/sub/Note.md": "y\n"},
+		func(o *fusefs.Options) { o.Poker = []string{os.Args[0], "-test.run=^TestPokerChild$"} })
+	a := m.agent(t, "F")
+	a.do(watch)
+	hears := func(what, name string) {
+		t.Helper()
+		var all strings.Builder
+		eventually(t, func() error {
+			all.WriteString(a.do(seen))
+			if !strings.Contains(all.String(), name) {
+				return wants("what the watcher hears of "+what, all.String(), name)
+			}
+			return nil
+		})
+	}
+	before := m.sh(t, "F", "stat -c %Y Other.md")
+	m.Delete("F/Gone.md") // is an event of the folder itself, without a name
+	eventually(t, func() error { return wants("whether the watcher hears of a deletion", a.do(heard), "true") })
+	m.Person("F/Note.md", "changed\n")
+	hears("a change", "Note.md")
+	checkText(t, "the note", m.cat(t, "F/Note.md"), "changed\n")
+	m.Person("F/New.md", "new\n")
+	hears("a new note", "New.md")
+	m.Rename("F/New.md", "F/Renamed.md")
+	hears("a rename", "Renamed.md")
+	m.Delete("F/Renamed.md")
+	checkText(t, "time of a note that nobody changed", m.sh(t, "F", "stat -c %Y Other.md"), before)
+	checkText(t, "source", m.SourceText("F/Note.md"), "changed\n")
+}
+
+// Being woken changes neither the times nor what is suggested.
+func TestPokesChangeNothing(t *testing.T) {
+	t.Setenv(pokerEnv, "1")
+	m := mountWith(t, map[string]string{"F/Note.md": tideTable},
+		func(o *fusefs.Options) { o.Poker = []string{os.Args[0], "-test.run=^TestPokerChild$"} })
+	a := m.agent(t, "F")
+	a.do(watch)
+	m.Person("F/Note.md", "one\n")
+	stat := m.sh(t, "F", "stat -c '%s %.9Y' Note.md")
+	var all strings.Builder
+	eventually(t, func() error {
+		all.WriteString(a.do(seen))
+		if !strings.Contains(all.String(), "Note.md") {
+			return wants("what the watcher hears", all.String(), "Note.md")
+		}
+		return nil
+	})
+	checkText(t, "size and time", m.sh(t, "F", "stat -c '%s %.9Y' Note.md"), stat)
+	m.sh(t, "F", "sed -i s/one/two/ Note.md")
+	m.checkSuggested(t, "F/Note.md", "one\n", "two\n")
+}
