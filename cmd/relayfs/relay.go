@@ -39,15 +39,6 @@ type mcpRelay struct {
 	lost time.Time  // when the last one went
 }
 
-// upstream is one connection to a server.
-type upstream struct {
-	stream io.ReadWriteCloser
-	ended  chan struct{} // closed when nothing more comes from it
-
-	mu      sync.Mutex         // protects the following
-	pending map[string]message // requests without an answer, by id; nil once it has ended
-}
-
 // message is what the relay looks at in a JSON-RPC message.
 type message struct {
 	ID     json.RawMessage `json:"id"`
@@ -73,8 +64,28 @@ func (m message) key() string {
 
 // run relays until in ends, and then waits for what is under way.
 func (r *mcpRelay) run(ctx context.Context, in io.Reader) error {
+	var tooLong error
+	lines := clientLines(ctx, in, &tooLong)
+	for {
+		select {
+		case <-ctx.Done():
+			return r.close()
+		case line, open := <-lines:
+			if !open {
+				return errors.Join(tooLong, r.finish(ctx))
+			}
+			if err := r.forward(ctx, line); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// clientLines reads the messages of in, each with its line break, in a goroutine
+// of its own: a read cannot be cancelled. It ends with in, with ctx, or with a
+// message that is too long; then tooLong is set before the channel is closed.
+func clientLines(ctx context.Context, in io.Reader, tooLong *error) <-chan []byte {
 	lines := make(chan []byte)
-	var tooLong error // of the client; read when lines is closed
 	go func() {
 		defer close(lines)
 		sc := bufio.NewScanner(in)
@@ -90,22 +101,10 @@ func (r *mcpRelay) run(ctx context.Context, in io.Reader) error {
 			}
 		}
 		if errors.Is(sc.Err(), bufio.ErrTooLong) {
-			tooLong = fmt.Errorf("a message of the client is longer than %d MiB", mcpserver.MaxMessage>>20)
+			*tooLong = fmt.Errorf("a message of the client is longer than %d MiB", mcpserver.MaxMessage>>20)
 		}
 	}()
-	for {
-		select {
-		case <-ctx.Done():
-			return r.close()
-		case line, open := <-lines:
-			if !open {
-				return errors.Join(tooLong, r.finish(ctx))
-			}
-			if err := r.forward(ctx, line); err != nil {
-				return err
-			}
-		}
-	}
+	return lines
 }
 
 // finish tells the server that no more will come and takes its last answers.
@@ -271,52 +270,6 @@ func (r *mcpRelay) tell(line []byte) error {
 	defer r.writing.Unlock()
 	_, err := r.out.Write(line)
 	return err
-}
-
-// send passes a message to the server. false means that the connection has
-// ended, or takes no more; when it ends later, end has the message.
-func (u *upstream) send(m message, line []byte) bool {
-	u.mu.Lock()
-	alive := u.pending != nil
-	if alive && m.isRequest() {
-		u.pending[m.key()] = m
-	}
-	u.mu.Unlock()
-	if !alive {
-		return false
-	}
-	_, err := u.stream.Write(line)
-	if errors.Is(err, errHandedOver) {
-		u.answered(m) // another server will answer it
-		return false
-	}
-	if err != nil {
-		u.stream.Close()
-	}
-	return true
-}
-
-// answered takes the request that m answers off the list.
-func (u *upstream) answered(m message) message {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	request := u.pending[m.key()]
-	delete(u.pending, m.key())
-	return request
-}
-
-// end returns the client's requests without an answer; there will be none.
-func (u *upstream) end() []message {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	var left []message
-	for _, m := range u.pending {
-		if !m.replay {
-			left = append(left, m)
-		}
-	}
-	u.pending = nil
-	return left
 }
 
 // lostAnswer is what a client is told for a request that was under way when the
