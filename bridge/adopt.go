@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -31,7 +33,12 @@ func (w *Workspace) Tree(folder string) ([]TreeEntry, error) {
 		return nil, &Error{"list", Path(folder), ErrOffline}
 	}
 	var list []TreeEntry
-	n.walk(func(c *node) { list = append(list, TreeEntry{c.id, c.path(), c.kind}) })
+	n.walkSource(func(c *node) {
+		if c != n {
+			list = append(list, TreeEntry{c.id, c.peoplesPath(), c.kind})
+		}
+	})
+	slices.SortFunc(list, func(a, b TreeEntry) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	return list, nil
 }
 
@@ -39,7 +46,7 @@ func (w *Workspace) Tree(folder string) ([]TreeEntry, error) {
 // gets when a document is made for it. That is want, unless an earlier caller
 // wanted another. No document is made.
 func (w *Workspace) DocIDOf(p Path, want DocID) (DocID, error) {
-	n, err := w.note("open", p)
+	n, err := w.peoplesNote("open", p)
 	if err != nil {
 		return "", err
 	}
@@ -77,7 +84,7 @@ func (w *Workspace) Adopt(ctx context.Context, p Path, id DocID, doc *ycrdt.Doc,
 		return nil, err
 	}
 	raw := doc.Text(contentsName).String()
-	_, err = w.find("create", p)
+	_, err = w.inPeoples("create", p)
 	switch {
 	case !p.IsNote():
 		return nil, &Error{"create", p, ErrNotNote}
@@ -105,9 +112,11 @@ func (w *Workspace) Adopt(ctx context.Context, p Path, id DocID, doc *ycrdt.Doc,
 
 // adopted puts the new note in the tree.
 func (w *Workspace) adopted(f *folder, p Path, e SourceEntry, id DocID, doc *ycrdt.Doc, raw string, seq uint64) *Shared {
-	w.treeMu.Lock()
-	node, _ := w.put(f, e)
-	w.treeMu.Unlock()
+	f.names.Lock()
+	node := w.put0(f, e)
+	events := w.settle(f) // what was proposed to be there gives way
+	f.names.Unlock()
+	w.publishAll(events)
 	n, sh := node.note, newShare()
 	n.write.Lock()
 	n.stamp, n.synced, n.id, n.kept = e.Stamp, true, id, seq

@@ -146,12 +146,13 @@ func (n *note) materialise(ctx context.Context) (events []Event, err error) {
 func (n *note) attached() bool {
 	n.ws.treeMu.RLock()
 	defer n.ws.treeMu.RUnlock()
-	for d := n.node; d.parent != nil; d = d.parent {
+	d := n.node
+	for ; d.parent != nil; d = d.parent {
 		if d.parent.children[d.name] != d {
 			return false
 		}
 	}
-	return true
+	return d == n.ws.root || d.hidden()
 }
 
 // takeOver brings in what a person saved in a file that was behind: what the

@@ -58,32 +58,65 @@ type Decided struct {
 
 // Outcome says what a Decide or an Undo did.
 type Outcome struct {
-	Batch   string // names it for Undo and in the journal
-	Decided []Suggestion
-	Missing []string       // ids that no pending suggestion has (any more)
-	Failed  map[Path]error // notes that could not be changed; they are as they were
-	Notes   int            // notes that changed
+	Batch     string // names it for Undo and in the journal
+	Decided   []Suggestion
+	Proposals []Proposal     // that were decided on, as they were before
+	Missing   []string       // ids that nothing pending has (any more)
+	Failed    map[Path]error // notes and proposals that could not be changed; they are as they were
+	Notes     int            // notes that changed
 }
 
 // decideAtOnce is how many notes are decided at the same time: each one waits
 // for the disk most of the time, and waiting together they share its syncs.
 const decideAtOnce = 64
 
-// Decide accepts or rejects the suggestions with the given ids, one transaction
-// for each note. A note that changed meanwhile is decided as it is now.
+// Decide accepts or rejects the suggestions and proposals with the given ids, one
+// transaction for each note and proposal. A note that changed meanwhile is decided
+// as it is now; a proposal that is stale is not accepted (ErrStale), and neither is
+// one that another one stands in the way of (ErrInTheWay). The link rewrites that
+// belong to a rename follow it.
 func (w *Workspace) Decide(ctx context.Context, ids []string, verdict Verdict, by Author) (Outcome, error) {
+	return w.decide(ctx, ids, verdict, by, false)
+}
+
+// DecideStale is Decide for somebody who has been told which proposals are stale:
+// it accepts them, too.
+func (w *Workspace) DecideStale(ctx context.Context, ids []string, verdict Verdict, by Author) (Outcome, error) {
+	return w.decide(ctx, ids, verdict, by, true)
+}
+
+func (w *Workspace) decide(ctx context.Context, ids []string, verdict Verdict, by Author, force bool) (Outcome, error) {
 	if verdict != Accepted && verdict != Rejected {
 		return Outcome{}, fmt.Errorf("verdict %q is neither accepted nor rejected", verdict)
 	}
 	if w.o.ReadOnly {
 		return Outcome{}, &Error{"decide", "", ErrReadOnly}
 	}
-	pending, err := w.Suggestions(ctx, "")
-	if err != nil {
+	if err := w.begin(); err != nil {
+		return Outcome{}, wrapError("decide", "", err)
+	}
+	defer w.inflight.Done()
+	out := Outcome{Batch: newBatch(), Failed: make(map[Path]error)}
+	chosen, ids := w.chooseProposals(ids)
+	if err := w.decideSuggestions(ctx, ids, verdict, by, &out); err != nil {
 		return Outcome{}, err
 	}
+	if len(chosen) > 0 {
+		w.decideProposals(ctx, chosen, verdict, by, force, &out)
+	}
+	out.sort()
+	return out, ctx.Err()
+}
+
+func (w *Workspace) decideSuggestions(ctx context.Context, ids []string, verdict Verdict, by Author, out *Outcome) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	pending, err := w.Suggestions(ctx, "")
+	if err != nil {
+		return err
+	}
 	byNote := make(map[Path][]string)
-	out := Outcome{Batch: newBatch(), Failed: make(map[Path]error)}
 	known := make(map[string]Path, len(pending))
 	for _, s := range pending {
 		known[s.ID] = s.Path
@@ -95,11 +128,10 @@ func (w *Workspace) Decide(ctx context.Context, ids []string, verdict Verdict, b
 			out.Missing = append(out.Missing, id)
 		}
 	}
-	each := func(p Path) ([]Suggestion, error) {
+	out.collect(ctx, byNote, func(p Path) ([]Suggestion, error) {
 		return w.decideNote(ctx, p, byNote[p], Decision{Batch: out.Batch, Verdict: verdict, By: by.Name, Reason: by.Reason}, by)
-	}
-	out.collect(ctx, byNote, each)
-	return out, ctx.Err()
+	})
+	return nil
 }
 
 // collect runs each for every note and gathers what came of it.
@@ -125,6 +157,11 @@ func (o *Outcome) collect(ctx context.Context, notes map[Path][]string, each fun
 		})
 	}
 	g.Wait()
+	o.sort()
+}
+
+// sort puts what was decided in the order of paths and places.
+func (o *Outcome) sort() {
 	slices.SortFunc(o.Decided, func(a, b Suggestion) int {
 		if c := strings.Compare(string(a.Path), string(b.Path)); c != 0 {
 			return c
@@ -178,14 +215,33 @@ func (w *Workspace) Journal(limit int) ([]JournalEntry, error) {
 			return nil, err
 		}
 		for _, e := range list {
-			if e.Path != "" {
-				e.Path = f.node.path().Join(string(e.Path))
-			}
+			e.Path = w.shownAt(f, e)
 			all = append(all, e)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b JournalEntry) int { return b.Time.Compare(a.Time) })
 	return all[:min(limit, len(all))], nil
+}
+
+// shownAt is where the note of a journal entry is shown now, or what a decided
+// proposal was about; "" if the document is at no path any more.
+func (w *Workspace) shownAt(f *folder, e JournalEntry) Path {
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	rel := string(e.Path)
+	if e.Decision != nil && e.Decision.Proposal != nil {
+		if rel = e.Decision.Proposal.Rel; rel == "" {
+			rel = e.Decision.Proposal.to()
+		}
+		return f.node.path().Join(rel)
+	}
+	if rel == "" {
+		return ""
+	}
+	if n := f.lookupSource(rel); n != nil {
+		return n.path()
+	}
+	return f.node.path().Join(rel)
 }
 
 // undoReach is how far back Undo looks for the batch it is given.
@@ -202,6 +258,10 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome,
 	if w.o.ReadOnly {
 		return Outcome{}, &Error{"undo", "", ErrReadOnly}
 	}
+	if err := w.begin(); err != nil {
+		return Outcome{}, wrapError("undo", "", err)
+	}
+	defer w.inflight.Done()
 	journal, err := w.Journal(undoReach)
 	if err != nil {
 		return Outcome{}, err
@@ -213,7 +273,12 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome,
 	out := Outcome{Batch: newBatch(), Failed: make(map[Path]error)}
 	byNote := make(map[Path][]string)
 	entryOf := make(map[Path]JournalEntry)
+	var proposals []JournalEntry
 	for _, e := range entries {
+		if e.Decision != nil && e.Decision.Proposal != nil {
+			proposals = append(proposals, e)
+			continue
+		}
 		if e.Path == "" {
 			out.Failed[Path(e.ID)] = fs.ErrNotExist
 			continue
@@ -221,6 +286,7 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome,
 		byNote[e.Path], entryOf[e.Path] = nil, e
 	}
 	out.collect(ctx, byNote, func(p Path) ([]Suggestion, error) { return w.undoNote(ctx, p, entryOf[p], out.Batch, by) })
+	w.undoProposals(ctx, proposals, by, &out)
 	return out, ctx.Err()
 }
 

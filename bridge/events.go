@@ -17,9 +17,12 @@ const (
 	// EventOffline and EventOnline: a Folder's source went away or came back.
 	EventOffline
 	EventOnline
+	// EventPending: what waits for a person there changed, and nothing of what
+	// readers are shown.
+	EventPending
 )
 
-var eventNames = [...]string{"changed", "created", "removed", "renamed", "offline", "online"}
+var eventNames = [...]string{"changed", "created", "removed", "renamed", "offline", "online", "pending"}
 
 func (k EventKind) String() string { return eventNames[k] }
 

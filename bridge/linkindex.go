@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Links are the notes that link to one, and what it links to. Links that
@@ -26,7 +27,11 @@ func (w *Workspace) Links(ctx context.Context, p Path) (Links, error) {
 	if err := w.followLinks.current(ctx); err != nil {
 		return Links{}, err
 	}
-	res := Links{Pending: pendingTargets(v.raw)}
+	raw, err := w.withLinksRewritten(ctx, p, v)
+	if err != nil {
+		return Links{}, err
+	}
+	res := Links{Pending: pendingTargets(raw)}
 	forward, unresolved := w.links.index.Forward(string(p))
 	res.Forward, res.Unresolved = toPaths(forward), unresolved
 	res.Backlinks = toPaths(w.links.index.Backlinks(string(p)))
@@ -63,13 +68,50 @@ func toPaths(list []string) []Path {
 }
 
 // linkIndex is what a follower keeps current for Links.
-type linkIndex struct{ index *links.Index }
+type linkIndex struct {
+	ws    *Workspace
+	index *links.Index
+}
 
 func (x linkIndex) add(p Path)                   { x.index.AddFile(string(p)) }
 func (x linkIndex) remove(p Path)                { x.index.Remove(string(p)) }
 func (x linkIndex) rename(oldPath, newPath Path) { x.index.Rename(string(oldPath), string(newPath)) }
 
-func (x linkIndex) set(_ context.Context, p Path, v *Version) error {
-	x.index.Set(string(p), links.Extract(v.Raw()))
-	return nil
+func (x linkIndex) set(ctx context.Context, p Path, v *Version) error {
+	raw, err := x.ws.withLinksRewritten(ctx, p, v)
+	if err == nil {
+		x.index.Set(string(p), links.Extract(raw))
+	}
+	return err
+}
+
+// withLinksRewritten is the raw text of v with the links accepted that pending
+// renames have rewritten: the renames are shown as done, and so are these.
+func (w *Workspace) withLinksRewritten(ctx context.Context, p Path, v *Version) (string, error) {
+	if !w.anyProposals() {
+		return v.raw, nil
+	}
+	list, err := w.suggestionsOf(ctx, p, v)
+	if err != nil {
+		return "", err
+	}
+	rewritten := make(map[[2]int]bool)
+	for _, s := range list {
+		rewritten[[2]int{s.Start, s.End}] = s.Proposal != ""
+	}
+	marks := slices.DeleteFunc(diffwrap.Suggestions(v.raw), func(s diffwrap.Suggestion) bool {
+		return !rewritten[[2]int{s.Start, s.End}]
+	})
+	return diffwrap.Apply(v.raw, diffwrap.Accept(v.raw, marks...)), nil
+}
+
+func (w *Workspace) anyProposals() bool {
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	for _, top := range w.root.children {
+		if len(top.folder.proposals) > 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -41,6 +41,7 @@ type note struct {
 	synced bool         // the store's history has been compared with the file
 	known  knownRecords // what attribution read last
 	live   Document     // instead of stamp, doc and the rest, where the document is the truth; see live.go
+	bornOf Author       // who made the note in this process
 
 	assigned DocID       // the id of the document that it is to get, "" for any
 	behind   *Version    // what the file holds while cur is ahead of it, else nil; see behind.go
@@ -60,9 +61,7 @@ type place struct {
 func (n *note) where() place {
 	n.ws.treeMu.RLock()
 	defer n.ws.treeMu.RUnlock()
-	path := n.node.path()
-	_, rel := path.Split()
-	return place{n.node.folder, path, rel}
+	return place{n.node.folder, n.node.path(), n.node.rel()}
 }
 
 // version returns the published version, reading the note if need be.

@@ -164,6 +164,8 @@ type ProposalRecord struct {
 	// Accepting is set while the source is being changed: a crash leaves it, and
 	// the next process finds out whether that was done.
 	Accepting *Decision `json:"accepting,omitempty"`
+	// Via is set while a file is moved out of another one's way, to that name.
+	Via string `json:"via,omitempty"`
 }
 
 // LinkChange is a link in the front matter of the note at Rel and what it is to be.

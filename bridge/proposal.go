@@ -1,10 +1,10 @@
 package bridge
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"io/fs"
+	"path"
+	"slices"
 	"time"
 )
 
@@ -51,68 +51,67 @@ type Restructured struct {
 	Notes    int    // in so many notes
 }
 
+// proposal is a pending proposal and the node that it is about. Its record is
+// made anew from the node whenever the tree changes. treeMu protects it.
+type proposal struct {
+	node *node
+	rec  ProposalRecord // paths as of the last record
+	kept ProposalRecord // what the Store has
+}
+
+// record is the proposal as it is to be kept now.
+func (p *proposal) record() ProposalRecord {
+	rec := p.rec
+	rec.Rel = p.node.rel()
+	if rec.Kind == ProposedRename || p.node.virtual() {
+		rec.ToDir, rec.Name = p.node.parent.rel(), p.node.name
+	}
+	return rec
+}
+
+// sameAs says whether other tells the same. The contents of a proposal never
+// change after it was made; another one takes its place.
+func (r *ProposalRecord) sameAs(other *ProposalRecord) bool {
+	return r.ID == other.ID && r.Rel == other.Rel && r.ToDir == other.ToDir && r.Name == other.Name &&
+		r.Stale == other.Stale && slices.Equal(r.Links, other.Links)
+}
+
+// to is where a rename is to lead, in the source.
+func (r *ProposalRecord) to() string { return path.Join(r.ToDir, r.Name) }
+
+// public is the record as callers see it. treeMu is held.
+func (p *proposal) public() Proposal {
+	rec := p.record()
+	pub := Proposal{
+		ID: rec.ID, Kind: rec.Kind, Dir: rec.Dir, Author: rec.Author, Session: rec.Session, Time: rec.Time,
+		Stale: rec.Stale, Old: rec.Old, New: rec.New,
+	}
+	pub.Path = p.node.path()
+	if rec.Kind == ProposedRename {
+		pub.NewPath = pub.Path
+	}
+	if rec.Rel != "" {
+		pub.Path = p.node.folder.node.path().Join(rec.Rel)
+	}
+	return pub
+}
+
 // Proposals lists the proposals at or below under, in the order in which they
-// were made. One is below a folder if what it is about is there now, or was.
+// were made. One is below a folder if what it is about is there now, or is to be.
 func (w *Workspace) Proposals(_ context.Context, under Path) ([]Proposal, error) {
-	if _, err := w.find("list", under); err != nil {
-		return nil, err
-	}
-	return nil, nil
-}
-
-// WriteFile makes data the content of the file at p, which is not a note and is
-// created if it is missing, all of it or nothing. Errors: ErrNotNote for a note's
-// name, ErrReadOnly, ErrNeedsReview, ErrOffline, ErrNoSpace, fs.ErrPermission.
-func (w *Workspace) WriteFile(ctx context.Context, p Path, data []byte, o Restructure) (Restructured, error) {
-	switch {
-	case p.IsNote():
-		return Restructured{}, &Error{"write", p, ErrNotNote}
-	case w.o.Mode != Direct:
-		return Restructured{}, &Error{"write", p, ErrNeedsReview}
-	}
-	if err := w.begin(); err != nil {
-		return Restructured{}, wrapError("write", p, err)
-	}
-	defer w.inflight.Done()
-	f, s, err := w.structureAt("write", p)
-	if err != nil {
-		return Restructured{}, err
-	}
-	_, rel := p.Split()
-	for range maxAttempts {
-		stamp, err := f.replaceFile(ctx, s, rel, data)
-		if errors.Is(err, ErrConflict) || errors.Is(err, fs.ErrExist) {
-			continue // somebody else saved it first
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	var list []Proposal
+	for _, n := range w.root.sorted() {
+		for _, p := range n.folder.proposals {
+			if pub := p.public(); under.Contains(pub.Path) || pub.NewPath != "" && under.Contains(pub.NewPath) {
+				list = append(list, pub)
+			}
 		}
-		if err == nil {
-			w.wroteFile(f, SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp}, o.Origin)
-		}
-		return Restructured{}, wrapError("write", p, err)
 	}
-	return Restructured{}, &Error{"write", p, ErrConflict}
-}
-
-// replaceFile makes data the content of the file at rel.
-func (f *folder) replaceFile(ctx context.Context, s Structure, rel string, data []byte) (Stamp, error) {
-	have, stamp, err := f.source.Read(ctx, rel)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return s.Create(ctx, rel, data, 0o644, time.Now())
-	case err != nil, bytes.Equal(have, data):
-		return stamp, err
+	if len(list) == 0 && w.lookup(under) == nil {
+		return nil, &Error{"list", under, fs.ErrNotExist}
 	}
-	return f.source.Replace(ctx, rel, stamp, data, time.Now())
-}
-
-// wroteFile publishes a file that is not a note.
-func (w *Workspace) wroteFile(f *folder, e SourceEntry, origin any) {
-	w.treeMu.Lock()
-	n, created := w.put(f, e)
-	path := n.path()
-	w.treeMu.Unlock()
-	kind := EventChanged
-	if created {
-		kind = EventCreated
-	}
-	w.events.publish(Event{Kind: kind, Path: path, ViewChanged: true, Origin: origin})
+	slices.SortStableFunc(list, func(a, b Proposal) int { return a.Time.Compare(b.Time) })
+	return list, nil
 }

@@ -50,7 +50,7 @@ type sharedChange struct {
 // has none yet. Errors: those of Open, and ErrReadOnly for a note that cannot
 // be written. Close it at the end.
 func (w *Workspace) OpenShared(ctx context.Context, p Path) (*Shared, error) {
-	n, err := w.note("open", p)
+	n, err := w.peoplesNote("open", p)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +89,12 @@ func newShare() *share {
 // ID is the document's.
 func (s *Shared) ID() DocID { return s.id }
 
-// Path is where the note is now.
-func (s *Shared) Path() Path { return s.n.where().path }
+// Path is where people have the note now.
+func (s *Shared) Path() Path {
+	s.n.ws.treeMu.RLock()
+	defer s.n.ws.treeMu.RUnlock()
+	return s.n.node.peoplesPath()
+}
 
 // Doc is the document, to be read and listened to. It is changed by Change
 // alone.

@@ -4,18 +4,17 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"time"
 
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Operations on names: create, make folder, rename, remove, and files that are
-// not notes.
+// Operations on names that are done at once: create and make folder.
 
 // Create makes a new note with wr.Text as its view: front matter plain, in
 // suggest mode its body as additions. Missing parent folders are made.
-// fs.ErrExist if the name is taken.
+// fs.ErrExist if the name is taken. At the name of a note that is proposed to be
+// deleted it is that note, written anew.
 func (w *Workspace) Create(ctx context.Context, p Path, wr Write) (Result, error) {
 	if err := w.begin(); err != nil {
 		return Result{}, wrapError("create", p, err)
@@ -32,39 +31,69 @@ func (w *Workspace) Create(ctx context.Context, p Path, wr Write) (Result, error
 	if err != nil {
 		return Result{}, wrapError("create", p, err)
 	}
-	raw := diffwrap.Apply("", plan.edits)
-	if len(raw) > MaxNote {
+	if len(diffwrap.Apply("", plan.edits)) > MaxNote {
 		return Result{}, &Error{"create", p, ErrTooLarge}
 	}
+	res, events, err := w.createAt(ctx, f, s, p, plan, wr)
+	w.publishAll(events)
+	if errors.Is(err, errWasDeleted) {
+		return w.Write(ctx, p, wr)
+	}
+	return res, err
+}
+
+// errWasDeleted says that a proposal to delete what is to be created was
+// withdrawn: it is there again.
+var errWasDeleted = errors.New("was to be deleted")
+
+func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path, plan writePlan, wr Write) (Result, []Event, error) {
+	f.names.Lock()
+	defer f.names.Unlock()
+	at, events, err := w.placeFor(ctx, f, s, p, false, Restructure{By: wr.By, Origin: wr.Origin})
+	if err != nil {
+		return Result{}, events, err
+	}
+	raw := diffwrap.Apply("", plan.edits)
 	modTime := wr.ModTime
 	if modTime.IsZero() {
 		modTime = time.Now()
 	}
-	_, rel := p.Split()
 	if docs, ok := f.source.(Documents); ok {
-		return w.createLive(ctx, place{f, p, rel}, docs, raw, plan, wr)
+		res, err := w.createLive(ctx, place{f, p, at.rel}, docs, raw, plan, wr)
+		if err == nil {
+			err = w.showAt(f, f.lookupSource(at.rel), at, wr.By)
+		}
+		return res, events, err
 	}
-	place{f, p, rel}.intend(raw, wr.By)
-	stamp, err := s.Create(ctx, rel, []byte(raw), 0o644, modTime)
+	place{f, p, at.rel}.intend(raw, wr.By)
+	stamp, err := s.Create(ctx, at.rel, []byte(raw), 0o644, modTime)
 	if err != nil {
-		return Result{}, wrapError("create", p, err)
+		return Result{}, events, wrapError("create", p, err)
 	}
-	return w.created(f, p, rel, raw, stamp, plan, wr)
+	node := w.put0(f, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp})
+	if err := w.showAt(f, node, at, wr.By); err != nil {
+		return Result{}, events, wrapError("create", p, err)
+	}
+	res, err := w.created(node.note, raw, stamp, plan, wr)
+	return res, append(events, Event{Kind: EventCreated, Path: p, Version: res.Version, ViewChanged: true, Origin: wr.Origin}), err
 }
 
-// created puts a new note in the tree and keeps its document.
-func (w *Workspace) created(f *folder, p Path, rel, raw string, stamp Stamp, plan writePlan, wr Write) (Result, error) {
+// put0 is put for callers that hold no lock of the tree.
+func (w *Workspace) put0(f *folder, e SourceEntry) *node {
 	w.treeMu.Lock()
-	node, _ := w.put(f, SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp})
-	w.treeMu.Unlock()
-	n := node.note
+	defer w.treeMu.Unlock()
+	n, _ := w.put(f, e)
+	return n
+}
+
+// created keeps the document of a new note, whose file holds raw.
+func (w *Workspace) created(n *note, raw string, stamp Stamp, plan writePlan, wr Write) (Result, error) {
 	n.write.Lock()
-	n.stamp, n.synced = stamp, true
+	defer n.write.Unlock()
+	n.stamp, n.synced, n.bornOf = stamp, true, wr.By
 	n.id = newDocID() // a new note is a new document, whatever had this name before
 	v := n.publish(raw, time.Unix(0, stamp.ModTime))
 	err := n.keepNew(n.where(), raw, plan, wr.By)
-	n.write.Unlock()
-	w.events.publish(Event{Kind: EventCreated, Path: p, Version: v, ViewChanged: true, Origin: wr.Origin})
 	return Result{
 		Version: v, Changed: true, Suggestions: countSuggestions(raw), Warnings: plan.warnings,
 	}, err
@@ -80,89 +109,29 @@ func (w *Workspace) Mkdir(ctx context.Context, p Path, origin any) error {
 	if err != nil {
 		return err
 	}
-	_, rel := p.Split()
-	if err := s.Mkdir(ctx, rel); err != nil {
-		return wrapError("mkdir", p, err)
-	}
-	w.treeMu.Lock()
-	w.put(f, SourceEntry{Rel: rel, Dir: true, Mode: 0o755, Stamp: Stamp{ModTime: time.Now().UnixNano()}})
-	w.treeMu.Unlock()
-	w.events.publish(Event{Kind: EventCreated, Path: p, Dir: true, ViewChanged: true, Origin: origin})
-	return nil
+	f.names.Lock()
+	events, err := w.mkdir(ctx, f, s, p, Restructure{Origin: origin})
+	f.names.Unlock()
+	w.publishAll(events)
+	return err
 }
 
-// Rename moves a note, file or folder within its Folder. It replaces an existing
-// file only when o.Replace is set. ErrNeedsReview unless the workspace's structure
-// policy is direct; ErrConflict if something other than a file is in the way.
-func (w *Workspace) Rename(ctx context.Context, oldPath, newPath Path, o Restructure) (Restructured, error) {
-	if err := w.mayRestructure("rename", oldPath, o); err != nil {
-		return Restructured{}, err
+func (w *Workspace) mkdir(ctx context.Context, f *folder, s Structure, p Path, o Restructure) ([]Event, error) {
+	at, events, err := w.placeFor(ctx, f, s, p, true, o)
+	if errors.Is(err, errWasDeleted) {
+		return events, nil
 	}
-	defer w.inflight.Done()
-	n, err := w.find("rename", oldPath)
 	if err != nil {
-		return Restructured{}, err
+		return events, err
 	}
-	_, s, err := w.structureAt("rename", newPath)
-	if err != nil {
-		return Restructured{}, err
+	if err := s.Mkdir(ctx, at.rel); err != nil {
+		return events, wrapError("mkdir", p, err)
 	}
-	oldFolder, oldRel := oldPath.Split()
-	newFolder, newRel := newPath.Split()
-	if oldFolder != newFolder || oldRel == "" {
-		return Restructured{}, &Error{"rename", oldPath, errors.ErrUnsupported}
+	n := w.put0(f, SourceEntry{Rel: at.rel, Dir: true, Mode: 0o755, Stamp: Stamp{ModTime: time.Now().UnixNano()}})
+	if err := w.showAt(f, n, at, o.By); err != nil {
+		return events, wrapError("mkdir", p, err)
 	}
-	if kindOf(newPath.Base(), n.kind == KindDir) != n.kind {
-		return Restructured{}, &Error{"rename", newPath, ErrNotNote}
-	}
-	unlock := w.lockNotes(n)
-	defer unlock()
-	if err := s.Rename(ctx, oldRel, newRel, o.Replace); err != nil {
-		return Restructured{}, wrapError("rename", oldPath, err)
-	}
-	return Restructured{}, w.renamed(n, oldPath, newPath, o.Origin)
-}
-
-func (w *Workspace) renamed(n *node, oldPath, newPath Path, origin any) error {
-	w.treeMu.Lock()
-	w.move(n, newPath)
-	w.treeMu.Unlock()
-	_, oldRel := oldPath.Split()
-	_, newRel := newPath.Split()
-	err := n.folder.store.Rename(Path(oldRel), Path(newRel))
-	w.events.publish(Event{
-		Kind: EventRenamed, Path: newPath, OldPath: oldPath, Dir: n.kind == KindDir, ViewChanged: true, Origin: origin,
-	})
-	return wrapError("rename", newPath, err)
-}
-
-// Remove takes a note, a file or an empty folder away, recoverably where the
-// source has a place for that. ErrNeedsReview unless the workspace's structure
-// policy is direct.
-func (w *Workspace) Remove(ctx context.Context, p Path, o Restructure) (Restructured, error) {
-	if err := w.mayRestructure("remove", p, o); err != nil {
-		return Restructured{}, err
-	}
-	defer w.inflight.Done()
-	n, err := w.find("remove", p)
-	if err != nil {
-		return Restructured{}, err
-	}
-	_, s, err := w.structureAt("remove", p)
-	if err != nil {
-		return Restructured{}, err
-	}
-	unlock := w.lockNotes(n)
-	defer unlock()
-	_, rel := p.Split()
-	if err := s.Remove(ctx, rel); err != nil {
-		return Restructured{}, wrapError("remove", p, err)
-	}
-	w.treeMu.Lock()
-	w.drop(n)
-	w.treeMu.Unlock()
-	w.events.publish(Event{Kind: EventRemoved, Path: p, Dir: n.kind == KindDir, ViewChanged: true, Origin: o.Origin})
-	return Restructured{}, nil
+	return append(events, Event{Kind: EventCreated, Path: p, Dir: true, ViewChanged: true, Origin: o.Origin}), nil
 }
 
 // mayRestructure checks the policy and begins an operation.
@@ -170,23 +139,22 @@ func (w *Workspace) mayRestructure(op string, p Path, o Restructure) error {
 	switch {
 	case w.o.ReadOnly:
 		return &Error{op, p, ErrReadOnly}
-	case w.o.Structure != StructureDirect && !o.Person:
+	case w.o.Structure == StructureDeny && !o.Person:
 		return &Error{op, p, ErrNeedsReview}
 	}
 	return wrapError(op, p, w.begin())
 }
 
-// lockNotes takes the write locks of every note at or below n, in path order.
+// lockNotes takes the write locks of every note that the source has at or below
+// n, in path order.
 func (w *Workspace) lockNotes(n *node) (unlock func()) {
 	var notes []*note
-	collect := func(c *node) {
+	w.treeMu.RLock()
+	n.walkSource(func(c *node) {
 		if c.note != nil {
 			notes = append(notes, c.note)
 		}
-	}
-	w.treeMu.RLock()
-	collect(n)
-	n.walk(collect)
+	})
 	w.treeMu.RUnlock()
 	var events []Event
 	for _, x := range notes {
@@ -225,27 +193,4 @@ func (w *Workspace) structureAt(op string, p Path) (*folder, Structure, error) {
 		return nil, nil, &Error{op, p, ErrReadOnly}
 	}
 	return n.folder, s, nil
-}
-
-// OpenFile opens what is not a note, with the flags of os.OpenFile. In suggest
-// mode files cannot be written or created: ErrReadOnly.
-func (w *Workspace) OpenFile(_ context.Context, p Path, flag int, perm fs.FileMode) (File, error) {
-	writes := flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND) != 0
-	if writes && (w.o.ReadOnly || w.o.Mode != Direct) {
-		return nil, &Error{"open", p, ErrReadOnly}
-	}
-	if p.IsNote() {
-		return nil, &Error{"open", p, ErrNotNote}
-	}
-	name, rel := p.Split()
-	folder, err := w.find("open", Path(name))
-	if err != nil {
-		return nil, err
-	}
-	files, ok := folder.folder.source.(Files)
-	if !ok {
-		return nil, &Error{"open", p, fs.ErrNotExist}
-	}
-	f, err := files.OpenFile(rel, flag, perm)
-	return f, wrapError("open", p, err)
 }

@@ -20,6 +20,9 @@ type Suggestion struct {
 	ID      string // the same while the suggestion's own text and place among its equals are
 	Path    Path
 	Session string
+	// Proposal is the ID of the pending rename that the suggestion belongs to: it
+	// rewrites a link.
+	Proposal string
 }
 
 // Suggestions lists what waits for a person at or below under, sorted by path
@@ -142,6 +145,7 @@ func (n *note) suggestions(p Path, cur *Version) ([]Suggestion, error) {
 		from := cursor.posAt(s.Start)
 		if rec := who.author(from, cursor.posAt(s.End)); rec != nil && s.Author == "" {
 			list[i].Author, list[i].Session, list[i].Time = rec.Author, rec.Session, rec.Time
+			list[i].Proposal = rec.Proposal
 		}
 	}
 	return list, nil
@@ -251,7 +255,7 @@ func (a attribution) recordOf(client ycrdt.ClientID, from, to uint64) *Record {
 	var best *Record
 	for i := range a.records {
 		rec := &a.records[i]
-		if rec.Author != "" && rec.Client == uint64(client) && rec.Clock < to && from < rec.Clock+rec.Len {
+		if (rec.Author != "" || rec.Proposal != "") && rec.Client == uint64(client) && rec.Clock < to && from < rec.Clock+rec.Len {
 			best = later(best, rec)
 		}
 	}

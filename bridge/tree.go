@@ -27,10 +27,14 @@ type DirEntry struct {
 // but for note, whose own rules are in note.go.
 type node struct {
 	id       uint64
-	name     string
+	name     string // as it is shown
 	kind     Kind
-	parent   *node
-	children map[string]*node // KindDir
+	parent   *node            // as it is shown; nil if it is not
+	home     *home            // where the source has it, nil if that is where it is shown
+	children map[string]*node // KindDir: what is shown in it
+	away     map[string]*node // KindDir: what the source has in it and is not shown there
+	pending  *proposal        // to rename or delete it
+	content  *proposal        // to make something else its content; KindFile
 	mode     fs.FileMode
 	modTime  time.Time
 	size     int64 // KindFile
@@ -38,14 +42,15 @@ type node struct {
 	note     *note // KindNote
 }
 
-// path is the node's place in the workspace. treeMu is held.
+// path is the node's place in the workspace; for one that is proposed to be
+// deleted, where people have it. treeMu is held.
 func (n *node) path() Path {
-	if n.parent == nil {
-		return ""
-	}
 	var parts []string
 	for ; n.parent != nil; n = n.parent {
 		parts = append(parts, n.name)
+	}
+	if n.hidden() {
+		parts = append(parts, n.rel(), n.folder.node.name)
 	}
 	slices.Reverse(parts)
 	return Path(strings.Join(parts, "/"))
@@ -103,7 +108,7 @@ func (w *Workspace) find(op string, p Path) (*node, error) {
 }
 
 // put adds what a source reports, with missing parents, or brings the node that
-// is there up to date. A path whose kind changed becomes a new node. treeMu is held.
+// is there up to date. What is only proposed to be shown there gives way. A path whose kind changed becomes a new node. treeMu is held.
 func (w *Workspace) put(f *folder, e SourceEntry) (n *node, created bool) {
 	dir := f.node
 	rel := e.Rel
@@ -119,22 +124,35 @@ func (w *Workspace) put(f *folder, e SourceEntry) (n *node, created bool) {
 
 func (w *Workspace) putChild(dir *node, name string, e SourceEntry) (*node, bool) {
 	kind := kindOf(name, e.Dir)
-	n := dir.children[name]
+	n := dir.inSource(name)
 	if n != nil && n.kind == kind {
 		n.update(e)
 		return n, false
 	}
+	if n != nil {
+		w.vanish(n)
+	}
+	if n = w.makeRoom(dir, name, kind); n != nil {
+		n.update(e)
+		return n, false
+	}
+	n = w.newNode(dir, name, kind)
+	n.update(e)
+	dir.children[name] = n
+	return n, true
+}
+
+// newNode makes a node that is to be shown in dir. treeMu is held.
+func (w *Workspace) newNode(dir *node, name string, kind Kind) *node {
 	w.nextID++
-	n = &node{id: w.nextID, name: name, kind: kind, parent: dir, folder: dir.folder}
+	n := &node{id: w.nextID, name: name, kind: kind, parent: dir, folder: dir.folder}
 	switch kind {
 	case KindDir:
 		n.children = make(map[string]*node)
 	case KindNote:
 		n.note = &note{ws: w, node: n}
 	}
-	n.update(e)
-	dir.children[name] = n
-	return n, true
+	return n
 }
 
 func kindOf(name string, dir bool) Kind {
@@ -154,9 +172,6 @@ func (n *node) update(e SourceEntry) {
 		n.modTime = time.Unix(0, e.Stamp.ModTime)
 	}
 }
-
-// unlink takes a node out of the tree. treeMu is held.
-func (n *node) unlink() { delete(n.parent.children, n.name) }
 
 // walk calls fn for n's descendants in path order. treeMu is held by the caller.
 func (n *node) walk(fn func(*node)) {

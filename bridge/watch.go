@@ -26,25 +26,31 @@ func (w *Workspace) sourceChanged(ctx context.Context, f *folder, ev SourceEvent
 
 // sourceWrote takes over a new or changed file or folder.
 func (w *Workspace) sourceWrote(ctx context.Context, f *folder, e SourceEntry) {
+	f.names.Lock()
 	w.treeMu.Lock()
 	n, created := w.put(f, e)
 	path := n.path()
+	hidden := n.hidden()
 	w.treeMu.Unlock()
-	if created {
+	if !created {
+		w.noticeChange(ctx, n)
+	}
+	events := w.settle(f)
+	f.names.Unlock()
+	w.publishAll(events)
+	switch {
+	case created:
 		w.events.publish(Event{Kind: EventCreated, Path: path, Dir: e.Dir, ViewChanged: true})
-		return
+	case n.kind == KindNote:
+		w.refreshNote(ctx, n.note, !hidden)
+	case !e.Dir:
+		w.events.publish(Event{Kind: EventChanged, Path: path, ViewChanged: true})
 	}
-	if n.kind != KindNote {
-		if !e.Dir {
-			w.events.publish(Event{Kind: EventChanged, Path: path, ViewChanged: true})
-		}
-		return
-	}
-	w.refreshNote(ctx, n.note)
 }
 
-// refreshNote brings a note up to its file and publishes what changed.
-func (w *Workspace) refreshNote(ctx context.Context, n *note) {
+// refreshNote brings a note up to its file and publishes what changed, if the note
+// is shown.
+func (w *Workspace) refreshNote(ctx context.Context, n *note, shown bool) {
 	if w.begin() != nil {
 		return
 	}
@@ -56,75 +62,79 @@ func (w *Workspace) refreshNote(ctx context.Context, n *note) {
 	case errors.Is(err, fs.ErrNotExist): // its removal is reported too
 	case err != nil:
 		w.log.Warn("changed note not read", LogPath, string(n.where().path), LogErr, err)
-	case ev != nil:
+	case ev != nil && shown:
 		w.events.publish(*ev)
 	}
 }
 
 func (w *Workspace) sourceRemoved(f *folder, rel string) {
-	path := f.node.path().Join(rel)
+	f.names.Lock()
 	w.treeMu.Lock()
-	n := w.lookup(path)
-	if n == nil || n == f.node {
-		w.treeMu.Unlock()
-		return
+	if n := f.lookupSource(rel); n != nil && n != f.node {
+		w.vanish(n)
 	}
-	w.drop(n)
 	w.treeMu.Unlock()
-	w.events.publish(Event{Kind: EventRemoved, Path: path, Dir: n.kind == KindDir, ViewChanged: true})
-}
-
-// drop takes a node and everything below it out of the tree. treeMu is held.
-func (w *Workspace) drop(n *node) {
-	n.unlink()
-	forget := func(c *node) {
-		if c.note != nil {
-			w.cache.remove(c.note)
-			c.note.endShare()
-		}
-	}
-	forget(n)
-	n.walk(forget)
+	events := w.settle(f)
+	f.names.Unlock()
+	w.publishAll(events)
 }
 
 func (w *Workspace) sourceRenamed(ctx context.Context, f *folder, ev SourceEvent) {
-	oldPath, newPath := f.node.path().Join(ev.OldRel), f.node.path().Join(ev.Rel)
+	f.names.Lock()
 	w.treeMu.Lock()
-	n := w.lookup(oldPath)
-	if n == nil || kindOf(newPath.Base(), n.kind == KindDir) != n.kind {
+	n := f.lookupSource(ev.OldRel)
+	if n == nil || kindOf(Path(ev.Rel).Base(), n.kind == KindDir) != n.kind {
 		w.treeMu.Unlock()
+		f.names.Unlock()
 		w.sourceRemoved(f, ev.OldRel)
 		w.sourceWrote(ctx, f, ev.Entry)
 		return
 	}
-	over := w.move(n, newPath)
+	w.moveHome(n, ev.Rel)
 	w.treeMu.Unlock()
-	if err := f.store.Rename(Path(ev.OldRel), Path(ev.Rel)); err != nil {
-		w.log.Error("renamed documents keep their old paths in the store", LogPath, string(newPath), LogErr, err)
-	}
-	if over {
-		w.events.publish(Event{Kind: EventRemoved, Path: newPath, ViewChanged: true})
-	}
-	w.events.publish(Event{Kind: EventRenamed, Path: newPath, OldPath: oldPath, Dir: n.kind == KindDir, ViewChanged: true})
-	if n.kind == KindNote {
-		w.refreshNote(ctx, n.note)
+	w.renameDocs(f, ev.OldRel, ev.Rel)
+	events := w.settle(f)
+	hidden := n.hidden()
+	f.names.Unlock()
+	w.publishAll(events)
+	if n.kind == KindNote && !hidden {
+		w.refreshNote(ctx, n.note, true)
 	}
 }
 
-// move puts n at newPath, over what is there, and makes missing parents. It
-// says whether something was there. treeMu is held.
-func (w *Workspace) move(n *node, newPath Path) (over bool) {
-	n.unlink()
-	name, rel := newPath.Split()
-	parent := w.root.children[name].parentFor(w, rel)
-	if old := parent.children[newPath.Base()]; old != nil {
-		w.drop(old)
-		over = true
+// moveHome notes that a person moved n to newRel in the source, over what is
+// there. If n is shown where the source had it, it is shown where the source has
+// it now. Else it stays where it was proposed to be, and the proposal is stale,
+// or done if that is where it is now. treeMu is held.
+func (w *Workspace) moveHome(n *node, newRel string) {
+	f, oldPath := n.folder, n.path()
+	parent := f.node.parentFor(w, newRel)
+	w.reveal(parent)
+	name := Path(newRel).Base()
+	if old := parent.inSource(name); old != nil && old != n {
+		w.vanish(old)
 	}
-	n.name, n.parent = newPath.Base(), parent
-	parent.children[n.name] = n
-	n.setFolder(parent.folder)
-	return over
+	if n.home != nil {
+		n.rehome(parent, name)
+		if n.home == nil {
+			f.shift.done = append(f.shift.done, n.pending.rec.ID)
+			f.withdraw(n.pending)
+		} else {
+			n.pending.rec.Stale = true
+		}
+		return
+	}
+	if parent.isIn(n) {
+		w.sendHome(parent.outermost(n))
+	}
+	if guest := parent.children[name]; guest != nil && guest.virtual() {
+		w.vanish(guest)
+	}
+	w.makeRoom(parent, name, n.kind)
+	n.rehome(parent, name)
+	n.show(parent, name)
+	f.shift.events = append(f.shift.events,
+		Event{Kind: EventRenamed, Path: n.path(), OldPath: oldPath, Dir: n.kind == KindDir, ViewChanged: true})
 }
 
 // parentFor is the folder that rel belongs in, made if it is missing.
@@ -135,11 +145,4 @@ func (n *node) parentFor(w *Workspace, rel string) *node {
 	}
 	p, _ := w.put(n.folder, SourceEntry{Rel: dir, Dir: true, Mode: 0o755})
 	return p
-}
-
-func (n *node) setFolder(f *folder) {
-	n.folder = f
-	for _, c := range n.children {
-		c.setFolder(f)
-	}
 }

@@ -45,6 +45,16 @@ type folder struct {
 	source  Source
 	store   Store
 	offline atomic.Bool
+
+	// names admits one change of names at a time: the people's, and those that are
+	// proposed or decided on. It is held across disk.
+	names sync.Mutex
+
+	// Protected by Workspace.treeMu.
+	proposals []*proposal // pending, oldest first
+	shift     shift       // not known to others yet
+
+	brake brake
 }
 
 // New makes a workspace. Nothing is read before Start.
@@ -52,8 +62,9 @@ func New(o Options) (*Workspace, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &Workspace{o: o, log: o.Logger, nextID: 1, links: linkIndex{links.NewIndex()}}
+	w := &Workspace{o: o, log: o.Logger, nextID: 1, links: linkIndex{index: links.NewIndex()}}
 	w.pending = suggestionIndex{ws: w, notes: make(map[Path][]Suggestion)}
+	w.links.ws = w
 	w.followLinks = follower{ws: w, d: w.links}
 	w.followPending = follower{ws: w, d: &w.pending}
 	w.notes = newNoteIndex()
@@ -115,11 +126,11 @@ func (w *Workspace) scan(ctx context.Context, f *folder) error {
 		return err
 	}
 	w.treeMu.Lock()
-	defer w.treeMu.Unlock()
 	for _, e := range entries {
 		w.put(f, e)
 	}
-	return nil
+	w.treeMu.Unlock()
+	return w.restore(ctx, f)
 }
 
 // Run follows the sources until ctx ends. It returns when every write that had
@@ -239,6 +250,9 @@ func (w *Workspace) infoOf(n *node) Info {
 	info := Info{
 		Path: n.path(), Kind: n.kind, ID: n.id, Size: n.size, ModTime: n.modTime, Mode: n.mode,
 		ReadOnly: w.o.ReadOnly || n.kind == KindFile && w.o.Mode != Direct,
+	}
+	if n.content != nil {
+		info.Size, info.ModTime = int64(len(n.content.rec.New)), n.content.rec.Time
 	}
 	if n.folder != nil && n.folder.readOnly() {
 		info.ReadOnly, info.Offline = true, n.folder.offline.Load()

@@ -240,6 +240,7 @@ type writePlan struct {
 	edits       []diffwrap.Edit
 	frontMatter *FrontMatterChange
 	decision    *Decision // set when a person decides
+	proposal    string    // set when it rewrites links for a rename
 	warnings    []string
 }
 
@@ -247,6 +248,7 @@ type writePlan struct {
 // puts back keeps its author.
 func (p *writePlan) describe(rec *Record, by Author) {
 	rec.Author, rec.Session, rec.FrontMatter, rec.Decision = by.Name, by.Session, p.frontMatter, p.decision
+	rec.Proposal = p.proposal
 	if p.decision != nil && p.decision.Verdict == Undone {
 		rec.Author, rec.Session = authorOf(p.decision.Items)
 	}

@@ -16,11 +16,15 @@ func deleteNote(ctx context.Context, s *Session, a deleteArgs) Result {
 		return failure(err)
 	}
 	linking := s.linking(ctx, p)
-	if _, err := s.server.ws.Remove(ctx, p, bridge.Restructure{By: s.author(), Origin: s}); err != nil {
+	res, err := s.server.ws.Remove(ctx, p, bridge.Restructure{By: s.author(), Origin: s})
+	if err != nil {
 		return failure(err)
 	}
 	s.forget(p)
-	out := "Deleted " + shown(p) + "."
+	out := "Deleted " + string(p) + "."
+	if res.Proposal != "" {
+		out = "Proposed to delete " + string(p) + "; it is not shown any more, and people have it until a person accepts [" + res.Proposal + "]."
+	}
 	if linking > 0 {
 		out += " Warning: " + count(linking, "document") + " linked to it."
 	}

@@ -27,23 +27,49 @@ func listSuggestions(ctx context.Context, s *Session, a listSuggestionsArgs) Res
 	if err != nil {
 		return failure(err)
 	}
+	proposals, err := s.server.ws.Proposals(ctx, under)
+	if err != nil {
+		return failure(err)
+	}
 	if a.Author != "" {
 		list = slices.DeleteFunc(list, func(sg bridge.Suggestion) bool { return !strings.EqualFold(sg.Author, a.Author) })
+		proposals = slices.DeleteFunc(proposals, func(p bridge.Proposal) bool { return !strings.EqualFold(p.Author, a.Author) })
 	}
-	if len(list) == 0 {
+	var lines []string
+	for _, p := range proposals {
+		lines = append(lines, describeProposal(p))
+	}
+	for _, sg := range list {
+		lines = append(lines, fmt.Sprintf("%s:%d: %s [%s]", sg.Path, sg.Line, describe(sg), sg.ID))
+	}
+	if len(lines) == 0 {
 		return text("No pending suggestions")
 	}
 	limit := a.Limit
 	if limit == 0 {
 		limit = defaultSuggestions
 	}
-	var lines []string
-	for _, sg := range list[:min(limit, len(list))] {
-		lines = append(lines, fmt.Sprintf("%s:%d: %s [%s]", shown(sg.Path), sg.Line, describe(sg), sg.ID))
-	}
-	out, n := joinBounded(lines, maxOutput)
-	if n < len(list) {
-		out += fmt.Sprintf("\n(Showing %d of %d suggestions. Raise limit, or give a path or an author, to see the rest.)", n, len(list))
+	out, n := joinBounded(lines[:min(limit, len(lines))], maxOutput)
+	if n < len(lines) {
+		out += fmt.Sprintf("\n(Showing %d of %d suggestions. Raise limit, or give a path or an author, to see the rest.)", n, len(lines))
 	}
 	return text(out)
+}
+
+// describeProposal tells of a proposal on one line.
+func describeProposal(p bridge.Proposal) string {
+	line := fmt.Sprintf("%s: %s", p.Path, p.Kind)
+	switch {
+	case p.Kind == bridge.ProposedRename:
+		line += " to " + string(p.NewPath)
+	case p.Kind == bridge.ProposedFile && p.Old == nil:
+		line += ", new"
+	}
+	if p.Author != "" {
+		line += " (" + p.Author + ")"
+	}
+	if p.Stale {
+		line += ", changed since"
+	}
+	return oneLine(line) + " [" + p.ID + "]"
 }

@@ -26,22 +26,36 @@ func move(ctx context.Context, s *Session, a moveArgs) Result {
 	if from == to {
 		return refuse("No move to make: file_path and new_path are the same.")
 	}
-	linking := s.linking(ctx, from)
 	if err := s.makeParents(ctx, to); err != nil {
 		return failure(err)
 	}
-	if _, err := s.server.ws.Rename(ctx, from, to, bridge.Restructure{By: s.author(), Origin: s}); err != nil {
+	res, err := s.server.ws.Rename(ctx, from, to, bridge.Restructure{By: s.author(), Origin: s})
+	if err != nil {
 		return moveFailure(err, to)
 	}
 	s.moved(from, to)
-	broken := linking - s.linking(ctx, to)
-	return text("Moved " + shown(from) + " to " + shown(to) + "." + brokenLinks(broken))
+	return text(s.movedText(from, to, res))
+}
+
+// movedText says what came of a move.
+func (s *Session) movedText(from, to bridge.Path, res bridge.Restructured) string {
+	out := "Moved " + string(from) + " to " + string(to) + "."
+	if res.Proposal != "" {
+		out = "Proposed to move " + string(from) + " to " + string(to) + "; it is shown there, and people have it at the old path until a person accepts [" + res.Proposal + "]."
+	}
+	switch {
+	case res.Links == 0:
+		return out + " No link elsewhere had to be rewritten."
+	case s.server.ws.Options().Mode == bridge.Direct:
+		return out + " " + count(res.Links, "link") + " in " + count(res.Notes, "document") + " rewritten."
+	}
+	return out + " " + count(res.Links, "link") + " in " + count(res.Notes, "document") + " rewritten, as suggestions."
 }
 
 // makeParents makes the folders that the path to needs, if names may be changed
 // at all.
 func (s *Session) makeParents(ctx context.Context, to bridge.Path) error {
-	if s.server.ws.Options().Structure != bridge.StructureDirect {
+	if s.server.ws.Options().Structure == bridge.StructureDeny {
 		return nil
 	}
 	var missing []bridge.Path
@@ -76,13 +90,6 @@ func (s *Session) linking(ctx context.Context, p bridge.Path) int {
 		}
 	}
 	return n
-}
-
-func brokenLinks(n int) string {
-	if n <= 0 {
-		return " All links to it still lead there."
-	}
-	return " Links in " + count(n, "document") + " no longer lead there; call get_links and grep for the old name to mend them."
 }
 
 // moveFailure names the place that is taken, which is not the one that was to

@@ -1,6 +1,7 @@
 package links
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +36,7 @@ type file struct {
 	path    string
 	key     string // folded path, without ".md"
 	targets []string
+	pending []string // linkpaths that only pending additions hold
 }
 
 // NewIndex returns an empty Index.
@@ -53,7 +55,7 @@ func (x *Index) Set(path string, links []Link) {
 	defer x.mu.Unlock()
 	f := x.add(path)
 	x.unmention(f)
-	f.targets = targetsOf(links)
+	f.targets, f.pending = targetsOf(links)
 	x.mention(f)
 }
 
@@ -86,7 +88,7 @@ func (x *Index) Rename(oldPath, newPath string) {
 			x.remove(there)
 		}
 		n := x.add(moved)
-		n.targets = f.targets
+		n.targets, n.pending = f.targets, f.pending
 		x.mention(n)
 	}
 }
@@ -161,8 +163,7 @@ func compareFiles(a, b *file) int {
 }
 
 func (x *Index) mention(f *file) {
-	for _, t := range f.targets {
-		base := f.mentioned(t)
+	for base := range f.bases() {
 		if x.mentions[base] == nil {
 			x.mentions[base] = make(map[*file]struct{})
 		}
@@ -171,13 +172,38 @@ func (x *Index) mention(f *file) {
 }
 
 func (x *Index) unmention(f *file) {
-	for _, t := range f.targets {
-		base := f.mentioned(t)
+	for base := range f.bases() {
 		delete(x.mentions[base], f)
 		if len(x.mentions[base]) == 0 {
 			delete(x.mentions, base)
 		}
 	}
+}
+
+// bases are the folded base names that f's links end in.
+func (f *file) bases() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, list := range [...][]string{f.targets, f.pending} {
+			for _, t := range list {
+				if !yield(f.mentioned(t)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Mentioning returns the paths of the notes that have a link, be it in a pending
+// addition, which ends in the base name of path: only those links can lead there.
+func (x *Index) Mentioning(path string) []string {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var found []string
+	for f := range x.mentions[baseName(foldPath(path))] {
+		found = append(found, f.path)
+	}
+	slices.Sort(found)
+	return found
 }
 
 // mentioned is the folded base name that a link in f to target ends in.
@@ -188,19 +214,22 @@ func (f *file) mentioned(target string) string {
 	return baseName(foldPath(target))
 }
 
-// targetsOf returns the distinct linkpaths of ls in order of appearance, without
-// those that only a pending suggestion would add. They do not keep the note's text
-// in memory.
-func targetsOf(ls []Link) []string {
-	var targets []string
+// targetsOf returns the distinct linkpaths of ls in order of appearance; apart
+// from the others those that only a pending suggestion would add. They do not
+// keep the note's text in memory.
+func targetsOf(ls []Link) (targets, pending []string) {
 	seen := make(map[string]bool, len(ls))
 	for _, l := range ls {
-		if l.Pending == PendingAddition || seen[l.Target] {
-			continue
+		if l.Pending != PendingAddition && !seen[l.Target] {
+			seen[l.Target] = true
+			targets = append(targets, strings.Clone(l.Target))
 		}
-		t := strings.Clone(l.Target)
-		seen[t] = true
-		targets = append(targets, t)
 	}
-	return targets
+	for _, l := range ls {
+		if !seen[l.Target] {
+			seen[l.Target] = true
+			pending = append(pending, strings.Clone(l.Target))
+		}
+	}
+	return targets, pending
 }

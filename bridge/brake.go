@@ -1,0 +1,49 @@
+package bridge
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// mostBrake and brakeShare are how many notes may go at once: so many, or such
+	// a part of the Folder. leastBrake lets a small vault be tidied up.
+	mostBrake  = 20
+	brakeShare = 10
+	leastBrake = 5
+	// atOnce is what counts as at once: rm -rf takes milliseconds for each note, an
+	// agent that asks for each one a few seconds.
+	atOnce = time.Minute
+)
+
+// brakeLimit is how many of a Folder's notes may go at once.
+func brakeLimit(notes int) int { return max(leastBrake, min(mostBrake, notes/brakeShare)) }
+
+// brake remembers what was proposed to be deleted a moment ago.
+type brake struct {
+	mu   sync.Mutex // protects the following
+	list []*proposal
+}
+
+func (b *brake) note(p *proposal) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.list = append(b.list, p)
+}
+
+// recent counts the author's deletions of this sitting that are young and still
+// wait.
+func (b *brake) recent(by Author, waits func(*node) bool) int {
+	b.mu.Lock()
+	b.list = slices.DeleteFunc(b.list, func(p *proposal) bool { return time.Since(p.rec.Time) > atOnce })
+	list := slices.Clone(b.list)
+	b.mu.Unlock()
+	n := 0
+	for _, p := range list {
+		if p.rec.Author == by.Name && p.rec.Session == by.Session && waits(p.node) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,264 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Files that are not notes: served byte for byte, and written whole.
+
+// OpenFile opens what is not a note, with the flags of os.OpenFile. In suggest
+// mode files cannot be written or created: ErrReadOnly. A file whose new content
+// is proposed is read as proposed.
+func (w *Workspace) OpenFile(_ context.Context, p Path, flag int, perm fs.FileMode) (File, error) {
+	writes := flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND) != 0
+	if writes && (w.o.ReadOnly || w.o.Mode != Direct) {
+		return nil, &Error{"open", p, ErrReadOnly}
+	}
+	if p.IsNote() {
+		return nil, &Error{"open", p, ErrNotNote}
+	}
+	name, _ := p.Split()
+	f, err := w.find("open", Path(name))
+	if err != nil {
+		return nil, err
+	}
+	files, ok := f.folder.source.(Files)
+	if !ok {
+		return nil, &Error{"open", p, fs.ErrNotExist}
+	}
+	w.treeMu.RLock()
+	n, rel := w.lookup(p), w.sourcePath(p)
+	var proposed *proposal
+	if n != nil {
+		proposed = n.content
+	}
+	w.treeMu.RUnlock()
+	switch {
+	case proposed != nil && writes:
+		return nil, &Error{"open", p, ErrReadOnly}
+	case proposed != nil:
+		return proposed.open(p.Base()), nil
+	}
+	opened, err := files.OpenFile(rel, flag, perm)
+	return opened, wrapError("open", p, err)
+}
+
+// proposedFile is the content of a file as it is proposed. It is read-only.
+type proposedFile struct {
+	*bytes.Reader
+	name string
+	time time.Time
+}
+
+func (p *proposal) open(name string) *proposedFile {
+	return &proposedFile{bytes.NewReader(p.rec.New), name, p.rec.Time}
+}
+
+func (f *proposedFile) WriteAt([]byte, int64) (int, error) { return 0, ErrReadOnly }
+func (f *proposedFile) Truncate(int64) error               { return ErrReadOnly }
+func (f *proposedFile) Sync() error                        { return nil }
+func (f *proposedFile) Close() error                       { return nil }
+func (f *proposedFile) Stat() (fs.FileInfo, error)         { return proposedInfo{f}, nil }
+
+// proposedInfo is the fs.FileInfo of a proposedFile.
+type proposedInfo struct{ f *proposedFile }
+
+func (i proposedInfo) Name() string       { return i.f.name }
+func (i proposedInfo) Size() int64        { return i.f.Reader.Size() }
+func (i proposedInfo) Mode() fs.FileMode  { return 0o644 }
+func (i proposedInfo) ModTime() time.Time { return i.f.time }
+func (i proposedInfo) IsDir() bool        { return false }
+func (i proposedInfo) Sys() any           { return nil }
+
+var _ io.ReaderAt = (*proposedFile)(nil)
+
+// WriteFile makes data the content of the file at p, which is not a note and is
+// created if it is missing, all of it or nothing. In suggest mode it is a
+// proposal. Errors: ErrNotNote for a note's name, ErrIsDir, ErrTooLarge for more
+// than MaxNote, ErrReadOnly, ErrNeedsReview where the structure policy denies it,
+// ErrOffline, ErrNoSpace, fs.ErrPermission.
+func (w *Workspace) WriteFile(ctx context.Context, p Path, data []byte, o Restructure) (Restructured, error) {
+	switch {
+	case p.IsNote():
+		return Restructured{}, &Error{"write", p, ErrNotNote}
+	case len(data) > MaxNote:
+		return Restructured{}, &Error{"write", p, ErrTooLarge}
+	case w.o.Mode != Direct && w.o.Structure == StructureDeny:
+		return Restructured{}, &Error{"write", p, ErrNeedsReview}
+	}
+	f, s, err := w.structureAt("write", p)
+	if err == nil {
+		err = wrapError("write", p, w.begin())
+	}
+	if err != nil {
+		return Restructured{}, err
+	}
+	defer w.inflight.Done()
+	f.names.Lock()
+	res, events, err := w.writeFile(ctx, f, s, p, data, o)
+	f.names.Unlock()
+	w.publishAll(events)
+	return res, wrapError("write", p, err)
+}
+
+func (w *Workspace) writeFile(ctx context.Context, f *folder, s Structure, p Path, data []byte, o Restructure) (Restructured, []Event, error) {
+	w.treeMu.RLock()
+	n := w.lookup(p)
+	w.treeMu.RUnlock()
+	switch {
+	case n != nil && n.kind == KindDir:
+		return Restructured{}, nil, &Error{"write", p, ErrIsDir}
+	case n == nil:
+		return w.newFile(ctx, f, s, p, data, o)
+	case w.o.Mode != Direct:
+		return w.proposeContent(ctx, f, n, data, o)
+	}
+	ev, err := w.replaceFile(ctx, f, s, n, data, o)
+	return Restructured{}, ev, err
+}
+
+// newFile makes or proposes a file that is not there.
+func (w *Workspace) newFile(ctx context.Context, f *folder, s Structure, p Path, data []byte, o Restructure) (Restructured, []Event, error) {
+	at, events, err := w.placeFor(ctx, f, s, p, false, o)
+	if errors.Is(err, errWasDeleted) {
+		res, more, err := w.writeFile(ctx, f, s, p, data, o)
+		return res, append(events, more...), err
+	}
+	if err == nil && at.dir == nil && w.o.Mode != Direct {
+		var made []Event
+		made, err = w.makeFolders(ctx, f, s, p.Dir(), o)
+		events = append(events, made...)
+		if err == nil {
+			at.dir, err = w.find("write", p.Dir())
+			at.name = p.Base()
+		}
+	}
+	switch {
+	case err != nil:
+		return Restructured{}, events, err
+	case w.o.Mode != Direct:
+		id, err := w.proposeFile(f, at, data, o)
+		return Restructured{Proposal: id}, append(events, Event{Kind: EventCreated, Path: p, ViewChanged: true, Origin: o.Origin}), err
+	}
+	stamp, err := s.Create(ctx, at.rel, data, 0o644, time.Now())
+	if err != nil {
+		return Restructured{}, events, err
+	}
+	n := w.put0(f, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp})
+	err = w.showAt(f, n, at, o.By)
+	return Restructured{}, append(events, Event{Kind: EventCreated, Path: p, ViewChanged: true, Origin: o.Origin}), err
+}
+
+// makeFolders makes the folders up to dir that are missing.
+func (w *Workspace) makeFolders(ctx context.Context, f *folder, s Structure, dir Path, o Restructure) ([]Event, error) {
+	if _, err := w.find("mkdir", dir); err == nil {
+		return nil, nil
+	}
+	events, err := w.makeFolders(ctx, f, s, dir.Dir(), o)
+	if err != nil {
+		return events, err
+	}
+	made, err := w.mkdir(ctx, f, s, dir, o)
+	return append(events, made...), err
+}
+
+// proposeFile shows a file that the source does not have.
+func (w *Workspace) proposeFile(f *folder, at spot, data []byte, o Restructure) (string, error) {
+	p := &proposal{rec: ProposalRecord{
+		ID: newProposalID(), Kind: ProposedFile, ToDir: at.dir.rel(), Name: at.name,
+		Author: o.By.Name, Session: o.By.Session, Time: time.Now().UTC(), New: data,
+	}}
+	if err := f.store.Propose(ProposalChange{Put: []ProposalRecord{p.rec}}); err != nil {
+		return "", err
+	}
+	p.kept = p.rec
+	w.treeMu.Lock()
+	defer w.treeMu.Unlock()
+	w.showFile(f, p, at.dir)
+	return p.rec.ID, nil
+}
+
+// showFile makes the node of a file that the source does not have. treeMu is held.
+func (w *Workspace) showFile(f *folder, p *proposal, dir *node) {
+	p.node = w.newNode(dir, p.rec.Name, KindFile)
+	p.node.home, p.node.content = new(home), p
+	p.node.mode, p.node.modTime = 0o644, p.rec.Time
+	dir.children[p.rec.Name] = p.node
+	f.proposals = append(f.proposals, p)
+}
+
+// proposeContent proposes data as the content of n, instead of what was proposed
+// before; what is there already needs no proposal.
+func (w *Workspace) proposeContent(ctx context.Context, f *folder, n *node, data []byte, o Restructure) (Restructured, []Event, error) {
+	rec := ProposalRecord{
+		ID: newProposalID(), Kind: ProposedFile, Rel: n.rel(), Author: o.By.Name, Session: o.By.Session,
+		Time: time.Now().UTC(), New: data,
+	}
+	w.treeMu.RLock()
+	old, virtual := n.content, n.virtual()
+	if virtual {
+		rec.ToDir, rec.Name = n.parent.rel(), n.name
+	}
+	w.treeMu.RUnlock()
+	if !virtual {
+		have, stamp, err := f.source.Read(ctx, rec.Rel)
+		if err != nil {
+			return Restructured{}, nil, err
+		}
+		rec.Old, rec.Stamp = append([]byte{}, have...), Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
+	}
+	change := ProposalChange{Put: []ProposalRecord{rec}}
+	needless := !virtual && bytes.Equal(rec.Old, data)
+	if needless {
+		change.Put = nil
+	}
+	if old != nil {
+		change.Drop = []string{old.rec.ID}
+	}
+	if err := f.store.Propose(change); err != nil {
+		return Restructured{}, nil, err
+	}
+	w.treeMu.Lock()
+	defer w.treeMu.Unlock()
+	if old != nil {
+		f.withdraw(old)
+	}
+	ev := []Event{{Kind: EventChanged, Path: n.path(), ViewChanged: true, Origin: o.Origin}}
+	if needless {
+		return Restructured{}, ev, nil
+	}
+	n.content = &proposal{node: n, rec: rec, kept: rec}
+	f.proposals = append(f.proposals, n.content)
+	return Restructured{Proposal: rec.ID}, ev, nil
+}
+
+// replaceFile makes data the content of n at once.
+func (w *Workspace) replaceFile(ctx context.Context, f *folder, s Structure, n *node, data []byte, o Restructure) ([]Event, error) {
+	if n.content != nil {
+		return nil, ErrInTheWay // it was proposed, and that is to be decided on first
+	}
+	for range maxAttempts {
+		rel := n.rel()
+		have, stamp, err := f.source.Read(ctx, rel)
+		if err == nil && !bytes.Equal(have, data) {
+			stamp, err = f.source.Replace(ctx, rel, stamp, data, time.Now())
+		}
+		if errors.Is(err, ErrConflict) {
+			continue // somebody else saved it first
+		}
+		if err != nil {
+			return nil, err
+		}
+		w.treeMu.Lock()
+		defer w.treeMu.Unlock()
+		n.update(SourceEntry{Mode: n.mode, Stamp: stamp})
+		return []Event{{Kind: EventChanged, Path: n.path(), ViewChanged: true, Origin: o.Origin}}, nil
+	}
+	return nil, ErrConflict
+}

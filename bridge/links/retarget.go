@@ -1,0 +1,71 @@
+package links
+
+import (
+	"path"
+	"strings"
+)
+
+// Retarget is what is to be written in the place of l's linkpath, which is written
+// as written in the note at from, so that it leads to the file at want. It keeps
+// the link's style: a bare name stays one where that suffices, a path is the path
+// from the vault's root, a relative path stays relative; ".md" and percent
+// escapes are there if they were there. It reports false if no linkpath of that
+// style leads there.
+func (x *Index) Retarget(from string, l Link, written, want string) (string, bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, target := range candidates(from, l.Target, want) {
+		if isNote(want) && !isNote(l.Target) {
+			target = target[:len(target)-len(path.Ext(target))]
+		}
+		if f := x.resolve(from, target); f == nil || f.path != want {
+			continue
+		}
+		return l.write(target, written)
+	}
+	return "", false
+}
+
+// candidates are linkpaths to want from the note at from, in the style of target,
+// the best first.
+func candidates(from, target, want string) []string {
+	_, rel, _ := strings.Cut(want, "/")
+	folder, _, _ := strings.Cut(from, "/")
+	switch {
+	case isRelative(target):
+		if strings.HasPrefix(want, folder+"/") {
+			return []string{relativePath(path.Dir(from), want)}
+		}
+		return nil
+	case strings.HasPrefix(target, "/"):
+		return []string{"/" + rel, "/" + want}
+	case strings.Contains(target, "/"):
+		return []string{rel, want}
+	}
+	return []string{path.Base(want), rel, want}
+}
+
+// relativePath leads from the folder dir to the file at want.
+func relativePath(dir, want string) string {
+	up := ""
+	for dir != "." && !strings.HasPrefix(want, dir+"/") {
+		dir, up = path.Dir(dir), up+"../"
+	}
+	if up == "" {
+		up = "./"
+	}
+	return up + strings.TrimPrefix(want, dir+"/")
+}
+
+// write is target as it is written in l.
+func (l *Link) write(target, written string) (string, bool) {
+	if l.Kind == Wikilink || l.Kind == Embed {
+		return target, !strings.ContainsAny(target, "#^|[]")
+	}
+	if strings.ContainsAny(written, " <>") { // in angle brackets
+		return target, !strings.ContainsAny(target, "#<>\\%")
+	}
+	return strings.NewReplacer(
+		"%", "%25", " ", "%20", "#", "%23", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", `\`, "%5C",
+	).Replace(target), true
+}

@@ -1,0 +1,88 @@
+package bridge
+
+import (
+	"context"
+	"io/fs"
+)
+
+// What people do through relayfs itself, as clients of a shared Folder: at once,
+// and with the paths that they have, whatever is proposed for them.
+
+// inPeoples finds what people have at p.
+func (w *Workspace) inPeoples(op string, p Path) (*node, error) {
+	folder, rel := p.Split()
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	if top := w.root.children[folder]; top != nil {
+		if n := top.folder.lookupSource(rel); n != nil {
+			return n, nil
+		}
+	}
+	return nil, &Error{op, p, fs.ErrNotExist}
+}
+
+// peoplesNote finds the note that people have at p.
+func (w *Workspace) peoplesNote(op string, p Path) (*note, error) {
+	n, err := w.inPeoples(op, p)
+	switch {
+	case err != nil:
+		return nil, err
+	case n.kind == KindDir:
+		return nil, &Error{op, p, ErrIsDir}
+	case n.kind != KindNote:
+		return nil, &Error{op, p, ErrNotNote}
+	}
+	return n.note, nil
+}
+
+// peoplesPath is where people have n. treeMu is held.
+func (n *node) peoplesPath() Path {
+	if n.folder == nil || n == n.folder.node {
+		return n.path()
+	}
+	return n.folder.node.path().Join(n.rel())
+}
+
+func (w *Workspace) personRenames(ctx context.Context, f *folder, s Structure, oldPath, newPath Path, o Restructure) error {
+	f.names.Lock()
+	defer f.names.Unlock()
+	n, err := w.inPeoples("rename", oldPath)
+	if err != nil {
+		return err
+	}
+	if kindOf(newPath.Base(), n.kind == KindDir) != n.kind {
+		return &Error{"rename", newPath, ErrNotNote}
+	}
+	_, oldRel := oldPath.Split()
+	_, newRel := newPath.Split()
+	unlock := w.lockNotes(n)
+	defer unlock()
+	if err := s.Rename(ctx, oldRel, newRel, o.Replace); err != nil {
+		return err
+	}
+	w.treeMu.Lock()
+	w.moveHome(n, newRel)
+	w.treeMu.Unlock()
+	w.renameDocs(f, oldRel, newRel)
+	w.publishAll(withOrigin(w.settle(f), o.Origin))
+	return nil
+}
+
+func (w *Workspace) personRemoves(ctx context.Context, f *folder, s Structure, p Path, o Restructure) error {
+	f.names.Lock()
+	defer f.names.Unlock()
+	n, err := w.inPeoples("remove", p)
+	if err != nil {
+		return err
+	}
+	unlock := w.lockNotes(n)
+	defer unlock()
+	if err := s.Remove(ctx, n.rel()); err != nil {
+		return err
+	}
+	w.treeMu.Lock()
+	w.vanish(n)
+	w.treeMu.Unlock()
+	w.publishAll(withOrigin(w.settle(f), o.Origin))
+	return nil
+}

@@ -1,0 +1,78 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+)
+
+// A proposal is stale when a person changed what it is about since it was made.
+// What relayfs itself writes there, suggestions and decisions on them, does not
+// count.
+
+// noticeChange marks the proposals about n stale if the source's news of it are a
+// person's. It comes before the note takes the person's text over.
+func (w *Workspace) noticeChange(ctx context.Context, n *node) {
+	w.treeMu.RLock()
+	waiting := n.waiting()
+	w.treeMu.RUnlock()
+	if len(waiting) == 0 || !w.changedByPerson(ctx, n, waiting[0]) {
+		return
+	}
+	w.treeMu.Lock()
+	defer w.treeMu.Unlock()
+	for _, p := range waiting {
+		p.rec.Stale = true
+	}
+}
+
+// waiting are the proposals about n that are not stale yet. treeMu is held.
+func (n *node) waiting() []*proposal {
+	var list []*proposal
+	for _, p := range []*proposal{n.pending, n.content} {
+		if p != nil && !p.rec.Stale {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// changedByPerson compares what the source has with what p was made about, and
+// with what relayfs wrote there since.
+func (w *Workspace) changedByPerson(ctx context.Context, n *node, p *proposal) bool {
+	switch n.kind {
+	case KindDir:
+		return false
+	case KindFile:
+		w.treeMu.RLock()
+		defer w.treeMu.RUnlock()
+		return n.size != p.rec.Stamp.Size || n.modTime.UnixNano() != p.rec.Stamp.ModTime
+	}
+	x := n.note
+	x.write.Lock()
+	defer x.write.Unlock()
+	at := x.where()
+	data, stamp, err := at.source.Read(ctx, at.rel)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	if stamp == p.rec.Stamp {
+		return false
+	}
+	sum := sumOf(string(data))
+	if sum == p.rec.Sum {
+		return false
+	}
+	if cur := x.cur.Load(); cur != nil {
+		return cur.raw != string(data)
+	}
+	if _, ours := at.store.Intended(Path(at.rel), sum); ours {
+		return false
+	}
+	id, err := at.lookupID()
+	if err != nil || id == "" {
+		return true
+	}
+	h, err := at.store.Load(id)
+	return err != nil || h.Sum != sum
+}

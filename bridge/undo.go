@@ -1,0 +1,252 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path"
+	"time"
+)
+
+// This file takes decisions on proposals back: what was done in the source is
+// undone there, and the proposal waits again, shown as done.
+
+// errElsewhere says that what a decision was about has changed too much since.
+var errElsewhere = errors.New("cannot be taken back: it is not where the decision left it")
+
+// undoProposals takes back decisions on proposals, the newest first.
+func (w *Workspace) undoProposals(ctx context.Context, left []JournalEntry, by Author, out *Outcome) {
+	ctx = context.WithoutCancel(ctx)
+	for again := true; again && len(left) > 0; {
+		again = false
+		var waiting []JournalEntry
+		for _, e := range left {
+			pub, err := w.undoProposal(ctx, e, Decision{Batch: out.Batch, Verdict: Undone, By: by.Name, Undoes: e.Decision.Batch})
+			if err != nil {
+				out.Failed[e.Path] = err
+				waiting = append(waiting, e)
+				continue
+			}
+			delete(out.Failed, e.Path)
+			out.Proposals = append(out.Proposals, pub)
+			again = true
+		}
+		left = waiting
+	}
+}
+
+func (w *Workspace) undoProposal(ctx context.Context, e JournalEntry, d Decision) (Proposal, error) {
+	f, s, err := w.structureAt("undo", e.Path)
+	if err != nil {
+		return Proposal{}, err
+	}
+	f.names.Lock()
+	defer f.names.Unlock()
+	rec := *e.Decision.Proposal
+	rec.Accepting, rec.Via = nil, ""
+	u := undoing{w: w, f: f, s: s, rec: rec, d: d}
+	w.treeMu.RLock()
+	err = u.look(e.Decision.Verdict == Accepted)
+	w.treeMu.RUnlock()
+	if err == nil && e.Decision.Verdict == Accepted {
+		err = u.revert(ctx)
+	}
+	if err != nil {
+		return Proposal{}, wrapError("undo", e.Path, err)
+	}
+	events, err := u.propose()
+	w.publishAll(events)
+	if err != nil {
+		return Proposal{}, wrapError("undo", e.Path, err)
+	}
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	return u.p.public(), nil
+}
+
+// undoing is one decision that is being taken back.
+type undoing struct {
+	w   *Workspace
+	f   *folder
+	s   Structure
+	rec ProposalRecord
+	d   Decision
+
+	n   *node // what it is about, nil if it is not there
+	dir *node // where it is to be shown, nil if it is not
+	p   *proposal
+}
+
+// look finds what the decision was about, and that it can be taken back.
+// treeMu is held.
+func (u *undoing) look(accepted bool) error {
+	rec := u.rec
+	at := rec.Rel
+	if accepted && (rec.Kind == ProposedRename || at == "") {
+		at = rec.to()
+	}
+	if at != "" {
+		u.n = u.f.lookupSource(at)
+	}
+	if rec.Kind == ProposedRename || rec.Rel == "" {
+		u.dir = u.f.lookupSource(rec.ToDir)
+		if u.dir == nil || !u.dir.shown() {
+			return errElsewhere
+		}
+	}
+	switch {
+	case accepted && rec.Kind == ProposedDelete:
+		return u.lookForFree(rec.Rel)
+	case u.n == nil && rec.Rel == "" && !accepted:
+		if u.dir.children[rec.Name] != nil {
+			return errElsewhere
+		}
+		return nil
+	case u.n == nil, u.n.virtual():
+		return errElsewhere
+	case rec.Kind == ProposedFile && u.n.content != nil, rec.Kind != ProposedFile && u.n.pending != nil:
+		return errElsewhere
+	case accepted && rec.Kind == ProposedRename:
+		return u.lookForFree(rec.Rel)
+	case rec.Kind == ProposedRename && (u.dir.children[rec.Name] != nil || u.dir.isIn(u.n)):
+		return errElsewhere
+	case rec.Kind == ProposedDelete && len(u.n.children) > 0:
+		return errElsewhere
+	}
+	return nil
+}
+
+// lookForFree says whether the source has nothing at rel, in a folder it has.
+func (u *undoing) lookForFree(rel string) error {
+	dir := u.f.lookupSource(string(Path(rel).Dir()))
+	if dir == nil || dir.kind != KindDir || dir.inSource(path.Base(rel)) != nil {
+		return errElsewhere
+	}
+	return nil
+}
+
+// revert undoes in the source what was accepted. What a crash leaves of it is
+// found out by the next process.
+func (u *undoing) revert(ctx context.Context) error {
+	begun := u.rec
+	begun.Accepting = &u.d
+	if err := u.f.store.Propose(ProposalChange{Put: []ProposalRecord{begun}}); err != nil {
+		return err
+	}
+	err := u.revertSource(ctx)
+	if err != nil {
+		err = errors.Join(err, u.f.store.Propose(ProposalChange{Drop: []string{u.rec.ID}}))
+	}
+	return err
+}
+
+func (u *undoing) revertSource(ctx context.Context) error {
+	switch u.rec.Kind {
+	case ProposedRename:
+		dir := u.f.lookupSource(string(Path(u.rec.Rel).Dir()))
+		return u.w.moveSource(ctx, u.f, u.s, u.n, u.rec.to(), u.rec.Rel, home{dir, path.Base(u.rec.Rel)})
+	case ProposedDelete:
+		return u.bringBack(ctx)
+	}
+	return u.revertFile(ctx)
+}
+
+// bringBack makes again what was deleted.
+func (u *undoing) bringBack(ctx context.Context) error {
+	e := SourceEntry{Rel: u.rec.Rel, Dir: u.rec.Dir, Mode: 0o644, Stamp: Stamp{ModTime: time.Now().UnixNano()}}
+	var err error
+	switch {
+	case u.rec.Dir:
+		e.Mode = 0o755
+		err = u.s.Mkdir(ctx, u.rec.Rel)
+	case u.rec.Old == nil:
+		err = errors.New("is too large to be brought back from here; it is in the trash")
+	default:
+		e.Stamp, err = u.s.Create(ctx, u.rec.Rel, u.rec.Old, 0o644, time.Now())
+	}
+	if err == nil {
+		u.putHidden(e)
+		u.rec.Stamp, u.rec.Old, u.rec.Stale = e.Stamp, nil, false
+		if u.n.kind == KindFile {
+			u.rec.Stamp = Stamp{Size: e.Stamp.Size, ModTime: e.Stamp.ModTime}
+		}
+	}
+	return err
+}
+
+// putHidden puts what was brought back in the tree without showing it: it is
+// proposed to be deleted again.
+func (u *undoing) putHidden(e SourceEntry) {
+	u.w.treeMu.Lock()
+	defer u.w.treeMu.Unlock()
+	dir, name := u.f.lookupSource(string(Path(e.Rel).Dir())), path.Base(e.Rel)
+	u.n = u.w.newNode(dir, name, kindOf(name, e.Dir))
+	u.n.update(e)
+	u.n.parent, u.n.home = nil, &home{dir, name}
+	dir.sendAway(name, u.n)
+}
+
+func (u *undoing) revertFile(ctx context.Context) error {
+	rel := u.n.rel()
+	have, stamp, err := u.f.source.Read(ctx, rel)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(have, u.rec.New) {
+		return errElsewhere
+	}
+	if u.rec.Rel == "" {
+		if err := u.s.Remove(ctx, rel); err != nil {
+			return err
+		}
+		u.w.treeMu.Lock()
+		defer u.w.treeMu.Unlock()
+		u.n.home = new(home)
+		return nil
+	}
+	if stamp, err = u.f.source.Replace(ctx, rel, stamp, u.rec.Old, time.Now()); err != nil {
+		return err
+	}
+	u.w.treeMu.Lock()
+	defer u.w.treeMu.Unlock()
+	u.n.update(SourceEntry{Mode: u.n.mode, Stamp: stamp})
+	u.rec.Stamp = Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
+	return nil
+}
+
+// propose lets the proposal wait again, and shows it as done.
+func (u *undoing) propose() ([]Event, error) {
+	rec := u.rec
+	change := ProposalChange{Put: []ProposalRecord{rec}, Journal: []Record{rec.decided(u.d, time.Now().UTC())}}
+	if err := u.f.store.Propose(change); err != nil {
+		return nil, err
+	}
+	w, n := u.w, u.n
+	w.treeMu.Lock()
+	defer w.treeMu.Unlock()
+	u.p = &proposal{node: n, rec: rec, kept: rec}
+	if n == nil {
+		w.showFile(u.f, u.p, u.dir)
+		return []Event{u.p.node.event(EventCreated)}, nil
+	}
+	u.f.proposals = append(u.f.proposals, u.p)
+	if rec.Kind == ProposedFile {
+		n.content = u.p
+		return []Event{n.event(EventChanged)}, nil
+	}
+	n.pending = u.p
+	if !n.shown() {
+		return nil, nil
+	}
+	if rec.Kind == ProposedDelete {
+		ev := n.event(EventRemoved)
+		n.hide()
+		return []Event{ev}, nil
+	}
+	ev := Event{Kind: EventRenamed, OldPath: n.path(), Dir: n.kind == KindDir, ViewChanged: true}
+	n.show(u.dir, rec.Name)
+	if ev.Path = n.path(); ev.Path == ev.OldPath {
+		return []Event{{Kind: EventPending, Path: ev.Path, Dir: ev.Dir}}, nil
+	}
+	return []Event{ev}, nil
+}
