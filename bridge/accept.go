@@ -190,6 +190,9 @@ func (w *Workspace) acceptDelete(ctx context.Context, f *folder, s Structure, p 
 			return err
 		}
 		p.rec.Old = append([]byte{}, data...)
+		if n.kind == KindNote {
+			p.rec.Doc, _ = place{f, n.path(), rel}.lookupID() // without it, its authors are not known when it comes back
+		}
 	}
 	return w.carryOut(f, p, d, func() error {
 		unlock := w.lockNotes(n)

@@ -158,6 +158,8 @@ type ProposalRecord struct {
 	// Old is also what an accepted ProposedDelete took away.
 	Old []byte `json:"old"`
 	New []byte `json:"new,omitempty"`
+	// Doc is the document of the note that an accepted ProposedDelete took away.
+	Doc DocID `json:"doc,omitempty"`
 	// Links are what a ProposedRename is to change in the front matter of notes,
 	// which takes no suggestions, when it is accepted.
 	Links []LinkChange `json:"links,omitempty"`

@@ -89,7 +89,7 @@ func (w *Workspace) moveTo(ctx context.Context, s Structure, m *moving) ([]Event
 	}
 	var events []Event
 	if m.to.there != nil {
-		gone, err := w.proposeDelete(ctx, m.f, m.to.there, m.o, false)
+		gone, err := w.makeWay(ctx, s, m)
 		if err != nil {
 			return nil, err
 		}
@@ -97,6 +97,15 @@ func (w *Workspace) moveTo(ctx context.Context, s Structure, m *moving) ([]Event
 	}
 	moved, err := w.proposeMove(ctx, m)
 	return append(events, moved...), err
+}
+
+// makeWay lets what is at the target go, as if it was removed.
+func (w *Workspace) makeWay(ctx context.Context, s Structure, m *moving) ([]Event, error) {
+	there := m.to.there
+	if there.home == nil && w.isOwn(there, m.o.By) {
+		return w.removeNow(ctx, m.f, s, there, there.path(), m.o)
+	}
+	return w.proposeDelete(ctx, m.f, there, m.o, false)
 }
 
 // moveNow renames in the source.

@@ -55,7 +55,7 @@ func (w *Workspace) undoProposal(ctx context.Context, e JournalEntry, d Decision
 		return Proposal{}, wrapError("undo", e.Path, err)
 	}
 	events, err := u.propose()
-	w.publishAll(events)
+	w.publishAll(append(events, w.settle(f)...))
 	if err != nil {
 		return Proposal{}, wrapError("undo", e.Path, err)
 	}
@@ -165,13 +165,30 @@ func (u *undoing) bringBack(ctx context.Context) error {
 		e.Stamp, err = u.s.Create(ctx, u.rec.Rel, u.rec.Old, 0o644, time.Now())
 	}
 	if err == nil {
+		u.bringDocBack()
 		u.putHidden(e)
-		u.rec.Stamp, u.rec.Old, u.rec.Stale = e.Stamp, nil, false
+		u.rec.Stamp, u.rec.Sum = e.Stamp, sumOf(string(u.rec.Old))
+		u.rec.Old, u.rec.Stale = nil, false
 		if u.n.kind == KindFile {
 			u.rec.Stamp = Stamp{Size: e.Stamp.Size, ModTime: e.Stamp.ModTime}
 		}
 	}
 	return err
+}
+
+// bringDocBack lets the note that was brought back have its document again, with
+// who wrote what.
+func (u *undoing) bringDocBack() {
+	at := Path(u.rec.Rel)
+	if have, err := u.f.store.DocID(at); u.rec.Doc == "" || err == nil && have == u.rec.Doc {
+		return
+	}
+	seq, err := u.f.store.Append(u.rec.Doc, at, Record{Update: emptyUpdate(), Time: time.Now().UTC()})
+	if err != nil {
+		u.w.log.Warn("note comes back without its history", LogPath, u.rec.Rel, LogErr, err)
+		return
+	}
+	u.f.store.Materialized(u.rec.Doc, seq, sumOf(string(u.rec.Old)))
 }
 
 // putHidden puts what was brought back in the tree without showing it: it is

@@ -201,12 +201,12 @@ func TestCreate(t *testing.T) {
 
 func TestStructurePolicy(t *testing.T) {
 	files := map[string]string{plan: "x\n", "Notes/b.md": "b\n"}
-	f := bridgetest.New(t, files)
+	f := bridgetest.New(t, files, func(o *bridge.Options) { o.Structure = bridge.StructureDeny })
 	if _, err := f.Workspace.Rename(t.Context(), plan, "Notes/c.md", bridge.Restructure{}); !errors.Is(err, bridge.ErrNeedsReview) {
-		t.Errorf("rename in suggest mode: %v", err)
+		t.Errorf("rename where it is denied: %v", err)
 	}
 	if _, err := f.Remove(t.Context(), plan, bridge.Restructure{}); !errors.Is(err, bridge.ErrNeedsReview) {
-		t.Errorf("remove in suggest mode: %v", err)
+		t.Errorf("remove where it is denied: %v", err)
 	}
 	f = bridgetest.New(t, files, func(o *bridge.Options) { o.Structure = bridge.StructureDirect })
 	write(t, f.Workspace, plan, bridge.Write{Text: "y\n", By: bridge.Author{Name: "ann"}})

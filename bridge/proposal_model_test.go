@@ -1,0 +1,451 @@
+package bridge_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// proposalMachine works on a small vault as agents, as people and as reviewers do,
+// in any order, and checks after each step what the workspace shows and what the
+// vault has. Each note holds a word of its own by which it is known again.
+type proposalMachine struct {
+	t     *testing.T
+	src   *bridgetest.Source
+	store *bridgetest.Store
+	ws    *bridge.Workspace
+	stop  func()
+
+	made   int
+	mirror map[bridge.Path]bool // what is shown, as the events tell it
+}
+
+var agent = bridge.Author{Name: "agent", Session: "s"}
+
+func newProposalMachine(t *testing.T) *proposalMachine {
+	m := &proposalMachine{t: t, src: new(bridgetest.Source), store: new(bridgetest.Store)}
+	for _, rel := range []string{"A.md", "B.md", "d/C.md", "d/D.md", "d/e/E.md", "f/F.md"} {
+		m.src.Person(t).Save(rel, m.word())
+	}
+	m.start()
+	return m
+}
+
+func (m *proposalMachine) word() string {
+	m.made++
+	return fmt.Sprintf("word%d\n", m.made)
+}
+
+// start begins a process on what the last one left.
+func (m *proposalMachine) start() {
+	ws, err := bridge.New(bridge.Options{Folders: []bridge.FolderSource{{Name: "V", Source: m.src, Store: m.store}}})
+	if err == nil {
+		err = ws.Start(m.t.Context())
+	}
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- ws.Run(ctx) }()
+	m.ws = ws
+	m.stop = func() { cancel(); <-done }
+	m.mirror = make(map[bridge.Path]bool)
+	for p := range m.paths() {
+		m.mirror[p] = true
+	}
+	ws.Subscribe(m.event)
+}
+
+func (m *proposalMachine) event(ev bridge.Event) {
+	switch ev.Kind {
+	case bridge.EventCreated:
+		for p := ev.Path; p != "V"; p = p.Dir() {
+			m.mirror[p] = true
+		}
+	case bridge.EventRemoved:
+		maps.DeleteFunc(m.mirror, func(p bridge.Path, _ bool) bool { return ev.Path.Contains(p) })
+	case bridge.EventRenamed:
+		for p := range maps.Clone(m.mirror) {
+			if ev.OldPath.Contains(p) {
+				delete(m.mirror, p)
+				m.mirror[ev.Path+p[len(ev.OldPath):]] = true
+			}
+		}
+	}
+}
+
+// paths is everything that is shown, and whether it is a folder.
+func (m *proposalMachine) paths() map[bridge.Path]bool {
+	found := make(map[bridge.Path]bool)
+	err := m.ws.Walk(m.t.Context(), "V", func(e bridge.DirEntry, p bridge.Path) error {
+		found[p] = e.Kind == bridge.KindDir
+		return nil
+	})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return found
+}
+
+// words is where each note is shown, by its word.
+func (m *proposalMachine) words() map[string]bridge.Path {
+	at := make(map[string]bridge.Path)
+	for p, dir := range m.paths() {
+		if dir {
+			continue
+		}
+		v, err := m.ws.Open(m.t.Context(), p)
+		if err != nil {
+			m.t.Fatalf("open %q: %v", p, err)
+		}
+		word := wordOf(v.Text())
+		if at[word] != "" {
+			m.t.Fatalf("%s is shown at %q and %q", word, at[word], p)
+		}
+		at[word] = p
+	}
+	return at
+}
+
+func wordOf(text string) string {
+	i := strings.Index(text, "word")
+	if i < 0 {
+		return ""
+	}
+	return strings.SplitN(text[i:], "\n", 2)[0]
+}
+
+// vault is where people have each note, by its word, and their folders.
+func (m *proposalMachine) vault() (at map[string]bridge.Path, dirs []string) {
+	at = make(map[string]bridge.Path)
+	err := m.src.Scan(m.t.Context(), func(e bridge.SourceEntry) {
+		if e.Dir {
+			dirs = append(dirs, e.Rel)
+			return
+		}
+		data, _, err := m.src.Read(m.t.Context(), e.Rel)
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		at[wordOf(diffwrap.Accepted(string(data)))] = bridge.Path("V").Join(e.Rel)
+	})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return at, dirs
+}
+
+func (m *proposalMachine) proposals() []bridge.Proposal {
+	list, err := m.ws.Proposals(m.t.Context(), "")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return list
+}
+
+func pick[T any](rt *rapid.T, list []T, label string) T {
+	if len(list) == 0 {
+		rt.Skip("nothing to pick")
+	}
+	return rapid.SampledFrom(list).Draw(rt, label)
+}
+
+func sortedPaths(paths map[bridge.Path]bool) []bridge.Path { return slices.Sorted(maps.Keys(paths)) }
+
+// aPath draws something that is shown.
+func (m *proposalMachine) aPath(rt *rapid.T) bridge.Path {
+	return pick(rt, sortedPaths(m.paths()), "path")
+}
+
+// aName draws a name in a folder that is shown, free or not.
+func (m *proposalMachine) aName(rt *rapid.T, dir bool) bridge.Path {
+	folders := []bridge.Path{"V"}
+	for _, p := range sortedPaths(m.paths()) {
+		if m.paths()[p] {
+			folders = append(folders, p)
+		}
+	}
+	names := []string{"A.md", "B.md", "C.md", "X.md"}
+	if dir {
+		names = []string{"d", "e", "f", "g"}
+	}
+	return pick(rt, folders, "folder").Join(pick(rt, names, "name"))
+}
+
+// tolerated are the refusals that any operation may meet.
+func tolerated(err error) bool {
+	return slices.ContainsFunc([]error{
+		fs.ErrExist, fs.ErrNotExist, bridge.ErrNotEmpty, bridge.ErrIsDir, bridge.ErrNotDir, bridge.ErrNotNote,
+		bridge.ErrBadName, bridge.ErrInTheWay, bridge.ErrTooMany, bridge.ErrNothingToUndo,
+	}, func(is error) bool { return errors.Is(err, is) })
+}
+
+func (m *proposalMachine) agentMoves(rt *rapid.T) {
+	from := m.aPath(rt)
+	to := m.aName(rt, m.paths()[from])
+	replace := rapid.Bool().Draw(rt, "replace")
+	before, _ := m.vault()
+	shown := m.words()
+	_, err := m.ws.Rename(m.t.Context(), from, to, bridge.Restructure{By: agent, Replace: replace})
+	if err != nil {
+		m.refused(rt, err, shown)
+		return
+	}
+	for word, p := range shown {
+		if from != to && p == to && from.IsNote() {
+			delete(shown, word)
+		}
+	}
+	for word, p := range shown {
+		if from.Contains(p) {
+			shown[word] = to + p[len(from):]
+		}
+	}
+	m.want(rt, shown, "move")
+	m.untouched(rt, before)
+}
+
+// untouched checks that the vault has what it had: an agent's own pending notes
+// may have been moved or deleted, nothing else.
+func (m *proposalMachine) untouched(rt *rapid.T, before map[string]bridge.Path) {
+	after, _ := m.vault()
+	for word, p := range before {
+		if got := after[word]; got != p && !m.wasPending(word) {
+			rt.Fatalf("%s was at %q in the vault and is at %q", word, p, got)
+		}
+	}
+}
+
+// wasPending says whether the note was made by the agent: such words are in
+// additions, or were.
+func (m *proposalMachine) wasPending(word string) bool { return strings.HasSuffix(word, "own") }
+
+func (m *proposalMachine) refused(rt *rapid.T, err error, shown map[string]bridge.Path) {
+	if !tolerated(err) {
+		rt.Fatalf("refused: %v", err)
+	}
+	m.want(rt, shown, "refusal")
+}
+
+func (m *proposalMachine) want(rt *rapid.T, want map[string]bridge.Path, after string) {
+	if got := m.words(); !maps.Equal(got, want) {
+		rt.Fatalf("after %s shown:\n%v\nwant:\n%v\nproposals: %+v", after, got, want, m.proposals())
+	}
+}
+
+func (m *proposalMachine) agentDeletes(rt *rapid.T) {
+	p := m.aPath(rt)
+	before, _ := m.vault()
+	shown := m.words()
+	if _, err := m.ws.Remove(m.t.Context(), p, bridge.Restructure{By: agent, Confirm: true}); err != nil {
+		m.refused(rt, err, shown)
+		return
+	}
+	maps.DeleteFunc(shown, func(_ string, at bridge.Path) bool { return at == p })
+	m.want(rt, shown, "delete")
+	m.untouched(rt, before)
+}
+
+func (m *proposalMachine) agentCreates(rt *rapid.T) {
+	p := m.aName(rt, false)
+	shown := m.words()
+	m.made++
+	word := fmt.Sprintf("word%down", m.made)
+	_, err := m.ws.Create(m.t.Context(), p, bridge.Write{Text: word + "\n", By: agent})
+	if err != nil {
+		m.refused(rt, err, shown)
+		return
+	}
+	shown[word] = p
+	m.want(rt, shown, "create")
+}
+
+func (m *proposalMachine) agentMakesFolder(rt *rapid.T) {
+	shown := m.words()
+	if err := m.ws.Mkdir(m.t.Context(), m.aName(rt, true), nil); err != nil && !tolerated(err) {
+		rt.Fatal(err)
+	}
+	m.want(rt, shown, "mkdir")
+}
+
+func (m *proposalMachine) agentEdits(rt *rapid.T) {
+	shown := m.words()
+	word := pick(rt, slices.Sorted(maps.Keys(shown)), "word")
+	if _, err := m.ws.Write(m.t.Context(), shown[word], bridge.Write{Text: word + "\nedited by an agent\n", By: agent}); err != nil {
+		rt.Fatal(err)
+	}
+	m.want(rt, shown, "edit")
+}
+
+// settle waits until the workspace has heard of what people did.
+func (m *proposalMachine) settle() {
+	if err := m.src.Settle(m.t.Context()); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// personActs changes the vault, or not, if the act is not possible there.
+func (m *proposalMachine) personActs(rt *rapid.T) {
+	at, dirs := m.vault()
+	person := m.src.Person(m.t)
+	var files []string
+	for _, p := range at {
+		_, rel := p.Split()
+		files = append(files, rel)
+	}
+	slices.Sort(files)
+	all := append(slices.Clone(files), dirs...)
+	target := path.Join(pick(rt, append([]string{""}, dirs...), "to"), rapid.SampledFrom([]string{"A", "B", "X", "d", "e"}).Draw(rt, "as"))
+	switch rapid.IntRange(0, 3).Draw(rt, "act") {
+	case 0:
+		person.Remove(pick(rt, all, "gone"))
+	case 1:
+		from := pick(rt, all, "moved")
+		if slices.Contains(files, from) {
+			target += ".md"
+		}
+		if slices.Contains(all, target) || (bridge.Path(from)).Contains(bridge.Path(target)) {
+			rt.Skip("taken")
+		}
+		person.Rename(from, target)
+	case 2:
+		if slices.Contains(all, target+".md") {
+			rt.Skip("taken")
+		}
+		person.Save(target+".md", m.word())
+	case 3:
+		rel := pick(rt, files, "typed in")
+		person.Save(rel, person.Content(rel)+"typed\n")
+	}
+	m.settle()
+}
+
+func (m *proposalMachine) decides(rt *rapid.T) {
+	list := m.proposals()
+	if len(list) == 0 {
+		rt.Skip("nothing to decide")
+	}
+	verdict := rapid.SampledFrom([]bridge.Verdict{bridge.Accepted, bridge.Rejected}).Draw(rt, "verdict")
+	var ids []string
+	for _, p := range list {
+		if rapid.Bool().Draw(rt, "chosen") {
+			ids = append(ids, p.ID)
+		}
+	}
+	shown := m.words()
+	out, err := m.ws.DecideStale(m.t.Context(), ids, verdict, bridge.Author{Name: "person"})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	for p, err := range out.Failed {
+		if !tolerated(err) {
+			rt.Fatalf("%q: %v", p, err)
+		}
+	}
+	if len(out.Proposals)+len(out.Failed) < len(ids) && len(out.Missing) == 0 && len(out.Failed) == 0 {
+		rt.Fatalf("%d of %d decided, none failed: %+v", len(out.Proposals), len(ids), out)
+	}
+	if verdict == bridge.Accepted {
+		m.want(rt, shown, "acceptance")
+	}
+}
+
+// decidesAll accepts or rejects everything: then the vault has what is shown.
+func (m *proposalMachine) decidesAll(rt *rapid.T) {
+	verdict := rapid.SampledFrom([]bridge.Verdict{bridge.Accepted, bridge.Rejected}).Draw(rt, "verdict")
+	var ids []string
+	for _, p := range m.proposals() {
+		ids = append(ids, p.ID)
+	}
+	shown := m.words()
+	before, _ := m.vault()
+	out, err := m.ws.DecideStale(m.t.Context(), ids, verdict, bridge.Author{Name: "person"})
+	if err != nil || len(out.Failed) > 0 {
+		rt.Fatalf("%v %+v", err, out)
+	}
+	have, _ := m.vault()
+	if verdict == bridge.Accepted {
+		m.want(rt, shown, "accepting everything")
+	} else if !maps.Equal(have, before) {
+		rt.Fatalf("rejecting everything changed the vault from %v to %v", before, have)
+	}
+	m.want(rt, have, "deciding on everything")
+}
+
+func (m *proposalMachine) undoes(rt *rapid.T) {
+	out, err := m.ws.Undo(m.t.Context(), "", bridge.Author{Name: "person"})
+	if err != nil && !tolerated(err) {
+		rt.Fatal(err)
+	}
+	_ = out
+}
+
+func (m *proposalMachine) restarts(rt *rapid.T) {
+	shown, list := m.words(), fmt.Sprintf("%+v", m.proposals())
+	m.stop()
+	m.start()
+	m.want(rt, shown, "restart")
+	if got := fmt.Sprintf("%+v", m.proposals()); got != list {
+		rt.Fatalf("proposals after a restart:\n%s\nwant\n%s", got, list)
+	}
+}
+
+// check holds after every step: each note of the vault is shown once, where the
+// vault has it or where a proposal has it, or is proposed to be deleted; and the
+// events have told of everything.
+func (m *proposalMachine) check(rt *rapid.T) {
+	shown := m.words()
+	have, _ := m.vault()
+	hidden := make(map[bridge.Path]bool)
+	renamed := make(map[bridge.Path]bridge.Path)
+	folders := false
+	for _, p := range m.proposals() {
+		folders = folders || p.Dir
+		if p.Kind == bridge.ProposedDelete {
+			hidden[p.Path] = true
+		} else {
+			renamed[p.Path] = p.NewPath
+		}
+	}
+	for word, at := range have {
+		p, ok := shown[word]
+		if to, isRenamed := renamed[at]; isRenamed && p != to || ok == hidden[at] {
+			rt.Fatalf("%s is at %q in the vault and shown at %q; proposals %+v", word, at, p, m.proposals())
+		}
+		if _, isRenamed := renamed[at]; !folders && !hidden[at] && !isRenamed && p != at {
+			rt.Fatalf("%s is at %q in the vault and shown at %q without a proposal", word, at, p)
+		}
+	}
+	if len(shown)+len(hidden) < len(have) || len(shown) > len(have) {
+		rt.Fatalf("shown %v\nvault %v\nhidden %v", shown, have, hidden)
+	}
+	if paths := m.paths(); !slices.Equal(sortedPaths(paths), sortedPaths(m.mirror)) {
+		rt.Fatalf("events tell of\n%v, shown is\n%v", sortedPaths(m.mirror), sortedPaths(paths))
+	}
+}
+
+func TestProposalsModel(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newProposalMachine(t)
+		defer func() { m.stop() }()
+		rt.Repeat(map[string]func(*rapid.T){
+			"agent moves": m.agentMoves, "agent moves more": m.agentMoves, "agent deletes": m.agentDeletes,
+			"agent creates": m.agentCreates, "agent makes a folder": m.agentMakesFolder, "agent edits": m.agentEdits,
+			"person acts": m.personActs, "decides": m.decides, "decides all": m.decidesAll, "undoes": m.undoes,
+			"restarts": m.restarts, "": m.check,
+		})
+	})
+}
