@@ -24,7 +24,7 @@ var (
 	ErrNotFetched   = fmt.Errorf("has not been fetched from the server yet: %w", ErrOffline)
 	ErrNoSpace      = errors.New("no space left on the disk")
 	ErrRefused      = errors.New("change cannot be made a suggestion")
-	ErrNeedsReview  = errors.New("is not allowed in suggest mode")
+	ErrNeedsReview  = errors.New("is not allowed by the structure policy")
 	ErrInTheWay     = errors.New("is in the way")
 	ErrStale        = errors.New("changed since the proposal was made")
 	ErrTooMany      = errors.New("too many would go at once")

@@ -62,11 +62,12 @@ func (n *node) canGoHome(homing map[*node]*proposal) bool {
 	if guest := at.parent.children[at.name]; guest != nil && homing[guest] == nil {
 		return false
 	}
-	d := at.parent
-	for {
-		if d == n {
-			return false
+	passed := map[*node]bool{n: true}
+	for d := at.parent; ; {
+		if passed[d] {
+			return false // it would be in itself, or in a circle of others
 		}
+		passed[d] = true
 		up := d.parent
 		if homing[d] != nil {
 			up = d.home.parent

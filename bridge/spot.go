@@ -145,7 +145,7 @@ func (w *Workspace) targetAt(n *node, newPath Path, replace bool) (target, error
 	case dir.kind != KindDir:
 		return fail(ErrNotDir)
 	case dir.folder != n.folder:
-		return fail(errors.ErrUnsupported)
+		return target{}, &Error{"rename", n.path(), errors.ErrUnsupported}
 	case dir.isIn(n):
 		return fail(ErrBadName)
 	}

@@ -54,6 +54,11 @@ func (w *Workspace) undoProposal(ctx context.Context, e JournalEntry, d Decision
 	if err != nil {
 		return Proposal{}, wrapError("undo", e.Path, err)
 	}
+	if u.n != nil && rec.Kind != ProposedFile { // it waits for a decision on what is there now
+		if stamp, sum, err := w.stateOf(ctx, u.n); err == nil {
+			u.rec.Stamp, u.rec.Sum = stamp, sum
+		}
+	}
 	events, err := u.propose()
 	w.publishAll(append(events, w.settle(f)...))
 	if err != nil {

@@ -33,6 +33,8 @@ func errnoTable() []errnoRow {
 		{bridge.ErrOffline, syscall.EIO, true},
 		{bridge.ErrRefused, syscall.EINVAL, true},
 		{bridge.ErrNeedsReview, syscall.EPERM, true},
+		{bridge.ErrTooMany, syscall.EPERM, true},
+		{bridge.ErrInTheWay, syscall.EBUSY, true},
 		{bridge.ErrNotEmpty, syscall.ENOTEMPTY, false},
 		{bridge.ErrIsDir, syscall.EISDIR, false},
 		{bridge.ErrNotDir, syscall.ENOTDIR, false},

@@ -69,7 +69,7 @@ func TestErrnoIsLogged(t *testing.T) {
 		t.Errorf("a missing file is logged: %s", out.String())
 	}
 	tr.errno("unlink", "F/N.md", &bridge.Error{Op: "remove", Path: "F/N.md", Err: bridge.ErrNeedsReview})
-	if !strings.Contains(out.String(), "level=WARN") || !strings.Contains(out.String(), "suggest mode") {
+	if !strings.Contains(out.String(), "level=WARN") || !strings.Contains(out.String(), "structure policy") {
 		t.Errorf("a refusal is logged as %q", out.String())
 	}
 	out.Reset()

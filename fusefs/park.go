@@ -103,9 +103,6 @@ func (t *tree) graceOver(ctx context.Context, p bridge.Path, pk *parking) {
 }
 
 func (t *tree) restructure(ctx context.Context, p bridge.Path, pk *parking) error {
-	if t.ws.Options().Structure != bridge.StructureDirect {
-		return &bridge.Error{Op: "remove", Path: p, Err: bridge.ErrNeedsReview}
-	}
 	if pk.why == whyUnlinked {
 		_, err := t.ws.Remove(ctx, p, pk.by)
 		return err
@@ -182,8 +179,39 @@ func (t *tree) unlinkScratch(dir folder, name string) (errno syscall.Errno, done
 	return 0, true
 }
 
-// unlinkNote parks the note if the removal may be real, or the beginning of a
-// save; else it is refused.
+// unlinking counts the notes that the author has unlinked and that are parked.
+func (t *tree) unlinking(by bridge.Author) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := 0
+	for _, pk := range t.parked {
+		if pk.why == whyUnlinked && pk.by.By == by {
+			n++
+		}
+	}
+	return n
+}
+
+// unlinkNow removes the note, which makes a proposal, or is refused. A program
+// that writes it anew afterwards has written the same note: the workspace knows
+// it again.
+func (t *tree) unlinkNow(ctx context.Context, d *Dir, p bridge.Path, f *File) syscall.Errno {
+	err := f.pin(ctx)
+	defer f.unpin()
+	if err == nil {
+		_, err = t.ws.Remove(context.WithoutCancel(ctx), p, t.restructuring(ctx))
+	}
+	if err != nil {
+		return t.errno("unlink", p, err)
+	}
+	t.unlinkRetired(p)
+	f.unlink()
+	d.touch()
+	return 0
+}
+
+// unlinkNote parks the note if the removal may be the beginning of a save, or is
+// to happen for real; else it is a proposal at once.
 func (t *tree) unlinkNote(ctx context.Context, d *Dir, p bridge.Path, f *File) syscall.Errno {
 	f.mu.Lock()
 	unborn := f.doc == 0
@@ -197,7 +225,11 @@ func (t *tree) unlinkNote(ctx context.Context, d *Dir, p bridge.Path, f *File) s
 		return 0
 	}
 	if t.ws.Options().Structure != bridge.StructureDirect && !replaces(t.procs.of(ctx).name) {
-		return t.errno("unlink", p, &bridge.Error{Op: "remove", Path: p, Err: bridge.ErrNeedsReview})
+		return t.unlinkNow(ctx, d, p, f)
+	}
+	by := t.restructuring(ctx).By
+	if err := t.ws.Brake(p, by, t.unlinking(by)); err != nil {
+		return t.errno("unlink", p, err)
 	}
 	if err := t.park(ctx, p, f, "", whyUnlinked); err != nil {
 		return t.errno("unlink", p, err)

@@ -20,10 +20,11 @@ func (m *mounted) exists(t testing.TB, p string) bool {
 	return err == nil
 }
 
-// Suggest mode refuses what marks cannot carry, says why in the log, and nothing
-// is lost.
+func deny(o *bridge.Options) { o.Structure = bridge.StructureDeny }
+
+// Where the policy denies changes of names, the log says why, and nothing is lost.
 func TestStructureIsRefused(t *testing.T) {
-	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Other.md": "other\n", "F/sub/b.md": "b\n", "F/image.png": "\x89PNG"})
+	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Other.md": "other\n", "F/sub/b.md": "b\n", "F/image.png": "\x89PNG"}, deny)
 	for _, tt := range []struct{ script, message string }{
 		{"rm Note.md", "Operation not permitted"},
 		{"rm -rf sub", "Operation not permitted"},
@@ -49,7 +50,7 @@ func TestStructureIsRefused(t *testing.T) {
 		checkText(t, "Note.md after "+tt.script, m.cat(t, "F/Note.md"), tideTable)
 		checkText(t, "source after "+tt.script, m.SourceText("F/Note.md"), tideTable)
 	}
-	if !strings.Contains(m.log.String(), "suggest mode") {
+	if !strings.Contains(m.log.String(), "structure policy") {
 		t.Error("the log does not say why")
 	}
 }
@@ -177,5 +178,105 @@ sed -i s/six/seven/ Note.md && git commit -q -a -m two && git log --oneline | wc
 	m.checkSuggested(t, "F/Note.md", tideTable, after)
 	if _, err := m.Stat(t.Context(), "F/.git"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("stat of .git in the workspace: %v, want that it does not exist", err)
+	}
+}
+
+// In suggest mode names change on the mount, and not for people.
+func TestStructureIsProposed(t *testing.T) {
+	files := map[string]string{
+		"F/Note.md": tideTable, "F/Other.md": "see [[Note]]\n", "F/sub/b.md": "b\n", "F/gone/c.md": "c\n", "F/image.png": "\x89PNG",
+		"F/Swap.md": "swapped\n",
+	}
+	m := mount(t, files)
+	m.sh(t, "F", "mv Note.md sub/Renamed.md && mv sub moved && rm -r gone && mv image.png pic.png && mkdir new && mv Swap.md new/")
+	m.checkNames(t, "F", "Other.md", "moved", "new", "pic.png")
+	m.checkNames(t, "F/moved", "Renamed.md", "b.md")
+	m.checkNames(t, "F/new", "Swap.md")
+	checkText(t, "renamed note", m.cat(t, "F/moved/Renamed.md"), tideTable)
+	checkText(t, "note with a link", m.cat(t, "F/Other.md"), "see [[Renamed]]\n")
+	checkText(t, "source of the note with a link", m.SourceText("F/Other.md"), "see {--[[Note]]--}{++[[Renamed]]++}\n")
+	for _, p := range []string{"F/Note.md", "F/sub/b.md", "F/gone/c.md", "F/image.png", "F/Swap.md"} {
+		if want := files[p]; want != "" {
+			checkText(t, "source of "+p, m.SourceText(p), want)
+		}
+	}
+	m.sh(t, "F", "echo more >> moved/Renamed.md && echo b2 > moved/b.md")
+	checkText(t, "source of an edit", m.SourceText("F/sub/b.md"), "{--b--}{++b2++}\n")
+
+	ids := m.proposed(t)
+	if len(ids) != 6 {
+		t.Errorf("%d proposals, want 6", len(ids))
+	}
+	out, err := m.Decide(t.Context(), ids, bridge.Accepted, bridge.Author{Name: "person"})
+	if err != nil || len(out.Failed) > 0 {
+		t.Fatalf("accepting: %+v, %v", out, err)
+	}
+	if got := m.SourceText("F/moved/Renamed.md"); !strings.Contains(got, "more++}") {
+		t.Errorf("the accepted note holds %q", got)
+	}
+	checkText(t, "source of the accepted link", m.SourceText("F/Other.md"), "see [[Renamed]]\n")
+	m.checkNames(t, "F", "Other.md", "moved", "new", "pic.png")
+}
+
+// proposed are the IDs of everything that is proposed.
+func (m *mounted) proposed(t *testing.T) (ids []string) {
+	list, err := m.Proposals(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range list {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+// What is rejected is back on the mount, with what the kernel knew about it.
+func TestRejectedProposalsOnTheMount(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/A.md": "a\n", "F/B.md": "b\n", "F/sub/b.md": "b\n"})
+	m.sh(t, "F", "rm Note.md; rm -r sub; mv A.md tmp.md; mv B.md A.md; mv tmp.md B.md; ! cat Note.md; cat A.md B.md")
+	checkText(t, "exchanged note", m.cat(t, "F/A.md"), "b\n")
+	if out, err := m.Decide(t.Context(), m.proposed(t), bridge.Rejected, bridge.Author{Name: "person"}); err != nil || len(out.Failed) > 0 {
+		t.Fatalf("rejecting: %+v, %v", out, err)
+	}
+	eventually(t, func() error {
+		if got := m.names(t, "F"); !slices.Equal(got, []string{"A.md", "B.md", "Note.md", "sub"}) {
+			return fmt.Errorf("folder holds %q", got)
+		}
+		if err := wants("A.md", m.cat(t, "F/A.md"), "a\n"); err != nil {
+			return err
+		}
+		return wants("Note.md", m.cat(t, "F/Note.md"), tideTable)
+	})
+}
+
+// A note that is unlinked and written anew is the same note, edited.
+func TestUnlinkAndWriteAnew(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": "one two\n"})
+	m.sh(t, "F", "rm Note.md && echo 'one 2' > Note.md")
+	checkText(t, "note", m.cat(t, "F/Note.md"), "one 2\n")
+	checkText(t, "source", m.SourceText("F/Note.md"), "one {--two--}{++2++}\n")
+	if ids := m.proposed(t); len(ids) > 0 {
+		t.Errorf("%d proposals wait", len(ids))
+	}
+	m.sh(t, "F", "echo draft > New.md && mv New.md Newer.md && rm Newer.md")
+	m.checkNames(t, "F", "Note.md")
+	if ids := m.proposed(t); len(ids) > 0 {
+		t.Errorf("%d proposals about an agent's own new note", len(ids))
+	}
+}
+
+// rm -rf stops before it has proposed to delete too much.
+func TestBrakeOnTheMount(t *testing.T) {
+	files := make(map[string]string)
+	for i := range 30 {
+		files[fmt.Sprintf("F/n%02d.md", i)] = "text\n"
+	}
+	m := mount(t, files)
+	m.fails(t, "F", "rm *.md", "Operation not permitted")
+	if got := len(m.names(t, "F")); got != 25 {
+		t.Errorf("%d notes are left, want 25", got)
+	}
+	if !strings.Contains(m.log.String(), "too many would go at once") {
+		t.Error("the log does not say why")
 	}
 }

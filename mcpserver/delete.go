@@ -21,9 +21,9 @@ func deleteNote(ctx context.Context, s *Session, a deleteArgs) Result {
 		return failure(err)
 	}
 	s.forget(p)
-	out := "Deleted " + string(p) + "."
+	out := "Deleted " + shown(p) + "."
 	if res.Proposal != "" {
-		out = "Proposed to delete " + string(p) + "; it is not shown any more, and people have it until a person accepts [" + res.Proposal + "]."
+		out = "Proposed to delete " + shown(p) + "; it is not shown any more, and people have it until a person accepts [" + res.Proposal + "]."
 	}
 	if linking > 0 {
 		out += " Warning: " + count(linking, "document") + " linked to it."

@@ -40,7 +40,7 @@ func listSuggestions(ctx context.Context, s *Session, a listSuggestionsArgs) Res
 		lines = append(lines, describeProposal(p))
 	}
 	for _, sg := range list {
-		lines = append(lines, fmt.Sprintf("%s:%d: %s [%s]", sg.Path, sg.Line, describe(sg), sg.ID))
+		lines = append(lines, fmt.Sprintf("%s:%d: %s [%s]", shown(sg.Path), sg.Line, describe(sg), sg.ID))
 	}
 	if len(lines) == 0 {
 		return text("No pending suggestions")

@@ -39,9 +39,9 @@ func move(ctx context.Context, s *Session, a moveArgs) Result {
 
 // movedText says what came of a move.
 func (s *Session) movedText(from, to bridge.Path, res bridge.Restructured) string {
-	out := "Moved " + string(from) + " to " + string(to) + "."
+	out := "Moved " + shown(from) + " to " + shown(to) + "."
 	if res.Proposal != "" {
-		out = "Proposed to move " + string(from) + " to " + string(to) + "; it is shown there, and people have it at the old path until a person accepts [" + res.Proposal + "]."
+		out = "Proposed to move " + shown(from) + " to " + shown(to) + "; it is shown there, and people have it at the old path until a person accepts [" + res.Proposal + "]."
 	}
 	switch {
 	case res.Links == 0:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -77,7 +78,7 @@ func runTranscript(t *testing.T, file string) {
 	for _, c := range strings.Split(commands, "\n$ ") {
 		command, _, _ := strings.Cut(c, "\n")
 		out.WriteString("\n$ " + command + "\n")
-		if text := r.run(command); text != "" {
+		if text := r.named(r.run(command)); text != "" {
 			out.WriteString(strings.TrimSuffix(text, "\n") + "\n")
 		}
 	}
@@ -102,6 +103,8 @@ func setOptions(t *testing.T, o *bridge.Options, head string) {
 			switch word {
 			case "structure=direct":
 				o.Structure = bridge.StructureDirect
+			case "structure=deny":
+				o.Structure = bridge.StructureDeny
 			case "mode=direct":
 				o.Mode = bridge.Direct
 			case "view=original":
@@ -202,6 +205,18 @@ func (r *transcriptRun) decide(command string) {
 	if out, err := r.f.Decide(r.t.Context(), ids, bridge.Verdict(words[0]), by); err != nil || len(out.Failed) > 0 {
 		r.t.Fatalf("%s: %v, %v", command, err, out.Failed)
 	}
+}
+
+// named gives the proposals in text, whose IDs are random, names by their order.
+func (r *transcriptRun) named(text string) string {
+	list, err := r.f.Proposals(r.t.Context(), "")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for i, p := range list {
+		text = strings.ReplaceAll(text, p.ID, fmt.Sprint("proposal ", i+1))
+	}
+	return text
 }
 
 func (r *transcriptRun) run(command string) string {
