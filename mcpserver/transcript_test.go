@@ -168,7 +168,7 @@ type transcriptRun struct {
 // failures are what the command fail knows.
 var failures = map[string]error{
 	"no-space": bridge.ErrNoSpace, "permission": fs.ErrPermission, "conflict": bridge.ErrConflict, "closed": bridge.ErrClosed,
-	"not-fetched": bridge.ErrNotFetched, "exists": fs.ErrExist, "not-a-folder": bridge.ErrNotDir, "none": nil,
+	"not-fetched": bridge.ErrNotFetched, "exists": fs.ErrExist, "not-a-folder": bridge.ErrNotDir, "in-the-way": bridge.ErrInTheWay, "none": nil,
 }
 
 // failingSource is a source whose changes fail once fault is set.
