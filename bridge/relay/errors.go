@@ -20,6 +20,8 @@ var (
 	ErrNoFolder = errors.New("server has no such folder")
 	// ErrProtocol: what the server says is not the protocol.
 	ErrProtocol = errors.New("server does not speak the protocol")
+	// errNoDocument: nor one of a note.
+	errNoDocument = errors.New("server has no such document")
 	// errOverflow: the server takes in less than there is to be sent.
 	errOverflow = errors.New("server is too slow: its queue is full")
 	// errExpired: the server wants another token.

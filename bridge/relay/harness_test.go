@@ -65,13 +65,21 @@ type server struct {
 	port string
 	in   io.WriteCloser
 	cmd  *exec.Cmd
+	own  *embedded // instead of a program of npm
+	// folder is the name of the folder's document for relayfs, and room that for
+	// persons.
+	folder, room string
 }
 
 // startServer runs a server of the given kind until the test ends. args are its
 // tokens.
 func startServer(t testing.TB, kind string, args ...string) *server {
 	t.Helper()
-	s := &server{t: t, kind: kind, args: append(args, make([]string, 2-min(2, len(args)))...)}
+	s := &server{t: t, kind: kind, args: append(args, make([]string, 2-min(2, len(args)))...), folder: "team", room: "team"}
+	if kind == "embedded" {
+		s.own = &embedded{t: t, vault: t.TempDir(), state: t.TempDir()}
+		s.folder, s.room = embeddedFolder, "Team"
+	}
 	s.start("0")
 	t.Cleanup(func() { s.stop() })
 	return s
@@ -79,6 +87,10 @@ func startServer(t testing.TB, kind string, args ...string) *server {
 
 func (s *server) start(port string) {
 	s.t.Helper()
+	if s.own != nil {
+		s.port = s.own.start(port)
+		return
+	}
 	in, out, cmd := node(s.t, append([]string{"server.mjs", s.kind}, append(s.args, port)...)...)
 	line, err := out.ReadString('\n')
 	noError(s.t, err)
@@ -87,6 +99,10 @@ func (s *server) start(port string) {
 
 // stop ends the server; start with its port brings another, empty one.
 func (s *server) stop() {
+	if s.own != nil && s.own.stop != nil {
+		s.own.stop()
+		s.own.stop = nil
+	}
 	if s.cmd != nil {
 		s.in.Close()
 		s.cmd.Wait()
@@ -98,8 +114,11 @@ func (s *server) stop() {
 func (s *server) url() string { return "ws://127.0.0.1:" + s.port }
 
 func (s *server) address() string {
-	if s.kind == "hocuspocus" {
+	switch s.kind {
+	case "hocuspocus":
 		return "hocuspocus+" + s.url()
+	case "embedded":
+		return "ys://127.0.0.1:" + s.port
 	}
 	return s.url()
 }
@@ -111,9 +130,13 @@ type person struct {
 	out *bufio.Reader
 }
 
-func (s *server) person(folder string, token ...string) *person {
+func (s *server) person(token ...string) *person {
 	s.t.Helper()
-	in, out, cmd := node(s.t, append([]string{"client.mjs", s.kind, s.url(), folder}, token...)...)
+	kind := s.kind
+	if kind == "embedded" {
+		kind = "y-websocket"
+	}
+	in, out, cmd := node(s.t, append([]string{"client.mjs", kind, s.url(), s.room}, token...)...)
 	s.t.Cleanup(func() {
 		in.Close()
 		cmd.Wait()
@@ -216,9 +239,9 @@ func open(t testing.TB, address, folder, dir string, change ...func(*relay.Optio
 	return c, nil
 }
 
-func mustOpen(t testing.TB, s *server, folder string, change ...func(*relay.Options, *bridge.Options)) *client {
+func mustOpen(t testing.TB, s *server, change ...func(*relay.Options, *bridge.Options)) *client {
 	t.Helper()
-	c, err := open(t, s.address(), folder, t.TempDir(), change...)
+	c, err := open(t, s.address(), s.folder, t.TempDir(), change...)
 	noError(t, err)
 	return c
 }

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,6 +25,9 @@ func Probe(ctx context.Context, o Options) (Finding, error) {
 	t := newTransport(o)
 	defer t.close()
 	l, err := t.open(ctx, o.Folder)
+	if errors.Is(err, errNoDocument) {
+		err = fmt.Errorf("%w as %q", ErrNoFolder, o.Folder)
+	}
 	if err != nil {
 		return Finding{}, err
 	}

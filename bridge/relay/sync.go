@@ -116,8 +116,11 @@ func (y *syncer) followFolder(ctx context.Context) error {
 	})
 	err := p.run(ctx)
 	cancel()
-	if err == nil {
-		err = fmt.Errorf("%w: the connection has ended", ErrUnreachable)
+	switch {
+	case err == nil:
+		return fmt.Errorf("%w: the connection has ended", ErrUnreachable)
+	case errors.Is(err, errNoDocument):
+		return fmt.Errorf("%w as %q", ErrNoFolder, y.src.o.Folder)
 	}
 	return err
 }

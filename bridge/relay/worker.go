@@ -61,7 +61,7 @@ func (y *syncer) turn(ctx context.Context, d *document, prio priority) error {
 		}
 	}
 	err := y.connect(ctx, d, stay, unsent)
-	if t, ok := y.src.transport.(*ysweet); ok && unsent && errors.Is(err, ErrNoFolder) {
+	if t, ok := y.src.transport.(*ysweet); ok && unsent && errors.Is(err, errNoDocument) {
 		// A note that was made here.
 		if err = t.create(ctx, d.name); err == nil {
 			err = y.connect(ctx, d, stay, unsent)

@@ -123,7 +123,7 @@ func (t *ysweet) create(ctx context.Context, name string) error {
 }
 
 // post sends a request under the server token and decodes the answer. A 404 is
-// ErrNoFolder.
+// errNoDocument.
 func (t *ysweet) post(ctx context.Context, body, answer any, path ...string) error {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -162,7 +162,7 @@ func (t *ysweet) do(req *http.Request, bearer string) ([]byte, error) {
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotFound:
-		return nil, fmt.Errorf("%w (%s)", ErrNoFolder, resp.Status)
+		return nil, fmt.Errorf("%w (%s)", errNoDocument, resp.Status)
 	default:
 		return nil, statusError(resp)
 	}
