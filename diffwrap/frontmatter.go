@@ -72,7 +72,8 @@ func (o Options) frontMatter(doc *document, old, new string) (frontMatter, error
 	if has {
 		shown, marked, cut := doc.shownOf(end)
 		f = frontMatter{rawEnd: end, oldEnd: shown, newEnd: shown, text: doc.raw[:end]}
-		same := strings.HasPrefix(new, old[:shown])
+		// A closing line that ends the note without a line break is another one as soon as something follows it.
+		same := strings.HasPrefix(new, old[:shown]) && (len(new) == shown || strings.HasSuffix(doc.raw[:end], "\n"))
 		switch {
 		case cut || marked && !same:
 			return f, refuseFrontMatter("holds suggestions", "ask a person to accept or reject them first")
@@ -93,10 +94,20 @@ func (o Options) frontMatter(doc *document, old, new string) (frontMatter, error
 	f.newEnd, f.text = newEnd, new[:newEnd]
 	f.change = &FrontMatterChange{Before: doc.raw[:f.rawEnd], After: f.text}
 	f.edits = Diff(f.change.Before, f.change.After)
-	if o.FrontMatter == FrontMatterRefuse {
+	if o.FrontMatter == FrontMatterRefuse && !equalButFinalBreak(f.change.Before, f.change.After) {
 		return f, &RefusedError{Line: 1, Literal: "---", Err: ErrFrontMatterRefused, advice: "leave the properties as they are"}
 	}
 	return f, checkYAML(f.text)
+}
+
+// equalButFinalBreak reports whether two texts differ in nothing but a line break at their end.
+func equalButFinalBreak(a, b string) bool { return strings.TrimRight(a, "\r\n") == strings.TrimRight(b, "\r\n") }
+
+// keepsFrontMatter reports whether a result has the front matter that it is to have: a mark on its closing line would
+// make it unreadable.
+func (p *putter) keepsFrontMatter(doc *document) bool {
+	end, _ := FrontMatter(doc.raw)
+	return p.matter.text == "" || end == len(p.matter.text)
 }
 
 // shownOf returns how much the accepted view shows of raw[:end], whether there is markup in it, and whether a mark runs

@@ -67,7 +67,7 @@ type putter struct {
 // put tries the ways to write the change, the most readable first, and takes the first that reads back right.
 func (p *putter) put() (Result, error) {
 	p.pieces = p.cut()
-	if edits := p.undo(); edits != nil && p.readsBack(parse(Apply(p.doc.raw, edits))) {
+	if edits := p.undo(); edits != nil && p.undoes(edits) {
 		return p.result(edits), nil
 	}
 	changes, err := p.compare()
@@ -82,6 +82,12 @@ func (p *putter) put() (Result, error) {
 		}
 	}
 	return Result{}, wrong
+}
+
+// undoes reports whether edits that undo returned are right.
+func (p *putter) undoes(edits []Edit) bool {
+	doc := parse(Apply(p.doc.raw, edits))
+	return p.readsBack(doc) && p.keepsFrontMatter(doc)
 }
 
 // undo returns the edits that take back every suggestion of the writer's own, if that is all the change there is.

@@ -6,6 +6,9 @@ import "strings"
 // construction except where literal delimiters are about; this is where that shows.
 func (p *putter) verify(edits []Edit) error {
 	doc := parse(Apply(p.doc.raw, edits))
+	if !p.keepsFrontMatter(doc) {
+		return refuseFrontMatter("would have a mark on its closing line", "end that line with a line break")
+	}
 	if p.readsBack(doc) && p.agreesAsBefore(doc) && doc.nested() <= p.doc.nested() {
 		return nil
 	}
