@@ -100,7 +100,7 @@ func (s *ownServer) start(ctx context.Context, sess *session) (io.ReadWriteClose
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	client := &pipes{PipeReader: fromServer, w: toServer}
-	c.handOver = &handover{may: s.mayHandOver, announce: sess.owner.HandOver, begin: client.handOver}
+	c.handOver = &handover{may: s.mayHandOver, announce: sess.owner.HandOver, begin: client.CloseWrite}
 	begun, ended := make(chan struct{}), make(chan error, 1)
 	s.running.Go(func() {
 		defer sess.close()
@@ -131,29 +131,23 @@ type pipes struct {
 
 	mu    sync.Mutex // protects the following
 	w     *io.PipeWriter
-	ended error // what Write returns, once no more is taken
+	ended bool // no more is taken
 }
 
 func (p *pipes) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ended != nil {
-		return 0, p.ended
+	if p.ended {
+		return 0, io.ErrClosedPipe
 	}
 	return p.w.Write(b)
 }
 
-// handOver has the server answer what it was sent, and take no more.
-func (p *pipes) handOver() { p.endWrite(errHandedOver) }
-
-func (p *pipes) CloseWrite() error { return p.endWrite(io.ErrClosedPipe) }
-
-func (p *pipes) endWrite(err error) error {
+// CloseWrite has the server answer what it was sent, and take no more.
+func (p *pipes) CloseWrite() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ended == nil {
-		p.ended = err
-	}
+	p.ended = true
 	return p.w.Close()
 }
 

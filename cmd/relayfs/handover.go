@@ -23,15 +23,11 @@ import (
 // finishes the calls under way.
 const handoverPatience = 30 * time.Second
 
-// errHandedOver says that a message came after the vaults were handed over. The
-// next owner gets it.
-var errHandedOver = errors.New("the vaults are handed over")
-
 // handover is how an owner makes way.
 type handover struct {
 	may      func(handoverRequest) error // says why not
 	announce func() error                // tells clients to wait for the next owner
-	begin    func()                      // returns at once or when calls have ended
+	begin    func() error                // has the owner take no more from its client, and end
 }
 
 // handoverRequest is what a process that wants the vaults says of itself.
@@ -74,7 +70,7 @@ func (c *control) answerHandover(w http.ResponseWriter, r *http.Request) {
 	// The answer first: the socket closes with what follows.
 	fmt.Fprintln(w, "{}")
 	http.NewResponseController(w).Flush()
-	c.handOver.begin()
+	_ = c.handOver.begin() // a pipe's, which cannot fail
 }
 
 // takeSession is openSession for a process that serves others: one that serves

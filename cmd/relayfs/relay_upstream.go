@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"sync"
 )
@@ -27,12 +26,12 @@ func (u *upstream) send(m message, line []byte) bool {
 	if !alive {
 		return false
 	}
-	_, err := u.stream.Write(line)
-	if errors.Is(err, errHandedOver) {
-		u.answered(m) // another server will answer it
+	n, err := u.stream.Write(line)
+	switch {
+	case err != nil && n == 0: // it reads no more; what it has read it still answers
+		u.answered(m)
 		return false
-	}
-	if err != nil {
+	case err != nil:
 		u.stream.Close()
 	}
 	return true
