@@ -44,7 +44,7 @@ func (f *follower) current(ctx context.Context) error {
 	stale := f.stale
 	f.stale = make(map[Path]bool)
 	f.mu.Unlock()
-	report, total := progressOf(ctx), len(stale)
+	report, total := ProgressOf(ctx), len(stale)
 	done := 0
 	for p := range stale {
 		report(done, total)

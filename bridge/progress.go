@@ -10,8 +10,8 @@ func WithProgress(ctx context.Context, report func(done, total int)) context.Con
 	return context.WithValue(ctx, progressKey{}, report)
 }
 
-// progressOf is what WithProgress was given, or a function that does nothing.
-func progressOf(ctx context.Context) func(done, total int) {
+// ProgressOf is what WithProgress was given, or a function that does nothing.
+func ProgressOf(ctx context.Context) func(done, total int) {
 	if report, ok := ctx.Value(progressKey{}).(func(done, total int)); ok {
 		return report
 	}

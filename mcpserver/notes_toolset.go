@@ -21,6 +21,8 @@ func notesTools() []tool {
 		structured(ToolsetNotes, "property_search", "Find notes by properties", reads, propertySearch, `Finds notes by their properties (front matter) and tags.
 - All properties must match; a list as a value means any of its items. Case does not matter.
 - tags are found in the text and in the front matter; work finds work/urgent, too.`),
+		structured(ToolsetNotes, "semantic_search", "Find notes by meaning", reads, semanticSearch, `Finds notes by what they are about, whatever their words. Scores are between 0 and 1.
+- filters are properties as property_search takes them; only notes that match them are ranked.`),
 		structured(ToolsetNotes, "get_kiln_info", "Describe the collection of notes", reads, getKilnInfo, `Tells the top-level folders and how many notes and words they hold.`),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/semantic"
 )
 
 // Options of a Server. The zero value serves the toolset claude.
@@ -21,6 +22,9 @@ type Options struct {
 	Toolsets []string // names; none means claude. CheckToolsets tells unknown ones
 	ReadOnly bool     // offer only tools that change nothing
 	Approve  Approvals
+	// Semantic is what semantic_search searches; nil makes one that is kept in
+	// memory.
+	Semantic *semantic.Index
 	Logger   *slog.Logger
 }
 
@@ -39,6 +43,7 @@ type Server struct {
 	mcp      *server.MCPServer
 	sessions *sessions // those of HTTP; a stream holds its own
 	index    *index
+	semantic *semantic.Index
 	watches  *watches
 
 	mu      sync.Mutex // protects the following
@@ -73,6 +78,9 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	s.tools, _ = pick(o.Toolsets, o.ReadOnly || ws.Options().ReadOnly)
 	s.sessions = newSessions(s.newSession)
 	s.index = newIndex(ws)
+	if s.semantic = o.Semantic; s.semantic == nil {
+		s.semantic = semantic.New(ws, semantic.Options{Logger: o.Logger})
+	}
 	s.watches = newWatches(ws, s.tellUpdated)
 	s.onClose(s.index.close)
 	s.onClose(s.watches.close)
@@ -121,7 +129,7 @@ func (s *Server) Reading() *Server {
 }
 
 func (s *Server) variant() *Server {
-	return &Server{ws: s.ws, o: s.o, log: s.log, tools: s.tools, mcp: s.mcp, sessions: s.sessions, index: s.index, watches: s.watches}
+	return &Server{ws: s.ws, o: s.o, log: s.log, tools: s.tools, mcp: s.mcp, sessions: s.sessions, index: s.index, semantic: s.semantic, watches: s.watches}
 }
 
 // offered are the tools of the variant that a request came to: the filter of

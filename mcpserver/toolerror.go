@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 )
 
@@ -59,6 +60,8 @@ func failure(err error) Result {
 		return refuse("The argument \"pattern\" contains a line break. Set multiline to true to match over several lines.")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return refuse("The call was cancelled.")
+	case errors.Is(err, semantic.ErrEndpoint):
+		return refuse("The search by meaning does not work at the moment: %v. Search by words instead, and tell the person.", err)
 	case errors.As(err, &at) && errors.Is(err, bridge.ErrRefused):
 		return refuse("%q was left as it is: %v", string(at.Path), at.Err)
 	case errors.As(err, &at) && at.Path == "" && errors.Is(err, bridge.ErrIsDir):

@@ -48,6 +48,7 @@ var importRules = map[string]importRule{
 		[]string{"bridge", "bridge/ycrdt", "bridge/ysync", "bridge/relay/folderdoc", "bridge/relay/token", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"},
 		"a client of servers; it knows no store but its interface",
 	},
+	"bridge/semantic":              {[]string{"bridge", "bridge/frontmatter", "bridge/outline", "gonum.org/v1/gonum/...", "github.com/kljensen/snowball/...", "github.com/google/renameio/v2"}, "the only place that knows linear algebra, and the embeddings API"},
 	"bridge/relay/folderdoc":       {[]string{"bridge/ycrdt"}, "the data model of a folder is a function of one document"},
 	"bridge/bridgetest":            {[]string{"bridge", "bridge/ycrdt", "diffwrap"}, "a workspace in memory for the tests of what sits above"},
 	"bridge/bridgetest/sourcetest": {[]string{"bridge"}, "the suite that every source passes"},
@@ -61,7 +62,7 @@ var importRules = map[string]importRule{
 		"what Yjs clients talk to; it changes documents through bridge/relay/host",
 	},
 	"mcpserver": {
-		[]string{"bridge", "bridge/frontmatter", "bridge/outline", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/...", "github.com/bmatcuk/doublestar/v4", "github.com/rivo/uniseg", "golang.org/x/text/..."},
+		[]string{"bridge", "bridge/frontmatter", "bridge/outline", "bridge/semantic", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/...", "github.com/bmatcuk/doublestar/v4", "github.com/rivo/uniseg", "golang.org/x/text/..."},
 		"the only place that knows mcp-go; it knows no FUSE",
 	},
 	"cmd/relayfs": {

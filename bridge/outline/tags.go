@@ -33,7 +33,9 @@ func propertyTags(p frontmatter.Properties) []string {
 }
 
 // IsTagKey says that the property key holds tags.
-func IsTagKey(key string) bool { return strings.EqualFold(key, "tags") || strings.EqualFold(key, "tag") }
+func IsTagKey(key string) bool {
+	return strings.EqualFold(key, "tags") || strings.EqualFold(key, "tag")
+}
 
 // HasTag says that the note has the tag or one nested in it: work/urgent is
 // work, too. Case does not matter, nor does a leading '#'.

@@ -1,0 +1,39 @@
+package semantic
+
+import (
+	"context"
+	"math"
+)
+
+// Embedder turns texts into vectors.
+type Embedder interface {
+	// ID names the vectors: those of the same ID can be compared.
+	ID() string
+	// Embed returns a vector for each text, all of one length. A vector of zeros is
+	// like nothing. It may be called from several goroutines.
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// normalize gives v the length 1, unless it is zero.
+func normalize(v []float32) {
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum == 0 {
+		return
+	}
+	scale := float32(1 / math.Sqrt(sum))
+	for i := range v {
+		v[i] *= scale
+	}
+}
+
+// dot is the cosine of the angle between vectors of length 1.
+func dot(a, b []float32) float32 {
+	var sum float32
+	for i, x := range a {
+		sum += x * b[i]
+	}
+	return sum
+}

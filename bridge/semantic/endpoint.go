@@ -1,0 +1,215 @@
+package semantic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ErrEndpoint says that an endpoint gave no vectors.
+var ErrEndpoint = errors.New("embeddings endpoint gave no vectors")
+
+// Bounds of the requests to an endpoint.
+const (
+	batchTexts    = 64
+	batchBytes    = 64 << 10
+	maxAttempts   = 5
+	maxAnswer     = 256 << 20 // bytes
+	defaultWait   = 500 * time.Millisecond
+	maxWait       = 30 * time.Second
+	defaultPeriod = time.Minute
+)
+
+// Endpoint is a server with the embeddings API of OpenAI, which Ollama, vLLM and
+// llama.cpp speak, too.
+type Endpoint struct {
+	// URL is that of the server, with or without /v1 or /v1/embeddings.
+	URL   string
+	Model string
+	Key   string // bearer token; "" sends none
+	// Timeout is for one request, Wait the pause before the second attempt, which
+	// doubles from there; zero values are a minute and half a second.
+	Timeout, Wait time.Duration
+	Logger        *slog.Logger // nil discards
+}
+
+// Check says whether the fields make sense.
+func (e *Endpoint) Check() error {
+	u, err := url.Parse(e.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("embeddings address %q is not like http://127.0.0.1:11434", e.URL)
+	}
+	if e.Model == "" {
+		return errors.New("embeddings need the name of a model")
+	}
+	return nil
+}
+
+// ID implements Embedder.
+func (e *Endpoint) ID() string { return e.address() + " " + e.Model }
+
+// address is where requests go.
+func (e *Endpoint) address() string {
+	base := strings.TrimRight(e.URL, "/")
+	switch {
+	case strings.HasSuffix(base, "/embeddings"):
+		return base
+	case strings.HasSuffix(base, "/v1"):
+		return base + "/embeddings"
+	}
+	return base + "/v1/embeddings"
+}
+
+// Embed implements Embedder, in batches.
+func (e *Endpoint) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	var all [][]float32
+	for len(texts) > 0 {
+		n, size := 0, 0
+		for n < len(texts) && n < batchTexts && (n == 0 || size+len(texts[n]) <= batchBytes) {
+			size += len(texts[n])
+			n++
+		}
+		part, err := e.retrying(ctx, texts[:n])
+		if err != nil {
+			return nil, err
+		}
+		if len(all) > 0 && len(part[0]) != len(all[0]) {
+			return nil, fmt.Errorf("%w: vectors of %d and of %d numbers", ErrEndpoint, len(all[0]), len(part[0]))
+		}
+		all, texts = append(all, part...), texts[n:]
+	}
+	return all, nil
+}
+
+// retrying makes a request until it succeeds, for a while.
+func (e *Endpoint) retrying(ctx context.Context, texts []string) ([][]float32, error) {
+	wait := e.Wait
+	if wait == 0 {
+		wait = defaultWait
+	}
+	for attempt := 1; ; attempt++ {
+		vectors, err := e.request(ctx, texts)
+		var again *retryError
+		switch {
+		case err == nil:
+			return vectors, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case !errors.As(err, &again) || attempt == maxAttempts:
+			return nil, fmt.Errorf("%w: %s: %w", ErrEndpoint, e.address(), err)
+		}
+		if e.Logger != nil {
+			e.Logger.Debug("embeddings are asked for again", "attempt", attempt, "err", err)
+		}
+		pause := time.NewTimer(min(max(wait, again.after), maxWait))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return nil, ctx.Err()
+		}
+		wait *= 2
+	}
+}
+
+// retryError is one after which another attempt may succeed.
+type retryError struct {
+	err   error
+	after time.Duration // the server's own wish, or 0
+}
+
+func (e *retryError) Error() string { return e.err.Error() }
+func (e *retryError) Unwrap() error { return e.err }
+
+// request asks once.
+func (e *Endpoint) request(ctx context.Context, texts []string) ([][]float32, error) {
+	timeout := e.Timeout
+	if timeout == 0 {
+		timeout = defaultPeriod
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	body, err := json.Marshal(map[string]any{"model": e.Model, "input": texts, "encoding_format": "float"})
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.address(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if e.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+e.Key)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, &retryError{err: err}
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, &retryError{err: err}
+	}
+	if res.StatusCode != http.StatusOK {
+		return nil, statusError(res, answer)
+	}
+	return decodeVectors(answer, len(texts))
+}
+
+// statusError says what the server refused.
+func statusError(res *http.Response, answer []byte) error {
+	err := fmt.Errorf("%s: %s", res.Status, snippet(string(answer[:min(len(answer), snippetSize)])))
+	switch {
+	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden:
+		return fmt.Errorf("%w (is the key right?)", err)
+	case res.StatusCode == http.StatusTooManyRequests, res.StatusCode == http.StatusRequestTimeout, res.StatusCode >= 500:
+		seconds, _ := strconv.ParseFloat(res.Header.Get("Retry-After"), 64)
+		return &retryError{err, time.Duration(seconds * float64(time.Second))}
+	}
+	return err
+}
+
+// decodeVectors reads the vectors of n texts, which may come in any order. What
+// does not make sense may do so next time.
+func decodeVectors(answer []byte, n int) ([][]float32, error) {
+	var body struct {
+		Data []struct {
+			Index     int
+			Embedding []float32
+		}
+	}
+	if err := json.Unmarshal(answer, &body); err != nil {
+		return nil, &retryError{err: fmt.Errorf("answer is not what the API says: %w", err)}
+	}
+	if len(body.Data) != n {
+		return nil, &retryError{err: fmt.Errorf("answer has %d vectors for %d texts", len(body.Data), n)}
+	}
+	vectors := make([][]float32, n)
+	for _, d := range body.Data {
+		if d.Index < 0 || d.Index >= n || vectors[d.Index] != nil || !usable(d.Embedding, body.Data[0].Embedding) {
+			return nil, &retryError{err: fmt.Errorf("vector %d of the answer is not usable", d.Index)}
+		}
+		normalize(d.Embedding)
+		vectors[d.Index] = d.Embedding
+	}
+	return vectors, nil
+}
+
+// usable says that v is a vector of numbers as long as first.
+func usable(v, first []float32) bool {
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	return len(v) > 0 && len(v) == len(first) && !math.IsNaN(sum) && !math.IsInf(sum, 0)
+}

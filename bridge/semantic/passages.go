@@ -1,0 +1,87 @@
+package semantic
+
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+)
+
+// Passages are about passageSize bytes long, and never much longer than
+// maxPassage: long enough to be about something, short enough to be about one.
+const (
+	passageSize = 900
+	maxPassage  = 1800
+)
+
+// passages cuts the body of a note at blank lines, and at headings where what
+// came before is long enough.
+func passages(note string) []string {
+	_, body, _ := frontmatter.Split(note)
+	var list []string
+	from, heading := body, false
+	for at := body; at < len(note); {
+		end := paragraphEnd(note, at)
+		heading = strings.HasPrefix(note[at:], "#")
+		if long := at - from; long >= passageSize || heading && long >= passageSize/2 {
+			list, from = appendPassage(list, note[from:at]), at
+		}
+		at = end
+	}
+	return appendPassage(list, note[from:])
+}
+
+// paragraphEnd is where the paragraph at at ends, the blank lines after it
+// included.
+func paragraphEnd(text string, at int) int {
+	blank := false
+	for at < len(text) {
+		end := len(text)
+		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+			end = at + i + 1
+		}
+		if strings.TrimSpace(text[at:end]) == "" {
+			blank = true
+		} else if blank {
+			return at
+		}
+		at = end
+	}
+	return at
+}
+
+// appendPassage adds a passage, cut at white space if it is too long.
+func appendPassage(list []string, text string) []string {
+	for len(text) > maxPassage {
+		cut := strings.LastIndexAny(text[:maxPassage], " \t\n")
+		if cut < passageSize {
+			cut = maxPassage
+			for cut > 0 && text[cut]&0xc0 == 0x80 { // not within a character
+				cut--
+			}
+		}
+		list, text = append(list, strings.TrimSpace(text[:cut])), text[cut:]
+	}
+	if text = strings.TrimSpace(text); text != "" {
+		list = append(list, text)
+	}
+	return list
+}
+
+// snippetSize is how much of a passage is shown, in bytes.
+const snippetSize = 320
+
+// snippet is the beginning of a passage on one line.
+func snippet(passage string) string {
+	s := strings.Join(strings.Fields(passage), " ")
+	if len(s) <= snippetSize {
+		return s
+	}
+	cut := strings.LastIndexByte(s[:snippetSize], ' ')
+	if cut < snippetSize/2 {
+		cut = snippetSize
+		for cut > 0 && s[cut]&0xc0 == 0x80 {
+			cut--
+		}
+	}
+	return s[:cut] + "..."
+}
