@@ -19,6 +19,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -70,7 +71,12 @@ func runTranscript(t *testing.T, file string) {
 			o.Folders[i].Source = &failingSource{o.Folders[i].Source.(*bridgetest.Source), &fault}
 		}
 	})
-	srv := mcpserver.New(f.Workspace, serverOptions(t, head))
+	so := serverOptions(t, head)
+	if address := optionOf(head, "embeddings"); address != "" {
+		e := &semantic.Endpoint{URL: address, Model: "m", Wait: time.Millisecond}
+		so.Semantic = semantic.New(f.Workspace, semantic.Options{Embedder: e})
+	}
+	srv := mcpserver.New(f.Workspace, so)
 	t.Cleanup(srv.Close)
 	r := transcriptRun{t: t, f: f, srv: srv, later: later, client: connect(t, srv, "agent-1"), clients: 1, fault: &fault}
 	var out strings.Builder
@@ -111,7 +117,7 @@ func setOptions(t *testing.T, o *bridge.Options, head string) {
 				o.View = diffwrap.OriginalView
 			case "read-only":
 			default:
-				if !strings.HasPrefix(word, "toolsets=") && !strings.HasPrefix(word, "approve=") {
+				if name, _, ok := strings.Cut(word, "="); !ok || !slices.Contains([]string{"toolsets", "approve", "embeddings"}, name) {
 					t.Fatalf("unknown option %q", word)
 				}
 			}
@@ -141,6 +147,16 @@ func serverOptions(t *testing.T, head string) mcpserver.Options {
 		}
 	}
 	return o
+}
+
+// optionOf is the value of a word NAME=VALUE in the head of a transcript.
+func optionOf(head, name string) string {
+	for word := range strings.FieldsSeq(head) {
+		if value, ok := strings.CutPrefix(word, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 // answers are what the user of a client answers, by the word of a transcript.
