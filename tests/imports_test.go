@@ -67,7 +67,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs": {
 		[]string{
-			"bridge", "bridge/owner", "bridge/vault", "bridge/store", "diffwrap", "fusefs", "mcpserver",
+			"bridge", "bridge/semantic", "bridge/owner", "bridge/vault", "bridge/store", "diffwrap", "fusefs", "mcpserver",
 			"bridge/relay", "bridge/relay/host", "bridge/relay/server", "bridge/relay/token",
 			"cmd/relayfs/internal/quietinit",
 			"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/bmatcuk/doublestar/v4", "golang.org/x/...",

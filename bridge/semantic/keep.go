@@ -43,16 +43,21 @@ func (x *Index) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return x.Save()
+			x.save()
+			return nil
 		case <-tick.C:
 		case <-x.wake:
 			if err := x.Rebuild(ctx); err != nil && ctx.Err() == nil {
 				x.log.Warn("semantic index not made anew", "err", err)
 			}
 		}
-		if err := x.Save(); err != nil {
-			x.log.Warn("semantic index not kept", "err", err)
-		}
+		x.save()
+	}
+}
+
+func (x *Index) save() {
+	if err := x.Save(); err != nil {
+		x.log.Warn("semantic index not kept", "err", err)
 	}
 }
 

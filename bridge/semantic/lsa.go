@@ -10,6 +10,7 @@ import (
 
 // Bounds of a model.
 const (
+	minDimensions = 30
 	maxDimensions = 128
 	maxTerms      = 30_000 // of the vocabulary
 	maxTraining   = 20_000 // passages that a model is made of
@@ -59,9 +60,9 @@ func fitLSA(passages []string, seal string, stop func() bool) *lsa {
 	return m
 }
 
-// dimensions is how many dimensions n passages are reduced to: fewer than there
-// are, so that words which go together come together.
-func dimensions(n int) int { return max(2, min(maxDimensions, n/3)) }
+// dimensions is how many dimensions n passages are reduced to: where there are
+// many, fewer than passages, so that words which go together come together.
+func dimensions(n int) int { return max(min(n, minDimensions), min(maxDimensions, n/3)) }
 
 // sample takes at most n of list, evenly.
 func sample(list []string, n int) []string {

@@ -93,7 +93,7 @@ func (s *ownServer) takeOver(ctx context.Context) (io.ReadWriteCloser, error) {
 // start serves the other end of the stream that it returns until that is closed
 // or the vaults are handed over.
 func (s *ownServer) start(ctx context.Context, sess *session) (io.ReadWriteCloser, error) {
-	c, err := newControl(sess.ws, &s.o.workspaceFlags, &s.o.mcpFlags, s.log)
+	c, err := newControl(sess, &s.o.workspaceFlags, &s.o.mcpFlags, s.log)
 	if err != nil {
 		return nil, errors.Join(err, sess.close())
 	}

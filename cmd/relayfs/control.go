@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -33,10 +34,11 @@ const (
 
 // control is the owner's side of its socket, and of its HTTP port if it has one.
 type control struct {
-	ws   *bridge.Workspace
-	mcp  *mcpserver.Server
-	http *httpServer // nil if there is none
-	yjs  *yjsServer  // nil if there is none
+	semantic *semantic.Index // nil where no tools are served that search it
+	ws       *bridge.Workspace
+	mcp      *mcpserver.Server
+	http     *httpServer // nil if there is none
+	yjs      *yjsServer  // nil if there is none
 	// handOver makes way for another owner; nil if this one does not.
 	handOver *handover
 	streams  sync.WaitGroup // of attached clients

@@ -7,11 +7,11 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -23,6 +23,7 @@ const mcpCommand = "mcp"
 type mcpFlags struct {
 	toolsets []string
 	approve  []string
+	semantic semanticFlags
 	http     httpFlags
 }
 
@@ -34,6 +35,7 @@ func (f *mcpFlags) register(cmd *cobra.Command) {
 	for flag, values := range completions {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
+	f.semantic.register(cmd)
 	f.http.register(cmd)
 }
 
@@ -42,6 +44,9 @@ func (f *mcpFlags) check() error {
 		return &usageError{err}
 	}
 	if _, err := mcpserver.ParseApprovals(f.approve); err != nil {
+		return &usageError{err}
+	}
+	if err := f.semantic.check(); err != nil {
 		return &usageError{err}
 	}
 	return f.http.check()
@@ -62,7 +67,7 @@ type mcpOptions struct {
 }
 
 // ownersFlags are decided by who serves the workspace, for all its clients.
-var ownersFlags = []string{"mode", "view", "dialect", "frontmatter", "structure", "toolsets", "approve"}
+var ownersFlags = []string{"mode", "view", "dialect", "frontmatter", "structure", "toolsets", "approve", "embeddings", "embeddings-model"}
 
 func newMCPCommand(e *env) *cobra.Command {
 	var o mcpOptions
@@ -129,17 +134,23 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 	return o.stdio(ctx, e, own, func(ctx context.Context) (io.ReadWriteCloser, error) { return own.start(ctx, s) })
 }
 
-// newControl makes what serves ws to other processes. Close its mcp at the end.
-func newControl(ws *bridge.Workspace, w *workspaceFlags, f *mcpFlags, log *slog.Logger) (*control, error) {
+// newControl makes what serves a workspace to other processes. Close its mcp at
+// the end.
+func newControl(s *session, w *workspaceFlags, f *mcpFlags, log *slog.Logger) (*control, error) {
 	base, err := stateDir(w.state)
 	if err != nil {
 		return nil, err
 	}
-	c := &control{ws: ws}
+	c := &control{ws: s.ws}
+	if slices.Contains(f.toolsets, mcpserver.ToolsetNotes) {
+		c.semantic = f.semantic.open(s, log)
+	}
 	if c.http, err = f.http.listen(base); err != nil {
 		return nil, err
 	}
-	c.mcp = mcpserver.New(ws, f.server(w, log))
+	o := f.server(w, log)
+	o.Semantic = c.semantic
+	c.mcp = mcpserver.New(s.ws, o)
 	return c, nil
 }
 
@@ -153,7 +164,7 @@ func (o *mcpOptions) serveHTTP(ctx context.Context, e *env, sources []source, lo
 		return err
 	}
 	defer s.close()
-	c, err := newControl(s.ws, &o.workspaceFlags, &o.mcpFlags, log)
+	c, err := newControl(s, &o.workspaceFlags, &o.mcpFlags, log)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (o *serveOptions) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	defer s.close()
-	c, err := newControl(s.ws, &o.workspaceFlags, &o.mcpFlags, log)
+	c, err := newControl(s, &o.workspaceFlags, &o.mcpFlags, log)
 	if err != nil {
 		return err
 	}

@@ -173,6 +173,9 @@ func (s *session) serve(ctx context.Context, c *control, command string, work fu
 	workspace.start(s.ws.Run)
 	front := newCrew(ctx, cancel)
 	front.start(func(ctx context.Context) error { return c.serve(ctx, l) })
+	if c.semantic != nil {
+		front.start(c.semantic.Run)
+	}
 	if c.http != nil {
 		front.start(func(ctx context.Context) error { return c.http.serve(ctx, c.mcp, s.log) })
 	}
