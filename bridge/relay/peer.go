@@ -29,23 +29,20 @@ type peer struct {
 	due      bool   // something was sent since the last request to acknowledge
 	sent     uint64 // number of the last record that was sent
 	echoes   uint64
-	heard    time.Time
 	onExtras func(ysync.Frame) // of relay-server, on the folder's link
 }
 
 // claim is what an answer of the server will acknowledge.
 type claim struct {
-	seq   uint64 // records up to this one, if counts
+	seq   uint64 // records up to this one, if valid
 	valid bool
+	echo  uint64 // the number of the echo that answers it
+	asked time.Time
 }
 
-const (
-	// resync is how often a step 1 is sent anew: servers drop what they cannot
-	// deliver, without a word. Its answer shows that the server is alive as well.
-	resync = 20 * time.Second
-	// silence is how long nothing may come.
-	silence = 60 * time.Second
-)
+// defaultResync is how often a step 1 is sent anew: servers drop what they cannot
+// deliver, without a word. Its answer shows that the server is alive as well.
+const defaultResync = 20 * time.Second
 
 func newPeer(d *document) *peer {
 	return &peer{d: d, wake: make(chan struct{}, 1), in: make(chan struct{}), out: make(chan struct{})}
@@ -73,7 +70,7 @@ func (p *peer) run(ctx context.Context) error {
 		return err
 	}
 	defer l.close()
-	p.link, p.heard = l, time.Now()
+	p.link = l
 	if l.readOnly() {
 		p.d.src.setReadOnly("the token is for reading only")
 	} else {
@@ -86,7 +83,7 @@ func (p *peer) run(ctx context.Context) error {
 }
 
 func (p *peer) work(ctx context.Context) error {
-	tick := time.NewTicker(resync)
+	tick := time.NewTicker(p.d.src.o.Resync)
 	defer tick.Stop()
 	for {
 		var err error
@@ -96,12 +93,11 @@ func (p *peer) work(ctx context.Context) error {
 		case <-p.link.done():
 			return p.link.err()
 		case f := <-p.link.frames():
-			p.heard = time.Now()
 			err = p.handle(f)
 		case <-p.wake:
 			err = p.flush()
 		case <-tick.C:
-			if time.Since(p.heard) > silence {
+			if !p.greeted || p.unanswered() {
 				return errSilent
 			}
 			err = p.step1()
@@ -113,6 +109,12 @@ func (p *peer) work(ctx context.Context) error {
 	}
 }
 
+// unanswered says that the server owes an answer for too long. What it was asked
+// or told may be lost: a new link finds out.
+func (p *peer) unanswered() bool {
+	return len(p.waiting) > 0 && time.Since(p.waiting[0].asked) > p.d.src.o.Resync
+}
+
 // step1 says what the document has. Where the server acknowledges that way, its
 // answer acknowledges what was sent before.
 func (p *peer) step1() error {
@@ -121,14 +123,17 @@ func (p *peer) step1() error {
 		return err
 	}
 	if p.link.acks() == ackStep2 {
-		p.expect(claim{p.sent, p.greeted})
+		p.expect(claim{seq: p.sent, valid: p.greeted})
 		p.due = false
 	}
 	p.link.send(ysync.AppendStep1(nil, sv))
 	return nil
 }
 
-func (p *peer) expect(c claim) { p.waiting = append(p.waiting, c) }
+func (p *peer) expect(c claim) {
+	c.asked = time.Now()
+	p.waiting = append(p.waiting, c)
+}
 
 func (p *peer) handle(f ysync.Frame) error {
 	switch f.Type {
@@ -140,7 +145,7 @@ func (p *peer) handle(f ysync.Frame) error {
 		}
 		return p.acknowledged(f.Saved)
 	case ysync.Echo:
-		return p.acknowledged(true)
+		return p.echoed(f.Payload)
 	case ysync.Auth:
 		if f.Auth == ysync.PermissionDenied {
 			p.d.src.setReadOnly(f.Text)
@@ -220,7 +225,7 @@ func (p *peer) write(frame []byte, seq uint64) {
 	p.sent, p.due = max(p.sent, seq), true
 	p.link.send(frame)
 	if p.link.acks() == ackStatus {
-		p.expect(claim{p.sent, true})
+		p.expect(claim{seq: p.sent, valid: true})
 		p.due = false
 	}
 }
@@ -236,9 +241,18 @@ func (p *peer) request() error {
 	}
 	p.echoes++
 	p.due = false
-	p.expect(claim{p.sent, true})
+	p.expect(claim{seq: p.sent, valid: true, echo: p.echoes})
 	p.link.send(ysync.AppendEcho(nil, binary.AppendUvarint(nil, p.echoes)))
 	return nil
+}
+
+// echoed takes the echo of a request.
+func (p *peer) echoed(payload []byte) error {
+	n, size := binary.Uvarint(payload)
+	if size <= 0 || len(p.waiting) == 0 || p.waiting[0].echo != n {
+		return nil // not of a request that is open
+	}
+	return p.acknowledged(true)
 }
 
 // acknowledged takes the server's answer to the oldest request.

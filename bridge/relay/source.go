@@ -38,7 +38,10 @@ type Options struct {
 	// "Author (agent)".
 	Author   string
 	Progress func(Progress) // called while many notes are fetched; may be nil
-	Logger   *slog.Logger   // nil discards
+	// Resync is how often a connected document is compared anew, and how long an
+	// answer of the server may take; default 20 s.
+	Resync time.Duration
+	Logger *slog.Logger // nil discards
 }
 
 // Names in the store of the documents that are no notes, and where they live
@@ -86,6 +89,9 @@ func Open(o Options) (*Source, error) {
 		relist: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 		documents: make(map[bridge.DocID]*document), paths: make(map[bridge.DocID]string),
 		dirty: make(map[bridge.DocID]bool),
+	}
+	if s.o.Resync <= 0 {
+		s.o.Resync = defaultResync
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

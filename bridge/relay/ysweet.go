@@ -90,9 +90,13 @@ func (t *ysweet) newToken(ctx context.Context, name string) (token.ClientToken, 
 	if t.key != nil {
 		return t.mint(name)
 	}
+	claims, err := token.Inspect(t.address.Token)
+	if err == nil && (claims.Scope.Kind == token.Prefix || claims.Scope.Kind == token.Doc) {
+		return t.clientToken(name, t.address.Token, claims.Scope.Permission), nil // it opens documents itself
+	}
 	var tok token.ClientToken
 	body := map[string]any{"validForSeconds": int(tokenLife.Seconds())}
-	err := t.post(ctx, body, &tok, "doc", name, "auth")
+	err = t.post(ctx, body, &tok, "doc", name, "auth")
 	if err == nil && tok.URL == "" {
 		err = fmt.Errorf("%w: it answers a request for a token without one", ErrProtocol)
 	}
@@ -106,12 +110,15 @@ func (t *ysweet) mint(name string) (token.ClientToken, error) {
 		Expires:  time.Now().Add(tokenLife),
 		Audience: t.address.URL.String(), Channel: t.folder, Issuer: "relay-server", Issued: time.Now(),
 	})
+	return t.clientToken(name, text, token.Full), err
+}
+
+// clientToken is what the server would answer for a token that was not asked for.
+func (t *ysweet) clientToken(name, text string, p token.Permission) token.ClientToken {
 	base := t.address.URL.JoinPath("d", name)
 	socket := *base.JoinPath("ws")
 	socket.Scheme = map[string]string{"http": "ws", "https": "wss"}[base.Scheme]
-	return token.ClientToken{
-		URL: socket.String(), BaseURL: base.String(), DocID: name, Token: text, Authorization: token.Full,
-	}, err
+	return token.ClientToken{URL: socket.String(), BaseURL: base.String(), DocID: name, Token: text, Authorization: p}
 }
 
 // create makes a document at the server, unless it is there.
