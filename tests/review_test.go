@@ -102,8 +102,8 @@ func (s *sandbox) review(t *testing.T, args ...string) *terminal {
 	return startTerminal(t, s.command(t.Context(), append([]string{"suggestions", "review"}, args...)...))
 }
 
-// A person goes through a vault that nobody serves: accepts one, rejects one,
-// edits one, undoes the edit, edits again, and quits.
+// A person goes through a vault that nobody serves: accepts one, rejects one and
+// says why, edits one, undoes the edit, and quits.
 func TestReviewInATerminal(t *testing.T) {
 	s := newSandbox(t)
 	vault := s.vault(t, "Vault", reviewNotes)
@@ -113,7 +113,7 @@ func TestReviewInATerminal(t *testing.T) {
 	x.press(t, "y")
 	x.shows(t, "1 of 3")
 	checkText(t, "after accepting", readFile(t, apples), "We sell two apples.\n\nAnd {++green ++}pears.\n\nNo {--plums--}{++damsons++} today.\n")
-	x.press(t, "n")
+	x.press(t, "rno colours\r")
 	x.shows(t, "1 of 2")
 	checkText(t, "after rejecting", readFile(t, apples), "We sell two apples.\n\nAnd pears.\n\nNo {--plums--}{++damsons++} today.\n")
 
@@ -131,6 +131,9 @@ func TestReviewInATerminal(t *testing.T) {
 	x.shows(t, "1 accepted, 1 rejected, 1 changed, 1 undone, 2 suggestions pending")
 	x.wait(t)
 	checkText(t, "what was not decided", readFile(t, bread), reviewNotes["Bread.md"])
+	if log := s.run(t, "suggestions", "log", vault); !strings.Contains(log.stdout, "because no colours\n") {
+		t.Errorf("the log has no reason: %q", log.stdout)
+	}
 }
 
 // The review of a vault that is mounted goes through its owner, and sees at once
