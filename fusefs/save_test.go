@@ -54,6 +54,11 @@ func emacs(name, lisp string) saver {
 	}}
 }
 
+// gitIn begins a repository outside of the folder whose work tree the folder is.
+const gitIn = `export GIT_DIR="$OTHER.git" GIT_WORK_TREE=. GIT_AUTHOR_DATE=2001-02-03T04:05:06Z GIT_COMMITTER_DATE=2001-02-03T04:05:06Z
+git init -q -b main; git config user.name t; git config user.email t@localhost; git add Note.md; git commit -qm one
+`
+
 const patchText = `--- Note.md
 +++ Note.md
 @@ -1,4 +1,4 @@
@@ -90,6 +95,9 @@ var savers = []saver{
 	shell("rsync", `sed s/boats/ships/ Note.md > "$OTHER"; rsync -I "$OTHER" Note.md; rm "$OTHER"`, "rsync"),
 	shell("rsync --inplace", `sed s/boats/ships/ Note.md > "$OTHER"; rsync -I --inplace "$OTHER" Note.md; rm "$OTHER"`, "rsync"),
 	shell("git apply", `git apply --unidiff-zero "$PATCH"`, "git"),
+	shell("git checkout", gitIn+`sed -i s/six/seven/ Note.md; git add .; git commit -qm two; git checkout -q HEAD~ -- Note.md; echo more >> Note.md`, "git"),
+	shell("git stash", gitIn+`sed -i s/six/seven/ Note.md; git stash; git stash pop -q; git diff --stat`, "git"),
+	shell("git merge", gitIn+`git checkout -qb b; sed -i s/six/seven/ Note.md; git commit -qam b; git checkout -q -; sed -i s/quiet/loud/ Note.md; git commit -qam a; git merge -q -m m b; git log --oneline | wc -l`, "git"),
 	vim("vim", "%s/six/seven/", "w"),
 	vim("vim, twice", "%s/six/seven/", "w", "%s/seven/eight/", "w"),
 	vim("vim, backup", "set backup", "%s/six/seven/", "w"),
@@ -200,6 +208,7 @@ func (m *mounted) checkSave(t *testing.T, folder string, s saver) {
 	t.Setenv("GIT_CEILING_DIRECTORIES", "/")
 	t.Setenv("SOCKET", "fusefs-"+filepath.Base(filepath.Dir(plain))+"-plain")
 	want := run(t, plain, s.stdin, s.argv...)
+	t.Setenv("OTHER", filepath.Join(t.TempDir(), "other"))
 	t.Setenv("SOCKET", "fusefs-"+filepath.Base(filepath.Dir(plain))+"-mount")
 	got := run(t, m.path(folder), s.stdin, s.argv...)
 	if got != want {

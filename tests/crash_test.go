@@ -1,7 +1,10 @@
 package tests
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -91,6 +94,11 @@ func writeUntilKilled(t *testing.T, m *mount, notes map[string]written, p *perso
 		wg   sync.WaitGroup
 		kill = make(chan struct{})
 	)
+	killing := make(chan struct{}) // closed when errors are to be expected
+	enough := sync.OnceFunc(func() {
+		close(killing)
+		close(kill)
+	})
 	through := 0
 	names := make([]string, 0, len(notes))
 	for name := range notes {
@@ -106,17 +114,23 @@ func writeUntilKilled(t *testing.T, m *mount, notes map[string]written, p *perso
 				text := randomEdit(rng, notes[name].kept, i)
 				notes[name] = written{notes[name].kept, text}
 				mu.Unlock()
-				err := randomSave(rng, m.path(name), text)
+				err := saveInSomeShape(rng, m.path(name), text)
 				mu.Lock()
 				if err == nil {
 					notes[name] = written{kept: text}
 					through++
 					if through == n {
-						close(kill)
+						enough()
 					}
 				}
 				mu.Unlock()
 				if err != nil {
+					select {
+					case <-killing:
+					default:
+						t.Errorf("save of %s: %v", name, err)
+						enough()
+					}
 					return // the process is dead
 				}
 			}
@@ -238,6 +252,54 @@ func randomSave(rng *rand.Rand, name, text string) error {
 		return err
 	}
 	return os.Rename(temp, name)
+}
+
+// saveInSomeShape is randomSave, or one of the ways in which the note is gone, or
+// half of it is there, for a moment.
+func saveInSomeShape(rng *rand.Rand, name, text string) error {
+	switch rng.IntN(5) {
+	case 0: // as vim: a backup, which is the note itself until the new one is written
+		backup := name + "~"
+		if err := os.Rename(name, backup); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			return err
+		}
+		_ = os.Remove(backup) // what counts is that the note is closed
+		return nil
+	case 1: // as mv from another disk
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrPermission) { // a policy may refuse it
+			return err
+		}
+		return os.WriteFile(name, []byte(text), 0o644)
+	case 2:
+		return overwriteEnd(name, text)
+	}
+	return randomSave(rng, name, text)
+}
+
+// overwriteEnd writes what differs, in place and in pieces.
+func overwriteEnd(name, text string) (err error) {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	old, err := io.ReadAll(f)
+	if err != nil {
+		return err
+	}
+	same := 0
+	for same < min(len(old), len(text)) && old[same] == text[same] {
+		same++
+	}
+	for off := same; off < len(text); off += 16 {
+		if _, err := f.WriteAt([]byte(text[off:min(off+16, len(text))]), int64(off)); err != nil {
+			return err
+		}
+	}
+	return f.Truncate(int64(len(text)))
 }
 
 // checkAfterCrash checks each note and the vault's names, and settles which of
