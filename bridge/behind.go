@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
@@ -120,6 +121,7 @@ func (n *note) materialise(ctx context.Context) (events []Event, err error) {
 		stamp, err = at.source.Replace(ctx, at.rel, n.stamp, []byte(cur.raw), cur.modTime)
 		if err == nil {
 			n.stamp = stamp
+			n.keepFlushed()
 			n.caughtUp()
 			at.store.Materialized(n.id, n.kept, sumOf(cur.raw))
 			return events, nil
@@ -155,15 +157,65 @@ func (n *note) attached() bool {
 	return d == n.ws.root || d.hidden()
 }
 
-// takeOver brings in what a person saved in a file that was behind: what the
-// save changed of the version that the file held is carried onto the note as it
-// is now, and the file gets the result. It returns ErrConflict if the file has
-// changed again. The write lock is held.
-func (n *note) takeOver(ctx context.Context, saved string, stamp Stamp) (*Event, error) {
+// staleSave is how long after a flush a person's program may save what it had
+// read before that: the flush came between.
+const staleSave = time.Second
+
+// flushed is a version that the file held until a flush replaced it.
+type flushed struct {
+	version *Version
+	at      time.Time
+}
+
+// keepFlushed remembers the version that was replaced in a file that was behind.
+func (n *note) keepFlushed() {
+	if n.behind == nil {
+		return
+	}
+	n.flushed = append(n.recentlyFlushed(), flushed{n.behind, time.Now()})
+}
+
+func (n *note) recentlyFlushed() []flushed {
+	oldest := time.Now().Add(-staleSave)
+	return slices.DeleteFunc(n.flushed, func(f flushed) bool { return f.at.Before(oldest) })
+}
+
+// savedFrom is the version that a person's program had read when it made saved
+// of it: what the file holds, or held before a flush a moment ago, whichever is
+// nearest. It is cur if the file holds that. The write lock is held.
+func (n *note) savedFrom(saved string, cur *Version) *Version {
+	held := cur
+	if n.behind != nil {
+		held = n.behind
+	}
+	n.flushed = n.recentlyFlushed()
+	if len(n.flushed) == 0 {
+		return held
+	}
+	versions := make([]*Version, 0, len(n.flushed)+1)
+	bases := make([]*Version, 0, len(n.flushed)+1)
+	for _, f := range n.flushed {
+		versions = append(versions, f.version)
+	}
+	versions = append(versions, held)
+	for _, v := range versions {
+		bases = append(bases, v.asRaw())
+	}
+	return versions[slices.Index(bases, nearestBase(bases, saved))]
+}
+
+// takeOver brings in what a person saved: what the save changed of base is
+// carried onto the note as it is now, and the file gets the result. It returns
+// ErrConflict if the file has changed again. The write lock is held.
+func (n *note) takeOver(ctx context.Context, base *Version, saved string, stamp Stamp) (*Event, error) {
 	at, cur := n.where(), n.cur.Load()
-	merged := mergeRaw(n.behind, cur, n.runs(), saved)
+	merged := mergeRaw(base, cur, n.runs(), saved)
 	if newVersion(merged, n.ws.o.View, 0, cur.modTime).readOnly {
 		return nil, &Error{"read", at.path, ErrInvalidUTF8}
+	}
+	records, err := n.openDoc(at, cur.raw)
+	if err != nil {
+		return nil, err
 	}
 	modTime := modTimeOf(cur, stamp)
 	written, err := at.source.Replace(ctx, at.rel, stamp, []byte(merged), modTime)
@@ -178,7 +230,7 @@ func (n *note) takeOver(ctx context.Context, saved string, stamp Stamp) (*Event,
 	}
 	n.replaced(cur)
 	rec := n.changeDoc(cur.raw, diffwrap.Diff(cur.raw, merged), sourceOrigin{})
-	if err := n.keep(at, merged, []Record{rec}); err != nil {
+	if err := n.keep(at, merged, append(records, rec)); err != nil {
 		n.ws.log.Warn("person's change is not in the store yet", LogPath, string(at.path), LogErr, err)
 	}
 	return n.succeed(cur, merged, modTime), nil
@@ -256,7 +308,7 @@ func (n *note) resume(ctx context.Context, at place, h History) (bool, error) {
 	}
 	stamp := n.stamp
 	n.stamp = Stamp{} // no write before what a person saved is taken over
-	if _, err := n.takeOver(ctx, file.raw, stamp); err != nil {
+	if _, err := n.takeOver(ctx, base, file.raw, stamp); err != nil {
 		n.ws.log.Warn("a person's change is merged later", LogPath, string(at.path), LogErr, err)
 	}
 	return true, nil

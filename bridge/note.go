@@ -46,6 +46,7 @@ type note struct {
 	assigned DocID       // the id of the document that it is to get, "" for any
 	behind   *Version    // what the file holds while cur is ahead of it, else nil; see behind.go
 	flushing *time.Timer // set while the file is to be written
+	flushed  []flushed   // what the file held before it was last written
 
 	share atomic.Pointer[share] // nil while nobody has it open as a live document; see share.go
 }
@@ -153,21 +154,34 @@ func (n *note) refresh(ctx context.Context) (*Event, error) {
 	if n.live != nil {
 		return n.refreshLive(ctx, at, cur)
 	}
+	for range maxAttempts {
+		ev, err := n.refreshFile(ctx, at, cur)
+		if !errors.Is(err, ErrConflict) {
+			return ev, err
+		}
+	}
+	return nil, &Error{"read", at.path, ErrConflict}
+}
+
+// refreshFile is refresh for a note with a file; ErrConflict says that the file
+// has changed again.
+func (n *note) refreshFile(ctx context.Context, at place, cur *Version) (*Event, error) {
 	data, stamp, err := at.source.Read(ctx, at.rel)
 	if err != nil {
 		return nil, wrapError("read", at.path, err)
 	}
-	if n.behind != nil && string(data) != cur.raw && string(data) != n.behind.raw {
-		return n.takeOver(ctx, string(data), stamp)
-	}
-	n.stamp = stamp
-	if string(data) == cur.raw {
+	switch base := n.savedFrom(string(data), cur); {
+	case string(data) == cur.raw:
+		n.stamp = stamp
 		n.caughtUp()
 		return nil, nil
-	}
-	if n.behind != nil {
+	case n.behind != nil && string(data) == n.behind.raw:
+		n.stamp = stamp
 		return nil, nil
+	case base != cur:
+		return n.takeOver(ctx, base, string(data), stamp)
 	}
+	n.stamp = stamp
 	return n.reconcile(string(data), modTimeOf(cur, stamp))
 }
 

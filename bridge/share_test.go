@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 	"sync"
@@ -243,4 +244,26 @@ func TestSharedManyHolders(t *testing.T) {
 	g.Wait()
 	want := strings.Repeat("word ", 200)
 	until(t, "the file has every word", func() bool { return f.SourceText(plan) == want })
+}
+
+// A person's program saves what it had read before the file was brought up to
+// date: what a client typed is not taken for deleted.
+func TestSharedAndStalePerson(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: ""})
+	s := share(t, f.Workspace, plan)
+	for i := range 100 {
+		from := f.SourceText(plan)
+		start := time.Now()
+		change(t, s, typed(0, fmt.Sprintf("typed %d\n", i)))
+		until(t, "the file is up to date", func() bool { return strings.HasPrefix(f.SourceText(plan), fmt.Sprintf("typed %d\n", i)) })
+		f.Person(plan, from+"saved\n")
+		if time.Since(start) > time.Second {
+			continue // this machine is too busy to tell who was first
+		}
+		if got, want := s.Doc().Text("contents").String(), fmt.Sprintf("typed %d\n%ssaved\n", i, from); got != want {
+			t.Errorf("the document has %q, want %q", got, want)
+		}
+		return
+	}
+	t.Skip("no save came within a second")
 }

@@ -199,6 +199,7 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 		return Result{}, nil, wrapError("write", at.path, err)
 	}
 	n.stamp = stamp
+	n.keepFlushed()
 	n.caughtUp()
 	n.replaced(cur)
 	rec := n.changeDoc(cur.raw, plan.edits, c.by)

@@ -166,7 +166,7 @@ func (y *yjsServer) serve(ctx context.Context) error {
 	go func() { ended <- srv.Serve(y.listener) }()
 	select {
 	case err := <-ended:
-		return fmt.Errorf("Yjs clients: %w", err)
+		return fmt.Errorf("--listen: %w", err)
 	case <-ctx.Done():
 	}
 	patience, cancel := context.WithTimeout(context.Background(), httpPatience)

@@ -366,7 +366,6 @@ func TestManyClients(t *testing.T) {
 		peers[i] = s.join(id, fmt.Sprint("user", i))
 	}
 	for i, p := range peers {
-		p.untilText(p.text()) // it lives
 		p.typed(0, fmt.Sprintf("w%d ", i))
 	}
 	for _, p := range peers {

@@ -1,0 +1,88 @@
+// Drives a server with y-websocket: rooms are the notes' names.
+//
+//   node ywebsocket.mjs URL TOKEN ROOM COMMAND [ARGUMENT...]
+//
+// Commands, each of which prints one line of JSON:
+//   edit TEXT      types TEXT at the start, waits until a second client has it
+//   wait TEXT      waits until the room's text is TEXT
+//   watch          prints the text after each change, as lines, until stdin ends
+//   crowd N        N clients type a word each, and wait until all have all
+//   type N         types N lines, one after the other, and prints each once the
+//                  server has acknowledged it
+import { WebsocketProvider } from 'y-websocket'
+import * as Y from 'yjs'
+import * as encoding from 'lib0/encoding'
+import * as decoding from 'lib0/decoding'
+import { WebSocket, run, until, untilText } from './lib.mjs'
+
+const [url, token, room, command, argument] = process.argv.slice(2)
+
+const providers = []
+
+function open() {
+  const doc = new Y.Doc()
+  const provider = new WebsocketProvider(url, room, doc, { WebSocketPolyfill: WebSocket, params: { token }, disableBc: true })
+  providers.push(provider)
+  return { doc, provider, text: doc.getText('contents') }
+}
+
+const synced = c => until('synced', () => c.provider.synced, [c.provider, 'sync'])
+
+const acknowledgement = 102
+
+// acknowledged resolves when the server has echoed a frame that is sent now.
+function acknowledged(c) {
+  return new Promise(resolve => {
+    c.provider.messageHandlers[acknowledgement] = (_encoder, decoder) => { decoding.readVarUint8Array(decoder); resolve() }
+    const encoder = encoding.createEncoder()
+    encoding.writeVarUint(encoder, acknowledgement)
+    encoding.writeVarUint8Array(encoder, new Uint8Array([1]))
+    c.provider.ws.send(encoding.toUint8Array(encoder))
+  })
+}
+
+const commands = {
+  async edit() {
+    const [a, b] = [open(), open()]
+    await Promise.all([synced(a), synced(b)])
+    a.text.insert(0, argument)
+    await until('the other has it', () => b.text.toString().includes(argument), [b.doc, 'update'])
+    await acknowledged(a)
+    return b.text.toString()
+  },
+  async wait() {
+    const c = open()
+    await untilText(c.doc, argument)
+    return c.text.toString()
+  },
+  async watch() {
+    const c = open()
+    await synced(c)
+    console.log(JSON.stringify(c.text.toString()))
+    c.doc.on('update', () => console.log(JSON.stringify(c.text.toString())))
+    await new Promise(resolve => process.stdin.on('end', resolve).resume())
+    return null
+  },
+  async crowd() {
+    const crowd = Array.from({ length: Number(argument) }, open)
+    await Promise.all(crowd.map(synced))
+    crowd.forEach((c, i) => c.text.insert(0, `w${i} `))
+    const words = c => (c.text.toString().match(/w\d+ /g) ?? []).length
+    await Promise.all(crowd.map(c => until('all words', () => words(c) === crowd.length, [c.doc, 'update'])))
+    const texts = new Set(crowd.map(c => c.text.toString()))
+    await acknowledged(crowd[0])
+    return { words: words(crowd[0]), different: texts.size, text: crowd[0].text.toString() }
+  },
+  async type() {
+    const c = open()
+    await synced(c)
+    for (let i = 0; i < Number(argument); i++) {
+      c.text.insert(c.text.length, `typed ${i}\n`)
+      await acknowledged(c)
+      console.log(JSON.stringify(i))
+    }
+    return null
+  },
+}
+
+await run(commands[command])

@@ -1,0 +1,328 @@
+package tests
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// yjsServer is `relayfs serve --listen` on a free port.
+type yjsServer struct {
+	s     *sandbox
+	vault string
+	cmd   *exec.Cmd
+	log   *watchedLog
+	// What 'relayfs status' tells of it.
+	Connection string
+	Owner      struct {
+		Yjs struct {
+			URL     string
+			Folders map[string]string
+		}
+	}
+}
+
+func (s *sandbox) serveYjs(t *testing.T, vault string, flags ...string) *yjsServer {
+	t.Helper()
+	y := &yjsServer{s: s, vault: vault, log: newWatchedLog()}
+	y.cmd = s.command(context.Background(), append([]string{"serve", vault, "--listen", "127.0.0.1:0"}, flags...)...)
+	y.cmd.Stderr = y.log
+	if err := y.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { y.stop(t) })
+	select {
+	case <-y.log.seen("serving notes of "):
+	case <-time.After(startTimeout):
+		t.Fatalf("relayfs serve does not serve\n%s", y.log)
+	}
+	y.ask(t)
+	return y
+}
+
+// ask learns where the owner serves Yjs clients.
+func (y *yjsServer) ask(t *testing.T) {
+	t.Helper()
+	out := y.s.run(t, "status", "--json", y.vault)
+	if err := json.Unmarshal([]byte(out.stdout), y); err != nil || y.Connection == "" {
+		t.Fatalf("status: %v: %s%s", err, out.stdout, out.stderr)
+	}
+}
+
+// stop ends the server as Ctrl-C does and expects a clean end.
+func (y *yjsServer) stop(t *testing.T) {
+	if y.cmd == nil || y.cmd.ProcessState != nil {
+		return
+	}
+	_ = y.cmd.Process.Signal(syscall.SIGINT)
+	if err := y.cmd.Wait(); err != nil {
+		t.Errorf("relayfs serve: %v\n%s", err, y.log)
+	}
+	if strings.Contains(y.log.String(), "WARNING: DATA RACE") {
+		t.Errorf("data race in relayfs:\n%s", y.log)
+	}
+}
+
+// token is the server token of the connection string.
+func (y *yjsServer) token() string {
+	text, _, _ := strings.Cut(strings.TrimPrefix(y.Connection, "ys://"), "@")
+	return text
+}
+
+// websocket is where y-websocket's clients connect.
+func (y *yjsServer) websocket() string {
+	return "ws" + strings.TrimPrefix(y.Owner.Yjs.URL, "ys")
+}
+
+// driver is a program of tests/yjs-clients.
+func (s *sandbox) driver(t *testing.T, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	dir, err := filepath.Abs("yjs-clients")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
+		skip(t, "tests/yjs-clients is not installed: run npm ci there")
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		skip(t, "node is not installed")
+	}
+	cmd := exec.CommandContext(t.Context(), "node", append([]string{filepath.Join(dir, name)}, args...)...)
+	cmd.Env = s.env
+	return cmd
+}
+
+// room is a driver of one note with y-websocket.
+func (y *yjsServer) room(t *testing.T, note string, args ...string) *exec.Cmd {
+	t.Helper()
+	room := filepath.Base(y.vault) + "/" + note
+	return y.s.driver(t, "ywebsocket.mjs", append([]string{y.websocket(), y.token(), room}, args...)...)
+}
+
+// result runs a driver to its end and reads what it prints last.
+func result(t *testing.T, cmd *exec.Cmd, v any) {
+	t.Helper()
+	out := runCommand(t, cmd)
+	lines := strings.Split(strings.TrimSpace(out.stdout), "\n")
+	if out.code != 0 {
+		t.Fatalf("%q ended with %d\n%s%s", cmd.Args[1:], out.code, out.stdout, out.stderr)
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), v); err != nil {
+		t.Fatalf("%v: %s", err, out.stdout)
+	}
+}
+
+// fileBecomes waits until a file holds a text.
+func fileBecomes(t *testing.T, file, want string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		data, err := os.ReadFile(file)
+		if err == nil && string(data) == want {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s has %q, %v, want %q", file, data, err, want)
+		}
+	}
+}
+
+// y-sweet's own SDK and client use the server as they use theirs.
+func TestYSweetClient(t *testing.T) {
+	s := newSandbox(t)
+	y := s.serveYjs(t, s.vault(t, "Vault", map[string]string{"Plan.md": "one\n"}))
+	var got struct {
+		Entries                            []string
+		AsUpdate, AfterReadOnlyWrite, Text string
+		Closes                             []any
+		Unknown                            int
+		BadToken                           string
+	}
+	result(t, s.driver(t, "ysweet.mjs", y.Connection, y.Owner.Yjs.Folders["Vault"]), &got)
+	if !slices.Equal(got.Entries, []string{"/New.md", "/Plan.md"}) || got.AsUpdate != "hello 🌍\n" {
+		t.Errorf("entries %q, as-update %q", got.Entries, got.AsUpdate)
+	}
+	if got.AfterReadOnlyWrite != "allowed hello 🌍\n" {
+		t.Errorf("after the write of one who may only read: %q", got.AfterReadOnlyWrite)
+	}
+	if fmt.Sprint(got.Closes) != "[1008 Token expired]" || got.Unknown != 404 || got.BadToken != "InvalidAuthProvided" {
+		t.Errorf("close %v, unknown document %d, bad token %q", got.Closes, got.Unknown, got.BadToken)
+	}
+	fileBecomes(t, filepath.Join(y.vault, "New.md"), got.Text)
+}
+
+// y-websocket's client finds notes by their names; what it types is in the file,
+// and what a person saves there comes to it.
+func TestYWebsocketClient(t *testing.T) {
+	s := newSandbox(t)
+	y := s.serveYjs(t, s.vault(t, "Vault", map[string]string{"sub/Plän 1.md": "one\n"}))
+	file := filepath.Join(y.vault, "sub/Plän 1.md")
+	var text string
+	result(t, y.room(t, "sub/Plän 1.md", "edit", "typed 🌍 "), &text)
+	if text != "typed 🌍 one\n" {
+		t.Errorf("the other client has %q", text)
+	}
+	fileBecomes(t, file, text)
+	cmd := y.room(t, "sub/Plän 1.md", "wait", "typed 🌍 one\nsaved\n")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		result(t, cmd, &text)
+	}()
+	if err := os.WriteFile(file, []byte("typed 🌍 one\nsaved\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+}
+
+// Two hundred clients type into one note at the same time.
+func TestYjsCrowd(t *testing.T) {
+	s := newSandbox(t)
+	y := s.serveYjs(t, s.vault(t, "Vault", map[string]string{"Plan.md": ""}))
+	var got struct {
+		Words, Different int
+		Text             string
+	}
+	result(t, y.room(t, "Plan.md", "crowd", "200"), &got)
+	if got.Words != 200 || got.Different != 1 {
+		t.Errorf("%d words, %d different texts", got.Words, got.Different)
+	}
+	fileBecomes(t, filepath.Join(y.vault, "Plan.md"), got.Text)
+}
+
+// A server that is killed right after it has acknowledged loses nothing.
+func TestYjsKill(t *testing.T) {
+	s := newSandbox(t)
+	vault := s.vault(t, "Vault", map[string]string{"Plan.md": "start\n"})
+	want := "start\n"
+	for range 3 {
+		y := s.serveYjs(t, vault)
+		cmd := y.room(t, "Plan.md", "type", "100000")
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		acknowledged := -1
+		for acknowledged < 40 && lines.Scan() {
+			if _, err := fmt.Sscan(lines.Text(), &acknowledged); err != nil {
+				t.Fatalf("the client says %q", lines.Text())
+			}
+		}
+		if err := y.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = y.cmd.Wait()
+		_ = cmd.Process.Kill()
+		for lines.Scan() { // acknowledged before the kill, read after it
+			_, _ = fmt.Sscan(lines.Text(), &acknowledged) // the last line may be cut off
+		}
+		_ = cmd.Wait()
+		text := s.run(t, "cat", "--source", vault, "Vault/Plan.md").stdout
+		checkTyped(t, text, want, acknowledged)
+		want = text
+	}
+}
+
+// checkTyped checks that text continues before with all that was acknowledged.
+func checkTyped(t *testing.T, text, before string, acknowledged int) {
+	t.Helper()
+	var want strings.Builder
+	want.WriteString(before)
+	for i := range acknowledged + 1 {
+		fmt.Fprintf(&want, "typed %d\n", i)
+	}
+	if !strings.HasPrefix(text, want.String()) {
+		t.Errorf("after the kill the note is %d bytes, and lacks some of %d acknowledged lines: %q", len(text), acknowledged+1, text)
+	}
+}
+
+// A program on a mount, a client and a person's editor change one note; all end
+// with the same text, and no word is lost.
+func TestYjsClientMountAndPerson(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"Plan.md": "program\n\nperson\n\nclient\n"}), "--mode", "direct", "--listen", "127.0.0.1:0")
+	y := &yjsServer{s: s, vault: m.vault}
+	y.ask(t)
+	cmd := y.room(t, "Plan.md", "watch")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	watched := bufio.NewScanner(out)
+	watched.Scan()
+
+	const rounds = 20
+	typed := make(chan struct{})
+	go func() {
+		defer close(typed)
+		result(t, y.room(t, "Plan.md", "type", fmt.Sprint(rounds)), new(any))
+	}()
+	mounted, file := filepath.Join(m.dir, "Vault", "Plan.md"), filepath.Join(m.vault, "Plan.md")
+	for i := range rounds {
+		addLine(t, mounted, "program", i)
+		addLine(t, file, "person", i)
+	}
+	<-typed
+	text := readFile(t, mounted)
+	for end := time.Now().Add(time.Minute); !strings.Contains(text, fmt.Sprintf("person %d\n", rounds-1)) && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond) // the last save is on its way
+		text = readFile(t, mounted)
+	}
+	last := text
+	fileBecomes(t, file, last)
+	for i := range rounds {
+		for _, name := range []string{"program", "person", "typed"} {
+			if !strings.Contains(last, fmt.Sprintf("%s %d\n", name, i)) {
+				t.Errorf("%s %d is lost", name, i)
+			}
+		}
+	}
+	client := ""
+	for client != last && watched.Scan() {
+		if err := json.Unmarshal(watched.Bytes(), &client); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if client != last {
+		t.Errorf("the client has %q, the mount %q", client, last)
+	}
+	in.Close()
+	_, _ = io.Copy(io.Discard, out)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// addLine saves a file with one more line below the one that is called name, as
+// an editor does that renames a new file over the old one.
+func addLine(t *testing.T, file, name string, i int) {
+	t.Helper()
+	next := strings.Replace(readFile(t, file), name+"\n", fmt.Sprintf("%s\n%s %d\n", name, name, i), 1)
+	temp := filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+".tmp")
+	if err := os.WriteFile(temp, []byte(next), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(temp, file); err != nil {
+		t.Fatal(err)
+	}
+}
