@@ -69,6 +69,7 @@ tool honnef.co/go/tools/cmd/staticcheck
 ignore (
 	./tests/critic/node_modules
 	./tests/docs-sets/node_modules
+	./tests/frontmatter/node_modules
 	./tests/mcp-client/node_modules
 	./tests/peer/node_modules
 )
