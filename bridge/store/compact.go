@@ -170,14 +170,27 @@ func (s *Store) compact(doc *bolt.Bucket, id bridge.DocID, upTo uint64) error {
 		return nil
 	}
 	bucket := doc.Bucket([]byte(recordsBucket))
-	for i, rec := range records[:len(updates)] {
-		keep := rec.Author != "" || rec.Proposal != "" || rec.Journalled() || i == len(updates)-1
+	for i := range records[:len(updates)] {
+		joined := i+1 < len(updates) && joinTyped(records[i], &records[i+1])
+		rec := records[i]
+		keep := !joined && (rec.Author != "" || rec.Proposal != "" || rec.Journalled() || i == len(updates)-1)
 		if err := shrink(bucket, rec, keep); err != nil {
 			return fmt.Errorf("record %d: %w", rec.Seq, err)
 		}
 	}
 	last := records[len(updates)-1].Seq
 	return doc.Put([]byte(baseKey), append(seqKey(last), merged...))
+}
+
+// joinTyped lets next stand for rec, too, if both are what one author typed in one
+// go: a record for each key would be kept for ever.
+func joinTyped(rec bridge.Record, next *bridge.Record) bool {
+	if !rec.Ahead || !next.Ahead || rec.Journalled() || next.Journalled() || rec.Proposal != "" || next.Proposal != "" ||
+		rec.Author != next.Author || rec.Session != next.Session || rec.Client != next.Client || rec.Clock+rec.Len != next.Clock {
+		return false
+	}
+	next.Clock, next.Len = rec.Clock, rec.Len+next.Len
+	return true
 }
 
 // shrink takes a merged record's update away, or the whole record.

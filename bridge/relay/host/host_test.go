@@ -276,3 +276,66 @@ func TestFolderDocumentCrash(t *testing.T) {
 		t.Errorf("opening a deleted note gives %v", err)
 	}
 }
+
+// An older client enters notes in docs alone.
+func TestEntryOfOlderClient(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/a.md": "a\n"})
+	h := serve(t, f.Workspace)
+	folder := connect(t, h, h.Folders()[0].ID)
+	note := connect(t, h, "old-1")
+	note.do(func(txn *ycrdt.Txn) { note.Text("contents").Insert(txn, 0, "old\n") })
+	folder.do(func(txn *ycrdt.Txn) {
+		if err := folder.Map("docs").Set(txn, "/old.md", "old-1"); err != nil {
+			t.Error(err)
+		}
+	})
+	if got := f.SourceText("Notes/old.md"); got != "old\n" {
+		t.Errorf("the file has %q", got)
+	}
+	folder.do(func(txn *ycrdt.Txn) { folder.Map("docs").Delete(txn, "/old.md") })
+	folder.has("a.md")
+}
+
+// A folder that is renamed by a program or a person is renamed in one
+// transaction, in which every entry keeps its id.
+func TestFolderRenameIsOneTransaction(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/sub/a.md": "a\n", "Notes/sub/deep/b.md": "b\n"})
+	h := serve(t, f.Workspace)
+	c := connect(t, h, h.Folders()[0].ID)
+	model := folderdoc.Open(c.Doc)
+	before := model.List()
+	changes := make(chan []folderdoc.Change, 16)
+	defer c.OnUpdate(func([]byte, any) {
+		after := model.List()
+		changes <- folderdoc.Diff(before, after)
+		before = after
+	})()
+	f.Rename("Notes/sub", "Notes/other")
+	select {
+	case got := <-changes:
+		if len(got) != 1 || got[0].Kind != folderdoc.Renamed || got[0].OldPath != "sub" || got[0].Path != "other" {
+			t.Errorf("the first transaction is %+v", got)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("no transaction within a minute")
+	}
+	c.has("other", "other/a.md", "other/deep", "other/deep/b.md")
+}
+
+// The frontmatter map of a note, which clients write, is theirs alone.
+func TestFrontMatterMapIsLeftAlone(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/a.md": "---\ntags: x\n---\na\n"})
+	h := serve(t, f.Workspace)
+	id, _ := h.Named("Notes/a.md")
+	c := connect(t, h, id)
+	c.do(func(txn *ycrdt.Txn) {
+		if err := c.Map("frontmatter").Set(txn, "tags", `"x"`); err != nil {
+			t.Error(err)
+		}
+	})
+	f.Person("Notes/a.md", "---\ntags: y\n---\nab\n")
+	until(t, "the save has come", func() bool { return c.Text("contents").String() == "---\ntags: y\n---\nab\n" })
+	if v, _ := c.Map("frontmatter").Get("tags"); v != `"x"` {
+		t.Errorf("the map has %v", v)
+	}
+}
