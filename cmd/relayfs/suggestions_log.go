@@ -75,8 +75,10 @@ func runUndo(ctx context.Context, e *env, f *queueFlags, args []string) error {
 		if err != nil {
 			return err
 		}
-		if list, err := q.list(ctx, true); err == nil { // for the context alone
-			out.Suggestions = withContext(out.Suggestions, list)
+		if len(out.Suggestions) <= manyAtOnce { // of more, no context is shown
+			if list, err := q.list(ctx, true); err == nil {
+				out.Suggestions = withContext(out.Suggestions, list)
+			}
 		}
 		if f.json {
 			err = printJSON(e.stdout, out)
