@@ -56,33 +56,38 @@ const docs = folder.getMap('docs')
 const meta = folder.getMap('filemeta_v0')
 const violations = []
 
-// What the plugin would take for a deletion, a torn rename or a reason to loop.
-folder.on('afterTransaction', transaction => {
-  for (const key of [...docs.keys(), ...meta.keys()]) {
-    if (!key.startsWith('/') || key.length < 2 || key.split('/').slice(1).some(part => part === '')) violations.push(`key ${JSON.stringify(key)}`)
-  }
-  for (const [path, entry] of meta) {
-    if (entry.type === 'markdown' && docs.get(path) !== entry.id) violations.push(`${path} has no twin in docs`)
-  }
-  if (transaction.local) return
-  const ids = change => {
-    const set = new Set()
-    transaction.changed.get(change)?.forEach(key => set.add(key))
-    return set
-  }
-  for (const key of ids(docs)) {
-    if (docs.has(key) && !meta.has(key)) violations.push(`${key} is in docs only`)
-  }
-})
+// What the plugin would take for a deletion, a torn rename, an empty note or a
+// reason to loop.
+const gone = new Set() // ids that had an entry and have none
+const entered = new Set()
+const checks = []
 
-// Every Markdown entry that appears must have a document with something in it.
-const checked = new Set()
 const check = async id => {
-  if (checked.has(id)) return
-  checked.add(id)
   const doc = await opened(documentName(id))
   if (Y.encodeStateVector(doc).length <= 1) violations.push(`document ${id} was entered empty`)
 }
+
+const watch = transaction => {
+  for (const key of [...docs.keys(), ...meta.keys()]) {
+    if (!key.startsWith('/') || key.length < 2 || key.split('/').slice(1).some(part => part === '')) violations.push(`key ${JSON.stringify(key)}`)
+  }
+  const ids = new Set()
+  for (const [path, entry] of meta) {
+    ids.add(entry.id)
+    if (entry.type === 'markdown' && docs.get(path) !== entry.id) violations.push(`${path} has no twin in docs`)
+    if (entry.type === 'markdown' && !entered.has(entry.id)) {
+      if (!transaction.local) checks.push(check(entry.id))
+      entered.add(entry.id)
+    }
+    if (gone.delete(entry.id)) violations.push(`${path} came back under its id: a rename in two steps`)
+  }
+  for (const id of entered) if (!ids.has(id)) gone.add(id)
+  if (transaction.local) return
+  for (const key of transaction.changed.get(docs) ?? []) {
+    if (docs.has(key) && !meta.has(key)) violations.push(`${key} is in docs only`)
+  }
+}
+folder.on('afterTransaction', watch)
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const documentName = id => folderName.length === 73 && uuid.test(id) ? folderName.slice(0, 37) + id : id
@@ -197,7 +202,8 @@ const commands = {
   },
   // What was seen so far that the plugin would have taken amiss.
   async violations () {
-    for (const entry of meta.values()) if (entry.type === 'markdown') await check(entry.id)
+    for (const entry of meta.values()) if (entry.type === 'markdown') checks.push(check(entry.id))
+    await Promise.all(checks)
     return violations
   }
 }
