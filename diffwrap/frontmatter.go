@@ -101,7 +101,9 @@ func (o Options) frontMatter(doc *document, old, new string) (frontMatter, error
 }
 
 // equalButFinalBreak reports whether two texts differ in nothing but a line break at their end.
-func equalButFinalBreak(a, b string) bool { return strings.TrimRight(a, "\r\n") == strings.TrimRight(b, "\r\n") }
+func equalButFinalBreak(a, b string) bool {
+	return strings.TrimRight(a, "\r\n") == strings.TrimRight(b, "\r\n")
+}
 
 // keepsFrontMatter reports whether a result has the front matter that it is to have: a mark on its closing line would
 // make it unreadable.
