@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -257,7 +256,7 @@ func randomSave(rng *rand.Rand, name, text string) error {
 // saveInSomeShape is randomSave, or one of the ways in which the note is gone, or
 // half of it is there, for a moment.
 func saveInSomeShape(rng *rand.Rand, name, text string) error {
-	switch rng.IntN(5) {
+	switch rng.IntN(4) {
 	case 0: // as vim: a backup, which is the note itself until the new one is written
 		backup := name + "~"
 		if err := os.Rename(name, backup); err != nil {
@@ -268,18 +267,14 @@ func saveInSomeShape(rng *rand.Rand, name, text string) error {
 		}
 		_ = os.Remove(backup) // what counts is that the note is closed
 		return nil
-	case 1: // as mv from another disk
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrPermission) { // a policy may refuse it
-			return err
-		}
-		return os.WriteFile(name, []byte(text), 0o644)
-	case 2:
+	case 1:
 		return overwriteEnd(name, text)
 	}
 	return randomSave(rng, name, text)
 }
 
-// overwriteEnd writes what differs, in place and in pieces.
+// overwriteEnd writes what differs, in place and at once: of several pieces some
+// may be kept, as on any disk.
 func overwriteEnd(name, text string) (err error) {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
@@ -294,12 +289,14 @@ func overwriteEnd(name, text string) (err error) {
 	for same < min(len(old), len(text)) && old[same] == text[same] {
 		same++
 	}
-	for off := same; off < len(text); off += 16 {
-		if _, err := f.WriteAt([]byte(text[off:min(off+16, len(text))]), int64(off)); err != nil {
+	if len(text) < len(old) {
+		if err := f.Truncate(0); err != nil {
 			return err
 		}
+		same = 0
 	}
-	return f.Truncate(int64(len(text)))
+	_, err = f.WriteAt([]byte(text[same:]), int64(same))
+	return err
 }
 
 // checkAfterCrash checks each note and the vault's names, and settles which of

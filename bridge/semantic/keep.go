@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"github.com/google/renameio/v2/maybe"
 )
 
 const (
@@ -94,7 +94,7 @@ func (x *Index) Save() error {
 	if err := os.MkdirAll(x.o.Dir, 0o700); err != nil {
 		return err
 	}
-	return renameio.WriteFile(filepath.Join(x.o.Dir, fileName), b.Bytes(), 0o600)
+	return maybe.WriteFile(filepath.Join(x.o.Dir, fileName), b.Bytes(), 0o600)
 }
 
 // snapshot is what is to be kept, nil if that is in the file already. Vectors of
