@@ -1,0 +1,178 @@
+package tests
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// roomServer is a y-websocket server of npm.
+type roomServer struct {
+	port string
+	in   io.WriteCloser
+	cmd  *exec.Cmd
+}
+
+// startRoomServer runs one until stop or the end of the test; port 0 takes any.
+func startRoomServer(t *testing.T, port string) *roomServer {
+	t.Helper()
+	if _, err := os.Stat("servers/node_modules/yjs"); err != nil {
+		skip(t, "no servers: run npm ci in tests/servers: %v", err)
+	}
+	cmd := exec.Command("node", "server.mjs", "y-websocket", "", "", port)
+	cmd.Dir = "servers"
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s := &roomServer{in: in, cmd: cmd}
+	t.Cleanup(s.stop)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.port = strings.TrimSpace(line)
+	return s
+}
+
+func (s *roomServer) stop() {
+	if s.cmd != nil {
+		s.in.Close()
+		s.cmd.Wait()
+		s.cmd = nil
+	}
+}
+
+// serverPatience bounds waits for a server; machines that test are slow.
+const serverPatience = 90 * time.Second
+
+// serverNote is note i that the test writes.
+func serverNote(i int) (name, text string) {
+	return fmt.Sprintf("note %d.md", i), fmt.Sprintf("# Note %d\n\nwritten while the server was away 🦔\n", i)
+}
+
+// kill -9 during work without the server loses nothing: the next mount has it at
+// once, the server gets it when it is back, and so does another relayfs.
+func TestServerKillOffline(t *testing.T) {
+	server := startRoomServer(t, "0")
+	address := "ws://127.0.0.1:" + server.port
+	s, other := newSandbox(t), newSandbox(t)
+	flags := []string{"--folder", "Team=team", "--mode", "direct"}
+	dir := s.mkdir(t, "mnt")
+	m := s.mountAt(t, address, dir, flags...)
+	write := func(i int) {
+		t.Helper()
+		name, text := serverNote(i)
+		if err := os.WriteFile(filepath.Join(dir, "Team", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(0)
+	awaitAcknowledged(t, s)
+	server.stop()
+	for i := 1; i < 20; i++ {
+		write(i)
+	}
+	m.kill(t)
+
+	m = s.mountAt(t, address, dir, flags...)
+	wantServerNotes(t, filepath.Join(dir, "Team"))
+	startRoomServer(t, server.port)
+	awaitAcknowledged(t, s)
+
+	away := other.mkdir(t, "mnt")
+	other.mountAt(t, address, away, flags...)
+	eventually(t, serverPatience, func() error {
+		_, err := os.Stat(filepath.Join(away, "Team", "note 19.md"))
+		return err
+	})
+	wantServerNotes(t, filepath.Join(away, "Team"))
+	m.stop(t)
+}
+
+func wantServerNotes(t *testing.T, dir string) {
+	t.Helper()
+	for i := range 20 {
+		name, want := serverNote(i)
+		eventually(t, serverPatience, func() error {
+			got, err := os.ReadFile(filepath.Join(dir, name))
+			if err == nil && string(got) != want {
+				err = fmt.Errorf("%s is %q, want %q", name, got, want)
+			}
+			return err
+		})
+	}
+}
+
+// awaitAcknowledged waits until the server has everything.
+func awaitAcknowledged(t *testing.T, s *sandbox) {
+	t.Helper()
+	eventually(t, serverPatience, func() error {
+		var status struct {
+			Folders []struct {
+				Sync struct {
+					Connected bool
+					Unsent    int
+				}
+			}
+		}
+		out := s.run(t, "status", "--json")
+		if err := json.Unmarshal([]byte(out.stdout), &status); err != nil {
+			return fmt.Errorf("%w: %s%s", err, out.stdout, out.stderr)
+		}
+		if len(status.Folders) != 1 || !status.Folders[0].Sync.Connected || status.Folders[0].Sync.Unsent > 0 {
+			return errors.New(out.stdout)
+		}
+		return nil
+	})
+}
+
+// What is the matter with a server is told on the command line with the next
+// step, and the token is not.
+func TestServerRefusals(t *testing.T) {
+	s := newSandbox(t)
+	s.env = append(s.env, "RELAYFS_TOKEN=secret-of-the-test")
+	for name, c := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"down":       {[]string{"mount", "ws://127.0.0.1:1", "--folder", "Team=x", s.mkdir(t, "a")}, []string{"cannot be reached", "hint: check the address"}},
+		"down, MCP":  {[]string{"mcp", "ys://127.0.0.1:1", "--folder", "Team=x"}, []string{"cannot be reached", "hint: check the address"}},
+		"no folder":  {[]string{"mount", "ys://127.0.0.1:1", s.mkdir(t, "b")}, []string{"--folder NAME=ID"}},
+		"bad folder": {[]string{"status", "ys://127.0.0.1:1", "--folder", "x"}, []string{"is not NAME=ID"}},
+		"bad scheme": {[]string{"mount", "gopher://127.0.0.1:1", "--folder", "Team=x", s.mkdir(t, "c")}, []string{"is not the address of a server"}},
+		"doctor":     {[]string{"doctor", "ws://127.0.0.1:1", "--folder", "Team=x"}, []string{"fail  server of Team", "mend: check the address"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := s.run(t, c.args...)
+			all := out.stdout + out.stderr
+			if out.code == 0 {
+				t.Errorf("exit code 0\n%s", all)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(all, want) {
+					t.Errorf("%q is not in\n%s", want, all)
+				}
+			}
+			if strings.Contains(all, "secret-of-the-test") {
+				t.Errorf("the token is told:\n%s", all)
+			}
+		})
+	}
+}
