@@ -18,6 +18,7 @@ func Diagnose() []Finding {
 	return []Finding{
 		finding("/dev/fuse", "can be opened", Fail, checkDevice()),
 		diagnoseHelper(),
+		diagnosePrivileges("/proc/self/status"),
 		diagnoseAllowOther("/etc/fuse.conf"),
 		diagnoseDeadMounts(),
 		diagnoseUserNamespaces("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
@@ -43,6 +44,26 @@ func diagnoseHelper() Finding {
 		return Finding{helper, needed, path + " is not setuid root; everybody but root mounts with it", "chown root " + path + " && chmod u+s " + path}
 	}
 	return Finding{Name: helper, Severity: OK, Detail: path}
+}
+
+// diagnosePrivileges tells of a restriction under which no setuid program gains
+// anything, the helper among them: systemd's NoNewPrivileges, containers'
+// no-new-privileges.
+func diagnosePrivileges(status string) Finding {
+	const name = "new privileges"
+	text, err := os.ReadFile(status)
+	switch {
+	case err != nil:
+		return Finding{Name: name, Severity: Warn, Detail: err.Error()}
+	case !bytes.Contains(text, []byte("NoNewPrivs:\t1")):
+		return Finding{Name: name, Severity: OK, Detail: "setuid programs work"}
+	case os.Geteuid() == 0:
+		return Finding{Name: name, Severity: OK, Detail: "not allowed, and root needs none to mount"}
+	}
+	return Finding{
+		name, Fail, "not allowed to this process (no_new_privs), so that " + helper + " cannot mount",
+		"NoNewPrivileges=no in the systemd unit, or start the container without --security-opt no-new-privileges",
+	}
 }
 
 func diagnoseAllowOther(conf string) Finding {
