@@ -272,7 +272,7 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome,
 	}
 	out := Outcome{Batch: newBatch(), Failed: make(map[Path]error)}
 	byNote := make(map[Path][]string)
-	entryOf := make(map[Path]JournalEntry)
+	entriesOf := make(map[Path][]JournalEntry) // newest first
 	var proposals []JournalEntry
 	for _, e := range entries {
 		if e.Decision != nil && e.Decision.Proposal != nil {
@@ -283,9 +283,17 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome,
 			out.Failed[Path(e.ID)] = fs.ErrNotExist
 			continue
 		}
-		byNote[e.Path], entryOf[e.Path] = nil, e
+		byNote[e.Path], entriesOf[e.Path] = nil, append(entriesOf[e.Path], e)
 	}
-	out.collect(ctx, byNote, func(p Path) ([]Suggestion, error) { return w.undoNote(ctx, p, entryOf[p], out.Batch, by) })
+	out.collect(ctx, byNote, func(p Path) (again []Suggestion, err error) {
+		for _, e := range entriesOf[p] {
+			pending, err := w.undoNote(ctx, p, e, out.Batch, by)
+			if again = append(again, pending...); err != nil {
+				return again, err
+			}
+		}
+		return again, nil
+	})
 	w.undoProposals(ctx, proposals, by, &out)
 	return out, ctx.Err()
 }

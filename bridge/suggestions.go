@@ -273,6 +273,7 @@ func later(a, b *Record) *Record {
 type Status struct {
 	Folders     []FolderStatus `json:"folders"`
 	Suggestions int            `json:"suggestions"`
+	Proposals   int            `json:"proposals"`
 	Mountpoint  string         `json:"mountpoint,omitempty"`
 	Mode        string         `json:"mode"`
 	View        string         `json:"view"`
@@ -285,6 +286,7 @@ type FolderStatus struct {
 	Notes       int       `json:"notes"`
 	Files       int       `json:"files"`
 	Suggestions int       `json:"suggestions"`
+	Proposals   int       `json:"proposals"`
 	Offline     bool      `json:"offline"`
 	Changed     time.Time `json:"changed,omitzero"` // newest modification time known
 	// Sync is set for a Folder that is in step with a server.
@@ -305,6 +307,7 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 		w.treeMu.RLock()
 		fs.Name = f.node.name
 		f.node.walk(func(n *node) { fs.count(n) })
+		fs.Proposals = len(f.proposals)
 		w.treeMu.RUnlock()
 		if !fs.Offline {
 			list, err := w.Suggestions(ctx, Path(fs.Name))
@@ -315,6 +318,7 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 		}
 		st.Folders = append(st.Folders, fs)
 		st.Suggestions += fs.Suggestions
+		st.Proposals += fs.Proposals
 	}
 	return st, nil
 }

@@ -29,6 +29,7 @@ func (w *Workspace) undoProposals(ctx context.Context, left []JournalEntry, by A
 			}
 			delete(out.Failed, e.Path)
 			out.Proposals = append(out.Proposals, pub)
+			out.Notes++
 			again = true
 		}
 		left = waiting

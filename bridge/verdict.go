@@ -81,6 +81,7 @@ func (w *Workspace) decideFolder(ctx context.Context, f *folder, list []*proposa
 		}
 		decided[pub.ID] = true
 		out.Proposals = append(out.Proposals, pub)
+		out.Notes++
 		events = append(events, Event{Kind: EventPending, Path: pub.Path, Dir: pub.Dir})
 		if d.Verdict == Accepted {
 			w.acceptFrontMatter(ctx, f, p, d)

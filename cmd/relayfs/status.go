@@ -81,6 +81,9 @@ func printStatus(w io.Writer, r statusReport) {
 	}
 	for _, f := range r.Folders {
 		facts := []string{plural(f.Notes, "note"), plural(f.Files, "other file"), plural(f.Suggestions, "pending suggestion")}
+		if f.Proposals > 0 {
+			facts = append(facts, plural(f.Proposals, "pending proposal"))
+		}
 		if f.Offline {
 			facts = append(facts, "OFFLINE: its directory is missing or empty")
 		}

@@ -227,13 +227,40 @@ func printJSON(w io.Writer, v any) error {
 func printSuggestions(w io.Writer, list []suggestion) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range list {
-		fmt.Fprintf(tw, "%s\t%s:%d\t%s\t%s\n", s.ID, s.Path, s.Line, marks(s.Old, s.New), s.who())
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", s.ID, printable(s.place()), s.gist(), s.who())
 	}
 	if err := tw.Flush(); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "%s\n", plural(len(list), "pending suggestion"))
 	return err
+}
+
+// place is where the suggestion is, or what the proposal is about.
+func (s *suggestion) place() string {
+	if s.isProposal() {
+		return s.Path
+	}
+	return fmt.Sprintf("%s:%d", s.Path, s.Line)
+}
+
+// gist is what it would do, on one line.
+func (s *suggestion) gist() string {
+	gist := marks(s.Old, s.New)
+	switch bridge.ProposalKind(s.Kind) {
+	case bridge.ProposedRename:
+		gist = "rename to " + shorten(s.New)
+	case bridge.ProposedDelete:
+		gist = "delete"
+	case bridge.ProposedFile:
+		if gist = "write the file"; s.New != "" {
+			gist += ", " + plural(len(s.New), "byte")
+		}
+	}
+	if s.Stale {
+		gist += " (changed since)"
+	}
+	return gist
 }
 
 // who is the suggestion's author and time, as far as they are known.

@@ -32,6 +32,7 @@ type decideFlags struct {
 	reason           string
 	sources          []string // that were named
 	all, dryRun, yes bool
+	force            bool
 }
 
 // verb is the command that gives the verdict.
@@ -60,6 +61,9 @@ func newDecideCommand(e *env, verdict bridge.Verdict) *cobra.Command {
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	fl.BoolVar(&f.yes, "yes", false, fmt.Sprintf("do not ask before more than %d at once", manyAtOnce))
 	fl.StringVar(&f.reason, "reason", "", "why, in a sentence; the suggestion's author is told")
+	if verdict == bridge.Accepted {
+		fl.BoolVar(&f.force, "force", false, "accept proposals, too, about notes that changed since they were made")
+	}
 	f.selector.register(cmd)
 	f.queueFlags.register(cmd)
 	return cmd
@@ -86,7 +90,7 @@ func (f *decideFlags) run(ctx context.Context, e *env, args []string) error {
 		if len(list) == 0 {
 			return f.print(e, outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}})
 		}
-		out, err := q.decide(ctx, decideRequest{IDs: idsOf(list), Verdict: f.verdict, By: reviewer(), Reason: f.reason})
+		out, err := q.decide(ctx, decideRequest{IDs: idsOf(list), Verdict: f.verdict, By: reviewer(), Reason: f.reason, Force: f.force})
 		if err != nil {
 			return err
 		}

@@ -94,7 +94,7 @@ func (p painter) sgr(code, text string) string {
 
 // heading is one line about a suggestion.
 func (p painter) heading(s *suggestion) string {
-	line := fmt.Sprintf("%s  %s  %s", s.ID, p.sgr(sgrBold, printable(fmt.Sprintf("%s:%d", s.Path, s.Line))), s.Kind)
+	line := fmt.Sprintf("%s  %s  %s", s.ID, p.sgr(sgrBold, printable(s.place())), s.Kind)
 	if who := s.who(); who != "" {
 		line += "  " + p.sgr(sgrFaint, printable(who))
 	}

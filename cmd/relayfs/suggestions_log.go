@@ -150,7 +150,8 @@ func printLog(w io.Writer, list []logEntry) error {
 			fmt.Fprintf(w, "  front matter changed  %s\n", path)
 		}
 		for _, s := range x.Suggestions {
-			if _, err := fmt.Fprintf(w, "  %s  %s  %s:%d  %s\n", x.Action, s.ID, path, s.Line, marks(s.Old, s.New)); err != nil {
+			it := suggestion{Path: path, Line: s.Line, Kind: s.Kind, Old: s.Old, New: s.New}
+			if _, err := fmt.Fprintf(w, "  %s  %s  %s  %s\n", x.Action, s.ID, it.place(), it.gist()); err != nil {
 				return err
 			}
 		}

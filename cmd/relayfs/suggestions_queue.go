@@ -40,6 +40,8 @@ type suggestion struct {
 	Session  string    `json:"session"`
 	Time     time.Time `json:"time,omitzero"`
 	Comments []string  `json:"comments"`
+	// Stale is set for a proposal about what a person has changed since.
+	Stale bool `json:"stale,omitempty"`
 	// Before and After are the accepted view around it: the rest of its lines and
 	// contextLines more. Only where they were asked for.
 	Before string `json:"before,omitempty"`
@@ -55,6 +57,22 @@ func newSuggestion(s bridge.Suggestion) suggestion {
 	}
 }
 
+// newProposal tells of a proposal as of a suggestion: a rename's sides are paths,
+// those of a file its contents.
+func newProposal(p bridge.Proposal) suggestion {
+	s := suggestion{
+		ID: p.ID, Path: string(p.Path), Kind: string(p.Kind), Old: string(p.Path), New: string(p.NewPath),
+		Author: p.Author, Session: p.Session, Time: p.Time, Comments: []string{}, Stale: p.Stale,
+	}
+	if p.Kind == bridge.ProposedFile {
+		s.Old, s.New = string(p.Old), string(p.New)
+	}
+	return s
+}
+
+// isProposal says whether it is about a whole note, folder or file.
+func (s *suggestion) isProposal() bool { return s.Line == 0 }
+
 // decideRequest asks for a decision. With Text the one suggestion named becomes
 // that text instead of what it proposed, and Verdict is bridge.Changed.
 type decideRequest struct {
@@ -63,6 +81,7 @@ type decideRequest struct {
 	Text    string         `json:"text,omitempty"`
 	By      string         `json:"by"`
 	Reason  string         `json:"reason,omitempty"`
+	Force   bool           `json:"force,omitempty"` // accept stale proposals, too
 }
 
 // undoRequest asks to take a batch back, the newest if it is "".
@@ -83,14 +102,20 @@ type outcome struct {
 
 func newOutcome(o bridge.Outcome, verdict bridge.Verdict) outcome {
 	out := outcome{
-		Batch: o.Batch, Verdict: verdict, Notes: o.Notes, Suggestions: make([]suggestion, len(o.Decided)),
+		Batch: o.Batch, Verdict: verdict, Notes: o.Notes, Suggestions: make([]suggestion, len(o.Decided), len(o.Decided)+len(o.Proposals)),
 		Missing: append([]string{}, o.Missing...), Failed: make(map[string]string, len(o.Failed)),
 	}
 	for i, s := range o.Decided {
 		out.Suggestions[i] = newSuggestion(s)
 	}
+	for _, p := range o.Proposals {
+		out.Suggestions = append(out.Suggestions, newProposal(p))
+	}
 	for p, err := range o.Failed {
 		out.Failed[string(p)] = err.Error()
+		if errors.Is(err, bridge.ErrStale) {
+			out.Failed[string(p)] += "; look at it, then accept it with --force"
+		}
 	}
 	return out
 }
@@ -111,7 +136,11 @@ func (q *localQueue) list(ctx context.Context, detailed bool) ([]suggestion, err
 	if err != nil {
 		return nil, err
 	}
-	out := make([]suggestion, len(list))
+	proposals, err := q.ws.Proposals(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	out := make([]suggestion, len(list), len(list)+len(proposals))
 	var c noteContext
 	for i, s := range list {
 		out[i] = newSuggestion(s)
@@ -123,13 +152,20 @@ func (q *localQueue) list(ctx context.Context, detailed bool) ([]suggestion, err
 			out[i].After = cutComments(out[i].After, len(s.Comments))
 		}
 	}
+	for _, p := range proposals {
+		out = append(out, newProposal(p))
+	}
 	return out, nil
 }
 
 func (q *localQueue) decide(ctx context.Context, r decideRequest) (outcome, error) {
 	by := bridge.Author{Name: r.By, Reason: r.Reason}
 	if r.Verdict != bridge.Changed {
-		out, err := q.ws.Decide(ctx, r.IDs, r.Verdict, by)
+		decide := q.ws.Decide
+		if r.Force {
+			decide = q.ws.DecideStale
+		}
+		out, err := decide(ctx, r.IDs, r.Verdict, by)
 		return newOutcome(out, r.Verdict), err
 	}
 	if len(r.IDs) != 1 {

@@ -10,6 +10,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -32,7 +33,8 @@ func (s *selector) register(cmd *cobra.Command) {
 }
 
 func kinds() []string {
-	return []string{diffwrap.Addition.String(), diffwrap.Deletion.String(), diffwrap.Replacement.String()}
+	return []string{diffwrap.Addition.String(), diffwrap.Deletion.String(), diffwrap.Replacement.String(),
+		string(bridge.ProposedRename), string(bridge.ProposedDelete), string(bridge.ProposedFile)}
 }
 
 func (s *selector) empty() bool { return *s == selector{} }
@@ -138,7 +140,7 @@ func completeIDs(f *queueFlags) cobra.CompletionFunc {
 		var out []cobra.Completion
 		for _, s := range list {
 			if strings.HasPrefix(s.ID, prefix) && !slices.Contains(given, s.ID) {
-				out = append(out, cobra.CompletionWithDesc(s.ID, s.Path+" "+marks(s.Old, s.New)))
+				out = append(out, cobra.CompletionWithDesc(s.ID, s.Path+" "+s.gist()))
 			}
 		}
 		return out, cobra.ShellCompDirectiveDefault

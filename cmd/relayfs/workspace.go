@@ -36,7 +36,7 @@ func (f *workspaceFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.author, "author", defaultAuthor(), "the name that suggestions carry")
 	fl.StringVar(&f.dialect, "dialect", "plain", "how suggestions are written: plain, commentator or relay-comments")
 	fl.StringVar(&f.frontMatter, "frontmatter", "direct", "changes of front matter: direct or refuse")
-	fl.StringVar(&f.structure, "structure", "propose", "renames and deletions: propose (refused in this version), direct or deny")
+	fl.StringVar(&f.structure, "structure", "propose", "renames and deletions: propose (shown here, done when a person accepts), direct or deny")
 	fl.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	fl.BoolVar(&f.presence, "presence", false, "show people on a server who edits which note, as \"AUTHOR (agent)\"")
 	f.registerState(cmd)

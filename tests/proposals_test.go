@@ -1,0 +1,207 @@
+package tests
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// queued is one entry of relayfs suggestions list --json.
+type queued struct {
+	ID, Path, Kind, Old, New, Author string
+	Stale                            bool
+}
+
+func (s *sandbox) queued(t *testing.T, vault string) (list []queued) {
+	t.Helper()
+	out := s.run(t, "suggestions", "list", "--json", vault)
+	if err := json.Unmarshal([]byte(out.stdout), &list); err != nil || out.code != 0 {
+		t.Fatalf("list: exit %d: %v\n%s", out.code, err, out.stderr)
+	}
+	return list
+}
+
+// gists are the queue's entries, a line each, sorted.
+func gists(list []queued) []string {
+	var lines []string
+	for _, q := range list {
+		line := fmt.Sprintf("%s %s > %s", q.Kind, q.Old, q.New)
+		if q.Stale {
+			line += " stale"
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// decideOn runs a verb of the queue and expects the exit code.
+func (s *sandbox) decideOn(t *testing.T, code int, args ...string) output {
+	t.Helper()
+	out := s.run(t, append([]string{"suggestions"}, args...)...)
+	if out.code != code {
+		t.Fatalf("suggestions %v: exit %d, want %d\n%s%s", args, out.code, code, out.stdout, out.stderr)
+	}
+	return out
+}
+
+// Renames and deletions on the mount wait for a person: over a kill, listed by a
+// process of their own, accepted, taken back and rejected.
+func TestProposalsWaitForAPerson(t *testing.T) {
+	s := newSandbox(t)
+	files := map[string]string{
+		"Plan.md": "the plan\n", "Index.md": "---\nup: \"[[Plan]]\"\n---\nsee [[Plan|it]]\n", "Gone.md": "gone\n", "dir/Note.md": "note\n",
+	}
+	vault := s.vault(t, "Vault", files)
+	m := s.mount(t, vault)
+	for _, rename := range [][2]string{{"Plan.md", "dir/Goal.md"}, {"dir", "folder"}} {
+		if err := os.Rename(m.path(rename[0]), m.path(rename[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(m.path("Gone.md")); err != nil {
+		t.Fatal(err)
+	}
+	m.kill(t)
+
+	want := []string{
+		"delete Vault/Gone.md > ", "rename Vault/Plan.md > Vault/folder/Goal.md", "rename Vault/dir > Vault/folder",
+		"replacement [[Plan|it]] > [[Goal|it]]",
+	}
+	if got := gists(s.queued(t, vault)); !slices.Equal(got, want) {
+		t.Fatalf("queue after a kill %q, want %q", got, want)
+	}
+	m = s.mountAt(t, vault, m.dir)
+	shown := []string{"Index.md", "folder", "folder/Goal.md", "folder/Note.md"}
+	checkListing(t, m.path(""), shown)
+	checkListing(t, vault, []string{"Gone.md", "Index.md", "Plan.md", "dir", "dir/Note.md"})
+
+	// A person changes a note that is to be deleted: that is not done blindly.
+	if err := os.WriteFile(filepath.Join(vault, "Gone.md"), []byte("gone, or not\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the change to make the proposal stale", func() bool {
+		return slices.Contains(gists(s.queued(t, vault)), "delete Vault/Gone.md >  stale")
+	})
+	if out := s.decideOn(t, 1, "accept", "--all", vault); !strings.Contains(out.stderr, "--force") {
+		t.Errorf("acceptance of a stale proposal says %q", out.stderr)
+	}
+	checkListing(t, vault, []string{"Gone.md", "Index.md", "folder", "folder/Goal.md", "folder/Note.md"})
+	checkText(t, "note with links", readFile(t, filepath.Join(vault, "Index.md")), "---\nup: \"[[Goal]]\"\n---\nsee [[Goal|it]]\n")
+	s.decideOn(t, 0, "accept", "--all", "--force", vault)
+	checkListing(t, vault, shown)
+	checkText(t, "trash", readFile(t, filepath.Join(vault, ".trash", "Gone.md")), "gone, or not\n")
+
+	m.stop(t) // a decision is taken back by another process
+	s.decideOn(t, 0, "undo", vault)
+	s.decideOn(t, 0, "undo", vault)
+	checkListing(t, vault, []string{"Gone.md", "Index.md", "Plan.md", "dir", "dir/Note.md"})
+	if got := s.queued(t, vault); len(got) != 4 {
+		t.Errorf("queue after undo %+v", got)
+	}
+	s.decideOn(t, 0, "reject", "--all", vault)
+	for name, text := range files {
+		if name == "Gone.md" {
+			text = "gone, or not\n"
+		}
+		checkText(t, name, readFile(t, filepath.Join(vault, name)), text)
+	}
+	if got := s.queued(t, vault); len(got) != 0 {
+		t.Errorf("queue at the end %+v", got)
+	}
+}
+
+// checkListing compares what is below dir, hidden things left aside.
+func checkListing(t *testing.T, dir string, want []string) {
+	t.Helper()
+	var got []string
+	err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		switch rel, _ := filepath.Rel(dir, p); {
+		case err != nil:
+			return err
+		case strings.HasPrefix(d.Name(), ".") && p != dir:
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+		case rel != ".":
+			got = append(got, rel)
+		}
+		return nil
+	})
+	if slices.Sort(got); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%s holds %q, %v; want %q", dir, got, err, want)
+	}
+}
+
+// waitFor waits until something is the case.
+func waitFor(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited a minute for %s", what)
+		}
+	}
+}
+
+// A kill while a person's decision is carried out leaves each proposal pending or
+// done.
+func TestKillWhileDecidingOnProposals(t *testing.T) {
+	const notes = 30
+	s := newSandbox(t)
+	files := make(map[string]string)
+	for i := range notes {
+		files[fmt.Sprintf("n%02d.md", i)] = fmt.Sprintf("note %d\n", i)
+	}
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	t.Logf("seed %d", seed)
+	for round := range 4 {
+		vault := s.vault(t, fmt.Sprint("Vault", round), files)
+		m := s.mount(t, vault)
+		for i := range notes {
+			name := fmt.Sprintf("n%02d.md", i)
+			if err := os.Rename(m.path(name), m.path("to-"+name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), queueTimeout)
+		accept := s.command(ctx, "suggestions", "accept", "--all", "--yes", vault)
+		if err := accept.Start(); err != nil {
+			t.Fatal(err)
+		}
+		some := rng.IntN(notes)
+		waitFor(t, "the decision to be under way", func() bool {
+			done, _ := filepath.Glob(filepath.Join(vault, "to-*"))
+			return len(done) > some
+		})
+		m.kill(t)
+		_ = accept.Wait() // its owner is gone
+		cancel()
+		pending := make(map[string]bool)
+		for _, q := range s.queued(t, vault) {
+			pending[q.Old] = true
+		}
+		for name, text := range files {
+			old, to := filepath.Join(vault, name), filepath.Join(vault, "to-"+name)
+			at, gone := to, old
+			if pending[fmt.Sprintf("Vault%d/%s", round, name)] {
+				at, gone = old, to
+			}
+			checkText(t, at, readFile(t, at), text)
+			if _, err := os.Stat(gone); err == nil {
+				t.Errorf("%s is there, too", gone)
+			}
+		}
+		s.decideOn(t, 0, "accept", "--all", "--yes", vault)
+		if got, _ := filepath.Glob(filepath.Join(vault, "to-*")); len(got) != notes {
+			t.Errorf("%d notes are renamed in the end, want %d", len(got), notes)
+		}
+	}
+}
