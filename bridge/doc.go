@@ -54,12 +54,19 @@
 // is behind and gets the newest; else a person saved it, and what the save
 // changed of the nearest state is carried onto the newest.
 //
+// # Proposals
+//
+// Renames, deletions and whole files that wait for a person are Proposals. The
+// tree shows them as done; overlay.go tells how, displace.go how they give way to
+// what people do meanwhile, accept.go and restore.go what a crash leaves.
+//
 // # Concurrency and lock order
 //
 // All methods of a Workspace may be called from several goroutines. Readers of
 // a loaded note take no lock. Locks, in the order in which they may be taken:
 //
-//	note.write        one writer at a time per note; the only lock held across disk
+//	folder.names      one change of names at a time: the people's, proposals, decisions; held across disk
+//	note.write        one writer at a time per note; held across disk, too
 //	Workspace.treeMu  the tree of names; memory only
 //	cache.mu, broadcaster.mu, those of the indexes
 //

@@ -78,6 +78,10 @@ func TestProposalsWaitForAPerson(t *testing.T) {
 	if got := gists(s.queued(t, vault)); !slices.Equal(got, want) {
 		t.Fatalf("queue after a kill %q, want %q", got, want)
 	}
+	waitFor(t, "the killed mount to be dead", func() bool {
+		_, err := os.ReadDir(m.dir)
+		return err != nil
+	})
 	m = s.mountAt(t, vault, m.dir)
 	shown := []string{"Index.md", "folder", "folder/Goal.md", "folder/Note.md"}
 	checkListing(t, m.path(""), shown)
