@@ -1,27 +1,287 @@
 package bridge_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 )
 
+const canvas = "Notes/sub/Map.canvas"
+
 func TestWriteFileInDirectMode(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "x\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
 	for _, data := range []string{"{}", `{"nodes":[]}`, ""} {
-		if _, err := f.WriteFile(t.Context(), "Notes/sub/Map.canvas", []byte(data), bridge.Restructure{}); err != nil {
+		if _, err := f.WriteFile(t.Context(), canvas, []byte(data), bridge.Restructure{}); err != nil {
 			t.Fatal(err)
 		}
-		if got := f.SourceText("Notes/sub/Map.canvas"); got != data {
+		if got := f.SourceText(canvas); got != data {
 			t.Errorf("file holds %q, want %q", got, data)
 		}
-		if info, err := f.Stat(t.Context(), "Notes/sub/Map.canvas"); err != nil || info.Size != int64(len(data)) {
+		if info, err := f.Stat(t.Context(), canvas); err != nil || info.Size != int64(len(data)) {
 			t.Errorf("stat: %+v, %v", info, err)
 		}
 	}
 	if _, err := f.WriteFile(t.Context(), plan, nil, bridge.Restructure{}); !errors.Is(err, bridge.ErrNotNote) {
 		t.Errorf("write of a note as a file: %v", err)
+	}
+}
+
+// readFile is what readers are shown of a file that is not a note.
+func readFile(t *testing.T, w *bridge.Workspace, p bridge.Path) string {
+	t.Helper()
+	file, err := w.OpenFile(t.Context(), p, os.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := make([]byte, info.Size())
+	if _, err := file.ReadAt(data, 0); err != nil && !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func decideAll(t *testing.T, w *bridge.Workspace, verdict bridge.Verdict) bridge.Outcome {
+	t.Helper()
+	list, err := w.Proposals(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, p := range list {
+		ids = append(ids, p.ID)
+	}
+	out, err := w.Decide(t.Context(), ids, verdict, bridge.Author{Name: "person"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func propose(t *testing.T, w *bridge.Workspace, p bridge.Path, data string) {
+	t.Helper()
+	res, err := w.WriteFile(t.Context(), p, []byte(data), bridge.Restructure{By: agent})
+	if err != nil || res.Proposal == "" {
+		t.Fatalf("%+v, %v", res, err)
+	}
+}
+
+// A whole file waits like a suggestion: read as proposed, in the source when it is
+// accepted, over restarts.
+func TestWholeFileProposals(t *testing.T) {
+	src, store := new(bridgetest.Source), new(bridgetest.Store)
+	src.Person(t).Save("old.base", "a: 1\n")
+	const oldFile, newFile = "Notes/old.base", "Notes/sub/new.canvas"
+	ws := process(t, src, store)
+	propose(t, ws, oldFile, "a: 2\n")
+	propose(t, ws, oldFile, "a: 3\n") // instead
+	propose(t, ws, newFile, "{}")
+	ws = process(t, src, store)
+	if got := readFile(t, ws, oldFile) + readFile(t, ws, newFile); got != "a: 3\n{}" {
+		t.Errorf("shown as proposed: %q", got)
+	}
+	if got := src.Person(t).Content("old.base"); got != "a: 1\n" {
+		t.Errorf("source holds %q", got)
+	}
+	list, err := ws.Proposals(t.Context(), "Notes")
+	if err != nil || len(list) != 2 || string(list[0].Old) != "a: 1\n" || string(list[0].New) != "a: 3\n" || list[1].Old != nil {
+		t.Fatalf("proposals %+v, %v", list, err)
+	}
+	if out := decideAll(t, ws, bridge.Accepted); len(out.Failed) > 0 {
+		t.Fatal(out.Failed)
+	}
+	if got := src.Person(t).Content("old.base") + src.Person(t).Content("sub/new.canvas"); got != "a: 3\n{}" {
+		t.Errorf("source holds %q after acceptance", got)
+	}
+	ws = process(t, src, store)
+	if _, err := ws.Undo(t.Context(), "", bridge.Author{Name: "person"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := src.Person(t).Content("old.base"); got != "a: 1\n" || readFile(t, ws, newFile) != "{}" {
+		t.Errorf("source holds %q after undo", got)
+	}
+	if _, _, err := src.Read(t.Context(), "sub/new.canvas"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("new file after undo: %v", err)
+	}
+	decideAll(t, ws, bridge.Rejected)
+	if got := readFile(t, ws, oldFile); got != "a: 1\n" {
+		t.Errorf("shown after rejection: %q", got)
+	}
+	if _, err := ws.Stat(t.Context(), newFile); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("new file after rejection: %v", err)
+	}
+}
+
+// What a person changed meanwhile is not replaced without a second yes.
+func TestStaleProposals(t *testing.T) {
+	src, store := new(bridgetest.Source), new(bridgetest.Store)
+	src.Person(t).Save("old.base", "a: 1\n")
+	src.Person(t).Save("Plan.md", "plan\n")
+	ws := process(t, src, store)
+	propose(t, ws, "Notes/old.base", "a: 2\n")
+	if _, err := ws.Remove(t.Context(), plan, bridge.Restructure{By: agent}); err != nil {
+		t.Fatal(err)
+	}
+	src.Person(t).Save("old.base", "a: person\n")
+	src.Person(t).Save("Plan.md", "plan, kept\n")
+	ws = process(t, src, store)
+	out := decideAll(t, ws, bridge.Accepted)
+	if len(out.Failed) != 2 || !errors.Is(out.Failed[plan], bridge.ErrStale) || !errors.Is(out.Failed["Notes/old.base"], bridge.ErrStale) {
+		t.Fatalf("%+v", out)
+	}
+	if got := src.Person(t).Content("old.base") + src.Person(t).Content("Plan.md"); got != "a: person\nplan, kept\n" {
+		t.Errorf("source holds %q", got)
+	}
+	list, _ := ws.Proposals(t.Context(), "")
+	for _, p := range list {
+		if !p.Stale {
+			t.Errorf("%s of %q is not marked stale", p.Kind, p.Path)
+		}
+		if out, err := ws.DecideStale(t.Context(), []string{p.ID}, bridge.Accepted, agent); err != nil || len(out.Failed) > 0 {
+			t.Errorf("%+v, %v", out, err)
+		}
+	}
+	if got := src.Person(t).Content("old.base"); got != "a: 2\n" {
+		t.Errorf("source holds %q after the second yes", got)
+	}
+}
+
+// cutStore is a process that is killed at the nth time that it keeps proposals.
+type cutStore struct {
+	*bridgetest.Store
+	left int
+}
+
+func (s *cutStore) Propose(c bridge.ProposalChange) error {
+	if s.left--; s.left < 0 {
+		return bridge.ErrNoSpace
+	}
+	return s.Store.Propose(c)
+}
+
+// A crash in an acceptance, or in taking it back, leaves the proposal pending or
+// carried out, and what is shown never changes by it.
+func TestInterruptedDecisions(t *testing.T) {
+	for cut := range 4 {
+		src, store := new(bridgetest.Source), new(bridgetest.Store)
+		src.Person(t).Save("Plan.md", "plan\n")
+		src.Person(t).Save("Gone.md", "gone\n")
+		ws := process(t, src, store)
+		if _, err := ws.Rename(t.Context(), plan, "Notes/Goal.md", bridge.Restructure{By: agent}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ws.Remove(t.Context(), "Notes/Gone.md", bridge.Restructure{By: agent}); err != nil {
+			t.Fatal(err)
+		}
+		decideAll(t, process(t, src, &cutStore{store, cut}), bridge.Accepted)
+		checkEither(t, fmt.Sprintf("acceptance cut at %d", cut), src, store)
+		decideAll(t, process(t, src, store), bridge.Accepted)
+		for _, ids := range []int{cut, 99} {
+			ws = process(t, src, &cutStore{store, ids})
+			for range 3 {
+				if _, err := ws.Undo(t.Context(), "", agent); errors.Is(err, bridge.ErrNothingToUndo) {
+					break
+				}
+			}
+			checkEither(t, fmt.Sprintf("undo cut at %d", ids), src, store)
+		}
+	}
+}
+
+// checkEither starts the next process and checks that each of two proposals is
+// pending or done, and shown as done.
+func checkEither(t *testing.T, when string, src *bridgetest.Source, store *bridgetest.Store) {
+	t.Helper()
+	ws := process(t, src, store)
+	pending := make(map[bridge.Path]bool)
+	list, err := ws.Proposals(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range list {
+		pending[p.Path] = true
+	}
+	has := func(rel string) bool {
+		_, _, err := src.Read(context.Background(), rel)
+		return err == nil
+	}
+	if has("Plan.md") != pending[plan] || has("Goal.md") == pending[plan] || has("Gone.md") != pending["Notes/Gone.md"] {
+		t.Errorf("%s: pending %v, source has Plan %v, Goal %v, Gone %v", when, pending, has("Plan.md"), has("Goal.md"), has("Gone.md"))
+	}
+	if got := open(t, ws, "Notes/Goal.md").Text(); got != "plan\n" {
+		t.Errorf("%s: shown is %q", when, got)
+	}
+	if _, err := ws.Stat(t.Context(), "Notes/Gone.md"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s: the deleted note: %v", when, err)
+	}
+}
+
+// Links follow a rename, in their own style, plainly in direct mode.
+func TestLinksFollowARename(t *testing.T) {
+	files := map[string]string{
+		"Notes/a/Note.md": "[[#Self]] and [up](../Index.md)\n",
+		"Notes/Index.md":  "---\nup: \"[[Note]]\"\n---\n[[Note|n]] ![[a/Note#H]] [t](a/Note.md) [[Other]] `[[Note]]`\n",
+		"Notes/Other.md":  "[[a/Note]] {++and [[Note]]++}\n",
+	}
+	want := map[string]string{
+		"Notes/b c/New.md": "[[#Self]] and [up](../Index.md)\n",
+		"Notes/Index.md":   "---\nup: \"[[New]]\"\n---\n[[New|n]] ![[b c/New#H]] [t](b%20c/New.md) [[Other]] `[[Note]]`\n",
+		"Notes/Other.md":   "[[b c/New]] {++and [[New]]++}\n",
+	}
+	f := bridgetest.New(t, files, func(o *bridge.Options) { o.Mode, o.Structure = bridge.Direct, bridge.StructureDirect })
+	if err := f.Mkdir(t.Context(), "Notes/b c", nil); err != nil {
+		t.Fatal(err)
+	}
+	res, err := f.Workspace.Rename(t.Context(), "Notes/a/Note.md", "Notes/b c/New.md", bridge.Restructure{By: agent})
+	if err != nil || res.Links != 6 || res.Notes != 2 || res.Proposal != "" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	for p, text := range want {
+		if got := f.SourceText(p); got != text {
+			t.Errorf("%s holds\n%q, want\n%q", p, got, text)
+		}
+	}
+}
+
+// A burst of deletions is stopped, unless it is confirmed or decided on.
+func TestBrake(t *testing.T) {
+	files := make(map[string]string)
+	for i := range 120 {
+		files[fmt.Sprintf("Notes/%03d.md", i)] = "text\n"
+	}
+	f := bridgetest.New(t, files)
+	remove := func(i int, by bridge.Restructure) error {
+		_, err := f.Remove(t.Context(), bridge.Path(fmt.Sprintf("Notes/%03d.md", i)), by)
+		return err
+	}
+	for i := range 12 {
+		if err := remove(i, bridge.Restructure{By: agent}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := remove(12, bridge.Restructure{By: agent}); !errors.Is(err, bridge.ErrTooMany) || !strings.Contains(err.Error(), "wait a minute") {
+		t.Errorf("a thirteenth of 120 notes: %v", err)
+	}
+	if err := remove(12, bridge.Restructure{By: agent, Confirm: true}); err != nil {
+		t.Errorf("confirmed: %v", err)
+	}
+	if err := remove(13, bridge.Restructure{By: bridge.Author{Name: "another"}}); err != nil {
+		t.Errorf("by another author: %v", err)
+	}
+	decideAll(t, f.Workspace, bridge.Rejected)
+	if err := remove(14, bridge.Restructure{By: agent}); err != nil {
+		t.Errorf("after a decision: %v", err)
 	}
 }

@@ -46,7 +46,7 @@ func (w *Workspace) changedByPerson(ctx context.Context, n *node, p *proposal) b
 	case KindFile:
 		w.treeMu.RLock()
 		defer w.treeMu.RUnlock()
-		return n.size != p.rec.Stamp.Size || n.modTime.UnixNano() != p.rec.Stamp.ModTime
+		return !n.virtual() && (n.size != p.rec.Stamp.Size || n.modTime.UnixNano() != p.rec.Stamp.ModTime)
 	}
 	x := n.note
 	x.write.Lock()
