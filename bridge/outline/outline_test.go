@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/outline"
 )
 
+// Row 35: what is a tag, and that #a/b is found as a, whatever its case (TestHasTag).
 func TestTags(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"in text", "one #a and #b-c_d, #e/f/g.\n", "a b-c_d e/f/g"},
