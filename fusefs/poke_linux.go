@@ -93,16 +93,22 @@ func (k *poker) take() string {
 	return out.String()
 }
 
-// run pokes until ctx ends.
+// run pokes until ctx ends. The process is started at once, not with the first
+// change: while it starts it holds, for a moment, all that this process has open,
+// the lock of the vault among it.
 func (k *poker) run(ctx context.Context) {
-	var stdin io.WriteCloser
-	var cmd *exec.Cmd
+	if len(k.command) == 0 {
+		return
+	}
+	cmd, stdin, err := k.start(ctx)
+	if err != nil {
+		k.log.Info("watchers of the mount are not woken", bridge.LogErr, err)
+		return
+	}
 	defer func() {
-		if cmd != nil {
-			stdin.Close()
-			_ = cmd.Process.Kill() // it may wait for the mount
-			_ = cmd.Wait()
-		}
+		stdin.Close()
+		_ = cmd.Process.Kill() // it may wait for the mount
+		_ = cmd.Wait()
 	}()
 	for {
 		select {
@@ -116,13 +122,6 @@ func (k *poker) run(ctx context.Context) {
 		case <-time.After(pokeDelay):
 		}
 		k.told(ctx)
-		if cmd == nil {
-			var err error
-			if cmd, stdin, err = k.start(ctx); err != nil {
-				k.log.Info("watchers of the mount are not woken", bridge.LogErr, err)
-				return
-			}
-		}
 		if _, err := io.WriteString(stdin, k.take()); err != nil {
 			return // the process has ended, or is being ended
 		}
