@@ -20,8 +20,9 @@ const (
 	// machine may take a hundred times that.
 	lateGrace = 500 * time.Millisecond
 	// openGrace is for how long at least: an open(2) that found the file under its
-	// name comes to its end within microseconds.
-	openGrace = 20 * time.Millisecond
+	// name comes to its end within microseconds, unless its thread is kept from running
+	// in between, which on a busy machine takes some time slices.
+	openGrace = 150 * time.Millisecond
 	// maxLate bounds the descriptors held, maxAncestor the memory for each.
 	maxLate     = 256
 	maxAncestor = 1 << 20
