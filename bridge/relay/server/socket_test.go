@@ -177,6 +177,7 @@ func TestHostileFrames(t *testing.T) {
 		t.Errorf("text: the connection ends with %d", code)
 	}
 	p = s.join(id, "")
+	p.untilText("one\n")
 	p.send([]byte{77, 1, 2}) // a type from the future
 	p.insert(0, "x")
 	if got := s.read("Notes/Plan.md"); got != "xone\n" {
