@@ -14,9 +14,17 @@
 //	defer srv.Close()
 //	err = srv.ServeStream(ctx, os.Stdin, os.Stdout, "stdio")
 //
+// # Toolsets
+//
+// Tools come in sets. Those of claude are named and answer, in plain text, as the
+// tools that Claude Code has built in. Those of notes and content answer with JSON:
+// a struct, whose tags are the output schema (structured.go), is the structured
+// content of the call and its text. They may have the person at the client asked
+// before they change anything (approval.go).
+//
 // # Read before edit
 //
-// edit and write refuse a note that the session has not read. The version that was
+// edit, write and update_note refuse a note that the session has not read. The version that was
 // shown is the base of a write: what others changed since stays. An edit is
 // matched again under the note's lock, so it lands in the right place or fails.
 //

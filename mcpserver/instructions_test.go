@@ -1,0 +1,35 @@
+package mcpserver
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Instructions name tools that the session has, and no others.
+func TestInstructionsNameTheToolsThatAreThere(t *testing.T) {
+	word := regexp.MustCompile(`[a-z]+(_[a-z]+)+|\bgrep\b|\bglob\b`)
+	for _, sets := range [][]string{nil, {"claude"}, {"notes"}, {"content"}, {"claude", "notes", "content"}} {
+		for _, readOnly := range []bool{false, true} {
+			tools, err := pick(sets, readOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := instructions(bridge.Options{}, tools)
+			for _, name := range word.FindAllString(text, -1) {
+				known := slices.ContainsFunc(tools, func(t tool) bool {
+					return t.name == name || slices.ContainsFunc(t.params, func(p param) bool { return p.name == name })
+				})
+				if !known {
+					t.Errorf("%v, read-only %v: %s is named and not there", sets, readOnly, name)
+				}
+			}
+			if strings.Contains(text, "read-only") != readOnly {
+				t.Errorf("%v, read-only %v:\n%s", sets, readOnly, text)
+			}
+		}
+	}
+}
