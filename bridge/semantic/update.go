@@ -132,7 +132,9 @@ func (x *Index) model(ctx context.Context, notes []*bridge.NoteInfo) (*lsa, map[
 		return nil, nil, ctx.Err()
 	}
 	vectors := make(map[sum][]float32, len(all))
-	for _, text := range all {
+	report := bridge.ProgressOf(ctx)
+	for i, text := range all {
+		report(i, len(all))
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
