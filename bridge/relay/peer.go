@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -186,6 +187,9 @@ func (p *peer) receive(update []byte, wait bool) error {
 	return nil
 }
 
+// emptyUpdate is the update that changes nothing.
+var emptyUpdate = []byte{0, 0}
+
 // answer sends the server what it lacks.
 func (p *peer) answer() error {
 	out, err := p.d.difference(p.server)
@@ -193,8 +197,8 @@ func (p *peer) answer() error {
 		return fmt.Errorf("%w: %v", ErrProtocol, err)
 	}
 	p.greeted = true
-	if p.d.src.ReadOnly() {
-		closeOnce(p.out)
+	if p.d.src.ReadOnly() || bytes.Equal(out.update, emptyUpdate) {
+		closeOnce(p.out) // nothing will be sent, or nothing is lacking
 		return nil
 	}
 	p.write(ysync.AppendStep2(nil, out.update), out.seq)

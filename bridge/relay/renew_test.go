@@ -1,0 +1,66 @@
+package relay_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"github.com/relayfs/relayfs/bridge/relay"
+)
+
+// A connection that the server closes with 1008 because its token has expired is
+// made again at once, with another token.
+func TestTokenRenewal(t *testing.T) {
+	s := startServer(t, "embedded")
+	target := "127.0.0.1:" + s.port
+	var asked, refused atomic.Int32
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: target})
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/auth") {
+			asked.Add(1)
+		}
+		if r.Header.Get("Upgrade") == "" || refused.Add(1) > 3 {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		conn, err := websocket.Accept(w, r, nil)
+		if err == nil {
+			conn.Close(websocket.StatusPolicyViolation, "Token expired")
+		}
+	}))
+	defer front.Close()
+	c, err := open(t, "ys://"+front.Listener.Addr().String(), s.folder, t.TempDir(), direct)
+	noError(t, err)
+	c.create("Team/Note.md", "note\n")
+	c.awaitSent()
+	if n := asked.Load(); n < 4 {
+		t.Errorf("%d tokens were asked for, want one for each attempt", n)
+	}
+}
+
+func TestParseAddress(t *testing.T) {
+	for text, want := range map[string]string{
+		"ys://localhost:8080":             "ys://localhost:8080",
+		"yss://secret@h.example/p":        "yss://h.example/p",
+		"ws://h/rooms/":                   "ws://h/rooms",
+		"wss://secret@h:1234":             "wss://h:1234",
+		"hocuspocus+ws://h:1/collab?x=1#": "hocuspocus+ws://h:1/collab",
+		"hocuspocus+wss://h":              "hocuspocus+wss://h",
+	} {
+		a, err := relay.ParseAddress(text)
+		if err != nil || a.String() != want || strings.Contains(text, "secret") != (a.Token == "secret") {
+			t.Errorf("ParseAddress(%q) = %v, token %q, %v, want %s", text, a, a.Token, err, want)
+		}
+	}
+	for _, text := range []string{"", "dir", "gopher://h", "ws://", "ys://", "ws://user:secret@h"} {
+		if a, err := relay.ParseAddress(text); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("ParseAddress(%q) = %v, %v", text, a, err)
+		}
+	}
+}
