@@ -182,7 +182,8 @@ func (l *namedLink) close() {
 func (t *hocuspocus) fetch(context.Context, string) ([]byte, error) {
 	return nil, errors.ErrUnsupported
 }
-func (t *hocuspocus) links() int { return maxNamed }
+func (t *hocuspocus) expired(string) {} // there is but the one that was given
+func (t *hocuspocus) links() int     { return maxNamed }
 
 func (t *hocuspocus) close() {
 	t.mu.Lock()

@@ -14,6 +14,8 @@ type transport interface {
 	// fetch returns the state of a document as one update; errors.ErrUnsupported
 	// if that takes a link.
 	fetch(ctx context.Context, name string) ([]byte, error)
+	// expired says that the server does not take the document's token any more.
+	expired(name string)
 	// links is how many documents may be connected at a time.
 	links() int
 	close()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -80,7 +81,11 @@ func (p *peer) run(ctx context.Context) error {
 	if err := p.step1(); err != nil {
 		return err
 	}
-	return p.work(ctx)
+	err = p.work(ctx)
+	if errors.Is(err, errExpired) {
+		p.d.src.transport.expired(p.d.name)
+	}
+	return err
 }
 
 func (p *peer) work(ctx context.Context) error {

@@ -82,10 +82,11 @@ func (y *syncer) run() {
 	for ctx.Err() == nil {
 		start := time.Now()
 		err := y.followFolder(ctx)
-		wait := b.next(time.Since(start))
+		lasted := time.Since(start)
+		wait := b.next(lasted)
 		y.disconnected(err)
-		if errors.Is(err, errExpired) {
-			continue // a new token is asked for at once
+		if errors.Is(err, errExpired) && lasted > backoffBase {
+			continue // a new token is asked for at once, unless it is refused at once
 		}
 		select {
 		case <-ctx.Done():
@@ -150,7 +151,9 @@ func (y *syncer) disconnected(err error) {
 	was := y.online
 	y.online, y.cause = false, err
 	y.tellAcked()
-	closeOnce(y.tried)
+	if !errors.Is(err, errExpired) { // there is a next attempt, with another token
+		closeOnce(y.tried)
+	}
 	waiters := y.waiters
 	y.waiters = make(map[bridge.DocID][]chan struct{})
 	y.mu.Unlock()

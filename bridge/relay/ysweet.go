@@ -214,5 +214,6 @@ func (t *ysweet) asUpdate(ctx context.Context, base, bearer string) ([]byte, err
 	return t.do(req, bearer)
 }
 
-func (t *ysweet) links() int { return maxYSweet }
-func (t *ysweet) close()     { t.client.CloseIdleConnections() }
+func (t *ysweet) expired(name string) { t.forget(name) }
+func (t *ysweet) links() int          { return maxYSweet }
+func (t *ysweet) close()              { t.client.CloseIdleConnections() }
