@@ -162,23 +162,25 @@ func waitForOffline(t *testing.T, s *sandbox) {
 	})
 }
 
-// Suggest mode refuses what marks cannot carry, and changes nothing.
-func TestStructureNeedsReview(t *testing.T) {
+// With --structure deny what marks cannot carry is refused, and nothing changes.
+func TestStructureDenied(t *testing.T) {
 	s := newSandbox(t)
 	files := map[string]string{"note.md": saveBefore, "folder/b.md": "b\n", "image.png": "\x89PNG"}
-	m := s.mount(t, s.vault(t, "Vault", files))
+	m := s.mount(t, s.vault(t, "Vault", files), "--structure", "deny")
 	before := listFiles(t, m.vault)
 	for name, do := range map[string]func() error{
-		"remove a note":        func() error { return os.Remove(m.path("note.md")) },
 		"rename a note":        func() error { return os.Rename(m.path("note.md"), m.path("other.md")) },
 		"rename a folder":      func() error { return os.Rename(m.path("folder"), m.path("other")) },
 		"write an attachment":  func() error { return writeAll(m.path("image.png"), []byte("x")) },
 		"remove an attachment": func() error { return os.Remove(m.path("image.png")) },
+		"remove a note":        func() error { return os.Remove(m.path("note.md")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			checkErrno(t, do(), unix.EPERM, unix.EROFS)
-			if got := listFiles(t, m.vault); !slices.Equal(got, before) {
-				t.Errorf("vault holds %q, want %q", got, before)
+			for _, root := range []string{m.vault, m.path("")} {
+				if got := listFiles(t, root); !slices.Equal(got, before) {
+					t.Errorf("%s holds %q, want %q", root, got, before)
+				}
 			}
 		})
 	}

@@ -48,7 +48,7 @@ var importRules = map[string]importRule{
 		[]string{"bridge", "bridge/ycrdt", "bridge/ysync", "bridge/relay/folderdoc", "bridge/relay/token", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"},
 		"a client of servers; it knows no store but its interface",
 	},
-	"bridge/semantic":              {[]string{"bridge", "bridge/frontmatter", "bridge/outline", "gonum.org/v1/gonum/...", "github.com/kljensen/snowball/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},
+	"bridge/semantic":              {[]string{"bridge", "bridge/frontmatter", "bridge/outline", "gonum.org/v1/gonum/...", "github.com/blevesearch/snowballstem/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},
 	"bridge/relay/folderdoc":       {[]string{"bridge/ycrdt"}, "the data model of a folder is a function of one document"},
 	"bridge/bridgetest":            {[]string{"bridge", "bridge/ycrdt", "diffwrap"}, "a workspace in memory for the tests of what sits above"},
 	"bridge/bridgetest/sourcetest": {[]string{"bridge"}, "the suite that every source passes"},

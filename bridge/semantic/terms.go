@@ -5,8 +5,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/kljensen/snowball/english"
-	"github.com/kljensen/snowball/russian"
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/snowballstem/russian"
 
 	"github.com/relayfs/relayfs/bridge/outline"
 )
@@ -96,15 +97,21 @@ func (s stemmer) stem(word string) string {
 	case utf8.RuneCountInString(lower) < 2, len(lower) > 64, stopWords[lower]:
 		stem = ""
 	case r < 0x250:
-		stem = english.Stem(lower, false)
+		stem = stemmed(lower, english.Stem)
 	case unicode.Is(unicode.Cyrillic, r):
-		stem = russian.Stem(lower, false)
+		stem = stemmed(lower, russian.Stem)
 	}
 	if len(s) >= maxStems {
 		clear(s)
 	}
 	s[strings.Clone(word)] = stem
 	return stem
+}
+
+func stemmed(word string, stem func(*snowballstem.Env) bool) string {
+	env := snowballstem.NewEnv(word)
+	stem(env)
+	return env.Current()
 }
 
 var stopWords = wordSet(`a about above after again against all almost along already also although always am among an and another any anybody
