@@ -52,7 +52,9 @@ func TestMCPProposalsThroughTheQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := s.queued(t, vault)
-	accept := func(path string) output { return s.run(t, "suggestions", "accept", "--yes", idOf(t, list, path), vault) }
+	accept := func(path string) output {
+		return s.run(t, "suggestions", "accept", "--yes", idOf(t, list, path), vault)
+	}
 	for _, path := range []string{"gone.md", "accepted.canvas", "new.base"} {
 		if out := accept(path); out.code != 0 {
 			t.Errorf("accept %s: %+v", path, out)
