@@ -262,6 +262,9 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome,
 		return Outcome{}, wrapError("undo", "", err)
 	}
 	defer w.inflight.Done()
+	if err := w.followPending.current(ctx); err != nil { // what a crash interrupted comes into the journal
+		return Outcome{}, err
+	}
 	journal, err := w.Journal(undoReach)
 	if err != nil {
 		return Outcome{}, err

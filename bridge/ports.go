@@ -117,12 +117,13 @@ type Store interface {
 	Materialized(id DocID, seq uint64, sum ContentSum)
 	// Rename moves every document at or below oldPath.
 	Rename(oldPath, newPath Path) error
-	// Intend notes, before a write, that by is about to make the file at p hold a
-	// text with that fingerprint, and Intended answers who was: so that a text
-	// which a crash kept from Append is still known as its writer's. An intent
-	// outlives the process; it need not outlive a power cut.
-	Intend(p Path, sum ContentSum, by Author)
-	Intended(p Path, sum ContentSum) (by Author, ok bool)
+	// Intend notes, before a write, that the file at p is about to hold a text with
+	// that fingerprint, and what the record of it will say beside its Update; and
+	// Intended answers that: so that a change which a crash kept from Append is
+	// still known as its writer's, and a decision is still in the journal. An
+	// intent outlives the process; it need not outlive a power cut.
+	Intend(p Path, sum ContentSum, rec Record)
+	Intended(p Path, sum ContentSum) (rec Record, ok bool)
 	// Journal returns the newest journalled records, newest first, at most limit.
 	Journal(limit int) ([]JournalEntry, error)
 	// Proposals returns the pending proposals in the order in which they were made.

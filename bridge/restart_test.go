@@ -169,6 +169,46 @@ func TestFirstDecisionInterrupted(t *testing.T) {
 	}
 }
 
+// A decision that is interrupted between file and store is in the journal of the
+// next process, which can undo it: the first one on a note and a later one.
+func TestInterruptedDecisionIsUndone(t *testing.T) {
+	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
+	src.Person(t).Save("Plan.md", "one {--two--}{++TWO++} {++three++} 😀")
+	for _, verdict := range []bridge.Verdict{bridge.Rejected, bridge.Accepted} {
+		ws := process(t, killedSource{src, store}, store)
+		before, id := src.Person(t).Content("Plan.md"), pendingOf(t, ws)[0].ID
+		store.broken = true
+		out, err := ws.Decide(t.Context(), []string{id}, verdict, bridge.Author{Name: "pat", Reason: "because"})
+		if err != nil || !errors.Is(out.Failed[plan], bridge.ErrNoSpace) {
+			t.Fatalf("decision with a full disk: %+v, %v", out, err)
+		}
+		store.broken, store.failed = false, false
+		decided := src.Person(t).Content("Plan.md")
+
+		next := process(t, src, store)
+		undone := undo(t, next, "")
+		if got := src.Person(t).Content("Plan.md"); got != before || undone.Notes != 1 {
+			t.Errorf("%s and undone: %q, want %q", verdict, got, before)
+		}
+		entries, err := next.Journal(2)
+		if err != nil || len(entries) != 2 {
+			t.Fatalf("journal %+v, %v", entries, err)
+		}
+		d := entries[1].Decision
+		if d.Batch == "" || d.Verdict != verdict || d.By != "pat" || d.Reason != "because" || len(d.Items) != 1 || d.Before != before || d.After != decided {
+			t.Errorf("journalled decision %+v", d)
+		}
+		// The same text once more is a person's own, not that decision again.
+		src.Person(t).Save("Plan.md", decided)
+		last := process(t, src, store)
+		pendingOf(t, last)
+		if again, err := last.Journal(3); err != nil || again[0].Decision.Verdict != bridge.Undone {
+			t.Errorf("a person's save came into the journal: %+v, %v", again, err)
+		}
+		src.Person(t).Save("Plan.md", before)
+	}
+}
+
 // A write that the store cannot keep is taken out of the file again.
 func TestFullStoreLeavesTheNoteAsItWas(t *testing.T) {
 	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}

@@ -65,7 +65,7 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path
 		}
 		return res, events, err
 	}
-	place{f, p, at.rel}.intend(raw, wr.By)
+	place{f, p, at.rel}.intend(raw, plan, wr.By, false)
 	stamp, err := s.Create(ctx, at.rel, []byte(raw), 0o644, modTime)
 	if err != nil {
 		return Result{}, events, wrapError("create", p, err)

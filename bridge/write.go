@@ -190,7 +190,7 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 		modTime = time.Now()
 	}
 	modTime = nextModTime(cur.modTime, modTime)
-	at.intend(raw, c.by)
+	at.intend(raw, plan, c.by, n.kept > 0)
 	stamp, err := at.source.Replace(ctx, at.rel, n.stamp, []byte(raw), modTime)
 	if err != nil {
 		if len(records) > 0 {

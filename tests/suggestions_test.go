@@ -130,8 +130,8 @@ func writeDurably(name, text string) error {
 	return dir.Sync()
 }
 
-// kill -9 while everything is accepted leaves each note decided or as it was, and
-// the next start knows what is pending.
+// kill -9 while everything is accepted leaves each note decided or as it was, the
+// next start knows what is pending, and what was decided can be undone.
 func TestKillWhileDeciding(t *testing.T) {
 	const notes = 300
 	seed := uint64(time.Now().UnixNano())
@@ -151,6 +151,10 @@ func TestKillWhileDeciding(t *testing.T) {
 		s.timed(t, "accept", "--all", "--yes", vault)
 	}
 	checkVault(t, vault, files, diffwrap.Accepted)
+	for range 6 { // as many batches as there can be; a kill may have come before the first note
+		s.run(t, "suggestions", "undo", vault)
+	}
+	checkVault(t, vault, files, func(raw string) string { return raw })
 }
 
 // killAfter accepts everything and kills that when n notes more are decided.

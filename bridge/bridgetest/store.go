@@ -18,7 +18,7 @@ type Store struct {
 	docs  map[bridge.DocID]*bridge.History
 	paths map[bridge.Path]bridge.DocID
 
-	intents map[intentKey]bridge.Author
+	intents map[intentKey]bridge.Record
 	journal []bridge.JournalEntry // in the order of arrival; Path is not set
 
 	proposals map[string]bridge.ProposalRecord
@@ -159,21 +159,22 @@ type intentKey struct {
 	sum  bridge.ContentSum
 }
 
-// Intend notes that by is about to make the file at p hold a text of that
-// fingerprint.
-func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, by bridge.Author) {
+// Intend notes that the file at p is about to hold a text of that fingerprint, and
+// what the record of it will say.
+func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, rec bridge.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.intents == nil {
-		s.intents = make(map[intentKey]bridge.Author)
+		s.intents = make(map[intentKey]bridge.Record)
 	}
-	s.intents[intentKey{p, sum}] = by
+	s.intents[intentKey{p, sum}] = rec
 }
 
-// Intended says who was about to make the file at p hold that text.
-func (s *Store) Intended(p bridge.Path, sum bridge.ContentSum) (by bridge.Author, ok bool) {
+// Intended returns the record of the write that was about to make the file at p
+// hold that text.
+func (s *Store) Intended(p bridge.Path, sum bridge.ContentSum) (rec bridge.Record, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	by, ok = s.intents[intentKey{p, sum}]
-	return by, ok
+	rec, ok = s.intents[intentKey{p, sum}]
+	return rec, ok
 }

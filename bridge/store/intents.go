@@ -22,7 +22,7 @@ const keepIntents = 1000
 type intents struct {
 	mu    sync.Mutex // protects the following
 	file  *os.File
-	byKey map[intentKey]bridge.Author
+	byKey map[intentKey]bridge.Record
 }
 
 type intentKey struct {
@@ -32,10 +32,9 @@ type intentKey struct {
 
 // intent is one line.
 type intent struct {
-	Path    bridge.Path `json:"path"`
-	Sum     []byte      `json:"sum"`
-	Author  string      `json:"author"`
-	Session string      `json:"session,omitempty"`
+	Path bridge.Path `json:"path"`
+	Sum  []byte      `json:"sum"`
+	bridge.Record
 }
 
 // open reads what the last process left and begins a new file with it.
@@ -48,11 +47,11 @@ func (x *intents) open(name string) error {
 	if n := len(lines) - keepIntents; n > 0 {
 		lines = lines[n:]
 	}
-	x.byKey = make(map[intentKey]bridge.Author)
+	x.byKey = make(map[intentKey]bridge.Record)
 	kept := lines[:0]
 	for _, line := range lines {
 		if in, ok := parseIntent(line); ok {
-			x.byKey[in.key()] = bridge.Author{Name: in.Author, Session: in.Session}
+			x.byKey[in.key()] = in.Record
 			kept = append(kept, line)
 		}
 	}
@@ -76,35 +75,36 @@ func (in intent) key() intentKey {
 	return intentKey{in.Path, bridge.ContentSum(in.Sum)}
 }
 
-func (x *intents) add(p bridge.Path, sum bridge.ContentSum, by bridge.Author) error {
-	in := intent{p, sum[:], by.Name, by.Session}
+func (x *intents) add(p bridge.Path, sum bridge.ContentSum, rec bridge.Record) error {
+	in := intent{p, sum[:], rec}
 	line, err := json.Marshal(in)
 	if err != nil {
 		return err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.byKey[in.key()] = by
+	x.byKey[in.key()] = rec
 	if len(x.byKey) > 2*keepIntents {
 		clear(x.byKey) // all but the newest are kept as records by now
-		x.byKey[in.key()] = by
+		x.byKey[in.key()] = rec
 	}
 	_, err = x.file.Write(append(line, '\n'))
 	return err
 }
 
-// Intend notes that by is about to make the file at p hold a text of that
-// fingerprint.
-func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, by bridge.Author) {
-	if err := s.intents.add(p, sum, by); err != nil {
+// Intend notes that the file at p is about to hold a text of that fingerprint, and
+// what the record of it will say.
+func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, rec bridge.Record) {
+	if err := s.intents.add(p, sum, rec); err != nil {
 		s.log.Warn("intent not noted", bridge.LogPath, string(p), bridge.LogErr, err)
 	}
 }
 
-// Intended says who was about to make the file at p hold that text.
-func (s *Store) Intended(p bridge.Path, sum bridge.ContentSum) (by bridge.Author, ok bool) {
+// Intended returns the record of the write that was about to make the file at p
+// hold that text.
+func (s *Store) Intended(p bridge.Path, sum bridge.ContentSum) (rec bridge.Record, ok bool) {
 	s.intents.mu.Lock()
 	defer s.intents.mu.Unlock()
-	by, ok = s.intents.byKey[intentKey{p, sum}]
-	return by, ok
+	rec, ok = s.intents.byKey[intentKey{p, sum}]
+	return rec, ok
 }

@@ -183,7 +183,11 @@ func (q *localQueue) undo(ctx context.Context, r undoRequest) (outcome, error) {
 	return newOutcome(out, bridge.Undone), err
 }
 
-func (q *localQueue) log(_ context.Context, limit int) ([]logEntry, error) {
+func (q *localQueue) log(ctx context.Context, limit int) ([]logEntry, error) {
+	// Reading the notes brings into the journal what a crash interrupted.
+	if _, err := q.ws.Suggestions(ctx, ""); err != nil {
+		return nil, err
+	}
 	entries, err := q.ws.Journal(limit)
 	if err != nil {
 		return nil, err

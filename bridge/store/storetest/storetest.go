@@ -324,10 +324,10 @@ func testJournal(t *testing.T, s bridge.Store) {
 
 func testIntents(t *testing.T, s bridge.Store) {
 	one, two := bridge.ContentSum{1}, bridge.ContentSum{2}
-	ann := bridge.Author{Name: "ann", Session: "s"}
-	s.Intend("A.md", one, ann)
-	if by, ok := s.Intended("A.md", one); !ok || by != ann {
-		t.Errorf("Intended = %v, %v; want %v", by, ok, ann)
+	rec := bridge.Record{Author: "ann", Session: "s", Decision: &bridge.Decision{Batch: "b", Before: "x {++y++}"}}
+	s.Intend("A.md", one, rec)
+	if got, ok := s.Intended("A.md", one); !ok || !reflect.DeepEqual(got, rec) {
+		t.Errorf("Intended = %+v, %v; want %+v", got, ok, rec)
 	}
 	if _, ok := s.Intended("A.md", two); ok {
 		t.Error("an intent for another text counts")
