@@ -247,17 +247,21 @@ func (w *wal) rotate() ([]walEntry, error) {
 // forget drops entries that the bbolt file holds. mu is held.
 func (w *wal) forget(entries []walEntry) {
 	w.entries = slices.Delete(w.entries, 0, len(entries))
+	kept := make(map[bridge.DocID]uint64)
 	for _, e := range entries {
-		d := w.docs[e.ID]
+		kept[e.ID] = e.last()
+	}
+	for id, seq := range kept {
+		d := w.docs[id]
 		if d == nil {
 			continue
 		}
-		d.records = slices.DeleteFunc(d.records, func(r bridge.Record) bool { return r.Seq <= e.last() })
+		d.records = slices.DeleteFunc(d.records, func(r bridge.Record) bool { return r.Seq <= seq })
 		if len(d.records) > 0 {
 			continue
 		}
-		delete(w.docs, e.ID)
-		if w.paths[d.path] == e.ID {
+		delete(w.docs, id)
+		if w.paths[d.path] == id {
 			delete(w.paths, d.path)
 		}
 	}
