@@ -184,6 +184,30 @@ func TestYWebsocketClient(t *testing.T) {
 	<-done
 }
 
+// Hocuspocus's provider has several documents on one websocket.
+func TestHocuspocusClient(t *testing.T) {
+	s := newSandbox(t)
+	y := s.serveYjs(t, s.vault(t, "Vault", map[string]string{"Plan.md": "one\n", "Other.md": "two\n"}))
+	var got struct {
+		Entries, Refused         []string
+		Scope, ReaderScope, Text string
+		ReaderUnsaved            bool
+		Closes                   []any
+	}
+	result(t, s.driver(t, "hocuspocus.mjs", y.websocket(), y.token(), "Vault"), &got)
+	if !slices.Equal(got.Entries, []string{"/Other.md", "/Plan.md"}) || got.Scope != "read-write" || got.ReaderScope != "readonly" || !got.ReaderUnsaved {
+		t.Errorf("entries %q, scope %q; of the reader %q, unsaved %v", got.Entries, got.Scope, got.ReaderScope, got.ReaderUnsaved)
+	}
+	if want := []string{"no note has that name, and a document's id has letters, digits, - and _ only", "token is not valid here"}; !slices.Equal(got.Refused, want) {
+		t.Errorf("refused with %q, want %q", got.Refused, want)
+	}
+	if fmt.Sprint(got.Closes) != "[1008 Token expired]" {
+		t.Errorf("the token's end closes with %v", got.Closes)
+	}
+	fileBecomes(t, filepath.Join(y.vault, "Plan.md"), got.Text)
+	fileBecomes(t, filepath.Join(y.vault, "Other.md"), "also two\n")
+}
+
 // Two hundred clients type into one note at the same time.
 func TestYjsCrowd(t *testing.T) {
 	s := newSandbox(t)

@@ -91,3 +91,9 @@ func AppendSyncStatus(dst []byte, saved bool) []byte {
 	}
 	return append(dst, byte(SyncStatus), 0)
 }
+
+// AppendClose appends the body by which one side says that it is done with a
+// document.
+func AppendClose(dst []byte, reason string) []byte {
+	return appendBytes(append(dst, byte(Close)), reason)
+}

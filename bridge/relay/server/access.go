@@ -2,12 +2,15 @@ package server
 
 import (
 	"errors"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/relay/host"
 	"github.com/relayfs/relayfs/bridge/relay/token"
 )
 
@@ -26,18 +29,31 @@ var (
 	errResource = &refusal{http.StatusUnauthorized, "token is for something else"}
 	errReadOnly = &refusal{http.StatusForbidden, "token permits reading only"}
 	errUnknown  = &refusal{http.StatusNotFound, "no such document"}
-	errBadID    = &refusal{http.StatusBadRequest, "a document's id has letters, digits, - and _ only"}
+	errBadID    = &refusal{http.StatusBadRequest, "no note has that name, and a document's id has letters, digits, - and _ only"}
 	errBusy     = &refusal{http.StatusServiceUnavailable, "too many connections or documents are open"}
 )
 
 // fail answers with err.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var no *refusal
-	if !errors.As(err, &no) {
-		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "err", err)
-		no = &refusal{http.StatusInternalServerError, "internal error"}
-	}
+	no := s.refusalOf(r, err)
 	http.Error(w, no.text, no.status)
+}
+
+// refusalOf is what the client is told of err. What it cannot mend is in the log.
+func (s *Server) refusalOf(r *http.Request, err error) *refusal {
+	var no *refusal
+	switch {
+	case errors.As(err, &no):
+		return no
+	case errors.Is(err, fs.ErrNotExist):
+		return errUnknown
+	case errors.Is(err, bridge.ErrReadOnly):
+		return &refusal{http.StatusForbidden, "note is read-only"}
+	case errors.Is(err, bridge.ErrOffline), errors.Is(err, bridge.ErrClosed):
+		return &refusal{http.StatusServiceUnavailable, "folder is offline"}
+	}
+	s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, bridge.LogErr, err)
+	return &refusal{http.StatusInternalServerError, "internal error"}
 }
 
 // open says that no tokens are needed.
@@ -45,14 +61,19 @@ func (s *Server) open() bool { return len(s.o.Keys) == 0 }
 
 // claims are what the request's token says; everything, if no tokens are needed.
 func (s *Server) claims(r *http.Request) (token.Claims, error) {
-	if s.open() {
-		return token.Claims{Scope: token.Scope{Kind: token.Server}}, nil
-	}
 	text, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !bearer {
 		text = r.URL.Query().Get("token")
 	}
-	if text == "" {
+	return s.verify(text)
+}
+
+// verify is what a token says.
+func (s *Server) verify(text string) (token.Claims, error) {
+	switch {
+	case s.open():
+		return token.Claims{Scope: token.Scope{Kind: token.Server}}, nil
+	case text == "":
 		return token.Claims{}, errNoToken
 	}
 	c, err := s.o.Keys.Verify(text, s.o.URL, time.Now())
@@ -76,10 +97,20 @@ func (s *Server) onServer(r *http.Request) error {
 
 // onDoc says what the request may do with a document.
 func (s *Server) onDoc(r *http.Request, id string) (token.Claims, token.Permission, error) {
-	if !token.ValidID(id) {
-		return token.Claims{}, 0, errBadID
-	}
 	c, err := s.claims(r)
+	return s.claimed(c, err, id)
+}
+
+// permit says what who has a token may do with a document.
+func (s *Server) permit(text, id string) (token.Claims, token.Permission, error) {
+	c, err := s.verify(text)
+	return s.claimed(c, err, id)
+}
+
+func (s *Server) claimed(c token.Claims, err error, id string) (token.Claims, token.Permission, error) {
+	if !host.ValidID(id) {
+		return c, 0, errBadID
+	}
 	if err != nil {
 		return c, 0, err
 	}

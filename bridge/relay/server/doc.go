@@ -19,6 +19,7 @@
 //	GET  /d/ID/versions         always empty: there is one version
 //	GET  /Folder/Name.md        websocket of y-websocket; also /ID, and /Folder for
 //	                            the folder document
+//	GET  /                      websocket of Hocuspocus, for any number of documents
 //
 // The paths that older clients use, /doc/ID/as-update, /doc/ID/update and
 // /doc/ws/ID, mean the same. Tokens come as "Authorization: Bearer" or ?token=.
@@ -30,6 +31,10 @@
 // relay-server: a client of a folder document may subscribe to the changes of
 // every note in it and ask for their snapshots. An Echo comes back when the
 // frames before it were applied and are durable.
+//
+// In Hocuspocus's framing the name of a document stands in front of each frame,
+// and its token comes in a frame. What was applied and is durable is acknowledged
+// with a sync status.
 //
 // A connection ends with a code that tells why: 1001 the server goes away, 1007
 // a frame is malformed, 1008 the token has expired, 1009 a frame or note is too
@@ -45,6 +50,7 @@
 // # Concurrency
 //
 // Each connection has a goroutine that reads and one that writes, with a bounded
-// queue between the documents and the writer. Frames of one connection are
-// handled one after the other.
+// backlog between the documents and the writer. Frames of one connection are
+// handled one after the other; while a client does not read the answers to what
+// it asked for, nothing more of it is read.
 package server

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"time"
@@ -14,8 +13,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
-// handle does what a frame asks for. An error ends the connection.
-func (c *conn) handle(ctx context.Context, data []byte) error {
+// take handles a frame of y-websocket's framing.
+func (c *client) take(data []byte) error {
 	f, err := ysync.Decode(data)
 	switch {
 	case errors.Is(err, ysync.ErrUnknownType):
@@ -23,53 +22,92 @@ func (c *conn) handle(ctx context.Context, data []byte) error {
 	case err != nil:
 		return errMalformed
 	}
+	return c.handle(f)
+}
+
+// handle does what a frame asks for. An error ends the connection.
+func (c *client) handle(f ysync.Frame) error {
+	if c.expired() {
+		return errTokenOver
+	}
 	switch f.Type {
-	case ysync.Sync:
-		return c.sync(ctx, f)
+	case ysync.Sync, ysync.SyncReply:
+		return c.sync(f)
 	case ysync.AwarenessState:
 		if err := c.room.awareness.Apply(f.Payload, c); errors.Is(err, ysync.ErrMalformed) {
 			return errMalformed
 		}
 	case ysync.QueryAwareness:
-		c.queue(ysync.AppendAwareness(nil, c.room.awareness.EncodeAll()))
+		c.reply(ysync.AppendAwareness(nil, c.room.awareness.EncodeAll()))
 	case ysync.Echo:
-		c.queue(ysync.AppendEcho(nil, f.Payload))
+		c.reply(ysync.AppendEcho(nil, f.Payload))
 	case ysync.Subscribe:
 		c.subscribe(f.Names)
 	case ysync.Unsubscribe:
 		c.unsubscribe(f.Names)
 	case ysync.QuerySubdocs:
-		return c.subdocs(ctx, f.Names)
+		return c.subdocs(f.Names)
 	}
 	return nil
 }
 
-func (c *conn) sync(ctx context.Context, f ysync.Frame) error {
+func (c *client) sync(f ysync.Frame) error {
+	if f.Step == ysync.Step1 {
+		return c.answer(f)
+	}
+	saved, err := c.apply(f)
+	if err == nil && c.name != nil {
+		c.reply(ysync.AppendSyncStatus(nil, saved))
+	}
+	return err
+}
+
+// answer sends what the client lacks. In Hocuspocus's framing it is only now
+// asked for what the server lacks.
+func (c *client) answer(f ysync.Frame) error {
+	if _, err := ycrdt.DecodeStateVector(f.Payload); err != nil {
+		return errMalformed
+	}
+	doc := c.room.doc.Doc()
+	c.reply(ysync.AppendStep2(nil, doc.EncodeStateAsUpdate(f.Payload)))
+	if c.name != nil {
+		c.reply(ysync.AppendStep1(nil, doc.EncodeStateVector()))
+	}
+	return nil
+}
+
+// apply applies an update; saved says whether the server has what is in it.
+func (c *client) apply(f ysync.Frame) (saved bool, err error) {
 	doc := c.room.doc
 	switch {
-	case f.Step == ysync.Step1:
-		if _, err := ycrdt.DecodeStateVector(f.Payload); err != nil {
-			return errMalformed
-		}
-		c.queue(ysync.AppendStep2(nil, doc.Doc().EncodeStateAsUpdate(f.Payload)))
-		return nil
-	case !c.full:
-		if !isEmpty(f.Payload) {
-			c.deny("this connection may only read")
-		}
-		return nil
 	case isEmpty(f.Payload):
-		return nil
+		return true, nil
+	case !c.full && f.Step == ysync.Step2 && holds(doc.Doc(), f.Payload):
+		return true, nil
+	case !c.full:
+		c.deny("this connection may only read")
+		return false, nil
 	}
-	err := doc.Apply(ctx, f.Payload, host.Origin{User: c.claims.User, Sender: c})
+	err = doc.Apply(c.socket.ctx, f.Payload, host.Origin{User: c.claims.User, Sender: c})
 	if end := endOf(err); end != nil {
-		c.s.log.Warn("connection ended by an update", bridge.LogDoc, doc.ID(), bridge.LogErr, err)
-		return end
+		c.socket.s.log.Warn("connection ended by an update", bridge.LogDoc, doc.ID(), bridge.LogErr, err)
+		return false, end
 	}
 	if err != nil {
 		c.deny(err.Error())
 	}
-	return nil
+	return err == nil, nil
+}
+
+// holds says whether doc has everything that an update brings. A client that may
+// only read answers a step 1 with the deletions that it has got, too.
+func holds(doc *ycrdt.Doc, update []byte) bool {
+	trial := ycrdt.NewDoc(ycrdt.Options{})
+	if trial.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil) != nil {
+		return false
+	}
+	before := trial.Snapshot()
+	return trial.ApplyUpdate(update, nil) == nil && before.Contains(trial.Snapshot())
 }
 
 // isEmpty says whether an update is the one that changes nothing: what a client
@@ -77,10 +115,10 @@ func (c *conn) sync(ctx context.Context, f ysync.Frame) error {
 func isEmpty(update []byte) bool { return len(update) == 2 && update[0] == 0 && update[1] == 0 }
 
 // deny tells the client, once, that what it writes is not taken.
-func (c *conn) deny(reason string) {
-	if !c.denied {
+func (c *client) deny(reason string) {
+	if !c.denied && c.name == nil { // else the sync status tells
 		c.denied = true
-		c.queue(ysync.AppendPermissionDenied(nil, reason))
+		c.reply(ysync.AppendPermissionDenied(nil, reason))
 	}
 }
 
@@ -99,11 +137,11 @@ type event struct {
 const maxEventUpdate = 64 << 10
 
 // subscribe sends events about the documents of this folder document from now on.
-func (c *conn) subscribe(types []string) {
+func (c *client) subscribe(types []string) {
 	if c.events != nil || !slices.Contains(types, ysync.DocumentUpdated) {
 		return
 	}
-	c.events = c.s.host.Subscribe(c.room.doc.ID(), func(ev host.Event) {
+	c.events = c.socket.s.host.Subscribe(c.room.doc.ID(), func(ev host.Event) {
 		data, err := cbor.Marshal(newEvent(ev))
 		if err == nil {
 			c.queue(ysync.AppendEvent(nil, data))
@@ -123,7 +161,7 @@ func newEvent(ev host.Event) event {
 	return e
 }
 
-func (c *conn) unsubscribe(types []string) {
+func (c *client) unsubscribe(types []string) {
 	if c.events != nil && slices.Contains(types, ysync.DocumentUpdated) {
 		c.events()
 		c.events = nil
@@ -138,13 +176,13 @@ type subdoc struct {
 
 // subdocs answers with the snapshots of those of the documents that this folder
 // document lists.
-func (c *conn) subdocs(ctx context.Context, ids []string) error {
+func (c *client) subdocs(ids []string) error {
 	data := make(map[string]subdoc)
 	for _, id := range ids {
-		if c.s.host.ChannelOf(id) != c.room.doc.ID() {
+		if c.socket.s.host.ChannelOf(id) != c.room.doc.ID() {
 			continue
 		}
-		d, err := c.s.host.Open(ctx, id, false)
+		d, err := c.socket.s.host.Open(c.socket.ctx, id, false)
 		if err != nil {
 			continue // it has gone meanwhile
 		}
@@ -155,6 +193,6 @@ func (c *conn) subdocs(ctx context.Context, ids []string) error {
 	if err != nil {
 		return err
 	}
-	c.queue(ysync.AppendSubdocs(nil, answer))
+	c.reply(ysync.AppendSubdocs(nil, answer))
 	return nil
 }

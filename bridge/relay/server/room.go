@@ -19,8 +19,8 @@ type room struct {
 	members   int // protected by Server.mu
 	end       func()
 
-	mu    sync.Mutex // protects the following
-	conns map[*conn]struct{}
+	mu      sync.Mutex // protects the following
+	clients map[*client]struct{}
 }
 
 // join enters the room of a document, which is opened for its first member.
@@ -40,25 +40,37 @@ func (s *Server) join(ctx context.Context, id string, create bool) (*room, error
 		d.Close()
 		return nil, errBusy
 	}
-	r := &room{s: s, doc: d, members: 1, conns: make(map[*conn]struct{})}
+	r := &room{s: s, doc: d, members: 1, clients: make(map[*client]struct{})}
 	r.awareness = ysync.NewAwareness(ycrdt.ClientID(rand.Uint32()))
 	run, cancel := context.WithCancel(context.Background())
 	stopUpdates := d.Doc().OnUpdate(r.sendUpdate)
 	stopAwareness := r.awareness.OnUpdate(r.sendAwareness)
-	ended := make(chan struct{})
-	go func() {
-		_ = r.awareness.Run(run) // ends with run
-		close(ended)
-	}()
+	var running sync.WaitGroup
+	running.Go(func() { _ = r.awareness.Run(run) }) // ends with run
+	running.Go(func() { r.watch(run) })
 	r.end = func() {
 		cancel()
 		stopUpdates()
 		stopAwareness()
-		<-ended
+		running.Wait()
 		d.Close()
 	}
 	s.rooms[id] = r
 	return r, nil
+}
+
+// watch tells the clients when the document is over.
+func (r *room) watch(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-r.doc.Over():
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for c := range r.clients {
+		c.over()
+	}
 }
 
 // leave ends one membership; with the last one the room is closed.
@@ -75,23 +87,28 @@ func (r *room) leave() {
 	}
 }
 
-func (r *room) add(c *conn) {
+func (r *room) add(c *client) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.conns[c] = struct{}{}
+	r.clients[c] = struct{}{}
+	r.mu.Unlock()
+	select {
+	case <-r.doc.Over():
+		c.over() // watch may have told before
+	default:
+	}
 }
 
-func (r *room) remove(c *conn) {
+func (r *room) remove(c *client) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.conns, c)
+	delete(r.clients, c)
 }
 
 // each queues a frame for every connection but one.
 func (r *room) each(frame []byte, but any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for c := range r.conns {
+	for c := range r.clients {
 		if any(c) != but {
 			c.queue(frame)
 		}
@@ -107,7 +124,7 @@ func (r *room) sendUpdate(update []byte, origin any) {
 // sendAwareness passes on who came, changed, was heard of or left: to the sender,
 // too, which takes it as a sign of life of the server.
 func (r *room) sendAwareness(ev ysync.AwarenessEvent) {
-	if c, ok := ev.Origin.(*conn); ok {
+	if c, ok := ev.Origin.(*client); ok {
 		c.announced(ev)
 	}
 	r.each(ysync.AppendAwareness(nil, r.awareness.Encode(ev.Clients()...)), nil)

@@ -33,6 +33,7 @@ type Limits struct {
 	Connections int   // websockets at a time; default 4096
 	Documents   int   // documents open at a time; default 4096
 	Queue       int   // frames that wait for one client; default 1024
+	Backlog     int   // bytes of these; default 64 MiB
 	// Ping is how often a connection is tried out; default 20 s. One that does not
 	// answer twice is closed.
 	Ping time.Duration
@@ -51,6 +52,9 @@ func (l *Limits) fill() {
 	}
 	if l.Queue == 0 {
 		l.Queue = 1024
+	}
+	if l.Backlog == 0 {
+		l.Backlog = 64 << 20
 	}
 	if l.Ping == 0 {
 		l.Ping = 20 * time.Second
@@ -94,9 +98,9 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("POST /doc/{id}/{verb}", s.postDoc)
 	s.mux.HandleFunc("POST /d/{id}/{verb}", s.postDoc)
 	s.mux.HandleFunc("GET /d/{id}/{verb}", s.getDoc)
-	s.mux.HandleFunc("GET /d/{id}/ws/{again}", s.socket)
+	s.mux.HandleFunc("GET /d/{id}/ws/{again}", s.serveDoc)
 	s.mux.HandleFunc("GET /doc/{id}/{verb}", s.getOldDoc)
-	s.mux.HandleFunc("GET /{room...}", s.room)
+	s.mux.HandleFunc("GET /{room...}", s.serveRoom)
 }
 
 // ServeHTTP answers one request.

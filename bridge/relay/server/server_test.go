@@ -131,6 +131,10 @@ type peer struct {
 	ws   *websocket.Conn
 	doc  *ycrdt.Doc
 	stop func()
+	done chan struct{} // closed when read has ended
+
+	decode func([]byte) (ysync.Frame, error)
+	follow bool // doc follows the frames
 
 	mu     sync.Mutex // protects the following
 	frames []ysync.Frame
@@ -141,6 +145,16 @@ type peer struct {
 // dial connects to a websocket; a step 1 is sent and steps 1 are answered.
 func (s *served) dial(url string) *peer {
 	s.t.Helper()
+	p := s.connect(url)
+	p.follow = true
+	go p.read()
+	p.send(ysync.AppendStep1(nil, p.doc.EncodeStateVector()))
+	return p
+}
+
+// connect connects to a websocket. The caller starts read.
+func (s *served) connect(url string) *peer {
+	s.t.Helper()
 	ws, res, err := websocket.Dial(s.t.Context(), url, nil)
 	if err != nil {
 		if res != nil {
@@ -149,18 +163,12 @@ func (s *served) dial(url string) *peer {
 		s.t.Fatalf("dial %s: %v", url, err)
 	}
 	ws.SetReadLimit(-1)
-	p := &peer{t: s.t, ws: ws, doc: ycrdt.NewDoc(ycrdt.Options{}), wake: make(chan struct{})}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		p.read()
-	}()
+	p := &peer{t: s.t, ws: ws, doc: ycrdt.NewDoc(ycrdt.Options{}), decode: ysync.Decode, done: make(chan struct{}), wake: make(chan struct{})}
 	p.stop = sync.OnceFunc(func() {
 		_ = ws.Close(websocket.StatusNormalClosure, "")
-		<-done
+		<-p.done
 	})
 	s.t.Cleanup(p.stop)
-	p.send(ysync.AppendStep1(nil, p.doc.EncodeStateVector()))
 	return p
 }
 
@@ -171,18 +179,19 @@ func (s *served) join(id, user string) *peer {
 }
 
 func (p *peer) read() {
+	defer close(p.done)
 	for {
 		_, data, err := p.ws.Read(context.Background())
 		if err != nil {
 			p.note(ysync.Frame{}, err)
 			return
 		}
-		f, err := ysync.Decode(data)
+		f, err := p.decode(data)
 		if err != nil {
 			p.t.Errorf("frame %x: %v", data, err)
 			continue
 		}
-		if f.Type == ysync.Sync {
+		if f.Type == ysync.Sync && p.follow {
 			reply, err := f.Apply(p.doc, "server")
 			if err != nil {
 				p.t.Error(err)
