@@ -108,11 +108,14 @@ func (s *Session) readFile(ctx context.Context, p bridge.Path) (string, error) {
 	return string(data), nil
 }
 
-// write makes text the content of the file at p, which is not a note, if it is
-// valid; it says what became of that.
-func (s *Session) writeFile(ctx context.Context, kind entity.Type, p bridge.Path, text string) (notice string, err error) {
+// writeFile makes text the content of the file at p, which is not a note, if it is
+// valid and approved: op and what are for approve. It says what became of that.
+func (s *Session) writeFile(ctx context.Context, kind entity.Type, p bridge.Path, text string, op operation, what string) (notice string, err error) {
 	if err := kind.Check(text); err != nil {
 		return "", wrongArgument("%s was left as it is: %v.", p, err)
+	}
+	if err := s.approve(ctx, op, what, nil); err != nil {
+		return "", err
 	}
 	done, err := s.server.ws.WriteFile(ctx, p, []byte(text), bridge.Restructure{By: s.author(), Origin: s})
 	if err != nil {

@@ -85,21 +85,29 @@ func (a patchContentArgs) lines() int {
 }
 
 // patchNote makes the change of whatever text is current, under the note's lock.
+// Nobody is asked about a change that cannot be made.
 func (a patchContentArgs) patchNote(ctx context.Context, s *Session, p bridge.Path) (string, error) {
-	if err := s.approve(ctx, opUpdate, "change the note "+string(p), nil); err != nil {
+	before, err := s.server.ws.Open(ctx, p)
+	if err != nil {
 		return "", err
 	}
-	known, read := s.known(p)
-	var before *bridge.Version
 	view := s.server.ws.Options().View
-	res, err := s.server.ws.Update(ctx, p, s.author(), s, func(cur *bridge.Version) (string, error) {
+	patch := func(cur *bridge.Version) (string, error) {
 		before = cur
 		after, at, err := a.patch(p, cur.Text())
 		if err != nil {
 			return "", err
 		}
 		return after, checkMarkup("new_string", view, cur.Text(), after, at)
-	})
+	}
+	if _, err := patch(before); err != nil {
+		return "", err
+	}
+	if err := s.approve(ctx, opUpdate, "change the note "+string(p), nil); err != nil {
+		return "", err
+	}
+	known, read := s.known(p)
+	res, err := s.server.ws.Update(ctx, p, s.author(), s, patch)
 	if err != nil {
 		return "", err
 	}
@@ -118,10 +126,7 @@ func (a patchContentArgs) patchFile(ctx context.Context, s *Session, kind entity
 	if err != nil {
 		return "", err
 	}
-	if err := s.approve(ctx, opUpdate, "change "+string(p), nil); err != nil {
-		return "", err
-	}
-	return s.writeFile(ctx, kind, p, after)
+	return s.writeFile(ctx, kind, p, after, opUpdate, "change "+string(p))
 }
 
 // patch is text after the change, and where that begins.

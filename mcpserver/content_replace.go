@@ -57,9 +57,7 @@ func (a replaceContentArgs) run(ctx context.Context, s *Session) (replaceContent
 	case kind == entity.Note:
 		res.Notice, err = a.replaceNote(ctx, s, p)
 	default:
-		if err = s.approve(ctx, op, verb+string(p), nil); err == nil {
-			res.Notice, err = s.writeFile(ctx, kind, p, a.Content)
-		}
+		res.Notice, err = s.writeFile(ctx, kind, p, a.Content, op, verb+string(p))
 	}
 	return res, err
 }

@@ -8,33 +8,89 @@ import (
 	"testing"
 )
 
-// The TypeScript SDK's client takes the structured result of every tool of the
-// toolsets notes and content, and asks its user where the server wants that.
-func TestMCPStructuredWithTypeScriptSDK(t *testing.T) {
+// structuredRun is what tests/mcp-client/structured.mjs prints.
+type structuredRun struct {
+	Tools []struct {
+		Name   string
+		Schema bool
+	}
+	Questions []string
+	Calls     []struct {
+		Tool, Text string
+		Structured any
+		IsError    bool
+	}
+}
+
+// structuredFiles are what is in the vault that structured.mjs works on.
+var structuredFiles = map[string]string{"note.md": saveBefore, "board.canvas": "{}", "books.base": "views: []\n"}
+
+// structured runs structured.mjs against a server of its own, over stdio or HTTP.
+func (s *sandbox) structured(t *testing.T, kind, vault string, env []string, flags ...string) structuredRun {
+	t.Helper()
 	nodeBin(t)
 	program, err := filepath.Abs("mcp-client/structured.mjs")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSandbox(t)
-	files := map[string]string{"note.md": saveBefore, "board.canvas": "{}", "books.base": "views: []\n"}
-	vault := s.vault(t, "Vault", files)
-	out := s.node(t, nil, "node", program, relayfsBinary, "mcp", "--toolsets", "notes,content", "--approve", "delete=ask", vault)
-	var got struct {
-		Tools []struct {
-			Name   string
-			Schema bool
-		}
-		Questions []string
-		Calls     []struct {
-			Tool, Text string
-			Structured any
-			IsError    bool
-		}
+	args := append([]string{"--toolsets", "notes,content"}, append(flags, vault)...)
+	if kind == "http" {
+		h := s.serveHTTP(t, args...)
+		env, args = append(env, "MCP_TOKEN="+h.token), []string{h.url}
+	} else {
+		args = append([]string{relayfsBinary, "mcp"}, args...)
 	}
+	out := s.node(t, env, "node", append([]string{program, kind}, args...)...)
+	var got structuredRun
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	return got
+}
+
+// The TypeScript SDK's client takes the structured result of every tool of the
+// toolsets notes and content, and asks its user where the server wants that.
+func TestMCPStructuredWithTypeScriptSDK(t *testing.T) {
+	// Nobody is asked about the two calls that fail.
+	all := []string{"create the note Vault/new.md", "change the note Vault/note.md", "change the note Vault/note.md", "replace the content of Vault/board.canvas", "delete the note Vault/new.md"}
+	for _, tt := range []struct {
+		kind, approve string
+		questions     []string
+	}{
+		{"stdio", "delete=ask", all[len(all)-1:]},
+		{"stdio", "ask", all},
+		{"http", "auto", nil},
+		{"http", "ask", all},
+	} {
+		t.Run(tt.kind+" "+tt.approve, func(t *testing.T) {
+			s := newSandbox(t)
+			vault := s.vault(t, "Vault", structuredFiles)
+			got := s.structured(t, tt.kind, vault, nil, "--approve", tt.approve)
+			checkStructured(t, got)
+			checkQuestions(t, got.Questions, tt.questions)
+			// What changes files as a whole waits for a person.
+			checkText(t, "vault's canvas", readFile(t, filepath.Join(vault, "board.canvas")), structuredFiles["board.canvas"])
+			if raw := readFile(t, filepath.Join(vault, "note.md")); !strings.Contains(raw, "{++") || !strings.Contains(raw, "status: done") {
+				t.Errorf("vault's note: %q", raw)
+			}
+		})
+	}
+}
+
+func checkQuestions(t *testing.T, got, want []string) {
+	t.Helper()
+	for i, q := range got {
+		if i >= len(want) || !strings.Contains(q, " wants to "+want[i]) {
+			t.Errorf("question %d: %q", i, q)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d questions, want %d: %q", len(got), len(want), got)
+	}
+}
+
+func checkStructured(t *testing.T, got structuredRun) {
+	t.Helper()
 	called := make(map[string]bool)
 	for i, c := range got.Calls {
 		called[c.Tool] = true
@@ -51,12 +107,29 @@ func TestMCPStructuredWithTypeScriptSDK(t *testing.T) {
 			t.Errorf("%s: output schema %v, called %v", tool.Name, tool.Schema, called[tool.Name])
 		}
 	}
-	if len(got.Tools) != 15 || len(got.Questions) != 1 || !strings.Contains(got.Questions[0], "delete the note Vault/new.md") {
-		t.Errorf("%d tools, asked %q", len(got.Tools), got.Questions)
+	if len(got.Tools) != 15 {
+		t.Errorf("%d tools", len(got.Tools))
 	}
-	// What changes files as a whole waits for a person.
-	checkText(t, "vault's canvas", readFile(t, filepath.Join(vault, "board.canvas")), files["board.canvas"])
-	if raw := readFile(t, filepath.Join(vault, "note.md")); !strings.Contains(raw, "{++") || !strings.Contains(raw, "status: done") {
-		t.Errorf("vault's note: %q", raw)
+}
+
+// A client that cannot ask its user is told so, and may delete once the model says
+// that the person agrees.
+func TestMCPApprovalWithoutElicitation(t *testing.T) {
+	for _, kind := range []string{"stdio", "http"} {
+		t.Run(kind, func(t *testing.T) {
+			s := newSandbox(t)
+			vault := s.vault(t, "Vault", structuredFiles)
+			got := s.structured(t, kind, vault, []string{"MCP_ASK=no"}, "--approve", "ask")
+			want := []string{"for which this client cannot ask", "call the tool again with confirm: true", `"status":"proposed"`}
+			for i, c := range got.Calls {
+				if !strings.Contains(c.Text, want[i]) || c.IsError != (i < 2) {
+					t.Errorf("call %d, %s: %s, error %v", i, c.Tool, c.Text, c.IsError)
+				}
+			}
+			if len(got.Calls) != len(want) || len(got.Questions) != 0 {
+				t.Errorf("%d calls, asked %q", len(got.Calls), got.Questions)
+			}
+			checkText(t, "vault's note", readFile(t, filepath.Join(vault, "note.md")), saveBefore)
+		})
 	}
 }

@@ -1,15 +1,16 @@
 // Calls every tool of the toolsets notes and content through the TypeScript SDK's
 // client, which checks each structured result against the tool's output schema:
-//   node structured.mjs COMMAND ARG...
-// The server serves a folder Vault with note.md, board.canvas and books.base. The
-// results come out as JSON: {tools, calls: [{tool, structured, text, isError}]}.
+//   node structured.mjs stdio COMMAND ARG...    or    node structured.mjs http URL    (token in $MCP_TOKEN)
+// With $MCP_ASK=no the client cannot ask its user, and only deletes. The server serves a folder Vault with note.md, board.canvas and books.base. The
+// results come out as JSON: {tools, questions, calls: [{tool, structured, text, isError}]}.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 
 const note = 'Vault/note.md'
 const canvas = '{"nodes":[{"id":"a","type":"text","text":"Hi","x":0,"y":0,"width":9,"height":9}],"edges":[]}'
-const calls = [
+const everything = [
 	['create_note', { path: 'Vault/new.md', content: 'See [[note]].\n', frontmatter: { tags: ['a/b'], n: 1.5, none: null, on: true } }],
 	['read_note', { path: note, start_line: 1, end_line: 2 }],
 	['read_metadata', { path: 'Vault/new.md' }],
@@ -29,17 +30,32 @@ const calls = [
 	['delete_note', { path: 'Vault/new.md' }],
 ]
 
-const [command, ...args] = process.argv.slice(2)
-const client = new Client({ name: 'relayfs-tests', version: '1' }, { capabilities: { elicitation: {} } })
+const deletions = [
+	['create_note', { path: 'Vault/new.md', content: 'text' }],
+	['delete_note', { path: note }],
+	['delete_note', { path: note, confirm: true }],
+]
+
+const [kind, target, ...args] = process.argv.slice(2)
+const transport =
+	kind === 'stdio'
+		? new StdioClientTransport({ command: target, args, env: process.env, stderr: 'inherit' })
+		: new StreamableHTTPClientTransport(new URL(target), {
+				requestInit: { headers: { Authorization: `Bearer ${process.env.MCP_TOKEN}` } },
+			})
+const asks = process.env.MCP_ASK !== 'no'
+const client = new Client({ name: 'relayfs-tests', version: '1' }, { capabilities: asks ? { elicitation: {} } : {} })
 const questions = []
-client.setRequestHandler(ElicitRequestSchema, async (request) => {
-	questions.push(request.params.message)
-	return { action: 'accept', content: { approve: true } }
-})
-await client.connect(new StdioClientTransport({ command, args, env: process.env, stderr: 'inherit' }))
+if (asks) {
+	client.setRequestHandler(ElicitRequestSchema, async (request) => {
+		questions.push(request.params.message)
+		return { action: 'accept', content: { approve: true } }
+	})
+}
+await client.connect(transport)
 const tools = (await client.listTools()).tools
 const done = []
-for (const [name, args] of calls) {
+for (const [name, args] of asks ? everything : deletions) {
 	const result = await client.callTool({ name, arguments: args })
 	const text = result.content.map((block) => block.text).join('\n')
 	done.push({ tool: name, structured: result.structuredContent, text, isError: result.isError === true })
