@@ -80,9 +80,10 @@ var _ io.ReaderAt = (*proposedFile)(nil)
 
 // WriteFile makes data the content of the file at p, which is not a note and is
 // created if it is missing, all of it or nothing. In suggest mode it is a
-// proposal. Errors: ErrNotNote for a note's name, ErrIsDir, ErrTooLarge for more
-// than MaxNote, ErrReadOnly, ErrNeedsReview where the structure policy denies it,
-// ErrOffline, ErrNoSpace, fs.ErrPermission.
+// proposal. Errors: ErrConflict if o.Base is not what readers are shown there now,
+// ErrNotNote for a note's name, ErrIsDir, ErrTooLarge for more than MaxNote,
+// ErrReadOnly, ErrNeedsReview where the structure policy denies it, ErrOffline,
+// ErrNoSpace, fs.ErrPermission.
 func (w *Workspace) WriteFile(ctx context.Context, p Path, data []byte, o Restructure) (Restructured, error) {
 	switch {
 	case p.IsNote():
@@ -114,6 +115,8 @@ func (w *Workspace) writeFile(ctx context.Context, f *folder, s Structure, p Pat
 	switch {
 	case n != nil && n.kind == KindDir:
 		return Restructured{}, nil, &Error{"write", p, ErrIsDir}
+	case n == nil && o.Base != ContentSum{}:
+		return Restructured{}, nil, &Error{"write", p, fs.ErrNotExist}
 	case n == nil:
 		return w.newFile(ctx, f, s, p, data, o)
 	case w.o.Mode != Direct:
@@ -193,6 +196,11 @@ func (w *Workspace) showFile(f *folder, p *proposal, dir *node) {
 	f.proposals = append(f.proposals, p)
 }
 
+// unlike says that a file which holds have is not what the writer had read.
+func (o Restructure) unlike(have []byte) bool {
+	return o.Base != ContentSum{} && o.Base != sumOf(string(have))
+}
+
 // proposeContent proposes data as the content of n, instead of what was proposed
 // before; what is there already needs no proposal.
 func (w *Workspace) proposeContent(ctx context.Context, f *folder, n *node, data []byte, o Restructure) (Restructured, []Event, error) {
@@ -206,18 +214,35 @@ func (w *Workspace) proposeContent(ctx context.Context, f *folder, n *node, data
 		rec.ToDir, rec.Name = n.parent.rel(), n.name
 	}
 	w.treeMu.RUnlock()
+	needless := false
 	if !virtual {
 		have, stamp, err := f.source.Read(ctx, rec.Rel)
 		if err != nil {
 			return Restructured{}, nil, err
 		}
 		rec.Old, rec.Stamp = append([]byte{}, have...), Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
+		needless = bytes.Equal(have, data)
 	}
+	shown := rec.Old
+	if old != nil {
+		// The writer was shown what was proposed, not what people did since.
+		shown = old.rec.New
+		rec.Old, rec.Stamp, rec.Stale = old.rec.Old, old.rec.Stamp, old.rec.Stale
+	}
+	if o.unlike(shown) {
+		return Restructured{}, nil, ErrConflict
+	}
+	return w.putContent(f, n, rec, needless, o)
+}
+
+// putContent keeps and shows rec, or nothing if that is needless, in the place of
+// what was proposed for n before.
+func (w *Workspace) putContent(f *folder, n *node, rec ProposalRecord, needless bool, o Restructure) (Restructured, []Event, error) {
 	change := ProposalChange{Put: []ProposalRecord{rec}}
-	needless := !virtual && bytes.Equal(rec.Old, data)
 	if needless {
 		change.Put = nil
 	}
+	old := n.content
 	if old != nil {
 		change.Drop = []string{old.rec.ID}
 	}
@@ -246,6 +271,9 @@ func (w *Workspace) replaceFile(ctx context.Context, f *folder, s Structure, n *
 	for range maxAttempts {
 		rel := n.rel()
 		have, stamp, err := f.source.Read(ctx, rel)
+		if err == nil && o.unlike(have) {
+			return nil, ErrConflict
+		}
 		if err == nil && !bytes.Equal(have, data) {
 			stamp, err = f.source.Replace(ctx, rel, stamp, data, time.Now())
 		}

@@ -42,6 +42,9 @@ type Restructure struct {
 	Replace bool // Rename: over an existing file
 	Confirm bool // many at once are meant: past the brake
 	Person  bool // a person does it, not a program: at once, whatever the policy is
+	// Base names what the writer of a whole file had read of it; zero if it does not
+	// matter what is there.
+	Base ContentSum
 }
 
 // Restructured says what came of it.

@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,56 @@ import (
 )
 
 const canvas = "Notes/sub/Map.canvas"
+
+// Who writes what he has read does not write over what somebody else wrote since.
+func TestWriteFileKnowsItsBase(t *testing.T) {
+	for _, mode := range []bridge.Mode{bridge.Direct, bridge.Suggest} {
+		f := bridgetest.New(t, map[string]string{canvas: "1"}, func(o *bridge.Options) { o.Mode = mode })
+		write := func(base, data string) error {
+			_, err := f.WriteFile(t.Context(), canvas, []byte(data), bridge.Restructure{Base: sha256.Sum256([]byte(base))})
+			return err
+		}
+		if err := write("1", "2"); err != nil {
+			t.Error(err)
+		}
+		if err := write("1", "3"); !errors.Is(err, bridge.ErrConflict) {
+			t.Errorf("mode %v: writing what another one wrote over: %v", mode, err)
+		}
+		if got := readFile(t, f.Workspace, canvas); got != "2" {
+			t.Errorf("mode %v: the file holds %q", mode, got)
+		}
+		if err := write("2", "3"); err != nil {
+			t.Error(err)
+		}
+		_, err := f.WriteFile(t.Context(), "Notes/none.canvas", nil, bridge.Restructure{Base: sha256.Sum256([]byte("1"))})
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("mode %v: writing what is gone: %v", mode, err)
+		}
+	}
+}
+
+// A writer who proposes once more does not see what a person did since the first
+// time, and the proposal stays stale.
+func TestProposedAgainOverAPersonsChange(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{canvas: "old"})
+	propose(t, f.Workspace, canvas, "first")
+	f.Person(canvas, "a person's")
+	propose(t, f.Workspace, canvas, "second")
+	if out := decideAll(t, f.Workspace, bridge.Accepted); len(out.Failed) != 1 {
+		t.Errorf("a person's change was overwritten: %+v", out)
+	}
+	if got := f.SourceText(canvas); got != "a person's" {
+		t.Errorf("the file holds %q", got)
+	}
+	propose(t, f.Workspace, canvas, "second and a person's")
+	f.Person(canvas, "second and a person's")
+	if _, err := f.WriteFile(t.Context(), canvas, []byte("second and a person's"), bridge.Restructure{By: agent}); err != nil {
+		t.Error(err)
+	}
+	if list, err := f.Proposals(t.Context(), ""); err != nil || len(list) != 0 {
+		t.Errorf("what the file holds is still proposed: %+v, %v", list, err)
+	}
+}
 
 func TestWriteFileInDirectMode(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "x\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })

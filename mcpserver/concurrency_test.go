@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -151,5 +153,43 @@ func checkRace(t *testing.T, r *race, raw string) {
 	}
 	if got := diffwrap.Accepted(raw); got != want {
 		t.Errorf("%s: the text is\n%s\nwant\n%s", r.path, got, want)
+	}
+}
+
+// Patches of one file that is not a note follow each other: none undoes another.
+func TestConcurrentPatchesOfAFile(t *testing.T) {
+	const path, each = "V/race.base", 10
+	var text strings.Builder
+	for c := range raceClients {
+		fmt.Fprintf(&text, "client%d: 0\n", c)
+	}
+	for _, mode := range []bridge.Mode{bridge.Suggest, bridge.Direct} {
+		f := bridgetest.New(t, map[string]string{path: text.String()}, func(o *bridge.Options) { o.Mode = mode })
+		approve := mcpserver.Approvals{"update": mcpserver.ApproveAuto}
+		srv := mcpserver.New(f.Workspace, mcpserver.Options{Toolsets: []string{"content"}, Approve: approve})
+		t.Cleanup(srv.Close)
+		var clients sync.WaitGroup
+		for c := range raceClients {
+			client := newTools(t, srv)
+			clients.Go(func() {
+				for n := 0; n < each; {
+					res := client.call("patch_content", "entity_type", "base", "path", path,
+						"old_string", fmt.Sprintf("client%d: %d\n", c, n), "new_string", fmt.Sprintf("client%d: %d\n", c, n+1))
+					if !res.IsError {
+						n++
+					} else if !strings.Contains(res.Text[0], "changes too often") {
+						t.Errorf("mode %v: %s", mode, res.Text)
+						return
+					}
+				}
+			})
+		}
+		clients.Wait()
+		got := newTools(t, srv).ok("get_content", "entity_type", "base", "path", path)
+		for c := range raceClients {
+			if want := fmt.Sprintf(`client%d: %d\n`, c, each); !strings.Contains(got, want) {
+				t.Errorf("mode %v: %s is not in %s", mode, want, got)
+			}
+		}
 	}
 }

@@ -76,11 +76,13 @@ func (s *Session) open(ctx context.Context, kind entity.Type, p bridge.Path) (do
 	return d, err
 }
 
-// shown notes that the session has been shown the document.
+// shownDocument notes that the session has been shown the document.
 func (s *Session) shownDocument(d document) {
 	if d.version != nil {
 		s.show(d.path, d.version)
+		return
 	}
+	s.showFile(d.path, d.text)
 }
 
 // readFile is the text of a file that is not a note.
@@ -108,18 +110,30 @@ func (s *Session) readFile(ctx context.Context, p bridge.Path) (string, error) {
 	return string(data), nil
 }
 
-// writeFile makes text the content of the file at p, which is not a note, if it is
-// valid and approved: op and what are for approve. It says what became of that.
-func (s *Session) writeFile(ctx context.Context, kind entity.Type, p bridge.Path, text string, op operation, what string) (notice string, err error) {
-	if err := kind.Check(text); err != nil {
-		return "", wrongArgument("%s was left as it is: %v.", p, err)
+// fileWrite is a change of a whole file that is not a note.
+type fileWrite struct {
+	kind entity.Type
+	path bridge.Path
+	text string            // that it is to have
+	base bridge.ContentSum // what it has to hold before; zero if that does not matter
+	op   operation         // what is asked about, see approve
+	what string
+}
+
+// writeFile makes a change that is valid and approved, and says what became of it.
+func (s *Session) writeFile(ctx context.Context, f fileWrite) (notice string, err error) {
+	if err := f.kind.Check(f.text); err != nil {
+		return "", wrongArgument("%s was left as it is: %v.", f.path, err)
 	}
-	if err := s.approve(ctx, op, what, nil); err != nil {
+	if err := s.approve(ctx, f.op, f.what, nil); err != nil {
 		return "", err
 	}
-	done, err := s.server.ws.WriteFile(ctx, p, []byte(text), bridge.Restructure{By: s.author(), Origin: s})
+	done, err := s.server.ws.WriteFile(ctx, f.path, []byte(f.text), bridge.Restructure{By: s.author(), Origin: s, Base: f.base})
 	if err != nil {
 		return "", err
+	}
+	if f.base == (bridge.ContentSum{}) || f.base == s.knownFile(f.path) {
+		s.showFile(f.path, f.text) // else there may be more in it that it has not seen
 	}
 	if done.Proposal != "" {
 		return "The change is proposed as a whole, and waits for a person.", nil

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"strings"
 
@@ -117,16 +118,28 @@ func (a patchContentArgs) patchNote(ctx context.Context, s *Session, p bridge.Pa
 	return strings.Join(res.Warnings, " "), nil
 }
 
-func (a patchContentArgs) patchFile(ctx context.Context, s *Session, kind entity.Type, p bridge.Path) (string, error) {
-	text, err := s.readFile(ctx, p)
-	if err != nil {
-		return "", err
+// maxPatches bounds how often a patch of a file is made anew because another call
+// was faster.
+const maxPatches = 8
+
+// patchFile makes the change of whatever the file holds.
+func (a patchContentArgs) patchFile(ctx context.Context, s *Session, kind entity.Type, p bridge.Path) (notice string, err error) {
+	for range maxPatches {
+		var text, after string
+		if text, err = s.readFile(ctx, p); err != nil {
+			return "", err
+		}
+		if after, _, err = a.patch(p, text); err != nil {
+			return "", err
+		}
+		notice, err = s.writeFile(ctx, fileWrite{
+			kind: kind, path: p, text: after, base: sha256.Sum256([]byte(text)), op: opUpdate, what: "change " + string(p),
+		})
+		if !errors.Is(err, bridge.ErrConflict) {
+			break
+		}
 	}
-	after, _, err := a.patch(p, text)
-	if err != nil {
-		return "", err
-	}
-	return s.writeFile(ctx, kind, p, after, opUpdate, "change "+string(p))
+	return notice, err
 }
 
 // patch is text after the change, and where that begins.

@@ -46,18 +46,16 @@ func (a replaceContentArgs) run(ctx context.Context, s *Session) (replaceContent
 	if err != nil {
 		return replaceContentResult{}, err
 	}
-	op, verb := opUpdate, "replace the content of "
-	if created {
-		op, verb = opCreate, "create "
-	}
 	res := replaceContentResult{Success: true, Path: string(p), EntityType: a.EntityType, Created: created}
 	switch {
 	case kind == entity.Note && created:
 		res.Notice, err = a.createNote(ctx, s, p)
 	case kind == entity.Note:
 		res.Notice, err = a.replaceNote(ctx, s, p)
+	case created:
+		res.Notice, err = s.writeFile(ctx, fileWrite{kind: kind, path: p, text: a.Content, op: opCreate, what: "create " + string(p)})
 	default:
-		res.Notice, err = s.writeFile(ctx, kind, p, a.Content, op, verb+string(p))
+		res.Notice, err = a.replaceFile(ctx, s, kind, p)
 	}
 	return res, err
 }
@@ -120,4 +118,20 @@ func (a replaceContentArgs) replaceNote(ctx context.Context, s *Session, p bridg
 	}
 	s.changed(p, base, res.Version, !res.Merged)
 	return strings.Join(res.Warnings, " "), nil
+}
+
+// replaceFile writes the file as a whole, if it holds what the session was shown.
+// Where changes are made at once the session must have been shown it.
+func (a replaceContentArgs) replaceFile(ctx context.Context, s *Session, kind entity.Type, p bridge.Path) (string, error) {
+	base := s.knownFile(p)
+	if s.server.ws.Options().Mode == bridge.Direct && base == (bridge.ContentSum{}) {
+		return "", wrongArgument("You must read this document before replacing it. Call the get_content tool with entity_type: %q, path: %q first.", string(kind), string(p))
+	}
+	notice, err := s.writeFile(ctx, fileWrite{
+		kind: kind, path: p, text: a.Content, base: base, op: opUpdate, what: "replace the content of " + string(p),
+	})
+	if errors.Is(err, bridge.ErrConflict) {
+		err = wrongArgument("%s has changed since you read it. Call the get_content tool with entity_type: %q, path: %q again before replacing it.", p, string(kind), string(p))
+	}
+	return notice, err
 }

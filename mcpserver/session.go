@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"crypto/sha256"
 	"slices"
 	"sync"
 
@@ -20,7 +21,8 @@ type Session struct {
 	mu     sync.Mutex // protects the following
 	client string     // the client's own name for itself
 	shown  map[bridge.Path]shownNote
-	order  []bridge.Path // the keys of shown, oldest first
+	order  []bridge.Path                     // the keys of shown, oldest first
+	files  map[bridge.Path]bridge.ContentSum // what files that are no notes held when they were shown
 
 	elicits  bool               // the client can ask its user
 	approved map[operation]bool // without asking again
@@ -91,6 +93,30 @@ func (s *Session) changed(p bridge.Path, before, after *bridge.Version, complete
 	others := without(diffwrap.Suggestions(before.Raw()), known.mine)
 	n.mine = without(diffwrap.Suggestions(after.Raw()), others)
 	s.remember(p, n)
+}
+
+// showFile notes that the session knows what a file that is not a note holds.
+func (s *Session) showFile(p bridge.Path, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.files == nil {
+		s.files = make(map[bridge.Path]bridge.ContentSum)
+	}
+	if _, known := s.files[p]; !known && len(s.files) >= maxShown {
+		for any := range s.files {
+			delete(s.files, any)
+			break
+		}
+	}
+	s.files[p] = sha256.Sum256([]byte(text))
+}
+
+// knownFile names what the session knows the file at p to hold; zero if it does
+// not.
+func (s *Session) knownFile(p bridge.Path) bridge.ContentSum {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.files[p]
 }
 
 // author is who the session's changes are by: the author set for the server, or
