@@ -292,6 +292,9 @@ func (n *note) resume(ctx context.Context, at place, h History) (bool, error) {
 		return false, nil
 	}
 	newest := states[len(states)-1]
+	if in := at.interrupted(file.raw, h); in.leads(newest.raw, file.raw) {
+		return false, nil // a program's write came last: the file has all of it
+	}
 	n.doc, n.text = doc, doc.Text(contentsName)
 	n.kept = h.Records[len(h.Records)-1].Seq
 	n.publish(newest.raw, nextModTime(file.modTime, time.Now()))

@@ -118,12 +118,13 @@ type Store interface {
 	// Rename moves every document at or below oldPath.
 	Rename(oldPath, newPath Path) error
 	// Intend notes, before a write, that the file at p is about to hold a text with
-	// that fingerprint, and what the record of it will say beside its Update; and
-	// Intended answers that: so that a change which a crash kept from Append is
-	// still known as its writer's, and a decision is still in the journal. An
-	// intent outlives the process; it need not outlive a power cut.
-	Intend(p Path, sum ContentSum, rec Record)
-	Intended(p Path, sum ContentSum) (rec Record, ok bool)
+	// that fingerprint, and how; and Intended answers that: so that a change which a
+	// crash kept from Append is still known as its writer's, and a decision is still
+	// in the journal. An intent outlives the process; it need not outlive a power
+	// cut. Once Append has kept something at p, Intended need not tell more than whose
+	// the text was, and of a decision its batch.
+	Intend(p Path, sum ContentSum, in Intent)
+	Intended(p Path, sum ContentSum) (in Intent, ok bool)
 	// Journal returns the newest journalled records, newest first, at most limit.
 	Journal(limit int) ([]JournalEntry, error)
 	// Proposals returns the pending proposals in the order in which they were made.
@@ -222,6 +223,22 @@ type Record struct {
 	// Ahead says that the change was kept before the source's file had it: one of
 	// a shared note, whose file is written a moment later.
 	Ahead bool `json:"ahead,omitempty"`
+}
+
+// Intent is what a write is about to do: what its record will say beside the
+// Update, and which characters it makes anew. That cannot be told afterwards from
+// the two texts: a line that was written twice looks like either of the two.
+type Intent struct {
+	Record
+	Edits []EditSpan `json:"edits,omitempty"`
+}
+
+// EditSpan is an edit without its text, which the file holds: New bytes in the place
+// of Len bytes at Off. A script of them is as in diffwrap.Edit.
+type EditSpan struct {
+	Off int `json:"off"`
+	Len int `json:"len,omitempty"`
+	New int `json:"new,omitempty"`
 }
 
 // Journalled says whether the record is one that Journal lists.

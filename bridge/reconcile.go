@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -58,26 +57,6 @@ func (n *note) changeDoc(raw string, edits []diffwrap.Edit, origin any) Record {
 // clock is the next clock of this process's client in the document.
 func (n *note) clock() uint64 { return n.doc.StateVector()[n.doc.ClientID()] }
 
-// intend notes whose text raw is, and what plan decides, before raw goes into the
-// file. kept says that the store has the text before: else a decision's intent
-// has the only copy.
-func (at place) intend(raw string, plan writePlan, by Author, kept bool) {
-	var rec Record
-	plan.describe(&rec, by)
-	if rec.Author == "" && !rec.Journalled() {
-		return
-	}
-	if rec.Decision != nil {
-		d := *rec.Decision
-		d.After = ""
-		if kept {
-			d.Before = ""
-		}
-		rec.Decision = &d
-	}
-	at.store.Intend(Path(at.rel), sumOf(raw), rec)
-}
-
 // openDoc makes sure that the note has a document in the state of raw, loading
 // or creating it, and returns the records that the store does not hold yet.
 func (n *note) openDoc(at place, raw string) ([]Record, error) {
@@ -114,36 +93,6 @@ func (n *note) openDoc(at place, raw string) ([]Record, error) {
 		return nil, nil
 	}
 	return n.recordsTo(raw, have, at.interrupted(raw, h)), nil
-}
-
-// interrupted is what the write that led to raw would have kept beside the text,
-// had it not been interrupted between file and store.
-func (at place) interrupted(raw string, h History) Record {
-	rec, _ := at.store.Intended(Path(at.rel), sumOf(raw))
-	if rec.Decision != nil && slices.ContainsFunc(h.Records, func(r Record) bool {
-		return r.Decision != nil && r.Decision.Batch == rec.Decision.Batch
-	}) {
-		return Record{} // it was kept: somebody else made the same text again
-	}
-	return rec
-}
-
-// recordsTo changes the document from have to raw, as intent says. A decision on
-// a note that the store did not know comes after the text that it was about.
-func (n *note) recordsTo(raw, have string, intent Record) (records []Record) {
-	if intent.Decision != nil {
-		d := *intent.Decision
-		if n.kept == 0 && d.Before != "" {
-			records = append(records, n.changeDoc(have, diffwrap.Diff(have, d.Before), sourceOrigin{}))
-			have = d.Before
-		}
-		d.Before, d.After = have, raw
-		intent.Decision = &d
-	}
-	rec := n.changeDoc(have, diffwrap.Diff(have, raw), sourceOrigin{})
-	rec.Author, rec.Session, rec.FrontMatter, rec.Decision = intent.Author, intent.Session, intent.FrontMatter, intent.Decision
-	rec.Proposal = intent.Proposal
-	return append(records, rec)
 }
 
 // prepare makes sure that the note has a document in the state of raw, in memory
@@ -279,9 +228,9 @@ func (n *note) catchUp(ctx context.Context, at place) error {
 }
 
 // catchUpFirst is catchUp for a note that the store does not know: nothing is to be
-// done, unless it is the first decision on it that was interrupted.
+// done, unless what was interrupted is the note's making or the first decision on it.
 func (n *note) catchUpFirst(at place, cur *Version) error {
-	if rec, ok := at.store.Intended(Path(at.rel), sumOf(cur.raw)); !ok || rec.Decision == nil || cur.readOnly {
+	if _, ok := at.store.Intended(Path(at.rel), sumOf(cur.raw)); !ok || cur.readOnly {
 		return nil
 	}
 	records, err := n.openDoc(at, cur.raw)

@@ -117,6 +117,89 @@ func TestInterruptedBeforeTheStore(t *testing.T) {
 	}
 }
 
+// A write that a crash kept from the store is its writer's afterwards, all of it
+// and nothing else, also where it says what the note says elsewhere: then the two
+// texts alone do not tell which of the equal characters are the new ones.
+func TestInterruptedWriteKeepsItsAuthor(t *testing.T) {
+	const before = "one two\nthree four\n"
+	for _, tt := range []struct{ first, then string }{
+		{"one two\nthree four\nthree four\n", "three four\nthree four\n"},
+		{"one two\none two\nthree four\n", "one two\nthree four\none two\nthree four\n"},
+		{"w two\nthree four\n", "w w two\nthree four\n"},
+		{"one 😀\nthree four\n", "one 😀 😀\nthree four\n"},
+	} {
+		src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
+		src.Person(t).Save("Plan.md", before)
+		ws := process(t, killedSource{src, store}, store)
+		write(t, ws, plan, bridge.Write{Text: tt.first, By: ann})
+		store.broken = true
+		_, err := ws.Write(t.Context(), plan, bridge.Write{Text: tt.then, By: ann})
+		if !errors.Is(err, bridge.ErrNoSpace) {
+			t.Fatalf("write with a full disk: %v", err)
+		}
+		store.broken, store.failed = false, false
+		next := process(t, src, store)
+		v := open(t, next, plan)
+		if v.Text() != tt.then {
+			t.Errorf("view after the restart %q, want %q", v.Text(), tt.then)
+		}
+		for _, s := range pendingOf(t, next) {
+			if s.Author != "ann" {
+				t.Errorf("%q: suggestion of %q after the restart: %+v", v.Raw(), s.Author, s)
+			}
+		}
+		if _, err := next.Write(t.Context(), plan, bridge.Write{Text: before, By: bridge.Author{Name: "bob"}}); !errors.Is(err, bridge.ErrRefused) {
+			t.Errorf("%q: bob takes back what ann wrote: %v", v.Raw(), err)
+		}
+		write(t, next, plan, bridge.Write{Text: before, By: ann})
+		if got := src.Person(t).Content("Plan.md"); got != before {
+			t.Errorf("%q: ann takes it all back: %q", v.Raw(), got)
+		}
+	}
+}
+
+// A note whose making was interrupted between file and store is its maker's.
+func TestInterruptedCreation(t *testing.T) {
+	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store), broken: true}
+	ws := process(t, killedSource{src, store}, store)
+	if _, err := ws.Create(t.Context(), plan, bridge.Write{Text: "new\n\nmore\n", By: ann}); !errors.Is(err, bridge.ErrNoSpace) {
+		t.Fatalf("creation with a full disk: %v", err)
+	}
+	store.broken, store.failed = false, false
+	next := process(t, src, store)
+	list := pendingOf(t, next)
+	if len(list) == 0 || open(t, next, plan).Text() != "new\n\nmore\n" {
+		t.Fatalf("after the restart %q", open(t, next, plan).Raw())
+	}
+	for _, s := range list {
+		if s.Author != "ann" {
+			t.Errorf("suggestion after the restart: %+v", s)
+		}
+	}
+}
+
+// A write on a shared note whose file is behind, interrupted between file and
+// store: the file has what people typed and the write, which is its writer's.
+func TestInterruptedWriteOfASharedNote(t *testing.T) {
+	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
+	src.Person(t).Save("Plan.md", "one two\nthree four\n")
+	ws := process(t, killedSource{src, store}, store)
+	change(t, share(t, ws, plan), typed(0, "typed "))
+	store.broken = true
+	want := "typed one two\nthree four\ntyped one two\nthree four\n"
+	if _, err := ws.Write(t.Context(), plan, bridge.Write{Text: want, By: ann}); !errors.Is(err, bridge.ErrNoSpace) {
+		t.Fatalf("write with a full disk: %v", err)
+	}
+	store.broken, store.failed = false, false
+	next := process(t, src, store)
+	if got := open(t, next, plan).Text(); got != want {
+		t.Errorf("after the restart %q, want %q", got, want)
+	}
+	if list := pendingOf(t, next); len(list) != 1 || list[0].Author != "ann" {
+		t.Errorf("suggestions after the restart: %+v", list)
+	}
+}
+
 // The first decision on a note is kept together with the note's beginning, also
 // when a person's save comes in between.
 func TestFirstDecision(t *testing.T) {

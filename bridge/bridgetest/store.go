@@ -18,7 +18,7 @@ type Store struct {
 	docs  map[bridge.DocID]*bridge.History
 	paths map[bridge.Path]bridge.DocID
 
-	intents map[intentKey]bridge.Record
+	intents map[intentKey]bridge.Intent
 	journal []bridge.JournalEntry // in the order of arrival; Path is not set
 
 	proposals map[string]bridge.ProposalRecord
@@ -160,21 +160,20 @@ type intentKey struct {
 }
 
 // Intend notes that the file at p is about to hold a text of that fingerprint, and
-// what the record of it will say.
-func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, rec bridge.Record) {
+// how.
+func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, in bridge.Intent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.intents == nil {
-		s.intents = make(map[intentKey]bridge.Record)
+		s.intents = make(map[intentKey]bridge.Intent)
 	}
-	s.intents[intentKey{p, sum}] = rec
+	s.intents[intentKey{p, sum}] = in
 }
 
-// Intended returns the record of the write that was about to make the file at p
-// hold that text.
-func (s *Store) Intended(p bridge.Path, sum bridge.ContentSum) (rec bridge.Record, ok bool) {
+// Intended returns the write that was about to make the file at p hold that text.
+func (s *Store) Intended(p bridge.Path, sum bridge.ContentSum) (in bridge.Intent, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rec, ok = s.intents[intentKey{p, sum}]
-	return rec, ok
+	in, ok = s.intents[intentKey{p, sum}]
+	return in, ok
 }

@@ -22,7 +22,7 @@
 //	docs/ID/records/SEQ     length of the JSON (uvarint), the record as JSON, its update
 //
 // Beside it lie store.db.wal, records that are not in the file yet (wal.go), and
-// store.db.intents, a log of who was about to write what (Intend).
+// store.db.intents, the newest writes that were about to be made (intents.go).
 //
 // A file of version 1 has no proposals yet and is brought up to date when it is
 // opened. A version that this package does not know is bridge.ErrUnknownStore, and the

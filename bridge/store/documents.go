@@ -91,10 +91,13 @@ func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (s
 	}
 	if only {
 		seq, err = s.appendNow(id, p, recs, values)
-		return seq, s.fail("append", err)
+	} else {
+		seq, err = s.wal.append(id, p, values, func() (uint64, error) { return s.lastKept(id) })
+		s.marks.poke()
 	}
-	seq, err = s.wal.append(id, p, values, func() (uint64, error) { return s.lastKept(id) })
-	s.marks.poke()
+	if err == nil {
+		s.intents.kept(p)
+	}
 	return seq, s.fail("append", err)
 }
 

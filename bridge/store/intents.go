@@ -1,28 +1,42 @@
 package store
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge"
 )
 
-// keepIntents is how many intents outlive a restart: those of the writes that a
-// crash may have interrupted, with plenty of room.
-const keepIntents = 1000
+const (
+	// keepIntents is how many intents are kept, the newest ones: those of writes that
+	// may have been interrupted, and besides, as many of those that went through,
+	// which tell what relayfs wrote from what people did.
+	keepIntents = 1000
+	// moreIntents and moreBytes are by how much the file may grow before it is
+	// written anew. Most intents take some 200 bytes, first decisions a note's text.
+	moreIntents = 1000
+	moreBytes   = 4 << 20
+)
 
 // intents is a file of one JSON object per line beside the store's. A line is
 // written before its write and not synced: it outlives the process, which is
 // what it is for, but perhaps not a power cut.
 type intents struct {
-	mu    sync.Mutex // protects the following
-	file  *os.File
-	byKey map[intentKey]bridge.Record
+	name string
+
+	mu      sync.Mutex // protects the following
+	file    *os.File
+	size    int64 // of what is whole in file
+	wasLong int   // len(list) and size when the file was last written anew
+	wasSize int64
+	list    []*intent // oldest first
+	byKey   map[intentKey]*intent
+	open    map[bridge.Path]*intent // the newest, until something is kept there
 }
 
 type intentKey struct {
@@ -34,77 +48,156 @@ type intentKey struct {
 type intent struct {
 	Path bridge.Path `json:"path"`
 	Sum  []byte      `json:"sum"`
-	bridge.Record
+	bridge.Intent
 }
 
-// open reads what the last process left and begins a new file with it.
-func (x *intents) open(name string) error {
+func (in *intent) key() intentKey {
+	return intentKey{in.Path, bridge.ContentSum(in.Sum)}
+}
+
+// load takes over what the last process left. Which of its writes went through is
+// not known.
+func (x *intents) load(name string) error {
 	old, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	lines := bytes.SplitAfter(old, []byte("\n"))
-	if n := len(lines) - keepIntents; n > 0 {
-		lines = lines[n:]
-	}
-	x.byKey = make(map[intentKey]bridge.Record)
-	kept := lines[:0]
-	for _, line := range lines {
+	x.name = name
+	x.byKey, x.open = make(map[intentKey]*intent), make(map[bridge.Path]*intent)
+	for line := range bytes.Lines(old) {
 		if in, ok := parseIntent(line); ok {
-			x.byKey[in.key()] = in.Record
-			kept = append(kept, line)
+			x.remember(in)
 		}
 	}
-	if x.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
-		return err
-	}
-	w := bufio.NewWriter(x.file)
-	for _, line := range kept {
-		w.Write(line)
-	}
-	return w.Flush()
+	return x.rewrite()
 }
 
 // parseIntent reads one line; the last one may be cut off.
-func parseIntent(line []byte) (in intent, ok bool) {
-	ok = bytes.HasSuffix(line, []byte("\n")) && json.Unmarshal(line, &in) == nil && len(in.Sum) == len(bridge.ContentSum{})
+func parseIntent(line []byte) (in *intent, ok bool) {
+	in = new(intent)
+	ok = bytes.HasSuffix(line, []byte("\n")) && json.Unmarshal(line, in) == nil && len(in.Sum) == len(bridge.ContentSum{})
 	return in, ok
 }
 
-func (in intent) key() intentKey {
-	return intentKey{in.Path, bridge.ContentSum(in.Sum)}
+// remember adds the newest intent: the one before it at its path is settled. mu is
+// held.
+func (x *intents) remember(in *intent) {
+	x.settle(in.Path)
+	x.list = append(x.list, in)
+	x.byKey[in.key()], x.open[in.Path] = in, in
 }
 
-func (x *intents) add(p bridge.Path, sum bridge.ContentSum, rec bridge.Record) error {
-	in := intent{p, sum[:], rec}
+// rewrite makes a new file of what is still of use, and puts it in the place of
+// the old one. After an error that goes on. mu is held.
+func (x *intents) rewrite() error {
+	x.prune()
+	var text bytes.Buffer
+	lines := json.NewEncoder(&text)
+	for _, in := range x.list {
+		if err := lines.Encode(in); err != nil {
+			return err
+		}
+	}
+	temp := x.name + ".new"
+	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text.Bytes())
+	if err == nil {
+		err = os.Rename(temp, x.name)
+	}
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	if x.file != nil {
+		err = x.file.Close()
+	}
+	x.file, x.size = file, int64(text.Len())
+	x.wasLong, x.wasSize = len(x.list), x.size
+	return err
+}
+
+// prune forgets intents that are of no use any more. mu is held.
+func (x *intents) prune() {
+	open, done := 0, 0
+	kept := x.list[:0:0]
+	for _, in := range slices.Backward(x.list) {
+		count := &done
+		if x.open[in.Path] == in {
+			count = &open
+		}
+		if *count++; *count <= keepIntents {
+			kept = append(kept, in)
+			continue
+		}
+		if x.open[in.Path] == in {
+			delete(x.open, in.Path)
+		}
+		if x.byKey[in.key()] == in {
+			delete(x.byKey, in.key())
+		}
+	}
+	slices.Reverse(kept)
+	x.list = kept
+}
+
+// add notes an intent, in memory even if it cannot be written.
+func (x *intents) add(p bridge.Path, sum bridge.ContentSum, what bridge.Intent) error {
+	in := &intent{p, sum[:], what}
 	line, err := json.Marshal(in)
 	if err != nil {
 		return err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.byKey[in.key()] = rec
-	if len(x.byKey) > 2*keepIntents {
-		clear(x.byKey) // all but the newest are kept as records by now
-		x.byKey[in.key()] = rec
+	x.remember(in)
+	if len(x.list) >= x.wasLong+moreIntents || x.size >= x.wasSize+moreBytes {
+		x.wasLong, x.wasSize = len(x.list), x.size // not again at once if it fails
+		return x.rewrite()
 	}
-	_, err = x.file.Write(append(line, '\n'))
+	_, err = x.file.WriteAt(append(line, '\n'), x.size)
+	if err == nil {
+		x.size += int64(len(line) + 1) // else the next line is written over this one
+	}
 	return err
 }
 
+// settle notes that what was done at p is kept. What remains of its intent says
+// that relayfs made that text, and whose it was. mu is held.
+func (x *intents) settle(p bridge.Path) {
+	in := x.open[p]
+	if in == nil {
+		return
+	}
+	delete(x.open, p)
+	done := bridge.Intent{Record: bridge.Record{Author: in.Author, Session: in.Session}}
+	if d := in.Decision; d != nil {
+		done.Decision = &bridge.Decision{Batch: d.Batch}
+	}
+	in.Intent = done
+}
+
+func (x *intents) kept(p bridge.Path) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.settle(p)
+}
+
 // Intend notes that the file at p is about to hold a text of that fingerprint, and
-// what the record of it will say.
-func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, rec bridge.Record) {
-	if err := s.intents.add(p, sum, rec); err != nil {
+// how.
+func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, in bridge.Intent) {
+	if err := s.intents.add(p, sum, in); err != nil {
 		s.log.Warn("intent not noted", bridge.LogPath, string(p), bridge.LogErr, err)
 	}
 }
 
-// Intended returns the record of the write that was about to make the file at p
-// hold that text.
-func (s *Store) Intended(p bridge.Path, sum bridge.ContentSum) (rec bridge.Record, ok bool) {
+// Intended returns the write that was about to make the file at p hold that text.
+func (s *Store) Intended(p bridge.Path, sum bridge.ContentSum) (in bridge.Intent, ok bool) {
 	s.intents.mu.Lock()
 	defer s.intents.mu.Unlock()
-	rec, ok = s.intents.byKey[intentKey{p, sum}]
-	return rec, ok
+	if noted := s.intents.byKey[intentKey{p, sum}]; noted != nil {
+		return noted.Intent, true
+	}
+	return in, false
 }

@@ -56,7 +56,7 @@ func Open(path string, o Options) (*Store, error) {
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("store %q: %w", path, err)
 	}
-	if err := s.intents.open(path + ".intents"); err != nil {
+	if err := s.intents.load(path + ".intents"); err != nil {
 		_ = guard(s.db.Close)
 		return nil, fmt.Errorf("store %q: %w", path, translate(err))
 	}

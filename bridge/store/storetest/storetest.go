@@ -324,10 +324,13 @@ func testJournal(t *testing.T, s bridge.Store) {
 
 func testIntents(t *testing.T, s bridge.Store) {
 	one, two := bridge.ContentSum{1}, bridge.ContentSum{2}
-	rec := bridge.Record{Author: "ann", Session: "s", Decision: &bridge.Decision{Batch: "b", Before: "x {++y++}"}}
-	s.Intend("A.md", one, rec)
-	if got, ok := s.Intended("A.md", one); !ok || !reflect.DeepEqual(got, rec) {
-		t.Errorf("Intended = %+v, %v; want %+v", got, ok, rec)
+	in := bridge.Intent{
+		Record: bridge.Record{Author: "ann", Session: "s", Decision: &bridge.Decision{Batch: "b", Before: "x {++y++}"}},
+		Edits:  []bridge.EditSpan{{Off: 1, New: 4}, {Off: 7, Len: 2}},
+	}
+	s.Intend("A.md", one, in)
+	if got, ok := s.Intended("A.md", one); !ok || !reflect.DeepEqual(got, in) {
+		t.Errorf("Intended = %+v, %v; want %+v", got, ok, in)
 	}
 	if _, ok := s.Intended("A.md", two); ok {
 		t.Error("an intent for another text counts")

@@ -1,0 +1,96 @@
+package bridge
+
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// This file makes good what a crash interrupts: a write that is in the note's file
+// and not in the store. What it was about to do is noted before (Store.Intend), in
+// a few bytes, because the file has the text.
+
+// intend notes who makes raw of the note's text, what plan decides and which
+// characters it makes anew, before raw goes into the file. kept says that the store
+// has the text before: else a decision's intent has the only copy.
+func (at place) intend(raw string, plan writePlan, by Author, kept bool) {
+	in := Intent{Edits: editSpans(plan.edits)}
+	plan.describe(&in.Record, by)
+	if in.Author == "" && !in.Journalled() {
+		return
+	}
+	if in.Decision != nil {
+		d := *in.Decision
+		d.After = ""
+		if kept {
+			d.Before = ""
+		}
+		in.Decision = &d
+	}
+	at.store.Intend(Path(at.rel), sumOf(raw), in)
+}
+
+func editSpans(edits []diffwrap.Edit) []EditSpan {
+	spans := make([]EditSpan, len(edits))
+	for i, e := range edits {
+		spans[i] = EditSpan{e.Off, e.Len, len(e.New)}
+	}
+	return spans
+}
+
+// interrupted is the write that led to raw, if it was interrupted between file and
+// store.
+func (at place) interrupted(raw string, h History) Intent {
+	in, _ := at.store.Intended(Path(at.rel), sumOf(raw))
+	if in.Decision != nil && slices.ContainsFunc(h.Records, func(r Record) bool {
+		return r.Decision != nil && r.Decision.Batch == in.Decision.Batch
+	}) {
+		return Intent{} // it was kept: somebody else made the same text again
+	}
+	return in
+}
+
+// script are the edits that the write made of have, if they lead from there to raw:
+// not if the document was in another state.
+func (in *Intent) script(have, raw string) (edits []diffwrap.Edit, ok bool) {
+	pos, at := 0, 0 // in have and in raw
+	for _, s := range in.Edits {
+		same := s.Off - pos
+		if same < 0 || s.Len < 0 || s.New < 0 || s.Off+s.Len > len(have) || at+same+s.New > len(raw) || have[pos:s.Off] != raw[at:at+same] {
+			return nil, false
+		}
+		at += same
+		edits = append(edits, diffwrap.Edit{Off: s.Off, Len: s.Len, New: raw[at : at+s.New]})
+		pos, at = s.Off+s.Len, at+s.New
+	}
+	return edits, len(edits) > 0 && have[pos:] == raw[at:]
+}
+
+// leads says whether the write made raw of have.
+func (in *Intent) leads(have, raw string) bool {
+	_, ok := in.script(have, raw)
+	return ok
+}
+
+// recordsTo changes the document from have to raw, as intent says, or else as a
+// person's save. A decision on a note that the store did not know comes after the
+// text that it was about.
+func (n *note) recordsTo(raw, have string, intent Intent) (records []Record) {
+	if intent.Decision != nil {
+		d := *intent.Decision
+		if n.kept == 0 && d.Before != "" {
+			records = append(records, n.changeDoc(have, diffwrap.Diff(have, d.Before), sourceOrigin{}))
+			have = d.Before
+		}
+		d.Before, d.After = have, raw
+		intent.Decision = &d
+	}
+	edits, ok := intent.script(have, raw)
+	if !ok {
+		edits = diffwrap.Diff(have, raw)
+	}
+	rec := n.changeDoc(have, edits, sourceOrigin{})
+	rec.Author, rec.Session, rec.FrontMatter, rec.Decision = intent.Author, intent.Session, intent.FrontMatter, intent.Decision
+	rec.Proposal = intent.Proposal
+	return append(records, rec)
+}

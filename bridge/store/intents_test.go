@@ -1,0 +1,84 @@
+package store_test
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/store/storetest"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+func intended(t *testing.T, s bridge.Store, p bridge.Path, sum bridge.ContentSum, want bridge.Intent) {
+	t.Helper()
+	if got, ok := s.Intended(p, sum); !ok || !reflect.DeepEqual(got, want) {
+		t.Errorf("Intended of %q = %+v, %v; want %+v", p, got, ok, want)
+	}
+}
+
+// What was about to be written outlives the process, all of it if it may have been
+// interrupted, however many writes came after it; and the file does not grow.
+func TestIntentsStayFew(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	cut := bridge.Intent{Record: bridge.Record{Author: "ann"}, Edits: []bridge.EditSpan{{Off: 3, Len: 4, New: 5}}}
+	s.Intend("Cut.md", bridge.ContentSum{1}, cut)
+	var last bridge.ContentSum
+	for i := range 5000 {
+		last = bridge.ContentSum{2, byte(i), byte(i >> 8)}
+		s.Intend("Note.md", last, bridge.Intent{Record: bridge.Record{
+			Author: "bob", Decision: &bridge.Decision{Batch: fmt.Sprint(i), Before: strings.Repeat("x", 10_000)},
+		}})
+		if i%100 == 0 {
+			if _, err := s.Append("id", "Note.md", storetest.Record(doc, "x")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := s.Append("id", "Note.md", storetest.Record(doc, "x")); err != nil {
+		t.Fatal(err)
+	}
+	intended(t, s, "Note.md", last, bridge.Intent{Record: bridge.Record{Author: "bob", Decision: &bridge.Decision{Batch: "4999"}}})
+	for range 2 {
+		intended(t, s, "Cut.md", bridge.ContentSum{1}, cut)
+		if _, ok := s.Intended("Note.md", bridge.ContentSum{2}); ok {
+			t.Error("the first of 5000 writes is still known")
+		}
+		closeStore(t, s)
+		if info, err := os.Stat(path + ".intents"); err != nil || info.Size() > 20<<20 {
+			t.Errorf("after 50 MB the file is %v, %v", info, err)
+		}
+		s = open(t, path)
+	}
+}
+
+// A line that a crash cut off, or a new file that it left, costs nothing else.
+func TestIntentsCutOff(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	in := bridge.Intent{Record: bridge.Record{Author: "ann"}, Edits: []bridge.EditSpan{{New: 5}}}
+	s.Intend("A.md", bridge.ContentSum{1}, in)
+	s.Intend("B.md", bridge.ContentSum{2}, in)
+	closeStore(t, s)
+	info, err := os.Stat(path + ".intents")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path+".intents", info.Size()-3); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+".intents.new", []byte(`{"path":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s = open(t, path)
+		intended(t, s, "A.md", bridge.ContentSum{1}, in)
+		s.Intend("C.md", bridge.ContentSum{3}, in)
+		intended(t, s, "C.md", bridge.ContentSum{3}, in)
+		closeStore(t, s)
+	}
+}
