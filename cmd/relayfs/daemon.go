@@ -86,6 +86,7 @@ const (
 // ready prints line, which says that the process is ready. A daemon lets go of
 // the parent that waits for it, and logs to a file from then on.
 func ready(e *env, line, logFile string) {
+	notifyReady()
 	if os.Getenv(readyEnv) == "" {
 		fmt.Fprintln(e.stderr, line)
 		return
