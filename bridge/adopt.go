@@ -2,8 +2,10 @@ package bridge
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +21,8 @@ type TreeEntry struct {
 	ID   uint64 // the same while the process lives, also over renames
 	Path Path
 	Kind Kind
+	// ModTime is that of a file which is not a note.
+	ModTime time.Time
 }
 
 // Tree lists what people have in a Folder, sorted by path.
@@ -35,7 +39,7 @@ func (w *Workspace) Tree(folder string) ([]TreeEntry, error) {
 	var list []TreeEntry
 	n.walkSource(func(c *node) {
 		if c != n {
-			list = append(list, TreeEntry{c.id, c.peoplesPath(), c.kind})
+			list = append(list, TreeEntry{c.id, c.peoplesPath(), c.kind, c.modTime})
 		}
 	})
 	slices.SortFunc(list, func(a, b TreeEntry) int { return strings.Compare(string(a.Path), string(b.Path)) })
@@ -127,4 +131,82 @@ func (w *Workspace) adopted(f *folder, p Path, e SourceEntry, id DocID, doc *ycr
 	n.write.Unlock()
 	w.events.publish(Event{Kind: EventCreated, Path: p, Version: v, ViewChanged: true})
 	return &Shared{n: n, share: sh, doc: doc, id: id}
+}
+
+// OpenPeoplesFile opens what is not a note to be read, as people have it.
+func (w *Workspace) OpenPeoplesFile(p Path) (File, error) {
+	n, err := w.inPeoples("open", p)
+	if err != nil {
+		return nil, err
+	}
+	files, ok := n.folder.source.(Files)
+	if !ok || n.kind != KindFile {
+		return nil, &Error{"open", p, errors.ErrUnsupported}
+	}
+	_, rel := p.Split()
+	f, err := files.OpenFile(rel, os.O_RDONLY, 0)
+	return f, wrapError("open", p, err)
+}
+
+// PutPeoplesFile makes data the content of the file at p, which is not a note, at
+// once and as a person does. had is what the file must hold, the zero sum for one
+// that is not there yet. Errors: ErrConflict if it holds something else,
+// fs.ErrExist, fs.ErrNotExist, ErrNotNote for a note's name, those of Create.
+func (w *Workspace) PutPeoplesFile(ctx context.Context, p Path, data []byte, had ContentSum, modTime time.Time) error {
+	if err := w.begin(); err != nil {
+		return wrapError("write", p, err)
+	}
+	defer w.inflight.Done()
+	f, s, err := w.structureAt("write", p)
+	if err != nil {
+		return err
+	}
+	n, err := w.inPeoples("write", p)
+	switch {
+	case p.IsNote():
+		return &Error{"write", p, ErrNotNote}
+	case errors.Is(err, fs.ErrNotExist) && had == ContentSum{}:
+		return wrapError("write", p, w.addFile(ctx, f, s, p, data, modTime))
+	case err != nil:
+		return err
+	case had == ContentSum{}:
+		return &Error{"write", p, fs.ErrExist}
+	}
+	return wrapError("write", p, w.overwriteFile(ctx, f, n, data, had, modTime))
+}
+
+func (w *Workspace) addFile(ctx context.Context, f *folder, s Structure, p Path, data []byte, modTime time.Time) error {
+	_, rel := p.Split()
+	stamp, err := s.Create(ctx, rel, data, 0o644, modTime)
+	if err != nil {
+		return err
+	}
+	f.names.Lock()
+	w.put0(f, SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp})
+	events := w.settle(f) // what was proposed to be there gives way
+	f.names.Unlock()
+	w.publishAll(append(events, Event{Kind: EventCreated, Path: p, ViewChanged: true}))
+	return nil
+}
+
+func (w *Workspace) overwriteFile(ctx context.Context, f *folder, n *node, data []byte, had ContentSum, modTime time.Time) error {
+	w.treeMu.RLock()
+	p := n.peoplesPath()
+	w.treeMu.RUnlock()
+	_, rel := p.Split()
+	have, stamp, err := f.source.Read(ctx, rel)
+	if err == nil && ContentSum(sha256.Sum256(have)) != had {
+		err = ErrConflict
+	}
+	if err == nil {
+		stamp, err = f.source.Replace(ctx, rel, stamp, data, modTime)
+	}
+	if err != nil {
+		return err
+	}
+	w.treeMu.Lock()
+	n.update(SourceEntry{Mode: n.mode, Stamp: stamp})
+	w.treeMu.Unlock()
+	w.publishAll([]Event{{Kind: EventChanged, Path: p, ViewChanged: true}})
+	return nil
 }

@@ -23,8 +23,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/relay/token"
 )
 
-// keyName is the file in the state folder that holds the key of the tokens.
-const keyName = "relay-key"
+const (
+	// keyName is the file in the state folder that holds the key of the tokens.
+	keyName = "relay-key"
+	// blobsName is the folder there that holds what clients upload.
+	blobsName = "relay-uploads"
+)
 
 // listenFlags say whether and how Yjs clients are let in.
 type listenFlags struct {
@@ -84,24 +88,23 @@ func (f *listenFlags) open(ctx context.Context, ws *bridge.Workspace, state stri
 	if f.addr == "" {
 		return nil, nil
 	}
+	base, err := stateDir(state)
+	if err != nil {
+		return nil, err
+	}
 	o := server.Options{URL: f.url, Logger: log}
 	y := &yjsServer{}
 	if !f.noToken {
-		base, err := stateDir(state)
-		if err != nil {
-			return nil, err
-		}
 		key, file, err := f.key(base)
 		if err != nil {
 			return nil, err
 		}
 		o.Keys, o.Mint, y.info.KeyFile = token.Ring{key}, key, file
 	}
-	var err error
 	if y.listener, err = net.Listen("tcp", f.addr); err != nil {
 		return nil, &hintError{fmt.Errorf("--listen: %w", err), "choose another port; port 0 takes any that is free"}
 	}
-	if y.host, err = host.New(ctx, host.Options{Workspace: ws, Logger: log}); err != nil {
+	if y.host, err = host.New(ctx, host.Options{Workspace: ws, Blobs: filepath.Join(base, blobsName), Logger: log}); err != nil {
 		y.listener.Close()
 		return nil, err
 	}

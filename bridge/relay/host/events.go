@@ -78,6 +78,10 @@ type pending struct {
 func (h *Host) Run(ctx context.Context) error {
 	defer h.ws.Subscribe(h.pending.add)()
 	h.pending.signal(true, "") // what has happened since New
+	unhashed := make(chan struct{}, 1)
+	var hashing sync.WaitGroup
+	hashing.Go(func() { h.hashFiles(ctx, unhashed) })
+	defer hashing.Wait()
 	for {
 		select {
 		case <-ctx.Done():
@@ -87,6 +91,10 @@ func (h *Host) Run(ctx context.Context) error {
 		names, changed := h.pending.take()
 		if names {
 			h.followAll()
+			select {
+			case unhashed <- struct{}{}:
+			default:
+			}
 		}
 		for p := range changed {
 			h.tell(p)
@@ -124,7 +132,7 @@ func (h *Host) tell(p bridge.Path) {
 
 // add takes one event of the workspace.
 func (p *pending) add(ev bridge.Event) {
-	if ev.Kind == bridge.EventChanged {
+	if ev.Kind == bridge.EventChanged && ev.Path.IsNote() {
 		p.signal(false, ev.Path)
 		return
 	}

@@ -27,10 +27,14 @@ type folder struct {
 	mu    sync.Mutex        // one change of names at a time; protects the following
 	nodes map[uint64]string // entry ids by the tree's
 	kept  uint64            // the store's number of the last change
+	// unhashed are the files whose hash is not known, sums the hashes of others.
+	unhashed []string
+	sums     map[string]fileSum
 
 	index sync.RWMutex // protects the following, which follows the document
 	rels  map[string]string
 	ids   map[string]string
+	files map[string]folderdoc.Entry // attachments by their ids
 }
 
 // folderPath is the place of a folder document in the store.
@@ -48,6 +52,7 @@ func (f *folder) start(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	f.sums = make(map[string]fileSum)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if kept != "" && string(kept) != f.id {
@@ -76,6 +81,7 @@ func (f *folder) load(id bridge.DocID) ([]folderdoc.Change, error) {
 	for _, rec := range h.Records {
 		if rec.Ahead && rec.Seq > h.Materialized && !ahead {
 			before, ahead = f.model.List(), true
+			f.reindexFiles(before) // undone changes are about what was there
 		}
 		if err := f.doc.ApplyUpdate(rec.Update, hostOrigin{}); err != nil {
 			return nil, err
@@ -110,9 +116,23 @@ func (f *folder) reindex(entries []folderdoc.Entry) {
 			rels[e.ID], ids[e.Path] = e.Path, e.ID
 		}
 	}
+	f.reindexFiles(entries)
 	f.index.Lock()
 	defer f.index.Unlock()
 	f.rels, f.ids = rels, ids
+}
+
+// reindexFiles takes over the attachments.
+func (f *folder) reindexFiles(entries []folderdoc.Entry) {
+	files := make(map[string]folderdoc.Entry)
+	for _, e := range entries {
+		if e.Hash != "" {
+			files[e.ID] = e
+		}
+	}
+	f.index.Lock()
+	defer f.index.Unlock()
+	f.files = files
 }
 
 // relOf is the path of the note with that id.
@@ -191,14 +211,17 @@ func (f *folder) write(c folderdoc.Change) (err error) {
 // its path. f.mu is held.
 func (f *folder) wanted(tree []bridge.TreeEntry, have []folderdoc.Entry) ([]folderdoc.Entry, error) {
 	known := make(map[string]folderdoc.Entry, len(have))
+	knownIDs := make(map[string]folderdoc.Entry, len(have))
 	for _, e := range have {
-		known[e.Path] = e
+		known[e.Path], knownIDs[e.ID] = e, e
 	}
 	nodes := make(map[uint64]string, len(tree))
+	f.unhashed = nil
+	sums := make(map[string]fileSum)
 	var want []folderdoc.Entry
 	for _, t := range tree {
 		_, rel := t.Path.Split()
-		if t.Kind == bridge.KindFile || folderdoc.CheckPath(rel) != nil {
+		if folderdoc.CheckPath(rel) != nil || isCanvas(t) {
 			continue
 		}
 		id, err := f.entryID(t, known[rel])
@@ -209,28 +232,54 @@ func (f *folder) wanted(tree []bridge.TreeEntry, have []folderdoc.Entry) ([]fold
 			return nil, err
 		}
 		nodes[t.ID] = id
-		e := folderdoc.Entry{Path: rel, ID: id, Type: folderdoc.TypeMarkdown}
-		if t.Kind == bridge.KindDir {
+		e, ok := folderdoc.Entry{Path: rel, ID: id, Type: folderdoc.TypeMarkdown}, true
+		switch t.Kind {
+		case bridge.KindDir:
 			e.Type = folderdoc.TypeFolder
+		case bridge.KindFile:
+			e, ok = f.fileEntry(t, rel, id, knownIDs[id])
+			if sum, hashed := f.sums[rel]; hashed {
+				sums[rel] = sum
+			}
 		}
-		want = append(want, e)
+		if ok {
+			want = append(want, e)
+		}
 	}
-	f.nodes = nodes
-	return keepFiles(want, have), nil
+	f.nodes, f.sums = nodes, sums
+	return keepCanvases(want, have), nil
 }
 
-// keepFiles adds the entries that are not the tree's business.
-func keepFiles(want, have []folderdoc.Entry) []folderdoc.Entry {
+// isCanvas says whether a file is a canvas. In a folder document those are
+// documents of their own, which are not made of files here.
+func isCanvas(t bridge.TreeEntry) bool {
+	typ, _ := folderdoc.TypeOf(string(t.Path))
+	return t.Kind == bridge.KindFile && typ == folderdoc.TypeCanvas
+}
+
+// keepCanvases adds the entries that are not the tree's business.
+func keepCanvases(want, have []folderdoc.Entry) []folderdoc.Entry {
 	taken := make(map[string]bool, len(want))
 	for _, e := range want {
 		taken[e.Path] = true
 	}
 	for _, e := range have {
-		if e.Type != folderdoc.TypeMarkdown && e.Type != folderdoc.TypeFolder && !taken[e.Path] {
+		if e.Type == folderdoc.TypeCanvas && !taken[e.Path] {
 			want = append(want, e)
 		}
 	}
 	return want
+}
+
+// kindOf is what an entry would be in the tree.
+func kindOf(e folderdoc.Entry) bridge.Kind {
+	switch e.Type {
+	case folderdoc.TypeFolder:
+		return bridge.KindDir
+	case folderdoc.TypeMarkdown:
+		return bridge.KindNote
+	}
+	return bridge.KindFile
 }
 
 // entryID is the id of a tree's entry; had is what the document has at its path.
@@ -239,7 +288,7 @@ func (f *folder) entryID(t bridge.TreeEntry, had folderdoc.Entry) (string, error
 		return id, nil
 	}
 	id := folderdoc.NewID()
-	if had.ID != "" && (had.Type == folderdoc.TypeFolder) == (t.Kind == bridge.KindDir) {
+	if had.ID != "" && kindOf(had) == t.Kind {
 		id = had.ID
 	}
 	if t.Kind != bridge.KindNote {

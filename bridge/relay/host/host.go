@@ -17,7 +17,10 @@ type Options struct {
 	// Folders are ids of folder documents by the name of the Folder. One that is
 	// not named here gets a random id, which it keeps.
 	Folders map[string]string
-	Logger  *slog.Logger // nil discards
+	// Blobs is a directory for what clients upload as the content of attachments;
+	// it is made when it is needed. "" refuses uploads.
+	Blobs  string
+	Logger *slog.Logger // nil discards
 }
 
 // Host is every document that clients can open.
@@ -25,6 +28,7 @@ type Host struct {
 	ws      *bridge.Workspace
 	log     *slog.Logger
 	folders []*folder
+	blobs   string // Options.Blobs
 
 	mu   sync.Mutex // protects the following
 	docs map[string]*Document
@@ -39,7 +43,7 @@ type Folder struct{ Name, ID string }
 // New makes the folder documents of a workspace that was started, or brings them
 // up to date. A Folder whose source shares its documents itself is left out.
 func New(ctx context.Context, o Options) (*Host, error) {
-	h := &Host{ws: o.Workspace, log: o.Logger, docs: make(map[string]*Document), subs: make(map[*subscription]struct{})}
+	h := &Host{ws: o.Workspace, log: o.Logger, blobs: o.Blobs, docs: make(map[string]*Document), subs: make(map[*subscription]struct{})}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
@@ -87,10 +91,15 @@ func (h *Host) Named(path string) (id string, ok bool) {
 	return "", false
 }
 
-// Exists says whether there is a document with that id.
+// Exists says whether there is a document or attachment with that id.
 func (h *Host) Exists(id string) (bool, error) {
 	if f, _ := h.find(id); f != nil {
 		return true, nil
+	}
+	for _, f := range h.folders {
+		if _, ok := f.attachment(id); ok {
+			return true, nil
+		}
 	}
 	h.mu.Lock()
 	open := h.docs[id] != nil

@@ -71,7 +71,7 @@ func (f *folder) do(ctx context.Context, c folderdoc.Change, by bridge.Author) e
 	case folderdoc.Renamed:
 		_, err = f.h.ws.Rename(ctx, f.path(c.OldPath), f.path(c.Path), person)
 	case folderdoc.Removed:
-		if c.Entry.Type != folderdoc.TypeFolder && c.Entry.Type != folderdoc.TypeMarkdown {
+		if c.Entry.Type == folderdoc.TypeCanvas {
 			return nil
 		}
 		_, err = f.h.ws.Remove(ctx, f.path(c.Path), person)
@@ -80,6 +80,10 @@ func (f *folder) do(ctx context.Context, c folderdoc.Change, by bridge.Author) e
 		}
 	case folderdoc.Created:
 		err = f.create(ctx, c.Entry, by)
+	case folderdoc.Changed:
+		if had, ok := f.attachment(c.Entry.ID); ok && c.Entry.Hash != "" {
+			err = f.put(ctx, c.Entry, had.Hash)
+		}
 	}
 	return err
 }
@@ -99,8 +103,10 @@ func (f *folder) create(ctx context.Context, e folderdoc.Entry, by bridge.Author
 		return err
 	case folderdoc.TypeMarkdown:
 		return f.adopt(ctx, p, e.ID, by)
+	case folderdoc.TypeCanvas:
+		return nil
 	}
-	return nil
+	return f.put(ctx, e, "")
 }
 
 // adopt makes a loose document the note at p.

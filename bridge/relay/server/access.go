@@ -61,11 +61,16 @@ func (s *Server) open() bool { return len(s.o.Keys) == 0 }
 
 // claims are what the request's token says; everything, if no tokens are needed.
 func (s *Server) claims(r *http.Request) (token.Claims, error) {
+	return s.verify(requestToken(r))
+}
+
+// requestToken is the token that a request brings.
+func requestToken(r *http.Request) string {
 	text, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !bearer {
 		text = r.URL.Query().Get("token")
 	}
-	return s.verify(text)
+	return text
 }
 
 // verify is what a token says.

@@ -43,9 +43,9 @@ func answer(w http.ResponseWriter, v any) {
 
 // readJSON reads the body of a request into v; an empty one changes nothing.
 func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	data, err := io.ReadAll(body(w, r, maxRequest))
 	if err != nil {
-		return &refusal{http.StatusRequestEntityTooLarge, "request is too large"}
+		return refuseBody(err)
 	}
 	if len(data) == 0 {
 		return nil
@@ -184,17 +184,21 @@ func (s *Server) mint(id string, p token.Permission, user string, life time.Dura
 
 // clientToken says where a client of a document connects.
 func (s *Server) clientToken(r *http.Request, id, text string, p token.Permission) token.ClientToken {
-	base := s.o.URL
-	if base == "" {
-		base = "http://" + r.Host
-		if r.TLS != nil {
-			base = "https://" + r.Host
-		}
-	}
-	base = strings.TrimSuffix(base, "/") + "/d/" + id
+	base := s.base(r) + "/d/" + id
 	return token.ClientToken{
 		URL: "ws" + strings.TrimPrefix(base, "http") + "/ws", BaseURL: base, DocID: id, Token: text, Authorization: p,
 	}
+}
+
+// base is where clients reach the server, without a slash at the end.
+func (s *Server) base(r *http.Request) string {
+	switch {
+	case s.o.URL != "":
+		return strings.TrimSuffix(s.o.URL, "/")
+	case r.TLS != nil:
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 // asUpdate sends the whole document. Who may write gets an empty update for one
@@ -217,6 +221,7 @@ func (s *Server) asUpdate(w http.ResponseWriter, r *http.Request, id string) err
 		d.Close()
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
+	allowTime(w, int64(len(update)))
 	_, _ = w.Write(update)
 	return nil
 }
@@ -230,9 +235,9 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request, id string) error
 	case p != token.Full:
 		return errReadOnly
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.o.Limits.Frame))
+	data, err := io.ReadAll(body(w, r, s.o.Limits.Frame))
 	if err != nil {
-		return &refusal{http.StatusRequestEntityTooLarge, "update is too large"}
+		return refuseBody(err)
 	}
 	d, err := s.host.Open(r.Context(), id, true)
 	if err != nil {

@@ -17,6 +17,12 @@
 //	POST /d/ID/update           applies an update
 //	GET  /d/ID/ws/ID            websocket; ?token=
 //	GET  /d/ID/versions         always empty: there is one version
+//	POST /f/ID/upload-url       {"uploadUrl"}; a file token, or ?hash= with another
+//	PUT  /f/ID/upload           the bytes of an attachment; POST takes a form
+//	GET  /f/ID/download-url     {"downloadUrl"}
+//	GET  /f/ID/download         the bytes, by hash
+//	HEAD /f/ID                  200 if they are there
+//	GET  /f/ID/history          what was uploaded; DELETE /f/ID[/HASH] forgets it
 //	GET  /Folder/Name.md        websocket of y-websocket; also /ID, and /Folder for
 //	                            the folder document
 //	GET  /                      websocket of Hocuspocus, for any number of documents

@@ -30,6 +30,7 @@ type Options struct {
 // Limits bound what clients can make the server do. Zero values are defaults.
 type Limits struct {
 	Frame       int64 // bytes of a frame or of the body of an update; default 64 MiB
+	File        int64 // bytes of an attachment that is uploaded; default 250 MiB
 	Connections int   // websockets at a time; default 4096
 	Documents   int   // documents open at a time; default 4096
 	Queue       int   // frames that wait for one client; default 1024
@@ -43,6 +44,9 @@ func (l *Limits) fill() {
 	l.Frame = max(l.Frame, 0)
 	if l.Frame == 0 {
 		l.Frame = 64 << 20
+	}
+	if l.File == 0 {
+		l.File = 250 << 20
 	}
 	if l.Connections == 0 {
 		l.Connections = 4096
@@ -100,6 +104,15 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("GET /d/{id}/{verb}", s.getDoc)
 	s.mux.HandleFunc("GET /d/{id}/ws/{again}", s.serveDoc)
 	s.mux.HandleFunc("GET /doc/{id}/{verb}", s.getOldDoc)
+	s.mux.HandleFunc("POST /f/{id}/upload-url", s.file(s.uploadURL))
+	s.mux.HandleFunc("GET /f/{id}/download-url", s.file(s.downloadURL))
+	s.mux.HandleFunc("POST /f/{id}/upload", s.file(s.upload))
+	s.mux.HandleFunc("PUT /f/{id}/upload", s.file(s.upload))
+	s.mux.HandleFunc("GET /f/{id}/download", s.file(s.download))
+	s.mux.HandleFunc("HEAD /f/{id}", s.file(s.hasFile))
+	s.mux.HandleFunc("GET /f/{id}/history", s.file(s.history))
+	s.mux.HandleFunc("DELETE /f/{id}", s.file(s.discard))
+	s.mux.HandleFunc("DELETE /f/{id}/{hash}", s.file(s.discard))
 	s.mux.HandleFunc("GET /{room...}", s.serveRoom)
 }
 

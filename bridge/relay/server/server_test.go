@@ -39,7 +39,7 @@ type served struct {
 func serve(t *testing.T, opts ...func(*server.Options)) *served {
 	t.Helper()
 	f := bridgetest.New(t, map[string]string{"Notes/Plan.md": "one\n"})
-	h, err := host.New(t.Context(), host.Options{Workspace: f.Workspace})
+	h, err := host.New(t.Context(), host.Options{Workspace: f.Workspace, Blobs: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
