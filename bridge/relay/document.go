@@ -159,6 +159,7 @@ func (d *document) keep(rec bridge.Record) error {
 		return err
 	}
 	rec.Unsent = d.name != ""
+	rec.Ahead = !rec.Unsent // of the drafts the store has the only copy
 	if rec.Time.IsZero() {
 		rec.Time = time.Now().UTC()
 	}

@@ -68,24 +68,31 @@ func (s *Source) promote(d *document) error {
 	if rel == "" {
 		return nil // removed meanwhile
 	}
-	var entered folderdoc.Entry
+	entered := folderdoc.Entry{Path: rel, ID: string(d.id), Type: folderdoc.TypeMarkdown}
 	err := s.restructure(func(shared *folderdoc.Folder) (err error) {
-		e := folderdoc.Entry{Path: rel, ID: string(d.id), Type: folderdoc.TypeMarkdown}
-		if entered, err = shared.Create(e, nil); err == nil && entered.ID == string(d.id) {
-			err = s.dropDraft(rel)
+		if !shared.Holds(entered.ID) { // it was entered before a crash, if it does
+			entered, err = shared.Create(entered, nil)
 		}
 		return err
 	})
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return s.moveDraft(rel)
-	case err != nil || entered.ID == string(d.id):
+	case err != nil:
 		return err
+	case entered.ID != string(d.id):
+		return s.mergeInto(d, s.document(bridge.DocID(entered.ID)), rel)
 	}
-	return s.mergeInto(d, s.document(bridge.DocID(entered.ID)), rel)
+	return s.dropDraft(rel)
 }
 
+// dropDraft forgets a draft that the folder's document has in the store: a crash
+// before it leaves a note in both, never in none.
 func (s *Source) dropDraft(rel string) error {
+	return s.restructure(func(*folderdoc.Folder) error { return s.removeDraft(rel) })
+}
+
+func (s *Source) removeDraft(rel string) error {
 	return s.drafts.Change(s.ctx, bridge.Record{}, func(doc *ycrdt.Doc) error {
 		f := folderdoc.Open(doc)
 		if err := f.Delete(rel, nil); err != nil {
@@ -155,7 +162,7 @@ func (s *Source) mergeInto(draft, note *document, rel string) error {
 	}
 	s.changed(note)
 	s.log.Info("two notes of one name became one", bridge.LogPath, rel)
-	return s.restructure(func(*folderdoc.Folder) error { return s.dropDraft(rel) })
+	return s.dropDraft(rel)
 }
 
 // separated is text behind an empty line.

@@ -46,11 +46,12 @@ func (s *Source) read(folder *ycrdt.Doc) ([]folderdoc.Entry, error) {
 func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 	all := slices.Clone(shared)
 	taken := make(map[string]string, len(shared)) // path to type
+	entered := make(map[string]bool, len(shared)) // ids
 	for _, e := range shared {
-		taken[e.Path] = e.Type
+		taken[e.Path], entered[e.ID] = e.Type, true
 	}
 	for _, e := range drafts {
-		if _, is := taken[e.Path]; is {
+		if _, is := taken[e.Path]; is || e.ID != "" && entered[e.ID] {
 			continue
 		}
 		if dir := parent(e.Path); dir != "" && taken[dir] != folderdoc.TypeFolder {

@@ -202,8 +202,13 @@ func (p *peer) answer() error {
 		return fmt.Errorf("%w: %v", ErrProtocol, err)
 	}
 	p.greeted = true
-	if p.d.src.ReadOnly() || bytes.Equal(out.update, emptyUpdate) {
-		closeOnce(p.out) // nothing will be sent, or nothing is lacking
+	if p.d.src.ReadOnly() {
+		closeOnce(p.out) // nothing will be sent
+		return nil
+	}
+	if bytes.Equal(out.update, emptyUpdate) {
+		p.d.src.sync.acknowledged(p.d, out.seq) // before a crash kept that from the store
+		closeOnce(p.out)
 		return nil
 	}
 	p.write(ysync.AppendStep2(nil, out.update), out.seq)

@@ -14,6 +14,9 @@ import { WebsocketProvider } from 'y-websocket'
 import * as Y from 'yjs'
 
 globalThis.WebSocket ??= WebSocket // y-websocket wants its constants
+const input = readline.createInterface({ input: process.stdin })
+const lines = input[Symbol.asyncIterator]() // collects from now on
+input.on('close', () => process.exit(0)) // also while a command waits for a server that is gone
 const [kind, url, folderName, token] = process.argv.slice(2)
 const socket = kind === 'hocuspocus' ? new HocuspocusProviderWebsocket({ url, WebSocketPolyfill: WebSocket }) : null
 const open = new Map() // name -> {doc, provider}
@@ -208,7 +211,7 @@ const commands = {
   }
 }
 
-for await (const line of readline.createInterface({ input: process.stdin })) {
+for await (const line of lines) {
   const { cmd, ...args } = JSON.parse(line)
   try {
     console.log(JSON.stringify({ result: await commands[cmd](args) ?? null }))
@@ -216,4 +219,3 @@ for await (const line of readline.createInterface({ input: process.stdin })) {
     console.log(JSON.stringify({ error: String(err?.message ?? err) }))
   }
 }
-process.exit(0)

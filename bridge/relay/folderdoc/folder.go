@@ -59,6 +59,16 @@ func (f *Folder) Get(p string) (e Entry, ok bool) {
 	return e, ok
 }
 
+// Holds says whether an entry has the id.
+func (f *Folder) Holds(id string) (holds bool) {
+	f.doc.Transact(nil, func(tx *ycrdt.Txn) {
+		for _, e := range f.read(tx) {
+			holds = holds || e.ID == id
+		}
+	})
+	return holds
+}
+
 // read returns the entries of both maps by path.
 func (f *Folder) read(tx *ycrdt.Txn) map[string]Entry {
 	entries := make(map[string]Entry)
