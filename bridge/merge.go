@@ -26,6 +26,9 @@ type span struct{ a, b, n int }
 // one that differs least from it, the newest of several. Taking an older one
 // would bring in a person's words a second time.
 func nearestBase(bases []*Version, text string) *Version {
+	if !slices.ContainsFunc(bases, func(v *Version) bool { return v.text != bases[0].text }) {
+		return bases[len(bases)-1] // nothing to choose
+	}
 	var best *Version
 	bestSize := 0
 	for _, v := range slices.Backward(bases) {

@@ -30,15 +30,16 @@ func (a *aligner) gap(i0, i1, j0, j1 int) {
 		a.unpaired(i0, i1, j0, j1)
 		return
 	}
-	pairs, common := a.pairLines(i0, i1, j0, j1)
-	if a.reflow(i0, i1, j0, j1, common) {
+	old, new := a.lineWords(a.old, a.oldLines, i0, i1), a.lineWords(a.new, a.newLines, j0, j1)
+	pairs, common := a.pairLines(old, new)
+	if a.reflow(i0, i1, j0, j1, common, weigh(old), weigh(new)) {
 		return
 	}
 	i, j := i0, j0
 	for _, p := range pairs {
-		a.unpaired(i, p[0], j, p[1])
-		a.changeLine(p[0], p[1])
-		i, j = p[0]+1, p[1]+1
+		a.unpaired(i, i0+p[0], j, j0+p[1])
+		a.changeLine(i0+p[0], j0+p[1])
+		i, j = i0+p[0]+1, j0+p[1]+1
 	}
 	a.unpaired(i, i1, j, j1)
 }
@@ -180,15 +181,22 @@ func (a *aligner) lineWords(s side, lines []line, from, to int) []lineWords {
 // maxPairs bounds the pairs of lines of one block that are compared for similarity.
 const maxPairs = 1 << 19
 
-// pairLines pairs the similar lines of old lines [i0,i1) and new lines [j0,j1), in order, so that the pairs have as
-// much text in common as possible; it returns the pairs and how many bytes that is.
-func (a *aligner) pairLines(i0, i1, j0, j1 int) (pairs [][2]int, common int) {
-	n, m := i1-i0, j1-j0
+// weigh adds up the words of lines, in bytes.
+func weigh(lines []lineWords) int {
+	total := 0
+	for _, l := range lines {
+		total += l.weight
+	}
+	return total
+}
+
+// pairLines pairs the similar ones of old and new lines, in order, so that the pairs have as much text in common as
+// possible; it returns the pairs and how many bytes that is.
+func (a *aligner) pairLines(old, new []lineWords) (pairs [][2]int, common int) {
+	n, m := len(old), len(new)
 	if n*m > maxPairs {
 		return nil, 0
 	}
-	old := a.lineWords(a.old, a.oldLines, i0, i1)
-	new := a.lineWords(a.new, a.newLines, j0, j1)
 	best := make([]int, (n+1)*(m+1)) // best[i*(m+1)+j]: the most bytes in common from lines i and j on
 	shared := make([]int, n*m)
 	for i := n - 1; i >= 0; i-- {
@@ -202,7 +210,7 @@ func (a *aligner) pairLines(i0, i1, j0, j1 int) (pairs [][2]int, common int) {
 		at := i*(m+1) + j
 		switch {
 		case shared[i*m+j] > 0 && best[at] == shared[i*m+j]+best[at+m+2]:
-			pairs = append(pairs, [2]int{i0 + i, j0 + j})
+			pairs = append(pairs, [2]int{i, j})
 			i, j = i+1, j+1
 		case best[at] == best[at+m+1]:
 			i++
@@ -239,19 +247,25 @@ func (a *aligner) similar(old, new lineWords) int {
 
 // reflow handles a block of prose in which the line breaks changed more than the words: a paragraph that was split,
 // joined or wrapped anew. It compares the block as one line, and does nothing unless most words stay in order, and
-// clearly more of them than stay in paired lines (pairedBytes).
-func (a *aligner) reflow(i0, i1, j0, j1, pairedBytes int) bool {
-	if i1-i0+j1-j0 < 3 || !allProse(a.old.text, a.oldLines[i0:i1]) || !allProse(a.new.text, a.newLines[j0:j1]) {
+// clearly more of them than stay in paired lines (pairedBytes). The lines have words of oldBytes and newBytes.
+func (a *aligner) reflow(i0, i1, j0, j1, pairedBytes, oldBytes, newBytes int) bool {
+	if i1-i0+j1-j0 < 3 || !flows(min(oldBytes, newBytes), oldBytes, newBytes) || !allProse(a.old.text, a.oldLines[i0:i1]) || !allProse(a.new.text, a.newLines[j0:j1]) {
 		return false
 	}
 	old, new := a.gapSpans(i0, i1, j0, j1)
 	o, n := a.interned(a.old, old), a.interned(a.new, new)
 	_, kept := o.kept(commonSubsequence(o.ids, n.ids))
-	if 200*kept < flowSimilarity*(o.bytes+n.bytes) || 4*kept < 5*pairedBytes {
+	if !flows(kept, o.bytes, n.bytes) || 4*kept < 5*pairedBytes {
 		return false
 	}
 	a.words(old, new, 0)
 	return true
+}
+
+// flows reports whether two blocks whose words have so many bytes, of which kept are common, can be one that was
+// wrapped anew.
+func flows(kept, oldBytes, newBytes int) bool {
+	return 200*kept >= flowSimilarity*(oldBytes+newBytes)
 }
 
 // allProse reports whether lines are plain prose or blank.

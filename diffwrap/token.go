@@ -76,6 +76,10 @@ func nextComment(comments []span, i int) (span, bool) {
 // word reads the word at offset i, whose first character ends at end, or the URL that it turns out to start.
 func word(text string, i, end int) token {
 	for end < len(text) {
+		if end+1 < len(text) && text[end+1] < utf8.RuneSelf && (isLetter(text[end]) || isDigit(text[end])) {
+			end++ // as character says, in less time
+			continue
+		}
 		size, class := character(text, end)
 		if class != wordToken {
 			joint := wordJoint(text, i, end)
