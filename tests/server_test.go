@@ -14,20 +14,25 @@ import (
 	"time"
 )
 
-// roomServer is a y-websocket server of npm.
-type roomServer struct {
+// npmProcess is a server of npm.
+type npmProcess struct {
 	port string
 	in   io.WriteCloser
 	cmd  *exec.Cmd
 }
 
-// startRoomServer runs one until stop or the end of the test; port 0 takes any.
-func startRoomServer(t *testing.T, port string) *roomServer {
+func startRoomServer(t *testing.T, port string) *npmProcess {
+	t.Helper()
+	return startNPMServer(t, "y-websocket", port)
+}
+
+// startNPMServer runs one until stop or the end of the test; port 0 takes any.
+func startNPMServer(t *testing.T, kind, port string) *npmProcess {
 	t.Helper()
 	if _, err := os.Stat("servers/node_modules/yjs"); err != nil {
 		skip(t, "no servers: run npm ci in tests/servers: %v", err)
 	}
-	cmd := exec.Command("node", "server.mjs", "y-websocket", "", "", port)
+	cmd := exec.Command("node", "server.mjs", kind, "", "", port)
 	cmd.Dir = "servers"
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -41,7 +46,7 @@ func startRoomServer(t *testing.T, port string) *roomServer {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s := &roomServer{in: in, cmd: cmd}
+	s := &npmProcess{in: in, cmd: cmd}
 	t.Cleanup(s.stop)
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
@@ -51,7 +56,7 @@ func startRoomServer(t *testing.T, port string) *roomServer {
 	return s
 }
 
-func (s *roomServer) stop() {
+func (s *npmProcess) stop() {
 	if s.cmd != nil {
 		s.in.Close()
 		s.cmd.Wait()

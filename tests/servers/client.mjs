@@ -2,7 +2,7 @@
 // to the server. It keeps the rules of the Relay data model as the Obsidian
 // plugin does, and watches whether others keep them.
 //
-//	node client.mjs y-websocket|hocuspocus URL FOLDER [token]
+//	node client.mjs y-websocket|hocuspocus|y-sweet URL FOLDER [token]
 //
 // takes one JSON command per line on standard input and answers each with one
 // line: {"result": ...} or {"error": "..."}.
@@ -26,6 +26,12 @@ const connect = (name, doc) => {
   if (socket) {
     const provider = new HocuspocusProvider({ websocketProvider: socket, name, document: doc, token: token ?? '' })
     provider.attach()
+    return provider
+  }
+  if (kind === 'y-sweet') { // a socket below each document, which is made before
+    const provider = new WebsocketProvider(`${url}/d/${name}/ws`, name, doc, { WebSocketPolyfill: WebSocket, disableBc: true, resyncInterval: 5000, connect: false })
+    const body = JSON.stringify({ docId: name })
+    fetch(url.replace(/^ws/, 'http') + '/doc/new', { method: 'POST', body, headers: { 'Content-Type': 'application/json' } }).then(() => provider.connect())
     return provider
   }
   return new WebsocketProvider(url, name, doc, { WebSocketPolyfill: WebSocket, disableBc: true, resyncInterval: 5000, connect: online })

@@ -1,0 +1,242 @@
+package tests
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// gridServer is a running server of some kind.
+type gridServer struct {
+	url    string // for relayfs
+	folder string // the id of its folder document
+	// What tests/servers/client.mjs is told: which of its clients, where, and the
+	// folder document's name for it.
+	client, room, clientURL string
+}
+
+// gridKinds start one server of each kind.
+var gridKinds = map[string]func(*testing.T) gridServer{
+	"y-websocket": func(t *testing.T) gridServer { return npmServer(t, "y-websocket", "ws://127.0.0.1:") },
+	"hocuspocus":  func(t *testing.T) gridServer { return npmServer(t, "hocuspocus", "hocuspocus+ws://127.0.0.1:") },
+	"relayfs":     relayfsServer,
+	"y-sweet":     ysweetServer,
+}
+
+func npmServer(t *testing.T, kind, prefix string) gridServer {
+	s := startNPMServer(t, kind, "0")
+	return gridServer{url: prefix + s.port, folder: "team", client: kind, room: "team", clientURL: "ws://127.0.0.1:" + s.port}
+}
+
+// relayfsServer is this project's own, over the API of y-sweet.
+func relayfsServer(t *testing.T) gridServer {
+	s := newSandbox(t)
+	y := s.serveYjs(t, s.mkdir(t, "Team"), "--no-token", "--mode", "direct")
+	id := y.Owner.Yjs.Folders["Team"]
+	return gridServer{url: y.Owner.Yjs.URL, folder: id, client: "y-sweet", room: id, clientURL: y.websocket()}
+}
+
+// ysweetServer is the real y-sweet at $YSWEET_BIN.
+func ysweetServer(t *testing.T) gridServer {
+	bin := os.Getenv("YSWEET_BIN")
+	if bin == "" {
+		t.Skip("YSWEET_BIN does not name a y-sweet binary, and its npm package downloads one when it is installed")
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := free.Addr().String()
+	free.Close()
+	_, port, _ := net.SplitHostPort(host)
+	cmd := exec.Command(bin, "serve", "--host", "127.0.0.1", "--port", port)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	eventually(t, serverPatience, func() error {
+		resp, err := http.Get("http://" + host + "/ready")
+		if err != nil {
+			return err
+		}
+		return resp.Body.Close()
+	})
+	return gridServer{url: "ys://" + host, folder: "team", client: "y-sweet", room: "team", clientURL: "ws://" + host}
+}
+
+// yjsPerson is a client of npm with the rules of the Obsidian plugin.
+type yjsPerson struct {
+	t   *testing.T
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func (g gridServer) person(t *testing.T) *yjsPerson {
+	t.Helper()
+	if _, err := os.Stat("servers/node_modules/yjs"); err != nil {
+		skip(t, "no clients: run npm ci in tests/servers: %v", err)
+	}
+	cmd := exec.Command("node", "client.mjs", g.client, g.clientURL, g.room)
+	cmd.Dir = "servers"
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		_ = cmd.Wait()
+	})
+	return &yjsPerson{t, in, bufio.NewReader(out)}
+}
+
+// do has the person do something and decodes what came of it.
+func (p *yjsPerson) do(cmd string, args map[string]any, result ...any) {
+	p.t.Helper()
+	line := map[string]any{"cmd": cmd}
+	for k, v := range args {
+		line[k] = v
+	}
+	data, err := json.Marshal(line)
+	if err == nil {
+		_, err = p.in.Write(append(data, '\n'))
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	reply, err := p.out.ReadBytes('\n')
+	if err != nil {
+		p.t.Fatalf("person ended: %v", err)
+	}
+	var answer struct {
+		Result json.RawMessage
+		Error  string
+	}
+	if err := json.Unmarshal(reply, &answer); err != nil || answer.Error != "" {
+		p.t.Fatalf("person cannot %s %v: %v %s", cmd, args, err, answer.Error)
+	}
+	if len(result) > 0 {
+		if err := json.Unmarshal(answer.Result, result[0]); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// Two mounts and two clients of npm edit the same notes at the same time, on each
+// kind of server, and end with the same bytes.
+func TestServerGrid(t *testing.T) {
+	for kind, start := range gridKinds {
+		t.Run(kind, func(t *testing.T) { converge(t, start(t)) })
+	}
+}
+
+func converge(t *testing.T, g gridServer) {
+	notes := []string{"One.md", "sub/Two.md"}
+	p, q := g.person(t), g.person(t)
+	for _, note := range notes {
+		p.do("create", map[string]any{"path": note, "text": "start of " + note + " 🦔\n"})
+	}
+	boxes := []*sandbox{newSandbox(t), newSandbox(t)}
+	var dirs []string
+	for _, s := range boxes {
+		m := s.mountAt(t, g.url, s.mkdir(t, "mnt"), "--folder", "Team="+g.folder, "--mode", "direct")
+		dirs = append(dirs, filepath.Join(m.dir, "Team"))
+	}
+	for _, note := range notes {
+		q.do("has", map[string]any{"path": note})
+		for _, dir := range dirs {
+			fileBecomes(t, filepath.Join(dir, note), "start of "+note+" 🦔\n")
+		}
+	}
+	var wg sync.WaitGroup
+	for i, person := range []*yjsPerson{p, q} {
+		wg.Go(func() { person.do("random", map[string]any{"paths": notes, "count": 100, "from": 17 * (i + 1)}) })
+	}
+	for i, dir := range dirs {
+		wg.Go(func() {
+			if err := editFiles(rand.New(rand.NewPCG(uint64(i), 7)), dir, notes); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for i, s := range boxes {
+		awaitAcknowledged(t, s)
+		notes = append(notes, fmt.Sprintf("made by %d.md", i))
+		if err := os.WriteFile(filepath.Join(dirs[i], notes[2+i]), []byte("made on a mount\n"), 0o600); err != nil {
+			t.Error(err)
+		}
+		p.do("has", map[string]any{"path": notes[2+i]})
+		q.do("has", map[string]any{"path": notes[2+i]})
+	}
+	for _, note := range notes {
+		eventually(t, serverPatience, func() error { return sameEverywhere(note, dirs, p, q) })
+	}
+	for _, person := range []*yjsPerson{p, q} {
+		var seen []string
+		if person.do("violations", nil, &seen); len(seen) > 0 {
+			t.Errorf("%d violations of the data model, such as %q", len(seen), seen[0])
+		}
+	}
+}
+
+// editFiles changes notes as programs do: it reads a file and writes it anew.
+func editFiles(r *rand.Rand, dir string, notes []string) error {
+	for range 40 {
+		file := filepath.Join(dir, notes[r.IntN(len(notes))])
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		text := []rune(string(data))
+		at := r.IntN(len(text) + 1)
+		now := string(text[:at]) + []string{"x", "Yz ", "🐸", "ü\n"}[r.IntN(4)] + string(text[at:])
+		if err := os.WriteFile(file, []byte(now), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameEverywhere says where a note has another text than at the first person.
+func sameEverywhere(note string, dirs []string, p, q *yjsPerson) error {
+	var want, got string
+	p.do("text", map[string]any{"path": note}, &want)
+	if q.do("text", map[string]any{"path": note}, &got); got != want {
+		return fmt.Errorf("%s is %q at one person and %q at the other", note, want, got)
+	}
+	for _, dir := range dirs {
+		data, err := os.ReadFile(filepath.Join(dir, note))
+		if err != nil {
+			return err
+		}
+		if string(data) != want {
+			return fmt.Errorf("%s is %q in %s, %q at a person", note, data, dir, want)
+		}
+	}
+	if len(want) == 0 {
+		return errors.New(note + " is empty")
+	}
+	return nil
+}
