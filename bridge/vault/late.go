@@ -15,14 +15,17 @@ import (
 
 // How displaced files are watched.
 const (
-	// lateGrace is for how long, while somebody may have them open: programs write
-	// what they hold in memory within milliseconds of opening the file; a loaded
-	// machine may take a hundred times that.
-	lateGrace = 500 * time.Millisecond
-	// openGrace is for how long at least: an open(2) that found the file under its
-	// name comes to its end within microseconds, unless its thread is kept from running
-	// in between, which on a busy machine takes some time slices.
-	openGrace = 150 * time.Millisecond
+	// lateGrace is for how long, if nobody is known to have them open. A program
+	// whose open(2) has found the file under its name, and which is then kept from
+	// running by a busy machine, is not to be seen until it has opened it.
+	lateGrace = 2 * time.Second
+	// closeGrace is for how long at the end, when somebody waits for it, after the
+	// last change of a file that somebody has open, or may have; idleGrace after
+	// that of one that nobody has open.
+	closeGrace = 500 * time.Millisecond
+	idleGrace  = 150 * time.Millisecond
+	// lookSeldom is the step once nothing has happened for lateGrace.
+	lookSeldom = 500 * time.Millisecond
 	// maxLate bounds the descriptors held, maxAncestor the memory for each.
 	maxLate     = 256
 	maxAncestor = 1 << 20
@@ -37,12 +40,16 @@ const (
 // holds now, is merged into the note, and Run reports the result as a person's
 // change. Where it overlaps with what the swap wrote, neither wins: the save
 // becomes a conflicted copy beside the note.
+//
+// The kernel knows whether somebody has a file open for writing: as long as one
+// is, it is watched, however long that takes.
 type lateWriters struct {
 	v *Vault
 
-	mu    sync.Mutex // protects the following
-	files []*lateFile
-	done  chan struct{} // closed when the running goroutine ends; nil when none runs
+	mu     sync.Mutex    // protects the following
+	files  []*lateFile   // oldest first
+	ending int           // how many wait for the end
+	done   chan struct{} // closed when the running goroutine ends; nil when none runs
 }
 
 // lateFile is one displaced file.
@@ -51,9 +58,18 @@ type lateFile struct {
 	file  *os.File
 	last  bridge.Stamp // the state that is accounted for
 	data  []byte       // its bytes; nil if there were too many
-	until time.Time
+	since time.Time    // that state
 	seen  sighting
 }
+
+// patience is how long files are watched at the moment.
+type patience int
+
+const (
+	asNeeded patience = iota
+	ending            // somebody waits for the end
+	crowded           // there are too many files: this look is the last
+)
 
 // watch takes over file, which held data when its stamp was last.
 func (l *lateWriters) watch(rel string, file *os.File, last bridge.Stamp, data []byte) {
@@ -62,42 +78,63 @@ func (l *lateWriters) watch(rel string, file *os.File, last bridge.Stamp, data [
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.files = append(l.files, &lateFile{rel: rel, file: file, last: last, data: data, until: time.Now().Add(lateGrace)})
-	if len(l.files) > maxLate {
-		l.files[0].until = time.Time{}
-	}
+	l.files = append(l.files, &lateFile{rel: rel, file: file, last: last, data: data, since: time.Now()})
 	if l.done == nil {
 		l.done = make(chan struct{})
-		go l.run()
+		go l.run(l.done)
 	}
 }
 
-// wait returns when nothing is watched any more.
-func (l *lateWriters) wait() {
+// end returns when nothing is watched any more, which it is not for much longer.
+func (l *lateWriters) end() {
 	l.mu.Lock()
 	done := l.done
+	l.ending++
 	l.mu.Unlock()
 	if done != nil {
 		<-done
 	}
+	l.mu.Lock()
+	l.ending--
+	l.mu.Unlock()
 }
 
-// run looks at the files until the grace of the last one is over.
-func (l *lateWriters) run() {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for now := range tick.C {
+// run looks at the files until none of them needs another look.
+func (l *lateWriters) run(done chan struct{}) {
+	defer close(done)
+	for {
+		time.Sleep(l.step())
 		l.mu.Lock()
-		files := l.files
+		files, has := l.files, asNeeded
+		if l.ending > 0 {
+			has = ending
+		}
 		l.mu.Unlock()
+		now := time.Now()
 		keep := make(map[*lateFile]bool)
-		for _, f := range files {
-			keep[f] = l.v.lookLate(f, now)
+		for i, f := range files {
+			if i < len(files)-maxLate {
+				keep[f] = l.v.lookLate(f, now, crowded)
+			} else {
+				keep[f] = l.v.lookLate(f, now, has)
+			}
 		}
 		if l.drop(files, keep) {
 			return
 		}
 	}
+}
+
+// step is how long to wait before the next look.
+func (l *lateWriters) step() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.files {
+		if l.ending > 0 || f.seen.since.IsZero() || time.Since(f.seen.since) < lateGrace {
+			return lookEvery
+		}
+	}
+	return lookSeldom
 }
 
 // drop forgets the files that need no more looks; files added since stay.
@@ -119,25 +156,38 @@ func (l *lateWriters) drop(looked []*lateFile, keep map[*lateFile]bool) (last bo
 	if len(rest) > 0 {
 		return false
 	}
-	close(l.done)
 	l.done = nil
 	return true
 }
 
+// writers says whether a program has f open for writing; known is false where the
+// kernel does not tell.
+func (f *lateFile) writers() (open, known bool) {
+	release, err := fsat.Lease(f.file)
+	if err == nil {
+		release()
+		return false, true
+	}
+	return errors.Is(err, fsat.ErrWriters), errors.Is(err, fsat.ErrWriters)
+}
+
 // lookLate merges what was saved to f, once the save is over, and says whether
 // to look again.
-func (v *Vault) lookLate(f *lateFile, now time.Time) (again bool) {
+func (v *Vault) lookLate(f *lateFile, now time.Time, has patience) (again bool) {
 	// Asked before the look, so that what was written until then shows in it.
-	closed := !f.seen.since.IsZero() && now.Sub(f.seen.since) >= openGrace && fsat.NoWriters(f.file)
+	open, known := f.writers()
 	st, err := fsat.Fstat(f.file)
 	stamp := stampOf(&st)
 	f.seen.look(stamp, err, now)
 	if err != nil || sameContent(stamp, f.last) {
-		return err == nil && now.Before(f.until) && !(closed && st.Links == 0)
+		return err == nil && v.mayChange(f, now.Sub(f.since), open, known, has)
 	}
 	wait := settledAge
-	if stamp.Size == 0 {
+	switch {
+	case stamp.Size == 0:
 		wait = settleLimit // truncated, about to be written
+	case known && !open:
+		wait = 0
 	}
 	if now.Sub(f.seen.since) < wait {
 		return true
@@ -150,8 +200,24 @@ func (v *Vault) lookLate(f *lateFile, now time.Time) (again bool) {
 		return errors.Is(err, errTorn)
 	}
 	v.mergeBack(f.rel, f.data, theirs)
-	f.last, f.data, f.until = stamp, theirs, now.Add(lateGrace)
+	f.last, f.data, f.since = stamp, theirs, now
 	return true
+}
+
+// mayChange says whether f, in which nothing has changed for a while, is to be
+// looked at again.
+func (v *Vault) mayChange(f *lateFile, quiet time.Duration, open, known bool, has patience) bool {
+	switch {
+	case has == asNeeded:
+		return open || quiet < lateGrace
+	case has == ending && known && !open:
+		return quiet < idleGrace
+	case has == ending && quiet < closeGrace:
+		return true
+	case open:
+		v.log.Warn("a program has had the note open for writing since before it was replaced: what it writes from now on is lost", bridge.LogPath, f.rel)
+	}
+	return false
 }
 
 // mergeBack brings a save that went to a displaced file into the note: theirs

@@ -49,8 +49,5 @@ func (v *Vault) exchange(p *place, expect bridge.Stamp, data []byte, modTime tim
 		return bridge.Stamp{}, err
 	}
 	defer s.Close()
-	if err := s.check(); err != nil {
-		return bridge.Stamp{}, err
-	}
 	return s.commit()
 }

@@ -16,21 +16,26 @@ import (
 // is unchanged, so a swap acts first and looks then:
 //
 //  1. stage: the new content is complete and synced in a temp file.
-//  2. check: the file is still the expected one, or bridge.ErrConflict.
-//  3. commit: RENAME_EXCHANGE puts the new file under the name and the old one
+//  2. hold: a lease on the old file lets programs that open it for writing wait,
+//     some microseconds, and is granted once no program has it open. Thus no save
+//     in place is under way during the steps 3 to 5.
+//  3. check: the file is still the expected one, or bridge.ErrConflict.
+//  4. commit: RENAME_EXCHANGE puts the new file under the name and the old one
 //     under the temp name, in one step, so that nothing that was saved between
 //     check and commit can be overwritten: it is under the temp name now.
-//  4. If what was displaced is not the expected content, a save slipped in
+//  5. If what was displaced is not the expected content, a save slipped in
 //     between: it is exchanged back, and the caller gets bridge.ErrConflict.
 //     Should yet another save have reached our file in that blink, it is
-//     merged (late.go).
-//  5. A program that had opened the old file before the exchange may still write
-//     to it, though it has no name any more. Its descriptor is watched for a
-//     while, and what is written there is merged into the file (late.go).
+//     merged (late.go). A program that reads the file in that blink sees a text
+//     that is not to be, and lacks the save: only a save by rename comes so late,
+//     or any save where there are no leases.
+//  6. A program that was about to open the old file, or had it open all the time,
+//     may still write to it, though it has no name any more. Its descriptor is
+//     watched, and what is written there is merged into the file (late.go).
 //
-// Disks without RENAME_EXCHANGE (NFS, some FUSE) get a plain rename at step 3.
+// Disks without RENAME_EXCHANGE (NFS, some FUSE) get a plain rename at step 4.
 // There a save by rename that falls between check and commit, some
-// microseconds, is lost; a save in place is still found by step 5.
+// microseconds, is lost; a save in place is still found by step 6.
 
 // swap is one replacement under way.
 type swap struct {
@@ -95,20 +100,50 @@ func (s *swap) check() error {
 	return conflictIfGone(err)
 }
 
-// commit puts the new file under the name and returns its stamp.
+// commit puts the new file under the name, if that still is the expected one, and
+// returns its stamp.
 func (s *swap) commit() (bridge.Stamp, error) {
-	exchanged, err := s.rename()
-	if err != nil {
-		return bridge.Stamp{}, conflictIfGone(err)
-	}
-	if exchanged && !s.displaced() {
-		return bridge.Stamp{}, s.undo()
+	if err := s.replace(); err != nil {
+		return bridge.Stamp{}, err
 	}
 	stamp := s.temp.placed()
 	s.v.syncDir(s.at.dir)
 	s.v.late.watch(s.at.rel, s.old, s.expect, s.oldData)
 	s.old = nil
 	return stamp, nil
+}
+
+// replace is the steps 2 to 5.
+func (s *swap) replace() error {
+	release := s.hold()
+	defer release()
+	if err := s.check(); err != nil {
+		return err
+	}
+	exchanged, err := s.rename()
+	if err != nil {
+		return conflictIfGone(err)
+	}
+	if exchanged && !s.displaced() {
+		return s.undo()
+	}
+	return nil
+}
+
+// hold lets programs that open the old file for writing wait until release is
+// called. One that has it open already is given the time of a save to finish;
+// whoever has it open for longer is found by step 6.
+func (s *swap) hold() (release func()) {
+	const step = time.Millisecond
+	for start := time.Now(); ; time.Sleep(step) {
+		release, err := fsat.Lease(s.old)
+		if err == nil {
+			return release
+		}
+		if !errors.Is(err, fsat.ErrWriters) || time.Since(start) >= settledAge {
+			return func() {}
+		}
+	}
 }
 
 // rename exchanges temp and target, or moves temp over target where the disk
@@ -121,9 +156,6 @@ func (s *swap) rename() (exchanged bool, err error) {
 		}
 		s.v.noExchange.Store(true)
 		s.v.log.Info("disk cannot exchange files in one step: saves within microseconds of each other may be lost")
-	}
-	if err := s.check(); err != nil {
-		return false, err
 	}
 	return false, fsat.Rename(s.at.dir, s.temp.name, s.at.dir, s.at.name)
 }

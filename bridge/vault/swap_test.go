@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // These tests go through a swap step by step and let a person save in between.
@@ -214,26 +213,6 @@ func TestLateSave(t *testing.T) {
 			})
 		}
 	}
-}
-
-// A displaced file that nobody has open for writing is let go of; one that
-// somebody has is watched.
-func TestNoWriters(t *testing.T) {
-	w := newWorld(t, "text\n")
-	writer := w.open("N.md")
-	defer writer.Close()
-	reader, err := os.Open(filepath.Join(w.dir, "N.md"))
-	w.ok(err)
-	defer reader.Close()
-	if fsat.NoWriters(reader) {
-		t.Error("a file that is open for writing has no writers")
-	}
-	w.ok(writer.Close())
-	if !fsat.NoWriters(reader) {
-		t.Skip("this disk grants no leases")
-	}
-	again := w.open("N.md") // the lease is not kept: it would block here
-	w.ok(again.Close())
 }
 
 // TestStampOfAChangedFile says that Replace never returns the stamp of bytes

@@ -86,10 +86,11 @@ func New(dir string, o Options) (*Vault, error) {
 	return v, nil
 }
 
-// Close waits until nothing that was displaced by a Replace can still be
-// written to unnoticed, at most lateGrace.
+// Close waits until what was displaced by a Replace is hardly written to any more,
+// at most closeGrace after it was last. What a program writes to it later, because
+// it has had it open since before the Replace, is lost, and the log says so.
 func (v *Vault) Close() error {
-	v.late.wait()
+	v.late.end()
 	return nil
 }
 

@@ -14,7 +14,13 @@
 // the guarantee is only that of the path.
 package fsat
 
-import "io/fs"
+import (
+	"errors"
+	"io/fs"
+)
+
+// ErrWriters says that a program has a file open for writing.
+var ErrWriters = errors.New("open for writing")
 
 // Info describes a file.
 type Info struct {

@@ -33,6 +33,5 @@ func DiskReadOnly(path string) bool {
 	return unix.Statfs(path, &st) == nil && st.Flags&unix.MNT_RDONLY != 0
 }
 
-// NoWriters says that no program has a file open for writing; here that is never
-// known.
-func NoWriters(*os.File) bool { return false }
+// Lease is unknown to the system.
+func Lease(*os.File) (release func(), err error) { return nil, errors.ErrUnsupported }

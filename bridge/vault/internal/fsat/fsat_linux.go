@@ -32,14 +32,19 @@ func DiskReadOnly(path string) bool {
 	return unix.Statfs(path, &st) == nil && st.Flags&unix.ST_RDONLY != 0
 }
 
-// NoWriters says that no program has a file open for writing; false if that is
-// not known. The kernel grants a read lease on such files only (fcntl(2),
-// "Leases"), but none on another user's file, nor on some disks.
-func NoWriters(f *os.File) bool {
+// Lease makes every open(2) for writing of f, which is itself open for reading,
+// wait until release is called or /proc/sys/fs/lease-break-time is over, 45 s. An
+// open that does not block (O_NONBLOCK) gets EAGAIN. ErrWriters if a program has f
+// open for writing already, or mapped; errors.ErrUnsupported if there is no lease
+// to be had: on another user's file, and on some disks. See "Leases" in fcntl(2).
+func Lease(f *os.File) (release func(), err error) {
 	fd := f.Fd()
-	if _, err := unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_RDLCK); err != nil {
-		return false
+	_, err = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_RDLCK)
+	switch {
+	case errors.Is(err, unix.EAGAIN):
+		return nil, ErrWriters
+	case err != nil:
+		return nil, errors.ErrUnsupported
 	}
-	_, err := unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK)
-	return err == nil
+	return func() { _, _ = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK) }, nil
 }

@@ -138,5 +138,5 @@ func SyncDir(*os.File) error { return nil }
 // DiskReadOnly is not known.
 func DiskReadOnly(string) bool { return false }
 
-// NoWriters is not known.
-func NoWriters(*os.File) bool { return false }
+// Lease is unknown to the system.
+func Lease(*os.File) (release func(), err error) { return nil, errors.ErrUnsupported }

@@ -1,0 +1,46 @@
+package vault
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
+)
+
+// The lease that a swap takes is granted while nobody has the file open for
+// writing, and whoever opens it then waits for its release.
+func TestLease(t *testing.T) {
+	w := newWorld(t, "text\n")
+	writer := w.open("N.md")
+	defer writer.Close()
+	reader, err := os.Open(filepath.Join(w.dir, "N.md"))
+	w.ok(err)
+	defer reader.Close()
+	if _, err := fsat.Lease(reader); !errors.Is(err, fsat.ErrWriters) {
+		t.Errorf("lease on a file that is open for writing: %v, want %v", err, fsat.ErrWriters)
+	}
+	w.ok(writer.Close())
+	waiting := make(chan os.Signal, 1)
+	signal.Notify(waiting, syscall.SIGIO) // sent to who holds a lease that somebody waits for
+	defer signal.Stop(waiting)
+	release, err := fsat.Lease(reader)
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("this disk grants no leases")
+	}
+	w.ok(err)
+	opened := make(chan error, 1)
+	go func() { opened <- os.WriteFile(filepath.Join(w.dir, "N.md"), []byte("hers\n"), 0) }()
+	<-waiting
+	select {
+	case err := <-opened:
+		t.Errorf("the file was written while the lease was held: %v", err)
+	default:
+	}
+	release()
+	w.ok(<-opened)
+	w.want(map[string]string{"N.md": "hers\n"})
+}
