@@ -57,10 +57,11 @@ func (w *Workspace) makeRoom(dir *node, name string, kind Kind) *node {
 	return nil
 }
 
-// reveal shows a folder that was proposed to be deleted: it is in use again.
+// reveal shows a folder that was proposed to be deleted: it is in use again. One
+// that has no proposal is on its way home.
 func (w *Workspace) reveal(dir *node) {
 	for d := dir; ; d = d.parent {
-		if d.hidden() {
+		if d.hidden() && d.pending != nil {
 			w.sendHome(d)
 		}
 		if d.parent == nil {
@@ -86,7 +87,9 @@ func (w *Workspace) sendHome(n *node) {
 	}
 	w.makeRoom(at.parent, at.name, n.kind)
 	n.show(at.parent, at.name)
-	f.shift.events = append(f.shift.events, n.arrival()...)
+	if n.shown() { // else it arrives with the folder it is in
+		f.shift.events = append(f.shift.events, n.arrival()...)
+	}
 }
 
 // event is an event about n where it is shown.

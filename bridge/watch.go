@@ -107,7 +107,7 @@ func (w *Workspace) sourceRenamed(ctx context.Context, f *folder, ev SourceEvent
 // it now. Else it stays where it was proposed to be, and the proposal is stale,
 // or done if that is where it is now. treeMu is held.
 func (w *Workspace) moveHome(n *node, newRel string) {
-	f, oldPath := n.folder, n.path()
+	f := n.folder
 	parent := f.node.parentFor(w, newRel)
 	w.reveal(parent)
 	name := Path(newRel).Base()
@@ -131,6 +131,7 @@ func (w *Workspace) moveHome(n *node, newRel string) {
 		w.vanish(guest)
 	}
 	w.makeRoom(parent, name, n.kind)
+	oldPath := n.path() // not before, since its folder may have gone home
 	n.rehome(parent, name)
 	n.show(parent, name)
 	f.shift.events = append(f.shift.events,

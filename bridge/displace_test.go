@@ -1,0 +1,88 @@
+package bridge_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+)
+
+// shownNotes are the paths of all notes that are shown, sorted.
+func shownNotes(t *testing.T, w *bridge.Workspace) []bridge.Path {
+	t.Helper()
+	var list []bridge.Path
+	err := w.Walk(t.Context(), "Notes", func(e bridge.DirEntry, p bridge.Path) error {
+		if e.Kind == bridge.KindNote {
+			list = append(list, p)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func moveTo(t *testing.T, w *bridge.Workspace, from, to bridge.Path) {
+	t.Helper()
+	if _, err := w.Rename(t.Context(), from, to, bridge.Restructure{By: agent}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A folder and one of its own folders have changed places; a person's new folder
+// sends both home, the one into the other.
+func TestFoldersThatChangedPlacesGoHome(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/d/D.md": "d\n", "Notes/d/e/E.md": "e\n"})
+	moveTo(t, f.Workspace, "Notes/d", "Notes/x")
+	moveTo(t, f.Workspace, "Notes/x/e", "Notes/d")
+	var events []bridge.Event
+	defer f.Subscribe(func(ev bridge.Event) { events = append(events, ev) })()
+	f.Person("Notes/x/X.md", "x\n")
+	if got, want := shownNotes(t, f.Workspace), []bridge.Path{"Notes/d/D.md", "Notes/d/e/E.md", "Notes/x/X.md"}; !slices.Equal(got, want) {
+		t.Errorf("shown is %q, want %q", got, want)
+	}
+	for _, ev := range events {
+		if _, err := f.Stat(t.Context(), ev.Path); ev.Kind == bridge.EventCreated && err != nil {
+			t.Errorf("an event tells of %q: %v", ev.Path, err)
+		}
+	}
+	if list, err := f.Proposals(t.Context(), ""); err != nil || len(list) != 0 {
+		t.Errorf("proposals %+v, %v", list, err)
+	}
+}
+
+// A person moves a note out of a folder that is proposed to be elsewhere, to the
+// very place where that is shown: the folder goes home, and events tell of the note
+// from there.
+func TestMovedToWhereItsFolderIsShown(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/d/B.md": "b\n", "Notes/f/F.md": "f\n"})
+	moveTo(t, f.Workspace, "Notes/d", "Notes/f/g")
+	shown := make(map[bridge.Path]bool)
+	for _, p := range shownNotes(t, f.Workspace) {
+		shown[p] = true
+	}
+	defer f.Subscribe(func(ev bridge.Event) {
+		switch ev.Kind {
+		case bridge.EventCreated:
+			shown[ev.Path] = true
+		case bridge.EventRemoved:
+			maps.DeleteFunc(shown, func(p bridge.Path, _ bool) bool { return ev.Path.Contains(p) })
+		case bridge.EventRenamed:
+			delete(shown, ev.OldPath)
+			shown[ev.Path] = true
+		}
+		maps.DeleteFunc(shown, func(p bridge.Path, _ bool) bool { return !p.IsNote() })
+	})()
+	f.Rename("Notes/d/B.md", "Notes/f/g/X.md")
+	want := []bridge.Path{"Notes/f/F.md", "Notes/f/g/X.md"}
+	if got := shownNotes(t, f.Workspace); !slices.Equal(got, want) {
+		t.Errorf("shown is %q, want %q", got, want)
+	}
+	if got := slices.Sorted(maps.Keys(shown)); !slices.Equal(got, want) {
+		t.Errorf("events tell of %q, want %q", got, want)
+	}
+}
