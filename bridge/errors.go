@@ -33,6 +33,15 @@ var (
 	ErrUnknownStore = errors.New("store was written by a newer relayfs")
 )
 
+// NotFetchedError is an ErrNotFetched with what its Source knows of the reason.
+type NotFetchedError struct {
+	Reason string // a sentence about the server, with what to do
+}
+
+func (e *NotFetchedError) Error() string { return fmt.Sprintf("%v: %s", ErrNotFetched, e.Reason) }
+
+func (e *NotFetchedError) Unwrap() error { return ErrNotFetched }
+
 // Error is what went wrong, in which operation, on which path.
 type Error struct {
 	Op   string // "open", "write", "create", "rename", ...

@@ -60,7 +60,12 @@ type SyncStatus struct {
 }
 
 // Syncer is a Source that is in step with a server.
-type Syncer interface{ SyncStatus() SyncStatus }
+type Syncer interface {
+	SyncStatus() SyncStatus
+	// Attempted waits until it is known whether the server can be reached, within a
+	// bound of some seconds.
+	Attempted(ctx context.Context)
+}
 
 // noWaitKey marks a context whose holder takes what is there.
 type noWaitKey struct{}

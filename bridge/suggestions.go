@@ -301,6 +301,7 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 	for _, f := range w.folders() {
 		fs := FolderStatus{Offline: f.offline.Load()}
 		if s, ok := f.source.(Syncer); ok {
+			s.Attempted(ctx)
 			sync := s.SyncStatus()
 			fs.Sync = &sync
 		}

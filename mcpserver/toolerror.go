@@ -43,11 +43,12 @@ var sentences = []struct {
 // failure is the Result for an error of the workspace or of the arguments.
 func failure(err error) Result {
 	var (
-		argument *argumentError
-		missing  *missingError
-		pattern  *grep.SyntaxError
-		at       *bridge.Error
-		ask      *askError
+		argument  *argumentError
+		missing   *missingError
+		pattern   *grep.SyntaxError
+		at        *bridge.Error
+		unfetched *bridge.NotFetchedError
+		ask       *askError
 	)
 	switch {
 	case errors.As(err, &ask):
@@ -64,6 +65,8 @@ func failure(err error) Result {
 		return refuse("The search by meaning does not work at the moment: %v. Search by words instead, and tell the person.", err)
 	case errors.As(err, &at) && errors.Is(err, bridge.ErrRefused):
 		return refuse("%q was left as it is: %v", string(at.Path), at.Err)
+	case errors.As(err, &at) && errors.As(err, &unfetched):
+		return refuse("%q has not been fetched from the server yet. Tell the person: %s.", string(at.Path), unfetched.Reason)
 	case errors.As(err, &at) && at.Path == "" && errors.Is(err, bridge.ErrIsDir):
 		return refuse("The argument \"file_path\" is empty. Paths look like Folder/sub/Name.md.")
 	case errors.As(err, &at):

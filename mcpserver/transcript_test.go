@@ -184,7 +184,8 @@ type transcriptRun struct {
 // failures are what the command fail knows.
 var failures = map[string]error{
 	"no-space": bridge.ErrNoSpace, "permission": fs.ErrPermission, "conflict": bridge.ErrConflict, "closed": bridge.ErrClosed,
-	"not-fetched": bridge.ErrNotFetched, "exists": fs.ErrExist, "not-a-folder": bridge.ErrNotDir, "in-the-way": bridge.ErrInTheWay, "none": nil,
+	"not-fetched": bridge.ErrNotFetched, "not-fetched-because": &bridge.NotFetchedError{Reason: "ys://notes.example: server refuses access; set RELAYFS_TOKEN to a token that is good for the folder"},
+	"exists": fs.ErrExist, "not-a-folder": bridge.ErrNotDir, "in-the-way": bridge.ErrInTheWay, "none": nil,
 }
 
 // failingSource is a source whose changes fail once fault is set.

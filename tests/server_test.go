@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,16 +26,17 @@ type npmProcess struct {
 
 func startRoomServer(t *testing.T, port string) *npmProcess {
 	t.Helper()
-	return startNPMServer(t, "y-websocket", port)
+	return startNPMServer(t, "y-websocket", port, "")
 }
 
-// startNPMServer runs one until stop or the end of the test; port 0 takes any.
-func startNPMServer(t *testing.T, kind, port string) *npmProcess {
+// startNPMServer runs one until stop or the end of the test; port 0 takes any. A
+// Hocuspocus with a token wants it.
+func startNPMServer(t *testing.T, kind, port, token string) *npmProcess {
 	t.Helper()
 	if _, err := os.Stat("servers/node_modules/yjs"); err != nil {
 		skip(t, "no servers: run npm ci in tests/servers: %v", err)
 	}
-	cmd := exec.Command("node", "server.mjs", kind, "", "", port)
+	cmd := exec.Command("node", "server.mjs", kind, token, "", port)
 	cmd.Dir = "servers"
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -152,17 +156,26 @@ func awaitAcknowledged(t *testing.T, s *sandbox) {
 // step, and the token is not.
 func TestServerRefusals(t *testing.T) {
 	s := newSandbox(t)
+	y := newSandbox(t).serveYjs(t, s.mkdir(t, "Served"))
 	s.env = append(s.env, "RELAYFS_TOKEN=secret-of-the-test")
+	page := httptest.NewServer(http.NotFoundHandler())
+	defer page.Close()
+	nonsense := "hocuspocus+ws://" + page.Listener.Addr().String()
+	served, wrong := "--folder=Team="+y.Owner.Yjs.Folders["Served"], []string{"server refuses access", "hint: set RELAYFS_TOKEN"}
 	for name, c := range map[string]struct {
 		args []string
 		want []string
 	}{
-		"down":       {[]string{"mount", "ws://127.0.0.1:1", "--folder", "Team=x", s.mkdir(t, "a")}, []string{"cannot be reached", "hint: check the address"}},
-		"down, MCP":  {[]string{"mcp", "ys://127.0.0.1:1", "--folder", "Team=x"}, []string{"cannot be reached", "hint: check the address"}},
-		"no folder":  {[]string{"mount", "ys://127.0.0.1:1", s.mkdir(t, "b")}, []string{"--folder NAME=ID"}},
-		"bad folder": {[]string{"status", "ys://127.0.0.1:1", "--folder", "x"}, []string{"is not NAME=ID"}},
-		"bad scheme": {[]string{"mount", "gopher://127.0.0.1:1", "--folder", "Team=x", s.mkdir(t, "c")}, []string{"is not the address of a server"}},
-		"doctor":     {[]string{"doctor", "ws://127.0.0.1:1", "--folder", "Team=x"}, []string{"fail  server of Team", "mend: check the address"}},
+		"down":                     {[]string{"mount", "ws://127.0.0.1:1", "--folder", "Team=x", s.mkdir(t, "a")}, []string{"cannot be reached", "hint: check the address"}},
+		"down, MCP":                {[]string{"mcp", "ys://127.0.0.1:1", "--folder", "Team=x"}, []string{"cannot be reached", "hint: check the address"}},
+		"wrong token":              {[]string{"mount", y.Owner.Yjs.URL, served, s.mkdir(t, "d")}, wrong},
+		"wrong token, status":      {[]string{"status", y.Owner.Yjs.URL, served}, wrong},
+		"wrong token, y-websocket": {[]string{"mcp", y.websocket(), served}, wrong},
+		"nonsense":                 {[]string{"mount", nonsense, "--folder", "Team=x", s.mkdir(t, "e")}, []string{"does not speak the protocol", "hint: check that the address"}},
+		"no folder":                {[]string{"mount", "ys://127.0.0.1:1", s.mkdir(t, "b")}, []string{"--folder NAME=ID"}},
+		"bad folder":               {[]string{"status", "ys://127.0.0.1:1", "--folder", "x"}, []string{"is not NAME=ID"}},
+		"bad scheme":               {[]string{"mount", "gopher://127.0.0.1:1", "--folder", "Team=x", s.mkdir(t, "c")}, []string{"is not the address of a server"}},
+		"doctor":                   {[]string{"doctor", "ws://127.0.0.1:1", "--folder", "Team=x"}, []string{"fail  server of Team", "mend: check the address"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := s.run(t, c.args...)
@@ -179,5 +192,64 @@ func TestServerRefusals(t *testing.T) {
 				t.Errorf("the token is told:\n%s", all)
 			}
 		})
+	}
+}
+
+// Later, when a part of the folder is kept here, the same is told by status and
+// in the results of tools.
+func TestServerRefusesLater(t *testing.T) {
+	server := startNPMServer(t, "hocuspocus", "0", "right")
+	g := gridServer{client: "hocuspocus", room: "team", clientURL: "ws://127.0.0.1:" + server.port, token: "right"}
+	p := g.person(t)
+	p.do("create", map[string]any{"path": "Here.md", "text": "here\n"})
+	p.do("create", map[string]any{"path": "Ghost.md", "text": ""}) // has an entry, and no content
+	s := newSandbox(t)
+	args := []string{"hocuspocus+ws://127.0.0.1:" + server.port, "--folder", "Team=team"}
+	env := s.env
+	s.env = append(env, "RELAYFS_TOKEN=right")
+	m := s.mountAt(t, args[0], s.mkdir(t, "mnt"), args[1:]...)
+	fileBecomes(t, filepath.Join(m.dir, "Team", "Here.md"), "here\n")
+	m.stop(t)
+
+	told := func(token string, want ...string) {
+		t.Helper()
+		s.env = append(env, "RELAYFS_TOKEN="+token)
+		status := s.run(t, append([]string{"status"}, args...)...)
+		mcp := s.mcp(t, args...)
+		here := mcp.mustCall(t, "read", "file_path", "Team/Here.md")
+		result := mcp.call(t, "read", "file_path", "Team/Ghost.md")
+		mcp.close(t)
+		if status.code != 0 || !strings.Contains(here, "here") || !result.isError {
+			t.Errorf("status ended with %d, Here.md is %q, Ghost.md %q", status.code, here, result.text)
+		}
+		for _, text := range want {
+			if !strings.Contains(status.stdout, text) || !strings.Contains(result.text, text) {
+				t.Errorf("%q is not in both of\n%s\n%s", text, status.stdout, result.text)
+			}
+		}
+	}
+	told("wrong", "refuses access", "set RELAYFS_TOKEN")
+	server.stop()
+	told("right", "cannot be reached", "check the address")
+	nonsense := &http.Server{Addr: "127.0.0.1:" + server.port, Handler: http.NotFoundHandler()}
+	listener, err := net.Listen("tcp", nonsense.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go nonsense.Serve(listener)
+	defer nonsense.Close()
+	told("right", "does not speak the protocol", "server of this kind")
+}
+
+// A folder id that the server does not know is a sentence, too.
+func TestServerWrongFolder(t *testing.T) {
+	s := newSandbox(t)
+	y := s.serveYjs(t, s.mkdir(t, "Served"))
+	s.env = append(s.env, "RELAYFS_TOKEN="+y.token())
+	for _, verb := range []string{"status", "mcp", "doctor"} {
+		out := s.run(t, verb, y.Owner.Yjs.URL, "--folder", "Team=another")
+		if all := out.stdout + out.stderr; out.code == 0 || !strings.Contains(all, `no such folder as "another"`) || !strings.Contains(all, "check the folder's id in --folder NAME=ID") {
+			t.Errorf("%s ended with %d\n%s", verb, out.code, all)
+		}
 	}
 }

@@ -23,6 +23,7 @@ type gridServer struct {
 	// What tests/servers/client.mjs is told: which of its clients, where, and the
 	// folder document's name for it.
 	client, room, clientURL string
+	token                   string
 }
 
 // gridKinds start one server of each kind.
@@ -34,7 +35,7 @@ var gridKinds = map[string]func(*testing.T) gridServer{
 }
 
 func npmServer(t *testing.T, kind, prefix string) gridServer {
-	s := startNPMServer(t, kind, "0")
+	s := startNPMServer(t, kind, "0", "")
 	return gridServer{url: prefix + s.port, folder: "team", client: kind, room: "team", clientURL: "ws://127.0.0.1:" + s.port}
 }
 
@@ -90,7 +91,7 @@ func (g gridServer) person(t *testing.T) *yjsPerson {
 	if _, err := os.Stat("servers/node_modules/yjs"); err != nil {
 		skip(t, "no clients: run npm ci in tests/servers: %v", err)
 	}
-	cmd := exec.Command("node", "client.mjs", g.client, g.clientURL, g.room)
+	cmd := exec.Command("node", "client.mjs", g.client, g.clientURL, g.room, g.token)
 	cmd.Dir = "servers"
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()

@@ -35,7 +35,7 @@ var hints = []struct {
 	err  error
 	hint string
 }{
-	{ErrUnreachable, "check the address and that the server runs; it is tried again by itself"},
+	{ErrUnreachable, "check the address and that the server runs"},
 	{ErrDenied, "set RELAYFS_TOKEN to a token that is good for the folder"},
 	{ErrNoFolder, "check the folder's id in --folder NAME=ID"},
 	{ErrProtocol, "check that the address is that of a server of this kind"},
@@ -57,6 +57,9 @@ func (s *Source) explain(err error) string {
 	text := fmt.Sprintf("%s: %v", s.o.Address, err)
 	if hint := Hint(err); hint != "" {
 		text += "; " + hint
+	}
+	if errors.Is(err, ErrUnreachable) {
+		text += "; it is tried again by itself"
 	}
 	return text
 }

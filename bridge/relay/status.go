@@ -1,7 +1,9 @@
 package relay
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 )
@@ -26,6 +28,21 @@ func (y *syncer) progress() Progress {
 		}
 	}
 	return p
+}
+
+// attemptPatience is how long Attempted waits.
+const attemptPatience = 5 * time.Second
+
+// Attempted waits until a first attempt has shown whether the server can be
+// reached.
+func (s *Source) Attempted(ctx context.Context) {
+	wait, cancel := context.WithTimeout(ctx, attemptPatience)
+	defer cancel()
+	select {
+	case <-s.sync.tried:
+	case <-wait.Done():
+	case <-s.ctx.Done():
+	}
 }
 
 // SyncStatus says how far the folder and its server are in step.

@@ -184,6 +184,9 @@ const readerPatience = 20 * time.Second
 
 // fetched waits for a document that was never fetched.
 func (y *syncer) fetched(ctx context.Context, d *document) error {
+	if bridge.Waits(ctx) && !y.isKept(d.id) {
+		y.src.Attempted(ctx)
+	}
 	y.mu.Lock()
 	kept, online := y.kept[d.id], y.online
 	if kept {
@@ -212,6 +215,12 @@ func (y *syncer) fetched(ctx context.Context, d *document) error {
 	return y.notFetched(d)
 }
 
+func (y *syncer) isKept(id bridge.DocID) bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.kept[id]
+}
+
 // notFetched says why a document is not there, or nil if it is.
 func (y *syncer) notFetched(d *document) error {
 	y.mu.Lock()
@@ -224,9 +233,9 @@ func (y *syncer) notFetched(d *document) error {
 	case kept:
 		return nil
 	case cause != nil:
-		return fmt.Errorf("%w: %s", bridge.ErrNotFetched, y.src.explain(cause))
+		return &bridge.NotFetchedError{Reason: y.src.explain(cause)}
 	}
-	return fmt.Errorf("%w: %s has nothing of it, or is slow; try again", bridge.ErrNotFetched, y.src.o.Address)
+	return &bridge.NotFetchedError{Reason: fmt.Sprintf("%s has nothing of it, or is slow; try again", y.src.o.Address)}
 }
 
 // awaitFolder waits until the folder's document is in step, or a first attempt
