@@ -31,7 +31,7 @@ const NoteExt = ".md"
 // (ErrNameTooLong). It does not say whether anything exists there.
 func CleanPath(s string) (Path, error) {
 	if len(s) > maxPath {
-		return "", &Error{Op: "open", Path: Path(s[:64]) + "...", Err: ErrNameTooLong}
+		return "", &Error{Op: "open", Path: Path(strings.ToValidUTF8(s[:64], "")) + "...", Err: ErrNameTooLong}
 	}
 	parts := make([]string, 0, 8)
 	for elem := range strings.SplitSeq(s, "/") {

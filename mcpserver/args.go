@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
 
@@ -21,6 +23,7 @@ import (
 //	min  the least value of an int
 //	enum the allowed strings, separated by '|'
 //	def  the default, as JSON, for the schema; the tool itself applies it
+//	is   "path" for a string that is a path: one that cannot be is refused
 //
 // Types are string, bool, int, and a pointer to one of them where absence means
 // something other than zero; and frontmatter.Properties for an object.
@@ -31,6 +34,7 @@ type param struct {
 	kind      reflect.Kind // String, Bool, Int, or Slice for an object
 	index     int
 	need      bool
+	path      bool
 	min       *int
 	enum      []string
 	def       json.RawMessage
@@ -42,7 +46,7 @@ func paramsOf(t reflect.Type) []param {
 	params := make([]param, 0, t.NumField())
 	for i := range t.NumField() {
 		f := t.Field(i)
-		p := param{name: f.Tag.Get("arg"), doc: f.Tag.Get("doc"), index: i, need: f.Tag.Get("need") == "true"}
+		p := param{name: f.Tag.Get("arg"), doc: f.Tag.Get("doc"), index: i, need: f.Tag.Get("need") == "true", path: f.Tag.Get("is") == "path"}
 		ft := f.Type
 		if ft.Kind() == reflect.Pointer {
 			ft = ft.Elem()
@@ -163,7 +167,26 @@ func (p param) setString(f reflect.Value, v any) error {
 	if p.enum != nil && !slices.Contains(p.enum, s) {
 		return wrongArgument("The argument %q must be one of %s, not %q.", p.name, strings.Join(p.enum, ", "), s)
 	}
+	if p.path {
+		if err := p.checkPath(s); err != nil {
+			return err
+		}
+	}
 	f.SetString(s)
+	return nil
+}
+
+// checkPath refuses what is no path, whatever there is.
+func (p param) checkPath(s string) error {
+	clean, err := bridge.CleanPath(s)
+	switch {
+	case errors.Is(err, bridge.ErrNameTooLong):
+		return wrongArgument("The argument %q is too long: a name has at most 255 bytes, and a path 4,096.", p.name)
+	case err != nil:
+		return wrongArgument("The argument %q is %q, which is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md.", p.name, s)
+	case clean == "" && p.need:
+		return wrongArgument("The argument %q is empty. Paths look like Folder/sub/Name.md.", p.name)
+	}
 	return nil
 }
 

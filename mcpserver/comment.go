@@ -9,7 +9,7 @@ import (
 )
 
 type commentArgs struct {
-	FilePath   string `arg:"file_path" need:"true" doc:"Path of the document"`
+	FilePath   string `arg:"file_path" is:"path" need:"true" doc:"Path of the document"`
 	AnchorText string `arg:"anchor_text" need:"true" doc:"Text that the comment is about, exactly as it stands in the document. It must occur once"`
 	Comment    string `arg:"comment" need:"true" doc:"The comment"`
 }

@@ -39,6 +39,9 @@ func (s *Session) typed(ctx context.Context, kind, name string) (entity.Type, br
 	if err != nil {
 		return declared, "", err
 	}
+	if info, err := s.server.ws.Stat(ctx, p); err == nil && info.Kind == bridge.KindDir {
+		return declared, "", &bridge.Error{Op: "open", Path: p, Err: bridge.ErrIsDir}
+	}
 	return declared, p, checkType(declared, p)
 }
 

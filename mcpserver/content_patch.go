@@ -12,7 +12,7 @@ import (
 
 type patchContentArgs struct {
 	EntityType string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
-	Path       string `arg:"path" need:"true" doc:"Path of the document"`
+	Path       string `arg:"path" is:"path" need:"true" doc:"Path of the document"`
 	OldString  string `arg:"old_string" need:"true" doc:"Text to replace, exactly as it stands in the document. It must occur once"`
 	NewString  string `arg:"new_string" need:"true" doc:"Text to put in its place"`
 }

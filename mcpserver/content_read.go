@@ -12,7 +12,7 @@ const defaultSpan = 100
 
 type readContentLinesArgs struct {
 	EntityType string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
-	Path       string `arg:"path" need:"true" doc:"Path of the document"`
+	Path       string `arg:"path" is:"path" need:"true" doc:"Path of the document"`
 	StartLine  int    `arg:"start_line" min:"1" def:"1" doc:"First line to read, counted from 1"`
 	EndLine    *int   `arg:"end_line" min:"1" doc:"Last line to read, that one included; start_line + 100 if it is left out"`
 }
@@ -58,7 +58,7 @@ func withNumbers(lines []string, n int) []string {
 
 type getContentArgs struct {
 	EntityType string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
-	Path       string `arg:"path" need:"true" doc:"Path of the document"`
+	Path       string `arg:"path" is:"path" need:"true" doc:"Path of the document"`
 }
 
 type getContentResult struct {

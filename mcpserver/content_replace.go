@@ -12,7 +12,7 @@ import (
 
 type replaceContentArgs struct {
 	EntityType string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
-	Path       string `arg:"path" need:"true" doc:"Path of the document, new or existing"`
+	Path       string `arg:"path" is:"path" need:"true" doc:"Path of the document, new or existing"`
 	Content    string `arg:"content" need:"true" doc:"The whole content that it is to have"`
 }
 

@@ -15,8 +15,8 @@ const contextLines = 3
 type searchContentArgs struct {
 	Pattern      string `arg:"pattern" need:"true" doc:"Regular expression to search for, in RE2 syntax"`
 	EntityType   string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What to search: notes (Markdown), canvases (JSON Canvas) or bases (YAML)"`
-	Path         string `arg:"path" doc:"Document to search in. Leave it out to search all"`
-	Folder       string `arg:"folder" doc:"Folder to search in"`
+	Path         string `arg:"path" is:"path" doc:"Document to search in. Leave it out to search all"`
+	Folder       string `arg:"folder" is:"path" doc:"Folder to search in"`
 	ContextLines *int   `arg:"context_lines" min:"0" def:"3" doc:"Lines to show before and after each match"`
 	MaxResults   int    `arg:"max_results" min:"1" def:"20" doc:"Return at most so many matches"`
 }

@@ -7,7 +7,7 @@ import (
 )
 
 type deleteArgs struct {
-	FilePath string `arg:"file_path" need:"true" doc:"Path of the document, or of an empty folder, to delete"`
+	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document, or of an empty folder, to delete"`
 }
 
 func deleteNote(ctx context.Context, s *Session, a deleteArgs) Result {

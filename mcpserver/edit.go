@@ -12,7 +12,7 @@ import (
 )
 
 type editArgs struct {
-	FilePath   string `arg:"file_path" need:"true" doc:"Path of the document to edit. It must have been read in this session"`
+	FilePath   string `arg:"file_path" is:"path" need:"true" doc:"Path of the document to edit. It must have been read in this session"`
 	OldString  string `arg:"old_string" need:"true" doc:"Text to replace, exactly as it stands in the document. It must occur once, unless replace_all is set"`
 	NewString  string `arg:"new_string" need:"true" doc:"Text to put in its place, as plain Markdown. It must differ from old_string"`
 	ReplaceAll bool   `arg:"replace_all" def:"false" doc:"Replace every occurrence of old_string"`

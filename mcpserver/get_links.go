@@ -8,7 +8,7 @@ import (
 )
 
 type getLinksArgs struct {
-	FilePath string `arg:"file_path" need:"true" doc:"Path of the document"`
+	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document"`
 }
 
 func getLinks(ctx context.Context, s *Session, a getLinksArgs) Result {

@@ -19,7 +19,7 @@ const maxGlob = 100
 
 type globArgs struct {
 	Pattern string `arg:"pattern" need:"true" doc:"Glob pattern, for example *.md, Folder/**/*.md or {a,b}*.md. A pattern without a slash matches at any depth"`
-	Path    string `arg:"path" doc:"Folder to search in. Leave it out to search everywhere"`
+	Path    string `arg:"path" is:"path" doc:"Folder to search in. Leave it out to search everywhere"`
 }
 
 // listed is a path and when what is at it changed.

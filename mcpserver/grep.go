@@ -24,7 +24,7 @@ const (
 
 type grepArgs struct {
 	Pattern    string `arg:"pattern" need:"true" doc:"Regular expression to search for, in RE2 syntax"`
-	Path       string `arg:"path" doc:"Folder or document to search in. Leave it out to search everywhere"`
+	Path       string `arg:"path" is:"path" doc:"Folder or document to search in. Leave it out to search everywhere"`
 	Glob       string `arg:"glob" doc:"Glob patterns of the documents to search, separated by commas, for example *.md or !Archive/**"`
 	Type       string `arg:"type" doc:"File type to search, for example md"`
 	OutputMode string `arg:"output_mode" enum:"content|files_with_matches|count" def:"\"files_with_matches\"" doc:"content shows matching lines, files_with_matches the paths of documents, count the number of matches in each"`

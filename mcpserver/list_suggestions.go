@@ -13,7 +13,7 @@ import (
 const defaultSuggestions = 100
 
 type listSuggestionsArgs struct {
-	Path   string `arg:"path" doc:"Folder or document. Leave it out for all"`
+	Path   string `arg:"path" is:"path" doc:"Folder or document. Leave it out for all"`
 	Author string `arg:"author" doc:"List only suggestions of this author"`
 	Limit  int    `arg:"limit" min:"1" def:"100" doc:"List at most so many"`
 }

@@ -10,8 +10,8 @@ import (
 )
 
 type moveArgs struct {
-	FilePath string `arg:"file_path" need:"true" doc:"Path of the document to move or rename"`
-	NewPath  string `arg:"new_path" need:"true" doc:"Path it is to have, in the same top-level folder"`
+	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document to move or rename"`
+	NewPath  string `arg:"new_path" is:"path" need:"true" doc:"Path it is to have, in the same top-level folder"`
 }
 
 func move(ctx context.Context, s *Session, a moveArgs) Result {

@@ -12,7 +12,7 @@ import (
 )
 
 type createNoteArgs struct {
-	Path        string                 `arg:"path" need:"true" doc:"Path of the new note, for example Folder/sub/Name.md"`
+	Path        string                 `arg:"path" is:"path" need:"true" doc:"Path of the new note, for example Folder/sub/Name.md"`
 	Content     string                 `arg:"content" need:"true" doc:"Its text, as plain Markdown"`
 	FrontMatter frontmatter.Properties `arg:"frontmatter" doc:"Its properties, for example {\"tags\": [\"idea\"]}"`
 }
@@ -26,8 +26,12 @@ type createNoteResult struct {
 
 func createNote(ctx context.Context, s *Session, a createNoteArgs) (createNoteResult, error) {
 	var none createNoteResult
-	if _, err := s.server.ws.Resolve(a.Path); err == nil {
-		return none, &bridge.Error{Op: "create", Path: bridge.Path(a.Path), Err: fs.ErrExist}
+	if there, err := s.server.ws.Resolve(a.Path); err == nil {
+		err := fs.ErrExist
+		if info, _ := s.server.ws.Stat(ctx, there); info.Kind == bridge.KindDir {
+			err = bridge.ErrIsDir
+		}
+		return none, &bridge.Error{Op: "create", Path: there, Err: err}
 	}
 	p, err := s.newPath(a.Path)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 type deleteNoteArgs struct {
-	Path    string `arg:"path" need:"true" doc:"Path of the note"`
+	Path    string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
 	Confirm *bool  `arg:"confirm" doc:"The person has agreed. Needed only where the server asks for approval and cannot ask by itself"`
 }
 

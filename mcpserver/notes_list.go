@@ -2,7 +2,9 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -10,7 +12,7 @@ import (
 )
 
 type listNotesArgs struct {
-	Folder      string `arg:"folder" doc:"Folder to list. Leave it out for all"`
+	Folder      string `arg:"folder" is:"path" doc:"Folder to list. Leave it out for all"`
 	FrontMatter bool   `arg:"include_frontmatter" def:"false" doc:"Tell each note's front matter, too"`
 	Recursive   *bool  `arg:"recursive" def:"true" doc:"List what is in folders of the folder, too"`
 }
@@ -70,6 +72,9 @@ func (s *Session) noteFolder(ctx context.Context, name string) (bridge.Path, err
 		return "", nil
 	}
 	p, err := s.resolve(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = s.noFolder("folder", name)
+	}
 	if err != nil || p == "" {
 		return p, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 type readNoteArgs struct {
-	Path      string `arg:"path" need:"true" doc:"Path of the note"`
+	Path      string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
 	StartLine int    `arg:"start_line" min:"1" doc:"First line to read, counted from 1"`
 	EndLine   *int   `arg:"end_line" min:"1" doc:"Last line to read, that one included"`
 }
@@ -80,7 +80,7 @@ func linesThatFit(lines []string) []string {
 func joinLines(lines []string) string { return strings.Join(lines, "\n") }
 
 type readMetadataArgs struct {
-	Path string `arg:"path" need:"true" doc:"Path of the note"`
+	Path string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
 }
 
 type readMetadataResult struct {

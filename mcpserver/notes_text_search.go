@@ -16,7 +16,7 @@ const patternPrefix = "regex:"
 
 type textSearchArgs struct {
 	Query      string `arg:"query" need:"true" doc:"Text to find within a line, or regex: and a regular expression in RE2 syntax"`
-	Folder     string `arg:"folder" doc:"Folder to search in. Leave it out to search everywhere"`
+	Folder     string `arg:"folder" is:"path" doc:"Folder to search in. Leave it out to search everywhere"`
 	IgnoreCase *bool  `arg:"case_insensitive" def:"true" doc:"Ignore case"`
 	Limit      int    `arg:"limit" min:"1" def:"20" doc:"Return at most so many matches"`
 }

@@ -10,7 +10,7 @@ import (
 )
 
 type updateNoteArgs struct {
-	Path        string                 `arg:"path" need:"true" doc:"Path of the note. It must have been read in this session"`
+	Path        string                 `arg:"path" is:"path" need:"true" doc:"Path of the note. It must have been read in this session"`
 	Content     *string                `arg:"content" doc:"The whole new text. Without front matter of its own, that of the note stays"`
 	FrontMatter frontmatter.Properties `arg:"frontmatter" doc:"All properties that the note is to have. Those left out are removed"`
 }

@@ -88,6 +88,9 @@ func (s *Session) folder(ctx context.Context, name string, files bool) (bridge.P
 		return "", nil
 	}
 	p, err := s.resolve(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) && !files {
+		err = s.noFolder("path", name)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -99,4 +102,9 @@ func (s *Session) folder(ctx context.Context, name string, files bool) (bridge.P
 		err = wrongArgument("The argument \"path\" must be a folder, and %q is a document. Pass its name as the pattern instead.", string(p))
 	}
 	return p, err
+}
+
+// noFolder says that the argument names a folder that is not there.
+func (s *Session) noFolder(argument, name string) error {
+	return wrongArgument("The argument %q is %q, and there is no such folder. The top-level folders are %s.", argument, name, strings.Join(s.folders(), ", "))
 }

@@ -22,7 +22,7 @@ const (
 )
 
 type readArgs struct {
-	FilePath string `arg:"file_path" need:"true" doc:"Path of the document, for example Folder/sub/Name.md"`
+	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document, for example Folder/sub/Name.md"`
 	Offset   int    `arg:"offset" min:"0" doc:"Line number to begin at, counted from 1. Give it only for documents too long to read at once"`
 	Limit    int    `arg:"limit" min:"0" doc:"Number of lines to read. Give it only for documents too long to read at once"`
 }

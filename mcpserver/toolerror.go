@@ -67,8 +67,6 @@ func failure(err error) Result {
 		return refuse("%q was left as it is: %v", string(at.Path), at.Err)
 	case errors.As(err, &at) && errors.As(err, &unfetched):
 		return refuse("%q has not been fetched from the server yet. Tell the person: %s.", string(at.Path), unfetched.Reason)
-	case errors.As(err, &at) && at.Path == "" && errors.Is(err, bridge.ErrIsDir):
-		return refuse("The argument \"file_path\" is empty. Paths look like Folder/sub/Name.md.")
 	case errors.As(err, &at):
 		for _, s := range sentences {
 			if errors.Is(err, s.is) {

@@ -12,7 +12,7 @@ import (
 )
 
 type writeArgs struct {
-	FilePath string `arg:"file_path" need:"true" doc:"Path of the document to create or replace. An existing one must have been read in this session"`
+	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document to create or replace. An existing one must have been read in this session"`
 	Content  string `arg:"content" need:"true" doc:"The whole new text of the document, as plain Markdown"`
 }
 
@@ -81,15 +81,31 @@ func (s *Session) newPath(name string) (bridge.Path, error) {
 	if rel == "" {
 		return "", wrongArgument("%q names no document. Paths look like Folder/sub/Name.md; the folders are %s.", name, strings.Join(s.folders(), ", "))
 	}
-	if _, err := s.server.ws.Resolve(folder); err != nil {
+	root, err := s.server.ws.Resolve(folder)
+	if err != nil {
 		return "", wrongArgument("There is no folder %q. The folders are %s.", folder, strings.Join(s.folders(), ", "))
 	}
+	p = s.existing(root, rel)
 	if !p.IsNote() {
 		if base := p.Base(); !strings.Contains(base, ".") {
 			p += bridge.NoteExt
 		}
 	}
 	return p, checkNew(p)
+}
+
+// existing is the path rel in the Folder root, where folders that are there in
+// another spelling keep theirs: on many disks the two are one.
+func (s *Session) existing(root bridge.Path, rel string) bridge.Path {
+	p := root
+	elems := strings.Split(rel, "/")
+	for _, elem := range elems[:len(elems)-1] {
+		p = p.Join(elem)
+		if there, err := s.server.ws.Resolve(string(p)); err == nil && !there.IsNote() {
+			p = there
+		}
+	}
+	return p.Join(elems[len(elems)-1])
 }
 
 // folders are the names of the workspace's Folders.
