@@ -163,7 +163,18 @@ func suggestionID(p Path, s diffwrap.Suggestion, seen map[string]int) string {
 // attribution knows who inserted which characters of a note.
 type attribution struct {
 	runs    []ycrdt.Run
+	starts  []int // UTF-16 positions at which the runs begin
 	records []Record
+}
+
+func attribute(runs []ycrdt.Run, records []Record) attribution {
+	a := attribution{runs: runs, starts: make([]int, len(runs)), records: records}
+	pos := 0
+	for i, r := range runs {
+		a.starts[i] = pos
+		pos += r.Len
+	}
+	return a
 }
 
 // attribution reads what the store knows of the current version: nothing if the
@@ -173,7 +184,7 @@ func (n *note) attribution(cur *Version) (attribution, error) {
 		return attribution{}, nil
 	}
 	if n.live == nil && n.known.of(n.doc, n.kept) {
-		return attribution{n.text.Runs(), n.known.records}, nil
+		return attribute(n.text.Runs(), n.known.records), nil
 	}
 	h, err := n.where().store.Load(n.id)
 	if err != nil || len(h.Records) == 0 {
@@ -186,7 +197,7 @@ func (n *note) attribution(cur *Version) (attribution, error) {
 	if n.live == nil {
 		runs, err = n.identify(cur.raw, h)
 	}
-	return attribution{runs, h.Records}, err
+	return attribute(runs, h.Records), err
 }
 
 // knownRecords are the records of an open document up to one of them, so that a
@@ -239,14 +250,17 @@ func (n *note) identify(raw string, h History) ([]ycrdt.Run, error) {
 // UTF-16 positions from and to, nil if none is known.
 func (a attribution) author(from, to int) *Record {
 	var best *Record
-	pos := 0
-	for _, r := range a.runs {
-		start, end := max(pos, from), min(pos+r.Len, to)
+	i, found := slices.BinarySearch(a.starts, from)
+	if !found {
+		i = max(i-1, 0)
+	}
+	for ; i < len(a.runs) && a.starts[i] < to; i++ {
+		r := a.runs[i]
+		start, end := max(a.starts[i], from), min(a.starts[i]+r.Len, to)
 		if start < end {
-			first := r.ID.Clock + uint64(start-pos)
+			first := r.ID.Clock + uint64(start-a.starts[i])
 			best = later(best, a.recordOf(r.ID.Client, first, first+uint64(end-start)))
 		}
-		pos += r.Len
 	}
 	return best
 }

@@ -91,6 +91,9 @@ func (s *Session) newPath(name string) (bridge.Path, error) {
 			p += bridge.NoteExt
 		}
 	}
+	if err := bridge.CheckName(p.Base()); err != nil {
+		return "", &bridge.Error{Op: "create", Path: p, Err: err}
+	}
 	return p, checkNew(p)
 }
 
