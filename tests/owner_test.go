@@ -3,6 +3,7 @@ package tests
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,6 +37,42 @@ func TestSecondOwnerIsRefused(t *testing.T) {
 
 	// Its end frees the vault.
 	s.mountAt(t, m.vault, s.path("other"))
+}
+
+// The processes that a mount starts hold neither its locks nor its socket: they may
+// outlive it for a moment.
+func TestChildrenHoldNoLock(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	children := make(map[string]string) // pid to program
+	waitFor(t, "the mount's two processes", func() bool {
+		lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", m.cmd.Process.Pid))
+		if err != nil || len(lists) == 0 {
+			t.Skip("the kernel does not list a process's children")
+		}
+		for _, list := range lists {
+			pids, _ := os.ReadFile(list) // the thread may have ended
+			for _, pid := range strings.Fields(string(pids)) {
+				args, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+				if _, program, _ := strings.Cut(strings.TrimRight(string(args), "\x00"), "\x00"); strings.HasPrefix(program, "mount-") {
+					children[pid] = program
+				}
+			}
+		}
+		return len(children) == 2
+	})
+	for pid, program := range children {
+		held, err := filepath.Glob("/proc/" + pid + "/fd/*")
+		if err != nil || len(held) == 0 {
+			t.Errorf("%s has no files: %v", program, err)
+		}
+		for _, fd := range held {
+			file, _ := os.Readlink(fd)
+			if strings.HasPrefix(file, s.dir) || strings.HasPrefix(file, "socket:") {
+				t.Errorf("%s holds %s", program, file)
+			}
+		}
+	}
 }
 
 // MCP attaches to the mount's process: both show the same documents at once.

@@ -113,7 +113,7 @@ func (o *Owner) lock(c Claim) error {
 		return fmt.Errorf("state folder: %w", err)
 	}
 	o.locks = append(o.locks, f)
-	if err := flock(f); err != nil {
+	if err := flock(f, c); err != nil {
 		return ownedBy(c, err)
 	}
 	if c.Vault == "" {
@@ -124,7 +124,7 @@ func (o *Owner) lock(c Claim) error {
 		return fmt.Errorf("vault: %w", err)
 	}
 	o.locks = append(o.locks, dir)
-	if err := flock(dir); err != nil {
+	if err := flock(dir, c); err != nil {
 		return ownedBy(c, err)
 	}
 	return nil
@@ -133,11 +133,27 @@ func (o *Owner) lock(c Claim) error {
 // errHeld says that somebody else has the lock.
 var errHeld = errors.New("locked by another process")
 
-func flock(f *os.File) error {
-	if err := tryLock(f); err != nil {
+// heir is how long a lock is waited for whose owner is dead. A process that was
+// killed while it started another one leaves that with copies of its files, until
+// it is its own program a moment later.
+const heir = 10 * time.Second
+
+func flock(f *os.File, c Claim) error {
+	err := tryLock(f)
+	for end := time.Now().Add(heir); errors.Is(err, errHeld) && ownerIsDead(c) && time.Now().Before(end); err = tryLock(f) {
+		time.Sleep(time.Millisecond)
+	}
+	if err != nil {
 		return fmt.Errorf("lock %q: %w", f.Name(), err)
 	}
 	return nil
+}
+
+// ownerIsDead says that who announced that it owns the claim has ended without
+// giving it up.
+func ownerIsDead(c Claim) bool {
+	info, err := Read(c.State)
+	return err == nil && info.HandedOver.IsZero() && ended(info.PID)
 }
 
 // ownedBy makes an *OwnedError of a lock that is held.

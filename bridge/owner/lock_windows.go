@@ -7,6 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// ended need not know here: no process starts as another's copy.
+func ended(int) bool { return false }
+
 // tryLock locks a file for as long as it is open. Folders cannot be locked here:
 // that two state folders serve one vault is not noticed.
 func tryLock(f *os.File) error {

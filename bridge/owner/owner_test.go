@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/owner"
 )
@@ -35,6 +37,34 @@ func TestSecondOwnerIsRefusedWithTheFirstOnesName(t *testing.T) {
 	if err != nil {
 		t.Fatalf("after Release: %v", err)
 	}
+	second.Release()
+}
+
+// A process that was killed while it started another one may leave its locks to that
+// for a moment: they are waited for.
+func TestTheLocksOfADeadOwner(t *testing.T) {
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Skip(err)
+	}
+	claim := owner.Claim{Vault: t.TempDir(), State: filepath.Join(t.TempDir(), "state")}
+	first, err := owner.Acquire([]owner.Claim{claim})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Announce(owner.Info{PID: dead.Process.Pid, Command: "mount"}); err != nil {
+		t.Fatal(err)
+	}
+	released := make(chan struct{})
+	time.AfterFunc(50*time.Millisecond, func() {
+		first.Release()
+		close(released)
+	})
+	second, err := owner.Acquire([]owner.Claim{claim})
+	if err != nil {
+		t.Fatalf("the locks of a dead owner: %v", err)
+	}
+	<-released
 	second.Release()
 }
 
