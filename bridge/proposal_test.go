@@ -209,6 +209,37 @@ func TestStaleProposals(t *testing.T) {
 	}
 }
 
+// A note that is proposed to be deleted and written anew is that note: where the new
+// text would change another's pending suggestion, it is refused, and the proposal
+// stays; where it does not, the note is edited and the proposal is gone.
+func TestWrittenAnewOverAnothersSuggestion(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{plan: "one\ntwo\n"})
+	write(t, f.Workspace, plan, bridge.Write{Text: "one\ntwo\nann's\n", By: ann})
+	if _, err := f.Remove(t.Context(), plan, bridge.Restructure{By: agent}); err != nil {
+		t.Fatal(err)
+	}
+	before, list := f.SourceText(plan), fmt.Sprint(f.Proposals(t.Context(), ""))
+	_, err := f.Create(t.Context(), plan, bridge.Write{Text: "new\n", By: agent})
+	if !errors.Is(err, bridge.ErrRefused) {
+		t.Errorf("written anew over another's suggestion: %v, want ErrRefused", err)
+	}
+	if _, err := f.Stat(t.Context(), plan); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the note after the refusal: %v", err)
+	}
+	if got := fmt.Sprint(f.Proposals(t.Context(), "")); got != list || f.SourceText(plan) != before {
+		t.Errorf("the refusal changed the proposals %s to %s, the note %q to %q", list, got, before, f.SourceText(plan))
+	}
+	if _, err := f.Create(t.Context(), plan, bridge.Write{Text: "one\nTWO\nann's\n", By: agent}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := f.SourceText(plan), "one\n{--two--}{++TWO++}{++\nann's++}\n"; got != want {
+		t.Errorf("written anew: %q, want %q", got, want)
+	}
+	if list, err := f.Proposals(t.Context(), ""); err != nil || len(list) != 0 {
+		t.Errorf("proposals after it was written anew: %+v, %v", list, err)
+	}
+}
+
 // cutStore is a process that is killed at the nth time that it keeps proposals.
 type cutStore struct {
 	*bridgetest.Store

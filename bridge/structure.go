@@ -49,6 +49,9 @@ var errWasDeleted = errors.New("was to be deleted")
 func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path, plan writePlan, wr Write) (Result, []Event, error) {
 	f.names.Lock()
 	defer f.names.Unlock()
+	if err := w.mayWriteAnew(ctx, p, wr); err != nil {
+		return Result{}, nil, err
+	}
 	at, events, err := w.placeFor(ctx, f, s, p, false, Restructure{By: wr.By, Origin: wr.Origin})
 	if err != nil {
 		return Result{}, events, err
@@ -76,6 +79,30 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path
 	}
 	res, err := w.created(node.note, raw, stamp, plan, wr)
 	return res, append(events, Event{Kind: EventCreated, Path: p, Version: res.Version, ViewChanged: true, Origin: wr.Origin}), err
+}
+
+// mayWriteAnew says whether the note at p that is proposed to be deleted, if there is
+// one, takes the text: if not, it stays as it is, and so does the proposal.
+func (w *Workspace) mayWriteAnew(ctx context.Context, p Path, wr Write) error {
+	w.treeMu.RLock()
+	dir := w.lookup(p.Dir())
+	var had *node
+	if dir != nil && dir.kind == KindDir && dir.children[p.Base()] == nil {
+		had = dir.inSource(p.Base())
+	}
+	w.treeMu.RUnlock()
+	if had == nil || !had.hidden() || had.note == nil {
+		return nil
+	}
+	n := had.note
+	n.write.Lock()
+	defer n.write.Unlock()
+	cur, err := n.load(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = w.plan(n, cur, wr.Text, wr.By)
+	return wrapError("create", p, err)
 }
 
 // put0 is put for callers that hold no lock of the tree.
