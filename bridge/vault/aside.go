@@ -22,7 +22,7 @@ func (v *Vault) toTrash(p *place) error {
 	if _, err := moveAside(p.dir, p.name, trash, p.name); err != nil {
 		return err
 	}
-	v.syncDir(trash)
+	v.trySyncDir(trash)
 	return nil
 }
 

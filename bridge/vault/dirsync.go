@@ -23,14 +23,15 @@ type syncRound struct {
 	before *syncRound // ends before this one begins; nil if it has ended
 	begun  bool       // too late to join
 	done   chan struct{}
+	err    error // of the sync; read after done
 }
 
 // do makes the names in the folder id durable, for which sync does the work.
-func (d *dirSyncs) do(id fileID, sync func()) {
+func (d *dirSyncs) do(id fileID, sync func() error) error {
 	r, lead := d.join(id)
 	if !lead {
 		<-r.done
-		return
+		return r.err
 	}
 	if r.before != nil {
 		<-r.before.done
@@ -38,13 +39,14 @@ func (d *dirSyncs) do(id fileID, sync func()) {
 	d.mu.Lock()
 	r.begun, r.before = true, nil
 	d.mu.Unlock()
-	sync()
+	r.err = sync()
 	d.mu.Lock()
 	if d.last[id] == r {
 		delete(d.last, id)
 	}
 	d.mu.Unlock()
 	close(r.done)
+	return r.err
 }
 
 // join returns the round of the folder that is yet to begin, and whether the
@@ -64,13 +66,23 @@ func (d *dirSyncs) join(id fileID) (r *syncRound, lead bool) {
 	return r, true
 }
 
-// syncDir makes the names in dir durable. Disks that cannot do so say EINVAL.
-func (v *Vault) syncDir(dir *os.File) {
+// syncDir makes the names in dir durable. Disks that cannot do so say EINVAL, which
+// is no error here.
+func (v *Vault) syncDir(dir *os.File) error {
 	st, err := fsat.Fstat(dir)
-	if err == nil {
-		v.syncs.do(idOf(&st), func() { err = fsat.SyncDir(dir) })
+	if err != nil {
+		return err
 	}
-	if err != nil && !errors.Is(err, syscall.EINVAL) {
-		v.log.Warn("folder is not synced: a power cut may bring the old file back", bridge.LogErr, err)
+	err = v.syncs.do(idOf(&st), func() error { return fsat.SyncDir(dir) })
+	if errors.Is(err, syscall.EINVAL) {
+		return nil
+	}
+	return err
+}
+
+// trySyncDir is syncDir after a change that is not taken back.
+func (v *Vault) trySyncDir(dir *os.File) {
+	if err := v.syncDir(dir); err != nil {
+		v.log.Warn("folder is not synced: a power cut may bring back what it held", bridge.LogErr, err)
 	}
 }

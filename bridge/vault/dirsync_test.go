@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"io/fs"
 	"slices"
 	"sync"
 	"testing"
@@ -8,7 +9,7 @@ import (
 )
 
 // Who comes while a folder is synced waits for the next sync, and all of them
-// share it; another folder's sync does not wait.
+// share it, and its error; another folder's sync does not wait.
 func TestDirSyncsShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d dirSyncs
@@ -21,19 +22,20 @@ func TestDirSyncsShare(t *testing.T) {
 		}
 		release := make(chan struct{})
 		here, there := fileID{1, 1}, fileID{1, 2}
-		go d.do(here, func() { note("first begins"); <-release; note("first ends") })
+		go d.do(here, func() error { note("first begins"); <-release; note("first ends"); return nil })
 		synctest.Wait()
 		for range 5 {
 			go func() {
-				d.do(here, func() { note("second") })
-				note("durable")
+				if d.do(here, func() error { note("second"); return fs.ErrInvalid }) != nil {
+					note("not durable")
+				}
 			}()
 		}
 		synctest.Wait()
-		d.do(there, func() { note("elsewhere") })
+		d.do(there, func() error { note("elsewhere"); return nil })
 		close(release)
 		synctest.Wait()
-		want := []string{"first begins", "elsewhere", "first ends", "second", "durable", "durable", "durable", "durable", "durable"}
+		want := []string{"first begins", "elsewhere", "first ends", "second", "not durable", "not durable", "not durable", "not durable", "not durable"}
 		if !slices.Equal(log, want) {
 			t.Errorf("got %q, want %q", log, want)
 		}

@@ -279,6 +279,6 @@ func (v *Vault) keepCopy(rel string, theirs []byte) (name string, err error) {
 		return "", err
 	}
 	defer t.discard()
-	defer v.syncDir(dir)
+	defer v.trySyncDir(dir)
 	return moveAside(dir, t.name, dir, conflictName(path.Base(rel), time.Now()))
 }

@@ -44,7 +44,10 @@ func (v *Vault) create(rel string, data []byte, mode fs.FileMode, modTime time.T
 	if err := renameNew(dir, t.name, dir, path.Base(rel)); err != nil {
 		return bridge.Stamp{}, err
 	}
-	v.syncDir(dir)
+	if err := v.syncDir(dir); err != nil {
+		t.retract(path.Base(rel))
+		return bridge.Stamp{}, err
+	}
 	return t.placed(), nil
 }
 
@@ -75,7 +78,7 @@ func (v *Vault) makeFolder(up *os.File, rel string) error {
 	if err := fsat.Mkdir(up, name); err != nil {
 		return err
 	}
-	v.syncDir(up)
+	v.trySyncDir(up)
 	st, err := fsat.Stat(up, name)
 	if err == nil {
 		v.wrote(entryOf(rel, &st))
@@ -129,8 +132,8 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	if err != nil {
 		return err
 	}
-	v.syncDir(to)
-	v.syncDir(from.dir)
+	v.trySyncDir(to)
+	v.trySyncDir(from.dir)
 	return v.moved(oldRel, newRel)
 }
 
@@ -187,7 +190,7 @@ func (v *Vault) remove(rel string) error {
 	if err != nil {
 		return err
 	}
-	v.syncDir(p.dir)
+	v.trySyncDir(p.dir)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.known.remove(rel)

@@ -107,7 +107,11 @@ func (s *swap) commit() (bridge.Stamp, error) {
 		return bridge.Stamp{}, err
 	}
 	stamp := s.temp.placed()
-	s.v.syncDir(s.at.dir)
+	if s.v.noExchange.Load() {
+		s.v.trySyncDir(s.at.dir) // the old file has no name any more
+	} else if err := s.v.syncDir(s.at.dir); err != nil {
+		return bridge.Stamp{}, s.takeBack(err)
+	}
 	s.v.late.watch(s.at.rel, s.old, s.expect, s.oldData)
 	s.old = nil
 	return stamp, nil
@@ -185,6 +189,15 @@ func (s *swap) undo() error {
 	}
 	s.v.late.watch(s.at.rel, theirs, s.temp.stamp, s.data)
 	return bridge.ErrConflict
+}
+
+// takeBack undoes a replacement whose name could not be made durable, for which err
+// is the reason, and returns an error.
+func (s *swap) takeBack(err error) error {
+	if undone := s.undo(); !errors.Is(undone, bridge.ErrConflict) {
+		return errors.Join(err, undone)
+	}
+	return err
 }
 
 // keepTemp is for when a person's save is under the temp name and cannot be put

@@ -67,6 +67,15 @@ func (t *temp) placed() bridge.Stamp {
 	return t.stamp
 }
 
+// retract gives the file, which was renamed to name, its temp name again, so that
+// discard removes it; unless somebody has changed it since, or put another there.
+func (t *temp) retract(name string) {
+	st, err := fsat.Stat(t.dir, name)
+	if err == nil && sameContent(stampOf(&st), t.stamp) {
+		_ = fsat.RenameNew(t.dir, name, t.dir, t.name)
+	}
+}
+
 // discard closes and removes the temp file.
 func (t *temp) discard() {
 	t.file.Close()

@@ -1,0 +1,224 @@
+package tests
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// shape is one way in which a program saves, with the error that it gets.
+type shape struct {
+	name string
+	save func(name, text string) error
+}
+
+func saveShapes() []shape {
+	return []shape{
+		{"in place", func(name, text string) error { return os.WriteFile(name, []byte(text), 0o644) }},
+		{"in place, synced", saveSynced},
+		{"what differs", overwriteEnd},
+		{"rename over", func(name, text string) error {
+			temp := name + ".tmp"
+			if err := os.WriteFile(temp, []byte(text), 0o644); err != nil {
+				return err
+			}
+			return errors.Join(os.Rename(temp, name), ignoreMissing(os.Remove(temp)))
+		}},
+		{"unlink and create", func(name, text string) error {
+			return errors.Join(ignoreMissing(os.Remove(name)), os.WriteFile(name, []byte(text), 0o644))
+		}},
+		{"move away and create", func(name, text string) error {
+			backup := name + "~"
+			if err := os.Rename(name, backup); err != nil {
+				return err
+			}
+			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+				return errors.Join(err, os.Rename(backup, name)) // as vim leaves it to people
+			}
+			return os.Remove(backup)
+		}},
+	}
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// saveSynced is the error of fsync(2).
+func saveSynced(name, text string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// shapeFiles is a vault in which each way to save has a note of its own.
+func shapeFiles() map[string]string {
+	files := make(map[string]string)
+	for _, shape := range saveShapes() {
+		files[shape.name+"/note.md"] = saveBefore
+	}
+	return files
+}
+
+// A disk that is full or fails: whoever saves is told so by close, fsync or
+// rename, the note is what it was, nothing half-written is left, the mount goes
+// on, and the same save succeeds once the disk does.
+func TestFailingDisk(t *testing.T) {
+	tests := []struct {
+		name   string
+		state  bool // the disk is that of the state folder
+		faults faults
+		want   syscall.Errno
+	}{
+		{"full disk", false, faults{"create": syscall.ENOSPC, "write": syscall.ENOSPC}, syscall.ENOSPC},
+		{"full disk, half written", false, faults{"write": syscall.ENOSPC}, syscall.ENOSPC},
+		{"write fails", false, faults{"write": syscall.EIO}, syscall.EIO},
+		{"fsync fails", false, faults{"fsync": syscall.EIO}, syscall.EIO},
+		{"fsync of the folder fails", false, faults{"fsyncdir": syscall.EIO}, syscall.EIO},
+		{"rename fails", false, faults{"rename": syscall.EIO}, syscall.EIO},
+		{"state folder's disk full", true, faults{"create": syscall.ENOSPC, "write": syscall.ENOSPC}, syscall.ENOSPC},
+		{"state folder's disk fails", true, faults{"write": syscall.EIO, "fsync": syscall.EIO}, syscall.EIO},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSandbox(t)
+			disk := newFaultyDisk(t, s, "disk")
+			vault, flags := filepath.Join("disk", "Vault"), []string{}
+			if tt.state {
+				vault = "Vault"
+				flags = []string{"--state", filepath.Join(disk.dir, "state")}
+			}
+			m := s.mount(t, s.vault(t, vault, shapeFiles()), flags...)
+			for _, shape := range saveShapes() {
+				t.Run(shape.name, func(t *testing.T) {
+					testFault(t, m, shape, tt.want, func() { disk.fail(tt.faults) }, func() { disk.fail(nil) })
+				})
+			}
+			m.stop(t)
+		})
+	}
+}
+
+// testFault saves while the disk is broken, and once it is mended.
+func testFault(t *testing.T, m *mount, shape shape, want syscall.Errno, breakDisk, mend func()) {
+	name := shape.name + "/note.md"
+	before := readFile(t, m.path(name))
+	after := strings.Replace(before, "six", "seven", 1) + "And a last line.\n"
+	breakDisk()
+	if err := shape.save(m.path(name), after); !errors.Is(err, want) {
+		t.Errorf("the save on the broken disk: %v, want %v", err, want)
+	}
+	checkText(t, "vault's note after the failure", readFile(t, m.vaultPath(name)), before)
+	waitForView(t, m, name, before)
+	mend()
+	if err := shape.save(m.path(name), after); err != nil {
+		t.Errorf("the save on the mended disk: %v", err)
+	}
+	raw := readFile(t, m.vaultPath(name))
+	checkText(t, "original view", diffwrap.Original(raw), before)
+	checkText(t, "accepted view", diffwrap.Accepted(raw), after)
+	if got := fmt.Sprint(listFiles(t, filepath.Dir(m.vaultPath(name)))); got != "[note.md]" {
+		t.Errorf("the vault's folder holds %s", got)
+	}
+}
+
+// waitForView waits until the mount shows text. After a failed close the kernel is
+// told, a moment later, that what was written is not there.
+func waitForView(t *testing.T, m *mount, name, text string) {
+	t.Helper()
+	eventually(t, startTimeout, func() error {
+		got, err := os.ReadFile(m.path(name))
+		if err == nil && string(got) != text {
+			err = fmt.Errorf("the mount shows %q", got)
+		}
+		return err
+	})
+}
+
+// The same on a disk that is full for real.
+func TestFullDisk(t *testing.T) {
+	s := newSandbox(t)
+	disk := s.mkdir(t, "disk")
+	if err := syscall.Mount("relayfs-test", disk, "tmpfs", 0, "size=256k"); err != nil {
+		t.Skipf("tmpfs cannot be mounted, and TestFailingDisk does without: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	m := s.mount(t, s.vault(t, filepath.Join("disk", "Vault"), shapeFiles()))
+	ballast := filepath.Join(disk, "ballast")
+	fill := func() {
+		if err := os.WriteFile(ballast, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("the disk is not full: %v", err)
+		}
+	}
+	drain := func() {
+		if err := os.Remove(ballast); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, shape := range saveShapes() {
+		t.Run(shape.name, func(t *testing.T) { testFault(t, m, shape, syscall.ENOSPC, fill, drain) })
+	}
+	m.stop(t)
+}
+
+// kill -9 on a disk that fails now and then: every save whose close had returned
+// without an error is there, none that failed, and nothing half-written.
+func TestKillOnAFailingDisk(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	s := newSandbox(t)
+	disk := newFaultyDisk(t, s, "disk")
+	vault := s.vault(t, filepath.Join("disk", "Vault"), shapeFiles())
+	names := listFiles(t, vault)
+	notes := make(map[string]written)
+	for name := range shapeFiles() {
+		notes[name] = written{kept: saveBefore}
+	}
+	all := []faults{nil, {"write": syscall.ENOSPC}, {"fsync": syscall.EIO}, {"fsyncdir": syscall.EIO}, {"rename": syscall.EIO}}
+	for range 5 {
+		m := s.mount(t, vault)
+		checkAfterCrash(t, m, notes, names)
+		for i := range 20 {
+			shape := saveShapes()[rng.IntN(len(saveShapes()))]
+			name := shape.name + "/note.md"
+			kept := notes[name].kept
+			text := randomEdit(rng, kept, i)
+			disk.fail(all[rng.IntN(len(all))])
+			if err := shape.save(m.path(name), text); err == nil {
+				notes[name] = written{kept: text}
+			} else {
+				waitForView(t, m, name, kept)
+			}
+		}
+		m.kill(t)
+		disk.fail(nil)
+		if out := s.run(t, "unmount", m.dir); out.code != 0 {
+			t.Fatalf("unmount of the dead mount: exit %d: %s", out.code, out.stderr)
+		}
+	}
+	m := s.mount(t, vault)
+	checkAfterCrash(t, m, notes, names)
+	m.stop(t)
+}

@@ -1,0 +1,152 @@
+package tests
+
+import (
+	"context"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// faultyDisk is a disk that can be told to fail: a folder shown through a file
+// system of this process, whose operations return errors while they are asked to.
+type faultyDisk struct {
+	dir     string // the disk
+	backing string // what it shows
+
+	mu     sync.Mutex // protects the following
+	faults faults
+}
+
+// faults are the operations that fail, with their errors. A file can fail to
+// "create", "write", "fsync" or "rename", a folder to "fsyncdir".
+type faults map[string]syscall.Errno
+
+// newFaultyDisk mounts one, which has no faults yet, until the test ends.
+func newFaultyDisk(t *testing.T, s *sandbox, name string) *faultyDisk {
+	t.Helper()
+	requireFUSE(t)
+	d := &faultyDisk{dir: s.mkdir(t, name), backing: s.mkdir(t, name+"-backing")}
+	root := &fs.LoopbackRoot{Path: d.backing}
+	root.NewNode = func(root *fs.LoopbackRoot, _ *fs.Inode, _ string, _ *syscall.Stat_t) fs.InodeEmbedder {
+		return &faultyNode{LoopbackNode: fs.LoopbackNode{RootData: root}, disk: d}
+	}
+	root.RootNode = root.NewNode(root, nil, "", nil)
+	var nothing time.Duration
+	server, err := fs.Mount(d.dir, root.RootNode, &fs.Options{
+		EntryTimeout: &nothing, AttrTimeout: &nothing, NegativeTimeout: &nothing,
+		MountOptions: fuse.MountOptions{FsName: "faulty", Name: "faulty", DirectMount: true},
+	})
+	if err != nil {
+		skip(t, "no FUSE: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := server.Unmount(); err != nil {
+			t.Errorf("unmount %s: %v", d.dir, err)
+		}
+	})
+	return d
+}
+
+// fail has operations fail from now on; with nil, none does.
+func (d *faultyDisk) fail(f faults) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults = f
+}
+
+func (d *faultyDisk) fault(op string) syscall.Errno {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.faults[op]
+}
+
+// faultyNode is a file or a folder of the disk.
+type faultyNode struct {
+	fs.LoopbackNode
+	disk *faultyDisk
+}
+
+func (n *faultyNode) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
+	if errno := n.disk.fault("create"); errno != 0 {
+		return nil, nil, 0, errno
+	}
+	inode, h, fuseFlags, errno := n.LoopbackNode.Create(ctx, name, flags, mode, out)
+	return inode, wrapFile(h), fuseFlags, errno
+}
+
+func (n *faultyNode) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	h, fuseFlags, errno := n.LoopbackNode.Open(ctx, flags)
+	return wrapFile(h), fuseFlags, errno
+}
+
+// faultyFile is an open file of the disk, whose reads and writes the kernel does
+// not make by itself.
+type faultyFile struct{ *fs.LoopbackFile }
+
+func (faultyFile) PassthroughFd() (int, bool) { return 0, false }
+
+func wrapFile(h fs.FileHandle) fs.FileHandle {
+	if f, ok := h.(*fs.LoopbackFile); ok {
+		return faultyFile{f}
+	}
+	return h // there is none: an error
+}
+
+// Write writes half of data before it fails, as a disk does that becomes full.
+func (n *faultyNode) Write(ctx context.Context, f fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
+	errno := n.disk.fault("write")
+	if errno != 0 && len(data) < 2 {
+		return 0, errno
+	}
+	if errno != 0 {
+		data = data[:len(data)/2]
+	}
+	return f.(fs.FileWriter).Write(ctx, data, off)
+}
+
+func (n *faultyNode) Fsync(ctx context.Context, f fs.FileHandle, flags uint32) syscall.Errno {
+	if errno := n.disk.fault("fsync"); errno != 0 {
+		return errno
+	}
+	return f.(fs.FileFsyncer).Fsync(ctx, flags)
+}
+
+func (n *faultyNode) Rename(ctx context.Context, name string, newParent fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+	if errno := n.disk.fault("rename"); errno != 0 {
+		return errno
+	}
+	return n.LoopbackNode.Rename(ctx, name, newParent, newName, flags)
+}
+
+func (n *faultyNode) OpendirHandle(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	h, out, errno := n.LoopbackNode.OpendirHandle(ctx, flags)
+	if errno != 0 {
+		return nil, 0, errno
+	}
+	return &faultyDir{h.(dirHandle), n.disk}, out, 0
+}
+
+// dirHandle is what an open folder can do.
+type dirHandle interface {
+	fs.FileReaddirenter
+	fs.FileSeekdirer
+	fs.FileReleasedirer
+	fs.FileFsyncdirer
+}
+
+// faultyDir is an open folder of the disk.
+type faultyDir struct {
+	dirHandle
+	disk *faultyDisk
+}
+
+func (h *faultyDir) Fsyncdir(ctx context.Context, flags uint32) syscall.Errno {
+	if errno := h.disk.fault("fsyncdir"); errno != 0 {
+		return errno
+	}
+	return h.dirHandle.Fsyncdir(ctx, flags)
+}
