@@ -112,12 +112,23 @@ func (v *Vault) readOnce(rel string) ([]byte, bridge.Stamp, error) {
 }
 
 func (p *place) read() ([]byte, bridge.Stamp, error) {
-	f, err := fsat.Open(p.dir, p.name, os.O_RDONLY, 0)
+	data, before, after, err := fsat.ReadFile(p.dir, p.name)
 	if err != nil {
 		return nil, bridge.Stamp{}, err
 	}
-	defer f.Close()
-	return readAll(f)
+	return asRead(data, &before, &after)
+}
+
+// asRead judges what was read of a file that was described before and after.
+func asRead(data []byte, before, after *fsat.Info) ([]byte, bridge.Stamp, error) {
+	if !isKind(before, 0) {
+		return nil, bridge.Stamp{}, fs.ErrNotExist
+	}
+	stamp := stampOf(before)
+	if int64(len(data)) < before.Size || stampOf(after) != stamp {
+		return data, stamp, errTorn
+	}
+	return data, stamp, nil
 }
 
 // readAll reads a file from where it stands, which is its beginning.
@@ -138,9 +149,5 @@ func readAll(f *os.File) ([]byte, bridge.Stamp, error) {
 	if err != nil {
 		return nil, bridge.Stamp{}, err
 	}
-	stamp := stampOf(&before)
-	if n < len(data) || stampOf(&after) != stamp {
-		return data[:n], stamp, errTorn
-	}
-	return data, stamp, nil
+	return asRead(data[:n], &before, &after)
 }

@@ -27,15 +27,65 @@ func OpenDir(dir *os.File, name string) (*os.File, error) {
 }
 
 func openAt(dirfd int, name string, flag int, perm uint32) (*os.File, error) {
+	fd, err := openFD(dirfd, name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+func openFD(dirfd int, name string, flag int, perm uint32) (fd int, err error) {
+	if flag&(unix.O_DIRECTORY|unix.O_EXCL) == 0 {
+		flag |= unix.O_NONBLOCK // it may be a pipe
+	}
 	for {
-		fd, err := unix.Openat(dirfd, name, flag|unix.O_CLOEXEC|unix.O_NONBLOCK, perm)
-		if err == nil {
-			return os.NewFile(uintptr(fd), name), nil
-		}
-		if !errors.Is(err, unix.EINTR) {
-			return nil, err
+		fd, err := unix.Openat(dirfd, name, flag|unix.O_CLOEXEC, perm)
+		if err == nil || !errors.Is(err, unix.EINTR) {
+			return fd, err
 		}
 	}
+}
+
+// ReadFile is Open, Fstat, a read of as many bytes as that said, and Fstat again,
+// without an os.File, which costs about as much as all of them. What is no regular
+// file is described and not read.
+func ReadFile(dir *os.File, name string) (data []byte, before, after Info, err error) {
+	fd, err := openFD(int(dir.Fd()), name, unix.O_RDONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, before, after, err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, before, after, err
+	}
+	before = infoOf(&st)
+	if before.Mode.Type() != 0 {
+		return nil, before, before, nil
+	}
+	if data, err = readFull(fd, before.Size); err != nil {
+		return nil, before, after, err
+	}
+	err = unix.Fstat(fd, &st)
+	return data, before, infoOf(&st), err
+}
+
+// readFull reads size bytes, fewer if the file ends before.
+func readFull(fd int, size int64) ([]byte, error) {
+	data := make([]byte, size)
+	for n := 0; n < len(data); {
+		more, err := unix.Read(fd, data[n:])
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return nil, err
+		case more == 0:
+			return data[:n], nil
+		default:
+			n += more
+		}
+	}
+	return data, nil
 }
 
 // Stat describes name itself, not what a symlink of that name points to.
@@ -61,9 +111,12 @@ func infoOf(st *unix.Stat_t) Info {
 
 func modeOf(mode uint32) fs.FileMode {
 	m := fs.FileMode(mode & 0o777)
-	for bit, set := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
-		if mode&bit != 0 {
-			m |= set
+	for _, b := range [...]struct {
+		bit uint32
+		set fs.FileMode
+	}{{unix.S_ISUID, fs.ModeSetuid}, {unix.S_ISGID, fs.ModeSetgid}, {unix.S_ISVTX, fs.ModeSticky}} {
+		if mode&b.bit != 0 {
+			m |= b.set
 		}
 	}
 	switch mode & unix.S_IFMT {

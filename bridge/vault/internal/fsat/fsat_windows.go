@@ -2,6 +2,7 @@ package fsat
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,6 +43,26 @@ func OpenDir(dir *os.File, name string) (*os.File, error) {
 		return nil, syscall.ENOTDIR
 	}
 	return os.Open(at(dir, name))
+}
+
+// ReadFile is Open, Fstat, a read of as many bytes as that said, and Fstat again.
+// What is no regular file is described and not read.
+func ReadFile(dir *os.File, name string) (data []byte, before, after Info, err error) {
+	f, err := Open(dir, name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, before, after, err
+	}
+	defer f.Close()
+	if before, err = Fstat(f); err != nil || before.Mode.Type() != 0 {
+		return nil, before, before, err
+	}
+	data = make([]byte, before.Size)
+	n, err := io.ReadFull(f, data)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, before, after, err
+	}
+	after, err = Fstat(f)
+	return data[:n], before, after, err
 }
 
 // Stat describes name itself, not what a symlink of that name points to.
