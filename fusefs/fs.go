@@ -112,6 +112,7 @@ func mountOptions(readOnly bool, o Options, log *slog.Logger) *fuse.MountOptions
 		AllowOther: o.AllowOther,
 		FsName:     fsName, Name: fsName,
 		DisableXAttrs:     true,
+		DisableSplice:     true, // notes are in memory; a pipe to the kernel costs more than a copy
 		ExtraCapabilities: fuse.CAP_ATOMIC_O_TRUNC,
 		DirectMount:       os.Geteuid() == 0,
 		// The kernel checks permissions by the attributes it has.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -100,6 +101,9 @@ var errTorn = errors.New("file changes while it is read")
 // readOnce reads a file as it is. If the file is changing at that moment, it
 // returns what it got with errTorn, and a stamp that is out of date.
 func (v *Vault) readOnce(rel string) ([]byte, bridge.Stamp, error) {
+	if data, stamp, err, ok := v.readDirectly(rel); ok {
+		return data, stamp, err
+	}
 	p, err := v.locate(rel)
 	if err != nil {
 		return nil, bridge.Stamp{}, err
@@ -108,15 +112,31 @@ func (v *Vault) readOnce(rel string) ([]byte, bridge.Stamp, error) {
 	if isKind(&p.stat, fs.ModeDir) {
 		return nil, bridge.Stamp{}, bridge.ErrIsDir
 	}
-	return p.read()
-}
-
-func (p *place) read() ([]byte, bridge.Stamp, error) {
 	data, before, after, err := fsat.ReadFile(p.dir, p.name)
 	if err != nil {
 		return nil, bridge.Stamp{}, err
 	}
 	return asRead(data, &before, &after)
+}
+
+// readDirectly reads what most paths lead to, a regular file, without a look at
+// what it is first; not ok if it is something else, or is not there.
+func (v *Vault) readDirectly(rel string) (data []byte, stamp bridge.Stamp, err error, ok bool) {
+	if reserved(rel) {
+		return nil, bridge.Stamp{}, nil, false
+	}
+	dir, err := v.openFolder(parent(rel))
+	if err != nil {
+		return nil, bridge.Stamp{}, err, true
+	}
+	defer dir.Close()
+	name := path.Base(rel)
+	data, before, after, err := fsat.ReadFile(dir, name)
+	if err != nil || !isKind(&before, 0) || !served(&before, name, false) {
+		return nil, bridge.Stamp{}, nil, false
+	}
+	data, stamp, err = asRead(data, &before, &after)
+	return data, stamp, err, true
 }
 
 // asRead judges what was read of a file that was described before and after.
