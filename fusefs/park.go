@@ -4,6 +4,7 @@ package fusefs
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"syscall"
 	"time"
@@ -28,6 +29,7 @@ type parking struct {
 	target bridge.Path // where it was renamed to, "" if unlinked or out of the workspace
 	why    string
 	by     bridge.Restructure // who did it
+	proc   int                // its process
 	timer  *time.Timer
 }
 
@@ -42,6 +44,19 @@ func replaces(program string) bool {
 	return false
 }
 
+// removes knows the programs that unlink a file because it is to go.
+func removes(program string) bool {
+	switch program {
+	case "rm", "unlink", "find", "shred":
+		return true
+	}
+	return false
+}
+
+// maxParked is how many notes a process may have unlinked that are parked: one that
+// saves has one or two, one that cleans up has all of them.
+const maxParked = 5
+
 // park hides the note at p. Its inode goes on as a file of its own, with the
 // content it shows.
 func (t *tree) park(ctx context.Context, p bridge.Path, f *File, target bridge.Path, why string) error {
@@ -51,7 +66,7 @@ func (t *tree) park(ctx context.Context, p bridge.Path, f *File, target bridge.P
 		return err
 	}
 	f.mu.Lock()
-	pk := &parking{doc: f.doc, image: f.image, target: target, why: why, by: t.restructuring(ctx)}
+	pk := &parking{doc: f.doc, image: f.image, target: target, why: why, by: t.restructuring(ctx), proc: t.procs.of(ctx).id}
 	if f.buf != nil {
 		pk.image = f.buf.from
 	}
@@ -179,13 +194,13 @@ func (t *tree) unlinkScratch(dir folder, name string) (errno syscall.Errno, done
 	return 0, true
 }
 
-// unlinking counts the notes that the author has unlinked and that are parked.
-func (t *tree) unlinking(by bridge.Author) int {
+// unlinking counts the notes that the process has unlinked and that are parked.
+func (t *tree) unlinking(proc int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := 0
 	for _, pk := range t.parked {
-		if pk.why == whyUnlinked && pk.by.By == by {
+		if pk.why == whyUnlinked && pk.proc == proc {
 			n++
 		}
 	}
@@ -195,23 +210,25 @@ func (t *tree) unlinking(by bridge.Author) int {
 // unlinkNow removes the note, which makes a proposal, or is refused. A program
 // that writes it anew afterwards has written the same note: the workspace knows
 // it again.
-func (t *tree) unlinkNow(ctx context.Context, d *Dir, p bridge.Path, f *File) syscall.Errno {
+func (t *tree) unlinkNow(ctx context.Context, d *Dir, p bridge.Path, f *File) error {
 	err := f.pin(ctx)
 	defer f.unpin()
 	if err == nil {
 		_, err = t.ws.Remove(context.WithoutCancel(ctx), p, t.restructuring(ctx))
 	}
 	if err != nil {
-		return t.errno("unlink", p, err)
+		return err
 	}
 	t.unlinkRetired(p)
 	f.unlink()
 	d.touch()
-	return 0
+	return nil
 }
 
 // unlinkNote parks the note if the removal may be the beginning of a save, or is
-// to happen for real; else it is a proposal at once.
+// to happen for real; else it is a proposal at once. Where that would be one
+// deletion too many it is parked, too, since it may be a save: the brake decides
+// when the grace is over, unless it is clear before.
 func (t *tree) unlinkNote(ctx context.Context, d *Dir, p bridge.Path, f *File) syscall.Errno {
 	f.mu.Lock()
 	unborn := f.doc == 0
@@ -224,12 +241,17 @@ func (t *tree) unlinkNote(ctx context.Context, d *Dir, p bridge.Path, f *File) s
 		f.unlink()
 		return 0
 	}
-	if t.ws.Options().Structure != bridge.StructureDirect && !replaces(t.procs.of(ctx).name) {
-		return t.unlinkNow(ctx, d, p, f)
+	who := t.procs.of(ctx)
+	if t.ws.Options().Structure != bridge.StructureDirect && !replaces(who.name) {
+		err := t.unlinkNow(ctx, d, p, f)
+		if !errors.Is(err, bridge.ErrTooMany) || removes(who.name) {
+			return t.errno("unlink", p, err)
+		}
 	}
-	by := t.restructuring(ctx).By
-	if err := t.ws.Brake(p, by, t.unlinking(by)); err != nil {
-		return t.errno("unlink", p, err)
+	if n := t.unlinking(who.id); n >= maxParked {
+		if err := t.ws.Brake(p, t.authorOf(who), n); err != nil {
+			return t.errno("unlink", p, err)
+		}
 	}
 	if err := t.park(ctx, p, f, "", whyUnlinked); err != nil {
 		return t.errno("unlink", p, err)

@@ -265,6 +265,37 @@ func TestUnlinkAndWriteAnew(t *testing.T) {
 	}
 }
 
+// Saves that begin with an unlink go through however much was deleted a moment ago;
+// what a program goes on to delete comes back.
+func TestBrakeLetsSavesThrough(t *testing.T) {
+	files := make(map[string]string)
+	for i := range 12 {
+		files[fmt.Sprintf("F/n%02d.md", i)] = "one two\n"
+	}
+	m := mount(t, files)
+	m.sh(t, "F", "rm n00.md n01.md n02.md n03.md n04.md")
+	m.fails(t, "F", "rm n05.md", "Operation not permitted")
+	m.sh(t, "F", `python3 -c '
+import os
+for i in range(5, 12):
+    name = "n%02d.md" % i
+    os.unlink(name)
+    with open(name, "w") as f: f.write("one 2\n")'`)
+	for i := 5; i < 12; i++ {
+		checkText(t, "source", m.SourceText(fmt.Sprintf("F/n%02d.md", i)), "one {--two--}{++2++}\n")
+	}
+	m.sh(t, "F", `python3 -c 'import os; os.unlink("n07.md")'; test ! -e n07.md`)
+	eventually(t, func() error {
+		if !slices.Contains(m.names(t, "F"), "n07.md") {
+			return errors.New("the sixth deletion within a minute is not taken back")
+		}
+		return nil
+	})
+	m.fails(t, "F", `python3 -c '
+import os
+for i in range(5, 12): os.unlink("n%02d.md" % i)'`, "Operation not permitted")
+}
+
 // rm -rf stops before it has proposed to delete too much.
 func TestBrakeOnTheMount(t *testing.T) {
 	files := make(map[string]string)
