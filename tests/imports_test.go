@@ -45,10 +45,11 @@ var importRules = map[string]importRule{
 	"bridge/relay/host":          {[]string{"bridge", "bridge/relay/folderdoc", "bridge/ycrdt"}, "the workspace as documents with ids; it knows no network"},
 	"bridge/store/storetest":     {[]string{"bridge", "bridge/ycrdt"}, "the suite that every store passes"},
 	"bridge/relay": {
-		[]string{"bridge", "bridge/ycrdt", "bridge/ysync", "bridge/relay/folderdoc", "bridge/relay/token", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"},
+		[]string{"bridge", "bridge/ycrdt", "bridge/ysync", "bridge/relay/folderdoc", "bridge/relay/internal/blobs", "bridge/relay/token", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"},
 		"a client of servers; it knows no store but its interface",
 	},
 	"bridge/semantic":              {[]string{"bridge", "bridge/frontmatter", "bridge/outline", "gonum.org/v1/gonum/...", "github.com/blevesearch/snowballstem/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},
+	"bridge/relay/internal/blobs":  {nil, "files by their hashes; it knows no entry and no network"},
 	"bridge/relay/folderdoc":       {[]string{"bridge/ycrdt"}, "the data model of a folder is a function of one document"},
 	"bridge/bridgetest":            {[]string{"bridge", "bridge/ycrdt", "diffwrap"}, "a workspace in memory for the tests of what sits above"},
 	"bridge/bridgetest/sourcetest": {[]string{"bridge"}, "the suite that every source passes"},

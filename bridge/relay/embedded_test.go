@@ -38,7 +38,7 @@ func (e *embedded) start(port string) (actual string) {
 	ws, err := bridge.New(bridge.Options{Mode: bridge.Direct, Folders: []bridge.FolderSource{{Name: "Team", Source: v, Store: st}}})
 	noError(e.t, err)
 	noError(e.t, ws.Start(context.Background()))
-	h, err := host.New(context.Background(), host.Options{Workspace: ws, Folders: map[string]string{"Team": embeddedFolder}})
+	h, err := host.New(context.Background(), host.Options{Workspace: ws, Folders: map[string]string{"Team": embeddedFolder}, Blobs: filepath.Join(e.state, "blobs")})
 	noError(e.t, err)
 	o := relayserver.Options{Host: h}
 	if e.key != nil {

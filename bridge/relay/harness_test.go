@@ -202,7 +202,7 @@ func open(t testing.TB, address, folder, dir string, change ...func(*relay.Optio
 	noError(t, err)
 	st, err := store.Open(filepath.Join(dir, "store.db"), store.Options{})
 	noError(t, err)
-	ro := relay.Options{Address: a, Folder: folder, Store: st}
+	ro := relay.Options{Address: a, Folder: folder, Store: st, Attachments: filepath.Join(dir, "attachments")}
 	bo := bridge.Options{Structure: bridge.StructureDirect}
 	for _, fn := range change {
 		fn(&ro, &bo)

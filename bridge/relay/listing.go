@@ -39,7 +39,8 @@ func (s *Source) read(folder *ycrdt.Doc) ([]folderdoc.Entry, error) {
 		drafts = folderdoc.Open(doc).List()
 		return nil
 	})
-	return union(shared, drafts), err
+	all := slices.DeleteFunc(union(shared, drafts), func(e folderdoc.Entry) bool { return !s.served(e) })
+	return all, err
 }
 
 // union adds to the shared entries the drafts whose paths are free.
@@ -60,18 +61,20 @@ func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 		taken[e.Path] = e.Type
 		all = append(all, e)
 	}
-	all = slices.DeleteFunc(all, func(e folderdoc.Entry) bool { return !served(e) })
 	slices.SortFunc(all, func(a, b folderdoc.Entry) int { return cmp.Compare(a.Path, b.Path) })
 	return all
 }
 
 func parent(rel string) string { return string(bridge.Path(rel).Dir()) }
 
-// served says whether an entry is shown: folders, and Markdown named like it
-// whose id can name a document.
-func served(e folderdoc.Entry) bool {
+// served says whether an entry is shown: folders, attachments where they can be
+// fetched, and Markdown named like it whose id can name a document.
+func (s *Source) served(e folderdoc.Entry) bool {
 	if e.Type == folderdoc.TypeFolder {
 		return true
+	}
+	if isAttachment(e) {
+		return s.attachments.cache != nil && token.ValidID(e.ID)
 	}
 	id := bridge.DocID(e.ID)
 	return e.Type == folderdoc.TypeMarkdown && bridge.Path(e.Path).IsNote() &&
@@ -107,9 +110,10 @@ func (s *Source) listed(doc *ycrdt.Doc, report bool) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now = s.here(now)
 	if report {
 		for _, c := range folderdoc.Diff(s.listing, now) {
-			s.events = append(s.events, eventOf(c))
+			s.events = append(s.events, s.eventOf(c))
 		}
 	}
 	s.listing = now
@@ -117,7 +121,7 @@ func (s *Source) listed(doc *ycrdt.Doc, report bool) error {
 	var notes []bridge.DocID
 	for _, e := range now {
 		s.byPath[e.Path] = e
-		if e.Type != folderdoc.TypeFolder {
+		if e.Type == folderdoc.TypeMarkdown {
 			s.paths[bridge.DocID(e.ID)] = e.Path
 			notes = append(notes, bridge.DocID(e.ID))
 		}
@@ -128,17 +132,20 @@ func (s *Source) listed(doc *ycrdt.Doc, report bool) error {
 }
 
 // eventOf describes a change of the listing to the workspace.
-func eventOf(c folderdoc.Change) bridge.SourceEvent {
+func (s *Source) eventOf(c folderdoc.Change) bridge.SourceEvent {
 	kinds := [...]bridge.EventKind{
 		folderdoc.Created: bridge.EventCreated, folderdoc.Removed: bridge.EventRemoved,
 		folderdoc.Renamed: bridge.EventRenamed, folderdoc.Changed: bridge.EventChanged,
 	}
-	return bridge.SourceEvent{Kind: kinds[c.Kind], Rel: c.Path, OldRel: c.OldPath, Entry: entryOf(c.Entry)}
+	return bridge.SourceEvent{Kind: kinds[c.Kind], Rel: c.Path, OldRel: c.OldPath, Entry: s.entryOf(c.Entry)}
 }
 
-func entryOf(e folderdoc.Entry) bridge.SourceEntry {
-	if e.Type == folderdoc.TypeFolder {
+func (s *Source) entryOf(e folderdoc.Entry) bridge.SourceEntry {
+	switch {
+	case e.Type == folderdoc.TypeFolder:
 		return bridge.SourceEntry{Rel: e.Path, Dir: true, Mode: 0o755}
+	case isAttachment(e):
+		return bridge.SourceEntry{Rel: e.Path, Mode: 0o644, Stamp: s.stampOf(e)}
 	}
 	return bridge.SourceEntry{Rel: e.Path, Mode: 0o644}
 }
@@ -169,7 +176,7 @@ func (s *Source) Scan(ctx context.Context, found func(bridge.SourceEntry)) error
 	s.events = nil
 	s.mu.Unlock()
 	for _, e := range listing {
-		found(entryOf(e))
+		found(s.entryOf(e))
 	}
 	return ctx.Err()
 }
@@ -192,8 +199,11 @@ func (s *Source) firstContact(ctx context.Context) error {
 	return s.list(false)
 }
 
-// Create makes a new note.
+// Create makes a new note or attachment.
 func (s *Source) Create(ctx context.Context, rel string, data []byte, _ fs.FileMode, modTime time.Time) (bridge.Stamp, error) {
+	if !bridge.Path(rel).IsNote() {
+		return s.createAttachment(ctx, rel, data)
+	}
 	_, err := s.NewDocument(ctx, rel, bridge.Record{Time: modTime.UTC()}, func(doc *ycrdt.Doc) error {
 		text := doc.Text(folderdoc.ContentsName)
 		doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, string(data)) })

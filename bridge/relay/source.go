@@ -36,8 +36,11 @@ type Options struct {
 	Key     *token.Key // of a YSweet server, to make tokens with; nil asks the server
 	// Author, if set, is who shows up in the notes that are edited, as
 	// "Author (agent)".
-	Author   string
-	Progress func(Progress) // called while many notes are fetched; may be nil
+	Author string
+	// Attachments is the directory that keeps the bytes of attachments by their
+	// hashes; "" serves none, as do servers that have no place for them.
+	Attachments string
+	Progress    func(Progress) // called while many notes are fetched; may be nil
 	// Resync is how often a connected document is compared anew, and how long an
 	// answer of the server may take; default 20 s.
 	Resync time.Duration
@@ -60,6 +63,8 @@ type Source struct {
 	sync      *syncer
 	resident  resident
 	presence  presence
+
+	attachments attachments
 
 	// folder is the folder's document, drafts a document of the same form that never
 	// leaves this machine: notes whose content the server has not acknowledged.
@@ -99,6 +104,9 @@ func Open(o Options) (*Source, error) {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.presence.init(o.Author, s.client)
 	s.transport = newTransport(o)
+	if err := s.openAttachments(); err != nil {
+		return nil, err
+	}
 	s.folder = &document{src: s, id: folderID, name: o.Folder}
 	s.drafts = &document{src: s, id: draftsID}
 	s.paths[folderID], s.paths[draftsID] = string(folderPath), string(draftsPath)
@@ -112,6 +120,7 @@ func Open(o Options) (*Source, error) {
 	}
 	s.wg.Go(s.followListing)
 	s.wg.Go(s.sync.run)
+	s.wg.Go(s.fetchAttachments)
 	return s, nil
 }
 
@@ -210,8 +219,12 @@ func (s *Source) Document(ctx context.Context, rel string) (bridge.Document, err
 	if err != nil {
 		return nil, err
 	}
-	if e.Type == folderdoc.TypeFolder {
+	switch e.Type {
+	case folderdoc.TypeFolder:
 		return nil, failed("open", rel, bridge.ErrIsDir)
+	case folderdoc.TypeMarkdown:
+	default:
+		return nil, failed("open", rel, bridge.ErrNotNote)
 	}
 	d := s.document(bridge.DocID(e.ID))
 	if err := s.sync.fetched(ctx, d); err != nil {
@@ -220,8 +233,11 @@ func (s *Source) Document(ctx context.Context, rel string) (bridge.Document, err
 	return d, nil
 }
 
-// Read returns the text of the note at rel.
+// Read returns the text of the note, or the bytes of the attachment, at rel.
 func (s *Source) Read(ctx context.Context, rel string) ([]byte, bridge.Stamp, error) {
+	if !bridge.Path(rel).IsNote() {
+		return s.readAttachment(rel)
+	}
 	live, err := s.Document(ctx, rel)
 	if err != nil {
 		return nil, bridge.Stamp{}, err
@@ -244,8 +260,12 @@ func (d *document) stamp(size int, modTime time.Time) bridge.Stamp {
 	}
 }
 
-// Replace makes data the text of the note at rel, if that is what expect names.
+// Replace makes data the content of the note or attachment at rel, if what is
+// there is what expect names.
 func (s *Source) Replace(ctx context.Context, rel string, expect bridge.Stamp, data []byte, modTime time.Time) (bridge.Stamp, error) {
+	if !bridge.Path(rel).IsNote() {
+		return s.replaceAttachment(ctx, rel, expect, data)
+	}
 	live, err := s.Document(ctx, rel)
 	if err != nil {
 		return bridge.Stamp{}, err
@@ -302,7 +322,7 @@ func (s *Source) changeOf(id bridge.DocID) (bridge.SourceEvent, bool) {
 	if !ok || s.byPath[rel].ID != string(id) {
 		return bridge.SourceEvent{}, false
 	}
-	e := entryOf(s.byPath[rel])
+	e := s.entryOf(s.byPath[rel])
 	e.Stamp.ModTime = modTime.UnixNano()
 	return bridge.SourceEvent{Kind: bridge.EventChanged, Rel: rel, Entry: e}, true
 }

@@ -140,6 +140,13 @@ func (y *syncer) connected() {
 	y.enqueue(notes)
 	y.jobs.resume()
 	y.src.promoteUploaded()
+	y.src.retryAttachments()
+}
+
+func (y *syncer) isOnline() bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.online
 }
 
 func (y *syncer) disconnected(err error) {
@@ -369,6 +376,7 @@ func (y *syncer) poll(ctx context.Context) {
 		y.mu.Unlock()
 		if online {
 			y.enqueue(notes)
+			y.src.retryAttachments()
 		}
 	}
 }

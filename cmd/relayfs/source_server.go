@@ -70,7 +70,7 @@ func (s *session) openServer(src source, state string, f *workspaceFlags) (bridg
 		return bridge.FolderSource{}, err
 	}
 	s.closers = append(s.closers, st.Close)
-	o := relay.Options{Address: src.server.address, Folder: src.server.folder, Store: st, Key: key, Logger: s.log}
+	o := relay.Options{Address: src.server.address, Folder: src.server.folder, Store: st, Key: key, Logger: s.log, Attachments: filepath.Join(state, "attachments")}
 	if f.presence {
 		o.Author = f.author
 	}

@@ -1,0 +1,139 @@
+// Package blobs keeps the bytes of attachments in a directory, each file named by
+// the SHA-256 of what it holds. A file that is there is whole, synced, and never
+// changes.
+//
+//	c, err := blobs.Open(dir)
+//	hash, err := c.Put(data)
+//	f, err := c.Open(hash)
+//
+// A Cache may be used by several goroutines. Errors are those of package os;
+// ErrHash is for bytes that are not the announced ones.
+package blobs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// MaxSize is how large a file may be, as relay-server has it.
+const MaxSize = 250 << 20
+
+var (
+	// ErrHash says that bytes do not have the hash that was announced for them.
+	ErrHash = errors.New("bytes do not have the announced SHA-256")
+	// ErrTooLarge says that there are more than MaxSize of them.
+	ErrTooLarge = errors.New("file is larger than 250 MiB")
+)
+
+// Cache is a directory of files by their hashes.
+type Cache struct {
+	dir string
+
+	mu    sync.Mutex // protects the following
+	sizes map[string]int64
+}
+
+// Open makes the directory, if it is missing, and lists what it holds. What a
+// crash left unfinished is removed.
+func Open(dir string) (*Cache, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cache{dir: dir, sizes: make(map[string]int64)}
+	for _, e := range entries {
+		info, err := e.Info()
+		switch {
+		case err != nil:
+			return nil, err
+		case ValidHash(e.Name()):
+			c.sizes[e.Name()] = info.Size()
+		case strings.HasPrefix(e.Name(), partPrefix):
+			_ = os.Remove(filepath.Join(dir, e.Name())) // it is in nobody's way
+		}
+	}
+	return c, nil
+}
+
+// partPrefix begins the names of files that are being written.
+const partPrefix = ".part-"
+
+// ValidHash says whether s is a SHA-256 in lower-case hex, and so a safe name.
+func ValidHash(s string) bool {
+	raw, err := hex.DecodeString(s)
+	return err == nil && len(raw) == sha256.Size && s == strings.ToLower(s)
+}
+
+// Has says whether the bytes are here.
+func (c *Cache) Has(hash string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.sizes[hash]
+	return ok
+}
+
+// Size is how many bytes have the hash, 0 if they are not here.
+func (c *Cache) Size(hash string) int64 {
+	if c == nil {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sizes[hash]
+}
+
+// Open opens a file for reading.
+func (c *Cache) Open(hash string) (*os.File, error) { return os.Open(filepath.Join(c.dir, hash)) }
+
+// Read reads a file.
+func (c *Cache) Read(hash string) ([]byte, error) { return os.ReadFile(filepath.Join(c.dir, hash)) }
+
+// Put keeps data and returns its hash.
+func (c *Cache) Put(data []byte) (hash string, err error) {
+	sum := sha256.Sum256(data)
+	hash = hex.EncodeToString(sum[:])
+	if c.Has(hash) {
+		return hash, nil
+	}
+	return hash, c.Fill(hash, bytes.NewReader(data))
+}
+
+// Fill keeps what r holds, durably, if it has the hash.
+func (c *Cache) Fill(hash string, r io.Reader) error {
+	f, err := os.CreateTemp(c.dir, partPrefix)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // it has another name then, if all went well
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(r, MaxSize+1))
+	switch {
+	case err != nil:
+	case n > MaxSize:
+		err = ErrTooLarge
+	case hex.EncodeToString(sum.Sum(nil)) != hash:
+		err = ErrHash
+	default:
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), filepath.Join(c.dir, hash)); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sizes[hash] = n
+	return nil
+}
