@@ -30,13 +30,10 @@ func newFaultyDisk(t *testing.T, s *sandbox, name string) *faultyDisk {
 	t.Helper()
 	requireFUSE(t)
 	d := &faultyDisk{dir: s.mkdir(t, name), backing: s.mkdir(t, name+"-backing")}
-	root := &fs.LoopbackRoot{Path: d.backing}
-	root.NewNode = func(root *fs.LoopbackRoot, _ *fs.Inode, _ string, _ *syscall.Stat_t) fs.InodeEmbedder {
-		return &faultyNode{LoopbackNode: fs.LoopbackNode{RootData: root}, disk: d}
-	}
-	root.RootNode = root.NewNode(root, nil, "", nil)
+	root := &faultyNode{&fs.LoopbackNode{RootData: &fs.LoopbackRoot{Path: d.backing}}, d}
+	root.RootData.RootNode = root
 	var nothing time.Duration
-	server, err := fs.Mount(d.dir, root.RootNode, &fs.Options{
+	server, err := fs.Mount(d.dir, root, &fs.Options{
 		EntryTimeout: &nothing, AttrTimeout: &nothing, NegativeTimeout: &nothing,
 		MountOptions: fuse.MountOptions{FsName: "faulty", Name: "faulty", DirectMount: true},
 	})
@@ -66,8 +63,14 @@ func (d *faultyDisk) fault(op string) syscall.Errno {
 
 // faultyNode is a file or a folder of the disk.
 type faultyNode struct {
-	fs.LoopbackNode
+	*fs.LoopbackNode
 	disk *faultyDisk
+}
+
+var _ fs.NodeWrapChilder = (*faultyNode)(nil)
+
+func (n *faultyNode) WrapChild(_ context.Context, child fs.InodeEmbedder) fs.InodeEmbedder {
+	return &faultyNode{child.(*fs.LoopbackNode), n.disk}
 }
 
 func (n *faultyNode) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
