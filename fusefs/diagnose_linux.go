@@ -17,8 +17,9 @@ import (
 func Diagnose() []Finding {
 	return []Finding{
 		finding("/dev/fuse", "can be opened", Fail, checkDevice()),
+		finding("capability to mount", "can be had", Fail, checkPrivilege(ownStatus)),
 		diagnoseHelper(),
-		diagnosePrivileges("/proc/self/status"),
+		diagnosePrivileges(ownStatus),
 		diagnoseAllowOther("/etc/fuse.conf"),
 		diagnoseDeadMounts(),
 		diagnoseUserNamespaces("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),

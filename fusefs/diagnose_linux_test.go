@@ -28,3 +28,24 @@ func TestDiagnosePrivileges(t *testing.T) {
 		t.Errorf("no status: %+v, want %s", got, Warn)
 	}
 }
+
+// Without the capability to mount, which containers lack, nobody can.
+func TestCheckPrivilege(t *testing.T) {
+	const all, noAdmin = "000001ffffffffff", "000001ffffdfffff"
+	for _, tt := range []struct {
+		text string
+		ok   bool
+	}{
+		{"CapEff:\t" + all + "\nCapBnd:\t" + all + "\n", true},
+		{"CapEff:\t" + noAdmin + "\nCapBnd:\t" + noAdmin + "\n", false},
+		{"Name:\trelayfs\n", true},
+	} {
+		status := filepath.Join(t.TempDir(), "status")
+		if err := os.WriteFile(status, []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := checkPrivilege(status); (err == nil) != tt.ok {
+			t.Errorf("%q: %v", tt.text, err)
+		}
+	}
+}

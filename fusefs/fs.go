@@ -80,7 +80,7 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	if err != nil {
 		return nil, &SetupError{
 			Problem: fmt.Sprintf("%q cannot be mounted", dir),
-			Hint:    "run `relayfs doctor`; --allow-other needs user_allow_other in /etc/fuse.conf",
+			Hint:    mountHint(),
 			Err:     err,
 		}
 	}

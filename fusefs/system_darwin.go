@@ -38,6 +38,11 @@ func checkDevice() error {
 // checkHelper has nothing to look for: both bring their own.
 func checkHelper() error { return nil }
 
+// mountHint says what to do when the system has refused a mount.
+func mountHint() string {
+	return "run `relayfs doctor`; macFUSE's extension must be allowed in System Settings, under Privacy & Security"
+}
+
 // Diagnose looks at everything that mounting depends on.
 func Diagnose() []Finding {
 	return []Finding{finding("FUSE", "is installed", Fail, checkDevice())}

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -20,6 +22,9 @@ const cacheTimeout = time.Hour
 
 // keepCaches says that the kernel may keep pages and listings.
 const keepCaches = true
+
+// ownStatus is where the kernel tells of this process.
+const ownStatus = "/proc/self/status"
 
 const (
 	detachFlag   = unix.MNT_DETACH
@@ -38,6 +43,8 @@ func checkDevice() error {
 		}
 	case errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ENXIO):
 		return &SetupError{Problem: "the kernel has no FUSE", Hint: "load its module with `modprobe fuse`", Err: err}
+	case errors.Is(err, syscall.EPERM): // the mode of the file has its own error
+		return &SetupError{Problem: "/dev/fuse is forbidden here", Hint: "give the container --device /dev/fuse --cap-add SYS_ADMIN", Err: err}
 	default:
 		return &SetupError{
 			Problem: "/dev/fuse cannot be opened",
@@ -45,6 +52,40 @@ func checkDevice() error {
 			Err:     err,
 		}
 	}
+}
+
+// checkPrivilege looks for the capability to mount, CAP_SYS_ADMIN. Root must have
+// it; for others, it must be within what setuid programs may gain. status is
+// /proc/self/status, see proc_pid_status(5).
+func checkPrivilege(status string) error {
+	set := "CapBnd"
+	if os.Geteuid() == 0 {
+		set = "CapEff"
+	}
+	text, err := os.ReadFile(status)
+	if err != nil {
+		return nil // nothing is known: mounting tells
+	}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(line, ":")
+		bits, err := strconv.ParseUint(strings.TrimSpace(value), 16, 64)
+		if name == set && err == nil && bits>>unix.CAP_SYS_ADMIN&1 == 0 {
+			return &SetupError{
+				Problem: "nothing can be mounted here: the capability CAP_SYS_ADMIN is missing",
+				Hint:    "give the container --device /dev/fuse --cap-add SYS_ADMIN --security-opt apparmor=unconfined, or mount outside of it",
+			}
+		}
+	}
+	return nil
+}
+
+// mountHint says what to do when the kernel or the helper has refused a mount.
+func mountHint() string {
+	var p *SetupError
+	if errors.As(checkPrivilege(ownStatus), &p) {
+		return p.Hint
+	}
+	return "run `relayfs doctor`; --allow-other needs user_allow_other in /etc/fuse.conf"
 }
 
 // checkHelper looks for the setuid program by which everybody but root mounts.

@@ -39,8 +39,9 @@ func newDoctorCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor [SOURCE...]",
 		Short: "Check what a mount needs, and say how to mend it",
-		Long: `Doctor checks what a mount needs: FUSE and its helper, dead mounts, the state
-folder, and for each SOURCE the limit of watches. A line begins with ok, warn
+		Long: `Doctor checks what a mount needs: FUSE, its helper and the rights to mount, dead
+mounts, the state folder and its disk, for each SOURCE the folder, its disk and
+the limit of watches, and the folders of what runs. A line begins with ok, warn
 or fail; the exit code is 1 if something fails.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,32 +78,16 @@ func examine(ctx context.Context, c *config, f *workspaceFlags, sourceArgs []str
 			r.Findings = append(r.Findings, examineServer(ctx, src))
 			continue
 		}
-		r.Findings = append(r.Findings, examineVault(src, "/proc/sys/fs/inotify/max_user_watches"))
+		r.Findings = append(r.Findings, examineFolder(src.name, src.dir), examineVault(src, "/proc/sys/fs/inotify/max_user_watches"))
 	}
 	running, err := owner.Live(vaultsDir(base))
 	if err == nil { // a state folder that cannot be read is a finding already
 		r.Running = append(r.Running, running...)
+		r.Findings = append(r.Findings, examineServed(running, sources)...)
 	}
 	self, _ := os.Executable() // "" if it is not known
 	r.Values = append([]doctorValue{{"program", self}, {"version", version()}, {"state", base}, {"author", defaultAuthor()}}, c.values()...)
 	return r, nil
-}
-
-// examineState tries to make a file in the state folder, or where it will be made.
-func examineState(base string) fusefs.Finding {
-	f := fusefs.Finding{Name: "state folder", Severity: fusefs.OK, Detail: base + " can be written"}
-	dir := base
-	for !exists(dir) && dir != filepath.Dir(dir) {
-		dir = filepath.Dir(dir)
-	}
-	file, err := os.CreateTemp(dir, ".relayfs-doctor-")
-	if err == nil {
-		err = errors.Join(file.Close(), os.Remove(file.Name()))
-	}
-	if err != nil {
-		f.Severity, f.Detail, f.Mend = fusefs.Fail, err.Error(), "make it writable, or name another folder with --state"
-	}
-	return f
 }
 
 // examineVault compares the folders of a vault, each of which takes a watch,

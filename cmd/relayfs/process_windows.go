@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/windows"
@@ -25,3 +26,18 @@ func newSession() *syscall.SysProcAttr {
 
 // duplicate does nothing: a detached process has no terminal to keep open.
 func duplicate(int, int) {}
+
+// mayUse is nil if a directory can be listed; more is not known.
+func mayUse(dir string) error {
+	_, err := os.ReadDir(dir)
+	return err
+}
+
+// freeSpace is how many bytes a user may still write to the disk of dir.
+func freeSpace(dir string) (free uint64, err error) {
+	name, err := windows.UTF16PtrFromString(dir)
+	if err == nil {
+		err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
+	}
+	return free, err
+}

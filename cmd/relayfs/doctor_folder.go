@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/fusefs"
+)
+
+// What a disk should have free: less than one note's size is little.
+const littleSpace = bridge.MaxNote
+
+// examineState tries to keep something in the state folder, or where it will be made.
+func examineState(base string) fusefs.Finding {
+	const name = "state folder"
+	dir := base
+	for !exists(dir) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+	}
+	err := tryWrite(dir)
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fusefs.Finding{Name: name, Severity: fusefs.Fail, Detail: err.Error(), Mend: "free space on its disk, or name another folder with --state: no save succeeds"}
+	case err != nil:
+		return fusefs.Finding{Name: name, Severity: fusefs.Fail, Detail: err.Error(), Mend: "make it writable, or name another folder with --state"}
+	}
+	return withSpace(fusefs.Finding{Name: name, Severity: fusefs.OK, Detail: base + " can be written"}, dir)
+}
+
+// tryWrite makes a file in dir, with something in it, and removes it.
+func tryWrite(dir string) error {
+	file, err := os.CreateTemp(dir, ".relayfs-doctor-")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(make([]byte, 4096))
+	return errors.Join(err, file.Close(), os.Remove(file.Name()))
+}
+
+// examineFolder looks at the directory of a vault, changing nothing in it.
+func examineFolder(name, dir string) fusefs.Finding {
+	f := fusefs.Finding{Name: "vault " + name, Severity: fusefs.OK, Detail: dir + " can be read and written"}
+	err := mayUse(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		f.Severity, f.Detail = fusefs.Fail, dir+" is not there"
+		f.Mend = "mount its disk or move it back: nothing counts as deleted, and a mount that runs goes on by itself"
+	case errors.Is(err, syscall.EROFS):
+		f.Severity, f.Detail, f.Mend = fusefs.Warn, dir+" is on a read-only disk", "mount the disk for writing, or mount the vault with --read-only"
+	case err != nil:
+		f.Severity, f.Detail, f.Mend = fusefs.Fail, fmt.Sprintf("%s: %v", dir, err), "run as the user whom the vault belongs to, or change its mode"
+	default:
+		return withSpace(f, dir)
+	}
+	return f
+}
+
+// withSpace is f, a good finding about dir, unless its disk is all but full.
+func withSpace(f fusefs.Finding, dir string) fusefs.Finding {
+	free, err := freeSpace(dir)
+	switch {
+	case err != nil || free >= littleSpace:
+		return f
+	case free < 4096:
+		f.Severity, f.Detail = fusefs.Fail, "the disk of "+dir+" is full"
+	default:
+		f.Severity, f.Detail = fusefs.Warn, fmt.Sprintf("the disk of %s has %d KiB free", dir, free>>10)
+	}
+	f.Mend = "free space on it: a save for which there is no room fails and changes nothing"
+	return f
+}
+
+// examineServed looks at the vaults of running owners that are not in sources.
+func examineServed(running []owner.Info, sources []source) (findings []fusefs.Finding) {
+	for _, info := range running {
+		for _, served := range info.Sources {
+			name, dir, ok := strings.Cut(served, "=")
+			known := slices.ContainsFunc(sources, func(s source) bool { return s.dir == dir })
+			if ok && filepath.IsAbs(dir) && !known {
+				findings = append(findings, examineFolder(name, dir))
+			}
+		}
+	}
+	return findings
+}
