@@ -23,22 +23,21 @@ func newDocID() DocID {
 }
 
 // applyEdits makes a script of byte edits against raw in text. Edits are made
-// from the last to the first, so that the positions of earlier ones stay true.
+// from the first to the last: each cuts an item of the document, and cutting at
+// the back of a long one would read all that is before, every time.
 func applyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit) {
 	cursor := utf16Cursor{text: raw}
-	type move struct{ pos, n int }
-	moves := make([]move, len(edits))
-	for i, e := range edits {
+	moved := 0 // by the edits before, in units
+	for _, e := range edits {
 		pos := cursor.posAt(e.Off)
-		moves[i] = move{pos, cursor.posAt(e.Off+e.Len) - pos}
-	}
-	for i := len(edits) - 1; i >= 0; i-- {
-		if moves[i].n > 0 {
-			text.Delete(txn, moves[i].pos, moves[i].n)
+		n := cursor.posAt(e.Off+e.Len) - pos
+		if n > 0 {
+			text.Delete(txn, pos+moved, n)
 		}
-		if edits[i].New != "" {
-			text.Insert(txn, moves[i].pos, edits[i].New)
+		if e.New != "" {
+			text.Insert(txn, pos+moved, e.New)
 		}
+		moved += utf16Len(e.New) - n
 	}
 }
 
