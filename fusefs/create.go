@@ -29,7 +29,7 @@ func (d *Dir) Create(ctx context.Context, name string, flags, mode uint32, out *
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, nil, 0, d.t.errno("create", p, err)
 	}
-	n, errno := d.create(ctx, name, mode)
+	n, errno := d.create(ctx, name, p, mode)
 	if errno != 0 {
 		return nil, nil, 0, errno
 	}
@@ -51,11 +51,15 @@ func (d *Dir) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.
 	if mode&syscall.S_IFMT != syscall.S_IFREG {
 		return nil, syscall.EPERM
 	}
-	n, errno := d.create(ctx, name, mode)
+	_, p, err := d.child(ctx, name)
+	if err == nil { // somebody else made it after the kernel had looked
+		return nil, syscall.EEXIST
+	}
+	n, errno := d.create(ctx, name, p, mode)
 	if errno != 0 {
 		return nil, errno
 	}
-	return n.EmbeddedInode(), d.t.errno("mknod", d.t.pathOf(&d.path).Join(name), n.attr(ctx, &out.Attr))
+	return n.EmbeddedInode(), d.t.errno("mknod", p, n.attr(ctx, &out.Attr))
 }
 
 func (d *ScratchDir) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
@@ -98,10 +102,10 @@ func (h *Handle) begins() {
 	}
 }
 
-// create makes the file at a name that is free.
-func (d *Dir) create(ctx context.Context, name string, mode uint32) (node, syscall.Errno) {
+// create makes the file at a name that is free. p is its path, in the spelling of
+// the note that was moved away from there, if one was.
+func (d *Dir) create(ctx context.Context, name string, p bridge.Path, mode uint32) (node, syscall.Errno) {
 	t := d.t
-	p := t.pathOf(&d.path).Join(name)
 	if err := bridge.CheckName(name); err != nil {
 		return nil, t.errno("create", p, err)
 	}

@@ -32,16 +32,12 @@ type Dir struct {
 // folder is what a name can be in: a Dir or a ScratchDir.
 type folder interface {
 	node
-	// at is the path of a name in the workspace; not ok in a scratch folder. t.mu
-	// is held.
-	at(name string) (p bridge.Path, ok bool)
 	names() *overlay
 	touchLocked()
 }
 
-func (d *Dir) at(name string) (bridge.Path, bool) { return d.path.Join(name), true }
-func (d *Dir) names() *overlay                    { return &d.overlay }
-func (d *Dir) touchLocked()                       { d.changed = time.Now() }
+func (d *Dir) names() *overlay { return &d.overlay }
+func (d *Dir) touchLocked()    { d.changed = time.Now() }
 
 // touch makes the folder's modification time new: the kernel keeps a listing for
 // as long as that stays the same.

@@ -46,15 +46,11 @@ func (t *tree) rename(ctx context.Context, from folder, name string, newParent g
 	}
 	defer t.inval.names.begin(from, to)()
 	m := &move{from: from, name: name, to: to, newName: newName}
-	t.mu.Lock()
-	m.oldPath, _ = from.at(name)
-	m.newPath, _ = to.at(newName)
-	t.mu.Unlock()
 	var err error
-	if m.src, err = t.childOf(ctx, from, name); err != nil {
+	if m.src, m.oldPath, err = t.childOf(ctx, from, name); err != nil {
 		return t.errno("rename", m.oldPath, err)
 	}
-	m.dst, err = t.childOf(ctx, to, newName)
+	m.dst, m.newPath, err = t.childOf(ctx, to, newName)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return t.errno("rename", m.newPath, err)
@@ -66,17 +62,17 @@ func (t *tree) rename(ctx context.Context, from folder, name string, newParent g
 	return t.do(context.WithoutCancel(ctx), m)
 }
 
-func (t *tree) childOf(ctx context.Context, dir folder, name string) (node, error) {
+// childOf finds a name, and its path as the workspace spells it.
+func (t *tree) childOf(ctx context.Context, dir folder, name string) (node, bridge.Path, error) {
 	if d, ok := dir.(*Dir); ok {
-		n, _, err := d.child(ctx, name)
-		return n, err
+		return d.child(ctx, name)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n := dir.names().get(name); n != nil {
-		return n, nil
+		return n, "", nil
 	}
-	return nil, syscall.ENOENT
+	return nil, "", syscall.ENOENT
 }
 
 func (t *tree) do(ctx context.Context, m *move) syscall.Errno {

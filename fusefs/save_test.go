@@ -244,3 +244,24 @@ func TestUnchanged(t *testing.T) {
 		})
 	}
 }
+
+// A program may spell a name otherwise than the workspace does (é in one
+// character or two): however it saves, that is the same note.
+func TestSavesInAnotherSpelling(t *testing.T) {
+	const typed, kept = "Ete\u0301.md", "Et\u00e9.md"
+	for name, script := range map[string]string{
+		"backup":        `mv "$N" "$N~"; printf 'one\nthree\n' > "$N"; rm "$N~"`,
+		"replacement":   `printf 'one\nthree\n' > x.tmp; mv x.tmp "$N"`,
+		"both":          `printf 'one\nthree\n' > x.tmp; mv "$N" "$N~"; mv x.tmp "$N"; rm "$N~"`,
+		"in place":      `printf 'one\nthree\n' > "$N"`,
+		"made by mknod": `mv "$N" "$N~"; python3 -c 'import os, sys; os.mknod(sys.argv[1])' "$N"; printf 'one\nthree\n' > "$N"; rm "$N~"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := mount(t, map[string]string{"F/" + kept: "one\ntwo\n"})
+			m.sh(t, "F", "N="+typed+"\n"+script)
+			m.checkSuggested(t, "F/"+kept, "one\ntwo\n", "one\nthree\n")
+			checkText(t, "on the mount", m.cat(t, "F/"+typed), "one\nthree\n")
+			m.checkNames(t, "F", kept)
+		})
+	}
+}

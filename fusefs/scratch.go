@@ -80,9 +80,8 @@ type ScratchDir struct {
 	removed bool
 }
 
-func (d *ScratchDir) at(string) (bridge.Path, bool) { return "", false }
-func (d *ScratchDir) names() *overlay               { return &d.overlay }
-func (d *ScratchDir) touchLocked()                  { d.changed = time.Now() }
+func (d *ScratchDir) names() *overlay { return &d.overlay }
+func (d *ScratchDir) touchLocked()    { d.changed = time.Now() }
 
 func (d *ScratchDir) attr(_ context.Context, out *fuse.Attr) error {
 	d.t.mu.Lock()
