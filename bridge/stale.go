@@ -11,19 +11,21 @@ import (
 // count.
 
 // noticeChange marks the proposals about n stale if the source's news of it are a
-// person's. It comes before the note takes the person's text over.
-func (w *Workspace) noticeChange(ctx context.Context, n *node) {
+// person's, and says whether it did. It comes before the note takes the person's
+// text over.
+func (w *Workspace) noticeChange(ctx context.Context, n *node) bool {
 	w.treeMu.RLock()
 	waiting := n.waiting()
 	w.treeMu.RUnlock()
 	if len(waiting) == 0 || !w.changedByPerson(ctx, n, waiting[0]) {
-		return
+		return false
 	}
 	w.treeMu.Lock()
 	defer w.treeMu.Unlock()
 	for _, p := range waiting {
 		p.rec.Stale = true
 	}
+	return true
 }
 
 // waiting are the proposals about n that are not stale yet. treeMu is held.

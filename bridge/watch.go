@@ -32,10 +32,11 @@ func (w *Workspace) sourceWrote(ctx context.Context, f *folder, e SourceEntry) {
 	path := n.path()
 	hidden := n.hidden()
 	w.treeMu.Unlock()
-	if !created {
-		w.noticeChange(ctx, n)
-	}
+	stale := !created && w.noticeChange(ctx, n)
 	events := w.settle(f)
+	if stale {
+		events = append(events, Event{Kind: EventPending, Path: path, Dir: e.Dir})
+	}
 	f.names.Unlock()
 	w.publishAll(events)
 	switch {
