@@ -169,6 +169,46 @@ func TestReviewPageOfAMount(t *testing.T) {
 		"We sell one apples.\n\nAnd pears.\n\n<script>alert(1)</script> no plums today.\n")
 }
 
+// Proposals read as in the list, one that is stale is accepted when the person
+// says so, and a reason reaches the log.
+func TestReviewPageOfProposals(t *testing.T) {
+	s := newSandbox(t)
+	vault := s.vault(t, "Vault", map[string]string{"Old.md": "old\n", "Plan.md": "plan\n", "Sub/a.md": "a\n"})
+	m := s.mount(t, vault)
+	for _, err := range []error{
+		os.Rename(m.path("Plan.md"), m.path("Sub/Goal.md")),
+		os.Remove(m.path("Old.md")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := openPage(t, s.reviewPage(t))
+	p := b.do(t, "wait 2 pending suggestions")
+	if want := []string{"rename to Vault/Sub/Goal.md", "delete"}; !slices.Equal(p.Suggestions, want) {
+		t.Errorf("proposals read %q, want %q", p.Suggestions, want)
+	}
+	b.do(t, "press e") // a proposal has no text to edit
+	b.do(t, "press r")
+	if p := b.do(t, "type  the name is\ttaken "); p.Focused != "INPUT" {
+		t.Errorf("giving a reason, the focus is on %s", p.Focused)
+	}
+	b.do(t, "press Enter")
+	b.do(t, "wait 1 suggestion rejected")
+	if out := s.run(t, "suggestions", "log"); !strings.Contains(out.stdout, "because the name is taken\n") {
+		t.Errorf("log without the reason:\n%s", out.stdout)
+	}
+	writeFile(t, filepath.Join(vault, "Old.md"), "old, and a person's line\n")
+	b.do(t, "wait changed since")
+	b.do(t, "press y")
+	if p := b.do(t, "wait 1 suggestion accepted"); len(p.Errors) > 0 {
+		t.Errorf("the page's scripts failed: %q", p.Errors)
+	}
+	if _, err := os.Stat(filepath.Join(vault, "Old.md")); !os.IsNotExist(err) {
+		t.Errorf("the deletion was accepted, and the note is there: %v", err)
+	}
+}
+
 // Other machines, other pages and other users of this machine get nothing.
 func TestReviewPageIsPrivate(t *testing.T) {
 	s := newSandbox(t)

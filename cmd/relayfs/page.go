@@ -209,6 +209,9 @@ type pageQueue struct{ queue }
 
 func (q pageQueue) decide(ctx context.Context, r decideRequest) (outcome, error) {
 	r.By = reviewer()
+	if r.Reason = oneLine(r.Reason); len(r.Reason) > maxReason {
+		return outcome{}, fmt.Errorf("the reason is longer than %d bytes", maxReason)
+	}
 	return q.queue.decide(ctx, r)
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -259,7 +260,14 @@ func (m reviewModel) decideNote(v bridge.Verdict) (tea.Model, tea.Cmd) {
 	return m.decide(r)
 }
 
+// decide carries a decision out, but asks first where it is to accept a proposal
+// about what has changed since.
 func (m reviewModel) decide(r decideRequest) (tea.Model, tea.Cmd) {
+	if s := m.deck.current(); s != nil && s.Stale && !r.Force && r.Verdict == bridge.Accepted && slices.Equal(r.IDs, []string{s.ID}) {
+		r.Force = true
+		m.mode, m.asked = confirming, r
+		return m, nil
+	}
 	m.busy, m.lists = true, m.lists+1
 	return m, m.cmds.decide(r)
 }
@@ -278,6 +286,10 @@ func (m reviewModel) undo() (tea.Model, tea.Cmd) {
 func (m reviewModel) edit() reviewModel {
 	s := m.deck.current()
 	if s == nil {
+		return m
+	}
+	if s.isProposal() {
+		m.message = "a proposal can be accepted or rejected, not edited"
 		return m
 	}
 	text := s.New
@@ -315,7 +327,7 @@ func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		m.mode, m.message = browsing, "nothing was done"
 	case "enter":
 		m.mode = browsing
-		m.asked.Reason = strings.Join(strings.Fields(m.field.String()), " ") // a paste may have lines
+		m.asked.Reason = oneLine(m.field.String()) // a paste may have lines
 		return m.decide(m.asked)
 	default:
 		if next := m.field.key(k); len(next.String()) <= maxReason {

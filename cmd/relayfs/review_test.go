@@ -236,6 +236,34 @@ func TestReviewAsksForReasons(t *testing.T) {
 	}
 }
 
+// A proposal reads as in the list and has no text to edit; one that is stale is
+// accepted only when the person says so twice.
+func TestReviewOfProposals(t *testing.T) {
+	rename := suggestion{ID: "p1", Path: "N/Plan.md", Kind: "rename", Old: "N/Plan.md", New: "N/Sub/Goal.md"}
+	gone := suggestion{ID: "p2", Path: "N/Old", Kind: "delete", Old: "N/Old", Dir: true, Stale: true}
+	s := newSitting(t, rename, gone)
+	if view := s.m.View(); !strings.Contains(view, "    rename to N/Sub/Goal.md") || strings.Contains(view, "{--") {
+		t.Errorf("a rename reads\n%s", view)
+	}
+	s.press("e")
+	if s.m.mode != browsing || !strings.Contains(s.m.View(), "not edited") {
+		t.Errorf("a proposal is edited:\n%s", s.m.View())
+	}
+	s.press("y")
+	s.at("p2")
+	if view := s.m.View(); !strings.Contains(view, "    delete the folder (changed since)") {
+		t.Errorf("a deletion reads\n%s", view)
+	}
+	s.press("y", "n")
+	if len(s.q.decided) != 1 || s.q.decided[0].Force {
+		t.Fatalf("decided %+v", s.q.decided)
+	}
+	s.press("a", "fine", "enter", "y")
+	if len(s.q.decided) != 2 || !s.q.decided[1].Force || s.q.decided[1].Reason != "fine" {
+		t.Errorf("decided %+v", s.q.decided)
+	}
+}
+
 func TestReviewFilters(t *testing.T) {
 	s := newSitting(t, cards()...)
 	s.press("j", "j", "/", "CLAUDE")

@@ -77,6 +77,9 @@ func (m reviewModel) foot() string {
 	case reasoning:
 		return m.fit(fmt.Sprintf("%s because: %s", imperative(m.asked.Verdict), m.typed()))
 	case confirming:
+		if m.asked.Force {
+			return m.fit("It changed since this was proposed. Accept all the same? y/n")
+		}
 		return m.fit(fmt.Sprintf("%s %d suggestions of this note? y/n", imperative(m.asked.Verdict), len(m.asked.IDs)))
 	case helping:
 		return m.sgr(sgrFaint, "any key goes back")

@@ -246,21 +246,31 @@ func (s *suggestion) place() string {
 
 // gist is what it would do, on one line.
 func (s *suggestion) gist() string {
-	gist := marks(s.Old, s.New)
+	if s.isProposal() {
+		return s.proposed(shorten(s.New))
+	}
+	return marks(s.Old, s.New)
+}
+
+// proposed says what a proposal would do; to is the path that a rename leads to,
+// as it is to be shown.
+func (s *suggestion) proposed(to string) string {
+	what := s.Kind
+	if s.Dir {
+		what += " the folder"
+	}
 	switch bridge.ProposalKind(s.Kind) {
 	case bridge.ProposedRename:
-		gist = "rename to " + shorten(s.New)
-	case bridge.ProposedDelete:
-		gist = "delete"
+		what += " to " + to
 	case bridge.ProposedFile:
-		if gist = "write the file"; s.New != "" {
-			gist += ", " + plural(len(s.New), "byte")
+		if what = "write the file"; s.New != "" {
+			what += ", " + plural(len(s.New), "byte")
 		}
 	}
 	if s.Stale {
-		gist += " (changed since)"
+		what += " (changed since)"
 	}
-	return gist
+	return what
 }
 
 // who is the suggestion's author and time, as far as they are known.

@@ -35,6 +35,9 @@ type decideFlags struct {
 	force            bool
 }
 
+// oneLine is a reason that was typed or pasted, as it is kept.
+func oneLine(reason string) string { return strings.Join(strings.Fields(reason), " ") }
+
 // verb is the command that gives the verdict.
 func (f *decideFlags) verb() string { return strings.TrimSuffix(string(f.verdict), "ed") }
 

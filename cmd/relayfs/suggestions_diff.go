@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -25,9 +26,16 @@ type piece struct {
 }
 
 // pieces is the suggestion in its context, with what the old and the new text
-// share, word by word, as kept.
+// share, word by word, as kept. Of a proposal it is what it would do, and for a
+// file the change of its contents.
 func (s *suggestion) pieces() []piece {
+	if s.isProposal() && s.Kind != string(bridge.ProposedFile) {
+		return []piece{{keptPiece, s.proposed(s.New)}}
+	}
 	list := []piece{{keptPiece, s.Before}}
+	if s.isProposal() {
+		list = []piece{{keptPiece, s.proposed(s.New) + "\n"}}
+	}
 	at := 0
 	for _, e := range diffwrap.Diff(s.Old, s.New) {
 		list = append(list,

@@ -40,6 +40,8 @@ type suggestion struct {
 	Session  string    `json:"session"`
 	Time     time.Time `json:"time,omitzero"`
 	Comments []string  `json:"comments"`
+	// Dir is set for a proposal about a folder with everything in it.
+	Dir bool `json:"dir,omitempty"`
 	// Stale is set for a proposal about what a person has changed since.
 	Stale bool `json:"stale,omitempty"`
 	// Before and After are the accepted view around it: the rest of its lines and
@@ -62,7 +64,7 @@ func newSuggestion(s bridge.Suggestion) suggestion {
 func newProposal(p bridge.Proposal) suggestion {
 	s := suggestion{
 		ID: p.ID, Path: string(p.Path), Kind: string(p.Kind), Old: string(p.Path), New: string(p.NewPath),
-		Author: p.Author, Session: p.Session, Time: p.Time, Comments: []string{}, Stale: p.Stale,
+		Author: p.Author, Session: p.Session, Time: p.Time, Comments: []string{}, Dir: p.Dir, Stale: p.Stale,
 	}
 	if p.Kind == bridge.ProposedFile {
 		s.Old, s.New = string(p.Old), string(p.New)
@@ -114,7 +116,7 @@ func newOutcome(o bridge.Outcome, verdict bridge.Verdict) outcome {
 	for p, err := range o.Failed {
 		out.Failed[string(p)] = err.Error()
 		if errors.Is(err, bridge.ErrStale) {
-			out.Failed[string(p)] += "; look at it, then accept it with --force"
+			out.Failed[string(p)] += "; look at it, then accept it by itself, on the command line with --force"
 		}
 	}
 	return out

@@ -7,11 +7,12 @@
 const token = location.hash.slice(1);
 const confirmAbove = 10; // suggestions that are decided at once without asking
 const retryAfter = 2000; // ms, when relayfs does not answer
+const maxReason = 1000; // characters; relayfs has a limit of bytes beside it
 const drawAtMost = 500; // suggestions; the rest come as these are decided
 
 let pending = [];
 let selected = ""; // id of the suggestion that keys act on
-let editing = ""; // id of the one that is being edited
+let form = null; // the open form, {id, verdict}; verdict "changed" is for editing the text, others are for giving a reason
 let lastBatch = ""; // what undo takes back; "" is the newest decision of anyone
 
 const $ = (id) => document.getElementById(id);
@@ -86,12 +87,12 @@ function card(s) {
 	const e = element("article", { id: "s-" + s.id, tabIndex: -1, onclick: () => { selected = s.id; } });
 	e.append(element("div", { className: "about" }, about(s)), text(s));
 	for (const c of s.comments || []) e.append(element("div", { className: "comment" }, c));
-	e.append(editing === s.id ? editor(s) : actions(s));
+	e.append(form?.id !== s.id ? actions(s) : form.verdict === "changed" ? editor(s) : reasons(s, form.verdict));
 	return e;
 }
 
 function about(s) {
-	const parts = ["line " + s.line, s.kind];
+	const parts = s.line ? ["line " + s.line, s.kind] : ["proposal"];
 	if (s.author) parts.push(s.author);
 	if (s.time) parts.push(new Date(s.time).toLocaleString());
 	return parts.join(" · ");
@@ -108,7 +109,8 @@ function actions(s) {
 	const e = element("div", { className: "actions" },
 		button("Accept", "y", () => decide([s], "accepted")),
 		button("Reject", "n", () => decide([s], "rejected")));
-	if (editable(s)) e.append(button("Edit", "e", () => edit(s)));
+	if (editable(s)) e.append(button("Edit", "e", () => openForm(s, "changed")));
+	e.append(button("Give a reason", "r", () => openForm(s, "rejected")));
 	return e;
 }
 
@@ -119,27 +121,49 @@ function editable(s) {
 }
 
 function editor(s) {
-	const area = element("textarea", { value: s.new, ariaLabel: "the text instead" });
+	const area = element("textarea", { value: s.new || s.old, ariaLabel: "the text instead" });
 	area.onkeydown = (ev) => {
-		if (ev.key === "Escape") edit();
+		if (ev.key === "Escape") closeForm();
 		if (ev.key === "Enter" && (ev.ctrlKey || ev.metaKey)) amend(s, area.value);
 	};
 	return element("div", {}, area, element("div", { className: "actions" },
 		button("Accept this text", "Ctrl+Enter", () => amend(s, area.value)),
-		button("Cancel", "Esc", () => edit())));
+		button("Cancel", "Esc", () => closeForm())));
 }
 
-function edit(s) {
-	editing = s ? s.id : "";
-	if (s) draw();
-	else refresh(); // what changed meanwhile was not drawn
+// reasons asks why a suggestion is decided on as it is, in words that its author
+// is told. The Enter key gives the verdict.
+function reasons(s, verdict) {
+	const why = element("input", {
+		type: "text", maxLength: maxReason, ariaLabel: "the reason",
+		placeholder: `why? the author is told; Enter ${verdict === "accepted" ? "accepts" : "rejects"}`,
+	});
+	why.onkeydown = (ev) => {
+		if (ev.key === "Escape") closeForm();
+		if (ev.key === "Enter" && !ev.isComposing) decide([s], verdict, why.value);
+	};
+	return element("div", { className: "actions" }, why,
+		button("Accept", "", () => decide([s], "accepted", why.value)),
+		button("Reject", "", () => decide([s], "rejected", why.value)),
+		button("Cancel", "Esc", () => closeForm()));
+}
+
+function openForm(s, verdict) {
+	form = { id: s.id, verdict };
+	selected = s.id;
+	draw();
+}
+
+function closeForm() {
+	form = null;
+	refresh(); // what changed meanwhile was not drawn
 }
 
 function focusSelected() {
 	const e = $("s-" + selected);
 	if (!e) return;
-	const area = e.querySelector("textarea");
-	if (area) area.focus();
+	const field = e.querySelector("textarea, input");
+	if (field) field.focus();
 	else if (document.activeElement !== $("filter")) e.focus();
 }
 
@@ -172,12 +196,15 @@ async function act(request, path, done) {
 	await refresh();
 }
 
-async function decide(list, verdict) {
+async function decide(list, verdict, reason = "") {
 	if (list.length === 0) return;
 	if (list.length > confirmAbove && !confirm(`${verdict === "accepted" ? "Accept" : "Reject"} ${plural(list.length, "suggestion")}?`)) return;
+	const force = list.length === 1 && verdict === "accepted" && Boolean(list[0].stale);
+	if (force && !confirm("It changed since this was proposed. Accept all the same?")) return;
+	form = null;
 	const ids = list.map((s) => s.id);
 	selectAfter(ids);
-	await act({ ids, verdict }, "/decide", (out) => `${plural(out.suggestions.length, "suggestion")} ${verdict}`);
+	await act({ ids, verdict, reason, force }, "/decide", (out) => `${plural(out.suggestions.length, "suggestion")} ${verdict}`);
 }
 
 async function decideNote(path, verdict) {
@@ -185,7 +212,7 @@ async function decideNote(path, verdict) {
 }
 
 async function amend(s, text) {
-	editing = "";
+	form = null;
 	selectAfter([s.id]);
 	await act({ ids: [s.id], verdict: "changed", text }, "/decide", () => "accepted as you wrote it");
 }
@@ -197,7 +224,7 @@ async function undo() {
 async function refresh() {
 	try {
 		pending = await api("/suggestions?context=1");
-		if (!pending.some((s) => s.id === editing)) editing = "";
+		if (!pending.some((s) => s.id === form?.id)) form = null;
 		draw();
 	} catch (err) {
 		say(err.message, true);
@@ -205,13 +232,13 @@ async function refresh() {
 }
 
 // follow draws again after each change, for as long as the page is open. While
-// a text is being edited it waits: the box must not go away under the hands.
+// a form is open it waits: it must not go away under the hands.
 async function follow() {
 	let seen = 0;
 	for (;;) {
 		try {
 			const now = await api("/changes?seen=" + seen);
-			if (now !== seen && !editing) await refresh();
+			if (now !== seen && !form) await refresh();
 			seen = now;
 		} catch (err) {
 			say("relayfs does not answer: " + err.message, true);
@@ -223,7 +250,8 @@ async function follow() {
 const keys = {
 	j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1),
 	y: (s) => s && decide([s], "accepted"), n: (s) => s && decide([s], "rejected"), x: (s) => s && decide([s], "rejected"),
-	e: (s) => s && editable(s) && edit(s), u: () => undo(),
+	e: (s) => s && editable(s) && openForm(s, "changed"), u: () => undo(),
+	a: (s) => s && openForm(s, "accepted"), r: (s) => s && openForm(s, "rejected"),
 	A: (s) => s && decideNote(s.path, "accepted"), R: (s) => s && decideNote(s.path, "rejected"),
 	"/": () => $("filter").focus(),
 };
