@@ -126,6 +126,9 @@ func (p param) set(f reflect.Value, value json.RawMessage) error {
 	if err := json.Unmarshal(value, &v); err != nil {
 		return wrongArgument("The argument %q cannot be read: %v.", p.name, err)
 	}
+	if !wellFormed(value) {
+		return wrongArgument("The argument %q is not valid Unicode: it has bytes that are not UTF-8, or half of a surrogate pair. Nothing was changed; send it again as UTF-8.", p.name)
+	}
 	if p.kind == reflect.Slice {
 		return p.setObject(f, value, v)
 	}
@@ -135,9 +138,6 @@ func (p param) set(f reflect.Value, value json.RawMessage) error {
 	}
 	switch p.kind {
 	case reflect.String:
-		if !wellFormed(value) {
-			return wrongArgument("The argument %q is not valid Unicode: it has bytes that are not UTF-8, or half of a surrogate pair. Nothing was changed; send it again as UTF-8.", p.name)
-		}
 		return p.setString(f, v)
 	case reflect.Bool:
 		return p.setBool(f, v)
@@ -146,10 +146,34 @@ func (p param) set(f reflect.Value, value json.RawMessage) error {
 	}
 }
 
+// maxDepth is how deeply an object may be nested, far beyond what people can edit.
+const maxDepth = 64
+
+// depth is how deeply a JSON value is nested; 0 for what is no list or object.
+func depth(v any) int {
+	deepest := 0
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			deepest = max(deepest, depth(item))
+		}
+	case map[string]any:
+		for _, item := range v {
+			deepest = max(deepest, depth(item))
+		}
+	default:
+		return 0
+	}
+	return deepest + 1
+}
+
 // setObject keeps the order in which the members are given.
 func (p param) setObject(f reflect.Value, value json.RawMessage, v any) error {
 	if _, ok := v.(map[string]any); !ok {
 		return p.wrongType("an object", v)
+	}
+	if depth(v) > maxDepth {
+		return wrongArgument("The argument %q is nested too deeply: at most %d levels.", p.name, maxDepth)
 	}
 	var object frontmatter.Properties
 	if err := json.Unmarshal(value, &object); err != nil {

@@ -44,7 +44,7 @@ func createNote(ctx context.Context, s *Session, a createNoteArgs) (createNoteRe
 	if err != nil {
 		return none, err
 	}
-	if err := checkMarkup("content", s.server.ws.Options().View, "", text, 0); err != nil {
+	if err := s.checkNote("", a.Content, text); err != nil {
 		return none, err
 	}
 	if err := s.approve(ctx, opCreate, fmt.Sprintf("create the note %s", p), nil); err != nil {
@@ -57,6 +57,16 @@ func createNote(ctx context.Context, s *Session, a createNoteArgs) (createNoteRe
 	s.remember(p, shownNote{version: res.Version, mine: diffwrap.Suggestions(res.Version.Raw())})
 	words, chars := countBody(res.Version.Text())
 	return createNoteResult{Path: string(p), Status: "created", WordCount: words, CharCount: chars}, nil
+}
+
+// checkNote refuses CriticMarkup that the argument content brings into the note
+// before, or the argument frontmatter into what that has made of it.
+func (s *Session) checkNote(before, content, after string) error {
+	view := s.server.ws.Options().View
+	if err := checkMarkup("content", view, before, content, 0); err != nil {
+		return err
+	}
+	return checkMarkup("frontmatter", view, content, after, 0)
 }
 
 // withProperties sets properties in the front matter of text, beside those that

@@ -46,7 +46,11 @@ func updateNote(ctx context.Context, s *Session, a updateNoteArgs) (updateNoteRe
 	if err != nil {
 		return none, err
 	}
-	if err := checkMarkup("content", s.server.ws.Options().View, before.Text(), text, 0); err != nil {
+	content, err := updateNoteArgs{Content: a.Content}.apply(p, before.Text())
+	if err == nil {
+		err = s.checkNote(before.Text(), content, text)
+	}
+	if err != nil {
 		return none, err
 	}
 	if err := s.approve(ctx, opUpdate, fmt.Sprintf("change the note %s", p), nil); err != nil {
