@@ -123,6 +123,7 @@ func (w *Workspace) moveSource(ctx context.Context, f *folder, s Structure, n *n
 	}
 	w.treeMu.Unlock()
 	w.renameDocs(f, oldRel, newRel)
+	w.canvasesFollow(ctx, f, oldRel, newRel)
 	return nil
 }
 

@@ -139,6 +139,7 @@ func (w *Workspace) moveNow(ctx context.Context, s Structure, m *moving) ([]Even
 	n.show(to.dir, to.name)
 	w.treeMu.Unlock()
 	err = errors.Join(err, m.f.store.Rename(Path(oldRel), Path(newRel)))
+	w.canvasesFollow(ctx, m.f, oldRel, newRel)
 	events := w.settle(m.f)
 	return append(events, m.event()), err
 }

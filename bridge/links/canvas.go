@@ -1,0 +1,94 @@
+package links
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// Canvases (JSON Canvas 1.0) name files by their paths from the vault's root: the
+// members "file" and "background" of nodes.
+
+// RetargetCanvas is the canvas data with what its nodes name at the path old, or
+// below it, named at new; every other byte stays. It reports false if there is no
+// such node, or data is not a canvas.
+func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
+	if !json.Valid(data) {
+		return data, false
+	}
+	var out bytes.Buffer
+	done := 0
+	c := canvasReader{data: data, dec: json.NewDecoder(bytes.NewReader(data))}
+	c.found = func(start, end int, path string) {
+		rest, below := strings.CutPrefix(path, old)
+		if !below || rest != "" && rest[0] != '/' {
+			return
+		}
+		out.Write(data[done:start])
+		out.Write(quoted(new + rest))
+		done = end
+	}
+	c.value(0, "")
+	if done == 0 {
+		return data, false
+	}
+	out.Write(data[done:])
+	return out.Bytes(), true
+}
+
+// canvasReader walks through a valid JSON text.
+type canvasReader struct {
+	data  []byte
+	dec   *json.Decoder
+	found func(start, end int, path string)
+}
+
+// Where nodes are: in the list that is the member of the outermost object.
+const nodeDepth = 3
+
+// value reads one value, which is in so many others and is the member name of the
+// innermost; in says of which list of the outermost object it is.
+func (c *canvasReader) value(depth int, in string) {
+	switch token, _ := c.dec.Token(); token {
+	case json.Delim('['):
+		for c.dec.More() {
+			c.value(depth+1, in)
+		}
+		_, _ = c.dec.Token()
+	case json.Delim('{'):
+		for c.dec.More() {
+			c.member(depth+1, in)
+		}
+		_, _ = c.dec.Token()
+	}
+}
+
+func (c *canvasReader) member(depth int, in string) {
+	key, _ := c.dec.Token()
+	name, _ := key.(string)
+	if depth == 1 {
+		in = name
+	}
+	if depth != nodeDepth || in != "nodes" || name != "file" && name != "background" {
+		c.value(depth, in)
+		return
+	}
+	start := int(c.dec.InputOffset())
+	start += bytes.IndexFunc(c.data[start:], func(r rune) bool { return !strings.ContainsRune(" \t\r\n:", r) })
+	if c.data[start] != '"' {
+		c.value(depth, in)
+		return
+	}
+	token, _ := c.dec.Token()
+	path, _ := token.(string)
+	c.found(start, int(c.dec.InputOffset()), path)
+}
+
+// quoted is s as a JSON string.
+func quoted(s string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string always can be
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
