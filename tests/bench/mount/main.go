@@ -4,7 +4,7 @@
 //	go run ./tests/bench/mount -relayfs ./relayfs
 //
 // The notes lie in memory (tmpfs) for what is read and on the vault's own disk
-// for what is written. Readers are the real programs. Warm figures are medians;
+// for what is written. Readers are the real programs. Figures are medians;
 // "cold" is the first run on a fresh mount. Directories are made below -dir and
 // -memory, and removed.
 package main
@@ -32,7 +32,7 @@ func main() {
 	flag.StringVar(&o.memory, "memory", "/dev/shm", "a directory in memory")
 	flag.IntVar(&o.notes, "notes", 10_000, "notes of the vault that is read")
 	flag.IntVar(&o.big, "big", 100_000, "notes of the vault that is only mounted; 0 leaves it out")
-	flag.IntVar(&o.runs, "runs", 5, "runs of each warm reader")
+	flag.IntVar(&o.runs, "runs", 5, "runs of each reader at least")
 	flag.IntVar(&o.saves, "saves", 200, "saves")
 	flag.Parse()
 	if err := run(o); err != nil {

@@ -63,14 +63,17 @@ func (b *bench) readingOnly() error {
 
 // read measures each reader on the plain notes and on a mount.
 func (b *bench) read(flag string, goal func(reader) float64) error {
+	cold, err := b.cold(flag)
+	if err != nil {
+		return err
+	}
 	m, err := b.mount(b.vault, flag)
 	if err != nil {
 		return err
 	}
 	defer m.end()
 	for i, r := range b.readers() {
-		cold, err := timed(r.run, m.notes)
-		if err != nil {
+		if err := r.run(m.notes); err != nil { // from here on it is warm
 			return err
 		}
 		plain, warm, err := b.compare(r.run, b.plain, m.notes)
@@ -86,11 +89,34 @@ func (b *bench) read(flag string, goal func(reader) float64) error {
 	return nil
 }
 
+// cold is how long the first rg on a fresh mount takes, in the median of several
+// mounts.
+func (b *bench) cold(flag string) (time.Duration, error) {
+	var times []time.Duration
+	for range b.runs {
+		m, err := b.mount(b.vault, flag)
+		if err != nil {
+			return 0, err
+		}
+		took, err := timed(b.readers()[0].run, m.notes)
+		m.end()
+		if err != nil {
+			return 0, err
+		}
+		times = append(times, took)
+	}
+	return middle(times), nil
+}
+
+// comparing is for how long the two directories are compared at least: what takes
+// milliseconds is run more often.
+const comparing = 2 * time.Second
+
 // compare is how long run takes in either directory, in the median. They take
 // turns, so that both meet the same machine.
 func (b *bench) compare(run func(string) error, plain, mount string) (p, m time.Duration, err error) {
 	var plains, mounts []time.Duration
-	for range b.runs {
+	for start := time.Now(); len(plains) < b.runs || time.Since(start) < comparing; {
 		took, err := timed(run, plain)
 		if err != nil {
 			return 0, 0, err
@@ -123,15 +149,21 @@ func (b *bench) saving() error {
 		return err
 	}
 	defer m.end()
-	var plain, mounted []time.Duration
+	var plain, synced, mounted []time.Duration
 	for i := range b.saves {
 		name := filepath.Join(noteFolder(i), noteName(i))
 		text := fmt.Appendf(nil, "%s\nsaved %d\n", noteText(i, 4096), i)
-		took, err := timed(func(name string) error { return saveDurably(name, text) }, filepath.Join(b.work, "plain", "note.md"))
+		byHand := filepath.Join(b.work, "plain", "note.md")
+		took, err := timed(func(name string) error { return saveByHand(name, text) }, byHand)
 		if err != nil {
 			return err
 		}
 		plain = append(plain, took)
+		took, err = timed(func(name string) error { return saveDurably(name, text) }, byHand)
+		if err != nil {
+			return err
+		}
+		synced = append(synced, took)
 		// It has been read, as by a program that is going to write it.
 		if _, err := os.ReadFile(filepath.Join(m.notes, name)); err != nil {
 			return err
@@ -143,11 +175,26 @@ func (b *bench) saving() error {
 		mounted = append(mounted, took)
 	}
 	row("save of 4 KB, p50", middle(plain), middle(mounted), 1.5)
+	row("  the plain one with its folder synced", middle(synced), middle(mounted), 0)
 	return nil
 }
 
-// saveDurably is a save by hand that is as durable: write, fsync, rename.
+// saveDurably is saveByHand that survives a power cut as the mount's does: the
+// name, too, is on the disk when it returns.
 func saveDurably(name string, text []byte) error {
+	if err := saveByHand(name, text); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}
+
+// saveByHand is what most programs do that care: write, fsync, rename.
+func saveByHand(name string, text []byte) error {
 	f, err := os.Create(name + ".tmp")
 	if err != nil {
 		return err
