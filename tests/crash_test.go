@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -43,7 +43,8 @@ func kills(t *testing.T, rng *rand.Rand) []int {
 }
 
 // kill -9 at any time during 200 random writes, while a person saves, makes,
-// moves and deletes notes beside them, loses no write whose close had returned,
+// moves and deletes notes beside them, and others are renamed and deleted on the
+// mount and decided upon, loses no write whose close had returned and no proposal,
 // and the next start is clean.
 func TestKillLosesNoWrite(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
@@ -58,13 +59,14 @@ func TestKillLosesNoWrite(t *testing.T) {
 		notes[name] = written{kept: saveBefore}
 	}
 	vault := s.vault(t, "Vault", files)
-	names := listFiles(t, vault)
+	names := append(listFiles(t, vault), "proposals 0/", "proposals 1/")
 	p := &person{vault: vault, texts: make(map[string]string)}
+	q := &proposer{s: s, vault: vault, notes: make(map[string]place)}
 	for round, after := range kills(t, rng) {
+		q.restock(t)
 		m := s.mount(t, vault)
-		checkAfterCrash(t, m, notes, p.withNames(names))
-		p.check(t, m)
-		writeUntilKilled(t, m, notes, p, rng, rng.IntN(after)+1)
+		checkAllAfterCrash(t, m, notes, p, q, names)
+		writeUntilKilled(t, m, notes, p, q, rng, rng.IntN(after)+1)
 		if t.Failed() {
 			t.Fatalf("in round %d", round)
 		}
@@ -73,7 +75,7 @@ func TestKillLosesNoWrite(t *testing.T) {
 		}
 	}
 	m := s.mount(t, vault)
-	checkAfterCrash(t, m, notes, p.withNames(names))
+	checkAllAfterCrash(t, m, notes, p, q, names)
 	m.stop(t)
 	for name, w := range notes {
 		raw := readFile(t, filepath.Join(vault, name))
@@ -83,9 +85,9 @@ func TestKillLosesNoWrite(t *testing.T) {
 }
 
 // writeUntilKilled has four programs' worth of writers write 200 times in all,
-// and kills the mount once n of the writes are through. Meanwhile the person
-// goes on, and somebody lists and stats the folders all the time.
-func writeUntilKilled(t *testing.T, m *mount, notes map[string]written, p *person, rng *rand.Rand, n int) {
+// and kills the mount once n of the writes are through. Meanwhile the person and
+// the proposer go on, and somebody lists and stats the folders all the time.
+func writeUntilKilled(t *testing.T, m *mount, notes map[string]written, p *person, q *proposer, rng *rand.Rand, n int) {
 	t.Helper()
 	const writers, each = 4, 50
 	var (
@@ -138,6 +140,16 @@ func writeUntilKilled(t *testing.T, m *mount, notes map[string]written, p *perso
 	stop := make(chan struct{})
 	personRNG := rand.New(rand.NewPCG(rng.Uint64(), 0))
 	wg.Go(func() { p.goOn(t, personRNG, stop) })
+	proposerRNG := rand.New(rand.NewPCG(rng.Uint64(), 0))
+	wg.Go(func() {
+		err := q.goOn(m, proposerRNG, stop)
+		select {
+		case <-killing:
+		default:
+			t.Errorf("the proposer ends: %v", err)
+			enough()
+		}
+	})
 	wg.Go(func() { lookAround(m, stop) })
 	<-kill
 	m.kill(t)
@@ -203,13 +215,6 @@ func (p *person) change(rng *rand.Rand, i int) error {
 	return os.WriteFile(filepath.Join(p.vault, to), []byte(p.texts[to]), 0o644)
 }
 
-// withNames is names and the person's own, sorted.
-func (p *person) withNames(names []string) []string {
-	all := slices.AppendSeq(slices.Clone(names), maps.Keys(p.texts))
-	slices.Sort(all)
-	return all
-}
-
 // check compares the mount with what the person has left in the vault.
 func (p *person) check(t *testing.T, m *mount) {
 	t.Helper()
@@ -256,7 +261,7 @@ func randomSave(rng *rand.Rand, name, text string) error {
 // saveInSomeShape is randomSave, or one of the ways in which the note is gone, or
 // half of it is there, for a moment.
 func saveInSomeShape(rng *rand.Rand, name, text string) error {
-	switch rng.IntN(4) {
+	switch rng.IntN(5) {
 	case 0: // as vim: a backup, which is the note itself until the new one is written
 		backup := name + "~"
 		if err := os.Rename(name, backup); err != nil {
@@ -269,6 +274,11 @@ func saveInSomeShape(rng *rand.Rand, name, text string) error {
 		return nil
 	case 1:
 		return overwriteEnd(name, text)
+	case 2:
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+		return os.WriteFile(name, []byte(text), 0o644)
 	}
 	return randomSave(rng, name, text)
 }
@@ -304,6 +314,9 @@ func overwriteEnd(name, text string) (err error) {
 func checkAfterCrash(t *testing.T, m *mount, notes map[string]written, names []string) {
 	t.Helper()
 	for name, w := range notes {
+		if _, err := os.Stat(m.path(name)); errors.Is(err, fs.ErrNotExist) && w.tried != "" {
+			writtenAnew(t, m, name, w)
+		}
 		got := readFile(t, m.path(name))
 		if got != w.kept && (w.tried == "" || got != w.tried) {
 			checkText(t, name+" after a kill", got, w.kept)

@@ -1,0 +1,302 @@
+package tests
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// place is where the vault has a note and where the mount shows it, "" for nowhere.
+// Where the two differ a proposal waits.
+type place struct{ home, shown string }
+
+// proposal is the queue's line about a note at that place, "" for none.
+func (p place) proposal() string {
+	switch p.shown {
+	case p.home:
+		return ""
+	case "":
+		return fmt.Sprintf("delete Vault/%s > ", p.home)
+	}
+	return fmt.Sprintf("rename Vault/%s > Vault/%s", p.home, p.shown)
+}
+
+// accepted and rejected are the places of the note once a person has decided.
+func (p place) accepted() place { return place{p.shown, p.shown} }
+func (p place) rejected() place { return place{p.home, p.home} }
+
+// proposer renames, moves and deletes notes of its own on the mount, and has them
+// decided upon.
+type proposer struct {
+	s     *sandbox
+	vault string
+	notes map[string]place // by text
+	tried map[string]place // what was under way when the process was killed
+	made  int              // names given out
+}
+
+// proposerNotes is how many notes it has when a process starts.
+const proposerNotes = 8
+
+// restock makes notes in the vault instead of those that are gone.
+func (p *proposer) restock(t *testing.T) {
+	t.Helper()
+	for len(p.notes) < proposerNotes {
+		name := p.name()
+		text := fmt.Sprintf("proposed %d\n", p.made)
+		p.notes[text] = place{name, name}
+		writeFile(t, filepath.Join(p.vault, name), text)
+	}
+}
+
+// name is one that nothing has had.
+func (p *proposer) name() string {
+	p.made++
+	return fmt.Sprintf("proposals %d/note %d.md", p.made%2, p.made)
+}
+
+// goOn acts until stop is closed; an error then is the end of the process.
+func (p *proposer) goOn(m *mount, rng *rand.Rand, stop <-chan struct{}) error {
+	for {
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+		if err := p.act(m, rng); err != nil {
+			return err
+		}
+	}
+}
+
+// act does one thing. What it is about is in tried until that is through.
+func (p *proposer) act(m *mount, rng *rand.Rand) error {
+	if rng.IntN(6) == 0 {
+		return p.decide(rng)
+	}
+	texts := slices.Sorted(maps.Keys(p.notes))
+	text := texts[rng.IntN(len(texts))]
+	at := p.notes[text]
+	next, err := at, error(nil)
+	switch what := rng.IntN(4); {
+	case at.shown == "": // written anew: it is that note again
+		next.shown = at.home
+		p.tried = map[string]place{text: next}
+		err = os.WriteFile(m.path(at.home), []byte(text), 0o644)
+	case what == 0 && !p.deleting(): // one at a time: the brake is not what is tested
+		next.shown = ""
+		p.tried = map[string]place{text: next}
+		err = os.Remove(m.path(at.shown))
+	case what == 1 && at.shown != at.home: // back again
+		next.shown = at.home
+		fallthrough
+	default:
+		if next == at {
+			next.shown = p.name()
+		}
+		p.tried = map[string]place{text: next}
+		err = os.Rename(m.path(at.shown), m.path(next.shown))
+	}
+	if err == nil {
+		p.settle()
+	}
+	return err
+}
+
+func (p *proposer) deleting() bool {
+	for _, at := range p.notes {
+		if at.shown == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// settle takes over what was tried.
+func (p *proposer) settle() {
+	for text, at := range p.tried {
+		p.notes[text] = at
+		if at.home == "" {
+			delete(p.notes, text)
+		}
+	}
+	p.tried = nil
+}
+
+// decide has some proposals accepted or rejected from another process.
+func (p *proposer) decide(rng *rand.Rand) error {
+	ctx, cancel := context.WithTimeout(context.Background(), queueTimeout)
+	defer cancel()
+	out, err := p.s.command(ctx, "suggestions", "list", "--json", p.vault).Output()
+	if err != nil {
+		return fmt.Errorf("list: %w", err)
+	}
+	var list []queued
+	if err := json.Unmarshal(out, &list); err != nil {
+		return fmt.Errorf("list: %w", err)
+	}
+	verdict, outcome := "accept", place.accepted
+	if rng.IntN(2) == 0 {
+		verdict, outcome = "reject", place.rejected
+	}
+	args := []string{"suggestions", verdict, "--yes"}
+	tried := make(map[string]place)
+	for text, at := range p.notes {
+		for _, q := range list {
+			if at.proposal() != "" && at.proposal() == gists([]queued{q})[0] && rng.IntN(2) == 0 {
+				args, tried[text] = append(args, q.ID), outcome(at)
+			}
+		}
+	}
+	if len(tried) == 0 {
+		return nil
+	}
+	p.tried = tried
+	if out, err := p.s.command(ctx, append(args, p.vault)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%v: %w: %s", args, err, out)
+	}
+	p.settle()
+	return nil
+}
+
+// settleAfterCrash finds out whether what was tried was done, and checks that each
+// note is in the vault and on the mount once, where it belongs. It returns what the
+// queue must say.
+func (p *proposer) settleAfterCrash(t *testing.T, m *mount) (queue []string) {
+	t.Helper()
+	homes, shown := proposed(t, m.vault), proposed(t, m.path(""))
+	for text, kept := range p.notes {
+		at := place{homes[text], shown[text]}
+		if tried, ok := p.tried[text]; at == kept || ok && at == tried {
+			p.notes[text] = at
+		} else {
+			t.Errorf("%q is at %+v after a kill, want %+v or what was under way, %+v", text, at, kept, p.tried)
+		}
+		delete(homes, text)
+		delete(shown, text)
+	}
+	if len(homes)+len(shown) > 0 {
+		t.Errorf("after a kill the vault holds more: %q, and the mount: %q", homes, shown)
+	}
+	p.tried = nil
+	for text, at := range p.notes {
+		if at.home == "" {
+			delete(p.notes, text)
+		} else if line := at.proposal(); line != "" {
+			queue = append(queue, line)
+		}
+	}
+	return queue
+}
+
+// proposed is where a tree has the proposer's notes, by their texts.
+func proposed(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := make(map[string]string)
+	for i := range 2 {
+		folder := fmt.Sprintf("proposals %d", i)
+		for _, name := range listFiles(t, filepath.Join(dir, folder)) {
+			text := readFile(t, filepath.Join(dir, folder, name))
+			if other := found[text]; other != "" {
+				t.Errorf("%q is at %q and at %q", text, other, name)
+			}
+			found[text] = filepath.Join(folder, name)
+		}
+	}
+	return found
+}
+
+// checkAllAfterCrash is checkAfterCrash, with the person's notes, the proposer's and
+// the queue.
+func checkAllAfterCrash(t *testing.T, m *mount, notes map[string]written, p *person, q *proposer, names []string) {
+	t.Helper()
+	queue := q.settleAfterCrash(t, m)
+	names = slices.AppendSeq(slices.Clone(names), maps.Keys(p.texts))
+	for _, at := range q.notes {
+		names = append(names, at.home)
+	}
+	slices.Sort(names)
+	checkAfterCrash(t, m, notes, names)
+	checkQueue(t, m, queue, notes)
+	p.check(t, m)
+}
+
+// checkQueue compares relayfs suggestions list with the proposals that wait, and
+// with the marks in the notes, which all have an author.
+func checkQueue(t *testing.T, m *mount, want []string, notes map[string]written) {
+	t.Helper()
+	list := m.s.queued(t, m.vault)
+	got := gists(list)
+	for name := range notes {
+		for _, s := range diffwrap.Suggestions(readFile(t, m.vaultPath(name))) {
+			want = append(want, gists([]queued{{Kind: s.Kind.String(), Old: s.Old, New: s.New}})...)
+		}
+	}
+	if slices.Sort(want); !slices.Equal(got, want) {
+		t.Errorf("the queue after a kill is\n%q, want\n%q", got, want)
+	}
+	for _, q := range list {
+		if q.Author == "" {
+			t.Errorf("nobody is the author of %+v", q)
+		}
+	}
+}
+
+// writtenAnew finishes a save that was interrupted between the unlink and the new
+// file: the note is as it was for people, its deletion waits for them, and to write
+// it takes that back.
+func writtenAnew(t *testing.T, m *mount, name string, w written) {
+	t.Helper()
+	checkText(t, name+" in the vault", diffwrap.Accepted(readFile(t, m.vaultPath(name))), w.kept)
+	line := place{name, ""}.proposal()
+	if got := gists(m.s.queued(t, m.vault)); !slices.Contains(got, line) {
+		t.Errorf("%s is gone, and the queue holds %q", name, got)
+	}
+	if err := os.WriteFile(m.path(name), []byte(w.tried), 0o644); err != nil {
+		t.Errorf("written anew: %v", err)
+	}
+}
+
+// A save that is killed between the unlink and the new file leaves the note as it is
+// for people, proposed to be deleted. Its next save is an edit; and a person who
+// rejects the deletion has the note on the mount again.
+func TestKillBetweenUnlinkAndCreate(t *testing.T) {
+	s := newSandbox(t)
+	vault := s.vault(t, "Vault", map[string]string{"saved.md": saveBefore, "kept.md": saveBefore})
+	m := s.mount(t, vault)
+	for _, name := range []string{"saved.md", "kept.md"} {
+		if err := os.Remove(m.path(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.kill(t)
+	checkListing(t, vault, []string{"kept.md", "saved.md"})
+	m = s.mountAt(t, vault, m.dir)
+	checkListing(t, m.path(""), nil)
+	if got, want := gists(s.queued(t, vault)), []string{"delete Vault/kept.md > ", "delete Vault/saved.md > "}; !slices.Equal(got, want) {
+		t.Errorf("the queue after the kill is %q, want %q", got, want)
+	}
+	after := strings.Replace(saveBefore, "six", "seven", 1)
+	writeFile(t, m.path("saved.md"), after)
+	m.checkSuggested(t, "saved.md", saveBefore, after)
+	list := s.queued(t, vault)
+	if got, want := gists(list), []string{"delete Vault/kept.md > ", "replacement six > seven"}; !slices.Equal(got, want) {
+		t.Fatalf("the queue after the save is %q, want %q", got, want)
+	}
+	for _, q := range list {
+		if q.Kind == "delete" {
+			s.decideOn(t, 0, "reject", q.ID, vault)
+		}
+	}
+	checkText(t, "the note that was kept", readFile(t, m.path("kept.md")), saveBefore)
+	m.stop(t)
+}
