@@ -24,6 +24,10 @@ const (
 	// that of one that nobody has open.
 	closeGrace = 500 * time.Millisecond
 	idleGrace  = 150 * time.Millisecond
+	// lookAgain is the time between looks at a file that nobody had open at the last
+	// one: what is written meanwhile is found a little later. Each look is three
+	// system calls, and somebody who saves again and again has hundreds of files.
+	lookAgain = 50 * time.Millisecond
 	// lookSeldom is the step once nothing has happened for lateGrace.
 	lookSeldom = 500 * time.Millisecond
 	// maxLate bounds the descriptors held, maxAncestor the memory for each.
@@ -60,6 +64,7 @@ type lateFile struct {
 	data  []byte       // its bytes; nil if there were too many
 	since time.Time    // that state
 	seen  sighting
+	next  time.Time // when to look, unless somebody waits for the end
 }
 
 // patience is how long files are watched at the moment.
@@ -113,9 +118,12 @@ func (l *lateWriters) run(done chan struct{}) {
 		now := time.Now()
 		keep := make(map[*lateFile]bool)
 		for i, f := range files {
-			if i < len(files)-maxLate {
+			switch {
+			case i < len(files)-maxLate:
 				keep[f] = l.v.lookLate(f, now, crowded)
-			} else {
+			case has == asNeeded && now.Before(f.next):
+				keep[f] = true
+			default:
 				keep[f] = l.v.lookLate(f, now, has)
 			}
 		}
@@ -180,6 +188,9 @@ func (v *Vault) lookLate(f *lateFile, now time.Time, has patience) (again bool) 
 	stamp := stampOf(&st)
 	f.seen.look(stamp, err, now)
 	if err != nil || sameContent(stamp, f.last) {
+		if known && !open {
+			f.next = now.Add(lookAgain)
+		}
 		return err == nil && v.mayChange(f, now.Sub(f.since), open, known, has)
 	}
 	wait := settledAge
