@@ -28,10 +28,15 @@ func Check(dir string, nonEmpty bool) error {
 }
 
 // probe asks the server of a mount whether it lives: ENOTCONN if it does not. A
-// stat would not do, because the kernel answers it from its cache.
+// stat would not do, because the kernel answers it from its cache. A question
+// that the server's end interrupts is put again.
 func probe(dir string) error {
 	var st syscall.Statfs_t
-	return syscall.Statfs(dir, &st)
+	err := syscall.Statfs(dir, &st)
+	if errors.Is(err, syscall.ECONNABORTED) {
+		err = syscall.Statfs(dir, &st)
+	}
+	return err
 }
 
 // clearDeadMount takes away a mount whose server is gone, if it was one of ours:
