@@ -19,12 +19,18 @@ func move(ctx context.Context, s *Session, a moveArgs) Result {
 	if err != nil {
 		return failure(err)
 	}
-	to, err := s.newPath(a.NewPath)
+	info, err := s.server.ws.Stat(ctx, from)
 	if err != nil {
 		return failure(err)
 	}
-	if from == to {
+	to, err := s.placeFor(a.NewPath, info.Kind == bridge.KindNote)
+	switch {
+	case err != nil:
+		return failure(err)
+	case from == to:
 		return refuse("No move to make: file_path and new_path are the same.")
+	case from.Contains(to):
+		return refuse("%q cannot be moved into itself. Choose another new_path.", string(from))
 	}
 	if err := s.makeParents(ctx, to); err != nil {
 		return failure(err)

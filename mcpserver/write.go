@@ -69,7 +69,10 @@ func (s *Session) create(ctx context.Context, a writeArgs) Result {
 
 // newPath is the canonical form of the path of a document to be made: ".md" is
 // added if it has no extension.
-func (s *Session) newPath(name string) (bridge.Path, error) {
+func (s *Session) newPath(name string) (bridge.Path, error) { return s.placeFor(name, true) }
+
+// placeFor is newPath for what may be none of a note's.
+func (s *Session) placeFor(name string, note bool) (bridge.Path, error) {
 	if mp := s.server.ws.Mountpoint(); mp != "" {
 		name = strings.TrimPrefix(name, mp+"/")
 	}
@@ -86,10 +89,8 @@ func (s *Session) newPath(name string) (bridge.Path, error) {
 		return "", wrongArgument("There is no folder %q. The folders are %s.", folder, strings.Join(s.folders(), ", "))
 	}
 	p = s.existing(root, rel)
-	if !p.IsNote() {
-		if base := p.Base(); !strings.Contains(base, ".") {
-			p += bridge.NoteExt
-		}
+	if note && !strings.Contains(p.Base(), ".") {
+		p += bridge.NoteExt
 	}
 	if err := bridge.CheckName(p.Base()); err != nil {
 		return "", &bridge.Error{Op: "create", Path: p, Err: err}
