@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // place is where a text was found in a document, in bytes.
@@ -116,13 +118,68 @@ func wholeLine(doc string, p place) int {
 // fit writes s in the line breaks of the document and, where old was given
 // with other quotes than found has, in found's.
 func fit(s, doc, old, found string) string {
-	if i := strings.IndexByte(doc, '\n'); i > 0 && doc[i-1] == '\r' && !strings.Contains(s, "\r\n") {
-		s = strings.ReplaceAll(s, "\n", "\r\n")
-	}
+	s = inBreaksOf(found, s, firstBreak(doc) == "\r\n")
 	if found == old {
 		return s
 	}
 	return curl(s, strings.ContainsAny(found, "‘’"), strings.ContainsAny(found, "“”"))
+}
+
+// firstBreak is the first line break of s, "" if it has none.
+func firstBreak(s string) string {
+	i := strings.IndexByte(s, '\n')
+	switch {
+	case i < 0:
+		return ""
+	case i > 0 && s[i-1] == '\r':
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// inBreaksOf is s with the line breaks that base has: those that stay as they are,
+// and new ones as CRLF if crlf is set. An s with CRLF of its own stays.
+func inBreaksOf(base, s string, crlf bool) string {
+	if strings.Contains(s, "\r\n") {
+		return s
+	}
+	in := func(s string) string {
+		if crlf {
+			return strings.ReplaceAll(s, "\n", "\r\n")
+		}
+		return s
+	}
+	switch n := strings.Count(base, "\r\n"); {
+	case crlf && n == strings.Count(base, "\n"), n == 0 && !crlf:
+		return in(s)
+	}
+	plain, offs := plainBreaks(base)
+	edits := diffwrap.Diff(plain, s)
+	for i, e := range edits {
+		for e.Len > 0 && e.New != "" && plain[e.Off] == e.New[0] {
+			e = diffwrap.Edit{Off: e.Off + 1, Len: e.Len - 1, New: e.New[1:]}
+		}
+		end := offs[e.Off+e.Len]
+		edits[i] = diffwrap.Edit{Off: offs[e.Off], Len: end - offs[e.Off], New: in(e.New)}
+	}
+	return diffwrap.Apply(base, edits)
+}
+
+// plainBreaks is s with LF for CRLF, and where each byte of that is in s.
+func plainBreaks(s string) (plain string, offs []int) {
+	var b strings.Builder
+	for i := range len(s) {
+		if strings.HasPrefix(s[i:], "\r\n") {
+			continue
+		}
+		off := i
+		if i > 0 && s[i] == '\n' && s[i-1] == '\r' {
+			off--
+		}
+		b.WriteByte(s[i])
+		offs = append(offs, off)
+	}
+	return b.String(), append(offs, len(s))
 }
 
 // curl makes the straight quotes of s curly ones: opening after white space, an

@@ -124,9 +124,7 @@ func (s *Session) folders() []string {
 // inStyleOf gives content the line breaks and the byte order mark of base, which
 // a model is not shown.
 func inStyleOf(base, content string) string {
-	if i := strings.IndexByte(base, '\n'); i > 0 && base[i-1] == '\r' && !strings.Contains(content, "\r\n") {
-		content = strings.ReplaceAll(content, "\n", "\r\n")
-	}
+	content = inBreaksOf(base, content, firstBreak(base) == "\r\n")
 	const bom = "\ufeff"
 	if strings.HasPrefix(base, bom) && !strings.HasPrefix(content, bom) {
 		content = bom + content
