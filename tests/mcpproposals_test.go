@@ -25,7 +25,7 @@ func idOf(t *testing.T, list []queued, path string) string {
 func TestMCPProposalsThroughTheQueue(t *testing.T) {
 	const oldCanvas, newCanvas = "{\n}\n", `{"nodes":[],"edges":[]}`
 	files := map[string]string{
-		"gone.md": "See nothing.\n", "stays.md": "[[gone]]\n", "link.md": "[[stays]]\n",
+		"gone.md": "See nothing.\n", "stays.md": "[[gone]]\n", "typed.md": "One.\n", "link.md": "[[stays]]\n",
 		"accepted.canvas": oldCanvas, "rejected.canvas": oldCanvas, "changed.canvas": oldCanvas, "books.base": "views: []\n",
 	}
 	s := newSandbox(t)
@@ -35,6 +35,7 @@ func TestMCPProposalsThroughTheQueue(t *testing.T) {
 		t.Errorf("delete_note says %s", got)
 	}
 	client.mustCall(t, "delete_note", "path", "Vault/stays.md")
+	client.mustCall(t, "delete_note", "path", "Vault/typed.md")
 	for _, name := range []string{"accepted", "rejected", "changed"} {
 		client.mustCall(t, "replace_content", "entity_type", "canvas", "path", "Vault/"+name+".canvas", "content", newCanvas)
 	}
@@ -48,8 +49,10 @@ func TestMCPProposalsThroughTheQueue(t *testing.T) {
 	}
 
 	persons := "{\"nodes\": []}\n"
-	if err := os.WriteFile(filepath.Join(vault, "changed.canvas"), []byte(persons), 0o644); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{"changed.canvas": persons, "typed.md": "One. Two.\n"} {
+		if err := os.WriteFile(filepath.Join(vault, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	list := s.queued(t, vault)
 	accept := func(path string) output {
@@ -74,8 +77,31 @@ func TestMCPProposalsThroughTheQueue(t *testing.T) {
 	checkText(t, "accepted new base", readFile(t, filepath.Join(vault, "new.base")), "views: []\n")
 	checkText(t, "canvas changed by a person", readFile(t, filepath.Join(vault, "changed.canvas")), persons)
 	// Accepting over what the person did needs saying so.
-	if out := accept("changed.canvas"); out.code == 0 || !strings.Contains(out.stderr+out.stdout, "changed") {
-		t.Errorf("accepting over a person's change: %+v", out)
+	for _, path := range []string{"changed.canvas", "typed.md"} {
+		if out := accept(path); out.code == 0 || !strings.Contains(out.stderr+out.stdout, "changed") {
+			t.Errorf("accepting over a person's change of %s: %+v", path, out)
+		}
 	}
 	checkText(t, "canvas changed by a person, still", readFile(t, filepath.Join(vault, "changed.canvas")), persons)
+	checkText(t, "note changed by a person, still", readFile(t, filepath.Join(vault, "typed.md")), "One. Two.\n")
+	s.decideAnyway(t, vault, list, persons)
+}
+
+// decideAnyway accepts the one over the person's change, and rejects the other.
+func (s *sandbox) decideAnyway(t *testing.T, vault string, list []queued, persons string) {
+	t.Helper()
+	if out := s.run(t, "suggestions", "reject", "--yes", idOf(t, list, "changed.canvas"), vault); out.code != 0 {
+		t.Errorf("reject: %+v", out)
+	}
+	checkText(t, "canvas whose proposal was rejected", readFile(t, filepath.Join(vault, "changed.canvas")), persons)
+	if out := s.run(t, "suggestions", "accept", "--yes", "--force", idOf(t, list, "typed.md"), vault); out.code != 0 {
+		t.Errorf("accept --force: %+v", out)
+	}
+	if _, err := os.Stat(filepath.Join(vault, "typed.md")); !os.IsNotExist(err) {
+		t.Errorf("the note that was to be deleted anyway: %v", err)
+	}
+	if out := s.run(t, "suggestions", "undo", vault); out.code != 0 {
+		t.Errorf("undo: %+v", out)
+	}
+	checkText(t, "note that came back", readFile(t, filepath.Join(vault, "typed.md")), "One. Two.\n")
 }
