@@ -32,8 +32,8 @@ const (
 
 // listenFlags say whether and how Yjs clients are let in.
 type listenFlags struct {
-	addr, keyFile, url string
-	noToken            bool
+	addr, keyFile, url, relay string
+	noToken                   bool
 }
 
 func (f *listenFlags) register(cmd *cobra.Command) {
@@ -41,14 +41,15 @@ func (f *listenFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.addr, "listen", "", "let Yjs clients in on this address, for example 127.0.0.1:8080")
 	fl.StringVar(&f.keyFile, "key-file", "", "file with the key of the tokens for --listen (default relay-key in the state folder); made if it is missing")
 	fl.StringVar(&f.url, "url", "", "where clients reach --listen from outside, if that differs, for example https://notes.example")
+	fl.StringVar(&f.relay, "relay", "", "id of the relay: documents of --listen can then be opened as RELAY-ID, too, as Relay's plugin calls them")
 	fl.BoolVar(&f.noToken, "no-token", false, "let every program of this machine in without a token; --listen must be a loopback address")
 }
 
 // check refuses what would let others in without a token.
 func (f *listenFlags) check() error {
 	if f.addr == "" {
-		if f.keyFile != "" || f.url != "" || f.noToken {
-			return usagef("--key-file, --url and --no-token need --listen")
+		if f.keyFile != "" || f.url != "" || f.relay != "" || f.noToken {
+			return usagef("--key-file, --url, --relay and --no-token need --listen")
 		}
 		return nil
 	}
@@ -63,6 +64,8 @@ func (f *listenFlags) check() error {
 		return usagef("--no-token and --key-file exclude each other")
 	case f.noToken && !loopback:
 		return usagef("--listen %s can be reached from other machines: leave --no-token out", f.addr)
+	case f.relay != "" && !token.ValidID(f.relay):
+		return usagef("--relay %q is not an id: it has letters, digits, - and _ only", f.relay)
 	case f.url != "" && !validURL(f.url):
 		return usagef("--url %q is neither http:// nor https://", f.url)
 	}
@@ -92,7 +95,7 @@ func (f *listenFlags) open(ctx context.Context, ws *bridge.Workspace, state stri
 	if err != nil {
 		return nil, err
 	}
-	o := server.Options{URL: f.url, Logger: log}
+	o := server.Options{URL: f.url, Relay: f.relay, Logger: log}
 	y := &yjsServer{}
 	if !f.noToken {
 		key, file, err := f.key(base)
@@ -107,6 +110,15 @@ func (f *listenFlags) open(ctx context.Context, ws *bridge.Workspace, state stri
 	if y.host, err = host.New(ctx, host.Options{Workspace: ws, Blobs: filepath.Join(base, blobsName), Logger: log}); err != nil {
 		y.listener.Close()
 		return nil, err
+	}
+	if len(y.host.Folders()) == 0 {
+		y.listener.Close()
+		return nil, &hintError{errors.New("--listen offers vaults, and every SOURCE is on a server already"), "let Yjs clients connect to that server"}
+	}
+	for _, folder := range ws.Options().Folders {
+		if _, ok := y.host.Named(folder.Name); !ok {
+			log.Warn("folder is not offered by --listen: its own server does that", bridge.LogFolder, folder.Name)
+		}
 	}
 	o.Host = y.host
 	y.server = server.New(o)
@@ -166,7 +178,7 @@ func (y *yjsServer) announce(w io.Writer) {
 func (y *yjsServer) serve(ctx context.Context) error {
 	srv := &http.Server{Handler: y.server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(y.listener) }()
+	go func() { ended <- srv.Serve(limited(y.listener, maxConnections())) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("--listen: %w", err)

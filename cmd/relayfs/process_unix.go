@@ -49,3 +49,12 @@ func freeSpace(dir string) (uint64, error) {
 	}
 	return uint64(st.Bavail) * uint64(st.Bsize), nil
 }
+
+// maxFiles is how many files this process may have open.
+func maxFiles() uint64 {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return 1024
+	}
+	return limit.Cur
+}

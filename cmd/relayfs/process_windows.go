@@ -41,3 +41,7 @@ func freeSpace(dir string) (free uint64, err error) {
 	}
 	return free, err
 }
+
+// maxFiles is how many files this process may have open: there is no limit that
+// it would reach.
+func maxFiles() uint64 { return 1 << 20 }

@@ -72,7 +72,8 @@ func (s *Server) newDoc(w http.ResponseWriter, r *http.Request) {
 		err = mayCreate(c, req.DocID)
 	}
 	if err == nil {
-		err = s.host.Create(r.Context(), req.DocID)
+		id, _ := s.own(req.DocID)
+		err = s.host.Create(r.Context(), id)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -152,7 +153,8 @@ func (s *Server) auth(w http.ResponseWriter, r *http.Request, id string) error {
 	if req.ValidForSeconds <= 0 || req.ValidForSeconds > int64(maxTokenLife/time.Second) {
 		return &refusal{http.StatusBadRequest, "validForSeconds is out of range"}
 	}
-	switch exists, err := s.host.Exists(id); {
+	own, _ := s.own(id)
+	switch exists, err := s.host.Exists(own); {
 	case err != nil:
 		return err
 	case !exists:
@@ -174,10 +176,15 @@ func (s *Server) mint(id string, p token.Permission, user string, life time.Dura
 	case s.o.Mint == nil:
 		return "", &refusal{http.StatusInternalServerError, "this server has no key to sign tokens with"}
 	}
+	own, prefix := s.own(id)
+	channel := s.host.ChannelOf(own)
+	if channel != "" {
+		channel = prefix + channel
+	}
 	now := time.Now()
 	c := token.Claims{
 		Scope: token.Scope{Kind: token.Doc, ID: id, Permission: p}, User: user,
-		Audience: s.o.URL, Channel: s.host.ChannelOf(id), Issued: now, Expires: now.Add(life),
+		Audience: s.o.URL, Channel: channel, Issued: now, Expires: now.Add(life),
 	}
 	return s.o.Mint.Mint(c)
 }
@@ -209,6 +216,7 @@ func (s *Server) asUpdate(w http.ResponseWriter, r *http.Request, id string) err
 		return err
 	}
 	update := []byte{0, 0}
+	id, _ = s.own(id)
 	d, err := s.host.Open(r.Context(), id, false)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && p == token.Full:
@@ -239,6 +247,7 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request, id string) error
 	if err != nil {
 		return refuseBody(err)
 	}
+	id, _ = s.own(id)
 	d, err := s.host.Open(r.Context(), id, true)
 	if err != nil {
 		return err

@@ -2,14 +2,18 @@ package server_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/fxamacker/cbor/v2"
+
 	"github.com/relayfs/relayfs/bridge/relay/server"
 	"github.com/relayfs/relayfs/bridge/relay/token"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
 // update is a Yjs update that types text at the start of a note.
@@ -111,5 +115,53 @@ func TestOpenServerNeedsNoToken(t *testing.T) {
 	status, body := s.call("POST", "/doc/"+s.id("Notes")+"/auth", "", "")
 	if status != 200 || strings.Contains(body, `"token"`) {
 		t.Errorf("auth: %d %s", status, body)
+	}
+}
+
+// Relay's plugin puts the id of the relay in front of every id, also of a note
+// that it uploads before it enters that, without, in the folder document.
+func TestRelayIDs(t *testing.T) {
+	const relay = "5f0c2f3e-0000-4000-8000-00000000000a"
+	s := serve(t, func(o *server.Options) { o.Relay = relay })
+	id, folderID := s.id("Notes/Plan.md"), s.id("Notes")
+	prefix := s.mint("prefix:"+relay+"-:rw", token.Claims{})
+	if status, _ := s.call("GET", "/d/"+id+"/as-update", prefix, ""); status != http.StatusUnauthorized {
+		t.Errorf("a token for the relay opens an id without it: %d", status)
+	}
+	ct := s.clientToken(relay+"-"+id, "")
+	if c, err := (token.Ring{s.key}).Verify(ct.Token, "", time.Now()); err != nil || ct.DocID != relay+"-"+id || c.Channel != relay+"-"+folderID {
+		t.Errorf("client token is %+v, says %+v, %v", ct, c, err)
+	}
+	folder := s.dial(s.url + "/d/" + relay + "-" + folderID + "/ws/" + relay + "-" + folderID + "?token=" + prefix)
+	folder.send(ysync.AppendSubscribe(nil, ysync.DocumentUpdated))
+	folder.sync()
+	note := s.dial(ct.WebsocketURL())
+	note.untilText("one\n")
+	note.insert(0, "x")
+	var ev map[string]any
+	if err := cbor.Unmarshal(folder.frame(ysync.Event).Payload, &ev); err != nil || ev["doc_id"] != relay+"-"+id {
+		t.Errorf("the event is %v, %v", ev, err)
+	}
+	folder.send(ysync.AppendQuerySubdocs(nil, relay+"-"+id))
+	var answer struct {
+		Data map[string]any `cbor:"data"`
+	}
+	if err := cbor.Unmarshal(folder.frame(ysync.Subdocs).Payload, &answer); err != nil || answer.Data[relay+"-"+id] == nil {
+		t.Errorf("subdocs are %v, %v", answer.Data, err)
+	}
+	if status, _ := s.call("POST", "/d/"+relay+"-new-note/update", prefix, update("uploaded\n")); status != 200 {
+		t.Errorf("upload: %d", status)
+	}
+	before := folder.doc.EncodeStateVector()
+	folder.doc.Transact("me", func(txn *ycrdt.Txn) {
+		meta := map[string]any{"id": "new-note", "type": "markdown", "version": 0}
+		if err := errors.Join(folder.doc.Map("docs").Set(txn, "/New.md", "new-note"), folder.doc.Map("filemeta_v0").Set(txn, "/New.md", meta)); err != nil {
+			t.Error(err)
+		}
+	})
+	folder.send(ysync.AppendUpdate(nil, folder.doc.EncodeStateAsUpdate(before)))
+	folder.sync()
+	if got := s.SourceText("Notes/New.md"); got != "uploaded\n" {
+		t.Errorf("the new file has %q", got)
 	}
 }

@@ -24,6 +24,7 @@ type client struct {
 	// name stands in front of each frame in Hocuspocus's framing, encoded; nil in
 	// y-websocket's.
 	name   []byte
+	prefix string      // in front of the ids of documents; "" or RELAY-
 	expiry *time.Timer // ends the connection with the token; nil if that does not expire
 
 	denied bool   // it was told that it may only read
@@ -91,6 +92,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, id string) {
 	}
 	k.ws.SetReadLimit(s.o.Limits.Frame)
 	c := newClient(k, room, claims, p)
+	_, c.prefix = s.own(id)
 	k.setHail(c.hail)
 	c.greet()
 	k.serve(c.take)

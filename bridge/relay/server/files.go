@@ -18,7 +18,8 @@ import (
 type fileRequest struct {
 	w    http.ResponseWriter
 	r    *http.Request
-	id   string
+	id   string // as the client has it
+	own  string // and as the workspace has it
 	hash string // "" if neither the token nor the request names one
 	full bool   // it may write
 	c    token.Claims
@@ -50,6 +51,7 @@ func (s *Server) fileRequest(w http.ResponseWriter, r *http.Request) (fileReques
 	if !ok {
 		return q, errResource
 	}
+	q.own, _ = s.own(q.id)
 	q.hash, q.full = cmp.Or(q.hash, q.c.Scope.Hash), p == token.Full
 	return q, nil
 }
@@ -77,7 +79,7 @@ func (s *Server) uploadURL(q fileRequest) error {
 }
 
 func (s *Server) downloadURL(q fileRequest) error {
-	a, err := s.host.Attachment(q.id, q.hash)
+	a, err := s.host.Attachment(q.own, q.hash)
 	if err != nil {
 		return err
 	}
@@ -86,7 +88,7 @@ func (s *Server) downloadURL(q fileRequest) error {
 }
 
 func (s *Server) hasFile(q fileRequest) error {
-	a, err := s.host.Attachment(q.id, q.hash)
+	a, err := s.host.Attachment(q.own, q.hash)
 	if err != nil {
 		return err
 	}
@@ -107,7 +109,7 @@ func (s *Server) upload(q fileRequest) error {
 	if err != nil {
 		return err
 	}
-	switch err := s.host.Upload(q.id, q.hash, content); {
+	switch err := s.host.Upload(q.own, q.hash, content); {
 	case errors.Is(err, host.ErrHash):
 		return &refusal{http.StatusBadRequest, "the bytes do not have the hash that the token or ?hash= names"}
 	case errors.Is(err, errors.ErrUnsupported):
@@ -152,7 +154,7 @@ func (s *Server) uploaded(q fileRequest) (*content, error) {
 }
 
 func (s *Server) download(q fileRequest) error {
-	a, err := s.host.Attachment(q.id, q.hash)
+	a, err := s.host.Attachment(q.own, q.hash)
 	if err != nil {
 		return err
 	}
@@ -178,7 +180,7 @@ func (s *Server) history(q fileRequest) error {
 		Size      int64  `json:"size"`
 		CreatedAt int64  `json:"createdAt"` // Unix milliseconds
 	}
-	blobs, err := s.host.Blobs(q.id)
+	blobs, err := s.host.Blobs(q.own)
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
@@ -195,7 +197,7 @@ func (s *Server) discard(q fileRequest) error {
 	if !q.full {
 		return errReadOnly
 	}
-	err := s.host.Discard(q.id, q.hash)
+	err := s.host.Discard(q.own, q.hash)
 	if err == nil {
 		q.w.WriteHeader(http.StatusNoContent)
 	}

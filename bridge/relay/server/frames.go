@@ -142,16 +142,16 @@ func (c *client) subscribe(types []string) {
 		return
 	}
 	c.events = c.socket.s.host.Subscribe(c.room.doc.ID(), func(ev host.Event) {
-		data, err := cbor.Marshal(newEvent(ev))
+		data, err := cbor.Marshal(newEvent(ev, c.prefix))
 		if err == nil {
 			c.queue(ysync.AppendEvent(nil, data))
 		}
 	})
 }
 
-func newEvent(ev host.Event) event {
+func newEvent(ev host.Event, prefix string) event {
 	e := event{
-		ID: randomID(), Type: ysync.DocumentUpdated, Document: ev.Document, Timestamp: time.Now().UnixMilli(), User: ev.User,
+		ID: randomID(), Type: ysync.DocumentUpdated, Document: prefix + ev.Document, Timestamp: time.Now().UnixMilli(), User: ev.User,
 	}
 	if len(ev.Update) <= maxEventUpdate {
 		for _, b := range ev.Update {
@@ -178,11 +178,13 @@ type subdoc struct {
 // document lists.
 func (c *client) subdocs(ids []string) error {
 	data := make(map[string]subdoc)
+	s := c.socket.s
 	for _, id := range ids {
-		if c.socket.s.host.ChannelOf(id) != c.room.doc.ID() {
+		own, _ := s.own(id)
+		if s.host.ChannelOf(own) != c.room.doc.ID() {
 			continue
 		}
-		d, err := c.socket.s.host.Open(c.socket.ctx, id, false)
+		d, err := s.host.Open(c.socket.ctx, own, false)
 		if err != nil {
 			continue // it has gone meanwhile
 		}

@@ -25,6 +25,7 @@ type room struct {
 
 // join enters the room of a document, which is opened for its first member.
 func (s *Server) join(ctx context.Context, id string, create bool) (*room, error) {
+	id, _ = s.own(id)
 	d, err := s.host.Open(ctx, id, create)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,7 +23,10 @@ type Options struct {
 	// URL is where clients reach the server from outside, as "https://notes.example";
 	// "" means the address that they used. If it is set, a CWT must name it as its
 	// audience.
-	URL    string
+	URL string
+	// Relay is the id of the relay that the folders belong to, as Relay's plugin
+	// has it: a document can then be opened as RELAY-ID, too. "" for none.
+	Relay  string
 	Logger *slog.Logger // nil discards
 	Limits Limits
 }
@@ -160,6 +164,15 @@ func (s *Server) leave() {
 	s.conns--
 	s.mu.Unlock()
 	s.active.Done()
+}
+
+// own is the id of a document in the workspace, which a client may have called
+// RELAY-ID; prefix is what it has put in front.
+func (s *Server) own(id string) (own, prefix string) {
+	if rest, ok := strings.CutPrefix(id, s.o.Relay+"-"); ok && s.o.Relay != "" && rest != "" {
+		return rest, s.o.Relay + "-"
+	}
+	return id, ""
 }
 
 // randomID is a name for a document that nobody has named.
