@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,6 +73,15 @@ func (f *listenFlags) check() error {
 	return nil
 }
 
+// checkSources refuses to offer nothing: the folders of a server are offered by
+// that.
+func (f *listenFlags) checkSources(sources []source) error {
+	if f.addr != "" && !slices.ContainsFunc(sources, func(s source) bool { return s.server == nil }) {
+		return usagef("--listen offers vaults, and every SOURCE is on a server: let Yjs clients connect to that server")
+	}
+	return nil
+}
+
 func validURL(text string) bool {
 	c, err := token.ParseConnection(text)
 	return err == nil && c.Token == "" && strings.HasPrefix(text, "http")
@@ -110,10 +120,6 @@ func (f *listenFlags) open(ctx context.Context, ws *bridge.Workspace, state stri
 	if y.host, err = host.New(ctx, host.Options{Workspace: ws, Blobs: filepath.Join(base, blobsName), Logger: log}); err != nil {
 		y.listener.Close()
 		return nil, err
-	}
-	if len(y.host.Folders()) == 0 {
-		y.listener.Close()
-		return nil, &hintError{errors.New("--listen offers vaults, and every SOURCE is on a server already"), "let Yjs clients connect to that server"}
 	}
 	for _, folder := range ws.Options().Folders {
 		if _, ok := y.host.Named(folder.Name); !ok {

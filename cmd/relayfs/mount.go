@@ -70,6 +70,9 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 		return err
 	}
 	sources, err := parseSources(sourceArgs, o.folders)
+	if err == nil {
+		err = o.listenFlags.checkSources(sources)
+	}
 	if err != nil {
 		return err
 	}

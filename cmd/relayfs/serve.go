@@ -62,6 +62,9 @@ func (o *serveOptions) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	sources, err := parseSources(args, o.folders)
+	if err == nil {
+		err = o.listenFlags.checkSources(sources)
+	}
 	if err != nil {
 		return err
 	}
