@@ -2,7 +2,9 @@ package tests
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -139,7 +141,17 @@ func fileBecomes(t *testing.T, file, want string) {
 // y-sweet's own SDK and client use the server as they use theirs.
 func TestYSweetClient(t *testing.T) {
 	s := newSandbox(t)
-	y := s.serveYjs(t, s.vault(t, "Vault", map[string]string{"Plan.md": "one\n"}))
+	t.Run("CWT", func(t *testing.T) { checkYSweetClient(t, s, "Vault") })
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 30))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("legacy", func(t *testing.T) { checkYSweetClient(t, s, "Other", "--key-file", key) })
+}
+
+func checkYSweetClient(t *testing.T, s *sandbox, name string, flags ...string) {
+	t.Helper()
+	y := s.serveYjs(t, s.vault(t, name, map[string]string{"Plan.md": "one\n"}), flags...)
 	var got struct {
 		Entries                            []string
 		AsUpdate, AfterReadOnlyWrite, Text string
@@ -147,7 +159,7 @@ func TestYSweetClient(t *testing.T) {
 		Unknown                            int
 		BadToken                           string
 	}
-	result(t, s.driver(t, "ysweet.mjs", y.Connection, y.Owner.Yjs.Folders["Vault"]), &got)
+	result(t, s.driver(t, "ysweet.mjs", y.Connection, y.Owner.Yjs.Folders[name]), &got)
 	if !slices.Equal(got.Entries, []string{"/New.md", "/Plan.md"}) || got.AsUpdate != "hello 🌍\n" {
 		t.Errorf("entries %q, as-update %q", got.Entries, got.AsUpdate)
 	}
