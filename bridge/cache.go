@@ -5,12 +5,14 @@ import (
 	"sync"
 )
 
-// cacheBudget is how many bytes of note text are kept in memory. Text beyond it
-// is dropped, least recently used first, and read again when it is asked for.
-const cacheBudget = 256 << 20
+// defaultCacheBytes is Options.CacheBytes where that is not set.
+const defaultCacheBytes = 256 << 20
 
-// textCache bounds the memory of loaded notes.
-type textCache struct {
+// noteCache bounds the memory of loaded notes. What is beyond the budget is dropped,
+// least recently used first, and read again when it is asked for.
+type noteCache struct {
+	budget int // in bytes
+
 	mu    sync.Mutex // protects the following
 	order list.List  // of *cached, most recently used first
 	at    map[*note]*list.Element
@@ -23,7 +25,7 @@ type cached struct {
 }
 
 // touch marks a note as just used.
-func (c *textCache) touch(n *note) {
+func (c *noteCache) touch(n *note) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.at[n]; e != nil {
@@ -31,9 +33,9 @@ func (c *textCache) touch(n *note) {
 	}
 }
 
-// add accounts for a note's text of size bytes and drops what exceeds the
+// add accounts for a note that takes size bytes and drops what exceeds the
 // budget. n's write lock is held; the locks of others are only tried for.
-func (c *textCache) add(n *note, size int) {
+func (c *noteCache) add(n *note, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget(n)
@@ -42,7 +44,7 @@ func (c *textCache) add(n *note, size int) {
 	}
 	c.at[n] = c.order.PushFront(&cached{n, size})
 	c.bytes += size
-	for e := c.order.Back(); e != nil && c.bytes > cacheBudget; {
+	for e := c.order.Back(); e != nil && c.bytes > c.budget; {
 		prev := e.Prev()
 		if victim := e.Value.(*cached).note; victim != n && victim.evict() {
 			c.forget(victim)
@@ -52,13 +54,13 @@ func (c *textCache) add(n *note, size int) {
 }
 
 // remove forgets a note that is gone.
-func (c *textCache) remove(n *note) {
+func (c *noteCache) remove(n *note) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget(n)
 }
 
-func (c *textCache) forget(n *note) {
+func (c *noteCache) forget(n *note) {
 	if e := c.at[n]; e != nil {
 		c.bytes -= e.Value.(*cached).size
 		c.order.Remove(e)
@@ -83,4 +85,17 @@ func (n *note) evict() bool {
 	n.cur.Store(nil)
 	n.closeDoc()
 	return true
+}
+
+// recordSize is about what a record takes in memory without its update.
+const recordSize = 256
+
+// size is about how many bytes of memory the note takes with v as its current
+// version. The write lock is held.
+func (n *note) size(v *Version) int {
+	size := len(v.raw) + len(n.known.records)*recordSize
+	if n.doc != nil {
+		size += n.doc.Size()
+	}
+	return size
 }

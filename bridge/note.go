@@ -116,7 +116,7 @@ func (n *note) publishVersion(v *Version) *Version {
 	v.seq = n.seq
 	n.cur.Store(v)
 	n.changed.Store(v.modTime.UnixNano())
-	n.ws.cache.add(n, len(v.raw))
+	n.ws.cache.add(n, n.size(v))
 	return v
 }
 

@@ -77,7 +77,10 @@ type Options struct {
 	FrontMatter diffwrap.FrontMatterPolicy
 	Dialect     diffwrap.Dialect
 	Structure   StructurePolicy
-	Logger      *slog.Logger // nil discards
+	// CacheBytes bounds the memory of notes that are loaded and that nobody is
+	// changing, with what is known of who wrote them; 0 is 256 MiB.
+	CacheBytes int
+	Logger     *slog.Logger // nil discards
 }
 
 func (o *Options) check() error {
@@ -96,6 +99,9 @@ func (o *Options) check() error {
 	}
 	if len(seen) == 0 {
 		return fmt.Errorf("workspace has no folders")
+	}
+	if o.CacheBytes <= 0 {
+		o.CacheBytes = defaultCacheBytes
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -141,7 +141,7 @@ func (n *note) keepNew(at place, raw string, plan writePlan, by Author) error {
 
 // closeDoc forgets the in-memory document, whose state the store may not hold.
 func (n *note) closeDoc() {
-	n.doc, n.text = nil, nil
+	n.doc, n.text, n.known = nil, nil, knownRecords{}
 	n.endShare()
 	if n.behind != nil {
 		n.caughtUp()

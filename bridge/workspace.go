@@ -19,7 +19,7 @@ type Workspace struct {
 	o      Options
 	log    *slog.Logger
 	events broadcaster
-	cache  textCache
+	cache  noteCache
 	late   late
 
 	links         linkIndex
@@ -65,6 +65,7 @@ func New(o Options) (*Workspace, error) {
 	w := &Workspace{o: o, log: o.Logger, nextID: 1, links: linkIndex{index: links.NewIndex()}}
 	w.pending = suggestionIndex{ws: w, notes: make(map[Path][]Suggestion)}
 	w.links.ws = w
+	w.cache.budget = o.CacheBytes
 	w.followLinks = follower{ws: w, d: w.links}
 	w.followPending = follower{ws: w, d: &w.pending}
 	w.notes = newNoteIndex()

@@ -2,6 +2,7 @@ package ycrdt
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"sync"
 	"sync/atomic"
 )
@@ -49,6 +50,15 @@ func NewDoc(opts Options) *Doc {
 	}
 	d.clientID.Store(uint64(id))
 	return d
+}
+
+// Size is about how many bytes of memory the document takes: the text, the identity
+// of each character that it ever held, and what is kept in reserve.
+func (d *Doc) Size() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	const leaf = 4 // of the position index, for each item
+	return cap(d.store.items)*(int(reflect.TypeFor[item]().Size())+leaf) + cap(d.store.arena)
 }
 
 // ClientID returns the id under which the document writes. It changes when an

@@ -1,0 +1,77 @@
+package bridge_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+)
+
+// withCache is a workspace with a plan of text, another note, and room for size
+// bytes of notes.
+func withCache(t *testing.T, text string, size int) *bridgetest.Fixture {
+	t.Helper()
+	files := map[string]string{plan: text, other: "other\n"}
+	return bridgetest.New(t, files, func(o *bridge.Options) { o.CacheBytes = size })
+}
+
+const other = "Notes/Other.md"
+
+// What is read and does not fit is dropped, the oldest first, and read again.
+func TestLargeNotesAreEvicted(t *testing.T) {
+	f := withCache(t, strings.Repeat("x", 1000)+"\n", 1000)
+	large := open(t, f.Workspace, plan)
+	small := open(t, f.Workspace, other)
+	again := open(t, f.Workspace, plan)
+	if again == large || again.Text() != large.Text() {
+		t.Errorf("a note beyond the budget: kept %v, text %q", again == large, again.Text())
+	}
+	if open(t, f.Workspace, other) == small {
+		t.Error("the other note is kept beside one that takes all the room")
+	}
+}
+
+// A note with a few words and a long history takes the room of its history.
+func TestLongHistoriesAreEvicted(t *testing.T) {
+	const room = 64 << 10
+	f := withCache(t, "one\n", room)
+	for i := range 200 {
+		write(t, f.Workspace, plan, bridge.Write{By: ann, Text: fmt.Sprintf("one %s\n", strings.Repeat("word ", i%7)+fmt.Sprint(i))})
+	}
+	long := open(t, f.Workspace, plan)
+	open(t, f.Workspace, other)
+	before := open(t, f.Workspace, plan)
+	if before != long {
+		t.Fatalf("a history of 200 changes does not fit into %d bytes", room)
+	}
+	for i := range 2000 {
+		write(t, f.Workspace, plan, bridge.Write{By: ann, Text: fmt.Sprintf("one %s\n", strings.Repeat("word ", i%7)+fmt.Sprint(i))})
+	}
+	long = open(t, f.Workspace, plan)
+	open(t, f.Workspace, other)
+	again := open(t, f.Workspace, plan)
+	if again == long || again.Text() != long.Text() {
+		t.Errorf("a note with a long history: kept %v, text %q", again == long, again.Text())
+	}
+	res := write(t, f.Workspace, plan, bridge.Write{Bases: []*bridge.Version{long}, Text: long.Text() + "more\n"})
+	if want := long.Text() + "more\n"; res.Version.Text() != want {
+		t.Errorf("a write from before the eviction led to %q, want %q", res.Version.Text(), want)
+	}
+}
+
+// A note that is ahead of its file, or that somebody edits live, stays.
+func TestDirtyNotesAreNotEvicted(t *testing.T) {
+	f := withCache(t, "one\n", 1)
+	s := share(t, f.Workspace, plan)
+	change(t, s, typed(0, "typed\n"))
+	dirty := open(t, f.Workspace, plan)
+	open(t, f.Workspace, other)
+	if open(t, f.Workspace, plan) != dirty {
+		t.Error("a note that is being edited was dropped")
+	}
+	if dirty.Text() != "typed\none\n" {
+		t.Errorf("its text is %q", dirty.Text())
+	}
+}
