@@ -34,14 +34,14 @@ func (b *brake) note(p *proposal) {
 
 // recent counts the author's deletions of this sitting that are young and still
 // wait.
-func (b *brake) recent(by Author, waits func(*node) bool) int {
+func (b *brake) recent(by Author, waits func(*proposal) bool) int {
 	b.mu.Lock()
 	b.list = slices.DeleteFunc(b.list, func(p *proposal) bool { return time.Since(p.rec.Time) > atOnce })
 	list := slices.Clone(b.list)
 	b.mu.Unlock()
 	n := 0
 	for _, p := range list {
-		if p.rec.Author == by.Name && p.rec.Session == by.Session && waits(p.node) {
+		if p.rec.Author == by.Name && p.rec.Session == by.Session && waits(p) {
 			n++
 		}
 	}

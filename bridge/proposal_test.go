@@ -363,7 +363,15 @@ func TestBrake(t *testing.T) {
 		t.Errorf("by another author: %v", err)
 	}
 	decideAll(t, f.Workspace, bridge.Rejected)
-	if err := remove(14, bridge.Restructure{By: agent}); err != nil {
-		t.Errorf("after a decision: %v", err)
+	for i := range 10 {
+		if err := remove(20+i, bridge.Restructure{By: agent}); err != nil {
+			t.Errorf("after a rejection: %v", err)
+		}
+	}
+	decideAll(t, f.Workspace, bridge.Accepted)
+	for i := range 10 {
+		if err := remove(40+i, bridge.Restructure{By: agent}); err != nil {
+			t.Errorf("after an acceptance: %v", err)
+		}
 	}
 }

@@ -387,7 +387,7 @@ func (r ProposalRecord) decided(d Decision, now time.Time) Record {
 
 // brakes stops a burst of deletions: see Brake. more of them are on their way.
 func (w *Workspace) brakes(f *folder, by Author, more int) error {
-	n := f.brake.recent(by, w.hiddenNode) + more
+	n := f.brake.recent(by, w.waits) + more
 	if n < leastBrake {
 		return nil
 	}
@@ -407,10 +407,10 @@ func (w *Workspace) brakes(f *folder, by Author, more int) error {
 		"or wait a minute and go on, or confirm where that can be said", ErrTooMany, n, notes+n, f.node.name)
 }
 
-func (w *Workspace) hiddenNode(n *node) bool {
+func (w *Workspace) waits(p *proposal) bool {
 	w.treeMu.RLock()
 	defer w.treeMu.RUnlock()
-	return n.hidden()
+	return p.node.pending == p
 }
 
 // Brake says, as ErrTooMany, whether the removal of the note at p by the author,
