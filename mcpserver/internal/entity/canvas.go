@@ -2,7 +2,7 @@ package entity
 
 import (
 	"encoding/json"
-	"math/big"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,7 +15,7 @@ func checkCanvas(text string) error {
 	if err != nil {
 		return err
 	}
-	c := canvas{text}
+	c := canvas{text, make(map[string]bool)}
 	if root.kind != "object" {
 		return at(text, root.off, "a canvas is a JSON object, not %s", root.kind)
 	}
@@ -25,7 +25,11 @@ func checkCanvas(text string) error {
 	return c.each(root, "edges", c.edge)
 }
 
-type canvas struct{ text string }
+// canvas is a canvas that is being checked.
+type canvas struct {
+	text  string
+	nodes map[string]bool // ids of nodes so far
+}
 
 // each checks the items of a list of objects, which may be missing.
 func (c canvas) each(root *value, name string, check func(*value) error) error {
@@ -90,6 +94,11 @@ func (c canvas) node(n *value) error {
 	if err := c.fields("a node", n, everyNode); err != nil {
 		return err
 	}
+	id := n.members["id"]
+	if c.nodes[id.text] {
+		return at(c.text, id.off, "the id %q is another node's, too", id.text)
+	}
+	c.nodes[id.text] = true
 	kind := n.members["type"].text
 	return c.fields("a "+kind+" node", n, nodes[kind])
 }
@@ -172,7 +181,7 @@ func (p parser) value(depth int) (*value, error) {
 		v.kind = "null"
 	case json.Number:
 		v.kind = "number"
-		if r, ok := new(big.Rat).SetString(t.String()); ok && len(t) < 32 && r.IsInt() {
+		if f, err := t.Float64(); err == nil && f == math.Trunc(f) {
 			v.kind = "integer"
 		}
 	case json.Delim:

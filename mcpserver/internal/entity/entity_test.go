@@ -31,6 +31,8 @@ func TestCheckAccepts(t *testing.T) {
 
 func TestCheckRefuses(t *testing.T) {
 	node := func(members string) string { return "{\"nodes\": [\n  {" + members + "}\n]}" }
+	const card = `{"id": "a", "type": "group", "x": 0, "y": 0, "width": 1, "height": 1}`
+	const twice = `{"nodes": [` + card + `, ` + card + `]}`
 	tests := []struct {
 		kind       entity.Type
 		text, want string
@@ -47,6 +49,8 @@ func TestCheckRefuses(t *testing.T) {
 		{entity.Canvas, node(`"id": "a", "type": "text", "x": 1.5`), "line 2, column 36: \"x\" of a node must be an integer, not number"},
 		{entity.Canvas, node(`"id": "a", "type": "text", "x": 1, "y": 1, "width": 1, "height": 1`), "line 2, column 3: a text node needs \"text\""},
 		{entity.Canvas, node(`"id": "a", "type": "text", "x": 1, "y": 1, "width": 1, "height": 1, "text": "", "color": "red"`), "line 2, column 93: \"color\" of a node cannot be \"red\""},
+		{entity.Canvas, node(`"id": "a", "type": "text", "x": 1e999999`), "line 2, column 36: \"x\" of a node must be an integer, not number"},
+		{entity.Canvas, twice, "line 1, column 90: the id \"a\" is another node's, too"},
 		{entity.Canvas, `{"edges": [{"id": "e", "fromNode": "a"}]}`, "line 1, column 12: an edge needs \"toNode\""},
 		{entity.Base, "- a\n", "line 1, column 1: the base is not valid: is not a mapping of names to values"},
 		{entity.Base, "a: 1\n\n  a: [\n", "line 1, column 4: the base is not valid: mapping value is not allowed in this context"},
