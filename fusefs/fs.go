@@ -89,10 +89,12 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	}
 	t.poker.Store(newPoker(o, dir, t))
 	s := &Server{tree: t, fuse: server, notifier: n, dir: dir, ended: make(chan struct{}), gone: make(chan struct{})}
-	s.start()
+	mounted := make(chan struct{})
+	s.start(mounted)
 	if err := server.WaitMount(); err != nil {
 		return nil, errors.Join(err, s.Unmount())
 	}
+	close(mounted)
 	ws.SetMountpoint(dir)
 	return s, nil
 }
@@ -126,8 +128,10 @@ func mountOptions(readOnly bool, o Options, log *slog.Logger) *fuse.MountOptions
 	return m
 }
 
-// start runs the server and what goes with it.
-func (s *Server) start() {
+// start runs the server and what goes with it. The poker comes last: WaitMount opens
+// a file of the mount, which a process that is started meanwhile would have open
+// for ever, so that the mount is busy.
+func (s *Server) start(mounted <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	unsubscribe := s.tree.ws.Subscribe(s.tree.changed)
@@ -135,7 +139,13 @@ func (s *Server) start() {
 	s.tasks.Go(func() { s.tree.housekeep(ctx) })
 	poking, stopPoking := context.WithCancel(ctx)
 	s.poking = stopPoking
-	s.tasks.Go(func() { s.tree.poker.Load().run(poking) })
+	s.tasks.Go(func() {
+		select {
+		case <-mounted:
+			s.tree.poker.Load().run(poking)
+		case <-poking.Done():
+		}
+	})
 	go func() {
 		s.fuse.Serve() // until unmounted, by whomever
 		s.tree.closing.Store(true)

@@ -222,3 +222,61 @@ func TestKillOnAFailingDisk(t *testing.T) {
 	checkAfterCrash(t, m, notes, names)
 	m.stop(t)
 }
+
+// A new note for which there is no room is not made, and leaves nothing behind.
+func TestCreateOnAFailingDisk(t *testing.T) {
+	s := newSandbox(t)
+	disk := newFaultyDisk(t, s, "disk")
+	m := s.mount(t, s.vault(t, filepath.Join("disk", "Vault"), map[string]string{"note.md": saveBefore}))
+	for _, f := range []faults{{"create": syscall.ENOSPC}, {"write": syscall.ENOSPC}, {"fsync": syscall.EIO}, {"fsyncdir": syscall.EIO}, {"rename": syscall.EIO}} {
+		t.Run(fmt.Sprint(f), func(t *testing.T) {
+			var want syscall.Errno
+			for _, errno := range f {
+				want = errno
+			}
+			disk.fail(f)
+			if err := os.WriteFile(m.path("new.md"), []byte("new\n"), 0o644); !errors.Is(err, want) {
+				t.Errorf("error %v, want %v", err, want)
+			}
+			if got := fmt.Sprint(listFiles(t, m.vault)); got != "[note.md]" {
+				t.Errorf("the vault holds %s", got)
+			}
+			eventually(t, startTimeout, func() error {
+				if _, err := os.Stat(m.path("new.md")); !os.IsNotExist(err) {
+					return fmt.Errorf("the mount shows a note that was not kept: %v", err)
+				}
+				return nil
+			})
+			disk.fail(nil)
+			writeFile(t, m.path("new.md"), "new\n")
+			checkText(t, "accepted view", diffwrap.Accepted(readFile(t, m.vaultPath("new.md"))), "new\n")
+			if err := os.Remove(m.vaultPath("new.md")); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, startTimeout, func() error {
+				if _, err := os.Stat(m.path("new.md")); !os.IsNotExist(err) {
+					return fmt.Errorf("the mount shows a note that was removed: %v", err)
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// A tool that finds the disk full says so, and changes nothing.
+func TestMCPOnAFullDisk(t *testing.T) {
+	s := newSandbox(t)
+	disk := newFaultyDisk(t, s, "disk")
+	m := s.mount(t, s.vault(t, filepath.Join("disk", "Vault"), map[string]string{"note.md": saveBefore}))
+	client := s.mcp(t, m.vault)
+	client.mustCall(t, "read", "file_path", "Vault/note.md")
+	edit := []any{"file_path", "Vault/note.md", "old_string", "six", "new_string", "seven"}
+	disk.fail(faults{"create": syscall.ENOSPC, "write": syscall.ENOSPC})
+	if got := client.call(t, "edit", edit...); !got.isError || !strings.Contains(got.text, "no space left") {
+		t.Errorf("the tool says %+v", got)
+	}
+	checkText(t, "vault's note", readFile(t, m.vaultPath("note.md")), saveBefore)
+	disk.fail(nil)
+	client.mustCall(t, "edit", edit...)
+	m.checkSuggested(t, "note.md", saveBefore, strings.Replace(saveBefore, "six", "seven", 1))
+}

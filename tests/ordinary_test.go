@@ -2,6 +2,7 @@ package tests
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,6 +156,50 @@ func TestDoctorFullDisk(t *testing.T) {
 	if err != nil || len(entries) > 0 {
 		t.Errorf("doctor has left %v, %v", entries, err)
 	}
+}
+
+// The processes beside a mount keep nothing of it open: it would be busy for ever.
+func TestHelpersLeaveTheMountAlone(t *testing.T) {
+	s := newSandbox(t)
+	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
+	for range 5 {
+		m := s.mount(t, vault)
+		var helpers []string
+		eventually(t, startTimeout, func() error {
+			helpers = childrenOf(m.cmd.Process.Pid)
+			if len(helpers) < 2 {
+				return fmt.Errorf("%d processes run beside the mount, want guard and poker", len(helpers))
+			}
+			return nil
+		})
+		for _, pid := range helpers {
+			open, _ := filepath.Glob("/proc/" + pid + "/fd/*")
+			for _, fd := range open {
+				if to, err := os.Readlink(fd); err == nil && strings.HasPrefix(to, m.dir) {
+					t.Errorf("process %s beside the mount has %s open", pid, to)
+				}
+			}
+		}
+		m.stop(t)
+	}
+}
+
+// childrenOf are the processes that a process has started, which run their own program.
+func childrenOf(pid int) (children []string) {
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, proc := range processes {
+		stat, _ := os.ReadFile(proc + "/stat") // it may have ended
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		fields := strings.Fields(rest)
+		if len(fields) < 2 || fields[1] != fmt.Sprint(pid) {
+			continue
+		}
+		command, _ := os.ReadFile(proc + "/cmdline")
+		if strings.Contains(string(command), "mount-guard") || strings.Contains(string(command), "mount-poke") {
+			children = append(children, filepath.Base(proc))
+		}
+	}
+	return children
 }
 
 // checkDoctor runs doctor with args, and wants the exit code and the texts.
