@@ -27,7 +27,7 @@ const (
 	// lookAgain is the time between looks at a file that nobody had open at the last
 	// one: what is written meanwhile is found a little later. Each look is three
 	// system calls, and somebody who saves again and again has hundreds of files.
-	lookAgain = 50 * time.Millisecond
+	lookAgain = 100 * time.Millisecond
 	// lookSeldom is the step once nothing has happened for lateGrace.
 	lookSeldom = 500 * time.Millisecond
 	// maxLate bounds the descriptors held, maxAncestor the memory for each.
