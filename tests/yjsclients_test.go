@@ -349,6 +349,47 @@ func TestYjsClientMountAndPerson(t *testing.T) {
 	}
 }
 
+// While a client types, a person saves the file again and again, as Obsidian does
+// that has it open. Each letter comes into the document once: nothing of a save
+// that the server made itself, and nothing of the other's typing, comes back as a
+// change.
+func TestYjsNoEcho(t *testing.T) {
+	s := newSandbox(t)
+	y := s.serveYjs(t, s.vault(t, "Vault", map[string]string{"Plan.md": "person\n\nclient\n"}))
+	const rounds = 40
+	typed := make(chan struct{})
+	go func() {
+		defer close(typed)
+		result(t, y.room(t, "Plan.md", "type", fmt.Sprint(rounds)), new(any))
+	}()
+	file := filepath.Join(y.vault, "Plan.md")
+	for i := range rounds {
+		addLine(t, file, "person", i)
+	}
+	<-typed
+	var got struct {
+		Text  string
+		Units int
+	}
+	for end := time.Now().Add(time.Minute); !strings.Contains(got.Text, fmt.Sprintf("person %d\n", rounds-1)); {
+		if time.Now().After(end) {
+			t.Fatalf("the last save has not come: %q", got.Text)
+		}
+		result(t, y.room(t, "Plan.md", "units"), &got)
+	}
+	fileBecomes(t, file, got.Text)
+	for i := range rounds {
+		for _, name := range []string{"person", "typed"} {
+			if n := strings.Count(got.Text, fmt.Sprintf("%s %d\n", name, i)); n != 1 {
+				t.Errorf("%s %d is there %d times", name, i, n)
+			}
+		}
+	}
+	if got.Units != len(got.Text) {
+		t.Errorf("%d units were inserted for a text of %d, to which was only added", got.Units, len(got.Text))
+	}
+}
+
 // addLine saves a file with one more line below the one that is called name, as
 // an editor does that renames a new file over the old one.
 func addLine(t *testing.T, file, name string, i int) {

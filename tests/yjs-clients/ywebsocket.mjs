@@ -7,6 +7,7 @@
 //   wait TEXT      waits until the room's text is TEXT
 //   watch          prints the text after each change, as lines, until stdin ends
 //   crowd N        N clients type a word each, and wait until all have all
+//   units          prints the text and how many units were ever inserted into it
 //   type N         types N lines, one after the other, and prints each once the
 //                  server has acknowledged it
 import { WebsocketProvider } from 'y-websocket'
@@ -72,6 +73,12 @@ const commands = {
     const texts = new Set(crowd.map(c => c.text.toString()))
     await acknowledged(crowd[0])
     return { words: words(crowd[0]), different: texts.size, text: crowd[0].text.toString() }
+  },
+  async units() {
+    const c = open()
+    await synced(c)
+    const units = [...Y.decodeStateVector(Y.encodeStateVector(c.doc)).values()].reduce((a, b) => a + b, 0)
+    return { text: c.text.toString(), units }
   },
   async type() {
     const c = open()
