@@ -235,6 +235,43 @@ func TestYjsCrowd(t *testing.T) {
 	fileBecomes(t, filepath.Join(y.vault, "Plan.md"), got.Text)
 }
 
+// The server is killed while a hundred clients are there. They type meanwhile, and
+// all come back at once.
+func TestYjsReconnectStorm(t *testing.T) {
+	s := newSandbox(t)
+	vault := s.vault(t, "Vault", map[string]string{"Plan.md": ""})
+	y := s.serveYjs(t, vault)
+	cmd := y.room(t, "Plan.md", "storm", "100")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = t.Output()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() || lines.Text() != `"ready"` {
+		t.Fatalf("the clients say %q", lines.Text())
+	}
+	if err := y.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = y.cmd.Wait()
+	s.serveYjs(t, vault, "--listen", strings.TrimPrefix(y.Owner.Yjs.URL, "ys://"))
+	var got struct {
+		Words, Different int
+		Text             string
+	}
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &got) != nil || got.Words != 100 || got.Different != 1 {
+		t.Errorf("the clients say %q", lines.Text())
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	fileBecomes(t, filepath.Join(vault, "Plan.md"), got.Text)
+}
+
 // A server that is killed right after it has acknowledged loses nothing.
 func TestYjsKill(t *testing.T) {
 	s := newSandbox(t)

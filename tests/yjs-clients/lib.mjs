@@ -3,14 +3,16 @@ import WebSocket from 'ws'
 
 export { WebSocket }
 
+process.setMaxListeners(0) // each provider adds one
+
 // A step that hangs fails, with its name, instead of the whole test run.
-const patience = 60_000
+const patience = 180_000
 
 // until resolves once ok() is true, looked at whenever one of the emitters says
 // something happened.
 export function until(what, ok, ...watched) {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => { stop(); reject(new Error(`not within a minute: ${what}`)) }, patience)
+    const timer = setTimeout(() => { stop(); reject(new Error(`not in time: ${what}`)) }, patience)
     const look = () => { if (ok()) { stop(); resolve() } }
     const stop = () => { clearTimeout(timer); for (const [emitter, event] of watched) emitter.off(event, look) }
     for (const [emitter, event] of watched) emitter.on(event, look)

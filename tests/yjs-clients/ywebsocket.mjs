@@ -7,6 +7,8 @@
 //   wait TEXT      waits until the room's text is TEXT
 //   watch          prints the text after each change, as lines, until stdin ends
 //   crowd N        N clients type a word each, and wait until all have all
+//   storm N        as crowd, but each types when the server has gone, and all come
+//                  back at once; prints "ready" when all are there
 //   units          prints the text and how many units were ever inserted into it
 //   type N         types N lines, one after the other, and prints each once the
 //                  server has acknowledged it
@@ -42,6 +44,16 @@ function acknowledged(c) {
   })
 }
 
+// words has each of a crowd type a word, and returns when all have all of them.
+async function words(crowd) {
+  crowd.forEach((c, i) => c.text.insert(0, `w${i} `))
+  const count = c => (c.text.toString().match(/w\d+ /g) ?? []).length
+  await Promise.all(crowd.map(c => until('all words', () => count(c) === crowd.length, [c.doc, 'update'])))
+  const texts = new Set(crowd.map(c => c.text.toString()))
+  await acknowledged(crowd[0])
+  return { words: count(crowd[0]), different: texts.size, text: crowd[0].text.toString() }
+}
+
 const commands = {
   async edit() {
     const [a, b] = [open(), open()]
@@ -67,12 +79,14 @@ const commands = {
   async crowd() {
     const crowd = Array.from({ length: Number(argument) }, open)
     await Promise.all(crowd.map(synced))
-    crowd.forEach((c, i) => c.text.insert(0, `w${i} `))
-    const words = c => (c.text.toString().match(/w\d+ /g) ?? []).length
-    await Promise.all(crowd.map(c => until('all words', () => words(c) === crowd.length, [c.doc, 'update'])))
-    const texts = new Set(crowd.map(c => c.text.toString()))
-    await acknowledged(crowd[0])
-    return { words: words(crowd[0]), different: texts.size, text: crowd[0].text.toString() }
+    return words(crowd)
+  },
+  async storm() {
+    const crowd = Array.from({ length: Number(argument) }, open)
+    await Promise.all(crowd.map(synced))
+    console.log('"ready"')
+    await Promise.all(crowd.map(c => until('the server has gone', () => !c.provider.wsconnected, [c.provider, 'status'])))
+    return words(crowd)
   },
   async units() {
     const c = open()
