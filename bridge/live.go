@@ -65,6 +65,29 @@ type Syncer interface {
 	// Attempted waits until it is known whether the server can be reached, within a
 	// bound of some seconds.
 	Attempted(ctx context.Context)
+	// Acknowledged waits until the server has all of the note at rel, within a bound
+	// of some seconds, and says whether it has. It does not wait for a server that
+	// is not connected.
+	Acknowledged(ctx context.Context, rel string) bool
+}
+
+// Acknowledged waits until the server of the note at p, if its Folder has one, has
+// all of it, and says whether it has. What it lacks is kept here, and sent when it
+// is connected.
+func (w *Workspace) Acknowledged(ctx context.Context, p Path) bool {
+	name, _ := p.Split()
+	n, err := w.find("sync", Path(name))
+	if err != nil {
+		return false
+	}
+	s, ok := n.folder.source.(Syncer)
+	if !ok {
+		return true
+	}
+	w.treeMu.RLock()
+	rel := w.sourcePath(p)
+	w.treeMu.RUnlock()
+	return s.Acknowledged(ctx, rel)
 }
 
 // noWaitKey marks a context whose holder takes what is there.

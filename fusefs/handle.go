@@ -134,9 +134,15 @@ func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 	return h.commit(ctx, "flush", false)
 }
 
-// Fsync keeps the content, also if it is empty.
+// Fsync keeps the content, also if it is empty. A server that is connected is given
+// some seconds to acknowledge it; without it the content is on this machine's disk,
+// which is what fsync promises.
 func (h *Handle) Fsync(ctx context.Context, _ uint32) syscall.Errno {
-	return h.commit(ctx, "fsync", true)
+	errno := h.commit(ctx, "fsync", true)
+	if errno == 0 && !h.f.t.ws.Acknowledged(ctx, h.f.t.pathOf(&h.f.path)) {
+		h.f.t.log.Info("fsync: the server has not acknowledged it yet", bridge.LogPath, string(h.f.t.pathOf(&h.f.path)))
+	}
+	return errno
 }
 
 func (h *Handle) commit(ctx context.Context, op string, force bool) syscall.Errno {

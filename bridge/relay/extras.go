@@ -20,6 +20,7 @@ type extras struct {
 
 	mu    sync.Mutex // protects the following
 	asked []string   // documents to ask for, by their names
+	page  []string   // what the open query asks for
 }
 
 func newExtras(y *syncer, p *peer) *extras { return &extras{y: y, p: p} }
@@ -30,16 +31,27 @@ func (x *extras) start() {
 	if _, ok := x.y.src.transport.(*ysweet); !ok {
 		return
 	}
+	x.p.link.send(ysync.AppendSubscribe(nil, ysync.DocumentUpdated))
+	x.compare()
+}
+
+// compare asks for the snapshots of all notes, unless that is going on.
+func (x *extras) compare() {
 	x.y.mu.Lock()
 	notes := x.y.notes
 	x.y.mu.Unlock()
 	x.mu.Lock()
-	for _, id := range notes {
-		x.asked = append(x.asked, documentName(x.y.src.o.Folder, string(id)))
+	busy := len(x.page) > 0
+	if !busy {
+		x.asked = x.asked[:0]
+		for _, id := range notes {
+			x.asked = append(x.asked, documentName(x.y.src.o.Folder, string(id)))
+		}
 	}
 	x.mu.Unlock()
-	x.p.link.send(ysync.AppendSubscribe(nil, ysync.DocumentUpdated))
-	x.query()
+	if !busy {
+		x.query()
+	}
 }
 
 // query asks for the next page of snapshots.
@@ -47,6 +59,7 @@ func (x *extras) query() {
 	x.mu.Lock()
 	page := x.asked[:min(len(x.asked), ysync.MaxQuerySubdocs)]
 	x.asked = x.asked[len(page):]
+	x.page = page
 	x.mu.Unlock()
 	if len(page) > 0 {
 		x.p.link.send(ysync.AppendQuerySubdocs(nil, page...))
@@ -98,9 +111,18 @@ func (x *extras) takeSubdocs(payload []byte) error {
 	if err := cbor.Unmarshal(payload, &answer); err != nil {
 		return err
 	}
-	for name, sub := range answer.Data {
+	x.y.follow(x)
+	x.mu.Lock()
+	page := x.page
+	x.mu.Unlock()
+	for _, name := range page {
 		d := x.y.src.named(name)
 		if d == nil {
+			continue
+		}
+		sub, told := answer.Data[name]
+		if !told {
+			x.y.want(d, prioKnown) // the server does not count it to the folder
 			continue
 		}
 		snapshot, err := ycrdt.DecodeSnapshot(sub.Snapshot)

@@ -45,6 +45,32 @@ func (s *Source) Attempted(ctx context.Context) {
 	}
 }
 
+// Acknowledged waits until the server has all of the note at rel.
+func (s *Source) Acknowledged(ctx context.Context, rel string) bool {
+	e, err := s.find("sync", rel)
+	if err != nil {
+		return false
+	}
+	wait, cancel := context.WithTimeout(ctx, closePatience)
+	defer cancel()
+	y := s.sync
+	for {
+		y.mu.Lock()
+		pending, online, acked := y.pending[bridge.DocID(e.ID)] > 0, y.online, y.acked
+		y.mu.Unlock()
+		if !pending || !online || s.ReadOnly() {
+			return !pending
+		}
+		select {
+		case <-acked:
+		case <-wait.Done():
+			return false
+		case <-s.ctx.Done():
+			return false
+		}
+	}
+}
+
 // SyncStatus says how far the folder and its server are in step.
 func (s *Source) SyncStatus() bridge.SyncStatus {
 	p := s.sync.progress()

@@ -35,6 +35,7 @@ type syncer struct {
 	tried     chan struct{}                    // closed after it
 	sent      map[bridge.DocID]uint64          // acknowledged, to be crossed out in the store
 	sentWake  chan struct{}
+	follows   *extras       // tells what has changed, on the connection that there is; nil if nobody does
 	acked     chan struct{} // closed when pending shrinks or the connection ends, and made anew
 }
 
@@ -137,10 +138,57 @@ func (y *syncer) connected() {
 	y.mu.Unlock()
 	y.src.log.Info("connected", bridge.LogFolder, y.src.o.Folder)
 	signal(y.src.relist)
-	y.enqueue(notes)
+	if y.mayFollow(len(notes)) {
+		y.enqueue(y.unkept(notes))
+		time.AfterFunc(y.src.o.Resync, y.compareAll) // in case that nobody tells of changes
+	} else {
+		y.enqueue(notes)
+	}
 	y.jobs.resume()
 	y.src.promoteUploaded()
 	y.src.retryAttachments()
+}
+
+// mayFollow says whether the server may tell what has changed of a folder with
+// that many notes, more than are connected one by one.
+func (y *syncer) mayFollow(notes int) bool {
+	_, ok := y.src.transport.(*ysweet)
+	return ok && notes > y.src.transport.links()-workers
+}
+
+// follow takes note that the server tells what has changed.
+func (y *syncer) follow(x *extras) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.follows = x
+}
+
+// unkept are the notes that were never fetched.
+func (y *syncer) unkept(notes []bridge.DocID) (list []bridge.DocID) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for _, id := range notes {
+		if !y.kept[id] {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// compareAll gives every note a turn, or asks the server which of them have
+// changed if it tells that.
+func (y *syncer) compareAll() {
+	y.mu.Lock()
+	notes, online, follows := y.notes, y.online, y.follows
+	y.mu.Unlock()
+	switch {
+	case !online:
+	case follows != nil && y.mayFollow(len(notes)):
+		y.enqueue(y.unkept(notes))
+		follows.compare()
+	default:
+		y.enqueue(notes)
+	}
 }
 
 func (y *syncer) isOnline() bool {
@@ -156,7 +204,7 @@ func (y *syncer) disconnected(err error) {
 	y.jobs.pause()
 	y.mu.Lock()
 	was := y.online
-	y.online, y.cause = false, err
+	y.online, y.cause, y.follows = false, err, nil
 	y.tellAcked()
 	if !errors.Is(err, errExpired) { // there is a next attempt, with another token
 		closeOnce(y.tried)
@@ -371,11 +419,8 @@ func (y *syncer) poll(ctx context.Context) {
 			return
 		case <-time.After(pollBase + time.Duration(n)*pollNote):
 		}
-		y.mu.Lock()
-		notes, online := y.notes, y.online
-		y.mu.Unlock()
-		if online {
-			y.enqueue(notes)
+		y.compareAll()
+		if y.isOnline() {
 			y.src.retryAttachments()
 		}
 	}
