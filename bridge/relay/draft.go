@@ -64,30 +64,41 @@ func (s *Source) promoteUploaded() {
 
 // promote enters a draft in the folder's document.
 func (s *Source) promote(d *document) error {
-	rel := s.draftOf(d.id)
-	if rel == "" {
-		return nil // removed meanwhile
+	entered, err := s.enterDraft(d)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return s.moveDraft(entered.Path)
+	case err != nil || entered.ID == string(d.id):
+		return err
 	}
-	entered := folderdoc.Entry{Path: rel, ID: string(d.id), Type: folderdoc.TypeMarkdown}
+	return s.mergeInto(d, s.document(bridge.DocID(entered.ID)), entered.Path)
+}
+
+// enterDraft has a draft entered, and forgets it then: in this order, because a
+// crash in between leaves the note in both documents, and in none in the other. It
+// returns the entry at the draft's path, which may be another's.
+func (s *Source) enterDraft(d *document) (folderdoc.Entry, error) {
+	s.moving.Lock()
+	defer s.moving.Unlock()
+	entered := folderdoc.Entry{Path: s.draftOf(d.id), ID: string(d.id), Type: folderdoc.TypeMarkdown}
+	rel := entered.Path
+	if rel == "" {
+		return entered, nil // removed meanwhile
+	}
 	err := s.restructure(func(shared *folderdoc.Folder) (err error) {
 		if !shared.Holds(entered.ID) { // it was entered before a crash, if it does
 			entered, err = shared.Create(entered, nil)
 		}
 		return err
 	})
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return s.moveDraft(rel)
-	case err != nil:
-		return err
-	case entered.ID != string(d.id):
-		return s.mergeInto(d, s.document(bridge.DocID(entered.ID)), rel)
+	if err != nil || entered.ID != string(d.id) {
+		entered.Path = rel
+		return entered, err
 	}
-	return s.dropDraft(rel)
+	return entered, s.dropDraft(rel)
 }
 
-// dropDraft forgets a draft that the folder's document has in the store: a crash
-// before it leaves a note in both, never in none.
+// dropDraft forgets a draft.
 func (s *Source) dropDraft(rel string) error {
 	return s.restructure(func(*folderdoc.Folder) error { return s.removeDraft(rel) })
 }

@@ -2,6 +2,8 @@ package relay_test
 
 import (
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -26,6 +28,7 @@ func fetches(t *testing.T, s *server) (address string, count *atomic.Int64) {
 	t.Helper()
 	count = new(atomic.Int64)
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "127.0.0.1:" + s.port})
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // clients that end cancel their requests
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/as-update") {
 			count.Add(1)

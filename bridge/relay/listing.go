@@ -300,6 +300,8 @@ func (s *Source) restructure(fn func(*folderdoc.Folder) error) error {
 // both runs fn on the folder's document and on the drafts, and is content if the
 // path is in one of them.
 func (s *Source) both(op, rel string, fn func(*folderdoc.Folder) error) error {
+	s.moving.Lock()
+	defer s.moving.Unlock()
 	err := s.restructure(func(shared *folderdoc.Folder) error {
 		first := fn(shared)
 		if first != nil && !errors.Is(first, fs.ErrNotExist) {

@@ -75,6 +75,10 @@ type Source struct {
 	wg     sync.WaitGroup
 	relist chan struct{} // holds a token when the folder's document has changed
 
+	// moving is held while a draft becomes an entry, and while entries move or go:
+	// these see it in one of the documents. It comes before all other locks.
+	moving sync.Mutex
+
 	mu        sync.Mutex // protects the following
 	documents map[bridge.DocID]*document
 	paths     map[bridge.DocID]string

@@ -14,6 +14,7 @@ import { WebsocketProvider } from 'y-websocket'
 import * as Y from 'yjs'
 
 globalThis.WebSocket ??= WebSocket // y-websocket wants its constants
+process.setMaxListeners(0) // the provider adds one for each document
 const input = readline.createInterface({ input: process.stdin })
 const lines = input[Symbol.asyncIterator]() // collects from now on
 input.on('close', () => process.exit(0)) // also while a command waits for a server that is gone
