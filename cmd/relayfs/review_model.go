@@ -17,6 +17,7 @@ const reviewHelp = `  y              accept, go on          n  x           rejec
   A  R           accept, reject all that are shown of this note
   u              undo the last decision of this review
   /              only paths and authors that hold a text
+  PgDn  PgUp     the rest of a suggestion that is longer than the screen
   ?              this help              q  Ctrl-C      quit`
 
 // mode is what keys mean at the moment.
@@ -37,22 +38,29 @@ type reviewModel struct {
 	painter
 	cmds reviewCommands
 
-	mode    mode
-	field   editor        // the text being typed in filtering, editing and reasoning
-	asked   decideRequest // what confirming and reasoning are about
-	editID  string        // the suggestion that editing is about
-	prefix  string        // "]" or "[", waiting for its c
-	busy    bool          // a decision is on its way, or the list after it
-	waiting []tea.KeyMsg  // keys typed while busy
-	lists   int           // of the list that is waited for; older ones are outdated
-	stale   bool          // the notes changed while busy
-	loaded  bool
-	message string
-	seen    uint64
-	done    []string // batches of this review that were not undone
-	counts  map[bridge.Verdict]int
+	mode     mode
+	field    editor        // the text being typed in filtering, editing and reasoning
+	asked    decideRequest // what confirming and reasoning are about
+	editID   string        // the suggestion that editing is about
+	prefix   string        // "]" or "[", waiting for its c
+	busy     bool          // a decision is on its way, or the list after it
+	waiting  []tea.KeyMsg  // keys typed while busy
+	lists    int           // of the list that is waited for; older ones are outdated
+	stale    bool          // the notes changed while busy
+	loaded   bool
+	message  string
+	seen     uint64
+	scrolled scroll
+	done     []string // batches of this review that were not undone
+	counts   map[bridge.Verdict]int
 
 	width, height int
+}
+
+// scroll is how many screens further down a suggestion the person looks.
+type scroll struct {
+	id string
+	by int
 }
 
 func newReviewModel(sel selector, p painter, cmds reviewCommands) reviewModel {
@@ -209,6 +217,10 @@ func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		m.deck = m.deck.move(1)
 	case "k", "[c", "up", "left", "shift+tab":
 		m.deck = m.deck.move(-1)
+	case "pgdown", "ctrl+f":
+		m.scrolled = m.scroll(1)
+	case "pgup", "ctrl+b":
+		m.scrolled = m.scroll(-1)
 	case "y":
 		return m.decideCurrent(bridge.Accepted)
 	case "n", "x":
@@ -233,6 +245,19 @@ func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		return m, tea.Quit
 	}
 	return m, nil
+}
+
+// scroll moves the view of the current suggestion by screens.
+func (m reviewModel) scroll(by int) scroll {
+	s := m.deck.current()
+	if s == nil {
+		return scroll{}
+	}
+	if m.scrolled.id == s.ID {
+		by += m.scrolled.by
+	}
+	screens := len(m.wrap(m.body()))/m.screen() + 1
+	return scroll{s.ID, max(-screens, min(by, screens))}
 }
 
 // decideCurrent decides on what is shown; the deck goes on to what follows when

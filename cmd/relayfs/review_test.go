@@ -93,7 +93,7 @@ func keyOf(name string) tea.KeyMsg {
 	special := map[string]tea.KeyType{
 		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "ctrl+s": tea.KeyCtrlS, "backspace": tea.KeyBackspace,
 		"left": tea.KeyLeft, "right": tea.KeyRight, "up": tea.KeyUp, "down": tea.KeyDown, "home": tea.KeyHome,
-		"end": tea.KeyEnd, "delete": tea.KeyDelete, "ctrl+u": tea.KeyCtrlU, "ctrl+k": tea.KeyCtrlK,
+		"end": tea.KeyEnd, "delete": tea.KeyDelete, "ctrl+u": tea.KeyCtrlU, "ctrl+k": tea.KeyCtrlK, "pgdown": tea.KeyPgDown,
 	}
 	if typ, ok := special[name]; ok {
 		return tea.KeyMsg{Type: typ}
@@ -336,6 +336,33 @@ func TestReviewView(t *testing.T) {
 		if n := strings.Count(s.m.View(), "\n") + 1; size.Height > 3 && n > size.Height {
 			t.Errorf("%d lines in a window of %d", n, size.Height)
 		}
+	}
+}
+
+// What a suggestion changes is on the screen, however much text is before it,
+// and the rest of it can be reached.
+func TestReviewOfLongText(t *testing.T) {
+	added := strings.Repeat("one more line\n", 60) + "the end"
+	s := newSitting(t,
+		suggestion{ID: "a1", Path: "N/a.md", Line: 1, Kind: "replacement", Before: strings.Repeat("word ", 1000), Old: "tea", New: "coffee"},
+		suggestion{ID: "a2", Path: "N/a.md", Line: 2, Kind: "addition", New: added})
+	s.send(tea.WindowSizeMsg{Width: 30, Height: 8})
+	if view := s.m.View(); !strings.Contains(view, "coffee") || strings.Count(view, "\n") > 7 {
+		t.Errorf("the change is not seen:\n%s", view)
+	}
+	s.press("j")
+	if view := s.m.View(); !strings.Contains(view, "one more line") || strings.Contains(view, "the end") {
+		t.Errorf("view\n%s", view)
+	}
+	for range 40 {
+		s.press("pgdown")
+	}
+	if view := s.m.View(); !strings.Contains(view, "the end") || !strings.Contains(view, "PgUp") {
+		t.Errorf("the end is out of reach:\n%s", view)
+	}
+	s.press("e")
+	if view := s.m.View(); !strings.Contains(view, "the end▏") {
+		t.Errorf("the cursor is not seen:\n%s", view)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
@@ -13,18 +14,60 @@ func (m reviewModel) View() string {
 	if m.width == 0 {
 		return "" // the size is yet to come
 	}
-	body := m.body()
 	head, foot := m.head(), m.foot()
-	room := max(1, m.height-lipgloss.Height(head)-lipgloss.Height(foot)-1)
-	// Wrapped first: what is cut off must be lines of the screen.
-	lines := strings.Split(lipgloss.NewStyle().Width(m.width).Render(strings.ReplaceAll(body, "\t", "    ")), "\n")
-	if len(lines) > room {
-		lines = append(lines[:room-1:room-1], m.sgr(sgrFaint, "…"))
+	lines := m.window(m.wrap(m.body()), max(1, m.height-lipgloss.Height(head)-lipgloss.Height(foot)-1))
+	return head + "\n" + strings.Join(lines, "\n") + "\n" + foot
+}
+
+// wrap breaks text into lines of the screen.
+func (m reviewModel) wrap(text string) []string {
+	return strings.Split(lipgloss.NewStyle().Width(m.width).Render(strings.ReplaceAll(text, "\t", "    ")), "\n")
+}
+
+// window is as many of the lines as there is room for: from the first on or, if
+// what matters would be further down, with that in the middle, and as far from
+// there as the person scrolled.
+func (m reviewModel) window(lines []string, room int) []string {
+	top := 0
+	if at := m.focus(); at > room-3 {
+		top = at - room/2
+	}
+	if s := m.current(); s != nil && m.mode != editing && m.scrolled.id == s.ID {
+		top += m.scrolled.by * m.screen()
+	}
+	top = max(0, min(top, len(lines)-room))
+	below := len(lines) - top - room
+	lines = append([]string(nil), lines[top:min(top+room, len(lines))]...)
+	if below > 0 {
+		lines[room-1] = m.sgr(sgrFaint, "… PgDn")
+	}
+	if top > 0 && room > 1 {
+		lines[0] = m.sgr(sgrFaint, "… PgUp")
 	}
 	for len(lines) < room {
 		lines = append(lines, "")
 	}
-	return head + "\n" + strings.Join(lines, "\n") + "\n" + foot
+	return lines
+}
+
+// screen is how many lines a PgDn goes on: two stay for the eye.
+func (m reviewModel) screen() int { return max(1, m.height-5) }
+
+// focus is the line of the body that has to be seen: where the cursor is, or
+// where the suggestion changes something first.
+func (m reviewModel) focus() int {
+	s := m.current()
+	switch {
+	case m.mode == editing:
+		return len(m.wrap("\n"+printable(m.field.before))) - 1
+	case s == nil || m.mode == helping:
+		return 0
+	}
+	kept := s.pieces()
+	if i := slices.IndexFunc(kept, func(p piece) bool { return p.Kind != keptPiece }); i >= 0 {
+		kept = kept[:i]
+	}
+	return len(m.wrap("\n"+strings.TrimSuffix(m.drawn(s, kept), "\n"))) - 1
 }
 
 func (m reviewModel) head() string {

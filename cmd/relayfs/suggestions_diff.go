@@ -109,13 +109,20 @@ func (p painter) heading(s *suggestion) string {
 	return line
 }
 
+// drawn is a suggestion's heading, and pieces of it below that.
+func (p painter) drawn(s *suggestion, list []piece) string {
+	var b strings.Builder
+	b.WriteString(p.heading(s) + "\n")
+	for line := range strings.SplitSeq(strings.TrimSuffix(p.text(list), "\n"), "\n") {
+		b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
+	}
+	return b.String()
+}
+
 // diff is a suggestion for a person to read.
 func (p painter) diff(s *suggestion) string {
 	var b strings.Builder
-	b.WriteString(p.heading(s) + "\n")
-	for line := range strings.SplitSeq(strings.TrimSuffix(p.text(s.pieces()), "\n"), "\n") {
-		b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
-	}
+	b.WriteString(p.drawn(s, s.pieces()))
 	for _, c := range s.Comments {
 		b.WriteString("    " + p.sgr(sgrFaint, "comment: "+shorten(c)) + "\n")
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
@@ -238,8 +239,12 @@ func (q remoteQueue) changed(ctx context.Context, seen uint64) (now uint64, err 
 }
 
 // contextLines is how many whole lines of context stand before and after a
-// suggestion's own.
-const contextLines = 2
+// suggestion's own, and maxContext bounds each side in bytes: a paragraph on one
+// line may be as long as the note.
+const (
+	contextLines = 2
+	maxContext   = 2000
+)
 
 // noteContext is a note's accepted view, by places of its raw text.
 type noteContext struct {
@@ -258,23 +263,56 @@ func openContext(ctx context.Context, ws *bridge.Workspace, p bridge.Path) noteC
 }
 
 // around is what the accepted view shows before start and after end, places of
-// the raw text, to the ends of their lines and contextLines further.
+// the raw text, to the ends of their lines and contextLines further, or as much of
+// it as maxContext allows.
 func (c noteContext) around(start, end int) (before, after string) {
 	var pre, post []string
+	room := func(pieces []string) bool { return newlines(pieces) <= contextLines && size(pieces) <= maxContext }
 	first := sort.Search(len(c.segments), func(i int) bool { return c.segments[i].RawOff >= start })
-	for i := first - 1; i >= 0 && newlines(pre) <= contextLines; i-- {
+	for i := first - 1; i >= 0 && room(pre); i-- {
 		s := c.segments[i]
 		pre = append(pre, c.raw[s.RawOff:min(s.RawOff+s.Len, start)])
 	}
 	first = sort.Search(len(c.segments), func(i int) bool { return c.segments[i].RawOff+c.segments[i].Len > end })
-	for i := first; i < len(c.segments) && newlines(post) <= contextLines; i++ {
+	for i := first; i < len(c.segments) && room(post); i++ {
 		s := c.segments[i]
 		post = append(post, c.raw[max(s.RawOff, end):s.RawOff+s.Len])
 	}
 	for _, piece := range pre {
 		before = piece + before
 	}
-	return lastLines(before), firstLines(strings.Join(post, ""))
+	return lastBytes(lastLines(before), maxContext), firstBytes(firstLines(strings.Join(post, "")), maxContext)
+}
+
+// lastBytes is the end of s, at most n bytes and whole characters.
+func lastBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	at := len(s) - n
+	for !utf8.RuneStart(s[at]) {
+		at++
+	}
+	return "… " + s[at:]
+}
+
+// firstBytes is the beginning of s, at most n bytes and whole characters.
+func firstBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + " …"
+}
+
+func size(pieces []string) int {
+	n := 0
+	for _, p := range pieces {
+		n += len(p)
+	}
+	return n
 }
 
 // cutComments cuts off the n comments that after starts with: those of the

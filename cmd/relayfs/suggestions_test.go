@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
@@ -143,5 +144,24 @@ func TestOutcomeErr(t *testing.T) {
 	}
 	if err := (&outcome{}).err(); err != nil {
 		t.Errorf("of nothing: %v", err)
+	}
+}
+
+// Of a note that is one long line, a suggestion's context is a bounded part.
+func TestContextOfALongLine(t *testing.T) {
+	long := strings.Repeat("語 ", 100_000)
+	f := bridgetest.New(t, map[string]string{"N/a.md": long + "{++new++}" + long})
+	q, cancel := newLocalQueue(f.Workspace)
+	defer cancel()
+	list, err := q.list(t.Context(), true)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%d suggestions, %v", len(list), err)
+	}
+	before, after := list[0].Before, list[0].After
+	if len(before) > maxContext+8 || !strings.HasPrefix(before, "… ") || !strings.HasSuffix(before, "語 ") || !utf8.ValidString(before) {
+		t.Errorf("before: %d bytes, %.20q", len(before), before)
+	}
+	if len(after) > maxContext+8 || !strings.HasSuffix(after, " …") || !strings.HasPrefix(after, "語 ") || !utf8.ValidString(after) {
+		t.Errorf("after: %d bytes, %.20q", len(after), after)
 	}
 }
