@@ -183,17 +183,21 @@ function selectAfter(gone) {
 	selected = next ? next.id : "";
 }
 
+// act sends a request, and says what came of it when that is drawn: what is said
+// to be done can be built upon.
 async function act(request, path, done) {
+	let report;
 	try {
 		const out = await api(path, request);
 		if (out.batch) lastBatch = path === "/undo" ? "" : out.batch;
 		const trouble = Object.entries(out.failed || {}).map(([p, why]) => `${p}: nothing changed: ${why}`);
 		if ((out.missing || []).length) trouble.push("not pending any more: " + out.missing.join(", "));
-		say([done(out), ...trouble].join("\n"), trouble.length > 0);
+		report = [[done(out), ...trouble].join("\n"), trouble.length > 0];
 	} catch (err) {
-		say(err.message, true);
+		report = [err.message, true];
 	}
 	await refresh();
+	say(...report);
 }
 
 async function decide(list, verdict, reason = "") {
