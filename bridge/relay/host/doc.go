@@ -16,6 +16,12 @@
 // document, and what a client keeps under an id of its own is loose for ever. A
 // note that was removed leaves a loose document behind.
 //
+// What is no note is an attachment: an entry in the folder document with the hash
+// of its bytes. The bytes are those of the file in the workspace, or what a client
+// has uploaded (Upload), which it does before it enters the hash. A file that is
+// replaced stays among the uploads. Canvases are documents of their own in that
+// layout, and not made of the workspace's files.
+//
 // # Both directions
 //
 // What happens to names in the workspace is written into the folder document.
