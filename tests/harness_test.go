@@ -190,8 +190,8 @@ func (m *mount) cleanup(t *testing.T) {
 		_ = m.cmd.Process.Signal(syscall.SIGTERM)
 		select {
 		case <-m.ended:
-		case <-time.After(10 * time.Second):
-			t.Errorf("relayfs mount (pid %d) does not end on SIGTERM", m.cmd.Process.Pid)
+		case <-time.After(startTimeout):
+			t.Errorf("relayfs mount (pid %d) does not end on SIGTERM\n%s", m.cmd.Process.Pid, m.log)
 			_ = m.cmd.Process.Kill()
 			m.abort(t)
 		}
