@@ -110,7 +110,7 @@ func (s *Session) approve(ctx context.Context, op operation, what string, confir
 // answered takes the person's answer, and remembers it if that is wanted.
 func (s *Session) answered(op operation, what string, answer *mcp.ElicitationResult) error {
 	content, _ := answer.Content.(map[string]any)
-	if answer.Action != mcp.ElicitationResponseActionAccept || content["approve"] == false {
+	if answer.Action != mcp.ElicitationResponseActionAccept || content["approve"] != true {
 		return wrongArgument("The person did not agree to %s. Do not try it again unless they ask for it.", what)
 	}
 	if content["remember"] == true {

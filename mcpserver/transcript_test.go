@@ -35,7 +35,7 @@ import (
 //	$ odd PATH                   a person saves "A word of [[a]].\n" at PATH, written as in Go
 //	$ raw PATH                   prints what is stored
 //	$ session [ANSWER]           goes on as another client, whose user answers questions
-//	                             with yes, always or no
+//	                             with one of answers
 //	$ offline FOLDER             the folder's source is away from now on
 //	$ fail ERROR                 from now on changes fail with an error of failures
 //
@@ -164,6 +164,8 @@ var answers = map[string]map[string]any{
 	"yes":    {"action": "accept", "content": map[string]any{"approve": true}},
 	"always": {"action": "accept", "content": map[string]any{"approve": true, "remember": true}},
 	"no":     {"action": "decline"},
+	"blank":  {"action": "accept"},
+	"odd":    {"action": "accept", "content": map[string]any{"approve": "false"}},
 }
 
 var modified = regexp.MustCompile(`"modified":"[0-9T:-]*Z"`)
