@@ -38,10 +38,12 @@ exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -c "$SCRIPT"`
 const mountScript = `
 set -e
 "$RELAYFS" mount $FLAGS "$VAULT" "$MNT" 2>"$TMP/log" &
-for i in $(seq 600); do grep -q "^mounted" "$TMP/log" && break; kill -0 $! 2>/dev/null || { cat "$TMP/log" >&2; exit 1; }; sleep 0.05; done
+server=$!
+trap 'kill $server 2>/dev/null || :' EXIT
+for i in $(seq 600); do grep -q "^mounted" "$TMP/log" && break; kill -0 $server 2>/dev/null || { cat "$TMP/log" >&2; exit 1; }; sleep 0.05; done
 WORK
 "$RELAYFS" unmount "$MNT"
-wait $!
+wait $server
 `
 
 // An ordinary user mounts through fusermount3, reads, writes and unmounts, and is
