@@ -130,57 +130,69 @@ func soak(t *testing.T, moment time.Duration) time.Duration {
 // Three clients on a bad network end with the same bytes, and with every word
 // that any of them wrote.
 func TestChaos(t *testing.T) {
-	onEach(t, func(t *testing.T, s *server) {
-		first := mustOpen(t, s, direct)
-		paths := []string{"One.md", "Two.md"}
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel() // endurance takes as long as it takes
+			endure(t, startServer(t, kind))
+		})
+	}
+}
+
+func endure(t *testing.T, s *server) {
+	first := mustOpen(t, s, direct)
+	paths := []string{"One.md", "Two.md"}
+	for _, path := range paths {
+		first.create(bridge.Path("Team/"+path), "start\n")
+	}
+	first.awaitSent()
+	proxy := newChaos(t, s)
+	impatient := func(o *relay.Options, b *bridge.Options) {
+		o.Resync = 300 * time.Millisecond
+		b.Mode = bridge.Direct
+	}
+	var clients []*client
+	for range 3 {
+		c, err := open(t, proxy.address(s), s.folder, t.TempDir(), impatient)
+		for err != nil { // the first contact may be cut, too
+			c, err = open(t, proxy.address(s), s.folder, t.TempDir(), impatient)
+		}
+		clients = append(clients, c)
+	}
+	moment, pause := 3*time.Second, time.Millisecond
+	long := soak(t, moment)
+	if long > moment {
+		pause = 20 * time.Millisecond // or the notes become books
+	}
+	until := time.Now().Add(long)
+	words := make([]int, len(clients))
+	var wg sync.WaitGroup
+	for i, c := range clients {
 		for _, path := range paths {
-			first.create(bridge.Path("Team/"+path), "start\n")
+			c.await(path, func() bool { _, err := c.Open(t.Context(), bridge.Path("Team/"+path)); return err == nil })
 		}
-		first.awaitSent()
-		proxy := newChaos(t, s)
-		impatient := func(o *relay.Options, b *bridge.Options) {
-			o.Resync = 300 * time.Millisecond
-			b.Mode = bridge.Direct
-		}
-		var clients []*client
-		for range 3 {
-			c, err := open(t, proxy.address(s), s.folder, t.TempDir(), impatient)
-			for err != nil { // the first contact may be cut, too
-				c, err = open(t, proxy.address(s), s.folder, t.TempDir(), impatient)
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(i), 2))
+			for time.Now().Before(until) {
+				c.randomEdits(r, paths[:1], 1)
+				c.write(bridge.Path("Team/"+paths[1]), func(text string) string {
+					return text + string(rune('A'+i))
+				})
+				words[i]++
+				time.Sleep(pause)
 			}
-			clients = append(clients, c)
+		})
+	}
+	wg.Wait()
+	proxy.calm.Store(true)
+	for _, c := range clients {
+		c.awaitSent()
+	}
+	agree(t, paths, append(clients, first), []*person{s.person()})
+	v, err := first.Open(t.Context(), "Team/Two.md")
+	noError(t, err)
+	for i, n := range words {
+		if got := strings.Count(v.Raw(), string(rune('A'+i))); got != n {
+			t.Errorf("%d of the %d letters of client %d are there", got, n, i)
 		}
-		until := time.Now().Add(soak(t, 3*time.Second))
-		words := make([]int, len(clients))
-		var wg sync.WaitGroup
-		for i, c := range clients {
-			for _, path := range paths {
-				c.await(path, func() bool { _, err := c.Open(t.Context(), bridge.Path("Team/"+path)); return err == nil })
-			}
-			wg.Go(func() {
-				r := rand.New(rand.NewPCG(uint64(i), 2))
-				for time.Now().Before(until) {
-					c.randomEdits(r, paths[:1], 1)
-					c.write(bridge.Path("Team/"+paths[1]), func(text string) string {
-						return text + string(rune('A'+i))
-					})
-					words[i]++
-					time.Sleep(time.Millisecond)
-				}
-			})
-		}
-		wg.Wait()
-		proxy.calm.Store(true)
-		for _, c := range clients {
-			c.awaitSent()
-		}
-		agree(t, paths, append(clients, first), []*person{s.person()})
-		v, err := first.Open(t.Context(), "Team/Two.md")
-		noError(t, err)
-		for i, n := range words {
-			if got := strings.Count(v.Raw(), string(rune('A'+i))); got != n {
-				t.Errorf("%d of the %d letters of client %d are there", got, n, i)
-			}
-		}
-	})
+	}
 }

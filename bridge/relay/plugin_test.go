@@ -42,8 +42,14 @@ func TestPluginRules(t *testing.T) {
 				notes[at] = to
 			case n < 7:
 				at := r.IntN(len(notes))
-				c.tryRemove(notes[at])
+				if r.IntN(2) == 0 {
+					c.tryRemove(notes[at])
+				} else {
+					p.do("remove", args{"path": notes[at]})
+				}
 				notes = append(notes[:at], notes[at+1:]...)
+			case n < 8:
+				p.do("edit", args{"path": notes[r.IntN(len(notes))]})
 			default:
 				c.tryWrite(notes[r.IntN(len(notes))])
 			}

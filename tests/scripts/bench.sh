@@ -10,4 +10,5 @@ cd "$(dirname "$0")/../.."
 go test -run '^$' -bench "${BENCH:-.}" -benchtime "${BENCHTIME:-1s}" -benchmem ./...
 go test -count 1 -run '^TestRatios$' -v ./diffwrap -diffwrap.ratios
 go test -count 1 -run '^TestDecideOnALargeVault$' -v ./tests
+go test -count 1 -run '^TestServerKeystroke$' -v ./tests
 if [[ -x tests/bench/run.sh ]]; then tests/bench/run.sh; fi

@@ -178,6 +178,7 @@ const commands = {
     })
   },
   async insert ({ path, at, text }) { (await textAt(path)).insert(at, text) },
+  async edit ({ path }) { if (idAt(path)) randomEdit(await textAt(path)) }, // it may be gone
   async remove_text ({ path, at, length }) { (await textAt(path)).delete(at, length) },
   async text ({ path }) { return (await textAt(path)).toString() },
   list: () => [...new Set([...docs.keys(), ...meta.keys()])].sort().map(key => ({ path: key.slice(1), id: idAt(key.slice(1)), type: meta.get(key)?.type ?? 'legacy' })),
