@@ -139,7 +139,13 @@ func TestChaos(t *testing.T) {
 }
 
 func endure(t *testing.T, s *server) {
+	const moment = 3 * time.Second
+	long, pause, resync := soak(t, moment), time.Millisecond, 300*time.Millisecond
+	if long > moment {
+		pause, resync = 20*time.Millisecond, 3*time.Second // or the notes become books, and answers come late
+	}
 	first := mustOpen(t, s, direct)
+	first.patience += long
 	paths := []string{"One.md", "Two.md"}
 	for _, path := range paths {
 		first.create(bridge.Path("Team/"+path), "start\n")
@@ -147,7 +153,7 @@ func endure(t *testing.T, s *server) {
 	first.awaitSent()
 	proxy := newChaos(t, s)
 	impatient := func(o *relay.Options, b *bridge.Options) {
-		o.Resync = 300 * time.Millisecond
+		o.Resync = resync
 		b.Mode = bridge.Direct
 	}
 	var clients []*client
@@ -156,12 +162,8 @@ func endure(t *testing.T, s *server) {
 		for err != nil { // the first contact may be cut, too
 			c, err = open(t, proxy.address(s), s.folder, t.TempDir(), impatient)
 		}
+		c.patience += long
 		clients = append(clients, c)
-	}
-	moment, pause := 3*time.Second, time.Millisecond
-	long := soak(t, moment)
-	if long > moment {
-		pause = 20 * time.Millisecond // or the notes become books
 	}
 	until := time.Now().Add(long)
 	words := make([]int, len(clients))
@@ -187,7 +189,7 @@ func endure(t *testing.T, s *server) {
 	for _, c := range clients {
 		c.awaitSent()
 	}
-	agree(t, paths, append(clients, first), []*person{s.person()})
+	agree(t, paths, append([]*client{first}, clients...), []*person{s.person()})
 	v, err := first.Open(t.Context(), "Team/Two.md")
 	noError(t, err)
 	for i, n := range words {

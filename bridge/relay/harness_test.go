@@ -186,12 +186,13 @@ func (p *person) clean() {
 // client is a relayfs on a folder "Team" of a server.
 type client struct {
 	*bridge.Workspace
-	t      testing.TB
-	source *relay.Source
-	store  *store.Store
-	stop   func()
-	events chan bridge.Event
-	killed bool // its store refuses what is left at the end
+	t        testing.TB
+	source   *relay.Source
+	store    *store.Store
+	stop     func()
+	events   chan bridge.Event
+	patience time.Duration // bounds its waits
+	killed   bool          // its store refuses what is left at the end
 }
 
 // open makes a client with its store in dir. It runs until stop or the end of
@@ -212,7 +213,7 @@ func open(t testing.TB, address, folder, dir string, change ...func(*relay.Optio
 	bo.Folders = []bridge.FolderSource{{Name: "Team", Source: source, Store: st}}
 	ws, err := bridge.New(bo)
 	noError(t, err)
-	c := &client{Workspace: ws, t: t, source: source, store: st, events: make(chan bridge.Event, 10000)}
+	c := &client{Workspace: ws, t: t, source: source, store: st, events: make(chan bridge.Event, 10000), patience: patience}
 	if err := ws.Start(t.Context()); err != nil {
 		return nil, errors.Join(err, source.Close(), st.Close())
 	}
@@ -252,7 +253,7 @@ func direct(_ *relay.Options, o *bridge.Options) { o.Mode = bridge.Direct }
 // await waits until cond holds, looking again after every event.
 func (c *client) await(what string, cond func() bool) {
 	c.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(c.patience)
 	tick := time.NewTicker(100 * time.Millisecond) // the status has no events
 	defer tick.Stop()
 	for !cond() {
