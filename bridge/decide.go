@@ -343,7 +343,11 @@ func undoable(journal []JournalEntry, batch string) []JournalEntry {
 // undoNote takes back one entry in its note and returns the suggestions that
 // are pending again.
 func (w *Workspace) undoNote(ctx context.Context, p Path, e JournalEntry, batch string, by Author) ([]Suggestion, error) {
-	res, err := w.change(ctx, change{path: p, by: by, plan: func(_ *note, cur *Version) (writePlan, error) {
+	var had []Suggestion
+	res, err := w.change(ctx, change{path: p, by: by, plan: func(n *note, cur *Version) (plan writePlan, err error) {
+		if had, err = n.suggestions(p, cur); err != nil {
+			return writePlan{}, err
+		}
 		before, after := e.sides(cur.raw)
 		shared := keptSpans(len(after), diffwrap.Diff(after, cur.raw))
 		raw := rebase(after, cur.raw, shared, diffwrap.Diff(after, before))
@@ -358,7 +362,7 @@ func (w *Workspace) undoNote(ctx context.Context, p Path, e JournalEntry, batch 
 	}
 	pending, err := w.suggestionsOf(ctx, p, res.Version)
 	return slices.DeleteFunc(pending, func(s Suggestion) bool {
-		return !slices.ContainsFunc(e.Decision.Items, func(d Decided) bool { return d.ID == s.ID })
+		return slices.ContainsFunc(had, func(h Suggestion) bool { return h.ID == s.ID })
 	}), err
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -17,12 +18,14 @@ import (
 // Suggestion is one pending change of a note, and who made it.
 type Suggestion struct {
 	diffwrap.Suggestion
-	ID      string // the same while the suggestion's own text and place among its equals are
+	ID      string // the same while the suggestion's own text is, and nobody else's ever
 	Path    Path
 	Session string
 	// Proposal is the ID of the pending rename that the suggestion belongs to: it
 	// rewrites a link.
 	Proposal string
+
+	anchor string // which of those with the same text it is
 }
 
 // Suggestions lists what waits for a person at or below under, sorted by path
@@ -91,10 +94,10 @@ func (x *suggestionIndex) rename(oldPath, newPath Path) {
 
 // renamed are the suggestions of a note that is at p now.
 func renamed(list []Suggestion, p Path) []Suggestion {
-	seen := make(map[string]int)
 	out := make([]Suggestion, len(list))
 	for i, s := range list {
-		s.Path, s.ID = p, suggestionID(p, s.Suggestion, seen)
+		s.Path = p
+		s.ID = s.id()
 		out[i] = s
 	}
 	return out
@@ -138,11 +141,11 @@ func (n *note) suggestions(p Path, cur *Version) ([]Suggestion, error) {
 		return nil, wrapError("open", p, err)
 	}
 	list := make([]Suggestion, len(marks))
-	seen := make(map[string]int)
 	cursor := utf16Cursor{text: cur.raw}
 	for i, s := range marks {
-		list[i] = Suggestion{Suggestion: s, Path: p, ID: suggestionID(p, s, seen)}
 		from := cursor.posAt(s.Start)
+		list[i] = Suggestion{Suggestion: s, Path: p, anchor: who.anchor(from)}
+		list[i].ID = list[i].id()
 		if rec := who.author(from, cursor.posAt(s.End)); rec != nil && s.Author == "" {
 			list[i].Author, list[i].Session, list[i].Time = rec.Author, rec.Session, rec.Time
 			list[i].Proposal = rec.Proposal
@@ -151,12 +154,11 @@ func (n *note) suggestions(p Path, cur *Version) ([]Suggestion, error) {
 	return list, nil
 }
 
-// suggestionID names a suggestion by its content, so that it keeps its name
-// while text around it changes.
-func suggestionID(p Path, s diffwrap.Suggestion, seen map[string]int) string {
-	key := fmt.Sprintf("%s\x00%s\x00%s\x00%s", p, s.Kind, s.Old, s.New)
-	seen[key]++
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, seen[key]))
+// id names a suggestion by its text, and among equal ones by the identity of its
+// first character: so it keeps its name while text around it changes, and once it
+// is decided no other gets that name.
+func (s *Suggestion) id() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s\x00%s", s.Path, s.Kind, s.Old, s.New, s.anchor))
 	return hex.EncodeToString(sum[:5])
 }
 
@@ -246,15 +248,45 @@ func (n *note) identify(raw string, h History) ([]ycrdt.Run, error) {
 	return text.Runs(), nil
 }
 
+// anchor names the character at the UTF-16 position pos. A note that was never
+// written through relayfs has no document yet. The first record of its document
+// will insert the whole text, in order; so the place in it is a name that stays.
+func (a attribution) anchor(pos int) string {
+	i := a.run(pos)
+	if i == len(a.runs) {
+		return strconv.Itoa(pos)
+	}
+	id := a.runs[i].ID
+	clock := id.Clock + uint64(pos-a.starts[i])
+	if len(a.records) > 0 && a.records[0].isFirstText(id.Client, clock) {
+		return strconv.FormatUint(clock, 10)
+	}
+	return fmt.Sprintf("%d:%d", id.Client, clock)
+}
+
+// isFirstText says whether the record took over the text of a note that had no
+// document, with the character of that identity.
+func (r *Record) isFirstText(client ycrdt.ClientID, clock uint64) bool {
+	return r.Author == "" && r.Proposal == "" && !r.Ahead && r.Clock == 0 && r.Client == uint64(client) && clock < r.Len
+}
+
+// run is the index of the run with the UTF-16 position pos, len(a.runs) if there is none.
+func (a attribution) run(pos int) int {
+	i, found := slices.BinarySearch(a.starts, pos)
+	if !found && i > 0 {
+		i--
+	}
+	if i < len(a.runs) && pos >= a.starts[i]+a.runs[i].Len {
+		return len(a.runs)
+	}
+	return i
+}
+
 // author is the record that inserted most recently something between the
 // UTF-16 positions from and to, nil if none is known.
 func (a attribution) author(from, to int) *Record {
 	var best *Record
-	i, found := slices.BinarySearch(a.starts, from)
-	if !found {
-		i = max(i-1, 0)
-	}
-	for ; i < len(a.runs) && a.starts[i] < to; i++ {
+	for i := a.run(from); i < len(a.runs) && a.starts[i] < to; i++ {
 		r := a.runs[i]
 		start, end := max(a.starts[i], from), min(a.starts[i]+r.Len, to)
 		if start < end {

@@ -170,6 +170,8 @@ var answers = map[string]map[string]any{
 
 var modified = regexp.MustCompile(`"modified":"[0-9T:-]*Z"`)
 
+var suggestionID = regexp.MustCompile(`\[[0-9a-f]{10}\]`)
+
 var repeated = regexp.MustCompile(`\{"repeat": \["([^"]*)", ([0-9]+)\]\}`)
 
 // transcriptRun is one transcript under way.
@@ -226,7 +228,8 @@ func (r *transcriptRun) decide(command string) {
 	}
 }
 
-// named gives the proposals in text, whose IDs are random, names by their order.
+// named gives the proposals in text, whose IDs are random, names by their order,
+// and suggestions a common one.
 func (r *transcriptRun) named(text string) string {
 	list, err := r.f.Proposals(r.t.Context(), "")
 	if err != nil {
@@ -235,6 +238,7 @@ func (r *transcriptRun) named(text string) string {
 	for i, p := range list {
 		text = strings.ReplaceAll(text, p.ID, fmt.Sprint("proposal ", i+1))
 	}
+	text = suggestionID.ReplaceAllString(text, "[ID]")
 	return text
 }
 

@@ -147,8 +147,9 @@ func (s *Store) flushDoc(tx *bolt.Tx, id bridge.DocID, m mark) error {
 }
 
 // compact merges the updates up to upTo into one. Of their records it keeps what
-// attribution and undo need: those of an author, those that are journalled, and
-// the last one, which carries the number the next one follows.
+// attribution and undo need: those of an author, those that are journalled, the
+// first one, which took over the text, and the last one, which carries the number
+// the next one follows.
 func (s *Store) compact(doc *bolt.Bucket, id bridge.DocID, upTo uint64) error {
 	records, err := readRecords(doc)
 	if err != nil {
@@ -173,7 +174,7 @@ func (s *Store) compact(doc *bolt.Bucket, id bridge.DocID, upTo uint64) error {
 	for i := range records[:len(updates)] {
 		joined := i+1 < len(updates) && joinTyped(records[i], &records[i+1])
 		rec := records[i]
-		keep := !joined && (rec.Author != "" || rec.Proposal != "" || rec.Journalled() || i == len(updates)-1)
+		keep := !joined && (rec.Author != "" || rec.Proposal != "" || rec.Journalled() || i == 0 && !rec.Ahead || i == len(updates)-1)
 		if err := shrink(bucket, rec, keep); err != nil {
 			return fmt.Errorf("record %d: %w", rec.Seq, err)
 		}

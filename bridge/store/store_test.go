@@ -111,17 +111,17 @@ func TestCompaction(t *testing.T) {
 	if got, want := storetest.Text(t, h), doc.Text("contents").String(); got != want {
 		t.Errorf("text is %q, want %q", got, want)
 	}
-	// Six of the author (50, 150 .. 550), the last merged one, and nine single ones.
-	if len(h.Records) != 6+1+9 {
-		t.Errorf("%d records are left, want 16", len(h.Records))
+	// The first one, six of the author (50, 150 .. 550), the last merged one, and nine single ones.
+	if len(h.Records) != 1+6+1+9 || h.Records[0].Seq != 1 {
+		t.Fatalf("%d records are left, want 17, the first one among them", len(h.Records))
 	}
-	for i, rec := range h.Records[:6] {
+	for i, rec := range h.Records[1:7] {
 		if rec.Seq != uint64(i*100+51) || rec.Author != "claude" || rec.Len == 0 {
 			t.Errorf("record %d of the author is %+v", i, rec)
 		}
 	}
-	if h.Materialized != 591 || h.Records[6].Seq != 591 {
-		t.Errorf("materialised is %d, the last merged record %d, want 591", h.Materialized, h.Records[6].Seq)
+	if h.Materialized != 591 || h.Records[7].Seq != 591 {
+		t.Errorf("materialised is %d, the last merged record %d, want 591", h.Materialized, h.Records[7].Seq)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestCompactionInTheBackground(t *testing.T) {
 		}
 	})
 	h, err := open(t, copied).Load("id")
-	if err != nil || h.Materialized != 200 || len(h.Records) != 1 || storetest.Text(t, h) != strings.Repeat("x", 200) {
+	if err != nil || h.Materialized != 200 || len(h.Records) != 2 || storetest.Text(t, h) != strings.Repeat("x", 200) {
 		t.Errorf("history is %+v, %v", h, err)
 	}
 }

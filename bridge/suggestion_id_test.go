@@ -1,0 +1,63 @@
+package bridge_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+)
+
+func idsOf(list []bridge.Suggestion) []string {
+	ids := make([]string, len(list))
+	for i, s := range list {
+		ids[i] = s.ID
+	}
+	return ids
+}
+
+// Of equal suggestions each keeps its own id, whatever becomes of the others, of
+// the text around them and of the process; a decided one's is nobody's again.
+func TestEqualSuggestionsKeepTheirIDs(t *testing.T) {
+	const marked = "- {--a--}{++b++}\n"
+	tests := []struct {
+		name string
+		make func(t *testing.T, src *bridgetest.Source, store *bridgetest.Store)
+	}{
+		{"a person's, in a note without a document", func(t *testing.T, src *bridgetest.Source, _ *bridgetest.Store) {
+			src.Person(t).Save("Plan.md", "😀\n"+strings.Repeat(marked, 4))
+		}},
+		{"an agent's, each from a process of its own", func(t *testing.T, src *bridgetest.Source, store *bridgetest.Store) {
+			src.Person(t).Save("Plan.md", "😀\n"+strings.Repeat("- a\n", 4))
+			for i := range 4 {
+				text := "😀\n" + strings.Repeat("- b\n", i+1) + strings.Repeat("- a\n", 3-i)
+				write(t, process(t, src, store), plan, bridge.Write{Text: text, By: agent})
+			}
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			src, store := new(bridgetest.Source), new(bridgetest.Store)
+			tt.make(t, src, store)
+			ids := idsOf(pendingOf(t, process(t, src, store)))
+			if n := len(slices.Compact(slices.Sorted(slices.Values(ids)))); n != 4 {
+				t.Fatalf("four suggestions have the ids %q", ids)
+			}
+			ws := process(t, src, store)
+			for i, next := range []int{1, 0, 3} {
+				for range 2 { // the second time there is nothing to decide on
+					if _, err := ws.Decide(t.Context(), ids[next:next+1], bridge.Accepted, bridge.Author{Name: "pat"}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				src.Person(t).Save("Plan.md", "more\n"+src.Person(t).Content("Plan.md"))
+				left := idsOf(pendingOf(t, process(t, src, store)))
+				if len(left) != 3-i || slices.ContainsFunc(left, func(id string) bool { return !slices.Contains(ids, id) }) || slices.Contains(left, ids[next]) {
+					t.Fatalf("of %q, after a decision on %q, %q are left", ids, ids[next], left)
+				}
+				ws = process(t, src, store)
+			}
+		})
+	}
+}
