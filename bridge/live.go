@@ -77,7 +77,7 @@ type Syncer interface {
 func (w *Workspace) Acknowledged(ctx context.Context, p Path) bool {
 	name, _ := p.Split()
 	n, err := w.find("sync", Path(name))
-	if err != nil {
+	if err != nil || n.folder == nil {
 		return false
 	}
 	s, ok := n.folder.source.(Syncer)

@@ -138,11 +138,16 @@ func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 // some seconds to acknowledge it; without it the content is on this machine's disk,
 // which is what fsync promises.
 func (h *Handle) Fsync(ctx context.Context, _ uint32) syscall.Errno {
-	errno := h.commit(ctx, "fsync", true)
-	if errno == 0 && !h.f.t.ws.Acknowledged(ctx, h.f.t.pathOf(&h.f.path)) {
-		h.f.t.log.Info("fsync: the server has not acknowledged it yet", bridge.LogPath, string(h.f.t.pathOf(&h.f.path)))
+	if errno := h.commit(ctx, "fsync", true); errno != 0 {
+		return errno
 	}
-	return errno
+	h.f.mu.Lock()
+	note := h.f.note // a scratch file is in no Folder
+	h.f.mu.Unlock()
+	if p := h.f.t.pathOf(&h.f.path); note && !h.f.t.ws.Acknowledged(ctx, p) {
+		h.f.t.log.Info("fsync: the server has not acknowledged it yet", bridge.LogPath, string(p))
+	}
+	return 0
 }
 
 func (h *Handle) commit(ctx context.Context, op string, force bool) syscall.Errno {
