@@ -116,7 +116,7 @@ func TestHocuspocusRefused(t *testing.T) {
 
 // Who has not shown a token gets little time and little room.
 func TestHocuspocusStranger(t *testing.T) {
-	s := serve(t, func(o *server.Options) { o.Limits.Ping = 50 * time.Millisecond })
+	s := serve(t, func(o *server.Options) { o.Limits.Ping = time.Second })
 	silent := s.multiplexed()
 	if code := silent.closed(); code != websocket.StatusPolicyViolation {
 		t.Errorf("the silent one is ended with %d", code)
