@@ -66,9 +66,11 @@ type Outcome struct {
 	Notes     int            // notes that changed
 }
 
-// decideAtOnce is how many notes are decided at the same time: each one waits
-// for the disk most of the time, and waiting together they share its syncs.
-const decideAtOnce = 64
+// decideAtOnce is how many notes are decided at the same time. Each one waits for
+// the disk most of the time, above all for the store, which commits one
+// transaction after another with everything that waits for it: the more wait, the
+// fewer transactions. Each holds three files open, of which a process may have 1024.
+const decideAtOnce = 128
 
 // Decide accepts or rejects the suggestions and proposals with the given ids, one
 // transaction for each note and proposal. A note that changed meanwhile is decided
