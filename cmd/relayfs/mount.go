@@ -212,7 +212,10 @@ func awaitEnd(ctx context.Context, info *owner.Info) error {
 	for !ended(info.PID) {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%v is unmounted, but has not ended yet", *info)
+			return &hintError{
+				fmt.Errorf("%v is unmounted, but has not ended yet", *info),
+				fmt.Sprintf("a program may still have a note open, or a container the mount; close it, or end the process with `kill %d`", info.PID),
+			}
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
