@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/links"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -33,6 +34,9 @@ func (w *Workspace) Create(ctx context.Context, p Path, wr Write) (Result, error
 	}
 	if len(diffwrap.Apply("", plan.edits)) > MaxNote {
 		return Result{}, &Error{"create", p, ErrTooLarge}
+	}
+	if warning := links.NameWarning(p.Base()); warning != "" {
+		plan.warnings = append(plan.warnings, warning)
 	}
 	res, events, err := w.createAt(ctx, f, s, p, plan, wr)
 	w.publishAll(events)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/links"
 )
 
 type moveArgs struct {
@@ -48,6 +49,9 @@ func (s *Session) movedText(from, to bridge.Path, res bridge.Restructured) strin
 	out := "Moved " + shown(from) + " to " + shown(to) + "."
 	if res.Proposal != "" {
 		out = "Proposed to move " + shown(from) + " to " + shown(to) + "; it is shown there, and people have it at the old path until a person accepts [" + res.Proposal + "]."
+	}
+	if warning := links.NameWarning(to.Base()); warning != "" && to.Base() != from.Base() {
+		out += " Warning: " + warning + "."
 	}
 	switch {
 	case res.Links == 0:

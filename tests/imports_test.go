@@ -63,7 +63,7 @@ var importRules = map[string]importRule{
 		"what Yjs clients talk to; it changes documents through bridge/relay/host",
 	},
 	"mcpserver": {
-		[]string{"bridge", "bridge/frontmatter", "bridge/outline", "bridge/semantic", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/...", "github.com/bmatcuk/doublestar/v4", "github.com/rivo/uniseg", "golang.org/x/text/..."},
+		[]string{"bridge", "bridge/frontmatter", "bridge/links", "bridge/outline", "bridge/semantic", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/...", "github.com/bmatcuk/doublestar/v4", "github.com/rivo/uniseg", "golang.org/x/text/..."},
 		"the only place that knows mcp-go; it knows no FUSE",
 	},
 	"cmd/relayfs": {
