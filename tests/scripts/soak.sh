@@ -12,5 +12,5 @@ RELAYFS_SOAK=${SOAKTIME}s go test -count=1 -timeout $((SOAKTIME + 600))s -v -run
 go test -count=1 -timeout 60m -v -run 'Kill|Between|Twice|Whole|Vanished|Shutdown' ./tests
 # Clients of a server on a network that loses, repeats, delays and cuts, for CHAOSTIME seconds (default 1800); three kinds of server.
 CHAOSTIME=${CHAOSTIME:-1800}
-RELAYFS_SOAK=${CHAOSTIME}s go test -count=1 -timeout $((CHAOSTIME + 900))s -v -run 'TestChaos$' ./bridge/relay
+RELAYFS_SOAK=${CHAOSTIME}s go test -count=1 -parallel 3 -timeout $((CHAOSTIME + 900))s -v -run 'TestChaos$' ./bridge/relay
 echo "soak: done in $SECONDS s"
