@@ -71,7 +71,13 @@ func TestPokesChangeNothing(t *testing.T) {
 	a := m.agent(t, "F")
 	a.do(watch)
 	m.Person("F/Note.md", "one\n")
-	stat := m.sh(t, "F", "stat -c '%s %.9Y' Note.md")
+	var stat string
+	eventually(t, func() error { // the kernel hears of it a moment after the workspace
+		if stat = m.sh(t, "F", "stat -c '%s %.9Y' Note.md"); !strings.HasPrefix(stat, "4 ") {
+			return wants("size and time", stat, "4 ...")
+		}
+		return nil
+	})
 	var all strings.Builder
 	eventually(t, func() error {
 		all.WriteString(a.do(seen))
