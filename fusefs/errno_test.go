@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
+
 	"github.com/relayfs/relayfs/bridge"
 )
 
@@ -76,5 +78,19 @@ func TestErrnoIsLogged(t *testing.T) {
 	tr.errno("write", "F/N.md", errors.New("bolt: page 7 is bad"))
 	if !strings.Contains(out.String(), "level=ERROR") {
 		t.Errorf("an unknown error is logged as %q", out.String())
+	}
+}
+
+// A panic while a request is served is an error for who asked, and does not go unseen.
+func TestPanicsAreLogged(t *testing.T) {
+	var logged bytes.Buffer
+	o := mountOptions(false, Options{}, slog.New(slog.NewTextHandler(&logged, nil)))
+	if st := o.PanicHandler("out of range"); st != fuse.EIO {
+		t.Errorf("the answer is %v", st)
+	}
+	for _, want := range []string{"level=ERROR", "out of range", "TestPanicsAreLogged"} {
+		if !strings.Contains(logged.String(), want) {
+			t.Errorf("%q is not in the log %q", want, logged.String())
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -121,6 +122,10 @@ func mountOptions(readOnly bool, o Options, log *slog.Logger) *fuse.MountOptions
 		Options: []string{"default_permissions"},
 		Debug:   o.Debug,
 		Logger:  slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		PanicHandler: func(v any) fuse.Status {
+			log.Error("a request has failed for a bug in relayfs: please report it", "panic", v, "stack", string(debug.Stack()))
+			return fuse.EIO
+		},
 	}
 	if readOnly {
 		m.Options = append(m.Options, "ro")
