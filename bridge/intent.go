@@ -27,7 +27,7 @@ func (at place) intend(raw string, plan writePlan, by Author, kept bool) {
 		}
 		in.Decision = &d
 	}
-	at.store.Intend(Path(at.rel), sumOf(raw), in)
+	at.store.Intend(Path(at.rel), raw, in)
 }
 
 func editSpans(edits []diffwrap.Edit) []EditSpan {
@@ -41,7 +41,7 @@ func editSpans(edits []diffwrap.Edit) []EditSpan {
 // interrupted is the write that led to raw, if it was interrupted between file and
 // store.
 func (at place) interrupted(raw string, h History) Intent {
-	in, _ := at.store.Intended(Path(at.rel), sumOf(raw))
+	in, _ := at.store.Intended(Path(at.rel), raw)
 	if in.Decision != nil && slices.ContainsFunc(h.Records, func(r Record) bool {
 		return r.Decision != nil && r.Decision.Batch == in.Decision.Batch
 	}) {

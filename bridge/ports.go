@@ -117,14 +117,14 @@ type Store interface {
 	Materialized(id DocID, seq uint64, sum ContentSum)
 	// Rename moves every document at or below oldPath.
 	Rename(oldPath, newPath Path) error
-	// Intend notes, before a write, that the file at p is about to hold a text with
-	// that fingerprint, and how; and Intended answers that: so that a change which a
+	// Intend notes, before a write, that the file at p is about to hold raw, and how;
+	// and Intended answers that: so that a change which a
 	// crash kept from Append is still known as its writer's, and a decision is still
 	// in the journal. An intent outlives the process; it need not outlive a power
 	// cut. Once Append has kept something at p, Intended need not tell more than whose
 	// the text was, and of a decision its batch.
-	Intend(p Path, sum ContentSum, in Intent)
-	Intended(p Path, sum ContentSum) (in Intent, ok bool)
+	Intend(p Path, raw string, in Intent)
+	Intended(p Path, raw string) (in Intent, ok bool)
 	// Journal returns the newest journalled records, newest first, at most limit.
 	Journal(limit int) ([]JournalEntry, error)
 	// Proposals returns the pending proposals in the order in which they were made.

@@ -229,7 +229,7 @@ func (n *note) catchUp(ctx context.Context, at place) error {
 // catchUpFirst is catchUp for a note that the store does not know: nothing is to be
 // done, unless what was interrupted is the note's making or the first decision on it.
 func (n *note) catchUpFirst(at place, cur *Version) error {
-	if _, ok := at.store.Intended(Path(at.rel), sumOf(cur.raw)); !ok || cur.readOnly {
+	if _, ok := at.store.Intended(Path(at.rel), cur.raw); !ok || cur.readOnly {
 		return nil
 	}
 	records, err := n.openDoc(at, cur.raw)

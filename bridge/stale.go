@@ -68,7 +68,7 @@ func (w *Workspace) changedByPerson(ctx context.Context, n *node, p *proposal) b
 	if cur := x.cur.Load(); cur != nil {
 		return cur.raw != string(data)
 	}
-	if _, ours := at.store.Intended(Path(at.rel), sum); ours {
+	if _, ours := at.store.Intended(Path(at.rel), string(data)); ours {
 		return false
 	}
 	id, err := at.lookupID()

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -34,14 +35,9 @@ type intents struct {
 	size    int64 // of what is whole in file
 	wasLong int   // len(list) and size when the file was last written anew
 	wasSize int64
-	list    []*intent // oldest first
-	byKey   map[intentKey]*intent
-	open    map[bridge.Path]*intent // the newest, until something is kept there
-}
-
-type intentKey struct {
-	path bridge.Path
-	sum  bridge.ContentSum
+	list    []*intent                 // oldest first
+	byPath  map[bridge.Path][]*intent // those of list
+	open    map[bridge.Path]*intent   // the newest, until something is kept there
 }
 
 // intent is one line.
@@ -49,10 +45,6 @@ type intent struct {
 	Path bridge.Path `json:"path"`
 	Sum  []byte      `json:"sum"`
 	bridge.Intent
-}
-
-func (in *intent) key() intentKey {
-	return intentKey{in.Path, bridge.ContentSum(in.Sum)}
 }
 
 // load takes over what the last process left. Which of its writes went through is
@@ -63,7 +55,7 @@ func (x *intents) load(name string) error {
 		return err
 	}
 	x.name = name
-	x.byKey, x.open = make(map[intentKey]*intent), make(map[bridge.Path]*intent)
+	x.byPath, x.open = make(map[bridge.Path][]*intent), make(map[bridge.Path]*intent)
 	for line := range bytes.Lines(old) {
 		if in, ok := parseIntent(line); ok {
 			x.remember(in)
@@ -84,7 +76,8 @@ func parseIntent(line []byte) (in *intent, ok bool) {
 func (x *intents) remember(in *intent) {
 	x.settle(in.Path)
 	x.list = append(x.list, in)
-	x.byKey[in.key()], x.open[in.Path] = in, in
+	x.byPath[in.Path] = append(x.byPath[in.Path], in)
+	x.open[in.Path] = in
 }
 
 // rewrite makes a new file of what is still of use, and puts it in the place of
@@ -134,16 +127,18 @@ func (x *intents) prune() {
 		if x.open[in.Path] == in {
 			delete(x.open, in.Path)
 		}
-		if x.byKey[in.key()] == in {
-			delete(x.byKey, in.key())
-		}
 	}
 	slices.Reverse(kept)
 	x.list = kept
+	clear(x.byPath)
+	for _, in := range kept {
+		x.byPath[in.Path] = append(x.byPath[in.Path], in)
+	}
 }
 
 // add notes an intent, in memory even if it cannot be written.
-func (x *intents) add(p bridge.Path, sum bridge.ContentSum, what bridge.Intent) error {
+func (x *intents) add(p bridge.Path, raw string, what bridge.Intent) error {
+	sum := sha256.Sum256([]byte(raw))
 	in := &intent{p, sum[:], what}
 	line, err := json.Marshal(in)
 	if err != nil {
@@ -184,20 +179,26 @@ func (x *intents) kept(p bridge.Path) {
 	x.settle(p)
 }
 
-// Intend notes that the file at p is about to hold a text of that fingerprint, and
-// how.
-func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, in bridge.Intent) {
-	if err := s.intents.add(p, sum, in); err != nil {
+// Intend notes that the file at p is about to hold raw, and how.
+func (s *Store) Intend(p bridge.Path, raw string, in bridge.Intent) {
+	if err := s.intents.add(p, raw, in); err != nil {
 		s.log.Warn("intent not noted", bridge.LogPath, string(p), bridge.LogErr, err)
 	}
 }
 
-// Intended returns the write that was about to make the file at p hold that text.
-func (s *Store) Intended(p bridge.Path, sum bridge.ContentSum) (in bridge.Intent, ok bool) {
+// Intended returns the write that was about to make the file at p hold raw.
+func (s *Store) Intended(p bridge.Path, raw string) (in bridge.Intent, ok bool) {
 	s.intents.mu.Lock()
 	defer s.intents.mu.Unlock()
-	if noted := s.intents.byKey[intentKey{p, sum}]; noted != nil {
-		return noted.Intent, true
+	noted := s.intents.byPath[p]
+	if len(noted) == 0 {
+		return in, false // as with most notes: their text need not be summed up
+	}
+	sum := sha256.Sum256([]byte(raw))
+	for _, in := range slices.Backward(noted) {
+		if bytes.Equal(in.Sum, sum[:]) {
+			return in.Intent, true
+		}
 	}
 	return in, false
 }

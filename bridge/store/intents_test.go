@@ -12,9 +12,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-func intended(t *testing.T, s bridge.Store, p bridge.Path, sum bridge.ContentSum, want bridge.Intent) {
+func intended(t *testing.T, s bridge.Store, p bridge.Path, raw string, want bridge.Intent) {
 	t.Helper()
-	if got, ok := s.Intended(p, sum); !ok || !reflect.DeepEqual(got, want) {
+	if got, ok := s.Intended(p, raw); !ok || !reflect.DeepEqual(got, want) {
 		t.Errorf("Intended of %q = %+v, %v; want %+v", p, got, ok, want)
 	}
 }
@@ -26,10 +26,10 @@ func TestIntentsStayFew(t *testing.T) {
 	s := open(t, path)
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	cut := bridge.Intent{Record: bridge.Record{Author: "ann"}, Edits: []bridge.EditSpan{{Off: 3, Len: 4, New: 5}}}
-	s.Intend("Cut.md", bridge.ContentSum{1}, cut)
-	var last bridge.ContentSum
+	s.Intend("Cut.md", "one", cut)
+	var last string
 	for i := range 5000 {
-		last = bridge.ContentSum{2, byte(i), byte(i >> 8)}
+		last = fmt.Sprint("text ", i)
 		s.Intend("Note.md", last, bridge.Intent{Record: bridge.Record{
 			Author: "bob", Decision: &bridge.Decision{Batch: fmt.Sprint(i), Before: strings.Repeat("x", 10_000)},
 		}})
@@ -44,8 +44,8 @@ func TestIntentsStayFew(t *testing.T) {
 	}
 	intended(t, s, "Note.md", last, bridge.Intent{Record: bridge.Record{Author: "bob", Decision: &bridge.Decision{Batch: "4999"}}})
 	for range 2 {
-		intended(t, s, "Cut.md", bridge.ContentSum{1}, cut)
-		if _, ok := s.Intended("Note.md", bridge.ContentSum{2}); ok {
+		intended(t, s, "Cut.md", "one", cut)
+		if _, ok := s.Intended("Note.md", "text 0"); ok {
 			t.Error("the first of 5000 writes is still known")
 		}
 		closeStore(t, s)
@@ -61,8 +61,8 @@ func TestIntentsCutOff(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
 	in := bridge.Intent{Record: bridge.Record{Author: "ann"}, Edits: []bridge.EditSpan{{New: 5}}}
-	s.Intend("A.md", bridge.ContentSum{1}, in)
-	s.Intend("B.md", bridge.ContentSum{2}, in)
+	s.Intend("A.md", "one", in)
+	s.Intend("B.md", "two", in)
 	closeStore(t, s)
 	info, err := os.Stat(path + ".intents")
 	if err != nil {
@@ -76,9 +76,9 @@ func TestIntentsCutOff(t *testing.T) {
 	}
 	for range 2 {
 		s = open(t, path)
-		intended(t, s, "A.md", bridge.ContentSum{1}, in)
-		s.Intend("C.md", bridge.ContentSum{3}, in)
-		intended(t, s, "C.md", bridge.ContentSum{3}, in)
+		intended(t, s, "A.md", "one", in)
+		s.Intend("C.md", "three", in)
+		intended(t, s, "C.md", "three", in)
 		closeStore(t, s)
 	}
 }

@@ -101,8 +101,8 @@ var errTorn = errors.New("file changes while it is read")
 // readOnce reads a file as it is. If the file is changing at that moment, it
 // returns what it got with errTorn, and a stamp that is out of date.
 func (v *Vault) readOnce(rel string) ([]byte, bridge.Stamp, error) {
-	if data, stamp, err, ok := v.readDirectly(rel); ok {
-		return data, stamp, err
+	if data, before, after, ok := v.readDirectly(rel); ok {
+		return asRead(data, &before, &after)
 	}
 	p, err := v.locate(rel)
 	if err != nil {
@@ -120,23 +120,14 @@ func (v *Vault) readOnce(rel string) ([]byte, bridge.Stamp, error) {
 }
 
 // readDirectly reads what most paths lead to, a regular file, without a look at
-// what it is first; not ok if it is something else, or is not there.
-func (v *Vault) readDirectly(rel string) (data []byte, stamp bridge.Stamp, err error, ok bool) {
+// what is on the way; not ok if it is something else, or is not there.
+func (v *Vault) readDirectly(rel string) (data []byte, before, after fsat.Info, ok bool) {
 	if reserved(rel) {
-		return nil, bridge.Stamp{}, nil, false
+		return nil, before, after, false
 	}
-	dir, err := v.openFolder(parent(rel))
-	if err != nil {
-		return nil, bridge.Stamp{}, err, true
-	}
-	defer dir.Close()
-	name := path.Base(rel)
-	data, before, after, err := fsat.ReadFile(dir, name)
-	if err != nil || !isKind(&before, 0) || !served(&before, name, false) {
-		return nil, bridge.Stamp{}, nil, false
-	}
-	data, stamp, err = asRead(data, &before, &after)
-	return data, stamp, err, true
+	data, root, before, after, err := fsat.ReadBelow(v.dir, rel)
+	ok = err == nil && v.isRoot(idOf(&root)) && isKind(&before, 0) && served(&before, path.Base(rel), false)
+	return data, before, after, ok
 }
 
 // asRead judges what was read of a file that was described before and after.

@@ -121,14 +121,18 @@ func (v *Vault) openRoot() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.mu.Lock()
-	same := id == v.root && !v.away
-	v.mu.Unlock()
-	if !same {
+	if !v.isRoot(id) {
 		root.Close()
 		return nil, bridge.ErrOffline
 	}
 	return root, nil
+}
+
+// isRoot says whether id is the directory that was scanned.
+func (v *Vault) isRoot(id fileID) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return id == v.root && !v.away
 }
 
 // openAnyRoot opens whatever directory is there.

@@ -323,7 +323,7 @@ func testJournal(t *testing.T, s bridge.Store) {
 }
 
 func testIntents(t *testing.T, s bridge.Store) {
-	one, two := bridge.ContentSum{1}, bridge.ContentSum{2}
+	const one, two = "one", "two"
 	in := bridge.Intent{
 		Record: bridge.Record{Author: "ann", Session: "s", Decision: &bridge.Decision{Batch: "b", Before: "x {++y++}"}},
 		Edits:  []bridge.EditSpan{{Off: 1, New: 4}, {Off: 7, Len: 2}},

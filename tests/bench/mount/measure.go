@@ -12,6 +12,18 @@ import (
 	"time"
 )
 
+// measurement is one of those that -steps chooses from.
+type measurement struct {
+	name string
+	run  func() error
+}
+
+func (b *bench) measurements() []measurement {
+	return []measurement{
+		{"read", b.reading}, {"read-only", b.readingOnly}, {"save", b.saving}, {"idle", b.idling}, {"big", b.mountingBig},
+	}
+}
+
 // reader is something that reads all notes below a directory.
 type reader struct {
 	name string

@@ -7,6 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// ReadBelow is for Linux.
+func ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info, err error) {
+	return nil, rootInfo, before, after, errors.ErrUnsupported
+}
+
 // RenameNew renames to a name that must be free: fs.ErrExist.
 func RenameNew(from *os.File, name string, to *os.File, newName string) error {
 	return unsupported(unix.RenameatxNp(int(from.Fd()), name, int(to.Fd()), newName, unix.RENAME_EXCL))

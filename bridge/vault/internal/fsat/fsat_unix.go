@@ -55,6 +55,10 @@ func ReadFile(dir *os.File, name string) (data []byte, before, after Info, err e
 		return nil, before, after, err
 	}
 	defer unix.Close(fd)
+	return readFile(fd)
+}
+
+func readFile(fd int) (data []byte, before, after Info, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, before, after, err

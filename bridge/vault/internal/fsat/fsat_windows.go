@@ -65,6 +65,11 @@ func ReadFile(dir *os.File, name string) (data []byte, before, after Info, err e
 	return data[:n], before, after, err
 }
 
+// ReadBelow is for Linux.
+func ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info, err error) {
+	return nil, rootInfo, before, after, errors.ErrUnsupported
+}
+
 // Stat describes name itself, not what a symlink of that name points to.
 func Stat(dir *os.File, name string) (Info, error) {
 	info, err := os.Lstat(at(dir, name))
