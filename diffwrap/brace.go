@@ -27,7 +27,7 @@ func closeEnds(old, new side, hunks []hunk) []hunk {
 				limit = hunks[k+1].old.start
 			}
 			if h.old.end < limit {
-				next := tokenize(old.text, span{h.old.end, limit}, old.comments)[0]
+				next := nextToken(old.text[:limit], h.old.end, h.old.end, old.comments)
 				if next.class == commentToken {
 					break
 				}

@@ -144,7 +144,7 @@ func cells(s side, line span) []span {
 	}
 	var out []span
 	start := line.start
-	for _, t := range tokenize(s.text, line, s.comments) {
+	for t := range tokensOf(s.text, line, s.comments) {
 		if t.of(s.text) == "|" {
 			out = append(out, span{start, t.start})
 			start = t.end
@@ -167,7 +167,8 @@ func (a *aligner) lineWords(s side, lines []line, from, to int) []lineWords {
 		marker := a.marker(s, lines, from+k)
 		w.marker = marker.of(s.text)
 		text := span{marker.end, lines[from+k].end}
-		for _, t := range tokenize(s.text, text, s.comments) {
+		w.ids = make([]int, 0, text.len()/8+4)
+		for t := range tokensOf(s.text, text, s.comments) {
 			if t.isWord() {
 				w.ids = append(w.ids, a.intern(t.of(s.text)))
 				w.weight += t.len()

@@ -1,6 +1,7 @@
 package diffwrap
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -30,17 +31,34 @@ type token struct {
 // tokenize splits text[s.start:s.end] into tokens; comments are the spans of whole CriticMarkup comments in text.
 func tokenize(text string, s span, comments []span) []token {
 	tokens := make([]token, 0, s.len()/4+1)
-	for i := s.start; i < s.end; {
-		t := nextToken(text[:s.end], i, s.start, comments)
-		t.end = clusterBorder(text[:s.end], t)
+	for t := range tokensOf(text, s, comments) {
 		tokens = append(tokens, t)
-		i = t.end
 	}
 	return tokens
 }
 
+// tokensOf is tokenize for who looks at each token once.
+func tokensOf(text string, s span, comments []span) iter.Seq[token] {
+	return func(yield func(token) bool) {
+		for i := s.start; i < s.end; {
+			t := nextToken(text[:s.end], i, s.start, comments)
+			if !yield(t) {
+				return
+			}
+			i = t.end
+		}
+	}
+}
+
 // nextToken reads the token at offset i of text; the line or piece it stands in starts at from.
 func nextToken(text string, i, from int, comments []span) token {
+	t := tokenAlone(text, i, from, comments)
+	t.end = clusterBorder(text, t)
+	return t
+}
+
+// tokenAlone is nextToken without what combines with its last character.
+func tokenAlone(text string, i, from int, comments []span) token {
 	if c, ok := nextComment(comments, i); ok && c.start == i && c.end <= len(text) {
 		return token{c, commentToken}
 	} else if ok {
