@@ -226,7 +226,7 @@ func (w *Workspace) acceptFile(ctx context.Context, f *folder, s Structure, p *p
 		return ErrStale
 	}
 	return w.carryOut(f, p, d, func() error {
-		stamp, err := f.source.Replace(ctx, rec.Rel, stamp, rec.New, time.Now())
+		stamp, err := f.source.Replace(ctx, rec.Rel, Replacement{Expect: stamp, Data: rec.New, ModTime: time.Now()})
 		if errors.Is(err, ErrConflict) {
 			err = ErrStale
 		}

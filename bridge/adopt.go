@@ -199,7 +199,7 @@ func (w *Workspace) overwriteFile(ctx context.Context, f *folder, n *node, data 
 		err = ErrConflict
 	}
 	if err == nil {
-		stamp, err = f.source.Replace(ctx, rel, stamp, data, modTime)
+		stamp, err = f.source.Replace(ctx, rel, Replacement{Expect: stamp, Data: data, ModTime: modTime})
 	}
 	if err != nil {
 		return err

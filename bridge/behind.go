@@ -118,7 +118,7 @@ func (n *note) materialise(ctx context.Context) (events []Event, err error) {
 		}
 		at, cur := n.where(), n.cur.Load()
 		var stamp Stamp
-		stamp, err = at.source.Replace(ctx, at.rel, n.stamp, []byte(cur.raw), cur.modTime)
+		stamp, err = at.source.Replace(ctx, at.rel, Replacement{Expect: n.stamp, Data: []byte(cur.raw), ModTime: cur.modTime})
 		if err == nil {
 			n.stamp = stamp
 			n.keepFlushed()
@@ -218,7 +218,7 @@ func (n *note) takeOver(ctx context.Context, base *Version, saved string, stamp 
 		return nil, err
 	}
 	modTime := modTimeOf(cur, stamp)
-	written, err := at.source.Replace(ctx, at.rel, stamp, []byte(merged), modTime)
+	written, err := at.source.Replace(ctx, at.rel, Replacement{Expect: stamp, Data: []byte(merged), ModTime: modTime})
 	if err != nil {
 		return nil, wrapError("write", at.path, err)
 	}

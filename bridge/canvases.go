@@ -81,7 +81,7 @@ func rewriteCanvas(ctx context.Context, f *folder, rel, oldRel, newRel string) (
 		if !named {
 			return stamp, stamp, nil
 		}
-		after, err := f.source.Replace(ctx, rel, stamp, moved, time.Now())
+		after, err := f.source.Replace(ctx, rel, Replacement{Expect: stamp, Data: moved, ModTime: time.Now()})
 		if !errors.Is(err, ErrConflict) {
 			return stamp, after, err
 		}

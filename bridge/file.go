@@ -275,7 +275,7 @@ func (w *Workspace) replaceFile(ctx context.Context, f *folder, s Structure, n *
 			return nil, ErrConflict
 		}
 		if err == nil && !bytes.Equal(have, data) {
-			stamp, err = f.source.Replace(ctx, rel, stamp, data, time.Now())
+			stamp, err = f.source.Replace(ctx, rel, Replacement{Expect: stamp, Data: data, ModTime: time.Now()})
 		}
 		if errors.Is(err, ErrConflict) {
 			continue // somebody else saved it first

@@ -71,25 +71,6 @@ type Syncer interface {
 	Acknowledged(ctx context.Context, rel string) bool
 }
 
-// Acknowledged waits until the server of the note at p, if its Folder has one, has
-// all of it, and says whether it has. What it lacks is kept here, and sent when it
-// is connected.
-func (w *Workspace) Acknowledged(ctx context.Context, p Path) bool {
-	name, _ := p.Split()
-	n, err := w.find("sync", Path(name))
-	if err != nil || n.folder == nil {
-		return false
-	}
-	s, ok := n.folder.source.(Syncer)
-	if !ok {
-		return true
-	}
-	w.treeMu.RLock()
-	rel := w.sourcePath(p)
-	w.treeMu.RUnlock()
-	return s.Acknowledged(ctx, rel)
-}
-
 // noWaitKey marks a context whose holder takes what is there.
 type noWaitKey struct{}
 

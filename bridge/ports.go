@@ -21,16 +21,37 @@ type Source interface {
 	// it. A save in progress is waited for, within a bound.
 	Read(ctx context.Context, rel string) ([]byte, Stamp, error)
 
-	// Replace makes data the content of rel, durably and atomically, but only
-	// if the content is still the one that expect names: otherwise it changes
-	// nothing and returns ErrConflict, and the caller reads again. modTime is
-	// given to the file, to the nanosecond where the disk can.
-	Replace(ctx context.Context, rel string, expect Stamp, data []byte, modTime time.Time) (Stamp, error)
+	// Replace makes r.Data the content of rel, atomically, but only if the content
+	// is still the one that r.Expect names: otherwise it changes nothing and returns
+	// ErrConflict, and the caller reads again. It outlives the process when Replace
+	// returns, and a power cut leaves either content, whole; that it leaves the new
+	// one is certain a moment later (Synced).
+	Replace(ctx context.Context, rel string, r Replacement) (Stamp, error)
 
 	// Run watches the source until ctx is done and reports each change made by
 	// others, after it has settled. It reports nothing for what Replace and
 	// the Structure methods did themselves. It returns nil when ctx ends.
 	Run(ctx context.Context, changed func(SourceEvent)) error
+}
+
+// Replacement is what a Source is to put in the place of what a note, or another
+// file, holds.
+type Replacement struct {
+	Expect  Stamp // of what it holds
+	Data    []byte
+	ModTime time.Time // is given to the file, to the nanosecond where the disk can
+	// Meanwhile, unless nil, is called once, before Data has the name: on its way to
+	// the disk there is time for it. After an error of it, which Replace returns as
+	// it is, nothing has changed.
+	Meanwhile func() error
+}
+
+// Synced is a Source that can tell when what it did is certain to outlive a power
+// cut.
+type Synced interface {
+	// Sync returns when everything that was done at rel, or right below it if that is
+	// a folder ("" for the root), outlives a power cut.
+	Sync(ctx context.Context, rel string) error
 }
 
 // Structure is the part of a Source that creates, moves and removes. Each

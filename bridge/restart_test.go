@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
@@ -47,11 +46,11 @@ type killedSource struct {
 	store *brokenStore
 }
 
-func (s killedSource) Replace(ctx context.Context, rel string, expect bridge.Stamp, data []byte, modTime time.Time) (bridge.Stamp, error) {
+func (s killedSource) Replace(ctx context.Context, rel string, r bridge.Replacement) (bridge.Stamp, error) {
 	if s.store.failed {
 		return bridge.Stamp{}, bridge.ErrOffline
 	}
-	return s.Source.Replace(ctx, rel, expect, data, modTime)
+	return s.Source.Replace(ctx, rel, r)
 }
 
 func pendingOf(t *testing.T, ws *bridge.Workspace) []bridge.Suggestion {

@@ -162,7 +162,7 @@ func TestSharedCrash(t *testing.T) {
 // deafSource takes no writes: a process that is killed before it can write.
 type deafSource struct{ *bridgetest.Source }
 
-func (deafSource) Replace(context.Context, string, bridge.Stamp, []byte, time.Time) (bridge.Stamp, error) {
+func (deafSource) Replace(context.Context, string, bridge.Replacement) (bridge.Stamp, error) {
 	return bridge.Stamp{}, bridge.ErrOffline
 }
 

@@ -227,7 +227,7 @@ func (u *undoing) revertFile(ctx context.Context) error {
 		u.n.home = new(home)
 		return nil
 	}
-	if stamp, err = u.f.source.Replace(ctx, rel, stamp, u.rec.Old, time.Now()); err != nil {
+	if stamp, err = u.f.source.Replace(ctx, rel, Replacement{Expect: stamp, Data: u.rec.Old, ModTime: time.Now()}); err != nil {
 		return err
 	}
 	u.w.treeMu.Lock()

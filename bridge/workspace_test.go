@@ -397,7 +397,7 @@ func saveUnder(t *testing.T, src bridge.Source, rel, line string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = src.Replace(t.Context(), rel, stamp, append([]byte(line), data...), time.Now())
+		_, err = src.Replace(t.Context(), rel, bridge.Replacement{Expect: stamp, Data: append([]byte(line), data...), ModTime: time.Now()})
 		if err == nil {
 			return
 		}

@@ -181,17 +181,25 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 	if n.live != nil {
 		return n.commitLive(ctx, at, cur, plan, c)
 	}
-	records, err := n.prepareFor(plan, at, cur.raw)
-	if err != nil {
-		return Result{}, nil, err
-	}
 	modTime := c.modTime
 	if modTime.IsZero() {
 		modTime = time.Now()
 	}
 	modTime = nextModTime(cur.modTime, modTime)
-	at.intend(raw, plan, c.by, n.kept > 0)
-	stamp, err := at.source.Replace(ctx, at.rel, n.stamp, []byte(raw), modTime)
+	var records []Record
+	var unprepared error
+	stamp, err := at.source.Replace(ctx, at.rel, Replacement{
+		Expect: n.stamp, Data: []byte(raw), ModTime: modTime,
+		Meanwhile: func() error {
+			if records, unprepared = n.prepareFor(plan, at, cur.raw); unprepared == nil {
+				at.intend(raw, plan, c.by, n.kept > 0)
+			}
+			return unprepared
+		},
+	})
+	if unprepared != nil {
+		return Result{}, nil, unprepared
+	}
 	if err != nil {
 		if len(records) > 0 {
 			n.closeDoc() // the store does not hold its beginning
@@ -223,7 +231,7 @@ func (n *note) written(at place, cur, v *Version, plan writePlan, c change) Resu
 // takeBack puts the text of before back into the file, after a write that the
 // store could not keep. It says whether it did: not if somebody has saved since.
 func (n *note) takeBack(ctx context.Context, at place, before *Version) bool {
-	stamp, err := at.source.Replace(ctx, at.rel, n.stamp, []byte(before.raw), before.modTime)
+	stamp, err := at.source.Replace(ctx, at.rel, Replacement{Expect: n.stamp, Data: []byte(before.raw), ModTime: before.modTime})
 	if err != nil {
 		n.ws.log.Error("a write that failed stays in the file", LogPath, string(at.path), LogErr, err)
 		return false

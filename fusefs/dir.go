@@ -168,7 +168,11 @@ func (d *Dir) listing(entries []bridge.DirEntry) []fuse.DirEntry {
 	return slices.CompactFunc(list, func(a, b fuse.DirEntry) bool { return a.Name == b.Name })
 }
 
-func (d *Dir) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno { return 0 }
+// Fsync makes the names in the folder durable.
+func (d *Dir) Fsync(ctx context.Context, _ fs.FileHandle, _ uint32) syscall.Errno {
+	p := d.t.pathOf(&d.path)
+	return d.t.errno("fsync", p, d.t.ws.Sync(ctx, p))
+}
 
 func (d *Dir) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
 	return statfs(out)

@@ -134,18 +134,26 @@ func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 	return h.commit(ctx, "flush", false)
 }
 
-// Fsync keeps the content, also if it is empty. A server that is connected is given
-// some seconds to acknowledge it; without it the content is on this machine's disk,
-// which is what fsync promises.
+// Fsync keeps the content, also if it is empty, so that not even a power cut takes
+// it. A server that is connected is given some seconds to acknowledge it; without it
+// the content is on this machine's disk, which is what fsync promises.
 func (h *Handle) Fsync(ctx context.Context, _ uint32) syscall.Errno {
 	if errno := h.commit(ctx, "fsync", true); errno != 0 {
 		return errno
 	}
+	t := h.f.t
 	h.f.mu.Lock()
-	note := h.f.note // a scratch file is in no Folder
+	kept := h.f.note && h.f.doc != 0 // a scratch file is in no Folder
 	h.f.mu.Unlock()
-	if p := h.f.t.pathOf(&h.f.path); note && !h.f.t.ws.Acknowledged(ctx, p) {
-		h.f.t.log.Info("fsync: the server has not acknowledged it yet", bridge.LogPath, string(p))
+	if !kept {
+		return 0
+	}
+	p := t.pathOf(&h.f.path)
+	if err := t.ws.Sync(ctx, p); err != nil {
+		return t.errno("fsync", p, err)
+	}
+	if !t.ws.Acknowledged(ctx, p) {
+		t.log.Info("fsync: the server has not acknowledged it yet", bridge.LogPath, string(p))
 	}
 	return 0
 }

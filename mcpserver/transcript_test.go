@@ -198,11 +198,11 @@ type failingSource struct {
 	fault *error
 }
 
-func (s *failingSource) Replace(ctx context.Context, rel string, expect bridge.Stamp, data []byte, modTime time.Time) (bridge.Stamp, error) {
+func (s *failingSource) Replace(ctx context.Context, rel string, r bridge.Replacement) (bridge.Stamp, error) {
 	if *s.fault != nil {
 		return bridge.Stamp{}, *s.fault
 	}
-	return s.Source.Replace(ctx, rel, expect, data, modTime)
+	return s.Source.Replace(ctx, rel, r)
 }
 
 func (s *failingSource) Create(ctx context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (bridge.Stamp, error) {

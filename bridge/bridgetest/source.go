@@ -158,18 +158,23 @@ func (s *Source) Read(_ context.Context, rel string) ([]byte, bridge.Stamp, erro
 	return bytes.Clone(e.data), e.stamp, nil
 }
 
-// Replace makes data the content of rel if expect names the content it has.
-func (s *Source) Replace(_ context.Context, rel string, expect bridge.Stamp, data []byte, modTime time.Time) (bridge.Stamp, error) {
+// Replace makes r.Data the content of rel if r.Expect names the content it has.
+func (s *Source) Replace(_ context.Context, rel string, r bridge.Replacement) (bridge.Stamp, error) {
+	if r.Meanwhile != nil {
+		if err := r.Meanwhile(); err != nil {
+			return bridge.Stamp{}, err
+		}
+	}
 	if err := s.lock("write", rel); err != nil {
 		return bridge.Stamp{}, err
 	}
 	defer s.mu.Unlock()
 	e, err := s.find(rel)
-	if err != nil || e.stamp != expect {
+	if err != nil || e.stamp != r.Expect {
 		return bridge.Stamp{}, fail("write", rel, bridge.ErrConflict)
 	}
-	e.data = bytes.Clone(data)
-	s.touch(e, modTime)
+	e.data = bytes.Clone(r.Data)
+	s.touch(e, r.ModTime)
 	return e.stamp, nil
 }
 

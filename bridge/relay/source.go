@@ -264,24 +264,29 @@ func (d *document) stamp(size int, modTime time.Time) bridge.Stamp {
 	}
 }
 
-// Replace makes data the content of the note or attachment at rel, if what is
-// there is what expect names.
-func (s *Source) Replace(ctx context.Context, rel string, expect bridge.Stamp, data []byte, modTime time.Time) (bridge.Stamp, error) {
+// Replace makes r.Data the content of the note or attachment at rel, if what is
+// there is what r.Expect names.
+func (s *Source) Replace(ctx context.Context, rel string, r bridge.Replacement) (bridge.Stamp, error) {
+	if r.Meanwhile != nil {
+		if err := r.Meanwhile(); err != nil {
+			return bridge.Stamp{}, err
+		}
+	}
 	if !bridge.Path(rel).IsNote() {
-		return s.replaceAttachment(ctx, rel, expect, data)
+		return s.replaceAttachment(ctx, rel, r.Expect, r.Data)
 	}
 	live, err := s.Document(ctx, rel)
 	if err != nil {
 		return bridge.Stamp{}, err
 	}
 	d := live.(*document)
-	err = d.Change(ctx, bridge.Record{Time: modTime.UTC()}, func(doc *ycrdt.Doc) error {
+	err = d.Change(ctx, bridge.Record{Time: r.ModTime.UTC()}, func(doc *ycrdt.Doc) error {
 		text := doc.Text(folderdoc.ContentsName)
 		have := text.String()
-		if d.stamp(len(have), d.modTime) != expect {
+		if d.stamp(len(have), d.modTime) != r.Expect {
 			return bridge.ErrConflict
 		}
-		replaceText(doc, text, have, string(data))
+		replaceText(doc, text, have, string(r.Data))
 		return nil
 	})
 	if err != nil {

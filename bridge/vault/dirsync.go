@@ -14,8 +14,9 @@ import (
 // share a sync. A sync keeps every change that came before it began, so who comes
 // while one is going on waits for the next, together with everybody else.
 type dirSyncs struct {
-	mu   sync.Mutex // protects the following, and the rounds' fields
-	last map[fileID]*syncRound
+	mu     sync.Mutex // protects the following, and the rounds' fields
+	last   map[fileID]*syncRound
+	failed map[fileID]error // of syncs that nobody waited for
 }
 
 // syncRound is one sync of a folder.
@@ -77,6 +78,41 @@ func (v *Vault) syncDir(dir *os.File) error {
 	if errors.Is(err, syscall.EINVAL) {
 		return nil
 	}
+	return err
+}
+
+// syncLater is syncDir for what nobody waits for: whoever syncs the folder next is
+// told if it fails.
+func (v *Vault) syncLater(dir *os.File) {
+	err := v.syncDir(dir)
+	if err == nil {
+		return
+	}
+	v.log.Warn("folder is not synced: a power cut may bring back what it held", bridge.LogErr, err)
+	if st, statErr := fsat.Fstat(dir); statErr == nil {
+		v.syncs.fail(idOf(&st), err)
+	}
+}
+
+// fail remembers that a folder was not synced, failedBefore returns that, once.
+func (d *dirSyncs) fail(id fileID, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.failed == nil {
+		d.failed = make(map[fileID]error)
+	}
+	d.failed[id] = err
+}
+
+func (d *dirSyncs) failedBefore(dir *os.File) error {
+	st, err := fsat.Fstat(dir)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err = d.failed[idOf(&st)]
+	delete(d.failed, idOf(&st))
 	return err
 }
 

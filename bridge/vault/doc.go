@@ -7,7 +7,7 @@
 //	defer v.Close()
 //	err = v.Scan(ctx, func(e bridge.SourceEntry) { fmt.Println(e.Rel) })
 //	data, stamp, err := v.Read(ctx, "Projects/Plan.md")
-//	stamp, err = v.Replace(ctx, "Projects/Plan.md", stamp, edited, time.Now())
+//	stamp, err = v.Replace(ctx, "Projects/Plan.md", bridge.Replacement{Expect: stamp, Data: edited, ModTime: time.Now()})
 //	err = v.Run(ctx, func(ev bridge.SourceEvent) { fmt.Println(ev.Kind, ev.Rel) })
 //
 // # What is served

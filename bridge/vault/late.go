@@ -266,12 +266,7 @@ func (v *Vault) mergeOnce(rel string, ancestor, theirs []byte) (bool, error) {
 	if bytes.Equal(text, ours) {
 		return true, nil
 	}
-	p, err := v.locate(rel)
-	if err != nil {
-		return false, err
-	}
-	defer p.Close()
-	_, err = v.exchange(&p, stamp, text, time.Now())
+	err = v.exchange(rel, bridge.Replacement{Expect: stamp, Data: text, ModTime: time.Now()})
 	if errors.Is(err, bridge.ErrConflict) {
 		return false, nil
 	}

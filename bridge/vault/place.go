@@ -70,8 +70,12 @@ type place struct {
 	stat fsat.Info // when the place was found
 }
 
-// Close closes the folder.
-func (p *place) Close() { p.dir.Close() }
+// Close closes the folder, unless somebody else has taken it over.
+func (p *place) Close() {
+	if p.dir != nil {
+		p.dir.Close()
+	}
+}
 
 // maxLinks bounds how many symlinks lead to one file, so that loops end.
 const maxLinks = 8

@@ -174,7 +174,7 @@ func checkHidden(t *testing.T, v *vault.Vault, rel string) {
 		f.Close()
 		t.Errorf("%s was opened", rel)
 	}
-	if _, err := v.Replace(t.Context(), rel, bridge.Stamp{}, nil, time.Now()); err == nil {
+	if _, err := v.Replace(t.Context(), rel, bridge.Replacement{Expect: bridge.Stamp{}, Data: nil, ModTime: time.Now()}); err == nil {
 		t.Errorf("%s was replaced", rel)
 	}
 }
@@ -217,7 +217,7 @@ func TestReplaceThroughALink(t *testing.T) {
 	p.check(os.Symlink("a/N.md", p.path("Link.md")))
 	_, stamp, err := v.Read(t.Context(), "Link.md")
 	p.check(err)
-	_, err = v.Replace(t.Context(), "Link.md", stamp, []byte("two"), time.Now())
+	_, err = v.Replace(t.Context(), "Link.md", bridge.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
 	p.check(err)
 	if got := p.Content("a/N.md"); got != "two" {
 		t.Errorf("file holds %q, want %q", got, "two")

@@ -4,50 +4,99 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 )
 
-// Replace makes data the content of rel if the content is still the one that
-// expect names; otherwise it changes nothing and returns bridge.ErrConflict. The
-// mode is kept, and the owner where that is permitted. It is durable when it
-// returns. After any other error the file is as it was.
-func (v *Vault) Replace(ctx context.Context, rel string, expect bridge.Stamp, data []byte, modTime time.Time) (bridge.Stamp, error) {
+// Replace makes r.Data the content of rel if the content is still the one that
+// r.Expect names; otherwise it changes nothing and returns bridge.ErrConflict. The
+// mode is kept, and the owner where that is permitted. The content is on the disk
+// before it has the name, and the name a moment after Replace has returned (Sync).
+// After any other error the file is as it was.
+func (v *Vault) Replace(ctx context.Context, rel string, r bridge.Replacement) (bridge.Stamp, error) {
 	if err := v.writable("write", rel); err != nil {
 		return bridge.Stamp{}, err
 	}
 	if err := ctx.Err(); err != nil {
 		return bridge.Stamp{}, wrap("write", rel, err)
 	}
-	p, err := v.locate(rel)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = bridge.ErrConflict // Read says what has become of it
+	s, err := v.stageMeanwhile(rel, r)
+	if err != nil {
+		return bridge.Stamp{}, err
 	}
+	defer s.Close()
+	defer v.begin(rel, s.at.rel)()
+	stamp, err := s.commit()
 	if err != nil {
 		return bridge.Stamp{}, wrap("write", rel, err)
 	}
-	defer p.Close()
-	defer v.begin(rel, p.rel)()
-	stamp, err := v.exchange(&p, expect, data, modTime)
-	if err != nil {
-		return bridge.Stamp{}, wrap("write", rel, err)
-	}
-	e := entryOf(rel, &p.stat)
+	e := entryOf(rel, &s.at.stat)
 	e.Stamp = stamp
 	v.wrote(e)
 	return stamp, nil
 }
 
-// exchange is Replace at a place, without noting whose work it is.
-func (v *Vault) exchange(p *place, expect bridge.Stamp, data []byte, modTime time.Time) (bridge.Stamp, error) {
-	if stampOf(&p.stat) != expect {
-		return bridge.Stamp{}, bridge.ErrConflict
+// stageMeanwhile stages a replacement, most of which is waiting for the disk, and
+// calls r.Meanwhile in that time.
+func (v *Vault) stageMeanwhile(rel string, r bridge.Replacement) (s *swap, err error) {
+	if r.Meanwhile == nil {
+		s, err = v.stage(rel, r)
+		return s, wrap("write", rel, err)
 	}
-	s, err := v.stage(p, data, modTime)
+	staged := make(chan struct{})
+	go func() {
+		defer close(staged)
+		s, err = v.stage(rel, r)
+	}()
+	other := r.Meanwhile()
+	<-staged
+	switch {
+	case err != nil:
+		return nil, wrap("write", rel, err)
+	case other != nil:
+		s.Close()
+		return nil, other
+	}
+	return s, nil
+}
+
+// Sync makes the names durable in the folder that rel is in, and in rel, if that
+// is a folder. It also returns what went wrong with that since it was last asked.
+func (v *Vault) Sync(_ context.Context, rel string) error {
+	dirs := []string{rel}
+	if rel != "" {
+		p, err := v.locate(rel)
+		if err != nil {
+			return wrap("sync", rel, err)
+		}
+		p.Close()
+		at := p.rel
+		dirs = []string{parent(at)}
+		if isKind(&p.stat, fs.ModeDir) {
+			dirs = append(dirs, at)
+		}
+	}
+	var failed error
+	for _, d := range dirs {
+		dir, err := v.openFolder(d)
+		if err == nil {
+			err = errors.Join(v.syncDir(dir), v.syncs.failedBefore(dir))
+			dir.Close()
+		}
+		failed = errors.Join(failed, err)
+	}
+	return wrap("sync", rel, failed)
+}
+
+// exchange is Replace without noting whose work it is.
+func (v *Vault) exchange(rel string, r bridge.Replacement) error {
+	s, err := v.stage(rel, r)
 	if err != nil {
-		return bridge.Stamp{}, err
+		return err
 	}
 	defer s.Close()
-	return s.commit()
+	_, err = s.commit()
+	return err
 }
+
+var _ bridge.Synced = (*Vault)(nil)

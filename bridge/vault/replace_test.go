@@ -45,8 +45,9 @@ func TestReplaceKeepsModeAndOwner(t *testing.T) {
 	}
 	_, stamp, err := v.Read(t.Context(), "N.md")
 	p.check(err)
-	_, err = v.Replace(t.Context(), "N.md", stamp, []byte("two"), time.Now())
+	_, err = v.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
 	p.check(err)
+	p.check(v.Close()) // the displaced file is removed
 	var st unix.Stat_t
 	p.check(unix.Stat(p.path("N.md"), &st))
 	if st.Mode&0o7777 != 0o604 || int(st.Uid) != wantUID {
@@ -63,7 +64,7 @@ func TestReplaceErrorsLeaveTheFile(t *testing.T) {
 		p.Save("N.md", "one")
 		_, stamp, err := v.Read(t.Context(), "N.md")
 		p.check(err)
-		_, err = v.Replace(t.Context(), "N.md", stamp, bytes.Repeat([]byte("x"), 1<<20), time.Now())
+		_, err = v.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: bytes.Repeat([]byte("x"), 1<<20), ModTime: time.Now()})
 		checkFailed(t, p, err, bridge.ErrNoSpace)
 		_, err = v.Create(t.Context(), "New.md", bytes.Repeat([]byte("x"), 1<<20), 0o644, time.Now())
 		checkFailed(t, p, err, bridge.ErrNoSpace)
@@ -75,7 +76,7 @@ func TestReplaceErrorsLeaveTheFile(t *testing.T) {
 		_, stamp, err := v.Read(t.Context(), "N.md")
 		p.check(err)
 		p.check(unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
-		_, err = v.Replace(t.Context(), "N.md", stamp, []byte("two"), time.Now())
+		_, err = v.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
 		checkFailed(t, p, err, bridge.ErrReadOnly)
 		wantError(t, "mkdir", v.Mkdir(t.Context(), "dir"), bridge.ErrReadOnly)
 		wantError(t, "remove", v.Remove(t.Context(), "N.md"), bridge.ErrReadOnly)
@@ -85,7 +86,7 @@ func TestReplaceErrorsLeaveTheFile(t *testing.T) {
 		p.Save("N.md", "one")
 		_, stamp, err := v.Read(t.Context(), "N.md")
 		p.check(err)
-		_, err = v.Replace(t.Context(), "N.md", stamp, []byte("two"), time.Now())
+		_, err = v.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
 		checkFailed(t, p, err, bridge.ErrReadOnly)
 		_, err = v.OpenFile("N.md", os.O_RDWR, 0)
 		checkFailed(t, p, err, bridge.ErrReadOnly)
@@ -101,7 +102,7 @@ func TestReplaceErrorsLeaveTheFile(t *testing.T) {
 		p.check(err)
 		p.check(os.Chmod(p.dir, 0o555))
 		defer os.Chmod(p.dir, 0o755)
-		_, err = v.Replace(t.Context(), "N.md", stamp, []byte("two"), time.Now())
+		_, err = v.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
 		checkFailed(t, p, err, fs.ErrPermission)
 	})
 }
@@ -223,7 +224,7 @@ func programWrites(t *testing.T, v *vault.Vault, done <-chan int) (lines, confli
 			t.Error(err)
 		}
 		data = append([]byte(fmt.Sprintf("program %d.\n", lines)), data...)
-		_, err = v.Replace(t.Context(), "N.md", stamp, data, time.Now())
+		_, err = v.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: data, ModTime: time.Now()})
 		switch {
 		case err == nil:
 			lines++

@@ -29,18 +29,21 @@ import (
 //     merged (late.go). A program that reads the file in that blink sees a text
 //     that is not to be, and lacks the save: only a save by rename comes so late,
 //     or any save where there are no leases.
-//  6. A program that was about to open the old file, or had it open all the time,
+//  6. settle: the folder is synced, after which a power cut cannot bring the old
+//     file back, and that is removed. The save has ended before: what it promises
+//     is what write, fsync and rename promise. fsync(2) waits for this as well.
+//  7. A program that was about to open the old file, or had it open all the time,
 //     may still write to it, though it has no name any more. Its descriptor is
 //     watched, and what is written there is merged into the file (late.go).
 //
 // Disks without RENAME_EXCHANGE (NFS, some FUSE) get a plain rename at step 4.
 // There a save by rename that falls between check and commit, some
-// microseconds, is lost; a save in place is still found by step 6.
+// microseconds, is lost; a save in place is still found by step 7.
 
 // swap is one replacement under way.
 type swap struct {
 	v       *Vault
-	at      *place
+	at      place
 	temp    *temp
 	old     *os.File // the file that is to be displaced
 	oldData []byte
@@ -48,21 +51,33 @@ type swap struct {
 	expect  bridge.Stamp
 }
 
-// stage prepares the replacement of the file at p, as p.stat describes it.
-func (v *Vault) stage(p *place, data []byte, modTime time.Time) (*swap, error) {
-	s := &swap{v: v, at: p, data: data, expect: stampOf(&p.stat)}
-	var err error
-	if s.old, err = fsat.Open(p.dir, p.name, os.O_RDONLY, 0); err != nil {
-		return nil, conflictIfGone(err)
-	}
-	if err = s.readOld(); err == nil {
-		s.temp, err = newTemp(p.dir, v.tempName(), data, 0, &p.stat, modTime)
-	}
+// stage prepares a replacement of the file at rel; bridge.ErrConflict if it is not
+// the expected one. The caller closes it.
+func (v *Vault) stage(rel string, r bridge.Replacement) (*swap, error) {
+	at, err := v.locate(rel)
 	if err != nil {
-		s.old.Close()
+		return nil, conflictIfGone(err) // Read says what has become of it
+	}
+	s := &swap{v: v, at: at, data: r.Data, expect: r.Expect}
+	if err := s.stage(r.ModTime); err != nil {
+		s.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// stage is the first step.
+func (s *swap) stage(modTime time.Time) (err error) {
+	if stampOf(&s.at.stat) != s.expect {
+		return bridge.ErrConflict
+	}
+	if s.old, err = fsat.Open(s.at.dir, s.at.name, os.O_RDONLY, 0); err != nil {
+		return conflictIfGone(err)
+	}
+	if err = s.readOld(); err == nil {
+		s.temp, err = newTemp(s.at.dir, s.v.tempName(), s.data, 0, &s.at.stat, modTime)
+	}
+	return err
 }
 
 func conflictIfGone(err error) error {
@@ -83,12 +98,15 @@ func (s *swap) readOld() error {
 	return err
 }
 
-// Close removes what the swap leaves behind.
+// Close removes what the swap leaves behind, unless that has been left to settle.
 func (s *swap) Close() {
-	s.temp.discard()
+	if s.temp != nil {
+		s.temp.discard()
+	}
 	if s.old != nil {
 		s.old.Close()
 	}
+	s.at.Close()
 }
 
 // check says bridge.ErrConflict if the file is not the expected one any more.
@@ -107,14 +125,23 @@ func (s *swap) commit() (bridge.Stamp, error) {
 		return bridge.Stamp{}, err
 	}
 	stamp := s.temp.placed()
-	if s.v.noExchange.Load() {
-		s.v.trySyncDir(s.at.dir) // the old file has no name any more
-	} else if err := s.v.syncDir(s.at.dir); err != nil {
-		return bridge.Stamp{}, s.takeBack(err)
-	}
 	s.v.late.watch(s.at.rel, s.old, s.expect, s.oldData)
 	s.old = nil
+	s.settle()
 	return stamp, nil
+}
+
+// settle has the folder synced and then, not before, the displaced file removed:
+// whatever a power cut leaves, one of the two is under the name. Nobody waits for
+// it but Sync and Close.
+func (s *swap) settle() {
+	v, dir, displaced := s.v, s.at.dir, s.temp
+	s.at.dir, s.temp = nil, nil
+	v.settling.Go(func() {
+		v.syncLater(dir)
+		displaced.discard()
+		dir.Close()
+	})
 }
 
 // replace is the steps 2 to 5.
@@ -136,7 +163,7 @@ func (s *swap) replace() error {
 
 // hold lets programs that open the old file for writing wait until release is
 // called. One that has it open already is given the time of a save to finish;
-// whoever has it open for longer is found by step 6.
+// whoever has it open for longer is found by step 7.
 func (s *swap) hold() (release func()) {
 	const step = time.Millisecond
 	for start := time.Now(); ; time.Sleep(step) {
@@ -189,15 +216,6 @@ func (s *swap) undo() error {
 	}
 	s.v.late.watch(s.at.rel, theirs, s.temp.stamp, s.data)
 	return bridge.ErrConflict
-}
-
-// takeBack undoes a replacement whose name could not be made durable, for which err
-// is the reason, and returns an error.
-func (s *swap) takeBack(err error) error {
-	if undone := s.undo(); !errors.Is(undone, bridge.ErrConflict) {
-		return errors.Join(err, undone)
-	}
-	return err
 }
 
 // keepTemp is for when a person's save is under the temp name and cannot be put

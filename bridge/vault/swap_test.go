@@ -62,9 +62,9 @@ func (w *world) stage(text string) *swap {
 	w.t.Helper()
 	p, err := w.v.locate("N.md")
 	w.ok(err)
-	s, err := w.v.stage(&p, []byte(text), time.Now())
+	p.Close()
+	s, err := w.v.stage("N.md", bridge.Replacement{Expect: stampOf(&p.stat), Data: []byte(text), ModTime: time.Now()})
 	w.ok(err)
-	w.t.Cleanup(p.Close)
 	return s
 }
 

@@ -49,6 +49,7 @@ type Vault struct {
 	diskLooked   atomic.Int64
 	late         lateWriters
 	syncs        dirSyncs
+	settling     sync.WaitGroup // the last steps of swaps
 
 	mu    sync.Mutex // protects the following
 	root  fileID     // the directory that was there at the last scan
@@ -91,6 +92,7 @@ func New(dir string, o Options) (*Vault, error) {
 // it has had it open since before the Replace, is lost, and the log says so.
 func (v *Vault) Close() error {
 	v.late.end()
+	v.settling.Wait()
 	return nil
 }
 

@@ -397,7 +397,7 @@ func BenchmarkReplace(b *testing.B) {
 	data, stamp, err := v.Read(b.Context(), "dir/sub/N.md")
 	p.check(err)
 	for b.Loop() {
-		stamp, err = v.Replace(b.Context(), "dir/sub/N.md", stamp, data, time.Now())
+		stamp, err = v.Replace(b.Context(), "dir/sub/N.md", bridge.Replacement{Expect: stamp, Data: data, ModTime: time.Now()})
 		p.check(err)
 	}
 }

@@ -1,0 +1,58 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+)
+
+// This file tells how far a change has come: a write that has returned outlives the
+// process; Sync waits for this machine's disk, Acknowledged for a server.
+
+// Sync returns when everything that was done at p, a note or a folder, outlives a
+// power cut, or with the reason why it may not.
+func (w *Workspace) Sync(ctx context.Context, p Path) error {
+	source, rel, err := w.sourceOf(p)
+	if err != nil {
+		return wrapError("sync", p, err)
+	}
+	s, ok := source.(Synced)
+	if !ok {
+		return nil
+	}
+	err = s.Sync(ctx, rel)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // what is proposed is in the store
+	}
+	return wrapError("sync", p, err)
+}
+
+// sourceOf is the source of the Folder that p is in, and where p is there; nil for
+// the workspace itself.
+func (w *Workspace) sourceOf(p Path) (Source, string, error) {
+	if p == "" {
+		return nil, "", nil
+	}
+	name, _ := p.Split()
+	n, err := w.find("sync", Path(name))
+	if err != nil || n.folder == nil {
+		return nil, "", err
+	}
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	return n.folder.source, w.sourcePath(p), nil
+}
+
+// Acknowledged waits until the server of the note at p, if its Folder has one, has
+// all of it, and says whether it has. What it lacks is kept here, and sent when it
+// is connected.
+func (w *Workspace) Acknowledged(ctx context.Context, p Path) bool {
+	source, rel, err := w.sourceOf(p)
+	if err != nil || source == nil {
+		return false
+	}
+	if s, ok := source.(Syncer); ok {
+		return s.Acknowledged(ctx, rel)
+	}
+	return true
+}
