@@ -17,8 +17,8 @@ type Source interface {
 	// missing or unreadable root is ErrOffline.
 	Scan(ctx context.Context, found func(SourceEntry)) error
 
-	// Read returns the bytes of a note and the stamp that names this state of
-	// it. A save in progress is waited for, within a bound.
+	// Read returns the bytes of a note, which are the caller's, and the stamp that
+	// names this state of it. A save in progress is waited for, within a bound.
 	Read(ctx context.Context, rel string) ([]byte, Stamp, error)
 
 	// Replace makes r.Data the content of rel, atomically, but only if the content

@@ -14,9 +14,15 @@ import (
 )
 
 // rootEvery is how often the vault's directory itself is looked at: no event
-// tells that a disk was unmounted or another one mounted over it. It is also
-// how often a vault that went away is looked for.
-const rootEvery = time.Second
+// tells that a disk was unmounted or another one mounted over it. Who uses the
+// vault finds that out at once.
+//
+// Each look wakes the process, so that they are few while nothing has happened,
+// which is most of the time: 20 s of them take 1 ms of a processor.
+const (
+	rootEvery = 5 * time.Second
+	awayEvery = time.Second // while the vault is away, or folders are polled
+)
 
 // Run watches the vault until ctx ends, and reports each change that others
 // made once it has settled, about 100 ms after the last step of a save. Scan
@@ -26,10 +32,10 @@ func (v *Vault) Run(ctx context.Context, changed func(bridge.SourceEvent)) error
 	w := &watch{v: v, report: changed, pending: make(map[string]*change)}
 	w.timer = time.NewTimer(rootEvery)
 	defer w.timer.Stop()
-	root := time.NewTicker(rootEvery)
-	defer root.Stop()
 	w.start()
 	defer func() { w.notifier.close() }()
+	root := time.NewTimer(w.rootDue())
+	defer root.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -45,8 +51,17 @@ func (v *Vault) Run(ctx context.Context, changed func(bridge.SourceEvent)) error
 			if w.notifier.due(now) {
 				w.notifier.poll(w.compare)
 			}
+			root.Reset(w.rootDue())
 		}
 	}
+}
+
+// rootDue is how long to wait before the next look at the vault's directory.
+func (w *watch) rootDue() time.Duration {
+	if w.offline || len(w.notifier.polled) > 0 {
+		return awayEvery
+	}
+	return rootEvery
 }
 
 // watch is one Run.

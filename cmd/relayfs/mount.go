@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -111,10 +112,22 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 		if err != nil {
 			return err
 		}
+		makeRoom()
 		c.announce(e.stderr)
 		ready(e, readyMounted+mountpoint, s.logFile())
 		return untilUnmounted(ctx, server)
 	})
+}
+
+// makeRoom gives the goroutines that wait in read(2) for the kernel's next request
+// room beside those that work. As many of them as there are processors, and the
+// scheduler is busy taking processors away from the ones that wait: a fifth of what a
+// search through all notes takes. It must come after Mount, which starts as many
+// readers as GOMAXPROCS says.
+func makeRoom() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))
+	}
 }
 
 // untilUnmounted waits for the end of ctx, or for somebody else to unmount.
