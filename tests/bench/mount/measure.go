@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // measurement is one of those that -steps chooses from.
@@ -55,10 +57,17 @@ func program(name string, args ...string) func(string) error {
 	}
 }
 
-// statAll asks for the attributes of every note, by its name.
+// statAll asks for the attributes of every note, by its path below dir: the two
+// directories that are compared are not equally deep themselves.
 func (b *bench) statAll(dir string) error {
+	root, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
 	for i := range b.notes {
-		if _, err := os.Lstat(filepath.Join(dir, noteFolder(i), noteName(i))); err != nil {
+		var st unix.Stat_t
+		if err := unix.Fstatat(int(root.Fd()), noteFolder(i)+"/"+noteName(i), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 			return err
 		}
 	}
