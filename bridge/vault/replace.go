@@ -43,13 +43,11 @@ func (v *Vault) stageMeanwhile(rel string, r bridge.Replacement) (s *swap, err e
 		s, err = v.stage(rel, r)
 		return s, wrap("write", rel, err)
 	}
-	staged := make(chan struct{})
-	go func() {
-		defer close(staged)
-		s, err = v.stage(rel, r)
-	}()
-	other := r.Meanwhile()
-	<-staged
+	// The other way round, the disk would be asked only when a processor has woken.
+	meanwhile := make(chan error, 1)
+	go func() { meanwhile <- r.Meanwhile() }()
+	s, err = v.stage(rel, r)
+	other := <-meanwhile
 	switch {
 	case err != nil:
 		return nil, wrap("write", rel, err)

@@ -30,6 +30,7 @@ func (v *Vault) Scan(ctx context.Context, found func(bridge.SourceEntry)) error 
 	if err := s.folder(root, ""); err != nil {
 		return wrap("scan", v.dir, err)
 	}
+	v.sweepSpares()
 	v.mu.Lock()
 	v.known = s.tree
 	v.mu.Unlock()

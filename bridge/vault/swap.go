@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -15,7 +16,8 @@ import (
 // locks, may be saving the same file. No system call replaces a file only if it
 // is unchanged, so a swap acts first and looks then:
 //
-//  1. stage: the new content is complete and synced in a temp file.
+//  1. stage: the new content is complete and synced in a temp file, beside the note
+//     or the spare one (spare.go).
 //  2. hold: a lease on the old file lets programs that open it for writing wait,
 //     some microseconds, and is granted once no program has it open. Thus no save
 //     in place is under way during the steps 3 to 5.
@@ -48,7 +50,9 @@ type swap struct {
 	old     *os.File // the file that is to be displaced
 	oldData []byte
 	data    []byte
+	modTime time.Time
 	expect  bridge.Stamp
+	settled bool // or about to
 }
 
 // stage prepares a replacement of the file at rel; bridge.ErrConflict if it is not
@@ -58,8 +62,9 @@ func (v *Vault) stage(rel string, r bridge.Replacement) (*swap, error) {
 	if err != nil {
 		return nil, conflictIfGone(err) // Read says what has become of it
 	}
-	s := &swap{v: v, at: at, data: r.Data, expect: r.Expect}
-	if err := s.stage(r.ModTime); err != nil {
+	s := &swap{v: v, at: at, data: r.Data, modTime: r.ModTime, expect: r.Expect}
+	v.spares.begin()
+	if err := s.stage(); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -67,17 +72,25 @@ func (v *Vault) stage(rel string, r bridge.Replacement) (*swap, error) {
 }
 
 // stage is the first step.
-func (s *swap) stage(modTime time.Time) (err error) {
+func (s *swap) stage() (err error) {
 	if stampOf(&s.at.stat) != s.expect {
 		return bridge.ErrConflict
 	}
 	if s.old, err = fsat.Open(s.at.dir, s.at.name, os.O_RDONLY, 0); err != nil {
 		return conflictIfGone(err)
 	}
-	if err = s.readOld(); err == nil {
-		s.temp, err = newTemp(s.at.dir, s.v.tempName(), s.data, 0, &s.at.stat, modTime)
+	if err := s.readOld(); err != nil {
+		return err
 	}
+	if s.temp = s.v.spares.take(s.at.stat.Device); s.temp != nil {
+		return s.temp.fill(s.content())
+	}
+	s.temp, err = newTemp(s.at.dir, s.v.tempName(), s.content())
 	return err
+}
+
+func (s *swap) content() content {
+	return content{data: s.data, modTime: s.modTime, old: s.old, oldInfo: &s.at.stat}
 }
 
 func conflictIfGone(err error) error {
@@ -107,6 +120,16 @@ func (s *swap) Close() {
 		s.old.Close()
 	}
 	s.at.Close()
+	if !s.settled {
+		s.end()
+	}
+}
+
+// end lets a spare file be made. Without one, the next swap takes longer.
+func (s *swap) end() {
+	if err := s.v.spares.end(s.v.tempName(), len(s.data)); err != nil {
+		s.v.log.Debug("no spare file", bridge.LogErr, err)
+	}
 }
 
 // check says bridge.ErrConflict if the file is not the expected one any more.
@@ -136,11 +159,12 @@ func (s *swap) commit() (bridge.Stamp, error) {
 // it but Sync and Close.
 func (s *swap) settle() {
 	v, dir, displaced := s.v, s.at.dir, s.temp
-	s.at.dir, s.temp = nil, nil
+	s.at.dir, s.temp, s.settled = nil, nil, true
 	v.settling.Go(func() {
 		v.syncLater(dir)
 		displaced.discard()
 		dir.Close()
+		s.end()
 	})
 }
 
@@ -180,29 +204,43 @@ func (s *swap) hold() (release func()) {
 // rename exchanges temp and target, or moves temp over target where the disk
 // knows no exchange.
 func (s *swap) rename() (exchanged bool, err error) {
+	exchanged, err = s.renameOnce()
+	if !errors.Is(err, syscall.EXDEV) {
+		return exchanged, err
+	}
+	// On one disk, and yet nothing can be moved there: a bind mount. No spares then.
+	s.v.spares.stop()
+	s.temp.discard()
+	if s.temp, err = newTemp(s.at.dir, s.v.tempName(), s.content()); err != nil {
+		return false, err
+	}
+	return s.renameOnce()
+}
+
+func (s *swap) renameOnce() (exchanged bool, err error) {
 	if !s.v.noExchange.Load() {
-		err := fsat.Exchange(s.at.dir, s.temp.name, s.at.name)
+		err := fsat.Exchange(s.temp.dir, s.temp.name, s.at.dir, s.at.name)
 		if !errors.Is(err, errors.ErrUnsupported) {
 			return err == nil, err
 		}
 		s.v.noExchange.Store(true)
 		s.v.log.Info("disk cannot exchange files in one step: saves within microseconds of each other may be lost")
 	}
-	return false, fsat.Rename(s.at.dir, s.temp.name, s.at.dir, s.at.name)
+	return false, fsat.Rename(s.temp.dir, s.temp.name, s.at.dir, s.at.name)
 }
 
 // displaced says whether what is under the temp name is what was expected.
 func (s *swap) displaced() bool {
-	st, err := fsat.Stat(s.at.dir, s.temp.name)
+	st, err := fsat.Stat(s.temp.dir, s.temp.name)
 	return err == nil && sameContent(stampOf(&st), s.expect)
 }
 
 // undo gives the name back to the save that slipped in, and always returns an error.
 func (s *swap) undo() error {
-	dir := s.at.dir
-	err := fsat.Exchange(dir, s.temp.name, s.at.name)
+	dir := s.temp.dir
+	err := fsat.Exchange(dir, s.temp.name, s.at.dir, s.at.name)
 	if errors.Is(err, fs.ErrNotExist) { // and was then moved away by its owner
-		err = fsat.RenameNew(dir, s.temp.name, dir, s.at.name)
+		err = fsat.RenameNew(dir, s.temp.name, s.at.dir, s.at.name)
 		return errors.Join(bridge.ErrConflict, s.keepTemp(err))
 	}
 	if err != nil {
@@ -224,7 +262,7 @@ func (s *swap) keepTemp(err error) error {
 	if err == nil {
 		return nil
 	}
-	name, moveErr := moveAside(s.at.dir, s.temp.name, s.at.dir, conflictName(s.at.name, time.Now()))
+	name, moveErr := moveAside(s.temp.dir, s.temp.name, s.at.dir, conflictName(s.at.name, time.Now()))
 	if moveErr != nil {
 		name = s.temp.name
 		s.temp.name = s.v.tempName() // so that discard leaves it alone

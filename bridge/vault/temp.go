@@ -14,38 +14,59 @@ type temp struct {
 	dir   *os.File // not owned
 	name  string
 	file  *os.File
+	size  int          // before it is filled
 	stamp bridge.Stamp // before it is renamed
 }
 
-// newTemp writes data to a temp file of that name in dir. owner, if set, is whose mode and
-// owner it gets; otherwise it gets mode. After an error no file is left.
-func newTemp(dir *os.File, name string, data []byte, mode fs.FileMode, owner *fsat.Info, modTime time.Time) (*temp, error) {
+// content is what a temp file is to be.
+type content struct {
+	data    []byte
+	modTime time.Time
+	mode    fs.FileMode // unless there is old
+	// old is the file whose place it is to take: it gets its mode, owner and
+	// extended attributes.
+	old     *os.File
+	oldInfo *fsat.Info
+}
+
+// newTemp makes a temp file of that name in dir. After an error no file is left.
+func newTemp(dir *os.File, name string, c content) (*temp, error) {
 	t := &temp{dir: dir, name: name}
 	var err error
 	t.file, err = fsat.Open(dir, t.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.fill(data, mode, owner, modTime); err != nil {
+	if err := t.fill(c); err != nil {
 		t.discard()
 		return nil, err
 	}
 	return t, nil
 }
 
-func (t *temp) fill(data []byte, mode fs.FileMode, owner *fsat.Info, modTime time.Time) error {
-	if _, err := t.file.Write(data); err != nil {
+// fill makes c the file's content, and syncs it.
+func (t *temp) fill(c content) error {
+	if t.size > len(c.data) {
+		if err := t.file.Truncate(int64(len(c.data))); err != nil {
+			return err
+		}
+	}
+	if _, err := t.file.WriteAt(c.data, 0); err != nil {
 		return err
 	}
-	if owner != nil {
-		mode = owner.Mode
+	mode := c.mode
+	if c.old != nil {
+		mode = c.oldInfo.Mode
 		// Only root may give files away: the file then belongs to who writes it.
-		_ = fsat.Chown(t.file, owner.UID, owner.GID)
+		_ = fsat.Chown(t.file, c.oldInfo.UID, c.oldInfo.GID)
 	}
 	if err := t.file.Chmod(mode); err != nil {
 		return err
 	}
-	if err := fsat.SetTimes(t.dir, t.name, modTime); err != nil {
+	if c.old != nil {
+		fsat.CopyAttributes(c.old, t.file)
+	}
+	if err := fsat.SetTimes(t.dir, t.name, c.modTime); err != nil {
 		return err
 	}
 	if err := t.file.Sync(); err != nil {

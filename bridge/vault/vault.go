@@ -30,7 +30,11 @@ type Options struct {
 	// with editors and sync tools; 0 leaves the bound to the kernel. Folders
 	// beyond it are looked at every few seconds instead.
 	MaxWatches int
-	Logger     *slog.Logger // nil discards
+	// Spares is a folder of this vault's own, made if it is missing, where a file is
+	// kept ready for the next save (spare.go). It is of use on the vault's disk only;
+	// "" does without.
+	Spares string
+	Logger *slog.Logger // nil discards
 }
 
 // Vault is a folder of notes on a local disk.
@@ -50,6 +54,7 @@ type Vault struct {
 	late         lateWriters
 	syncs        dirSyncs
 	settling     sync.WaitGroup // the last steps of swaps
+	spares       spares
 
 	mu    sync.Mutex // protects the following
 	root  fileID     // the directory that was there at the last scan
@@ -84,6 +89,11 @@ func New(dir string, o Options) (*Vault, error) {
 		return nil, wrap("open", abs, err)
 	}
 	v.root = idOf(&st)
+	if o.Spares != "" && !o.ReadOnly {
+		if err := v.spares.open(o.Spares); err != nil {
+			return nil, wrap("open", o.Spares, err)
+		}
+	}
 	return v, nil
 }
 
@@ -93,7 +103,8 @@ func New(dir string, o Options) (*Vault, error) {
 func (v *Vault) Close() error {
 	v.late.end()
 	v.settling.Wait()
-	return nil
+	v.spares.stop()
+	return v.spares.close()
 }
 
 // readOnlyFor is how long an answer of ReadOnly is good for: it is asked for

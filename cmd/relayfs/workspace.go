@@ -134,7 +134,7 @@ func (s *session) openFolder(src source, state string, f *workspaceFlags) (bridg
 		return bridge.FolderSource{}, err
 	}
 	s.closers = append(s.closers, st.Close)
-	v, err := vault.New(src.dir, vault.Options{Logger: s.log, ReadOnly: f.readOnly})
+	v, err := vault.New(src.dir, vault.Options{Logger: s.log, ReadOnly: f.readOnly, Spares: filepath.Join(state, "spare")})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}

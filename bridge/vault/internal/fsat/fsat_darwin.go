@@ -17,10 +17,9 @@ func RenameNew(from *os.File, name string, to *os.File, newName string) error {
 	return unsupported(unix.RenameatxNp(int(from.Fd()), name, int(to.Fd()), newName, unix.RENAME_EXCL))
 }
 
-// Exchange gives each of two names in a folder what the other one had, in one step.
-func Exchange(dir *os.File, name, other string) error {
-	fd := int(dir.Fd())
-	return unsupported(unix.RenameatxNp(fd, name, fd, other, unix.RENAME_SWAP))
+// Exchange gives each of two names what the other one had, in one step.
+func Exchange(dir *os.File, name string, otherDir *os.File, other string) error {
+	return unsupported(unix.RenameatxNp(int(dir.Fd()), name, int(otherDir.Fd()), other, unix.RENAME_SWAP))
 }
 
 // unsupported translates how disks say that they do not know a flag of
@@ -40,3 +39,6 @@ func DiskReadOnly(path string) bool {
 
 // Lease is unknown to the system.
 func Lease(*os.File) (release func(), err error) { return nil, errors.ErrUnsupported }
+
+// CopyAttributes is for Linux.
+func CopyAttributes(from, to *os.File) {}

@@ -3,6 +3,7 @@ package fsat
 import (
 	"errors"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -37,10 +38,9 @@ func RenameNew(from *os.File, name string, to *os.File, newName string) error {
 	return unsupported(unix.Renameat2(int(from.Fd()), name, int(to.Fd()), newName, unix.RENAME_NOREPLACE))
 }
 
-// Exchange gives each of two names in a folder what the other one had, in one step.
-func Exchange(dir *os.File, name, other string) error {
-	fd := int(dir.Fd())
-	return unsupported(unix.Renameat2(fd, name, fd, other, unix.RENAME_EXCHANGE))
+// Exchange gives each of two names what the other one had, in one step.
+func Exchange(dir *os.File, name string, otherDir *os.File, other string) error {
+	return unsupported(unix.Renameat2(int(dir.Fd()), name, int(otherDir.Fd()), other, unix.RENAME_EXCHANGE))
 }
 
 // unsupported translates how disks say that they do not know a flag of renameat2.
@@ -72,4 +72,27 @@ func Lease(f *os.File) (release func(), err error) {
 		return nil, errors.ErrUnsupported
 	}
 	return func() { _, _ = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK) }, nil
+}
+
+// aclAttribute holds the access control list of a file, which its mode is a part of.
+const aclAttribute = "system.posix_acl_access"
+
+// CopyAttributes gives a file the extended attributes that are people's on another
+// one, and its access control list. What the disk does not keep, or the user may not
+// set, is left out.
+func CopyAttributes(from, to *os.File) {
+	buf := make([]byte, 4096)
+	n, err := unix.Flistxattr(int(from.Fd()), buf)
+	if err != nil || n == 0 {
+		return
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(buf[:n]), "\x00"), "\x00") {
+		if name != aclAttribute && !strings.HasPrefix(name, "user.") {
+			continue
+		}
+		value := make([]byte, 64<<10) // the most that Linux allows
+		if n, err := unix.Fgetxattr(int(from.Fd()), name, value); err == nil {
+			_ = unix.Fsetxattr(int(to.Fd()), name, value[:n], 0)
+		}
+	}
 }

@@ -137,7 +137,10 @@ func RenameNew(from *os.File, name string, to *os.File, newName string) error {
 }
 
 // Exchange is unknown to the system.
-func Exchange(*os.File, string, string) error { return errors.ErrUnsupported }
+func Exchange(*os.File, string, *os.File, string) error { return errors.ErrUnsupported }
+
+// CopyAttributes is for Linux.
+func CopyAttributes(from, to *os.File) {}
 
 // Link gives a file a second name.
 func Link(from *os.File, name string, to *os.File, newName string) error {

@@ -1,0 +1,169 @@
+package vault
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
+)
+
+// To make a new file, allocate its blocks and sync both takes longer than to sync
+// new content of a file that is there. So one is kept ready outside of the vault, in
+// Options.Spares: the next swap fills it, and leaves there what it displaced, until
+// that is removed. Then, if no other swap is under way, a new one is made: nobody
+// waits for it, and where many save at once they make files as they need them.
+
+// spares keeps one spare file.
+type spares struct {
+	dir    *os.File // nil: there are none
+	device uint64
+
+	mu     sync.Mutex // protects the following
+	off    bool       // closed, or of no use
+	ready  *temp
+	active int // swaps that have begun and not settled
+}
+
+// maxSpare bounds the size of a spare file, which is that of the last content.
+const maxSpare = 64 << 10
+
+// open makes the folder for spare files, if it is missing.
+func (s *spares) open(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := fsat.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	st, err := fsat.Fstat(f)
+	if err != nil {
+		f.Close()
+		return err
+	}
+	s.dir, s.device = f, st.Device
+	return nil
+}
+
+// take returns the spare file, which is the caller's from here on; nil if there is
+// none, or it is on another disk than the one that is asked for.
+func (s *spares) take(device uint64) *temp {
+	if s.dir == nil || device != s.device {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.ready
+	s.ready = nil
+	return t
+}
+
+// begin and end enclose a swap. size is that of its content, and name that of the
+// spare file, should it be time to make one.
+func (s *spares) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active++
+}
+
+func (s *spares) end(name string, size int) error {
+	s.mu.Lock()
+	s.active--
+	enough := s.dir == nil || s.off || s.active > 0 || s.ready != nil
+	s.mu.Unlock()
+	if enough {
+		return nil
+	}
+	t, err := newSpare(s.dir, name, min(size, maxSpare))
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	if !s.off && s.ready == nil {
+		s.ready, t = t, nil
+	}
+	s.mu.Unlock()
+	if t != nil {
+		t.discard()
+	}
+	return nil
+}
+
+// stop removes the spare file; there will be no other.
+func (s *spares) stop() {
+	s.mu.Lock()
+	t := s.ready
+	s.off, s.ready = true, nil
+	s.mu.Unlock()
+	if t != nil {
+		t.discard()
+	}
+}
+
+// close is for when nothing is in the folder any more.
+func (s *spares) close() error {
+	if s.dir == nil {
+		return nil
+	}
+	if err := s.dir.Close(); !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// newSpare makes a file with blocks for size bytes, all zero.
+func newSpare(dir *os.File, name string, size int) (*temp, error) {
+	const block = 4096
+	t := &temp{dir: dir, name: name, size: (size + block - 1) / block * block}
+	var err error
+	if t.file, err = fsat.Open(dir, name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		return nil, err
+	}
+	_, err = t.file.Write(make([]byte, t.size))
+	if err == nil {
+		err = t.file.Sync()
+	}
+	if err != nil {
+		t.discard()
+		return nil, err
+	}
+	return t, nil
+}
+
+// sweepSpares deals with what a killed process has left in the folder for spare
+// files: it may be what a swap displaced.
+func (v *Vault) sweepSpares() {
+	if v.spares.dir == nil || v.o.ReadOnly {
+		return
+	}
+	entries, err := os.ReadDir(v.o.Spares)
+	if err != nil {
+		v.log.Warn("left-over temp files stay", bridge.LogErr, err)
+		return
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case !isTemp(name) || strings.HasPrefix(name, v.tempPrefix):
+		case isBlank(filepath.Join(v.o.Spares, name)):
+			_ = fsat.Remove(v.spares.dir, name) // if it fails, the next start tries again
+		default:
+			v.sweep(v.spares.dir, name)
+		}
+	}
+}
+
+// isBlank says whether a file is a spare one that was never filled.
+func isBlank(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSpare+1))
+	return err == nil && len(data) <= maxSpare && strings.Trim(string(data), "\x00") == ""
+}
