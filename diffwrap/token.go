@@ -52,10 +52,37 @@ func tokensOf(text string, s span, comments []span) iter.Seq[token] {
 
 // nextToken reads the token at offset i of text; the line or piece it stands in starts at from.
 func nextToken(text string, i, from int, comments []span) token {
+	if len(comments) == 0 {
+		if t, ok := plainToken(text, i); ok {
+			return t
+		}
+	}
 	t := tokenAlone(text, i, from, comments)
 	t.end = clusterBorder(text, t)
 	return t
 }
+
+// plainToken reads a blank or a word at offset i, if it is ASCII and what follows decides nothing: most of prose. It
+// agrees with tokenAlone.
+func plainToken(text string, i int) (t token, ok bool) {
+	end := i
+	for end < len(text) && isAlnum[text[end]] {
+		end++
+	}
+	if end == i {
+		return token{span{i, i + 1}, spaceToken}, text[i] == ' ' && (i+1 == len(text) || text[i+1] < utf8.RuneSelf)
+	}
+	alone := end == len(text) || text[end] < utf8.RuneSelf && strings.IndexByte("'_.,:-/", text[end]) < 0
+	return token{span{i, end}, wordToken}, alone
+}
+
+// isAlnum is isLetter or isDigit.
+var isAlnum = func() (t [256]bool) {
+	for c := range t {
+		t[c] = isLetter(byte(c)) || isDigit(byte(c))
+	}
+	return t
+}()
 
 // tokenAlone is nextToken without what combines with its last character.
 func tokenAlone(text string, i, from int, comments []span) token {
