@@ -26,7 +26,6 @@ type aligner struct {
 
 	oldLines, newLines []line
 	ids                map[string]int // interned lines and tokens
-	weights            []int          // their lengths in bytes
 	hunks              []hunk
 }
 
@@ -109,7 +108,6 @@ func (a *aligner) intern(s string) int {
 	if !ok {
 		id = len(a.ids)
 		a.ids[s] = id
-		a.weights = append(a.weights, len(s))
 	}
 	return id
 }

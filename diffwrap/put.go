@@ -67,8 +67,10 @@ type putter struct {
 // put tries the ways to write the change, the most readable first, and takes the first that reads back right.
 func (p *putter) put() (Result, error) {
 	p.pieces = p.cut()
-	if edits := p.undo(); edits != nil && p.undoes(edits) {
-		return p.result(edits), nil
+	if edits := p.undo(); edits != nil {
+		if doc := parse(Apply(p.doc.raw, edits)); p.readsBack(doc) && p.keepsFrontMatter(doc) {
+			return p.result(edits, doc), nil
+		}
 	}
 	changes, err := p.compare()
 	if err != nil {
@@ -77,17 +79,12 @@ func (p *putter) put() (Result, error) {
 	var wrong error
 	for _, literal := range []bool{false, true} {
 		edits := p.write(changes, literal)
-		if wrong = p.verify(edits); wrong == nil {
-			return p.result(edits), nil
+		doc := parse(Apply(p.doc.raw, edits))
+		if wrong = p.verify(doc); wrong == nil {
+			return p.result(edits, doc), nil
 		}
 	}
 	return Result{}, wrong
-}
-
-// undoes reports whether edits that undo returned are right.
-func (p *putter) undoes(edits []Edit) bool {
-	doc := parse(Apply(p.doc.raw, edits))
-	return p.readsBack(doc) && p.keepsFrontMatter(doc)
 }
 
 // undo returns the edits that take back every suggestion of the writer's own, if that is all the change there is.
@@ -144,15 +141,14 @@ func (p *putter) compare() ([]hunk, error) {
 	return p.keepWalls(hunks)
 }
 
-// result reports edits that were verified.
-func (p *putter) result(edits []Edit) Result {
+// result reports edits that were verified, and led to doc.
+func (p *putter) result(edits []Edit, doc *document) Result {
 	r := Result{Edits: edits, FrontMatter: p.matter.change}
 	if !p.live.empty() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
 			lineOf(p.new, p.live.start), p.live.of(p.new)))
 	}
-	doc := parse(Apply(p.doc.raw, edits))
 	if doc.unclosed >= 0 && doc.lastSuggestion() > doc.unclosed {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: %q is never closed; Obsidian's Commentator shows no suggestion behind it",

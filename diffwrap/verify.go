@@ -2,10 +2,9 @@ package diffwrap
 
 import "strings"
 
-// verify reads a result back and reports what is wrong with it, as the refusal it would come to. Write is right by
+// verify reports what is wrong with a result, which was read back, as the refusal it would come to. Write is right by
 // construction except where literal delimiters are about; this is where that shows.
-func (p *putter) verify(edits []Edit) error {
-	doc := parse(Apply(p.doc.raw, edits))
+func (p *putter) verify(doc *document) error {
 	if !p.keepsFrontMatter(doc) {
 		return refuseFrontMatter("would have a mark on its closing line", "end that line with a line break")
 	}
