@@ -186,37 +186,76 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 		modTime = time.Now()
 	}
 	modTime = nextModTime(cur.modTime, modTime)
-	var records []Record
-	var unprepared error
+	d := draft{note: n, at: at, cur: cur, raw: raw, plan: plan, by: c.by}
 	stamp, err := at.source.Replace(ctx, at.rel, Replacement{
-		Expect: n.stamp, Data: []byte(raw), ModTime: modTime,
-		Meanwhile: func() error {
-			if records, unprepared = n.prepareFor(plan, at, cur.raw); unprepared == nil {
-				at.intend(raw, plan, c.by, n.kept > 0)
-			}
-			return unprepared
-		},
+		Expect: n.stamp, Data: []byte(raw), ModTime: modTime, Meanwhile: d.prepare,
 	})
-	if unprepared != nil {
-		return Result{}, nil, unprepared
+	if d.err != nil {
+		return Result{}, nil, d.err
 	}
 	if err != nil {
-		if len(records) > 0 {
-			n.closeDoc() // the store does not hold its beginning
-		}
+		d.discard()
 		return Result{}, nil, wrapError("write", at.path, err)
 	}
 	n.stamp = stamp
 	n.keepFlushed()
 	n.caughtUp()
-	n.replaced(cur)
-	rec := n.changeDoc(cur.raw, plan.edits, c.by)
-	plan.describe(&rec, c.by)
-	if err = n.keep(at, raw, append(records, rec)); err != nil && n.takeBack(ctx, at, cur) {
+	if err = n.keep(at, raw, d.finish()); err != nil && n.takeBack(ctx, at, cur) {
 		return Result{}, nil, err
 	}
 	ev := n.succeed(cur, raw, modTime)
 	return n.written(at, cur, ev.Version, plan, c), ev, err
+}
+
+// draft is what a write does to the note's document, on its way: made while the
+// source is busy with the file, and kept once the file has the text.
+type draft struct {
+	note *note
+	at   place
+	cur  *Version
+	raw  string
+	plan writePlan
+	by   Author
+
+	records []Record
+	changed bool // records has the change itself
+	err     error
+}
+
+// prepare has everything ready, in memory, and the intent noted. A document that
+// others have open does not change before the file has.
+func (d *draft) prepare() error {
+	n := d.note
+	if d.records, d.err = n.prepareFor(d.plan, d.at, d.cur.raw); d.err != nil {
+		return d.err
+	}
+	d.at.intend(d.raw, d.plan, d.by, n.kept > 0)
+	if n.share.Load() == nil && n.behind == nil {
+		d.change()
+	}
+	return nil
+}
+
+func (d *draft) change() {
+	d.note.replaced(d.cur)
+	rec := d.note.changeDoc(d.cur.raw, d.plan.edits, d.by)
+	d.plan.describe(&rec, d.by)
+	d.records, d.changed = append(d.records, rec), true
+}
+
+// finish returns the records to be kept.
+func (d *draft) finish() []Record {
+	if !d.changed {
+		d.change()
+	}
+	return d.records
+}
+
+// discard forgets a document that the store does not hold like that.
+func (d *draft) discard() {
+	if len(d.records) > 0 {
+		d.note.closeDoc()
+	}
 }
 
 // written describes a write that led from cur to v.
