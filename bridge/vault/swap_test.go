@@ -21,12 +21,29 @@ type world struct {
 	v   *Vault
 }
 
+// worlds are where a swap has its temp file: beside the note, and in the folder of
+// the spare one.
+var worlds = map[string]func(*testing.T, string) *world{
+	"beside": newWorld,
+	"spare": func(t *testing.T, text string) *world {
+		w := newWorldWith(t, text, Options{Spares: t.TempDir()})
+		w.v.spares.begin()
+		w.ok(w.v.spares.end(w.v.tempName(), len(text)))
+		return w
+	},
+}
+
 func newWorld(t *testing.T, text string) *world {
+	t.Helper()
+	return newWorldWith(t, text, Options{})
+}
+
+func newWorldWith(t *testing.T, text string, o Options) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
 	w.save("N.md", text)
 	var err error
-	w.v, err = New(w.dir, Options{})
+	w.v, err = New(w.dir, o)
 	w.ok(err)
 	return w
 }
@@ -90,77 +107,94 @@ func (w *world) want(files map[string]string) {
 	if len(files) > 0 {
 		w.t.Errorf("missing: %v", files)
 	}
+	if w.v.o.Spares == "" {
+		return
+	}
+	left, err := os.ReadDir(w.v.o.Spares)
+	if err != nil || len(left) > 0 {
+		w.t.Errorf("in the folder of spare files: %v, %v", left, err)
+	}
 }
 
 func TestSaveBetweenCheckAndCommit(t *testing.T) {
-	for name, save := range map[string]func(*world, string, string){
-		"in place": (*world).save, "by rename": (*world).saveByRename,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+	for temp, newWorld := range worlds {
+		for name, save := range saves {
+			t.Run(name+", "+temp, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, "old\n")
+				s := w.stage("ours\n")
+				w.ok(s.check())
+				save(w, "N.md", "hers\n")
+				if _, err := s.commit(); !errors.Is(err, bridge.ErrConflict) {
+					t.Errorf("error %v, want a conflict", err)
+				}
+				s.Close()
+				w.want(map[string]string{"N.md": "hers\n"})
+			})
+		}
+	}
+}
+
+var saves = map[string]func(*world, string, string){"in place": (*world).save, "by rename": (*world).saveByRename}
+
+func TestRemovedBetweenCheckAndCommit(t *testing.T) {
+	for temp, newWorld := range worlds {
+		t.Run(temp, func(t *testing.T) {
 			w := newWorld(t, "old\n")
 			s := w.stage("ours\n")
 			w.ok(s.check())
-			save(w, "N.md", "hers\n")
+			w.ok(os.Remove(filepath.Join(w.dir, "N.md")))
 			if _, err := s.commit(); !errors.Is(err, bridge.ErrConflict) {
+				t.Errorf("error %v, want a conflict", err)
+			}
+			s.Close()
+			w.want(map[string]string{})
+		})
+	}
+}
+
+// TestSaveDuringUndo has two saves: one slips in before the exchange, the other
+// reaches our file before it is taken back.
+func TestSaveDuringUndo(t *testing.T) {
+	for temp, newWorld := range worlds {
+		for name, save := range saves {
+			t.Run(name+", "+temp, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, "top\nmiddle\nend\n")
+				s := w.stage("top\nmiddle, ours\nend\n")
+				w.save("N.md", "top, first save\nmiddle\nend\n")
+				exchanged, err := s.rename()
+				if !exchanged || err != nil || s.displaced() {
+					t.Fatalf("exchanged %v, error %v, displaced what was expected %v", exchanged, err, s.displaced())
+				}
+				save(w, "N.md", "top\nmiddle, ours\nend, second save\n")
+				if err := s.undo(); !errors.Is(err, bridge.ErrConflict) {
+					t.Errorf("error %v, want a conflict", err)
+				}
+				s.Close()
+				w.want(map[string]string{"N.md": "top, first save\nmiddle\nend, second save\n"})
+			})
+		}
+	}
+}
+
+func TestMovedAwayDuringUndo(t *testing.T) {
+	for temp, newWorld := range worlds {
+		t.Run(temp, func(t *testing.T) {
+			w := newWorld(t, "old\n")
+			s := w.stage("ours\n")
+			w.save("N.md", "hers\n")
+			if _, err := s.rename(); err != nil {
+				t.Fatal(err)
+			}
+			w.ok(os.Remove(filepath.Join(w.dir, "N.md")))
+			if err := s.undo(); !errors.Is(err, bridge.ErrConflict) {
 				t.Errorf("error %v, want a conflict", err)
 			}
 			s.Close()
 			w.want(map[string]string{"N.md": "hers\n"})
 		})
 	}
-}
-
-func TestRemovedBetweenCheckAndCommit(t *testing.T) {
-	w := newWorld(t, "old\n")
-	s := w.stage("ours\n")
-	w.ok(s.check())
-	w.ok(os.Remove(filepath.Join(w.dir, "N.md")))
-	if _, err := s.commit(); !errors.Is(err, bridge.ErrConflict) {
-		t.Errorf("error %v, want a conflict", err)
-	}
-	s.Close()
-	w.want(map[string]string{})
-}
-
-// TestSaveDuringUndo has two saves: one slips in before the exchange, the other
-// reaches our file before it is taken back.
-func TestSaveDuringUndo(t *testing.T) {
-	for name, save := range map[string]func(*world, string, string){
-		"in place": (*world).save, "by rename": (*world).saveByRename,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, "top\nmiddle\nend\n")
-			s := w.stage("top\nmiddle, ours\nend\n")
-			w.save("N.md", "top, first save\nmiddle\nend\n")
-			exchanged, err := s.rename()
-			if !exchanged || err != nil || s.displaced() {
-				t.Fatalf("exchanged %v, error %v, displaced what was expected %v", exchanged, err, s.displaced())
-			}
-			save(w, "N.md", "top\nmiddle, ours\nend, second save\n")
-			if err := s.undo(); !errors.Is(err, bridge.ErrConflict) {
-				t.Errorf("error %v, want a conflict", err)
-			}
-			s.Close()
-			w.want(map[string]string{"N.md": "top, first save\nmiddle\nend, second save\n"})
-		})
-	}
-}
-
-func TestMovedAwayDuringUndo(t *testing.T) {
-	w := newWorld(t, "old\n")
-	s := w.stage("ours\n")
-	w.save("N.md", "hers\n")
-	if _, err := s.rename(); err != nil {
-		t.Fatal(err)
-	}
-	w.ok(os.Remove(filepath.Join(w.dir, "N.md")))
-	if err := s.undo(); !errors.Is(err, bridge.ErrConflict) {
-		t.Errorf("error %v, want a conflict", err)
-	}
-	s.Close()
-	w.want(map[string]string{"N.md": "hers\n"})
 }
 
 // TestLateSave writes to the file that a swap displaced.
@@ -192,25 +226,27 @@ func TestLateSave(t *testing.T) {
 		}, map[string]string{"N (conflict).md": "TOP\nmiddle\nend\n"}},
 		{"nothing", func(*world, *os.File) {}, map[string]string{"N.md": "top\nmiddle, ours\nend\n"}},
 	}
-	for _, plain := range []bool{false, true} {
-		for _, tt := range tests {
-			name := tt.name
-			if plain {
-				name += ", disk without exchange"
+	for temp, newWorld := range worlds {
+		for _, plain := range []bool{false, true} {
+			for _, tt := range tests {
+				name := tt.name + ", " + temp
+				if plain {
+					name += ", disk without exchange"
+				}
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					w := newWorld(t, old)
+					w.v.noExchange.Store(plain)
+					f := w.open("N.md")
+					s := w.stage("top\nmiddle, ours\nend\n")
+					w.ok(s.check())
+					_, err := s.commit()
+					w.ok(err)
+					s.Close()
+					tt.late(w, f)
+					w.want(tt.want)
+				})
 			}
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				w := newWorld(t, old)
-				w.v.noExchange.Store(plain)
-				f := w.open("N.md")
-				s := w.stage("top\nmiddle, ours\nend\n")
-				w.ok(s.check())
-				_, err := s.commit()
-				w.ok(err)
-				s.Close()
-				tt.late(w, f)
-				w.want(tt.want)
-			})
 		}
 	}
 }
