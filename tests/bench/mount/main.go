@@ -1,5 +1,3 @@
-//go:build unix
-
 // Mount measures a relayfs mount against a plain directory, and prints one row
 // per figure: the plain one, the mount's, their ratio, and the most it may be; a figure that is over that says so.
 //
