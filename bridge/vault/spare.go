@@ -119,7 +119,7 @@ func (s *spares) close() error {
 // newSpare makes a file with blocks for size bytes, all zero.
 func newSpare(dir *os.File, name string, size int) (*temp, error) {
 	const block = 4096
-	t := &temp{dir: dir, name: name, size: (size + block - 1) / block * block}
+	t := &temp{dir: dir, name: name, spare: true, size: (size + block - 1) / block * block}
 	var err error
 	if t.file, err = fsat.Open(dir, name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, err

@@ -310,3 +310,15 @@ func TestMoveAsideNumbers(t *testing.T) {
 		long: "3", strings.Repeat("é", 125) + " 1.md": "4",
 	})
 }
+
+// What a save displaced beside the note does not keep the note's folder from being
+// removed at once.
+func TestRemoveFolderAfterSave(t *testing.T) {
+	w := newWorld(t, "old\n")
+	w.ok(os.Mkdir(filepath.Join(w.dir, "sub"), 0o755))
+	displaced := filepath.Join(w.dir, "sub", w.v.tempName())
+	w.ok(os.WriteFile(displaced, nil, 0o600))
+	time.AfterFunc(50*time.Millisecond, func() { os.Remove(displaced) })
+	w.ok(w.v.Remove(t.Context(), "sub"))
+	w.want(map[string]string{"N.md": "old\n"})
+}
