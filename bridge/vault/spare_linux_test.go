@@ -63,6 +63,25 @@ func TestSpare(t *testing.T) {
 	w.want(map[string]string{"N.md": long})
 }
 
+// A save that ends after the vault was closed leaves nothing behind.
+func TestCloseDuringSwap(t *testing.T) {
+	for name, commit := range map[string]bool{"given up": false, "done": true} {
+		t.Run(name, func(t *testing.T) {
+			w := spareWorld(t, "old\n")
+			want := "old\n"
+			s := w.stage("new\n")
+			w.ok(w.v.Close())
+			if commit {
+				want = "new\n"
+				_, err := s.commit()
+				w.ok(err)
+			}
+			s.Close()
+			w.want(map[string]string{"N.md": want})
+		})
+	}
+}
+
 // A killed process leaves a spare file, or what a swap displaced.
 func TestSweepSpares(t *testing.T) {
 	dir := t.TempDir()
