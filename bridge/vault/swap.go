@@ -155,6 +155,7 @@ func (s *swap) commit() (bridge.Stamp, error) {
 		return bridge.Stamp{}, err
 	}
 	stamp := s.temp.placed()
+	s.temp.file.Close() // open for writing, it would keep the next swap from its lease
 	s.v.late.watch(s.at.rel, s.old, s.expect, s.oldData)
 	s.old = nil
 	s.settle()
