@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"runtime/debug"
@@ -101,10 +100,12 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 	for _, d := range dirs {
 		dir, err := v.openFolder(d)
 		if err == nil {
-			err = errors.Join(v.syncDir(dir), v.syncs.failedBefore(dir))
+			err = v.syncedDir(dir)
 			dir.Close()
 		}
-		failed = errors.Join(failed, err)
+		if failed == nil {
+			failed = err
+		}
 	}
 	return wrap("sync", rel, failed)
 }

@@ -169,7 +169,7 @@ func (s *swap) settle() {
 	v, dir, displaced := s.v, s.at.dir, s.temp
 	s.at.dir, s.temp, s.settled = nil, nil, true
 	v.settling.Go(func() {
-		v.syncLater(dir)
+		v.trySyncDir(dir)
 		displaced.discard()
 		dir.Close()
 		s.end()
