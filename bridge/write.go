@@ -200,8 +200,11 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 	n.stamp = stamp
 	n.keepFlushed()
 	n.caughtUp()
-	if err = n.keep(at, raw, d.finish()); err != nil && n.takeBack(ctx, at, cur) {
-		return Result{}, nil, err
+	if err = n.keep(at, raw, d.finish()); err != nil {
+		d.discard()
+		if n.takeBack(ctx, at, cur) {
+			return Result{}, nil, err
+		}
 	}
 	ev := n.succeed(cur, raw, modTime)
 	return n.written(at, cur, ev.Version, plan, c), ev, err
@@ -251,10 +254,15 @@ func (d *draft) finish() []Record {
 	return d.records
 }
 
-// discard forgets a document that the store does not hold like that.
+// discard forgets a document that the store does not hold like that. If the store
+// has nothing of it, the next one gives the characters of cur other identities.
 func (d *draft) discard() {
-	if len(d.records) > 0 {
-		d.note.closeDoc()
+	if len(d.records) == 0 {
+		return
+	}
+	d.note.closeDoc()
+	if d.note.kept == 0 {
+		d.cur.runs = nil
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 type dirSyncs struct {
 	mu     sync.Mutex // protects the following, and the rounds' fields
 	last   map[fileID]*syncRound
-	failed map[fileID]error // of syncs that nobody waited for
+	failed map[fileID]error // until somebody asks: not everybody who waits can tell
 }
 
 // syncRound is one sync of a folder.
@@ -45,9 +45,29 @@ func (d *dirSyncs) do(id fileID, sync func() error) error {
 	if d.last[id] == r {
 		delete(d.last, id)
 	}
+	if r.err != nil {
+		d.fail(id, r.err) // before anybody can begin the next round, which may not fail
+	}
 	d.mu.Unlock()
 	close(r.done)
 	return r.err
+}
+
+// fail remembers that a folder was not synced. mu is held.
+func (d *dirSyncs) fail(id fileID, err error) {
+	if d.failed == nil {
+		d.failed = make(map[fileID]error)
+	}
+	d.failed[id] = err
+}
+
+// failure returns what fail remembers, once.
+func (d *dirSyncs) failure(id fileID) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := d.failed[id]
+	delete(d.failed, id)
+	return err
 }
 
 // join returns the round of the folder that is yet to begin, and whether the
@@ -74,49 +94,30 @@ func (v *Vault) syncDir(dir *os.File) error {
 	if err != nil {
 		return err
 	}
-	err = v.syncs.do(idOf(&st), func() error { return fsat.SyncDir(dir) })
-	if errors.Is(err, syscall.EINVAL) {
+	return v.syncs.do(idOf(&st), func() error {
+		if err := fsat.SyncDir(dir); !errors.Is(err, syscall.EINVAL) {
+			return err
+		}
 		return nil
-	}
-	return err
+	})
 }
 
-// syncLater is syncDir for what nobody waits for: whoever syncs the folder next is
-// told if it fails.
-func (v *Vault) syncLater(dir *os.File) {
+// syncedDir is syncDir for who asks about all that was done in dir. The disk tells
+// of a failure once.
+func (v *Vault) syncedDir(dir *os.File) error {
 	err := v.syncDir(dir)
-	if err == nil {
-		return
+	st, statErr := fsat.Fstat(dir)
+	if statErr != nil {
+		return statErr
 	}
-	v.log.Warn("folder is not synced: a power cut may bring back what it held", bridge.LogErr, err)
-	if st, statErr := fsat.Fstat(dir); statErr == nil {
-		v.syncs.fail(idOf(&st), err)
+	if before := v.syncs.failure(idOf(&st)); err == nil {
+		err = before
 	}
-}
-
-// fail remembers that a folder was not synced, failedBefore returns that, once.
-func (d *dirSyncs) fail(id fileID, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.failed == nil {
-		d.failed = make(map[fileID]error)
-	}
-	d.failed[id] = err
-}
-
-func (d *dirSyncs) failedBefore(dir *os.File) error {
-	st, err := fsat.Fstat(dir)
-	if err != nil {
-		return err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	err = d.failed[idOf(&st)]
-	delete(d.failed, idOf(&st))
 	return err
 }
 
-// trySyncDir is syncDir after a change that is not taken back.
+// trySyncDir is syncDir after a change that is not taken back, or that nobody waits
+// for: whoever asks about the folder next is told if it fails (Sync).
 func (v *Vault) trySyncDir(dir *os.File) {
 	if err := v.syncDir(dir); err != nil {
 		v.log.Warn("folder is not synced: a power cut may bring back what it held", bridge.LogErr, err)

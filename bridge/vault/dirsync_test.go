@@ -44,3 +44,23 @@ func TestDirSyncsShare(t *testing.T) {
 		}
 	})
 }
+
+// A sync that failed is told of once, whoever it was for: the next one does not fail.
+func TestDirSyncFailure(t *testing.T) {
+	var d dirSyncs
+	here, there := fileID{1, 1}, fileID{1, 2}
+	if err := d.do(here, func() error { return fs.ErrInvalid }); err != fs.ErrInvalid {
+		t.Errorf("error %v", err)
+	}
+	if err := d.do(here, func() error { return nil }); err != nil {
+		t.Errorf("the next one: %v", err)
+	}
+	if err := d.failure(there); err != nil {
+		t.Errorf("another folder: %v", err)
+	}
+	for _, want := range []error{fs.ErrInvalid, nil} {
+		if err := d.failure(here); err != want {
+			t.Errorf("told %v, want %v", err, want)
+		}
+	}
+}

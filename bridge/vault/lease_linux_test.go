@@ -2,6 +2,7 @@ package vault
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -43,4 +44,27 @@ func TestLease(t *testing.T) {
 	release()
 	w.ok(<-opened)
 	w.want(map[string]string{"N.md": "hers\n"})
+}
+
+// The next save of a note finds no program that has it open for writing: the one
+// before has closed it, even if the folder's sync takes long.
+func TestLeaseAfterSave(t *testing.T) {
+	for temp, newWorld := range worlds {
+		t.Run(temp, func(t *testing.T) {
+			w := newWorld(t, "old\n")
+			for i := range 20 {
+				w.ok(w.replace(fmt.Sprintln(i)))
+				f, err := os.Open(filepath.Join(w.dir, "N.md"))
+				w.ok(err)
+				release, err := fsat.Lease(f)
+				if err == nil {
+					release()
+				}
+				f.Close()
+				if errors.Is(err, fsat.ErrWriters) {
+					t.Fatalf("after save %d: %v", i, err)
+				}
+			}
+		})
+	}
 }

@@ -2,8 +2,9 @@ package vault
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io/fs"
+	"runtime/debug"
 
 	"github.com/relayfs/relayfs/bridge"
 )
@@ -44,18 +45,39 @@ func (v *Vault) stageMeanwhile(rel string, r bridge.Replacement) (s *swap, err e
 		return s, wrap("write", rel, err)
 	}
 	// The other way round, the disk would be asked only when a processor has woken.
-	meanwhile := make(chan error, 1)
-	go func() { meanwhile <- r.Meanwhile() }()
+	meanwhile := make(chan outcome, 1)
+	go func() { meanwhile <- outcomeOf(r.Meanwhile) }()
 	s, err = v.stage(rel, r)
 	other := <-meanwhile
+	if s != nil && (other.err != nil || other.panicked != nil) {
+		s.Close()
+	}
 	switch {
+	case other.panicked != nil:
+		panic(other.panicked)
 	case err != nil:
 		return nil, wrap("write", rel, err)
-	case other != nil:
-		s.Close()
-		return nil, other
+	case other.err != nil:
+		return nil, other.err
 	}
 	return s, nil
+}
+
+// outcome is how a function has ended.
+type outcome struct {
+	err      error
+	panicked any
+}
+
+// outcomeOf calls fn for a goroutine that waits: a panic is that one's, which may
+// survive it.
+func outcomeOf(fn func() error) (o outcome) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			o.panicked = fmt.Sprintf("%v\n\n%s", reason, debug.Stack())
+		}
+	}()
+	return outcome{err: fn()}
 }
 
 // Sync makes the names durable in the folder that rel is in, and in rel, if that
@@ -78,10 +100,12 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 	for _, d := range dirs {
 		dir, err := v.openFolder(d)
 		if err == nil {
-			err = errors.Join(v.syncDir(dir), v.syncs.failedBefore(dir))
+			err = v.syncedDir(dir)
 			dir.Close()
 		}
-		failed = errors.Join(failed, err)
+		if failed == nil {
+			failed = err
+		}
 	}
 	return wrap("sync", rel, failed)
 }

@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -27,6 +26,7 @@ type spares struct {
 	off    bool       // closed, or of no use
 	ready  *temp
 	active int // swaps that have begun and not settled
+	closed bool
 }
 
 // maxSpare bounds the size of a spare file, which is that of the last content.
@@ -72,9 +72,9 @@ func (s *spares) begin() {
 }
 
 func (s *spares) end(name string, size int) error {
+	defer s.leave()
 	s.mu.Lock()
-	s.active--
-	enough := s.dir == nil || s.off || s.active > 0 || s.ready != nil
+	enough := s.dir == nil || s.off || s.active > 1 || s.ready != nil
 	s.mu.Unlock()
 	if enough {
 		return nil
@@ -94,6 +94,16 @@ func (s *spares) end(name string, size int) error {
 	return nil
 }
 
+// leave is the last of a swap.
+func (s *spares) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active--
+	if s.closed && s.active == 0 && s.dir != nil {
+		s.dir.Close()
+	}
+}
+
 // stop removes the spare file; there will be no other.
 func (s *spares) stop() {
 	s.mu.Lock()
@@ -105,21 +115,24 @@ func (s *spares) stop() {
 	}
 }
 
-// close is for when nothing is in the folder any more.
+// close closes the folder, unless swaps are under way: then the last of them does.
 func (s *spares) close() error {
-	if s.dir == nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.dir == nil {
 		return nil
 	}
-	if err := s.dir.Close(); !errors.Is(err, os.ErrClosed) {
-		return err
+	s.closed = true
+	if s.active > 0 {
+		return nil
 	}
-	return nil
+	return s.dir.Close()
 }
 
 // newSpare makes a file with blocks for size bytes, all zero.
 func newSpare(dir *os.File, name string, size int) (*temp, error) {
 	const block = 4096
-	t := &temp{dir: dir, name: name, size: (size + block - 1) / block * block}
+	t := &temp{dir: dir, name: name, spare: true, size: (size + block - 1) / block * block}
 	var err error
 	if t.file, err = fsat.Open(dir, name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -62,6 +63,25 @@ func TestSpare(t *testing.T) {
 	w.want(map[string]string{"N.md": long})
 }
 
+// A save that ends after the vault was closed leaves nothing behind.
+func TestCloseDuringSwap(t *testing.T) {
+	for name, commit := range map[string]bool{"given up": false, "done": true} {
+		t.Run(name, func(t *testing.T) {
+			w := spareWorld(t, "old\n")
+			want := "old\n"
+			s := w.stage("new\n")
+			w.ok(w.v.Close())
+			if commit {
+				want = "new\n"
+				_, err := s.commit()
+				w.ok(err)
+			}
+			s.Close()
+			w.want(map[string]string{"N.md": want})
+		})
+	}
+}
+
 // A killed process leaves a spare file, or what a swap displaced.
 func TestSweepSpares(t *testing.T) {
 	dir := t.TempDir()
@@ -100,22 +120,154 @@ func TestSpareElsewhere(t *testing.T) {
 	w.want(map[string]string{"N.md": "fourth\n"})
 }
 
-// What people attached to a note stays with it: tags of a file manager, an access
-// control list.
-func TestReplaceKeepsAttributes(t *testing.T) {
+// Somebody cleans up in the state folder, or makes it read-only: saves do without.
+func TestSpareLost(t *testing.T) {
+	lose := map[string]func(w *world){
+		"file":       func(w *world) { w.ok(os.Remove(w.spareFiles()[0])) },
+		"folder":     func(w *world) { w.ok(os.RemoveAll(w.v.o.Spares)) },
+		"permission": func(w *world) { w.ok(os.Chmod(w.v.o.Spares, 0o555)) },
+	}
+	for name, lose := range lose {
+		t.Run(name, func(t *testing.T) {
+			w := newWorldWith(t, "first\n", Options{Spares: t.TempDir()})
+			w.openTo(1111)
+			w.ok(os.Chown(filepath.Join(w.dir, "N.md"), 1111, 1111))
+			asUser(t, 1111, 1111, func() {
+				w.makeSpare()
+				lose(w)
+				w.ok(w.replace("second\n"))
+				w.ok(w.replace("third\n"))
+			})
+			w.ok(w.v.Close())
+			if data, err := os.ReadFile(filepath.Join(w.dir, "N.md")); err != nil || string(data) != "third\n" {
+				t.Errorf("the note has %q, %v", data, err)
+			}
+		})
+	}
+}
+
+// openTo lets a user reach everything.
+func (w *world) openTo(uid int) {
+	w.t.Helper()
+	if os.Getuid() != 0 {
+		w.t.Skip("only root can be somebody else")
+	}
+	for _, dir := range []string{w.dir, w.v.o.Spares} {
+		for ; dir != "" && dir != os.TempDir(); dir = filepath.Dir(dir) {
+			w.ok(os.Chmod(dir, 0o777))
+		}
+	}
+	if w.v.o.Spares != "" {
+		w.ok(os.Chown(w.v.o.Spares, uid, uid))
+	}
+}
+
+func (w *world) makeSpare() {
+	w.t.Helper()
+	w.v.spares.begin()
+	w.ok(w.v.spares.end(w.v.tempName(), 1))
+}
+
+// asUser calls fn with the rights on files that a user has who is not root.
+func asUser(t *testing.T, uid, gid int, fn func()) {
+	t.Helper()
+	runtime.LockOSThread() // whose rights they are
+	defer runtime.UnlockOSThread()
+	w := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w(unix.Setfsgid(gid))
+	w(unix.Setfsuid(uid))
+	defer func() {
+		w(unix.Setfsuid(0))
+		w(unix.Setfsgid(0))
+	}()
+	fn()
+}
+
+// A folder that several people share gives its group to what is made in it.
+func TestReplaceKeepsGroup(t *testing.T) {
+	for name, spares := range map[string]string{"beside": "", "spare": t.TempDir()} {
+		t.Run(name, func(t *testing.T) {
+			const team, ann, bob = 4242, 1111, 2222
+			w := newWorldWith(t, "hers\n", Options{Spares: spares})
+			w.openTo(ann)
+			w.ok(os.Chown(w.dir, 0, team))
+			w.ok(os.Chmod(w.dir, 0o777|os.ModeSetgid))
+			w.ok(os.Chown(filepath.Join(w.dir, "N.md"), bob, team))
+			asUser(t, ann, ann, func() {
+				w.makeSpare()
+				w.ok(w.replace("ours\n"))
+			})
+			var st unix.Stat_t
+			w.ok(unix.Stat(filepath.Join(w.dir, "N.md"), &st))
+			if st.Gid != team {
+				t.Errorf("the note is group %d's, want %d", st.Gid, team)
+			}
+			w.want(map[string]string{"N.md": "ours\n"})
+		})
+	}
+}
+
+// A note that nobody may write keeps what is attached to it as well.
+func TestReplaceKeepsAttributesOfReadOnlyNote(t *testing.T) {
+	w := newWorld(t, "old\n")
+	name := filepath.Join(w.dir, "N.md")
+	if err := unix.Setxattr(name, "user.tag", []byte("x"), 0); err != nil {
+		t.Skipf("the disk keeps no attributes: %v", err)
+	}
+	w.openTo(1111)
+	w.ok(os.Chmod(name, 0o444))
+	asUser(t, 1111, 1111, func() { w.ok(w.replace("new\n")) })
+	if _, err := unix.Getxattr(name, "user.tag", make([]byte, 10)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A folder may give an access control list to what is made in it. That is nothing
+// that a note has.
+func TestReplaceKeepsNoList(t *testing.T) {
+	for name, spares := range map[string]string{"beside": "", "spare": t.TempDir()} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorldWith(t, "old\n", Options{Spares: spares})
+			for _, dir := range []string{w.dir, spares} {
+				if err := unix.Setxattr(dir, "system.posix_acl_default", aclOf(1234), 0); dir != "" && err != nil {
+					t.Skipf("the disk keeps no lists: %v", err)
+				}
+			}
+			w.makeSpare()
+			w.ok(w.replace("new\n"))
+			if n, err := unix.Getxattr(filepath.Join(w.dir, "N.md"), "system.posix_acl_access", make([]byte, 100)); err == nil {
+				t.Errorf("the note has a list of %d bytes", n)
+			}
+			w.want(map[string]string{"N.md": "new\n"})
+		})
+	}
+}
+
+// aclOf is a list that lets one user more write.
+func aclOf(user uint16) []byte {
 	acl := []byte{2, 0, 0, 0}
-	for _, e := range [][4]byte{{1, 6}, {2, 6, 0xd2, 0x04}, {4, 4}, {0x10, 6}, {0x20, 4}} { // tag, permissions, user
+	for _, e := range [][2]byte{{1, 6}, {2, 6}, {4, 4}, {0x10, 6}, {0x20, 4}} { // tag, permissions
 		id := []byte{0xff, 0xff, 0xff, 0xff}
 		if e[0] == 2 {
-			id = []byte{e[2], e[3], 0, 0}
+			id = []byte{byte(user), byte(user >> 8), 0, 0}
 		}
 		acl = append(append(acl, e[0], 0, e[1], 0), id...)
 	}
+	return acl
+}
+
+// What people attached to a note stays with it: tags of a file manager, an access
+// control list.
+func TestReplaceKeepsAttributes(t *testing.T) {
 	for temp, newWorld := range worlds {
 		t.Run(temp, func(t *testing.T) {
 			w := newWorld(t, "old\n")
 			name := filepath.Join(w.dir, "N.md")
-			attributes := map[string][]byte{"user.xdg.tags": []byte("plan,2026"), "system.posix_acl_access": acl}
+			attributes := map[string][]byte{"user.xdg.tags": []byte("plan,2026"), "system.posix_acl_access": aclOf(1234)}
 			for attr, value := range attributes {
 				if err := unix.Setxattr(name, attr, value, 0); err != nil {
 					t.Skipf("the disk keeps no %s: %v", attr, err)

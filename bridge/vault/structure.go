@@ -6,6 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -183,7 +186,7 @@ func (v *Vault) remove(rel string) error {
 		if hiddenDir(p.name) {
 			return fs.ErrNotExist
 		}
-		err = fsat.Rmdir(p.dir, p.name)
+		err = v.removeFolder(&p)
 	} else {
 		err = v.toTrash(&p)
 	}
@@ -195,4 +198,26 @@ func (v *Vault) remove(rel string) error {
 	defer v.mu.Unlock()
 	v.known.remove(rel)
 	return nil
+}
+
+// removeFolder removes an empty folder. What a save there has displaced is in it for
+// a moment after the save has returned (swap.settle), and is waited for.
+func (v *Vault) removeFolder(p *place) error {
+	for start := time.Now(); ; time.Sleep(time.Millisecond) {
+		err := fsat.Rmdir(p.dir, p.name)
+		if !errors.Is(err, syscall.ENOTEMPTY) || time.Since(start) > settleLimit || !v.hasOwnTempsOnly(p) {
+			return err
+		}
+	}
+}
+
+// hasOwnTempsOnly says whether nothing is in a folder but temp files of this process.
+func (v *Vault) hasOwnTempsOnly(p *place) bool {
+	dir, err := fsat.OpenDir(p.dir, p.name)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	return err == nil && !slices.ContainsFunc(names, func(name string) bool { return !strings.HasPrefix(name, v.tempPrefix) })
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -83,8 +82,16 @@ func (s *swap) stage() (err error) {
 		return err
 	}
 	if s.temp = s.v.spares.take(s.at.stat.Device); s.temp != nil {
-		return s.temp.fill(s.content())
+		if err := s.temp.fill(s.content()); err == nil {
+			return nil
+		}
+		s.temp.discard() // somebody may have removed it, or it cannot get the note's group
 	}
+	return s.stageBeside()
+}
+
+// stageBeside stages with a temp file in the note's own folder.
+func (s *swap) stageBeside() (err error) {
 	s.temp, err = newTemp(s.at.dir, s.v.tempName(), s.content())
 	return err
 }
@@ -148,6 +155,7 @@ func (s *swap) commit() (bridge.Stamp, error) {
 		return bridge.Stamp{}, err
 	}
 	stamp := s.temp.placed()
+	s.temp.file.Close() // open for writing, it would keep the next swap from its lease
 	s.v.late.watch(s.at.rel, s.old, s.expect, s.oldData)
 	s.old = nil
 	s.settle()
@@ -161,7 +169,7 @@ func (s *swap) settle() {
 	v, dir, displaced := s.v, s.at.dir, s.temp
 	s.at.dir, s.temp, s.settled = nil, nil, true
 	v.settling.Go(func() {
-		v.syncLater(dir)
+		v.trySyncDir(dir)
 		displaced.discard()
 		dir.Close()
 		s.end()
@@ -205,13 +213,14 @@ func (s *swap) hold() (release func()) {
 // knows no exchange.
 func (s *swap) rename() (exchanged bool, err error) {
 	exchanged, err = s.renameOnce()
-	if !errors.Is(err, syscall.EXDEV) {
+	if err == nil || errors.Is(err, fs.ErrNotExist) || s.temp.dir == s.at.dir {
 		return exchanged, err
 	}
-	// On one disk, and yet nothing can be moved there: a bind mount. No spares then.
+	// On one disk, and yet nothing can be moved from there: a bind mount, or a state
+	// folder that has become read-only. No spares then.
 	s.v.spares.stop()
 	s.temp.discard()
-	if s.temp, err = newTemp(s.at.dir, s.v.tempName(), s.content()); err != nil {
+	if err := s.stageBeside(); err != nil {
 		return false, err
 	}
 	return s.renameOnce()

@@ -310,3 +310,43 @@ func TestMoveAsideNumbers(t *testing.T) {
 		long: "3", strings.Repeat("é", 125) + " 1.md": "4",
 	})
 }
+
+// What a save displaced beside the note does not keep the note's folder from being
+// removed at once.
+func TestRemoveFolderAfterSave(t *testing.T) {
+	w := newWorld(t, "old\n")
+	w.ok(os.Mkdir(filepath.Join(w.dir, "sub"), 0o755))
+	displaced := filepath.Join(w.dir, "sub", w.v.tempName())
+	w.ok(os.WriteFile(displaced, nil, 0o600))
+	time.AfterFunc(50*time.Millisecond, func() { os.Remove(displaced) })
+	w.ok(w.v.Remove(t.Context(), "sub"))
+	w.want(map[string]string{"N.md": "old\n"})
+}
+
+// What goes wrong in Meanwhile ends the save and leaves nothing behind; a panic
+// reaches who saves.
+func TestMeanwhileFails(t *testing.T) {
+	for temp, newWorld := range worlds {
+		for name, fail := range map[string]func() error{
+			"error": func() error { return fs.ErrInvalid },
+			"panic": func() error { panic("out of order") },
+		} {
+			t.Run(name+", "+temp, func(t *testing.T) {
+				w := newWorld(t, "old\n")
+				_, stamp, err := w.v.Read(t.Context(), "N.md")
+				w.ok(err)
+				defer func() {
+					reason := recover()
+					if panicked := reason != nil; panicked != (name == "panic") {
+						t.Errorf("panic: %v", reason)
+					}
+					w.want(map[string]string{"N.md": "old\n"})
+				}()
+				_, err = w.v.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: []byte("new\n"), ModTime: time.Now(), Meanwhile: fail})
+				if !errors.Is(err, fs.ErrInvalid) {
+					t.Errorf("error %v, want what Meanwhile says", err)
+				}
+			})
+		}
+	}
+}

@@ -14,6 +14,7 @@ type temp struct {
 	dir   *os.File // not owned
 	name  string
 	file  *os.File
+	spare bool         // made in another folder than the one it is to be in
 	size  int          // before it is filled
 	stamp bridge.Stamp // before it is renamed
 }
@@ -46,6 +47,11 @@ func newTemp(dir *os.File, name string, c content) (*temp, error) {
 
 // fill makes c the file's content, and syncs it.
 func (t *temp) fill(c content) error {
+	if c.old != nil {
+		if err := t.own(c.oldInfo); err != nil && t.spare {
+			return err // a folder may give its group to what is made in it
+		}
+	}
 	if t.size > len(c.data) {
 		if err := t.file.Truncate(int64(len(c.data))); err != nil {
 			return err
@@ -57,14 +63,10 @@ func (t *temp) fill(c content) error {
 	mode := c.mode
 	if c.old != nil {
 		mode = c.oldInfo.Mode
-		// Only root may give files away: the file then belongs to who writes it.
-		_ = fsat.Chown(t.file, c.oldInfo.UID, c.oldInfo.GID)
+		fsat.CopyAttributes(c.old, t.file) // while it can be written by whatever mode it gets
 	}
 	if err := t.file.Chmod(mode); err != nil {
 		return err
-	}
-	if c.old != nil {
-		fsat.CopyAttributes(c.old, t.file)
 	}
 	if err := fsat.SetTimes(t.dir, t.name, c.modTime); err != nil {
 		return err
@@ -75,6 +77,16 @@ func (t *temp) fill(c content) error {
 	st, err := fsat.Fstat(t.file)
 	t.stamp = stampOf(&st)
 	return err
+}
+
+// own gives the file the owner and the group of the one whose place it is to take.
+// Only root may give files away: else it belongs to who writes it, and to the group
+// if they are in it.
+func (t *temp) own(old *fsat.Info) error {
+	if fsat.Chown(t.file, old.UID, old.GID) == nil {
+		return nil
+	}
+	return fsat.Chown(t.file, -1, old.GID)
 }
 
 // placed is the stamp of the file after it was renamed. If somebody has changed

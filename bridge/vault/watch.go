@@ -34,7 +34,8 @@ func (v *Vault) Run(ctx context.Context, changed func(bridge.SourceEvent)) error
 	defer w.timer.Stop()
 	w.start()
 	defer func() { w.notifier.close() }()
-	root := time.NewTimer(w.rootDue())
+	due := w.rootDue()
+	root := time.NewTimer(due)
 	defer root.Stop()
 	for {
 		select {
@@ -51,7 +52,11 @@ func (v *Vault) Run(ctx context.Context, changed func(bridge.SourceEvent)) error
 			if w.notifier.due(now) {
 				w.notifier.poll(w.compare)
 			}
-			root.Reset(w.rootDue())
+			due = 0
+		}
+		if d := w.rootDue(); d != due {
+			due = d
+			root.Reset(due)
 		}
 	}
 }

@@ -246,7 +246,11 @@ func TestVanishedVault(t *testing.T) {
 			wantError(t, "create", err, bridge.ErrOffline)
 			wantError(t, "scan", v.Scan(t.Context(), func(bridge.SourceEntry) {}), bridge.ErrOffline)
 			p.check(steps.back(p.dir))
+			back := time.Now()
 			seen = await(t, events, "the vault coming back", func(ev bridge.SourceEvent) bool { return ev.Kind == bridge.EventOnline })
+			if d := time.Since(back); d > 3*time.Second { // it is looked for every second
+				t.Errorf("the vault is back after %v", d)
+			}
 			if len(seen) != 1 {
 				t.Errorf("events %+v, want one", seen)
 			}

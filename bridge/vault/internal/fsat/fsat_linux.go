@@ -1,8 +1,10 @@
 package fsat
 
 import (
+	"bytes"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -74,25 +76,56 @@ func Lease(f *os.File) (release func(), err error) {
 	return func() { _, _ = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK) }, nil
 }
 
-// aclAttribute holds the access control list of a file, which its mode is a part of.
-const aclAttribute = "system.posix_acl_access"
+// aclAttribute holds the access control list of a file, which its mode is a part of;
+// labelAttribute what SELinux allows with it, which a file gets from its folder.
+const (
+	aclAttribute   = "system.posix_acl_access"
+	labelAttribute = "security.selinux"
+)
 
 // CopyAttributes gives a file the extended attributes that are people's on another
-// one, and its access control list. What the disk does not keep, or the user may not
-// set, is left out.
+// one, its label, and its access control list or none. What the disk does not keep,
+// or the user may not set, is left out. The file's mode is to be set after that.
 func CopyAttributes(from, to *os.File) {
-	buf := make([]byte, 4096)
-	n, err := unix.Flistxattr(int(from.Fd()), buf)
-	if err != nil || n == 0 {
-		return
-	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(buf[:n]), "\x00"), "\x00") {
-		if name != aclAttribute && !strings.HasPrefix(name, "user.") {
+	theirs := attributes(from)
+	for _, name := range theirs {
+		if name != aclAttribute && name != labelAttribute && !strings.HasPrefix(name, "user.") {
 			continue
 		}
-		value := make([]byte, 64<<10) // the most that Linux allows
-		if n, err := unix.Fgetxattr(int(from.Fd()), name, value); err == nil {
-			_ = unix.Fsetxattr(int(to.Fd()), name, value[:n], 0)
+		value, err := attribute(from, name)
+		if had, _ := attribute(to, name); err == nil && (had == nil || !bytes.Equal(had, value)) {
+			_ = unix.Fsetxattr(int(to.Fd()), name, value, 0)
 		}
 	}
+	if !slices.Contains(theirs, aclAttribute) && slices.Contains(attributes(to), aclAttribute) {
+		_ = unix.Fremovexattr(int(to.Fd()), aclAttribute) // its folder has given it one
+	}
+}
+
+// attributes are the names of a file's extended attributes, as far as they are known.
+func attributes(f *os.File) []string {
+	buf := make([]byte, 1024)
+	n, err := unix.Flistxattr(int(f.Fd()), buf)
+	if errors.Is(err, unix.ERANGE) {
+		buf = make([]byte, 64<<10) // the most that Linux allows
+		n, err = unix.Flistxattr(int(f.Fd()), buf)
+	}
+	if err != nil || n == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(buf[:n]), "\x00"), "\x00")
+}
+
+// attribute is the value of an extended attribute.
+func attribute(f *os.File, name string) ([]byte, error) {
+	value := make([]byte, 1024)
+	n, err := unix.Fgetxattr(int(f.Fd()), name, value)
+	if errors.Is(err, unix.ERANGE) {
+		value = make([]byte, 64<<10)
+		n, err = unix.Fgetxattr(int(f.Fd()), name, value)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return value[:n], nil
 }
