@@ -91,7 +91,7 @@ func New(dir string, o Options) (*Vault, error) {
 	v.root = idOf(&st)
 	if o.Spares != "" && !o.ReadOnly {
 		if err := v.spares.open(o.Spares); err != nil {
-			return nil, wrap("open", o.Spares, err)
+			v.log.Warn("no file is kept ready for saves: they take longer", bridge.LogErr, err)
 		}
 	}
 	return v, nil
