@@ -193,41 +193,14 @@ func (n *note) attribution(cur *Version) (attribution, error) {
 		return attribution{}, err
 	}
 	if n.live == nil && n.doc != nil {
-		n.known = knownRecords{n.doc, n.kept, withoutUpdates(h.Records)}
+		n.known = knownRecords{doc: n.doc, upTo: n.kept}
+		n.known.add(h.Records)
 	}
 	runs := cur.runs
 	if n.live == nil {
 		runs, err = n.identify(cur.raw, h)
 	}
 	return attribute(runs, h.Records), err
-}
-
-// knownRecords are the records of an open document up to one of them, so that a
-// note that is written again and again is not loaded again each time.
-type knownRecords struct {
-	doc     *ycrdt.Doc
-	upTo    uint64
-	records []Record
-}
-
-// of says whether it is all that led to doc, whose last record is upTo.
-func (k *knownRecords) of(doc *ycrdt.Doc, upTo uint64) bool {
-	return doc != nil && k.doc == doc && k.upTo == upTo && len(k.records) > 0
-}
-
-// extend adds records that were appended after upTo, the last of them as seq.
-func (k *knownRecords) extend(doc *ycrdt.Doc, upTo, seq uint64, records []Record) {
-	if k.of(doc, upTo) {
-		k.records, k.upTo = append(k.records, withoutUpdates(records)...), seq
-	}
-}
-
-func withoutUpdates(records []Record) []Record {
-	out := slices.Clone(records)
-	for i := range out {
-		out[i].Update = nil
-	}
-	return out
 }
 
 // identify names the characters of raw by their identity in the document, from
