@@ -111,3 +111,58 @@ func readOnlyToken(t *testing.T, mode string) {
 	fileBecomes(t, filepath.Join(server.vault, "Note.md"), want)
 	m.stop(t)
 }
+
+// A token that is revoked while its client works: what is here stays readable, what
+// is written waits and is told, and goes to the server once a token is good again.
+// To revoke is to remove the key file, while the server runs.
+func TestServerTokenRevoked(t *testing.T) {
+	owner := newSandbox(t)
+	server := owner.serveYjs(t, owner.vault(t, "Team", map[string]string{"Note.md": "note\n"}), "--relay", testRelay)
+	s := newSandbox(t)
+	env, source := s.env, server.source()
+	s.env = append(env, "RELAYFS_TOKEN="+server.mint(t, token.Full, "ann"))
+	dir := s.mkdir(t, "mnt")
+	m := s.mountAt(t, source[0], dir, append(source[1:], "--mode", "direct")...)
+	note := filepath.Join(dir, "Team", "Note.md")
+	fileBecomes(t, note, "note\n")
+	s.statusTells(t, ": connected, everything")
+
+	keyFile := owner.path("xdg", "state_home", "relayfs", "relay-key")
+	key := readFile(t, keyFile)
+	if err := os.Remove(keyFile); err != nil {
+		t.Fatal(err)
+	}
+	s.statusTells(t, "not connected", "server refuses access (401 Unauthorized)", "set RELAYFS_TOKEN to a token that is good for the folder", "tried again by itself")
+	if err := writeAll(note, []byte("written meanwhile\n")); err != nil {
+		t.Error(err)
+	}
+	checkText(t, "note", readFile(t, note), "written meanwhile\n")
+	s.statusTells(t, "not connected", "1 document with changes that it has not acknowledged")
+	checkText(t, "the server's file", readFile(t, filepath.Join(server.vault, "Note.md")), "note\n")
+	old := server.Connection
+	if server.ask(t); server.Connection == old {
+		t.Error("the connection string has the revoked token still")
+	}
+
+	// The old key is back: the same client goes on by itself.
+	if err := os.WriteFile(keyFile+".new", []byte(key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(keyFile+".new", keyFile); err != nil {
+		t.Fatal(err)
+	}
+	s.statusTells(t, ": connected, everything")
+	fileBecomes(t, filepath.Join(server.vault, "Note.md"), "written meanwhile\n")
+
+	// A key that is none changes nothing.
+	if err := os.WriteFile(keyFile, []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-server.log.seen("the key of the tokens stays as it is"):
+	case <-time.After(startTimeout):
+		t.Error("the log does not tell of a key that is none")
+	}
+	s.statusTells(t, ": connected, everything")
+	m.stop(t)
+}
