@@ -142,6 +142,7 @@ func (f *listenFlags) open(ctx context.Context, ws *bridge.Workspace, state stri
 	return y, nil
 }
 
+// keyPath is where the key of the tokens is.
 func (f *listenFlags) keyPath(base string) (string, error) {
 	return filepath.Abs(cmp.Or(f.keyFile, filepath.Join(base, keyName)))
 }
