@@ -42,6 +42,15 @@ func (e *NotFetchedError) Error() string { return fmt.Sprintf("%v: %s", ErrNotFe
 
 func (e *NotFetchedError) Unwrap() error { return ErrNotFetched }
 
+// ReadOnlyError is an ErrReadOnly with what its Source knows of the reason.
+type ReadOnlyError struct {
+	Reason string // a sentence about the server, with what to do
+}
+
+func (e *ReadOnlyError) Error() string { return fmt.Sprintf("%v: %s", ErrReadOnly, e.Reason) }
+
+func (e *ReadOnlyError) Unwrap() error { return ErrReadOnly }
+
 // Error is what went wrong, in which operation, on which path.
 type Error struct {
 	Op   string // "open", "write", "create", "rename", ...

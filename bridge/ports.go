@@ -79,8 +79,9 @@ type Files interface {
 // Locker is a Source that may turn read-only while it is served: its disk is
 // remounted, its permission revoked.
 type Locker interface {
-	// ReadOnly says that nothing can be written now. It is asked often.
-	ReadOnly() bool
+	// Locked says why nothing can be written now, with an ErrReadOnly; nil if it can.
+	// It is asked often.
+	Locked() error
 }
 
 // File is an open file that is not a note.

@@ -219,6 +219,9 @@ func (w *Workspace) structureAt(op string, p Path) (*folder, Structure, error) {
 	if n.folder.offline.Load() {
 		return nil, nil, &Error{op, p, ErrOffline}
 	}
+	if err := n.folder.locked(); err != nil {
+		return nil, nil, &Error{op, p, err}
+	}
 	s, ok := n.folder.source.(Structure)
 	if !ok {
 		return nil, nil, &Error{op, p, ErrReadOnly}

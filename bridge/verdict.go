@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"slices"
 )
@@ -39,7 +40,7 @@ func (w *Workspace) decideProposals(ctx context.Context, chosen map[*folder][]*p
 	for f, list := range chosen {
 		if f.readOnly() {
 			for _, p := range list {
-				out.Failed[p.public().Path] = ErrOffline
+				out.Failed[p.public().Path] = cmp.Or(f.locked(), ErrOffline)
 			}
 			continue
 		}

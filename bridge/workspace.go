@@ -263,8 +263,15 @@ func (w *Workspace) infoOf(n *node) Info {
 
 // readOnly says that nothing in the folder can be written now.
 func (f *folder) readOnly() bool {
-	lock, ok := f.source.(Locker)
-	return f.offline.Load() || ok && lock.ReadOnly()
+	return f.offline.Load() || f.locked() != nil
+}
+
+// locked says why the folder's source takes no changes, nil if it does.
+func (f *folder) locked() error {
+	if lock, ok := f.source.(Locker); ok {
+		return lock.Locked()
+	}
+	return nil
 }
 
 // ReadDir lists a folder, or the workspace's Folders for "", sorted by name.

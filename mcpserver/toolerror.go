@@ -48,6 +48,7 @@ func failure(err error) Result {
 		pattern   *grep.SyntaxError
 		at        *bridge.Error
 		unfetched *bridge.NotFetchedError
+		readOnly  *bridge.ReadOnlyError
 		ask       *askError
 	)
 	switch {
@@ -67,6 +68,8 @@ func failure(err error) Result {
 		return refuse("%q was left as it is: %v", string(at.Path), at.Err)
 	case errors.As(err, &at) && errors.As(err, &unfetched):
 		return refuse("%q has not been fetched from the server yet. Tell the person: %s.", string(at.Path), unfetched.Reason)
+	case errors.As(err, &at) && errors.As(err, &readOnly):
+		return refuse("%q is read-only here: %s. Tell the person, and what you would change instead.", string(at.Path), readOnly.Reason)
 	case errors.As(err, &at):
 		for _, s := range sentences {
 			if errors.Is(err, s.is) {

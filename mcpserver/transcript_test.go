@@ -188,7 +188,8 @@ type transcriptRun struct {
 // failures are what the command fail knows.
 var failures = map[string]error{
 	"no-space": bridge.ErrNoSpace, "permission": fs.ErrPermission, "conflict": bridge.ErrConflict, "closed": bridge.ErrClosed,
-	"not-fetched": bridge.ErrNotFetched, "not-fetched-because": &bridge.NotFetchedError{Reason: "ys://notes.example: server refuses access; set RELAYFS_TOKEN to a token that is good for the folder"},
+	"read-only-because": &bridge.ReadOnlyError{Reason: "ys://notes.example takes no changes: the token is for reading only; set RELAYFS_TOKEN to one that may write and start again, if that is wanted"},
+	"not-fetched":       bridge.ErrNotFetched, "not-fetched-because": &bridge.NotFetchedError{Reason: "ys://notes.example: server refuses access; set RELAYFS_TOKEN to a token that is good for the folder"},
 	"exists": fs.ErrExist, "not-a-folder": bridge.ErrNotDir, "in-the-way": bridge.ErrInTheWay, "none": nil,
 }
 

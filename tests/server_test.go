@@ -24,11 +24,6 @@ type npmProcess struct {
 	cmd  *exec.Cmd
 }
 
-func startRoomServer(t *testing.T, port string) *npmProcess {
-	t.Helper()
-	return startNPMServer(t, "y-websocket", port, "")
-}
-
 // startNPMServer runs one until stop or the end of the test; port 0 takes any. A
 // Hocuspocus with a token wants it.
 func startNPMServer(t *testing.T, kind, port, token string) *npmProcess {
@@ -76,57 +71,116 @@ func serverNote(i int) (name, text string) {
 	return fmt.Sprintf("note %d.md", i), fmt.Sprintf("# Note %d\n\nwritten while the server was away 🦔\n", i)
 }
 
-// kill -9 during work without the server loses nothing: the next mount has it at
-// once, the server gets it when it is back, and so does another relayfs.
+// killServers are servers that can be stopped and started again at the same place.
+var killServers = map[string]func(*testing.T) restarting{
+	"y-websocket": func(t *testing.T) restarting { return restartingNPM(t, "y-websocket", "ws://127.0.0.1:") },
+	"hocuspocus":  func(t *testing.T) restarting { return restartingNPM(t, "hocuspocus", "hocuspocus+ws://127.0.0.1:") },
+	"relayfs":     restartingRelayfs,
+}
+
+// restarting is such a server: its address, its folder's id, and what ends and
+// starts it.
+type restarting struct {
+	url, folder string
+	stop, start func()
+}
+
+func restartingNPM(t *testing.T, kind, prefix string) restarting {
+	p := startNPMServer(t, kind, "0", "")
+	port := p.port
+	return restarting{prefix + port, "team", func() { p.stop() }, func() { p = startNPMServer(t, kind, port, "") }}
+}
+
+func restartingRelayfs(t *testing.T) restarting {
+	s := newSandbox(t)
+	vault := s.mkdir(t, "Team")
+	y := s.serveYjs(t, vault, "--no-token", "--mode", "direct")
+	addr := strings.TrimPrefix(y.Owner.Yjs.URL, "ys://")
+	return restarting{y.Owner.Yjs.URL, y.Owner.Yjs.Folders["Team"], func() { y.stop(t) }, func() {
+		y = s.serveYjs(t, vault, "--no-token", "--mode", "direct", "--listen", addr)
+	}}
+}
+
+// kill -9 during work without the server loses nothing and doubles nothing: the
+// next mount has it at once, the server gets it when it is back, and so does
+// another relayfs.
 func TestServerKillOffline(t *testing.T) {
-	server := startRoomServer(t, "0")
-	address := "ws://127.0.0.1:" + server.port
+	for kind, start := range killServers {
+		t.Run(kind, func(t *testing.T) { killOffline(t, start(t)) })
+	}
+}
+
+func killOffline(t *testing.T, server restarting) {
 	s, other := newSandbox(t), newSandbox(t)
-	flags := []string{"--folder", "Team=team", "--mode", "direct"}
+	flags := []string{"--folder", "Team=" + server.folder, "--mode", "direct", "--structure", "direct"}
 	dir := s.mkdir(t, "mnt")
-	m := s.mountAt(t, address, dir, flags...)
-	write := func(i int) {
+	m := s.mountAt(t, server.url, dir, flags...)
+	write := func(name, text string) {
 		t.Helper()
-		name, text := serverNote(i)
-		if err := os.WriteFile(filepath.Join(dir, "Team", name), []byte(text), 0o600); err != nil {
+		if err := writeAll(filepath.Join(dir, "Team", name), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(0)
+	want := map[string]string{"grown.md": "before\n", "old name.md": "moved\n", "gone.md": "gone\n"}
+	for name, text := range want {
+		write(name, text)
+	}
 	awaitAcknowledged(t, s)
 	server.stop()
-	for i := 1; i < 20; i++ {
-		write(i)
+	for i := range 20 {
+		name, text := serverNote(i)
+		write(name, text)
+		want[name] = text
+		want["grown.md"] += fmt.Sprintf("line %d, written while the server was away\n", i)
+		write("grown.md", want["grown.md"])
 	}
+	if err := os.Rename(filepath.Join(dir, "Team", "old name.md"), filepath.Join(dir, "Team", "new name.md")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "Team", "gone.md")); err != nil {
+		t.Fatal(err)
+	}
+	want["new name.md"] = want["old name.md"]
+	delete(want, "old name.md")
+	delete(want, "gone.md")
+	s.statusTells(t, fmt.Sprintf("Team: %d notes", len(want))) // not hidden only, as what a save may make anew
 	m.kill(t)
 
-	m = s.mountAt(t, address, dir, flags...)
-	wantServerNotes(t, filepath.Join(dir, "Team"))
-	startRoomServer(t, server.port)
+	m = s.mountAt(t, server.url, dir, flags...)
+	wantServerNotes(t, filepath.Join(dir, "Team"), want)
+	server.start()
 	awaitAcknowledged(t, s)
 
 	away := other.mkdir(t, "mnt")
-	other.mountAt(t, address, away, flags...)
-	eventually(t, serverPatience, func() error {
-		_, err := os.Stat(filepath.Join(away, "Team", "note 19.md"))
-		return err
-	})
-	wantServerNotes(t, filepath.Join(away, "Team"))
+	n := other.mountAt(t, server.url, away, flags...)
+	wantServerNotes(t, filepath.Join(away, "Team"), want)
+	wantServerNotes(t, filepath.Join(dir, "Team"), want)
 	m.stop(t)
+	n.stop(t)
 }
 
-func wantServerNotes(t *testing.T, dir string) {
+// wantServerNotes waits until a folder holds these notes and nothing else.
+func wantServerNotes(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
-	for i := range 20 {
-		name, want := serverNote(i)
-		eventually(t, serverPatience, func() error {
-			got, err := os.ReadFile(filepath.Join(dir, name))
-			if err == nil && string(got) != want {
-				err = fmt.Errorf("%s is %q, want %q", name, got, want)
-			}
+	eventually(t, serverPatience, func() error {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
 			return err
-		})
-	}
+		}
+		if len(entries) != len(want) {
+			return fmt.Errorf("%s has %v", dir, entries)
+		}
+		for name, text := range want {
+			got, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				return err
+			}
+			if string(got) != text {
+				return fmt.Errorf("%s is %q, want %q", name, got, text)
+			}
+		}
+		return nil
+	})
 }
 
 // awaitAcknowledged waits until the server has everything.

@@ -243,8 +243,8 @@ func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) 
 // upload brings data to the server, before anybody is told of it, and returns e
 // with what names it.
 func (s *Source) upload(ctx context.Context, e folderdoc.Entry, data []byte) (folderdoc.Entry, error) {
-	if s.ReadOnly() {
-		return e, bridge.ErrReadOnly
+	if err := s.Locked(); err != nil {
+		return e, err
 	}
 	if !s.sync.isOnline() {
 		return e, bridge.ErrOffline

@@ -110,8 +110,10 @@ func (d *document) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error)
 
 // Change calls fn, and keeps and sends what it did.
 func (d *document) Change(_ context.Context, rec bridge.Record, fn func(*ycrdt.Doc) error) error {
-	if d.name != "" && d.src.ReadOnly() {
-		return bridge.ErrReadOnly
+	if d.name != "" {
+		if err := d.src.Locked(); err != nil {
+			return err
+		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

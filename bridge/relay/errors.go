@@ -25,10 +25,12 @@ var (
 	// errOverflow: the server takes in less than there is to be sent.
 	errOverflow = errors.New("server is too slow: its queue is full")
 	// errExpired: the server wants another token.
-	errExpired = errors.New("token expired")
+	errExpired = errors.New("server does not take the token any more")
 	// errSilent: nothing came for too long.
 	errSilent = errors.New("server has stopped answering")
 )
+
+const newToken = "set RELAYFS_TOKEN to a token that is good for the folder and start again"
 
 // hints say what to type next.
 var hints = []struct {
@@ -36,7 +38,8 @@ var hints = []struct {
 	hint string
 }{
 	{ErrUnreachable, "check the address and that the server runs"},
-	{ErrDenied, "set RELAYFS_TOKEN to a token that is good for the folder"},
+	{ErrDenied, newToken},
+	{errExpired, newToken},
 	{ErrNoFolder, "check the folder's id in --folder NAME=ID"},
 	{ErrProtocol, "check that the address is that of a server of this kind"},
 }
@@ -58,7 +61,7 @@ func (s *Source) explain(err error) string {
 	if hint := Hint(err); hint != "" {
 		text += "; " + hint
 	}
-	if errors.Is(err, ErrUnreachable) {
+	if errors.Is(err, ErrUnreachable) || errors.Is(err, ErrDenied) || errors.Is(err, errExpired) {
 		text += "; it is tried again by itself"
 	}
 	return text

@@ -244,8 +244,8 @@ func (s *Source) NewDocument(ctx context.Context, rel string, rec bridge.Record,
 }
 
 func (s *Source) mayCreate(rel string) error {
-	if s.ReadOnly() {
-		return bridge.ErrReadOnly
+	if err := s.Locked(); err != nil {
+		return err
 	}
 	if err := folderdoc.CheckPath(rel); err != nil {
 		return err

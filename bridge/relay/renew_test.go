@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -63,4 +64,43 @@ func TestParseAddress(t *testing.T) {
 			t.Errorf("ParseAddress(%q) = %v, %v", text, a, err)
 		}
 	}
+}
+
+// A server that takes the token no more, and says so only once a connection is
+// there, is asked again with growing pauses; what to do is told meanwhile.
+func TestRevokedAfterConnecting(t *testing.T) {
+	s := startServer(t, "y-websocket")
+	var revoked atomic.Bool
+	var refused atomic.Int32
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "127.0.0.1:" + s.port})
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !revoked.Load() {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		refused.Add(1)
+		if conn, err := websocket.Accept(w, r, nil); err == nil {
+			time.Sleep(400 * time.Millisecond) // a server that is far away
+			conn.Close(websocket.StatusPolicyViolation, "Token revoked")
+		}
+	}))
+	defer front.Close()
+	c, err := open(t, "ws://"+front.Listener.Addr().String(), s.folder, t.TempDir(), direct)
+	noError(t, err)
+	c.create("Team/Note.md", "note\n")
+	c.awaitSent()
+	revoked.Store(true)
+	s.stop()
+	s.start(s.port)
+	c.write("Team/Note.md", func(s string) string { return s + "later\n" })
+	c.await("what to do is told", func() bool {
+		st := c.source.SyncStatus()
+		return !st.Connected && st.Unsent > 0 && strings.Contains(st.LastError, "Token revoked") && strings.Contains(st.LastError, "set RELAYFS_TOKEN")
+	})
+	time.Sleep(5 * time.Second)
+	if n := refused.Load(); n > 9 {
+		t.Errorf("%d attempts within seconds", n)
+	}
+	revoked.Store(false)
+	c.awaitSent()
 }

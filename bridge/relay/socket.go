@@ -123,10 +123,23 @@ func (s *socket) write() {
 			err := s.conn.Write(ctx, websocket.MessageBinary, frame)
 			cancel()
 			if err != nil {
-				s.end(readError(err))
+				s.cannotWrite(err)
 				break
 			}
 		}
+	}
+}
+
+// reasonPatience is how long the reason why nothing can be written may take.
+const reasonPatience = time.Second
+
+// cannotWrite ends the connection, unless it ends by itself: a server that has
+// closed it says why to the reader.
+func (s *socket) cannotWrite(err error) {
+	select {
+	case <-s.ctx.Done():
+	case <-time.After(reasonPatience):
+		s.end(readError(err))
 	}
 }
 

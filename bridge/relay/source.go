@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -337,10 +338,21 @@ func (s *Source) changeOf(id bridge.DocID) (bridge.SourceEvent, bool) {
 }
 
 // ReadOnly says that the server takes no changes.
-func (s *Source) ReadOnly() bool {
+func (s *Source) ReadOnly() bool { return s.Locked() != nil }
+
+// Locked says why the server takes no changes, and what to do about it.
+func (s *Source) Locked() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.readOnly != ""
+	if s.readOnly == "" {
+		return nil
+	}
+	return &bridge.ReadOnlyError{Reason: s.lockedReason(s.readOnly)}
+}
+
+// lockedReason makes a sentence of why the server takes no changes.
+func (s *Source) lockedReason(why string) string {
+	return fmt.Sprintf("%s takes no changes: %s; set RELAYFS_TOKEN to one that may write and start again, if that is wanted", s.o.Address, why)
 }
 
 func (s *Source) setReadOnly(reason string) {

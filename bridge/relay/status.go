@@ -89,7 +89,7 @@ func (s *Source) SyncStatus() bridge.SyncStatus {
 	case !y.online && y.cause != nil:
 		st.LastError = s.explain(y.cause)
 	case readOnly != "":
-		st.LastError = fmt.Sprintf("%s takes no changes: %s", s.o.Address, readOnly)
+		st.LastError = s.lockedReason(readOnly)
 	case y.problem != nil:
 		st.LastError = s.explain(y.problem)
 	case y.online && p.Notes == 0 && isNew:

@@ -85,9 +85,9 @@ func (y *syncer) run() {
 		err := y.followFolder(ctx)
 		lasted := time.Since(start)
 		wait := b.next(lasted)
-		y.disconnected(err)
-		if errors.Is(err, errExpired) && lasted > backoffBase {
-			continue // a new token is asked for at once, unless it is refused at once
+		was := y.disconnected(err)
+		if errors.Is(err, errExpired) && lasted > backoffBase && was {
+			continue // a new token is asked for at once, unless the last one was not taken either
 		}
 		select {
 		case <-ctx.Done():
@@ -197,13 +197,14 @@ func (y *syncer) isOnline() bool {
 	return y.online
 }
 
-func (y *syncer) disconnected(err error) {
+// disconnected says why there is no connection, and whether there was one.
+func (y *syncer) disconnected(err error) (was bool) {
 	if y.src.ctx.Err() != nil {
-		return
+		return false
 	}
 	y.jobs.pause()
 	y.mu.Lock()
-	was := y.online
+	was = y.online
 	y.online, y.cause, y.follows = false, err, nil
 	y.tellAcked()
 	if !errors.Is(err, errExpired) { // there is a next attempt, with another token
@@ -220,6 +221,7 @@ func (y *syncer) disconnected(err error) {
 	if was || errors.Is(err, ErrDenied) || errors.Is(err, ErrNoFolder) || errors.Is(err, ErrProtocol) {
 		y.src.log.Warn("not connected", bridge.LogFolder, y.src.o.Folder, bridge.LogErr, y.src.explain(err))
 	}
+	return was
 }
 
 // setNotes says which notes the folder holds. The source's mu is held.

@@ -107,23 +107,25 @@ func (v *Vault) Close() error {
 	return v.spares.close()
 }
 
-// readOnlyFor is how long an answer of ReadOnly is good for: it is asked for
+// readOnlyFor is how long an answer of Locked is good for: it is asked for
 // with every look at a file, and disks are not remounted that often.
 const readOnlyFor = time.Second
 
-// ReadOnly says that nothing can be written now: by option, or because the disk
-// is mounted read-only.
-func (v *Vault) ReadOnly() bool {
+// Locked is bridge.ErrReadOnly if nothing can be written now: by option, or
+// because the disk is mounted read-only.
+func (v *Vault) Locked() error {
 	if v.o.ReadOnly {
-		return true
+		return bridge.ErrReadOnly
 	}
 	now := time.Now().UnixNano()
-	if now-v.diskLooked.Load() < int64(readOnlyFor) {
-		return v.diskReadOnly.Load()
+	if now-v.diskLooked.Load() >= int64(readOnlyFor) {
+		v.diskReadOnly.Store(fsat.DiskReadOnly(v.dir))
+		v.diskLooked.Store(now)
 	}
-	v.diskReadOnly.Store(fsat.DiskReadOnly(v.dir))
-	v.diskLooked.Store(now)
-	return v.diskReadOnly.Load()
+	if v.diskReadOnly.Load() {
+		return bridge.ErrReadOnly
+	}
+	return nil
 }
 
 // openRoot opens the vault's directory; bridge.ErrOffline if it is not the one

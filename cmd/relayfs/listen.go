@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,6 +94,8 @@ type yjsServer struct {
 	host     *host.Host
 	server   *server.Server
 	info     owner.Yjs
+	keyText  string // as it was read
+	log      *slog.Logger
 }
 
 // open opens the port; nil if no Yjs clients are to come in. The workspace has
@@ -106,13 +109,16 @@ func (f *listenFlags) open(ctx context.Context, ws *bridge.Workspace, state stri
 		return nil, err
 	}
 	o := server.Options{URL: f.url, Relay: f.relay, Logger: log}
-	y := &yjsServer{}
+	y := &yjsServer{log: log}
 	if !f.noToken {
-		key, file, err := f.key(base)
+		if y.info.KeyFile, err = f.keyPath(base); err != nil {
+			return nil, err
+		}
+		key, text, err := loadKey(y.info.KeyFile)
 		if err != nil {
 			return nil, err
 		}
-		o.Keys, o.Mint, y.info.KeyFile = token.Ring{key}, key, file
+		o.Keys, o.Mint, y.keyText = token.Ring{key}, key, text
 	}
 	if y.listener, err = net.Listen("tcp", f.addr); err != nil {
 		return nil, &hintError{fmt.Errorf("--listen: %w", err), "choose another port; port 0 takes any that is free"}
@@ -136,15 +142,14 @@ func (f *listenFlags) open(ctx context.Context, ws *bridge.Workspace, state stri
 	return y, nil
 }
 
-// key reads the key, or makes one.
-func (f *listenFlags) key(base string) (key *token.Key, file string, err error) {
-	if file = f.keyFile; file == "" {
-		file = filepath.Join(base, keyName)
-	}
-	if file, err = filepath.Abs(file); err != nil {
-		return nil, "", err
-	}
-	text, err := readSecret(file)
+// keyPath is where the key of the tokens is.
+func (f *listenFlags) keyPath(base string) (string, error) {
+	return filepath.Abs(cmp.Or(f.keyFile, filepath.Join(base, keyName)))
+}
+
+// loadKey reads the key, or makes one.
+func loadKey(file string) (key *token.Key, text string, err error) {
+	text, err = readSecret(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		text, err = makeKey(file)
 	}
@@ -152,7 +157,7 @@ func (f *listenFlags) key(base string) (key *token.Key, file string, err error) 
 		return nil, "", err
 	}
 	key, err = parseKey(file, text)
-	return key, file, err
+	return key, strings.TrimSpace(text), err
 }
 
 func parseKey(file, text string) (*token.Key, error) {
@@ -185,6 +190,9 @@ func (y *yjsServer) serve(ctx context.Context) error {
 	srv := &http.Server{Handler: y.server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(limited(y.listener, maxConnections())) }()
+	if y.info.KeyFile != "" {
+		go y.followKey(ctx)
+	}
 	select {
 	case err := <-ended:
 		return fmt.Errorf("--listen: %w", err)
@@ -197,6 +205,34 @@ func (y *yjsServer) serve(ctx context.Context) error {
 	}
 	y.server.Close()
 	return nil
+}
+
+// keyLook is how often the key file is looked at.
+const keyLook = time.Second
+
+// followKey takes over another key that the key file has got, and makes one where
+// the file is gone, until ctx ends: that is how tokens are revoked.
+func (y *yjsServer) followKey(ctx context.Context) {
+	known, told := y.keyText, ""
+	tick := time.NewTicker(keyLook)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		key, text, err := loadKey(y.info.KeyFile)
+		switch {
+		case err != nil && err.Error() != told:
+			told = err.Error()
+			y.log.Warn("the key of the tokens stays as it is", bridge.LogErr, err)
+		case err == nil && text != known:
+			known, told = text, ""
+			y.log.Warn("new key: all tokens so far are revoked", "file", y.info.KeyFile)
+			y.server.SetKeys(token.Ring{key}, key)
+		}
+	}
 }
 
 // connectionString is what a backend connects with: it holds a server token.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,7 +75,7 @@ func (s *session) openServer(src source, state string, f *workspaceFlags) (bridg
 	if f.presence {
 		o.Author = f.author
 	}
-	if isTerminal(os.Stderr) {
+	if stderr.takesLines() {
 		o.Progress = progressLine(src.name)
 	}
 	folder, err := relay.Open(o)
@@ -119,17 +120,23 @@ func progressLine(name string) func(relay.Progress) {
 			return
 		}
 		shown, done = now, finished
-		rate := float64(p.Fetched-first) / max(now.Sub(start).Seconds(), 0.001)
-		line := fmt.Sprintf("%s: %d of %d notes, %.0f a second", name, p.Fetched, p.Notes, rate)
-		if rate > 0 && !finished {
-			line += fmt.Sprintf(", %s left", (time.Duration(float64(p.Notes-p.Fetched)/rate) * time.Second).Round(time.Second))
-		}
-		end := ""
-		if finished {
-			end = "\n"
-		}
-		fmt.Fprintf(os.Stderr, "\r\x1b[K%s%s", line, end)
+		stderr.show(progressText(name, p, p.Fetched-first, now.Sub(start)), finished)
 	}
+}
+
+// progressText says how many notes are there, and, of fetched ones in a time, how
+// fast that goes and how long the rest takes.
+func progressText(name string, p relay.Progress, fetched int, in time.Duration) string {
+	line := fmt.Sprintf("%s: %d of %d notes", name, p.Fetched, p.Notes)
+	if fetched <= 0 || in <= 0 {
+		return line
+	}
+	rate := float64(fetched) / in.Seconds()
+	line += fmt.Sprintf(", %.0f a second", rate)
+	if left := p.Notes - p.Fetched; left > 0 {
+		line += fmt.Sprintf(", %s left", time.Duration(math.Ceil(float64(left)/rate))*time.Second)
+	}
+	return line
 }
 
 // examineServer connects to the server of a folder once.

@@ -57,7 +57,7 @@ func (s *Server) refusalOf(r *http.Request, err error) *refusal {
 }
 
 // open says that no tokens are needed.
-func (s *Server) open() bool { return len(s.o.Keys) == 0 }
+func (s *Server) open() bool { return len(s.keys.Load().ring) == 0 }
 
 // claims are what the request's token says; everything, if no tokens are needed.
 func (s *Server) claims(r *http.Request) (token.Claims, error) {
@@ -81,7 +81,7 @@ func (s *Server) verify(text string) (token.Claims, error) {
 	case text == "":
 		return token.Claims{}, errNoToken
 	}
-	c, err := s.o.Keys.Verify(text, s.o.URL, time.Now())
+	c, err := s.keys.Load().ring.Verify(text, s.o.URL, time.Now())
 	switch {
 	case errors.Is(err, token.ErrExpired):
 		return c, errExpired

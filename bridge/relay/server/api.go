@@ -170,10 +170,11 @@ func (s *Server) auth(w http.ResponseWriter, r *http.Request, id string) error {
 
 // mint makes a token for one document; "" if none are needed.
 func (s *Server) mint(id string, p token.Permission, user string, life time.Duration) (string, error) {
+	key := s.keys.Load().mint
 	switch {
 	case s.open():
 		return "", nil
-	case s.o.Mint == nil:
+	case key == nil:
 		return "", &refusal{http.StatusInternalServerError, "this server has no key to sign tokens with"}
 	}
 	own, prefix := s.own(id)
@@ -186,7 +187,7 @@ func (s *Server) mint(id string, p token.Permission, user string, life time.Dura
 		Scope: token.Scope{Kind: token.Doc, ID: id, Permission: p}, User: user,
 		Audience: s.o.URL, Channel: channel, Issued: now, Expires: now.Add(life),
 	}
-	return s.o.Mint.Mint(c)
+	return key.Mint(c)
 }
 
 // clientToken says where a client of a document connects.

@@ -20,7 +20,8 @@ type client struct {
 	socket *socket
 	room   *room
 	claims token.Claims
-	full   bool // it may write
+	token  string // that it has shown
+	full   bool   // it may write
 	// name stands in front of each frame in Hocuspocus's framing, encoded; nil in
 	// y-websocket's.
 	name   []byte
@@ -91,7 +92,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, id string) {
 		return
 	}
 	k.ws.SetReadLimit(s.o.Limits.Frame)
-	c := newClient(k, room, claims, p)
+	c := newClient(k, room, requestToken(r), claims, p)
 	_, c.prefix = s.own(id)
 	k.setHail(c.hail)
 	c.greet()
@@ -100,8 +101,8 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, id string) {
 }
 
 // newClient makes a client of a room, of which it is a member already.
-func newClient(k *socket, r *room, claims token.Claims, p token.Permission) *client {
-	c := &client{socket: k, room: r, claims: claims, full: p == token.Full, peers: make(map[ycrdt.ClientID]struct{})}
+func newClient(k *socket, r *room, text string, claims token.Claims, p token.Permission) *client {
+	c := &client{socket: k, room: r, token: text, claims: claims, full: p == token.Full, peers: make(map[ycrdt.ClientID]struct{})}
 	if expires := claims.Expires; !expires.IsZero() {
 		c.expiry = time.AfterFunc(time.Until(expires), func() { k.end(errTokenOver) })
 	}

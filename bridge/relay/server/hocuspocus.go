@@ -117,7 +117,7 @@ func (m *multiplex) join(name, text string) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newClient(m.socket, room, claims, p)
+	c := newClient(m.socket, room, text, claims, p)
 	c.name = ysync.AppendDocument(nil, name)
 	return c, nil
 }

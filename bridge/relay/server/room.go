@@ -97,6 +97,7 @@ func (r *room) add(c *client) {
 		c.over() // watch may have told before
 	default:
 	}
+	c.recheck() // as SetKeys may have done
 }
 
 func (r *room) remove(c *client) {

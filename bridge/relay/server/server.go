@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/relay/host"
@@ -76,6 +77,8 @@ type Server struct {
 	log  *slog.Logger
 	mux  *http.ServeMux
 
+	keys atomic.Pointer[keys]
+
 	ctx  context.Context // ends with Close
 	stop context.CancelFunc
 
@@ -93,6 +96,7 @@ func New(o Options) *Server {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{o: o, host: o.Host, log: o.Logger, mux: http.NewServeMux(), rooms: make(map[string]*room)}
+	s.keys.Store(&keys{o.Keys, o.Mint})
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.routes()
 	return s

@@ -31,6 +31,7 @@ func (e *closing) Error() string { return e.reason }
 var (
 	errGoingAway = &closing{websocket.StatusGoingAway, "server is shutting down"}
 	errTokenOver = &closing{websocket.StatusPolicyViolation, "Token expired"}
+	errRevoked   = &closing{websocket.StatusPolicyViolation, "Token revoked"}
 	errStranger  = &closing{websocket.StatusPolicyViolation, "no document was opened"}
 	errMalformed = &closing{websocket.StatusInvalidFramePayloadData, "malformed frame"}
 	errNotBinary = &closing{websocket.StatusUnsupportedData, "frames are binary"}

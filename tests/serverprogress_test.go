@@ -1,0 +1,122 @@
+package tests
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// largeFolder serves a folder that takes a while to be fetched.
+func largeFolder(t *testing.T) *yjsServer {
+	t.Helper()
+	notes := make(map[string]string)
+	for i := range 1500 {
+		notes[fmt.Sprintf("folder %d/note %d.md", i%20, i)] = strings.Repeat(fmt.Sprintf("line of note %d\n", i), 1000)
+	}
+	s := newSandbox(t)
+	return s.serveYjs(t, s.vault(t, "Large", notes), "--relay", testRelay)
+}
+
+// onceFetched is the last state of the line that tells of largeFolder.
+const onceFetched = "Large: 1500 of 1500 notes"
+
+// The first fetch of a large folder tells on a terminal how far it is: in one
+// line that is replaced, no wider than the terminal, without colours.
+func TestServerProgress(t *testing.T) {
+	requireFUSE(t)
+	y := largeFolder(t)
+	for name, c := range map[string]struct {
+		env  string
+		cols int
+	}{"wide": {"", 100}, "no colour": {"NO_COLOR=1", 100}, "narrow": {"", 20}} {
+		t.Run(name, func(t *testing.T) {
+			s := newSandbox(t)
+			s.env = append(s.env, "RELAYFS_TOKEN="+y.token(), c.env)
+			dir := s.mkdir(t, "mnt")
+			x := startTerminal(t, s.command(t.Context(), append(append([]string{"mount"}, y.source()...), dir)...))
+			if err := pty.Setsize(x.keys, &pty.Winsize{Rows: 24, Cols: uint16(c.cols)}); err != nil {
+				t.Fatal(err)
+			}
+			x.shows(t, "mounted "+dir)
+			x.shows(t, onceFetched)
+			x.press(t, "\x03")
+			x.wait(t)
+			checkProgress(t, x.out.String(), "mounted "+dir, c.cols)
+		})
+	}
+	t.Run("MCP", func(t *testing.T) { progressOfMCP(t, y) })
+	t.Run("log", func(t *testing.T) { noProgressInALog(t, y) })
+	t.Run("dumb terminal", func(t *testing.T) { noProgressOnADumbTerminal(t, y) })
+}
+
+// checkProgress looks at everything that a terminal was sent.
+func checkProgress(t *testing.T, sent, message string, cols int) {
+	t.Helper()
+	before, _, _ := strings.Cut(sent, onceFetched)
+	states := strings.Split(before, "\r\x1b[K")
+	told := 0
+	for _, state := range states {
+		line, rest, _ := strings.Cut(state, "\r\n") // a message, and the line again
+		for _, shown := range []string{line, rest} {
+			if strings.HasPrefix(shown, "Large: ") && len(shown) >= cols {
+				t.Errorf("%q is wider than the terminal", shown)
+			}
+		}
+		if full.MatchString(state) {
+			told++
+		}
+	}
+	if cols >= 80 && told == 0 {
+		t.Errorf("count, rate and time left are not in %q", states)
+	}
+	if !strings.Contains(strings.ReplaceAll("\n"+before, "\r\x1b[K", "\n"), "\n"+message) {
+		t.Errorf("%q has no line of its own in %q", message, sent)
+	}
+	if strings.Contains(strings.ReplaceAll(sent, "\x1b[K", ""), "\x1b") {
+		t.Errorf("more than a replaced line is in %q", sent)
+	}
+}
+
+var full = regexp.MustCompile(`Large: \d+ of 1500 notes, \d+ a second, (\d+m)?\d+s left$`)
+
+// An MCP client that shows what goes to stderr on a terminal is told as well.
+func progressOfMCP(t *testing.T, y *yjsServer) {
+	s := newSandbox(t)
+	s.env = append(s.env, "RELAYFS_TOKEN="+y.token())
+	x := startTerminal(t, s.command(t.Context(), append([]string{"mcp"}, y.source()...)...))
+	x.shows(t, onceFetched)
+	x.press(t, "\x04") // the end of its input
+	x.wait(t)
+	checkProgress(t, x.out.String(), "", 100)
+}
+
+// Where nothing can be replaced nothing is told.
+func noProgressInALog(t *testing.T, y *yjsServer) {
+	s := newSandbox(t)
+	s.env = append(s.env, "RELAYFS_TOKEN="+y.token())
+	m := s.mountAt(t, y.source()[0], s.mkdir(t, "mnt"), y.source()[1:]...)
+	s.statusTells(t, "everything is acknowledged\n")
+	if log := m.log.String(); strings.Contains(log, "Large: ") || strings.Contains(log, "\x1b") {
+		t.Errorf("the log is %q", log)
+	}
+	m.stop(t)
+}
+
+func noProgressOnADumbTerminal(t *testing.T, y *yjsServer) {
+	s := newSandbox(t)
+	dir := s.mkdir(t, "mnt")
+	cmd := exec.CommandContext(t.Context(), "env", append([]string{"TERM=dumb", relayfsBinary, "mount"}, append(y.source(), dir)...)...)
+	cmd.Env = append(s.env, "RELAYFS_TOKEN="+y.token())
+	x := startTerminal(t, cmd)
+	x.shows(t, "mounted "+dir)
+	s.statusTells(t, "everything is acknowledged\n")
+	x.press(t, "\x03")
+	x.wait(t)
+	if sent := x.out.String(); strings.Contains(sent, "Large: ") || strings.Contains(sent, "\x1b") {
+		t.Errorf("a dumb terminal was sent %q", sent)
+	}
+}

@@ -1,0 +1,168 @@
+package tests
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge/relay/token"
+)
+
+// testRelay is the relay of the servers here: its id is the prefix of every
+// document's, so that one token opens a whole folder.
+const testRelay = "11111111-2222-4333-8444-555555555555"
+
+// mint makes a token for all documents of the server.
+func (y *yjsServer) mint(t *testing.T, p token.Permission, user string) string {
+	t.Helper()
+	key, err := token.ParsePrivateKey("", readFile(t, y.s.path("xdg", "state_home", "relayfs", "relay-key")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := key.Mint(token.Claims{
+		Scope: token.Scope{Kind: token.Prefix, ID: testRelay + "-", Permission: p},
+		User:  user, Issued: time.Now(), Expires: time.Now().Add(time.Hour),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// source are the arguments for a client of the server's folder.
+func (y *yjsServer) source() []string {
+	name := filepath.Base(y.vault)
+	return []string{y.Owner.Yjs.URL, "--folder", name + "=" + testRelay + "-" + y.Owner.Yjs.Folders[name]}
+}
+
+// statusTells waits until 'relayfs status' says all of that.
+func (s *sandbox) statusTells(t *testing.T, want ...string) {
+	t.Helper()
+	eventually(t, serverPatience, func() error {
+		out := s.run(t, "status")
+		for _, text := range want {
+			if !strings.Contains(out.stdout, text) {
+				return fmt.Errorf("%q is not in\n%s%s", text, out.stdout, out.stderr)
+			}
+		}
+		return nil
+	})
+}
+
+// A folder whose token may only read is a read-only folder, and says why; with a
+// token that may write it is as any other.
+func TestServerReadOnlyToken(t *testing.T) {
+	for _, mode := range []string{"suggest", "direct"} {
+		t.Run(mode, func(t *testing.T) { readOnlyToken(t, mode) })
+	}
+}
+
+func readOnlyToken(t *testing.T, mode string) {
+	y := newSandbox(t)
+	server := y.serveYjs(t, y.vault(t, "Team", map[string]string{"Note.md": "note\n", "sub/Other.md": "other\n"}), "--relay", testRelay)
+	s := newSandbox(t)
+	env, source := s.env, server.source()
+	s.env = append(env, "RELAYFS_TOKEN="+server.mint(t, token.ReadOnly, "ann"))
+	dir := s.mkdir(t, "mnt")
+	m := s.mountAt(t, source[0], dir, append(source[1:], "--mode", mode)...)
+	note := filepath.Join(dir, "Team", "Note.md")
+	fileBecomes(t, note, "note\n")
+	s.statusTells(t, "READ-ONLY", "takes no changes: the token is for reading only", "set RELAYFS_TOKEN to one that may write")
+
+	for name, err := range map[string]error{
+		"write":         writeAll(note, []byte("changed\n")),
+		"create":        writeAll(filepath.Join(dir, "Team", "New.md"), []byte("new\n")),
+		"unlink":        os.Remove(note),
+		"rename":        os.Rename(note, filepath.Join(dir, "Team", "Moved.md")),
+		"rename folder": os.Rename(filepath.Join(dir, "Team", "sub"), filepath.Join(dir, "Team", "moved")),
+		"mkdir":         os.Mkdir(filepath.Join(dir, "Team", "folder"), 0o700),
+	} {
+		t.Run(name, func(t *testing.T) { checkErrno(t, err, unix.EROFS) })
+	}
+	mcp := s.mcp(t, source...)
+	mcp.mustCall(t, "read", "file_path", "Team/Note.md")
+	for tool, args := range map[string][]any{
+		"edit":   {"file_path", "Team/Note.md", "old_string", "note", "new_string", "changed"},
+		"write":  {"file_path", "Team/New.md", "content", "new\n"},
+		"move":   {"file_path", "Team/Note.md", "new_path", "Team/Moved.md"},
+		"delete": {"file_path", "Team/Note.md"},
+	} {
+		result := mcp.call(t, tool, args...)
+		if !result.isError || !strings.Contains(result.text, "the token is for reading only") || !strings.Contains(result.text, "set RELAYFS_TOKEN to one that may write") {
+			t.Errorf("%s: %q", tool, result.text)
+		}
+	}
+	mcp.close(t)
+	checkText(t, "note", readFile(t, note), "note\n")
+	m.stop(t)
+
+	s.env = append(env, "RELAYFS_TOKEN="+server.mint(t, token.Full, "ann"))
+	m = s.mountAt(t, source[0], dir, append(source[1:], "--mode", mode)...)
+	s.statusTells(t, ": connected, everything")
+	if err := writeAll(note, []byte("changed\n")); err != nil {
+		t.Error(err)
+	}
+	want := map[string]string{"suggest": "{--note--}{++changed++}\n", "direct": "changed\n"}[mode]
+	fileBecomes(t, filepath.Join(server.vault, "Note.md"), want)
+	m.stop(t)
+}
+
+// A token that is revoked while its client works: what is here stays readable, what
+// is written waits and is told, and goes to the server once a token is good again.
+// To revoke is to remove the key file, while the server runs.
+func TestServerTokenRevoked(t *testing.T) {
+	owner := newSandbox(t)
+	server := owner.serveYjs(t, owner.vault(t, "Team", map[string]string{"Note.md": "note\n"}), "--relay", testRelay)
+	s := newSandbox(t)
+	env, source := s.env, server.source()
+	s.env = append(env, "RELAYFS_TOKEN="+server.mint(t, token.Full, "ann"))
+	dir := s.mkdir(t, "mnt")
+	m := s.mountAt(t, source[0], dir, append(source[1:], "--mode", "direct")...)
+	note := filepath.Join(dir, "Team", "Note.md")
+	fileBecomes(t, note, "note\n")
+	s.statusTells(t, ": connected, everything")
+
+	keyFile := owner.path("xdg", "state_home", "relayfs", "relay-key")
+	key := readFile(t, keyFile)
+	if err := os.Remove(keyFile); err != nil {
+		t.Fatal(err)
+	}
+	s.statusTells(t, "not connected", "server refuses access (401 Unauthorized)", "set RELAYFS_TOKEN to a token that is good for the folder", "tried again by itself")
+	if err := writeAll(note, []byte("written meanwhile\n")); err != nil {
+		t.Error(err)
+	}
+	checkText(t, "note", readFile(t, note), "written meanwhile\n")
+	s.statusTells(t, "not connected", "1 document with changes that it has not acknowledged")
+	checkText(t, "the server's file", readFile(t, filepath.Join(server.vault, "Note.md")), "note\n")
+	old := server.Connection
+	if server.ask(t); server.Connection == old {
+		t.Error("the connection string has the revoked token still")
+	}
+
+	// The old key is back: the same client goes on by itself.
+	if err := os.WriteFile(keyFile+".new", []byte(key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(keyFile+".new", keyFile); err != nil {
+		t.Fatal(err)
+	}
+	s.statusTells(t, ": connected, everything")
+	fileBecomes(t, filepath.Join(server.vault, "Note.md"), "written meanwhile\n")
+
+	// A key that is none changes nothing.
+	if err := os.WriteFile(keyFile, []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-server.log.seen("the key of the tokens stays as it is"):
+	case <-time.After(startTimeout):
+		t.Error("the log does not tell of a key that is none")
+	}
+	s.statusTells(t, ": connected, everything")
+	m.stop(t)
+}
