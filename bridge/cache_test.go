@@ -33,22 +33,25 @@ func TestLargeNotesAreEvicted(t *testing.T) {
 	}
 }
 
-// A note with a few words and a long history takes the room of its history.
+// A note that was written a little at a time takes the room of that, not of its text.
 func TestLongHistoriesAreEvicted(t *testing.T) {
 	const room = 64 << 10
 	f := withCache(t, "one\n", room)
-	for i := range 200 {
-		write(t, f.Workspace, plan, bridge.Write{By: ann, Text: fmt.Sprintf("one %s\n", strings.Repeat("word ", i%7)+fmt.Sprint(i))})
+	text := "one\n"
+	grow := func(n int) {
+		for i := range n {
+			text = fmt.Sprintf("%c%s", 'a'+i%26, text)
+			write(t, f.Workspace, plan, bridge.Write{By: ann, Text: text})
+		}
 	}
+	grow(100)
 	long := open(t, f.Workspace, plan)
 	open(t, f.Workspace, other)
 	before := open(t, f.Workspace, plan)
 	if before != long {
-		t.Fatalf("a history of 200 changes does not fit into %d bytes", room)
+		t.Fatalf("a history of 100 changes does not fit into %d bytes", room)
 	}
-	for i := range 2000 {
-		write(t, f.Workspace, plan, bridge.Write{By: ann, Text: fmt.Sprintf("one %s\n", strings.Repeat("word ", i%7)+fmt.Sprint(i))})
-	}
+	grow(1000)
 	long = open(t, f.Workspace, plan)
 	open(t, f.Workspace, other)
 	again := open(t, f.Workspace, plan)
