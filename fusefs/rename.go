@@ -59,7 +59,13 @@ func (t *tree) rename(ctx context.Context, from folder, name string, newParent g
 	case m.dst == m.src:
 		return 0
 	}
-	return t.do(context.WithoutCancel(ctx), m)
+	ctx = context.WithoutCancel(ctx)
+	if over, ok := m.dst.(*File); ok {
+		// Who is about to open it by the name that it loses finds its content there.
+		_ = over.pin(ctx) // what cannot be read has none
+		defer over.unpin()
+	}
+	return t.do(ctx, m)
 }
 
 // childOf finds a name, and its path as the workspace spells it.
