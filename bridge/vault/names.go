@@ -3,8 +3,12 @@ package vault
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"path"
 	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // Own temp files stand beside the file they are to become. The leading dot
@@ -28,6 +32,21 @@ func randomName() string {
 // tempName is a new name for a temp file. It tells whose it is, so that those
 // of a process that was killed are known at the next start.
 func (v *Vault) tempName() string { return v.tempPrefix + randomName() + tempSuffix }
+
+// displacedSuffix ends the names of files that a swap has displaced and found to be
+// what it expected: what is in them is in the note's history. The name says in which
+// state that was, in case somebody writes to one yet.
+const displacedSuffix = ".old" + tempSuffix
+
+func (v *Vault) displacedName(st bridge.Stamp) string {
+	return fmt.Sprintf("%s%s-%x-%x%s", v.tempPrefix, randomName(), st.ModTime, st.Size, displacedSuffix)
+}
+
+// isDisplaced says whether a temp file is one that was displaced, in the state that
+// st describes.
+func isDisplaced(name string, st *fsat.Info) bool {
+	return strings.HasSuffix(name, fmt.Sprintf("-%x-%x%s", st.ModTime, st.Size, displacedSuffix))
+}
 
 func isTemp(name string) bool {
 	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)

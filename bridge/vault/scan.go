@@ -159,6 +159,10 @@ func (v *Vault) sweep(dir *os.File, name string) {
 	if v.o.ReadOnly || strings.HasPrefix(name, v.tempPrefix) {
 		return
 	}
+	if st, err := fsat.Stat(dir, name); err == nil && isDisplaced(name, &st) {
+		_ = fsat.Remove(dir, name) // if it fails, the next start tries again
+		return
+	}
 	trash, err := v.openTrash()
 	if err != nil {
 		v.log.Warn("left-over temp file stays", bridge.LogPath, name, bridge.LogErr, err)

@@ -187,8 +187,16 @@ func (s *swap) replace() error {
 	if err != nil {
 		return conflictIfGone(err)
 	}
-	if exchanged && !s.displaced() {
+	switch {
+	case !exchanged:
+		return nil
+	case !s.displaced():
 		return s.undo()
+	}
+	// Should the process be killed before it is removed, nobody needs it back.
+	name := s.v.displacedName(s.expect)
+	if fsat.RenameNew(s.temp.dir, s.temp.name, s.temp.dir, name) == nil {
+		s.temp.name = name
 	}
 	return nil
 }

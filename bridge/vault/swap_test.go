@@ -275,6 +275,17 @@ func TestSweep(t *testing.T) {
 	w.save("sub/.relayfs-0123.tmp", "left by a killed process\n")
 	v, err := New(w.dir, Options{})
 	w.ok(err)
+	for _, name := range []string{"untouched", "written to"} {
+		f := filepath.Join(w.dir, "sub", name)
+		w.ok(os.WriteFile(f, []byte("old\n"), 0o644))
+		info, err := os.Stat(f)
+		w.ok(err)
+		displaced := filepath.Join(w.dir, "sub", w.v.displacedName(bridge.Stamp{Size: info.Size(), ModTime: info.ModTime().UnixNano()}))
+		w.ok(os.Rename(f, displaced))
+		if name == "written to" {
+			w.ok(os.WriteFile(displaced, []byte("old, and late\n"), 0o644))
+		}
+	}
 	inUse := v.tempName()
 	w.save(inUse, "of an operation that runs now\n")
 	w.ok(v.Scan(t.Context(), func(e bridge.SourceEntry) {
@@ -285,9 +296,16 @@ func TestSweep(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.dir, "sub/.relayfs-0123.tmp")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("left-over file: %v, want it gone", err)
 	}
-	data, err := os.ReadFile(filepath.Join(w.dir, ".trash/relayfs recovered.md"))
-	if err != nil || string(data) != "left by a killed process\n" {
-		t.Errorf("the trash holds %q, %v", data, err)
+	recovered := make(map[string]bool)
+	entries, err := os.ReadDir(filepath.Join(w.dir, ".trash"))
+	w.ok(err)
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(w.dir, ".trash", e.Name()))
+		w.ok(err)
+		recovered[string(data)] = true
+	}
+	if want := map[string]bool{"left by a killed process\n": true, "old, and late\n": true}; !maps.Equal(recovered, want) {
+		t.Errorf("the trash holds %v, want %v", recovered, want)
 	}
 	if _, err := os.Stat(filepath.Join(w.dir, inUse)); err != nil {
 		t.Errorf("temp file in use: %v", err)
