@@ -15,32 +15,65 @@ import (
 // returns it: the caller adopts its ID. fs.ErrExist if something of another kind
 // is at the path or in its way.
 func (f *Folder) Create(e Entry, origin any) (Entry, error) {
+	made, errs := f.CreateAll([]Entry{e}, origin)
+	return made[0], errs[0]
+}
+
+// CreateAll is Create for many entries, in one transaction and with one look at what
+// is there. What is the matter with one does not keep out the others.
+func (f *Folder) CreateAll(list []Entry, origin any) (made []Entry, errs []error) {
+	made, errs = slices.Clone(list), make([]error, len(list))
+	f.doc.Transact(origin, func(tx *ycrdt.Txn) {
+		v := f.view(tx)
+		for i := range made {
+			err := CheckPath(made[i].Path)
+			if err == nil {
+				made[i], err = f.create(tx, v, made[i])
+			}
+			if err != nil {
+				errs[i] = &fs.PathError{Op: "create", Path: made[i].Path, Err: err}
+			}
+		}
+	})
+	return made, errs
+}
+
+// view is what a folder document holds at one moment of a transaction: the entries,
+// and with those also the folders that only paths tell of.
+type view struct{ entered, all map[string]Entry }
+
+func (f *Folder) view(tx *ycrdt.Txn) view {
+	v := view{entered: f.read(tx)}
+	v.all = maps.Clone(v.entered)
+	addParents(v.all)
+	return v
+}
+
+func (v view) put(e Entry) { v.entered[e.Path], v.all[e.Path] = e, e }
+
+func (f *Folder) create(tx *ycrdt.Txn, v view, e Entry) (Entry, error) {
 	if e.ID == "" {
 		e.ID = NewID()
 	}
 	if e.Type == "" {
 		e.Type, _ = TypeOf(e.Path)
 	}
-	err := f.change("create", e.Path, origin, func(tx *ycrdt.Txn) error {
-		entries := f.read(tx)
-		have, known := entries[e.Path]
-		addParents(entries)
-		derived := !known && entries[e.Path].Type == TypeFolder
-		if known && have.Type != e.Type || derived && e.Type != TypeFolder || !known && f.foreign(tx, e.Path) {
-			return fs.ErrExist
+	have, known := v.entered[e.Path]
+	derived := !known && v.all[e.Path].Type == TypeFolder
+	if known && have.Type != e.Type || derived && e.Type != TypeFolder || !known && f.foreign(tx, e.Path) {
+		return e, fs.ErrExist
+	}
+	if known {
+		e = have
+		if _, complete := f.meta.GetIn(tx, key(e.Path)); complete {
+			return e, nil
 		}
-		if known {
-			e = have
-			if _, complete := f.meta.GetIn(tx, key(e.Path)); complete {
-				return nil
-			}
-		}
-		if err := f.enterParents(tx, entries, e.Path); err != nil {
-			return err
-		}
-		return f.enter(tx, e.Path, e.Type == TypeMarkdown, e.ID, e.meta())
-	})
-	return e, err
+	}
+	if err := f.enterParents(tx, v, e.Path); err != nil {
+		return e, err
+	}
+	v.put(e)
+	return e, f.enter(tx, e.Path, e.Type == TypeMarkdown, e.ID, e.meta())
 }
 
 // SetFile notes the new content of the attachment at p; fs.ErrNotExist if there
@@ -67,10 +100,10 @@ func (f *Folder) enter(tx *ycrdt.Txn, p string, markdown bool, id string, meta a
 }
 
 // enterParents gives the folders above p entries.
-func (f *Folder) enterParents(tx *ycrdt.Txn, entries map[string]Entry, p string) error {
+func (f *Folder) enterParents(tx *ycrdt.Txn, v view, p string) error {
 	var missing []string
 	for dir := parent(p); dir != ""; dir = parent(dir) {
-		e, known := entries[dir]
+		e, known := v.all[dir]
 		if known && e.Type != TypeFolder {
 			return fs.ErrExist
 		}
@@ -79,7 +112,9 @@ func (f *Folder) enterParents(tx *ycrdt.Txn, entries map[string]Entry, p string)
 		}
 	}
 	for _, dir := range slices.Backward(missing) {
-		if err := f.enter(tx, dir, false, "", Entry{ID: NewID(), Type: TypeFolder}.meta()); err != nil {
+		e := Entry{Path: dir, ID: NewID(), Type: TypeFolder}
+		v.put(e)
+		if err := f.enter(tx, dir, false, "", e.meta()); err != nil {
 			return err
 		}
 	}
@@ -105,9 +140,7 @@ func (f *Folder) Rename(oldPath, newPath string, replace bool, origin any) error
 		if err := f.makeRoom(tx, newPath, replace); err != nil {
 			return err
 		}
-		entries := f.read(tx)
-		addParents(entries)
-		if err := f.enterParents(tx, entries, newPath); err != nil {
+		if err := f.enterParents(tx, f.view(tx), newPath); err != nil {
 			return err
 		}
 		for _, k := range moving {

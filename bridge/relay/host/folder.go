@@ -176,11 +176,7 @@ func (f *folder) follow() error {
 		f.reindex(want)
 		return nil
 	}
-	for _, c := range steps {
-		if err := f.write(c); err != nil {
-			f.h.log.Warn("name is not in the folder document", bridge.LogPath, string(f.path(c.Path)), bridge.LogErr, err)
-		}
-	}
+	f.writeAll(steps)
 	f.reindex(f.model.List())
 	return f.keep(bridge.Record{Update: f.doc.EncodeStateAsUpdate(state)})
 }
@@ -191,11 +187,37 @@ func entered(list []folderdoc.Entry) []folderdoc.Entry {
 	return slices.DeleteFunc(list, func(e folderdoc.Entry) bool { return e.ID == "" })
 }
 
-// write makes one step in the document.
+// writeAll makes steps in the document, in their order. New names that follow one
+// another, as all do in a vault that is served for the first time, are one change.
+func (f *folder) writeAll(steps []folderdoc.Change) {
+	for len(steps) > 0 {
+		var created []folderdoc.Entry
+		for len(created) < len(steps) && steps[len(created)].Kind == folderdoc.Created {
+			created = append(created, steps[len(created)].Entry)
+		}
+		if len(created) == 0 {
+			f.told(steps[0].Path, f.write(steps[0]))
+			steps = steps[1:]
+			continue
+		}
+		_, errs := f.model.CreateAll(created, hostOrigin{})
+		for i, err := range errs {
+			f.told(created[i].Path, err)
+		}
+		steps = steps[len(created):]
+	}
+}
+
+// told logs what has kept a name from the document.
+func (f *folder) told(rel string, err error) {
+	if err != nil {
+		f.h.log.Warn("name is not in the folder document", bridge.LogPath, string(f.path(rel)), bridge.LogErr, err)
+	}
+}
+
+// write makes one step in the document that is no new name.
 func (f *folder) write(c folderdoc.Change) (err error) {
 	switch c.Kind {
-	case folderdoc.Created:
-		_, err = f.model.Create(c.Entry, hostOrigin{})
 	case folderdoc.Removed:
 		err = f.model.Delete(c.Path, hostOrigin{})
 	case folderdoc.Renamed:
