@@ -54,6 +54,8 @@ type Decided struct {
 	Author   string   `json:"author,omitempty"`
 	Session  string   `json:"session,omitempty"`
 	Comments []string `json:"comments,omitempty"`
+	// Proposal is the ID of the rename that it belonged to: it rewrote a link.
+	Proposal string `json:"proposal,omitempty"`
 }
 
 // Outcome says what a Decide or an Undo did.
@@ -196,7 +198,7 @@ func decisionPlan(cur *Version, chosen []Suggestion, d Decision) writePlan {
 	for i, s := range chosen {
 		marks[i] = s.Suggestion
 		d.Items = append(d.Items, Decided{
-			s.ID, s.Kind.String(), s.Line, s.Old, s.New, s.Author, s.Session, s.Comments,
+			s.ID, s.Kind.String(), s.Line, s.Old, s.New, s.Author, s.Session, s.Comments, s.Proposal,
 		})
 	}
 	edits := diffwrap.Accept(cur.raw, marks...)
