@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -74,5 +75,87 @@ func TestUndoKeepsWhoseEachSuggestionWas(t *testing.T) {
 	decideAll(t, f.Workspace, bridge.Rejected)
 	if got, want := f.SourceText(plan), "{--one--}{++ONE++} [[c]] two\n{--three--}{++THREE++}\n"; got != want {
 		t.Errorf("after the rename was rejected: %q, want %q", got, want)
+	}
+}
+
+// A proposal that gave way to a person's change was decided by nobody: it is not
+// what an undo takes back unless it is named.
+func TestUndoSkipsWhatGaveWay(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		src, store := new(bridgetest.Source), new(bridgetest.Store)
+		src.Person(t).Save("Plan.md", "one\n")
+		src.Person(t).Save("b.md", "b\n")
+		ws := process(t, src, store)
+		write(t, ws, plan, bridge.Write{Text: "ONE\n", By: ann})
+		pending := src.Person(t).Content("Plan.md")
+		decide(t, ws, bridge.Accepted, ids(pendingOf(t, ws))...)
+		moveTo(t, ws, "Notes/b.md", "Notes/b2.md")
+		if restart {
+			src.Person(t).Remove("b.md")
+			ws = process(t, src, store)
+		} else {
+			go ws.Run(t.Context())
+			src.Person(t).Remove("b.md")
+			if err := src.Settle(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		journal, err := ws.Journal(9)
+		if err != nil || len(journal) != 2 || journal[0].Decision.Proposal == nil || !journal[0].Decision.Lapsed {
+			t.Fatalf("restart %v: journal %+v, %v", restart, journal, err)
+		}
+		undo(t, ws, "")
+		if got := src.Person(t).Content("Plan.md"); got != pending {
+			t.Errorf("restart %v: after undo %q, want %q", restart, got, pending)
+		}
+		if _, err := ws.Undo(t.Context(), "", person); !errors.Is(err, bridge.ErrNothingToUndo) {
+			t.Errorf("restart %v: undo once more: %v", restart, err)
+		}
+		if out, err := ws.Undo(t.Context(), journal[0].BatchOf(), person); err != nil || len(out.Failed) != 1 {
+			t.Errorf("restart %v: undo of what gave way, by its name: %+v, %v", restart, out, err)
+		}
+	}
+}
+
+// An agent that takes its own rename back decides nothing that an undo takes back.
+func TestUndoSkipsWhatAgentsTookBack(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/c.md": "c\n", "Notes/f.md": "[[c]]\n", plan: "one\n"})
+	write(t, f.Workspace, plan, bridge.Write{Text: "ONE\n", By: ann})
+	pending := f.SourceText(plan)
+	decide(t, f.Workspace, bridge.Rejected, ids(pendingOf(t, f.Workspace))...)
+	moveTo(t, f.Workspace, "Notes/c.md", "Notes/c2.md")
+	moveTo(t, f.Workspace, "Notes/c2.md", "Notes/c.md")
+	propose(t, f.Workspace, canvas, "{}")
+	if _, err := f.Remove(t.Context(), canvas, bridge.Restructure{By: agent}); err != nil {
+		t.Fatal(err)
+	}
+	undo(t, f.Workspace, "")
+	if got, link := f.SourceText(plan), f.SourceText("Notes/f.md"); got != pending || link != "[[c]]\n" {
+		t.Errorf("after undo %q and %q, want %q", got, link, pending)
+	}
+}
+
+// A decision that cannot be taken back any more is not the end of undo.
+func TestUndoNamesTheWayOn(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/b.md": "b\n", plan: "one\n"})
+	write(t, f.Workspace, plan, bridge.Write{Text: "ONE\n", By: ann})
+	older := decide(t, f.Workspace, bridge.Accepted, ids(pendingOf(t, f.Workspace))...)
+	moveTo(t, f.Workspace, "Notes/b.md", "Notes/b2.md")
+	newest := decideAll(t, f.Workspace, bridge.Rejected)
+	f.Delete("Notes/b.md")
+	for range 2 {
+		out, err := f.Undo(t.Context(), "", person)
+		if err != nil || len(out.Failed) != 1 || out.Older != older.Batch {
+			t.Errorf("%+v, %v, want the way on to %s", out, err, older.Batch)
+		}
+	}
+	if out, err := f.Undo(t.Context(), newest.Batch, person); err != nil || len(out.Failed) != 1 || out.Older != older.Batch {
+		t.Errorf("by its name: %+v, %v, want the way on to %s", out, err, older.Batch)
+	}
+	if out := undo(t, f.Workspace, older.Batch); out.Older != "" {
+		t.Errorf("an undo that succeeds names a way on: %+v", out)
+	}
+	if out, err := f.Undo(t.Context(), "", person); err != nil || len(out.Failed) != 1 || out.Older != "" {
+		t.Errorf("with nothing older left: %+v, %v", out, err)
 	}
 }
