@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -35,6 +36,9 @@ type Decision struct {
 	By      string    `json:"by,omitempty"`
 	Reason  string    `json:"reason,omitempty"` // in the person's words
 	Items   []Decided `json:"items,omitempty"`
+	// Lapsed says that no person decided: a proposal gave way to what people did in
+	// the source, or its author took it back.
+	Lapsed bool `json:"lapsed,omitempty"`
 	// Undoes names the batch that this decision took back.
 	Undoes string `json:"undoes,omitempty"`
 	// Before and After are the note's raw texts.
@@ -54,6 +58,8 @@ type Decided struct {
 	Author   string   `json:"author,omitempty"`
 	Session  string   `json:"session,omitempty"`
 	Comments []string `json:"comments,omitempty"`
+	// Proposal is the ID of the rename that it belonged to: it rewrote a link.
+	Proposal string `json:"proposal,omitempty"`
 }
 
 // Outcome says what a Decide or an Undo did.
@@ -64,6 +70,9 @@ type Outcome struct {
 	Missing   []string       // ids that nothing pending has (any more)
 	Failed    map[Path]error // notes and proposals that could not be changed; they are as they were
 	Notes     int            // notes that changed
+	// Older is the next older batch that an Undo can take back, if it could take back
+	// nothing of its own.
+	Older string
 }
 
 // decideAtOnce is how many notes are decided at the same time. Each one waits for
@@ -196,7 +205,7 @@ func decisionPlan(cur *Version, chosen []Suggestion, d Decision) writePlan {
 	for i, s := range chosen {
 		marks[i] = s.Suggestion
 		d.Items = append(d.Items, Decided{
-			s.ID, s.Kind.String(), s.Line, s.Old, s.New, s.Author, s.Session, s.Comments,
+			s.ID, s.Kind.String(), s.Line, s.Old, s.New, s.Author, s.Session, s.Comments, s.Proposal,
 		})
 	}
 	edits := diffwrap.Accept(cur.raw, marks...)
@@ -254,8 +263,9 @@ const undoReach = 20_000
 var ErrNothingToUndo = errors.New("nothing to undo")
 
 // Undo takes back a batch of decisions, or one front matter change, by its name
-// in the journal; "" means the newest that has not been taken back. What was
-// written in the notes since stays.
+// in the journal; "" means the newest that has not been taken back, other than
+// what no person decided (Decision.Lapsed). What was written in the notes since
+// stays.
 func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome, error) {
 	if w.o.ReadOnly {
 		return Outcome{}, &Error{"undo", "", ErrReadOnly}
@@ -300,6 +310,9 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome,
 		return again, nil
 	})
 	w.undoProposals(ctx, proposals, by, &out)
+	if out.Notes == 0 && len(out.Failed) > 0 {
+		out.Older = olderBatch(journal, entries[0].BatchOf())
+	}
 	return out, ctx.Err()
 }
 
@@ -319,20 +332,12 @@ func (e JournalEntry) BatchOf() string {
 }
 
 // undoable are the entries of a batch that has not been taken back, or of the
-// newest such batch.
+// newest such batch that a person decided.
 func undoable(journal []JournalEntry, batch string) []JournalEntry {
-	undone := make(map[string]bool)
 	var entries []JournalEntry
-	for _, e := range journal {
-		if e.Decision != nil && e.Decision.Verdict == Undone {
-			undone[e.Decision.Undoes] = true
-			continue
-		}
+	for e := range notUndone(journal) {
 		name := e.BatchOf()
-		if undone[name] {
-			continue
-		}
-		if batch == "" {
+		if batch == "" && !e.lapsed() {
 			batch = name
 		}
 		if name == batch {
@@ -341,6 +346,36 @@ func undoable(journal []JournalEntry, batch string) []JournalEntry {
 	}
 	return entries
 }
+
+// olderBatch is the newest batch before the one named that a person decided and
+// nobody has taken back, "" if there is none.
+func olderBatch(journal []JournalEntry, batch string) string {
+	passed := false
+	for e := range notUndone(journal) {
+		name := e.BatchOf()
+		if passed && name != batch && !e.lapsed() {
+			return name
+		}
+		passed = passed || name == batch
+	}
+	return ""
+}
+
+// notUndone yields the entries that have not been taken back and take nothing back.
+func notUndone(journal []JournalEntry) iter.Seq[JournalEntry] {
+	return func(yield func(JournalEntry) bool) {
+		undone := make(map[string]bool)
+		for _, e := range journal {
+			if e.Decision != nil && e.Decision.Verdict == Undone {
+				undone[e.Decision.Undoes] = true
+			} else if !undone[e.BatchOf()] && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+func (e JournalEntry) lapsed() bool { return e.Decision != nil && e.Decision.Lapsed }
 
 // undoNote takes back one entry in its note and returns the suggestions that
 // are pending again.

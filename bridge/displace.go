@@ -174,7 +174,7 @@ func (w *Workspace) settle(f *folder) []Event {
 		w.log.Warn("proposal dropped: what it is about is gone, or its place is taken",
 			LogPath, string(f.node.path().Join(p.rec.Rel)), "kind", string(p.rec.Kind))
 		change.Drop = append(change.Drop, p.rec.ID)
-		change.Journal = append(change.Journal, p.rec.decided(Decision{Batch: newBatch(), Verdict: Rejected}, now))
+		change.Journal = append(change.Journal, p.rec.decided(Decision{Batch: newBatch(), Verdict: Rejected, Lapsed: true}, now))
 	}
 	if len(change.Put)+len(change.Drop) > 0 {
 		if err := f.store.Propose(change); err != nil {

@@ -92,5 +92,5 @@ func (n *note) recordsTo(raw, have string, intent Intent) (records []Record) {
 	rec := n.changeDoc(have, edits, sourceOrigin{})
 	rec.Author, rec.Session, rec.FrontMatter, rec.Decision = intent.Author, intent.Session, intent.FrontMatter, intent.Decision
 	rec.Proposal = intent.Proposal
-	return append(records, rec)
+	return append(append(records, rec), putBack(rec, have, edits)...)
 }

@@ -325,7 +325,7 @@ func (w *Workspace) proposeDelete(ctx context.Context, f *folder, n *node, o Res
 	if n.content != nil {
 		rec := n.content.record()
 		change.Drop = append(change.Drop, rec.ID)
-		change.Journal = append(change.Journal, rec.decided(Decision{Batch: newBatch(), Verdict: Rejected, By: o.By.Name}, p.rec.Time))
+		change.Journal = append(change.Journal, rec.decided(Decision{Batch: newBatch(), Verdict: Rejected, By: o.By.Name, Lapsed: true}, p.rec.Time))
 	}
 	w.treeMu.RUnlock()
 	if err := f.store.Propose(change); err != nil {

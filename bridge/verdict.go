@@ -120,7 +120,7 @@ func (w *Workspace) rejectLinks(ctx context.Context, ids []string, by Author) {
 		decided[id] = true
 	}
 	out := Outcome{Failed: make(map[Path]error)}
-	w.decideLinks(ctx, decided, Decision{Batch: newBatch(), Verdict: Rejected, By: by.Name}, by, &out)
+	w.decideLinks(ctx, decided, Decision{Batch: newBatch(), Verdict: Rejected, By: by.Name, Lapsed: true}, by, &out)
 	for p, err := range out.Failed {
 		w.log.Warn("links of a rename that was taken back are left as they are", LogPath, string(p), LogErr, err)
 	}

@@ -243,7 +243,7 @@ func (d *draft) change() {
 	d.note.replaced(d.cur)
 	rec := d.note.changeDoc(d.cur.raw, d.plan.edits, d.by)
 	d.plan.describe(&rec, d.by)
-	d.records, d.changed = append(d.records, rec), true
+	d.records, d.changed = append(append(d.records, rec), putBack(rec, d.cur.raw, d.plan.edits)...), true
 }
 
 // finish returns the records to be kept.
@@ -301,24 +301,14 @@ type writePlan struct {
 }
 
 // describe completes the record of a plan that was carried out. What an undo
-// puts back keeps its author.
+// puts back keeps its author, and the rename that it belongs to.
 func (p *writePlan) describe(rec *Record, by Author) {
 	rec.Author, rec.Session, rec.FrontMatter, rec.Decision = by.Name, by.Session, p.frontMatter, p.decision
 	rec.Proposal = p.proposal
 	if p.decision != nil && p.decision.Verdict == Undone {
-		rec.Author, rec.Session = authorOf(p.decision.Items)
+		o, _ := originOf(p.decision.Items)
+		o.describe(rec)
 	}
-}
-
-// authorOf is who made all of the items, if that is one.
-func authorOf(items []Decided) (author, session string) {
-	for i, d := range items {
-		if i > 0 && (d.Author != author || d.Session != session) {
-			return "", ""
-		}
-		author, session = d.Author, d.Session
-	}
-	return author, session
 }
 
 // plan decides, before anything is written, what text makes of cur's raw text.

@@ -25,6 +25,7 @@ type logEntry struct {
 	By          string                    `json:"by"`
 	Reason      string                    `json:"reason,omitempty"`
 	Session     string                    `json:"session"`
+	Lapsed      bool                      `json:"lapsed,omitempty"` // no person decided: it gave way, or its author took it back
 	Undoes      string                    `json:"undoes,omitempty"` // a batch
 	Suggestions []bridge.Decided          `json:"suggestions"`
 	FrontMatter *bridge.FrontMatterChange `json:"frontMatter,omitempty"`
@@ -37,6 +38,7 @@ func newLogEntry(e bridge.JournalEntry) logEntry {
 	}
 	if d := e.Decision; d != nil {
 		out.Action, out.By, out.Reason, out.Undoes = string(d.Verdict), d.By, d.Reason, d.Undoes
+		out.Lapsed = d.Lapsed
 		out.Session = ""
 		out.Suggestions = append(out.Suggestions, d.Items...)
 	}
@@ -50,7 +52,7 @@ func newUndoCommand(e *env) *cobra.Command {
 		Short: "Take back a decision or a change of front matter",
 		Long: `Undo takes back what was accepted or rejected in one go, or one change of front
 matter, by its name in 'relayfs suggestions log'; without a name the newest that
-has not been taken back. What was written in the notes since stays.`,
+a person decided and nobody has taken back. What was written in the notes since stays.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runUndo(cmd.Context(), e, &f, args) },
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -85,8 +87,20 @@ func runUndo(ctx context.Context, e *env, f *queueFlags, args []string) error {
 		} else {
 			err = printUndone(e.stdout, out)
 		}
-		return errors.Join(err, out.err())
+		return errors.Join(err, out.err(), out.wayOn(sources))
 	})
+}
+
+// wayOn says what else can be taken back if this cannot.
+func (o *outcome) wayOn(sources []string) error {
+	switch {
+	case len(o.Failed) == 0 || o.Notes > 0:
+		return nil
+	case o.Older == "":
+		return errors.New("'relayfs suggestions log' shows what was decided")
+	}
+	return fmt.Errorf("the next older decision: relayfs suggestions undo %s; 'relayfs suggestions log' shows all",
+		shellWords(append([]string{o.Older}, sources...)))
 }
 
 func printUndone(w io.Writer, out outcome) error {
@@ -133,6 +147,9 @@ func printLog(w io.Writer, list []logEntry) error {
 			head := fmt.Sprintf("%s  %s", x.Batch, x.Time.Local().Format("2006-01-02 15:04:05"))
 			if x.By != "" {
 				head += " by " + printable(x.By)
+			}
+			if x.Lapsed {
+				head += ", decided by no person"
 			}
 			if x.Undoes != "" {
 				head += ", takes back " + x.Undoes

@@ -99,14 +99,15 @@ type outcome struct {
 	Verdict     bridge.Verdict    `json:"verdict"`
 	Notes       int               `json:"notes"` // that changed
 	Suggestions []suggestion      `json:"suggestions"`
-	Missing     []string          `json:"missing"` // ids that no pending suggestion has any more
-	Failed      map[string]string `json:"failed"`  // path -> why; these notes are as they were
+	Missing     []string          `json:"missing"`         // ids that no pending suggestion has any more
+	Failed      map[string]string `json:"failed"`          // path -> why; these notes are as they were
+	Older       string            `json:"older,omitempty"` // batch that undo can go on with, when nothing of this one could be taken back
 }
 
 func newOutcome(o bridge.Outcome, verdict bridge.Verdict) outcome {
 	out := outcome{
 		Batch: o.Batch, Verdict: verdict, Notes: o.Notes, Suggestions: make([]suggestion, len(o.Decided), len(o.Decided)+len(o.Proposals)),
-		Missing: append([]string{}, o.Missing...), Failed: make(map[string]string, len(o.Failed)),
+		Missing: append([]string{}, o.Missing...), Failed: make(map[string]string, len(o.Failed)), Older: o.Older,
 	}
 	for i, s := range o.Decided {
 		out.Suggestions[i] = newSuggestion(s)

@@ -1,0 +1,161 @@
+package bridge_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+)
+
+// The links of a rename are decided on with it, also after an undo brought both
+// back, in whatever order.
+func TestLinksStayWithARenameOverUndo(t *testing.T) {
+	const c, c2, links = "Notes/c.md", "Notes/c2.md", "Notes/f.md"
+	for _, restart := range []bool{false, true} {
+		for order := range 1 << 3 {
+			src, store := new(bridgetest.Source), new(bridgetest.Store)
+			src.Person(t).Save("c.md", "c\n")
+			src.Person(t).Save("f.md", "f [[c]] end\n")
+			ws := process(t, src, store)
+			write(t, ws, links, bridge.Write{Text: "f [[c]] END\n", By: ann})
+			moveTo(t, ws, c, c2)
+			const marked = "f {--[[c]]--}{++[[c2]]++} {--end--}{++END++}\n"
+			want := map[bridge.Verdict]string{
+				bridge.Accepted: "f [[c2]] {--end--}{++END++}\n",
+				bridge.Rejected: "f [[c]] {--end--}{++END++}\n",
+			}
+			for i := range 3 {
+				verdict := bridge.Accepted
+				if order>>i&1 == 1 {
+					verdict = bridge.Rejected
+				}
+				when := fmt.Sprintf("restart %v, order %03b, %s at %d", restart, order, verdict, i)
+				if got := src.Person(t).Content("f.md"); got != marked {
+					t.Fatalf("%s: before it %q, want %q", when, got, marked)
+				}
+				decideAll(t, ws, verdict)
+				if got := src.Person(t).Content("f.md"); got != want[verdict] {
+					t.Fatalf("%s: %q, want %q", when, got, want[verdict])
+				}
+				undo(t, ws, "")
+				if restart {
+					ws = process(t, src, store)
+				}
+			}
+		}
+	}
+}
+
+// What one undo puts back of several authors, and of a rename, is each one's again.
+func TestUndoKeepsWhoseEachSuggestionWas(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/c.md": "c\n", plan: "one [[c]] two\nthree\n"})
+	write(t, f.Workspace, plan, bridge.Write{Text: "ONE [[c]] two\nthree\n", By: ann})
+	write(t, f.Workspace, plan, bridge.Write{Text: "ONE [[c]] two\nTHREE\n", By: bridge.Author{Name: "bob", Session: "s2"}})
+	moveTo(t, f.Workspace, "Notes/c.md", "Notes/c2.md")
+	before := pendingOf(t, f.Workspace)
+	proposals, err := f.Proposals(t.Context(), "")
+	if err != nil || len(proposals) != 1 || len(before) != 3 || before[1].Proposal != proposals[0].ID {
+		t.Fatalf("%+v, %v, pending %+v", proposals, err, before)
+	}
+	for _, verdict := range []bridge.Verdict{bridge.Rejected, bridge.Accepted} {
+		decide(t, f.Workspace, verdict, append(ids(pendingOf(t, f.Workspace)), proposals[0].ID)...)
+		undo(t, f.Workspace, "")
+		after := pendingOf(t, f.Workspace)
+		if len(after) != len(before) {
+			t.Fatalf("%s and undone: %+v", verdict, after)
+		}
+		for i, s := range after {
+			if b := before[i]; s.Author != b.Author || s.Session != b.Session || s.Proposal != b.Proposal || s.New != b.New {
+				t.Errorf("%s and undone: %+v, want %+v", verdict, s, b)
+			}
+		}
+	}
+	decideAll(t, f.Workspace, bridge.Rejected)
+	if got, want := f.SourceText(plan), "{--one--}{++ONE++} [[c]] two\n{--three--}{++THREE++}\n"; got != want {
+		t.Errorf("after the rename was rejected: %q, want %q", got, want)
+	}
+}
+
+// A proposal that gave way to a person's change was decided by nobody: it is not
+// what an undo takes back unless it is named.
+func TestUndoSkipsWhatGaveWay(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		src, store := new(bridgetest.Source), new(bridgetest.Store)
+		src.Person(t).Save("Plan.md", "one\n")
+		src.Person(t).Save("b.md", "b\n")
+		ws := process(t, src, store)
+		write(t, ws, plan, bridge.Write{Text: "ONE\n", By: ann})
+		pending := src.Person(t).Content("Plan.md")
+		decide(t, ws, bridge.Accepted, ids(pendingOf(t, ws))...)
+		moveTo(t, ws, "Notes/b.md", "Notes/b2.md")
+		if restart {
+			src.Person(t).Remove("b.md")
+			ws = process(t, src, store)
+		} else {
+			go ws.Run(t.Context())
+			src.Person(t).Remove("b.md")
+			if err := src.Settle(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		journal, err := ws.Journal(9)
+		if err != nil || len(journal) != 2 || journal[0].Decision.Proposal == nil || !journal[0].Decision.Lapsed {
+			t.Fatalf("restart %v: journal %+v, %v", restart, journal, err)
+		}
+		undo(t, ws, "")
+		if got := src.Person(t).Content("Plan.md"); got != pending {
+			t.Errorf("restart %v: after undo %q, want %q", restart, got, pending)
+		}
+		if _, err := ws.Undo(t.Context(), "", person); !errors.Is(err, bridge.ErrNothingToUndo) {
+			t.Errorf("restart %v: undo once more: %v", restart, err)
+		}
+		if out, err := ws.Undo(t.Context(), journal[0].BatchOf(), person); err != nil || len(out.Failed) != 1 {
+			t.Errorf("restart %v: undo of what gave way, by its name: %+v, %v", restart, out, err)
+		}
+	}
+}
+
+// An agent that takes its own rename back decides nothing that an undo takes back.
+func TestUndoSkipsWhatAgentsTookBack(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/c.md": "c\n", "Notes/f.md": "[[c]]\n", plan: "one\n"})
+	write(t, f.Workspace, plan, bridge.Write{Text: "ONE\n", By: ann})
+	pending := f.SourceText(plan)
+	decide(t, f.Workspace, bridge.Rejected, ids(pendingOf(t, f.Workspace))...)
+	moveTo(t, f.Workspace, "Notes/c.md", "Notes/c2.md")
+	moveTo(t, f.Workspace, "Notes/c2.md", "Notes/c.md")
+	propose(t, f.Workspace, canvas, "{}")
+	if _, err := f.Remove(t.Context(), canvas, bridge.Restructure{By: agent}); err != nil {
+		t.Fatal(err)
+	}
+	undo(t, f.Workspace, "")
+	if got, link := f.SourceText(plan), f.SourceText("Notes/f.md"); got != pending || link != "[[c]]\n" {
+		t.Errorf("after undo %q and %q, want %q", got, link, pending)
+	}
+}
+
+// A decision that cannot be taken back any more is not the end of undo.
+func TestUndoNamesTheWayOn(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/b.md": "b\n", plan: "one\n"})
+	write(t, f.Workspace, plan, bridge.Write{Text: "ONE\n", By: ann})
+	older := decide(t, f.Workspace, bridge.Accepted, ids(pendingOf(t, f.Workspace))...)
+	moveTo(t, f.Workspace, "Notes/b.md", "Notes/b2.md")
+	newest := decideAll(t, f.Workspace, bridge.Rejected)
+	f.Delete("Notes/b.md")
+	for range 2 {
+		out, err := f.Undo(t.Context(), "", person)
+		if err != nil || len(out.Failed) != 1 || out.Older != older.Batch {
+			t.Errorf("%+v, %v, want the way on to %s", out, err, older.Batch)
+		}
+	}
+	if out, err := f.Undo(t.Context(), newest.Batch, person); err != nil || len(out.Failed) != 1 || out.Older != older.Batch {
+		t.Errorf("by its name: %+v, %v, want the way on to %s", out, err, older.Batch)
+	}
+	if out := undo(t, f.Workspace, older.Batch); out.Older != "" {
+		t.Errorf("an undo that succeeds names a way on: %+v", out)
+	}
+	if out, err := f.Undo(t.Context(), "", person); err != nil || len(out.Failed) != 1 || out.Older != "" {
+		t.Errorf("with nothing older left: %+v, %v", out, err)
+	}
+}
