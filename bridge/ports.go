@@ -70,6 +70,14 @@ type Structure interface {
 	Remove(ctx context.Context, rel string) error
 }
 
+// Retractor is a Structure that can take back what Create made.
+type Retractor interface {
+	// Retract takes the new file at rel away for good. If it is not the one that
+	// stamp names, or somebody is about to write to it, it changes nothing and
+	// returns ErrConflict; fs.ErrNotExist if nothing is there.
+	Retract(ctx context.Context, rel string, stamp Stamp) error
+}
+
 // Files is the part of a Source that serves what is not a note, byte for byte.
 type Files interface {
 	// OpenFile opens a file with the flags of os.OpenFile.

@@ -3,8 +3,10 @@ package bridge_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
@@ -51,6 +53,13 @@ func (s killedSource) Replace(ctx context.Context, rel string, r bridge.Replacem
 		return bridge.Stamp{}, bridge.ErrOffline
 	}
 	return s.Source.Replace(ctx, rel, r)
+}
+
+func (s killedSource) Retract(ctx context.Context, rel string, stamp bridge.Stamp) error {
+	if s.store.failed {
+		return bridge.ErrOffline
+	}
+	return s.Source.Retract(ctx, rel, stamp)
 }
 
 func pendingOf(t *testing.T, ws *bridge.Workspace) []bridge.Suggestion {
@@ -318,5 +327,59 @@ func TestMarksThatMakeANoteTooLarge(t *testing.T) {
 	_, err := f.Write(t.Context(), plan, bridge.Write{Text: strings.Repeat("gamma delta\n", 9<<20/12), By: ann})
 	if !errors.Is(err, bridge.ErrTooLarge) || open(t, f.Workspace, plan) != before {
 		t.Errorf("rewrite of 9 MiB: %v, want ErrTooLarge and the note as it was", err)
+	}
+}
+
+// A note that the store cannot keep is not made, and can be made once it can.
+func TestCreateThatTheStoreCannotKeep(t *testing.T) {
+	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store), broken: true}
+	ws := process(t, src, store)
+	var events []bridge.Event
+	defer ws.Subscribe(func(ev bridge.Event) { events = append(events, ev) })()
+	if _, err := ws.Create(t.Context(), plan, bridge.Write{Text: "new\n", By: ann}); !errors.Is(err, bridge.ErrNoSpace) {
+		t.Fatalf("creation with a full disk: %v", err)
+	}
+	if _, err := ws.Stat(t.Context(), plan); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the note after the failure: %v", err)
+	}
+	if _, _, err := src.Read(t.Context(), "Plan.md"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its file after the failure: %v", err)
+	}
+	if len(events) > 0 {
+		t.Errorf("events of what did not happen: %+v", events)
+	}
+	store.broken = false
+	if _, err := ws.Create(t.Context(), plan, bridge.Write{Text: "new\n", By: ann}); err != nil {
+		t.Fatal(err)
+	}
+	for name, ws := range map[string]*bridge.Workspace{"the same process": ws, "the next process": process(t, src, store)} {
+		if list := pendingOf(t, ws); len(list) != 1 || list[0].Author != "ann" {
+			t.Errorf("suggestions of %s: %+v", name, list)
+		}
+	}
+}
+
+// savedSource has a person save each new file at once.
+type savedSource struct {
+	*bridgetest.Source
+	save func(rel string)
+}
+
+func (s savedSource) Create(ctx context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (bridge.Stamp, error) {
+	stamp, err := s.Source.Create(ctx, rel, data, mode, modTime)
+	s.save(rel)
+	return stamp, err
+}
+
+// What somebody has saved in the new note meanwhile stays, and is shown.
+func TestCreateThatFailsKeepsAPersonsSave(t *testing.T) {
+	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store), broken: true}
+	person := src.Person(t)
+	ws := process(t, savedSource{src, func(rel string) { person.Save(rel, "typed\n") }}, store)
+	if _, err := ws.Create(t.Context(), plan, bridge.Write{Text: "new\n", By: ann}); !errors.Is(err, bridge.ErrNoSpace) {
+		t.Fatalf("creation with a full disk: %v", err)
+	}
+	if got := open(t, ws, plan).Raw(); got != "typed\n" || person.Content("Plan.md") != got {
+		t.Errorf("the note %q, its file %q", got, person.Content("Plan.md"))
 	}
 }

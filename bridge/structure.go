@@ -14,7 +14,8 @@ import (
 
 // Create makes a new note with wr.Text as its view: front matter plain, in
 // suggest mode its body as additions. Missing parent folders are made.
-// fs.ErrExist if the name is taken. At the name of a note that is proposed to be
+// fs.ErrExist if the name is taken. After an error there is no note, unless somebody
+// else has written to it meanwhile. At the name of a note that is proposed to be
 // deleted it is that note, written anew.
 func (w *Workspace) Create(ctx context.Context, p Path, wr Write) (Result, error) {
 	if err := w.begin(); err != nil {
@@ -77,12 +78,46 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path
 	if err != nil {
 		return Result{}, events, wrapError("create", p, err)
 	}
-	node := w.put0(f, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp})
-	if err := w.showAt(f, node, at, wr.By); err != nil {
-		return Result{}, events, wrapError("create", p, err)
+	// A new note is a new document, whatever had this name before. Nobody sees it
+	// before the store has it.
+	made := &note{ws: w, id: newDocID()}
+	kept := made.keepNew(place{f, p, at.rel}, raw, plan, wr.By)
+	if kept != nil && w.retract(ctx, place{f, p, at.rel}, s, stamp) {
+		return Result{}, events, kept
 	}
-	res, err := w.created(node.note, raw, stamp, plan, wr)
-	return res, append(events, Event{Kind: EventCreated, Path: p, Version: res.Version, ViewChanged: true, Origin: wr.Origin}), err
+	node := w.put0(f, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp})
+	ev := Event{Kind: EventCreated, Path: p, ViewChanged: true, Origin: wr.Origin}
+	if err := w.showAt(f, node, at, wr.By); err != nil {
+		if w.retract(ctx, place{f, p, at.rel}, s, stamp) {
+			w.treeMu.Lock()
+			w.vanish(node)
+			w.treeMu.Unlock()
+			return Result{}, append(events, w.settle(f)...), wrapError("create", p, err)
+		}
+		ev.Path = f.node.path().Join(at.rel)
+		return Result{}, append(events, ev), wrapError("create", p, err)
+	}
+	if kept != nil {
+		return Result{}, append(events, ev), kept // whoever reads it finds out whose it is: see catchUp
+	}
+	res := node.note.created(made, raw, stamp, plan, wr)
+	ev.Version = res.Version
+	return res, append(events, ev), nil
+}
+
+// retract takes the new file at at, which stamp names, away again, since the store
+// could not keep what belongs to it. It says whether it did: not if somebody has
+// changed the file since.
+func (w *Workspace) retract(ctx context.Context, at place, s Structure, stamp Stamp) bool {
+	err := errors.ErrUnsupported
+	if r, ok := s.(Retractor); ok {
+		err = r.Retract(ctx, at.rel, stamp)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		w.log.Error("a note that could not be made stays", LogPath, string(at.path), LogErr, err)
+		return false
+	}
+	return true
 }
 
 // mayWriteAnew says whether the note at p that is proposed to be deleted, if there is
@@ -117,17 +152,16 @@ func (w *Workspace) put0(f *folder, e SourceEntry) *node {
 	return n
 }
 
-// created keeps the document of a new note, whose file holds raw.
-func (w *Workspace) created(n *note, raw string, stamp Stamp, plan writePlan, wr Write) (Result, error) {
+// created takes over what made has of the new note n, whose file holds raw.
+func (n *note) created(made *note, raw string, stamp Stamp, plan writePlan, wr Write) Result {
 	n.write.Lock()
 	defer n.write.Unlock()
 	n.stamp, n.synced, n.bornOf = stamp, true, wr.By
-	n.id = newDocID() // a new note is a new document, whatever had this name before
+	n.id, n.doc, n.text, n.kept, n.known = made.id, made.doc, made.text, made.kept, made.known
 	v := n.publish(raw, time.Unix(0, stamp.ModTime))
-	err := n.keepNew(n.where(), raw, plan, wr.By)
 	return Result{
 		Version: v, Changed: true, Suggestions: countSuggestions(raw), Warnings: plan.warnings,
-	}, err
+	}
 }
 
 // Mkdir makes a folder.

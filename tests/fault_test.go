@@ -273,44 +273,66 @@ func TestKillOnAFailingDisk(t *testing.T) {
 	m.stop(t)
 }
 
-// A new note for which there is no room is not made, and leaves nothing behind.
+// A new note for which there is no room, in the vault or in the state folder, is not
+// made, and leaves nothing behind.
 func TestCreateOnAFailingDisk(t *testing.T) {
-	s := newSandbox(t)
-	disk := newFaultyDisk(t, s, "disk")
-	m := s.mount(t, s.vault(t, filepath.Join("disk", "Vault"), map[string]string{"note.md": saveBefore}))
-	for _, f := range []faults{{"create": syscall.ENOSPC}, {"write": syscall.ENOSPC}, {"fsync": syscall.EIO}, {"fsyncdir": syscall.EIO}, {"rename": syscall.EIO}} {
-		t.Run(fmt.Sprint(f), func(t *testing.T) {
-			var want syscall.Errno
-			for _, errno := range f {
-				want = errno
+	tests := []struct {
+		name   string
+		state  bool // the disk is that of the state folder
+		faults []faults
+	}{
+		{"vault", false, []faults{{"create": syscall.ENOSPC}, {"write": syscall.ENOSPC}, {"fsync": syscall.EIO}, {"fsyncdir": syscall.EIO}, {"rename": syscall.EIO}}},
+		{"state folder", true, []faults{{"create": syscall.ENOSPC, "write": syscall.ENOSPC}, {"write": syscall.EIO, "fsync": syscall.EIO}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSandbox(t)
+			disk := newFaultyDisk(t, s, "disk")
+			vault, flags := filepath.Join("disk", "Vault"), []string{}
+			if tt.state {
+				vault = "Vault"
+				flags = []string{"--state", filepath.Join(disk.dir, "state")}
 			}
-			disk.fail(f)
-			if err := os.WriteFile(m.path("new.md"), []byte("new\n"), 0o644); !errors.Is(err, want) {
-				t.Errorf("error %v, want %v", err, want)
+			m := s.mount(t, s.vault(t, vault, map[string]string{"note.md": saveBefore}), flags...)
+			for _, f := range tt.faults {
+				t.Run(fmt.Sprint(f), func(t *testing.T) { testCreateFault(t, m, disk, f) })
 			}
-			if got := fmt.Sprint(listFiles(t, m.vault)); got != "[note.md]" {
-				t.Errorf("the vault holds %s", got)
-			}
-			eventually(t, startTimeout, func() error {
-				if _, err := os.Stat(m.path("new.md")); !os.IsNotExist(err) {
-					return fmt.Errorf("the mount shows a note that was not kept: %v", err)
-				}
-				return nil
-			})
-			disk.fail(nil)
-			writeFile(t, m.path("new.md"), "new\n")
-			checkText(t, "accepted view", diffwrap.Accepted(readFile(t, m.vaultPath("new.md"))), "new\n")
-			if err := os.Remove(m.vaultPath("new.md")); err != nil {
-				t.Fatal(err)
-			}
-			eventually(t, startTimeout, func() error {
-				if _, err := os.Stat(m.path("new.md")); !os.IsNotExist(err) {
-					return fmt.Errorf("the mount shows a note that was removed: %v", err)
-				}
-				return nil
-			})
+			m.stop(t)
 		})
 	}
+}
+
+// testCreateFault makes a note while the disk has the faults, and once it is mended.
+func testCreateFault(t *testing.T, m *mount, disk *faultyDisk, f faults) {
+	var want syscall.Errno
+	for _, errno := range f {
+		want = errno
+	}
+	disk.fail(f)
+	if err := os.WriteFile(m.path("new.md"), []byte("new\n"), 0o644); !errors.Is(err, want) {
+		t.Errorf("error %v, want %v", err, want)
+	}
+	if got := fmt.Sprint(listFiles(t, m.vault)); got != "[note.md]" {
+		t.Errorf("the vault holds %s", got)
+	}
+	gone := func() error {
+		if _, err := os.Stat(m.path("new.md")); !os.IsNotExist(err) {
+			return fmt.Errorf("the mount shows a note that is not there: %v", err)
+		}
+		if got := fmt.Sprint(listFiles(t, m.dir)); strings.Contains(got, "new.md") {
+			return fmt.Errorf("the mount lists %s", got)
+		}
+		return nil
+	}
+	eventually(t, startTimeout, gone)
+	disk.fail(nil)
+	writeFile(t, m.path("new.md"), "new\n")
+	checkText(t, "accepted view", diffwrap.Accepted(readFile(t, m.vaultPath("new.md"))), "new\n")
+	checkText(t, "original view", diffwrap.Original(readFile(t, m.vaultPath("new.md"))), "")
+	if err := os.Remove(m.vaultPath("new.md")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, startTimeout, gone)
 }
 
 // A tool that finds the disk full says so, and changes nothing.

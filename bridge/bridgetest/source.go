@@ -244,6 +244,23 @@ func (s *Source) rename(oldRel, newRel string, replace bool) error {
 	return nil
 }
 
+// Retract takes back what Create made.
+func (s *Source) Retract(_ context.Context, rel string, stamp bridge.Stamp) error {
+	if err := s.lock("retract", rel); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	e, err := s.find(rel)
+	if err == nil && e.stamp != stamp {
+		err = bridge.ErrConflict
+	}
+	if err != nil {
+		return fail("retract", rel, err)
+	}
+	delete(s.entries, rel)
+	return nil
+}
+
 // Remove takes a file or an empty folder away for good.
 func (s *Source) Remove(_ context.Context, rel string) error {
 	if err := s.lock("remove", rel); err != nil {

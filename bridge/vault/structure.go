@@ -54,6 +54,65 @@ func (v *Vault) create(rel string, data []byte, mode fs.FileMode, modTime time.T
 	return t.placed(), nil
 }
 
+// Retract takes the new file at rel away for good, if it still is the one that stamp
+// names and nobody has it open for writing; otherwise it changes nothing and returns
+// bridge.ErrConflict.
+func (v *Vault) Retract(_ context.Context, rel string, stamp bridge.Stamp) error {
+	if err := v.writable("retract", rel); err != nil {
+		return err
+	}
+	defer v.begin(rel)()
+	return wrap("retract", rel, v.retract(rel, stamp))
+}
+
+func (v *Vault) retract(rel string, stamp bridge.Stamp) error {
+	p, err := v.lookAt(rel)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if stampOf(&p.stat) != stamp {
+		return bridge.ErrConflict
+	}
+	file, err := fsat.Open(p.dir, p.name, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	release, err := fsat.Lease(file)
+	if errors.Is(err, fsat.ErrWriters) {
+		return bridge.ErrConflict
+	}
+	if err == nil {
+		defer release()
+	}
+	// As in a swap: what is taken away is looked at when nobody can replace it any more.
+	temp := v.tempName()
+	if err := renameNew(p.dir, p.name, p.dir, temp); err != nil {
+		return err
+	}
+	st, err := fsat.Stat(p.dir, temp)
+	if err == nil && !sameContent(stampOf(&st), stamp) {
+		err = bridge.ErrConflict
+	}
+	if err != nil {
+		if _, back := moveAside(p.dir, temp, p.dir, p.name); back != nil {
+			err = errors.Join(err, back)
+		}
+		return err
+	}
+	if err := fsat.Remove(p.dir, temp); err != nil {
+		v.log.Warn("temp file stays", bridge.LogPath, rel, bridge.LogErr, err) // the next start sweeps it
+	}
+	v.trySyncDir(p.dir)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.known.remove(rel)
+	return nil
+}
+
+var _ bridge.Retractor = (*Vault)(nil)
+
 // makeFolders opens the folder rel, making what is missing on the way.
 func (v *Vault) makeFolders(rel string) (*os.File, error) {
 	dir, err := v.openFolder(rel)
