@@ -74,6 +74,18 @@ func putBack(rec Record, before string, edits []diffwrap.Edit) []Record {
 	return records
 }
 
+// withPutBack adds to the records of a live document, which keeps one for a change,
+// what putBack tells.
+func withPutBack(records []Record) []Record {
+	all := slices.Clip(records)
+	for _, rec := range records {
+		if d := rec.Decision; d != nil && d.Verdict == Undone {
+			all = append(all, putBack(rec, d.Before, diffwrap.Diff(d.Before, d.After))...)
+		}
+	}
+	return all
+}
+
 // insertion is text that an edit inserted: n bytes at off in the new text, the
 // first character of which is clock units after the first one of all.
 type insertion struct {

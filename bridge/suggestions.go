@@ -199,6 +199,8 @@ func (n *note) attribution(cur *Version) (attribution, error) {
 	runs := cur.runs
 	if n.live == nil {
 		runs, err = n.identify(cur.raw, h)
+	} else {
+		h.Records = withPutBack(h.Records)
 	}
 	return attribute(runs, h.Records), err
 }

@@ -50,31 +50,41 @@ func TestLinksStayWithARenameOverUndo(t *testing.T) {
 
 // What one undo puts back of several authors, and of a rename, is each one's again.
 func TestUndoKeepsWhoseEachSuggestionWas(t *testing.T) {
-	f := bridgetest.New(t, map[string]string{"Notes/c.md": "c\n", plan: "one [[c]] two\nthree\n"})
-	write(t, f.Workspace, plan, bridge.Write{Text: "ONE [[c]] two\nthree\n", By: ann})
-	write(t, f.Workspace, plan, bridge.Write{Text: "ONE [[c]] two\nTHREE\n", By: bridge.Author{Name: "bob", Session: "s2"}})
-	moveTo(t, f.Workspace, "Notes/c.md", "Notes/c2.md")
-	before := pendingOf(t, f.Workspace)
-	proposals, err := f.Proposals(t.Context(), "")
+	const text = "one [[c]] two\nthree\n"
+	f := bridgetest.New(t, map[string]string{"Notes/c.md": "c\n", plan: text})
+	keepsWhose(t, f.Workspace, "Notes", func() string { return f.SourceText(plan) })
+	f, _ = openLive(t, map[string]string{"c.md": "c\n", "Plan.md": text})
+	keepsWhose(t, f.Workspace, "Team", func() string { return open(t, f.Workspace, "Team/Plan.md").Raw() })
+}
+
+func keepsWhose(t *testing.T, ws *bridge.Workspace, folder bridge.Path, raw func() string) {
+	t.Helper()
+	note := folder.Join("Plan.md")
+	write(t, ws, note, bridge.Write{Text: "ONE [[c]] two\nthree\n", By: ann})
+	write(t, ws, note, bridge.Write{Text: "ONE [[c]] two\nTHREE\n", By: bridge.Author{Name: "bob", Session: "s2"}})
+	moveTo(t, ws, folder.Join("c.md"), folder.Join("c2.md"))
+	before := pendingOf(t, ws)
+	proposals, err := ws.Proposals(t.Context(), "")
 	if err != nil || len(proposals) != 1 || len(before) != 3 || before[1].Proposal != proposals[0].ID {
 		t.Fatalf("%+v, %v, pending %+v", proposals, err, before)
 	}
 	for _, verdict := range []bridge.Verdict{bridge.Rejected, bridge.Accepted} {
-		decide(t, f.Workspace, verdict, append(ids(pendingOf(t, f.Workspace)), proposals[0].ID)...)
-		undo(t, f.Workspace, "")
-		after := pendingOf(t, f.Workspace)
+		decide(t, ws, verdict, append(ids(pendingOf(t, ws)), proposals[0].ID)...)
+		undo(t, ws, "")
+		after := pendingOf(t, ws)
 		if len(after) != len(before) {
-			t.Fatalf("%s and undone: %+v", verdict, after)
+			t.Fatalf("%s in %s and undone: %+v", verdict, folder, after)
 		}
 		for i, s := range after {
 			if b := before[i]; s.Author != b.Author || s.Session != b.Session || s.Proposal != b.Proposal || s.New != b.New {
-				t.Errorf("%s and undone: %+v, want %+v", verdict, s, b)
+				t.Errorf("%s in %s and undone: %+v, want %+v", verdict, folder, s, b)
 			}
 		}
 	}
-	decideAll(t, f.Workspace, bridge.Rejected)
-	if got, want := f.SourceText(plan), "{--one--}{++ONE++} [[c]] two\n{--three--}{++THREE++}\n"; got != want {
-		t.Errorf("after the rename was rejected: %q, want %q", got, want)
+	write(t, ws, note, bridge.Write{Text: "ONE, [[c2]] two\nTHREE\n", By: ann}) // her own is amended
+	decideAll(t, ws, bridge.Rejected)
+	if got, want := raw(), "{--one--}{++ONE,++} [[c]] two\n{--three--}{++THREE++}\n"; got != want {
+		t.Errorf("in %s after the rename was rejected: %q, want %q", folder, got, want)
 	}
 }
 

@@ -108,6 +108,18 @@ func (d *liveDoc) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) 
 	return fn(d.doc, d.modTime)
 }
 
+// path is where the note is.
+func (d *liveDoc) path() bridge.Path {
+	d.live.mu.Lock()
+	defer d.live.mu.Unlock()
+	for rel, e := range d.live.entries {
+		if e == d.entry {
+			return bridge.Path(rel)
+		}
+	}
+	return bridge.Path(d.id)
+}
+
 // Change changes the document and keeps that in the store.
 func (d *liveDoc) Change(_ context.Context, rec bridge.Record, fn func(*ycrdt.Doc) error) error {
 	d.mu.Lock()
@@ -124,7 +136,7 @@ func (d *liveDoc) Change(_ context.Context, rec bridge.Record, fn func(*ycrdt.Do
 		return err
 	}
 	rec.Len = d.doc.StateVector()[d.doc.ClientID()] - rec.Clock
-	if _, err := d.live.Store.Append(d.id, bridge.Path(d.id), rec); err != nil {
+	if _, err := d.live.Store.Append(d.id, d.path(), rec); err != nil {
 		d.doc = ycrdt.NewDoc(ycrdt.Options{})
 		return errors.Join(err, d.doc.ApplyUpdate(before, nil))
 	}
