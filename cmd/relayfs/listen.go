@@ -18,6 +18,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/relay/host"
@@ -189,7 +191,7 @@ func (y *yjsServer) announce(w io.Writer) {
 func (y *yjsServer) serve(ctx context.Context) error {
 	srv := &http.Server{Handler: y.server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(limited(y.listener, maxConnections())) }()
+	go func() { ended <- srv.Serve(netutil.LimitListener(y.listener, maxConnections())) }()
 	if y.info.KeyFile != "" {
 		go y.followKey(ctx)
 	}
@@ -206,6 +208,10 @@ func (y *yjsServer) serve(ctx context.Context) error {
 	y.server.Close()
 	return nil
 }
+
+// maxConnections is how many connections others may have open to --listen: more
+// wait until one ends, so that files of the vault can be opened in any case.
+func maxConnections() int { return int(min(8192, maxFiles()/2)) }
 
 // keyLook is how often the key file is looked at.
 const keyLook = time.Second

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net"
 	"testing"
+
+	"golang.org/x/net/netutil"
 )
 
 func TestLimitedListener(t *testing.T) {
@@ -11,7 +13,7 @@ func TestLimitedListener(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := limited(inner, 2)
+	l := netutil.LimitListener(inner, 2)
 	accepted := make(chan net.Conn)
 	ended := make(chan error, 1)
 	go func() {
