@@ -46,6 +46,15 @@ type Replacement struct {
 	Meanwhile func() error
 }
 
+// Prepare calls Meanwhile, if it is set, for a Source that has nothing else to do in
+// that time.
+func (r *Replacement) Prepare() error {
+	if r.Meanwhile == nil {
+		return nil
+	}
+	return r.Meanwhile()
+}
+
 // Synced is a Source that can tell when what it did is certain to outlive a power
 // cut.
 type Synced interface {

@@ -160,10 +160,8 @@ func (s *Source) Read(_ context.Context, rel string) ([]byte, bridge.Stamp, erro
 
 // Replace makes r.Data the content of rel if r.Expect names the content it has.
 func (s *Source) Replace(_ context.Context, rel string, r bridge.Replacement) (bridge.Stamp, error) {
-	if r.Meanwhile != nil {
-		if err := r.Meanwhile(); err != nil {
-			return bridge.Stamp{}, err
-		}
+	if err := r.Prepare(); err != nil {
+		return bridge.Stamp{}, err
 	}
 	if err := s.lock("write", rel); err != nil {
 		return bridge.Stamp{}, err

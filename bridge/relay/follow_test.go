@@ -39,16 +39,23 @@ func fetches(t *testing.T, s *server) (address string, count *atomic.Int64) {
 	return "ys://" + front.Listener.Addr().String(), count
 }
 
-// A large folder of relay-server is followed on one socket: a restart fetches only
-// what has changed meanwhile, and changes are told.
-func TestFollowsLargeFolder(t *testing.T) {
+// startFilled starts a server whose vault has n notes.
+func startFilled(t *testing.T, n int) *server {
+	t.Helper()
 	s := startServer(t, "embedded")
 	s.stop()
-	const notes = 150
-	for i := range notes {
+	for i := range n {
 		noError(t, os.WriteFile(filepath.Join(s.own.vault, fmt.Sprintf("%d.md", i)), []byte("x\n"), 0o600))
 	}
 	s.start("0")
+	return s
+}
+
+// A large folder of relay-server is followed on one socket: a restart fetches only
+// what has changed meanwhile, and changes are told.
+func TestFollowsLargeFolder(t *testing.T) {
+	const notes = 150
+	s := startFilled(t, notes)
 	address, count := fetches(t, s)
 	dir := t.TempDir()
 	c, err := open(t, address, s.folder, dir, direct)
@@ -93,13 +100,8 @@ func TestAcknowledged(t *testing.T) {
 
 // A first sync that was interrupted goes on where it was.
 func TestFirstSyncGoesOn(t *testing.T) {
-	s := startServer(t, "embedded")
-	s.stop()
 	const notes = 150
-	for i := range notes {
-		noError(t, os.WriteFile(filepath.Join(s.own.vault, fmt.Sprintf("%d.md", i)), []byte("x\n"), 0o600))
-	}
-	s.start("0")
+	s := startFilled(t, notes)
 	address, count := fetches(t, s)
 	dir := t.TempDir()
 	var progress atomic.Int64

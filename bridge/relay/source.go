@@ -268,10 +268,8 @@ func (d *document) stamp(size int, modTime time.Time) bridge.Stamp {
 // Replace makes r.Data the content of the note or attachment at rel, if what is
 // there is what r.Expect names.
 func (s *Source) Replace(ctx context.Context, rel string, r bridge.Replacement) (bridge.Stamp, error) {
-	if r.Meanwhile != nil {
-		if err := r.Meanwhile(); err != nil {
-			return bridge.Stamp{}, err
-		}
+	if err := r.Prepare(); err != nil {
+		return bridge.Stamp{}, err
 	}
 	if !bridge.Path(rel).IsNote() {
 		return s.replaceAttachment(ctx, rel, r.Expect, r.Data)
