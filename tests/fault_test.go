@@ -97,14 +97,7 @@ func TestFailingDisk(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newSandbox(t)
-			disk := newFaultyDisk(t, s, "disk")
-			vault, flags := filepath.Join("disk", "Vault"), []string{}
-			if tt.state {
-				vault = "Vault"
-				flags = []string{"--state", filepath.Join(disk.dir, "state")}
-			}
-			m := s.mount(t, s.vault(t, vault, shapeFiles()), flags...)
+			m, disk := mountOnFaultyDisk(t, tt.state, shapeFiles())
 			for _, shape := range saveShapes() {
 				t.Run(shape.name, func(t *testing.T) {
 					testFault(t, m, shape, tt.want, func() { disk.fail(tt.faults) }, func() { disk.fail(nil) })
@@ -113,6 +106,17 @@ func TestFailingDisk(t *testing.T) {
 			m.stop(t)
 		})
 	}
+}
+
+// mountOnFaultyDisk mounts a vault that is on a faulty disk, or whose state folder is.
+func mountOnFaultyDisk(t *testing.T, state bool, files map[string]string) (*mount, *faultyDisk) {
+	t.Helper()
+	s := newSandbox(t)
+	disk := newFaultyDisk(t, s, "disk")
+	if state {
+		return s.mount(t, s.vault(t, "Vault", files), "--state", filepath.Join(disk.dir, "state")), disk
+	}
+	return s.mount(t, s.vault(t, filepath.Join("disk", "Vault"), files)), disk
 }
 
 // testFault saves while the disk is broken, and once it is mended.
@@ -157,9 +161,7 @@ func waitForView(t *testing.T, m *mount, name, text string) {
 // A save is on the disk when it returns, but for its name: if that fails, the
 // mount shows what was saved, and fsync says that a power cut may take it.
 func TestFailingFolderSync(t *testing.T) {
-	s := newSandbox(t)
-	disk := newFaultyDisk(t, s, "disk")
-	m := s.mount(t, s.vault(t, filepath.Join("disk", "Vault"), shapeFiles()))
+	m, disk := mountOnFaultyDisk(t, false, shapeFiles())
 	for _, shape := range saveShapes() {
 		t.Run(shape.name, func(t *testing.T) {
 			name := shape.name + "/note.md"
@@ -286,14 +288,7 @@ func TestCreateOnAFailingDisk(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newSandbox(t)
-			disk := newFaultyDisk(t, s, "disk")
-			vault, flags := filepath.Join("disk", "Vault"), []string{}
-			if tt.state {
-				vault = "Vault"
-				flags = []string{"--state", filepath.Join(disk.dir, "state")}
-			}
-			m := s.mount(t, s.vault(t, vault, map[string]string{"note.md": saveBefore}), flags...)
+			m, disk := mountOnFaultyDisk(t, tt.state, map[string]string{"note.md": saveBefore})
 			for _, f := range tt.faults {
 				t.Run(fmt.Sprint(f), func(t *testing.T) { testCreateFault(t, m, disk, f) })
 			}

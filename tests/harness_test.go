@@ -284,3 +284,20 @@ func (l *watchedLog) String() string {
 	defer l.mu.Unlock()
 	return l.buf.String()
 }
+
+// startPiped starts a program that is talked to through its pipes; who started it
+// waits for its end.
+func startPiped(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) {
+	t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err = cmd.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return in, out
+}

@@ -34,17 +34,7 @@ func startNPMServer(t *testing.T, kind, port, token string) *npmProcess {
 	cmd := exec.Command("node", "server.mjs", kind, token, "", port)
 	cmd.Dir = "servers"
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := startPiped(t, cmd)
 	s := &npmProcess{in: in, cmd: cmd}
 	t.Cleanup(s.stop)
 	line, err := bufio.NewReader(out).ReadString('\n')

@@ -94,17 +94,7 @@ func (g gridServer) person(t *testing.T) *yjsPerson {
 	cmd := exec.Command("node", "client.mjs", g.client, g.clientURL, g.room, g.token)
 	cmd.Dir = "servers"
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := startPiped(t, cmd)
 	t.Cleanup(func() {
 		in.Close()
 		_ = cmd.Wait()

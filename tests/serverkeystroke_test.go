@@ -21,17 +21,7 @@ func TestServerKeystroke(t *testing.T) {
 	fileBecomes(t, note, "x")
 	cmd := exec.Command("node", "bench.mjs", "type", g.clientURL, g.room)
 	cmd.Dir = "servers"
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := startPiped(t, cmd)
 	defer func() {
 		in.Close()
 		_ = cmd.Wait()

@@ -330,17 +330,7 @@ func TestYjsClientMountAndPerson(t *testing.T) {
 	y := &yjsServer{s: s, vault: m.vault}
 	y.ask(t)
 	cmd := y.room(t, "Plan.md", "watch")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := startPiped(t, cmd)
 	watched := bufio.NewScanner(out)
 	watched.Scan()
 
