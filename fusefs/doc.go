@@ -34,7 +34,8 @@
 // always the version whose size and time the kernel was last given (File.image).
 // A change made elsewhere is a new inode of the same number at the name, so that
 // a reader never sees the bytes of one version cut at the length of another
-// (retire.go). A note that nobody has open keeps no text (sleep.go).
+// (retire.go). A note that nobody has open keeps no text (sleep.go); with the answer
+// to its first OPEN the kernel gets the text (push.go).
 //
 // # Concurrency and lock order
 //
@@ -48,8 +49,8 @@
 // from wedging it (notifier_linux.go, guard_linux.go).
 //
 // No lock but commitMu is held across a call to the workspace, and none across a
-// notification to the kernel: those come only from the invalidator's goroutine,
-// for which no handler ever waits. The workspace's events are taken over by
+// notification to the kernel that may wait: those come only from the invalidator's
+// goroutine, for which no handler ever waits. The workspace's events are taken over by
 // tree.changed, which only changes memory and queues.
 //
 // # Errors

@@ -48,6 +48,9 @@ func (h *Handle) opened(writes bool) uint32 {
 	h.f.mu.Lock()
 	defer h.f.mu.Unlock()
 	h.see()
+	if !writes {
+		h.push()
+	}
 	flags := keepFlag(fuse.FOPEN_KEEP_CACHE)
 	if h.f.uncached {
 		flags = fuse.FOPEN_DIRECT_IO

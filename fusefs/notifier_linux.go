@@ -31,7 +31,7 @@ import (
 // notifier is what go-fuse tells the kernel through. It implements
 // fs.ServerCallbacks.
 type notifier struct {
-	server  *fuse.Server // notifies where a thread of its own cannot be had
+	server  *fuse.Server // for what needs no thread, and where one cannot be had
 	notices chan notice  // nil then
 	done    chan struct{}
 	guard   *guard // nil if there is none
@@ -240,5 +240,9 @@ func (n *notifier) InodeRetrieveCache(uint64, int64, []byte) (int, fuse.Status) 
 	return 0, fuse.ENOSYS
 }
 
-// InodeNotifyStoreCache is not used.
-func (n *notifier) InodeNotifyStoreCache(uint64, int64, []byte) fuse.Status { return fuse.ENOSYS }
+// InodeNotifyStoreCache gives the kernel content of an inode that nobody has open
+// yet (push.go). No request holds the pages of such a one: this does not wait, and
+// so needs no thread.
+func (n *notifier) InodeNotifyStoreCache(node uint64, off int64, data []byte) fuse.Status {
+	return n.server.InodeNotifyStoreCache(node, off, data)
+}
