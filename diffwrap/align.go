@@ -31,7 +31,6 @@ type aligner struct {
 
 // align compares old and new.
 func (a *aligner) align() []hunk {
-	a.ids = make(map[string]int)
 	switch {
 	case a.old.text == a.new.text:
 		return nil
@@ -47,6 +46,7 @@ func (a *aligner) align() []hunk {
 	a.oldLines = splitLines(a.old.text, head, oldEnd-tail, a.old.comments)
 	a.newLines = splitLines(a.new.text, head, newEnd-tail, a.new.comments)
 	a.fragment = a.fragment && head == 0
+	a.ids = make(map[string]int, len(a.oldLines)+len(a.newLines))
 	a.walk(a.matchLines())
 	return a.hunks
 }

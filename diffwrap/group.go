@@ -83,6 +83,9 @@ func (d *document) hidesDelimiter(i int) bool {
 
 // delimiterAt returns the length of the delimiter at the start of s, 0 when there is none.
 func delimiterAt(s string) int {
+	if s == "" || !startsDelimiter[s[0]] {
+		return 0
+	}
 	if len(s) >= 2 {
 		if two := s[:2]; two == arrow || two == metadataEnd {
 			return 2
@@ -97,6 +100,9 @@ func delimiterAt(s string) int {
 	}
 	return 0
 }
+
+// startsDelimiter says which bytes a delimiter may start with.
+var startsDelimiter = [256]bool{'{': true, '+': true, '-': true, '~': true, '<': true, '=': true, '@': true}
 
 // shareTails gives every mark of a group the attribution that stands behind the last of them.
 func (p *parser) shareTails() {

@@ -77,6 +77,9 @@ func lineMarker(s string) int {
 	for n < len(s) && s[n] == '>' {
 		n = skip(s, n+1, " \t")
 	}
+	if n < len(s) && isLetter(s[n]) {
+		return n // as most lines of prose: none of the following starts so
+	}
 	if strings.HasPrefix(s[n:], "[!") {
 		if end := strings.IndexByte(s[n:], ']'); end > 0 {
 			return skip(s, n+end+1, "+- \t")

@@ -184,19 +184,23 @@ func (w hashedWord) len() int { return int(w & maxHashed) }
 
 func (a *aligner) lineWords(s side, lines []line, from, to int) []lineWords {
 	out := make([]lineWords, to-from)
+	all := make([]hashedWord, 0, linesSpan(lines, from, to).len()/5+4)
 	for k := range out {
 		w := &out[k]
 		marker := a.marker(s, lines, from+k)
 		w.marker = marker.of(s.text)
 		text := span{marker.end, lines[from+k].end}
-		w.words = make([]hashedWord, 0, text.len()/8+4)
-		for t := range tokensOf(s.text, text, s.comments) {
+		first := len(all)
+		for i := text.start; i < text.end; {
+			t := nextToken(s.text[:text.end], i, text.start, s.comments)
 			if t.isWord() {
 				word := hashWord(t.of(s.text))
-				w.words = append(w.words, word)
+				all = append(all, word)
 				w.weight += word.len()
 			}
+			i = t.end
 		}
+		w.words = all[first:len(all):len(all)]
 		slices.Sort(w.words)
 	}
 	return out

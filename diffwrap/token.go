@@ -72,9 +72,12 @@ func plainToken(text string, i int) (t token, ok bool) {
 	if end == i {
 		return token{span{i, i + 1}, spaceToken}, text[i] == ' ' && (i+1 == len(text) || text[i+1] < utf8.RuneSelf)
 	}
-	alone := end == len(text) || text[end] < utf8.RuneSelf && strings.IndexByte("'_.,:-/", text[end]) < 0
+	alone := end == len(text) || text[end] < utf8.RuneSelf && !mayJoin[text[end]]
 	return token{span{i, end}, wordToken}, alone
 }
+
+// mayJoin says which characters behind a word may belong to it, or make a URL of it.
+var mayJoin = [utf8.RuneSelf]bool{'\'': true, '_': true, '.': true, ',': true, ':': true, '-': true, '/': true}
 
 // isAlnum is isLetter or isDigit.
 var isAlnum = func() (t [256]bool) {
