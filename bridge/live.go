@@ -201,5 +201,5 @@ func (w *Workspace) createLive(ctx context.Context, at place, docs Documents, ra
 	v := n.publishVersion(n.versionOf(s, s.modTime))
 	n.write.Unlock()
 	w.events.publish(Event{Kind: EventCreated, Path: at.path, Version: v, ViewChanged: true, Origin: wr.Origin})
-	return Result{Version: v, Changed: true, Suggestions: countSuggestions(raw), Warnings: plan.warnings}, nil
+	return Result{Version: v, Changed: true, Warnings: plan.warnings}, nil
 }

@@ -46,7 +46,7 @@ func TestLiveWrite(t *testing.T) {
 	}
 	by := bridge.Author{Name: "ai", Session: "s1"}
 	res, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Bases: []*bridge.Version{v}, Text: "The quick red fox 🦊!\n", By: by})
-	if err != nil || !res.Changed || res.Suggestions != 2 {
+	if err != nil || !res.Changed || res.Suggestions() != 2 {
 		t.Fatalf("Write = %+v, %v", res, err)
 	}
 	if got := res.Version.Text(); got != "The quick red fox 🦊!\n" {

@@ -159,9 +159,7 @@ func (n *note) created(made *note, raw string, stamp Stamp, plan writePlan, wr W
 	n.stamp, n.synced, n.bornOf = stamp, true, wr.By
 	n.id, n.doc, n.text, n.kept, n.known = made.id, made.doc, made.text, made.kept, made.known
 	v := n.publish(raw, time.Unix(0, stamp.ModTime))
-	return Result{
-		Version: v, Changed: true, Suggestions: countSuggestions(raw), Warnings: plan.warnings,
-	}
+	return Result{Version: v, Changed: true, Warnings: plan.warnings}
 }
 
 // Mkdir makes a folder.

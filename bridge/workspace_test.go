@@ -41,7 +41,7 @@ func TestWriteBecomesSuggestions(t *testing.T) {
 	if got, want := f.SourceText(plan), "The quick {--brown--}{++red++} fox.\n"; got != want {
 		t.Errorf("source holds %q, want %q", got, want)
 	}
-	if res.Version.Text() != "The quick red fox.\n" || !res.Changed || res.Merged || res.Suggestions != 1 {
+	if res.Version.Text() != "The quick red fox.\n" || !res.Changed || res.Merged || res.Suggestions() != 1 {
 		t.Errorf("result %+v", res)
 	}
 	if open(t, f.Workspace, plan) != res.Version {

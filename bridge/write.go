@@ -35,10 +35,21 @@ type Result struct {
 	Version     *Version // the note's state after it
 	Changed     bool     // the document changed
 	Merged      bool     // another's change is in Version.Text too
-	Suggestions int      // pending suggestions more than before
 	FrontMatter bool     // front matter changed; which is made at once, and can be undone
 	Warnings    []string
+
+	before string // the raw text before it
 }
+
+// Suggestions is how many pending suggestions more there are than before.
+func (r Result) Suggestions() int {
+	if !r.Changed {
+		return 0
+	}
+	return max(0, countSuggestions(r.Version.raw)-countSuggestions(r.before))
+}
+
+func countSuggestions(raw string) int { return len(diffwrap.Suggestions(raw)) }
 
 // maxAttempts bounds how often a write is computed anew because the file
 // changed under it. Each time somebody else's save went through.
@@ -269,10 +280,7 @@ func (d *draft) discard() {
 // written describes a write that led from cur to v.
 func (n *note) written(at place, cur, v *Version, plan writePlan, c change) Result {
 	n.ws.log.Debug("note written", LogPath, string(at.path), LogAuthor, c.by.Name, LogEdits, len(plan.edits))
-	return Result{
-		Version: v, Changed: true, Warnings: plan.warnings, FrontMatter: plan.frontMatter != nil,
-		Suggestions: max(0, countSuggestions(v.raw)-countSuggestions(cur.raw)),
-	}
+	return Result{Version: v, Changed: true, Warnings: plan.warnings, FrontMatter: plan.frontMatter != nil, before: cur.raw}
 }
 
 // takeBack puts the text of before back into the file, after a write that the
@@ -285,10 +293,6 @@ func (n *note) takeBack(ctx context.Context, at place, before *Version) bool {
 	}
 	n.stamp = stamp
 	return true
-}
-
-func countSuggestions(raw string) int {
-	return len(diffwrap.Suggestions(raw))
 }
 
 // writePlan is how a new view text changes the raw text.

@@ -141,8 +141,8 @@ func (s *Session) outcome(res bridge.Result) string {
 		b.WriteString("; the change is in the document.")
 	default:
 		added := "no suggestion"
-		if res.Suggestions > 0 {
-			added = count(res.Suggestions, "suggestion")
+		if n := res.Suggestions(); n > 0 {
+			added = count(n, "suggestion")
 		}
 		fmt.Fprintf(&b, "; %s added, %s.", added, waits(len(diffwrap.Suggestions(res.Version.Raw()))))
 	}
