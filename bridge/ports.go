@@ -46,8 +46,7 @@ type Replacement struct {
 	Meanwhile func() error
 }
 
-// Prepare calls Meanwhile, if it is set, for a Source that has nothing else to do in
-// that time.
+// Prepare calls Meanwhile, if it is set.
 func (r *Replacement) Prepare() error {
 	if r.Meanwhile == nil {
 		return nil

@@ -280,7 +280,7 @@ func (v *Vault) keepCopy(rel string, theirs []byte) (name string, err error) {
 		return "", err
 	}
 	defer dir.Close()
-	t, err := newTemp(dir, v.tempName(), content{data: theirs, mode: 0o644, modTime: time.Now()})
+	t, err := newFile(dir, v.tempName(), content{data: theirs, mode: 0o644, modTime: time.Now()})
 	if err != nil {
 		return "", err
 	}

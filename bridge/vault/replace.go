@@ -2,9 +2,7 @@ package vault
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
-	"runtime/debug"
 
 	"github.com/relayfs/relayfs/bridge"
 )
@@ -21,7 +19,7 @@ func (v *Vault) Replace(ctx context.Context, rel string, r bridge.Replacement) (
 	if err := ctx.Err(); err != nil {
 		return bridge.Stamp{}, wrap("write", rel, err)
 	}
-	s, err := v.stageMeanwhile(rel, r)
+	s, err := v.stage(rel, r)
 	if err != nil {
 		return bridge.Stamp{}, err
 	}
@@ -35,49 +33,6 @@ func (v *Vault) Replace(ctx context.Context, rel string, r bridge.Replacement) (
 	e.Stamp = stamp
 	v.wrote(e)
 	return stamp, nil
-}
-
-// stageMeanwhile stages a replacement, most of which is waiting for the disk, and
-// calls r.Meanwhile in that time.
-func (v *Vault) stageMeanwhile(rel string, r bridge.Replacement) (s *swap, err error) {
-	if r.Meanwhile == nil {
-		s, err = v.stage(rel, r)
-		return s, wrap("write", rel, err)
-	}
-	// The other way round, the disk would be asked only when a processor has woken.
-	meanwhile := make(chan outcome, 1)
-	go func() { meanwhile <- outcomeOf(r.Meanwhile) }()
-	s, err = v.stage(rel, r)
-	other := <-meanwhile
-	if s != nil && (other.err != nil || other.panicked != nil) {
-		s.Close()
-	}
-	switch {
-	case other.panicked != nil:
-		panic(other.panicked)
-	case err != nil:
-		return nil, wrap("write", rel, err)
-	case other.err != nil:
-		return nil, other.err
-	}
-	return s, nil
-}
-
-// outcome is how a function has ended.
-type outcome struct {
-	err      error
-	panicked any
-}
-
-// outcomeOf calls fn for a goroutine that waits: a panic is that one's, which may
-// survive it.
-func outcomeOf(fn func() error) (o outcome) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			o.panicked = fmt.Sprintf("%v\n\n%s", reason, debug.Stack())
-		}
-	}()
-	return outcome{err: fn()}
 }
 
 // Sync makes the names durable in the folder that rel is in, and in rel, if that

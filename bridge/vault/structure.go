@@ -39,7 +39,7 @@ func (v *Vault) create(rel string, data []byte, mode fs.FileMode, modTime time.T
 	if _, err := fsat.Stat(dir, path.Base(rel)); err == nil {
 		return bridge.Stamp{}, fs.ErrExist // before anything is written
 	}
-	t, err := newTemp(dir, v.tempName(), content{data: data, mode: mode.Perm(), modTime: modTime})
+	t, err := newFile(dir, v.tempName(), content{data: data, mode: mode.Perm(), modTime: modTime})
 	if err != nil {
 		return bridge.Stamp{}, err
 	}

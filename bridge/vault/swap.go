@@ -55,22 +55,35 @@ type swap struct {
 }
 
 // stage prepares a replacement of the file at rel; bridge.ErrConflict if it is not
-// the expected one. The caller closes it.
+// the expected one. While the disk is busy it calls r.Meanwhile, and returns the
+// error of that as it is. The caller closes the swap.
 func (v *Vault) stage(rel string, r bridge.Replacement) (*swap, error) {
 	at, err := v.locate(rel)
 	if err != nil {
-		return nil, conflictIfGone(err) // Read says what has become of it
+		return nil, wrap("write", rel, conflictIfGone(err)) // Read says what has become of it
 	}
 	s := &swap{v: v, at: at, data: r.Data, modTime: r.ModTime, expect: r.Expect}
 	v.spares.begin()
+	staged := false
+	defer func() {
+		if !staged { // Meanwhile may have panicked
+			s.Close()
+		}
+	}()
 	if err := s.stage(); err != nil {
-		s.Close()
+		return nil, wrap("write", rel, err)
+	}
+	if err := r.Prepare(); err != nil {
 		return nil, err
 	}
+	if err := s.temp.sync(); err != nil {
+		return nil, wrap("write", rel, err)
+	}
+	staged = true
 	return s, nil
 }
 
-// stage is the first step.
+// stage is the first step, but for the wait for the disk.
 func (s *swap) stage() (err error) {
 	if stampOf(&s.at.stat) != s.expect {
 		return bridge.ErrConflict
@@ -229,6 +242,9 @@ func (s *swap) rename() (exchanged bool, err error) {
 	s.v.spares.stop()
 	s.temp.discard()
 	if err := s.stageBeside(); err != nil {
+		return false, err
+	}
+	if err := s.temp.sync(); err != nil {
 		return false, err
 	}
 	return s.renameOnce()

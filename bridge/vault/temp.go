@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
-// temp is a complete new file beside the one it is to become, synced to disk.
+// temp is a complete new file beside the one it is to become.
 type temp struct {
 	dir   *os.File // not owned
 	name  string
@@ -30,6 +30,19 @@ type content struct {
 	oldInfo *fsat.Info
 }
 
+// newFile is newTemp, synced.
+func newFile(dir *os.File, name string, c content) (*temp, error) {
+	t, err := newTemp(dir, name, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.sync(); err != nil {
+		t.discard()
+		return nil, err
+	}
+	return t, nil
+}
+
 // newTemp makes a temp file of that name in dir. After an error no file is left.
 func newTemp(dir *os.File, name string, c content) (*temp, error) {
 	t := &temp{dir: dir, name: name}
@@ -45,7 +58,7 @@ func newTemp(dir *os.File, name string, c content) (*temp, error) {
 	return t, nil
 }
 
-// fill makes c the file's content, and syncs it.
+// fill makes c the file's content, and has it on its way to the disk.
 func (t *temp) fill(c content) error {
 	if c.old != nil {
 		if err := t.own(c.oldInfo); err != nil && t.spare {
@@ -60,6 +73,7 @@ func (t *temp) fill(c content) error {
 	if _, err := t.file.WriteAt(c.data, 0); err != nil {
 		return err
 	}
+	fsat.StartSync(t.file)
 	mode := c.mode
 	if c.old != nil {
 		mode = c.oldInfo.Mode
@@ -68,9 +82,11 @@ func (t *temp) fill(c content) error {
 	if err := t.file.Chmod(mode); err != nil {
 		return err
 	}
-	if err := fsat.SetTimes(t.dir, t.name, c.modTime); err != nil {
-		return err
-	}
+	return fsat.SetTimes(t.dir, t.name, c.modTime)
+}
+
+// sync returns when the file is on the disk.
+func (t *temp) sync() error {
 	if err := t.file.Sync(); err != nil {
 		return err
 	}

@@ -53,6 +53,11 @@ func unsupported(err error) error {
 	return err
 }
 
+// StartSync has a file's content on its way to the disk, for a Sync that comes later.
+func StartSync(f *os.File) {
+	_ = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE) // if it cannot, Sync does all
+}
+
 // DiskReadOnly says whether the disk that a path is on is mounted read-only.
 func DiskReadOnly(path string) bool {
 	var st unix.Statfs_t

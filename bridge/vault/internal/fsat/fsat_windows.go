@@ -164,6 +164,9 @@ func SetTimes(dir *os.File, name string, t time.Time) error {
 // SyncDir does nothing: NTFS journals names by itself.
 func SyncDir(*os.File) error { return nil }
 
+// StartSync does nothing: Sync does all.
+func StartSync(*os.File) {}
+
 // DiskReadOnly is not known.
 func DiskReadOnly(string) bool { return false }
 
