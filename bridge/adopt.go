@@ -110,7 +110,7 @@ func (w *Workspace) Adopt(ctx context.Context, p Path, id DocID, doc *ycrdt.Doc,
 	if err != nil {
 		return nil, wrapError("create", p, err)
 	}
-	f.store.Materialized(id, seq, sumOf(raw))
+	f.store.Materialized(id, seq, SumOf(raw))
 	return w.adopted(f, p, SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp}, id, doc, raw, seq), nil
 }
 

@@ -123,7 +123,7 @@ func (n *note) materialise(ctx context.Context) (events []Event, err error) {
 			n.stamp = stamp
 			n.keepFlushed()
 			n.caughtUp()
-			at.store.Materialized(n.id, n.kept, sumOf(cur.raw))
+			at.store.Materialized(n.id, n.kept, SumOf(cur.raw))
 			return events, nil
 		}
 		if !errors.Is(err, ErrConflict) {
@@ -225,12 +225,12 @@ func (n *note) takeOver(ctx context.Context, base *Version, saved string, stamp 
 	n.stamp = written
 	n.caughtUp()
 	if merged == cur.raw {
-		at.store.Materialized(n.id, n.kept, sumOf(merged))
+		at.store.Materialized(n.id, n.kept, SumOf(merged))
 		return nil, nil
 	}
 	n.replaced(cur)
 	rec := n.changeDoc(cur.raw, diffwrap.Diff(cur.raw, merged), sourceOrigin{})
-	if err := n.keep(at, merged, append(records, rec)); err != nil {
+	if err := n.keep(at, SumOf(merged), append(records, rec)); err != nil {
 		n.ws.log.Warn("person's change is not in the store yet", LogPath, string(at.path), LogErr, err)
 	}
 	return n.succeed(cur, merged, modTime), nil
@@ -299,7 +299,7 @@ func (n *note) resume(ctx context.Context, at place, h History) (bool, error) {
 	n.kept = h.Records[len(h.Records)-1].Seq
 	n.publish(newest.raw, nextModTime(file.modTime, time.Now()))
 	if newest.raw == file.raw {
-		at.store.Materialized(n.id, n.kept, sumOf(file.raw))
+		at.store.Materialized(n.id, n.kept, SumOf(file.raw))
 		return true, nil
 	}
 	n.ws.log.Info("changes that a crash has kept from the file are put into it", LogPath, string(at.path))

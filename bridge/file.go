@@ -198,7 +198,7 @@ func (w *Workspace) showFile(f *folder, p *proposal, dir *node) {
 
 // unlike says that a file which holds have is not what the writer had read.
 func (o Restructure) unlike(have []byte) bool {
-	return o.Base != ContentSum{} && o.Base != sumOf(string(have))
+	return o.Base != ContentSum{} && o.Base != SumOf(string(have))
 }
 
 // proposeContent proposes data as the content of n, instead of what was proposed

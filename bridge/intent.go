@@ -13,7 +13,7 @@ import (
 // intend notes who makes raw of the note's text, what plan decides and which
 // characters it makes anew, before raw goes into the file. kept says that the store
 // has the text before: else a decision's intent has the only copy.
-func (at place) intend(raw string, plan writePlan, by Author, kept bool) {
+func (at place) intend(sum ContentSum, plan writePlan, by Author, kept bool) {
 	in := Intent{Edits: editSpans(plan.edits)}
 	plan.describe(&in.Record, by)
 	if in.Author == "" && !in.Journalled() {
@@ -27,7 +27,7 @@ func (at place) intend(raw string, plan writePlan, by Author, kept bool) {
 		}
 		in.Decision = &d
 	}
-	at.store.Intend(Path(at.rel), raw, in)
+	at.store.Intend(Path(at.rel), sum, in)
 }
 
 func editSpans(edits []diffwrap.Edit) []EditSpan {

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"sync"
@@ -216,9 +215,6 @@ func (n *note) succeedBy(cur, v *Version) *Event {
 		Kind: EventChanged, Path: n.where().path, Version: v, ViewChanged: viewChanged,
 	}
 }
-
-// sumOf is the fingerprint of a raw text.
-func sumOf(raw string) ContentSum { return sha256.Sum256([]byte(raw)) }
 
 // lookupID asks the store for the document of the note there, "" if it has none.
 func (at place) lookupID() (DocID, error) {

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"crypto/sha256"
 	"io"
 	"io/fs"
 	"time"
@@ -155,13 +156,13 @@ type Store interface {
 	Materialized(id DocID, seq uint64, sum ContentSum)
 	// Rename moves every document at or below oldPath.
 	Rename(oldPath, newPath Path) error
-	// Intend notes, before a write, that the file at p is about to hold raw, and how;
-	// and Intended answers that: so that a change which a
+	// Intend notes, before a write, that the file at p is about to hold what has that
+	// sum, and how; and Intended answers that: so that a change which a
 	// crash kept from Append is still known as its writer's, and a decision is still
 	// in the journal. An intent outlives the process; it need not outlive a power
 	// cut. Once Append has kept something at p, Intended need not tell more than whose
 	// the text was, and of a decision its batch.
-	Intend(p Path, raw string, in Intent)
+	Intend(p Path, sum ContentSum, in Intent)
 	Intended(p Path, raw string) (in Intent, ok bool)
 	// Journal returns the newest journalled records, newest first, at most limit.
 	Journal(limit int) ([]JournalEntry, error)
@@ -227,7 +228,10 @@ type JournalEntry struct {
 }
 
 // ContentSum is the SHA-256 of a document's raw text.
-type ContentSum [32]byte
+type ContentSum [sha256.Size]byte
+
+// SumOf is the sum of a raw text.
+func SumOf(raw string) ContentSum { return sha256.Sum256([]byte(raw)) }
 
 // History is what a Store kept of one document.
 type History struct {

@@ -213,7 +213,7 @@ func (w *Workspace) stateOf(ctx context.Context, n *node) (Stamp, ContentSum, er
 	if err != nil {
 		return Stamp{}, ContentSum{}, err
 	}
-	return n.note.stamp, sumOf(v.raw), nil
+	return n.note.stamp, SumOf(v.raw), nil
 }
 
 // Remove takes a note, a file or an empty folder away, recoverably where the

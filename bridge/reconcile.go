@@ -113,7 +113,7 @@ func (n *note) prepareFor(plan writePlan, at place, raw string) ([]Record, error
 	if plan.decision != nil && n.kept == 0 {
 		return records, nil
 	}
-	return nil, n.keep(at, raw, records)
+	return nil, n.keep(at, SumOf(raw), records)
 }
 
 // replay builds the document that records describe.
@@ -136,7 +136,7 @@ func (n *note) keepNew(at place, raw string, plan writePlan, by Author) error {
 	}
 	rec := n.changeDoc("", []diffwrap.Edit{{New: raw}}, by)
 	plan.describe(&rec, by)
-	return n.keep(at, raw, []Record{rec})
+	return n.keep(at, SumOf(raw), []Record{rec})
 }
 
 // closeDoc forgets the in-memory document, whose state the store may not hold.
@@ -150,8 +150,8 @@ func (n *note) closeDoc() {
 	}
 }
 
-// keep appends records to the store and notes that the file holds raw.
-func (n *note) keep(at place, raw string, records []Record) error {
+// keep appends records to the store and notes the sum of what the file holds.
+func (n *note) keep(at place, sum ContentSum, records []Record) error {
 	if len(records) == 0 {
 		return nil
 	}
@@ -162,7 +162,7 @@ func (n *note) keep(at place, raw string, records []Record) error {
 	}
 	n.known.extend(n.doc, n.kept, seq, records)
 	n.kept = seq
-	at.store.Materialized(n.id, seq, sumOf(raw))
+	at.store.Materialized(n.id, seq, sum)
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (n *note) reconcile(raw string, modTime time.Time) (*Event, error) {
 	}
 	n.replaced(cur)
 	records = append(records, n.changeDoc(cur.raw, diffwrap.Diff(cur.raw, raw), sourceOrigin{}))
-	if err := n.keep(at, raw, records); err != nil {
+	if err := n.keep(at, SumOf(raw), records); err != nil {
 		// The file is the truth and has been read; the store catches up later.
 		n.ws.log.Warn("person's change is not in the store yet", LogPath, string(at.path), LogErr, err)
 	}
@@ -210,7 +210,7 @@ func (n *note) catchUp(ctx context.Context, at place) error {
 	if err != nil {
 		return wrapError("open", at.path, err)
 	}
-	if cur.readOnly || len(h.Records) == 0 || h.inStep(sumOf(cur.raw)) {
+	if cur.readOnly || len(h.Records) == 0 || h.inStep(SumOf(cur.raw)) {
 		return nil
 	}
 	if resumed, err := n.resume(ctx, at, h); resumed || err != nil {
@@ -221,9 +221,9 @@ func (n *note) catchUp(ctx context.Context, at place) error {
 		return err
 	}
 	if len(records) == 0 {
-		at.store.Materialized(n.id, n.kept, sumOf(cur.raw))
+		at.store.Materialized(n.id, n.kept, SumOf(cur.raw))
 	}
-	return n.keep(at, cur.raw, records)
+	return n.keep(at, SumOf(cur.raw), records)
 }
 
 // catchUpFirst is catchUp for a note that the store does not know: nothing is to be
@@ -236,7 +236,7 @@ func (n *note) catchUpFirst(at place, cur *Version) error {
 	if err != nil {
 		return err
 	}
-	return n.keep(at, cur.raw, records)
+	return n.keep(at, SumOf(cur.raw), records)
 }
 
 // inStep says whether the last record is known to have led to the text of sum.

@@ -175,7 +175,7 @@ func (n *note) applyShared(ctx context.Context, s *Shared, batch []*sharedChange
 		return nil, wrapError("write", at.path, err)
 	}
 	if !ahead {
-		at.store.Materialized(n.id, n.kept, sumOf(raw))
+		at.store.Materialized(n.id, n.kept, SumOf(raw))
 		return nil, nil
 	}
 	if n.behind == nil {

@@ -61,7 +61,7 @@ func (w *Workspace) changedByPerson(ctx context.Context, n *node, p *proposal) b
 	if stamp == p.rec.Stamp {
 		return false
 	}
-	sum := sumOf(string(data))
+	sum := SumOf(string(data))
 	if sum == p.rec.Sum {
 		return false
 	}

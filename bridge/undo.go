@@ -173,7 +173,7 @@ func (u *undoing) bringBack(ctx context.Context) error {
 	if err == nil {
 		u.bringDocBack()
 		u.putHidden(e)
-		u.rec.Stamp, u.rec.Sum = e.Stamp, sumOf(string(u.rec.Old))
+		u.rec.Stamp, u.rec.Sum = e.Stamp, SumOf(string(u.rec.Old))
 		u.rec.Old, u.rec.Stale = nil, false
 		if u.n.kind == KindFile {
 			u.rec.Stamp = Stamp{Size: e.Stamp.Size, ModTime: e.Stamp.ModTime}
@@ -194,7 +194,7 @@ func (u *undoing) bringDocBack() {
 		u.w.log.Warn("note comes back without its history", LogPath, u.rec.Rel, LogErr, err)
 		return
 	}
-	u.f.store.Materialized(u.rec.Doc, seq, sumOf(string(u.rec.Old)))
+	u.f.store.Materialized(u.rec.Doc, seq, SumOf(string(u.rec.Old)))
 }
 
 // putHidden puts what was brought back in the tree without showing it: it is

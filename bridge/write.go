@@ -211,7 +211,7 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 	n.stamp = stamp
 	n.keepFlushed()
 	n.caughtUp()
-	if err = n.keep(at, raw, d.finish()); err != nil {
+	if err = n.keep(at, d.sum, d.finish()); err != nil {
 		d.discard()
 		if n.takeBack(ctx, at, cur) {
 			return Result{}, nil, err
@@ -231,6 +231,7 @@ type draft struct {
 	plan writePlan
 	by   Author
 
+	sum     ContentSum // of raw
 	records []Record
 	changed bool // records has the change itself
 	err     error
@@ -243,7 +244,8 @@ func (d *draft) prepare() error {
 	if d.records, d.err = n.prepareFor(d.plan, d.at, d.cur.raw); d.err != nil {
 		return d.err
 	}
-	d.at.intend(d.raw, d.plan, d.by, n.kept > 0)
+	d.sum = SumOf(d.raw)
+	d.at.intend(d.sum, d.plan, d.by, n.kept > 0)
 	if n.share.Load() == nil && n.behind == nil {
 		d.change()
 	}

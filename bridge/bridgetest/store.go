@@ -156,23 +156,23 @@ func (s *Store) Propose(c bridge.ProposalChange) error {
 
 type intentKey struct {
 	path bridge.Path
-	raw  string
+	sum  bridge.ContentSum
 }
 
-// Intend notes that the file at p is about to hold raw, and how.
-func (s *Store) Intend(p bridge.Path, raw string, in bridge.Intent) {
+// Intend notes what the file at p is about to hold, and how.
+func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, in bridge.Intent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.intents == nil {
 		s.intents = make(map[intentKey]bridge.Intent)
 	}
-	s.intents[intentKey{p, raw}] = in
+	s.intents[intentKey{p, sum}] = in
 }
 
 // Intended returns the write that was about to make the file at p hold raw.
 func (s *Store) Intended(p bridge.Path, raw string) (in bridge.Intent, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	in, ok = s.intents[intentKey{p, raw}]
+	in, ok = s.intents[intentKey{p, bridge.SumOf(raw)}]
 	return in, ok
 }

@@ -92,7 +92,7 @@ func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (s
 	if only {
 		seq, err = s.appendNow(id, p, recs, values)
 	} else {
-		seq, err = s.wal.append(id, p, values, func() (uint64, error) { return s.lastKept(id) })
+		seq, err = s.wal.append(id, p, recs, values, func() (uint64, error) { return s.lastKept(id) })
 		s.marks.poke()
 	}
 	if err == nil {

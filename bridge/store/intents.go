@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -137,8 +136,7 @@ func (x *intents) prune() {
 }
 
 // add notes an intent, in memory even if it cannot be written.
-func (x *intents) add(p bridge.Path, raw string, what bridge.Intent) error {
-	sum := sha256.Sum256([]byte(raw))
+func (x *intents) add(p bridge.Path, sum bridge.ContentSum, what bridge.Intent) error {
 	in := &intent{p, sum[:], what}
 	line, err := json.Marshal(in)
 	if err != nil {
@@ -179,9 +177,9 @@ func (x *intents) kept(p bridge.Path) {
 	x.settle(p)
 }
 
-// Intend notes that the file at p is about to hold raw, and how.
-func (s *Store) Intend(p bridge.Path, raw string, in bridge.Intent) {
-	if err := s.intents.add(p, raw, in); err != nil {
+// Intend notes what the file at p is about to hold, and how.
+func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, in bridge.Intent) {
+	if err := s.intents.add(p, sum, in); err != nil {
 		s.log.Warn("intent not noted", bridge.LogPath, string(p), bridge.LogErr, err)
 	}
 }
@@ -194,7 +192,7 @@ func (s *Store) Intended(p bridge.Path, raw string) (in bridge.Intent, ok bool) 
 	if len(noted) == 0 {
 		return in, false // as with most notes: their text need not be summed up
 	}
-	sum := sha256.Sum256([]byte(raw))
+	sum := bridge.SumOf(raw)
 	for _, in := range slices.Backward(noted) {
 		if bytes.Equal(in.Sum, sum[:]) {
 			return in.Intent, true

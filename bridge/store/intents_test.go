@@ -26,11 +26,11 @@ func TestIntentsStayFew(t *testing.T) {
 	s := open(t, path)
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	cut := bridge.Intent{Record: bridge.Record{Author: "ann"}, Edits: []bridge.EditSpan{{Off: 3, Len: 4, New: 5}}}
-	s.Intend("Cut.md", "one", cut)
+	s.Intend("Cut.md", bridge.SumOf("one"), cut)
 	var last string
 	for i := range 5000 {
 		last = fmt.Sprint("text ", i)
-		s.Intend("Note.md", last, bridge.Intent{Record: bridge.Record{
+		s.Intend("Note.md", bridge.SumOf(last), bridge.Intent{Record: bridge.Record{
 			Author: "bob", Decision: &bridge.Decision{Batch: fmt.Sprint(i), Before: strings.Repeat("x", 10_000)},
 		}})
 		if i%100 == 0 {
@@ -61,8 +61,8 @@ func TestIntentsCutOff(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
 	in := bridge.Intent{Record: bridge.Record{Author: "ann"}, Edits: []bridge.EditSpan{{New: 5}}}
-	s.Intend("A.md", "one", in)
-	s.Intend("B.md", "two", in)
+	s.Intend("A.md", bridge.SumOf("one"), in)
+	s.Intend("B.md", bridge.SumOf("two"), in)
 	closeStore(t, s)
 	info, err := os.Stat(path + ".intents")
 	if err != nil {
@@ -77,7 +77,7 @@ func TestIntentsCutOff(t *testing.T) {
 	for range 2 {
 		s = open(t, path)
 		intended(t, s, "A.md", "one", in)
-		s.Intend("C.md", "three", in)
+		s.Intend("C.md", bridge.SumOf("three"), in)
 		intended(t, s, "C.md", "three", in)
 		closeStore(t, s)
 	}

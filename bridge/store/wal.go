@@ -102,10 +102,11 @@ func (w *wal) takeOver(name string, applied func(*walEntry) (bool, error)) (size
 		if done {
 			continue
 		}
-		w.entries = append(w.entries, e)
-		if err := w.remember(&e); err != nil {
+		recs, err := e.decode()
+		if err != nil {
 			return 0, err
 		}
+		w.remember(e, recs)
 	}
 	return int64(n), nil
 }
@@ -154,7 +155,7 @@ func (e *walEntry) frame() ([]byte, error) {
 
 // append logs records of a document. lastKept asks the bbolt file for the
 // document's last number.
-func (w *wal) append(id bridge.DocID, p bridge.Path, values [][]byte, lastKept func() (uint64, error)) (seq uint64, err error) {
+func (w *wal) append(id bridge.DocID, p bridge.Path, recs []bridge.Record, values [][]byte, lastKept func() (uint64, error)) (seq uint64, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if d := w.docs[id]; d != nil {
@@ -171,12 +172,19 @@ func (w *wal) append(id bridge.DocID, p bridge.Path, values [][]byte, lastKept f
 		return 0, errors.Join(translate(err), w.file.Truncate(w.size))
 	}
 	w.size += int64(len(frame))
-	w.entries = append(w.entries, e)
-	return e.last(), w.remember(&e)
+	recs = slices.Clone(recs)
+	for i, v := range values {
+		r := &recs[i]
+		r.Seq, r.Time = e.Seq+uint64(i), r.Time.Round(0)
+		r.Update = v[len(v)-len(r.Update):] // not the caller's
+	}
+	w.remember(e, recs)
+	return e.last(), nil
 }
 
-// remember adds an entry to what is known. mu is held.
-func (w *wal) remember(e *walEntry) error {
+// remember adds an entry, whose records are recs, to what is known. mu is held.
+func (w *wal) remember(e walEntry, recs []bridge.Record) {
+	w.entries = append(w.entries, e)
 	d := w.docs[e.ID]
 	if d == nil {
 		d = &walDoc{path: e.Path}
@@ -187,14 +195,19 @@ func (w *wal) remember(e *walEntry) error {
 	}
 	d.path = e.Path
 	w.paths[e.Path] = e.ID
+	d.records = append(d.records, recs...)
+}
+
+// decode reads the entry's records.
+func (e *walEntry) decode() (recs []bridge.Record, err error) {
 	for i, v := range e.Records {
 		rec, err := decodeRecord(seqKey(e.Seq+uint64(i)), v)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		d.records = append(d.records, rec)
+		recs = append(recs, rec)
 	}
-	return nil
+	return recs, nil
 }
 
 // flush has apply put everything that is logged in the bbolt file, and empties

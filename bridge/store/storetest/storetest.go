@@ -328,7 +328,7 @@ func testIntents(t *testing.T, s bridge.Store) {
 		Record: bridge.Record{Author: "ann", Session: "s", Decision: &bridge.Decision{Batch: "b", Before: "x {++y++}"}},
 		Edits:  []bridge.EditSpan{{Off: 1, New: 4}, {Off: 7, Len: 2}},
 	}
-	s.Intend("A.md", one, in)
+	s.Intend("A.md", bridge.SumOf(one), in)
 	if got, ok := s.Intended("A.md", one); !ok || !reflect.DeepEqual(got, in) {
 		t.Errorf("Intended = %+v, %v; want %+v", got, ok, in)
 	}
