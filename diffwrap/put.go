@@ -46,6 +46,7 @@ func (o Options) Put(raw, accepted string) (Result, error) {
 	if sameButBreaks(old, accepted) {
 		return Result{}, nil
 	}
+	accepted = keepBreaks(old, accepted)
 	matter, err := o.frontMatter(doc, old, accepted)
 	if err != nil {
 		return Result{}, err
@@ -208,6 +209,26 @@ func sameButBreaks(a, b string) bool {
 		}
 	}
 	return a == b
+}
+
+// keepBreaks returns a written text with the line breaks of the old one, if all of those are of one kind and all of its
+// own of the other: the program that wrote it knows only that, and nobody asked it to change them.
+func keepBreaks(old, written string) string {
+	oldLF, oldCRLF := countBreaks(old)
+	lf, crlf := countBreaks(written)
+	switch {
+	case oldLF == 0 && oldCRLF > 0 && crlf == 0:
+		return strings.ReplaceAll(written, "\n", "\r\n")
+	case oldCRLF == 0 && oldLF > 0 && lf == 0:
+		return strings.ReplaceAll(written, "\r\n", "\n")
+	}
+	return written
+}
+
+// countBreaks counts the line breaks of either kind.
+func countBreaks(s string) (lf, crlf int) {
+	crlf = strings.Count(s, "\r\n")
+	return strings.Count(s, "\n") - crlf, crlf
 }
 
 // trimBreak takes one line break off the end.

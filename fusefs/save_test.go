@@ -1,6 +1,7 @@
 package fusefs_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -242,6 +243,31 @@ func TestUnchanged(t *testing.T) {
 				checkText(t, "source after "+script, m.SourceText("F/"+name+".md"), text)
 			}
 		})
+	}
+}
+
+// A program that knows line feeds only, and one that knows CR LF only, change a word:
+// the note keeps its line breaks, and everybody sees them, at the right length.
+func TestSavesWithOtherBreaks(t *testing.T) {
+	for name, c := range map[string]struct{ before, written, after, stored string }{
+		"to LF":    {"one\r\ntwo\r\n", "one\n2\n", "one\r\n2\r\n", "one\r\n{--two--}{++2++}\r\n"},
+		"to CR LF": {"one\ntwo\n", "one\r\n2\r\n", "one\n2\n", "one\n{--two--}{++2++}\n"},
+	} {
+		for how, script := range map[string]string{
+			"in place": `python3 -c 'import sys; open("N.md", "w", newline="").write(sys.argv[1])' "$T"`,
+			"replaced": `printf '%s' "$T" > N.md.tmp; mv N.md.tmp N.md`,
+			"appended": `: > N.md; printf '%s' "$T" >> N.md`,
+		} {
+			t.Run(name+" "+how, func(t *testing.T) {
+				m := mount(t, map[string]string{"F/N.md": c.before})
+				m.sh(t, "F", "cat N.md; T='"+c.written+"'\n"+script)
+				checkText(t, "source", m.SourceText("F/N.md"), c.stored)
+				checkText(t, "on the mount", m.cat(t, "F/N.md"), c.after)
+				checkText(t, "size", m.sh(t, "F", "stat -c %s N.md; wc -c < N.md"), strings.Repeat(fmt.Sprintln(len(c.after)), 2))
+				m.sh(t, "F", "cp N.md x.tmp; cat x.tmp > N.md")
+				checkText(t, "source after", m.SourceText("F/N.md"), c.stored)
+			})
+		}
 	}
 }
 

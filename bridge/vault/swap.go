@@ -169,6 +169,9 @@ func (s *swap) commit() (bridge.Stamp, error) {
 	}
 	stamp := s.temp.placed()
 	s.temp.file.Close() // open for writing, it would keep the next swap from its lease
+	if s.at.stat.Links > 1 {
+		s.v.log.Warn("the note's other names (hard links) keep what it held before", bridge.LogPath, s.at.rel)
+	}
 	s.v.late.watch(s.at.rel, s.old, s.expect, s.oldData)
 	s.old = nil
 	s.settle()

@@ -1,8 +1,10 @@
 package vault
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -339,6 +341,23 @@ func TestRemoveFolderAfterSave(t *testing.T) {
 	time.AfterFunc(50*time.Millisecond, func() { os.Remove(displaced) })
 	w.ok(w.v.Remove(t.Context(), "sub"))
 	w.want(map[string]string{"N.md": "old\n"})
+}
+
+// A note with several names gets a file of its own, and that is told.
+func TestReplaceHardLink(t *testing.T) {
+	var log bytes.Buffer
+	w := newWorldWith(t, "old\n", Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	w.ok(os.Link(filepath.Join(w.dir, "N.md"), filepath.Join(w.dir, "Other.md")))
+	for _, text := range []string{"new\n", "newer\n"} {
+		s := w.stage(text)
+		_, err := s.commit()
+		w.ok(err)
+		s.Close()
+	}
+	w.want(map[string]string{"N.md": "newer\n", "Other.md": "old\n"})
+	if n := strings.Count(log.String(), "hard links"); n != 1 {
+		t.Errorf("told %d times, want once: %s", n, &log)
+	}
 }
 
 // What goes wrong in Meanwhile ends the save and leaves nothing behind; a panic
