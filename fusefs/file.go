@@ -50,7 +50,7 @@ type File struct {
 	// uncached is set if f woke with another text than it went to sleep with: the
 	// kernel has the size of that one, and must not go by it.
 	uncached bool
-	pushed   bool // the kernel was given the content, see push.go
+	pushed   bool // the kernel was given the content, or a writer's, see push.go
 	pins     int  // who needs the text, besides handles
 	known    bool // the kernel was told of the inode, and has not forgotten it
 	// notBefore is the earliest modification time a new image may have.

@@ -278,6 +278,7 @@ func (f *File) settle() {
 
 func (f *File) dropBuffer() {
 	f.buf = nil
+	f.pushed = true // the kernel has pages of the buffer, maybe more than the image's
 	f.t.saved(f)
 	for h := range f.handles {
 		h.see()

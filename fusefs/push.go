@@ -13,9 +13,11 @@ import "unsafe"
 // ahead by itself.
 const maxPushed = 128 << 10
 
-// push gives the kernel the content of a note that nobody else has open: then no
-// request holds its pages, and no program has changed one. Whether it succeeds does
-// not matter. f.mu is held, so that nothing comes in between.
+// push gives the kernel the content of a note that nobody else has open, and that
+// nobody has written here: then no request holds its pages, and the kernel has none
+// but the image's. (It would lay a shorter text over a longer one, and keep the
+// size.) Whether it succeeds does not matter. f.mu is held, so that nothing comes in
+// between.
 func (h *Handle) push() {
 	f := h.f
 	if f.pushed || len(f.handles) > 1 || !keepCaches || f.t.handleless ||
