@@ -1,12 +1,49 @@
 package fusefs_test
 
 import (
+	"fmt"
+	"hash/crc32"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/fusefs"
 )
 
 // glance is a program that reads a note without asking for its size, as dd does.
 const glance = `(lambda fd: [os.read(fd, 9999).decode(), os.close(fd)][0])(os.open("Note.md", os.O_RDONLY))`
+
+// The first program that opens a note reads it, whatever its length and however it
+// is read, without a READ.
+func TestFirstOpenBringsContent(t *testing.T) {
+	const seen = `(lambda fd, n: [n, __import__("zlib").crc32(%s), os.close(fd)][:2])(os.open("%s", os.O_RDONLY), os.stat("%s").st_size)`
+	for how, expr := range map[string]string{
+		"read":  `os.read(fd, 1 << 20)`,
+		"pread": `b"".join(os.pread(fd, 1000, i) for i in range(0, n + 1000, 1000))`,
+		"mmap":  `mmap.mmap(fd, n, prot=mmap.PROT_READ)[:]`,
+	} {
+		t.Run(how, func(t *testing.T) {
+			texts := make(map[string]string)
+			for _, n := range []int{1, 2, 4095, 4096, 4097, 8192, 9000, 131071, 131072} {
+				texts[fmt.Sprintf("F/n%d.md", n)] = strings.Repeat("0123456\n", n/8+1)[:n-1] + "\n"
+			}
+			requests := new(syncBuffer)
+			m := mountWith(t, texts, func(o *fusefs.Options) {
+				o.Debug, o.Logger = true, slog.New(slog.NewTextHandler(requests, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			})
+			a := m.agent(t, "F")
+			for p, text := range texts {
+				name := strings.TrimPrefix(p, "F/")
+				checkText(t, p, a.do(seen, expr, name, name), fmt.Sprintf("[%d, %d]", len(text), crc32.ChecksumIEEE([]byte(text))))
+			}
+			log := requests.String()
+			if opens, reads := strings.Count(log, ": OPEN "), strings.Count(log, ": READ "); opens == 0 || reads > 2 { // it may have dropped a page
+				t.Errorf("%d OPEN and %d READ for %d notes", opens, reads, len(texts))
+			}
+		})
+	}
+}
 
 // A note that differs from what was saved in line ends only stays as it is. Who was
 // shown the saved bytes meanwhile, and opens it again, sees those or the note's, and
