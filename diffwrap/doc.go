@@ -19,7 +19,8 @@
 // With R the raw text, W what was written, and R' the raw text after Put(R, W):
 //
 //  1. PutGet: Accepted(R') is W, byte for byte. A W that equals Accepted(R) but for the kind of its line breaks or
-//     for a final one is no change; one that has all breaks of the other kind counts as if it had R's.
+//     for a final one is no change; one that has all its breaks of one kind, and R's views all of the other, counts as if
+//     it had those.
 //  2. GetPut: Put(R, Accepted(R)) changes nothing.
 //  3. Base: Original(R') is Original(R). Front matter is the exception: it is never marked, since a mark breaks the YAML;
 //     its changes go in directly, are reported, and can be forbidden (FrontMatterPolicy).

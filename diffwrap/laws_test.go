@@ -62,7 +62,7 @@ func checkLaws(g *generator, sum *tally) error {
 		return sum.refused(raw, want, err)
 	}
 	if !equalButBreaks(shown, want) {
-		want = withBreaksOf(shown, want)
+		want = withBreaksOf(shown+Original(raw), want)
 	}
 	got := Apply(raw, result.Edits)
 	for _, law := range []func(raw, want, got string, r Result) error{putGet, base, safeRuns, survivors, minimal} {
@@ -119,9 +119,9 @@ func equalButBreaks(a, b string) bool {
 var anyBreak = regexp.MustCompile("\r?\n")
 
 // withBreaksOf states the other exception of law 1 in another way than the code does.
-func withBreaksOf(shown, want string) string {
+func withBreaksOf(views, want string) string {
 	kinds := make(map[string]bool)
-	for _, text := range []string{shown, want} {
+	for _, text := range []string{views, want} {
 		own := make(map[string]bool)
 		for _, brk := range anyBreak.FindAllString(text, -1) {
 			own[brk], kinds[brk] = true, true
@@ -133,7 +133,7 @@ func withBreaksOf(shown, want string) string {
 	if len(kinds) == 1 {
 		return want
 	}
-	return anyBreak.ReplaceAllLiteralString(want, anyBreak.FindString(shown))
+	return anyBreak.ReplaceAllLiteralString(want, anyBreak.FindString(views))
 }
 
 // base is law 3.

@@ -46,7 +46,7 @@ func (o Options) Put(raw, accepted string) (Result, error) {
 	if sameButBreaks(old, accepted) {
 		return Result{}, nil
 	}
-	accepted = keepBreaks(old, accepted)
+	accepted = keepBreaks(accepted, old, doc.render(OriginalView))
 	matter, err := o.frontMatter(doc, old, accepted)
 	if err != nil {
 		return Result{}, err
@@ -211,15 +211,19 @@ func sameButBreaks(a, b string) bool {
 	return a == b
 }
 
-// keepBreaks returns a written text with the line breaks of the old one, if all of those are of one kind and all of its
-// own of the other: the program that wrote it knows only that, and nobody asked it to change them.
-func keepBreaks(old, written string) string {
-	oldLF, oldCRLF := countBreaks(old)
+// keepBreaks returns a written text with the line breaks of the views of the note, if all of those are of one kind and all
+// of its own of the other: the program that wrote it knows only that, and nobody asked it to change them.
+func keepBreaks(written string, views ...string) string {
+	var keptLF, keptCRLF int
+	for _, view := range views {
+		lf, crlf := countBreaks(view)
+		keptLF, keptCRLF = keptLF+lf, keptCRLF+crlf
+	}
 	lf, crlf := countBreaks(written)
 	switch {
-	case oldLF == 0 && oldCRLF > 0 && crlf == 0:
+	case keptLF == 0 && keptCRLF > 0 && crlf == 0:
 		return strings.ReplaceAll(written, "\n", "\r\n")
-	case oldCRLF == 0 && oldLF > 0 && lf == 0:
+	case keptCRLF == 0 && keptLF > 0 && lf == 0:
 		return strings.ReplaceAll(written, "\r\n", "\n")
 	}
 	return written

@@ -270,6 +270,9 @@ func (f *File) settle() {
 		return
 	}
 	f.image = f.buf.from
+	if f.image.text != string(f.buf.data) {
+		f.t.inval.content(f) // the kernel has what was written, which differs in line ends
+	}
 	f.dropBuffer()
 	if f.latest == nil || f.latest.Text() != f.image.text {
 		f.retire()

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/relayfs/relayfs/fusefs"
 )
@@ -57,11 +56,12 @@ func TestOpenedAfterSaveOfOtherLineEnds(t *testing.T) {
 	a.do(`os.fsync(held["f"].fileno())`)
 	eventually(t, func() error { return wants("the note while it is open", b.do("%s", glance), `"`+saved+`"`) })
 	a.do(`held["f"].close()`)
-	for range 20 { // the kernel tells of a close later
-		if got := b.do("%s", glance); got != `"`+saved+`"` && got != `"one\ntwo\n"` {
+	eventually(t, func() error { // the kernel tells of a close later
+		got := b.do("%s", glance)
+		if got != `"`+saved+`"` && got != `"one\ntwo\n"` {
 			t.Fatalf("the note after it is %s", got)
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return wants("the note after it", got, `"one\ntwo\n"`)
+	})
 	checkText(t, "source", m.SourceText("F/Note.md"), note)
 }
