@@ -62,16 +62,18 @@ func (n *note) isOwn(by Author) bool {
 	switch {
 	case diffwrap.Original(cur.raw[end:]) != "":
 		return false
-	case end == len(cur.raw): // nothing in it can be pending
+	case len(diffwrap.Suggestions(cur.raw)) == 0: // empty, or nothing but what carries no marks
 		return n.bornOf.Name == by.Name && n.onlyBy(by.Name)
 	}
 	who, err := n.attribution(cur)
 	return err == nil && covers(who.ranges(cur.raw, by.Name), 0, len(cur.raw))
 }
 
-// onlyBy says whether nobody but the author has ever written in the note, nor
-// decided on what was.
+// onlyBy says whether nobody but the author has ever written in the note, nor had it
+// open and changed it as a live document, which people do, nor decided on it.
 func (n *note) onlyBy(author string) bool {
 	h, err := n.where().store.Load(n.id)
-	return err == nil && !slices.ContainsFunc(h.Records, func(r Record) bool { return r.Author != author || r.Decision != nil })
+	return err == nil && !slices.ContainsFunc(h.Records, func(r Record) bool {
+		return r.Author != author || r.Ahead || r.Decision != nil
+	})
 }
