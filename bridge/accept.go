@@ -71,6 +71,7 @@ func (w *Workspace) carryOut(f *folder, p *proposal, d Decision, do func() error
 	if err := f.store.Propose(ProposalChange{Put: []ProposalRecord{begun}}); err != nil {
 		return err
 	}
+	w.used(p.node)
 	if err := do(); err != nil {
 		return errors.Join(err, f.store.Propose(ProposalChange{Put: []ProposalRecord{rec}}))
 	}

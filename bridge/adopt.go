@@ -117,7 +117,7 @@ func (w *Workspace) Adopt(ctx context.Context, p Path, id DocID, doc *ycrdt.Doc,
 // adopted puts the new note in the tree.
 func (w *Workspace) adopted(f *folder, p Path, e SourceEntry, id DocID, doc *ycrdt.Doc, raw string, seq uint64) *Shared {
 	f.names.Lock()
-	node := w.put0(f, e)
+	node := w.put0(f, e, Author{})
 	events := w.settle(f) // what was proposed to be there gives way
 	f.names.Unlock()
 	w.publishAll(events)
@@ -182,7 +182,7 @@ func (w *Workspace) addFile(ctx context.Context, f *folder, s Structure, p Path,
 		return err
 	}
 	f.names.Lock()
-	w.put0(f, SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp})
+	w.put0(f, SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp}, Author{})
 	events := w.settle(f) // what was proposed to be there gives way
 	f.names.Unlock()
 	w.publishAll(append(events, Event{Kind: EventCreated, Path: p, ViewChanged: true}))

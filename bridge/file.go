@@ -153,7 +153,7 @@ func (w *Workspace) newFile(ctx context.Context, f *folder, s Structure, p Path,
 	if err != nil {
 		return Restructured{}, events, err
 	}
-	n := w.put0(f, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp})
+	n := w.put0(f, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp}, o.By)
 	err = w.showAt(f, n, at, o.By)
 	return Restructured{}, append(events, Event{Kind: EventCreated, Path: p, ViewChanged: true, Origin: o.Origin}), err
 }

@@ -194,10 +194,11 @@ func (w *Workspace) createLive(ctx context.Context, at place, docs Documents, ra
 	}
 	w.treeMu.Lock()
 	node, _ := w.put(at.folder, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: Stamp{Size: int64(len(raw)), ModTime: s.modTime.UnixNano()}})
+	node.usedBy(wr.By.Name)
 	w.treeMu.Unlock()
 	n := node.note
 	n.write.Lock()
-	n.live, n.id = d, d.ID()
+	n.live, n.id, n.bornOf = d, d.ID(), wr.By
 	v := n.publishVersion(n.versionOf(s, s.modTime))
 	n.write.Unlock()
 	w.events.publish(Event{Kind: EventCreated, Path: at.path, Version: v, ViewChanged: true, Origin: wr.Origin})

@@ -43,6 +43,18 @@ func (n *node) peoplesPath() Path {
 	return n.folder.node.path().Join(n.rel())
 }
 
+// PeoplesPath is where people have what is shown at p: somewhere else while it, or a
+// folder that it is in, is proposed to be renamed. fs.ErrNotExist.
+func (w *Workspace) PeoplesPath(p Path) (Path, error) {
+	n, err := w.find("stat", p)
+	if err != nil {
+		return "", err
+	}
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	return n.peoplesPath(), nil
+}
+
 func (w *Workspace) personRenames(ctx context.Context, f *folder, s Structure, oldPath, newPath Path, o Restructure) error {
 	f.names.Lock()
 	defer f.names.Unlock()
@@ -81,6 +93,7 @@ func (w *Workspace) personRemoves(ctx context.Context, f *folder, s Structure, p
 		return err
 	}
 	w.treeMu.Lock()
+	n.usedBy("")
 	w.vanish(n)
 	w.treeMu.Unlock()
 	w.publishAll(withOrigin(w.settle(f), o.Origin))

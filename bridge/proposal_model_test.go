@@ -275,7 +275,7 @@ func (m *proposalMachine) agentCreates(rt *rapid.T) {
 
 func (m *proposalMachine) agentMakesFolder(rt *rapid.T) {
 	shown := m.words()
-	if err := m.ws.Mkdir(m.t.Context(), m.aName(rt, true), nil); err != nil && !tolerated(err) {
+	if err := m.ws.Mkdir(m.t.Context(), m.aName(rt, true), bridge.Restructure{By: agent}); err != nil && !tolerated(err) {
 		rt.Fatal(err)
 	}
 	m.want(rt, shown, "mkdir")

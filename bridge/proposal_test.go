@@ -323,7 +323,7 @@ func TestLinksFollowARename(t *testing.T) {
 		"Notes/Other.md":   "[[b c/New]] {++and [[New]]++}\n",
 	}
 	f := bridgetest.New(t, files, func(o *bridge.Options) { o.Mode, o.Structure = bridge.Direct, bridge.StructureDirect })
-	if err := f.Mkdir(t.Context(), "Notes/b c", nil); err != nil {
+	if err := f.Mkdir(t.Context(), "Notes/b c", bridge.Restructure{}); err != nil {
 		t.Fatal(err)
 	}
 	res, err := f.Workspace.Rename(t.Context(), "Notes/a/Note.md", "Notes/b c/New.md", bridge.Restructure{By: agent})

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"path"
 	"time"
-
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Renames and deletions: proposed, or done at once where the structure policy
-// says so, or where they are about a note that is nothing but its author's own
-// pending addition.
+// says so, or where they are about what is its author's own so far (made.go).
 
 // Rename moves a note, file or folder within its Folder. It replaces an existing
 // file only when o.Replace is set. Links that led there, or would lead elsewhere,
@@ -135,8 +132,10 @@ func (w *Workspace) moveNow(ctx context.Context, s Structure, m *moving) ([]Even
 	if to.there != nil {
 		w.vanishTree(to.there, false)
 	}
+	n.parent.usedBy(m.o.By.Name)
 	n.rehome(to.dir, to.name)
 	n.show(to.dir, to.name)
+	n.parent.usedBy(m.o.By.Name)
 	w.treeMu.Unlock()
 	err = errors.Join(err, m.f.store.Rename(Path(oldRel), Path(newRel)))
 	w.canvasesFollow(ctx, m.f, oldRel, newRel)
@@ -249,6 +248,7 @@ func (w *Workspace) remove(ctx context.Context, f *folder, s Structure, p Path, 
 	}
 	w.treeMu.RLock()
 	full := len(n.children) > 0
+	holds := len(n.sourceChildren()) > 0 // what is only shown elsewhere, or proposed to be deleted
 	if n.pending != nil {
 		dropped = append(dropped, n.pending.rec.ID)
 	}
@@ -256,7 +256,7 @@ func (w *Workspace) remove(ctx context.Context, f *folder, s Structure, p Path, 
 	switch {
 	case full:
 		return res, nil, nil, &Error{"remove", p, ErrNotEmpty}
-	case !n.virtual() && (w.o.Structure == StructureDirect || w.isOwn(n, o.By)):
+	case !n.virtual() && (w.o.Structure == StructureDirect || !holds && w.isOwn(n, o.By)):
 		events, err = w.removeNow(ctx, f, s, n, p, o)
 		return res, dropped, events, err
 	}
@@ -349,30 +349,6 @@ func (w *Workspace) proposeDelete(ctx context.Context, f *folder, n *node, o Res
 		f.brake.note(p)
 	}
 	return []Event{ev}, nil
-}
-
-// isOwn says whether n is a note that the author made and nobody has accepted or
-// touched: all of its text is the author's, and pending.
-func (w *Workspace) isOwn(n *node, by Author) bool {
-	if n.kind != KindNote || by.Name == "" || w.o.ReadOnly {
-		return false
-	}
-	x := n.note
-	x.write.Lock()
-	defer x.write.Unlock()
-	cur, err := x.load(context.Background())
-	if err != nil || cur.readOnly {
-		return false
-	}
-	if cur.raw == "" {
-		return x.bornOf.Name == by.Name
-	}
-	end, _ := diffwrap.FrontMatter(cur.raw)
-	if len(diffwrap.Suggestions(cur.raw)) == 0 || diffwrap.Original(cur.raw[end:]) != "" {
-		return false
-	}
-	who, err := x.attribution(cur)
-	return err == nil && covers(who.ranges(cur.raw, by.Name), 0, len(cur.raw))
 }
 
 // decided is the journal's record of a decision on the proposal.

@@ -85,7 +85,7 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path
 	if kept != nil && w.retract(ctx, place{f, p, at.rel}, s, stamp) {
 		return Result{}, events, kept
 	}
-	node := w.put0(f, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp})
+	node := w.put0(f, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp}, wr.By)
 	ev := Event{Kind: EventCreated, Path: p, ViewChanged: true, Origin: wr.Origin}
 	if err := w.showAt(f, node, at, wr.By); err != nil {
 		if w.retract(ctx, place{f, p, at.rel}, s, stamp) {
@@ -144,11 +144,13 @@ func (w *Workspace) mayWriteAnew(ctx context.Context, p Path, wr Write) error {
 	return wrapError("create", p, err)
 }
 
-// put0 is put for callers that hold no lock of the tree.
-func (w *Workspace) put0(f *folder, e SourceEntry) *node {
+// put0 is put of what the author has made, for callers that hold no lock of the
+// tree. A person has no name.
+func (w *Workspace) put0(f *folder, e SourceEntry, by Author) *node {
 	w.treeMu.Lock()
 	defer w.treeMu.Unlock()
 	n, _ := w.put(f, e)
+	n.usedBy(by.Name)
 	return n
 }
 
@@ -163,7 +165,7 @@ func (n *note) created(made *note, raw string, stamp Stamp, plan writePlan, wr W
 }
 
 // Mkdir makes a folder.
-func (w *Workspace) Mkdir(ctx context.Context, p Path, origin any) error {
+func (w *Workspace) Mkdir(ctx context.Context, p Path, o Restructure) error {
 	if err := w.begin(); err != nil {
 		return wrapError("mkdir", p, err)
 	}
@@ -173,7 +175,7 @@ func (w *Workspace) Mkdir(ctx context.Context, p Path, origin any) error {
 		return err
 	}
 	f.names.Lock()
-	events, err := w.mkdir(ctx, f, s, p, Restructure{Origin: origin})
+	events, err := w.mkdir(ctx, f, s, p, o)
 	f.names.Unlock()
 	w.publishAll(events)
 	return err
@@ -190,7 +192,10 @@ func (w *Workspace) mkdir(ctx context.Context, f *folder, s Structure, p Path, o
 	if err := s.Mkdir(ctx, at.rel); err != nil {
 		return events, wrapError("mkdir", p, err)
 	}
-	n := w.put0(f, SourceEntry{Rel: at.rel, Dir: true, Mode: 0o755, Stamp: Stamp{ModTime: time.Now().UnixNano()}})
+	n := w.put0(f, SourceEntry{Rel: at.rel, Dir: true, Mode: 0o755, Stamp: Stamp{ModTime: time.Now().UnixNano()}}, o.By)
+	w.treeMu.Lock()
+	n.madeBy = o.By.Name
+	w.treeMu.Unlock()
 	if err := w.showAt(f, n, at, o.By); err != nil {
 		return events, wrapError("mkdir", p, err)
 	}

@@ -29,6 +29,7 @@ func (w *Workspace) sourceWrote(ctx context.Context, f *folder, e SourceEntry) {
 	f.names.Lock()
 	w.treeMu.Lock()
 	n, created := w.put(f, e)
+	n.usedBy("")
 	path := n.path()
 	hidden := n.hidden()
 	w.treeMu.Unlock()
@@ -72,6 +73,7 @@ func (w *Workspace) sourceRemoved(f *folder, rel string) {
 	f.names.Lock()
 	w.treeMu.Lock()
 	if n := f.lookupSource(rel); n != nil && n != f.node {
+		n.usedBy("")
 		w.vanish(n)
 	}
 	w.treeMu.Unlock()
@@ -110,6 +112,8 @@ func (w *Workspace) sourceRenamed(ctx context.Context, f *folder, ev SourceEvent
 func (w *Workspace) moveHome(n *node, newRel string) {
 	f := n.folder
 	parent := f.node.parentFor(w, newRel)
+	parent.usedBy("")
+	n.usedBy("")
 	w.reveal(parent)
 	name := Path(newRel).Base()
 	if old := parent.inSource(name); old != nil && old != n {

@@ -210,7 +210,7 @@ func TestStructurePolicy(t *testing.T) {
 	}
 	f = bridgetest.New(t, files, func(o *bridge.Options) { o.Structure = bridge.StructureDirect })
 	write(t, f.Workspace, plan, bridge.Write{Text: "y\n", By: bridge.Author{Name: "ann"}})
-	if err := f.Mkdir(t.Context(), "Notes/sub", nil); err != nil {
+	if err := f.Mkdir(t.Context(), "Notes/sub", bridge.Restructure{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Workspace.Rename(t.Context(), plan, "Notes/sub/c.md", bridge.Restructure{}); err != nil {

@@ -157,6 +157,7 @@ func (t *tree) createScratch(ctx context.Context, dir folder, name string, mode 
 // with its first bytes, or when it is left empty. At the name of a note that was
 // renamed away or unlinked a moment ago it is that note, about to be written anew.
 func (t *tree) createNote(ctx context.Context, d *Dir, p bridge.Path, mode uint32) *File {
+	t.bringHome(ctx, p)
 	by, now := t.procs.of(ctx), time.Now()
 	f := t.newFile(mode & 0o7777)
 	f.note, f.path = true, p

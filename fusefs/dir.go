@@ -196,7 +196,7 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 	if name[0] == '.' { // .git, .claude; no program makes folders in order to save
 		return d.t.mkScratchDir(ctx, d, name, mode, out)
 	}
-	if err := d.t.ws.Mkdir(context.WithoutCancel(ctx), p, d.t); err != nil {
+	if err := d.t.ws.Mkdir(context.WithoutCancel(ctx), p, d.t.restructuring(ctx)); err != nil {
 		return nil, d.t.errno("mkdir", p, err)
 	}
 	return d.Lookup(ctx, name, out)

@@ -78,10 +78,15 @@ func (t *tree) park(ctx context.Context, p bridge.Path, f *File, target bridge.P
 	defer t.mu.Unlock()
 	t.forget(p, f)
 	t.setIno(pk.doc, t.newIno()) // the old number stays with the old inode
+	t.parkAt(p, pk)
+	return nil
+}
+
+// parkAt hides what is at p for the grace. mu is held.
+func (t *tree) parkAt(p bridge.Path, pk *parking) {
 	t.epoch++
 	t.parked[p] = pk
 	pk.timer = time.AfterFunc(parkGrace, func() { t.graceOver(context.Background(), p, pk) })
-	return nil
 }
 
 // unpark ends the parking at p, nil if there is none. mu is held.
@@ -248,7 +253,7 @@ func (t *tree) unlinkNote(ctx context.Context, d *Dir, p bridge.Path, f *File) s
 			return t.errno("unlink", p, err)
 		}
 	}
-	if n := t.unlinking(who.id); n >= maxParked {
+	if n := t.unlinking(who.id); n >= maxParked && !t.isRenamed(p) {
 		if err := t.ws.Brake(p, t.authorOf(who), n); err != nil {
 			return t.errno("unlink", p, err)
 		}

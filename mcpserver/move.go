@@ -80,7 +80,7 @@ func (s *Session) makeParents(ctx context.Context, to bridge.Path) error {
 		missing = append(missing, dir)
 	}
 	for _, dir := range slices.Backward(missing) {
-		if err := s.server.ws.Mkdir(ctx, dir, s); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := s.server.ws.Mkdir(ctx, dir, bridge.Restructure{By: s.author(), Origin: s}); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}

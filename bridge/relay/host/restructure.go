@@ -96,7 +96,7 @@ func (f *folder) create(ctx context.Context, e folderdoc.Entry, by bridge.Author
 	}
 	switch e.Type {
 	case folderdoc.TypeFolder:
-		err = f.h.ws.Mkdir(ctx, p, nil)
+		err = f.h.ws.Mkdir(ctx, p, bridge.Restructure{Person: true})
 		if errors.Is(err, fs.ErrExist) {
 			return nil
 		}
