@@ -56,7 +56,7 @@ func (w *Workspace) FreshNote(ctx context.Context, p Path, theirs func(Author) b
 func (n *note) untouched(ctx context.Context, theirs func(Author) bool) (*Version, error) {
 	w, at := n.ws, n.where()
 	w.treeMu.RLock()
-	plain := n.node.shown() && n.node.home == nil && n.node.pending == nil
+	plain := w.lookup(at.path) == n.node && n.node.home == nil && n.node.pending == nil
 	w.treeMu.RUnlock()
 	if !plain || n.live != nil || n.behind != nil || n.share.Load() != nil {
 		return nil, ErrConflict
@@ -97,7 +97,7 @@ func (h History) onlyBy(theirs func(Author) bool, raw string) bool {
 
 // Retract takes the note away for good, with its document: not even the source's
 // trash has it. It changes nothing and returns ErrConflict if the note is not what it
-// was when it was found fresh.
+// was when it was found fresh, or is gone.
 func (x *Fresh) Retract(ctx context.Context, origin any) error {
 	w, f := x.node.note.ws, x.node.folder
 	if err := w.begin(); err != nil {
@@ -138,8 +138,8 @@ func (x *Fresh) retract(ctx context.Context, f *folder, origin any) ([]Event, er
 	return append(w.settle(f), Event{Kind: EventRemoved, Path: at.path, ViewChanged: true, Origin: origin}), nil
 }
 
-// HasNote says whether people have a note at p: one that is shown there, or that is
-// proposed to be deleted and is what it was as soon as it is written anew.
+// HasNote says whether a note is at p: one that is shown there, or one that is
+// proposed to be deleted, and that whoever writes at p writes anew.
 func (w *Workspace) HasNote(p Path) bool {
 	w.treeMu.RLock()
 	defer w.treeMu.RUnlock()

@@ -21,6 +21,9 @@ import (
 
 // moveOver is such a rename; done says whether it is one.
 func (t *tree) moveOver(ctx context.Context, m *move, f *File) (errno syscall.Errno, done bool) {
+	if !m.newPath.IsNote() || !t.ws.HasNote(m.newPath) {
+		return 0, false
+	}
 	f.commitMu.Lock()
 	defer f.commitMu.Unlock()
 	err := f.pin(ctx)
@@ -31,7 +34,7 @@ func (t *tree) moveOver(ctx context.Context, m *move, f *File) (errno syscall.Er
 	if err != nil {
 		return 0, false
 	}
-	fresh, ok := t.freshOver(ctx, m, f)
+	fresh, ok := t.freshAt(ctx, m.oldPath, f)
 	if !ok {
 		return 0, false
 	}
@@ -49,12 +52,9 @@ func (t *tree) moveOver(ctx context.Context, m *move, f *File) (errno syscall.Er
 	return 0, true
 }
 
-// freshOver says whether f may be moved over a note as its new content, and what the
-// workspace has of f, nil if nothing.
-func (t *tree) freshOver(ctx context.Context, m *move, f *File) (fresh *bridge.Fresh, ok bool) {
-	if !m.newPath.IsNote() || !t.ws.HasNote(m.newPath) {
-		return nil, false
-	}
+// freshAt says whether f, the note at p, may become another note's new content, and
+// what the workspace has of it, nil if nothing.
+func (t *tree) freshAt(ctx context.Context, p bridge.Path, f *File) (fresh *bridge.Fresh, ok bool) {
 	f.mu.Lock()
 	unborn, from := f.doc == 0, f.image
 	if f.buf != nil {
@@ -65,7 +65,7 @@ func (t *tree) freshOver(ctx context.Context, m *move, f *File) (fresh *bridge.F
 	if unborn || spoiled {
 		return nil, !spoiled
 	}
-	fresh, ok = t.ws.FreshNote(ctx, m.oldPath, t.isMounts)
+	fresh, ok = t.ws.FreshNote(ctx, p, t.isMounts)
 	return fresh, ok && fresh.Text() == from.text
 }
 
@@ -105,7 +105,7 @@ func (f *File) lend() lent {
 // giveBack makes f the note again that it was. Nothing that was written to it
 // meanwhile is lost.
 func (f *File) giveBack(was lent) {
-	f.release()
+	defer f.release()
 	f.t.dirtied(f)
 	f.mu.Lock()
 	defer f.mu.Unlock()
