@@ -1,6 +1,7 @@
 package fusefs_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -270,6 +271,46 @@ done; for p in $pids; do wait $p || exit 1; done`)
 			t.Errorf("new%d.md: %v", i, err)
 		}
 	}
+	if ids := m.proposed(t); len(ids) > 0 {
+		t.Errorf("%d proposals wait", len(ids))
+	}
+}
+
+// slowRetract lets something happen just before a note is taken away.
+type slowRetract struct {
+	*bridgetest.Source
+	before func()
+}
+
+func (s slowRetract) Retract(ctx context.Context, rel string, stamp bridge.Stamp) error {
+	s.before()
+	return s.Source.Retract(ctx, rel, stamp)
+}
+
+// A person writes in the new note while it is renamed over another: what the person
+// wrote stays where it was written, and the other note has its new content.
+func TestPersonInFreshNoteWhileItIsRenamedOver(t *testing.T) {
+	const personal = "A person's.\n"
+	m := mount(t, map[string]string{"F/Note.md": tideTable}, func(o *bridge.Options) {
+		src := o.Folders[0].Source.(*bridgetest.Source)
+		o.Folders[0].Source = slowRetract{src, func() { src.Person(t).Save("x.md", personal) }}
+	})
+	m.sh(t, "F", "sed s/six/seven/ Note.md > x.md; mv x.md Note.md")
+	m.checkSuggested(t, "F/Note.md", tideTable, strings.Replace(tideTable, "six", "seven", 1))
+	checkText(t, "Note.md", m.cat(t, "F/Note.md"), strings.Replace(tideTable, "six", "seven", 1))
+	checkText(t, "source of the new note", m.SourceText("F/x.md"), personal)
+	eventually(t, func() error { return wants("new note", m.sh(t, "F", "cat x.md 2>&1; true"), personal) })
+	m.checkNames(t, "F", "Note.md", "x.md")
+	m.sh(t, "F", "echo more >> Note.md; echo more >> x.md")
+	m.checkSuggested(t, "F/x.md", personal, personal+"more\n")
+}
+
+// A new note that replaces another new one leaves that one, as its author's.
+func TestFreshNoteRenamedOverAFreshOne(t *testing.T) {
+	m := mount(t, map[string]string{"F/Old.md": "old\n"})
+	m.sh(t, "F", `printf 'b\na\n' > Note.md; sort Note.md > x.md; mv x.md Note.md; sort -r Note.md > y.md; mv y.md Note.md; sed -i s/a/A/ Note.md`)
+	m.checkNames(t, "F", "Note.md", "Old.md")
+	m.checkSuggested(t, "F/Note.md", "", "b\nA\n")
 	if ids := m.proposed(t); len(ids) > 0 {
 		t.Errorf("%d proposals wait", len(ids))
 	}

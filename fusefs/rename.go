@@ -37,8 +37,9 @@ func (d *ScratchDir) Rename(ctx context.Context, name string, newParent gofs.Ino
 	return d.t.rename(ctx, d, name, newParent, newName, flags)
 }
 
-// rename does what a rename means here: a save, a note moved away by an editor,
-// a move of scratch, or a change of the workspace's structure.
+// rename does what a rename means here: a save, of scratch or of a fresh note over
+// a note; a note moved away by an editor; a move of scratch; or a change of the
+// workspace's structure.
 func (t *tree) rename(ctx context.Context, from folder, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	to, ok := newParent.(folder)
 	if !ok || flags&^renameNoReplace != 0 {
