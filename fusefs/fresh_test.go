@@ -315,3 +315,31 @@ func TestFreshNoteRenamedOverAFreshOne(t *testing.T) {
 		t.Errorf("%d proposals wait", len(ids))
 	}
 }
+
+// On a server's folder everybody has a new note as soon as it is closed: it is renamed
+// as any note is. One that is still being written is nobody's yet.
+func TestFreshNoteOfAServer(t *testing.T) {
+	for name, tt := range map[string]struct {
+		script    string
+		proposals int
+	}{
+		"closed": {`sed s/six/seven/ Note.md > x.md; mv x.md Note.md`, 2},
+		"open": {`python3 -c '
+import os
+f = open("x.md", "w"); f.write(open("Note.md").read().replace("six", "seven")); f.flush(); os.rename("x.md", "Note.md"); f.close()'`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			live := &bridgetest.Live{Store: new(bridgetest.Store)}
+			live.Person(t).Save("Note.md", tideTable)
+			m := mount(t, nil, func(o *bridge.Options) {
+				o.Folders = append(o.Folders, bridge.FolderSource{Name: "L", Source: live, Store: live.Store})
+			})
+			m.sh(t, "L", tt.script)
+			checkText(t, "Note.md", m.cat(t, "L/Note.md"), strings.Replace(tideTable, "six", "seven", 1))
+			m.checkNames(t, "L", "Note.md")
+			if ids := m.proposed(t); len(ids) != tt.proposals {
+				t.Errorf("%d proposals, want %d", len(ids), tt.proposals)
+			}
+		})
+	}
+}
