@@ -42,6 +42,7 @@ type note struct {
 	known  knownRecords // what attribution read last
 	live   Document     // instead of stamp, doc and the rest, where the document is the truth; see live.go
 	bornOf Author       // who made the note in this process
+	born   time.Time    // when
 
 	assigned DocID       // the id of the document that it is to get, "" for any
 	behind   *Version    // what the file holds while cur is ahead of it, else nil; see behind.go

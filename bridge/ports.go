@@ -156,6 +156,9 @@ type Store interface {
 	Materialized(id DocID, seq uint64, sum ContentSum)
 	// Rename moves every document at or below oldPath.
 	Rename(oldPath, newPath Path) error
+	// Forget takes the document id out for good, with its history and its entries in
+	// the journal. An unknown id is no error.
+	Forget(id DocID) error
 	// Intend notes, before a write, that the file at p is about to hold what has that
 	// sum, and how; and Intended answers that: so that a change which a
 	// crash kept from Append is still known as its writer's, and a decision is still

@@ -158,7 +158,7 @@ func (w *Workspace) put0(f *folder, e SourceEntry, by Author) *node {
 func (n *note) created(made *note, raw string, stamp Stamp, plan writePlan, wr Write) Result {
 	n.write.Lock()
 	defer n.write.Unlock()
-	n.stamp, n.synced, n.bornOf = stamp, true, wr.By
+	n.stamp, n.synced, n.bornOf, n.born = stamp, true, wr.By, time.Now()
 	n.id, n.doc, n.text, n.kept, n.known = made.id, made.doc, made.text, made.kept, made.known
 	v := n.publish(raw, time.Unix(0, stamp.ModTime))
 	return Result{Version: v, Changed: true, Warnings: plan.warnings}

@@ -21,11 +21,12 @@
 // All handles of a File share one buffer, made when the first of them writes.
 // It is committed to the workspace, as the difference to what the writing
 // process was shown, when a handle that wrote is closed (FLUSH) or synced, when
-// it is renamed over a note, and after a second of quiet for what a mapped page
-// brings late. Truncation alone publishes nothing for a while, because "empty
-// this note" and "about to write it anew" look alike. While a handle that wrote
-// is open the file shows the buffer and nothing else; what others changed
-// meanwhile is merged by the commit and shown when the handle is gone.
+// it is renamed over a note (a scratch file, or a note that is fresh, see
+// fresh.go), and after a second of quiet for what a mapped page brings late.
+// Truncation alone publishes nothing for a while, because "empty this note" and
+// "about to write it anew" look alike. While a handle that wrote is open the
+// file shows the buffer and nothing else; what others changed meanwhile is
+// merged by the commit and shown when the handle is gone.
 //
 // # Caches
 //

@@ -380,7 +380,10 @@ func (f *File) untilCommit(now time.Time) (wait time.Duration, due bool) {
 	return b.touched.Add(limit).Sub(now), true
 }
 
+// sessionPrefix tells the sessions of programs on a mount from others.
+const sessionPrefix = "mount-"
+
 // authorOf is who a process's changes are by.
 func (t *tree) authorOf(p process) bridge.Author {
-	return bridge.Author{Name: t.author, Session: "mount-" + strconv.Itoa(p.session)}
+	return bridge.Author{Name: t.author, Session: sessionPrefix + strconv.Itoa(p.session)}
 }

@@ -37,8 +37,9 @@ func (d *ScratchDir) Rename(ctx context.Context, name string, newParent gofs.Ino
 	return d.t.rename(ctx, d, name, newParent, newName, flags)
 }
 
-// rename does what a rename means here: a save, a note moved away by an editor,
-// a move of scratch, or a change of the workspace's structure.
+// rename does what a rename means here: a save, of scratch or of a fresh note over
+// a note; a note moved away by an editor; a move of scratch; or a change of the
+// workspace's structure.
 func (t *tree) rename(ctx context.Context, from folder, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	to, ok := newParent.(folder)
 	if !ok || flags&^renameNoReplace != 0 {
@@ -167,6 +168,9 @@ func (t *tree) moveAway(ctx context.Context, m *move, f *File) syscall.Errno {
 
 // moveNote renames a note to another note's name, or to something that is none.
 func (t *tree) moveNote(ctx context.Context, m *move, f *File) syscall.Errno {
+	if errno, done := t.moveOver(ctx, m, f); done {
+		return errno
+	}
 	if err := f.commit(ctx, true); err != nil {
 		return t.errno("rename", m.oldPath, err)
 	}
@@ -201,6 +205,13 @@ func (t *tree) moveReal(ctx context.Context, m *move) syscall.Errno {
 // adopt is a save by rename: the scratch file becomes the note at the new name,
 // with its inode, and its content is the note's new content.
 func (t *tree) adopt(ctx context.Context, m *move, f *File) syscall.Errno {
+	f.commitMu.Lock()
+	defer f.commitMu.Unlock()
+	return t.save(ctx, m, f)
+}
+
+// save is adopt for callers that hold f's commitMu.
+func (t *tree) save(ctx context.Context, m *move, f *File) syscall.Errno {
 	p := m.newPath
 	if err := bridge.CheckName(m.newName); err != nil {
 		return t.errno("rename", p, err)
@@ -211,8 +222,6 @@ func (t *tree) adopt(ctx context.Context, m *move, f *File) syscall.Errno {
 	if errno := t.creatable(ctx, p); errno != 0 {
 		return errno
 	}
-	f.commitMu.Lock()
-	defer f.commitMu.Unlock()
 	c, err := t.saveOf(ctx, m, f)
 	if err != nil {
 		return t.errno("rename", p, err)
@@ -288,6 +297,10 @@ func (t *tree) rebind(m *move, f *File, doc uint64) {
 	t.mu.Lock()
 	t.unpark(m.newPath)
 	m.from.names().drop(m.name)
+	if k := t.nodes[m.oldPath]; k != nil && k.node == f { // it was a note itself
+		t.dropIno(k.id)
+		t.forget(m.oldPath, f)
+	}
 	t.setIno(doc, f.StableAttr().Ino)
 	f.path = m.newPath
 	t.put(m.newPath, f, doc)

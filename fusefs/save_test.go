@@ -82,6 +82,8 @@ var savers = []saver{
 	shell("cp --remove-destination", `sed s/boats/ships/ Note.md > x.tmp; cp --remove-destination x.tmp Note.md; rm x.tmp`),
 	shell("install", `sed s/boats/ships/ Note.md > x.tmp; install -m 644 x.tmp Note.md; rm x.tmp`),
 	shell("mv", `sed s/boats/ships/ Note.md > x.tmp; mv x.tmp Note.md`),
+	shell("mv of a note's name", `sort Note.md > tmp.md && mv tmp.md Note.md`),
+	shell("mv of a copy", `cp Note.md new.md; sed -i s/boats/ships/ new.md; mv new.md Note.md`),
 	shell("mv from another file system", `sed s/boats/ships/ Note.md > "$OTHER"; mv -f "$OTHER" Note.md`),
 	shell("sed -i", `sed -i 's/six/seven/; s/\[ \] paint/[x] paint/' Note.md`),
 	shell("sed -i.bak", `sed -i.bak s/six/seven/ Note.md`),
@@ -120,6 +122,10 @@ import os, tempfile
 text = open('Note.md').read()
 fd, name = tempfile.mkstemp(dir='.')
 os.write(fd, text.replace('six', 'seven').encode()); os.close(fd); os.chmod(name, 0o644); os.replace(name, 'Note.md')`),
+	python("Python, os.replace of a note's name", `
+import os
+with open('x.md', 'w') as f: f.write(open('Note.md').read().replace('six', 'seven'))
+os.replace('x.md', 'Note.md')`),
 	python("Python, rename while open", `
 import os
 text = open('Note.md').read()

@@ -87,6 +87,7 @@ var savers = []saver{
 	{"cp", nil, shell(`sed 's/boats/ships/' note.md > copy.tmp && cp copy.tmp note.md && rm copy.tmp`)},
 	{"cp -p", nil, shell(`sed 's/boats/ships/' note.md > copy.tmp && cp -p copy.tmp note.md && rm copy.tmp`)},
 	{"mv", nil, shell(`sed 's/boats/ships/' note.md > copy.tmp && mv copy.tmp note.md`)},
+	{"mv of a note's name", nil, shell(`sed 's/boats/ships/' note.md > copy.md && mv copy.md note.md`)},
 	{"mv from elsewhere", nil, func(t *testing.T, dir string) {
 		other := filepath.Join(t.TempDir(), "new")
 		writeFile(t, other, strings.Replace(saveBefore, "boats", "ships", 1))

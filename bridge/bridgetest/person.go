@@ -166,6 +166,13 @@ func (p Person) Content(rel string) string {
 	return string(e.data)
 }
 
+// Names are the paths of everything that is there, parents first.
+func (p Person) Names() []string {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	return p.s.below("")
+}
+
 // SetOffline takes the source away or brings it back, as a removable disk is.
 func (p Person) SetOffline(offline bool) {
 	p.s.mu.Lock()

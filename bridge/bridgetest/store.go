@@ -107,6 +107,23 @@ func (s *Store) Rename(oldPath, newPath bridge.Path) error {
 	return nil
 }
 
+// Forget takes a document out for good.
+func (s *Store) Forget(id bridge.DocID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.docs, id)
+	maps.DeleteFunc(s.paths, func(_ bridge.Path, at bridge.DocID) bool { return at == id })
+	s.journal = slices.DeleteFunc(s.journal, func(e bridge.JournalEntry) bool { return id != "" && e.ID == id })
+	return nil
+}
+
+// Documents counts the documents that are kept.
+func (s *Store) Documents() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.docs)
+}
+
 // Journal returns the newest journalled records, newest first, at most limit.
 func (s *Store) Journal(limit int) ([]bridge.JournalEntry, error) {
 	s.mu.Lock()

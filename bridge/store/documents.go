@@ -213,6 +213,34 @@ func (s *Store) Rename(oldPath, newPath bridge.Path) error {
 	return s.fail("rename", err)
 }
 
+// Forget takes the document id out for good, and its entries out of the journal.
+func (s *Store) Forget(id bridge.DocID) error {
+	if err := s.settle(); err != nil {
+		return s.fail("forget", err)
+	}
+	err := s.update(func(tx *bolt.Tx) error {
+		doc := document(tx, id)
+		if doc == nil {
+			return nil
+		}
+		if err := unlist(tx, id); err != nil {
+			return err
+		}
+		if unsent := tx.Bucket([]byte(unsentBucket)); unsent != nil {
+			if err := unsent.Delete([]byte(id)); err != nil {
+				return err
+			}
+		}
+		if p := doc.Get([]byte(pathKey)); p != nil {
+			if err := tx.Bucket([]byte(pathsBucket)).Delete(bytes.Clone(p)); err != nil {
+				return err
+			}
+		}
+		return tx.Bucket([]byte(docsBucket)).DeleteBucket([]byte(id))
+	})
+	return s.fail("forget", err)
+}
+
 // forBelow calls fn for the documents at p and below it.
 func forBelow(tx *bolt.Tx, p bridge.Path, fn func(path, id []byte)) {
 	paths := tx.Bucket([]byte(pathsBucket))

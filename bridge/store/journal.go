@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	bolt "go.etcd.io/bbolt"
@@ -20,6 +21,40 @@ func note(tx *bolt.Tx, id bridge.DocID, seq uint64) error {
 		return err
 	}
 	return journal.Put(seqKey(n), append(seqKey(seq), id...))
+}
+
+// unlist takes a document's records out of the journal, from the newest entry on:
+// what is forgotten is mostly new.
+func unlist(tx *bolt.Tx, id bridge.DocID) error {
+	n, err := journalled(document(tx, id))
+	if err != nil {
+		return err
+	}
+	journal := tx.Bucket([]byte(journalBucket))
+	c := journal.Cursor()
+	var keys [][]byte
+	for k, v := c.Last(); k != nil && len(keys) < n; k, v = c.Prev() {
+		if len(v) > 8 && string(v[8:]) == string(id) {
+			keys = append(keys, bytes.Clone(k))
+		}
+	}
+	for _, k := range keys {
+		if err := journal.Delete(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// journalled counts a document's records that the journal names.
+func journalled(doc *bolt.Bucket) (n int, err error) {
+	records, err := readRecords(doc)
+	for i := range records {
+		if records[i].Journalled() {
+			n++
+		}
+	}
+	return n, err
 }
 
 // Journal returns the newest journalled records, newest first, at most limit.

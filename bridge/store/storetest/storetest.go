@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) bridge.Store) {
 		{"Concurrent", testConcurrent},
 		{"LongHistory", testLongHistory},
 		{"Journal", testJournal},
+		{"Forget", testForget},
 		{"Intents", testIntents},
 		{"Proposals", testProposals},
 	}
@@ -320,6 +321,35 @@ func testJournal(t *testing.T, s bridge.Store) {
 			t.Errorf("Journal(%d) = %q, want %q", limit, got, want)
 		}
 	}
+}
+
+func testForget(t *testing.T, s bridge.Store) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	journalled := func(batch string) bridge.Record {
+		rec := Record(doc, batch)
+		rec.Decision = &bridge.Decision{Batch: batch, Verdict: bridge.Accepted}
+		return rec
+	}
+	appendTo(t, s, "kept", "A.md", journalled("one"))
+	seq := appendTo(t, s, "gone", "B.md", Record(doc, "two"), journalled("three"))
+	s.Materialized("gone", seq, bridge.ContentSum{1})
+	appendTo(t, s, "kept", "A.md", journalled("four"))
+	for _, id := range []bridge.DocID{"gone", "gone", "never"} {
+		if err := s.Forget(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h := load(t, s, "gone"); len(h.Records) > 0 {
+		t.Errorf("%d records of it are left", len(h.Records))
+	}
+	wantAt(t, s, "B.md", "")
+	wantAt(t, s, "A.md", "kept")
+	entries, err := s.Journal(10)
+	if err != nil || len(entries) != 2 || entries[0].Decision.Batch != "four" || entries[1].Decision.Batch != "one" {
+		t.Errorf("the journal holds %+v, %v, want four and one", entries, err)
+	}
+	appendTo(t, s, "new", "B.md", Record(doc, "five"))
+	wantAt(t, s, "B.md", "new")
 }
 
 func testIntents(t *testing.T, s bridge.Store) {

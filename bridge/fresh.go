@@ -1,0 +1,154 @@
+package bridge
+
+import (
+	"context"
+	"time"
+)
+
+// Programs save a note by making a new file and moving it over the note. If the new
+// file's name is a note's, it is a note itself until it is moved, and then has to go
+// as if it had never been: it was the note's next text, on its way. That is for
+// notes that are fresh; whatever else is moved over a note is a change of names.
+
+// freshFor is how long after its making a note can be fresh. What a program makes in
+// order to move it takes moments, and an agent's next command comes within seconds.
+// What is older has been in the people's list of notes for long enough that somebody
+// may know it as a note of its own.
+const freshFor = time.Minute
+
+// Fresh is a note that programs made a moment ago and that is theirs alone: nobody
+// else wrote in it, decided on something in it or has it open as a live document,
+// and nothing is proposed for it.
+type Fresh struct {
+	node    *node
+	from    Retractor
+	version *Version
+	theirs  func(Author) bool
+}
+
+// Text is what the note showed when it was found fresh.
+func (x *Fresh) Text() string { return x.version.text }
+
+// FreshNote returns the note at p if it is fresh. theirs says of an author whether
+// it is one of the programs.
+func (w *Workspace) FreshNote(ctx context.Context, p Path, theirs func(Author) bool) (*Fresh, bool) {
+	f, s, err := w.structureAt("open", p)
+	if err != nil || f.readOnly() {
+		return nil, false
+	}
+	n, err := w.find("open", p)
+	from, ok := s.(Retractor)
+	if !ok || err != nil || n.kind != KindNote {
+		return nil, false
+	}
+	x := n.note
+	x.write.Lock()
+	defer x.write.Unlock()
+	if time.Since(x.born) > freshFor || !theirs(x.bornOf) {
+		return nil, false
+	}
+	v, err := x.untouched(ctx, theirs)
+	return &Fresh{n, from, v, theirs}, err == nil
+}
+
+// untouched is the current version of a note that nobody but its authors has
+// touched; ErrConflict. The write lock is held.
+func (n *note) untouched(ctx context.Context, theirs func(Author) bool) (*Version, error) {
+	w, at := n.ws, n.where()
+	w.treeMu.RLock()
+	plain := w.lookup(at.path) == n.node && n.node.home == nil && n.node.pending == nil
+	w.treeMu.RUnlock()
+	if !plain || n.live != nil || n.behind != nil || n.share.Load() != nil {
+		return nil, ErrConflict
+	}
+	v, err := n.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	data, stamp, err := at.source.Read(ctx, at.rel) // for a save that is not reported yet
+	if err != nil {
+		return nil, err
+	}
+	h, err := at.store.Load(n.id)
+	if err != nil {
+		return nil, err
+	}
+	if v.readOnly || string(data) != v.raw || !h.onlyBy(theirs, v.raw) {
+		return nil, ErrConflict
+	}
+	n.stamp = stamp // a rename makes another one of it
+	return v, nil
+}
+
+// onlyBy says whether the history leads to raw, and is all of it theirs. Where a
+// number is missing it has been compacted, and tells no more who took part.
+func (h History) onlyBy(theirs func(Author) bool, raw string) bool {
+	for i := range h.Records {
+		r := &h.Records[i]
+		if r.Seq != uint64(i+1) || r.Decision != nil || r.Proposal != "" || !theirs(Author{Name: r.Author, Session: r.Session}) {
+			return false
+		}
+	}
+	if len(h.Records) == 0 {
+		return raw == ""
+	}
+	return h.inStep(SumOf(raw))
+}
+
+// Retract takes the note away for good, with its document: not even the source's
+// trash has it. It changes nothing and returns ErrConflict if the note is not what it
+// was when it was found fresh, or is gone.
+func (x *Fresh) Retract(ctx context.Context, origin any) error {
+	w, f := x.node.note.ws, x.node.folder
+	if err := w.begin(); err != nil {
+		return err
+	}
+	defer w.inflight.Done()
+	f.names.Lock()
+	events, err := x.retract(ctx, f, origin)
+	f.names.Unlock()
+	w.publishAll(events)
+	return err
+}
+
+func (x *Fresh) retract(ctx context.Context, f *folder, origin any) ([]Event, error) {
+	n := x.node.note
+	w := n.ws
+	n.write.Lock()
+	defer n.write.Unlock()
+	at := n.where()
+	v, err := n.untouched(ctx, x.theirs)
+	if err == nil && v.raw != x.version.raw {
+		err = ErrConflict
+	}
+	if err == nil {
+		err = x.from.Retract(ctx, at.rel, n.stamp)
+	}
+	if err != nil {
+		return nil, wrapError("retract", at.path, err)
+	}
+	if err := at.store.Forget(n.id); err != nil {
+		w.log.Warn("history of a note that is gone stays", LogPath, string(at.path), LogErr, err)
+	}
+	n.closeDoc()
+	n.cur.Store(nil) // who waits for it finds that the file is gone
+	w.treeMu.Lock()
+	w.vanishTree(x.node, false)
+	w.treeMu.Unlock()
+	return append(w.settle(f), Event{Kind: EventRemoved, Path: at.path, ViewChanged: true, Origin: origin}), nil
+}
+
+// HasNote says whether a note is at p: one that is shown there, or one that is
+// proposed to be deleted, and that whoever writes at p writes anew.
+func (w *Workspace) HasNote(p Path) bool {
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	n := w.lookup(p)
+	if n == nil {
+		if dir := w.lookup(p.Dir()); dir != nil && dir.kind == KindDir {
+			n = dir.inSource(p.Base())
+		}
+		return n != nil && n.kind == KindNote && n.hidden()
+	}
+	return n.kind == KindNote
+}

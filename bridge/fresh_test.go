@@ -1,0 +1,189 @@
+package bridge_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+)
+
+const made = "F/Made.md"
+
+func byAnn(a bridge.Author) bool { return a.Name == ann.Name }
+
+func TestFreshNote(t *testing.T) {
+	const text = "one\ntwo\n"
+	person := bridge.Author{Name: "person"}
+	tests := []struct {
+		name string
+		then func(t *testing.T, f *bridgetest.Fixture)
+		want bool
+	}{
+		{"just made", func(*testing.T, *bridgetest.Fixture) {}, true},
+		{"amended by its author", func(t *testing.T, f *bridgetest.Fixture) {
+			write(t, f.Workspace, made, bridge.Write{Text: "one\n2\n", By: ann})
+		}, true},
+		{"emptied by its author", func(t *testing.T, f *bridgetest.Fixture) {
+			write(t, f.Workspace, made, bridge.Write{By: ann})
+		}, true},
+		{"renamed by its author", func(t *testing.T, f *bridgetest.Fixture) {
+			for _, names := range [][2]bridge.Path{{made, "F/Other.md"}, {"F/Other.md", made}} {
+				if _, err := f.Workspace.Rename(t.Context(), names[0], names[1], bridge.Restructure{By: ann}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, true},
+		{"a minute old", func(*testing.T, *bridgetest.Fixture) { time.Sleep(time.Minute + time.Second) }, false},
+		{"amended by a person", func(_ *testing.T, f *bridgetest.Fixture) { f.Person(made, f.SourceText(made)+"three\n") }, false},
+		{"amended by a person, who took it back", func(_ *testing.T, f *bridgetest.Fixture) {
+			was := f.SourceText(made)
+			f.Person(made, was+"three\n")
+			f.Person(made, was)
+		}, false},
+		{"amended by a person, not reported yet", func(t *testing.T, f *bridgetest.Fixture) {
+			f.Source("F").Person(t).Save("Made.md", "{++one++}")
+		}, false},
+		{"amended by another author", func(t *testing.T, f *bridgetest.Fixture) {
+			write(t, f.Workspace, made, bridge.Write{Text: text + "three\n", By: bridge.Author{Name: "bob"}})
+		}, false},
+		{"decided upon", func(t *testing.T, f *bridgetest.Fixture) {
+			list, err := f.Suggestions(t.Context(), made)
+			if err != nil || len(list) == 0 {
+				t.Fatalf("%v, %v", list, err)
+			}
+			if _, err := f.Decide(t.Context(), []string{list[0].ID}, bridge.Accepted, person); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
+		{"open as a live document", func(t *testing.T, f *bridgetest.Fixture) {
+			s, err := f.OpenShared(t.Context(), made)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(s.Close)
+		}, false},
+		{"proposed to be renamed", func(t *testing.T, f *bridgetest.Fixture) {
+			o := bridge.Restructure{By: bridge.Author{Name: "bob"}}
+			if _, err := f.Workspace.Rename(t.Context(), made, "F/Other.md", o); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
+		{"removed", func(_ *testing.T, f *bridgetest.Fixture) { f.Delete(made) }, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := bridgetest.New(t, map[string]string{"F/Note.md": "a\n"})
+				create(t, f, made, text)
+				tt.then(t, f)
+				for _, p := range []bridge.Path{made, "F/Other.md"} {
+					if _, fresh := f.FreshNote(t.Context(), p, byAnn); fresh != (tt.want && p == made) {
+						t.Errorf("%s is fresh: %v", p, fresh)
+					}
+				}
+				if _, fresh := f.FreshNote(t.Context(), "F/Note.md", byAnn); fresh {
+					t.Error("a note that was there before is fresh")
+				}
+			})
+		})
+	}
+}
+
+func create(t *testing.T, f *bridgetest.Fixture, p bridge.Path, text string) {
+	t.Helper()
+	if _, err := f.Create(t.Context(), p, bridge.Write{Text: text, By: ann}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// meddled lets something happen just before a note is taken away.
+type meddled struct {
+	*bridgetest.Source
+	before func()
+}
+
+func (s meddled) Retract(ctx context.Context, rel string, stamp bridge.Stamp) error {
+	s.before()
+	return s.Source.Retract(ctx, rel, stamp)
+}
+
+// A fresh note goes without a trace, unless somebody has changed it since.
+func TestRetractFresh(t *testing.T) {
+	tests := []struct {
+		name  string
+		since func(*bridgetest.Fixture) // after it was found fresh
+		last  func(bridgetest.Person)   // while it is taken away
+		want  error
+		stays string // part of what the source holds then
+	}{
+		{name: "as it was"},
+		{name: "its author wrote", since: func(f *bridgetest.Fixture) {
+			_, _ = f.Write(context.Background(), made, bridge.Write{Text: "anew\n", By: ann})
+		}, want: bridge.ErrConflict, stays: "anew"},
+		{name: "a person wrote", since: func(f *bridgetest.Fixture) { f.Person(made, "a person's\n") }, want: bridge.ErrConflict, stays: "a person's"},
+		{name: "a person writes", last: func(p bridgetest.Person) { p.Save("Made.md", "a person's\n") }, want: bridge.ErrConflict, stays: "a person's"},
+		{name: "a person removed it", since: func(f *bridgetest.Fixture) { f.Delete(made) }, want: bridge.ErrConflict},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			store := new(bridgetest.Store)
+			f := bridgetest.New(t, map[string]string{"F/Note.md": "a\n"}, func(o *bridge.Options) {
+				src := o.Folders[0].Source.(*bridgetest.Source)
+				o.Folders[0].Store = store
+				o.Folders[0].Source = meddled{src, func() {
+					if tt.last != nil {
+						tt.last(src.Person(t))
+					}
+				}}
+			})
+			create(t, f, made, "---\ntags: x\n---\none\n")
+			fresh, ok := f.FreshNote(t.Context(), made, byAnn)
+			if !ok {
+				t.Fatal("a note that was just made is not fresh")
+			}
+			if tt.since != nil {
+				tt.since(f)
+			}
+			if err := fresh.Retract(t.Context(), nil); !errors.Is(err, tt.want) {
+				t.Fatalf("Retract: %v, want %v", err, tt.want)
+			}
+			if tt.stays != "" {
+				if got := f.SourceText(made); !strings.Contains(got, tt.stays) {
+					t.Errorf("the source holds %q", got)
+				}
+				return
+			}
+			if _, err := f.Stat(t.Context(), made); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("stat: %v", err)
+			}
+			if log, err := store.Journal(10); tt.want == nil && (err != nil || len(log) > 0 || store.Documents() > 0) {
+				t.Errorf("the store holds %d documents and %+v, %v", store.Documents(), log, err)
+			}
+			create(t, f, made, "anew\n")
+		})
+	}
+}
+
+func TestHasNote(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"F/Note.md": "a\n", "F/Gone.md": "b\n", "F/Old.md": "c\n", "F/x.txt": "d", "F/dir.md/e.md": "e\n"})
+	if _, err := f.Remove(t.Context(), "F/Gone.md", bridge.Restructure{By: ann}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Workspace.Rename(t.Context(), "F/Old.md", "F/New.md", bridge.Restructure{By: ann}); err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[bridge.Path]bool{
+		"F/Note.md": true, "F/Gone.md": true, "F/New.md": true, "F/Old.md": false, "F/x.txt": false, "F/dir.md": false,
+		"F": false, "F/no.md": false, "F/no/no.md": false, "G/no.md": false, "": false,
+	} {
+		if got := f.HasNote(p); got != want {
+			t.Errorf("HasNote(%q) = %v", p, got)
+		}
+	}
+}
