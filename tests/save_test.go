@@ -176,10 +176,14 @@ func testSave(t *testing.T, m *mount, folder string, saver saver) {
 	if got, want := listFiles(t, m.path(folder)), listFiles(t, plain); !slices.Equal(got, want) {
 		t.Errorf("mount's folder holds %q, a plain one %q", got, want)
 	}
-	// What editors leave beside the note is theirs, not the vault's.
-	if got, want := listFiles(t, m.vaultPath(folder)), []string{"note.md"}; !slices.Equal(got, want) {
-		t.Errorf("vault's folder holds %q, want %q", got, want)
-	}
+	// What editors leave beside the note is theirs, not the vault's. What the save
+	// displaced goes once the folder is synced.
+	eventually(t, startTimeout, func() error {
+		if got, want := listFiles(t, m.vaultPath(folder)), []string{"note.md"}; !slices.Equal(got, want) {
+			return fmt.Errorf("vault's folder holds %q, want %q", got, want)
+		}
+		return nil
+	})
 	info, err := os.Stat(m.path(folder + "/note.md"))
 	if err != nil {
 		t.Fatal(err)
