@@ -53,7 +53,8 @@ func (h *Handle) opened(writes bool) uint32 {
 	}
 	flags := keepFlag(fuse.FOPEN_KEEP_CACHE)
 	if h.f.uncached {
-		flags = fuse.FOPEN_DIRECT_IO
+		flags = 0
+		_ = h.f.NotifyContent(attributesOnly, 0) // so that who asks for the size before it reads gets the text's
 	}
 	if !writes {
 		flags |= fuse.FOPEN_NOFLUSH

@@ -135,6 +135,10 @@ func (q *invalidator) takeCalls() []func() {
 	return calls
 }
 
+// attributesOnly is the offset by which the kernel is to forget attributes and no
+// page, which never waits.
+const attributesOnly = -1
+
 // tell notifies the kernel, which answers ENOENT if it holds no copy.
 func (s stale) tell() syscall.Errno {
 	if s.name != "" {

@@ -189,9 +189,9 @@ func connectionFile(dir string) (int, error) {
 }
 
 // InodeNotify has the kernel forget the attributes of an inode and length bytes
-// of its content from off, all if length is 0.
+// of its content from off, all if length is 0, none if off is attributesOnly.
 func (n *notifier) InodeNotify(node uint64, off, length int64) fuse.Status {
-	if n.notices == nil {
+	if n.notices == nil || off == attributesOnly {
 		return n.server.InodeNotify(node, off, length)
 	}
 	msg := header(notifyInvalInode, 24)

@@ -20,7 +20,7 @@ import (
 // text of a note says its own length, so that a wrong size, a torn view or NUL
 // padding shows.
 const reader = `
-import os, sys, time
+import mmap, os, sys, time
 os.chdir(sys.argv[1]); held = {}; seen = 0
 def whole(text):
     head, _, _ = text.partition(b'\n')
@@ -31,10 +31,13 @@ def check(name, how, text):
     if not whole(text):
         head, _, _ = text.partition(b'\n')
         print('%s by %s: says %r, has %d bytes' % (name, how, head, len(text))); sys.exit(1)
+def mapped(name):
+    with open(name, 'rb') as f, mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ) as m: return m[:]
 while not os.path.exists('stop.md'):
     for name in os.listdir('.'):
         try:
             with open(name, 'rb') as f: check(name, 'read', f.read())
+            check(name, 'mmap', mapped(name))
             if name not in held and len(held) < 8: held[name] = os.open(name, os.O_RDONLY)
         except FileNotFoundError: pass
     for name, fd in held.items():
