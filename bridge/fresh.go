@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -18,7 +19,7 @@ const freshFor = time.Minute
 
 // Fresh is a note that programs made a moment ago and that is theirs alone: nobody
 // else wrote in it, decided on something in it or has it open as a live document,
-// and nothing is proposed for it.
+// and nothing is proposed for it but its name, where people have another by that.
 type Fresh struct {
 	node    *node
 	from    Retractor
@@ -56,7 +57,7 @@ func (w *Workspace) FreshNote(ctx context.Context, p Path, theirs func(Author) b
 func (n *note) untouched(ctx context.Context, theirs func(Author) bool) (*Version, error) {
 	w, at := n.ws, n.where()
 	w.treeMu.RLock()
-	plain := w.lookup(at.path) == n.node && n.node.home == nil && n.node.pending == nil
+	plain := w.lookup(at.path) == n.node && n.node.onlyNamed(theirs)
 	w.treeMu.RUnlock()
 	if !plain || n.live != nil || n.behind != nil || n.share.Load() != nil {
 		return nil, ErrConflict
@@ -78,6 +79,17 @@ func (n *note) untouched(ctx context.Context, theirs func(Author) bool) (*Versio
 	}
 	n.stamp = stamp // a rename makes another one of it
 	return v, nil
+}
+
+// onlyNamed says whether nothing is proposed for n, unless its name was taken when it
+// was made: then it is kept beside that, and the name itself is proposed. treeMu is
+// held.
+func (n *node) onlyNamed(theirs func(Author) bool) bool {
+	p := n.pending
+	if p == nil {
+		return n.home == nil
+	}
+	return p.rec.Kind == ProposedRename && theirs(Author{Name: p.rec.Author, Session: p.rec.Session})
 }
 
 // onlyBy says whether the history leads to raw, and is all of it theirs. Where a
@@ -127,7 +139,7 @@ func (x *Fresh) retract(ctx context.Context, f *folder, origin any) ([]Event, er
 	if err != nil {
 		return nil, wrapError("retract", at.path, err)
 	}
-	if err := at.store.Forget(n.id); err != nil {
+	if err := errors.Join(w.fulfil(f, x.node), at.store.Forget(n.id)); err != nil {
 		w.log.Warn("history of a note that is gone stays", LogPath, string(at.path), LogErr, err)
 	}
 	n.closeDoc()

@@ -194,6 +194,31 @@ func TestTouchedNoteRenamedOver(t *testing.T) {
 	}
 }
 
+// Once a note that was not fresh has been renamed over another one, and people have a
+// note by its name yet, further saves of that kind are edits all the same.
+func TestFreshNoteOfATakenName(t *testing.T) {
+	m := mount(t, map[string]string{"F/Note.md": tideTable})
+	m.sh(t, "F", "sed s/six/seven/ Note.md > x.md")
+	m.Person("F/x.md", m.SourceText("F/x.md")+"A person's.\n")
+	m.sh(t, "F", "mv x.md Note.md")
+	proposed := m.proposed(t)
+	for _, word := range []string{"eight", "nine", "ten"} {
+		m.sh(t, "F", "sed 's/^# .*/# "+word+"/' Note.md > x.md && mv x.md Note.md")
+		if text := m.cat(t, "F/Note.md"); !strings.Contains(text, "# "+word+"\n") || !strings.Contains(text, "A person's.\n") {
+			t.Errorf("the note is %q", text)
+		}
+		if got := m.proposed(t); !slices.Equal(got, proposed) {
+			t.Errorf("proposed: %v, want as before, %v", got, proposed)
+		}
+		if names := m.Source("F").Person(t).Names(); !slices.Equal(names, []string{"Note.md", "x.md"}) {
+			t.Errorf("the source holds %q", names)
+		}
+	}
+	if text := m.SourceText("F/x.md"); strings.Contains(text, "{--A person's") {
+		t.Errorf("a person's line is to go: %q", text)
+	}
+}
+
 func (m *mounted) write(t *testing.T, p bridge.Path, text string, by bridge.Author) {
 	t.Helper()
 	if _, err := m.Write(t.Context(), p, bridge.Write{Text: text, By: by}); err != nil {
