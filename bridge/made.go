@@ -55,7 +55,7 @@ func (n *note) isOwn(by Author) bool {
 	n.write.Lock()
 	defer n.write.Unlock()
 	cur, err := n.load(context.Background())
-	if err != nil || cur.readOnly {
+	if err != nil || cur.readOnly || !n.asInSource(cur) {
 		return false
 	}
 	end, _ := diffwrap.FrontMatter(cur.raw)
@@ -67,6 +67,17 @@ func (n *note) isOwn(by Author) bool {
 	}
 	who, err := n.attribution(cur)
 	return err == nil && covers(who.ranges(cur.raw, by.Name), 0, len(cur.raw))
+}
+
+// asInSource says whether the source holds cur: a person may have saved a moment ago,
+// and that is not reported yet. The write lock is held.
+func (n *note) asInSource(cur *Version) bool {
+	if n.live != nil {
+		return true
+	}
+	at := n.where()
+	data, _, err := at.source.Read(context.Background(), at.rel)
+	return err == nil && string(data) == cur.raw
 }
 
 // onlyBy says whether nobody but the author has ever written in the note, nor had it

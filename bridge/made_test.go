@@ -143,6 +143,11 @@ func TestWhatCancelsOut(t *testing.T) {
 			a.Person("Notes/d/n.md", a.SourceText("Notes/d/n.md")+"typed\n")
 			a.remove("Notes/d/n.md", "Notes/d")
 		}, proposed: "delete Notes/d/n.md, delete Notes/d", has: "d d/n.md"},
+		{name: "a note that a person has typed in, unnoticed", do: func(a worker) {
+			a.create("Notes/n.md", "text\n")
+			a.Source("Notes").Person(a.t).Save("n.md", a.SourceText("Notes/n.md")+"typed\n")
+			a.remove("Notes/n.md")
+		}, proposed: "delete Notes/n.md", has: "n.md"},
 		{name: "a folder that a person has moved", do: func(a worker) {
 			a.mkdir("Notes/d")
 			a.Fixture.Rename("Notes/d", "Notes/e")
