@@ -191,14 +191,12 @@ func (a *aligner) lineWords(s side, lines []line, from, to int) []lineWords {
 		w.marker = marker.of(s.text)
 		text := span{marker.end, lines[from+k].end}
 		first := len(all)
-		for i := text.start; i < text.end; {
-			t := nextToken(s.text[:text.end], i, text.start, s.comments)
+		for t := range tokensOf(s.text, text, s.comments) {
 			if t.isWord() {
 				word := hashWord(t.of(s.text))
 				all = append(all, word)
 				w.weight += word.len()
 			}
-			i = t.end
 		}
 		w.words = all[first:len(all):len(all)]
 		slices.Sort(w.words)
