@@ -66,7 +66,7 @@ func (n *note) untouched(ctx context.Context, theirs func(Author) bool) (*Versio
 	if err != nil {
 		return nil, err
 	}
-	data, stamp, err := at.source.Read(ctx, at.rel) // for a save that is not reported yet
+	stamp, err := n.unchanged(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (n *note) untouched(ctx context.Context, theirs func(Author) bool) (*Versio
 	if err != nil {
 		return nil, err
 	}
-	if v.readOnly || string(data) != v.raw || !h.onlyBy(theirs, v.raw) {
+	if v.readOnly || !h.onlyBy(theirs, v.raw) {
 		return nil, ErrConflict
 	}
 	n.stamp = stamp // a rename makes another one of it

@@ -102,17 +102,6 @@ func create(t *testing.T, f *bridgetest.Fixture, p bridge.Path, text string) {
 	}
 }
 
-// meddled lets something happen just before a note is taken away.
-type meddled struct {
-	*bridgetest.Source
-	before func()
-}
-
-func (s meddled) Retract(ctx context.Context, rel string, stamp bridge.Stamp) error {
-	s.before()
-	return s.Source.Retract(ctx, rel, stamp)
-}
-
 // A fresh note goes without a trace, unless somebody has changed it since.
 func TestRetractFresh(t *testing.T) {
 	tests := []struct {
@@ -136,7 +125,7 @@ func TestRetractFresh(t *testing.T) {
 			f := bridgetest.New(t, map[string]string{"F/Note.md": "a\n"}, func(o *bridge.Options) {
 				src := o.Folders[0].Source.(*bridgetest.Source)
 				o.Folders[0].Store = store
-				o.Folders[0].Source = meddled{src, func() {
+				o.Folders[0].Source = bridgetest.Meddled{Source: src, Before: func() {
 					if tt.last != nil {
 						tt.last(src.Person(t))
 					}

@@ -10,8 +10,8 @@ import (
 // and not in the store. What it was about to do is noted before (Store.Intend), in
 // a few bytes, because the file has the text.
 
-// intend notes who makes raw of the note's text, what plan decides and which
-// characters it makes anew, before raw goes into the file. kept says that the store
+// intend notes who makes of the note's text the one of that sum, what plan decides
+// and which characters it makes anew, before that goes into the file. kept says that the store
 // has the text before: else a decision's intent has the only copy.
 func (at place) intend(sum ContentSum, plan writePlan, by Author, kept bool) {
 	in := Intent{Edits: editSpans(plan.edits)}

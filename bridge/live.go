@@ -192,11 +192,8 @@ func (w *Workspace) createLive(ctx context.Context, at place, docs Documents, ra
 	if err != nil {
 		return Result{}, wrapError("create", at.path, err)
 	}
-	w.treeMu.Lock()
-	node, _ := w.put(at.folder, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: Stamp{Size: int64(len(raw)), ModTime: s.modTime.UnixNano()}})
-	node.usedBy(wr.By.Name)
-	w.treeMu.Unlock()
-	n := node.note
+	stamp := Stamp{Size: int64(len(raw)), ModTime: s.modTime.UnixNano()}
+	n := w.put0(at.folder, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp}, wr.By).note
 	n.write.Lock()
 	n.live, n.id, n.bornOf = d, d.ID(), wr.By
 	v := n.publishVersion(n.versionOf(s, s.modTime))

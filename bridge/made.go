@@ -50,34 +50,46 @@ func (w *Workspace) used(n *node) {
 }
 
 // isOwn says whether the note is one that the author made and nobody has accepted
-// or touched: all of its text is the author's, and pending.
+// or touched.
 func (n *note) isOwn(by Author) bool {
 	n.write.Lock()
 	defer n.write.Unlock()
-	cur, err := n.load(context.Background())
-	if err != nil || cur.readOnly || !n.asInSource(cur) {
+	ctx := context.Background()
+	cur, err := n.load(ctx)
+	if err != nil || cur.readOnly || !n.isAllBy(cur, by.Name) {
 		return false
 	}
+	if n.live != nil {
+		return true
+	}
+	_, err = n.unchanged(ctx, cur)
+	return err == nil
+}
+
+// isAllBy says whether all text of cur is the author's, and pending. The write lock
+// is held.
+func (n *note) isAllBy(cur *Version, author string) bool {
 	end, _ := diffwrap.FrontMatter(cur.raw)
 	switch {
 	case diffwrap.Original(cur.raw[end:]) != "":
 		return false
 	case len(diffwrap.Suggestions(cur.raw)) == 0: // empty, or nothing but what carries no marks
-		return n.bornOf.Name == by.Name && n.onlyBy(by.Name)
+		return n.bornOf.Name == author && n.onlyBy(author)
 	}
 	who, err := n.attribution(cur)
-	return err == nil && covers(who.ranges(cur.raw, by.Name), 0, len(cur.raw))
+	return err == nil && covers(who.ranges(cur.raw, author), 0, len(cur.raw))
 }
 
-// asInSource says whether the source holds cur: a person may have saved a moment ago,
-// and that is not reported yet. The write lock is held.
-func (n *note) asInSource(cur *Version) bool {
-	if n.live != nil {
-		return true
-	}
+// unchanged is the stamp of the file in the source if that holds cur; else
+// ErrConflict: a person may have saved a moment ago, and that is not reported yet.
+// The write lock is held.
+func (n *note) unchanged(ctx context.Context, cur *Version) (Stamp, error) {
 	at := n.where()
-	data, _, err := at.source.Read(context.Background(), at.rel)
-	return err == nil && string(data) == cur.raw
+	data, stamp, err := at.source.Read(ctx, at.rel)
+	if err == nil && string(data) != cur.raw {
+		err = ErrConflict
+	}
+	return stamp, err
 }
 
 // onlyBy says whether nobody but the author has ever written in the note, nor had it

@@ -1,7 +1,6 @@
 package fusefs_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -301,24 +300,13 @@ done; for p in $pids; do wait $p || exit 1; done`)
 	}
 }
 
-// slowRetract lets something happen just before a note is taken away.
-type slowRetract struct {
-	*bridgetest.Source
-	before func()
-}
-
-func (s slowRetract) Retract(ctx context.Context, rel string, stamp bridge.Stamp) error {
-	s.before()
-	return s.Source.Retract(ctx, rel, stamp)
-}
-
 // A person writes in the new note while it is renamed over another: what the person
 // wrote stays where it was written, and the other note has its new content.
 func TestPersonInFreshNoteWhileItIsRenamedOver(t *testing.T) {
 	const personal = "A person's.\n"
 	m := mount(t, map[string]string{"F/Note.md": tideTable}, func(o *bridge.Options) {
 		src := o.Folders[0].Source.(*bridgetest.Source)
-		o.Folders[0].Source = slowRetract{src, func() { src.Person(t).Save("x.md", personal) }}
+		o.Folders[0].Source = bridgetest.Meddled{Source: src, Before: func() { src.Person(t).Save("x.md", personal) }}
 	})
 	m.sh(t, "F", "sed s/six/seven/ Note.md > x.md; mv x.md Note.md")
 	m.checkSuggested(t, "F/Note.md", tideTable, strings.Replace(tideTable, "six", "seven", 1))

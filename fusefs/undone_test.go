@@ -23,14 +23,7 @@ func (m *mounted) sourceNames(t testing.TB, folder string) []string {
 // checkProposed compares what waits, "kind path" or "rename path new-path" each.
 func (m *mounted) checkProposed(t testing.TB, want ...string) {
 	t.Helper()
-	list, err := m.Proposals(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, p := range list {
-		got = append(got, strings.TrimSpace(string(p.Kind)+" "+string(p.Path)+" "+string(p.NewPath)))
-	}
+	got := m.Proposed()
 	if !slices.Equal(got, want) {
 		t.Errorf("proposed: %q, want %q", got, want)
 	}

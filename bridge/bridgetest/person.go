@@ -184,3 +184,16 @@ func (p Person) SetOffline(offline bool) {
 	}
 	p.s.report(bridge.SourceEvent{Kind: kind})
 }
+
+// Meddled is a Source in which something happens just before a new file is taken
+// away.
+type Meddled struct {
+	*Source
+	Before func()
+}
+
+// Retract is Source.Retract, after Before.
+func (m Meddled) Retract(ctx context.Context, rel string, stamp bridge.Stamp) error {
+	m.Before()
+	return m.Source.Retract(ctx, rel, stamp)
+}
