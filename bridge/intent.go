@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -72,16 +73,43 @@ func (in *Intent) leads(have, raw string) bool {
 	return ok
 }
 
+// onlyInserts says whether edits take nothing away, so that the text before them can
+// be told from the one after them.
+func onlyInserts(edits []EditSpan) bool {
+	return len(edits) > 0 && !slices.ContainsFunc(edits, func(e EditSpan) bool { return e.Len > 0 })
+}
+
+// beginning is the text that the write made raw of; "" if that is not to be known.
+func (in *Intent) beginning(raw string) string {
+	if in.Decision != nil {
+		return in.Decision.Before
+	}
+	if !onlyInserts(in.Edits) {
+		return ""
+	}
+	var have strings.Builder
+	at, cut := 0, 0 // in raw, and how much of that is inserted
+	for _, e := range in.Edits {
+		off := e.Off + cut
+		if off < at || e.New < 0 || off+e.New > len(raw) {
+			return ""
+		}
+		have.WriteString(raw[at:off])
+		at, cut = off+e.New, cut+e.New
+	}
+	return have.String() + raw[at:]
+}
+
 // recordsTo changes the document from have to raw, as intent says, or else as a
-// person's save. A decision on a note that the store did not know comes after the
+// person's save. A write of a note that the store did not know comes after the
 // text that it was about.
 func (n *note) recordsTo(raw, have string, intent Intent) (records []Record) {
+	if first := intent.beginning(raw); n.kept == 0 && first != "" {
+		records = append(records, n.changeDoc(have, diffwrap.Diff(have, first), sourceOrigin{}))
+		have = first
+	}
 	if intent.Decision != nil {
 		d := *intent.Decision
-		if n.kept == 0 && d.Before != "" {
-			records = append(records, n.changeDoc(have, diffwrap.Diff(have, d.Before), sourceOrigin{}))
-			have = d.Before
-		}
 		d.Before, d.After = have, raw
 		intent.Decision = &d
 	}

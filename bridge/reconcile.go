@@ -98,19 +98,19 @@ func (n *note) openDoc(at place, raw string) ([]Record, error) {
 // and in the store: if the write that follows is interrupted, what it did is
 // told from what was there.
 func (n *note) prepare(at place, raw string) error {
-	_, err := n.prepareFor(writePlan{}, at, raw)
+	_, err := n.prepareFor(writePlan{}, at, raw, Author{})
 	return err
 }
 
-// prepareFor is prepare before plan is carried out. The first record of a
-// document can wait for a decision's own and is returned, to be kept with it: a
-// decision adds no text but a person's, which is nobody's suggestion.
-func (n *note) prepareFor(plan writePlan, at place, raw string) ([]Record, error) {
+// prepareFor is prepare before by carries out plan. If the intent tells as well what
+// was there, the first record of a document is returned, to be kept with the plan's
+// own.
+func (n *note) prepareFor(plan writePlan, at place, raw string, by Author) ([]Record, error) {
 	records, err := n.openDoc(at, raw)
 	if err != nil {
 		return nil, err
 	}
-	if plan.decision != nil && n.kept == 0 {
+	if n.kept == 0 && (plan.decision != nil || by.Name != "" && onlyInserts(editSpans(plan.edits))) {
 		return records, nil
 	}
 	return nil, n.keep(at, SumOf(raw), records)

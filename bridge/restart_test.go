@@ -10,6 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // process is a workspace over a source and a store that outlive it. It does not
@@ -135,11 +136,16 @@ func TestInterruptedWriteKeepsItsAuthor(t *testing.T) {
 		{"one two\none two\nthree four\n", "one two\nthree four\none two\nthree four\n"},
 		{"w two\nthree four\n", "w w two\nthree four\n"},
 		{"one 😀\nthree four\n", "one 😀 😀\nthree four\n"},
+		{"", "one one 😀 two\nthree four\nthree four\n"}, // the first that the store hears of the note
+		{"", "one 2\nfour\n"},
+		{"", "three four\nthree four\n"},
 	} {
 		src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
 		src.Person(t).Save("Plan.md", before)
 		ws := process(t, killedSource{src, store}, store)
-		write(t, ws, plan, bridge.Write{Text: tt.first, By: ann})
+		if tt.first != "" {
+			write(t, ws, plan, bridge.Write{Text: tt.first, By: ann})
+		}
 		store.broken = true
 		_, err := ws.Write(t.Context(), plan, bridge.Write{Text: tt.then, By: ann})
 		if !errors.Is(err, bridge.ErrNoSpace) {
@@ -158,6 +164,10 @@ func TestInterruptedWriteKeepsItsAuthor(t *testing.T) {
 		}
 		if _, err := next.Write(t.Context(), plan, bridge.Write{Text: before, By: bridge.Author{Name: "bob"}}); !errors.Is(err, bridge.ErrRefused) {
 			t.Errorf("%q: bob takes back what ann wrote: %v", v.Raw(), err)
+		}
+		write(t, next, plan, bridge.Write{Text: "", By: ann})
+		if got := diffwrap.Original(src.Person(t).Content("Plan.md")); got != before {
+			t.Errorf("%q: ann deletes everything: without her suggestions it is %q", v.Raw(), got)
 		}
 		write(t, next, plan, bridge.Write{Text: before, By: ann})
 		if got := src.Person(t).Content("Plan.md"); got != before {

@@ -241,7 +241,7 @@ type draft struct {
 // others have open does not change before the file has.
 func (d *draft) prepare() error {
 	n := d.note
-	if d.records, d.err = n.prepareFor(d.plan, d.at, d.cur.raw); d.err != nil {
+	if d.records, d.err = n.prepareFor(d.plan, d.at, d.cur.raw, d.by); d.err != nil {
 		return d.err
 	}
 	d.sum = SumOf(d.raw)

@@ -4,6 +4,9 @@ package diffwrap
 // by whole characters. No edit cuts a grapheme cluster. Markup has no meaning here; this is what brings a change that a person
 // made to a file into the document.
 func Diff(old, new string) []Edit {
+	if old == "" && new != "" {
+		return []Edit{{New: new}}
+	}
 	a := aligner{old: side{text: old}, new: side{text: new}, exact: true}
 	return script(a.align(), new)
 }

@@ -53,8 +53,12 @@ func (w *watch) markAt(rel string, now time.Time) {
 	w.arm(c.due)
 }
 
-// arm makes sure that a look happens at due.
+// arm makes sure that a look happens at due, or soon after: somebody who saves one
+// note after the other is not looked at after each of them.
 func (w *watch) arm(due time.Time) {
+	if soonest := w.looked.Add(coalesce); due.Before(soonest) {
+		due = soonest
+	}
 	if w.next.IsZero() || due.Before(w.next) {
 		w.next = due
 		w.timer.Reset(max(0, time.Until(due)))
@@ -72,6 +76,7 @@ func (w *watch) rearm() {
 // look looks at every path that is due and reports what has settled: what is
 // gone or elsewhere first, parents before children, then what is new or changed.
 func (w *watch) look(now time.Time) {
+	w.looked = now
 	defer w.rearm()
 	if w.checkRoot(); w.offline {
 		return

@@ -12,19 +12,23 @@ import (
 )
 
 // To make a new file, allocate its blocks and sync both takes longer than to sync
-// new content of a file that is there. So one is kept ready outside of the vault, in
-// Options.Spares: the next swap fills it, and leaves there what it displaced, until
-// that is removed. Then, if no other swap is under way, a new one is made: nobody
-// waits for it, and where many save at once they make files as they need them.
+// new content of a file that is there. So some are kept ready outside of the vault, in
+// Options.Spares: the next swap fills one, and leaves there what it displaced, until
+// that is removed. Then new ones are made: nobody waits for them, and where many save
+// at once they make files as they need them.
 
-// spares keeps one spare file.
+// keepSpares is how many files are kept ready. One is not enough for somebody who
+// saves one note after the other: to make it takes as long as the save before it.
+const keepSpares = 2
+
+// spares keeps the spare files.
 type spares struct {
 	dir    *os.File // nil: there are none
 	device uint64
 
 	mu     sync.Mutex // protects the following
 	off    bool       // closed, or of no use
-	ready  *temp
+	ready  []*temp
 	active int // swaps that have begun and not settled
 	closed bool
 }
@@ -58,40 +62,51 @@ func (s *spares) take(device uint64) *temp {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.ready
-	s.ready = nil
+	last := len(s.ready) - 1
+	if last < 0 {
+		return nil
+	}
+	t := s.ready[last]
+	s.ready = s.ready[:last]
 	return t
 }
 
-// begin and end enclose a swap. size is that of its content, and name that of the
-// spare file, should it be time to make one.
+// begin and end enclose a swap. size is that of its content, and name makes names
+// for spare files, should it be time to make some.
 func (s *spares) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.active++
 }
 
-func (s *spares) end(name string, size int) error {
+func (s *spares) end(name func() string, size int) error {
 	defer s.leave()
-	s.mu.Lock()
-	enough := s.dir == nil || s.off || s.active > 1 || s.ready != nil
-	s.mu.Unlock()
-	if enough {
-		return nil
-	}
-	t, err := newSpare(s.dir, name, min(size, maxSpare))
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	if !s.off && s.ready == nil {
-		s.ready, t = t, nil
-	}
-	s.mu.Unlock()
-	if t != nil {
-		t.discard()
+	for s.wanted() {
+		t, err := newSpare(s.dir, name(), min(size, maxSpare))
+		if err != nil {
+			return err
+		}
+		s.add(t)
 	}
 	return nil
+}
+
+// wanted says whether it is time to make a spare file.
+func (s *spares) wanted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dir != nil && !s.off && s.active <= keepSpares && len(s.ready) < keepSpares
+}
+
+// add keeps t ready, unless there are enough by now.
+func (s *spares) add(t *temp) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.off || len(s.ready) >= keepSpares {
+		t.discard()
+		return
+	}
+	s.ready = append(s.ready, t)
 }
 
 // leave is the last of a swap.
@@ -104,15 +119,14 @@ func (s *spares) leave() {
 	}
 }
 
-// stop removes the spare file; there will be no other.
+// stop removes the spare files; there will be no others.
 func (s *spares) stop() {
 	s.mu.Lock()
-	t := s.ready
-	s.off, s.ready = true, nil
-	s.mu.Unlock()
-	if t != nil {
+	defer s.mu.Unlock()
+	for _, t := range s.ready {
 		t.discard()
 	}
+	s.off, s.ready = true, nil
 }
 
 // close closes the folder, unless swaps are under way: then the last of them does.

@@ -145,9 +145,9 @@ func (s *swap) Close() {
 	}
 }
 
-// end lets a spare file be made. Without one, the next swap takes longer.
+// end lets spare files be made. Without one, the next swap takes longer.
 func (s *swap) end() {
-	if err := s.v.spares.end(s.v.tempName(), len(s.data)); err != nil {
+	if err := s.v.spares.end(s.v.tempName, len(s.data)); err != nil {
 		s.v.log.Debug("no spare file", bridge.LogErr, err)
 	}
 }

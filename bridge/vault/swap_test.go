@@ -30,7 +30,7 @@ var worlds = map[string]func(*testing.T, string) *world{
 	"spare": func(t *testing.T, text string) *world {
 		w := newWorldWith(t, text, Options{Spares: t.TempDir()})
 		w.v.spares.begin()
-		w.ok(w.v.spares.end(w.v.tempName(), len(text)))
+		w.ok(w.v.spares.end(w.v.tempName, len(text)))
 		return w
 	},
 }

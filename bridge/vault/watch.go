@@ -77,6 +77,7 @@ type watch struct {
 	pending  map[string]*change // paths that are worth a look
 	timer    *time.Timer        // of the next look, which is due at next
 	next     time.Time          // zero if nothing is pending
+	looked   time.Time          // when the last one was
 	offline  bool
 }
 
