@@ -54,7 +54,7 @@ func (w *Workspace) DocIDOf(p Path, want DocID) (DocID, error) {
 	if err != nil {
 		return "", err
 	}
-	n.write.Lock()
+	n.lock()
 	defer n.write.Unlock()
 	if n.id != "" {
 		return n.id, nil
@@ -122,7 +122,7 @@ func (w *Workspace) adopted(f *folder, p Path, e SourceEntry, id DocID, doc *ycr
 	f.names.Unlock()
 	w.publishAll(events)
 	n, sh := node.note, newShare()
-	n.write.Lock()
+	n.lock()
 	n.stamp, n.synced, n.id, n.kept = e.Stamp, true, id, seq
 	n.doc, n.text = doc, doc.Text(contentsName)
 	v := n.publish(raw, time.Unix(0, e.Stamp.ModTime))

@@ -88,7 +88,7 @@ func (n *note) flush() {
 		return // close flushes
 	}
 	defer n.ws.inflight.Done()
-	n.write.Lock()
+	n.lock()
 	n.flushing = nil
 	events, err := n.materialise(context.Background())
 	if err != nil {
@@ -101,7 +101,7 @@ func (n *note) flush() {
 // flushAll writes every file that is behind, at the end.
 func (w *Workspace) flushAll() {
 	for _, n := range w.late.all() {
-		n.write.Lock()
+		n.lock()
 		events, _ := n.materialise(context.Background())
 		n.write.Unlock()
 		w.publishAll(events)

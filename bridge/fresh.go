@@ -43,7 +43,7 @@ func (w *Workspace) FreshNote(ctx context.Context, p Path, theirs func(Author) b
 		return nil, false
 	}
 	x := n.note
-	x.write.Lock()
+	x.lock()
 	defer x.write.Unlock()
 	if time.Since(x.born) > freshFor || !theirs(x.bornOf) {
 		return nil, false
@@ -126,7 +126,7 @@ func (x *Fresh) Retract(ctx context.Context, origin any) error {
 func (x *Fresh) retract(ctx context.Context, f *folder, origin any) ([]Event, error) {
 	n := x.node.note
 	w := n.ws
-	n.write.Lock()
+	n.lock()
 	defer n.write.Unlock()
 	at := n.where()
 	v, err := n.untouched(ctx, x.theirs)

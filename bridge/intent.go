@@ -13,12 +13,13 @@ import (
 
 // intend notes who makes of the note's text the one of that sum, what plan decides
 // and which characters it makes anew, before that goes into the file. kept says that the store
-// has the text before: else a decision's intent has the only copy.
-func (at place) intend(sum ContentSum, plan writePlan, by Author, kept bool) {
+// has the text before: else a decision's intent has the only copy. It says whether
+// that outlives the process.
+func (at place) intend(sum ContentSum, plan writePlan, by Author, kept bool) (noted bool) {
 	in := Intent{Edits: editSpans(plan.edits)}
 	plan.describe(&in.Record, by)
 	if in.Author == "" && !in.Journalled() {
-		return
+		return false
 	}
 	if in.Decision != nil {
 		d := *in.Decision
@@ -28,7 +29,7 @@ func (at place) intend(sum ContentSum, plan writePlan, by Author, kept bool) {
 		}
 		in.Decision = &d
 	}
-	at.store.Intend(Path(at.rel), sum, in)
+	return at.store.Intend(Path(at.rel), sum, in) == nil
 }
 
 func editSpans(edits []diffwrap.Edit) []EditSpan {

@@ -194,7 +194,7 @@ func (w *Workspace) createLive(ctx context.Context, at place, docs Documents, ra
 	}
 	stamp := Stamp{Size: int64(len(raw)), ModTime: s.modTime.UnixNano()}
 	n := w.put0(at.folder, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp}, wr.By).note
-	n.write.Lock()
+	n.lock()
 	n.live, n.id, n.bornOf = d, d.ID(), wr.By
 	v := n.publishVersion(n.versionOf(s, s.modTime))
 	n.write.Unlock()

@@ -52,7 +52,7 @@ func (w *Workspace) used(n *node) {
 // isOwn says whether the note is one that the author made and nobody has accepted
 // or touched.
 func (n *note) isOwn(by Author) bool {
-	n.write.Lock()
+	n.lock()
 	defer n.write.Unlock()
 	ctx := context.Background()
 	cur, err := n.load(ctx)

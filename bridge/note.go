@@ -30,7 +30,7 @@ type note struct {
 	changed atomic.Int64
 
 	// write admits one writer at a time. It is held across disk and protects the
-	// following.
+	// following. Who takes it calls lock.
 	write  sync.Mutex
 	seq    uint64 // of the last version published
 	stamp  Stamp  // of the file that cur was read from or written to
@@ -38,6 +38,8 @@ type note struct {
 	doc    *ycrdt.Doc
 	text   *ycrdt.Text
 	kept   uint64       // store sequence number of the last record of doc
+	unkept *draft       // the last write, if the store has no record of it yet; see unkept.go
+	owing  bool         // the store could not keep what the file has
 	synced bool         // the store's history has been compared with the file
 	known  knownRecords // what attribution read last
 	live   Document     // instead of stamp, doc and the rest, where the document is the truth; see live.go
@@ -72,7 +74,7 @@ func (n *note) version(ctx context.Context) (*Version, error) {
 		n.ws.cache.touch(n)
 		return v, nil
 	}
-	n.write.Lock()
+	n.lock()
 	defer n.write.Unlock()
 	return n.load(ctx)
 }

@@ -162,10 +162,10 @@ type Store interface {
 	// Intend notes, before a write, that the file at p is about to hold what has that
 	// sum, and how; and Intended answers that: so that a change which a
 	// crash kept from Append is still known as its writer's, and a decision is still
-	// in the journal. An intent outlives the process; it need not outlive a power
-	// cut. Once Append has kept something at p, Intended need not tell more than whose
+	// in the journal. An intent outlives the process when Intend returns nil; it need
+	// not outlive a power cut. Intended tells it in any case, while the process lives. Once Append has kept something at p, Intended need not tell more than whose
 	// the text was, and of a decision its batch.
-	Intend(p Path, sum ContentSum, in Intent)
+	Intend(p Path, sum ContentSum, in Intent) error
 	Intended(p Path, raw string) (in Intent, ok bool)
 	// Journal returns the newest journalled records, newest first, at most limit.
 	Journal(limit int) ([]JournalEntry, error)

@@ -206,7 +206,7 @@ func (w *Workspace) stateOf(ctx context.Context, n *node) (Stamp, ContentSum, er
 		defer w.treeMu.RUnlock()
 		return Stamp{Size: n.size, ModTime: n.modTime.UnixNano()}, ContentSum{}, nil
 	}
-	n.note.write.Lock()
+	n.note.lock()
 	defer n.note.write.Unlock()
 	v, err := n.note.load(ctx)
 	if err != nil {

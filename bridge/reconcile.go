@@ -110,7 +110,7 @@ func (n *note) prepareFor(plan writePlan, at place, raw string, by Author) ([]Re
 	if err != nil {
 		return nil, err
 	}
-	if n.kept == 0 && (plan.decision != nil || by.Name != "" && onlyInserts(editSpans(plan.edits))) {
+	if n.kept == 0 && len(records) <= 1 && (plan.decision != nil || by.Name != "" && onlyInserts(editSpans(plan.edits))) {
 		return records, nil
 	}
 	return nil, n.keep(at, SumOf(raw), records)
@@ -153,9 +153,11 @@ func (n *note) closeDoc() {
 // keep appends records to the store and notes the sum of what the file holds.
 func (n *note) keep(at place, sum ContentSum, records []Record) error {
 	if len(records) == 0 {
+		n.owing = false
 		return nil
 	}
 	seq, err := at.store.Append(n.id, Path(at.rel), records...)
+	n.owing = err != nil
 	if err != nil {
 		n.closeDoc()
 		return wrapError("write", at.path, err)

@@ -28,10 +28,10 @@ func process(t *testing.T, src bridge.Source, store bridge.Store) *bridge.Worksp
 }
 
 // brokenStore fails to keep an author's write while broken is set, as a full
-// disk does.
+// disk does. It may still note an intent.
 type brokenStore struct {
 	*bridgetest.Store
-	broken, failed bool
+	broken, failed, notes bool
 }
 
 func (s *brokenStore) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (uint64, error) {
@@ -40,6 +40,15 @@ func (s *brokenStore) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Reco
 		return 0, bridge.ErrNoSpace
 	}
 	return s.Store.Append(id, p, recs...)
+}
+
+// Intend fails as well, though not without a trace.
+func (s *brokenStore) Intend(p bridge.Path, sum bridge.ContentSum, in bridge.Intent) error {
+	err := s.Store.Intend(p, sum, in)
+	if s.broken && !s.notes {
+		err = bridge.ErrNoSpace
+	}
+	return err
 }
 
 // killedSource takes nothing more once the store has failed: together they are
@@ -77,6 +86,7 @@ func TestRestartKeepsAuthors(t *testing.T) {
 	src.Person(t).Save("Plan.md", "one two three\n")
 	first := process(t, src, store)
 	write(t, first, plan, bridge.Write{Text: "one TWO three\n", By: bridge.Author{Name: "ann", Session: "s"}})
+	first.Kept(plan)
 
 	// Nobody follows the source while a person edits it.
 	raw := src.Person(t).Content("Plan.md")
@@ -91,39 +101,54 @@ func TestRestartKeepsAuthors(t *testing.T) {
 		t.Errorf("suggestions after a restart: %+v", list)
 	}
 	write(t, second, plan, bridge.Write{Text: "typed\none TWO three four\n", By: bridge.Author{Name: "bob"}})
+	second.Kept(plan)
 	if list := pendingOf(t, process(t, src, store)); len(list) != 2 || list[0].Author != "ann" || list[1].Author != "bob" {
 		t.Errorf("suggestions after a second restart: %+v", list)
 	}
 }
 
-// A write that is interrupted between file and store is in the file, once.
+// A write that is interrupted between file and store is in the file, once: also one
+// that had ended, because its intent was noted.
 func TestInterruptedBeforeTheStore(t *testing.T) {
-	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
-	src.Person(t).Save("Plan.md", "one two three\n")
-	ws := process(t, killedSource{src, store}, store)
-	write(t, ws, plan, bridge.Write{Text: "one TWO three\n", By: bridge.Author{Name: "ann"}})
+	for _, notes := range []bool{false, true} {
+		src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store), notes: notes}
+		src.Person(t).Save("Plan.md", "one two three\n")
+		ws := process(t, killedSource{src, store}, store)
+		write(t, ws, plan, bridge.Write{Text: "one TWO three\n", By: ann})
+		interrupt(t, ws, store, "one TWO three four\n")
+		want := "one {--two--}{++TWO++} three{++ four++}\n"
+		if got := src.Person(t).Content("Plan.md"); got != want {
+			t.Errorf("file %q, want %q", got, want)
+		}
+		for name, ws := range map[string]*bridge.Workspace{"the same process": ws, "the next process": process(t, src, store)} {
+			if got := open(t, ws, plan).Raw(); got != want {
+				t.Errorf("%s shows %q, want %q", name, got, want)
+			}
+			if list := pendingOf(t, ws); len(list) != 2 || list[0].Author != "ann" || list[1].Author != "ann" {
+				t.Errorf("suggestions of %s: %+v", name, list)
+			}
+		}
+		res := write(t, ws, plan, bridge.Write{Text: "one TWO three four five\n"})
+		if got, want := src.Person(t).Content("Plan.md"), strings.Replace(want, " four", " four five", 1); got != want || !res.Changed {
+			t.Errorf("after a retry the file holds %q, want %q", got, want)
+		}
+	}
+}
+
+// interrupt has ann write the text while the store fails, which works again then.
+func interrupt(t *testing.T, ws *bridge.Workspace, store *brokenStore, text string) {
+	t.Helper()
+	ws.Kept(plan)
 	store.broken = true
-	_, err := ws.Write(t.Context(), plan, bridge.Write{Text: "one TWO three four\n", By: bridge.Author{Name: "ann"}})
-	if !errors.Is(err, bridge.ErrNoSpace) {
+	_, err := ws.Write(t.Context(), plan, bridge.Write{Text: text, By: ann})
+	if ended := err == nil && store.notes; !ended && !errors.Is(err, bridge.ErrNoSpace) {
 		t.Fatalf("write with a full disk: %v", err)
 	}
+	ws.Kept(plan)
+	if !store.failed {
+		t.Fatal("the store kept the write")
+	}
 	store.broken, store.failed = false, false
-	want := "one {--two--}{++TWO++} three{++ four++}\n"
-	if got := src.Person(t).Content("Plan.md"); got != want {
-		t.Errorf("file %q, want %q", got, want)
-	}
-	for name, ws := range map[string]*bridge.Workspace{"the same process": ws, "the next process": process(t, src, store)} {
-		if got := open(t, ws, plan).Raw(); got != want {
-			t.Errorf("%s shows %q, want %q", name, got, want)
-		}
-		if list := pendingOf(t, ws); len(list) != 2 || list[0].Author != "ann" {
-			t.Errorf("suggestions of %s: %+v", name, list)
-		}
-	}
-	res := write(t, ws, plan, bridge.Write{Text: "one TWO three four five\n"})
-	if got, want := src.Person(t).Content("Plan.md"), strings.Replace(want, " four", " four five", 1); got != want || !res.Changed {
-		t.Errorf("after a retry the file holds %q, want %q", got, want)
-	}
 }
 
 // A write that a crash kept from the store is its writer's afterwards, all of it
@@ -140,38 +165,35 @@ func TestInterruptedWriteKeepsItsAuthor(t *testing.T) {
 		{"", "one 2\nfour\n"},
 		{"", "three four\nthree four\n"},
 	} {
-		src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
-		src.Person(t).Save("Plan.md", before)
-		ws := process(t, killedSource{src, store}, store)
-		if tt.first != "" {
-			write(t, ws, plan, bridge.Write{Text: tt.first, By: ann})
-		}
-		store.broken = true
-		_, err := ws.Write(t.Context(), plan, bridge.Write{Text: tt.then, By: ann})
-		if !errors.Is(err, bridge.ErrNoSpace) {
-			t.Fatalf("write with a full disk: %v", err)
-		}
-		store.broken, store.failed = false, false
-		next := process(t, src, store)
-		v := open(t, next, plan)
-		if v.Text() != tt.then {
-			t.Errorf("view after the restart %q, want %q", v.Text(), tt.then)
-		}
-		for _, s := range pendingOf(t, next) {
-			if s.Author != "ann" {
-				t.Errorf("%q: suggestion of %q after the restart: %+v", v.Raw(), s.Author, s)
+		for _, notes := range []bool{false, true} {
+			src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store), notes: notes}
+			src.Person(t).Save("Plan.md", before)
+			ws := process(t, killedSource{src, store}, store)
+			if tt.first != "" {
+				write(t, ws, plan, bridge.Write{Text: tt.first, By: ann})
 			}
-		}
-		if _, err := next.Write(t.Context(), plan, bridge.Write{Text: before, By: bridge.Author{Name: "bob"}}); !errors.Is(err, bridge.ErrRefused) {
-			t.Errorf("%q: bob takes back what ann wrote: %v", v.Raw(), err)
-		}
-		write(t, next, plan, bridge.Write{Text: "", By: ann})
-		if got := diffwrap.Original(src.Person(t).Content("Plan.md")); got != before {
-			t.Errorf("%q: ann deletes everything: without her suggestions it is %q", v.Raw(), got)
-		}
-		write(t, next, plan, bridge.Write{Text: before, By: ann})
-		if got := src.Person(t).Content("Plan.md"); got != before {
-			t.Errorf("%q: ann takes it all back: %q", v.Raw(), got)
+			interrupt(t, ws, store, tt.then)
+			next := process(t, src, store)
+			v := open(t, next, plan)
+			if v.Text() != tt.then {
+				t.Errorf("view after the restart %q, want %q", v.Text(), tt.then)
+			}
+			for _, s := range pendingOf(t, next) {
+				if s.Author != "ann" {
+					t.Errorf("%q: suggestion of %q after the restart: %+v", v.Raw(), s.Author, s)
+				}
+			}
+			if _, err := next.Write(t.Context(), plan, bridge.Write{Text: before, By: bridge.Author{Name: "bob"}}); !errors.Is(err, bridge.ErrRefused) {
+				t.Errorf("%q: bob takes back what ann wrote: %v", v.Raw(), err)
+			}
+			write(t, next, plan, bridge.Write{Text: "", By: ann})
+			if got := diffwrap.Original(src.Person(t).Content("Plan.md")); got != before {
+				t.Errorf("%q: ann deletes everything: without her suggestions it is %q", v.Raw(), got)
+			}
+			write(t, next, plan, bridge.Write{Text: before, By: ann})
+			if got := src.Person(t).Content("Plan.md"); got != before {
+				t.Errorf("%q: ann takes it all back: %q", v.Raw(), got)
+			}
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (w *Workspace) OpenShared(ctx context.Context, p Path) (*Shared, error) {
 		return nil, wrapError("open", p, err)
 	}
 	defer w.inflight.Done()
-	n.write.Lock()
+	n.lock()
 	defer n.write.Unlock()
 	cur, err := n.load(ctx)
 	switch {
@@ -121,7 +121,7 @@ func (s *Shared) Change(ctx context.Context, by Author, fn func(*ycrdt.Doc) erro
 	s.share.queue = append(s.share.queue, c)
 	s.share.mu.Unlock()
 
-	s.n.write.Lock()
+	s.n.lock()
 	ev := s.n.changeShared(context.WithoutCancel(ctx), s)
 	s.n.write.Unlock()
 	w.publishAll(appendEvent(nil, ev))
@@ -249,7 +249,7 @@ func sharedClients(before, after ycrdt.StateVector) func(func(ycrdt.ClientID) bo
 // Close lets go of the note. When the last holder does, the file is written.
 func (s *Shared) Close() {
 	s.close.Do(func() {
-		s.n.write.Lock()
+		s.n.lock()
 		defer s.n.write.Unlock()
 		if s.share.holders--; s.share.holders > 0 || s.n.share.Load() != s.share {
 			return

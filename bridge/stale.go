@@ -51,7 +51,7 @@ func (w *Workspace) changedByPerson(ctx context.Context, n *node, p *proposal) b
 		return !n.virtual() && (n.size != p.rec.Stamp.Size || n.modTime.UnixNano() != p.rec.Stamp.ModTime)
 	}
 	x := n.note
-	x.write.Lock()
+	x.lock()
 	defer x.write.Unlock()
 	at := x.where()
 	data, stamp, err := at.source.Read(ctx, at.rel)

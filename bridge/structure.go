@@ -134,7 +134,7 @@ func (w *Workspace) mayWriteAnew(ctx context.Context, p Path, wr Write) error {
 		return nil
 	}
 	n := had.note
-	n.write.Lock()
+	n.lock()
 	defer n.write.Unlock()
 	cur, err := n.load(ctx)
 	if err != nil {
@@ -156,7 +156,7 @@ func (w *Workspace) put0(f *folder, e SourceEntry, by Author) *node {
 
 // created takes over what made has of the new note n, whose file holds raw.
 func (n *note) created(made *note, raw string, stamp Stamp, plan writePlan, wr Write) Result {
-	n.write.Lock()
+	n.lock()
 	defer n.write.Unlock()
 	n.stamp, n.synced, n.bornOf, n.born = stamp, true, wr.By, time.Now()
 	n.id, n.doc, n.text, n.kept, n.known = made.id, made.doc, made.text, made.kept, made.known
@@ -226,7 +226,7 @@ func (w *Workspace) lockNotes(n *node) (unlock func()) {
 	w.treeMu.RUnlock()
 	var events []Event
 	for _, x := range notes {
-		x.write.Lock()
+		x.lock()
 		late, _ := x.materialise(context.Background()) // or the old name would get the text
 		events = append(events, late...)
 	}

@@ -32,7 +32,9 @@ func TestEqualSuggestionsKeepTheirIDs(t *testing.T) {
 			src.Person(t).Save("Plan.md", "😀\n"+strings.Repeat("- a\n", 4))
 			for i := range 4 {
 				text := "😀\n" + strings.Repeat("- b\n", i+1) + strings.Repeat("- a\n", 3-i)
-				write(t, process(t, src, store), plan, bridge.Write{Text: text, By: agent})
+				ws := process(t, src, store)
+				write(t, ws, plan, bridge.Write{Text: text, By: agent})
+				ws.Kept(plan)
 			}
 		}},
 	}

@@ -124,7 +124,7 @@ func (w *Workspace) suggestionsOf(ctx context.Context, p Path, v *Version) ([]Su
 	if err != nil {
 		return nil, err
 	}
-	n.write.Lock()
+	n.lock()
 	defer n.write.Unlock()
 	cur, err := n.load(ctx)
 	if err != nil {
@@ -184,6 +184,9 @@ func attribute(runs []ycrdt.Run, records []Record) attribution {
 func (n *note) attribution(cur *Version) (attribution, error) {
 	if n.id == "" {
 		return attribution{}, nil
+	}
+	if n.owing {
+		_ = n.prepare(n.where(), cur.raw) // else nobody's they are
 	}
 	if n.live == nil && n.known.of(n.doc, n.kept) {
 		return attribute(n.text.Runs(), n.known.records), nil

@@ -57,7 +57,7 @@ func (w *Workspace) refreshNote(ctx context.Context, n *note, shown bool) {
 		return
 	}
 	defer w.inflight.Done()
-	n.write.Lock()
+	n.lock()
 	ev, err := n.refresh(context.WithoutCancel(ctx))
 	n.write.Unlock()
 	switch {

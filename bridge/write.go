@@ -129,8 +129,8 @@ func (w *Workspace) change(ctx context.Context, c change) (Result, error) {
 	defer w.inflight.Done()
 	var events []Event
 	defer func() { w.publishAll(events) }()
-	n.write.Lock()
-	defer n.write.Unlock()
+	n.lock()
+	defer n.unlock()
 	for range maxAttempts {
 		res, ev, err := n.attempt(ctx, c)
 		events = appendEvent(events, ev)
@@ -211,7 +211,9 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 	n.stamp = stamp
 	n.keepFlushed()
 	n.caughtUp()
-	if err = n.keep(at, d.sum, d.finish()); err != nil {
+	if d.waits {
+		n.unkept = &d
+	} else if err = n.keep(at, d.sum, d.finish()); err != nil {
 		d.discard()
 		if n.takeBack(ctx, at, cur) {
 			return Result{}, nil, err
@@ -232,19 +234,25 @@ type draft struct {
 	by   Author
 
 	sum     ContentSum // of raw
+	waits   bool       // for keepLate
 	records []Record
 	changed bool // records has the change itself
 	err     error
 }
 
-// prepare has everything ready, in memory, and the intent noted. A document that
-// others have open does not change before the file has.
+// prepare notes the intent, and unless that is enough for now it has everything
+// ready, in memory. A document that others have open does not change before the file
+// has.
 func (d *draft) prepare() error {
 	n := d.note
+	d.sum = SumOf(d.raw)
+	if d.mayWait() && d.at.intend(d.sum, d.plan, d.by, true) {
+		d.waits = true
+		return nil
+	}
 	if d.records, d.err = n.prepareFor(d.plan, d.at, d.cur.raw, d.by); d.err != nil {
 		return d.err
 	}
-	d.sum = SumOf(d.raw)
 	d.at.intend(d.sum, d.plan, d.by, n.kept > 0)
 	if n.share.Load() == nil && n.behind == nil {
 		d.change()

@@ -177,13 +177,14 @@ type intentKey struct {
 }
 
 // Intend notes what the file at p is about to hold, and how.
-func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, in bridge.Intent) {
+func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, in bridge.Intent) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.intents == nil {
 		s.intents = make(map[intentKey]bridge.Intent)
 	}
 	s.intents[intentKey{p, sum}] = in
+	return nil
 }
 
 // Intended returns the write that was about to make the file at p hold raw.

@@ -178,10 +178,12 @@ func (x *intents) kept(p bridge.Path) {
 }
 
 // Intend notes what the file at p is about to hold, and how.
-func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, in bridge.Intent) {
-	if err := s.intents.add(p, sum, in); err != nil {
+func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, in bridge.Intent) error {
+	err := s.intents.add(p, sum, in)
+	if err != nil {
 		s.log.Warn("intent not noted", bridge.LogPath, string(p), bridge.LogErr, err)
 	}
+	return s.fail("intend", err)
 }
 
 // Intended returns the write that was about to make the file at p hold raw.
