@@ -3,6 +3,7 @@ package bridge
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -17,6 +18,7 @@ import (
 // that outlives the process.
 func (at place) intend(sum ContentSum, plan writePlan, by Author, kept bool) (noted bool) {
 	in := Intent{Edits: editSpans(plan.edits)}
+	in.Time = time.Now().UTC()
 	plan.describe(&in.Record, by)
 	if in.Author == "" && !in.Journalled() {
 		return false
@@ -121,5 +123,8 @@ func (n *note) recordsTo(raw, have string, intent Intent) (records []Record) {
 	rec := n.changeDoc(have, edits, sourceOrigin{})
 	rec.Author, rec.Session, rec.FrontMatter, rec.Decision = intent.Author, intent.Session, intent.FrontMatter, intent.Decision
 	rec.Proposal = intent.Proposal
+	if !intent.Time.IsZero() {
+		rec.Time = intent.Time
+	}
 	return append(append(records, rec), putBack(rec, have, edits)...)
 }

@@ -355,3 +355,35 @@ func TestMountOverADeadMount(t *testing.T) {
 		t.Error("the dead mount is still below")
 	}
 }
+
+// A write is its writer's also if the process is killed at once when its close has
+// returned.
+func TestKillKeepsAuthors(t *testing.T) {
+	s := newSandbox(t)
+	const rounds, perRound = 8, 3
+	files := make(map[string]string)
+	for i := range rounds * perRound {
+		files[fmt.Sprintf("note %d.md", i)] = saveBefore
+	}
+	vault := s.vault(t, "Vault", files)
+	for round := range rounds {
+		m := s.mount(t, vault, "--author", "Ada")
+		for i := range perRound {
+			name := fmt.Sprintf("note %d.md", round*perRound+i)
+			writeFile(t, m.path(name), strings.Replace(saveBefore, "six", "seven 😀", 1))
+		}
+		m.kill(t)
+		if out := s.run(t, "unmount", m.dir); out.code != 0 {
+			t.Fatalf("unmount of the dead mount: exit %d: %s", out.code, out.stderr)
+		}
+	}
+	list := s.suggestions(t, vault)
+	if len(list) != len(files) {
+		t.Errorf("%d suggestions, want %d", len(list), len(files))
+	}
+	for _, sg := range list {
+		if sg.Author != "Ada" || sg.Time == "" || sg.Old != "six" || sg.New != "seven 😀" {
+			t.Errorf("after the kills: %s by %q at %s", sg, sg.Author, sg.Time)
+		}
+	}
+}
