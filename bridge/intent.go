@@ -13,9 +13,9 @@ import (
 // a few bytes, because the file has the text.
 
 // intend notes who makes of the note's text the one of that sum, what plan decides
-// and which characters it makes anew, before that goes into the file. kept says that the store
-// has the text before: else a decision's intent has the only copy. It says whether
-// that outlives the process.
+// and which characters it makes anew, before that goes into the file. kept says that
+// the store has the text before: else a decision's intent has the only copy. noted
+// says that it outlives the process.
 func (at place) intend(sum ContentSum, plan writePlan, by Author, kept bool) (noted bool) {
 	in := Intent{Edits: editSpans(plan.edits)}
 	in.Time = time.Now().UTC()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -103,14 +104,16 @@ func (n *note) prepare(at place, raw string) error {
 }
 
 // prepareFor is prepare before by carries out plan. If the intent tells as well what
-// was there, the first record of a document is returned, to be kept with the plan's
-// own.
+// was there, which is nobody's, the first record of a document is returned, to be
+// kept with the plan's own.
 func (n *note) prepareFor(plan writePlan, at place, raw string, by Author) ([]Record, error) {
 	records, err := n.openDoc(at, raw)
 	if err != nil {
 		return nil, err
 	}
-	if n.kept == 0 && len(records) <= 1 && (plan.decision != nil || by.Name != "" && onlyInserts(editSpans(plan.edits))) {
+	told := plan.decision != nil || by.Name != "" && onlyInserts(editSpans(plan.edits))
+	someones := slices.ContainsFunc(records, func(r Record) bool { return r.Author != "" })
+	if n.kept == 0 && told && !someones {
 		return records, nil
 	}
 	return nil, n.keep(at, SumOf(raw), records)
