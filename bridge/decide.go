@@ -189,7 +189,7 @@ func newBatch() string {
 // decideNote decides on the suggestions of one note that have the given ids.
 func (w *Workspace) decideNote(ctx context.Context, p Path, ids []string, d Decision, by Author) ([]Suggestion, error) {
 	var chosen []Suggestion
-	_, err := w.change(ctx, change{path: p, by: by, plan: func(n *note, cur *Version) (writePlan, error) {
+	res, err := w.change(ctx, change{path: p, by: by, plan: func(n *note, cur *Version) (writePlan, error) {
 		all, err := n.suggestions(p, cur)
 		if err != nil {
 			return writePlan{}, err
@@ -197,6 +197,9 @@ func (w *Workspace) decideNote(ctx context.Context, p Path, ids []string, d Deci
 		chosen = slices.DeleteFunc(all, func(s Suggestion) bool { return !slices.Contains(ids, s.ID) })
 		return decisionPlan(cur, chosen, d), nil
 	}})
+	if res.Changed && d.Verdict == Rejected && res.Version.raw == "" {
+		w.unmake(ctx, p)
+	}
 	return chosen, err
 }
 
@@ -302,6 +305,9 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome,
 	}
 	out.collect(ctx, byNote, func(p Path) (again []Suggestion, err error) {
 		for _, e := range entriesOf[p] {
+			if err := w.remake(ctx, p, e); err != nil {
+				return again, err
+			}
 			pending, err := w.undoNote(ctx, p, e, out.Batch, by)
 			if again = append(again, pending...); err != nil {
 				return again, err

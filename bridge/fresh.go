@@ -142,11 +142,7 @@ func (x *Fresh) retract(ctx context.Context, f *folder, origin any) ([]Event, er
 	if err := errors.Join(w.fulfil(f, x.node), at.store.Forget(n.id)); err != nil {
 		w.log.Warn("history of a note that is gone stays", LogPath, string(at.path), LogErr, err)
 	}
-	n.closeDoc()
-	n.cur.Store(nil) // who waits for it finds that the file is gone
-	w.treeMu.Lock()
-	w.vanishTree(x.node, false)
-	w.treeMu.Unlock()
+	n.gone()
 	return append(w.settle(f), Event{Kind: EventRemoved, Path: at.path, ViewChanged: true, Origin: origin}), nil
 }
 

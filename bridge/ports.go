@@ -255,6 +255,8 @@ type Record struct {
 	Client uint64 `json:"client,omitempty"`
 	Clock  uint64 `json:"clock,omitempty"`
 	Len    uint64 `json:"len,omitempty"`
+	// Created is set for the change with which an agent made the note.
+	Created bool `json:"created,omitempty"`
 	// Unsent is set for a change that a server has yet to acknowledge. A Store that
 	// serves such sources remembers it; it is not part of what Load returns.
 	Unsent bool `json:"-"`

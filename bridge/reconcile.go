@@ -139,6 +139,7 @@ func (n *note) keepNew(at place, raw string, plan writePlan, by Author) error {
 	}
 	rec := n.changeDoc("", []diffwrap.Edit{{New: raw}}, by)
 	plan.describe(&rec, by)
+	rec.Created = by.Name != ""
 	return n.keep(at, SumOf(raw), []Record{rec})
 }
 

@@ -264,6 +264,7 @@ func (d *draft) change() {
 	d.note.replaced(d.cur)
 	rec := d.note.changeDoc(d.cur.raw, d.plan.edits, d.by)
 	d.plan.describe(&rec, d.by)
+	rec.Created = d.note.kept == 0 && len(d.records) == 0 && d.note.bornOf.Name != "" // it was made empty
 	d.records, d.changed = append(append(d.records, rec), putBack(rec, d.cur.raw, d.plan.edits)...), true
 }
 

@@ -175,3 +175,45 @@ func TestFileModeIsKept(t *testing.T) {
 		t.Errorf("mode is %o, want 640", got)
 	}
 }
+
+// A new note goes, on the mount and in the vault, when all of it is rejected, and
+// comes back when that is undone; a person's does not go.
+func TestRejectedNewNote(t *testing.T) {
+	s := newSandbox(t)
+	vault := s.vault(t, "Vault", map[string]string{"hers.md": ""})
+	m := s.mount(t, vault, "--author", "Ada")
+	if err := os.MkdirAll(m.path("new/deep"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"hers.md", "new/deep/made.md", "new/deep/more.md"} {
+		writeFile(t, m.path(name), saveBefore)
+	}
+	raw := readFile(t, m.vaultPath("new/deep/made.md"))
+	decide := func(args ...string) {
+		t.Helper()
+		if out := s.run(t, append([]string{"suggestions"}, args...)...); out.code != 0 {
+			t.Fatalf("suggestions %v: exit %d: %s", args, out.code, out.stderr)
+		}
+	}
+	has := func(want ...string) {
+		t.Helper()
+		for _, dir := range []string{vault, m.path("")} {
+			if got := listFiles(t, dir); !slices.Equal(got, want) {
+				t.Errorf("%s has %q, want %q", dir, got, want)
+			}
+		}
+	}
+	decide("reject", "--all", "--yes")
+	has("hers.md")
+	decide("undo")
+	has("hers.md", "new/", "new/deep/", "new/deep/made.md", "new/deep/more.md")
+	checkText(t, "undone, on the mount", readFile(t, m.path("new/deep/made.md")), saveBefore)
+	checkText(t, "undone, in the vault", readFile(t, m.vaultPath("new/deep/made.md")), raw)
+	m.stop(t)
+	decide("reject", "--all", "--yes", vault)
+	if got := listFiles(t, vault); !slices.Equal(got, []string{"hers.md", "new/", "new/deep/"}) { // whose folders they are is known no longer
+		t.Errorf("rejected without a mount: %q", got)
+	}
+	decide("undo", vault)
+	checkText(t, "undone without a mount", readFile(t, m.vaultPath("new/deep/made.md")), raw)
+}

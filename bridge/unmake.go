@@ -1,0 +1,144 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+)
+
+// A note that an agent made, and all of which a person rejects, is not to be: it goes,
+// and so do the folders that were made for it and have nothing else in them. When the
+// rejection is taken back it is made again, empty at first, with its document.
+
+// unmake takes away the note at p, the rest of which was just rejected, if an agent
+// made it and nothing of it is left. If that fails, an empty note remains.
+func (w *Workspace) unmake(ctx context.Context, p Path) {
+	f, s, err := w.structureAt("remove", p)
+	if err != nil {
+		return
+	}
+	from, ok := s.(Retractor)
+	if !ok {
+		return
+	}
+	f.names.Lock()
+	n, err := w.find("remove", p)
+	var events []Event
+	if err == nil && n.kind == KindNote {
+		if events, err = n.note.unmake(ctx, f, from); err == nil {
+			events = append(events, w.unmakeFolders(ctx, s, p.Dir())...)
+		}
+	}
+	f.names.Unlock()
+	w.publishAll(events)
+	if err != nil && !errors.Is(err, ErrConflict) {
+		w.log.Warn("a new note that was rejected stays, empty", LogPath, string(p), LogErr, err)
+	}
+}
+
+// unmake returns ErrConflict if the note is to stay. names is held.
+func (n *note) unmake(ctx context.Context, f *folder, from Retractor) ([]Event, error) {
+	n.lock()
+	defer n.write.Unlock()
+	at := n.where()
+	cur, err := n.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if cur.raw != "" || n.inUse() || !n.onlyByAgents() {
+		return nil, ErrConflict
+	}
+	stamp, err := n.unchanged(ctx, cur)
+	if err == nil {
+		err = from.Retract(ctx, at.rel, stamp)
+	}
+	if err != nil {
+		return nil, err
+	}
+	n.gone()
+	return append(n.ws.settle(f), Event{Kind: EventRemoved, Path: at.path, ViewChanged: true}), nil
+}
+
+// inUse says whether the note is more than its file: live, or open as a live document,
+// or shown by another name. The write lock is held.
+func (n *note) inUse() bool {
+	n.ws.treeMu.RLock()
+	defer n.ws.treeMu.RUnlock()
+	return n.live != nil || n.behind != nil || n.share.Load() != nil || n.node.pending != nil || n.node.home != nil
+}
+
+// onlyByAgents says whether an agent made the note, and people have done nothing in it
+// but decide. Where a number is missing it has been compacted, and tells no more who
+// took part. The write lock is held.
+func (n *note) onlyByAgents() bool {
+	h, err := n.where().store.Load(n.id)
+	if err != nil || len(h.Records) == 0 || !h.Records[0].Created {
+		return false
+	}
+	for i := range h.Records {
+		if r := &h.Records[i]; r.Seq != uint64(i+1) || r.Author == "" && r.Decision == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// gone takes a note out of the tree whose file is gone. names and the write lock are
+// held.
+func (n *note) gone() {
+	n.closeDoc()
+	n.cur.Store(nil) // who waits for it finds that the file is gone
+	n.ws.treeMu.Lock()
+	defer n.ws.treeMu.Unlock()
+	n.ws.vanishTree(n.node, false)
+}
+
+// unmakeFolders removes the folder at p, and those that it is in, as long as an agent
+// made it in this process and it is empty. names is held.
+func (w *Workspace) unmakeFolders(ctx context.Context, s Structure, p Path) (events []Event) {
+	for {
+		n, err := w.find("remove", p)
+		if err != nil {
+			return events
+		}
+		w.treeMu.RLock()
+		made := n.madeBy != "" && n.pending == nil && n.home == nil && len(n.children) == 0 && len(n.sourceChildren()) == 0
+		rel := n.rel()
+		w.treeMu.RUnlock()
+		if !made || s.Remove(ctx, rel) != nil {
+			return events
+		}
+		w.treeMu.Lock()
+		w.vanishTree(n, false)
+		w.treeMu.Unlock()
+		events = append(events, Event{Kind: EventRemoved, Path: p, Dir: true, ViewChanged: true})
+		p = p.Dir()
+	}
+}
+
+// remake makes the note at p again that unmake took away after the decision e, so
+// that e can be taken back. Its document is still in the store.
+func (w *Workspace) remake(ctx context.Context, p Path, e JournalEntry) error {
+	if e.Decision == nil || e.Decision.Verdict != Rejected || e.Decision.After != "" {
+		return nil
+	}
+	if _, err := w.find("undo", p); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	f, s, err := w.structureAt("undo", p)
+	if err != nil {
+		return err
+	}
+	f.names.Lock()
+	_, rel := p.Split()
+	stamp, err := s.Create(ctx, rel, nil, 0o644, time.Now())
+	var events []Event
+	if err == nil {
+		w.put0(f, SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp}, Author{Name: e.Decision.By})
+		events = append(w.settle(f), Event{Kind: EventCreated, Path: p, ViewChanged: true})
+	}
+	f.names.Unlock()
+	w.publishAll(events)
+	return wrapError("undo", p, err)
+}

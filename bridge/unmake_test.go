@@ -1,0 +1,135 @@
+package bridge_test
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+)
+
+// rejectAll rejects what is pending in the note at p, one after the other.
+func rejectAll(t *testing.T, ws *bridge.Workspace, p bridge.Path) {
+	t.Helper()
+	for {
+		list, err := ws.Suggestions(t.Context(), p)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && len(list) == 0 {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		decide(t, ws, bridge.Rejected, list[0].ID)
+	}
+}
+
+// A note that an agent made goes when a person rejects all of it, with the folders
+// that were made for it, and stays where anybody else had to do with it.
+func TestRejectedNoteGoes(t *testing.T) {
+	const made = bridge.Path("Notes/New/Deep/Made.md")
+	for _, tt := range []struct {
+		name string
+		then func(a worker)
+		want string // what people have besides
+	}{
+		{"nothing else", func(worker) {}, ""},
+		{"more by another agent", func(a worker) { a.must(a.write(made, "made\n\nmore\nagain\n", "bob")) }, ""},
+		{"an empty beginning", func(a worker) {
+			a.create("Notes/New/Deep/Empty.md", "")
+			a.must(a.write("Notes/New/Deep/Empty.md", "text\n", "ann"))
+			rejectAll(a.t, a.Workspace, "Notes/New/Deep/Empty.md")
+		}, ""},
+		{"a decision taken back", func(a worker) {
+			decide(a.t, a.Workspace, bridge.Accepted, pendingOf(a.t, a.Workspace)[0].ID)
+			undo(a.t, a.Workspace, "")
+		}, ""},
+		{"a person's text", func(a worker) { a.Person(string(made), "typed\n"+a.SourceText(string(made))) }, "New New/Deep New/Deep/Made.md"},
+		{"a person's text that is gone", func(a worker) {
+			raw := a.SourceText(string(made))
+			a.Person(string(made), "typed\n"+raw)
+			open(a.t, a.Workspace, made)
+			a.Person(string(made), raw)
+		}, "New New/Deep New/Deep/Made.md"},
+		{"front matter", func(a worker) { a.must(a.write(made, "---\na: 1\n---\nmade\n", "ann")) }, "New New/Deep New/Deep/Made.md"},
+		{"a person's note in the folder", func(a worker) { a.Person("Notes/New/Hers.md", "hers\n") }, "New New/Hers.md"},
+		{"a live document", func(a worker) { a.t.Cleanup(share(a.t, a.Workspace, made).Close) }, "New New/Deep New/Deep/Made.md"},
+		{"a new name", func(a worker) {
+			a.as(bridge.Author{Name: "bob"}).move(made, "Notes/New/Deep/Moved.md")
+		}, "New New/Deep New/Deep/Made.md"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := bridgetest.New(t, map[string]string{"Notes/Here.md": "here\n"})
+			a := worker{f, t, ann}
+			a.mkdir("Notes/New", "Notes/New/Deep")
+			a.create(made, "made\n\nmore\n")
+			tt.then(a)
+			for _, p := range []bridge.Path{made, "Notes/New/Deep/Moved.md"} {
+				rejectAll(t, f.Workspace, p)
+			}
+			want := "Here.md"
+			if tt.want != "" {
+				want += " " + tt.want
+			}
+			if got := a.sourceHas(); got != want {
+				t.Errorf("people have %q, want %q", got, want)
+			}
+			if _, err := f.Stat(t.Context(), made); (err == nil) != (strings.Contains(tt.want, "Made.md") && tt.name != "a new name") {
+				t.Errorf("agents are shown the note: %v", err)
+			}
+		})
+	}
+}
+
+func (a worker) write(p bridge.Path, text, author string) error {
+	_, err := a.Write(a.t.Context(), p, bridge.Write{Text: text, By: bridge.Author{Name: author}})
+	return err
+}
+
+// A person's empty note is not an agent's, whoever fills it.
+func TestRejectedTextLeavesAPersonsNote(t *testing.T) {
+	f := bridgetest.New(t, map[string]string{"Notes/Empty.md": ""})
+	a := worker{f, t, ann}
+	a.must(a.write("Notes/Empty.md", "text\n", "ann"))
+	rejectAll(t, f.Workspace, "Notes/Empty.md")
+	if got := a.sourceHas(); got != "Empty.md" {
+		t.Errorf("people have %q", got)
+	}
+}
+
+// The rejection of a new note is taken back with everything, in the same process and
+// in a later one; and then it can be rejected again.
+func TestRejectedNoteComesBack(t *testing.T) {
+	src, store := new(bridgetest.Source), new(bridgetest.Store)
+	src.Person(t).Save("Here.md", "here\n")
+	const made, text = bridge.Path("Notes/New/Made.md"), "one 😀\n\ntwo\n"
+	ws := process(t, src, store)
+	if _, err := ws.Create(t.Context(), made, bridge.Write{Text: text, By: ann}); err != nil {
+		t.Fatal(err)
+	}
+	raw := src.Person(t).Content("New/Made.md")
+	before := pendingOf(t, ws)
+	for i := range 3 {
+		ws = process(t, src, store)
+		var all []string
+		for _, s := range pendingOf(t, ws) {
+			all = append(all, s.ID)
+		}
+		decide(t, ws, bridge.Rejected, all...)
+		if _, err := ws.Stat(t.Context(), made); err == nil {
+			t.Fatalf("round %d: the note is still there: %q", i, src.Person(t).Names())
+		}
+		if i == 1 {
+			ws = process(t, src, store)
+		}
+		undo(t, ws, "")
+		if got := src.Person(t).Content("New/Made.md"); got != raw {
+			t.Errorf("round %d: came back as %q, want %q", i, got, raw)
+		}
+		after := pendingOf(t, ws)
+		if len(after) != len(before) || after[0].Author != "ann" || after[0].Session != ann.Session || after[1].Author != "ann" {
+			t.Errorf("round %d: pending %+v, want %+v", i, after, before)
+		}
+	}
+}
