@@ -292,7 +292,7 @@ func (n *note) resume(ctx context.Context, at place, h History) (bool, error) {
 		return false, nil
 	}
 	newest := states[len(states)-1]
-	if in := at.interrupted(file.raw, h); in.leads(newest.raw, file.raw) {
+	if in, made := at.interrupted(file.raw, newest.raw, h); made == file.raw && in.leads(newest.raw, file.raw) {
 		return false, nil // a program's write came last: the file has all of it
 	}
 	n.doc, n.text = doc, doc.Text(contentsName)

@@ -14,14 +14,14 @@ import (
 
 // intend notes who makes of the note's text the one of that sum, what plan decides
 // and which characters it makes anew, before that goes into the file. kept says that
-// the store has the text before: else a decision's intent has the only copy. noted
-// says that it outlives the process.
-func (at place) intend(sum ContentSum, plan writePlan, by Author, kept bool) (noted bool) {
-	in := Intent{Edits: editSpans(plan.edits)}
+// the store has the text before: else a decision's intent has the only copy. text is
+// the new one, if it is to be noted, too.
+func (at place) intend(sum ContentSum, plan writePlan, by Author, kept bool, text string) error {
+	in := Intent{Edits: editSpans(plan.edits), Text: text}
 	in.Time = time.Now().UTC()
 	plan.describe(&in.Record, by)
 	if in.Author == "" && !in.Journalled() {
-		return false
+		return nil
 	}
 	if in.Decision != nil {
 		d := *in.Decision
@@ -31,7 +31,7 @@ func (at place) intend(sum ContentSum, plan writePlan, by Author, kept bool) (no
 		}
 		in.Decision = &d
 	}
-	return at.store.Intend(Path(at.rel), sum, in) == nil
+	return at.store.Intend(Path(at.rel), sum, in)
 }
 
 func editSpans(edits []diffwrap.Edit) []EditSpan {
@@ -42,16 +42,37 @@ func editSpans(edits []diffwrap.Edit) []EditSpan {
 	return spans
 }
 
-// interrupted is the write that led to raw, if it was interrupted between file and
-// store.
-func (at place) interrupted(raw string, h History) Intent {
-	in, _ := at.store.Intended(Path(at.rel), raw)
-	if in.Decision != nil && slices.ContainsFunc(h.Records, func(r Record) bool {
-		return r.Decision != nil && r.Decision.Batch == in.Decision.Batch
-	}) {
-		return Intent{} // it was kept: somebody else made the same text again
+// interrupted is the write that was interrupted between file and store, if one was,
+// and the text that it made: raw, or what somebody has made raw of since. have is what
+// the store's history led to.
+func (at place) interrupted(raw, have string, h History) (in Intent, made string) {
+	if in, ok := at.store.Intended(Path(at.rel), raw); ok {
+		if in.Decision != nil && slices.ContainsFunc(h.Records, func(r Record) bool {
+			return r.Decision != nil && r.Decision.Batch == in.Decision.Batch
+		}) {
+			return Intent{}, raw // it was kept: somebody else made the same text again
+		}
+		return in, raw
 	}
-	return in
+	in, ok := at.store.Unsettled(Path(at.rel))
+	if !ok || in.Text == "" {
+		return Intent{}, raw
+	}
+	if len(h.Records) == 0 {
+		have = in.beginning(in.Text)
+	}
+	if !in.leads(have, in.Text) || distance(in.Text, raw) >= distance(have, raw) {
+		return Intent{}, raw // it was kept, or the file never had it
+	}
+	return in, in.Text
+}
+
+// distance is how much has to be changed to make one text the other.
+func distance(a, b string) (n int) {
+	for _, e := range diffwrap.Diff(a, b) {
+		n += e.Len + len(e.New)
+	}
+	return n
 }
 
 // script are the edits that the write made of have, if they lead from there to raw:
@@ -101,6 +122,17 @@ func (in *Intent) beginning(raw string) string {
 		at, cut = off+e.New, cut+e.New
 	}
 	return have.String() + raw[at:]
+}
+
+// catchUpTo changes the document from have to raw: by the write that was interrupted,
+// if one was, and then as a person's save.
+func (n *note) catchUpTo(at place, raw, have string, h History) []Record {
+	in, made := at.interrupted(raw, have, h)
+	records := n.recordsTo(made, have, in)
+	if made != raw {
+		records = append(records, n.changeDoc(made, diffwrap.Diff(made, raw), sourceOrigin{}))
+	}
+	return records
 }
 
 // recordsTo changes the document from have to raw, as intent says, or else as a

@@ -167,6 +167,9 @@ type Store interface {
 	// the text was, and of a decision its batch.
 	Intend(p Path, sum ContentSum, in Intent) error
 	Intended(p Path, raw string) (in Intent, ok bool)
+	// Unsettled returns the last intent at p, if Append has kept nothing there since, as
+	// far as is known: a later process may not know.
+	Unsettled(p Path) (in Intent, ok bool)
 	// Journal returns the newest journalled records, newest first, at most limit.
 	Journal(limit int) ([]JournalEntry, error)
 	// Proposals returns the pending proposals in the order in which they were made.
@@ -278,6 +281,9 @@ type Record struct {
 type Intent struct {
 	Record
 	Edits []EditSpan `json:"edits,omitempty"`
+	// Text is what the file is about to hold, if the write ends before the Store has
+	// its record: somebody may have changed the file before it is asked for.
+	Text string `json:"text,omitempty"`
 }
 
 // EditSpan is an edit without its text, which the file holds: New bytes in the place

@@ -92,7 +92,7 @@ func (n *note) openDoc(at place, raw string) ([]Record, error) {
 	if have == raw {
 		return nil, nil
 	}
-	return n.recordsTo(raw, have, at.interrupted(raw, h)), nil
+	return n.catchUpTo(at, raw, have, h), nil
 }
 
 // prepare makes sure that the note has a document in the state of raw, in memory
@@ -235,8 +235,10 @@ func (n *note) catchUp(ctx context.Context, at place) error {
 // catchUpFirst is catchUp for a note that the store does not know: nothing is to be
 // done, unless what was interrupted is the note's making or the first decision on it.
 func (n *note) catchUpFirst(at place, cur *Version) error {
-	if _, ok := at.store.Intended(Path(at.rel), cur.raw); !ok || cur.readOnly {
-		return nil
+	if _, ours := at.store.Intended(Path(at.rel), cur.raw); cur.readOnly || !ours {
+		if in, _ := at.interrupted(cur.raw, "", History{}); cur.readOnly || in.Text == "" {
+			return nil
+		}
 	}
 	records, err := n.openDoc(at, cur.raw)
 	if err != nil {

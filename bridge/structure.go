@@ -73,7 +73,7 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path
 		}
 		return res, events, err
 	}
-	place{f, p, at.rel}.intend(SumOf(raw), plan, wr.By, false)
+	_ = place{f, p, at.rel}.intend(SumOf(raw), plan, wr.By, false, "") // the store logs it
 	stamp, err := s.Create(ctx, at.rel, []byte(raw), 0o644, modTime)
 	if err != nil {
 		return Result{}, events, wrapError("create", p, err)

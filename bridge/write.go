@@ -246,14 +246,14 @@ type draft struct {
 func (d *draft) prepare() error {
 	n := d.note
 	d.sum = SumOf(d.raw)
-	if d.mayWait() && d.at.intend(d.sum, d.plan, d.by, true) {
+	if d.mayWait() && d.at.intend(d.sum, d.plan, d.by, true, d.raw) == nil {
 		d.waits = true
 		return nil
 	}
 	if d.records, d.err = n.prepareFor(d.plan, d.at, d.cur.raw, d.by); d.err != nil {
 		return d.err
 	}
-	d.at.intend(d.sum, d.plan, d.by, n.kept > 0)
+	_ = d.at.intend(d.sum, d.plan, d.by, n.kept > 0, "") // the store logs it
 	if n.share.Load() == nil && n.behind == nil {
 		d.change()
 	}

@@ -19,6 +19,7 @@ type Store struct {
 	paths map[bridge.Path]bridge.DocID
 
 	intents map[intentKey]bridge.Intent
+	unsettled map[bridge.Path]bridge.Intent
 	journal []bridge.JournalEntry // in the order of arrival; Path is not set
 
 	proposals map[string]bridge.ProposalRecord
@@ -69,6 +70,7 @@ func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (u
 		}
 	}
 	s.paths[p] = id
+	delete(s.unsettled, p)
 	doc := s.docs[id]
 	for _, rec := range recs {
 		rec.Seq = uint64(len(doc.Records) + 1)
@@ -184,7 +186,19 @@ func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, in bridge.Intent) e
 		s.intents = make(map[intentKey]bridge.Intent)
 	}
 	s.intents[intentKey{p, sum}] = in
+	if s.unsettled == nil {
+		s.unsettled = make(map[bridge.Path]bridge.Intent)
+	}
+	s.unsettled[p] = in
 	return nil
+}
+
+// Unsettled returns the last intent at p, if nothing was appended there since.
+func (s *Store) Unsettled(p bridge.Path) (in bridge.Intent, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in, ok = s.unsettled[p]
+	return in, ok
 }
 
 // Intended returns the write that was about to make the file at p hold raw.

@@ -21,6 +21,9 @@ const (
 	// written anew. Most intents take some 200 bytes, first decisions a note's text.
 	moreIntents = 1000
 	moreBytes   = 4 << 20
+	// keepTexts is how many of the intents that a process finds keep their texts.
+	// Writes are kept within moments, so that one of the last ones is meant.
+	keepTexts = 100
 )
 
 // intents is a file of one JSON object per line beside the store's. A line is
@@ -59,6 +62,9 @@ func (x *intents) load(name string) error {
 		if in, ok := parseIntent(line); ok {
 			x.remember(in)
 		}
+	}
+	for _, in := range x.list[:max(0, len(x.list)-keepTexts)] {
+		in.Text = ""
 	}
 	return x.rewrite()
 }
@@ -201,4 +207,15 @@ func (s *Store) Intended(p bridge.Path, raw string) (in bridge.Intent, ok bool) 
 		}
 	}
 	return in, false
+}
+
+// Unsettled returns the last intent at p, if nothing was kept there since.
+func (s *Store) Unsettled(p bridge.Path) (in bridge.Intent, ok bool) {
+	s.intents.mu.Lock()
+	defer s.intents.mu.Unlock()
+	last := s.intents.open[p]
+	if last == nil {
+		return in, false
+	}
+	return last.Intent, true
 }
