@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -80,11 +81,17 @@ func distance(a, b string) (n int) {
 func (in *Intent) script(have, raw string) (edits []diffwrap.Edit, ok bool) {
 	pos, at := 0, 0 // in have and in raw
 	for _, s := range in.Edits {
+		if s.Off < pos || s.Off > len(have) || s.Len < 0 || s.Len > len(have)-s.Off {
+			return nil, false
+		}
 		same := s.Off - pos
-		if same < 0 || s.Len < 0 || s.New < 0 || s.Off+s.Len > len(have) || at+same+s.New > len(raw) || have[pos:s.Off] != raw[at:at+same] {
+		if same > len(raw)-at || have[pos:s.Off] != raw[at:at+same] {
 			return nil, false
 		}
 		at += same
+		if s.New < 0 || s.New > len(raw)-at || !utf8.ValidString(have[s.Off:s.Off+s.Len]) || !utf8.ValidString(raw[at:at+s.New]) {
+			return nil, false
+		}
 		edits = append(edits, diffwrap.Edit{Off: s.Off, Len: s.Len, New: raw[at : at+s.New]})
 		pos, at = s.Off+s.Len, at+s.New
 	}
@@ -115,7 +122,7 @@ func (in *Intent) beginning(raw string) string {
 	at, cut := 0, 0 // in raw, and how much of that is inserted
 	for _, e := range in.Edits {
 		off := e.Off + cut
-		if off < at || e.New < 0 || off+e.New > len(raw) {
+		if off < at || off > len(raw) || e.New < 0 || e.New > len(raw)-off || !utf8.ValidString(raw[off:off+e.New]) {
 			return ""
 		}
 		have.WriteString(raw[at:off])

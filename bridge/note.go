@@ -40,6 +40,7 @@ type note struct {
 	kept   uint64       // store sequence number of the last record of doc
 	unkept *draft       // the last write, if the store has no record of it yet; see unkept.go
 	owing  bool         // the store could not keep what the file has
+	held   []Record     // those of doc that it could not keep
 	synced bool         // the store's history has been compared with the file
 	known  knownRecords // what attribution read last
 	live   Document     // instead of stamp, doc and the rest, where the document is the truth; see live.go
@@ -155,7 +156,7 @@ func (n *note) refresh(ctx context.Context) (*Event, error) {
 	at := n.where()
 	if cur == nil {
 		n.synced = false // whoever reads it next compares store and file
-		n.doc, n.text = nil, nil
+		n.doc, n.text, n.held = nil, nil, nil
 		return &Event{Kind: EventChanged, Path: at.path, ViewChanged: true}, nil
 	}
 	if n.live != nil {
@@ -188,8 +189,11 @@ func (n *note) refreshFile(ctx context.Context, at place, cur *Version) (*Event,
 	case base != cur:
 		return n.takeOver(ctx, base, string(data), stamp)
 	}
-	n.stamp = stamp
-	return n.reconcile(string(data), modTimeOf(cur, stamp))
+	ev, err := n.reconcile(string(data), modTimeOf(cur, stamp))
+	if err == nil {
+		n.stamp = stamp // else no write before what a person saved is taken over
+	}
+	return ev, err
 }
 
 // modTimeOf is the modification time of a change that a person made: the

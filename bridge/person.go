@@ -67,6 +67,7 @@ func (w *Workspace) personRenames(ctx context.Context, f *folder, s Structure, o
 	}
 	_, oldRel := oldPath.Split()
 	_, newRel := newPath.Split()
+	w.keepAll(w.source(f, newRel))
 	unlock := w.lockNotes(n)
 	defer unlock()
 	if err := s.Rename(ctx, oldRel, newRel, o.Replace); err != nil {

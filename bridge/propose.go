@@ -108,6 +108,7 @@ func (w *Workspace) makeWay(ctx context.Context, s Structure, m *moving) ([]Even
 // moveNow renames in the source.
 func (w *Workspace) moveNow(ctx context.Context, s Structure, m *moving) ([]Event, error) {
 	n, to := m.n, m.to
+	w.keepAll(to.there)
 	unlock := w.lockNotes(n)
 	defer unlock()
 	w.treeMu.RLock()

@@ -61,7 +61,7 @@ func (n *note) clock() uint64 { return n.doc.StateVector()[n.doc.ClientID()] }
 // or creating it, and returns the records that the store does not hold yet.
 func (n *note) openDoc(at place, raw string) ([]Record, error) {
 	if n.doc != nil {
-		return nil, nil
+		return n.held, nil
 	}
 	if n.id == "" {
 		id, err := at.lookupID()
@@ -145,7 +145,7 @@ func (n *note) keepNew(at place, raw string, plan writePlan, by Author) error {
 
 // closeDoc forgets the in-memory document, whose state the store may not hold.
 func (n *note) closeDoc() {
-	n.doc, n.text, n.known = nil, nil, knownRecords{}
+	n.doc, n.text, n.held, n.known = nil, nil, nil, knownRecords{}
 	n.endShare()
 	if n.behind != nil {
 		n.caughtUp()
@@ -163,13 +163,27 @@ func (n *note) keep(at place, sum ContentSum, records []Record) error {
 	seq, err := at.store.Append(n.id, Path(at.rel), records...)
 	n.owing = err != nil
 	if err != nil {
-		n.closeDoc()
+		if n.held == nil {
+			n.closeDoc()
+		} else {
+			n.held = records
+		}
 		return wrapError("write", at.path, err)
 	}
+	n.held = nil
 	n.known.extend(n.doc, n.kept, seq, records)
 	n.kept = seq
 	at.store.Materialized(n.id, seq, sum)
 	return nil
+}
+
+// keepOrHold is keep for records of what the file has in any case: if the store
+// cannot keep them, they are held with their document until it can.
+func (n *note) keepOrHold(at place, sum ContentSum, records []Record) error {
+	if n.share.Load() == nil && n.behind == nil {
+		n.held = records
+	}
+	return n.keep(at, sum, records)
 }
 
 // reconcile takes over raw, which a person's program put in the file, as plain
@@ -178,7 +192,7 @@ func (n *note) reconcile(raw string, modTime time.Time) (*Event, error) {
 	cur := n.cur.Load()
 	at := n.where()
 	next := newVersion(raw, n.ws.o.View, 0, modTime)
-	if next.readOnly || (n.doc == nil && n.id == "") {
+	if next.readOnly || (n.doc == nil && n.id == "" && !n.owing) {
 		n.replaced(cur)
 		n.closeDoc()
 		return n.succeed(cur, raw, modTime), nil
@@ -188,8 +202,8 @@ func (n *note) reconcile(raw string, modTime time.Time) (*Event, error) {
 		return nil, err
 	}
 	n.replaced(cur)
-	records = append(records, n.changeDoc(cur.raw, diffwrap.Diff(cur.raw, raw), sourceOrigin{}))
-	if err := n.keep(at, SumOf(raw), records); err != nil {
+	records = append(slices.Clip(records), n.changeDoc(cur.raw, diffwrap.Diff(cur.raw, raw), sourceOrigin{}))
+	if err := n.keepOrHold(at, SumOf(raw), records); err != nil {
 		// The file is the truth and has been read; the store catches up later.
 		n.ws.log.Warn("person's change is not in the store yet", LogPath, string(at.path), LogErr, err)
 	}

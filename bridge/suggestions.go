@@ -182,16 +182,19 @@ func attribute(runs []ycrdt.Run, records []Record) attribution {
 // attribution reads what the store knows of the current version: nothing if the
 // note was never written through relayfs. The write lock is held.
 func (n *note) attribution(cur *Version) (attribution, error) {
+	if n.owing {
+		_ = n.prepare(n.where(), cur.raw) // what is held is known all the same
+	}
 	if n.id == "" {
 		return attribution{}, nil
 	}
-	if n.owing {
-		_ = n.prepare(n.where(), cur.raw) // else nobody's they are
-	}
-	if n.live == nil && n.known.of(n.doc, n.kept) {
+	if n.live == nil && n.held == nil && n.known.of(n.doc, n.kept) {
 		return attribute(n.text.Runs(), n.known.records), nil
 	}
 	h, err := n.where().store.Load(n.id)
+	if n.held != nil && err == nil {
+		return attribute(n.text.Runs(), append(h.Records, n.held...)), nil
+	}
 	if err != nil || len(h.Records) == 0 {
 		return attribution{}, err
 	}

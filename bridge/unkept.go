@@ -1,5 +1,7 @@
 package bridge
 
+import "time"
+
 // This file lets a write end before the store has a record of it. What a program
 // waits for is that its text is in the file, and that it is known whose it is. The
 // intent tells that, should the process be killed (intent.go); the note's document,
@@ -33,8 +35,8 @@ func (n *note) unlock() {
 	}
 }
 
-// keepLate has the store keep a write that waits for it. If it cannot, the next
-// change of the note finds out from the intent what there was to be kept.
+// keepLate has the store keep a write that waits for it. If it cannot, the records are
+// held until it can.
 func (n *note) keepLate() {
 	d := n.unkept
 	if d == nil {
@@ -45,6 +47,42 @@ func (n *note) keepLate() {
 	if err := d.keepAt(at); err != nil {
 		n.owing = true
 		n.ws.log.Warn("whose a change is cannot be kept yet", LogPath, string(at.path), LogAuthor, d.by.Name, LogErr, err)
+		time.AfterFunc(keepRetry, n.keepAgain)
+	}
+}
+
+// keepRetry is how long after the store has failed it is tried again.
+const keepRetry = 5 * time.Second
+
+// keepAgain tries again to keep what the store could not.
+func (n *note) keepAgain() {
+	if n.ws.begin() != nil {
+		return // the next process finds out from the intent
+	}
+	defer n.ws.inflight.Done()
+	n.lock()
+	defer n.write.Unlock()
+	if cur := n.cur.Load(); n.owing && cur != nil && n.prepare(n.where(), cur.raw) != nil {
+		time.AfterFunc(keepRetry, n.keepAgain)
+	}
+}
+
+// keepAll has the store keep what waits for it of the notes that the source has at
+// or below n, or had until now, before others get their names.
+func (w *Workspace) keepAll(n *node) {
+	var notes []*note
+	w.treeMu.RLock()
+	if n != nil {
+		n.walkSource(func(c *node) {
+			if c.note != nil {
+				notes = append(notes, c.note)
+			}
+		})
+	}
+	w.treeMu.RUnlock()
+	for _, x := range notes {
+		x.lock()
+		x.write.Unlock()
 	}
 }
 
@@ -53,7 +91,7 @@ func (d *draft) keepAt(at place) (err error) {
 	if d.records, err = n.prepareFor(d.plan, at, d.cur.raw, d.by); err != nil {
 		return err
 	}
-	if err := n.keep(at, d.sum, d.finish()); err != nil {
+	if err := n.keepOrHold(at, d.sum, d.finish()); err != nil {
 		return err
 	}
 	if cur := n.cur.Load(); cur != nil {

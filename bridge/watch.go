@@ -71,6 +71,7 @@ func (w *Workspace) refreshNote(ctx context.Context, n *note, shown bool) {
 
 func (w *Workspace) sourceRemoved(f *folder, rel string) {
 	f.names.Lock()
+	w.keepAll(w.source(f, rel))
 	w.treeMu.Lock()
 	if n := f.lookupSource(rel); n != nil && n != f.node {
 		n.usedBy("")
@@ -82,8 +83,17 @@ func (w *Workspace) sourceRemoved(f *folder, rel string) {
 	w.publishAll(events)
 }
 
+// source is lookupSource for callers that hold no lock.
+func (w *Workspace) source(f *folder, rel string) *node {
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	return f.lookupSource(rel)
+}
+
 func (w *Workspace) sourceRenamed(ctx context.Context, f *folder, ev SourceEvent) {
 	f.names.Lock()
+	w.keepAll(w.source(f, ev.OldRel))
+	w.keepAll(w.source(f, ev.Rel))
 	w.treeMu.Lock()
 	n := f.lookupSource(ev.OldRel)
 	if n == nil || kindOf(Path(ev.Rel).Base(), n.kind == KindDir) != n.kind {

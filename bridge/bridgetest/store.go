@@ -18,9 +18,9 @@ type Store struct {
 	docs  map[bridge.DocID]*bridge.History
 	paths map[bridge.Path]bridge.DocID
 
-	intents map[intentKey]bridge.Intent
+	intents   map[intentKey]bridge.Intent
 	unsettled map[bridge.Path]bridge.Intent
-	journal []bridge.JournalEntry // in the order of arrival; Path is not set
+	journal   []bridge.JournalEntry // in the order of arrival; Path is not set
 
 	proposals map[string]bridge.ProposalRecord
 }
@@ -106,6 +106,22 @@ func (s *Store) Rename(oldPath, newPath bridge.Path) error {
 	for p, id := range moved {
 		s.paths[p] = id
 	}
+	intents := make(map[intentKey]bridge.Intent)
+	for k, in := range s.intents {
+		if oldPath.Contains(k.path) {
+			k.path = newPath + k.path[len(oldPath):]
+		}
+		intents[k] = in
+	}
+	s.intents = intents
+	unsettled := make(map[bridge.Path]bridge.Intent)
+	for p, in := range s.unsettled {
+		if oldPath.Contains(p) {
+			p = newPath + p[len(oldPath):]
+		}
+		unsettled[p] = in
+	}
+	s.unsettled = unsettled
 	return nil
 }
 

@@ -191,6 +191,9 @@ func (s *Store) Rename(oldPath, newPath bridge.Path) error {
 	if oldPath == newPath {
 		return nil
 	}
+	if err := s.intents.rename(oldPath, newPath); err != nil {
+		s.log.Warn("intents keep their old path", bridge.LogPath, string(newPath), bridge.LogErr, err)
+	}
 	if err := s.settle(); err != nil {
 		return s.fail("rename", err)
 	}

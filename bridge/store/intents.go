@@ -135,10 +135,7 @@ func (x *intents) prune() {
 	}
 	slices.Reverse(kept)
 	x.list = kept
-	clear(x.byPath)
-	for _, in := range kept {
-		x.byPath[in.Path] = append(x.byPath[in.Path], in)
-	}
+	x.index()
 }
 
 // add notes an intent, in memory even if it cannot be written.
@@ -175,6 +172,40 @@ func (x *intents) settle(p bridge.Path) {
 		done.Decision = &bridge.Decision{Batch: d.Batch}
 	}
 	in.Intent = done
+}
+
+// rename lets intents follow their notes: those that may be needed also into the
+// next process.
+func (x *intents) rename(oldPath, newPath bridge.Path) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	open := false
+	for _, in := range x.list {
+		if !oldPath.Contains(in.Path) {
+			continue
+		}
+		to := newPath + in.Path[len(oldPath):]
+		if x.open[in.Path] == in {
+			open = true
+			delete(x.open, in.Path)
+			x.settle(to)
+			x.open[to] = in
+		}
+		in.Path = to
+	}
+	if open {
+		return x.rewrite()
+	}
+	x.index()
+	return nil
+}
+
+// index makes byPath anew. mu is held.
+func (x *intents) index() {
+	clear(x.byPath)
+	for _, in := range x.list {
+		x.byPath[in.Path] = append(x.byPath[in.Path], in)
+	}
 }
 
 func (x *intents) kept(p bridge.Path) {
