@@ -108,7 +108,7 @@ func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, u
 	// The kernel gives absolute offsets, for appends too; creation was before.
 	flag := int(flags) & (syscall.O_ACCMODE | syscall.O_TRUNC)
 	writes := flag&syscall.O_ACCMODE != syscall.O_RDONLY
-	if writes && a.t.closing.Load() {
+	if writes && a.t.ending.Load() {
 		return nil, 0, syscall.EIO
 	}
 	if flag&syscall.O_ACCMODE == syscall.O_WRONLY {

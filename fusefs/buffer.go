@@ -19,9 +19,9 @@ type buffer struct {
 	// emptied says that data was truncated to nothing and not written since.
 	emptied bool
 
-	// spoiled says that a write did not go in because data would have become too
+	// spoiled says why a write did not go in: data would have become too
 	// large: data is half of something, and is not committed until it is begun anew.
-	spoiled bool
+	spoiled error
 
 	// from is what data was made from, or what was committed last. version is nil
 	// for a note that does not exist yet.
@@ -75,7 +75,9 @@ func (b *buffer) truncate(size int) {
 	b.extend(size)
 	b.data = b.data[:size]
 	b.emptied = size == 0
-	b.spoiled = b.spoiled && size > 0
+	if size == 0 {
+		b.spoiled = nil
+	}
 }
 
 func (b *buffer) extend(size int) {

@@ -109,7 +109,7 @@ func (d *Dir) create(ctx context.Context, name string, p bridge.Path, mode uint3
 	if err := bridge.CheckName(name); err != nil {
 		return nil, t.errno("create", p, err)
 	}
-	if t.closing.Load() {
+	if t.ending.Load() {
 		return nil, syscall.EIO
 	}
 	if isScratch(name) {

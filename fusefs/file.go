@@ -167,7 +167,7 @@ func (f *File) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.SetAttr
 
 // truncate sets the size, through h or, for truncate(2), nil.
 func (f *File) truncate(ctx context.Context, h *Handle, size int64) syscall.Errno {
-	if errno := f.writable(ctx); errno != 0 {
+	if errno := f.writable(ctx, h != nil); errno != 0 {
 		return errno
 	}
 	by := f.t.procs.of(ctx)
@@ -192,9 +192,10 @@ func (f *File) truncate(ctx context.Context, h *Handle, size int64) syscall.Errn
 	return 0
 }
 
-// writable says whether the content may be changed at all.
-func (f *File) writable(ctx context.Context) syscall.Errno {
-	if f.t.closing.Load() {
+// writable says whether the content may be changed at all. begun says that a save
+// goes on.
+func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
+	if f.t.ended.Load() || f.t.ending.Load() && !begun {
 		return syscall.EIO
 	}
 	f.mu.Lock()
@@ -235,9 +236,9 @@ func (t *tree) refusal(op string, p bridge.Path, info bridge.Info) syscall.Errno
 
 // spoil is for a write that did not go in: what its program has written so far
 // is half of something. mu is held.
-func (f *File) spoil() {
+func (f *File) spoil(why error) {
 	if f.note && f.buf != nil {
-		f.buf.spoiled = true
+		f.buf.spoiled = why
 	}
 }
 

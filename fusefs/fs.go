@@ -152,10 +152,8 @@ func (s *Server) start(mounted <-chan struct{}) {
 		}
 	})
 	go func() {
-		s.fuse.Serve() // until unmounted, by whomever
-		s.tree.closing.Store(true)
-		_ = s.tree.commitAll() // errors are logged
-		s.tree.settleParked(context.Background(), "")
+		s.fuse.Serve()   // until unmounted, by whomever
+		_ = s.tree.end() // errors are logged
 		unsubscribe()
 		s.stop()
 		s.tasks.Wait()
@@ -170,13 +168,13 @@ func (s *Server) start(mounted <-chan struct{}) {
 // written is committed.
 func (s *Server) Wait() { <-s.gone }
 
-// Unmount refuses new writes, commits what is written and not yet closed, and
-// unmounts. If programs use the mount it is detached: they are served for some
-// seconds more. The error says what could not be committed or unmounted.
+// Unmount lets no save begin, gives those that are under way a moment, commits what
+// is written and not yet closed, and unmounts. If programs use the mount it is
+// detached: they are served for some seconds more. The error says what could not be
+// committed or unmounted.
 func (s *Server) Unmount() error {
-	s.tree.closing.Store(true)
-	err := s.tree.commitAll()
-	s.tree.settleParked(context.Background(), "")
+	s.tree.awaitSaves()
+	err := s.tree.end()
 	select {
 	case <-s.ended:
 		return err
@@ -197,24 +195,6 @@ func (s *Server) detach() error {
 		return nil // somebody else was faster
 	}
 	return lazyUnmount(s.dir)
-}
-
-// commitAll commits every note that has something to commit, an emptied one too.
-func (t *tree) commitAll() error {
-	t.mu.Lock()
-	files := make([]*File, 0, len(t.unsaved))
-	for f := range t.unsaved {
-		files = append(files, f)
-	}
-	t.mu.Unlock()
-	var errs []error
-	for _, f := range files {
-		if err := f.commit(context.Background(), true); err != nil {
-			t.commitErrno("commit", t.pathOf(&f.path), err)
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // housekeep drops what is no longer needed, now and then, until ctx ends.

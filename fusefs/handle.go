@@ -31,7 +31,7 @@ func (f *File) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, s
 	h := f.newHandle(ctx, flags)
 	errno := f.t.errno("open", f.t.pathOf(&f.path), f.learn(ctx))
 	if errno == 0 && writes {
-		errno = f.writable(ctx)
+		errno = f.writable(ctx, false)
 	}
 	if errno == 0 && writes && flags&syscall.O_TRUNC != 0 {
 		errno = f.truncate(ctx, h, 0)
@@ -101,11 +101,12 @@ func (h *Handle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResul
 // Write changes the shared buffer.
 func (h *Handle) Write(_ context.Context, data []byte, off int64) (uint32, syscall.Errno) {
 	f := h.f
-	if f.t.closing.Load() {
-		return 0, syscall.EIO
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.t.ended.Load() {
+		f.spoil(bridge.ErrClosed)
+		return 0, syscall.EIO
+	}
 	// The kernel computes the end of the file from the size it has cached. That is
 	// the image's, from which the buffer starts; if a new version came between,
 	// an append still is one. (A mapped page of a file that others append to comes
@@ -117,7 +118,7 @@ func (h *Handle) Write(_ context.Context, data []byte, off int64) (uint32, sysca
 		f.t.inval.content(f)
 	}
 	if errno := f.fits(max(f.size(), end)); errno != 0 {
-		f.spoil()
+		f.spoil(bridge.ErrTooLarge)
 		return 0, errno
 	}
 	f.edit().writeAt(data, off, appended)

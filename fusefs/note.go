@@ -133,6 +133,8 @@ type change struct {
 	text  string
 	by    process
 	write bridge.Write
+
+	spoiled error // why it cannot be
 }
 
 // commit brings what the buffer holds to the workspace, durably. A buffer that
@@ -147,8 +149,8 @@ func (f *File) commit(ctx context.Context, force bool) error {
 	}
 	var res bridge.Result
 	doc, err := uint64(0), error(nil)
-	if c.buf.spoiled {
-		err = &bridge.Error{Op: "write", Path: c.path, Err: bridge.ErrTooLarge}
+	if c.spoiled != nil {
+		err = &bridge.Error{Op: "write", Path: c.path, Err: c.spoiled}
 	} else if _, there := f.t.where(f); there {
 		res, doc, err = f.t.store(context.WithoutCancel(ctx), c.path, c.doc, c.write)
 	} else {
@@ -167,7 +169,7 @@ func (f *File) pending(force bool) (c change, ok bool) {
 		return change{}, false
 	}
 	p, _ := f.t.where(f)
-	c = change{buf: b, gen: b.gen, path: p, doc: f.doc, text: string(b.data), by: b.writer}
+	c = change{buf: b, gen: b.gen, path: p, doc: f.doc, text: string(b.data), by: b.writer, spoiled: b.spoiled}
 	c.write = f.t.writeOf(f.doc, b.writer, b.from, b.first, c.text)
 	c.write.ModTime, c.write.Origin = b.modTime, f
 	return c, true

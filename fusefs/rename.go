@@ -216,7 +216,7 @@ func (t *tree) save(ctx context.Context, m *move, f *File) syscall.Errno {
 	if err := bridge.CheckName(m.newName); err != nil {
 		return t.errno("rename", p, err)
 	}
-	if t.closing.Load() {
+	if t.ended.Load() {
 		return syscall.EIO
 	}
 	if errno := t.creatable(ctx, p); errno != 0 {

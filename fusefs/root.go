@@ -32,7 +32,8 @@ type tree struct {
 	poker      atomic.Pointer[poker]
 	shown      shownLog
 	procs      processes
-	closing    atomic.Bool  // no new writes
+	ending     atomic.Bool  // no save begins any more
+	ended      atomic.Bool  // nor goes on, see ending.go
 	scratch    atomic.Int64 // bytes in scratch files
 
 	mu     sync.Mutex // protects the following

@@ -143,7 +143,7 @@ func (f *decideFlags) print(e *env, out outcome) error {
 		would = "would be "
 	}
 	_, err := fmt.Fprintf(e.stdout, "%s %s%s in %s\n", plural(len(out.Suggestions), "suggestion"), would, out.Verdict, plural(out.Notes, "note"))
-	if out.Batch != "" {
+	if out.Batch != "" && len(out.Suggestions)+out.Notes > 0 {
 		fmt.Fprintf(e.stderr, "take it back with: relayfs suggestions undo %s\n", shellWords(append([]string{out.Batch}, f.sources...)))
 	}
 	return err

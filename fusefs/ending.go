@@ -1,0 +1,99 @@
+//go:build !windows
+
+package fusefs
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// When a mount ends, programs may be in the middle of a save: a note is emptied and
+// not written yet, or half of it is. They are given a moment to finish. What is not
+// finished then is no suggestion: the note stays as it was, as after a crash, and the
+// program is told so by its next write or its close.
+
+const (
+	// saveGrace is how long the end of a mount waits for saves.
+	saveGrace = 2 * time.Second
+	// saveStep is the time between looks at whether they have ended.
+	saveStep = 10 * time.Millisecond
+)
+
+// awaitSaves lets no save begin any more, and returns when none is under way, or
+// saveGrace has passed.
+func (t *tree) awaitSaves() {
+	t.ending.Store(true)
+	for start := time.Now(); t.saving() && time.Since(start) < saveGrace; {
+		time.Sleep(saveStep)
+	}
+}
+
+func (t *tree) saving() bool {
+	for _, f := range t.unsavedFiles() {
+		if f.underWay(time.Now()) {
+			return true
+		}
+	}
+	return false
+}
+
+// end lets no save go on, and commits every note that has something to commit, an
+// emptied one too.
+func (t *tree) end() error {
+	t.ending.Store(true)
+	t.ended.Store(true)
+	var errs []error
+	for _, f := range t.unsavedFiles() {
+		p := t.pathOf(&f.path)
+		if f.underWay(time.Now()) {
+			f.cutOff()
+			t.log.Warn("a program was in the middle of a save when the mount ended: the note stays as it was", bridge.LogPath, string(p))
+		}
+		if f.isSpoiled() {
+			continue
+		}
+		if err := f.commit(context.Background(), true); err != nil {
+			t.commitErrno("commit", p, err)
+			errs = append(errs, err)
+		}
+	}
+	t.settleParked(context.Background(), "")
+	return errors.Join(errs...)
+}
+
+func (t *tree) unsavedFiles() []*File {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	files := make([]*File, 0, len(t.unsaved))
+	for f := range t.unsaved {
+		files = append(files, f)
+	}
+	return files
+}
+
+// underWay says whether a program seems to be in the middle of saving f: it has it
+// open, and has emptied it or written to it a moment ago. What is appended is whole
+// at any time.
+func (f *File) underWay(now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b := f.buf
+	return f.note && b != nil && b.dirty() && b.spoiled == nil && f.frozen() && (b.emptied || now.Sub(b.touched) < quiet)
+}
+
+// cutOff gives up a save that is under way.
+func (f *File) cutOff() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.spoil(bridge.ErrClosed)
+}
+
+// isSpoiled says that the buffer is half of something, which its program is told.
+func (f *File) isSpoiled() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.buf != nil && f.buf.spoiled != nil
+}

@@ -1,0 +1,48 @@
+package fusefs_test
+
+import (
+	"testing"
+	"time"
+)
+
+// When the mount ends in the middle of a save, the save may be finished within a
+// moment; if it is not, the note stays as it was.
+func TestEndInTheMiddleOfASave(t *testing.T) {
+	for _, tt := range []struct{ name, begin, finish, want string }{
+		{"emptied, then written", `held["f"].truncate(0)`, `held["f"].write(b"saved\n") and held["f"].close()`, "saved\n"},
+		{"half written, then all", `held["f"].truncate(0) or held["f"].write(b"sav")`, `held["f"].write(b"ed\n") and held["f"].close()`, "saved\n"},
+		{"emptied", `held["f"].truncate(0)`, "", tideTable},
+		{"emptied in the end", `held["f"].write(b"sav") and held["f"].truncate(0)`, "", tideTable},
+		{"appended", `held["a"].write(b"more\n")`, "", tideTable + "more\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel() // each keeps its mount busy for some seconds
+			m := mount(t, map[string]string{"F/Note.md": tideTable})
+			a := m.agent(t, "F")
+			a.do(`keep("f", open("Note.md", "r+b", 0))`)
+			a.do(`keep("a", open("Note.md", "ab", 0))`)
+			a.do(tt.begin)
+			ended := make(chan error, 1)
+			go func() { ended <- m.server.Unmount() }()
+			if tt.finish != "" {
+				time.Sleep(300 * time.Millisecond)
+				m.checkSuggested(t, "F/Note.md", tideTable, tideTable)
+				a.do(tt.finish)
+			}
+			select {
+			case err := <-ended:
+				if err != nil {
+					t.Errorf("Unmount: %v", err)
+				}
+			case <-time.After(hangs):
+				t.Fatal("Unmount does not return")
+			}
+			if tt.finish == "" { // too late
+				a.do(`held["f"].write(b"late\\n")`)
+			}
+			a.do(`held["f"].close()`)
+			a.do(`held["a"].close()`)
+			m.checkSuggested(t, "F/Note.md", tideTable, tt.want)
+		})
+	}
+}
