@@ -43,11 +43,11 @@
 // file still is what the write was computed from. So the file is never behind, and
 // what a crash keeps from the Store is found and made good when the note is next
 // read. Whose it was is told by the intent, which is noted before the file changes.
-// The intent has no text. If the write only inserted, the text before it is what
-// remains without that, and the write is acknowledged before the Store has its record
-// (unkept.go). Else the Store gets what was there before the file changes, unless
-// that comes with a decision, and the record before the write is acknowledged. What
-// no intent tells is reconciled into the document like a person's save.
+// If the write only inserted, the text before it is what remains without that, and
+// the write is acknowledged before the Store has its record (unkept.go). Else the
+// Store gets what was there before the file changes, unless that comes with a
+// decision, and the record before the write is acknowledged. What no intent tells is
+// reconciled into the document like a person's save.
 //
 // A change of a shared note is in the Store first. Such records are marked
 // (Record.Ahead), so that after a crash the note's states since the file was last

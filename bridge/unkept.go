@@ -7,12 +7,15 @@ import "time"
 // intent tells that, should the process be killed (intent.go); the note's document,
 // which takes as long to make as the file, can wait for the moment after.
 
+// maxIntended is the longest text that an intent gets: it is written once more.
+const maxIntended = 64 << 10
+
 // mayWait says whether the intent is as good as the record for now: not of what the
 // journal lists, nor of a write that takes text away, which is in the record alone,
 // nor after what only another intent tells.
 func (d *draft) mayWait() bool {
 	n := d.note
-	return d.by.Name != "" && d.plan.frontMatter == nil && d.plan.decision == nil &&
+	return len(d.raw) <= maxIntended && d.by.Name != "" && d.plan.frontMatter == nil && d.plan.decision == nil &&
 		onlyInserts(editSpans(d.plan.edits)) && !n.owing && n.behind == nil && n.share.Load() == nil
 }
 

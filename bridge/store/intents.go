@@ -18,7 +18,8 @@ const (
 	// which tell what relayfs wrote from what people did.
 	keepIntents = 1000
 	// moreIntents and moreBytes are by how much the file may grow before it is
-	// written anew. Most intents take some 200 bytes, first decisions a note's text.
+	// written anew. Most intents take a note's text, until they are settled, and then some
+	// 200 bytes.
 	moreIntents = 1000
 	moreBytes   = 4 << 20
 	// keepTexts is how many of the intents that a process finds keep their texts.
