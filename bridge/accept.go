@@ -193,6 +193,7 @@ func (w *Workspace) acceptDelete(ctx context.Context, f *folder, s Structure, p 
 		}
 		p.rec.Old = append([]byte{}, data...)
 		if n.kind == KindNote {
+			w.keepAll(n)
 			p.rec.Doc, _ = place{f, n.path(), rel}.lookupID() // without it, its authors are not known when it comes back
 		}
 	}

@@ -231,15 +231,23 @@ func TestMovedOverALateWrite(t *testing.T) {
 	}
 }
 
+// lateWrite is a fixture with a write by bob whose record the store keeps after a
+// while, or when open is called.
+func lateWrite(t *testing.T) (f *bridgetest.Fixture, store *gatedStore, open func()) {
+	t.Helper()
+	store = &gatedStore{Store: new(bridgetest.Store)}
+	f = bridgetest.New(t, map[string]string{plan: "old\n"}, func(o *bridge.Options) { o.Folders[0].Store = store })
+	open = store.close()
+	write(t, f.Workspace, plan, bridge.Write{Text: "old text\n", By: bob})
+	store.waiting(t)
+	time.AfterFunc(200*time.Millisecond, open)
+	return f, store, open
+}
+
 // A person takes the note away and a program makes another one there while the
 // record of the first one's last write is on its way.
 func TestMadeAgainDuringALateWrite(t *testing.T) {
-	store := &gatedStore{Store: new(bridgetest.Store)}
-	f := bridgetest.New(t, map[string]string{plan: "old\n"}, func(o *bridge.Options) { o.Folders[0].Store = store })
-	openStore := store.close()
-	write(t, f.Workspace, plan, bridge.Write{Text: "old text\n", By: bob})
-	store.waiting(t)
-	time.AfterFunc(200*time.Millisecond, openStore)
+	f, store, openStore := lateWrite(t)
 	f.Delete(plan)
 	if _, err := f.Create(t.Context(), plan, bridge.Write{Text: "new\n", By: ann}); err != nil {
 		t.Fatal(err)
@@ -257,12 +265,7 @@ func TestMadeAgainDuringALateWrite(t *testing.T) {
 // A person renames the note while the record is on its way.
 func TestRenamedDuringALateWrite(t *testing.T) {
 	const moved = "Notes/Moved.md"
-	store := &gatedStore{Store: new(bridgetest.Store)}
-	f := bridgetest.New(t, map[string]string{plan: "old\n"}, func(o *bridge.Options) { o.Folders[0].Store = store })
-	openStore := store.close()
-	write(t, f.Workspace, plan, bridge.Write{Text: "old text\n", By: bob})
-	store.waiting(t)
-	time.AfterFunc(200*time.Millisecond, openStore)
+	f, store, openStore := lateWrite(t)
 	f.Rename(plan, moved)
 	openStore()
 	f.Workspace.Kept(moved)
