@@ -20,7 +20,7 @@ type Document struct {
 	refs  int           // protected by Host.mu
 	ready chan struct{} // closed when the following is known
 	err   error
-	doc   *ycrdt.Doc
+	doc   atomic.Pointer[ycrdt.Doc] // written again when the document becomes a note
 	over  chan struct{}
 
 	folder   *folder // of a folder document
@@ -47,7 +47,7 @@ type hostOrigin struct{}
 func (d *Document) ID() string { return d.id }
 
 // Doc is the document, to be read and listened to. Apply changes it.
-func (d *Document) Doc() *ycrdt.Doc { return d.doc }
+func (d *Document) Doc() *ycrdt.Doc { return d.doc.Load() }
 
 // Channel is the id of the folder document that lists the document, "" if none does.
 func (d *Document) Channel() string {
@@ -82,7 +82,8 @@ func (d *Document) Close() {
 
 // become makes the document that of a note. d.mu is held, or nobody knows d yet.
 func (d *Document) become(s *bridge.Shared) {
-	d.doc, d.shared, d.loose = s.Doc(), s, nil
+	d.doc.Store(s.Doc())
+	d.shared, d.loose = s, nil
 	go func() {
 		select {
 		case <-s.Over():
@@ -152,7 +153,7 @@ func checkSize(doc *ycrdt.Doc, update []byte) error {
 // ensureNonEmpty gives the document of an empty note a struct, without which
 // clients take it for one that was not uploaded yet.
 func (d *Document) ensureNonEmpty(ctx context.Context) error {
-	if len(d.doc.StateVector()) > 0 {
+	if len(d.Doc().StateVector()) > 0 {
 		return nil
 	}
 	err := d.shared.Change(ctx, bridge.Author{}, func(doc *ycrdt.Doc) error {
@@ -201,13 +202,14 @@ func (d *Document) openLoose(create bool) error {
 	if len(records) == 0 && !create {
 		return notExist(d.id)
 	}
-	d.doc = ycrdt.NewDoc(ycrdt.Options{})
+	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, rec := range records {
-		if err := d.doc.ApplyUpdate(rec.Update, hostOrigin{}); err != nil {
+		if err := doc.ApplyUpdate(rec.Update, hostOrigin{}); err != nil {
 			return err
 		}
 	}
-	d.loose = &loose{id: d.id, doc: d.doc, store: store, kept: len(records) > 0}
+	d.doc.Store(doc)
+	d.loose = &loose{id: d.id, doc: doc, store: store, kept: len(records) > 0}
 	d.follow()
 	return nil
 }

@@ -52,7 +52,7 @@ func (h *Host) publish(ev Event) {
 
 // follow publishes the document's updates while it is open.
 func (d *Document) follow() {
-	cancel := d.doc.OnUpdate(func(update []byte, origin any) {
+	cancel := d.Doc().OnUpdate(func(update []byte, origin any) {
 		o, _ := origin.(Origin)
 		ev := Event{Document: d.id, Channel: d.Channel(), User: o.User, Update: update}
 		if ev.Channel != "" {

@@ -190,7 +190,8 @@ func (d *Document) open(ctx context.Context, create bool) error {
 	case f == nil:
 		return d.openLoose(create)
 	case rel == "":
-		d.folder, d.doc = f, f.doc
+		d.folder = f
+		d.doc.Store(f.doc)
 		d.channel.Store(f.id)
 		d.follow()
 		return nil

@@ -127,8 +127,8 @@ func (f *folder) adopt(ctx context.Context, p bridge.Path, id string, by bridge.
 	if d.loose == nil {
 		return errTaken
 	}
-	folderdoc.EnsureNonEmpty(d.doc, hostOrigin{})
-	s, err := f.h.ws.Adopt(ctx, p, bridge.DocID(id), d.doc, by)
+	folderdoc.EnsureNonEmpty(d.Doc(), hostOrigin{})
+	s, err := f.h.ws.Adopt(ctx, p, bridge.DocID(id), d.Doc(), by)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func TestReadOnly(t *testing.T) {
 func TestTokenExpires(t *testing.T) {
 	s := serve(t)
 	id := s.id("Notes/Plan.md")
-	p := s.dial(s.clientToken(id, `{"validForSeconds":1}`).WebsocketURL())
+	p := s.dial(s.clientToken(id, `{"validForSeconds":2}`).WebsocketURL()) // in whole seconds: between one and two
 	if code := p.closed(); code != websocket.StatusPolicyViolation {
 		t.Errorf("the connection ends with %d", code)
 	}
