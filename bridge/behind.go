@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -49,12 +50,12 @@ func (l *late) remove(n *note) {
 func (l *late) all() []*note {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	list := make([]*note, 0, len(l.notes))
-	for n := range l.notes {
-		list = append(list, n)
-	}
-	return list
+	return slices.Collect(maps.Keys(l.notes))
 }
+
+// isShared says whether people edit the note live, or did and the file lacks some of
+// that. The write lock is held.
+func (n *note) isShared() bool { return n.share.Load() != nil || n.behind != nil }
 
 // fallBehind notes that the file still holds v. The write lock is held.
 func (n *note) fallBehind(v *Version) {
@@ -292,7 +293,7 @@ func (n *note) resume(ctx context.Context, at place, h History) (bool, error) {
 		return false, nil
 	}
 	newest := states[len(states)-1]
-	if in, made := at.interrupted(file.raw, newest.raw, h); made == file.raw && in.leads(newest.raw, file.raw) {
+	if in, made, _ := at.interrupted(file.raw, newest.raw, h); made == file.raw && in.leads(newest.raw, file.raw) {
 		return false, nil // a program's write came last: the file has all of it
 	}
 	n.doc, n.text = doc, doc.Text(contentsName)

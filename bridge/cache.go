@@ -76,7 +76,7 @@ func (n *note) evict() bool {
 		return false
 	}
 	defer n.write.Unlock()
-	if n.share.Load() != nil || n.behind != nil || n.unkept != nil || n.held != nil {
+	if n.isShared() || n.unkept != nil || n.held != nil {
 		return false
 	}
 	if cur := n.cur.Load(); cur != nil {

@@ -59,7 +59,7 @@ func (n *note) untouched(ctx context.Context, theirs func(Author) bool) (*Versio
 	w.treeMu.RLock()
 	plain := w.lookup(at.path) == n.node && n.node.onlyNamed(theirs)
 	w.treeMu.RUnlock()
-	if !plain || n.live != nil || n.behind != nil || n.share.Load() != nil {
+	if !plain || n.live != nil || n.isShared() {
 		return nil, ErrConflict
 	}
 	v, err := n.load(ctx)
@@ -92,19 +92,29 @@ func (n *node) onlyNamed(theirs func(Author) bool) bool {
 	return p.rec.Kind == ProposedRename && theirs(Author{Name: p.rec.Author, Session: p.rec.Session})
 }
 
-// onlyBy says whether the history leads to raw, and is all of it theirs. Where a
-// number is missing it has been compacted, and tells no more who took part.
+// onlyBy says whether the history leads to raw, and is all of it theirs.
 func (h History) onlyBy(theirs func(Author) bool, raw string) bool {
-	for i := range h.Records {
-		r := &h.Records[i]
-		if r.Seq != uint64(i+1) || r.Decision != nil || r.Proposal != "" || !theirs(Author{Name: r.Author, Session: r.Session}) {
-			return false
-		}
+	all := h.all(func(r *Record) bool {
+		return r.Decision == nil && r.Proposal == "" && theirs(Author{Name: r.Author, Session: r.Session})
+	})
+	if !all {
+		return false
 	}
 	if len(h.Records) == 0 {
 		return raw == ""
 	}
 	return h.inStep(SumOf(raw))
+}
+
+// all says whether ok holds for every change of the note. Where a number is missing it
+// has been compacted, and tells no more who took part.
+func (h History) all(ok func(*Record) bool) bool {
+	for i := range h.Records {
+		if r := &h.Records[i]; r.Seq != uint64(i+1) || !ok(r) {
+			return false
+		}
+	}
+	return true
 }
 
 // Retract takes the note away for good, with its document: not even the source's

@@ -10,8 +10,7 @@ import (
 )
 
 // This file makes good what a crash interrupts: a write that is in the note's file
-// and not in the store. What it was about to do is noted before (Store.Intend), in
-// a few bytes, because the file has the text.
+// and not in the store. What it was about to do is noted before (Store.Intend).
 
 // intend notes who makes of the note's text the one of that sum, what plan decides
 // and which characters it makes anew, before that goes into the file. kept says that
@@ -44,28 +43,28 @@ func editSpans(edits []diffwrap.Edit) []EditSpan {
 }
 
 // interrupted is the write that was interrupted between file and store, if one was,
-// and the text that it made: raw, or what somebody has made raw of since. have is what
-// the store's history led to.
-func (at place) interrupted(raw, have string, h History) (in Intent, made string) {
+// and the text that it made: raw, or what somebody has made raw of since. If none was,
+// that is raw. have is what the store's history led to.
+func (at place) interrupted(raw, have string, h History) (in Intent, made string, ok bool) {
 	if in, ok := at.store.Intended(Path(at.rel), raw); ok {
 		if in.Decision != nil && slices.ContainsFunc(h.Records, func(r Record) bool {
 			return r.Decision != nil && r.Decision.Batch == in.Decision.Batch
 		}) {
-			return Intent{}, raw // it was kept: somebody else made the same text again
+			return Intent{}, raw, false // it was kept: somebody else made the same text again
 		}
-		return in, raw
+		return in, raw, true
 	}
-	in, ok := at.store.Unsettled(Path(at.rel))
+	in, ok = at.store.Unsettled(Path(at.rel))
 	if !ok || in.Text == "" {
-		return Intent{}, raw
+		return Intent{}, raw, false
 	}
 	if len(h.Records) == 0 {
 		have = in.beginning(in.Text)
 	}
 	if !in.leads(have, in.Text) || distance(in.Text, raw) >= distance(have, raw) {
-		return Intent{}, raw // it was kept, or the file never had it
+		return Intent{}, raw, false // it was kept, or the file never had it
 	}
-	return in, in.Text
+	return in, in.Text, true
 }
 
 // distance is how much has to be changed to make one text the other.
@@ -104,25 +103,19 @@ func (in *Intent) leads(have, raw string) bool {
 	return ok
 }
 
-// onlyInserts says whether edits take nothing away, so that the text before them can
-// be told from the one after them.
-func onlyInserts(edits []EditSpan) bool {
-	return len(edits) > 0 && !slices.ContainsFunc(edits, func(e EditSpan) bool { return e.Len > 0 })
-}
-
 // beginning is the text that the write made raw of; "" if that is not to be known.
 func (in *Intent) beginning(raw string) string {
 	if in.Decision != nil {
 		return in.Decision.Before
 	}
-	if !onlyInserts(in.Edits) {
+	if len(in.Edits) == 0 {
 		return ""
 	}
 	var have strings.Builder
 	at, cut := 0, 0 // in raw, and how much of that is inserted
 	for _, e := range in.Edits {
 		off := e.Off + cut
-		if off < at || off > len(raw) || e.New < 0 || e.New > len(raw)-off || !utf8.ValidString(raw[off:off+e.New]) {
+		if e.Len > 0 || off < at || off > len(raw) || e.New < 0 || e.New > len(raw)-off || !utf8.ValidString(raw[off:off+e.New]) {
 			return ""
 		}
 		have.WriteString(raw[at:off])
@@ -134,7 +127,7 @@ func (in *Intent) beginning(raw string) string {
 // catchUpTo changes the document from have to raw: by the write that was interrupted,
 // if one was, and then as a person's save.
 func (n *note) catchUpTo(at place, raw, have string, h History) []Record {
-	in, made := at.interrupted(raw, have, h)
+	in, made, _ := at.interrupted(raw, have, h)
 	records := n.recordsTo(made, have, in)
 	if made != raw {
 		records = append(records, n.changeDoc(made, diffwrap.Diff(made, raw), sourceOrigin{}))

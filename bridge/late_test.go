@@ -389,36 +389,26 @@ func TestCloseKeepsLateWrites(t *testing.T) {
 	}
 }
 
-// unreadable is a store that can be asked nothing about documents while it is off.
-type unreadable struct {
-	*bridgetest.Store
-	off atomic.Bool
-}
+// unreadable is a store that can be asked nothing about documents, and keeps nothing, while it is broken.
+type unreadable struct{ brokenAll }
 
 func (s *unreadable) Load(id bridge.DocID) (bridge.History, error) {
-	if s.off.Load() {
+	if s.broken.Load() {
 		return bridge.History{}, errors.New("disk error")
 	}
 	return s.Store.Load(id)
 }
 
-func (s *unreadable) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (uint64, error) {
-	if s.off.Load() {
-		return 0, errors.New("disk error")
-	}
-	return s.Store.Append(id, p, recs...)
-}
-
 // What a person saves while the store does not work stays, whoever writes then.
 func TestPersonsSaveWhileTheStoreIsUnreadable(t *testing.T) {
-	store := &unreadable{Store: new(bridgetest.Store)}
+	store := &unreadable{brokenAll{Store: new(bridgetest.Store)}}
 	f := bridgetest.New(t, map[string]string{plan: "one\n"}, func(o *bridge.Options) { o.Folders[0].Store = store })
 	open(t, f.Workspace, plan)
-	store.off.Store(true)
+	store.broken.Store(true)
 	write(t, f.Workspace, plan, bridge.Write{Text: "one two\n", By: ann})
 	f.Workspace.Kept(plan)
 	f.Person(plan, "typed by a person\n"+f.SourceText(plan))
-	store.off.Store(false)
+	store.broken.Store(false)
 	f.Workspace.Update(t.Context(), plan, bob, nil, func(cur *bridge.Version) (string, error) { return cur.Text() + "more\n", nil })
 	if got := f.SourceText(plan); !strings.Contains(got, "typed by a person") {
 		t.Errorf("the person's save is gone: %q", got)

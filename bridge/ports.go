@@ -163,8 +163,9 @@ type Store interface {
 	// sum, and how; and Intended answers that: so that a change which a
 	// crash kept from Append is still known as its writer's, and a decision is still
 	// in the journal. An intent outlives the process when Intend returns nil; it need
-	// not outlive a power cut. Intended tells it in any case, while the process lives. Once Append has kept something at p, Intended need not tell more than whose
-	// the text was, and of a decision its batch.
+	// not outlive a power cut. Intended tells it in any case while the process lives.
+	// Once Append has kept something at p, Intended need not tell more than whose the
+	// text was, and of a decision its batch. Rename moves intents.
 	Intend(p Path, sum ContentSum, in Intent) error
 	Intended(p Path, raw string) (in Intent, ok bool)
 	// Unsettled returns the last intent at p, if Append has kept nothing there since, as

@@ -111,7 +111,7 @@ func (n *note) prepareFor(plan writePlan, at place, raw string, by Author) ([]Re
 	if err != nil {
 		return nil, err
 	}
-	told := plan.decision != nil || by.Name != "" && onlyInserts(editSpans(plan.edits))
+	told := plan.decision != nil || by.Name != "" && plan.onlyInserts()
 	someones := slices.ContainsFunc(records, func(r Record) bool { return r.Author != "" })
 	if n.kept == 0 && told && !someones {
 		return records, nil
@@ -180,7 +180,7 @@ func (n *note) keep(at place, sum ContentSum, records []Record) error {
 // keepOrHold is keep for records of what the file has in any case: if the store
 // cannot keep them, they are held with their document until it can.
 func (n *note) keepOrHold(at place, sum ContentSum, records []Record) error {
-	if n.share.Load() == nil && n.behind == nil {
+	if !n.isShared() {
 		n.held = records
 	}
 	return n.keep(at, sum, records)
@@ -247,12 +247,11 @@ func (n *note) catchUp(ctx context.Context, at place) error {
 }
 
 // catchUpFirst is catchUp for a note that the store does not know: nothing is to be
-// done, unless what was interrupted is the note's making or the first decision on it.
+// done, unless what was interrupted is the note's making, or the first write of it or
+// decision on it.
 func (n *note) catchUpFirst(at place, cur *Version) error {
-	if _, ours := at.store.Intended(Path(at.rel), cur.raw); cur.readOnly || !ours {
-		if in, _ := at.interrupted(cur.raw, "", History{}); cur.readOnly || in.Text == "" {
-			return nil
-		}
+	if _, _, ours := at.interrupted(cur.raw, "", History{}); !ours || cur.readOnly {
+		return nil
 	}
 	records, err := n.openDoc(at, cur.raw)
 	if err != nil {

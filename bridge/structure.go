@@ -216,14 +216,7 @@ func (w *Workspace) mayRestructure(op string, p Path, o Restructure) error {
 // lockNotes takes the write locks of every note that the source has at or below
 // n, in path order.
 func (w *Workspace) lockNotes(n *node) (unlock func()) {
-	var notes []*note
-	w.treeMu.RLock()
-	n.walkSource(func(c *node) {
-		if c.note != nil {
-			notes = append(notes, c.note)
-		}
-	})
-	w.treeMu.RUnlock()
+	notes := w.notesOf(n)
 	var events []Event
 	for _, x := range notes {
 		x.lock()
@@ -236,6 +229,18 @@ func (w *Workspace) lockNotes(n *node) (unlock func()) {
 		}
 		w.publishAll(events)
 	}
+}
+
+// notesOf are the notes that the source has at or below n.
+func (w *Workspace) notesOf(n *node) (notes []*note) {
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	n.walkSource(func(c *node) {
+		if c.note != nil {
+			notes = append(notes, c.note)
+		}
+	})
+	return notes
 }
 
 // structureAt checks that names at p can be changed, and returns by what.

@@ -16,7 +16,7 @@ const maxIntended = 64 << 10
 func (d *draft) mayWait() bool {
 	n := d.note
 	return len(d.raw) <= maxIntended && d.by.Name != "" && d.plan.frontMatter == nil && d.plan.decision == nil &&
-		onlyInserts(editSpans(d.plan.edits)) && !n.owing && n.behind == nil && n.share.Load() == nil
+		d.plan.onlyInserts() && !n.owing && !n.isShared()
 }
 
 // lock takes the write lock, with everything kept that was written before.
@@ -73,17 +73,10 @@ func (n *note) keepAgain() {
 // keepAll has the store keep what waits for it of the notes that the source has at
 // or below n, or had until now, before others get their names.
 func (w *Workspace) keepAll(n *node) {
-	var notes []*note
-	w.treeMu.RLock()
-	if n != nil {
-		n.walkSource(func(c *node) {
-			if c.note != nil {
-				notes = append(notes, c.note)
-			}
-		})
+	if n == nil {
+		return
 	}
-	w.treeMu.RUnlock()
-	for _, x := range notes {
+	for _, x := range w.notesOf(n) {
 		x.lock()
 		x.write.Unlock()
 	}

@@ -27,7 +27,7 @@ func (w *Workspace) unmake(ctx context.Context, p Path) {
 	var events []Event
 	if err == nil && n.kind == KindNote {
 		if events, err = n.note.unmake(ctx, f, from); err == nil {
-			events = append(events, w.unmakeFolders(ctx, s, p.Dir())...)
+			events = append(events, w.unmakeFolders(ctx, f, s, p.Dir())...)
 		}
 	}
 	f.names.Unlock()
@@ -65,23 +65,16 @@ func (n *note) unmake(ctx context.Context, f *folder, from Retractor) ([]Event, 
 func (n *note) inUse() bool {
 	n.ws.treeMu.RLock()
 	defer n.ws.treeMu.RUnlock()
-	return n.live != nil || n.behind != nil || n.share.Load() != nil || n.node.pending != nil || n.node.home != nil
+	return n.live != nil || n.isShared() || n.node.pending != nil || n.node.home != nil
 }
 
 // onlyByAgents says whether an agent made the note, and people have done nothing in it
-// but decide. Where a number is missing it has been compacted, and tells no more who
-// took part. The write lock is held.
+// but decide. The write lock is held.
 func (n *note) onlyByAgents() bool {
 	h, err := n.where().store.Load(n.id)
-	if err != nil || len(h.Records) == 0 || !h.Records[0].Created {
-		return false
-	}
-	for i := range h.Records {
-		if r := &h.Records[i]; r.Seq != uint64(i+1) || r.Author == "" && r.Decision == nil {
-			return false
-		}
-	}
-	return true
+	return err == nil && len(h.Records) > 0 && h.Records[0].Created && h.all(func(r *Record) bool {
+		return r.Decision != nil || r.Author != ""
+	})
 }
 
 // gone takes a note out of the tree whose file is gone. names and the write lock are
@@ -96,24 +89,23 @@ func (n *note) gone() {
 
 // unmakeFolders removes the folder at p, and those that it is in, as long as an agent
 // made it in this process and it is empty. names is held.
-func (w *Workspace) unmakeFolders(ctx context.Context, s Structure, p Path) (events []Event) {
-	for {
+func (w *Workspace) unmakeFolders(ctx context.Context, f *folder, s Structure, p Path) (events []Event) {
+	for ; ; p = p.Dir() {
 		n, err := w.find("remove", p)
 		if err != nil {
 			return events
 		}
 		w.treeMu.RLock()
 		made := n.madeBy != "" && n.pending == nil && n.home == nil && len(n.children) == 0 && len(n.sourceChildren()) == 0
-		rel := n.rel()
 		w.treeMu.RUnlock()
-		if !made || s.Remove(ctx, rel) != nil {
+		if !made {
 			return events
 		}
-		w.treeMu.Lock()
-		w.vanishTree(n, false)
-		w.treeMu.Unlock()
-		events = append(events, Event{Kind: EventRemoved, Path: p, Dir: true, ViewChanged: true})
-		p = p.Dir()
+		removed, err := w.removeNow(ctx, f, s, n, p, Restructure{})
+		if err != nil {
+			return events
+		}
+		events = append(events, removed...)
 	}
 }
 

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -254,7 +255,7 @@ func (d *draft) prepare() error {
 		return d.err
 	}
 	_ = d.at.intend(d.sum, d.plan, d.by, n.kept > 0, "") // the store logs it
-	if n.share.Load() == nil && n.behind == nil {
+	if !n.isShared() {
 		d.change()
 	}
 	return nil
@@ -313,6 +314,12 @@ type writePlan struct {
 	decision    *Decision // set when a person decides
 	proposal    string    // set when it rewrites links for a rename
 	warnings    []string
+}
+
+// onlyInserts says whether the plan takes nothing away, so that the text before it can
+// be told from the one after it.
+func (p *writePlan) onlyInserts() bool {
+	return !slices.ContainsFunc(p.edits, func(e diffwrap.Edit) bool { return e.Len > 0 })
 }
 
 // describe completes the record of a plan that was carried out. What an undo

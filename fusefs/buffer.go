@@ -19,8 +19,8 @@ type buffer struct {
 	// emptied says that data was truncated to nothing and not written since.
 	emptied bool
 
-	// spoiled says why a write did not go in: data would have become too
-	// large: data is half of something, and is not committed until it is begun anew.
+	// spoiled says why a write did not go in, as that data would have become too large.
+	// data is half of something then, and is not committed until it is begun anew.
 	spoiled error
 
 	// from is what data was made from, or what was committed last. version is nil

@@ -5,6 +5,8 @@ package fusefs
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -32,12 +34,11 @@ func (t *tree) awaitSaves() {
 }
 
 func (t *tree) saving() bool {
-	for _, f := range t.unsavedFiles() {
-		if f.underWay(time.Now()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.unsavedFiles(), func(f *File) bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.underWay()
+	})
 }
 
 // end lets no save go on, and commits every note that has something to commit, an
@@ -48,11 +49,13 @@ func (t *tree) end() error {
 	var errs []error
 	for _, f := range t.unsavedFiles() {
 		p := t.pathOf(&f.path)
-		if f.underWay(time.Now()) {
-			f.cutOff()
+		if f.cutOff() {
 			t.log.Warn("a program was in the middle of a save when the mount ended: the note stays as it was", bridge.LogPath, string(p))
 		}
-		if f.isSpoiled() {
+		f.mu.Lock()
+		spoiled := f.isSpoiled()
+		f.mu.Unlock()
+		if spoiled {
 			continue
 		}
 		if err := f.commit(context.Background(), true); err != nil {
@@ -67,33 +70,24 @@ func (t *tree) end() error {
 func (t *tree) unsavedFiles() []*File {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	files := make([]*File, 0, len(t.unsaved))
-	for f := range t.unsaved {
-		files = append(files, f)
-	}
-	return files
+	return slices.Collect(maps.Keys(t.unsaved))
 }
 
 // underWay says whether a program seems to be in the middle of saving f: it has it
 // open, and has emptied it or written to it a moment ago. What is appended is whole
-// at any time.
-func (f *File) underWay(now time.Time) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// at any time. mu is held.
+func (f *File) underWay() bool {
 	b := f.buf
-	return f.note && b != nil && b.dirty() && b.spoiled == nil && f.frozen() && (b.emptied || now.Sub(b.touched) < quiet)
+	return f.note && b != nil && b.dirty() && b.spoiled == nil && f.frozen() && (b.emptied || time.Since(b.touched) < quiet)
 }
 
-// cutOff gives up a save that is under way.
-func (f *File) cutOff() {
+// cutOff gives up a save, if one is under way.
+func (f *File) cutOff() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.spoil(bridge.ErrClosed)
-}
-
-// isSpoiled says that the buffer is half of something, which its program is told.
-func (f *File) isSpoiled() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.buf != nil && f.buf.spoiled != nil
+	cut := f.underWay()
+	if cut {
+		f.spoil(bridge.ErrClosed)
+	}
+	return cut
 }

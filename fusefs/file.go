@@ -242,6 +242,10 @@ func (f *File) spoil(why error) {
 	}
 }
 
+// isSpoiled says that the buffer is half of something, which its program is told. mu
+// is held.
+func (f *File) isSpoiled() bool { return f.buf != nil && f.buf.spoiled != nil }
+
 // fits says whether the content may be size bytes long, and accounts for it. mu
 // is held.
 func (f *File) fits(size int64) syscall.Errno {

@@ -60,7 +60,7 @@ func (t *tree) freshAt(ctx context.Context, p bridge.Path, f *File) (fresh *brid
 	if f.buf != nil {
 		from = f.buf.from
 	}
-	spoiled := f.buf != nil && f.buf.spoiled != nil
+	spoiled := f.isSpoiled()
 	f.mu.Unlock()
 	if unborn || spoiled {
 		return nil, !spoiled

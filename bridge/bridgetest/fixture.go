@@ -17,20 +17,6 @@ type Fixture struct {
 }
 
 // New makes a workspace that holds files, "Folder/sub/Name.md" to text, with a
-// Proposed lists what waits, "kind path" or "rename path new-path" each.
-func (f *Fixture) Proposed() []string {
-	f.t.Helper()
-	list, err := f.Proposals(f.t.Context(), "")
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	var out []string
-	for _, p := range list {
-		out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %s", p.Kind, p.Path, p.NewPath)))
-	}
-	return out
-}
-
 // Source and a Store for each Folder, and runs it until the test ends. opts
 // change the workspace's options, and may add Folders of their own.
 func New(t testing.TB, files map[string]string, opts ...func(*bridge.Options)) *Fixture {
@@ -60,6 +46,20 @@ func New(t testing.TB, files map[string]string, opts ...func(*bridge.Options)) *
 	f.Workspace = w
 	f.run()
 	return f
+}
+
+// Proposed lists what waits, "kind path" or "rename path new-path" each.
+func (f *Fixture) Proposed() []string {
+	f.t.Helper()
+	list, err := f.Proposals(f.t.Context(), "")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var out []string
+	for _, p := range list {
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %s", p.Kind, p.Path, p.NewPath)))
+	}
+	return out
 }
 
 // run runs the workspace until the test ends.
