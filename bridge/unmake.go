@@ -69,11 +69,11 @@ func (n *note) inUse() bool {
 }
 
 // onlyByAgents says whether an agent made the note, and people have done nothing in it
-// but decide. The write lock is held.
+// but decide: who changes it as a live document is a person. The write lock is held.
 func (n *note) onlyByAgents() bool {
 	h, err := n.where().store.Load(n.id)
 	return err == nil && len(h.Records) > 0 && h.Records[0].Created && h.all(func(r *Record) bool {
-		return r.Decision != nil || r.Author != ""
+		return r.Decision != nil || r.Author != "" && !r.Ahead
 	})
 }
 
