@@ -229,7 +229,7 @@ func (w *Workspace) Journal(limit int) ([]JournalEntry, error) {
 			return nil, err
 		}
 		for _, e := range list {
-			e.Path = w.shownAt(f, e)
+			e.Path, e.folder = w.shownAt(f, e), f.node.name
 			all = append(all, e)
 		}
 	}
@@ -368,13 +368,16 @@ func olderBatch(journal []JournalEntry, batch string) string {
 }
 
 // notUndone yields the entries that have not been taken back and take nothing back.
+// Of a batch in several Folders, a client that reaches some of them takes back
+// those only.
 func notUndone(journal []JournalEntry) iter.Seq[JournalEntry] {
+	type part struct{ folder, batch string }
 	return func(yield func(JournalEntry) bool) {
-		undone := make(map[string]bool)
+		undone := make(map[part]bool)
 		for _, e := range journal {
 			if e.Decision != nil && e.Decision.Verdict == Undone {
-				undone[e.Decision.Undoes] = true
-			} else if !undone[e.BatchOf()] && !yield(e) {
+				undone[part{e.folder, e.Decision.Undoes}] = true
+			} else if !undone[part{e.folder, e.BatchOf()}] && !yield(e) {
 				return
 			}
 		}

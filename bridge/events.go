@@ -53,7 +53,13 @@ type broadcaster struct {
 // Subscribe calls fn after each change until cancel is called. fn runs on the
 // goroutine that made the change, holding no lock of the workspace; it must
 // return at once (put the event in a queue) and must not write to the workspace.
-func (w *Workspace) Subscribe(fn func(Event)) (cancel func()) { return w.events.subscribe(fn) }
+func (w *Workspace) Subscribe(fn func(Event)) (cancel func()) {
+	return w.events.subscribe(func(ev Event) {
+		if w.reaches(ev.Path) {
+			fn(ev)
+		}
+	})
+}
 
 func (b *broadcaster) subscribe(fn func(Event)) (cancel func()) {
 	b.mu.Lock()

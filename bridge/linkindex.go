@@ -33,8 +33,8 @@ func (w *Workspace) Links(ctx context.Context, p Path) (Links, error) {
 	}
 	res := Links{Pending: pendingTargets(raw)}
 	forward, unresolved := w.links.index.Forward(string(p))
-	res.Forward, res.Unresolved = toPaths(forward), unresolved
-	res.Backlinks = toPaths(w.links.index.Backlinks(string(p)))
+	res.Forward, res.Unresolved = within(w, toPaths(forward), samePath), unresolved
+	res.Backlinks = within(w, toPaths(w.links.index.Backlinks(string(p))), samePath)
 	slices.Sort(res.Backlinks)
 	return res, nil
 }

@@ -31,7 +31,7 @@ func (w *Workspace) Notes(ctx context.Context, under Path) ([]*NoteInfo, error) 
 	if err := w.followNotes.current(ctx); err != nil {
 		return nil, err
 	}
-	return w.notes.below(under), nil
+	return within(w, w.notes.below(under), pathOf), nil
 }
 
 // NoteInfo describes the note at p. Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir;
@@ -61,8 +61,10 @@ func (w *Workspace) NotesWith(ctx context.Context, want frontmatter.Properties) 
 	if err := w.followNotes.current(ctx); err != nil {
 		return nil, err
 	}
-	return w.notes.with(want), nil
+	return within(w, w.notes.with(want), pathOf), nil
 }
+
+func pathOf(n *NoteInfo) Path { return n.Path }
 
 // NotesPending is how many notes are yet to be read for Notes, or could not be.
 func (w *Workspace) NotesPending() int { return w.followNotes.pending() }

@@ -232,6 +232,8 @@ type JournalEntry struct {
 	Path Path
 	ID   DocID
 	Record
+
+	folder string // whose journal it is in; set by Workspace.Journal
 }
 
 // ContentSum is the SHA-256 of a document's raw text.

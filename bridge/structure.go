@@ -80,7 +80,7 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path
 	}
 	// A new note is a new document, whatever had this name before. Nobody sees it
 	// before the store has it.
-	made := &note{ws: w, id: newDocID()}
+	made := &note{ws: w.all, id: newDocID()}
 	kept := made.keepNew(place{f, p, at.rel}, raw, plan, wr.By)
 	if kept != nil && w.retract(ctx, place{f, p, at.rel}, s, stamp) {
 		return Result{}, events, kept

@@ -38,7 +38,7 @@ func (w *Workspace) Suggestions(ctx context.Context, under Path) ([]Suggestion, 
 	if err := w.followPending.current(ctx); err != nil {
 		return nil, err
 	}
-	return w.pending.below(under), nil
+	return within(w, w.pending.below(under), func(s Suggestion) Path { return s.Path }), nil
 }
 
 // suggestionIndex is what a follower keeps current for Suggestions: the notes

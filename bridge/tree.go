@@ -151,7 +151,7 @@ func (w *Workspace) newNode(dir *node, name string, kind Kind) *node {
 	case KindDir:
 		n.children = make(map[string]*node)
 	case KindNote:
-		n.note = &note{ws: w, node: n}
+		n.note = &note{ws: w.all, node: n}
 	}
 	return n
 }

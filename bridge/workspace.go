@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,8 +15,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/links"
 )
 
-// Workspace is everything one process serves.
+// Workspace is everything one process serves, or the part of it that [Workspace.Within]
+// lets one client reach.
 type Workspace struct {
+	*whole
+	root *node // its children are the Folders within reach; they never change
+}
+
+// whole is what all parts of a workspace share.
+type whole struct {
+	all    *Workspace // the one with every Folder, for what outlives a client's call
 	o      Options
 	log    *slog.Logger
 	events broadcaster
@@ -29,8 +38,7 @@ type Workspace struct {
 	notes         *noteIndex
 	followNotes   follower
 
-	treeMu     sync.RWMutex // protects the following
-	root       *node
+	treeMu     sync.RWMutex // protects the following, and the nodes
 	nextID     uint64
 	mountpoint string
 
@@ -62,7 +70,8 @@ func New(o Options) (*Workspace, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &Workspace{o: o, log: o.Logger, nextID: 1, links: linkIndex{index: links.NewIndex()}}
+	w := &Workspace{whole: &whole{o: o, log: o.Logger, nextID: 1, links: linkIndex{index: links.NewIndex()}}}
+	w.all = w
 	w.pending = suggestionIndex{ws: w, notes: make(map[Path][]Suggestion)}
 	w.links.ws = w
 	w.cache.budget = o.CacheBytes
@@ -84,7 +93,11 @@ func New(o Options) (*Workspace, error) {
 }
 
 // Options are the workspace's effective options.
-func (w *Workspace) Options() Options { return w.o }
+func (w *Workspace) Options() Options {
+	o := w.o
+	o.Folders = slices.DeleteFunc(slices.Clone(o.Folders), func(f FolderSource) bool { return w.root.children[f.Name] == nil })
+	return o
+}
 
 // SetMountpoint tells where the workspace is mounted, so that Resolve takes
 // paths below it.

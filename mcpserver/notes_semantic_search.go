@@ -35,7 +35,7 @@ func semanticSearch(ctx context.Context, s *Session, a semanticSearchArgs) (sema
 	if a.Query == "" {
 		return res, wrongArgument("The argument \"query\" is empty. Say what the notes are to be about.")
 	}
-	hits, err := s.server.semantic.Search(reporting(ctx), a.Query, a.Filters, orNumber(a.Limit, defaultHits))
+	hits, err := s.server.semantic.SearchIn(reporting(ctx), s.server.ws, a.Query, a.Filters, orNumber(a.Limit, defaultHits))
 	if err != nil {
 		return res, err
 	}

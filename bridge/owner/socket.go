@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -58,15 +59,22 @@ func socketDir() (string, error) {
 	return dir, nil
 }
 
+// SourceParam is the query parameter by which a client says what it was given to
+// work on, once for each source as the owner names its claims. An owner lets it
+// reach that and nothing else; without one it reaches everything.
+const SourceParam = "source"
+
 // Client talks to an owner.
 type Client struct {
-	info Info
-	http http.Client
+	info    Info
+	sources []string
+	http    http.Client
 }
 
-// NewClient returns a client of the owner that info describes.
-func NewClient(info Info) *Client {
-	c := &Client{info: info}
+// NewClient returns a client of the owner that info describes, which reaches the
+// sources named, or everything.
+func NewClient(info Info, sources ...string) *Client {
+	c := &Client{info: info, sources: sources}
 	c.http.Transport = &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, info) },
 	}
@@ -75,6 +83,13 @@ func NewClient(info Info) *Client {
 
 // Info is what the owner said about itself.
 func (c *Client) Info() Info { return c.info }
+
+// address is that of path, with what the client may reach.
+func (c *Client) address(path string, query url.Values) string {
+	all := url.Values{SourceParam: c.sources}
+	maps.Copy(all, query)
+	return (&url.URL{Scheme: "http", Host: "relayfs", Path: path, RawQuery: all.Encode()}).String()
+}
 
 func dial(ctx context.Context, info Info) (net.Conn, error) {
 	var d net.Dialer
@@ -107,73 +122,107 @@ func (c *Client) Post(ctx context.Context, path string, body, v any) error {
 	return c.do(ctx, http.MethodPost, path, nil, data, v)
 }
 
+// ErrGone says that nothing listens at an owner's socket: its process has ended.
+var ErrGone = errors.New("its process has ended")
+
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, body []byte, v any) error {
-	u := url.URL{Scheme: "http", Host: "relayfs", Path: path, RawQuery: query.Encode()}
-	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
-	if err != nil {
-		return err
+	return c.attended(ctx, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, method, c.address(path, query), bytes.NewReader(body))
+		if err != nil {
+			return err
+		}
+		if body != nil {
+			req.Header.Set("Content-Type", "application/json")
+		}
+		resp, err := c.http.Do(req)
+		if err != nil {
+			return c.unanswered(err)
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return c.refusal(resp)
+		}
+		return json.NewDecoder(resp.Body).Decode(v)
+	})
+}
+
+// unanswered says why a request got no answer.
+func (c *Client) unanswered(err error) error {
+	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
+		return fmt.Errorf("%v does not answer: %w (%w)", c.info, ErrGone, err)
 	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return fmt.Errorf("%v does not answer: %w", c.info, err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4096))
-		return fmt.Errorf("%v: %s", c.info, bytes.TrimSpace(text))
-	}
-	return json.NewDecoder(resp.Body).Decode(v)
+	return fmt.Errorf("%v does not answer: %w", c.info, err)
+}
+
+// RefusedError is what an owner answered to a request that it did not carry out.
+type RefusedError struct {
+	Owner  Info
+	Status int // of HTTP
+	Text   string
+}
+
+func (e *RefusedError) Error() string { return fmt.Sprintf("%v: %s", e.Owner, e.Text) }
+
+func (c *Client) refusal(resp *http.Response) error {
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4096))
+	return &RefusedError{c.info, resp.StatusCode, string(bytes.TrimSpace(text))}
 }
 
 // Stream turns a connection to path into a byte stream.
-func (c *Client) Stream(ctx context.Context, path string, query url.Values) (io.ReadWriteCloser, error) {
+func (c *Client) Stream(ctx context.Context, path string, query url.Values) (s *Stream, err error) {
+	err = c.attended(ctx, func(ctx context.Context) error {
+		s, err = c.upgrade(ctx, path, query)
+		return err
+	})
+	return s, err
+}
+
+func (c *Client) upgrade(ctx context.Context, path string, query url.Values) (_ *Stream, err error) {
 	conn, err := dial(ctx, c.info)
 	if err != nil {
-		return nil, fmt.Errorf("%v does not answer: %w", c.info, err)
+		return nil, c.unanswered(err)
 	}
-	u := url.URL{Scheme: "http", Host: "relayfs", Path: path, RawQuery: query.Encode()}
-	req, err := http.NewRequest(http.MethodGet, u.String(), nil)
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	defer func() {
+		if err != nil {
+			conn.Close()
+		}
+	}()
+	req, err := http.NewRequest(http.MethodGet, c.address(path, query), nil)
 	if err != nil {
-		conn.Close()
 		return nil, err
 	}
 	req.Header.Set("Connection", "Upgrade")
 	req.Header.Set("Upgrade", StreamProtocol)
-	r := bufio.NewReader(conn)
-	if err := upgrade(conn, r, req); err != nil {
-		conn.Close()
-		return nil, fmt.Errorf("%v: %w", c.info, err)
-	}
-	return &stream{conn, r}, nil
-}
-
-func upgrade(conn net.Conn, r *bufio.Reader, req *http.Request) error {
 	if err := req.Write(conn); err != nil {
-		return err
+		return nil, c.unanswered(err)
 	}
+	r := bufio.NewReader(conn)
 	resp, err := http.ReadResponse(r, req)
 	if err != nil {
-		return err
+		return nil, c.unanswered(err)
 	}
 	if resp.StatusCode != http.StatusSwitchingProtocols {
-		return fmt.Errorf("no stream: %s", resp.Status)
+		return nil, c.refusal(resp)
 	}
-	return nil
+	return &Stream{conn, r, c}, nil
 }
 
-// stream is a connection whose first bytes may already be in a buffer.
-type stream struct {
+// Stream is a connection whose first bytes may already be in a buffer.
+type Stream struct {
 	net.Conn
 	r *bufio.Reader
+	c *Client // nil at the owner's end
 }
 
-func (s *stream) Read(p []byte) (int, error) { return s.r.Read(p) }
+// Alive is nil if the owner at the other end answers.
+func (s *Stream) Alive(ctx context.Context) error { return s.c.Alive(ctx) }
+
+func (s *Stream) Read(p []byte) (int, error) { return s.r.Read(p) }
 
 // CloseWrite tells the other side that no more will come.
-func (s *stream) CloseWrite() error {
+func (s *Stream) CloseWrite() error {
 	if u, ok := s.Conn.(*net.UnixConn); ok {
 		return u.CloseWrite()
 	}
@@ -182,7 +231,7 @@ func (s *stream) CloseWrite() error {
 
 // CloseRead ends what is read here: the other side's messages that have not
 // been read are lost.
-func (s *stream) CloseRead() error {
+func (s *Stream) CloseRead() error {
 	if u, ok := s.Conn.(*net.UnixConn); ok {
 		return u.CloseRead()
 	}
@@ -205,5 +254,5 @@ func AcceptStream(w http.ResponseWriter, r *http.Request) (io.ReadWriteCloser, e
 		conn.Close()
 		return nil, err
 	}
-	return &stream{conn, rw.Reader}, nil
+	return &Stream{conn, rw.Reader, nil}, nil
 }

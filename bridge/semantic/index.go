@@ -76,7 +76,12 @@ type Hit struct {
 // to query, best first, at most limit of them. Notes that have nothing to do with
 // it are left out.
 func (x *Index) Search(ctx context.Context, query string, filter frontmatter.Properties, limit int) ([]Hit, error) {
-	notes, err := x.ws.NotesWith(ctx, filter)
+	return x.SearchIn(ctx, x.ws, query, filter, limit)
+}
+
+// SearchIn is Search for a client that reaches ws, a part of the workspace.
+func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string, filter frontmatter.Properties, limit int) ([]Hit, error) {
+	notes, err := ws.NotesWith(ctx, filter)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -35,12 +34,12 @@ func (f *accessFlags) register(cmd *cobra.Command) {
 
 // with calls do with the workspace of the owner, or with one that it opens.
 func (f *accessFlags) with(ctx context.Context, e *env, do func(access) error) error {
-	info, err := findOwner(&f.workspaceFlags, f.sources)
+	c, err := findOwner(ctx, &f.workspaceFlags, f.sources)
 	if err != nil {
 		return err
 	}
-	if info != nil {
-		return do(remoteAccess{owner.NewClient(*info)})
+	if c != nil {
+		return do(remoteAccess{c})
 	}
 	return f.withSession(ctx, e, f.sources, func(s *session) error {
 		mcp := mcpserver.New(s.ws, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.log})

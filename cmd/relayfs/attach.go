@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/url"
 	"sync"
 	"time"
 
@@ -62,7 +63,7 @@ func (s *ownServer) reach(ctx context.Context, gone time.Duration) (io.ReadWrite
 		since := gone + time.Since(start)
 		last, err := owner.Read(s.sources[0].state(base))
 		if err == nil && owner.Answers(*last) {
-			return s.o.join(ctx, *last)
+			return s.join(ctx, *last)
 		}
 		if since >= takeover {
 			return s.takeOver(ctx)
@@ -78,11 +79,27 @@ func (s *ownServer) reach(ctx context.Context, gone time.Duration) (io.ReadWrite
 	}
 }
 
+// join connects to an owner as an MCP client of it that reaches the sources.
+func (s *ownServer) join(ctx context.Context, info owner.Info) (io.ReadWriteCloser, error) {
+	query := url.Values{}
+	if s.o.named {
+		query.Set("author", s.o.author)
+	}
+	if s.o.readOnly {
+		query.Set("read-only", "true")
+	}
+	stream, err := newClient(info, s.sources).Stream(ctx, mcpPath, query)
+	if err != nil {
+		return nil, err // not a stream that is nil
+	}
+	return stream, nil
+}
+
 // takeOver serves the vaults in this process, or finds who does by now.
 func (s *ownServer) takeOver(ctx context.Context) (io.ReadWriteCloser, error) {
 	sess, err := openSession(ctx, s.sources, &s.o.workspaceFlags, s.log)
 	if info := answering(err); info != nil {
-		return s.o.join(ctx, *info)
+		return s.join(ctx, *info)
 	}
 	if err != nil {
 		return nil, err
@@ -93,7 +110,7 @@ func (s *ownServer) takeOver(ctx context.Context) (io.ReadWriteCloser, error) {
 // start serves the other end of the stream that it returns until that is closed
 // or the vaults are handed over.
 func (s *ownServer) start(ctx context.Context, sess *session) (io.ReadWriteCloser, error) {
-	c, err := newControl(sess, &s.o.workspaceFlags, &s.o.mcpFlags, s.log)
+	c, err := s.o.mcpFlags.open(sess, &s.o.workspaceFlags, s.log)
 	if err != nil {
 		return nil, errors.Join(err, sess.close())
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// Paths that an owner answers on its socket, in JSON.
+// Paths that an owner answers on its socket, in JSON. Each takes owner.SourceParam too.
 const (
 	statusPath      = "/status"
 	suggestionsPath = "/suggestions" // query: context
@@ -36,12 +36,20 @@ const (
 type control struct {
 	semantic *semantic.Index // nil where no tools are served that search it
 	ws       *bridge.Workspace
+	sources  []source
+	options  mcpserver.Options
 	mcp      *mcpserver.Server
 	http     *httpServer // nil if there is none
 	yjs      *yjsServer  // nil if there is none
 	// handOver makes way for another owner; nil if this one does not.
 	handOver *handover
 	streams  sync.WaitGroup // of attached clients
+}
+
+// newControl makes what serves a session's workspace to other processes. Close its
+// mcp at the end.
+func newControl(s *session, o mcpserver.Options) *control {
+	return &control{ws: s.ws, sources: s.sources, options: o, mcp: mcpserver.New(s.ws, o)}
 }
 
 // controlPatience is how long requests under way may take at the end.
@@ -59,15 +67,9 @@ func (c *control) announce(w io.Writer) {
 
 // serve answers until ctx ends, and then finishes what is under way.
 func (c *control) serve(ctx context.Context, l net.Listener) error {
-	q, cancel := newLocalQueue(c.ws)
-	defer cancel()
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+statusPath, answer(func(r *http.Request) (any, error) { return c.ws.Status(r.Context()) }))
-	mux.HandleFunc("GET "+mcpPath, func(w http.ResponseWriter, r *http.Request) { c.stream(ctx, w, r) })
-	mux.HandleFunc("POST "+handoverPath, c.answerHandover)
-	handleQueue(mux, q)
-	handleAccess(mux, localAccess{c.ws, c.mcp})
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	clients := newReaches(ctx, c)
+	defer clients.close()
+	srv := &http.Server{Handler: clients, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()
 	select {
@@ -118,9 +120,8 @@ func posted[T any](r *http.Request, do func(context.Context, T) (outcome, error)
 	return do(context.WithoutCancel(r.Context()), req)
 }
 
-// stream serves one attached MCP client.
-func (c *control) stream(ctx context.Context, w http.ResponseWriter, r *http.Request) {
-	srv := c.mcp
+// stream serves one attached MCP client through srv.
+func (c *control) stream(ctx context.Context, srv *mcpserver.Server, w http.ResponseWriter, r *http.Request) {
 	if author := r.FormValue("author"); author != "" {
 		srv = srv.As(author)
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,7 +46,7 @@ the limit of watches, and the folders of what runs. A line begins with ok, warn
 or fail; the exit code is 1 if something fails.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := examine(cmd.Context(), e.config, &f, e.config.sourcesOr(args))
+			r, err := examine(cmd.Context(), e.config, &f, args)
 			if err != nil {
 				return err
 			}
@@ -62,9 +63,9 @@ or fail; the exit code is 1 if something fails.`,
 	return cmd
 }
 
-// examine looks at everything.
-func examine(ctx context.Context, c *config, f *workspaceFlags, sourceArgs []string) (*doctorReport, error) {
-	sources, err := parseSources(sourceArgs, f.folders)
+// examine looks at everything, or at the sources that args name and who serves them.
+func examine(ctx context.Context, c *config, f *workspaceFlags, args []string) (*doctorReport, error) {
+	sources, err := parseSources(c.sourcesOr(args), f.folders)
 	if err != nil {
 		return nil, err
 	}
@@ -81,13 +82,27 @@ func examine(ctx context.Context, c *config, f *workspaceFlags, sourceArgs []str
 		r.Findings = append(r.Findings, examineFolder(src.name, src.dir), examineVault(src, "/proc/sys/fs/inotify/max_user_watches"))
 	}
 	running, err := owner.Live(vaultsDir(base))
-	if err == nil { // a state folder that cannot be read is a finding already
+	switch {
+	case err != nil: // a state folder that cannot be read is a finding already
+	case len(args) > 0:
+		r.Running = append(r.Running, ownersOf(running, base, sources)...)
+	default:
 		r.Running = append(r.Running, running...)
 		r.Findings = append(r.Findings, examineServed(running, sources)...)
 	}
 	self, _ := os.Executable() // "" if it is not known
 	r.Values = append([]doctorValue{{"program", self}, {"version", version()}, {"state", base}, {"author", defaultAuthor()}}, c.values()...)
 	return r, nil
+}
+
+// ownersOf are those of the owners that serve any of the sources.
+func ownersOf(owners []owner.Info, base string, sources []source) []owner.Info {
+	return slices.DeleteFunc(owners, func(info owner.Info) bool {
+		return !slices.ContainsFunc(sources, func(src source) bool {
+			last, err := owner.Read(src.state(base))
+			return err == nil && last.Socket == info.Socket
+		})
+	})
 }
 
 // examineVault compares the folders of a vault, each of which takes a watch,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
@@ -69,6 +70,7 @@ func hintFor(err error) string {
 	var hint *hintError
 	var usage *usageError
 	var owned *owner.OwnedError
+	var refused *owner.RefusedError
 	var setup *fusefs.SetupError
 	switch {
 	case errors.As(err, &hint):
@@ -83,6 +85,8 @@ func hintFor(err error) string {
 		return "end that process, or name its state folder with --state"
 	case errors.As(err, &owned):
 		return "end that process first; 'relayfs mcp' with the same SOURCE attaches to it instead"
+	case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
+		return hintSources
 	case relay.Hint(err) != "":
 		return relay.Hint(err)
 	case errors.Is(err, bridge.ErrOffline):

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -126,7 +125,7 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 				"leave it out, or give it to that process",
 			}
 		}
-		return o.stdio(ctx, e, own, func(ctx context.Context) (io.ReadWriteCloser, error) { return o.join(ctx, *owned) })
+		return o.stdio(ctx, e, own, func(ctx context.Context) (io.ReadWriteCloser, error) { return own.join(ctx, *owned) })
 	}
 	if err != nil {
 		return err
@@ -134,23 +133,23 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 	return o.stdio(ctx, e, own, func(ctx context.Context) (io.ReadWriteCloser, error) { return own.start(ctx, s) })
 }
 
-// newControl makes what serves a workspace to other processes. Close its mcp at
-// the end.
-func newControl(s *session, w *workspaceFlags, f *mcpFlags, log *slog.Logger) (*control, error) {
+// open makes what serves a session's workspace to other processes. Close its mcp
+// at the end.
+func (f *mcpFlags) open(s *session, w *workspaceFlags, log *slog.Logger) (*control, error) {
 	base, err := stateDir(w.state)
 	if err != nil {
 		return nil, err
 	}
-	c := &control{ws: s.ws}
+	o := f.server(w, log)
 	if slices.Contains(f.toolsets, mcpserver.ToolsetNotes) {
-		c.semantic = f.semantic.open(s, log)
+		o.Semantic = f.semantic.open(s, log)
 	}
-	if c.http, err = f.http.listen(base); err != nil {
+	h, err := f.http.listen(base)
+	if err != nil {
 		return nil, err
 	}
-	o := f.server(w, log)
-	o.Semantic = c.semantic
-	c.mcp = mcpserver.New(s.ws, o)
+	c := newControl(s, o)
+	c.semantic, c.http = o.Semantic, h
 	return c, nil
 }
 
@@ -164,7 +163,7 @@ func (o *mcpOptions) serveHTTP(ctx context.Context, e *env, sources []source, lo
 		return err
 	}
 	defer s.close()
-	c, err := newControl(s, &o.workspaceFlags, &o.mcpFlags, log)
+	c, err := o.mcpFlags.open(s, &o.workspaceFlags, log)
 	if err != nil {
 		return err
 	}
@@ -183,16 +182,4 @@ func answering(err error) *owner.Info {
 		return owned.Owner
 	}
 	return nil
-}
-
-// join connects to an owner as an MCP client of it.
-func (o *mcpOptions) join(ctx context.Context, info owner.Info) (io.ReadWriteCloser, error) {
-	query := url.Values{}
-	if o.named {
-		query.Set("author", o.author)
-	}
-	if o.readOnly {
-		query.Set("read-only", "true")
-	}
-	return owner.NewClient(info).Stream(ctx, mcpPath, query)
 }

@@ -93,7 +93,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 	}
 	defer s.close()
 	s.ws.SetMountpoint(mountpoint)
-	c, err := newControl(s, &o.workspaceFlags, &o.mcpFlags, log)
+	c, err := o.mcpFlags.open(s, &o.workspaceFlags, log)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -94,15 +93,15 @@ func (f *pageFlags) run(ctx context.Context, e *env, sources []string) error {
 		}
 		return p.serve(ctx, q)
 	}
-	info, err := findOwner(&f.workspaceFlags, sources)
+	c, err := findOwner(ctx, &f.workspaceFlags, sources)
 	if err != nil {
 		return err
 	}
-	if info != nil {
-		return show(ctx, remoteQueue{owner.NewClient(*info)})
+	if c != nil {
+		return show(ctx, remoteQueue{c})
 	}
 	return f.withSession(ctx, e, sources, func(s *session) error {
-		c := &control{ws: s.ws, mcp: mcpserver.New(s.ws, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.log})}
+		c := newControl(s, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.log})
 		defer c.mcp.Close()
 		return s.serve(ctx, c, "review", func(ctx context.Context) error {
 			q, cancel := newLocalQueue(s.ws)

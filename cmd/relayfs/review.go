@@ -10,7 +10,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -55,15 +54,15 @@ func runReview(ctx context.Context, e *env, f *queueFlags, sel selector, sources
 	if !inOK || !outOK || !isTerminal(in) || !isTerminal(out) {
 		return usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
 	}
-	info, err := findOwner(&f.workspaceFlags, sources)
+	c, err := findOwner(ctx, &f.workspaceFlags, sources)
 	if err != nil {
 		return err
 	}
-	if info != nil {
-		return runProgram(ctx, remoteQueue{owner.NewClient(*info)}, sel, in, out)
+	if c != nil {
+		return runProgram(ctx, remoteQueue{c}, sel, in, out)
 	}
 	return f.withSession(ctx, e, sources, func(s *session) error {
-		c := &control{ws: s.ws, mcp: mcpserver.New(s.ws, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.log})}
+		c := newControl(s, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.log})
 		defer c.mcp.Close()
 		return s.serve(ctx, c, "review", func(ctx context.Context) error {
 			q, cancel := newLocalQueue(s.ws)

@@ -73,7 +73,7 @@ func (o *serveOptions) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	defer s.close()
-	c, err := newControl(s, &o.workspaceFlags, &o.mcpFlags, log)
+	c, err := o.mcpFlags.open(s, &o.workspaceFlags, log)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,26 +40,38 @@ func newStatusCommand(e *env) *cobra.Command {
 }
 
 func runStatus(ctx context.Context, e *env, f *workspaceFlags, args []string, asJSON bool) error {
-	info, err := findOwner(f, args)
+	c, err := findOwner(ctx, f, args)
 	if err != nil {
 		return err
 	}
-	report := statusReport{Owner: info}
-	err = ask(ctx, e, f, args, statusPath, &report.Status,
-		func(ws *bridge.Workspace) (any, error) { return ws.Status(ctx) })
-	if err != nil {
+	if c == nil {
+		return f.withSession(ctx, e, args, func(s *session) error {
+			st, err := s.ws.Status(ctx)
+			if err != nil {
+				return err
+			}
+			return showStatus(e, statusReport{Status: st}, asJSON)
+		})
+	}
+	info := c.Info()
+	report := statusReport{Owner: &info}
+	if err := c.Get(ctx, statusPath, url.Values{}, &report.Status); err != nil {
 		return err
 	}
-	if info != nil && info.HTTP != nil {
+	if info.HTTP != nil {
 		if report.Token, err = readToken(info.HTTP.TokenFile); err != nil {
 			return err
 		}
 	}
-	if info != nil && info.Yjs != nil {
+	if info.Yjs != nil {
 		if report.Connection, err = connectionString(info.Yjs); err != nil {
 			return err
 		}
 	}
+	return showStatus(e, report, asJSON)
+}
+
+func showStatus(e *env, report statusReport, asJSON bool) error {
 	if asJSON {
 		return printJSON(e.stdout, report)
 	}

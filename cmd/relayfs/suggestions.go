@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/bridge/owner"
 )
 
 const suggestionsHelp = `The review queue: changes that programs made and that wait for a person.
@@ -119,12 +117,12 @@ func (f *queueFlags) withSelected(ctx context.Context, e *env, sel *selector, ar
 // withQueue calls do with the queue of the owner of the sources, or else of the
 // workspace that it opens for the time of the call.
 func (f *queueFlags) withQueue(ctx context.Context, e *env, sources []string, do func(queue) error) error {
-	info, err := findOwner(&f.workspaceFlags, sources)
+	c, err := findOwner(ctx, &f.workspaceFlags, sources)
 	if err != nil {
 		return err
 	}
-	if info != nil {
-		return do(remoteQueue{owner.NewClient(*info)})
+	if c != nil {
+		return do(remoteQueue{c})
 	}
 	return f.withSession(ctx, e, sources, func(s *session) error {
 		q, cancel := newLocalQueue(s.ws)
@@ -157,64 +155,6 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 		err = closeErr
 	}
 	return err
-}
-
-// ask gets a result from the owner of the sources, or from the workspace itself
-// when nobody owns it.
-func ask(ctx context.Context, e *env, f *workspaceFlags, args []string, path string, v any,
-	self func(*bridge.Workspace) (any, error)) error {
-	info, err := findOwner(f, args)
-	if err != nil {
-		return err
-	}
-	if info != nil {
-		return owner.NewClient(*info).Get(ctx, path, url.Values{}, v)
-	}
-	return f.withSession(ctx, e, args, func(s *session) error {
-		got, err := self(s.ws)
-		if err != nil {
-			return err
-		}
-		data, err := json.Marshal(got)
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(data, v)
-	})
-}
-
-// findOwner finds the running owner of the sources, or the only one; nil if
-// nobody owns the sources.
-func findOwner(f *workspaceFlags, args []string) (*owner.Info, error) {
-	base, err := stateDir(f.state)
-	if err != nil {
-		return nil, err
-	}
-	if len(args) > 0 {
-		sources, err := parseSources(args, f.folders)
-		if err != nil {
-			return nil, err
-		}
-		info, err := owner.Read(sources[0].state(base))
-		if err != nil || !owner.Answers(*info) {
-			return nil, nil
-		}
-		return info, nil
-	}
-	live, err := owner.Live(vaultsDir(base))
-	switch {
-	case err != nil:
-		return nil, err
-	case len(live) == 1:
-		return &live[0], nil
-	case len(live) > 1:
-		names := make([]string, len(live))
-		for i, l := range live {
-			names[i] = l.String()
-		}
-		return nil, usagef("several relayfs processes run (%s): name the vault", strings.Join(names, ", "))
-	}
-	return nil, nil
 }
 
 func printJSON(w io.Writer, v any) error {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/bridge/owner"
 )
 
 // frontMatterChanged is what a change of front matter is called beside the verdicts.
@@ -179,12 +178,12 @@ func printLog(w io.Writer, list []logEntry) error {
 // completeBatches offers what a running owner can take back.
 func completeBatches(ctx context.Context, f *queueFlags, args []string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	given, sources := splitArgs(args, isBatch)
-	info, err := findOwner(&f.workspaceFlags, sources)
-	if err != nil || info == nil || len(given) > 0 {
+	c, err := findOwner(ctx, &f.workspaceFlags, sources)
+	if err != nil || c == nil || len(given) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	const recent = 100
-	list, err := remoteQueue{owner.NewClient(*info)}.log(ctx, recent)
+	list, err := remoteQueue{c}.log(ctx, recent)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveDefault
 	}

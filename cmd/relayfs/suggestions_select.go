@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -129,11 +128,11 @@ func splitArgs(args []string, isName func(string) bool) (names, sources []string
 func completeIDs(f *queueFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		given, sources := splitArgs(args, isID)
-		info, err := findOwner(&f.workspaceFlags, sources)
-		if err != nil || info == nil {
+		c, err := findOwner(cmd.Context(), &f.workspaceFlags, sources)
+		if err != nil || c == nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		list, err := remoteQueue{owner.NewClient(*info)}.list(cmd.Context(), false)
+		list, err := remoteQueue{c}.list(cmd.Context(), false)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}

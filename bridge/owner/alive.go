@@ -1,0 +1,113 @@
+package owner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+)
+
+// A connection to a socket succeeds as long as its process exists, even if that is
+// suspended and will never answer; and an answer may rightly take minutes. So who
+// waits for one asks besides, on another connection, whether anybody is there.
+
+// AlivePath is answered at once by an owner whose process runs.
+const AlivePath = "/alive"
+
+const (
+	// lookEvery is how often a client that waits for an answer looks.
+	lookEvery = 2 * time.Second
+	// stoppedAfter is how long a process may be seen stopped without an answer from it.
+	stoppedAfter = time.Second
+	// silence is how long a running owner may keep silent: a busy machine is slow.
+	silence = 20 * time.Second
+)
+
+// StoppedError says that an owner's process is suspended.
+type StoppedError struct{ Owner Info }
+
+func (e *StoppedError) Error() string {
+	return fmt.Sprintf("%v does not answer: process %d is stopped (Ctrl-Z?): continue it with `kill -CONT %d`", e.Owner, e.Owner.PID, e.Owner.PID)
+}
+
+var errSilent = errors.New("it keeps silent")
+
+// Stopped says whether the owner's process is suspended, as far as /proc tells.
+func (i Info) Stopped() bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", i.PID))
+	state := stat[bytes.LastIndex(stat, []byte(") "))+1:] // the name before it may hold anything
+	return err == nil && (bytes.HasPrefix(state, []byte(" T")) || bytes.HasPrefix(state, []byte(" t")))
+}
+
+// Alive is nil if the owner answers, whatever it works on.
+func (c *Client) Alive(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilent)
+	defer cancel()
+	answered := make(chan error, 1)
+	go func() { answered <- c.ask(ctx) }()
+	tick := time.NewTicker(stoppedAfter / 4)
+	defer tick.Stop()
+	var since time.Time // when it was first seen stopped
+	for {
+		select {
+		case err := <-answered:
+			if err != nil && errors.Is(context.Cause(ctx), errSilent) {
+				err = errSilent
+			}
+			if err != nil {
+				return c.unanswered(err)
+			}
+			return nil
+		case now := <-tick.C:
+			switch {
+			case !c.info.Stopped():
+				since = time.Time{}
+			case since.IsZero():
+				since = now
+			case now.Sub(since) >= stoppedAfter:
+				return &StoppedError{c.info}
+			}
+		}
+	}
+}
+
+// ask asks once. Any answer will do: an older relayfs does not know the path.
+func (c *Client) ask(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://relayfs"+AlivePath, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+// attended runs do, which waits for the owner's answer, and ends its context when
+// the owner is found not to answer at all.
+func (c *Client) attended(ctx context.Context, do func(context.Context) error) error {
+	watched, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		for tick := time.NewTicker(lookEvery); ; {
+			select {
+			case <-watched.Done():
+				tick.Stop()
+				return
+			case <-tick.C:
+			}
+			if err := c.Alive(watched); err != nil {
+				cancel(err)
+			}
+		}
+	}()
+	err := do(watched)
+	if cause := context.Cause(watched); err != nil && cause != nil {
+		return cause
+	}
+	return err
+}

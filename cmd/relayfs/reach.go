@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/mcpserver"
+)
+
+// A client of the owner's socket says with each connection which sources it was
+// given (owner.SourceParam), and what answers it then has a workspace of these
+// Folders only: no operation can reach another one.
+
+// reaches answers clients, each within what it may reach.
+type reaches struct {
+	ctx context.Context // of the owner
+	c   *control
+
+	mu sync.Mutex // protects the following
+	of map[string]*reach
+}
+
+// reach is what clients of the same sources are answered by.
+type reach struct {
+	http.Handler
+	close func()
+}
+
+func newReaches(ctx context.Context, c *control) *reaches {
+	return &reaches{ctx: ctx, c: c, of: make(map[string]*reach)}
+}
+
+func (x *reaches) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	folders, err := x.c.folders(r.URL.Query()[owner.SourceParam])
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	x.within(folders).ServeHTTP(w, r)
+}
+
+// within is the reach of some Folders.
+func (x *reaches) within(folders []string) *reach {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	key := strings.Join(folders, "/")
+	if x.of[key] == nil {
+		x.of[key] = x.c.reach(x.ctx, folders)
+	}
+	return x.of[key]
+}
+
+func (x *reaches) close() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, r := range x.of {
+		r.close()
+	}
+}
+
+// folders are the names of the Folders of some sources, by their places; of none,
+// all.
+func (c *control) folders(places []string) (names []string, err error) {
+	for _, p := range places {
+		i := slices.IndexFunc(c.sources, func(s source) bool { return s.place() == p })
+		if i < 0 {
+			return nil, fmt.Errorf("%s is not served here; what is: %s", p, strings.Join(folderNames(c.sources), ", "))
+		}
+		names = append(names, c.sources[i].name)
+	}
+	if len(places) == 0 {
+		for _, s := range c.sources {
+			names = append(names, s.name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// reach makes what answers clients of some Folders.
+func (c *control) reach(ctx context.Context, folders []string) *reach {
+	ws, srv, done := c.ws, c.mcp, func() {}
+	if len(folders) < len(c.sources) {
+		ws = c.ws.Within(folders...)
+		srv = mcpserver.New(ws, c.options)
+		done = srv.Close
+	}
+	q, cancel := newLocalQueue(ws)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+owner.AlivePath, answer(func(*http.Request) (any, error) { return struct{}{}, nil }))
+	mux.HandleFunc("GET "+statusPath, answer(func(r *http.Request) (any, error) { return ws.Status(r.Context()) }))
+	mux.HandleFunc("GET "+mcpPath, func(w http.ResponseWriter, r *http.Request) { c.stream(ctx, srv, w, r) })
+	mux.HandleFunc("POST "+handoverPath, c.answerHandover)
+	handleQueue(mux, q)
+	handleAccess(mux, localAccess{ws, srv})
+	return &reach{mux, func() { cancel(); done() }}
+}

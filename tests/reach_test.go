@@ -1,0 +1,298 @@
+package tests
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Two vaults, of which clients here are given the first: "Alpha". Nothing that one
+// of them is shown may hold what only the second has, and nothing of that changes.
+var reachNotes = map[string]map[string]string{
+	"Alpha": {"mine.md": "#plant\n\nA plain {--rose--}{++tulip++} of [[mine]] and [[Beta/theirs]].\n"},
+	"Beta":  {"theirs.md": "---\nstatus: hushed\n---\n#plant\n\nA hushed {--rose--}{++orchid++} of [[theirs]], see [[Alpha/mine]].\n", "more.md": "{++hushed++} too\n"},
+}
+
+// twoVaults makes the vaults and mounts both in one process.
+func (s *sandbox) twoVaults(t *testing.T) (alpha, beta string, m *mount) {
+	t.Helper()
+	alpha, beta = s.vault(t, "Alpha", reachNotes["Alpha"]), s.vault(t, "Beta", reachNotes["Beta"])
+	return alpha, beta, s.mountAt(t, beta, s.mkdir(t, "mnt"), "--toolsets", "claude,notes,content", alpha)
+}
+
+// checkUntouched checks that the second vault is as it was.
+func checkUntouched(t *testing.T, beta string) {
+	t.Helper()
+	for name, text := range reachNotes["Beta"] {
+		checkText(t, name, readFile(t, filepath.Join(beta, name)), text)
+	}
+}
+
+// checkHushed checks that text tells nothing of the second vault.
+func checkHushed(t *testing.T, what, text string) {
+	t.Helper()
+	for _, word := range []string{"hushed", "orchid", "theirs.md", "more.md"} {
+		if strings.Contains(text, word) {
+			t.Errorf("%s tells of the other vault:\n%s", what, text)
+			return
+		}
+	}
+}
+
+// Whatever an MCP client of one vault calls, with whatever path, it gets at that
+// vault alone.
+func TestMCPReachesItsSourceOnly(t *testing.T) {
+	s := newSandbox(t)
+	alpha, beta, m := s.twoVaults(t)
+	_ = s.mcp(t, beta).mustCall(t, "semantic_search", "query", "rose") // the index knows all
+	id := betaSuggestion(t, s, beta)
+	client := s.mcp(t, alpha)
+	if got := client.mustCall(t, "read", "file_path", "Alpha/mine.md"); !strings.Contains(got, "tulip") {
+		t.Errorf("its own note: %s", got)
+	}
+	var tools struct{ Tools []struct{ Name string } }
+	if err := json.Unmarshal(client.request(t, "tools/list", map[string]any{}), &tools); err != nil || len(tools.Tools) < 20 {
+		t.Fatalf("%d tools, %v", len(tools.Tools), err)
+	}
+	for _, path := range []string{"Beta/theirs.md", "/Beta/theirs.md", m.path("theirs.md"), "Beta", "beta/THEIRS", "Alpha/../Beta/theirs.md", "", "Alpha/mine.md"} {
+		args := map[string]any{ // every name that some tool has for an argument
+			"file_path": path, "path": path, "folder": path, "source": path, "directory": path,
+			"pattern": "**", "query": "rose", "old_string": "of", "new_string": "over", "content": "gone", "text": "a word",
+		}
+		for _, tool := range tools.Tools {
+			if path == "Alpha/mine.md" && strings.Contains("write edit delete move rename", tool.Name) {
+				continue
+			}
+			for key := range args {
+				only := map[string]any{}
+				for k, v := range args {
+					only[k] = v
+				}
+				delete(only, key)
+				result, rpcError := client.ask(t, "tools/call", map[string]any{"name": tool.Name, "arguments": only})
+				text := strings.ReplaceAll(string(result)+string(rpcError), strings.ReplaceAll(path, "/", `/`), "")
+				checkHushed(t, tool.Name+" "+path, text)
+			}
+		}
+	}
+	checkReaches(t, client, beta, id)
+	checkUntouched(t, beta)
+}
+
+// checkReaches tries the calls by which the other vault was to be had, one by one.
+func checkReaches(t *testing.T, client *mcpClient, beta, id string) {
+	t.Helper()
+	for _, call := range [][]any{
+		{"grep", "pattern", "rose|hushed", "output_mode", "content"},
+		{"grep", "pattern", "hushed"},
+		{"glob", "pattern", "**/*.md"},
+		{"list_suggestions"},
+		{"get_links", "file_path", "Alpha/mine.md"},
+		{"list_notes"},
+		{"text_search", "query", "rose"},
+		{"property_search", "filters", map[string]any{"tags": "plant"}},
+		{"semantic_search", "query", "a rose of the garden"},
+	} {
+		args := call[1:]
+		checkHushed(t, fmt.Sprint(call...), client.call(t, call[0].(string), args...).text)
+	}
+	for _, refused := range [][]string{
+		{"read", "file_path", "Beta/theirs.md"},
+		{"write", "file_path", "Beta/new.md", "content", "mine now\n"},
+		{"delete", "file_path", "Beta/more.md"},
+	} {
+		if got := client.call(t, refused[0], anySlice(refused[1:])...); !got.isError {
+			t.Errorf("%v: %s", refused, got.text)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(beta, "new.md")); err == nil {
+		t.Error("a note was made in the other vault")
+	}
+	list := client.request(t, "resources/list", map[string]any{})
+	checkHushed(t, "resources/list", string(list))
+	if !strings.Contains(string(list), "Alpha/mine.md") {
+		t.Errorf("resources/list: %s", list)
+	}
+	if _, rpcError := client.ask(t, "resources/read", map[string]any{"uri": "note:///Beta/theirs.md"}); rpcError == nil {
+		t.Error("resources/read of the other vault is answered")
+	}
+	completion := client.request(t, "completion/complete", map[string]any{
+		"ref": map[string]any{"type": "ref/resource", "uri": "note:///{+path}"}, "argument": map[string]any{"name": "path", "value": ""},
+	})
+	checkHushed(t, "completion", string(completion))
+}
+
+func anySlice(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}
+
+// betaSuggestion is the id of a suggestion of the second vault.
+func betaSuggestion(t *testing.T, s *sandbox, beta string) string {
+	t.Helper()
+	for _, x := range listOf(t, s, beta) {
+		if x.Path == "Beta/theirs.md" {
+			return x.ID
+		}
+	}
+	t.Fatal("the other vault has no suggestion")
+	return ""
+}
+
+type listedSuggestion struct{ ID, Path string }
+
+func listOf(t *testing.T, s *sandbox, args ...string) (list []listedSuggestion) {
+	t.Helper()
+	out := s.run(t, append([]string{"suggestions", "list", "--json"}, args...)...)
+	if err := json.Unmarshal([]byte(out.stdout), &list); err != nil {
+		t.Fatalf("%v: %s%s", err, out.stdout, out.stderr)
+	}
+	return list
+}
+
+// A client that watches a note of another vault hears nothing of it.
+func TestMCPHearsOfItsSourceOnly(t *testing.T) {
+	s := newSandbox(t)
+	alpha, beta, _ := s.twoVaults(t)
+	client := s.mcp(t, alpha)
+	for _, uri := range []string{"note:///Beta/more.md", "note:///Alpha/mine.md"} {
+		client.request(t, "resources/subscribe", map[string]any{"uri": uri})
+	}
+	obsidianSave(t, filepath.Join(beta, "more.md"), "another line\n")
+	obsidianSave(t, filepath.Join(alpha, "mine.md"), "a line of mine\n")
+	for {
+		line := string(<-client.out)
+		if strings.Contains(line, "Beta/more.md") {
+			t.Fatalf("the client hears %s", line)
+		}
+		if strings.Contains(line, "notifications/resources/updated") {
+			break // events come in order
+		}
+	}
+}
+
+// Every command that is given one of two vaults works on that one.
+func TestCommandsReachTheirSourceOnly(t *testing.T) {
+	s := newSandbox(t)
+	alpha, beta, _ := s.twoVaults(t)
+	id := betaSuggestion(t, s, beta)
+	for _, args := range [][]string{
+		{"status", alpha}, {"suggestions", "list", alpha}, {"suggestions", "show", alpha}, {"suggestions", "log", alpha},
+		{"ls", "-R", "--source", alpha}, {"ls", "--source", alpha}, {"grep", "of", "--source", alpha},
+		{"suggestions", "accept", "--all", "--dry-run", alpha}, {"suggestions", "list", "--json", alpha},
+	} {
+		out := s.run(t, args...)
+		if out.code != 0 {
+			t.Errorf("%v: exit %d, %s", args, out.code, out.stderr)
+		}
+		checkHushed(t, strings.Join(args, " "), out.stdout+out.stderr)
+	}
+	for _, args := range [][]string{
+		{"cat", "Beta/theirs.md", "--source", alpha}, {"ls", "Beta", "--source", alpha}, {"grep", "hushed", "Beta", "--source", alpha},
+		{"edit", "Beta/theirs.md", "--old", "of", "--new", "over", "--source", alpha}, {"suggestions", "show", id, alpha},
+		{"suggestions", "accept", id, alpha}, {"suggestions", "reject", id, alpha},
+	} {
+		if out := s.run(t, args...); out.code == 0 {
+			t.Errorf("%v: exit 0, %s", args, out.stdout)
+		}
+	}
+	if out := s.run(t, "suggestions", "accept", "--all", alpha); out.code != 0 {
+		t.Errorf("accept: exit %d, %s", out.code, out.stderr)
+	}
+	checkText(t, "its own note", readFile(t, filepath.Join(alpha, "mine.md")), "#plant\n\nA plain tulip of [[mine]] and [[Beta/theirs]].\n")
+	checkUntouched(t, beta)
+
+	// What is decided in the other vault cannot be taken back from here, neither
+	// by name nor as the newest.
+	other := s.run(t, "suggestions", "reject", "--json", id, beta)
+	var decided struct{ Batch string }
+	if err := json.Unmarshal([]byte(other.stdout), &decided); err != nil {
+		t.Fatalf("%v: %s%s", err, other.stdout, other.stderr)
+	}
+	after := readFile(t, filepath.Join(beta, "theirs.md"))
+	if out := s.run(t, "suggestions", "undo", decided.Batch, alpha); out.code == 0 {
+		t.Errorf("undo of the other vault's: %s", out.stdout)
+	}
+	checkHushed(t, "log", s.run(t, "suggestions", "log", alpha).stdout)
+	if out := s.run(t, "suggestions", "undo", alpha); out.code != 0 || !strings.Contains(out.stdout, "Alpha/mine.md") {
+		t.Errorf("undo: exit %d, %s%s", out.code, out.stdout, out.stderr)
+	}
+	checkText(t, "its own note after undo", readFile(t, filepath.Join(alpha, "mine.md")), reachNotes["Alpha"]["mine.md"])
+	checkText(t, "the other vault's note", readFile(t, filepath.Join(beta, "theirs.md")), after)
+}
+
+// A decision in both vaults is taken back in one, and later in the other.
+func TestUndoWithinASource(t *testing.T) {
+	s := newSandbox(t)
+	alpha, beta, _ := s.twoVaults(t)
+	out := s.run(t, "suggestions", "accept", "--all", "--json")
+	var decided struct{ Batch string }
+	if err := json.Unmarshal([]byte(out.stdout), &decided); err != nil {
+		t.Fatalf("%v: %s%s", err, out.stdout, out.stderr)
+	}
+	accepted := readFile(t, filepath.Join(beta, "more.md"))
+	if out := s.run(t, "suggestions", "undo", decided.Batch, alpha); out.code != 0 {
+		t.Fatalf("undo in one: %s", out.stderr)
+	}
+	checkText(t, "the one", readFile(t, filepath.Join(alpha, "mine.md")), reachNotes["Alpha"]["mine.md"])
+	checkText(t, "the other", readFile(t, filepath.Join(beta, "more.md")), accepted)
+	if out := s.run(t, "suggestions", "undo", decided.Batch, beta); out.code != 0 {
+		t.Fatalf("undo in the other: %s", out.stderr)
+	}
+	checkUntouched(t, beta)
+}
+
+// Where no one process serves what a command names, it says so and does nothing.
+func TestSourcesOfSeveralOwners(t *testing.T) {
+	s := newSandbox(t)
+	alpha, beta, free := s.vault(t, "Alpha", reachNotes["Alpha"]), s.vault(t, "Beta", reachNotes["Beta"]), s.vault(t, "Free", map[string]string{"a.md": "{++a++}\n"})
+	a, b := s.mountAt(t, alpha, s.mkdir(t, "mnt-a")), s.mountAt(t, beta, s.mkdir(t, "mnt-b"))
+	commands := func(sources ...string) [][]string {
+		var named []string
+		for _, src := range sources {
+			named = append(named, "--source", src)
+		}
+		return [][]string{
+			append([]string{"status"}, sources...),
+			append([]string{"suggestions", "list"}, sources...),
+			append([]string{"suggestions", "show"}, sources...),
+			append([]string{"suggestions", "accept", "--all"}, sources...),
+			append([]string{"suggestions", "reject", "--all"}, sources...),
+			append([]string{"suggestions", "undo"}, sources...),
+			append([]string{"suggestions", "log"}, sources...),
+			append([]string{"review"}, sources...),
+			append([]string{"mcp"}, sources...),
+			append([]string{"mcp", "--http", "127.0.0.1:0"}, sources...),
+			append([]string{"serve"}, sources...),
+			append([]string{"ls"}, named...),
+			append([]string{"cat", "Alpha/mine.md"}, named...),
+			append([]string{"grep", "a"}, named...),
+			append([]string{"edit", "Alpha/mine.md", "--old", "plain", "--new", "bold"}, named...),
+		}
+	}
+	for _, sources := range [][]string{{alpha, beta}, {beta, alpha}, {alpha, free}, {free, alpha}} {
+		for _, args := range commands(sources...) {
+			out := s.run(t, args...)
+			owner := a
+			if !slices.Contains(sources, alpha) {
+				owner = b
+			}
+			if out.code != 1 || !strings.Contains(out.stderr, "served") || !strings.Contains(out.stderr, "relayfs: hint: ") || out.stdout != "" {
+				t.Errorf("%v: exit %d\n%s%s", args, out.code, out.stdout, out.stderr)
+			}
+			if args[0] != "mcp" && args[0] != "serve" && !strings.Contains(out.stderr, fmt.Sprint(owner.cmd.Process.Pid)) {
+				t.Errorf("%v names no process: %s", args, out.stderr)
+			}
+		}
+	}
+	checkUntouched(t, beta)
+	checkText(t, "the first", readFile(t, filepath.Join(alpha, "mine.md")), reachNotes["Alpha"]["mine.md"])
+	checkText(t, "the free one", readFile(t, filepath.Join(free, "a.md")), "{++a++}\n")
+}
