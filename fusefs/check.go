@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 )
 
 // Check says whether dir can be mounted: FUSE is there and usable, and dir is an
@@ -27,22 +28,46 @@ func Check(dir string, nonEmpty bool) error {
 	return checkMountpoint(dir, nonEmpty)
 }
 
-// probe asks the server of a mount whether it lives: ENOTCONN if it does not. A
-// stat would not do, because the kernel answers it from its cache. A question
-// that the server's end interrupts is put again.
+// probe asks the server of a mount whether it lives: ENOTCONN if it does not,
+// os.ErrDeadlineExceeded if it keeps silent. A stat would not do, because the kernel
+// answers it from its cache. A question that the server's end interrupts is put again.
 func probe(dir string) error {
-	var st syscall.Statfs_t
-	err := syscall.Statfs(dir, &st)
-	if errors.Is(err, syscall.ECONNABORTED) {
-		err = syscall.Statfs(dir, &st)
+	answer := make(chan error, 1)
+	go func() {
+		var st syscall.Statfs_t
+		err := syscall.Statfs(dir, &st)
+		if errors.Is(err, syscall.ECONNABORTED) {
+			err = syscall.Statfs(dir, &st)
+		}
+		answer <- err
+	}()
+	select {
+	case err := <-answer:
+		return err
+	case <-time.After(probePatience):
+		return os.ErrDeadlineExceeded
 	}
-	return err
+}
+
+// probePatience is how long the server of a mount may keep silent: one that is
+// suspended does for ever.
+const probePatience = 5 * time.Second
+
+// silentMount says that the server of a mount does not answer.
+func silentMount(dir string) *SetupError {
+	return &SetupError{
+		Problem: fmt.Sprintf("the process that serves %q does not answer", dir),
+		Hint:    fmt.Sprintf("it may be stopped (Ctrl-Z): continue it with `kill -CONT`, or detach the mount with `fusermount3 -uz %s`", dir),
+	}
 }
 
 // clearDeadMount takes away a mount whose server is gone, if it was one of ours:
 // the kernel refuses to mount over it.
 func clearDeadMount(dir string) error {
 	err := probe(dir)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return silentMount(dir)
+	}
 	if !errors.Is(err, syscall.ENOTCONN) {
 		return nil
 	}

@@ -98,15 +98,19 @@ func diagnoseDeadMounts() Finding {
 	if err != nil {
 		return Finding{Name: name, Severity: Warn, Detail: err.Error()}
 	}
-	var dead, mends []string
+	var wrong, mends []string
 	for _, dir := range dirs {
-		if errors.Is(probe(dir), syscall.ENOTCONN) {
-			dead = append(dead, dir)
+		switch err := probe(dir); {
+		case errors.Is(err, syscall.ENOTCONN):
+			wrong = append(wrong, "dead: "+dir)
 			mends = append(mends, "relayfs unmount "+dir)
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			wrong = append(wrong, "no answer from: "+dir)
+			mends = append(mends, "continue the process that serves "+dir+" if it is stopped (Ctrl-Z)")
 		}
 	}
-	if len(dead) > 0 {
-		return Finding{name, Warn, "dead: " + strings.Join(dead, ", "), strings.Join(mends, "; ")}
+	if len(wrong) > 0 {
+		return Finding{name, Warn, strings.Join(wrong, ", "), strings.Join(mends, "; ")}
 	}
 	return Finding{Name: name, Severity: OK, Detail: fmt.Sprintf("%d relayfs mounted, none dead", len(dirs))}
 }

@@ -30,8 +30,11 @@ func Unmount(dir string) error {
 	if fstype != mountType {
 		return &SetupError{Problem: fmt.Sprintf("no relayfs is mounted at %q", dir), Hint: "list the mounts with `findmnt -t " + mountType + "`"}
 	}
-	if errors.Is(probe(dir), syscall.ENOTCONN) {
+	switch err := probe(dir); {
+	case errors.Is(err, syscall.ENOTCONN):
 		return lazyUnmount(dir)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return silentMount(dir)
 	}
 	err = unmountOnce(dir, 0)
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -63,12 +64,12 @@ func (c *Client) Alive(ctx context.Context) error {
 			return nil
 		case now := <-tick.C:
 			switch {
-			case !c.info.Stopped():
+			case !c.Info().Stopped():
 				since = time.Time{}
 			case since.IsZero():
 				since = now
 			case now.Sub(since) >= stoppedAfter:
-				return &StoppedError{c.info}
+				return &StoppedError{c.Info()}
 			}
 		}
 	}
@@ -91,23 +92,40 @@ func (c *Client) ask(ctx context.Context) error {
 // the owner is found not to answer at all.
 func (c *Client) attended(ctx context.Context, do func(context.Context) error) error {
 	watched, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		for tick := time.NewTicker(lookEvery); ; {
-			select {
-			case <-watched.Done():
-				tick.Stop()
-				return
-			case <-tick.C:
-			}
-			if err := c.Alive(watched); err != nil {
-				cancel(err)
-			}
-		}
-	}()
+	var watcher sync.WaitGroup
+	watcher.Go(func() { c.watch(watched, cancel) })
 	err := do(watched)
-	if cause := context.Cause(watched); err != nil && cause != nil {
+	cause := context.Cause(watched)
+	cancel(nil)
+	watcher.Wait()
+	if err != nil && cause != nil {
 		return cause
 	}
 	return err
+}
+
+// watch looks whether the owner answers, until ctx ends.
+func (c *Client) watch(ctx context.Context, silent context.CancelCauseFunc) {
+	start := time.Now()
+	waits := c.Waits
+	if waits == nil {
+		waits = func(time.Duration) {}
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			if time.Since(start) >= lookEvery {
+				waits(0)
+			}
+			return
+		case <-tick.C:
+		}
+		if err := c.Alive(ctx); err != nil {
+			silent(err)
+		} else {
+			waits(time.Since(start))
+		}
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -66,9 +67,17 @@ const SourceParam = "source"
 
 // Client talks to an owner.
 type Client struct {
-	info    Info
+	// Next finds the owner that follows one whose process has ended, nil if there is
+	// none yet; if it is not set, the client ends with its owner. Set before use.
+	Next func() (*Info, error)
+	// Waits is told while the owner works on an answer, and of 0 when it has come.
+	Waits func(time.Duration)
+
 	sources []string
 	http    http.Client
+
+	mu   sync.Mutex // protects the following
+	info Info
 }
 
 // NewClient returns a client of the owner that info describes, which reaches the
@@ -76,13 +85,36 @@ type Client struct {
 func NewClient(info Info, sources ...string) *Client {
 	c := &Client{info: info, sources: sources}
 	c.http.Transport = &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, info) },
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return c.dial(ctx) },
 	}
 	return c
 }
 
 // Info is what the owner said about itself.
-func (c *Client) Info() Info { return c.info }
+func (c *Client) Info() Info {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.info
+}
+
+// dial connects to the owner, or to the one that follows it.
+func (c *Client) dial(ctx context.Context) (net.Conn, error) {
+	info := c.Info()
+	conn, err := dial(ctx, info)
+	if err == nil || c.Next == nil || ctx.Err() != nil {
+		return conn, err
+	}
+	next, nextErr := c.Next()
+	if nextErr != nil || next == nil || next.Socket == info.Socket {
+		return nil, errors.Join(err, nextErr)
+	}
+	if conn, err = dial(ctx, *next); err == nil {
+		c.mu.Lock()
+		c.info = *next
+		c.mu.Unlock()
+	}
+	return conn, err
+}
 
 // address is that of path, with what the client may reach.
 func (c *Client) address(path string, query url.Values) string {
@@ -122,8 +154,10 @@ func (c *Client) Post(ctx context.Context, path string, body, v any) error {
 	return c.do(ctx, http.MethodPost, path, nil, data, v)
 }
 
-// ErrGone says that nothing listens at an owner's socket: its process has ended.
-var ErrGone = errors.New("its process has ended")
+// GoneError says that nothing listens at an owner's socket: its process has ended.
+type GoneError struct{ Owner Info }
+
+func (e *GoneError) Error() string { return fmt.Sprintf("%v has ended", e.Owner) }
 
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, body []byte, v any) error {
 	return c.attended(ctx, func(ctx context.Context) error {
@@ -149,9 +183,9 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 // unanswered says why a request got no answer.
 func (c *Client) unanswered(err error) error {
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
-		return fmt.Errorf("%v does not answer: %w (%w)", c.info, ErrGone, err)
+		return &GoneError{c.Info()}
 	}
-	return fmt.Errorf("%v does not answer: %w", c.info, err)
+	return fmt.Errorf("%v does not answer: %w", c.Info(), err)
 }
 
 // RefusedError is what an owner answered to a request that it did not carry out.
@@ -165,7 +199,7 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("%v: %s", e.Owner, e.
 
 func (c *Client) refusal(resp *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4096))
-	return &RefusedError{c.info, resp.StatusCode, string(bytes.TrimSpace(text))}
+	return &RefusedError{c.Info(), resp.StatusCode, string(bytes.TrimSpace(text))}
 }
 
 // Stream turns a connection to path into a byte stream.
@@ -178,7 +212,7 @@ func (c *Client) Stream(ctx context.Context, path string, query url.Values) (s *
 }
 
 func (c *Client) upgrade(ctx context.Context, path string, query url.Values) (_ *Stream, err error) {
-	conn, err := dial(ctx, c.info)
+	conn, err := c.dial(ctx)
 	if err != nil {
 		return nil, c.unanswered(err)
 	}

@@ -190,7 +190,11 @@ there is none. What differs from the note as it is now becomes suggestions.`,
 			case !given("old") && all:
 				return usagef("--all needs --old and --new")
 			case !given("old"):
-				data, err := io.ReadAll(e.stdin)
+				var data []byte
+				err := abandonable(cmd.Context(), func() (err error) {
+					data, err = io.ReadAll(e.stdin)
+					return err
+				})
 				if err != nil {
 					return err
 				}

@@ -36,7 +36,7 @@ func (o *mcpOptions) stdio(ctx context.Context, e *env, own *ownServer, connect 
 		return err
 	}
 	r := &mcpRelay{connect: own.reach, log: own.log, out: e.stdout, subscribed: make(map[string][]byte)}
-	r.use(up)
+	r.use(ctx, up)
 	return r.run(ctx, e.stdin)
 }
 

@@ -46,7 +46,11 @@ the limit of watches, and the folders of what runs. A line begins with ok, warn
 or fail; the exit code is 1 if something fails.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := examine(cmd.Context(), e.config, &f, args)
+			var r *doctorReport
+			err := abandonable(cmd.Context(), func() (err error) {
+				r, err = examine(cmd.Context(), e.config, &f, args)
+				return err
+			})
 			if err != nil {
 				return err
 			}
@@ -89,6 +93,11 @@ func examine(ctx context.Context, c *config, f *workspaceFlags, args []string) (
 	default:
 		r.Running = append(r.Running, running...)
 		r.Findings = append(r.Findings, examineServed(running, sources)...)
+	}
+	for _, info := range r.Running {
+		if err := owner.NewClient(info).Alive(ctx); err != nil {
+			r.Findings = append(r.Findings, fusefs.Finding{Name: "running", Severity: fusefs.Fail, Detail: err.Error()})
+		}
 	}
 	self, _ := os.Executable() // "" if it is not known
 	r.Values = append([]doctorValue{{"program", self}, {"version", version()}, {"state", base}, {"author", defaultAuthor()}}, c.values()...)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,33 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(fo
 
 // errHelpShown ends a command line that named no command: the help is the message.
 var errHelpShown = errors.New("no command given")
+
+// errInterrupted ends a command that a signal ended.
+var errInterrupted = errors.New("interrupted")
+
+// interrupted is errInterrupted in the place of an error that says no more than that
+// ctx has ended.
+func interrupted(ctx context.Context, err error) error {
+	for e := err; e != nil && ctx.Err() != nil; e = errors.Unwrap(e) {
+		if e == context.Canceled {
+			return errInterrupted
+		}
+	}
+	return err
+}
+
+// abandonable runs do, which a signal cannot wake, until it ends or ctx does. Then do
+// goes on alone, until the process ends.
+func abandonable(ctx context.Context, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
 // hintError is an error with what to do next.
 type hintError struct {
@@ -79,6 +107,8 @@ func hintFor(err error) string {
 		return setup.Hint
 	case errors.As(err, &usage):
 		return "see 'relayfs --help', or 'relayfs COMMAND --help'"
+	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Stopped():
+		return fmt.Sprintf("process %d is stopped (Ctrl-Z?): continue it with `kill -CONT %d`", owned.Owner.PID, owned.Owner.PID)
 	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Mountpoint != "":
 		return fmt.Sprintf("use the mount at %s, or end it with 'relayfs unmount %s'", owned.Owner.Mountpoint, owned.Owner.Mountpoint)
 	case errors.As(err, &owned) && owned.Owner == nil:

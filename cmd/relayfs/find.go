@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/owner"
 )
@@ -21,6 +22,55 @@ func newClient(info owner.Info, sources []source) *owner.Client {
 // findOwner finds who serves the sources that args name, or, if they name none, the
 // only owner that runs. It is nil if nobody serves them.
 func findOwner(ctx context.Context, f *workspaceFlags, args []string) (*owner.Client, error) {
+	c, err := f.lookForOwner(args)
+	if c == nil || err != nil {
+		return nil, err
+	}
+	if stderr.takesLines() {
+		c.Waits = func(d time.Duration) { stderr.show(waitingLine(c.Info(), d), false) }
+	}
+	return c, c.Alive(ctx)
+}
+
+// followOwner is findOwner for a process that goes on with the next owner when that
+// one has ended.
+func followOwner(ctx context.Context, f *workspaceFlags, args []string) (*owner.Client, error) {
+	c, err := f.lookForOwner(args)
+	if c == nil || err != nil {
+		return nil, err
+	}
+	base, err := stateDir(f.state)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := sourcesOf(c, f, args)
+	if err != nil {
+		return nil, err
+	}
+	c.Next = func() (*owner.Info, error) {
+		if len(args) > 0 {
+			return ownerOf(base, sources)
+		}
+		for _, src := range sources { // all that it serves, even if that is not the same
+			if info, err := ownerOf(base, []source{src}); info != nil || err != nil {
+				return info, err
+			}
+		}
+		return nil, nil
+	}
+	return c, c.Alive(ctx)
+}
+
+// sourcesOf are the sources that args name, or else all that an owner serves.
+func sourcesOf(c *owner.Client, f *workspaceFlags, args []string) ([]source, error) {
+	if len(args) > 0 {
+		return parseSources(args, f.folders)
+	}
+	return parseSources(c.Info().Sources, nil)
+}
+
+// lookForOwner is findOwner without a look whether the owner answers.
+func (f *workspaceFlags) lookForOwner(args []string) (*owner.Client, error) {
 	base, err := stateDir(f.state)
 	if err != nil {
 		return nil, err
@@ -29,16 +79,24 @@ func findOwner(ctx context.Context, f *workspaceFlags, args []string) (*owner.Cl
 	if err != nil {
 		return nil, err
 	}
-	find := func() (*owner.Info, error) { return ownerOf(base, sources) }
-	if len(sources) == 0 {
-		find = func() (*owner.Info, error) { return onlyOwner(base) }
+	var info *owner.Info
+	if len(sources) > 0 {
+		info, err = ownerOf(base, sources)
+	} else {
+		info, err = onlyOwner(base)
 	}
-	info, err := find()
 	if info == nil || err != nil {
 		return nil, err
 	}
-	c := newClient(*info, sources)
-	return c, c.Alive(ctx)
+	return newClient(*info, sources), nil
+}
+
+// waitingLine says on a terminal that an answer takes its time; "" when it has come.
+func waitingLine(info owner.Info, d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%v works on it, %s so far (Ctrl-C to leave it)", info, d.Round(time.Second))
 }
 
 // ownerOf is the one owner of all sources; nil if nobody serves any of them.

@@ -29,7 +29,7 @@ func newMountCommand(e *env) *cobra.Command {
 		Use:   "mount [SOURCE... MOUNTPOINT]",
 		Short: "Mount vaults as a folder until interrupted",
 		Long: `Mount shows each SOURCE, a vault directory or NAME=DIR, as a folder below
-MOUNTPOINT, and stays in the foreground until SIGINT or SIGTERM. It then keeps
+MOUNTPOINT, and stays in the foreground until SIGINT, SIGTERM or SIGHUP. It then keeps
 what is unsaved, and unmounts. When the mount is ready it prints
 "mounted MOUNTPOINT" on stderr. Sources and mountpoint that are not given come
 from the configuration file.`,
@@ -183,7 +183,12 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 				return err
 			}
 			served := mountedBy(dir, state)
-			if err := fusefs.Unmount(dir); err != nil {
+			if served != nil {
+				if err := owner.NewClient(*served).Alive(cmd.Context()); err != nil {
+					return err
+				}
+			}
+			if err := abandonable(cmd.Context(), func() error { return fusefs.Unmount(dir) }); err != nil {
 				return err
 			}
 			return awaitEnd(cmd.Context(), served)
@@ -220,11 +225,14 @@ func awaitEnd(ctx context.Context, info *owner.Info) error {
 	if info == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, endPatience)
+	patience, cancel := context.WithTimeout(ctx, endPatience)
 	defer cancel()
 	for !ended(info.PID) {
 		select {
-		case <-ctx.Done():
+		case <-patience.Done():
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			return &hintError{
 				fmt.Errorf("%v is unmounted, but has not ended yet", *info),
 				fmt.Sprintf("a program may still have a note open, or a container the mount; close it, or end the process with `kill %d`", info.PID),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -63,7 +65,7 @@ the same.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), e, args) },
 	}
-	cmd.Flags().StringVar(&f.addr, "listen", "127.0.0.1:0", "loopback address of the page; port 0 takes any that is free")
+	cmd.Flags().StringVar(&f.addr, "listen", "", "loopback address of the page; port 0 takes any that is free (default the port that the vault's page had before)")
 	cmd.Flags().BoolVar(&f.open, "open", false, "open the page in the browser")
 	f.registerState(cmd)
 	f.log.register(cmd)
@@ -71,20 +73,19 @@ the same.`,
 }
 
 func (f *pageFlags) run(ctx context.Context, e *env, sources []string) error {
-	host, _, err := net.SplitHostPort(f.addr)
+	host, _, err := net.SplitHostPort(cmp.Or(f.addr, "127.0.0.1:0"))
 	if err != nil {
 		return usagef("--listen %q is not HOST:PORT", f.addr)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return usagef("--listen %s can be reached from other machines; the page is for this one: use 127.0.0.1, and an SSH tunnel from elsewhere", f.addr)
 	}
-	listener, err := net.Listen("tcp", f.addr)
-	if err != nil {
-		return &hintError{fmt.Errorf("--listen: %w", err), "choose another port; port 0 takes any that is free"}
-	}
-	defer listener.Close()
-	p := &page{token: rand.Text(), listener: listener}
-	show := func(ctx context.Context, q queue) error {
+	show := func(ctx context.Context, q queue, state string) error {
+		p, err := f.listen(state)
+		if err != nil {
+			return err
+		}
+		defer p.listener.Close()
 		fmt.Fprintln(e.stdout, p.url())
 		if f.open {
 			if err := openBrowser(ctx, p.url()); err != nil {
@@ -93,12 +94,20 @@ func (f *pageFlags) run(ctx context.Context, e *env, sources []string) error {
 		}
 		return p.serve(ctx, q)
 	}
-	c, err := findOwner(ctx, &f.workspaceFlags, sources)
+	c, err := followOwner(ctx, &f.workspaceFlags, sources)
 	if err != nil {
 		return err
 	}
 	if c != nil {
-		return show(ctx, remoteQueue{c})
+		base, err := stateDir(f.state)
+		if err != nil {
+			return err
+		}
+		served, err := sourcesOf(c, &f.workspaceFlags, sources)
+		if err != nil {
+			return err
+		}
+		return show(ctx, remoteQueue{c}, served[0].state(base))
 	}
 	return f.withSession(ctx, e, sources, func(s *session) error {
 		c := newControl(s, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.log})
@@ -106,9 +115,40 @@ func (f *pageFlags) run(ctx context.Context, e *env, sources []string) error {
 		return s.serve(ctx, c, "review", func(ctx context.Context) error {
 			q, cancel := newLocalQueue(s.ws)
 			defer cancel()
-			return show(ctx, q)
+			return show(ctx, q, s.state)
 		})
 	})
+}
+
+// pageName is the file in a vault's state folder with the port and the token of its
+// page: where both stay the same, a page that is open finds its way back by itself.
+const pageName = "review-page"
+
+// listen opens the page's port: the one that it had before, if that is free and no
+// other is asked for.
+func (f *pageFlags) listen(state string) (*page, error) {
+	file := filepath.Join(state, pageName)
+	kept, _ := readSecret(file) // "" the first time
+	port, token, known := strings.Cut(strings.TrimSpace(kept), " ")
+	if !known || len(token) < minToken {
+		port, token = "0", rand.Text()
+	}
+	addr := f.addr
+	if addr == "" {
+		addr = net.JoinHostPort("127.0.0.1", port)
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil && f.addr == "" {
+		l, err = net.Listen("tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return nil, &hintError{fmt.Errorf("--listen: %w", err), "choose another port; port 0 takes any that is free"}
+	}
+	_, port, err = net.SplitHostPort(l.Addr().String())
+	if err == nil && kept == "" {
+		_, err = makeSecret(file, port+" "+token)
+	}
+	return &page{token: token, listener: l}, err
 }
 
 // page serves the review page of one queue.

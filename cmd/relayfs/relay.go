@@ -66,6 +66,12 @@ func (m message) key() string {
 func (r *mcpRelay) run(ctx context.Context, in io.Reader) error {
 	var tooLong error
 	lines := clientLines(ctx, in, &tooLong)
+	stop := context.AfterFunc(ctx, func() { // a message may be on its way to a server that reads no more
+		if up := r.current(); up != nil {
+			up.stream.Close()
+		}
+	})
+	defer stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -187,7 +193,7 @@ func (r *mcpRelay) reach(ctx context.Context) (*upstream, error) {
 	if err != nil {
 		return nil, err
 	}
-	up = r.use(stream)
+	up = r.use(ctx, stream)
 	for _, line := range r.handshake {
 		r.replay(up, line)
 	}
@@ -229,12 +235,13 @@ func (r *mcpRelay) replay(up *upstream, line []byte) {
 }
 
 // use makes stream the connection to the server.
-func (r *mcpRelay) use(stream io.ReadWriteCloser) *upstream {
+func (r *mcpRelay) use(ctx context.Context, stream io.ReadWriteCloser) *upstream {
 	up := &upstream{stream: stream, ended: make(chan struct{}), pending: make(map[string]message)}
 	r.mu.Lock()
 	r.up = up
 	r.mu.Unlock()
 	go r.follow(up)
+	go up.attend(ctx)
 	return up
 }
 
@@ -259,8 +266,9 @@ func (r *mcpRelay) follow(up *upstream) {
 	r.mu.Lock()
 	r.up, r.lost = nil, time.Now()
 	r.mu.Unlock()
-	for _, m := range up.end() {
-		r.tell(failed(m, lostAnswer))
+	left, text := up.end()
+	for _, m := range left {
+		r.tell(failed(m, text))
 	}
 }
 

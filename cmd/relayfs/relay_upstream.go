@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"sync"
+	"time"
 )
 
 // upstream is one connection to a server.
@@ -12,6 +15,46 @@ type upstream struct {
 
 	mu      sync.Mutex         // protects the following
 	pending map[string]message // requests without an answer, by id; nil once it has ended
+	why     error              // it was given up
+}
+
+// lookEvery is how often the server is looked after while it owes an answer.
+const lookEvery = 2 * time.Second
+
+// attend gives the connection up when the process at its other end owes an answer
+// and does not run.
+func (u *upstream) attend(ctx context.Context) {
+	s, ok := u.stream.(interface{ Alive(context.Context) error })
+	if !ok {
+		return // within this process
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-u.ended:
+			return
+		case <-tick.C:
+		}
+		if !u.owes() {
+			continue
+		}
+		if err := s.Alive(ctx); err != nil && ctx.Err() == nil {
+			u.mu.Lock()
+			u.why = err
+			u.mu.Unlock()
+			u.stream.Close()
+			return
+		}
+	}
+}
+
+func (u *upstream) owes() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.pending) > 0
 }
 
 // send passes a message to the server. false means that the connection has
@@ -46,16 +89,19 @@ func (u *upstream) answered(m message) message {
 	return request
 }
 
-// end returns the client's requests without an answer; there will be none.
-func (u *upstream) end() []message {
+// end returns the client's requests without an answer, and what it is to be told:
+// there will be none.
+func (u *upstream) end() (left []message, text string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	var left []message
 	for _, m := range u.pending {
 		if !m.replay {
 			left = append(left, m)
 		}
 	}
 	u.pending = nil
-	return left
+	if u.why != nil {
+		return left, fmt.Sprintf("There is no answer: %v. Whether anything was changed is not known. Try again when it runs; read the document first.", u.why)
+	}
+	return left, lostAnswer
 }

@@ -54,7 +54,7 @@ func runReview(ctx context.Context, e *env, f *queueFlags, sel selector, sources
 	if !inOK || !outOK || !isTerminal(in) || !isTerminal(out) {
 		return usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
 	}
-	c, err := findOwner(ctx, &f.workspaceFlags, sources)
+	c, err := followOwner(ctx, &f.workspaceFlags, sources)
 	if err != nil {
 		return err
 	}

@@ -49,6 +49,7 @@ type reviewModel struct {
 	stale    bool          // the notes changed while busy
 	loaded   bool
 	message  string
+	lost     string // why nobody answers, the message meanwhile
 	seen     uint64
 	scrolled scroll
 	done     []string // batches of this review that were not undone
@@ -124,9 +125,14 @@ func (m reviewModel) idle() (tea.Model, tea.Cmd) {
 
 func (m reviewModel) changed(msg changedMsg) (tea.Model, tea.Cmd) {
 	if msg.lost != nil {
-		m.message = msg.lost.Error()
+		m.lost = msg.lost.Error()
+		m.message = m.lost
 		return m, m.cmds.watch(m.seen)
 	}
+	if m.lost != "" && m.message == m.lost {
+		m.message = ""
+	}
+	m.lost = ""
 	moved := msg.now != m.seen
 	m.seen = msg.now
 	if !moved {

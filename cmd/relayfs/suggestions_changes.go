@@ -17,7 +17,11 @@ type changeCounter struct {
 	next chan struct{} // closed by the next change
 }
 
-func newChangeCounter() *changeCounter { return &changeCounter{n: 1, next: make(chan struct{})} }
+// newChangeCounter starts at a number that no counter of an earlier process has been
+// at: who waited with that one is told of what it missed.
+func newChangeCounter() *changeCounter {
+	return &changeCounter{n: uint64(time.Now().UnixMicro()), next: make(chan struct{})}
+}
 
 func (c *changeCounter) add() {
 	c.mu.Lock()

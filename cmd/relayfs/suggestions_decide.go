@@ -87,7 +87,7 @@ func (f *decideFlags) run(ctx context.Context, e *env, args []string) error {
 		if f.dryRun {
 			return f.print(e, outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}, Notes: notesOf(list)})
 		}
-		if err := f.confirm(e, list); err != nil {
+		if err := f.confirm(ctx, e, list); err != nil {
 			return err
 		}
 		if len(list) == 0 {
@@ -104,7 +104,7 @@ func (f *decideFlags) run(ctx context.Context, e *env, args []string) error {
 
 // confirm asks before many are decided at once; whoever cannot be asked must
 // have said --yes.
-func (f *decideFlags) confirm(e *env, list []suggestion) error {
+func (f *decideFlags) confirm(ctx context.Context, e *env, list []suggestion) error {
 	if len(list) <= manyAtOnce || f.yes {
 		return nil
 	}
@@ -113,7 +113,11 @@ func (f *decideFlags) confirm(e *env, list []suggestion) error {
 		return usagef("to %s %s, add --yes; --dry-run shows them", f.verb(), scope)
 	}
 	fmt.Fprintf(e.stderr, "%s %s? [y/N] ", imperative(f.verdict), scope)
-	line, err := bufio.NewReader(e.stdin).ReadString('\n')
+	var line string
+	err := abandonable(ctx, func() (err error) {
+		line, err = bufio.NewReader(e.stdin).ReadString('\n')
+		return err
+	})
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
