@@ -62,20 +62,9 @@ func (n *note) untouched(ctx context.Context, theirs func(Author) bool) (*Versio
 	if !plain || n.live != nil || n.isShared() {
 		return nil, ErrConflict
 	}
-	v, err := n.load(ctx)
+	v, stamp, err := n.onlyBy(ctx, theirs)
 	if err != nil {
 		return nil, err
-	}
-	stamp, err := n.unchanged(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	h, err := at.store.Load(n.id)
-	if err != nil {
-		return nil, err
-	}
-	if v.readOnly || !h.onlyBy(theirs, v.raw) {
-		return nil, ErrConflict
 	}
 	n.stamp = stamp // a rename makes another one of it
 	return v, nil
@@ -92,14 +81,16 @@ func (n *node) onlyNamed(theirs func(Author) bool) bool {
 	return p.rec.Kind == ProposedRename && theirs(Author{Name: p.rec.Author, Session: p.rec.Session})
 }
 
-// onlyBy says whether the history leads to raw, and is all of it theirs.
-func (h History) onlyBy(theirs func(Author) bool, raw string) bool {
-	all := h.all(func(r *Record) bool {
-		return r.Decision == nil && r.Proposal == "" && theirs(Author{Name: r.Author, Session: r.Session})
+// onlyBy says whether the history is all theirs: of programs, that is, since who
+// changes a note as a live document is a person.
+func (h History) onlyBy(theirs func(Author) bool) bool {
+	return h.all(func(r *Record) bool {
+		return r.Decision == nil && r.Proposal == "" && !r.Ahead && theirs(Author{Name: r.Author, Session: r.Session})
 	})
-	if !all {
-		return false
-	}
+}
+
+// leadsTo says whether raw is what the history ends with.
+func (h History) leadsTo(raw string) bool {
 	if len(h.Records) == 0 {
 		return raw == ""
 	}

@@ -3,12 +3,10 @@ package bridge
 import (
 	"context"
 	"slices"
-
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// What an author has just made, and nobody else has used, it may rename and take
-// away without asking: what cancels out leaves nothing behind.
+// What a session of an author has just made, and nobody else has used, it may rename
+// and take away without asking: what cancels out leaves nothing behind.
 
 // isOwn says whether n is the author's own so far.
 func (w *Workspace) isOwn(n *node, by Author) bool {
@@ -25,7 +23,7 @@ func (w *Workspace) isOwn(n *node, by Author) bool {
 // is in it.
 func (w *Workspace) isOwnFolder(n *node, by Author) bool {
 	w.treeMu.RLock()
-	own, inside := n.madeBy == by.Name, n.sourceChildren()
+	own, inside := n.madeBy == by, n.sourceChildren()
 	w.treeMu.RUnlock()
 	return own && !slices.ContainsFunc(inside, func(c *node) bool { return !w.isOwn(c, by) })
 }
@@ -33,10 +31,10 @@ func (w *Workspace) isOwnFolder(n *node, by Author) bool {
 // usedBy tells d and the folders that it is in that the author has made, moved or
 // changed something in there; a person has no name. Who made the folders asks from
 // now on, unless that is the same one. treeMu is held.
-func (d *node) usedBy(name string) {
+func (d *node) usedBy(by Author) {
 	for ; d != nil; d = d.place().parent {
-		if d.madeBy != name {
-			d.madeBy = ""
+		if d.madeBy != by {
+			d.madeBy = Author{}
 		}
 	}
 }
@@ -45,39 +43,41 @@ func (d *node) usedBy(name string) {
 func (w *Workspace) used(n *node) {
 	w.treeMu.Lock()
 	defer w.treeMu.Unlock()
-	n.usedBy("")
-	n.parent.usedBy("")
+	n.usedBy(Author{})
+	n.parent.usedBy(Author{})
 }
 
-// isOwn says whether the note is one that the author made and nobody has accepted
-// or touched.
+// isOwn says whether this session of the author made the note, and nobody else has
+// touched it or decided on anything in it. Whose text it holds does not tell that: all
+// that stands in a person's note may be an agent's.
 func (n *note) isOwn(by Author) bool {
 	n.lock()
 	defer n.write.Unlock()
-	ctx := context.Background()
-	cur, err := n.load(ctx)
-	if err != nil || cur.readOnly || !n.isAllBy(cur, by.Name) {
+	if n.bornOf != by {
 		return false
 	}
-	if n.live != nil {
-		return true
-	}
-	_, err = n.unchanged(ctx, cur)
+	_, _, err := n.onlyBy(context.Background(), func(a Author) bool { return a == by })
 	return err == nil
 }
 
-// isAllBy says whether all text of cur is the author's, and pending. The write lock
-// is held.
-func (n *note) isAllBy(cur *Version, author string) bool {
-	end, _ := diffwrap.FrontMatter(cur.raw)
-	switch {
-	case diffwrap.Original(cur.raw[end:]) != "":
-		return false
-	case len(diffwrap.Suggestions(cur.raw)) == 0: // empty, or nothing but what carries no marks
-		return n.bornOf.Name == author && n.onlyBy(author)
+// onlyBy is the note's current version and its stamp if its authors, and nobody else,
+// have ever written in it; else ErrConflict. The write lock is held.
+func (n *note) onlyBy(ctx context.Context, theirs func(Author) bool) (*Version, Stamp, error) {
+	cur, err := n.load(ctx)
+	if err != nil {
+		return nil, Stamp{}, err
 	}
-	who, err := n.attribution(cur)
-	return err == nil && covers(who.ranges(cur.raw, author), 0, len(cur.raw))
+	var stamp Stamp
+	if n.live == nil {
+		if stamp, err = n.unchanged(ctx, cur); err != nil {
+			return nil, Stamp{}, err
+		}
+	}
+	h, err := n.where().store.Load(n.id)
+	if err == nil && (cur.readOnly || !h.onlyBy(theirs) || n.live == nil && !h.leadsTo(cur.raw)) {
+		err = ErrConflict
+	}
+	return cur, stamp, err
 }
 
 // unchanged is the stamp of the file in the source if that holds cur; else
@@ -90,13 +90,4 @@ func (n *note) unchanged(ctx context.Context, cur *Version) (Stamp, error) {
 		err = ErrConflict
 	}
 	return stamp, err
-}
-
-// onlyBy says whether nobody but the author has ever written in the note, nor had it
-// open and changed it as a live document, which people do, nor decided on it.
-func (n *note) onlyBy(author string) bool {
-	h, err := n.where().store.Load(n.id)
-	return err == nil && !slices.ContainsFunc(h.Records, func(r Record) bool {
-		return r.Author != author || r.Ahead || r.Decision != nil
-	})
 }

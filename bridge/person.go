@@ -94,7 +94,7 @@ func (w *Workspace) personRemoves(ctx context.Context, f *folder, s Structure, p
 		return err
 	}
 	w.treeMu.Lock()
-	n.usedBy("")
+	n.usedBy(Author{})
 	w.vanish(n)
 	w.treeMu.Unlock()
 	w.publishAll(withOrigin(w.settle(f), o.Origin))

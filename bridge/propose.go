@@ -133,10 +133,10 @@ func (w *Workspace) moveNow(ctx context.Context, s Structure, m *moving) ([]Even
 	if to.there != nil {
 		w.vanishTree(to.there, false)
 	}
-	n.parent.usedBy(m.o.By.Name)
+	n.parent.usedBy(m.o.By)
 	n.rehome(to.dir, to.name)
 	n.show(to.dir, to.name)
-	n.parent.usedBy(m.o.By.Name)
+	n.parent.usedBy(m.o.By)
 	w.treeMu.Unlock()
 	err = errors.Join(err, m.f.store.Rename(Path(oldRel), Path(newRel)))
 	w.canvasesFollow(ctx, m.f, oldRel, newRel)

@@ -150,7 +150,7 @@ func (w *Workspace) put0(f *folder, e SourceEntry, by Author) *node {
 	w.treeMu.Lock()
 	defer w.treeMu.Unlock()
 	n, _ := w.put(f, e)
-	n.usedBy(by.Name)
+	n.usedBy(by)
 	return n
 }
 
@@ -194,7 +194,7 @@ func (w *Workspace) mkdir(ctx context.Context, f *folder, s Structure, p Path, o
 	}
 	n := w.put0(f, SourceEntry{Rel: at.rel, Dir: true, Mode: 0o755, Stamp: Stamp{ModTime: time.Now().UnixNano()}}, o.By)
 	w.treeMu.Lock()
-	n.madeBy = o.By.Name
+	n.madeBy = o.By
 	w.treeMu.Unlock()
 	if err := w.showAt(f, n, at, o.By); err != nil {
 		return events, wrapError("mkdir", p, err)

@@ -33,7 +33,7 @@ type node struct {
 	home     *home            // where the source has it, nil if that is where it is shown
 	children map[string]*node // KindDir: what is shown in it
 	away     map[string]*node // KindDir: what the source has in it and is not shown there
-	madeBy   string           // KindDir: who made it in this process, "" once others have used it
+	madeBy   Author           // KindDir: who made it in this process, nobody once others have used it
 	pending  *proposal        // to rename or delete it
 	content  *proposal        // to make something else its content; KindFile
 	mode     fs.FileMode

@@ -96,7 +96,7 @@ func (w *Workspace) unmakeFolders(ctx context.Context, f *folder, s Structure, p
 			return events
 		}
 		w.treeMu.RLock()
-		made := n.madeBy != "" && n.pending == nil && n.home == nil && len(n.children) == 0 && len(n.sourceChildren()) == 0
+		made := n.madeBy.Name != "" && n.pending == nil && n.home == nil && len(n.children) == 0 && len(n.sourceChildren()) == 0
 		w.treeMu.RUnlock()
 		if !made {
 			return events

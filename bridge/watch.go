@@ -29,7 +29,7 @@ func (w *Workspace) sourceWrote(ctx context.Context, f *folder, e SourceEntry) {
 	f.names.Lock()
 	w.treeMu.Lock()
 	n, created := w.put(f, e)
-	n.usedBy("")
+	n.usedBy(Author{})
 	path := n.path()
 	hidden := n.hidden()
 	w.treeMu.Unlock()
@@ -74,7 +74,7 @@ func (w *Workspace) sourceRemoved(f *folder, rel string) {
 	w.keepAll(w.source(f, rel))
 	w.treeMu.Lock()
 	if n := f.lookupSource(rel); n != nil && n != f.node {
-		n.usedBy("")
+		n.usedBy(Author{})
 		w.vanish(n)
 	}
 	w.treeMu.Unlock()
@@ -122,8 +122,8 @@ func (w *Workspace) sourceRenamed(ctx context.Context, f *folder, ev SourceEvent
 func (w *Workspace) moveHome(n *node, newRel string) {
 	f := n.folder
 	parent := f.node.parentFor(w, newRel)
-	parent.usedBy("")
-	n.usedBy("")
+	parent.usedBy(Author{})
+	n.usedBy(Author{})
 	w.reveal(parent)
 	name := Path(newRel).Base()
 	if old := parent.inSource(name); old != nil && old != n {
