@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
+	"strings"
 )
 
 // Sentinels of this package. Match with errors.Is; what callers get is an
@@ -41,6 +43,29 @@ type NotFetchedError struct {
 func (e *NotFetchedError) Error() string { return fmt.Sprintf("%v: %s", ErrNotFetched, e.Reason) }
 
 func (e *NotFetchedError) Unwrap() error { return ErrNotFetched }
+
+// NotEmptyError is an ErrNotEmpty of a folder that looks empty. It names what is in it.
+type NotEmptyError struct {
+	Holds []string // names in the folder
+}
+
+func (e *NotEmptyError) Error() string {
+	const most = 5
+	names := make([]string, min(len(e.Holds), most))
+	for i := range names {
+		names[i] = strconv.Quote(e.Holds[i])
+	}
+	list := strings.Join(names, ", ")
+	if more := len(e.Holds) - most; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%v: it holds %s, which relayfs does not show; a person has to move or delete that first", ErrNotEmpty, list)
+}
+
+func (e *NotEmptyError) Unwrap() error { return ErrNotEmpty }
+
+// errHidden is an fs.ErrExist for a name that looks free.
+var errHidden = fmt.Errorf("%w: something that relayfs does not show has that name", fs.ErrExist)
 
 // ReadOnlyError is an ErrReadOnly with what its Source knows of the reason.
 type ReadOnlyError struct {

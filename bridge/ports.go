@@ -75,8 +75,12 @@ type Structure interface {
 	// replace is set, and never a folder.
 	Rename(ctx context.Context, oldRel, newRel string, replace bool) error
 	// Remove takes a file or an empty folder away, recoverably where the source
-	// has a place for that (a vault's .trash).
+	// has a place for that (a vault's .trash). A folder that holds anything, be it
+	// what Scan does not report, is ErrNotEmpty.
 	Remove(ctx context.Context, rel string) error
+	// Hidden names what the source has at rel, or right below it if that is a folder
+	// that Scan reports, and Scan does not report.
+	Hidden(ctx context.Context, rel string) ([]string, error)
 }
 
 // Retractor is a Structure that can take back what Create made.

@@ -35,6 +35,9 @@ func (w *Workspace) Rename(ctx context.Context, oldPath, newPath Path, o Restruc
 	w.linksCurrent(ctx)
 	f.names.Lock()
 	m, err := w.moveOf(f, oldPath, newPath, o)
+	if err == nil {
+		err = w.freeAt(ctx, s, m.to)
+	}
 	var events []Event
 	var rewrite *relink
 	if err == nil && m.n.path() != newPath {
@@ -77,6 +80,24 @@ func (w *Workspace) moveOf(f *folder, oldPath, newPath Path, o Restructure) (*mo
 		now = to.there == nil && to.dir.inSource(to.name) == nil
 	}
 	return &moving{f: f, n: n, to: to, from: oldPath, o: o, now: now}, err
+}
+
+// freeAt says whether the place that looks free is.
+func (w *Workspace) freeAt(ctx context.Context, s Structure, to target) error {
+	if to.there != nil {
+		return nil
+	}
+	w.treeMu.RLock()
+	known, at, rel := to.dir.inSource(to.name), to.dir.path().Join(to.name), path.Join(to.dir.rel(), to.name)
+	w.treeMu.RUnlock()
+	if known != nil {
+		return nil
+	}
+	hidden, err := s.Hidden(ctx, rel)
+	if err == nil && len(hidden) > 0 {
+		err = errHidden
+	}
+	return wrapError("rename", at, err)
 }
 
 // moveTo does the rename or proposes it. names is held.
@@ -257,6 +278,12 @@ func (w *Workspace) remove(ctx context.Context, f *folder, s Structure, p Path, 
 	switch {
 	case full:
 		return res, nil, nil, &Error{"remove", p, ErrNotEmpty}
+	case n.kind == KindDir:
+		if err := w.emptyAt(ctx, s, n); err != nil {
+			return res, nil, nil, err
+		}
+	}
+	switch {
 	case !n.virtual() && (w.o.Structure == StructureDirect || !holds && w.isOwn(n, o.By)):
 		events, err = w.removeNow(ctx, f, s, n, p, o)
 		return res, dropped, events, err
@@ -267,6 +294,19 @@ func (w *Workspace) remove(ctx context.Context, f *folder, s Structure, p Path, 
 		res.Proposal = n.pending.rec.ID
 	}
 	return res, dropped, events, err
+}
+
+// emptyAt says whether the folder that looks empty is.
+func (w *Workspace) emptyAt(ctx context.Context, s Structure, n *node) error {
+	w.treeMu.RLock()
+	rel, at := n.rel(), n.path()
+	w.treeMu.RUnlock()
+	hidden, err := s.Hidden(ctx, rel)
+	if err == nil && len(hidden) > 0 {
+		err = &NotEmptyError{hidden}
+		w.log.Warn("folder cannot be removed", LogPath, string(at), LogErr, err)
+	}
+	return wrapError("remove", at, err)
 }
 
 // removeNow removes from the source.

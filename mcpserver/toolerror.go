@@ -49,6 +49,7 @@ func failure(err error) Result {
 		at        *bridge.Error
 		unfetched *bridge.NotFetchedError
 		readOnly  *bridge.ReadOnlyError
+		notEmpty  *bridge.NotEmptyError
 		ask       *askError
 	)
 	switch {
@@ -70,6 +71,8 @@ func failure(err error) Result {
 		return refuse("%q has not been fetched from the server yet. Tell the person: %s.", string(at.Path), unfetched.Reason)
 	case errors.As(err, &at) && errors.As(err, &readOnly):
 		return refuse("%q is read-only here: %s. Tell the person, and what you would change instead.", string(at.Path), readOnly.Reason)
+	case errors.As(err, &at) && errors.As(err, &notEmpty):
+		return refuse("%q was left as it is: %v.", string(at.Path), notEmpty)
 	case errors.As(err, &at):
 		for _, s := range sentences {
 			if errors.Is(err, s.is) {

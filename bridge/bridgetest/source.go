@@ -259,6 +259,9 @@ func (s *Source) Retract(_ context.Context, rel string, stamp bridge.Stamp) erro
 	return nil
 }
 
+// Hidden names nothing: Scan reports all.
+func (s *Source) Hidden(context.Context, string) ([]string, error) { return nil, nil }
+
 // Remove takes a file or an empty folder away for good.
 func (s *Source) Remove(_ context.Context, rel string) error {
 	if err := s.lock("remove", rel); err != nil {

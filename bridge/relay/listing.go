@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -27,6 +27,9 @@ func failed(op, rel string, err error) error {
 	}
 	if errors.Is(err, folderdoc.ErrPath) {
 		err = bridge.ErrBadName
+	}
+	if errors.Is(err, folderdoc.ErrNotEmpty) {
+		err = bridge.ErrNotEmpty
 	}
 	return &fs.PathError{Op: op, Path: rel, Err: err}
 }
@@ -302,21 +305,23 @@ func (s *Source) restructure(fn func(*folderdoc.Folder) error) error {
 func (s *Source) both(op, rel string, fn func(*folderdoc.Folder) error) error {
 	s.moving.Lock()
 	defer s.moving.Unlock()
-	err := s.restructure(func(shared *folderdoc.Folder) error {
-		first := fn(shared)
-		if first != nil && !errors.Is(first, fs.ErrNotExist) {
-			return first
-		}
-		err := s.drafts.Change(s.ctx, bridge.Record{}, func(doc *ycrdt.Doc) error { return fn(folderdoc.Open(doc)) })
-		if errors.Is(err, fs.ErrNotExist) {
-			return first
-		}
-		return err
-	})
+	err := s.restructure(func(shared *folderdoc.Folder) error { return s.inBoth(shared, fn) })
 	if err != nil {
 		return failed(op, rel, err)
 	}
 	return nil
+}
+
+func (s *Source) inBoth(shared *folderdoc.Folder, fn func(*folderdoc.Folder) error) error {
+	first := fn(shared)
+	if first != nil && !errors.Is(first, fs.ErrNotExist) {
+		return first
+	}
+	err := s.drafts.Change(s.ctx, bridge.Record{}, func(doc *ycrdt.Doc) error { return fn(folderdoc.Open(doc)) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return first
+	}
+	return err
 }
 
 // Mkdir makes one folder.
@@ -342,7 +347,7 @@ func (s *Source) Mkdir(_ context.Context, rel string) error {
 }
 
 // Rename moves a note or a folder with all that is in it.
-func (s *Source) Rename(_ context.Context, oldRel, newRel string, replace bool) error {
+func (s *Source) Rename(ctx context.Context, oldRel, newRel string, replace bool) error {
 	if _, err := s.find("rename", oldRel); err != nil {
 		return err
 	}
@@ -352,6 +357,9 @@ func (s *Source) Rename(_ context.Context, oldRel, newRel string, replace bool) 
 		}
 	}
 	over, err := s.find("rename", newRel)
+	if hidden, err := s.Hidden(ctx, newRel); over.Path == "" && (err != nil || len(hidden) > 0) {
+		return failed("rename", newRel, cmp.Or(err, fs.ErrExist))
+	}
 	switch {
 	case err != nil:
 	case over.Type == folderdoc.TypeFolder && replace:
@@ -370,20 +378,64 @@ func (s *Source) Rename(_ context.Context, oldRel, newRel string, replace bool) 
 
 // Remove takes a note or an empty folder away. The content stays at the server.
 func (s *Source) Remove(_ context.Context, rel string) error {
-	e, err := s.find("remove", rel)
-	if err != nil {
+	if _, err := s.find("remove", rel); err != nil {
 		return err
 	}
-	if e.Type == folderdoc.TypeFolder && s.holdsSomething(rel) {
-		return failed("remove", rel, bridge.ErrNotEmpty)
+	s.moving.Lock()
+	defer s.moving.Unlock()
+	err := s.restructure(func(shared *folderdoc.Folder) error {
+		inside, err := s.inside(shared, rel)
+		if err == nil && len(inside) > 0 {
+			err = &bridge.NotEmptyError{Holds: inside}
+		}
+		if err != nil {
+			return err
+		}
+		return s.inBoth(shared, func(f *folderdoc.Folder) error { return f.Delete(rel, nil) })
+	})
+	if err != nil {
+		return failed("remove", rel, err)
 	}
-	return s.both("remove", rel, func(f *folderdoc.Folder) error { return f.Delete(rel, nil) })
+	return nil
 }
 
-func (s *Source) holdsSomething(dir string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.listing, func(e folderdoc.Entry) bool { return strings.HasPrefix(e.Path, dir+"/") })
+// inside names what either of the documents has right below rel. The folder's mu is
+// held.
+func (s *Source) inside(shared *folderdoc.Folder, rel string) ([]string, error) {
+	names := shared.Inside(rel)
+	err := s.drafts.View(s.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
+		names = append(names, folderdoc.Open(doc).Inside(rel)...)
+		return nil
+	})
+	slices.Sort(names)
+	return slices.Compact(names), err
+}
+
+// Hidden names what the folder's document has at rel, or in the folder rel, and is
+// not shown: canvases, attachments whose bytes are not here, and what a newer version
+// of the format has.
+func (s *Source) Hidden(_ context.Context, rel string) (hidden []string, err error) {
+	err = s.folder.View(s.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
+		shared := folderdoc.Open(doc)
+		s.mu.Lock()
+		_, shown := s.byPath[rel]
+		s.mu.Unlock()
+		if !shown {
+			if name := path.Base(rel); slices.Contains(shared.Inside(parent(rel)), name) {
+				hidden = []string{name}
+			}
+			return nil
+		}
+		inside, err := s.inside(shared, rel)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		hidden = slices.DeleteFunc(inside, func(name string) bool {
+			_, shown := s.byPath[rel+"/"+name]
+			return shown
+		})
+		return err
+	})
+	return hidden, err
 }
 
 // replaceText makes text hold now instead of have, by the one stretch in which

@@ -264,19 +264,64 @@ func (v *Vault) remove(rel string) error {
 func (v *Vault) removeFolder(p *place) error {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
 		err := fsat.Rmdir(p.dir, p.name)
-		if !errors.Is(err, syscall.ENOTEMPTY) || time.Since(start) > settleLimit || !v.hasOwnTempsOnly(p) {
+		if !errors.Is(err, syscall.ENOTEMPTY) {
+			return err
+		}
+		holds, listed := v.namesIn(p)
+		if listed == nil && len(holds) > 0 {
+			return &bridge.NotEmptyError{Holds: holds}
+		}
+		if listed != nil || time.Since(start) > settleLimit {
 			return err
 		}
 	}
 }
 
-// hasOwnTempsOnly says whether nothing is in a folder but temp files of this process.
-func (v *Vault) hasOwnTempsOnly(p *place) bool {
+// Hidden names what is at rel, or in the folder rel, and is not served.
+func (v *Vault) Hidden(_ context.Context, rel string) ([]string, error) {
+	hidden, err := v.hidden(rel)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return hidden, wrap("list", rel, err)
+}
+
+func (v *Vault) hidden(rel string) ([]string, error) {
+	p, err := v.lookAt(rel)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	if _, ok := v.describe(p.dir, parent(rel), p.name); !ok {
+		return []string{p.name}, nil
+	}
+	if !isKind(&p.stat, fs.ModeDir) {
+		return nil, nil
+	}
+	names, err := v.namesIn(&p)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
 	dir, err := fsat.OpenDir(p.dir, p.name)
 	if err != nil {
-		return false
+		return nil, err
+	}
+	defer dir.Close()
+	return slices.DeleteFunc(names, func(name string) bool {
+		_, ok := v.describe(dir, rel, name)
+		return ok
+	}), nil
+}
+
+// namesIn lists what a folder holds but for temp files of this process.
+func (v *Vault) namesIn(p *place) ([]string, error) {
+	dir, err := fsat.OpenDir(p.dir, p.name)
+	if err != nil {
+		return nil, err
 	}
 	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
-	return err == nil && !slices.ContainsFunc(names, func(name string) bool { return !strings.HasPrefix(name, v.tempPrefix) })
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, v.tempPrefix) })
+	slices.Sort(names)
+	return names, err
 }

@@ -209,15 +209,47 @@ func (f *Folder) remove(tx *ycrdt.Txn, keys []string) {
 	}
 }
 
-// Delete removes what is at p, with everything below it, in one transaction.
-// Content documents stay. fs.ErrNotExist if nothing is there.
+// Delete removes the entry at p. Its content document stays. fs.ErrNotExist if
+// nothing is there; ErrNotEmpty if anything is below p (Inside).
 func (f *Folder) Delete(p string, origin any) error {
 	return f.change("remove", p, origin, func(tx *ycrdt.Txn) error {
 		keys := f.entered(tx, p)
-		if len(keys) == 0 {
+		switch {
+		case len(keys) == 0:
 			return fs.ErrNotExist
+		case slices.ContainsFunc(keys, func(k string) bool { return below(p, pathOf(k)) && !f.deleted(tx, k) }):
+			return ErrNotEmpty
 		}
 		f.remove(tx, keys)
 		return nil
 	})
+}
+
+// Inside names what is right below p ("" for the folder's root): whatever has an
+// entry, of types and versions of the format, too, that List leaves out.
+func (f *Folder) Inside(p string) []string {
+	names := make(map[string]bool)
+	f.doc.Transact(nil, func(tx *ycrdt.Txn) {
+		for _, keys := range [][]string{f.meta.KeysIn(tx), f.docs.KeysIn(tx)} {
+			for _, k := range keys {
+				q := pathOf(k)
+				if q == "" || p != "" && !below(p, q) || f.deleted(tx, k) {
+					continue
+				}
+				name, _, _ := strings.Cut(strings.TrimPrefix(q[len(p):], "/"), "/")
+				names[name] = true
+			}
+		}
+	})
+	return slices.Sorted(maps.Keys(names))
+}
+
+// deleted says whether key k is Markdown that counts as deleted, for want of its twin
+// in docs.
+func (f *Folder) deleted(tx *ycrdt.Txn, k string) bool {
+	value, inMeta := f.meta.GetIn(tx, k)
+	e, ok := readMeta(pathOf(k), value)
+	id, _ := f.docs.GetIn(tx, k)
+	text, _ := id.(string)
+	return text == "" && (!inMeta || ok && e.Type == TypeMarkdown)
 }

@@ -33,5 +33,6 @@
 // # Concurrency and errors
 //
 // All functions may be called from several goroutines; each change is one
-// transaction. Errors are *fs.PathError with ErrPath or a sentinel of io/fs.
+// transaction. Errors are *fs.PathError with ErrPath, ErrNotEmpty or a sentinel of
+// io/fs.
 package folderdoc

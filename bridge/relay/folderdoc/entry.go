@@ -12,6 +12,9 @@ import (
 // ErrPath says that a path cannot be a key of a folder document.
 var ErrPath = errors.New("path cannot be in a shared folder")
 
+// ErrNotEmpty says that a folder holds something.
+var ErrNotEmpty = errors.New("folder is not empty")
+
 // Types of entries. What is neither a folder nor Markdown nor a canvas is an
 // attachment, kept by its hash.
 const (

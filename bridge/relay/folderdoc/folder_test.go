@@ -204,12 +204,37 @@ func TestDelete(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	set(t, doc, "filemeta_v0", "/dir/sub/Newer.md", map[string]any{"id": "5", "type": "markdown", "version": 1})
+	set(t, doc, "filemeta_v0", "/dir/Gone.md", meta("6", "markdown"))
 	n := transactions(doc)
-	if err := f.Delete("dir", nil); err != nil {
-		t.Fatal(err)
+	for _, p := range []string{"dir/Note.md", "dir/sub/Deep.md"} {
+		if err := f.Delete("dir", nil); !errors.Is(err, folderdoc.ErrNotEmpty) {
+			t.Errorf("Delete of a folder with something in it: %v", err)
+		}
+		if err := f.Delete(p, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if got := listing(f); got != "dirt.md:markdown:dirt.md" || *n != 1 || doc.Map("docs").Len() != 1 {
-		t.Errorf("listing is %s after %d transactions", got, *n)
+	if inside := f.Inside("dir"); !slices.Equal(inside, []string{"sub"}) {
+		t.Errorf("dir holds %q", inside)
+	}
+	if inside := f.Inside(""); !slices.Equal(inside, []string{"dir", "dirt.md"}) {
+		t.Errorf("the root holds %q", inside)
+	}
+	if err := f.Delete("dir/sub", nil); !errors.Is(err, folderdoc.ErrNotEmpty) {
+		t.Errorf("Delete of a folder with a newer entry: %v", err)
+	}
+	if _, there := doc.Map("filemeta_v0").Get("/dir/sub/Newer.md"); !there || *n != 2 {
+		t.Errorf("the newer entry is gone, or %d transactions are not 2", *n)
+	}
+	doc.Transact(nil, func(tx *ycrdt.Txn) { doc.Map("filemeta_v0").Delete(tx, "/dir/sub/Newer.md") })
+	for _, p := range []string{"dir/sub", "dir"} { // and what counts as deleted
+		if err := f.Delete(p, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := listing(f); got != "dirt.md:markdown:dirt.md" || doc.Map("docs").Len() != 1 || doc.Map("filemeta_v0").Len() != 1 {
+		t.Errorf("listing is %s", got)
 	}
 }
 

@@ -269,7 +269,7 @@ func (f *folder) wanted(tree []bridge.TreeEntry, have []folderdoc.Entry) ([]fold
 		}
 	}
 	f.nodes, f.sums = nodes, sums
-	return keepCanvases(want, have), nil
+	return f.keepOthers(want, have), nil
 }
 
 // isCanvas says whether a file is a canvas. In a folder document those are
@@ -279,15 +279,25 @@ func isCanvas(t bridge.TreeEntry) bool {
 	return t.Kind == bridge.KindFile && typ == folderdoc.TypeCanvas
 }
 
-// keepCanvases adds the entries that are not the tree's business.
-func keepCanvases(want, have []folderdoc.Entry) []folderdoc.Entry {
-	taken := make(map[string]bool, len(want))
+// keepOthers adds the entries that are not the tree's business, canvases, and the
+// folders that hold any, or what a newer version of the format has.
+func (f *folder) keepOthers(want, have []folderdoc.Entry) []folderdoc.Entry {
+	taken, listed := make(map[string]bool, len(want)), make(map[string]bool, len(have))
 	for _, e := range want {
 		taken[e.Path] = true
 	}
 	for _, e := range have {
-		if e.Type == folderdoc.TypeCanvas && !taken[e.Path] {
+		listed[e.Path] = true
+	}
+	full := make(map[string]bool) // folders that hold something of others
+	for _, e := range slices.Backward(have) {
+		keep := e.Type == folderdoc.TypeCanvas || full[e.Path]
+		if !keep && !taken[e.Path] && e.Type == folderdoc.TypeFolder {
+			keep = slices.ContainsFunc(f.model.Inside(e.Path), func(name string) bool { return !listed[e.Path+"/"+name] })
+		}
+		if keep && !taken[e.Path] {
 			want = append(want, e)
+			full[string(bridge.Path(e.Path).Dir())] = true
 		}
 	}
 	return want
