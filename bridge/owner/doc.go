@@ -6,6 +6,9 @@
 // stops a process that keeps its state elsewhere. Both are flock(2) locks, so
 // that the kernel releases them however the process ends.
 //
+// The state folder also says which directory the vault is, so that the state is
+// found when that was moved (vault.json, identity.go).
+//
 // Beside the lock lies owner.json, an Info: who owns the vault, where it is
 // mounted, and the path of the owner's socket. The socket speaks HTTP over a
 // Unix domain socket that only the same user can reach. An Info counts only

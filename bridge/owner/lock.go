@@ -81,6 +81,8 @@ func (c Claim) name() string {
 type Owner struct {
 	claims []Claim
 	locks  []*os.File
+	vaults []Claim  // those of claims that are locked
+	told   []string // see Told
 
 	mu   sync.Mutex // protects the following
 	info Info       // what was announced last
@@ -104,7 +106,25 @@ func Acquire(claims []Claim) (*Owner, error) {
 	return o, nil
 }
 
+// Told are sentences about states that were moved, for a person.
+func (o *Owner) Told() []string { return o.told }
+
+func (o *Owner) tell(format string, args ...any) {
+	o.told = append(o.told, fmt.Sprintf(format, args...))
+}
+
+// lock takes a claim. One process at a time does, so that each sees what the others
+// have.
 func (o *Owner) lock(c Claim) error {
+	defer admit(filepath.Dir(c.State))()
+	if c.Vault != "" {
+		if err := nested(c); err != nil {
+			return err
+		}
+		if err := o.settle(c); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(c.State, 0o700); err != nil {
 		return fmt.Errorf("state folder: %w", err)
 	}
@@ -127,7 +147,8 @@ func (o *Owner) lock(c Claim) error {
 	if err := flock(dir, c); err != nil {
 		return ownedBy(c, err)
 	}
-	return nil
+	o.vaults = append(o.vaults, c)
+	return remember(c)
 }
 
 // errHeld says that somebody else has the lock.
@@ -208,6 +229,12 @@ func replaceFile(name string, data []byte) error {
 
 // Release gives up every claim.
 func (o *Owner) Release() {
+	for _, c := range o.vaults {
+		was, _ := readIdentity(c.State)
+		if now, err := identify(c.Vault); err == nil && was.isSame(now) { // with the names that it has by now
+			_ = remember(c)
+		}
+	}
 	for _, c := range o.claims {
 		if info, err := Read(c.State); err == nil && info.PID == os.Getpid() && info.HandedOver.IsZero() {
 			os.Remove(filepath.Join(c.State, infoName))
@@ -216,7 +243,7 @@ func (o *Owner) Release() {
 	for _, f := range o.locks {
 		f.Close()
 	}
-	o.locks = nil
+	o.locks, o.vaults = nil, nil
 }
 
 // Read returns what the last owner of a state folder announced; it may be gone.

@@ -99,12 +99,15 @@ func hintFor(err error) string {
 	var usage *usageError
 	var owned *owner.OwnedError
 	var refused *owner.RefusedError
+	var nested *owner.NestedError
 	var setup *fusefs.SetupError
 	switch {
 	case errors.As(err, &hint):
 		return hint.hint
 	case errors.As(err, &setup):
 		return setup.Hint
+	case errors.As(err, &nested):
+		return "serve the outer one alone; what is in the inner one is shown in it"
 	case errors.As(err, &usage):
 		return "see 'relayfs --help', or 'relayfs COMMAND --help'"
 	case errors.As(err, &owned) && owned.Owner != nil && owned.Owner.Stopped():

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -155,7 +154,7 @@ func apart(sources []source, mountpoint string) error {
 		if s.server != nil {
 			continue
 		}
-		if within(s.dir, real) || within(real, s.dir) {
+		if owner.Within(s.dir, real) || owner.Within(real, s.dir) {
 			return &hintError{
 				fmt.Errorf("mountpoint %q and vault %q lie inside each other", mountpoint, s.dir),
 				"choose a mountpoint outside of the vault, for example " + filepath.Join(os.TempDir(), "notes"),
@@ -163,10 +162,6 @@ func apart(sources []source, mountpoint string) error {
 		}
 	}
 	return nil
-}
-
-func within(dir, path string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
 func newUnmountCommand(_ *env) *cobra.Command {

@@ -56,7 +56,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 	root.AddCommand(
 		newMountCommand(e), newUnmountCommand(e), newGuardCommand(), newPokeCommand(), newMCPCommand(e), newServeCommand(e), newSuggestionsCommand(e), newPageCommand(e),
 		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e),
-		newStatusCommand(e), newDoctorCommand(e), newInitCommand(e), newVersionCommand(e), newAgentTopic(),
+		newStatusCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newVersionCommand(e), newAgentTopic(),
 	)
 	return root
 }

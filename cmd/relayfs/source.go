@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/owner"
 )
 
 // source is one Folder to serve: a local vault, or a shared folder of a server.
@@ -46,6 +47,11 @@ func parseSources(args, folders []string) ([]source, error) {
 	for i, s := range sources {
 		if slices.ContainsFunc(sources[:i], func(t source) bool { return t.place() == s.place() }) {
 			return nil, usagef("%s is given twice", s.place())
+		}
+		for _, t := range sources[:i] {
+			if s.server == nil && t.server == nil && (owner.Within(s.dir, t.dir) || owner.Within(t.dir, s.dir)) {
+				return nil, &owner.NestedError{Vault: s.dir, Other: t.dir}
+			}
 		}
 	}
 	if len(folders) > 0 && !slices.ContainsFunc(sources, func(s source) bool { return s.server != nil }) {
@@ -121,9 +127,17 @@ func stateDir(flag string) (string, error) {
 // vaultsDir holds one state folder per vault.
 func vaultsDir(state string) string { return filepath.Join(state, "vaults") }
 
-// state is the source's state folder: named after the vault or server for people,
-// and after its place so that two never share one.
+// state is the source's state folder.
 func (s source) state(base string) string {
+	if s.server != nil {
+		return s.ownState(base)
+	}
+	return owner.StateOf(s.ownState(base), s.dir)
+}
+
+// ownState is named after the vault or server for people, and after its place so that
+// two never share one.
+func (s source) ownState(base string) string {
 	name, place := filepath.Base(s.dir), s.dir
 	if s.server != nil {
 		name, place = strings.ReplaceAll(s.server.address.URL.Host, ":", "_"), s.place()

@@ -112,6 +112,9 @@ func openSession(ctx context.Context, sources []source, f *workspaceFlags, log *
 	if s.owner, err = owner.Acquire(claims); err != nil {
 		return nil, err
 	}
+	for _, sentence := range s.owner.Told() {
+		log.Warn(sentence)
+	}
 	for i, src := range sources {
 		folder, err := s.openFolder(src, claims[i].State, f)
 		if err != nil {

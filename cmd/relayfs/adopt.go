@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/bridge/owner"
+)
+
+func newAdoptCommand(e *env) *cobra.Command {
+	var f workspaceFlags
+	cmd := &cobra.Command{
+		Use:   "adopt OLD VAULT",
+		Short: "Take over what is kept for a vault that was moved",
+		Long: `Adopt lets the vault in the directory VAULT have the authors, the log and the
+proposals of the vault that was in the directory OLD, or whose state folder OLD
+is. relayfs does so by itself for a vault that was moved or renamed on its disk;
+this is for the others, such as one that was copied to another disk. What was
+kept for VAULT so far is set aside. OLD must not be a vault any more.`,
+		Example: "  relayfs adopt ~/Notes /mnt/disk/Notes",
+		Args:    usageArgs(cobra.ExactArgs(2)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			base, err := stateDir(f.state)
+			if err != nil {
+				return err
+			}
+			src, err := parseVault(args[1])
+			if err != nil {
+				return err
+			}
+			from, err := keptFor(base, args[0])
+			if err != nil {
+				return err
+			}
+			aside, err := owner.Adopt(from, owner.Claim{Vault: src.dir, Name: src.place(), State: src.ownState(base)})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(e.stderr, "%s has the authors, log and proposals of %s\n", src.place(), args[0])
+			if aside != "" {
+				fmt.Fprintf(e.stderr, "what was kept for it so far is in %s\n", aside)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&f.state, "state", "", "the state folder that relayfs was given")
+	return cmd
+}
+
+// keptFor finds the state folder that old is, or that belongs to the vault that was
+// there.
+func keptFor(base, old string) (string, error) {
+	dir, err := filepath.Abs(old)
+	if err != nil {
+		return "", err
+	}
+	if filepath.Dir(dir) == vaultsDir(base) {
+		return dir, nil
+	}
+	if real, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
+		dir = filepath.Join(real, filepath.Base(dir))
+	}
+	state := source{dir: dir}.ownState(base)
+	if _, err := os.Stat(state); errors.Is(err, fs.ErrNotExist) {
+		return "", &hintError{fmt.Errorf("nothing is kept for a vault %q", old), "the state folders are in " + vaultsDir(base)}
+	}
+	return state, nil
+}
