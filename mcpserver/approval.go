@@ -11,9 +11,9 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 )
 
-// The notes and content tools may have a person asked before they change
-// anything: by elicitation, which the client shows to its user. In suggest mode
-// that is seldom wanted, because everything waits for review anyway.
+// The tools may have a person asked before they change anything: by elicitation,
+// which the client shows to its user. In suggest mode that is seldom wanted,
+// because everything waits for review anyway.
 
 // Approval says whether a kind of operation is asked about.
 type Approval string
@@ -87,7 +87,7 @@ func (s *Session) approve(ctx context.Context, op operation, what string, confir
 	case ApproveAuto:
 		return nil
 	case ApproveDeny:
-		return wrongArgument("This server does not allow to %s. Tell the person what you would do instead.", what)
+		return wrongArgument("This server does not allow to %s. Tell the person what you would do; they can start relayfs with another --approve than deny.", what)
 	}
 	if s.remembered(op) {
 		return nil
@@ -104,7 +104,7 @@ func (s *Session) approve(ctx context.Context, op operation, what string, confir
 		return wrongArgument("To %s needs a person's approval. Ask the person, and if they agree, call the tool again with confirm: true.", what)
 	}
 	return wrongArgument("To %s needs a person's approval, for which this client cannot ask. "+
-		"Tell the person what you would do; they can start the server with --approve %s=auto.", what, op)
+		"Tell the person what you would do; they can start relayfs with --approve %s=auto.", what, op)
 }
 
 // answered takes the person's answer, and remembers it if that is wanted.

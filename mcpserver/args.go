@@ -21,6 +21,7 @@ import (
 //	doc  the description in the schema
 //	need "true" if the argument must be given
 //	min  the least value of an int
+//	max  the most bytes of a string, or of an object as JSON
 //	enum the allowed strings, separated by '|'
 //	def  the default, as JSON, for the schema; the tool itself applies it
 //	is   "path" for a string that is a path: one that cannot be is refused
@@ -36,6 +37,7 @@ type param struct {
 	need      bool
 	path      bool
 	min       *int
+	max       int // bytes; 0 for any number
 	enum      []string
 	def       json.RawMessage
 }
@@ -58,6 +60,13 @@ func paramsOf(t reflect.Type) []param {
 				panic(fmt.Sprintf("mcpserver: %s.%s: min: %v", t, f.Name, err))
 			}
 			p.min = &n
+		}
+		if s, ok := f.Tag.Lookup("max"); ok {
+			n, err := strconv.Atoi(s)
+			if err != nil {
+				panic(fmt.Sprintf("mcpserver: %s.%s: max: %v", t, f.Name, err))
+			}
+			p.max = n
 		}
 		if s := f.Tag.Get("enum"); s != "" {
 			p.enum = strings.Split(s, "|")
@@ -128,6 +137,9 @@ func (p param) set(f reflect.Value, value json.RawMessage) error {
 	}
 	if !wellFormed(value) {
 		return wrongArgument("The argument %q is not valid Unicode: it has bytes that are not UTF-8, or half of a surrogate pair. Nothing was changed; send it again as UTF-8.", p.name)
+	}
+	if p.max > 0 && len(value) > p.max {
+		return wrongArgument("The argument %q is too long: at most %d bytes.", p.name, p.max)
 	}
 	if p.kind == reflect.Slice {
 		return p.setObject(f, value, v)

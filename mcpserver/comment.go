@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 type commentArgs struct {
@@ -28,21 +29,14 @@ func comment(ctx context.Context, s *Session, a commentArgs) Result {
 	case strings.Contains(note, "<<}") || strings.Contains(note, "{>>"):
 		return refuse("The argument \"comment\" must not contain {>> or <<}, which begin and end a comment.")
 	}
-	var before *bridge.Version
 	var at int
-	res, err := s.server.ws.Update(ctx, p, s.author(), s, func(cur *bridge.Version) (after string, err error) {
-		before = cur
-		doc := cur.Text()
-		if at, err = anchor(p, doc, a.AnchorText); err != nil {
-			return "", err
-		}
-		return doc[:at] + "{>>" + note + "<<}" + doc[at:], nil
+	before, _, err := s.update(ctx, p, "comment on the note "+string(p), func(cur *bridge.Version) ([]diffwrap.Edit, error) {
+		var err error
+		at, err = anchor(p, cur.Text(), a.AnchorText)
+		return []diffwrap.Edit{{Off: at, New: "{>>" + note + "<<}"}}, err
 	})
 	if err != nil {
 		return failure(err)
-	}
-	if known, ok := s.known(p); ok {
-		s.changed(p, before, res.Version, !known.partly && known.version.Text() == before.Text())
 	}
 	return text(fmt.Sprintf("Commented on %s at line %d.", shown(p), lineOf(before.Text(), at)))
 }

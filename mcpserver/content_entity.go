@@ -79,15 +79,6 @@ func (s *Session) open(ctx context.Context, kind entity.Type, p bridge.Path) (do
 	return d, err
 }
 
-// shownDocument notes that the session has been shown the document.
-func (s *Session) shownDocument(d document) {
-	if d.version != nil {
-		s.show(d.path, d.version)
-		return
-	}
-	s.showFile(d.path, d.text)
-}
-
 // readFile is the text of a file that is not a note.
 func (s *Session) readFile(ctx context.Context, p bridge.Path) (string, error) {
 	info, err := s.server.ws.Stat(ctx, p)
@@ -111,35 +102,4 @@ func (s *Session) readFile(ctx context.Context, p bridge.Path) (string, error) {
 		return "", &bridge.Error{Op: "open", Path: p, Err: bridge.ErrInvalidUTF8}
 	}
 	return string(data), nil
-}
-
-// fileWrite is a change of a whole file that is not a note.
-type fileWrite struct {
-	kind entity.Type
-	path bridge.Path
-	text string            // that it is to have
-	base bridge.ContentSum // what it has to hold before; zero if that does not matter
-	op   operation         // what is asked about, see approve
-	what string
-}
-
-// writeFile makes a change that is valid and approved, and says what became of it.
-func (s *Session) writeFile(ctx context.Context, f fileWrite) (notice string, err error) {
-	if err := f.kind.Check(f.text); err != nil {
-		return "", wrongArgument("%s was left as it is: %v.", f.path, err)
-	}
-	if err := s.approve(ctx, f.op, f.what, nil); err != nil {
-		return "", err
-	}
-	done, err := s.server.ws.WriteFile(ctx, f.path, []byte(f.text), bridge.Restructure{By: s.author(), Origin: s, Base: f.base})
-	if err != nil {
-		return "", err
-	}
-	if f.base == (bridge.ContentSum{}) || f.base == s.knownFile(f.path) {
-		s.showFile(f.path, f.text) // else there may be more in it that it has not seen
-	}
-	if done.Proposal != "" {
-		return "The change is proposed as a whole, and waits for a person.", nil
-	}
-	return "", nil
 }

@@ -2,11 +2,12 @@ package mcpserver
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 )
 
@@ -86,36 +87,16 @@ func (a patchContentArgs) lines() int {
 }
 
 // patchNote makes the change of whatever text is current, under the note's lock.
-// Nobody is asked about a change that cannot be made.
 func (a patchContentArgs) patchNote(ctx context.Context, s *Session, p bridge.Path) (string, error) {
-	before, err := s.server.ws.Open(ctx, p)
-	if err != nil {
-		return "", err
-	}
 	view := s.server.ws.Options().View
-	patch := func(cur *bridge.Version) (string, error) {
-		before = cur
-		after, at, err := a.patch(p, cur.Text())
+	_, res, err := s.update(ctx, p, "change the note "+string(p), func(cur *bridge.Version) ([]diffwrap.Edit, error) {
+		edits, at, err := a.patch(p, cur.Text())
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		return after, checkMarkup("new_string", view, cur.Text(), after, at)
-	}
-	if _, err := patch(before); err != nil {
-		return "", err
-	}
-	if err := s.approve(ctx, opUpdate, "change the note "+string(p), nil); err != nil {
-		return "", err
-	}
-	known, read := s.known(p)
-	res, err := s.server.ws.Update(ctx, p, s.author(), s, patch)
-	if err != nil {
-		return "", err
-	}
-	if read {
-		s.changed(p, before, res.Version, known.version.Text() == before.Text() && !known.partly)
-	}
-	return strings.Join(res.Warnings, " "), nil
+		return edits, checkMarkup("new_string", view, cur.Text(), diffwrap.Apply(cur.Text(), edits), at)
+	})
+	return warningsOf(res), err
 }
 
 // maxPatches bounds how often a patch of a file is made anew because another call
@@ -125,38 +106,42 @@ const maxPatches = 8
 // patchFile makes the change of whatever the file holds.
 func (a patchContentArgs) patchFile(ctx context.Context, s *Session, kind entity.Type, p bridge.Path) (notice string, err error) {
 	for range maxPatches {
-		var text, after string
-		if text, err = s.readFile(ctx, p); err != nil {
+		text, err := s.readFile(ctx, p)
+		if err != nil {
 			return "", err
 		}
-		if after, _, err = a.patch(p, text); err != nil {
+		edits, _, err := a.patch(p, text)
+		if err != nil {
 			return "", err
 		}
+		known, _ := s.known(p)
 		notice, err = s.writeFile(ctx, fileWrite{
-			kind: kind, path: p, text: after, base: sha256.Sum256([]byte(text)), op: opUpdate, what: "change " + string(p),
+			kind: kind, path: p, text: diffwrap.Apply(text, edits), base: sumOf(text), seen: known.in(text).through(edits, true),
+			op: opUpdate, what: "change " + string(p),
 		})
 		if !errors.Is(err, bridge.ErrConflict) {
-			break
+			return notice, err
 		}
 	}
-	return notice, err
+	return "", &bridge.Error{Op: "write", Path: p, Err: bridge.ErrConflict}
 }
 
-// patch is text after the change, and where that begins.
-func (a patchContentArgs) patch(p bridge.Path, text string) (after string, at int, err error) {
+// patch are the edits of text, and where they begin. The one place of old_string is
+// known to who quotes it.
+func (a patchContentArgs) patch(p bridge.Path, text string) (edits []diffwrap.Edit, at int, err error) {
 	places := findAll(text, a.OldString)
 	switch len(places) {
 	case 0:
-		return "", 0, wrongArgument("old_string not found in %s. Make sure it matches exactly.", p)
+		return nil, 0, wrongArgument("old_string not found in %s. Make sure it matches exactly.", p)
 	case 1:
 		return replace(text, places, a.OldString, a.NewString), places[0].start, nil
 	}
 	several := &severalError{path: string(p), count: len(places)}
 	for _, place := range places[:min(len(places), maxLines)] {
-		line, _ := cutLine(strings.TrimSuffix(lineAround(text, place.start), "\r"))
+		line := strings.TrimSuffix(lineAround(text, place.start), "\r")
 		several.at = append(several.at, matchLocation{lineOf(text, place.start), oneLine(line)})
 	}
-	return "", 0, several
+	return nil, 0, several
 }
 
 // severalError says that a text occurs more than once.
@@ -167,5 +152,9 @@ type severalError struct {
 }
 
 func (e *severalError) Error() string {
-	return "old_string is not unique in " + e.path + " (" + count(e.count, "occurrence") + " found). Include more surrounding context to make it unique."
+	s := "old_string is not unique in " + e.path + " (" + count(e.count, "occurrence") + " found). Include more surrounding context to make it unique."
+	if len(e.at) < e.count {
+		s += " match_locations has the first " + strconv.Itoa(len(e.at)) + "."
+	}
+	return s
 }

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -15,6 +14,7 @@ type readContentLinesArgs struct {
 	Path       string `arg:"path" is:"path" need:"true" doc:"Path of the document"`
 	StartLine  int    `arg:"start_line" min:"1" def:"1" doc:"First line to read, counted from 1"`
 	EndLine    *int   `arg:"end_line" min:"1" doc:"Last line to read, that one included; start_line + 100 if it is left out"`
+	Column     int    `arg:"column" min:"1" doc:"Character of start_line to begin at, counted from 1, where that is too long to read at once"`
 }
 
 type readContentLinesResult struct {
@@ -23,6 +23,7 @@ type readContentLinesResult struct {
 	EndLine    int    `json:"end_line"`
 	TotalLines int    `json:"total_lines"`
 	Content    string `json:"content" doc:"The lines, each as NUMBER: TEXT"`
+	Notice     string `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
 }
 
 func readContentLines(ctx context.Context, s *Session, a readContentLinesArgs) (readContentLinesResult, error) {
@@ -31,21 +32,31 @@ func readContentLines(ctx context.Context, s *Session, a readContentLinesArgs) (
 		return readContentLinesResult{}, err
 	}
 	start := orNumber(a.StartLine, 1)
-	if a.EndLine == nil {
+	openEnd := a.EndLine == nil
+	if openEnd {
 		end := start + defaultSpan
 		a.EndLine = &end
 	}
-	lines := splitLines(d.text)
-	from, to, err := lineRange(start, a.EndLine, len(lines))
+	last, err := lastLine(start, a.EndLine, countLines(d.text))
 	if err != nil {
 		return readContentLinesResult{}, err
 	}
-	s.shownDocument(d)
-	numbered := linesThatFit(withNumbers(lines[from:to], from+1))
-	return readContentLinesResult{
-		Path: string(d.path), StartLine: start, EndLine: from + len(numbered), TotalLines: len(lines), Content: joinLines(numbered),
-	}, nil
+	const margin = 12 // the number
+	w, err := d.window(position{start, a.Column}, last, margin)
+	if err != nil {
+		return readContentLinesResult{}, err
+	}
+	s.show(d, w.place)
+	res := readContentLinesResult{
+		Path: string(d.path), StartLine: start, EndLine: start + len(w.lines) - 1, TotalLines: w.total, Content: joinLines(withNumbers(w.lines, start)),
+	}
+	if w.next != (position{}) && (w.next.line <= last || openEnd) {
+		res.Notice = w.notice(func(at position) string { return nextCall("read_content_lines", at) })
+	}
+	return res, nil
 }
+
+func joinLines(lines []string) string { return strings.Join(lines, "\n") }
 
 // withNumbers are lines as "40: text", the first with the number n.
 func withNumbers(lines []string, n int) []string {
@@ -73,14 +84,13 @@ func getContent(ctx context.Context, s *Session, a getContentArgs) (getContentRe
 	if err != nil {
 		return getContentResult{}, err
 	}
-	s.shownDocument(d)
-	lines := splitLines(d.text)
-	part := linesThatFit(lines)
-	res := getContentResult{Path: string(d.path), Content: joinLines(part), TotalLines: len(lines)}
-	if len(part) < len(lines) {
-		res.Notice = fmt.Sprintf("Lines 1-%d of %d. Call read_content_lines with start_line: %d to see more.", len(part), len(lines), len(part)+1)
-	} else if strings.HasSuffix(d.text, "\n") && len(lines) > 0 {
-		res.Content += "\n"
+	w, err := d.window(position{}, countLines(d.text), 0)
+	if err != nil {
+		return getContentResult{}, err
 	}
-	return res, nil
+	s.show(d, w.place)
+	return getContentResult{
+		Path: string(d.path), Content: w.content(), TotalLines: w.total,
+		Notice: w.notice(func(at position) string { return nextCall("read_content_lines", at) }),
+	}, nil
 }

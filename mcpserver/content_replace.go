@@ -53,7 +53,7 @@ func (a replaceContentArgs) run(ctx context.Context, s *Session) (replaceContent
 	case kind == entity.Note:
 		res.Notice, err = a.replaceNote(ctx, s, p)
 	case created:
-		res.Notice, err = s.writeFile(ctx, fileWrite{kind: kind, path: p, text: a.Content, op: opCreate, what: "create " + string(p)})
+		res.Notice, err = s.writeFile(ctx, fileWrite{kind: kind, path: p, text: a.Content, seen: all(a.Content), op: opCreate, what: "create " + string(p)})
 	default:
 		res.Notice, err = a.replaceFile(ctx, s, kind, p)
 	}
@@ -77,61 +77,47 @@ func (a replaceContentArgs) createNote(ctx context.Context, s *Session, p bridge
 	if err := checkMarkup("content", s.server.ws.Options().View, "", a.Content, 0); err != nil {
 		return "", err
 	}
-	if err := s.approve(ctx, opCreate, "create the note "+string(p), nil); err != nil {
-		return "", err
-	}
-	res, err := s.server.ws.Create(ctx, p, bridge.Write{Text: a.Content, By: s.author(), Origin: s})
-	if err != nil {
-		return "", err
-	}
-	s.remember(p, shownNote{version: res.Version, mine: diffwrap.Suggestions(res.Version.Raw())})
-	return strings.Join(res.Warnings, " "), nil
+	res, err := s.create(ctx, p, a.Content)
+	return warningsOf(res), err
 }
 
-// replaceNote writes the note as a whole. Its base is what the session was shown;
-// where changes are made at once, that is needed, for nobody could take back what
-// the model did not see.
+// replaceNote writes the note as a whole. Its base is what the session was shown.
 func (a replaceContentArgs) replaceNote(ctx context.Context, s *Session, p bridge.Path) (string, error) {
-	base, err := s.server.ws.Open(ctx, p)
+	known, err := s.mustKnow(ctx, p, s.reader(), "replacing")
 	if err != nil {
 		return "", err
 	}
-	known, read := s.known(p)
-	if s.server.ws.Options().Mode == bridge.Direct {
-		if known, err = s.mustKnow(ctx, p, true); err != nil {
-			return "", err
-		}
-	}
-	if read && !known.partly {
-		base = known.version
-	}
-	text := inStyleOf(base.Text(), a.Content)
-	if err := checkMarkup("content", s.server.ws.Options().View, base.Text(), text, 0); err != nil {
+	text := inStyleOf(known.text, a.Content)
+	if err := checkMarkup("content", s.server.ws.Options().View, known.text, text, 0); err != nil {
 		return "", err
 	}
-	if err := s.approve(ctx, opUpdate, "replace the content of "+string(p), nil); err != nil {
-		return "", err
+	res, err := s.replace(ctx, p, known, text, s.reader(), "replace the content of "+string(p))
+	notice := warningsOf(res)
+	if res.Merged {
+		notice = strings.TrimSpace(notice + " Others had changed the note since you read it; their changes were kept. Read it again.")
 	}
-	res, err := s.server.ws.Write(ctx, p, bridge.Write{Bases: []*bridge.Version{base}, Text: text, By: s.author(), Origin: s})
-	if err != nil {
-		return "", err
-	}
-	s.changed(p, base, res.Version, !res.Merged)
-	return strings.Join(res.Warnings, " "), nil
+	return notice, err
 }
 
 // replaceFile writes the file as a whole, if it holds what the session was shown.
-// Where changes are made at once the session must have been shown it.
 func (a replaceContentArgs) replaceFile(ctx context.Context, s *Session, kind entity.Type, p bridge.Path) (string, error) {
-	base := s.knownFile(p)
-	if s.server.ws.Options().Mode == bridge.Direct && base == (bridge.ContentSum{}) {
-		return "", wrongArgument("You must read this document before replacing it. Call the get_content tool with entity_type: %q, path: %q first.", string(kind), string(p))
+	if err := kind.Check(a.Content); err != nil {
+		return "", wrongArgument("%s was left as it is: %v.", p, err)
+	}
+	known, err := s.mustKnow(ctx, p, "get_content", "replacing")
+	if err != nil {
+		return "", err
+	}
+	edits := diffwrap.Diff(known.text, a.Content)
+	if err := s.mayTake(p, known, edits, "get_content"); err != nil {
+		return "", err
 	}
 	notice, err := s.writeFile(ctx, fileWrite{
-		kind: kind, path: p, text: a.Content, base: base, op: opUpdate, what: "replace the content of " + string(p),
+		kind: kind, path: p, text: a.Content, base: sumOf(known.text), seen: known.seen.through(edits, true),
+		op: opUpdate, what: "replace the content of " + string(p),
 	})
 	if errors.Is(err, bridge.ErrConflict) {
-		err = wrongArgument("%s has changed since you read it. Call the get_content tool with entity_type: %q, path: %q again before replacing it.", p, string(kind), string(p))
+		err = wrongArgument("%s has changed since you read it. Call %s again before replacing it.", p, readCall("get_content", p, position{}))
 	}
 	return notice, err
 }

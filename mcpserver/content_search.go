@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
@@ -18,13 +17,15 @@ type searchContentArgs struct {
 	Path         string `arg:"path" is:"path" doc:"Document to search in. Leave it out to search all"`
 	Folder       string `arg:"folder" is:"path" doc:"Folder to search in"`
 	ContextLines *int   `arg:"context_lines" min:"0" def:"3" doc:"Lines to show before and after each match"`
-	MaxResults   int    `arg:"max_results" min:"1" def:"20" doc:"Return at most so many matches"`
+	MaxResults   int    `arg:"max_results" min:"1" def:"20" doc:"Return at most so many matches at a time"`
+	Cursor       string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
 }
 
 type searchContentResult struct {
 	Matches      []contentMatch `json:"matches"`
-	TotalMatches int            `json:"total_matches" doc:"How many lines match, those that are not shown included"`
-	Truncated    bool           `json:"truncated" doc:"There are more: raise max_results, or give a path or a folder"`
+	TotalMatches int            `json:"total_matches" doc:"How many lines match, those of other answers included"`
+	Truncated    bool           `json:"truncated" doc:"There are more"`
+	page
 }
 
 type contentMatch struct {
@@ -49,7 +50,14 @@ func searchContent(ctx context.Context, s *Session, a searchContentArgs) (search
 	if a.ContextLines != nil {
 		around = *a.ContextLines
 	}
-	job := lineSearch{pattern: pattern, under: under, around: around, enough: -1, keep: orNumber(a.MaxResults, defaultMatches)}
+	of := a
+	of.Cursor, of.MaxResults = "", 0
+	l := listingOf("search_content", of)
+	limit := min(orNumber(a.MaxResults, defaultMatches), maxAnswer/20)
+	job := lineSearch{pattern: pattern, under: under, around: around, keep: limit + 1, all: true}
+	if job.after, err = l.reached(a.Cursor); err != nil {
+		return res, err
+	}
 	find := s.searchLines
 	if kind := entity.Type(a.EntityType); kind != entity.Note {
 		find = func(ctx context.Context, job lineSearch) ([]foundLine, int, error) {
@@ -60,14 +68,20 @@ func searchContent(ctx context.Context, s *Session, a searchContentArgs) (search
 	if err != nil {
 		return res, err
 	}
-	for _, l := range found {
-		res.Matches = append(res.Matches, contentMatch{
-			string(l.path), l.number, l.text, withNumbers(l.before, l.number-len(l.before)), withNumbers(l.after, l.number+1),
-		})
+	matches := make([]contentMatch, min(limit, len(found)))
+	for i := range matches {
+		f := found[i]
+		before, after := fitContext(f.text, withNumbers(f.before, f.number-len(f.before)), withNumbers(f.after, f.number+1))
+		matches[i] = contentMatch{string(f.path), f.number, f.text, before, after}
 	}
-	res.Matches = fitting(res.Matches)
-	res.TotalMatches, res.Truncated = total, len(res.Matches) < total
-	return res, nil
+	build := func(n int) searchContentResult {
+		res := searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found)}
+		if res.Truncated {
+			res.NextCursor = l.cursor(found[n-1].reached())
+		}
+		return res
+	}
+	return build(mostThatFit(len(matches), func(n int) any { return build(n) })), nil
 }
 
 // searchedPlace is the document or the folder that is searched.
@@ -98,24 +112,4 @@ func (s *Session) searchFiles(ctx context.Context, kind entity.Type, job lineSea
 		return nil
 	})
 	return found, total, err
-}
-
-// lineNumbers are the numbers of the lines of text that match, at most limit of
-// them, or somewhat more; -1 for all.
-func lineNumbers(pattern *grep.Pattern, text string, limit int) []int {
-	printed := pattern.PrintMax("", text, grep.Format{LineNumbers: true, MaxLine: 1}, limit, nil)
-	numbers := make([]int, 0, len(printed))
-	for _, l := range printed {
-		digits := l[1:] // after the colon that follows the empty path
-		for i := range len(digits) {
-			if digits[i] == ':' {
-				digits = digits[:i]
-				break
-			}
-		}
-		if n, err := strconv.Atoi(digits); err == nil {
-			numbers = append(numbers, n)
-		}
-	}
-	return numbers
 }

@@ -8,6 +8,7 @@ import (
 
 type deleteArgs struct {
 	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document, or of an empty folder, to delete"`
+	Confirm  *bool  `arg:"confirm" doc:"The person has agreed. Needed only where the server asks for approval and cannot ask by itself"`
 }
 
 func deleteNote(ctx context.Context, s *Session, a deleteArgs) Result {
@@ -15,12 +16,16 @@ func deleteNote(ctx context.Context, s *Session, a deleteArgs) Result {
 	if err != nil {
 		return failure(err)
 	}
-	linking := s.linking(ctx, p)
-	res, err := s.server.ws.Remove(ctx, p, bridge.Restructure{By: s.author(), Origin: s})
+	info, err := s.server.ws.Stat(ctx, p)
 	if err != nil {
 		return failure(err)
 	}
-	s.forget(p)
+	kind := map[bridge.Kind]string{bridge.KindDir: "folder", bridge.KindNote: "note", bridge.KindFile: "file"}[info.Kind]
+	linking := s.linking(ctx, p)
+	res, err := s.remove(ctx, p, kind, linking, a.Confirm)
+	if err != nil {
+		return failure(err)
+	}
 	out := "Deleted " + shown(p) + "."
 	if res.Proposal != "" {
 		out = "Proposed to delete " + shown(p) + "; it is not shown any more, and people have it until a person accepts [" + res.Proposal + "]."

@@ -23,32 +23,23 @@ func edit(ctx context.Context, s *Session, a editArgs) Result {
 	if err != nil {
 		return failure(err)
 	}
-	known, ok := s.known(p)
-	switch {
-	case a.OldString == a.NewString:
+	if a.OldString == a.NewString {
 		return refuse("No changes to make: old_string and new_string are exactly the same.")
-	case !ok:
-		return s.unread(ctx, p)
-	case !utf8.ValidString(known.version.Text()):
-		return failure(&bridge.Error{Op: "edit", Path: p, Err: bridge.ErrInvalidUTF8})
 	}
-	job := editJob{editArgs: a, path: p, view: s.server.ws.Options().View}
-	res, err := s.server.ws.Update(ctx, p, s.author(), s, job.apply)
+	known, err := s.mustKnow(ctx, p, "read", "editing")
 	if err != nil {
 		return failure(err)
 	}
-	current := job.before.Text() == known.version.Text()
-	s.changed(p, job.before, res.Version, current && !known.partly)
-	return text("Edited " + shown(p) + ": replaced " + count(job.replaced, "occurrence") + s.outcome(res) + staleNote(current))
-}
-
-// unread is the refusal to change a note that the session has not read, if there
-// is such a note.
-func (s *Session) unread(ctx context.Context, p bridge.Path) Result {
-	if _, err := s.server.ws.Open(ctx, p); err != nil {
+	if !utf8.ValidString(known.text) {
+		return failure(&bridge.Error{Op: "edit", Path: p, Err: bridge.ErrInvalidUTF8})
+	}
+	job := editJob{editArgs: a, path: p, view: s.server.ws.Options().View, known: known}
+	before, res, err := s.update(ctx, p, "change the note "+string(p), job.edits)
+	if err != nil {
 		return failure(err)
 	}
-	return refuse("You must read this document before editing it. Call the read tool with file_path: %q first.", string(p))
+	current := before.Text() == known.text
+	return text("Edited " + shown(p) + ": replaced " + count(job.replaced, "occurrence") + s.outcome(res) + staleNote(current))
 }
 
 // editJob makes one edit of whatever text is current.
@@ -56,40 +47,48 @@ type editJob struct {
 	editArgs
 	path     bridge.Path
 	view     diffwrap.View
-	before   *bridge.Version // what was edited
+	known    shownDoc
 	replaced int
 }
 
-// apply returns the text after the edit. The workspace calls it under the
+// edits are those of the text that is current. The workspace calls it under the
 // note's lock, and again if the note changes under it.
-func (j *editJob) apply(cur *bridge.Version) (string, error) {
+func (j *editJob) edits(cur *bridge.Version) ([]diffwrap.Edit, error) {
 	doc := cur.Text()
-	j.before = cur
 	if j.OldString == "" {
 		return j.fill(doc)
 	}
 	places := findAll(doc, j.OldString)
 	switch {
 	case len(places) == 0:
-		return "", wrongArgument("old_string not found in %s. Make sure it matches exactly.", shown(j.path))
+		return nil, wrongArgument("old_string not found in %s. Make sure it matches exactly.", shown(j.path))
 	case len(places) > 1 && !j.ReplaceAll:
-		return "", wrongArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
+		return nil, wrongArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
 			shown(j.path), len(places), linesOf(doc, places))
 	}
 	places = apart(places)
 	j.replaced = len(places)
-	after := replace(doc, places, j.OldString, j.NewString)
-	return after, checkMarkup("new_string", j.view, doc, after, places[0].start)
+	if len(places) > 1 {
+		// One that occurs once is known to who quotes it; of several, the others are not.
+		seen := j.known.in(doc)
+		for _, place := range places {
+			if part, lacks := seen.lacks(place); lacks {
+				return nil, notShown(j.path, doc, part, "read")
+			}
+		}
+	}
+	edits := replace(doc, places, j.OldString, j.NewString)
+	return edits, checkMarkup("new_string", j.view, doc, diffwrap.Apply(doc, edits), places[0].start)
 }
 
 // fill is the edit with an empty old_string: it gives an empty document its
 // text.
-func (j *editJob) fill(doc string) (string, error) {
+func (j *editJob) fill(doc string) ([]diffwrap.Edit, error) {
 	if doc != "" {
-		return "", wrongArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", shown(j.path))
+		return nil, wrongArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", shown(j.path))
 	}
 	j.replaced = 1
-	return j.NewString, checkMarkup("new_string", j.view, "", j.NewString, 0)
+	return []diffwrap.Edit{{New: j.NewString}}, checkMarkup("new_string", j.view, "", j.NewString, 0)
 }
 
 // checkMarkup refuses a change by the named argument that brings in CriticMarkup.

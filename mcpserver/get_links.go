@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -9,6 +10,20 @@ import (
 
 type getLinksArgs struct {
 	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document"`
+	Cursor   string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+}
+
+// linkSection is one of the lists that get_links shows.
+type linkSection struct {
+	title  string
+	items  []string
+	always bool // also if it is empty
+}
+
+// linked is how far get_links has come: behind an item of a section.
+type linked struct {
+	Section int
+	Item    string
 }
 
 func getLinks(ctx context.Context, s *Session, a getLinksArgs) Result {
@@ -20,17 +35,86 @@ func getLinks(ctx context.Context, s *Session, a getLinksArgs) Result {
 	if err != nil {
 		return failure(err)
 	}
-	sections := []string{
-		linkList("Backlinks (documents linking to this):", pathStrings(links.Backlinks)),
-		linkList("Forward links (documents this links to):", pathStrings(links.Forward)),
+	sections := []linkSection{
+		{"Backlinks (documents linking to this):", pathStrings(links.Backlinks), true},
+		{"Forward links (documents this links to):", pathStrings(links.Forward), true},
+		{"Unresolved links:", links.Unresolved, false},
+		{"Pending links (in suggestions that nobody has accepted yet, counted nowhere else):", links.Pending, false},
 	}
-	if len(links.Unresolved) > 0 {
-		sections = append(sections, linkList("Unresolved links:", links.Unresolved))
+	l := listingOf("get_links", string(p))
+	var after linked
+	given, err := l.after(a.Cursor, &after)
+	if err != nil {
+		return failure(err)
 	}
-	if len(links.Pending) > 0 {
-		sections = append(sections, linkList("Pending links (in suggestions that nobody has accepted yet, counted nowhere else):", links.Pending))
+	if given {
+		sections = after.rest(sections)
 	}
-	return text(strings.Join(sections, "\n\n"))
+	return linkPage(sections, l)
+}
+
+// rest is what of the sections comes after at. An item that is gone is passed in
+// the section that is sorted; another section is listed again.
+func (at linked) rest(sections []linkSection) []linkSection {
+	for i := range sections {
+		sec := &sections[i]
+		sec.always = false
+		switch {
+		case i < at.Section:
+			sec.items = nil
+		case i == at.Section && i == 0:
+			n, found := slices.BinarySearch(sec.items, at.Item)
+			if found {
+				n++
+			}
+			sec.items = sec.items[n:]
+		case i == at.Section:
+			sec.items = sec.items[slices.Index(sec.items, at.Item)+1:]
+		}
+	}
+	return sections
+}
+
+// linkPage shows as much of the sections as fits.
+func linkPage(sections []linkSection, l listing) Result {
+	var out []string
+	left := maxAnswer - envelope - 8000
+	total := 0
+	for _, sec := range sections {
+		total += len(sec.items)
+	}
+	listed := 0
+	last := linked{}
+	for i, sec := range sections {
+		if len(sec.items) == 0 && !sec.always {
+			continue
+		}
+		lines := []string{sec.title}
+		if len(sec.items) == 0 {
+			lines = append(lines, "- (none)")
+		}
+		left -= textCost(sec.title) + 20
+		for _, item := range sec.items {
+			line, _ := firstThatFit("- "+shown(item), maxMatch/2)
+			if left -= textCost(line) + 2; left < 0 {
+				break
+			}
+			lines, last = append(lines, line), linked{i, item}
+			listed++
+		}
+		if len(lines) > 1 {
+			out = append(out, strings.Join(lines, "\n"))
+		}
+		if left < 0 {
+			break
+		}
+	}
+	res := text(strings.Join(out, "\n\n"))
+	if listed < total {
+		res.Next = l.cursor(last)
+		res.Text = append(res.Text, moreAt(count(total-listed, "more link")+" not listed.", res.Next))
+	}
+	return res
 }
 
 func pathStrings(paths []bridge.Path) []string {
@@ -39,22 +123,4 @@ func pathStrings(paths []bridge.Path) []string {
 		out[i] = string(p)
 	}
 	return out
-}
-
-// maxLinks bounds each list of links, in bytes.
-const maxLinks = maxOutput/4 - 200
-
-func linkList(title string, items []string) string {
-	lines := make([]string, 0, len(items)+2)
-	for _, item := range items {
-		lines = append(lines, "- "+shown(item))
-	}
-	if len(items) == 0 {
-		lines = append(lines, "- (none)")
-	}
-	list, n := joinBounded(lines, maxLinks)
-	if n < len(lines) {
-		list += "\n(" + count(len(lines)-n, "more link") + " not listed; call grep for the name of this document to find them)"
-	}
-	return title + "\n" + list
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -14,18 +15,29 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/glob"
 )
 
-// maxGlob is how many paths glob lists.
+// maxGlob is how many paths glob lists at a time.
 const maxGlob = 100
 
 type globArgs struct {
 	Pattern string `arg:"pattern" need:"true" doc:"Glob pattern, for example *.md, Folder/**/*.md or {a,b}*.md. A pattern without a slash matches at any depth"`
 	Path    string `arg:"path" is:"path" doc:"Folder to search in. Leave it out to search everywhere"`
+	Cursor  string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+}
+
+// globbed is how far glob has come: behind a path that had changed at Time, in a
+// list of what had changed between Since and Until. What changes while a client
+// goes through the list comes after that.
+type globbed struct {
+	Since, Until, Time int64 // nanoseconds
+	Path               string
 }
 
 // listed is a path and when what is at it changed.
 type listed struct {
 	path    bridge.Path
 	modTime time.Time
+
+	since, until int64 // the list that it is in, see globbed
 }
 
 func globFiles(ctx context.Context, s *Session, a globArgs) Result {
@@ -44,16 +56,50 @@ func globFiles(ctx context.Context, s *Session, a globArgs) Result {
 	if len(found) == 0 {
 		return text("No files found")
 	}
-	lines := make([]string, 0, min(len(found), maxGlob))
-	for _, f := range found[:min(len(found), maxGlob)] {
+	of := a
+	of.Cursor = ""
+	l := listingOf("glob", of)
+	at := globbed{Since: math.MinInt64, Until: math.MinInt64}
+	if _, err := l.after(a.Cursor, &at); err != nil {
+		return failure(err)
+	}
+	rest := at.rest(found)
+	if len(rest) == 0 {
+		return text("No more files")
+	}
+	lines := make([]string, 0, maxGlob)
+	for _, f := range rest[:min(len(rest), maxGlob)] {
 		lines = append(lines, shown(f.path))
 	}
-	out, n := joinBounded(lines, maxOutput)
-	if n < len(found) {
-		out += fmt.Sprintf("\n(Showing %d of %d matching files; %d more are not listed. Narrow the pattern or path to see the rest.)",
-			n, len(found), len(found)-n)
+	out, n := joinBounded(lines, maxAnswer-envelope-8000)
+	res := text(out)
+	if n < len(rest) {
+		last := rest[n-1]
+		res.Next = l.cursor(globbed{last.since, last.until, last.modTime.UnixNano(), string(last.path)})
+		res.Text = append(res.Text, moreAt(fmt.Sprintf("Showing %d of %d matching files; %d more are not listed.", n, len(found), len(rest)-n), res.Next))
 	}
-	return text(out)
+	return res
+}
+
+// rest is what of found comes after at: what had not changed since the list was
+// begun, and then what has.
+func (at globbed) rest(found []listed) []listed {
+	newest := found[0].modTime.UnixNano()
+	var rest []listed
+	for _, f := range found {
+		t := f.modTime.UnixNano()
+		if at.Since < t && t <= at.Until && (t < at.Time || t == at.Time && string(f.path) > at.Path) {
+			f.since, f.until = at.Since, at.Until
+			rest = append(rest, f)
+		}
+	}
+	for _, f := range found {
+		if f.modTime.UnixNano() > at.Until {
+			f.since, f.until = at.Until, newest
+			rest = append(rest, f)
+		}
+	}
+	return rest
 }
 
 // withoutRoot takes what a pattern repeats of the mountpoint and of the folder
@@ -83,7 +129,7 @@ func (s *Session) find(ctx context.Context, under bridge.Path, set glob.Set) ([]
 		if err != nil {
 			return err
 		}
-		found = append(found, listed{p, changed})
+		found = append(found, listed{path: p, modTime: changed})
 		return nil
 	})
 	slices.SortFunc(found, func(a, b listed) int {

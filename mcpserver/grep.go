@@ -3,8 +3,8 @@ package mcpserver
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/glob"
@@ -38,6 +38,7 @@ type grepArgs struct {
 	Multiline  bool   `arg:"multiline" def:"false" doc:"Let matches cross lines: . matches line breaks too"`
 	HeadLimit  *int   `arg:"head_limit" min:"0" def:"250" doc:"Return at most so many lines, paths or counts; 0 for all"`
 	Offset     int    `arg:"offset" min:"0" def:"0" doc:"Skip so many lines, paths or counts first"`
+	Cursor     string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it; then offset does not count"`
 }
 
 func grepNotes(ctx context.Context, s *Session, a grepArgs) Result {
@@ -49,7 +50,15 @@ func grepNotes(ctx context.Context, s *Session, a grepArgs) Result {
 	if err != nil {
 		return failure(err)
 	}
-	return pageOf(entries, a.Offset, job.limit)
+	return job.page(entries)
+}
+
+// entry is one line of what grep finds.
+type entry struct {
+	text     string
+	path     bridge.Path
+	doc      string // the text that it is of
+	from, to int    // where in that
 }
 
 // search is one call of grep.
@@ -61,13 +70,15 @@ type search struct {
 	types   glob.Set
 	mode    string
 	format  grep.Format
-	offset  int // entries to skip
-	limit   int // entries to return; 0 for all
-	enough  int // entries after which the search may end; -1 for never
+	listing listing
+	after   *reached // where the search goes on; nil for the beginning
+	offset  int      // entries to skip
+	limit   int      // entries to return; 0 for all
+	enough  int      // entries after which the search may end
 }
 
 func (s *Session) newSearch(ctx context.Context, a grepArgs) (*search, error) {
-	job := &search{s: s, mode: orDefault(a.OutputMode, modeFiles), offset: a.Offset, limit: defaultEntries, enough: -1}
+	job := &search{s: s, mode: orDefault(a.OutputMode, modeFiles), offset: a.Offset, limit: defaultEntries}
 	var err error
 	if job.pattern, err = grep.Compile(a.Pattern, grep.Options{IgnoreCase: a.IgnoreCase, Multiline: a.Multiline}); err != nil {
 		return nil, err
@@ -81,8 +92,20 @@ func (s *Session) newSearch(ctx context.Context, a grepArgs) (*search, error) {
 	if a.HeadLimit != nil {
 		job.limit = *a.HeadLimit
 	}
+	of := a
+	of.Cursor, of.HeadLimit, of.Offset = "", nil, 0
+	job.listing = listingOf("grep", of)
+	if job.after, err = job.listing.reached(a.Cursor); err != nil {
+		return nil, err
+	}
+	if job.after != nil {
+		job.offset = 0
+	}
+	// More do not fit. Beside them there may be a separator, and one to know that there
+	// is more.
+	job.enough = job.offset + maxAnswer/2
 	if job.limit > 0 {
-		job.enough = a.Offset + job.limit + 1 // one more, to know that there is more
+		job.enough = min(job.enough, job.offset+job.limit+2)
 	}
 	around := first(a.Around, a.Context)
 	job.format = grep.Format{
@@ -131,24 +154,25 @@ func orDefault(s, def string) string {
 
 // run searches the notes in the order of their paths and returns the entries
 // found: at least so many that the result is full, if there are so many.
-func (job *search) run(ctx context.Context) ([]string, error) {
+func (job *search) run(ctx context.Context) ([]entry, error) {
 	x := job.s.server.index
 	notes, err := x.below(ctx, job.under)
 	if err != nil {
 		return nil, err
 	}
-	var entries []string
-	size, skip := 0, job.offset // bytes of the entries from the offset on
+	var entries []entry
+	size, skip := 0, job.offset // cost of the entries from the offset on
 	query := trigram.NewQuery(job.pattern.Clauses())
-	err = scan(ctx, x, job.chosen(notes), query, job.searchNote, func(lines []string) bool {
-		if len(entries) > 0 && len(lines) > 0 && job.mode == modeContent && job.format.Before+job.format.After > 0 {
-			entries = append(entries, grep.Separator)
+	err = scan(ctx, x, job.chosen(notes), query, job.searchNote, func(found []entry) bool {
+		grouped := job.mode == modeContent && job.format.Before+job.format.After > 0
+		if len(found) > 0 && grouped && (len(entries) > 0 || job.after != nil && string(found[0].path) != job.after.Path) {
+			entries = append(entries, entry{text: grep.Separator, path: found[0].path, doc: found[0].doc})
 		}
-		entries = append(entries, lines...)
+		entries = append(entries, found...)
 		for ; skip < len(entries); skip++ {
-			size += len(entries[skip]) + 1
+			size += textCost(entries[skip].text) + 2
 		}
-		return size <= maxOutput && (job.enough < 0 || len(entries) < job.enough)
+		return size <= maxAnswer && len(entries) < job.enough
 	})
 	return entries, err
 }
@@ -156,12 +180,18 @@ func (job *search) run(ctx context.Context) ([]string, error) {
 // chosen are those of notes that the globs and the type choose. A note that is
 // named itself is searched whatever they say, as ripgrep does.
 func (job *search) chosen(notes []*indexed) []*indexed {
-	if job.under.IsNote() || job.globs.All() && job.types.All() {
+	everything := job.under.IsNote() || job.globs.All() && job.types.All()
+	if everything && job.after == nil {
 		return notes
 	}
 	var chosen []*indexed
 	for _, n := range notes {
-		if rel := relative(n.path, job.under); job.globs.Has(rel) && job.types.Has(rel) {
+		if job.after != nil && (string(n.path) < job.after.Path || job.mode != modeContent && string(n.path) == job.after.Path) {
+			continue
+		}
+		if everything {
+			chosen = append(chosen, n)
+		} else if rel := relative(n.path, job.under); job.globs.Has(rel) && job.types.Has(rel) {
 			chosen = append(chosen, n)
 		}
 	}
@@ -169,40 +199,77 @@ func (job *search) chosen(notes []*indexed) []*indexed {
 }
 
 // searchNote returns the entries for one note.
-func (job *search) searchNote(p bridge.Path, v *bridge.Version) []string {
-	text := v.Text()
+func (job *search) searchNote(p bridge.Path, v *bridge.Version) []entry {
+	text := strings.TrimPrefix(v.Text(), bom)
 	switch job.mode {
 	case modeFiles:
 		if job.pattern.Matches(text) {
-			return []string{shown(p)}
+			return []entry{{text: shown(p), path: p}}
 		}
 	case modeCount:
 		if n := job.pattern.Count(text, job.format.OnlyMatching); n > 0 {
-			return []string{shown(p) + ":" + strconv.Itoa(n)}
+			return []entry{{text: shown(p) + ":" + strconv.Itoa(n), path: p}}
 		}
 	default:
-		return job.pattern.PrintMax(shown(p), text, job.format, job.enough, nil)
+		f := job.format
+		if job.after != nil && string(p) == job.after.Path {
+			f.From = job.after.Spot.in(text)
+		}
+		var found []entry
+		for _, e := range job.pattern.Entries(shown(p), text, f, job.enough) {
+			found = append(found, entry{e.Text, p, text, e.Start, e.End})
+		}
+		return found
 	}
 	return nil
 }
 
-// pageOf shows the entries from offset on, at most limit if that is not 0.
-func pageOf(entries []string, offset, limit int) Result {
+// page shows the entries from the offset on, as many as are wanted and fit.
+func (job *search) page(entries []entry) Result {
 	total := len(entries)
-	if total == 0 {
+	switch {
+	case total == 0 && job.after != nil:
+		return text("No more matches")
+	case total == 0:
 		return text("No matches found")
+	case job.offset >= total:
+		return text(fmt.Sprintf("No entries at offset %d: there are %d.", job.offset, total))
 	}
-	if offset >= total {
-		return text(fmt.Sprintf("No entries at offset %d: there are %d.", offset, total))
-	}
-	rest := entries[offset:]
-	if limit > 0 {
+	rest := entries[job.offset:]
+	if job.limit > 0 {
+		limit := job.limit
+		if rest[0].text == grep.Separator {
+			limit++ // it belongs to what follows
+		}
 		rest = rest[:min(limit, len(rest))]
 	}
-	out, n := joinBounded(slices.Clip(rest), maxOutput)
-	if offset+n < total {
-		out += fmt.Sprintf("\n\n[Showing entries %d-%d; there are more. Call grep with offset: %d to see them, or narrow the search.]",
-			offset+1, offset+n, offset+n)
+	lines := make([]string, len(rest))
+	for i, e := range rest {
+		var cut bool
+		if lines[i], cut = firstThatFit(e.text, maxMatch); cut {
+			lines[i] += fmt.Sprintf("... [line cut, %d bytes]", len(e.text))
+		}
 	}
-	return text(out)
+	_, n := joinBounded(lines, maxAnswer-envelope-6000)
+	more := job.offset+n < total
+	for more && n > 1 && lines[n-1] == grep.Separator {
+		n--
+	}
+	out := strings.Join(lines[:n], "\n")
+	res := text(out)
+	if strings.Contains(out, "... [line cut, ") {
+		res.Text = append(res.Text, "[Lines that are cut can be read in parts: read with offset and column.]")
+	}
+	if !more {
+		return res
+	}
+	last := rest[n-1]
+	res.Next = job.listing.cursor(reached{string(last.path), spotAt(last.doc, last.to)})
+	end := job.offset + n
+	what := fmt.Sprintf("Showing entries %d-%d; there are more.", job.offset+1, end)
+	if job.after != nil {
+		what = fmt.Sprintf("Showing %d more entries; there are still more.", n)
+	}
+	res.Text = append(res.Text, moreAt(what, res.Next))
+	return res
 }

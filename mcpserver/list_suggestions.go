@@ -15,7 +15,24 @@ const defaultSuggestions = 100
 type listSuggestionsArgs struct {
 	Path   string `arg:"path" is:"path" doc:"Folder or document. Leave it out for all"`
 	Author string `arg:"author" doc:"List only suggestions of this author"`
-	Limit  int    `arg:"limit" min:"1" def:"100" doc:"List at most so many"`
+	Limit  int    `arg:"limit" min:"1" def:"100" doc:"List at most so many at a time"`
+	ID     string `arg:"id" doc:"Show this one as a whole"`
+	Cursor string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+}
+
+// waiting is something that waits for a person.
+type waiting struct {
+	path bridge.Path // of a suggestion; "" for a proposal
+	id   string
+	time int64 // of a proposal, in nanoseconds
+	text func(whole bool) string
+}
+
+// listedTo is how far list_suggestions has come: behind what has that id, or had.
+type listedTo struct {
+	ID, Path string
+	Time     int64
+	Off      int // in the one that is shown as a whole
 }
 
 func listSuggestions(ctx context.Context, s *Session, a listSuggestionsArgs) Result {
@@ -35,25 +52,108 @@ func listSuggestions(ctx context.Context, s *Session, a listSuggestionsArgs) Res
 		list = slices.DeleteFunc(list, func(sg bridge.Suggestion) bool { return !strings.EqualFold(sg.Author, a.Author) })
 		proposals = slices.DeleteFunc(proposals, func(p bridge.Proposal) bool { return !strings.EqualFold(p.Author, a.Author) })
 	}
-	var lines []string
+	var all []waiting
 	for _, p := range proposals {
-		lines = append(lines, describeProposal(p))
+		all = append(all, waiting{id: p.ID, time: p.Time.UnixNano(), text: func(bool) string { return describeProposal(p) }})
 	}
 	for _, sg := range list {
-		lines = append(lines, fmt.Sprintf("%s:%d: %s [%s]", shown(sg.Path), sg.Line, describe(sg), sg.ID))
+		all = append(all, waiting{path: sg.Path, id: sg.ID, text: func(whole bool) string {
+			what := describe(sg)
+			if whole {
+				what = describeWhole(sg)
+			}
+			return fmt.Sprintf("%s:%d: %s [%s]", shown(sg.Path), sg.Line, what, sg.ID)
+		}})
 	}
-	if len(lines) == 0 {
+	of := a
+	of.Cursor, of.Limit = "", 0
+	l := listingOf("list_suggestions", of)
+	var after listedTo
+	given, err := l.after(a.Cursor, &after)
+	if err != nil {
+		return failure(err)
+	}
+	if a.ID != "" {
+		return showSuggestion(all, a.ID, after.Off, l)
+	}
+	rest := all
+	if given {
+		rest = after.rest(all)
+	}
+	if len(rest) == 0 {
 		return text("No pending suggestions")
 	}
-	limit := a.Limit
-	if limit == 0 {
-		limit = defaultSuggestions
+	lines := make([]string, min(orNumber(a.Limit, defaultSuggestions), len(rest), maxAnswer/20))
+	for i := range lines {
+		lines[i] = rest[i].text(false)
 	}
-	out, n := joinBounded(lines[:min(limit, len(lines))], maxOutput)
-	if n < len(lines) {
-		out += fmt.Sprintf("\n(Showing %d of %d suggestions. Raise limit, or give a path or an author, to see the rest.)", n, len(lines))
+	out, n := joinBounded(lines, maxAnswer-envelope-8000)
+	res := text(out)
+	if strings.Contains(out, leftOut) {
+		res.Text = append(res.Text, "["+leftOut+" stands for text left out. Give an id to see one as a whole.]")
 	}
-	return text(out)
+	if n < len(rest) {
+		last := rest[n-1]
+		res.Next = l.cursor(listedTo{ID: last.id, Path: string(last.path), Time: last.time})
+		res.Text = append(res.Text, moreAt(fmt.Sprintf("Showing %d of %d suggestions.", n, len(all)), res.Next))
+	}
+	return res
+}
+
+// rest is what of all comes after at. If that waits no more, what is about the same
+// document is listed again.
+func (at listedTo) rest(all []waiting) []waiting {
+	i := slices.IndexFunc(all, func(w waiting) bool { return w.id == at.ID })
+	if i >= 0 {
+		return all[i+1:]
+	}
+	i = slices.IndexFunc(all, func(w waiting) bool {
+		if at.Path == "" {
+			return w.path != "" || w.time > at.Time
+		}
+		return string(w.path) >= at.Path
+	})
+	if i < 0 {
+		return nil
+	}
+	return all[i:]
+}
+
+// showSuggestion shows the one of that id from a byte of its text on.
+func showSuggestion(all []waiting, id string, off int, l listing) Result {
+	id = strings.Trim(id, "[]")
+	i := slices.IndexFunc(all, func(w waiting) bool { return w.id == id })
+	if i < 0 {
+		return refuse("Nothing with the id %q waits for a person. Call list_suggestions without id to see what does.", id)
+	}
+	whole := all[i].text(true)
+	off = min(off, len(whole))
+	part, cut := firstThatFit(whole[off:], maxAnswer-envelope-2000)
+	res := text(part)
+	if cut {
+		off += len(part)
+		res.Next = l.cursor(listedTo{ID: id, Off: off})
+		res.Text = append(res.Text, moreAt(fmt.Sprintf("Showing %d of %d bytes.", off, len(whole)), res.Next))
+	}
+	return res
+}
+
+// describeWhole is a suggestion as it stands in the note, with its author.
+func describeWhole(sg bridge.Suggestion) string {
+	var b strings.Builder
+	if sg.Old != "" {
+		b.WriteString("{--" + sg.Old + "--}")
+	}
+	if sg.New != "" {
+		b.WriteString("{++" + sg.New + "++}")
+	}
+	for _, c := range sg.Comments {
+		b.WriteString(" {>>" + c + "<<}")
+	}
+	if sg.Author != "" {
+		b.WriteString(" (" + shown(sg.Author) + ")")
+	}
+	return b.String()
 }
 
 // describeProposal tells of a proposal on one line.

@@ -82,22 +82,18 @@ func apart(places []place) []place {
 	return out
 }
 
-// replace puts with in the places where old was found, in the document's own
-// line breaks and quotes.
-func replace(doc string, places []place, old, with string) string {
-	var b strings.Builder
-	done := 0
+// replace are the edits of doc that put with in the places where old was found, in
+// the document's own line breaks and quotes.
+func replace(doc string, places []place, old, with string) []diffwrap.Edit {
+	edits := make([]diffwrap.Edit, 0, len(places))
 	for _, p := range places {
 		fitted := fit(with, doc, old, doc[p.start:p.end])
 		if with == "" {
 			p.end += wholeLine(doc, p)
 		}
-		b.WriteString(doc[done:p.start])
-		b.WriteString(fitted)
-		done = p.end
+		edits = append(edits, diffwrap.Edit{Off: p.start, Len: p.end - p.start, New: fitted})
 	}
-	b.WriteString(doc[done:])
-	return b.String()
+	return edits
 }
 
 // wholeLine is the length of the line break after p, if p is whole lines but for

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 func TestReplace(t *testing.T) {
@@ -30,7 +32,7 @@ func TestReplace(t *testing.T) {
 		{"emoji", "👩‍👧 x", "x", "y", "👩‍👧 y"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := replace(tt.doc, findAll(tt.doc, tt.old), tt.old, tt.new); got != tt.want {
+			if got := diffwrap.Apply(tt.doc, replace(tt.doc, findAll(tt.doc, tt.old), tt.old, tt.new)); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

@@ -33,14 +33,10 @@ func move(ctx context.Context, s *Session, a moveArgs) Result {
 	case from.Contains(to):
 		return refuse("%q cannot be moved into itself. Choose another new_path.", string(from))
 	}
-	if err := s.makeParents(ctx, to); err != nil {
-		return failure(err)
-	}
-	res, err := s.server.ws.Rename(ctx, from, to, bridge.Restructure{By: s.author(), Origin: s})
+	res, err := s.move(ctx, from, to)
 	if err != nil {
 		return moveFailure(err, to)
 	}
-	s.moved(from, to)
 	return text(s.movedText(from, to, res))
 }
 

@@ -2,13 +2,11 @@ package mcpserver
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/outline"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 type createNoteArgs struct {
@@ -47,14 +45,10 @@ func createNote(ctx context.Context, s *Session, a createNoteArgs) (createNoteRe
 	if err := s.checkNote("", a.Content, text); err != nil {
 		return none, err
 	}
-	if err := s.approve(ctx, opCreate, fmt.Sprintf("create the note %s", p), nil); err != nil {
-		return none, err
-	}
-	res, err := s.server.ws.Create(ctx, p, bridge.Write{Text: text, By: s.author(), Origin: s})
+	res, err := s.create(ctx, p, text)
 	if err != nil {
 		return none, err
 	}
-	s.remember(p, shownNote{version: res.Version, mine: diffwrap.Suggestions(res.Version.Raw())})
 	words, chars := countBody(res.Version.Text())
 	return createNoteResult{Path: string(p), Status: "created", WordCount: words, CharCount: chars}, nil
 }

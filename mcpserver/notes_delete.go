@@ -1,11 +1,6 @@
 package mcpserver
 
-import (
-	"context"
-	"fmt"
-
-	"github.com/relayfs/relayfs/bridge"
-)
+import "context"
 
 type deleteNoteArgs struct {
 	Path    string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
@@ -27,18 +22,10 @@ func deleteOneNote(ctx context.Context, s *Session, a deleteNoteArgs) (deleteNot
 		return none, err
 	}
 	linking := s.linking(ctx, p)
-	question := fmt.Sprintf("delete the note %s", p)
-	if linking > 0 {
-		question += " (" + linkTo(linking) + " to it)"
-	}
-	if err := s.approve(ctx, opDelete, question, a.Confirm); err != nil {
-		return none, err
-	}
-	done, err := s.server.ws.Remove(ctx, p, bridge.Restructure{By: s.author(), Origin: s})
+	done, err := s.remove(ctx, p, "note", linking, a.Confirm)
 	if err != nil {
 		return none, err
 	}
-	s.forget(p)
 	res := deleteNoteResult{Path: string(p), Status: "deleted", HadBacklinks: linking > 0, BacklinkCount: linking}
 	if done.Proposal != "" {
 		res.Status = "proposed"
@@ -47,12 +34,4 @@ func deleteOneNote(ctx context.Context, s *Session, a deleteNoteArgs) (deleteNot
 		res.Warning = linkTo(linking) + " to it; those links lead nowhere without it."
 	}
 	return res, nil
-}
-
-// linkTo is "1 other note links", "2 other notes link".
-func linkTo(n int) string {
-	if n == 1 {
-		return "1 other note links"
-	}
-	return count(n, "other note") + " link"
 }

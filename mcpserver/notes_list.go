@@ -3,8 +3,8 @@ package mcpserver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -15,13 +15,14 @@ type listNotesArgs struct {
 	Folder      string `arg:"folder" is:"path" doc:"Folder to list. Leave it out for all"`
 	FrontMatter bool   `arg:"include_frontmatter" def:"false" doc:"Tell each note's front matter, too"`
 	Recursive   *bool  `arg:"recursive" def:"true" doc:"List what is in folders of the folder, too"`
+	Cursor      string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
 }
 
 type listNotesResult struct {
 	Folder string       `json:"folder"`
 	Notes  []listedNote `json:"notes"`
-	Count  int          `json:"count" doc:"How many notes there are, those that did not fit included"`
-	Notice string       `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+	Count  int          `json:"count" doc:"How many notes there are, those of other answers included"`
+	page
 }
 
 type listedNote struct {
@@ -30,6 +31,7 @@ type listedNote struct {
 	WordCount   int                     `json:"word_count"`
 	Modified    string                  `json:"modified"`
 	FrontMatter *frontmatter.Properties `json:"frontmatter,omitempty"`
+	Notice      string                  `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
 }
 
 func listNotes(ctx context.Context, s *Session, a listNotesArgs) (listNotesResult, error) {
@@ -41,26 +43,39 @@ func listNotes(ctx context.Context, s *Session, a listNotesArgs) (listNotesResul
 	if err != nil {
 		return listNotesResult{}, err
 	}
-	res := listNotesResult{Folder: string(under), Notes: []listedNote{}}
-	for _, n := range notes {
-		if a.Recursive != nil && !*a.Recursive && n.Path.Dir() != under {
-			continue
+	if a.Recursive != nil && !*a.Recursive {
+		notes = slices.DeleteFunc(slices.Clone(notes), func(n *bridge.NoteInfo) bool { return n.Path.Dir() != under })
+	}
+	of := a
+	of.Cursor = ""
+	l := listingOf("list_notes", of)
+	rest, err := afterPath(l, a.Cursor, notes, pathOf)
+	if err != nil {
+		return listNotesResult{}, err
+	}
+	listed := make([]listedNote, min(len(rest), maxAnswer/20))
+	for i := range listed {
+		listed[i] = describeNote(rest[i], a.FrontMatter)
+	}
+	build := func(n int) listNotesResult {
+		res := listNotesResult{Folder: string(under), Notes: listed[:n], Count: len(notes)}
+		if n < len(rest) {
+			res.NextCursor = l.cursor(rest[n-1].Path)
 		}
-		res.Notes = append(res.Notes, describeNote(n, a.FrontMatter))
+		return res
 	}
-	res.Count = len(res.Notes)
-	if res.Notes = fitting(res.Notes); len(res.Notes) < res.Count {
-		res.Notice = fmt.Sprintf("Showing the first %d of %d notes. List one folder at a time to see the rest.", len(res.Notes), res.Count)
-	}
-	return res, nil
+	return build(mostThatFit(len(listed), func(n int) any { return build(n) })), nil
 }
+
+func pathOf(n *bridge.NoteInfo) bridge.Path { return n.Path }
 
 func describeNote(n *bridge.NoteInfo, properties bool) listedNote {
 	l := listedNote{
 		Path: string(n.Path), Name: strings.TrimSuffix(n.Path.Base(), bridge.NoteExt), WordCount: n.Words, Modified: timestamp(n.ModTime),
 	}
 	if properties {
-		l.FrontMatter = &n.Properties
+		fit, notice := propertiesThatFit(n, maxProperties)
+		l.FrontMatter, l.Notice = &fit, notice
 	}
 	return l
 }

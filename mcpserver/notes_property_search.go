@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
@@ -11,21 +10,23 @@ import (
 const defaultMatches = 20
 
 type propertySearchArgs struct {
-	Properties frontmatter.Properties `arg:"properties" need:"true" doc:"Properties that a note must have, all of them, for example {\"status\": \"open\", \"tags\": [\"work\", \"home\"]}; a list means any of its items"`
-	Limit      int                    `arg:"limit" min:"1" def:"20" doc:"Return at most so many notes"`
+	Properties frontmatter.Properties `arg:"properties" need:"true" max:"1000" doc:"Properties that a note must have, all of them, for example {\"status\": \"open\", \"tags\": [\"work\", \"home\"]}; a list means any of its items"`
+	Limit      int                    `arg:"limit" min:"1" def:"20" doc:"Return at most so many notes at a time"`
+	Cursor     string                 `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
 }
 
 type propertySearchResult struct {
 	Properties frontmatter.Properties `json:"properties"`
 	Matches    []propertyMatch        `json:"matches"`
-	Count      int                    `json:"count" doc:"How many notes match, those beyond the limit included"`
-	Notice     string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+	Count      int                    `json:"count" doc:"How many notes match, those of other answers included"`
+	page
 }
 
 type propertyMatch struct {
 	Path        string                 `json:"path"`
 	FrontMatter frontmatter.Properties `json:"frontmatter"`
 	WordCount   int                    `json:"word_count"`
+	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
 }
 
 func propertySearch(ctx context.Context, s *Session, a propertySearchArgs) (propertySearchResult, error) {
@@ -36,14 +37,24 @@ func propertySearch(ctx context.Context, s *Session, a propertySearchArgs) (prop
 	if err != nil {
 		return propertySearchResult{}, err
 	}
-	res := propertySearchResult{Properties: a.Properties, Matches: []propertyMatch{}, Count: len(notes)}
-	for _, n := range notes[:min(orNumber(a.Limit, defaultMatches), len(notes))] {
-		res.Matches = append(res.Matches, propertyMatch{string(n.Path), n.Properties, n.Words})
+	l := listingOf("property_search", a.Properties)
+	rest, err := afterPath(l, a.Cursor, notes, pathOf)
+	if err != nil {
+		return propertySearchResult{}, err
 	}
-	if res.Matches = fitting(res.Matches); len(res.Matches) < res.Count {
-		res.Notice = fmt.Sprintf("Showing %d of %d notes. Raise limit, or give more properties, to see the rest.", len(res.Matches), res.Count)
+	matches := make([]propertyMatch, min(len(rest), orNumber(a.Limit, defaultMatches), maxAnswer/20))
+	for i := range matches {
+		fit, notice := propertiesThatFit(rest[i], maxProperties)
+		matches[i] = propertyMatch{string(rest[i].Path), fit, rest[i].Words, notice}
 	}
-	return res, nil
+	build := func(n int) propertySearchResult {
+		res := propertySearchResult{Properties: a.Properties, Matches: matches[:n], Count: len(notes)}
+		if n < len(rest) {
+			res.NextCursor = l.cursor(rest[n-1].Path)
+		}
+		return res
+	}
+	return build(mostThatFit(len(matches), func(n int) any { return build(n) })), nil
 }
 
 // orNumber is n, or def if n was not given.

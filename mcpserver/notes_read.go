@@ -13,6 +13,7 @@ type readNoteArgs struct {
 	Path      string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
 	StartLine int    `arg:"start_line" min:"1" doc:"First line to read, counted from 1"`
 	EndLine   *int   `arg:"end_line" min:"1" doc:"Last line to read, that one included"`
+	Column    int    `arg:"column" min:"1" doc:"Character of start_line to begin at, counted from 1, where that is too long to read at once"`
 }
 
 type readNoteResult struct {
@@ -28,56 +29,62 @@ func readNote(ctx context.Context, s *Session, a readNoteArgs) (readNoteResult, 
 	if err != nil {
 		return readNoteResult{}, err
 	}
-	lines := splitLines(v.Text())
-	from, to, err := lineRange(a.StartLine, a.EndLine, len(lines))
+	d := document{path: p, text: v.Text(), version: v}
+	last, err := lastLine(a.StartLine, a.EndLine, countLines(d.text))
 	if err != nil {
 		return readNoteResult{}, err
 	}
-	part := linesThatFit(lines[from:to])
-	s.show(p, v)
-	res := readNoteResult{Path: string(p), Content: joinLines(part), TotalLines: len(lines), LinesReturned: len(part)}
-	if from+len(part) == len(lines) && len(part) > 0 && strings.HasSuffix(v.Text(), "\n") {
-		res.Content += "\n"
+	w, err := d.window(position{a.StartLine, a.Column}, last, 0)
+	if err != nil {
+		return readNoteResult{}, err
 	}
-	if len(part) < to-from {
-		res.Notice = fmt.Sprintf("Lines %d-%d of %d. Call read_note with start_line: %d to see more.", from+1, from+len(part), len(lines), from+len(part)+1)
+	s.show(d, w.place)
+	res := readNoteResult{Path: string(p), Content: w.content(), TotalLines: w.total, LinesReturned: len(w.lines)}
+	if w.next != (position{}) && w.next.line <= last {
+		res.Notice = w.notice(func(at position) string { return nextCall("read_note", at) })
 	}
 	return res, nil
 }
 
-// lineRange turns 1-based, inclusive line numbers into a slice's bounds.
-func lineRange(start int, end *int, total int) (from, to int, err error) {
-	from, to = max(start, 1)-1, total
-	if end != nil {
-		to = min(*end, total)
-		if *end < start {
-			return 0, 0, wrongArgument("The argument \"end_line\" (%d) must not be less than \"start_line\" (%d).", *end, start)
-		}
-	}
-	if from > 0 && from >= total {
-		return 0, 0, wrongArgument("The argument \"start_line\" is %d, and the document has %s.", start, count(total, "line"))
-	}
-	return from, max(from, to), nil
+// window is a window of d for a structured result, in which each line has so many
+// characters more.
+func (d document) window(begin position, last, margin int) (window, error) {
+	limit := maxAnswer - envelope - bothCost(string(d.path)) - 1400
+	return windowOf(d.text, begin, last, limit, func(s string) int { return bothCost(s) + 2*margin })
 }
 
-// linesThatFit are the first of lines, as many as fit into a result. A line that
-// is too long by itself is cut.
-func linesThatFit(lines []string) []string {
-	size := 0
-	for i, l := range lines {
-		if size += jsonLength(l); size <= maxList {
-			continue
-		}
-		if i > 0 {
-			return lines[:i]
-		}
-		short, _ := cutLine(l)
-		return []string{short}
+// content is the text of the window. The break of its last line is left out, unless
+// it ends the whole text.
+func (w window) content() string {
+	content := strings.Join(w.lines, "\n")
+	if w.ended && w.begin.line+len(w.lines) > w.total {
+		content += "\n"
 	}
-	return lines
+	return content
 }
 
-func joinLines(lines []string) string { return strings.Join(lines, "\n") }
+// nextCall is the call of a tool that goes on at a position.
+func nextCall(tool string, at position) string {
+	call := fmt.Sprintf("%s with start_line: %d", tool, at.line)
+	if at.column > 1 {
+		call += fmt.Sprintf(", column: %d", at.column)
+	}
+	return call
+}
+
+// lastLine is the number of the last line that is wanted of total ones, from start
+// to end.
+func lastLine(start int, end *int, total int) (int, error) {
+	switch {
+	case end != nil && *end < start:
+		return 0, wrongArgument("The argument \"end_line\" (%d) must not be less than \"start_line\" (%d).", *end, start)
+	case start > 1 && start > total:
+		return 0, wrongArgument("The argument \"start_line\" is %d, and the document has %s.", start, count(total, "line"))
+	case end != nil:
+		return min(*end, total), nil
+	}
+	return total, nil
+}
 
 type readMetadataArgs struct {
 	Path string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
@@ -89,6 +96,7 @@ type readMetadataResult struct {
 	Stats       noteStats              `json:"stats"`
 	Modified    string                 `json:"modified" doc:"When the note last changed (RFC 3339)"`
 	Error       string                 `json:"frontmatter_error,omitempty" doc:"Why the front matter cannot be read; it is then told as empty"`
+	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
 }
 
 type noteStats struct {
@@ -108,8 +116,9 @@ func readMetadata(ctx context.Context, s *Session, a readMetadataArgs) (readMeta
 	if err != nil {
 		return readMetadataResult{}, err
 	}
+	properties, notice := propertiesThatFit(n, maxAnswer-4000-bothCost(string(p)))
 	res := readMetadataResult{
-		Path: string(p), FrontMatter: n.Properties, Modified: timestamp(n.ModTime),
+		Path: string(p), FrontMatter: properties, Notice: notice, Modified: timestamp(n.ModTime),
 		Stats: noteStats{n.Words, n.Chars, len(n.Headings), n.CodeBlocks, n.Wikilinks},
 	}
 	if n.Invalid != nil {

@@ -4,22 +4,26 @@ import (
 	"context"
 	"math"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/semantic"
 )
 
 // defaultHits is how many notes semantic_search returns.
 const defaultHits = 10
 
 type semanticSearchArgs struct {
-	Query   string                 `arg:"query" need:"true" doc:"What the notes are to be about, in a few words or a sentence"`
+	Query   string                 `arg:"query" need:"true" max:"1000" doc:"What the notes are to be about, in a few words or a sentence"`
 	Filters frontmatter.Properties `arg:"filters" doc:"Properties that a note must have, as for property_search"`
-	Limit   int                    `arg:"limit" min:"1" def:"10" doc:"Return at most so many notes"`
+	Limit   int                    `arg:"limit" min:"1" def:"10" doc:"Return at most so many notes at a time"`
+	Cursor  string                 `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
 }
 
 type semanticSearchResult struct {
 	Query   string        `json:"query"`
 	Results []semanticHit `json:"results" doc:"The notes that fit best, best first"`
 	Count   int           `json:"count"`
+	page
 }
 
 type semanticHit struct {
@@ -28,6 +32,13 @@ type semanticHit struct {
 	Snippet     string                 `json:"snippet" doc:"The passage of it that fits best"`
 	FrontMatter frontmatter.Properties `json:"frontmatter"`
 	WordCount   int                    `json:"word_count"`
+	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+}
+
+// ranked is where a note stands in what semantic_search finds.
+type ranked struct {
+	Score float64     `json:"s"`
+	Path  bridge.Path `json:"p"`
 }
 
 func semanticSearch(ctx context.Context, s *Session, a semanticSearchArgs) (semanticSearchResult, error) {
@@ -35,14 +46,35 @@ func semanticSearch(ctx context.Context, s *Session, a semanticSearchArgs) (sema
 	if a.Query == "" {
 		return res, wrongArgument("The argument \"query\" is empty. Say what the notes are to be about.")
 	}
-	hits, err := s.server.semantic.SearchIn(reporting(ctx), s.server.ws, a.Query, a.Filters, orNumber(a.Limit, defaultHits))
+	of := a
+	of.Cursor, of.Limit = "", 0
+	l := listingOf("semantic_search", of)
+	var last ranked
+	given, err := l.after(a.Cursor, &last)
 	if err != nil {
 		return res, err
 	}
-	for _, h := range hits {
-		res.Results = append(res.Results, semanticHit{string(h.Path), math.Round(h.Score*1e4) / 1e4, h.Snippet, h.Properties, h.Words})
+	var after *semantic.Hit
+	if given {
+		after = &semantic.Hit{NoteInfo: &bridge.NoteInfo{Path: last.Path}, Score: last.Score}
 	}
-	res.Results = fitting(res.Results)
-	res.Count = len(res.Results)
-	return res, nil
+	limit := min(orNumber(a.Limit, defaultHits), maxAnswer/20)
+	hits, err := s.server.semantic.SearchIn(reporting(ctx), s.server.ws, a.Query, a.Filters, after, limit+1)
+	if err != nil {
+		return res, err
+	}
+	results := make([]semanticHit, min(limit, len(hits)))
+	for i := range results {
+		h := hits[i]
+		fit, notice := propertiesThatFit(h.NoteInfo, maxProperties)
+		results[i] = semanticHit{string(h.Path), math.Round(h.Score*1e4) / 1e4, h.Snippet, fit, h.Words, notice}
+	}
+	build := func(n int) semanticSearchResult {
+		res := semanticSearchResult{Query: a.Query, Results: results[:n], Count: n}
+		if n < len(hits) {
+			res.NextCursor = l.cursor(ranked{hits[n-1].Score, hits[n-1].Path})
+		}
+		return res
+	}
+	return build(mostThatFit(len(results), func(n int) any { return build(n) })), nil
 }

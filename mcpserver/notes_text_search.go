@@ -15,17 +15,19 @@ const aroundMatch = 2
 const patternPrefix = "regex:"
 
 type textSearchArgs struct {
-	Query      string `arg:"query" need:"true" doc:"Text to find within a line, or regex: and a regular expression in RE2 syntax"`
+	Query      string `arg:"query" need:"true" max:"1000" doc:"Text to find within a line, or regex: and a regular expression in RE2 syntax"`
 	Folder     string `arg:"folder" is:"path" doc:"Folder to search in. Leave it out to search everywhere"`
 	IgnoreCase *bool  `arg:"case_insensitive" def:"true" doc:"Ignore case"`
-	Limit      int    `arg:"limit" min:"1" def:"20" doc:"Return at most so many matches"`
+	Limit      int    `arg:"limit" min:"1" def:"20" doc:"Return at most so many matches at a time"`
+	Cursor     string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
 }
 
 type textSearchResult struct {
 	Query     string      `json:"query"`
 	Matches   []textMatch `json:"matches"`
 	Count     int         `json:"count" doc:"How many matches are returned"`
-	Truncated bool        `json:"truncated" doc:"There are more: raise limit, give a folder, or search for something rarer"`
+	Truncated bool        `json:"truncated" doc:"There are more"`
+	page
 }
 
 type textMatch struct {
@@ -49,17 +51,32 @@ func textSearch(ctx context.Context, s *Session, a textSearchArgs) (textSearchRe
 	if err != nil {
 		return res, err
 	}
-	limit := orNumber(a.Limit, defaultMatches)
-	found, total, err := s.searchLines(ctx, lineSearch{pattern: pattern, under: under, around: aroundMatch, keep: limit, enough: limit + 1})
+	of := a
+	of.Cursor, of.Limit = "", 0
+	l := listingOf("text_search", of)
+	limit := min(orNumber(a.Limit, defaultMatches), maxAnswer/20)
+	job := lineSearch{pattern: pattern, under: under, around: aroundMatch, keep: limit + 1}
+	if job.after, err = l.reached(a.Cursor); err != nil {
+		return res, err
+	}
+	found, _, err := s.searchLines(ctx, job)
 	if err != nil {
 		return res, err
 	}
-	for _, l := range found {
-		res.Matches = append(res.Matches, textMatch{string(l.path), l.number, l.text, l.before, l.after})
+	matches := make([]textMatch, min(limit, len(found)))
+	for i := range matches {
+		f := found[i]
+		before, after := fitContext(f.text, f.before, f.after)
+		matches[i] = textMatch{string(f.path), f.number, f.text, before, after}
 	}
-	res.Matches = fitting(res.Matches)
-	res.Count, res.Truncated = len(res.Matches), len(res.Matches) < total
-	return res, nil
+	build := func(n int) textSearchResult {
+		res := textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found)}
+		if res.Truncated {
+			res.NextCursor = l.cursor(found[n-1].reached())
+		}
+		return res
+	}
+	return build(mostThatFit(len(matches), func(n int) any { return build(n) })), nil
 }
 
 func compileQuery(a textSearchArgs) (*grep.Pattern, error) {

@@ -37,69 +37,32 @@ func updateNote(ctx context.Context, s *Session, a updateNoteArgs) (updateNoteRe
 	if err != nil {
 		return none, err
 	}
-	known, err := s.mustKnow(ctx, p, a.Content != nil)
+	known, err := s.mustKnow(ctx, p, s.reader(), "changing")
 	if err != nil {
 		return none, err
 	}
-	before := known.version
-	text, err := a.apply(p, before.Text())
+	before := known.text
+	text, err := a.apply(p, before)
 	if err != nil {
 		return none, err
 	}
-	content, err := updateNoteArgs{Content: a.Content}.apply(p, before.Text())
+	content, err := updateNoteArgs{Content: a.Content}.apply(p, before)
 	if err == nil {
-		err = s.checkNote(before.Text(), content, text)
+		err = s.checkNote(before, content, text)
 	}
 	if err != nil {
 		return none, err
 	}
-	if err := s.approve(ctx, opUpdate, fmt.Sprintf("change the note %s", p), nil); err != nil {
-		return none, err
-	}
-	res, err := s.server.ws.Write(ctx, p, bridge.Write{Bases: []*bridge.Version{before}, Text: text, By: s.author(), Origin: s})
+	res, err := s.replace(ctx, p, known, text, s.reader(), fmt.Sprintf("change the note %s", p))
 	if err != nil {
 		return none, err
 	}
-	s.changed(p, before, res.Version, !res.Merged && !known.partly)
 	words, _ := countBody(res.Version.Text())
-	out := updateNoteResult{Path: string(p), Status: "updated", Changes: changesOf(before.Text(), text), WordCount: words, Notice: strings.Join(res.Warnings, " ")}
+	out := updateNoteResult{Path: string(p), Status: "updated", Changes: changesOf(before, text), WordCount: words, Notice: warningsOf(res)}
 	if res.Merged {
 		out.Notice = strings.TrimSpace(out.Notice + " Others had changed the note since you read it; their changes were kept. Read it again.")
 	}
 	return out, nil
-}
-
-// mustKnow returns what the session was shown of the note at p, or an error that
-// says to read it first. whole wants all of it to be known.
-func (s *Session) mustKnow(ctx context.Context, p bridge.Path, whole bool) (shownNote, error) {
-	known, ok := s.known(p)
-	if !ok {
-		if _, err := s.server.ws.Open(ctx, p); err != nil {
-			return known, err
-		}
-		return known, wrongArgument("You must read this document before changing it. Call the %s tool with %s first.", s.reader(), s.readerArgs(p))
-	}
-	if whole && known.partly {
-		return known, wrongArgument("%s holds changes that you have not seen. Call the %s tool with %s again before writing it as a whole.", p, s.reader(), s.readerArgs(p))
-	}
-	return known, nil
-}
-
-// reader is the tool by which a session reads a document before it changes it.
-func (s *Session) reader() string {
-	for _, name := range []string{"read_note", "get_content"} {
-		if s.server.has(name) {
-			return name
-		}
-	}
-	return "read"
-}
-
-func (s *Session) readerArgs(p bridge.Path) string {
-	if s.reader() == "get_content" {
-		return fmt.Sprintf("entity_type: \"note\", path: %q", string(p))
-	}
-	return fmt.Sprintf("path: %q", string(p))
 }
 
 // apply is the text of the note at p after the update of before.

@@ -13,12 +13,16 @@ import (
 // that it was shown, which of the marks in it are its own, and compares them with
 // what it is shown next.
 
-// maxNews bounds the block of decided suggestions, in bytes.
-const maxNews = 8 << 10
+// maxNews bounds the block of decided suggestions, and maxRemark what a person
+// says of one.
+const (
+	maxNews   = 8000
+	maxRemark = 2000
+)
 
-// shownNow is what a session that knew n knows of the note at p once it is shown
-// v, in which the suggestions list wait; and what became of its own since.
-func (s *Session) shownNow(p bridge.Path, n shownNote, v *bridge.Version, list []bridge.Suggestion) (shownNote, []bridge.Resolved) {
+// own are the marks of v, in which the suggestions list wait, that are the
+// session's own.
+func (s *Session) own(v *bridge.Version, list []bridge.Suggestion) []diffwrap.Suggestion {
 	by := s.author()
 	var own []diffwrap.Suggestion
 	for _, sg := range list {
@@ -27,13 +31,13 @@ func (s *Session) shownNow(p bridge.Path, n shownNote, v *bridge.Version, list [
 		}
 	}
 	marks := diffwrap.Suggestions(v.Raw())
-	return shownNote{version: v, mine: without(marks, without(marks, own))}, s.resolved(p, n, v)
+	return without(marks, without(marks, own))
 }
 
 // resolved is what became of the session's suggestions up to the version cur.
 // What cannot be found out is left out.
-func (s *Session) resolved(p bridge.Path, n shownNote, cur *bridge.Version) []bridge.Resolved {
-	if len(n.mine) == 0 || n.version == cur {
+func (s *Session) resolved(p bridge.Path, n shownDoc, cur *bridge.Version) []bridge.Resolved {
+	if len(n.mine) == 0 || n.version == cur || n.version == nil {
 		return n.news
 	}
 	more, err := s.server.ws.Outcomes(p, n.version, cur, n.mine)
@@ -56,10 +60,11 @@ func without(marks, others []diffwrap.Suggestion) []diffwrap.Suggestion {
 	})
 }
 
-// newsBlock tells a model what was decided, a line each, or is "".
-func newsBlock(news []bridge.Resolved) string {
+// newsBlock tells a model what was decided, a line each, or is "". What does not
+// fit is told with the next read.
+func newsBlock(news []bridge.Resolved) (block string, untold []bridge.Resolved) {
 	if len(news) == 0 {
-		return ""
+		return "", nil
 	}
 	lines := []string{"[Decided since you last read]"}
 	for _, r := range news {
@@ -68,22 +73,32 @@ func newsBlock(news []bridge.Resolved) string {
 			line += fmt.Sprintf(" now reads %q", oneLine(r.Now))
 		}
 		if r.Reason != "" {
-			line += fmt.Sprintf(" because %q", oneLine(r.Reason))
+			line += fmt.Sprintf(" because %q", remark(r.Reason))
 		}
 		lines = append(lines, line+comments(r.Comments))
 	}
 	block, n := joinBounded(lines, maxNews)
 	if n < len(lines) {
-		block += fmt.Sprintf("\n  (%d more)", len(lines)-n)
+		block += fmt.Sprintf("\n  (%d more; read again to see them)", len(lines)-n)
+		untold = news[n-1:]
 	}
-	return block
+	return block, untold
 }
 
 // comments are comments as they stand in a note, to follow a suggestion.
 func comments(texts []string) string {
 	var b strings.Builder
 	for _, t := range texts {
-		b.WriteString(" {>>" + oneLine(t) + "<<}")
+		b.WriteString(" {>>" + remark(t) + "<<}")
 	}
 	return b.String()
+}
+
+// remark is what a person says, without line breaks.
+func remark(s string) string {
+	short, cut := firstThatFit(s, maxRemark)
+	if cut {
+		short += fmt.Sprintf("... [cut, %d bytes]", len(s))
+	}
+	return unbroken(short)
 }

@@ -34,7 +34,7 @@ func (s *Server) summarize(ctx context.Context, req mcp.GetPromptRequest) (*mcp.
 	}
 	return prompt("Summarise these pending suggestions for the person who will accept or reject them. "+
 		"Group them by note, say in a few words what each group changes and why it may matter, "+
-		"and name those that deserve a close look. Do not change anything.", list.Text[0]), nil
+		"and name those that deserve a close look. Do not change anything.", strings.Join(list.Text, "\n")), nil
 }
 
 func (s *Server) answerComments(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
@@ -47,12 +47,12 @@ func (s *Server) answerComments(ctx context.Context, req mcp.GetPromptRequest) (
 	if err != nil {
 		return nil, err
 	}
-	list, n := joinBounded(lines, maxOutput)
+	list, n := joinBounded(lines, maxAnswer-2000)
 	switch {
 	case len(lines) == 0:
 		list = "There are no open comments."
 	case n < len(lines):
-		list += fmt.Sprintf("\n(%d more; give a path to see them)", len(lines)-n)
+		list += fmt.Sprintf("\n(%d more; give the path of a note to see its own, and ask again when these are answered)", len(lines)-n)
 	}
 	return prompt("Reviewers left these comments. Take them one by one: read the note around the comment, "+
 		"then make the change that it asks for with edit, or answer it with comment, right after the passage it is about. "+
@@ -89,7 +89,7 @@ func commentsIn(p bridge.Path, raw string) []string {
 	}
 	var lines []string
 	add := func(line int, comment, about string) {
-		lines = append(lines, fmt.Sprintf("%s:%d: %s%s", shown(p), line, oneLine(comment), about))
+		lines = append(lines, fmt.Sprintf("%s:%d: %s%s", shown(p), line, remark(comment), about))
 	}
 	for _, a := range diffwrap.Annotations(raw) {
 		if a.Kind == diffwrap.Comment {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -21,7 +22,7 @@ const (
 	noteScheme   = "note"
 	noteTemplate = "note:///{+path}"
 	noteType     = "text/markdown"
-	// resourcePage is how many notes one page of the list holds.
+	// resourcePage is how many notes one page of the list holds at most.
 	resourcePage = 500
 )
 
@@ -32,11 +33,24 @@ func noteURI(p bridge.Path) string {
 
 // notePath is the path that an address names, as it is written there.
 func notePath(uri string) (string, error) {
+	name, _, err := noteAddress(uri)
+	return name, err
+}
+
+// noteAddress is the path that an address names, and where in the note it begins.
+func noteAddress(uri string) (name string, begin position, err error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != noteScheme || u.Host != "" || u.Path == "" {
-		return "", fmt.Errorf("resource %q is not an address like note:///Folder/Name.md", uri)
+		return "", begin, fmt.Errorf("resource %q is not an address like note:///Folder/Name.md", uri)
 	}
-	return u.Path, nil
+	for name, to := range map[string]*int{"line": &begin.line, "column": &begin.column} {
+		if s := u.Query().Get(name); s != "" {
+			if *to, err = strconv.Atoi(s); err != nil || *to < 1 {
+				return "", begin, fmt.Errorf("resource %q: %s is not a number from 1 on", uri, name)
+			}
+		}
+	}
+	return u.Path, begin, nil
 }
 
 // addResources offers the notes as resources. The list is made when it is asked
@@ -58,9 +72,10 @@ func (s *Server) addResources(hooks *server.Hooks) {
 	})
 }
 
-// readResource returns a note's text. The session has then been shown it.
+// readResource returns a note's text, or of a long one a part, and what to ask for
+// to get the rest. The session has then been shown it.
 func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	name, err := notePath(req.Params.URI)
+	name, begin, err := noteAddress(req.Params.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +84,24 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 	if err != nil {
 		return nil, err
 	}
-	sess.show(p, v)
-	return []mcp.ResourceContents{mcp.TextResourceContents{URI: noteURI(p), MIMEType: noteType, Text: v.Text()}}, nil
+	d := document{path: p, text: v.Text(), version: v}
+	if begin == (position{}) && textCost(d.text) <= maxAnswer-4000 {
+		sess.show(d, place{0, len(d.text)})
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: noteURI(p), MIMEType: noteType, Text: d.text}}, nil
+	}
+	w, err := windowOf(d.text, begin, countLines(d.text), maxAnswer-6000, func(s string) int { return textCost(s) + 4 })
+	if err != nil {
+		return nil, err
+	}
+	sess.show(d, w.place)
+	contents := []mcp.ResourceContents{mcp.TextResourceContents{URI: noteURI(p), MIMEType: noteType, Text: d.text[w.place.start:w.place.end]}}
+	notice := w.notice(func(at position) string {
+		return fmt.Sprintf("resources/read with %s?line=%d&column=%d", noteURI(p), at.line, at.column)
+	})
+	if notice != "" {
+		contents = append(contents, mcp.TextResourceContents{URI: noteURI(p), MIMEType: "text/plain", Text: "[" + notice + "]"})
+	}
+	return contents, nil
 }
 
 // listResources is the page of notes after the cursor, which holds the path of
@@ -85,17 +116,20 @@ func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Re
 	if found {
 		i++
 	}
-	page := paths[i:]
-	next := mcp.Cursor("")
-	if len(page) > resourcePage {
-		page = page[:resourcePage]
-		next = mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(page[len(page)-1])))
-	}
-	list := make([]mcp.Resource, 0, len(page))
-	for _, p := range page {
+	rest := paths[i:]
+	list := make([]mcp.Resource, 0, min(len(rest), resourcePage))
+	left := maxAnswer - envelope - 6000
+	for _, p := range rest {
+		left -= textCost(noteURI(p)) + textCost(string(p)) + 80
+		if len(list) == resourcePage || left < 0 && len(list) > 0 {
+			break
+		}
 		list = append(list, mcp.NewResource(noteURI(p), string(p), mcp.WithMIMEType(noteType)))
 	}
-	return list, next
+	if len(list) == len(rest) {
+		return list, ""
+	}
+	return list, mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(rest[len(list)-1])))
 }
 
 // notePaths are the paths of all notes, in the order of their bytes.

@@ -17,6 +17,7 @@ import (
 // untold are the sentences that no transcript can show, with the test that does.
 var untold = map[string]string{
 	"The argument %q cannot be read: %v.": "TestDecodeArgs: mcp-go refuses the request before",
+	"%s ... [cut here]":                   "TestMCPAnswersAreBounded in tests: its sentence is as long as an answer may be",
 	"The call was cancelled.":             "TestCancelledSearch: a transcript waits for each answer",
 }
 

@@ -119,6 +119,14 @@ func (s *Server) As(author string) *Server {
 	return v
 }
 
+// Unasked is the same server for a person's own commands, whose changes need no
+// approval. It shares everything with s, and needs no Close of its own.
+func (s *Server) Unasked() *Server {
+	v := s.variant()
+	v.o.Approve = Approvals{string(opCreate): ApproveAuto, string(opUpdate): ApproveAuto, string(opDelete): ApproveAuto}
+	return v
+}
+
 // Reading is the same server for clients that may change nothing. It shares
 // everything with s, and needs no Close of its own.
 func (s *Server) Reading() *Server {
@@ -141,12 +149,19 @@ func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
 	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return !*t.Annotations.ReadOnlyHint })
 }
 
+// maxResultSize says, to Claude Code, from how many characters on an answer is put
+// into a file instead of being shown. Its own limit may be below maxAnswer.
+const maxResultSize = "anthropic/maxResultSizeChars"
+
 // definition is the tool as the protocol describes it. All four hints are set:
 // those left out would take the protocol's alarming defaults.
 func (t tool) definition() mcp.Tool {
 	def := mcp.NewToolWithRawSchema(t.name, t.description, schemaOf(t.params))
 	def.Title = t.title
 	def.RawOutputSchema = t.output
+	if t.hints.readOnly {
+		def.Meta = &mcp.Meta{AdditionalFields: map[string]any{maxResultSize: 300_000}}
+	}
 	no := false
 	def.Annotations = mcp.ToolAnnotation{
 		Title: t.title, ReadOnlyHint: &t.hints.readOnly, DestructiveHint: &t.hints.destructive,
@@ -173,6 +188,7 @@ func (s *Server) handler(t tool) server.ToolHandlerFunc {
 			s.log.Error("tool call failed", "tool", t.name, bridge.LogErr, res.Err)
 			return nil, res.Err
 		}
+		res = res.bounded()
 		out := &mcp.CallToolResult{IsError: res.IsError, Content: make([]mcp.Content, 0, len(res.Text))}
 		for _, block := range res.Text {
 			out.Content = append(out.Content, mcp.NewTextContent(block))
@@ -196,14 +212,18 @@ func (s *Server) Call(ctx context.Context, sess *Session, name string, args json
 	if i < 0 {
 		return Result{}, false
 	}
-	return s.tools[i].call(ctx, sess, args), true
+	res = s.tools[i].call(ctx, sess, args)
+	if res.Err == nil && res.Ask == "" {
+		res = res.bounded()
+	}
+	return res, true
 }
 
 // NewSession is a client that calls tools without a protocol.
 func (s *Server) NewSession(client string) *Session { return s.newSession(newID(), client) }
 
 func (s *Server) newSession(id, client string) *Session {
-	return &Session{server: s, id: id, client: client, shown: make(map[bridge.Path]shownNote)}
+	return &Session{server: s, id: id, client: client, shown: make(map[bridge.Path]shownDoc)}
 }
 
 // session is the Session that a request belongs to. A request of none, which the

@@ -1,7 +1,7 @@
 package mcpserver
 
 import (
-	"crypto/sha256"
+	"context"
 	"slices"
 	"sync"
 
@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// maxShown bounds how many notes a session may have read at a time: each keeps
+// maxShown bounds how many documents a session may have read at a time: each keeps
 // its text in memory. Beyond that the one read longest ago has to be read again.
 const maxShown = 4096
 
@@ -20,39 +20,59 @@ type Session struct {
 
 	mu     sync.Mutex // protects the following
 	client string     // the client's own name for itself
-	shown  map[bridge.Path]shownNote
-	order  []bridge.Path                     // the keys of shown, oldest first
-	files  map[bridge.Path]bridge.ContentSum // what files that are no notes held when they were shown
+	shown  map[bridge.Path]shownDoc
+	order  []bridge.Path // the keys of shown, oldest first
 
 	elicits  bool               // the client can ask its user
 	approved map[operation]bool // without asking again
 }
 
-// shownNote is what a session knows of a note.
-type shownNote struct {
-	version *bridge.Version
-	// partly is set when the note holds changes that the session made blindly
-	// into, or merged with, a text that it has not seen: enough to edit, not enough
-	// to replace the whole.
-	partly bool
-	mine   []diffwrap.Suggestion // marks of version that are the session's own suggestions
-	news   []bridge.Resolved     // what became of earlier ones, not told yet
+// shownDoc is what a session knows of a document.
+type shownDoc struct {
+	text string // when it was shown last
+	seen seen   // what of the text the session knows
+
+	version *bridge.Version       // of a note, whose text it is; nil for other files
+	mine    []diffwrap.Suggestion // marks of version that are the session's own suggestions
+	news    []bridge.Resolved     // what became of earlier ones, not told yet
 }
 
-// show notes that the session has been shown v, without what became of its
-// suggestions.
-func (s *Session) show(p bridge.Path, v *bridge.Version) {
-	known, _ := s.known(p)
-	marks := diffwrap.Suggestions(v.Raw())
-	s.remember(p, shownNote{version: v, mine: without(marks, without(marks, known.mine)), news: s.resolved(p, known, v)})
+// show notes that the session has been shown a part of d, without what became of
+// its suggestions.
+func (s *Session) show(d document, part place) {
+	known, _ := s.known(d.path)
+	n := known.shown(d, part)
+	if d.version != nil {
+		marks := diffwrap.Suggestions(d.version.Raw())
+		n.mine, n.news = without(marks, without(marks, known.mine)), s.resolved(d.path, known, d.version)
+	}
+	s.remember(d.path, n)
 }
 
-// remember makes n what the session knows of the note at p.
-func (s *Session) remember(p bridge.Path, n shownNote) {
+// shown is what is known of a document once a part of d is shown.
+func (n shownDoc) shown(d document, part place) shownDoc {
+	if part == (place{0, len(d.text)}) {
+		return shownDoc{text: d.text, seen: all(d.text), version: d.version}
+	}
+	return shownDoc{text: d.text, seen: n.in(d.text).with(part), version: d.version}
+}
+
+// in is what the session knows of text, which the document has become.
+func (n shownDoc) in(text string) seen { return n.seen.between(n.text, text, false) }
+
+// remember makes n what the session knows of the document at p, beside what it
+// knows of the same text already.
+func (s *Session) remember(p bridge.Path, n shownDoc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := s.shown[p]; !known {
+	old, known := s.shown[p]
+	if !known {
 		s.order = append(s.order, p)
+	}
+	if known && old.text == n.text {
+		for _, part := range old.seen {
+			n.seen = n.seen.with(part)
+		}
 	}
 	s.shown[p] = n
 	for len(s.order) > maxShown {
@@ -61,15 +81,15 @@ func (s *Session) remember(p bridge.Path, n shownNote) {
 	}
 }
 
-// known returns what the session was shown of the note at p.
-func (s *Session) known(p bridge.Path) (shownNote, bool) {
+// known returns what the session was shown of the document at p.
+func (s *Session) known(p bridge.Path) (shownDoc, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, ok := s.shown[p]
 	return n, ok
 }
 
-// moved carries what is known of a note to its new path.
+// moved carries what is known of a document to its new path.
 func (s *Session) moved(from, to bridge.Path) {
 	if n, ok := s.known(from); ok {
 		s.forget(from)
@@ -85,38 +105,23 @@ func (s *Session) forget(p bridge.Path) {
 	s.order = slices.DeleteFunc(s.order, func(q bridge.Path) bool { return q == p })
 }
 
-// changed notes the session's own change, which made after of before. It is
-// complete if the session knows everything that is in after.
-func (s *Session) changed(p bridge.Path, before, after *bridge.Version, complete bool) {
-	known, _ := s.known(p)
-	n := shownNote{version: after, partly: !complete, news: s.resolved(p, known, before)}
-	others := without(diffwrap.Suggestions(before.Raw()), known.mine)
+// changed notes the session's own change of a note, which made after of before.
+func (s *Session) changed(p bridge.Path, before, after *bridge.Version, known seen) {
+	old, _ := s.known(p)
+	n := shownDoc{text: after.Text(), seen: known, version: after, news: s.resolved(p, old, before)}
+	others := without(diffwrap.Suggestions(before.Raw()), old.mine)
 	n.mine = without(diffwrap.Suggestions(after.Raw()), others)
 	s.remember(p, n)
 }
 
-// showFile notes that the session knows what a file that is not a note holds.
-func (s *Session) showFile(p bridge.Path, text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.files == nil {
-		s.files = make(map[bridge.Path]bridge.ContentSum)
+// ReadAll notes that the session has read the note at name as a whole: a person's
+// commands read it without a tool.
+func (s *Session) ReadAll(ctx context.Context, name string) error {
+	p, v, err := s.note(ctx, name)
+	if err == nil {
+		s.show(document{path: p, text: v.Text(), version: v}, place{0, len(v.Text())})
 	}
-	if _, known := s.files[p]; !known && len(s.files) >= maxShown {
-		for any := range s.files {
-			delete(s.files, any)
-			break
-		}
-	}
-	s.files[p] = sha256.Sum256([]byte(text))
-}
-
-// knownFile names what the session knows the file at p to hold; zero if it does
-// not.
-func (s *Session) knownFile(p bridge.Path) bridge.ContentSum {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.files[p]
+	return err
 }
 
 // author is who the session's changes are by: the author set for the server, or

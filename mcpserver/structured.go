@@ -50,17 +50,21 @@ func (s *Session) failure(err error) Result {
 // failed is a structured result that may tell of a failure.
 type failed interface{ failed() bool }
 
+// continued is a structured result that may go on at a cursor.
+type continued interface{ next() string }
+
 // jsonResult is the result that says r.
 func jsonResult(r any) Result {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
-		return Result{Err: fmt.Errorf("result: %w", err)}
+	text := plainJSON(r)
+	if text == "" {
+		return Result{Err: fmt.Errorf("result %T is not JSON", r)}
 	}
-	text := strings.TrimSuffix(b.String(), "\n")
 	f, ok := r.(failed)
-	return Result{Text: []string{text}, Structured: json.RawMessage(text), IsError: ok && f.failed()}
+	res := Result{Text: []string{text}, Structured: json.RawMessage(text), IsError: ok && f.failed()}
+	if l, ok := r.(continued); ok {
+		res.Next = l.next()
+	}
+	return res
 }
 
 // outputSchema is the JSON Schema of a result struct.
@@ -99,50 +103,25 @@ func schemaOfType(t reflect.Type) object {
 
 func schemaOfStruct(t reflect.Type) object {
 	properties, required := object{}, []string{}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		s := schemaOfType(f.Type)
-		if doc := f.Tag.Get("doc"); doc != "" {
-			s = append(s, member{"description", doc})
-		}
-		properties = append(properties, member{name, s})
-		if options != "omitempty" {
-			required = append(required, name)
+	var add func(t reflect.Type)
+	add = func(t reflect.Type) {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if f.Anonymous {
+				add(f.Type)
+				continue
+			}
+			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			s := schemaOfType(f.Type)
+			if doc := f.Tag.Get("doc"); doc != "" {
+				s = append(s, member{"description", doc})
+			}
+			properties = append(properties, member{name, s})
+			if options != "omitempty" {
+				required = append(required, name)
+			}
 		}
 	}
+	add(t)
 	return object{{"type", "object"}, {"properties", properties}, {"required", required}, {"additionalProperties", false}}
-}
-
-// maxList bounds the lists of a structured result, in bytes of JSON; what is
-// around them has to fit beside, in maxOutput.
-const maxList = maxOutput - 8<<10
-
-// fitting returns as many of items as fit into a result, at least one.
-func fitting[T any](items []T) []T {
-	size := 0
-	for i, item := range items {
-		raw, err := json.Marshal(item)
-		if err != nil {
-			return items[:i+1] // the result says what is wrong with it
-		}
-		if size += len(raw) + 1; size > maxList && i > 0 {
-			return items[:i]
-		}
-	}
-	return items
-}
-
-// jsonLength is the length of s in JSON, at most.
-func jsonLength(s string) int {
-	n := len(s) + 2
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"', c == '\\', c == '\n', c == '\r', c == '\t':
-			n++
-		case c < ' ', c == 0xe2: // perhaps one of the line separators that are escaped
-			n += 5
-		}
-	}
-	return n
 }

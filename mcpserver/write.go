@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 type writeArgs struct {
@@ -19,30 +18,26 @@ type writeArgs struct {
 func write(ctx context.Context, s *Session, a writeArgs) Result {
 	p, err := s.lookUp(a.FilePath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return s.create(ctx, a)
+		return s.writeNew(ctx, a)
 	}
 	if err != nil {
 		return failure(err)
 	}
-	known, ok := s.known(p)
-	switch {
-	case !ok:
-		return s.unread(ctx, p)
-	case !utf8.ValidString(known.version.Text()):
+	known, err := s.mustKnow(ctx, p, "read", "editing")
+	if err != nil {
+		return failure(err)
+	}
+	if !utf8.ValidString(known.text) {
 		return failure(&bridge.Error{Op: "write", Path: p, Err: bridge.ErrInvalidUTF8})
-	case known.partly:
-		return refuse("%s holds changes that you have not seen. Call the read tool with file_path: %q again before writing it as a whole.", shown(p), string(p))
 	}
-	base := known.version
-	content := inStyleOf(base.Text(), a.Content)
-	if err := checkMarkup("content", s.server.ws.Options().View, base.Text(), content, 0); err != nil {
+	content := inStyleOf(known.text, a.Content)
+	if err := checkMarkup("content", s.server.ws.Options().View, known.text, content, 0); err != nil {
 		return failure(err)
 	}
-	res, err := s.server.ws.Write(ctx, p, bridge.Write{Bases: []*bridge.Version{base}, Text: content, By: s.author(), Origin: s})
+	res, err := s.replace(ctx, p, known, content, "read", "replace the content of "+string(p))
 	if err != nil {
 		return failure(err)
 	}
-	s.changed(p, base, res.Version, !res.Merged)
 	out := "Wrote " + shown(p) + s.outcome(res)
 	if res.Merged {
 		out += " Others had changed the document since you read it; their changes were kept. Read it again before you write it again."
@@ -50,20 +45,22 @@ func write(ctx context.Context, s *Session, a writeArgs) Result {
 	return text(out)
 }
 
-// create makes a new document.
-func (s *Session) create(ctx context.Context, a writeArgs) Result {
+// writeNew makes a new document.
+func (s *Session) writeNew(ctx context.Context, a writeArgs) Result {
 	p, err := s.newPath(a.FilePath)
+	if err == nil && !p.IsNote() {
+		err = &bridge.Error{Op: "create", Path: p, Err: bridge.ErrNotNote}
+	}
+	if err == nil {
+		err = checkMarkup("content", s.server.ws.Options().View, "", a.Content, 0)
+	}
 	if err != nil {
 		return failure(err)
 	}
-	if err := checkMarkup("content", s.server.ws.Options().View, "", a.Content, 0); err != nil {
-		return failure(err)
-	}
-	res, err := s.server.ws.Create(ctx, p, bridge.Write{Text: a.Content, By: s.author(), Origin: s})
+	res, err := s.create(ctx, p, a.Content)
 	if err != nil {
 		return failure(err)
 	}
-	s.remember(p, shownNote{version: res.Version, mine: diffwrap.Suggestions(res.Version.Raw())})
 	return text("Created " + shown(p) + s.outcome(res))
 }
 
@@ -125,7 +122,6 @@ func (s *Session) folders() []string {
 // a model is not shown.
 func inStyleOf(base, content string) string {
 	content = inBreaksOf(base, content, firstBreak(base) == "\r\n")
-	const bom = "\ufeff"
 	if strings.HasPrefix(base, bom) && !strings.HasPrefix(content, bom) {
 		content = bom + content
 	}

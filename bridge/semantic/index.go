@@ -76,11 +76,12 @@ type Hit struct {
 // to query, best first, at most limit of them. Notes that have nothing to do with
 // it are left out.
 func (x *Index) Search(ctx context.Context, query string, filter frontmatter.Properties, limit int) ([]Hit, error) {
-	return x.SearchIn(ctx, x.ws, query, filter, limit)
+	return x.SearchIn(ctx, x.ws, query, filter, nil, limit)
 }
 
-// SearchIn is Search for a client that reaches ws, a part of the workspace.
-func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string, filter frontmatter.Properties, limit int) ([]Hit, error) {
+// SearchIn is Search for a client that reaches ws, a part of the workspace, and for
+// what ranks after a hit, which may be gone; nil for all.
+func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string, filter frontmatter.Properties, after *Hit, limit int) ([]Hit, error) {
 	notes, err := ws.NotesWith(ctx, filter)
 	if err != nil {
 		return nil, err
@@ -99,7 +100,14 @@ func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string
 		return nil, err
 	}
 	ranked := x.rank(notes, vectors[0])
-	return x.hits(ctx, ranked[:min(limit, len(ranked))])
+	if after != nil {
+		i := sort.Search(len(ranked), func(i int) bool {
+			c := ranked[i]
+			return float64(c.score) < after.Score || float64(c.score) == after.Score && c.info.Path > after.Path
+		})
+		ranked = ranked[i:]
+	}
+	return x.hits(ctx, ranked, limit)
 }
 
 // candidate is a note and its best passage.
@@ -129,6 +137,7 @@ func (x *Index) rank(notes []*bridge.NoteInfo, query []float32) []candidate {
 			}
 		}
 		if best.score > 0 {
+			best.score = min(best.score, 1)
 			list = append(list, best)
 		}
 	}
@@ -136,10 +145,14 @@ func (x *Index) rank(notes []*bridge.NoteInfo, query []float32) []candidate {
 	return list
 }
 
-// hits reads the snippets. A note that is gone meanwhile is left out.
-func (x *Index) hits(ctx context.Context, list []candidate) ([]Hit, error) {
-	hits := make([]Hit, 0, len(list))
+// hits reads the snippets of the first of list, at most limit of them. A note that
+// is gone meanwhile is left out.
+func (x *Index) hits(ctx context.Context, list []candidate, limit int) ([]Hit, error) {
+	hits := make([]Hit, 0, min(limit, len(list)))
 	for _, c := range list {
+		if len(hits) == limit {
+			break
+		}
 		v, err := x.ws.Open(ctx, c.info.Path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -147,7 +160,7 @@ func (x *Index) hits(ctx context.Context, list []candidate) ([]Hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		h := Hit{NoteInfo: c.info, Score: min(float64(c.score), 1)}
+		h := Hit{NoteInfo: c.info, Score: float64(c.score)}
 		if parts := passages(v.Text()); c.passage < len(parts) {
 			h.Snippet = snippet(parts[c.passage])
 		}

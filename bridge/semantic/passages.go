@@ -70,7 +70,7 @@ func appendPassage(list []string, text string) []string {
 // snippetSize is how much of a passage is shown, in bytes.
 const snippetSize = 320
 
-// snippet is the beginning of a passage on one line.
+// snippet is the beginning of a passage on one line; [...] stands for the rest.
 func snippet(passage string) string {
 	s := strings.Join(strings.Fields(passage), " ")
 	if len(s) <= snippetSize {
@@ -83,5 +83,5 @@ func snippet(passage string) string {
 			cut--
 		}
 	}
-	return s[:cut] + "..."
+	return s[:cut] + " [...]"
 }

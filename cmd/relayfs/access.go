@@ -37,6 +37,7 @@ type listed struct {
 // callRequest asks for tools to be run in a session of author's.
 type callRequest struct {
 	Author string     `json:"author"`
+	Read   string     `json:"read,omitempty"` // what the caller has read as a whole, by text
 	Calls  []toolCall `json:"calls"`
 }
 
@@ -49,6 +50,7 @@ type toolCall struct {
 type callResult struct {
 	Text    []string `json:"text"`
 	IsError bool     `json:"isError"`
+	Next    string   `json:"next,omitempty"` // the cursor at which it goes on
 }
 
 // localAccess is access to a workspace in this process.
@@ -115,11 +117,16 @@ func newListed(p bridge.Path, kind bridge.Kind) listed {
 }
 
 func (a localAccess) call(ctx context.Context, r callRequest) ([]callResult, error) {
-	srv := a.mcp
+	srv := a.mcp.Unasked()
 	if r.Author != "" {
 		srv = srv.As(r.Author)
 	}
 	s := srv.NewSession("relayfs")
+	if r.Read != "" {
+		if err := s.ReadAll(ctx, r.Read); err != nil {
+			return nil, err
+		}
+	}
 	results := make([]callResult, 0, len(r.Calls))
 	for _, c := range r.Calls {
 		args, err := json.Marshal(c.Args)
@@ -133,7 +140,7 @@ func (a localAccess) call(ctx context.Context, r callRequest) ([]callResult, err
 		case res.Err != nil:
 			return nil, res.Err
 		}
-		results = append(results, callResult{res.Text, res.IsError})
+		results = append(results, callResult{res.Text, res.IsError, res.Next})
 		if res.IsError {
 			break
 		}

@@ -114,8 +114,8 @@ func newGrepCommand(e *env) *cobra.Command {
 		Use:   "grep PATTERN [PATH]",
 		Short: "Search the notes by a regular expression",
 		Long: `Grep prints matching lines as path:line:text, in the text that readers see. The
-pattern is in RE2 syntax. It is the MCP tool of that name: a result that is cut
-says how to go on. The exit code is 1 if nothing matches.`,
+pattern is in RE2 syntax. It is the MCP tool of that name. The exit code is 1 if
+nothing matches.`,
 		Args: usageArgs(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			call := map[string]any{"pattern": args[0], "output_mode": "content", "-i": ignoreCase, "multiline": multiline, "head_limit": limit, "offset": offset}
@@ -147,27 +147,39 @@ says how to go on. The exit code is 1 if nothing matches.`,
 	fl.BoolVarP(&multiline, "multiline", "U", false, "let matches cross lines")
 	fl.IntVarP(&around, "context", "C", 0, "lines of context around each match")
 	fl.StringVarP(&glob, "glob", "g", "", "only notes whose path matches")
-	fl.IntVar(&limit, "limit", 0, "at most so many entries; 0 for as many as fit")
+	fl.IntVar(&limit, "limit", 0, "at most so many entries; 0 for all")
 	fl.IntVar(&offset, "offset", 0, "skip so many entries")
 	f.register(cmd)
 	return cmd
 }
 
-// runGrep prints what the tool found.
+// runGrep prints what the tool found, all of it or as much as is wanted.
 func runGrep(ctx context.Context, e *env, a access, args map[string]any) error {
-	results, err := a.call(ctx, callRequest{Calls: []toolCall{{"grep", args}}})
-	if err != nil {
-		return err
+	limit := args["head_limit"].(int)
+	for left := limit; ; {
+		results, err := a.call(ctx, callRequest{Calls: []toolCall{{"grep", args}}})
+		if err != nil {
+			return err
+		}
+		res := results[0]
+		switch {
+		case res.IsError:
+			return &usageError{errors.New(res.Text[0])}
+		case res.Text[0] == "No matches found":
+			return errNoMatch
+		case res.Text[0] == "No more matches":
+			return nil
+		}
+		if _, err = fmt.Fprintln(e.stdout, res.Text[0]); err != nil || res.Next == "" {
+			return err
+		}
+		if left -= strings.Count(res.Text[0], "\n") + 1; limit > 0 && left <= 0 {
+			return nil
+		}
+		if args["cursor"] = res.Next; limit > 0 {
+			args["head_limit"] = left
+		}
 	}
-	res := results[0]
-	switch {
-	case res.IsError:
-		return &usageError{errors.New(res.Text[0])}
-	case res.Text[0] == "No matches found":
-		return errNoMatch
-	}
-	_, err = fmt.Fprintln(e.stdout, res.Text[0])
-	return err
 }
 
 func newEditCommand(e *env) *cobra.Command {
@@ -212,13 +224,14 @@ there is none. What differs from the note as it is now becomes suggestions.`,
 	return cmd
 }
 
-// runEdit makes change in a session that has read the note, if there is one.
+// runEdit makes change in a session that has read all of the note, if there is one.
 func runEdit(ctx context.Context, e *env, a access, author string, change toolCall) error {
-	calls := []toolCall{change}
-	if _, err := a.text(ctx, change.Args["file_path"].(string)); err == nil {
-		calls = []toolCall{{"read", map[string]any{"file_path": change.Args["file_path"]}}, change}
+	path := change.Args["file_path"].(string)
+	req := callRequest{Author: author, Calls: []toolCall{change}}
+	if _, err := a.text(ctx, path); err == nil {
+		req.Read = path
 	}
-	results, err := a.call(ctx, callRequest{Author: author, Calls: calls})
+	results, err := a.call(ctx, req)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ type mcpFlags struct {
 func (f *mcpFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.toolsets, "toolsets", []string{mcpserver.ToolsetClaude}, "which tools MCP clients get: "+strings.Join(mcpserver.Toolsets(), ", "))
 	cmd.Flags().StringSliceVar(&f.approve, "approve", nil,
-		"whether the tools of notes and content ask the person at the client: ask, auto or deny, or for one kind of change create=..., update=..., delete=... (default auto, in direct mode ask)")
+		"whether the tools ask the person at the client before they change anything: ask, auto or deny, or for one kind of change create=..., update=..., delete=... (default auto, in direct mode ask)")
 	completions := map[string][]string{"toolsets": mcpserver.Toolsets(), "approve": {"ask", "auto", "deny", "create=", "update=", "delete="}}
 	for flag, values := range completions {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))

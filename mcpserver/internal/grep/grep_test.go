@@ -56,7 +56,7 @@ func TestPrintMaxStopsEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Repeat("x\n", 1000)
-	if got := p.PrintMax("p", text, grep.Format{}, 10, nil); len(got) < 10 || len(got) > 20 {
+	if got := p.Entries("p", text, grep.Format{}, 10); len(got) < 10 || len(got) > 20 {
 		t.Errorf("printed %d lines", len(got))
 	}
 }

@@ -13,24 +13,37 @@ type Format struct {
 	OnlyMatching  bool // the matches instead of their lines
 	// MaxLine cuts longer lines, in bytes; 0 means none.
 	MaxLine int
+	// From leaves out what begins before that byte of the text, a byte order mark left
+	// out: it was printed before.
+	From int
 }
 
 // Separator stands between groups of lines that are not next to each other, when
 // context is printed.
 const Separator = "--"
 
-// Print appends the lines to print for the matches of p in text to out.
-func (p *Pattern) Print(path, text string, f Format, out []string) []string {
-	return p.PrintMax(path, text, f, -1, out)
+// Entry is one line to print, and what it shows: a line of the text, or a match.
+type Entry struct {
+	Text       string
+	Line       int // of the text, counted from 1
+	Start, End int // bytes of the text, a byte order mark left out; End is behind the line's break
 }
 
-// PrintMax is Print that stops soon after limit lines, if limit is not negative.
-func (p *Pattern) PrintMax(path, text string, f Format, limit int, out []string) []string {
-	pr := printer{p: p, path: path, text: trimBOM(text), f: f, out: out, line: 1}
-	first := len(out)
+// Print appends the lines to print for the matches of p in text to out.
+func (p *Pattern) Print(path, text string, f Format, out []string) []string {
+	for _, e := range p.Entries(path, text, f, -1) {
+		out = append(out, e.Text)
+	}
+	return out
+}
+
+// Entries are the lines to print for the matches of p in text. It stops soon after
+// limit of them, if limit is not negative.
+func (p *Pattern) Entries(path, text string, f Format, limit int) []Entry {
+	pr := printer{p: p, path: path, text: trimBOM(text), f: f, line: 1}
 	p.eachMatch(text, func(m span, _ int) bool {
 		pr.match(m)
-		return limit < 0 || len(pr.out)-first <= limit
+		return limit < 0 || len(pr.out) <= limit
 	})
 	pr.flush()
 	pr.trailing(len(pr.text))
@@ -44,7 +57,7 @@ type printer struct {
 	path string
 	text string
 	f    Format
-	out  []string
+	out  []Entry
 
 	block   span   // from the start of a line to the end of one, its break left out
 	pending bool   // block is to be printed
@@ -95,7 +108,7 @@ func (pr *printer) flush() {
 	pr.trailing(pr.block.start)
 	from := pr.leading()
 	if pr.begun && from > pr.done && pr.f.Before+pr.f.After > 0 {
-		pr.out = append(pr.out, Separator)
+		pr.separate(from)
 	}
 	for from < pr.block.start {
 		from = pr.context(from)
@@ -128,7 +141,7 @@ func (pr *printer) leading() int {
 // context prints the line at off and returns where the next one begins.
 func (pr *printer) context(off int) int {
 	end := lineEnd(pr.text, off)
-	pr.add(off, pr.text[off:end], '-')
+	pr.add(off, span{off, end}, '-')
 	return end + 1
 }
 
@@ -137,12 +150,12 @@ func (pr *printer) matched(off int) int {
 	l := span{off, lineEnd(pr.text, off)}
 	switch {
 	case !pr.f.OnlyMatching:
-		pr.add(off, pr.text[l.start:l.end], ':')
+		pr.add(off, l, ':')
 	case pr.p.multi:
 		pr.parts(l)
 	default:
 		for _, m := range pr.p.inLine(pr.text, l) {
-			pr.add(off, pr.text[l.start+m[0]:l.start+m[1]], ':')
+			pr.add(off, span{l.start + m[0], l.start + m[1]}, ':')
 		}
 	}
 	return l.end + 1
@@ -158,24 +171,39 @@ func (pr *printer) parts(l span) {
 			return
 		}
 		if from, to := max(m.start, l.start), min(m.end, l.end); from < to {
-			pr.add(l.start, pr.text[from:to], ':')
+			pr.add(l.start, span{from, to}, ':')
 		}
 	}
 }
 
-// add prints text, which is on the line at off.
-func (pr *printer) add(off int, text string, mark byte) {
+// separate prints the separator before the group that begins with the line at off.
+func (pr *printer) separate(off int) {
+	if off >= pr.f.From {
+		pr.out = append(pr.out, Entry{Text: Separator, Start: off, End: off})
+	}
+}
+
+// add prints the part of the text on the line at off.
+func (pr *printer) add(off int, part span, mark byte) {
+	if part.start < pr.f.From {
+		return
+	}
+	text := pr.text[part.start:part.end]
 	if pr.f.MaxLine > 0 && len(text) > pr.f.MaxLine {
 		text = cut(text, pr.f.MaxLine)
 	}
+	pr.line += strings.Count(pr.text[pr.off:off], "\n")
+	pr.off = off
 	b := make([]byte, 0, len(pr.path)+len(text)+8)
 	b = append(append(b, pr.path...), mark)
 	if pr.f.LineNumbers {
-		pr.line += strings.Count(pr.text[pr.off:off], "\n")
-		pr.off = off
 		b = append(strconv.AppendInt(b, int64(pr.line), 10), mark)
 	}
-	pr.out = append(pr.out, string(append(b, text...)))
+	end := part.end
+	if end == lineEnd(pr.text, off) {
+		end = min(end+1, len(pr.text))
+	}
+	pr.out = append(pr.out, Entry{string(append(b, text...)), pr.line, part.start, end})
 }
 
 // cut shortens s to n bytes, between runes, and says so.

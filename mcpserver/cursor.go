@@ -1,0 +1,107 @@
+package mcpserver
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"strings"
+)
+
+// A list or a search that does not fit into one answer goes on at a cursor. It
+// holds the key of what was listed last, a path or a place in a text, and not its
+// number: notes that come and go meanwhile move nothing into or out of the rest.
+// In front is a checksum over the tool, the arguments and the key, so that what a
+// model has mistyped, or taken from another search, is refused.
+
+// listing is what a cursor belongs to: a tool, and the arguments that decide what
+// it lists.
+type listing struct {
+	tool string
+	args string
+}
+
+// listingOf describes a call. args are its arguments without the cursor and
+// without those that say how much one answer is to hold.
+func listingOf(tool string, args any) listing { return listing{tool, plainJSON(args)} }
+
+const checksumSize = 6
+
+func (l listing) checksum(key []byte) []byte {
+	sum := sha256.Sum256([]byte(l.tool + "\x00" + l.args + "\x00" + string(key)))
+	return sum[:checksumSize]
+}
+
+// cursor says that the listing goes on after key.
+func (l listing) cursor(key any) string {
+	raw, err := json.Marshal(key)
+	if err != nil {
+		panic("mcpserver: cursor: " + err.Error()) // a key that is not JSON
+	}
+	return base64.RawURLEncoding.EncodeToString(append(l.checksum(raw), raw...))
+}
+
+// after reads a cursor into key. It says false if none was given.
+func (l listing) after(cursor string, key any) (given bool, err error) {
+	cursor = strings.TrimSpace(cursor)
+	if cursor == "" {
+		return false, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil && len(raw) > checksumSize && string(raw[:checksumSize]) == string(l.checksum(raw[checksumSize:])) {
+		err = json.Unmarshal(raw[checksumSize:], key)
+		if err == nil {
+			return true, nil
+		}
+	}
+	return false, wrongArgument("The argument \"cursor\" is not one that %s gave for these arguments. "+
+		"Give it exactly as next_cursor says, with the other arguments as they were, or leave it out to begin anew.", l.tool)
+}
+
+// moreAt is what a text result says of the cursor at which it goes on.
+func moreAt(shown, cursor string) string {
+	return fmt.Sprintf("[%s next_cursor: %q. Call again with it as cursor and the same other arguments to see more.]", shown, cursor)
+}
+
+// spot is a place in a text that may change meanwhile. It is found again if only
+// what is before it has changed, or only what is behind it.
+type spot struct {
+	Off    int    `json:"o,omitzero"`
+	Rest   int    `json:"r,omitzero"`
+	Before uint32 `json:"b,omitzero"`
+	Behind uint32 `json:"e,omitzero"`
+}
+
+func spotAt(text string, off int) spot {
+	off = min(off, len(text))
+	return spot{off, len(text) - off, crc32.ChecksumIEEE([]byte(text[:off])), crc32.ChecksumIEEE([]byte(text[off:]))}
+}
+
+// in is where the place is in text. Where both sides have changed it is the
+// beginning: some of the text is listed again then, and none is left out.
+func (s spot) in(text string) int {
+	if s.Off >= 0 && s.Off <= len(text) && crc32.ChecksumIEEE([]byte(text[:s.Off])) == s.Before {
+		return s.Off
+	}
+	off := len(text) - s.Rest
+	if s.Rest >= 0 && off >= 0 && crc32.ChecksumIEEE([]byte(text[off:])) == s.Behind {
+		return off
+	}
+	return 0
+}
+
+// reached is how far a search through notes has come: behind a place in one.
+type reached struct {
+	Path string `json:"p"`
+	Spot spot   `json:"s,omitzero"`
+}
+
+// reached reads a cursor of a search through notes; nil if none was given.
+func (l listing) reached(cursor string) (*reached, error) {
+	var at reached
+	if given, err := l.after(cursor, &at); err != nil || !given {
+		return nil, err
+	}
+	return &at, nil
+}
