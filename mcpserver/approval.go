@@ -101,7 +101,8 @@ func (s *Session) approve(ctx context.Context, op operation, what string, confir
 	case op == opDelete && confirm != nil && *confirm:
 		return nil
 	case op == opDelete:
-		return wrongArgument("To %s needs a person's approval. Ask the person, and if they agree, call the tool again with confirm: true.", what)
+		return wrongArgument("To %s needs a person's approval. Ask the person, and if they agree, call the tool again with confirm: true. "+
+			"They can also start relayfs with --approve delete=auto.", what)
 	}
 	return wrongArgument("To %s needs a person's approval, for which this client cannot ask. "+
 		"Tell the person what you would do; they can start relayfs with --approve %s=auto.", what, op)

@@ -54,7 +54,7 @@ func searchContent(ctx context.Context, s *Session, a searchContentArgs) (search
 	of.Cursor, of.MaxResults = "", 0
 	l := listingOf("search_content", of)
 	limit := min(orNumber(a.MaxResults, defaultMatches), maxAnswer/20)
-	job := lineSearch{pattern: pattern, under: under, around: around, keep: limit + 1, all: true}
+	job := lineSearch{pattern: pattern, under: under, keep: limit + 1, all: true}
 	if job.after, err = l.reached(a.Cursor); err != nil {
 		return res, err
 	}
@@ -68,12 +68,10 @@ func searchContent(ctx context.Context, s *Session, a searchContentArgs) (search
 	if err != nil {
 		return res, err
 	}
-	matches := make([]contentMatch, min(limit, len(found)))
-	for i := range matches {
-		f := found[i]
-		before, after := fitContext(f.text, withNumbers(f.before, f.number-len(f.before)), withNumbers(f.after, f.number+1))
-		matches[i] = contentMatch{string(f.path), f.number, f.text, before, after}
-	}
+	matches := whileTheyFit(found, limit, func(f foundLine) contentMatch {
+		before, after := f.context(around, numberedLine)
+		return contentMatch{string(f.path), f.number, f.text, before, after}
+	})
 	build := func(n int) searchContentResult {
 		res := searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found)}
 		if res.Truncated {

@@ -39,7 +39,7 @@ func edit(ctx context.Context, s *Session, a editArgs) Result {
 		return failure(err)
 	}
 	current := before.Text() == known.text
-	return text("Edited " + shown(p) + ": replaced " + count(job.replaced, "occurrence") + s.outcome(res) + staleNote(current))
+	return text("Edited " + shown(p) + ": replaced " + count(job.replaced, "occurrence") + s.outcome(res) + job.note(current))
 }
 
 // editJob makes one edit of whatever text is current.
@@ -49,6 +49,7 @@ type editJob struct {
 	view     diffwrap.View
 	known    shownDoc
 	replaced int
+	unseen   bool // what was replaced was quoted, and not shown
 }
 
 // edits are those of the text that is current. The workspace calls it under the
@@ -68,14 +69,14 @@ func (j *editJob) edits(cur *bridge.Version) ([]diffwrap.Edit, error) {
 	}
 	places = apart(places)
 	j.replaced = len(places)
-	if len(places) > 1 {
+	seen := j.known.in(doc)
+	for _, place := range places {
+		part, lacks := seen.lacks(place)
 		// One that occurs once is known to who quotes it; of several, the others are not.
-		seen := j.known.in(doc)
-		for _, place := range places {
-			if part, lacks := seen.lacks(place); lacks {
-				return nil, notShown(j.path, doc, part, "read")
-			}
+		if lacks && len(places) > 1 {
+			return nil, notShown(j.path, doc, part, "read")
 		}
+		j.unseen = lacks
 	}
 	edits := replace(doc, places, j.OldString, j.NewString)
 	return edits, checkMarkup("new_string", j.view, doc, diffwrap.Apply(doc, edits), places[0].start)
@@ -165,10 +166,14 @@ func waits(n int) string {
 	return fmt.Sprintf("%d in this document wait for review", n)
 }
 
-// staleNote tells a model that it edited a text that is not the one it read.
-func staleNote(current bool) string {
-	if current {
-		return ""
+// note tells a model that it edited a text that is not the one it read, or a part
+// that it has not read.
+func (j *editJob) note(current bool) string {
+	switch {
+	case !current:
+		return " The document had changed since you read it: read it again before edits that depend on its other parts."
+	case j.unseen:
+		return " You had not been shown that part of the document: read it before edits that depend on what is around."
 	}
-	return " The document had changed since you read it: read it again before edits that depend on its other parts."
+	return ""
 }

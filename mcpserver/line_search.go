@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -18,21 +19,20 @@ import (
 type lineSearch struct {
 	pattern *grep.Pattern
 	under   bridge.Path
-	around  int      // lines of context
 	keep    int      // lines to return
 	all     bool     // count those that are not returned, too
 	after   *reached // where the search goes on; nil for the beginning
 }
 
-// foundLine is a line that matches, and those around it.
+// foundLine is a line that matches.
 type foundLine struct {
-	path          bridge.Path
-	number        int
-	text          string
-	before, after []string
+	path   bridge.Path
+	number int
+	text   string
 
-	doc string // the text that it is in
-	end int    // where it ends there
+	lines []string // of the text that it is in
+	doc   string   // that text
+	end   int      // where it ends there
 }
 
 // reached is how far the search has come with l.
@@ -100,8 +100,7 @@ func (job lineSearch) in(p bridge.Path, text string, keep int) (found []foundLin
 			continue
 		}
 		found = append(found, foundLine{
-			path: p, number: n, text: job.preview(lines[n-1]), doc: text, end: e.End,
-			before: shortLines(lines[max(0, n-1-job.around) : n-1]), after: shortLines(lines[n:min(len(lines), n+job.around)]),
+			path: p, number: n, text: job.preview(lines[n-1]), lines: lines, doc: text, end: e.End,
 		})
 	}
 	return found, total
@@ -131,37 +130,61 @@ func part(line string, from int) string {
 		short, first+1, first+utf8.RuneCountInString(short), utf8.RuneCountInString(line))
 }
 
-func shortLines(lines []string) []string {
-	out := make([]string, len(lines))
-	for i, l := range lines {
-		out[i] = part(l, 0)
-	}
-	return out
-}
-
 // maxMatch bounds one match in an answer, with the lines around it.
 const maxMatch = 30_000
 
-// fitContext leaves out as many of the outermost lines of context as a match must
-// lose to fit into an answer.
-func fitContext(text string, before, after []string) (_, _ []string) {
-	left := maxMatch - bothCost(text)
-	dropped := [2]int{}
-	for bothCost(before)+bothCost(after) > left {
-		if bothCost(before) > bothCost(after) {
-			before, dropped[0] = before[1:], dropped[0]+1
-		} else {
-			after, dropped[1] = after[:len(after)-1], dropped[1]+1
+// context are the lines around the found one, at most so many on either side and as
+// many as fit into an answer, the nearest first; as form shows a line.
+func (l foundLine) context(around int, form func(n int, line string) string) (before, after []string) {
+	left := maxMatch - bothCost(l.text)
+	take := func(n int) (string, bool) {
+		line := form(n, part(l.lines[n-1], 0))
+		left -= bothCost(line) + 4
+		return line, left >= 0
+	}
+	first, last := max(1, l.number-around), min(len(l.lines), l.number+around)
+	before, after = []string{}, []string{}
+	for d := 1; d <= around; d++ {
+		up, down := l.number-d, l.number+d
+		if up < first && down > last {
+			break
+		}
+		if up >= first {
+			line, fits := take(up)
+			if !fits {
+				before = append(before, "["+count(up-first+1, "line")+" left out]")
+				first = up + 1
+			} else {
+				before = append(before, line)
+			}
+		}
+		if down <= last {
+			line, fits := take(down)
+			if !fits {
+				after = append(after, "["+count(last-down+1, "line")+" left out]")
+				last = down - 1
+			} else {
+				after = append(after, line)
+			}
 		}
 	}
-	mark := func(n int) string { return "[" + count(n, "line") + " left out]" }
-	if dropped[0] > 0 {
-		before = append([]string{mark(dropped[0])}, before...)
-	}
-	if dropped[1] > 0 {
-		after = append(after, mark(dropped[1]))
-	}
+	slices.Reverse(before)
 	return before, after
+}
+
+// plainLine shows a line of context as it is, numberedLine as "40: text".
+func plainLine(_ int, line string) string    { return line }
+func numberedLine(n int, line string) string { return strconv.Itoa(n) + ": " + line }
+
+// whileTheyFit makes items of found lines, at most limit and no more than may fit
+// into an answer.
+func whileTheyFit[T any](found []foundLine, limit int, item func(foundLine) T) []T {
+	items := []T{}
+	for cost := 0; len(items) < min(limit, len(found)) && cost <= maxAnswer; {
+		it := item(found[len(items)])
+		items, cost = append(items, it), cost+bothCost(it)
+	}
+	return items
 }
 
 // passOver lets a search go on past a document that is gone or cannot be read.

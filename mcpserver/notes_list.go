@@ -106,12 +106,14 @@ func reporting(ctx context.Context) context.Context {
 }
 
 type kilnInfoArgs struct {
-	Detailed bool `arg:"detailed" def:"false" doc:"Tell the statistics of each top-level folder, too"`
+	Detailed bool   `arg:"detailed" def:"false" doc:"Tell the statistics of each top-level folder, too"`
+	Cursor   string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
 }
 
 type kilnInfoResult struct {
 	Roots []kilnRoot `json:"roots" doc:"The top-level folders"`
-	Stats kilnStats  `json:"stats"`
+	Stats kilnStats  `json:"stats" doc:"Of all folders"`
+	page
 }
 
 type kilnRoot struct {
@@ -142,7 +144,24 @@ func getKilnInfo(ctx context.Context, s *Session, a kilnInfoArgs) (kilnInfoResul
 		res.Roots = append(res.Roots, root)
 		res.Stats.add(st)
 	}
-	return res, nil
+	l := listingOf("get_kiln_info", a.Detailed)
+	var last string
+	given, err := l.after(a.Cursor, &last)
+	if err != nil {
+		return res, err
+	}
+	rest := res.Roots
+	if given {
+		rest = rest[1+slices.IndexFunc(rest, func(r kilnRoot) bool { return r.Name == last }):]
+	}
+	build := func(n int) kilnInfoResult {
+		part := kilnInfoResult{Roots: rest[:n], Stats: res.Stats}
+		if n < len(rest) {
+			part.NextCursor = l.cursor(rest[n-1].Name)
+		}
+		return part
+	}
+	return build(mostThatFit(len(rest), func(n int) any { return build(n) })), nil
 }
 
 // folderStats counts what is in one Folder: by the tree what there is, by the

@@ -55,7 +55,7 @@ func textSearch(ctx context.Context, s *Session, a textSearchArgs) (textSearchRe
 	of.Cursor, of.Limit = "", 0
 	l := listingOf("text_search", of)
 	limit := min(orNumber(a.Limit, defaultMatches), maxAnswer/20)
-	job := lineSearch{pattern: pattern, under: under, around: aroundMatch, keep: limit + 1}
+	job := lineSearch{pattern: pattern, under: under, keep: limit + 1}
 	if job.after, err = l.reached(a.Cursor); err != nil {
 		return res, err
 	}
@@ -63,12 +63,10 @@ func textSearch(ctx context.Context, s *Session, a textSearchArgs) (textSearchRe
 	if err != nil {
 		return res, err
 	}
-	matches := make([]textMatch, min(limit, len(found)))
-	for i := range matches {
-		f := found[i]
-		before, after := fitContext(f.text, f.before, f.after)
-		matches[i] = textMatch{string(f.path), f.number, f.text, before, after}
-	}
+	matches := whileTheyFit(found, limit, func(f foundLine) textMatch {
+		before, after := f.context(aroundMatch, plainLine)
+		return textMatch{string(f.path), f.number, f.text, before, after}
+	})
 	build := func(n int) textSearchResult {
 		res := textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found)}
 		if res.Truncated {

@@ -20,12 +20,26 @@ type mcpClient struct {
 	log    *watchedLog
 	closed bool
 	lastID int
+	// answer is what the person at the client answers to questions; nil if the client
+	// cannot ask.
+	answer    map[string]any
+	questions []string
 }
 
 // mcp starts a server and initializes a session with it.
 func (s *sandbox) mcp(t *testing.T, args ...string) *mcpClient {
 	t.Helper()
-	c := &mcpClient{log: newWatchedLog(), out: make(chan []byte, 16)}
+	return s.mcpAnswering(t, nil, args...)
+}
+
+// mcpAnswering is mcp for a client whose user gives that answer to questions.
+func (s *sandbox) mcpAnswering(t *testing.T, answer map[string]any, args ...string) *mcpClient {
+	t.Helper()
+	capabilities := map[string]any{}
+	if answer != nil {
+		capabilities["elicitation"] = map[string]any{}
+	}
+	c := &mcpClient{answer: answer, log: newWatchedLog(), out: make(chan []byte, 16)}
 	c.cmd = s.command(context.Background(), append([]string{"mcp"}, args...)...)
 	c.cmd.Stderr = c.log
 	var err error
@@ -43,7 +57,7 @@ func (s *sandbox) mcp(t *testing.T, args ...string) *mcpClient {
 	t.Cleanup(func() { c.close(t) })
 	c.request(t, "initialize", map[string]any{
 		"protocolVersion": "2025-06-18",
-		"capabilities":    map[string]any{},
+		"capabilities":    capabilities,
 		"clientInfo":      map[string]any{"name": "relayfs-tests", "version": "1"},
 	})
 	c.send(t, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -123,7 +137,9 @@ func (c *mcpClient) ask(t *testing.T, method string, params any) (result, rpcErr
 	deadline := time.After(startTimeout)
 	for {
 		var reply struct {
-			ID     *int
+			ID     any
+			Method string
+			Params struct{ Message string }
 			Result json.RawMessage
 			Error  json.RawMessage
 		}
@@ -138,7 +154,11 @@ func (c *mcpClient) ask(t *testing.T, method string, params any) (result, rpcErr
 		case <-deadline:
 			t.Fatalf("no answer to %s after %v\n%s", method, startTimeout, c.log)
 		}
-		if reply.ID != nil && *reply.ID == c.lastID {
+		switch {
+		case reply.Method == "elicitation/create":
+			c.questions = append(c.questions, reply.Params.Message)
+			c.send(t, map[string]any{"jsonrpc": "2.0", "id": reply.ID, "result": c.answer})
+		case reply.ID == float64(c.lastID):
 			return reply.Result, reply.Error
 		} // else a notification
 	}
@@ -148,6 +168,9 @@ func (c *mcpClient) ask(t *testing.T, method string, params any) (result, rpcErr
 type toolResult struct {
 	text    string // all text blocks
 	isError bool
+
+	structured json.RawMessage
+	size       int // of the result as JSON
 }
 
 // call calls a tool; args are key, value, key, value.
@@ -159,8 +182,9 @@ func (c *mcpClient) call(t *testing.T, tool string, args ...any) toolResult {
 	}
 	raw := c.request(t, "tools/call", map[string]any{"name": tool, "arguments": arguments})
 	var result struct {
-		Content []struct{ Text string }
-		IsError bool
+		Content           []struct{ Text string }
+		IsError           bool
+		StructuredContent json.RawMessage
 	}
 	if err := json.Unmarshal(raw, &result); err != nil {
 		t.Fatal(err)
@@ -169,7 +193,7 @@ func (c *mcpClient) call(t *testing.T, tool string, args ...any) toolResult {
 	for _, block := range result.Content {
 		blocks = append(blocks, block.Text)
 	}
-	return toolResult{strings.Join(blocks, "\n"), result.IsError}
+	return toolResult{strings.Join(blocks, "\n"), result.IsError, result.StructuredContent, len(raw)}
 }
 
 // mustCall is call for what has to succeed.

@@ -104,13 +104,13 @@ func (h *httpServer) caller(t *testing.T) raceCaller {
 		}
 		if err := json.Unmarshal([]byte(answer), &reply); err != nil || reply.Result == nil {
 			t.Errorf("%s over HTTP: %v: %s", tool, err, answer)
-			return toolResult{answer, true}
+			return toolResult{text: answer, isError: true}
 		}
 		var text strings.Builder
 		for _, block := range reply.Result.Content {
 			text.WriteString(block.Text + "\n")
 		}
-		return toolResult{text.String(), reply.Result.IsError}
+		return toolResult{text: text.String(), isError: reply.Result.IsError}
 	}
 }
 

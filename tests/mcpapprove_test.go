@@ -1,0 +1,229 @@
+package tests
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// changingCall is a call of a tool that creates, changes or deletes.
+type changingCall struct {
+	kind string // as --approve names it
+	file string // what it is about, in the vault; each has one of its own
+	tool string
+	args []any
+	read []any // the call by which a session is shown what it is about; nil if none is needed
+}
+
+const (
+	approveNote   = "One line.\nAnother line.\n"
+	approveCanvas = `{"nodes":[],"edges":[]}`
+)
+
+// changingCalls has calls of each tool that is no reader.
+var changingCalls = []changingCall{
+	{"update", "edit.md", "edit", []any{"file_path", "Vault/edit.md", "old_string", "One", "new_string", "Two"}, []any{"read", "file_path", "Vault/edit.md"}},
+	{"update", "all.md", "edit", []any{"file_path", "Vault/all.md", "old_string", "line", "new_string", "row", "replace_all", true}, []any{"read", "file_path", "Vault/all.md"}},
+	{"update", "write.md", "write", []any{"file_path", "Vault/write.md", "content", "Two lines.\n"}, []any{"read", "file_path", "Vault/write.md"}},
+	{"create", "", "write", []any{"file_path", "Vault/sub/new.md", "content", "New.\n"}, nil},
+	{"update", "move.md", "move", []any{"file_path", "Vault/move.md", "new_path", "Vault/made/moved.md"}, nil},
+	{"delete", "delete.md", "delete", []any{"file_path", "Vault/delete.md"}, nil},
+	{"update", "comment.md", "comment", []any{"file_path", "Vault/comment.md", "anchor_text", "One", "comment", "Why?"}, nil},
+	{"create", "", "create_note", []any{"path", "Vault/sub/created.md", "content", "New.\n"}, nil},
+	{"update", "update.md", "update_note", []any{"path", "Vault/update.md", "content", "Two lines.\n"}, []any{"read_note", "path", "Vault/update.md"}},
+	{"update", "front.md", "update_note", []any{"path", "Vault/front.md", "frontmatter", map[string]any{"k": "v"}}, []any{"read_note", "path", "Vault/front.md"}},
+	{"delete", "deletenote.md", "delete_note", []any{"path", "Vault/deletenote.md"}, nil},
+	{"update", "patch.md", "patch_content", []any{"entity_type", "note", "path", "Vault/patch.md", "old_string", "One", "new_string", "Two"}, []any{"get_content", "entity_type", "note", "path", "Vault/patch.md"}},
+	{"update", "patch.canvas", "patch_content", []any{"entity_type", "canvas", "path", "Vault/patch.canvas", "old_string", `,"edges":[]`, "new_string", ""}, []any{"get_content", "entity_type", "canvas", "path", "Vault/patch.canvas"}},
+	{"update", "replace.md", "replace_content", []any{"entity_type", "note", "path", "Vault/replace.md", "content", "Two lines.\n"}, []any{"get_content", "entity_type", "note", "path", "Vault/replace.md"}},
+	{"update", "replace.base", "replace_content", []any{"entity_type", "base", "path", "Vault/replace.base", "content", "a: 2\n"}, []any{"get_content", "entity_type", "base", "path", "Vault/replace.base"}},
+	{"create", "", "replace_content", []any{"entity_type", "note", "path", "Vault/sub/replaced.md", "content", "New.\n"}, nil},
+	{"create", "", "replace_content", []any{"entity_type", "canvas", "path", "Vault/new.canvas", "content", "{}"}, nil},
+}
+
+func approveVault() map[string]string {
+	files := make(map[string]string)
+	for _, c := range changingCalls {
+		switch filepath.Ext(c.file) {
+		case ".md":
+			files[c.file] = approveNote
+		case ".canvas":
+			files[c.file] = approveCanvas
+		case ".base":
+			files[c.file] = "a: 1\n"
+		}
+	}
+	return files
+}
+
+// Every tool that is not marked as a reader has a call here, and every one that is
+// has none: a new tool has to be thought of.
+func TestMCPApprovalKnowsEveryTool(t *testing.T) {
+	s := newSandbox(t)
+	c := s.mcp(t, "--toolsets", "claude,notes,content", s.vault(t, "Vault", approveVault()))
+	var list struct {
+		Tools []struct {
+			Name        string
+			Annotations struct{ ReadOnlyHint bool }
+		}
+	}
+	if err := json.Unmarshal(c.request(t, "tools/list", map[string]any{}), &list); err != nil || len(list.Tools) < 20 {
+		t.Fatalf("%d tools: %v", len(list.Tools), err)
+	}
+	readers := []string{
+		"read", "glob", "grep", "get_links", "list_suggestions", "read_note", "read_metadata", "list_notes", "text_search",
+		"property_search", "semantic_search", "get_kiln_info", "search_content", "read_content_lines", "get_content",
+	}
+	for _, tool := range list.Tools {
+		called := slices.ContainsFunc(changingCalls, func(c changingCall) bool { return c.tool == tool.Name })
+		if reads := slices.Contains(readers, tool.Name); reads == called || reads != tool.Annotations.ReadOnlyHint {
+			t.Errorf("%s: a reader %v, says so %v, has a call that changes %v", tool.Name, reads, tool.Annotations.ReadOnlyHint, called)
+		}
+	}
+}
+
+// vaultState is everything that is in a vault.
+func vaultState(t *testing.T, vault string) map[string]string {
+	t.Helper()
+	state := make(map[string]string)
+	for _, name := range listFiles(t, vault) {
+		state[name] = ""
+		if !strings.HasSuffix(name, "/") {
+			state[name] = readFile(t, filepath.Join(vault, name))
+		}
+	}
+	return state
+}
+
+var (
+	saysYes = map[string]any{"action": "accept", "content": map[string]any{"approve": true}}
+	saysNo  = map[string]any{"action": "decline"}
+)
+
+// --approve is about every tool of every toolset: what it does not let through
+// changes nothing, what a person agrees to is done, and who cannot be asked is told
+// with what to start relayfs.
+func TestMCPApprovalOfEveryTool(t *testing.T) {
+	for _, mode := range []string{"suggest", "direct"} {
+		for _, tt := range []struct {
+			name    string
+			approve []string
+			answer  map[string]any
+			refused string // what the refusal says; "" if it is done
+			asked   bool
+		}{
+			{"deny", []string{"deny"}, nil, "--approve", false},
+			{"deny although the client could ask", []string{"deny"}, saysYes, "--approve", false},
+			{"ask who cannot", []string{"ask"}, nil, "--approve KIND=auto", false},
+			{"ask, no", []string{"ask"}, saysNo, "did not agree", true},
+			{"ask, yes", []string{"ask"}, saysYes, "", true},
+			{"auto", []string{"auto"}, nil, "", false},
+			{"default", nil, saysYes, "", mode == "direct"},
+			{"default, no", nil, saysNo, map[string]string{"direct": "did not agree"}[mode], mode == "direct"},
+			{"default, who cannot", nil, nil, map[string]string{"direct": "--approve KIND=auto"}[mode], false},
+			{"deny one kind", []string{"auto,create=deny"}, nil, "create only", false},
+		} {
+			t.Run(mode+", "+tt.name, func(t *testing.T) {
+				s := newSandbox(t)
+				vault := s.vault(t, "Vault", approveVault())
+				args := []string{"--mode", mode, "--structure", map[string]string{"suggest": "propose", "direct": "direct"}[mode], "--toolsets", "claude,notes,content"}
+				for _, a := range tt.approve {
+					args = append(args, "--approve", a)
+				}
+				c := s.mcpAnswering(t, tt.answer, append(args, vault)...)
+				for _, call := range changingCalls {
+					refused := tt.refused
+					switch {
+					case refused == "create only" && call.kind == "create":
+						refused = "--approve"
+					case refused == "create only":
+						refused = ""
+					}
+					c.checkApproval(t, vault, call, refused, tt.asked)
+				}
+			})
+		}
+	}
+}
+
+// checkApproval makes a call that is to be refused in the given words, or done.
+func (c *mcpClient) checkApproval(t *testing.T, vault string, call changingCall, refused string, asked bool) {
+	t.Helper()
+	what := fmt.Sprint(call.tool, call.args)
+	if call.read != nil {
+		c.mustCall(t, call.read[0].(string), call.read[1:]...)
+	}
+	before, waiting := vaultState(t, vault), c.waiting(t)
+	c.questions = nil
+	got := c.call(t, call.tool, call.args...)
+	changed := !maps.Equal(before, vaultState(t, vault)) || c.waiting(t) != waiting
+	if (len(c.questions) == 1) != asked || len(c.questions) > 1 {
+		t.Errorf("%s: asked %q", what, c.questions)
+	}
+	if refused == "" {
+		if got.isError || !changed {
+			t.Errorf("%s is not done: %s", what, got.text)
+		}
+		return
+	}
+	if !got.isError || changed {
+		t.Errorf("%s: error %v, changed %v: %s", what, got.isError, changed, got.text)
+	}
+	want := strings.Replace(refused, "KIND", call.kind, 1)
+	if !strings.Contains(got.text, want) {
+		t.Errorf("%s: the refusal does not say %q: %s", what, want, got.text)
+	}
+	if call.kind == "delete" && want != refused && !strings.Contains(got.text, "confirm: true") {
+		t.Errorf("%s: the refusal does not say how to confirm: %s", what, got.text)
+	}
+}
+
+// waiting is what waits for a person.
+func (c *mcpClient) waiting(t *testing.T) string {
+	t.Helper()
+	return c.mustCall(t, "list_suggestions", "limit", 1000)
+}
+
+// A client that cannot ask may delete once the model says that the person agrees;
+// that is no way past a person who can be asked, and none past deny.
+func TestMCPApprovalConfirm(t *testing.T) {
+	for _, tt := range []struct {
+		name, approve string
+		answer        map[string]any
+		deleted       bool
+	}{
+		{"cannot ask", "ask", nil, true},
+		{"says no", "ask", saysNo, false},
+		{"deny", "deny", nil, false},
+	} {
+		for _, call := range changingCalls {
+			if call.kind != "delete" {
+				continue
+			}
+			t.Run(tt.name+" "+call.tool, func(t *testing.T) {
+				s := newSandbox(t)
+				vault := s.vault(t, "Vault", approveVault())
+				c := s.mcpAnswering(t, tt.answer, "--mode", "direct", "--structure", "direct", "--toolsets", "claude,notes,content", "--approve", tt.approve, vault)
+				got := c.call(t, call.tool, append(slices.Clone(call.args), "confirm", true)...)
+				_, there := vaultState(t, vault)[call.file]
+				if got.isError == tt.deleted || there == tt.deleted {
+					t.Errorf("error %v, still there %v: %s", got.isError, there, got.text)
+				}
+			})
+		}
+	}
+}
+
+// A person's own commands are not asked about.
+func TestApprovalIsNotForCommands(t *testing.T) {
+	s := newSandbox(t)
+	vault := s.vault(t, "Vault", map[string]string{"note.md": approveNote})
+	s.mount(t, vault, "--approve", "deny")
+	if out := s.run(t, "edit", "Vault/note.md", "--old", "One", "--new", "Two", "--source", vault); out.code != 0 {
+		t.Errorf("edit: %+v", out)
+	}
+}
