@@ -26,17 +26,25 @@ type follower struct {
 	ws *Workspace
 	d  derived
 
-	reading sync.Mutex // one reader of notes at a time; held while notes are read
+	reading chan struct{} // has room for one reader of notes at a time
 
 	mu        sync.Mutex // protects the following
 	following bool
 	stale     map[Path]bool
 }
 
+func newFollower(ws *Workspace, d derived) follower {
+	return follower{ws: ws, d: d, reading: make(chan struct{}, 1)}
+}
+
 // current brings the derived thing up to date.
 func (f *follower) current(ctx context.Context) error {
-	f.reading.Lock()
-	defer f.reading.Unlock()
+	select {
+	case f.reading <- struct{}{}:
+		defer func() { <-f.reading }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	if err := f.start(ctx); err != nil {
 		return err
 	}

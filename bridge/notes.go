@@ -3,7 +3,6 @@ package bridge
 import (
 	"context"
 	"hash/maphash"
-	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +19,8 @@ type NoteInfo struct {
 	ModTime time.Time
 	Size    int64 // bytes of the view
 	outline.Outline
+
+	terms []uint64 // under which the index has it
 }
 
 // Notes describes the notes at or below under, sorted by path. The first call
@@ -34,22 +35,18 @@ func (w *Workspace) Notes(ctx context.Context, under Path) ([]*NoteInfo, error) 
 	return within(w, w.notes.below(under), pathOf), nil
 }
 
-// NoteInfo describes the note at p. Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir;
-// ErrOffline and the like if the note could not be read.
+// NoteInfo describes the note at p, and reads no other. Errors: fs.ErrNotExist,
+// ErrNotNote, ErrIsDir; ErrOffline and the like if the note could not be read.
 func (w *Workspace) NoteInfo(ctx context.Context, p Path) (*NoteInfo, error) {
-	if _, err := w.note("open", p); err != nil {
+	v, err := w.Open(ctx, p)
+	if err != nil {
 		return nil, err
 	}
-	if err := w.followNotes.current(ctx); err != nil {
-		return nil, err
-	}
-	if info := w.notes.get(p); info != nil {
-		return info, nil
-	}
-	if _, err := w.Open(ctx, p); err != nil {
-		return nil, err
-	}
-	return nil, &Error{"open", p, fs.ErrNotExist} // gone since
+	return newNoteInfo(p, v), nil
+}
+
+func newNoteInfo(p Path, v *Version) *NoteInfo {
+	return &NoteInfo{Path: p, ModTime: v.modTime, Size: int64(len(v.text)), Outline: outline.Of(v.text)}
 }
 
 // NotesWith describes the notes that have every one of the properties, sorted by
@@ -88,7 +85,8 @@ func newNoteIndex() *noteIndex {
 func (x *noteIndex) add(Path) {}
 
 func (x *noteIndex) set(_ context.Context, p Path, v *Version) error {
-	info := &NoteInfo{Path: p, ModTime: v.modTime, Size: int64(len(v.text)), Outline: outline.Of(v.text)}
+	info := newNoteInfo(p, v)
+	info.terms = x.termsOf(&info.Outline)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.put(info)
@@ -106,7 +104,7 @@ func (x *noteIndex) put(info *NoteInfo) {
 		x.list = nil
 	}
 	x.notes[info.Path] = info
-	for term := range x.termsOf(info) {
+	for _, term := range info.terms {
 		have := x.terms[term]
 		if i, found := find(have, info.Path); !found {
 			x.terms[term] = slices.Insert(have, i, info)
@@ -122,7 +120,7 @@ func (x *noteIndex) drop(info *NoteInfo) {
 }
 
 func (x *noteIndex) unlist(info *NoteInfo) {
-	for term := range x.termsOf(info) {
+	for _, term := range info.terms {
 		have := x.terms[term]
 		i, found := find(have, info.Path)
 		switch {
@@ -172,12 +170,6 @@ func (x *noteIndex) under(p Path) []*NoteInfo {
 		}
 	}
 	return list
-}
-
-func (x *noteIndex) get(p Path) *NoteInfo {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return x.notes[p]
 }
 
 func (x *noteIndex) below(under Path) []*NoteInfo {

@@ -92,26 +92,30 @@ func valuesOf(v any) []any {
 	return []any{v}
 }
 
-// termsOf are the hashes under which a note is found.
-func (x *noteIndex) termsOf(n *NoteInfo) map[uint64]struct{} {
-	terms := make(map[uint64]struct{})
-	for _, e := range n.Properties {
+// termsOf are the hashes under which a note is found, each once.
+func (x *noteIndex) termsOf(o *outline.Outline) []uint64 {
+	var terms []uint64
+	for _, e := range o.Properties {
 		if outline.IsTagKey(e.Key) {
 			continue
 		}
 		for _, v := range valuesOf(e.Value) {
-			terms[x.term(e.Key, v)] = struct{}{}
+			terms = append(terms, x.term(e.Key, v))
 		}
 	}
-	for _, tag := range n.Tags {
-		for i := range len(tag) {
-			if tag[i] == '/' {
-				terms[x.term("tags", tag[:i])] = struct{}{}
+	for _, tag := range o.Tags {
+		h := x.hash("tags")
+		for i, part := range strings.SplitAfter(strings.ToLower(tag), "/") {
+			if i > 0 {
+				terms = append(terms, h.Sum64())
+				h.WriteByte('/')
 			}
+			h.WriteString(strings.TrimSuffix(part, "/"))
 		}
-		terms[x.term("tags", tag)] = struct{}{}
+		terms = append(terms, h.Sum64())
 	}
-	return terms
+	slices.Sort(terms)
+	return slices.Compact(terms)
 }
 
 // term is the hash of a folded key and value.
@@ -120,10 +124,16 @@ func (x *noteIndex) term(key string, v any) uint64 {
 	if outline.IsTagKey(key) {
 		key, text = "tags", strings.Trim(strings.TrimPrefix(text, "#"), "/")
 	}
-	var h maphash.Hash
+	h := x.hash(key)
+	h.WriteString(text)
+	return h.Sum64()
+}
+
+// hash is the hash of a folded key, for its value to follow.
+func (x *noteIndex) hash(key string) *maphash.Hash {
+	h := new(maphash.Hash)
 	h.SetSeed(x.seed)
 	h.WriteString(key)
 	h.WriteByte(0)
-	h.WriteString(text)
-	return h.Sum64()
+	return h
 }

@@ -75,10 +75,10 @@ func New(o Options) (*Workspace, error) {
 	w.pending = suggestionIndex{ws: w, notes: make(map[Path][]Suggestion)}
 	w.links.ws = w
 	w.cache.budget = o.CacheBytes
-	w.followLinks = follower{ws: w, d: w.links}
-	w.followPending = follower{ws: w, d: &w.pending}
+	w.followLinks = newFollower(w, w.links)
+	w.followPending = newFollower(w, &w.pending)
 	w.notes = newNoteIndex()
-	w.followNotes = follower{ws: w, d: w.notes}
+	w.followNotes = newFollower(w, w.notes)
 	w.root = &node{id: 1, kind: KindDir, children: make(map[string]*node), mode: 0o755, modTime: time.Now()}
 	for _, fs := range o.Folders {
 		f := &folder{source: fs.Source, store: fs.Store}

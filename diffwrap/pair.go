@@ -250,6 +250,9 @@ func (a *aligner) pairLines(old, new []lineWords) (pairs [][2]int, common int) {
 // similar returns how many bytes of words two lines have in common, 0 when that is too little to call them similar. An
 // equal marker counts as a byte more.
 func similar(old, new lineWords) int {
+	if 200*min(old.weight, new.weight) < lineSimilarity*(old.weight+new.weight) {
+		return 0 // a long line is not looked through for each of many short ones
+	}
 	common := 0
 	for i, j := 0, 0; i < len(old.words) && j < len(new.words); {
 		switch o, n := old.words[i], new.words[j]; {

@@ -97,6 +97,7 @@ type readMetadataResult struct {
 	Modified    string                 `json:"modified" doc:"When the note last changed (RFC 3339)"`
 	Error       string                 `json:"frontmatter_error,omitempty" doc:"Why the front matter cannot be read; it is then told as empty"`
 	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+	TooDeep     string                 `json:"body_error,omitempty" doc:"Why a part of the body was read as plain text"`
 }
 
 type noteStats struct {
@@ -123,6 +124,9 @@ func readMetadata(ctx context.Context, s *Session, a readMetadataArgs) (readMeta
 	}
 	if n.Invalid != nil {
 		res.Error = n.Invalid.Error()
+	}
+	if n.TooDeep != nil {
+		res.TooDeep = n.TooDeep.Error()
 	}
 	return res, nil
 }

@@ -192,7 +192,7 @@ func (e *editor) flow(items []span, keep []bool, news map[int][]string) {
 func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
 	count := len(n.Content) / 2
 	items, keep := make([]span, count), make([]bool, count)
-	rest, some := want, false
+	values, there, some := want.byKey(), make(map[string]bool, count), false
 	for i := range count {
 		key, value := n.Content[2*i], n.Content[2*i+1]
 		at, ok := e.flowEntry(key, value, limit)
@@ -200,20 +200,21 @@ func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
 			return false
 		}
 		items[i] = span{e.offset(key), at.to}
+		name := keyOf(key)
+		there[name] = true
 		var v any
-		if v, keep[i] = want.Get(keyOf(key)); keep[i] {
+		if v, keep[i] = values[name]; keep[i] {
 			some = true
 			if !Equal(valueOf(value), v) {
 				e.put(at.from, at.to, e.flowValue(at.from, v))
 			}
 		}
-		rest = rest.Without(keyOf(key))
 	}
 	if !some {
 		return false
 	}
 	news := make(map[int][]string)
-	for _, p := range rest {
+	for _, p := range want.lacking(there) {
 		news[count] = append(news[count], e.flowKey(p.Key)+": "+e.flowText(p.Value))
 	}
 	e.flow(items, keep, news)

@@ -32,9 +32,14 @@ func at(n *yaml.Node, format string, args ...any) error {
 // Bounds of what is read: aliases may multiply a small text, and a value nested
 // deeper than this is no property.
 const (
-	maxNodes = 200_000
+	maxNodes = 200_000 // a character that an alias, or a list as a name, repeats counts as one
 	maxDepth = 200
 )
+
+// maxExplained is the size in bytes of the largest front matter whose error gets a
+// column: the library that knows it takes time and memory that grow with the square
+// of open brackets.
+const maxExplained = 4 << 10
 
 // Parse returns the properties of a note; nil without front matter, not nil with
 // an empty one. Errors are *SyntaxError.
@@ -86,10 +91,12 @@ var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 // syntaxError says where src is not YAML. The library that reads it knows the
 // line only, and not always the right one, so that another one is asked first.
 func syntaxError(src string, err error) error {
-	var precise goyaml.Error
-	if _, other := parser.ParseBytes([]byte(src), 0); errors.As(other, &precise) && precise.GetToken() != nil {
-		pos := precise.GetToken().Position
-		return &SyntaxError{pos.Line + 1, max(pos.Column, 1), precise.GetMessage()}
+	if len(src) <= maxExplained {
+		var precise goyaml.Error
+		if _, other := parser.ParseBytes([]byte(src), 0); errors.As(other, &precise) && precise.GetToken() != nil {
+			pos := precise.GetToken().Position
+			return &SyntaxError{pos.Line + 1, max(pos.Column, 1), precise.GetMessage()}
+		}
 	}
 	msg, line := err.Error(), 1
 	if m := yamlLine.FindStringSubmatch(msg); m != nil {
@@ -102,7 +109,16 @@ func syntaxError(src string, err error) error {
 }
 
 // reader turns nodes into values.
-type reader struct{ left int }
+type reader struct {
+	left    int // of maxNodes
+	aliases int // that are being followed
+}
+
+// spend takes n of what is left; false if that is not enough.
+func (r *reader) spend(n int) bool {
+	r.left -= n
+	return r.left >= 0
+}
 
 func (r *reader) mapping(n *yaml.Node, depth int) (Properties, error) {
 	p := make(Properties, 0, len(n.Content)/2)
@@ -113,8 +129,11 @@ func (r *reader) mapping(n *yaml.Node, depth int) (Properties, error) {
 			return nil, err
 		}
 		name := Text(key)
+		if !isScalar(key) && !r.spend(len(name)) {
+			return nil, tooMuch(n)
+		}
 		if seen[name] {
-			return nil, at(n.Content[i], "has the property %q twice", name)
+			return nil, at(n.Content[i], "has the property %.200q twice", name)
 		}
 		seen[name] = true
 		v, err := r.value(n.Content[i+1], depth+1)
@@ -127,11 +146,17 @@ func (r *reader) mapping(n *yaml.Node, depth int) (Properties, error) {
 }
 
 func (r *reader) value(n *yaml.Node, depth int) (any, error) {
-	if r.left--; r.left < 0 || depth > maxDepth {
-		return nil, at(n, "is nested too deeply, or its aliases repeat too much")
+	cost := 1
+	if r.aliases > 0 {
+		cost += len(n.Value)
+	}
+	if !r.spend(cost) || depth > maxDepth {
+		return nil, tooMuch(n)
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
+		r.aliases++
+		defer func() { r.aliases-- }()
 		return r.value(n.Alias, depth+1)
 	case yaml.MappingNode:
 		return r.mapping(n, depth)
@@ -147,6 +172,10 @@ func (r *reader) value(n *yaml.Node, depth int) (any, error) {
 		return list, nil
 	}
 	return scalar(n), nil
+}
+
+func tooMuch(n *yaml.Node) error {
+	return at(n, "is nested more than %d levels deep, or its aliases repeat too much", maxDepth)
 }
 
 const quotedStyles = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle

@@ -30,11 +30,15 @@ func (e *editor) offset(n *yaml.Node) int {
 	if n.Line < 1 || n.Line > len(e.lines) {
 		return len(e.src)
 	}
-	at := e.lines[n.Line-1]
-	for range n.Column - 1 {
+	column, at := 1, e.lines[n.Line-1]
+	if k := e.known; k.line == n.Line && k.column <= n.Column {
+		column, at = k.column, k.at // a long line is not counted again for each of its nodes
+	}
+	for ; column < n.Column; column++ {
 		_, size := utf8.DecodeRuneInString(e.src[at:])
 		at += size
 	}
+	e.known.line, e.known.column, e.known.at = n.Line, n.Column, at
 	return at
 }
 

@@ -74,6 +74,8 @@ type editor struct {
 	lines []int // where each line begins, as the YAML library counts them
 	wide  bool
 	edits []edit
+
+	known struct{ line, column, at int } // where offset was asked for last
 }
 
 // edit puts text in the place of src[from:to].
@@ -117,11 +119,11 @@ func (e *editor) mapping(n *yaml.Node, limit int, want Properties) bool {
 		return false
 	}
 	column := n.Column - 1
-	rest, end := want, 0
+	values, there, end := want.byKey(), make(map[string]bool, len(entries)), 0
 	for _, x := range entries {
 		name := keyOf(x.key)
-		v, keep := want.Get(name)
-		rest = rest.Without(name)
+		v, keep := values[name]
+		there[name] = true
 		end = e.lineEnd(e.contentEnd(x.from, x.limit, column))
 		switch {
 		case !keep && e.wide:
@@ -135,7 +137,7 @@ func (e *editor) mapping(n *yaml.Node, limit int, want Properties) bool {
 	if limit == len(e.src) && column == 0 {
 		end = limit // new properties come after the last comment, too
 	}
-	if len(rest) > 0 {
+	if rest := want.lacking(there); len(rest) > 0 {
 		e.put(end, end, strings.TrimPrefix(e.entries(rest, column), e.nl)+e.nl)
 	}
 	return len(want) > 0 || limit == len(e.src)

@@ -44,6 +44,20 @@ func (p Properties) Without(key string) Properties {
 	return slices.DeleteFunc(slices.Clone(p), func(e Property) bool { return e.Key == key })
 }
 
+// lacking are the entries whose keys are not there.
+func (p Properties) lacking(there map[string]bool) Properties {
+	return slices.DeleteFunc(slices.Clone(p), func(e Property) bool { return there[e.Key] })
+}
+
+// byKey are the values by their keys.
+func (p Properties) byKey() map[string]any {
+	values := make(map[string]any, len(p))
+	for _, e := range p {
+		values[e.Key] = e.Value
+	}
+	return values
+}
+
 func (p Properties) index(key string) int {
 	return slices.IndexFunc(p, func(e Property) bool { return e.Key == key })
 }
@@ -143,7 +157,7 @@ func decodeList(dec *json.Decoder) (any, error) {
 }
 
 func decodeObject(dec *json.Decoder) (any, error) {
-	p := Properties{}
+	p, where := Properties{}, make(map[string]int)
 	for dec.More() {
 		key, err := dec.Token()
 		if err != nil {
@@ -153,7 +167,13 @@ func decodeObject(dec *json.Decoder) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		p = p.With(key.(string), v) // a decoder gives strings where keys stand
+		name := key.(string) // a decoder gives strings where keys stand
+		if i, twice := where[name]; twice {
+			p[i].Value = v
+			continue
+		}
+		where[name] = len(p)
+		p = append(p, Property{name, v})
 	}
 	_, err := dec.Token()
 	return p, err
@@ -177,8 +197,12 @@ func Equal(a, b any) bool {
 		return ok && slices.EqualFunc(a, b, Equal)
 	case Properties:
 		b, ok := b.(Properties)
-		return ok && len(a) == len(b) && !slices.ContainsFunc(a, func(e Property) bool {
-			v, ok := b.Get(e.Key)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		values := b.byKey()
+		return !slices.ContainsFunc(a, func(e Property) bool {
+			v, ok := values[e.Key]
 			return !ok || !Equal(e.Value, v)
 		})
 	case int64:

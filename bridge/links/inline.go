@@ -38,6 +38,7 @@ type inline struct {
 	noTicks   map[int]bool // lengths of backtick runs with no equal one ahead
 	noComment bool         // no "-->" ahead
 	noEnd     int          // no "]]" between here and this offset
+	lineTo    int          // where the line ends in which a link was looked for
 }
 
 // bracket is one '['.
@@ -111,10 +112,12 @@ func (in *inline) wikilink(i int) int {
 	if i < in.noEnd {
 		return 0
 	}
-	lineEnd := min(in.lineEnd(i), in.to)
-	n := strings.Index(in.text[i:lineEnd], "]]")
+	if i >= in.lineTo {
+		in.lineTo = min(in.lineEnd(i), in.to)
+	}
+	n := strings.Index(in.text[i:in.lineTo], "]]")
 	if n < 0 {
-		in.noEnd = lineEnd
+		in.noEnd = in.lineTo
 		return 0
 	}
 	end := i + n

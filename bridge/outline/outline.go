@@ -32,6 +32,9 @@ type Outline struct {
 	// Invalid.
 	Properties frontmatter.Properties
 	Invalid    error
+	// TooDeep is a [*DepthError] if lists and quotes are nested too deeply to be told
+	// apart, else nil.
+	TooDeep error
 	// Tags are written in the properties, then in the text, without '#', each once
 	// whatever its case.
 	Tags       []string
@@ -60,7 +63,10 @@ func Of(note string) Outline {
 			o.Wikilinks++
 		}
 	}
-	s := scanner{o: &o, src: []byte(note[body:]), line: 1 + strings.Count(note[:body], "\n")}
+	s := scanner{o: &o, src: []byte(note[body:]), line: 1 + strings.Count(note[:body], "\n"), seen: make(map[string]bool)}
+	if line := flatten(s.src); line > 0 {
+		o.TooDeep = &DepthError{s.line + line - 1}
+	}
 	s.addAll(propertyTags(o.Properties))
 	s.blocks()
 	return o
@@ -72,6 +78,7 @@ type scanner struct {
 	src  []byte
 	at   int // offset in src of the line with the number
 	line int
+	seen map[string]bool // the folded tags of o
 }
 
 func (s *scanner) blocks() {

@@ -3,6 +3,7 @@ package outline
 import (
 	"bytes"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/text"
@@ -61,12 +62,23 @@ func (s *scanner) add(tag string) {
 	if tag == "" || tagLength(tag) < len(tag) || strings.Trim(tag, "0123456789") == "" {
 		return
 	}
-	for _, have := range s.o.Tags {
-		if strings.EqualFold(have, tag) {
-			return
-		}
+	key := fold(tag)
+	if s.seen[key] {
+		return
 	}
+	s.seen[key] = true
 	s.o.Tags = append(s.o.Tags, strings.Clone(tag))
+}
+
+// fold is the same for texts that are equal by [strings.EqualFold].
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, s)
 }
 
 // notInTags are the characters that end a tag, besides white space and the
@@ -98,20 +110,20 @@ func (s *scanner) tags(lines *text.Segments) {
 	if bytes.IndexByte(s.src[from:to], '#') < 0 {
 		return
 	}
-	prose := string(lines.Value(s.src))
-	for i := 0; i < len(prose); {
-		n := strings.IndexAny(prose[i:], "#`[\\<")
+	p := prose{text: string(lines.Value(s.src))}
+	for i := 0; i < len(p.text); {
+		n := strings.IndexAny(p.text[i:], "#`[\\<")
 		if n < 0 {
 			return
 		}
 		i += n
 		switch {
-		case prose[i] == '#':
-			i = s.tag(prose, i)
-		case prose[i] == '\\':
+		case p.text[i] == '#':
+			i = s.tag(p.text, i)
+		case p.text[i] == '\\':
 			i += 2
 		default:
-			i = skip(prose, i)
+			i = p.skip(i)
 		}
 	}
 }
@@ -125,33 +137,63 @@ func (s *scanner) tag(prose string, i int) int {
 	return i + 1 + n
 }
 
+// prose is the text of one block. What was searched for in vain is remembered, so
+// that no text is searched through again and again.
+type prose struct {
+	text      string
+	noTicks   map[int]bool // lengths of runs of backticks with no equal one ahead
+	noComment bool         // no "-->" ahead
+	noLink    int          // no "]]" before this offset
+	lineTo    int          // where the line ends in which a link was looked for
+}
+
 // skip is the offset behind the code span, wikilink or comment that begins at i,
 // or behind its first character if none does.
-func skip(prose string, i int) int {
-	rest := prose[i:]
+func (p *prose) skip(i int) int {
+	rest := p.text[i:]
 	switch {
 	case rest[0] == '`':
-		ticks := len(rest) - len(strings.TrimLeft(rest, "`"))
-		for at := ticks; ; {
-			n := strings.IndexByte(rest[at:], '`')
-			if n < 0 {
-				return i + ticks
-			}
-			at += n
-			run := len(rest[at:]) - len(strings.TrimLeft(rest[at:], "`"))
-			if at += run; run == ticks {
-				return i + at
-			}
+		return p.codeSpan(i)
+	case strings.HasPrefix(rest, "[[") && i >= p.noLink:
+		if i >= p.lineTo {
+			line, _, _ := strings.Cut(rest, "\n")
+			p.lineTo = i + len(line)
 		}
-	case strings.HasPrefix(rest, "[["):
-		line, _, _ := strings.Cut(rest, "\n")
-		if n := strings.Index(line, "]]"); n >= 0 {
+		if n := strings.Index(p.text[i:p.lineTo], "]]"); n >= 0 {
 			return i + n + 2
 		}
-	case strings.HasPrefix(rest, "<!--"):
+		p.noLink = p.lineTo
+	case strings.HasPrefix(rest, "<!--") && !p.noComment:
 		if n := strings.Index(rest, "-->"); n >= 0 {
 			return i + n + 3
 		}
+		p.noComment = true
 	}
 	return i + 1
+}
+
+// codeSpan is skip for the backticks at i: behind them, if no span begins there.
+func (p *prose) codeSpan(i int) int {
+	ticks := ticksAt(p.text, i)
+	after := i + ticks
+	for at := after; !p.noTicks[ticks]; {
+		n := strings.IndexByte(p.text[at:], '`')
+		if n < 0 {
+			if p.noTicks == nil {
+				p.noTicks = make(map[int]bool)
+			}
+			p.noTicks[ticks] = true
+			break
+		}
+		run := ticksAt(p.text, at+n)
+		if at += n + run; run == ticks {
+			return at
+		}
+	}
+	return after
+}
+
+// ticksAt is the length of the run of backticks at i.
+func ticksAt(text string, i int) int {
+	return len(text[i:]) - len(strings.TrimLeft(text[i:], "`"))
 }

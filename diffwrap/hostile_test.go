@@ -1,0 +1,38 @@
+package diffwrap_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+func TestReadingIsLinear(t *testing.T) {
+	limittest.LinearInParts(t, 60_000, "", "", func(text string) {
+		diffwrap.Suggestions(text)
+		diffwrap.Annotations(text)
+		diffwrap.Accepted(text)
+		diffwrap.Original(text)
+	})
+	limittest.LinearInParts(t, 30_000, "", "", func(text string) {
+		diffwrap.AcceptAll(text)
+		diffwrap.RejectAll(text)
+		all := diffwrap.Suggestions(text)
+		diffwrap.Accept(text, all...)
+		diffwrap.Reject(text, all...)
+	})
+	limittest.LinearInParts(t, 30_000, "{>>x<<}{#c1}\n\n---\ncomments:\n  c1: ", "", func(text string) { diffwrap.Suggestions(text) })
+}
+
+func TestWritingIsLinear(t *testing.T) {
+	put := func(raw, view string) { _, _ = diffwrap.Put(raw, view) }
+	limittest.LinearInParts(t, 20_000, "", "", func(text string) { put("", text) })
+	limittest.LinearInParts(t, 15_000, "", "", func(text string) { put(text, "x"+diffwrap.Accepted(text)) })
+	limittest.LinearInParts(t, 15_000, "---\na: ", "\n---\n", func(text string) { put("", text) })
+	for _, part := range []string{"a: ", "1. ", "#N ", "[", "`", "{++a", "N\n", "> ", "aé", "- a\n"} {
+		limittest.Linear(t, "another text than many "+part, 60_000, func(n int) string { return limittest.Repeat(part, n) }, func(text string) {
+			put(text, strings.Repeat("b c\n", len(text)/4))
+		})
+	}
+}
