@@ -223,6 +223,10 @@ func (d *Dir) Rmdir(ctx context.Context, name string) syscall.Errno {
 	if full {
 		return syscall.ENOTEMPTY
 	}
+	defer t.holdCommits(dir)()
+	if t.hasFresh(p) {
+		return syscall.ENOTEMPTY
+	}
 	ctx = context.WithoutCancel(ctx)
 	t.settleParked(ctx, p) // what was unlinked a moment ago is really gone now
 	_, err = t.ws.Remove(ctx, p, t.restructuring(ctx))

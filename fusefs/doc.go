@@ -40,7 +40,8 @@
 //
 // # Concurrency and lock order
 //
-//	File.commitMu  one commit of a file at a time; the only lock held across the workspace
+//	File.commitMu  one commit or change of name of a file at a time; held across the workspace
+//	tree.folders   no commit while a folder changes its path; held across the workspace
 //	File.mu        content and attributes of one file; memory only
 //	tree.mu        names and identities; memory only
 //	shownLog.mu, processes.mu, invalidator.mu
@@ -49,7 +50,7 @@
 // Notifications have a thread, and the mount a guard process, that keep a kill -9
 // from wedging it (notifier_linux.go, guard_linux.go).
 //
-// No lock but commitMu is held across a call to the workspace, and none across a
+// No other lock is held across a call to the workspace, and none across a
 // notification to the kernel that may wait: those come only from the invalidator's
 // goroutine, for which no handler ever waits. The workspace's events are taken over by
 // tree.changed, which only changes memory and queues.

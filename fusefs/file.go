@@ -24,7 +24,8 @@ type File struct {
 	path bridge.Path // of a note; protected by t.mu
 	gone bool        // removed from the workspace by others; protected by t.mu
 
-	// commitMu admits one commit at a time. It is held across the workspace.
+	// commitMu admits one commit or change of name at a time. It is held across the
+	// workspace. Who takes several takes them with tree.holdCommits.
 	commitMu sync.Mutex
 
 	mu         sync.Mutex // protects the following

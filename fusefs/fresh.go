@@ -24,8 +24,6 @@ func (t *tree) moveOver(ctx context.Context, m *move, f *File) (errno syscall.Er
 	if !m.newPath.IsNote() || !t.ws.HasNote(m.newPath) {
 		return 0, false
 	}
-	f.commitMu.Lock()
-	defer f.commitMu.Unlock()
 	err := f.pin(ctx)
 	defer f.unpin()
 	if err == nil {
@@ -39,7 +37,7 @@ func (t *tree) moveOver(ctx context.Context, m *move, f *File) (errno syscall.Er
 		return 0, false
 	}
 	was := f.lend()
-	if errno := t.save(ctx, m, f); errno != 0 {
+	if errno := t.adopt(ctx, m, f); errno != 0 {
 		f.giveBack(was)
 		return errno, true
 	}

@@ -141,8 +141,14 @@ type change struct {
 // was only emptied is left alone unless force is set. After an error the buffer
 // stays, so that the writer can save again.
 func (f *File) commit(ctx context.Context, force bool) error {
-	f.commitMu.Lock()
-	defer f.commitMu.Unlock()
+	defer f.t.holdCommits(f)()
+	return f.commitHeld(ctx, force)
+}
+
+// commitHeld is commit for callers that hold commitMu.
+func (f *File) commitHeld(ctx context.Context, force bool) error {
+	f.t.folders.RLock()
+	defer f.t.folders.RUnlock()
 	c, ok := f.pending(force)
 	if !ok {
 		return nil

@@ -234,10 +234,16 @@ func (t *tree) unlinkNow(ctx context.Context, d *Dir, p bridge.Path, f *File) er
 // to happen for real; else it is a proposal at once. Where that would be one
 // deletion too many it is parked, too, since it may be a save: the brake decides
 // when the grace is over, unless it is clear before.
+//
+// What has been written so far is kept first: a person who keeps the note finds it.
 func (t *tree) unlinkNote(ctx context.Context, d *Dir, p bridge.Path, f *File) syscall.Errno {
+	defer t.holdCommits(f)()
 	f.mu.Lock()
 	unborn := f.doc == 0
 	f.mu.Unlock()
+	if !unborn {
+		_ = t.commitErrno("unlink", p, f.commitHeld(ctx, false)) // it goes all the same
+	}
 	if unborn {
 		t.mu.Lock()
 		t.forget(p, f)

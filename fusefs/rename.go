@@ -61,6 +61,7 @@ func (t *tree) rename(ctx context.Context, from folder, name string, newParent g
 		return 0
 	}
 	ctx = context.WithoutCancel(ctx)
+	defer t.holdCommits(m.src, m.dst)()
 	if over, ok := m.dst.(*File); ok {
 		// Who is about to open it by the name that it loses finds its content there.
 		_ = over.pin(ctx) // what cannot be read has none
@@ -147,7 +148,7 @@ func (t *tree) place(m *move) {
 
 // moveAway is an editor that makes a backup of the note by renaming it.
 func (t *tree) moveAway(ctx context.Context, m *move, f *File) syscall.Errno {
-	if err := f.commit(ctx, false); err != nil {
+	if err := f.commitHeld(ctx, false); err != nil {
 		return t.errno("rename", m.oldPath, err)
 	}
 	f.mu.Lock()
@@ -171,7 +172,7 @@ func (t *tree) moveNote(ctx context.Context, m *move, f *File) syscall.Errno {
 	if errno, done := t.moveOver(ctx, m, f); done {
 		return errno
 	}
-	if err := f.commit(ctx, true); err != nil {
+	if err := f.commitHeld(ctx, true); err != nil {
 		return t.errno("rename", m.oldPath, err)
 	}
 	return t.moveReal(ctx, m)
@@ -205,13 +206,6 @@ func (t *tree) moveReal(ctx context.Context, m *move) syscall.Errno {
 // adopt is a save by rename: the scratch file becomes the note at the new name,
 // with its inode, and its content is the note's new content.
 func (t *tree) adopt(ctx context.Context, m *move, f *File) syscall.Errno {
-	f.commitMu.Lock()
-	defer f.commitMu.Unlock()
-	return t.save(ctx, m, f)
-}
-
-// save is adopt for callers that hold f's commitMu.
-func (t *tree) save(ctx context.Context, m *move, f *File) syscall.Errno {
 	p := m.newPath
 	if err := bridge.CheckName(m.newName); err != nil {
 		return t.errno("rename", p, err)

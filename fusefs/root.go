@@ -35,6 +35,9 @@ type tree struct {
 	ending     atomic.Bool  // no save begins any more
 	ended      atomic.Bool  // nor goes on, see ending.go
 	scratch    atomic.Int64 // bytes in scratch files
+	// folders is held for writing while a folder is moved or removed, and for reading
+	// while something is kept at a path, so that nothing is kept below an old one.
+	folders sync.RWMutex
 
 	mu     sync.Mutex // protects the following
 	root   *Dir
