@@ -12,32 +12,30 @@ import (
 
 // Files that are not notes: served byte for byte, and written whole.
 
-// OpenFile opens what is not a note, with the flags of os.OpenFile. In suggest
-// mode files cannot be written or created: ErrReadOnly. A file whose new content
-// is proposed is read as proposed.
-func (w *Workspace) OpenFile(_ context.Context, p Path, flag int, perm fs.FileMode) (File, error) {
-	writes := flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND) != 0
-	if writes && (w.o.ReadOnly || w.o.Mode != Direct) {
+// OpenFile opens what is there and is not a note, with the flags of os.OpenFile. In
+// suggest mode files cannot be written: ErrReadOnly. A file whose new content is
+// proposed is read as proposed.
+func (w *Workspace) OpenFile(_ context.Context, p Path, flag int) (File, error) {
+	writes := flag&(os.O_WRONLY|os.O_RDWR|os.O_TRUNC|os.O_APPEND) != 0
+	if writes && !w.writesFiles() {
 		return nil, &Error{"open", p, ErrReadOnly}
 	}
 	if p.IsNote() {
 		return nil, &Error{"open", p, ErrNotNote}
 	}
-	name, _ := p.Split()
-	f, err := w.find("open", Path(name))
+	n, err := w.find("open", p)
 	if err != nil {
 		return nil, err
 	}
-	files, ok := f.folder.source.(Files)
+	if n.kind == KindDir {
+		return nil, &Error{"open", p, ErrIsDir}
+	}
+	files, ok := n.folder.source.(Files)
 	if !ok {
 		return nil, &Error{"open", p, fs.ErrNotExist}
 	}
 	w.treeMu.RLock()
-	n, rel := w.lookup(p), w.sourcePath(p)
-	var proposed *proposal
-	if n != nil {
-		proposed = n.content
-	}
+	proposed, rel := n.content, n.rel()
 	w.treeMu.RUnlock()
 	switch {
 	case proposed != nil && writes:
@@ -45,8 +43,87 @@ func (w *Workspace) OpenFile(_ context.Context, p Path, flag int, perm fs.FileMo
 	case proposed != nil:
 		return proposed.open(p.Base()), nil
 	}
-	opened, err := files.OpenFile(rel, flag, perm)
+	opened, err := files.OpenFile(rel, flag, 0)
 	return opened, wrapError("open", p, err)
+}
+
+// writesFiles says whether what is not a note can be written in place.
+func (w *Workspace) writesFiles() bool { return !w.o.ReadOnly && w.o.Mode == Direct }
+
+// CreateFile makes a new file that is not a note, empty, with the permission bits
+// perm, to be filled through OpenFile. It is in the tree when CreateFile returns.
+// fs.ErrExist if the name is taken, ErrReadOnly in suggest mode.
+func (w *Workspace) CreateFile(ctx context.Context, p Path, perm fs.FileMode, o Restructure) error {
+	switch {
+	case p.IsNote():
+		return &Error{"create", p, ErrNotNote}
+	case !w.writesFiles():
+		return &Error{"create", p, ErrReadOnly}
+	}
+	f, s, err := w.structureAt("create", p)
+	if err != nil {
+		return err
+	}
+	if err := w.begin(); err != nil {
+		return wrapError("create", p, err)
+	}
+	defer w.inflight.Done()
+	f.names.Lock()
+	events, err := w.createFile(ctx, f, s, p, perm, o)
+	f.names.Unlock()
+	w.publishAll(events)
+	return wrapError("create", p, err)
+}
+
+func (w *Workspace) createFile(ctx context.Context, f *folder, s Structure, p Path, perm fs.FileMode, o Restructure) ([]Event, error) {
+	files, ok := f.source.(Files)
+	if !ok {
+		return nil, ErrReadOnly
+	}
+	if _, err := w.find("create", p); err == nil {
+		return nil, fs.ErrExist
+	}
+	at, events, err := w.placeFor(ctx, f, s, p, false, o)
+	switch {
+	case errors.Is(err, errWasDeleted): // it is there again, and is made anew
+		return events, emptyFile(files, w.sourceRel(p))
+	case err != nil:
+		return events, err
+	}
+	e, err := makeEmpty(files, at.rel, perm)
+	if err != nil {
+		return events, err
+	}
+	err = w.showAt(f, w.put0(f, e, o.By), at, o.By)
+	return append(events, Event{Kind: EventCreated, Path: p, ViewChanged: true, Origin: o.Origin}), err
+}
+
+// makeEmpty makes a file of the source.
+func makeEmpty(files Files, rel string, perm fs.FileMode) (SourceEntry, error) {
+	file, err := files.OpenFile(rel, os.O_CREATE|os.O_EXCL|os.O_RDWR, perm)
+	if err != nil {
+		return SourceEntry{}, err
+	}
+	info, err := file.Stat()
+	if err = errors.Join(err, file.Close()); err != nil {
+		return SourceEntry{}, err
+	}
+	return SourceEntry{Rel: rel, Mode: info.Mode(), Stamp: Stamp{Size: info.Size(), ModTime: info.ModTime().UnixNano()}}, nil
+}
+
+func emptyFile(files Files, rel string) error {
+	file, err := files.OpenFile(rel, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// sourceRel is where the source has what is shown at p.
+func (w *Workspace) sourceRel(p Path) string {
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	return w.sourcePath(p)
 }
 
 // proposedFile is the content of a file as it is proposed. It is read-only.

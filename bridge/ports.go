@@ -83,6 +83,13 @@ type Structure interface {
 	Hidden(ctx context.Context, rel string) ([]string, error)
 }
 
+// Looker is a Source that can be asked about one name. What Run reports may have been
+// seen before the last change of names that was made here.
+type Looker interface {
+	// Look describes what is at rel now; fs.ErrNotExist.
+	Look(rel string) (SourceEntry, error)
+}
+
 // Retractor is a Structure that can take back what Create made.
 type Retractor interface {
 	// Retract takes the new file at rel away for good. If it is not the one that

@@ -88,7 +88,7 @@ func TestWriteFileInDirectMode(t *testing.T) {
 // readFile is what readers are shown of a file that is not a note.
 func readFile(t *testing.T, w *bridge.Workspace, p bridge.Path) string {
 	t.Helper()
-	file, err := w.OpenFile(t.Context(), p, os.O_RDONLY, 0)
+	file, err := w.OpenFile(t.Context(), p, os.O_RDONLY)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,10 @@ func (w *Workspace) sourceChanged(ctx context.Context, f *folder, ev SourceEvent
 // sourceWrote takes over a new or changed file or folder.
 func (w *Workspace) sourceWrote(ctx context.Context, f *folder, e SourceEntry) {
 	f.names.Lock()
+	if w.source(f, e.Rel) == nil && f.outdated(e.Rel, e.Dir, true) {
+		f.names.Unlock()
+		return
+	}
 	w.treeMu.Lock()
 	n, created := w.put(f, e)
 	n.usedBy(Author{})
@@ -50,6 +54,23 @@ func (w *Workspace) sourceWrote(ctx context.Context, f *folder, e SourceEntry) {
 	}
 }
 
+// outdated says that news of what is at rel, or is no more, are older than what was
+// done here since: another operation has removed it, or made it anew. names is held.
+func (f *folder) outdated(rel string, dir, there bool) bool {
+	s, ok := f.source.(Looker)
+	if !ok {
+		return false
+	}
+	now, err := s.Look(rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return there
+	case err != nil:
+		return false
+	}
+	return !there && now.Dir == dir
+}
+
 // refreshNote brings a note up to its file and publishes what changed, if the note
 // is shown.
 func (w *Workspace) refreshNote(ctx context.Context, n *note, shown bool) {
@@ -71,6 +92,10 @@ func (w *Workspace) refreshNote(ctx context.Context, n *note, shown bool) {
 
 func (w *Workspace) sourceRemoved(f *folder, rel string) {
 	f.names.Lock()
+	if n := w.source(f, rel); n != nil && f.outdated(rel, n.kind == KindDir, false) {
+		f.names.Unlock()
+		return
+	}
 	w.keepAll(w.source(f, rel))
 	w.treeMu.Lock()
 	if n := f.lookupSource(rel); n != nil && n != f.node {

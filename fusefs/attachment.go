@@ -84,7 +84,7 @@ func (a *Attachment) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.S
 
 func (a *Attachment) truncate(ctx context.Context, h *attachmentHandle, size int64) error {
 	if h == nil || !h.writes {
-		file, err := a.t.ws.OpenFile(ctx, a.t.pathOf(&a.path), os.O_WRONLY, 0)
+		file, err := a.t.ws.OpenFile(ctx, a.t.pathOf(&a.path), os.O_WRONLY)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, u
 	if flag&syscall.O_ACCMODE == syscall.O_WRONLY {
 		flag = flag&^syscall.O_ACCMODE | os.O_RDWR // the kernel reads the rest of a page that is written in part
 	}
-	file, err := a.t.ws.OpenFile(ctx, p, flag, 0)
+	file, err := a.t.ws.OpenFile(ctx, p, flag)
 	if err != nil {
 		return nil, 0, a.t.errno("open", p, err)
 	}

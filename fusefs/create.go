@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"syscall"
 	"time"
 
@@ -182,20 +181,23 @@ func (t *tree) createNote(ctx context.Context, d *Dir, p bridge.Path, mode uint3
 }
 
 // createAttachment makes a file of the workspace that is not a note.
-func (t *tree) createAttachment(ctx context.Context, d *Dir, p bridge.Path, mode uint32) (*Attachment, error) {
-	file, err := t.ws.OpenFile(ctx, p, os.O_CREATE|os.O_EXCL|os.O_RDWR, fs.FileMode(mode&0o777))
+func (t *tree) createAttachment(ctx context.Context, d *Dir, p bridge.Path, mode uint32) (node, error) {
+	if err := t.ws.CreateFile(context.WithoutCancel(ctx), p, fs.FileMode(mode&0o777), t.restructuring(ctx)); err != nil {
+		return nil, err
+	}
+	d.touch()
+	info, err := t.ws.Stat(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	info, err := file.Stat()
-	if err = errors.Join(err, file.Close()); err != nil {
-		return nil, err
-	}
-	a := &Attachment{t: t, path: p, meta: t.newMeta(mode & 0o7777), written: info}
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.attach(a, syscall.S_IFREG, t.newIno())
-	t.put(p, a, 0)
-	d.touchLocked()
-	return a, nil
+	t.setIno(info.ID, t.newIno()) // not that of what had the name before
+	t.mu.Unlock()
+	n, _, err := t.lookup(ctx, p)
+	if a, ok := n.(*Attachment); ok {
+		a.mu.Lock()
+		a.meta.mode = mode & 0o7777
+		a.mu.Unlock()
+	}
+	return n, err
 }

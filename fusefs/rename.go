@@ -333,18 +333,24 @@ func (t *tree) export(ctx context.Context, m *move, f *File) syscall.Errno {
 	f.mu.Lock()
 	text, mode := f.content(), f.meta.mode
 	f.mu.Unlock()
-	info, err := t.writeFile(ctx, m.newPath, text, mode)
+	if m.dst == nil {
+		d, ok := m.to.(*Dir)
+		if !ok {
+			return syscall.EXDEV
+		}
+		n, err := t.createAttachment(ctx, d, m.newPath, mode)
+		if err != nil {
+			return t.errno("rename", m.newPath, err)
+		}
+		m.dst = n
+	}
+	info, err := t.writeFile(ctx, m.newPath, text)
 	if err != nil {
 		return t.errno("rename", m.newPath, err)
 	}
 	t.mu.Lock()
 	m.from.names().drop(m.name)
 	m.from.touchLocked()
-	if m.dst == nil {
-		a := &Attachment{t: t, path: m.newPath, meta: t.newMeta(mode), written: info}
-		t.attach(a, syscall.S_IFREG, t.newIno())
-		t.put(m.newPath, a, 0)
-	}
 	t.mu.Unlock()
 	if over, ok := m.dst.(*Attachment); ok {
 		over.wrote(info)
@@ -355,8 +361,8 @@ func (t *tree) export(ctx context.Context, m *move, f *File) syscall.Errno {
 }
 
 // writeFile writes a file of the workspace that is not a note, durably.
-func (t *tree) writeFile(ctx context.Context, p bridge.Path, text string, mode uint32) (fs.FileInfo, error) {
-	file, err := t.ws.OpenFile(ctx, p, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, fs.FileMode(mode&0o777))
+func (t *tree) writeFile(ctx context.Context, p bridge.Path, text string) (fs.FileInfo, error) {
+	file, err := t.ws.OpenFile(ctx, p, os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return nil, err
 	}

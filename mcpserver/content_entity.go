@@ -90,7 +90,7 @@ func (s *Session) readFile(ctx context.Context, p bridge.Path) (string, error) {
 	case info.Size > bridge.MaxNote:
 		return "", &bridge.Error{Op: "open", Path: p, Err: bridge.ErrTooLarge}
 	}
-	f, err := s.server.ws.OpenFile(ctx, p, os.O_RDONLY, 0)
+	f, err := s.server.ws.OpenFile(ctx, p, os.O_RDONLY)
 	if err != nil {
 		return "", err
 	}

@@ -18,7 +18,7 @@ import (
 func (c *client) awaitBytes(p bridge.Path, data []byte) {
 	c.t.Helper()
 	c.await("the bytes of "+string(p), func() bool {
-		f, err := c.OpenFile(c.t.Context(), p, os.O_RDONLY, 0)
+		f, err := c.OpenFile(c.t.Context(), p, os.O_RDONLY)
 		if err != nil {
 			return false
 		}

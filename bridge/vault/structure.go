@@ -224,6 +224,14 @@ func (v *Vault) look(rel string) (bridge.SourceEntry, error) {
 	return entryOf(rel, &p.stat), nil
 }
 
+// Look describes what is at rel now.
+func (v *Vault) Look(rel string) (bridge.SourceEntry, error) {
+	e, err := v.look(rel)
+	return e, wrap("look", rel, err)
+}
+
+var _ bridge.Looker = (*Vault)(nil)
+
 // Remove moves a file to the vault's .trash, as Obsidian does, and deletes an
 // empty folder; a folder that holds anything, hidden or not, is
 // bridge.ErrNotEmpty.

@@ -71,7 +71,7 @@ func (a localAccess) text(ctx context.Context, path string) ([]byte, error) {
 		}
 		return []byte(v.Text()), nil
 	}
-	f, err := a.ws.OpenFile(ctx, p, os.O_RDONLY, 0)
+	f, err := a.ws.OpenFile(ctx, p, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

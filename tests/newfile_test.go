@@ -1,0 +1,196 @@
+package tests
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What an operation has made is there when it returns: for every operation that
+// comes next, and in the listing.
+func TestNewFileIsThereAtOnce(t *testing.T) {
+	create := func(name string) error { return os.WriteFile(name, []byte("data"), 0o600) }
+	steps := []struct {
+		name string
+		do   func(name string) error
+	}{
+		{"create, unlink", func(name string) error {
+			return errors.Join(create(name), os.Remove(name))
+		}},
+		{"create, stay open, unlink", func(name string) error {
+			f, err := os.Create(name)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			_, err = f.WriteString("data")
+			return errors.Join(err, os.Remove(name))
+		}},
+		{"create, list", func(name string) error {
+			return errors.Join(create(name), listed(name, true))
+		}},
+		{"create, unlink, list", func(name string) error {
+			return errors.Join(create(name), os.Remove(name), listed(name, false))
+		}},
+		{"create, rename", func(name string) error {
+			to := filepath.Join(filepath.Dir(name), "moved-"+filepath.Base(name))
+			return errors.Join(create(name), os.Rename(name, to), listed(name, false), listed(to, true))
+		}},
+		{"create, rename over", func(name string) error {
+			to := filepath.Join(filepath.Dir(name), "moved-"+filepath.Base(name))
+			return errors.Join(create(name), create(to), os.Rename(name, to), listed(to, true), os.Remove(to))
+		}},
+		{"create, rename, unlink", func(name string) error {
+			return errors.Join(create(name), os.Rename(name, name+"2"), os.Remove(name+"2"))
+		}},
+		{"create, unlink, create", func(name string) error {
+			return errors.Join(create(name), os.Remove(name), create(name), os.Remove(name))
+		}},
+		{"create, mkdir there", func(name string) error {
+			if err := errors.Join(create(name), os.Remove(name), os.Mkdir(name, 0o755)); err != nil {
+				return err
+			}
+			return os.Remove(name)
+		}},
+		{"create, truncate, stat", func(name string) error {
+			if err := errors.Join(create(name), os.Truncate(name, 1)); err != nil {
+				return err
+			}
+			info, err := os.Stat(name)
+			if err == nil && info.Size() != 1 {
+				err = fmt.Errorf("%d bytes", info.Size())
+			}
+			return errors.Join(err, os.Remove(name))
+		}},
+		{"mknod, unlink", func(name string) error {
+			return errors.Join(syscall.Mknod(name, syscall.S_IFREG|0o644, 0), os.Remove(name))
+		}},
+		{"mkdir, rename, rmdir", func(name string) error {
+			return errors.Join(os.Mkdir(name, 0o755), os.Rename(name, name+"2"), os.Remove(name+"2"))
+		}},
+		{"mkdir, fill, remove all", func(name string) error {
+			return errors.Join(os.MkdirAll(filepath.Join(name, "sub"), 0o755), create(filepath.Join(name, "sub/a.bin")),
+				create(filepath.Join(name, "b.bin")), os.RemoveAll(name), listed(name, false))
+		}},
+		{"mkdir, fill, rename, remove all", func(name string) error {
+			return errors.Join(os.Mkdir(name, 0o755), create(filepath.Join(name, "a.bin")), os.Rename(name, name+"2"),
+				create(filepath.Join(name+"2", "b.bin")), os.RemoveAll(name+"2"))
+		}},
+		{"download, rename, unlink", func(name string) error {
+			return errors.Join(create(name+".part"), os.Rename(name+".part", name), listed(name, true), os.Remove(name))
+		}},
+		{"link and symlink are refused, create", func(name string) error {
+			if err := os.Link(filepath.Join(filepath.Dir(name), "note.md"), name); !errors.Is(err, syscall.EPERM) {
+				return fmt.Errorf("link: %w", errOr(err, "it works"))
+			}
+			if err := os.Symlink("note.md", name); !errors.Is(err, syscall.EPERM) {
+				return fmt.Errorf("symlink: %w", errOr(err, "it works"))
+			}
+			return errors.Join(listed(name, false), create(name), os.Remove(name))
+		}},
+	}
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), fileModes["direct"]...)
+	for i, step := range steps {
+		t.Run(step.name, func(t *testing.T) {
+			for n := range 20 {
+				if err := step.do(m.path(fmt.Sprintf("%d-%d.bin", i, n))); err != nil {
+					t.Fatalf("round %d: %v", n, err)
+				}
+			}
+		})
+	}
+}
+
+// listed says whether a name is in its folder's listing, as it is to be, and whether
+// stat agrees.
+func listed(name string, want bool) error {
+	entries, err := os.ReadDir(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	got := slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == filepath.Base(name) })
+	if got != want {
+		err = fmt.Errorf("%s is in the listing: %v", filepath.Base(name), got)
+	}
+	if _, statErr := os.Lstat(name); (statErr == nil) != want {
+		err = errors.Join(err, fmt.Errorf("stat %s: %w", filepath.Base(name), errOr(statErr, "it is there")))
+	}
+	return err
+}
+
+// Programs that make and remove files beside their own work as on a plain folder.
+func TestProgramsWithFilesOfTheirOwn(t *testing.T) {
+	programs := []saver{
+		{"sqlite3", []string{"sqlite3"}, shell(`
+for i in 1 2 3 4 5; do
+	sqlite3 data.db 'create table if not exists t(a); insert into t values(1);' || exit 1
+done
+sqlite3 data.db 'select count(*) from t' > out.txt`)},
+		{"sqlite3, write-ahead log", []string{"sqlite3"}, shell(`
+sqlite3 data.db 'pragma journal_mode=wal; create table t(a); insert into t values(1); insert into t values(2);' > out.txt`)},
+		{"gzip", []string{"gzip"}, shell(`seq 1000 > list.txt && gzip list.txt && gunzip list.txt.gz`)},
+		{"tar and rm", []string{"tar"}, shell(`
+mkdir d && seq 100 > d/a.txt && seq 10 > d/b.txt && tar cf d.tar d && rm -rf d && tar xf d.tar && rm d.tar && mv d e`)},
+		{"rsync", []string{"rsync"}, shell(`
+mkdir from && seq 100 > from/a.txt && seq 10 > from/b.csv && rsync -a from/ to/ && rm from/a.txt && rsync -a --delete from/ to/`)},
+		{"mktemp", nil, shell(`for i in 1 2 3 4 5 6; do f=$(mktemp out.XXXX) && echo $i > $f && mv $f final.txt || exit 1; done`)},
+	}
+	for mode, flags := range fileModes {
+		if mode != "direct" {
+			continue // other files are read-only there
+		}
+		s := newSandbox(t)
+		m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), flags...)
+		for i, p := range programs {
+			t.Run(p.name, func(t *testing.T) {
+				requireTools(t, p.tools...)
+				plain, dir := t.TempDir(), m.path(fmt.Sprint(i))
+				if err := os.Mkdir(dir, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				p.save(t, plain)
+				p.save(t, dir)
+				want := listFiles(t, plain)
+				for where, dir := range map[string]string{"mount": dir, "vault": m.vaultPath(fmt.Sprint(i))} {
+					if got := listFiles(t, dir); !slices.Equal(got, want) {
+						t.Errorf("%s holds %q, a plain folder %q", where, got, want)
+						continue
+					}
+					for _, name := range want {
+						if strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".csv") {
+							checkText(t, where+": "+name, readFile(t, filepath.Join(dir, name)), readFile(t, filepath.Join(plain, name)))
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// What a program has made on the mount is there at once for agents that use tools.
+func TestNewFileIsThereForTools(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), fileModes["direct"]...)
+	client := s.mcp(t, m.vault)
+	for i := range 20 {
+		name := fmt.Sprintf("new %d.canvas", i)
+		if err := os.WriteFile(m.path(name), []byte("{}"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := client.mustCall(t, "glob", "pattern", "**/*.canvas"); !strings.Contains(got, name) {
+			t.Fatalf("glob does not find %s: %s", name, got)
+		}
+		if err := os.Remove(m.path(name)); err != nil {
+			t.Fatal(err)
+		}
+		if got := client.mustCall(t, "glob", "pattern", "**/*.canvas"); strings.Contains(got, name) {
+			t.Fatalf("glob finds %s, which is gone: %s", name, got)
+		}
+	}
+}
