@@ -83,6 +83,20 @@ type Options struct {
 	Logger     *slog.Logger // nil discards
 }
 
+// Locked says why no note can be written in this workspace, with an ErrReadOnly; nil
+// if they can. A raw view would be stored as it is written: past every review.
+func (o *Options) Locked() error {
+	switch {
+	case o.ReadOnly:
+		return ErrReadOnly
+	case o.View == diffwrap.OriginalView:
+		return &ReadOnlyError{"the view original does not show what is proposed already; write through relayfs with --view accepted"}
+	case o.View == diffwrap.RawView && o.Mode != Direct:
+		return &ReadOnlyError{"what is written in the view raw would not become suggestions; write through relayfs with --view accepted, or with --mode direct"}
+	}
+	return nil
+}
+
 func (o *Options) check() error {
 	seen := make(map[string]bool)
 	for _, f := range o.Folders {

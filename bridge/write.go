@@ -336,10 +336,13 @@ func (p *writePlan) describe(rec *Record, by Author) {
 // plan decides, before anything is written, what text makes of cur's raw text.
 // n is nil for a note that does not exist yet; else its write lock is held.
 func (w *Workspace) plan(n *note, cur *Version, text string, by Author) (writePlan, error) {
+	locked := w.o.Locked()
 	switch {
 	case text == cur.text:
 		return writePlan{}, nil
-	case w.o.ReadOnly, cur.readOnly, w.o.View == diffwrap.OriginalView:
+	case locked != nil:
+		return writePlan{}, locked
+	case cur.readOnly:
 		return writePlan{}, ErrReadOnly
 	case len(text) > MaxNote:
 		return writePlan{}, ErrTooLarge

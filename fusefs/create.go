@@ -138,8 +138,8 @@ func (t *tree) creatable(ctx context.Context, p bridge.Path) syscall.Errno {
 	switch {
 	case err != nil:
 		return t.errno("create", p, err)
-	case t.readOnly:
-		return syscall.EROFS
+	case t.locked != nil:
+		return t.commitErrno("create", p, &bridge.Error{Op: "create", Path: p, Err: t.locked})
 	}
 	return t.refusal("create", p, info)
 }

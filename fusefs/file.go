@@ -205,7 +205,11 @@ func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
 	if !note {
 		return 0
 	}
-	if f.t.readOnly || v != nil && v.ReadOnly() {
+	if f.t.locked != nil {
+		p, _ := f.t.where(f)
+		return f.t.commitErrno("write", p, &bridge.Error{Op: "write", Path: p, Err: f.t.locked})
+	}
+	if v != nil && v.ReadOnly() {
 		return syscall.EROFS
 	}
 	if doc == 0 {

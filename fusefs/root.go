@@ -15,15 +15,14 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // tree is the mounted workspace: names, and the inodes behind them.
 type tree struct {
-	ws       *bridge.Workspace
-	author   string
-	log      *slog.Logger
-	readOnly bool
+	ws     *bridge.Workspace
+	author string
+	log    *slog.Logger
+	locked error // why no note can be written, nil if they can
 	// handleless is set if the kernel opens files without asking, see handleless.go.
 	handleless bool
 	recent     recent // files that are kept awake then
@@ -74,10 +73,11 @@ type node interface {
 }
 
 func newTree(ws *bridge.Workspace, o Options) *tree {
+	options := ws.Options()
 	t := &tree{
 		ws: ws, author: o.Author, log: o.Logger,
-		readOnly:   ws.Options().ReadOnly || ws.Options().View == diffwrap.OriginalView,
-		handleless: ws.Options().ReadOnly && keepCaches,
+		locked:     options.Locked(),
+		handleless: options.ReadOnly && keepCaches,
 		uid:        uint32(os.Geteuid()), gid: uint32(os.Getegid()),
 		inval:    newInvalidator(),
 		nodes:    make(map[bridge.Path]*known),
