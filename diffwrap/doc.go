@@ -20,7 +20,8 @@
 //
 //  1. PutGet: Accepted(R') is W, byte for byte. A W that equals Accepted(R) but for the kind of its line breaks or
 //     for a final one is no change; one that has all its breaks of one kind, and R's views all of the other, counts as if
-//     it had those.
+//     it had those. A byte order mark at the start of R is taken to be at the start of W, too, and one that R has not is
+//     not taken to be there.
 //  2. GetPut: Put(R, Accepted(R)) changes nothing.
 //  3. Base: Original(R') is Original(R). Front matter is the exception: it is never marked, since a mark breaks the YAML;
 //     its changes go in directly, are reported, and can be forbidden (FrontMatterPolicy).

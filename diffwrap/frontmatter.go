@@ -21,20 +21,21 @@ const (
 // FrontMatterChange is a front matter block before and after a Put, fences included; "" where there was or is none.
 type FrontMatterChange struct{ Before, After string }
 
-// FrontMatter returns the length in bytes of the front matter block at offset 0 of text, the closing line included,
-// and whether there is one. A block opens with a line --- and ends with the next such line.
-func FrontMatter(text string) (end int, ok bool) {
-	if !startsWithFence(text) {
-		return 0, false
+// FrontMatter returns the offset at which the body of text begins, behind a byte order mark and a block of front matter,
+// and whether there is such a block. It opens with a line --- and ends with the next such line.
+func FrontMatter(text string) (body int, ok bool) {
+	body = len(text) - len(strings.TrimPrefix(text, byteOrderMark))
+	if !startsWithFence(text[body:]) {
+		return body, false
 	}
-	for i := lineEnd(text, 0); i < len(text); {
+	for i := lineEnd(text, body); i < len(text); {
 		next := lineEnd(text, i)
 		if isFence(text[i:next]) {
 			return next, true
 		}
 		i = next
 	}
-	return 0, false
+	return body, false
 }
 
 // startsWithFence reports whether the first line is --- and has a line break.
@@ -84,6 +85,9 @@ func (o Options) frontMatter(doc *document, old, new string) (frontMatter, error
 		return f, nil // a pending addition that looks like front matter is text like any other
 	}
 	newEnd, hasNew := FrontMatter(new)
+	if !hasNew {
+		newEnd = 0
+	}
 	known := startsWithFence(old) || startsWithFence(doc.render(OriginalView)) // a rule on the first line, not half a block
 	if !hasNew && startsWithFence(new) && (has || !known) {
 		return f, refuseFrontMatter("has no closing line ---", "close it, or put a blank line above a rule")

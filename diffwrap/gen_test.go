@@ -36,14 +36,14 @@ func newAlphabet(t testing.TB, name string) *alphabet {
 	case "prose":
 		a.notes = realNotes(t)
 		a.words = strings.Split("the a quick brown fox 苹果 我 שלום [[Wiki]] [link](http://a.com) `code` #tag $x^2$ 3.14 e\u0301 👩‍👧 Ada. - [ ] # > | 1. **bold** don't", " ")
-		a.words = append(a.words, "\n", "\n\n", "\r\n", "\n- ", "\n## ", "\n| a | b |\n", "\n- [ ] ", ", ", ". ")
+		a.words = append(a.words, "\ufeff", "\n", "\n\n", "\r\n", "\n- ", "\n## ", "\n| a | b |\n", "\n- [ ] ", ", ", ". ")
 	case "braces":
 		a.words = strings.Split("a b { } + - ~ > < = @ \n é", " ")
-		a.words = append(a.words, " ", "\r\n")
+		a.words = append(a.words, " ", "\r\n", "\ufeff")
 	case "hostile":
 		a.nest = true
 		a.words = strings.Split("a b { } + - ~ > < = @ \n é 👩‍👧 {++ ++} {-- --} {~~ ~> ~~} {>> <<} {== ==} @@ {{ }} \r\n", " ")
-		a.words = append(a.words, " ", `{"author":"Bob"}@@`, `{{author="Bob">>`)
+		a.words = append(a.words, " ", "\ufeff", `{"author":"Bob"}@@`, `{{author="Bob">>`)
 	default:
 		t.Fatalf("alphabet %q", name)
 	}
@@ -94,7 +94,24 @@ func (g *generator) word() string { return g.words[g.IntN(len(g.words))] }
 
 // raw makes a text with some marks in it: the writer's own, Bob's, comments, highlights. Half of the texts have none.
 // Except in the hostile alphabet the marks do not run into one another.
+// One text in eight starts with a byte order mark, one in eight with front matter.
 func (g *generator) raw() string {
+	return g.head() + g.marked()
+}
+
+// head makes what may stand before the body.
+func (g *generator) head() string {
+	var s string
+	if g.IntN(8) == 0 {
+		s = byteOrderMark
+	}
+	if g.IntN(8) == 0 {
+		s += "---\ntitle: a b\ntags: [x, y]\n---\n"
+	}
+	return s
+}
+
+func (g *generator) marked() string {
 	s := g.text()
 	if g.IntN(2) == 0 {
 		return s

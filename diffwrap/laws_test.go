@@ -61,6 +61,7 @@ func checkLaws(g *generator, sum *tally) error {
 	if err != nil {
 		return sum.refused(raw, want, err)
 	}
+	want = withMarkOf(raw, shown, want)
 	if !equalButBreaks(shown, want) {
 		want = withBreaksOf(shown+Original(raw), want)
 	}
@@ -114,6 +115,18 @@ func putGet(raw, want, got string, r Result) error {
 func equalButBreaks(a, b string) bool {
 	norm := func(s string) string { return strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n") }
 	return norm(a) == norm(b)
+}
+
+// withMarkOf states the exception of law 1 for byte order marks in another way than the code does: the one at the start of
+// what was shown stays, and none comes there.
+func withMarkOf(raw, shown, want string) string {
+	switch had, has := strings.HasPrefix(shown, byteOrderMark), strings.HasPrefix(want, byteOrderMark); {
+	case has && !had:
+		return want[len(byteOrderMark):]
+	case had && !has && strings.HasPrefix(raw, byteOrderMark):
+		return byteOrderMark + want
+	}
+	return want
 }
 
 var anyBreak = regexp.MustCompile("\r?\n")

@@ -35,6 +35,17 @@ func Put(raw, accepted string) ([]Edit, error) {
 // Put returns the edits that change raw for a writer who turned its accepted view into the given text. It writes
 // nothing and either returns a whole result or a *RefusedError; the laws in the package comment say what holds.
 func (o Options) Put(raw, accepted string) (Result, error) {
+	if rest, ok := strings.CutPrefix(raw, byteOrderMark); ok {
+		return o.putBehindMark(rest, strings.TrimPrefix(accepted, byteOrderMark))
+	}
+	if rest, ok := strings.CutPrefix(accepted, byteOrderMark); ok && !strings.HasPrefix(Accepted(raw), byteOrderMark) {
+		accepted = rest
+	}
+	return o.put(raw, accepted)
+}
+
+// put is Put for texts without a byte order mark that belongs to the note.
+func (o Options) put(raw, accepted string) (Result, error) {
 	doc := parse(raw)
 	if doc.shows(accepted) {
 		return Result{}, nil
