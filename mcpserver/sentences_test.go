@@ -18,7 +18,8 @@ import (
 var untold = map[string]string{
 	"The argument %q cannot be read: %v.": "TestDecodeArgs: mcp-go refuses the request before",
 	"%s ... [cut here]":                   "TestMCPAnswersAreBounded in tests: its sentence is as long as an answer may be",
-	"The call was cancelled.":             "TestCancelledSearch: a transcript waits for each answer",
+	"%q is read-only here. Tell the person what you would change instead.": "it needs a disk that is mounted read-only",
+	"The call was cancelled.": "TestCancelledSearch: a transcript waits for each answer",
 }
 
 // Every sentence with which a tool refuses is shown by a transcript. The sentences
