@@ -215,6 +215,7 @@ func decisionPlan(cur *Version, chosen []Suggestion, d Decision) writePlan {
 	if d.Verdict == Rejected {
 		edits = diffwrap.Reject(cur.raw, marks...)
 	}
+	edits = withComments(edits, cur.raw, chosen, d.Verdict)
 	d.Before, d.After = cur.raw, diffwrap.Apply(cur.raw, edits)
 	return writePlan{edits: edits, decision: &d}
 }
@@ -401,7 +402,8 @@ func (w *Workspace) undoNote(ctx context.Context, p Path, e JournalEntry, batch 
 		if e.Decision != nil {
 			d.Items = e.Decision.Items
 		}
-		return writePlan{edits: diffwrap.Diff(cur.raw, raw), decision: d}, nil
+		edits, err := n.reopened(diffwrap.Diff(cur.raw, raw), p, cur, e.Decision)
+		return writePlan{edits: edits, decision: d}, err
 	}})
 	if err != nil || !res.Changed || e.Decision == nil {
 		return nil, err

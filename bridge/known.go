@@ -40,7 +40,7 @@ func (k *knownRecords) add(records []Record) {
 	for _, r := range records {
 		k.records = append(k.records, Record{
 			Author: r.Author, Session: r.Session, Time: r.Time, Client: r.Client, Clock: r.Clock, Len: r.Len,
-			Proposal: r.Proposal, Ahead: r.Ahead,
+			Proposal: r.Proposal, Ahead: r.Ahead, Decision: r.Decision.verdictOnly(),
 		})
 	}
 	if len(k.records) < max(k.enough, minKnown) {
@@ -48,6 +48,14 @@ func (k *knownRecords) add(records []Record) {
 	}
 	k.prune()
 	k.enough = 2 * len(k.records)
+}
+
+// verdictOnly is a decision without its texts.
+func (d *Decision) verdictOnly() *Decision {
+	if d == nil {
+		return nil
+	}
+	return &Decision{Verdict: d.Verdict}
 }
 
 // prune drops the records that inserted nothing of what the document shows, but for

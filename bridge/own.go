@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // A writer may amend its own pending suggestions, and nobody else's: what a
@@ -16,7 +15,7 @@ import (
 // author: diffwrap.Options.Foreign, nil if there are no marks. The write lock
 // is held.
 func (n *note) foreign(cur *Version, author string) (func(start, end int) bool, error) {
-	if len(diffwrap.Suggestions(cur.raw)) == 0 {
+	if !hasMarks(cur.raw) {
 		return nil, nil
 	}
 	who, err := n.attribution(cur)

@@ -45,7 +45,7 @@ func putBack(rec Record, before string, edits []diffwrap.Edit) []Record {
 	left := slices.Clone(d.Items)
 	put := insertions(edits)
 	after := diffwrap.Apply(before, edits)
-	for _, s := range diffwrap.Suggestions(after) {
+	for _, s := range append(diffwrap.Suggestions(after), diffwrap.Comments(after)...) {
 		i := slices.IndexFunc(left, func(d Decided) bool {
 			return d.Kind == s.Kind.String() && d.Old == s.Old && d.New == s.New
 		})

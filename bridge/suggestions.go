@@ -117,7 +117,7 @@ func (x *suggestionIndex) below(under Path) []Suggestion {
 
 // suggestionsOf lists the suggestions of the note at p in the state v.
 func (w *Workspace) suggestionsOf(ctx context.Context, p Path, v *Version) ([]Suggestion, error) {
-	if v.readOnly || len(diffwrap.Suggestions(v.raw)) == 0 {
+	if v.readOnly || !hasMarks(v.raw) {
 		return nil, nil
 	}
 	n, err := w.note("open", p)
@@ -151,6 +151,8 @@ func (n *note) suggestions(p Path, cur *Version) ([]Suggestion, error) {
 			list[i].Proposal = rec.Proposal
 		}
 	}
+	list = append(list, n.comments(p, cur, who)...)
+	slices.SortStableFunc(list, func(a, b Suggestion) int { return a.Start - b.Start })
 	return list, nil
 }
 

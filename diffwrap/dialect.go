@@ -38,6 +38,7 @@ const metadataEnd = "@@" // between Commentator's metadata and the text
 type metadata struct {
 	attribution
 	resolved bool
+	names    names // all that are given beside an authorId
 }
 
 // readMetadata reads the JSON object that Commentator and lens-editor put before the text of a mark, and returns how
@@ -51,8 +52,8 @@ func readMetadata(body string) (metadata, int) {
 		return metadata{}, 0
 	}
 	var fields struct {
-		Author      string   `json:"author"`
-		ShortAuthor string   `json:"a"`
+		Author      names    `json:"author"`
+		ShortAuthor names    `json:"a"`
 		Time        *float64 `json:"time"`
 		ShortTime   *float64 `json:"t"`
 		Timestamp   *float64 `json:"timestamp"`
@@ -63,7 +64,7 @@ func readMetadata(body string) (metadata, int) {
 		return metadata{}, 0
 	}
 	var m metadata
-	m.author = fields.Author + fields.ShortAuthor
+	m.author = string(fields.Author + fields.ShortAuthor)
 	m.resolved = fields.Done || fields.ShortDone
 	switch {
 	case fields.Time != nil:
@@ -74,6 +75,24 @@ func readMetadata(body string) (metadata, int) {
 		m.time = time.UnixMilli(int64(*fields.Timestamp)).UTC()
 	}
 	return m, len(object) + len(metadataEnd)
+}
+
+// names are all the values of a property that may be there several times. Readers differ in which of them counts.
+type names string
+
+func (n *names) UnmarshalJSON(value []byte) error {
+	var name string
+	err := json.Unmarshal(value, &name)
+	n.add(name)
+	return err
+}
+
+func (n *names) add(name string) {
+	if *n == "" {
+		*n = names(name)
+	} else if name != "" && string(*n) != name {
+		*n += ", " + names(name)
+	}
 }
 
 // readTail extends a mark over the attribution that a dialect writes behind it: Roughdraft's {#id} and {id="..." ...},
@@ -171,7 +190,8 @@ func readAttribute(text string) (name, value string, size int) {
 func (m *metadata) set(name, value string) {
 	switch name {
 	case "author", "by":
-		m.author = value
+		m.names.add(value)
+		m.author = string(m.names)
 	case "authorId":
 		if m.author == "" {
 			m.author = value

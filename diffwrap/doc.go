@@ -23,19 +23,22 @@
 //     it had those. A byte order mark at the start of R is taken to be at the start of W, too, and one that R has not is
 //     not taken to be there.
 //  2. GetPut: Put(R, Accepted(R)) changes nothing.
-//  3. Base: Original(R') is Original(R). Front matter is the exception: it is never marked, since a mark breaks the YAML;
+//  3. Base: Original(R') is Original(R), and R' without the writer's marks and comments is R without them, byte for byte:
+//     what a rejection brings back is what was there, highlights and comments included. Front matter is the exception: it is never marked, since a mark breaks the YAML;
 //     its changes go in directly, are reported, and can be forbidden (FrontMatterPolicy).
 //  4. No nesting: only {--x--} and {++y++} are written, never empty, with no opener, no own closer, no ~> and no @@
-//     inside (runs are cut in the middle of such text), not inside a highlight, an addition directly after its deletion.
+//     inside (runs are cut in the middle of such text), an addition directly after its deletion.
 //  5. Amend: editing one's own pending addition changes it in place; taking it back, or writing deleted text again,
 //     leaves no mark.
 //  6. Path independence: the marks of a line depend on the original line and the new line, not on what the line was in
 //     between; Put(R', W) changes nothing.
-//  7. Comments survive: one that W keeps is left alone, one that W leaves out, or has moved across a line that stays, is
-//     marked as resolved and hidden. Highlights survive around what is kept. Another author's pending suggestion is never
-//     changed.
-//  8. Minimal: the edits insert delimiters and new text around existing characters, and delete only delimiters,
-//     metadata and the writer's own pending additions.
+//  7. Furniture: highlights are never changed; marks go inside. An open comment that W keeps is left alone. One that W
+//     leaves out, or has moved across a line that stays, is deleted like text, by marks that are cut at its edges and in
+//     its opener, so that no reader takes it for a comment. A comment that W brings is written as such; it has one line
+//     and no name but the writer's. Those of Options.Foreign's writer are the writer's own, like its additions. Another
+//     author's pending suggestion is never changed.
+//  8. Minimal: the edits insert delimiters and new text around existing characters, and delete only delimiters and
+//     metadata of suggestions and the writer's own pending additions and comments.
 //  9. Refusals are decided before anything is returned, as a *RefusedError that names the line and the literal.
 //
 // The laws are property tests (laws_test.go, comments_test.go). Put holds them by construction where a text has no literal

@@ -1,11 +1,14 @@
 package diffwrap
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // write returns the edits that mark the changes. With literal set, every delimiter in a run is cut in two, not only those
 // that matter to most readers, and new comments are written as text.
 func (p *putter) write(changes []hunk, literal bool) []Edit {
-	e := emitter{putter: p, changes: changes, literal: literal, script: append([]Edit(nil), p.matter.edits...), pos: p.matter.rawEnd, inside: -1}
+	e := emitter{putter: p, changes: changes, literal: literal, script: append([]Edit(nil), p.matter.edits...), pos: p.matter.rawEnd}
 	p.live = span{}
 	for _, r := range p.regions(changes) {
 		e.region(r)
@@ -22,101 +25,100 @@ type emitter struct {
 	script  []Edit
 	pos     int             // raw is copied or replaced up to here
 	pending strings.Builder // written since
-	inside  int             // the cell that opens the highlight which is open here, -1 for none
 	run     cellKind        // the kind of run that ends here and still lacks its attribution; textCell for none
 }
 
 // region marks one region anew.
 func (e *emitter) region(r region) {
 	e.copy(span{e.pos, r.from.off})
-	e.inside = e.highlightFrom(r.from)
 	text := r.new.of(e.new)
-	notes := e.notes(r, text)
-	old := e.original(r, notes.again)
-	a := aligner{old: side{old.text, old.notes}, new: side{text, notes.new}, fragment: !startsLine(e.doc.raw, r.from.off)}
+	old := e.original(r)
+	notes := e.notes(text, old)
+	a := aligner{old: side{old.text, old.notes}, new: side{text, notes}, fragment: !startsLine(e.doc.raw, r.from.off)}
 	done := 0
-	for _, h := range closeEnds(a.old, a.new, a.alignAround(e.anchors(old, r, notes.new))) {
+	for _, h := range closeEnds(a.old, a.new, a.alignAround(e.anchors(old, r, notes))) {
 		e.keep(old, span{done, h.old.start})
-		e.delete(old, h.old)
-		e.add(text, h.new, notes.new, r.new.start)
+		apart := e.onlyComments(text, h.new, notes)
+		if apart || h.old.empty() {
+			e.leave(old, h.old.start)
+		}
+		if !apart {
+			e.delete(old, h.old)
+		}
+		e.add(text, h.new, notes, r.new.start)
+		if apart {
+			e.delete(old, h.old)
+		}
 		done = h.old.end
 	}
 	e.keep(old, span{done, len(old.text) + 1})
 	e.endRun()
-	e.highlight(e.highlightAt(r.to.piece))
 	e.flush(r.to.off)
-}
-
-// highlightFrom returns the highlight that is open where a region starts.
-func (e *emitter) highlightFrom(at place) int {
-	if at.piece < len(e.pieces) && at.off >= e.pieces[at.piece].start {
-		return e.highlightAt(at.piece)
-	}
-	return e.highlightAt(at.piece - 1)
-}
-
-// highlightAt returns the highlight that piece k stands in, -1 for none.
-func (e *emitter) highlightAt(k int) int {
-	if k < 0 || k >= len(e.pieces) {
-		return -1
-	}
-	return e.pieces[k].cell.highlight
 }
 
 // keep passes over a part of the original that stays.
 func (e *emitter) keep(o *original, s span) {
 	o.visit(s, func(x part) {
 		e.endRun()
-		e.highlight(x.cell.highlight)
-		if x.role == note && x.cell.resolved {
-			e.reopen(x.cell)
-			return
-		}
 		e.copy(x.span)
 	})
 }
 
-// delete marks a part of the original as deleted. Comments in it are not deleted but resolved, since a deletion of a
-// comment could only be shown by nesting.
+// leave passes over the ends of highlights at an offset of the original: what is written behind a highlight is not in it.
+func (e *emitter) leave(o *original, at int) {
+	for o.next < len(o.parts) {
+		x := o.parts[o.next]
+		if x.at != at || x.cell.kind != highlightCloseCell {
+			return
+		}
+		e.endRun()
+		e.copy(x.span)
+		o.next++
+	}
+}
+
+// delete marks a part of the original as deleted, comments in it with the rest.
 func (e *emitter) delete(o *original, s span) {
-	var run []span
+	var run []part
 	end := func() {
 		e.deletion(run)
 		run = nil
 	}
 	o.visit(s, func(x part) {
-		if x.role == kept || x.role == dropped {
-			run = append(run, x.span)
+		if x.size > 0 {
+			run = append(run, x)
 			return
 		}
 		end()
 		e.endRun()
-		e.highlight(-1)
-		if x.role == note {
-			e.resolve(x.cell)
-		} else {
-			e.copy(x.span)
-		}
+		e.copy(x.span)
 	})
 	end()
 }
 
-// deletion writes one deletion around stretches of raw.
-func (e *emitter) deletion(stretches []span) {
-	var content strings.Builder
-	for _, s := range stretches {
-		content.WriteString(s.of(e.doc.raw))
-	}
-	if content.Len() == 0 {
+// deletion writes one deletion around parts of the original. Marks are cut at the edges of comments.
+func (e *emitter) deletion(parts []part) {
+	if len(parts) == 0 {
 		return
 	}
+	var content strings.Builder
+	var edges []int
+	for k := range parts {
+		x := &parts[k]
+		if k > 0 && (x.isComment() || parts[k-1].isComment()) && !x.inComment(&parts[k-1]) {
+			edges = append(edges, content.Len())
+		}
+		content.WriteString(x.of(e.doc.raw))
+	}
 	e.endRun()
-	e.highlight(-1)
 	open, close := "{--"+e.metadata(), "--}"
 	e.pending.WriteString(open)
-	cuts := cutPoints(content.String(), close, e.literal)
+	cuts := append(cutPoints(content.String(), close, e.literal), edges...)
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
 	at := 0
-	for _, s := range stretches {
+	for _, x := range parts {
+		s := x.span
 		for len(cuts) > 0 && cuts[0] <= at+s.len() {
 			mid := s.start + cuts[0] - at
 			e.copy(span{s.start, mid})
@@ -130,13 +132,30 @@ func (e *emitter) deletion(stretches []span) {
 	e.run = deletionCell
 }
 
-// add writes text[s] as added; comments in it are written bare. base is the offset of text in the whole new text.
+// isComment reports whether a part is a comment, or a piece of one.
+func (p *part) isComment() bool { return p.role == note || p.cell.comment > 0 }
+
+// onlyComments reports whether text[s] is comments of the writer's. They are written before what is deleted in their
+// place: behind it they would be taken for remarks on the deletion, and go with it.
+func (e *emitter) onlyComments(text string, s span, notes []span) bool {
+	if s.empty() {
+		return false
+	}
+	for _, n := range inside(notes, s) {
+		if n.start == s.start && e.bare[n.of(text)] {
+			s.start = n.end
+		}
+	}
+	return s.empty()
+}
+
+// add writes text[s] as added; the writer's comments in it are written bare. base is the offset of text in the whole new
+// text.
 func (e *emitter) add(text string, s span, notes []span, base int) {
 	for _, n := range notes {
-		if n.start >= s.start && n.end <= s.end {
+		if n.start >= s.start && n.end <= s.end && e.bare[n.of(text)] {
 			e.addition(text, span{s.start, n.start}, base)
 			e.endRun()
-			e.highlight(-1)
 			e.pending.WriteString(n.of(text))
 			s.start = n.end
 		}
@@ -152,9 +171,8 @@ func (e *emitter) addition(text string, s span, base int) {
 	if e.run != deletionCell {
 		e.endRun()
 	}
-	e.highlight(-1)
 	content := s.of(text)
-	if at := firstOpener(content); at >= 0 && e.live.empty() {
+	if at := firstOpener(content); at >= 0 && e.live.empty() && !strings.HasPrefix(content[at:], "{>>") {
 		e.live = span{base + s.start + at, base + s.start + at + 3}
 	}
 	open, close := "{++"+e.metadata(), "++}"
@@ -208,20 +226,6 @@ func (e *emitter) endRun() {
 		e.pending.WriteString(e.attributionTail())
 		e.run = textCell
 	}
-}
-
-// highlight closes the highlight that is open and opens another, as needed.
-func (e *emitter) highlight(cell int) {
-	if cell == e.inside {
-		return
-	}
-	if e.inside >= 0 {
-		e.pending.WriteString("==}")
-	}
-	if cell >= 0 {
-		e.pending.WriteString(e.doc.cells[cell].of(e.doc.raw))
-	}
-	e.inside = cell
 }
 
 // copy keeps a stretch of raw.

@@ -50,7 +50,7 @@ func readEndMatter(raw string) *endMatter {
 		}
 		for id, e := range section {
 			t, _ := time.Parse(time.RFC3339, e.At)
-			entries[id] = metadata{attribution{author: e.By, time: t, id: id}, e.Status == "resolved"}
+			entries[id] = metadata{attribution: attribution{author: e.By, time: t, id: id}, resolved: e.Status == "resolved"}
 		}
 	}
 	m.start, m.entries = start, entries

@@ -13,6 +13,10 @@ var (
 	ErrForeign = errors.New("the change touches another author's pending suggestion")
 	// ErrInvalidUTF8: the stored or the new text is not UTF-8.
 	ErrInvalidUTF8 = errors.New("the text is not valid UTF-8")
+	// ErrComment: a comment has several lines.
+	ErrComment = errors.New("a comment has one line")
+	// ErrSigned: a comment or a mark bears the name of somebody else.
+	ErrSigned = errors.New("it is signed by somebody else")
 	// ErrFrontMatter: the new front matter is not a YAML mapping, lacks a fence, or holds markup.
 	ErrFrontMatter = errors.New("the front matter would become unreadable")
 	// ErrFrontMatterRefused: the policy forbids changes of the front matter.

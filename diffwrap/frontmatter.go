@@ -96,6 +96,9 @@ func (o Options) frontMatter(doc *document, old, new string) (frontMatter, error
 		return f, nil
 	}
 	f.newEnd, f.text = newEnd, new[:newEnd]
+	if !parse(f.text).plain() {
+		return f, refuseFrontMatter("would hold CriticMarkup", "write the properties as plain text, and comments below")
+	}
 	f.change = &FrontMatterChange{Before: doc.raw[:f.rawEnd], After: f.text}
 	f.edits = Diff(f.change.Before, f.change.After)
 	if o.FrontMatter == FrontMatterRefuse && !equalButFinalBreak(f.change.Before, f.change.After) {

@@ -41,7 +41,7 @@ func FuzzPut(f *testing.F) {
 			return
 		}
 		got := Apply(raw, result.Edits)
-		for _, law := range []func(raw, want, got string, r Result) error{putGet, base, safeRuns, survivors, minimal} {
+		for _, law := range []func(raw, want, got string, r Result) error{putGet, base, safeRuns, furniture, minimal} {
 			if err := law(raw, want, got, result); err != nil && utf8.ValidString(raw) {
 				t.Fatal(err)
 			}

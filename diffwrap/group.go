@@ -49,9 +49,9 @@ func (d *document) groupAt(i int) (group, bool) {
 }
 
 // runEnd returns the last cell of the run that starts with cell i: marks of one kind that were cut only because a
-// delimiter would otherwise stand in one of them.
+// delimiter would otherwise stand in one of them, or a comment among other text.
 func (d *document) runEnd(i int) int {
-	for d.isMark(i+1, d.cells[i].kind) && d.sameWriter(i, i+1) && d.hidesDelimiter(i) {
+	for d.isMark(i+1, d.cells[i].kind) && d.sameWriter(i, i+1) && (d.hidesDelimiter(i) || d.partsComment(i)) {
 		i++
 	}
 	return i

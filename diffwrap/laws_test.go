@@ -66,7 +66,7 @@ func checkLaws(g *generator, sum *tally) error {
 		want = withBreaksOf(shown+Original(raw), want)
 	}
 	got := Apply(raw, result.Edits)
-	for _, law := range []func(raw, want, got string, r Result) error{putGet, base, safeRuns, survivors, minimal} {
+	for _, law := range []func(raw, want, got string, r Result) error{putGet, base, safeRuns, furniture, minimal} {
 		if err := law(raw, want, got, result); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (s *tally) refused(raw, want string, err error) error {
 		s.ambiguous++
 	case errors.Is(err, ErrForeign):
 		s.foreign++
-	case errors.Is(err, ErrFrontMatter):
+	case errors.Is(err, ErrFrontMatter), errors.Is(err, ErrComment), errors.Is(err, ErrSigned):
 		s.other++
 	default:
 		return lawError("9, refusals", raw, want, "unexpected %v", err)
@@ -193,8 +193,6 @@ func brokenBy(doc *document, i int) string {
 		return "4, safe runs"
 	case endsOpen(body, own[0]) && textFollows(doc, i):
 		return "4, closed ends"
-	case c.highlight >= 0:
-		return "4, no run in a highlight"
 	}
 	return ""
 }
@@ -207,32 +205,50 @@ func textFollows(doc *document, i int) bool {
 	return doc.isMark(i+1, textCell)
 }
 
-// survivors is law 7: comments and other authors' suggestions are all there, in their order.
-func survivors(raw, want, got string, r Result) error {
-	have := survivorsOf(got)
-	for _, s := range survivorsOf(raw) {
-		at := slices.Index(have, s)
-		if at < 0 {
-			return lawError("7, survivors", raw, want, "stored %q lost %q", got, s)
-		}
-		have = have[at+1:]
+// furniture is law 7: without the writer's own marks the raw text is what it was, byte for byte, highlights, comments and
+// other authors' suggestions included. What came beside the marks is comments of one line that nobody else has signed.
+func furniture(raw, want, got string, r Result) error {
+	had := strings.Join(undecided(raw), "")
+	if r.FrontMatter != nil {
+		had = r.FrontMatter.After + had[len(r.FrontMatter.Before):]
+	}
+	if !leaves(undecided(got), had) {
+		return lawError("7, furniture", raw, want, "stored %q, which is %q undecided, not %q", got, undecided(got), had)
 	}
 	return nil
 }
 
-func survivorsOf(raw string) []string {
-	var out []string
+// undecided lists what a raw text is without the writer's marks: comments, and what stands between them.
+func undecided(raw string) []string {
+	out := []string{""}
 	doc := parse(raw)
 	for i := range doc.cells {
-		c := &doc.cells[i]
-		switch {
+		switch c := &doc.cells[i]; {
 		case c.kind == commentCell:
-			out = append(out, "comment "+c.body.of(raw))
-		case c.isSuggestion() && c.author != "":
-			out = append(out, c.of(raw))
+			out = append(out, c.of(raw), "")
+		case c.isSuggestion() && (c.author == "" || strings.HasPrefix(c.author, "AI ")):
+			out[len(out)-1] += c.deleted.of(raw)
+		default:
+			out[len(out)-1] += c.of(raw)
 		}
 	}
 	return out
+}
+
+// leaves reports whether what is undecided is had, but for some comments that the writer may write.
+func leaves(undecided []string, had string) bool {
+	rest, ok := strings.CutPrefix(had, undecided[0])
+	switch {
+	case !ok:
+		return false
+	case len(undecided) == 1:
+		return rest == ""
+	}
+	comment := undecided[1]
+	if after, same := strings.CutPrefix(rest, comment); same && leaves(undecided[2:], after) {
+		return true
+	}
+	return !strings.ContainsAny(comment, "\r\n") && parse(comment).cells[0].author != "Bob" && leaves(undecided[2:], rest)
 }
 
 // minimal is law 8: the script is well formed and deletes nothing but delimiters, metadata and the writer's own
@@ -242,11 +258,9 @@ func minimal(raw, want, got string, r Result) error {
 	doc := parse(raw)
 	for i := range doc.cells {
 		c := &doc.cells[i]
-		s := c.deleted
-		if c.kind == commentCell {
-			s = c.body
-		} else if c.author != "" && c.isSuggestion() {
-			s = c.span
+		s := c.span
+		if c.author == "" && c.isSuggestion() {
+			s = c.deleted
 		}
 		for k := s.start; k < s.end; k++ {
 			protected[k] = true

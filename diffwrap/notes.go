@@ -5,89 +5,24 @@ import (
 	"slices"
 )
 
-// regionNotes is what matters of the comments when a region is marked anew.
-type regionNotes struct {
-	new   []span         // the comments in the new text
-	again map[*cell]bool // the resolved comments of the region that are open there again
-}
-
-// notes compares the comments of a region with those of its new text. With literal set, only those in the new text count
-// that the region has, too.
-func (e *emitter) notes(r region, text string) regionNotes {
-	n := regionNotes{new: e.comments(text)}
-	ids := make(map[string]int)
-	var cells []*cell
-	var old []int
-	for k := r.from.piece; k < len(e.pieces) && e.pieces[k].start < r.to.off; k++ {
-		if x := &e.pieces[k]; x.role == note && e.openForm(x.cell) != "" {
-			cells = append(cells, x.cell)
-			old = append(old, number(ids, e.openForm(x.cell)))
-		}
+// notes finds the comments in the new text of a region. With literal set, only those count that the region has already.
+func (e *emitter) notes(text string, old *original) []span {
+	notes := e.comments(text)
+	if !e.literal {
+		return notes
 	}
-	if e.literal {
-		n.new = slices.DeleteFunc(n.new, func(s span) bool {
-			_, known := ids[s.of(text)]
-			return !known
-		})
+	known := make(map[string]bool)
+	for _, n := range old.notes {
+		known[n.of(old.text)] = true
 	}
-	new := make([]int, len(n.new))
-	for k, s := range n.new {
-		new[k] = number(ids, s.of(text))
-	}
-	n.again = reopened(cells, old, new)
-	return n
-}
-
-// number interns a string.
-func number(ids map[string]int, s string) int {
-	id, ok := ids[s]
-	if !ok {
-		id = len(ids)
-		ids[s] = id
-	}
-	return id
-}
-
-// reopened returns the resolved comments, among the old ones, that are open in the new ones. An open comment is never given
-// up for a resolved one: the open ones are matched first, and the resolved ones between them.
-func reopened(cells []*cell, old, new []int) map[*cell]bool {
-	open, resolved := []int{}, []int{}
-	for k, c := range cells {
-		if c.resolved {
-			resolved = append(resolved, k)
-		} else {
-			open = append(open, k)
-		}
-	}
-	if len(resolved) == 0 {
-		return nil
-	}
-	again := make(map[*cell]bool)
-	from := 0
-	for k, to := range append(commonSubsequence(pick(old, open), new), len(new)) {
-		if to < 0 {
-			continue
-		}
-		between := resolved
-		if k < len(open) {
-			n, _ := slices.BinarySearch(resolved, open[k])
-			between, resolved = resolved[:n], resolved[n:]
-		}
-		for g, partner := range commonSubsequence(pick(old, between), new[from:to]) {
-			if partner >= 0 {
-				again[cells[between[g]]] = true
-			}
-		}
-		from = to + 1
-	}
-	return again
+	return slices.DeleteFunc(notes, func(n span) bool { return !known[n.of(text)] })
 }
 
 // anchors pairs the comments of a region that the writer did not touch with where they are in the region's new text.
 func (e *emitter) anchors(o *original, r region, notes []span) []hunk {
 	var pairs []hunk
 	for _, p := range o.parts {
-		if p.role != note || p.cell.resolved {
+		if p.role != note {
 			continue
 		}
 		at := e.newOffset(span{p.view, p.view + p.size}) - r.new.start

@@ -30,6 +30,7 @@ const (
 type cell struct {
 	kind      cellKind
 	resolved  bool // of a comment: dealt with, hidden from views
+	comment   int  // of deletions: those that delete one whole comment have the same number, others 0
 	highlight int  // the cell that opens the highlight around this one, -1 outside
 	span           // of raw, with delimiters, metadata and the dialect's tail
 	body      span // what stands between the delimiters, after the metadata
@@ -95,6 +96,9 @@ func parse(raw string) *document {
 	p := parser{document: &document{raw: raw, unclosed: -1}}
 	p.scan(0, len(raw), -1)
 	p.hideEndMatter()
+	if p.takesComment {
+		p.findDeletedComments()
+	}
 	if p.tails {
 		p.shareTails()
 	}
@@ -104,7 +108,8 @@ func parse(raw string) *document {
 // parser is a document in the making.
 type parser struct {
 	*document
-	tails bool // some mark has attribution behind it
+	tails        bool // some mark has attribution behind it
+	takesComment bool // some deletion may be that of a comment
 }
 
 // scan parses raw[from:to], which stands in the highlight opened by the given cell (-1: in none).
@@ -186,6 +191,7 @@ func (p *parser) showBody(find *finder, c *cell) bool {
 		c.added = c.body
 	case deletionCell:
 		c.deleted = c.body
+		p.takesComment = p.takesComment || startsComment(c.body.of(p.raw))
 	case substitutionCell:
 		at := find.next(arrow, c.body.start)
 		if at < 0 || at+len(arrow) > c.body.end {

@@ -10,8 +10,8 @@ const (
 	dropped             // text of the original that the writer's own pending deletion takes out
 	own                 // the writer's own pending addition
 	wall                // text that another author proposed: not to be changed
-	note                // a comment, open or resolved
-	pin                 // markup that no view shows: another author's deletion, attribution
+	note                // an open comment of somebody else's
+	pin                 // what no view shows and nobody changes: another author's deletion, a highlight's edge
 )
 
 // piece is a stretch of the raw text in one role. What lies between the pieces is delimiters and metadata, and free
@@ -36,8 +36,10 @@ func (p *putter) cut() []piece {
 		switch {
 		case c.kind == textCell:
 			add(kept, c.span, c, c.len())
-		case c.kind == commentCell:
-			add(note, c.span, c, c.added.len())
+		case c.kind == commentCell && c.resolved:
+			add(pin, c.span, c, 0)
+		case c.kind == commentCell && !p.own(c):
+			add(note, c.span, c, c.len())
 		case p.own(c):
 			if !c.deleted.empty() {
 				add(dropped, c.deleted, c, 0)
@@ -47,7 +49,7 @@ func (p *putter) cut() []piece {
 			}
 		case c.kind == additionCell || c.kind == substitutionCell:
 			add(wall, c.span, c, c.added.len())
-		case c.kind == deletionCell || c.kind == hiddenCell:
+		default:
 			add(pin, c.span, c, 0)
 		}
 	}
@@ -58,7 +60,7 @@ func (p *putter) cut() []piece {
 func (p *putter) noteSpans() []span {
 	var out []span
 	for _, x := range p.pieces {
-		if x.role == note && !x.view.empty() {
+		if x.cell.kind == commentCell && !x.view.empty() {
 			out = append(out, x.view)
 		}
 	}
@@ -67,27 +69,11 @@ func (p *putter) noteSpans() []span {
 
 // comments finds the comments in new text, as far as a reader would be shown them.
 func (p *putter) comments(text string) []span {
-	matter := p.doc.matter
-	if matter == nil {
-		matter = &endMatter{}
-	}
-	reader := parser{document: &document{raw: text, matter: matter}}
-	find := finder{text: text}
 	var out []span
-	for i := 0; ; {
-		brace := strings.IndexByte(text[i:], '{')
-		if brace < 0 {
-			return out
-		}
-		i += brace
-		c, ok := reader.mark(&find, i)
-		if !ok || c.kind != commentCell || c.resolved {
-			i++
-			continue
-		}
+	for _, c := range commentsOf(text, p.doc.matter) {
 		out = append(out, c.span)
-		i = c.end
 	}
+	return out
 }
 
 func (s span) shift(by int) span { return span{s.start + by, s.end + by} }

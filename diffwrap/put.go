@@ -14,7 +14,7 @@ type Options struct {
 	Dialect     Dialect // how new marks are attributed inside the text
 	Author      string  // who writes; marks of this author, and marks without one, count as the writer's own
 	// Foreign, if set, says of a mark, by its bytes in the raw text, that it is somebody else's whatever it says of
-	// itself: for callers who know who typed what.
+	// itself: for callers who know who typed what. If not, all comments are somebody else's.
 	Foreign func(start, end int) bool
 	Now     time.Time // the time that a dialect attributes; zero for none
 }
@@ -73,12 +73,16 @@ type putter struct {
 	matter   frontMatter
 	old, new string // the accepted view as it is and as it shall be
 	pieces   []piece
-	live     span // the first literal opener in new text, in p.new
+	live     span            // the first literal opener in new text, in p.new
+	bare     map[string]bool // comments that the writer writes as such; others are text of an addition
 }
 
 // put tries the ways to write the change, the most readable first, and takes the first that reads back right.
 func (p *putter) put() (Result, error) {
 	p.pieces = p.cut()
+	if err := p.checkSigned(); err != nil {
+		return Result{}, err
+	}
 	if edits := p.undo(); edits != nil {
 		if doc := parse(Apply(p.doc.raw, edits)); p.readsBack(doc) && p.keepsFrontMatter(doc) {
 			return p.result(edits, doc), nil
@@ -123,13 +127,21 @@ func (p *putter) undo() []Edit {
 	return append(slices.Clone(p.matter.edits), edits...)
 }
 
-// own reports whether a cell is a suggestion of the writer. One with an id is not: the end matter says more about it
-// than who made it, and would have to change with it.
+// own reports whether a cell is a suggestion or a comment of the writer. One with an id is not: the end matter says more
+// about it than who made it, and would have to change with it.
 func (p *putter) own(c *cell) bool {
-	if !c.isSuggestion() || p.Foreign != nil && p.Foreign(c.start, c.end) {
+	switch {
+	case !c.isSuggestion() && c.kind != commentCell, c.kind == commentCell && p.Foreign == nil:
+		return false
+	case p.Foreign != nil && p.Foreign(c.start, c.end):
 		return false
 	}
-	return c.id == "" && (c.author == "" || c.author == p.Author || c.author == p.attributeName())
+	return c.id == "" && p.signs(c.author)
+}
+
+// signs reports whether a name in the text is the writer's or none.
+func (p *putter) signs(name string) bool {
+	return name == "" || name == p.Author || name == p.attributeName()
 }
 
 func (c *cell) isSuggestion() bool {

@@ -8,7 +8,7 @@ func (p *putter) verify(doc *document) error {
 	if !p.keepsFrontMatter(doc) {
 		return refuseFrontMatter("would have a mark on its closing line", "end that line with a line break")
 	}
-	if p.readsBack(doc) && p.agreesAsBefore(doc) && doc.nested() <= p.doc.nested() {
+	if p.readsBack(doc) && p.agreesAsBefore(doc) {
 		return nil
 	}
 	at, literal := p.culprit()
@@ -18,22 +18,28 @@ func (p *putter) verify(doc *document) error {
 
 // readsBack checks laws 1 and 3 on a result.
 func (p *putter) readsBack(doc *document) bool {
-	original := p.doc.render(OriginalView)
+	original, rejected := p.doc.render(OriginalView), p.rejected(p.doc)
 	if p.matter.change != nil {
 		original = p.matter.text + original[p.matter.rawEnd:]
+		rejected = p.matter.text + rejected[p.matter.rawEnd:]
 	}
-	return doc.shows(p.new) && doc.render(OriginalView) == original
+	return doc.shows(p.new) && doc.render(OriginalView) == original && p.rejected(doc) == rejected
 }
 
-// nested counts the suggestions inside highlights, which people write but Put does not.
-func (d *document) nested() int {
-	n := 0
-	for i := range d.cells {
-		if c := &d.cells[i]; c.highlight >= 0 && c.isSuggestion() {
-			n++
+// rejected returns what is left of a document when all suggestions, and the comments that the writer writes, are
+// rejected.
+func (p *putter) rejected(doc *document) string {
+	var b strings.Builder
+	for i := range doc.cells {
+		c := &doc.cells[i]
+		switch {
+		case c.isSuggestion():
+			b.WriteString(c.deleted.of(doc.raw))
+		case c.kind != commentCell || !p.bare[c.of(doc.raw)]:
+			b.WriteString(c.of(doc.raw))
 		}
 	}
-	return n
+	return b.String()
 }
 
 // agreesAsBefore reports whether the new document is read alike form by form and mark by mark, for each form of which

@@ -102,6 +102,9 @@ func (c *cell) visible(v View) span {
 	case RawView:
 		return span{c.start, c.end}
 	case OriginalView:
+		if c.comment > 0 {
+			return span{c.end, c.end}
+		}
 		return c.deleted
 	}
 	return c.added

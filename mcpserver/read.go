@@ -138,6 +138,9 @@ func describe(sg bridge.Suggestion) string {
 
 // sides are the old and the new text of a suggestion as they stand in a note.
 func sides(sg diffwrap.Suggestion) string {
+	if sg.Kind == diffwrap.Comment {
+		return "{>>" + oneLine(sg.New) + "<<}"
+	}
 	var b strings.Builder
 	if sg.Old != "" {
 		b.WriteString("{--" + oneLine(sg.Old) + "--}")

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 const suggestionsHelp = `The review queue: changes that programs made and that wait for a person.
@@ -188,6 +189,9 @@ func (s *suggestion) place() string {
 func (s *suggestion) gist() string {
 	if s.isProposal() {
 		return s.proposed(shorten(s.New))
+	}
+	if s.Kind == diffwrap.Comment.String() {
+		return "{>>" + shorten(s.New) + "<<}"
 	}
 	return marks(s.Old, s.New)
 }

@@ -32,7 +32,7 @@ func (s *selector) register(cmd *cobra.Command) {
 }
 
 func kinds() []string {
-	return []string{diffwrap.Addition.String(), diffwrap.Deletion.String(), diffwrap.Replacement.String(),
+	return []string{diffwrap.Addition.String(), diffwrap.Deletion.String(), diffwrap.Replacement.String(), diffwrap.Comment.String(),
 		string(bridge.ProposedRename), string(bridge.ProposedDelete), string(bridge.ProposedFile)}
 }
 

@@ -1,0 +1,212 @@
+package tests
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// agentMount mounts a vault of these files for an agent.
+func (s *sandbox) agentMount(t *testing.T, files map[string]string) *mount {
+	t.Helper()
+	return s.mount(t, s.vault(t, "Vault", files), "--author", "agent")
+}
+
+// decide runs a command of `relayfs suggestions` that has to succeed.
+func (s *sandbox) decide(t *testing.T, args ...string) {
+	t.Helper()
+	if out := s.run(t, append([]string{"suggestions"}, args...)...); out.code != 0 {
+		t.Fatalf("suggestions %v: exit %d, %s", args, out.code, out.stderr)
+	}
+}
+
+// An agent's comment is in the note at once, and waits: it is listed with its author,
+// rejecting takes it out, accepting lets it stay, and either is taken back.
+func TestAnAgentsCommentWaits(t *testing.T) {
+	const before = "One two.\n\nThree.\n"
+	const after = "One two{>>really?<<}.\n\nThree{>>{\"author\":\"agent\"}@@count again<<}.\n"
+	s := newSandbox(t)
+	m := s.agentMount(t, map[string]string{"note.md": before})
+	writeFile(t, m.path("note.md"), after)
+	check := func(what, want string, pending int) []suggestion {
+		t.Helper()
+		checkText(t, what, readFile(t, m.vaultPath("note.md")), want)
+		list := s.suggestions(t, m.vault)
+		if len(list) != pending {
+			t.Fatalf("%s: %d suggestions, want %d: %v", what, len(list), pending, list)
+		}
+		return list
+	}
+	list := check("written", after, 2)
+	for i, text := range []string{"really?", "count again"} {
+		if sg := list[i]; sg.Kind != "comment" || sg.New != text || sg.Old != "" || sg.Author != "agent" || sg.Line != 1+2*i || sg.Time == "" {
+			t.Errorf("listed as %+v", sg)
+		}
+	}
+	s.decide(t, "reject", list[0].ID, m.vault)
+	check("one rejected", strings.Replace(after, "{>>really?<<}", "", 1), 1)
+	s.decide(t, "undo", m.vault)
+	if again := check("taken back", after, 2); again[1] != list[1] {
+		t.Errorf("was %+v, is %+v", list[1], again[1])
+	}
+	s.decide(t, "accept", "--all", "--yes", m.vault)
+	check("accepted", after, 0)
+	if log := s.run(t, "suggestions", "log", m.vault); !strings.Contains(log.stdout, "{>>count again<<}") {
+		t.Errorf("the journal says:\n%s", log.stdout)
+	}
+	s.decide(t, "undo", m.vault)
+	check("acceptance taken back", after, 2)
+	s.decide(t, "accept", "--kind", "comment", m.vault)
+	m.stop(t)
+	check("after a restart", after, 0)
+	s.decide(t, "undo", m.vault)
+	check("taken back after a restart", after, 2)
+	s.decide(t, "reject", "--all", "--yes", m.vault)
+	check("all rejected", before, 0)
+}
+
+// What an agent may not write as a comment is refused: several lines, which could hold
+// blocks, and anything that is signed by somebody else.
+func TestCommentsThatAreRefused(t *testing.T) {
+	const before = "---\ntitle: a\n---\nOne two.{>>{\"author\":\"Ann\"}@@mine<<}\n"
+	s := newSandbox(t)
+	m := s.agentMount(t, map[string]string{"note.md": before})
+	client := s.mcp(t, "--author", "agent", m.vault)
+	client.mustCall(t, "read", "file_path", "Vault/note.md")
+	for name, added := range map[string]string{
+		"several lines":      "{>>one\ntwo<<}",
+		"CRLF":               "{>>one\r\ntwo<<}",
+		"blocks":             "{>>\n\n# Heading\n```dataviewjs\ndv.el()\n```\n<<}",
+		"signed":             `{>>{"author":"Boss"}@@approved<<}`,
+		"signed in short":    `{>>{"a":"Boss"}@@approved<<}`,
+		"signed twice":       `{>>{"author":"Boss","AUTHOR":"agent"}@@approved<<}`,
+		"signed in escapes":  `{>>{"\u0061uthor":"Boss"}@@approved<<}`,
+		"signed for Relay":   `{{author="Boss" date="2026-07-13T07:01:55Z">>approved<<}}`,
+		"signed by an id":    `{{authorId="17" author="agent">>approved<<}}`,
+		"signature alone":    `{{author="Boss">><<}}`,
+		"signed addition":    `{++{"author":"Boss"}@@approved++}`,
+		"a second of Ann's":  ` again{>>{"author":"Ann"}@@mine<<}`,
+		"Ann's in new words": `{>>{"author":"Ann"}@@yes, do<<}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := os.WriteFile(m.path("note.md"), []byte(strings.Replace(before, "two.", "two."+added, 1)), 0o644)
+			if !errors.Is(err, syscall.EINVAL) {
+				t.Errorf("on the mount: %v, want EINVAL", err)
+			}
+			result := client.call(t, "edit", "file_path", "Vault/note.md", "old_string", "two.", "new_string", "two."+added)
+			if !result.isError {
+				t.Errorf("through MCP: %s", result.text)
+			}
+			checkText(t, "the note", readFile(t, m.vaultPath("note.md")), before)
+			checkText(t, "the mount's note", readFile(t, m.path("note.md")), before)
+		})
+	}
+	for _, sentence := range []string{"a comment has one line", "signed by somebody else"} {
+		if !strings.Contains(m.log.String(), sentence) {
+			t.Errorf("the log does not say %q:\n%s", sentence, m.log)
+		}
+	}
+	for what, comment := range map[string]string{"signed": `{"author":"Boss"}@@approved`, "a delimiter": "a<<}b"} {
+		if result := client.call(t, "comment", "file_path", "Vault/note.md", "anchor_text", "two", "comment", comment); !result.isError {
+			t.Errorf("the comment tool, %s: %s", what, result.text)
+		}
+	}
+	if result := client.call(t, "comment", "file_path", "Vault/note.md", "anchor_text", "title: a", "comment", "why a"); !result.isError {
+		t.Errorf("a comment in front matter: %s", result.text)
+	}
+	checkText(t, "the note", readFile(t, m.vaultPath("note.md")), before)
+	client.mustCall(t, "comment", "file_path", "Vault/note.md", "anchor_text", "two", "comment", "in\ntwo lines")
+	if list := s.suggestions(t, m.vault); len(list) != 1 || list[0].Kind != "comment" || list[0].New != "in two lines" || list[0].Author != "agent" {
+		t.Errorf("listed: %v", list)
+	}
+}
+
+// A person's comment goes by a suggestion only, alone or with the text around it, and
+// rejecting that brings back every byte.
+func TestAPersonsCommentIsNotDeletedDirectly(t *testing.T) {
+	const comment, signed = "{>>why?\n\nreally<<}", "{>>{\"author\":\"Ann\",\"time\":1783926115}@@hm {++x++}<<}"
+	const before = "One two" + comment + " three.\n\nSecond.\n\n- item" + signed + " rest\n- last\n"
+	s := newSandbox(t)
+	tests := map[string]string{
+		"comment":         strings.Replace(before, comment, "", 1),
+		"signed comment":  strings.Replace(before, signed, "", 1),
+		"both":            strings.NewReplacer(comment, "", signed, "").Replace(before),
+		"paragraph":       strings.Replace(before, "One two"+comment+" three.\n\n", "", 1),
+		"item":            strings.Replace(before, "- item"+signed+" rest\n", "", 1),
+		"all":             "",
+		"reworded":        strings.Replace(before, comment, "{>>because<<}", 1),
+		"moved":           "Second.\n\nOne two" + comment + " three.\n\n- item" + signed + " rest\n- last\n",
+		"item moved":      strings.Replace(before, "- item"+signed+" rest\n- last\n", "- last\n- item"+signed+" rest\n", 1),
+		"everything anew": "# New\n\nWords.\n",
+		"with its word":   strings.Replace(before, "two"+comment, "2", 1),
+	}
+	files := make(map[string]string)
+	for name := range tests {
+		files[name+".md"] = before
+	}
+	m := s.agentMount(t, files)
+	for name, written := range tests {
+		readFile(t, m.path(name+".md"))
+		writeFile(t, m.path(name+".md"), written)
+		if name == "all" {
+			continue // an empty file may be a save that is under way
+		}
+		checkText(t, name+": read back", readFile(t, m.path(name+".md")), written)
+		if raw := readFile(t, m.vaultPath(name+".md")); raw == written {
+			t.Errorf("%s: went in directly", name)
+		}
+	}
+	shell("sync all.md")(t, filepath.Dir(m.path("all.md")))
+	s.decide(t, "reject", "--all", "--yes", m.vault)
+	for name := range tests {
+		checkText(t, name+": rejected", readFile(t, m.vaultPath(name+".md")), before)
+	}
+	s.decide(t, "undo", m.vault)
+	for name, written := range tests {
+		checkText(t, name+": taken back", readFile(t, m.path(name+".md")), written)
+	}
+	s.decide(t, "accept", "--all", "--yes", m.vault)
+	for name, written := range tests {
+		checkText(t, name+": accepted", readFile(t, m.vaultPath(name+".md")), written)
+	}
+	if list := s.suggestions(t, m.vault); len(list) > 0 {
+		t.Errorf("still listed: %v", list)
+	}
+}
+
+// Highlights are furniture: marks go inside, and rejecting brings back every byte.
+func TestHighlightsStay(t *testing.T) {
+	tests := []struct{ name, before, written, stored, accepted string }{
+		{"replaced", "An {==important==} word.\n", "An urgent word.\n", "An {=={--important--}{++urgent++}==} word.\n", "An {==urgent==} word.\n"},
+		{"words inside", "{==one two three==}\n", "one 2 three\n", "{==one {--two--}{++2++} three==}\n", "{==one 2 three==}\n"},
+		{"across its edge", "{==one two==} three.\n", "one 3.\n", "{==one {--two--}==}{-- three--}{++3++}.\n", "{==one ==}3.\n"},
+		{"appended behind", "{==one==}\n", "one more\n", "{==one==}{++ more++}\n", "{==one==} more\n"},
+		{"a line behind", "{==one==}\nlast\n", "one\nnew\nlast\n", "{==one==}{++\nnew++}\nlast\n", "{==one==}\nnew\nlast\n"},
+		{"before it", "a {==one==}\n", "a new one\n", "a {++new ++}{==one==}\n", "a new {==one==}\n"},
+		{"with its comment", "{==one==}{>>reword<<} b\n", "uno{>>reword<<} b\n", "{=={--one--}{++uno++}==}{>>reword<<} b\n", "{==uno==}{>>reword<<} b\n"},
+	}
+	s := newSandbox(t)
+	files := make(map[string]string)
+	for _, tc := range tests {
+		files[tc.name+".md"] = tc.before
+	}
+	m := s.agentMount(t, files)
+	for _, tc := range tests {
+		readFile(t, m.path(tc.name+".md"))
+		writeFile(t, m.path(tc.name+".md"), tc.written)
+		checkText(t, tc.name+": stored", readFile(t, m.vaultPath(tc.name+".md")), tc.stored)
+		checkText(t, tc.name+": read back", readFile(t, m.path(tc.name+".md")), tc.written)
+	}
+	s.decide(t, "reject", "--all", "--yes", m.vault)
+	for _, tc := range tests {
+		checkText(t, tc.name+": rejected", readFile(t, m.vaultPath(tc.name+".md")), tc.before)
+	}
+	s.decide(t, "undo", m.vault)
+	s.decide(t, "accept", "--all", "--yes", m.vault)
+	for _, tc := range tests {
+		checkText(t, tc.name+": accepted", readFile(t, m.vaultPath(tc.name+".md")), tc.accepted)
+	}
+}
