@@ -19,9 +19,11 @@ import (
 // shownPage is what tests/review-page/open.mjs says that the page shows.
 type shownPage struct {
 	Count, Message, Focused         string
+	Card                            string // text of the one that has the focus
 	Headings, Suggestions, Comments []string
 	Scripts                         int
-	Errors                          []string
+	Asked                           []string // questions so far, all answered with yes
+	Errors                          []string // so far
 }
 
 // browser is the review page, open.
@@ -34,6 +36,18 @@ type browser struct {
 func (s *sandbox) reviewPage(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := s.command(context.Background(), append([]string{"review"}, args...)...)
+	address := startPage(t, cmd)
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("relayfs review: %v", err)
+		}
+	})
+	return address
+}
+
+func startPage(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -42,12 +56,6 @@ func (s *sandbox) reviewPage(t *testing.T, args ...string) string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("relayfs review: %v", err)
-		}
-	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
@@ -61,10 +69,15 @@ func openPage(t *testing.T, address string) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat("review-page/node_modules/jsdom"); err != nil {
+	if _, err := os.Stat("review-page/node_modules/playwright-core"); err != nil {
 		skip(t, "tests/review-page is not installed: run npm ci there")
 	}
-	cmd := exec.Command("node", script, address)
+	requireTools(t, "node", "chromium")
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("node", script, address, chromium)
 	cmd.Stderr = os.Stderr
 	in, out := startPiped(t, cmd)
 	t.Cleanup(func() {
@@ -85,6 +98,9 @@ func (b *browser) do(t *testing.T, line string) shownPage {
 	var p shownPage
 	if err := b.shown.Decode(&p); err != nil {
 		t.Fatalf("%s: %v", line, err)
+	}
+	if len(p.Errors) > 0 {
+		t.Fatalf("%s: the page's scripts failed, or it did what it may not: %q", line, p.Errors)
 	}
 	return p
 }
@@ -121,14 +137,14 @@ func TestReviewPage(t *testing.T) {
 	if p := b.do(t, "type ripe "); p.Focused != "TEXTAREA" {
 		t.Errorf("editing, the focus is on %s", p.Focused)
 	}
-	b.do(t, "press Ctrl+Enter")
+	b.do(t, "press Control+Enter")
 	b.do(t, "wait accepted as you wrote it")
 	checkText(t, "after editing", readFile(t, apples),
 		"We sell two apples.\n\nAnd ripe pears.\n\n<script>alert(1)</script> no {--plums--}{++<i>damsons</i>++} today.\n")
 	b.do(t, "press n")
 	b.do(t, "wait 1 suggestion rejected")
 	b.do(t, "press u")
-	b.do(t, "wait taken back in 1 note")
+	b.do(t, "wait taken back: 1 suggestion rejected in Vault/Apples.md")
 	b.do(t, "wait 2 pending suggestions")
 
 	writeFile(t, bread, pageNotes["Bread.md"]+"And {++a live++} line.\n")
@@ -139,11 +155,8 @@ func TestReviewPage(t *testing.T) {
 	}
 	b.do(t, "press Enter")
 	b.do(t, "press A")
-	p = b.do(t, "wait 2 suggestions accepted")
+	b.do(t, "wait 2 suggestions accepted")
 	checkText(t, "after accepting a note", readFile(t, bread), "The kiln is hot.\nAnd a live line.\n")
-	if len(p.Errors) > 0 {
-		t.Errorf("the page's scripts failed: %q", p.Errors)
-	}
 }
 
 // The page of a vault that another process serves works through that process.
@@ -190,10 +203,9 @@ func TestReviewPageOfProposals(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(vault, "Old.md"), "old, and a person's line\n")
 	b.do(t, "wait changed since")
+	b.do(t, "press y") // it is not what was shown: the key is not for it yet
 	b.do(t, "press y")
-	if p := b.do(t, "wait 1 suggestion accepted"); len(p.Errors) > 0 {
-		t.Errorf("the page's scripts failed: %q", p.Errors)
-	}
+	b.do(t, "wait 1 suggestion accepted")
 	if _, err := os.Stat(filepath.Join(vault, "Old.md")); !os.IsNotExist(err) {
 		t.Errorf("the deletion was accepted, and the note is there: %v", err)
 	}
@@ -248,4 +260,327 @@ func TestReviewPageIsPrivate(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What the filter hides is not decided on, whoever decides on the note.
+func TestReviewPageDecidesWhatTheFilterShows(t *testing.T) {
+	s := newSandbox(t)
+	vault := s.vault(t, "Vault", map[string]string{"Plan.md": "One line.\n\nAnother line.\n"})
+	s.mount(t, vault)
+	for author, edit := range map[string][2]string{"ann": {"One", "First"}, "bob": {"Another", "Second"}} {
+		if out := s.run(t, "edit", "--author", author, "Vault/Plan.md", "--old", edit[0], "--new", edit[1]); out.code != 0 {
+			t.Fatal(out.stderr)
+		}
+	}
+	b := openPage(t, s.reviewPage(t, vault))
+	b.do(t, "wait 2 pending suggestions")
+	b.do(t, "press /")
+	if p := b.do(t, "type ann"); p.Count != "1 pending suggestion" || len(p.Suggestions) != 1 {
+		t.Errorf("filtered: %+v", p)
+	}
+	b.do(t, "click Accept the 1 shown")
+	b.do(t, "wait 1 suggestion accepted")
+	b.do(t, "wait Nothing pending matches")
+	raw := readFile(t, filepath.Join(vault, "Plan.md"))
+	if !strings.HasPrefix(raw, "First line.") || !strings.Contains(raw, "{++Second++}") {
+		t.Errorf("the note: %q", raw)
+	}
+}
+
+// A key is for the card that has the focus and is in sight. If none is, it decides
+// nothing.
+func TestReviewPageKeysMeanTheFocusedCard(t *testing.T) {
+	s := newSandbox(t)
+	note := ""
+	for i := range 30 {
+		note += fmt.Sprintf("Line %02d {++added++}\n\n\n\n", i)
+	}
+	vault := s.vault(t, "Vault", map[string]string{"Note.md": note})
+	b := openPage(t, s.reviewPage(t, vault))
+	b.do(t, "wait 30 pending suggestions")
+	after := strings.Replace(note, "Line 03 {++added++}", "Line 03 added", 1)
+	if p := b.do(t, "focus Line 03"); !strings.Contains(p.Card, "Line 03") {
+		t.Fatalf("the focus is in %q", p.Card)
+	}
+	b.do(t, "press y")
+	b.do(t, "wait 29 pending suggestions")
+	checkText(t, "after y", readFile(t, filepath.Join(vault, "Note.md")), after)
+
+	b.do(t, "scroll bottom")
+	if p := b.do(t, "press y"); !strings.Contains(p.Card, "Line 04") {
+		t.Errorf("the focus is in %q", p.Card)
+	}
+	if p := b.do(t, "press j"); !strings.Contains(p.Card, "Line 05") { // the key before has had its effect
+		t.Errorf("the focus is in %q", p.Card)
+	}
+	if got := s.run(t, "suggestions", "list", vault); !strings.Contains(got.stdout, "29 pending") {
+		t.Errorf("a card out of sight was decided:\n%s", got.stdout)
+	}
+	b.do(t, "press y")
+	b.do(t, "wait 28 pending suggestions")
+	checkText(t, "after y in sight", readFile(t, filepath.Join(vault, "Note.md")), strings.Replace(after, "Line 05 {++added++}", "Line 05 added", 1))
+}
+
+// Of more suggestions than are drawn at a time, and of proposals behind them, each
+// can be reached, and none is decided before it was drawn.
+func TestReviewPageReachesEverything(t *testing.T) {
+	s := newSandbox(t)
+	note := ""
+	for i := range 600 {
+		note += fmt.Sprintf("- item %03d {++added++}\n", i)
+	}
+	vault := s.vault(t, "Vault", map[string]string{"Note.md": note, "Old.md": "old\n", "Plan.md": "plan\n"})
+	m := s.mount(t, vault)
+	for _, err := range []error{os.Remove(m.path("Old.md")), os.Rename(m.path("Plan.md"), m.path("Goal.md"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := openPage(t, s.reviewPage(t, vault))
+	b.do(t, "wait 602 pending suggestions, 1 to 500 shown")
+	b.do(t, "click Show the next")
+	p := b.do(t, "wait 602 pending suggestions, 501 to 602 shown")
+	if len(p.Suggestions) != 102 || !slices.Contains(p.Suggestions, "delete") || !slices.Contains(p.Suggestions, "rename to Vault/Goal.md") {
+		t.Fatalf("%d drawn: %q", len(p.Suggestions), p.Suggestions[max(0, len(p.Suggestions)-3):])
+	}
+	if !strings.Contains(p.Card, "item 500") {
+		t.Errorf("the focus is in %q", p.Card)
+	}
+	b.do(t, "press k")
+	if p = b.do(t, "wait 1 to 500 shown"); !strings.Contains(p.Card, "item 499") {
+		t.Errorf("one before, the focus is in %q", p.Card)
+	}
+	for range 5 {
+		p = b.do(t, "press j")
+	}
+	if !strings.Contains(p.Card, "item 504") {
+		t.Errorf("five on, the focus is in %q", p.Card)
+	}
+	b.do(t, "press y")
+	b.do(t, "wait 601 pending suggestions")
+	want := strings.Replace(note, "item 504 {++added++}", "item 504 added", 1)
+	checkText(t, "the one in focus", readFile(t, m.vaultPath("Note.md")), want)
+
+	// The note's buttons mean what is drawn of it.
+	b.do(t, "click Reject the 99 shown")
+	p = b.do(t, "wait 99 suggestions rejected")
+	if len(p.Asked) != 1 || p.Asked[0] != "Reject 99 suggestions in Vault/Note.md?" {
+		t.Errorf("asked %q", p.Asked)
+	}
+	if got := strings.Count(readFile(t, m.vaultPath("Note.md")), "{++added++}"); got != 500 {
+		t.Errorf("%d are pending, want 500", got)
+	}
+	b.do(t, "press /")
+	b.do(t, "type delete")
+	b.do(t, "press Enter")
+	b.do(t, "press y")
+	b.do(t, "wait 1 suggestion accepted")
+	if _, err := os.Stat(m.vaultPath("Old.md")); !os.IsNotExist(err) {
+		t.Errorf("the deletion was accepted, and the note is there: %v", err)
+	}
+}
+
+// Undo takes back what was decided in this tab, by name, also after a reload; not
+// what another tab or the command line decided, and no change of front matter.
+func TestReviewPageUndoesItsOwn(t *testing.T) {
+	s := newSandbox(t)
+	vault := s.vault(t, "Vault", map[string]string{
+		"A.md": "a {++one++}\n", "B.md": "b {++two++}\n", "C.md": "c {++three++}\n", "D.md": "---\nk: v\n---\nd {++four++}\n",
+	})
+	m := s.mount(t, vault)
+	text := func(name string) string { return readFile(t, m.vaultPath(name)) }
+	b := openPage(t, s.reviewPage(t, vault))
+	b.do(t, "wait 4 pending suggestions")
+	b.do(t, "press y") // A, in the first tab
+	b.do(t, "wait 1 suggestion accepted")
+	b.do(t, "tab 2")
+	b.do(t, "wait 3 pending suggestions")
+	b.do(t, "press u")
+	b.do(t, "wait nothing to take back here")
+	checkText(t, "what the other tab decided", text("A.md"), "a one\n")
+	b.do(t, "press y") // B, in the second tab
+	b.do(t, "wait 2 pending suggestions")
+	var id string
+	for _, x := range listOf(t, s, vault) {
+		if x.Path == "Vault/C.md" {
+			id = x.ID
+		}
+	}
+	if out := s.run(t, "suggestions", "accept", id, vault); out.code != 0 { // C, on the command line
+		t.Fatal(out.stderr)
+	}
+	writeFile(t, m.path("D.md"), strings.Replace(readFile(t, m.path("D.md")), "k: v", "k: w", 1)) // an agent's front matter
+
+	b.do(t, "tab 1")
+	b.do(t, "wait 1 pending suggestion")
+	b.do(t, "reload")
+	b.do(t, "press u")
+	b.do(t, "wait taken back: 1 suggestion accepted in Vault/A.md")
+	b.do(t, "wait 2 pending suggestions")
+	b.do(t, "press u")
+	b.do(t, "wait nothing to take back here")
+	for name, want := range map[string]string{"A.md": "a {++one++}\n", "B.md": "b two\n", "C.md": "c three\n", "D.md": "---\nk: w\n---\nd {++four++}\n"} {
+		checkText(t, name, text(name), want)
+	}
+	b.do(t, "tab 2")
+	b.do(t, "press u")
+	b.do(t, "wait taken back: 1 suggestion accepted in Vault/B.md")
+	checkText(t, "B.md", text("B.md"), "b {++two++}\n")
+}
+
+// The page's API decides on what was shown and on nothing else, and takes back only
+// what is named.
+func TestReviewPageDecidesWhatWasShown(t *testing.T) {
+	s := newSandbox(t)
+	vault := s.vault(t, "Vault", map[string]string{"Old.md": "old\n", "Note.md": "a {++word++}\n"})
+	m := s.mount(t, vault)
+	if err := os.Remove(m.path("Old.md")); err != nil {
+		t.Fatal(err)
+	}
+	address, token, _ := strings.Cut(s.reviewPage(t, vault), "#")
+	api := func(path, body string) (int, string) {
+		t.Helper()
+		method, reader := http.MethodGet, io.Reader(nil)
+		if body != "" {
+			method, reader = http.MethodPost, strings.NewReader(body)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), method, address+"api"+path, reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, _ := io.ReadAll(res.Body)
+		return res.StatusCode, string(text)
+	}
+	shown := make(map[string]string)
+	var list []struct{ ID, Revision, Kind string }
+	_, text := api("/suggestions", "")
+	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list) != 2 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	for _, x := range list {
+		shown[x.ID] = x.Revision
+	}
+	all, _ := json.Marshal(shown)
+	// A person changes what is to be deleted: the proposal is another one now.
+	writeFile(t, m.vaultPath("Old.md"), "old, and a person's line\n")
+	eventually(t, startTimeout, func() error {
+		if _, text := api("/suggestions", ""); !strings.Contains(text, `"stale":true`) {
+			return fmt.Errorf("not stale: %s", text)
+		}
+		return nil
+	})
+	for name, tt := range map[string]struct {
+		path, body string
+		want       int
+	}{
+		"no more as shown":       {"/decide", fmt.Sprintf(`{"verdict":"accepted","force":true,"shown":%s}`, all), http.StatusConflict},
+		"never shown":            {"/decide", fmt.Sprintf(`{"verdict":"accepted","ids":[%q]}`, list[0].ID), http.StatusBadRequest},
+		"unknown":                {"/decide", `{"verdict":"accepted","shown":{"0123456789":"x"}}`, http.StatusConflict},
+		"the newest, whatever":   {"/undo", `{}`, http.StatusBadRequest},
+		"taken back or no batch": {"/undo", `{"batch":"20200101T000000.000-abcd"}`, http.StatusGone},
+	} {
+		if code, text := api(tt.path, tt.body); code != tt.want {
+			t.Errorf("%s: %d %s, want %d", name, code, text, tt.want)
+		}
+	}
+	checkText(t, "the note", readFile(t, m.vaultPath("Note.md")), "a {++word++}\n")
+	checkText(t, "the other", readFile(t, m.vaultPath("Old.md")), "old, and a person's line\n")
+}
+
+// Decisions in two tabs and on the command line at once: each suggestion is decided
+// once, and the page shows what is left.
+func TestReviewPageBesideOthers(t *testing.T) {
+	s := newSandbox(t)
+	files := make(map[string]string)
+	for i := range 24 {
+		files[fmt.Sprintf("N%02d.md", i)] = "a {--b--}{++c++} d\n"
+	}
+	vault := s.vault(t, "Vault", files)
+	s.mount(t, vault)
+	b := openPage(t, s.reviewPage(t, vault))
+	b.do(t, "tab 2")
+	list := listOf(t, s, vault)
+	commands := make(chan output)
+	go func() {
+		for _, x := range list[16:] {
+			commands <- s.run(t, "suggestions", "accept", x.ID, vault)
+		}
+		close(commands)
+	}()
+	for i := range 8 {
+		b.do(t, fmt.Sprintf("tab %d", i%2+1))
+		b.do(t, "press y")
+	}
+	for out := range commands {
+		if out.code != 0 {
+			t.Error(out.stderr)
+		}
+	}
+	eventually(t, startTimeout, func() error {
+		log := s.run(t, "suggestions", "log", "--json", "--limit", "1000", vault)
+		var entries []struct{ Suggestions []struct{ ID string } }
+		if err := json.Unmarshal([]byte(log.stdout), &entries); err != nil {
+			return err
+		}
+		seen := make(map[string]bool)
+		for _, e := range entries {
+			for _, x := range e.Suggestions {
+				if seen[x.ID] {
+					t.Fatalf("%s was decided twice:\n%s", x.ID, log.stdout)
+				}
+				seen[x.ID] = true
+			}
+		}
+		want := plural(len(list)-len(seen), "pending suggestion")
+		for _, tab := range []string{"tab 1", "tab 2"} {
+			if p := b.do(t, tab); p.Count != want {
+				return fmt.Errorf("%s shows %q, want %q", tab, p.Count, want)
+			}
+		}
+		return nil
+	})
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// A page that is open finds its way back: to the vault's next owner, and to the
+// next `relayfs review`.
+func TestReviewPageComesBack(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", pageNotes))
+	var b *browser
+	review := s.command(context.Background(), "review", m.vault)
+	first := startPage(t, review)
+	b = openPage(t, first)
+	b.do(t, "wait 4 pending suggestions")
+	m.stop(t)
+	b.do(t, "wait has ended")
+	m = s.mountAt(t, m.vault, s.mkdir(t, "again"))
+	writeFile(t, m.vaultPath("Bread.md"), "The oven is hot.\n")
+	if p := b.do(t, "wait 3 pending suggestions"); p.Message != "" {
+		t.Errorf("it still says %q", p.Message)
+	}
+
+	_ = review.Process.Signal(syscall.SIGTERM)
+	_ = review.Wait()
+	b.do(t, "wait start it again")
+	if again := s.reviewPage(t, m.vault); again != first {
+		t.Errorf("the page is at %s, and was at %s", again, first)
+	}
+	obsidianSave(t, m.vaultPath("Bread.md"), "The {++old ++}oven is hot.\n")
+	b.do(t, "wait 4 pending suggestions")
+	b.do(t, "press y")
+	b.do(t, "press y")
+	b.do(t, "wait accepted")
 }

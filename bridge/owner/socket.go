@@ -157,7 +157,7 @@ func (c *Client) Post(ctx context.Context, path string, body, v any) error {
 // GoneError says that nothing listens at an owner's socket: its process has ended.
 type GoneError struct{ Owner Info }
 
-func (e *GoneError) Error() string { return fmt.Sprintf("%v has ended", e.Owner) }
+func (e *GoneError) Error() string { return fmt.Sprintf("%v has ended; start it again", e.Owner) }
 
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, body []byte, v any) error {
 	return c.attended(ctx, func(ctx context.Context) error {

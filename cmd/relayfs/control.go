@@ -156,10 +156,32 @@ func answer(get func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := get(r)
 		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
+			http.Error(w, err.Error(), statusOf(err))
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
 		json.NewEncoder(w).Encode(v)
 	}
+}
+
+// statusOf is the HTTP status of a request that failed: what a page has to tell
+// apart.
+func statusOf(err error) int {
+	var refused *owner.RefusedError
+	var gone *owner.GoneError
+	var stopped *owner.StoppedError
+	var usage *usageError
+	switch {
+	case errors.As(err, &refused):
+		return refused.Status
+	case errors.Is(err, errNotAsShown):
+		return http.StatusConflict
+	case errors.Is(err, bridge.ErrNothingToUndo):
+		return http.StatusGone
+	case errors.As(err, &usage):
+		return http.StatusBadRequest
+	case errors.As(err, &gone), errors.As(err, &stopped):
+		return http.StatusBadGateway
+	}
+	return http.StatusInternalServerError
 }

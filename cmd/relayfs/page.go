@@ -9,12 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -243,19 +245,27 @@ func (p *page) authorize(next http.Handler) http.Handler {
 }
 
 // pageQueue is a queue whose decisions are this machine's user's, whatever a
-// request says, and whose suggestions come with the pieces that the page draws.
+// request says, and on what the page showed; it takes back only what it is told by
+// name. Its suggestions come with the pieces that the page draws.
 type pageQueue struct{ queue }
 
 func (q pageQueue) decide(ctx context.Context, r decideRequest) (outcome, error) {
 	r.By = reviewer()
 	if r.Reason = oneLine(r.Reason); len(r.Reason) > maxReason {
-		return outcome{}, fmt.Errorf("the reason is longer than %d bytes", maxReason)
+		return outcome{}, usagef("the reason is longer than %d bytes", maxReason)
 	}
+	if len(r.Shown) == 0 {
+		return outcome{}, usagef("say what was shown: the revision of each suggestion by its id")
+	}
+	r.IDs = slices.Sorted(maps.Keys(r.Shown))
 	return q.queue.decide(ctx, r)
 }
 
 func (q pageQueue) undo(ctx context.Context, r undoRequest) (outcome, error) {
 	r.By = reviewer()
+	if r.Batch == "" {
+		return outcome{}, usagef("say which batch is to be taken back")
+	}
 	return q.queue.undo(ctx, r)
 }
 

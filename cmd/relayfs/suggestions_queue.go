@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -45,6 +47,9 @@ type suggestion struct {
 	Dir bool `json:"dir,omitempty"`
 	// Stale is set for a proposal about what a person has changed since.
 	Stale bool `json:"stale,omitempty"`
+	// Revision stands for what a person decides on, all of the above but its place:
+	// under another one, the id is not what was shown.
+	Revision string `json:"revision"`
 	// Before and After are the accepted view around it: the rest of its lines and
 	// contextLines more. Only where they were asked for.
 	Before string `json:"before,omitempty"`
@@ -57,7 +62,17 @@ func newSuggestion(s bridge.Suggestion) suggestion {
 	return suggestion{
 		ID: s.ID, Path: string(s.Path), Line: s.Line, Kind: s.Kind.String(), Old: s.Old, New: s.New,
 		Author: s.Author, Session: s.Session, Time: s.Time, Comments: append([]string{}, s.Comments...),
+	}.revised()
+}
+
+// revised is s with its revision.
+func (s suggestion) revised() suggestion {
+	h := sha256.New()
+	for _, field := range append([]string{s.Path, s.Kind, s.Old, s.New, s.Author, strconv.FormatBool(s.Dir), strconv.FormatBool(s.Stale)}, s.Comments...) {
+		fmt.Fprintf(h, "%d:%s", len(field), field)
 	}
+	s.Revision = hex.EncodeToString(h.Sum(nil)[:8])
+	return s
 }
 
 // newProposal tells of a proposal as of a suggestion: a rename's sides are paths,
@@ -70,7 +85,7 @@ func newProposal(p bridge.Proposal) suggestion {
 	if p.Kind == bridge.ProposedFile {
 		s.Old, s.New = string(p.Old), string(p.New)
 	}
-	return s
+	return s.revised()
 }
 
 // isProposal says whether it is about a whole note, folder or file.
@@ -85,7 +100,13 @@ type decideRequest struct {
 	By      string         `json:"by"`
 	Reason  string         `json:"reason,omitempty"`
 	Force   bool           `json:"force,omitempty"` // accept stale proposals, too
+	// Shown has the revision in which each was shown. If it is given, all is decided
+	// as it was shown, or nothing.
+	Shown map[string]string `json:"shown,omitempty"`
 }
+
+// errNotAsShown refuses a decision on what a person did not see.
+var errNotAsShown = errors.New("nothing was decided, because not all of it is as it was shown")
 
 // undoRequest asks to take a batch back, the newest if it is "".
 type undoRequest struct {
@@ -163,6 +184,9 @@ func (q *localQueue) list(ctx context.Context, detailed bool) ([]suggestion, err
 }
 
 func (q *localQueue) decide(ctx context.Context, r decideRequest) (outcome, error) {
+	if err := q.checkShown(ctx, r); err != nil {
+		return outcome{}, err
+	}
 	by := bridge.Author{Name: r.By, Reason: r.Reason}
 	if r.Verdict != bridge.Changed {
 		decide := q.ws.Decide
@@ -177,6 +201,34 @@ func (q *localQueue) decide(ctx context.Context, r decideRequest) (outcome, erro
 	}
 	out, err := q.ws.Amend(ctx, r.IDs[0], r.Text, by)
 	return newOutcome(out, r.Verdict), err
+}
+
+// checkShown is nil if what r is about is as it was shown.
+func (q *localQueue) checkShown(ctx context.Context, r decideRequest) error {
+	if r.Shown == nil {
+		return nil
+	}
+	list, err := q.list(ctx, false)
+	if err != nil {
+		return err
+	}
+	pending := make(map[string]string, len(list))
+	for i := range list {
+		pending[list[i].ID] = list[i].Revision
+	}
+	var gone, changed int
+	for _, id := range r.IDs {
+		switch now, ok := pending[id]; {
+		case !ok:
+			gone++
+		case now != r.Shown[id]:
+			changed++
+		}
+	}
+	if gone+changed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: of %d, %d are not pending any more and %d have changed; look at it again", errNotAsShown, len(r.IDs), gone, changed)
 }
 
 func (q *localQueue) undo(ctx context.Context, r undoRequest) (outcome, error) {

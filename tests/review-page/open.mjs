@@ -1,84 +1,109 @@
-// Opens the review page at the address that is the first argument, and does what
-// the lines on stdin say, one after the other:
+// Opens the review page at the address that is the first argument in Chromium, and
+// does what the lines on stdin say, one after the other:
 //
-//	press KEY       a key, as a person presses it on the page
+//	press KEY       a key, as a person presses it
 //	type TEXT       replaces what the focused field holds
-//	click LABEL     the first button with that label
+//	click LABEL     the first button that begins with that label
+//	focus TEXT      the first button of the card that shows TEXT, as the Tab key does
+//	scroll END      to the "top" or "bottom" of the page, as a wheel does
 //	wait TEXT       until the page shows TEXT
+//	tab N           goes on in the Nth tab, which is opened if there is none
+//	reload          loads the tab anew
+//	shot FILE       draws what is to be seen
 //
 // After each line it prints what the page shows, as one line of JSON.
-import { JSDOM, VirtualConsole } from "jsdom";
+import { chromium } from "playwright-core";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-const address = process.argv[2];
+const [address, executablePath] = process.argv.slice(2);
 const patience = 30_000; // ms; bounds a hang, measures nothing
-const errors = [];
-const virtualConsole = new VirtualConsole();
-virtualConsole.on("jsdomError", (err) => errors.push(err.message));
-virtualConsole.on("error", (message) => errors.push(String(message)));
-
-const dom = await JSDOM.fromURL(address, {
-	runScripts: "dangerously",
-	resources: "usable",
-	pretendToBeVisual: true,
-	virtualConsole,
-	beforeParse(window) {
-		// jsdom has no fetch of its own.
-		window.fetch = (path, init) => fetch(new URL(path, address), init);
-		window.confirm = () => true;
-	},
+const profile = mkdtempSync(join(tmpdir(), "relayfs-chromium-"));
+const context = await chromium.launchPersistentContext(profile, {
+	executablePath,
+	headless: true,
+	viewport: { width: 1000, height: 800 },
+	args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync"],
 });
-const { window } = dom;
-const { document } = window;
+context.setDefaultTimeout(patience);
 
-function shown() {
-	const marks = { DEL: ["{--", "--}"], INS: ["{++", "++}"] };
-	const text = (e) => [...e.childNodes].map((n) => (marks[n.nodeName] ? marks[n.nodeName].join(n.textContent) : n.textContent)).join("");
-	return {
-		count: document.getElementById("count").textContent,
-		message: document.getElementById("message").textContent,
-		headings: [...document.querySelectorAll("h2")].map((e) => e.firstChild.textContent),
-		suggestions: [...document.querySelectorAll("article .text")].map(text),
-		comments: [...document.querySelectorAll(".comment")].map((e) => e.textContent),
-		scripts: document.querySelectorAll("main script").length,
-		focused: document.activeElement.tagName,
-		errors,
-	};
+const errors = []; // scripts that failed, and what the page may not do
+const asked = []; // questions, each of which is answered with yes
+context.on("page", watch);
+context.pages().forEach(watch);
+const tabs = [context.pages()[0] ?? await context.newPage()];
+let page = tabs[0];
+
+function watch(tab) {
+	tab.on("pageerror", (err) => errors.push(err.message));
+	tab.on("console", (m) => m.text().includes("Content Security Policy") && errors.push(m.text()));
+	tab.on("request", (r) => !/^(data:|about:)/.test(r.url()) && !r.url().startsWith(new URL(address).origin) && errors.push(r.url()));
+	tab.on("dialog", (d) => {
+		asked.push(d.message());
+		d.accept().catch(() => {});
+	});
 }
 
-async function until(what, holds) {
-	const end = Date.now() + patience;
-	while (!holds()) {
-		if (Date.now() > end) throw new Error(`${what}: the page shows ${JSON.stringify(shown())}`);
-		await new Promise((resolve) => setTimeout(resolve, 10));
-	}
+// open is over when the list, or why there is none, is drawn.
+async function open(tab) {
+	await tab.goto(address);
+	await tab.waitForFunction(() => !document.getElementById("count").textContent.startsWith("reading"), undefined, { timeout: patience });
+}
+
+function shown() {
+	return page.evaluate(() => {
+		const marks = { DEL: ["{--", "--}"], INS: ["{++", "++}"] };
+		const text = (e) => [...e.childNodes].map((n) => (marks[n.nodeName] ? marks[n.nodeName].join(n.textContent) : n.textContent)).join("");
+		const all = (selector) => [...document.querySelectorAll(selector)];
+		return {
+			count: document.getElementById("count").textContent,
+			message: document.getElementById("message").textContent,
+			headings: all("h2").map((e) => e.firstChild.textContent),
+			suggestions: all("article .text").map(text),
+			comments: all(".comment").map((e) => e.textContent),
+			scripts: all("main script").length,
+			focused: document.activeElement.tagName,
+			card: document.activeElement.closest("article")?.querySelector(".text").textContent ?? "",
+		};
+	});
 }
 
 const commands = {
-	press(key) {
-		const ctrlKey = key.startsWith("Ctrl+");
-		document.activeElement.dispatchEvent(
-			new window.KeyboardEvent("keydown", { key: key.replace("Ctrl+", ""), ctrlKey, bubbles: true, cancelable: true }));
+	press: (key) => page.keyboard.press(key),
+	type: (text) => page.locator(":focus").fill(text),
+	click: (label) => page.getByRole("button", { name: new RegExp(`^${label}`) }).first().click(),
+	focus: (text) => page.getByRole("article").filter({ hasText: text }).getByRole("button").first().focus(),
+	scroll: (end) => page.evaluate((y) => scrollTo(0, y), end === "top" ? 0 : 1e6),
+	wait: (text) => page.waitForFunction((t) => document.body.textContent.includes(t), text, { timeout: patience }),
+	async tab(n) {
+		if (!tabs[n - 1]) {
+			tabs[n - 1] = await context.newPage();
+			await open(tabs[n - 1]);
+		}
+		page = tabs[n - 1];
+		await page.bringToFront();
 	},
-	type(text) {
-		document.activeElement.value = text;
-		document.activeElement.dispatchEvent(new window.Event("input", { bubbles: true }));
+	async reload() {
+		await page.reload();
+		await page.waitForFunction(() => !document.getElementById("count").textContent.startsWith("reading"), undefined, { timeout: patience });
 	},
-	click(label) {
-		const button = [...document.querySelectorAll("button")].find((b) => b.textContent === label);
-		if (!button) throw new Error(`no button ${label}`);
-		button.click();
-	},
-	async wait(text) {
-		await until(`wait ${text}`, () => document.body.textContent.includes(text));
-	},
+	shot: (path) => page.screenshot({ path }),
 };
 
-await until("load", () => document.getElementById("list") !== null && document.readyState === "complete");
-for await (const line of createInterface({ input: process.stdin })) {
-	const [, verb, rest] = /^(\w+) ?(.*)$/.exec(line);
-	await commands[verb](rest);
-	console.log(JSON.stringify(shown()));
+try {
+	await open(page);
+	for await (const line of createInterface({ input: process.stdin })) {
+		const [, verb, rest] = /^(\w+) ?(.*)$/.exec(line);
+		await commands[verb](rest).catch(async (err) => {
+			throw new Error(`${line}: ${err.message}\nthe page shows ${JSON.stringify(await shown())}`);
+		});
+		console.log(JSON.stringify({ ...await shown(), asked, errors }));
+	}
+} finally {
+	await context.close();
+	rmSync(profile, { recursive: true, force: true });
 }
-window.close();
 process.exit(0);
