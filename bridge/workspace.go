@@ -95,6 +95,9 @@ func New(o Options) (*Workspace, error) {
 // Options are the workspace's effective options.
 func (w *Workspace) Options() Options {
 	o := w.o
+	if w == w.all {
+		return o
+	}
 	o.Folders = slices.DeleteFunc(slices.Clone(o.Folders), func(f FolderSource) bool { return w.root.children[f.Name] == nil })
 	return o
 }

@@ -278,8 +278,9 @@ func TestReviewPageDecidesWhatTheFilterShows(t *testing.T) {
 	if p := b.do(t, "type ann"); p.Count != "1 pending suggestion" || len(p.Suggestions) != 1 {
 		t.Errorf("filtered: %+v", p)
 	}
-	b.do(t, "click Accept the 1 shown")
-	b.do(t, "wait 1 suggestion accepted")
+	b.do(t, "press Enter")
+	b.do(t, "press A")
+	b.do(t, "wait accepted")
 	b.do(t, "wait Nothing pending matches")
 	raw := readFile(t, filepath.Join(vault, "Plan.md"))
 	if !strings.HasPrefix(raw, "First line.") || !strings.Contains(raw, "{++Second++}") {

@@ -190,12 +190,12 @@ function select(s) {
 	focusSelected();
 }
 
-function focusSelected() {
+function focusSelected(how) {
 	const e = $("s-" + selected);
 	if (!e) return;
 	const field = e.querySelector("textarea, input");
-	if (field) field.focus();
-	else if (document.activeElement !== $("filter")) e.focus();
+	if (field) field.focus(how);
+	else if (document.activeElement !== $("filter")) e.focus(how);
 }
 
 // current is the suggestion that a key is for: the one whose card has the focus and
@@ -310,7 +310,7 @@ async function refresh() {
 	if (!list.some((s) => s.id === selected)) selected = list[Math.min(Math.max(at, 0), list.length - 1)]?.id || "";
 	draw();
 	const same = drawn.some((s) => s.id === before?.id && s.revision === before.revision && s.id === selected);
-	if (same && focused) focusSelected();
+	if (same && focused) focusSelected({ preventScroll: true }); // who reads elsewhere stays there
 	return true;
 }
 
