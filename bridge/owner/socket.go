@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -182,7 +184,7 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 
 // unanswered says why a request got no answer.
 func (c *Client) unanswered(err error) error {
-	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist) {
 		return &GoneError{c.Info()}
 	}
 	return fmt.Errorf("%v does not answer: %w", c.Info(), err)
