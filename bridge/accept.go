@@ -65,7 +65,6 @@ func (w *Workspace) carryOut(f *folder, p *proposal, d Decision, do func() error
 	w.treeMu.RLock()
 	rec := p.record()
 	w.treeMu.RUnlock()
-	rec.Old = p.rec.Old
 	begun := rec
 	begun.Accepting = &d
 	if err := f.store.Propose(ProposalChange{Put: []ProposalRecord{begun}}); err != nil {
@@ -191,11 +190,14 @@ func (w *Workspace) acceptDelete(ctx context.Context, f *folder, s Structure, p 
 		if err != nil {
 			return err
 		}
-		p.rec.Old = append([]byte{}, data...)
+		var doc DocID
 		if n.kind == KindNote {
 			w.keepAll(n)
-			p.rec.Doc, _ = place{f, n.path(), rel}.lookupID() // without it, its authors are not known when it comes back
+			doc, _ = place{folder: f, rel: rel}.lookupID() // without it, its authors are not known when it comes back
 		}
+		w.treeMu.Lock()
+		p.rec.Old, p.rec.Doc = append([]byte{}, data...), doc
+		w.treeMu.Unlock()
 	}
 	return w.carryOut(f, p, d, func() error {
 		unlock := w.lockNotes(n)
@@ -222,8 +224,10 @@ func (w *Workspace) acceptFile(ctx context.Context, f *folder, s Structure, p *p
 	if err != nil {
 		return err
 	}
-	if p.rec.Stale {
+	if rec.Stale {
+		w.treeMu.Lock()
 		p.rec.Old = append([]byte{}, have...) // the way back is to what a person made of it
+		w.treeMu.Unlock()
 	} else if !bytes.Equal(have, rec.Old) {
 		return ErrStale
 	}

@@ -23,25 +23,32 @@ func brakeLimit(notes int) int { return max(leastBrake, min(mostBrake, notes/bra
 // brake remembers what was proposed to be deleted a moment ago.
 type brake struct {
 	mu   sync.Mutex // protects the following
-	list []*proposal
+	list []braked
+}
+
+// braked is a deletion, by whom and when.
+type braked struct {
+	p    *proposal
+	by   Author
+	time time.Time
 }
 
 func (b *brake) note(p *proposal) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.list = append(b.list, p)
+	b.list = append(b.list, braked{p, Author{Name: p.rec.Author, Session: p.rec.Session}, p.rec.Time})
 }
 
 // recent counts the author's deletions of this sitting that are young and still
 // wait.
 func (b *brake) recent(by Author, waits func(*proposal) bool) int {
 	b.mu.Lock()
-	b.list = slices.DeleteFunc(b.list, func(p *proposal) bool { return time.Since(p.rec.Time) > atOnce })
+	b.list = slices.DeleteFunc(b.list, func(d braked) bool { return time.Since(d.time) > atOnce })
 	list := slices.Clone(b.list)
 	b.mu.Unlock()
 	n := 0
-	for _, p := range list {
-		if p.rec.Author == by.Name && p.rec.Session == by.Session && waits(p) {
+	for _, d := range list {
+		if d.by.is(by) && waits(d.p) {
 			n++
 		}
 	}

@@ -72,5 +72,6 @@
 //	cache.mu, broadcaster.mu, those of the indexes
 //
 // A structure operation (rename, remove) takes the write locks of the notes it
-// concerns before treeMu. Events are published after all of them are released.
+// concerns before treeMu. Events are published after all of them are released; what is
+// told under names (nameLock) waits for that.
 package bridge

@@ -35,13 +35,17 @@ func (w *Workspace) OpenFile(_ context.Context, p Path, flag int) (File, error) 
 		return nil, &Error{"open", p, fs.ErrNotExist}
 	}
 	w.treeMu.RLock()
-	proposed, rel := n.content, n.rel()
+	rel := n.rel()
+	var proposed *proposedFile
+	if n.content != nil {
+		proposed = n.content.open(p.Base())
+	}
 	w.treeMu.RUnlock()
 	switch {
 	case proposed != nil && writes:
 		return nil, &Error{"open", p, ErrReadOnly}
 	case proposed != nil:
-		return proposed.open(p.Base()), nil
+		return proposed, nil
 	}
 	opened, err := files.OpenFile(rel, flag, 0)
 	return opened, wrapError("open", p, err)
@@ -133,6 +137,7 @@ type proposedFile struct {
 	time time.Time
 }
 
+// open is the proposal as a file. treeMu is held.
 func (p *proposal) open(name string) *proposedFile {
 	return &proposedFile{bytes.NewReader(p.rec.New), name, p.rec.Time}
 }

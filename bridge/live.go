@@ -178,7 +178,7 @@ func (n *note) commitLive(ctx context.Context, at place, cur *Version, plan writ
 	return n.written(at, cur, ev.Version, plan, c), ev, nil
 }
 
-// createLive makes a new live note whose raw text is raw.
+// createLive makes a new live note whose raw text is raw. names is held.
 func (w *Workspace) createLive(ctx context.Context, at place, docs Documents, raw string, plan writePlan, wr Write) (Result, error) {
 	rec := Record{Time: time.Now().UTC()}
 	plan.describe(&rec, wr.By)
@@ -198,6 +198,6 @@ func (w *Workspace) createLive(ctx context.Context, at place, docs Documents, ra
 	n.live, n.id, n.bornOf = d, d.ID(), wr.By
 	v := n.publishVersion(n.versionOf(s, s.modTime))
 	n.write.Unlock()
-	w.events.publish(Event{Kind: EventCreated, Path: at.path, Version: v, ViewChanged: true, Origin: wr.Origin})
+	at.names.tell(Event{Kind: EventCreated, Path: at.path, Version: v, ViewChanged: true, Origin: wr.Origin})
 	return Result{Version: v, Changed: true, Warnings: plan.warnings}, nil
 }

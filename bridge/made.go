@@ -23,7 +23,7 @@ func (w *Workspace) isOwn(n *node, by Author) bool {
 // is in it.
 func (w *Workspace) isOwnFolder(n *node, by Author) bool {
 	w.treeMu.RLock()
-	own, inside := n.madeBy == by, n.sourceChildren()
+	own, inside := n.madeBy.is(by), n.sourceChildren()
 	w.treeMu.RUnlock()
 	return own && !slices.ContainsFunc(inside, func(c *node) bool { return !w.isOwn(c, by) })
 }
@@ -33,7 +33,7 @@ func (w *Workspace) isOwnFolder(n *node, by Author) bool {
 // now on, unless that is the same one. treeMu is held.
 func (d *node) usedBy(by Author) {
 	for ; d != nil; d = d.place().parent {
-		if d.madeBy != by {
+		if !d.madeBy.is(by) {
 			d.madeBy = Author{}
 		}
 	}
@@ -53,10 +53,10 @@ func (w *Workspace) used(n *node) {
 func (n *note) isOwn(by Author) bool {
 	n.lock()
 	defer n.write.Unlock()
-	if n.bornOf != by {
+	if !n.bornOf.is(by) {
 		return false
 	}
-	_, _, err := n.onlyBy(context.Background(), func(a Author) bool { return a == by })
+	_, _, err := n.onlyBy(context.Background(), by.is)
 	return err == nil
 }
 

@@ -77,7 +77,7 @@ func (w *Workspace) personRenames(ctx context.Context, f *folder, s Structure, o
 	w.moveHome(n, newRel)
 	w.treeMu.Unlock()
 	w.renameDocs(f, oldRel, newRel)
-	w.publishAll(withOrigin(w.settle(f), o.Origin))
+	f.names.tell(withOrigin(w.settle(f), o.Origin)...)
 	return nil
 }
 
@@ -97,6 +97,6 @@ func (w *Workspace) personRemoves(ctx context.Context, f *folder, s Structure, p
 	n.usedBy(Author{})
 	w.vanish(n)
 	w.treeMu.Unlock()
-	w.publishAll(withOrigin(w.settle(f), o.Origin))
+	f.names.tell(withOrigin(w.settle(f), o.Origin)...)
 	return nil
 }

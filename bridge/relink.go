@@ -195,7 +195,7 @@ func (w *Workspace) keepLater(f *folder, m *moving, later map[Path][]LinkChange)
 }
 
 // acceptFrontMatter changes the links in front matter that an accepted rename was
-// to change. names is held.
+// to change.
 func (w *Workspace) acceptFrontMatter(ctx context.Context, f *folder, p *proposal, d Decision) {
 	byNote := make(map[*node][]LinkChange)
 	w.treeMu.RLock()

@@ -39,8 +39,7 @@ func (w *Workspace) Create(ctx context.Context, p Path, wr Write) (Result, error
 	if warning := links.NameWarning(p.Base()); warning != "" {
 		plan.warnings = append(plan.warnings, warning)
 	}
-	res, events, err := w.createAt(ctx, f, s, p, plan, wr)
-	w.publishAll(events)
+	res, err := w.createAt(ctx, f, s, p, plan, wr)
 	if errors.Is(err, errWasDeleted) {
 		return w.Write(ctx, p, wr)
 	}
@@ -51,15 +50,16 @@ func (w *Workspace) Create(ctx context.Context, p Path, wr Write) (Result, error
 // withdrawn: it is there again.
 var errWasDeleted = errors.New("was to be deleted")
 
-func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path, plan writePlan, wr Write) (Result, []Event, error) {
+func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path, plan writePlan, wr Write) (Result, error) {
 	f.names.Lock()
 	defer f.names.Unlock()
 	if err := w.mayWriteAnew(ctx, p, wr); err != nil {
-		return Result{}, nil, err
+		return Result{}, err
 	}
 	at, events, err := w.placeFor(ctx, f, s, p, false, Restructure{By: wr.By, Origin: wr.Origin})
+	f.names.tell(events...)
 	if err != nil {
-		return Result{}, events, err
+		return Result{}, err
 	}
 	raw := diffwrap.Apply("", plan.edits)
 	modTime := wr.ModTime
@@ -71,19 +71,19 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path
 		if err == nil {
 			err = w.showAt(f, f.lookupSource(at.rel), at, wr.By)
 		}
-		return res, events, err
+		return res, err
 	}
 	_ = place{f, p, at.rel}.intend(SumOf(raw), plan, wr.By, false, "") // the store logs it
 	stamp, err := s.Create(ctx, at.rel, []byte(raw), 0o644, modTime)
 	if err != nil {
-		return Result{}, events, wrapError("create", p, err)
+		return Result{}, wrapError("create", p, err)
 	}
 	// A new note is a new document, whatever had this name before. Nobody sees it
 	// before the store has it.
 	made := &note{ws: w.all, id: newDocID()}
 	kept := made.keepNew(place{f, p, at.rel}, raw, plan, wr.By)
 	if kept != nil && w.retract(ctx, place{f, p, at.rel}, s, stamp) {
-		return Result{}, events, kept
+		return Result{}, kept
 	}
 	node := w.put0(f, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp}, wr.By)
 	ev := Event{Kind: EventCreated, Path: p, ViewChanged: true, Origin: wr.Origin}
@@ -92,17 +92,21 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path
 			w.treeMu.Lock()
 			w.vanish(node)
 			w.treeMu.Unlock()
-			return Result{}, append(events, w.settle(f)...), wrapError("create", p, err)
+			f.names.tell(w.settle(f)...)
+			return Result{}, wrapError("create", p, err)
 		}
 		ev.Path = f.node.path().Join(at.rel)
-		return Result{}, append(events, ev), wrapError("create", p, err)
+		f.names.tell(ev)
+		return Result{}, wrapError("create", p, err)
 	}
 	if kept != nil {
-		return Result{}, append(events, ev), kept // whoever reads it finds out whose it is: see catchUp
+		f.names.tell(ev)
+		return Result{}, kept // whoever reads it finds out whose it is: see catchUp
 	}
 	res := node.note.created(made, raw, stamp, plan, wr)
 	ev.Version = res.Version
-	return res, append(events, ev), nil
+	f.names.tell(ev)
+	return res, nil
 }
 
 // retract takes the new file at at, which stamp names, away again, since the store
@@ -214,20 +218,18 @@ func (w *Workspace) mayRestructure(op string, p Path, o Restructure) error {
 }
 
 // lockNotes takes the write locks of every note that the source has at or below
-// n, in path order.
+// n, in path order. names is held.
 func (w *Workspace) lockNotes(n *node) (unlock func()) {
 	notes := w.notesOf(n)
-	var events []Event
 	for _, x := range notes {
 		x.lock()
 		late, _ := x.materialise(context.Background()) // or the old name would get the text
-		events = append(events, late...)
+		n.folder.names.tell(late...)
 	}
 	return func() {
 		for _, x := range notes {
 			x.write.Unlock()
 		}
-		w.publishAll(events)
 	}
 }
 

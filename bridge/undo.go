@@ -61,7 +61,7 @@ func (w *Workspace) undoProposal(ctx context.Context, e JournalEntry, d Decision
 		}
 	}
 	events, err := u.propose()
-	w.publishAll(append(events, w.settle(f)...))
+	f.names.tell(append(events, w.settle(f)...)...)
 	if err != nil {
 		return Proposal{}, wrapError("undo", e.Path, err)
 	}

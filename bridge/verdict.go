@@ -40,19 +40,23 @@ func (w *Workspace) decideProposals(ctx context.Context, chosen map[*folder][]*p
 	for f, list := range chosen {
 		if f.readOnly() {
 			for _, p := range list {
-				out.Failed[p.public().Path] = cmp.Or(f.locked(), ErrOffline)
+				w.treeMu.RLock()
+				at := p.public().Path
+				w.treeMu.RUnlock()
+				out.Failed[at] = cmp.Or(f.locked(), ErrOffline)
 			}
 			continue
 		}
-		events := w.decideFolder(ctx, f, list, d, force, decided, out)
-		w.publishAll(events)
+		for _, p := range w.decideFolder(ctx, f, list, d, force, decided, out) {
+			w.acceptFrontMatter(ctx, f, p, d)
+		}
 	}
 	w.decideLinks(ctx, decided, d, by, out)
 }
 
 // decideFolder decides on the proposals of one Folder and adds the IDs of those
-// that it could to decided.
-func (w *Workspace) decideFolder(ctx context.Context, f *folder, list []*proposal, d Decision, force bool, decided map[string]bool, out *Outcome) []Event {
+// that it could to decided. It returns those that were accepted.
+func (w *Workspace) decideFolder(ctx context.Context, f *folder, list []*proposal, d Decision, force bool, decided map[string]bool, out *Outcome) (accepted []*proposal) {
 	f.names.Lock()
 	defer f.names.Unlock()
 	w.treeMu.RLock()
@@ -73,7 +77,7 @@ func (w *Workspace) decideFolder(ctx context.Context, f *folder, list []*proposa
 	} else {
 		events, failed = w.rejectAll(f, list, d)
 	}
-	events = append(events, w.settle(f)...)
+	f.names.tell(append(events, w.settle(f)...)...)
 	for _, p := range list {
 		pub := public[p]
 		if err := failed[p]; err != nil {
@@ -83,12 +87,12 @@ func (w *Workspace) decideFolder(ctx context.Context, f *folder, list []*proposa
 		decided[pub.ID] = true
 		out.Proposals = append(out.Proposals, pub)
 		out.Notes++
-		events = append(events, Event{Kind: EventPending, Path: pub.Path, Dir: pub.Dir})
+		f.names.tell(Event{Kind: EventPending, Path: pub.Path, Dir: pub.Dir})
 		if d.Verdict == Accepted {
-			w.acceptFrontMatter(ctx, f, p, d)
+			accepted = append(accepted, p)
 		}
 	}
-	return events
+	return accepted
 }
 
 // decideLinks decides on the link rewrites that belong to the proposals and wait

@@ -56,13 +56,32 @@ type folder struct {
 
 	// names admits one change of names at a time: the people's, and those that are
 	// proposed or decided on. It is held across disk.
-	names sync.Mutex
+	names nameLock
 
 	// Protected by Workspace.treeMu.
 	proposals []*proposal // pending, oldest first
 	shift     shift       // not known to others yet
 
 	brake brake
+}
+
+// nameLock publishes what is told under it once it is released: subscribers run
+// under no lock.
+type nameLock struct {
+	ws   *Workspace
+	mu   sync.Mutex // protects the following
+	told []Event
+}
+
+func (l *nameLock) Lock() { l.mu.Lock() }
+
+func (l *nameLock) tell(events ...Event) { l.told = append(l.told, events...) }
+
+func (l *nameLock) Unlock() {
+	told := l.told
+	l.told = nil
+	l.mu.Unlock()
+	l.ws.publishAll(told)
 }
 
 // New makes a workspace. Nothing is read before Start.
@@ -81,7 +100,7 @@ func New(o Options) (*Workspace, error) {
 	w.followNotes = newFollower(w, w.notes)
 	w.root = &node{id: 1, kind: KindDir, children: make(map[string]*node), mode: 0o755, modTime: time.Now()}
 	for _, fs := range o.Folders {
-		f := &folder{source: fs.Source, store: fs.Store}
+		f := &folder{source: fs.Source, store: fs.Store, names: nameLock{ws: w}}
 		w.nextID++
 		f.node = &node{
 			id: w.nextID, name: fs.Name, kind: KindDir, parent: w.root, folder: f,

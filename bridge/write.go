@@ -20,6 +20,9 @@ type Author struct {
 	Reason string
 }
 
+// is says whether two are one sitting of one author.
+func (a Author) is(b Author) bool { return a.Name == b.Name && a.Session == b.Session }
+
 // Write is the new text of a note's view, and where it comes from.
 type Write struct {
 	// Bases are the versions the writer was shown since it opened the note,

@@ -1,0 +1,167 @@
+package bridge_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+)
+
+// step is something that a test does.
+type step func(a worker) error
+
+// Whoever is told of a change may wait for somebody who changes names: no lock is held
+// while subscribers run.
+func TestEventsComeWithoutLocks(t *testing.T) {
+	const note, other = bridge.Path("Team/Note.md"), bridge.Path("Team/Other.md")
+	agent, person := bridge.Restructure{By: ann}, bridge.Restructure{Person: true}
+	create := func(p bridge.Path) step { return func(a worker) error { a.create(p, "text\n"); return nil } }
+	remove := func(o bridge.Restructure) step {
+		return func(a worker) error {
+			_, err := a.Remove(a.t.Context(), note, o)
+			return err
+		}
+	}
+	rename := func(o bridge.Restructure) step {
+		return func(a worker) error {
+			_, err := a.Workspace.Rename(a.t.Context(), note, other, o)
+			return err
+		}
+	}
+	decided := func(v bridge.Verdict) step {
+		return func(a worker) error { decideAll(a.t, a.Workspace, v); return nil }
+	}
+	undone := func(a worker) error { undo(a.t, a.Workspace, ""); return nil }
+	typedIn := func(a worker) error { // the file is behind then
+		s := share(a.t, a.Workspace, note)
+		a.t.Cleanup(s.Close)
+		change(a.t, s, typed(0, "typed "))
+		return nil
+	}
+	for name, steps := range map[string][]step{
+		"create":                             {create("Team/new/Note.md")},
+		"create what is to be deleted":       {remove(agent), create(note)},
+		"create at a name that was left":     {rename(agent), create(note)},
+		"mkdir":                              {func(a worker) error { a.mkdir("Team/d"); return nil }},
+		"a person renames":                   {rename(person)},
+		"a person renames what is proposed":  {rename(agent), rename(person)},
+		"a person removes":                   {remove(person)},
+		"rename":                             {rename(agent)},
+		"rename is accepted":                 {rename(agent), decided(bridge.Accepted)},
+		"rename is rejected":                 {rename(agent), decided(bridge.Rejected)},
+		"deletion is accepted":               {remove(agent), decided(bridge.Accepted)},
+		"accepted rename is taken back":      {rename(agent), decided(bridge.Accepted), undone},
+		"accepted deletion is taken back":    {remove(agent), decided(bridge.Accepted), undone},
+		"rejected deletion is taken back":    {remove(agent), decided(bridge.Rejected), undone},
+		"a person removes what was typed in": {typedIn, remove(person)},
+		"a person renames what was typed in": {typedIn, rename(person)},
+		"what was typed in is deleted":       {typedIn, remove(agent), decided(bridge.Accepted)},
+		"what was typed in is moved":         {typedIn, rename(agent), decided(bridge.Accepted)},
+	} {
+		files := map[string]string{"Note.md": "note\n", "Links.md": "---\nup: \"[[Note]]\"\n---\nsee [[Note]]\n"}
+		t.Run(name, func(t *testing.T) {
+			f := bridgetest.New(t, map[string]string{"Team/Note.md": files["Note.md"], "Team/Links.md": files["Links.md"]})
+			checkFree(worker{f, t, ann}, steps)
+		})
+		t.Run(name+", live", func(t *testing.T) {
+			if strings.Contains(name, "typed in") {
+				t.Skip("no file is ever behind")
+			}
+			f, _ := openLive(t, files)
+			checkFree(worker{f, t, ann}, steps)
+		})
+	}
+}
+
+// checkFree takes the steps while a subscriber waits, for each event, for a change of
+// names that somebody else makes.
+func checkFree(a worker, steps []step) {
+	a.t.Helper()
+	var waiting atomic.Bool
+	var made atomic.Int64
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer a.Subscribe(func(ev bridge.Event) {
+		if !waiting.CompareAndSwap(false, true) {
+			return // of what is made here
+		}
+		defer waiting.Store(false)
+		done := make(chan struct{})
+		p := bridge.Path(fmt.Sprintf("Team/made %d", made.Add(1)))
+		all.Go(func() {
+			defer close(done)
+			if err := a.Mkdir(a.t.Context(), p, bridge.Restructure{Person: true}); err != nil {
+				a.t.Error(err)
+			}
+		})
+		select {
+		case <-done:
+		case <-time.After(2 * time.Second):
+			a.t.Errorf("names are locked while somebody is told: %s %q", ev.Kind, ev.Path)
+		}
+	})()
+	for _, s := range steps {
+		a.must(s(a))
+	}
+	if made.Load() == 0 {
+		a.t.Error("nobody was told of anything")
+	}
+}
+
+// Proposals are listed, and opened, while others are decided on.
+func TestListWhileDeciding(t *testing.T) {
+	files := make(map[string]string)
+	for i := range 40 {
+		files[fmt.Sprintf("Team/n%d.md", i)] = "note\n"
+		files[fmt.Sprintf("Team/c%d.canvas", i)] = "{}\n"
+	}
+	f := bridgetest.New(t, files)
+	a := worker{f, t, ann}
+	end := make(chan struct{})
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			for {
+				select {
+				case <-end:
+					return
+				default:
+				}
+				list, err := f.Proposals(t.Context(), "")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, p := range list {
+					if len(p.Old)+len(p.New) > 100 {
+						t.Errorf("proposal %+v", p)
+					}
+				}
+				_ = f.Brake("Team/n0.md", ann, 1)
+				if file, err := f.OpenFile(t.Context(), "Team/c0.canvas", 0, 0); err == nil {
+					_ = file.Close()
+				}
+			}
+		})
+	}
+	for range 3 {
+		for i := range 40 {
+			_, err := f.Remove(t.Context(), bridge.Path(fmt.Sprintf("Team/n%d.md", i)), bridge.Restructure{By: ann, Confirm: true})
+			a.must(err)
+			_, err = f.WriteFile(t.Context(), bridge.Path(fmt.Sprintf("Team/c%d.canvas", i)), []byte("{\n}\n"), bridge.Restructure{By: ann})
+			a.must(err)
+		}
+		for _, v := range []bridge.Verdict{bridge.Accepted, bridge.Rejected} {
+			decideAll(t, f.Workspace, v)
+			undo(t, f.Workspace, "")
+		}
+		decideAll(t, f.Workspace, bridge.Rejected)
+	}
+	close(end)
+	all.Wait()
+}
