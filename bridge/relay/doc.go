@@ -12,7 +12,8 @@
 // A Source serves one shared folder: a folder document (package folderdoc) and a
 // document for each note. A transport reaches a server's documents; a link
 // carries the frames of one document; a peer keeps a document in step over a
-// link. A draft is a new note that the server does not have yet.
+// link. A draft is a new note that the server does not have yet, or one whose name
+// another note got (clash.go).
 //
 // # What is where
 //

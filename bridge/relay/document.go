@@ -221,9 +221,14 @@ func (d *document) receive(update []byte, wait bool) error {
 	if err := d.load(); err != nil {
 		return err
 	}
+	var clashes []clash
+	if d == d.src.folder {
+		clashes = clashesOf(d.doc, update)
+	}
 	if err := d.doc.ApplyUpdate(update, serverOrigin{}); err != nil {
 		return err
 	}
+	d.src.keepLosers(d.doc, clashes)
 	news, err := d.take()
 	if err != nil || news == nil {
 		return err

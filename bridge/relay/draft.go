@@ -38,7 +38,7 @@ func (s *Source) isDraft(id bridge.DocID) bool { return s.draftOf(id) != "" }
 
 // uploaded takes note that the server has all of a document.
 func (s *Source) uploaded(d *document) {
-	if s.isDraft(d.id) {
+	if s.isDraft(d.id) && !s.isLoser(d.id) {
 		s.wg.Go(func() { s.logged("enter a new note", s.promote(d)) })
 	}
 }

@@ -42,6 +42,7 @@ func (s *Source) read(folder *ycrdt.Doc) ([]folderdoc.Entry, error) {
 		drafts = folderdoc.Open(doc).List()
 		return nil
 	})
+	drafts = slices.DeleteFunc(drafts, func(e folderdoc.Entry) bool { return s.isLoser(bridge.DocID(e.ID)) })
 	all := slices.DeleteFunc(union(shared, drafts), func(e folderdoc.Entry) bool { return !s.served(e) })
 	return all, err
 }

@@ -83,7 +83,8 @@ type Source struct {
 	mu        sync.Mutex // protects the following
 	documents map[bridge.DocID]*document
 	paths     map[bridge.DocID]string
-	listing   []folderdoc.Entry // what the workspace knows of
+	losers    map[bridge.DocID]bool // drafts that are not shown yet; see clash.go
+	listing   []folderdoc.Entry     // what the workspace knows of
 	byPath    map[string]folderdoc.Entry
 	readOnly  string // why, "" if it is not
 	events    []bridge.SourceEvent
@@ -98,7 +99,7 @@ func Open(o Options) (*Source, error) {
 		o: o, log: o.Logger, client: ycrdt.ClientID(rand.Uint32()) | 1,
 		relist: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 		documents: make(map[bridge.DocID]*document), paths: make(map[bridge.DocID]string),
-		dirty: make(map[bridge.DocID]bool),
+		losers: make(map[bridge.DocID]bool), dirty: make(map[bridge.DocID]bool),
 	}
 	if s.o.Resync <= 0 {
 		s.o.Resync = defaultResync
