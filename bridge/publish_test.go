@@ -143,7 +143,7 @@ func TestListWhileDeciding(t *testing.T) {
 					}
 				}
 				_ = f.Brake("Team/n0.md", ann, 1)
-				if file, err := f.OpenFile(t.Context(), "Team/c0.canvas", 0, 0); err == nil {
+				if file, err := f.OpenFile(t.Context(), "Team/c0.canvas", 0); err == nil {
 					_ = file.Close()
 				}
 			}
