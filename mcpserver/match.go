@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,7 +16,7 @@ type place struct{ start, end int }
 // occur as it is, straight quotes match curly ones and line breaks of either kind
 // each other.
 func findAll(doc, old string) []place {
-	if places := findExact(doc, old, nil); len(places) > 0 {
+	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p place) bool { return cutsBreak(doc, p) }) {
 		return places
 	}
 	plainDoc, offs := plainForm(doc)
@@ -24,6 +25,12 @@ func findAll(doc, old string) []place {
 		return nil
 	}
 	return findExact(plainDoc, plainOld, offs)
+}
+
+// cutsBreak says that p begins or ends within a line break.
+func cutsBreak(doc string, p place) bool {
+	within := func(off int) bool { return off > 0 && off < len(doc) && doc[off-1] == '\r' && doc[off] == '\n' }
+	return within(p.start) || within(p.end)
 }
 
 // findExact returns the places of old in doc, mapped by offs if that is set.

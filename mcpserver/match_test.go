@@ -23,6 +23,8 @@ func TestReplace(t *testing.T) {
 		{"line with its break", "a\nb\nc\n", "b\n", "", "a\nc\n"},
 		{"CRLF text, LF arguments", "a\r\nb\r\nc\r\n", "a\nb", "x\ny\nz", "x\r\ny\r\nz\r\nc\r\n"},
 		{"CRLF whole line", "a\r\nb\r\nc\r\n", "b", "", "a\r\nc\r\n"},
+		{"CRLF begun by the arguments", "a\r\nb\r\n", "\nb", "\nc", "a\r\nc\r\n"},
+		{"CRLF taken away", "a\r\nb\r\n", "\nb", "b", "ab\r\n"},
 		{"CRLF kept when given", "a\r\nb\r\n", "a\r\nb", "x\r\ny", "x\r\ny\r\n"},
 		{"curly quotes", "He said “don’t go”.", `"don't go"`, `"won't stay"`, "He said “won’t stay”."},
 		{"straight quotes stay", `He said "no".`, `"no"`, `"yes"`, `He said "yes".`},

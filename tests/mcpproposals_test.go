@@ -37,6 +37,7 @@ func TestMCPProposalsThroughTheQueue(t *testing.T) {
 	client.mustCall(t, "delete_note", "path", "Vault/stays.md")
 	client.mustCall(t, "delete_note", "path", "Vault/typed.md")
 	for _, name := range []string{"accepted", "rejected", "changed"} {
+		client.mustCall(t, "get_content", "entity_type", "canvas", "path", "Vault/"+name+".canvas")
 		client.mustCall(t, "replace_content", "entity_type", "canvas", "path", "Vault/"+name+".canvas", "content", newCanvas)
 	}
 	client.mustCall(t, "replace_content", "entity_type", "base", "path", "Vault/new.base", "content", "views: []\n")

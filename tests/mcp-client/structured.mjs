@@ -12,7 +12,7 @@ const note = 'Vault/note.md'
 const canvas = '{"nodes":[{"id":"a","type":"text","text":"Hi","x":0,"y":0,"width":9,"height":9}],"edges":[]}'
 const everything = [
 	['create_note', { path: 'Vault/new.md', content: 'See [[note]].\n', frontmatter: { tags: ['a/b'], n: 1.5, none: null, on: true } }],
-	['read_note', { path: note, start_line: 1, end_line: 2 }],
+	['read_note', { path: note }],
 	['read_metadata', { path: 'Vault/new.md' }],
 	['update_note', { path: note, content: 'The tide turns at noon.\n', frontmatter: { status: 'done' } }],
 	['list_notes', { include_frontmatter: true }],
