@@ -19,14 +19,23 @@
 // Tools come in sets. Those of claude are named and answer, in plain text, as the
 // tools that Claude Code has built in. Those of notes and content answer with JSON:
 // a struct, whose tags are the output schema (structured.go), is the structured
-// content of the call and its text. They may have the person at the client asked
-// before they change anything (approval.go).
+// content of the call and its text.
 //
 // # Read before edit
 //
-// edit, write and update_note refuse a note that the session has not read. The version that was
-// shown is the base of a write: what others changed since stays. An edit is
-// matched again under the note's lock, so it lands in the right place or fails.
+// A Session knows which bytes of each document it was shown (seen.go), through all
+// tools and resources. Every change goes through one of the functions in change.go,
+// which has the person at the client asked if that is wanted (approval.go), and
+// refuses to take away what the session was not shown, unless the call quotes it.
+// The version that was shown is the base of a write: what others changed since
+// stays. An edit is matched again under the note's lock, so it lands in the right
+// place or fails.
+//
+// # Long answers
+//
+// An answer is at most maxAnswer long (result.go). A text that does not fit is shown
+// in windows (window.go); a list or a search goes on at a cursor, which holds the key
+// of what was listed last (cursor.go).
 //
 // # Errors
 //

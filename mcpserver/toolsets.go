@@ -65,7 +65,7 @@ func claudeTools() []tool {
 - A document must be read before it can be edited.`),
 		define("glob", "Find documents by name", reads, globFiles, `Finds documents by the pattern of their path, the one changed last first.
 - A pattern without a slash matches at any depth: *.md. With a slash it is matched from the top, or from path: Folder/**/2024-*.md.
-- Lists at most 100 paths.`),
+- Lists 100 paths at a time.`),
 		define("grep", "Search in documents", reads, grepNotes, `Searches the text of all documents by a regular expression in RE2 syntax, as ripgrep does.
 - output_mode files_with_matches (the default) lists paths, content shows lines as path:line:text, count the number of matching lines.
 - Filter documents with glob or type, or search under one path.
