@@ -257,6 +257,7 @@ func (job *search) page(entries []entry) Result {
 	}
 	out := strings.Join(lines[:n], "\n")
 	res := text(out)
+	res.OneBlock = true
 	if strings.Contains(out, "... [line cut, ") {
 		res.Text = append(res.Text, "[Lines that are cut can be read in parts: read with offset and column.]")
 	}

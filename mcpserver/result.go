@@ -18,6 +18,8 @@ const envelope = 600
 // Result is what a tool call gives back.
 type Result struct {
 	Text []string // text blocks
+	// OneBlock has clients shown the blocks as one, with empty lines between.
+	OneBlock bool
 	// Structured is the JSON object of a tool with an output schema; Text says the
 	// same.
 	Structured json.RawMessage
@@ -45,6 +47,14 @@ func text(blocks ...string) Result {
 // refuse is a Result that tells the model what to do instead.
 func refuse(format string, args ...any) Result {
 	return Result{Text: []string{fmt.Sprintf(format, args...)}, IsError: true}
+}
+
+// blocks are the text blocks as clients are shown them.
+func (r Result) blocks() []string {
+	if r.OneBlock {
+		return []string{strings.Join(r.Text, "\n\n")}
+	}
+	return r.Text
 }
 
 // cost is how much of an answer the Result takes.

@@ -190,7 +190,7 @@ func (s *Server) handler(t tool) server.ToolHandlerFunc {
 		}
 		res = res.bounded()
 		out := &mcp.CallToolResult{IsError: res.IsError, Content: make([]mcp.Content, 0, len(res.Text))}
-		for _, block := range res.Text {
+		for _, block := range res.blocks() {
 			out.Content = append(out.Content, mcp.NewTextContent(block))
 		}
 		if res.Structured != nil {
