@@ -28,6 +28,7 @@ type parking struct {
 	image  image       // what it showed
 	target bridge.Path // where it was renamed to, "" if unlinked or out of the workspace
 	why    string
+	gave   bool               // another note has its name
 	by     bridge.Restructure // who did it
 	proc   int                // its process
 	timer  *time.Timer
@@ -123,7 +124,7 @@ func (t *tree) graceOver(ctx context.Context, p bridge.Path, pk *parking) {
 }
 
 func (t *tree) restructure(ctx context.Context, p bridge.Path, pk *parking) error {
-	if pk.why == whyUnlinked {
+	if pk.why == whyUnlinked || pk.gave {
 		_, err := t.ws.Remove(ctx, p, pk.by)
 		return err
 	}
@@ -132,6 +133,29 @@ func (t *tree) restructure(ctx context.Context, p bridge.Path, pk *parking) erro
 	}
 	_, err := t.ws.Rename(ctx, p, pk.target, pk.by)
 	return err
+}
+
+// giveWay lets a note that was renamed away give its name to the one that is moved
+// there now. It gets that one's name, and waits on: a.md to a.md.tmp, b.md to a.md,
+// a.md.tmp to b.md is how two files are exchanged. If nothing comes to that name, it
+// was replaced, and goes.
+func (t *tree) giveWay(ctx context.Context, m *move) (done bool, err error) {
+	t.mu.Lock()
+	pk := t.parked[m.newPath]
+	t.mu.Unlock()
+	if src, ok := m.src.(*File); !ok || !src.isNote() || pk == nil || pk.why != whyRenamed || !pk.timer.Stop() {
+		return false, nil
+	}
+	if err := t.ws.Exchange(ctx, m.oldPath, m.newPath, t.restructuring(ctx)); err != nil {
+		pk.timer.Reset(parkGrace)
+		return true, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.unpark(m.newPath)
+	pk.gave = true
+	t.parkAt(m.oldPath, pk)
+	return true, nil
 }
 
 const (

@@ -14,8 +14,11 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 )
 
-// renameNoReplace is RENAME_NOREPLACE of renameat2(2).
-const renameNoReplace = 1
+// Flags of renameat2(2).
+const (
+	renameNoReplace = 1
+	renameExchange  = 2
+)
 
 // move is one rename on its way.
 type move struct {
@@ -42,7 +45,7 @@ func (d *ScratchDir) Rename(ctx context.Context, name string, newParent gofs.Ino
 // workspace's structure.
 func (t *tree) rename(ctx context.Context, from folder, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	to, ok := newParent.(folder)
-	if !ok || flags&^renameNoReplace != 0 {
+	if !ok || flags != 0 && flags != renameNoReplace && flags != renameExchange {
 		return syscall.EINVAL
 	}
 	defer t.inval.names.begin(from, to)()
@@ -55,13 +58,20 @@ func (t *tree) rename(ctx context.Context, from folder, name string, newParent g
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return t.errno("rename", m.newPath, err)
-	case m.dst != nil && flags&renameNoReplace != 0:
+	case m.dst != nil && flags == renameNoReplace:
 		return syscall.EEXIST
+	case m.dst == nil && flags == renameExchange:
+		return syscall.ENOENT
 	case m.dst == m.src:
 		return 0
+	case flags == renameExchange && !t.exchangeable(m):
+		return syscall.EINVAL
 	}
 	ctx = context.WithoutCancel(ctx)
 	defer t.holdCommits(m.src, m.dst)()
+	if flags == renameExchange {
+		return t.exchange(ctx, m)
+	}
 	if over, ok := m.dst.(*File); ok {
 		// Who is about to open it by the name that it loses finds its content there.
 		_ = over.pin(ctx) // what cannot be read has none
@@ -190,6 +200,9 @@ func (t *tree) moveReal(ctx context.Context, m *move) syscall.Errno {
 	}
 	if err := bridge.CheckName(m.newName); err != nil {
 		return t.errno("rename", m.newPath, err)
+	}
+	if done, err := t.giveWay(ctx, m); done {
+		return t.errno("rename", m.oldPath, err)
 	}
 	t.settleParked(ctx, m.newPath)
 	o := t.restructuring(ctx)

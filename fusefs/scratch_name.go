@@ -64,19 +64,22 @@ func isTempName(name string) bool {
 }
 
 // isBesideNote knows a note's name with something random behind it:
-// Name.md.oXXXXXX (patch), Name.md.XXXXXX (KDE), Name.md1234567 (Go, renameio),
-// Name.md.1 (numbered backups).
-// Extensions that mean something (Name.md.gz, Name.md.html) are shorter.
+// Name.md.oXXXXXX (patch), Name.md.XXXXXX (KDE), Name.md.gawk.XXXXXX (gawk),
+// Name.md1234567 (Go, renameio), Name.md.1 (numbered backups), and backups that are
+// no extension at all: Name.md_original (exiftool), Name.md-2026-01-31.
+// Extensions that mean something (Name.md.gz, Name.md.html, Name.mdx) are shorter.
 func isBesideNote(name string) bool {
 	i := strings.LastIndex(strings.ToLower(name), bridge.NoteExt)
 	if i <= 0 {
 		return false
 	}
 	rest := name[i+len(bridge.NoteExt):]
-	if random, ok := strings.CutPrefix(rest, "."); ok {
-		return len(random) >= 6 && only(random, alnum) || only(random, digit)
+	dot := strings.LastIndexByte(rest, '.')
+	if dot < 0 {
+		return only(rest, digit) || rest != "" && strings.IndexByte("_-+,=@%", rest[0]) >= 0
 	}
-	return rest != "" && only(rest, digit)
+	random := rest[dot+1:]
+	return rest[0] == '.' && (len(random) >= 6 && only(random, alnum) || only(random, digit))
 }
 
 // isBackupOf says whether a program that renames note to name means a backup of

@@ -11,6 +11,7 @@ func TestIsScratch(t *testing.T) {
 		".goutputstream-AB12CD", "file.crdownload", "file.part", ".~lock.Note.odt#", ".DS_Store", "._Note.md",
 		".fuse_hidden0001", ".Trash-1000", ".git", ".obsidian", ".claude", ".Note.md", "Note.md___jb_tmp___",
 		"Note.mdAbC123.bck", "Note.md.new", "Note.md.tmp1", "Note.md.1", "tmp.AbCdEf1234", "Note.md.kate-swp",
+		"Note.md.gawk.Ab12Cd", "Note.md_original", "Note.md-2026-01-31", "Note.md,v", "Note.md.~1~",
 	}
 	for _, name := range scratch {
 		if !isScratch(name) {
@@ -21,6 +22,7 @@ func TestIsScratch(t *testing.T) {
 		"Note.md", "note.MD", "tmpmeeting.md", "tmpmeetings.md", "sedlecky.md", "4913.md", "2024.md", "#idea#.md", "Note~.md",
 		"Note.tmp.md", "chart.png", "data.csv", "Note.md.gz", "Note.md.html", "Note.txt", "README", "bak", "tmp", "lock",
 		"a", "#", "##", "Übersicht", "Note.mdx", "sedan", "Daily notes",
+		"Note.md export.pdf", "Note.md_export.pdf", "Note.mdc", "Note.md.tar.gz",
 	}
 	for _, name := range shared {
 		if isScratch(name) {

@@ -65,6 +65,23 @@ func vim(commands ...string) func(*testing.T, string) {
 	return program("", append(args, "note.md")...)
 }
 
+// rsync brings a changed copy from elsewhere.
+func rsync(flags ...string) func(*testing.T, string) {
+	return func(t *testing.T, dir string) {
+		from := filepath.Join(t.TempDir(), "note.md")
+		writeFile(t, from, strings.Replace(saveBefore, "six", "seven", 1))
+		args := append([]string{"rsync", "--ignore-times", "--no-whole-file"}, flags...)
+		program("", append(args, from, "note.md")...)(t, dir)
+	}
+}
+
+// emacs changes the note and saves it twice.
+func emacs(setup string) func(*testing.T, string) {
+	return program("", "emacs", "-Q", "--batch", "--eval", `(progn `+setup+`
+(find-file "note.md") (goto-char (point-min)) (search-forward "six") (replace-match "seven") (save-buffer)
+(goto-char (point-max)) (insert "The end.\n") (save-buffer))`)
+}
+
 const patchText = `--- note.md
 +++ note.md
 @@ -3,4 +3,4 @@
@@ -98,6 +115,34 @@ var savers = []saver{
 	{"vim", []string{"vim"}, vim("%s/six/seven/", "w")},
 	{"vim, saving twice", []string{"vim"}, vim("%s/six/seven/", "w", "%s/seven/eight/", "w")},
 	{"vim, backupcopy=yes", []string{"vim"}, vim("set backupcopy=yes", "%s/six/seven/", "w")},
+	{"perl -i.orig", []string{"perl"}, shell(`perl -i.orig -pe 's/quiet/loud/' note.md`)},
+	{"gawk -i inplace's system calls", []string{"python3"}, python(`
+import os, tempfile
+fd, name = tempfile.mkstemp(prefix='note.md.gawk.', dir='.')
+name = os.path.basename(name)[:len('note.md.gawk.') + 6]
+os.close(fd); os.rename([n for n in os.listdir('.') if n.startswith('note.md.gawk.')][0], name)
+with open(name, 'w') as out:
+    out.write(open('note.md').read().replace('six', 'seven'))
+os.chmod(name, 0o644)
+os.rename(name, 'note.md')`)},
+	{"a copy beside it, then in place", nil, shell(`cp note.md note.md_original && sed 's/six/seven/' note.md_original > note.md`)},
+	{"exiftool's system calls", nil, shell(`sed 's/six/seven/' note.md > note.md_exiftool_tmp && mv note.md note.md_original && mv note.md_exiftool_tmp note.md`)},
+	{"cp --backup=numbered", nil, shell(`sed 's/six/seven/' note.md > copy.tmp && cp --backup=numbered copy.tmp note.md && rm copy.tmp`)},
+	{"install --backup", nil, shell(`sed 's/six/seven/' note.md > copy.tmp && install --backup --suffix=.old -m 644 copy.tmp note.md && rm copy.tmp`)},
+	{"sort -o", nil, shell(`sort -o note.md note.md`)},
+	{"sponge's system calls", nil, func(t *testing.T, dir string) {
+		shell(`f=$(mktemp "`+t.TempDir()+`/sponge.XXXXXX") && sed 's/six/seven/' note.md > $f && cat $f > note.md`)(t, dir)
+	}},
+	{"rsync --inplace", []string{"rsync"}, rsync("--inplace")},
+	{"rsync --backup", []string{"rsync"}, rsync("--backup")},
+	{"rsync --backup --suffix", []string{"rsync"}, rsync("--backup", "--suffix=.b")},
+	{"rsync --delay-updates", []string{"rsync"}, rsync("--delay-updates")},
+	{"vim, no write backup", []string{"vim"}, vim("set nowritebackup", "%s/six/seven/", "w")},
+	{"vim, backupcopy=no", []string{"vim"}, vim("set backupcopy=no", "%s/six/seven/", "w")},
+	{"vim, backupcopy=no, keeping a backup of its own extension", []string{"vim"}, vim("set backup backupcopy=no backupext=.vimback", "%s/six/seven/", "w")},
+	{"emacs", []string{"emacs"}, emacs(``)},
+	{"emacs, numbered backups", []string{"emacs"}, emacs(`(setq version-control t)`)},
+	{"emacs, backup by copying", []string{"emacs"}, emacs(`(setq backup-by-copying t)`)},
 	{"vim, keeping a backup", []string{"vim"}, vim("set backup", "%s/six/seven/", "w")},
 	{"nano", []string{"nano", "tmux"}, nano},
 	{"emacs's system calls", []string{"python3"}, python(`

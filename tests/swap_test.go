@@ -1,0 +1,237 @@
+package tests
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// swaps exchange or rotate notes; done is what a plain folder has afterwards.
+var swaps = []saver{
+	{"through a scratch name", nil, shell(`mv a.md a.md.tmp && mv b.md a.md && mv a.md.tmp b.md`)},
+	{"through rename(2) and a backup's name", []string{"python3"}, python(`
+import os
+os.rename('a.md', 'a.md.bak'); os.rename('b.md', 'a.md'); os.rename('a.md.bak', 'b.md')`)},
+	{"three in a circle", nil, shell(`mv a.md hold.tmp && mv b.md a.md && mv c.md b.md && mv hold.tmp c.md`)},
+	{"with a folder's note", nil, shell(`mv a.md a.md~ && mv sub/d.md a.md && mv a.md~ sub/d.md`)},
+	{"through a note's name", nil, shell(`mv a.md hold.md && mv b.md a.md && mv hold.md b.md`)},
+	{"twice", nil, shell(`
+for i in 1 2; do mv a.md x.tmp && mv b.md a.md && mv x.tmp b.md || exit 1; done
+mv c.md x.tmp && mv b.md c.md && mv x.tmp b.md`)},
+	{"there and back", nil, shell(`for i in 1 2; do mv a.md x.tmp && mv b.md a.md && mv x.tmp b.md || exit 1; done`)},
+	{"RENAME_EXCHANGE", nil, func(t *testing.T, dir string) {
+		if err := renameat2(dir, "a.md", "b.md", unix.RENAME_EXCHANGE); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"RENAME_EXCHANGE over a folder", nil, func(t *testing.T, dir string) {
+		if err := renameat2(dir, "a.md", "sub/d.md", unix.RENAME_EXCHANGE); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"RENAME_EXCHANGE with a new note", nil, func(t *testing.T, dir string) {
+		writeFile(t, filepath.Join(dir, "new.md"), "# New\n\nNot there before.\n")
+		if err := renameat2(dir, "new.md", "a.md", unix.RENAME_EXCHANGE); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"RENAME_EXCHANGE of new notes", nil, func(t *testing.T, dir string) {
+		for _, name := range []string{"new.md", "newer.md"} {
+			writeFile(t, filepath.Join(dir, name), "# New\n\nNot there before, but in "+name+".\n")
+		}
+		if err := renameat2(dir, "new.md", "newer.md", unix.RENAME_EXCHANGE); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"RENAME_EXCHANGE of scratch files", nil, func(t *testing.T, dir string) {
+		for _, name := range []string{"one.tmp", "two.tmp"} {
+			writeFile(t, filepath.Join(dir, name), name)
+		}
+		if err := renameat2(dir, "one.tmp", "two.tmp", unix.RENAME_EXCHANGE); err != nil {
+			t.Fatal(err)
+		}
+		checkText(t, "one.tmp", readFile(t, filepath.Join(dir, "one.tmp")), "two.tmp")
+		shell(`cat two.tmp one.tmp > a.md && rm one.tmp two.tmp`)(t, dir)
+	}},
+}
+
+func renameat2(dir, from, to string, flags uint) error {
+	return unix.Renameat2(unix.AT_FDCWD, filepath.Join(dir, from), unix.AT_FDCWD, filepath.Join(dir, to), flags)
+}
+
+var swapped = map[string]string{
+	"a.md": "# A\n\nThe text of a.\n", "b.md": "# B\n\nWhat b says.\n", "c.md": "# C\n\nAnd c.\n", "sub/d.md": "# D\n\nBelow.\n",
+}
+
+// texts are the files below dir and what they hold.
+func texts(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	have := make(map[string]string)
+	for _, name := range listFiles(t, dir) {
+		if !strings.HasSuffix(name, "/") {
+			have[name] = readFile(t, filepath.Join(dir, name))
+		}
+	}
+	return have
+}
+
+func checkTexts(t *testing.T, what string, got, want map[string]string) {
+	t.Helper()
+	if !maps.Equal(got, want) {
+		t.Errorf("%s:\n%q\nwant\n%q", what, got, want)
+	}
+}
+
+// Notes that exchange their names are exchanged: at once on the mount, and in the
+// vault as a person decides.
+func TestSwaps(t *testing.T) {
+	for _, swap := range swaps {
+		for mode, flags := range fileModes {
+			for _, verdict := range []string{"accept", "reject"} {
+				if mode == "direct" && verdict == "reject" {
+					continue // there is nothing to decide on
+				}
+				t.Run(strings.Join([]string{swap.name, mode, verdict}, ", "), func(t *testing.T) {
+					t.Parallel()
+					requireTools(t, swap.tools...)
+					testSwap(t, swap, verdict, flags...)
+				})
+			}
+		}
+	}
+}
+
+func testSwap(t *testing.T, swap saver, verdict string, flags ...string) {
+	plain := t.TempDir()
+	for name, text := range swapped {
+		writeFile(t, filepath.Join(plain, name), text)
+	}
+	swap.save(t, plain)
+	want := texts(t, plain)
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", swapped), flags...)
+	swap.save(t, m.path(""))
+	checkTexts(t, "mount", texts(t, m.path("")), want)
+	time.Sleep(3500 * time.Millisecond) // longer than a name may be missing during a save
+	checkTexts(t, "mount after a while", texts(t, m.path("")), want)
+	if len(flags) == 0 {
+		checkNotUnseen(t, texts(t, m.vault), swapped)
+	}
+	out := s.run(t, "suggestions", verdict, "--all", m.vault)
+	if out.code != 0 {
+		t.Errorf("%s: exit %d: %s%s", verdict, out.code, out.stdout, out.stderr)
+	}
+	if verdict == "reject" {
+		want = swapped
+	}
+	left := func(dir string) map[string]string {
+		have := texts(t, dir)
+		// A new note whose renaming was to be decided on, too, stays when it is rejected.
+		maps.DeleteFunc(have, func(_, text string) bool { return text == "" })
+		return have
+	}
+	eventually(t, startTimeout, func() error {
+		if got := left(m.vault); !maps.Equal(got, want) {
+			return fmt.Errorf("vault has %q, want %q", got, want)
+		}
+		return nil
+	})
+	checkTexts(t, "mount in the end", left(m.path("")), want)
+}
+
+// checkNotUnseen checks that no note's text is gone from the vault that nobody has
+// decided on.
+func checkNotUnseen(t *testing.T, have, before map[string]string) {
+	t.Helper()
+	for name, text := range before {
+		words := strings.TrimSpace(text[strings.Index(text, "\n"):])
+		if !slices.ContainsFunc(slices.Collect(maps.Values(have)), func(s string) bool { return strings.Contains(s, words) }) {
+			t.Errorf("the text of %s is gone from the vault: %q", name, have)
+		}
+	}
+}
+
+// A note that is moved to a backup's name and replaced by another note is replaced.
+func TestReplacedAfterBackup(t *testing.T) {
+	for mode, flags := range fileModes {
+		t.Run(mode, func(t *testing.T) {
+			s := newSandbox(t)
+			m := s.mount(t, s.vault(t, "Vault", swapped), flags...)
+			shell(`mv a.md a.md.bak && mv b.md a.md`)(t, m.path(""))
+			check := func() {
+				t.Helper()
+				got := texts(t, m.path(""))
+				if got["a.md"] != swapped["b.md"] || got["a.md.bak"] != swapped["a.md"] || got["b.md"] != "" {
+					t.Errorf("mount has %q", got)
+				}
+			}
+			check()
+			time.Sleep(3500 * time.Millisecond)
+			check()
+			if mode == "direct" {
+				checkText(t, "the vault's trash", readFile(t, m.vaultPath(".trash/b.md")), swapped["a.md"])
+				return
+			}
+			if out := s.run(t, "suggestions", "reject", "--all", m.vault); out.code != 0 {
+				t.Errorf("reject: exit %d: %s%s", out.code, out.stdout, out.stderr)
+			}
+			checkTexts(t, "vault after a rejection", texts(t, m.vault), swapped)
+		})
+	}
+}
+
+// What cannot be exchanged says so, and stays as it is.
+func TestRenameFlags(t *testing.T) {
+	for mode, flags := range fileModes {
+		t.Run(mode, func(t *testing.T) {
+			s := newSandbox(t)
+			files := maps.Clone(swapped)
+			files["pic.png"] = "png"
+			m := s.mount(t, s.vault(t, "Vault", files), flags...)
+			dir := m.path("")
+			writeFile(t, filepath.Join(dir, "x.tmp"), "scratch")
+			before := texts(t, dir)
+			for _, tt := range []struct {
+				from, to string
+				flags    uint
+				want     syscall.Errno
+			}{
+				{"a.md", "missing.md", unix.RENAME_EXCHANGE, syscall.ENOENT},
+				{"missing.md", "a.md", unix.RENAME_EXCHANGE, syscall.ENOENT},
+				{"a.md", "x.tmp", unix.RENAME_EXCHANGE, syscall.EINVAL},
+				{"x.tmp", "a.md", unix.RENAME_EXCHANGE, syscall.EINVAL},
+				{"a.md", "sub", unix.RENAME_EXCHANGE, syscall.EINVAL},
+				{"sub", "a.md", unix.RENAME_EXCHANGE, syscall.EINVAL},
+				{"a.md", "pic.png", unix.RENAME_EXCHANGE, syscall.EINVAL},
+				{"sub", "sub/d.md", unix.RENAME_EXCHANGE, syscall.EINVAL},
+				{"a.md", "b.md", unix.RENAME_NOREPLACE, syscall.EEXIST},
+				{"a.md", "x.tmp", unix.RENAME_NOREPLACE, syscall.EEXIST},
+				{"x.tmp", "a.md", unix.RENAME_NOREPLACE, syscall.EEXIST},
+				{"a.md", "a.md", unix.RENAME_NOREPLACE, syscall.EEXIST},
+				{"missing.md", "b.md", unix.RENAME_NOREPLACE, syscall.ENOENT},
+				{"a.md", "b.md", unix.RENAME_EXCHANGE | unix.RENAME_NOREPLACE, syscall.EINVAL},
+				{"a.md", "b.md", unix.RENAME_WHITEOUT, syscall.EINVAL},
+			} {
+				if err := renameat2(dir, tt.from, tt.to, tt.flags); !errors.Is(err, tt.want) {
+					t.Errorf("rename %s to %s with flags %d: %v, want %v", tt.from, tt.to, tt.flags, err, tt.want)
+				}
+			}
+			checkTexts(t, "mount", texts(t, dir), before)
+			if err := renameat2(dir, "a.md", "new.md", unix.RENAME_NOREPLACE); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "new.md")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
