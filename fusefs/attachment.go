@@ -24,12 +24,17 @@ type Attachment struct {
 	gofs.Inode
 	t    *tree
 	path bridge.Path // protected by t.mu
+	gone bool        // its name is; protected by t.mu
 
 	mu   sync.Mutex // protects the following
 	meta meta
 	// written is the file as of the last write through this mount, which the
 	// workspace notices a little later.
 	written fs.FileInfo
+	// size and modTime are what was shown last: who has it open goes on with them
+	// when its name is gone.
+	size    int64
+	modTime time.Time
 }
 
 // attachmentHandle is one open descriptor of an Attachment.
@@ -40,17 +45,28 @@ type attachmentHandle struct {
 }
 
 func (a *Attachment) attr(ctx context.Context, out *fuse.Attr) error {
-	info, err := a.t.ws.Stat(ctx, a.t.pathOf(&a.path))
+	a.t.mu.Lock()
+	p, gone := a.path, a.gone
+	a.t.mu.Unlock()
+	var info bridge.Info
+	var err error
+	if !gone {
+		info, err = a.t.ws.Stat(ctx, p)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	size, modTime := info.Size, info.ModTime
+	size, modTime, links := info.Size, info.ModTime, uint32(1)
+	if gone {
+		size, modTime, links = a.size, a.modTime, 0
+	}
 	if w := a.written; w != nil && (err != nil || w.ModTime().After(modTime)) {
 		size, modTime, err = w.Size(), w.ModTime(), nil
 	}
 	if err != nil {
 		return err
 	}
-	a.meta.fill(out, size, modTime, 1)
+	a.size, a.modTime = size, modTime
+	a.meta.fill(out, size, modTime, links)
 	return nil
 }
 

@@ -5,6 +5,7 @@ package fusefs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"syscall"
 	"time"
@@ -99,7 +100,9 @@ func (d *Dir) child(ctx context.Context, name string) (node, bridge.Path, error)
 	if n != nil {
 		return n, p, nil
 	}
-	if bridge.CheckName(name) != nil {
+	if err := bridge.CheckName(name); errors.Is(err, bridge.ErrNameTooLong) {
+		return nil, p, err
+	} else if err != nil {
 		return nil, p, syscall.ENOENT // no such thing can be there
 	}
 	return d.t.lookup(ctx, p)
@@ -199,7 +202,19 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 	if err := d.t.ws.Mkdir(context.WithoutCancel(ctx), p, d.t.restructuring(ctx)); err != nil {
 		return nil, d.t.errno("mkdir", p, err)
 	}
-	return d.Lookup(ctx, name, out)
+	n, _, err := d.child(ctx, name)
+	if made, ok := n.(*Dir); ok {
+		d.t.mu.Lock()
+		made.meta.mode = mode & 0o7777
+		d.t.mu.Unlock()
+	}
+	if err == nil {
+		err = n.attr(ctx, &out.Attr)
+	}
+	if err != nil {
+		return nil, d.t.errno("mkdir", p, err)
+	}
+	return n.EmbeddedInode(), 0
 }
 
 // Rmdir removes a folder of the workspace if the structure policy lets it.
@@ -217,20 +232,21 @@ func (d *Dir) Rmdir(ctx context.Context, name string) syscall.Errno {
 	if !ok {
 		return syscall.ENOTDIR
 	}
-	t.mu.Lock()
-	full := len(dir.overlay.entries) > 0
-	t.mu.Unlock()
-	if full {
-		return syscall.ENOTEMPTY
-	}
 	defer t.holdCommits(dir)()
-	if t.hasFresh(p) {
-		return syscall.ENOTEMPTY
+	return t.errno("rmdir", p, t.removeFolder(context.WithoutCancel(ctx), p, dir))
+}
+
+// removeFolder removes a folder if nothing is in it. Commits are held.
+func (t *tree) removeFolder(ctx context.Context, p bridge.Path, dir *Dir) error {
+	t.mu.Lock()
+	full := holdsScratch(dir)
+	t.mu.Unlock()
+	if full || t.hasFresh(p) {
+		return bridge.ErrNotEmpty
 	}
-	ctx = context.WithoutCancel(ctx)
 	t.settleParked(ctx, p) // what was unlinked a moment ago is really gone now
-	_, err = t.ws.Remove(ctx, p, t.restructuring(ctx))
-	return t.errno("rmdir", p, err)
+	_, err := t.ws.Remove(ctx, p, t.restructuring(ctx))
+	return err
 }
 
 // Link is refused: a document has one name. Programs fall back to a rename.

@@ -105,8 +105,11 @@ func (t *tree) lose(p bridge.Path) {
 		}
 		t.forget(at, k.node)
 		t.dropIno(k.id)
-		if f, ok := k.node.(*File); ok {
-			f.gone = true
+		switch n := k.node.(type) {
+		case *File:
+			n.gone = true
+		case *Attachment:
+			n.gone = true
 		}
 	}
 	for at, files := range t.retired {

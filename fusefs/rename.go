@@ -201,6 +201,9 @@ func (t *tree) moveReal(ctx context.Context, m *move) syscall.Errno {
 	if err := bridge.CheckName(m.newName); err != nil {
 		return t.errno("rename", m.newPath, err)
 	}
+	if err := t.replaceFolder(ctx, m); err != nil {
+		return t.errno("rename", m.newPath, err)
+	}
 	if done, err := t.giveWay(ctx, m); done {
 		return t.errno("rename", m.oldPath, err)
 	}
@@ -214,6 +217,23 @@ func (t *tree) moveReal(ctx context.Context, m *move) syscall.Errno {
 		over.unlink()
 	}
 	return 0
+}
+
+// replaceFolder removes an empty folder that a folder is renamed over.
+func (t *tree) replaceFolder(ctx context.Context, m *move) error {
+	over, ok := m.dst.(*Dir)
+	if _, isDir := m.src.(*Dir); !ok || !isDir {
+		return nil
+	}
+	from, _ := m.oldPath.Split()
+	if to, _ := m.newPath.Split(); from != to {
+		return syscall.EXDEV // before anything goes
+	}
+	if err := t.removeFolder(ctx, m.newPath, over); err != nil {
+		return err
+	}
+	m.dst = nil
+	return nil
 }
 
 // adopt is a save by rename: the scratch file becomes the note at the new name,

@@ -5,6 +5,7 @@ package fusefs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"syscall"
@@ -112,6 +113,9 @@ func (d *ScratchDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 	n := d.overlay.get(name)
 	d.t.mu.Unlock()
 	if n == nil {
+		if err := bridge.CheckName(name); errors.Is(err, bridge.ErrNameTooLong) {
+			return nil, syscall.ENAMETOOLONG
+		}
 		return nil, syscall.ENOENT
 	}
 	if err := n.attr(ctx, &out.Attr); err != nil {
