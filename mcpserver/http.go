@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/relayfs/relayfs/bridge/inflight"
 )
 
 // HTTPHandler serves Streamable HTTP at every path it is mounted on. It refuses
@@ -30,7 +33,7 @@ func (s *Server) HTTPHandler() http.Handler {
 	)
 	s.sessions.ended = func(id string) { goodbye(transport, id) }
 	s.onClose(func() { _ = transport.Shutdown(context.Background()) })
-	return sameOrigin(promptBody(http.MaxBytesHandler(transport, MaxMessage)))
+	return sameOrigin(s.promptBody(transport))
 }
 
 // goodbye ends a session at the transport as its client should have done.
@@ -50,29 +53,35 @@ func (w *noResponse) WriteHeader(int)             {}
 // bodyTime is how long the body of a request may take to arrive.
 const bodyTime = 30 * time.Second
 
-// promptBody bounds the time for which a body is read, and not that for which an
-// answer is worked on or a stream stays open.
-func promptBody(next http.Handler) http.Handler {
+// promptBody reads the body of a request before it is worked on, and bounds the time
+// and the memory for that, not the time for which an answer is worked on or a stream
+// stays open.
+func (s *Server) promptBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c := http.NewResponseController(w); r.Body != http.NoBody && c.SetReadDeadline(time.Now().Add(bodyTime)) == nil {
-			r.Body = &endingBody{r.Body, func() { c.SetReadDeadline(time.Time{}) }}
+		if r.Body == http.NoBody {
+			next.ServeHTTP(w, r)
+			return
 		}
+		c := http.NewResponseController(w)
+		_ = c.SetReadDeadline(time.Now().Add(bodyTime)) // not over every transport
+		data, release, err := s.o.Inflight.Read(http.MaxBytesReader(w, r.Body, MaxMessage))
+		_ = c.SetReadDeadline(time.Time{})
+		var tooLarge *http.MaxBytesError
+		switch {
+		case errors.As(err, &tooLarge):
+			http.Error(w, "request is too large", http.StatusRequestEntityTooLarge)
+			return
+		case errors.Is(err, inflight.ErrFull):
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		case err != nil:
+			http.Error(w, "request does not come to its end", http.StatusRequestTimeout)
+			return
+		}
+		defer release()
+		r.Body = io.NopCloser(bytes.NewReader(data))
 		next.ServeHTTP(w, r)
 	})
-}
-
-// endingBody is a body that says when it has been read.
-type endingBody struct {
-	io.ReadCloser
-	ended func()
-}
-
-func (b *endingBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) {
-		b.ended()
-	}
-	return n, err
 }
 
 // Sessions is how many HTTP sessions are kept.

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/inflight"
 	"github.com/relayfs/relayfs/bridge/semantic"
 )
 
@@ -25,6 +26,9 @@ type Options struct {
 	// Semantic is what semantic_search searches; nil makes one that is kept in
 	// memory.
 	Semantic *semantic.Index
+	// Inflight is what clients may send over HTTP at a time; nil is one of the
+	// default size.
+	Inflight *inflight.Budget
 	Logger   *slog.Logger
 }
 
@@ -74,6 +78,9 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	s := &Server{ws: ws, o: o, log: o.Logger}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.o.Inflight == nil {
+		s.o.Inflight = inflight.New(inflight.Default)
 	}
 	s.tools, _ = pick(o.Toolsets, o.ReadOnly || ws.Options().ReadOnly)
 	s.sessions = newSessions(s.newSession)

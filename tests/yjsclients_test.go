@@ -36,8 +36,16 @@ type yjsServer struct {
 
 func (s *sandbox) serveYjs(t *testing.T, vault string, flags ...string) *yjsServer {
 	t.Helper()
+	return s.serveYjsWithin(t, ":", vault, flags...)
+}
+
+// serveYjsWithin is serveYjs with a limit that a command of the shell sets.
+func (s *sandbox) serveYjsWithin(t *testing.T, limit, vault string, flags ...string) *yjsServer {
+	t.Helper()
 	y := &yjsServer{s: s, vault: vault, log: newWatchedLog()}
 	y.cmd = s.command(context.Background(), append([]string{"serve", vault, "--listen", "127.0.0.1:0"}, flags...)...)
+	y.cmd.Args = append([]string{"sh", "-c", limit + ` && exec "$0" "$@"`, y.cmd.Path}, y.cmd.Args[1:]...)
+	y.cmd.Path = "/bin/sh"
 	y.cmd.Stderr = y.log
 	if err := y.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -96,10 +96,10 @@ func (h *httpServer) announce(w io.Writer) {
 // serve answers until ctx ends, and then finishes what is under way.
 func (h *httpServer) serve(ctx context.Context, mcp *mcpserver.Server, log *slog.Logger) error {
 	mux := http.NewServeMux()
-	mux.Handle(httpPath, mcpserver.RequireToken(h.token, mcp.HTTPHandler()))
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	mux.Handle(httpPath, mcpserver.RequireToken(h.token, welcoming(mcp.HTTPHandler())))
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ConnContext: withConn}
 	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(h.listener) }()
+	go func() { ended <- srv.Serve(newGuestListener(h.listener, maxConnections())) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("MCP over HTTP: %w", err)

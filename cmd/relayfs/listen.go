@@ -18,9 +18,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/inflight"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/relay/host"
 	"github.com/relayfs/relayfs/bridge/relay/server"
@@ -90,6 +89,9 @@ func validURL(text string) bool {
 	return err == nil && c.Token == "" && strings.HasPrefix(text, "http")
 }
 
+// budget bounds what clients of --listen and --http are sending at a time.
+var budget = inflight.New(inflight.Default)
+
 // yjsServer is where Yjs clients are let in.
 type yjsServer struct {
 	listener net.Listener
@@ -110,7 +112,7 @@ func (f *listenFlags) open(ctx context.Context, ws *bridge.Workspace, state stri
 	if err != nil {
 		return nil, err
 	}
-	o := server.Options{URL: f.url, Relay: f.relay, Logger: log}
+	o := server.Options{URL: f.url, Relay: f.relay, Logger: log, Known: welcome, Inflight: budget}
 	y := &yjsServer{log: log}
 	if !f.noToken {
 		if y.info.KeyFile, err = f.keyPath(base); err != nil {
@@ -189,9 +191,9 @@ func (y *yjsServer) announce(w io.Writer) {
 
 // serve answers until ctx ends, and then ends the connections.
 func (y *yjsServer) serve(ctx context.Context) error {
-	srv := &http.Server{Handler: y.server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	srv := &http.Server{Handler: y.server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ConnContext: withConn}
 	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(netutil.LimitListener(y.listener, maxConnections())) }()
+	go func() { ended <- srv.Serve(newGuestListener(y.listener, maxConnections())) }()
 	if y.info.KeyFile != "" {
 		go y.followKey(ctx)
 	}
@@ -209,9 +211,10 @@ func (y *yjsServer) serve(ctx context.Context) error {
 	return nil
 }
 
-// maxConnections is how many connections others may have open to --listen: more
-// wait until one ends, so that files of the vault can be opened in any case.
-func maxConnections() int { return int(min(8192, maxFiles()/2)) }
+// maxConnections is how many connections others may have open to --listen, and as many
+// to --http: more wait until one ends, so that files of the vault can be opened in any
+// case.
+func maxConnections() int { return int(min(8192, maxFiles()/3)) }
 
 // keyLook is how often the key file is looked at.
 const keyLook = time.Second

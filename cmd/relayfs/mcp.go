@@ -54,7 +54,7 @@ func (f *mcpFlags) check() error {
 // server are the options of the server over a workspace with the flags w.
 func (f *mcpFlags) server(w *workspaceFlags, log *slog.Logger) mcpserver.Options {
 	approve, _ := mcpserver.ParseApprovals(f.approve) // checked
-	return mcpserver.Options{Author: w.author, Version: version(), Toolsets: f.toolsets, Approve: approve, ReadOnly: w.readOnly, Logger: log}
+	return mcpserver.Options{Author: w.author, Version: version(), Toolsets: f.toolsets, Approve: approve, ReadOnly: w.readOnly, Inflight: budget, Logger: log}
 }
 
 // mcpOptions are the flags of 'relayfs mcp'.

@@ -61,7 +61,11 @@ func (s *Server) open() bool { return len(s.keys.Load().ring) == 0 }
 
 // claims are what the request's token says; everything, if no tokens are needed.
 func (s *Server) claims(r *http.Request) (token.Claims, error) {
-	return s.verify(requestToken(r))
+	c, err := s.verify(requestToken(r))
+	if err == nil {
+		s.o.Known(r)
+	}
+	return c, err
 }
 
 // requestToken is the token that a request brings.

@@ -244,10 +244,11 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request, id string) error
 	case p != token.Full:
 		return errReadOnly
 	}
-	data, err := io.ReadAll(body(w, r, s.o.Limits.Frame))
+	data, release, err := s.o.Inflight.Read(body(w, r, s.o.Limits.Frame))
 	if err != nil {
 		return refuseBody(err)
 	}
+	defer release()
 	id, _ = s.own(id)
 	d, err := s.host.Open(r.Context(), id, true)
 	if err != nil {

@@ -91,13 +91,22 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, id string) {
 		room.leave()
 		return
 	}
-	k.ws.SetReadLimit(s.o.Limits.Frame)
+	k.ws.SetReadLimit(s.frameLimit(p == token.Full))
 	c := newClient(k, room, requestToken(r), claims, p)
 	_, c.prefix = s.own(id)
 	k.setHail(c.hail)
 	c.greet()
 	k.serve(c.take)
 	c.depart()
+}
+
+// frameLimit is the size in bytes of the largest frame of a client that may write, or
+// only read.
+func (s *Server) frameLimit(full bool) int64 {
+	if full {
+		return s.o.Limits.Frame
+	}
+	return min(s.o.Limits.Frame, s.o.Limits.ReadOnly)
 }
 
 // newClient makes a client of a room, of which it is a member already.

@@ -20,25 +20,31 @@ type multiplex struct {
 	r       *http.Request
 	socket  *socket
 	clients map[string]*client // by the name in the frames
+	known   bool               // it has opened a document, and counts as a connection since
+	full    bool               // it could write to one of them
 }
+
+// strangersTime is how long a websocket may stay that has opened no document.
+const strangersTime = 10 * time.Second
 
 // multiplex makes such a websocket of a request and serves it until it ends.
 func (s *Server) multiplex(w http.ResponseWriter, r *http.Request) {
-	if !s.enter() {
+	if !s.enterStranger() {
 		s.fail(w, r, errBusy)
 		return
 	}
-	defer s.leave()
+	m := &multiplex{s: s, r: r, clients: make(map[string]*client)}
+	defer m.leave()
 	k := s.accept(w, r)
 	if k == nil {
 		return
 	}
 	k.ws.SetReadLimit(strangersFrame)
-	m := &multiplex{s: s, r: r, socket: k, clients: make(map[string]*client)}
-	stranger := time.AfterFunc(2*s.o.Limits.Ping, func() { k.end(errStranger) })
+	m.socket = k
+	stranger := time.AfterFunc(min(strangersTime, 2*s.o.Limits.Ping), func() { k.end(errStranger) })
 	k.serve(func(frame []byte) error {
 		err := m.handle(frame)
-		if len(m.clients) > 0 {
+		if m.known {
 			stranger.Stop()
 		}
 		return err
@@ -47,6 +53,28 @@ func (s *Server) multiplex(w http.ResponseWriter, r *http.Request) {
 	for _, c := range m.clients {
 		c.depart()
 	}
+}
+
+// settle makes a stranger one of the connections.
+func (m *multiplex) settle() (ok bool) {
+	if m.known {
+		return true
+	}
+	if !m.s.enter() {
+		return false
+	}
+	m.s.leaveStranger()
+	m.known = true
+	m.s.o.Known(m.r)
+	return true
+}
+
+func (m *multiplex) leave() {
+	if m.known {
+		m.s.leave()
+		return
+	}
+	m.s.leaveStranger()
 }
 
 // handle does what a frame asks for. An error ends the connection.
@@ -85,7 +113,8 @@ func (m *multiplex) open(name, text string) {
 		old.depart()
 	}
 	m.clients[name] = c
-	m.socket.ws.SetReadLimit(m.s.o.Limits.Frame)
+	m.full = m.full || c.full
+	m.socket.ws.SetReadLimit(m.s.frameLimit(m.full))
 	m.socket.setHail(c.hail)
 	scope := "readonly"
 	if c.full {
@@ -112,6 +141,9 @@ func (m *multiplex) join(name, text string) (*client, error) {
 	claims, p, err := m.s.permit(text, id)
 	if err != nil {
 		return nil, err
+	}
+	if !m.settle() {
+		return nil, errBusy
 	}
 	room, err := m.s.join(m.socket.ctx, id, p == token.Full)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/inflight"
 	"github.com/relayfs/relayfs/bridge/relay/host"
 	"github.com/relayfs/relayfs/bridge/relay/token"
 )
@@ -30,13 +31,20 @@ type Options struct {
 	Relay  string
 	Logger *slog.Logger // nil discards
 	Limits Limits
+	// Inflight is what clients may send at a time; nil is one of the default size.
+	Inflight *inflight.Budget
+	// Known is called for requests that have shown a valid token, and not for those
+	// that have shown none; nil does nothing.
+	Known func(*http.Request)
 }
 
 // Limits bound what clients can make the server do. Zero values are defaults.
 type Limits struct {
 	Frame       int64 // bytes of a frame or of the body of an update; default 64 MiB
+	ReadOnly    int64 // bytes of a frame of a client that may only read; default 1 MiB
 	File        int64 // bytes of an attachment that is uploaded; default 250 MiB
 	Connections int   // websockets at a time; default 4096
+	Strangers   int   // websockets besides those, which have opened no document yet; default 1024
 	Documents   int   // documents open at a time; default 4096
 	Queue       int   // frames that wait for one client; default 1024
 	Backlog     int   // bytes of these; default 64 MiB
@@ -49,6 +57,12 @@ func (l *Limits) fill() {
 	l.Frame = max(l.Frame, 0)
 	if l.Frame == 0 {
 		l.Frame = 64 << 20
+	}
+	if l.ReadOnly == 0 {
+		l.ReadOnly = 1 << 20
+	}
+	if l.Strangers == 0 {
+		l.Strangers = 1024
 	}
 	if l.File == 0 {
 		l.File = 250 << 20
@@ -84,7 +98,8 @@ type Server struct {
 
 	mu     sync.Mutex // protects the following
 	rooms  map[string]*room
-	conns  int
+	conns  int // that count for Limits.Connections
+	guests int // that count for Limits.Strangers
 	closed bool
 	active sync.WaitGroup // connections; Add under mu while closed is not set
 }
@@ -94,6 +109,12 @@ func New(o Options) *Server {
 	o.Limits.fill()
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Inflight == nil {
+		o.Inflight = inflight.New(inflight.Default)
+	}
+	if o.Known == nil {
+		o.Known = func(*http.Request) {}
 	}
 	s := &Server{o: o, host: o.Host, log: o.Logger, mux: http.NewServeMux(), rooms: make(map[string]*room)}
 	s.keys.Store(&keys{o.Keys, o.Mint})
@@ -166,6 +187,26 @@ func (s *Server) enter() (ok bool) {
 func (s *Server) leave() {
 	s.mu.Lock()
 	s.conns--
+	s.mu.Unlock()
+	s.active.Done()
+}
+
+// enterStranger counts a connection that has opened no document yet; leaveStranger
+// ends it.
+func (s *Server) enterStranger() (ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.guests >= s.o.Limits.Strangers {
+		return false
+	}
+	s.guests++
+	s.active.Add(1)
+	return true
+}
+
+func (s *Server) leaveStranger() {
+	s.mu.Lock()
+	s.guests--
 	s.mu.Unlock()
 	s.active.Done()
 }

@@ -3,11 +3,14 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/relayfs/relayfs/bridge/inflight"
 )
 
 const (
@@ -39,6 +42,8 @@ var (
 	errNoAnswer  = &closing{websocket.StatusGoingAway, "client does not answer"}
 	errOver      = &closing{websocket.StatusServiceRestart, "document was closed: connect again"}
 	errTooLarge  = &closing{websocket.StatusMessageTooBig, "note would be too large"}
+	errInflight  = &closing{websocket.StatusTryAgainLater, "too much is being sent at a time: connect again"}
+	errSlowFrame = &closing{websocket.StatusPolicyViolation, "frame does not come to its end"}
 	errNotKept   = &closing{websocket.StatusInternalError, "change could not be kept"}
 )
 
@@ -91,18 +96,63 @@ func (k *socket) serve(handle func(frame []byte) error) {
 // read handles frames until the client leaves or sends one that is none.
 func (k *socket) read(handle func([]byte) error) error {
 	for {
-		kind, data, err := k.ws.Read(context.Background()) // until shut closes it
+		kind, r, err := k.ws.Reader(context.Background()) // until shut closes it
 		switch {
-		case errors.Is(err, websocket.ErrMessageTooBig):
-			return &closing{websocket.StatusMessageTooBig, "frame is too large"}
 		case err != nil:
 			return err
 		case kind != websocket.MessageBinary:
 			return errNotBinary
 		}
-		if err := handle(data); err != nil {
+		if err := k.frame(r, handle); err != nil {
 			return err
 		}
+	}
+}
+
+// frame hands one frame to handle.
+func (k *socket) frame(r io.Reader, handle func([]byte) error) error {
+	f := frameReader{r: r, k: k, start: time.Now()}
+	data, release, err := k.s.o.Inflight.Read(&f)
+	f.stop()
+	switch {
+	case errors.Is(err, websocket.ErrMessageTooBig):
+		return &closing{websocket.StatusMessageTooBig, "frame is too large"}
+	case errors.Is(err, inflight.ErrFull):
+		return errInflight
+	case err != nil:
+		return err
+	}
+	defer release()
+	return handle(data)
+}
+
+// frameReader reads a frame whose client has to go on sending it, as fast as it has to
+// read one.
+type frameReader struct {
+	r     io.Reader
+	k     *socket
+	start time.Time
+	n     int         // bytes so far
+	timer *time.Timer // ends the connection; nil while the frame is small
+}
+
+func (f *frameReader) Read(p []byte) (int, error) {
+	if f.n >= inflight.Free {
+		left := time.Until(f.start.Add(writePatience + time.Duration(f.n/slowest)*time.Second))
+		if f.timer == nil {
+			f.timer = time.AfterFunc(left, func() { f.k.end(errSlowFrame) })
+		} else {
+			f.timer.Reset(left)
+		}
+	}
+	n, err := f.r.Read(p)
+	f.n += n
+	return n, err
+}
+
+func (f *frameReader) stop() {
+	if f.timer != nil {
+		f.timer.Stop()
 	}
 }
 

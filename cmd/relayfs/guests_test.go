@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"net"
+	"testing"
+	"time"
+)
+
+// accepts takes connections and hands them out.
+func accepts(t *testing.T, max int) (l *guestListener, accepted chan *guestConn, dial func() net.Conn) {
+	t.Helper()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = newGuestListener(inner, max)
+	accepted = make(chan *guestConn, 100)
+	ended := make(chan error, 1)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				ended <- err
+				return
+			}
+			accepted <- c.(*guestConn)
+		}
+	}()
+	t.Cleanup(func() {
+		l.Close()
+		if err := <-ended; !errors.Is(err, net.ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+	})
+	return l, accepted, func() net.Conn {
+		c, err := net.Dial("tcp", inner.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+}
+
+// isClosed says whether the other side has closed a connection.
+func isClosed(c net.Conn) bool {
+	_ = c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+	_, err := c.Read(make([]byte, 1))
+	var timeout net.Error
+	return !(errors.As(err, &timeout) && timeout.Timeout())
+}
+
+func TestGuestsGiveWay(t *testing.T) {
+	l, accepted, dial := accepts(t, 16) // of which 3 are for guests
+	known := dial()
+	(<-accepted).welcome()
+	first := dial()
+	<-accepted
+	var last net.Conn
+	for range l.share {
+		last = dial()
+		<-accepted
+	}
+	if !isClosed(first) || isClosed(known) || isClosed(last) {
+		t.Errorf("closed: the oldest guest %v, the known one %v, the newest guest %v", isClosed(first), isClosed(known), isClosed(last))
+	}
+}
+
+func TestKnownConnectionsAreBounded(t *testing.T) {
+	_, accepted, dial := accepts(t, 2)
+	dial()
+	first := <-accepted
+	first.welcome()
+	dial()
+	(<-accepted).welcome()
+	dial()
+	select {
+	case <-accepted:
+		t.Fatal("a third connection has no place")
+	case <-time.After(50 * time.Millisecond):
+	}
+	first.Close()
+	first.Close() // which makes place once
+	<-accepted
+}
