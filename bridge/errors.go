@@ -12,7 +12,9 @@ import (
 // *Error that names the operation and the path. fs.ErrNotExist, fs.ErrExist
 // and fs.ErrPermission are used where they fit.
 var (
-	ErrBadName     = errors.New("name is not allowed here")
+	ErrBadName = errors.New("name is not allowed here")
+	// ErrControlName is an ErrBadName of something new.
+	ErrControlName = fmt.Errorf("%w: it holds control characters or line breaks; take them out", ErrBadName)
 	ErrNameTooLong = errors.New("name is too long")
 	ErrIsDir       = errors.New("is a folder")
 	ErrNotDir      = errors.New("is not a folder")

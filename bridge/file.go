@@ -177,6 +177,9 @@ func (w *Workspace) WriteFile(ctx context.Context, p Path, data []byte, o Restru
 	}
 	f, s, err := w.structureAt("write", p)
 	if err == nil {
+		err = w.checkNew("write", p)
+	}
+	if err == nil {
 		err = wrapError("write", p, w.begin())
 	}
 	if err != nil {

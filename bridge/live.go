@@ -53,6 +53,9 @@ type SyncStatus struct {
 	// Unfetched are the notes that are known by name only.
 	Unfetched int  `json:"unfetched"`
 	ReadOnly  bool `json:"readOnly,omitempty"` // the server takes no changes
+	// Hidden are the paths of what is not shown because its name holds control
+	// characters: a person has to give it another one on the server.
+	Hidden []string `json:"hidden,omitempty"`
 	// LastError says why there is no connection, or what the server refused, and
 	// what to do about it.
 	LastError string    `json:"lastError,omitempty"`

@@ -3,6 +3,7 @@ package bridge
 import (
 	"path"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -55,6 +56,38 @@ func CheckName(name string) error {
 		return ErrBadName
 	case strings.ContainsAny(name, "/\x00"), !utf8.ValidString(name):
 		return ErrBadName
+	}
+	return nil
+}
+
+// CheckNewName is CheckName for what is to be made or to get a new name: it has no
+// control characters and no line breaks either (ErrControlName), which would forge
+// what terminals and lists show. What has such a name already is read and written as
+// anything else.
+func CheckNewName(name string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	if Path(name).HasControl() {
+		return ErrControlName
+	}
+	return nil
+}
+
+// HasControl says whether a path holds control characters, C1 included, or line breaks.
+func (p Path) HasControl() bool {
+	return strings.ContainsFunc(string(p), func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) })
+}
+
+// checkNew refuses control characters in the names of p and of the folders above it
+// that are not there.
+func (w *Workspace) checkNew(op string, p Path) error {
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	for q := p; q != "" && w.lookup(q) == nil; q = q.Dir() {
+		if Path(q.Base()).HasControl() {
+			return &Error{op, p, ErrControlName}
+		}
 	}
 	return nil
 }

@@ -29,6 +29,11 @@ func (w *Workspace) Rename(ctx context.Context, oldPath, newPath Path, o Restruc
 	if _, _, err := w.structureAt("rename", newPath); err != nil {
 		return Restructured{}, err
 	}
+	if newPath.Base() != oldPath.Base() {
+		if err := w.checkNew("rename", newPath); err != nil {
+			return Restructured{}, err
+		}
+	}
 	if o.Person {
 		return Restructured{}, wrapError("rename", oldPath, w.personRenames(ctx, f, s, oldPath, newPath, o))
 	}

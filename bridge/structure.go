@@ -29,6 +29,9 @@ func (w *Workspace) Create(ctx context.Context, p Path, wr Write) (Result, error
 	if !p.IsNote() {
 		return Result{}, &Error{"create", p, ErrNotNote}
 	}
+	if err := w.checkNew("create", p); err != nil {
+		return Result{}, err
+	}
 	plan, err := w.plan(nil, newVersion("", w.o.View, 0, time.Time{}), wr.Text, wr.By)
 	if err != nil {
 		return Result{}, wrapError("create", p, err)
@@ -175,6 +178,9 @@ func (w *Workspace) Mkdir(ctx context.Context, p Path, o Restructure) error {
 	}
 	defer w.inflight.Done()
 	f, s, err := w.structureAt("mkdir", p)
+	if err == nil {
+		err = w.checkNew("mkdir", p)
+	}
 	if err != nil {
 		return err
 	}

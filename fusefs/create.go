@@ -105,7 +105,7 @@ func (h *Handle) begins() {
 // the note that was moved away from there, if one was.
 func (d *Dir) create(ctx context.Context, name string, p bridge.Path, mode uint32) (node, syscall.Errno) {
 	t := d.t
-	if err := bridge.CheckName(name); err != nil {
+	if err := bridge.CheckNewName(name); err != nil {
 		return nil, t.errno("create", p, err)
 	}
 	if t.ending.Load() {

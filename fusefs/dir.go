@@ -193,7 +193,7 @@ func statfs(out *fuse.StatfsOut) syscall.Errno {
 func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	defer d.t.inval.names.begin(d)()
 	p := d.t.pathOf(&d.path).Join(name)
-	if err := bridge.CheckName(name); err != nil {
+	if err := bridge.CheckNewName(name); err != nil {
 		return nil, d.t.errno("mkdir", p, err)
 	}
 	if name[0] == '.' { // .git, .claude; no program makes folders in order to save

@@ -24,6 +24,7 @@ type errnoRow struct {
 // matches counts.
 func errnoTable() []errnoRow {
 	return []errnoRow{
+		{bridge.ErrControlName, syscall.EINVAL, true},
 		{bridge.ErrBadName, syscall.EINVAL, false},
 		{bridge.ErrNameTooLong, syscall.ENAMETOOLONG, false},
 		{bridge.ErrReadOnly, syscall.EROFS, false},

@@ -94,6 +94,11 @@ func (t *tree) childOf(ctx context.Context, dir folder, name string) (node, brid
 }
 
 func (t *tree) do(ctx context.Context, m *move) syscall.Errno {
+	if m.dst == nil {
+		if err := bridge.CheckNewName(m.newName); err != nil {
+			return t.errno("rename", m.oldPath, err)
+		}
+	}
 	scratch := t.isScratchAt(m.to, m.newName) || t.holds(m.to, m.newName)
 	switch src := m.src.(type) {
 	case *File:

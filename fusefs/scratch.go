@@ -61,6 +61,9 @@ func (t *tree) isScratchAt(dir folder, name string) bool {
 
 // addScratch puts a new scratch node in a folder.
 func (t *tree) addScratch(ctx context.Context, dir folder, name string, n node, mode uint32, out *fuse.Attr) (*fs.Inode, error) {
+	if err := bridge.CheckNewName(name); err != nil {
+		return nil, err
+	}
 	t.mu.Lock()
 	t.attach(n, mode, t.newIno())
 	dir.names().put(name, n)

@@ -58,7 +58,7 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/grep":      {nil, "a search over texts, as ripgrep prints it"},
 	"mcpserver/internal/entity":    {[]string{"bridge/frontmatter"}, "what a canvas or a base must be is a function of its text"},
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
-	"bridge/inflight": {nil, "a bound on bytes knows nothing of what they are"},
+	"bridge/inflight":              {nil, "a bound on bytes knows nothing of what they are"},
 	"bridge/relay/server": {
 		[]string{"bridge", "bridge/inflight", "bridge/relay/host", "bridge/relay/token", "bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"},
 		"what Yjs clients talk to; it changes documents through bridge/relay/host",

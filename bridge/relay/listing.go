@@ -34,17 +34,23 @@ func failed(op, rel string, err error) error {
 	return &fs.PathError{Op: op, Path: rel, Err: err}
 }
 
-// read returns what the two documents list. The folder's mu is held.
-func (s *Source) read(folder *ycrdt.Doc) ([]folderdoc.Entry, error) {
+// read returns what the two documents list, and the paths of what is hidden because
+// of its name. The folder's mu is held.
+func (s *Source) read(folder *ycrdt.Doc) (all []folderdoc.Entry, hidden []string, err error) {
 	shared := folderdoc.Open(folder).List()
 	var drafts []folderdoc.Entry
-	err := s.drafts.View(s.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
+	err = s.drafts.View(s.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
 		drafts = folderdoc.Open(doc).List()
 		return nil
 	})
 	drafts = slices.DeleteFunc(drafts, func(e folderdoc.Entry) bool { return s.isLoser(bridge.DocID(e.ID)) })
-	all := slices.DeleteFunc(union(shared, drafts), func(e folderdoc.Entry) bool { return !s.served(e) })
-	return all, err
+	all = slices.DeleteFunc(union(shared, drafts), func(e folderdoc.Entry) bool {
+		if bridge.Path(e.Path).HasControl() {
+			hidden = append(hidden, e.Path)
+		}
+		return !s.served(e)
+	})
+	return all, hidden, err
 }
 
 // union adds to the shared entries the drafts whose paths are free.
@@ -72,8 +78,12 @@ func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 func parent(rel string) string { return string(bridge.Path(rel).Dir()) }
 
 // served says whether an entry is shown: folders, attachments where they can be
-// fetched, and Markdown named like it whose id can name a document.
+// fetched, and Markdown named like it whose id can name a document. What has control
+// characters in its name, or in a folder's, could not be told from other text.
 func (s *Source) served(e folderdoc.Entry) bool {
+	if bridge.Path(e.Path).HasControl() {
+		return false
+	}
 	if e.Type == folderdoc.TypeFolder {
 		return true
 	}
@@ -108,7 +118,7 @@ func (s *Source) list(report bool) error {
 
 // listed is list for callers that hold the folder's mu.
 func (s *Source) listed(doc *ycrdt.Doc, report bool) error {
-	now, err := s.read(doc)
+	now, hidden, err := s.read(doc)
 	if err != nil {
 		return err
 	}
@@ -120,7 +130,7 @@ func (s *Source) listed(doc *ycrdt.Doc, report bool) error {
 			s.events = append(s.events, s.eventOf(c))
 		}
 	}
-	s.listing = now
+	s.listing, s.hidden = now, hidden
 	s.byPath = make(map[string]folderdoc.Entry, len(now))
 	var notes []bridge.DocID
 	for _, e := range now {

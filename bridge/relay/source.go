@@ -86,7 +86,8 @@ type Source struct {
 	losers    map[bridge.DocID]bool // drafts that are not shown yet; see clash.go
 	listing   []folderdoc.Entry     // what the workspace knows of
 	byPath    map[string]folderdoc.Entry
-	readOnly  string // why, "" if it is not
+	hidden    []string // paths that are not shown because of their names
+	readOnly  string   // why, "" if it is not
 	events    []bridge.SourceEvent
 	dirty     map[bridge.DocID]bool // documents that have changed
 	wake      chan struct{}         // holds a token when events or dirty has something

@@ -75,7 +75,7 @@ func (s *Source) Acknowledged(ctx context.Context, rel string) bool {
 func (s *Source) SyncStatus() bridge.SyncStatus {
 	p := s.sync.progress()
 	s.mu.Lock()
-	readOnly := s.readOnly
+	readOnly, hidden := s.readOnly, s.hidden
 	s.mu.Unlock()
 	isNew := s.folderIsNew()
 	y := s.sync
@@ -83,7 +83,7 @@ func (s *Source) SyncStatus() bridge.SyncStatus {
 	defer y.mu.Unlock()
 	st := bridge.SyncStatus{
 		Server: s.o.Address.String(), Connected: y.online, Unsent: len(y.pending),
-		Unfetched: p.Notes - p.Fetched, ReadOnly: readOnly != "", Synced: y.synced,
+		Unfetched: p.Notes - p.Fetched, ReadOnly: readOnly != "", Hidden: hidden, Synced: y.synced,
 	}
 	switch {
 	case !y.online && y.cause != nil:

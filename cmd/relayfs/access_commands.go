@@ -61,7 +61,7 @@ func newCatCommand(e *env) *cobra.Command {
 					if err != nil {
 						return err
 					}
-					if _, err := e.stdout.Write(data); err != nil {
+					if err := printNote(e.stdout, string(data)); err != nil {
 						return err
 					}
 				}
@@ -93,7 +93,7 @@ func newLsCommand(e *env) *cobra.Command {
 					if l.Kind == "folder" {
 						l.Path += "/"
 					}
-					fmt.Fprintln(e.stdout, printable(l.Path))
+					fmt.Fprintln(e.stdout, oneLine(l.Path))
 				}
 				return nil
 			})
@@ -170,7 +170,7 @@ func runGrep(ctx context.Context, e *env, a access, args map[string]any) error {
 		case res.Text[0] == "No more matches":
 			return nil
 		}
-		if _, err = fmt.Fprintln(e.stdout, res.Text[0]); err != nil || res.Next == "" {
+		if err = printNote(e.stdout, res.Text[0]+"\n"); err != nil || res.Next == "" {
 			return err
 		}
 		if left -= strings.Count(res.Text[0], "\n") + 1; limit > 0 && left <= 0 {
@@ -239,6 +239,6 @@ func runEdit(ctx context.Context, e *env, a access, author string, change toolCa
 	if last.IsError {
 		return errors.New(last.Text[0])
 	}
-	_, err = fmt.Fprintln(e.stdout, last.Text[0])
+	_, err = fmt.Fprintln(e.stdout, printable(last.Text[0]))
 	return err
 }

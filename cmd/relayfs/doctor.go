@@ -168,15 +168,15 @@ func (r *doctorReport) verdict() error {
 
 func printDoctor(w io.Writer, r *doctorReport) {
 	for _, f := range r.Findings {
-		fmt.Fprintf(w, "%-4s  %s: %s\n", f.Severity, f.Name, f.Detail)
+		printLine(w, "%-4s  %s: %s", f.Severity, f.Name, f.Detail)
 		if f.Mend != "" {
-			fmt.Fprintf(w, "      mend: %s\n", f.Mend)
+			fmt.Fprintf(w, "      mend: %s\n", belowFirst(f.Mend))
 		}
 	}
 	for _, info := range r.Running {
-		fmt.Fprintf(w, "      running: %v\n", info)
+		printLine(w, "      running: %v", info)
 	}
 	for _, v := range r.Values {
-		fmt.Fprintf(w, "      %s: %s\n", v.Name, v.Value)
+		printLine(w, "      %s: %s", v.Name, v.Value)
 	}
 }

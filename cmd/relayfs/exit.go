@@ -88,9 +88,9 @@ func printError(w io.Writer, err error) {
 	if err == nil || errors.Is(err, errHelpShown) || errors.Is(err, errNoMatch) || errors.As(err, &child) {
 		return
 	}
-	fmt.Fprintf(w, "relayfs: error: %v\n", err)
+	fmt.Fprintf(w, "relayfs: error: %s\n", belowFirst(err.Error()))
 	if hint := hintFor(err); hint != "" {
-		fmt.Fprintf(w, "relayfs: hint: %s\n", hint)
+		fmt.Fprintf(w, "relayfs: hint: %s\n", belowFirst(hint))
 	}
 }
 

@@ -54,7 +54,7 @@ func initConfig(e *env, args []string, mountpoint string) error {
 	}
 	fmt.Fprintln(e.stdout, e.config.file)
 	for _, s := range sources {
-		fmt.Fprintf(e.stderr, "vault %s\n", s)
+		printLine(e.stderr, "vault %s", s)
 	}
 	fmt.Fprintf(e.stderr, "mount with:  mkdir -p %[1]s && relayfs mount\nor over MCP: claude mcp add notes -- relayfs mcp\n", mountpoint)
 	return nil

@@ -251,7 +251,7 @@ type pageQueue struct{ queue }
 
 func (q pageQueue) decide(ctx context.Context, r decideRequest) (outcome, error) {
 	r.By = reviewer()
-	if r.Reason = oneLine(r.Reason); len(r.Reason) > maxReason {
+	if r.Reason = tidyReason(r.Reason); len(r.Reason) > maxReason {
 		return outcome{}, usagef("the reason is longer than %d bytes", maxReason)
 	}
 	if len(r.Shown) == 0 {

@@ -358,7 +358,7 @@ func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		m.mode, m.message = browsing, "nothing was done"
 	case "enter":
 		m.mode = browsing
-		m.asked.Reason = oneLine(m.field.String()) // a paste may have lines
+		m.asked.Reason = tidyReason(m.field.String()) // a paste may have lines
 		return m.decide(m.asked)
 	default:
 		if next := m.field.key(k); len(next.String()) <= maxReason {

@@ -85,7 +85,7 @@ func (m reviewModel) filterNote() string {
 	if m.filter == "" {
 		return ""
 	}
-	return " with " + printable(m.filter)
+	return " with " + oneLine(m.filter)
 }
 
 func (m reviewModel) body() string {
@@ -128,7 +128,7 @@ func (m reviewModel) foot() string {
 		return m.sgr(sgrFaint, "any key goes back")
 	}
 	if m.message != "" {
-		return m.fit(printable(m.message))
+		return m.fit(oneLine(m.message))
 	}
 	return m.sgr(sgrFaint, m.fit("y accept · n reject · e edit · u undo · j/k next/previous · ? more · q quit"))
 }

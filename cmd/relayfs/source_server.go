@@ -120,7 +120,7 @@ func progressLine(name string) func(relay.Progress) {
 			return
 		}
 		shown, done = now, finished
-		stderr.show(progressText(name, p, p.Fetched-first, now.Sub(start)), finished)
+		stderr.show(oneLine(progressText(name, p, p.Fetched-first, now.Sub(start))), finished)
 	}
 }
 

@@ -83,14 +83,15 @@ func printStatus(w io.Writer, r statusReport) {
 	if r.Owner == nil {
 		fmt.Fprintln(w, "not running")
 	} else {
-		fmt.Fprintf(w, "running: %v since %s\n", r.Owner, r.Owner.Started.Local().Format("2006-01-02 15:04"))
+		printLine(w, "running: %v since %s", r.Owner, r.Owner.Started.Local().Format("2006-01-02 15:04"))
 		fmt.Fprintf(w, "mode: %s, view: %s%s\n", r.Mode, r.View, map[bool]string{true: ", read-only"}[r.ReadOnly])
 	}
 	if r.Token != "" {
-		fmt.Fprintf(w, "MCP: %s\ntoken: %s\n", r.Owner.HTTP.URL, r.Token)
+		printLine(w, "MCP: %s", r.Owner.HTTP.URL)
+		printLine(w, "token: %s", r.Token)
 	}
 	if r.Connection != "" {
-		fmt.Fprintf(w, "Yjs clients: %s\n", r.Connection)
+		printLine(w, "Yjs clients: %s", r.Connection)
 	}
 	for _, f := range r.Folders {
 		facts := []string{plural(f.Notes, "note"), plural(f.Files, "other file"), plural(f.Suggestions, "pending suggestion")}
@@ -103,12 +104,15 @@ func printStatus(w io.Writer, r statusReport) {
 		if r.Owner != nil && r.Owner.Yjs != nil {
 			facts = append(facts, "folder document "+r.Owner.Yjs.Folders[f.Name])
 		}
-		fmt.Fprintf(w, "%s: %s\n", f.Name, strings.Join(facts, ", "))
+		printLine(w, "%s: %s", f.Name, strings.Join(facts, ", "))
 		if f.Sync != nil {
 			printSync(w, f.Sync)
 		}
 	}
 }
+
+// maxHidden is how many names of what is hidden are told.
+const maxHidden = 10
 
 // printSync says how far a folder and its server are in step.
 func printSync(w io.Writer, s *bridge.SyncStatus) {
@@ -131,8 +135,15 @@ func printSync(w io.Writer, s *bridge.SyncStatus) {
 	if s.Unfetched > 0 {
 		facts = append(facts, plural(s.Unfetched, "note")+" to be fetched")
 	}
-	fmt.Fprintln(w, strings.Join(facts, ", "))
+	printLine(w, "%s", strings.Join(facts, ", "))
 	if s.LastError != "" {
-		fmt.Fprintf(w, "  %s\n", s.LastError)
+		printLine(w, "  %s", s.LastError)
+	}
+	for i, path := range s.Hidden {
+		if i == maxHidden {
+			printLine(w, "  and %d more", len(s.Hidden)-i)
+			break
+		}
+		printLine(w, "  not shown, since its name holds control characters; rename it on the server: %q", path)
 	}
 }

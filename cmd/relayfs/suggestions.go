@@ -168,7 +168,7 @@ func printJSON(w io.Writer, v any) error {
 func printSuggestions(w io.Writer, list []suggestion) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range list {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", s.ID, printable(s.place()), s.gist(), s.who())
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", oneLine(s.ID), oneLine(s.place()), oneLine(s.gist()), oneLine(s.who()))
 	}
 	if err := tw.Flush(); err != nil {
 		return err

@@ -35,8 +35,8 @@ type decideFlags struct {
 	force            bool
 }
 
-// oneLine is a reason that was typed or pasted, as it is kept.
-func oneLine(reason string) string { return strings.Join(strings.Fields(reason), " ") }
+// tidyReason is a reason that was typed or pasted, as it is kept.
+func tidyReason(reason string) string { return strings.Join(strings.Fields(reason), " ") }
 
 // verb is the command that gives the verdict.
 func (f *decideFlags) verb() string { return strings.TrimSuffix(string(f.verdict), "ed") }
@@ -183,7 +183,7 @@ func printScope(w io.Writer, list []suggestion) error {
 		counts[s.Path]++
 	}
 	for _, p := range slices.Sorted(maps.Keys(counts)) {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", printable(p), plural(counts[p], "suggestion")); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: %s\n", oneLine(p), plural(counts[p], "suggestion")); err != nil {
 			return err
 		}
 	}

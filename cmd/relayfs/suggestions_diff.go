@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -102,9 +101,9 @@ func (p painter) sgr(code, text string) string {
 
 // heading is one line about a suggestion.
 func (p painter) heading(s *suggestion) string {
-	line := fmt.Sprintf("%s  %s  %s", s.ID, p.sgr(sgrBold, printable(s.place())), s.Kind)
+	line := fmt.Sprintf("%s  %s  %s", oneLine(s.ID), p.sgr(sgrBold, oneLine(s.place())), s.Kind)
 	if who := s.who(); who != "" {
-		line += "  " + p.sgr(sgrFaint, printable(who))
+		line += "  " + p.sgr(sgrFaint, oneLine(who))
 	}
 	return line
 }
@@ -141,21 +140,4 @@ func printDiffs(w io.Writer, list []suggestion) error {
 		}
 	}
 	return nil
-}
-
-// printable keeps a note's control characters from the terminal, which would
-// obey them.
-func printable(s string) string {
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r < 0x20:
-			return r + 0x2400 // its picture
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
 }

@@ -145,7 +145,7 @@ func printLog(w io.Writer, list []logEntry) error {
 		if i == 0 || list[i-1].Batch != x.Batch {
 			head := fmt.Sprintf("%s  %s", x.Batch, x.Time.Local().Format("2006-01-02 15:04:05"))
 			if x.By != "" {
-				head += " by " + printable(x.By)
+				head += " by " + x.By
 			}
 			if x.Lapsed {
 				head += ", decided by no person"
@@ -153,12 +153,12 @@ func printLog(w io.Writer, list []logEntry) error {
 			if x.Undoes != "" {
 				head += ", takes back " + x.Undoes
 			}
-			fmt.Fprintln(w, p.sgr(sgrBold, head))
+			fmt.Fprintln(w, p.sgr(sgrBold, oneLine(head)))
 			if x.Reason != "" {
-				fmt.Fprintf(w, "  because %s\n", printable(x.Reason))
+				fmt.Fprintf(w, "  because %s\n", oneLine(x.Reason))
 			}
 		}
-		path := printable(x.Path)
+		path := oneLine(x.Path)
 		if path == "" {
 			path = "(a note that is gone)"
 		}
@@ -167,7 +167,7 @@ func printLog(w io.Writer, list []logEntry) error {
 		}
 		for _, s := range x.Suggestions {
 			it := suggestion{Path: path, Line: s.Line, Kind: s.Kind, Old: s.Old, New: s.New}
-			if _, err := fmt.Fprintf(w, "  %s  %s  %s  %s\n", x.Action, s.ID, it.place(), it.gist()); err != nil {
+			if _, err := fmt.Fprintf(w, "  %s  %s  %s  %s\n", x.Action, oneLine(s.ID), it.place(), oneLine(it.gist())); err != nil {
 				return err
 			}
 		}
@@ -193,7 +193,7 @@ func completeBatches(ctx context.Context, f *queueFlags, args []string) ([]cobra
 		undone[x.Undoes] = true
 		if x.Undoes == "" && !undone[x.Batch] {
 			undone[x.Batch] = true // once is enough
-			out = append(out, cobra.CompletionWithDesc(x.Batch, x.Action+" "+x.Path))
+			out = append(out, cobra.CompletionWithDesc(x.Batch, oneLine(x.Action+" "+x.Path)))
 		}
 	}
 	return out, cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveKeepOrder

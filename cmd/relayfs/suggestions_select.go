@@ -139,7 +139,7 @@ func completeIDs(f *queueFlags) cobra.CompletionFunc {
 		var out []cobra.Completion
 		for _, s := range list {
 			if strings.HasPrefix(s.ID, prefix) && !slices.Contains(given, s.ID) {
-				out = append(out, cobra.CompletionWithDesc(s.ID, s.Path+" "+s.gist()))
+				out = append(out, cobra.CompletionWithDesc(s.ID, oneLine(s.Path+" "+s.gist())))
 			}
 		}
 		return out, cobra.ShellCompDirectiveDefault

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"sync"
 
@@ -10,6 +11,12 @@ import (
 )
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// toTerminal says whether what is written to w reaches a terminal.
+func toTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isTerminal(f)
+}
 
 // eraseLine takes away the line that the cursor is in.
 const eraseLine = "\r\x1b[K"
