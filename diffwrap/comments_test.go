@@ -36,6 +36,42 @@ func TestCommentsStay(t *testing.T) {
 	}
 }
 
+// TestOwnComments checks the laws for a writer whose comments are known: it changes them and takes them back without a
+// mark, and leaves everybody else's.
+func TestOwnComments(t *testing.T) {
+	for _, alphabet := range []string{"prose", "braces"} {
+		letters := newAlphabet(t, alphabet)
+		for round := range *rounds / 10 {
+			g := letters.generator(uint64(round))
+			raw := g.commented()
+			var own []span
+			for _, c := range Comments(raw) {
+				if c.Author == "" && !strings.Contains(raw[c.Start:c.End], "\n") && g.IntN(2) == 0 {
+					own = append(own, span{c.Start, c.End})
+				}
+			}
+			want := g.edit(Accepted(raw))
+			options := Options{Author: "AI", Foreign: func(start, end int) bool {
+				return strings.HasPrefix(raw[start:], "{>>") && !slices.Contains(own, span{start, end})
+			}}
+			result, err := options.Put(raw, want)
+			if err != nil || result.FrontMatter != nil {
+				continue
+			}
+			var others strings.Builder // raw without the writer's comments
+			at := 0
+			for _, s := range own {
+				others.WriteString(raw[at:s.start])
+				at = s.end
+			}
+			others.WriteString(raw[at:])
+			if got := Apply(raw, result.Edits); !leaves(undecided(got), strings.Join(undecided(others.String()), "")) {
+				t.Fatalf("%s seed %d: %v", alphabet, round, lawError("7, furniture", raw, want, "stored %q, own %v", got, own))
+			}
+		}
+	}
+}
+
 // commented makes a text with comments and other marks in it.
 func (g *generator) commented() string {
 	s := g.text()

@@ -24,8 +24,9 @@
 //     not taken to be there.
 //  2. GetPut: Put(R, Accepted(R)) changes nothing.
 //  3. Base: Original(R') is Original(R), and R' without the writer's marks and comments is R without them, byte for byte:
-//     what a rejection brings back is what was there, highlights and comments included. Front matter is the exception: it is never marked, since a mark breaks the YAML;
-//     its changes go in directly, are reported, and can be forbidden (FrontMatterPolicy).
+//     what a rejection brings back is what was there, highlights and comments included. Front matter is the exception:
+//     it is never marked, since a mark breaks the YAML; its changes go in directly, are reported, and can be forbidden
+//     (FrontMatterPolicy).
 //  4. No nesting: only {--x--} and {++y++} are written, never empty, with no opener, no own closer, no ~> and no @@
 //     inside (runs are cut in the middle of such text), an addition directly after its deletion.
 //  5. Amend: editing one's own pending addition changes it in place; taking it back, or writing deleted text again,

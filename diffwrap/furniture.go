@@ -123,23 +123,20 @@ func (p *putter) checkSigned() error {
 	return p.checkNames(body)
 }
 
-// knownComments counts the comments that the note has, deleted ones among them.
+// knownComments counts the comments that the note shows, and those whose deletion is pending.
 func (p *putter) knownComments() map[string]int {
 	known := make(map[string]int)
-	for i := 0; i < len(p.doc.cells); i++ {
-		c := &p.doc.cells[i]
-		switch {
-		case c.kind == commentCell && !c.resolved:
-			known[c.of(p.doc.raw)]++
-		case c.comment > 0:
-			var text strings.Builder
-			n := c.comment
-			for ; i < len(p.doc.cells) && p.doc.cells[i].comment == n; i++ {
-				text.WriteString(p.doc.cells[i].body.of(p.doc.raw))
-			}
-			i--
-			known[text.String()]++
+	for _, c := range commentsOf(p.old, p.doc.matter) {
+		known[c.of(p.old)]++
+	}
+	deleted := make(map[int]string)
+	for i := range p.doc.cells {
+		if c := &p.doc.cells[i]; c.comment > 0 {
+			deleted[c.comment] += c.body.of(p.doc.raw)
 		}
+	}
+	for _, text := range deleted {
+		known[text]++
 	}
 	return known
 }

@@ -144,7 +144,7 @@ func (g *generator) mark(s string) string {
 	if g.IntN(6) == 0 {
 		bob = `{"author":"Bob"}@@`
 	}
-	switch g.IntN(9) {
+	switch g.IntN(11) {
 	case 0, 1:
 		return "{++" + bob + g.word() + "++}" + s
 	case 2, 3:
@@ -157,6 +157,11 @@ func (g *generator) mark(s string) string {
 		return s + "{>>" + bob + g.word() + "<<}"
 	case 7:
 		return "{==" + s + "==}{>>" + g.word() + "<<}"
+	case 8:
+		return "{==" + s + "==}"
+	case 9:
+		at, _ := g.spanIn(s)
+		return "{==" + s[:at] + "{--" + s[at:] + "--}{++" + g.word() + "++}==}"
 	}
 	return s + `{{author="Bob" date="2026-07-13T07:01:55.123Z">>` + g.word() + "<<}}"
 }
@@ -210,7 +215,11 @@ func (g *generator) editOnce(s string) string {
 	case 4: // delete
 		return s[:from] + s[to:]
 	case 5: // insert
-		return s[:from] + g.word() + s[from:]
+		insert := g.word()
+		if g.IntN(6) == 0 {
+			insert = "{>>sure?<<}"
+		}
+		return s[:from] + insert + s[from:]
 	case 6: // everything anew
 		if g.IntN(4) == 0 {
 			return g.text()

@@ -237,6 +237,9 @@ func undecided(raw string) []string {
 
 // leaves reports whether what is undecided is had, but for some comments that the writer may write.
 func leaves(undecided []string, had string) bool {
+	if len(undecided) > 100 {
+		return true // there are too many ways
+	}
 	rest, ok := strings.CutPrefix(had, undecided[0])
 	switch {
 	case !ok:
