@@ -1,0 +1,86 @@
+package bridge_test
+
+import (
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// TestCommentsWait decides on comments of agents, in files and in live documents,
+// among suggestions of two authors.
+func TestCommentsWait(t *testing.T) {
+	const before = "One two 🦊 three.\n"
+	const written = "One two{>>why?<<} 🦊 three.\n"
+	const both = "One two{>>why?<<} 🦊 {--three--}{++four++}.\n"
+	bob := bridge.Author{Name: "bob", Session: "s2"}
+	inFile := bridgetest.New(t, map[string]string{"Notes/Note.md": before})
+	inLive, live := openLive(t, map[string]string{"Note.md": before})
+	for _, tc := range []struct {
+		name string
+		f    *bridgetest.Fixture
+		path bridge.Path
+	}{{"file", inFile, "Notes/Note.md"}, {"live", inLive, "Team/Note.md"}} {
+		t.Run(tc.name, func(t *testing.T) {
+			write := func(by bridge.Author, text string) {
+				t.Helper()
+				if _, err := tc.f.Write(t.Context(), tc.path, bridge.Write{Text: text, By: by}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			check := func(what, raw string, authors ...string) []string {
+				t.Helper()
+				v, err := tc.f.Open(t.Context(), tc.path)
+				if err != nil || v.Raw() != raw {
+					t.Errorf("%s: %v, raw %q, want %q", what, err, v.Raw(), raw)
+				}
+				list, err := tc.f.Suggestions(t.Context(), tc.path)
+				if err != nil || len(list) != len(authors) {
+					t.Fatalf("%s: suggestions %+v, %v, want %q", what, list, err, authors)
+				}
+				var ids []string
+				for i, s := range list {
+					ids = append(ids, s.ID)
+					if s.Author != authors[i] {
+						t.Errorf("%s: %+v is by %q, want %q", what, s, s.Author, authors[i])
+					}
+				}
+				return ids
+			}
+			decide := func(verdict bridge.Verdict, ids ...string) {
+				t.Helper()
+				if out, err := tc.f.Decide(t.Context(), ids, verdict, person); err != nil || len(out.Decided) != len(ids) {
+					t.Fatalf("Decide = %+v, %v", out, err)
+				}
+			}
+			undo := func() {
+				t.Helper()
+				if _, err := tc.f.Undo(t.Context(), "", person); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(ann, written)
+			ids := check("written", written, "ann")
+			decide(bridge.Accepted, ids...)
+			check("accepted", written)
+			undo()
+			if again := check("taken back", written, "ann"); again[0] != ids[0] {
+				t.Errorf("the comment is %s, was %s", again[0], ids[0])
+			}
+			decide(bridge.Rejected, ids...)
+			check("rejected", before)
+			undo()
+			check("rejection taken back", written, "ann")
+			write(bob, diffwrap.Accepted(both))
+			ids = check("two authors", both, "ann", "bob")
+			decide(bridge.Accepted, ids...)
+			check("both accepted", diffwrap.Accepted(both))
+		})
+	}
+	peer(t, live, "Note.md", func(tx *ycrdt.Txn, text *ycrdt.Text) { text.Insert(tx, 0, "{>>a person's<<} ") })
+	if list, err := inLive.Suggestions(t.Context(), "Team"); err != nil || len(list) != 0 {
+		t.Errorf("a person's comment is listed: %+v, %v", list, err)
+	}
+}
