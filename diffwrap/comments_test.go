@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestCommentsStay is law 7 for a line that was changed around its comments: those are left alone, byte for byte, and
@@ -68,6 +69,24 @@ func TestOwnComments(t *testing.T) {
 			if got := Apply(raw, result.Edits); !leaves(undecided(got), strings.Join(undecided(others.String()), "")) {
 				t.Fatalf("%s seed %d: %v", alphabet, round, lawError("7, furniture", raw, want, "stored %q, own %v", got, own))
 			}
+		}
+	}
+}
+
+// TestManyOpeners bounds what is done to find out who signed what, in texts that are nothing but openers.
+func TestManyOpeners(t *testing.T) {
+	for _, piece := range []string{`{>>{"`, `{{author="`, `{++{"a":"`, "{--{>--}", `{--{{`, "{{", "{#a}", `{id="`} {
+		text := strings.Repeat(piece, 200_000/len(piece)) + `"}@@<<}++}--}{#s}`
+		start := time.Now()
+		raw, err := Options{}.apply("a\n", text)
+		if err == nil {
+			_, _ = Options{}.apply(raw, "b\n")
+		}
+		_, _ = Options{}.apply(text, "b\n")
+		if took := time.Since(start); took > time.Minute {
+			t.Errorf("%q: %v", piece, took)
+		} else {
+			t.Logf("%q: %v", piece, took)
 		}
 	}
 }

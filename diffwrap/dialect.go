@@ -32,6 +32,9 @@ func (d Dialect) String() string {
 	return "plain"
 }
 
+// maxMetadata bounds the length of Commentator's metadata in bytes, and thereby what a text full of openers costs.
+const maxMetadata = 4096
+
 const metadataEnd = "@@" // between Commentator's metadata and the text
 
 // metadata is what a JSON prefix or an attribute list says.
@@ -47,7 +50,7 @@ func readMetadata(body string) (metadata, int) {
 	if len(body) == 0 || body[0] != '{' {
 		return metadata{}, 0
 	}
-	object, _, found := strings.Cut(body, metadataEnd)
+	object, _, found := strings.Cut(body[:min(len(body), maxMetadata)], metadataEnd)
 	if !found || !strings.HasSuffix(object, "}") {
 		return metadata{}, 0
 	}
