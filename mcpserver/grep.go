@@ -155,6 +155,9 @@ func orDefault(s, def string) string {
 // run searches the notes in the order of their paths and returns the entries
 // found: at least so many that the result is full, if there are so many.
 func (job *search) run(ctx context.Context) ([]entry, error) {
+	ctx, pattern, cancel := bounded(ctx, job.pattern)
+	defer cancel()
+	job.pattern = pattern
 	x := job.s.server.index
 	notes, err := x.below(ctx, job.under)
 	if err != nil {

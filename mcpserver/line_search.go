@@ -46,6 +46,9 @@ type foundLines struct {
 
 // searchLines finds lines of notes in the order of paths.
 func (s *Session) searchLines(ctx context.Context, job lineSearch) (found []foundLine, total int, err error) {
+	ctx, pattern, cancel := bounded(ctx, job.pattern)
+	defer cancel()
+	job.pattern = pattern
 	x := s.server.index
 	notes, err := x.below(ctx, job.under)
 	if err != nil {

@@ -7,10 +7,24 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
+
+// searchTime is how long one search may take.
+const searchTime = 20 * time.Second
+
+// errSlowSearch ends a search that takes longer.
+var errSlowSearch = errors.New("search takes too long")
+
+// bounded is the context of a search, and its pattern, which ends with that.
+func bounded(ctx context.Context, p *grep.Pattern) (context.Context, *grep.Pattern, context.CancelFunc) {
+	ctx, cancel := context.WithTimeoutCause(ctx, searchTime, errSlowSearch)
+	return ctx, p.Until(ctx.Done()), cancel
+}
 
 // batch is how many notes are scanned before the results so far are looked at:
 // enough to keep every core busy, few enough to stop early.
@@ -31,6 +45,9 @@ func scan[T any](ctx context.Context, x *index, notes []*indexed, q trigram.Quer
 			results[i], errs[i] = scanNote(ctx, x, part[i], look)
 		})
 		for i := range part {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
 			if errs[i] != nil {
 				return errs[i]
 			}
@@ -40,7 +57,7 @@ func scan[T any](ctx context.Context, x *index, notes []*indexed, q trigram.Quer
 		}
 		progress(ctx, total-len(notes), total)
 	}
-	return ctx.Err()
+	return context.Cause(ctx)
 }
 
 // nextBatch takes the next notes to look at off the front of notes.

@@ -61,6 +61,8 @@ func failure(err error) Result {
 		return refuse("The argument \"pattern\" is not a valid RE2 regular expression.\n%v", pattern)
 	case errors.Is(err, grep.ErrLineBreak):
 		return refuse("The argument \"pattern\" contains a line break. Set multiline to true to match over several lines.")
+	case errors.Is(err, errSlowSearch):
+		return refuse("The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return refuse("The call was cancelled.")
 	case errors.Is(err, semantic.ErrEndpoint):

@@ -7,6 +7,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Options of a Pattern.
@@ -24,6 +25,10 @@ type Pattern struct {
 	clauses  []Clause   // every match contains one literal of each
 	scan     Clause     // the clause by which candidates are found, if any
 	literals []literal  // those of scan
+
+	size   int                   // instructions
+	behind func() *regexp.Regexp // re behind one rune, made when it is needed
+	done   <-chan struct{}       // ends searches; nil for never
 }
 
 // ErrLineBreak is the error of a pattern that needs Options.Multiline.
@@ -62,11 +67,16 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 			return nil, err
 		}
 	}
+	prog, err := syntax.Compile(tree.Simplify())
+	if err == nil && len(prog.Inst) > maxProgram {
+		return nil, &SyntaxError{Pattern: pattern, Len: len(pattern), Msg: "the pattern is too large: repeat less in it"}
+	}
 	re, err := regexp.Compile(tree.String())
 	if err != nil {
 		return nil, syntaxError(pattern, err)
 	}
-	p := &Pattern{re: re, multi: o.Multiline && holdsLineBreak(tree)}
+	expr := tree.String()
+	p := &Pattern{re: re, size: len(prog.Inst), behind: sync.OnceValue(func() *regexp.Regexp { return afterOneRune(expr) }), multi: o.Multiline && holdsLineBreak(tree)}
 	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
 		p.literal = string(tree.Rune)
 	}

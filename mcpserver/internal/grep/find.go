@@ -44,7 +44,14 @@ func (p *Pattern) Count(text string, each bool) int {
 // inLine returns the matches in the line l, relative to its start; empty ones,
 // which have nothing to show, are left out.
 func (p *Pattern) inLine(text string, l span) [][]int {
-	return slices.DeleteFunc(p.re.FindAllStringIndex(text[l.start:l.end], -1), func(m []int) bool { return m[0] == m[1] })
+	var found [][]int
+	p.eachIn(text[l.start:l.end], func(m []int) bool {
+		if m[0] < m[1] {
+			found = append(found, m)
+		}
+		return true
+	})
+	return found
 }
 
 // eachMatch calls fn with every matching line of text, without its line break,
@@ -68,14 +75,11 @@ func (p *Pattern) eachSpan(text string, fn func(m span, i int) bool) {
 	if !p.possible(text) || !p.matches(text) {
 		return
 	}
-	for i, m := range p.re.FindAllStringIndex(text, -1) {
-		if m[0] == len(text) && (text == "" || text[len(text)-1] == '\n') {
-			return
-		}
-		if !fn(span{m[0], m[1]}, i) {
-			return
-		}
-	}
+	i := -1
+	p.eachIn(text, func(m []int) bool {
+		i++
+		return (m[0] < len(text) || text != "" && text[len(text)-1] != '\n') && fn(span{m[0], m[1]}, i)
+	})
 }
 
 // matches says whether text, which begins with a line, has a match.
@@ -85,7 +89,7 @@ func (p *Pattern) matches(text string) bool {
 			return off >= 0
 		}
 	}
-	return p.re.MatchString(text)
+	return p.next(text, 0) != nil
 }
 
 // possible says whether text holds what the scan clause requires.
@@ -109,7 +113,7 @@ func folded(text string) string {
 func (p *Pattern) eachLine(text string, fn func(line span, i int) bool) {
 	next, exact := p.candidates(text)
 	n := 0
-	for off := 0; off < len(text); {
+	for off := 0; off < len(text) && !p.over(); {
 		at := next(off)
 		if at < 0 {
 			return

@@ -1,0 +1,117 @@
+package grep
+
+import (
+	"io"
+	"regexp"
+	"unicode/utf8"
+)
+
+// Package regexp takes time linear in the text, but also in the pattern, and it cannot
+// be stopped. So a pattern has a bound, a long text is handed to it rune by rune, and
+// the matches of a text are looked for one by one.
+const (
+	// maxProgram bounds a pattern, in instructions of its program.
+	maxProgram = 1 << 15
+	// maxUnbroken bounds what is done at a time without looking whether it is still
+	// wanted, in instructions times bytes: about a tenth of a second.
+	maxUnbroken = 1 << 24
+	// lookEvery is how many runes are read between two looks.
+	lookEvery = 1 << 10
+)
+
+// Until is p for searches that end early, with what was found so far, once done is
+// closed.
+func (p *Pattern) Until(done <-chan struct{}) *Pattern {
+	q := *p
+	q.done = done
+	return &q
+}
+
+// over says that the search is not wanted any more.
+func (p *Pattern) over() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// eachIn calls fn with every match in text, as FindAllStringIndex finds them, until fn
+// returns false.
+func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
+	end := -1 // of the match before
+	for pos := 0; pos <= len(text); {
+		m := p.next(text, pos)
+		if m == nil {
+			return
+		}
+		empty := m[1] == pos
+		if !(empty && m[0] == end) && !fn(m) {
+			return
+		}
+		if end = m[1]; !empty {
+			pos = end
+			continue
+		}
+		_, n := utf8.DecodeRuneInString(text[pos:])
+		pos += max(n, 1)
+	}
+}
+
+// next is the first match from pos on, nil if there is none. What stands before pos
+// counts for '^' and \b.
+func (p *Pattern) next(text string, pos int) []int {
+	if p.over() {
+		return nil
+	}
+	if pos == 0 {
+		if p.size*len(text) <= maxUnbroken {
+			return p.re.FindStringIndex(text)
+		}
+		return p.still(p.re.FindReaderIndex(&endingReader{text: text, p: p}))
+	}
+	// The expression is looked for behind the rune before pos.
+	_, n := utf8.DecodeLastRuneInString(text[:pos])
+	base := pos - n
+	var m []int
+	if p.size*(len(text)-base) <= maxUnbroken {
+		m = p.behind().FindStringSubmatchIndex(text[base:])
+	} else {
+		m = p.still(p.behind().FindReaderSubmatchIndex(&endingReader{text: text[base:], p: p}))
+	}
+	if m == nil {
+		return nil
+	}
+	return []int{base + m[2], base + m[3]}
+}
+
+// still is a match, unless the search was over before all was read.
+func (p *Pattern) still(m []int) []int {
+	if p.over() {
+		return nil
+	}
+	return m
+}
+
+// afterOneRune is the expression of a tree as its first group, behind a rune.
+func afterOneRune(expr string) *regexp.Regexp {
+	return regexp.MustCompile(`\A(?s:.)(?s:.*?)(` + expr + `)`)
+}
+
+// endingReader reads a text for as long as a search is wanted.
+type endingReader struct {
+	text string
+	p    *Pattern
+	off  int
+	n    int // runes so far
+}
+
+func (r *endingReader) ReadRune() (c rune, size int, err error) {
+	if r.n++; r.off == len(r.text) || r.n%lookEvery == 0 && r.p.over() {
+		return 0, 0, io.EOF
+	}
+	c, size = utf8.DecodeRuneInString(r.text[r.off:])
+	r.off += size
+	return c, size, nil
+}

@@ -1,0 +1,62 @@
+package tests
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// processorTime is how long a process has computed.
+func processorTime(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Skip(err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond // USER_HZ is 100
+}
+
+// A pattern that takes minutes is stopped, with a sentence that says so; and at once
+// when its client does not want the answer any more.
+func TestGrepIsBounded(t *testing.T) {
+	s := newSandbox(t)
+	files := make(map[string]string)
+	for i := range 40 {
+		line := make([]byte, 1<<20) // without a pattern that a search could make use of
+		for k := range line {
+			line[k] = "ab"[rand.IntN(2)]
+		}
+		files[fmt.Sprintf("n%d.md", i)] = string(line) + "\n"
+	}
+	client := s.mcp(t, s.vault(t, "Notes", files))
+	const slow = `a.{1000}b.{1000}[^ab]`
+
+	client.lastID++
+	client.send(t, map[string]any{"jsonrpc": "2.0", "id": client.lastID, "method": "tools/call", "params": map[string]any{
+		"name": "grep", "arguments": map[string]any{"pattern": slow}}})
+	time.Sleep(time.Second)
+	client.send(t, map[string]any{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": map[string]any{"requestId": client.lastID}})
+	time.Sleep(2 * time.Second)
+	before := processorTime(t, client.cmd.Process.Pid)
+	time.Sleep(time.Second)
+	if after := processorTime(t, client.cmd.Process.Pid); after-before > 300*time.Millisecond {
+		t.Errorf("after the client has cancelled, the server computes for %v in a second", after-before)
+	}
+
+	start := time.Now()
+	result := client.call(t, "grep", "pattern", slow)
+	if took := time.Since(start); took > 28*time.Second || !result.isError || !strings.Contains(result.text, "stopped after 20 seconds") {
+		t.Errorf("after %v: %+v", took, result)
+	}
+	if got := client.mustCall(t, "grep", "pattern", "ab", "head_limit", 1); !strings.Contains(got, "Notes/n") {
+		t.Errorf("a plain search answers %q", got)
+	}
+}
