@@ -199,8 +199,10 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 	if name[0] == '.' { // .git, .claude; no program makes folders in order to save
 		return d.t.mkScratchDir(ctx, d, name, mode, out)
 	}
-	if err := d.t.ws.Mkdir(context.WithoutCancel(ctx), p, d.t.restructuring(ctx)); err != nil {
-		return nil, d.t.errno("mkdir", p, err)
+	if !d.t.bringFolderHome(ctx, p) {
+		if err := d.t.ws.Mkdir(context.WithoutCancel(ctx), p, d.t.restructuring(ctx)); err != nil {
+			return nil, d.t.errno("mkdir", p, err)
+		}
 	}
 	n, _, err := d.child(ctx, name)
 	if made, ok := n.(*Dir); ok {
@@ -238,14 +240,22 @@ func (d *Dir) Rmdir(ctx context.Context, name string) syscall.Errno {
 
 // removeFolder removes a folder if nothing is in it. Commits are held.
 func (t *tree) removeFolder(ctx context.Context, p bridge.Path, dir *Dir) error {
+	entries, err := t.ws.ReadDir(ctx, p)
+	if err != nil {
+		return err
+	}
 	t.mu.Lock()
-	full := holdsScratch(dir)
+	full := holdsScratch(dir) || slices.ContainsFunc(entries, func(e bridge.DirEntry) bool { return t.parked[p.Join(e.Name)] == nil })
 	t.mu.Unlock()
 	if full || t.hasFresh(p) {
 		return bridge.ErrNotEmpty
 	}
+	if len(entries) > 0 && t.isRenamed(p) {
+		t.parkFolder(ctx, p, dir)
+		return nil
+	}
 	t.settleParked(ctx, p) // what was unlinked a moment ago is really gone now
-	_, err := t.ws.Remove(ctx, p, t.restructuring(ctx))
+	_, err = t.ws.Remove(ctx, p, t.restructuring(ctx))
 	return err
 }
 

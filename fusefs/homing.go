@@ -4,6 +4,7 @@ package fusefs
 
 import (
 	"context"
+	"maps"
 
 	"github.com/relayfs/relayfs/bridge"
 )
@@ -12,7 +13,8 @@ import (
 // one (git reset --hard, git checkout). Taken one by one these delete the note and
 // make another beside it. So a file that is made at the name at which people have a
 // note that was unlinked elsewhere a moment ago is that note, back at its name and
-// about to be written anew.
+// about to be written anew. The same goes for a folder: what was in it is unlinked, it
+// is removed, and one is made at the name that people have it by.
 
 // isRenamed says whether people have what is shown at p somewhere else.
 func (t *tree) isRenamed(p bridge.Path) bool {
@@ -25,7 +27,7 @@ func (t *tree) isRenamed(p bridge.Path) bool {
 // own name may be the next that is made.
 func (t *tree) bringHome(ctx context.Context, p bridge.Path) {
 	at, pk := t.parkedFrom(p)
-	if pk == nil || !pk.timer.Stop() { // or its grace is over just now
+	if pk == nil || pk.doc == 0 || !pk.timer.Stop() { // a folder, or its grace is over just now
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -43,8 +45,55 @@ func (t *tree) bringHome(ctx context.Context, p bridge.Path) {
 	}
 }
 
-// parkedFrom finds the note that people have at p among those that were unlinked
-// elsewhere a moment ago.
+// parkFolder parks a folder that is shown elsewhere than people have it, and in which
+// nothing is left but what is parked: it may be about to be taken back.
+func (t *tree) parkFolder(ctx context.Context, p bridge.Path, d *Dir) {
+	by, proc := t.restructuring(ctx), t.procs.of(ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.forget(p, d)
+	t.parkAt(p, &parking{why: whyUnlinked, by: by, proc: proc})
+}
+
+// bringFolderHome shows the folder that people have at p, and that was removed where it
+// was shown, at p. What was in it stays parked, there.
+func (t *tree) bringFolderHome(ctx context.Context, p bridge.Path) bool {
+	at, pk := p, (*parking)(nil)
+	t.mu.Lock()
+	if here := t.parked[p]; here != nil && here.doc == 0 {
+		pk = here
+	}
+	t.mu.Unlock()
+	if pk == nil {
+		if at, pk = t.parkedFrom(p); pk == nil || pk.doc != 0 {
+			return false
+		}
+	}
+	if !pk.timer.Stop() { // its grace is over just now
+		return false
+	}
+	ctx = context.WithoutCancel(ctx)
+	if at != p {
+		if _, err := t.ws.Rename(ctx, at, p, t.restructuring(ctx)); err != nil {
+			t.log.Warn("folder is not back at the name it was renamed from", bridge.LogPath, string(p), bridge.LogErr, err)
+			pk.timer.Reset(parkGrace)
+			return false
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.unpark(at)
+	for from, child := range maps.Clone(t.parked) {
+		if at != p && at.Contains(from) && child.timer.Stop() {
+			t.unpark(from)
+			t.parkAt(p+from[len(at):], child)
+		}
+	}
+	return true
+}
+
+// parkedFrom finds what people have at p among what was unlinked elsewhere a moment
+// ago.
 func (t *tree) parkedFrom(p bridge.Path) (bridge.Path, *parking) {
 	t.mu.Lock()
 	unlinked := make(map[bridge.Path]*parking)

@@ -5,7 +5,7 @@ package fusefs
 import (
 	"context"
 	"errors"
-	"strings"
+	"maps"
 	"syscall"
 	"time"
 
@@ -22,15 +22,16 @@ import (
 // parkGrace is how long a name may be missing during a save.
 const parkGrace = 3 * time.Second
 
-// parking is a note that is hidden for now.
+// parking is a note that is hidden for now, or a folder.
 type parking struct {
-	doc    uint64
+	doc    uint64      // 0 for a folder
 	image  image       // what it showed
 	target bridge.Path // where it was renamed to, "" if unlinked or out of the workspace
 	why    string
 	gave   bool               // another note has its name
 	by     bridge.Restructure // who did it
-	proc   int                // its process
+	proc   process            // its process
+	since  time.Time
 	timer  *time.Timer
 }
 
@@ -67,7 +68,7 @@ func (t *tree) park(ctx context.Context, p bridge.Path, f *File, target bridge.P
 		return err
 	}
 	f.mu.Lock()
-	pk := &parking{doc: f.doc, image: f.image, target: target, why: why, by: t.restructuring(ctx), proc: t.procs.of(ctx).id}
+	pk := &parking{doc: f.doc, image: f.image, target: target, why: why, by: t.restructuring(ctx), proc: t.procs.of(ctx)}
 	if f.buf != nil {
 		pk.image = f.buf.from
 	}
@@ -87,7 +88,29 @@ func (t *tree) park(ctx context.Context, p bridge.Path, f *File, target bridge.P
 func (t *tree) parkAt(p bridge.Path, pk *parking) {
 	t.epoch++
 	t.parked[p] = pk
-	pk.timer = time.AfterFunc(parkGrace, func() { t.graceOver(context.Background(), p, pk) })
+	if pk.since.IsZero() {
+		pk.since = time.Now()
+	}
+	pk.timer = time.AfterFunc(parkGrace, func() {
+		t.mu.Lock()
+		goesOn := t.parked[p] == pk && pk.goesOn()
+		if goesOn {
+			pk.timer.Reset(parkGrace)
+		}
+		t.mu.Unlock()
+		if !goesOn {
+			t.graceOver(context.Background(), p, pk)
+		}
+	})
+}
+
+// maxParkGrace bounds the grace of what a program that goes on may yet put back.
+const maxParkGrace = time.Minute
+
+// goesOn says that a program which unlinks files in order to put others in their place
+// has not ended: git may have thousands of them to unlink first.
+func (pk *parking) goesOn() bool {
+	return replaces(pk.proc.name) && time.Since(pk.since) < maxParkGrace && syscall.Kill(pk.proc.id, 0) == nil
 }
 
 // unpark ends the parking at p, nil if there is none. mu is held.
@@ -124,6 +147,9 @@ func (t *tree) graceOver(ctx context.Context, p bridge.Path, pk *parking) {
 }
 
 func (t *tree) restructure(ctx context.Context, p bridge.Path, pk *parking) error {
+	if pk.doc == 0 {
+		t.settle(ctx, t.parkedBelow(p))
+	}
 	if pk.why == whyUnlinked || pk.gave {
 		_, err := t.ws.Remove(ctx, p, pk.by)
 		return err
@@ -163,16 +189,39 @@ const (
 	whyRenamed  = "renamed away"
 )
 
-// settleParked ends the grace of everything below p now.
+// settleParked ends the grace of everything at and below p now.
 func (t *tree) settleParked(ctx context.Context, p bridge.Path) {
+	t.settle(ctx, t.parkedBelow(p))
 	t.mu.Lock()
-	due := make(map[bridge.Path]*parking)
+	pk := t.parked[p]
+	t.mu.Unlock()
+	if pk != nil {
+		t.graceOver(ctx, p, pk)
+	}
+}
+
+// parkedBelow is what is parked below p, and not in a folder that is.
+func (t *tree) parkedBelow(p bridge.Path) map[bridge.Path]*parking {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	below := make(map[bridge.Path]*parking)
 	for at, pk := range t.parked {
-		if at == p || p == "" || strings.HasPrefix(string(at), string(p)+"/") {
-			due[at] = pk
+		if at != p && p.Contains(at) {
+			below[at] = pk
 		}
 	}
-	t.mu.Unlock()
+	maps.DeleteFunc(below, func(at bridge.Path, _ *parking) bool {
+		for up := at.Dir(); up != p && up != ""; up = up.Dir() {
+			if below[up] != nil {
+				return true
+			}
+		}
+		return false
+	})
+	return below
+}
+
+func (t *tree) settle(ctx context.Context, due map[bridge.Path]*parking) {
 	for at, pk := range due {
 		t.graceOver(ctx, at, pk)
 	}
@@ -229,7 +278,7 @@ func (t *tree) unlinking(proc int) int {
 	defer t.mu.Unlock()
 	n := 0
 	for _, pk := range t.parked {
-		if pk.why == whyUnlinked && pk.proc == proc {
+		if pk.why == whyUnlinked && pk.proc.id == proc {
 			n++
 		}
 	}

@@ -28,7 +28,7 @@ func TestStructureIsRefused(t *testing.T) {
 	for _, tt := range []struct{ script, message string }{
 		{"rm Note.md", "Operation not permitted"},
 		{"rm -rf sub", "Operation not permitted"},
-		{"rmdir sub", "not permitted"},
+		{"rmdir sub", "Directory not empty"},
 		{"mv Note.md New.md", "Operation not permitted"},
 		{"mv Note.md Other.md", "Operation not permitted"},
 		{"mv Note.md sub/", "Operation not permitted"},
