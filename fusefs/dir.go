@@ -200,6 +200,7 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 		return d.t.mkScratchDir(ctx, d, name, mode, out)
 	}
 	if !d.t.bringFolderHome(ctx, p) {
+		d.t.vacate(context.WithoutCancel(ctx), p)
 		if err := d.t.ws.Mkdir(context.WithoutCancel(ctx), p, d.t.restructuring(ctx)); err != nil {
 			return nil, d.t.errno("mkdir", p, err)
 		}

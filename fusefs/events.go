@@ -95,6 +95,11 @@ func (t *tree) removed(p bridge.Path) {
 	defer t.mu.Unlock()
 	t.epoch++
 	t.lose(p)
+	for at := range maps.Clone(t.parked) {
+		if p.Contains(at) {
+			t.unpark(at) // what is gone does not come back
+		}
+	}
 }
 
 // lose is removed for callers that hold mu.
@@ -131,6 +136,12 @@ func (t *tree) renamed(p, newPath bridge.Path) {
 	moved := t.below(p)
 	for at, k := range moved {
 		t.forget(at, k.node)
+	}
+	for at, pk := range maps.Clone(t.parked) {
+		if p.Contains(at) {
+			t.unpark(at)
+			t.parkAt(newPath+at[len(p):], pk)
+		}
 	}
 	for at, files := range maps.Clone(t.retired) {
 		if p.Contains(at) {

@@ -4,7 +4,6 @@ package fusefs
 
 import (
 	"context"
-	"maps"
 
 	"github.com/relayfs/relayfs/bridge"
 )
@@ -36,12 +35,6 @@ func (t *tree) bringHome(ctx context.Context, p bridge.Path) {
 		t.log.Warn("note is not back at the name it was renamed from", bridge.LogPath, string(p), bridge.LogErr, err)
 		pk.timer.Reset(parkGrace)
 		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.parked[at] == pk {
-		t.unpark(at)
-		t.parkAt(p, pk)
 	}
 }
 
@@ -82,13 +75,7 @@ func (t *tree) bringFolderHome(ctx context.Context, p bridge.Path) bool {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.unpark(at)
-	for from, child := range maps.Clone(t.parked) {
-		if at != p && at.Contains(from) && child.timer.Stop() {
-			t.unpark(from)
-			t.parkAt(p+from[len(at):], child)
-		}
-	}
+	t.unpark(p)
 	return true
 }
 

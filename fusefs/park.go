@@ -24,6 +24,7 @@ const parkGrace = 3 * time.Second
 
 // parking is a note that is hidden for now, or a folder.
 type parking struct {
+	at     bridge.Path
 	doc    uint64      // 0 for a folder
 	image  image       // what it showed
 	target bridge.Path // where it was renamed to, "" if unlinked or out of the workspace
@@ -87,7 +88,7 @@ func (t *tree) park(ctx context.Context, p bridge.Path, f *File, target bridge.P
 // parkAt hides what is at p for the grace. mu is held.
 func (t *tree) parkAt(p bridge.Path, pk *parking) {
 	t.epoch++
-	t.parked[p] = pk
+	t.parked[p], pk.at = pk, p
 	if pk.since.IsZero() {
 		pk.since = time.Now()
 	}
@@ -135,8 +136,8 @@ func (t *tree) graceOver(ctx context.Context, p bridge.Path, pk *parking) {
 	}
 	err := t.restructure(ctx, p, pk)
 	t.mu.Lock()
-	if t.parked[p] == pk {
-		t.unpark(p)
+	if t.parked[pk.at] == pk { // a rename has taken it along
+		t.unpark(pk.at)
 	}
 	t.mu.Unlock()
 	if err == nil {
@@ -178,9 +179,7 @@ func (t *tree) giveWay(ctx context.Context, m *move) (done bool, err error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.unpark(m.newPath)
 	pk.gave = true
-	t.parkAt(m.oldPath, pk)
 	return true, nil
 }
 
@@ -198,6 +197,16 @@ func (t *tree) settleParked(ctx context.Context, p bridge.Path) {
 	if pk != nil {
 		t.graceOver(ctx, p, pk)
 	}
+}
+
+// vacate lets what is parked at p go for good, because something else gets the name.
+func (t *tree) vacate(ctx context.Context, p bridge.Path) {
+	t.mu.Lock()
+	if pk := t.parked[p]; pk != nil {
+		pk.gave = true
+	}
+	t.mu.Unlock()
+	t.settleParked(ctx, p)
 }
 
 // parkedBelow is what is parked below p, and not in a folder that is.

@@ -212,7 +212,7 @@ func (t *tree) moveReal(ctx context.Context, m *move) syscall.Errno {
 	if done, err := t.giveWay(ctx, m); done {
 		return t.errno("rename", m.oldPath, err)
 	}
-	t.settleParked(ctx, m.newPath)
+	t.vacate(ctx, m.newPath)
 	o := t.restructuring(ctx)
 	o.Replace = m.dst != nil
 	if _, err := t.ws.Rename(ctx, m.oldPath, m.newPath, o); err != nil {
