@@ -3,12 +3,15 @@ package tests
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // What an operation has made is there when it returns: for every operation that
@@ -141,35 +144,64 @@ mkdir d && seq 100 > d/a.txt && seq 10 > d/b.txt && tar cf d.tar d && rm -rf d &
 mkdir from && seq 100 > from/a.txt && seq 10 > from/b.csv && rsync -a from/ to/ && rm from/a.txt && rsync -a --delete from/ to/`)},
 		{"mktemp", nil, shell(`for i in 1 2 3 4 5 6; do f=$(mktemp out.XXXX) && echo $i > $f && mv $f final.txt || exit 1; done`)},
 	}
-	for mode, flags := range fileModes {
-		if mode != "direct" {
-			continue // other files are read-only there
-		}
-		s := newSandbox(t)
-		m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), flags...)
-		for i, p := range programs {
-			t.Run(p.name, func(t *testing.T) {
-				requireTools(t, p.tools...)
-				plain, dir := t.TempDir(), m.path(fmt.Sprint(i))
-				if err := os.Mkdir(dir, 0o755); err != nil {
-					t.Fatal(err)
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), fileModes["direct"]...)
+	for i, p := range programs {
+		t.Run(p.name, func(t *testing.T) {
+			requireTools(t, p.tools...)
+			plain, dir := t.TempDir(), m.path(fmt.Sprint(i))
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			p.save(t, plain)
+			p.save(t, dir)
+			want := listFiles(t, plain)
+			for where, dir := range map[string]string{"mount": dir, "vault": m.vaultPath(fmt.Sprint(i))} {
+				if got := listFiles(t, dir); !slices.Equal(got, want) {
+					t.Errorf("%s holds %q, a plain folder %q", where, got, want)
+					continue
 				}
-				p.save(t, plain)
-				p.save(t, dir)
-				want := listFiles(t, plain)
-				for where, dir := range map[string]string{"mount": dir, "vault": m.vaultPath(fmt.Sprint(i))} {
-					if got := listFiles(t, dir); !slices.Equal(got, want) {
-						t.Errorf("%s holds %q, a plain folder %q", where, got, want)
-						continue
-					}
-					for _, name := range want {
-						if strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".csv") {
-							checkText(t, where+": "+name, readFile(t, filepath.Join(dir, name)), readFile(t, filepath.Join(plain, name)))
-						}
+				for _, name := range want {
+					if strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".csv") {
+						checkText(t, where+": "+name, readFile(t, filepath.Join(dir, name)), readFile(t, filepath.Join(plain, name)))
 					}
 				}
-			})
+			}
+		})
+	}
+}
+
+// A file that is removed at the moment at which the vault's watcher tells of it stays
+// removed.
+func TestRemovedWhileItIsNoticed(t *testing.T) {
+	const lanes, rounds = 32, 10
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), fileModes["direct"]...)
+	var wg sync.WaitGroup
+	for lane := range lanes {
+		wg.Go(func() {
+			for i := range rounds {
+				name := m.path(fmt.Sprintf("%d-%d.bin", lane, i))
+				if err := os.WriteFile(name, []byte("data"), 0o600); err != nil {
+					t.Error(err)
+					return
+				}
+				time.Sleep(50*time.Millisecond + time.Duration(rand.Int64N(int64(80*time.Millisecond))))
+				if err := os.Remove(name); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	time.Sleep(500 * time.Millisecond) // longer than the watcher takes
+	for where, dir := range map[string]string{"mount": m.path(""), "vault": m.vault} {
+		if got := listFiles(t, dir); !slices.Equal(got, []string{"note.md"}) {
+			t.Errorf("%s holds %q", where, got)
 		}
+	}
+	if out := s.run(t, "ls", m.vault); strings.Contains(out.stdout, ".bin") {
+		t.Errorf("agents are shown what is gone: %s", out.stdout)
 	}
 }
 
