@@ -66,7 +66,7 @@ func (a *Attachment) attr(ctx context.Context, out *fuse.Attr) error {
 		return err
 	}
 	a.size, a.modTime = size, modTime
-	a.meta.fill(out, size, modTime, links)
+	a.meta.fill(out, a.EmbeddedInode(), size, modTime, links)
 	return nil
 }
 

@@ -5,6 +5,7 @@ package fusefs
 import (
 	"time"
 
+	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
@@ -47,9 +48,9 @@ func (m *meta) set(in *fuse.SetAttrIn, now time.Time) {
 	m.ctime = now
 }
 
-// fill writes the attributes of an inode whose content is size bytes and was
-// changed at modTime.
-func (m *meta) fill(out *fuse.Attr, size int64, modTime time.Time, nlink uint32) {
+// fill writes all attributes of an inode, whose content is size bytes and was changed
+// at modTime. (go-fuse completes most answers by itself, but not that to SETATTR.)
+func (m *meta) fill(out *fuse.Attr, inode *fs.Inode, size int64, modTime time.Time, nlink uint32) {
 	mtime := modTime
 	if !m.mtime.IsZero() {
 		mtime = m.mtime
@@ -64,7 +65,8 @@ func (m *meta) fill(out *fuse.Attr, size int64, modTime time.Time, nlink uint32)
 		ctime = modTime
 	}
 	out.SetTimes(&atime, &mtime, &ctime)
-	out.Mode = out.Mode&^0o7777 | m.mode
+	out.Ino = inode.StableAttr().Ino
+	out.Mode = inode.Mode() | m.mode
 	out.Uid, out.Gid = m.uid, m.gid
 	out.Size = uint64(size)
 	out.Blksize = 4096

@@ -59,7 +59,7 @@ func (d *Dir) attr(ctx context.Context, out *fuse.Attr) error {
 	if d.changed.After(modTime) {
 		modTime = d.changed
 	}
-	d.meta.fill(out, 4096, modTime, 2)
+	d.meta.fill(out, d.EmbeddedInode(), 4096, modTime, 2)
 	return nil
 }
 

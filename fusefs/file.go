@@ -90,7 +90,7 @@ func (f *File) describe(out *fuse.Attr) {
 	if f.unlinked {
 		nlink = 0
 	}
-	f.meta.fill(out, f.size(), f.modTime(), nlink)
+	f.meta.fill(out, f.EmbeddedInode(), f.size(), f.modTime(), nlink)
 }
 
 // OnForget is called when the kernel has forgotten the inode: nobody has it open.

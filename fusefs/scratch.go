@@ -94,7 +94,7 @@ func (d *ScratchDir) attr(_ context.Context, out *fuse.Attr) error {
 	if d.removed {
 		nlink = 0
 	}
-	d.meta.fill(out, 4096, d.changed, nlink)
+	d.meta.fill(out, d.EmbeddedInode(), 4096, d.changed, nlink)
 	return nil
 }
 
@@ -197,7 +197,7 @@ type ScratchLink struct {
 func (l *ScratchLink) attr(_ context.Context, out *fuse.Attr) error {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
-	l.meta.fill(out, int64(len(l.target)), l.made, 1)
+	l.meta.fill(out, l.EmbeddedInode(), int64(len(l.target)), l.made, 1)
 	return nil
 }
 
