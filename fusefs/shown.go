@@ -22,16 +22,22 @@ type shownLog struct {
 	bytes int
 }
 
-// shownEntry is what one process was shown of one note, oldest first.
+// shownEntry is what one process was shown of one note, oldest first: what it read,
+// and what it wrote since.
 type shownEntry struct {
 	doc    uint64
 	by     process
 	images []image
+	read   bool // it has read the note itself
+	// past is how many of images its session has written over. They count until the
+	// process reads what was written.
+	past int
 }
 
 const (
-	// maxImages per process and note: more than a program can have in mind.
-	maxImages = 4
+	// maxImages per process and note: more than a program can have in mind, also if it
+	// looks at each key that a person types.
+	maxImages = 64
 	// maxShown processes times notes, and maxShownBytes of text they hold. Most of
 	// that text is in the workspace's own cache too.
 	maxShown      = 32768
@@ -43,55 +49,77 @@ func (l *shownLog) add(doc uint64, by process, im image) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.entry(doc, by)
+	e.read = true
 	if n := len(e.images); n > 0 && e.images[n-1] == im {
 		return
 	}
+	l.forget(e, e.past)
+	l.append(e, im)
+}
+
+// wrote records that by made im of doc. What it was shown before is no longer what
+// it goes by: otherwise a program that writes an earlier text again would seem to
+// change nothing. For other processes of its session that is so once they have read im.
+func (l *shownLog) wrote(doc uint64, by process, im image) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, elem := range l.docs[doc] {
+		if e := elem.Value.(*shownEntry); e.by.id != by.id && e.by.session == by.session {
+			e.past = len(e.images)
+		}
+	}
+	e := l.entry(doc, by)
+	l.forget(e, len(e.images))
+	l.append(e, im)
+}
+
+// append adds im to what e holds. mu is held.
+func (l *shownLog) append(e *shownEntry, im image) {
 	e.images = append(e.images, im)
 	l.bytes += len(im.text)
 	if len(e.images) > maxImages {
-		l.bytes -= len(e.images[0].text)
-		e.images = slices.Delete(e.images, 0, 1)
+		l.forget(e, 1)
 	}
 	l.trim()
 }
 
-// wrote records that by made im of doc. What it, and other processes of its
-// session, were shown before is no longer what they go by: otherwise a program
-// that writes an earlier text again would seem to change nothing.
-func (l *shownLog) wrote(doc uint64, by process, im image) {
-	l.mu.Lock()
-	for _, elem := range slices.Clone(l.docs[doc]) {
-		if e := elem.Value.(*shownEntry); e.by.id == by.id || e.by.session == by.session {
-			l.drop(elem)
-		}
+// forget takes the n oldest images out of e. mu is held.
+func (l *shownLog) forget(e *shownEntry, n int) {
+	for _, im := range e.images[:n] {
+		l.bytes -= len(im.text)
 	}
-	l.mu.Unlock()
-	l.add(doc, by, im)
+	e.images = slices.Delete(e.images, 0, n)
+	e.past = max(0, e.past-n)
 }
 
-// images returns what by was shown of doc, oldest first; if nothing, the last
-// thing that its session was shown; if nothing, the last that anyone was.
+// images returns what by was shown of doc, oldest first. If it has read nothing itself,
+// that is what it wrote, and the last thing that its session was shown since; and if
+// its session was shown nothing, the last that anyone was.
 func (l *shownLog) images(doc uint64, by process) []image {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var images []image
 	var session, anyone *shownEntry
 	for _, elem := range l.docs[doc] { // the latest last
 		e := elem.Value.(*shownEntry)
-		if e.by.id == by.id {
+		switch {
+		case e.by.id == by.id && e.read:
 			return slices.Clone(e.images)
-		}
-		if e.by.session == by.session {
+		case e.by.id == by.id:
+			images, session = slices.Clone(e.images), nil
+		case e.by.session == by.session:
 			session = e
+		default:
+			anyone = e
 		}
-		anyone = e
 	}
-	if session == nil {
+	if session == nil && images == nil {
 		session = anyone
 	}
-	if session == nil {
-		return nil
+	if session != nil {
+		images = append(images, session.images[len(session.images)-1])
 	}
-	return slices.Clone(session.images[len(session.images)-1:])
+	return images
 }
 
 // entry finds or makes the entry and marks it as the latest. mu is held.
@@ -121,9 +149,7 @@ func (l *shownLog) trim() {
 
 func (l *shownLog) drop(elem *list.Element) {
 	e := l.order.Remove(elem).(*shownEntry)
-	for _, im := range e.images {
-		l.bytes -= len(im.text)
-	}
+	l.forget(e, len(e.images))
 	rest := slices.DeleteFunc(l.docs[e.doc], func(x *list.Element) bool { return x == elem })
 	if len(rest) == 0 {
 		delete(l.docs, e.doc)

@@ -42,8 +42,14 @@ func TestShownLog(t *testing.T) {
 	check("anyone's last", stranger, "three")
 	l.wrote(doc, sed, image{text: "four"})
 	check("the writer", sed, "four")
-	check("the writer's session", claude, "four")
-	check("others keep theirs", cat, "one", "two", "three")
+	check("who read something itself", claude, "one", "two")
+	check("another session", cat, "one", "two", "three")
+	l.add(doc, claude, image{text: "four"})
+	check("who has read what its session wrote", claude, "four")
+	check("who wrote, and whose session read since", sed, "four", "four")
+	l.wrote(doc, claude, image{text: "five"})
+	check("who wrote last", claude, "five")
+	check("who wrote before its session did", sed, "four", "five")
 	if got := l.images(8, cat); got != nil {
 		t.Errorf("another note: %q", texts(got))
 	}
@@ -51,14 +57,18 @@ func TestShownLog(t *testing.T) {
 
 func TestShownLogKeepsTheLatestOfAProcess(t *testing.T) {
 	l := &shownLog{}
-	for _, text := range []string{"a", "b", "c", "d", "e"} {
+	var want []string
+	for i := range maxImages + 3 {
+		text := string(rune('a' + i))
 		l.add(1, process{id: 1}, image{text: text})
+		want = append(want, text)
 	}
-	if got, want := texts(l.images(1, process{id: 1})), []string{"b", "c", "d", "e"}; !slices.Equal(got, want) {
+	want = want[3:]
+	if got := texts(l.images(1, process{id: 1})); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if l.bytes != 4 {
-		t.Errorf("%d bytes accounted, want 4", l.bytes)
+	if size := len(strings.Join(want, "")); l.bytes != size {
+		t.Errorf("%d bytes accounted, want %d", l.bytes, size)
 	}
 }
 
