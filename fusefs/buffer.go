@@ -59,11 +59,8 @@ func later(now, prev time.Time) time.Time {
 	return now
 }
 
-// writeAt puts p at off, or at the end if appended, and fills a gap with zeros.
-func (b *buffer) writeAt(p []byte, off int64, appended bool) {
-	if appended {
-		off = int64(len(b.data))
-	}
+// writeAt puts p at off, and fills a gap with zeros.
+func (b *buffer) writeAt(p []byte, off int64) {
 	end := int(off) + len(p)
 	b.extend(end)
 	copy(b.data[off:end], p)

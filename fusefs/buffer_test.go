@@ -7,22 +7,20 @@ import (
 
 func TestBufferWrite(t *testing.T) {
 	tests := []struct {
-		name     string
-		have, p  string
-		off      int64
-		appended bool
-		want     string
+		name    string
+		have, p string
+		off     int64
+		want    string
 	}{
-		{"into nothing", "", "abc", 0, false, "abc"},
-		{"over the start", "hello", "J", 0, false, "Jello"},
-		{"over the end", "hello", "ping", 3, false, "helping"},
-		{"behind a gap", "ab", "c", 4, false, "ab\x00\x00c"},
-		{"appended in spite of a stale offset", "grown meanwhile", "!", 3, true, "grown meanwhile!"},
+		{"into nothing", "", "abc", 0, "abc"},
+		{"over the start", "hello", "J", 0, "Jello"},
+		{"over the end", "hello", "ping", 3, "helping"},
+		{"behind a gap", "ab", "c", 4, "ab\x00\x00c"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b := &buffer{data: []byte(tt.have), emptied: true}
-			b.writeAt([]byte(tt.p), tt.off, tt.appended)
+			b.writeAt([]byte(tt.p), tt.off)
 			if string(b.data) != tt.want || b.emptied {
 				t.Errorf("got %q, emptied %v, want %q", b.data, b.emptied, tt.want)
 			}
@@ -42,7 +40,7 @@ func TestBufferTruncate(t *testing.T) {
 	if !b.emptied {
 		t.Error("not emptied by a truncation to nothing")
 	}
-	b.writeAt([]byte("x"), 5, false)
+	b.writeAt([]byte("x"), 5)
 	if got, want := string(b.data), "\x00\x00\x00\x00\x00x"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -59,7 +57,7 @@ func TestBufferDue(t *testing.T) {
 	if b.due() || !b.dirty() {
 		t.Error("a truncation alone is due, or not dirty")
 	}
-	b.writeAt([]byte("x"), 0, false)
+	b.writeAt([]byte("x"), 0)
 	b.touch(process{}, now)
 	if !b.due() {
 		t.Error("data is not due")

@@ -31,12 +31,13 @@
 // # Caches
 //
 // The kernel caches attributes, names, listings and pages for an hour, and is
-// told about each change that it did not make itself. What READ returns is
-// always the version whose size and time the kernel was last given (File.image).
-// A change made elsewhere is a new inode of the same number at the name, so that
-// a reader never sees the bytes of one version cut at the length of another
-// (retire.go). A note that nobody has open keeps no text (sleep.go); with the answer
-// to its first OPEN the kernel gets the text (push.go).
+// told about each change that it did not make itself. It has one size for an inode,
+// whoever has that open, and one set of pages. So an inode of a note shows one text, in
+// what it answers to GETATTR and to READ (File.image), until somebody writes through
+// it: a change made elsewhere is a new inode of the same number at the name
+// (retire.go), and a descriptor goes on with what was opened. For a moment after a save
+// the name stays with what was saved. A note that nobody has open keeps no text
+// (sleep.go); with the answer to its first OPEN the kernel gets the text (push.go).
 //
 // # Concurrency and lock order
 //

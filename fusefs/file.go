@@ -38,9 +38,9 @@ type File struct {
 
 	// buf is the content of a scratch file, and of a note that is being written.
 	buf *buffer
-	// image is what the kernel was last told of a note without a buffer, and
-	// what reads return. latest is the newest version known, nil if there is a
-	// newer one that has not been read.
+	// image is what the kernel was told of a note without a buffer, and what reads
+	// return: the same for as long as nobody writes through this inode. latest is the
+	// newest version known, nil if there is a newer one that has not been read.
 	image  image
 	latest *bridge.Version
 	// asleep is set while nobody has a note open: image then has a time but no
@@ -48,15 +48,14 @@ type File struct {
 	// in memory.
 	asleep     bool
 	asleepSize int64
-	// uncached is set if f woke with another text than it went to sleep with: the
-	// kernel has the size of that one, and must not go by it.
-	uncached bool
-	pushed   bool // the kernel was given the content, or a writer's, see push.go
-	pins     int  // who needs the text, besides handles
-	known    bool // the kernel was told of the inode, and has not forgotten it
+	pushed     bool      // the kernel was given the content, or a writer's, see push.go
+	pins       int       // who needs the text, besides handles
+	known      bool      // the kernel was told of the inode, and has not forgotten it
+	told       time.Time // when it was last told of the attributes
 	// notBefore is the earliest modification time a new image may have.
 	notBefore time.Time
 	retired   time.Time   // when another inode took the name over, see retire.go
+	hold      hold        // of the name, after a save
 	timer     *time.Timer // the next look at whether to commit
 	charged   int64       // bytes accounted to the scratch layer
 }
@@ -65,27 +64,30 @@ func (t *tree) newFile(mode uint32) *File {
 	return &File{t: t, meta: t.newMeta(mode)}
 }
 
-// attr reads a note anew, so that the kernel gets the size and time of the
-// newest version, and from here on its bytes.
+// attr fills in what the kernel is told of the inode, and of its content from here on.
+// If that is no longer the newest version, f has retired when attr returns.
 func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 	err := f.pin(ctx)
+	if errors.Is(err, syscall.ESTALE) {
+		err = nil // its size and time it knows
+	}
 	if err == nil {
 		f.describe(out)
 	}
-	if err == nil && f.t.handleless {
-		f.t.recent.add(f, int64(out.Size))
-		return nil
+	if err != nil || !f.isNote() {
+		f.unpin()
+		return err
 	}
-	f.unpin()
-	return err
+	f.t.recent.add(f, int64(out.Size))
+	return nil
 }
 
-// describe fills in the attributes of the newest version that is known.
+// describe fills in the attributes of what f shows.
 func (f *File) describe(out *fuse.Attr) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.show()
-	f.known = true
+	f.known, f.told = true, time.Now()
 	nlink := uint32(1)
 	if f.unlinked {
 		nlink = 0
@@ -102,6 +104,7 @@ func (f *File) OnForget() {
 	defer f.mu.Unlock()
 	f.known = false
 	f.t.left(f)
+	f.sleep()
 }
 
 // size is the content's length. mu is held.
@@ -159,11 +162,20 @@ func (f *File) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.SetAttr
 			return errno
 		}
 	}
-	f.mu.Lock()
-	f.meta.set(in, time.Now())
-	f.mu.Unlock()
+	f.set(in)
+	if next := f.t.successor(f); next != nil {
+		next.set(in)
+		f.t.inval.content(next)
+	}
 	out.SetTimeout(cacheTimeout)
 	return f.Getattr(ctx, nil, out)
+}
+
+// set takes over what a SETATTR says, but for the size.
+func (f *File) set(in *fuse.SetAttrIn) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.meta.set(in, time.Now())
 }
 
 // truncate sets the size, through h or, for truncate(2), nil.
@@ -319,6 +331,7 @@ func (f *File) detach() {
 		return
 	}
 	if f.buf == nil {
+		f.superseded = f.superseded || f.asleep // its text is not known any more
 		f.buf = &buffer{data: []byte(f.image.text), modTime: f.image.modTime}
 	}
 	f.note, f.doc = false, 0

@@ -203,9 +203,12 @@ func TestFreshNoteOfATakenName(t *testing.T) {
 	proposed := m.proposed(t)
 	for _, word := range []string{"eight", "nine", "ten"} {
 		m.sh(t, "F", "sed 's/^# .*/# "+word+"/' Note.md > x.md && mv x.md Note.md")
-		if text := m.cat(t, "F/Note.md"); !strings.Contains(text, "# "+word+"\n") || !strings.Contains(text, "A person's.\n") {
-			t.Errorf("the note is %q", text)
-		}
+		eventually(t, func() error {
+			if text := m.cat(t, "F/Note.md"); !strings.Contains(text, "# "+word+"\n") || !strings.Contains(text, "A person's.\n") {
+				return fmt.Errorf("the note is %q", text)
+			}
+			return nil
+		})
 		if got := m.proposed(t); !slices.Equal(got, proposed) {
 			t.Errorf("proposed: %v, want as before, %v", got, proposed)
 		}

@@ -24,12 +24,12 @@ type Handle struct {
 
 // Open opens a note or a scratch file.
 func (f *File) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
-	if f.isSuperseded() {
-		return nil, 0, syscall.ESTALE
-	}
 	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY
 	h := f.newHandle(ctx, flags)
 	errno := f.t.errno("open", f.t.pathOf(&f.path), f.learn(ctx))
+	if errno == 0 && f.isLeft() {
+		errno = syscall.ESTALE
+	}
 	if errno == 0 && writes {
 		errno = f.writable(ctx, false)
 	}
@@ -48,15 +48,9 @@ func (h *Handle) opened(writes bool) uint32 {
 	h.f.mu.Lock()
 	defer h.f.mu.Unlock()
 	h.see()
+	flags := keepFlag(fuse.FOPEN_KEEP_CACHE)
 	if !writes {
 		h.push()
-	}
-	flags := keepFlag(fuse.FOPEN_KEEP_CACHE)
-	if h.f.uncached {
-		flags = 0
-		_ = h.f.NotifyContent(attributesOnly, 0) // so that who asks for the size before it reads gets the text's
-	}
-	if !writes {
 		flags |= fuse.FOPEN_NOFLUSH
 	}
 	return flags
@@ -74,9 +68,6 @@ func (f *File) newHandle(ctx context.Context, flags uint32) *Handle {
 		f.handles = make(map[*Handle]struct{})
 	}
 	f.handles[h] = struct{}{}
-	if f.note && !f.retired.IsZero() && len(f.handles) == 1 && !f.t.handleless {
-		f.follow() // its name was looked up just before it retired
-	}
 	return h
 }
 
@@ -90,7 +81,7 @@ func (h *Handle) see() {
 	f.t.shown.add(f.doc, h.by, f.image)
 }
 
-// Read returns bytes of the version whose size the kernel has.
+// Read returns bytes of the content whose size the kernel has.
 func (h *Handle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	h.f.mu.Lock()
 	defer h.f.mu.Unlock()
@@ -107,21 +98,12 @@ func (h *Handle) Write(_ context.Context, data []byte, off int64) (uint32, sysca
 		f.spoil(bridge.ErrClosed)
 		return 0, syscall.EIO
 	}
-	// The kernel computes the end of the file from the size it has cached. That is
-	// the image's, from which the buffer starts; if a new version came between,
-	// an append still is one. (A mapped page of a file that others append to comes
-	// with its true offset, but then there is a buffer.)
-	appended := h.appends && f.buf == nil && off != f.size()
 	end := off + int64(len(data))
-	if appended {
-		end = f.size() + int64(len(data))
-		f.t.inval.content(f)
-	}
 	if errno := f.fits(max(f.size(), end)); errno != 0 {
 		f.spoil(bridge.ErrTooLarge)
 		return 0, errno
 	}
-	f.edit().writeAt(data, off, appended)
+	f.edit().writeAt(data, off)
 	f.changed(h, h.by)
 	return uint32(len(data)), 0
 }

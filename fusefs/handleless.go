@@ -3,7 +3,6 @@
 package fusefs
 
 import (
-	"container/list"
 	"sync"
 	"syscall"
 
@@ -122,48 +121,4 @@ func (s *handleless) keep(key streamKey, fh uint64) bool {
 		s.RawFileSystem.ReleaseDir(&fuse.ReleaseIn{InHeader: fuse.InHeader{NodeId: key.node}, Fh: older})
 	}
 	return true
-}
-
-// recent keeps the files awake that were shown last. A pin of a file goes with
-// its place in the list.
-type recent struct {
-	mu    sync.Mutex // protects the following
-	files map[*File]*list.Element
-	order list.List // of recentFile, the latest in front
-	bytes int64
-}
-
-type recentFile struct {
-	f    *File
-	size int64
-}
-
-// maxRecent bounds the texts that recent keeps awake. What was shown before that
-// may still be read; only if it also changes, unnoticed so far, a reader may see
-// a mixture once.
-const maxRecent = 32 << 20
-
-// add takes over a pin of f, which was shown with size bytes.
-func (r *recent) add(f *File, size int64) {
-	r.mu.Lock()
-	var drop []*File
-	if r.files == nil {
-		r.files = make(map[*File]*list.Element)
-	}
-	if elem := r.files[f]; elem != nil {
-		r.bytes -= r.order.Remove(elem).(recentFile).size
-		drop = append(drop, f)
-	}
-	r.files[f] = r.order.PushFront(recentFile{f, size})
-	r.bytes += size
-	for r.bytes > maxRecent && r.order.Len() > 1 {
-		old := r.order.Remove(r.order.Back()).(recentFile)
-		r.bytes -= old.size
-		delete(r.files, old.f)
-		drop = append(drop, old.f)
-	}
-	r.mu.Unlock()
-	for _, f := range drop {
-		f.unpin()
-	}
 }

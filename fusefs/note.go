@@ -46,7 +46,7 @@ func (f *File) newer(v *bridge.Version) {
 	}
 }
 
-// show makes latest the image. mu is held.
+// show makes latest the image if f has none, or the same text is in it. mu is held.
 func (f *File) show() {
 	if !f.note || f.buf != nil || f.latest == nil || f.image.version == f.latest && f.image.exact() {
 		return
@@ -55,16 +55,8 @@ func (f *File) show() {
 		f.wake()
 		return
 	}
-	was := f.image
-	if was.text != f.latest.Text() && !f.mayTurn() {
-		return
-	}
-	f.image = f.imageOf(f.latest)
-	if was.text != f.image.text {
-		f.meta.mtime = time.Time{} // what somebody set was the time of other content
-	}
-	for h := range f.handles {
-		h.see()
+	if f.image.text == f.latest.Text() {
+		f.image = f.imageOf(f.latest)
 	}
 }
 
@@ -81,15 +73,15 @@ func (f *File) imageOf(v *bridge.Version) image {
 // not in memory if v is nil.
 func (f *File) published(v *bridge.Version, mine, visible bool) {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	if v != nil {
 		f.newer(v)
 	} else {
 		f.latest = nil
 	}
-	if !mine && visible && f.note && f.buf == nil {
-		f.retire()
+	if !mine && visible && f.isOutdated() {
+		f.giveWay()
 	}
-	f.mu.Unlock()
 }
 
 // edit returns the buffer, made from the image if there is none. mu is held.
@@ -237,28 +229,27 @@ func (f *File) stored(c change, res bridge.Result, doc uint64, err error) {
 	f.newer(res.Version)
 	wrote := f.written(c, res)
 	f.t.shown.wrote(doc, c.by, wrote)
+	f.keepName()
 	if f.buf == c.buf {
 		f.buf.from, f.buf.kept, f.buf.first = wrote, c.gen, false
 		f.settle()
 	}
 }
 
-// written is what the writer knows after its write became a version. Its own
-// bytes keep the time of its last write; if somebody else's change is in the
-// version too, what others are shown is later than that. Bytes that differ from
-// the note in line ends or the final newline only are no change, and what the
-// writer knows then is the note. mu is held.
+// written is what the writer knows after its write became a version: its own bytes,
+// with the time of its last write. What others are shown may differ from that, as
+// somebody else's change is in the version too, or the note keeps its line ends. The
+// same bytes as before keep their time. mu is held.
 func (f *File) written(c change, res bridge.Result) image {
 	v := res.Version
-	if v.Text() == c.text || !res.Merged {
-		if c.buf.gen == c.gen && !c.buf.modTime.Equal(v.ModTime()) {
-			c.buf.modTime = v.ModTime() // the same bytes as before keep their time
-			f.t.inval.content(f)
-		}
-		return image{v.Text(), v.ModTime(), v}
+	if v.Text() != c.text {
+		return image{c.text, c.buf.modTime, v}
 	}
-	f.notBefore = c.buf.modTime.Add(time.Millisecond)
-	return image{c.text, c.buf.modTime, v}
+	if c.buf.gen == c.gen && !c.buf.modTime.Equal(v.ModTime()) {
+		c.buf.modTime = v.ModTime()
+		f.t.inval.content(f)
+	}
+	return image{v.Text(), v.ModTime(), v}
 }
 
 // bound records the ID that a new note got.
@@ -278,12 +269,10 @@ func (f *File) settle() {
 		return
 	}
 	f.image = f.buf.from
-	if f.image.text != string(f.buf.data) {
-		f.t.inval.content(f) // the kernel has what was written, which differs in line ends
-	}
 	f.dropBuffer()
-	if f.latest == nil || f.latest.Text() != f.image.text {
-		f.retire()
+	f.hold.hides = false
+	if f.isOutdated() {
+		f.giveWay()
 	}
 }
 
@@ -320,12 +309,13 @@ func (f *File) closed(h *Handle) {
 	f.settle()
 }
 
-// giveUp shows the note as it is without what could not be committed. A note
-// that does not exist vanishes. mu is held.
+// giveUp ends a buffer that could not be committed. The name gets an inode that shows
+// the note as it is; who has f open still sees what was written. A note that does not
+// exist vanishes. mu is held.
 func (f *File) giveUp() {
+	f.image = image{string(f.buf.data), f.buf.modTime, f.buf.from.version}
 	f.dropBuffer()
 	if f.doc != 0 {
-		f.show()
 		f.retire()
 		return
 	}

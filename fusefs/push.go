@@ -21,7 +21,7 @@ const maxPushed = 128 << 10
 func (h *Handle) push() {
 	f := h.f
 	if f.pushed || len(f.handles) > 1 || !keepCaches || f.t.handleless ||
-		!f.note || f.buf != nil || f.uncached || !f.retired.IsZero() || f.image.version == nil {
+		!f.note || f.buf != nil || !f.retired.IsZero() || f.image.version == nil {
 		return
 	}
 	f.pushed = true

@@ -265,6 +265,7 @@ func (t *tree) adopt(ctx context.Context, m *move, f *File) syscall.Errno {
 		return t.errno("rename", p, err)
 	}
 	t.rebind(m, f, doc)
+	f.inherit(m.dst)
 	f.become(c, doc, res)
 	return 0
 }
@@ -355,6 +356,7 @@ func (f *File) become(c change, doc uint64, res bridge.Result) {
 	wrote := f.written(c, res)
 	f.image = wrote
 	f.t.shown.wrote(doc, c.by, wrote)
+	f.keepName()
 	f.buf.from, f.buf.kept, f.buf.first = wrote, c.gen, false
 	if f.buf.dirty() {
 		f.arm(quiet)

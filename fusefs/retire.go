@@ -9,23 +9,69 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 )
 
-// The kernel takes the size of a file and its bytes from different answers, and
-// keeps both. If a note changes under somebody who is reading it, new bytes may
-// be cut at the old size, or old ones filled up with zeros. A change made
-// elsewhere is therefore shown like a save by rename: as a new inode of the same
-// number at the name, with nothing cached. The old inode retires. Whoever has it
-// open can finish what he is reading, and is shown the change a moment later; a
-// read at the very moment of that may be torn, as it may on any disk.
+// The kernel takes the size of a file and its bytes from different answers, keeps both,
+// and gives programs the one without asking for the other (sendfile goes by the size
+// that it has). An inode has one size at a time, whoever has it open. So an inode of a
+// note has one text, until somebody writes through it: what changed elsewhere is shown
+// like a save by rename, as a new inode of the same number at the name, with nothing
+// cached. The old inode retires. Whoever has it open reads what he opened, to the end,
+// and writes what he makes of that.
 
-// retirement is how long an inode keeps showing what it showed: longer than a
-// program takes to read a note it has just opened.
-const retirement = 50 * time.Millisecond
+// saveHold is how long a name stays with the inode through which a note was saved,
+// although the note is not what was saved: somebody else's change is in it too, or it
+// kept its line ends. Programs look whether what they saved is there.
+const saveHold = 300 * time.Millisecond
+
+// hold is the time for which an inode stays at its name.
+type hold struct {
+	on    bool // it has not ended
+	until time.Time
+	hides bool // f is outdated, which nobody sees for that reason
+}
+
+// keepName begins a hold, or makes one longer that hides nothing: what others change is
+// not hidden for longer than that. mu is held.
+func (f *File) keepName() {
+	if f.hold.hides {
+		return
+	}
+	f.hold.until = time.Now().Add(saveHold)
+	if !f.hold.on {
+		f.hold.on = true
+		time.AfterFunc(saveHold, f.endHold)
+	}
+}
+
+func (f *File) endHold() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if wait := time.Until(f.hold.until); wait > 0 {
+		time.AfterFunc(wait, f.endHold)
+		return
+	}
+	f.hold.on = false
+	if f.isOutdated() {
+		f.retire()
+	}
+	f.sleep()
+}
+
+// giveWay lets the name show the newest version, at once or when the hold is over. mu
+// is held.
+func (f *File) giveWay() {
+	if f.hold.on {
+		f.hold.hides = true
+		return
+	}
+	f.retire()
+}
 
 // retire puts a new inode at f's name, for a version other than f's image. mu is
 // held.
 func (f *File) retire() {
 	if f.retired.IsZero() {
 		f.retired = time.Now()
+		f.notBefore = later(f.notBefore, f.image.modTime)
 		f.t.succeed(f, f.meta)
 	}
 	if f.mayBeOpen() {
@@ -36,15 +82,59 @@ func (f *File) retire() {
 // mayBeOpen says that somebody may have f open. mu is held.
 func (f *File) mayBeOpen() bool { return len(f.handles) > 0 || f.t.handleless && f.known }
 
-// follow has a retired inode hear of what becomes of its note, and lets who has
-// it open see that. mu is held.
+// follow has a retired inode hear of what becomes of its note. mu is held.
 func (f *File) follow() {
 	f.t.mu.Lock()
+	defer f.t.mu.Unlock()
 	if p := f.path; !f.gone && !slices.Contains(f.t.retired[p], f) {
 		f.t.retired[p] = append(f.t.retired[p], f)
 	}
-	f.t.mu.Unlock()
-	time.AfterFunc(retirement, func() { f.t.inval.content(f) })
+}
+
+// lookupAge is how long after it was told of an inode a program may take to open it.
+const lookupAge = 5 * time.Second
+
+// isLeft says that f is what a name led to long ago, and that nobody but one handle has
+// it open: whoever comes by that name is told to look it up again. What is found then
+// may retire, too, before it is opened, and is opened all the same: the kernel looks
+// twice, and not a third time.
+func (f *File) isLeft() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	old := !f.retired.IsZero() && !f.t.handleless && time.Since(f.told) > lookupAge
+	return f.superseded || old && len(f.handles) == 1
+}
+
+// successor is the inode that is at the name from which f has retired, nil if there is
+// none.
+func (t *tree) successor(f *File) *File {
+	if !f.isRetired() {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if k := t.nodes[f.path]; k != nil && !f.gone && k.node != f {
+		return asFile(k.node)
+	}
+	return nil
+}
+
+// inherit goes on with the hold of what f replaces at its name, if that hides something.
+func (f *File) inherit(replaced node) {
+	over, ok := replaced.(*File)
+	if !ok {
+		return
+	}
+	over.mu.Lock()
+	h := over.hold
+	over.mu.Unlock()
+	if !h.on || !h.hides {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.hold = h
+	time.AfterFunc(time.Until(h.until), f.endHold)
 }
 
 // succeed makes the inode that follows f.
@@ -99,6 +189,3 @@ func (t *tree) unlinkRetired(p bridge.Path) {
 		f.unlink()
 	}
 }
-
-// mayTurn says that f, which is retired, may show another text. mu is held.
-func (f *File) mayTurn() bool { return !f.retired.IsZero() && time.Since(f.retired) > retirement }

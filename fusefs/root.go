@@ -25,7 +25,7 @@ type tree struct {
 	locked error // why no note can be written, nil if they can
 	// handleless is set if the kernel opens files without asking, see handleless.go.
 	handleless bool
-	recent     recent // files that are kept awake then
+	recent     recent
 	uid, gid   uint32
 	inval      *invalidator
 	poker      atomic.Pointer[poker]
@@ -89,6 +89,10 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 		idOfIno:  make(map[uint64]uint64),
 		nextIno:  firstIno,
 		unsaved:  make(map[*File]struct{}),
+	}
+	t.recent.bound = maxRecent
+	if t.handleless {
+		t.recent.bound = maxRecentHandleless
 	}
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)

@@ -20,8 +20,8 @@ import (
 // text of a note says its own length, so that a wrong size, a torn view or NUL
 // padding shows.
 const reader = `
-import mmap, os, sys, time
-os.chdir(sys.argv[1]); held = {}; seen = 0
+import mmap, os, sys
+os.chdir(sys.argv[1]); held = {}; first = {}; seen = 0
 def whole(text):
     head, _, _ = text.partition(b'\n')
     return b'\0' not in text and head.isdigit() and int(head) == len(text)
@@ -50,12 +50,10 @@ while not os.path.exists('stop.md'):
             if name not in held and len(held) < 8: held[name] = os.open(name, os.O_RDONLY)
         except FileNotFoundError: pass
     for name, fd in held.items():
-        # A read at the moment of a change may be torn, as on a disk; one after it is not, and changes are rare
-        # enough that one of a few falls between two of them.
-        for _ in range(5):
-            if whole(os.pread(fd, 1 << 20, 0)): break
-            time.sleep(0.1)
-        else: check(name, 'descriptor', os.pread(fd, 1 << 20, 0))
+        text = os.pread(fd, 1 << 20, 0)
+        check(name, 'descriptor', text)
+        if text != first.setdefault(name, text) or os.fstat(fd).st_size != len(text):
+            print('%s by descriptor: has changed' % name); sys.exit(1)
 print('ok', seen)
 `
 

@@ -12,6 +12,8 @@
 //   units          prints the text and how many units were ever inserted into it
 //   type N         types N lines, one after the other, and prints each once the
 //                  server has acknowledged it
+//   keys MARK      types letters in front of MARK, 40 a second, and takes some of
+//                  them back, until stdin ends; prints "ready", then how many stay
 import { WebsocketProvider } from 'y-websocket'
 import * as Y from 'yjs'
 import * as encoding from 'lib0/encoding'
@@ -103,6 +105,21 @@ const commands = {
       console.log(JSON.stringify(i))
     }
     return null
+  },
+  async keys() {
+    const c = open()
+    await synced(c)
+    let ended = false, typed = 0
+    process.stdin.on('end', () => { ended = true }).resume()
+    console.log('"ready"')
+    for (let i = 0; !ended; i++) {
+      const end = c.text.toString().indexOf(argument)
+      if (i % 50 < 40) c.text.insert(end, String.fromCharCode(97 + typed++ % 26))
+      else { c.text.delete(end - 1, 1); typed-- }
+      await new Promise(resolve => setTimeout(resolve, 25))
+    }
+    await acknowledged(c)
+    return typed
   },
 }
 

@@ -1,0 +1,314 @@
+package tests
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// typedNote is a note into which a person types letters in front of the bar: a, b, c
+// and so on. Whatever it looks like in between, the letters are the first of those,
+// and what stands around them is whole.
+func typedNote(alpha, typed, omega int) string {
+	letters := strings.Repeat("abcdefghijklmnopqrstuvwxyz", typed/26+1)[:typed]
+	return fmt.Sprintf("# Typed\n\nalpha %d beta gamma\n\n<%s| rest of the line\n\nomega %d\n\n%sThe end.\n",
+		alpha, letters, omega, strings.Repeat("A line that nobody touches.\n", 20))
+}
+
+var typedParts = regexp.MustCompile(`(?s)^# Typed\n\nalpha (\d+) beta gamma\n\n<([a-z]*)\| rest of the line\n\nomega (\d+)\n`)
+
+// checkTypedNote says what is wrong with a text that should be some state of typedNote.
+func checkTypedNote(text string) error {
+	m := typedParts.FindStringSubmatch(text)
+	if m == nil {
+		return fmt.Errorf("torn: %q", text)
+	}
+	alpha, _ := strconv.Atoi(m[1])
+	omega, _ := strconv.Atoi(m[3])
+	if want := typedNote(alpha, len(m[2]), omega); text != want {
+		return fmt.Errorf("torn: %q, want %q", text, want)
+	}
+	return nil
+}
+
+// typist is a Yjs client that types into a note.
+type typist struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+func (m *mount) typist(t *testing.T, note string) *typist {
+	t.Helper()
+	y := &yjsServer{s: m.s, vault: m.vault}
+	y.ask(t)
+	cmd := y.room(t, note, "keys", "|")
+	in, out := startPiped(t, cmd)
+	ty := &typist{cmd, in, bufio.NewScanner(out)}
+	if !ty.out.Scan() {
+		t.Fatal("the typing client has ended")
+	}
+	return ty
+}
+
+// stop ends the typing and returns how many letters stay.
+func (ty *typist) stop(t *testing.T) (typed int) {
+	t.Helper()
+	ty.in.Close()
+	if !ty.out.Scan() {
+		t.Fatal("the typing client has ended")
+	}
+	if err := json.Unmarshal(ty.out.Bytes(), &typed); err != nil {
+		t.Fatal(err)
+	}
+	if err := ty.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	return typed
+}
+
+// tornReaders print each text that they read, as lines of JSON, until the time in
+// seconds has passed.
+var tornReaders = map[string][]string{
+	"node": {"node", "-e", `
+const fs = require('fs'), [note, seconds] = process.argv.slice(1)
+const end = Date.now() + 1000 * seconds, show = text => console.log(JSON.stringify(text))
+async function main() {
+  while (Date.now() < end) {
+    show(await fs.promises.readFile(note, 'utf8'))
+    show(fs.readFileSync(note, 'utf8'))
+    show(await new Promise((ok, bad) => fs.readFile(note, 'utf8', (e, text) => e ? bad(e) : ok(text))))
+    let text = ''
+    for await (const part of fs.createReadStream(note, { encoding: 'utf8', highWaterMark: 100 })) text += part
+    show(text)
+  }
+}
+main()`},
+	"python": {"python3", "-c", `
+import json, mmap, os, sys, time
+note, seconds = sys.argv[1:]
+def whole(f): return f.read()
+def by_size(f): return os.read(f.fileno(), os.fstat(f.fileno()).st_size)
+def late(f):
+    size = os.fstat(f.fileno()).st_size; time.sleep(0.12)
+    return os.read(f.fileno(), size)
+def pieces(f):
+    text = b''
+    while part := os.read(f.fileno(), 100):
+        text += part; time.sleep(0.01)
+    return text
+def mapped(f):
+    with mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ) as m: return m[:]
+def sent(f):
+    with open(os.memfd_create('copy'), 'r+b') as copy:
+        while os.sendfile(copy.fileno(), f.fileno(), None, 1 << 20): pass
+        return os.pread(copy.fileno(), 1 << 20, 0)
+def spliced(f):
+    text = b''; r, w = os.pipe()
+    with open(r, 'rb', 0) as r, open(w, 'wb', 0) as w:
+        while n := os.splice(f.fileno(), w.fileno(), 1 << 16): text += r.read(n)
+    return text
+end = time.time() + float(seconds)
+while time.time() < end:
+    for how in whole, by_size, late, pieces, mapped, sent, spliced:
+        with open(note, 'rb') as f: print(json.dumps(how(f).decode()))`},
+	"programs": {"python3", "-c", `
+import json, subprocess, sys, time
+note, seconds = sys.argv[1:]
+ways = ['cat "$1"', 'sed -n p "$1"', 'cp "$1" "$2" && cat "$2"', 'dd if="$1" bs=64 status=none', 'head -c 1000000 "$1"',
+    'tail -n +1 "$1"', 'python3 -c "import shutil, sys; shutil.copyfile(*sys.argv[1:])" "$1" "$2" && cat "$2"']
+end = time.time() + float(seconds)
+copy = subprocess.check_output(['mktemp'], text=True).strip()
+while time.time() < end:
+    for way in ways: print(json.dumps(subprocess.check_output(['sh', '-c', way, 'sh', note, copy], text=True)))
+subprocess.run(['rm', copy])`},
+}
+
+// whenever runs a test on the machine as it is, and on one that is busy.
+func whenever(t *testing.T, test func(t *testing.T)) {
+	t.Run("idle", test)
+	t.Run("busy", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("takes all of the machine")
+		}
+		requireTools(t, "stress-ng")
+		cmd := exec.Command("stress-ng", "--cpu", "4", "--io", "2", "--timeout", "60s", "--temp-path", t.TempDir())
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			_ = cmd.Process.Signal(os.Interrupt)
+			_ = cmd.Wait()
+		}()
+		test(t)
+	})
+}
+
+// Programs read a note while a person types in the middle of it, in a Yjs client or
+// in an editor that saves all the time: each of them reads one state of it, whole.
+func TestReadsAreNotTorn(t *testing.T) {
+	requireTools(t, "node", "python3", "sh", "sed", "dd")
+	whenever(t, func(t *testing.T) {
+		s := newSandbox(t)
+		m := s.mount(t, s.vault(t, "Vault", map[string]string{"Live.md": typedNote(0, 0, 0), "Saved.md": typedNote(0, 0, 0)}), "--listen", "127.0.0.1:0")
+		typist := m.typist(t, "Live.md")
+		stop := make(chan struct{})
+		saved := make(chan error, 1)
+		go func() { saved <- saveAllTheTime(m.vaultPath("Saved.md"), stop) }()
+		for name, argv := range tornReaders {
+			for _, note := range []string{"Live.md", "Saved.md"} {
+				t.Run(name+" "+note, func(t *testing.T) { readStates(t, m.path(note), argv) })
+			}
+		}
+		close(stop)
+		if err := <-saved; err != nil {
+			t.Error(err)
+		}
+		typed := typist.stop(t)
+		eventually(t, startTimeout, func() error {
+			if text := readFile(t, m.path("Live.md")); text != typedNote(0, typed, 0) {
+				return fmt.Errorf("the note is %q, and %d letters were typed", text, typed)
+			}
+			return nil
+		})
+	})
+}
+
+// saveAllTheTime is a person whose editor saves at each key.
+func saveAllTheTime(file string, stop <-chan struct{}) error {
+	for n := 0; ; n++ {
+		select {
+		case <-stop:
+			return nil
+		case <-time.After(25 * time.Millisecond):
+		}
+		tmp := file + ".tmp"
+		if err := os.WriteFile(tmp, []byte(typedNote(0, n%40, 0)), 0o644); err != nil {
+			return err
+		}
+		if err := os.Rename(tmp, file); err != nil {
+			return err
+		}
+	}
+}
+
+func readStates(t *testing.T, note string, argv []string) {
+	cmd := exec.CommandContext(t.Context(), argv[0], append(argv[1:], note, "3")...)
+	out := runCommand(t, cmd)
+	if out.code != 0 {
+		t.Errorf("exit %d: %s", out.code, out.stderr)
+	}
+	reads, torn := 0, 0
+	for line := range strings.Lines(out.stdout) {
+		var text string
+		if err := json.Unmarshal([]byte(line), &text); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		reads++
+		if err := checkTypedNote(text); err != nil {
+			if torn++; torn <= 3 {
+				t.Error(err)
+			}
+		}
+	}
+	if torn > 0 || reads == 0 {
+		t.Errorf("%d of %d reads are torn", torn, reads)
+	}
+}
+
+// tornWriters read a note, change a word in it and write it back: argv is the note, the
+// word, and the seconds. They print the number that they wrote last.
+var tornWriters = map[string][]string{
+	"node": {"node", "-e", `
+const fs = require('fs'), [note, word, seconds] = process.argv.slice(1)
+const end = Date.now() + 1000 * seconds
+async function main() {
+  let n = 0
+  for (; Date.now() < end; await new Promise(ok => setTimeout(ok, 20))) {
+    const text = await fs.promises.readFile(note, 'utf8')
+    await fs.promises.writeFile(note, text.replace(new RegExp(word + ' \\d+'), word + ' ' + ++n))
+  }
+  console.log(n)
+}
+main()`},
+	"node, by rename": {"node", "-e", `
+const fs = require('fs'), [note, word, seconds] = process.argv.slice(1)
+const end = Date.now() + 1000 * seconds
+async function main() {
+  let n = 0
+  for (; Date.now() < end; await new Promise(ok => setTimeout(ok, 20))) {
+    const text = await fs.promises.readFile(note, 'utf8'), tmp = note + '.tmp.' + process.pid + '.0123456789ab'
+    await fs.promises.writeFile(tmp, text.replace(new RegExp(word + ' \\d+'), word + ' ' + ++n))
+    await fs.promises.rename(tmp, note)
+  }
+  console.log(n)
+}
+main()`},
+	"sed -i": {"sh", "-c", `
+end=$(($(date +%s) + $3)) n=0
+while [ $(date +%s) -lt $end ]; do n=$((n + 1)); sed -i "s/$2 [0-9]*/$2 $n/" "$1" || exit; done
+echo $n`, "sh"},
+	"perl -pi": {"sh", "-c", `
+end=$(($(date +%s) + $3)) n=0
+while [ $(date +%s) -lt $end ]; do n=$((n + 1)); perl -pi -e "s/$2 [0-9]*/$2 $n/" "$1" || exit; done
+echo $n`, "sh"},
+}
+
+// Programs read a note, change a word and write it back, all the time, while a person
+// types in it: in the end the note has all that the person has typed and the words, and
+// nothing else has changed.
+func TestWritesBesideTyping(t *testing.T) {
+	requireTools(t, "node", "sh", "sed", "perl")
+	whenever(t, func(t *testing.T) {
+		for _, mode := range []string{"suggest", "direct"} {
+			for name, argv := range tornWriters {
+				t.Run(mode+", "+name, func(t *testing.T) { writeBesideTyping(t, mode, argv) })
+			}
+		}
+	})
+}
+
+func writeBesideTyping(t *testing.T, mode string, argv []string) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"Live.md": typedNote(0, 0, 0)}), "--mode", mode, "--listen", "127.0.0.1:0")
+	typist := m.typist(t, "Live.md")
+	var n int
+	for i, word := range []string{"alpha", "omega"} {
+		var written int
+		cmd := exec.CommandContext(t.Context(), argv[0], append(argv[1:], m.path("Live.md"), word, "2")...)
+		out := runCommand(t, cmd)
+		if _, err := fmt.Sscan(out.stdout, &written); err != nil || out.code != 0 {
+			t.Fatalf("exit %d: %s%s", out.code, out.stdout, out.stderr)
+		}
+		if i == 0 {
+			n = written
+			continue
+		}
+		typed := typist.stop(t)
+		want := typedNote(n, typed, written)
+		eventually(t, startTimeout, func() error {
+			if text := readFile(t, m.path("Live.md")); text != want {
+				return fmt.Errorf("the note is\n%q, want\n%q", text, want)
+			}
+			return nil
+		})
+		eventually(t, startTimeout, func() error {
+			raw := readFile(t, filepath.Join(m.vault, "Live.md"))
+			if mode == "suggest" && diffwrap.Original(raw) != typedNote(0, typed, 0) || diffwrap.Accepted(raw) != want {
+				return fmt.Errorf("the vault has %q", raw)
+			}
+			return nil
+		})
+	}
+}
