@@ -25,10 +25,12 @@ var (
 	ErrTooLarge    = errors.New("is larger than 16 MiB")
 	ErrOffline     = errors.New("folder is offline")
 	// ErrNotFetched is an ErrOffline of one note.
-	ErrNotFetched   = fmt.Errorf("has not been fetched from the server yet: %w", ErrOffline)
-	ErrNoSpace      = errors.New("no space left on the disk")
-	ErrRefused      = errors.New("change cannot be made a suggestion")
-	ErrNeedsReview  = errors.New("is not allowed by the structure policy")
+	ErrNotFetched  = fmt.Errorf("has not been fetched from the server yet: %w", ErrOffline)
+	ErrNoSpace     = errors.New("no space left on the disk")
+	ErrRefused     = errors.New("change cannot be made a suggestion")
+	ErrNeedsReview = errors.New("is not allowed by the structure policy")
+	// ErrFixedMode says that permissions cannot be changed here.
+	ErrFixedMode    = errors.New("permissions are changed in the vault itself, or with --mode direct")
 	ErrInTheWay     = errors.New("is in the way")
 	ErrStale        = errors.New("changed since the proposal was made")
 	ErrTooMany      = errors.New("too many would go at once")

@@ -104,6 +104,12 @@ type Files interface {
 	OpenFile(rel string, flag int, perm fs.FileMode) (File, error)
 }
 
+// Permissions is a Source whose files and folders have permission bits.
+type Permissions interface {
+	// Chmod sets those of what is at rel, and returns the stamp that it has then.
+	Chmod(ctx context.Context, rel string, mode fs.FileMode) (Stamp, error)
+}
+
 // Locker is a Source that may turn read-only while it is served: its disk is
 // remounted, its permission revoked.
 type Locker interface {

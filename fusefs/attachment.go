@@ -91,6 +91,14 @@ func (a *Attachment) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.S
 	}
 	if !a.t.isPoke(ctx) {
 		a.mu.Lock()
+		shown := a.meta.mode
+		a.mu.Unlock()
+		if mode, ok := in.GetMode(); ok && mode&0o7777 != shown {
+			if errno := a.t.chmod(ctx, a.t.pathOf(&a.path), mode); errno != 0 {
+				return errno
+			}
+		}
+		a.mu.Lock()
 		a.meta.set(in, time.Now())
 		a.mu.Unlock()
 	}

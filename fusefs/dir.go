@@ -121,12 +121,29 @@ func (t *tree) getattr(ctx context.Context, n node, p *bridge.Path, out *fuse.At
 
 func (d *Dir) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if !d.t.isPoke(ctx) {
+		if errno := d.chmod(ctx, in); errno != 0 {
+			return errno
+		}
 		d.t.mu.Lock()
 		d.meta.set(in, time.Now())
 		d.t.mu.Unlock()
 	}
 	out.SetTimeout(cacheTimeout)
 	return d.Getattr(ctx, nil, out)
+}
+
+// chmod gives the folder the permissions that a SETATTR says. In suggest mode, in which
+// that cannot be, they are remembered: programs that copy folders do not go on otherwise.
+func (d *Dir) chmod(ctx context.Context, in *fuse.SetAttrIn) syscall.Errno {
+	d.t.mu.Lock()
+	mode, ok := in.GetMode()
+	ok = ok && mode&0o7777 != d.meta.mode
+	p := d.path
+	d.t.mu.Unlock()
+	if !ok || d.t.ws.Options().Mode != bridge.Direct || p.Dir() == "" {
+		return 0
+	}
+	return d.t.chmod(ctx, p, mode)
 }
 
 // OpendirHandle opens the folder for listing.

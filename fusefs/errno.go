@@ -35,6 +35,7 @@ func errnoTable() []errnoRow {
 		{bridge.ErrRefused, syscall.EINVAL, true},
 		{bridge.ErrNeedsReview, syscall.EPERM, true},
 		{bridge.ErrTooMany, syscall.EPERM, true},
+		{bridge.ErrFixedMode, syscall.EPERM, true},
 		{bridge.ErrInTheWay, syscall.EBUSY, true},
 		{bridge.ErrNotEmpty, syscall.ENOTEMPTY, false},
 		{bridge.ErrIsDir, syscall.EISDIR, false},

@@ -162,6 +162,9 @@ func (f *File) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.SetAttr
 			return errno
 		}
 	}
+	if errno := f.chmod(ctx, in); errno != 0 {
+		return errno
+	}
 	f.set(in)
 	if next := f.t.successor(f); next != nil {
 		next.set(in)
@@ -169,6 +172,26 @@ func (f *File) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.SetAttr
 	}
 	out.SetTimeout(cacheTimeout)
 	return f.Getattr(ctx, nil, out)
+}
+
+// chmod gives a note that the workspace has the permissions that a SETATTR says, if it
+// says other ones than are shown.
+func (f *File) chmod(ctx context.Context, in *fuse.SetAttrIn) syscall.Errno {
+	f.mu.Lock()
+	mode, ok := in.GetMode()
+	ok = ok && f.note && f.doc != 0 && mode&0o7777 != f.meta.mode
+	f.mu.Unlock()
+	p, there := f.t.where(f)
+	if !ok || !there {
+		return 0
+	}
+	return f.t.chmod(ctx, p, mode)
+}
+
+// chmod sets permissions in the workspace, which has no other bits of a mode.
+func (t *tree) chmod(ctx context.Context, p bridge.Path, mode uint32) syscall.Errno {
+	err := t.ws.Chmod(context.WithoutCancel(ctx), p, fs.FileMode(mode&0o777), t.isMounts)
+	return t.errno("chmod", p, err)
 }
 
 // set takes over what a SETATTR says, but for the size.

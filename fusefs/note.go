@@ -155,7 +155,19 @@ func (f *File) commitHeld(ctx context.Context, force bool) error {
 		err = &bridge.Error{Op: "write", Path: c.path, Err: fs.ErrNotExist}
 	}
 	f.stored(c, res, doc, err)
+	if err == nil && c.doc == 0 {
+		f.giveMode(ctx, c.path)
+	}
 	return err
+}
+
+// giveMode gives the note that f has become just now the permissions of f, as a rename
+// does, where that can be.
+func (f *File) giveMode(ctx context.Context, p bridge.Path) {
+	f.mu.Lock()
+	mode := f.meta.mode
+	f.mu.Unlock()
+	_ = f.t.ws.Chmod(context.WithoutCancel(ctx), p, fs.FileMode(mode&0o777), f.t.isMounts)
 }
 
 // pending is what there is to commit.

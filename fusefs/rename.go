@@ -267,6 +267,7 @@ func (t *tree) adopt(ctx context.Context, m *move, f *File) syscall.Errno {
 	t.rebind(m, f, doc)
 	f.inherit(m.dst)
 	f.become(c, doc, res)
+	f.giveMode(ctx, p)
 	return 0
 }
 

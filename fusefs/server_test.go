@@ -189,8 +189,8 @@ func TestDirectMode(t *testing.T) {
 // What editors and copying tools set is remembered, and published to nobody.
 func TestAttributesAreRemembered(t *testing.T) {
 	m := mount(t, map[string]string{"F/Note.md": tideTable})
-	got := m.sh(t, "F", `chmod 600 Note.md && touch -d @1000000000 Note.md && chown 12:34 Note.md && stat -c '%a %Y %u:%g' Note.md && df --output=avail . | tail -1`)
-	if fields := strings.Fields(got); len(fields) != 4 || fields[0] != "600" || fields[1] != "1000000000" || fields[2] != "12:34" || fields[3] == "0" {
+	got := m.sh(t, "F", `chmod 644 Note.md && touch -d @1000000000 Note.md && chown 12:34 Note.md && stat -c '%a %Y %u:%g' Note.md && df --output=avail . | tail -1`)
+	if fields := strings.Fields(got); len(fields) != 4 || fields[0] != "644" || fields[1] != "1000000000" || fields[2] != "12:34" || fields[3] == "0" {
 		t.Errorf("got %q", got)
 	}
 	checkText(t, "source", m.SourceText("F/Note.md"), tideTable)

@@ -193,6 +193,20 @@ func (s *Source) Create(_ context.Context, rel string, data []byte, mode fs.File
 	return e.stamp, nil
 }
 
+// Chmod sets the permission bits.
+func (s *Source) Chmod(_ context.Context, rel string, mode fs.FileMode) (bridge.Stamp, error) {
+	if err := s.lock("chmod", rel); err != nil {
+		return bridge.Stamp{}, err
+	}
+	defer s.mu.Unlock()
+	e, err := s.find(rel)
+	if err != nil {
+		return bridge.Stamp{}, fail("chmod", rel, err)
+	}
+	e.mode = mode.Perm()
+	return e.stamp, nil
+}
+
 // Mkdir makes one folder.
 func (s *Source) Mkdir(_ context.Context, rel string) error {
 	if err := s.lock("mkdir", rel); err != nil {

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -87,4 +88,40 @@ func (f *file) translate(op string, err error) error {
 		err = pe.Err
 	}
 	return wrap(op, f.rel, err)
+}
+
+// Chmod sets the permission bits of a file or a folder, and returns its stamp then.
+func (v *Vault) Chmod(_ context.Context, rel string, mode fs.FileMode) (bridge.Stamp, error) {
+	if err := v.writable("chmod", rel); err != nil {
+		return bridge.Stamp{}, err
+	}
+	defer v.begin(rel)()
+	e, err := v.chmod(rel, mode)
+	if err != nil {
+		return bridge.Stamp{}, wrap("chmod", rel, err)
+	}
+	v.learn(e)
+	return e.Stamp, nil
+}
+
+func (v *Vault) chmod(rel string, mode fs.FileMode) (e bridge.SourceEntry, err error) {
+	p, err := v.locate(rel)
+	if err != nil {
+		return e, err
+	}
+	defer p.Close()
+	open := fsat.OpenDir
+	if !isKind(&p.stat, fs.ModeDir) {
+		open = func(dir *os.File, name string) (*os.File, error) { return fsat.Open(dir, name, os.O_RDONLY, 0) }
+	}
+	f, err := open(p.dir, p.name)
+	if err != nil {
+		return e, err
+	}
+	defer f.Close()
+	if err := f.Chmod(mode.Perm()); err != nil {
+		return e, err
+	}
+	st, err := fsat.Fstat(f)
+	return entryOf(rel, &st), err
 }

@@ -1,0 +1,56 @@
+package bridge
+
+import (
+	"context"
+	"io/fs"
+)
+
+// Chmod sets the permission bits of what p names, in its source. A person cannot decide
+// on that as on a suggestion: in suggest mode it is refused, but for a note that is fresh
+// (see Fresh). What changes nothing succeeds. Errors: fs.ErrNotExist, ErrReadOnly,
+// ErrOffline, ErrFixedMode, fs.ErrPermission.
+func (w *Workspace) Chmod(ctx context.Context, p Path, mode fs.FileMode, theirs func(Author) bool) error {
+	n, err := w.find("chmod", p)
+	if err != nil {
+		return err
+	}
+	if w.infoOf(n).Mode == mode.Perm() {
+		return nil
+	}
+	f, _, err := w.structureAt("chmod", p)
+	if err != nil {
+		return err
+	}
+	source, ok := f.source.(Permissions)
+	if ok && w.o.Mode != Direct {
+		_, ok = w.FreshNote(ctx, p, theirs)
+	}
+	if !ok {
+		return &Error{"chmod", p, ErrFixedMode}
+	}
+	if err := w.begin(); err != nil {
+		return wrapError("chmod", p, err)
+	}
+	defer w.inflight.Done()
+	if n.note != nil {
+		n.note.lock() // a write gives the note another file
+		defer n.note.unlock()
+	}
+	w.treeMu.RLock()
+	rel := n.rel()
+	w.treeMu.RUnlock()
+	stamp, err := source.Chmod(ctx, rel, mode.Perm())
+	if err != nil {
+		return wrapError("chmod", p, err)
+	}
+	if n.note != nil {
+		was := n.note.stamp
+		if was.ChgTime = stamp.ChgTime; was == stamp {
+			n.note.stamp = stamp // its content is what it was
+		}
+	}
+	w.treeMu.Lock()
+	n.mode = mode.Perm()
+	w.treeMu.Unlock()
+	return nil
+}
