@@ -30,8 +30,11 @@ const (
 	lookAgain = 100 * time.Millisecond
 	// lookSeldom is the step once nothing has happened for lateGrace.
 	lookSeldom = 500 * time.Millisecond
-	// maxLate bounds the descriptors held, maxAncestor the memory for each.
-	maxLate     = 256
+	// maxLate bounds the descriptors held, with shareLate, the share of those that the
+	// process may have: there are some more until the next look, which is at once then.
+	// maxAncestor bounds the memory for each.
+	maxLate     = 128
+	shareLate   = 16
 	maxAncestor = 1 << 20
 	// mergeAttempts bounds how often a merge starts anew because the file was
 	// saved meanwhile; then the late save is kept beside the note.
@@ -48,7 +51,9 @@ const (
 // The kernel knows whether somebody has a file open for writing: as long as one
 // is, it is watched, however long that takes.
 type lateWriters struct {
-	v *Vault
+	v    *Vault
+	max  int           // how many files are watched
+	wake chan struct{} // holds a token when there are more
 
 	mu     sync.Mutex    // protects the following
 	files  []*lateFile   // oldest first
@@ -76,6 +81,10 @@ const (
 	crowded           // there are too many files: this look is the last
 )
 
+func newLateWriters(v *Vault) *lateWriters {
+	return &lateWriters{v: v, max: min(maxLate, fsat.MaxFiles()/shareLate), wake: make(chan struct{}, 1)}
+}
+
 // watch takes over file, which held data when its stamp was last.
 func (l *lateWriters) watch(rel string, file *os.File, last bridge.Stamp, data []byte) {
 	if len(data) > maxAncestor {
@@ -84,6 +93,12 @@ func (l *lateWriters) watch(rel string, file *os.File, last bridge.Stamp, data [
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.files = append(l.files, &lateFile{rel: rel, file: file, last: last, data: data, since: time.Now()})
+	if len(l.files) > l.max {
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
+	}
 	if l.done == nil {
 		l.done = make(chan struct{})
 		go l.run(l.done)
@@ -108,7 +123,10 @@ func (l *lateWriters) end() {
 func (l *lateWriters) run(done chan struct{}) {
 	defer close(done)
 	for {
-		time.Sleep(l.step())
+		select {
+		case <-time.After(l.step()):
+		case <-l.wake:
+		}
 		l.mu.Lock()
 		files, has := l.files, asNeeded
 		if l.ending > 0 {
@@ -119,7 +137,7 @@ func (l *lateWriters) run(done chan struct{}) {
 		keep := make(map[*lateFile]bool)
 		for i, f := range files {
 			switch {
-			case i < len(files)-maxLate:
+			case i < len(files)-l.max:
 				keep[f] = l.v.lookLate(f, now, crowded)
 			case has == asNeeded && now.Before(f.next):
 				keep[f] = true
@@ -195,6 +213,11 @@ func (v *Vault) lookLate(f *lateFile, now time.Time, has patience) (again bool) 
 	}
 	wait := settledAge
 	switch {
+	case has == crowded && stamp.Size > 0:
+		wait = 0
+	case has == crowded:
+		v.log.Warn("a program was in the middle of a save when the note was replaced: what it writes from now on is lost", bridge.LogPath, f.rel)
+		return false
 	case stamp.Size == 0:
 		wait = settleLimit // truncated, about to be written
 	case known && !open:

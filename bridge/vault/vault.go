@@ -51,7 +51,7 @@ type Vault struct {
 	// What ReadOnly found, and when (Unix nanoseconds).
 	diskReadOnly atomic.Bool
 	diskLooked   atomic.Int64
-	late         lateWriters
+	late         *lateWriters
 	syncs        dirSyncs
 	settling     sync.WaitGroup // the last steps of swaps
 	spares       spares
@@ -78,7 +78,7 @@ func New(dir string, o Options) (*Vault, error) {
 		v.log = slog.New(slog.DiscardHandler)
 	}
 	v.log = v.log.With(logVault, abs)
-	v.late.v = v
+	v.late = newLateWriters(v)
 	root, err := fsat.OpenRoot(abs)
 	if err != nil {
 		return nil, wrap("open", abs, err)

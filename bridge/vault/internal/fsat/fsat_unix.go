@@ -174,3 +174,12 @@ func SetTimes(dir *os.File, name string, t time.Time) error {
 
 // SyncDir makes the names in a folder durable; EINVAL where a disk cannot.
 func SyncDir(dir *os.File) error { return unix.Fsync(int(dir.Fd())) }
+
+// MaxFiles is how many files this process may have open.
+func MaxFiles() int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil || limit.Cur > 1<<20 {
+		return 1 << 20
+	}
+	return int(limit.Cur)
+}

@@ -172,3 +172,6 @@ func DiskReadOnly(string) bool { return false }
 
 // Lease is unknown to the system.
 func Lease(*os.File) (release func(), err error) { return nil, errors.ErrUnsupported }
+
+// MaxFiles is how many files this process may have open, about.
+func MaxFiles() int { return 1 << 14 }
