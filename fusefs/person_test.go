@@ -97,6 +97,24 @@ func TestPersonBetweenReadAndWrite(t *testing.T) {
 	}
 }
 
+// A program that reads the beginning of a note and writes only that back deletes the rest
+// that was there when it opened the note, and nothing that came since.
+func TestReadingLessDeletesWhatWasThere(t *testing.T) {
+	for _, how := range []string{"write", "replace"} {
+		t.Run(how, func(t *testing.T) {
+			m := mount(t, map[string]string{"F/Note.md": "one\ntwo\nthree\nfour\n"})
+			a := m.agent(t, "F")
+			a.do(`keep("fd", os.open("Note.md", os.O_RDONLY))`)
+			personal := "one\ntwo\nthree\nby a person\nfour\nand at the end\n"
+			m.Person("F/Note.md", personal)
+			eventually(t, func() error { return wants("Note.md", m.cat(t, "F/Note.md"), personal) })
+			checkText(t, "the descriptor", a.do(`os.read(held["fd"], 8).decode()`), `"one\ntwo\n"`)
+			a.do(`%s("Note.md", "one\ntwo\n")`, how)
+			m.checkSuggested(t, "F/Note.md", personal, "one\ntwo\nby a person\nand at the end\n")
+		})
+	}
+}
+
 // Another process of the same session wrote what the first one read: cat, then
 // a heredoc.
 func TestPersonBetweenTwoProcesses(t *testing.T) {
