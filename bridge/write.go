@@ -166,7 +166,7 @@ func (n *note) attempt(ctx context.Context, c change) (Result, *Event, error) {
 	}
 	res, ev, err := n.commit(ctx, cur, plan, c)
 	if ev != nil {
-		ev.Origin = c.origin
+		ev.Origin, ev.Asked = c.origin, true
 	}
 	return res, ev, err
 }

@@ -84,7 +84,7 @@ func (t *tree) contentChanged(ev bridge.Event) {
 		}
 	}
 	for _, f := range files {
-		f.published(ev.Version, ev.Origin == any(f), ev.ViewChanged)
+		f.published(ev, ev.Asked && !t.isMine(ev.Origin))
 	}
 }
 

@@ -69,17 +69,21 @@ func (f *File) imageOf(v *bridge.Version) image {
 	return im
 }
 
-// published takes over an event: the note has a new version v, or one that is
-// not in memory if v is nil.
-func (f *File) published(v *bridge.Version, mine, visible bool) {
+// published takes over an event of the note. What was decided or written elsewhere, on
+// demand, is shown at once: nobody waits for a hold to end who asked for it.
+func (f *File) published(ev bridge.Event, atOnce bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if v != nil {
-		f.newer(v)
+	if ev.Version != nil {
+		f.newer(ev.Version)
 	} else {
 		f.latest = nil
 	}
-	if !mine && visible && f.isOutdated() {
+	switch {
+	case ev.Origin == any(f) || !ev.ViewChanged || !f.isOutdated():
+	case atOnce:
+		f.retire()
+	default:
 		f.giveWay()
 	}
 }
@@ -329,6 +333,7 @@ func (f *File) giveUp() {
 	f.dropBuffer()
 	if f.doc != 0 {
 		f.retire()
+		f.superseded = true
 		return
 	}
 	f.detachNew()
