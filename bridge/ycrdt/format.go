@@ -88,7 +88,7 @@ func (tx *Txn) insertFormatted(b *branch, pos int, text string) {
 		}
 		left = r
 	}
-	tx.insertText(b, left, text)
+	tx.insertText(b, left, s.after(b, left), text)
 }
 
 // deleteFormatted deletes n units from pos on and the formats that have lost

@@ -46,27 +46,88 @@ func (t *Text) Insert(tx *Txn, pos int, s string) {
 		tx.insertFormatted(b, pos, s)
 		return
 	}
+	left, right := tx.gap(b, pos)
+	for right != 0 && tx.store.items[right].deleted() {
+		left, right = right, tx.store.items[right].right
+	}
+	tx.insertText(b, left, right, s)
+}
+
+// InsertAfter puts s right behind the unit before pos. Where deleted units follow
+// that one, s stands before them; Insert goes past them, as Yjs does.
+func (t *Text) InsertAfter(tx *Txn, pos int, s string) {
+	b := t.in(tx)
+	if s == "" || b.dead {
+		return
+	}
+	left, right := tx.gap(b, clamp(pos, b.length))
+	tx.insertText(b, left, right, validText(s))
+}
+
+// A Side is one of the two sides of a unit.
+type Side int
+
+const (
+	Before Side = iota
+	Behind
+)
+
+// InsertAt puts s on the given side of the unit id, which may be deleted: nothing
+// stands between the two then. It reports whether it could: not if the text has no
+// such unit, or remembers no more where it was.
+func (t *Text) InsertAt(tx *Txn, id ID, side Side, s string) bool {
+	b := t.in(tx)
+	store := tx.store
+	r, ok := tx.unitOf(b, id)
+	if !ok || b.dead {
+		return false
+	}
+	if s == "" {
+		return true
+	}
+	home, clock := store.homeOf(&store.items[r]), id.Clock
+	left, right := ref(0), ref(0)
+	if side == Behind {
+		left = tx.itemEnding(home, clock)
+		right = store.items[left].right
+	} else {
+		right = tx.itemStarting(home, clock)
+		left = store.items[right].left
+	}
+	tx.insertText(b, left, right, validText(s))
+	return true
+}
+
+// unitOf finds the item of b that holds the unit id.
+func (tx *Txn) unitOf(b *branch, id ID) (r ref, ok bool) {
+	s := tx.store
+	home := s.lookupClient(id.Client)
+	if home == 0 || id.Clock >= s.clients[home].next {
+		return 0, false
+	}
+	r = s.findItem(home, id.Clock)
+	it := &s.items[r]
+	return r, it.kind != kindGC && it.parent == b.index
+}
+
+// gap returns the items on either side of position pos, which it parts if they are one.
+func (tx *Txn) gap(b *branch, pos int) (left, right ref) {
 	left, off := tx.store.locate(b, pos)
 	if left != 0 && tx.store.insidePair(&tx.store.items[left], off) {
 		left, off = tx.store.locate(b, pos-1)
 	}
-	if left != 0 && off < int(tx.store.items[left].length) {
+	if left == 0 {
+		return 0, b.start
+	}
+	if off < int(tx.store.items[left].length) {
 		tx.splitItem(left, uint64(off))
 	}
-	tx.insertText(b, left, s)
+	return left, tx.store.items[left].right
 }
 
-// insertText inserts s after left, or first if left is 0. Like Yjs it goes
-// past deleted items, to stand directly before the next character.
-func (tx *Txn) insertText(b *branch, left ref, text string) {
+// insertText inserts s between two neighbours, of which 0 is none.
+func (tx *Txn) insertText(b *branch, left, right ref, text string) {
 	s := tx.store
-	right := b.start
-	if left != 0 {
-		right = s.items[left].right
-	}
-	for right != 0 && s.items[right].deleted() {
-		left, right = right, s.items[right].right
-	}
 	if tx.extend(b, left, right, text) {
 		return
 	}
@@ -236,4 +297,41 @@ func (s *store) runs(b *branch) []Run {
 		runs = append(runs, Run{id, n})
 	}
 	return runs
+}
+
+// A Piece is a stretch of units of a text, all visible or all deleted, with
+// consecutive IDs.
+type Piece struct {
+	ID      ID
+	Len     int // UTF-16 units
+	Deleted bool
+}
+
+// Pieces returns the identity of every unit of the committed text that has a place in
+// it, deleted ones included, in order. What was deleted keeps its place for ever.
+func (t *Text) Pieces() (pieces []Piece) {
+	t.read(func(s *store, b *branch) {
+		if b == nil {
+			return
+		}
+		for r := b.start; r != 0; r = s.items[r].right {
+			it := &s.items[r]
+			deleted := it.deleted()
+			n := int(visibleUnits(it))
+			if deleted {
+				n = int(it.units())
+			}
+			id := s.idOf(it)
+			last := len(pieces) - 1
+			switch {
+			case n == 0:
+			case last >= 0 && pieces[last].Deleted == deleted && pieces[last].ID.Client == id.Client &&
+				pieces[last].ID.Clock+uint64(pieces[last].Len) == id.Clock:
+				pieces[last].Len += n
+			default:
+				pieces = append(pieces, Piece{id, n, deleted})
+			}
+		}
+	})
+	return pieces
 }
