@@ -1,67 +1,153 @@
 package diffwrap
 
+import "slices"
+
 // Accept returns the edits that accept the chosen suggestions of raw, as found by Suggestions on the same text: their
-// delimiters, metadata of any dialect, attached comments and deleted text go; nothing else changes. What raw does not
-// have (any more) is passed over.
-func Accept(raw string, chosen ...Suggestion) []Edit { return decide(raw, among(chosen), true) }
+// delimiters, metadata of any dialect, attached comments and deleted text go; nothing else changes, but for highlights
+// of which nothing is left. What raw does not have (any more) is passed over.
+func Accept(raw string, chosen ...Suggestion) []Edit { return Decide(raw, true, nil, chosen...) }
 
 // Reject is Accept the other way: the added text goes and the deleted text stays.
-func Reject(raw string, chosen ...Suggestion) []Edit { return decide(raw, among(chosen), false) }
+func Reject(raw string, chosen ...Suggestion) []Edit { return Decide(raw, false, nil, chosen...) }
 
 // AcceptAll returns the edits that accept every suggestion of raw. Highlights, and comments that are attached to no
 // suggestion, stay.
-func AcceptAll(raw string) []Edit { return decide(raw, everyone, true) }
+func AcceptAll(raw string) []Edit { return decide(parse(raw), everyone, true, nil) }
 
 // RejectAll returns the edits that reject every suggestion of raw.
-func RejectAll(raw string) []Edit { return decide(raw, everyone, false) }
+func RejectAll(raw string) []Edit { return decide(parse(raw), everyone, false, nil) }
+
+// Fate is what a decision on a suggestion does to a comment that is attached to it.
+type Fate int
+
+const (
+	Goes     Fate = iota
+	Stays         // as it is
+	Reopened      // without the mark that it is resolved
+)
+
+// Attached is a comment directly behind a suggestion that is decided on.
+type Attached struct {
+	Span
+	Resolved Span // what says that it is resolved; empty if it is not
+	Mark     Span // the last mark of the suggestion
+}
+
+// Decide is Accept or Reject; fate, unless nil, says what becomes of the comments.
+func Decide(raw string, accept bool, fate func(Attached) Fate, chosen ...Suggestion) []Edit {
+	return decide(parse(raw), among(chosen), accept, fate)
+}
 
 // everyone chooses every suggestion.
 func everyone(span) bool { return true }
 
-// among chooses the given suggestions by their place.
+// among chooses what stands in the given suggestions, for places that are asked for in order.
 func among(chosen []Suggestion) func(span) bool {
-	places := make(map[span]bool, len(chosen))
-	for _, s := range chosen {
-		places[span{s.Start, s.End}] = true
+	var places []Span
+	for i := range chosen {
+		places = append(places, chosen[i].Stretches()...)
 	}
-	return func(at span) bool { return places[at] }
+	slices.SortFunc(places, func(a, b Span) int { return a.Start - b.Start })
+	return func(at span) bool {
+		for len(places) > 0 && places[0].End <= at.start {
+			places = places[1:]
+		}
+		return len(places) > 0 && places[0].Start <= at.start && at.end <= places[0].End
+	}
 }
 
-// decide carries out a decision on the suggestions whose place is chosen.
-func decide(raw string, chosen func(span) bool, accept bool) []Edit {
-	doc := parse(raw)
+// decide carries out a decision on the marks that are chosen and the comments directly behind them.
+func decide(doc *document, chosen func(span) bool, accept bool, fate func(Attached) Fate) []Edit {
 	if doc.plain() {
 		return nil
 	}
-	var edits []Edit
 	ids := make(map[string]bool)
-	for _, g := range doc.groups() {
-		if !chosen(span{doc.cells[g.first].start, doc.cells[g.last].end}) {
-			continue
-		}
-		for i := g.first; i <= g.lastComment; i++ {
-			c := &doc.cells[i]
-			edits = c.resolve(edits, i <= g.last, accept)
-			if c.id != "" {
-				ids[c.id] = true
+	left := make([]span, len(doc.cells)) // of each cell
+	var reopened []Edit
+	mark := -1 // the chosen mark that comments here are attached to
+	for i := range doc.cells {
+		c := &doc.cells[i]
+		left[i] = c.span
+		switch {
+		case c.isSuggestion() && chosen(c.span):
+			mark = i
+			left[i] = c.kept(accept)
+			ids[c.id] = true
+		case c.kind == commentCell && mark >= 0:
+			at, becomes := doc.attached(c, mark), Goes
+			if fate != nil {
+				becomes = fate(at)
 			}
+			if becomes == Goes {
+				left[i] = span{c.end, c.end}
+				ids[c.id] = true
+			} else if becomes == Reopened {
+				reopened = appendEdit(reopened, Edit{Off: at.Resolved.Start, Len: at.Resolved.Len()})
+			}
+		default:
+			mark = -1
 		}
 	}
+	if accept {
+		doc.dropEmptied(left)
+	}
+	var edits []Edit
+	for i := range doc.cells {
+		for len(reopened) > 0 && reopened[0].Off < doc.cells[i].start {
+			edits = appendEdit(edits, reopened[0])
+			reopened = reopened[1:]
+		}
+		edits = doc.cells[i].reduce(edits, left[i])
+	}
+	edits = append(edits, reopened...)
+	delete(ids, "")
 	for _, e := range doc.forget(ids) {
 		edits = appendEdit(edits, e)
 	}
 	return edits
 }
 
-// resolve appends the edits that reduce a cell to the text which the decision keeps: nothing of a comment.
-func (c *cell) resolve(edits []Edit, mark, accept bool) []Edit {
-	keep := span{c.end, c.end}
-	switch {
-	case mark && accept && !c.added.empty():
-		keep = c.added
-	case mark && !accept && !c.deleted.empty():
-		keep = c.deleted
+func (d *document) attached(c *cell, mark int) Attached {
+	at := Attached{Span: c.span.public(), Mark: d.cells[mark].span.public()}
+	if c.resolved {
+		if s, ok := (&putter{doc: d}).resolution(c); ok {
+			at.Resolved = s.public()
+		}
 	}
-	edits = appendEdit(edits, Edit{Off: c.start, Len: keep.start - c.start})
-	return appendEdit(edits, Edit{Off: keep.end, Len: c.end - keep.end})
+	return at
+}
+
+// dropEmptied leaves nothing of highlights that had something in them, of which nothing is left.
+func (d *document) dropEmptied(left []span) {
+	open := -1
+	for i := range d.cells {
+		switch {
+		case d.cells[i].kind == highlightOpenCell:
+			open = i
+		case d.cells[i].kind == highlightCloseCell:
+			if open >= 0 && i > open+1 {
+				left[open].end, left[i].start = left[open].start, left[i].end
+			}
+			open = -1
+		case !left[i].empty():
+			open = -1
+		}
+	}
+}
+
+// kept is what a decision leaves of a mark.
+func (c *cell) kept(accept bool) span {
+	switch {
+	case accept && !c.added.empty():
+		return c.added
+	case !accept && !c.deleted.empty():
+		return c.deleted
+	}
+	return span{c.end, c.end}
+}
+
+// reduce appends the edits that leave a part of a cell.
+func (c *cell) reduce(edits []Edit, left span) []Edit {
+	edits = appendEdit(edits, Edit{Off: c.start, Len: left.start - c.start})
+	return appendEdit(edits, Edit{Off: left.end, Len: c.end - left.end})
 }

@@ -65,6 +65,9 @@ func (d *document) isMark(i int, kind cellKind) bool {
 // marks without any that it is glued to.
 func (d *document) sameWriter(i, next int) bool {
 	a, b := &d.cells[i], &d.cells[next]
+	if d.writer != nil && d.writer(a.start, a.end) != d.writer(b.start, b.end) {
+		return false
+	}
 	return a.author == b.author || a.author == "" && b.end > b.close
 }
 

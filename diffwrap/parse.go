@@ -51,8 +51,9 @@ type attribution struct {
 type document struct {
 	raw      string
 	cells    []cell
-	unclosed int        // offset of the first opener without a closer, -1 when there is none
-	matter   *endMatter // Roughdraft's; nil until a mark refers to it
+	unclosed int                         // offset of the first opener without a closer, -1 when there is none
+	matter   *endMatter                  // Roughdraft's; nil until a mark refers to it
+	writer   func(start, end int) Writer // of a mark, if that is known beside the text
 }
 
 // plain reports whether the text has no markup at all.

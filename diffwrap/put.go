@@ -117,7 +117,7 @@ func (p *putter) undo() []Edit {
 			shown.start = max(shown.start, p.matter.rawEnd)
 		case p.own(c):
 			shown = c.deleted
-			edits = c.resolve(edits, true, false)
+			edits = c.reduce(edits, c.kept(false))
 		}
 		text.WriteString(shown.of(p.doc.raw))
 	}

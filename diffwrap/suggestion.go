@@ -48,14 +48,33 @@ type Suggestion struct {
 	Author     string    // as the text says; "" when it does not
 	Time       time.Time // as the text says; zero when it does not
 	Comments   []string  // texts of the open comments directly behind it
+	Parts      []Span    // where its marks stand, if other text stands between them; nil if they touch
+}
+
+// Stretches are where its marks stand in raw.
+func (s *Suggestion) Stretches() []Span {
+	if s.Parts != nil {
+		return s.Parts
+	}
+	return []Span{{s.Start, s.End}}
 }
 
 // Suggestions lists the pending suggestions of raw, in order: additions, deletions and replacements.
-func Suggestions(raw string) []Suggestion {
+func Suggestions(raw string) []Suggestion { return SuggestionsBy(raw, nil) }
+
+// Writer is what is known of a mark beside its text.
+type Writer struct{ Suggestion, Author string }
+
+// SuggestionsBy is Suggestions for callers who know more of a mark, by its bytes in raw, than it says: marks that touch
+// are one suggestion only if they have one writer, and those of one suggestion that has a name are that wherever they
+// stand.
+func SuggestionsBy(raw string, writer func(start, end int) Writer) []Suggestion {
 	doc := parse(raw)
 	if doc.plain() {
 		return nil
 	}
+	doc.writer = writer
+	known := make(map[string]int)
 	var out []Suggestion
 	lines := lineCounter{doc: doc, line: 1}
 	for _, g := range doc.groups() {
@@ -64,9 +83,28 @@ func Suggestions(raw string) []Suggestion {
 		if n := leadingBreaks(s.New); n > 0 && g.kind != Deletion {
 			s.Line += n
 		}
+		if writer != nil {
+			by := writer(doc.cells[g.first].start, doc.cells[g.first].end).Suggestion
+			if i, ok := known[by]; ok && by != "" {
+				out[i].join(s)
+				continue
+			}
+			known[by] = len(out)
+		}
 		out = append(out, s)
 	}
 	return out
+}
+
+// join takes in a further part of a suggestion.
+func (s *Suggestion) join(more Suggestion) {
+	s.Parts = append(s.Stretches(), more.Stretches()...)
+	s.End = more.End
+	s.Old, s.New = s.Old+more.Old, s.New+more.New
+	s.Comments = append(s.Comments, more.Comments...)
+	if s.Kind != more.Kind {
+		s.Kind = Replacement
+	}
 }
 
 // Annotations lists the comments and highlights of raw that belong to no suggestion, in order. A highlight carries

@@ -1,0 +1,94 @@
+package diffwrap
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// A composed script does what the two do one after the other.
+func TestCompose(t *testing.T) {
+	for seed := range uint64(20_000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		text := "abcdefghij"
+		first := randomScript(r, len(text), "XYZ")
+		between := Apply(text, first)
+		second := randomScript(r, len(between), "123")
+		want := Apply(between, second)
+		if got := Apply(text, Compose(len(text), first, second)); got != want {
+			t.Fatalf("seed %d: %v and then %v make %q, composed %q", seed, first, second, want, got)
+		}
+	}
+}
+
+func randomScript(r *rand.Rand, size int, letters string) (edits []Edit) {
+	for at := r.IntN(4); at <= size; at += 1 + r.IntN(4) {
+		e := Edit{Off: at, Len: min(r.IntN(4), size-at), New: letters[:r.IntN(4)]}
+		if e.Len > 0 || e.New != "" {
+			edits = append(edits, e)
+		}
+		at += e.Len
+	}
+	return edits
+}
+
+// What a person typed in a mark is taken out of it, and nothing else changes.
+func TestSeparate(t *testing.T) {
+	for _, tt := range []struct {
+		raw, typed, want string
+	}{
+		{"a{++bHUMc++}d", "HUM", "a{++b++}HUM{++c++}d"},
+		{"a{--HUMc--}d", "HUM", "aHUM{--c--}d"},
+		{"a{--cHUM--}d", "HUM", "a{--c--}HUMd"},
+		{"a{--HUM--}d", "HUM", "aHUMd"},
+		{`{++{"author":"A"}@@bHUMc++}`, "HUM", `{++{"author":"A"}@@b++}HUM{++{"author":"A"}@@c++}`},
+		{"a{++++}b", "", "ab"},
+		{"a{==x{++bHUM++}y==}", "HUM", "a{==x{++b++}HUMy==}"},
+	} {
+		var typed []Span
+		for i := range len(tt.raw) {
+			if tt.typed != "" && i+len(tt.typed) <= len(tt.raw) && tt.raw[i:i+len(tt.typed)] == tt.typed {
+				typed = append(typed, Span{i, i + len(tt.typed)})
+			}
+		}
+		got := Apply(tt.raw, Separate(tt.raw, typed, func(int, int) bool { return true }))
+		if got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.raw, got, tt.want)
+		}
+	}
+}
+
+// Marks that touch are one suggestion only if they have one writer, and marks of one suggestion are one wherever they
+// stand.
+func TestSuggestionsBy(t *testing.T) {
+	raw := "{--a--}{++b++} x {++c++}"
+	by := func(names map[int]string) func(start, end int) Writer {
+		return func(start, _ int) Writer { return Writer{Suggestion: names[start]} }
+	}
+	if got := SuggestionsBy(raw, by(map[int]string{0: "1", 7: "2", 17: "3"})); len(got) != 3 {
+		t.Errorf("three writers: %+v", got)
+	}
+	got := SuggestionsBy(raw, by(map[int]string{0: "1", 7: "2", 17: "1"}))
+	if len(got) != 2 || got[0].Old != "a" || got[0].New != "c" || got[0].Kind != Replacement || len(got[0].Parts) != 2 {
+		t.Fatalf("parts: %+v", got)
+	}
+	if text := Apply(raw, Accept(raw, got[0])); text != "{++b++} x c" {
+		t.Errorf("the parts accepted: %q", text)
+	}
+	if text := Apply(raw, Reject(raw, got[0])); text != "a{++b++} x " {
+		t.Errorf("the parts rejected: %q", text)
+	}
+}
+
+// A highlight of which nothing is left goes with what was in it.
+func TestAcceptEmptiesAHighlight(t *testing.T) {
+	for raw, want := range map[string]string{
+		"a {=={--key--}==} b":     "a  b",
+		"a {==x{--key--}==} b":    "a {==x==} b",
+		"a {====} {--b--}":        "a {====} ",
+		"{==old==}{--b--}{++c++}": "{==old==}c",
+	} {
+		if got := Apply(raw, AcceptAll(raw)); got != want {
+			t.Errorf("%q accepted: %q, want %q", raw, got, want)
+		}
+	}
+}
