@@ -56,18 +56,18 @@ func (w *Workspace) amendNote(ctx context.Context, p Path, id, text string, d De
 		if len(chosen) == 0 {
 			return writePlan{}, nil
 		}
-		return amendPlan(cur.raw, chosen, text, d)
+		return n.amendPlan(cur, chosen, text, d)
 	}})
 	return chosen, err
 }
 
 // amendPlan accepts the one suggestion chosen and puts text where what it
 // proposed then stands: where the suggestion stood, since acceptance changes
-// nothing before that.
-func amendPlan(raw string, chosen []Suggestion, text string, d Decision) (writePlan, error) {
+// nothing before that. What both have in common is accepted, the rest rejected.
+func (n *note) amendPlan(cur *Version, chosen []Suggestion, text string, d Decision) (writePlan, error) {
 	s := chosen[0]
-	accepted := diffwrap.Apply(raw, diffwrap.Accept(raw, s.Suggestion))
-	if len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
+	accepted := diffwrap.Apply(cur.marked, diffwrap.Accept(cur.marked, s.Suggestion))
+	if s.Parts != nil || len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
 		return writePlan{}, &refusal{errors.New("what it proposes does not stand in one piece")}
 	}
 	amended := accepted[:s.Start] + text + accepted[s.Start+len(s.New):]
@@ -75,8 +75,5 @@ func amendPlan(raw string, chosen []Suggestion, text string, d Decision) (writeP
 	if countSuggestions(amended) != countSuggestions(accepted) || !strings.HasPrefix(view, before+text) {
 		return writePlan{}, &refusal{fmt.Errorf("%w: %q", errMarkup, text)}
 	}
-	plan := decisionPlan(&Version{raw: raw}, chosen, d)
-	plan.edits = diffwrap.Diff(raw, amended)
-	plan.decision.After = amended
-	return plan, nil
+	return n.decisionPlan(cur, chosen, d, diffwrap.Diff(s.New, text))
 }

@@ -244,7 +244,7 @@ func mergeRaw(base, cur *Version, curRuns []ycrdt.Run, text string) string {
 
 // asRaw is the version as a reader of the raw text sees it.
 func (v *Version) asRaw() *Version {
-	return &Version{raw: v.raw, text: v.raw, runs: v.runs}
+	return &Version{raw: v.raw, text: v.raw, marked: v.raw, runs: v.runs}
 }
 
 // aheadOf are the states that the document had since the file was last known to
@@ -277,7 +277,7 @@ func (h History) aheadOf() ([]*Version, *ycrdt.Doc, error) {
 
 func rawState(text *ycrdt.Text) *Version {
 	raw := text.String()
-	return &Version{raw: raw, text: raw, runs: text.Runs()}
+	return &Version{raw: raw, text: raw, marked: raw, runs: text.Runs()}
 }
 
 // resume finds the state of a shared note whose last changes a crash has kept

@@ -1,120 +1,146 @@
 package bridge
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// This file lets the comments of agents wait for a person, as suggestions do. A
-// comment stands in the note at once, since it changes no text. It waits as long as
-// all of its characters are the agent's: so a comment that a person has reworded is
-// the person's, and an acceptance types the last character anew and needs no other
-// account.
+// This file lets the comments of agents wait for a person, as suggestions do. A comment
+// stands in the note at once, since it changes no text. It waits as long as the record of
+// its author's write tells of all its characters: one that a person has reworded is the
+// person's, and an acceptance types its last character anew.
 
-// comments lists the comments of the current version that belong to no suggestion
-// and wait for a person. The write lock is held.
-func (n *note) comments(p Path, cur *Version, who attribution) []Suggestion {
-	if n.ws.o.Mode == Direct {
-		return nil // what is written there waits for nobody
+// madeComments are the comments that an agent's write put in the note, or changed.
+func madeComments(after string, kept keptMap, v units) (made []MadeMark) {
+	cursor := utf16Cursor{text: after}
+	for _, c := range diffwrap.Comments(after) {
+		if _, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.End}); ok {
+			continue
+		}
+		from := cursor.posAt(c.Start)
+		made = append(made, MadeMark{Comment: true, Add: v.resolve(placeRun(from, cursor.posAt(c.End)))})
 	}
-	return slices.DeleteFunc(allComments(p, cur, who), func(s Suggestion) bool { return s.Author == "" })
+	return made
 }
 
-// allComments lists the comments that belong to no suggestion. Those that wait for
-// a person have an author.
-func allComments(p Path, cur *Version, who attribution) []Suggestion {
-	var list []Suggestion
-	cursor := utf16Cursor{text: cur.raw}
-	for _, c := range diffwrap.Comments(cur.raw) {
-		from, to := cursor.posAt(c.Start), cursor.posAt(c.End)
-		s := Suggestion{Suggestion: c, Path: p, anchor: who.anchor(from)}
-		s.ID, s.Author = s.id(), ""
-		if rec := who.commentBy(from, to); rec != nil && (c.Author == "" || c.Author == rec.Author) {
-			s.Author, s.Session, s.Time = rec.Author, rec.Session, rec.Time
+// comments lists those of agents that belong to no suggestion and wait for a person.
+func (l *ledger) comments(p Path, x *layout, u units) (list []Suggestion) {
+	cursor := utf16Cursor{text: x.raw}
+	for _, c := range diffwrap.Comments(x.raw) {
+		from := cursor.posAt(c.Start)
+		if m := l.commentAt(u, from, cursor.posAt(c.End)); m != nil {
+			s := Suggestion{Suggestion: c, Path: p, ID: m.id}
+			s.Author = ""
+			s.tell(m.author, m.session, m.proposal, m.time)
+			list = append(list, s)
 		}
-		list = append(list, s)
 	}
 	return list
 }
 
-// commentBy is the agent's record that began the comment between the UTF-16
-// positions from and to, nil if not all of it is an agent's. What was once the text of
-// an accepted addition does not count as written as a comment: its opener was cut.
-func (a attribution) commentBy(from, to int) *Record {
-	var first *Record
-	for i := a.run(from); i < len(a.runs) && a.starts[i] < to; i++ {
-		r := a.runs[i]
-		clock := r.ID.Clock + uint64(max(from-a.starts[i], 0))
-		end := r.ID.Clock + uint64(min(to-a.starts[i], r.Len))
-		for clock < end {
-			rec := a.agentsRecord(uint64(r.ID.Client), clock)
-			if rec == nil {
-				return nil
-			}
-			if first == nil && end-clock < uint64(markEdge) {
-				return nil
-			}
-			first = cmp.Or(first, rec)
-			clock = rec.Clock + rec.Len
-		}
-	}
-	return first
-}
-
-// agentsRecord is the record of an agent that inserted a unit, or put it back; nil if
-// a person did.
-func (a attribution) agentsRecord(client, clock uint64) *Record {
-	i := slices.IndexFunc(a.records, func(r Record) bool {
-		return r.Client == client && r.Clock <= clock && clock < r.Clock+r.Len && r.Author != "" && !r.Ahead &&
-			(r.Decision == nil || r.Decision.Verdict == Undone)
+// commentAt is the agent's comment that all characters from one position to another are
+// of, nil if there is none.
+func (l *ledger) commentAt(u units, from, to int) (m *madeMark) {
+	whole := true
+	u.each(from, to, func(_ int, r IDRun) {
+		l.adds.each(r, func(_ IDRun, is *madeMark, ok bool) {
+			whole = whole && ok && is.comment && (m == nil || m == is)
+			m = is
+		})
 	})
-	if i < 0 {
+	if !whole {
 		return nil
 	}
-	return &a.records[i]
+	return m
 }
 
-// withComments adds to a decision's edits of raw those of the comments among what was
-// chosen.
-func withComments(edits []diffwrap.Edit, raw string, chosen []Suggestion, v Verdict) []diffwrap.Edit {
-	for _, s := range chosen {
-		switch {
-		case s.Kind != diffwrap.Comment:
-		case v == Rejected:
-			edits = append(edits, diffwrap.Edit{Off: s.Start, Len: s.End - s.Start})
-		default:
-			edits = append(edits, typedAnew(raw, s))
+// comment decides on an agent's comment, which is the item with that number.
+func (p *decider) comment(item int, s Suggestion) (part, diffwrap.Edit) {
+	cursor := utf16Cursor{text: p.layout.raw}
+	x := part{off: s.Start, end: s.End, role: rejectedComment, mark: len(p.d.Marks)}
+	p.d.Marks = append(p.d.Marks, DecidedMark{Item: item})
+	e := diffwrap.Edit{Off: s.Start, Len: s.End - s.Start}
+	if p.accept {
+		x.role, x.end = acceptedComment, s.End-1
+		e = diffwrap.Edit{Off: s.End - 1, Len: 1, New: p.layout.raw[s.End-1 : s.End]}
+	}
+	x.from = cursor.posAt(x.off)
+	x.to = cursor.posAt(x.end)
+	return x, e
+}
+
+// comments decides on those of the items that are comments, unless the edits of the
+// others take them away.
+func (p *decider) comments(chosen []Suggestion, edits []diffwrap.Edit) (parts []part, with []diffwrap.Edit) {
+	with = edits
+	for i, s := range chosen {
+		taken := slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Off < s.End && s.Start < e.Off+e.Len })
+		if s.Kind != diffwrap.Comment || taken {
+			continue
+		}
+		x, e := p.comment(i, s)
+		parts, with = append(parts, x), append(slices.Clip(with), e)
+	}
+	slices.SortFunc(with, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
+	return parts, with
+}
+
+// reopen writes the accepted comment that begins at wants[i] so that it waits again, and
+// returns how many of wants that took: 0 if it is not as it was accepted.
+func (p *printer) reopen(i int) int {
+	w := &p.wants[i]
+	end, ok := p.comment[w.off]
+	if !ok || p.runs[w.run].Role != acceptedComment {
+		return 0
+	}
+	n, at := 0, w.off
+	for ; i+n < len(p.wants) && at < end; n++ {
+		x := &p.wants[i+n]
+		if x.gone && !x.shown {
+			continue
+		}
+		if x.gone || x.kind != furnitureItem || x.off != at || at+len(x.text) < end && (x.run < 0 || p.runs[x.run].Role != acceptedComment) {
+			return 0
+		}
+		at += len(x.text)
+	}
+	if at != end {
+		return 0
+	}
+	p.close()
+	from := p.pos
+	for j := range n {
+		x := p.wants[i+j]
+		if x.gone {
+			continue
+		}
+		if last := len(x.text) - 1; x.off+last+1 == end {
+			tail := x.text[last:]
+			if x.text = x.text[:last]; last > 0 {
+				x.id.Len--
+				p.keep(&x)
+			}
+			p.remove(end)
+			p.write(tail)
+		} else {
+			p.keep(&x)
 		}
 	}
-	slices.SortFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
-	return edits
+	m := p.mark(p.marks[p.runs[w.run].Mark].Item)
+	m.put(placeRun(from, p.pos), true)
+	return n
 }
 
-// typedAnew types the last character of a comment anew.
-func typedAnew(raw string, s Suggestion) diffwrap.Edit {
-	return diffwrap.Edit{Off: s.End - 1, Len: 1, New: raw[s.End-1 : s.End]}
-}
-
-// reopened adds to the edits of cur that take a decision back those of the comments
-// that it accepted. The write lock is held.
-func (n *note) reopened(edits []diffwrap.Edit, p Path, cur *Version, d *Decision) ([]diffwrap.Edit, error) {
-	if d == nil || d.Verdict != Accepted {
-		return edits, nil
+// wroteComment says whether all characters of a comment are the author's, who may change
+// it without a mark.
+func (l *ledger) wroteComment(u units, from, to int, author string) bool {
+	if m := l.commentAt(u, from, to); m != nil {
+		return m.author == author
 	}
-	who, err := n.attribution(cur)
-	if err != nil {
-		return nil, err
-	}
-	accepted := slices.DeleteFunc(allComments(p, cur, who), func(s Suggestion) bool {
-		return s.Author != "" || !slices.ContainsFunc(d.Items, func(x Decided) bool { return x.ID == s.ID }) ||
-			slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Off <= s.End && e.Off+e.Len >= s.End-1 })
+	all := true
+	u.each(from, to, func(_ int, r IDRun) {
+		l.wrote.each(r, func(_ IDRun, s *stroke, ok bool) { all = all && ok && s.agent && s.author == author })
 	})
-	return withComments(edits, cur.raw, accepted, Accepted), nil
-}
-
-// hasMarks says whether there is something in raw that an author may have made.
-func hasMarks(raw string) bool {
-	return len(diffwrap.Suggestions(raw)) > 0 || len(diffwrap.Comments(raw)) > 0
+	return all && len(u.runs) > 0
 }

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Verdict is what became of a suggestion.
@@ -41,23 +39,88 @@ type Decision struct {
 	Lapsed bool `json:"lapsed,omitempty"`
 	// Undoes names the batch that this decision took back.
 	Undoes string `json:"undoes,omitempty"`
-	// Before and After are the note's raw texts.
-	Before string `json:"before"`
-	After  string `json:"after"`
+	// UndoesSeq is the number of the record that it took back, among the document's.
+	UndoesSeq uint64 `json:"undoesSeq,omitempty"`
+	// Runs are the characters that it was about, and Marks the marks that they stood in.
+	Runs  []DecidedRun  `json:"runs,omitempty"`
+	Marks []DecidedMark `json:"marks,omitempty"`
+	// Emptied is set if nothing of the note was left.
+	Emptied bool `json:"emptied,omitempty"`
+	// Revived is what an undo brought back, under new identities, and Away what it could
+	// not.
+	Revived []Revival `json:"revived,omitempty"`
+	Away    []Away    `json:"away,omitempty"`
+	// Before and After are the note's raw texts, in what older versions kept instead of
+	// Runs.
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
 	// Proposal is set instead when it is a proposal that was decided on.
 	Proposal *ProposalRecord `json:"proposal,omitempty"`
 }
 
+// Role is what a decision did to a run of characters.
+type Role int
+
+const (
+	acceptedAddition Role = iota + 1
+	acceptedDeletion      // gone
+	rejectedAddition      // gone
+	rejectedDeletion
+	takenAlong      // a comment, or what belongs to a mark or highlight: gone
+	takenAlongOlder // the same of a comment that is older than the suggestion
+	typedInstead    // a person's text in the place of what was proposed
+	acceptedComment // an agent's: all but its last character, which is typed anew
+	rejectedComment // gone
+)
+
+// gone says whether the decision deleted the characters.
+func (r Role) gone() bool {
+	return r == acceptedDeletion || r == rejectedAddition || r == takenAlong || r == takenAlongOlder || r == rejectedComment
+}
+
+// DecidedRun is a run of characters that was decided on. Of one that is gone it has the
+// text, and the characters that remained on either side, if any.
+type DecidedRun struct {
+	At    IDRun  `json:"at"`
+	Role  Role   `json:"role"`
+	Mark  int    `json:"mark,omitempty"` // index in Decision.Marks
+	Text  string `json:"text,omitempty"`
+	Left  IDRun  `json:"left,omitzero"`
+	Right IDRun  `json:"right,omitzero"`
+}
+
+// DecidedMark is a mark that was decided on: of which of the items, and its delimiters
+// where they were not the plain ones.
+type DecidedMark struct {
+	Item  int    `json:"item"`
+	Open  string `json:"open,omitempty"`
+	Close string `json:"close,omitempty"`
+}
+
+// Revival says which characters have come back as which.
+type Revival struct {
+	Old IDRun `json:"old"`
+	New IDRun `json:"new"`
+}
+
+// Away is text that an undo could not bring back, and why.
+type Away struct {
+	Path Path   `json:"path,omitempty"` // not in the journal
+	Text string `json:"text"`
+	Why  string `json:"why"`
+}
+
 // Decided is one suggestion that was decided on.
 type Decided struct {
-	ID       string   `json:"id"`
-	Kind     string   `json:"kind"`
-	Line     int      `json:"line"`
-	Old      string   `json:"old"`
-	New      string   `json:"new"`
-	Author   string   `json:"author,omitempty"`
-	Session  string   `json:"session,omitempty"`
-	Comments []string `json:"comments,omitempty"`
+	ID       string    `json:"id"`
+	Kind     string    `json:"kind"`
+	Line     int       `json:"line"`
+	Old      string    `json:"old"`
+	New      string    `json:"new"`
+	Author   string    `json:"author,omitempty"`
+	Session  string    `json:"session,omitempty"`
+	Time     time.Time `json:"time,omitzero"`
+	Comments []string  `json:"comments,omitempty"`
 	// Proposal is the ID of the rename that it belonged to: it rewrote a link.
 	Proposal string `json:"proposal,omitempty"`
 }
@@ -70,6 +133,7 @@ type Outcome struct {
 	Missing   []string       // ids that nothing pending has (any more)
 	Failed    map[Path]error // notes and proposals that could not be changed; they are as they were
 	Notes     int            // notes that changed
+	Away      []Away         // what an Undo could not bring back
 	// Older is the next older batch that an Undo can take back, if it could take back
 	// nothing of its own.
 	Older string
@@ -195,29 +259,12 @@ func (w *Workspace) decideNote(ctx context.Context, p Path, ids []string, d Deci
 			return writePlan{}, err
 		}
 		chosen = slices.DeleteFunc(all, func(s Suggestion) bool { return !slices.Contains(ids, s.ID) })
-		return decisionPlan(cur, chosen, d), nil
+		return n.decisionPlan(cur, chosen, d, nil)
 	}})
 	if res.Changed && d.Verdict == Rejected && res.Version.raw == "" {
 		w.unmake(ctx, p)
 	}
 	return chosen, err
-}
-
-func decisionPlan(cur *Version, chosen []Suggestion, d Decision) writePlan {
-	marks := make([]diffwrap.Suggestion, len(chosen))
-	for i, s := range chosen {
-		marks[i] = s.Suggestion
-		d.Items = append(d.Items, Decided{
-			s.ID, s.Kind.String(), s.Line, s.Old, s.New, s.Author, s.Session, s.Comments, s.Proposal,
-		})
-	}
-	edits := diffwrap.Accept(cur.raw, marks...)
-	if d.Verdict == Rejected {
-		edits = diffwrap.Reject(cur.raw, marks...)
-	}
-	edits = withComments(edits, cur.raw, chosen, d.Verdict)
-	d.Before, d.After = cur.raw, diffwrap.Apply(cur.raw, edits)
-	return writePlan{edits: edits, decision: &d}
 }
 
 // Journal lists the newest decisions and front matter changes of the
@@ -304,18 +351,21 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome,
 		}
 		byNote[e.Path], entriesOf[e.Path] = nil, append(entriesOf[e.Path], e)
 	}
+	var away awayList
 	out.collect(ctx, byNote, func(p Path) (again []Suggestion, err error) {
 		for _, e := range entriesOf[p] {
 			if err := w.remake(ctx, p, e); err != nil {
 				return again, err
 			}
-			pending, err := w.undoNote(ctx, p, e, out.Batch, by)
+			pending, stays, err := w.undoNote(ctx, p, e, out.Batch, by)
+			away.add(stays)
 			if again = append(again, pending...); err != nil {
 				return again, err
 			}
 		}
 		return again, nil
 	})
+	out.Away = away.sorted()
 	w.undoProposals(ctx, proposals, by, &out)
 	if out.Notes == 0 && len(out.Failed) > 0 {
 		out.Older = olderBatch(journal, entries[0].BatchOf())
@@ -388,38 +438,33 @@ func notUndone(journal []JournalEntry) iter.Seq[JournalEntry] {
 func (e JournalEntry) lapsed() bool { return e.Decision != nil && e.Decision.Lapsed }
 
 // undoNote takes back one entry in its note and returns the suggestions that
-// are pending again.
-func (w *Workspace) undoNote(ctx context.Context, p Path, e JournalEntry, batch string, by Author) ([]Suggestion, error) {
+// are pending again, and what of it could not come back.
+func (w *Workspace) undoNote(ctx context.Context, p Path, e JournalEntry, batch string, by Author) ([]Suggestion, []Away, error) {
 	var had []Suggestion
+	var away []Away
 	res, err := w.change(ctx, change{path: p, by: by, plan: func(n *note, cur *Version) (plan writePlan, err error) {
 		if had, err = n.suggestions(p, cur); err != nil {
 			return writePlan{}, err
 		}
-		before, after := e.sides(cur.raw)
-		shared := keptSpans(len(after), diffwrap.Diff(after, cur.raw))
-		raw := rebase(after, cur.raw, shared, diffwrap.Diff(after, before))
-		d := &Decision{Batch: batch, Verdict: Undone, By: by.Name, Undoes: e.BatchOf(), Before: cur.raw, After: raw}
+		d := &Decision{Batch: batch, Verdict: Undone, By: by.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq}
 		if e.Decision != nil {
 			d.Items = e.Decision.Items
 		}
-		edits, err := n.reopened(diffwrap.Diff(cur.raw, raw), p, cur, e.Decision)
-		return writePlan{edits: edits, decision: d}, err
+		plan, err = n.takeBack(ctx, cur, e, d)
+		away = d.Away
+		return plan, err
 	}})
-	if err != nil || !res.Changed || e.Decision == nil {
-		return nil, err
+	if err != nil || !res.Changed {
+		return nil, nil, err
+	}
+	for i := range away {
+		away[i].Path = p
+	}
+	if e.Decision == nil {
+		return nil, away, nil
 	}
 	pending, err := w.suggestionsOf(ctx, p, res.Version)
 	return slices.DeleteFunc(pending, func(s Suggestion) bool {
-		return slices.ContainsFunc(had, func(h Suggestion) bool { return h.ID == s.ID })
-	}), err
-}
-
-// sides are the raw texts before and after the entry; of a front matter change,
-// with the rest of the note as it is now.
-func (e JournalEntry) sides(cur string) (before, after string) {
-	if e.Decision != nil {
-		return e.Decision.Before, e.Decision.After
-	}
-	end, _ := diffwrap.FrontMatter(cur)
-	return e.FrontMatter.Before + cur[end:], e.FrontMatter.After + cur[end:]
+		return slices.ContainsFunc(had, func(h Suggestion) bool { return h.ID == s.ID && h.Old == s.Old && h.New == s.New })
+	}), away, err
 }

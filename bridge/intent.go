@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -16,20 +17,15 @@ import (
 // and which characters it makes anew, before that goes into the file. kept says that
 // the store has the text before: else a decision's intent has the only copy. text is
 // the new one, if it is to be noted, too.
-func (at place) intend(sum ContentSum, plan writePlan, by Author, kept bool, text string) error {
-	in := Intent{Edits: editSpans(plan.edits), Text: text}
+func (at place) intend(sum ContentSum, plan writePlan, by Author, kept bool, before, text string) error {
+	in := Intent{Edits: editSpans(plan.edits), Text: text, Placed: plan.placed}
 	in.Time = time.Now().UTC()
 	plan.describe(&in.Record, by)
 	if in.Author == "" && !in.Journalled() {
 		return nil
 	}
-	if in.Decision != nil {
-		d := *in.Decision
-		d.After = ""
-		if kept {
-			d.Before = ""
-		}
-		in.Decision = &d
+	if in.Decision != nil && !kept {
+		in.Before = before
 	}
 	return at.store.Intend(Path(at.rel), sum, in)
 }
@@ -106,7 +102,7 @@ func (in *Intent) leads(have, raw string) bool {
 // beginning is the text that the write made raw of; "" if that is not to be known.
 func (in *Intent) beginning(raw string) string {
 	if in.Decision != nil {
-		return in.Decision.Before
+		return cmp.Or(in.Before, in.Decision.Before) // older versions kept it there
 	}
 	if len(in.Edits) == 0 {
 		return ""
@@ -143,20 +139,22 @@ func (n *note) recordsTo(raw, have string, intent Intent) (records []Record) {
 		records = append(records, n.changeDoc(have, diffwrap.Diff(have, first), sourceOrigin{}))
 		have = first
 	}
-	if intent.Decision != nil {
-		d := *intent.Decision
-		d.Before, d.After = have, raw
-		intent.Decision = &d
-	}
 	edits, ok := intent.script(have, raw)
 	if !ok {
 		edits = diffwrap.Diff(have, raw)
 	}
-	rec := n.changeDoc(have, edits, sourceOrigin{})
-	rec.Author, rec.Session, rec.FrontMatter, rec.Decision = intent.Author, intent.Session, intent.FrontMatter, intent.Decision
-	rec.Proposal = intent.Proposal
+	if intent.Author == "" && !intent.Journalled() {
+		return append(records, n.changeDoc(have, edits, sourceOrigin{}))
+	}
+	plan := writePlan{edits: edits, frontMatter: intent.FrontMatter, decision: intent.Decision, proposal: intent.Proposal}
+	if ok {
+		plan.marks, plan.placed = intent.Marks, intent.Placed
+	} else if d := intent.Decision; d != nil {
+		plan.decision = d.withoutRuns()
+	}
+	rec := n.carryOut(have, &plan, Author{Name: intent.Author, Session: intent.Session})
 	if !intent.Time.IsZero() {
 		rec.Time = intent.Time
 	}
-	return append(append(records, rec), putBack(rec, have, edits)...)
+	return append(records, rec)
 }

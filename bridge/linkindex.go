@@ -89,20 +89,19 @@ func (x linkIndex) set(ctx context.Context, p Path, v *Version) error {
 // renames have rewritten: the renames are shown as done, and so are these.
 func (w *Workspace) withLinksRewritten(ctx context.Context, p Path, v *Version) (string, error) {
 	if !w.anyProposals() {
-		return v.raw, nil
+		return v.marked, nil
 	}
 	list, err := w.suggestionsOf(ctx, p, v)
 	if err != nil {
 		return "", err
 	}
-	rewritten := make(map[[2]int]bool)
+	var rewritten []diffwrap.Suggestion
 	for _, s := range list {
-		rewritten[[2]int{s.Start, s.End}] = s.Proposal != ""
+		if s.Proposal != "" {
+			rewritten = append(rewritten, s.Suggestion)
+		}
 	}
-	marks := slices.DeleteFunc(diffwrap.Suggestions(v.raw), func(s diffwrap.Suggestion) bool {
-		return !rewritten[[2]int{s.Start, s.End}]
-	})
-	return diffwrap.Apply(v.raw, diffwrap.Accept(v.raw, marks...)), nil
+	return diffwrap.Apply(v.marked, diffwrap.Accept(v.marked, rewritten...)), nil
 }
 
 func (w *Workspace) anyProposals() bool {

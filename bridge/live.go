@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -25,7 +26,7 @@ type Documents interface {
 	// NewDocument makes a new note with what fn puts into its empty document, and
 	// keeps that as Document.Change does. Missing parent folders are made.
 	// fs.ErrExist if the name is taken.
-	NewDocument(ctx context.Context, rel string, rec Record, fn func(*ycrdt.Doc) error) (Document, error)
+	NewDocument(ctx context.Context, rel string, rec *Record, fn func(*ycrdt.Doc) error) (Document, error)
 }
 
 // Document is one live document. It stays valid over renames and evictions.
@@ -37,11 +38,11 @@ type Document interface {
 	View(ctx context.Context, fn func(doc *ycrdt.Doc, modTime time.Time) error) error
 
 	// Change calls fn, which may change the document, and keeps what it did: as rec,
-	// whose Update, Client, Clock and Len it fills in, in the Store, durably, and
+	// whose Update, Client, Clock and Len it fills in and fn the rest, in the Store, durably, and
 	// then on its way to the peers. An error of fn, which has changed nothing then,
 	// is returned unchanged. After any error the document is as it was. ErrReadOnly
 	// if the peers would not take a change.
-	Change(ctx context.Context, rec Record, fn func(*ycrdt.Doc) error) error
+	Change(ctx context.Context, rec *Record, fn func(*ycrdt.Doc) error) error
 }
 
 // SyncStatus says how far a Source and its server are in step.
@@ -137,6 +138,7 @@ func (n *note) readLive(ctx context.Context) (s liveState, err error) {
 func (n *note) versionOf(s liveState, modTime time.Time) *Version {
 	v := newVersion(s.raw, n.ws.o.View, 0, modTime)
 	v.runs = s.runs
+	defer n.separate(v)
 	v.readOnly = v.readOnly || s.foreign
 	return v
 }
@@ -148,7 +150,7 @@ func (n *note) refreshLive(ctx context.Context, at place, cur *Version) (*Event,
 	if err != nil {
 		return nil, wrapError("read", at.path, err)
 	}
-	if s.raw == cur.raw {
+	if s.raw == cur.raw && slices.Equal(s.runs, cur.runs) {
 		return nil, nil
 	}
 	return n.succeedBy(cur, n.versionOf(s, nextModTime(cur.modTime, s.modTime))), nil
@@ -159,20 +161,24 @@ func (n *note) refreshLive(ctx context.Context, at place, cur *Version) (*Event,
 // lock is held.
 func (n *note) commitLive(ctx context.Context, at place, cur *Version, plan writePlan, c change) (Result, *Event, error) {
 	rec := Record{Time: time.Now().UTC()}
-	plan.describe(&rec, c.by)
+	known, err := n.ledgerNow()
+	if err != nil {
+		return Result{}, nil, wrapError("write", at.path, err)
+	}
 	var s liveState
-	err := n.live.Change(ctx, rec, func(doc *ycrdt.Doc) error {
+	err = n.live.Change(ctx, &rec, func(doc *ycrdt.Doc) error {
 		text := doc.Text(contentsName)
-		if text.String() != cur.raw {
+		if text.String() != cur.raw || !slices.Equal(text.Runs(), cur.runs) {
 			return ErrConflict
 		}
-		doc.Transact(c.by, func(txn *ycrdt.Txn) { applyEdits(txn, text, cur.raw, plan.edits) })
+		plan.carryOut(doc, text, cur.raw, c.by, known, &rec)
 		s = stateOf(doc, rec.Time)
 		return nil
 	})
 	if err != nil {
 		return Result{}, nil, wrapError("write", at.path, err)
 	}
+	known.add(&rec)
 	modTime := c.modTime
 	if modTime.IsZero() {
 		modTime = rec.Time
@@ -184,11 +190,10 @@ func (n *note) commitLive(ctx context.Context, at place, cur *Version, plan writ
 // createLive makes a new live note whose raw text is raw. names is held.
 func (w *Workspace) createLive(ctx context.Context, at place, docs Documents, raw string, plan writePlan, wr Write) (Result, error) {
 	rec := Record{Time: time.Now().UTC()}
-	plan.describe(&rec, wr.By)
+	plan.edits = []diffwrap.Edit{{New: raw}}
 	var s liveState
-	d, err := docs.NewDocument(ctx, at.rel, rec, func(doc *ycrdt.Doc) error {
-		text := doc.Text(contentsName)
-		doc.Transact(wr.By, func(txn *ycrdt.Txn) { applyEdits(txn, text, "", []diffwrap.Edit{{New: raw}}) })
+	d, err := docs.NewDocument(ctx, at.rel, &rec, func(doc *ycrdt.Doc) error {
+		plan.carryOut(doc, doc.Text(contentsName), "", wr.By, newLedger(nil), &rec)
 		s = stateOf(doc, rec.Time)
 		return nil
 	})

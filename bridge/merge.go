@@ -85,12 +85,15 @@ func segmentSpans(v *Version) []span {
 	if v.raw == v.text {
 		return []span{{0, 0, len(v.raw)}}
 	}
-	segs := diffwrap.Segments(v.raw, diffwrap.AcceptedView)
+	segs := diffwrap.Segments(v.marked, diffwrap.AcceptedView)
 	spans := make([]span, len(segs))
 	for i, s := range segs {
 		spans[i] = span{s.RawOff, s.ViewOff, s.Len}
 	}
-	return spans
+	if v.separated == nil {
+		return spans
+	}
+	return compose(keptSpans(len(v.raw), v.separated), spans)
 }
 
 // keptSpans returns what an edit script leaves in place.

@@ -37,15 +37,15 @@ type note struct {
 	id     DocID  // "" while the note has no document
 	doc    *ycrdt.Doc
 	text   *ycrdt.Text
-	kept   uint64       // store sequence number of the last record of doc
-	unkept *draft       // the last write, if the store has no record of it yet; see unkept.go
-	owing  bool         // the store could not keep what the file has
-	held   []Record     // those of doc that it could not keep
-	synced bool         // the store's history has been compared with the file
-	known  knownRecords // what attribution read last
-	live   Document     // instead of stamp, doc and the rest, where the document is the truth; see live.go
-	bornOf Author       // who made the note in this process
-	born   time.Time    // when
+	kept   uint64    // store sequence number of the last record of doc
+	unkept *draft    // the last write, if the store has no record of it yet; see unkept.go
+	owing  bool      // the store could not keep what the file has
+	held   []Record  // those of doc that it could not keep
+	synced bool      // the store's history has been compared with the file
+	ledger *ledger   // what the store's records up to kept tell, of doc or live; nil if that was not asked for
+	live   Document  // instead of stamp, doc and the rest, where the document is the truth; see live.go
+	bornOf Author    // who made the note in this process
+	born   time.Time // when
 
 	assigned DocID       // the id of the document that it is to get, "" for any
 	behind   *Version    // what the file holds while cur is ahead of it, else nil; see behind.go
@@ -98,7 +98,11 @@ func (n *note) load(ctx context.Context) (*Version, error) {
 		return nil, wrapError("open", at.path, err)
 	}
 	n.stamp = stamp
-	v := n.publish(asString(data), time.Unix(0, stamp.ModTime))
+	v := newVersion(asString(data), n.ws.o.View, 0, time.Unix(0, stamp.ModTime))
+	if err := n.separateStored(at, v); err != nil {
+		return nil, err
+	}
+	n.publishVersion(v)
 	if n.synced {
 		return v, nil
 	}
@@ -107,7 +111,13 @@ func (n *note) load(ctx context.Context) (*Version, error) {
 		return nil, err
 	}
 	n.synced = true
-	return n.cur.Load(), nil
+	cur := n.cur.Load()
+	if v := newVersion(cur.raw, n.ws.o.View, 0, cur.modTime); n.doc != nil && cur.separated == nil {
+		if n.separate(v); v.separated != nil { // what was typed while nobody followed the note
+			cur = n.publishVersion(v)
+		}
+	}
+	return cur, nil
 }
 
 // asString is data, which nobody else has, as a string without a copy: most of the
@@ -116,7 +126,9 @@ func asString(data []byte) string { return unsafe.String(unsafe.SliceData(data),
 
 // publish makes raw the note's current version. The write lock is held.
 func (n *note) publish(raw string, modTime time.Time) *Version {
-	return n.publishVersion(newVersion(raw, n.ws.o.View, 0, modTime))
+	v := newVersion(raw, n.ws.o.View, 0, modTime)
+	n.separate(v)
+	return n.publishVersion(v)
 }
 
 func (n *note) publishVersion(v *Version) *Version {
@@ -209,7 +221,9 @@ func modTimeOf(cur *Version, stamp Stamp) time.Time {
 // succeed publishes raw as the version after cur and describes the change. A
 // change that readers do not see leaves the modification time alone.
 func (n *note) succeed(cur *Version, raw string, modTime time.Time) *Event {
-	return n.succeedBy(cur, newVersion(raw, n.ws.o.View, 0, modTime))
+	v := newVersion(raw, n.ws.o.View, 0, modTime)
+	n.separate(v)
+	return n.succeedBy(cur, v)
 }
 
 func (n *note) succeedBy(cur, v *Version) *Event {

@@ -29,7 +29,7 @@ const (
 // told by the text: if the new text stands there plain, it was accepted, if the
 // old, rejected.
 func (w *Workspace) Outcomes(p Path, since, cur *Version, marks []diffwrap.Suggestion) ([]Resolved, error) {
-	gone := vanished(marks, diffwrap.Suggestions(cur.raw))
+	gone := vanished(marks, diffwrap.Suggestions(cur.marked))
 	if len(gone) == 0 {
 		return nil, nil
 	}
@@ -37,7 +37,7 @@ func (w *Workspace) Outcomes(p Path, since, cur *Version, marks []diffwrap.Sugge
 	if err != nil {
 		return nil, err
 	}
-	edits := diffwrap.Diff(since.raw, cur.raw)
+	edits := diffwrap.Diff(since.marked, cur.marked)
 	res := make([]Resolved, len(gone))
 	for i, s := range gone {
 		if d, item := decisionOn(journal, p, since, s); d != nil {
@@ -45,7 +45,7 @@ func (w *Workspace) Outcomes(p Path, since, cur *Version, marks []diffwrap.Sugge
 			res[i] = Resolved{Suggestion: s, Verdict: d.Verdict, Reason: d.Reason}
 			continue
 		}
-		res[i] = resolvedByHand(since.raw, cur.raw, edits, s)
+		res[i] = resolvedByHand(since.marked, cur.marked, edits, s)
 	}
 	return res, nil
 }

@@ -288,11 +288,30 @@ type Record struct {
 	FrontMatter *FrontMatterChange `json:"frontMatter,omitempty"`
 	// Proposal is the ID of the rename that the change belongs to: it rewrote links.
 	Proposal string `json:"proposal,omitempty"`
+	// Marks are the suggestions that the change made, or changed, or made pending again.
+	Marks []MadeMark `json:"marks,omitempty"`
 	// Decision is set when a person decided on suggestions: what, and the way back.
 	Decision *Decision `json:"decision,omitempty"`
 	// Ahead says that the change was kept before the source's file had it: one of
 	// a shared note, whose file is written a moment later.
 	Ahead bool `json:"ahead,omitempty"`
+}
+
+// MadeMark is a suggestion as the change left it that made it: what it adds, what it
+// deletes, and the comments directly behind it that were there before it.
+type MadeMark struct {
+	// ID, Author, Session, Time and Proposal are set for one that an undo made pending
+	// again. Else they are those of the record.
+	ID       string    `json:"id,omitempty"`
+	Author   string    `json:"author,omitempty"`
+	Session  string    `json:"session,omitempty"`
+	Time     time.Time `json:"time,omitzero"`
+	Proposal string    `json:"proposal,omitempty"`
+	// Comment is set for a comment that belongs to no mark: Add is all of it.
+	Comment bool    `json:"comment,omitempty"`
+	Add     []IDRun `json:"add,omitempty"`
+	Del     []IDRun `json:"del,omitempty"`
+	Older   []IDRun `json:"older,omitempty"`
 }
 
 // Intent is what a write is about to do: what its record will say beside the
@@ -304,6 +323,18 @@ type Intent struct {
 	// Text is what the file is about to hold, if the write ends before the Store has
 	// its record: somebody may have changed the file before it is asked for.
 	Text string `json:"text,omitempty"`
+	// Before is the text that the file holds, if it is a decision's and the Store does
+	// not have it.
+	Before string `json:"before,omitempty"`
+	// Placed tells where new text stands among deleted characters, for an undo.
+	Placed []Placement `json:"placed,omitempty"`
+}
+
+// Placement is a piece of the text that a change inserts: Len bytes of it, behind the
+// character that is named, or else behind what is before it.
+type Placement struct {
+	Len    int   `json:"len"`
+	Behind IDRun `json:"behind,omitzero"`
 }
 
 // EditSpan is an edit without its text, which the file holds: New bytes in the place
@@ -317,8 +348,17 @@ type EditSpan struct {
 // Journalled says whether the record is one that Journal lists.
 func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision != nil }
 
-// FrontMatterChange is a note's front matter before and after one write.
+// FrontMatterChange is a note's front matter before and after one write, and the
+// characters that the write took away and put there.
 type FrontMatterChange struct {
-	Before string `json:"before"`
-	After  string `json:"after"`
+	Before  string    `json:"before"`
+	After   string    `json:"after"`
+	Removed []GoneRun `json:"removed,omitempty"`
+	Typed   []IDRun   `json:"typed,omitempty"`
+}
+
+// GoneRun is deleted text by its identities: the place that it had.
+type GoneRun struct {
+	At   IDRun  `json:"at"`
+	Text string `json:"text"`
 }

@@ -23,6 +23,36 @@ func newDocID() DocID {
 	return DocID(hex.EncodeToString(b[:]))
 }
 
+// applyPlaced makes a script of byte edits against raw in text, as relayfs's own:
+// new text stands right behind what is before it, where a person's goes past deleted
+// characters that follow, so that what comes back at its own place does not end up
+// inside of it. placed, unless nil, tells where each piece of new text stands instead.
+func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit, placed []Placement) {
+	cursor := utf16Cursor{text: raw}
+	moved := 0 // by the edits before, in units
+	for _, e := range edits {
+		pos := cursor.posAt(e.Off)
+		n := cursor.posAt(e.Off+e.Len) - pos
+		pos += moved
+		if n > 0 {
+			text.Delete(txn, pos, n)
+		}
+		moved -= n
+		for new := e.New; new != ""; {
+			piece := Placement{Len: len(new)}
+			if len(placed) > 0 {
+				piece, placed = placed[0], placed[1:]
+			}
+			s := new[:min(piece.Len, len(new))]
+			if piece.Behind.Len == 0 || !text.InsertAt(txn, piece.Behind.last(), ycrdt.Behind, s) {
+				text.InsertAfter(txn, pos, s)
+			}
+			size := utf16Len(s)
+			pos, moved, new = pos+size, moved+size, new[len(s):]
+		}
+	}
+}
+
 // applyEdits makes a script of byte edits against raw in text. Edits are made
 // from the first to the last: each cuts an item of the document, and cutting at
 // the back of a long one would read all that is before, every time.
@@ -51,6 +81,20 @@ func (n *note) changeDoc(raw string, edits []diffwrap.Edit, origin any) Record {
 	n.doc.Transact(origin, func(txn *ycrdt.Txn) { applyEdits(txn, n.text, raw, edits) })
 	rec.Clock = before
 	rec.Len = n.clock() - before
+	return rec
+}
+
+// carryOut makes a plan's edits in the note's document and returns the record of it.
+func (n *note) carryOut(raw string, plan *writePlan, by Author) Record {
+	rec := Record{Time: time.Now().UTC(), Client: uint64(n.doc.ClientID()), Clock: n.clock()}
+	known, err := n.ledgerNow()
+	if err != nil {
+		known = newLedger(nil) // whose the marks are that it leaves alone is not known for now
+	}
+	cancel := n.doc.OnUpdate(func(update []byte, _ any) { rec.Update = update })
+	defer cancel()
+	plan.carryOut(n.doc, n.text, raw, by, known, &rec)
+	rec.Len = n.clock() - rec.Clock
 	return rec
 }
 
@@ -137,15 +181,15 @@ func (n *note) keepNew(at place, raw string, plan writePlan, by Author) error {
 	if raw == "" {
 		return nil // nothing to keep: the document is made when there is text
 	}
-	rec := n.changeDoc("", []diffwrap.Edit{{New: raw}}, by)
-	plan.describe(&rec, by)
+	plan.edits = []diffwrap.Edit{{New: raw}}
+	rec := n.carryOut("", &plan, by)
 	rec.Created = by.Name != ""
 	return n.keep(at, SumOf(raw), []Record{rec})
 }
 
 // closeDoc forgets the in-memory document, whose state the store may not hold.
 func (n *note) closeDoc() {
-	n.doc, n.text, n.held, n.known = nil, nil, nil, knownRecords{}
+	n.doc, n.text, n.held, n.ledger = nil, nil, nil, nil
 	n.endShare()
 	if n.behind != nil {
 		n.caughtUp()
@@ -171,7 +215,7 @@ func (n *note) keep(at place, sum ContentSum, records []Record) error {
 		return wrapError("write", at.path, err)
 	}
 	n.held = nil
-	n.known.extend(n.doc, n.kept, seq, records)
+	n.extendLedger(seq, records)
 	n.kept = seq
 	at.store.Materialized(n.id, seq, sum)
 	return nil

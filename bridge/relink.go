@@ -227,6 +227,5 @@ func frontMatterPlan(raw string, changes []LinkChange, d Decision) writePlan {
 			edits = append(edits, diffwrap.Edit{Off: l.TargetOff, Len: l.TargetLen, New: changes[i].New})
 		}
 	}
-	d.Before, d.After = raw, diffwrap.Apply(raw, edits)
-	return writePlan{edits: edits, decision: &d}
+	return writePlan{edits: edits, decision: &d, frontMatter: frontMatterChange(raw[:body], diffwrap.Apply(raw[:body], edits))}
 }

@@ -170,10 +170,13 @@ func (n *note) applyShared(ctx context.Context, s *Shared, batch []*sharedChange
 	for i := range records {
 		records[i].Ahead = ahead
 	}
-	if n.kept, err = at.store.Append(n.id, Path(at.rel), records...); err != nil {
+	seq, err := at.store.Append(n.id, Path(at.rel), records...)
+	if err != nil {
 		n.closeDoc()
 		return nil, wrapError("write", at.path, err)
 	}
+	n.extendLedger(seq, records)
+	n.kept = seq
 	if !ahead {
 		at.store.Materialized(n.id, n.kept, SumOf(raw))
 		return nil, nil

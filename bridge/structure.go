@@ -76,7 +76,7 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path
 		}
 		return res, err
 	}
-	_ = place{f, p, at.rel}.intend(SumOf(raw), plan, wr.By, false, "") // the store logs it
+	_ = place{f, p, at.rel}.intend(SumOf(raw), plan, wr.By, false, "", "") // the store logs it
 	stamp, err := s.Create(ctx, at.rel, []byte(raw), 0o644, modTime)
 	if err != nil {
 		return Result{}, wrapError("create", p, err)
@@ -166,7 +166,7 @@ func (n *note) created(made *note, raw string, stamp Stamp, plan writePlan, wr W
 	n.lock()
 	defer n.write.Unlock()
 	n.stamp, n.synced, n.bornOf, n.born = stamp, true, wr.By, time.Now()
-	n.id, n.doc, n.text, n.kept, n.known = made.id, made.doc, made.text, made.kept, made.known
+	n.id, n.doc, n.text, n.kept, n.ledger = made.id, made.doc, made.text, made.kept, made.ledger
 	v := n.publish(raw, time.Unix(0, stamp.ModTime))
 	return Result{Version: v, Changed: true, Warnings: plan.warnings}
 }

@@ -2,8 +2,6 @@ package bridge
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,14 +16,14 @@ import (
 // Suggestion is one pending change of a note, and who made it.
 type Suggestion struct {
 	diffwrap.Suggestion
-	ID      string // the same while the suggestion's own text is, and nobody else's ever
+	ID      string // the same until its author changes it, also when it was decided and is pending again; nobody else's ever
 	Path    Path
 	Session string
 	// Proposal is the ID of the pending rename that the suggestion belongs to: it
 	// rewrites a link.
 	Proposal string
 
-	anchor string // which of those with the same text it is
+	anchor string // of one that no record tells of: which of those with the same text it is
 }
 
 // Suggestions lists what waits for a person at or below under, sorted by path
@@ -97,7 +95,9 @@ func renamed(list []Suggestion, p Path) []Suggestion {
 	out := make([]Suggestion, len(list))
 	for i, s := range list {
 		s.Path = p
-		s.ID = s.id()
+		if s.anchor != "" {
+			s.ID = s.id()
+		}
 		out[i] = s
 	}
 	return out
@@ -117,7 +117,7 @@ func (x *suggestionIndex) below(under Path) []Suggestion {
 
 // suggestionsOf lists the suggestions of the note at p in the state v.
 func (w *Workspace) suggestionsOf(ctx context.Context, p Path, v *Version) ([]Suggestion, error) {
-	if v.readOnly || !hasMarks(v.raw) {
+	if v.readOnly || !marksIn(v.marked) {
 		return nil, nil
 	}
 	n, err := w.note("open", p)
@@ -135,113 +135,76 @@ func (w *Workspace) suggestionsOf(ctx context.Context, p Path, v *Version) ([]Su
 
 // suggestions lists the suggestions of the current version. The write lock is held.
 func (n *note) suggestions(p Path, cur *Version) ([]Suggestion, error) {
-	marks := diffwrap.Suggestions(cur.raw)
-	who, err := n.attribution(cur)
+	x, known, u, err := n.layout(cur)
 	if err != nil {
 		return nil, wrapError("open", p, err)
 	}
-	list := make([]Suggestion, len(marks))
-	cursor := utf16Cursor{text: cur.raw}
-	for i, s := range marks {
-		from := cursor.posAt(s.Start)
-		list[i] = Suggestion{Suggestion: s, Path: p, anchor: who.anchor(from)}
-		list[i].ID = list[i].id()
-		if rec := who.author(from, cursor.posAt(s.End)); rec != nil && s.Author == "" {
-			list[i].Author, list[i].Session, list[i].Time = rec.Author, rec.Session, rec.Time
-			list[i].Proposal = rec.Proposal
-		}
+	list := known.list(p, x, u)
+	if n.ws.o.Mode == Direct { // comments that are written there wait for nobody
+		list = slices.DeleteFunc(list, func(s Suggestion) bool { return s.Kind == diffwrap.Comment })
 	}
-	list = append(list, n.comments(p, cur, who)...)
-	slices.SortStableFunc(list, func(a, b Suggestion) int { return a.Start - b.Start })
 	return list, nil
 }
 
-// id names a suggestion by its text, and among equal ones by the identity of its
-// first character: so it keeps its name while text around it changes, and once it
-// is decided no other gets that name.
+// list are the suggestions of a note at p.
+func (l *ledger) list(p Path, x *layout, u units) []Suggestion {
+	marks := diffwrap.SuggestionsBy(x.raw, func(start, _ int) diffwrap.Writer {
+		k, ok := x.markAt(start)
+		if !ok {
+			return diffwrap.Writer{}
+		}
+		o := &x.owners[k]
+		if o.mark != nil {
+			return diffwrap.Writer{Suggestion: o.mark.id, Author: o.mark.author}
+		}
+		return diffwrap.Writer{Author: o.author()}
+	})
+	list := make([]Suggestion, len(marks))
+	for i, s := range marks {
+		k, _ := x.markAt(s.Start)
+		list[i] = Suggestion{Suggestion: s, Path: p}
+		switch o := &x.owners[k]; {
+		case o.mark != nil:
+			list[i].ID = o.mark.id
+			list[i].tell(o.mark.author, o.mark.session, o.mark.proposal, o.mark.time)
+		default:
+			list[i].anchor = l.anchor(u, x.edges[k].from)
+			list[i].ID = list[i].id()
+			if o.stroke != nil {
+				list[i].tell(o.stroke.author, o.stroke.session, o.stroke.proposal, o.stroke.time)
+			}
+		}
+	}
+	list = append(list, l.comments(p, x, u)...)
+	slices.SortStableFunc(list, func(a, b Suggestion) int { return a.Start - b.Start })
+	return list
+}
+
+// tell says whose the suggestion is, unless its mark does.
+func (s *Suggestion) tell(author, session, proposal string, t time.Time) {
+	if s.Author == "" {
+		s.Author, s.Session, s.Time, s.Proposal = author, session, t, proposal
+	}
+}
+
+// id names a suggestion that no record tells of by its text, and among equal ones by
+// the identity of its first character: so it keeps its name while text around it
+// changes, and once it is decided no other gets that name.
 func (s *Suggestion) id() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s\x00%s", s.Path, s.Kind, s.Old, s.New, s.anchor))
-	return hex.EncodeToString(sum[:5])
-}
-
-// attribution knows who inserted which characters of a note.
-type attribution struct {
-	runs    []ycrdt.Run
-	starts  []int // UTF-16 positions at which the runs begin
-	records []Record
-}
-
-func attribute(runs []ycrdt.Run, records []Record) attribution {
-	a := attribution{runs: runs, starts: make([]int, len(runs)), records: records}
-	pos := 0
-	for i, r := range runs {
-		a.starts[i] = pos
-		pos += r.Len
-	}
-	return a
-}
-
-// attribution reads what the store knows of the current version: nothing if the
-// note was never written through relayfs. The write lock is held.
-func (n *note) attribution(cur *Version) (attribution, error) {
-	if n.owing {
-		_ = n.prepare(n.where(), cur.raw) // what is held is known all the same
-	}
-	if n.id == "" {
-		return attribution{}, nil
-	}
-	if n.live == nil && n.held == nil && n.known.of(n.doc, n.kept) {
-		return attribute(n.text.Runs(), n.known.records), nil
-	}
-	h, err := n.where().store.Load(n.id)
-	if n.held != nil && err == nil {
-		return attribute(n.text.Runs(), append(h.Records, n.held...)), nil
-	}
-	if err != nil || len(h.Records) == 0 {
-		return attribution{}, err
-	}
-	if n.live == nil && n.doc != nil {
-		n.known = knownRecords{doc: n.doc, upTo: n.kept}
-		n.known.add(h.Records)
-	}
-	runs := cur.runs
-	if n.live == nil {
-		runs, err = n.identify(cur.raw, h)
-	} else {
-		h.Records = withPutBack(h.Records)
-	}
-	return attribute(runs, h.Records), err
-}
-
-// identify names the characters of raw by their identity in the document, from
-// memory or else from the store. What the store does not know yet gets
-// identities of nobody's.
-func (n *note) identify(raw string, h History) ([]ycrdt.Run, error) {
-	if n.doc != nil {
-		return n.text.Runs(), nil
-	}
-	doc, err := replay(h.Records)
-	if err != nil {
-		return nil, err
-	}
-	text := doc.Text(contentsName)
-	if have := text.String(); have != raw {
-		doc.Transact(nil, func(txn *ycrdt.Txn) { applyEdits(txn, text, have, diffwrap.Diff(have, raw)) })
-	}
-	return text.Runs(), nil
+	return shortSum("%s\x00%s\x00%s\x00%s\x00%s", s.Path, s.Kind, s.Old, s.New, s.anchor)
 }
 
 // anchor names the character at the UTF-16 position pos. A note that was never
 // written through relayfs has no document yet. The first record of its document
 // will insert the whole text, in order; so the place in it is a name that stays.
-func (a attribution) anchor(pos int) string {
-	i := a.run(pos)
-	if i == len(a.runs) {
+func (l *ledger) anchor(u units, pos int) string {
+	i := u.run(pos)
+	if i == len(u.runs) {
 		return strconv.Itoa(pos)
 	}
-	id := a.runs[i].ID
-	clock := id.Clock + uint64(pos-a.starts[i])
-	if len(a.records) > 0 && a.records[0].isFirstText(id.Client, clock) {
+	id := u.runs[i].ID
+	clock := id.Clock + uint64(pos-u.starts[i])
+	if l.first != nil && l.first.isFirstText(id.Client, clock) {
 		return strconv.FormatUint(clock, 10)
 	}
 	return fmt.Sprintf("%d:%d", id.Client, clock)
@@ -251,51 +214,6 @@ func (a attribution) anchor(pos int) string {
 // document, with the character of that identity.
 func (r *Record) isFirstText(client ycrdt.ClientID, clock uint64) bool {
 	return r.Author == "" && r.Proposal == "" && !r.Ahead && r.Clock == 0 && r.Client == uint64(client) && clock < r.Len
-}
-
-// run is the index of the run with the UTF-16 position pos, len(a.runs) if there is none.
-func (a attribution) run(pos int) int {
-	i, found := slices.BinarySearch(a.starts, pos)
-	if !found && i > 0 {
-		i--
-	}
-	if i < len(a.runs) && pos >= a.starts[i]+a.runs[i].Len {
-		return len(a.runs)
-	}
-	return i
-}
-
-// author is the record that inserted most recently something between the
-// UTF-16 positions from and to, nil if none is known.
-func (a attribution) author(from, to int) *Record {
-	var best *Record
-	for i := a.run(from); i < len(a.runs) && a.starts[i] < to; i++ {
-		r := a.runs[i]
-		start, end := max(a.starts[i], from), min(a.starts[i]+r.Len, to)
-		if start < end {
-			first := r.ID.Clock + uint64(start-a.starts[i])
-			best = later(best, a.recordOf(r.ID.Client, first, first+uint64(end-start)))
-		}
-	}
-	return best
-}
-
-func (a attribution) recordOf(client ycrdt.ClientID, from, to uint64) *Record {
-	var best *Record
-	for i := range a.records {
-		rec := &a.records[i]
-		if (rec.Author != "" || rec.Proposal != "") && rec.Client == uint64(client) && rec.Clock < to && from < rec.Clock+rec.Len {
-			best = later(best, rec)
-		}
-	}
-	return best
-}
-
-func later(a, b *Record) *Record {
-	if a == nil || b != nil && b.Time.After(a.Time) {
-		return b
-	}
-	return a
 }
 
 // Status summarises a workspace.

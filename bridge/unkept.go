@@ -16,7 +16,7 @@ const maxIntended = 64 << 10
 func (d *draft) mayWait() bool {
 	n := d.note
 	return len(d.raw) <= maxIntended && d.by.Name != "" && d.plan.frontMatter == nil && d.plan.decision == nil &&
-		d.plan.onlyInserts() && !n.owing && !n.isShared()
+		d.plan.onlyInserts() && d.cur.separated == nil && !n.owing && !n.isShared()
 }
 
 // lock takes the write lock, with everything kept that was written before.

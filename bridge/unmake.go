@@ -112,7 +112,7 @@ func (w *Workspace) unmakeFolders(ctx context.Context, f *folder, s Structure, p
 // remake makes the note at p again that unmake took away after the decision e, so
 // that e can be taken back. Its document is still in the store.
 func (w *Workspace) remake(ctx context.Context, p Path, e JournalEntry) error {
-	if e.Decision == nil || e.Decision.Verdict != Rejected || e.Decision.After != "" {
+	if e.Decision == nil || e.Decision.Verdict != Rejected || !e.Decision.emptied() {
 		return nil
 	}
 	if _, err := w.find("undo", p); !errors.Is(err, fs.ErrNotExist) {
@@ -134,3 +134,6 @@ func (w *Workspace) remake(ctx context.Context, p Path, e JournalEntry) error {
 	w.publishAll(events)
 	return wrapError("undo", p, err)
 }
+
+// emptied says whether the decision left nothing of its note.
+func (d *Decision) emptied() bool { return d.Emptied || d.Before != "" && d.After == "" }

@@ -21,6 +21,11 @@ type Version struct {
 	modTime  time.Time
 	readOnly bool
 
+	// marked is raw with what people typed inside of agents' marks outside of them, and
+	// separated the edits that lead there.
+	marked    string
+	separated []diffwrap.Edit
+
 	// runs names the characters of raw by their CRDT identity. It is set, under
 	// the note's write lock, when a newer version replaces this one and the note
 	// has a Doc; nil otherwise. The versions of a live document have it from the
@@ -33,6 +38,10 @@ func (v *Version) Text() string { return v.text }
 
 // Raw is what is stored, marks included.
 func (v *Version) Raw() string { return v.raw }
+
+// Marked is the raw text as its suggestions are read: what people typed inside of
+// agents' marks stands plain beside them. The next write leaves the note like that.
+func (v *Version) Marked() string { return v.marked }
 
 // Seq grows with every change of the note while the process lives.
 func (v *Version) Seq() uint64 { return v.seq }
@@ -47,13 +56,24 @@ func (v *Version) ReadOnly() bool { return v.readOnly }
 // newVersion makes the state of a note whose raw text is raw. What is not UTF-8
 // or too large is shown byte for byte and cannot be written.
 func newVersion(raw string, view diffwrap.View, seq uint64, modTime time.Time) *Version {
-	v := &Version{raw: raw, text: raw, seq: seq, modTime: modTime}
+	v := &Version{raw: raw, text: raw, marked: raw, seq: seq, modTime: modTime}
 	if len(raw) > MaxNote || !utf8.ValidString(raw) {
 		v.readOnly = true
 		return v
 	}
 	v.text = diffwrap.Render(raw, view)
 	return v
+}
+
+// separate takes what people typed inside of agents' marks out of them.
+func (v *Version) separate(edits []diffwrap.Edit, view diffwrap.View) {
+	if len(edits) == 0 || v.readOnly {
+		return
+	}
+	v.separated, v.marked = edits, diffwrap.Apply(v.raw, edits)
+	if view != diffwrap.RawView {
+		v.text = diffwrap.Render(v.marked, view)
+	}
 }
 
 // nextModTime is the modification time of a change that arrives now: later than

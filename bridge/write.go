@@ -42,7 +42,7 @@ type Result struct {
 	FrontMatter bool     // front matter changed; which is made at once, and can be undone
 	Warnings    []string
 
-	before string // the raw text before it
+	before string // the marked text before it
 }
 
 // Suggestions is how many pending suggestions more there are than before.
@@ -50,7 +50,7 @@ func (r Result) Suggestions() int {
 	if !r.Changed {
 		return 0
 	}
-	return max(0, countSuggestions(r.Version.raw)-countSuggestions(r.before))
+	return max(0, countSuggestions(r.Version.marked)-countSuggestions(r.before))
 }
 
 func countSuggestions(raw string) int { return len(diffwrap.Suggestions(raw)) }
@@ -219,7 +219,7 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 		n.unkept = &d
 	} else if err = n.keep(at, d.sum, d.finish()); err != nil {
 		d.discard()
-		if n.takeBack(ctx, at, cur) {
+		if n.putBack(ctx, at, cur) {
 			return Result{}, nil, err
 		}
 	}
@@ -250,14 +250,14 @@ type draft struct {
 func (d *draft) prepare() error {
 	n := d.note
 	d.sum = SumOf(d.raw)
-	if d.mayWait() && d.at.intend(d.sum, d.plan, d.by, true, d.raw) == nil {
+	if d.mayWait() && d.at.intend(d.sum, d.plan, d.by, true, "", d.raw) == nil {
 		d.waits = true
 		return nil
 	}
 	if d.records, d.err = n.prepareFor(d.plan, d.at, d.cur.raw, d.by); d.err != nil {
 		return d.err
 	}
-	_ = d.at.intend(d.sum, d.plan, d.by, n.kept > 0, "") // the store logs it
+	_ = d.at.intend(d.sum, d.plan, d.by, n.kept > 0, d.cur.raw, "") // the store logs it
 	if !n.isShared() {
 		d.change()
 	}
@@ -266,10 +266,9 @@ func (d *draft) prepare() error {
 
 func (d *draft) change() {
 	d.note.replaced(d.cur)
-	rec := d.note.changeDoc(d.cur.raw, d.plan.edits, d.by)
-	d.plan.describe(&rec, d.by)
+	rec := d.note.carryOut(d.cur.raw, &d.plan, d.by)
 	rec.Created = d.note.kept == 0 && len(d.records) == 0 && d.note.bornOf.Name != "" // it was made empty
-	d.records, d.changed = append(append(d.records, rec), putBack(rec, d.cur.raw, d.plan.edits)...), true
+	d.records, d.changed = append(d.records, rec), true
 }
 
 // finish returns the records to be kept.
@@ -295,12 +294,12 @@ func (d *draft) discard() {
 // written describes a write that led from cur to v.
 func (n *note) written(at place, cur, v *Version, plan writePlan, c change) Result {
 	n.ws.log.Debug("note written", LogPath, string(at.path), LogAuthor, c.by.Name, LogEdits, len(plan.edits))
-	return Result{Version: v, Changed: true, Warnings: plan.warnings, FrontMatter: plan.frontMatter != nil, before: cur.raw}
+	return Result{Version: v, Changed: true, Warnings: plan.warnings, FrontMatter: plan.frontMatter != nil, before: cur.marked}
 }
 
-// takeBack puts the text of before back into the file, after a write that the
+// putBack puts the text of before back into the file, after a write that the
 // store could not keep. It says whether it did: not if somebody has saved since.
-func (n *note) takeBack(ctx context.Context, at place, before *Version) bool {
+func (n *note) putBack(ctx context.Context, at place, before *Version) bool {
 	stamp, err := at.source.Replace(ctx, at.rel, Replacement{Expect: n.stamp, Data: []byte(before.raw), ModTime: before.modTime})
 	if err != nil {
 		n.ws.log.Error("a write that failed stays in the file", LogPath, string(at.path), LogErr, err)
@@ -314,8 +313,10 @@ func (n *note) takeBack(ctx context.Context, at place, before *Version) bool {
 type writePlan struct {
 	edits       []diffwrap.Edit
 	frontMatter *FrontMatterChange
-	decision    *Decision // set when a person decides
-	proposal    string    // set when it rewrites links for a rename
+	decision    *Decision   // set when a person decides
+	marks       []MadeMark  // what an undo makes pending again
+	placed      []Placement // where text goes among deleted characters; nil for behind what is before it
+	proposal    string      // set when it rewrites links for a rename
 	warnings    []string
 }
 
@@ -325,14 +326,37 @@ func (p *writePlan) onlyInserts() bool {
 	return !slices.ContainsFunc(p.edits, func(e diffwrap.Edit) bool { return e.Len > 0 })
 }
 
-// describe completes the record of a plan that was carried out. What an undo
-// puts back keeps its author, and the rename that it belongs to.
+// describe tells in a record what a plan does, and who does it.
 func (p *writePlan) describe(rec *Record, by Author) {
 	rec.Author, rec.Session, rec.FrontMatter, rec.Decision = by.Name, by.Session, p.frontMatter, p.decision
-	rec.Proposal = p.proposal
-	if p.decision != nil && p.decision.Verdict == Undone {
-		o, _ := originOf(p.decision.Items)
-		o.describe(rec)
+	rec.Proposal, rec.Marks = p.proposal, p.marks
+}
+
+// carryOut makes the plan's edits of raw in a document and completes the record of
+// that: what the plan names by place is named by identity.
+func (p *writePlan) carryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by Author, known *ledger, rec *Record) {
+	before := unitsOf(text.Runs())
+	doc.Transact(by, func(txn *ycrdt.Txn) { applyPlaced(txn, text, raw, p.edits, p.placed) })
+	p.describe(rec, by)
+	result := text.String()
+	if p.decision == nil && p.frontMatter == nil && (by.Name == "" || !marksIn(result)) {
+		return
+	}
+	after := unitsOf(text.Runs())
+	if p.decision != nil {
+		rec.Decision = p.decision.resolved(before, after)
+		rec.Marks = resolvedMarks(p.marks, after)
+	} else if by.Name != "" {
+		rec.Marks = known.made(raw, before, p.edits, result, after, by.Name)
+	}
+	if fm := p.frontMatter; fm != nil {
+		named := *fm
+		named.Removed = nil
+		for _, g := range fm.Removed {
+			named.Removed = append(named.Removed, g.resolved(before)...)
+		}
+		named.Typed = after.resolveAll(fm.Typed)
+		rec.FrontMatter = &named
 	}
 }
 
@@ -368,15 +392,36 @@ func (w *Workspace) suggest(n *note, cur *Version, text string, by Author) (writ
 	if err != nil {
 		return writePlan{}, err
 	}
-	res, err := lens.Put(cur.raw, text)
+	res, err := lens.Put(cur.marked, text)
 	if err != nil {
 		return writePlan{}, &refusal{err}
 	}
-	plan := writePlan{edits: res.Edits, warnings: res.Warnings}
+	plan := writePlan{warnings: res.Warnings}
+	if len(res.Edits) > 0 {
+		plan.edits = diffwrap.Compose(len(cur.raw), cur.separated, res.Edits)
+	}
 	if fm := res.FrontMatter; fm != nil {
-		plan.frontMatter = &FrontMatterChange{Before: fm.Before, After: fm.After}
+		plan.frontMatter = frontMatterChange(fm.Before, fm.After)
 	}
 	return plan, nil
+}
+
+// frontMatterChange names by place what turns one front matter block into another.
+func frontMatterChange(before, after string) *FrontMatterChange {
+	fm := &FrontMatterChange{Before: before, After: after}
+	was, is := utf16Cursor{text: before}, utf16Cursor{text: after}
+	moved := 0
+	for _, e := range diffwrap.Diff(before, after) {
+		if e.Len > 0 {
+			at := placeRun(was.posAt(e.Off), was.posAt(e.Off+e.Len))
+			fm.Removed = append(fm.Removed, GoneRun{at, before[e.Off : e.Off+e.Len]})
+		}
+		if e.New != "" {
+			fm.Typed = append(fm.Typed, placeRun(is.posAt(e.Off+moved), is.posAt(e.Off+moved+len(e.New))))
+		}
+		moved += len(e.New) - e.Len
+	}
+	return fm
 }
 
 // refusal is the lens's reason, which is also ErrRefused.

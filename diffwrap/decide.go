@@ -1,6 +1,9 @@
 package diffwrap
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Accept returns the edits that accept the chosen suggestions of raw, as found by Suggestions on the same text: their
 // delimiters, metadata of any dialect, attached comments and deleted text go; nothing else changes, but for highlights
@@ -110,11 +113,22 @@ func decide(doc *document, chosen func(span) bool, accept bool, fate func(Attach
 func (d *document) attached(c *cell, mark int) Attached {
 	at := Attached{Span: c.span.public(), Mark: d.cells[mark].span.public()}
 	if c.resolved {
-		if s, ok := (&putter{doc: d}).resolution(c); ok {
+		if s, ok := d.resolution(c); ok {
 			at.Resolved = s.public()
 		}
 	}
 	return at
+}
+
+// resolution is what says in a comment that it is dealt with, as an older relayfs wrote it.
+func (d *document) resolution(c *cell) (span, bool) {
+	head := d.raw[c.start:c.body.start]
+	for _, mark := range []string{`{"done":true}@@`, `,"done":true`, `"done":true,`, ` resolved="true"`} {
+		if at := strings.Index(head, mark); at >= 0 {
+			return span{c.start + at, c.start + at + len(mark)}, true
+		}
+	}
+	return span{}, false
 }
 
 // dropEmptied leaves nothing of highlights that had something in them, of which nothing is left.

@@ -65,7 +65,7 @@ func (d *document) isMark(i int, kind cellKind) bool {
 // marks without any that it is glued to.
 func (d *document) sameWriter(i, next int) bool {
 	a, b := &d.cells[i], &d.cells[next]
-	if d.writer != nil && d.writer(a.start, a.end) != d.writer(b.start, b.end) {
+	if d.writer != nil && !d.writer(a.start, a.end).joins(d.writer(b.start, b.end)) {
 		return false
 	}
 	return a.author == b.author || a.author == "" && b.end > b.close

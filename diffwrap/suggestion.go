@@ -65,6 +65,11 @@ func Suggestions(raw string) []Suggestion { return SuggestionsBy(raw, nil) }
 // Writer is what is known of a mark beside its text.
 type Writer struct{ Suggestion, Author string }
 
+// joins says whether marks that touch are one suggestion. Those without an author are what the text makes of them.
+func (w Writer) joins(next Writer) bool {
+	return w == next || w.Author == next.Author && w.Author == "" && (w.Suggestion == "" || next.Suggestion == "")
+}
+
 // SuggestionsBy is Suggestions for callers who know more of a mark, by its bytes in raw, than it says: marks that touch
 // are one suggestion only if they have one writer, and those of one suggestion that has a name are that wherever they
 // stand.

@@ -23,7 +23,7 @@ func (s *Session) create(ctx context.Context, p bridge.Path, text string) (bridg
 	res, err := s.server.ws.Create(ctx, p, bridge.Write{Text: text, By: s.author(), Origin: s})
 	if err == nil {
 		after := res.Version.Text()
-		s.remember(p, shownDoc{text: after, seen: all(after), version: res.Version, mine: diffwrap.Suggestions(res.Version.Raw())})
+		s.remember(p, shownDoc{text: after, seen: all(after), version: res.Version, mine: diffwrap.Suggestions(res.Version.Marked())})
 	}
 	return res, err
 }

@@ -144,7 +144,7 @@ func (s *Session) outcome(res bridge.Result) string {
 		if n := res.Suggestions(); n > 0 {
 			added = count(n, "suggestion")
 		}
-		fmt.Fprintf(&b, "; %s added, %s.", added, waits(len(diffwrap.Suggestions(res.Version.Raw()))))
+		fmt.Fprintf(&b, "; %s added, %s.", added, waits(len(diffwrap.Suggestions(res.Version.Marked()))))
 	}
 	if res.FrontMatter {
 		b.WriteString(" Front matter cannot carry suggestions: it was changed at once, and people can undo it.")

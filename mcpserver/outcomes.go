@@ -30,7 +30,7 @@ func (s *Session) own(v *bridge.Version, list []bridge.Suggestion) []diffwrap.Su
 			own = append(own, sg.Suggestion)
 		}
 	}
-	marks := diffwrap.Suggestions(v.Raw())
+	marks := diffwrap.Suggestions(v.Marked())
 	return without(marks, without(marks, own))
 }
 

@@ -74,7 +74,7 @@ func (s *Server) comments(ctx context.Context, under bridge.Path) ([]string, err
 	}
 	var lines []string
 	err = scan(ctx, s.index, notes, trigram.NewQuery([]grep.Clause{{Any: []string{"{>>"}}}), func(p bridge.Path, v *bridge.Version) []string {
-		return commentsIn(p, v.Raw())
+		return commentsIn(p, v.Marked())
 	}, func(found []string) bool {
 		lines = append(lines, found...)
 		return true

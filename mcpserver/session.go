@@ -43,7 +43,7 @@ func (s *Session) show(d document, part place) {
 	known, _ := s.known(d.path)
 	n := known.shown(d, part)
 	if d.version != nil {
-		marks := diffwrap.Suggestions(d.version.Raw())
+		marks := diffwrap.Suggestions(d.version.Marked())
 		n.mine, n.news = without(marks, without(marks, known.mine)), s.resolved(d.path, known, d.version)
 	}
 	s.remember(d.path, n)
@@ -109,8 +109,8 @@ func (s *Session) forget(p bridge.Path) {
 func (s *Session) changed(p bridge.Path, before, after *bridge.Version, known seen) {
 	old, _ := s.known(p)
 	n := shownDoc{text: after.Text(), seen: known, version: after, news: s.resolved(p, old, before)}
-	others := without(diffwrap.Suggestions(before.Raw()), old.mine)
-	n.mine = without(diffwrap.Suggestions(after.Raw()), others)
+	others := without(diffwrap.Suggestions(before.Marked()), old.mine)
+	n.mine = without(diffwrap.Suggestions(after.Marked()), others)
 	s.remember(p, n)
 }
 

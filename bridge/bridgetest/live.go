@@ -57,7 +57,7 @@ func (l *Live) document(e *entry) *liveDoc {
 }
 
 // NewDocument makes a new note.
-func (l *Live) NewDocument(ctx context.Context, rel string, rec bridge.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
+func (l *Live) NewDocument(ctx context.Context, rel string, rec *bridge.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
 	if _, err := l.Create(ctx, rel, nil, 0o644, time.Now()); err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (d *liveDoc) path() bridge.Path {
 }
 
 // Change changes the document and keeps that in the store.
-func (d *liveDoc) Change(_ context.Context, rec bridge.Record, fn func(*ycrdt.Doc) error) error {
+func (d *liveDoc) Change(_ context.Context, rec *bridge.Record, fn func(*ycrdt.Doc) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.readOnly {
@@ -136,7 +136,7 @@ func (d *liveDoc) Change(_ context.Context, rec bridge.Record, fn func(*ycrdt.Do
 		return err
 	}
 	rec.Len = d.doc.StateVector()[d.doc.ClientID()] - rec.Clock
-	if _, err := d.live.Store.Append(d.id, d.path(), rec); err != nil {
+	if _, err := d.live.Store.Append(d.id, d.path(), *rec); err != nil {
 		d.doc = ycrdt.NewDoc(ycrdt.Options{})
 		return errors.Join(err, d.doc.ApplyUpdate(before, nil))
 	}

@@ -82,7 +82,7 @@ func (s *Source) keepLoser(shared *folderdoc.Folder, rel, id string) error {
 	s.mu.Lock()
 	s.losers[bridge.DocID(id)] = true
 	s.mu.Unlock()
-	return s.drafts.Change(s.ctx, bridge.Record{}, func(doc *ycrdt.Doc) error {
+	return s.drafts.Change(s.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
 		_, err := folderdoc.Open(doc).Create(folderdoc.Entry{Path: free, ID: id, Type: folderdoc.TypeMarkdown}, nil)
 		return err
 	})

@@ -109,7 +109,7 @@ func (d *document) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error)
 }
 
 // Change calls fn, and keeps and sends what it did.
-func (d *document) Change(_ context.Context, rec bridge.Record, fn func(*ycrdt.Doc) error) error {
+func (d *document) Change(_ context.Context, rec *bridge.Record, fn func(*ycrdt.Doc) error) error {
 	if d.name != "" {
 		if err := d.src.Locked(); err != nil {
 			return err
@@ -134,7 +134,7 @@ func (d *document) Change(_ context.Context, rec bridge.Record, fn func(*ycrdt.D
 	update, err := d.take()
 	if err == nil {
 		rec.Update = update
-		err = d.keep(rec)
+		err = d.keep(*rec)
 	}
 	if err != nil {
 		d.drop() // the store has it as it was

@@ -104,7 +104,7 @@ func (s *Source) dropDraft(rel string) error {
 }
 
 func (s *Source) removeDraft(rel string) error {
-	return s.drafts.Change(s.ctx, bridge.Record{}, func(doc *ycrdt.Doc) error {
+	return s.drafts.Change(s.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
 		f := folderdoc.Open(doc)
 		if err := f.Delete(rel, nil); err != nil {
 			return err
@@ -136,7 +136,7 @@ func (s *Source) moveDraft(rel string) error {
 	}
 	var id string
 	err := s.restructure(func(*folderdoc.Folder) error {
-		return s.drafts.Change(s.ctx, bridge.Record{}, func(doc *ycrdt.Doc) error {
+		return s.drafts.Change(s.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
 			f := folderdoc.Open(doc)
 			e, _ := f.Get(rel)
 			id = e.ID
@@ -161,7 +161,8 @@ func (s *Source) mergeInto(draft, note *document, rel string) error {
 	if err != nil {
 		return err
 	}
-	err = note.Change(s.ctx, s.authorOf(draft), func(doc *ycrdt.Doc) error {
+	rec := s.authorOf(draft)
+	err = note.Change(s.ctx, &rec, func(doc *ycrdt.Doc) error {
 		contents := doc.Text(folderdoc.ContentsName)
 		if have := contents.String(); text != "" && !strings.Contains(have, text) {
 			doc.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, contents.LenIn(tx), separated(have, text)) })

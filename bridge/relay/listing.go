@@ -218,7 +218,7 @@ func (s *Source) Create(ctx context.Context, rel string, data []byte, _ fs.FileM
 	if !bridge.Path(rel).IsNote() {
 		return s.createAttachment(ctx, rel, data)
 	}
-	_, err := s.NewDocument(ctx, rel, bridge.Record{Time: modTime.UTC()}, func(doc *ycrdt.Doc) error {
+	_, err := s.NewDocument(ctx, rel, &bridge.Record{Time: modTime.UTC()}, func(doc *ycrdt.Doc) error {
 		text := doc.Text(folderdoc.ContentsName)
 		doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, string(data)) })
 		return nil
@@ -231,7 +231,7 @@ func (s *Source) Create(ctx context.Context, rel string, data []byte, _ fs.FileM
 }
 
 // NewDocument makes a new note: a draft, until the server has its content.
-func (s *Source) NewDocument(ctx context.Context, rel string, rec bridge.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
+func (s *Source) NewDocument(ctx context.Context, rel string, rec *bridge.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
 	if err := s.mayCreate(rel); err != nil {
 		return nil, failed("create", rel, err)
 	}
@@ -283,7 +283,7 @@ func (s *Source) enter(ctx context.Context, d *document, rel string) error {
 				return err
 			}
 		}
-		return s.drafts.Change(ctx, bridge.Record{}, func(doc *ycrdt.Doc) error {
+		return s.drafts.Change(ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
 			e, err := folderdoc.Open(doc).Create(folderdoc.Entry{Path: rel, ID: string(d.id), Type: folderdoc.TypeMarkdown}, nil)
 			if err == nil && e.ID != string(d.id) {
 				err = fs.ErrExist
@@ -296,7 +296,7 @@ func (s *Source) enter(ctx context.Context, d *document, rel string) error {
 // restructure runs fn, which may change the folder's document, so that what fn
 // does is not reported as another's doing.
 func (s *Source) restructure(fn func(*folderdoc.Folder) error) error {
-	err := s.folder.Change(s.ctx, bridge.Record{}, func(doc *ycrdt.Doc) error {
+	err := s.folder.Change(s.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
 		if err := s.listed(doc, true); err != nil {
 			return err
 		}
@@ -328,7 +328,7 @@ func (s *Source) inBoth(shared *folderdoc.Folder, fn func(*folderdoc.Folder) err
 	if first != nil && !errors.Is(first, fs.ErrNotExist) {
 		return first
 	}
-	err := s.drafts.Change(s.ctx, bridge.Record{}, func(doc *ycrdt.Doc) error { return fn(folderdoc.Open(doc)) })
+	err := s.drafts.Change(s.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error { return fn(folderdoc.Open(doc)) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return first
 	}

@@ -281,7 +281,7 @@ func (s *Source) Replace(ctx context.Context, rel string, r bridge.Replacement) 
 		return bridge.Stamp{}, err
 	}
 	d := live.(*document)
-	err = d.Change(ctx, bridge.Record{Time: r.ModTime.UTC()}, func(doc *ycrdt.Doc) error {
+	err = d.Change(ctx, &bridge.Record{Time: r.ModTime.UTC()}, func(doc *ycrdt.Doc) error {
 		text := doc.Text(folderdoc.ContentsName)
 		have := text.String()
 		if d.stamp(len(have), d.modTime) != r.Expect {

@@ -312,7 +312,7 @@ func openContext(ctx context.Context, ws *bridge.Workspace, p bridge.Path) noteC
 	if err != nil {
 		return noteContext{path: p}
 	}
-	return noteContext{p, v.Raw(), diffwrap.Segments(v.Raw(), diffwrap.AcceptedView)}
+	return noteContext{p, v.Marked(), diffwrap.Segments(v.Marked(), diffwrap.AcceptedView)}
 }
 
 // around is what the accepted view shows before start and after end, places of

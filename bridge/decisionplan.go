@@ -1,0 +1,393 @@
+package bridge
+
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// This file finds out what a decision does to which characters. That is what its record
+// keeps, and from that, not from texts, undo.go takes it back.
+
+// part is a stretch of a note's text, or of what is taken along, in a decision.
+type part struct {
+	placedText
+	off, end int // bytes
+	role     Role
+	mark     int // in Decision.Marks
+}
+
+// decisionPlan decides on suggestions of the current version. With instead, which makes
+// something else of what the only one proposes, that stands in the place of it. The
+// write lock is held.
+func (n *note) decisionPlan(cur *Version, chosen []Suggestion, d Decision, instead []diffwrap.Edit) (writePlan, error) {
+	x, known, u, err := n.layout(cur)
+	if err != nil || len(chosen) == 0 {
+		return writePlan{}, err
+	}
+	p := decider{layout: x, ledger: known, units: u, d: &d, accept: d.Verdict != Rejected, marks: make(map[int]int)}
+	var marks []diffwrap.Suggestion
+	for i, s := range chosen {
+		d.Items = append(d.Items, Decided{
+			s.ID, s.Kind.String(), s.Line, s.Old, s.New, s.Author, s.Session, s.Time, s.Comments, s.Proposal,
+		})
+		if s.Kind == diffwrap.Comment {
+			continue
+		}
+		marks = append(marks, s.Suggestion)
+		for _, at := range s.Stretches() {
+			p.choose(i, at)
+		}
+	}
+	edits := diffwrap.Decide(x.raw, p.accept, p.fate, marks...)
+	parts := p.parts(edits, instead)
+	comments, edits := p.comments(chosen, edits)
+	if len(comments) > 0 {
+		parts = append(parts, comments...)
+		slices.SortStableFunc(parts, func(a, b part) int { return a.off - b.off })
+	}
+	if instead != nil {
+		edits = diffwrap.Compose(len(x.raw), edits, p.amending(edits, instead))
+	}
+	d.Runs = p.runs(parts)
+	edits = diffwrap.Compose(len(cur.raw), cur.separated, edits)
+	raw := diffwrap.Apply(cur.raw, edits)
+	d.Emptied = raw == ""
+	return writePlan{edits: edits, decision: &d}, nil
+}
+
+// decider is one decision that is being planned. Places are of the layout's text.
+type decider struct {
+	*layout
+	*ledger
+	units
+	d      *Decision
+	accept bool
+	marks  map[int]int     // from the layout's to Decision.Marks
+	taken  []diffwrap.Span // comments that are older than their suggestion, and go or change
+	typed  []IDRun         // places in the text after it
+}
+
+// choose takes in the marks that stand in a stretch, for the item with that number.
+func (p *decider) choose(item int, at diffwrap.Span) {
+	k, _ := p.markAt(at.Start)
+	for ; k < len(p.layout.marks) && p.layout.marks[k].Start < at.End; k++ {
+		p.marks[k] = len(p.d.Marks)
+		p.d.Marks = append(p.d.Marks, p.describe(item, p.layout.marks[k]))
+	}
+}
+
+// describe tells of a mark what an undo has to write again.
+func (p *decider) describe(item int, m diffwrap.Mark) DecidedMark {
+	is := DecidedMark{Item: item}
+	raw := p.layout.raw
+	switch body := m.Deleted; {
+	case raw[m.Start:m.Start+3] == "{~~":
+		is.Open, is.Close = "{~~", raw[max(m.Added.End, m.Start):m.End]
+		if m.Added.Empty() {
+			is.Close = "~~}"
+		}
+	case body.Empty() && m.Added.Empty():
+	default:
+		plain := DecidedMark{Item: item, Open: "{--", Close: "--}"}
+		if body.Empty() {
+			plain.Open, plain.Close, body = "{++", "++}", m.Added
+		}
+		is.Open, is.Close = raw[m.Start:body.Start], raw[body.End:m.End]
+		if is == plain {
+			is = DecidedMark{Item: item}
+		}
+	}
+	return is
+}
+
+// fate says what becomes of a comment behind a suggestion. One that was there before
+// belongs to the text: it goes only if what is deleted ran across it.
+func (p *decider) fate(c diffwrap.Attached) diffwrap.Fate {
+	k, ok := p.markAt(c.Mark.Start)
+	if !ok || !p.isOlder(p.owners[k].mark, c.Span) {
+		return diffwrap.Goes
+	}
+	across := !c.Resolved.Empty() && p.byAgent(c.Resolved)
+	switch {
+	case across && p.accept:
+		p.taken = append(p.taken, c.Span)
+		return diffwrap.Goes
+	case across:
+		p.taken = append(p.taken, c.Resolved)
+		return diffwrap.Reopened
+	}
+	return diffwrap.Stays
+}
+
+// isOlder says whether a comment was there before the suggestion.
+func (p *decider) isOlder(m *madeMark, c diffwrap.Span) (older bool) {
+	if m == nil || len(m.older) == 0 {
+		return false
+	}
+	p.eachUnit(c, func(r IDRun) {
+		older = older || slices.ContainsFunc(m.older, func(o IDRun) bool {
+			return o.Client == r.Client && o.Clock < r.Clock+r.Len && r.Clock < o.Clock+o.Len
+		})
+	})
+	return older
+}
+
+func (p *decider) byAgent(s diffwrap.Span) (by bool) {
+	p.eachUnit(s, func(r IDRun) {
+		t := p.strokeAt(r)
+		by = by || t != nil && t.agent
+	})
+	return by
+}
+
+func (p *decider) eachUnit(s diffwrap.Span, f func(IDRun)) {
+	cursor := utf16Cursor{text: p.layout.raw}
+	from := cursor.posAt(s.Start)
+	p.units.each(from, cursor.posAt(s.End), func(_ int, r IDRun) { f(r) })
+}
+
+// parts are the note's text and what is taken along, in order.
+func (p *decider) parts(edits, instead []diffwrap.Edit) []part {
+	var list []part
+	for i, c := range p.text {
+		x := part{p.places[i], c.Start, c.End, 0, 0}
+		k, chosen := p.marks[c.Mark]
+		if c.Mark < 0 || !chosen {
+			list = append(list, x)
+			continue
+		}
+		x.mark = k
+		switch {
+		case c.Added && p.accept:
+			x.role = acceptedAddition
+			var parted []part
+			parted, instead = p.partial(x, instead)
+			list = append(list, parted...)
+			continue
+		case c.Added:
+			x.role = rejectedAddition
+		case p.accept:
+			x.role = acceptedDeletion
+		default:
+			x.role = rejectedDeletion
+		}
+		list = append(list, x)
+	}
+	list = append(list, p.along(edits)...)
+	slices.SortStableFunc(list, func(a, b part) int { return a.off - b.off })
+	return list
+}
+
+// along is what edits take away beside what the chosen marks hold and consist of.
+func (p *decider) along(edits []diffwrap.Edit) (list []part) {
+	cursor := utf16Cursor{text: p.layout.raw}
+	add := func(from, to, mark int) {
+		if from >= to {
+			return
+		}
+		x := part{off: from, end: to, role: takenAlong, mark: mark}
+		if slices.ContainsFunc(p.taken, func(s diffwrap.Span) bool { return s.Start <= from && to <= s.End }) {
+			x.role = takenAlongOlder
+		}
+		x.from = cursor.posAt(from)
+		x.to = cursor.posAt(to)
+		list = append(list, x)
+	}
+	k, mark := 0, 0
+	for _, e := range edits {
+		at, end := e.Off, e.Off+e.Len
+		for ; k < len(p.layout.marks) && p.layout.marks[k].Start < end; k++ {
+			m := p.layout.marks[k]
+			add(at, min(m.Start, end), mark)
+			at = max(at, m.Start)
+			if i, chosen := p.marks[k]; chosen {
+				mark = i
+				at = max(at, min(m.End, end))
+			}
+			if m.End > end {
+				break
+			}
+		}
+		// pieces of comments that touch are told apart by what p.taken says of them
+		for _, t := range p.taken {
+			if at < t.Start && t.Start < end {
+				add(at, t.Start, mark)
+				at = t.Start
+			}
+			if at < t.End && t.End < end {
+				add(at, t.End, mark)
+				at = t.End
+			}
+		}
+		add(at, end, mark)
+	}
+	return list
+}
+
+// partial splits what is proposed into what a person takes over and what not; it
+// returns what is left of instead, with places from the end of x on.
+func (p *decider) partial(x part, instead []diffwrap.Edit) (list []part, rest []diffwrap.Edit) {
+	cursor := utf16Cursor{text: p.layout.raw[x.off:x.end]}
+	at := 0
+	add := func(to int, role Role) {
+		if at < to {
+			list = append(list, part{
+				placedText{x.from + cursor.posAt(at), x.from + cursor.posAt(to)}, x.off + at, x.off + to, role, x.mark,
+			})
+			at = to
+		}
+	}
+	size := x.end - x.off
+	for _, e := range instead {
+		add(min(e.Off, size), acceptedAddition)
+		add(min(e.Off+e.Len, size), rejectedAddition)
+		if left := e.Off + e.Len - size; left > 0 {
+			rest = append(rest, diffwrap.Edit{Off: max(e.Off-size, 0), Len: min(left, e.Len)})
+		}
+	}
+	add(size, acceptedAddition)
+	return list, rest
+}
+
+// amending are the edits that instead makes of the text after the acceptance, in which
+// what was proposed stands in one piece; p.typed gets what it writes.
+func (p *decider) amending(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
+	start, moved := p.layout.marks[p.first()].Start, 0
+	for _, e := range accepting {
+		if e.Off < start {
+			moved += len(e.New) - e.Len
+		}
+	}
+	after := diffwrap.Apply(p.layout.raw, accepting)
+	cursor := utf16Cursor{text: after}
+	var edits []diffwrap.Edit
+	grown := 0
+	for _, e := range instead {
+		e.Off += start + moved
+		pos := cursor.posAt(e.Off) + grown
+		p.typed = append(p.typed, placeRun(pos, pos+utf16Len(e.New)))
+		grown += utf16Len(e.New) - (cursor.posAt(e.Off+e.Len) - cursor.posAt(e.Off))
+		edits = append(edits, e)
+	}
+	return edits
+}
+
+// first is the first chosen mark.
+func (p *decider) first() int {
+	first := len(p.layout.marks)
+	for k := range p.marks {
+		first = min(first, k)
+	}
+	return first
+}
+
+// runs names what is decided on.
+func (p *decider) runs(parts []part) (runs []DecidedRun) {
+	stays := func(x part) bool { return !x.role.gone() }
+	right := make([]IDRun, len(parts)) // of each, the next text that stays
+	var next IDRun
+	for i, x := range slices.Backward(parts) {
+		right[i] = next
+		if stays(x) && x.to > x.from {
+			next = placeRun(x.from, x.from+1)
+		}
+	}
+	var left IDRun
+	name := func(r IDRun) IDRun {
+		if ids := p.units.resolve(r); len(ids) == 1 && len(p.units.runs) > 0 {
+			return ids[0]
+		}
+		return r
+	}
+	for i, x := range parts {
+		if x.role != 0 {
+			run := DecidedRun{At: placeRun(x.from, x.to), Role: x.role, Mark: x.mark, Text: p.layout.raw[x.off:x.end]}
+			if x.role.gone() {
+				run.Left, run.Right = name(left), name(right[i])
+			}
+			if len(p.units.runs) > 0 {
+				runs = append(runs, run.resolved(p.units)...)
+			} else {
+				runs = append(runs, run)
+			}
+		}
+		if stays(x) && x.to > x.from {
+			left = placeRun(x.to-1, x.to)
+		}
+	}
+	for _, r := range p.typed {
+		if r.Len > 0 {
+			runs = append(runs, DecidedRun{At: r, Role: typedInstead})
+		}
+	}
+	return runs
+}
+
+// resolved names by identity a run that is named by place: in the text of u.
+func (r DecidedRun) resolved(u units) (runs []DecidedRun) {
+	if ids := u.resolve(r.Left); len(ids) == 1 {
+		r.Left = ids[0]
+	}
+	if ids := u.resolve(r.Right); len(ids) == 1 {
+		r.Right = ids[0]
+	}
+	cursor := utf16Cursor{text: r.Text}
+	pos := 0
+	for _, id := range u.resolve(r.At) {
+		one := r
+		one.At = id
+		if r.Text != "" {
+			from := cursor.offAt(pos)
+			pos += int(id.Len)
+			one.Text = r.Text[from:cursor.offAt(pos)]
+		}
+		runs = append(runs, one)
+	}
+	return runs
+}
+
+func (g GoneRun) resolved(u units) (runs []GoneRun) {
+	for _, r := range (DecidedRun{At: g.At, Text: g.Text}).resolved(u) {
+		runs = append(runs, GoneRun{r.At, r.Text})
+	}
+	return runs
+}
+
+// resolved names by identity what is named by place, in the text before or in the one
+// after the decision was carried out.
+func (d *Decision) resolved(before, after units) *Decision {
+	named := *d
+	named.Runs, named.Revived = nil, nil
+	for _, r := range d.Runs {
+		u := before
+		if r.Role == typedInstead {
+			u = after
+		}
+		named.Runs = append(named.Runs, r.resolved(u)...)
+	}
+	for _, r := range d.Revived {
+		done := uint64(0)
+		for _, id := range after.resolve(r.New) {
+			named.Revived = append(named.Revived, Revival{r.Old.part(done, id.Len), id})
+			done += id.Len
+		}
+	}
+	return &named
+}
+
+// resolvedMarks names by identity what is named by place in the text after.
+func resolvedMarks(marks []MadeMark, after units) []MadeMark {
+	out := slices.Clone(marks)
+	for i := range out {
+		out[i].Add, out[i].Del, out[i].Older = after.resolveAll(out[i].Add), after.resolveAll(out[i].Del), after.resolveAll(out[i].Older)
+	}
+	return out
+}
+
+// withoutRuns is the decision where nothing can be said of single characters.
+func (d *Decision) withoutRuns() *Decision {
+	bare := *d
+	bare.Runs, bare.Marks, bare.Revived = nil, nil, nil
+	return &bare
+}
