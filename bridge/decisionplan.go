@@ -2,6 +2,8 @@ package bridge
 
 import (
 	"slices"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -265,9 +267,10 @@ func (p *decider) amending(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 	grown := 0
 	for _, e := range instead {
 		e.Off += start + moved
-		pos := cursor.posAt(e.Off) + grown
-		p.typed = append(p.typed, placeRun(pos, pos+utf16Len(e.New)))
-		grown += utf16Len(e.New) - (cursor.posAt(e.Off+e.Len) - cursor.posAt(e.Off))
+		from := cursor.posAt(e.Off)
+		to, size := cursor.posAt(e.Off+e.Len), utf16Len(e.New)
+		p.typed = append(p.typed, placeRun(from+grown, from+grown+size))
+		grown += size - (to - from)
 		edits = append(edits, e)
 	}
 	return edits
@@ -290,7 +293,8 @@ func (p *decider) runs(parts []part) (runs []DecidedRun) {
 	for i, x := range slices.Backward(parts) {
 		right[i] = next
 		if stays(x) && x.to > x.from {
-			next = placeRun(x.from, x.from+1)
+			r, _ := utf8.DecodeRuneInString(p.layout.raw[x.off:x.end])
+			next = placeRun(x.from, x.from+utf16.RuneLen(r))
 		}
 	}
 	var left IDRun
@@ -313,7 +317,8 @@ func (p *decider) runs(parts []part) (runs []DecidedRun) {
 			}
 		}
 		if stays(x) && x.to > x.from {
-			left = placeRun(x.to-1, x.to)
+			r, _ := utf8.DecodeLastRuneInString(p.layout.raw[x.off:x.end])
+			left = placeRun(x.to-utf16.RuneLen(r), x.to)
 		}
 	}
 	for _, r := range p.typed {

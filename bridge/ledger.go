@@ -30,6 +30,7 @@ type stroke struct {
 	author, session, proposal string
 	time                      time.Time
 	agent                     bool // a program's own text, not what a person typed or decided
+	printed                   bool // it wrote agents' marks anew
 	marks                     bool // its record says which marks it made
 }
 
@@ -82,6 +83,10 @@ func (l *ledger) addStroke(rec *Record) {
 	s := &stroke{
 		author: rec.Author, session: rec.Session, proposal: rec.Proposal, time: rec.Time,
 		agent: !rec.Ahead && rec.Decision == nil, marks: len(rec.Marks) > 0,
+	}
+	if d := rec.Decision; d != nil {
+		s.marks = d.Before == d.After // else an older version's
+		s.printed = len(rec.Marks) == 0 || slices.ContainsFunc(rec.Marks, func(m MadeMark) bool { return m.Author != "" })
 	}
 	list := l.wrote[rec.Client]
 	if n := len(list) - 1; n >= 0 && rec.Ahead && list[n].to == rec.Clock {
@@ -180,28 +185,31 @@ func (l *ledger) layOut(raw string, u units) *layout {
 	cursor := utf16Cursor{text: raw}
 	next := 0
 	for k, m := range x.marks {
-		next = x.place(&cursor, next, -1)
+		next = x.place(&cursor, next, m.Start)
 		x.edges[k].from = cursor.posAt(m.Start)
 		first := next
-		next = x.place(&cursor, next, k)
+		next = x.place(&cursor, next, m.End)
 		x.edges[k].to = cursor.posAt(m.End)
 		if !l.silent() {
 			x.owners[k] = l.ownerOf(x, u, k, first, next)
 		}
 	}
-	x.place(&cursor, next, -1)
+	x.place(&cursor, next, len(raw))
 	return x
 }
 
-// place finds the places of the texts of a mark from the one at next on, and returns
-// the first one that is not of that mark.
-func (x *layout) place(cursor *utf16Cursor, next, mark int) int {
-	for ; next < len(x.text) && x.text[next].Mark == mark; next++ {
+// place finds the places of the texts from the one at next on that end before an offset,
+// and returns the first one that does not.
+func (x *layout) place(cursor *utf16Cursor, next, end int) int {
+	for ; next < len(x.text) && x.text[next].End <= end; next++ {
 		x.places[next].from = cursor.posAt(x.text[next].Start)
 		x.places[next].to = cursor.posAt(x.text[next].End)
 	}
 	return next
 }
+
+// markEdge is the length of a mark's delimiters.
+const markEdge = len("{++")
 
 // role is what the ledger knows of text in one of its two roles.
 func (l *ledger) role(c diffwrap.Content) idRanges[*madeMark] {
@@ -234,20 +242,21 @@ func (l *ledger) ownerOf(x *layout, u units, k, first, last int) (o owner) {
 			})
 		})
 	}
-	edge := func(pos int) {
-		u.each(pos, pos+1, func(_ int, r IDRun) {
-			s := l.strokeAt(r)
-			o.agents = o.agents || s != nil && s.agent && o.mark == nil
-			if o.mark == nil {
-				if s == nil {
+	edge := func(from, to int) {
+		u.each(from, to, func(_ int, r IDRun) {
+			l.wrote.each(r, func(_ IDRun, s *stroke, ok bool) {
+				if !ok {
 					s = &stroke{}
 				}
-				authors[s.author] = true
-			}
+				o.agents = o.agents || s.agent || s.printed
+				if o.mark == nil {
+					authors[s.author] = true
+				}
+			})
 		})
 	}
-	edge(x.edges[k].from)
-	edge(x.edges[k].to - 1)
+	edge(x.edges[k].from, x.edges[k].from+markEdge)
+	edge(x.edges[k].to-markEdge, x.edges[k].to)
 	if o.mark != nil {
 		o.agents = o.mark.author != ""
 	} else {
@@ -309,9 +318,9 @@ func (l *ledger) tellsWraps(x *layout, u units, k int) bool {
 		return true
 	}
 	tells := false
-	u.each(x.edges[k].from, x.edges[k].from+1, func(_ int, r IDRun) {
+	u.each(x.edges[k].from, x.edges[k].from+markEdge, func(_ int, r IDRun) {
 		s := l.strokeAt(r)
-		tells = s != nil && s.marks
+		tells = tells || s != nil && s.marks
 	})
 	return tells
 }

@@ -180,6 +180,7 @@ type takeback struct {
 type charState struct {
 	added   atomState // nothing if it was there from the start
 	deleted []deletion
+	dead    bool // a person typed it in the place of a suggestion that waits again
 }
 
 type deletion struct {
@@ -202,7 +203,7 @@ func (s charState) shown() (o, a bool) {
 	for _, d := range s.deleted {
 		o, a = o && d.state != isAccepted, a && d.state == isRejected
 	}
-	return o, a
+	return o && !s.dead, a && !s.dead
 }
 
 // decided is the state after a decision, of which seq is the number. That the character
@@ -239,6 +240,8 @@ func (s charState) decided(role Role, seq uint64) charState {
 func (s charState) undone(role Role, seq uint64) charState {
 	s.deleted = slices.Clone(s.deleted)
 	switch role {
+	case typedInstead:
+		s.dead = true
 	case acceptedAddition, rejectedAddition:
 		s.added = isPending
 	case acceptedDeletion, rejectedDeletion:
@@ -457,10 +460,12 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 			pos += int(n)
 		}
 	}
+	pos = 0
 	for i := range t.items {
 		if x := &t.items[i]; !x.gone {
 			x.off = cursor.off
-			x.text = t.cur.raw[x.off:cursor.offAt(cursor.pos+int(x.id.Len))]
+			pos += int(x.id.Len)
+			x.text = t.cur.raw[x.off:cursor.offAt(pos)]
 		}
 	}
 }
@@ -581,10 +586,21 @@ func (t *takeback) wants() (list []want, changed bool) {
 				one := x
 				one.id, one.first = x.id.part(part.Clock-x.first.Clock, part.Len), part
 				w := t.wantGone(one)
-				changed = changed || w.shown
+				changed = changed || w.shown && w.kind == contentItem
 				list = append(list, w)
 			})
 		})
+	}
+	back := make(map[int]bool) // items of which text waits again
+	for _, w := range list {
+		if w.key.decided && w.shown {
+			back[t.marks[w.key.n].Item] = true
+		}
+	}
+	for i := range list { // what went with a suggestion comes back with it
+		if w := &list[i]; w.revived && w.kind == furnitureItem && !back[t.marks[t.runs[w.run].Mark].Item] {
+			w.shown, w.revived = false, false
+		}
 	}
 	return list, changed
 }
@@ -690,7 +706,7 @@ func (t *takeback) removed(r IDRun) bool {
 		}
 		s, _, _ := t.states.at(first)
 		o, a := s.shown()
-		return o || a
+		return o || a || s.dead
 	}
 	return false // the start or the end of the note
 }

@@ -162,6 +162,9 @@ func (m reviewModel) decided(out outcome) (tea.Model, tea.Cmd) {
 		m.done = append(m.done[:len(m.done):len(m.done)], out.Batch)
 	}
 	m.message = fmt.Sprintf("%s %s", plural(len(out.Suggestions), "suggestion"), out.Verdict)
+	for _, a := range out.Away {
+		m.message += "; " + printable(a.String())
+	}
 	if err := out.err(); err != nil {
 		m.message = strings.ReplaceAll(err.Error(), "\n", "; ")
 	}

@@ -107,6 +107,9 @@ func printUndone(w io.Writer, out outcome) error {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "undone in %s; %s again\n", plural(out.Notes, "note"), plural(len(out.Suggestions), "pending suggestion"))
+	for _, a := range out.Away {
+		fmt.Fprintf(w, "%s: %s\n", printable(string(a.Path)), printable(a.String()))
+	}
 	return err
 }
 

@@ -122,13 +122,14 @@ type outcome struct {
 	Suggestions []suggestion      `json:"suggestions"`
 	Missing     []string          `json:"missing"`         // ids that no pending suggestion has any more
 	Failed      map[string]string `json:"failed"`          // path -> why; these notes are as they were
+	Away        []bridge.Away     `json:"away,omitempty"`  // what undo could not bring back
 	Older       string            `json:"older,omitempty"` // batch that undo can go on with, when nothing of this one could be taken back
 }
 
 func newOutcome(o bridge.Outcome, verdict bridge.Verdict) outcome {
 	out := outcome{
 		Batch: o.Batch, Verdict: verdict, Notes: o.Notes, Suggestions: make([]suggestion, len(o.Decided), len(o.Decided)+len(o.Proposals)),
-		Missing: append([]string{}, o.Missing...), Failed: make(map[string]string, len(o.Failed)), Older: o.Older,
+		Missing: append([]string{}, o.Missing...), Failed: make(map[string]string, len(o.Failed)), Older: o.Older, Away: o.Away,
 	}
 	for i, s := range o.Decided {
 		out.Suggestions[i] = newSuggestion(s)

@@ -236,6 +236,7 @@ async function act(request, path, done) {
 	try {
 		const out = await api(path, request);
 		const trouble = Object.entries(out.failed || {}).map(([p, why]) => `${p}: nothing changed: ${why}`);
+		for (const a of out.away || []) trouble.push(`${a.path}: ${JSON.stringify(a.text)} stays away: ${a.why}`);
 		if ((out.missing || []).length) trouble.push("not pending any more: " + out.missing.join(", "));
 		report = [[done(out), ...trouble].join("\n"), trouble.length > 0];
 	} catch (err) {

@@ -1,0 +1,1241 @@
+package bridge_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// What a decision and its undo mean is a law about characters. A character has at most
+// one insertion and any number of deletions, each by an author and pending, accepted or
+// rejected; what people type has none. The original view shows what is in, the accepted
+// view what is not rejected. A decision sets what is pending on its characters; an undo
+// makes just that pending again; nothing else moves. This test keeps such a model beside
+// a workspace and compares the two after every step of random sequences: writes of two
+// agents, a typing person, decisions, amendments, undos in any order, restarts.
+
+var (
+	sequences    = flag.Int("decisions.sequences", 20_000, "how many random sequences of decisions to try")
+	sequenceSeed = flag.Uint64("decisions.seed", 0, "the first of them; 0 for a new one")
+)
+
+type atomStatus uint8
+
+const (
+	pendingAtom atomStatus = iota
+	acceptedAtom
+	rejectedAtom
+)
+
+type modelAtom struct {
+	author string
+	status atomStatus
+}
+
+// modelChar is one character, dead ones included.
+type modelChar struct {
+	r       rune
+	ins     *modelAtom
+	dels    []*modelAtom
+	dead    bool // a person removed it, or its author withdrew it
+	covered bool
+}
+
+func (c *modelChar) shown() (o, a bool) {
+	if c.dead || c.covered {
+		return false, false
+	}
+	o, a = true, true
+	if c.ins != nil {
+		o, a = c.ins.status == acceptedAtom, c.ins.status != rejectedAtom
+	}
+	for _, d := range c.dels {
+		o, a = o && d.status != acceptedAtom, a && d.status == rejectedAtom
+	}
+	return o, a
+}
+
+// modelRecord is one decision, or one change of front matter.
+type modelRecord struct {
+	batch       string
+	atoms       []*modelAtom
+	gone        []modelGone
+	typed       []*modelChar
+	chars       []*modelChar
+	undone      bool
+	matter      bool
+	was, is     string
+	accept, amd bool
+}
+
+type modelGone struct {
+	char        *modelChar
+	left, right *modelChar
+}
+
+// heldChar is a character of a raw text, as the text alone says it is.
+type heldChar struct {
+	r      rune
+	off    int
+	o, a   bool
+	markup bool // a delimiter, a comment, a highlight
+}
+
+// readRaw reads a raw text that has no literal delimiters.
+func readRaw(raw string) (list []heldChar) {
+	o, a, quiet := true, true, false
+	for i := 0; i < len(raw); {
+		skip := 0
+		if !quiet && i+3 <= len(raw) {
+			switch raw[i : i+3] {
+			case "{++":
+				o, skip = false, 3
+			case "{--":
+				a, skip = false, 3
+			case "++}", "--}":
+				if !o || !a {
+					o, a, skip = true, true, 3
+				}
+			case "{==", "==}":
+				skip = 3
+			case "{>>":
+				quiet = true
+			}
+		}
+		if quiet && strings.HasPrefix(raw[i:], "<<}") {
+			quiet, skip = false, 3
+		}
+		if skip > 0 || quiet {
+			skip = max(skip, 1)
+			for _, r := range raw[i : i+skip] {
+				list = append(list, heldChar{r: r, off: i, markup: true})
+			}
+			i += skip
+			continue
+		}
+		for j, r := range raw[i:] {
+			if j > 0 {
+				break
+			}
+			list = append(list, heldChar{r, i, o, a, false})
+			i += len(string(r))
+		}
+	}
+	return list
+}
+
+// errSkip ends a sequence that tells nothing.
+var errSkip = errors.New("skipped")
+
+// world is one sequence under way.
+type world struct {
+	t      testing.TB
+	live   *bridgetest.Live
+	src    *bridgetest.Source
+	store  *bridgetest.Store
+	ws     *bridge.Workspace
+	stop   func()
+	path   bridge.Path
+	matter string // front matter as it must be
+
+	chars   []*modelChar
+	ids     map[ycrdt.ID]*modelChar
+	records []*modelRecord
+	told    map[string]bridge.Suggestion // by the atoms that it is made of
+	log     []string
+	stat    map[string]int
+}
+
+func (w *world) note(format string, args ...any) {
+	w.log = append(w.log, fmt.Sprintf(format, args...))
+}
+
+func newWorld(t testing.TB, r *rand.Rand) *world {
+	w := &world{t: t, ids: make(map[ycrdt.ID]*modelChar), told: make(map[string]bridge.Suggestion), stat: make(map[string]int), path: plan}
+	var body string
+	switch r.IntN(10) {
+	case 0:
+	case 1:
+		body = modelWord(r) + "\r\n\r\n" + modelWord(r) + "\r\n"
+	default:
+		body = "# T\n\n" + modelWord(r) + " " + modelWord(r) + " " + modelWord(r) + ".\n\n" + modelWord(r) + " " + modelWord(r) + "\n"
+	}
+	if r.IntN(4) == 0 {
+		body += "\nasked{>>why?<<} " + modelWord(r) + "\n"
+	}
+	if r.IntN(4) == 0 {
+		body += "\nsee {==" + modelWord(r) + " " + modelWord(r) + "==} " + modelWord(r) + "\n"
+	}
+	if r.IntN(4) == 0 {
+		w.matter = "---\nk: aaa\n---\n"
+	}
+	w.src, w.store = new(bridgetest.Source), new(bridgetest.Store)
+	if r.IntN(2) == 0 {
+		w.live = &bridgetest.Live{Store: w.store}
+		w.src = &w.live.Source
+	}
+	w.src.Person(t).Save("Plan.md", w.matter+body)
+	for _, c := range readRaw(body) {
+		if !c.markup {
+			w.chars = append(w.chars, &modelChar{r: c.r})
+		}
+	}
+	w.note("start %q, live %v", w.matter+body, w.live != nil)
+	w.start()
+	return w
+}
+
+// start runs a process over what there is.
+func (w *world) start() {
+	folder := bridge.FolderSource{Name: "Notes", Source: w.src, Store: w.store}
+	if w.live != nil {
+		folder.Source = w.live
+	}
+	ws, err := bridge.New(bridge.Options{Folders: []bridge.FolderSource{folder}})
+	if err == nil {
+		err = ws.Start(context.Background())
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); ws.Run(ctx) }()
+	w.ws = ws
+	w.stop = func() { cancel(); <-done }
+}
+
+func (w *world) version() *bridge.Version {
+	v, err := w.ws.Open(context.Background(), w.path)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func (w *world) list() []bridge.Suggestion {
+	list, err := w.ws.Suggestions(context.Background(), "")
+	if err != nil {
+		panic(err)
+	}
+	return list
+}
+
+// body is a raw text without its front matter.
+func body(raw string) (matter, rest string) {
+	end, _ := diffwrap.FrontMatter(raw)
+	return raw[:end], raw[end:]
+}
+
+// docChar is a character of the document, deleted ones included.
+type docChar struct {
+	id   ycrdt.ID
+	live bool
+	off  int // of what is live
+}
+
+// document reads the note's document, nil if it has none.
+func (w *world) document() (list []docChar, raw string) {
+	var pieces []ycrdt.Piece
+	if w.live != nil {
+		d, err := w.live.Document(context.Background(), "Plan.md")
+		if err != nil {
+			panic(err)
+		}
+		d.View(context.Background(), func(doc *ycrdt.Doc, _ time.Time) error {
+			raw, pieces = doc.Text("contents").String(), doc.Text("contents").Pieces()
+			return nil
+		})
+	} else {
+		id, err := w.store.DocID("Plan.md")
+		if err != nil {
+			return nil, ""
+		}
+		h, err := w.store.Load(id)
+		if err != nil {
+			panic(err)
+		}
+		doc := ycrdt.NewDoc(ycrdt.Options{})
+		for _, rec := range h.Records {
+			if err := doc.ApplyUpdate(rec.Update, nil); err != nil {
+				panic(err)
+			}
+		}
+		raw, pieces = doc.Text("contents").String(), doc.Text("contents").Pieces()
+	}
+	off := 0
+	for _, p := range pieces {
+		for i := 0; i < p.Len; {
+			c := docChar{id: ycrdt.ID{Client: p.ID.Client, Clock: p.ID.Clock + uint64(i)}, live: !p.Deleted, off: off}
+			i++
+			if c.live {
+				r := []rune(raw[off:min(off+4, len(raw))])[0]
+				off += len(string(r))
+				if r > 0xFFFF {
+					i++
+				}
+			}
+			list = append(list, c)
+		}
+	}
+	return list, raw
+}
+
+// visible are the characters that some view shows, in order.
+func (w *world) visible() (list []*modelChar) {
+	for _, c := range w.chars {
+		if o, a := c.shown(); o || a {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// check compares the workspace with the model.
+func (w *world) check(what string) error {
+	v := w.version()
+	matter, marked := body(v.Marked())
+	if matter != w.matter {
+		return fmt.Errorf("%s: front matter %q, want %q", what, matter, w.matter)
+	}
+	want := w.visible()
+	i := 0
+	describe := func() string {
+		var b strings.Builder
+		for _, c := range want {
+			o, a := c.shown()
+			switch {
+			case o && a:
+				b.WriteRune(c.r)
+			case o:
+				fmt.Fprintf(&b, "-%c", c.r)
+			default:
+				fmt.Fprintf(&b, "+%c", c.r)
+			}
+		}
+		return b.String()
+	}
+	var o, a strings.Builder
+	for _, h := range readRaw(marked) {
+		if h.markup {
+			continue
+		}
+		if i == len(want) {
+			return fmt.Errorf("%s: %q has more than %s", what, marked, describe())
+		}
+		wo, wa := want[i].shown()
+		if h.r != want[i].r || h.o != wo || h.a != wa {
+			return fmt.Errorf("%s: %q at %d, want %s", what, marked, h.off, describe())
+		}
+		if wo {
+			o.WriteRune(h.r)
+		}
+		if wa {
+			a.WriteRune(h.r)
+		}
+		i++
+	}
+	if i < len(want) {
+		return fmt.Errorf("%s: %q has less than %s", what, marked, describe())
+	}
+	original, accepted := diffwrap.Texts(marked)
+	if original != o.String() || accepted != a.String() {
+		return fmt.Errorf("%s: views of %q are %q and %q, want %q and %q", what, marked, original, accepted, o.String(), a.String())
+	}
+	if got := diffwrap.Accepted(v.Marked()); v.Text() != got {
+		return fmt.Errorf("%s: readers are shown %q, want %q", what, v.Text(), got)
+	}
+	if strings.ContainsAny(o.String()+a.String(), "{}") {
+		return fmt.Errorf("%s: a mark in a view: %q", what, marked)
+	}
+	return w.checkList(what, marked)
+}
+
+// of are the characters that a suggestion is about.
+func (w *world) of(s *bridge.Suggestion, marked string) (list []*modelChar) {
+	visible := w.visible()
+	matter := len(w.matter)
+	i := 0
+	for _, h := range readRaw(marked) {
+		if h.markup {
+			continue
+		}
+		in := slices.ContainsFunc(s.Stretches(), func(p diffwrap.Span) bool { return p.Start <= h.off+matter && h.off+matter < p.End })
+		if in && (!h.o || !h.a) {
+			list = append(list, visible[i])
+		}
+		i++
+	}
+	return list
+}
+
+// atomsOf names the pending atoms of characters, and tells whose they are.
+func atomsOf(chars []*modelChar) (key string, authors map[string]bool) {
+	var b strings.Builder
+	authors = make(map[string]bool)
+	for _, c := range chars {
+		atoms := slices.Clone(c.dels)
+		if c.ins != nil {
+			atoms = append(atoms, c.ins)
+		}
+		for _, a := range atoms {
+			if a.status == pendingAtom {
+				fmt.Fprintf(&b, "%p ", a)
+				authors[a.author] = true
+			}
+		}
+	}
+	return b.String(), authors
+}
+
+// checkList checks that each suggestion is of one author, who is named, and keeps its
+// id and time.
+func (w *world) checkList(what, marked string) error {
+	ids := make(map[string]bool)
+	for _, s := range w.list() {
+		if ids[s.ID] {
+			return fmt.Errorf("%s: two suggestions %s in %q", what, s.ID, marked)
+		}
+		ids[s.ID] = true
+		if s.Old == "" && s.New == "" && w.live == nil {
+			return errSkip // the comparison of the texts took the delimiters for the person's
+		}
+		key, authors := atomsOf(w.of(&s, marked))
+		if !authors[s.Author] {
+			return fmt.Errorf("%s: %+v is listed under %q, its text is of %v: %q", what, s.Suggestion, s.Author, authors, marked)
+		}
+		if was, ok := w.told[key]; ok && (was.ID != s.ID || !was.Time.Equal(s.Time) || was.Author != s.Author || was.Session != s.Session) {
+			return fmt.Errorf("%s: %+v was %+v: %q", what, s, was, marked)
+		}
+		w.told[key] = s
+	}
+	return nil
+}
+
+// learn brings the model's identities up to date, and returns the new characters that
+// are text. Those that it does not know stand behind the one before them.
+func (w *world) learn(raw string) (fresh []*modelChar, held []heldChar, byOff map[int]*modelChar) {
+	doc, have := w.document()
+	if doc == nil {
+		return nil, nil, nil
+	}
+	if have != raw {
+		panic(fmt.Sprintf("the document says %q, the note %q", have, raw))
+	}
+	matter, rest := body(raw)
+	held = readRaw(rest)
+	at := make(map[int]*heldChar)
+	for i := range held {
+		held[i].off += len(matter)
+		at[held[i].off] = &held[i]
+	}
+	byOff = make(map[int]*modelChar)
+	last := -1 // in w.chars
+	place := make(map[*modelChar]int)
+	for i, c := range w.chars {
+		place[c] = i
+	}
+	type insertion struct {
+		after int
+		c     *modelChar
+	}
+	var inserted []insertion
+	latest := make(map[*modelChar]ycrdt.ID) // what came back stands at its last place
+	for _, d := range doc {
+		if c := w.ids[d.id]; c != nil {
+			latest[c] = d.id
+		}
+	}
+	for _, d := range doc {
+		if c := w.ids[d.id]; c != nil {
+			if i, ok := place[c]; ok && latest[c] == d.id {
+				last = i
+			}
+			if d.live {
+				byOff[d.off] = c
+			}
+			continue
+		}
+		if !d.live {
+			continue
+		}
+		if h := at[d.off]; h != nil && !h.markup {
+			c := &modelChar{r: h.r}
+			w.ids[d.id] = c
+			byOff[d.off] = c
+			inserted = append(inserted, insertion{last, c})
+			fresh = append(fresh, c)
+		}
+	}
+	var chars []*modelChar
+	k := 0
+	for i := -1; i < len(w.chars); i++ {
+		if i >= 0 {
+			chars = append(chars, w.chars[i])
+		}
+		for ; k < len(inserted) && inserted[k].after <= i; k++ {
+			chars = append(chars, inserted[k].c)
+		}
+	}
+	w.chars = chars
+	return fresh, held, byOff
+}
+
+// identify gives what is visible the identities that it has in the document now.
+func (w *world) identify() {
+	doc, raw := w.document()
+	if doc == nil {
+		return
+	}
+	matter, rest := body(raw)
+	text := make(map[int]bool)
+	for _, h := range readRaw(rest) {
+		if !h.markup {
+			text[h.off+len(matter)] = true
+		}
+	}
+	visible := w.visible()
+	i := 0
+	for _, d := range doc {
+		if d.live && text[d.off] {
+			w.ids[d.id] = visible[i]
+			i++
+		}
+	}
+}
+
+// base gives the characters of a note without a document the identities that they are
+// about to get.
+func (w *world) base(before string) {
+	if len(w.ids) > 0 || before == "" {
+		return
+	}
+	if w.live != nil {
+		w.identify()
+		return
+	}
+	id, err := w.store.DocID("Plan.md")
+	if err != nil {
+		return
+	}
+	h, err := w.store.Load(id)
+	if err != nil || len(h.Records) == 0 {
+		return
+	}
+	matter, rest := body(before)
+	visible, i := w.visible(), 0
+	pos := uint64(len(matter))
+	for _, c := range readRaw(rest) {
+		if !c.markup {
+			w.ids[ycrdt.ID{Client: ycrdt.ClientID(h.Records[0].Client), Clock: pos}] = visible[i]
+			i++
+		}
+		if pos++; c.r > 0xFFFF {
+			pos++
+		}
+	}
+}
+
+func (w *world) agentWrites(r *rand.Rand) error {
+	by := bridge.Author{Name: []string{"ann", "bob"}[r.IntN(2)], Session: "s"}
+	v := w.version()
+	before := v.Raw()
+	if w.live != nil {
+		w.base(before)
+	}
+	_, markedBefore := body(v.Marked())
+	matter, text := body(v.Text())
+	switch k := r.IntN(10); {
+	case k < 4:
+		words := strings.Split(text, " ")
+		i := r.IntN(len(words))
+		if strings.ContainsAny(words[i], "{}") {
+			break
+		}
+		words[i] = modelWord(r)
+		if r.IntN(3) == 0 {
+			words = slices.Delete(words, i, i+1)
+		}
+		text = strings.Join(words, " ")
+	case k < 6:
+		text = strings.TrimRight(text, "\r\n") + "\n\n" + modelWord(r) + " " + modelWord(r) + "\n"
+	case k < 8:
+		parts := strings.Split(text, "\n\n")
+		i := r.IntN(len(parts))
+		parts[i] = modelWord(r) + " " + modelWord(r) + ".\n\n" + modelWord(r) + " " + modelWord(r)
+		if r.IntN(4) == 0 {
+			parts = slices.Delete(parts, i, i+1)
+		}
+		text = strings.Join(parts, "\n\n")
+	case k < 9 && matter != "":
+		matter = "---\nk: " + strings.Repeat(string(rune('b'+r.IntN(20))), 3) + "\n---\n"
+	default:
+		text = modelWord(r) + " " + text
+	}
+	pendingBefore := w.pending(markedBefore)
+	journal := w.journalled()
+	res, err := w.ws.Write(context.Background(), w.path, bridge.Write{Text: matter + text, By: by})
+	if errors.Is(err, bridge.ErrRefused) {
+		w.stat["refused writes"]++
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !res.Changed {
+		return nil
+	}
+	w.ws.Kept(w.path)
+	if w.live == nil {
+		w.base(before)
+	}
+	if matter != w.matter {
+		batch := w.journalled()
+		if len(batch) != len(journal)+1 {
+			return fmt.Errorf("a change of front matter is not in the journal")
+		}
+		w.records = append(w.records, &modelRecord{batch: batch[0].BatchOf(), matter: true, was: w.matter, is: matter})
+		w.matter = matter
+	}
+	raw := w.version().Raw()
+	w.note("%s: %q", by.Name, raw)
+	if err := w.takeIn(raw, by.Name); err != nil {
+		return fmt.Errorf("%s writes: %w: %q", by.Name, err, raw)
+	}
+	if got := w.version().Text(); got != matter+text && strings.ReplaceAll(got, "\r\n", "\n") != strings.ReplaceAll(matter+text, "\r\n", "\n") {
+		return fmt.Errorf("%s wrote %q and reads %q", by.Name, matter+text, got)
+	}
+	_, marked := body(w.version().Marked())
+	after := w.pending(marked)
+	for key, text := range pendingBefore {
+		if after[key] != text {
+			delete(w.told, key) // amended
+		}
+	}
+	w.stat["writes"]++
+	return nil
+}
+
+// takeIn tells the model what an agent's write did to which characters.
+func (w *world) takeIn(raw, author string) error {
+	type flags struct{ o, a bool }
+	was := make(map[*modelChar]flags)
+	for _, c := range w.visible() {
+		o, a := c.shown()
+		was[c] = flags{o, a}
+	}
+	fresh, held, byOff := w.learn(raw)
+	now := make(map[*modelChar]flags)
+	for _, h := range held {
+		if c := byOff[h.off]; c != nil && !h.markup {
+			now[c] = flags{h.o, h.a}
+		}
+	}
+	for _, c := range fresh {
+		if now[c] != (flags{false, true}) {
+			return fmt.Errorf("new text is not an addition")
+		}
+		c.ins = &modelAtom{author: author}
+	}
+	for c, before := range was {
+		switch after := now[c]; {
+		case before == after:
+		case after == flags{} && before == flags{false, true}:
+			c.dead = true
+		case before == flags{true, true} && after == flags{true, false}:
+			c.dels = append(c.dels, &modelAtom{author: author})
+		case before == flags{true, false} && after == flags{true, true}:
+			for _, d := range c.dels {
+				if d.status == pendingAtom {
+					d.status = rejectedAtom
+				}
+			}
+		default:
+			return fmt.Errorf("%c was %v and is %v", c.r, before, after)
+		}
+	}
+	return nil
+}
+
+// pending are the marks of each suggestion as they stand in the note.
+func (w *world) pending(marked string) map[string]string {
+	list := make(map[string]string)
+	for _, s := range w.list() {
+		key, _ := atomsOf(w.of(&s, marked))
+		for _, p := range s.Stretches() {
+			list[key] += marked[p.Start-len(w.matter):p.End-len(w.matter)] + " "
+		}
+	}
+	return list
+}
+
+func (w *world) journalled() []bridge.JournalEntry {
+	list, err := w.ws.Journal(1000)
+	if err != nil {
+		panic(err)
+	}
+	return list
+}
+
+// personEdits types, deletes or decides by hand in the raw text.
+func (w *world) personEdits(r *rand.Rand) error {
+	v := w.version()
+	raw := v.Raw()
+	if w.live != nil {
+		w.base(raw)
+	}
+	matter, rest := body(raw)
+	held := readRaw(rest)
+	if len(held) == 0 {
+		return nil
+	}
+	drop := make(map[int]bool) // index in held
+	typeAt, typed := -1, ""
+	accept, reject := make(map[int]bool), make(map[int]bool)
+	switch k := r.IntN(10); {
+	case k < 5:
+		var spots []int
+		for i, h := range held {
+			if !h.markup {
+				spots = append(spots, i)
+			}
+		}
+		if len(spots) == 0 {
+			return nil
+		}
+		typeAt, typed = spots[r.IntN(len(spots))], "HUM"[:1+r.IntN(3)]
+		if typeAt > 0 && held[typeAt].r == '\n' && held[typeAt-1].r == '\r' {
+			return nil
+		}
+	case k < 9:
+		at := r.IntN(len(held))
+		for i := at; i < min(at+1+r.IntN(12), len(held)); i++ {
+			drop[i] = true
+		}
+		for i, h := range held { // furniture stays, and so do breaks of two characters
+			if h.markup && !slices.ContainsFunc(markSpans(held), func(m markSpan) bool { return slices.Contains(m.delimiters, i) }) || h.r == '\r' || h.r == '\n' && i > 0 && held[i-1].r == '\r' {
+				delete(drop, i)
+			}
+		}
+		for _, m := range markSpans(held) {
+			whole := true
+			for _, i := range append(slices.Clone(m.delimiters), m.body...) {
+				whole = whole && drop[i]
+			}
+			for _, i := range m.delimiters {
+				if !whole {
+					delete(drop, i)
+				}
+			}
+		}
+	default:
+		marks := markSpans(held)
+		if len(marks) == 0 {
+			return nil
+		}
+		m := marks[r.IntN(len(marks))]
+		for _, i := range m.delimiters {
+			drop[i] = true
+		}
+		text := r.IntN(2) == 0
+		for _, i := range m.body {
+			switch {
+			case text:
+				drop[i] = true
+			case held[i].o:
+				reject[i] = true
+			default:
+				accept[i] = true
+			}
+		}
+	}
+	chars := w.heldChars(raw)
+	var b strings.Builder
+	b.WriteString(matter)
+	for i, h := range held {
+		if i == typeAt {
+			b.WriteString(typed)
+		}
+		if !drop[i] {
+			b.WriteRune(h.r)
+		}
+	}
+	saved := b.String()
+	if saved == raw {
+		return nil
+	}
+	if err := w.save(raw, saved, matter, held, drop, typeAt, typed); err != nil {
+		return err
+	}
+	w.note("person: %q", saved)
+	w.stat["person's edits"]++
+	if chars == nil { // no document yet: all of it is plain
+		w.chars = nil
+		for _, h := range readRaw(saved[len(matter):]) {
+			if !h.markup {
+				w.chars = append(w.chars, &modelChar{r: h.r})
+			}
+		}
+		return nil
+	}
+	doc, have := w.document()
+	if have != saved {
+		return fmt.Errorf("the document says %q, the person saved %q", have, saved)
+	}
+	live := make(map[*modelChar]bool)
+	for _, d := range doc {
+		if c := w.ids[d.id]; c != nil && d.live {
+			live[c] = true
+		}
+	}
+	for i := range held {
+		c := chars[i]
+		if c == nil {
+			continue
+		}
+		if drop[i] == live[c] {
+			return errSkip // the comparison of the texts saw it in another way
+		}
+		if drop[i] {
+			c.dead = true
+		}
+		if accept[i] && c.ins != nil && c.ins.status == pendingAtom {
+			c.ins.status = acceptedAtom
+		}
+		for _, d := range c.dels {
+			if reject[i] && d.status == pendingAtom {
+				d.status = rejectedAtom
+			}
+		}
+	}
+	fresh, _, _ := w.learn(saved)
+	got := ""
+	for _, c := range fresh {
+		got += string(c.r)
+	}
+	if got != typed {
+		return errSkip
+	}
+	return nil
+}
+
+// save makes the person's edit: in the file, or in the live document by itself.
+func (w *world) save(raw, saved, matter string, held []heldChar, drop map[int]bool, typeAt int, typed string) error {
+	if w.live == nil {
+		w.src.Person(w.t).Save("Plan.md", saved)
+		return w.src.Settle(context.Background())
+	}
+	err := w.live.Peer("Plan.md", func(doc *ycrdt.Doc) {
+		text := doc.Text("contents")
+		units := func(r rune) int {
+			if r > 0xFFFF {
+				return 2
+			}
+			return 1
+		}
+		doc.Transact("peer", func(tx *ycrdt.Txn) {
+			pos := len(matter)
+			for i, h := range held {
+				if i == typeAt {
+					text.Insert(tx, pos, typed)
+					pos += len(typed)
+				}
+				if drop[i] {
+					text.Delete(tx, pos, units(h.r))
+				} else {
+					pos += units(h.r)
+				}
+			}
+		})
+	})
+	if err == nil {
+		err = w.live.Settle(context.Background())
+	}
+	return err
+}
+
+// heldChars are the model's characters by their index in what is held, nil without a
+// document.
+func (w *world) heldChars(raw string) []*modelChar {
+	if len(w.ids) == 0 {
+		return nil
+	}
+	_, held, byOff := w.learn(raw)
+	list := make([]*modelChar, len(held))
+	for i, h := range held {
+		if !h.markup {
+			list[i] = byOff[h.off]
+		}
+	}
+	return list
+}
+
+type markSpan struct{ delimiters, body []int }
+
+// markSpans are the additions and deletions, as indices of held.
+func markSpans(held []heldChar) (list []markSpan) {
+	var cur *markSpan
+	for i := 0; i < len(held); i++ {
+		h := held[i]
+		switch {
+		case !h.markup && cur != nil:
+			cur.body = append(cur.body, i)
+		case !h.markup:
+		case h.r == '{' && (held[i+1].r == '+' || held[i+1].r == '-'):
+			cur = &markSpan{delimiters: []int{i, i + 1, i + 2}}
+			i += 2
+		case (h.r == '+' || h.r == '-') && cur != nil:
+			cur.delimiters = append(cur.delimiters, i, i+1, i+2)
+			list = append(list, *cur)
+			cur = nil
+			i += 2
+		}
+	}
+	return list
+}
+
+func (w *world) decides(r *rand.Rand) error {
+	list := w.list()
+	if len(list) == 0 {
+		return nil
+	}
+	s := list[r.IntN(len(list))]
+	before := w.version()
+	_, marked := body(before.Marked())
+	chars := w.of(&s, marked)
+	rec := &modelRecord{accept: r.IntN(2) == 0}
+	verdict := bridge.Rejected
+	if rec.accept {
+		verdict = bridge.Accepted
+	}
+	status := map[bool]atomStatus{true: acceptedAtom, false: rejectedAtom}[rec.accept]
+	var out bridge.Outcome
+	var err error
+	if r.IntN(6) == 0 && s.Parts == nil && s.New != "" && w.live == nil == (w.live == nil) {
+		rec.accept, rec.amd = true, true
+		at := r.IntN(len([]rune(s.New)) + 1)
+		runes := []rune(s.New)
+		text := string(runes[:at]) + "Q" + string(runes[min(at+r.IntN(3), len(runes)):])
+		out, err = w.ws.Amend(context.Background(), s.ID, text, person)
+		if err == nil && len(out.Failed) > 0 {
+			w.stat["refused amendments"]++
+			return nil
+		}
+	} else {
+		out, err = w.ws.Decide(context.Background(), []string{s.ID}, verdict, person)
+	}
+	if err != nil || len(out.Failed) > 0 || len(out.Missing) > 0 || out.Notes != 1 {
+		return fmt.Errorf("decision on %+v in %q: %+v, %v", s, marked, out, err)
+	}
+	rec.batch, rec.chars = out.Batch, chars
+	raw := w.version().Raw()
+	w.note("decides: accept %v amend %v %s: %q", rec.accept, rec.amd, s.ID, raw)
+	var live map[*modelChar]bool
+	if rec.amd {
+		fresh, _, byOff := w.learn(raw)
+		rec.typed = fresh
+		live = make(map[*modelChar]bool)
+		for _, c := range byOff {
+			live[c] = true
+		}
+	}
+	gone := make(map[*modelChar]bool)
+	for _, c := range chars {
+		o, a := c.shown()
+		set := status
+		if rec.amd {
+			set = acceptedAtom
+			if !o && !live[c] {
+				set = rejectedAtom
+			}
+		}
+		if !o {
+			c.ins.status = set
+			rec.atoms = append(rec.atoms, c.ins)
+			gone[c] = set == rejectedAtom
+			continue
+		}
+		for _, d := range c.dels {
+			if d.status == pendingAtom {
+				d.status = set
+				rec.atoms = append(rec.atoms, d)
+			}
+		}
+		gone[c] = a == false && set == acceptedAtom
+	}
+	w.findNeighbours(rec, gone)
+	w.records = append(w.records, rec)
+	w.stat["decisions"]++
+	if r.IntN(3) > 0 || before.Raw() != before.Marked() {
+		return nil
+	}
+	if err := w.check("decided"); err != nil {
+		return err
+	}
+	if err := w.undoes(rec); err != nil {
+		return err
+	}
+	if got := w.version().Raw(); got != before.Raw() {
+		return fmt.Errorf("undo of decision is not the text before: %q -> %q -> %q", before.Raw(), raw, got)
+	}
+	return nil
+}
+
+func (w *world) findNeighbours(rec *modelRecord, gone map[*modelChar]bool) {
+	stays := func(c *modelChar) bool {
+		o, a := c.shown()
+		return (o || a) && !slices.Contains(rec.typed, c)
+	}
+	for i, c := range w.chars {
+		if !gone[c] {
+			continue
+		}
+		g := modelGone{char: c}
+		for j := i - 1; j >= 0 && g.left == nil; j-- {
+			if stays(w.chars[j]) {
+				g.left = w.chars[j]
+			}
+		}
+		for j := i + 1; j < len(w.chars) && g.right == nil; j++ {
+			if stays(w.chars[j]) {
+				g.right = w.chars[j]
+			}
+		}
+		rec.gone = append(rec.gone, g)
+	}
+}
+
+func (w *world) undoesAny(r *rand.Rand) error {
+	var can []*modelRecord
+	for _, x := range w.records {
+		if !x.undone {
+			can = append(can, x)
+		}
+	}
+	if len(can) == 0 {
+		return nil
+	}
+	return w.undoes(can[r.IntN(len(can))])
+}
+
+func (w *world) undoes(rec *modelRecord) error {
+	before := w.version()
+	out, err := w.ws.Undo(context.Background(), rec.batch, person)
+	if err != nil {
+		return fmt.Errorf("undo of %s: %w", rec.batch, err)
+	}
+	refused := out.Failed[w.path] != nil
+	after := w.version()
+	w.note("undo %s, refused %v: %q", rec.batch, out.Failed[w.path], after.Raw())
+	if refused && after.Raw() != before.Raw() {
+		return fmt.Errorf("a refused undo changed the note")
+	}
+	if rec.matter {
+		newest := rec
+		for _, x := range w.records {
+			if x.matter && !x.undone {
+				newest = x
+			}
+		}
+		if refused != (newest != rec) {
+			return fmt.Errorf("undo of front matter %q -> %q, now %q: %v", rec.was, rec.is, w.matter, out.Failed)
+		}
+		if !refused {
+			rec.undone, w.matter = true, rec.was
+		}
+		return nil
+	}
+	type was struct {
+		a  *modelAtom
+		st atomStatus
+	}
+	type state struct{ o, a bool }
+	states := make(map[*modelChar]state)
+	for _, c := range w.chars {
+		o, a := c.shown()
+		states[c] = state{o, a}
+	}
+	var atoms []was
+	var covered, dead []*modelChar
+	for _, a := range rec.atoms {
+		atoms = append(atoms, was{a, a.status})
+		a.status = pendingAtom
+	}
+	for _, g := range rec.gone {
+		if g.left != nil && g.right != nil && g.left.dead && g.right.dead && !g.char.covered {
+			g.char.covered = true
+			covered = append(covered, g.char)
+		}
+	}
+	for _, c := range rec.typed {
+		if !c.dead {
+			c.dead = true
+			dead = append(dead, c)
+		}
+	}
+	changed := false
+	for _, c := range w.chars {
+		o, a := c.shown()
+		changed = changed || states[c] != (state{o, a})
+	}
+	if refused && changed && w.live == nil && w.matter != "" && strings.Contains(out.Failed[w.path].Error(), "would be read") {
+		return errSkip // a saved text took the front matter's last line break for another one
+	}
+	if refused == changed {
+		return fmt.Errorf("undo of %s: %v, and there is something to take back: %v; %q", rec.batch, out.Failed, changed, before.Raw())
+	}
+	if refused {
+		for _, x := range atoms {
+			x.a.status = x.st
+		}
+		for _, c := range covered {
+			c.covered = false
+		}
+		for _, c := range dead {
+			c.dead = false
+		}
+		w.stat["refused undos"]++
+		return nil
+	}
+	rec.undone = true
+	if err := w.check("undone"); err != nil {
+		return err
+	}
+	w.identify()
+	w.stat["undos"]++
+	if len(out.Away) > 0 {
+		w.stat["partial undos"]++
+	}
+	return nil
+}
+
+var modelWords = strings.Fields("the old river runs past shed apples fall near tea noon é 👩‍💻 water")
+
+func modelWord(r *rand.Rand) string { return modelWords[r.IntN(len(modelWords))] }
+
+// step makes one random step.
+func (w *world) step(seed uint64) error {
+	r := rand.New(rand.NewPCG(seed, 11))
+	var err error
+	what := ""
+	switch k := r.IntN(100); {
+	case k < 36:
+		what, err = "agent", w.agentWrites(r)
+	case k < 50:
+		what, err = "person", w.personEdits(r)
+	case k < 77:
+		what, err = "decision", w.decides(r)
+	case k < 97:
+		what, err = "undo", w.undoesAny(r)
+	default:
+		what = "restart"
+		w.ws.Kept(w.path)
+		w.stop()
+		w.start()
+	}
+	if err == nil {
+		err = w.check(what)
+	}
+	return err
+}
+
+// play runs a sequence; a failure comes back as an error with what led to it.
+func play(t testing.TB, start uint64, steps []uint64) (stat map[string]int, err error) {
+	w := newWorld(t, rand.New(rand.NewPCG(start, 3)))
+	defer func() {
+		if p := recover(); p != nil {
+			buf := make([]byte, 4096)
+			err = fmt.Errorf("panic: %v\n%s", p, buf[:runtime.Stack(buf, false)])
+		}
+		w.stop()
+		if err != nil && !errors.Is(err, errSkip) {
+			err = fmt.Errorf("%w\n\t%s", err, strings.Join(w.log, "\n\t"))
+		}
+	}()
+	for _, s := range steps {
+		if err := w.step(s); err != nil {
+			return w.stat, err
+		}
+	}
+	return w.stat, nil
+}
+
+// shrink leaves out steps that a failure does not need.
+func shrink(t testing.TB, start uint64, steps []uint64, err error) ([]uint64, error) {
+	for again := true; again; {
+		again = false
+		for i := range steps {
+			fewer := slices.Delete(slices.Clone(steps), i, i+1)
+			if _, e := play(t, start, fewer); e != nil && !errors.Is(e, errSkip) {
+				steps, err, again = fewer, e, true
+				break
+			}
+		}
+	}
+	return steps, err
+}
+
+func TestDecisionsFollowTheModel(t *testing.T) {
+	first := *sequenceSeed
+	if first == 0 {
+		first = uint64(time.Now().UnixNano())
+	}
+	n := *sequences
+	if testing.Short() {
+		n = min(n, 500)
+	}
+	t.Logf("%d sequences; again: -decisions.seed %d -decisions.sequences 1 and so on", n, first)
+	var next, failed atomic.Uint64
+	var mu sync.Mutex
+	total := make(map[string]int)
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for failed.Load() == 0 {
+				i := next.Add(1) - 1
+				if i >= uint64(n) {
+					return
+				}
+				seed := first + i
+				r := rand.New(rand.NewPCG(seed, 1))
+				steps := make([]uint64, 12)
+				if r.IntN(20) == 0 {
+					steps = make([]uint64, 30)
+				}
+				for k := range steps {
+					steps[k] = r.Uint64()
+				}
+				stat, err := play(t, seed, steps)
+				mu.Lock()
+				for k, v := range stat {
+					total[k] += v
+				}
+				if errors.Is(err, errSkip) {
+					total["skipped"]++
+					err = nil
+				}
+				mu.Unlock()
+				if err != nil && failed.Add(1) == 1 {
+					steps, err = shrink(t, seed, steps, err)
+					t.Errorf("seed %d, %d steps: %v", seed, len(steps), err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	t.Log(total)
+}

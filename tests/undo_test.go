@@ -1,0 +1,201 @@
+package tests
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// waiting is a pending suggestion as the command line lists it.
+type waiting struct {
+	ID, Kind, Old, New, Author string
+	Line                       int
+	Time                       time.Time
+}
+
+// queue lists what is pending, in order.
+func (s *sandbox) queue(t *testing.T, vault string) (list []waiting) {
+	t.Helper()
+	out := s.run(t, "suggestions", "list", "--json", vault)
+	if err := json.Unmarshal([]byte(out.stdout), &list); err != nil || out.code != 0 {
+		t.Fatalf("list: %v, exit %d: %s", err, out.code, out.stderr)
+	}
+	return list
+}
+
+// decided is what a decision or an undo says that it did.
+type decided struct {
+	Batch string
+	Notes int
+	Away  []struct{ Path, Text, Why string }
+}
+
+// decide runs a command of the queue.
+func (s *sandbox) decide(t *testing.T, args ...string) (d decided) {
+	t.Helper()
+	out := s.run(t, append([]string{"suggestions"}, append(args, "--json")...)...)
+	if err := json.Unmarshal([]byte(out.stdout), &d); err != nil || out.code != 0 {
+		t.Fatalf("%v: %v, exit %d: %s", args, err, out.code, out.stderr)
+	}
+	return d
+}
+
+// save writes a note on the mount, as a program does.
+func (m *mount) save(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(m.path(name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkWhole checks that a note's views are what they must be, and that no mark is left
+// when everything is decided.
+func (m *mount) checkWhole(t *testing.T, when, name, original, accepted string) {
+	t.Helper()
+	raw := readFile(t, m.vaultPath(name))
+	checkText(t, when+": original view", diffwrap.Original(raw), original)
+	checkText(t, when+": accepted view", diffwrap.Accepted(raw), accepted)
+	checkText(t, when+": on the mount", readFile(t, m.path(name)), accepted)
+	for _, view := range []string{original, accepted} {
+		if strings.Contains(view, "++}") || strings.Contains(view, "{++") {
+			t.Errorf("%s: a mark in a view: %q", when, view)
+		}
+	}
+}
+
+// One paragraph becomes two, in two suggestions side by side: both are accepted and
+// taken back one after the other, in either order, over a restart of the mount.
+func TestUndoOfNeighbours(t *testing.T) {
+	const before = "# T\n\nThe old river. Apples fall.\n\nLast line.\n"
+	const after = "# T\n\nA new stream.\n\nA close, with bold.\n\nLast line.\n"
+	for _, order := range [][]int{{0, 1}, {1, 0}} {
+		s := newSandbox(t)
+		m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": before}))
+		m.save(t, "n.md", after)
+		pending := readFile(t, m.vaultPath("n.md"))
+		list := s.queue(t, m.vault)
+		if len(list) != 2 {
+			t.Fatalf("pending: %+v", list)
+		}
+		var batches []string
+		for _, q := range list {
+			batches = append(batches, s.decide(t, "accept", q.ID, m.vault).Batch)
+		}
+		m.checkWhole(t, "accepted", "n.md", after, after)
+		for i, k := range order {
+			if i == 1 {
+				m.kill(t)
+				m = s.mountAt(t, m.vault, s.mkdir(t, "again"))
+			}
+			s.decide(t, "undo", batches[k], m.vault)
+		}
+		m.checkWhole(t, "undone", "n.md", before, after)
+		checkText(t, "the note", readFile(t, m.vaultPath("n.md")), pending)
+		if again := s.queue(t, m.vault); !slices.Equal(again, list) {
+			t.Errorf("pending again: %+v, want %+v", again, list)
+		}
+		s.decide(t, "reject", "--all", m.vault)
+		m.checkWhole(t, "rejected", "n.md", before, before)
+	}
+}
+
+// Two paragraphs are added, the second is rejected, the agent writes others there, and
+// the rejection is taken back.
+func TestUndoBesideAWritingAgent(t *testing.T) {
+	const before = "# T\n\nOne paragraph.\n"
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": before}))
+	m.save(t, "n.md", before+"\nAdded near river\n")
+	m.save(t, "n.md", before+"\nAdded near river\n\nAdded runs water\n")
+	list := s.queue(t, m.vault)
+	s.decide(t, "reject", list[len(list)-1].ID, m.vault)
+	m.save(t, "n.md", before+"\nshed the fall tea past water.\n\nClose past.\n")
+	s.decide(t, "undo", m.vault)
+	m.checkWhole(t, "undone", "n.md", before, before+"\nshed the fall tea past water.\n\nClose past.\n\nAdded runs water\n")
+	s.decide(t, "reject", "--all", m.vault)
+	m.checkWhole(t, "rejected", "n.md", before, before)
+}
+
+// What people have deleted since stays away and is named; an undo of which nothing can
+// come back changes nothing and says why.
+func TestUndoNamesWhatStaysAway(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": "the brown fox\n", "o.md": "h\n\nthe brown fox ran\n\nt\n"}))
+	m.save(t, "n.md", "the red fox\n")
+	s.decide(t, "accept", "--all", m.vault)
+	m.person(t, "n.md", "the  fox\n", "the  fox\n")
+	undone := s.decide(t, "undo", m.vault)
+	checkText(t, "the note", readFile(t, m.vaultPath("n.md")), "the {--brown--} fox\n")
+	if len(undone.Away) != 1 || undone.Away[0].Text != "red" || undone.Away[0].Why != "deleted by people since" {
+		t.Errorf("undo says %+v", undone)
+	}
+
+	m.save(t, "o.md", "h\n\nthe fox ran\n\nt\n")
+	list := s.queue(t, m.vault)
+	s.decide(t, "accept", list[len(list)-1].ID, m.vault)
+	m.person(t, "o.md", "h\n\nt\n", "h\n\nt\n")
+	out := s.run(t, "suggestions", "undo", m.vault)
+	if out.code == 0 || !strings.Contains(out.stderr, "people have deleted the text around it") {
+		t.Errorf("undo of what is covered: exit %d, %s%s", out.code, out.stdout, out.stderr)
+	}
+	checkText(t, "the note", readFile(t, m.vaultPath("o.md")), "h\n\nt\n")
+}
+
+// What a person types inside of an agent's marks is shown to agents, and stays whatever
+// is decided.
+func TestPersonsWordsInAMark(t *testing.T) {
+	for _, verdict := range []string{"accept", "reject"} {
+		s := newSandbox(t)
+		m := s.mount(t, s.vault(t, "Notes", map[string]string{"a.md": "a\n", "d.md": "x beta y\n"}))
+		m.save(t, "a.md", "a AGENT text\n")
+		m.save(t, "d.md", "x y\n")
+		for name, shown := range map[string]string{"a.md": "a AGENTHUM text\n", "d.md": "x HUMy\n"} {
+			raw := readFile(t, m.vaultPath(name))
+			m.person(t, name, strings.NewReplacer("AGENT", "AGENTHUM", "beta", "beHUMta").Replace(raw), shown)
+		}
+		if list := s.queue(t, m.vault); len(list) != 2 || list[0].New != " AGENT text" || list[1].Old != "beta " {
+			t.Errorf("pending: %+v", list)
+		}
+		s.decide(t, verdict, "--all", m.vault)
+		want := map[string][2]string{"accept": {"a AGENTHUM text\n", "x HUMy\n"}, "reject": {"aHUM\n", "x beHUMta y\n"}}[verdict]
+		checkText(t, "the addition after "+verdict, readFile(t, m.vaultPath("a.md")), want[0])
+		checkText(t, "the deletion after "+verdict, readFile(t, m.vaultPath("d.md")), want[1])
+	}
+}
+
+// A suggestion keeps its id and time over a rename of its note and a restart.
+func TestSuggestionsKeepTheirIDs(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": "one two three\n"}), "--structure", "direct")
+	m.save(t, "n.md", "one TWO three\n")
+	list := s.queue(t, m.vault)
+	if err := os.Rename(m.path("n.md"), m.path("m.md")); err != nil {
+		t.Fatal(err)
+	}
+	if renamed := s.queue(t, m.vault); !slices.Equal(renamed, list) {
+		t.Errorf("after a rename: %+v, want %+v", renamed, list)
+	}
+	m.stop(t)
+	if later := s.queue(t, m.vault); !slices.Equal(later, list) {
+		t.Errorf("after a restart: %+v, want %+v", later, list)
+	}
+}
+
+// person saves a note in the vault, and waits until the mount shows it.
+func (m *mount) person(t *testing.T, name, raw, shown string) {
+	t.Helper()
+	temp := filepath.Join(m.s.dir, "saved")
+	if err := os.WriteFile(temp, []byte(raw), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(temp, m.vaultPath(name)); err != nil {
+		t.Fatal(err)
+	}
+	waitForView(t, m, name, shown)
+}
