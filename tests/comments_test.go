@@ -15,14 +15,6 @@ func (s *sandbox) agentMount(t *testing.T, files map[string]string) *mount {
 	return s.mount(t, s.vault(t, "Vault", files), "--author", "agent")
 }
 
-// decide runs a command of `relayfs suggestions` that has to succeed.
-func (s *sandbox) decide(t *testing.T, args ...string) {
-	t.Helper()
-	if out := s.run(t, append([]string{"suggestions"}, args...)...); out.code != 0 {
-		t.Fatalf("suggestions %v: exit %d, %s", args, out.code, out.stderr)
-	}
-}
-
 // An agent's comment is in the note at once, and waits: it is listed with its author,
 // rejecting takes it out, accepting lets it stay, and either is taken back.
 func TestAnAgentsCommentWaits(t *testing.T) {
