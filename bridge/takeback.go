@@ -568,6 +568,7 @@ var noMark = inMark{n: -1}
 
 // wants decides on every item. changed says whether that comes to anything.
 func (t *takeback) wants() (list []want, changed bool) {
+	run := func(w want) Role { return t.runs[w.run].Role } // of what is gone
 	for i, x := range t.items {
 		if !x.gone {
 			w := t.wantLive(x)
@@ -586,15 +587,19 @@ func (t *takeback) wants() (list []want, changed bool) {
 				one := x
 				one.id, one.first = x.id.part(part.Clock-x.first.Clock, part.Len), part
 				w := t.wantGone(one)
-				changed = changed || w.shown && w.kind == contentItem
+				changed = changed || w.shown && (w.kind == contentItem || run(w) == rejectedComment)
 				list = append(list, w)
 			})
 		})
 	}
-	back := make(map[int]bool) // items of which text waits again
+	back := make(map[int]bool) // items that wait again
 	for _, w := range list {
-		if w.key.decided && w.shown {
+		switch {
+		case !w.shown:
+		case w.key.decided:
 			back[t.marks[w.key.n].Item] = true
+		case w.revived && run(w) == rejectedComment:
+			back[t.marks[t.runs[w.run].Mark].Item] = true
 		}
 	}
 	for i := range list { // what went with a suggestion comes back with it
@@ -609,7 +614,10 @@ func (t *takeback) wants() (list []want, changed bool) {
 // what it let stay.
 func (t *takeback) wantLive(x item) want {
 	w := want{item: x, shown: true, key: noMark}
-	if x.kind != contentItem {
+	if x.kind == furnitureItem && x.run >= 0 && t.runs[x.run].Role == rejectedDeletion { // a comment that was to go
+		w.kind, w.o, w.a, x.o, x.a = contentItem, true, true, true, true
+	}
+	if w.kind != contentItem {
 		return w
 	}
 	w.key.n = x.mark

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -406,12 +407,19 @@ func (w *Workspace) suggest(n *note, cur *Version, text string, by Author) (writ
 	return plan, nil
 }
 
+const byteOrderMark = "\ufeff"
+
 // frontMatterChange names by place what turns one front matter block into another.
 func frontMatterChange(before, after string) *FrontMatterChange {
 	fm := &FrontMatterChange{Before: before, After: after}
 	was, is := utf16Cursor{text: before}, utf16Cursor{text: after}
+	mark := 0 // a byte order mark belongs to the note and stays
+	if strings.HasPrefix(before, byteOrderMark) && strings.HasPrefix(after, byteOrderMark) {
+		mark = len(byteOrderMark)
+	}
 	moved := 0
-	for _, e := range diffwrap.Diff(before, after) {
+	for _, e := range diffwrap.Diff(before[mark:], after[mark:]) {
+		e.Off += mark
 		if e.Len > 0 {
 			at := placeRun(was.posAt(e.Off), was.posAt(e.Off+e.Len))
 			fm.Removed = append(fm.Removed, GoneRun{at, before[e.Off : e.Off+e.Len]})

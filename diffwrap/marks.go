@@ -49,20 +49,23 @@ func Layout(raw string) (marks []Mark, text []Content) {
 	return marks, text
 }
 
-// Texts returns the text of the original and of the accepted view, without the comments in the latter.
+// Texts returns the text that stands if every suggestion is rejected, and if every one is accepted, without comments; one
+// whose deletion is pending counts as text.
 func Texts(raw string) (original, accepted string) {
 	doc := parse(raw)
 	if doc.plain() {
 		return raw, raw
 	}
-	var b strings.Builder
-	b.Grow(len(raw))
+	var o, a strings.Builder
+	o.Grow(len(raw))
+	a.Grow(len(raw))
 	for i := range doc.cells {
 		if c := &doc.cells[i]; c.kind != commentCell {
-			b.WriteString(c.added.of(raw))
+			o.WriteString(c.deleted.of(raw))
+			a.WriteString(c.added.of(raw))
 		}
 	}
-	return doc.render(OriginalView), b.String()
+	return o.String(), a.String()
 }
 
 // Separate returns the edits that take typed, stretches inside additions and deletions of raw, out of those marks to
