@@ -69,6 +69,8 @@ const (
 	takenAlong      // a comment, or what belongs to a mark or highlight: gone
 	takenAlongOlder // the same of a comment that is older than the suggestion
 	typedInstead    // a person's text in the place of what was proposed
+	removedPlain    // text of front matter: gone
+	absorbed        // what an undo let wait and another suggestion deletes: gone until both are decided
 	acceptedComment // an agent's: all but its last character, which is typed anew
 	rejectedComment // gone
 )

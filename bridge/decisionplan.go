@@ -138,7 +138,7 @@ func (p *decider) isOlder(m *madeMark, c diffwrap.Span) (older bool) {
 func (p *decider) byAgent(s diffwrap.Span) (by bool) {
 	p.eachUnit(s, func(r IDRun) {
 		t := p.strokeAt(r)
-		by = by || t != nil && t.agent
+		by = by || t != nil && (t.agent || t.printed)
 	})
 	return by
 }

@@ -154,9 +154,6 @@ func (m *MadeMark) put(r IDRun, added bool) {
 	}
 }
 
-// removedPlain is what Role is to a run of front matter that a write took away.
-const removedPlain = rejectedComment + 1
-
 // takeback is one undo that is being planned. Characters go by their first identities:
 // what was brought back has had others since.
 type takeback struct {
@@ -181,6 +178,7 @@ type charState struct {
 	added   atomState // nothing if it was there from the start
 	deleted []deletion
 	dead    bool // a person typed it in the place of a suggestion that waits again
+	undo    bool // an undo took it away, not people
 }
 
 type deletion struct {
@@ -303,6 +301,7 @@ func newTakeback(e JournalEntry, records []Record, cur *Version, d *Decision) *t
 		switch {
 		case d == nil:
 		case d.Verdict == Undone:
+			t.each(d, func(s charState, _ Role) charState { s.undo = true; return s })
 			if undone := bySeq[d.UndoesSeq]; undone != nil {
 				t.each(undone, func(s charState, role Role) charState { return s.undone(role, d.UndoesSeq) })
 			}
@@ -639,6 +638,7 @@ func (t *takeback) wantLive(x item) want {
 	case !w.changed:
 	case !w.shown && run.Role != typedInstead:
 		t.away(x.text, t.proposer(x)+" proposes to delete it")
+		t.d.Runs = append(t.d.Runs, DecidedRun{At: x.id, Role: absorbed})
 	case w.key.n < 0:
 		w.key = inMark{true, run.Mark}
 	}
@@ -708,15 +708,16 @@ func (t *takeback) textOf(x item) string {
 
 // removed says whether people removed the character, or its author withdrew it.
 func (t *takeback) removed(r IDRun) bool {
-	for _, first := range t.firsts(r) {
-		if _, _, live := t.live.at(first); live {
-			return false
-		}
-		s, _, _ := t.states.at(first)
-		o, a := s.shown()
-		return o || a || s.dead
+	if r.Len == 0 {
+		return false // the start or the end of the note
 	}
-	return false // the start or the end of the note
+	first := t.firsts(r)[0]
+	if _, _, live := t.live.at(first); live {
+		return false
+	}
+	s, _, _ := t.states.at(first)
+	o, a := s.shown()
+	return !s.undo && (o || a) || s.dead
 }
 
 func (t *takeback) away(text, why string) {

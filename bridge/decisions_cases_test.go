@@ -1,0 +1,285 @@
+package bridge_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// desk is a note on which agents, a person and a reviewer work: with a file, or live.
+type desk struct {
+	t       *testing.T
+	f       *bridgetest.Fixture
+	live    *bridgetest.Live
+	note    bridge.Path
+	batches []string
+	refused error // of the last undo
+	away    []bridge.Away
+}
+
+func newDesk(t *testing.T, text string, live bool) *desk {
+	if !live {
+		return &desk{t: t, f: bridgetest.New(t, map[string]string{plan: text}), note: plan}
+	}
+	d := &desk{t: t, note: "Team/Plan.md"}
+	d.f, d.live = openLive(t, map[string]string{"Plan.md": text})
+	return d
+}
+
+func (d *desk) raw() string {
+	d.t.Helper()
+	return open(d.t, d.f.Workspace, d.note).Raw()
+}
+
+// step is one thing that somebody does.
+type step func(*desk)
+
+func agentWrites(name, text string) step {
+	return func(d *desk) {
+		d.t.Helper()
+		write(d.t, d.f.Workspace, d.note, bridge.Write{Text: text, By: bridge.Author{Name: name}})
+		d.f.Kept(d.note)
+	}
+}
+
+// types has a person replace text of the raw note.
+func types(old, new string) step {
+	return func(d *desk) {
+		d.t.Helper()
+		raw := d.raw()
+		at := strings.Index(raw, old)
+		if at < 0 {
+			d.t.Fatalf("%q is not in %q", old, raw)
+		}
+		if d.live == nil {
+			d.f.Person(string(d.note), strings.Replace(raw, old, new, 1))
+			return
+		}
+		same := 0 // a person's editor touches nothing else
+		for same < min(len(old), len(new)) && old[same] == new[same] {
+			same++
+		}
+		tail := 0
+		for tail < min(len(old), len(new))-same && old[len(old)-1-tail] == new[len(new)-1-tail] {
+			tail++
+		}
+		at += same
+		peer(d.t, d.live, "Plan.md", func(tx *ycrdt.Txn, text *ycrdt.Text) {
+			text.Delete(tx, at, len(old)-same-tail)
+			text.Insert(tx, at, new[same:len(new)-tail])
+		})
+	}
+}
+
+func decides(verdict bridge.Verdict, which ...int) step {
+	return func(d *desk) {
+		d.t.Helper()
+		list := pendingOf(d.t, d.f.Workspace)
+		var ids []string
+		for _, i := range which {
+			if i >= len(list) {
+				d.t.Fatalf("%d suggestions in %q", len(list), d.raw())
+			}
+			ids = append(ids, list[i].ID)
+		}
+		d.batches = append(d.batches, decide(d.t, d.f.Workspace, verdict, ids...).Batch)
+	}
+}
+
+func accepts(which ...int) step { return decides(bridge.Accepted, which...) }
+func rejects(which ...int) step { return decides(bridge.Rejected, which...) }
+
+func undoes(which int) step {
+	return func(d *desk) {
+		d.t.Helper()
+		out, err := d.f.Undo(d.t.Context(), d.batches[which], person)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		d.refused, d.away = out.Failed[d.note], out.Away
+	}
+}
+
+func says(want string) step {
+	return func(d *desk) {
+		d.t.Helper()
+		if got := d.raw(); got != want {
+			d.t.Errorf("the note says %q, want %q", got, want)
+		}
+	}
+}
+
+func staysAway(text, why string) step {
+	return func(d *desk) {
+		d.t.Helper()
+		if len(d.away) != 1 || d.away[0].Text != text || d.away[0].Why != why || d.away[0].Path != d.note {
+			d.t.Errorf("away: %+v, want %q, %s", d.away, text, why)
+		}
+	}
+}
+
+func isRefused(d *desk) {
+	d.t.Helper()
+	if d.refused == nil {
+		d.t.Error("the undo is not refused")
+	}
+}
+
+// The cases by which decisions and undo were defined.
+func TestDecisionCases(t *testing.T) {
+	const twoBefore, twoAfter = "# T\n\nThe old river.\n\nLast line.\n", "# T\n\nA new stream.\n\nA close, with bold.\n\nLast line.\n"
+	const woman, scientist = "👩\u200d💻", "👩\u200d🔬"
+	for name, tt := range map[string]struct {
+		text  string
+		steps []step
+	}{
+		"1: two paragraphs of one": {twoBefore, []step{
+			agentWrites("A", twoAfter), accepts(0), accepts(0), says(twoAfter), undoes(0), undoes(1),
+			says("# T\n{--\nThe old river.--}{++\nA new stream.++}{++\n\nA close, with bold.++}\n\nLast line.\n")}},
+		"1: the other way round": {twoBefore, []step{
+			agentWrites("A", twoAfter), accepts(0), accepts(0), undoes(1), undoes(0),
+			says("# T\n{--\nThe old river.--}{++\nA new stream.++}{++\n\nA close, with bold.++}\n\nLast line.\n")}},
+		"2: beside a writing agent": {"P\n", []step{
+			agentWrites("A", "P\n\nPP\n"), agentWrites("A", "P\n\nPP\n\nQ\n"), rejects(1), agentWrites("A", "P\n\nR\n\nS\n"), undoes(0),
+			says("P{++\n\nR++}{++\n\nS++}{++\n\nQ++}\n")}},
+		"3: beside another's deletion": {"a b c\n", []step{
+			agentWrites("A", "a c\n"), agentWrites("B", "a X c\n"), accepts(0), says("a X {--b --}c\n"), undoes(0), says("a {++X ++}{--b --}c\n")}},
+		"4: typed in an addition": {"a\n", []step{
+			agentWrites("A", "a AGENT text\n"), types("AGENT", "AGENTHUM"), rejects(0), says("aHUM\n"), undoes(0), says("a{++ AGENT++}HUM{++ text++}\n"),
+			accepts(0), says("a AGENTHUM text\n")}},
+		"5: typed in a deletion": {"x beta y\n", []step{
+			agentWrites("A", "x y\n"), types("beta", "beHUMta"), accepts(0), says("x HUMy\n"), undoes(0), says("x {--be--}HUM{--ta --}y\n"),
+			rejects(0), says("x beHUMta y\n")}},
+		"6: amended since by its author": {"a b c\n", []step{
+			agentWrites("A", "a new words c\n"), accepts(0), agentWrites("A", "a new works c\n"), undoes(0), says("a {--b--}{++new ++}{++works++} c\n"),
+			staysAway("words", "A proposes to delete it")}},
+		"7: deleted since by another": {"a b c\n", []step{
+			agentWrites("A", "a new words c\n"), accepts(0), agentWrites("B", "a new c\n"), undoes(0), says("a {--b--}{++new ++}{-- --}c\n"),
+			staysAway("words", "B proposes to delete it")}},
+		"8: a deletion of what was accepted": {"a c\n", []step{
+			agentWrites("A", "a X c\n"), accepts(0), agentWrites("B", "a c\n"), accepts(0), undoes(0), isRefused, says("a c\n"), undoes(1), says("a {--X --}c\n")}},
+		"8: the other way round": {"a c\n", []step{
+			agentWrites("A", "a X c\n"), accepts(0), agentWrites("B", "a c\n"), accepts(0), undoes(1), says("a {--X --}c\n"), undoes(0), says("a c\n")}},
+		"9: the paragraph is gone": {"h\n\nthe brown fox ran\n\nt\n", []step{
+			agentWrites("A", "h\n\nthe fox ran\n\nt\n"), accepts(0), types("the fox ran\n\n", ""), undoes(0), isRefused, says("h\n\nt\n")}},
+		"10: one side is gone": {"the brown fox ran\n", []step{
+			agentWrites("A", "the fox ran\n"), accepts(0), types("fox", "wolf"), undoes(0), says("the {--brown --}wolf ran\n")}},
+		"11: what came was deleted": {"the brown fox\n", []step{
+			agentWrites("A", "the red fox\n"), accepts(0), types("red", ""), undoes(0), says("the {--brown--} fox\n"), staysAway("red", "deleted by people since")}},
+		"12: what came was typed in": {"the brown fox\n", []step{
+			agentWrites("A", "the red fox\n"), accepts(0), types("red", "reHd"), undoes(0), says("the {--brown--}{++re++}H{++d++} fox\n")}},
+		"14: another adds inside": {"a\n", []step{
+			agentWrites("A", "a one two\n"), accepts(0), agentWrites("B", "a one TWO two\n"), undoes(0), says("a{++ one ++}{++TWO ++}{++two++}\n"),
+			accepts(0), says("a one {++TWO ++}two\n")}},
+		"15: deleted again": {"a b c\n", []step{
+			agentWrites("A", "a c\n"), rejects(0), agentWrites("A", "a c\n"), undoes(0), says("a {--b --}c\n")}},
+		"16: written again": {"a\n", []step{
+			agentWrites("A", "a red\n"), rejects(0), agentWrites("A", "a red\n"), undoes(0), says("a{++ red++}{++ red++}\n")}},
+		"17: an empty line": {"a\n\n\nb\n", []step{
+			agentWrites("A", "a\n\nb\n"), accepts(0), says("a\n\nb\n"), undoes(0), says("a\n{--\n--}\nb\n")}},
+		"18: a new note": {"", []step{
+			agentWrites("A", "# N\n\nx\n"), rejects(0, 1), says(""), undoes(0), says("{++# N\n++}{++\nx\n++}")}},
+		"19: a new note with words of a person": {"", []step{
+			agentWrites("A", "# N\n\nx\n"), accepts(0, 1), types("x\n", "xHUM\n"), undoes(0), says("{++# N\n++}{++\nx++}HUM{++\n++}")}},
+		"20: behind a fence": {"```\nls\n```\n", []step{
+			agentWrites("A", "```\nls\n```\nAfter\n"), rejects(0), says("```\nls\n```\n"), undoes(0), says("```\nls\n```{++\nAfter++}\n")}},
+		"21: rows of a table": {"| a | b |\n|---|---|\n| 1 | 2 |\n", []step{
+			agentWrites("A", "| a | b |\n|---|---|\n| 1 | 3 |\n| 4 | 5 |\n"), rejects(1), undoes(0),
+			says("| a | b |\n|---|---|\n| 1 | {--2--}{++3++} |{++\n| 4 | 5 |++}\n")}},
+		"22: in a highlight":           {"{=={--old--}{++new++}==}\n", []step{rejects(0), says("{==old==}\n"), undoes(0), says("{=={--old--}{++new++}==}\n")}},
+		"23: a highlight that empties": {"a {=={--key--}==}b\n", []step{accepts(0), says("a b\n"), undoes(0), says("a {=={--key--}==}b\n")}},
+		"24: an older comment": {"two{>>why<<}\n", []step{
+			agentWrites("A", "2{>>why<<}\n"), says("{--two--}{++2++}{>>why<<}\n"), rejects(0), says("two{>>why<<}\n"), undoes(0),
+			accepts(0), says("2{>>why<<}\n"), undoes(1), says("{--two--}{++2++}{>>why<<}\n"), rejects(0), says("two{>>why<<}\n")}},
+		"24: a deletion across a comment": {"two {>>why<<}three four\n", []step{
+			agentWrites("A", "four\n"), says("{--two --}{>>{\"done\":true}@@why<<}{--three --}four\n"), rejects(0), says("two {>>why<<}{--three --}four\n"),
+			undoes(0), says("{--two --}{>>{\"done\":true}@@why<<}{--three --}four\n"), accepts(0, 1), says("four\n"),
+			undoes(1), says("{--two --}{>>{\"done\":true}@@why<<}{--three --}four\n"), rejects(0, 1), says("two {>>why<<}three four\n")}},
+		"25: a younger comment": {"a\n", []step{
+			agentWrites("A", "b\n"), types("++}", "++}{>>c<<}"), says("{--a--}{++b++}{>>c<<}\n"), accepts(0), says("b\n"), undoes(0),
+			says("{--a--}{++b++}{>>c<<}\n"), rejects(0), says("a\n"), undoes(1), says("{--a--}{++b++}{>>c<<}\n")}},
+		"26: a substitution": {"{~~a~>bb~~}\n", []step{
+			accepts(0), says("bb\n"), undoes(0), says("{~~a~>bb~~}\n"), rejects(0), says("a\n"), undoes(1), says("{~~a~>bb~~}\n"),
+			accepts(0), types("bb", "bHb"), undoes(2), says("{--a--}{++b++}H{++b++}\n")}},
+		"27: CR LF": {"a\r\nb\r\n", []step{
+			agentWrites("A", "a\r\nc\r\nb\r\n"), rejects(0), undoes(0), says("a{++\r\nc++}\r\nb\r\n")}},
+		"28: characters of several": {"hi " + woman + " x\n", []step{
+			agentWrites("A", "hi "+scientist+" x\n"), accepts(0), undoes(0), says("hi {--" + woman + "--}{++" + scientist + "++} x\n")}},
+		"29: cut and pasted": {"a\n\nz\n", []step{
+			agentWrites("A", "a\n\nNEW\n\nz\n"), accepts(0), types("\nNEW\n", ""), types("z\n", "z\n\nNEW\n"), undoes(0), func(d *desk) {
+				if strings.Contains(d.raw(), "NEW++}") {
+					d.t.Errorf("other characters wait: %q", d.raw())
+				}
+			}}},
+		"30: marks taken off by hand": {"a c\n", []step{
+			agentWrites("A", "a X c\n"), accepts(0), undoes(0), types("{++X ++}", "X "), agentWrites("B", "a c\n"), accepts(0), undoes(1), says("a {--X --}c\n")}},
+		"a dialect's marks": {"a {++{\"author\":\"Ann\",\"time\":1700000000}@@b++}{{author=\"Ann\">><<}} c\n", []step{
+			accepts(0), says("a b c\n"), undoes(0), says("a {++{\"author\":\"Ann\",\"time\":1700000000}@@b++}{{author=\"Ann\">><<}} c\n")}},
+		"front matter that people changed": {"---\nk: a\n---\nx\n", []step{
+			agentWrites("A", "---\nk: bcd\n---\nx\n"), func(d *desk) {
+				journal, err := d.f.Journal(1)
+				if err != nil {
+					d.t.Fatal(err)
+				}
+				d.batches = append(d.batches, journal[0].BatchOf())
+			}, types("bcd", "bd"), undoes(0), isRefused, says("---\nk: bd\n---\nx\n")}},
+	} {
+		for _, live := range []bool{false, true} {
+			t.Run(name+map[bool]string{true: ", live"}[live], func(t *testing.T) {
+				d := newDesk(t, tt.text, live)
+				for _, s := range tt.steps {
+					s(d)
+				}
+			})
+		}
+	}
+}
+
+// What an older relayfs journalled is undone if nothing has changed since, with the
+// authors that it told of, and refused with a sentence if something has.
+func TestUndoOfAnOlderRecord(t *testing.T) {
+	for _, typed := range []string{"", "typed "} {
+		src, store := new(bridgetest.Source), new(bridgetest.Store)
+		src.Person(t).Save("Plan.md", "one\n")
+		doc := ycrdt.NewDoc(ycrdt.Options{})
+		var records []bridge.Record
+		cancel := doc.OnUpdate(func(update []byte, _ any) {
+			records = append(records, bridge.Record{Update: update, Time: time.Now(), Client: uint64(doc.ClientID())})
+		})
+		text := doc.Text("contents")
+		doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "{--two--}{++one++}\n") })
+		doc.Transact(nil, func(tx *ycrdt.Txn) { text.Delete(tx, 15, 3); text.Delete(tx, 0, 12) })
+		cancel()
+		records[0].Len = 19
+		records[1].Decision = &bridge.Decision{Batch: "20260101T000000.000-abcd", Verdict: bridge.Accepted, Before: "{--two--}{++one++}\n", After: "one\n",
+			Items: []bridge.Decided{{ID: "0123456789", Kind: "replacement", Old: "two", New: "one", Author: "ann"}}}
+		seq, err := store.Append("doc", "Plan.md", records...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		store.Materialized("doc", seq, bridge.SumOf("one\n"))
+		if typed != "" {
+			src.Person(t).Save("Plan.md", typed+"one\n")
+		}
+		ws := process(t, src, store)
+		out, err := ws.Undo(t.Context(), "", person)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := src.Person(t).Content("Plan.md")
+		if typed != "" {
+			if failed := out.Failed[plan]; failed == nil || !strings.Contains(failed.Error(), "an older relayfs decided it") || got != typed+"one\n" {
+				t.Errorf("%v, and the note says %q", out.Failed, got)
+			}
+			continue
+		}
+		list := pendingOf(t, ws)
+		if got != "{--two--}{++one++}\n" || len(list) != 1 || list[0].Author != "ann" || list[0].ID != "0123456789" {
+			t.Errorf("%v, the note says %q, pending %+v", out.Failed, got, list)
+		}
+	}
+}
