@@ -255,12 +255,16 @@ func newBatch() string {
 // decideNote decides on the suggestions of one note that have the given ids.
 func (w *Workspace) decideNote(ctx context.Context, p Path, ids []string, d Decision, by Author) ([]Suggestion, error) {
 	var chosen []Suggestion
+	wanted := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		wanted[id] = true
+	}
 	res, err := w.change(ctx, change{path: p, by: by, plan: func(n *note, cur *Version) (writePlan, error) {
 		all, err := n.suggestions(p, cur)
 		if err != nil {
 			return writePlan{}, err
 		}
-		chosen = slices.DeleteFunc(all, func(s Suggestion) bool { return !slices.Contains(ids, s.ID) })
+		chosen = slices.DeleteFunc(all, func(s Suggestion) bool { return !wanted[s.ID] })
 		return n.decisionPlan(cur, chosen, d, nil)
 	}})
 	if res.Changed && d.Verdict == Rejected && res.Version.raw == "" {
@@ -466,7 +470,12 @@ func (w *Workspace) undoNote(ctx context.Context, p Path, e JournalEntry, batch 
 		return nil, away, nil
 	}
 	pending, err := w.suggestionsOf(ctx, p, res.Version)
+	before := make(map[string]*Suggestion, len(had))
+	for i := range had {
+		before[had[i].ID] = &had[i]
+	}
 	return slices.DeleteFunc(pending, func(s Suggestion) bool {
-		return slices.ContainsFunc(had, func(h Suggestion) bool { return h.ID == s.ID && h.Old == s.Old && h.New == s.New })
+		h := before[s.ID]
+		return h != nil && h.Old == s.Old && h.New == s.New
 	}), away, err
 }

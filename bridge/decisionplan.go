@@ -68,6 +68,7 @@ type decider struct {
 	marks  map[int]int     // from the layout's to Decision.Marks
 	taken  []diffwrap.Span // comments that are older than their suggestion, and go or change
 	typed  []IDRun         // places in the text after it
+	cursor utf16Cursor     // in the comments
 }
 
 // choose takes in the marks that stand in a stretch, for the item with that number.
@@ -143,10 +144,12 @@ func (p *decider) byAgent(s diffwrap.Span) (by bool) {
 	return by
 }
 
+// eachUnit calls f for the identities of a comment, or of a part of it; comments come in
+// order.
 func (p *decider) eachUnit(s diffwrap.Span, f func(IDRun)) {
-	cursor := utf16Cursor{text: p.layout.raw}
-	from := cursor.posAt(s.Start)
-	p.units.each(from, cursor.posAt(s.End), func(_ int, r IDRun) { f(r) })
+	p.cursor.text = p.layout.raw
+	from := p.cursor.posAt(s.Start)
+	p.units.each(from, from+utf16Len(p.layout.raw[s.Start:s.End]), func(_ int, r IDRun) { f(r) })
 }
 
 // parts are the note's text and what is taken along, in order.
@@ -183,13 +186,14 @@ func (p *decider) parts(edits, instead []diffwrap.Edit) []part {
 
 // along is what edits take away beside what the chosen marks hold and consist of.
 func (p *decider) along(edits []diffwrap.Edit) (list []part) {
+	taken := p.taken
 	cursor := utf16Cursor{text: p.layout.raw}
 	add := func(from, to, mark int) {
 		if from >= to {
 			return
 		}
 		x := part{off: from, end: to, role: takenAlong, mark: mark}
-		if slices.ContainsFunc(p.taken, func(s diffwrap.Span) bool { return s.Start <= from && to <= s.End }) {
+		if len(taken) > 0 && taken[0].Start <= from && to <= taken[0].End {
 			x.role = takenAlongOlder
 		}
 		x.from = cursor.posAt(from)
@@ -211,15 +215,16 @@ func (p *decider) along(edits []diffwrap.Edit) (list []part) {
 				break
 			}
 		}
-		// pieces of comments that touch are told apart by what p.taken says of them
-		for _, t := range p.taken {
-			if at < t.Start && t.Start < end {
-				add(at, t.Start, mark)
-				at = t.Start
+		for ; len(taken) > 0 && taken[0].Start < end; taken = taken[1:] { // comments that touch may differ
+			if taken[0].End <= at {
+				continue
 			}
-			if at < t.End && t.End < end {
-				add(at, t.End, mark)
-				at = t.End
+			add(at, taken[0].Start, mark)
+			at = max(at, taken[0].Start)
+			add(at, min(taken[0].End, end), mark)
+			at = max(at, min(taken[0].End, end))
+			if taken[0].End > end {
+				break
 			}
 		}
 		add(at, end, mark)

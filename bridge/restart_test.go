@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -413,5 +414,46 @@ func TestCreateThatFailsKeepsAPersonsSave(t *testing.T) {
 	}
 	if got := open(t, ws, plan).Raw(); got != "typed\n" || person.Content("Plan.md") != got {
 		t.Errorf("the note %q, its file %q", got, person.Content("Plan.md"))
+	}
+}
+
+// An undo that is interrupted between file and store has put each text where it was in
+// the document, too: what is taken back after it stands beside it in the order that it
+// had, and is whose it was.
+func TestInterruptedUndo(t *testing.T) {
+	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
+	src.Person(t).Save("Plan.md", "l r\n")
+	ws := process(t, killedSource{src, store}, store)
+	write(t, ws, plan, bridge.Write{Text: "l X r\n", By: ann})
+	write(t, ws, plan, bridge.Write{Text: "l X Y r\n", By: bridge.Author{Name: "bob"}})
+	ws.Kept(plan)
+	list := pendingOf(t, ws)
+	first := decide(t, ws, bridge.Rejected, list[0].ID)
+	second := decide(t, ws, bridge.Rejected, list[1].ID)
+	store.broken = true
+	out, err := ws.Undo(t.Context(), first.Batch, person)
+	if err != nil || !errors.Is(out.Failed[plan], bridge.ErrNoSpace) {
+		t.Fatalf("undo with a full disk: %+v, %v", out, err)
+	}
+	store.broken, store.failed = false, false
+	next := process(t, src, store)
+	if got, want := open(t, next, plan).Raw(), "l {++X ++}r\n"; got != want {
+		t.Errorf("the next process shows %q, want %q", got, want)
+	}
+	undo(t, next, second.Batch)
+	if got, want := src.Person(t).Content("Plan.md"), "l {++X ++}{++Y ++}r\n"; got != want {
+		t.Errorf("both undone: %q, want %q", got, want)
+	}
+	again := pendingOf(t, process(t, src, store))
+	for i := range again {
+		again[i].Start, again[i].End = list[i].Start, list[i].End
+	}
+	if !slices.EqualFunc(again, list, func(a, b bridge.Suggestion) bool {
+		return a.ID == b.ID && a.Author == b.Author && a.Time.Equal(b.Time) && a.New == b.New
+	}) {
+		t.Errorf("pending again %+v, want %+v", again, list)
+	}
+	if journal, err := next.Journal(9); err != nil || len(journal) != 4 {
+		t.Errorf("journal %+v, %v", journal, err)
 	}
 }

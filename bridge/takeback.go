@@ -740,6 +740,7 @@ type printer struct {
 	placed  []Placement
 	revived []Revival
 	made    map[int]*MadeMark // by item
+	sizes   map[int]uint64    // of the decided marks; nil until one is asked for
 	at      int               // in the raw text
 	pos     int               // in the new one, UTF-16 units
 	open    *want             // what the open mark is like, nil for none
@@ -862,12 +863,15 @@ func (p *printer) substitution(i int) int {
 	if !key.decided || p.marks[key.n].Open != "{~~" {
 		return 0
 	}
-	var whole, units uint64
-	for _, r := range p.runs {
-		if r.Mark == key.n && (r.Role <= rejectedDeletion) {
-			whole += r.At.Len
+	if p.sizes == nil {
+		p.sizes = make(map[int]uint64)
+		for _, r := range p.runs {
+			if r.Role <= rejectedDeletion {
+				p.sizes[r.Mark] += r.At.Len
+			}
 		}
 	}
+	var units uint64
 	n, turn := 0, -1 // turn is where what is added begins
 	for ; i+n < len(p.wants); n++ {
 		w := &p.wants[i+n]
@@ -884,7 +888,7 @@ func (p *printer) substitution(i int) int {
 		}
 		units += w.id.Len
 	}
-	if units != whole {
+	if units != p.sizes[key.n] {
 		return 0
 	}
 	p.close()
