@@ -37,6 +37,14 @@
 // reader, and in the source's file within half a second, because a file cannot
 // be written for each key. A program's write brings the file up to date, too.
 //
+// # Decisions
+//
+// Records name characters by their identities: those that a write adds and wraps
+// (Record.Marks), those that a decision was about (Decision.Runs). The ledger of a note
+// is what its records tell. Suggestions, the views and decisions follow it, so that what
+// a person types inside of an agent's mark is the person's; Undo makes the characters of
+// a decision pending again, in whatever order decisions are taken back.
+//
 // # What survives a crash
 //
 // A write changes the source's file first, durably, atomically, and only if the
