@@ -196,9 +196,9 @@ func TestDecisionCases(t *testing.T) {
 			agentWrites("A", "2{>>why<<}\n"), says("{--two--}{++2++}{>>why<<}\n"), rejects(0), says("two{>>why<<}\n"), undoes(0),
 			accepts(0), says("2{>>why<<}\n"), undoes(1), says("{--two--}{++2++}{>>why<<}\n"), rejects(0), says("two{>>why<<}\n")}},
 		"24: a deletion across a comment": {"two {>>why<<}three four\n", []step{
-			agentWrites("A", "four\n"), says("{--two --}{>>{\"done\":true}@@why<<}{--three --}four\n"), rejects(0), says("two {>>why<<}{--three --}four\n"),
-			undoes(0), says("{--two --}{>>{\"done\":true}@@why<<}{--three --}four\n"), accepts(0, 1), says("four\n"),
-			undoes(1), says("{--two --}{>>{\"done\":true}@@why<<}{--three --}four\n"), rejects(0, 1), says("two {>>why<<}three four\n")}},
+			agentWrites("A", "four\n"), says("{--two --}{--{>--}{-->why<<}--}{--three --}four\n"), rejects(0), says("two {>>why<<}three four\n"),
+			undoes(0), says("{--two --}{--{>--}{-->why<<}--}{--three --}four\n"), accepts(0), says("four\n"),
+			undoes(1), says("{--two --}{--{>--}{-->why<<}--}{--three --}four\n"), rejects(0), says("two {>>why<<}three four\n")}},
 		"25: a younger comment": {"a\n", []step{
 			agentWrites("A", "b\n"), types("++}", "++}{>>c<<}"), says("{--a--}{++b++}{>>c<<}\n"), accepts(0), says("b\n"), undoes(0),
 			says("{--a--}{++b++}{>>c<<}\n"), rejects(0), says("a\n"), undoes(1), says("{--a--}{++b++}{>>c<<}\n")}},

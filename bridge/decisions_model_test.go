@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -135,7 +136,45 @@ func readRaw(raw string) (list []heldChar) {
 			i += len(string(r))
 		}
 	}
+	hideDeletedComments(list)
 	return list
+}
+
+var wholeComment = regexp.MustCompile(`(?s)\{>>.*?<<\}`)
+
+// hideDeletedComments makes comments that are to be deleted markup: such a deletion is cut
+// in the comment's opener, and the comment is in no view.
+func hideDeletedComments(list []heldChar) {
+	var text strings.Builder
+	var at []int // in list, of each byte of text
+	for i, h := range list {
+		if h.o && !h.a && !h.markup {
+			for range len(string(h.r)) {
+				at = append(at, i)
+			}
+			text.WriteRune(h.r)
+		} else if !h.markup {
+			text.WriteByte(0) // what stands between ends a comment's opener
+			at = append(at, -1)
+		}
+	}
+	for from := 0; ; {
+		i := strings.Index(text.String()[from:], "{>>")
+		if i < 0 {
+			return
+		}
+		i += from
+		n := strings.Index(text.String()[i:], "<<}")
+		if n < 0 {
+			return
+		}
+		from = i + n + len("<<}")
+		for _, k := range at[i:from] {
+			if k >= 0 {
+				list[k].markup = true
+			}
+		}
+	}
 }
 
 // errSkip ends a sequence that tells nothing.
@@ -353,6 +392,7 @@ func (w *world) check(what string) error {
 		return fmt.Errorf("%s: %q has less than %s", what, marked, describe())
 	}
 	original, accepted := diffwrap.Texts(marked)
+	original = wholeComment.ReplaceAllString(original, "") // whose deletion is pending
 	if original != o.String() || accepted != a.String() {
 		return fmt.Errorf("%s: views of %q are %q and %q, want %q and %q", what, marked, original, accepted, o.String(), a.String())
 	}
@@ -415,6 +455,9 @@ func (w *world) checkList(what, marked string) error {
 			return errSkip // the comparison of the texts took the delimiters for the person's
 		}
 		key, authors := atomsOf(w.of(&s, marked))
+		if key == "" {
+			continue // it is about a comment alone
+		}
 		if !authors[s.Author] {
 			return fmt.Errorf("%s: %+v is listed under %q, its text is of %v: %q", what, s.Suggestion, s.Author, authors, marked)
 		}

@@ -12,28 +12,28 @@ import (
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 )
 
-// step is something that a test does.
-type step func(a worker) error
+// deed is something that a test does.
+type deed func(a worker) error
 
 // Whoever is told of a change may wait for somebody who changes names: no lock is held
 // while subscribers run.
 func TestEventsComeWithoutLocks(t *testing.T) {
 	const note, other = bridge.Path("Team/Note.md"), bridge.Path("Team/Other.md")
 	agent, person := bridge.Restructure{By: ann}, bridge.Restructure{Person: true}
-	create := func(p bridge.Path) step { return func(a worker) error { a.create(p, "text\n"); return nil } }
-	remove := func(o bridge.Restructure) step {
+	create := func(p bridge.Path) deed { return func(a worker) error { a.create(p, "text\n"); return nil } }
+	remove := func(o bridge.Restructure) deed {
 		return func(a worker) error {
 			_, err := a.Remove(a.t.Context(), note, o)
 			return err
 		}
 	}
-	rename := func(o bridge.Restructure) step {
+	rename := func(o bridge.Restructure) deed {
 		return func(a worker) error {
 			_, err := a.Workspace.Rename(a.t.Context(), note, other, o)
 			return err
 		}
 	}
-	decided := func(v bridge.Verdict) step {
+	decided := func(v bridge.Verdict) deed {
 		return func(a worker) error { decideAll(a.t, a.Workspace, v); return nil }
 	}
 	undone := func(a worker) error { undo(a.t, a.Workspace, ""); return nil }
@@ -43,7 +43,7 @@ func TestEventsComeWithoutLocks(t *testing.T) {
 		change(a.t, s, typed(0, "typed "))
 		return nil
 	}
-	for name, steps := range map[string][]step{
+	for name, steps := range map[string][]deed{
 		"create":                             {create("Team/new/Note.md")},
 		"create what is to be deleted":       {remove(agent), create(note)},
 		"create at a name that was left":     {rename(agent), create(note)},
@@ -80,7 +80,7 @@ func TestEventsComeWithoutLocks(t *testing.T) {
 
 // checkFree takes the steps while a subscriber waits, for each event, for a change of
 // names that somebody else makes.
-func checkFree(a worker, steps []step) {
+func checkFree(a worker, steps []deed) {
 	a.t.Helper()
 	var waiting atomic.Bool
 	var made atomic.Int64

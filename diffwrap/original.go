@@ -42,7 +42,7 @@ func (e *emitter) original(r region) *original {
 		switch {
 		case p.inComment(o.last()):
 			o.notes[len(o.notes)-1].end = text.Len()
-		case x.role == note || x.cell.comment > 0:
+		case p.size > 0 && (x.role == note || x.cell.comment > 0):
 			o.notes = append(o.notes, span{p.at, text.Len()})
 		}
 		o.parts = append(o.parts, p)
