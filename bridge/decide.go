@@ -457,7 +457,7 @@ func (w *Workspace) undoNote(ctx context.Context, p Path, e JournalEntry, batch 
 			d.Items = e.Decision.Items
 		}
 		plan, err = n.takeBack(ctx, cur, e, d)
-		away = d.Away
+		away = slices.Clone(d.Away)
 		return plan, err
 	}})
 	if err != nil || !res.Changed {

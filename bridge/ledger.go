@@ -536,10 +536,13 @@ func (n *note) extendLedger(seq uint64, records []Record) {
 		n.ledger.add(&records[i])
 	}
 	n.ledger.upTo = seq
-	if now := n.ledger.size(); now/minLedger > had/minLedger {
+	if n.ledger.grownFrom(had) {
 		n.ledger.prune(n.text.Runs())
 	}
 }
+
+// grownFrom says whether it is time to look at what of it is of no use any more.
+func (l *ledger) grownFrom(had int) bool { return l.size()/minLedger > had/minLedger }
 
 // separate takes what people typed inside of agents' marks out of them, in a version
 // that the document is at. The write lock is held.

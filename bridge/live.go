@@ -178,7 +178,10 @@ func (n *note) commitLive(ctx context.Context, at place, cur *Version, plan writ
 	if err != nil {
 		return Result{}, nil, wrapError("write", at.path, err)
 	}
-	known.add(&rec)
+	had := known.size()
+	if known.add(&rec); known.grownFrom(had) {
+		known.prune(s.runs)
+	}
 	modTime := c.modTime
 	if modTime.IsZero() {
 		modTime = rec.Time

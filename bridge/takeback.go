@@ -255,8 +255,7 @@ func (s charState) undone(role Role, seq uint64) charState {
 // newTakeback reads from the records what there is to know.
 func newTakeback(e JournalEntry, records []Record, cur *Version, d *Decision) *takeback {
 	t := &takeback{
-		entry: e, d: d, cur: cur, known: newLedger(records), alias: make(idRanges[IDRun]), target: make(idRanges[int]),
-		states: make(idRanges[charState]), live: make(idRanges[bool]), home: make(idRanges[int]),
+		entry: e, d: d, cur: cur, known: newLedger(records), alias: make(idRanges[IDRun]),
 	}
 	if e.Decision != nil {
 		t.runs, t.marks = e.Decision.Runs, e.Decision.Marks
@@ -282,19 +281,19 @@ func newTakeback(e JournalEntry, records []Record, cur *Version, d *Decision) *t
 			}
 		}
 	}
+	var targets []told[int]
+	var states []told[charState]
 	for i, run := range t.runs {
 		for _, r := range t.firsts(run.At) {
-			t.target.set(r, i)
-			t.states.set(r, charState{})
+			targets = append(targets, told[int]{r, i})
 		}
-	}
-	for _, run := range t.runs {
-		for _, beside := range []IDRun{run.Left, run.Right} {
-			for _, r := range t.firsts(beside) {
-				t.states.set(r, charState{})
+		for _, of := range []IDRun{run.At, run.Left, run.Right} {
+			for _, r := range t.firsts(of) {
+				states = append(states, told[charState]{of: r})
 			}
 		}
 	}
+	t.target, t.states = rangesOf(targets, nil), rangesOf(states, nil)
 	bySeq := make(map[uint64]*Decision)
 	for i := range records {
 		d := records[i].Decision
@@ -442,10 +441,11 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 	segments := t.segments()
 	pos := 0
 	cursor := utf16Cursor{text: t.cur.raw}
+	var seen found
 	for _, p := range pieces {
 		r := IDRun{uint64(p.ID.Client), p.ID.Clock, uint64(p.Len)}
 		if p.Deleted {
-			t.part(r, item{gone: true, mark: -1})
+			t.part(r, item{gone: true, mark: -1}, &seen)
 			continue
 		}
 		for r.Len > 0 {
@@ -454,11 +454,13 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 			}
 			s := segments[0]
 			n := min(r.Len, uint64(s.to-pos))
-			t.part(r.part(0, n), item{kind: s.kind, mark: s.mark, o: s.o, a: s.a})
+			t.part(r.part(0, n), item{kind: s.kind, mark: s.mark, o: s.o, a: s.a}, &seen)
 			r = r.part(n, r.Len-n)
 			pos += int(n)
 		}
 	}
+	t.live = rangesOf(seen.live, nil)
+	t.home = rangesOf(seen.home, func(a, b int) bool { return a > b }) // what came back and went again was last
 	pos = 0
 	for i := range t.items {
 		if x := &t.items[i]; !x.gone {
@@ -469,9 +471,15 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 	}
 }
 
+// found is what is where.
+type found struct {
+	live []told[bool]
+	home []told[int]
+}
+
 // part adds one stretch, cut where what is known of it changes. Of what is gone only
 // what the undo is about is of interest.
-func (t *takeback) part(r IDRun, like item) {
+func (t *takeback) part(r IDRun, like item, seen *found) {
 	t.alias.each(r, func(now IDRun, first IDRun, ok bool) {
 		is := now
 		if ok {
@@ -483,7 +491,7 @@ func (t *takeback) part(r IDRun, like item) {
 			}
 			t.states.each(aimed, func(one IDRun, s charState, known bool) {
 				if known && !like.gone {
-					t.live.set(one, true)
+					seen.live = append(seen.live, told[bool]{one, true})
 				}
 				if like.gone && run < 0 {
 					return
@@ -491,7 +499,7 @@ func (t *takeback) part(r IDRun, like item) {
 				x := like
 				x.id, x.first, x.run, x.state = now.part(one.Clock-is.Clock, one.Len), one, run, s
 				if x.gone {
-					t.home.set(one, len(t.items))
+					seen.home = append(seen.home, told[int]{one, len(t.items)})
 				}
 				t.items = append(t.items, x)
 			})

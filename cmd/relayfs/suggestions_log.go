@@ -28,6 +28,7 @@ type logEntry struct {
 	Undoes      string                    `json:"undoes,omitempty"` // a batch
 	Suggestions []bridge.Decided          `json:"suggestions"`
 	FrontMatter *bridge.FrontMatterChange `json:"frontMatter,omitempty"`
+	Away        []bridge.Away             `json:"away,omitempty"` // what an undo could not bring back
 }
 
 func newLogEntry(e bridge.JournalEntry) logEntry {
@@ -37,7 +38,7 @@ func newLogEntry(e bridge.JournalEntry) logEntry {
 	}
 	if d := e.Decision; d != nil {
 		out.Action, out.By, out.Reason, out.Undoes = string(d.Verdict), d.By, d.Reason, d.Undoes
-		out.Lapsed = d.Lapsed
+		out.Lapsed, out.Away = d.Lapsed, d.Away
 		out.Session = ""
 		out.Suggestions = append(out.Suggestions, d.Items...)
 	}
@@ -173,6 +174,9 @@ func printLog(w io.Writer, list []logEntry) error {
 			if _, err := fmt.Fprintf(w, "  %s  %s  %s  %s\n", x.Action, oneLine(s.ID), it.place(), oneLine(it.gist())); err != nil {
 				return err
 			}
+		}
+		for _, a := range x.Away {
+			fmt.Fprintf(w, "  %s  %s\n", path, printable(a.String()))
 		}
 	}
 	return nil
