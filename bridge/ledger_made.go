@@ -1,0 +1,125 @@
+package bridge
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// This file finds out which suggestions a write made.
+
+// made are the suggestions that a program's edits made of raw, or changed. u and v are
+// the identities of raw and of what the edits led to.
+func (l *ledger) made(raw string, u units, edits []diffwrap.Edit, after string, v units, by string) (marks []MadeMark) {
+	separated := l.separated(raw, u.runs)
+	before := diffwrap.Apply(raw, separated)
+	x := l.layOut(before, u.through(raw, separated))
+	y := newLedger(nil).layOut(after, units{})
+	kept := keptMap{compose(flip(keptSpans(len(raw), separated)), keptSpans(len(raw), edits))}
+	same := y.unchanged(x, kept)
+	writer := func(start, _ int) diffwrap.Writer {
+		if k, ok := y.markAt(start); ok && same[k] >= 0 {
+			return diffwrap.Writer{Author: x.owners[same[k]].author()}
+		}
+		return diffwrap.Writer{Author: by}
+	}
+	groups := diffwrap.SuggestionsBy(after, writer)
+	older := olderComments(after, groups, kept, v)
+	k, i := 0, 0
+	for g := range groups {
+		var m MadeMark
+		changed := false
+		for ; k < len(y.marks) && y.marks[k].Start < groups[g].End; k++ {
+			changed = changed || same[k] < 0
+			for ; i < len(y.text) && y.text[i].Start < y.marks[k].End; i++ {
+				if y.text[i].Mark != k {
+					continue
+				}
+				r := placeRun(y.places[i].from, y.places[i].to)
+				if y.text[i].Added {
+					m.Add = append(m.Add, v.resolve(r)...)
+				} else {
+					m.Del = append(m.Del, v.resolve(r)...)
+				}
+			}
+		}
+		if changed {
+			m.Older = older[groups[g].End]
+			marks = append(marks, m)
+		}
+	}
+	return append(marks, madeComments(after, kept, v)...)
+}
+
+// keptMap finds where text went that stays.
+type keptMap struct{ spans []span }
+
+// back is where the text at s was, if all of it was there in one piece.
+func (m keptMap) back(s diffwrap.Span) (was diffwrap.Span, ok bool) {
+	i, found := slices.BinarySearchFunc(m.spans, s.Start, func(x span, at int) int { return x.b - at })
+	if !found {
+		i--
+	}
+	if i < 0 || s.End > m.spans[i].b+m.spans[i].n {
+		return was, false
+	}
+	off := m.spans[i].a - m.spans[i].b
+	return diffwrap.Span{Start: s.Start + off, End: s.End + off}, true
+}
+
+// unchanged says of each mark which one it was before, -1 if it was none.
+func (x *layout) unchanged(before *layout, kept keptMap) []int {
+	same := make([]int, len(x.marks))
+	sizes, was := make([]int, len(x.marks)), make([]int, len(before.marks))
+	for k := range same {
+		same[k] = -2 // nothing seen
+	}
+	for _, c := range before.text {
+		if c.Mark >= 0 {
+			was[c.Mark]++
+		}
+	}
+	for _, c := range x.text {
+		if c.Mark < 0 {
+			continue
+		}
+		sizes[c.Mark]++
+		k := -1
+		if at, ok := kept.back(c.Span); ok {
+			i, found := slices.BinarySearchFunc(before.text, at.Start, func(b diffwrap.Content, off int) int { return b.Start - off })
+			if found && before.text[i].Span == at && before.text[i].Added == c.Added && before.text[i].Deleted == c.Deleted {
+				k = before.text[i].Mark
+			}
+		}
+		if same[c.Mark] == -2 || same[c.Mark] == k {
+			same[c.Mark] = k
+		} else {
+			same[c.Mark] = -1
+		}
+	}
+	for k := range same {
+		if same[k] < 0 || sizes[k] != was[same[k]] {
+			same[k] = -1
+		}
+	}
+	return same
+}
+
+// olderComments are the comments directly behind suggestions that were there before,
+// by where the suggestions end.
+func olderComments(after string, groups []diffwrap.Suggestion, kept keptMap, v units) map[int][]IDRun {
+	if !strings.Contains(after, ">>") {
+		return nil
+	}
+	older := make(map[int][]IDRun)
+	cursor := utf16Cursor{text: after}
+	diffwrap.Decide(after, false, func(c diffwrap.Attached) diffwrap.Fate {
+		if _, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.Start + 1}); ok {
+			from := cursor.posAt(c.Start)
+			older[c.Mark.End] = append(older[c.Mark.End], v.resolve(placeRun(from, cursor.posAt(c.End)))...)
+		}
+		return diffwrap.Stays
+	}, groups...)
+	return older
+}

@@ -1,0 +1,203 @@
+package bridge
+
+import (
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// This file keeps a note's ledger in step with its document.
+
+// size is how much it knows.
+func (l *ledger) size() (n int) {
+	if l == nil {
+		return 0
+	}
+	for _, list := range l.wrote {
+		n += len(list)
+	}
+	for _, x := range []idRanges[*madeMark]{l.adds, l.dels} {
+		for _, list := range x {
+			n += len(list)
+		}
+	}
+	return n
+}
+
+// prune forgets what is known of text that is gone for good: a note that is written for
+// weeks takes no more memory than it has text.
+func (l *ledger) prune(runs []ycrdt.Run) {
+	left := newLedger(nil)
+	left.upTo, left.first = l.upTo, l.first
+	for _, run := range runs {
+		r := IDRun{uint64(run.ID.Client), run.ID.Clock, uint64(run.Len)}
+		l.wrote.each(r, func(part IDRun, s *stroke, ok bool) {
+			if ok {
+				left.wrote.set(part, s)
+			}
+		})
+		l.adds.each(r, func(part IDRun, m *madeMark, ok bool) {
+			if ok {
+				left.adds.set(part, m)
+				left.byID[m.id] = m
+			}
+		})
+		l.dels.each(r, func(part IDRun, m *madeMark, ok bool) {
+			if ok {
+				left.dels.set(part, m)
+				left.byID[m.id] = m
+			}
+		})
+	}
+	*l = *left
+}
+
+// ledgerNow is what the store tells of the note's document. The write lock is held.
+func (n *note) ledgerNow() (*ledger, error) {
+	if n.id == "" || n.doc != nil && n.kept == 0 && n.held == nil {
+		return newLedger(nil), nil // the store has nothing of it
+	}
+	if n.ledger != nil && n.held == nil && (n.live != nil || n.ledger.upTo == n.kept) {
+		return n.ledger, nil
+	}
+	h, err := n.where().store.Load(n.id)
+	if err != nil {
+		return nil, err
+	}
+	l := newLedger(append(h.Records, n.held...))
+	if n.held == nil && (n.live != nil || n.doc != nil) {
+		n.ledger = l
+	}
+	return l, nil
+}
+
+// minLedger is how much a ledger may know before it is worth a look at what of it is of
+// no use any more.
+const minLedger = 1024
+
+// extendLedger adds records that are kept now, the last of them as seq.
+func (n *note) extendLedger(seq uint64, records []Record) {
+	if n.ledger == nil || n.ledger.upTo != n.kept {
+		n.ledger = nil
+		return
+	}
+	had := n.ledger.size()
+	for i := range records {
+		n.ledger.add(&records[i])
+	}
+	n.ledger.upTo = seq
+	if n.ledger.grownFrom(had) {
+		n.ledger.prune(n.text.Runs())
+	}
+}
+
+// grownFrom says whether it is time to look at what of it is of no use any more.
+func (l *ledger) grownFrom(had int) bool { return l.size()/minLedger > had/minLedger }
+
+// separate takes what people typed inside of agents' marks out of them, in a version
+// that the document is at. The write lock is held.
+func (n *note) separate(v *Version) {
+	if v.readOnly || !marksIn(v.raw) {
+		return
+	}
+	runs := v.runs
+	if n.live == nil {
+		if n.doc == nil || n.text.String() != v.raw {
+			return // a program's write that waits, which leaves nothing of that kind
+		}
+		runs = n.text.Runs()
+	}
+	l, err := n.ledgerNow()
+	if err != nil {
+		n.ws.log.Warn("whose the marks are is not known", LogPath, string(n.where().path), LogErr, err)
+		return
+	}
+	v.separate(l.separated(v.raw, runs), n.ws.o.View)
+}
+
+// separateStored is separate for a note that was just read, whose document is in the
+// store, unless the two have yet to be compared. The write lock is held.
+func (n *note) separateStored(at place, v *Version) error {
+	if v.readOnly || !marksIn(v.raw) {
+		return nil
+	}
+	if n.doc != nil && n.text.String() == v.raw {
+		n.separate(v)
+		return nil
+	}
+	id, err := at.lookupID()
+	if err != nil || id == "" {
+		return err
+	}
+	h, err := at.store.Load(id)
+	if err != nil || !h.mayHaveTyped() || !h.inStep(SumOf(v.raw)) {
+		return wrapError("open", at.path, err)
+	}
+	doc, err := replay(h.Records)
+	if err != nil {
+		return nil // who needs the document gets the error
+	}
+	v.separate(newLedger(h.Records).separated(v.raw, runsAs(doc, v.raw)), n.ws.o.View)
+	return nil
+}
+
+// runsAs are the identities of raw's characters, of which those that doc does not have
+// are nobody's.
+func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
+	text := doc.Text(contentsName)
+	if have := text.String(); have != raw {
+		doc.Transact(nil, func(txn *ycrdt.Txn) { applyEdits(txn, text, have, diffwrap.Diff(have, raw)) })
+	}
+	return text.Runs()
+}
+
+// mayHaveTyped says whether somebody may have typed in the note since the first agent
+// wrote in it.
+func (h History) mayHaveTyped() bool {
+	agents := false
+	for i := range h.Records {
+		r := &h.Records[i]
+		theirs := r.Author != "" && !r.Ahead || r.Decision != nil
+		if agents && (!theirs || r.Seq != h.Records[i-1].Seq+1) {
+			return true
+		}
+		agents = agents || theirs
+	}
+	return false
+}
+
+// identities are who wrote what of the current version, and the identities of its raw
+// text: nothing if the note was never written through relayfs. The write lock is held.
+func (n *note) identities(cur *Version) (*ledger, []ycrdt.Run, error) {
+	if n.owing {
+		_ = n.prepare(n.where(), cur.raw) // what is held is known all the same
+	}
+	switch {
+	case n.id == "":
+		return newLedger(nil), nil, nil
+	case n.live != nil:
+		l, err := n.ledgerNow()
+		return l, cur.runs, err
+	case n.doc != nil:
+		l, err := n.ledgerNow()
+		return l, n.text.Runs(), err
+	}
+	h, err := n.where().store.Load(n.id)
+	if err != nil || len(h.Records) == 0 {
+		return newLedger(nil), nil, err
+	}
+	doc, err := replay(h.Records)
+	if err != nil {
+		return nil, nil, err
+	}
+	return newLedger(h.Records), runsAs(doc, cur.raw), nil
+}
+
+// layout reads the current version's suggestions. The write lock is held.
+func (n *note) layout(cur *Version) (*layout, *ledger, units, error) {
+	l, runs, err := n.identities(cur)
+	if err != nil {
+		return nil, nil, units{}, err
+	}
+	u := unitsOf(runs).through(cur.raw, cur.separated)
+	return l.layOut(cur.marked, u), l, u, nil
+}

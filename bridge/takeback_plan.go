@@ -1,0 +1,238 @@
+package bridge
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+)
+
+// This file decides what an undo makes of each character.
+
+// plan finds out what becomes of every item, and writes that down.
+func (t *takeback) plan() (writePlan, error) {
+	if !t.mattersAreThere() {
+		return writePlan{}, &refusal{errMatterChanged}
+	}
+	wants, changed := t.wants()
+	p := printer{takeback: t, wants: wants, made: make(map[int]*MadeMark)}
+	p.print()
+	if !changed && len(p.made) == 0 {
+		return writePlan{}, t.nothing()
+	}
+	plan := writePlan{edits: p.edits, placed: p.placed, decision: t.d, marks: p.marksMade()}
+	t.d.Revived = p.revived
+	return plan, p.check()
+}
+
+// nothing is the refusal of an undo that could bring nothing back.
+func (t *takeback) nothing() error {
+	if len(t.d.Away) == 0 {
+		return &refusal{errors.New("there is nothing left to take back")}
+	}
+	return &refusal{fmt.Errorf("cannot be taken back: %s; its text is in 'relayfs suggestions log'", t.d.Away[0])}
+}
+
+// String tells of text that stays away.
+func (a Away) String() string { return fmt.Sprintf("%s stays away: %s", quoteShort(a.Text), a.Why) }
+
+func quoteShort(s string) string {
+	const limit = 60
+	if r := []rune(s); len(r) > limit {
+		return fmt.Sprintf("%q...", string(r[:limit]))
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// mattersAreThere says whether all that the write put in the front matter is there.
+func (t *takeback) mattersAreThere() bool {
+	if t.entry.FrontMatter == nil {
+		return true
+	}
+	there := true
+	for _, r := range t.entry.FrontMatter.Typed {
+		for _, first := range t.firsts(r) {
+			t.live.each(first, func(_ IDRun, _ bool, ok bool) { there = there && ok })
+		}
+	}
+	return there
+}
+
+// want is what is to become of an item.
+type want struct {
+	item
+	shown   bool
+	revived bool
+	changed bool
+	key     inMark
+}
+
+// inMark names a mark of the note as it is, or one that was decided on; n is -1 for none.
+type inMark struct {
+	decided bool
+	n       int
+}
+
+var noMark = inMark{n: -1}
+
+// wants decides on every item. changed says whether that comes to anything.
+func (t *takeback) wants() (list []want, changed bool) {
+	run := func(w want) Role { return t.runs[w.run].Role } // of what is gone
+	for i, x := range t.items {
+		if !x.gone {
+			w := t.wantLive(x)
+			changed = changed || w.changed
+			list = append(list, w)
+			continue
+		}
+		t.home.each(x.first, func(part IDRun, at int, _ bool) {
+			if at != i {
+				return // it came back since, and went again
+			}
+			t.live.each(part, func(part IDRun, _ bool, live bool) {
+				if live {
+					return
+				}
+				one := x
+				one.id, one.first = x.id.part(part.Clock-x.first.Clock, part.Len), part
+				w := t.wantGone(one)
+				changed = changed || w.shown && (w.kind == contentItem || run(w) == rejectedComment)
+				list = append(list, w)
+			})
+		})
+	}
+	back := make(map[int]bool) // items that wait again
+	for _, w := range list {
+		switch {
+		case !w.shown:
+		case w.key.decided:
+			back[t.marks[w.key.n].Item] = true
+		case w.revived && run(w) == rejectedComment:
+			back[t.marks[t.runs[w.run].Mark].Item] = true
+		}
+	}
+	for i := range list { // what went with a suggestion comes back with it
+		if w := &list[i]; w.revived && w.kind == furnitureItem && !back[t.marks[t.runs[w.run].Mark].Item] {
+			w.shown, w.revived = false, false
+		}
+	}
+	return list, changed
+}
+
+// wantLive decides on what is there: what the decision let in waits again, and so does
+// what it let stay.
+func (t *takeback) wantLive(x item) want {
+	w := want{item: x, shown: true, key: noMark}
+	if x.kind == furnitureItem && x.run >= 0 && t.runs[x.run].Role == rejectedDeletion { // a comment that was to go
+		w.kind, w.o, w.a, x.o, x.a = contentItem, true, true, true, true
+	}
+	if w.kind != contentItem {
+		return w
+	}
+	w.key.n = x.mark
+	if x.run < 0 {
+		return w
+	}
+	run := t.runs[x.run]
+	switch run.Role {
+	case acceptedAddition:
+		w.o = false
+	case rejectedDeletion:
+		w.a = false
+	case typedInstead:
+		w.o, w.a = false, false
+	}
+	w.changed = w.o != x.o || w.a != x.a
+	w.shown = w.o || w.a
+	switch {
+	case !w.changed:
+	case !w.shown && run.Role != typedInstead:
+		t.away(x.text, t.proposer(x)+" proposes to delete it")
+		t.d.Runs = append(t.d.Runs, DecidedRun{At: x.id, Role: absorbed})
+	case w.key.n < 0:
+		w.key = inMark{true, run.Mark}
+	}
+	return w
+}
+
+// proposer is whose mark an item stands in.
+func (t *takeback) proposer(x item) string {
+	if x.mark >= 0 {
+		return cmp.Or(t.x.owners[x.mark].author(), "somebody")
+	}
+	return "somebody"
+}
+
+// wantGone decides on what is not there.
+func (t *takeback) wantGone(x item) want {
+	w := want{item: x, key: noMark}
+	run := t.runs[x.run]
+	w.text = t.textOf(x)
+	o, a := x.state.shown()
+	switch run.Role {
+	case typedInstead:
+	case acceptedComment:
+		t.away(w.text, deletedByPeople)
+	case acceptedAddition, rejectedDeletion:
+		if o || a {
+			t.away(w.text, deletedByPeople)
+		} else {
+			t.away(w.text, laterDecision)
+		}
+	case removedPlain:
+		w.shown, w.o, w.a = true, true, true
+	default:
+		if t.removed(run.Left) && t.removed(run.Right) {
+			t.away(w.text, aroundDeleted)
+			return w
+		}
+		if run.Role == takenAlong || run.Role == takenAlongOlder || run.Role == rejectedComment {
+			w.kind, w.shown, w.revived = furnitureItem, true, true
+			return w
+		}
+		w.o, w.a = x.state.undone(run.Role, t.entry.Seq).shown()
+		if w.shown = w.o || w.a; !w.shown {
+			t.away(w.text, laterDecision)
+		}
+		w.key = inMark{true, run.Mark}
+	}
+	w.revived = w.shown
+	return w
+}
+
+// textOf is the text of an item that is gone.
+func (t *takeback) textOf(x item) string {
+	run := t.runs[x.run]
+	cursor := utf16Cursor{text: run.Text}
+	done := uint64(0)
+	for _, first := range t.firsts(run.At) {
+		if first.Client == x.first.Client && first.Clock <= x.first.Clock && x.first.Clock < first.Clock+first.Len {
+			from := done + x.first.Clock - first.Clock
+			off := cursor.offAt(int(from))
+			return run.Text[off:cursor.offAt(int(from+x.first.Len))]
+		}
+		done += first.Len
+	}
+	return ""
+}
+
+// removed says whether people removed the character, or its author withdrew it.
+func (t *takeback) removed(r IDRun) bool {
+	if r.Len == 0 {
+		return false // the start or the end of the note
+	}
+	first := t.firsts(r)[0]
+	if _, _, live := t.live.at(first); live {
+		return false
+	}
+	s, _, _ := t.states.at(first)
+	o, a := s.shown()
+	return !s.undo && (o || a) || s.dead
+}
+
+func (t *takeback) away(text, why string) {
+	if n := len(t.d.Away) - 1; n >= 0 && t.d.Away[n].Why == why {
+		t.d.Away[n].Text += text
+		return
+	}
+	t.d.Away = append(t.d.Away, Away{Text: text, Why: why})
+}

@@ -1,0 +1,178 @@
+package bridge
+
+import "github.com/relayfs/relayfs/bridge/ycrdt"
+
+// This file reads a document for an undo: what is there, and what has been.
+
+// item is a stretch of the document in one state.
+type item struct {
+	id    IDRun // as it is named now
+	first IDRun
+	run   int  // of takeback.runs, -1 for none
+	gone  bool // deleted, perhaps to come back
+	text  string
+	off   int // in the raw text, of what is there
+	kind  itemKind
+	mark  int // of the layout; -1 for none
+	o, a  bool
+	state charState
+}
+
+type itemKind uint8
+
+const (
+	contentItem itemKind = iota
+	delimiterItem
+	furnitureItem // a comment, a highlight's delimiter
+)
+
+// segment is a stretch of the raw text.
+type segment struct {
+	from, to int // UTF-16 units
+	off, end int
+	kind     itemKind
+	mark     int
+	o, a     bool // which views show it
+}
+
+// segments are the raw text by what it is to the layout.
+func (t *takeback) segments() (list []segment) {
+	marked := t.markedSegments()
+	spans := keptSpans(len(t.cur.raw), t.cur.separated)
+	at := 0
+	add := func(off, end int, s segment) {
+		if off < end {
+			s.off, s.end = off, end
+			list = append(list, s)
+			at = end
+		}
+	}
+	taken := segment{kind: delimiterItem, mark: -1}
+	for _, s := range spans {
+		add(at, s.a, taken)
+		for len(marked) > 0 && marked[0].off < s.b+s.n {
+			m := marked[0]
+			off, end := max(m.off, s.b), min(m.end, s.b+s.n)
+			add(off-s.b+s.a, end-s.b+s.a, m)
+			if m.end > s.b+s.n {
+				break
+			}
+			marked = marked[1:]
+		}
+		at = s.a + s.n
+	}
+	add(at, len(t.cur.raw), taken)
+	cursor := utf16Cursor{text: t.cur.raw}
+	for i := range list {
+		list[i].from = cursor.posAt(list[i].off)
+		list[i].to = cursor.posAt(list[i].end)
+	}
+	return list
+}
+
+// markedSegments are those of the marked text, in bytes alone.
+func (t *takeback) markedSegments() (list []segment) {
+	at, k := 0, 0
+	fill := func(to int) {
+		for at < to {
+			for k < len(t.x.marks) && t.x.marks[k].End <= at {
+				k++
+			}
+			s := segment{off: at, end: to, kind: furnitureItem, mark: -1}
+			if k < len(t.x.marks) {
+				if m := t.x.marks[k]; m.Start <= at {
+					s.kind, s.mark, s.end = delimiterItem, k, min(to, m.End)
+				} else {
+					s.end = min(to, m.Start)
+				}
+			}
+			list = append(list, s)
+			at = s.end
+		}
+	}
+	for _, c := range t.x.text {
+		fill(c.Start)
+		list = append(list, segment{off: c.Start, end: c.End, mark: c.Mark, o: !c.Added, a: !c.Deleted})
+		at = c.End
+	}
+	fill(len(t.cur.marked))
+	return list
+}
+
+// read goes through the document from its start.
+func (t *takeback) read(pieces []ycrdt.Piece) {
+	runs := make([]ycrdt.Run, 0, len(pieces))
+	for _, p := range pieces {
+		if !p.Deleted {
+			runs = append(runs, ycrdt.Run{ID: p.ID, Len: p.Len})
+		}
+	}
+	t.x = t.known.layOut(t.cur.marked, unitsOf(runs).through(t.cur.raw, t.cur.separated))
+	segments := t.segments()
+	pos := 0
+	cursor := utf16Cursor{text: t.cur.raw}
+	var seen found
+	for _, p := range pieces {
+		r := IDRun{uint64(p.ID.Client), p.ID.Clock, uint64(p.Len)}
+		if p.Deleted {
+			t.part(r, item{gone: true, mark: -1}, &seen)
+			continue
+		}
+		for r.Len > 0 {
+			for segments[0].to <= pos {
+				segments = segments[1:]
+			}
+			s := segments[0]
+			n := min(r.Len, uint64(s.to-pos))
+			t.part(r.part(0, n), item{kind: s.kind, mark: s.mark, o: s.o, a: s.a}, &seen)
+			r = r.part(n, r.Len-n)
+			pos += int(n)
+		}
+	}
+	t.live = rangesOf(seen.live, nil)
+	t.home = rangesOf(seen.home, func(a, b int) bool { return a > b }) // what came back and went again was last
+	pos = 0
+	for i := range t.items {
+		if x := &t.items[i]; !x.gone {
+			x.off = cursor.off
+			pos += int(x.id.Len)
+			x.text = t.cur.raw[x.off:cursor.offAt(pos)]
+		}
+	}
+}
+
+// found is what is where.
+type found struct {
+	live []told[bool]
+	home []told[int]
+}
+
+// part adds one stretch, cut where what is known of it changes. Of what is gone only
+// what the undo is about is of interest.
+func (t *takeback) part(r IDRun, like item, seen *found) {
+	t.alias.each(r, func(now IDRun, first IDRun, ok bool) {
+		is := now
+		if ok {
+			is.Client, is.Clock = first.Client, now.Clock+first.Clock
+		}
+		t.target.each(is, func(aimed IDRun, run int, ok bool) {
+			if !ok {
+				run = -1
+			}
+			t.states.each(aimed, func(one IDRun, s charState, known bool) {
+				if known && !like.gone {
+					seen.live = append(seen.live, told[bool]{one, true})
+				}
+				if like.gone && run < 0 {
+					return
+				}
+				x := like
+				x.id, x.first, x.run, x.state = now.part(one.Clock-is.Clock, one.Len), one, run, s
+				if x.gone {
+					seen.home = append(seen.home, told[int]{one, len(t.items)})
+				}
+				t.items = append(t.items, x)
+			})
+		})
+	})
+}
