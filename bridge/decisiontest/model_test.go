@@ -1,4 +1,4 @@
-package bridge_test
+package decisiontest
 
 import (
 	"context"
@@ -28,6 +28,10 @@ import (
 // makes just that pending again; nothing else moves. This test keeps such a model beside
 // a workspace and compares the two after every step of random sequences: writes of two
 // agents, a typing person, decisions, amendments, undos in any order, restarts.
+
+const plan = bridge.Path("Notes/Plan.md")
+
+var person = bridge.Author{Name: "person"}
 
 var (
 	sequences    = flag.Int("decisions.sequences", 20_000, "how many random sequences of decisions to try")
@@ -332,6 +336,21 @@ func (w *world) document() (list []docChar, raw string) {
 		}
 	}
 	return list, raw
+}
+
+// kept waits until the store has what was written, which may be a moment after the write.
+func (w *world) kept() {
+	if w.live != nil {
+		return
+	}
+	for end := time.Now().Add(time.Minute); ; runtime.Gosched() {
+		if _, have := w.document(); have == w.version().Raw() {
+			return
+		}
+		if time.Now().After(end) {
+			panic("the store does not get what was written")
+		}
+	}
 }
 
 // visible are the characters that some view shows, in order.
@@ -642,7 +661,7 @@ func (w *world) agentWrites(r *rand.Rand) error {
 	if !res.Changed {
 		return nil
 	}
-	w.ws.Kept(w.path)
+	w.kept()
 	if w.live == nil {
 		w.base(before)
 	}
@@ -1186,7 +1205,9 @@ func (w *world) step(seed uint64) error {
 		what, err = "undo", w.undoesAny(r)
 	default:
 		what = "restart"
-		w.ws.Kept(w.path)
+		if len(w.ids) > 0 {
+			w.kept()
+		}
 		w.stop()
 		w.start()
 	}
