@@ -31,7 +31,7 @@ func TestWritingIsLinear(t *testing.T) {
 	limittest.LinearInParts(t, 15_000, "", "", func(text string) { put(text, "x"+diffwrap.Accepted(text)) })
 	limittest.LinearInParts(t, 15_000, "---\na: ", "\n---\n", func(text string) { put("", text) })
 	for _, part := range []string{"a: ", "1. ", "#N ", "[", "`", "{++a", "N\n", "> ", "aé", "- a\n"} {
-		limittest.Linear(t, "another text than many "+part, 60_000, func(n int) string { return limittest.Repeat(part, n) }, func(text string) {
+		limittest.Linear(t, "another text than many "+part, 120_000, func(n int) string { return limittest.Repeat(part, n) }, func(text string) {
 			put(text, strings.Repeat("b c\n", len(text)/4))
 		})
 	}

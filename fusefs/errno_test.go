@@ -23,6 +23,7 @@ func TestToErrno(t *testing.T) {
 	}{
 		{nil, 0},
 		{bridge.ErrBadName, syscall.EINVAL},
+		{bridge.ErrControlName, syscall.EINVAL},
 		{bridge.ErrNameTooLong, syscall.ENAMETOOLONG},
 		{bridge.ErrReadOnly, syscall.EROFS},
 		{bridge.ErrInvalidUTF8, syscall.EILSEQ},
