@@ -19,6 +19,9 @@ type buffer struct {
 	// emptied says that data was truncated to nothing and not written since.
 	emptied bool
 
+	// anew says that data was emptied since it was made from from: nothing in it is of that.
+	anew bool
+
 	// spoiled says why a write did not go in, as that data would have become too large.
 	// data is half of something then, and is not committed until it is begun anew.
 	spoiled error
@@ -73,7 +76,7 @@ func (b *buffer) truncate(size int) {
 	b.data = b.data[:size]
 	b.emptied = size == 0
 	if size == 0 {
-		b.spoiled = nil
+		b.spoiled, b.anew = nil, true
 	}
 }
 

@@ -184,19 +184,21 @@ func (f *File) pending(force bool) (c change, ok bool) {
 	}
 	p, _ := f.t.where(f)
 	c = change{buf: b, gen: b.gen, path: p, doc: f.doc, text: string(b.data), by: b.writer, spoiled: b.spoiled}
-	c.write = f.t.writeOf(f.doc, b.writer, b.from, b.first, c.text)
+	c.write = f.t.writeOf(f.doc, b.writer, b.from, b.first, b.anew, c.text)
 	c.write.ModTime, c.write.Origin = b.modTime, f
 	return c, true
 }
 
 // writeOf is the write of text by somebody who started from an image, and, if it
-// is its first, may have computed text from anything it was shown before.
-func (t *tree) writeOf(doc uint64, by process, from image, first bool, text string) bridge.Write {
+// is its first, may have computed text from what it was shown before: surely so if it
+// has written the text anew and has read the note itself.
+func (t *tree) writeOf(doc uint64, by process, from image, first, anew bool, text string) bridge.Write {
 	var shown []image
+	read := false
 	if first && doc != 0 {
-		shown = t.shown.images(doc, by)
+		shown, read = t.shown.images(doc, by)
 	}
-	if from.version != nil && !slices.Contains(shown, from) {
+	if from.version != nil && !(read && anew) && !slices.Contains(shown, from) {
 		shown = append(shown, from)
 	}
 	w := bridge.Write{Text: text}
@@ -247,7 +249,7 @@ func (f *File) stored(c change, res bridge.Result, doc uint64, err error) {
 	f.t.shown.wrote(doc, c.by, wrote)
 	f.keepName()
 	if f.buf == c.buf {
-		f.buf.from, f.buf.kept, f.buf.first = wrote, c.gen, false
+		f.buf.from, f.buf.kept, f.buf.first, f.buf.anew = wrote, c.gen, false, false
 		f.settle()
 	}
 }

@@ -293,7 +293,7 @@ func (t *tree) saveOf(ctx context.Context, m *move, f *File) (change, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c.buf, c.gen, c.text = f.buf, f.buf.gen, f.content()
-	c.write = t.writeOf(c.doc, c.by, from, true, c.text)
+	c.write = t.writeOf(c.doc, c.by, from, true, true, c.text)
 	c.write.ModTime, c.write.Origin = f.buf.modTime, f
 	return c, nil
 }

@@ -21,53 +21,37 @@ func TestShownLog(t *testing.T) {
 	sed := process{id: 30, session: 2}
 	stranger := process{id: 40, session: 4}
 	l := &shownLog{}
-	check := func(what string, by process, want ...string) {
+	check := func(what string, by process, own bool, want ...string) {
 		t.Helper()
-		if got := texts(l.images(doc, by)); !slices.Equal(got, want) {
-			t.Errorf("%s: got %q, want %q", what, got, want)
+		if got, read := l.images(doc, by); !slices.Equal(texts(got), want) || read != own {
+			t.Errorf("%s: got %q (read by itself: %v), want %q (%v)", what, texts(got), read, want, own)
 		}
 	}
-	check("nobody was shown anything", cat)
+	check("nobody was shown anything", cat, false)
 	l.add(doc, cat, image{text: "one"})
-	check("process", cat, "one")
-	check("anyone", claude, "one")
+	check("process", cat, true, "one")
+	check("anyone", claude, false, "one")
 	l.add(doc, claude, image{text: "one"})
 	l.add(doc, claude, image{text: "two"})
-	l.add(doc, claude, image{text: "two"})
-	check("several", claude, "one", "two")
-	check("the session's last", sed, "two")
-	check("anyone's last", stranger, "two")
-	l.add(doc, cat, image{text: "two"})
+	check("the last of several", claude, true, "two")
+	check("the session's last", sed, false, "two")
+	check("anyone's last", stranger, false, "two")
 	l.add(doc, cat, image{text: "three"})
-	check("anyone's last", stranger, "three")
+	check("anyone's last", stranger, false, "three")
 	l.wrote(doc, sed, image{text: "four"})
-	check("the writer", sed, "four")
-	check("who read something itself", claude, "one", "two")
-	check("another session", cat, "one", "two", "three")
+	check("the writer", sed, false, "four")
+	check("who read something itself", claude, true, "two")
+	check("another session", cat, true, "three")
 	l.add(doc, claude, image{text: "four"})
-	check("who has read what its session wrote", claude, "four")
-	check("who wrote, and whose session read since", sed, "four", "four")
+	check("who has read what its session wrote", claude, true, "four")
+	check("who wrote, and whose session read since", sed, false, "four", "four")
 	l.wrote(doc, claude, image{text: "five"})
-	check("who wrote last", claude, "five")
-	check("who wrote before its session did", sed, "four", "five")
-	if got := l.images(8, cat); got != nil {
+	check("who wrote last", claude, true, "five")
+	check("who wrote before its session did", sed, false, "four", "five")
+	if got, _ := l.images(8, cat); got != nil {
 		t.Errorf("another note: %q", texts(got))
 	}
-}
-
-func TestShownLogKeepsTheLatestOfAProcess(t *testing.T) {
-	l := &shownLog{}
-	var want []string
-	for i := range maxImages + 3 {
-		text := string(rune('a' + i))
-		l.add(1, process{id: 1}, image{text: text})
-		want = append(want, text)
-	}
-	want = want[3:]
-	if got := texts(l.images(1, process{id: 1})); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if size := len(strings.Join(want, "")); l.bytes != size {
+	if size := len("three" + "four" + "five"); l.bytes != size {
 		t.Errorf("%d bytes accounted, want %d", l.bytes, size)
 	}
 }
@@ -80,8 +64,8 @@ func TestShownLogIsBounded(t *testing.T) {
 	if l.order.Len() != maxShown || l.bytes != maxShown {
 		t.Errorf("%d entries of %d bytes, want %d each", l.order.Len(), l.bytes, maxShown)
 	}
-	if got := texts(l.images(99, process{id: 99})); len(got) != 1 {
-		t.Errorf("after the oldest was forgotten: %q", got)
+	if got, _ := l.images(99, process{id: 99}); len(got) != 1 {
+		t.Errorf("after the oldest was forgotten: %q", texts(got))
 	}
 	big := strings.Repeat("x", maxShownBytes/4+1)
 	for i := range 10 {

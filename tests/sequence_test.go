@@ -1,0 +1,1058 @@
+package tests
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// sequences is how many random sequences TestSequences runs; RELAYFS_SEQUENCES asks for another number, RELAYFS_SEED
+// for those of an earlier run.
+const (
+	sequences        = 2000
+	notesPerWorld    = 25 // sequences that run beside each other in one vault
+	stepsPerSequence = 12
+	worldsAtOnce     = 2
+	furniture        = false
+)
+
+// step is one thing that happens to a note. What exactly follows from the random number and from what the note is then,
+// so that a sequence without some of its steps is a sequence, too.
+type step struct {
+	kind string
+	rnd  uint64
+}
+
+func (st step) String() string { return fmt.Sprintf("%s/%x", st.kind, st.rnd) }
+
+// stepKinds are what can happen and how often.
+var stepKinds = []struct {
+	kind   string
+	weight int
+}{
+	{"write", 14}, {"replace", 8}, {"look", 6}, {"edit", 10}, {"overwrite", 5}, // agents
+	{"person", 14},
+	{"accept", 12}, {"reject", 10}, {"undo", 14},
+	{"rename", 2}, {"remove", 2}, {"settle", 4},
+	{"kill", 1},
+}
+
+func randomSteps(r *rand.Rand) (steps []step) {
+	total := 0
+	for _, k := range stepKinds {
+		total += k.weight
+	}
+	for range stepsPerSequence {
+		n := r.IntN(total)
+		for _, k := range stepKinds {
+			if n -= k.weight; n < 0 {
+				steps = append(steps, step{k.kind, r.Uint64()})
+				break
+			}
+		}
+	}
+	return steps
+}
+
+// Writes by agents through the mount and MCP, a person's saves, decisions, undos, renames, deletions and kill -9, in any
+// order: after each step both views, the marks, the authors, and the ids and times of what is pending are what the model says.
+func TestSequences(t *testing.T) {
+	requireFUSE(t)
+	seed := uint64(time.Now().UnixNano())
+	if env := os.Getenv("RELAYFS_SEED"); env != "" {
+		seed = number(t, "RELAYFS_SEED", env)
+	}
+	n := uint64(sequences)
+	if env := os.Getenv("RELAYFS_SEQUENCES"); env != "" {
+		n = number(t, "RELAYFS_SEQUENCES", env)
+	}
+	t.Logf("seed %d (RELAYFS_SEED), %d sequences", seed, n)
+	worlds := make(chan uint64)
+	var wg sync.WaitGroup
+	for range worldsAtOnce {
+		wg.Go(func() {
+			for first := range worlds {
+				if !t.Failed() {
+					runSequences(t, seed, first, min(first+notesPerWorld, n))
+				}
+			}
+		})
+	}
+	for first := uint64(0); first < n; first += notesPerWorld {
+		worlds <- first
+	}
+	close(worlds)
+	wg.Wait()
+}
+
+func number(t *testing.T, name, text string) uint64 {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// runSequences runs some sequences in one vault. One that fails is run alone and made shorter.
+func runSequences(t *testing.T, seed, first, end uint64) {
+	var notes []*sequence
+	for i := first; i < end; i++ {
+		r := rand.New(rand.NewPCG(seed, i))
+		notes = append(notes, &sequence{name: fmt.Sprintf("n%d", i), rnd: r.Uint64(), steps: randomSteps(r)})
+	}
+	failed, err := runWorld(t, notes)
+	if err == nil {
+		return
+	}
+	if failed == nil {
+		t.Errorf("seed %d, sequences %d to %d: %v", seed, first, end-1, err)
+		return
+	}
+	t.Errorf("seed %d, sequence %s: %v\n%s", seed, failed.name, err, failed.story())
+	small := shrink(failed, func(s *sequence) bool { again, err := runWorld(t, []*sequence{s}); return err != nil && again != nil })
+	if small == nil {
+		t.Logf("%s passes when it runs alone", failed.name)
+		return
+	}
+	_, err = runWorld(t, []*sequence{small})
+	t.Logf("made shorter: %v\n%v\n%s", err, small.steps, small.story())
+}
+
+// shrink leaves steps out as long as the sequence fails; nil if it does not fail at all.
+func shrink(s *sequence, fails func(*sequence) bool) *sequence {
+	s = s.again(s.steps)
+	if !fails(s) {
+		return nil
+	}
+	s = s.again(s.steps[:min(s.done+1, len(s.steps))])
+	for size := len(s.steps) / 2; size > 0; size /= 2 {
+		for at := 0; at+size <= len(s.steps); {
+			if less := s.again(slices.Delete(slices.Clone(s.steps), at, at+size)); fails(less) {
+				s = s.again(less.steps)
+			} else {
+				at += size
+			}
+		}
+	}
+	return s
+}
+
+// pendingEntry is an entry of `suggestions list --json`.
+type pendingEntry struct {
+	ID, Path, Kind, Old, New, Author string
+	Time                             time.Time
+}
+
+// sequence is a note and what happens to it.
+type sequence struct {
+	name  string
+	rnd   uint64
+	steps []step
+	done  int // steps that were taken
+
+	w         *sequenceWorld
+	model     model
+	path      string // in the vault, without the ending
+	made      bool   // by an agent
+	fresh     int    // for new words
+	decisions []*decision
+	removed   int      // the last step in which a person removed text
+	shownTo   []string // what each agent on the mount has read and not written since
+	known     map[string]pendingID
+	list      []pendingEntry // what is pending, as of the end of the last step
+	moved     *pendingEntry  // a proposal to rename or to delete the note
+	stale     bool           // a person has saved the note since that was proposed
+	log       []string
+}
+
+// pendingID is what must not change about a suggestion as long as it waits.
+type pendingID struct {
+	author string
+	time   time.Time
+	words  map[*word]*atom
+}
+
+func (s *sequence) again(steps []step) *sequence {
+	return &sequence{name: s.name, rnd: s.rnd, steps: steps}
+}
+
+func (s *sequence) say(format string, args ...any) {
+	s.log = append(s.log, fmt.Sprintf("  %2d ", s.done)+fmt.Sprintf(format, args...))
+}
+
+func (s *sequence) story() string { return strings.Join(s.log, "\n") }
+
+// sequenceWorld is a vault with its mount and agents.
+type sequenceWorld struct {
+	t      *testing.T
+	s      *sandbox
+	vault  string
+	m      *mount
+	agents []*sequenceAgent // on the mount; the last one only looks
+	mcps   map[string]*mcpClient
+	mu     sync.Mutex
+}
+
+// authors of the agents that come by MCP.
+const (
+	mountAuthor = "alice"
+	editAuthor  = "bob"
+	writeAuthor = "carol"
+)
+
+// runWorld runs sequences beside each other, a step of each at a time. It returns the first that fails.
+func runWorld(t *testing.T, notes []*sequence) (failed *sequence, err error) {
+	w := &sequenceWorld{t: t, s: newSandbox(t), mcps: make(map[string]*mcpClient)}
+	w.vault = w.s.vault(t, "Vault", nil)
+	for _, s := range notes {
+		s.begin(w)
+	}
+	w.start()
+	defer w.stop()
+	for range 3 {
+		w.agents = append(w.agents, startSequenceAgent(t))
+	}
+	for _, author := range []string{editAuthor, writeAuthor} {
+		w.mcps[author] = w.s.mcp(t, "--author", author, w.vault)
+	}
+	for _, s := range notes {
+		if err := s.beginAsAgent(); err != nil {
+			return s, err
+		}
+	}
+	for i := range stepsPerSequence {
+		kill := false
+		for _, s := range notes {
+			if i >= len(s.steps) {
+				continue
+			}
+			s.done = i
+			kill = kill || s.steps[i].kind == "kill"
+			if err := s.take(s.steps[i]); err != nil {
+				return s, fmt.Errorf("step %d, %v: %w", i, s.steps[i], err)
+			}
+		}
+		if kill {
+			w.kill()
+			for _, s := range notes { // the next process does not know what was read before
+				s.shownTo = make([]string, len(s.shownTo))
+			}
+		}
+		if s, err := w.look(notes); err != nil {
+			return s, fmt.Errorf("after step %d: %w", i, err)
+		}
+	}
+	for _, s := range notes {
+		s.done = len(s.steps)
+		if err := s.finish(); err != nil {
+			return s, fmt.Errorf("at the end: %w", err)
+		}
+	}
+	return nil, nil
+}
+
+func (w *sequenceWorld) start() { w.m = w.s.mount(w.t, w.vault, "--author", mountAuthor) }
+
+func (w *sequenceWorld) stop() {
+	for _, c := range w.mcps {
+		c.close(w.t)
+	}
+	for _, a := range w.agents {
+		a.close()
+	}
+	w.m.stop(w.t)
+}
+
+func (w *sequenceWorld) kill() {
+	w.m.kill(w.t)
+	if out := w.s.run(w.t, "unmount", w.m.dir); out.code != 0 {
+		w.t.Fatalf("unmount of the dead mount: exit %d: %s", out.code, out.stderr)
+	}
+	w.start()
+}
+
+// begin writes the note, as a person's, before anything is mounted.
+func (s *sequence) begin(w *sequenceWorld) {
+	s.w, s.path, s.known, s.removed, s.shownTo = w, s.name, make(map[string]pendingID), -1, make([]string, 2)
+	r := rand.New(rand.NewPCG(s.rnd, 1))
+	var b strings.Builder
+	if r.IntN(4) == 0 {
+		b.WriteString("---\nTitle: Kept\n---\n")
+	}
+	for i := range 1 + r.IntN(4) {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		for k := range 2 + r.IntN(6) {
+			if k > 0 {
+				b.WriteByte(" \n"[r.IntN(8)/7])
+			}
+			text := s.word('p')
+			s.model.words = append(s.model.words, &word{text: text, born: -1})
+			if furniture && r.IntN(12) == 0 {
+				text = "{==" + text + "==}"
+			}
+			b.WriteString(text)
+			if furniture && r.IntN(12) == 0 {
+				b.WriteString("{>>Why<<}")
+			}
+		}
+	}
+	if r.IntN(4) > 0 {
+		b.WriteByte('\n')
+	}
+	text := b.String()
+	if r.IntN(10) == 0 {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	writeFile(w.t, s.vaultFile(), text)
+	s.say("begins as %q", text)
+}
+
+// beginAsAgent lets some notes be an agent's.
+func (s *sequence) beginAsAgent() error {
+	r := rand.New(rand.NewPCG(s.rnd, 3))
+	if r.IntN(8) > 0 {
+		return nil
+	}
+	s.made = true
+	s.path += "_new"
+	s.model = model{}
+	text := s.word('a') + " " + s.word('a') + "\n\n" + s.word('a') + "\n"
+	s.say("an agent makes it: %q", text)
+	if _, err := s.w.agents[0].do(agentRequest{Op: "write", Path: s.shown(), Text: text}); err != nil {
+		return err
+	}
+	return s.wrote(mountAuthor, "", "", text, false)
+}
+
+// gone says whether a note that an agent made went with the last of its text.
+func (s *sequence) gone() bool {
+	_, err := os.Stat(s.vaultFile())
+	return s.made && len(s.model.live()) == 0 && errors.Is(err, fs.ErrNotExist)
+}
+
+func (s *sequence) vaultFile() string { return filepath.Join(s.w.vault, s.path+".md") }
+
+// shown is where the mount has the note.
+func (s *sequence) shown() string {
+	if s.moved != nil && s.moved.Kind == "rename" {
+		return filepath.Join(s.w.m.dir, filepath.FromSlash(s.moved.New))
+	}
+	return s.w.m.path(s.path + ".md")
+}
+
+func (s *sequence) raw() (string, error) {
+	if s.gone() {
+		return "", nil
+	}
+	raw, err := os.ReadFile(s.vaultFile())
+	return string(raw), err
+}
+
+// hidden says whether the mount does not show the note.
+func (s *sequence) hidden() bool { return s.moved != nil && s.moved.Kind == "delete" || s.gone() }
+
+// take takes one step and compares the note with the model.
+func (s *sequence) take(st step) error {
+	r := rand.New(rand.NewPCG(st.rnd, 2))
+	if s.hidden() && !slices.Contains([]string{"settle", "kill"}, st.kind) && !(s.gone() && st.kind == "undo") {
+		return nil // nobody can see it
+	}
+	switch st.kind {
+	case "look":
+		i := r.IntN(2)
+		text, err := s.w.agents[i].do(agentRequest{Op: "read", Path: s.shown()})
+		s.shownTo[i] = text
+		s.say("agent %d reads", i)
+		return err
+	case "write", "replace":
+		return s.mountWrite(st.kind, r)
+	case "edit", "overwrite":
+		return s.mcpWrite(st.kind, r)
+	case "person":
+		return s.personSave(r)
+	case "accept", "reject":
+		return s.decide(st.kind == "accept", r)
+	case "undo":
+		return s.undo(r)
+	case "rename", "remove":
+		return s.propose(st.kind, r)
+	case "settle":
+		return s.decideProposal(r)
+	}
+	return nil
+}
+
+// typedDigits makes that a person's word has no letter in common with an agent's: what a save of a file changed is found
+// letter by letter.
+var typedDigits = strings.NewReplacer("0", "k", "1", "l", "2", "m", "3", "n", "4", "o", "5", "q", "6", "r", "7", "s", "8", "t", "9", "u")
+
+func (s *sequence) word(letter byte) string {
+	s.fresh++
+	number := fmt.Sprintf("%03d", s.fresh) // none is the beginning of another
+	if letter == 'h' {
+		number = typedDigits.Replace(number)
+	}
+	return string(letter) + number
+}
+
+// mountWrite lets one of two processes change the note, which it may have read a while ago.
+func (s *sequence) mountWrite(how string, r *rand.Rand) error {
+	i := r.IntN(2)
+	base := s.shownTo[i]
+	stale := base != ""
+	if !stale {
+		var err error
+		if base, err = s.w.agents[i].do(agentRequest{Op: "read", Path: s.shown()}); err != nil {
+			return err
+		}
+		if err := s.checkAccepted("read before a write", base); err != nil {
+			return err
+		}
+	}
+	s.shownTo[i] = ""
+	before, err := s.raw()
+	if err != nil {
+		return err
+	}
+	text := s.change(base, byte('a'), r)
+	s.say("agent %d (%s, stale %v): %q -> %q", i, how, stale, base, text)
+	if _, err := s.w.agents[i].do(agentRequest{Op: how, Path: s.shown(), Text: text}); err != nil {
+		return s.refused(mountAuthor, err)
+	}
+	return s.wrote(mountAuthor, before, base, text, stale)
+}
+
+func (s *sequence) mcpWrite(how string, r *rand.Rand) error {
+	author := map[string]string{"edit": editAuthor, "overwrite": writeAuthor}[how]
+	c := s.w.mcps[author]
+	path := strings.TrimPrefix(s.shown(), s.w.m.dir+"/")
+	base, err := s.w.agents[2].do(agentRequest{Op: "read", Path: s.shown()}) // the tool's answer has line numbers
+	if err != nil {
+		return err
+	}
+	if res := c.call(s.w.t, "read", "file_path", path); res.isError && base != "" {
+		return errors.New(res.text)
+	}
+	before, err := s.raw()
+	if err != nil {
+		return err
+	}
+	text := s.change(base, author[0], r)
+	args := []any{"file_path", path, "content", text}
+	tool := "write"
+	if how == "edit" {
+		words := wordsOf(base)
+		if len(words) == 0 {
+			return nil
+		}
+		old := words[r.IntN(len(words))]
+		if strings.Count(base, old) > 1 {
+			return nil // which one is meant must be clear
+		}
+		repl := []string{s.word('b'), old + " " + s.word('b'), s.word('b') + "\n\n" + s.word('b')}[r.IntN(3)]
+		at := sequenceWord.FindAllStringIndex(base, -1)
+		for _, loc := range at {
+			if base[loc[0]:loc[1]] == old {
+				text = base[:loc[0]] + repl + base[loc[1]:]
+				break
+			}
+		}
+		tool, args = "edit", []any{"file_path", path, "old_string", old, "new_string", repl}
+	}
+	s.say("%s by MCP: %q -> %q", author, base, text)
+	if res := c.call(s.w.t, tool, args...); res.isError {
+		return s.refused(author, errors.New(res.text))
+	}
+	if strings.Contains(base, "\r\n") { // tools write line ends as the note has them
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+	}
+	return s.wrote(author, before, base, text, false)
+}
+
+// refused accepts that a write would have changed what another author proposed. It has changed nothing.
+func (s *sequence) refused(author string, err error) error {
+	raw, readErr := s.raw()
+	if readErr != nil {
+		return readErr
+	}
+	foreign := s.model.foreign(author) || strings.Contains(raw, "{++") // of blanks
+	if text := err.Error(); !foreign || !strings.Contains(text, "another author's pending") && !strings.Contains(text, "invalid argument") {
+		return err
+	}
+	s.say("is refused: %v", err)
+	return s.checkAll("after a refusal")
+}
+
+// wrote compares the note with what an agent wrote. rawBefore is what the vault had.
+func (s *sequence) wrote(author, rawBefore, base, text string, stale bool) error {
+	before := s.model.accepted()
+	original := s.model.original()
+	raw, err := s.raw()
+	if err != nil {
+		return err
+	}
+	s.say("raw %q", raw)
+	if raw == rawBefore {
+		return nil // it was there already
+	}
+	for id, k := range s.known { // it may have amended what it proposed before
+		if k.author == author {
+			delete(s.known, id)
+		}
+	}
+	if err := s.model.written(raw, author, s.done); err != nil {
+		return fmt.Errorf("%w\nraw %q", err, raw)
+	}
+	if got := s.model.original(); !slices.Equal(got, original) {
+		return fmt.Errorf("an agent's write changes the original view from %q to %q", original, got)
+	}
+	got := s.model.accepted()
+	if !stale {
+		if want := wordsOf(text); !slices.Equal(got, want) {
+			return fmt.Errorf("the accepted view has %q, the agent wrote %q", got, want)
+		}
+		if author == mountAuthor {
+			return s.checkShown(text)
+		}
+		return s.until(func() error { return s.checkShown(text) }) // the mount is told of it a moment later
+	}
+	// What the writer did is done, and all else is as it was.
+	was, now := wordsOf(base), wordsOf(text)
+	for _, w := range before {
+		if deleted := slices.Contains(was, w) && !slices.Contains(now, w); deleted == slices.Contains(got, w) {
+			return fmt.Errorf("%q: a stale agent deleted it: %v; it is in the accepted view: %v", w, deleted, !deleted)
+		}
+	}
+	for _, w := range now {
+		if !slices.Contains(was, w) && !slices.Contains(got, w) {
+			return fmt.Errorf("%q, which a stale agent wrote, is not in the accepted view %q", w, got)
+		}
+	}
+	return nil
+}
+
+// checkShown compares the bytes on the mount, as another process sees them.
+func (s *sequence) checkShown(want string) error {
+	got, err := s.w.agents[2].do(agentRequest{Op: "read", Path: s.shown()})
+	if err == nil && got != want {
+		err = fmt.Errorf("the mount shows %q, want %q", got, want)
+	}
+	return err
+}
+
+func (s *sequence) checkAccepted(what, text string) error {
+	if strings.Contains(text, "{++") || strings.Contains(text, "{--") || strings.Contains(text, "++}") || strings.Contains(text, "--}") {
+		return fmt.Errorf("%s: a mark that nobody typed is shown: %q", what, text)
+	}
+	if got, want := wordsOf(text), s.model.accepted(); !slices.Equal(got, want) {
+		return fmt.Errorf("%s: the accepted view has %q, want %q", what, got, want)
+	}
+	return nil
+}
+
+// change edits a text as an agent or a person does; the new words begin with letter.
+func (s *sequence) change(text string, letter byte, r *rand.Rand) string {
+	head := 0
+	if end := strings.Index(text, "\n---\n"); strings.HasPrefix(text, "---\n") && end >= 0 {
+		head = end + len("\n---\n")
+	}
+	front, body := text[:head], text[head:]
+	nl := "\n"
+	if strings.Contains(text, "\r\n") {
+		nl = "\r\n"
+	}
+	locs := sequenceWord.FindAllStringIndex(body, -1)
+	paragraphs := strings.Split(body, nl+nl)
+	if len(locs) == 0 {
+		return front + s.word(letter) + " " + s.word(letter) + nl
+	}
+	at := locs[r.IntN(len(locs))]
+	switch r.IntN(10) {
+	case 0, 1: // another word
+		body = body[:at[0]] + s.word(letter) + body[at[1]:]
+	case 2: // one more
+		body = body[:at[1]] + " " + s.word(letter) + body[at[1]:]
+	case 3: // one less, unless it stands in a highlight of its own
+		if !strings.HasPrefix(body[at[1]:], "==}") {
+			body = body[:at[0]] + strings.TrimPrefix(body[at[1]:], " ")
+		}
+	case 4: // a paragraph becomes two
+		paragraphs[r.IntN(len(paragraphs))] = s.word(letter) + " " + s.word(letter) + "." + nl + nl + s.word(letter) + " " + s.word(letter)
+		body = strings.Join(paragraphs, nl+nl)
+	case 5: // one more at the end
+		body = strings.TrimRight(body, "\r\n") + nl + nl + s.word(letter) + " " + s.word(letter) + nl
+	case 6: // one less
+		if len(paragraphs) > 1 {
+			body = strings.Join(slices.Delete(paragraphs, 0, 1), nl+nl)
+		}
+	case 7: // one more before another
+		body = strings.Join(slices.Insert(paragraphs, r.IntN(len(paragraphs)), s.word(letter)+" "+s.word(letter)), nl+nl)
+	case 8: // the end of the file
+		if body = body[:at[0]] + s.word(letter) + body[at[1]:]; strings.HasSuffix(body, nl) {
+			body = strings.TrimSuffix(body, nl)
+		} else {
+			body += nl
+		}
+	case 9: // all anew
+		body = s.word(letter) + " " + s.word(letter) + nl + nl + s.word(letter) + nl
+	}
+	return front + body
+}
+
+// personSave changes words of the raw text in the vault, inside of marks or outside of them.
+func (s *sequence) personSave(r *rand.Rand) error {
+	raw, err := s.raw()
+	if err != nil {
+		return err
+	}
+	locs := sequenceWord.FindAllStringIndex(raw, -1)
+	live := s.model.live()
+	words, err := parseRaw(raw)
+	if err != nil || len(words) != len(live) {
+		return fmt.Errorf("%d words in the vault, %d in the model: %q: %w", len(words), len(live), raw, err)
+	}
+	text := raw
+	type typed struct{ behind, word *word }
+	var add *typed
+	var gone *word
+	if len(live) == 0 {
+		add = &typed{nil, &word{text: s.word('h'), born: s.done}}
+		text = raw + add.word.text
+	} else {
+		i := r.IntN(len(live))
+		at := locs[i]
+		switch k := r.IntN(6); {
+		case k < 4: // types
+			add = &typed{live[i], &word{text: s.word('h'), born: s.done, within: words[i].mark != ' '}}
+			text = raw[:at[1]] + " " + add.word.text + raw[at[1]:]
+		case strings.HasPrefix(raw[at[1]:], "==}"):
+			return nil
+		case k == 4: // removes
+			gone = live[i]
+			text = raw[:at[0]] + strings.TrimPrefix(raw[at[1]:], " ")
+		default: // does both
+			gone = live[i]
+			add = &typed{live[i], &word{text: s.word('h'), born: s.done, within: words[i].mark != ' '}}
+			text = raw[:at[0]] + add.word.text + raw[at[1]:]
+		}
+	}
+	s.say("a person: %q", text)
+	s.stale = s.moved != nil
+	if add != nil {
+		s.model.insert(add.behind, add.word)
+	}
+	if gone != nil {
+		gone.dead = true
+		s.removed = s.done
+	}
+	if r.IntN(2) == 0 {
+		err = os.WriteFile(s.vaultFile(), []byte(text), 0o644)
+	} else {
+		tmp := s.vaultFile() + "~"
+		err = errors.Join(os.WriteFile(tmp, []byte(text), 0o644), os.Rename(tmp, s.vaultFile()))
+	}
+	if err != nil {
+		return err
+	}
+	return s.until(func() error {
+		shown, err := s.w.agents[2].do(agentRequest{Op: "read", Path: s.shown()})
+		if err != nil {
+			return err
+		}
+		return s.checkAccepted("after a person's save", shown)
+	})
+}
+
+// until waits for what a person's save brings about.
+func (s *sequence) until(check func() error) error {
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		err := check()
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// cli runs a command of the queue and decodes what it says.
+func (s *sequence) cli(args ...string) (answer struct {
+	Batch       string
+	Suggestions []pendingEntry
+	Failed      map[string]string
+}, err error) {
+	out := s.w.s.run(s.w.t, append([]string{"suggestions"}, args...)...)
+	if out.code != 0 {
+		return answer, fmt.Errorf("suggestions %v: exit %d: %s%s", args, out.code, out.stdout, out.stderr)
+	}
+	if err := json.Unmarshal([]byte(out.stdout), &answer); err != nil {
+		return answer, fmt.Errorf("suggestions %v: %w: %s", args, err, out.stdout)
+	}
+	return answer, nil
+}
+
+func verdictOf(accept bool) string {
+	if accept {
+		return "accept"
+	}
+	return "reject"
+}
+
+// decide decides on up to three suggestions.
+func (s *sequence) decide(accept bool, r *rand.Rand) error {
+	if len(s.list) == 0 {
+		return nil
+	}
+	var chosen []pendingEntry
+	for _, i := range r.Perm(len(s.list))[:1+r.IntN(min(3, len(s.list)))] {
+		chosen = append(chosen, s.list[i])
+	}
+	_, err := s.decideOn(chosen, accept)
+	return err
+}
+
+func (s *sequence) decideOn(chosen []pendingEntry, accept bool) (*decision, error) {
+	args := []string{verdictOf(accept), "--json", s.w.vault}
+	for _, c := range chosen {
+		args = append(args, c.ID)
+	}
+	before, err := s.raw()
+	if err != nil {
+		return nil, err
+	}
+	s.say("%s %v", args[0], args[3:])
+	d, err := s.model.decide(s.list, chosen, accept, s.done)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.cli(args...)
+	if err != nil {
+		return nil, err
+	}
+	d.batch, d.raw = answer.Batch, before
+	s.decisions = append(s.decisions, d)
+	return d, s.checkAll("after " + args[0])
+}
+
+// checkAll compares the raw text and what the mount shows with the model.
+func (s *sequence) checkAll(what string) error {
+	raw, err := s.raw()
+	if err != nil {
+		return err
+	}
+	s.say("raw %q", raw)
+	if err := s.model.checkRaw(raw); err != nil {
+		return fmt.Errorf("%s: %w\nraw %q", what, err, raw)
+	}
+	return s.checkMount(what)
+}
+
+// checkMount compares what the mount shows, a moment after the change at the latest.
+func (s *sequence) checkMount(what string) error {
+	return s.until(func() error { return s.checkMountNow(what) })
+}
+
+func (s *sequence) checkMountNow(what string) error {
+	shown, err := s.w.agents[2].do(agentRequest{Op: "read", Path: s.shown()})
+	if s.hidden() {
+		if err == nil {
+			return fmt.Errorf("%s: the mount still has %s", what, s.shown())
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.checkAccepted(what, shown)
+}
+
+// undo takes one of the decisions back, not always the newest.
+func (s *sequence) undo(r *rand.Rand) error {
+	var left []*decision
+	for _, d := range s.decisions {
+		if !d.undone {
+			left = append(left, d)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return s.takeBack(left[r.IntN(len(left))])
+}
+
+func (s *sequence) takeBack(d *decision) error {
+	raw, err := s.raw()
+	if err != nil {
+		return err
+	}
+	s.say("undo of %v", d.ids)
+	was, gone := s.model.shape(), s.gone() // which only the decision that took it brings back
+	back := s.model.undo(d)
+	removedSince := s.removed >= d.step
+	if _, err := s.cli("undo", "--json", s.w.vault, d.batch); err != nil {
+		if s.model.shape() != was && !removedSince && !gone {
+			return err
+		}
+		for _, a := range d.atoms { // nothing of it can be taken back
+			a.status = rejected
+			if d.accept {
+				a.status = accepted
+			}
+		}
+		s.say("is refused: %v", err)
+		return s.checkAll("after a refused undo")
+	}
+	now, err := s.raw()
+	if err != nil {
+		return err
+	}
+	s.say("raw %q", now)
+	if err := s.model.settle(now, back, removedSince); err != nil {
+		return fmt.Errorf("after undo: %w\nraw %q\nwas %q", err, now, raw)
+	}
+	return s.checkMount("after undo")
+}
+
+// shape tells which words are in which view.
+func (m *model) shape() string {
+	var b strings.Builder
+	for _, w := range m.words {
+		o, a := w.views()
+		fmt.Fprint(&b, w.text, o, a, " ")
+	}
+	return b.String()
+}
+
+// propose renames or removes the note on the mount.
+func (s *sequence) propose(kind string, r *rand.Rand) error {
+	if s.moved != nil || s.made {
+		return nil // what an agent made it may take away without asking
+	}
+	q := agentRequest{Op: kind, Path: s.shown()}
+	if kind == "rename" {
+		q.To = s.w.m.path(fmt.Sprintf("%s_%d.md", s.name, r.IntN(1000)))
+	}
+	s.say("%s %s %s", kind, filepath.Base(q.Path), filepath.Base(q.To))
+	s.shownTo = make([]string, 2)
+	if _, err := s.w.agents[r.IntN(2)].do(q); err != nil {
+		return err
+	}
+	// A deletion may be the beginning of a save, and so becomes a proposal a moment later.
+	err := s.until(func() error {
+		list, err := s.w.listed()
+		for _, l := range list {
+			if l.Line() == 0 && l.Old == "Vault/"+s.path+".md" {
+				s.moved = &l
+				return nil
+			}
+		}
+		return errors.Join(err, fmt.Errorf("nothing is proposed for %s", s.path))
+	})
+	if err != nil {
+		return err
+	}
+	return s.checkAll("after " + kind)
+}
+
+// Line is 0 for what is no text.
+func (l pendingEntry) Line() int {
+	if l.Kind == "rename" || l.Kind == "delete" {
+		return 0
+	}
+	return 1
+}
+
+// decideProposal decides on a proposed rename or deletion, and may take that back.
+func (s *sequence) decideProposal(r *rand.Rand) error {
+	if s.moved == nil {
+		return nil
+	}
+	p := *s.moved
+	accept := r.IntN(2) == 0
+	s.say("%s of the %s", verdictOf(accept), p.Kind)
+	args := []string{verdictOf(accept), "--json", s.w.vault, p.ID}
+	answer, err := s.cli(args...)
+	if accept && s.stale {
+		if err == nil {
+			return fmt.Errorf("a %s is accepted although a person has saved the note since", p.Kind)
+		}
+		answer, err = s.cli(append(args, "--force")...)
+	}
+	if err != nil {
+		return err
+	}
+	s.stale = false
+	old := s.path
+	if accept && p.Kind == "rename" {
+		s.path = strings.TrimSuffix(strings.TrimPrefix(p.New, "Vault/"), ".md")
+	}
+	s.moved = nil
+	if accept && p.Kind == "delete" {
+		if _, err := os.Stat(s.vaultFile()); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the note is accepted to be deleted and still there: %v", err)
+		}
+	} else if err := s.checkAll("after a decision on a " + p.Kind); err != nil {
+		return err
+	}
+	if !accept || p.Kind == "rename" && r.IntN(2) == 0 {
+		return nil
+	}
+	s.say("undo of that")
+	if _, err := s.cli("undo", "--json", s.w.vault, answer.Batch); err != nil {
+		return err
+	}
+	s.path, s.moved = old, &p
+	return s.checkAll("after undo of a " + p.Kind)
+}
+
+func (w *sequenceWorld) listed() (list []pendingEntry, err error) {
+	out := w.s.run(w.t, "suggestions", "list", "--json", w.vault)
+	if err := json.Unmarshal([]byte(out.stdout), &list); err != nil || out.code != 0 {
+		return nil, fmt.Errorf("suggestions list: exit %d: %w %s", out.code, err, out.stderr)
+	}
+	return list, nil
+}
+
+// look compares what is pendingEntry with the models.
+func (w *sequenceWorld) look(notes []*sequence) (failed *sequence, err error) {
+	list, err := w.listed()
+	if err != nil {
+		return nil, err
+	}
+	byPath := make(map[string][]pendingEntry)
+	for _, l := range list {
+		if l.Line() > 0 {
+			byPath[l.Path] = append(byPath[l.Path], l)
+		}
+	}
+	for _, s := range notes {
+		if err := s.checkMount("at the end of a step"); err != nil {
+			return s, err
+		}
+		if s.hidden() { // what is to be deleted is not asked about
+			s.list = nil
+			continue
+		}
+		path := strings.TrimPrefix(s.shown(), w.m.dir+"/")
+		s.list = byPath[path]
+		if err := s.checkListed(); err != nil {
+			return s, err
+		}
+		delete(byPath, path)
+	}
+	return nil, nil
+}
+
+// checkListed checks that each pending word is pendingEntry under its author's name, and that what waited before has kept its
+// id and time.
+func (s *sequence) checkListed() error {
+	seen := make(map[*word]bool)
+	known := make(map[string]pendingID)
+	words := s.model.wordsOf(s.list)
+	for i, l := range s.list {
+		k, ok := known[l.ID]
+		if !ok {
+			k = pendingID{l.Author, l.Time, make(map[*word]*atom)}
+		}
+		for _, w := range words[i] {
+			seen[w] = true
+			a := w.proposedBy(l.Author)
+			if a == nil {
+				return fmt.Errorf("suggestion %s (%q -> %q) is listed under %s, who did not propose anything about %q", l.ID, l.Old, l.New, l.Author, w.text)
+			}
+			k.words[w] = a
+		}
+		known[l.ID] = k
+	}
+	for _, w := range s.model.live() {
+		if len(w.proposals()) > 0 && !seen[w] {
+			return fmt.Errorf("%q (mark %q) is in no suggestion: %+v", w.text, w.mark(), s.list)
+		}
+	}
+	for id, was := range s.known {
+		left := 0
+		for w, a := range was.words {
+			if w.live() && a.status == pending && len(w.proposals()) > 0 {
+				left++
+			}
+		}
+		now, ok := known[id]
+		switch {
+		case left == 0:
+			continue
+		case !ok:
+			return fmt.Errorf("suggestion %s has lost its id: %+v", id, s.list)
+		case !now.time.Equal(was.time) || now.author != was.author:
+			return fmt.Errorf("suggestion %s is by %s at %v, was by %s at %v", id, now.author, now.time, was.author, was.time)
+		}
+	}
+	for id, k := range known { // also of what is decided now and comes back later
+		s.known[id] = k
+	}
+	return nil
+}
+
+// finish rejects all that is pending, takes that back, and accepts it: what stays is the one view and the other.
+func (s *sequence) finish() error {
+	if s.moved != nil {
+		if _, err := s.cli("reject", "--json", s.w.vault, s.moved.ID); err != nil {
+			return err
+		}
+		s.moved = nil
+		list, err := s.w.listed()
+		if err != nil {
+			return err
+		}
+		s.list = slices.DeleteFunc(list, func(l pendingEntry) bool { return l.Path != "Vault/"+s.path+".md" })
+	}
+	if _, err := os.Stat(s.vaultFile()); errors.Is(err, fs.ErrNotExist) && len(s.list) == 0 {
+		return nil // deleted
+	}
+	if len(s.list) == 0 {
+		return s.checkUnmarked("at the end")
+	}
+	raw, err := s.raw()
+	if err != nil {
+		return err
+	}
+	d, err := s.decideOn(s.list, false)
+	if err != nil {
+		return err
+	}
+	if err := s.checkUnmarked("after reject of all"); err != nil {
+		return err
+	}
+	if err := s.takeBack(d); err != nil {
+		return err
+	}
+	if now, err := s.raw(); err != nil || now != raw && s.removed < 0 && !strings.Contains(raw, "h") {
+		return fmt.Errorf("reject of all and its undo make %q of %q", now, raw)
+	}
+	if _, err := s.decideOn(s.list, true); err != nil {
+		return err
+	}
+	return s.checkUnmarked("after accept of all")
+}
+
+func (s *sequence) checkUnmarked(what string) error {
+	raw, err := s.raw()
+	if s.removed >= 0 { // a mark that a person has emptied goes with the next write
+		raw = strings.NewReplacer("{++++}", "", "{----}", "").Replace(raw)
+	}
+	if err == nil && strings.ContainsAny(strings.NewReplacer("{==", "", "==}", "", "{>>Why<<}", "").Replace(raw), "{}") {
+		err = fmt.Errorf("%s: a mark is left: %q", what, raw)
+	}
+	return err
+}
