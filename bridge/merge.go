@@ -65,7 +65,69 @@ func mergeView(base, cur *Version, curRuns []ycrdt.Run, text string) string {
 		return cur.text + added // an append stays an append
 	}
 	shared := sharedView(base, cur, curRuns)
-	return rebase(base.text, cur.text, shared, diffwrap.Diff(base.text, text))
+	return rebase(base.text, cur.text, shared, wholeWords(base.text, diffwrap.Diff(base.text, text)))
+}
+
+// wholeWords lets a script of text replace words as a whole where it replaces a part of
+// them: else letters that an old and a new word have in common would be taken for text
+// that the writer kept, and two writers' words would mix.
+func wholeWords(text string, edits []diffwrap.Edit) []diffwrap.Edit {
+	var out []diffwrap.Edit
+	for i := 0; i < len(edits); {
+		start, end := wordAround(text, edits[i].Off, edits[i].Off+edits[i].Len)
+		n := 1
+		for i+n < len(edits) && edits[i+n].Off <= end {
+			_, end = wordAround(text, edits[i+n].Off, edits[i+n].Off+edits[i+n].Len)
+			n++
+		}
+		group := edits[i : i+n]
+		i += n
+		if !replaces(group) {
+			out = append(out, group...)
+			continue
+		}
+		whole := diffwrap.Edit{Off: start, Len: end - start}
+		at := start
+		for _, e := range group {
+			whole.New += text[at:e.Off] + e.New
+			at = e.Off + e.Len
+		}
+		whole.New += text[at:end]
+		out = append(out, whole)
+	}
+	return out
+}
+
+// replaces says whether edits both take text away and put some there.
+func replaces(edits []diffwrap.Edit) bool {
+	return slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Len > 0 }) &&
+		slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.New != "" })
+}
+
+// wordAround extends a stretch of text to the borders of the words that it cuts.
+func wordAround(text string, start, end int) (from, to int) {
+	for start > 0 {
+		r, n := utf8.DecodeLastRuneInString(text[:start])
+		if !inWord(r) {
+			break
+		}
+		start -= n
+	}
+	for end < len(text) {
+		r, n := utf8.DecodeRuneInString(text[end:])
+		if !inWord(r) {
+			break
+		}
+		end += n
+	}
+	return start, end
+}
+
+// inWord says whether words are made of such characters. In scripts without spaces each
+// character is taken for a word.
+func inWord(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) &&
+		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // sharedView returns the spans of base's view that cur's view still shows.

@@ -132,3 +132,37 @@ func scramble(rng *rand.Rand, base []string, who string) []string {
 	}
 	return out
 }
+
+// A word that a stale writer replaces is replaced as a whole: letters that the old and the
+// new one share do not end up in a word that somebody else has put there since.
+func TestWholeWords(t *testing.T) {
+	tests := []struct{ old, new, want string }{
+		{"a004 x", "a010 x", "[a004]{a010} x"},
+		{"one two", "one, two", "one{,} two"},
+		{"harbour", "harbor", "harbo[u]r"},
+		{"see harbour bell", "see harbor bells", "see harbo[u]r bell{s}"},
+		{"well-known", "well-Known", "well-[known]{Known}"},
+		{"früh 王国", "froh 王宮", "[früh]{froh} 王[国]{宮}"},
+		{"p001 p002", "p011 p012", "[p001]{p011} [p002]{p012}"},
+	}
+	for _, tt := range tests {
+		edits := wholeWords(tt.old, diffwrap.Diff(tt.old, tt.new))
+		if got := diffwrap.Apply(tt.old, edits); got != tt.new {
+			t.Errorf("%q: the edits make %q, want %q", tt.old, got, tt.new)
+		}
+		got, at := "", 0
+		for _, e := range edits {
+			got += tt.old[at:e.Off]
+			if e.Len > 0 {
+				got += "[" + tt.old[e.Off:e.Off+e.Len] + "]"
+			}
+			if e.New != "" {
+				got += "{" + e.New + "}"
+			}
+			at = e.Off + e.Len
+		}
+		if got += tt.old[at:]; got != tt.want {
+			t.Errorf("%q -> %q: %s, want %s", tt.old, tt.new, got, tt.want)
+		}
+	}
+}
