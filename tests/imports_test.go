@@ -53,6 +53,7 @@ var importRules = map[string]importRule{
 	"bridge/relay/folderdoc":       {[]string{"bridge/ycrdt"}, "the data model of a folder is a function of one document"},
 	"bridge/bridgetest":            {[]string{"bridge", "bridge/ycrdt", "diffwrap"}, "a workspace in memory for the tests of what sits above"},
 	"bridge/bridgetest/sourcetest": {[]string{"bridge"}, "the suite that every source passes"},
+	"bridge/decisiontest":          {nil, "decisions against a model; what it imports is in test files"},
 	"fusefs":                       {[]string{"bridge", "diffwrap", "github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/unix"}, "the only place that knows go-fuse; it knows no MCP"},
 	"mcpserver/internal/glob":      {[]string{"github.com/bmatcuk/doublestar/v4"}, "patterns over paths, as ripgrep has them"},
 	"mcpserver/internal/grep":      {nil, "a search over texts, as ripgrep prints it"},
