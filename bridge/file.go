@@ -172,8 +172,9 @@ func (w *Workspace) WriteFile(ctx context.Context, p Path, data []byte, o Restru
 		return Restructured{}, &Error{"write", p, ErrNotNote}
 	case len(data) > MaxNote:
 		return Restructured{}, &Error{"write", p, ErrTooLarge}
-	case w.o.Mode != Direct && w.o.Structure == StructureDeny:
-		return Restructured{}, &Error{"write", p, ErrNeedsReview}
+	}
+	if err := w.MayWriteFile(p); err != nil {
+		return Restructured{}, err
 	}
 	f, s, err := w.structureAt("write", p)
 	if err == nil {

@@ -214,13 +214,50 @@ func (w *Workspace) mkdir(ctx context.Context, f *folder, s Structure, p Path, o
 
 // mayRestructure checks the policy and begins an operation.
 func (w *Workspace) mayRestructure(op string, p Path, o Restructure) error {
+	if err := w.structurePolicy(op, p, o); err != nil {
+		return err
+	}
+	return wrapError(op, p, w.begin())
+}
+
+// structurePolicy says why names are not to be changed in this workspace, if so.
+func (w *Workspace) structurePolicy(op string, p Path, o Restructure) error {
 	switch {
 	case w.o.ReadOnly:
 		return &Error{op, p, ErrReadOnly}
 	case w.o.Structure == StructureDeny && !o.Person:
 		return &Error{op, p, ErrNeedsReview}
 	}
-	return wrapError(op, p, w.begin())
+	return nil
+}
+
+// MayWrite says why no note can be written at p now, whatever its text, with the
+// error that a Write or Create would have: so nobody is asked about what is refused
+// then. nil promises nothing.
+func (w *Workspace) MayWrite(p Path) error {
+	if err := w.o.Locked(); err != nil {
+		return &Error{"write", p, err}
+	}
+	_, err := w.folderAt("write", p)
+	return err
+}
+
+// MayWriteFile is MayWrite for WriteFile.
+func (w *Workspace) MayWriteFile(p Path) error {
+	if w.o.Mode != Direct && w.o.Structure == StructureDeny {
+		return &Error{"write", p, ErrNeedsReview}
+	}
+	_, _, err := w.structureAt("write", p)
+	return err
+}
+
+// MayRestructure is MayWrite for a Rename or Remove at p.
+func (w *Workspace) MayRestructure(p Path, o Restructure) error {
+	err := w.structurePolicy("change", p, o)
+	if err == nil {
+		_, _, err = w.structureAt("change", p)
+	}
+	return err
 }
 
 // lockNotes takes the write locks of every note that the source has at or below
@@ -253,28 +290,37 @@ func (w *Workspace) notesOf(n *node) (notes []*note) {
 
 // structureAt checks that names at p can be changed, and returns by what.
 func (w *Workspace) structureAt(op string, p Path) (*folder, Structure, error) {
-	if w.o.ReadOnly {
+	f, err := w.folderAt(op, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, ok := f.source.(Structure)
+	if !ok {
 		return nil, nil, &Error{op, p, ErrReadOnly}
+	}
+	return f, s, nil
+}
+
+// folderAt is the folder of p, which is not its root, if it takes changes now.
+func (w *Workspace) folderAt(op string, p Path) (*folder, error) {
+	if w.o.ReadOnly {
+		return nil, &Error{op, p, ErrReadOnly}
 	}
 	name, rel := p.Split()
 	if rel == "" {
-		return nil, nil, &Error{op, p, fs.ErrPermission} // Folders come from the command line
+		return nil, &Error{op, p, fs.ErrPermission} // Folders come from the command line
 	}
 	w.treeMu.RLock()
 	n := w.root.children[name]
 	w.treeMu.RUnlock()
 	if n == nil {
-		return nil, nil, &Error{op, p, fs.ErrNotExist}
+		return nil, &Error{op, p, fs.ErrNotExist}
 	}
 	if n.folder.offline.Load() {
-		return nil, nil, &Error{op, p, ErrOffline}
+		return nil, &Error{op, p, ErrOffline}
 	}
 	if err := n.folder.locked(); err != nil {
-		return nil, nil, &Error{op, p, err}
+		return nil, &Error{op, p, err}
 	}
-	s, ok := n.folder.source.(Structure)
-	if !ok {
-		return nil, nil, &Error{op, p, ErrReadOnly}
-	}
-	return n.folder, s, nil
+	return n.folder, nil
 }

@@ -12,12 +12,18 @@ import (
 )
 
 // Every change that a tool makes goes through one of the functions here. Each has
-// it approved, and those that change a document let it take away only text that
-// the session was shown, or that the call itself quotes as what is to be replaced.
+// it approved, once it is known that the workspace takes changes there: nobody is
+// asked about what cannot be done. Those that change a document let it take away only
+// text that the session was shown, or that the call itself quotes as what is to be
+// replaced.
 
 // create makes a new note.
 func (s *Session) create(ctx context.Context, p bridge.Path, text string) (bridge.Result, error) {
-	if err := s.approve(ctx, opCreate, "create the note "+string(p), nil); err != nil {
+	err := s.server.ws.MayWrite(p)
+	if err == nil {
+		err = s.approve(ctx, opCreate, "create the note "+string(p), nil)
+	}
+	if err != nil {
 		return bridge.Result{}, err
 	}
 	res, err := s.server.ws.Create(ctx, p, bridge.Write{Text: text, By: s.author(), Origin: s})
@@ -32,10 +38,14 @@ func (s *Session) create(ctx context.Context, p bridge.Path, text string) (bridg
 // changed since the session was shown it. tool is the one that reads it.
 func (s *Session) replace(ctx context.Context, p bridge.Path, known shownDoc, text, tool, what string) (bridge.Result, error) {
 	edits := diffwrap.Diff(known.text, text)
-	if err := s.mayTake(p, known, edits, tool); err != nil {
-		return bridge.Result{}, err
+	err := s.mayTake(p, known, edits, tool)
+	if err == nil {
+		err = s.server.ws.MayWrite(p)
 	}
-	if err := s.approve(ctx, opUpdate, what, nil); err != nil {
+	if err == nil {
+		err = s.approve(ctx, opUpdate, what, nil)
+	}
+	if err != nil {
 		return bridge.Result{}, err
 	}
 	res, err := s.server.ws.Write(ctx, p, bridge.Write{Bases: []*bridge.Version{known.version}, Text: text, By: s.author(), Origin: s})
@@ -52,6 +62,9 @@ func (s *Session) update(ctx context.Context, p bridge.Path, what string, fn fun
 	cur, err := s.server.ws.Open(ctx, p)
 	if err == nil {
 		_, err = fn(cur)
+	}
+	if err == nil {
+		err = s.server.ws.MayWrite(p)
 	}
 	if err == nil {
 		err = s.approve(ctx, opUpdate, what, nil)
@@ -89,6 +102,9 @@ func (s *Session) writeFile(ctx context.Context, f fileWrite) (notice string, er
 	if err := f.kind.Check(f.text); err != nil {
 		return "", wrongArgument("%s was left as it is: %v.", f.path, err)
 	}
+	if err := s.server.ws.MayWriteFile(f.path); err != nil {
+		return "", err
+	}
 	if err := s.approve(ctx, f.op, f.what, nil); err != nil {
 		return "", err
 	}
@@ -107,13 +123,19 @@ func (s *Session) writeFile(ctx context.Context, f fileWrite) (notice string, er
 
 // move gives what is at from the path to, and makes the folders that it needs.
 func (s *Session) move(ctx context.Context, from, to bridge.Path) (bridge.Restructured, error) {
+	how := bridge.Restructure{By: s.author(), Origin: s}
+	for _, p := range []bridge.Path{from, to} {
+		if err := s.server.ws.MayRestructure(p, how); err != nil {
+			return bridge.Restructured{}, err
+		}
+	}
 	if err := s.approve(ctx, opUpdate, fmt.Sprintf("move %s to %s", from, to), nil); err != nil {
 		return bridge.Restructured{}, err
 	}
 	if err := s.makeParents(ctx, to); err != nil {
 		return bridge.Restructured{}, err
 	}
-	res, err := s.server.ws.Rename(ctx, from, to, bridge.Restructure{By: s.author(), Origin: s})
+	res, err := s.server.ws.Rename(ctx, from, to, how)
 	if err == nil {
 		s.moved(from, to)
 	}
@@ -127,10 +149,14 @@ func (s *Session) remove(ctx context.Context, p bridge.Path, kind string, linkin
 	if linking > 0 {
 		what += " (" + linkTo(linking) + " to it)"
 	}
+	how := bridge.Restructure{By: s.author(), Origin: s}
+	if err := s.server.ws.MayRestructure(p, how); err != nil {
+		return bridge.Restructured{}, err
+	}
 	if err := s.approve(ctx, opDelete, what, confirm); err != nil {
 		return bridge.Restructured{}, err
 	}
-	res, err := s.server.ws.Remove(ctx, p, bridge.Restructure{By: s.author(), Origin: s})
+	res, err := s.server.ws.Remove(ctx, p, how)
 	if err == nil {
 		s.forget(p)
 	}
