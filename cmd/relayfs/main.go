@@ -6,10 +6,16 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/quietinit"
 )
+
+// The kernel gives a process's signals to its first thread. That one runs the
+// goroutine of main alone, or it might be in a call that only an answer ends, such as a
+// statfs of a mount whose server is suspended, and nobody would notice the signal.
+func init() { runtime.LockOSThread() }
 
 func main() {
 	quietinit.Restore()
