@@ -62,7 +62,7 @@ func (s *ownServer) reach(ctx context.Context, gone time.Duration) (io.ReadWrite
 	for start := time.Now(); ; {
 		since := gone + time.Since(start)
 		last, err := owner.Read(s.sources[0].state(base))
-		if err == nil && owner.Answers(*last) {
+		if err == nil && last.HandedOver.IsZero() && owner.Answers(*last) { // one that makes way may answer yet
 			return s.join(ctx, *last)
 		}
 		if since >= takeover {

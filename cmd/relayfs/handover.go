@@ -67,10 +67,10 @@ func (c *control) answerHandover(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusConflict)
 		return
 	}
-	// The answer first: the socket closes with what follows.
-	fmt.Fprintln(w, "{}")
-	http.NewResponseController(w).Flush()
+	// What the client asks from here on is the next owner's to answer. The socket closes
+	// with what follows, but only once this request has its answer.
 	_ = c.handOver.begin() // a pipe's, which cannot fail
+	fmt.Fprintln(w, "{}")
 }
 
 // takeSession is openSession for a process that serves others: one that serves
