@@ -429,7 +429,7 @@ func (s *sequence) mountWrite(how string, r *rand.Rand) error {
 	text := s.change(base, byte('a'), r)
 	s.say("agent %d (%s, stale %v): %q -> %q", i, how, stale, base, text)
 	if _, err := s.w.agents[i].do(agentRequest{Op: how, Path: s.shown(), Text: text}); err != nil {
-		return s.refused(mountAuthor, err)
+		return s.refused(mountAuthor, stale, err)
 	}
 	return s.wrote(mountAuthor, before, base, text, stale)
 }
@@ -473,7 +473,7 @@ func (s *sequence) mcpWrite(how string, r *rand.Rand) error {
 	}
 	s.say("%s by MCP: %q -> %q", author, base, text)
 	if res := c.call(s.w.t, tool, args...); res.isError {
-		return s.refused(author, errors.New(res.text))
+		return s.refused(author, false, errors.New(res.text))
 	}
 	if strings.Contains(base, "\r\n") { // tools write line ends as the note has them
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
@@ -481,13 +481,14 @@ func (s *sequence) mcpWrite(how string, r *rand.Rand) error {
 	return s.wrote(author, before, base, text, false)
 }
 
-// refused accepts that a write would have changed what another author proposed. It has changed nothing.
-func (s *sequence) refused(author string, err error) error {
+// refused accepts that a write would have changed what another author proposed, or that a stale one does not go together
+// with what was written meanwhile. It has changed nothing.
+func (s *sequence) refused(author string, stale bool, err error) error {
 	raw, readErr := s.raw()
 	if readErr != nil {
 		return readErr
 	}
-	foreign := s.model.foreign(author) || strings.Contains(raw, "{++") // of blanks
+	foreign := stale || s.model.foreign(author) || strings.Contains(raw, "{++") // of blanks
 	if text := err.Error(); !foreign || !strings.Contains(text, "another author's pending") && !strings.Contains(text, "invalid argument") {
 		return err
 	}
@@ -637,7 +638,7 @@ func (s *sequence) personSave(r *rand.Rand) error {
 		case k < 4: // types
 			add = &typed{live[i], &word{text: s.word('h'), born: s.done, within: words[i].mark != ' '}}
 			text = raw[:at[1]] + " " + add.word.text + raw[at[1]:]
-		case strings.HasPrefix(raw[at[1]:], "==}"):
+		case strings.HasPrefix(raw[at[1]:], "==}"), k > 4 && live[i].text[0] == 'h': // whose letters the new word would share
 			return nil
 		case k == 4: // removes
 			gone = live[i]
@@ -837,8 +838,11 @@ func (m *model) shape() string {
 
 // propose renames or removes the note on the mount.
 func (s *sequence) propose(kind string, r *rand.Rand) error {
-	if s.moved != nil || s.made {
-		return nil // what an agent made it may take away without asking
+	switch {
+	case s.moved != nil, s.made: // what an agent made it may take away without asking
+		return nil
+	case kind == "remove" && s.rnd%6 > 0: // a burst of deletions is stopped
+		return nil
 	}
 	q := agentRequest{Op: kind, Path: s.shown()}
 	if kind == "rename" {
