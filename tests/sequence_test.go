@@ -23,7 +23,6 @@ const (
 	notesPerWorld    = 25 // sequences that run beside each other in one vault
 	stepsPerSequence = 12
 	worldsAtOnce     = 2
-	furniture        = false
 )
 
 // step is one thing that happens to a note. What exactly follows from the random number and from what the note is then,
@@ -68,7 +67,7 @@ func randomSteps(r *rand.Rand) (steps []step) {
 // order: after each step both views, the marks, the authors, and the ids and times of what is pending are what the model says.
 func TestSequences(t *testing.T) {
 	requireFUSE(t)
-	seed := uint64(time.Now().UnixNano())
+	seed := uint64(1) // the same sequences each time; `make soak` runs others
 	if env := os.Getenv("RELAYFS_SEED"); env != "" {
 		seed = number(t, "RELAYFS_SEED", env)
 	}
@@ -299,13 +298,7 @@ func (s *sequence) begin(w *sequenceWorld) {
 			}
 			text := s.word('p')
 			s.model.words = append(s.model.words, &word{text: text, born: -1})
-			if furniture && r.IntN(12) == 0 {
-				text = "{==" + text + "==}"
-			}
 			b.WriteString(text)
-			if furniture && r.IntN(12) == 0 {
-				b.WriteString("{>>Why<<}")
-			}
 		}
 	}
 	if r.IntN(4) > 0 {
@@ -585,10 +578,8 @@ func (s *sequence) change(text string, letter byte, r *rand.Rand) string {
 		body = body[:at[0]] + s.word(letter) + body[at[1]:]
 	case 2: // one more
 		body = body[:at[1]] + " " + s.word(letter) + body[at[1]:]
-	case 3: // one less, unless it stands in a highlight of its own
-		if !strings.HasPrefix(body[at[1]:], "==}") {
-			body = body[:at[0]] + strings.TrimPrefix(body[at[1]:], " ")
-		}
+	case 3: // one less
+		body = body[:at[0]] + strings.TrimPrefix(body[at[1]:], " ")
 	case 4: // a paragraph becomes two
 		paragraphs[r.IntN(len(paragraphs))] = s.word(letter) + " " + s.word(letter) + "." + nl + nl + s.word(letter) + " " + s.word(letter)
 		body = strings.Join(paragraphs, nl+nl)
@@ -638,7 +629,7 @@ func (s *sequence) personSave(r *rand.Rand) error {
 		case k < 4: // types
 			add = &typed{live[i], &word{text: s.word('h'), born: s.done, within: words[i].mark != ' '}}
 			text = raw[:at[1]] + " " + add.word.text + raw[at[1]:]
-		case strings.HasPrefix(raw[at[1]:], "==}"), k > 4 && live[i].text[0] == 'h': // whose letters the new word would share
+		case k > 4 && live[i].text[0] == 'h': // whose letters the new word would share
 			return nil
 		case k == 4: // removes
 			gone = live[i]
@@ -1055,7 +1046,7 @@ func (s *sequence) checkUnmarked(what string) error {
 	if s.removed >= 0 { // a mark that a person has emptied goes with the next write
 		raw = strings.NewReplacer("{++++}", "", "{----}", "").Replace(raw)
 	}
-	if err == nil && strings.ContainsAny(strings.NewReplacer("{==", "", "==}", "", "{>>Why<<}", "").Replace(raw), "{}") {
+	if err == nil && strings.ContainsAny(raw, "{}") {
 		err = fmt.Errorf("%s: a mark is left: %q", what, raw)
 	}
 	return err
