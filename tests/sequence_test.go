@@ -19,7 +19,7 @@ import (
 // sequences is how many random sequences TestSequences runs; RELAYFS_SEQUENCES asks for another number, RELAYFS_SEED
 // for those of an earlier run.
 const (
-	sequences        = 2000
+	sequences        = 400
 	notesPerWorld    = 25 // sequences that run beside each other in one vault
 	stepsPerSequence = 12
 	worldsAtOnce     = 2
@@ -558,15 +558,15 @@ func (s *sequence) checkAccepted(what, text string) error {
 
 // change edits a text as an agent or a person does; the new words begin with letter.
 func (s *sequence) change(text string, letter byte, r *rand.Rand) string {
-	head := 0
-	if end := strings.Index(text, "\n---\n"); strings.HasPrefix(text, "---\n") && end >= 0 {
-		head = end + len("\n---\n")
-	}
-	front, body := text[:head], text[head:]
 	nl := "\n"
 	if strings.Contains(text, "\r\n") {
 		nl = "\r\n"
 	}
+	head := 0
+	if fence := nl + "---" + nl; strings.HasPrefix(text, fence[len(nl):]) && strings.Contains(text, fence) {
+		head = strings.Index(text, fence) + len(fence)
+	}
+	front, body := text[:head], text[head:]
 	locs := sequenceWord.FindAllStringIndex(body, -1)
 	paragraphs := strings.Split(body, nl+nl)
 	if len(locs) == 0 {
