@@ -134,16 +134,6 @@ func (l *ledger) strokeIn(u units, from, to int) (best *stroke) {
 	return best
 }
 
-// allBy says whether one author wrote all of the text up to a position.
-func (l *ledger) allBy(u units, size int, author string) bool {
-	all, at := true, 0
-	u.each(0, size, func(pos int, r IDRun) {
-		at = pos + int(r.Len)
-		l.wrote.each(r, func(_ IDRun, s *stroke, ok bool) { all = all && ok && s.author == author })
-	})
-	return all && at == size
-}
-
 // owner is what the ledger knows of one mark of a text.
 type owner struct {
 	mark   *madeMark // nil if no record tells of it

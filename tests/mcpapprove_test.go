@@ -222,6 +222,35 @@ func TestMCPApprovalConfirm(t *testing.T) {
 	}
 }
 
+// Nobody is asked about what cannot be done.
+func TestMCPApprovalOfTheImpossible(t *testing.T) {
+	move := []any{"move", "file_path", "Vault/note.md", "new_path", "Vault/moved.md"}
+	remove := []any{"delete", "file_path", "Vault/note.md"}
+	edit := []any{"edit", "file_path", "Vault/note.md", "old_string", "One", "new_string", "Two"}
+	write := []any{"write", "file_path", "Vault/new.md", "content", "New.\n"}
+	for name, tt := range map[string]struct {
+		flags []string
+		calls [][]any
+	}{
+		"names stay":    {[]string{"--structure", "deny"}, [][]any{move, remove}},
+		"view original": {[]string{"--view", "original"}, [][]any{edit, write}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSandbox(t)
+			vault := s.vault(t, "Vault", map[string]string{"note.md": "One\n"})
+			c := s.mcpAnswering(t, saysYes, append(tt.flags, "--mode", "direct", "--approve", "ask", vault)...)
+			c.mustCall(t, "read", "file_path", "Vault/note.md")
+			for _, call := range tt.calls {
+				got := c.call(t, call[0].(string), call[1:]...)
+				if !got.isError || len(c.questions) > 0 {
+					t.Errorf("%v: error %v, asked %q: %s", call, got.isError, c.questions, got.text)
+				}
+				c.questions = nil
+			}
+		})
+	}
+}
+
 // A person's own commands are not asked about.
 func TestApprovalIsNotForCommands(t *testing.T) {
 	s := newSandbox(t)

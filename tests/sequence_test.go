@@ -199,7 +199,6 @@ type sequenceWorld struct {
 	m      *mount
 	agents []*sequenceAgent // on the mount; the last one only looks
 	mcps   map[string]*mcpClient
-	mu     sync.Mutex
 }
 
 // authors of the agents that come by MCP.
