@@ -51,6 +51,54 @@ func (w *Workspace) OpenFile(_ context.Context, p Path, flag int) (File, error) 
 	return opened, wrapError("open", p, err)
 }
 
+// PutFile puts a new file with data and the permission bits perm in the place of the
+// one at p, which is not a note, as a rename over it does: whoever has the old file
+// open keeps that. In suggest mode files cannot be written: ErrReadOnly.
+func (w *Workspace) PutFile(p Path, data []byte, perm fs.FileMode, o Restructure) error {
+	if !w.writesFiles() {
+		return &Error{"write", p, ErrReadOnly}
+	}
+	f, _, err := w.structureAt("write", p)
+	if err != nil {
+		return err
+	}
+	if err := w.begin(); err != nil {
+		return wrapError("write", p, err)
+	}
+	defer w.inflight.Done()
+	f.names.Lock()
+	ev, err := w.putFile(f, p, data, perm, o)
+	f.names.Unlock()
+	w.publishAll(ev)
+	return wrapError("write", p, err)
+}
+
+func (w *Workspace) putFile(f *folder, p Path, data []byte, perm fs.FileMode, o Restructure) ([]Event, error) {
+	n, err := w.find("write", p)
+	if err != nil {
+		return nil, err
+	}
+	files, ok := f.source.(Files)
+	switch {
+	case n.kind == KindDir:
+		return nil, ErrIsDir
+	case n.kind != KindFile:
+		return nil, ErrNotNote
+	case !ok:
+		return nil, ErrReadOnly
+	case n.content != nil:
+		return nil, ErrInTheWay // it was proposed, and that is to be decided on first
+	}
+	stamp, err := files.PutFile(n.rel(), data, perm)
+	if err != nil {
+		return nil, err
+	}
+	w.treeMu.Lock()
+	defer w.treeMu.Unlock()
+	n.update(SourceEntry{Mode: perm.Perm(), Stamp: stamp})
+	return []Event{{Kind: EventChanged, Path: n.path(), ViewChanged: true, Origin: o.Origin}}, nil
+}
+
 // writesFiles says whether what is not a note can be written in place.
 func (w *Workspace) writesFiles() bool { return !w.o.ReadOnly && w.o.Mode == Direct }
 

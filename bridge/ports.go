@@ -102,6 +102,9 @@ type Retractor interface {
 type Files interface {
 	// OpenFile opens a file with the flags of os.OpenFile.
 	OpenFile(rel string, flag int, perm fs.FileMode) (File, error)
+	// PutFile puts a new file in the place of the one at rel, atomically, and has it on
+	// the disk when it returns. Whoever has the old file open keeps that.
+	PutFile(rel string, data []byte, perm fs.FileMode) (Stamp, error)
 }
 
 // Permissions is a Source whose files and folders have permission bits.

@@ -70,6 +70,12 @@ func (a *Attachment) attr(ctx context.Context, out *fuse.Attr) error {
 	return nil
 }
 
+func (a *Attachment) isGone() bool {
+	a.t.mu.Lock()
+	defer a.t.mu.Unlock()
+	return a.gone
+}
+
 // wrote remembers what the file is after a write through this mount.
 func (a *Attachment) wrote(info fs.FileInfo) {
 	a.mu.Lock()
@@ -108,6 +114,9 @@ func (a *Attachment) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.S
 
 func (a *Attachment) truncate(ctx context.Context, h *attachmentHandle, size int64) error {
 	if h == nil || !h.writes {
+		if a.isGone() {
+			return syscall.ESTALE // as for Open
+		}
 		file, err := a.t.ws.OpenFile(ctx, a.t.pathOf(&a.path), os.O_WRONLY)
 		if err != nil {
 			return err
@@ -129,6 +138,9 @@ func (h *attachmentHandle) noteWrite() error {
 
 func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	p := a.t.pathOf(&a.path)
+	if a.isGone() {
+		return nil, 0, syscall.ESTALE // another file may have the name: who comes by it looks it up again
+	}
 	// The kernel gives absolute offsets, for appends too; creation was before.
 	flag := int(flags) & (syscall.O_ACCMODE | syscall.O_TRUNC)
 	writes := flag&syscall.O_ACCMODE != syscall.O_RDONLY

@@ -374,18 +374,12 @@ func (t *tree) export(ctx context.Context, m *move, f *File) syscall.Errno {
 	f.mu.Lock()
 	text, mode := f.content(), f.meta.mode
 	f.mu.Unlock()
-	if m.dst == nil {
-		d, ok := m.to.(*Dir)
-		if !ok {
-			return syscall.EXDEV
-		}
-		n, err := t.createAttachment(ctx, d, m.newPath, mode)
-		if err != nil {
-			return t.errno("rename", m.newPath, err)
-		}
-		m.dst = n
+	var err error
+	if m.dst != nil {
+		err = t.putFile(ctx, m.newPath, text, mode)
+	} else {
+		err = t.makeFile(ctx, m, text, mode)
 	}
-	info, err := t.writeFile(ctx, m.newPath, text)
 	if err != nil {
 		return t.errno("rename", m.newPath, err)
 	}
@@ -393,12 +387,47 @@ func (t *tree) export(ctx context.Context, m *move, f *File) syscall.Errno {
 	m.from.names().drop(m.name)
 	m.from.touchLocked()
 	t.mu.Unlock()
-	if over, ok := m.dst.(*Attachment); ok {
-		over.wrote(info)
-	}
 	f.supersede()
 	t.entryChanged(m.newPath)
 	return 0
+}
+
+// putFile puts a new file that is not a note in the place of one that is there. The old
+// inode goes on without a name.
+func (t *tree) putFile(ctx context.Context, p bridge.Path, text string, mode uint32) error {
+	info, err := t.ws.Stat(ctx, p)
+	if err == nil {
+		err = t.ws.PutFile(p, []byte(text), fs.FileMode(mode&0o777), t.restructuring(ctx))
+	}
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.epoch++
+	t.lose(p)
+	t.setIno(info.ID, t.newIno())
+	return nil
+}
+
+// makeFile makes a file that is not a note where nothing is, durably.
+func (t *tree) makeFile(ctx context.Context, m *move, text string, mode uint32) error {
+	d, ok := m.to.(*Dir)
+	if !ok {
+		return syscall.EXDEV
+	}
+	n, err := t.createAttachment(ctx, d, m.newPath, mode)
+	if err != nil {
+		return err
+	}
+	info, err := t.writeFile(ctx, m.newPath, text)
+	if err != nil {
+		return err
+	}
+	if made, ok := n.(*Attachment); ok {
+		made.wrote(info)
+	}
+	return nil
 }
 
 // writeFile writes a file of the workspace that is not a note, durably.

@@ -431,3 +431,35 @@ func compareNameCase(t *testing.T, mode, kind, op string, got, want []string) {
 		return
 	}
 }
+
+// A rename over a file that is not a note leaves the old file to whoever has that open,
+// with what is written to it from then on.
+func TestReplacedFileStaysWithWhoHasItOpen(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"x.bin": "old\n"}), fileModes["direct"]...)
+	f, err := os.OpenFile(m.path("x.bin"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, m.path("t.tmp"), "new\n")
+	if err := os.Rename(m.path("t.tmp"), m.path("x.bin")); err != nil {
+		t.Fatal(err)
+	}
+	data := make([]byte, 16)
+	n, _ := f.ReadAt(data, 0)
+	checkText(t, "what was open", string(data[:n]), "old\n")
+	if _, err := f.WriteAt([]byte("written to the old file\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	checkText(t, "the name on the mount", readFile(t, m.path("x.bin")), "new\n")
+	checkText(t, "the vault's file", readFile(t, m.vaultPath("x.bin")), "new\n")
+	writeFile(t, m.path("x.bin"), "newer\n")
+	checkText(t, "the vault's file", readFile(t, m.vaultPath("x.bin")), "newer\n")
+	if got := listFiles(t, m.vault); !slices.Equal(got, []string{"x.bin"}) {
+		t.Errorf("the vault holds %q", got)
+	}
+	m.stop(t)
+}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -35,6 +36,25 @@ func (s *Source) OpenFile(rel string, flag int, perm fs.FileMode) (bridge.File, 
 		s.touch(e, time.Now())
 	}
 	return &file{s, e, rel}, nil
+}
+
+// PutFile puts a new file in the place of the one at rel.
+func (s *Source) PutFile(rel string, data []byte, perm fs.FileMode) (bridge.Stamp, error) {
+	if err := s.lock("write", rel); err != nil {
+		return bridge.Stamp{}, err
+	}
+	defer s.mu.Unlock()
+	old, err := s.find(rel)
+	if err == nil && old.dir {
+		err = bridge.ErrIsDir
+	}
+	if err != nil {
+		return bridge.Stamp{}, fail("write", rel, err)
+	}
+	e := &entry{mode: perm.Perm(), data: slices.Clone(data)}
+	s.entries[rel] = e
+	s.touch(e, time.Now())
+	return e.stamp, nil
 }
 
 // file is an open file. It stays the same file when that is renamed.

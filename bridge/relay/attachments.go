@@ -161,6 +161,11 @@ func (s *Source) OpenFile(rel string, flag int, _ fs.FileMode) (bridge.File, err
 	return attachmentFile{f, e}, nil
 }
 
+// PutFile puts nothing in an attachment's place: see OpenFile.
+func (s *Source) PutFile(rel string, _ []byte, _ fs.FileMode) (bridge.Stamp, error) {
+	return bridge.Stamp{}, failed("write", rel, bridge.ErrReadOnly)
+}
+
 // attachmentFile is an open attachment.
 type attachmentFile struct {
 	*os.File

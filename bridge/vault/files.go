@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
@@ -53,6 +54,42 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (*os.File, erro
 		return nil, err
 	}
 	return f, nil
+}
+
+// PutFile puts a new file in the place of the one at rel, which nobody sees
+// half-written. Whoever has the old file open keeps that.
+func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (bridge.Stamp, error) {
+	if err := v.writable("write", rel); err != nil {
+		return bridge.Stamp{}, err
+	}
+	defer v.begin(rel)()
+	stamp, err := v.putFile(rel, content{data: data, mode: perm.Perm(), modTime: time.Now()})
+	if err != nil {
+		return bridge.Stamp{}, wrap("write", rel, err)
+	}
+	v.wrote(bridge.SourceEntry{Rel: rel, Mode: perm.Perm(), Stamp: stamp})
+	return stamp, nil
+}
+
+func (v *Vault) putFile(rel string, c content) (bridge.Stamp, error) {
+	p, err := v.lookAt(rel)
+	if err != nil {
+		return bridge.Stamp{}, err
+	}
+	defer p.Close()
+	if isKind(&p.stat, fs.ModeDir) {
+		return bridge.Stamp{}, bridge.ErrIsDir
+	}
+	t, err := newFile(p.dir, v.tempName(), c)
+	if err != nil {
+		return bridge.Stamp{}, err
+	}
+	defer t.discard()
+	if err := fsat.Rename(p.dir, t.name, p.dir, p.name); err != nil {
+		return bridge.Stamp{}, err
+	}
+	v.trySyncDir(p.dir)
+	return t.placed(), nil
 }
 
 // file is an *os.File whose errors are in the words of package bridge.
