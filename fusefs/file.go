@@ -43,6 +43,9 @@ type File struct {
 	// newest version known, nil if there is a newer one that has not been read.
 	image  image
 	latest *bridge.Version
+	// madeFrom is set while image is what could not be saved: the image that this was made
+	// from. Nobody's next write is computed from what was refused.
+	madeFrom *image
 	// asleep is set while nobody has a note open: image then has a time but no
 	// text, only its length, so that the workspace alone decides which texts stay
 	// in memory.
@@ -358,7 +361,7 @@ func (f *File) detach() {
 		f.buf = &buffer{data: []byte(f.image.text), modTime: f.image.modTime}
 	}
 	f.note, f.doc = false, 0
-	f.image, f.latest = image{}, nil
+	f.image, f.latest, f.madeFrom = image{}, nil, nil
 	f.t.saved(f)
 }
 

@@ -71,10 +71,11 @@ func (f *File) newHandle(ctx context.Context, flags uint32) *Handle {
 	return h
 }
 
-// see records that h's process is shown the note as it is. f.mu is held.
+// see records that h's process is shown the note as it is, unless that could not be
+// saved. f.mu is held.
 func (h *Handle) see() {
 	f := h.f
-	if !h.reads || f.t.locked != nil || !f.note || f.doc == 0 || f.buf != nil || f.image.version == nil || f.image.version == h.recorded {
+	if !h.reads || f.t.locked != nil || !f.note || f.doc == 0 || f.buf != nil || f.madeFrom != nil || f.image.version == nil || f.image.version == h.recorded {
 		return
 	}
 	h.recorded = f.image.version

@@ -56,7 +56,7 @@ func (f *File) show() {
 		return
 	}
 	if f.image.text == f.latest.Text() {
-		f.image = f.imageOf(f.latest)
+		f.image, f.madeFrom = f.imageOf(f.latest), nil
 	}
 }
 
@@ -91,7 +91,11 @@ func (f *File) published(ev bridge.Event, atOnce bool) {
 // edit returns the buffer, made from the image if there is none. mu is held.
 func (f *File) edit() *buffer {
 	if f.buf == nil {
-		f.buf = &buffer{data: []byte(f.image.text), from: f.image, first: true}
+		from := f.image
+		if f.madeFrom != nil {
+			from = *f.madeFrom
+		}
+		f.buf = &buffer{data: []byte(f.image.text), from: from, first: true}
 		f.t.dirtied(f)
 	}
 	return f.buf
@@ -286,7 +290,7 @@ func (f *File) settle() {
 	if !f.note || f.buf == nil || f.buf.dirty() || f.frozen() {
 		return
 	}
-	f.image = f.buf.from
+	f.image, f.madeFrom = f.buf.from, nil
 	f.dropBuffer()
 	f.hold.hides = false
 	if f.isOutdated() {
@@ -331,7 +335,8 @@ func (f *File) closed(h *Handle) {
 // the note as it is; who has f open still sees what was written. A note that does not
 // exist vanishes. mu is held.
 func (f *File) giveUp() {
-	f.image = image{string(f.buf.data), f.buf.modTime, f.buf.from.version}
+	from := f.buf.from
+	f.image, f.madeFrom = image{string(f.buf.data), f.buf.modTime, from.version}, &from
 	f.dropBuffer()
 	if f.doc != 0 {
 		f.retire()

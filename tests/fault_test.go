@@ -145,6 +145,58 @@ func testFault(t *testing.T, m *mount, shape shape, want syscall.Errno, breakDis
 	})
 }
 
+// A save that was refused is no base: who read the file before its writer closed it, or
+// has it open and writes there, saves all of the text with the next save.
+func TestRefusedTextIsNoBase(t *testing.T) {
+	after := strings.Replace(saveBefore, "six", "seven", 1)
+	saves := map[string]func(m *mount, name string, open *os.File) error{
+		"anew": func(m *mount, name string, _ *os.File) error { return os.WriteFile(m.path(name), []byte(after), 0o644) },
+		"where it is open": func(_ *mount, _ string, open *os.File) error {
+			_, err := open.WriteAt([]byte(after), 0)
+			return err
+		},
+	}
+	for how, save := range saves {
+		t.Run(how, func(t *testing.T) {
+			const name = "note.md"
+			m, disk := mountOnFaultyDisk(t, false, map[string]string{name: saveBefore})
+			checkText(t, "the mount", readFile(t, m.path(name)), saveBefore)
+			w, err := os.OpenFile(m.path(name), os.O_WRONLY|os.O_TRUNC, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			disk.fail(faults{"write": syscall.EIO})
+			if _, err := w.WriteString(after); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Sync(); !errors.Is(err, syscall.EIO) {
+				t.Errorf("fsync on the broken disk: %v", err)
+			}
+			open, err := os.OpenFile(m.path(name), os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err == nil {
+				t.Error("close on the broken disk succeeds")
+			}
+			eventually(t, startTimeout, func() error { // the note is at its name again
+				if info, err := os.Stat(m.path(name)); err != nil || info.Size() != int64(len(saveBefore)) {
+					return fmt.Errorf("the mount shows the refused text: %v", err)
+				}
+				return nil
+			})
+			disk.fail(nil)
+			if err := errors.Join(save(m, name, open), open.Close()); err != nil {
+				t.Errorf("the save on the mended disk: %v", err)
+			}
+			raw := readFile(t, m.vaultPath(name))
+			checkText(t, "original view", diffwrap.Original(raw), saveBefore)
+			checkText(t, "accepted view", diffwrap.Accepted(raw), after)
+			m.stop(t)
+		})
+	}
+}
+
 // waitForView waits until the mount shows text. After a failed close the kernel is
 // told, a moment later, that what was written is not there.
 func waitForView(t *testing.T, m *mount, name, text string) {
