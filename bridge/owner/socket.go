@@ -184,7 +184,11 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 
 // unanswered says why a request got no answer.
 func (c *Client) unanswered(err error) error {
-	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist) {
+	gone := errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
+	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) { // a process that ends cuts what it has
+		gone = !Answers(c.Info())
+	}
+	if gone {
 		return &GoneError{c.Info()}
 	}
 	return fmt.Errorf("%v does not answer: %w", c.Info(), err)

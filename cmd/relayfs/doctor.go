@@ -94,11 +94,17 @@ func examine(ctx context.Context, c *config, f *workspaceFlags, args []string) (
 		r.Running = append(r.Running, running...)
 		r.Findings = append(r.Findings, examineServed(running, sources)...)
 	}
-	for _, info := range r.Running {
-		if err := owner.NewClient(info).Alive(ctx); err != nil {
+	r.Running = slices.DeleteFunc(r.Running, func(info owner.Info) bool {
+		err := owner.NewClient(info).Alive(ctx)
+		gone := (*owner.GoneError)(nil)
+		if errors.As(err, &gone) {
+			return true // it ended just now
+		}
+		if err != nil {
 			r.Findings = append(r.Findings, fusefs.Finding{Name: "running", Severity: fusefs.Fail, Detail: err.Error()})
 		}
-	}
+		return false
+	})
 	self, _ := os.Executable() // "" if it is not known
 	r.Values = append([]doctorValue{{"program", self}, {"version", version()}, {"state", base}, {"author", defaultAuthor()}}, c.values()...)
 	return r, nil
