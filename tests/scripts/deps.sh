@@ -13,7 +13,8 @@ what=${1:-test}
 # command -> Debian package that brings it
 demo_tools=(fusermount3:fuse3 diff:diffutils)
 test_tools=("${demo_tools[@]}" gcc:gcc rg:ripgrep vim:vim nano:nano emacs:emacs-nox rsync:rsync tmux:tmux python3:python3 perl:perl patch:patch
-	sed:sed grep:grep find:findutils unshare:util-linux setpriv:util-linux git:git node:nodejs npm:npm chromium:chromium)
+	sed:sed grep:grep find:findutils unshare:util-linux setpriv:util-linux git:git node:nodejs npm:npm chromium:chromium
+	sqlite3:sqlite3 gzip:gzip tar:tar stress-ng:stress-ng)
 
 case $what in
 demo) tools=("${demo_tools[@]}") ;;
