@@ -58,6 +58,7 @@ type File struct {
 	// notBefore is the earliest modification time a new image may have.
 	notBefore time.Time
 	retired   time.Time   // when another inode took the name over, see retire.go
+	asked     bool        // that was on demand: whoever asked for it finds the other one at once
 	hold      hold        // of the name, after a save
 	timer     *time.Timer // the next look at whether to commit
 	charged   int64       // bytes accounted to the scratch layer

@@ -83,6 +83,7 @@ func (f *File) published(ev bridge.Event, atOnce bool) {
 	case ev.Origin == any(f) || !ev.ViewChanged || !f.isOutdated():
 	case atOnce:
 		f.retire()
+		f.asked = true
 	default:
 		f.giveWay()
 	}

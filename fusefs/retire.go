@@ -94,14 +94,14 @@ func (f *File) follow() {
 // lookupAge is how long after it was told of an inode a program may take to open it.
 const lookupAge = 5 * time.Second
 
-// isLeft says that f is what a name led to long ago, and that nobody but one handle has
-// it open: whoever comes by that name is told to look it up again. What is found then
+// isLeft says that f is what a name led to long ago, or until somebody asked for another
+// text, and that nobody but one handle has it open: whoever comes by that name is told to look it up again. What is found then
 // may retire, too, before it is opened, and is opened all the same: the kernel looks
 // twice, and not a third time.
 func (f *File) isLeft() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	old := !f.retired.IsZero() && !f.t.handleless && time.Since(f.told) > lookupAge
+	old := !f.retired.IsZero() && !f.t.handleless && (f.asked || time.Since(f.told) > lookupAge)
 	return f.superseded || old && len(f.handles) == 1
 }
 
