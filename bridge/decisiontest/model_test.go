@@ -35,7 +35,7 @@ var person = bridge.Author{Name: "person"}
 
 var (
 	sequences    = flag.Int("decisions.sequences", 20_000, "how many random sequences of decisions to try")
-	sequenceSeed = flag.Uint64("decisions.seed", 0, "the first of them; 0 for a new one")
+	sequenceSeed = flag.Uint64("decisions.seed", 100000, "the first of them; 0 for a new one")
 )
 
 type atomStatus uint8
