@@ -73,14 +73,14 @@ func (p *decider) comment(item int, s Suggestion) (part, diffwrap.Edit) {
 // comments decides on those of the items that are comments, unless the edits of the
 // others take them away.
 func (p *decider) comments(chosen []Suggestion, edits []diffwrap.Edit) (parts []part, with []diffwrap.Edit) {
-	with = edits
+	with = slices.Clone(edits)
 	for i, s := range chosen {
-		taken := slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Off < s.End && s.Start < e.Off+e.Len })
-		if s.Kind != diffwrap.Comment || taken {
+		if s.Kind != diffwrap.Comment ||
+			slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Off < s.End && s.Start < e.Off+e.Len }) {
 			continue
 		}
 		x, e := p.comment(i, s)
-		parts, with = append(parts, x), append(slices.Clip(with), e)
+		parts, with = append(parts, x), append(with, e)
 	}
 	slices.SortFunc(with, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
 	return parts, with
