@@ -2,7 +2,7 @@
 GO ?= go
 PREFIX ?= /usr/local
 
-.PHONY: build demo test lint fuzz interop bench soak install clean help
+.PHONY: build demo test test-loaded lint fuzz interop bench soak install clean help
 
 build: ## build ./relayfs
 	$(GO) build -trimpath -o relayfs ./cmd/relayfs
@@ -14,6 +14,9 @@ demo: ## install FUSE if it is missing, build, and show the main job on a copy o
 
 test: ## install what is missing, lint, run every test
 	tests/scripts/test.sh
+
+test-loaded: ## make test beside a load of processors and disks, with the tests' limits of time scaled
+	tests/scripts/test-loaded.sh
 
 lint: ## gofmt, go vet, staticcheck
 	tests/scripts/lint.sh
@@ -38,4 +41,4 @@ clean: ## remove what make built and installed below this directory
 	rm -rf tests/peer/node_modules tests/critic/node_modules
 
 help: ## this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13

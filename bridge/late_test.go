@@ -23,7 +23,8 @@ type gatedStore struct {
 	mu     sync.Mutex
 	shut   chan struct{} // nil: open
 	waits  atomic.Int32
-	lookup atomic.Bool // DocID fails
+	gated  sync.WaitGroup // of those that wait, until they are appended
+	lookup atomic.Bool    // DocID fails
 }
 
 func (s *gatedStore) close() (open func()) {
@@ -44,6 +45,8 @@ func (s *gatedStore) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Recor
 	gate := s.shut
 	s.mu.Unlock()
 	if gate != nil && recs[len(recs)-1].Author == "bob" {
+		s.gated.Add(1)
+		defer s.gated.Done()
 		s.waits.Add(1)
 		<-gate
 	}
@@ -59,13 +62,7 @@ func (s *gatedStore) DocID(p bridge.Path) (bridge.DocID, error) {
 
 func (s *gatedStore) waiting(t *testing.T) {
 	t.Helper()
-	for range 1000 {
-		if s.waits.Load() > 0 {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Fatal("nothing waits for the store")
+	until(t, "a record waits for the store", func() bool { return s.waits.Load() > 0 })
 }
 
 var bob = bridge.Author{Name: "bob", Session: "s2"}
@@ -221,7 +218,8 @@ func TestMovedOverALateWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(50 * time.Millisecond)
+	store.gated.Wait()
+	ws.Kept(plan)
 	if got := authorsOf(pendingOf(t, ws)); got != "ann" {
 		t.Errorf("authors %q", got)
 	}
@@ -255,7 +253,8 @@ func TestMadeAgainDuringALateWrite(t *testing.T) {
 	write(t, f.Workspace, plan, bridge.Write{Text: "new\n\nmore\n", By: bridge.Author{Name: "carol"}})
 	f.Workspace.Kept(plan)
 	openStore()
-	time.Sleep(50 * time.Millisecond)
+	store.gated.Wait()
+	f.Workspace.Kept(plan)
 	next := process(t, f.Source("Notes"), store)
 	if got := authorsOf(pendingOf(t, next)); got != "ann carol" {
 		t.Errorf("authors for the next process %q of %q", got, open(t, next, plan).Raw())

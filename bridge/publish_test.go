@@ -10,6 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // deed is something that a test does.
@@ -101,7 +102,7 @@ func checkFree(a worker, steps []deed) {
 		})
 		select {
 		case <-done:
-		case <-time.After(2 * time.Second):
+		case <-time.After(limittest.Scaled(2 * time.Second)):
 			a.t.Errorf("names are locked while somebody is told: %s %q", ev.Kind, ev.Path)
 		}
 	})()

@@ -13,6 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 func share(t *testing.T, ws *bridge.Workspace, p bridge.Path) *bridge.Shared {
@@ -43,9 +44,9 @@ func change(t *testing.T, s *bridge.Shared, fn func(*ycrdt.Doc) error) {
 // until waits for something that happens by itself soon.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(limittest.Scaled(time.Minute)); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("not within a minute: %s", what)
+			t.Fatalf("not in time: %s", what)
 		}
 	}
 }

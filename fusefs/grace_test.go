@@ -14,7 +14,9 @@ func TestTruncationIsPutOff(t *testing.T) {
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Killed.md": tideTable})
 	start := time.Now()
 	m.sh(t, "F", ": > Note.md; : > Killed.md; test ! -s Note.md")
-	checkText(t, "source", m.SourceText("F/Note.md"), tideTable)
+	if text := m.SourceText("F/Note.md"); time.Since(start) < 3*time.Second {
+		checkText(t, "source", text, tideTable)
+	}
 	m.sh(t, "F", "echo late >> Killed.md")
 	m.checkSuggested(t, "F/Killed.md", tideTable, "late\n")
 	eventually(t, func() error {
@@ -29,9 +31,12 @@ func TestTruncationIsPutOff(t *testing.T) {
 // fsync says that empty is meant, and so does the end of the mount.
 func TestEmptinessIsMeant(t *testing.T) {
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/Other.md": tideTable})
+	start := time.Now()
 	m.sh(t, "F", `python3 -c 'import os; fd = os.open("Note.md", os.O_WRONLY | os.O_TRUNC); os.fsync(fd)'; : > Other.md`)
 	m.checkSuggested(t, "F/Note.md", tideTable, "")
-	checkText(t, "source before the unmount", m.SourceText("F/Other.md"), tideTable)
+	if text := m.SourceText("F/Other.md"); time.Since(start) < 3*time.Second { // later it may be put off no longer
+		checkText(t, "source before the unmount", text, tideTable)
+	}
 	if err := m.server.Unmount(); err != nil {
 		t.Fatal(err)
 	}
@@ -42,15 +47,16 @@ func TestEmptinessIsMeant(t *testing.T) {
 // moment; one that is removed before, never.
 func TestNewNotes(t *testing.T) {
 	m := mount(t, map[string]string{"F/Note.md": "x\n"})
+	start := time.Now()
 	m.sh(t, "F", "echo new > New.md; touch Empty.md; touch Probe.md; rm Probe.md; mkdir sub; echo deep > sub/Deep.md")
+	if m.exists(t, "F/Empty.md") && time.Since(start) < time.Second {
+		t.Error("an empty note was published at once")
+	}
 	m.checkNames(t, "F", "Empty.md", "New.md", "Note.md", "sub")
 	for p, want := range map[string]string{"F/New.md": "new\n", "F/sub/Deep.md": "deep\n"} {
 		checkText(t, p, m.cat(t, p), want)
 		checkText(t, "accepted view of "+p, diffwrap.Accepted(m.SourceText(p)), want)
 		checkText(t, "original view of "+p, diffwrap.Original(m.SourceText(p)), "")
-	}
-	if m.exists(t, "F/Empty.md") {
-		t.Error("an empty note was published at once")
 	}
 	eventually(t, func() error {
 		if !m.exists(t, "F/Empty.md") {

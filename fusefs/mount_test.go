@@ -14,6 +14,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/fusefs"
 )
@@ -103,7 +104,7 @@ type result struct {
 }
 
 // hangs is when a program counts as hanging.
-const hangs = 30 * time.Second
+var hangs = limittest.Scaled(30 * time.Second)
 
 // run runs a program in dir, which it enters by itself.
 func run(t testing.TB, dir, stdin string, argv ...string) result {

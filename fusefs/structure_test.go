@@ -73,9 +73,12 @@ func TestParkedNoteReturns(t *testing.T) {
 	if inodes := strings.Fields(m.sh(t, "F", "stat -c %i Note.md Note.md.bak")); inodes[0] == inodes[1] {
 		t.Errorf("the note and its backup have the same inode number %s", inodes[0])
 	}
-	if !strings.Contains(m.log.String(), "note is back at its name") {
-		t.Error("the log does not say that the note is back")
-	}
+	eventually(t, func() error {
+		if !strings.Contains(m.log.String(), "note is back at its name") {
+			return errors.New("the log does not say that the note is back")
+		}
+		return nil
+	})
 	checkText(t, "source", m.SourceText("F/Note.md"), tideTable)
 }
 

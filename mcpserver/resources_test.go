@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -93,7 +94,7 @@ func TestResourceSubscription(t *testing.T) {
 		if n.Method != "notifications/resources/updated" || !strings.Contains(string(n.Params), `"note:///V/a.md"`) {
 			t.Errorf("got %s %s", n.Method, n.Params)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(limittest.Scaled(30 * time.Second)):
 		t.Fatal("no notification")
 	}
 	result[struct{}](t, c, "resources/unsubscribe", map[string]any{"uri": "note:///V/a.md"})

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 )
@@ -76,9 +75,7 @@ func TestChmodInSuggestMode(t *testing.T) {
 			t.Errorf("chmod of %s to what it has: %v", name, err)
 		}
 	}
-	if !strings.Contains(m.log.String(), "--mode direct") {
-		t.Errorf("the log does not say what to do:\n%s", m.log)
-	}
+	m.log.says(t, "--mode direct")
 	cmd := exec.Command("sh", "-c", "echo two > x.md && chmod 600 x.md && echo three > y.tmp && chmod 644 y.tmp && cp -p y.tmp Note.md")
 	cmd.Dir = filepath.Dir(m.path("Note.md"))
 	if out, err := cmd.CombinedOutput(); err != nil {

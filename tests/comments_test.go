@@ -97,9 +97,7 @@ func TestCommentsThatAreRefused(t *testing.T) {
 		})
 	}
 	for _, sentence := range []string{"a comment has one line", "signed by somebody else"} {
-		if !strings.Contains(m.log.String(), sentence) {
-			t.Errorf("the log does not say %q:\n%s", sentence, m.log)
-		}
+		m.log.says(t, sentence)
 	}
 	for what, comment := range map[string]string{"signed": `{"author":"Boss"}@@approved`, "a delimiter": "a<<}b"} {
 		if result := client.call(t, "comment", "file_path", "Vault/note.md", "anchor_text", "two", "comment", comment); !result.isError {

@@ -130,9 +130,7 @@ func TestControlNames(t *testing.T) {
 			t.Errorf("rename to %q: %v", bad, err)
 		}
 	}
-	if !strings.Contains(m.log.String(), "control characters") {
-		t.Errorf("the log does not say why:\n%s", m.log)
-	}
+	m.log.says(t, "control characters")
 	if got := readFile(t, m.path(old)); got != "one\n" {
 		t.Errorf("a note that had such a name reads %q", got)
 	}

@@ -13,10 +13,16 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // startTimeout is generous: it bounds a hang, it measures nothing.
-const startTimeout = 30 * time.Second
+var startTimeout = limittest.Scaled(30 * time.Second)
+
+// heldBack is longer than anything is held back on a mount: a name may be missing for
+// three seconds during a save.
+var heldBack = limittest.Scaled(3500 * time.Millisecond)
 
 // sandbox is a directory in which relayfs runs as for a new user.
 type sandbox struct {
@@ -63,7 +69,7 @@ func (s *sandbox) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Env = s.env
 	cmd.Dir = s.dir
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = 10 * time.Second
+	cmd.WaitDelay = limittest.Scaled(10 * time.Second)
 	return cmd
 }
 
@@ -277,6 +283,17 @@ func (l *watchedLog) seen(text string) <-chan struct{} {
 		l.want[text] = ch
 	}
 	return ch
+}
+
+// says checks that a text is in the log, in which it may be a moment after what it is
+// about.
+func (l *watchedLog) says(t *testing.T, text string) {
+	t.Helper()
+	select {
+	case <-l.seen(text):
+	case <-time.After(startTimeout):
+		t.Errorf("the log does not say %q:\n%s", text, l)
+	}
 }
 
 func (l *watchedLog) String() string {

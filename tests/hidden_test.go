@@ -159,9 +159,7 @@ func TestVaultFolderThatLooksEmpty(t *testing.T) {
 			t.Errorf("rmdir %s: %v, want ENOTEMPTY", dir, err)
 		}
 	}
-	if !strings.Contains(m.log.String(), ".obsidian") {
-		t.Errorf("the log does not say what is in the way:\n%s", m.log)
-	}
+	m.log.says(t, ".obsidian")
 	client := s.mcp(t, vault)
 	if got := client.call(t, "delete", "file_path", "Vault/repo"); !got.isError || !strings.Contains(got.text, ".git") {
 		t.Errorf("delete says %+v", got)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // stairs are n lines, each indented by two columns more than the one before.
@@ -72,7 +74,7 @@ func TestHostileNotes(t *testing.T) {
 	} {
 		began := time.Now()
 		answer := client.mustCall(t, call.tool, call.args...)
-		if took := time.Since(began); took > 8*time.Second {
+		if took := time.Since(began); took > limittest.Scaled(8*time.Second) {
 			t.Errorf("%s took %v beside the hostile notes", call.tool, took)
 		}
 		if !strings.Contains(answer, call.want) {

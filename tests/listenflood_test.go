@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // dialServer connects to --listen; what it cannot do any more is not said.
@@ -53,7 +55,7 @@ func TestListenSilentSockets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 700 {
-				c, err := net.DialTimeout("tcp", strings.TrimPrefix(y.Owner.Yjs.URL, "ys://"), time.Second)
+				c, err := net.DialTimeout("tcp", strings.TrimPrefix(y.Owner.Yjs.URL, "ys://"), limittest.Scaled(time.Second))
 				if err != nil {
 					break // the queue of the system is full, too
 				}
@@ -61,8 +63,8 @@ func TestListenSilentSockets(t *testing.T) {
 				say(c)
 			}
 			start := time.Now()
-			status, _ := upgrade(t, y.dialServer(t), "/Notes/Plan.md?token="+url.QueryEscape(token), 20*time.Second)
-			if took := time.Since(start); !strings.Contains(status, "101") || took > 5*time.Second {
+			status, _ := upgrade(t, y.dialServer(t), "/Notes/Plan.md?token="+url.QueryEscape(token), limittest.Scaled(20*time.Second))
+			if took := time.Since(start); !strings.Contains(status, "101") || took > limittest.Scaled(5*time.Second) {
 				t.Errorf("a client with a token gets %q after %v", status, took)
 			}
 		})

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // A machine that cannot mount, or should not here, gets a sentence and a hint.
@@ -123,7 +125,7 @@ func TestVaultOnAReadOnlyDisk(t *testing.T) {
 set -e
 mount -t tmpfs none "$VAULT"; cp note.md "$VAULT/"; mount -o remount,ro "$VAULT"
 "$RELAYFS" mount "$VAULT" "$MNT" 2>log &
-for i in $(seq 600); do grep -q "^mounted" log && break; kill -0 $! || { cat log; exit 1; }; sleep 0.05; done
+until grep -q "^mounted" log; do kill -0 $! || { cat log; exit 1; }; sleep 0.05; done
 cat "$MNT/Vault/note.md" > read.txt
 { echo changed > "$MNT/Vault/note.md"; } 2>>errors.txt || true
 { echo new > "$MNT/Vault/new.md"; } 2>>errors.txt || true
@@ -131,7 +133,7 @@ cat "$MNT/Vault/note.md" > after.txt
 "$RELAYFS" unmount "$MNT"
 wait $!
 `
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), limittest.Scaled(time.Minute))
 	defer cancel()
 	cmd := s.command(ctx)
 	cmd.Path, cmd.Args = "/usr/bin/env", append(append([]string{"env"}, unshare...), "sh", "-c", script)

@@ -359,6 +359,7 @@ func TestHTTPFlags(t *testing.T) {
 func TestMountServesHTTP(t *testing.T) {
 	s := newSandbox(t)
 	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), "--http", "127.0.0.1:0")
+	m.log.says(t, "serving MCP at ")
 	found := servingLine.FindStringSubmatch(m.log.String())
 	if found == nil {
 		t.Fatalf("no address in %q", m.log)

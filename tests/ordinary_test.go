@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,7 +16,9 @@ import (
 // most systems. setup runs before, as root, if the test does; files belong to the user.
 func (s *sandbox) asNobody(t *testing.T, setup, script string, env ...string) output {
 	t.Helper()
-	cmd := s.command(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), queueTimeout)
+	defer cancel()
+	cmd := s.command(ctx)
 	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", script}
 	if os.Geteuid() == 0 {
 		requireTools(t, "unshare", "setpriv", "mknod")
@@ -40,7 +43,7 @@ set -e
 "$RELAYFS" mount $FLAGS "$VAULT" "$MNT" 2>"$TMP/log" &
 server=$!
 trap 'kill $server 2>/dev/null || :' EXIT
-for i in $(seq 600); do grep -q "^mounted" "$TMP/log" && break; kill -0 $server 2>/dev/null || { cat "$TMP/log" >&2; exit 1; }; sleep 0.05; done
+until grep -q "^mounted" "$TMP/log"; do kill -0 $server 2>/dev/null || { cat "$TMP/log" >&2; exit 1; }; sleep 0.05; done
 WORK
 "$RELAYFS" unmount "$MNT"
 wait $server

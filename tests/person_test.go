@@ -12,13 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // soon is how quickly a person's edit has to be visible.
-const soon = time.Second
+var soon = limittest.Scaled(time.Second)
 
-// waitForText waits until the mount shows text in the note, a second at most.
+// waitForText waits until the mount shows text in the note, which has to be soon.
 func waitForText(t *testing.T, m *mount, name, text string) time.Duration {
 	t.Helper()
 	return eventually(t, soon, func() error {

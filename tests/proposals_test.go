@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // queued is one entry of relayfs suggestions list --json.
@@ -147,9 +149,9 @@ func checkListing(t *testing.T, dir string, want []string) {
 // waitFor waits until something is the case.
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(limittest.Scaled(time.Minute)); !ok(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited a minute for %s", what)
+			t.Fatalf("waited in vain for %s", what)
 		}
 	}
 }

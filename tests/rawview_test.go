@@ -43,9 +43,7 @@ func TestARawViewIsReadOnly(t *testing.T) {
 					t.Errorf("rename over the note: %v, want EROFS", err)
 				}
 			}
-			if log := m.log.String(); !strings.Contains(log, "--view accepted") {
-				t.Errorf("the log does not say what to do:\n%s", log)
-			}
+			m.log.says(t, "--view accepted")
 			client := s.mcp(t, vault)
 			client.mustCall(t, "read", "file_path", "Vault/note.md")
 			result := client.call(t, "edit", "file_path", "Vault/note.md", "old_string", "stands", "new_string", "falls")

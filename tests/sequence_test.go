@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // sequences is how many random sequences TestSequences runs; RELAYFS_SEQUENCES asks for another number, RELAYFS_SEED
@@ -668,7 +670,7 @@ func (s *sequence) personSave(r *rand.Rand) error {
 
 // until waits for what a person's save brings about.
 func (s *sequence) until(check func() error) error {
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(limittest.Scaled(10 * time.Second))
 	for {
 		err := check()
 		if err == nil || time.Now().After(deadline) {

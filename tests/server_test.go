@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // npmProcess is a server of npm.
@@ -54,7 +56,7 @@ func (s *npmProcess) stop() {
 }
 
 // serverPatience bounds waits for a server; machines that test are slow.
-const serverPatience = 90 * time.Second
+var serverPatience = limittest.Scaled(90 * time.Second)
 
 // serverNote is note i that the test writes.
 func serverNote(i int) (name, text string) {

@@ -66,7 +66,7 @@ func TestServerThatLostItsDataKeepsBothTexts(t *testing.T) {
 				return text, nil
 			})
 			checkListing(t, dir, []string{"Else.md", "Note 2.md", "Note.md", "Same.md"})
-			waitFor(t, "the log to tell of it", func() bool { return strings.Contains(m.log.String(), "Note 2.md") })
+			m.log.says(t, "Note 2.md")
 			m.stop(t)
 		})
 	}

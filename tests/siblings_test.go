@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // siblingPrograms read a note, wait, and write what they made of it: argv is the note,
@@ -57,7 +59,7 @@ func TestSiblingsKeepEachOthersEdits(t *testing.T) {
 			t.Run(mode+", "+name, func(t *testing.T) {
 				file := strings.ReplaceAll(name, ", ", " ") + ".md"
 				writeFile(t, m.vaultPath(file), before)
-				eventually(t, 10*time.Second, func() error {
+				eventually(t, limittest.Scaled(10*time.Second), func() error {
 					_, err := os.ReadFile(m.path(file))
 					return err
 				})
@@ -70,7 +72,7 @@ func TestSiblingsKeepEachOthersEdits(t *testing.T) {
 					t.Fatalf("exit %d: %s%s", out.code, out.stdout, out.stderr)
 				}
 				want := strings.NewReplacer("beta", "BETA", "zeta", "ZETA").Replace(before)
-				eventually(t, 10*time.Second, func() error {
+				eventually(t, limittest.Scaled(10*time.Second), func() error {
 					if got, err := os.ReadFile(m.path(file)); err != nil || string(got) != want {
 						return fmt.Errorf("%s is %q, %v, want %q", file, got, err, want)
 					}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // statted is everything that statx(2) tells of a file.
@@ -184,7 +186,7 @@ func testStat(t *testing.T, mode string) {
 		w.was, _ = statOf(unix.AT_FDCWD, w.name, 0)
 		text := "# By a person\n"
 		writeFile(t, m.vaultPath("Note.md"), text)
-		eventually(t, 20*time.Second, func() error {
+		eventually(t, limittest.Scaled(20*time.Second), func() error {
 			if got, err := os.ReadFile(w.name); err != nil || string(got) != text {
 				return fmt.Errorf("note is %q, %v", got, err)
 			}

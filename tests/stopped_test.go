@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // suspend stops a process as Ctrl-Z does, until the test ends or continue is called.
@@ -102,7 +104,7 @@ func checkInterrupted(t *testing.T, cmd *exec.Cmd, signal os.Signal) {
 	go func() { ended <- cmd.Wait() }()
 	select {
 	case <-ended:
-		if took := time.Since(sent); took > 3*time.Second {
+		if took := time.Since(sent); took > limittest.Scaled(3*time.Second) {
 			t.Errorf("%v ends %v after %v\n%s", cmd.Args[1:], took, signal, out.String())
 		}
 	case <-time.After(startTimeout):

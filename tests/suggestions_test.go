@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -44,7 +45,7 @@ func (s *sandbox) queueVault(t *testing.T, name string, notes, suggestions int) 
 }
 
 // queueTimeout bounds a hang.
-const queueTimeout = 2 * time.Minute
+var queueTimeout = limittest.Scaled(2 * time.Minute)
 
 // timed runs relayfs suggestions and returns how long that took.
 func (s *sandbox) timed(t *testing.T, args ...string) time.Duration {

@@ -121,7 +121,7 @@ func testSwap(t *testing.T, swap saver, verdict string, flags ...string) {
 	m := s.mount(t, s.vault(t, "Vault", swapped), flags...)
 	swap.save(t, m.path(""))
 	checkTexts(t, "mount", texts(t, m.path("")), want)
-	time.Sleep(3500 * time.Millisecond) // longer than a name may be missing during a save
+	time.Sleep(heldBack)
 	checkTexts(t, "mount after a while", texts(t, m.path("")), want)
 	if len(flags) == 0 {
 		checkNotUnseen(t, texts(t, m.vault), swapped)
@@ -175,7 +175,7 @@ func TestReplacedAfterBackup(t *testing.T) {
 				}
 			}
 			check()
-			time.Sleep(3500 * time.Millisecond)
+			time.Sleep(heldBack)
 			check()
 			if mode == "direct" {
 				checkText(t, "the vault's trash", readFile(t, m.vaultPath(".trash/b.md")), swapped["a.md"])

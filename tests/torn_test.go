@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -143,7 +144,7 @@ func whenever(t *testing.T, test func(t *testing.T)) {
 			t.Skip("takes all of the machine")
 		}
 		requireTools(t, "stress-ng")
-		cmd := exec.Command("stress-ng", "--cpu", "4", "--io", "2", "--timeout", "60s", "--temp-path", t.TempDir())
+		cmd := exec.Command("stress-ng", "--cpu", "4", "--io", "2", "--timeout", fmt.Sprintf("%.0fs", limittest.Scaled(time.Minute).Seconds()), "--temp-path", t.TempDir())
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

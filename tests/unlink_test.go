@@ -71,21 +71,23 @@ func TestRemovedStaysRemoved(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			check := func(when string) {
-				t.Helper()
+			removed := func() error {
 				for _, dir := range []string{m.path("Sub"), m.vaultPath("Sub")} {
 					for _, name := range listFiles(t, dir) {
 						if name != "keep.md" {
-							t.Errorf("%s: %s is there", when, filepath.Join(dir, name))
+							return fmt.Errorf("%s is there", filepath.Join(dir, name))
 						}
 					}
 				}
+				return nil
 			}
-			time.Sleep(4 * time.Second) // longer than anything is held back
-			check("after a while")
+			time.Sleep(heldBack)
+			eventually(t, startTimeout, removed)
 			m.stop(t)
 			m = s.mountAt(t, m.vault, m.dir, flags...)
-			check("after a restart")
+			if err := removed(); err != nil {
+				t.Errorf("after a restart: %v", err)
+			}
 			if out := s.run(t, "suggestions", "list", "--json", m.vault); strings.Contains(out.stdout, `"Vault/Sub/`) {
 				t.Errorf("suggestions for what was removed: %s", out.stdout)
 			}

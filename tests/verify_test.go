@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // savedNameHolds is how long a name shows what was saved to it, and nothing else.
@@ -57,7 +59,7 @@ func TestSavedBytesAreThereToVerify(t *testing.T) {
 					if shown == "" || shown == c.written {
 						return
 					}
-					eventually(t, 10*time.Second, func() error {
+					eventually(t, limittest.Scaled(10*time.Second), func() error {
 						if got := readFile(t, note); got != shown {
 							return fmt.Errorf("the note is %q, want %q", got, shown)
 						}
@@ -138,7 +140,7 @@ func TestSavesHideNobodysChangesForLong(t *testing.T) {
 	}()
 	time.Sleep(100 * time.Millisecond)
 	obsidianSave(t, m.vaultPath("Note.md"), readFile(t, m.vaultPath("Note.md"))+"by a person\n")
-	took := eventually(t, 5*time.Second, func() error {
+	took := eventually(t, limittest.Scaled(5*time.Second), func() error {
 		if text, err := os.ReadFile(note); err != nil || !strings.HasSuffix(string(text), "by a person\n") {
 			return fmt.Errorf("the note is %q, %v", text, err)
 		}

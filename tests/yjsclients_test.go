@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // yjsServer is `relayfs serve --listen` on a free port.
@@ -135,7 +137,7 @@ func result(t *testing.T, cmd *exec.Cmd, v any) {
 // fileBecomes waits until a file holds a text.
 func fileBecomes(t *testing.T, file, want string) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(limittest.Scaled(time.Minute)); ; time.Sleep(10 * time.Millisecond) {
 		data, err := os.ReadFile(file)
 		if err == nil && string(data) == want {
 			return
@@ -355,7 +357,7 @@ func TestYjsClientMountAndPerson(t *testing.T) {
 	}
 	<-typed
 	text := readFile(t, mounted)
-	for end := time.Now().Add(time.Minute); !strings.Contains(text, fmt.Sprintf("person %d\n", rounds-1)) && time.Now().Before(end); {
+	for end := time.Now().Add(limittest.Scaled(time.Minute)); !strings.Contains(text, fmt.Sprintf("person %d\n", rounds-1)) && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond) // the last save is on its way
 		text = readFile(t, mounted)
 	}
@@ -406,7 +408,7 @@ func TestYjsNoEcho(t *testing.T) {
 		Text  string
 		Units int
 	}
-	for end := time.Now().Add(time.Minute); !strings.Contains(got.Text, fmt.Sprintf("person %d\n", rounds-1)); {
+	for end := time.Now().Add(limittest.Scaled(time.Minute)); !strings.Contains(got.Text, fmt.Sprintf("person %d\n", rounds-1)); {
 		if time.Now().After(end) {
 			t.Fatalf("the last save has not come: %q", got.Text)
 		}

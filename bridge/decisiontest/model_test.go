@@ -18,6 +18,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -343,7 +344,7 @@ func (w *world) kept() {
 	if w.live != nil {
 		return
 	}
-	for end := time.Now().Add(time.Minute); ; runtime.Gosched() {
+	for end := time.Now().Add(limittest.Scaled(time.Minute)); ; runtime.Gosched() {
 		if _, have := w.document(); have == w.version().Raw() {
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // show writes a link as kind:target+subpath|display, flags after it.
@@ -191,7 +192,7 @@ func TestExtractIsLinear(t *testing.T) {
 		start := time.Now()
 		checkRanges(t, text)
 		checkRanges(t, "---\n"+text)
-		if d := time.Since(start); d > 3*time.Second {
+		if d := time.Since(start); d > limittest.Scaled(3*time.Second) {
 			t.Errorf("%d times %q took %v", n/len(part), part, d)
 		}
 	}

@@ -16,13 +16,14 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/relay"
 	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // serversDir holds the servers and clients of npm.
 const serversDir = "../../tests/servers"
 
 // patience bounds every wait of these tests; machines that run many tests are slow.
-const patience = 90 * time.Second
+var patience = limittest.Scaled(90 * time.Second)
 
 // node starts a program of serversDir. Without Node or its packages the test is
 // skipped, but in CI, where both have to be there, it fails.

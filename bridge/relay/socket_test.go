@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // A server that takes in nothing does not make the queue grow beyond its bounds:
@@ -45,7 +47,7 @@ func TestQueueOverflow(t *testing.T) {
 			}
 			select {
 			case <-s.ctx.Done():
-			case <-time.After(time.Minute):
+			case <-time.After(limittest.Scaled(time.Minute)):
 				t.Fatal("the connection lives")
 			}
 			if !errors.Is(s.err(), errOverflow) {

@@ -18,6 +18,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // server speaks the embeddings API over HTTP. Its vectors are those of words:
@@ -95,7 +96,7 @@ func (s *server) embedded() []string {
 }
 
 func (s *server) endpoint() *semantic.Endpoint {
-	return &semantic.Endpoint{URL: s.URL, Model: "words", Key: "secret", Wait: time.Millisecond, Timeout: time.Minute}
+	return &semantic.Endpoint{URL: s.URL, Model: "words", Key: "secret", Wait: time.Millisecond, Timeout: limittest.Scaled(time.Minute)}
 }
 
 func status(code int) http.HandlerFunc {
@@ -147,7 +148,7 @@ func TestEndpointTimeout(t *testing.T) {
 		<-r.Context().Done()
 	})
 	e := s.endpoint()
-	e.Timeout = 2 * time.Second
+	e.Timeout = limittest.Scaled(2 * time.Second)
 	if vectors, err := e.Embed(t.Context(), []string{"one"}); err != nil || len(vectors) != 1 {
 		t.Errorf("got %v, %v", vectors, err)
 	}

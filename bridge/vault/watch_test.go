@@ -18,6 +18,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest/sourcetest"
 	"github.com/relayfs/relayfs/bridge/vault"
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 var (
@@ -48,7 +49,7 @@ func TestSavesOfEditors(t *testing.T) {
 				start := time.Now()
 				p.check(save(p.path("N.md"), p.Content("N.md"), fmt.Sprintf("line %d\n", i)))
 				seen := await(t, events, "a save", is(bridge.EventChanged, "N.md"))
-				if took := time.Since(start); took > time.Second {
+				if took := time.Since(start); took > limittest.Scaled(time.Second) {
 					t.Errorf("reported after %v", took)
 				}
 				if len(seen) != 1 {
@@ -248,7 +249,7 @@ func TestVanishedVault(t *testing.T) {
 			p.check(steps.back(p.dir))
 			back := time.Now()
 			seen = await(t, events, "the vault coming back", func(ev bridge.SourceEvent) bool { return ev.Kind == bridge.EventOnline })
-			if d := time.Since(back); d > 3*time.Second { // it is looked for every second
+			if d := time.Since(back); d > limittest.Scaled(3*time.Second) { // it is looked for every second
 				t.Errorf("the vault is back after %v", d)
 			}
 			if len(seen) != 1 {

@@ -5,6 +5,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // accepts takes connections and hands them out.
@@ -43,9 +45,9 @@ func accepts(t *testing.T, max int) (l *guestListener, accepted chan *guestConn,
 	}
 }
 
-// isClosed says whether the other side has closed a connection.
-func isClosed(c net.Conn) bool {
-	_ = c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+// closes says whether the other side closes a connection within some time.
+func closes(c net.Conn, within time.Duration) bool {
+	_ = c.SetReadDeadline(time.Now().Add(within))
 	_, err := c.Read(make([]byte, 1))
 	var timeout net.Error
 	return !(errors.As(err, &timeout) && timeout.Timeout())
@@ -62,8 +64,12 @@ func TestGuestsGiveWay(t *testing.T) {
 		last = dial()
 		<-accepted
 	}
-	if !isClosed(first) || isClosed(known) || isClosed(last) {
-		t.Errorf("closed: the oldest guest %v, the known one %v, the newest guest %v", isClosed(first), isClosed(known), isClosed(last))
+	if !closes(first, limittest.Scaled(10*time.Second)) {
+		t.Error("the oldest guest stays")
+	}
+	const moment = 50 * time.Millisecond
+	if closes(known, moment) || closes(last, moment) {
+		t.Error("the known one or the newest guest has to go")
 	}
 }
 

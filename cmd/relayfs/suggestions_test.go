@@ -9,6 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 func TestSplitArgs(t *testing.T) {
@@ -126,7 +127,7 @@ func TestChangeCounter(t *testing.T) {
 		if n == now {
 			t.Errorf("woken without a change")
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(limittest.Scaled(10 * time.Second)):
 		t.Fatal("not woken by a change")
 	}
 	ended, cancel := context.WithCancel(t.Context())

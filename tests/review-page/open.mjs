@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 const [address, executablePath] = process.argv.slice(2);
-const patience = 30_000; // ms; bounds a hang, measures nothing
+const patience = 30_000 * (process.env.RELAYFS_TEST_TIMESCALE || 1); // ms; bounds a hang, measures nothing
 const profile = mkdtempSync(join(tmpdir(), "relayfs-chromium-"));
 const context = await chromium.launchPersistentContext(profile, {
 	executablePath,

@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
 # Everything that must hold: installs what is missing, lints, and runs all tests. The last line is "N passed, N failed".
 #
-#   TIMEOUT   how long one package may take (default 20m)
+#   RELAYFS_TEST_TIMESCALE   how many times as long everything may take, on a busy machine; results of earlier runs do not count then
+#   TIMEOUT   how long one package may take (default 20m, scaled)
 #   RACE      packages to test with the race detector: those that start goroutines or are called by several
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-TIMEOUT=${TIMEOUT:-20m}
+SCALE=${RELAYFS_TEST_TIMESCALE:-1}
+TIMEOUT=${TIMEOUT:-$((20 * SCALE))m}
+fresh=()
+if ((SCALE != 1)); then fresh=(-count=1); fi
 RACE=${RACE:-'/(bridge|bridge/ysync|bridge/vault|bridge/store|bridge/owner|fusefs|mcpserver|cmd/relayfs)$'}
 
 tests/scripts/deps.sh test
@@ -18,7 +22,7 @@ trap 'rm -rf "$work"' EXIT
 go build -o "$work/testsum" ./tests/testsum
 
 # run FLAG... PACKAGE... runs tests. Its exit code is in the stream of events: testsum counts it and fails for it.
-run() { go test -json -timeout "$TIMEOUT" "$@" || true; }
+run() { go test -json -timeout "$TIMEOUT" "${fresh[@]}" "$@" || true; }
 
 {
 	raced=$(go list ./... | grep -E "$RACE" || true)

@@ -113,7 +113,7 @@ const docAt = async path => {
 const textAt = async path => (await docAt(path)).getText('contents')
 
 // Waits for cond to hold, looking again whenever a document changes.
-const until = (doc, cond, ms = 60000) => new Promise((resolve, reject) => {
+const until = (doc, cond, ms = 60_000 * (process.env.RELAYFS_TEST_TIMESCALE || 1)) => new Promise((resolve, reject) => {
   let timer = null
   const look = () => {
     if (!cond()) return

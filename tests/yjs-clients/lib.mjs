@@ -6,7 +6,7 @@ export { WebSocket }
 process.setMaxListeners(0) // each provider adds one
 
 // A step that hangs fails, with its name, instead of the whole test run.
-const patience = 180_000
+const patience = 180_000 * (process.env.RELAYFS_TEST_TIMESCALE || 1)
 
 // until resolves once ok() is true, looked at whenever one of the emitters says
 // something happened.

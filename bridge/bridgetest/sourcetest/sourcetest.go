@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // Source is all that a source of documents can do.
@@ -300,7 +301,7 @@ func Follow(t testing.TB, s bridge.Source) <-chan bridge.SourceEvent {
 // test if none comes.
 func Await(t testing.TB, events <-chan bridge.SourceEvent, what string, want func(bridge.SourceEvent) bool) []bridge.SourceEvent {
 	t.Helper()
-	limit := time.After(20 * time.Second)
+	limit := time.After(limittest.Scaled(20 * time.Second))
 	var seen []bridge.SourceEvent
 	for {
 		select {

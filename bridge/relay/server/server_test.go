@@ -19,11 +19,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/relay/server"
 	"github.com/relayfs/relayfs/bridge/relay/token"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
 // patience is how long a test waits for what comes by itself.
-const patience = time.Minute
+var patience = limittest.Scaled(time.Minute)
 
 // served is a workspace with one note, behind a server on loopback.
 type served struct {
@@ -235,7 +236,7 @@ func (p *peer) until(what string, ok func() bool) {
 		select {
 		case <-wake:
 		case <-deadline:
-			p.t.Fatalf("not within a minute: %s", what)
+			p.t.Fatalf("not in time: %s", what)
 		}
 	}
 }

@@ -1,5 +1,6 @@
-// Package limittest holds a call on hostile input to the time and the memory
-// that it may take.
+// Package limittest has the limits of tests: how much time and memory a call on
+// hostile input may take, and how long anything may take on a machine that is busy
+// with something else, see [Scaled].
 package limittest
 
 import (
@@ -16,7 +17,7 @@ const (
 )
 
 // Call runs fn, which must do its work on the goroutine that calls it, and
-// fails the test if that took more than [MaxTime] or [MaxBytes]; input is named
+// fails the test if that took more than [MaxTime], scaled, or [MaxBytes]; input is named
 // in the message. What other threads do meanwhile, and how long the call had to
 // wait for a processor, does not count, where the system tells them apart. Since
 // the garbage collector may still make the call pay for the garbage of others,
@@ -33,7 +34,7 @@ func Call(t testing.TB, input []byte, fn func()) {
 		if n := allocated() - bytes; n > MaxBytes {
 			t.Errorf("%x: allocated %d bytes", input, n)
 		}
-		if fastest = min(fastest, took); fastest <= MaxTime {
+		if fastest = min(fastest, took); fastest <= Scaled(MaxTime) {
 			return
 		}
 	}

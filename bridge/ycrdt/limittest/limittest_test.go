@@ -24,10 +24,10 @@ func TestCall(t *testing.T) {
 		"little": {func() {}, false},
 		"memory": {func() { kept = make([]byte, MaxBytes+1) }, true},
 		"time": {func() {
-			for start := threadTime(); threadTime()-start <= MaxTime; {
+			for start := threadTime(); threadTime()-start <= Scaled(MaxTime); {
 			}
 		}, true},
-		"waiting": {func() { <-time.After(MaxTime) }, runtime.GOOS != "linux"},
+		"waiting": {func() { <-time.After(Scaled(MaxTime)) }, runtime.GOOS != "linux"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &recorder{TB: t}
@@ -39,5 +39,13 @@ func TestCall(t *testing.T) {
 	}
 	if len(kept) == 0 {
 		t.Error("nothing was allocated")
+	}
+}
+
+func TestScale(t *testing.T) {
+	for text, want := range map[string]int{"": 1, "1": 1, "5": 5, "0": 0, "-2": 0, "1.5": 0, "5x": 0} {
+		if n, err := parseScale(text); n != want || (err == nil) != (want > 0) {
+			t.Errorf("%s=%q: %d, %v, want %d", ScaleEnv, text, n, err, want)
+		}
 	}
 }
