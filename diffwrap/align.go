@@ -185,6 +185,9 @@ func linesSpan(lines []line, from, to int) span {
 
 // change records a hunk.
 func (a *aligner) change(old, new span) {
+	if a.exact {
+		old, new = trimClusters(a.old.text, a.new.text, old, new)
+	}
 	if !old.empty() || !new.empty() {
 		a.hunks = append(a.hunks, hunk{old, new})
 	}

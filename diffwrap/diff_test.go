@@ -64,6 +64,10 @@ func TestDiffSmall(t *testing.T) {
 		{"combining mark", "cafe", "cafe\u0301", []Edit{{3, 1, "e\u0301"}}},
 		{"break", "a\nb", "a\r\nb", []Edit{{1, 1, "\r\n"}}},
 		{"final break", "a", "a\n", []Edit{{1, 0, "\n"}}},
+		{"last line", "a\nb", "a\n", []Edit{{2, 1, ""}}},
+		{"last line, from nothing", "a\n", "a\nb", []Edit{{2, 0, "b"}}},
+		{"last line, breaks of two", "a\r\nb", "a\r\n", []Edit{{3, 1, ""}}},
+		{"lines of one", "a b\nc", "a b x\n\ny\nc", []Edit{{3, 0, " x\n\ny"}}},
 		{"marks mean nothing", "{++a++}", "{++b++}", []Edit{{3, 1, "b"}}},
 	}
 	for _, tc := range tests {

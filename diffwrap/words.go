@@ -10,11 +10,7 @@ func (a *aligner) words(old, new span, survival int) {
 		changes = a.readable(o, n, changes, match, survival)
 	}
 	for _, c := range changes {
-		old, new := o.piece(c.old), n.piece(c.new)
-		if a.exact {
-			old, new = trimClusters(a.old.text, a.new.text, old, new)
-		}
-		a.change(old, new)
+		a.change(o.piece(c.old), n.piece(c.new))
 	}
 }
 
