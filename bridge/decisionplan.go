@@ -16,8 +16,12 @@ type part struct {
 	placedText
 	off, end int // bytes
 	role     Role
-	mark     int // in Decision.Marks
+	mark     int  // in Decision.Marks
+	comment  bool // of a comment that is to go, which is in no view
 }
+
+// stays says whether it is text next to which what is gone can come back.
+func (x part) stays() bool { return !x.role.gone() && !x.comment && x.to > x.from }
 
 // decisionPlan decides on suggestions of the current version. With instead, which makes
 // something else of what the only one proposes, that stands in the place of it. The
@@ -156,7 +160,8 @@ func (p *decider) eachUnit(s diffwrap.Span, f func(IDRun)) {
 func (p *decider) parts(edits, instead []diffwrap.Edit) []part {
 	var list []part
 	for i, c := range p.text {
-		x := part{p.places[i], c.Start, c.End, 0, 0}
+		x := part{placedText: p.places[i], off: c.Start, end: c.End}
+		x.comment = c.Mark >= 0 && p.layout.marks[c.Mark].Comment
 		k, chosen := p.marks[c.Mark]
 		if c.Mark < 0 || !chosen {
 			list = append(list, x)
@@ -240,7 +245,7 @@ func (p *decider) partial(x part, instead []diffwrap.Edit) (list []part, rest []
 	add := func(to int, role Role) {
 		if at < to {
 			list = append(list, part{
-				placedText{x.from + cursor.posAt(at), x.from + cursor.posAt(to)}, x.off + at, x.off + to, role, x.mark,
+				placedText{x.from + cursor.posAt(at), x.from + cursor.posAt(to)}, x.off + at, x.off + to, role, x.mark, false,
 			})
 			at = to
 		}
@@ -292,12 +297,11 @@ func (p *decider) first() int {
 
 // runs names what is decided on.
 func (p *decider) runs(parts []part) (runs []DecidedRun) {
-	stays := func(x part) bool { return !x.role.gone() }
 	right := make([]IDRun, len(parts)) // of each, the next text that stays
 	var next IDRun
 	for i, x := range slices.Backward(parts) {
 		right[i] = next
-		if stays(x) && x.to > x.from {
+		if x.stays() {
 			r, _ := utf8.DecodeRuneInString(p.layout.raw[x.off:x.end])
 			next = placeRun(x.from, x.from+utf16.RuneLen(r))
 		}
@@ -321,7 +325,7 @@ func (p *decider) runs(parts []part) (runs []DecidedRun) {
 				runs = append(runs, run)
 			}
 		}
-		if stays(x) && x.to > x.from {
+		if x.stays() {
 			r, _ := utf8.DecodeLastRuneInString(p.layout.raw[x.off:x.end])
 			left = placeRun(x.to-utf16.RuneLen(r), x.to)
 		}

@@ -166,6 +166,12 @@ func TestDecisionCases(t *testing.T) {
 			agentWrites("A", "a X c\n"), accepts(0), agentWrites("B", "a c\n"), accepts(0), undoes(1), says("a {--X --}c\n"), undoes(0), says("a c\n")}},
 		"9: the paragraph is gone": {"h\n\nthe brown fox ran\n\nt\n", []step{
 			agentWrites("A", "h\n\nthe fox ran\n\nt\n"), accepts(0), types("the fox ran\n\n", ""), undoes(0), isRefused, says("h\n\nt\n")}},
+		"9: what is around a comment is gone": {"one asked{>>why?<<} two\n", []step{
+			agentWrites("A", "one old two\n"), says("one {--asked--}{--{>--}{-->why?<<}--}{++old++} two\n"), rejects(0),
+			types("asked", "ask"), types("} two", "}two"), undoes(0), says("one {--ask--}{--{>--}{-->why?<<}--}two\n")}},
+		"9: the last line is gone": {"one\n", []step{
+			agentWrites("A", "one\nthe line"), accepts(0), agentWrites("B", "one\nline"), accepts(0), types("line", ""), undoes(1),
+			says("one\n{--the --}")}},
 		"10: one side is gone": {"the brown fox ran\n", []step{
 			agentWrites("A", "the fox ran\n"), accepts(0), types("fox", "wolf"), undoes(0), says("the {--brown --}wolf ran\n")}},
 		"11: what came was deleted": {"the brown fox\n", []step{

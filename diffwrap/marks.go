@@ -19,6 +19,7 @@ type Mark struct {
 	Span
 	Deleted, Added Span // what the original view and what the accepted view shows of it
 	Highlight      bool // it stands in a highlight
+	Comment        bool // it deletes a comment, or a part of one
 }
 
 // Content is text of the note itself: what is no markup, and no comment.
@@ -43,7 +44,7 @@ func Layout(raw string) (marks []Mark, text []Content) {
 			if !c.added.empty() {
 				text = append(text, Content{c.added.public(), len(marks), false, true})
 			}
-			marks = append(marks, Mark{c.span.public(), c.deleted.public(), c.added.public(), c.highlight >= 0})
+			marks = append(marks, Mark{c.span.public(), c.deleted.public(), c.added.public(), c.highlight >= 0, c.comment > 0})
 		}
 	}
 	return marks, text
