@@ -249,7 +249,7 @@ func (o *Outcome) sort() {
 
 // newBatch names what is decided in one go; later ones sort later.
 func newBatch() string {
-	return time.Now().UTC().Format("20060102T150405.000") + "-" + string(newDocID()[:4])
+	return time.Now().UTC().Format("20060102T150405.000") + "-" + string(newDocID()[:8])
 }
 
 // decideNote decides on the suggestions of one note that have the given ids.

@@ -104,7 +104,7 @@ func resolveID(list []suggestion, prefix string) (string, error) {
 
 var (
 	idPattern    = regexp.MustCompile(`^[0-9a-f]{1,10}$`)
-	batchPattern = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}\.[0-9]{3}-[0-9a-f]{4}$|^[0-9a-f]{8}-[0-9]+$`)
+	batchPattern = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}\.[0-9]{3}-[0-9a-f]{4}(?:[0-9a-f]{4})?$|^[0-9a-f]{8}-[0-9]+$`)
 )
 
 func isID(arg string) bool { return idPattern.MatchString(arg) }
