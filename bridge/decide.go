@@ -1,10 +1,10 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"maps"
 	"slices"
@@ -283,7 +283,7 @@ func (w *Workspace) Journal(limit int) ([]JournalEntry, error) {
 			return nil, err
 		}
 		for _, e := range list {
-			e.Path, e.folder = w.shownAt(f, e), f.node.name
+			e.Path, e.folder, e.rel = w.shownAt(f, e), f.node.name, string(e.Path)
 			all = append(all, e)
 		}
 	}
@@ -352,7 +352,8 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome,
 			continue
 		}
 		if e.Path == "" {
-			out.Failed[Path(e.ID)] = fs.ErrNotExist
+			at, err := w.whyGone(journal, e)
+			out.Failed[at] = err
 			continue
 		}
 		byNote[e.Path], entriesOf[e.Path] = nil, append(entriesOf[e.Path], e)
@@ -360,10 +361,14 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome,
 	var away awayList
 	out.collect(ctx, byNote, func(p Path) (again []Suggestion, err error) {
 		for _, e := range entriesOf[p] {
-			if err := w.remake(ctx, p, e); err != nil {
+			n, err := w.decidedIn(ctx, e)
+			if n == nil && err == nil {
+				_, err = w.whyGone(journal, e)
+			}
+			if err != nil {
 				return again, err
 			}
-			pending, stays, err := w.undoNote(ctx, p, e, out.Batch, by)
+			pending, stays, err := w.undoNote(ctx, n, p, e, out.Batch, by)
 			away.add(stays)
 			if again = append(again, pending...); err != nil {
 				return again, err
@@ -443,12 +448,45 @@ func notUndone(journal []JournalEntry) iter.Seq[JournalEntry] {
 
 func (e JournalEntry) lapsed() bool { return e.Decision != nil && e.Decision.Lapsed }
 
-// undoNote takes back one entry in its note and returns the suggestions that
-// are pending again, and what of it could not come back.
-func (w *Workspace) undoNote(ctx context.Context, p Path, e JournalEntry, batch string, by Author) ([]Suggestion, []Away, error) {
+// decidedIn finds the note of an entry where people have it: it may be proposed to be
+// deleted. One that went because all of it was rejected is made again. nil if it is gone.
+func (w *Workspace) decidedIn(ctx context.Context, e JournalEntry) (*note, error) {
+	f, err := w.folderAt("undo", e.Path)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.remake(ctx, f, e); err != nil {
+		return nil, err
+	}
+	n := w.source(f, e.rel)
+	if n == nil || n.kind != KindNote {
+		return nil, nil
+	}
+	return n.note, nil
+}
+
+// whyGone says why nothing can be taken back in a note that is not there, and what can
+// be done.
+func (w *Workspace) whyGone(journal []JournalEntry, e JournalEntry) (Path, error) {
+	at := cmp.Or(e.Path, Path(e.ID))
+	err := errNoteGone
+	for other := range notUndone(journal) {
+		d := other.Decision
+		if d == nil || d.Proposal == nil || d.Verdict != Accepted || d.Proposal.Doc != e.ID || other.folder != e.folder {
+			continue
+		}
+		at = other.Path
+		err = fmt.Errorf("cannot be taken back: the note was deleted since; 'relayfs suggestions undo %s' brings it back first", d.Batch)
+	}
+	return at, wrapError("undo", at, &refusal{err})
+}
+
+// undoNote takes back one entry in its note, which is shown or was at p, and returns the
+// suggestions that are pending again, and what of it could not come back.
+func (w *Workspace) undoNote(ctx context.Context, n *note, p Path, e JournalEntry, batch string, by Author) ([]Suggestion, []Away, error) {
 	var had []Suggestion
 	var away []Away
-	res, err := w.change(ctx, change{path: p, by: by, plan: func(n *note, cur *Version) (plan writePlan, err error) {
+	res, err := w.changeNote(ctx, n, change{path: p, by: by, plan: func(n *note, cur *Version) (plan writePlan, err error) {
 		if had, err = n.suggestions(p, cur); err != nil {
 			return writePlan{}, err
 		}
@@ -469,7 +507,7 @@ func (w *Workspace) undoNote(ctx context.Context, p Path, e JournalEntry, batch 
 	if e.Decision == nil {
 		return nil, away, nil
 	}
-	pending, err := w.suggestionsOf(ctx, p, res.Version)
+	pending, err := n.listed(ctx, p)
 	before := make(map[string]*Suggestion, len(had))
 	for i := range had {
 		before[had[i].ID] = &had[i]

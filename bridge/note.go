@@ -69,6 +69,13 @@ func (n *note) where() place {
 	return place{n.node.folder, n.node.path(), n.node.rel()}
 }
 
+// isShown says whether the note has a path, and is not proposed to be deleted.
+func (n *note) isShown() bool {
+	n.ws.treeMu.RLock()
+	defer n.ws.treeMu.RUnlock()
+	return n.node.shown()
+}
+
 // version returns the published version, reading the note if need be.
 func (n *note) version(ctx context.Context) (*Version, error) {
 	if v := n.cur.Load(); v != nil {

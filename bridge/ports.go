@@ -254,6 +254,7 @@ type JournalEntry struct {
 	Record
 
 	folder string // whose journal it is in; set by Workspace.Journal
+	rel    string // where people have the note, "" if the document is at no path any more; likewise
 }
 
 // ContentSum is the SHA-256 of a document's raw text.

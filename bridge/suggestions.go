@@ -124,6 +124,11 @@ func (w *Workspace) suggestionsOf(ctx context.Context, p Path, v *Version) ([]Su
 	if err != nil {
 		return nil, err
 	}
+	return n.listed(ctx, p)
+}
+
+// listed are the suggestions of the note, which is shown or was at p.
+func (n *note) listed(ctx context.Context, p Path) ([]Suggestion, error) {
 	n.lock()
 	defer n.write.Unlock()
 	cur, err := n.load(ctx)

@@ -20,6 +20,7 @@ import (
 // The reasons for which nothing of a decision can be taken back.
 var (
 	errHistoryLost   = errors.New("cannot be taken back: the note's history was lost; its text is in 'relayfs suggestions log --json'")
+	errNoteGone      = errors.New("cannot be taken back: the note is gone; its text is in 'relayfs suggestions log --json'")
 	errOldRecord     = errors.New("cannot be taken back: an older relayfs decided it, and the note has changed since; its text is in 'relayfs suggestions log --json'")
 	errMatterChanged = errors.New("cannot be taken back: people have changed that front matter since; what it was is in 'relayfs suggestions log --json'")
 	errNotReadBack   = errors.New("cannot be taken back: with what the note says now, it would be read as something else")

@@ -3,6 +3,8 @@ package bridge_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -167,5 +169,93 @@ func TestUndoNamesTheWayOn(t *testing.T) {
 	}
 	if out, err := f.Undo(t.Context(), "", person); err != nil || len(out.Failed) != 1 || out.Older != "" {
 		t.Errorf("with nothing older left: %+v, %v", out, err)
+	}
+}
+
+// Where the deletion of a note is proposed, people still have the note: what was decided
+// there is taken back, also if something else is shown at its path.
+func TestUndoInANoteWhoseDeletionIsProposed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		folder  bridge.Path
+		live    bool
+		instead bool
+	}{
+		"file":                    {folder: "Notes"},
+		"file, another one shown": {folder: "Notes", instead: true},
+		"live":                    {folder: "Team", live: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, "a b c\n", tt.live)
+			agentWrites("ann", "a X c\n")(d)
+			accepts(0)(d)
+			if _, err := d.f.Remove(t.Context(), d.note, bridge.Restructure{By: agent}); err != nil {
+				t.Fatal(err)
+			}
+			if tt.instead {
+				d.f.Person("Notes/Other.md", "other\n")
+				moveTo(t, d.f.Workspace, "Notes/Other.md", d.note)
+			}
+			out := undo(t, d.f.Workspace, d.batches[0])
+			if len(out.Failed) > 0 || out.Notes != 1 || len(out.Decided) != 1 {
+				t.Fatalf("%+v", out)
+			}
+			if tt.instead {
+				if got := d.raw(); got != "other\n" {
+					t.Errorf("the other note says %q", got)
+				}
+				return
+			}
+			if _, err := d.f.Stat(t.Context(), d.note); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the note is shown: %v", err)
+			}
+			if list := pendingOf(t, d.f.Workspace); len(list) > 0 {
+				t.Errorf("what is not shown waits: %+v", list)
+			}
+			decideAll(t, d.f.Workspace, bridge.Rejected)
+			if list := pendingOf(t, d.f.Workspace); len(list) != 1 || list[0].Old != "b" || list[0].New != "X" {
+				t.Errorf("the note stays, and pending is %+v", list)
+			}
+			says("a {--b--}{++X++} c\n")(d)
+		})
+	}
+}
+
+// Where the note is gone, an undo says so and what to do.
+func TestUndoInANoteThatIsGone(t *testing.T) {
+	for _, remade := range []bool{false, true} {
+		d := newDesk(t, "a b c\n", false)
+		agentWrites("ann", "a X c\n")(d)
+		accepts(0)(d)
+		if _, err := d.f.Remove(t.Context(), plan, bridge.Restructure{By: agent}); err != nil {
+			t.Fatal(err)
+		}
+		deleted := decideAll(t, d.f.Workspace, bridge.Accepted)
+		if remade {
+			if _, err := d.f.Create(t.Context(), plan, bridge.Write{Text: "new\n", By: agent}); err != nil {
+				t.Fatal(err)
+			}
+			d.f.Kept(plan)
+		}
+		want := "'relayfs suggestions undo " + deleted.Batch + "' brings it back first"
+		undoes(0)(d)
+		if d.refused == nil || !strings.Contains(d.refused.Error(), want) {
+			t.Errorf("another at its path %v: %v, want %q", remade, d.refused, want)
+		}
+		if remade {
+			continue
+		}
+		undo(t, d.f.Workspace, deleted.Batch)
+		undoes(0)(d)
+		if d.refused != nil {
+			t.Error(d.refused)
+		}
+		decideAll(t, d.f.Workspace, bridge.Rejected)
+		says("a {--b--}{++X++} c\n")(d)
+		accepts(0)(d)
+		d.f.Delete(string(plan))
+		undoes(1)(d)
+		if want := "the note is gone; its text is in 'relayfs suggestions log --json'"; d.refused == nil || !strings.Contains(d.refused.Error(), want) {
+			t.Errorf("%v, want %q", d.refused, want)
+		}
 	}
 }

@@ -3,7 +3,6 @@ package bridge
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"time"
 )
 
@@ -109,25 +108,22 @@ func (w *Workspace) unmakeFolders(ctx context.Context, f *folder, s Structure, p
 	}
 }
 
-// remake makes the note at p again that unmake took away after the decision e, so
-// that e can be taken back. Its document is still in the store.
-func (w *Workspace) remake(ctx context.Context, p Path, e JournalEntry) error {
-	if e.Decision == nil || e.Decision.Verdict != Rejected || !e.Decision.emptied() {
+// remake makes the note again that unmake took away after the decision e, so that e can
+// be taken back. Its document is still in the store.
+func (w *Workspace) remake(ctx context.Context, f *folder, e JournalEntry) error {
+	if e.Decision == nil || e.Decision.Verdict != Rejected || !e.Decision.emptied() || w.source(f, e.rel) != nil {
 		return nil
 	}
-	if _, err := w.find("undo", p); !errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	f, s, err := w.structureAt("undo", p)
+	p := f.node.path().Join(e.rel)
+	_, s, err := w.structureAt("undo", p)
 	if err != nil {
 		return err
 	}
 	f.names.Lock()
-	_, rel := p.Split()
-	stamp, err := s.Create(ctx, rel, nil, 0o644, time.Now())
+	stamp, err := s.Create(ctx, e.rel, nil, 0o644, time.Now())
 	var events []Event
 	if err == nil {
-		w.put0(f, SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp}, Author{Name: e.Decision.By})
+		w.put0(f, SourceEntry{Rel: e.rel, Mode: 0o644, Stamp: stamp}, Author{Name: e.Decision.By})
 		events = append(w.settle(f), Event{Kind: EventCreated, Path: p, ViewChanged: true})
 	}
 	f.names.Unlock()

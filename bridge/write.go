@@ -128,12 +128,22 @@ func (w *Workspace) change(ctx context.Context, c change) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	return w.changeNote(ctx, n, c)
+}
+
+// changeNote is change for a note that was found, which may be proposed to be deleted:
+// then nobody is told.
+func (w *Workspace) changeNote(ctx context.Context, n *note, c change) (Result, error) {
 	if err := w.begin(); err != nil {
 		return Result{}, wrapError("write", c.path, err)
 	}
 	defer w.inflight.Done()
 	var events []Event
-	defer func() { w.publishAll(events) }()
+	defer func() {
+		if n.isShown() {
+			w.publishAll(events)
+		}
+	}()
 	n.lock()
 	defer n.unlock()
 	for range maxAttempts {
