@@ -172,6 +172,12 @@ func TestDecisionCases(t *testing.T) {
 		"9: the last line is gone": {"one\n", []step{
 			agentWrites("A", "one\nthe line"), accepts(0), agentWrites("B", "one\nline"), accepts(0), types("line", ""), undoes(1),
 			says("one\n{--the --}")}},
+		"9: beside what stays away": {"one\nT\n\nshed.\n\nruns two\n", []step{
+			agentWrites("A", "one\nriver\n\nruns two\n"), says("one{--\nT--}{++\nriver++}{--\n\nshed.--}\n\nruns two\n"), accepts(1), rejects(0),
+			types("T\n\nruns", ""), undoes(1), undoes(0), says("one{--\n--}{--\n\nshed.--} two\n")}},
+		"9: beside what stays away, the other way round": {"one\nT\n\nshed.\n\nruns two\n", []step{
+			agentWrites("A", "one\nriver\n\nruns two\n"), says("one{--\nT--}{++\nriver++}{--\n\nshed.--}\n\nruns two\n"), accepts(1), rejects(0),
+			types("T\n\nruns", ""), undoes(0), undoes(1), says("one{--\n--}{--\n\nshed.--} two\n")}},
 		"10: one side is gone": {"the brown fox ran\n", []step{
 			agentWrites("A", "the fox ran\n"), accepts(0), types("fox", "wolf"), undoes(0), says("the {--brown --}wolf ran\n")}},
 		"11: what came was deleted": {"the brown fox\n", []step{

@@ -183,6 +183,7 @@ func (t *takeback) wantGone(x item) want {
 	default:
 		if t.removed(run.Left) && t.removed(run.Right) {
 			t.away(w.text, aroundDeleted)
+			t.d.Runs = append(t.d.Runs, DecidedRun{At: x.id, Role: covered})
 			return w
 		}
 		if run.Role == takenAlong || run.Role == takenAlongOlder || run.Role == rejectedComment {

@@ -9,7 +9,7 @@ type charState struct {
 	added   atomState // nothing if it was there from the start
 	deleted []deletion
 	dead    bool // a person typed it in the place of a suggestion that waits again
-	undo    bool // an undo took it away, not people
+	undo    bool // an undo took it away or left it there, not people
 }
 
 type deletion struct {
