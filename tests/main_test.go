@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -12,7 +14,13 @@ import (
 // relayfsBinary is the absolute path of the program under test.
 var relayfsBinary string
 
-func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
+func TestMain(m *testing.M) {
+	// Under nohup SIGHUP is ignored, also by what is started here: a handler ends that.
+	if signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+	os.Exit(buildAndRun(m))
+}
 
 func buildAndRun(m *testing.M) int {
 	if relayfsBinary = os.Getenv("RELAYFS_BINARY"); relayfsBinary != "" {
