@@ -202,7 +202,13 @@ func TestDecisionCases(t *testing.T) {
 		"21: rows of a table": {"| a | b |\n|---|---|\n| 1 | 2 |\n", []step{
 			agentWrites("A", "| a | b |\n|---|---|\n| 1 | 3 |\n| 4 | 5 |\n"), rejects(1), undoes(0),
 			says("| a | b |\n|---|---|\n| 1 | {--2--}{++3++} |{++\n| 4 | 5 |++}\n")}},
-		"22: in a highlight":           {"{=={--old--}{++new++}==}\n", []step{rejects(0), says("{==old==}\n"), undoes(0), says("{=={--old--}{++new++}==}\n")}},
+		"22: in a highlight": {"{=={--old--}{++new++}==}\n", []step{rejects(0), says("{==old==}\n"), undoes(0), says("{=={--old--}{++new++}==}\n")}},
+		"22: a mark before a highlight is deleted": {"see k {==old==} x\n", []step{
+			agentWrites("A", "see old x\n"), says("see {--k --}{==old==} x\n"), accepts(0), agentWrites("B", "see X old x\n"), says("see {++X ++}{==old==} x\n"),
+			types("{++X ++}{==", "{=="), undoes(0), says("see {--k --}{==old==} x\n")}},
+		"24: a mark before a comment is deleted": {"see k{>>why<<} x\n", []step{
+			agentWrites("A", "see{>>why<<} x\n"), says("see{-- k--}{>>why<<} x\n"), accepts(0), agentWrites("B", "see X{>>why<<} x\n"),
+			says("see{++ X++}{>>why<<} x\n"), types("{++ X++}{>>", "{>>"), undoes(0), says("see{-- k--}{>>why<<} x\n")}},
 		"23: a highlight that empties": {"a {=={--key--}==}b\n", []step{accepts(0), says("a b\n"), undoes(0), says("a {=={--key--}==}b\n")}},
 		"24: an older comment": {"two{>>why<<}\n", []step{
 			agentWrites("A", "2{>>why<<}\n"), says("{--two--}{++2++}{>>why<<}\n"), rejects(0), says("two{>>why<<}\n"), undoes(0),

@@ -155,12 +155,13 @@ func (o *owner) author() string {
 
 // layout is a raw text by its marks and what the ledger knows of them.
 type layout struct {
-	raw    string
-	marks  []diffwrap.Mark
-	text   []diffwrap.Content
-	owners []owner      // of marks
-	places []placedText // of text, in UTF-16 units
-	edges  []placedText // of marks, in UTF-16 units
+	raw       string
+	marks     []diffwrap.Mark
+	text      []diffwrap.Content
+	furniture []diffwrap.Span // what is neither
+	owners    []owner         // of marks
+	places    []placedText    // of text, in UTF-16 units
+	edges     []placedText    // of marks, in UTF-16 units
 }
 
 type placedText struct{ from, to int }
@@ -168,7 +169,7 @@ type placedText struct{ from, to int }
 // layOut reads raw, whose identities are u.
 func (l *ledger) layOut(raw string, u units) *layout {
 	x := &layout{raw: raw}
-	x.marks, x.text = diffwrap.Layout(raw)
+	x.marks, x.text, x.furniture = diffwrap.Layout(raw)
 	x.places = make([]placedText, len(x.text))
 	x.edges = make([]placedText, len(x.marks))
 	x.owners = make([]owner, len(x.marks))

@@ -197,7 +197,11 @@ func (p *printer) keep(w *want) {
 	size := int(w.id.Len)
 	at := placeRun(p.pos, p.pos+size)
 	if w.revived {
-		p.insert(w.text, w.id)
+		if w.moved {
+			p.write(w.text)
+		} else {
+			p.insert(w.text, w.id)
+		}
 		p.revived = append(p.revived, Revival{w.id, at})
 	} else {
 		p.remove(w.off)

@@ -1,6 +1,10 @@
 package bridge
 
-import "github.com/relayfs/relayfs/bridge/ycrdt"
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
 
 // This file reads a document for an undo: what is there, and what has been.
 
@@ -10,6 +14,7 @@ type item struct {
 	first IDRun
 	run   int  // of takeback.runs, -1 for none
 	gone  bool // deleted, perhaps to come back
+	moved bool // out of furniture, within which its place is: to before that
 	text  string
 	off   int // in the raw text, of what is there
 	kind  itemKind
@@ -73,6 +78,7 @@ func (t *takeback) segments() (list []segment) {
 // markedSegments are those of the marked text, in bytes alone.
 func (t *takeback) markedSegments() (list []segment) {
 	at, k := 0, 0
+	furniture := t.x.furniture
 	fill := func(to int) {
 		for at < to {
 			for k < len(t.x.marks) && t.x.marks[k].End <= at {
@@ -85,6 +91,10 @@ func (t *takeback) markedSegments() (list []segment) {
 				} else {
 					s.end = min(to, m.Start)
 				}
+			}
+			if s.kind == furnitureItem && len(furniture) > 0 { // each by itself
+				s.end = min(s.end, furniture[0].End)
+				furniture = furniture[1:]
 			}
 			list = append(list, s)
 			at = s.end
@@ -111,11 +121,19 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 	segments := t.segments()
 	pos := 0
 	cursor := utf16Cursor{text: t.cur.raw}
-	var seen found
+	var live []told[bool]
+	start := 0 // of the items of segments[0]
 	for _, p := range pieces {
 		r := IDRun{uint64(p.ID.Client), p.ID.Clock, uint64(p.Len)}
 		if p.Deleted {
-			t.part(r, item{gone: true, mark: -1}, &seen)
+			within := len(segments) > 0 && segments[0].kind == furnitureItem && segments[0].from < pos && pos < segments[0].to
+			n := len(t.items)
+			t.part(r, item{gone: true, moved: within, mark: -1}, &live)
+			if within {
+				gone := slices.Clone(t.items[n:])
+				t.items = slices.Insert(t.items[:n], start, gone...)
+				start += len(gone)
+			}
 			continue
 		}
 		for r.Len > 0 {
@@ -123,33 +141,34 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 				segments = segments[1:]
 			}
 			s := segments[0]
+			if pos == s.from {
+				start = len(t.items)
+			}
 			n := min(r.Len, uint64(s.to-pos))
-			t.part(r.part(0, n), item{kind: s.kind, mark: s.mark, o: s.o, a: s.a}, &seen)
+			t.part(r.part(0, n), item{kind: s.kind, mark: s.mark, o: s.o, a: s.a}, &live)
 			r = r.part(n, r.Len-n)
 			pos += int(n)
 		}
 	}
-	t.live = rangesOf(seen.live, nil)
-	t.home = rangesOf(seen.home, func(a, b int) bool { return a > b }) // what came back and went again was last
+	t.live = rangesOf(live, nil)
 	pos = 0
+	var home []told[int]
 	for i := range t.items {
-		if x := &t.items[i]; !x.gone {
-			x.off = cursor.off
-			pos += int(x.id.Len)
-			x.text = t.cur.raw[x.off:cursor.offAt(pos)]
+		x := &t.items[i]
+		if x.gone {
+			home = append(home, told[int]{x.first, i})
+			continue
 		}
+		x.off = cursor.off
+		pos += int(x.id.Len)
+		x.text = t.cur.raw[x.off:cursor.offAt(pos)]
 	}
-}
-
-// found is what is where.
-type found struct {
-	live []told[bool]
-	home []told[int]
+	t.home = rangesOf(home, func(a, b int) bool { return a > b }) // what came back and went again was last
 }
 
 // part adds one stretch, cut where what is known of it changes. Of what is gone only
 // what the undo is about is of interest.
-func (t *takeback) part(r IDRun, like item, seen *found) {
+func (t *takeback) part(r IDRun, like item, live *[]told[bool]) {
 	t.alias.each(r, func(now IDRun, first IDRun, ok bool) {
 		is := now
 		if ok {
@@ -161,16 +180,13 @@ func (t *takeback) part(r IDRun, like item, seen *found) {
 			}
 			t.states.each(aimed, func(one IDRun, s charState, known bool) {
 				if known && !like.gone {
-					seen.live = append(seen.live, told[bool]{one, true})
+					*live = append(*live, told[bool]{one, true})
 				}
 				if like.gone && run < 0 {
 					return
 				}
 				x := like
 				x.id, x.first, x.run, x.state = now.part(one.Clock-is.Clock, one.Len), one, run, s
-				if x.gone {
-					seen.home = append(seen.home, told[int]{one, len(t.items)})
-				}
 				t.items = append(t.items, x)
 			})
 		})

@@ -29,8 +29,9 @@ type Content struct {
 	Deleted, Added bool // of a mark
 }
 
-// Layout lists the marks of a raw text and all its text, in order.
-func Layout(raw string) (marks []Mark, text []Content) {
+// Layout lists the marks of a raw text, all its text, and what is neither: comments and the delimiters of highlights, each
+// in order.
+func Layout(raw string) (marks []Mark, text []Content, furniture []Span) {
 	doc := parse(raw)
 	for i := range doc.cells {
 		c := &doc.cells[i]
@@ -45,9 +46,11 @@ func Layout(raw string) (marks []Mark, text []Content) {
 				text = append(text, Content{c.added.public(), len(marks), false, true})
 			}
 			marks = append(marks, Mark{c.span.public(), c.deleted.public(), c.added.public(), c.highlight >= 0, c.comment > 0})
+		default:
+			furniture = append(furniture, c.span.public())
 		}
 	}
-	return marks, text
+	return marks, text, furniture
 }
 
 // Texts returns the text that stands if every suggestion is rejected, and if every one is accepted, without comments; one
