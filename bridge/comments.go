@@ -55,9 +55,9 @@ func (l *ledger) commentAt(u units, from, to int) (m *madeMark) {
 	return m
 }
 
-// comment decides on an agent's comment, which is the item with that number.
-func (p *decider) comment(item int, s Suggestion) (part, diffwrap.Edit) {
-	cursor := utf16Cursor{text: p.layout.raw}
+// comment decides on an agent's comment, which is the item with that number. Comments come
+// in order.
+func (p *decider) comment(item int, s Suggestion, cursor *utf16Cursor) (part, diffwrap.Edit) {
 	x := part{off: s.Start, end: s.End, role: rejectedComment, mark: len(p.d.Marks)}
 	p.d.Marks = append(p.d.Marks, DecidedMark{Item: item})
 	e := diffwrap.Edit{Off: s.Start, Len: s.End - s.Start}
@@ -74,12 +74,18 @@ func (p *decider) comment(item int, s Suggestion) (part, diffwrap.Edit) {
 // others take them away.
 func (p *decider) comments(chosen []Suggestion, edits []diffwrap.Edit) (parts []part, with []diffwrap.Edit) {
 	with = slices.Clone(edits)
+	cursor := utf16Cursor{text: p.layout.raw}
 	for i, s := range chosen {
-		if s.Kind != diffwrap.Comment ||
-			slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Off < s.End && s.Start < e.Off+e.Len }) {
+		if s.Kind != diffwrap.Comment {
 			continue
 		}
-		x, e := p.comment(i, s)
+		for len(edits) > 0 && edits[0].Off+edits[0].Len <= s.Start {
+			edits = edits[1:]
+		}
+		if len(edits) > 0 && edits[0].Off < s.End {
+			continue
+		}
+		x, e := p.comment(i, s, &cursor)
 		parts, with = append(parts, x), append(with, e)
 	}
 	slices.SortFunc(with, func(a, b diffwrap.Edit) int { return a.Off - b.Off })

@@ -30,3 +30,36 @@ func BenchmarkManySuggestions(b *testing.B) {
 		b.ReportMetric(float64(list(16_000))/float64(list(2_000)), "x-for-8x")
 	}
 }
+
+// BenchmarkManyComments prints how much longer it takes to accept eight times as many
+// comments of one note, and to take that back.
+func BenchmarkManyComments(b *testing.B) {
+	accept := func(n int) time.Duration {
+		f := bridgetest.New(b, map[string]string{plan: strings.Repeat("some words here\n", n)})
+		_, err := f.Update(b.Context(), plan, agent, nil, func(v *bridge.Version) (string, error) {
+			return strings.ReplaceAll(v.Text(), " here", "{>>where?<<} here"), nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		list, err := f.Suggestions(b.Context(), plan)
+		if err != nil || len(list) != n {
+			b.Fatalf("%d comments, %v", len(list), err)
+		}
+		var ids []string
+		for _, s := range list {
+			ids = append(ids, s.ID)
+		}
+		start := time.Now()
+		if out, err := f.Decide(b.Context(), ids, bridge.Accepted, person); err != nil || len(out.Decided) != n {
+			b.Fatalf("%d decided, %v", len(out.Decided), err)
+		}
+		if out, err := f.Undo(b.Context(), "", person); err != nil || len(out.Decided) != n {
+			b.Fatalf("%d pending again, %v, %v", len(out.Decided), out.Failed, err)
+		}
+		return time.Since(start)
+	}
+	for b.Loop() {
+		b.ReportMetric(float64(accept(16_000))/float64(accept(2_000)), "x-for-8x")
+	}
+}
