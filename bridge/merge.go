@@ -233,18 +233,46 @@ func (index runIndex) appendShared(spans []span, r ycrdt.Run, pos int) []span {
 	return spans
 }
 
-// toBytes converts spans of UTF-16 units of two texts to spans of bytes.
+// toBytes converts spans of UTF-16 units of two texts to spans of bytes, of whole
+// characters. An identity does not vouch for its unit: of a surrogate pair that a client
+// has cut, each half is a U+FFFD since. So the spans hold what is the same in both texts.
 func toBytes(spans []span, a, b string) []span {
 	ca, cb := utf16Cursor{text: a}, utf16Cursor{text: b}
 	out := make([]span, 0, len(spans))
 	for _, s := range spans {
-		from := span{a: ca.offAt(s.a), b: cb.offAt(s.b)}
-		from.n = min(ca.offAt(s.a+s.n)-from.a, cb.offAt(s.b+s.n)-from.b)
-		if from.n > 0 {
-			out = append(out, from)
+		out = appendSame(out, &ca, &cb, s)
+	}
+	return out
+}
+
+// appendSame adds the characters that are the same in both texts within s, which counts
+// UTF-16 units.
+func appendSame(out []span, ca, cb *utf16Cursor, s span) []span {
+	for done := 0; done < s.n; done = max(ca.pos-s.a, cb.pos-s.b) {
+		same := span{a: ca.offAt(s.a + done), b: cb.offAt(s.b + done)}
+		switch {
+		case same.a == len(ca.text) || same.b == len(cb.text):
+			return out
+		case ca.pos-s.a != cb.pos-s.b:
+			continue // one is behind a pair of which the other has the halves
+		}
+		ca.step()
+		cb.step()
+		if ca.text[same.a:ca.off] == cb.text[same.b:cb.off] {
+			same.n = ca.off - same.a
+			out = appendSpan(out, same)
 		}
 	}
 	return out
+}
+
+// appendSpan adds s, joined to the last span where it goes on from that in both texts.
+func appendSpan(out []span, s span) []span {
+	if k := len(out) - 1; k >= 0 && out[k].a+out[k].n == s.a && out[k].b+out[k].n == s.b {
+		out[k].n += s.n
+		return out
+	}
+	return append(out, s)
 }
 
 // flip exchanges the two sides.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -164,5 +165,49 @@ func TestWholeWords(t *testing.T) {
 		if got += tt.old[at:]; got != tt.want {
 			t.Errorf("%q -> %q: %s, want %s", tt.old, tt.new, got, tt.want)
 		}
+	}
+}
+
+// What two states share is the same whole characters in both, whatever peers do to the
+// note in between: also when they cut a surrogate pair, whose halves keep their identities.
+func TestSharedViewIsTheSameText(t *testing.T) {
+	for seed := range uint64(3000) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		doc, text, _ := docOf(strings.Join(randomWords(rng, "🦊王{++ü++}", 1+rng.IntN(8)), ""))
+		churn(rng, doc, text, rng.IntN(4))
+		base := versionOf(text)
+		churn(rng, doc, text, 1+rng.IntN(12))
+		cur := versionOf(text)
+		at := span{}
+		for _, s := range sharedView(base, cur, cur.runs) {
+			if s.n <= 0 || s.a < at.a+at.n || s.b < at.b+at.n {
+				t.Fatalf("seed %d: span %v comes after %v", seed, s, at)
+			}
+			if s.a+s.n > len(base.text) || s.b+s.n > len(cur.text) {
+				t.Fatalf("seed %d: span %v of %q and %q", seed, s, base.text, cur.text)
+			}
+			was, is := base.text[s.a:s.a+s.n], cur.text[s.b:s.b+s.n]
+			if was != is || !utf8.ValidString(was) {
+				t.Fatalf("seed %d: %q is shared with %q\nbase %q\ncur  %q", seed, was, is, base.text, cur.text)
+			}
+			at = s
+		}
+	}
+}
+
+// churn changes a text as peers do: it puts text next to any unit, be it half a surrogate
+// pair, and takes some away.
+func churn(rng *rand.Rand, doc *ycrdt.Doc, text *ycrdt.Text, times int) {
+	for range times {
+		units := unitsOf(text.Runs())
+		pos := rng.IntN(text.Len() + 1)
+		doc.Transact(nil, func(txn *ycrdt.Txn) {
+			if rng.IntN(3) == 0 {
+				text.Delete(txn, pos, 1+rng.IntN(4))
+				return
+			}
+			word := []string{"a", "Bc ", "🦊", "é\n", "宮", "👩‍🚀", "e\u0301"}[rng.IntN(7)]
+			units.each(pos, pos+1, func(_ int, r IDRun) { text.InsertAt(txn, r.last(), ycrdt.Behind, word) })
+		})
 	}
 }
