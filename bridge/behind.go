@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // A shared note's change is in the store at once and in the file a moment
@@ -230,7 +229,7 @@ func (n *note) takeOver(ctx context.Context, base *Version, saved string, stamp 
 		return nil, nil
 	}
 	n.replaced(cur)
-	rec := n.changeDoc(cur.raw, diffwrap.Diff(cur.raw, merged), sourceOrigin{})
+	rec := n.changeDoc(cur.raw, savedEdits(cur.raw, merged), sourceOrigin{})
 	if err := n.keep(at, SumOf(merged), append(records, rec)); err != nil {
 		n.ws.log.Warn("person's change is not in the store yet", LogPath, string(at.path), LogErr, err)
 	}

@@ -126,7 +126,7 @@ func (n *note) catchUpTo(at place, raw, have string, h History) []Record {
 	in, made, _ := at.interrupted(raw, have, h)
 	records := n.recordsTo(made, have, in)
 	if made != raw {
-		records = append(records, n.changeDoc(made, diffwrap.Diff(made, raw), sourceOrigin{}))
+		records = append(records, n.changeDoc(made, savedEdits(made, raw), sourceOrigin{}))
 	}
 	return records
 }
@@ -140,10 +140,15 @@ func (n *note) recordsTo(raw, have string, intent Intent) (records []Record) {
 		have = first
 	}
 	edits, ok := intent.script(have, raw)
-	if !ok {
+	saved := intent.Author == "" && !intent.Journalled()
+	switch {
+	case ok:
+	case saved:
+		edits = savedEdits(have, raw)
+	default:
 		edits = diffwrap.Diff(have, raw)
 	}
-	if intent.Author == "" && !intent.Journalled() {
+	if saved {
 		return append(records, n.changeDoc(have, edits, sourceOrigin{}))
 	}
 	plan := writePlan{edits: edits, frontMatter: intent.FrontMatter, decision: intent.Decision, proposal: intent.Proposal}

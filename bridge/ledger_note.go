@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // This file keeps a note's ledger in step with its document.
@@ -145,7 +144,7 @@ func (n *note) separateStored(at place, v *Version) error {
 func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
 	text := doc.Text(contentsName)
 	if have := text.String(); have != raw {
-		doc.Transact(nil, func(txn *ycrdt.Txn) { applyEdits(txn, text, have, diffwrap.Diff(have, raw)) })
+		doc.Transact(nil, func(txn *ycrdt.Txn) { applyEdits(txn, text, have, savedEdits(have, raw)) })
 	}
 	return text.Runs()
 }

@@ -65,7 +65,7 @@ func mergeView(base, cur *Version, curRuns []ycrdt.Run, text string) string {
 		return cur.text + added // an append stays an append
 	}
 	shared := sharedView(base, cur, curRuns)
-	return rebase(base.text, cur.text, shared, wholeWords(base.text, diffwrap.Diff(base.text, text)))
+	return rebase(base.text, cur.text, shared, savedEdits(base.text, text))
 }
 
 // wholeWords lets a script of text replace words as a whole where it replaces a part of
@@ -96,6 +96,11 @@ func wholeWords(text string, edits []diffwrap.Edit) []diffwrap.Edit {
 		out = append(out, whole)
 	}
 	return out
+}
+
+// savedEdits are what a save of a file changed, found by comparing the texts.
+func savedEdits(before, after string) []diffwrap.Edit {
+	return wholeWords(before, diffwrap.Diff(before, after))
 }
 
 // replaces says whether edits both take text away and put some there.
@@ -136,7 +141,7 @@ func sharedView(base, cur *Version, curRuns []ycrdt.Run) []span {
 	if base.runs != nil && curRuns != nil {
 		raw = toBytes(sharedRuns(base.runs, curRuns), base.raw, cur.raw)
 	} else {
-		raw = keptSpans(len(base.raw), diffwrap.Diff(base.raw, cur.raw))
+		raw = keptSpans(len(base.raw), savedEdits(base.raw, cur.raw))
 	}
 	view := compose(flip(segmentSpans(base)), raw)
 	return compose(view, segmentSpans(cur))

@@ -246,7 +246,7 @@ func (n *note) reconcile(raw string, modTime time.Time) (*Event, error) {
 		return nil, err
 	}
 	n.replaced(cur)
-	records = append(slices.Clip(records), n.changeDoc(cur.raw, diffwrap.Diff(cur.raw, raw), sourceOrigin{}))
+	records = append(slices.Clip(records), n.changeDoc(cur.raw, savedEdits(cur.raw, raw), sourceOrigin{}))
 	if err := n.keepOrHold(at, SumOf(raw), records); err != nil {
 		// The file is the truth and has been read; the store catches up later.
 		n.ws.log.Warn("person's change is not in the store yet", LogPath, string(at.path), LogErr, err)

@@ -81,10 +81,46 @@ func (w *Workspace) Write(ctx context.Context, p Path, wr Write) (Result, error)
 
 // runsSince are the current identities where base has some to compare them with.
 func (n *note) runsSince(base, cur *Version) []ycrdt.Run {
-	if base == cur || base.runs == nil {
+	if base == cur || base.raw == cur.raw {
 		return nil
 	}
-	return n.runs()
+	runs := n.runs()
+	if base.runs == nil && runs != nil {
+		base.runs = n.runsOf(base)
+	}
+	if base.runs == nil {
+		return nil
+	}
+	return runs
+}
+
+// runsOf are the identities of the characters of a version that was replaced while the
+// document was not in memory, nil if they cannot be found: those of the document when
+// it had that text, or else, since the version is older than the document then, when it
+// began. What agents have proposed since is in neither, whatever its letters are.
+func (n *note) runsOf(v *Version) (runs []ycrdt.Run) {
+	h, err := n.where().store.Load(n.id)
+	if err != nil || len(h.Records) == 0 {
+		return nil
+	}
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	text := doc.Text(contentsName)
+	for _, rec := range h.Records {
+		if doc.ApplyUpdate(rec.Update, sourceOrigin{}) != nil {
+			return nil
+		}
+		if text.String() == v.raw {
+			runs = text.Runs()
+		}
+	}
+	if runs != nil {
+		return runs
+	}
+	first, err := replay(h.Records[:1])
+	if err != nil {
+		return nil
+	}
+	return runsAs(first, v.raw)
 }
 
 // Update is Write for callers that compute the new text from the current one:

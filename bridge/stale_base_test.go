@@ -1,0 +1,123 @@
+package bridge_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+)
+
+// staleNote is a note of which several processes of agents have read different states.
+type staleNote struct {
+	t   *testing.T
+	f   *bridgetest.Fixture
+	src *bridgetest.Source
+}
+
+func newStaleNote(t *testing.T, text string) *staleNote {
+	f := bridgetest.New(t, map[string]string{"V/N.md": text})
+	return &staleNote{t, f, f.Source("V")}
+}
+
+// saves lets a person save the file.
+func (s *staleNote) saves(text string) {
+	s.t.Helper()
+	s.src.Person(s.t).Save("N.md", text)
+	if err := s.src.Settle(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *staleNote) open() *bridge.Version {
+	s.t.Helper()
+	v, err := s.f.Open(s.t.Context(), "V/N.md")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return v
+}
+
+func (s *staleNote) write(by string, base *bridge.Version, text string) {
+	s.t.Helper()
+	_, err := s.f.Write(s.t.Context(), "V/N.md", bridge.Write{Bases: []*bridge.Version{base}, Text: text, By: bridge.Author{Name: by}})
+	if err != nil {
+		s.t.Fatalf("%s writes %q: %v", by, text, err)
+	}
+}
+
+func (s *staleNote) has(words ...string) {
+	s.t.Helper()
+	for _, w := range words {
+		if raw := s.open().Raw(); !strings.Contains(raw, w) {
+			s.t.Errorf("%q is not in %q", w, raw)
+		}
+	}
+}
+
+// Who read the note before an agent first wrote in it has not read what agents have proposed
+// since, and takes none of it away, whatever letters it has in common with what was read.
+func TestStaleWriteOfWhatWasReadBeforeTheFirstSuggestion(t *testing.T) {
+	s := newStaleNote(t, "p001 p002 p003 p004\n")
+	s.takesNothingAway(s.open(), "")
+}
+
+// takesNothingAway has agents write, what one of them had read at last. The note begins with start.
+func (s *staleNote) takesNothingAway(read *bridge.Version, start string) {
+	s.t.Helper()
+	s.saves(strings.Replace(s.open().Raw(), "p003 ", "", 1))
+	s.write("carol", s.open(), start+"p001 c005 p004\n")
+	s.write("alice", s.open(), start+"p001 a012 c005 p004\n")
+	s.write("alice", read, start+"p001 a013 p003 p004\n")
+	s.has("a012", "a013", "c005")
+}
+
+// The same holds of what was read before the note's document was in memory, and was dropped
+// from there.
+func TestStaleWriteOfWhatIsNotInMemory(t *testing.T) {
+	var src bridgetest.Source
+	src.Person(t).Save("N.md", "p001 p002 p003 p004\n")
+	src.Person(t).Save("Other.md", "")
+	folders := []bridge.FolderSource{{Name: "V", Source: &src, Store: new(bridgetest.Store)}}
+	run := func() *staleNote {
+		return &staleNote{t, bridgetest.New(t, nil, func(o *bridge.Options) { o.CacheBytes, o.Folders = 1, folders }), &src}
+	}
+	first := run()
+	first.write("bob", first.open(), "b005\np001 p002 p003 p004\n")
+	first.f.Kept("V/N.md")
+	next := run()
+	read := next.open()
+	if _, err := next.f.Open(t.Context(), "V/Other.md"); err != nil {
+		t.Fatal(err)
+	}
+	next.takesNothingAway(read, "b005\n")
+}
+
+// A person's save replaces words as a whole, as a stale write does: letters that the old
+// and the new word have in common are not text that was kept.
+func TestSaveReplacesWholeWords(t *testing.T) {
+	s := newStaleNote(t, "the p002 fox\n")
+	s.write("alice", s.open(), "the p002 fox jumps\n")
+	read := s.open()
+	s.saves(strings.ReplaceAll(read.Raw(), "p002", "h012"))
+	s.write("alice", read, "the fox jumps\n")
+	s.has("h012 fox")
+	s.saves(strings.ReplaceAll(s.open().Raw(), "jumps", "humps"))
+	s.has("humps")
+	if _, err := s.f.Decide(t.Context(), s.ids(), bridge.Rejected, bridge.Author{Name: "person"}); err != nil {
+		t.Fatal(err)
+	}
+	s.has("humps")
+}
+
+func (s *staleNote) ids() (ids []string) {
+	s.t.Helper()
+	list, err := s.f.Suggestions(s.t.Context(), "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, x := range list {
+		ids = append(ids, x.ID)
+	}
+	return ids
+}
