@@ -98,9 +98,44 @@ func wholeWords(text string, edits []diffwrap.Edit) []diffwrap.Edit {
 	return out
 }
 
-// savedEdits are what a save of a file changed, found by comparing the texts.
+// savedEdits are what a save changed, found by comparing the texts, in a form that goes
+// together with what others change there: words as a whole, and lines with the breaks
+// behind them.
 func savedEdits(before, after string) []diffwrap.Edit {
-	return wholeWords(before, diffwrap.Diff(before, after))
+	return wholeLines(before, wholeWords(before, diffwrap.Diff(before, after)))
+}
+
+// wholeLines lets a script of text that takes lines away take them from their beginnings
+// on: of two breaks, the one that stays is the one before them. What somebody else has
+// put in the place of these lines would stand at the end of the line before them, which
+// may be the last one of the front matter.
+func wholeLines(text string, edits []diffwrap.Edit) []diffwrap.Edit {
+	for i := range edits {
+		e := &edits[i]
+		end := len(text)
+		if i+1 < len(edits) {
+			end = edits[i+1].Off
+		}
+		for e.New == "" && e.Len > 0 {
+			n := breakLen(text[e.Off : e.Off+e.Len])
+			if n == 0 || n != breakLen(text[e.Off+e.Len:end]) {
+				break
+			}
+			e.Off += n
+		}
+	}
+	return edits
+}
+
+// breakLen is the length of the line break at the beginning of s, 0 if there is none.
+func breakLen(s string) int {
+	switch {
+	case strings.HasPrefix(s, "\r\n"):
+		return 2
+	case strings.HasPrefix(s, "\n"):
+		return 1
+	}
+	return 0
 }
 
 // replaces says whether edits both take text away and put some there.

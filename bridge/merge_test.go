@@ -3,6 +3,7 @@ package bridge
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -27,7 +28,7 @@ func versionOf(text *ycrdt.Text) *Version {
 
 func edit(doc *ycrdt.Doc, text *ycrdt.Text, raw string) *Version {
 	have := text.String()
-	doc.Transact(nil, func(txn *ycrdt.Txn) { applyEdits(txn, text, have, diffwrap.Diff(have, raw)) })
+	doc.Transact(nil, func(txn *ycrdt.Txn) { applyEdits(txn, text, have, savedEdits(have, raw)) })
 	return versionOf(text)
 }
 
@@ -129,6 +130,57 @@ func scramble(rng *rand.Rand, base []string, who string) []string {
 			out = append(out, w, fmt.Sprintf("%s%dü ", who, i))
 		default:
 			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// What a person and a stale writer change in the text below front matter that both leave alone
+// does not get into its last line, whichever paragraphs they take away or put there.
+func TestMergeLeavesFrontMatterAlone(t *testing.T) {
+	for _, nl := range []string{"\n", "\r\n"} {
+		front := strings.ReplaceAll("---\nTitle: Kept\n---\n", "\n", nl)
+		note := func(paragraphs []string) string { return front + strings.Join(paragraphs, nl+nl) + nl }
+		for seed := range uint64(3000) {
+			rng := rand.New(rand.NewPCG(seed, 7))
+			var base []string
+			for i := range 1 + rng.IntN(4) {
+				base = append(base, fmt.Sprintf("p%d00 p%d01 p%d02", i, i, i)[:5*(1+rng.IntN(3))-1])
+			}
+			person, writer := note(editParagraphs(rng, base, "h")), note(editParagraphs(rng, base, "a"))
+			doc, text, was := docOf(note(base))
+			cur := edit(doc, text, person)
+			if got := mergeView(was, cur, text.Runs(), writer); !strings.HasPrefix(got, front) {
+				t.Fatalf("seed %d: base %q, person %q, writer %q: %q", seed, was.text, person, writer, got)
+			}
+		}
+	}
+}
+
+// editParagraphs changes one or two of them.
+func editParagraphs(rng *rand.Rand, base []string, who string) []string {
+	out := slices.Clone(base)
+	for range 1 + rng.IntN(2) {
+		word := fmt.Sprint(who, 100+rng.IntN(900))
+		if len(out) == 0 {
+			return []string{word}
+		}
+		i := rng.IntN(len(out))
+		words := strings.Fields(out[i])
+		switch rng.IntN(5) {
+		case 0:
+			out = slices.Delete(out, i, i+1)
+		case 1:
+			out = slices.Insert(out, i, word)
+		case 2:
+			out[i] = word + " " + out[i]
+		case 3:
+			words[rng.IntN(len(words))] = word
+			out[i] = strings.Join(words, " ")
+		case 4:
+			if out[i] = strings.Join(words[1:], " "); out[i] == "" {
+				out = slices.Delete(out, i, i+1)
+			}
 		}
 	}
 	return out
