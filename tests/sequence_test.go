@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -201,6 +202,7 @@ type sequenceWorld struct {
 	m      *mount
 	agents []*sequenceAgent // on the mount; the last one only looks
 	mcps   map[string]*mcpClient
+	queue  *http.Client // of the mount, see ask
 }
 
 // authors of the agents that come by MCP.
@@ -261,9 +263,13 @@ func runWorld(t *testing.T, notes []*sequence) (failed *sequence, err error) {
 	return nil, nil
 }
 
-func (w *sequenceWorld) start() { w.m = w.s.mount(w.t, w.vault, "--author", mountAuthor) }
+func (w *sequenceWorld) start() {
+	w.m = w.s.mount(w.t, w.vault, "--author", mountAuthor)
+	w.queue = queueClient(w.s, w.m.cmd.Process.Pid)
+}
 
 func (w *sequenceWorld) stop() {
+	w.queue.CloseIdleConnections()
 	for _, c := range w.mcps {
 		c.close(w.t)
 	}
@@ -423,7 +429,7 @@ func (s *sequence) mountWrite(how string, r *rand.Rand) error {
 	text := s.change(base, byte('a'), r)
 	s.say("agent %d (%s, stale %v): %q -> %q", i, how, stale, base, text)
 	if _, err := s.w.agents[i].do(agentRequest{Op: how, Path: s.shown(), Text: text}); err != nil {
-		return s.refused(mountAuthor, stale, err)
+		return s.refused(mountAuthor, err)
 	}
 	return s.wrote(mountAuthor, before, base, text, stale)
 }
@@ -467,7 +473,7 @@ func (s *sequence) mcpWrite(how string, r *rand.Rand) error {
 	}
 	s.say("%s by MCP: %q -> %q", author, base, text)
 	if res := c.call(s.w.t, tool, args...); res.isError {
-		return s.refused(author, false, errors.New(res.text))
+		return s.refused(author, errors.New(res.text))
 	}
 	if strings.Contains(base, "\r\n") { // tools write line ends as the note has them
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
@@ -475,14 +481,13 @@ func (s *sequence) mcpWrite(how string, r *rand.Rand) error {
 	return s.wrote(author, before, base, text, false)
 }
 
-// refused accepts that a write would have changed what another author proposed, or that a stale one does not go together
-// with what was written meanwhile. It has changed nothing.
-func (s *sequence) refused(author string, stale bool, err error) error {
+// refused accepts that a write would have changed what another author proposed. It has changed nothing.
+func (s *sequence) refused(author string, err error) error {
 	raw, readErr := s.raw()
 	if readErr != nil {
 		return readErr
 	}
-	foreign := stale || s.model.foreign(author) || strings.Contains(raw, "{++") // of blanks
+	foreign := s.model.foreign(author) || strings.Contains(raw, "{++") // of blanks
 	if text := err.Error(); !foreign || !strings.Contains(text, "another author's pending") && !strings.Contains(text, "invalid argument") {
 		return err
 	}
@@ -681,11 +686,7 @@ func (s *sequence) until(check func() error) error {
 }
 
 // cli runs a command of the queue and decodes what it says.
-func (s *sequence) cli(args ...string) (answer struct {
-	Batch       string
-	Suggestions []pendingEntry
-	Failed      map[string]string
-}, err error) {
+func (s *sequence) cli(args ...string) (answer queueAnswer, err error) {
 	out := s.w.s.run(s.w.t, append([]string{"suggestions"}, args...)...)
 	if out.code != 0 {
 		return answer, fmt.Errorf("suggestions %v: exit %d: %s%s", args, out.code, out.stdout, out.stderr)
@@ -717,26 +718,28 @@ func (s *sequence) decide(accept bool, r *rand.Rand) error {
 }
 
 func (s *sequence) decideOn(chosen []pendingEntry, accept bool) (*decision, error) {
-	args := []string{verdictOf(accept), "--json", s.w.vault}
+	var ids []string
 	for _, c := range chosen {
-		args = append(args, c.ID)
+		if !slices.Contains(ids, c.ID) { // one may have several places
+			ids = append(ids, c.ID)
+		}
 	}
 	before, err := s.raw()
 	if err != nil {
 		return nil, err
 	}
-	s.say("%s %v", args[0], args[3:])
+	s.say("%s %v", verdictOf(accept), ids)
 	d, err := s.model.decide(s.list, chosen, accept, s.done)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.cli(args...)
+	answer, err := s.w.decideIDs(ids, accept)
 	if err != nil {
 		return nil, err
 	}
 	d.batch, d.raw = answer.Batch, before
 	s.decisions = append(s.decisions, d)
-	return d, s.checkAll("after " + args[0])
+	return d, s.checkAll("after " + verdictOf(accept))
 }
 
 // checkAll compares the raw text and what the mount shows with the model.
@@ -794,7 +797,7 @@ func (s *sequence) takeBack(d *decision) error {
 	was, gone := s.model.shape(), s.gone() // which only the decision that took it brings back
 	back := s.model.undo(d)
 	removedSince := s.removed >= d.step
-	if _, err := s.cli("undo", "--json", s.w.vault, d.batch); err != nil {
+	if _, err := s.w.undoBatch(d.batch); err != nil {
 		if s.model.shape() != was && !removedSince && !gone {
 			return err
 		}
@@ -911,14 +914,6 @@ func (s *sequence) decideProposal(r *rand.Rand) error {
 	}
 	s.path, s.moved = old, &p
 	return s.checkAll("after undo of a " + p.Kind)
-}
-
-func (w *sequenceWorld) listed() (list []pendingEntry, err error) {
-	out := w.s.run(w.t, "suggestions", "list", "--json", w.vault)
-	if err := json.Unmarshal([]byte(out.stdout), &list); err != nil || out.code != 0 {
-		return nil, fmt.Errorf("suggestions list: exit %d: %w %s", out.code, err, out.stderr)
-	}
-	return list, nil
 }
 
 // look compares what is pendingEntry with the models.
