@@ -33,6 +33,14 @@ type word struct {
 	born int     // the step that wrote it
 	// within says that a person typed it inside of an agent's mark.
 	within bool
+	light  *highlight // that a person's word stands in, nil for none
+}
+
+// highlight is one that a person made. What agents write may get into it or not, and what people wrote stays in it.
+type highlight struct {
+	// torn says that it was left without text once: an acceptance takes it away then, and only the undo of that brings it
+	// back, so that words that come back in another way are not in it any more.
+	torn bool
 }
 
 // views says in which of the two views the word is: the original and the accepted one.
@@ -125,10 +133,11 @@ func (m *model) insert(behind, w *word) {
 	m.words = slices.Insert(m.words, slices.Index(m.words, behind)+1, w)
 }
 
-// seen is a word of a raw text and the mark it stands in.
+// seen is a word of a raw text, the mark it stands in, and whether it is highlighted.
 type seen struct {
 	text string
 	mark byte
+	lit  bool
 }
 
 var (
@@ -137,30 +146,45 @@ var (
 	sequenceMark = regexp.MustCompile(`(?s)\{\+\+(.*?)\+\+\}|\{--(.*?)--\}`)
 )
 
+var highlightEdge = regexp.MustCompile(`\{==|==\}`)
+
+// withoutHighlights takes the delimiters of highlights out, and says what is highlighted, by offsets in the result.
+func withoutHighlights(raw string) (text string, lit func(int) bool) {
+	var edges []int // the beginning and the end of each, in turn
+	for _, loc := range highlightEdge.FindAllStringIndex(raw, -1) {
+		edges = append(edges, loc[0]-3*len(edges))
+	}
+	return highlightEdge.ReplaceAllString(raw, ""), func(at int) bool {
+		i, _ := slices.BinarySearch(edges, at+1)
+		return i%2 == 1
+	}
+}
+
 func wordsOf(text string) []string { return sequenceWord.FindAllString(text, -1) }
 
 // parseRaw reads a raw text independently of the parser under test.
 func parseRaw(raw string) (words []seen, err error) {
-	add := func(text string, mark byte) error {
-		if strings.ContainsAny(text, "{}") {
+	raw, lit := withoutHighlights(raw)
+	add := func(from, to int, mark byte) error {
+		if text := raw[from:to]; strings.ContainsAny(text, "{}") {
 			return fmt.Errorf("a piece of a mark is left: %q", text)
 		}
-		for _, w := range wordsOf(text) {
-			words = append(words, seen{w, mark})
+		for _, loc := range sequenceWord.FindAllStringIndex(raw[from:to], -1) {
+			words = append(words, seen{raw[from+loc[0] : from+loc[1]], mark, lit(from + loc[0])})
 		}
 		return nil
 	}
 	at := 0
 	for _, loc := range sequenceMark.FindAllStringSubmatchIndex(raw, -1) {
-		err = errors.Join(err, add(raw[at:loc[0]], ' '))
+		err = errors.Join(err, add(at, loc[0], ' '))
 		if loc[2] >= 0 {
-			err = errors.Join(err, add(raw[loc[2]:loc[3]], '+'))
+			err = errors.Join(err, add(loc[2], loc[3], '+'))
 		} else {
-			err = errors.Join(err, add(raw[loc[4]:loc[5]], '-'))
+			err = errors.Join(err, add(loc[4], loc[5], '-'))
 		}
 		at = loc[1]
 	}
-	return words, errors.Join(err, add(raw[at:], ' '))
+	return words, errors.Join(err, add(at, len(raw), ' '))
 }
 
 // matches says whether a raw text may show the word so. What a person typed inside of a mark is no part of it.
@@ -181,6 +205,7 @@ func (m *model) checkRaw(raw string) error {
 	if err != nil {
 		return err
 	}
+	m.tear()
 	live := m.live()
 	for i := range max(len(words), len(live)) {
 		switch {
@@ -191,8 +216,51 @@ func (m *model) checkRaw(raw string) error {
 		case !live[i].matches(words[i]):
 			return fmt.Errorf("word %d is %q (mark %q), want %q (mark %q)", i, words[i].text, words[i].mark, live[i].text, live[i].mark())
 		}
+		if err := live[i].checkLight(words[i]); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// checkLight checks that a person's word stands in its highlight and in no other.
+func (w *word) checkLight(s seen) error {
+	if w.ins == nil && (w.light == nil || !w.light.torn) && s.lit != (w.light != nil) {
+		return fmt.Errorf("%q is highlighted: %v; a person highlighted it: %v", w.text, s.lit, w.light != nil)
+	}
+	return nil
+}
+
+// lightAt is the highlight of the word with that number of those that are live, as a raw text shows them: the next
+// word that a person highlighted tells which it is.
+func lightAt(i int, words []seen, live []*word) *highlight {
+	if !words[i].lit {
+		return nil
+	}
+	for k := i; k >= 0 && words[k].lit; k-- {
+		if live[k].light != nil {
+			return live[k].light
+		}
+	}
+	for k := i; k < len(words) && words[k].lit; k++ {
+		if live[k].light != nil {
+			return live[k].light
+		}
+	}
+	return &highlight{torn: true} // only agents' words are left in it
+}
+
+// tear notes which highlights are without text.
+func (m *model) tear() {
+	full := make(map[*highlight]bool)
+	for _, w := range m.live() {
+		full[w.light] = true
+	}
+	for _, w := range m.words {
+		if w.light != nil && !full[w.light] {
+			w.light.torn = true
+		}
+	}
 }
 
 // written takes over what an agent's write made of the note: words may have become deletions, additions may have been
@@ -373,6 +441,9 @@ func (m *model) settle(raw string, back []*word, removedSince bool) error {
 		i := slices.IndexFunc(live, func(w *word) bool { return w.matches(s) })
 		if i < 0 {
 			return fmt.Errorf("%q (mark %q) is too much", s.text, s.mark)
+		}
+		if err := live[i].checkLight(s); err != nil {
+			return err
 		}
 		order = append(order, live[i])
 		live = slices.Delete(live, i, i+1)

@@ -311,12 +311,30 @@ func (s *sequence) begin(w *sequenceWorld) {
 	if r.IntN(4) > 0 {
 		b.WriteByte('\n')
 	}
-	text := b.String()
+	text := s.highlighted(b.String(), r)
 	if r.IntN(10) == 0 {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	writeFile(w.t, s.vaultFile(), text)
 	s.say("begins as %q", text)
+}
+
+// highlighted is the text of a new note with some words of one line highlighted, now and then.
+func (s *sequence) highlighted(text string, r *rand.Rand) string {
+	if r.IntN(4) > 0 {
+		return text
+	}
+	locs := sequenceWord.FindAllStringIndex(text, -1)
+	first := r.IntN(len(locs))
+	last := first
+	for n := r.IntN(3); n > 0 && last+1 < len(locs) && text[locs[last][1]] == ' '; n-- {
+		last++
+	}
+	light := new(highlight)
+	for _, w := range s.model.words[first : last+1] {
+		w.light = light
+	}
+	return text[:locs[first][0]] + "{==" + text[locs[first][0]:locs[last][1]] + "==}" + text[locs[last][1]:]
 }
 
 // beginAsAgent lets some notes be an agent's.
@@ -631,7 +649,13 @@ func (s *sequence) personSave(r *rand.Rand) error {
 	} else {
 		i := r.IntN(len(live))
 		at := locs[i]
-		switch k := r.IntN(6); {
+		switch k := r.IntN(7); {
+		case k == 6: // highlights
+			if live[i].ins != nil || words[i].mark != ' ' || words[i].lit || live[i].light != nil {
+				return nil // a highlight in a mark is the mark's, and none is in another
+			}
+			live[i].light = new(highlight)
+			text = raw[:at[0]] + "{==" + raw[at[0]:at[1]] + "==}" + raw[at[1]:]
 		case k < 4: // types
 			add = &typed{live[i], &word{text: s.word('h'), born: s.done, within: words[i].mark != ' '}}
 			text = raw[:at[1]] + " " + add.word.text + raw[at[1]:]
@@ -649,11 +673,15 @@ func (s *sequence) personSave(r *rand.Rand) error {
 	s.say("a person: %q", text)
 	s.stale = s.moved != nil
 	if add != nil {
+		if i := slices.Index(live, add.behind); i >= 0 {
+			add.word.light = lightAt(i, words, live)
+		}
 		s.model.insert(add.behind, add.word)
 	}
 	if gone != nil {
 		gone.dead = true
 		s.removed = s.done
+		s.model.tear()
 	}
 	if r.IntN(2) == 0 {
 		err = os.WriteFile(s.vaultFile(), []byte(text), 0o644)
@@ -1039,6 +1067,7 @@ func (s *sequence) finish() error {
 
 func (s *sequence) checkUnmarked(what string) error {
 	raw, err := s.raw()
+	raw, _ = withoutHighlights(raw)
 	if s.removed >= 0 { // a mark that a person has emptied goes with the next write
 		raw = strings.NewReplacer("{++++}", "", "{----}", "").Replace(raw)
 	}
