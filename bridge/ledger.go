@@ -23,6 +23,7 @@ type ledger struct {
 	adds  idRanges[*madeMark] // what the suggestion adds
 	dels  idRanges[*madeMark] // what it deletes
 	byID  map[string]*madeMark
+	alias idRanges[IDRun] // the first identity of what an undo brought back, as the difference to its later one
 }
 
 // stroke is one change, as far as it tells whose its text is.
@@ -45,7 +46,7 @@ type madeMark struct {
 func newLedger(records []Record) *ledger {
 	l := &ledger{
 		wrote: make(idRanges[*stroke]), adds: make(idRanges[*madeMark]), dels: make(idRanges[*madeMark]),
-		byID: make(map[string]*madeMark),
+		byID: make(map[string]*madeMark), alias: make(idRanges[IDRun]),
 	}
 	for i := range records {
 		l.add(&records[i])
@@ -62,6 +63,9 @@ func (l *ledger) add(rec *Record) {
 	l.upTo = max(l.upTo, rec.Seq)
 	if rec.Author != "" || rec.Proposal != "" {
 		l.addStroke(rec)
+	}
+	if rec.Decision != nil {
+		l.addRevived(rec.Decision)
 	}
 	for i, m := range rec.Marks {
 		made := &madeMark{m.ID, m.Author, m.Session, m.Proposal, m.Time, m.Older, m.Comment}

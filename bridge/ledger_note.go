@@ -26,7 +26,7 @@ func (l *ledger) size() (n int) {
 // weeks takes no more memory than it has text.
 func (l *ledger) prune(runs []ycrdt.Run) {
 	left := newLedger(nil)
-	left.upTo, left.first = l.upTo, l.first
+	left.upTo, left.first, left.alias = l.upTo, l.first, l.alias
 	for _, run := range runs {
 		r := IDRun{uint64(run.ID.Client), run.ID.Clock, uint64(run.Len)}
 		l.wrote.each(r, func(part IDRun, s *stroke, ok bool) {

@@ -217,7 +217,7 @@ func keptSpans(size int, edits []diffwrap.Edit) []span {
 
 // sharedRuns returns the spans, in UTF-16 units, of the characters that both
 // lists of runs name. A CRDT keeps the order of characters, so both lists name
-// them in the same order.
+// them in the same order; what was brought back in another place is not shared.
 func sharedRuns(base, cur []ycrdt.Run) []span {
 	index := newRunIndex(cur)
 	var spans []span
@@ -226,7 +226,14 @@ func sharedRuns(base, cur []ycrdt.Run) []span {
 		spans = index.appendShared(spans, r, pos)
 		pos += r.Len
 	}
-	return spans
+	end := 0
+	return slices.DeleteFunc(spans, func(s span) bool {
+		if s.b < end {
+			return true
+		}
+		end = s.b + s.n
+		return false
+	})
 }
 
 // runIndex finds where a character of one state is in another.

@@ -93,6 +93,33 @@ func TestStaleWriteOfWhatIsNotInMemory(t *testing.T) {
 	next.takesNothingAway(read, "b005\n")
 }
 
+// What was read, rejected and brought back is what was read: who deletes it then has deleted it.
+func TestStaleWriteOfWhatCameBack(t *testing.T) {
+	for _, verdict := range []bridge.Verdict{bridge.Accepted, bridge.Rejected} {
+		s := newStaleNote(t, "one two three\n")
+		if verdict == bridge.Rejected {
+			s.write("alice", s.open(), "one more two three\n")
+		} else {
+			s.write("alice", s.open(), "one three\n")
+		}
+		read := s.open()
+		s.saves(strings.Replace(read.Raw(), "three", "person three", 1))
+		for range 2 {
+			out, err := s.f.Decide(t.Context(), s.ids(), verdict, bridge.Author{Name: "person"})
+			if err == nil {
+				_, err = s.f.Undo(t.Context(), out.Batch, bridge.Author{Name: "person"})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.write("alice", read, "one\n")
+		if raw := s.open().Raw(); strings.Contains(raw, "more") || !strings.Contains(raw, "person") || strings.Count(raw, "two") != 1 {
+			t.Errorf("%s and brought back, then deleted: %q", verdict, raw)
+		}
+	}
+}
+
 // A person's save replaces words as a whole, as a stale write does: letters that the old
 // and the new word have in common are not text that was kept.
 func TestSaveReplacesWholeWords(t *testing.T) {

@@ -69,8 +69,7 @@ func (w *Workspace) Write(ctx context.Context, p Path, wr Write) (Result, error)
 	merged := wr.Text
 	c.plan = func(n *note, cur *Version) (writePlan, error) {
 		if len(wr.Bases) > 0 {
-			base := nearestBase(wr.Bases, wr.Text)
-			merged = mergeView(base, cur, n.runsSince(base, cur), wr.Text)
+			merged = n.mergeInto(nearestBase(wr.Bases, wr.Text), cur, wr.Text)
 		}
 		return w.plan(n, cur, merged, wr.By)
 	}
@@ -79,19 +78,24 @@ func (w *Workspace) Write(ctx context.Context, p Path, wr Write) (Result, error)
 	return res, err
 }
 
-// runsSince are the current identities where base has some to compare them with.
-func (n *note) runsSince(base, cur *Version) []ycrdt.Run {
-	if base == cur || base.raw == cur.raw {
-		return nil
+// mergeInto is the view text that results when a writer who was shown base wrote text.
+func (n *note) mergeInto(base, cur *Version, text string) string {
+	if base.raw == cur.raw {
+		return text
 	}
 	runs := n.runs()
 	if base.runs == nil && runs != nil {
 		base.runs = n.runsOf(base)
 	}
 	if base.runs == nil {
-		return nil
+		return mergeView(base, cur, nil, text)
 	}
-	return runs
+	if l, err := n.ledgerNow(); err == nil && len(l.alias) > 0 {
+		first := *base
+		first.runs, runs = l.firstRuns(base.runs), l.firstRuns(runs)
+		base = &first
+	}
+	return mergeView(base, cur, runs, text)
 }
 
 // runsOf are the identities of the characters of a version that was replaced while the
