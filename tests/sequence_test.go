@@ -493,9 +493,6 @@ func (s *sequence) mcpWrite(how string, r *rand.Rand) error {
 	if res := c.call(s.w.t, tool, args...); res.isError {
 		return s.refused(author, errors.New(res.text))
 	}
-	if strings.Contains(base, "\r\n") { // tools write line ends as the note has them
-		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
-	}
 	return s.wrote(author, before, base, text, false)
 }
 
@@ -521,9 +518,23 @@ func (s *sequence) wrote(author, rawBefore, base, text string, stale bool) error
 	if err != nil {
 		return err
 	}
+	if text == "" && base != "" && author == mountAuthor { // a program that empties a note may be about to write
+		err = s.until(func() error {
+			if raw, err = s.raw(); err == nil && raw == rawBefore {
+				err = errors.New("a note that was emptied has its text still")
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
 	s.say("raw %q", raw)
 	if raw == rawBefore {
 		return nil // it was there already
+	}
+	if strings.Contains(rawBefore, "\r\n") { // line ends become those of the note, also where its view has no line left
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 	}
 	for id, k := range s.known { // it may have amended what it proposed before
 		if k.author == author {
