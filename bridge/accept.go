@@ -185,7 +185,7 @@ func (w *Workspace) acceptDelete(ctx context.Context, f *folder, s Structure, p 
 	if len(inside) > 0 {
 		return inTheWay(f, path.Join(rel, inside[0].place().name))
 	}
-	if n.kind != KindDir && n.size <= MaxNote {
+	if (n.kind == KindNote || n.kind == KindFile) && n.size <= MaxNote {
 		data, _, err := f.source.Read(ctx, rel)
 		if err != nil {
 			return err
@@ -199,6 +199,9 @@ func (w *Workspace) acceptDelete(ctx context.Context, f *folder, s Structure, p 
 		p.rec.Old, p.rec.Doc = append([]byte{}, data...), doc
 		w.treeMu.Unlock()
 	}
+	w.treeMu.Lock()
+	p.rec.Link = n.link
+	w.treeMu.Unlock()
 	return w.carryOut(f, p, d, func() error {
 		unlock := w.lockNotes(n)
 		defer unlock()

@@ -38,7 +38,7 @@ func (w *Workspace) Tree(folder string) ([]TreeEntry, error) {
 	}
 	var list []TreeEntry
 	n.walkSource(func(c *node) {
-		if c != n {
+		if c != n && c.kind != KindLink { // what it leads to has its own entry
 			list = append(list, TreeEntry{c.id, c.peoplesPath(), c.kind, c.modTime})
 		}
 	})

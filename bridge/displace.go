@@ -94,7 +94,7 @@ func (w *Workspace) sendHome(n *node) {
 
 // event is an event about n where it is shown.
 func (n *node) event(kind EventKind) Event {
-	return Event{Kind: kind, Path: n.path(), Dir: n.kind == KindDir, ViewChanged: true}
+	return Event{Kind: kind, Path: n.path(), Dir: n.kind == KindDir, Link: n.kind == KindLink, ViewChanged: true}
 }
 
 // arrival tells of n and all that is shown below it as new. Where several places

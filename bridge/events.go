@@ -33,6 +33,7 @@ type Event struct {
 	Path    Path
 	OldPath Path // EventRenamed only
 	Dir     bool
+	Link    bool // a symbolic link: EventChanged and EventCreated
 	// Version is the note's new state for EventChanged and EventCreated, where
 	// the text is at hand; nil when the note has not been read yet.
 	Version *Version

@@ -27,8 +27,11 @@ func (w *Workspace) OpenFile(_ context.Context, p Path, flag int) (File, error) 
 	if err != nil {
 		return nil, err
 	}
-	if n.kind == KindDir {
+	switch n.kind {
+	case KindDir:
 		return nil, &Error{"open", p, ErrIsDir}
+	case KindLink:
+		return nil, &Error{"open", p, ErrNotNote}
 	}
 	files, ok := n.folder.source.(Files)
 	if !ok {
@@ -249,6 +252,8 @@ func (w *Workspace) writeFile(ctx context.Context, f *folder, s Structure, p Pat
 	switch {
 	case n != nil && n.kind == KindDir:
 		return Restructured{}, nil, &Error{"write", p, ErrIsDir}
+	case n != nil && n.kind == KindLink:
+		return Restructured{}, nil, &Error{"write", p, ErrNotNote}
 	case n == nil && o.Base != ContentSum{}:
 		return Restructured{}, nil, &Error{"write", p, fs.ErrNotExist}
 	case n == nil:

@@ -107,7 +107,7 @@ func (f *follower) read(ctx context.Context, p Path) error {
 }
 
 func (f *follower) announce(p Path, kind Kind) {
-	if kind != KindDir {
+	if kind == KindNote || kind == KindFile || kind == KindLink && !f.ws.leadsToFolder(p) {
 		f.d.add(p)
 	}
 	if kind == KindNote {
@@ -130,7 +130,11 @@ func (f *follower) mark(paths map[Path]bool) {
 func (f *follower) follow(ev Event) {
 	switch ev.Kind {
 	case EventCreated, EventChanged:
-		f.announce(ev.Path, kindOf(ev.Path.Base(), ev.Dir))
+		kind := kindOf(ev.Path.Base(), ev.Dir)
+		if ev.Link {
+			kind = KindLink
+		}
+		f.announce(ev.Path, kind)
 	case EventRemoved:
 		f.d.remove(ev.Path)
 	case EventRenamed:

@@ -62,8 +62,11 @@ func (w *Workspace) personRenames(ctx context.Context, f *folder, s Structure, o
 	if err != nil {
 		return err
 	}
-	if kindOf(newPath.Base(), n.kind == KindDir) != n.kind {
+	if n.kindAs(newPath.Base()) != n.kind {
 		return &Error{"rename", newPath, ErrNotNote}
+	}
+	if err := n.mayMoveTo(newPath); err != nil {
+		return err
 	}
 	_, oldRel := oldPath.Split()
 	_, newRel := newPath.Split()

@@ -98,6 +98,12 @@ type Retractor interface {
 	Retract(ctx context.Context, rel string, stamp Stamp) error
 }
 
+// Linker is a Structure that has symbolic links.
+type Linker interface {
+	// MakeLink makes one that says target; fs.ErrExist if the name is taken.
+	MakeLink(ctx context.Context, rel, target string) (SourceEntry, error)
+}
+
 // Files is the part of a Source that serves what is not a note, byte for byte.
 type Files interface {
 	// OpenFile opens a file with the flags of os.OpenFile.
@@ -143,6 +149,7 @@ type Stamp struct {
 type SourceEntry struct {
 	Rel   string
 	Dir   bool
+	Link  string      // of a symbolic link: what it says, from the folder it is in
 	Mode  fs.FileMode // permission bits
 	Stamp Stamp
 }
@@ -226,6 +233,8 @@ type ProposalRecord struct {
 	// Old is also what an accepted ProposedDelete took away.
 	Old []byte `json:"old"`
 	New []byte `json:"new,omitempty"`
+	// Link is what the symbolic link said that an accepted ProposedDelete took away.
+	Link string `json:"link,omitempty"`
 	// Doc is the document of the note that an accepted ProposedDelete took away.
 	Doc DocID `json:"doc,omitempty"`
 	// Links are what a ProposedRename is to change in the front matter of notes,

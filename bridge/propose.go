@@ -74,8 +74,11 @@ func (w *Workspace) moveOf(f *folder, oldPath, newPath Path, o Restructure) (*mo
 	if err != nil {
 		return nil, err
 	}
-	if kindOf(newPath.Base(), n.kind == KindDir) != n.kind {
+	if n.kindAs(newPath.Base()) != n.kind {
 		return nil, &Error{"rename", newPath, ErrNotNote}
+	}
+	if err := n.mayMoveTo(newPath); err != nil {
+		return nil, err
 	}
 	now := w.o.Structure == StructureDirect || w.isOwn(n, o.By)
 	w.treeMu.RLock()
@@ -228,7 +231,7 @@ func (w *Workspace) stateOf(ctx context.Context, n *node) (Stamp, ContentSum, er
 	switch n.kind {
 	case KindDir:
 		return Stamp{}, ContentSum{}, nil
-	case KindFile:
+	case KindFile, KindLink:
 		w.treeMu.RLock()
 		defer w.treeMu.RUnlock()
 		return Stamp{Size: n.size, ModTime: n.modTime.UnixNano()}, ContentSum{}, nil

@@ -8,8 +8,15 @@ import (
 // Resolve finds the path that somebody means who writes it freely: with a
 // leading "/", as a path under the mountpoint, without ".md", in another Unicode
 // composition, or in another case if only one name fits. It returns the path as
-// the tree spells it; fs.ErrNotExist if nothing fits.
-func (w *Workspace) Resolve(s string) (Path, error) {
+// the tree spells it, through symbolic links: what they lead to has one path;
+// fs.ErrNotExist if nothing fits.
+func (w *Workspace) Resolve(s string) (Path, error) { return w.resolve(s, true) }
+
+// ResolveName is Resolve for who means the name and not what it leads to: to move it
+// or to delete it. A symbolic link at the end is not followed.
+func (w *Workspace) ResolveName(s string) (Path, error) { return w.resolve(s, false) }
+
+func (w *Workspace) resolve(s string, follow bool) (Path, error) {
 	if mp := w.Mountpoint(); mp != "" {
 		if rest, ok := strings.CutPrefix(s, mp); ok && (rest == "" || rest[0] == '/') {
 			s = rest
@@ -21,31 +28,17 @@ func (w *Workspace) Resolve(s string) (Path, error) {
 	}
 	w.treeMu.RLock()
 	defer w.treeMu.RUnlock()
-	for _, candidate := range []Path{p, p + NoteExt} {
-		if n := w.lookup(candidate); n != nil {
-			return n.path(), nil
-		}
-	}
-	for _, candidate := range []Path{p, p + NoteExt} {
-		if n := w.lookupFold(candidate); n != nil {
-			return n.path(), nil
+	for _, child := range []func(*node, string) *node{(*node).child, (*node).childFold} {
+		for _, candidate := range []Path{p, p + NoteExt} {
+			if n := w.walkTo(candidate, child, follow); n != nil {
+				return n.path(), nil
+			}
 		}
 	}
 	return "", &Error{"open", p, fs.ErrNotExist}
 }
 
-// lookupFold finds a path whatever the case of its letters, nil unless exactly
-// one fits. treeMu is held.
-func (w *Workspace) lookupFold(p Path) *node {
-	n := w.root
-	for elem := range strings.SplitSeq(string(p), "/") {
-		if n = n.childFold(elem); n == nil {
-			return nil
-		}
-	}
-	return n
-}
-
+// childFold finds a name whatever the case of its letters, nil unless exactly one fits.
 func (n *node) childFold(name string) *node {
 	if c := n.child(name); c != nil {
 		return c

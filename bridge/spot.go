@@ -92,7 +92,9 @@ func (w *Workspace) bringBack(f *folder, n *node, origin any) (Event, error) {
 	}
 	f.withdraw(n.pending)
 	n.show(n.home.parent, n.home.name)
-	return Event{Kind: EventCreated, Path: n.path(), Dir: n.kind == KindDir, ViewChanged: true, Origin: origin}, nil
+	ev := n.event(EventCreated)
+	ev.Origin = origin
+	return ev, nil
 }
 
 // showAt shows n, which the source has just got, at its spot; if that is not

@@ -45,7 +45,7 @@ func (w *Workspace) changedByPerson(ctx context.Context, n *node, p *proposal) b
 	switch n.kind {
 	case KindDir:
 		return false
-	case KindFile:
+	case KindFile, KindLink:
 		w.treeMu.RLock()
 		defer w.treeMu.RUnlock()
 		return !n.virtual() && (n.size != p.rec.Stamp.Size || n.modTime.UnixNano() != p.rec.Stamp.ModTime)

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ const (
 	KindDir  Kind = iota // a Folder or a folder in it
 	KindNote             // a Markdown document
 	KindFile             // anything else, served byte for byte
+	KindLink             // a symbolic link, whatever its name, see symlink.go
 )
 
 // DirEntry is one name in a folder.
@@ -38,7 +40,8 @@ type node struct {
 	content  *proposal        // to make something else its content; KindFile
 	mode     fs.FileMode
 	modTime  time.Time
-	size     int64 // KindFile
+	size     int64  // KindFile
+	link     string // KindLink: what it says where its source has it
 	folder   *folder
 	note     *note // KindNote
 }
@@ -124,7 +127,7 @@ func (w *Workspace) put(f *folder, e SourceEntry) (n *node, created bool) {
 }
 
 func (w *Workspace) putChild(dir *node, name string, e SourceEntry) (*node, bool) {
-	kind := kindOf(name, e.Dir)
+	kind := e.kind()
 	n := dir.inSource(name)
 	if n != nil && n.kind == kind {
 		n.update(e)
@@ -166,7 +169,24 @@ func kindOf(name string, dir bool) Kind {
 	return KindFile
 }
 
+// kind is what the entry is a node of.
+func (e *SourceEntry) kind() Kind {
+	if e.Link != "" {
+		return KindLink
+	}
+	return kindOf(path.Base(e.Rel), e.Dir)
+}
+
+// kindAs is what n is under another name. Only files are notes by their names.
+func (n *node) kindAs(name string) Kind {
+	if n.kind == KindDir || n.kind == KindLink {
+		return n.kind
+	}
+	return kindOf(name, false)
+}
+
 func (n *node) update(e SourceEntry) {
+	n.link = e.Link
 	n.mode = e.Mode.Perm()
 	n.size = e.Stamp.Size
 	if e.Stamp.ModTime != 0 {

@@ -165,6 +165,12 @@ func (u *undoing) bringBack(ctx context.Context) error {
 	case u.rec.Dir:
 		e.Mode = 0o755
 		err = u.s.Mkdir(ctx, u.rec.Rel)
+	case u.rec.Link != "":
+		linker, ok := u.s.(Linker)
+		if !ok {
+			return errors.ErrUnsupported
+		}
+		e, err = linker.MakeLink(ctx, u.rec.Rel, u.rec.Link)
 	case u.rec.Old == nil:
 		err = errors.New("is too large to be brought back from here; it is in the trash")
 	default:
@@ -174,8 +180,8 @@ func (u *undoing) bringBack(ctx context.Context) error {
 		u.bringDocBack()
 		u.putHidden(e)
 		u.rec.Stamp, u.rec.Sum = e.Stamp, SumOf(string(u.rec.Old))
-		u.rec.Old, u.rec.Stale = nil, false
-		if u.n.kind == KindFile {
+		u.rec.Old, u.rec.Link, u.rec.Stale = nil, "", false
+		if u.n.kind == KindFile || u.n.kind == KindLink {
 			u.rec.Stamp = Stamp{Size: e.Stamp.Size, ModTime: e.Stamp.ModTime}
 		}
 	}
@@ -203,7 +209,7 @@ func (u *undoing) putHidden(e SourceEntry) {
 	u.w.treeMu.Lock()
 	defer u.w.treeMu.Unlock()
 	dir, name := u.f.lookupSource(string(Path(e.Rel).Dir())), path.Base(e.Rel)
-	u.n = u.w.newNode(dir, name, kindOf(name, e.Dir))
+	u.n = u.w.newNode(dir, name, e.kind())
 	u.n.update(e)
 	u.n.parent, u.n.home = nil, &home{dir, name}
 	dir.sendAway(name, u.n)

@@ -27,7 +27,7 @@ func (w *Workspace) sourceChanged(ctx context.Context, f *folder, ev SourceEvent
 // sourceWrote takes over a new or changed file or folder.
 func (w *Workspace) sourceWrote(ctx context.Context, f *folder, e SourceEntry) {
 	f.names.Lock()
-	if w.source(f, e.Rel) == nil && f.outdated(e.Rel, e.Dir, true) {
+	if w.source(f, e.Rel) == nil && f.outdated(e.Rel, e.kind(), true) {
 		f.names.Unlock()
 		return
 	}
@@ -46,17 +46,17 @@ func (w *Workspace) sourceWrote(ctx context.Context, f *folder, e SourceEntry) {
 	w.publishAll(events)
 	switch {
 	case created:
-		w.events.publish(Event{Kind: EventCreated, Path: path, Dir: e.Dir, ViewChanged: true})
+		w.events.publish(Event{Kind: EventCreated, Path: path, Dir: e.Dir, Link: e.Link != "", ViewChanged: true})
 	case n.kind == KindNote:
 		w.refreshNote(ctx, n.note, !hidden)
 	case !e.Dir:
-		w.events.publish(Event{Kind: EventChanged, Path: path, ViewChanged: true})
+		w.events.publish(Event{Kind: EventChanged, Path: path, Link: e.Link != "", ViewChanged: true})
 	}
 }
 
 // outdated says that news of what is at rel, or is no more, are older than what was
 // done here since: another operation has removed it, or made it anew. names is held.
-func (f *folder) outdated(rel string, dir, there bool) bool {
+func (f *folder) outdated(rel string, kind Kind, there bool) bool {
 	s, ok := f.source.(Looker)
 	if !ok {
 		return false
@@ -68,7 +68,7 @@ func (f *folder) outdated(rel string, dir, there bool) bool {
 	case err != nil:
 		return false
 	}
-	return !there && now.Dir == dir
+	return !there && now.kind() == kind
 }
 
 // refreshNote brings a note up to its file and publishes what changed, if the note
@@ -92,7 +92,7 @@ func (w *Workspace) refreshNote(ctx context.Context, n *note, shown bool) {
 
 func (w *Workspace) sourceRemoved(f *folder, rel string) {
 	f.names.Lock()
-	if n := w.source(f, rel); n != nil && f.outdated(rel, n.kind == KindDir, false) {
+	if n := w.source(f, rel); n != nil && f.outdated(rel, n.kind, false) {
 		f.names.Unlock()
 		return
 	}
@@ -121,7 +121,7 @@ func (w *Workspace) sourceRenamed(ctx context.Context, f *folder, ev SourceEvent
 	w.keepAll(w.source(f, ev.Rel))
 	w.treeMu.Lock()
 	n := f.lookupSource(ev.OldRel)
-	if n == nil || kindOf(Path(ev.Rel).Base(), n.kind == KindDir) != n.kind {
+	if n == nil || n.kindAs(Path(ev.Rel).Base()) != ev.Entry.kind() {
 		w.treeMu.Unlock()
 		f.names.Unlock()
 		w.sourceRemoved(f, ev.OldRel)

@@ -239,6 +239,7 @@ type Info struct {
 	Size     int64  // bytes of the view for a note
 	ModTime  time.Time
 	Mode     fs.FileMode // permission bits
+	Target   string      // of a symbolic link: what it leads to, from the folder it is shown in
 	ReadOnly bool        // a write would be refused
 	Offline  bool        // because the Folder's source is away; ReadOnly is set too
 }
@@ -286,6 +287,10 @@ func (w *Workspace) infoOf(n *node) Info {
 	info := Info{
 		Path: n.path(), Kind: n.kind, ID: n.id, Size: n.size, ModTime: n.modTime, Mode: n.mode,
 		ReadOnly: w.o.ReadOnly || n.kind == KindFile && w.o.Mode != Direct,
+	}
+	if n.kind == KindLink {
+		info.Target = n.target()
+		info.Size = int64(len(info.Target))
 	}
 	if n.content != nil {
 		info.Size, info.ModTime = int64(len(n.content.rec.New)), n.content.rec.Time

@@ -47,6 +47,11 @@ var (
 	_ fs.NodeGetattrer  = (*ScratchLink)(nil)
 	_ fs.NodeSetattrer  = (*ScratchLink)(nil)
 
+	_ node              = (*Link)(nil)
+	_ fs.NodeReadlinker = (*Link)(nil)
+	_ fs.NodeGetattrer  = (*Link)(nil)
+	_ fs.NodeSetattrer  = (*Link)(nil)
+
 	_ node               = (*File)(nil)
 	_ fs.NodeOpener      = (*File)(nil)
 	_ fs.NodeGetattrer   = (*File)(nil)

@@ -179,8 +179,11 @@ func (d *Dir) listing(entries []bridge.DirEntry) []fuse.DirEntry {
 			continue
 		}
 		mode := uint32(syscall.S_IFREG)
-		if e.Kind == bridge.KindDir {
+		switch e.Kind {
+		case bridge.KindDir:
 			mode = syscall.S_IFDIR
+		case bridge.KindLink:
+			mode = syscall.S_IFLNK
 		}
 		list = append(list, fuse.DirEntry{Name: e.Name, Mode: mode, Ino: t.inoOf(p, e.ID)})
 	}

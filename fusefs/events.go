@@ -163,6 +163,8 @@ func (t *tree) renamed(p, newPath bridge.Path) {
 			n.path = to
 		case *Attachment:
 			n.path = to
+		case *Link:
+			n.path = to
 		}
 	}
 }

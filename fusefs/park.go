@@ -250,7 +250,7 @@ func (d *Dir) Unlink(ctx context.Context, name string) syscall.Errno {
 	switch n := n.(type) {
 	case *File:
 		return t.unlinkNote(ctx, d, p, n)
-	case *Attachment:
+	case *Attachment, *Link:
 		_, err := t.ws.Remove(context.WithoutCancel(ctx), p, t.restructuring(ctx))
 		return t.errno("unlink", p, err)
 	}

@@ -68,6 +68,11 @@ func (t *tree) rename(ctx context.Context, from folder, name string, newParent g
 		return syscall.EINVAL
 	}
 	ctx = context.WithoutCancel(ctx)
+	if l, ok := m.dst.(*Link); ok && flags == 0 {
+		if errno, done := t.saveThrough(ctx, m, l); done {
+			return errno
+		}
+	}
 	defer t.holdCommits(m.src, m.dst)()
 	if flags == renameExchange {
 		return t.exchange(ctx, m)

@@ -190,6 +190,10 @@ func (t *tree) newNode(info bridge.Info) node {
 		f.path, f.note, f.doc = info.Path, true, info.ID
 		t.attach(f, syscall.S_IFREG, ino)
 		return f
+	case bridge.KindLink:
+		l := &Link{t: t, path: info.Path, meta: t.newMeta(0o777)}
+		t.attach(l, syscall.S_IFLNK, ino)
+		return l
 	default:
 		a := &Attachment{t: t, path: info.Path, meta: t.newMeta(uint32(info.Mode.Perm()))}
 		t.attach(a, syscall.S_IFREG, ino)

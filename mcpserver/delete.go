@@ -12,7 +12,7 @@ type deleteArgs struct {
 }
 
 func deleteNote(ctx context.Context, s *Session, a deleteArgs) Result {
-	p, err := s.resolve(ctx, a.FilePath)
+	p, err := s.resolveName(ctx, a.FilePath)
 	if err != nil {
 		return failure(err)
 	}
@@ -20,7 +20,7 @@ func deleteNote(ctx context.Context, s *Session, a deleteArgs) Result {
 	if err != nil {
 		return failure(err)
 	}
-	kind := map[bridge.Kind]string{bridge.KindDir: "folder", bridge.KindNote: "note", bridge.KindFile: "file"}[info.Kind]
+	kind := map[bridge.Kind]string{bridge.KindDir: "folder", bridge.KindNote: "note", bridge.KindFile: "file", bridge.KindLink: "link"}[info.Kind]
 	linking := s.linking(ctx, p)
 	res, err := s.remove(ctx, p, kind, linking, a.Confirm)
 	if err != nil {

@@ -119,7 +119,7 @@ func (s *Session) withoutRoot(pattern string, under bridge.Path) string {
 func (s *Session) find(ctx context.Context, under bridge.Path, set glob.Set) ([]listed, error) {
 	var found []listed
 	err := s.server.ws.Walk(ctx, under, func(e bridge.DirEntry, p bridge.Path) error {
-		if e.Kind == bridge.KindDir || !set.Has(relative(p, under)) {
+		if e.Kind == bridge.KindDir || e.Kind == bridge.KindLink || !set.Has(relative(p, under)) {
 			return nil
 		}
 		changed, err := s.server.ws.ModTime(p)

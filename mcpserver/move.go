@@ -16,7 +16,7 @@ type moveArgs struct {
 }
 
 func move(ctx context.Context, s *Session, a moveArgs) Result {
-	from, err := s.resolve(ctx, a.FilePath)
+	from, err := s.resolveName(ctx, a.FilePath)
 	if err != nil {
 		return failure(err)
 	}

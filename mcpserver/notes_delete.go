@@ -17,7 +17,10 @@ type deleteNoteResult struct {
 
 func deleteOneNote(ctx context.Context, s *Session, a deleteNoteArgs) (deleteNoteResult, error) {
 	var none deleteNoteResult
-	p, _, err := s.note(ctx, a.Path)
+	p, err := s.resolveName(ctx, a.Path)
+	if err == nil {
+		_, err = s.server.ws.Open(ctx, p)
+	}
 	if err != nil {
 		return none, err
 	}

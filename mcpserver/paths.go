@@ -23,19 +23,35 @@ func (s *Session) note(ctx context.Context, name string) (bridge.Path, *bridge.V
 // resolve finds what a model means by name.
 func (s *Session) resolve(ctx context.Context, name string) (bridge.Path, error) {
 	p, err := s.lookUp(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", &missingError{name: name, similar: s.similar(ctx, name), err: err}
-	}
-	return p, err
+	return p, s.orMissing(ctx, name, err)
+}
+
+// resolveName is resolve for what is to be moved or deleted: of a symbolic link that is
+// the link.
+func (s *Session) resolveName(ctx context.Context, name string) (bridge.Path, error) {
+	p, err := asShown(name, s.server.ws.ResolveName)
+	return p, s.orMissing(ctx, name, err)
 }
 
 // lookUp is Workspace.Resolve, also for names as a result shows them.
 func (s *Session) lookUp(name string) (bridge.Path, error) {
-	p, err := s.server.ws.Resolve(name)
+	return asShown(name, s.server.ws.Resolve)
+}
+
+func asShown(name string, resolve func(string) (bridge.Path, error)) (bridge.Path, error) {
+	p, err := resolve(name)
 	if errors.Is(err, fs.ErrNotExist) && strings.Contains(name, `\`) {
-		return s.server.ws.Resolve(meant(name))
+		return resolve(meant(name))
 	}
 	return p, err
+}
+
+// orMissing has err say what may have been meant by a name that nothing has.
+func (s *Session) orMissing(ctx context.Context, name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &missingError{name: name, similar: s.similar(ctx, name), err: err}
+	}
+	return err
 }
 
 // missingError says that nothing is called name, and what may have been meant.
@@ -62,7 +78,7 @@ func (s *Session) similar(ctx context.Context, name string) []string {
 	base := foldBase(name)
 	var found []string
 	err := s.server.ws.Walk(ctx, "", func(e bridge.DirEntry, p bridge.Path) error {
-		if e.Kind == bridge.KindDir || foldBase(e.Name) != base {
+		if e.Kind == bridge.KindDir || e.Kind == bridge.KindLink || foldBase(e.Name) != base {
 			return nil
 		}
 		if found = append(found, shown(p)); len(found) == maxSimilar {

@@ -12,12 +12,15 @@
 //
 // # What is served
 //
-// Folders and regular files whose names are UTF-8, and symlinks to regular
-// files of the same vault. Hidden are folders whose names begin with a dot
+// Folders and regular files whose names are UTF-8, and symlinks that lead to a place
+// in the same vault. Hidden are folders whose names begin with a dot
 // (.obsidian, .trash, .git), this package's own temp files, symlinks that lead
-// elsewhere or to folders, and everything that is not a file. No method reaches
+// elsewhere, and everything else. No method reaches
 // a hidden path: paths are walked from the vault's directory name by name, and
 // a symlink in place of a folder, even one swapped in at that moment, is an error.
+//
+// No symlink is followed here. It is told of as what it is, so that a file has one
+// path and is known once, and who uses the vault follows it.
 //
 // # Who writes when
 //

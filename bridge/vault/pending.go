@@ -88,7 +88,11 @@ func (w *watch) look(now time.Time) {
 		}
 		arrivals := w.arrivals()
 		for _, rel := range ready {
-			if c := w.pending[rel]; c != nil && !c.there() {
+			switch c := w.pending[rel]; {
+			case c == nil:
+			case c.there():
+				w.giveWay(rel, c, arrivals)
+			default:
 				w.gone(rel, arrivals)
 			}
 		}

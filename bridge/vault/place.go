@@ -62,11 +62,11 @@ func (v *Vault) openFolder(rel string) (*os.File, error) {
 	return dir, nil
 }
 
-// place is where a path leads: an open folder and a name in it, which is no symlink.
+// place is where a path leads: an open folder and a name in it.
 type place struct {
 	dir  *os.File
 	name string
-	rel  string    // not the path that was asked for, if that is a symlink
+	rel  string
 	stat fsat.Info // when the place was found
 }
 
@@ -77,42 +77,22 @@ func (p *place) Close() {
 	}
 }
 
-// maxLinks bounds how many symlinks lead to one file, so that loops end.
-const maxLinks = 8
-
-// locate finds the file or folder at rel, through symlinks that stay in the
-// vault. What is hidden is fs.ErrNotExist. The caller closes the place.
+// locate finds the file or folder at rel. A symlink is fs.ErrNotExist, as what is
+// hidden: the file that it leads to has a path of its own. The caller closes the
+// place.
 func (v *Vault) locate(rel string) (place, error) {
-	asked := rel
-	for range maxLinks {
-		if reserved(rel) {
-			break
-		}
-		p, err := v.lookAt(rel)
-		if err != nil {
-			return place{}, err
-		}
-		if !isKind(&p.stat, fs.ModeSymlink) {
-			if served(&p.stat, p.name, asked != rel) {
-				return p, nil
-			}
-			p.Close()
-			break
-		}
-		target, ok := readLink(p.dir, p.name)
-		p.Close()
-		if ok {
-			rel = path.Join(parent(rel), target)
-		}
-		if !ok || rel == ".." || strings.HasPrefix(rel, "../") {
-			break
-		}
-		v.linked(rel, asked)
+	if reserved(rel) {
+		return place{}, fs.ErrNotExist
 	}
-	return place{}, fs.ErrNotExist
+	p, err := v.lookAt(rel)
+	if err == nil && !served(&p.stat, p.name) {
+		p.Close()
+		return place{}, fs.ErrNotExist
+	}
+	return p, err
 }
 
-// lookAt is the place rel itself, symlink or not.
+// lookAt is the place rel, symlink or not, hidden or not.
 func (v *Vault) lookAt(rel string) (place, error) {
 	dir, err := v.openFolder(parent(rel))
 	if err != nil {
@@ -126,41 +106,26 @@ func (v *Vault) lookAt(rel string) (place, error) {
 	return p, nil
 }
 
-// served says whether what st describes is shown to anybody.
-func served(st *fsat.Info, name string, viaLink bool) bool {
+// served says whether what st describes is a file or a folder that is shown.
+func served(st *fsat.Info, name string) bool {
 	switch {
 	case !utf8.ValidString(name), isTemp(name):
 		return false
 	case isKind(st, fs.ModeDir):
-		return !viaLink && !hiddenDir(name)
+		return !hiddenDir(name)
 	}
 	return isKind(st, 0)
 }
 
-// readLink reads a relative symlink. Absolute ones lead out of the vault, or do
-// so on the next machine.
-func readLink(dir *os.File, name string) (target string, ok bool) {
+// readLink reads the symlink name, which is at rel, or is to be. It is not ok if
+// the link leads to what nobody is shown: out of the vault, as all do that are
+// absolute, here or on the next machine, or to a name that begins with a dot.
+// Whether there is anything does not matter.
+func readLink(dir *os.File, name, rel string) (target string, ok bool) {
 	target, err := fsat.Readlink(dir, name)
-	return target, err == nil && target != "" && !path.IsAbs(target)
-}
-
-// linked remembers that the path link shows the content of target.
-func (v *Vault) linked(target, link string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.links[target] == nil {
-		v.links[target] = make(map[string]bool)
+	if err != nil || target == "" || path.IsAbs(target) || !utf8.ValidString(target) {
+		return "", false
 	}
-	v.links[target][link] = true
-}
-
-// linksTo lists the symlinks through which target is served as well.
-func (v *Vault) linksTo(target string) []string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	var links []string
-	for link := range v.links[target] {
-		links = append(links, link)
-	}
-	return links
+	at := path.Join(parent(rel), target)
+	return target, at == "." || !strings.HasPrefix(at, ".") && !strings.Contains(at, "/.")
 }

@@ -126,7 +126,7 @@ func (v *Vault) readDirectly(rel string) (data []byte, before, after fsat.Info, 
 		return nil, before, after, false
 	}
 	data, root, before, after, err := fsat.ReadBelow(v.dir, rel)
-	ok = err == nil && v.isRoot(idOf(&root)) && isKind(&before, 0) && served(&before, path.Base(rel), false)
+	ok = err == nil && v.isRoot(idOf(&root)) && isKind(&before, 0) && served(&before, path.Base(rel))
 	return data, before, after, ok
 }
 

@@ -167,7 +167,7 @@ func TestHidden(t *testing.T) {
 	p.check(os.WriteFile(p.path("bad\xff.md"), nil, 0o644))
 
 	found := scanned(t, v)
-	want := []string{"N.md", ".gitignore", "a/", "a/N.md", "Link.md", "a/Up.md", "Chain.md"}
+	want := []string{"N.md", ".gitignore", "a/", "a/N.md", "Link.md", "a/Up.md", "Chain.md", "Dir", "Loop.md", "Dangling.md"}
 	for _, rel := range want {
 		if _, ok := found[rel]; !ok {
 			t.Errorf("%s is not found", rel)
@@ -177,7 +177,7 @@ func TestHidden(t *testing.T) {
 	if len(found) > 0 {
 		t.Errorf("found what is hidden: %v", found)
 	}
-	for _, rel := range []string{".obsidian/plugins/x/main.js", "a/.git/config", "Out.md", "Up.md", "Loop.md", "Dir/N.md", "Hidden.md", "Pipe.md", ".relayfs-0.tmp"} {
+	for _, rel := range []string{".obsidian/plugins/x/main.js", "a/.git/config", "Out.md", "Up.md", "Loop.md", "Dangling.md", "Link.md", "Dir/N.md", "Hidden.md", "Pipe.md", ".relayfs-0.tmp"} {
 		checkHidden(t, v, rel)
 	}
 }
@@ -226,26 +226,28 @@ func TestHiddenTargets(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestReplaceThroughALink changes the file that a symlink leads to and leaves
-// the symlink as it is.
-func TestReplaceThroughALink(t *testing.T) {
+// TestSymlink has a symlink as what it is, in every method.
+func TestSymlink(t *testing.T) {
 	v, p := open(t, vault.Options{})
+	ctx := t.Context()
 	p.Save("a/N.md", "one")
-	p.check(os.Symlink("a/N.md", p.path("Link.md")))
-	_, stamp, err := v.Read(t.Context(), "Link.md")
-	p.check(err)
-	_, err = v.Replace(t.Context(), "Link.md", bridge.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
-	p.check(err)
-	if got := p.Content("a/N.md"); got != "two" {
-		t.Errorf("file holds %q, want %q", got, "two")
+	p.Mkdir("b")
+	p.check(os.Symlink("../a", p.path("b/Link")))
+	found := scanned(t, v)
+	if e := found["b/Link"]; e.Link != "../a" || e.Dir || e.Stamp.Inode == found["a/"].Stamp.Inode {
+		t.Errorf("a symlink is told of as %+v", e)
 	}
-	if target, err := os.Readlink(p.path("Link.md")); target != "a/N.md" {
-		t.Errorf("link is %q, %v", target, err)
+	wantError(t, "a name from which it leads out", v.Rename(ctx, "b/Link", "Link", false), bridge.ErrBadName)
+	p.check(v.Rename(ctx, "b/Link", "b/Other", false))
+	p.check(v.Remove(ctx, "b/Other"))
+	if got := p.Content("a/N.md"); got != "one" {
+		t.Errorf("file holds %q after a symlink to its folder was removed", got)
 	}
-	p.check(v.Remove(t.Context(), "Link.md"))
-	if got := p.Content("a/N.md"); got != "two" {
-		t.Errorf("file holds %q after its link was removed", got)
+	e, err := v.MakeLink(ctx, "b/Link", "../a")
+	if target, _ := os.Readlink(p.path("b/Link")); err != nil || target != "../a" || e.Link != target {
+		t.Errorf("made a symlink that says %q, told of as %+v, %v", target, e, err)
 	}
+	wantError(t, "a name that is taken", second(v.MakeLink(ctx, "b/Link", "../a")), fs.ErrExist)
 }
 
 func TestRemoveGoesToTrash(t *testing.T) {

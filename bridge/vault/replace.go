@@ -24,7 +24,7 @@ func (v *Vault) Replace(ctx context.Context, rel string, r bridge.Replacement) (
 		return bridge.Stamp{}, err
 	}
 	defer s.Close()
-	defer v.begin(rel, s.at.rel)()
+	defer v.begin(rel)()
 	stamp, err := s.commit()
 	if err != nil {
 		return bridge.Stamp{}, wrap("write", rel, err)
@@ -45,10 +45,9 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 			return wrap("sync", rel, err)
 		}
 		p.Close()
-		at := p.rel
-		dirs = []string{parent(at)}
+		dirs = []string{parent(rel)}
 		if isKind(&p.stat, fs.ModeDir) {
-			dirs = append(dirs, at)
+			dirs = append(dirs, rel)
 		}
 	}
 	var failed error

@@ -9,15 +9,21 @@ import (
 // What has settled is told here: renames by the identity of what was moved,
 // removals children first, creations parents first.
 
-// leaving is which known files and folders are missing at the moment. If one of
+// otherKind says whether one is a folder, a file or a symlink and the other is not.
+func otherKind(a, b *bridge.SourceEntry) bool {
+	return a.Dir != b.Dir || (a.Link == "") != (b.Link == "")
+}
+
+// leaving is which known files and folders are missing at the moment, or have a
+// thing of another kind in their place: a symlink to where they are now. If one of
 // them appears under another name, that is a rename.
 func (w *watch) leaving() map[fileID]bool {
 	ids := make(map[fileID]bool)
 	for rel, c := range w.pending {
-		if c.seen.since.IsZero() || c.there() {
+		if c.seen.since.IsZero() {
 			continue
 		}
-		if e := w.v.knownEntry(rel); e != nil {
+		if e := w.v.knownEntry(rel); e != nil && (!c.there() || otherKind(e, &c.entry)) {
 			ids[idOfEntry(*e)] = true
 		}
 	}
@@ -58,7 +64,7 @@ func (w *watch) gone(rel string, arrivals map[fileID]string) {
 // sameThing says whether a file or folder with the identity of a is a: numbers
 // of deleted files are used again for new ones.
 func sameThing(a, b bridge.SourceEntry) bool {
-	return a.Dir == b.Dir && (a.Dir || a.Stamp.Size == b.Stamp.Size && a.Stamp.ModTime == b.Stamp.ModTime)
+	return !otherKind(&a, &b) && (a.Dir || a.Stamp.Size == b.Stamp.Size && a.Stamp.ModTime == b.Stamp.ModTime)
 }
 
 func (w *watch) renamed(oldRel, newRel string, c *change) {
@@ -78,15 +84,21 @@ func (w *watch) renamed(oldRel, newRel string, c *change) {
 	}
 }
 
-// appeared reports a path that is new or changed. A file in place of a folder,
-// or the reverse, is a removal and a creation.
+// giveWay reports that what was at a path is gone, or elsewhere, if a thing of
+// another kind is there now. That is looked at next.
+func (w *watch) giveWay(rel string, c *change, arrivals map[fileID]string) {
+	known := w.v.knownEntry(rel)
+	if known == nil || !otherKind(known, &c.entry) {
+		return
+	}
+	w.notifier.forget(rel)
+	w.gone(rel, arrivals)
+	w.pending[rel] = c
+}
+
+// appeared reports a path that is new or changed.
 func (w *watch) appeared(rel string, c *change) {
 	known := w.v.knownEntry(rel)
-	if known != nil && known.Dir != c.entry.Dir {
-		w.notifier.forget(rel)
-		w.gone(rel, nil)
-		known = nil
-	}
 	delete(w.pending, rel)
 	w.v.learn(c.entry)
 	kind := bridge.EventChanged

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
@@ -141,15 +142,20 @@ func (v *Vault) describe(dir *os.File, rel, name string) (e bridge.SourceEntry, 
 	if err != nil {
 		return e, false
 	}
-	if !isKind(&st, fs.ModeSymlink) {
-		return entryOf(join(rel, name), &st), served(&st, name, false)
+	return entryIn(dir, join(rel, name), name, &st)
+}
+
+// entryIn is entryOf for what is shown, be it a symlink, of an open folder.
+func entryIn(dir *os.File, rel, name string, st *fsat.Info) (e bridge.SourceEntry, ok bool) {
+	e = entryOf(rel, st)
+	if !isKind(st, fs.ModeSymlink) {
+		return e, served(st, name)
 	}
-	p, err := v.locate(join(rel, name))
-	if err != nil {
+	if !utf8.ValidString(name) || isTemp(name) {
 		return e, false
 	}
-	defer p.Close()
-	return entryOf(join(rel, name), &p.stat), true
+	e.Link, ok = readLink(dir, name, rel)
+	return e, ok
 }
 
 // sweep moves a temp file that this process did not make to the trash: a vault

@@ -161,6 +161,37 @@ func (v *Vault) Mkdir(_ context.Context, rel string) error {
 	return wrap("mkdir", rel, v.makeFolder(up, rel))
 }
 
+// MakeLink makes a symlink that says target.
+func (v *Vault) MakeLink(_ context.Context, rel, target string) (bridge.SourceEntry, error) {
+	if err := v.writable("symlink", rel); err != nil {
+		return bridge.SourceEntry{}, err
+	}
+	defer v.begin(rel)()
+	e, err := v.makeLink(rel, target)
+	if err != nil {
+		return e, wrap("symlink", rel, err)
+	}
+	v.wrote(e)
+	return e, nil
+}
+
+func (v *Vault) makeLink(rel, target string) (bridge.SourceEntry, error) {
+	dir, err := v.openFolder(parent(rel))
+	if err != nil {
+		return bridge.SourceEntry{}, err
+	}
+	defer dir.Close()
+	if err := fsat.Symlink(target, dir, path.Base(rel)); err != nil {
+		return bridge.SourceEntry{}, err
+	}
+	if err := v.syncDir(dir); err != nil {
+		return bridge.SourceEntry{}, err
+	}
+	return v.look(rel)
+}
+
+var _ bridge.Linker = (*Vault)(nil)
+
 // Rename moves a file or a folder. Without replace, an existing target is
 // fs.ErrExist; with it, a file may replace a file.
 func (v *Vault) Rename(_ context.Context, oldRel, newRel string, replace bool) error {
@@ -180,6 +211,11 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	isDir := isKind(&from.stat, fs.ModeDir)
 	if isDir && (hiddenDir(from.name) || hiddenDir(path.Base(newRel))) {
 		return bridge.ErrBadName
+	}
+	if isKind(&from.stat, fs.ModeSymlink) {
+		if _, shown := readLink(from.dir, from.name, newRel); !shown {
+			return bridge.ErrBadName // from there it leads out of the vault
+		}
 	}
 	to, err := v.openFolder(parent(newRel))
 	if err != nil {
@@ -214,14 +250,21 @@ func (v *Vault) moved(oldRel, newRel string) error {
 	return err
 }
 
-// look describes the file or folder at rel as it is now.
+// look describes the file, folder or symlink at rel as it is now.
 func (v *Vault) look(rel string) (bridge.SourceEntry, error) {
-	p, err := v.locate(rel)
+	if reserved(rel) {
+		return bridge.SourceEntry{}, fs.ErrNotExist
+	}
+	p, err := v.lookAt(rel)
 	if err != nil {
 		return bridge.SourceEntry{}, err
 	}
 	defer p.Close()
-	return entryOf(rel, &p.stat), nil
+	e, shown := entryIn(p.dir, rel, p.name, &p.stat)
+	if !shown {
+		return bridge.SourceEntry{}, fs.ErrNotExist
+	}
+	return e, nil
 }
 
 // Look describes what is at rel now.

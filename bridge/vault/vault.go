@@ -56,11 +56,10 @@ type Vault struct {
 	settling     sync.WaitGroup // the last steps of swaps
 	spares       spares
 
-	mu    sync.Mutex // protects the following
-	root  fileID     // the directory that was there at the last scan
-	away  bool       // vanished, or empty after it was not
-	known tree       // what Scan and Run have reported, and what was written here
-	links map[string]map[string]bool
+	mu    sync.Mutex     // protects the following
+	root  fileID         // the directory that was there at the last scan
+	away  bool           // vanished, or empty after it was not
+	known tree           // what Scan and Run have reported, and what was written here
 	busy  map[string]int // paths that a method of this Vault is changing right now
 }
 
@@ -72,7 +71,7 @@ func New(dir string, o Options) (*Vault, error) {
 	}
 	v := &Vault{
 		dir: abs, o: o, log: o.Logger, tempPrefix: tempPrefix + randomName() + "-",
-		links: make(map[string]map[string]bool), busy: make(map[string]int),
+		busy: make(map[string]int),
 	}
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)

@@ -108,9 +108,6 @@ func (w *watch) notice(ev fsnotify.Event) {
 		w.notifier.forget(rel)
 	}
 	w.mark(rel)
-	for _, link := range w.v.linksTo(rel) {
-		w.mark(link)
-	}
 }
 
 // failed deals with what the watcher reports: lost events cost a comparison of

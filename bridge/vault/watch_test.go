@@ -302,18 +302,31 @@ func TestMountedOver(t *testing.T) {
 	}
 }
 
-// TestLinkFollowsItsTarget reports a change of a file under both its names.
-func TestLinkFollowsItsTarget(t *testing.T) {
+// TestLinkInThePlace moves files and folders and leaves symlinks in their places, which
+// lead to where they are now.
+func TestLinkInThePlace(t *testing.T) {
+	t.Parallel()
 	v, p := open(t, vault.Options{})
-	p.Save("a/N.md", "1")
-	p.check(os.Symlink("a/N.md", p.path("Link.md")))
+	p.Save("dir/sub/N.md", "1")
+	p.Save("Two.md", "22")
 	events := follow(t, v)
-	p.Save("a/N.md", "22")
-	names := make(map[string]bool)
-	await(t, events, "both names", func(ev bridge.SourceEvent) bool {
-		names[ev.Rel] = true
-		return names["a/N.md"] && names["Link.md"]
-	})
+	p.Mkdir("new")
+	p.Rename("dir", "new/dir")
+	p.check(os.Symlink("new/dir", p.path("dir")))
+	p.Rename("Two.md", "A.md") // looked at before its old name
+	p.check(os.Symlink("A.md", p.path("Two.md")))
+	want := map[string]bool{"dir>new/dir": true, "Two.md>A.md": true, "dir=new/dir": true, "Two.md=A.md": true}
+	for _, ev := range await(t, events, "renames and symlinks", func(ev bridge.SourceEvent) bool {
+		delete(want, ev.OldRel+">"+ev.Rel)
+		delete(want, ev.Rel+"="+ev.Entry.Link)
+		return len(want) == 0
+	}) {
+		if ev.Kind == bridge.EventRemoved {
+			t.Errorf("%s is told of as removed", ev.Rel)
+		}
+	}
+	p.Save("new/dir/sub/N.md", "333")
+	await(t, events, "a save in the moved folder", is(bridge.EventChanged, "new/dir/sub/N.md"))
 }
 
 // TestRenameChains moves things again before the first move is reported, and

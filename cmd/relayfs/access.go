@@ -112,7 +112,7 @@ func (a localAccess) folder(path string) (bridge.Path, error) {
 }
 
 func newListed(p bridge.Path, kind bridge.Kind) listed {
-	kinds := map[bridge.Kind]string{bridge.KindDir: "folder", bridge.KindNote: "note", bridge.KindFile: "file"}
+	kinds := map[bridge.Kind]string{bridge.KindDir: "folder", bridge.KindNote: "note", bridge.KindFile: "file", bridge.KindLink: "link"}
 	return listed{string(p), kinds[kind]}
 }
 

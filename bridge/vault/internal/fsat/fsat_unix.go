@@ -163,6 +163,11 @@ func Readlink(dir *os.File, name string) (string, error) {
 	return string(buf[:max(n, 0)]), err
 }
 
+// Symlink makes a symlink that says target.
+func Symlink(target string, dir *os.File, name string) error {
+	return unix.Symlinkat(target, int(dir.Fd()), name)
+}
+
 // Chown gives an open file an owner.
 func Chown(f *os.File, uid, gid int) error { return unix.Fchown(int(f.Fd()), uid, gid) }
 

@@ -153,6 +153,11 @@ func Readlink(dir *os.File, name string) (string, error) {
 	return filepath.ToSlash(target), err
 }
 
+// Symlink makes a symlink that says target.
+func Symlink(target string, dir *os.File, name string) error {
+	return os.Symlink(filepath.FromSlash(target), at(dir, name))
+}
+
 // Chown does nothing: a file belongs to who makes it.
 func Chown(*os.File, int, int) error { return nil }
 
