@@ -169,7 +169,7 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[fileID]bo
 	case known == nil && leaving[idOfEntry(c.entry)]:
 		return coalesce // the other half of a rename
 	case known == nil && c.entry.Dir:
-		return 0
+		return w.newFolder(c, now)
 	case known != nil && known.Dir && c.entry.Dir:
 		return w.sameFolder(rel, known, c)
 	case known != nil && known.Stamp == c.entry.Stamp && known.Dir == c.entry.Dir:
@@ -180,6 +180,18 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[fileID]bo
 		return max(0, settleLimit-unchanged)
 	}
 	return max(0, saveQuiet-unchanged)
+}
+
+// newFolder is wait for a folder that is not known under its name. One that is known
+// under another waits until that was looked at: what tells that it left may come later
+// than the look into the folder that it is in now.
+func (w *watch) newFolder(c *change, now time.Time) time.Duration {
+	old, known := w.v.knownFolder(idOfEntry(c.entry))
+	if !known || now.Sub(c.first) >= lookLimit {
+		return 0
+	}
+	w.mark(old)
+	return coalesce
 }
 
 // sameFolder makes sure that a known folder is watched. That another folder has

@@ -96,7 +96,29 @@ func (n *node) depthFirst(rel string, fn func(rel string, n *node)) {
 	fn(rel, n)
 }
 
+// findFolder is where the folder id is known to be, below n, which is rel.
+func (n *node) findFolder(rel string, id fileID) (string, bool) {
+	for name, child := range n.children {
+		switch {
+		case !child.dir:
+		case child.id() == id:
+			return join(rel, name), true
+		default:
+			if at, ok := child.findFolder(join(rel, name), id); ok {
+				return at, true
+			}
+		}
+	}
+	return "", false
+}
+
 // The Vault's side of the tree.
+
+func (v *Vault) knownFolder(id fileID) (rel string, ok bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.known.root.findFolder("", id)
+}
 
 // knownEntry is what is known of a path, nil if nothing is.
 func (v *Vault) knownEntry(rel string) *bridge.SourceEntry {

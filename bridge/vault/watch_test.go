@@ -329,6 +329,25 @@ func TestLinkInThePlace(t *testing.T) {
 	await(t, events, "a save in the moved folder", is(bridge.EventChanged, "new/dir/sub/N.md"))
 }
 
+// TestMoveIntoANewFolder moves a folder from one folder into another that was made just
+// before: the new one is looked into before anything tells that the old one has left.
+func TestMoveIntoANewFolder(t *testing.T) {
+	t.Parallel()
+	v, p := open(t, vault.Options{})
+	p.Save("old/dir/N.md", "1")
+	events := follow(t, v)
+	for _, step := range [][2]string{{"old", "new"}, {"new", "newer"}, {"newer", "newest"}} {
+		p.Mkdir(step[1])
+		time.Sleep(15 * time.Millisecond) // as two commands of a shell
+		p.Rename(step[0]+"/dir", step[1]+"/dir")
+		for _, ev := range await(t, events, "a rename", is(bridge.EventRenamed, step[1]+"/dir")) {
+			if ev.Kind == bridge.EventRemoved || ev.Kind == bridge.EventCreated && ev.Rel != step[1] {
+				t.Errorf("%s to %s: %v %s", step[0], step[1], ev.Kind, ev.Rel)
+			}
+		}
+	}
+}
+
 // TestRenameChains moves things again before the first move is reported, and
 // into folders that are new themselves.
 func TestRenameChains(t *testing.T) {
