@@ -153,8 +153,12 @@ func (w *watch) observeOne(rel string, c *change, now time.Time) {
 
 // wait says how long to leave a path alone: 0 is not at all, a negative wait is
 // for good, because there is no news.
-func (w *watch) wait(rel string, c *change, now time.Time, leaving map[fileID]bool) time.Duration {
+func (w *watch) wait(rel string, c *change, now time.Time, leaving map[fileID]string) time.Duration {
 	known := w.v.knownEntry(rel)
+	left, leaves := leaving[idOfEntry(c.entry)]
+	if known != nil && c.there() && otherKind(known, &c.entry) {
+		known = nil // it gives way
+	}
 	unchanged := now.Sub(c.seen.since)
 	switch {
 	case c.busy:
@@ -166,13 +170,13 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[fileID]bo
 	case known == nil && w.v.knownEntry(parent(rel)) == nil:
 		w.mark(parent(rel))
 		return coalesce
-	case known == nil && leaving[idOfEntry(c.entry)]:
+	case known == nil && leaves && left != rel: // else the number of what was here is used again
 		return coalesce // the other half of a rename
 	case known == nil && c.entry.Dir:
-		return w.newFolder(c, now)
+		return w.newFolder(rel, c, now)
 	case known != nil && known.Dir && c.entry.Dir:
 		return w.sameFolder(rel, known, c)
-	case known != nil && known.Stamp == c.entry.Stamp && known.Dir == c.entry.Dir:
+	case known != nil && known.Stamp == c.entry.Stamp:
 		return -1
 	case now.Sub(c.first) >= lookLimit:
 		return 0
@@ -185,9 +189,9 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[fileID]bo
 // newFolder is wait for a folder that is not known under its name. One that is known
 // under another waits until that was looked at: what tells that it left may come later
 // than the look into the folder that it is in now.
-func (w *watch) newFolder(c *change, now time.Time) time.Duration {
+func (w *watch) newFolder(rel string, c *change, now time.Time) time.Duration {
 	old, known := w.v.knownFolder(idOfEntry(c.entry))
-	if !known || now.Sub(c.first) >= lookLimit {
+	if !known || old == rel || now.Sub(c.first) >= lookLimit {
 		return 0
 	}
 	w.mark(old)

@@ -17,14 +17,14 @@ func otherKind(a, b *bridge.SourceEntry) bool {
 // leaving is which known files and folders are missing at the moment, or have a
 // thing of another kind in their place: a symlink to where they are now. If one of
 // them appears under another name, that is a rename.
-func (w *watch) leaving() map[fileID]bool {
-	ids := make(map[fileID]bool)
+func (w *watch) leaving() map[fileID]string {
+	ids := make(map[fileID]string)
 	for rel, c := range w.pending {
 		if c.seen.since.IsZero() {
 			continue
 		}
 		if e := w.v.knownEntry(rel); e != nil && (!c.there() || otherKind(e, &c.entry)) {
-			ids[idOfEntry(*e)] = true
+			ids[idOfEntry(*e)] = rel
 		}
 	}
 	return ids
@@ -34,7 +34,10 @@ func (w *watch) leaving() map[fileID]bool {
 func (w *watch) arrivals() map[fileID]string {
 	at := make(map[fileID]string)
 	for rel, c := range w.pending {
-		if !c.seen.since.IsZero() && c.there() && w.v.knownEntry(rel) == nil {
+		if c.seen.since.IsZero() || !c.there() {
+			continue
+		}
+		if known := w.v.knownEntry(rel); known == nil || otherKind(known, &c.entry) {
 			at[idOfEntry(c.entry)] = rel
 		}
 	}

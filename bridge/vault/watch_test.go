@@ -327,6 +327,35 @@ func TestLinkInThePlace(t *testing.T) {
 	}
 	p.Save("new/dir/sub/N.md", "333")
 	await(t, events, "a save in the moved folder", is(bridge.EventChanged, "new/dir/sub/N.md"))
+	p.check(os.Remove(p.path("dir")))
+	p.Rename("new/dir", "dir") // and back, to where the symlink was
+	await(t, events, "the folder's way back", func(ev bridge.SourceEvent) bool {
+		return ev.Kind == bridge.EventRenamed && ev.OldRel == "new/dir" && ev.Rel == "dir"
+	})
+	p.Save("dir/sub/N.md", "4444")
+	await(t, events, "a save there", is(bridge.EventChanged, "dir/sub/N.md"))
+}
+
+// TestOtherKindInThePlace puts things of other kinds in the place of each other, which
+// many disks give the number of what was there.
+func TestOtherKindInThePlace(t *testing.T) {
+	t.Parallel()
+	v, p := open(t, vault.Options{})
+	p.Save("X", "1")
+	events := follow(t, v)
+	for i := range 4 {
+		p.check(os.Remove(p.path("X")))
+		p.check(os.Symlink("to", p.path("X")))
+		await(t, events, "a symlink", func(ev bridge.SourceEvent) bool { return ev.Kind == bridge.EventCreated && ev.Entry.Link == "to" })
+		p.check(os.Remove(p.path("X")))
+		p.Mkdir("X")
+		await(t, events, "a folder", func(ev bridge.SourceEvent) bool { return ev.Kind == bridge.EventCreated && ev.Entry.Dir })
+		p.check(os.Remove(p.path("X")))
+		p.Save("X", fmt.Sprint(i))
+		await(t, events, "a file", func(ev bridge.SourceEvent) bool {
+			return ev.Kind == bridge.EventCreated && !ev.Entry.Dir && ev.Entry.Link == ""
+		})
+	}
 }
 
 // TestMoveIntoANewFolder moves a folder from one folder into another that was made just
