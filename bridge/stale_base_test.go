@@ -120,6 +120,26 @@ func TestStaleWriteOfWhatCameBack(t *testing.T) {
 	}
 }
 
+// Who deletes what a person typed inside of the writer's own deletion has deleted that, although
+// the raw text stays as it is.
+func TestDeleteWhatAPersonTypedInADeletion(t *testing.T) {
+	for verdict, want := range map[bridge.Verdict]string{bridge.Accepted: "one four\n", bridge.Rejected: "one two three four\n"} {
+		s := newStaleNote(t, "one two four\n")
+		s.write("alice", s.open(), "one four\n")
+		s.saves("one {--two three --}four\n")
+		s.write("alice", s.open(), "one four\n")
+		if got := s.open().Text(); got != "one four\n" {
+			t.Errorf("what was deleted is shown: %q", got)
+		}
+		if _, err := s.f.Decide(t.Context(), s.ids(), verdict, bridge.Author{Name: "person"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.open().Raw(); got != want {
+			t.Errorf("%s: %q, want %q", verdict, got, want)
+		}
+	}
+}
+
 // A person's save replaces words as a whole, as a stale write does: letters that the old
 // and the new word have in common are not text that was kept.
 func TestSaveReplacesWholeWords(t *testing.T) {

@@ -450,11 +450,27 @@ func (w *Workspace) suggest(n *note, cur *Version, text string, by Author) (writ
 	plan := writePlan{warnings: res.Warnings}
 	if len(res.Edits) > 0 {
 		plan.edits = diffwrap.Compose(len(cur.raw), cur.separated, res.Edits)
+		if len(plan.edits) == 0 {
+			plan.edits = cur.markedAnew()
+		}
 	}
 	if fm := res.FrontMatter; fm != nil {
 		plan.frontMatter = frontMatterChange(fm.Before, fm.After)
 	}
 	return plan, nil
+}
+
+// markedAnew writes a delimiter as it is, for a writer that deletes what a person typed
+// inside of the writer's own deletion: the raw text has been that of the result, and what
+// changes is whose its text is, for which there has to be a record.
+func (v *Version) markedAnew() []diffwrap.Edit {
+	marks, _ := diffwrap.Layout(v.raw)
+	for _, m := range marks {
+		if len(v.separated) > 0 && v.separated[0].Off < m.End {
+			return []diffwrap.Edit{{Off: m.Start, Len: markEdge, New: v.raw[m.Start : m.Start+markEdge]}}
+		}
+	}
+	return nil
 }
 
 const byteOrderMark = "\ufeff"
