@@ -676,6 +676,9 @@ func (s *sequence) personSave(r *rand.Rand) error {
 			gone = live[i]
 			text = raw[:at[0]] + strings.TrimPrefix(raw[at[1]:], " ")
 		default: // does both
+			if i > 0 && locs[i-1][1] == at[0] || i+1 < len(locs) && locs[i+1][0] == at[1] {
+				return nil // words that nothing parts any more are one, which is replaced as a whole
+			}
 			gone = live[i]
 			add = &typed{live[i], &word{text: s.word('h'), born: s.done, within: words[i].mark != ' '}}
 			text = raw[:at[0]] + add.word.text + raw[at[1]:]
@@ -931,6 +934,7 @@ func (s *sequence) decideProposal(r *rand.Rand) error {
 	if err != nil {
 		return err
 	}
+	stale := s.stale
 	s.stale = false
 	old := s.path
 	if accept && p.Kind == "rename" {
@@ -951,7 +955,7 @@ func (s *sequence) decideProposal(r *rand.Rand) error {
 	if _, err := s.cli("undo", "--json", s.w.vault, answer.Batch); err != nil {
 		return err
 	}
-	s.path, s.moved = old, &p
+	s.path, s.moved, s.stale = old, &p, stale // it waits as it did
 	return s.checkAll("after undo of a " + p.Kind)
 }
 
