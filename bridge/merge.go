@@ -178,8 +178,20 @@ func sharedView(base, cur *Version, curRuns []ycrdt.Run) []span {
 	} else {
 		raw = keptSpans(len(base.raw), savedEdits(base.raw, cur.raw))
 	}
-	view := compose(flip(segmentSpans(base)), raw)
-	return compose(view, segmentSpans(cur))
+	view := compose(compose(flip(segmentSpans(base)), raw), segmentSpans(cur))
+	return keptSpans(len(base.text), wholeWords(base.text, scriptOf(view, base.text, cur.text)))
+}
+
+// scriptOf are the edits that make cur of base and keep what they share.
+func scriptOf(shared []span, base, cur string) (edits []diffwrap.Edit) {
+	a, b := 0, 0
+	for _, s := range append(slices.Clip(shared), span{len(base), len(cur), 0}) {
+		if s.a > a || s.b > b {
+			edits = append(edits, diffwrap.Edit{Off: a, Len: s.a - a, New: cur[b:s.b]})
+		}
+		a, b = s.a+s.n, s.b+s.n
+	}
+	return edits
 }
 
 // segmentSpans maps raw (a) to view (b).

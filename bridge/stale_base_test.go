@@ -120,6 +120,17 @@ func TestStaleWriteOfWhatCameBack(t *testing.T) {
 	}
 }
 
+// Nor has who read an agent's words read those that the agent has put in their place, although
+// the agent's addition keeps the letters that both have.
+func TestStaleWriteOfWordsThatAreOthersNow(t *testing.T) {
+	s := newStaleNote(t, "one\n\ntwo\n")
+	s.write("alice", s.open(), "one\n\na012 a013.\n\na014 a015\n\ntwo\n")
+	read := s.open()
+	s.write("alice", s.open(), "one\n\na012 a013.\n\na017 a018.\n\na019 a020\n\ntwo\n")
+	s.write("alice", read, "one\n\na012 a013.\n\na015\n\ntwo\n")
+	s.has("a012", "a013", "a017", "a018", "a019", "a020")
+}
+
 // Who deletes what a person typed inside of the writer's own deletion has deleted that, although
 // the raw text stays as it is.
 func TestDeleteWhatAPersonTypedInADeletion(t *testing.T) {

@@ -519,7 +519,7 @@ func (s *sequence) wrote(author, rawBefore, base, text string, stale bool) error
 		return err
 	}
 	if text == "" && base != "" && author == mountAuthor { // a program that empties a note may be about to write
-		err = s.until(func() error {
+		err = until(func() error {
 			if raw, err = s.raw(); err == nil && raw == rawBefore {
 				err = errors.New("a note that was emptied has its text still")
 			}
@@ -555,7 +555,7 @@ func (s *sequence) wrote(author, rawBefore, base, text string, stale bool) error
 		if author == mountAuthor {
 			return s.checkShown(text)
 		}
-		return s.until(func() error { return s.checkShown(text) }) // the mount is told of it a moment later
+		return until(func() error { return s.checkShown(text) }) // the mount is told of it a moment later
 	}
 	// What the writer did is done, and all else is as it was.
 	was, now := wordsOf(base), wordsOf(text)
@@ -706,7 +706,7 @@ func (s *sequence) personSave(r *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	return s.until(func() error {
+	return until(func() error {
 		shown, err := s.w.agents[2].do(agentRequest{Op: "read", Path: s.shown()})
 		if err != nil {
 			return err
@@ -716,7 +716,7 @@ func (s *sequence) personSave(r *rand.Rand) error {
 }
 
 // until waits for what a person's save brings about.
-func (s *sequence) until(check func() error) error {
+func until(check func() error) error {
 	deadline := time.Now().Add(limittest.Scaled(10 * time.Second))
 	for {
 		err := check()
@@ -799,7 +799,7 @@ func (s *sequence) checkAll(what string) error {
 
 // checkMount compares what the mount shows, a moment after the change at the latest.
 func (s *sequence) checkMount(what string) error {
-	return s.until(func() error { return s.checkMountNow(what) })
+	return until(func() error { return s.checkMountNow(what) })
 }
 
 func (s *sequence) checkMountNow(what string) error {
@@ -891,7 +891,7 @@ func (s *sequence) propose(kind string, r *rand.Rand) error {
 		return err
 	}
 	// A deletion may be the beginning of a save, and so becomes a proposal a moment later.
-	err := s.until(func() error {
+	err := until(func() error {
 		list, err := s.w.listed()
 		for _, l := range list {
 			if l.Line() == 0 && l.Old == "Vault/"+s.path+".md" {
@@ -959,8 +959,17 @@ func (s *sequence) decideProposal(r *rand.Rand) error {
 	return s.checkAll("after undo of a " + p.Kind)
 }
 
-// look compares what is pendingEntry with the models.
+// look compares what is pending with the models, a moment after the last change at the latest: a person's save of what is
+// in neither view shows nowhere else that it was noticed.
 func (w *sequenceWorld) look(notes []*sequence) (failed *sequence, err error) {
+	err = until(func() (err error) {
+		failed, err = w.lookNow(notes)
+		return err
+	})
+	return failed, err
+}
+
+func (w *sequenceWorld) lookNow(notes []*sequence) (failed *sequence, err error) {
 	list, err := w.listed()
 	if err != nil {
 		return nil, err
@@ -972,7 +981,7 @@ func (w *sequenceWorld) look(notes []*sequence) (failed *sequence, err error) {
 		}
 	}
 	for _, s := range notes {
-		if err := s.checkMount("at the end of a step"); err != nil {
+		if err := s.checkMountNow("at the end of a step"); err != nil {
 			return s, err
 		}
 		if s.hidden() { // what is to be deleted is not asked about
@@ -989,13 +998,16 @@ func (w *sequenceWorld) look(notes []*sequence) (failed *sequence, err error) {
 	return nil, nil
 }
 
-// checkListed checks that each pending word is pendingEntry under its author's name, and that what waited before has kept its
+// checkListed checks that each pending word is listed under its author's name, and that what waited before has kept its
 // id and time.
 func (s *sequence) checkListed() error {
 	seen := make(map[*word]bool)
 	known := make(map[string]pendingID)
 	words := s.model.wordsOf(s.list)
 	for i, l := range s.list {
+		if named := slices.Concat(wordsOf(l.Old), wordsOf(l.New)); len(words[i]) != len(named) {
+			return fmt.Errorf("suggestion %s is about %q, of which the model has %d words there", l.ID, named, len(words[i]))
+		}
 		k, ok := known[l.ID]
 		if !ok {
 			k = pendingID{l.Author, l.Time, make(map[*word]*atom)}
