@@ -110,6 +110,11 @@ func (m *model) live() []*word {
 	return slices.DeleteFunc(slices.Clone(m.words), func(w *word) bool { return !w.live() })
 }
 
+// inAccepted are the words of the accepted view.
+func (m *model) inAccepted() []*word {
+	return slices.DeleteFunc(slices.Clone(m.words), func(w *word) bool { _, a := w.views(); return !a })
+}
+
 func (m *model) original() []string {
 	return m.texts(func(w *word) bool { o, _ := w.views(); return o })
 }

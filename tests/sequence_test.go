@@ -168,13 +168,19 @@ type sequence struct {
 	made      bool   // by an agent
 	fresh     int    // for new words
 	decisions []*decision
-	removed   int      // the last step in which a person removed text
-	shownTo   []string // what each agent on the mount has read and not written since
+	removed   int         // the last step in which a person removed text
+	shownTo   []shownText // what each agent on the mount has read and not written since
 	known     map[string]pendingID
 	list      []pendingEntry // what is pending, as of the end of the last step
 	moved     *pendingEntry  // a proposal to rename or to delete the note
 	stale     bool           // a person has saved the note since that was proposed
 	log       []string
+}
+
+// shownText is what an agent has read: other words with the same text, which are there later, it has not.
+type shownText struct {
+	text  string
+	words []*word
 }
 
 // pendingID is what must not change about a suggestion as long as it waits.
@@ -247,7 +253,7 @@ func runWorld(t *testing.T, notes []*sequence) (failed *sequence, err error) {
 		if kill {
 			w.kill()
 			for _, s := range notes { // the next process does not know what was read before
-				s.shownTo = make([]string, len(s.shownTo))
+				s.shownTo = make([]shownText, len(s.shownTo))
 			}
 		}
 		if s, err := w.look(notes); err != nil {
@@ -289,7 +295,7 @@ func (w *sequenceWorld) kill() {
 
 // begin writes the note, as a person's, before anything is mounted.
 func (s *sequence) begin(w *sequenceWorld) {
-	s.w, s.path, s.known, s.removed, s.shownTo = w, s.name, make(map[string]pendingID), -1, make([]string, 2)
+	s.w, s.path, s.known, s.removed, s.shownTo = w, s.name, make(map[string]pendingID), -1, make([]shownText, 2)
 	r := rand.New(rand.NewPCG(s.rnd, 1))
 	var b strings.Builder
 	if r.IntN(4) == 0 {
@@ -351,7 +357,7 @@ func (s *sequence) beginAsAgent() error {
 	if _, err := s.w.agents[0].do(agentRequest{Op: "write", Path: s.shown(), Text: text}); err != nil {
 		return err
 	}
-	return s.wrote(mountAuthor, "", "", text, false)
+	return s.wrote(mountAuthor, "", shownText{}, text, false)
 }
 
 // gone says whether a note that an agent made went with the last of its text.
@@ -391,7 +397,7 @@ func (s *sequence) take(st step) error {
 	case "look":
 		i := r.IntN(2)
 		text, err := s.w.agents[i].do(agentRequest{Op: "read", Path: s.shown()})
-		s.shownTo[i] = text
+		s.shownTo[i] = shownText{text, s.model.inAccepted()}
 		s.say("agent %d reads", i)
 		return err
 	case "write", "replace":
@@ -428,18 +434,20 @@ func (s *sequence) word(letter byte) string {
 // mountWrite lets one of two processes change the note, which it may have read a while ago.
 func (s *sequence) mountWrite(how string, r *rand.Rand) error {
 	i := r.IntN(2)
-	base := s.shownTo[i]
-	stale := base != ""
+	shown := s.shownTo[i]
+	stale := shown.text != ""
 	if !stale {
-		var err error
-		if base, err = s.w.agents[i].do(agentRequest{Op: "read", Path: s.shown()}); err != nil {
+		base, err := s.w.agents[i].do(agentRequest{Op: "read", Path: s.shown()})
+		if err != nil {
 			return err
 		}
 		if err := s.checkAccepted("read before a write", base); err != nil {
 			return err
 		}
+		shown = shownText{text: base}
 	}
-	s.shownTo[i] = ""
+	s.shownTo[i] = shownText{}
+	base := shown.text
 	before, err := s.raw()
 	if err != nil {
 		return err
@@ -449,7 +457,7 @@ func (s *sequence) mountWrite(how string, r *rand.Rand) error {
 	if _, err := s.w.agents[i].do(agentRequest{Op: how, Path: s.shown(), Text: text}); err != nil {
 		return s.refused(mountAuthor, err)
 	}
-	return s.wrote(mountAuthor, before, base, text, stale)
+	return s.wrote(mountAuthor, before, shown, text, stale)
 }
 
 func (s *sequence) mcpWrite(how string, r *rand.Rand) error {
@@ -493,7 +501,7 @@ func (s *sequence) mcpWrite(how string, r *rand.Rand) error {
 	if res := c.call(s.w.t, tool, args...); res.isError {
 		return s.refused(author, errors.New(res.text))
 	}
-	return s.wrote(author, before, base, text, false)
+	return s.wrote(author, before, shownText{text: base}, text, false)
 }
 
 // refused accepts that a write would have changed what another author proposed. It has changed nothing.
@@ -511,14 +519,14 @@ func (s *sequence) refused(author string, err error) error {
 }
 
 // wrote compares the note with what an agent wrote. rawBefore is what the vault had.
-func (s *sequence) wrote(author, rawBefore, base, text string, stale bool) error {
-	before := s.model.accepted()
+func (s *sequence) wrote(author, rawBefore string, base shownText, text string, stale bool) error {
+	before := s.model.inAccepted()
 	original := s.model.original()
 	raw, err := s.raw()
 	if err != nil {
 		return err
 	}
-	if text == "" && base != "" && author == mountAuthor { // a program that empties a note may be about to write
+	if text == "" && base.text != "" && author == mountAuthor { // a program that empties a note may be about to write
 		err = until(func() error {
 			if raw, err = s.raw(); err == nil && raw == rawBefore {
 				err = errors.New("a note that was emptied has its text still")
@@ -533,6 +541,7 @@ func (s *sequence) wrote(author, rawBefore, base, text string, stale bool) error
 	if raw == rawBefore {
 		return nil // it was there already
 	}
+	asWritten := text
 	if strings.Contains(rawBefore, "\r\n") { // line ends become those of the note, also where its view has no line left
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 	}
@@ -553,17 +562,18 @@ func (s *sequence) wrote(author, rawBefore, base, text string, stale bool) error
 			return fmt.Errorf("the accepted view has %q, the agent wrote %q", got, want)
 		}
 		if author == mountAuthor {
-			return s.checkShown(text)
+			return s.checkShown(text, asWritten) // for now a mount shows the bytes that it was given
 		}
 		return until(func() error { return s.checkShown(text) }) // the mount is told of it a moment later
 	}
 	// What the writer did is done, and all else is as it was.
-	was, now := wordsOf(base), wordsOf(text)
+	after, now := s.model.inAccepted(), wordsOf(text)
 	for _, w := range before {
-		if deleted := slices.Contains(was, w) && !slices.Contains(now, w); deleted == slices.Contains(got, w) {
-			return fmt.Errorf("%q: a stale agent deleted it: %v; it is in the accepted view: %v", w, deleted, !deleted)
+		if deleted := slices.Contains(base.words, w) && !slices.Contains(now, w.text); deleted == slices.Contains(after, w) {
+			return fmt.Errorf("%q: a stale agent deleted it: %v; it is in the accepted view: %v", w.text, deleted, !deleted)
 		}
 	}
+	was := wordsOf(base.text)
 	for _, w := range now {
 		if !slices.Contains(was, w) && !slices.Contains(got, w) {
 			return fmt.Errorf("%q, which a stale agent wrote, is not in the accepted view %q", w, got)
@@ -573,9 +583,9 @@ func (s *sequence) wrote(author, rawBefore, base, text string, stale bool) error
 }
 
 // checkShown compares the bytes on the mount, as another process sees them.
-func (s *sequence) checkShown(want string) error {
+func (s *sequence) checkShown(want ...string) error {
 	got, err := s.w.agents[2].do(agentRequest{Op: "read", Path: s.shown()})
-	if err == nil && got != want {
+	if err == nil && !slices.Contains(want, got) {
 		err = fmt.Errorf("the mount shows %q, want %q", got, want)
 	}
 	return err
@@ -886,7 +896,7 @@ func (s *sequence) propose(kind string, r *rand.Rand) error {
 		q.To = s.w.m.path(fmt.Sprintf("%s_%d.md", s.name, r.IntN(1000)))
 	}
 	s.say("%s %s %s", kind, filepath.Base(q.Path), filepath.Base(q.To))
-	s.shownTo = make([]string, 2)
+	s.shownTo = make([]shownText, 2)
 	if _, err := s.w.agents[r.IntN(2)].do(q); err != nil {
 		return err
 	}
