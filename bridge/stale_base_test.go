@@ -134,12 +134,12 @@ func TestStaleWriteOfWordsThatAreOthersNow(t *testing.T) {
 // Who deletes what a person typed inside of the writer's own deletion has deleted that, although
 // the raw text stays as it is.
 func TestDeleteWhatAPersonTypedInADeletion(t *testing.T) {
-	for verdict, want := range map[bridge.Verdict]string{bridge.Accepted: "one four\n", bridge.Rejected: "one two three four\n"} {
-		s := newStaleNote(t, "one two four\n")
-		s.write("alice", s.open(), "one four\n")
-		s.saves("one {--two three --}four\n")
-		s.write("alice", s.open(), "one four\n")
-		if got := s.open().Text(); got != "one four\n" {
+	for verdict, want := range map[bridge.Verdict]string{bridge.Accepted: "one\n", bridge.Rejected: "one two person three\n"} {
+		s := newStaleNote(t, "one two three\n")
+		s.write("alice", s.open(), "one\n")
+		s.saves("one{-- two person three--}\n")
+		s.write("alice", s.open(), "one\n")
+		if got := s.open().Text(); got != "one\n" {
 			t.Errorf("what was deleted is shown: %q", got)
 		}
 		if _, err := s.f.Decide(t.Context(), s.ids(), verdict, bridge.Author{Name: "person"}); err != nil {
