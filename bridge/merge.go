@@ -396,11 +396,20 @@ func (r *rebaser) apply(e diffwrap.Edit) {
 		from := max(s.a, e.Off)
 		to := min(s.a+s.n, e.Off+e.Len)
 		if from < to {
+			if s.b+from-s.a > r.done {
+				r.part(e)
+			}
 			r.copyTo(s.b + from - s.a)
 			r.done = s.b + to - s.a
 		}
 	}
-	if e.New != "" && glued(e.New, r.cur[r.done:]) && !glued(e.New, r.base[e.Off+e.Len:]) {
+	r.part(e)
+}
+
+// part keeps the new text of e, if that was written last, and what the other side put
+// behind it from becoming one word.
+func (r *rebaser) part(e diffwrap.Edit) {
+	if e.New != "" && r.tail == e.New && glued(e.New, r.cur[r.done:]) && !glued(e.New, r.base[e.Off+e.Len:]) {
 		r.write(" ")
 	}
 }

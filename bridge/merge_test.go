@@ -43,6 +43,7 @@ func TestMergeView(t *testing.T) {
 		{"same word replaced differently", "the green door", "the blue door", "the red door", "the blue red door"},
 		{"same words replaced differently", "the old gate is here", "the PERSON gate is here", "the red and new gate is here", "the PERSON red and new gate is here"},
 		{"typed at both ends of what the writer replaces", "a old b", "a xold b", "a new b", "a x new b"},
+		{"typed in the middle of what the writer replaces", "one two three\nend\n", "one two typed three\nend\n", "new\nend\n", "new typed \nend\n"},
 		{"append to a longer text", "log\n", "log\nperson\n", "log\nagent\n", "log\nperson\nagent\n"},
 		{"two equal appends are two", "log\n", "log\ntick\n", "log\ntick\n", "log\ntick\ntick\n"},
 		{"emoji before the change", "😀 one two", "😀 one typed two", "😀 ONE two", "😀 ONE typed two"},
