@@ -33,7 +33,9 @@ type word struct {
 	born int     // the step that wrote it
 	// within says that a person typed it inside of an agent's mark.
 	within bool
-	light  *highlight // that a person's word stands in, nil for none
+	// amended is the step in which the author of an addition last changed the note.
+	amended int
+	light   *highlight // that a person's word stands in, nil for none
 }
 
 // highlight is one that a person made. What agents write may get into it or not, and what people wrote stays in it.
@@ -277,6 +279,9 @@ func (m *model) written(raw, author string, step int) error {
 	}
 	for _, w := range m.words {
 		w.within = false // a write takes what people typed out of the marks
+		if w.ins != nil && w.ins.author == author {
+			w.amended = step
+		}
 	}
 	gone := m.live()
 	var prev *word

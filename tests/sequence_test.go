@@ -181,6 +181,14 @@ type sequence struct {
 type shownText struct {
 	text  string
 	words []*word
+	step  int
+}
+
+// has says whether the word may be one that was read (may), and whether it is (must). Where an author has amended an addition
+// since, the words that stay in it are the old ones or were written anew, as the marks read best.
+func (t shownText) has(w *word) (may, must bool) {
+	may = slices.Contains(t.words, w)
+	return may, may && w.amended <= t.step
 }
 
 // pendingID is what must not change about a suggestion as long as it waits.
@@ -397,7 +405,7 @@ func (s *sequence) take(st step) error {
 	case "look":
 		i := r.IntN(2)
 		text, err := s.w.agents[i].do(agentRequest{Op: "read", Path: s.shown()})
-		s.shownTo[i] = shownText{text, s.model.inAccepted()}
+		s.shownTo[i] = shownText{text, s.model.inAccepted(), s.done}
 		s.say("agent %d reads", i)
 		return err
 	case "write", "replace":
@@ -573,8 +581,9 @@ func (s *sequence) wrote(author, rawBefore string, base shownText, text string, 
 	// A write may mark a word as deleted and write it again beside that, so that it is there under its text only.
 	now := wordsOf(text)
 	for _, w := range before {
-		if deleted := slices.Contains(base.words, w) && !slices.Contains(now, w.text); deleted == slices.Contains(got, w.text) {
-			return fmt.Errorf("%q: a stale agent deleted it: %v; it is in the accepted view: %v", w.text, deleted, !deleted)
+		there, kept := slices.Contains(got, w.text), slices.Contains(now, w.text)
+		if may, must := base.has(w); !there && (kept || !may) || there && !kept && must {
+			return fmt.Errorf("%q: a stale agent has read it: %v; it has kept it: %v; it is in the accepted view: %v", w.text, may, kept, there)
 		}
 	}
 	was := wordsOf(base.text)
