@@ -12,6 +12,8 @@ func TestAmend(t *testing.T) {
 	for _, c := range []struct{ raw, text, want string }{
 		{"We {--sell--}{++vend++} tea.\n", "offer", "We offer tea.\n"},
 		{"We {~~sell~>vend~~} tea{++ too++}.\n", "give", "We give tea{++ too++}.\n"},
+		{"We {~~sell~>vend~~} tea.\n", "revend", "We revend tea.\n"},
+		{"We {~~sell~>vend~~} tea.\n", "vended", "We vended tea.\n"},
 		{"{++Long ++}ago\n", "", "ago\n"},
 		{"a {--b --}c\n", "B ", "a B c\n"},
 		{"é {++x++}{>>why<<} z\n", "🙂", "é 🙂 z\n"},

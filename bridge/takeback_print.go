@@ -156,7 +156,7 @@ func (p *printer) substitution(i int) int {
 	n, turn := 0, -1 // turn is where what is added begins
 	for ; i+n < len(p.wants); n++ {
 		w := &p.wants[i+n]
-		if w.gone && !w.shown {
+		if !w.shown {
 			continue
 		}
 		if w.kind != contentItem || w.key != key {

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
@@ -63,6 +65,24 @@ type modelChar struct {
 	covered bool
 }
 
+// given is a character that a person wrote as the bytes say: perhaps in a mark.
+func (h heldChar) given() *modelChar {
+	c := &modelChar{r: h.r}
+	if !h.o {
+		c.ins = new(modelAtom)
+	}
+	if !h.a {
+		c.dels = []*modelAtom{new(modelAtom)}
+	}
+	return c
+}
+
+// isPersons says whether the character waits in a mark that a person wrote.
+func (c *modelChar) isPersons() bool {
+	_, authors := atomsOf([]*modelChar{c})
+	return authors[""]
+}
+
 func (c *modelChar) shown() (o, a bool) {
 	if c.dead || c.covered {
 		return false, false
@@ -88,6 +108,7 @@ type modelRecord struct {
 	matter      bool
 	was, is     string
 	accept, amd bool
+	loose       bool // it was about comments, too, or about marks without text
 }
 
 type modelGone struct {
@@ -105,7 +126,7 @@ type heldChar struct {
 
 // readRaw reads a raw text that has no literal delimiters.
 func readRaw(raw string) (list []heldChar) {
-	o, a, quiet := true, true, false
+	o, a, quiet, halves := true, true, false, false
 	for i := 0; i < len(raw); {
 		skip := 0
 		if !quiet && i+3 <= len(raw) {
@@ -122,13 +143,24 @@ func readRaw(raw string) (list []heldChar) {
 				skip = 3
 			case "{>>":
 				quiet = true
+			case "{~~":
+				a, halves, skip = false, true, 3
+			case "~~}":
+				if halves {
+					o, a, halves, skip = true, true, false, 3
+				}
 			}
+		}
+		if halves && !a && skip == 0 && strings.HasPrefix(raw[i:], "~>") {
+			o, a, skip = false, true, 2
 		}
 		if quiet && strings.HasPrefix(raw[i:], "<<}") {
 			quiet, skip = false, 3
 		}
 		if skip > 0 || quiet {
-			skip = max(skip, 1)
+			if skip == 0 {
+				_, skip = utf8.DecodeRuneInString(raw[i:])
+			}
 			for _, r := range raw[i : i+skip] {
 				list = append(list, heldChar{r: r, off: i, markup: true})
 			}
@@ -210,6 +242,8 @@ func (w *world) note(format string, args ...any) {
 	w.log = append(w.log, fmt.Sprintf(format, args...))
 }
 
+var wordless = regexp.MustCompile(`\bw\b`)
+
 func newWorld(t testing.TB, r *rand.Rand) *world {
 	w := &world{t: t, ids: make(map[ycrdt.ID]*modelChar), told: make(map[string]bridge.Suggestion), stat: make(map[string]int), path: plan}
 	var body string
@@ -220,11 +254,13 @@ func newWorld(t testing.TB, r *rand.Rand) *world {
 	default:
 		body = "# T\n\n" + modelWord(r) + " " + modelWord(r) + " " + modelWord(r) + ".\n\n" + modelWord(r) + " " + modelWord(r) + "\n"
 	}
-	if r.IntN(4) == 0 {
-		body += "\nasked{>>why?<<} " + modelWord(r) + "\n"
-	}
-	if r.IntN(4) == 0 {
-		body += "\nsee {==" + modelWord(r) + " " + modelWord(r) + "==} " + modelWord(r) + "\n"
+	for _, more := range []string{
+		"\nasked{>>why?<<} w\n", "\nsee {==w w==} w\n", "\n| w | w |\n|---|---|\n| w | w |\n", "\n- w\n- w w\n  - w\n", "\n```\nw w\n```\n",
+		"\n{==w==}{>>so<<} w {==w==}\n", "\nw {++w++} w {--w--}{++w++}\n", "\nw{~~w~>w~~} w{>>so<<}\n", "\r\nw w\r\nw\r\n", "\n> w w",
+	} {
+		if r.IntN(8) == 0 {
+			body += wordless.ReplaceAllStringFunc(more, func(string) string { return modelWord(r) })
+		}
 	}
 	if r.IntN(4) == 0 {
 		w.matter = "---\nk: aaa\n---\n"
@@ -237,7 +273,7 @@ func newWorld(t testing.TB, r *rand.Rand) *world {
 	w.src.Person(t).Save("Plan.md", w.matter+body)
 	for _, c := range readRaw(body) {
 		if !c.markup {
-			w.chars = append(w.chars, &modelChar{r: c.r})
+			w.chars = append(w.chars, c.given())
 		}
 	}
 	w.note("start %q, live %v", w.matter+body, w.live != nil)
@@ -483,7 +519,7 @@ func (w *world) checkList(what, marked string) error {
 		if !authors[s.Author] {
 			return fmt.Errorf("%s: %+v is listed under %q, its text is of %v: %q", what, s.Suggestion, s.Author, authors, marked)
 		}
-		if was, ok := w.told[key]; ok && (was.ID != s.ID || !was.Time.Equal(s.Time) || was.Author != s.Author || was.Session != s.Session) {
+		if was, ok := w.told[key]; ok && s.Author != "" && (was.ID != s.ID || !was.Time.Equal(s.Time) || was.Author != s.Author || was.Session != s.Session) {
 			return fmt.Errorf("%s: %+v was %+v: %q", what, s, was, marked)
 		}
 		w.told[key] = s
@@ -616,7 +652,7 @@ func (w *world) base(before string) {
 }
 
 func (w *world) agentWrites(r *rand.Rand) error {
-	by := bridge.Author{Name: []string{"ann", "bob"}[r.IntN(2)], Session: "s"}
+	by := bridge.Author{Name: []string{"ann", "bob", "cy"}[r.IntN(3)], Session: "s"}
 	v := w.version()
 	before := v.Raw()
 	if w.live != nil {
@@ -624,7 +660,7 @@ func (w *world) agentWrites(r *rand.Rand) error {
 	}
 	_, markedBefore := body(v.Marked())
 	matter, text := body(v.Text())
-	switch k := r.IntN(10); {
+	switch k := r.IntN(18); {
 	case k < 4:
 		words := strings.Split(text, " ")
 		i := r.IntN(len(words))
@@ -648,8 +684,21 @@ func (w *world) agentWrites(r *rand.Rand) error {
 		text = strings.Join(parts, "\n\n")
 	case k < 9 && matter != "":
 		matter = "---\nk: " + strings.Repeat(string(rune('b'+r.IntN(20))), 3) + "\n---\n"
-	default:
+		if r.IntN(3) == 0 {
+			text = strings.TrimRight(text, "\r\n") + " " + modelWord(r) + "\n"
+		}
+	case k < 10:
 		text = modelWord(r) + " " + text
+	case k < 15:
+		text = changeLines(r, text)
+	case k < 16:
+		text = changeLetter(r, text)
+	default:
+		words := strings.Split(text, " ")
+		if i := r.IntN(len(words)); !strings.ContainsAny(words[i], "{}`|\r\n") {
+			words[i] += "{>>" + modelWord(r) + "<<}"
+		}
+		text = strings.Join(words, " ")
 	}
 	pendingBefore := w.pending(markedBefore)
 	journal := w.journalled()
@@ -693,6 +742,41 @@ func (w *world) agentWrites(r *rand.Rand) error {
 	}
 	w.stat["writes"]++
 	return nil
+}
+
+// changeLines takes a line out, puts one in, or breaks or joins lines.
+func changeLines(r *rand.Rand, text string) string {
+	lines := strings.Split(text, "\n")
+	i := r.IntN(len(lines))
+	switch r.IntN(5) {
+	case 0:
+		lines = slices.Delete(lines, i, i+1)
+	case 1:
+		lines = slices.Insert(lines, i, "- "+modelWord(r)+" "+modelWord(r))
+	case 2:
+		lines = slices.Insert(lines, i, "| "+modelWord(r)+" | "+modelWord(r)+" |")
+	case 3:
+		lines[i] = strings.Replace(lines[i], " ", "\n", 1)
+	default:
+		if i > 0 && !strings.HasSuffix(lines[i-1], "\r") {
+			lines[i-1] += " " + lines[i]
+			lines = slices.Delete(lines, i, i+1)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// changeLetter changes a letter, or takes it out.
+func changeLetter(r *rand.Rand, text string) string {
+	runes := []rune(text)
+	if len(runes) == 0 {
+		return text
+	}
+	i := r.IntN(len(runes))
+	if c := runes[i]; c < 'a' || c > 'z' {
+		return text
+	}
+	return string(runes[:i]) + []string{"", "z", "é"}[r.IntN(3)] + string(runes[i+1:])
 }
 
 // takeIn tells the model what an agent's write did to which characters.
@@ -768,59 +852,31 @@ func (w *world) personEdits(r *rand.Rand) error {
 	if len(held) == 0 {
 		return nil
 	}
-	drop := make(map[int]bool) // index in held
-	typeAt, typed := -1, ""
+	edit := handEdit{drop: make(map[int]bool), typed: make(map[int]string)}
 	accept, reject := make(map[int]bool), make(map[int]bool)
-	switch k := r.IntN(10); {
-	case k < 5:
-		var spots []int
-		for i, h := range held {
-			if !h.markup {
-				spots = append(spots, i)
-			}
-		}
-		if len(spots) == 0 {
-			return nil
-		}
-		typeAt, typed = spots[r.IntN(len(spots))], "HUM"[:1+r.IntN(3)]
-		if typeAt > 0 && held[typeAt].r == '\n' && held[typeAt-1].r == '\r' {
-			return nil
-		}
-	case k < 9:
-		at := r.IntN(len(held))
-		for i := at; i < min(at+1+r.IntN(12), len(held)); i++ {
-			drop[i] = true
-		}
-		for i, h := range held { // furniture stays, and so do breaks of two characters
-			if h.markup && !slices.ContainsFunc(markSpans(held), func(m markSpan) bool { return slices.Contains(m.delimiters, i) }) || h.r == '\r' || h.r == '\n' && i > 0 && held[i-1].r == '\r' {
-				delete(drop, i)
-			}
-		}
-		for _, m := range markSpans(held) {
-			whole := true
-			for _, i := range append(slices.Clone(m.delimiters), m.body...) {
-				whole = whole && drop[i]
-			}
-			for _, i := range m.delimiters {
-				if !whole {
-					delete(drop, i)
-				}
-			}
-		}
-	default:
-		marks := markSpans(held)
-		if len(marks) == 0 {
-			return nil
-		}
+	marks := markSpans(held)
+	switch k := r.IntN(20); {
+	case k < 7:
+		edit.types(r, held)
+	case k < 14:
+		edit.deletes(r, held, marks)
+	case k < 15:
+		edit.deletes(r, held, marks)
+		edit.types(r, held)
+	case k < 17:
+		edit.typesMark(r, held)
+	case k < 18:
+		edit.comments(r, held, marks)
+	case len(marks) > 0:
 		m := marks[r.IntN(len(marks))]
 		for _, i := range m.delimiters {
-			drop[i] = true
+			edit.drop[i] = true
 		}
 		text := r.IntN(2) == 0
 		for _, i := range m.body {
 			switch {
 			case text:
-				drop[i] = true
+				edit.drop[i] = true
 			case held[i].o:
 				reject[i] = true
 			default:
@@ -830,20 +886,24 @@ func (w *world) personEdits(r *rand.Rand) error {
 	}
 	chars := w.heldChars(raw)
 	var b strings.Builder
+	var typed strings.Builder
 	b.WriteString(matter)
-	for i, h := range held {
-		if i == typeAt {
-			b.WriteString(typed)
+	for i := range len(held) + 1 {
+		b.WriteString(edit.typed[i])
+		for _, h := range readRaw(edit.typed[i]) {
+			if !h.markup {
+				typed.WriteRune(h.r)
+			}
 		}
-		if !drop[i] {
-			b.WriteRune(h.r)
+		if i < len(held) && !edit.drop[i] {
+			b.WriteRune(held[i].r)
 		}
 	}
 	saved := b.String()
 	if saved == raw {
 		return nil
 	}
-	if err := w.save(raw, saved, matter, held, drop, typeAt, typed); err != nil {
+	if err := w.save(saved, matter, held, edit); err != nil {
 		return err
 	}
 	w.note("person: %q", saved)
@@ -852,7 +912,7 @@ func (w *world) personEdits(r *rand.Rand) error {
 		w.chars = nil
 		for _, h := range readRaw(saved[len(matter):]) {
 			if !h.markup {
-				w.chars = append(w.chars, &modelChar{r: h.r})
+				w.chars = append(w.chars, h.given())
 			}
 		}
 		return nil
@@ -872,10 +932,10 @@ func (w *world) personEdits(r *rand.Rand) error {
 		if c == nil {
 			continue
 		}
-		if drop[i] == live[c] {
+		if edit.drop[i] == live[c] {
 			return errSkip // the comparison of the texts saw it in another way
 		}
-		if drop[i] {
+		if edit.drop[i] {
 			c.dead = true
 		}
 		if accept[i] && c.ins != nil && c.ins.status == pendingAtom {
@@ -887,42 +947,139 @@ func (w *world) personEdits(r *rand.Rand) error {
 			}
 		}
 	}
-	fresh, _, _ := w.learn(saved)
+	given := edit.marks
+	for i := range edit.typed {
+		given = given || i < len(held) && chars[i] != nil && chars[i].isPersons()
+	}
+	fresh, held, byOff := w.learn(saved)
 	got := ""
 	for _, c := range fresh {
 		got += string(c.r)
 	}
-	if got != typed {
+	if got != typed.String() {
 		return errSkip
+	}
+	for _, h := range held {
+		if c := byOff[h.off]; given && slices.Contains(fresh, c) {
+			is := h.given()
+			c.ins, c.dels = is.ins, is.dels
+		}
 	}
 	return nil
 }
 
+// handEdit is what a person does to a raw text, by index in what is held.
+type handEdit struct {
+	drop  map[int]bool
+	typed map[int]string // before what is held there
+	marks bool           // what is typed has marks
+}
+
+var typings = []string{"H", "HU", "HUM", "H\U0001F642M", "\nHUM\n", "HUM ", "\n\n"}
+
+// types has the person type text somewhere.
+func (e *handEdit) types(r *rand.Rand, held []heldChar) {
+	spots := []int{len(held)}
+	for i, h := range held {
+		if !h.markup && !e.drop[i] && (i == 0 || held[i-1].r != '\r') {
+			spots = append(spots, i)
+		}
+	}
+	if i := spots[r.IntN(len(spots))]; len(held) == 0 || i < len(held) || !held[i-1].markup {
+		e.typed[i] = typings[r.IntN(len(typings))]
+	}
+}
+
+// deletes has the person delete a stretch. Furniture stays, and breaks of two characters
+// and marks go whole or not at all.
+func (e *handEdit) deletes(r *rand.Rand, held []heldChar, marks []markSpan) {
+	at := r.IntN(len(held))
+	for i := at; i < min(at+1+r.IntN(12), len(held)); i++ {
+		e.drop[i] = true
+	}
+	for i, h := range held {
+		if h.markup && !slices.ContainsFunc(marks, func(m markSpan) bool { return slices.Contains(m.delimiters, i) }) {
+			delete(e.drop, i)
+		}
+		if h.r == '\n' && i > 0 && held[i-1].r == '\r' && e.drop[i] != e.drop[i-1] {
+			delete(e.drop, i)
+			delete(e.drop, i-1)
+		}
+	}
+	for _, m := range marks {
+		whole := true
+		for _, i := range append(slices.Clone(m.delimiters), m.body...) {
+			whole = whole && e.drop[i]
+		}
+		for _, i := range m.delimiters {
+			if !whole {
+				delete(e.drop, i)
+			}
+		}
+	}
+}
+
+// typesMark has the person suggest something, or highlight a word of plain text.
+func (e *handEdit) typesMark(r *rand.Rand, held []heldChar) {
+	plain := func(i int) bool {
+		return i >= 0 && i < len(held) && !held[i].markup && held[i].o && held[i].a && held[i].r != '\r' && held[i].r != '\n'
+	}
+	i := r.IntN(len(held))
+	if !plain(i-1) || !plain(i) {
+		return
+	}
+	switch k := r.IntN(4); {
+	case k < 3:
+		e.typed[i] = []string{"{++HU++}", "{~~HU~>MU~~}", "{--HU--}"}[k]
+		e.marks = true
+	case plain(i+1) && plain(i+2) && !inHighlight(held, i):
+		e.typed[i], e.typed[i+2] = "{==", "==}"
+	}
+}
+
+func inHighlight(held []heldChar, at int) bool {
+	in := false
+	for i := 1; i < at; i++ {
+		if held[i].markup && held[i].r == '=' && held[i-1].r == '{' {
+			in = true
+		} else if held[i].markup && held[i].r == '}' && held[i-1].r == '=' {
+			in = false
+		}
+	}
+	return in
+}
+
+// comments has the person comment on a suggestion.
+func (e *handEdit) comments(r *rand.Rand, held []heldChar, marks []markSpan) {
+	if len(marks) > 0 {
+		m := marks[r.IntN(len(marks))]
+		e.typed[m.delimiters[len(m.delimiters)-1]+1] = "{>>" + modelWord(r) + "<<}"
+	}
+}
+
 // save makes the person's edit: in the file, or in the live document by itself.
-func (w *world) save(raw, saved, matter string, held []heldChar, drop map[int]bool, typeAt int, typed string) error {
+func (w *world) save(saved, matter string, held []heldChar, edit handEdit) error {
 	if w.live == nil {
 		w.src.Person(w.t).Save("Plan.md", saved)
 		return w.src.Settle(context.Background())
 	}
 	err := w.live.Peer("Plan.md", func(doc *ycrdt.Doc) {
 		text := doc.Text("contents")
-		units := func(r rune) int {
-			if r > 0xFFFF {
-				return 2
-			}
-			return 1
-		}
 		doc.Transact("peer", func(tx *ycrdt.Txn) {
 			pos := len(matter)
-			for i, h := range held {
-				if i == typeAt {
+			for i := range len(held) + 1 {
+				if typed := edit.typed[i]; typed != "" {
 					text.Insert(tx, pos, typed)
-					pos += len(typed)
+					pos += len(utf16.Encode([]rune(typed)))
 				}
-				if drop[i] {
-					text.Delete(tx, pos, units(h.r))
+				if i == len(held) {
+					break
+				}
+				n := utf16.RuneLen(held[i].r)
+				if edit.drop[i] {
+					text.Delete(tx, pos, n)
 				} else {
-					pos += units(h.r)
+					pos += n
 				}
 			}
 		})
@@ -979,10 +1136,25 @@ func (w *world) decides(r *rand.Rand) error {
 		return nil
 	}
 	s := list[r.IntN(len(list))]
+	several := []bridge.Suggestion{s}
+	if r.IntN(5) == 0 {
+		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		several = list[:1+r.IntN(len(list))]
+		s = several[0]
+	}
 	before := w.version()
 	_, marked := body(before.Marked())
-	chars := w.of(&s, marked)
+	if w.live != nil {
+		w.base(before.Raw())
+	}
 	rec := &modelRecord{accept: r.IntN(2) == 0}
+	var chars []*modelChar
+	var ids []string
+	for i := range several {
+		of := w.of(&several[i], marked)
+		chars, ids = append(chars, of...), append(ids, several[i].ID)
+		rec.loose = rec.loose || len(of) == 0
+	}
 	verdict := bridge.Rejected
 	if rec.accept {
 		verdict = bridge.Accepted
@@ -990,7 +1162,8 @@ func (w *world) decides(r *rand.Rand) error {
 	status := map[bool]atomStatus{true: acceptedAtom, false: rejectedAtom}[rec.accept]
 	var out bridge.Outcome
 	var err error
-	if r.IntN(6) == 0 && s.Parts == nil && s.New != "" && w.live == nil == (w.live == nil) {
+	amends := r.IntN(6) == 0
+	if amends && len(several) == 1 && len(chars) > 0 && s.Parts == nil && s.New != "" {
 		rec.accept, rec.amd = true, true
 		at := r.IntN(len([]rune(s.New)) + 1)
 		runes := []rune(s.New)
@@ -1001,14 +1174,18 @@ func (w *world) decides(r *rand.Rand) error {
 			return nil
 		}
 	} else {
-		out, err = w.ws.Decide(context.Background(), []string{s.ID}, verdict, person)
+		out, err = w.ws.Decide(context.Background(), ids, verdict, person)
 	}
 	if err != nil || len(out.Failed) > 0 || len(out.Missing) > 0 || out.Notes != 1 {
 		return fmt.Errorf("decision on %+v in %q: %+v, %v", s, marked, out, err)
 	}
 	rec.batch, rec.chars = out.Batch, chars
+	w.kept()
+	if w.live == nil {
+		w.base(before.Raw())
+	}
 	raw := w.version().Raw()
-	w.note("decides: accept %v amend %v %s: %q", rec.accept, rec.amd, s.ID, raw)
+	w.note("decides: accept %v amend %v %s: %q", rec.accept, rec.amd, strings.Join(ids, " "), raw)
 	var live map[*modelChar]bool
 	if rec.amd {
 		fresh, _, byOff := w.learn(raw)
@@ -1157,7 +1334,7 @@ func (w *world) undoes(rec *modelRecord) error {
 		o, a := c.shown()
 		changed = changed || states[c] != (state{o, a})
 	}
-	if refused == changed {
+	if refused == changed && !(rec.loose && !changed) {
 		return fmt.Errorf("undo of %s: %v, and there is something to take back: %v; %q", rec.batch, out.Failed, changed, before.Raw())
 	}
 	if refused {
