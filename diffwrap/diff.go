@@ -1,14 +1,64 @@
 package diffwrap
 
+import "strings"
+
 // Diff returns a small script of edits that turns old into new: compared line by line, then word by word, then trimmed
-// by whole characters. No edit cuts a grapheme cluster. Markup has no meaning here; this is what brings a change that a person
-// made to a file into the document.
+// by whole characters. It is never larger than what lies between the texts' common start and end: what somebody typed in one
+// place is that one edit. No edit cuts a grapheme cluster. Markup has no meaning here; this is what brings a change that a
+// person made to a file into the document.
 func Diff(old, new string) []Edit {
 	if old == "" && new != "" {
 		return []Edit{{New: new}}
 	}
 	a := aligner{old: side{text: old}, new: side{text: new}, exact: true}
-	return script(a.align(), new)
+	hunks := a.align()
+	size := 0
+	for _, h := range hunks {
+		size += h.old.len() + h.new.len()
+	}
+	head := commonPrefix(old, new)
+	tail := commonSuffix(old[head:], new[head:])
+	if size > len(old)+len(new)-2*(head+tail) {
+		if h := between(old, new, head, tail); h.old.len()+h.new.len() < size {
+			hunks = []hunk{h}
+		}
+	}
+	return script(hunks, new)
+}
+
+// between is what differs of two texts that have a start and an end in common, of so many bytes, without a part of a grapheme
+// cluster.
+func between(old, new string, head, tail int) hunk {
+	for at := -1; at != head; {
+		at = head
+		head = borderBefore(new, borderBefore(old, head))
+	}
+	for at := -1; at != tail; {
+		at = tail
+		tail = len(old) - borderBehind(old, len(old)-tail)
+		tail = len(new) - borderBehind(new, len(new)-tail)
+	}
+	return hunk{span{head, len(old) - tail}, span{head, len(new) - tail}}
+}
+
+// borderBefore is the last border of two grapheme clusters at or before an offset.
+func borderBefore(text string, at int) int {
+	border := 0
+	for i := strings.LastIndexByte(text[:at], '\n') + 1; i <= at; i += clusterLength(text[i:]) {
+		if border = i; i == len(text) {
+			break
+		}
+	}
+	return border
+}
+
+// borderBehind is the first border of two grapheme clusters at or behind an offset.
+func borderBehind(text string, at int) int {
+	i := strings.LastIndexByte(text[:at], '\n') + 1
+	for i < at {
+		i += clusterLength(text[i:])
+	}
+	return i
 }
 
 // script writes hunks as edits of the old text.

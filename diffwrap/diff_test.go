@@ -29,6 +29,9 @@ func checkDiff(old, new string) error {
 		return fmt.Errorf("old %q new %q: %v makes %q", old, new, edits, got)
 	}
 	oldBorders, newBorders := clusterBorders(old), clusterBorders(new)
+	if one := oneEdit(old, new, oldBorders, newBorders); size(edits) > one.Len+len(one.New) {
+		return fmt.Errorf("old %q new %q: %v is larger than %v", old, new, edits, one)
+	}
 	pos, shift := 0, 0
 	for _, e := range edits {
 		if e.Off < pos || e.Len == 0 && e.New == "" {
@@ -50,6 +53,28 @@ func checkDiff(old, new string) error {
 	return nil
 }
 
+func size(edits []Edit) (n int) {
+	for _, e := range edits {
+		n += e.Len + len(e.New)
+	}
+	return n
+}
+
+// oneEdit is a single edit that turns old into new, and takes whole clusters.
+func oneEdit(old, new string, oldBorders, newBorders []int) Edit {
+	head, tail := 0, 0
+	for i := 1; i < min(len(oldBorders), len(newBorders)) && oldBorders[i] == newBorders[i] && old[head:oldBorders[i]] == new[head:newBorders[i]]; i++ {
+		head = oldBorders[i]
+	}
+	for i, j := len(oldBorders)-2, len(newBorders)-2; i >= 0 && j >= 0 && oldBorders[i] >= head && newBorders[j] >= head; i, j = i-1, j-1 {
+		if old[oldBorders[i]:len(old)-tail] != new[newBorders[j]:len(new)-tail] {
+			break
+		}
+		tail = len(old) - oldBorders[i]
+	}
+	return Edit{Off: head, Len: len(old) - head - tail, New: new[head : len(new)-tail]}
+}
+
 func TestDiffSmall(t *testing.T) {
 	tests := []struct {
 		name, old, new string
@@ -68,6 +93,8 @@ func TestDiffSmall(t *testing.T) {
 		{"last line, from nothing", "a\n", "a\nb", []Edit{{2, 0, "b"}}},
 		{"last line, breaks of two", "a\r\nb", "a\r\n", []Edit{{3, 1, ""}}},
 		{"lines of one", "a b\nc", "a b x\n\ny\nc", []Edit{{3, 0, " x\n\ny"}}},
+		{"lines typed in a line", "{++#\n++}{--# T--}{++T++}\n\nold", "{++#\n++}{--\n\n# T--}{++T++}\n\nold", []Edit{{11, 0, "\n\n"}}},
+		{"lines with other breaks", "-\n{--the\r\n\r\n--}noon{--\r\n--}", "-\nnoon{--\r\n--}", []Edit{{2, 13, ""}}},
 		{"marks mean nothing", "{++a++}", "{++b++}", []Edit{{3, 1, "b"}}},
 	}
 	for _, tc := range tests {
