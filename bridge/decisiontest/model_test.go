@@ -108,7 +108,8 @@ type modelRecord struct {
 	matter      bool
 	was, is     string
 	accept, amd bool
-	loose       bool // it was about comments, too, or about marks without text
+	loose       bool // it was about comments, too
+	empty       bool // and about marks without text, which are dropped
 }
 
 type modelGone struct {
@@ -1154,6 +1155,7 @@ func (w *world) decides(r *rand.Rand) error {
 		of := w.of(&several[i], marked)
 		chars, ids = append(chars, of...), append(ids, several[i].ID)
 		rec.loose = rec.loose || len(of) == 0
+		rec.empty = rec.empty || len(of) == 0 && several[i].New == ""
 	}
 	verdict := bridge.Rejected
 	if rec.accept {
@@ -1222,7 +1224,7 @@ func (w *world) decides(r *rand.Rand) error {
 	w.findNeighbours(rec, gone)
 	w.records = append(w.records, rec)
 	w.stat["decisions"]++
-	if r.IntN(3) > 0 || before.Raw() != before.Marked() {
+	if r.IntN(3) > 0 || before.Raw() != before.Marked() || rec.empty {
 		return nil
 	}
 	if err := w.check("decided"); err != nil {
