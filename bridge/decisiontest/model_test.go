@@ -80,7 +80,7 @@ func (h heldChar) given() *modelChar {
 // isPersons says whether the character waits in a mark that a person wrote.
 func (c *modelChar) isPersons() bool {
 	_, authors := atomsOf([]*modelChar{c})
-	return authors[""]
+	return authors[""] && len(authors) == 1
 }
 
 func (c *modelChar) shown() (o, a bool) {
@@ -216,6 +216,8 @@ func hideDeletedComments(list []heldChar) {
 		}
 	}
 }
+
+var emptyMark = regexp.MustCompile(`\{\+\+\+\+\}|\{----\}|\{~~~>~~\}`)
 
 // errSkip ends a sequence that tells nothing.
 var errSkip = errors.New("skipped")
@@ -1155,7 +1157,9 @@ func (w *world) decides(r *rand.Rand) error {
 		of := w.of(&several[i], marked)
 		chars, ids = append(chars, of...), append(ids, several[i].ID)
 		rec.loose = rec.loose || len(of) == 0
-		rec.empty = rec.empty || len(of) == 0 && several[i].New == ""
+		for _, at := range several[i].Stretches() {
+			rec.empty = rec.empty || emptyMark.MatchString(marked[at.Start-len(w.matter):at.End-len(w.matter)])
+		}
 	}
 	verdict := bridge.Rejected
 	if rec.accept {
