@@ -464,7 +464,7 @@ func (w *Workspace) suggest(n *note, cur *Version, text string, by Author) (writ
 // inside of the writer's own deletion: the raw text has been that of the result, and what
 // changes is whose its text is, for which there has to be a record.
 func (v *Version) markedAnew() []diffwrap.Edit {
-	marks, _ := diffwrap.Layout(v.raw)
+	marks, _, _ := diffwrap.Layout(v.raw)
 	for _, m := range marks {
 		if len(v.separated) > 0 && v.separated[0].Off < m.End {
 			return []diffwrap.Edit{{Off: m.Start, Len: markEdge, New: v.raw[m.Start : m.Start+markEdge]}}
