@@ -53,6 +53,7 @@ func TestLiveCutPair(t *testing.T) {
 		{"deletion behind it", "🦊 one two three\n", "🦊 one three\n", cut + " one three\n"},
 		{"replacement behind it", "🦊 one two three\n", "🦊 one 2 three\n", cut + " one 2 three\n"},
 		{"wide characters behind it", "🦊王国王宮日本\n", "🦊王国x王宮日本\n", cut + "王国x王宮日本\n"},
+		{"right behind it", "🦊 one\n", "🦊NEW one\n", cut + "NEW one\n"},
 		{"before it", "🦊 one\n", "NEW 🦊 one\n", "NEW " + cut + " one\n"},
 		{"a character beyond it", "🦊🐸🐱 end\n", "🦊🐸x🐱 end\n", cut + "🐸x🐱 end\n"},
 		{"the writer drops it", "🦊 one two\n", "one two\n", cut + "one two\n"},

@@ -455,16 +455,21 @@ func (r *rebaser) copyTo(off int) {
 
 // insertAt is the place in cur for the new text of e. What replaces text goes
 // before the first of it that is still there, or behind what cur has put in its
-// place; what is added goes behind the nearest shared character before it.
+// place; what is added goes behind the character before it, or if that is gone, before
+// the one behind it, or if that is gone too, behind the nearest shared one before it.
 func (r *rebaser) insertAt(e diffwrap.Edit) int {
-	at, end := 0, e.Off+e.Len
+	at, near, end := 0, 0, e.Off+e.Len // near is in base what at is in cur
 	for i := max(r.next-1, 0); i < len(r.shared); i++ {
 		s := r.shared[i]
 		if s.a < e.Off {
-			at = s.b + min(s.n, e.Off-s.a)
+			n := min(s.n, e.Off-s.a)
+			at, near = s.b+n, s.a+n
 		}
 		switch {
 		case e.Len == 0 && s.a >= e.Off:
+			if near < e.Off && s.a == e.Off {
+				return s.b
+			}
 			return at
 		case e.Len > 0 && s.a+s.n > e.Off: // the first shared character from e on
 			return s.b + max(e.Off-s.a, 0)
@@ -472,7 +477,7 @@ func (r *rebaser) insertAt(e diffwrap.Edit) int {
 			return s.b
 		}
 	}
-	if e.Len > 0 {
+	if e.Len > 0 || near < e.Off && e.Off == len(r.base) {
 		return len(r.cur)
 	}
 	return at

@@ -44,6 +44,8 @@ func TestMergeView(t *testing.T) {
 		{"same words replaced differently", "the old gate is here", "the PERSON gate is here", "the red and new gate is here", "the PERSON red and new gate is here"},
 		{"typed at both ends of what the writer replaces", "a old b", "a xold b", "a new b", "a x new b"},
 		{"typed in the middle of what the writer replaces", "one two three\nend\n", "one two typed three\nend\n", "new\nend\n", "new typed \nend\n"},
+		{"added behind what the person replaced", "one two end", "one 2 end", "one two, three end", "one 2, three end"},
+		{"added at the end behind what the person replaced", "one two", "one 2\nand more", "1 two, three", "1 2\nand more, three"},
 		{"append to a longer text", "log\n", "log\nperson\n", "log\nagent\n", "log\nperson\nagent\n"},
 		{"two equal appends are two", "log\n", "log\ntick\n", "log\ntick\n", "log\ntick\ntick\n"},
 		{"emoji before the change", "😀 one two", "😀 one typed two", "😀 ONE two", "😀 ONE typed two"},
