@@ -79,6 +79,51 @@ func TestLiveCutPair(t *testing.T) {
 	}
 }
 
+// An undo brings back a character in one piece between whose halves a person has typed
+// while it was gone, and later decisions leave alone what the person typed.
+func TestUndoOfACutPair(t *testing.T) {
+	tests := []struct{ name, base, text, undone, accepted, rejected string }{
+		{"deletion", "a 🦊🐸 end\n", "a 🐸 end\n", "a typed{--🦊--}🐸 end\n", "a typed🐸 end\n", "a typed🦊🐸 end\n"},
+		{"of more", "a 🦊🐸 end\n", "a end\n", "a typed{--🦊🐸 --}end\n", "a typedend\n", "a typed🦊🐸 end\n"},
+		{"replacement", "a 🦊🐸 end\n", "a 🐱🐸 end\n", "a typed{--🦊--}{++🐱++}🐸 end\n", "a typed🐱🐸 end\n", "a typed🦊🐸 end\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f, live := openLive(t, map[string]string{"Note.md": tt.base})
+			write(t, f.Workspace, "Team/Note.md", bridge.Write{Text: tt.text, By: ann})
+			decideAll := func(verdict bridge.Verdict) {
+				list, err := f.Suggestions(t.Context(), "Team")
+				if err != nil {
+					t.Fatal(err)
+				}
+				decide(t, f.Workspace, verdict, ids(list)...)
+			}
+			expect := func(want string) {
+				t.Helper()
+				if got := open(t, f.Workspace, "Team/Note.md").Raw(); got != want {
+					t.Fatalf("note is %q, want %q", got, want)
+				}
+			}
+			var fox ycrdt.ID
+			if err := live.Peer("Note.md", func(doc *ycrdt.Doc) { fox = idAt(doc.Text("contents"), len("a {--")) }); err != nil {
+				t.Fatal(err)
+			}
+			decideAll(bridge.Accepted)
+			peer(t, live, "Note.md", func(tx *ycrdt.Txn, text *ycrdt.Text) { text.InsertAt(tx, fox, ycrdt.Behind, "typed") })
+			undo(t, f.Workspace, "")
+			expect(tt.undone)
+			decideAll(bridge.Accepted)
+			expect(tt.accepted)
+			undo(t, f.Workspace, "")
+			expect(tt.undone)
+			decideAll(bridge.Rejected)
+			expect(tt.rejected)
+			undo(t, f.Workspace, "")
+			expect(tt.undone)
+		})
+	}
+}
+
 // Writers who go by what they read some versions ago change a note in which people type
 // at the same time: characters of every width, and next to the halves of others. Whatever
 // somebody has put there stands there once, whole, and where they put it.

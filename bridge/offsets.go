@@ -32,6 +32,15 @@ func (c *utf16Cursor) offAt(pos int) int {
 	return c.off
 }
 
+// wholeAt is offAt, but inside a surrogate pair it is before the pair. It returns the
+// position of that, too.
+func (c *utf16Cursor) wholeAt(pos int) (off, at int) {
+	if off = c.offAt(pos); c.pos > pos {
+		return off - utf8.UTFMax, pos - 1
+	}
+	return off, pos
+}
+
 func (c *utf16Cursor) step() {
 	if c.text[c.off] < utf8.RuneSelf {
 		c.off++

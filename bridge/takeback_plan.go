@@ -164,9 +164,11 @@ func (t *takeback) proposer(x item) string {
 
 // wantGone decides on what is not there.
 func (t *takeback) wantGone(x item) want {
-	w := want{item: x, key: noMark}
+	w := want{item: t.whole(x), key: noMark}
+	if w.text == "" {
+		return w
+	}
 	run := t.runs[x.run]
-	w.text = t.textOf(x)
 	o, a := x.state.shown()
 	switch run.Role {
 	case typedInstead:
@@ -200,20 +202,28 @@ func (t *takeback) wantGone(x item) want {
 	return w
 }
 
-// textOf is the text of an item that is gone.
-func (t *takeback) textOf(x item) string {
+// whole is an item that is gone with its text, in whole characters: one between whose two
+// units a person has typed since is with its last unit.
+func (t *takeback) whole(x item) item {
 	run := t.runs[x.run]
+	if run.Text == "" {
+		return x
+	}
 	cursor := utf16Cursor{text: run.Text}
 	done := uint64(0)
 	for _, first := range t.firsts(run.At) {
 		if first.Client == x.first.Client && first.Clock <= x.first.Clock && x.first.Clock < first.Clock+first.Len {
-			from := done + x.first.Clock - first.Clock
-			off := cursor.offAt(int(from))
-			return run.Text[off:cursor.offAt(int(from+x.first.Len))]
+			from := int(done + x.first.Clock - first.Clock)
+			off, start := cursor.wholeAt(from)
+			end, to := cursor.wholeAt(from + int(x.first.Len))
+			x.text = run.Text[off:end]
+			x.id = IDRun{x.id.Client, x.id.Clock - uint64(from-start), uint64(to - start)}
+			x.first = IDRun{x.first.Client, x.first.Clock - uint64(from-start), uint64(to - start)}
+			return x
 		}
 		done += first.Len
 	}
-	return ""
+	return x
 }
 
 // removed says whether people removed the character, or its author withdrew it.
