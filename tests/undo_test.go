@@ -199,3 +199,27 @@ func (m *mount) person(t *testing.T, name, raw, shown string) {
 	}
 	waitForView(t, m, name, shown)
 }
+
+// Where the deletion of a note is proposed, an undo of what was decided there works;
+// where it was accepted, the undo says which one comes first.
+func TestUndoInADeletedNote(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": "a b c d\n"}))
+	m.save(t, "n.md", "a X c d\n")
+	first := s.decide(t, "accept", "--all", m.vault)
+	m.save(t, "n.md", "a X c Y\n")
+	second := s.decide(t, "accept", "--all", m.vault)
+	if err := os.Remove(m.path("n.md")); err != nil {
+		t.Fatal(err)
+	}
+	s.decide(t, "undo", second.Batch, m.vault)
+	checkText(t, "in the vault", readFile(t, m.vaultPath("n.md")), "a X c {--d--}{++Y++}\n")
+	deleted := s.decide(t, "accept", "--all", m.vault)
+	out := s.run(t, "suggestions", "undo", first.Batch, m.vault)
+	if want := "'relayfs suggestions undo " + deleted.Batch + "' brings it back first"; out.code == 0 || !strings.Contains(out.stderr, want) {
+		t.Errorf("undo in a note that was deleted: exit %d, %s%s, want %q", out.code, out.stdout, out.stderr, want)
+	}
+	s.decide(t, "undo", deleted.Batch, m.vault)
+	s.decide(t, "undo", first.Batch, m.vault)
+	checkText(t, "in the vault again", readFile(t, m.vaultPath("n.md")), "a {--b--}{++X++} c {--d--}{++Y++}\n")
+}
