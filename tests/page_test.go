@@ -211,6 +211,32 @@ func TestReviewPageOfProposals(t *testing.T) {
 	}
 }
 
+// askPage asks the review page at an address, which has the token, as its own script
+// does: by POST if there is a body.
+func askPage(t *testing.T, page, path, body string) (status int, answer string) {
+	t.Helper()
+	address, token, _ := strings.Cut(page, "#")
+	method, reader := http.MethodGet, io.Reader(nil)
+	if body != "" {
+		method, reader = http.MethodPost, strings.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, address+"api"+path, reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(text)
+}
+
 // Other machines, other pages and other users of this machine get nothing.
 func TestReviewPageIsPrivate(t *testing.T) {
 	s := newSandbox(t)
@@ -438,25 +464,10 @@ func TestReviewPageDecidesWhatWasShown(t *testing.T) {
 	if err := os.Remove(m.path("Old.md")); err != nil {
 		t.Fatal(err)
 	}
-	address, token, _ := strings.Cut(s.reviewPage(t, vault), "#")
+	page := s.reviewPage(t, vault)
 	api := func(path, body string) (int, string) {
 		t.Helper()
-		method, reader := http.MethodGet, io.Reader(nil)
-		if body != "" {
-			method, reader = http.MethodPost, strings.NewReader(body)
-		}
-		req, err := http.NewRequestWithContext(t.Context(), method, address+"api"+path, reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+token)
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		text, _ := io.ReadAll(res.Body)
-		return res.StatusCode, string(text)
+		return askPage(t, page, path, body)
 	}
 	shown := make(map[string]string)
 	var list []struct{ ID, Revision, Kind string }

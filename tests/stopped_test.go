@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -273,30 +272,15 @@ func TestReviewPageOutlivesItsOwner(t *testing.T) {
 	s := newSandbox(t)
 	m := s.mount(t, s.vault(t, "Vault", reviewNotes))
 	address := s.reviewPage(t, m.vault)
-	page, token, _ := strings.Cut(address, "#")
-	get := func() (string, int) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, page+"api/suggestions", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+token)
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		body, _ := io.ReadAll(res.Body)
-		return string(body), res.StatusCode
-	}
-	if body, code := get(); code != http.StatusOK {
+	if code, body := askPage(t, address, "/suggestions", ""); code != http.StatusOK {
 		t.Fatalf("%d %s", code, body)
 	}
 	m.stop(t)
-	if body, code := get(); code == http.StatusOK || !strings.Contains(body, "has ended") {
+	if code, body := askPage(t, address, "/suggestions", ""); code == http.StatusOK || !strings.Contains(body, "has ended") {
 		t.Errorf("without an owner: %d %s", code, body)
 	}
 	s.mountAt(t, m.vault, s.mkdir(t, "again"))
-	if body, code := get(); code != http.StatusOK || !strings.Contains(body, "damsons") {
+	if code, body := askPage(t, address, "/suggestions", ""); code != http.StatusOK || !strings.Contains(body, "damsons") {
 		t.Errorf("with the next owner: %d %s", code, body)
 	}
 }
