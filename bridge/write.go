@@ -473,15 +473,13 @@ func (v *Version) markedAnew() []diffwrap.Edit {
 	return nil
 }
 
-const byteOrderMark = "\ufeff"
-
 // frontMatterChange names by place what turns one front matter block into another.
 func frontMatterChange(before, after string) *FrontMatterChange {
 	fm := &FrontMatterChange{Before: before, After: after}
 	was, is := utf16Cursor{text: before}, utf16Cursor{text: after}
 	mark := 0 // a byte order mark belongs to the note and stays
-	if strings.HasPrefix(before, byteOrderMark) && strings.HasPrefix(after, byteOrderMark) {
-		mark = len(byteOrderMark)
+	if strings.HasPrefix(before, diffwrap.ByteOrderMark) && strings.HasPrefix(after, diffwrap.ByteOrderMark) {
+		mark = len(diffwrap.ByteOrderMark)
 	}
 	moved := 0
 	for _, e := range diffwrap.Diff(before[mark:], after[mark:]) {

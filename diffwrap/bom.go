@@ -1,12 +1,12 @@
 package diffwrap
 
-// byteOrderMark at the start of a note belongs to the note and not to its text: no mark stands before it, and a writer
+// ByteOrderMark at the start of a note belongs to the note and not to its text: no mark stands before it, and a writer
 // neither adds nor takes it. Many programs read a text without it and write it back so.
-const byteOrderMark = "\ufeff"
+const ByteOrderMark = "\ufeff"
 
 // putBehindMark is Put for what stands behind a byte order mark.
 func (o Options) putBehindMark(raw, accepted string) (Result, error) {
-	const n = len(byteOrderMark)
+	const n = len(ByteOrderMark)
 	if foreign := o.Foreign; foreign != nil {
 		o.Foreign = func(start, end int) bool { return foreign(start+n, end+n) }
 	}
@@ -15,7 +15,7 @@ func (o Options) putBehindMark(raw, accepted string) (Result, error) {
 		r.Edits[i].Off += n
 	}
 	if r.FrontMatter != nil {
-		r.FrontMatter = &FrontMatterChange{byteOrderMark + r.FrontMatter.Before, byteOrderMark + r.FrontMatter.After}
+		r.FrontMatter = &FrontMatterChange{ByteOrderMark + r.FrontMatter.Before, ByteOrderMark + r.FrontMatter.After}
 	}
 	return r, err
 }

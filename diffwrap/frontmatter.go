@@ -24,7 +24,7 @@ type FrontMatterChange struct{ Before, After string }
 // FrontMatter returns the offset at which the body of text begins, behind a byte order mark and a block of front matter,
 // and whether there is such a block. It opens with a line --- and ends with the next such line.
 func FrontMatter(text string) (body int, ok bool) {
-	body = len(text) - len(strings.TrimPrefix(text, byteOrderMark))
+	body = len(text) - len(strings.TrimPrefix(text, ByteOrderMark))
 	if !startsWithFence(text[body:]) {
 		return body, false
 	}

@@ -103,7 +103,7 @@ func (g *generator) raw() string {
 func (g *generator) head() string {
 	var s string
 	if g.IntN(8) == 0 {
-		s = byteOrderMark
+		s = ByteOrderMark
 	}
 	if g.IntN(8) == 0 {
 		s += "---\ntitle: a b\ntags: [x, y]\n---\n"

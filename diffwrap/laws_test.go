@@ -120,11 +120,11 @@ func equalButBreaks(a, b string) bool {
 // withMarkOf states the exception of law 1 for byte order marks in another way than the code does: the one at the start of
 // what was shown stays, and none comes there.
 func withMarkOf(raw, shown, want string) string {
-	switch had, has := strings.HasPrefix(shown, byteOrderMark), strings.HasPrefix(want, byteOrderMark); {
+	switch had, has := strings.HasPrefix(shown, ByteOrderMark), strings.HasPrefix(want, ByteOrderMark); {
 	case has && !had:
-		return want[len(byteOrderMark):]
-	case had && !has && strings.HasPrefix(raw, byteOrderMark):
-		return byteOrderMark + want
+		return want[len(ByteOrderMark):]
+	case had && !has && strings.HasPrefix(raw, ByteOrderMark):
+		return ByteOrderMark + want
 	}
 	return want
 }

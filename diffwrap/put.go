@@ -35,10 +35,10 @@ func Put(raw, accepted string) ([]Edit, error) {
 // Put returns the edits that change raw for a writer who turned its accepted view into the given text. It writes
 // nothing and either returns a whole result or a *RefusedError; the laws in the package comment say what holds.
 func (o Options) Put(raw, accepted string) (Result, error) {
-	if rest, ok := strings.CutPrefix(raw, byteOrderMark); ok {
-		return o.putBehindMark(rest, strings.TrimPrefix(accepted, byteOrderMark))
+	if rest, ok := strings.CutPrefix(raw, ByteOrderMark); ok {
+		return o.putBehindMark(rest, strings.TrimPrefix(accepted, ByteOrderMark))
 	}
-	if rest, ok := strings.CutPrefix(accepted, byteOrderMark); ok && !strings.HasPrefix(Accepted(raw), byteOrderMark) {
+	if rest, ok := strings.CutPrefix(accepted, ByteOrderMark); ok && !strings.HasPrefix(Accepted(raw), ByteOrderMark) {
 		accepted = rest
 	}
 	return o.put(raw, accepted)

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // The tools that read show a window of a text: whole lines, as many as fit into
@@ -80,7 +82,7 @@ func windowOf(text string, begin position, last, limit int, cost func(string) in
 	return w, nil
 }
 
-const bom = "\ufeff"
+const bom = diffwrap.ByteOrderMark
 
 // countLines counts the lines of a text; a break ends the last one.
 func countLines(text string) int {

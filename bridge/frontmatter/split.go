@@ -1,6 +1,10 @@
 package frontmatter
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
 
 // block is where a note's front matter is: text[from:to] is its YAML, and the
 // body begins at body. Without front matter, all three are where it would begin.
@@ -17,12 +21,10 @@ func Split(text string) (yaml string, body int, has bool) {
 	return text[b.from:b.to], b.body, b.has
 }
 
-const byteOrderMark = "\ufeff"
-
 func split(text string) block {
 	start := 0
-	if strings.HasPrefix(text, byteOrderMark) {
-		start = len(byteOrderMark)
+	if strings.HasPrefix(text, diffwrap.ByteOrderMark) {
+		start = len(diffwrap.ByteOrderMark)
 	}
 	none := block{from: start, to: start, body: start}
 	first := lineEnd(text, start)
