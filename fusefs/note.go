@@ -365,8 +365,10 @@ func (f *File) arm(d time.Duration) {
 	}
 }
 
-// tick commits what has been left alone for long enough.
+// tick commits what has been left alone for long enough. It looks when no commit is under
+// way: one that is may be refused, and what its writer has been told of is not kept later.
 func (f *File) tick() {
+	defer f.t.holdCommits(f)()
 	f.mu.Lock()
 	f.timer = nil
 	wait, due := f.untilCommit(time.Now())
@@ -378,7 +380,7 @@ func (f *File) tick() {
 	if !due || wait > 0 {
 		return
 	}
-	if err := f.commit(context.Background(), force); err != nil {
+	if err := f.commitHeld(context.Background(), force); err != nil {
 		f.t.commitErrno("commit", f.t.pathOf(&f.path), err)
 	}
 }

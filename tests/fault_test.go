@@ -197,6 +197,28 @@ func TestRefusedTextIsNoBase(t *testing.T) {
 	}
 }
 
+// A save that was refused is not made later, when nobody expects it any more: also if
+// the disk took longer to fail than what a program leaves alone waits to be saved.
+func TestRefusedIsNotSavedLater(t *testing.T) {
+	m, disk := mountOnFaultyDisk(t, false, shapeFiles())
+	for _, shape := range saveShapes() {
+		if shape.name != "in place" && shape.name != "what differs" {
+			continue // after the refusal these save once more, or begin with a file of their own
+		}
+		t.Run(shape.name, func(t *testing.T) {
+			name := shape.name + "/note.md"
+			disk.failLate("fsync", syscall.EIO, 1500*time.Millisecond)
+			if err := shape.save(m.path(name), saveBefore+"And a last line.\n"); !errors.Is(err, syscall.EIO) {
+				t.Errorf("the save on a disk that fails late: %v", err)
+			}
+			time.Sleep(500 * time.Millisecond)
+			checkText(t, "the vault's note", readFile(t, m.vaultPath(name)), saveBefore)
+			waitForView(t, m, name, saveBefore)
+		})
+	}
+	m.stop(t)
+}
+
 // waitForView waits until the mount shows text. After a failed close the kernel is
 // told, a moment later, that what was written is not there.
 func waitForView(t *testing.T, m *mount, name, text string) {

@@ -19,6 +19,14 @@ type faultyDisk struct {
 
 	mu     sync.Mutex // protects the following
 	faults faults
+	late   *lateFault
+}
+
+// lateFault is a fault of one operation, which takes some time before.
+type lateFault struct {
+	op    string
+	errno syscall.Errno
+	after time.Duration
 }
 
 // faults are the operations that fail, with their errors. A file can fail to
@@ -55,10 +63,24 @@ func (d *faultyDisk) fail(f faults) {
 	d.faults = f
 }
 
-func (d *faultyDisk) fault(op string) syscall.Errno {
+// failLate has the next operation of a kind take some time, and then fail.
+func (d *faultyDisk) failLate(op string, errno syscall.Errno, after time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.faults[op]
+	d.late = &lateFault{op, errno, after}
+}
+
+func (d *faultyDisk) fault(op string) syscall.Errno {
+	d.mu.Lock()
+	errno, late := d.faults[op], d.late
+	if late == nil || late.op != op {
+		d.mu.Unlock()
+		return errno
+	}
+	d.late = nil
+	d.mu.Unlock()
+	time.Sleep(late.after)
+	return late.errno
 }
 
 // faultyNode is a file or a folder of the disk.
