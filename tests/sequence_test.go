@@ -630,8 +630,12 @@ func (s *sequence) change(text string, letter byte, r *rand.Rand) string {
 	if len(locs) == 0 {
 		return front + s.word(letter) + " " + s.word(letter) + nl
 	}
-	at := locs[r.IntN(len(locs))]
-	switch r.IntN(10) {
+	i := r.IntN(len(locs))
+	at, kind := locs[i], r.IntN(10)
+	if kind <= 3 && gluedWord(locs, i) {
+		kind = 5
+	}
+	switch kind {
 	case 0, 1: // another word
 		body = body[:at[0]] + s.word(letter) + body[at[1]:]
 	case 2: // one more
@@ -659,6 +663,12 @@ func (s *sequence) change(text string, letter byte, r *rand.Rand) string {
 		body = s.word(letter) + " " + s.word(letter) + nl + nl + s.word(letter) + nl
 	}
 	return front + body
+}
+
+// gluedWord says whether nothing parts a word from the one beside it any more. Then they are one to relayfs: it is replaced
+// as a whole, and what of it was taken away is found letter by letter, where several answers are right.
+func gluedWord(locs [][]int, i int) bool {
+	return i > 0 && locs[i-1][1] == locs[i][0] || i+1 < len(locs) && locs[i+1][0] == locs[i][1]
 }
 
 // personSave changes words of the raw text in the vault, inside of marks or outside of them.
@@ -699,8 +709,8 @@ func (s *sequence) personSave(r *rand.Rand) error {
 			gone = live[i]
 			text = raw[:at[0]] + strings.TrimPrefix(raw[at[1]:], " ")
 		default: // does both
-			if i > 0 && locs[i-1][1] == at[0] || i+1 < len(locs) && locs[i+1][0] == at[1] {
-				return nil // words that nothing parts any more are one, which is replaced as a whole
+			if gluedWord(locs, i) {
+				return nil
 			}
 			gone = live[i]
 			add = &typed{live[i], &word{text: s.word('h'), born: s.done, within: words[i].mark != ' '}}
