@@ -74,10 +74,14 @@ func mergeView(base, cur *Version, curRuns []ycrdt.Run, text string) string {
 func wholeWords(text string, edits []diffwrap.Edit) []diffwrap.Edit {
 	var out []diffwrap.Edit
 	for i := 0; i < len(edits); {
-		start, end := wordAround(text, edits[i].Off, edits[i].Off+edits[i].Len)
+		start, end := wordsCut(text, edits[i])
 		n := 1
-		for i+n < len(edits) && edits[i+n].Off <= end {
-			_, end = wordAround(text, edits[i+n].Off, edits[i+n].Off+edits[i+n].Len)
+		for i+n < len(edits) {
+			from, to := wordsCut(text, edits[i+n])
+			if from > end {
+				break
+			}
+			start, end = min(start, from), max(end, to)
 			n++
 		}
 		group := edits[i : i+n]
@@ -144,16 +148,23 @@ func replaces(edits []diffwrap.Edit) bool {
 		slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.New != "" })
 }
 
-// wordAround extends a stretch of text to the borders of the words that it cuts.
-func wordAround(text string, start, end int) (from, to int) {
-	for start > 0 {
+// wordsCut is the stretch of text that an edit changes, with all of the words that it cuts: words
+// that it begins or ends beside are none of those.
+func wordsCut(text string, e diffwrap.Edit) (start, end int) {
+	start, end = e.Off, e.Off+e.Len
+	gone := text[start:end]
+	first, _ := utf8.DecodeRuneInString(gone)
+	last, _ := utf8.DecodeLastRuneInString(gone)
+	typedFirst, _ := utf8.DecodeRuneInString(e.New)
+	typedLast, _ := utf8.DecodeLastRuneInString(e.New)
+	for start > 0 && (inWord(first) || inWord(typedFirst)) {
 		r, n := utf8.DecodeLastRuneInString(text[:start])
 		if !inWord(r) {
 			break
 		}
 		start -= n
 	}
-	for end < len(text) {
+	for end < len(text) && (inWord(last) || inWord(typedLast)) {
 		r, n := utf8.DecodeRuneInString(text[end:])
 		if !inWord(r) {
 			break

@@ -46,6 +46,7 @@ func TestMergeView(t *testing.T) {
 		{"typed in the middle of what the writer replaces", "one two three\nend\n", "one two typed three\nend\n", "new\nend\n", "new typed \nend\n"},
 		{"added behind what the person replaced", "one two end", "one 2 end", "one two, three end", "one 2, three end"},
 		{"added at the end behind what the person replaced", "one two", "one 2\nand more", "1 two, three", "1 2\nand more, three"},
+		{"a line break that others replaced", "one two\n\nend\n", "one two\nmore \nend\n", "one red\n\nend\n", "one red\nmore \nend\n"},
 		{"append to a longer text", "log\n", "log\nperson\n", "log\nagent\n", "log\nperson\nagent\n"},
 		{"two equal appends are two", "log\n", "log\ntick\n", "log\ntick\n", "log\ntick\ntick\n"},
 		{"emoji before the change", "😀 one two", "😀 one typed two", "😀 ONE two", "😀 ONE typed two"},
@@ -199,6 +200,7 @@ func TestWholeWords(t *testing.T) {
 		{"see harbour bell", "see harbor bells", "see harbo[u]r bell{s}"},
 		{"well-known", "well-Known", "well-[known]{Known}"},
 		{"früh 王国", "froh 王宮", "[früh]{froh} 王[国]{宮}"},
+		{"abcdefgh", "abcd, eXgh", "[abcdefgh]{abcd, eXgh}"},
 		{"p001 p002", "p011 p012", "[p001]{p011} [p002]{p012}"},
 	}
 	for _, tt := range tests {

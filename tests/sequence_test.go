@@ -22,7 +22,7 @@ import (
 // sequences is how many random sequences TestSequences runs; RELAYFS_SEQUENCES asks for another number, RELAYFS_SEED
 // for those of an earlier run.
 const (
-	sequences        = 400
+	sequences        = 2000
 	notesPerWorld    = 25 // sequences that run beside each other in one vault
 	stepsPerSequence = 12
 	worldsAtOnce     = 2
@@ -188,7 +188,9 @@ type shownText struct {
 // since, the words that stay in it are the old ones or were written anew, as the marks read best.
 func (t shownText) has(w *word) (may, must bool) {
 	may = slices.Contains(t.words, w)
-	return may, may && w.amended <= t.step
+	locs := sequenceWord.FindAllStringIndex(t.text, -1)
+	i := slices.IndexFunc(locs, func(at []int) bool { return t.text[at[0]:at[1]] == w.text })
+	return may, may && w.amended <= t.step && i >= 0 && !gluedWord(locs, i)
 }
 
 // pendingID is what must not change about a suggestion as long as it waits.
@@ -1063,7 +1065,7 @@ func (s *sequence) checkListed() error {
 	for id, was := range s.known {
 		left := 0
 		for w, a := range was.words {
-			if w.live() && a.status == pending && len(w.proposals()) > 0 {
+			if a.status == pending && len(w.proposals()) == 1 { // what two propose to delete is in one suggestion
 				left++
 			}
 		}
