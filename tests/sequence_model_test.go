@@ -148,7 +148,7 @@ type seen struct {
 }
 
 var (
-	sequenceWord = regexp.MustCompile(`[a-z][0-9]+|h[k-oq-u]+`)
+	sequenceWord = regexp.MustCompile(`[a-z][0-9]+`)
 	// sequenceMark is a mark of a text that has braces nowhere else.
 	sequenceMark = regexp.MustCompile(`(?s)\{\+\+(.*?)\+\+\}|\{--(.*?)--\}`)
 )

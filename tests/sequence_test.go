@@ -428,17 +428,10 @@ func (s *sequence) take(st step) error {
 	return nil
 }
 
-// typedDigits makes that a person's word has no letter in common with an agent's: what a save of a file changed is found
-// letter by letter.
-var typedDigits = strings.NewReplacer("0", "k", "1", "l", "2", "m", "3", "n", "4", "o", "5", "q", "6", "r", "7", "s", "8", "t", "9", "u")
-
+// word is a new word. It has letters in common with others: nobody's are taken for another's for that.
 func (s *sequence) word(letter byte) string {
 	s.fresh++
-	number := fmt.Sprintf("%03d", s.fresh) // none is the beginning of another
-	if letter == 'h' {
-		number = typedDigits.Replace(number)
-	}
-	return string(letter) + number
+	return fmt.Sprintf("%c%03d", letter, s.fresh) // none is the beginning of another
 }
 
 // mountWrite lets one of two processes change the note, which it may have read a while ago.
@@ -705,8 +698,6 @@ func (s *sequence) personSave(r *rand.Rand) error {
 		case k < 4: // types
 			add = &typed{live[i], &word{text: s.word('h'), born: s.done, within: words[i].mark != ' '}}
 			text = raw[:at[1]] + " " + add.word.text + raw[at[1]:]
-		case k > 4 && live[i].text[0] == 'h': // whose letters the new word would share
-			return nil
 		case k == 4: // removes
 			gone = live[i]
 			text = raw[:at[0]] + strings.TrimPrefix(raw[at[1]:], " ")
@@ -1130,8 +1121,15 @@ func (s *sequence) finish() error {
 func (s *sequence) checkUnmarked(what string) error {
 	raw, err := s.raw()
 	raw, _ = withoutHighlights(raw)
-	if s.removed >= 0 { // a mark that a person has emptied goes with the next write
-		raw = strings.NewReplacer("{++++}", "", "{----}", "").Replace(raw)
+	if s.removed >= 0 { // a mark in which a person has left nothing but their own text goes with the next write
+		raw = sequenceMark.ReplaceAllStringFunc(raw, func(mark string) string {
+			for _, text := range wordsOf(mark) {
+				if !slices.ContainsFunc(s.model.live(), func(w *word) bool { return w.text == text && w.within }) {
+					return mark
+				}
+			}
+			return mark[3 : len(mark)-3]
+		})
 	}
 	if err == nil && strings.ContainsAny(raw, "{}") {
 		err = fmt.Errorf("%s: a mark is left: %q", what, raw)
