@@ -158,3 +158,34 @@ func TestLiveReadOnly(t *testing.T) {
 		t.Errorf("text is %q, %v", v.Text(), err)
 	}
 }
+
+// A writer who read a note while a peer had something in it that is no text is merged
+// with what the note is by then: places in such a text are not places in the document.
+func TestLiveWriterOfAnEmbed(t *testing.T) {
+	f, live := openLive(t, map[string]string{"Note.md": "one two three\n"}, func(o *bridge.Options) { o.Mode = bridge.Direct })
+	embed := append([]byte{1, 1, 1, 0, 5, 1, 8}, "contents\x02{}\x00"...) // of client 1, who comes first
+	err := live.Peer("Note.md", func(doc *ycrdt.Doc) {
+		if err := doc.ApplyUpdate(embed, "peer"); err != nil {
+			t.Error(err)
+		}
+	})
+	if err == nil {
+		err = live.Settle(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := f.Open(t.Context(), "Team/Note.md")
+	if err != nil || base.Text() != "one two three\n" || !base.ReadOnly() {
+		t.Fatalf("with the embed: %+v, %v", base, err)
+	}
+	peer(t, live, "Note.md", func(tx *ycrdt.Txn, text *ycrdt.Text) {
+		text.Delete(tx, 0, 1)
+		text.Insert(tx, 0, "typed ")
+	})
+	w := bridge.Write{Bases: []*bridge.Version{base}, Text: "one two NEW three\n"}
+	res, err := f.Write(t.Context(), "Team/Note.md", w)
+	if err != nil || res.Version.Text() != "typed one two NEW three\n" {
+		t.Errorf("Write = %q, %v", res.Version.Text(), err)
+	}
+}

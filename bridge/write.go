@@ -87,7 +87,7 @@ func (n *note) mergeInto(base, cur *Version, text string) string {
 	if base.runs == nil && runs != nil {
 		base.runs = n.runsOf(base)
 	}
-	if base.runs == nil {
+	if base.runs == nil || base.readOnly { // read-only is what shows something else than the text of its document
 		return mergeView(base, cur, nil, text)
 	}
 	if l, err := n.ledgerNow(); err == nil && len(l.alias) > 0 {
