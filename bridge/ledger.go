@@ -271,8 +271,8 @@ func (l *ledger) typed(x *layout, u units) (typed []diffwrap.Span, empty map[int
 	cursor := utf16Cursor{text: x.raw}
 	empty = make(map[int]bool)
 	for k := range x.marks {
-		if m := &x.marks[k]; m.Deleted.Empty() && m.Added.Empty() && x.owners[k].agents {
-			empty[m.Start] = true
+		if x.isEmpty(k) && x.owners[k].agents {
+			empty[x.marks[k].Start] = true
 		}
 	}
 	for i, c := range x.text {

@@ -31,7 +31,7 @@ func (l *ledger) made(raw string, u units, edits []diffwrap.Edit, after string, 
 		var m MadeMark
 		changed := false
 		for ; k < len(y.marks) && y.marks[k].Start < groups[g].End; k++ {
-			changed = changed || same[k] < 0
+			changed = changed || same[k] < 0 && !y.isEmpty(k) // a person emptied that: programs write none
 			for ; i < len(y.text) && y.text[i].Start < y.marks[k].End; i++ {
 				if y.text[i].Mark != k {
 					continue
@@ -51,6 +51,9 @@ func (l *ledger) made(raw string, u units, edits []diffwrap.Edit, after string, 
 	}
 	return append(marks, madeComments(after, kept, v)...)
 }
+
+// isEmpty says whether mark k has no text.
+func (x *layout) isEmpty(k int) bool { return x.marks[k].Deleted.Empty() && x.marks[k].Added.Empty() }
 
 // keptMap finds where text went that stays.
 type keptMap struct{ spans []span }

@@ -484,6 +484,13 @@ func (w *world) of(s *bridge.Suggestion, marked string) (list []*modelChar) {
 	return list
 }
 
+// hasEmptyMark says whether a mark without text is part of a suggestion.
+func (w *world) hasEmptyMark(s *bridge.Suggestion, marked string) bool {
+	return slices.ContainsFunc(s.Stretches(), func(at diffwrap.Span) bool {
+		return emptyMark.MatchString(marked[at.Start-len(w.matter) : at.End-len(w.matter)])
+	})
+}
+
 // atomsOf names the pending atoms of characters, and tells whose they are.
 func atomsOf(chars []*modelChar) (key string, authors map[string]bool) {
 	var b strings.Builder
@@ -730,6 +737,9 @@ func (w *world) agentWrites(r *rand.Rand) error {
 	}
 	raw := w.version().Raw()
 	w.note("%s: %q", by.Name, raw)
+	if strings.Contains(raw, "{++{>++}") {
+		return errSkip // a comment whose deletion is pending was written again, as text that is proposed
+	}
 	if err := w.takeIn(raw, by.Name); err != nil {
 		return fmt.Errorf("%s writes: %w: %q", by.Name, err, raw)
 	}
@@ -1054,6 +1064,7 @@ func inHighlight(held []heldChar, at int) bool {
 
 // comments has the person comment on a suggestion.
 func (e *handEdit) comments(r *rand.Rand, held []heldChar, marks []markSpan) {
+	marks = slices.DeleteFunc(marks, func(m markSpan) bool { return len(m.body) == 0 }) // such as the parts of a comment that is to go
 	if len(marks) > 0 {
 		m := marks[r.IntN(len(marks))]
 		e.typed[m.delimiters[len(m.delimiters)-1]+1] = "{>>" + modelWord(r) + "<<}"
@@ -1157,9 +1168,7 @@ func (w *world) decides(r *rand.Rand) error {
 		of := w.of(&several[i], marked)
 		chars, ids = append(chars, of...), append(ids, several[i].ID)
 		rec.loose = rec.loose || len(of) == 0
-		for _, at := range several[i].Stretches() {
-			rec.empty = rec.empty || emptyMark.MatchString(marked[at.Start-len(w.matter):at.End-len(w.matter)])
-		}
+		rec.empty = rec.empty || w.hasEmptyMark(&several[i], marked)
 	}
 	verdict := bridge.Rejected
 	if rec.accept {
