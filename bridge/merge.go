@@ -109,10 +109,10 @@ func savedEdits(before, after string) []diffwrap.Edit {
 	return wholeLines(before, wholeWords(before, diffwrap.Diff(before, after)))
 }
 
-// wholeLines lets a script of text that takes lines away take them from their beginnings
-// on: of two breaks, the one that stays is the one before them. What somebody else has
-// put in the place of these lines would stand at the end of the line before them, which
-// may be the last one of the front matter.
+// wholeLines lets a script of text that takes lines away, or puts some there, do so from
+// the beginning of a line to that of another: of two breaks, the one that stays is the
+// one before them. What somebody else puts in the place of such lines would stand at the
+// end of the line before them, which may be the last one of the front matter.
 func wholeLines(text string, edits []diffwrap.Edit) []diffwrap.Edit {
 	for i := range edits {
 		e := &edits[i]
@@ -120,12 +120,16 @@ func wholeLines(text string, edits []diffwrap.Edit) []diffwrap.Edit {
 		if i+1 < len(edits) {
 			end = edits[i+1].Off
 		}
-		for e.New == "" && e.Len > 0 {
-			n := breakLen(text[e.Off : e.Off+e.Len])
+		for e.Len == 0 || e.New == "" {
+			changed := e.New + text[e.Off:e.Off+e.Len] // one of the two
+			n := breakLen(changed)
 			if n == 0 || n != breakLen(text[e.Off+e.Len:end]) {
 				break
 			}
 			e.Off += n
+			if e.Len == 0 {
+				e.New = e.New[n:] + e.New[:n]
+			}
 		}
 	}
 	return edits

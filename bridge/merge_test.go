@@ -47,6 +47,7 @@ func TestMergeView(t *testing.T) {
 		{"added behind what the person replaced", "one two end", "one 2 end", "one two, three end", "one 2, three end"},
 		{"added at the end behind what the person replaced", "one two", "one 2\nand more", "1 two, three", "1 2\nand more, three"},
 		{"a line break that others replaced", "one two\n\nend\n", "one two\nmore \nend\n", "one red\n\nend\n", "one red\nmore \nend\n"},
+		{"lines between and behind what the writer takes away", "one\ntwo\nthree\nfour\n", "one\ntwo\nthree\ntyped\nfour\nat the end\n", "one\ntwo\n", "one\ntwo\ntyped\nat the end\n"},
 		{"append to a longer text", "log\n", "log\nperson\n", "log\nagent\n", "log\nperson\nagent\n"},
 		{"two equal appends are two", "log\n", "log\ntick\n", "log\ntick\n", "log\ntick\ntick\n"},
 		{"emoji before the change", "😀 one two", "😀 one typed two", "😀 ONE two", "😀 ONE typed two"},

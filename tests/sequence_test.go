@@ -690,7 +690,7 @@ func (s *sequence) personSave(r *rand.Rand) error {
 		at := locs[i]
 		switch k := r.IntN(7); {
 		case k == 6: // highlights
-			if live[i].ins != nil || words[i].mark != ' ' || words[i].lit || live[i].light != nil {
+			if live[i].ins != nil || words[i].mark != ' ' || words[i].lit || live[i].light != nil || gluedWord(locs, i) {
 				return nil // a highlight in a mark is the mark's, and none is in another
 			}
 			live[i].light = new(highlight)
