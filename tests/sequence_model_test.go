@@ -31,6 +31,7 @@ type word struct {
 	dels []*atom // proposals to delete it, decided ones included
 	dead bool    // a person removed it, or agents withdrew what was proposed
 	born int     // the step that wrote it
+	nth  int     // of the words of that step, in the order of the text
 	// within says that a person typed it inside of an agent's mark.
 	within bool
 	// amended is the step in which the author of an addition last changed the note.
@@ -285,13 +286,13 @@ func (m *model) written(raw, author string, step int) error {
 	}
 	gone := m.live()
 	var prev *word
-	for _, k := range align(gone, words) {
+	for i, k := range align(gone, words) {
 		w := k.word
 		switch {
 		case w == nil && k.seen.mark != '+':
 			return fmt.Errorf("the new word %q has the mark %q", k.seen.text, k.seen.mark)
 		case w == nil:
-			w = &word{text: k.seen.text, ins: &atom{author: author}, born: step}
+			w = &word{text: k.seen.text, ins: &atom{author: author}, born: step, nth: i}
 			m.insert(prev, w)
 		case k.seen.mark == '-' && w.mark() != '-':
 			w.dels = append(w.dels, &atom{author: author})
@@ -471,7 +472,11 @@ func (m *model) settle(raw string, back []*word, removedSince bool) error {
 	for i, a := range order {
 		for _, b := range order[i+1:] {
 			free := slices.Contains(back, a) || slices.Contains(back, b)
-			if at[b] < at[a] && !(free && a.born != b.born) {
+			wrong := at[b] < at[a] && !free
+			if a.born == b.born { // one of them may have been in no view while others came between
+				wrong = b.nth < a.nth
+			}
+			if wrong {
 				return fmt.Errorf("%q stands before %q", a.text, b.text)
 			}
 		}

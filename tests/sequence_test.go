@@ -320,7 +320,7 @@ func (s *sequence) begin(w *sequenceWorld) {
 				b.WriteByte(" \n"[r.IntN(8)/7])
 			}
 			text := s.word('p')
-			s.model.words = append(s.model.words, &word{text: text, born: -1})
+			s.model.words = append(s.model.words, &word{text: text, born: -1, nth: len(s.model.words)})
 			b.WriteString(text)
 		}
 	}
