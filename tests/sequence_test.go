@@ -68,6 +68,8 @@ func randomSteps(r *rand.Rand) (steps []step) {
 
 // Writes by agents through the mount and MCP, a person's saves, decisions, undos, renames, deletions and kill -9, in any
 // order: after each step both views, the marks, the authors, and the ids and times of what is pending are what the model says.
+// There are no comments: which suggestion one goes with depends on which is older and on what stands beside it, and the
+// model has words only; bridge/decisiontest has that law.
 func TestSequences(t *testing.T) {
 	requireFUSE(t)
 	seed := uint64(1) // the same sequences each time; `make soak` runs others
