@@ -109,11 +109,12 @@ func (n *note) runsOf(v *Version) (runs []ycrdt.Run) {
 	}
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	text := doc.Text(contentsName)
+	units := utf16Len(v.raw)
 	for _, rec := range h.Records {
 		if doc.ApplyUpdate(rec.Update, sourceOrigin{}) != nil {
 			return nil
 		}
-		if text.String() == v.raw {
+		if text.Len() == units && text.String() == v.raw {
 			runs = text.Runs()
 		}
 	}
