@@ -89,7 +89,31 @@ func (p *decider) comments(chosen []Suggestion, edits []diffwrap.Edit) (parts []
 		parts, with = append(parts, x), append(with, e)
 	}
 	slices.SortFunc(with, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
+	p.retyped(with)
 	return parts, with
+}
+
+// retyped notes what edits type anew: it is what it was, as after an undo.
+func (p *decider) retyped(edits []diffwrap.Edit) {
+	cursor := utf16Cursor{text: p.layout.raw}
+	moved := 0
+	for _, e := range edits {
+		from := cursor.posAt(e.Off)
+		to, size := cursor.posAt(e.Off+e.Len), utf16Len(e.New)
+		if size > 0 {
+			p.d.Revived = append(p.d.Revived, p.retypes(placeRun(from, to), from+moved)...)
+		}
+		moved += size - (to - from)
+	}
+}
+
+// retypes says that what stands at old stands at a place of the text after it.
+func (p *decider) retypes(old IDRun, at int) (list []Revival) {
+	for _, id := range p.units.resolve(old) {
+		list = append(list, Revival{id, placeRun(at, at+int(id.Len))})
+		at += int(id.Len)
+	}
+	return list
 }
 
 // reopen writes the accepted comment that begins at wants[i] so that it waits again, and
@@ -122,12 +146,13 @@ func (p *printer) reopen(i int) int {
 			continue
 		}
 		if last := len(x.text) - 1; x.off+last+1 == end {
-			tail := x.text[last:]
+			tail, was := x.text[last:], x.id.part(x.id.Len-1, 1)
 			if x.text = x.text[:last]; last > 0 {
 				x.id.Len--
 				p.keep(&x)
 			}
 			p.remove(end)
+			p.revived = append(p.revived, Revival{was, placeRun(p.pos, p.pos+1)})
 			p.write(tail)
 		} else {
 			p.keep(&x)

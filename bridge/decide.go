@@ -46,8 +46,8 @@ type Decision struct {
 	Marks []DecidedMark `json:"marks,omitempty"`
 	// Emptied is set if nothing of the note was left.
 	Emptied bool `json:"emptied,omitempty"`
-	// Revived is what an undo brought back, under new identities, and Away what it could
-	// not.
+	// Revived is what an undo brought back, or a decision typed anew, under new identities,
+	// and Away what an undo could not bring back.
 	Revived []Revival `json:"revived,omitempty"`
 	Away    []Away    `json:"away,omitempty"`
 	// Before and After are the note's raw texts, in what older versions kept instead of
