@@ -217,6 +217,13 @@ func TestDecisionCases(t *testing.T) {
 			agentWrites("A", "four\n"), says("{--two --}{--{>--}{-->why<<}--}{--three --}four\n"), rejects(0), says("two {>>why<<}three four\n"),
 			undoes(0), says("{--two --}{--{>--}{-->why<<}--}{--three --}four\n"), accepts(0), says("four\n"),
 			undoes(1), says("{--two --}{--{>--}{-->why<<}--}{--three --}four\n"), rejects(0), says("two {>>why<<}three four\n")}},
+		"24: a deletion across a comment that is accepted later": {"tea apples the.\n", []step{
+			agentWrites("A", "tea apples{>>why<<} the.\n"), agentWrites("B", "the.\n"), says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n"),
+			rejects(0), accepts(0), undoes(0), says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n"),
+			rejects(0), undoes(1), undoes(2), says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n")}},
+		"a person's mark beside an agent's that is deleted": {"a c {--d--}e\n", []step{
+			agentWrites("A", "a c X e\n"), says("a c {++X ++}{--d--}e\n"), types("{++X ++}{--", "{--"), agentWrites("A", "a c e f\n"),
+			says("a c {--d--}e{++ f++}\n"), rejects(0), says("a c de{++ f++}\n")}},
 		"25: a younger comment": {"a\n", []step{
 			agentWrites("A", "b\n"), types("++}", "++}{>>c<<}"), says("{--a--}{++b++}{>>c<<}\n"), accepts(0), says("b\n"), undoes(0),
 			says("{--a--}{++b++}{>>c<<}\n"), rejects(0), says("a\n"), undoes(1), says("{--a--}{++b++}{>>c<<}\n")}},

@@ -238,17 +238,21 @@ func (l *ledger) ownerOf(x *layout, u units, k, first, last int) (o owner) {
 		})
 	}
 	edge := func(from, to int) {
+		theirs := 0 // a saved file may keep a brace of another mark
 		u.each(from, to, func(_ int, r IDRun) {
-			l.wrote.each(r, func(_ IDRun, s *stroke, ok bool) {
+			l.wrote.each(r, func(part IDRun, s *stroke, ok bool) {
 				if !ok {
 					s = &stroke{}
 				}
-				o.agents = o.agents || s.agent || s.printed
+				if s.agent || s.printed {
+					theirs += int(part.Len)
+				}
 				if o.mark == nil {
 					authors[s.author] = true
 				}
 			})
 		})
+		o.agents = o.agents || theirs == to-from
 	}
 	edge(x.edges[k].from, x.edges[k].from+markEdge)
 	edge(x.edges[k].to-markEdge, x.edges[k].to)
