@@ -72,6 +72,20 @@ func applyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.E
 	}
 }
 
+// dropObjects takes away what a client has put into a text that is no text: a file has no
+// place for it, and the places of the text after it would not be those of the file's.
+func dropObjects(doc *ycrdt.Doc, text *ycrdt.Text) {
+	if text.Len() == utf16Len(text.String()) {
+		return
+	}
+	objects := text.Objects()
+	doc.Transact(sourceOrigin{}, func(txn *ycrdt.Txn) {
+		for _, pos := range slices.Backward(objects) {
+			text.Delete(txn, pos, 1)
+		}
+	})
+}
+
 // changeDoc applies edits to the note's document and returns the record of it.
 func (n *note) changeDoc(raw string, edits []diffwrap.Edit, origin any) Record {
 	rec := Record{Time: time.Now().UTC(), Client: uint64(n.doc.ClientID())}
@@ -129,6 +143,7 @@ func (n *note) openDoc(at place, raw string) ([]Record, error) {
 		return nil, wrapError("open", at.path, err)
 	}
 	n.doc, n.text = doc, doc.Text(contentsName)
+	dropObjects(n.doc, n.text)
 	if len(h.Records) > 0 {
 		n.kept = h.Records[len(h.Records)-1].Seq
 	}

@@ -212,6 +212,7 @@ func (n *note) recordShared(c *sharedChange) []Record {
 	before := n.doc.StateVector()
 	cancel := n.doc.OnUpdate(func(update []byte, _ any) { c.update = append(c.update, update) })
 	c.err = c.fn(n.doc)
+	dropObjects(n.doc, n.text)
 	cancel()
 	if len(c.update) == 0 {
 		return nil

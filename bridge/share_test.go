@@ -268,3 +268,22 @@ func TestSharedAndStalePerson(t *testing.T) {
 	}
 	t.Skip("no save came within a second")
 }
+
+// A client that puts an object into the text of a note, for which a file has no place,
+// finds it gone; what others write afterwards goes where it belongs.
+func TestSharedObject(t *testing.T) {
+	object := []byte("\x01\x01\x01\x00\x05\x01\x08contents\x02{}\x00") // client 1, in front
+	d := newDesk(t, "one two three\n", false)
+	s := share(t, d.f.Workspace, plan)
+	change(t, s, func(doc *ycrdt.Doc) error { return doc.ApplyUpdate(object, "client") })
+	contents := s.Doc().Text("contents")
+	if n := contents.Len(); n != len("one two three\n") {
+		t.Errorf("the document has %d units", n)
+	}
+	agentWrites("ann", "one 2 three\n")(d)
+	const want = "one {--two--}{++2++} three\n"
+	if got := contents.String(); got != want {
+		t.Errorf("the document says %q, want %q", got, want)
+	}
+	until(t, "the file has it", func() bool { return d.f.SourceText(plan) == want })
+}

@@ -299,6 +299,28 @@ func (s *store) runs(b *branch) []Run {
 	return runs
 }
 
+// Objects returns the places, in units, of what is in the committed text and is no
+// text: embedded objects, types and values, each of one unit.
+func (t *Text) Objects() (places []int) {
+	t.read(func(s *store, b *branch) {
+		if b == nil {
+			return
+		}
+		pos := 0
+		for r := b.start; r != 0; r = s.items[r].right {
+			it := &s.items[r]
+			n := int(visibleUnits(it))
+			if it.kind != kindString {
+				for i := range n {
+					places = append(places, pos+i)
+				}
+			}
+			pos += n
+		}
+	})
+	return places
+}
+
 // A Piece is a stretch of units of a text, all visible or all deleted, with
 // consecutive IDs.
 type Piece struct {
