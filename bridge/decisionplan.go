@@ -143,7 +143,7 @@ func (p *decider) isOlder(m *madeMark, c diffwrap.Span) (older bool) {
 func (p *decider) byAgent(s diffwrap.Span) (by bool) {
 	p.eachUnit(s, func(r IDRun) {
 		t := p.strokeAt(r)
-		by = by || t != nil && (t.agent || t.printed)
+		by = by || t != nil && t.makesMarks()
 	})
 	return by
 }

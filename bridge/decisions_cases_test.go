@@ -223,7 +223,11 @@ func TestDecisionCases(t *testing.T) {
 			rejects(0), undoes(1), undoes(2), says("{--tea apples--}{--{>--}{-->why<<}--}{-- --}the.\n")}},
 		"a person's mark beside an agent's that is deleted": {"a c {--d--}e\n", []step{
 			agentWrites("A", "a c X e\n"), says("a c {++X ++}{--d--}e\n"), types("{++X ++}{--", "{--"), agentWrites("A", "a c e f\n"),
-			says("a c {--d--}e{++ f++}\n"), rejects(0), says("a c de{++ f++}\n")}},
+			says("a c {--d--}e{++ f++}\n"), func(d *desk) {
+				if s := pendingOf(d.t, d.f.Workspace)[0]; s.Author == "A" {
+					d.t.Errorf("a person's is listed as %+v", s)
+				}
+			}, rejects(0), says("a c de{++ f++}\n")}},
 		"25: a younger comment": {"a\n", []step{
 			agentWrites("A", "b\n"), types("++}", "++}{>>c<<}"), says("{--a--}{++b++}{>>c<<}\n"), accepts(0), says("b\n"), undoes(0),
 			says("{--a--}{++b++}{>>c<<}\n"), rejects(0), says("a\n"), undoes(1), says("{--a--}{++b++}{>>c<<}\n")}},

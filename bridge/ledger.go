@@ -35,6 +35,9 @@ type stroke struct {
 	marks                     bool // its record says which marks it made
 }
 
+// makesMarks says whether the marks that it wrote are agents'.
+func (s *stroke) makesMarks() bool { return s.agent || s.printed }
+
 // madeMark is a suggestion that a record tells of.
 type madeMark struct {
 	id, author, session, proposal string
@@ -125,12 +128,12 @@ func (l *ledger) strokeAt(r IDRun) *stroke {
 	return s
 }
 
-// strokeIn is the newest change that wrote something of the text from one position to
-// another, nil if none is known.
-func (l *ledger) strokeIn(u units, from, to int) (best *stroke) {
+// strokeIn is the newest change, of an agent or not, that wrote something of the text from
+// one position to another, nil if none is known.
+func (l *ledger) strokeIn(u units, from, to int, agents bool) (best *stroke) {
 	u.each(from, to, func(_ int, r IDRun) {
 		l.wrote.each(r, func(_ IDRun, s *stroke, ok bool) {
-			if ok && (best == nil || s.time.After(best.time)) {
+			if ok && s.makesMarks() == agents && (best == nil || s.time.After(best.time)) {
 				best = s
 			}
 		})
@@ -244,7 +247,7 @@ func (l *ledger) ownerOf(x *layout, u units, k, first, last int) (o owner) {
 				if !ok {
 					s = &stroke{}
 				}
-				if s.agent || s.printed {
+				if s.makesMarks() {
 					theirs += int(part.Len)
 				}
 				if o.mark == nil {
@@ -259,7 +262,7 @@ func (l *ledger) ownerOf(x *layout, u units, k, first, last int) (o owner) {
 	if o.mark != nil {
 		o.agents = o.mark.author != ""
 	} else {
-		o.stroke = l.strokeIn(u, x.edges[k].from, x.edges[k].to)
+		o.stroke = l.strokeIn(u, x.edges[k].from, x.edges[k].to, o.agents)
 	}
 	if len(authors) == 1 {
 		for a := range authors {
