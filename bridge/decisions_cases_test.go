@@ -228,6 +228,15 @@ func TestDecisionCases(t *testing.T) {
 					d.t.Errorf("a person's is listed as %+v", s)
 				}
 			}, rejects(0), says("a c de{++ f++}\n")}},
+		"24: a comment that was accepted and taken back": {"", []step{
+			agentWrites("A", "{>>c<<}"), accepts(0), agentWrites("A", "{>>c<<}\n\nfall\n"), undoes(0), rejects(0), says("{++\n\nfall\n++}"), undoes(1),
+			says("{>>c<<}{++\n\nfall\n++}")}},
+		"24: a comment that was accepted and deleted": {"", []step{
+			agentWrites("A", "{>>c<<}"), accepts(0), agentWrites("B", "noon"), says("{--{>--}{-->c<<}--}{++noon++}"), accepts(0), says("noon"), undoes(1),
+			says("{--{>--}{-->c<<}--}{++noon++}")}},
+		"a person's mark with an agent's opener": {"a c {++d++}e\n", []step{
+			agentWrites("A", "a c X de\n"), says("a c {++X ++}{++d++}e\n"), types("{++X ++}{++", "{++"), agentWrites("A", "a c de f\n"),
+			says("a c {++d++}e{++ f++}\n"), rejects(0), says("a c e{++ f++}\n")}},
 		"25: a younger comment": {"a\n", []step{
 			agentWrites("A", "b\n"), types("++}", "++}{>>c<<}"), says("{--a--}{++b++}{>>c<<}\n"), accepts(0), says("b\n"), undoes(0),
 			says("{--a--}{++b++}{>>c<<}\n"), rejects(0), says("a\n"), undoes(1), says("{--a--}{++b++}{>>c<<}\n")}},

@@ -240,8 +240,8 @@ func (l *ledger) ownerOf(x *layout, u units, k, first, last int) (o owner) {
 			})
 		})
 	}
+	theirs := 0 // of delimiters: a saved file may keep one, or a brace, of another mark
 	edge := func(from, to int) {
-		theirs := 0 // a saved file may keep a brace of another mark
 		u.each(from, to, func(_ int, r IDRun) {
 			l.wrote.each(r, func(part IDRun, s *stroke, ok bool) {
 				if !ok {
@@ -255,10 +255,10 @@ func (l *ledger) ownerOf(x *layout, u units, k, first, last int) (o owner) {
 				}
 			})
 		})
-		o.agents = o.agents || theirs == to-from
 	}
 	edge(x.edges[k].from, x.edges[k].from+markEdge)
 	edge(x.edges[k].to-markEdge, x.edges[k].to)
+	o.agents = theirs == 2*markEdge
 	if o.mark != nil {
 		o.agents = o.mark.author != ""
 	} else {

@@ -164,7 +164,7 @@ type takeback struct {
 	known *ledger
 	x     *layout // of cur.marked
 
-	alias  idRanges[IDRun]     // later identities: the first of the range, and the first identity of that
+	alias  idRanges[origin]    // of later identities
 	target idRanges[int]       // index of runs
 	states idRanges[charState] // of targets, and of what stood beside them; before the undo
 	live   idRanges[bool]
@@ -172,10 +172,15 @@ type takeback struct {
 	items  []item
 }
 
+// origin tells of later identities which the first ones are, and since which record.
+type origin struct{ client, shift, since uint64 }
+
+func (o origin) of(r IDRun) IDRun { return IDRun{o.client, r.Clock + o.shift, r.Len} }
+
 // newTakeback reads from the records what there is to know.
 func newTakeback(e JournalEntry, records []Record, cur *Version, d *Decision) *takeback {
 	t := &takeback{
-		entry: e, d: d, cur: cur, known: newLedger(records), alias: make(idRanges[IDRun]),
+		entry: e, d: d, cur: cur, known: newLedger(records), alias: make(idRanges[origin]),
 	}
 	if e.Decision != nil {
 		t.runs, t.marks = e.Decision.Runs, e.Decision.Marks
@@ -195,7 +200,7 @@ func newTakeback(e JournalEntry, records []Record, cur *Version, d *Decision) *t
 				first := t.firsts(r.Old)
 				done := uint64(0)
 				for _, old := range first {
-					t.alias.set(r.New.part(done, old.Len), IDRun{old.Client, old.Clock - (r.New.Clock + done), 0})
+					t.alias.set(r.New.part(done, old.Len), origin{old.Client, old.Clock - (r.New.Clock + done), records[i].Seq})
 					done += old.Len
 				}
 			}
@@ -245,9 +250,9 @@ func (t *takeback) firsts(r IDRun) (list []IDRun) {
 	if r.Len == 0 {
 		return nil
 	}
-	t.alias.each(r, func(part IDRun, first IDRun, ok bool) {
+	t.alias.each(r, func(part IDRun, from origin, ok bool) {
 		if ok {
-			part.Client, part.Clock = first.Client, part.Clock+first.Clock // Clock is the difference
+			part = from.of(part)
 		}
 		list = append(list, part)
 	})

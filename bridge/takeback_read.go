@@ -12,9 +12,10 @@ import (
 type item struct {
 	id    IDRun // as it is named now
 	first IDRun
-	run   int  // of takeback.runs, -1 for none
-	gone  bool // deleted, perhaps to come back
-	moved bool // out of furniture, within which its place is: to before that
+	since uint64 // number of the record that gave it that name, 0 for the first one
+	run   int    // of takeback.runs, -1 for none
+	gone  bool   // deleted, perhaps to come back
+	moved bool   // out of furniture, within which its place is: to before that
 	text  string
 	off   int // in the raw text, of what is there
 	kind  itemKind
@@ -163,16 +164,16 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 		pos += int(x.id.Len)
 		x.text = t.cur.raw[x.off:cursor.offAt(pos)]
 	}
-	t.home = rangesOf(home, func(a, b int) bool { return a > b }) // what came back and went again was last
+	t.home = rangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
 }
 
 // part adds one stretch, cut where what is known of it changes. Of what is gone only
 // what the undo is about is of interest.
 func (t *takeback) part(r IDRun, like item, live *[]told[bool]) {
-	t.alias.each(r, func(now IDRun, first IDRun, ok bool) {
+	t.alias.each(r, func(now IDRun, from origin, ok bool) {
 		is := now
 		if ok {
-			is.Client, is.Clock = first.Client, now.Clock+first.Clock
+			is = from.of(now)
 		}
 		t.target.each(is, func(aimed IDRun, run int, ok bool) {
 			if !ok {
@@ -186,7 +187,7 @@ func (t *takeback) part(r IDRun, like item, live *[]told[bool]) {
 					return
 				}
 				x := like
-				x.id, x.first, x.run, x.state = now.part(one.Clock-is.Clock, one.Len), one, run, s
+				x.id, x.first, x.since, x.run, x.state = now.part(one.Clock-is.Clock, one.Len), one, from.since, run, s
 				t.items = append(t.items, x)
 			})
 		})

@@ -1064,7 +1064,6 @@ func inHighlight(held []heldChar, at int) bool {
 
 // comments has the person comment on a suggestion.
 func (e *handEdit) comments(r *rand.Rand, held []heldChar, marks []markSpan) {
-	marks = slices.DeleteFunc(marks, func(m markSpan) bool { return len(m.body) == 0 }) // such as the parts of a comment that is to go
 	if len(marks) > 0 {
 		m := marks[r.IntN(len(marks))]
 		e.typed[m.delimiters[len(m.delimiters)-1]+1] = "{>>" + modelWord(r) + "<<}"
@@ -1139,6 +1138,8 @@ func markSpans(held []heldChar) (list []markSpan) {
 			list = append(list, *cur)
 			cur = nil
 			i += 2
+		default: // a part of a comment that is to go
+			cur = nil
 		}
 	}
 	return list
@@ -1167,7 +1168,9 @@ func (w *world) decides(r *rand.Rand) error {
 	for i := range several {
 		of := w.of(&several[i], marked)
 		chars, ids = append(chars, of...), append(ids, several[i].ID)
-		rec.loose = rec.loose || len(of) == 0
+		rec.loose = rec.loose || len(of) == 0 || slices.ContainsFunc(several[i].Stretches(), func(at diffwrap.Span) bool {
+			return strings.Contains(marked[at.Start-len(w.matter):at.End-len(w.matter)], "{>")
+		})
 		rec.empty = rec.empty || w.hasEmptyMark(&several[i], marked)
 	}
 	verdict := bridge.Rejected
