@@ -366,6 +366,8 @@ func (s *sequence) beginAsAgent() error {
 	s.model = model{}
 	text := s.word('a') + " " + s.word('a') + "\n\n" + s.word('a') + "\n"
 	s.say("an agent makes it: %q", text)
+	s.done = -1 // before all steps
+	defer func() { s.done = 0 }()
 	if _, err := s.w.agents[0].do(agentRequest{Op: "write", Path: s.shown(), Text: text}); err != nil {
 		return err
 	}
