@@ -237,6 +237,9 @@ func (f *File) stored(c change, res bridge.Result, doc uint64, err error) {
 	defer f.mu.Unlock()
 	if err != nil {
 		c.buf.failed = c.gen
+		if f.note && f.doc != 0 && f.buf == c.buf {
+			f.stepAside()
+		}
 		return
 	}
 	for _, warning := range res.Warnings {
@@ -332,19 +335,25 @@ func (f *File) closed(h *Handle) {
 	f.settle()
 }
 
-// giveUp ends a buffer that could not be committed. The name gets an inode that shows
-// the note as it is; who has f open still sees what was written. A note that does not
-// exist vanishes. mu is held.
+// giveUp ends a buffer that could not be committed. A note that does not exist vanishes.
+// mu is held.
 func (f *File) giveUp() {
 	from := f.buf.from
 	f.image, f.madeFrom = image{string(f.buf.data), f.buf.modTime, from.version}, &from
 	f.dropBuffer()
 	if f.doc != 0 {
-		f.retire()
-		f.superseded = true
+		f.stepAside()
 		return
 	}
 	f.detachNew()
+}
+
+// stepAside has the name show the note as it is and not what could not be saved, from
+// the moment on at which the writer is told. Who has f open still sees that, and may try
+// again. mu is held.
+func (f *File) stepAside() {
+	f.retire()
+	f.superseded = true
 }
 
 // detachNew makes a note that was never created a file without a name. mu is held.
