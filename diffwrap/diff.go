@@ -3,8 +3,8 @@ package diffwrap
 import "strings"
 
 // Diff returns a small script of edits that turns old into new: compared line by line, then word by word, then trimmed
-// by whole characters. It is never larger than what lies between the texts' common start and end: what somebody typed in one
-// place is that one edit. No edit cuts a grapheme cluster. Markup has no meaning here; this is what brings a change that a
+// by whole characters. It is never larger than what lies between the texts' common start and end, and of that size it is one edit: what
+// somebody typed in one place is that. No edit cuts a grapheme cluster. Markup has no meaning here; this is what brings a change that a
 // person made to a file into the document.
 func Diff(old, new string) []Edit {
 	if old == "" && new != "" {
@@ -18,8 +18,8 @@ func Diff(old, new string) []Edit {
 	}
 	head := commonPrefix(old, new)
 	tail := commonSuffix(old[head:], new[head:])
-	if size > len(old)+len(new)-2*(head+tail) {
-		if h := between(old, new, head, tail); h.old.len()+h.new.len() < size {
+	if least := len(old) + len(new) - 2*(head+tail); size > least || size == least && len(hunks) > 1 {
+		if h := between(old, new, head, tail); h.old.len()+h.new.len() <= size {
 			hunks = []hunk{h}
 		}
 	}

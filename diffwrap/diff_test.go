@@ -95,6 +95,7 @@ func TestDiffSmall(t *testing.T) {
 		{"lines of one", "a b\nc", "a b x\n\ny\nc", []Edit{{3, 0, " x\n\ny"}}},
 		{"lines typed in a line", "{++#\n++}{--# T--}{++T++}\n\nold", "{++#\n++}{--\n\n# T--}{++T++}\n\nold", []Edit{{11, 0, "\n\n"}}},
 		{"lines with other breaks", "-\n{--the\r\n\r\n--}noon{--\r\n--}", "-\nnoon{--\r\n--}", []Edit{{2, 13, ""}}},
+		{"a word in a word like it", "see HU\n", "see H{++HU++}U\n", []Edit{{5, 0, "{++HU++}"}}},
 		{"marks mean nothing", "{++a++}", "{++b++}", []Edit{{3, 1, "b"}}},
 	}
 	for _, tc := range tests {

@@ -83,6 +83,12 @@ func (c *modelChar) isPersons() bool {
 	return authors[""] && len(authors) == 1
 }
 
+// isShared says whether a person and an agent propose to delete the character.
+func (c *modelChar) isShared() bool {
+	_, authors := atomsOf([]*modelChar{c})
+	return authors[""] && len(authors) > 1
+}
+
 func (c *modelChar) shown() (o, a bool) {
 	if c.dead || c.covered {
 		return false, false
@@ -898,6 +904,11 @@ func (w *world) personEdits(r *rand.Rand) error {
 		}
 	}
 	chars := w.heldChars(raw)
+	for i := range edit.typed {
+		if i < len(held) && chars != nil && chars[i] != nil && chars[i].isShared() {
+			return nil // in whose mark that is typed depends on the order of the undos
+		}
+	}
 	var b strings.Builder
 	var typed strings.Builder
 	b.WriteString(matter)
