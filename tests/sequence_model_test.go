@@ -280,7 +280,7 @@ func (m *model) written(raw, author string, step int) error {
 	}
 	for _, w := range m.words {
 		w.within = false // a write takes what people typed out of the marks
-		if w.ins != nil && w.ins.author == author {
+		if w.ins != nil && w.ins.author == author && w.live() {
 			w.amended = step
 		}
 	}
@@ -473,7 +473,8 @@ func (m *model) settle(raw string, back []*word, removedSince bool) error {
 		for _, b := range order[i+1:] {
 			free := slices.Contains(back, a) || slices.Contains(back, b)
 			wrong := at[b] < at[a] && !free
-			if a.born == b.born { // one of them may have been in no view while others came between
+			// Words of one write may have been in no view while others came between, or while the one was written anew.
+			if a.born == b.born && a.amended == b.amended {
 				wrong = b.nth < a.nth
 			}
 			if wrong {

@@ -184,15 +184,21 @@ type shownText struct {
 	text  string
 	words []*word
 	step  int
+	now   string // what the mount shows when the agent writes
 }
 
 // has says whether the word may be one that was read (may), and whether it is (must). Where an author has amended an addition
 // since, the words that stay in it are the old ones or were written anew, as the marks read best.
 func (t shownText) has(w *word) (may, must bool) {
 	may = slices.Contains(t.words, w)
-	locs := sequenceWord.FindAllStringIndex(t.text, -1)
-	i := slices.IndexFunc(locs, func(at []int) bool { return t.text[at[0]:at[1]] == w.text })
-	return may, may && w.amended <= t.step && i >= 0 && !gluedWord(locs, i)
+	return may, may && w.amended <= t.step && standsAlone(t.text, w.text) && standsAlone(t.now, w.text)
+}
+
+// standsAlone says whether something parts a word of a text from those beside it.
+func standsAlone(text, word string) bool {
+	locs := sequenceWord.FindAllStringIndex(text, -1)
+	i := slices.IndexFunc(locs, func(at []int) bool { return text[at[0]:at[1]] == word })
+	return i >= 0 && !gluedWord(locs, i)
 }
 
 // pendingID is what must not change about a suggestion as long as it waits.
@@ -411,7 +417,7 @@ func (s *sequence) take(st step) error {
 	case "look":
 		i := r.IntN(2)
 		text, err := s.w.agents[i].do(agentRequest{Op: "read", Path: s.shown()})
-		s.shownTo[i] = shownText{text, s.model.inAccepted(), s.done}
+		s.shownTo[i] = shownText{text: text, words: s.model.inAccepted(), step: s.done}
 		s.say("agent %d reads", i)
 		return err
 	case "write", "replace":
@@ -455,6 +461,10 @@ func (s *sequence) mountWrite(how string, r *rand.Rand) error {
 	}
 	s.shownTo[i] = shownText{}
 	base := shown.text
+	var err error
+	if shown.now, err = s.w.agents[2].do(agentRequest{Op: "read", Path: s.shown()}); err != nil {
+		return err
+	}
 	before, err := s.raw()
 	if err != nil {
 		return err
