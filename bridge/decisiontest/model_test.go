@@ -911,6 +911,7 @@ func (w *world) personEdits(r *rand.Rand) error {
 	}
 	var b strings.Builder
 	var typed strings.Builder
+	at := make([]int, len(held)) // where what is held is in what is saved
 	b.WriteString(matter)
 	for i := range len(held) + 1 {
 		b.WriteString(edit.typed[i])
@@ -920,6 +921,7 @@ func (w *world) personEdits(r *rand.Rand) error {
 			}
 		}
 		if i < len(held) && !edit.drop[i] {
+			at[i] = b.Len()
 			b.WriteRune(held[i].r)
 		}
 	}
@@ -945,10 +947,10 @@ func (w *world) personEdits(r *rand.Rand) error {
 	if have != saved {
 		return fmt.Errorf("the document says %q, the person saved %q", have, saved)
 	}
-	live := make(map[*modelChar]bool)
-	for _, d := range doc {
+	live, now := make(map[*modelChar]bool), make(map[*modelChar]int)
+	for _, d := range slices.Backward(doc) {
 		if c := w.ids[d.id]; c != nil && d.live {
-			live[c] = true
+			live[c], now[c] = true, d.off
 		}
 	}
 	for i := range held {
@@ -956,7 +958,7 @@ func (w *world) personEdits(r *rand.Rand) error {
 		if c == nil {
 			continue
 		}
-		if edit.drop[i] == live[c] {
+		if edit.drop[i] == live[c] || live[c] && now[c] != at[i] {
 			return errSkip // the comparison of the texts saw it in another way
 		}
 		if edit.drop[i] {
