@@ -242,6 +242,7 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 
 // Rmdir removes a folder of the workspace if the structure policy lets it.
 func (d *Dir) Rmdir(ctx context.Context, name string) syscall.Errno {
+	ctx = context.WithoutCancel(ctx)
 	defer d.t.inval.names.begin(d)()
 	t := d.t
 	n, p, err := d.child(ctx, name)
@@ -256,7 +257,7 @@ func (d *Dir) Rmdir(ctx context.Context, name string) syscall.Errno {
 		return syscall.ENOTDIR
 	}
 	defer t.holdCommits(dir)()
-	return t.errno("rmdir", p, t.removeFolder(context.WithoutCancel(ctx), p, dir))
+	return t.errno("rmdir", p, t.removeFolder(ctx, p, dir))
 }
 
 // removeFolder removes a folder if nothing is in it. Commits are held.

@@ -238,6 +238,7 @@ func (t *tree) settle(ctx context.Context, due map[bridge.Path]*parking) {
 
 // Unlink removes a name.
 func (d *Dir) Unlink(ctx context.Context, name string) syscall.Errno {
+	ctx = context.WithoutCancel(ctx)
 	defer d.t.inval.names.begin(d)()
 	t := d.t
 	if errno, done := t.unlinkScratch(d, name); done {
@@ -251,7 +252,7 @@ func (d *Dir) Unlink(ctx context.Context, name string) syscall.Errno {
 	case *File:
 		return t.unlinkNote(ctx, d, p, n)
 	case *Attachment, *Link:
-		_, err := t.ws.Remove(context.WithoutCancel(ctx), p, t.restructuring(ctx))
+		_, err := t.ws.Remove(ctx, p, t.restructuring(ctx))
 		return t.errno("unlink", p, err)
 	}
 	return syscall.EISDIR

@@ -48,6 +48,7 @@ func (t *tree) rename(ctx context.Context, from folder, name string, newParent g
 	if !ok || flags != 0 && flags != renameNoReplace && flags != renameExchange {
 		return syscall.EINVAL
 	}
+	ctx = context.WithoutCancel(ctx) // as on a disk, a signal interrupts nothing here
 	defer t.inval.names.begin(from, to)()
 	m := &move{from: from, name: name, to: to, newName: newName}
 	var err error
@@ -67,7 +68,6 @@ func (t *tree) rename(ctx context.Context, from folder, name string, newParent g
 	case flags == renameExchange && !t.exchangeable(m):
 		return syscall.EINVAL
 	}
-	ctx = context.WithoutCancel(ctx)
 	if l, ok := m.dst.(*Link); ok && flags == 0 {
 		if errno, done := t.saveThrough(ctx, m, l); done {
 			return errno
