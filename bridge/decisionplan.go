@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -193,7 +194,7 @@ func (p *decider) parts(edits, instead []diffwrap.Edit) []part {
 func (p *decider) along(edits []diffwrap.Edit) (list []part) {
 	taken := p.taken
 	cursor := utf16Cursor{text: p.layout.raw}
-	add := func(from, to, mark int) {
+	one := func(from, to, mark int) {
 		if from >= to {
 			return
 		}
@@ -204,6 +205,23 @@ func (p *decider) along(edits []diffwrap.Edit) (list []part) {
 		x.from = cursor.posAt(from)
 		x.to = cursor.posAt(to)
 		list = append(list, x)
+	}
+	furniture, inside := p.furniture, 0
+	add := func(from, to, mark int) {
+		for ; len(furniture) > 0 && furniture[0].Start < to; furniture = furniture[1:] {
+			f := furniture[0]
+			opens, closes := strings.HasPrefix(p.layout.raw[f.Start:], "{=="), strings.HasPrefix(p.layout.raw[f.Start:], "==}")
+			if f.Start < from || !opens && !closes {
+				continue
+			}
+			if next, _ := p.markAt(f.End); opens { // both go with what they are around
+				inside = p.marks[next]
+			}
+			one(from, f.Start, mark)
+			one(f.Start, f.End, inside)
+			from = f.End
+		}
+		one(from, to, mark)
 	}
 	k, mark := 0, 0
 	for _, e := range edits {

@@ -210,6 +210,9 @@ func TestDecisionCases(t *testing.T) {
 			agentWrites("A", "see{>>why<<} x\n"), says("see{-- k--}{>>why<<} x\n"), accepts(0), agentWrites("B", "see X{>>why<<} x\n"),
 			says("see{++ X++}{>>why<<} x\n"), types("{++ X++}{>>", "{>>"), undoes(0), says("see{-- k--}{>>why<<} x\n")}},
 		"23: a highlight that empties": {"a {=={--key--}==}b\n", []step{accepts(0), says("a b\n"), undoes(0), says("a {=={--key--}==}b\n")}},
+		"23: a highlight goes with what is in it": {"one {==key==} two\n", []step{
+			agentWrites("A", "one X key two\n"), agentWrites("B", "one X  two\n"), says("one {++X ++}{=={--key--}==} two\n"), accepts(0, 1),
+			agentWrites("B", "one  two\n"), says("one {--X --} two\n"), undoes(0), says("one {=={--key--}==} two\n")}},
 		"24: an older comment": {"two{>>why<<}\n", []step{
 			agentWrites("A", "2{>>why<<}\n"), says("{--two--}{++2++}{>>why<<}\n"), rejects(0), says("two{>>why<<}\n"), undoes(0),
 			accepts(0), says("2{>>why<<}\n"), undoes(1), says("{--two--}{++2++}{>>why<<}\n"), rejects(0), says("two{>>why<<}\n")}},
