@@ -31,7 +31,7 @@ type word struct {
 	dels []*atom // proposals to delete it, decided ones included
 	dead bool    // a person removed it, or agents withdrew what was proposed
 	born int     // the step that wrote it
-	nth  int     // of the words of that step, in the order of the text
+	nth  int     // of the words of that step, in the order of the text then, or when they were amended
 	// within says that a person typed it inside of an agent's mark.
 	within bool
 	// amended is the step in which the author of an addition last changed the note.
@@ -278,10 +278,10 @@ func (m *model) written(raw, author string, step int) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range m.words {
+	for i, w := range m.words {
 		w.within = false // a write takes what people typed out of the marks
 		if w.ins != nil && w.ins.author == author && w.live() {
-			w.amended = step
+			w.amended, w.nth = step, i // as they stand now
 		}
 	}
 	gone := m.live()
