@@ -73,7 +73,7 @@ const (
 	absorbed        // what an undo let wait and another suggestion deletes: gone until both are decided
 	acceptedComment // an agent's: all but its last character, which is typed anew
 	rejectedComment // gone
-	covered         // what an undo could not bring back, as people have deleted the text around it: gone
+	covered         // what an undo could not bring back, as the text around it has been deleted: gone
 )
 
 // gone says whether the decision deleted the characters.

@@ -15,7 +15,8 @@ import (
 // This file takes decisions on suggestions back. An undo makes what was decided pending
 // again, character by character, and nothing else: what is in the text gets its marks
 // again, and what is gone comes back at the place that it still has in the document,
-// unless people have removed what stood on either side of it. Texts are never compared.
+// unless what stood on either side of it has been removed: by people, or by its author,
+// who withdrew it. Texts are never compared.
 
 // The reasons for which nothing of a decision can be taken back.
 var (
@@ -28,7 +29,7 @@ var (
 
 const (
 	deletedByPeople = "deleted by people since"
-	aroundDeleted   = "people have deleted the text around it since"
+	aroundDeleted   = "the text around it has been deleted since"
 	laterDecision   = "a later decision took it away"
 )
 

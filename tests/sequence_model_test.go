@@ -30,8 +30,10 @@ type word struct {
 	ins  *atom   // nil: a person's, or from the beginning
 	dels []*atom // proposals to delete it, decided ones included
 	dead bool    // a person removed it, or agents withdrew what was proposed
-	born int     // the step that wrote it
-	nth  int     // of the words of that step, in the order of the text then, or when they were amended
+	// withdrawn says that it was agents who took it away.
+	withdrawn bool
+	born      int // the step that wrote it
+	nth       int // of the words of that step, in the order of the text then, or when they were amended
 	// within says that a person typed it inside of an agent's mark.
 	within bool
 	// amended is the step in which the author of an addition last changed the note.
@@ -308,7 +310,7 @@ func (m *model) written(raw, author string, step int) error {
 		if w.mark() != '+' {
 			return fmt.Errorf("%q is gone without a mark", w.text)
 		}
-		w.dead = true
+		w.dead, w.withdrawn = true, true
 	}
 	return m.checkRaw(raw)
 }
@@ -370,6 +372,7 @@ type decision struct {
 	accept bool
 	atoms  []*atom
 	words  []*word
+	beside map[*word][2]*word // the words on either side of each, of those that were not decided on; nil for none
 	step   int
 	undone bool
 	raw    string // before
@@ -389,6 +392,7 @@ func (m *model) decide(all, chosen []pendingEntry, accept bool, step int) (*deci
 			d.words = append(d.words, w)
 		}
 	}
+	d.beside = m.beside(d.words)
 	status := rejected
 	if accept {
 		status = accepted
@@ -397,6 +401,31 @@ func (m *model) decide(all, chosen []pendingEntry, accept bool, step int) (*deci
 		a.status = status
 	}
 	return d, nil
+}
+
+// beside finds the live words on either side of some, themselves left out.
+func (m *model) beside(words []*word) map[*word][2]*word {
+	all := make(map[*word][2]*word)
+	var left *word
+	var since []*word // from left on
+	for _, w := range append(m.live(), nil) {
+		if w != nil && slices.Contains(words, w) {
+			since = append(since, w)
+			continue
+		}
+		for _, x := range since {
+			all[x] = [2]*word{left, w}
+		}
+		left, since = w, nil
+	}
+	return all
+}
+
+// adrift says whether agents have withdrawn what a word of the decision stood beside.
+func (d *decision) adrift(w *word) bool {
+	withdrawn := func(x *word) bool { return x != nil && x.withdrawn }
+	beside := d.beside[w]
+	return withdrawn(beside[0]) || withdrawn(beside[1])
 }
 
 // wordsOf are the words that each suggestion of the note proposes something about. What a person typed inside of its mark
@@ -439,9 +468,8 @@ func (m *model) undo(d *decision) (back []*word) {
 }
 
 // settle compares the raw text after an undo with the model. A word that came back stands among the words of its time
-// as it did; how it stands to those written since is open, and the model learns it. If people have removed
-// text since, words may stay away.
-func (m *model) settle(raw string, back []*word, removedSince bool) error {
+// as it did; how it stands to those written since is open, and the model learns it. Words that mayStay may stay away.
+func (m *model) settle(raw string, back []*word, mayStay func(*word) bool) error {
 	words, err := parseRaw(raw)
 	if err != nil {
 		return err
@@ -460,7 +488,7 @@ func (m *model) settle(raw string, back []*word, removedSince bool) error {
 		live = slices.Delete(live, i, i+1)
 	}
 	for _, w := range live {
-		if !removedSince || !slices.Contains(back, w) {
+		if !slices.Contains(back, w) || !mayStay(w) {
 			return fmt.Errorf("%q is missing (mark %q)", w.text, w.mark())
 		}
 		w.dead = true

@@ -885,9 +885,10 @@ func (s *sequence) takeBack(d *decision) error {
 	s.say("undo of %v", d.ids)
 	was, gone := s.model.shape(), s.gone() // which only the decision that took it brings back
 	back := s.model.undo(d)
-	removedSince := s.removed >= d.step
+	mayStay := func(w *word) bool { return s.removed >= d.step || d.adrift(w) } // what was around it has been removed
 	if _, err := s.w.undoBatch(d.batch); err != nil {
-		if s.model.shape() != was && !removedSince && !gone {
+		allStay := !slices.ContainsFunc(back, func(w *word) bool { return !mayStay(w) })
+		if s.model.shape() != was && !gone && !(allStay && len(back) > 0) && s.removed < d.step {
 			return err
 		}
 		for _, a := range d.atoms { // nothing of it can be taken back
@@ -904,7 +905,7 @@ func (s *sequence) takeBack(d *decision) error {
 		return err
 	}
 	s.say("raw %q", now)
-	if err := s.model.settle(now, back, removedSince); err != nil {
+	if err := s.model.settle(now, back, mayStay); err != nil {
 		return fmt.Errorf("after undo: %w\nraw %q\nwas %q", err, now, raw)
 	}
 	return s.checkMount("after undo")

@@ -141,7 +141,7 @@ func TestUndoNamesWhatStaysAway(t *testing.T) {
 	s.decide(t, "accept", list[len(list)-1].ID, m.vault)
 	m.person(t, "o.md", "h\n\nt\n", "h\n\nt\n")
 	out := s.run(t, "suggestions", "undo", m.vault)
-	if out.code == 0 || !strings.Contains(out.stderr, "people have deleted the text around it") {
+	if out.code == 0 || !strings.Contains(out.stderr, "the text around it has been deleted") {
 		t.Errorf("undo of what is covered: exit %d, %s%s", out.code, out.stdout, out.stderr)
 	}
 	checkText(t, "the note", readFile(t, m.vaultPath("o.md")), "h\n\nt\n")
