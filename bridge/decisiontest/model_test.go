@@ -241,6 +241,7 @@ type world struct {
 
 	chars   []*modelChar
 	ids     map[ycrdt.ID]*modelChar
+	newest  map[*modelChar]ycrdt.ID // what came back stands at its last place
 	records []*modelRecord
 	told    map[string]bridge.Suggestion // by the atoms that it is made of
 	log     []string
@@ -254,7 +255,7 @@ func (w *world) note(format string, args ...any) {
 var wordless = regexp.MustCompile(`\bw\b`)
 
 func newWorld(t testing.TB, r *rand.Rand) *world {
-	w := &world{t: t, ids: make(map[ycrdt.ID]*modelChar), told: make(map[string]bridge.Suggestion), stat: make(map[string]int), path: plan}
+	w := &world{t: t, ids: make(map[ycrdt.ID]*modelChar), newest: make(map[*modelChar]ycrdt.ID), told: make(map[string]bridge.Suggestion), stat: make(map[string]int), path: plan}
 	var body string
 	switch r.IntN(10) {
 	case 0:
@@ -574,15 +575,9 @@ func (w *world) learn(raw string) (fresh []*modelChar, held []heldChar, byOff ma
 		c     *modelChar
 	}
 	var inserted []insertion
-	latest := make(map[*modelChar]ycrdt.ID) // what came back stands at its last place
 	for _, d := range doc {
 		if c := w.ids[d.id]; c != nil {
-			latest[c] = d.id
-		}
-	}
-	for _, d := range doc {
-		if c := w.ids[d.id]; c != nil {
-			if i, ok := place[c]; ok && latest[c] == d.id {
+			if i, ok := place[c]; ok && w.newest[c] == d.id {
 				last = i
 			}
 			if d.live {
@@ -595,7 +590,7 @@ func (w *world) learn(raw string) (fresh []*modelChar, held []heldChar, byOff ma
 		}
 		if h := at[d.off]; h != nil && !h.markup {
 			c := &modelChar{r: h.r}
-			w.ids[d.id] = c
+			w.names(d.id, c)
 			byOff[d.off] = c
 			inserted = append(inserted, insertion{last, c})
 			fresh = append(fresh, c)
@@ -615,6 +610,12 @@ func (w *world) learn(raw string) (fresh []*modelChar, held []heldChar, byOff ma
 	return fresh, held, byOff
 }
 
+// names notes that a character has that identity now.
+func (w *world) names(id ycrdt.ID, c *modelChar) {
+	w.ids[id] = c
+	w.newest[c] = id
+}
+
 // identify gives what is visible the identities that it has in the document now.
 func (w *world) identify() {
 	doc, raw := w.document()
@@ -632,7 +633,7 @@ func (w *world) identify() {
 	i := 0
 	for _, d := range doc {
 		if d.live && text[d.off] {
-			w.ids[d.id] = visible[i]
+			w.names(d.id, visible[i])
 			i++
 		}
 	}
@@ -661,7 +662,7 @@ func (w *world) base(before string) {
 	pos := uint64(len(matter))
 	for _, c := range readRaw(rest) {
 		if !c.markup {
-			w.ids[ycrdt.ID{Client: ycrdt.ClientID(h.Records[0].Client), Clock: pos}] = visible[i]
+			w.names(ycrdt.ID{Client: ycrdt.ClientID(h.Records[0].Client), Clock: pos}, visible[i])
 			i++
 		}
 		if pos++; c.r > 0xFFFF {
