@@ -914,7 +914,7 @@ func (w *world) personEdits(r *rand.Rand) error {
 		}
 	}
 	var b strings.Builder
-	typed := make(map[int]bool) // offsets
+	typed := make(map[int]bool)  // offsets
 	at := make([]int, len(held)) // where what is held is in what is saved
 	b.WriteString(matter)
 	for i := range len(held) + 1 {
