@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -121,7 +122,7 @@ nothing matches.`,
 			call := map[string]any{"pattern": args[0], "output_mode": "content", "-i": ignoreCase, "multiline": multiline, "head_limit": limit, "offset": offset}
 			switch {
 			case files && count, (files || count) && around > 0:
-				return usagef("-l, -c and -C are three ways to print what matches: choose one")
+				return clierr.Usagef("-l, -c and -C are three ways to print what matches: choose one")
 			case files:
 				call["output_mode"] = "files_with_matches"
 			case count:
@@ -164,7 +165,7 @@ func runGrep(ctx context.Context, e *env, a access, args map[string]any) error {
 		res := results[0]
 		switch {
 		case res.IsError:
-			return &usageError{errors.New(res.Text[0])}
+			return clierr.Usage(errors.New(res.Text[0]))
 		case res.Text[0] == "No matches found":
 			return errNoMatch
 		case res.Text[0] == "No more matches":
@@ -198,9 +199,9 @@ there is none. What differs from the note as it is now becomes suggestions.`,
 			change := toolCall{"edit", map[string]any{"file_path": args[0], "old_string": old, "new_string": replacement, "replace_all": all}}
 			switch given := cmd.Flags().Changed; {
 			case given("old") != given("new"):
-				return usagef("--old and --new belong together")
+				return clierr.Usagef("--old and --new belong together")
 			case !given("old") && all:
-				return usagef("--all needs --old and --new")
+				return clierr.Usagef("--all needs --old and --new")
 			case !given("old"):
 				var data []byte
 				err := abandonable(cmd.Context(), func() (err error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
 func newAdoptCommand(e *env) *cobra.Command {
@@ -67,7 +68,7 @@ func keptFor(base, old string) (string, error) {
 	}
 	state := source{dir: dir}.ownState(base)
 	if _, err := os.Stat(state); errors.Is(err, fs.ErrNotExist) {
-		return "", &hintError{fmt.Errorf("nothing is kept for a vault %q", old), "the state folders are in " + vaultsDir(base)}
+		return "", clierr.WithHint(fmt.Errorf("nothing is kept for a vault %q", old), "the state folders are in "+vaultsDir(base))
 	}
 	return state, nil
 }

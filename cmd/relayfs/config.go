@@ -13,6 +13,8 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
 // A setting comes from, later over earlier: its default, the configuration file,
@@ -61,7 +63,7 @@ func configDir() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", &hintError{err, "set HOME, or name the configuration file with --config"}
+		return "", clierr.WithHint(err, "set HOME, or name the configuration file with --config")
 	}
 	return filepath.Join(home, ".config"), nil
 }
@@ -80,12 +82,12 @@ func readConfig(flag string, must bool, root *cobra.Command) (*config, error) {
 	case errors.Is(err, fs.ErrNotExist) && !must:
 		return c, nil
 	case err != nil:
-		return nil, usagef("configuration %q: %v", file, err)
+		return nil, clierr.Usagef("configuration %q: %v", file, err)
 	}
 	c.found = true
 	for key, value := range values {
 		if err := c.set(key, value); err != nil {
-			return nil, usagef("configuration %q: %v", file, err)
+			return nil, clierr.Usagef("configuration %q: %v", file, err)
 		}
 	}
 	return c, nil
@@ -183,7 +185,7 @@ func (c *config) apply(cmd *cobra.Command) error {
 		for _, v := range values {
 			// Not Flags().Set: what the user typed is told from what stands in a file.
 			if err := f.Value.Set(v); err != nil {
-				errs = append(errs, usagef("%s: %q: %v", from, v, err))
+				errs = append(errs, clierr.Usagef("%s: %q: %v", from, v, err))
 			}
 		}
 	})
@@ -209,11 +211,11 @@ func (c *config) mountArgs(args []string) (sources []string, mountpoint string, 
 	case len(args) > 1:
 		return args[:len(args)-1], args[len(args)-1], nil
 	case len(c.sources) == 0:
-		return nil, "", usagef("no SOURCE given, and %s names none: relayfs mount ~/Notes MOUNTPOINT, or 'relayfs init' once", c.file)
+		return nil, "", clierr.Usagef("no SOURCE given, and %s names none: relayfs mount ~/Notes MOUNTPOINT, or 'relayfs init' once", c.file)
 	case len(args) == 1:
 		return c.sources, args[0], nil
 	case c.mountpoint == "":
-		return nil, "", usagef("%s names no mountpoint: give one", c.file)
+		return nil, "", clierr.Usagef("%s names no mountpoint: give one", c.file)
 	}
 	return c.sources, c.mountpoint, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -170,7 +171,7 @@ func statusOf(err error) int {
 	var refused *owner.RefusedError
 	var gone *owner.GoneError
 	var stopped *owner.StoppedError
-	var usage *usageError
+	var usage *clierr.UsageError
 	switch {
 	case errors.As(err, &refused):
 		return refused.Status

@@ -11,6 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/relay"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
@@ -20,14 +21,6 @@ const (
 	exitFailed = 1
 	exitUsage  = 2
 )
-
-// usageError is a command line that makes no sense.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
 // errHelpShown ends a command line that named no command: the help is the message.
 var errHelpShown = errors.New("no command given")
@@ -59,17 +52,8 @@ func abandonable(ctx context.Context, do func() error) error {
 	}
 }
 
-// hintError is an error with what to do next.
-type hintError struct {
-	err  error
-	hint string
-}
-
-func (e *hintError) Error() string { return e.err.Error() }
-func (e *hintError) Unwrap() error { return e.err }
-
 func exitCode(err error) int {
-	var usage *usageError
+	var usage *clierr.UsageError
 	var child *childError
 	switch {
 	case errors.As(err, &child):
@@ -95,15 +79,15 @@ func printError(w io.Writer, err error) {
 }
 
 func hintFor(err error) string {
-	var hint *hintError
-	var usage *usageError
+	var hint *clierr.HintError
+	var usage *clierr.UsageError
 	var owned *owner.OwnedError
 	var refused *owner.RefusedError
 	var nested *owner.NestedError
 	var setup *fusefs.SetupError
 	switch {
 	case errors.As(err, &hint):
-		return hint.hint
+		return hint.Hint
 	case errors.As(err, &setup):
 		return setup.Hint
 	case errors.As(err, &nested):

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
 // newClient is a client of an owner that reaches the sources and nothing else, or
@@ -111,10 +112,10 @@ func ownerOf(base string, sources []source) (*owner.Info, error) {
 			first = info
 		}
 		if (info == nil) != (first == nil) || info != nil && info.Socket != first.Socket {
-			return nil, &hintError{
+			return nil, clierr.WithHint(
 				fmt.Errorf("%s is %s, and %s is %s", sources[0].place(), servedBy(first), src.place(), servedBy(info)),
-				hintSources,
-			}
+				hintSources)
+
 		}
 	}
 	return first, nil
@@ -143,7 +144,7 @@ func onlyOwner(base string) (*owner.Info, error) {
 		for i, l := range live {
 			names[i] = l.String()
 		}
-		return nil, usagef("several relayfs processes run (%s): name the vault", strings.Join(names, ", "))
+		return nil, clierr.Usagef("several relayfs processes run (%s): name the vault", strings.Join(names, ", "))
 	}
 	return nil, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
 // An MCP process on stdio serves the vaults for its own client, and for those that
@@ -87,7 +88,7 @@ func takeSession(ctx context.Context, sources []source, f *workspaceFlags, log *
 				return nil, err
 			}
 			if refused := askForVaults(ctx, info, sources); refused != nil {
-				return nil, &hintError{fmt.Errorf("%w, which does not hand it over: %w", err, refused), "end that process first"}
+				return nil, clierr.WithHint(fmt.Errorf("%w, which does not hand it over: %w", err, refused), "end that process first")
 			}
 		}
 		select {

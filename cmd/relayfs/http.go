@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -42,16 +43,16 @@ func (f *httpFlags) register(cmd *cobra.Command) {
 func (f *httpFlags) check() error {
 	if f.addr == "" {
 		if f.tokenFile != "" {
-			return usagef("--token-file needs --http")
+			return clierr.Usagef("--token-file needs --http")
 		}
 		return nil
 	}
 	host, _, err := net.SplitHostPort(f.addr)
 	if err != nil {
-		return usagef("--http %q is not HOST:PORT", f.addr)
+		return clierr.Usagef("--http %q is not HOST:PORT", f.addr)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && f.tokenFile == "" {
-		return usagef("--http %s can be reached from other machines: name the file with its token with --token-file", f.addr)
+		return clierr.Usagef("--http %s can be reached from other machines: name the file with its token with --token-file", f.addr)
 	}
 	return nil
 }
@@ -80,7 +81,7 @@ func (f *httpFlags) listen(base string) (*httpServer, error) {
 		return nil, err
 	}
 	if h.listener, err = net.Listen("tcp", f.addr); err != nil {
-		return nil, &hintError{fmt.Errorf("--http: %w", err), "choose another port; port 0 takes any that is free"}
+		return nil, clierr.WithHint(fmt.Errorf("--http: %w", err), "choose another port; port 0 takes any that is free")
 	}
 	return h, nil
 }
@@ -135,8 +136,9 @@ func readToken(file string) (string, error) {
 	}
 	token := strings.TrimSpace(text)
 	if len(token) < minToken || strings.ContainsAny(token, " \t\r\n") {
-		return "", &hintError{fmt.Errorf("token file %q does not hold one word of at least %d characters", file, minToken),
-			"remove it, and relayfs makes a new one"}
+		return "", clierr.WithHint(fmt.Errorf("token file %q does not hold one word of at least %d characters", file, minToken),
+			"remove it, and relayfs makes a new one")
+
 	}
 	return token, nil
 }

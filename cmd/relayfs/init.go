@@ -12,6 +12,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
 func newInitCommand(e *env) *cobra.Command {
@@ -43,7 +45,7 @@ func initConfig(e *env, args []string, mountpoint string) error {
 	}
 	f, err := os.OpenFile(e.config.file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return &hintError{fmt.Errorf("configuration %q exists and is left as it is", e.config.file), "edit it, or remove it first"}
+		return clierr.WithHint(fmt.Errorf("configuration %q exists and is left as it is", e.config.file), "edit it, or remove it first")
 	}
 	if err != nil {
 		return err
@@ -78,10 +80,10 @@ func initSources(args []string) ([]string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return nil, &hintError{err, "set HOME, or name the vaults"}
+		return nil, clierr.WithHint(err, "set HOME, or name the vaults")
 	}
 	if sources = findVaults(home); len(sources) == 0 {
-		return nil, &hintError{errors.New("no vault found: neither in Obsidian's list nor in the home folder"), "name it: relayfs init ~/Notes"}
+		return nil, clierr.WithHint(errors.New("no vault found: neither in Obsidian's list nor in the home folder"), "name it: relayfs init ~/Notes")
 	}
 	return sources, nil
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/relay/host"
 	"github.com/relayfs/relayfs/bridge/relay/server"
 	"github.com/relayfs/relayfs/bridge/relay/token"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
 const (
@@ -52,25 +53,25 @@ func (f *listenFlags) register(cmd *cobra.Command) {
 func (f *listenFlags) check() error {
 	if f.addr == "" {
 		if f.keyFile != "" || f.url != "" || f.relay != "" || f.noToken {
-			return usagef("--key-file, --url, --relay and --no-token need --listen")
+			return clierr.Usagef("--key-file, --url, --relay and --no-token need --listen")
 		}
 		return nil
 	}
 	name, _, err := net.SplitHostPort(f.addr)
 	if err != nil {
-		return usagef("--listen %q is not HOST:PORT", f.addr)
+		return clierr.Usagef("--listen %q is not HOST:PORT", f.addr)
 	}
 	ip := net.ParseIP(name)
 	loopback := name == "localhost" || ip != nil && ip.IsLoopback()
 	switch {
 	case f.noToken && f.keyFile != "":
-		return usagef("--no-token and --key-file exclude each other")
+		return clierr.Usagef("--no-token and --key-file exclude each other")
 	case f.noToken && !loopback:
-		return usagef("--listen %s can be reached from other machines: leave --no-token out", f.addr)
+		return clierr.Usagef("--listen %s can be reached from other machines: leave --no-token out", f.addr)
 	case f.relay != "" && !token.ValidID(f.relay):
-		return usagef("--relay %q is not an id: it has letters, digits, - and _ only", f.relay)
+		return clierr.Usagef("--relay %q is not an id: it has letters, digits, - and _ only", f.relay)
 	case f.url != "" && !validURL(f.url):
-		return usagef("--url %q is neither http:// nor https://", f.url)
+		return clierr.Usagef("--url %q is neither http:// nor https://", f.url)
 	}
 	return nil
 }
@@ -79,7 +80,7 @@ func (f *listenFlags) check() error {
 // that.
 func (f *listenFlags) checkSources(sources []source) error {
 	if f.addr != "" && !slices.ContainsFunc(sources, func(s source) bool { return s.server == nil }) {
-		return usagef("--listen offers vaults, and every SOURCE is on a server: let Yjs clients connect to that server")
+		return clierr.Usagef("--listen offers vaults, and every SOURCE is on a server: let Yjs clients connect to that server")
 	}
 	return nil
 }
@@ -125,7 +126,7 @@ func (f *listenFlags) open(ctx context.Context, ws *bridge.Workspace, state stri
 		o.Keys, o.Mint, y.keyText = token.Ring{key}, key, text
 	}
 	if y.listener, err = net.Listen("tcp", f.addr); err != nil {
-		return nil, &hintError{fmt.Errorf("--listen: %w", err), "choose another port; port 0 takes any that is free"}
+		return nil, clierr.WithHint(fmt.Errorf("--listen: %w", err), "choose another port; port 0 takes any that is free")
 	}
 	if y.host, err = host.New(ctx, host.Options{Workspace: ws, Blobs: filepath.Join(base, blobsName), Logger: log}); err != nil {
 		y.listener.Close()
@@ -167,7 +168,7 @@ func loadKey(file string) (key *token.Key, text string, err error) {
 func parseKey(file, text string) (*token.Key, error) {
 	key, err := token.ParsePrivateKey("", text)
 	if err != nil {
-		return nil, &hintError{fmt.Errorf("key file %q: %w", file, err), "remove it, and relayfs makes a new one; tokens of the old one are void then"}
+		return nil, clierr.WithHint(fmt.Errorf("key file %q: %w", file, err), "remove it, and relayfs makes a new one; tokens of the old one are void then")
 	}
 	return key, nil
 }
@@ -274,7 +275,7 @@ func readSecret(file string) (string, error) {
 		return "", err
 	}
 	if st.Mode().Perm()&0o077 != 0 {
-		return "", &hintError{fmt.Errorf("file %q can be read by others", file), fmt.Sprintf("chmod 600 %q", file)}
+		return "", clierr.WithHint(fmt.Errorf("file %q can be read by others", file), fmt.Sprintf("chmod 600 %q", file))
 	}
 	data, err := os.ReadFile(file)
 	return string(data), err

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -40,13 +41,13 @@ func (f *mcpFlags) register(cmd *cobra.Command) {
 
 func (f *mcpFlags) check() error {
 	if err := mcpserver.CheckToolsets(f.toolsets); err != nil {
-		return &usageError{err}
+		return clierr.Usage(err)
 	}
 	if _, err := mcpserver.ParseApprovals(f.approve); err != nil {
-		return &usageError{err}
+		return clierr.Usage(err)
 	}
 	if err := f.semantic.check(); err != nil {
-		return &usageError{err}
+		return clierr.Usage(err)
 	}
 	return f.http.check()
 }
@@ -85,7 +86,7 @@ interrupted. Clients need the bearer token that 'relayfs status' prints.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sources := e.config.sourcesOr(args)
 			if len(sources) == 0 {
-				return usagef("no SOURCE given, and %s names none: relayfs mcp ~/Notes, or 'relayfs init' once", e.config.file)
+				return clierr.Usagef("no SOURCE given, and %s names none: relayfs mcp ~/Notes, or 'relayfs init' once", e.config.file)
 			}
 			o.named = cmd.Flags().Changed("author")
 			for _, name := range ownersFlags {
@@ -120,10 +121,10 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 	s, err := openSession(ctx, sources, &o.workspaceFlags, log)
 	if owned := answering(err); owned != nil {
 		if len(o.given) > 0 {
-			return &hintError{
+			return clierr.WithHint(
 				fmt.Errorf("%s cannot be chosen here: the vault is served by %v, which decides for all its clients", strings.Join(o.given, ", "), *owned),
-				"leave it out, or give it to that process",
-			}
+				"leave it out, or give it to that process")
+
 		}
 		return o.stdio(ctx, e, own, func(ctx context.Context) (io.ReadWriteCloser, error) { return own.join(ctx, *owned) })
 	}
@@ -157,7 +158,7 @@ func (f *mcpFlags) open(s *session, w *workspaceFlags, log *slog.Logger) (*contr
 func (o *mcpOptions) serveHTTP(ctx context.Context, e *env, sources []source, log *slog.Logger) error {
 	s, err := takeSession(ctx, sources, &o.workspaceFlags, log)
 	if answering(err) != nil {
-		return &hintError{err, "end that process, or start it with --http instead"}
+		return clierr.WithHint(err, "end that process, or start it with --http instead")
 	}
 	if err != nil {
 		return err

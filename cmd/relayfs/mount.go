@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
@@ -155,10 +156,10 @@ func apart(sources []source, mountpoint string) error {
 			continue
 		}
 		if owner.Within(s.dir, real) || owner.Within(real, s.dir) {
-			return &hintError{
+			return clierr.WithHint(
 				fmt.Errorf("mountpoint %q and vault %q lie inside each other", mountpoint, s.dir),
-				"choose a mountpoint outside of the vault, for example " + filepath.Join(os.TempDir(), "notes"),
-			}
+				"choose a mountpoint outside of the vault, for example "+filepath.Join(os.TempDir(), "notes"))
+
 		}
 	}
 	return nil
@@ -228,10 +229,10 @@ func awaitEnd(ctx context.Context, info *owner.Info) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return &hintError{
+			return clierr.WithHint(
 				fmt.Errorf("%v is unmounted, but has not ended yet", *info),
-				fmt.Sprintf("a program may still have a note open, or a container the mount; close it, or end the process with `kill %d`", info.PID),
-			}
+				fmt.Sprintf("a program may still have a note open, or a container the mount; close it, or end the process with `kill %d`", info.PID))
+
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -77,10 +78,10 @@ the same.`,
 func (f *pageFlags) run(ctx context.Context, e *env, sources []string) error {
 	host, _, err := net.SplitHostPort(cmp.Or(f.addr, "127.0.0.1:0"))
 	if err != nil {
-		return usagef("--listen %q is not HOST:PORT", f.addr)
+		return clierr.Usagef("--listen %q is not HOST:PORT", f.addr)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return usagef("--listen %s can be reached from other machines; the page is for this one: use 127.0.0.1, and an SSH tunnel from elsewhere", f.addr)
+		return clierr.Usagef("--listen %s can be reached from other machines; the page is for this one: use 127.0.0.1, and an SSH tunnel from elsewhere", f.addr)
 	}
 	show := func(ctx context.Context, q queue, state string) error {
 		p, err := f.listen(state)
@@ -144,7 +145,7 @@ func (f *pageFlags) listen(state string) (*page, error) {
 		l, err = net.Listen("tcp", "127.0.0.1:0")
 	}
 	if err != nil {
-		return nil, &hintError{fmt.Errorf("--listen: %w", err), "choose another port; port 0 takes any that is free"}
+		return nil, clierr.WithHint(fmt.Errorf("--listen: %w", err), "choose another port; port 0 takes any that is free")
 	}
 	_, port, err = net.SplitHostPort(l.Addr().String())
 	if err == nil && kept == "" {
@@ -252,10 +253,10 @@ type pageQueue struct{ queue }
 func (q pageQueue) decide(ctx context.Context, r decideRequest) (outcome, error) {
 	r.By = reviewer()
 	if r.Reason = tidyReason(r.Reason); len(r.Reason) > maxReason {
-		return outcome{}, usagef("the reason is longer than %d bytes", maxReason)
+		return outcome{}, clierr.Usagef("the reason is longer than %d bytes", maxReason)
 	}
 	if len(r.Shown) == 0 {
-		return outcome{}, usagef("say what was shown: the revision of each suggestion by its id")
+		return outcome{}, clierr.Usagef("say what was shown: the revision of each suggestion by its id")
 	}
 	r.IDs = slices.Sorted(maps.Keys(r.Shown))
 	return q.queue.decide(ctx, r)
@@ -264,7 +265,7 @@ func (q pageQueue) decide(ctx context.Context, r decideRequest) (outcome, error)
 func (q pageQueue) undo(ctx context.Context, r undoRequest) (outcome, error) {
 	r.By = reviewer()
 	if r.Batch == "" {
-		return outcome{}, usagef("say which batch is to be taken back")
+		return outcome{}, clierr.Usagef("say which batch is to be taken back")
 	}
 	return q.queue.undo(ctx, r)
 }

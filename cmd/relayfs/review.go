@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -52,7 +53,7 @@ func runReview(ctx context.Context, e *env, f *queueFlags, sel selector, sources
 	in, inOK := e.stdin.(*os.File)
 	out, outOK := e.stdout.(*os.File)
 	if !inOK || !outOK || !isTerminal(in) || !isTerminal(out) {
-		return usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
+		return clierr.Usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
 	}
 	c, err := followOwner(ctx, &f.workspaceFlags, sources)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
 // env is what a command needs of the world.
@@ -52,7 +54,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return clierr.Usage(err) })
 	root.AddCommand(
 		newMountCommand(e), newUnmountCommand(e), newGuardCommand(), newPokeCommand(), newMCPCommand(e), newServeCommand(e), newSuggestionsCommand(e), newPageCommand(e),
 		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e),
@@ -69,9 +71,9 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 			return nil
 		}
 		if cmd.HasSubCommands() && len(args) > 0 {
-			return usagef("unknown command %q of %s", args[0], cmd.CommandPath())
+			return clierr.Usagef("unknown command %q of %s", args[0], cmd.CommandPath())
 		}
-		return usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
+		return clierr.Usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
 	}
 }
 
@@ -86,7 +88,7 @@ func (f *logFlags) register(cmd *cobra.Command) {
 func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(f.level)); err != nil {
-		return nil, usagef("--log-level %q is none of debug, info, warn, error", f.level)
+		return nil, clierr.Usagef("--log-level %q is none of debug, info, warn, error", f.level)
 	}
 	o := &slog.HandlerOptions{Level: level}
 	switch f.format {
@@ -95,7 +97,7 @@ func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, o)), nil
 	}
-	return nil, usagef("--log-format %q is none of text, json", f.format)
+	return nil, clierr.Usagef("--log-format %q is none of text, json", f.format)
 }
 
 // colour says whether w is a terminal that wants colour (see no-color.org).

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
 // serveOptions are the flags of 'relayfs serve'.
@@ -35,7 +37,7 @@ which a backend makes tokens for its users.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sources := e.config.sourcesOr(args)
 			if len(sources) == 0 {
-				return usagef("no SOURCE given, and %s names none: relayfs serve ~/Notes, or 'relayfs init' once", e.config.file)
+				return clierr.Usagef("no SOURCE given, and %s names none: relayfs serve ~/Notes, or 'relayfs init' once", e.config.file)
 			}
 			if o.daemon {
 				return daemonize(cmd.Context(), e)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
 // source is one Folder to serve: a local vault, or a shared folder of a server.
@@ -46,7 +47,7 @@ func parseSources(args, folders []string) ([]source, error) {
 	}
 	for i, s := range sources {
 		if slices.ContainsFunc(sources[:i], func(t source) bool { return t.place() == s.place() }) {
-			return nil, usagef("%s is given twice", s.place())
+			return nil, clierr.Usagef("%s is given twice", s.place())
 		}
 		for _, t := range sources[:i] {
 			if s.server == nil && t.server == nil && (owner.Within(s.dir, t.dir) || owner.Within(t.dir, s.dir)) {
@@ -55,7 +56,7 @@ func parseSources(args, folders []string) ([]source, error) {
 		}
 	}
 	if len(folders) > 0 && !slices.ContainsFunc(sources, func(s source) bool { return s.server != nil }) {
-		return nil, usagef("--folder %s names a folder of a server, but no SOURCE is the address of one", folders[0])
+		return nil, clierr.Usagef("--folder %s names a folder of a server, but no SOURCE is the address of one", folders[0])
 	}
 	return sources, nil
 }
@@ -87,19 +88,19 @@ func parseVault(arg string) (source, error) {
 	}
 	real, err := filepath.EvalSymlinks(abs)
 	if errors.Is(err, fs.ErrNotExist) {
-		return source{}, &hintError{fmt.Errorf("vault %q does not exist", dir), "give the directory that Obsidian opens as a vault"}
+		return source{}, clierr.WithHint(fmt.Errorf("vault %q does not exist", dir), "give the directory that Obsidian opens as a vault")
 	}
 	if err != nil {
 		return source{}, err
 	}
 	if st, err := os.Stat(real); err != nil || !st.IsDir() {
-		return source{}, &hintError{fmt.Errorf("vault %q is not a directory", dir), "give the directory that Obsidian opens as a vault"}
+		return source{}, clierr.WithHint(fmt.Errorf("vault %q is not a directory", dir), "give the directory that Obsidian opens as a vault")
 	}
 	if name == "" {
 		name = filepath.Base(abs)
 	}
 	if err := bridge.CheckName(name); err != nil {
-		return source{}, usagef("folder name %q: %v; name it with NAME=DIR", name, err)
+		return source{}, clierr.Usagef("folder name %q: %v; name it with NAME=DIR", name, err)
 	}
 	return source{name: name, dir: real}, nil
 }
@@ -119,7 +120,7 @@ func stateDir(flag string) (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", &hintError{err, "set HOME, or name a folder with --state"}
+		return "", clierr.WithHint(err, "set HOME, or name a folder with --state")
 	}
 	return filepath.Join(home, ".local", "state", "relayfs"), nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/relay"
 	"github.com/relayfs/relayfs/bridge/relay/token"
 	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
@@ -38,22 +39,22 @@ func parseServer(arg string, folders []string) ([]source, error) {
 	}
 	address, err := relay.ParseAddress(arg)
 	if err != nil {
-		return nil, usagef("SOURCE: %v", err)
+		return nil, clierr.Usagef("SOURCE: %v", err)
 	}
 	if address.Token == "" {
 		address.Token = os.Getenv(tokenVariable)
 	}
 	if len(folders) == 0 {
-		return nil, usagef("no folder of %s is named: --folder NAME=ID, with the id of its folder document", address)
+		return nil, clierr.Usagef("no folder of %s is named: --folder NAME=ID, with the id of its folder document", address)
 	}
 	var list []source
 	for _, f := range folders {
 		name, id, ok := strings.Cut(f, "=")
 		if !ok || id == "" {
-			return nil, usagef("--folder %q is not NAME=ID", f)
+			return nil, clierr.Usagef("--folder %q is not NAME=ID", f)
 		}
 		if err := bridge.CheckName(name); err != nil {
-			return nil, usagef("folder name %q: %v", name, err)
+			return nil, clierr.Usagef("folder name %q: %v", name, err)
 		}
 		list = append(list, source{name: name, server: &serverFolder{address, id}})
 	}
@@ -98,7 +99,7 @@ func serverKey() (*token.Key, error) {
 	}
 	key, err := token.ParsePrivateKey(id, secret)
 	if err != nil {
-		return nil, usagef("%s: %v", keyVariable, err)
+		return nil, clierr.Usagef("%s: %v", keyVariable, err)
 	}
 	return key, nil
 }

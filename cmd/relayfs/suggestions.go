@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -135,7 +136,7 @@ func (f *queueFlags) withQueue(ctx context.Context, e *env, sources []string, do
 // withSession opens the workspace of the sources, which nobody owns.
 func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*session) error) error {
 	if args = e.config.sourcesOr(args); len(args) == 0 {
-		return &hintError{fmt.Errorf("no relayfs is running"), "name the vault: relayfs ... ~/Notes"}
+		return clierr.WithHint(fmt.Errorf("no relayfs is running"), "name the vault: relayfs ... ~/Notes")
 	}
 	log, err := f.log.logger(e.stderr)
 	if err != nil {

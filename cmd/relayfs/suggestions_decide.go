@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
 // manyAtOnce is how many suggestions are decided at once without asking.
@@ -77,11 +78,11 @@ func (f *decideFlags) run(ctx context.Context, e *env, args []string) error {
 	f.sources = sources
 	switch {
 	case len(ids) == 0 && f.empty() && !f.all:
-		return usagef("name the suggestions to %s: ids, conditions, or --all", f.verb())
+		return clierr.Usagef("name the suggestions to %s: ids, conditions, or --all", f.verb())
 	case len(ids) > 0 && f.all:
-		return usagef("give ids or --all, not both")
+		return clierr.Usagef("give ids or --all, not both")
 	case len(f.reason) > maxReason:
-		return usagef("--reason is longer than %d bytes", maxReason)
+		return clierr.Usagef("--reason is longer than %d bytes", maxReason)
 	}
 	return f.withSelected(ctx, e, &f.selector, args, true, func(q queue, list []suggestion) error {
 		if f.dryRun {
@@ -110,7 +111,7 @@ func (f *decideFlags) confirm(ctx context.Context, e *env, list []suggestion) er
 	}
 	scope := fmt.Sprintf("%s in %s", plural(len(list), "suggestion"), plural(notesOf(list), "note"))
 	if in, ok := e.stdin.(*os.File); !ok || !isTerminal(in) {
-		return usagef("to %s %s, add --yes; --dry-run shows them", f.verb(), scope)
+		return clierr.Usagef("to %s %s, add --yes; --dry-run shows them", f.verb(), scope)
 	}
 	fmt.Fprintf(e.stderr, "%s %s? [y/N] ", imperative(f.verdict), scope)
 	var line string

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
 // frontMatterChanged is what a change of front matter is called beside the verdicts.
@@ -66,7 +67,7 @@ a person decided and nobody has taken back. What was written in the notes since 
 func runUndo(ctx context.Context, e *env, f *queueFlags, args []string) error {
 	batches, sources := splitArgs(args, isBatch)
 	if len(batches) > 1 {
-		return usagef("one batch at a time can be taken back")
+		return clierr.Usagef("one batch at a time can be taken back")
 	}
 	r := undoRequest{By: reviewer()}
 	if len(batches) == 1 {
@@ -123,7 +124,7 @@ func newLogCommand(e *env) *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 {
-				return usagef("--limit %d is not a positive number", limit)
+				return clierr.Usagef("--limit %d is not a positive number", limit)
 			}
 			return f.withQueue(cmd.Context(), e, args, func(q queue) error {
 				list, err := q.log(cmd.Context(), limit)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -41,11 +42,11 @@ func (s *selector) empty() bool { return *s == selector{} }
 func (s *selector) check(ids []string) error {
 	switch {
 	case s.glob != "" && !doublestar.ValidatePattern(s.glob):
-		return usagef("--path %q is not a valid pattern", s.glob)
+		return clierr.Usagef("--path %q is not a valid pattern", s.glob)
 	case s.kind != "" && !slices.Contains(kinds(), s.kind):
-		return usagef("--kind %q is none of %s", s.kind, strings.Join(kinds(), ", "))
+		return clierr.Usagef("--kind %q is none of %s", s.kind, strings.Join(kinds(), ", "))
 	case !s.empty() && len(ids) > 0:
-		return usagef("give ids or conditions, not both")
+		return clierr.Usagef("give ids or conditions, not both")
 	}
 	return nil
 }
@@ -96,10 +97,11 @@ func resolveID(list []suggestion, prefix string) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", &hintError{fmt.Errorf("no pending suggestion %s", prefix),
-			"'relayfs suggestions list' shows what is pending, 'relayfs suggestions log' what was decided"}
+		return "", clierr.WithHint(fmt.Errorf("no pending suggestion %s", prefix),
+			"'relayfs suggestions list' shows what is pending, 'relayfs suggestions log' what was decided")
+
 	}
-	return "", &hintError{fmt.Errorf("several ids begin with %s: %s", prefix, strings.Join(found, ", ")), "type more of it"}
+	return "", clierr.WithHint(fmt.Errorf("several ids begin with %s: %s", prefix, strings.Join(found, ", ")), "type more of it")
 }
 
 var (

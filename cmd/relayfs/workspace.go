@@ -16,6 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/vault"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -74,7 +75,7 @@ func (f *workspaceFlags) options(log *slog.Logger) (bridge.Options, error) {
 	o.FrontMatter, errs[3] = diffwrap.ParseFrontMatterPolicy(f.frontMatter)
 	o.Structure, errs[4] = bridge.ParseStructurePolicy(f.structure)
 	if err := errors.Join(errs[:]...); err != nil {
-		return o, &usageError{err}
+		return o, clierr.Usage(err)
 	}
 	return o, nil
 }
@@ -123,7 +124,7 @@ func openSession(ctx context.Context, sources []source, f *workspaceFlags, log *
 		o.Folders = append(o.Folders, folder)
 	}
 	if s.ws, err = bridge.New(o); err != nil {
-		return nil, &usageError{err}
+		return nil, clierr.Usage(err)
 	}
 	return s, s.ws.Start(ctx)
 }

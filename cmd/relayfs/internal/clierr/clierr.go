@@ -1,0 +1,30 @@
+// Package clierr has the errors that a command line tells apart: one that makes no
+// sense, and one of which it is known what to do next. It prints nothing.
+package clierr
+
+import "fmt"
+
+// UsageError is a command line that makes no sense.
+type UsageError struct{ err error }
+
+func (e *UsageError) Error() string { return e.err.Error() }
+func (e *UsageError) Unwrap() error { return e.err }
+
+// Usage makes err a UsageError.
+func Usage(err error) error { return &UsageError{err} }
+
+// Usagef is a new UsageError.
+func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
+
+// HintError is an error with what to do next.
+type HintError struct {
+	err error
+	// Hint is what to type or to change.
+	Hint string
+}
+
+func (e *HintError) Error() string { return e.err.Error() }
+func (e *HintError) Unwrap() error { return e.err }
+
+// WithHint makes err a HintError.
+func WithHint(err error, hint string) error { return &HintError{err, hint} }
