@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -62,7 +63,7 @@ func newCatCommand(e *env) *cobra.Command {
 					if err != nil {
 						return err
 					}
-					if err := printNote(e.stdout, string(data)); err != nil {
+					if err := output.Note(e.stdout, string(data)); err != nil {
 						return err
 					}
 				}
@@ -88,13 +89,13 @@ func newLsCommand(e *env) *cobra.Command {
 					return err
 				}
 				if f.json {
-					return printJSON(e.stdout, list)
+					return output.JSON(e.stdout, list)
 				}
 				for _, l := range list {
 					if l.Kind == "folder" {
 						l.Path += "/"
 					}
-					fmt.Fprintln(e.stdout, oneLine(l.Path))
+					fmt.Fprintln(e.stdout, output.OneLine(l.Path))
 				}
 				return nil
 			})
@@ -171,7 +172,7 @@ func runGrep(ctx context.Context, e *env, a access, args map[string]any) error {
 		case res.Text[0] == "No more matches":
 			return nil
 		}
-		if err = printNote(e.stdout, res.Text[0]+"\n"); err != nil || res.Next == "" {
+		if err = output.Note(e.stdout, res.Text[0]+"\n"); err != nil || res.Next == "" {
 			return err
 		}
 		if left -= strings.Count(res.Text[0], "\n") + 1; limit > 0 && left <= 0 {
@@ -240,6 +241,6 @@ func runEdit(ctx context.Context, e *env, a access, author string, change toolCa
 	if last.IsError {
 		return errors.New(last.Text[0])
 	}
-	_, err = fmt.Fprintln(e.stdout, printable(last.Text[0]))
+	_, err = fmt.Fprintln(e.stdout, output.Printable(last.Text[0]))
 	return err
 }

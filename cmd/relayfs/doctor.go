@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
@@ -55,7 +56,7 @@ or fail; the exit code is 1 if something fails.`,
 				return err
 			}
 			if asJSON {
-				err = printJSON(e.stdout, r)
+				err = output.JSON(e.stdout, r)
 			} else {
 				printDoctor(e.stdout, r)
 			}
@@ -174,15 +175,15 @@ func (r *doctorReport) verdict() error {
 
 func printDoctor(w io.Writer, r *doctorReport) {
 	for _, f := range r.Findings {
-		printLine(w, "%-4s  %s: %s", f.Severity, f.Name, f.Detail)
+		output.Line(w, "%-4s  %s: %s", f.Severity, f.Name, f.Detail)
 		if f.Mend != "" {
-			fmt.Fprintf(w, "      mend: %s\n", belowFirst(f.Mend))
+			fmt.Fprintf(w, "      mend: %s\n", output.BelowFirst(f.Mend))
 		}
 	}
 	for _, info := range r.Running {
-		printLine(w, "      running: %v", info)
+		output.Line(w, "      running: %v", info)
 	}
 	for _, v := range r.Values {
-		printLine(w, "      %s: %s", v.Name, v.Value)
+		output.Line(w, "      %s: %s", v.Name, v.Value)
 	}
 }

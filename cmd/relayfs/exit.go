@@ -12,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/relay"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
@@ -72,9 +73,9 @@ func printError(w io.Writer, err error) {
 	if err == nil || errors.Is(err, errHelpShown) || errors.Is(err, errNoMatch) || errors.As(err, &child) {
 		return
 	}
-	fmt.Fprintf(w, "relayfs: error: %s\n", belowFirst(err.Error()))
+	fmt.Fprintf(w, "relayfs: error: %s\n", output.BelowFirst(err.Error()))
 	if hint := hintFor(err); hint != "" {
-		fmt.Fprintf(w, "relayfs: hint: %s\n", belowFirst(hint))
+		fmt.Fprintf(w, "relayfs: hint: %s\n", output.BelowFirst(hint))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
 
 // newClient is a client of an owner that reaches the sources and nothing else, or
@@ -27,8 +28,8 @@ func findOwner(ctx context.Context, f *workspaceFlags, args []string) (*owner.Cl
 	if c == nil || err != nil {
 		return nil, err
 	}
-	if stderr.takesLines() {
-		c.Waits = func(d time.Duration) { stderr.show(waitingLine(c.Info(), d), false) }
+	if output.Stderr.TakesLines() {
+		c.Waits = func(d time.Duration) { output.Stderr.Show(waitingLine(c.Info(), d), false) }
 	}
 	return c, c.Alive(ctx)
 }

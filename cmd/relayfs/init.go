@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
 
 func newInitCommand(e *env) *cobra.Command {
@@ -56,7 +57,7 @@ func initConfig(e *env, args []string, mountpoint string) error {
 	}
 	fmt.Fprintln(e.stdout, e.config.file)
 	for _, s := range sources {
-		printLine(e.stderr, "vault %s", s)
+		output.Line(e.stderr, "vault %s", s)
 	}
 	fmt.Fprintf(e.stderr, "mount with:  mkdir -p %[1]s && relayfs mount\nor over MCP: claude mcp add notes -- relayfs mcp\n", mountpoint)
 	return nil

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/quietinit"
 )
 
@@ -24,7 +25,7 @@ func main() {
 		ending = append(ending, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ending...)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, stderr)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, output.Stderr)
 	stop()
 	os.Exit(code)
 }

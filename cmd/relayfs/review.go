@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -52,7 +53,7 @@ func newReviewCommand(e *env) *cobra.Command {
 func runReview(ctx context.Context, e *env, f *queueFlags, sel selector, sources []string) error {
 	in, inOK := e.stdin.(*os.File)
 	out, outOK := e.stdout.(*os.File)
-	if !inOK || !outOK || !isTerminal(in) || !isTerminal(out) {
+	if !inOK || !outOK || !output.IsTerminal(in) || !output.IsTerminal(out) {
 		return clierr.Usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
 	}
 	c, err := followOwner(ctx, &f.workspaceFlags, sources)
@@ -76,7 +77,7 @@ func runReview(ctx context.Context, e *env, f *queueFlags, sel selector, sources
 func runProgram(ctx context.Context, q queue, sel selector, in, out *os.File) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := newReviewModel(sel, painter{colour(out)}, reviewCommands{ctx, q, reviewer()})
+	m := newReviewModel(sel, painter{output.Colour(out)}, reviewCommands{ctx, q, reviewer()})
 	// Signals end ctx (main.go). bubbletea's own handler beside it would deadlock: it sends to a loop that ctx has already ended.
 	final, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen()).Run()
 	if errors.Is(err, tea.ErrInterrupted) || errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
 
 const reviewHelp = `  y              accept, go on          n  x           reject, go on
@@ -161,9 +162,9 @@ func (m reviewModel) decided(out outcome) (tea.Model, tea.Cmd) {
 	case out.Notes > 0:
 		m.done = append(m.done[:len(m.done):len(m.done)], out.Batch)
 	}
-	m.message = fmt.Sprintf("%s %s", plural(len(out.Suggestions), "suggestion"), out.Verdict)
+	m.message = fmt.Sprintf("%s %s", output.Plural(len(out.Suggestions), "suggestion"), out.Verdict)
 	for _, a := range out.Away {
-		m.message += "; " + printable(a.String())
+		m.message += "; " + output.Printable(a.String())
 	}
 	if err := out.err(); err != nil {
 		m.message = strings.ReplaceAll(err.Error(), "\n", "; ")
@@ -392,6 +393,6 @@ func (m reviewModel) summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}
 	}
-	parts = append(parts, plural(len(m.deck.all), "suggestion")+" pending")
+	parts = append(parts, output.Plural(len(m.deck.all), "suggestion")+" pending")
 	return strings.Join(parts, ", ")
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
 
 // View draws the review: a line on where we are, the suggestion in its context,
@@ -59,7 +61,7 @@ func (m reviewModel) focus() int {
 	s := m.current()
 	switch {
 	case m.mode == editing:
-		return len(m.wrap("\n"+printable(m.field.before))) - 1
+		return len(m.wrap("\n"+output.Printable(m.field.before))) - 1
 	case s == nil || m.mode == helping:
 		return 0
 	}
@@ -75,7 +77,7 @@ func (m reviewModel) head() string {
 		return "reading the notes …"
 	}
 	if len(m.cards) == 0 {
-		return fmt.Sprintf("0 of %s%s", plural(len(m.all), "suggestion"), m.filterNote())
+		return fmt.Sprintf("0 of %s%s", output.Plural(len(m.all), "suggestion"), m.filterNote())
 	}
 	where := fmt.Sprintf("%d of %d", m.at+1, len(m.cards))
 	return m.sgr(sgrBold, m.fit(where+m.filterNote()))
@@ -85,7 +87,7 @@ func (m reviewModel) filterNote() string {
 	if m.filter == "" {
 		return ""
 	}
-	return " with " + oneLine(m.filter)
+	return " with " + output.OneLine(m.filter)
 }
 
 func (m reviewModel) body() string {
@@ -108,7 +110,7 @@ func (m reviewModel) body() string {
 // typed shows the text in the editor with its cursor.
 func (m reviewModel) typed() string {
 	cursor := "▏"
-	return printable(m.field.before) + cursor + printable(m.field.after)
+	return output.Printable(m.field.before) + cursor + output.Printable(m.field.after)
 }
 
 func (m reviewModel) foot() string {
@@ -128,7 +130,7 @@ func (m reviewModel) foot() string {
 		return m.sgr(sgrFaint, "any key goes back")
 	}
 	if m.message != "" {
-		return m.fit(oneLine(m.message))
+		return m.fit(output.OneLine(m.message))
 	}
 	return m.sgr(sgrFaint, m.fit("y accept · n reject · e edit · u undo · j/k next/previous · ? more · q quit"))
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
 
 // env is what a command needs of the world.
@@ -93,14 +93,9 @@ func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	o := &slog.HandlerOptions{Level: level}
 	switch f.format {
 	case "text":
-		return slog.New(slog.NewTextHandler(printableWriter{w}, o)), nil
+		return slog.New(slog.NewTextHandler(output.PrintableWriter(w), o)), nil
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, o)), nil
 	}
 	return nil, clierr.Usagef("--log-format %q is none of text, json", f.format)
-}
-
-// colour says whether w is a terminal that wants colour (see no-color.org).
-func colour(w io.Writer) bool {
-	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && toTerminal(w)
 }

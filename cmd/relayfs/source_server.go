@@ -15,6 +15,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/relay/token"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
@@ -76,7 +77,7 @@ func (s *session) openServer(src source, state string, f *workspaceFlags) (bridg
 	if f.presence {
 		o.Author = f.author
 	}
-	if stderr.takesLines() {
+	if output.Stderr.TakesLines() {
 		o.Progress = progressLine(src.name)
 	}
 	folder, err := relay.Open(o)
@@ -121,7 +122,7 @@ func progressLine(name string) func(relay.Progress) {
 			return
 		}
 		shown, done = now, finished
-		stderr.show(oneLine(progressText(name, p, p.Fetched-first, now.Sub(start))), finished)
+		output.Stderr.Show(output.OneLine(progressText(name, p, p.Fetched-first, now.Sub(start))), finished)
 	}
 }
 

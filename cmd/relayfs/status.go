@@ -11,6 +11,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
 
 // statusReport is what 'relayfs status --json' prints.
@@ -73,7 +74,7 @@ func runStatus(ctx context.Context, e *env, f *workspaceFlags, args []string, as
 
 func showStatus(e *env, report statusReport, asJSON bool) error {
 	if asJSON {
-		return printJSON(e.stdout, report)
+		return output.JSON(e.stdout, report)
 	}
 	printStatus(e.stdout, report)
 	return nil
@@ -83,20 +84,20 @@ func printStatus(w io.Writer, r statusReport) {
 	if r.Owner == nil {
 		fmt.Fprintln(w, "not running")
 	} else {
-		printLine(w, "running: %v since %s", r.Owner, r.Owner.Started.Local().Format("2006-01-02 15:04"))
+		output.Line(w, "running: %v since %s", r.Owner, r.Owner.Started.Local().Format("2006-01-02 15:04"))
 		fmt.Fprintf(w, "mode: %s, view: %s%s\n", r.Mode, r.View, map[bool]string{true: ", read-only"}[r.ReadOnly])
 	}
 	if r.Token != "" {
-		printLine(w, "MCP: %s", r.Owner.HTTP.URL)
-		printLine(w, "token: %s", r.Token)
+		output.Line(w, "MCP: %s", r.Owner.HTTP.URL)
+		output.Line(w, "token: %s", r.Token)
 	}
 	if r.Connection != "" {
-		printLine(w, "Yjs clients: %s", r.Connection)
+		output.Line(w, "Yjs clients: %s", r.Connection)
 	}
 	for _, f := range r.Folders {
-		facts := []string{plural(f.Notes, "note"), plural(f.Files, "other file"), plural(f.Suggestions, "pending suggestion")}
+		facts := []string{output.Plural(f.Notes, "note"), output.Plural(f.Files, "other file"), output.Plural(f.Suggestions, "pending suggestion")}
 		if f.Proposals > 0 {
-			facts = append(facts, plural(f.Proposals, "pending proposal"))
+			facts = append(facts, output.Plural(f.Proposals, "pending proposal"))
 		}
 		if f.Offline {
 			facts = append(facts, "OFFLINE: its directory is missing or empty")
@@ -104,7 +105,7 @@ func printStatus(w io.Writer, r statusReport) {
 		if r.Owner != nil && r.Owner.Yjs != nil {
 			facts = append(facts, "folder document "+r.Owner.Yjs.Folders[f.Name])
 		}
-		printLine(w, "%s: %s", f.Name, strings.Join(facts, ", "))
+		output.Line(w, "%s: %s", f.Name, strings.Join(facts, ", "))
 		if f.Sync != nil {
 			printSync(w, f.Sync)
 		}
@@ -128,22 +129,22 @@ func printSync(w io.Writer, s *bridge.SyncStatus) {
 		facts = append(facts, "READ-ONLY")
 	}
 	if s.Unsent > 0 {
-		facts = append(facts, fmt.Sprintf("%s with changes that it has not acknowledged", plural(s.Unsent, "document")))
+		facts = append(facts, fmt.Sprintf("%s with changes that it has not acknowledged", output.Plural(s.Unsent, "document")))
 	} else {
 		facts = append(facts, "everything is acknowledged")
 	}
 	if s.Unfetched > 0 {
-		facts = append(facts, plural(s.Unfetched, "note")+" to be fetched")
+		facts = append(facts, output.Plural(s.Unfetched, "note")+" to be fetched")
 	}
-	printLine(w, "%s", strings.Join(facts, ", "))
+	output.Line(w, "%s", strings.Join(facts, ", "))
 	if s.LastError != "" {
-		printLine(w, "  %s", s.LastError)
+		output.Line(w, "  %s", s.LastError)
 	}
 	for i, path := range s.Hidden {
 		if i == maxHidden {
-			printLine(w, "  and %d more", len(s.Hidden)-i)
+			output.Line(w, "  and %d more", len(s.Hidden)-i)
 			break
 		}
-		printLine(w, "  not shown, since its name holds control characters; rename it on the server: %q", path)
+		output.Line(w, "  not shown, since its name holds control characters; rename it on the server: %q", path)
 	}
 }

@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
-	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
 
 const suggestionsHelp = `The review queue: changes that programs made and that wait for a person.
@@ -62,7 +60,7 @@ func newListCommand(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.withSelected(cmd.Context(), e, &sel, args, false, func(_ queue, list []suggestion) error {
 				if f.json {
-					return printJSON(e.stdout, list)
+					return output.JSON(e.stdout, list)
 				}
 				return printSuggestions(e.stdout, list)
 			})
@@ -84,7 +82,7 @@ func newShowCommand(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.withSelected(cmd.Context(), e, &sel, args, true, func(_ queue, list []suggestion) error {
 				if f.json {
-					return printJSON(e.stdout, list)
+					return output.JSON(e.stdout, list)
 				}
 				return printDiffs(e.stdout, list)
 			})
@@ -159,99 +157,14 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	return err
 }
 
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
 func printSuggestions(w io.Writer, list []suggestion) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range list {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", oneLine(s.ID), oneLine(s.place()), oneLine(s.gist()), oneLine(s.who()))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", output.OneLine(s.ID), output.OneLine(s.place()), output.OneLine(s.gist()), output.OneLine(s.who()))
 	}
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s\n", plural(len(list), "pending suggestion"))
+	_, err := fmt.Fprintf(w, "%s\n", output.Plural(len(list), "pending suggestion"))
 	return err
-}
-
-// place is where the suggestion is, or what the proposal is about.
-func (s *suggestion) place() string {
-	if s.isProposal() {
-		return s.Path
-	}
-	return fmt.Sprintf("%s:%d", s.Path, s.Line)
-}
-
-// gist is what it would do, on one line.
-func (s *suggestion) gist() string {
-	if s.isProposal() {
-		return s.proposed(shorten(s.New))
-	}
-	if s.Kind == diffwrap.Comment.String() {
-		return "{>>" + shorten(s.New) + "<<}"
-	}
-	return marks(s.Old, s.New)
-}
-
-// proposed says what a proposal would do; to is the path that a rename leads to,
-// as it is to be shown.
-func (s *suggestion) proposed(to string) string {
-	what := s.Kind
-	if s.Dir {
-		what += " the folder"
-	}
-	switch bridge.ProposalKind(s.Kind) {
-	case bridge.ProposedRename:
-		what += " to " + to
-	case bridge.ProposedFile:
-		if what = "write the file"; s.New != "" {
-			what += ", " + plural(len(s.New), "byte")
-		}
-	}
-	if s.Stale {
-		what += " (changed since)"
-	}
-	return what
-}
-
-// who is the suggestion's author and time, as far as they are known.
-func (s *suggestion) who() string {
-	who := s.Author
-	if !s.Time.IsZero() {
-		who += ", " + s.Time.Local().Format("2006-01-02 15:04")
-	}
-	return who
-}
-
-// marks shows a suggestion on one line, as it stands in the note.
-func marks(old, new string) string {
-	var b strings.Builder
-	if old != "" {
-		b.WriteString("{--" + shorten(old) + "--}")
-	}
-	if new != "" {
-		b.WriteString("{++" + shorten(new) + "++}")
-	}
-	return b.String()
-}
-
-// shorten keeps a side of a suggestion on one line of a terminal.
-func shorten(s string) string {
-	const limit = 60 // characters
-	s = printable(strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\t", " ").Replace(s))
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit/2]) + " … " + string(r[len(r)-limit/3:])
-	}
-	return s
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
 
 // manyAtOnce is how many suggestions are decided at once without asking.
@@ -109,8 +110,8 @@ func (f *decideFlags) confirm(ctx context.Context, e *env, list []suggestion) er
 	if len(list) <= manyAtOnce || f.yes {
 		return nil
 	}
-	scope := fmt.Sprintf("%s in %s", plural(len(list), "suggestion"), plural(notesOf(list), "note"))
-	if in, ok := e.stdin.(*os.File); !ok || !isTerminal(in) {
+	scope := fmt.Sprintf("%s in %s", output.Plural(len(list), "suggestion"), output.Plural(notesOf(list), "note"))
+	if in, ok := e.stdin.(*os.File); !ok || !output.IsTerminal(in) {
 		return clierr.Usagef("to %s %s, add --yes; --dry-run shows them", f.verb(), scope)
 	}
 	fmt.Fprintf(e.stderr, "%s %s? [y/N] ", imperative(f.verdict), scope)
@@ -138,7 +139,7 @@ func reviewer() string {
 
 func (f *decideFlags) print(e *env, out outcome) error {
 	if f.json {
-		return printJSON(e.stdout, out)
+		return output.JSON(e.stdout, out)
 	}
 	if err := printScope(e.stdout, out.Suggestions); err != nil {
 		return err
@@ -147,7 +148,7 @@ func (f *decideFlags) print(e *env, out outcome) error {
 	if f.dryRun {
 		would = "would be "
 	}
-	_, err := fmt.Fprintf(e.stdout, "%s %s%s in %s\n", plural(len(out.Suggestions), "suggestion"), would, out.Verdict, plural(out.Notes, "note"))
+	_, err := fmt.Fprintf(e.stdout, "%s %s%s in %s\n", output.Plural(len(out.Suggestions), "suggestion"), would, out.Verdict, output.Plural(out.Notes, "note"))
 	if out.Batch != "" && len(out.Suggestions)+out.Notes > 0 {
 		fmt.Fprintf(e.stderr, "take it back with: relayfs suggestions undo %s\n", shellWords(append([]string{out.Batch}, f.sources...)))
 	}
@@ -184,7 +185,7 @@ func printScope(w io.Writer, list []suggestion) error {
 		counts[s.Path]++
 	}
 	for _, p := range slices.Sorted(maps.Keys(counts)) {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", oneLine(p), plural(counts[p], "suggestion")); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: %s\n", output.OneLine(p), output.Plural(counts[p], "suggestion")); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -67,7 +68,7 @@ const (
 func (p painter) text(list []piece) string {
 	var b strings.Builder
 	for _, x := range list {
-		text := printable(x.Text)
+		text := output.Printable(x.Text)
 		switch {
 		case x.Kind == oldPiece && p.colour:
 			b.WriteString(p.sgr(sgrOld, text))
@@ -101,9 +102,9 @@ func (p painter) sgr(code, text string) string {
 
 // heading is one line about a suggestion.
 func (p painter) heading(s *suggestion) string {
-	line := fmt.Sprintf("%s  %s  %s", oneLine(s.ID), p.sgr(sgrBold, oneLine(s.place())), s.Kind)
+	line := fmt.Sprintf("%s  %s  %s", output.OneLine(s.ID), p.sgr(sgrBold, output.OneLine(s.place())), s.Kind)
 	if who := s.who(); who != "" {
-		line += "  " + p.sgr(sgrFaint, oneLine(who))
+		line += "  " + p.sgr(sgrFaint, output.OneLine(who))
 	}
 	return line
 }
@@ -129,7 +130,7 @@ func (p painter) diff(s *suggestion) string {
 }
 
 func printDiffs(w io.Writer, list []suggestion) error {
-	p := painter{colour(w)}
+	p := painter{output.Colour(w)}
 	for i := range list {
 		sep := ""
 		if i > 0 {

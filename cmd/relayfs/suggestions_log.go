@@ -11,6 +11,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
 
 // frontMatterChanged is what a change of front matter is called beside the verdicts.
@@ -84,7 +85,7 @@ func runUndo(ctx context.Context, e *env, f *queueFlags, args []string) error {
 			}
 		}
 		if f.json {
-			err = printJSON(e.stdout, out)
+			err = output.JSON(e.stdout, out)
 		} else {
 			err = printUndone(e.stdout, out)
 		}
@@ -108,9 +109,9 @@ func printUndone(w io.Writer, out outcome) error {
 	if err := printScope(w, out.Suggestions); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "undone in %s; %s again\n", plural(out.Notes, "note"), plural(len(out.Suggestions), "pending suggestion"))
+	_, err := fmt.Fprintf(w, "undone in %s; %s again\n", output.Plural(out.Notes, "note"), output.Plural(len(out.Suggestions), "pending suggestion"))
 	for _, a := range out.Away {
-		fmt.Fprintf(w, "%s: %s\n", printable(string(a.Path)), printable(a.String()))
+		fmt.Fprintf(w, "%s: %s\n", output.Printable(string(a.Path)), output.Printable(a.String()))
 	}
 	return err
 }
@@ -132,7 +133,7 @@ func newLogCommand(e *env) *cobra.Command {
 					return err
 				}
 				if f.json {
-					return printJSON(e.stdout, list)
+					return output.JSON(e.stdout, list)
 				}
 				return printLog(e.stdout, list)
 			})
@@ -145,7 +146,7 @@ func newLogCommand(e *env) *cobra.Command {
 
 // printLog prints each batch's name once, over what it did in which note.
 func printLog(w io.Writer, list []logEntry) error {
-	p := painter{colour(w)}
+	p := painter{output.Colour(w)}
 	for i, x := range list {
 		if i == 0 || list[i-1].Batch != x.Batch {
 			head := fmt.Sprintf("%s  %s", x.Batch, x.Time.Local().Format("2006-01-02 15:04:05"))
@@ -158,12 +159,12 @@ func printLog(w io.Writer, list []logEntry) error {
 			if x.Undoes != "" {
 				head += ", takes back " + x.Undoes
 			}
-			fmt.Fprintln(w, p.sgr(sgrBold, oneLine(head)))
+			fmt.Fprintln(w, p.sgr(sgrBold, output.OneLine(head)))
 			if x.Reason != "" {
-				fmt.Fprintf(w, "  because %s\n", oneLine(x.Reason))
+				fmt.Fprintf(w, "  because %s\n", output.OneLine(x.Reason))
 			}
 		}
-		path := oneLine(x.Path)
+		path := output.OneLine(x.Path)
 		if path == "" {
 			path = "(a note that is gone)"
 		}
@@ -172,12 +173,12 @@ func printLog(w io.Writer, list []logEntry) error {
 		}
 		for _, s := range x.Suggestions {
 			it := suggestion{Path: path, Line: s.Line, Kind: s.Kind, Old: s.Old, New: s.New}
-			if _, err := fmt.Fprintf(w, "  %s  %s  %s  %s\n", x.Action, oneLine(s.ID), it.place(), oneLine(it.gist())); err != nil {
+			if _, err := fmt.Fprintf(w, "  %s  %s  %s  %s\n", x.Action, output.OneLine(s.ID), it.place(), output.OneLine(it.gist())); err != nil {
 				return err
 			}
 		}
 		for _, a := range x.Away {
-			fmt.Fprintf(w, "  %s  %s\n", path, printable(a.String()))
+			fmt.Fprintf(w, "  %s  %s\n", path, output.Printable(a.String()))
 		}
 	}
 	return nil
@@ -201,7 +202,7 @@ func completeBatches(ctx context.Context, f *queueFlags, args []string) ([]cobra
 		undone[x.Undoes] = true
 		if x.Undoes == "" && !undone[x.Batch] {
 			undone[x.Batch] = true // once is enough
-			out = append(out, cobra.CompletionWithDesc(x.Batch, oneLine(x.Action+" "+x.Path)))
+			out = append(out, cobra.CompletionWithDesc(x.Batch, output.OneLine(x.Action+" "+x.Path)))
 		}
 	}
 	return out, cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveKeepOrder

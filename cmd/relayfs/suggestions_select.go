@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -141,7 +142,7 @@ func completeIDs(f *queueFlags) cobra.CompletionFunc {
 		var out []cobra.Completion
 		for _, s := range list {
 			if strings.HasPrefix(s.ID, prefix) && !slices.Contains(given, s.ID) {
-				out = append(out, cobra.CompletionWithDesc(s.ID, oneLine(s.Path+" "+s.gist())))
+				out = append(out, cobra.CompletionWithDesc(s.ID, output.OneLine(s.Path+" "+s.gist())))
 			}
 		}
 		return out, cobra.ShellCompDirectiveDefault

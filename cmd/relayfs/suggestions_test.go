@@ -82,12 +82,6 @@ func TestPainter(t *testing.T) {
 	}
 }
 
-func TestPrintable(t *testing.T) {
-	if got, want := printable("a\r\nb\tc\x07\x7f\u0085\u202ed\r"), "a\nb\tc␇���d␍"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // The context of a suggestion is the accepted view: other suggestions' marks
 // are not in it.
 func TestQueueListsContext(t *testing.T) {

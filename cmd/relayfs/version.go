@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
 
 // release is set by the linker for released builds: -X main.release=v1.2.3.
@@ -39,7 +41,7 @@ func newVersionCommand(e *env) *cobra.Command {
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				return printJSON(e.stdout, map[string]string{
+				return output.JSON(e.stdout, map[string]string{
 					"version": version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
 				})
 			}

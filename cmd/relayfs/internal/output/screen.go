@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"bytes"
@@ -10,34 +10,35 @@ import (
 	"golang.org/x/term"
 )
 
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+// IsTerminal says whether f is a terminal.
+func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // toTerminal says whether what is written to w reaches a terminal.
 func toTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	return ok && isTerminal(f)
+	return ok && IsTerminal(f)
 }
 
 // eraseLine takes away the line that the cursor is in.
 const eraseLine = "\r\x1b[K"
 
-// screen is a terminal with a line at its end that says how far something is.
+// Screen is a terminal with a line at its end that says how far something is.
 // What is written meanwhile comes before that line.
-type screen struct {
+type Screen struct {
 	f *os.File
 
 	mu   sync.Mutex // protects the following
 	line string     // as it is shown, "" for none
 }
 
-// stderr is where everything goes that is no result. There is but one.
-var stderr = &screen{f: os.Stderr}
+// Stderr is where everything goes that is no result. There is but one.
+var Stderr = &Screen{f: os.Stderr}
 
-// takesLines says whether there is a terminal on which a line can be replaced.
-func (s *screen) takesLines() bool { return os.Getenv("TERM") != "dumb" && isTerminal(s.f) }
+// TakesLines says whether there is a terminal on which a line can be replaced.
+func (s *Screen) TakesLines() bool { return os.Getenv("TERM") != "dumb" && IsTerminal(s.f) }
 
 // Write writes p in the place of the line, which follows if p ends one.
-func (s *screen) Write(p []byte) (int, error) {
+func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.line == "" {
@@ -52,8 +53,8 @@ func (s *screen) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// show puts a line in the place of the one before; the last one stays where it is.
-func (s *screen) show(line string, last bool) {
+// Show puts a line in the place of the one before; the last one stays where it is.
+func (s *Screen) Show(line string, last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if last {
@@ -82,4 +83,9 @@ func cutTo(line string, width int) string {
 		rest = next
 	}
 	return line
+}
+
+// Colour says whether w is a terminal that wants colour (see no-color.org).
+func Colour(w io.Writer) bool {
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && toTerminal(w)
 }
