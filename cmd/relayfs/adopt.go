@@ -11,6 +11,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
 func newAdoptCommand(e *env) *cobra.Command {
@@ -26,11 +27,11 @@ kept for VAULT so far is set aside. OLD must not be a vault any more.`,
 		Example: "  relayfs adopt ~/Notes /mnt/disk/Notes",
 		Args:    usageArgs(cobra.ExactArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			base, err := stateDir(f.state)
+			base, err := source.StateDir(f.state)
 			if err != nil {
 				return err
 			}
-			src, err := parseVault(args[1])
+			src, err := source.ParseVault(args[1])
 			if err != nil {
 				return err
 			}
@@ -38,11 +39,11 @@ kept for VAULT so far is set aside. OLD must not be a vault any more.`,
 			if err != nil {
 				return err
 			}
-			aside, err := owner.Adopt(from, owner.Claim{Vault: src.dir, Name: src.place(), State: src.ownState(base)})
+			aside, err := owner.Adopt(from, owner.Claim{Vault: src.Dir, Name: src.Place(), State: src.OwnState(base)})
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(e.stderr, "%s has the authors, log and proposals of %s\n", src.place(), args[0])
+			fmt.Fprintf(e.stderr, "%s has the authors, log and proposals of %s\n", src.Place(), args[0])
 			if aside != "" {
 				fmt.Fprintf(e.stderr, "what was kept for it so far is in %s\n", aside)
 			}
@@ -60,15 +61,15 @@ func keptFor(base, old string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if filepath.Dir(dir) == vaultsDir(base) {
+	if filepath.Dir(dir) == source.VaultsDir(base) {
 		return dir, nil
 	}
 	if real, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
 		dir = filepath.Join(real, filepath.Base(dir))
 	}
-	state := source{dir: dir}.ownState(base)
+	state := source.Source{Dir: dir}.OwnState(base)
 	if _, err := os.Stat(state); errors.Is(err, fs.ErrNotExist) {
-		return "", clierr.WithHint(fmt.Errorf("nothing is kept for a vault %q", old), "the state folders are in "+vaultsDir(base))
+		return "", clierr.WithHint(fmt.Errorf("nothing is kept for a vault %q", old), "the state folders are in "+source.VaultsDir(base))
 	}
 	return state, nil
 }

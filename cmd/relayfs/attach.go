@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
 const (
@@ -45,7 +46,7 @@ func (o *mcpOptions) stdio(ctx context.Context, e *env, own *ownServer, connect 
 // it, since others can use that one too.
 type ownServer struct {
 	o       *mcpOptions
-	sources []source
+	sources []source.Source
 	log     *slog.Logger
 	running sync.WaitGroup
 }
@@ -55,13 +56,13 @@ func (s *ownServer) wait() { s.running.Wait() }
 // reach connects to the owner; when there has been none for long enough, to a
 // server in this process. It waits for an owner that was handed the vaults.
 func (s *ownServer) reach(ctx context.Context, gone time.Duration) (io.ReadWriteCloser, error) {
-	base, err := stateDir(s.o.state)
+	base, err := source.StateDir(s.o.state)
 	if err != nil {
 		return nil, err
 	}
 	for start := time.Now(); ; {
 		since := gone + time.Since(start)
-		last, err := owner.Read(s.sources[0].state(base))
+		last, err := owner.Read(s.sources[0].State(base))
 		if err == nil && last.HandedOver.IsZero() && owner.Answers(*last) { // one that makes way may answer yet
 			return s.join(ctx, *last)
 		}

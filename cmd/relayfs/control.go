@@ -15,6 +15,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -37,7 +38,7 @@ const (
 type control struct {
 	semantic *semantic.Index // nil where no tools are served that search it
 	ws       *bridge.Workspace
-	sources  []source
+	sources  []source.Source
 	options  mcpserver.Options
 	mcp      *mcpserver.Server
 	http     *httpServer // nil if there is none

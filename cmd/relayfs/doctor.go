@@ -16,6 +16,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
@@ -70,23 +71,23 @@ or fail; the exit code is 1 if something fails.`,
 
 // examine looks at everything, or at the sources that args name and who serves them.
 func examine(ctx context.Context, c *config, f *workspaceFlags, args []string) (*doctorReport, error) {
-	sources, err := parseSources(c.sourcesOr(args), f.folders)
+	sources, err := source.Parse(c.sourcesOr(args), f.folders)
 	if err != nil {
 		return nil, err
 	}
-	base, err := stateDir(f.state)
+	base, err := source.StateDir(f.state)
 	if err != nil {
 		return nil, err
 	}
 	r := &doctorReport{Findings: append(fusefs.Diagnose(), examineState(base)), Running: []owner.Info{}}
 	for _, src := range sources {
-		if src.server != nil {
+		if src.Server != nil {
 			r.Findings = append(r.Findings, examineServer(ctx, src))
 			continue
 		}
-		r.Findings = append(r.Findings, examineFolder(src.name, src.dir), examineVault(src, "/proc/sys/fs/inotify/max_user_watches"))
+		r.Findings = append(r.Findings, examineFolder(src.Name, src.Dir), examineVault(src, "/proc/sys/fs/inotify/max_user_watches"))
 	}
-	running, err := owner.Live(vaultsDir(base))
+	running, err := owner.Live(source.VaultsDir(base))
 	switch {
 	case err != nil: // a state folder that cannot be read is a finding already
 	case len(args) > 0:
@@ -112,10 +113,10 @@ func examine(ctx context.Context, c *config, f *workspaceFlags, args []string) (
 }
 
 // ownersOf are those of the owners that serve any of the sources.
-func ownersOf(owners []owner.Info, base string, sources []source) []owner.Info {
+func ownersOf(owners []owner.Info, base string, sources []source.Source) []owner.Info {
 	return slices.DeleteFunc(owners, func(info owner.Info) bool {
-		return !slices.ContainsFunc(sources, func(src source) bool {
-			last, err := owner.Read(src.state(base))
+		return !slices.ContainsFunc(sources, func(src source.Source) bool {
+			last, err := owner.Read(src.State(base))
 			return err == nil && last.Socket == info.Socket
 		})
 	})
@@ -123,8 +124,8 @@ func ownersOf(owners []owner.Info, base string, sources []source) []owner.Info {
 
 // examineVault compares the folders of a vault, each of which takes a watch,
 // with the limit that its user shares with editors and sync tools.
-func examineVault(src source, limitFile string) fusefs.Finding {
-	f := fusefs.Finding{Name: "watches of " + src.name, Severity: fusefs.Warn}
+func examineVault(src source.Source, limitFile string) fusefs.Finding {
+	f := fusefs.Finding{Name: "watches of " + src.Name, Severity: fusefs.Warn}
 	text, err := os.ReadFile(limitFile)
 	if err != nil {
 		f.Detail = err.Error()
@@ -135,7 +136,7 @@ func examineVault(src source, limitFile string) fusefs.Finding {
 		f.Detail = limitFile + ": " + err.Error()
 		return f
 	}
-	folders, err := countFolders(src.dir)
+	folders, err := countFolders(src.Dir)
 	switch {
 	case err != nil:
 		f.Detail, f.Mend = err.Error(), "make the vault readable"

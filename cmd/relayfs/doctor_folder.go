@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
@@ -79,15 +80,20 @@ func withSpace(f fusefs.Finding, dir string) fusefs.Finding {
 }
 
 // examineServed looks at the vaults of running owners that are not in sources.
-func examineServed(running []owner.Info, sources []source) (findings []fusefs.Finding) {
+func examineServed(running []owner.Info, sources []source.Source) (findings []fusefs.Finding) {
 	for _, info := range running {
 		for _, served := range info.Sources {
 			name, dir, ok := strings.Cut(served, "=")
-			known := slices.ContainsFunc(sources, func(s source) bool { return s.dir == dir })
+			known := slices.ContainsFunc(sources, func(s source.Source) bool { return s.Dir == dir })
 			if ok && filepath.IsAbs(dir) && !known {
 				findings = append(findings, examineFolder(name, dir))
 			}
 		}
 	}
 	return findings
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

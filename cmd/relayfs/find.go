@@ -9,14 +9,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
 // newClient is a client of an owner that reaches the sources and nothing else, or
 // everything if none are named.
-func newClient(info owner.Info, sources []source) *owner.Client {
+func newClient(info owner.Info, sources []source.Source) *owner.Client {
 	places := make([]string, len(sources))
 	for i, s := range sources {
-		places[i] = s.place()
+		places[i] = s.Place()
 	}
 	return owner.NewClient(info, places...)
 }
@@ -41,7 +42,7 @@ func followOwner(ctx context.Context, f *workspaceFlags, args []string) (*owner.
 	if c == nil || err != nil {
 		return nil, err
 	}
-	base, err := stateDir(f.state)
+	base, err := source.StateDir(f.state)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func followOwner(ctx context.Context, f *workspaceFlags, args []string) (*owner.
 			return ownerOf(base, sources)
 		}
 		for _, src := range sources { // all that it serves, even if that is not the same
-			if info, err := ownerOf(base, []source{src}); info != nil || err != nil {
+			if info, err := ownerOf(base, []source.Source{src}); info != nil || err != nil {
 				return info, err
 			}
 		}
@@ -64,20 +65,20 @@ func followOwner(ctx context.Context, f *workspaceFlags, args []string) (*owner.
 }
 
 // sourcesOf are the sources that args name, or else all that an owner serves.
-func sourcesOf(c *owner.Client, f *workspaceFlags, args []string) ([]source, error) {
+func sourcesOf(c *owner.Client, f *workspaceFlags, args []string) ([]source.Source, error) {
 	if len(args) > 0 {
-		return parseSources(args, f.folders)
+		return source.Parse(args, f.folders)
 	}
-	return parseSources(c.Info().Sources, nil)
+	return source.Parse(c.Info().Sources, nil)
 }
 
 // lookForOwner is findOwner without a look whether the owner answers.
 func (f *workspaceFlags) lookForOwner(args []string) (*owner.Client, error) {
-	base, err := stateDir(f.state)
+	base, err := source.StateDir(f.state)
 	if err != nil {
 		return nil, err
 	}
-	sources, err := parseSources(args, f.folders)
+	sources, err := source.Parse(args, f.folders)
 	if err != nil {
 		return nil, err
 	}
@@ -102,10 +103,10 @@ func waitingLine(info owner.Info, d time.Duration) string {
 }
 
 // ownerOf is the one owner of all sources; nil if nobody serves any of them.
-func ownerOf(base string, sources []source) (*owner.Info, error) {
+func ownerOf(base string, sources []source.Source) (*owner.Info, error) {
 	var first *owner.Info
 	for i, src := range sources {
-		info, err := owner.Read(src.state(base))
+		info, err := owner.Read(src.State(base))
 		if err != nil || !owner.Answers(*info) {
 			info = nil
 		}
@@ -114,7 +115,7 @@ func ownerOf(base string, sources []source) (*owner.Info, error) {
 		}
 		if (info == nil) != (first == nil) || info != nil && info.Socket != first.Socket {
 			return nil, clierr.WithHint(
-				fmt.Errorf("%s is %s, and %s is %s", sources[0].place(), servedBy(first), src.place(), servedBy(info)),
+				fmt.Errorf("%s is %s, and %s is %s", sources[0].Place(), servedBy(first), src.Place(), servedBy(info)),
 				hintSources)
 
 		}
@@ -134,7 +135,7 @@ func servedBy(info *owner.Info) string {
 
 // onlyOwner is the owner that runs; nil if none does.
 func onlyOwner(base string) (*owner.Info, error) {
-	live, err := owner.Live(vaultsDir(base))
+	live, err := owner.Live(source.VaultsDir(base))
 	switch {
 	case err != nil:
 		return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
 // An MCP process on stdio serves the vaults for its own client, and for those that
@@ -76,7 +77,7 @@ func (c *control) answerHandover(w http.ResponseWriter, r *http.Request) {
 
 // takeSession is openSession for a process that serves others: one that serves
 // the vaults for its own client alone is asked to hand them over.
-func takeSession(ctx context.Context, sources []source, f *workspaceFlags, log *slog.Logger) (*session, error) {
+func takeSession(ctx context.Context, sources []source.Source, f *workspaceFlags, log *slog.Logger) (*session, error) {
 	for start := time.Now(); ; {
 		s, err := openSession(ctx, sources, f, log)
 		var owned *owner.OwnedError
@@ -99,7 +100,7 @@ func takeSession(ctx context.Context, sources []source, f *workspaceFlags, log *
 	}
 }
 
-func askForVaults(ctx context.Context, info owner.Info, sources []source) error {
+func askForVaults(ctx context.Context, info owner.Info, sources []source.Source) error {
 	ctx, cancel := context.WithTimeout(ctx, handoverPatience)
 	defer cancel()
 	var req handoverRequest

@@ -8,13 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
 func newInitCommand(e *env) *cobra.Command {
@@ -66,13 +66,13 @@ func initConfig(e *env, args []string, mountpoint string) error {
 // initSources are the sources to write: those given, as they are named from any
 // directory, or the vaults that are found.
 func initSources(args []string) ([]string, error) {
-	if _, err := parseSources(args, nil); err != nil {
+	if _, err := source.Parse(args, nil); err != nil {
 		return nil, err
 	}
 	sources := make([]string, len(args))
 	for i, arg := range args {
 		var err error
-		if sources[i], err = absoluteSource(arg); err != nil {
+		if sources[i], err = source.Absolute(arg); err != nil {
 			return nil, err
 		}
 	}
@@ -87,18 +87,6 @@ func initSources(args []string) ([]string, error) {
 		return nil, clierr.WithHint(errors.New("no vault found: neither in Obsidian's list nor in the home folder"), "name it: relayfs init ~/Notes")
 	}
 	return sources, nil
-}
-
-func absoluteSource(arg string) (string, error) {
-	if serverScheme.MatchString(arg) {
-		return arg, nil
-	}
-	name, dir, named := strings.Cut(arg, "=")
-	if !named || exists(arg) {
-		return filepath.Abs(arg)
-	}
-	abs, err := filepath.Abs(dir)
-	return name + "=" + abs, err
 }
 
 // configText is the file that init writes.

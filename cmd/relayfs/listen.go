@@ -25,6 +25,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/relay/server"
 	"github.com/relayfs/relayfs/bridge/relay/token"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
 const (
@@ -78,8 +79,8 @@ func (f *listenFlags) check() error {
 
 // checkSources refuses to offer nothing: the folders of a server are offered by
 // that.
-func (f *listenFlags) checkSources(sources []source) error {
-	if f.addr != "" && !slices.ContainsFunc(sources, func(s source) bool { return s.server == nil }) {
+func (f *listenFlags) checkSources(sources []source.Source) error {
+	if f.addr != "" && !slices.ContainsFunc(sources, func(s source.Source) bool { return s.Server == nil }) {
 		return clierr.Usagef("--listen offers vaults, and every SOURCE is on a server: let Yjs clients connect to that server")
 	}
 	return nil
@@ -109,7 +110,7 @@ func (f *listenFlags) open(ctx context.Context, ws *bridge.Workspace, state stri
 	if f.addr == "" {
 		return nil, nil
 	}
-	base, err := stateDir(state)
+	base, err := source.StateDir(state)
 	if err != nil {
 		return nil, err
 	}

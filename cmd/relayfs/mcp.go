@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -110,7 +111,7 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	sources, err := parseSources(args, o.folders)
+	sources, err := source.Parse(args, o.folders)
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 // open makes what serves a session's workspace to other processes. Close its mcp
 // at the end.
 func (f *mcpFlags) open(s *session, w *workspaceFlags, log *slog.Logger) (*control, error) {
-	base, err := stateDir(w.state)
+	base, err := source.StateDir(w.state)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func (f *mcpFlags) open(s *session, w *workspaceFlags, log *slog.Logger) (*contr
 }
 
 // serveHTTP serves any number of clients until ctx ends.
-func (o *mcpOptions) serveHTTP(ctx context.Context, e *env, sources []source, log *slog.Logger) error {
+func (o *mcpOptions) serveHTTP(ctx context.Context, e *env, sources []source.Source, log *slog.Logger) error {
 	s, err := takeSession(ctx, sources, &o.workspaceFlags, log)
 	if answering(err) != nil {
 		return clierr.WithHint(err, "end that process, or start it with --http instead")

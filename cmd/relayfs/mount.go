@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
@@ -70,7 +71,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 	if err := o.listenFlags.check(); err != nil {
 		return err
 	}
-	sources, err := parseSources(sourceArgs, o.folders)
+	sources, err := source.Parse(sourceArgs, o.folders)
 	if err == nil {
 		err = o.listenFlags.checkSources(sources)
 	}
@@ -146,18 +147,18 @@ func untilUnmounted(ctx context.Context, server *fusefs.Server) error {
 
 // apart refuses a mountpoint inside a vault, or a vault inside the mountpoint:
 // either would show the mount to itself.
-func apart(sources []source, mountpoint string) error {
+func apart(sources []source.Source, mountpoint string) error {
 	real := mountpoint
 	if r, err := filepath.EvalSymlinks(mountpoint); err == nil {
 		real = r
 	}
 	for _, s := range sources {
-		if s.server != nil {
+		if s.Server != nil {
 			continue
 		}
-		if owner.Within(s.dir, real) || owner.Within(real, s.dir) {
+		if owner.Within(s.Dir, real) || owner.Within(real, s.Dir) {
 			return clierr.WithHint(
-				fmt.Errorf("mountpoint %q and vault %q lie inside each other", mountpoint, s.dir),
+				fmt.Errorf("mountpoint %q and vault %q lie inside each other", mountpoint, s.Dir),
 				"choose a mountpoint outside of the vault, for example "+filepath.Join(os.TempDir(), "notes"))
 
 		}
@@ -196,11 +197,11 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 
 // mountedBy is the process that serves the mount at dir, nil if none is known.
 func mountedBy(dir, state string) *owner.Info {
-	base, err := stateDir(state)
+	base, err := source.StateDir(state)
 	if err != nil {
 		return nil
 	}
-	live, err := owner.Live(vaultsDir(base))
+	live, err := owner.Live(source.VaultsDir(base))
 	if err != nil {
 		return nil
 	}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -102,7 +103,7 @@ func (f *pageFlags) run(ctx context.Context, e *env, sources []string) error {
 		return err
 	}
 	if c != nil {
-		base, err := stateDir(f.state)
+		base, err := source.StateDir(f.state)
 		if err != nil {
 			return err
 		}
@@ -110,7 +111,7 @@ func (f *pageFlags) run(ctx context.Context, e *env, sources []string) error {
 		if err != nil {
 			return err
 		}
-		return show(ctx, remoteQueue{c}, served[0].state(base))
+		return show(ctx, remoteQueue{c}, served[0].State(base))
 	}
 	return f.withSession(ctx, e, sources, func(s *session) error {
 		c := newControl(s, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.log})

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -67,15 +68,15 @@ func (x *reaches) close() {
 // all.
 func (c *control) folders(places []string) (names []string, err error) {
 	for _, p := range places {
-		i := slices.IndexFunc(c.sources, func(s source) bool { return s.place() == p })
+		i := slices.IndexFunc(c.sources, func(s source.Source) bool { return s.Place() == p })
 		if i < 0 {
-			return nil, fmt.Errorf("%s is not served here; what is: %s", p, strings.Join(folderNames(c.sources), ", "))
+			return nil, fmt.Errorf("%s is not served here; what is: %s", p, strings.Join(source.Names(c.sources), ", "))
 		}
-		names = append(names, c.sources[i].name)
+		names = append(names, c.sources[i].Name)
 	}
 	if len(places) == 0 {
 		for _, s := range c.sources {
-			names = append(names, s.name)
+			names = append(names, s.Name)
 		}
 	}
 	slices.Sort(names)

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
 // serveOptions are the flags of 'relayfs serve'.
@@ -63,7 +63,7 @@ func (o *serveOptions) run(ctx context.Context, e *env, args []string) error {
 	if err := o.listenFlags.check(); err != nil {
 		return err
 	}
-	sources, err := parseSources(args, o.folders)
+	sources, err := source.Parse(args, o.folders)
 	if err == nil {
 		err = o.listenFlags.checkSources(sources)
 	}
@@ -85,16 +85,8 @@ func (o *serveOptions) run(ctx context.Context, e *env, args []string) error {
 	}
 	return s.serve(ctx, c, "serve", func(ctx context.Context) error {
 		c.announce(e.stderr)
-		ready(e, readyServing+strings.Join(folderNames(sources), ", "), s.logFile())
+		ready(e, readyServing+strings.Join(source.Names(sources), ", "), s.logFile())
 		<-ctx.Done()
 		return nil
 	})
-}
-
-func folderNames(sources []source) []string {
-	names := make([]string, len(sources))
-	for i, s := range sources {
-		names[i] = fmt.Sprintf("%q", s.name)
-	}
-	return names
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
 const suggestionsHelp = `The review queue: changes that programs made and that wait for a person.
@@ -140,7 +141,7 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	sources, err := parseSources(args, f.folders)
+	sources, err := source.Parse(args, f.folders)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/vault"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -84,23 +85,23 @@ func (f *workspaceFlags) options(log *slog.Logger) (bridge.Options, error) {
 type session struct {
 	ws      *bridge.Workspace
 	owner   *owner.Owner
-	sources []source
+	sources []source.Source
 	state   string // of the first vault
 	closers []func() error
 	log     *slog.Logger
 }
 
 // openSession locks the vaults, opens their stores and lists their notes.
-func openSession(ctx context.Context, sources []source, f *workspaceFlags, log *slog.Logger) (_ *session, err error) {
+func openSession(ctx context.Context, sources []source.Source, f *workspaceFlags, log *slog.Logger) (_ *session, err error) {
 	o, err := f.options(log)
 	if err != nil {
 		return nil, err
 	}
-	base, err := stateDir(f.state)
+	base, err := source.StateDir(f.state)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{sources: sources, state: sources[0].state(base), log: log}
+	s := &session{sources: sources, state: sources[0].State(base), log: log}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -108,7 +109,7 @@ func openSession(ctx context.Context, sources []source, f *workspaceFlags, log *
 	}()
 	claims := make([]owner.Claim, len(sources))
 	for i, src := range sources {
-		claims[i] = owner.Claim{Vault: src.dir, Name: src.place(), State: src.state(base)}
+		claims[i] = owner.Claim{Vault: src.Dir, Name: src.Place(), State: src.State(base)}
 	}
 	if s.owner, err = owner.Acquire(claims); err != nil {
 		return nil, err
@@ -129,8 +130,8 @@ func openSession(ctx context.Context, sources []source, f *workspaceFlags, log *
 	return s, s.ws.Start(ctx)
 }
 
-func (s *session) openFolder(src source, state string, f *workspaceFlags) (bridge.FolderSource, error) {
-	if src.server != nil {
+func (s *session) openFolder(src source.Source, state string, f *workspaceFlags) (bridge.FolderSource, error) {
+	if src.Server != nil {
 		return s.openServer(src, state, f)
 	}
 	st, err := store.Open(filepath.Join(state, "store.db"), store.Options{Logger: s.log})
@@ -138,12 +139,12 @@ func (s *session) openFolder(src source, state string, f *workspaceFlags) (bridg
 		return bridge.FolderSource{}, err
 	}
 	s.closers = append(s.closers, st.Close)
-	v, err := vault.New(src.dir, vault.Options{Logger: s.log, ReadOnly: f.readOnly, Spares: filepath.Join(state, "spare")})
+	v, err := vault.New(src.Dir, vault.Options{Logger: s.log, ReadOnly: f.readOnly, Spares: filepath.Join(state, "spare")})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
 	s.closers = append(s.closers, v.Close)
-	return bridge.FolderSource{Name: src.name, Source: v, Store: st}, nil
+	return bridge.FolderSource{Name: src.Name, Source: v, Store: st}, nil
 }
 
 // logFile is where a daemon logs: beside the state of its first vault.

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/relay"
+	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
+)
+
+// openServer opens a folder of a server.
+func (s *session) openServer(src source.Source, state string, f *workspaceFlags) (bridge.FolderSource, error) {
+	key, err := source.ServerKey()
+	if err != nil {
+		return bridge.FolderSource{}, err
+	}
+	st, err := store.Open(filepath.Join(state, "store.db"), store.Options{Logger: s.log})
+	if err != nil {
+		return bridge.FolderSource{}, err
+	}
+	s.closers = append(s.closers, st.Close)
+	o := relay.Options{Address: src.Server.Address, Folder: src.Server.Folder, Store: st, Key: key, Logger: s.log, Attachments: filepath.Join(state, "attachments")}
+	if f.presence {
+		o.Author = f.author
+	}
+	if output.Stderr.TakesLines() {
+		o.Progress = progressLine(src.Name)
+	}
+	folder, err := relay.Open(o)
+	if err != nil {
+		return bridge.FolderSource{}, err
+	}
+	s.closers = append(s.closers, folder.Close)
+	return bridge.FolderSource{Name: src.Name, Source: folder, Store: st}, nil
+}
+
+// progressLine shows on the terminal how many notes have been fetched.
+func progressLine(name string) func(relay.Progress) {
+	var mu sync.Mutex // protects the following
+	var start, shown time.Time
+	first, done := 0, false
+	return func(p relay.Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		if start.IsZero() {
+			start, first, done = now, p.Fetched, p.Fetched == p.Notes
+		}
+		finished := p.Fetched == p.Notes
+		if done || !finished && now.Sub(shown) < time.Second/4 {
+			return
+		}
+		shown, done = now, finished
+		output.Stderr.Show(output.OneLine(progressText(name, p, p.Fetched-first, now.Sub(start))), finished)
+	}
+}
+
+// progressText says how many notes are there, and, of fetched ones in a time, how
+// fast that goes and how long the rest takes.
+func progressText(name string, p relay.Progress, fetched int, in time.Duration) string {
+	line := fmt.Sprintf("%s: %d of %d notes", name, p.Fetched, p.Notes)
+	if fetched <= 0 || in <= 0 {
+		return line
+	}
+	rate := float64(fetched) / in.Seconds()
+	line += fmt.Sprintf(", %.0f a second", rate)
+	if left := p.Notes - p.Fetched; left > 0 {
+		line += fmt.Sprintf(", %s left", time.Duration(math.Ceil(float64(left)/rate))*time.Second)
+	}
+	return line
+}
