@@ -14,6 +14,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -172,13 +173,13 @@ func (a remoteAccess) call(ctx context.Context, r callRequest) (results []callRe
 
 // handleAccess is the other end of remoteAccess.
 func handleAccess(mux *http.ServeMux, a access) {
-	mux.HandleFunc("GET "+textPath, answer(func(r *http.Request) (any, error) {
+	mux.HandleFunc("GET "+textPath, jsonapi.Handler(func(r *http.Request) (any, error) {
 		return a.text(r.Context(), r.FormValue("path"))
 	}))
-	mux.HandleFunc("GET "+listPath, answer(func(r *http.Request) (any, error) {
+	mux.HandleFunc("GET "+listPath, jsonapi.Handler(func(r *http.Request) (any, error) {
 		return a.list(r.Context(), r.FormValue("path"), r.FormValue("recursive") != "")
 	}))
-	mux.HandleFunc("POST "+callPath, answer(func(r *http.Request) (any, error) {
+	mux.HandleFunc("POST "+callPath, jsonapi.Handler(func(r *http.Request) (any, error) {
 		var req callRequest
 		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
 			return nil, err

@@ -14,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/semantic"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -91,25 +91,25 @@ func (c *control) serve(ctx context.Context, l net.Listener) error {
 // handleQueue lets other processes work on the review queue; remoteQueue is the
 // other end.
 func handleQueue(mux *http.ServeMux, q queue) {
-	mux.HandleFunc("GET "+suggestionsPath, answer(func(r *http.Request) (any, error) {
+	mux.HandleFunc("GET "+suggestionsPath, jsonapi.Handler(func(r *http.Request) (any, error) {
 		return q.list(r.Context(), r.FormValue("context") != "")
 	}))
-	mux.HandleFunc("GET "+journalPath, answer(func(r *http.Request) (any, error) {
+	mux.HandleFunc("GET "+journalPath, jsonapi.Handler(func(r *http.Request) (any, error) {
 		limit, err := strconv.Atoi(r.FormValue("limit"))
 		if err != nil || limit < 0 {
 			return nil, errors.New("limit is not a number")
 		}
 		return q.log(r.Context(), limit)
 	}))
-	mux.HandleFunc("GET "+changesPath, answer(func(r *http.Request) (any, error) {
+	mux.HandleFunc("GET "+changesPath, jsonapi.Handler(func(r *http.Request) (any, error) {
 		seen, err := strconv.ParseUint(r.FormValue("seen"), 10, 64)
 		if err != nil {
 			return nil, errors.New("seen is not a number")
 		}
 		return q.changed(r.Context(), seen)
 	}))
-	mux.HandleFunc("POST "+decidePath, answer(func(r *http.Request) (any, error) { return posted(r, q.decide) }))
-	mux.HandleFunc("POST "+undoPath, answer(func(r *http.Request) (any, error) { return posted(r, q.undo) }))
+	mux.HandleFunc("POST "+decidePath, jsonapi.Handler(func(r *http.Request) (any, error) { return posted(r, q.decide) }))
+	mux.HandleFunc("POST "+undoPath, jsonapi.Handler(func(r *http.Request) (any, error) { return posted(r, q.undo) }))
 }
 
 // posted decodes a request's body and carries it out, to its end even when the
@@ -151,39 +151,4 @@ func endStream(s io.Closer) {
 		half.CloseRead()
 	}
 	time.AfterFunc(controlPatience, func() { s.Close() })
-}
-
-// answer makes a handler of what returns a result.
-func answer(get func(*http.Request) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		v, err := get(r)
-		if err != nil {
-			http.Error(w, err.Error(), statusOf(err))
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(v)
-	}
-}
-
-// statusOf is the HTTP status of a request that failed: what a page has to tell
-// apart.
-func statusOf(err error) int {
-	var refused *owner.RefusedError
-	var gone *owner.GoneError
-	var stopped *owner.StoppedError
-	var usage *clierr.UsageError
-	switch {
-	case errors.As(err, &refused):
-		return refused.Status
-	case errors.Is(err, errNotAsShown):
-		return http.StatusConflict
-	case errors.Is(err, bridge.ErrNothingToUndo):
-		return http.StatusGone
-	case errors.As(err, &usage):
-		return http.StatusBadRequest
-	case errors.As(err, &gone), errors.As(err, &stopped):
-		return http.StatusBadGateway
-	}
-	return http.StatusInternalServerError
 }

@@ -2,22 +2,19 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -25,8 +22,6 @@ const (
 	httpPath = "/mcp"
 	// tokenName is the file in the state folder that holds the bearer token.
 	tokenName = "http-token"
-	// minToken is the length, in characters, below which a token is guessable.
-	minToken = 16
 	// httpPatience is how long requests under way may take at the end.
 	httpPatience = 5 * time.Second
 )
@@ -77,7 +72,7 @@ func (f *httpFlags) listen(base string) (*httpServer, error) {
 	if h.tokenFile, err = filepath.Abs(h.tokenFile); err != nil {
 		return nil, err
 	}
-	if h.token, err = ensureToken(h.tokenFile); err != nil {
+	if h.token, err = secret.EnsureToken(h.tokenFile); err != nil {
 		return nil, err
 	}
 	if h.listener, err = net.Listen("tcp", f.addr); err != nil {
@@ -114,31 +109,4 @@ func (h *httpServer) serve(ctx context.Context, mcp *mcpserver.Server, log *slog
 		srv.Close()
 	}
 	return nil
-}
-
-// ensureToken reads the token of a file that is its owner's alone, and makes
-// the file if it is missing.
-func ensureToken(file string) (string, error) {
-	token, err := readToken(file)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return token, err
-	}
-	if _, err := makeSecret(file, rand.Text()); err != nil {
-		return "", err
-	}
-	return readToken(file)
-}
-
-func readToken(file string) (string, error) {
-	text, err := readSecret(file)
-	if err != nil {
-		return "", err
-	}
-	token := strings.TrimSpace(text)
-	if len(token) < minToken || strings.ContainsAny(token, " \t\r\n") {
-		return "", clierr.WithHint(fmt.Errorf("token file %q does not hold one word of at least %d characters", file, minToken),
-			"remove it, and relayfs makes a new one")
-
-	}
-	return token, nil
 }

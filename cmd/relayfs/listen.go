@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +24,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/relay/server"
 	"github.com/relayfs/relayfs/bridge/relay/token"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -155,7 +155,7 @@ func (f *listenFlags) keyPath(base string) (string, error) {
 
 // loadKey reads the key, or makes one.
 func loadKey(file string) (key *token.Key, text string, err error) {
-	text, err = readSecret(file)
+	text, err = secret.Read(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		text, err = makeKey(file)
 	}
@@ -179,7 +179,7 @@ func makeKey(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return makeSecret(file, key.Secret())
+	return secret.Make(file, key.Secret())
 }
 
 // announce says where Yjs clients are let in, and never the token.
@@ -252,7 +252,7 @@ func connectionString(y *owner.Yjs) (string, error) {
 	if err != nil || y.KeyFile == "" {
 		return y.URL, err
 	}
-	text, err := readSecret(y.KeyFile)
+	text, err := secret.Read(y.KeyFile)
 	if err != nil {
 		return "", err
 	}
@@ -267,33 +267,4 @@ func connectionString(y *owner.Yjs) (string, error) {
 	}
 	c.Token, err = key.Mint(token.Claims{Scope: token.Scope{Kind: token.Server}, Audience: y.Audience})
 	return c.String(), err
-}
-
-// readSecret reads a file that its user alone may read.
-func readSecret(file string) (string, error) {
-	st, err := os.Stat(file)
-	if err != nil {
-		return "", err
-	}
-	if st.Mode().Perm()&0o077 != 0 {
-		return "", clierr.WithHint(fmt.Errorf("file %q can be read by others", file), fmt.Sprintf("chmod 600 %q", file))
-	}
-	data, err := os.ReadFile(file)
-	return string(data), err
-}
-
-// makeSecret makes such a file; one that another process has just made is taken.
-func makeSecret(file, text string) (string, error) {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return "", err
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return readSecret(file)
-	}
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(text + "\n")
-	return text, errors.Join(err, f.Close())
 }

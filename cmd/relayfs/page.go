@@ -24,6 +24,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -132,9 +133,9 @@ const pageName = "review-page"
 // other is asked for.
 func (f *pageFlags) listen(state string) (*page, error) {
 	file := filepath.Join(state, pageName)
-	kept, _ := readSecret(file) // "" the first time
+	kept, _ := secret.Read(file) // "" the first time
 	port, token, known := strings.Cut(strings.TrimSpace(kept), " ")
-	if !known || len(token) < minToken {
+	if !known || len(token) < secret.MinToken {
 		port, token = "0", rand.Text()
 	}
 	addr := f.addr
@@ -150,7 +151,7 @@ func (f *pageFlags) listen(state string) (*page, error) {
 	}
 	_, port, err = net.SplitHostPort(l.Addr().String())
 	if err == nil && kept == "" {
-		_, err = makeSecret(file, port+" "+token)
+		_, err = secret.Make(file, port+" "+token)
 	}
 	return &page{token: token, listener: l}, err
 }

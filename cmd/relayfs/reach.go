@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -93,8 +94,8 @@ func (c *control) reach(ctx context.Context, folders []string) *reach {
 	}
 	q, cancel := newLocalQueue(ws)
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+owner.AlivePath, answer(func(*http.Request) (any, error) { return struct{}{}, nil }))
-	mux.HandleFunc("GET "+statusPath, answer(func(r *http.Request) (any, error) { return ws.Status(r.Context()) }))
+	mux.HandleFunc("GET "+owner.AlivePath, jsonapi.Handler(func(*http.Request) (any, error) { return struct{}{}, nil }))
+	mux.HandleFunc("GET "+statusPath, jsonapi.Handler(func(r *http.Request) (any, error) { return ws.Status(r.Context()) }))
 	mux.HandleFunc("GET "+mcpPath, func(w http.ResponseWriter, r *http.Request) { c.stream(ctx, srv, w, r) })
 	mux.HandleFunc("POST "+handoverPath, c.answerHandover)
 	handleQueue(mux, q)

@@ -12,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
 // statusReport is what 'relayfs status --json' prints.
@@ -60,7 +61,7 @@ func runStatus(ctx context.Context, e *env, f *workspaceFlags, args []string, as
 		return err
 	}
 	if info.HTTP != nil {
-		if report.Token, err = readToken(info.HTTP.TokenFile); err != nil {
+		if report.Token, err = secret.ReadToken(info.HTTP.TokenFile); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -106,7 +107,7 @@ type decideRequest struct {
 }
 
 // errNotAsShown refuses a decision on what a person did not see.
-var errNotAsShown = errors.New("nothing was decided, because not all of it is as it was shown")
+var errNotAsShown = jsonapi.Conflict("nothing was decided, because not all of it is as it was shown")
 
 // undoRequest asks to take a batch back, the newest if it is "".
 type undoRequest struct {

@@ -100,7 +100,6 @@ func resolveID(list []suggestion, prefix string) (string, error) {
 	case 0:
 		return "", clierr.WithHint(fmt.Errorf("no pending suggestion %s", prefix),
 			"'relayfs suggestions list' shows what is pending, 'relayfs suggestions log' what was decided")
-
 	}
 	return "", clierr.WithHint(fmt.Errorf("several ids begin with %s: %s", prefix, strings.Join(found, ", ")), "type more of it")
 }

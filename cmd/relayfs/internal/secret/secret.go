@@ -1,0 +1,74 @@
+// Package secret keeps tokens and keys in files that their user alone may read. It knows
+// nothing of what they open.
+package secret
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+)
+
+// Read reads a file that its user alone may read.
+func Read(file string) (string, error) {
+	st, err := os.Stat(file)
+	if err != nil {
+		return "", err
+	}
+	if st.Mode().Perm()&0o077 != 0 {
+		return "", clierr.WithHint(fmt.Errorf("file %q can be read by others", file), fmt.Sprintf("chmod 600 %q", file))
+	}
+	data, err := os.ReadFile(file)
+	return string(data), err
+}
+
+// Make makes such a file; one that another process has just made is taken.
+func Make(file, text string) (string, error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return Read(file)
+	}
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text + "\n")
+	return text, errors.Join(err, f.Close())
+}
+
+// MinToken is the length, in characters, below which a token is guessable.
+const MinToken = 16
+
+// EnsureToken reads the token of a file that is its owner's alone, and makes
+// the file if it is missing.
+func EnsureToken(file string) (string, error) {
+	token, err := ReadToken(file)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return token, err
+	}
+	if _, err := Make(file, rand.Text()); err != nil {
+		return "", err
+	}
+	return ReadToken(file)
+}
+
+// ReadToken reads the token of such a file.
+func ReadToken(file string) (string, error) {
+	text, err := Read(file)
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(text)
+	if len(token) < MinToken || strings.ContainsAny(token, " \t\r\n") {
+		return "", clierr.WithHint(fmt.Errorf("token file %q does not hold one word of at least %d characters", file, MinToken),
+			"remove it, and relayfs makes a new one")
+	}
+	return token, nil
+}
