@@ -2,36 +2,27 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/semantic"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
 // Paths that an owner answers on its socket, in JSON. Each takes owner.SourceParam too.
 const (
-	statusPath      = "/status"
-	suggestionsPath = "/suggestions" // query: context
-	journalPath     = "/journal"     // query: limit
-	changesPath     = "/changes"     // query: seen; answers when there are any
-	decidePath      = "/decide"      // POST a decideRequest
-	undoPath        = "/undo"        // POST an undoRequest
-	mcpPath         = "/mcp"         // a stream; query: author, read-only
-	textPath        = "/text"        // query: path
-	listPath        = "/list"        // query: path, recursive
-	callPath        = "/call"        // POST a callRequest
-	handoverPath    = "/handover"    // POST a handoverRequest
+	statusPath   = "/status"
+	mcpPath      = "/mcp"      // a stream; query: author, read-only
+	textPath     = "/text"     // query: path
+	listPath     = "/list"     // query: path, recursive
+	callPath     = "/call"     // POST a callRequest
+	handoverPath = "/handover" // POST a handoverRequest
 )
 
 // control is the owner's side of its socket, and of its HTTP port if it has one.
@@ -86,40 +77,6 @@ func (c *control) serve(ctx context.Context, l net.Listener) error {
 	}
 	c.streams.Wait()
 	return nil
-}
-
-// handleQueue lets other processes work on the review queue; remoteQueue is the
-// other end.
-func handleQueue(mux *http.ServeMux, q queue) {
-	mux.HandleFunc("GET "+suggestionsPath, jsonapi.Handler(func(r *http.Request) (any, error) {
-		return q.list(r.Context(), r.FormValue("context") != "")
-	}))
-	mux.HandleFunc("GET "+journalPath, jsonapi.Handler(func(r *http.Request) (any, error) {
-		limit, err := strconv.Atoi(r.FormValue("limit"))
-		if err != nil || limit < 0 {
-			return nil, errors.New("limit is not a number")
-		}
-		return q.log(r.Context(), limit)
-	}))
-	mux.HandleFunc("GET "+changesPath, jsonapi.Handler(func(r *http.Request) (any, error) {
-		seen, err := strconv.ParseUint(r.FormValue("seen"), 10, 64)
-		if err != nil {
-			return nil, errors.New("seen is not a number")
-		}
-		return q.changed(r.Context(), seen)
-	}))
-	mux.HandleFunc("POST "+decidePath, jsonapi.Handler(func(r *http.Request) (any, error) { return posted(r, q.decide) }))
-	mux.HandleFunc("POST "+undoPath, jsonapi.Handler(func(r *http.Request) (any, error) { return posted(r, q.undo) }))
-}
-
-// posted decodes a request's body and carries it out, to its end even when the
-// client goes away: half of the notes decided is what nobody asked for.
-func posted[T any](r *http.Request, do func(context.Context, T) (outcome, error)) (any, error) {
-	var req T
-	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
-		return nil, err
-	}
-	return do(context.WithoutCancel(r.Context()), req)
 }
 
 // stream serves one attached MCP client through srv.

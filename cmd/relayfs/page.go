@@ -24,6 +24,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
@@ -85,7 +86,7 @@ func (f *pageFlags) run(ctx context.Context, e *env, sources []string) error {
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return clierr.Usagef("--listen %s can be reached from other machines; the page is for this one: use 127.0.0.1, and an SSH tunnel from elsewhere", f.addr)
 	}
-	show := func(ctx context.Context, q queue, state string) error {
+	show := func(ctx context.Context, q queue.Queue, state string) error {
 		p, err := f.listen(state)
 		if err != nil {
 			return err
@@ -112,13 +113,13 @@ func (f *pageFlags) run(ctx context.Context, e *env, sources []string) error {
 		if err != nil {
 			return err
 		}
-		return show(ctx, remoteQueue{c}, served[0].State(base))
+		return show(ctx, queue.NewRemote(c), served[0].State(base))
 	}
 	return f.withSession(ctx, e, sources, func(s *session) error {
 		c := newControl(s, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.log})
 		defer c.mcp.Close()
 		return s.serve(ctx, c, "review", func(ctx context.Context) error {
-			q, cancel := newLocalQueue(s.ws)
+			q, cancel := queue.NewLocal(s.ws)
 			defer cancel()
 			return show(ctx, q, s.state)
 		})
@@ -168,7 +169,7 @@ func (p *page) url() string {
 }
 
 // serve answers until ctx ends.
-func (p *page) serve(ctx context.Context, q queue) error {
+func (p *page) serve(ctx context.Context, q queue.Queue) error {
 	srv := &http.Server{
 		Handler: p.handler(q), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return ctx }, // requests that wait for a change end with it
@@ -191,9 +192,9 @@ func (p *page) serve(ctx context.Context, q queue) error {
 	return nil
 }
 
-func (p *page) handler(q queue) http.Handler {
+func (p *page) handler(q queue.Queue) http.Handler {
 	api := http.NewServeMux()
-	handleQueue(api, pageQueue{q})
+	queue.Handle(api, pageQueue{q})
 	static, err := fs.Sub(pageFiles, "page")
 	if err != nil {
 		panic(err) // the folder is compiled in
@@ -250,32 +251,32 @@ func (p *page) authorize(next http.Handler) http.Handler {
 // pageQueue is a queue whose decisions are this machine's user's, whatever a
 // request says, and on what the page showed; it takes back only what it is told by
 // name. Its suggestions come with the pieces that the page draws.
-type pageQueue struct{ queue }
+type pageQueue struct{ queue.Queue }
 
-func (q pageQueue) decide(ctx context.Context, r decideRequest) (outcome, error) {
-	r.By = reviewer()
-	if r.Reason = tidyReason(r.Reason); len(r.Reason) > maxReason {
-		return outcome{}, clierr.Usagef("the reason is longer than %d bytes", maxReason)
+func (q pageQueue) Decide(ctx context.Context, r queue.DecideRequest) (queue.Outcome, error) {
+	r.By = queue.Reviewer()
+	if r.Reason = queue.TidyReason(r.Reason); len(r.Reason) > queue.MaxReason {
+		return queue.Outcome{}, clierr.Usagef("the reason is longer than %d bytes", queue.MaxReason)
 	}
 	if len(r.Shown) == 0 {
-		return outcome{}, clierr.Usagef("say what was shown: the revision of each suggestion by its id")
+		return queue.Outcome{}, clierr.Usagef("say what was shown: the revision of each suggestion by its id")
 	}
 	r.IDs = slices.Sorted(maps.Keys(r.Shown))
-	return q.queue.decide(ctx, r)
+	return q.Queue.Decide(ctx, r)
 }
 
-func (q pageQueue) undo(ctx context.Context, r undoRequest) (outcome, error) {
-	r.By = reviewer()
+func (q pageQueue) Undo(ctx context.Context, r queue.UndoRequest) (queue.Outcome, error) {
+	r.By = queue.Reviewer()
 	if r.Batch == "" {
-		return outcome{}, clierr.Usagef("say which batch is to be taken back")
+		return queue.Outcome{}, clierr.Usagef("say which batch is to be taken back")
 	}
-	return q.queue.undo(ctx, r)
+	return q.Queue.Undo(ctx, r)
 }
 
-func (q pageQueue) list(ctx context.Context, detailed bool) ([]suggestion, error) {
-	list, err := q.queue.list(ctx, detailed)
+func (q pageQueue) List(ctx context.Context, detailed bool) ([]queue.Suggestion, error) {
+	list, err := q.Queue.List(ctx, detailed)
 	for i := range list {
-		list[i].Pieces = list[i].pieces()
+		list[i].Pieces = list[i].InPieces()
 	}
 	return list, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -92,13 +93,13 @@ func (c *control) reach(ctx context.Context, folders []string) *reach {
 		srv = mcpserver.New(ws, c.options)
 		done = srv.Close
 	}
-	q, cancel := newLocalQueue(ws)
+	q, cancel := queue.NewLocal(ws)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+owner.AlivePath, jsonapi.Handler(func(*http.Request) (any, error) { return struct{}{}, nil }))
 	mux.HandleFunc("GET "+statusPath, jsonapi.Handler(func(r *http.Request) (any, error) { return ws.Status(r.Context()) }))
 	mux.HandleFunc("GET "+mcpPath, func(w http.ResponseWriter, r *http.Request) { c.stream(ctx, srv, w, r) })
 	mux.HandleFunc("POST "+handoverPath, c.answerHandover)
-	handleQueue(mux, q)
+	queue.Handle(mux, q)
 	handleAccess(mux, localAccess{ws, srv})
 	return &reach{mux, func() { cancel(); done() }}
 }

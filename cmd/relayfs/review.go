@@ -12,6 +12,8 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -29,20 +31,20 @@ import (
 
 func newReviewCommand(e *env) *cobra.Command {
 	var f queueFlags
-	var sel selector
+	var sel queue.Selector
 	cmd := &cobra.Command{
 		Use:   "review [SOURCE...]",
 		Short: "Review suggestions one by one in the terminal",
 		Long:  "Review shows the pending suggestions one by one.\n\n" + reviewHelp,
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := sel.check(nil); err != nil {
+			if err := sel.Check(nil); err != nil {
 				return err
 			}
 			return runReview(cmd.Context(), e, &f, sel, args)
 		},
 	}
-	sel.register(cmd)
+	registerSelector(cmd, &sel)
 	f.registerState(cmd)
 	f.log.register(cmd)
 	return cmd
@@ -50,7 +52,7 @@ func newReviewCommand(e *env) *cobra.Command {
 
 // runReview reviews the queue of the running owner, or owns the workspace while
 // the review lasts, so that what others change meanwhile is seen.
-func runReview(ctx context.Context, e *env, f *queueFlags, sel selector, sources []string) error {
+func runReview(ctx context.Context, e *env, f *queueFlags, sel queue.Selector, sources []string) error {
 	in, inOK := e.stdin.(*os.File)
 	out, outOK := e.stdout.(*os.File)
 	if !inOK || !outOK || !output.IsTerminal(in) || !output.IsTerminal(out) {
@@ -61,23 +63,23 @@ func runReview(ctx context.Context, e *env, f *queueFlags, sel selector, sources
 		return err
 	}
 	if c != nil {
-		return runProgram(ctx, remoteQueue{c}, sel, in, out)
+		return runProgram(ctx, queue.NewRemote(c), sel, in, out)
 	}
 	return f.withSession(ctx, e, sources, func(s *session) error {
 		c := newControl(s, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.log})
 		defer c.mcp.Close()
 		return s.serve(ctx, c, "review", func(ctx context.Context) error {
-			q, cancel := newLocalQueue(s.ws)
+			q, cancel := queue.NewLocal(s.ws)
 			defer cancel()
 			return runProgram(ctx, q, sel, in, out)
 		})
 	})
 }
 
-func runProgram(ctx context.Context, q queue, sel selector, in, out *os.File) error {
+func runProgram(ctx context.Context, q queue.Queue, sel queue.Selector, in, out *os.File) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := newReviewModel(sel, painter{output.Colour(out)}, reviewCommands{ctx, q, reviewer()})
+	m := newReviewModel(sel, render.NewPainter(out), reviewCommands{ctx, q, queue.Reviewer()})
 	// Signals end ctx (main.go). bubbletea's own handler beside it would deadlock: it sends to a loop that ctx has already ended.
 	final, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(in), tea.WithOutput(out), tea.WithAltScreen()).Run()
 	if errors.Is(err, tea.ErrInterrupted) || errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
@@ -96,10 +98,10 @@ func runProgram(ctx context.Context, q queue, sel selector, in, out *os.File) er
 type (
 	listMsg struct {
 		number int
-		list   []suggestion
+		list   []queue.Suggestion
 		err    error
 	}
-	outcomeMsg struct{ outcome }
+	outcomeMsg struct{ queue.Outcome }
 	changedMsg struct {
 		now  uint64
 		lost error // the owner does not answer
@@ -110,22 +112,22 @@ type (
 // reviewCommands do what the review asks for, outside of the model.
 type reviewCommands struct {
 	ctx context.Context // of the program
-	q   queue
+	q   queue.Queue
 	by  string
 }
 
 // list reads the queue; number says which reading it is.
 func (c reviewCommands) list(number int) tea.Cmd {
 	return func() tea.Msg {
-		list, err := c.q.list(c.ctx, true)
+		list, err := c.q.List(c.ctx, true)
 		return listMsg{number, list, err}
 	}
 }
 
-func (c reviewCommands) decide(r decideRequest) tea.Cmd {
+func (c reviewCommands) decide(r queue.DecideRequest) tea.Cmd {
 	r.By = c.by
 	return func() tea.Msg {
-		out, err := c.q.decide(c.ctx, r)
+		out, err := c.q.Decide(c.ctx, r)
 		if err != nil {
 			return errMsg{err}
 		}
@@ -136,7 +138,7 @@ func (c reviewCommands) decide(r decideRequest) tea.Cmd {
 // undo takes batch back.
 func (c reviewCommands) undo(batch string) tea.Cmd {
 	return func() tea.Msg {
-		out, err := c.q.undo(c.ctx, undoRequest{Batch: batch, By: c.by})
+		out, err := c.q.Undo(c.ctx, queue.UndoRequest{Batch: batch, By: c.by})
 		if err != nil {
 			return errMsg{err}
 		}
@@ -151,7 +153,7 @@ const retryEvery = 2 * time.Second
 // burst of changes is read once.
 func (c reviewCommands) watch(seen uint64) tea.Cmd {
 	return func() tea.Msg {
-		now, err := c.q.changed(c.ctx, seen)
+		now, err := c.q.Changed(c.ctx, seen)
 		if err != nil {
 			wait(c.ctx, retryEvery)
 			return changedMsg{seen, err}

@@ -1,19 +1,23 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+)
 
 // deck is the list that a review walks through.
 type deck struct {
-	sel    selector
-	filter string       // a text that path or author must hold
-	all    []suggestion // everything pending
-	cards  []suggestion // what is shown of it
-	at     int          // in cards
-	want   string       // the id to go to when it is in the list again
+	sel    queue.Selector
+	filter string             // a text that path or author must hold
+	all    []queue.Suggestion // everything pending
+	cards  []queue.Suggestion // what is shown of it
+	at     int                // in cards
+	want   string             // the id to go to when it is in the list again
 }
 
 // current is the suggestion in front of the person, nil if there is none.
-func (d *deck) current() *suggestion {
+func (d *deck) current() *queue.Suggestion {
 	if d.at >= len(d.cards) {
 		return nil
 	}
@@ -27,7 +31,7 @@ func (d deck) move(by int) deck {
 
 // withList takes over a new state of the queue. The person stays at the same
 // suggestion, or, where that is gone, at the one that followed it.
-func (d deck) withList(list []suggestion) deck {
+func (d deck) withList(list []queue.Suggestion) deck {
 	d.all = list
 	return d.deal()
 }
@@ -43,7 +47,7 @@ func (d deck) deal() deck {
 	d.cards = nil
 	where := make(map[string]int)
 	for i := range d.all {
-		if s := &d.all[i]; d.sel.matches(s) && d.holds(s) {
+		if s := &d.all[i]; d.sel.Matches(s) && d.holds(s) {
 			where[s.ID] = len(d.cards)
 			d.cards = append(d.cards, *s)
 		}
@@ -62,14 +66,14 @@ func (d deck) deal() deck {
 	return d
 }
 
-func (d *deck) holds(s *suggestion) bool {
+func (d *deck) holds(s *queue.Suggestion) bool {
 	text := strings.ToLower(d.filter)
 	return strings.Contains(strings.ToLower(s.Path), text) || strings.Contains(strings.ToLower(s.Author), text)
 }
 
 // ofNote are the shown suggestions of one note.
-func (d *deck) ofNote(path string) []suggestion {
-	var list []suggestion
+func (d *deck) ofNote(path string) []queue.Suggestion {
+	var list []queue.Suggestion
 	for i := range d.cards {
 		if d.cards[i].Path == path {
 			list = append(list, d.cards[i])

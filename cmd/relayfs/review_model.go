@@ -9,6 +9,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
 
 const reviewHelp = `  y              accept, go on          n  x           reject, go on
@@ -36,18 +38,18 @@ const (
 // reviewModel is the state of a review. Update never changes one, it makes the next.
 type reviewModel struct {
 	deck
-	painter
+	render.Painter
 	cmds reviewCommands
 
 	mode     mode
-	field    editor        // the text being typed in filtering, editing and reasoning
-	asked    decideRequest // what confirming and reasoning are about
-	editID   string        // the suggestion that editing is about
-	prefix   string        // "]" or "[", waiting for its c
-	busy     bool          // a decision is on its way, or the list after it
-	waiting  []tea.KeyMsg  // keys typed while busy
-	lists    int           // of the list that is waited for; older ones are outdated
-	stale    bool          // the notes changed while busy
+	field    editor              // the text being typed in filtering, editing and reasoning
+	asked    queue.DecideRequest // what confirming and reasoning are about
+	editID   string              // the suggestion that editing is about
+	prefix   string              // "]" or "[", waiting for its c
+	busy     bool                // a decision is on its way, or the list after it
+	waiting  []tea.KeyMsg        // keys typed while busy
+	lists    int                 // of the list that is waited for; older ones are outdated
+	stale    bool                // the notes changed while busy
 	loaded   bool
 	message  string
 	lost     string // why nobody answers, the message meanwhile
@@ -65,8 +67,8 @@ type scroll struct {
 	by int
 }
 
-func newReviewModel(sel selector, p painter, cmds reviewCommands) reviewModel {
-	return reviewModel{deck: deck{sel: sel}, painter: p, cmds: cmds, busy: true}
+func newReviewModel(sel queue.Selector, p render.Painter, cmds reviewCommands) reviewModel {
+	return reviewModel{deck: deck{sel: sel}, Painter: p, cmds: cmds, busy: true}
 }
 
 func (m reviewModel) Init() tea.Cmd { return tea.Batch(m.cmds.list(m.lists), m.cmds.watch(m.seen)) }
@@ -80,7 +82,7 @@ func (m reviewModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case changedMsg:
 		return m.changed(msg)
 	case outcomeMsg:
-		return m.decided(msg.outcome)
+		return m.decided(msg.Outcome)
 	case errMsg:
 		m.message = msg.err.Error()
 		m.waiting = nil // typed for what did not happen
@@ -147,7 +149,7 @@ func (m reviewModel) changed(msg changedMsg) (tea.Model, tea.Cmd) {
 }
 
 // decided takes over what a decision or an undo did.
-func (m reviewModel) decided(out outcome) (tea.Model, tea.Cmd) {
+func (m reviewModel) decided(out queue.Outcome) (tea.Model, tea.Cmd) {
 	counts := map[bridge.Verdict]int{out.Verdict: len(out.Suggestions)}
 	for v, n := range m.counts {
 		counts[v] += n
@@ -166,7 +168,7 @@ func (m reviewModel) decided(out outcome) (tea.Model, tea.Cmd) {
 	for _, a := range out.Away {
 		m.message += "; " + output.Printable(a.String())
 	}
-	if err := out.err(); err != nil {
+	if err := out.Err(); err != nil {
 		m.message = strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
 	return m, m.cmds.list(m.lists)
@@ -277,7 +279,7 @@ func (m reviewModel) decideCurrent(v bridge.Verdict) (tea.Model, tea.Cmd) {
 	if s == nil {
 		return m, nil
 	}
-	return m.decide(decideRequest{IDs: []string{s.ID}, Verdict: v})
+	return m.decide(queue.DecideRequest{IDs: []string{s.ID}, Verdict: v})
 }
 
 // decideNote decides on everything shown of the current note, and asks first if
@@ -287,8 +289,8 @@ func (m reviewModel) decideNote(v bridge.Verdict) (tea.Model, tea.Cmd) {
 	if s == nil {
 		return m, nil
 	}
-	r := decideRequest{IDs: idsOf(m.deck.ofNote(s.Path)), Verdict: v}
-	if len(r.IDs) > manyAtOnce {
+	r := queue.DecideRequest{IDs: queue.IDsOf(m.deck.ofNote(s.Path)), Verdict: v}
+	if len(r.IDs) > queue.ManyAtOnce {
 		m.mode, m.asked = confirming, r
 		return m, nil
 	}
@@ -297,7 +299,7 @@ func (m reviewModel) decideNote(v bridge.Verdict) (tea.Model, tea.Cmd) {
 
 // decide carries a decision out, but asks first where it is to accept a proposal
 // about what has changed since.
-func (m reviewModel) decide(r decideRequest) (tea.Model, tea.Cmd) {
+func (m reviewModel) decide(r queue.DecideRequest) (tea.Model, tea.Cmd) {
 	if s := m.deck.current(); s != nil && s.Stale && !r.Force && r.Verdict == bridge.Accepted && slices.Equal(r.IDs, []string{s.ID}) {
 		r.Force = true
 		m.mode, m.asked = confirming, r
@@ -323,7 +325,7 @@ func (m reviewModel) edit() reviewModel {
 	if s == nil {
 		return m
 	}
-	if s.isProposal() {
+	if s.IsProposal() {
 		m.message = "a proposal can be accepted or rejected, not edited"
 		return m
 	}
@@ -341,7 +343,7 @@ func (m reviewModel) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		m.mode, m.message = browsing, "nothing was changed"
 	case "ctrl+s":
 		m.mode = browsing
-		return m.decide(decideRequest{IDs: []string{m.editID}, Verdict: bridge.Changed, Text: m.field.String()})
+		return m.decide(queue.DecideRequest{IDs: []string{m.editID}, Verdict: bridge.Changed, Text: m.field.String()})
 	default:
 		m.field = m.field.key(k)
 	}
@@ -351,7 +353,7 @@ func (m reviewModel) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 // askWhy starts to ask for the reason of a decision on what is shown.
 func (m reviewModel) askWhy(v bridge.Verdict) reviewModel {
 	if s := m.deck.current(); s != nil {
-		m.mode, m.asked, m.field = reasoning, decideRequest{IDs: []string{s.ID}, Verdict: v}, editor{}
+		m.mode, m.asked, m.field = reasoning, queue.DecideRequest{IDs: []string{s.ID}, Verdict: v}, editor{}
 	}
 	return m
 }
@@ -362,10 +364,10 @@ func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		m.mode, m.message = browsing, "nothing was done"
 	case "enter":
 		m.mode = browsing
-		m.asked.Reason = tidyReason(m.field.String()) // a paste may have lines
+		m.asked.Reason = queue.TidyReason(m.field.String()) // a paste may have lines
 		return m.decide(m.asked)
 	default:
-		if next := m.field.key(k); len(next.String()) <= maxReason {
+		if next := m.field.key(k); len(next.String()) <= queue.MaxReason {
 			m.field = next
 		}
 	}

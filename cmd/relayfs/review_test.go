@@ -10,27 +10,29 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
 
 // fakeQueue is a queue without notes: what is decided leaves the list.
 type fakeQueue struct {
-	pending []suggestion
-	decided []decideRequest
-	undone  []undoRequest
+	pending []queue.Suggestion
+	decided []queue.DecideRequest
+	undone  []queue.UndoRequest
 	err     error
 }
 
-func (q *fakeQueue) list(context.Context, bool) ([]suggestion, error) {
+func (q *fakeQueue) List(context.Context, bool) ([]queue.Suggestion, error) {
 	return slices.Clone(q.pending), nil
 }
 
-func (q *fakeQueue) decide(_ context.Context, r decideRequest) (outcome, error) {
+func (q *fakeQueue) Decide(_ context.Context, r queue.DecideRequest) (queue.Outcome, error) {
 	if q.err != nil {
-		return outcome{}, q.err
+		return queue.Outcome{}, q.err
 	}
 	q.decided = append(q.decided, r)
-	out := outcome{Batch: "batch " + strings.Join(r.IDs, " "), Verdict: r.Verdict, Notes: 1}
-	q.pending = slices.DeleteFunc(q.pending, func(s suggestion) bool {
+	out := queue.Outcome{Batch: "batch " + strings.Join(r.IDs, " "), Verdict: r.Verdict, Notes: 1}
+	q.pending = slices.DeleteFunc(q.pending, func(s queue.Suggestion) bool {
 		if !slices.Contains(r.IDs, s.ID) {
 			return false
 		}
@@ -40,16 +42,16 @@ func (q *fakeQueue) decide(_ context.Context, r decideRequest) (outcome, error) 
 	return out, nil
 }
 
-func (q *fakeQueue) undo(_ context.Context, r undoRequest) (outcome, error) {
+func (q *fakeQueue) Undo(_ context.Context, r queue.UndoRequest) (queue.Outcome, error) {
 	q.undone = append(q.undone, r)
-	s := suggestion{ID: strings.TrimPrefix(r.Batch, "batch "), Path: "N/zz.md"}
+	s := queue.Suggestion{ID: strings.TrimPrefix(r.Batch, "batch "), Path: "N/zz.md"}
 	q.pending = append(q.pending, s)
-	return outcome{Verdict: bridge.Undone, Notes: 1, Suggestions: []suggestion{s}}, nil
+	return queue.Outcome{Verdict: bridge.Undone, Notes: 1, Suggestions: []queue.Suggestion{s}}, nil
 }
 
-func (q *fakeQueue) log(context.Context, int) ([]logEntry, error) { return nil, nil }
+func (q *fakeQueue) Log(context.Context, int) ([]queue.LogEntry, error) { return nil, nil }
 
-func (q *fakeQueue) changed(context.Context, uint64) (uint64, error) {
+func (q *fakeQueue) Changed(context.Context, uint64) (uint64, error) {
 	return 0, errors.New("the tests here announce changes themselves")
 }
 
@@ -61,9 +63,9 @@ type sitting struct {
 	m reviewModel
 }
 
-func newSitting(t *testing.T, list ...suggestion) *sitting {
+func newSitting(t *testing.T, list ...queue.Suggestion) *sitting {
 	s := &sitting{t: t, q: &fakeQueue{pending: list}}
-	s.m = newReviewModel(selector{}, painter{}, reviewCommands{t.Context(), s.q, "person"})
+	s.m = newReviewModel(queue.Selector{}, render.Painter{}, reviewCommands{t.Context(), s.q, "person"})
 	s.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.send(s.m.cmds.list(s.m.lists)())
 	return s
@@ -109,8 +111,8 @@ func (s *sitting) at(id string) {
 	}
 }
 
-func cards() []suggestion {
-	return []suggestion{
+func cards() []queue.Suggestion {
+	return []queue.Suggestion{
 		{ID: "a1", Path: "N/a.md", Line: 1, Kind: "replacement", Old: "tea", New: "coffee", Author: "Claude", Before: "some ", After: " here"},
 		{ID: "a2", Path: "N/a.md", Line: 3, Kind: "addition", New: "more", Author: "ann"},
 		{ID: "b1", Path: "N/b.md", Line: 1, Kind: "deletion", Old: "less", Author: "ann"},
@@ -137,14 +139,14 @@ func TestReviewDecides(t *testing.T) {
 	s.at("a1")
 	s.press("u")
 	s.at("b1")
-	if got := s.q.undone[0]; got != (undoRequest{"batch b1", "person"}) {
+	if got := s.q.undone[0]; got != (queue.UndoRequest{Batch: "batch b1", By: "person"}) {
 		t.Errorf("undone %+v", got)
 	}
 	s.press("u", "u")
 	if len(s.q.undone) != 2 || !strings.Contains(s.m.message, "nothing to undo") {
 		t.Errorf("undone %+v, message %q", s.q.undone, s.m.message)
 	}
-	for i, want := range []decideRequest{
+	for i, want := range []queue.DecideRequest{
 		{IDs: []string{"a2"}, Verdict: bridge.Accepted, By: "person"}, {IDs: []string{"b1"}, Verdict: bridge.Rejected, By: "person"},
 	} {
 		if got := s.q.decided[i]; got.Verdict != want.Verdict || got.By != want.By || !slices.Equal(got.IDs, want.IDs) {
@@ -173,9 +175,9 @@ func TestReviewOfANote(t *testing.T) {
 	s := newSitting(t, cards()...)
 	s.press("A")
 	s.at("b1")
-	var many []suggestion
-	for i := range manyAtOnce + 1 {
-		many = append(many, suggestion{ID: string(rune('a' + i)), Path: "N/a.md"})
+	var many []queue.Suggestion
+	for i := range queue.ManyAtOnce + 1 {
+		many = append(many, queue.Suggestion{ID: string(rune('a' + i)), Path: "N/a.md"})
 	}
 	s = newSitting(t, many...)
 	s.press("R")
@@ -222,8 +224,8 @@ func TestReviewAsksForReasons(t *testing.T) {
 	s.press("enter")
 	s.at("a2")
 	s.press("a", "enter") // none after all
-	s.press("r", strings.Repeat("x", maxReason+1), "fits", "enter", "a", "r", "y")
-	want := []decideRequest{
+	s.press("r", strings.Repeat("x", queue.MaxReason+1), "fits", "enter", "a", "r", "y")
+	want := []queue.DecideRequest{
 		{Verdict: bridge.Rejected, Reason: "too strong"}, {Verdict: bridge.Accepted}, {Verdict: bridge.Rejected, Reason: "fits"},
 	}
 	if len(s.q.decided) != len(want) {
@@ -239,8 +241,8 @@ func TestReviewAsksForReasons(t *testing.T) {
 // A proposal reads as in the list and has no text to edit; one that is stale is
 // accepted only when the person says so twice.
 func TestReviewOfProposals(t *testing.T) {
-	rename := suggestion{ID: "p1", Path: "N/Plan.md", Kind: "rename", Old: "N/Plan.md", New: "N/Sub/Goal.md"}
-	gone := suggestion{ID: "p2", Path: "N/Old", Kind: "delete", Old: "N/Old", Dir: true, Stale: true}
+	rename := queue.Suggestion{ID: "p1", Path: "N/Plan.md", Kind: "rename", Old: "N/Plan.md", New: "N/Sub/Goal.md"}
+	gone := queue.Suggestion{ID: "p2", Path: "N/Old", Kind: "delete", Old: "N/Old", Dir: true, Stale: true}
 	s := newSitting(t, rename, gone)
 	if view := s.m.View(); !strings.Contains(view, "    rename to N/Sub/Goal.md") || strings.Contains(view, "{--") {
 		t.Errorf("a rename reads\n%s", view)
@@ -344,8 +346,8 @@ func TestReviewView(t *testing.T) {
 func TestReviewOfLongText(t *testing.T) {
 	added := strings.Repeat("one more line\n", 60) + "the end"
 	s := newSitting(t,
-		suggestion{ID: "a1", Path: "N/a.md", Line: 1, Kind: "replacement", Before: strings.Repeat("word ", 1000), Old: "tea", New: "coffee"},
-		suggestion{ID: "a2", Path: "N/a.md", Line: 2, Kind: "addition", New: added})
+		queue.Suggestion{ID: "a1", Path: "N/a.md", Line: 1, Kind: "replacement", Before: strings.Repeat("word ", 1000), Old: "tea", New: "coffee"},
+		queue.Suggestion{ID: "a2", Path: "N/a.md", Line: 2, Kind: "addition", New: added})
 	s.send(tea.WindowSizeMsg{Width: 30, Height: 8})
 	if view := s.m.View(); !strings.Contains(view, "coffee") || strings.Count(view, "\n") > 7 {
 		t.Errorf("the change is not seen:\n%s", view)

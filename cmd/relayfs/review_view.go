@@ -8,6 +8,8 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
 
 // View draws the review: a line on where we are, the suggestion in its context,
@@ -41,10 +43,10 @@ func (m reviewModel) window(lines []string, room int) []string {
 	below := len(lines) - top - room
 	lines = append([]string(nil), lines[top:min(top+room, len(lines))]...)
 	if below > 0 {
-		lines[room-1] = m.sgr(sgrFaint, "… PgDn")
+		lines[room-1] = m.SGR(render.Faint, "… PgDn")
 	}
 	if top > 0 && room > 1 {
-		lines[0] = m.sgr(sgrFaint, "… PgUp")
+		lines[0] = m.SGR(render.Faint, "… PgUp")
 	}
 	for len(lines) < room {
 		lines = append(lines, "")
@@ -65,11 +67,11 @@ func (m reviewModel) focus() int {
 	case s == nil || m.mode == helping:
 		return 0
 	}
-	kept := s.pieces()
-	if i := slices.IndexFunc(kept, func(p piece) bool { return p.Kind != keptPiece }); i >= 0 {
+	kept := s.InPieces()
+	if i := slices.IndexFunc(kept, func(p queue.Piece) bool { return p.Kind != queue.KeptPiece }); i >= 0 {
 		kept = kept[:i]
 	}
-	return len(m.wrap("\n"+strings.TrimSuffix(m.drawn(s, kept), "\n"))) - 1
+	return len(m.wrap("\n"+strings.TrimSuffix(m.Drawn(s, kept), "\n"))) - 1
 }
 
 func (m reviewModel) head() string {
@@ -80,7 +82,7 @@ func (m reviewModel) head() string {
 		return fmt.Sprintf("0 of %s%s", output.Plural(len(m.all), "suggestion"), m.filterNote())
 	}
 	where := fmt.Sprintf("%d of %d", m.at+1, len(m.cards))
-	return m.sgr(sgrBold, m.fit(where+m.filterNote()))
+	return m.SGR(render.Bold, m.fit(where+m.filterNote()))
 }
 
 func (m reviewModel) filterNote() string {
@@ -104,7 +106,7 @@ func (m reviewModel) body() string {
 	case s == nil:
 		return "\nNothing waits for review."
 	}
-	return "\n" + m.diff(s)
+	return "\n" + m.Diff(s)
 }
 
 // typed shows the text in the editor with its cursor.
@@ -116,23 +118,23 @@ func (m reviewModel) typed() string {
 func (m reviewModel) foot() string {
 	switch m.mode {
 	case editing:
-		return m.sgr(sgrFaint, m.fit("Ctrl-S puts this text in the note · Esc leaves the suggestion as it is"))
+		return m.SGR(render.Faint, m.fit("Ctrl-S puts this text in the note · Esc leaves the suggestion as it is"))
 	case filtering:
 		return m.fit("/" + m.typed())
 	case reasoning:
-		return m.fit(fmt.Sprintf("%s because: %s", imperative(m.asked.Verdict), m.typed()))
+		return m.fit(fmt.Sprintf("%s because: %s", queue.Imperative(m.asked.Verdict), m.typed()))
 	case confirming:
 		if m.asked.Force {
 			return m.fit("It changed since this was proposed. Accept all the same? y/n")
 		}
-		return m.fit(fmt.Sprintf("%s %d suggestions of this note? y/n", imperative(m.asked.Verdict), len(m.asked.IDs)))
+		return m.fit(fmt.Sprintf("%s %d suggestions of this note? y/n", queue.Imperative(m.asked.Verdict), len(m.asked.IDs)))
 	case helping:
-		return m.sgr(sgrFaint, "any key goes back")
+		return m.SGR(render.Faint, "any key goes back")
 	}
 	if m.message != "" {
 		return m.fit(output.OneLine(m.message))
 	}
-	return m.sgr(sgrFaint, m.fit("y accept · n reject · e edit · u undo · j/k next/previous · ? more · q quit"))
+	return m.SGR(render.Faint, m.fit("y accept · n reject · e edit · u undo · j/k next/previous · ? more · q quit"))
 }
 
 // fit keeps text on one line of the screen.

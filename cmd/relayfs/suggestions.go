@@ -3,14 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -53,61 +53,61 @@ func (f *queueFlags) register(cmd *cobra.Command) {
 
 func newListCommand(e *env) *cobra.Command {
 	var f queueFlags
-	var sel selector
+	var sel queue.Selector
 	cmd := &cobra.Command{
 		Use:   "list [ID...] [SOURCE...]",
 		Short: "List pending suggestions",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.withSelected(cmd.Context(), e, &sel, args, false, func(_ queue, list []suggestion) error {
+			return f.withSelected(cmd.Context(), e, &sel, args, false, func(_ queue.Queue, list []queue.Suggestion) error {
 				if f.json {
 					return output.JSON(e.stdout, list)
 				}
-				return printSuggestions(e.stdout, list)
+				return render.List(e.stdout, list)
 			})
 		},
 		ValidArgsFunction: completeIDs(&f),
 	}
-	sel.register(cmd)
+	registerSelector(cmd, &sel)
 	f.register(cmd)
 	return cmd
 }
 
 func newShowCommand(e *env) *cobra.Command {
 	var f queueFlags
-	var sel selector
+	var sel queue.Selector
 	cmd := &cobra.Command{
 		Use:   "show [ID...] [SOURCE...]",
 		Short: "Show suggestions in their context",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.withSelected(cmd.Context(), e, &sel, args, true, func(_ queue, list []suggestion) error {
+			return f.withSelected(cmd.Context(), e, &sel, args, true, func(_ queue.Queue, list []queue.Suggestion) error {
 				if f.json {
 					return output.JSON(e.stdout, list)
 				}
-				return printDiffs(e.stdout, list)
+				return render.Diffs(e.stdout, list)
 			})
 		},
 		ValidArgsFunction: completeIDs(&f),
 	}
-	sel.register(cmd)
+	registerSelector(cmd, &sel)
 	f.register(cmd)
 	return cmd
 }
 
 // withSelected calls do with what the selector and the arguments select.
-func (f *queueFlags) withSelected(ctx context.Context, e *env, sel *selector, args []string, detailed bool,
-	do func(queue, []suggestion) error) error {
+func (f *queueFlags) withSelected(ctx context.Context, e *env, sel *queue.Selector, args []string, detailed bool,
+	do func(queue.Queue, []queue.Suggestion) error) error {
 	ids, sources := splitArgs(args, isID)
-	if err := sel.check(ids); err != nil {
+	if err := sel.Check(ids); err != nil {
 		return err
 	}
-	return f.withQueue(ctx, e, sources, func(q queue) error {
-		list, err := q.list(ctx, detailed)
+	return f.withQueue(ctx, e, sources, func(q queue.Queue) error {
+		list, err := q.List(ctx, detailed)
 		if err != nil {
 			return err
 		}
-		list, err = sel.choose(list, ids)
+		list, err = sel.Choose(list, ids)
 		if err != nil {
 			return err
 		}
@@ -117,16 +117,16 @@ func (f *queueFlags) withSelected(ctx context.Context, e *env, sel *selector, ar
 
 // withQueue calls do with the queue of the owner of the sources, or else of the
 // workspace that it opens for the time of the call.
-func (f *queueFlags) withQueue(ctx context.Context, e *env, sources []string, do func(queue) error) error {
+func (f *queueFlags) withQueue(ctx context.Context, e *env, sources []string, do func(queue.Queue) error) error {
 	c, err := findOwner(ctx, &f.workspaceFlags, sources)
 	if err != nil {
 		return err
 	}
 	if c != nil {
-		return do(remoteQueue{c})
+		return do(queue.NewRemote(c))
 	}
 	return f.withSession(ctx, e, sources, func(s *session) error {
-		q, cancel := newLocalQueue(s.ws)
+		q, cancel := queue.NewLocal(s.ws)
 		defer cancel()
 		return do(q)
 	})
@@ -155,17 +155,5 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if closeErr := s.close(); err == nil {
 		err = closeErr
 	}
-	return err
-}
-
-func printSuggestions(w io.Writer, list []suggestion) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, s := range list {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", output.OneLine(s.ID), output.OneLine(s.place()), output.OneLine(s.gist()), output.OneLine(s.who()))
-	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "%s\n", output.Plural(len(list), "pending suggestion"))
 	return err
 }

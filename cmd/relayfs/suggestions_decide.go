@@ -6,11 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"os/user"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,18 +15,14 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
-
-// manyAtOnce is how many suggestions are decided at once without asking.
-const manyAtOnce = 10
-
-// maxReason bounds a reason, which every note's entry in the journal has.
-const maxReason = 1000 // bytes
 
 // decideFlags are the flags of accept and reject.
 type decideFlags struct {
 	queueFlags
-	selector
+	queue.Selector
 	verdict          bridge.Verdict
 	reason           string
 	sources          []string // that were named
@@ -37,24 +30,15 @@ type decideFlags struct {
 	force            bool
 }
 
-// tidyReason is a reason that was typed or pasted, as it is kept.
-func tidyReason(reason string) string { return strings.Join(strings.Fields(reason), " ") }
-
 // verb is the command that gives the verdict.
 func (f *decideFlags) verb() string { return strings.TrimSuffix(string(f.verdict), "ed") }
-
-// imperative is how a question about a verdict starts.
-func imperative(v bridge.Verdict) string {
-	verb := strings.TrimSuffix(string(v), "ed")
-	return strings.ToUpper(verb[:1]) + verb[1:]
-}
 
 func newDecideCommand(e *env, verdict bridge.Verdict) *cobra.Command {
 	f := &decideFlags{verdict: verdict}
 	verb := f.verb()
 	cmd := &cobra.Command{
 		Use:   verb + " [ID...] [SOURCE...]",
-		Short: imperative(verdict) + " suggestions",
+		Short: queue.Imperative(verdict) + " suggestions",
 		Example: fmt.Sprintf("  relayfs suggestions %[1]s 77d10bf735\n  relayfs suggestions %[1]s --path 'Notes/Projects/**' --dry-run\n"+
 			"  relayfs suggestions %[1]s --all --yes", verb),
 		Args:              cobra.ArbitraryArgs,
@@ -64,12 +48,12 @@ func newDecideCommand(e *env, verdict bridge.Verdict) *cobra.Command {
 	fl := cmd.Flags()
 	fl.BoolVar(&f.all, "all", false, "all suggestions, or all that the conditions allow")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
-	fl.BoolVar(&f.yes, "yes", false, fmt.Sprintf("do not ask before more than %d at once", manyAtOnce))
+	fl.BoolVar(&f.yes, "yes", false, fmt.Sprintf("do not ask before more than %d at once", queue.ManyAtOnce))
 	fl.StringVar(&f.reason, "reason", "", "why, in a sentence; the suggestion's author is told")
 	if verdict == bridge.Accepted {
 		fl.BoolVar(&f.force, "force", false, "accept proposals, too, about notes that changed since they were made")
 	}
-	f.selector.register(cmd)
+	registerSelector(cmd, &f.Selector)
 	f.queueFlags.register(cmd)
 	return cmd
 }
@@ -78,43 +62,43 @@ func (f *decideFlags) run(ctx context.Context, e *env, args []string) error {
 	ids, sources := splitArgs(args, isID)
 	f.sources = sources
 	switch {
-	case len(ids) == 0 && f.empty() && !f.all:
+	case len(ids) == 0 && f.Empty() && !f.all:
 		return clierr.Usagef("name the suggestions to %s: ids, conditions, or --all", f.verb())
 	case len(ids) > 0 && f.all:
 		return clierr.Usagef("give ids or --all, not both")
-	case len(f.reason) > maxReason:
-		return clierr.Usagef("--reason is longer than %d bytes", maxReason)
+	case len(f.reason) > queue.MaxReason:
+		return clierr.Usagef("--reason is longer than %d bytes", queue.MaxReason)
 	}
-	return f.withSelected(ctx, e, &f.selector, args, true, func(q queue, list []suggestion) error {
+	return f.withSelected(ctx, e, &f.Selector, args, true, func(q queue.Queue, list []queue.Suggestion) error {
 		if f.dryRun {
-			return f.print(e, outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}, Notes: notesOf(list)})
+			return f.print(e, queue.Outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}, Notes: queue.NotesOf(list)})
 		}
 		if err := f.confirm(ctx, e, list); err != nil {
 			return err
 		}
 		if len(list) == 0 {
-			return f.print(e, outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}})
+			return f.print(e, queue.Outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}})
 		}
-		out, err := q.decide(ctx, decideRequest{IDs: idsOf(list), Verdict: f.verdict, By: reviewer(), Reason: f.reason, Force: f.force})
+		out, err := q.Decide(ctx, queue.DecideRequest{IDs: queue.IDsOf(list), Verdict: f.verdict, By: queue.Reviewer(), Reason: f.reason, Force: f.force})
 		if err != nil {
 			return err
 		}
-		out.Suggestions = withContext(out.Suggestions, list)
-		return errors.Join(f.print(e, out), out.err())
+		out.Suggestions = queue.WithContext(out.Suggestions, list)
+		return errors.Join(f.print(e, out), out.Err())
 	})
 }
 
 // confirm asks before many are decided at once; whoever cannot be asked must
 // have said --yes.
-func (f *decideFlags) confirm(ctx context.Context, e *env, list []suggestion) error {
-	if len(list) <= manyAtOnce || f.yes {
+func (f *decideFlags) confirm(ctx context.Context, e *env, list []queue.Suggestion) error {
+	if len(list) <= queue.ManyAtOnce || f.yes {
 		return nil
 	}
-	scope := fmt.Sprintf("%s in %s", output.Plural(len(list), "suggestion"), output.Plural(notesOf(list), "note"))
+	scope := fmt.Sprintf("%s in %s", output.Plural(len(list), "suggestion"), output.Plural(queue.NotesOf(list), "note"))
 	if in, ok := e.stdin.(*os.File); !ok || !output.IsTerminal(in) {
 		return clierr.Usagef("to %s %s, add --yes; --dry-run shows them", f.verb(), scope)
 	}
-	fmt.Fprintf(e.stderr, "%s %s? [y/N] ", imperative(f.verdict), scope)
+	fmt.Fprintf(e.stderr, "%s %s? [y/N] ", queue.Imperative(f.verdict), scope)
 	var line string
 	err := abandonable(ctx, func() (err error) {
 		line, err = bufio.NewReader(e.stdin).ReadString('\n')
@@ -129,19 +113,11 @@ func (f *decideFlags) confirm(ctx context.Context, e *env, list []suggestion) er
 	return nil
 }
 
-// reviewer is the name of who decides: the user's, whatever name agents were given.
-func reviewer() string {
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return ""
-}
-
-func (f *decideFlags) print(e *env, out outcome) error {
+func (f *decideFlags) print(e *env, out queue.Outcome) error {
 	if f.json {
 		return output.JSON(e.stdout, out)
 	}
-	if err := printScope(e.stdout, out.Suggestions); err != nil {
+	if err := render.Scope(e.stdout, out.Suggestions); err != nil {
 		return err
 	}
 	would := ""
@@ -168,68 +144,3 @@ func shellWords(words []string) string {
 }
 
 var plainWord = regexp.MustCompile(`^[\pL\pN_./=@:+-][\pL\pN_./=@:+~-]*$`)
-
-// printScope shows each of a few suggestions, and of many how many there are in
-// which note.
-func printScope(w io.Writer, list []suggestion) error {
-	if len(list) == 0 {
-		return nil
-	}
-	if len(list) <= manyAtOnce {
-		err := printDiffs(w, list)
-		fmt.Fprintln(w)
-		return err
-	}
-	counts := make(map[string]int)
-	for _, s := range list {
-		counts[s.Path]++
-	}
-	for _, p := range slices.Sorted(maps.Keys(counts)) {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", output.OneLine(p), output.Plural(counts[p], "suggestion")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// err is nil if everything that was asked for was done.
-func (o *outcome) err() error {
-	var errs []error
-	for _, p := range slices.Sorted(maps.Keys(o.Failed)) {
-		errs = append(errs, fmt.Errorf("%q: nothing changed: %s", p, o.Failed[p]))
-	}
-	if len(o.Missing) > 0 {
-		errs = append(errs, fmt.Errorf("not pending any more: %s", strings.Join(o.Missing, ", ")))
-	}
-	return errors.Join(errs...)
-}
-
-// withContext gives what was decided the context it was listed with.
-func withContext(decided, listed []suggestion) []suggestion {
-	byID := make(map[string]*suggestion, len(listed))
-	for i := range listed {
-		byID[listed[i].ID] = &listed[i]
-	}
-	for i := range decided {
-		if s := byID[decided[i].ID]; s != nil {
-			decided[i].Before, decided[i].After = s.Before, s.After
-		}
-	}
-	return decided
-}
-
-func idsOf(list []suggestion) []string {
-	ids := make([]string, len(list))
-	for i := range list {
-		ids[i] = list[i].ID
-	}
-	return ids
-}
-
-func notesOf(list []suggestion) int {
-	paths := make(map[string]bool)
-	for i := range list {
-		paths[list[i].Path] = true
-	}
-	return len(paths)
-}

@@ -3,20 +3,22 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 )
 
 func TestUndoTellsTheWayOn(t *testing.T) {
 	failed := map[string]string{"Notes/b.md": "cannot be taken back"}
 	for _, tt := range []struct {
-		out  outcome
+		out  queue.Outcome
 		want string
 	}{
-		{outcome{Notes: 1}, ""},
-		{outcome{Notes: 1, Failed: failed}, ""},
-		{outcome{Failed: failed}, "relayfs suggestions log"},
-		{outcome{Failed: failed, Older: "20260101T000000.000-abcd"}, "relayfs suggestions undo 20260101T000000.000-abcd 'my notes'"},
+		{queue.Outcome{Notes: 1}, ""},
+		{queue.Outcome{Notes: 1, Failed: failed}, ""},
+		{queue.Outcome{Failed: failed}, "relayfs suggestions log"},
+		{queue.Outcome{Failed: failed, Older: "20260101T000000.000-abcd"}, "relayfs suggestions undo 20260101T000000.000-abcd 'my notes'"},
 	} {
-		err := tt.out.wayOn([]string{"my notes"})
+		err := wayOn(&tt.out, []string{"my notes"})
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%+v: %v, want %q", tt.out, err, tt.want)
 		}

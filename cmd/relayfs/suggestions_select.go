@@ -1,107 +1,24 @@
 package main
 
 import (
-	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 )
 
-// selector chooses suggestions by what they are; all of its conditions must hold.
-type selector struct {
-	glob    string // of the path or of its last element
-	author  string
-	session string
-	kind    string
-}
-
-func (s *selector) register(cmd *cobra.Command) {
+// registerSelector lets flags choose suggestions.
+func registerSelector(cmd *cobra.Command, s *queue.Selector) {
 	fl := cmd.Flags()
-	fl.StringVar(&s.glob, "path", "", "only notes whose path or name matches, for example 'Notes/Projects/**'")
-	fl.StringVar(&s.author, "author", "", "only suggestions of this author")
-	fl.StringVar(&s.session, "session", "", "only suggestions of this session")
-	fl.StringVar(&s.kind, "kind", "", "only this kind: "+strings.Join(kinds(), ", "))
-	cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kinds(), cobra.ShellCompDirectiveNoFileComp))
-}
-
-func kinds() []string {
-	return []string{diffwrap.Addition.String(), diffwrap.Deletion.String(), diffwrap.Replacement.String(), diffwrap.Comment.String(),
-		string(bridge.ProposedRename), string(bridge.ProposedDelete), string(bridge.ProposedFile)}
-}
-
-func (s *selector) empty() bool { return *s == selector{} }
-
-func (s *selector) check(ids []string) error {
-	switch {
-	case s.glob != "" && !doublestar.ValidatePattern(s.glob):
-		return clierr.Usagef("--path %q is not a valid pattern", s.glob)
-	case s.kind != "" && !slices.Contains(kinds(), s.kind):
-		return clierr.Usagef("--kind %q is none of %s", s.kind, strings.Join(kinds(), ", "))
-	case !s.empty() && len(ids) > 0:
-		return clierr.Usagef("give ids or conditions, not both")
-	}
-	return nil
-}
-
-func (s *selector) matches(x *suggestion) bool {
-	switch {
-	case s.glob != "" && !doublestar.MatchUnvalidated(s.glob, x.Path) && !doublestar.MatchUnvalidated(s.glob, path.Base(x.Path)),
-		s.author != "" && x.Author != s.author,
-		s.session != "" && x.Session != s.session,
-		s.kind != "" && x.Kind != s.kind:
-		return false
-	}
-	return true
-}
-
-// choose keeps what has the given ids, in the order of the list, or, without
-// ids, what matches. The result is not nil.
-func (s *selector) choose(list []suggestion, ids []string) ([]suggestion, error) {
-	named := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		full, err := resolveID(list, id)
-		if err != nil {
-			return nil, err
-		}
-		named[full] = true
-	}
-	kept := []suggestion{}
-	for i := range list {
-		if len(ids) > 0 && named[list[i].ID] || len(ids) == 0 && s.matches(&list[i]) {
-			kept = append(kept, list[i])
-		}
-	}
-	return kept, nil
-}
-
-// resolveID finds the id that starts with prefix.
-func resolveID(list []suggestion, prefix string) (string, error) {
-	var found []string
-	for i := range list {
-		if list[i].ID == prefix {
-			return prefix, nil
-		}
-		if strings.HasPrefix(list[i].ID, prefix) {
-			found = append(found, list[i].ID)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return "", clierr.WithHint(fmt.Errorf("no pending suggestion %s", prefix),
-			"'relayfs suggestions list' shows what is pending, 'relayfs suggestions log' what was decided")
-	}
-	return "", clierr.WithHint(fmt.Errorf("several ids begin with %s: %s", prefix, strings.Join(found, ", ")), "type more of it")
+	fl.StringVar(&s.Glob, "path", "", "only notes whose path or name matches, for example 'Notes/Projects/**'")
+	fl.StringVar(&s.Author, "author", "", "only suggestions of this author")
+	fl.StringVar(&s.Session, "session", "", "only suggestions of this session")
+	fl.StringVar(&s.Kind, "kind", "", "only this kind: "+strings.Join(queue.Kinds(), ", "))
+	cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(queue.Kinds(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 var (
@@ -134,14 +51,14 @@ func completeIDs(f *queueFlags) cobra.CompletionFunc {
 		if err != nil || c == nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		list, err := remoteQueue{c}.list(cmd.Context(), false)
+		list, err := queue.NewRemote(c).List(cmd.Context(), false)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
 		var out []cobra.Completion
 		for _, s := range list {
 			if strings.HasPrefix(s.ID, prefix) && !slices.Contains(given, s.ID) {
-				out = append(out, cobra.CompletionWithDesc(s.ID, output.OneLine(s.Path+" "+s.gist())))
+				out = append(out, cobra.CompletionWithDesc(s.ID, output.OneLine(s.Path+" "+s.Gist())))
 			}
 		}
 		return out, cobra.ShellCompDirectiveDefault

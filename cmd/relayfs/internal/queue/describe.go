@@ -1,4 +1,4 @@
-package main
+package queue
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// shorten keeps a side of a suggestion on one line of a terminal.
-func shorten(s string) string {
+// Shorten keeps a side of a suggestion on one line of a terminal.
+func Shorten(s string) string {
 	const limit = 60 // characters
 	s = output.Printable(strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\t", " ").Replace(s))
 	if r := []rune(s); len(r) > limit {
@@ -19,28 +19,28 @@ func shorten(s string) string {
 	return s
 }
 
-// place is where the suggestion is, or what the proposal is about.
-func (s *suggestion) place() string {
-	if s.isProposal() {
+// Place is where the suggestion is, or what the proposal is about.
+func (s *Suggestion) Place() string {
+	if s.IsProposal() {
 		return s.Path
 	}
 	return fmt.Sprintf("%s:%d", s.Path, s.Line)
 }
 
-// gist is what it would do, on one line.
-func (s *suggestion) gist() string {
-	if s.isProposal() {
-		return s.proposed(shorten(s.New))
+// Gist is what it would do, on one line.
+func (s *Suggestion) Gist() string {
+	if s.IsProposal() {
+		return s.proposed(Shorten(s.New))
 	}
 	if s.Kind == diffwrap.Comment.String() {
-		return "{>>" + shorten(s.New) + "<<}"
+		return "{>>" + Shorten(s.New) + "<<}"
 	}
 	return marks(s.Old, s.New)
 }
 
 // proposed says what a proposal would do; to is the path that a rename leads to,
 // as it is to be shown.
-func (s *suggestion) proposed(to string) string {
+func (s *Suggestion) proposed(to string) string {
 	what := s.Kind
 	if s.Dir {
 		what += " the folder"
@@ -59,8 +59,8 @@ func (s *suggestion) proposed(to string) string {
 	return what
 }
 
-// who is the suggestion's author and time, as far as they are known.
-func (s *suggestion) who() string {
+// Who is the suggestion's author and time, as far as they are known.
+func (s *Suggestion) Who() string {
 	who := s.Author
 	if !s.Time.IsZero() {
 		who += ", " + s.Time.Local().Format("2006-01-02 15:04")
@@ -72,10 +72,10 @@ func (s *suggestion) who() string {
 func marks(old, new string) string {
 	var b strings.Builder
 	if old != "" {
-		b.WriteString("{--" + shorten(old) + "--}")
+		b.WriteString("{--" + Shorten(old) + "--}")
 	}
 	if new != "" {
-		b.WriteString("{++" + shorten(new) + "++}")
+		b.WriteString("{++" + Shorten(new) + "++}")
 	}
 	return b.String()
 }

@@ -1,0 +1,127 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
+)
+
+// errNotAsShown refuses a decision on what a person did not see.
+var errNotAsShown = jsonapi.Conflict("nothing was decided, because not all of it is as it was shown")
+
+// Local is the queue of a workspace in this process.
+type Local struct {
+	ws      *bridge.Workspace
+	changes *changeCounter
+}
+
+func NewLocal(ws *bridge.Workspace) (q *Local, cancel func()) {
+	c := newChangeCounter()
+	return &Local{ws, c}, ws.Subscribe(func(bridge.Event) { c.add() })
+}
+
+func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
+	list, err := q.ws.Suggestions(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	proposals, err := q.ws.Proposals(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Suggestion, len(list), len(list)+len(proposals))
+	var c noteContext
+	for i, s := range list {
+		out[i] = newSuggestion(s)
+		if detailed {
+			if s.Path != c.path {
+				c = openContext(ctx, q.ws, s.Path)
+			}
+			out[i].Before, out[i].After = c.around(s.Start, s.End)
+			out[i].After = cutComments(out[i].After, len(s.Comments))
+		}
+	}
+	for _, p := range proposals {
+		out = append(out, newProposal(p))
+	}
+	return out, nil
+}
+
+func (q *Local) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
+	if err := q.checkShown(ctx, r); err != nil {
+		return Outcome{}, err
+	}
+	by := bridge.Author{Name: r.By, Reason: r.Reason}
+	if r.Verdict != bridge.Changed {
+		decide := q.ws.Decide
+		if r.Force {
+			decide = q.ws.DecideStale
+		}
+		out, err := decide(ctx, r.IDs, r.Verdict, by)
+		return newOutcome(out, r.Verdict), err
+	}
+	if len(r.IDs) != 1 {
+		return Outcome{}, fmt.Errorf("one suggestion at a time can be changed, not %d", len(r.IDs))
+	}
+	out, err := q.ws.Amend(ctx, r.IDs[0], r.Text, by)
+	return newOutcome(out, r.Verdict), err
+}
+
+// checkShown is nil if what r is about is as it was shown.
+func (q *Local) checkShown(ctx context.Context, r DecideRequest) error {
+	if r.Shown == nil {
+		return nil
+	}
+	list, err := q.List(ctx, false)
+	if err != nil {
+		return err
+	}
+	pending := make(map[string]string, len(list))
+	for i := range list {
+		pending[list[i].ID] = list[i].Revision
+	}
+	var gone, changed int
+	for _, id := range r.IDs {
+		switch now, ok := pending[id]; {
+		case !ok:
+			gone++
+		case now != r.Shown[id]:
+			changed++
+		}
+	}
+	if gone+changed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: of %d, %d are not pending any more and %d have changed; look at it again", errNotAsShown, len(r.IDs), gone, changed)
+}
+
+func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
+	out, err := q.ws.Undo(ctx, r.Batch, bridge.Author{Name: r.By})
+	if errors.Is(err, bridge.ErrNothingToUndo) {
+		err = fmt.Errorf("%w; 'relayfs suggestions log' shows what was decided and what was taken back", err)
+	}
+	return newOutcome(out, bridge.Undone), err
+}
+
+func (q *Local) Log(ctx context.Context, limit int) ([]LogEntry, error) {
+	// Reading the notes brings into the journal what a crash interrupted.
+	if _, err := q.ws.Suggestions(ctx, ""); err != nil {
+		return nil, err
+	}
+	entries, err := q.ws.Journal(limit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]LogEntry, len(entries))
+	for i, e := range entries {
+		out[i] = newLogEntry(e)
+	}
+	return out, nil
+}
+
+func (q *Local) Changed(ctx context.Context, seen uint64) (uint64, error) {
+	return q.changes.wait(ctx, seen)
+}

@@ -1,0 +1,85 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+)
+
+// Err is nil if everything that was asked for was done.
+func (o *Outcome) Err() error {
+	var errs []error
+	for _, p := range slices.Sorted(maps.Keys(o.Failed)) {
+		errs = append(errs, fmt.Errorf("%q: nothing changed: %s", p, o.Failed[p]))
+	}
+	if len(o.Missing) > 0 {
+		errs = append(errs, fmt.Errorf("not pending any more: %s", strings.Join(o.Missing, ", ")))
+	}
+	return errors.Join(errs...)
+}
+
+// WithContext gives what was decided the context it was listed with.
+func WithContext(decided, listed []Suggestion) []Suggestion {
+	byID := make(map[string]*Suggestion, len(listed))
+	for i := range listed {
+		byID[listed[i].ID] = &listed[i]
+	}
+	for i := range decided {
+		if s := byID[decided[i].ID]; s != nil {
+			decided[i].Before, decided[i].After = s.Before, s.After
+		}
+	}
+	return decided
+}
+
+func IDsOf(list []Suggestion) []string {
+	ids := make([]string, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	return ids
+}
+
+func NotesOf(list []Suggestion) int {
+	paths := make(map[string]bool)
+	for i := range list {
+		paths[list[i].Path] = true
+	}
+	return len(paths)
+}
+
+// Outcome is the JSON of what a decision or an undo did.
+type Outcome struct {
+	Batch       string            `json:"batch"` // for undo
+	Verdict     bridge.Verdict    `json:"verdict"`
+	Notes       int               `json:"notes"` // that changed
+	Suggestions []Suggestion      `json:"suggestions"`
+	Missing     []string          `json:"missing"`         // ids that no pending suggestion has any more
+	Failed      map[string]string `json:"failed"`          // path -> why; these notes are as they were
+	Away        []bridge.Away     `json:"away,omitempty"`  // what undo could not bring back
+	Older       string            `json:"older,omitempty"` // batch that undo can go on with, when nothing of this one could be taken back
+}
+
+func newOutcome(o bridge.Outcome, verdict bridge.Verdict) Outcome {
+	out := Outcome{
+		Batch: o.Batch, Verdict: verdict, Notes: o.Notes, Suggestions: make([]Suggestion, len(o.Decided), len(o.Decided)+len(o.Proposals)),
+		Missing: append([]string{}, o.Missing...), Failed: make(map[string]string, len(o.Failed)), Older: o.Older, Away: o.Away,
+	}
+	for i, s := range o.Decided {
+		out.Suggestions[i] = newSuggestion(s)
+	}
+	for _, p := range o.Proposals {
+		out.Suggestions = append(out.Suggestions, newProposal(p))
+	}
+	for p, err := range o.Failed {
+		out.Failed[string(p)] = err.Error()
+		if errors.Is(err, bridge.ErrStale) {
+			out.Failed[string(p)] += "; look at it, then accept it by itself, on the command line with --force"
+		}
+	}
+	return out
+}

@@ -1,0 +1,121 @@
+package queue
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+)
+
+func TestResolveID(t *testing.T) {
+	list := []Suggestion{{ID: "abc1"}, {ID: "abd2"}, {ID: "ab"}}
+	for prefix, want := range map[string]string{"abc": "abc1", "ab": "ab", "abd2": "abd2", "a": "", "x": ""} {
+		if got, err := resolveID(list, prefix); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", prefix, got, err)
+		}
+	}
+}
+
+func TestSelector(t *testing.T) {
+	s := Suggestion{ID: "a", Path: "Notes/Projects/Plan.md", Kind: "addition", Author: "ann", Session: "s1"}
+	for _, c := range []struct {
+		sel  Selector
+		want bool
+	}{
+		{Selector{}, true},
+		{Selector{Glob: "Notes/**"}, true},
+		{Selector{Glob: "Plan.md"}, true},
+		{Selector{Glob: "Other/**"}, false},
+		{Selector{Author: "ann", Session: "s1", Kind: "addition"}, true},
+		{Selector{Author: "ann", Session: "s2"}, false},
+		{Selector{Kind: "deletion"}, false},
+	} {
+		if got := c.sel.Matches(&s); got != c.want {
+			t.Errorf("%+v: %v", c.sel, got)
+		}
+	}
+}
+
+// The context of a suggestion is the accepted view: other suggestions' marks
+// are not in it.
+func TestQueueListsContext(t *testing.T) {
+	const raw = "1\n2\n3 {--x--}{++y++}\n4 {++new++} end\n5 {--gone--}\n6\n7\n"
+	f := bridgetest.New(t, map[string]string{"Notes/a.md": raw})
+	q, cancel := NewLocal(f.Workspace)
+	defer cancel()
+	list, err := q.List(t.Context(), true)
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if s := list[1]; s.Before != "2\n3 y\n4 " || s.After != " end\n5 \n6" {
+		t.Errorf("context %q, %q", s.Before, s.After)
+	}
+	if s := list[0]; s.Before != "1\n2\n3 " {
+		t.Errorf("context at the top %q", s.Before)
+	}
+	if s := list[2]; s.After != "\n6\n7" {
+		t.Errorf("context at the end %q", s.After)
+	}
+}
+
+func TestChangeCounter(t *testing.T) {
+	c := newChangeCounter()
+	now, err := c.wait(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	woken := make(chan uint64)
+	go func() {
+		n, _ := c.wait(t.Context(), now)
+		woken <- n
+	}()
+	c.add()
+	select {
+	case n := <-woken:
+		if n == now {
+			t.Errorf("woken without a change")
+		}
+	case <-time.After(limittest.Scaled(10 * time.Second)):
+		t.Fatal("not woken by a change")
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.wait(ended, now+1); err == nil {
+		t.Error("waits on after its context ended")
+	}
+}
+
+func TestOutcomeErr(t *testing.T) {
+	out := newOutcome(bridge.Outcome{Missing: []string{"a1"}, Failed: map[bridge.Path]error{"N/a.md": bridge.ErrOffline}}, bridge.Accepted)
+	err := out.Err()
+	if err == nil || !strings.Contains(err.Error(), "a1") || !strings.Contains(err.Error(), `"N/a.md": nothing changed`) {
+		t.Errorf("%v", err)
+	}
+	if err := (&Outcome{}).Err(); err != nil {
+		t.Errorf("of nothing: %v", err)
+	}
+}
+
+// Of a note that is one long line, a suggestion's context is a bounded part.
+func TestContextOfALongLine(t *testing.T) {
+	long := strings.Repeat("語 ", 100_000)
+	f := bridgetest.New(t, map[string]string{"N/a.md": long + "{++new++}" + long})
+	q, cancel := NewLocal(f.Workspace)
+	defer cancel()
+	list, err := q.List(t.Context(), true)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%d suggestions, %v", len(list), err)
+	}
+	before, after := list[0].Before, list[0].After
+	if len(before) > maxContext+8 || !strings.HasPrefix(before, "… ") || !strings.HasSuffix(before, "語 ") || !utf8.ValidString(before) {
+		t.Errorf("before: %d bytes, %.20q", len(before), before)
+	}
+	if len(after) > maxContext+8 || !strings.HasSuffix(after, " …") || !strings.HasPrefix(after, "語 ") || !utf8.ValidString(after) {
+		t.Errorf("after: %d bytes, %.20q", len(after), after)
+	}
+}

@@ -1,0 +1,93 @@
+package queue
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Selector chooses suggestions by what they are; all of its conditions must hold.
+type Selector struct {
+	Glob    string // of the path or of its last element
+	Author  string
+	Session string
+	Kind    string
+}
+
+func Kinds() []string {
+	return []string{diffwrap.Addition.String(), diffwrap.Deletion.String(), diffwrap.Replacement.String(), diffwrap.Comment.String(),
+		string(bridge.ProposedRename), string(bridge.ProposedDelete), string(bridge.ProposedFile)}
+}
+
+func (s *Selector) Empty() bool { return *s == Selector{} }
+
+func (s *Selector) Check(ids []string) error {
+	switch {
+	case s.Glob != "" && !doublestar.ValidatePattern(s.Glob):
+		return clierr.Usagef("--path %q is not a valid pattern", s.Glob)
+	case s.Kind != "" && !slices.Contains(Kinds(), s.Kind):
+		return clierr.Usagef("--kind %q is none of %s", s.Kind, strings.Join(Kinds(), ", "))
+	case !s.Empty() && len(ids) > 0:
+		return clierr.Usagef("give ids or conditions, not both")
+	}
+	return nil
+}
+
+func (s *Selector) Matches(x *Suggestion) bool {
+	switch {
+	case s.Glob != "" && !doublestar.MatchUnvalidated(s.Glob, x.Path) && !doublestar.MatchUnvalidated(s.Glob, path.Base(x.Path)),
+		s.Author != "" && x.Author != s.Author,
+		s.Session != "" && x.Session != s.Session,
+		s.Kind != "" && x.Kind != s.Kind:
+		return false
+	}
+	return true
+}
+
+// Choose keeps what has the given ids, in the order of the list, or, without
+// ids, what matches. The result is not nil.
+func (s *Selector) Choose(list []Suggestion, ids []string) ([]Suggestion, error) {
+	named := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		full, err := resolveID(list, id)
+		if err != nil {
+			return nil, err
+		}
+		named[full] = true
+	}
+	kept := []Suggestion{}
+	for i := range list {
+		if len(ids) > 0 && named[list[i].ID] || len(ids) == 0 && s.Matches(&list[i]) {
+			kept = append(kept, list[i])
+		}
+	}
+	return kept, nil
+}
+
+// resolveID finds the id that starts with prefix.
+func resolveID(list []Suggestion, prefix string) (string, error) {
+	var found []string
+	for i := range list {
+		if list[i].ID == prefix {
+			return prefix, nil
+		}
+		if strings.HasPrefix(list[i].ID, prefix) {
+			found = append(found, list[i].ID)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", clierr.WithHint(fmt.Errorf("no pending suggestion %s", prefix),
+			"'relayfs suggestions list' shows what is pending, 'relayfs suggestions log' what was decided")
+	}
+	return "", clierr.WithHint(fmt.Errorf("several ids begin with %s: %s", prefix, strings.Join(found, ", ")), "type more of it")
+}

@@ -1,0 +1,200 @@
+// Package render draws suggestions, decisions and the log for people to read: in colour on
+// a terminal, else as CriticMarkup. What it is given it escapes.
+package render
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+)
+
+// Painter writes pieces: for a terminal with colour, else as CriticMarkup.
+type Painter struct{ colour bool }
+
+// NewPainter paints for w.
+func NewPainter(w io.Writer) Painter { return Painter{output.Colour(w)} }
+
+// SGR codes (ECMA-48).
+const (
+	Faint = "\x1b[2m"
+	Bold  = "\x1b[1m"
+
+	// Struck out and underlined too, so that a change of spaces is seen and colour is
+	// not all that tells.
+	sgrOld   = "\x1b[9;31m"
+	sgrNew   = "\x1b[4;32m"
+	sgrReset = "\x1b[0m"
+)
+
+func (p Painter) text(list []queue.Piece) string {
+	var b strings.Builder
+	for _, x := range list {
+		text := output.Printable(x.Text)
+		switch {
+		case x.Kind == queue.OldPiece && p.colour:
+			b.WriteString(p.SGR(sgrOld, text))
+		case x.Kind == queue.NewPiece && p.colour:
+			b.WriteString(p.SGR(sgrNew, text))
+		case x.Kind == queue.OldPiece:
+			b.WriteString("{--" + text + "--}")
+		case x.Kind == queue.NewPiece:
+			b.WriteString("{++" + text + "++}")
+		default:
+			b.WriteString(text)
+		}
+	}
+	return b.String()
+}
+
+// SGR gives each line of text the look that code names: pagers and lists show
+// lines on their own.
+func (p Painter) SGR(code, text string) string {
+	if !p.colour || text == "" {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if l != "" {
+			lines[i] = code + l + sgrReset
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// heading is one line about a suggestion.
+func (p Painter) heading(s *queue.Suggestion) string {
+	line := fmt.Sprintf("%s  %s  %s", output.OneLine(s.ID), p.SGR(Bold, output.OneLine(s.Place())), s.Kind)
+	if who := s.Who(); who != "" {
+		line += "  " + p.SGR(Faint, output.OneLine(who))
+	}
+	return line
+}
+
+// Drawn is a suggestion's heading, and pieces of it below that.
+func (p Painter) Drawn(s *queue.Suggestion, list []queue.Piece) string {
+	var b strings.Builder
+	b.WriteString(p.heading(s) + "\n")
+	for line := range strings.SplitSeq(strings.TrimSuffix(p.text(list), "\n"), "\n") {
+		b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// Diff is a suggestion for a person to read.
+func (p Painter) Diff(s *queue.Suggestion) string {
+	var b strings.Builder
+	b.WriteString(p.Drawn(s, s.InPieces()))
+	for _, c := range s.Comments {
+		b.WriteString("    " + p.SGR(Faint, "comment: "+queue.Shorten(c)) + "\n")
+	}
+	return b.String()
+}
+
+// Diffs prints suggestions in their context.
+func Diffs(w io.Writer, list []queue.Suggestion) error {
+	p := NewPainter(w)
+	for i := range list {
+		sep := ""
+		if i > 0 {
+			sep = "\n"
+		}
+		if _, err := io.WriteString(w, sep+p.Diff(&list[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// List prints what is pending, one line each.
+func List(w io.Writer, list []queue.Suggestion) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, s := range list {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", output.OneLine(s.ID), output.OneLine(s.Place()), output.OneLine(s.Gist()), output.OneLine(s.Who()))
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%s\n", output.Plural(len(list), "pending suggestion"))
+	return err
+}
+
+// Scope shows each of a few suggestions, and of many how many there are in
+// which note.
+func Scope(w io.Writer, list []queue.Suggestion) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if len(list) <= queue.ManyAtOnce {
+		err := Diffs(w, list)
+		fmt.Fprintln(w)
+		return err
+	}
+	counts := make(map[string]int)
+	for _, s := range list {
+		counts[s.Path]++
+	}
+	for _, p := range slices.Sorted(maps.Keys(counts)) {
+		if _, err := fmt.Fprintf(w, "%s: %s\n", output.OneLine(p), output.Plural(counts[p], "suggestion")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Undone prints what an undo did.
+func Undone(w io.Writer, out queue.Outcome) error {
+	if err := Scope(w, out.Suggestions); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "undone in %s; %s again\n", output.Plural(out.Notes, "note"), output.Plural(len(out.Suggestions), "pending suggestion"))
+	for _, a := range out.Away {
+		fmt.Fprintf(w, "%s: %s\n", output.Printable(string(a.Path)), output.Printable(a.String()))
+	}
+	return err
+}
+
+// Log prints each batch's name once, over what it did in which note.
+func Log(w io.Writer, list []queue.LogEntry) error {
+	p := NewPainter(w)
+	for i, x := range list {
+		if i == 0 || list[i-1].Batch != x.Batch {
+			head := fmt.Sprintf("%s  %s", x.Batch, x.Time.Local().Format("2006-01-02 15:04:05"))
+			if x.By != "" {
+				head += " by " + x.By
+			}
+			if x.Lapsed {
+				head += ", decided by no person"
+			}
+			if x.Undoes != "" {
+				head += ", takes back " + x.Undoes
+			}
+			fmt.Fprintln(w, p.SGR(Bold, output.OneLine(head)))
+			if x.Reason != "" {
+				fmt.Fprintf(w, "  because %s\n", output.OneLine(x.Reason))
+			}
+		}
+		path := output.OneLine(x.Path)
+		if path == "" {
+			path = "(a note that is gone)"
+		}
+		if x.Action == queue.FrontMatterChanged {
+			fmt.Fprintf(w, "  front matter changed  %s\n", path)
+		}
+		for _, s := range x.Suggestions {
+			it := queue.Suggestion{Path: path, Line: s.Line, Kind: s.Kind, Old: s.Old, New: s.New}
+			if _, err := fmt.Fprintf(w, "  %s  %s  %s  %s\n", x.Action, output.OneLine(s.ID), it.Place(), output.OneLine(it.Gist())); err != nil {
+				return err
+			}
+		}
+		for _, a := range x.Away {
+			fmt.Fprintf(w, "  %s  %s\n", path, output.Printable(a.String()))
+		}
+	}
+	return nil
+}
