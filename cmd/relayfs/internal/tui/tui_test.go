@@ -1,4 +1,4 @@
-package main
+package tui
 
 import (
 	"context"
@@ -60,12 +60,12 @@ func (q *fakeQueue) Changed(context.Context, uint64) (uint64, error) {
 type sitting struct {
 	t *testing.T
 	q *fakeQueue
-	m reviewModel
+	m model
 }
 
 func newSitting(t *testing.T, list ...queue.Suggestion) *sitting {
 	s := &sitting{t: t, q: &fakeQueue{pending: list}}
-	s.m = newReviewModel(queue.Selector{}, render.Painter{}, reviewCommands{t.Context(), s.q, "person"})
+	s.m = newModel(queue.Selector{}, render.Painter{}, commands{t.Context(), s.q, "person"})
 	s.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.send(s.m.cmds.list(s.m.lists)())
 	return s
@@ -74,7 +74,7 @@ func newSitting(t *testing.T, list ...queue.Suggestion) *sitting {
 // send gives the model a message and all that follows from it.
 func (s *sitting) send(msg tea.Msg) {
 	next, cmd := s.m.Update(msg)
-	s.m = next.(reviewModel)
+	s.m = next.(model)
 	if cmd == nil {
 		return
 	}

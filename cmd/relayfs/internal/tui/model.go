@@ -1,4 +1,4 @@
-package main
+package tui
 
 import (
 	"fmt"
@@ -13,7 +13,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
 
-const reviewHelp = `  y              accept, go on          n  x           reject, go on
+// Help is what the keys do.
+const Help = `  y              accept, go on          n  x           reject, go on
   j  ]c  down    next                   k  [c  up      previous
   a              accept with a reason  r              reject with a reason
   e              change the proposal: what you type is put in its place
@@ -35,11 +36,11 @@ const (
 	helping
 )
 
-// reviewModel is the state of a review. Update never changes one, it makes the next.
-type reviewModel struct {
+// model is the state of a review. Update never changes one, it makes the next.
+type model struct {
 	deck
 	render.Painter
-	cmds reviewCommands
+	cmds commands
 
 	mode     mode
 	field    editor              // the text being typed in filtering, editing and reasoning
@@ -67,13 +68,13 @@ type scroll struct {
 	by int
 }
 
-func newReviewModel(sel queue.Selector, p render.Painter, cmds reviewCommands) reviewModel {
-	return reviewModel{deck: deck{sel: sel}, Painter: p, cmds: cmds, busy: true}
+func newModel(sel queue.Selector, p render.Painter, cmds commands) model {
+	return model{deck: deck{sel: sel}, Painter: p, cmds: cmds, busy: true}
 }
 
-func (m reviewModel) Init() tea.Cmd { return tea.Batch(m.cmds.list(m.lists), m.cmds.watch(m.seen)) }
+func (m model) Init() tea.Cmd { return tea.Batch(m.cmds.list(m.lists), m.cmds.watch(m.seen)) }
 
-func (m reviewModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
@@ -93,7 +94,7 @@ func (m reviewModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
+func (m model) listed(msg listMsg) (tea.Model, tea.Cmd) {
 	if msg.number != m.lists {
 		return m, nil
 	}
@@ -113,11 +114,11 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 }
 
 // idle ends a decision and takes up what was typed meanwhile.
-func (m reviewModel) idle() (tea.Model, tea.Cmd) {
+func (m model) idle() (tea.Model, tea.Cmd) {
 	m.busy = false
 	for i, k := range m.waiting {
 		next, cmd := m.key(k)
-		if m = next.(reviewModel); m.busy || cmd != nil {
+		if m = next.(model); m.busy || cmd != nil {
 			m.waiting = m.waiting[i+1:]
 			return m, cmd
 		}
@@ -126,7 +127,7 @@ func (m reviewModel) idle() (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m reviewModel) changed(msg changedMsg) (tea.Model, tea.Cmd) {
+func (m model) changed(msg changedMsg) (tea.Model, tea.Cmd) {
 	if msg.lost != nil {
 		m.lost = msg.lost.Error()
 		m.message = m.lost
@@ -149,7 +150,7 @@ func (m reviewModel) changed(msg changedMsg) (tea.Model, tea.Cmd) {
 }
 
 // decided takes over what a decision or an undo did.
-func (m reviewModel) decided(out queue.Outcome) (tea.Model, tea.Cmd) {
+func (m model) decided(out queue.Outcome) (tea.Model, tea.Cmd) {
 	counts := map[bridge.Verdict]int{out.Verdict: len(out.Suggestions)}
 	for v, n := range m.counts {
 		counts[v] += n
@@ -174,7 +175,7 @@ func (m reviewModel) decided(out queue.Outcome) (tea.Model, tea.Cmd) {
 	return m, m.cmds.list(m.lists)
 }
 
-func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+func (m model) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	if k.Type == tea.KeyCtrlC {
 		return m, tea.Quit
 	}
@@ -208,7 +209,7 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 
 // typedAhead takes several keys that arrived in one piece for one after the
 // other. Text that is pasted was not meant as keys.
-func (m reviewModel) typedAhead(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+func (m model) typedAhead(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	if k.Paste {
 		return m, nil
 	}
@@ -219,7 +220,7 @@ func (m reviewModel) typedAhead(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	return m.idle()
 }
 
-func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+func (m model) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	name := m.prefix + k.String()
 	m.prefix, m.message = "", ""
 	switch name {
@@ -260,7 +261,7 @@ func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 }
 
 // scroll moves the view of the current suggestion by screens.
-func (m reviewModel) scroll(by int) scroll {
+func (m model) scroll(by int) scroll {
 	s := m.deck.current()
 	if s == nil {
 		return scroll{}
@@ -274,7 +275,7 @@ func (m reviewModel) scroll(by int) scroll {
 
 // decideCurrent decides on what is shown; the deck goes on to what follows when
 // it learns that this is gone.
-func (m reviewModel) decideCurrent(v bridge.Verdict) (tea.Model, tea.Cmd) {
+func (m model) decideCurrent(v bridge.Verdict) (tea.Model, tea.Cmd) {
 	s := m.deck.current()
 	if s == nil {
 		return m, nil
@@ -284,7 +285,7 @@ func (m reviewModel) decideCurrent(v bridge.Verdict) (tea.Model, tea.Cmd) {
 
 // decideNote decides on everything shown of the current note, and asks first if
 // that is much.
-func (m reviewModel) decideNote(v bridge.Verdict) (tea.Model, tea.Cmd) {
+func (m model) decideNote(v bridge.Verdict) (tea.Model, tea.Cmd) {
 	s := m.deck.current()
 	if s == nil {
 		return m, nil
@@ -299,7 +300,7 @@ func (m reviewModel) decideNote(v bridge.Verdict) (tea.Model, tea.Cmd) {
 
 // decide carries a decision out, but asks first where it is to accept a proposal
 // about what has changed since.
-func (m reviewModel) decide(r queue.DecideRequest) (tea.Model, tea.Cmd) {
+func (m model) decide(r queue.DecideRequest) (tea.Model, tea.Cmd) {
 	if s := m.deck.current(); s != nil && s.Stale && !r.Force && r.Verdict == bridge.Accepted && slices.Equal(r.IDs, []string{s.ID}) {
 		r.Force = true
 		m.mode, m.asked = confirming, r
@@ -310,7 +311,7 @@ func (m reviewModel) decide(r queue.DecideRequest) (tea.Model, tea.Cmd) {
 }
 
 // undo takes back the newest decision of this review: not what others decided.
-func (m reviewModel) undo() (tea.Model, tea.Cmd) {
+func (m model) undo() (tea.Model, tea.Cmd) {
 	if len(m.done) == 0 {
 		m.message = "nothing to undo in this review; 'relayfs suggestions undo' reaches further back"
 		return m, nil
@@ -320,7 +321,7 @@ func (m reviewModel) undo() (tea.Model, tea.Cmd) {
 }
 
 // edit starts with what the suggestion proposes, or with what it wants to delete.
-func (m reviewModel) edit() reviewModel {
+func (m model) edit() model {
 	s := m.deck.current()
 	if s == nil {
 		return m
@@ -337,7 +338,7 @@ func (m reviewModel) edit() reviewModel {
 	return m
 }
 
-func (m reviewModel) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+func (m model) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	switch k.String() {
 	case "esc":
 		m.mode, m.message = browsing, "nothing was changed"
@@ -351,14 +352,14 @@ func (m reviewModel) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 }
 
 // askWhy starts to ask for the reason of a decision on what is shown.
-func (m reviewModel) askWhy(v bridge.Verdict) reviewModel {
+func (m model) askWhy(v bridge.Verdict) model {
 	if s := m.deck.current(); s != nil {
 		m.mode, m.asked, m.field = reasoning, queue.DecideRequest{IDs: []string{s.ID}, Verdict: v}, editor{}
 	}
 	return m
 }
 
-func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+func (m model) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	switch k.String() {
 	case "esc":
 		m.mode, m.message = browsing, "nothing was done"
@@ -374,7 +375,7 @@ func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m reviewModel) filterKey(k tea.KeyMsg) reviewModel {
+func (m model) filterKey(k tea.KeyMsg) model {
 	switch k.String() {
 	case "esc":
 		m.mode, m.deck = browsing, m.deck.withFilter("")
@@ -388,7 +389,7 @@ func (m reviewModel) filterKey(k tea.KeyMsg) reviewModel {
 }
 
 // summary is what is left on the terminal after the review.
-func (m reviewModel) summary() string {
+func (m model) summary() string {
 	var parts []string
 	for _, v := range []bridge.Verdict{bridge.Accepted, bridge.Rejected, bridge.Changed, bridge.Undone} {
 		if n := m.counts[v]; n > 0 {
