@@ -2,188 +2,246 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"net/http"
-	"net/url"
-	"os"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/access"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// access reads and edits a workspace for the commands cat, ls, grep and edit: a
-// running owner's, or one which this process opened.
-type access interface {
-	// text returns what is at path as readers see it, byte for byte.
-	text(ctx context.Context, path string) ([]byte, error)
-	// list returns what lies in the folder path, or everything below it.
-	list(ctx context.Context, path string, recursive bool) ([]listed, error)
-	// call runs MCP tools, one after the other, in one session.
-	call(ctx context.Context, r callRequest) ([]callResult, error)
+// The commands cat, ls, grep and edit do without a mount what programs do on
+// one: for scripts, and for containers that cannot mount. grep and edit are the
+// MCP tools of these names.
+
+// errNoMatch makes grep's exit code 1; there is nothing to say about it.
+var errNoMatch = errors.New("no matches")
+
+// accessFlags are what they share.
+type accessFlags struct {
+	workspaceFlags
+	sources []string
+	json    bool
 }
 
-// listed is the JSON of one name.
-type listed struct {
-	Path string `json:"path"`
-	Kind string `json:"kind"` // folder, note or file
+func (f *accessFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.sources, "source", nil, "the vault, if no relayfs is running and the configuration names none")
+	f.registerState(cmd)
+	f.log.register(cmd)
 }
 
-// callRequest asks for tools to be run in a session of author's.
-type callRequest struct {
-	Author string     `json:"author"`
-	Read   string     `json:"read,omitempty"` // what the caller has read as a whole, by text
-	Calls  []toolCall `json:"calls"`
-}
-
-type toolCall struct {
-	Tool string         `json:"tool"`
-	Args map[string]any `json:"args"`
-}
-
-// callResult is what one tool said.
-type callResult struct {
-	Text    []string `json:"text"`
-	IsError bool     `json:"isError"`
-	Next    string   `json:"next,omitempty"` // the cursor at which it goes on
-}
-
-// localAccess is access to a workspace in this process.
-type localAccess struct {
-	ws  *bridge.Workspace
-	mcp *mcpserver.Server
-}
-
-func (a localAccess) text(ctx context.Context, path string) ([]byte, error) {
-	p, err := a.ws.Resolve(path)
+// with calls do with the workspace of the owner, or with one that it opens.
+func (f *accessFlags) with(ctx context.Context, e *env, do func(access.Access) error) error {
+	c, err := findOwner(ctx, &f.workspaceFlags, f.sources)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if p.IsNote() {
-		v, err := a.ws.Open(ctx, p)
+	if c != nil {
+		return do(access.NewRemote(c))
+	}
+	return f.withSession(ctx, e, f.sources, func(s *session) error {
+		mcp := mcpserver.New(s.ws, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.log})
+		defer mcp.Close()
+		return do(access.NewLocal(s.ws, mcp))
+	})
+}
+
+func newCatCommand(e *env) *cobra.Command {
+	var f accessFlags
+	cmd := &cobra.Command{
+		Use:   "cat PATH...",
+		Short: "Print notes as they read on a mount",
+		Args:  usageArgs(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(cmd.Context(), e, func(a access.Access) error {
+				for _, path := range args {
+					data, err := a.Text(cmd.Context(), path)
+					if err != nil {
+						return err
+					}
+					if err := output.Note(e.stdout, string(data)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func newLsCommand(e *env) *cobra.Command {
+	var f accessFlags
+	var recursive bool
+	cmd := &cobra.Command{
+		Use:   "ls [PATH]",
+		Short: "List folders and notes",
+		Args:  usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(cmd.Context(), e, func(a access.Access) error {
+				list, err := a.List(cmd.Context(), strings.Join(args, ""), recursive)
+				if err != nil {
+					return err
+				}
+				if f.json {
+					return output.JSON(e.stdout, list)
+				}
+				for _, l := range list {
+					if l.Kind == "folder" {
+						l.Path += "/"
+					}
+					fmt.Fprintln(e.stdout, output.OneLine(l.Path))
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVarP(&recursive, "recursive", "R", false, "everything below it too")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	f.register(cmd)
+	return cmd
+}
+
+func newGrepCommand(e *env) *cobra.Command {
+	var f accessFlags
+	var ignoreCase, files, count, multiline bool
+	var glob string
+	var around, limit, offset int
+	cmd := &cobra.Command{
+		Use:   "grep PATTERN [PATH]",
+		Short: "Search the notes by a regular expression",
+		Long: `Grep prints matching lines as path:line:text, in the text that readers see. The
+pattern is in RE2 syntax. It is the MCP tool of that name. The exit code is 1 if
+nothing matches.`,
+		Args: usageArgs(cobra.RangeArgs(1, 2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			call := map[string]any{"pattern": args[0], "output_mode": "content", "-i": ignoreCase, "multiline": multiline, "head_limit": limit, "offset": offset}
+			switch {
+			case files && count, (files || count) && around > 0:
+				return clierr.Usagef("-l, -c and -C are three ways to print what matches: choose one")
+			case files:
+				call["output_mode"] = "files_with_matches"
+			case count:
+				call["output_mode"] = "count"
+			case around > 0:
+				call["-C"] = around
+			}
+			if len(args) == 2 {
+				call["path"] = args[1]
+			}
+			if glob != "" {
+				call["glob"] = glob
+			}
+			return f.with(cmd.Context(), e, func(a access.Access) error {
+				return runGrep(cmd.Context(), e, a, call)
+			})
+		},
+	}
+	fl := cmd.Flags()
+	fl.BoolVarP(&ignoreCase, "ignore-case", "i", false, "ignore case")
+	fl.BoolVarP(&files, "files-with-matches", "l", false, "print the paths of notes that match")
+	fl.BoolVarP(&count, "count", "c", false, "print how many lines of each note match")
+	fl.BoolVarP(&multiline, "multiline", "U", false, "let matches cross lines")
+	fl.IntVarP(&around, "context", "C", 0, "lines of context around each match")
+	fl.StringVarP(&glob, "glob", "g", "", "only notes whose path matches")
+	fl.IntVar(&limit, "limit", 0, "at most so many entries; 0 for all")
+	fl.IntVar(&offset, "offset", 0, "skip so many entries")
+	f.register(cmd)
+	return cmd
+}
+
+// runGrep prints what the tool found, all of it or as much as is wanted.
+func runGrep(ctx context.Context, e *env, a access.Access, args map[string]any) error {
+	limit := args["head_limit"].(int)
+	for left := limit; ; {
+		results, err := a.Call(ctx, access.CallRequest{Calls: []access.ToolCall{{Tool: "grep", Args: args}}})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return []byte(v.Text()), nil
-	}
-	f, err := a.ws.OpenFile(ctx, p, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
-}
-
-func (a localAccess) list(ctx context.Context, path string, recursive bool) ([]listed, error) {
-	p, err := a.folder(path)
-	if err != nil {
-		return nil, err
-	}
-	list := []listed{}
-	if recursive {
-		err := a.ws.Walk(ctx, p, func(e bridge.DirEntry, at bridge.Path) error {
-			list = append(list, newListed(at, e.Kind))
-			return nil
-		})
-		return list, err
-	}
-	entries, err := a.ws.ReadDir(ctx, p)
-	if errors.Is(err, bridge.ErrNotDir) {
-		info, err := a.ws.Stat(ctx, p)
-		return append(list, newListed(p, info.Kind)), err
-	}
-	for _, e := range entries {
-		list = append(list, newListed(p.Join(e.Name), e.Kind))
-	}
-	return list, err
-}
-
-// folder resolves path, "" being the folder that holds all Folders.
-func (a localAccess) folder(path string) (bridge.Path, error) {
-	if strings.Trim(path, "/") == "" || path == "." {
-		return "", nil
-	}
-	return a.ws.Resolve(strings.TrimRight(path, "/"))
-}
-
-func newListed(p bridge.Path, kind bridge.Kind) listed {
-	kinds := map[bridge.Kind]string{bridge.KindDir: "folder", bridge.KindNote: "note", bridge.KindFile: "file", bridge.KindLink: "link"}
-	return listed{string(p), kinds[kind]}
-}
-
-func (a localAccess) call(ctx context.Context, r callRequest) ([]callResult, error) {
-	srv := a.mcp.Unasked()
-	if r.Author != "" {
-		srv = srv.As(r.Author)
-	}
-	s := srv.NewSession("relayfs")
-	if r.Read != "" {
-		if err := s.ReadAll(ctx, r.Read); err != nil {
-			return nil, err
-		}
-	}
-	results := make([]callResult, 0, len(r.Calls))
-	for _, c := range r.Calls {
-		args, err := json.Marshal(c.Args)
-		if err != nil {
-			return nil, err
-		}
-		res, known := srv.Call(ctx, s, c.Tool, args)
+		res := results[0]
 		switch {
-		case !known:
-			return nil, fmt.Errorf("the tool %q is not offered here", c.Tool)
-		case res.Err != nil:
-			return nil, res.Err
+		case res.IsError:
+			return clierr.Usage(errors.New(res.Text[0]))
+		case res.Text[0] == "No matches found":
+			return errNoMatch
+		case res.Text[0] == "No more matches":
+			return nil
 		}
-		results = append(results, callResult{res.Text, res.IsError, res.Next})
-		if res.IsError {
-			break
+		if err = output.Note(e.stdout, res.Text[0]+"\n"); err != nil || res.Next == "" {
+			return err
+		}
+		if left -= strings.Count(res.Text[0], "\n") + 1; limit > 0 && left <= 0 {
+			return nil
+		}
+		if args["cursor"] = res.Next; limit > 0 {
+			args["head_limit"] = left
 		}
 	}
-	return results, nil
 }
 
-// remoteAccess is access to a running owner's workspace.
-type remoteAccess struct{ c *owner.Client }
-
-func (a remoteAccess) text(ctx context.Context, path string) (data []byte, err error) {
-	err = a.c.Get(ctx, textPath, url.Values{"path": {path}}, &data)
-	return data, err
-}
-
-func (a remoteAccess) list(ctx context.Context, path string, recursive bool) (list []listed, err error) {
-	query := url.Values{"path": {path}}
-	if recursive {
-		query.Set("recursive", "1")
+func newEditCommand(e *env) *cobra.Command {
+	var f accessFlags
+	var old, replacement string
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "edit PATH (--old TEXT --new TEXT | <FILE)",
+		Short: "Suggest a change of a note",
+		Long: `Edit replaces --old, which must occur exactly once (or --all), by --new; without
+them it makes what stands on stdin the note's whole text, and makes the note if
+there is none. What differs from the note as it is now becomes suggestions.`,
+		Example: "  relayfs edit Notes/Todo.md --old 'buy milk' --new 'buy oat milk'\n  relayfs cat Notes/Todo.md | sed 's/milk/oat milk/' | relayfs edit Notes/Todo.md",
+		Args:    usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			change := access.ToolCall{Tool: "edit", Args: map[string]any{"file_path": args[0], "old_string": old, "new_string": replacement, "replace_all": all}}
+			switch given := cmd.Flags().Changed; {
+			case given("old") != given("new"):
+				return clierr.Usagef("--old and --new belong together")
+			case !given("old") && all:
+				return clierr.Usagef("--all needs --old and --new")
+			case !given("old"):
+				var data []byte
+				err := abandonable(cmd.Context(), func() (err error) {
+					data, err = io.ReadAll(e.stdin)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				change = access.ToolCall{Tool: "write", Args: map[string]any{"file_path": args[0], "content": string(data)}}
+			}
+			return f.with(cmd.Context(), e, func(a access.Access) error { return runEdit(cmd.Context(), e, a, f.author, change) })
+		},
 	}
-	err = a.c.Get(ctx, listPath, query, &list)
-	return list, err
+	fl := cmd.Flags()
+	fl.StringVar(&old, "old", "", "text to replace")
+	fl.StringVar(&replacement, "new", "", "text to put in its place")
+	fl.BoolVar(&all, "all", false, "replace every occurrence")
+	fl.StringVar(&f.author, "author", defaultAuthor(), "the name that suggestions carry")
+	f.register(cmd)
+	return cmd
 }
 
-func (a remoteAccess) call(ctx context.Context, r callRequest) (results []callResult, err error) {
-	err = a.c.Post(ctx, callPath, r, &results)
-	return results, err
-}
-
-// handleAccess is the other end of remoteAccess.
-func handleAccess(mux *http.ServeMux, a access) {
-	mux.HandleFunc("GET "+textPath, jsonapi.Handler(func(r *http.Request) (any, error) {
-		return a.text(r.Context(), r.FormValue("path"))
-	}))
-	mux.HandleFunc("GET "+listPath, jsonapi.Handler(func(r *http.Request) (any, error) {
-		return a.list(r.Context(), r.FormValue("path"), r.FormValue("recursive") != "")
-	}))
-	mux.HandleFunc("POST "+callPath, jsonapi.Handler(func(r *http.Request) (any, error) {
-		var req callRequest
-		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
-			return nil, err
-		}
-		return a.call(r.Context(), req)
-	}))
+// runEdit makes change in a session that has read all of the note, if there is one.
+func runEdit(ctx context.Context, e *env, a access.Access, author string, change access.ToolCall) error {
+	path := change.Args["file_path"].(string)
+	req := access.CallRequest{Author: author, Calls: []access.ToolCall{change}}
+	if _, err := a.Text(ctx, path); err == nil {
+		req.Read = path
+	}
+	results, err := a.Call(ctx, req)
+	if err != nil {
+		return err
+	}
+	last := results[len(results)-1]
+	if last.IsError {
+		return errors.New(last.Text[0])
+	}
+	_, err = fmt.Fprintln(e.stdout, output.Printable(last.Text[0]))
+	return err
 }

@@ -19,9 +19,6 @@ import (
 const (
 	statusPath   = "/status"
 	mcpPath      = "/mcp"      // a stream; query: author, read-only
-	textPath     = "/text"     // query: path
-	listPath     = "/list"     // query: path, recursive
-	callPath     = "/call"     // POST a callRequest
 	handoverPath = "/handover" // POST a handoverRequest
 )
 

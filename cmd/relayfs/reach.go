@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/access"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -100,6 +101,6 @@ func (c *control) reach(ctx context.Context, folders []string) *reach {
 	mux.HandleFunc("GET "+mcpPath, func(w http.ResponseWriter, r *http.Request) { c.stream(ctx, srv, w, r) })
 	mux.HandleFunc("POST "+handoverPath, c.answerHandover)
 	queue.Handle(mux, q)
-	handleAccess(mux, localAccess{ws, srv})
+	access.Handle(mux, access.NewLocal(ws, srv))
 	return &reach{mux, func() { cancel(); done() }}
 }

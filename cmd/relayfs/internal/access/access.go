@@ -1,0 +1,204 @@
+// Package access reads and edits a workspace by paths, for commands that do without a
+// mount: one of this process, or a running owner's through its socket.
+package access
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
+	"github.com/relayfs/relayfs/mcpserver"
+)
+
+// Paths on an owner's socket. Each takes owner.SourceParam too.
+const (
+	textPath = "/text" // query: path
+	listPath = "/list" // query: path, recursive
+	callPath = "/call" // POST a CallRequest
+)
+
+// Access reads and edits a workspace for the commands cat, ls, grep and edit: a
+// running owner's, or one which this process opened.
+type Access interface {
+	// Text returns what is at path as readers see it, byte for byte.
+	Text(ctx context.Context, path string) ([]byte, error)
+	// List returns what lies in the folder path, or everything below it.
+	List(ctx context.Context, path string, recursive bool) ([]Listed, error)
+	// Call runs MCP tools, one after the other, in one session.
+	Call(ctx context.Context, r CallRequest) ([]CallResult, error)
+}
+
+// Listed is the JSON of one name.
+type Listed struct {
+	Path string `json:"path"`
+	Kind string `json:"kind"` // folder, note or file
+}
+
+// CallRequest asks for tools to be run in a session of author's.
+type CallRequest struct {
+	Author string     `json:"author"`
+	Read   string     `json:"read,omitempty"` // what the caller has read as a whole, by text
+	Calls  []ToolCall `json:"calls"`
+}
+
+type ToolCall struct {
+	Tool string         `json:"tool"`
+	Args map[string]any `json:"args"`
+}
+
+// CallResult is what one tool said.
+type CallResult struct {
+	Text    []string `json:"text"`
+	IsError bool     `json:"isError"`
+	Next    string   `json:"next,omitempty"` // the cursor at which it goes on
+}
+
+// Local is access to a workspace in this process.
+type Local struct {
+	ws  *bridge.Workspace
+	mcp *mcpserver.Server
+}
+
+// NewLocal is access to ws, whose tools srv has.
+func NewLocal(ws *bridge.Workspace, srv *mcpserver.Server) Local { return Local{ws, srv} }
+
+func (a Local) Text(ctx context.Context, path string) ([]byte, error) {
+	p, err := a.ws.Resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	if p.IsNote() {
+		v, err := a.ws.Open(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return []byte(v.Text()), nil
+	}
+	f, err := a.ws.OpenFile(ctx, p, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
+}
+
+func (a Local) List(ctx context.Context, path string, recursive bool) ([]Listed, error) {
+	p, err := a.folder(path)
+	if err != nil {
+		return nil, err
+	}
+	list := []Listed{}
+	if recursive {
+		err := a.ws.Walk(ctx, p, func(e bridge.DirEntry, at bridge.Path) error {
+			list = append(list, newListed(at, e.Kind))
+			return nil
+		})
+		return list, err
+	}
+	entries, err := a.ws.ReadDir(ctx, p)
+	if errors.Is(err, bridge.ErrNotDir) {
+		info, err := a.ws.Stat(ctx, p)
+		return append(list, newListed(p, info.Kind)), err
+	}
+	for _, e := range entries {
+		list = append(list, newListed(p.Join(e.Name), e.Kind))
+	}
+	return list, err
+}
+
+// folder resolves path, "" being the folder that holds all Folders.
+func (a Local) folder(path string) (bridge.Path, error) {
+	if strings.Trim(path, "/") == "" || path == "." {
+		return "", nil
+	}
+	return a.ws.Resolve(strings.TrimRight(path, "/"))
+}
+
+func newListed(p bridge.Path, kind bridge.Kind) Listed {
+	kinds := map[bridge.Kind]string{bridge.KindDir: "folder", bridge.KindNote: "note", bridge.KindFile: "file", bridge.KindLink: "link"}
+	return Listed{string(p), kinds[kind]}
+}
+
+func (a Local) Call(ctx context.Context, r CallRequest) ([]CallResult, error) {
+	srv := a.mcp.Unasked()
+	if r.Author != "" {
+		srv = srv.As(r.Author)
+	}
+	s := srv.NewSession("relayfs")
+	if r.Read != "" {
+		if err := s.ReadAll(ctx, r.Read); err != nil {
+			return nil, err
+		}
+	}
+	results := make([]CallResult, 0, len(r.Calls))
+	for _, c := range r.Calls {
+		args, err := json.Marshal(c.Args)
+		if err != nil {
+			return nil, err
+		}
+		res, known := srv.Call(ctx, s, c.Tool, args)
+		switch {
+		case !known:
+			return nil, fmt.Errorf("the tool %q is not offered here", c.Tool)
+		case res.Err != nil:
+			return nil, res.Err
+		}
+		results = append(results, CallResult{res.Text, res.IsError, res.Next})
+		if res.IsError {
+			break
+		}
+	}
+	return results, nil
+}
+
+// Remote is access to a running owner's workspace.
+type Remote struct{ c *owner.Client }
+
+// NewRemote is access to the workspace of the owner that c asks.
+func NewRemote(c *owner.Client) Remote { return Remote{c} }
+
+func (a Remote) Text(ctx context.Context, path string) (data []byte, err error) {
+	err = a.c.Get(ctx, textPath, url.Values{"path": {path}}, &data)
+	return data, err
+}
+
+func (a Remote) List(ctx context.Context, path string, recursive bool) (list []Listed, err error) {
+	query := url.Values{"path": {path}}
+	if recursive {
+		query.Set("recursive", "1")
+	}
+	err = a.c.Get(ctx, listPath, query, &list)
+	return list, err
+}
+
+func (a Remote) Call(ctx context.Context, r CallRequest) (results []CallResult, err error) {
+	err = a.c.Post(ctx, callPath, r, &results)
+	return results, err
+}
+
+// Handle is the other end of Remote.
+func Handle(mux *http.ServeMux, a Access) {
+	mux.HandleFunc("GET "+textPath, jsonapi.Handler(func(r *http.Request) (any, error) {
+		return a.Text(r.Context(), r.FormValue("path"))
+	}))
+	mux.HandleFunc("GET "+listPath, jsonapi.Handler(func(r *http.Request) (any, error) {
+		return a.List(r.Context(), r.FormValue("path"), r.FormValue("recursive") != "")
+	}))
+	mux.HandleFunc("POST "+callPath, jsonapi.Handler(func(r *http.Request) (any, error) {
+		var req CallRequest
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+			return nil, err
+		}
+		return a.Call(r.Context(), req)
+	}))
+}
