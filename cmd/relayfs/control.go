@@ -11,6 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -29,8 +30,8 @@ type control struct {
 	sources  []source.Source
 	options  mcpserver.Options
 	mcp      *mcpserver.Server
-	http     *httpServer // nil if there is none
-	yjs      *yjsServer  // nil if there is none
+	http     *ports.HTTPServer // nil if there is none
+	yjs      *ports.YjsServer  // nil if there is none
 	// handOver makes way for another owner; nil if this one does not.
 	handOver *handover
 	streams  sync.WaitGroup // of attached clients
@@ -48,10 +49,10 @@ const controlPatience = 5 * time.Second
 // announce says which ports are open.
 func (c *control) announce(w io.Writer) {
 	if c.http != nil {
-		c.http.announce(w)
+		c.http.Announce(w)
 	}
 	if c.yjs != nil {
-		c.yjs.announce(w)
+		c.yjs.Announce(w)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
@@ -25,7 +26,7 @@ type mcpFlags struct {
 	toolsets []string
 	approve  []string
 	semantic semanticFlags
-	http     httpFlags
+	http     ports.HTTP
 }
 
 func (f *mcpFlags) register(cmd *cobra.Command) {
@@ -37,7 +38,7 @@ func (f *mcpFlags) register(cmd *cobra.Command) {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 	f.semantic.register(cmd)
-	f.http.register(cmd)
+	registerHTTP(cmd, &f.http)
 }
 
 func (f *mcpFlags) check() error {
@@ -50,13 +51,13 @@ func (f *mcpFlags) check() error {
 	if err := f.semantic.check(); err != nil {
 		return clierr.Usage(err)
 	}
-	return f.http.check()
+	return f.http.Check()
 }
 
 // server are the options of the server over a workspace with the flags w.
 func (f *mcpFlags) server(w *workspaceFlags, log *slog.Logger) mcpserver.Options {
 	approve, _ := mcpserver.ParseApprovals(f.approve) // checked
-	return mcpserver.Options{Author: w.author, Version: version(), Toolsets: f.toolsets, Approve: approve, ReadOnly: w.readOnly, Inflight: budget, Logger: log}
+	return mcpserver.Options{Author: w.author, Version: version(), Toolsets: f.toolsets, Approve: approve, ReadOnly: w.readOnly, Inflight: ports.Budget, Logger: log}
 }
 
 // mcpOptions are the flags of 'relayfs mcp'.
@@ -115,7 +116,7 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.http.addr != "" {
+	if o.http.Addr != "" {
 		return o.serveHTTP(ctx, e, sources, log)
 	}
 	own := &ownServer{o: o, sources: sources, log: log}
@@ -146,7 +147,7 @@ func (f *mcpFlags) open(s *session, w *workspaceFlags, log *slog.Logger) (*contr
 	if slices.Contains(f.toolsets, mcpserver.ToolsetNotes) {
 		o.Semantic = f.semantic.open(s, log)
 	}
-	h, err := f.http.listen(base)
+	h, err := f.http.Listen(base)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +172,7 @@ func (o *mcpOptions) serveHTTP(ctx context.Context, e *env, sources []source.Sou
 	}
 	defer c.mcp.Close()
 	return s.serve(ctx, c, mcpCommand, func(ctx context.Context) error {
-		c.http.announce(e.stderr)
+		c.http.Announce(e.stderr)
 		<-ctx.Done()
 		return nil
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
 )
@@ -20,7 +21,7 @@ import (
 type mountOptions struct {
 	workspaceFlags
 	mcpFlags
-	listenFlags
+	yjs                                      ports.Yjs
 	allowOther, nonEmpty, daemon, watchPokes bool
 }
 
@@ -49,7 +50,7 @@ from the configuration file.`,
 	}
 	o.workspaceFlags.register(cmd)
 	o.mcpFlags.register(cmd)
-	o.listenFlags.register(cmd)
+	registerYjs(cmd, &o.yjs)
 	cmd.Flags().BoolVar(&o.allowOther, "allow-other", false, "let other users in (needs user_allow_other in /etc/fuse.conf unless root)")
 	cmd.Flags().BoolVar(&o.nonEmpty, "nonempty", false, "mount over a folder that is not empty, hiding what it holds")
 	cmd.Flags().BoolVar(&o.watchPokes, "watch-pokes", true, "wake programs that watch the mount (inotify) when others change notes")
@@ -68,12 +69,12 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 	if err := o.mcpFlags.check(); err != nil {
 		return err
 	}
-	if err := o.listenFlags.check(); err != nil {
+	if err := o.yjs.Check(); err != nil {
 		return err
 	}
 	sources, err := source.Parse(sourceArgs, o.folders)
 	if err == nil {
-		err = o.listenFlags.checkSources(sources)
+		err = o.yjs.CheckSources(sources)
 	}
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 		return err
 	}
 	defer c.mcp.Close()
-	if c.yjs, err = o.listenFlags.open(ctx, s.ws, o.state, log); err != nil {
+	if c.yjs, err = o.yjs.Listen(ctx, s.ws, o.state, log); err != nil {
 		return err
 	}
 	return s.serve(ctx, c, "mount", func(ctx context.Context) error {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -14,7 +15,7 @@ import (
 type serveOptions struct {
 	workspaceFlags
 	mcpFlags
-	listenFlags
+	yjs    ports.Yjs
 	daemon bool
 }
 
@@ -47,7 +48,7 @@ which a backend makes tokens for its users.`,
 	}
 	o.workspaceFlags.register(cmd)
 	o.mcpFlags.register(cmd)
-	o.listenFlags.register(cmd)
+	registerYjs(cmd, &o.yjs)
 	cmd.Flags().BoolVar(&o.daemon, "daemon", false, "return once the notes are served and go on in the background")
 	return cmd
 }
@@ -60,12 +61,12 @@ func (o *serveOptions) run(ctx context.Context, e *env, args []string) error {
 	if err := o.mcpFlags.check(); err != nil {
 		return err
 	}
-	if err := o.listenFlags.check(); err != nil {
+	if err := o.yjs.Check(); err != nil {
 		return err
 	}
 	sources, err := source.Parse(args, o.folders)
 	if err == nil {
-		err = o.listenFlags.checkSources(sources)
+		err = o.yjs.CheckSources(sources)
 	}
 	if err != nil {
 		return err
@@ -80,7 +81,7 @@ func (o *serveOptions) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	defer c.mcp.Close()
-	if c.yjs, err = o.listenFlags.open(ctx, s.ws, o.state, log); err != nil {
+	if c.yjs, err = o.yjs.Listen(ctx, s.ws, o.state, log); err != nil {
 		return err
 	}
 	return s.serve(ctx, c, "serve", func(ctx context.Context) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
 
@@ -66,7 +67,7 @@ func runStatus(ctx context.Context, e *env, f *workspaceFlags, args []string, as
 		}
 	}
 	if info.Yjs != nil {
-		if report.Connection, err = connectionString(info.Yjs); err != nil {
+		if report.Connection, err = ports.ConnectionString(info.Yjs); err != nil {
 			return err
 		}
 	}

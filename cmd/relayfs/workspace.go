@@ -182,11 +182,11 @@ func (s *session) serve(ctx context.Context, c *control, command string, work fu
 		front.start(c.semantic.Run)
 	}
 	if c.http != nil {
-		front.start(func(ctx context.Context) error { return c.http.serve(ctx, c.mcp, s.log) })
+		front.start(func(ctx context.Context) error { return c.http.Serve(ctx, c.mcp, s.log) })
 	}
 	if c.yjs != nil {
-		workspace.start(c.yjs.host.Run)
-		front.start(c.yjs.serve)
+		workspace.start(c.yjs.Host.Run)
+		front.start(c.yjs.Serve)
 	}
 	err = s.owner.Announce(s.info(command, socket, c))
 	if err == nil {
@@ -231,10 +231,10 @@ func (s *session) info(command, socket string, c *control) owner.Info {
 		Started: time.Now().UTC().Truncate(time.Second), Version: version(),
 	}
 	if h := c.http; h != nil {
-		info.HTTP = &owner.HTTP{URL: h.url(), TokenFile: h.tokenFile}
+		info.HTTP = &owner.HTTP{URL: h.URL(), TokenFile: h.TokenFile}
 	}
 	if c.yjs != nil {
-		info.Yjs = &c.yjs.info
+		info.Yjs = &c.yjs.Info
 	}
 	for _, src := range s.sources {
 		info.Sources = append(info.Sources, src.String())

@@ -46,8 +46,8 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 // text that one becomes.
 const maxBody = 2 * bridge.MaxNote
 
-// patience is how long requests under way may take at the end.
-const patience = 5 * time.Second
+// endPatience is how long requests under way may take at the end.
+const endPatience = 5 * time.Second
 
 // keptName is the file in a vault's state folder with the port and the token of its
 // page: where both stay the same, a page that is open finds its way back by itself.
@@ -119,7 +119,7 @@ func (p *Page) Serve(ctx context.Context, q queue.Queue) error {
 		return fmt.Errorf("review page: %w", err)
 	case <-ctx.Done():
 	}
-	patience, cancel := context.WithTimeout(context.Background(), patience)
+	patience, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
 	if srv.Shutdown(patience) != nil {
 		srv.Close()

@@ -1,4 +1,4 @@
-package main
+package ports
 
 import (
 	"cmp"
@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/inflight"
@@ -35,52 +33,43 @@ const (
 	blobsName = "relay-uploads"
 )
 
-// listenFlags say whether and how Yjs clients are let in.
-type listenFlags struct {
-	addr, keyFile, url, relay string
-	noToken                   bool
+// Yjs says whether and how Yjs clients are let in.
+type Yjs struct {
+	Addr, KeyFile, URL, Relay string
+	NoToken                   bool
 }
 
-func (f *listenFlags) register(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.StringVar(&f.addr, "listen", "", "let Yjs clients in on this address, for example 127.0.0.1:8080")
-	fl.StringVar(&f.keyFile, "key-file", "", "file with the key of the tokens for --listen (default relay-key in the state folder); made if it is missing")
-	fl.StringVar(&f.url, "url", "", "where clients reach --listen from outside, if that differs, for example https://notes.example")
-	fl.StringVar(&f.relay, "relay", "", "id of the relay: documents of --listen can then be opened as RELAY-ID, too, as Relay's plugin calls them")
-	fl.BoolVar(&f.noToken, "no-token", false, "let every program of this machine in without a token; --listen must be a loopback address")
-}
-
-// check refuses what would let others in without a token.
-func (f *listenFlags) check() error {
-	if f.addr == "" {
-		if f.keyFile != "" || f.url != "" || f.relay != "" || f.noToken {
+// Check refuses what would let others in without a token.
+func (f *Yjs) Check() error {
+	if f.Addr == "" {
+		if f.KeyFile != "" || f.URL != "" || f.Relay != "" || f.NoToken {
 			return clierr.Usagef("--key-file, --url, --relay and --no-token need --listen")
 		}
 		return nil
 	}
-	name, _, err := net.SplitHostPort(f.addr)
+	name, _, err := net.SplitHostPort(f.Addr)
 	if err != nil {
-		return clierr.Usagef("--listen %q is not HOST:PORT", f.addr)
+		return clierr.Usagef("--listen %q is not HOST:PORT", f.Addr)
 	}
 	ip := net.ParseIP(name)
 	loopback := name == "localhost" || ip != nil && ip.IsLoopback()
 	switch {
-	case f.noToken && f.keyFile != "":
+	case f.NoToken && f.KeyFile != "":
 		return clierr.Usagef("--no-token and --key-file exclude each other")
-	case f.noToken && !loopback:
-		return clierr.Usagef("--listen %s can be reached from other machines: leave --no-token out", f.addr)
-	case f.relay != "" && !token.ValidID(f.relay):
-		return clierr.Usagef("--relay %q is not an id: it has letters, digits, - and _ only", f.relay)
-	case f.url != "" && !validURL(f.url):
-		return clierr.Usagef("--url %q is neither http:// nor https://", f.url)
+	case f.NoToken && !loopback:
+		return clierr.Usagef("--listen %s can be reached from other machines: leave --no-token out", f.Addr)
+	case f.Relay != "" && !token.ValidID(f.Relay):
+		return clierr.Usagef("--relay %q is not an id: it has letters, digits, - and _ only", f.Relay)
+	case f.URL != "" && !validURL(f.URL):
+		return clierr.Usagef("--url %q is neither http:// nor https://", f.URL)
 	}
 	return nil
 }
 
-// checkSources refuses to offer nothing: the folders of a server are offered by
+// CheckSources refuses to offer nothing: the folders of a server are offered by
 // that.
-func (f *listenFlags) checkSources(sources []source.Source) error {
-	if f.addr != "" && !slices.ContainsFunc(sources, func(s source.Source) bool { return s.Server == nil }) {
+func (f *Yjs) CheckSources(sources []source.Source) error {
+	if f.Addr != "" && !slices.ContainsFunc(sources, func(s source.Source) bool { return s.Server == nil }) {
 		return clierr.Usagef("--listen offers vaults, and every SOURCE is on a server: let Yjs clients connect to that server")
 	}
 	return nil
@@ -91,66 +80,66 @@ func validURL(text string) bool {
 	return err == nil && c.Token == "" && strings.HasPrefix(text, "http")
 }
 
-// budget bounds what clients of --listen and --http are sending at a time.
-var budget = inflight.New(inflight.Default)
+// Budget bounds what clients of --listen and --http are sending at a time.
+var Budget = inflight.New(inflight.Default)
 
-// yjsServer is where Yjs clients are let in.
-type yjsServer struct {
+// YjsServer is where Yjs clients are let in.
+type YjsServer struct {
 	listener net.Listener
-	host     *host.Host
+	Host     *host.Host
 	server   *server.Server
-	info     owner.Yjs
+	Info     owner.Yjs
 	keyText  string // as it was read
 	log      *slog.Logger
 }
 
-// open opens the port; nil if no Yjs clients are to come in. The workspace has
+// Listen opens the port; nil if no Yjs clients are to come in. The workspace has
 // been started.
-func (f *listenFlags) open(ctx context.Context, ws *bridge.Workspace, state string, log *slog.Logger) (*yjsServer, error) {
-	if f.addr == "" {
+func (f *Yjs) Listen(ctx context.Context, ws *bridge.Workspace, state string, log *slog.Logger) (*YjsServer, error) {
+	if f.Addr == "" {
 		return nil, nil
 	}
 	base, err := source.StateDir(state)
 	if err != nil {
 		return nil, err
 	}
-	o := server.Options{URL: f.url, Relay: f.relay, Logger: log, Known: welcome, Inflight: budget}
-	y := &yjsServer{log: log}
-	if !f.noToken {
-		if y.info.KeyFile, err = f.keyPath(base); err != nil {
+	o := server.Options{URL: f.URL, Relay: f.Relay, Logger: log, Known: welcome, Inflight: Budget}
+	y := &YjsServer{log: log}
+	if !f.NoToken {
+		if y.Info.KeyFile, err = f.keyPath(base); err != nil {
 			return nil, err
 		}
-		key, text, err := loadKey(y.info.KeyFile)
+		key, text, err := loadKey(y.Info.KeyFile)
 		if err != nil {
 			return nil, err
 		}
 		o.Keys, o.Mint, y.keyText = token.Ring{key}, key, text
 	}
-	if y.listener, err = net.Listen("tcp", f.addr); err != nil {
+	if y.listener, err = net.Listen("tcp", f.Addr); err != nil {
 		return nil, clierr.WithHint(fmt.Errorf("--listen: %w", err), "choose another port; port 0 takes any that is free")
 	}
-	if y.host, err = host.New(ctx, host.Options{Workspace: ws, Blobs: filepath.Join(base, blobsName), Logger: log}); err != nil {
+	if y.Host, err = host.New(ctx, host.Options{Workspace: ws, Blobs: filepath.Join(base, blobsName), Logger: log}); err != nil {
 		y.listener.Close()
 		return nil, err
 	}
 	for _, folder := range ws.Options().Folders {
-		if _, ok := y.host.Named(folder.Name); !ok {
+		if _, ok := y.Host.Named(folder.Name); !ok {
 			log.Warn("folder is not offered by --listen: its own server does that", bridge.LogFolder, folder.Name)
 		}
 	}
-	o.Host = y.host
+	o.Host = y.Host
 	y.server = server.New(o)
-	y.info.URL, y.info.Audience = "ys://"+y.listener.Addr().String(), f.url
-	y.info.Folders = make(map[string]string)
-	for _, folder := range y.host.Folders() {
-		y.info.Folders[folder.Name] = folder.ID
+	y.Info.URL, y.Info.Audience = "ys://"+y.listener.Addr().String(), f.URL
+	y.Info.Folders = make(map[string]string)
+	for _, folder := range y.Host.Folders() {
+		y.Info.Folders[folder.Name] = folder.ID
 	}
 	return y, nil
 }
 
 // keyPath is where the key of the tokens is.
-func (f *listenFlags) keyPath(base string) (string, error) {
-	return filepath.Abs(cmp.Or(f.keyFile, filepath.Join(base, keyName)))
+func (f *Yjs) keyPath(base string) (string, error) {
+	return filepath.Abs(cmp.Or(f.KeyFile, filepath.Join(base, keyName)))
 }
 
 // loadKey reads the key, or makes one.
@@ -182,21 +171,21 @@ func makeKey(file string) (string, error) {
 	return secret.Make(file, key.Secret())
 }
 
-// announce says where Yjs clients are let in, and never the token.
-func (y *yjsServer) announce(w io.Writer) {
-	if y.info.KeyFile == "" {
-		fmt.Fprintf(w, "serving Yjs clients at %s, without tokens\n", y.info.URL)
+// Announce says where Yjs clients are let in, and never the token.
+func (y *YjsServer) Announce(w io.Writer) {
+	if y.Info.KeyFile == "" {
+		fmt.Fprintf(w, "serving Yjs clients at %s, without tokens\n", y.Info.URL)
 		return
 	}
-	fmt.Fprintf(w, "serving Yjs clients at %s, key in %s\n", y.info.URL, y.info.KeyFile)
+	fmt.Fprintf(w, "serving Yjs clients at %s, key in %s\n", y.Info.URL, y.Info.KeyFile)
 }
 
-// serve answers until ctx ends, and then ends the connections.
-func (y *yjsServer) serve(ctx context.Context) error {
+// Serve answers until ctx ends, and then ends the connections.
+func (y *YjsServer) Serve(ctx context.Context) error {
 	srv := &http.Server{Handler: y.server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ConnContext: withConn}
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(newGuestListener(y.listener, maxConnections())) }()
-	if y.info.KeyFile != "" {
+	if y.Info.KeyFile != "" {
 		go y.followKey(ctx)
 	}
 	select {
@@ -204,7 +193,7 @@ func (y *yjsServer) serve(ctx context.Context) error {
 		return fmt.Errorf("--listen: %w", err)
 	case <-ctx.Done():
 	}
-	patience, cancel := context.WithTimeout(context.Background(), httpPatience)
+	patience, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
 	if srv.Shutdown(patience) != nil {
 		srv.Close()
@@ -223,7 +212,7 @@ const keyLook = time.Second
 
 // followKey takes over another key that the key file has got, and makes one where
 // the file is gone, until ctx ends: that is how tokens are revoked.
-func (y *yjsServer) followKey(ctx context.Context) {
+func (y *YjsServer) followKey(ctx context.Context) {
 	known, told := y.keyText, ""
 	tick := time.NewTicker(keyLook)
 	defer tick.Stop()
@@ -233,21 +222,21 @@ func (y *yjsServer) followKey(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		key, text, err := loadKey(y.info.KeyFile)
+		key, text, err := loadKey(y.Info.KeyFile)
 		switch {
 		case err != nil && err.Error() != told:
 			told = err.Error()
 			y.log.Warn("the key of the tokens stays as it is", bridge.LogErr, err)
 		case err == nil && text != known:
 			known, told = text, ""
-			y.log.Warn("new key: all tokens so far are revoked", "file", y.info.KeyFile)
+			y.log.Warn("new key: all tokens so far are revoked", "file", y.Info.KeyFile)
 			y.server.SetKeys(token.Ring{key}, key)
 		}
 	}
 }
 
-// connectionString is what a backend connects with: it holds a server token.
-func connectionString(y *owner.Yjs) (string, error) {
+// ConnectionString is what a backend connects with: it holds a server token.
+func ConnectionString(y *owner.Yjs) (string, error) {
 	c, err := token.ParseConnection(y.URL)
 	if err != nil || y.KeyFile == "" {
 		return y.URL, err

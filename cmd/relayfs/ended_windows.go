@@ -1,0 +1,17 @@
+package main
+
+import (
+	"golang.org/x/sys/windows"
+)
+
+// ended says whether a process has.
+func ended(pid int) bool {
+	const stillActive = 259
+	var code uint32
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err != nil {
+		return true
+	}
+	defer windows.CloseHandle(h)
+	return windows.GetExitCodeProcess(h, &code) == nil && code != stillActive
+}
