@@ -37,7 +37,7 @@ func (f *accessFlags) register(cmd *cobra.Command) {
 
 // with calls do with the workspace of the owner, or with one that it opens.
 func (f *accessFlags) with(ctx context.Context, e *env, do func(access.Access) error) error {
-	c, err := findOwner(ctx, &f.workspaceFlags, f.sources)
+	c, err := f.search().find(ctx, f.sources)
 	if err != nil {
 		return err
 	}

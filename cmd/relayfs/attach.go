@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
-	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,50 +21,56 @@ const (
 	// takeover is how long an owner may be gone before 'relayfs mcp' serves the vault
 	// itself. Who restarts a mount does it within that time.
 	takeover = 10 * time.Second
-	// ownerPoll is how often an owner that is on its way is looked for.
-	ownerPoll = 20 * time.Millisecond
 )
 
 // errNoOwner says that nobody serves the vault at the moment.
 var errNoOwner = errors.New("no relayfs serves the notes at the moment")
 
-// stdio serves the MCP client on stdin through whoever serves the vaults at each
-// moment, until stdin ends: first through what connect returns.
-func (o *mcpOptions) stdio(ctx context.Context, e *env, own *ownServer, connect func(context.Context) (io.ReadWriteCloser, error)) error {
+// attach serves the client through an owner that answers, first.
+func (s *ownServer) attach(ctx context.Context, in io.Reader, out io.Writer, info owner.Info) error {
+	return s.stdio(ctx, in, out, func(ctx context.Context) (io.ReadWriteCloser, error) { return s.join(ctx, info) })
+}
+
+// own serves the client through a session of this process, first.
+func (s *ownServer) own(ctx context.Context, in io.Reader, out io.Writer, sess *session) error {
+	return s.stdio(ctx, in, out, func(ctx context.Context) (io.ReadWriteCloser, error) { return s.start(ctx, sess) })
+}
+
+// stdio serves the MCP client on in and out through whoever serves the vaults at each
+// moment, until in ends: first through what connect returns.
+func (s *ownServer) stdio(ctx context.Context, in io.Reader, out io.Writer, connect func(context.Context) (io.ReadWriteCloser, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer own.wait()
+	defer s.running.Wait()
 	defer cancel()
 	up, err := connect(ctx)
 	if err != nil {
 		return err
 	}
-	r := &mcpRelay{connect: own.reach, log: own.log, out: e.stdout, subscribed: make(map[string][]byte)}
-	r.use(ctx, up)
-	return r.run(ctx, e.stdin)
+	p := &mcpRelay{connect: s.reach, log: s.log, out: out, subscribed: make(map[string][]byte)}
+	p.use(ctx, up)
+	return p.run(ctx, in)
 }
 
 // ownServer finds whoever serves the vaults, and serves them itself if nobody
 // has for too long. What it serves itself it hands over to a process that asks for
 // it, since others can use that one too.
 type ownServer struct {
-	o       *mcpOptions
-	sources []source.Source
-	log     *slog.Logger
-	running sync.WaitGroup
+	sources  []source.Source
+	options  sessionOptions                   // for the time in which it serves them itself
+	open     func(*session) (*control, error) // makes what serves a session
+	author   string                           // as whom the client writes, "" if the owner says that
+	readOnly bool                             // for this client
+	given    []string                         // flags that an owner decides, if one runs
+	log      *slog.Logger
+	running  sync.WaitGroup
 }
-
-func (s *ownServer) wait() { s.running.Wait() }
 
 // reach connects to the owner; when there has been none for long enough, to a
 // server in this process. It waits for an owner that was handed the vaults.
 func (s *ownServer) reach(ctx context.Context, gone time.Duration) (io.ReadWriteCloser, error) {
-	base, err := source.StateDir(s.o.state)
-	if err != nil {
-		return nil, err
-	}
 	for start := time.Now(); ; {
 		since := gone + time.Since(start)
-		last, err := owner.Read(s.sources[0].State(base))
+		last, err := owner.Read(s.sources[0].State(s.options.base))
 		if err == nil && last.HandedOver.IsZero() && owner.Answers(*last) { // one that makes way may answer yet
 			return s.join(ctx, *last)
 		}
@@ -82,23 +90,12 @@ func (s *ownServer) reach(ctx context.Context, gone time.Duration) (io.ReadWrite
 
 // join connects to an owner as an MCP client of it that reaches the sources.
 func (s *ownServer) join(ctx context.Context, info owner.Info) (io.ReadWriteCloser, error) {
-	query := url.Values{}
-	if s.o.named {
-		query.Set("author", s.o.author)
-	}
-	if s.o.readOnly {
-		query.Set("read-only", "true")
-	}
-	stream, err := newClient(info, s.sources).Stream(ctx, mcpPath, query)
-	if err != nil {
-		return nil, err // not a stream that is nil
-	}
-	return stream, nil
+	return attach(ctx, info, s.sources, s.author, s.readOnly)
 }
 
 // takeOver serves the vaults in this process, or finds who does by now.
 func (s *ownServer) takeOver(ctx context.Context) (io.ReadWriteCloser, error) {
-	sess, err := openSession(ctx, s.sources, &s.o.workspaceFlags, s.log)
+	sess, err := openSession(ctx, s.sources, s.options)
 	if info := answering(err); info != nil {
 		return s.join(ctx, *info)
 	}
@@ -111,14 +108,14 @@ func (s *ownServer) takeOver(ctx context.Context) (io.ReadWriteCloser, error) {
 // start serves the other end of the stream that it returns until that is closed
 // or the vaults are handed over.
 func (s *ownServer) start(ctx context.Context, sess *session) (io.ReadWriteCloser, error) {
-	c, err := s.o.mcpFlags.open(sess, &s.o.workspaceFlags, s.log)
+	c, err := s.open(sess)
 	if err != nil {
 		return nil, errors.Join(err, sess.close())
 	}
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	client := &pipes{PipeReader: fromServer, w: toServer}
-	c.handOver = &handover{may: s.mayHandOver, announce: sess.owner.HandOver, begin: client.CloseWrite}
+	c.letHandOver(s.mayHandOver, client.CloseWrite)
 	begun, ended := make(chan struct{}), make(chan error, 1)
 	s.running.Go(func() {
 		defer sess.close()
@@ -171,3 +168,17 @@ func (p *pipes) CloseWrite() error {
 
 // Close also ends a Write that waits for the server.
 func (p *pipes) Close() error { return errors.Join(p.w.Close(), p.PipeReader.Close()) }
+
+// mayHandOver says why the vaults of a stdio client stay here, if they do: the next
+// owner must serve all of them under the same names, and as the client wanted.
+func (s *ownServer) mayHandOver(req handoverRequest) error {
+	if len(s.given) > 0 {
+		return fmt.Errorf("it was started with %s, which the other one would decide", strings.Join(s.given, ", "))
+	}
+	for _, src := range s.sources {
+		if !slices.Contains(req.Sources, src.String()) {
+			return fmt.Errorf("it serves %q, and the other one would not", src)
+		}
+	}
+	return nil
+}

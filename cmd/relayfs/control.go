@@ -33,14 +33,21 @@ type control struct {
 	http     *ports.HTTPServer // nil if there is none
 	yjs      *ports.YjsServer  // nil if there is none
 	// handOver makes way for another owner; nil if this one does not.
-	handOver *handover
-	streams  sync.WaitGroup // of attached clients
+	handOver         *handover
+	announceHandover func() error   // tells clients to wait for the next owner
+	streams          sync.WaitGroup // of attached clients
 }
 
 // newControl makes what serves a session's workspace to other processes. Close its
 // mcp at the end.
 func newControl(s *session, o mcpserver.Options) *control {
-	return &control{ws: s.ws, sources: s.sources, options: o, mcp: mcpserver.New(s.ws, o)}
+	return &control{ws: s.ws, sources: s.sources, options: o, mcp: mcpserver.New(s.ws, o), announceHandover: s.owner.HandOver}
+}
+
+// letHandOver has the owner make way for others if may says so; begin has it take no more
+// from its own client, and end.
+func (c *control) letHandOver(may func(handoverRequest) error, begin func() error) {
+	c.handOver = &handover{may, begin}
 }
 
 // controlPatience is how long requests under way may take at the end.

@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/url"
 	"strings"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
@@ -22,10 +26,39 @@ func newClient(info owner.Info, sources []source.Source) *owner.Client {
 	return owner.NewClient(info, places...)
 }
 
-// findOwner finds who serves the sources that args name, or, if they name none, the
+// attach connects to an owner as an MCP client of it that reaches the sources. Without an
+// author its writes carry the owner's.
+func attach(ctx context.Context, info owner.Info, sources []source.Source, author string, readOnly bool) (io.ReadWriteCloser, error) {
+	query := url.Values{}
+	if author != "" {
+		query.Set("author", author)
+	}
+	if readOnly {
+		query.Set("read-only", "true")
+	}
+	stream, err := newClient(info, sources).Stream(ctx, mcpPath, query)
+	if err != nil {
+		return nil, err // not a stream that is nil
+	}
+	return stream, nil
+}
+
+// askStatus asks an owner for the state of its workspace.
+func askStatus(ctx context.Context, c *owner.Client) (st bridge.Status, err error) {
+	err = c.Get(ctx, statusPath, url.Values{}, &st)
+	return st, err
+}
+
+// ownerSearch is where to look for owners.
+type ownerSearch struct {
+	state   string   // the flag, "" for the default
+	folders []string // of a server, NAME=ID each
+}
+
+// find finds who serves the sources that args name, or, if they name none, the
 // only owner that runs. It is nil if nobody serves them.
-func findOwner(ctx context.Context, f *workspaceFlags, args []string) (*owner.Client, error) {
-	c, err := f.lookForOwner(args)
+func (s ownerSearch) find(ctx context.Context, args []string) (*owner.Client, error) {
+	c, err := s.look(args)
 	if c == nil || err != nil {
 		return nil, err
 	}
@@ -35,18 +68,18 @@ func findOwner(ctx context.Context, f *workspaceFlags, args []string) (*owner.Cl
 	return c, c.Alive(ctx)
 }
 
-// followOwner is findOwner for a process that goes on with the next owner when that
+// follow is find for a process that goes on with the next owner when that
 // one has ended.
-func followOwner(ctx context.Context, f *workspaceFlags, args []string) (*owner.Client, error) {
-	c, err := f.lookForOwner(args)
+func (s ownerSearch) follow(ctx context.Context, args []string) (*owner.Client, error) {
+	c, err := s.look(args)
 	if c == nil || err != nil {
 		return nil, err
 	}
-	base, err := source.StateDir(f.state)
+	base, err := source.StateDir(s.state)
 	if err != nil {
 		return nil, err
 	}
-	sources, err := sourcesOf(c, f, args)
+	sources, err := s.sources(c, args)
 	if err != nil {
 		return nil, err
 	}
@@ -64,21 +97,21 @@ func followOwner(ctx context.Context, f *workspaceFlags, args []string) (*owner.
 	return c, c.Alive(ctx)
 }
 
-// sourcesOf are the sources that args name, or else all that an owner serves.
-func sourcesOf(c *owner.Client, f *workspaceFlags, args []string) ([]source.Source, error) {
+// sources are the sources that args name, or else all that an owner serves.
+func (s ownerSearch) sources(c *owner.Client, args []string) ([]source.Source, error) {
 	if len(args) > 0 {
-		return source.Parse(args, f.folders)
+		return source.Parse(args, s.folders)
 	}
 	return source.Parse(c.Info().Sources, nil)
 }
 
-// lookForOwner is findOwner without a look whether the owner answers.
-func (f *workspaceFlags) lookForOwner(args []string) (*owner.Client, error) {
-	base, err := source.StateDir(f.state)
+// look is find without a look whether the owner answers.
+func (s ownerSearch) look(args []string) (*owner.Client, error) {
+	base, err := source.StateDir(s.state)
 	if err != nil {
 		return nil, err
 	}
-	sources, err := source.Parse(args, f.folders)
+	sources, err := source.Parse(args, s.folders)
 	if err != nil {
 		return nil, err
 	}
@@ -150,3 +183,15 @@ func onlyOwner(base string) (*owner.Info, error) {
 	}
 	return nil, nil
 }
+
+// answering is the owner that err names, if it is there; else nil.
+func answering(err error) *owner.Info {
+	var owned *owner.OwnedError
+	if errors.As(err, &owned) && owned.Owner != nil && owner.Answers(*owned.Owner) {
+		return owned.Owner
+	}
+	return nil
+}
+
+// ownerPoll is how often an owner that is on its way is looked for.
+const ownerPoll = 20 * time.Millisecond

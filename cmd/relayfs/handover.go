@@ -5,10 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/owner"
@@ -27,28 +24,13 @@ const handoverPatience = 30 * time.Second
 
 // handover is how an owner makes way.
 type handover struct {
-	may      func(handoverRequest) error // says why not
-	announce func() error                // tells clients to wait for the next owner
-	begin    func() error                // has the owner take no more from its client, and end
+	may   func(handoverRequest) error // says why not
+	begin func() error                // has the owner take no more from its client, and end
 }
 
 // handoverRequest is what a process that wants the vaults says of itself.
 type handoverRequest struct {
 	Sources []string `json:"sources"` // NAME=DIR of each vault that it will serve
-}
-
-// mayHandOver says why the vaults of a stdio client stay here, if they do: the next
-// owner must serve all of them under the same names, and as the client wanted.
-func (s *ownServer) mayHandOver(req handoverRequest) error {
-	if len(s.o.given) > 0 {
-		return fmt.Errorf("it was started with %s, which the other one would decide", strings.Join(s.o.given, ", "))
-	}
-	for _, src := range s.sources {
-		if !slices.Contains(req.Sources, src.String()) {
-			return fmt.Errorf("it serves %q, and the other one would not", src)
-		}
-	}
-	return nil
 }
 
 // answerHandover makes way for the process that asks.
@@ -63,7 +45,7 @@ func (c *control) answerHandover(w http.ResponseWriter, r *http.Request) {
 		err = c.handOver.may(req)
 	}
 	if err == nil {
-		err = c.handOver.announce()
+		err = c.announceHandover()
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusConflict)
@@ -77,9 +59,9 @@ func (c *control) answerHandover(w http.ResponseWriter, r *http.Request) {
 
 // takeSession is openSession for a process that serves others: one that serves
 // the vaults for its own client alone is asked to hand them over.
-func takeSession(ctx context.Context, sources []source.Source, f *workspaceFlags, log *slog.Logger) (*session, error) {
+func takeSession(ctx context.Context, sources []source.Source, o sessionOptions) (*session, error) {
 	for start := time.Now(); ; {
-		s, err := openSession(ctx, sources, f, log)
+		s, err := openSession(ctx, sources, o)
 		var owned *owner.OwnedError
 		if !errors.As(err, &owned) || owned.Owner == nil || time.Since(start) > handoverPatience {
 			return s, err
@@ -109,3 +91,6 @@ func askForVaults(ctx context.Context, info owner.Info, sources []source.Source)
 	}
 	return owner.NewClient(info).Post(ctx, handoverPath, req, new(struct{}))
 }
+
+// mcpCommand is what an owner that serves MCP alone calls itself.
+const mcpCommand = "mcp"

@@ -2,24 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
 )
-
-// mcpCommand is what an owner that serves MCP alone calls itself.
-const mcpCommand = "mcp"
 
 // mcpFlags are the flags by which mount and mcp serve MCP.
 type mcpFlags struct {
@@ -119,8 +113,18 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 	if o.http.Addr != "" {
 		return o.serveHTTP(ctx, e, sources, log)
 	}
-	own := &ownServer{o: o, sources: sources, log: log}
-	s, err := openSession(ctx, sources, &o.workspaceFlags, log)
+	so, err := o.session(log)
+	if err != nil {
+		return err
+	}
+	client := &ownServer{
+		sources: sources, options: so, readOnly: o.readOnly, given: o.given, log: log,
+		open: func(s *session) (*control, error) { return o.mcpFlags.open(s, &o.workspaceFlags, log) },
+	}
+	if o.named {
+		client.author = o.author
+	}
+	s, err := openSession(ctx, sources, so)
 	if owned := answering(err); owned != nil {
 		if len(o.given) > 0 {
 			return clierr.WithHint(
@@ -128,12 +132,12 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 				"leave it out, or give it to that process")
 
 		}
-		return o.stdio(ctx, e, own, func(ctx context.Context) (io.ReadWriteCloser, error) { return own.join(ctx, *owned) })
+		return client.attach(ctx, e.stdin, e.stdout, *owned)
 	}
 	if err != nil {
 		return err
 	}
-	return o.stdio(ctx, e, own, func(ctx context.Context) (io.ReadWriteCloser, error) { return own.start(ctx, s) })
+	return client.own(ctx, e.stdin, e.stdout, s)
 }
 
 // open makes what serves a session's workspace to other processes. Close its mcp
@@ -158,7 +162,11 @@ func (f *mcpFlags) open(s *session, w *workspaceFlags, log *slog.Logger) (*contr
 
 // serveHTTP serves any number of clients until ctx ends.
 func (o *mcpOptions) serveHTTP(ctx context.Context, e *env, sources []source.Source, log *slog.Logger) error {
-	s, err := takeSession(ctx, sources, &o.workspaceFlags, log)
+	so, err := o.session(log)
+	if err != nil {
+		return err
+	}
+	s, err := takeSession(ctx, sources, so)
 	if answering(err) != nil {
 		return clierr.WithHint(err, "end that process, or start it with --http instead")
 	}
@@ -176,13 +184,4 @@ func (o *mcpOptions) serveHTTP(ctx context.Context, e *env, sources []source.Sou
 		<-ctx.Done()
 		return nil
 	})
-}
-
-// answering is the owner that err names, if it is there; else nil.
-func answering(err error) *owner.Info {
-	var owned *owner.OwnedError
-	if errors.As(err, &owned) && owned.Owner != nil && owner.Answers(*owned.Owner) {
-		return owned.Owner
-	}
-	return nil
 }

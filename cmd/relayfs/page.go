@@ -56,7 +56,7 @@ func (f *pageFlags) run(ctx context.Context, e *env, sources []string) error {
 		}
 		return p.Serve(ctx, q)
 	}
-	c, err := followOwner(ctx, &f.workspaceFlags, sources)
+	c, err := f.search().follow(ctx, sources)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (f *pageFlags) run(ctx context.Context, e *env, sources []string) error {
 		if err != nil {
 			return err
 		}
-		served, err := sourcesOf(c, &f.workspaceFlags, sources)
+		served, err := f.search().sources(c, sources)
 		if err != nil {
 			return err
 		}

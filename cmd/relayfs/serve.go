@@ -71,7 +71,11 @@ func (o *serveOptions) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := takeSession(ctx, sources, &o.workspaceFlags, log)
+	so, err := o.session(log)
+	if err != nil {
+		return err
+	}
+	s, err := takeSession(ctx, sources, so)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // openServer opens a folder of a server.
-func (s *session) openServer(src source.Source, state string, f *workspaceFlags) (bridge.FolderSource, error) {
+func (s *session) openServer(src source.Source, state string, o *sessionOptions) (bridge.FolderSource, error) {
 	key, err := source.ServerKey()
 	if err != nil {
 		return bridge.FolderSource{}, err
@@ -25,14 +25,11 @@ func (s *session) openServer(src source.Source, state string, f *workspaceFlags)
 		return bridge.FolderSource{}, err
 	}
 	s.closers = append(s.closers, st.Close)
-	o := relay.Options{Address: src.Server.Address, Folder: src.Server.Folder, Store: st, Key: key, Logger: s.log, Attachments: filepath.Join(state, "attachments")}
-	if f.presence {
-		o.Author = f.author
-	}
+	r := relay.Options{Address: src.Server.Address, Folder: src.Server.Folder, Store: st, Key: key, Logger: s.log, Attachments: filepath.Join(state, "attachments"), Author: o.presence}
 	if output.Stderr.TakesLines() {
-		o.Progress = progressLine(src.Name)
+		r.Progress = progressLine(src.Name)
 	}
-	folder, err := relay.Open(o)
+	folder, err := relay.Open(r)
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -43,7 +42,7 @@ func newStatusCommand(e *env) *cobra.Command {
 }
 
 func runStatus(ctx context.Context, e *env, f *workspaceFlags, args []string, asJSON bool) error {
-	c, err := findOwner(ctx, f, args)
+	c, err := f.search().find(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -58,7 +57,7 @@ func runStatus(ctx context.Context, e *env, f *workspaceFlags, args []string, as
 	}
 	info := c.Info()
 	report := statusReport{Owner: &info}
-	if err := c.Get(ctx, statusPath, url.Values{}, &report.Status); err != nil {
+	if report.Status, err = askStatus(ctx, c); err != nil {
 		return err
 	}
 	if info.HTTP != nil {

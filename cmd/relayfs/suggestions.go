@@ -118,7 +118,7 @@ func (f *queueFlags) withSelected(ctx context.Context, e *env, sel *queue.Select
 // withQueue calls do with the queue of the owner of the sources, or else of the
 // workspace that it opens for the time of the call.
 func (f *queueFlags) withQueue(ctx context.Context, e *env, sources []string, do func(queue.Queue) error) error {
-	c, err := findOwner(ctx, &f.workspaceFlags, sources)
+	c, err := f.search().find(ctx, sources)
 	if err != nil {
 		return err
 	}
@@ -145,9 +145,14 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	s, err := openSession(ctx, sources, &workspaceFlags{
+	flags := &workspaceFlags{
 		mode: "suggest", view: "accepted", dialect: "plain", frontMatter: "direct", structure: "propose", state: f.state,
-	}, log)
+	}
+	o, err := flags.session(log)
+	if err != nil {
+		return err
+	}
+	s, err := openSession(ctx, sources, o)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func runReview(ctx context.Context, e *env, f *queueFlags, sel queue.Selector, s
 	if !inOK || !outOK || !output.IsTerminal(in) || !output.IsTerminal(out) {
 		return clierr.Usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
 	}
-	c, err := followOwner(ctx, &f.workspaceFlags, sources)
+	c, err := f.search().follow(ctx, sources)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/relayfs/relayfs/bridge/owner"
+)
+
+// serve follows the vaults and answers on the owner's socket while work runs.
+// When work is done or ctx ends, those who ask from outside get their last answers
+// before the workspace ends.
+func (s *session) serve(ctx context.Context, c *control, command string, work func(context.Context) error) error {
+	l, socket, err := owner.Listen()
+	if err != nil {
+		return err
+	}
+	wctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	// A vault that cannot be followed, or a port that fails, ends the work.
+	workspace := newCrew(ctx, cancel)
+	workspace.start(s.ws.Run)
+	front := newCrew(ctx, cancel)
+	front.start(func(ctx context.Context) error { return c.serve(ctx, l) })
+	if c.semantic != nil {
+		front.start(c.semantic.Run)
+	}
+	if c.http != nil {
+		front.start(func(ctx context.Context) error { return c.http.Serve(ctx, c.mcp, s.log) })
+	}
+	if c.yjs != nil {
+		workspace.start(c.yjs.Host.Run)
+		front.start(c.yjs.Serve)
+	}
+	err = s.owner.Announce(s.info(command, socket, c))
+	if err == nil {
+		err = work(wctx)
+	}
+	return errors.Join(err, front.stop(), workspace.stop())
+}
+
+// crew are goroutines that end together, and not with the context they began in.
+type crew struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	failed func() // called when one ends with an error
+	group  errgroup.Group
+}
+
+func newCrew(ctx context.Context, failed func()) *crew {
+	c := &crew{failed: failed}
+	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	return c
+}
+
+func (c *crew) start(run func(context.Context) error) {
+	c.group.Go(func() error {
+		err := run(c.ctx)
+		if err != nil {
+			c.failed()
+		}
+		return err
+	})
+}
+
+// stop ends them and returns the first error.
+func (c *crew) stop() error {
+	c.cancel()
+	return c.group.Wait()
+}
+
+func (s *session) info(command, socket string, c *control) owner.Info {
+	info := owner.Info{
+		PID: os.Getpid(), Command: command, Mountpoint: s.ws.Mountpoint(), Socket: socket,
+		Started: time.Now().UTC().Truncate(time.Second), Version: s.version,
+	}
+	if h := c.http; h != nil {
+		info.HTTP = &owner.HTTP{URL: h.URL(), TokenFile: h.TokenFile}
+	}
+	if c.yjs != nil {
+		info.Yjs = &c.yjs.Info
+	}
+	for _, src := range s.sources {
+		info.Sources = append(info.Sources, src.String())
+	}
+	return info
+}
