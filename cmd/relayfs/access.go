@@ -12,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/access"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -37,17 +38,17 @@ func (f *accessFlags) register(cmd *cobra.Command) {
 
 // with calls do with the workspace of the owner, or with one that it opens.
 func (f *accessFlags) with(ctx context.Context, e *env, do func(access.Access) error) error {
-	c, err := f.search().find(ctx, f.sources)
+	c, err := f.search().Find(ctx, f.sources)
 	if err != nil {
 		return err
 	}
 	if c != nil {
 		return do(access.NewRemote(c))
 	}
-	return f.withSession(ctx, e, f.sources, func(s *session) error {
-		mcp := mcpserver.New(s.ws, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.log})
+	return f.withSession(ctx, e, f.sources, func(s *ownership.Session) error {
+		mcp := mcpserver.New(s.Workspace, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log})
 		defer mcp.Close()
-		return do(access.NewLocal(s.ws, mcp))
+		return do(access.NewLocal(s.Workspace, mcp))
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -32,7 +33,7 @@ func (s *ownServer) attach(ctx context.Context, in io.Reader, out io.Writer, inf
 }
 
 // own serves the client through a session of this process, first.
-func (s *ownServer) own(ctx context.Context, in io.Reader, out io.Writer, sess *session) error {
+func (s *ownServer) own(ctx context.Context, in io.Reader, out io.Writer, sess *ownership.Session) error {
 	return s.stdio(ctx, in, out, func(ctx context.Context) (io.ReadWriteCloser, error) { return s.start(ctx, sess) })
 }
 
@@ -56,11 +57,11 @@ func (s *ownServer) stdio(ctx context.Context, in io.Reader, out io.Writer, conn
 // it, since others can use that one too.
 type ownServer struct {
 	sources  []source.Source
-	options  sessionOptions                   // for the time in which it serves them itself
-	open     func(*session) (*control, error) // makes what serves a session
-	author   string                           // as whom the client writes, "" if the owner says that
-	readOnly bool                             // for this client
-	given    []string                         // flags that an owner decides, if one runs
+	options  ownership.Options                                    // for the time in which it serves them itself
+	open     func(*ownership.Session) (*ownership.Control, error) // makes what serves a session
+	author   string                                               // as whom the client writes, "" if the owner says that
+	readOnly bool                                                 // for this client
+	given    []string                                             // flags that an owner decides, if one runs
 	log      *slog.Logger
 	running  sync.WaitGroup
 }
@@ -70,7 +71,7 @@ type ownServer struct {
 func (s *ownServer) reach(ctx context.Context, gone time.Duration) (io.ReadWriteCloser, error) {
 	for start := time.Now(); ; {
 		since := gone + time.Since(start)
-		last, err := owner.Read(s.sources[0].State(s.options.base))
+		last, err := owner.Read(s.sources[0].State(s.options.Base))
 		if err == nil && last.HandedOver.IsZero() && owner.Answers(*last) { // one that makes way may answer yet
 			return s.join(ctx, *last)
 		}
@@ -83,20 +84,20 @@ func (s *ownServer) reach(ctx context.Context, gone time.Duration) (io.ReadWrite
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(ownerPoll):
+		case <-time.After(ownership.Poll):
 		}
 	}
 }
 
 // join connects to an owner as an MCP client of it that reaches the sources.
 func (s *ownServer) join(ctx context.Context, info owner.Info) (io.ReadWriteCloser, error) {
-	return attach(ctx, info, s.sources, s.author, s.readOnly)
+	return ownership.Attach(ctx, info, s.sources, s.author, s.readOnly)
 }
 
 // takeOver serves the vaults in this process, or finds who does by now.
 func (s *ownServer) takeOver(ctx context.Context) (io.ReadWriteCloser, error) {
-	sess, err := openSession(ctx, s.sources, s.options)
-	if info := answering(err); info != nil {
+	sess, err := ownership.Open(ctx, s.sources, s.options)
+	if info := ownership.Answering(err); info != nil {
 		return s.join(ctx, *info)
 	}
 	if err != nil {
@@ -107,23 +108,23 @@ func (s *ownServer) takeOver(ctx context.Context) (io.ReadWriteCloser, error) {
 
 // start serves the other end of the stream that it returns until that is closed
 // or the vaults are handed over.
-func (s *ownServer) start(ctx context.Context, sess *session) (io.ReadWriteCloser, error) {
+func (s *ownServer) start(ctx context.Context, sess *ownership.Session) (io.ReadWriteCloser, error) {
 	c, err := s.open(sess)
 	if err != nil {
-		return nil, errors.Join(err, sess.close())
+		return nil, errors.Join(err, sess.Close())
 	}
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	client := &pipes{PipeReader: fromServer, w: toServer}
-	c.letHandOver(s.mayHandOver, client.CloseWrite)
+	c.LetHandOver(s.mayHandOver, client.CloseWrite)
 	begun, ended := make(chan struct{}), make(chan error, 1)
 	s.running.Go(func() {
-		defer sess.close()
-		defer c.mcp.Close()
-		err := sess.serve(ctx, c, mcpCommand, func(ctx context.Context) error {
+		defer sess.Close()
+		defer c.MCP.Close()
+		err := sess.Serve(ctx, c, ownership.MCPCommand, func(ctx context.Context) error {
 			close(begun)
 			defer out.Close()
-			return c.mcp.ServeStream(ctx, in, out, "stdio")
+			return c.MCP.ServeStream(ctx, in, out, "stdio")
 		})
 		in.Close()
 		if err != nil && ctx.Err() == nil {
@@ -171,7 +172,7 @@ func (p *pipes) Close() error { return errors.Join(p.w.Close(), p.PipeReader.Clo
 
 // mayHandOver says why the vaults of a stdio client stay here, if they do: the next
 // owner must serve all of them under the same names, and as the client wanted.
-func (s *ownServer) mayHandOver(req handoverRequest) error {
+func (s *ownServer) mayHandOver(req ownership.HandoverRequest) error {
 	if len(s.given) > 0 {
 		return fmt.Errorf("it was started with %s, which the other one would decide", strings.Join(s.given, ", "))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/relay"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
@@ -104,7 +105,7 @@ func hintFor(err error) string {
 	case errors.As(err, &owned):
 		return "end that process first; 'relayfs mcp' with the same SOURCE attaches to it instead"
 	case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
-		return hintSources
+		return ownership.HintSources
 	case relay.Hint(err) != "":
 		return relay.Hint(err)
 	case errors.Is(err, bridge.ErrOffline):

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
@@ -119,13 +120,15 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 	}
 	client := &ownServer{
 		sources: sources, options: so, readOnly: o.readOnly, given: o.given, log: log,
-		open: func(s *session) (*control, error) { return o.mcpFlags.open(s, &o.workspaceFlags, log) },
+		open: func(s *ownership.Session) (*ownership.Control, error) {
+			return o.mcpFlags.open(s, &o.workspaceFlags, log)
+		},
 	}
 	if o.named {
 		client.author = o.author
 	}
-	s, err := openSession(ctx, sources, so)
-	if owned := answering(err); owned != nil {
+	s, err := ownership.Open(ctx, sources, so)
+	if owned := ownership.Answering(err); owned != nil {
 		if len(o.given) > 0 {
 			return clierr.WithHint(
 				fmt.Errorf("%s cannot be chosen here: the vault is served by %v, which decides for all its clients", strings.Join(o.given, ", "), *owned),
@@ -142,7 +145,7 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 
 // open makes what serves a session's workspace to other processes. Close its mcp
 // at the end.
-func (f *mcpFlags) open(s *session, w *workspaceFlags, log *slog.Logger) (*control, error) {
+func (f *mcpFlags) open(s *ownership.Session, w *workspaceFlags, log *slog.Logger) (*ownership.Control, error) {
 	base, err := source.StateDir(w.state)
 	if err != nil {
 		return nil, err
@@ -155,8 +158,8 @@ func (f *mcpFlags) open(s *session, w *workspaceFlags, log *slog.Logger) (*contr
 	if err != nil {
 		return nil, err
 	}
-	c := newControl(s, o)
-	c.semantic, c.http = o.Semantic, h
+	c := ownership.NewControl(s, o)
+	c.Semantic, c.HTTP = o.Semantic, h
 	return c, nil
 }
 
@@ -166,21 +169,21 @@ func (o *mcpOptions) serveHTTP(ctx context.Context, e *env, sources []source.Sou
 	if err != nil {
 		return err
 	}
-	s, err := takeSession(ctx, sources, so)
-	if answering(err) != nil {
+	s, err := ownership.Take(ctx, sources, so)
+	if ownership.Answering(err) != nil {
 		return clierr.WithHint(err, "end that process, or start it with --http instead")
 	}
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	c, err := o.mcpFlags.open(s, &o.workspaceFlags, log)
 	if err != nil {
 		return err
 	}
-	defer c.mcp.Close()
-	return s.serve(ctx, c, mcpCommand, func(ctx context.Context) error {
-		c.http.Announce(e.stderr)
+	defer c.MCP.Close()
+	return s.Serve(ctx, c, ownership.MCPCommand, func(ctx context.Context) error {
+		c.HTTP.Announce(e.stderr)
 		<-ctx.Done()
 		return nil
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
@@ -92,34 +93,34 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 	if err != nil {
 		return err
 	}
-	s, err := takeSession(ctx, sources, so)
+	s, err := ownership.Take(ctx, sources, so)
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	s.ws.SetMountpoint(mountpoint)
+	defer s.Close()
+	s.Workspace.SetMountpoint(mountpoint)
 	c, err := o.mcpFlags.open(s, &o.workspaceFlags, log)
 	if err != nil {
 		return err
 	}
-	defer c.mcp.Close()
-	if c.yjs, err = o.yjs.Listen(ctx, s.ws, o.state, log); err != nil {
+	defer c.MCP.Close()
+	if c.Yjs, err = o.yjs.Listen(ctx, s.Workspace, o.state, log); err != nil {
 		return err
 	}
-	return s.serve(ctx, c, "mount", func(ctx context.Context) error {
+	return s.Serve(ctx, c, "mount", func(ctx context.Context) error {
 		fuseOptions := fusefs.Options{
 			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: log, Guard: guardArgs(),
 		}
 		if o.watchPokes {
 			fuseOptions.Poker = pokeArgs()
 		}
-		server, err := fusefs.Mount(ctx, s.ws, mountpoint, fuseOptions)
+		server, err := fusefs.Mount(ctx, s.Workspace, mountpoint, fuseOptions)
 		if err != nil {
 			return err
 		}
 		makeRoom()
-		c.announce(e.stderr)
-		ready(e, readyMounted+mountpoint, s.logFile())
+		c.Announce(e.stderr)
+		ready(e, readyMounted+mountpoint, s.LogFile())
 		return untilUnmounted(ctx, server)
 	})
 }
@@ -183,7 +184,7 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 			if err != nil {
 				return err
 			}
-			served := mountedBy(dir, state)
+			served := ownership.MountedBy(dir, state)
 			if served != nil {
 				if err := owner.NewClient(*served).Alive(cmd.Context()); err != nil {
 					return err
@@ -192,7 +193,7 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 			if err := abandonable(cmd.Context(), func() error { return fusefs.Unmount(dir) }); err != nil {
 				return err
 			}
-			return awaitEnd(cmd.Context(), served)
+			return ownership.AwaitEnd(cmd.Context(), served)
 		},
 	}
 	cmd.Flags().StringVar(&state, "state", "", "the state folder that the mount was given")

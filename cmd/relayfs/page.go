@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/page"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -56,7 +57,7 @@ func (f *pageFlags) run(ctx context.Context, e *env, sources []string) error {
 		}
 		return p.Serve(ctx, q)
 	}
-	c, err := f.search().follow(ctx, sources)
+	c, err := f.search().Follow(ctx, sources)
 	if err != nil {
 		return err
 	}
@@ -65,19 +66,19 @@ func (f *pageFlags) run(ctx context.Context, e *env, sources []string) error {
 		if err != nil {
 			return err
 		}
-		served, err := f.search().sources(c, sources)
+		served, err := f.search().Sources(c, sources)
 		if err != nil {
 			return err
 		}
 		return show(ctx, queue.NewRemote(c), served[0].State(base))
 	}
-	return f.withSession(ctx, e, sources, func(s *session) error {
-		c := newControl(s, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.log})
-		defer c.mcp.Close()
-		return s.serve(ctx, c, "review", func(ctx context.Context) error {
-			q, cancel := queue.NewLocal(s.ws)
+	return f.withSession(ctx, e, sources, func(s *ownership.Session) error {
+		c := ownership.NewControl(s, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log})
+		defer c.MCP.Close()
+		return s.Serve(ctx, c, "review", func(ctx context.Context) error {
+			q, cancel := queue.NewLocal(s.Workspace)
 			defer cancel()
-			return show(ctx, q, s.state)
+			return show(ctx, q, s.State)
 		})
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 )
 
 // embeddingsKey is the environment variable with the key of --embeddings. It is
@@ -42,10 +43,10 @@ func (f *semanticFlags) check() error {
 }
 
 // open makes the index of a session, which is kept with its state.
-func (f *semanticFlags) open(s *session, log *slog.Logger) *semantic.Index {
-	o := semantic.Options{Dir: filepath.Join(s.state, "semantic"), Logger: log}
+func (f *semanticFlags) open(s *ownership.Session, log *slog.Logger) *semantic.Index {
+	o := semantic.Options{Dir: filepath.Join(s.State, "semantic"), Logger: log}
 	if e := f.endpoint(log); e != nil {
 		o.Embedder = e
 	}
-	return semantic.New(s.ws, o)
+	return semantic.New(s.Workspace, o)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
@@ -75,22 +76,22 @@ func (o *serveOptions) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := takeSession(ctx, sources, so)
+	s, err := ownership.Take(ctx, sources, so)
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	c, err := o.mcpFlags.open(s, &o.workspaceFlags, log)
 	if err != nil {
 		return err
 	}
-	defer c.mcp.Close()
-	if c.yjs, err = o.yjs.Listen(ctx, s.ws, o.state, log); err != nil {
+	defer c.MCP.Close()
+	if c.Yjs, err = o.yjs.Listen(ctx, s.Workspace, o.state, log); err != nil {
 		return err
 	}
-	return s.serve(ctx, c, "serve", func(ctx context.Context) error {
-		c.announce(e.stderr)
-		ready(e, readyServing+strings.Join(source.Names(sources), ", "), s.logFile())
+	return s.Serve(ctx, c, "serve", func(ctx context.Context) error {
+		c.Announce(e.stderr)
+		ready(e, readyServing+strings.Join(source.Names(sources), ", "), s.LogFile())
 		<-ctx.Done()
 		return nil
 	})

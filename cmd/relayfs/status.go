@@ -11,6 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
@@ -42,13 +43,13 @@ func newStatusCommand(e *env) *cobra.Command {
 }
 
 func runStatus(ctx context.Context, e *env, f *workspaceFlags, args []string, asJSON bool) error {
-	c, err := f.search().find(ctx, args)
+	c, err := f.search().Find(ctx, args)
 	if err != nil {
 		return err
 	}
 	if c == nil {
-		return f.withSession(ctx, e, args, func(s *session) error {
-			st, err := s.ws.Status(ctx)
+		return f.withSession(ctx, e, args, func(s *ownership.Session) error {
+			st, err := s.Workspace.Status(ctx)
 			if err != nil {
 				return err
 			}
@@ -57,7 +58,7 @@ func runStatus(ctx context.Context, e *env, f *workspaceFlags, args []string, as
 	}
 	info := c.Info()
 	report := statusReport{Owner: &info}
-	if report.Status, err = askStatus(ctx, c); err != nil {
+	if report.Status, err = ownership.Status(ctx, c); err != nil {
 		return err
 	}
 	if info.HTTP != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -118,22 +119,22 @@ func (f *queueFlags) withSelected(ctx context.Context, e *env, sel *queue.Select
 // withQueue calls do with the queue of the owner of the sources, or else of the
 // workspace that it opens for the time of the call.
 func (f *queueFlags) withQueue(ctx context.Context, e *env, sources []string, do func(queue.Queue) error) error {
-	c, err := f.search().find(ctx, sources)
+	c, err := f.search().Find(ctx, sources)
 	if err != nil {
 		return err
 	}
 	if c != nil {
 		return do(queue.NewRemote(c))
 	}
-	return f.withSession(ctx, e, sources, func(s *session) error {
-		q, cancel := queue.NewLocal(s.ws)
+	return f.withSession(ctx, e, sources, func(s *ownership.Session) error {
+		q, cancel := queue.NewLocal(s.Workspace)
 		defer cancel()
 		return do(q)
 	})
 }
 
 // withSession opens the workspace of the sources, which nobody owns.
-func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*session) error) error {
+func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*ownership.Session) error) error {
 	if args = e.config.sourcesOr(args); len(args) == 0 {
 		return clierr.WithHint(fmt.Errorf("no relayfs is running"), "name the vault: relayfs ... ~/Notes")
 	}
@@ -152,12 +153,12 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	s, err := openSession(ctx, sources, o)
+	s, err := ownership.Open(ctx, sources, o)
 	if err != nil {
 		return err
 	}
 	err = do(s)
-	if closeErr := s.close(); err == nil {
+	if closeErr := s.Close(); err == nil {
 		err = closeErr
 	}
 	return err

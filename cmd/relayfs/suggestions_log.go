@@ -102,7 +102,7 @@ func newLogCommand(e *env) *cobra.Command {
 // completeBatches offers what a running owner can take back.
 func completeBatches(ctx context.Context, f *queueFlags, args []string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	given, sources := splitArgs(args, isBatch)
-	c, err := f.search().find(ctx, sources)
+	c, err := f.search().Find(ctx, sources)
 	if err != nil || c == nil || len(given) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui"
 	"github.com/relayfs/relayfs/mcpserver"
@@ -42,18 +43,18 @@ func runReview(ctx context.Context, e *env, f *queueFlags, sel queue.Selector, s
 	if !inOK || !outOK || !output.IsTerminal(in) || !output.IsTerminal(out) {
 		return clierr.Usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
 	}
-	c, err := f.search().follow(ctx, sources)
+	c, err := f.search().Follow(ctx, sources)
 	if err != nil {
 		return err
 	}
 	if c != nil {
 		return tui.Run(ctx, queue.NewRemote(c), sel, in, out)
 	}
-	return f.withSession(ctx, e, sources, func(s *session) error {
-		c := newControl(s, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.log})
-		defer c.mcp.Close()
-		return s.serve(ctx, c, "review", func(ctx context.Context) error {
-			q, cancel := queue.NewLocal(s.ws)
+	return f.withSession(ctx, e, sources, func(s *ownership.Session) error {
+		c := ownership.NewControl(s, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log})
+		defer c.MCP.Close()
+		return s.Serve(ctx, c, "review", func(ctx context.Context) error {
+			q, cancel := queue.NewLocal(s.Workspace)
 			defer cancel()
 			return tui.Run(ctx, q, sel, in, out)
 		})

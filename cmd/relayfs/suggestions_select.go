@@ -47,7 +47,7 @@ func splitArgs(args []string, isName func(string) bool) (names, sources []string
 func completeIDs(f *queueFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		given, sources := splitArgs(args, isID)
-		c, err := f.search().find(cmd.Context(), sources)
+		c, err := f.search().Find(cmd.Context(), sources)
 		if err != nil || c == nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -60,19 +61,21 @@ func defaultAuthor() string {
 }
 
 // search is where the flags have owners looked for.
-func (f *workspaceFlags) search() ownerSearch { return ownerSearch{state: f.state, folders: f.folders} }
+func (f *workspaceFlags) search() ownership.Search {
+	return ownership.Search{State: f.state, Folders: f.folders}
+}
 
 // session turns the flags into the options of a session, checked.
-func (f *workspaceFlags) session(log *slog.Logger) (o sessionOptions, err error) {
-	if o.workspace, err = f.options(log); err != nil {
+func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err error) {
+	if o.Workspace, err = f.options(log); err != nil {
 		return o, err
 	}
-	if o.base, err = source.StateDir(f.state); err != nil {
+	if o.Base, err = source.StateDir(f.state); err != nil {
 		return o, err
 	}
-	o.version = version()
+	o.Version = version()
 	if f.presence {
-		o.presence = f.author
+		o.Presence = f.author
 	}
 	return o, nil
 }

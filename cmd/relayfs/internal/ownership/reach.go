@@ -1,4 +1,4 @@
-package main
+package ownership
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 // reaches answers clients, each within what it may reach.
 type reaches struct {
 	ctx context.Context // of the owner
-	c   *control
+	c   *Control
 
 	mu sync.Mutex // protects the following
 	of map[string]*reach
@@ -35,7 +35,7 @@ type reach struct {
 	close func()
 }
 
-func newReaches(ctx context.Context, c *control) *reaches {
+func newReaches(ctx context.Context, c *Control) *reaches {
 	return &reaches{ctx: ctx, c: c, of: make(map[string]*reach)}
 }
 
@@ -69,7 +69,7 @@ func (x *reaches) close() {
 
 // folders are the names of the Folders of some sources, by their places; of none,
 // all.
-func (c *control) folders(places []string) (names []string, err error) {
+func (c *Control) folders(places []string) (names []string, err error) {
 	for _, p := range places {
 		i := slices.IndexFunc(c.sources, func(s source.Source) bool { return s.Place() == p })
 		if i < 0 {
@@ -87,10 +87,10 @@ func (c *control) folders(places []string) (names []string, err error) {
 }
 
 // reach makes what answers clients of some Folders.
-func (c *control) reach(ctx context.Context, folders []string) *reach {
-	ws, srv, done := c.ws, c.mcp, func() {}
+func (c *Control) reach(ctx context.Context, folders []string) *reach {
+	ws, srv, done := c.Workspace, c.MCP, func() {}
 	if len(folders) < len(c.sources) {
-		ws = c.ws.Within(folders...)
+		ws = c.Workspace.Within(folders...)
 		srv = mcpserver.New(ws, c.options)
 		done = srv.Close
 	}

@@ -1,4 +1,4 @@
-package main
+package ownership
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// mountedBy is the process that serves the mount at dir, nil if none is known.
-func mountedBy(dir, state string) *owner.Info {
+// MountedBy is the process that serves the mount at dir, nil if none is known.
+func MountedBy(dir, state string) *owner.Info {
 	base, err := source.StateDir(state)
 	if err != nil {
 		return nil
@@ -32,8 +32,8 @@ func mountedBy(dir, state string) *owner.Info {
 // that are still open a few seconds more.
 const endPatience = 15 * time.Second
 
-// awaitEnd waits until an owner's process has ended.
-func awaitEnd(ctx context.Context, info *owner.Info) error {
+// AwaitEnd waits until an owner's process has ended.
+func AwaitEnd(ctx context.Context, info *owner.Info) error {
 	if info == nil {
 		return nil
 	}

@@ -4,7 +4,7 @@
 // The lock on a vault and the socket itself are bridge/owner's.
 //
 // Locks: reaches.mu alone.
-package main
+package ownership
 
 import (
 	"context"
@@ -20,42 +20,42 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// sessionOptions say how vaults are served.
-type sessionOptions struct {
-	workspace bridge.Options // without its folders
-	base      string         // the state folder of all vaults
-	presence  string         // the name that people on a server see, "" for none
-	version   string         // of this program
+// Options say how vaults are served.
+type Options struct {
+	Workspace bridge.Options // without its folders
+	Base      string         // the state folder of all vaults
+	Presence  string         // the name that people on a server see, "" for none
+	Version   string         // of this program
 }
 
-// session is a workspace that this process owns.
-type session struct {
-	ws      *bridge.Workspace
-	owner   *owner.Owner
-	sources []source.Source
-	state   string // of the first vault
-	version string // of this program
-	closers []func() error
-	log     *slog.Logger
+// Session is a workspace that this process owns.
+type Session struct {
+	Workspace *bridge.Workspace
+	owner     *owner.Owner
+	sources   []source.Source
+	State     string // of the first vault
+	version   string // of this program
+	closers   []func() error
+	Log       *slog.Logger
 }
 
-// openSession locks the vaults, opens their stores and lists their notes.
-func openSession(ctx context.Context, sources []source.Source, o sessionOptions) (_ *session, err error) {
-	s := &session{sources: sources, state: sources[0].State(o.base), version: o.version, log: o.workspace.Logger}
+// Open locks the vaults, opens their stores and lists their notes.
+func Open(ctx context.Context, sources []source.Source, o Options) (_ *Session, err error) {
+	s := &Session{sources: sources, State: sources[0].State(o.Base), version: o.Version, Log: o.Workspace.Logger}
 	defer func() {
 		if err != nil {
-			s.close()
+			s.Close()
 		}
 	}()
 	claims := make([]owner.Claim, len(sources))
 	for i, src := range sources {
-		claims[i] = owner.Claim{Vault: src.Dir, Name: src.Place(), State: src.State(o.base)}
+		claims[i] = owner.Claim{Vault: src.Dir, Name: src.Place(), State: src.State(o.Base)}
 	}
 	if s.owner, err = owner.Acquire(claims); err != nil {
 		return nil, err
 	}
 	for _, sentence := range s.owner.Told() {
-		s.log.Warn(sentence)
+		s.Log.Warn(sentence)
 	}
 	var folders []bridge.FolderSource
 	for i, src := range sources {
@@ -65,23 +65,23 @@ func openSession(ctx context.Context, sources []source.Source, o sessionOptions)
 		}
 		folders = append(folders, folder)
 	}
-	o.workspace.Folders = folders
-	if s.ws, err = bridge.New(o.workspace); err != nil {
+	o.Workspace.Folders = folders
+	if s.Workspace, err = bridge.New(o.Workspace); err != nil {
 		return nil, clierr.Usage(err)
 	}
-	return s, s.ws.Start(ctx)
+	return s, s.Workspace.Start(ctx)
 }
 
-func (s *session) openFolder(src source.Source, state string, o *sessionOptions) (bridge.FolderSource, error) {
+func (s *Session) openFolder(src source.Source, state string, o *Options) (bridge.FolderSource, error) {
 	if src.Server != nil {
 		return s.openServer(src, state, o)
 	}
-	st, err := store.Open(filepath.Join(state, "store.db"), store.Options{Logger: s.log})
+	st, err := store.Open(filepath.Join(state, "store.db"), store.Options{Logger: s.Log})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
 	s.closers = append(s.closers, st.Close)
-	v, err := vault.New(src.Dir, vault.Options{Logger: s.log, ReadOnly: o.workspace.ReadOnly, Spares: filepath.Join(state, "spare")})
+	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Spares: filepath.Join(state, "spare")})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
@@ -89,11 +89,11 @@ func (s *session) openFolder(src source.Source, state string, o *sessionOptions)
 	return bridge.FolderSource{Name: src.Name, Source: v, Store: st}, nil
 }
 
-// logFile is where a daemon logs: beside the state of its first vault.
-func (s *session) logFile() string { return filepath.Join(s.state, "relayfs.log") }
+// LogFile is where a daemon logs: beside the state of its first vault.
+func (s *Session) LogFile() string { return filepath.Join(s.State, "relayfs.log") }
 
-// close releases everything; what was acknowledged is on disk by then.
-func (s *session) close() error {
+// Close releases everything; what was acknowledged is on disk by then.
+func (s *Session) Close() error {
 	var errs []error
 	for i := len(s.closers) - 1; i >= 0; i-- {
 		errs = append(errs, s.closers[i]())

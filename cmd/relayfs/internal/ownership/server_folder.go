@@ -1,4 +1,4 @@
-package main
+package ownership
 
 import (
 	"fmt"
@@ -15,17 +15,17 @@ import (
 )
 
 // openServer opens a folder of a server.
-func (s *session) openServer(src source.Source, state string, o *sessionOptions) (bridge.FolderSource, error) {
+func (s *Session) openServer(src source.Source, state string, o *Options) (bridge.FolderSource, error) {
 	key, err := source.ServerKey()
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
-	st, err := store.Open(filepath.Join(state, "store.db"), store.Options{Logger: s.log})
+	st, err := store.Open(filepath.Join(state, "store.db"), store.Options{Logger: s.Log})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
 	s.closers = append(s.closers, st.Close)
-	r := relay.Options{Address: src.Server.Address, Folder: src.Server.Folder, Store: st, Key: key, Logger: s.log, Attachments: filepath.Join(state, "attachments"), Author: o.presence}
+	r := relay.Options{Address: src.Server.Address, Folder: src.Server.Folder, Store: st, Key: key, Logger: s.Log, Attachments: filepath.Join(state, "attachments"), Author: o.Presence}
 	if output.Stderr.TakesLines() {
 		r.Progress = progressLine(src.Name)
 	}

@@ -1,4 +1,4 @@
-package main
+package ownership
 
 import (
 	"context"
@@ -23,48 +23,48 @@ const (
 	handoverPath = "/handover" // POST a handoverRequest
 )
 
-// control is the owner's side of its socket, and of its HTTP port if it has one.
-type control struct {
-	semantic *semantic.Index // nil where no tools are served that search it
-	ws       *bridge.Workspace
-	sources  []source.Source
-	options  mcpserver.Options
-	mcp      *mcpserver.Server
-	http     *ports.HTTPServer // nil if there is none
-	yjs      *ports.YjsServer  // nil if there is none
+// Control is the owner's side of its socket, and of its HTTP port if it has one.
+type Control struct {
+	Semantic  *semantic.Index // nil where no tools are served that search it
+	Workspace *bridge.Workspace
+	sources   []source.Source
+	options   mcpserver.Options
+	MCP       *mcpserver.Server
+	HTTP      *ports.HTTPServer // nil if there is none
+	Yjs       *ports.YjsServer  // nil if there is none
 	// handOver makes way for another owner; nil if this one does not.
 	handOver         *handover
 	announceHandover func() error   // tells clients to wait for the next owner
 	streams          sync.WaitGroup // of attached clients
 }
 
-// newControl makes what serves a session's workspace to other processes. Close its
+// NewControl makes what serves a session's workspace to other processes. Close its
 // mcp at the end.
-func newControl(s *session, o mcpserver.Options) *control {
-	return &control{ws: s.ws, sources: s.sources, options: o, mcp: mcpserver.New(s.ws, o), announceHandover: s.owner.HandOver}
+func NewControl(s *Session, o mcpserver.Options) *Control {
+	return &Control{Workspace: s.Workspace, sources: s.sources, options: o, MCP: mcpserver.New(s.Workspace, o), announceHandover: s.owner.HandOver}
 }
 
-// letHandOver has the owner make way for others if may says so; begin has it take no more
+// LetHandOver has the owner make way for others if may says so; begin has it take no more
 // from its own client, and end.
-func (c *control) letHandOver(may func(handoverRequest) error, begin func() error) {
+func (c *Control) LetHandOver(may func(HandoverRequest) error, begin func() error) {
 	c.handOver = &handover{may, begin}
 }
 
 // controlPatience is how long requests under way may take at the end.
 const controlPatience = 5 * time.Second
 
-// announce says which ports are open.
-func (c *control) announce(w io.Writer) {
-	if c.http != nil {
-		c.http.Announce(w)
+// Announce says which ports are open.
+func (c *Control) Announce(w io.Writer) {
+	if c.HTTP != nil {
+		c.HTTP.Announce(w)
 	}
-	if c.yjs != nil {
-		c.yjs.Announce(w)
+	if c.Yjs != nil {
+		c.Yjs.Announce(w)
 	}
 }
 
 // serve answers until ctx ends, and then finishes what is under way.
-func (c *control) serve(ctx context.Context, l net.Listener) error {
+func (c *Control) serve(ctx context.Context, l net.Listener) error {
 	clients := newReaches(ctx, c)
 	defer clients.close()
 	srv := &http.Server{Handler: clients, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
@@ -85,7 +85,7 @@ func (c *control) serve(ctx context.Context, l net.Listener) error {
 }
 
 // stream serves one attached MCP client through srv.
-func (c *control) stream(ctx context.Context, srv *mcpserver.Server, w http.ResponseWriter, r *http.Request) {
+func (c *Control) stream(ctx context.Context, srv *mcpserver.Server, w http.ResponseWriter, r *http.Request) {
 	if author := r.FormValue("author"); author != "" {
 		srv = srv.As(author)
 	}
@@ -102,7 +102,7 @@ func (c *control) stream(ctx context.Context, srv *mcpserver.Server, w http.Resp
 	stop := context.AfterFunc(ctx, func() { endStream(s) })
 	defer stop()
 	if err := srv.ServeStream(context.WithoutCancel(ctx), s, s, "attached"); err != nil && ctx.Err() == nil {
-		c.ws.Options().Logger.Debug("attached client ended", bridge.LogErr, err)
+		c.Workspace.Options().Logger.Debug("attached client ended", bridge.LogErr, err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package ownership
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 )
 
-// serve follows the vaults and answers on the owner's socket while work runs.
+// Serve follows the vaults and answers on the owner's socket while work runs.
 // When work is done or ctx ends, those who ask from outside get their last answers
 // before the workspace ends.
-func (s *session) serve(ctx context.Context, c *control, command string, work func(context.Context) error) error {
+func (s *Session) Serve(ctx context.Context, c *Control, command string, work func(context.Context) error) error {
 	l, socket, err := owner.Listen()
 	if err != nil {
 		return err
@@ -23,18 +23,18 @@ func (s *session) serve(ctx context.Context, c *control, command string, work fu
 	defer cancel()
 	// A vault that cannot be followed, or a port that fails, ends the work.
 	workspace := newCrew(ctx, cancel)
-	workspace.start(s.ws.Run)
+	workspace.start(s.Workspace.Run)
 	front := newCrew(ctx, cancel)
 	front.start(func(ctx context.Context) error { return c.serve(ctx, l) })
-	if c.semantic != nil {
-		front.start(c.semantic.Run)
+	if c.Semantic != nil {
+		front.start(c.Semantic.Run)
 	}
-	if c.http != nil {
-		front.start(func(ctx context.Context) error { return c.http.Serve(ctx, c.mcp, s.log) })
+	if c.HTTP != nil {
+		front.start(func(ctx context.Context) error { return c.HTTP.Serve(ctx, c.MCP, s.Log) })
 	}
-	if c.yjs != nil {
-		workspace.start(c.yjs.Host.Run)
-		front.start(c.yjs.Serve)
+	if c.Yjs != nil {
+		workspace.start(c.Yjs.Host.Run)
+		front.start(c.Yjs.Serve)
 	}
 	err = s.owner.Announce(s.info(command, socket, c))
 	if err == nil {
@@ -73,16 +73,16 @@ func (c *crew) stop() error {
 	return c.group.Wait()
 }
 
-func (s *session) info(command, socket string, c *control) owner.Info {
+func (s *Session) info(command, socket string, c *Control) owner.Info {
 	info := owner.Info{
-		PID: os.Getpid(), Command: command, Mountpoint: s.ws.Mountpoint(), Socket: socket,
+		PID: os.Getpid(), Command: command, Mountpoint: s.Workspace.Mountpoint(), Socket: socket,
 		Started: time.Now().UTC().Truncate(time.Second), Version: s.version,
 	}
-	if h := c.http; h != nil {
+	if h := c.HTTP; h != nil {
 		info.HTTP = &owner.HTTP{URL: h.URL(), TokenFile: h.TokenFile}
 	}
-	if c.yjs != nil {
-		info.Yjs = &c.yjs.Info
+	if c.Yjs != nil {
+		info.Yjs = &c.Yjs.Info
 	}
 	for _, src := range s.sources {
 		info.Sources = append(info.Sources, src.String())

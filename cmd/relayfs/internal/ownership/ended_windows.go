@@ -1,4 +1,4 @@
-package main
+package ownership
 
 import (
 	"golang.org/x/sys/windows"

@@ -1,4 +1,4 @@
-package main
+package ownership
 
 import (
 	"context"
@@ -26,9 +26,9 @@ func newClient(info owner.Info, sources []source.Source) *owner.Client {
 	return owner.NewClient(info, places...)
 }
 
-// attach connects to an owner as an MCP client of it that reaches the sources. Without an
+// Attach connects to an owner as an MCP client of it that reaches the sources. Without an
 // author its writes carry the owner's.
-func attach(ctx context.Context, info owner.Info, sources []source.Source, author string, readOnly bool) (io.ReadWriteCloser, error) {
+func Attach(ctx context.Context, info owner.Info, sources []source.Source, author string, readOnly bool) (io.ReadWriteCloser, error) {
 	query := url.Values{}
 	if author != "" {
 		query.Set("author", author)
@@ -43,21 +43,21 @@ func attach(ctx context.Context, info owner.Info, sources []source.Source, autho
 	return stream, nil
 }
 
-// askStatus asks an owner for the state of its workspace.
-func askStatus(ctx context.Context, c *owner.Client) (st bridge.Status, err error) {
+// Status asks an owner for the state of its workspace.
+func Status(ctx context.Context, c *owner.Client) (st bridge.Status, err error) {
 	err = c.Get(ctx, statusPath, url.Values{}, &st)
 	return st, err
 }
 
-// ownerSearch is where to look for owners.
-type ownerSearch struct {
-	state   string   // the flag, "" for the default
-	folders []string // of a server, NAME=ID each
+// Search is where to look for owners.
+type Search struct {
+	State   string   // the flag, "" for the default
+	Folders []string // of a server, NAME=ID each
 }
 
-// find finds who serves the sources that args name, or, if they name none, the
+// Find finds who serves the sources that args name, or, if they name none, the
 // only owner that runs. It is nil if nobody serves them.
-func (s ownerSearch) find(ctx context.Context, args []string) (*owner.Client, error) {
+func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) {
 	c, err := s.look(args)
 	if c == nil || err != nil {
 		return nil, err
@@ -68,18 +68,18 @@ func (s ownerSearch) find(ctx context.Context, args []string) (*owner.Client, er
 	return c, c.Alive(ctx)
 }
 
-// follow is find for a process that goes on with the next owner when that
+// Follow is find for a process that goes on with the next owner when that
 // one has ended.
-func (s ownerSearch) follow(ctx context.Context, args []string) (*owner.Client, error) {
+func (s Search) Follow(ctx context.Context, args []string) (*owner.Client, error) {
 	c, err := s.look(args)
 	if c == nil || err != nil {
 		return nil, err
 	}
-	base, err := source.StateDir(s.state)
+	base, err := source.StateDir(s.State)
 	if err != nil {
 		return nil, err
 	}
-	sources, err := s.sources(c, args)
+	sources, err := s.Sources(c, args)
 	if err != nil {
 		return nil, err
 	}
@@ -97,21 +97,21 @@ func (s ownerSearch) follow(ctx context.Context, args []string) (*owner.Client, 
 	return c, c.Alive(ctx)
 }
 
-// sources are the sources that args name, or else all that an owner serves.
-func (s ownerSearch) sources(c *owner.Client, args []string) ([]source.Source, error) {
+// Sources are the sources that args name, or else all that an owner serves.
+func (s Search) Sources(c *owner.Client, args []string) ([]source.Source, error) {
 	if len(args) > 0 {
-		return source.Parse(args, s.folders)
+		return source.Parse(args, s.Folders)
 	}
 	return source.Parse(c.Info().Sources, nil)
 }
 
 // look is find without a look whether the owner answers.
-func (s ownerSearch) look(args []string) (*owner.Client, error) {
-	base, err := source.StateDir(s.state)
+func (s Search) look(args []string) (*owner.Client, error) {
+	base, err := source.StateDir(s.State)
 	if err != nil {
 		return nil, err
 	}
-	sources, err := source.Parse(args, s.folders)
+	sources, err := source.Parse(args, s.Folders)
 	if err != nil {
 		return nil, err
 	}
@@ -149,15 +149,15 @@ func ownerOf(base string, sources []source.Source) (*owner.Info, error) {
 		if (info == nil) != (first == nil) || info != nil && info.Socket != first.Socket {
 			return nil, clierr.WithHint(
 				fmt.Errorf("%s is %s, and %s is %s", sources[0].Place(), servedBy(first), src.Place(), servedBy(info)),
-				hintSources)
+				HintSources)
 
 		}
 	}
 	return first, nil
 }
 
-// hintSources is what to do where no one process serves what a command names.
-const hintSources = "name what one process serves, or start one that serves all of them"
+// HintSources is what to do where no one process serves what a command names.
+const HintSources = "name what one process serves, or start one that serves all of them"
 
 func servedBy(info *owner.Info) string {
 	if info == nil {
@@ -184,8 +184,8 @@ func onlyOwner(base string) (*owner.Info, error) {
 	return nil, nil
 }
 
-// answering is the owner that err names, if it is there; else nil.
-func answering(err error) *owner.Info {
+// Answering is the owner that err names, if it is there; else nil.
+func Answering(err error) *owner.Info {
 	var owned *owner.OwnedError
 	if errors.As(err, &owned) && owned.Owner != nil && owner.Answers(*owned.Owner) {
 		return owned.Owner
@@ -193,5 +193,5 @@ func answering(err error) *owner.Info {
 	return nil
 }
 
-// ownerPoll is how often an owner that is on its way is looked for.
-const ownerPoll = 20 * time.Millisecond
+// Poll is how often an owner that is on its way is looked for.
+const Poll = 20 * time.Millisecond

@@ -1,4 +1,4 @@
-package main
+package ownership
 
 import (
 	"context"
@@ -24,18 +24,18 @@ const handoverPatience = 30 * time.Second
 
 // handover is how an owner makes way.
 type handover struct {
-	may   func(handoverRequest) error // says why not
+	may   func(HandoverRequest) error // says why not
 	begin func() error                // has the owner take no more from its client, and end
 }
 
-// handoverRequest is what a process that wants the vaults says of itself.
-type handoverRequest struct {
+// HandoverRequest is what a process that wants the vaults says of itself.
+type HandoverRequest struct {
 	Sources []string `json:"sources"` // NAME=DIR of each vault that it will serve
 }
 
 // answerHandover makes way for the process that asks.
-func (c *control) answerHandover(w http.ResponseWriter, r *http.Request) {
-	var req handoverRequest
+func (c *Control) answerHandover(w http.ResponseWriter, r *http.Request) {
+	var req HandoverRequest
 	err := json.NewDecoder(r.Body).Decode(&req)
 	switch {
 	case err != nil:
@@ -57,17 +57,17 @@ func (c *control) answerHandover(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintln(w, "{}")
 }
 
-// takeSession is openSession for a process that serves others: one that serves
+// Take is Open for a process that serves others: one that serves
 // the vaults for its own client alone is asked to hand them over.
-func takeSession(ctx context.Context, sources []source.Source, o sessionOptions) (*session, error) {
+func Take(ctx context.Context, sources []source.Source, o Options) (*Session, error) {
 	for start := time.Now(); ; {
-		s, err := openSession(ctx, sources, o)
+		s, err := Open(ctx, sources, o)
 		var owned *owner.OwnedError
 		if !errors.As(err, &owned) || owned.Owner == nil || time.Since(start) > handoverPatience {
 			return s, err
 		}
 		if info := *owned.Owner; info.HandedOver.IsZero() {
-			if info.Command != mcpCommand || info.HTTP != nil || !owner.Answers(info) {
+			if info.Command != MCPCommand || info.HTTP != nil || !owner.Answers(info) {
 				return nil, err
 			}
 			if refused := askForVaults(ctx, info, sources); refused != nil {
@@ -77,7 +77,7 @@ func takeSession(ctx context.Context, sources []source.Source, o sessionOptions)
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(ownerPoll):
+		case <-time.After(Poll):
 		}
 	}
 }
@@ -85,12 +85,12 @@ func takeSession(ctx context.Context, sources []source.Source, o sessionOptions)
 func askForVaults(ctx context.Context, info owner.Info, sources []source.Source) error {
 	ctx, cancel := context.WithTimeout(ctx, handoverPatience)
 	defer cancel()
-	var req handoverRequest
+	var req HandoverRequest
 	for _, src := range sources {
 		req.Sources = append(req.Sources, src.String())
 	}
 	return owner.NewClient(info).Post(ctx, handoverPath, req, new(struct{}))
 }
 
-// mcpCommand is what an owner that serves MCP alone calls itself.
-const mcpCommand = "mcp"
+// MCPCommand is what an owner that serves MCP alone calls itself.
+const MCPCommand = "mcp"
