@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/mcpproxy"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -118,14 +119,14 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	client := &ownServer{
-		sources: sources, options: so, readOnly: o.readOnly, given: o.given, log: log,
-		open: func(s *ownership.Session) (*ownership.Control, error) {
+	client := &mcpproxy.Stdio{
+		Sources: sources, Options: so, ReadOnly: o.readOnly, Given: o.given, Log: log,
+		Open: func(s *ownership.Session) (*ownership.Control, error) {
 			return o.mcpFlags.open(s, &o.workspaceFlags, log)
 		},
 	}
 	if o.named {
-		client.author = o.author
+		client.Author = o.author
 	}
 	s, err := ownership.Open(ctx, sources, so)
 	if owned := ownership.Answering(err); owned != nil {
@@ -133,14 +134,13 @@ func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
 			return clierr.WithHint(
 				fmt.Errorf("%s cannot be chosen here: the vault is served by %v, which decides for all its clients", strings.Join(o.given, ", "), *owned),
 				"leave it out, or give it to that process")
-
 		}
-		return client.attach(ctx, e.stdin, e.stdout, *owned)
+		return client.ServeOwner(ctx, e.stdin, e.stdout, *owned)
 	}
 	if err != nil {
 		return err
 	}
-	return client.own(ctx, e.stdin, e.stdout, s)
+	return client.ServeOwn(ctx, e.stdin, e.stdout, s)
 }
 
 // open makes what serves a session's workspace to other processes. Close its mcp

@@ -165,7 +165,6 @@ func apart(sources []source.Source, mountpoint string) error {
 			return clierr.WithHint(
 				fmt.Errorf("mountpoint %q and vault %q lie inside each other", mountpoint, s.Dir),
 				"choose a mountpoint outside of the vault, for example "+filepath.Join(os.TempDir(), "notes"))
-
 		}
 	}
 	return nil

@@ -150,7 +150,6 @@ func ownerOf(base string, sources []source.Source) (*owner.Info, error) {
 			return nil, clierr.WithHint(
 				fmt.Errorf("%s is %s, and %s is %s", sources[0].Place(), servedBy(first), src.Place(), servedBy(info)),
 				HintSources)
-
 		}
 	}
 	return first, nil

@@ -1,4 +1,4 @@
-package main
+package mcpproxy
 
 import (
 	"bufio"
@@ -18,10 +18,10 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// mcpRelay carries the JSON-RPC messages of one MCP client to a server that may go
+// proxy carries the JSON-RPC messages of one MCP client to a server that may go
 // away and come back. Meanwhile it answers the client itself; a new server is
 // first told what the old one knew: the handshake and the subscriptions.
-type mcpRelay struct {
+type proxy struct {
 	// connect finds the server; gone is for how long there has been none.
 	connect func(ctx context.Context, gone time.Duration) (io.ReadWriteCloser, error)
 	log     *slog.Logger
@@ -39,7 +39,7 @@ type mcpRelay struct {
 	lost time.Time  // when the last one went
 }
 
-// message is what the relay looks at in a JSON-RPC message.
+// message is what the proxy looks at in a JSON-RPC message.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -47,7 +47,7 @@ type message struct {
 		URI string `json:"uri"`
 	} `json:"params"`
 
-	replay bool // the relay's own, whose answer is not the client's
+	replay bool // the proxy's own, whose answer is not the client's
 }
 
 // isRequest tells requests from notifications and answers.
@@ -62,12 +62,12 @@ func (m message) key() string {
 	return fmt.Sprintf("%T %v", id, id)
 }
 
-// run relays until in ends, and then waits for what is under way.
-func (r *mcpRelay) run(ctx context.Context, in io.Reader) error {
+// run carries messages until in ends, and then waits for what is under way.
+func (p *proxy) run(ctx context.Context, in io.Reader) error {
 	var tooLong error
 	lines := clientLines(ctx, in, &tooLong)
 	stop := context.AfterFunc(ctx, func() { // a message may be on its way to a server that reads no more
-		if up := r.current(); up != nil {
+		if up := p.current(); up != nil {
 			up.stream.Close()
 		}
 	})
@@ -75,12 +75,12 @@ func (r *mcpRelay) run(ctx context.Context, in io.Reader) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return r.close()
+			return p.close()
 		case line, open := <-lines:
 			if !open {
-				return errors.Join(tooLong, r.finish(ctx))
+				return errors.Join(tooLong, p.finish(ctx))
 			}
-			if err := r.forward(ctx, line); err != nil {
+			if err := p.forward(ctx, line); err != nil {
 				return err
 			}
 		}
@@ -114,8 +114,8 @@ func clientLines(ctx context.Context, in io.Reader, tooLong *error) <-chan []byt
 }
 
 // finish tells the server that no more will come and takes its last answers.
-func (r *mcpRelay) finish(ctx context.Context) error {
-	up := r.current()
+func (p *proxy) finish(ctx context.Context) error {
+	up := p.current()
 	if up == nil {
 		return nil
 	}
@@ -126,46 +126,46 @@ func (r *mcpRelay) finish(ctx context.Context) error {
 	case <-up.ended:
 		return nil
 	case <-ctx.Done():
-		return r.close()
+		return p.close()
 	}
 }
 
-func (r *mcpRelay) close() error {
-	if up := r.current(); up != nil {
+func (p *proxy) close() error {
+	if up := p.current(); up != nil {
 		up.stream.Close()
 		<-up.ended
 	}
 	return nil
 }
 
-func (r *mcpRelay) current() *upstream {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.up
+func (p *proxy) current() *upstream {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.up
 }
 
 // forward passes one message on. What is not one is the server's to refuse. An
 // error means that the client is gone.
-func (r *mcpRelay) forward(ctx context.Context, line []byte) error {
+func (p *proxy) forward(ctx context.Context, line []byte) error {
 	var m message
 	_ = json.Unmarshal(line, &m)
-	err := r.deliver(ctx, m, line)
+	err := p.deliver(ctx, m, line)
 	if err == nil {
-		r.remember(m, line)
+		p.remember(m, line)
 		return nil
 	}
-	r.log.Debug("message not delivered", bridge.LogErr, err)
+	p.log.Debug("message not delivered", bridge.LogErr, err)
 	if !m.isRequest() {
 		return nil
 	}
-	return r.tell(failed(m, refusal(err)))
+	return p.tell(failed(m, refusal(err)))
 }
 
 // deliver sends one message to the server; to the next one if the first has just
 // gone.
-func (r *mcpRelay) deliver(ctx context.Context, m message, line []byte) error {
+func (p *proxy) deliver(ctx context.Context, m message, line []byte) error {
 	for range 2 {
-		up, err := r.reach(ctx)
+		up, err := p.reach(ctx)
 		if err != nil {
 			return err
 		}
@@ -182,51 +182,51 @@ func (r *mcpRelay) deliver(ctx context.Context, m message, line []byte) error {
 }
 
 // reach returns the server, and looks for one if there is none.
-func (r *mcpRelay) reach(ctx context.Context) (*upstream, error) {
-	r.mu.Lock()
-	up, lost := r.up, r.lost
-	r.mu.Unlock()
+func (p *proxy) reach(ctx context.Context) (*upstream, error) {
+	p.mu.Lock()
+	up, lost := p.up, p.lost
+	p.mu.Unlock()
 	if up != nil {
 		return up, nil
 	}
-	stream, err := r.connect(ctx, time.Since(lost))
+	stream, err := p.connect(ctx, time.Since(lost))
 	if err != nil {
 		return nil, err
 	}
-	up = r.use(ctx, stream)
-	for _, line := range r.handshake {
-		r.replay(up, line)
+	up = p.use(ctx, stream)
+	for _, line := range p.handshake {
+		p.replay(up, line)
 	}
-	for _, uri := range slices.Sorted(maps.Keys(r.subscribed)) {
-		r.replay(up, r.subscribed[uri])
+	for _, uri := range slices.Sorted(maps.Keys(p.subscribed)) {
+		p.replay(up, p.subscribed[uri])
 	}
 	return up, nil
 }
 
 // remember keeps what a new server has to be told.
-func (r *mcpRelay) remember(m message, line []byte) {
+func (p *proxy) remember(m message, line []byte) {
 	switch m.Method {
 	case "initialize":
-		r.handshake = [][]byte{line}
+		p.handshake = [][]byte{line}
 	case "notifications/initialized":
-		r.handshake = append(r.handshake, line)
+		p.handshake = append(p.handshake, line)
 	case "resources/subscribe":
-		r.subscribed[m.Params.URI] = line
+		p.subscribed[m.Params.URI] = line
 	case "resources/unsubscribe":
-		delete(r.subscribed, m.Params.URI)
+		delete(p.subscribed, m.Params.URI)
 	}
 }
 
-// replay sends a message again, under an id of the relay's own.
-func (r *mcpRelay) replay(up *upstream, line []byte) {
+// replay sends a message again, under an id of the proxy's own.
+func (p *proxy) replay(up *upstream, line []byte) {
 	var m message
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(line, &m) != nil || json.Unmarshal(line, &fields) != nil {
 		return
 	}
 	if m.isRequest() {
-		r.replayed++
-		m.replay, m.ID = true, fmt.Appendf(nil, `"relayfs-replay-%d"`, r.replayed)
+		p.replayed++
+		m.replay, m.ID = true, fmt.Appendf(nil, `"relayfs-replay-%d"`, p.replayed)
 		fields["id"] = m.ID
 	}
 	if again, err := json.Marshal(fields); err == nil {
@@ -235,19 +235,19 @@ func (r *mcpRelay) replay(up *upstream, line []byte) {
 }
 
 // use makes stream the connection to the server.
-func (r *mcpRelay) use(ctx context.Context, stream io.ReadWriteCloser) *upstream {
+func (p *proxy) use(ctx context.Context, stream io.ReadWriteCloser) *upstream {
 	up := &upstream{stream: stream, ended: make(chan struct{}), pending: make(map[string]message)}
-	r.mu.Lock()
-	r.up = up
-	r.mu.Unlock()
-	go r.follow(up)
+	p.mu.Lock()
+	p.up = up
+	p.mu.Unlock()
+	go p.follow(up)
 	go up.attend(ctx)
 	return up
 }
 
 // follow passes on what the server says until it ends, and answers what it left
 // unanswered.
-func (r *mcpRelay) follow(up *upstream) {
+func (p *proxy) follow(up *upstream) {
 	defer close(up.ended)
 	for br := bufio.NewReader(up.stream); ; {
 		line, err := br.ReadBytes('\n')
@@ -258,25 +258,25 @@ func (r *mcpRelay) follow(up *upstream) {
 		if json.Unmarshal(line, &m) == nil && m.Method == "" && up.answered(m).replay {
 			continue
 		}
-		if r.tell(line) != nil {
+		if p.tell(line) != nil {
 			break
 		}
 	}
 	up.stream.Close()
-	r.mu.Lock()
-	r.up, r.lost = nil, time.Now()
-	r.mu.Unlock()
+	p.mu.Lock()
+	p.up, p.lost = nil, time.Now()
+	p.mu.Unlock()
 	left, text := up.end()
 	for _, m := range left {
-		r.tell(failed(m, text))
+		p.tell(failed(m, text))
 	}
 }
 
 // tell writes one line to the client.
-func (r *mcpRelay) tell(line []byte) error {
-	r.writing.Lock()
-	defer r.writing.Unlock()
-	_, err := r.out.Write(line)
+func (p *proxy) tell(line []byte) error {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	_, err := p.out.Write(line)
 	return err
 }
 
