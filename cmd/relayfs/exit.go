@@ -12,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/relay"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/fusefs"
@@ -56,10 +57,10 @@ func abandonable(ctx context.Context, do func() error) error {
 
 func exitCode(err error) int {
 	var usage *clierr.UsageError
-	var child *childError
+	var child *daemon.ChildError
 	switch {
 	case errors.As(err, &child):
-		return child.code
+		return child.Code
 	case err == nil:
 		return exitDone
 	case errors.As(err, &usage), errors.Is(err, errHelpShown):
@@ -70,7 +71,7 @@ func exitCode(err error) int {
 
 // printError says what happened and what to type next.
 func printError(w io.Writer, err error) {
-	var child *childError
+	var child *daemon.ChildError
 	if err == nil || errors.Is(err, errHelpShown) || errors.Is(err, errNoMatch) || errors.As(err, &child) {
 		return
 	}

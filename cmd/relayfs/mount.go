@@ -11,6 +11,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -43,7 +44,7 @@ from the configuration file.`,
 				return err
 			}
 			if o.daemon {
-				return daemonize(cmd.Context(), e)
+				return daemon.Start(cmd.Context(), e.stderr)
 			}
 			return o.run(cmd.Context(), e, sources, mountpoint)
 		},
@@ -120,7 +121,7 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 		}
 		makeRoom()
 		c.Announce(e.stderr)
-		ready(e, readyMounted+mountpoint, s.LogFile())
+		daemon.Ready(e.stderr, daemon.Mounted+mountpoint, s.LogFile())
 		return untilUnmounted(ctx, server)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -42,7 +43,7 @@ which a backend makes tokens for its users.`,
 				return clierr.Usagef("no SOURCE given, and %s names none: relayfs serve ~/Notes, or 'relayfs init' once", e.config.file)
 			}
 			if o.daemon {
-				return daemonize(cmd.Context(), e)
+				return daemon.Start(cmd.Context(), e.stderr)
 			}
 			return o.run(cmd.Context(), e, sources)
 		},
@@ -91,7 +92,7 @@ func (o *serveOptions) run(ctx context.Context, e *env, args []string) error {
 	}
 	return s.Serve(ctx, c, "serve", func(ctx context.Context) error {
 		c.Announce(e.stderr)
-		ready(e, readyServing+strings.Join(source.Names(sources), ", "), s.LogFile())
+		daemon.Ready(e.stderr, daemon.Serving+strings.Join(source.Names(sources), ", "), s.LogFile())
 		<-ctx.Done()
 		return nil
 	})

@@ -1,9 +1,12 @@
-package main
+// Package daemon runs a command line in the background, and tells those who wait for it
+// that it is ready: the process that started it, and systemd.
+package daemon
 
 import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -20,9 +23,9 @@ const readyEnv = "RELAYFS_READY_FD"
 // slow disk has to be listed.
 const daemonPatience = 2 * time.Minute
 
-// daemonize runs the same command line in the background and returns when it is
+// Start runs the same command line in the background and returns when it is
 // ready, or with what it said before it ended.
-func daemonize(ctx context.Context, e *env) error {
+func Start(ctx context.Context, stderr io.Writer) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -49,18 +52,18 @@ func daemonize(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	return awaitReady(ctx, e, cmd, r)
+	return awaitReady(ctx, stderr, cmd, r)
 }
 
-func awaitReady(ctx context.Context, e *env, cmd *exec.Cmd, r *os.File) error {
+func awaitReady(ctx context.Context, stderr io.Writer, cmd *exec.Cmd, r *os.File) error {
 	ctx, cancel := context.WithTimeout(ctx, daemonPatience)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { r.SetReadDeadline(time.Now()) })
 	defer stop()
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
-		fmt.Fprintln(e.stderr, lines.Text())
-		if strings.HasPrefix(lines.Text(), readyMounted) || strings.HasPrefix(lines.Text(), readyServing) {
+		fmt.Fprintln(stderr, lines.Text())
+		if strings.HasPrefix(lines.Text(), Mounted) || strings.HasPrefix(lines.Text(), Serving) {
 			return cmd.Process.Release()
 		}
 	}
@@ -69,29 +72,29 @@ func awaitReady(ctx context.Context, e *env, cmd *exec.Cmd, r *os.File) error {
 		return fmt.Errorf("relayfs did not get ready in the background: %w", ctx.Err())
 	}
 	cmd.Wait()
-	return &childError{cmd.ProcessState.ExitCode()} // it has said why
+	return &ChildError{cmd.ProcessState.ExitCode()} // it has said why
 }
 
-// childError is the exit code of a process that has printed its error itself.
-type childError struct{ code int }
+// ChildError is the exit code of a process that has printed its error itself.
+type ChildError struct{ Code int }
 
-func (e *childError) Error() string { return "relayfs ended in the background" }
+func (e *ChildError) Error() string { return "relayfs ended in the background" }
 
 // How the line begins by which a process says that it is ready.
 const (
-	readyMounted = "mounted "
-	readyServing = "serving notes of "
+	Mounted = "mounted "
+	Serving = "serving notes of "
 )
 
-// ready prints line, which says that the process is ready. A daemon lets go of
+// Ready prints line, which says that the process is ready. A daemon lets go of
 // the parent that waits for it, and logs to a file from then on.
-func ready(e *env, line, logFile string) {
+func Ready(stderr io.Writer, line, logFile string) {
 	notifyReady()
 	if os.Getenv(readyEnv) == "" {
-		fmt.Fprintln(e.stderr, line)
+		fmt.Fprintln(stderr, line)
 		return
 	}
-	fmt.Fprintf(e.stderr, "logging to %s\n%s\n", logFile, line)
+	fmt.Fprintf(stderr, "logging to %s\n%s\n", logFile, line)
 	redirect(os.DevNull, 0, 1, 3)
 	redirect(logFile, 2)
 }
