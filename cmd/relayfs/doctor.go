@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
@@ -24,13 +25,7 @@ import (
 type doctorReport struct {
 	Findings []fusefs.Finding `json:"findings"`
 	Running  []owner.Info     `json:"running"`
-	Values   []doctorValue    `json:"values"`
-}
-
-// doctorValue is a setting as it is in effect.
-type doctorValue struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Values   []config.Value   `json:"values"`
 }
 
 // errUnhealthy is a report that has the reasons.
@@ -70,8 +65,8 @@ or fail; the exit code is 1 if something fails.`,
 }
 
 // examine looks at everything, or at the sources that args name and who serves them.
-func examine(ctx context.Context, c *config, f *workspaceFlags, args []string) (*doctorReport, error) {
-	sources, err := source.Parse(c.sourcesOr(args), f.folders)
+func examine(ctx context.Context, c *config.Config, f *workspaceFlags, args []string) (*doctorReport, error) {
+	sources, err := source.Parse(c.SourcesOr(args), f.folders)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +103,9 @@ func examine(ctx context.Context, c *config, f *workspaceFlags, args []string) (
 		return false
 	})
 	self, _ := os.Executable() // "" if it is not known
-	r.Values = append([]doctorValue{{"program", self}, {"version", version()}, {"state", base}, {"author", defaultAuthor()}}, c.values()...)
+	r.Values = append([]config.Value{
+		{Name: "program", Value: self}, {Name: "version", Value: version()}, {Name: "state", Value: base}, {Name: "author", Value: defaultAuthor()},
+	}, c.Values()...)
 	return r, nil
 }
 

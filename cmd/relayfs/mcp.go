@@ -82,9 +82,9 @@ interrupted. Clients need the bearer token that 'relayfs status' prints.`,
 		Example: "  relayfs mcp ~/Notes\n  claude mcp add notes -- relayfs mcp ~/Notes\n  relayfs mcp --http 127.0.0.1:7777 ~/Notes",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sources := e.config.sourcesOr(args)
+			sources := e.config.SourcesOr(args)
 			if len(sources) == 0 {
-				return clierr.Usagef("no SOURCE given, and %s names none: relayfs mcp ~/Notes, or 'relayfs init' once", e.config.file)
+				return clierr.Usagef("no SOURCE given, and %s names none: relayfs mcp ~/Notes, or 'relayfs init' once", e.config.File)
 			}
 			o.named = cmd.Flags().Changed("author")
 			for _, name := range ownersFlags {

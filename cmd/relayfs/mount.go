@@ -39,7 +39,7 @@ from the configuration file.`,
 		Example: "  relayfs mount ~/Notes /mnt/notes\n  relayfs mount Work=~/Documents/work ~/Notes ~/mnt --daemon",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sources, mountpoint, err := e.config.mountArgs(args)
+			sources, mountpoint, err := e.config.MountArgs(args)
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
 
@@ -15,7 +16,7 @@ import (
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	config         *config // read before a command runs
+	config         *config.Config // read before a command runs
 }
 
 // run executes one command line and returns its exit code.
@@ -40,10 +41,10 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		SilenceUsage:  true,
 		Args:          usageArgs(cobra.NoArgs),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if e.config, err = readConfig(configFlag, configFlag != "" && cmd.Name() != "init", cmd.Root()); err != nil {
+			if e.config, err = config.Read(configFlag, configFlag != "" && cmd.Name() != "init", cmd.Root()); err != nil {
 				return err
 			}
-			return e.config.apply(cmd)
+			return e.config.Apply(cmd)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.Help()

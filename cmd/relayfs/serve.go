@@ -38,9 +38,9 @@ which a backend makes tokens for its users.`,
 		Example: "  relayfs serve ~/Notes --listen 127.0.0.1:8080\n  relayfs serve ~/Notes --listen 0.0.0.0:8080 --url https://notes.example --daemon",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sources := e.config.sourcesOr(args)
+			sources := e.config.SourcesOr(args)
 			if len(sources) == 0 {
-				return clierr.Usagef("no SOURCE given, and %s names none: relayfs serve ~/Notes, or 'relayfs init' once", e.config.file)
+				return clierr.Usagef("no SOURCE given, and %s names none: relayfs serve ~/Notes, or 'relayfs init' once", e.config.File)
 			}
 			if o.daemon {
 				return daemon.Start(cmd.Context(), e.stderr)

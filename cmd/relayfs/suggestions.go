@@ -135,7 +135,7 @@ func (f *queueFlags) withQueue(ctx context.Context, e *env, sources []string, do
 
 // withSession opens the workspace of the sources, which nobody owns.
 func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*ownership.Session) error) error {
-	if args = e.config.sourcesOr(args); len(args) == 0 {
+	if args = e.config.SourcesOr(args); len(args) == 0 {
 		return clierr.WithHint(fmt.Errorf("no relayfs is running"), "name the vault: relayfs ... ~/Notes")
 	}
 	log, err := f.log.logger(e.stderr)

@@ -1,4 +1,6 @@
-package main
+// Package config reads the configuration file and the environment, and gives flags what they
+// say. It knows the flags from the commands that it is shown, and what none of them means.
+package config
 
 import (
 	"errors"
@@ -26,9 +28,9 @@ import (
 //
 // which stand for the arguments of a command that is given none.
 
-// config is what the configuration file says.
-type config struct {
-	file       string // where it is or would be
+// Config is what the configuration file says.
+type Config struct {
+	File       string // where it is or would be
 	found      bool
 	sources    []string
 	mountpoint string
@@ -45,19 +47,19 @@ var everywhere = []string{"state", "log-level", "log-format"}
 // neverConfigured are flags of servers that belong to one call.
 var neverConfigured = []string{"daemon", "help", "config"}
 
-// configFile is the file that flag names, or the default one.
-func configFile(flag string) (string, error) {
+// fileOf is the file that flag names, or the default one.
+func fileOf(flag string) (string, error) {
 	if flag != "" {
 		return filepath.Abs(flag)
 	}
 	if file := os.Getenv("RELAYFS_CONFIG"); file != "" {
 		return filepath.Abs(file)
 	}
-	dir, err := configDir()
+	dir, err := baseDir()
 	return filepath.Join(dir, "relayfs", "config.toml"), err
 }
 
-func configDir() (string, error) {
+func baseDir() (string, error) {
 	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return dir, nil
 	}
@@ -68,14 +70,14 @@ func configDir() (string, error) {
 	return filepath.Join(home, ".config"), nil
 }
 
-// readConfig reads the file; one that is missing says nothing, unless it must
+// Read reads the file; one that is missing says nothing, unless it must
 // be there.
-func readConfig(flag string, must bool, root *cobra.Command) (*config, error) {
-	file, err := configFile(flag)
+func Read(flag string, must bool, root *cobra.Command) (*Config, error) {
+	file, err := fileOf(flag)
 	if err != nil {
 		return nil, err
 	}
-	c := &config{file: file, flags: make(map[string][]string), known: configurable(root)}
+	c := &Config{File: file, flags: make(map[string][]string), known: configurable(root)}
 	var values map[string]any
 	_, err = toml.DecodeFile(file, &values)
 	switch {
@@ -93,8 +95,8 @@ func readConfig(flag string, must bool, root *cobra.Command) (*config, error) {
 	return c, nil
 }
 
-func (c *config) set(key string, value any) error {
-	list, err := configStrings(value)
+func (c *Config) set(key string, value any) error {
+	list, err := flagValues(value)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", key, err)
@@ -112,8 +114,8 @@ func (c *config) set(key string, value any) error {
 	return nil
 }
 
-// configStrings are the values that a flag would be given.
-func configStrings(value any) ([]string, error) {
+// flagValues are the values that a flag would be given.
+func flagValues(value any) ([]string, error) {
 	switch v := value.(type) {
 	case string:
 		return []string{v}, nil
@@ -166,9 +168,9 @@ func configurable(root *cobra.Command) []string {
 	return names
 }
 
-// apply gives the flags of cmd that were not given on the command line what the
+// Apply gives the flags of cmd that were not given on the command line what the
 // environment or the file says.
-func (c *config) apply(cmd *cobra.Command) error {
+func (c *Config) Apply(cmd *cobra.Command) error {
 	known := everywhere
 	if slices.Contains(servers, cmd.Name()) && !cmd.Parent().HasParent() {
 		known = c.known
@@ -178,7 +180,7 @@ func (c *config) apply(cmd *cobra.Command) error {
 		if f.Changed || !slices.Contains(known, f.Name) {
 			return
 		}
-		values, from := c.flags[f.Name], fmt.Sprintf("configuration %q: %s", c.file, f.Name)
+		values, from := c.flags[f.Name], fmt.Sprintf("configuration %q: %s", c.File, f.Name)
 		if v, ok := os.LookupEnv(envName(f.Name)); ok && v != "" {
 			values, from = []string{v}, envName(f.Name)
 		}
@@ -196,46 +198,52 @@ func envName(flag string) string {
 	return "RELAYFS_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// sourcesOr are the sources on the command line, or else the file's.
-func (c *config) sourcesOr(args []string) []string {
+// SourcesOr are the sources on the command line, or else the file's.
+func (c *Config) SourcesOr(args []string) []string {
 	if len(args) > 0 {
 		return args
 	}
 	return c.sources
 }
 
-// mountArgs reads [SOURCE...] [MOUNTPOINT]: without sources the file's are
+// MountArgs reads [SOURCE...] [MOUNTPOINT]: without sources the file's are
 // mounted, without any argument where the file says.
-func (c *config) mountArgs(args []string) (sources []string, mountpoint string, err error) {
+func (c *Config) MountArgs(args []string) (sources []string, mountpoint string, err error) {
 	switch {
 	case len(args) > 1:
 		return args[:len(args)-1], args[len(args)-1], nil
 	case len(c.sources) == 0:
-		return nil, "", clierr.Usagef("no SOURCE given, and %s names none: relayfs mount ~/Notes MOUNTPOINT, or 'relayfs init' once", c.file)
+		return nil, "", clierr.Usagef("no SOURCE given, and %s names none: relayfs mount ~/Notes MOUNTPOINT, or 'relayfs init' once", c.File)
 	case len(args) == 1:
 		return c.sources, args[0], nil
 	case c.mountpoint == "":
-		return nil, "", clierr.Usagef("%s names no mountpoint: give one", c.file)
+		return nil, "", clierr.Usagef("%s names no mountpoint: give one", c.File)
 	}
 	return c.sources, c.mountpoint, nil
 }
 
-// values are what the file and the environment set, for doctor.
-func (c *config) values() []doctorValue {
-	file := c.file
+// Values are what the file and the environment set, for doctor.
+func (c *Config) Values() []Value {
+	file := c.File
 	if !c.found {
 		file += " (there is none)"
 	}
-	list := []doctorValue{{"configuration", file}}
+	list := []Value{{"configuration", file}}
 	for _, name := range slices.Sorted(maps.Keys(c.flags)) {
 		if os.Getenv(envName(name)) == "" {
-			list = append(list, doctorValue{name, strings.Join(c.flags[name], ", ") + " (configuration)"})
+			list = append(list, Value{name, strings.Join(c.flags[name], ", ") + " (configuration)"})
 		}
 	}
 	for _, name := range c.known {
 		if v := os.Getenv(envName(name)); v != "" {
-			list = append(list, doctorValue{name, fmt.Sprintf("%s (%s)", v, envName(name))})
+			list = append(list, Value{name, fmt.Sprintf("%s (%s)", v, envName(name))})
 		}
 	}
 	return list
+}
+
+// Value is a setting as it is in effect.
+type Value struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
