@@ -1,35 +1,13 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/doctor"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
-	"github.com/relayfs/relayfs/fusefs"
 )
-
-// doctorReport is what 'relayfs doctor --json' prints.
-type doctorReport struct {
-	Findings []fusefs.Finding `json:"findings"`
-	Running  []owner.Info     `json:"running"`
-	Values   []config.Value   `json:"values"`
-}
-
-// errUnhealthy is a report that has the reasons.
-var errUnhealthy = errors.New("something that a mount needs does not work")
 
 func newDoctorCommand(e *env) *cobra.Command {
 	var f workspaceFlags
@@ -43,9 +21,12 @@ the limit of watches, and the folders of what runs. A line begins with ok, warn
 or fail; the exit code is 1 if something fails.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var r *doctorReport
+			var r *doctor.Report
 			err := abandonable(cmd.Context(), func() (err error) {
-				r, err = examine(cmd.Context(), e.config, &f, args)
+				r, err = doctor.Examine(cmd.Context(), doctor.Options{
+					Sources: e.config.SourcesOr(args), Only: len(args) > 0, Folders: f.folders, State: f.state,
+					Version: version(), Author: defaultAuthor(), Values: e.config.Values(),
+				})
 				return err
 			})
 			if err != nil {
@@ -54,134 +35,12 @@ or fail; the exit code is 1 if something fails.`,
 			if asJSON {
 				err = output.JSON(e.stdout, r)
 			} else {
-				printDoctor(e.stdout, r)
+				doctor.Print(e.stdout, r)
 			}
-			return errors.Join(err, r.verdict())
+			return errors.Join(err, r.Verdict())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	f.registerState(cmd)
 	return cmd
-}
-
-// examine looks at everything, or at the sources that args name and who serves them.
-func examine(ctx context.Context, c *config.Config, f *workspaceFlags, args []string) (*doctorReport, error) {
-	sources, err := source.Parse(c.SourcesOr(args), f.folders)
-	if err != nil {
-		return nil, err
-	}
-	base, err := source.StateDir(f.state)
-	if err != nil {
-		return nil, err
-	}
-	r := &doctorReport{Findings: append(fusefs.Diagnose(), examineState(base)), Running: []owner.Info{}}
-	for _, src := range sources {
-		if src.Server != nil {
-			r.Findings = append(r.Findings, examineServer(ctx, src))
-			continue
-		}
-		r.Findings = append(r.Findings, examineFolder(src.Name, src.Dir), examineVault(src, "/proc/sys/fs/inotify/max_user_watches"))
-	}
-	running, err := owner.Live(source.VaultsDir(base))
-	switch {
-	case err != nil: // a state folder that cannot be read is a finding already
-	case len(args) > 0:
-		r.Running = append(r.Running, ownersOf(running, base, sources)...)
-	default:
-		r.Running = append(r.Running, running...)
-		r.Findings = append(r.Findings, examineServed(running, sources)...)
-	}
-	r.Running = slices.DeleteFunc(r.Running, func(info owner.Info) bool {
-		err := owner.NewClient(info).Alive(ctx)
-		gone := (*owner.GoneError)(nil)
-		if errors.As(err, &gone) {
-			return true // it ended just now
-		}
-		if err != nil {
-			r.Findings = append(r.Findings, fusefs.Finding{Name: "running", Severity: fusefs.Fail, Detail: err.Error()})
-		}
-		return false
-	})
-	self, _ := os.Executable() // "" if it is not known
-	r.Values = append([]config.Value{
-		{Name: "program", Value: self}, {Name: "version", Value: version()}, {Name: "state", Value: base}, {Name: "author", Value: defaultAuthor()},
-	}, c.Values()...)
-	return r, nil
-}
-
-// ownersOf are those of the owners that serve any of the sources.
-func ownersOf(owners []owner.Info, base string, sources []source.Source) []owner.Info {
-	return slices.DeleteFunc(owners, func(info owner.Info) bool {
-		return !slices.ContainsFunc(sources, func(src source.Source) bool {
-			last, err := owner.Read(src.State(base))
-			return err == nil && last.Socket == info.Socket
-		})
-	})
-}
-
-// examineVault compares the folders of a vault, each of which takes a watch,
-// with the limit that its user shares with editors and sync tools.
-func examineVault(src source.Source, limitFile string) fusefs.Finding {
-	f := fusefs.Finding{Name: "watches of " + src.Name, Severity: fusefs.Warn}
-	text, err := os.ReadFile(limitFile)
-	if err != nil {
-		f.Detail = err.Error()
-		return f
-	}
-	limit, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		f.Detail = limitFile + ": " + err.Error()
-		return f
-	}
-	folders, err := countFolders(src.Dir)
-	switch {
-	case err != nil:
-		f.Detail, f.Mend = err.Error(), "make the vault readable"
-	case folders > limit/2:
-		f.Detail = fmt.Sprintf("%d folders, and %d watches for all programs: what people change may show seconds late", folders, limit)
-		f.Mend = fmt.Sprintf("sysctl fs.inotify.max_user_watches=%d", 4*folders)
-	default:
-		f.Severity, f.Detail = fusefs.OK, fmt.Sprintf("%d folders, %d watches allowed", folders, limit)
-	}
-	return f
-}
-
-func countFolders(dir string) (n int, err error) {
-	err = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && p != dir && strings.HasPrefix(d.Name(), "."):
-			return fs.SkipDir // not served
-		case d.IsDir():
-			n++
-		}
-		return nil
-	})
-	return n, err
-}
-
-// verdict is errUnhealthy if something fails.
-func (r *doctorReport) verdict() error {
-	for _, f := range r.Findings {
-		if f.Severity == fusefs.Fail {
-			return errUnhealthy
-		}
-	}
-	return nil
-}
-
-func printDoctor(w io.Writer, r *doctorReport) {
-	for _, f := range r.Findings {
-		output.Line(w, "%-4s  %s: %s", f.Severity, f.Name, f.Detail)
-		if f.Mend != "" {
-			fmt.Fprintf(w, "      mend: %s\n", output.BelowFirst(f.Mend))
-		}
-	}
-	for _, info := range r.Running {
-		output.Line(w, "      running: %v", info)
-	}
-	for _, v := range r.Values {
-		output.Line(w, "      %s: %s", v.Name, v.Value)
-	}
 }
