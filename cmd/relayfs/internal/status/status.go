@@ -1,0 +1,113 @@
+// Package status tells what is served, by whom, and how far it is in step with servers.
+package status
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
+)
+
+// Report is what 'relayfs status --json' prints.
+type Report struct {
+	Owner *owner.Info `json:"owner,omitempty"` // absent if nothing is running
+	Token string      `json:"token,omitempty"` // the bearer token of the owner's HTTP port
+	// Connection is the connection string of the owner's Yjs port, token included.
+	Connection string `json:"connection,omitempty"`
+	bridge.Status
+}
+
+// Ask reports what an owner serves.
+func Ask(ctx context.Context, c *owner.Client) (r Report, err error) {
+	info := c.Info()
+	r.Owner = &info
+	if r.Status, err = ownership.Status(ctx, c); err != nil {
+		return r, err
+	}
+	if info.HTTP != nil {
+		if r.Token, err = secret.ReadToken(info.HTTP.TokenFile); err != nil {
+			return r, err
+		}
+	}
+	if info.Yjs != nil {
+		r.Connection, err = ports.ConnectionString(info.Yjs)
+	}
+	return r, err
+}
+
+// Print prints a report for people.
+func Print(w io.Writer, r Report) {
+	if r.Owner == nil {
+		fmt.Fprintln(w, "not running")
+	} else {
+		output.Line(w, "running: %v since %s", r.Owner, r.Owner.Started.Local().Format("2006-01-02 15:04"))
+		fmt.Fprintf(w, "mode: %s, view: %s%s\n", r.Mode, r.View, map[bool]string{true: ", read-only"}[r.ReadOnly])
+	}
+	if r.Token != "" {
+		output.Line(w, "MCP: %s", r.Owner.HTTP.URL)
+		output.Line(w, "token: %s", r.Token)
+	}
+	if r.Connection != "" {
+		output.Line(w, "Yjs clients: %s", r.Connection)
+	}
+	for _, f := range r.Folders {
+		facts := []string{output.Plural(f.Notes, "note"), output.Plural(f.Files, "other file"), output.Plural(f.Suggestions, "pending suggestion")}
+		if f.Proposals > 0 {
+			facts = append(facts, output.Plural(f.Proposals, "pending proposal"))
+		}
+		if f.Offline {
+			facts = append(facts, "OFFLINE: its directory is missing or empty")
+		}
+		if r.Owner != nil && r.Owner.Yjs != nil {
+			facts = append(facts, "folder document "+r.Owner.Yjs.Folders[f.Name])
+		}
+		output.Line(w, "%s: %s", f.Name, strings.Join(facts, ", "))
+		if f.Sync != nil {
+			printSync(w, f.Sync)
+		}
+	}
+}
+
+// maxHidden is how many names of what is hidden are told.
+const maxHidden = 10
+
+// printSync says how far a folder and its server are in step.
+func printSync(w io.Writer, s *bridge.SyncStatus) {
+	state := "not connected"
+	switch {
+	case s.Connected:
+		state = "connected"
+	case s.LastError == "":
+		state = "connecting"
+	}
+	facts := []string{fmt.Sprintf("  %s: %s", s.Server, state)}
+	if s.ReadOnly {
+		facts = append(facts, "READ-ONLY")
+	}
+	if s.Unsent > 0 {
+		facts = append(facts, fmt.Sprintf("%s with changes that it has not acknowledged", output.Plural(s.Unsent, "document")))
+	} else {
+		facts = append(facts, "everything is acknowledged")
+	}
+	if s.Unfetched > 0 {
+		facts = append(facts, output.Plural(s.Unfetched, "note")+" to be fetched")
+	}
+	output.Line(w, "%s", strings.Join(facts, ", "))
+	if s.LastError != "" {
+		output.Line(w, "  %s", s.LastError)
+	}
+	for i, path := range s.Hidden {
+		if i == maxHidden {
+			output.Line(w, "  and %d more", len(s.Hidden)-i)
+			break
+		}
+		output.Line(w, "  not shown, since its name holds control characters; rename it on the server: %q", path)
+	}
+}
