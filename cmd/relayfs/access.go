@@ -20,9 +20,6 @@ import (
 // one: for scripts, and for containers that cannot mount. grep and edit are the
 // MCP tools of these names.
 
-// errNoMatch makes grep's exit code 1; there is nothing to say about it.
-var errNoMatch = errors.New("no matches")
-
 // accessFlags are what they share.
 type accessFlags struct {
 	workspaceFlags

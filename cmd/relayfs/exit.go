@@ -25,9 +25,6 @@ const (
 	exitUsage  = 2
 )
 
-// errHelpShown ends a command line that named no command: the help is the message.
-var errHelpShown = errors.New("no command given")
-
 // errInterrupted ends a command that a signal ended.
 var errInterrupted = errors.New("interrupted")
 
@@ -40,19 +37,6 @@ func interrupted(ctx context.Context, err error) error {
 		}
 	}
 	return err
-}
-
-// abandonable runs do, which a signal cannot wake, until it ends or ctx does. Then do
-// goes on alone, until the process ends.
-func abandonable(ctx context.Context, do func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- do() }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 func exitCode(err error) int {
@@ -118,3 +102,6 @@ func hintFor(err error) string {
 	}
 	return ""
 }
+
+// errNoMatch makes grep's exit code 1; there is nothing to say about it.
+var errNoMatch = errors.New("no matches")

@@ -3,21 +3,12 @@ package main
 import (
 	"context"
 	"io"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
-
-// env is what a command needs of the world.
-type env struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	config         *config.Config // read before a command runs
-}
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -62,41 +53,4 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 		newStatusCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newVersionCommand(e), newAgentTopic(),
 	)
 	return root
-}
-
-// usageArgs makes an argument check's failure a usage error.
-func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		err := check(cmd, args)
-		if err == nil {
-			return nil
-		}
-		if cmd.HasSubCommands() && len(args) > 0 {
-			return clierr.Usagef("unknown command %q of %s", args[0], cmd.CommandPath())
-		}
-		return clierr.Usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
-	}
-}
-
-// logFlags choose how much is said on stderr.
-type logFlags struct{ level, format string }
-
-func (f *logFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.level, "log-level", "warn", "what is logged on stderr: debug, info, warn or error")
-	cmd.Flags().StringVar(&f.format, "log-format", "text", "text or json")
-}
-
-func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(f.level)); err != nil {
-		return nil, clierr.Usagef("--log-level %q is none of debug, info, warn, error", f.level)
-	}
-	o := &slog.HandlerOptions{Level: level}
-	switch f.format {
-	case "text":
-		return slog.New(slog.NewTextHandler(output.PrintableWriter(w), o)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(w, o)), nil
-	}
-	return nil, clierr.Usagef("--log-format %q is none of text, json", f.format)
 }

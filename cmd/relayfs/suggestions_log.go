@@ -98,27 +98,3 @@ func newLogCommand(e *env) *cobra.Command {
 	f.register(cmd)
 	return cmd
 }
-
-// completeBatches offers what a running owner can take back.
-func completeBatches(ctx context.Context, f *queueFlags, args []string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	given, sources := splitArgs(args, isBatch)
-	c, err := f.search().Find(ctx, sources)
-	if err != nil || c == nil || len(given) > 0 {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	const recent = 100
-	list, err := queue.NewRemote(c).Log(ctx, recent)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	undone := make(map[string]bool)
-	var out []cobra.Completion
-	for _, x := range list {
-		undone[x.Undoes] = true
-		if x.Undoes == "" && !undone[x.Batch] {
-			undone[x.Batch] = true // once is enough
-			out = append(out, cobra.CompletionWithDesc(x.Batch, output.OneLine(x.Action+" "+x.Path)))
-		}
-	}
-	return out, cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveKeepOrder
-}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/user"
@@ -93,4 +95,35 @@ func (f *workspaceFlags) options(log *slog.Logger) (bridge.Options, error) {
 		return o, clierr.Usage(err)
 	}
 	return o, nil
+}
+
+// withSession opens the workspace of the sources, which nobody owns.
+func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*ownership.Session) error) error {
+	if args = e.config.SourcesOr(args); len(args) == 0 {
+		return clierr.WithHint(fmt.Errorf("no relayfs is running"), "name the vault: relayfs ... ~/Notes")
+	}
+	log, err := f.log.logger(e.stderr)
+	if err != nil {
+		return err
+	}
+	sources, err := source.Parse(args, f.folders)
+	if err != nil {
+		return err
+	}
+	flags := &workspaceFlags{
+		mode: "suggest", view: "accepted", dialect: "plain", frontMatter: "direct", structure: "propose", state: f.state,
+	}
+	o, err := flags.session(log)
+	if err != nil {
+		return err
+	}
+	s, err := ownership.Open(ctx, sources, o)
+	if err != nil {
+		return err
+	}
+	err = do(s)
+	if closeErr := s.Close(); err == nil {
+		err = closeErr
+	}
+	return err
 }

@@ -2,12 +2,10 @@ package main
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 )
 
@@ -40,27 +38,4 @@ func splitArgs(args []string, isName func(string) bool) (names, sources []string
 		}
 	}
 	return names, sources
-}
-
-// completeIDs offers the ids that a running owner has pending, and files, since
-// a vault may be meant.
-func completeIDs(f *queueFlags) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		given, sources := splitArgs(args, isID)
-		c, err := f.search().Find(cmd.Context(), sources)
-		if err != nil || c == nil {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		list, err := queue.NewRemote(c).List(cmd.Context(), false)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		var out []cobra.Completion
-		for _, s := range list {
-			if strings.HasPrefix(s.ID, prefix) && !slices.Contains(given, s.ID) {
-				out = append(out, cobra.CompletionWithDesc(s.ID, output.OneLine(s.Path+" "+s.Gist())))
-			}
-		}
-		return out, cobra.ShellCompDirectiveDefault
-	}
 }
