@@ -51,6 +51,7 @@ type CallRequest struct {
 	Calls  []ToolCall `json:"calls"`
 }
 
+// ToolCall is one call of an MCP tool.
 type ToolCall struct {
 	Tool string         `json:"tool"`
 	Args map[string]any `json:"args"`
@@ -72,6 +73,7 @@ type Local struct {
 // NewLocal is access to ws, whose tools srv has.
 func NewLocal(ws *bridge.Workspace, srv *mcpserver.Server) Local { return Local{ws, srv} }
 
+// Text implements Access.
 func (a Local) Text(ctx context.Context, path string) ([]byte, error) {
 	p, err := a.ws.Resolve(path)
 	if err != nil {
@@ -92,6 +94,7 @@ func (a Local) Text(ctx context.Context, path string) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
 }
 
+// List implements Access.
 func (a Local) List(ctx context.Context, path string, recursive bool) ([]Listed, error) {
 	p, err := a.folder(path)
 	if err != nil {
@@ -129,6 +132,7 @@ func newListed(p bridge.Path, kind bridge.Kind) Listed {
 	return Listed{string(p), kinds[kind]}
 }
 
+// Call implements Access.
 func (a Local) Call(ctx context.Context, r CallRequest) ([]CallResult, error) {
 	srv := a.mcp.Unasked()
 	if r.Author != "" {
@@ -167,11 +171,13 @@ type Remote struct{ c *owner.Client }
 // NewRemote is access to the workspace of the owner that c asks.
 func NewRemote(c *owner.Client) Remote { return Remote{c} }
 
+// Text implements Access.
 func (a Remote) Text(ctx context.Context, path string) (data []byte, err error) {
 	err = a.c.Get(ctx, textPath, url.Values{"path": {path}}, &data)
 	return data, err
 }
 
+// List implements Access.
 func (a Remote) List(ctx context.Context, path string, recursive bool) (list []Listed, err error) {
 	query := url.Values{"path": {path}}
 	if recursive {
@@ -181,6 +187,7 @@ func (a Remote) List(ctx context.Context, path string, recursive bool) (list []L
 	return list, err
 }
 
+// Call implements Access.
 func (a Remote) Call(ctx context.Context, r CallRequest) (results []CallResult, err error) {
 	err = a.c.Post(ctx, callPath, r, &results)
 	return results, err

@@ -20,7 +20,7 @@ import (
 const (
 	statusPath   = "/status"
 	mcpPath      = "/mcp"      // a stream; query: author, read-only
-	handoverPath = "/handover" // POST a handoverRequest
+	handoverPath = "/handover" // POST a HandoverRequest
 )
 
 // Control is the owner's side of its socket, and of its HTTP port if it has one.

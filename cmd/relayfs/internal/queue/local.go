@@ -18,11 +18,13 @@ type Local struct {
 	changes *changeCounter
 }
 
+// NewLocal is the queue of ws. Call cancel at the end.
 func NewLocal(ws *bridge.Workspace) (q *Local, cancel func()) {
 	c := newChangeCounter()
 	return &Local{ws, c}, ws.Subscribe(func(bridge.Event) { c.add() })
 }
 
+// List implements Queue.
 func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 	list, err := q.ws.Suggestions(ctx, "")
 	if err != nil {
@@ -50,6 +52,7 @@ func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 	return out, nil
 }
 
+// Decide implements Queue.
 func (q *Local) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	if err := q.checkShown(ctx, r); err != nil {
 		return Outcome{}, err
@@ -98,6 +101,7 @@ func (q *Local) checkShown(ctx context.Context, r DecideRequest) error {
 	return fmt.Errorf("%w: of %d, %d are not pending any more and %d have changed; look at it again", errNotAsShown, len(r.IDs), gone, changed)
 }
 
+// Undo implements Queue.
 func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 	out, err := q.ws.Undo(ctx, r.Batch, bridge.Author{Name: r.By})
 	if errors.Is(err, bridge.ErrNothingToUndo) {
@@ -106,6 +110,7 @@ func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 	return newOutcome(out, bridge.Undone), err
 }
 
+// Log implements Queue.
 func (q *Local) Log(ctx context.Context, limit int) ([]LogEntry, error) {
 	// Reading the notes brings into the journal what a crash interrupted.
 	if _, err := q.ws.Suggestions(ctx, ""); err != nil {
@@ -122,6 +127,7 @@ func (q *Local) Log(ctx context.Context, limit int) ([]LogEntry, error) {
 	return out, nil
 }
 
+// Changed implements Queue.
 func (q *Local) Changed(ctx context.Context, seen uint64) (uint64, error) {
 	return q.changes.wait(ctx, seen)
 }

@@ -36,6 +36,7 @@ func WithContext(decided, listed []Suggestion) []Suggestion {
 	return decided
 }
 
+// IDsOf are the ids of suggestions.
 func IDsOf(list []Suggestion) []string {
 	ids := make([]string, len(list))
 	for i := range list {
@@ -44,6 +45,7 @@ func IDsOf(list []Suggestion) []string {
 	return ids
 }
 
+// NotesOf is how many notes suggestions are in.
 func NotesOf(list []Suggestion) int {
 	paths := make(map[string]bool)
 	for i := range list {

@@ -21,13 +21,16 @@ type Selector struct {
 	Kind    string
 }
 
+// Kinds are the kinds of suggestions and proposals.
 func Kinds() []string {
 	return []string{diffwrap.Addition.String(), diffwrap.Deletion.String(), diffwrap.Replacement.String(), diffwrap.Comment.String(),
 		string(bridge.ProposedRename), string(bridge.ProposedDelete), string(bridge.ProposedFile)}
 }
 
+// Empty says whether there is no condition.
 func (s *Selector) Empty() bool { return *s == Selector{} }
 
+// Check refuses conditions that make no sense, or that stand beside ids.
 func (s *Selector) Check(ids []string) error {
 	switch {
 	case s.Glob != "" && !doublestar.ValidatePattern(s.Glob):
@@ -40,6 +43,7 @@ func (s *Selector) Check(ids []string) error {
 	return nil
 }
 
+// Matches says whether all conditions hold for x.
 func (s *Selector) Matches(x *Suggestion) bool {
 	switch {
 	case s.Glob != "" && !doublestar.MatchUnvalidated(s.Glob, x.Path) && !doublestar.MatchUnvalidated(s.Glob, path.Base(x.Path)),

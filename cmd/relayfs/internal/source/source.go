@@ -78,6 +78,7 @@ func parseSource(arg string, folders []string) ([]Source, error) {
 	return []Source{s}, err
 }
 
+// ParseVault reads a SOURCE argument that is a directory.
 func ParseVault(arg string) (Source, error) {
 	name, dir := "", arg
 	if before, after, ok := strings.Cut(arg, "="); ok && !isThere(arg) {
