@@ -574,6 +574,10 @@ func TestReviewPageComesBack(t *testing.T) {
 	var b *browser
 	review := s.command(context.Background(), "review", m.vault)
 	first := startPage(t, review)
+	t.Cleanup(func() { // of a test that ends early, too
+		_ = review.Process.Kill()
+		_ = review.Wait()
+	})
 	b = openPage(t, first)
 	b.do(t, "wait 4 pending suggestions")
 	m.stop(t)
