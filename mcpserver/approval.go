@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // The tools may have a person asked before they change anything: by elicitation,
@@ -87,7 +88,7 @@ func (s *Session) approve(ctx context.Context, op operation, what string, confir
 	case ApproveAuto:
 		return nil
 	case ApproveDeny:
-		return wrongArgument("This server does not allow to %s. Tell the person what you would do; they can start relayfs with another --approve than deny.", what)
+		return answer.WrongArgument("This server does not allow to %s. Tell the person what you would do; they can start relayfs with another --approve than deny.", what)
 	}
 	if s.remembered(op) {
 		return nil
@@ -101,18 +102,18 @@ func (s *Session) approve(ctx context.Context, op operation, what string, confir
 	case op == opDelete && confirm != nil && *confirm:
 		return nil
 	case op == opDelete:
-		return wrongArgument("To %s needs a person's approval. Ask the person, and if they agree, call the tool again with confirm: true. "+
+		return answer.WrongArgument("To %s needs a person's approval. Ask the person, and if they agree, call the tool again with confirm: true. "+
 			"They can also start relayfs with --approve delete=auto.", what)
 	}
-	return wrongArgument("To %s needs a person's approval, for which this client cannot ask. "+
+	return answer.WrongArgument("To %s needs a person's approval, for which this client cannot ask. "+
 		"Tell the person what you would do; they can start relayfs with --approve %s=auto.", what, op)
 }
 
 // answered takes the person's answer, and remembers it if that is wanted.
-func (s *Session) answered(op operation, what string, answer *mcp.ElicitationResult) error {
-	content, _ := answer.Content.(map[string]any)
-	if answer.Action != mcp.ElicitationResponseActionAccept || content["approve"] != true {
-		return wrongArgument("The person did not agree to %s. Do not try it again unless they ask for it.", what)
+func (s *Session) answered(op operation, what string, reply *mcp.ElicitationResult) error {
+	content, _ := reply.Content.(map[string]any)
+	if reply.Action != mcp.ElicitationResponseActionAccept || content["approve"] != true {
+		return answer.WrongArgument("The person did not agree to %s. Do not try it again unless they ask for it.", what)
 	}
 	if content["remember"] == true {
 		s.mu.Lock()

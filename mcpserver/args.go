@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // The arguments of a tool are a struct. Each field is one argument, described by
@@ -79,22 +80,13 @@ func paramsOf(t reflect.Type) []param {
 	return params
 }
 
-// argumentError says which argument is wrong, to the model.
-type argumentError struct{ sentence string }
-
-func (e *argumentError) Error() string { return e.sentence }
-
-func wrongArgument(format string, args ...any) error {
-	return &argumentError{fmt.Sprintf(format, args...)}
-}
-
 // decodeArgs fills the struct that dst points to from the arguments of a call.
 // Its errors are sentences for the model.
 func decodeArgs(tool string, params []param, raw json.RawMessage, dst any) error {
 	given := make(map[string]json.RawMessage)
 	if len(raw) > 0 && string(raw) != "null" {
 		if err := json.Unmarshal(raw, &given); err != nil {
-			return wrongArgument("The arguments of %s must be a JSON object.", tool)
+			return answer.WrongArgument("The arguments of %s must be a JSON object.", tool)
 		}
 	}
 	v := reflect.ValueOf(dst).Elem()
@@ -103,7 +95,7 @@ func decodeArgs(tool string, params []param, raw json.RawMessage, dst any) error
 		delete(given, p.name)
 		if !ok || string(value) == "null" {
 			if p.need {
-				return wrongArgument("The argument %q of %s is missing.", p.name, tool)
+				return answer.WrongArgument("The argument %q of %s is missing.", p.name, tool)
 			}
 			continue
 		}
@@ -126,20 +118,20 @@ func unknownArguments(tool string, params []param, rest map[string]json.RawMessa
 		known = append(known, p.name)
 	}
 	slices.Sort(names)
-	return wrongArgument("%s takes no argument %s. It takes: %s.", tool, strings.Join(names, ", "), strings.Join(known, ", "))
+	return answer.WrongArgument("%s takes no argument %s. It takes: %s.", tool, strings.Join(names, ", "), strings.Join(known, ", "))
 }
 
 // set converts one JSON value and puts it into the field f.
 func (p param) set(f reflect.Value, value json.RawMessage) error {
 	var v any
 	if err := json.Unmarshal(value, &v); err != nil {
-		return wrongArgument("The argument %q cannot be read: %v.", p.name, err)
+		return answer.WrongArgument("The argument %q cannot be read: %v.", p.name, err)
 	}
 	if !wellFormed(value) {
-		return wrongArgument("The argument %q is not valid Unicode: it has bytes that are not UTF-8, or half of a surrogate pair. Nothing was changed; send it again as UTF-8.", p.name)
+		return answer.WrongArgument("The argument %q is not valid Unicode: it has bytes that are not UTF-8, or half of a surrogate pair. Nothing was changed; send it again as UTF-8.", p.name)
 	}
 	if p.max > 0 && len(value) > p.max {
-		return wrongArgument("The argument %q is too long: at most %d bytes.", p.name, p.max)
+		return answer.WrongArgument("The argument %q is too long: at most %d bytes.", p.name, p.max)
 	}
 	if p.kind == reflect.Slice {
 		return p.setObject(f, value, v)
@@ -185,11 +177,11 @@ func (p param) setObject(f reflect.Value, value json.RawMessage, v any) error {
 		return p.wrongType("an object", v)
 	}
 	if depth(v) > maxDepth {
-		return wrongArgument("The argument %q is nested too deeply: at most %d levels.", p.name, maxDepth)
+		return answer.WrongArgument("The argument %q is nested too deeply: at most %d levels.", p.name, maxDepth)
 	}
 	var object frontmatter.Properties
 	if err := json.Unmarshal(value, &object); err != nil {
-		return wrongArgument("The argument %q cannot be read: %v.", p.name, err)
+		return answer.WrongArgument("The argument %q cannot be read: %v.", p.name, err)
 	}
 	f.Set(reflect.ValueOf(object))
 	return nil
@@ -201,7 +193,7 @@ func (p param) setString(f reflect.Value, v any) error {
 		return p.wrongType("a string", v)
 	}
 	if p.enum != nil && !slices.Contains(p.enum, s) {
-		return wrongArgument("The argument %q must be one of %s, not %q.", p.name, strings.Join(p.enum, ", "), s)
+		return answer.WrongArgument("The argument %q must be one of %s, not %q.", p.name, strings.Join(p.enum, ", "), s)
 	}
 	if p.path {
 		if err := p.checkPath(s); err != nil {
@@ -217,11 +209,11 @@ func (p param) checkPath(s string) error {
 	clean, err := bridge.CleanPath(s)
 	switch {
 	case errors.Is(err, bridge.ErrNameTooLong):
-		return wrongArgument("The argument %q is too long: a name has at most 255 bytes, and a path 4,096.", p.name)
+		return answer.WrongArgument("The argument %q is too long: a name has at most 255 bytes, and a path 4,096.", p.name)
 	case err != nil:
-		return wrongArgument("The argument %q is %q, which is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md.", p.name, s)
+		return answer.WrongArgument("The argument %q is %q, which is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md.", p.name, s)
 	case clean == "" && p.need:
-		return wrongArgument("The argument %q is empty. Paths look like Folder/sub/Name.md.", p.name)
+		return answer.WrongArgument("The argument %q is empty. Paths look like Folder/sub/Name.md.", p.name)
 	}
 	return nil
 }
@@ -255,10 +247,10 @@ func (p param) setInt(f reflect.Value, v any) error {
 		return p.wrongType("a whole number", v)
 	}
 	if n != math.Trunc(n) || math.Abs(n) > 1<<53 {
-		return wrongArgument("The argument %q must be a whole number, not %v.", p.name, v)
+		return answer.WrongArgument("The argument %q must be a whole number, not %v.", p.name, v)
 	}
 	if p.min != nil && n < float64(*p.min) {
-		return wrongArgument("The argument %q must be at least %d, not %v.", p.name, *p.min, v)
+		return answer.WrongArgument("The argument %q must be at least %d, not %v.", p.name, *p.min, v)
 	}
 	f.SetInt(int64(n))
 	return nil
@@ -269,5 +261,5 @@ func (p param) wrongType(want string, got any) error {
 		reflect.String: "a string", reflect.Bool: "a boolean", reflect.Float64: "a number",
 		reflect.Slice: "a list", reflect.Map: "an object",
 	}[reflect.ValueOf(got).Kind()]
-	return wrongArgument("The argument %q must be %s, not %s.", p.name, want, name)
+	return answer.WrongArgument("The argument %q must be %s, not %s.", p.name, want, name)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 )
 
@@ -100,7 +101,7 @@ type fileWrite struct {
 // writeFile makes a change that is valid, and says what became of it.
 func (s *Session) writeFile(ctx context.Context, f fileWrite) (notice string, err error) {
 	if err := f.kind.Check(f.text); err != nil {
-		return "", wrongArgument("%s was left as it is: %v.", f.path, err)
+		return "", answer.WrongArgument("%s was left as it is: %v.", f.path, err)
 	}
 	if err := s.server.ws.MayWriteFile(f.path); err != nil {
 		return "", err
@@ -168,7 +169,7 @@ func linkTo(n int) string {
 	if n == 1 {
 		return "1 other note links"
 	}
-	return count(n, "other note") + " link"
+	return answer.Count(n, "other note") + " link"
 }
 
 // mustKnow returns what the session was shown of the document at p, or an error
@@ -183,7 +184,7 @@ func (s *Session) mustKnow(ctx context.Context, p bridge.Path, tool, doing strin
 			return known, err
 		}
 	}
-	return known, wrongArgument("You must read this document before %s it. Call %s first.", doing, readCall(tool, p, position{}))
+	return known, answer.WrongArgument("You must read this document before %s it. Call %s first.", doing, readCall(tool, p, position{}))
 }
 
 // mayTake refuses edits of what is known that take away what the session was not
@@ -200,11 +201,11 @@ func (s *Session) mayTake(p bridge.Path, known shownDoc, edits []diffwrap.Edit, 
 // notShown says how to read a part of text, before it is changed.
 func notShown(p bridge.Path, text string, part place, tool string) error {
 	begin := at(text, part.start)
-	if begin.column <= maxLine {
+	if begin.column <= answer.MaxLine {
 		begin.column = 1
 	}
-	return wrongArgument("%s was left as it is: the change would take away text that you have not been shown, in line %d. Call %s to see it first.",
-		shown(p), begin.line, readCall(tool, p, begin))
+	return answer.WrongArgument("%s was left as it is: the change would take away text that you have not been shown, in line %d. Call %s to see it first.",
+		answer.Shown(p), begin.line, readCall(tool, p, begin))
 }
 
 // reader is the tool by which a session with the toolsets notes or content reads a

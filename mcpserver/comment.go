@@ -7,6 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 type commentArgs struct {
@@ -15,7 +16,7 @@ type commentArgs struct {
 	Comment    string `arg:"comment" need:"true" doc:"The comment"`
 }
 
-func comment(ctx context.Context, s *Session, a commentArgs) Result {
+func comment(ctx context.Context, s *Session, a commentArgs) answer.Result {
 	p, err := s.resolve(ctx, a.FilePath)
 	if err != nil {
 		return failure(err)
@@ -23,11 +24,11 @@ func comment(ctx context.Context, s *Session, a commentArgs) Result {
 	note := strings.Join(strings.Fields(a.Comment), " ")
 	switch {
 	case note == "":
-		return refuse("The argument \"comment\" is empty.")
+		return answer.Refuse("The argument \"comment\" is empty.")
 	case a.AnchorText == "":
-		return refuse("The argument \"anchor_text\" is empty.")
+		return answer.Refuse("The argument \"anchor_text\" is empty.")
 	case strings.Contains(note, "<<}") || strings.Contains(note, "{>>"):
-		return refuse("The argument \"comment\" must not contain {>> or <<}, which begin and end a comment.")
+		return answer.Refuse("The argument \"comment\" must not contain {>> or <<}, which begin and end a comment.")
 	}
 	var at int
 	before, _, err := s.update(ctx, p, "comment on the note "+string(p), func(cur *bridge.Version) ([]diffwrap.Edit, error) {
@@ -38,7 +39,7 @@ func comment(ctx context.Context, s *Session, a commentArgs) Result {
 	if err != nil {
 		return failure(err)
 	}
-	return text(fmt.Sprintf("Commented on %s at line %d.", shown(p), lineOf(before.Text(), at)))
+	return answer.Text(fmt.Sprintf("Commented on %s at line %d.", answer.Shown(p), lineOf(before.Text(), at)))
 }
 
 // anchor is the offset behind the one place of text in doc.
@@ -46,10 +47,10 @@ func anchor(p bridge.Path, doc, text string) (int, error) {
 	places := findAll(doc, text)
 	switch len(places) {
 	case 0:
-		return 0, wrongArgument("anchor_text not found in %s. Make sure it matches exactly.", shown(p))
+		return 0, answer.WrongArgument("anchor_text not found in %s. Make sure it matches exactly.", answer.Shown(p))
 	case 1:
 		return places[0].end, nil
 	}
-	return 0, wrongArgument("anchor_text is not unique in %s (%d occurrences found). Include more surrounding text. It is on %s.",
-		shown(p), len(places), linesOf(doc, places))
+	return 0, answer.WrongArgument("anchor_text is not unique in %s (%d occurrences found). Include more surrounding text. It is on %s.",
+		answer.Shown(p), len(places), linesOf(doc, places))
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 )
 
@@ -51,9 +52,9 @@ func checkType(declared entity.Type, p bridge.Path) error {
 	case declared:
 		return nil
 	case "":
-		return wrongArgument("declared '%s' but %q is none. Names of notes end in .md, of canvases in .canvas, of bases in .base.", declared, string(p))
+		return answer.WrongArgument("declared '%s' but %q is none. Names of notes end in .md, of canvases in .canvas, of bases in .base.", declared, string(p))
 	default:
-		return wrongArgument("declared '%s' but %q is a %s. Use entity_type='%s' instead.", declared, string(p), is, is)
+		return answer.WrongArgument("declared '%s' but %q is a %s. Use entity_type='%s' instead.", declared, string(p), is, is)
 	}
 }
 

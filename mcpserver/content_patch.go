@@ -8,6 +8,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 )
 
@@ -32,7 +33,7 @@ type matchLocation struct {
 	Preview string `json:"preview"`
 }
 
-func (r patchContentResult) failed() bool { return !r.Success }
+func (r patchContentResult) Failed() bool { return !r.Success }
 
 // patchContent tells every failure in its result.
 func patchContent(ctx context.Context, s *Session, a patchContentArgs) (patchContentResult, error) {
@@ -66,9 +67,9 @@ func (a patchContentArgs) run(ctx context.Context, s *Session) (patchContentResu
 	case err != nil:
 		return patchContentResult{}, err
 	case a.OldString == a.NewString:
-		return patchContentResult{}, wrongArgument("No changes to make: old_string and new_string are exactly the same.")
+		return patchContentResult{}, answer.WrongArgument("No changes to make: old_string and new_string are exactly the same.")
 	case a.OldString == "":
-		return patchContentResult{}, wrongArgument("The argument \"old_string\" is empty. Give the text to replace, or call replace_content for the whole document.")
+		return patchContentResult{}, answer.WrongArgument("The argument \"old_string\" is empty. Give the text to replace, or call replace_content for the whole document.")
 	}
 	res := patchContentResult{Success: true, Path: string(p), LinesChanged: a.lines()}
 	if kind == entity.Note {
@@ -132,14 +133,14 @@ func (a patchContentArgs) patch(p bridge.Path, text string) (edits []diffwrap.Ed
 	places := findAll(text, a.OldString)
 	switch len(places) {
 	case 0:
-		return nil, 0, wrongArgument("old_string not found in %s. Make sure it matches exactly.", p)
+		return nil, 0, answer.WrongArgument("old_string not found in %s. Make sure it matches exactly.", p)
 	case 1:
 		return replace(text, places, a.OldString, a.NewString), places[0].start, nil
 	}
 	several := &severalError{path: string(p), count: len(places)}
 	for _, place := range places[:min(len(places), maxLines)] {
 		line := strings.TrimSuffix(lineAround(text, place.start), "\r")
-		several.at = append(several.at, matchLocation{lineOf(text, place.start), oneLine(line)})
+		several.at = append(several.at, matchLocation{lineOf(text, place.start), answer.OneLine(line)})
 	}
 	return nil, 0, several
 }
@@ -152,7 +153,7 @@ type severalError struct {
 }
 
 func (e *severalError) Error() string {
-	s := "old_string is not unique in " + e.path + " (" + count(e.count, "occurrence") + " found). Include more surrounding context to make it unique."
+	s := "old_string is not unique in " + e.path + " (" + answer.Count(e.count, "occurrence") + " found). Include more surrounding context to make it unique."
 	if len(e.at) < e.count {
 		s += " match_locations has the first " + strconv.Itoa(len(e.at)) + "."
 	}

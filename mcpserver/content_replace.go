@@ -7,6 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 )
 
@@ -25,7 +26,7 @@ type replaceContentResult struct {
 	Notice     string `json:"notice,omitempty" doc:"What else there is to know of the change"`
 }
 
-func (r replaceContentResult) failed() bool { return !r.Success }
+func (r replaceContentResult) Failed() bool { return !r.Success }
 
 // replaceContent tells every failure in its result.
 func replaceContent(ctx context.Context, s *Session, a replaceContentArgs) (replaceContentResult, error) {
@@ -102,7 +103,7 @@ func (a replaceContentArgs) replaceNote(ctx context.Context, s *Session, p bridg
 // replaceFile writes the file as a whole, if it holds what the session was shown.
 func (a replaceContentArgs) replaceFile(ctx context.Context, s *Session, kind entity.Type, p bridge.Path) (string, error) {
 	if err := kind.Check(a.Content); err != nil {
-		return "", wrongArgument("%s was left as it is: %v.", p, err)
+		return "", answer.WrongArgument("%s was left as it is: %v.", p, err)
 	}
 	known, err := s.mustKnow(ctx, p, "get_content", "replacing")
 	if err != nil {
@@ -117,7 +118,7 @@ func (a replaceContentArgs) replaceFile(ctx context.Context, s *Session, kind en
 		op: opUpdate, what: "replace the content of " + string(p),
 	})
 	if errors.Is(err, bridge.ErrConflict) {
-		err = wrongArgument("%s has changed since you read it. Call %s again before replacing it.", p, readCall("get_content", p, position{}))
+		err = answer.WrongArgument("%s has changed since you read it. Call %s again before replacing it.", p, readCall("get_content", p, position{}))
 	}
 	return notice, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 )
@@ -53,7 +54,7 @@ func searchContent(ctx context.Context, s *Session, a searchContentArgs) (search
 	of := a
 	of.Cursor, of.MaxResults = "", 0
 	l := listingOf("search_content", of)
-	limit := min(orNumber(a.MaxResults, defaultMatches), maxAnswer/20)
+	limit := min(orNumber(a.MaxResults, defaultMatches), answer.Max/20)
 	job := lineSearch{pattern: pattern, under: under, keep: limit + 1, all: true}
 	if job.after, err = l.reached(a.Cursor); err != nil {
 		return res, err
@@ -79,7 +80,7 @@ func searchContent(ctx context.Context, s *Session, a searchContentArgs) (search
 		}
 		return res
 	}
-	return build(mostThatFit(len(matches), func(n int) any { return build(n) })), nil
+	return build(answer.MostThatFit(len(matches), func(n int) any { return build(n) })), nil
 }
 
 // searchedPlace is the document or the folder that is searched.
@@ -90,7 +91,7 @@ func (s *Session) searchedPlace(ctx context.Context, a searchContentArgs) (bridg
 	}
 	_, p, err := s.typed(ctx, a.EntityType, a.Path)
 	if err == nil && !folder.Contains(p) {
-		err = wrongArgument("The argument \"path\" is %q, which is not in the folder %q.", string(p), string(folder))
+		err = answer.WrongArgument("The argument \"path\" is %q, which is not in the folder %q.", string(p), string(folder))
 	}
 	return p, err
 }

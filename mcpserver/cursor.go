@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"hash/crc32"
 	"strings"
 )
@@ -24,7 +25,7 @@ type listing struct {
 
 // listingOf describes a call. args are its arguments without the cursor and
 // without those that say how much one answer is to hold.
-func listingOf(tool string, args any) listing { return listing{tool, plainJSON(args)} }
+func listingOf(tool string, args any) listing { return listing{tool, answer.PlainJSON(args)} }
 
 const checksumSize = 6
 
@@ -55,7 +56,7 @@ func (l listing) after(cursor string, key any) (given bool, err error) {
 			return true, nil
 		}
 	}
-	return false, wrongArgument("The argument \"cursor\" is not one that %s gave for these arguments. "+
+	return false, answer.WrongArgument("The argument \"cursor\" is not one that %s gave for these arguments. "+
 		"Give it exactly as next_cursor says, with the other arguments as they were, or leave it out to begin anew.", l.tool)
 }
 

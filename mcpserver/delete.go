@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 type deleteArgs struct {
@@ -11,7 +12,7 @@ type deleteArgs struct {
 	Confirm  *bool  `arg:"confirm" doc:"The person has agreed. Needed only where the server asks for approval and cannot ask by itself"`
 }
 
-func deleteNote(ctx context.Context, s *Session, a deleteArgs) Result {
+func deleteNote(ctx context.Context, s *Session, a deleteArgs) answer.Result {
 	p, err := s.resolveName(ctx, a.FilePath)
 	if err != nil {
 		return failure(err)
@@ -26,12 +27,12 @@ func deleteNote(ctx context.Context, s *Session, a deleteArgs) Result {
 	if err != nil {
 		return failure(err)
 	}
-	out := "Deleted " + shown(p) + "."
+	out := "Deleted " + answer.Shown(p) + "."
 	if res.Proposal != "" {
-		out = "Proposed to delete " + shown(p) + "; it is not shown any more, and people have it until a person accepts [" + res.Proposal + "]."
+		out = "Proposed to delete " + answer.Shown(p) + "; it is not shown any more, and people have it until a person accepts [" + res.Proposal + "]."
 	}
 	if linking > 0 {
-		out += " Warning: " + count(linking, "document") + " linked to it."
+		out += " Warning: " + answer.Count(linking, "document") + " linked to it."
 	}
-	return text(out)
+	return answer.Text(out)
 }

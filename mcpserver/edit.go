@@ -9,6 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 type editArgs struct {
@@ -18,13 +19,13 @@ type editArgs struct {
 	ReplaceAll bool   `arg:"replace_all" def:"false" doc:"Replace every occurrence of old_string"`
 }
 
-func edit(ctx context.Context, s *Session, a editArgs) Result {
+func edit(ctx context.Context, s *Session, a editArgs) answer.Result {
 	p, err := s.resolve(ctx, a.FilePath)
 	if err != nil {
 		return failure(err)
 	}
 	if a.OldString == a.NewString {
-		return refuse("No changes to make: old_string and new_string are exactly the same.")
+		return answer.Refuse("No changes to make: old_string and new_string are exactly the same.")
 	}
 	known, err := s.mustKnow(ctx, p, "read", "editing")
 	if err != nil {
@@ -39,7 +40,7 @@ func edit(ctx context.Context, s *Session, a editArgs) Result {
 		return failure(err)
 	}
 	current := before.Text() == known.text
-	return text("Edited " + shown(p) + ": replaced " + count(job.replaced, "occurrence") + s.outcome(res) + job.note(current))
+	return answer.Text("Edited " + answer.Shown(p) + ": replaced " + answer.Count(job.replaced, "occurrence") + s.outcome(res) + job.note(current))
 }
 
 // editJob makes one edit of whatever text is current.
@@ -62,10 +63,10 @@ func (j *editJob) edits(cur *bridge.Version) ([]diffwrap.Edit, error) {
 	places := findAll(doc, j.OldString)
 	switch {
 	case len(places) == 0:
-		return nil, wrongArgument("old_string not found in %s. Make sure it matches exactly.", shown(j.path))
+		return nil, answer.WrongArgument("old_string not found in %s. Make sure it matches exactly.", answer.Shown(j.path))
 	case len(places) > 1 && !j.ReplaceAll:
-		return nil, wrongArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
-			shown(j.path), len(places), linesOf(doc, places))
+		return nil, answer.WrongArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
+			answer.Shown(j.path), len(places), linesOf(doc, places))
 	}
 	places = apart(places)
 	j.replaced = len(places)
@@ -86,7 +87,7 @@ func (j *editJob) edits(cur *bridge.Version) ([]diffwrap.Edit, error) {
 // text.
 func (j *editJob) fill(doc string) ([]diffwrap.Edit, error) {
 	if doc != "" {
-		return nil, wrongArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", shown(j.path))
+		return nil, answer.WrongArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", answer.Shown(j.path))
 	}
 	j.replaced = 1
 	return []diffwrap.Edit{{New: j.NewString}}, checkMarkup("new_string", j.view, "", j.NewString, 0)
@@ -104,7 +105,7 @@ func checkMarkup(argument string, view diffwrap.View, before, after string, begi
 		return nil
 	}
 	line := lineOf(after, off) - lineOf(after, begin) + 1
-	return wrongArgument("The argument %q contains '%s' at line %d, which would be read as a suggestion. Suggestions are made automatically; write plain text.",
+	return answer.WrongArgument("The argument %q contains '%s' at line %d, which would be read as a suggestion. Suggestions are made automatically; write plain text.",
 		argument, d, max(line, 1))
 }
 
@@ -142,7 +143,7 @@ func (s *Session) outcome(res bridge.Result) string {
 	default:
 		added := "no suggestion"
 		if n := res.Suggestions(); n > 0 {
-			added = count(n, "suggestion")
+			added = answer.Count(n, "suggestion")
 		}
 		fmt.Fprintf(&b, "; %s added, %s.", added, waits(len(diffwrap.Suggestions(res.Version.Marked()))))
 	}

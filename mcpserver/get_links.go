@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 type getLinksArgs struct {
@@ -26,7 +27,7 @@ type linked struct {
 	Item    string
 }
 
-func getLinks(ctx context.Context, s *Session, a getLinksArgs) Result {
+func getLinks(ctx context.Context, s *Session, a getLinksArgs) answer.Result {
 	p, err := s.resolve(ctx, a.FilePath)
 	if err != nil {
 		return failure(err)
@@ -76,9 +77,9 @@ func (at linked) rest(sections []linkSection) []linkSection {
 }
 
 // linkPage shows as much of the sections as fits.
-func linkPage(sections []linkSection, l listing) Result {
+func linkPage(sections []linkSection, l listing) answer.Result {
 	var out []string
-	left := maxAnswer - envelope - 8000
+	left := answer.Max - answer.Envelope - 8000
 	total := 0
 	for _, sec := range sections {
 		total += len(sec.items)
@@ -93,10 +94,10 @@ func linkPage(sections []linkSection, l listing) Result {
 		if len(sec.items) == 0 {
 			lines = append(lines, "- (none)")
 		}
-		left -= textCost(sec.title) + 20
+		left -= answer.TextCost(sec.title) + 20
 		for _, item := range sec.items {
-			line, _ := firstThatFit("- "+shown(item), maxMatch/2)
-			if left -= textCost(line) + 2; left < 0 {
+			line, _ := answer.FirstThatFit("- "+answer.Shown(item), answer.MaxMatch/2)
+			if left -= answer.TextCost(line) + 2; left < 0 {
 				break
 			}
 			lines, last = append(lines, line), linked{i, item}
@@ -109,10 +110,10 @@ func linkPage(sections []linkSection, l listing) Result {
 			break
 		}
 	}
-	res := text(strings.Join(out, "\n\n"))
+	res := answer.Text(strings.Join(out, "\n\n"))
 	if listed < total {
 		res.Next = l.cursor(last)
-		res.Text = append(res.Text, moreAt(count(total-listed, "more link")+" not listed.", res.Next))
+		res.Text = append(res.Text, moreAt(answer.Count(total-listed, "more link")+" not listed.", res.Next))
 	}
 	return res
 }

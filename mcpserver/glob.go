@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/glob"
 )
 
@@ -40,21 +41,21 @@ type listed struct {
 	since, until int64 // the list that it is in, see globbed
 }
 
-func globFiles(ctx context.Context, s *Session, a globArgs) Result {
+func globFiles(ctx context.Context, s *Session, a globArgs) answer.Result {
 	under, err := s.folder(ctx, a.Path, false)
 	if err != nil {
 		return failure(err)
 	}
 	set, err := glob.Parse(s.withoutRoot(a.Pattern, under))
 	if err != nil {
-		return failure(wrongArgument("The argument \"pattern\" is not valid: %v.", err))
+		return failure(answer.WrongArgument("The argument \"pattern\" is not valid: %v.", err))
 	}
 	found, err := s.find(ctx, under, set)
 	if err != nil {
 		return failure(err)
 	}
 	if len(found) == 0 {
-		return text("No files found")
+		return answer.Text("No files found")
 	}
 	of := a
 	of.Cursor = ""
@@ -65,14 +66,14 @@ func globFiles(ctx context.Context, s *Session, a globArgs) Result {
 	}
 	rest := at.rest(found)
 	if len(rest) == 0 {
-		return text("No more files")
+		return answer.Text("No more files")
 	}
 	lines := make([]string, 0, maxGlob)
 	for _, f := range rest[:min(len(rest), maxGlob)] {
-		lines = append(lines, shown(f.path))
+		lines = append(lines, answer.Shown(f.path))
 	}
-	out, n := joinBounded(lines, maxAnswer-envelope-8000)
-	res := text(out)
+	out, n := answer.JoinBounded(lines, answer.Max-answer.Envelope-8000)
+	res := answer.Text(out)
 	if n < len(rest) {
 		last := rest[n-1]
 		res.Next = l.cursor(globbed{last.since, last.until, last.modTime.UnixNano(), string(last.path)})

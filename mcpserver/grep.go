@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/glob"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
@@ -41,7 +42,7 @@ type grepArgs struct {
 	Cursor     string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it; then offset does not count"`
 }
 
-func grepNotes(ctx context.Context, s *Session, a grepArgs) Result {
+func grepNotes(ctx context.Context, s *Session, a grepArgs) answer.Result {
 	job, err := s.newSearch(ctx, a)
 	if err != nil {
 		return failure(err)
@@ -103,14 +104,14 @@ func (s *Session) newSearch(ctx context.Context, a grepArgs) (*search, error) {
 	}
 	// More do not fit. Beside them there may be a separator, and one to know that there
 	// is more.
-	job.enough = job.offset + maxAnswer/2
+	job.enough = job.offset + answer.Max/2
 	if job.limit > 0 {
 		job.enough = min(job.enough, job.offset+job.limit+2)
 	}
 	around := first(a.Around, a.Context)
 	job.format = grep.Format{
 		Before: *first(a.Before, around, new(int)), After: *first(a.After, around, new(int)),
-		LineNumbers: a.Numbers == nil || *a.Numbers, OnlyMatching: a.Only, MaxLine: 4 * maxLine,
+		LineNumbers: a.Numbers == nil || *a.Numbers, OnlyMatching: a.Only, MaxLine: 4 * answer.MaxLine,
 	}
 	return job, nil
 }
@@ -122,14 +123,14 @@ func (job *search) choose(a grepArgs) (err error) {
 		patterns[i] = job.s.withoutRoot(p, job.under)
 	}
 	if job.globs, err = glob.Parse(patterns...); err != nil {
-		return wrongArgument("The argument \"glob\" is not valid: %v.", err)
+		return answer.WrongArgument("The argument \"glob\" is not valid: %v.", err)
 	}
 	if a.Type == "" {
 		return nil
 	}
 	names, ok := glob.Type(a.Type)
 	if !ok {
-		return wrongArgument("The argument \"type\" is not a file type that is known here: %q. Use md, or leave it out.", a.Type)
+		return answer.WrongArgument("The argument \"type\" is not a file type that is known here: %q. Use md, or leave it out.", a.Type)
 	}
 	job.types, err = glob.Parse(names...)
 	return err
@@ -173,9 +174,9 @@ func (job *search) run(ctx context.Context) ([]entry, error) {
 		}
 		entries = append(entries, found...)
 		for ; skip < len(entries); skip++ {
-			size += textCost(entries[skip].text) + 2
+			size += answer.TextCost(entries[skip].text) + 2
 		}
-		return size <= maxAnswer && len(entries) < job.enough
+		return size <= answer.Max && len(entries) < job.enough
 	})
 	return entries, err
 }
@@ -207,11 +208,11 @@ func (job *search) searchNote(p bridge.Path, v *bridge.Version) []entry {
 	switch job.mode {
 	case modeFiles:
 		if job.pattern.Matches(text) {
-			return []entry{{text: shown(p), path: p}}
+			return []entry{{text: answer.Shown(p), path: p}}
 		}
 	case modeCount:
 		if n := job.pattern.Count(text, job.format.OnlyMatching); n > 0 {
-			return []entry{{text: shown(p) + ":" + strconv.Itoa(n), path: p}}
+			return []entry{{text: answer.Shown(p) + ":" + strconv.Itoa(n), path: p}}
 		}
 	default:
 		f := job.format
@@ -219,7 +220,7 @@ func (job *search) searchNote(p bridge.Path, v *bridge.Version) []entry {
 			f.From = job.after.Spot.in(text)
 		}
 		var found []entry
-		for _, e := range job.pattern.Entries(shown(p), text, f, job.enough) {
+		for _, e := range job.pattern.Entries(answer.Shown(p), text, f, job.enough) {
 			found = append(found, entry{e.Text, p, text, e.Start, e.End})
 		}
 		return found
@@ -228,15 +229,15 @@ func (job *search) searchNote(p bridge.Path, v *bridge.Version) []entry {
 }
 
 // page shows the entries from the offset on, as many as are wanted and fit.
-func (job *search) page(entries []entry) Result {
+func (job *search) page(entries []entry) answer.Result {
 	total := len(entries)
 	switch {
 	case total == 0 && job.after != nil:
-		return text("No more matches")
+		return answer.Text("No more matches")
 	case total == 0:
-		return text("No matches found")
+		return answer.Text("No matches found")
 	case job.offset >= total:
-		return text(fmt.Sprintf("No entries at offset %d: there are %d.", job.offset, total))
+		return answer.Text(fmt.Sprintf("No entries at offset %d: there are %d.", job.offset, total))
 	}
 	rest := entries[job.offset:]
 	if job.limit > 0 {
@@ -249,17 +250,17 @@ func (job *search) page(entries []entry) Result {
 	lines := make([]string, len(rest))
 	for i, e := range rest {
 		var cut bool
-		if lines[i], cut = firstThatFit(e.text, maxMatch); cut {
+		if lines[i], cut = answer.FirstThatFit(e.text, answer.MaxMatch); cut {
 			lines[i] += fmt.Sprintf("... [line cut, %d bytes]", len(e.text))
 		}
 	}
-	_, n := joinBounded(lines, maxAnswer-envelope-6000)
+	_, n := answer.JoinBounded(lines, answer.Max-answer.Envelope-6000)
 	more := job.offset+n < total
 	for more && n > 1 && lines[n-1] == grep.Separator {
 		n--
 	}
 	out := strings.Join(lines[:n], "\n")
-	res := text(out)
+	res := answer.Text(out)
 	res.OneBlock = true
 	if strings.Contains(out, "... [line cut, ") {
 		res.Text = append(res.Text, "[Lines that are cut can be read in parts: read with offset and column.]")

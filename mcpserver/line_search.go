@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
@@ -113,36 +114,33 @@ func (job lineSearch) in(p bridge.Path, text string, keep int) (found []foundLin
 // the first match is.
 func (job lineSearch) preview(line string) string {
 	from := 0
-	if len(line) <= maxLine {
+	if len(line) <= answer.MaxLine {
 		return line
 	}
 	if m := job.pattern.Entries("", line, grep.Format{OnlyMatching: true}, 1); len(m) > 0 {
-		from = len(strings.ToValidUTF8(line[:max(0, m[0].Start-maxLine/2)], ""))
+		from = len(strings.ToValidUTF8(line[:max(0, m[0].Start-answer.MaxLine/2)], ""))
 	}
 	return part(line, from)
 }
 
 // part is what is shown of a line from a byte on, and says what is left out.
 func part(line string, from int) string {
-	if len(line) <= maxLine || utf8.RuneCountInString(line) <= maxLine {
+	if len(line) <= answer.MaxLine || utf8.RuneCountInString(line) <= answer.MaxLine {
 		return line
 	}
-	short := partOf(line[from:], maxLine, utf8.RuneCountInString)
+	short := partOf(line[from:], answer.MaxLine, utf8.RuneCountInString)
 	first := utf8.RuneCountInString(line[:from])
 	return fmt.Sprintf("%s... [line cut: characters %d-%d of %d; read it with column to see more]",
 		short, first+1, first+utf8.RuneCountInString(short), utf8.RuneCountInString(line))
 }
 
-// maxMatch bounds one match in an answer, with the lines around it.
-const maxMatch = 30_000
-
 // context are the lines around the found one, at most so many on either side and as
 // many as fit into an answer, the nearest first; as form shows a line.
 func (l foundLine) context(around int, form func(n int, line string) string) (before, after []string) {
-	left := maxMatch - bothCost(l.text)
+	left := answer.MaxMatch - answer.BothCost(l.text)
 	take := func(n int) (string, bool) {
 		line := form(n, part(l.lines[n-1], 0))
-		left -= bothCost(line) + 4
+		left -= answer.BothCost(line) + 4
 		return line, left >= 0
 	}
 	first, last := max(1, l.number-around), min(len(l.lines), l.number+around)
@@ -155,7 +153,7 @@ func (l foundLine) context(around int, form func(n int, line string) string) (be
 		if up >= first {
 			line, fits := take(up)
 			if !fits {
-				before = append(before, "["+count(up-first+1, "line")+" left out]")
+				before = append(before, "["+answer.Count(up-first+1, "line")+" left out]")
 				first = up + 1
 			} else {
 				before = append(before, line)
@@ -164,7 +162,7 @@ func (l foundLine) context(around int, form func(n int, line string) string) (be
 		if down <= last {
 			line, fits := take(down)
 			if !fits {
-				after = append(after, "["+count(last-down+1, "line")+" left out]")
+				after = append(after, "["+answer.Count(last-down+1, "line")+" left out]")
 				last = down - 1
 			} else {
 				after = append(after, line)
@@ -183,9 +181,9 @@ func numberedLine(n int, line string) string { return strconv.Itoa(n) + ": " + l
 // into an answer.
 func whileTheyFit[T any](found []foundLine, limit int, item func(foundLine) T) []T {
 	items := []T{}
-	for cost := 0; len(items) < min(limit, len(found)) && cost <= maxAnswer; {
+	for cost := 0; len(items) < min(limit, len(found)) && cost <= answer.Max; {
 		it := item(found[len(items)])
-		items, cost = append(items, it), cost+bothCost(it)
+		items, cost = append(items, it), cost+answer.BothCost(it)
 	}
 	return items
 }
@@ -205,9 +203,9 @@ func namedPattern(argument string, err error) error {
 	var syntax *grep.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return wrongArgument("The argument %q is not a valid RE2 regular expression.\n%v", argument, syntax)
+		return answer.WrongArgument("The argument %q is not a valid RE2 regular expression.\n%v", argument, syntax)
 	case errors.Is(err, grep.ErrLineBreak):
-		return wrongArgument("The argument %q contains a line break. The search is line by line.", argument)
+		return answer.WrongArgument("The argument %q contains a line break. The search is line by line.", argument)
 	}
 	return err
 }

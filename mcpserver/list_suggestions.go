@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // defaultSuggestions is how many suggestions are listed.
@@ -35,7 +36,7 @@ type listedTo struct {
 	Off      int // in the one that is shown as a whole
 }
 
-func listSuggestions(ctx context.Context, s *Session, a listSuggestionsArgs) Result {
+func listSuggestions(ctx context.Context, s *Session, a listSuggestionsArgs) answer.Result {
 	under, err := s.folder(ctx, a.Path, true)
 	if err != nil {
 		return failure(err)
@@ -62,7 +63,7 @@ func listSuggestions(ctx context.Context, s *Session, a listSuggestionsArgs) Res
 			if whole {
 				what = describeWhole(sg)
 			}
-			return fmt.Sprintf("%s:%d: %s [%s]", shown(sg.Path), sg.Line, what, sg.ID)
+			return fmt.Sprintf("%s:%d: %s [%s]", answer.Shown(sg.Path), sg.Line, what, sg.ID)
 		}})
 	}
 	of := a
@@ -81,16 +82,16 @@ func listSuggestions(ctx context.Context, s *Session, a listSuggestionsArgs) Res
 		rest = after.rest(all)
 	}
 	if len(rest) == 0 {
-		return text("No pending suggestions")
+		return answer.Text("No pending suggestions")
 	}
-	lines := make([]string, min(orNumber(a.Limit, defaultSuggestions), len(rest), maxAnswer/20))
+	lines := make([]string, min(orNumber(a.Limit, defaultSuggestions), len(rest), answer.Max/20))
 	for i := range lines {
 		lines[i] = rest[i].text(false)
 	}
-	out, n := joinBounded(lines, maxAnswer-envelope-8000)
-	res := text(out)
-	if strings.Contains(out, leftOut) {
-		res.Text = append(res.Text, "["+leftOut+" stands for text left out. Give an id to see one as a whole.]")
+	out, n := answer.JoinBounded(lines, answer.Max-answer.Envelope-8000)
+	res := answer.Text(out)
+	if strings.Contains(out, answer.LeftOut) {
+		res.Text = append(res.Text, "["+answer.LeftOut+" stands for text left out. Give an id to see one as a whole.]")
 	}
 	if n < len(rest) {
 		last := rest[n-1]
@@ -120,16 +121,16 @@ func (at listedTo) rest(all []waiting) []waiting {
 }
 
 // showSuggestion shows the one of that id from a byte of its text on.
-func showSuggestion(all []waiting, id string, off int, l listing) Result {
+func showSuggestion(all []waiting, id string, off int, l listing) answer.Result {
 	id = strings.Trim(id, "[]")
 	i := slices.IndexFunc(all, func(w waiting) bool { return w.id == id })
 	if i < 0 {
-		return refuse("Nothing with the id %q waits for a person. Call list_suggestions without id to see what does.", id)
+		return answer.Refuse("Nothing with the id %q waits for a person. Call list_suggestions without id to see what does.", id)
 	}
 	whole := all[i].text(true)
 	off = min(off, len(whole))
-	part, cut := firstThatFit(whole[off:], maxAnswer-envelope-2000)
-	res := text(part)
+	part, cut := answer.FirstThatFit(whole[off:], answer.Max-answer.Envelope-2000)
+	res := answer.Text(part)
 	if cut {
 		off += len(part)
 		res.Next = l.cursor(listedTo{ID: id, Off: off})
@@ -151,7 +152,7 @@ func describeWhole(sg bridge.Suggestion) string {
 		b.WriteString(" {>>" + c + "<<}")
 	}
 	if sg.Author != "" {
-		b.WriteString(" (" + shown(sg.Author) + ")")
+		b.WriteString(" (" + answer.Shown(sg.Author) + ")")
 	}
 	return b.String()
 }
@@ -171,5 +172,5 @@ func describeProposal(p bridge.Proposal) string {
 	if p.Stale {
 		line += ", changed since"
 	}
-	return oneLine(line) + " [" + p.ID + "]"
+	return answer.OneLine(line) + " [" + p.ID + "]"
 }

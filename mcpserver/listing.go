@@ -7,6 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // page is in the result of a list or a search whose results are structured.
@@ -14,7 +15,7 @@ type page struct {
 	NextCursor string `json:"next_cursor,omitempty" doc:"There is more: call again with it as cursor and the same other arguments"`
 }
 
-func (p page) next() string { return p.NextCursor }
+func (p page) Next() string { return p.NextCursor }
 
 // afterPath is what of the items, sorted by path, comes after the cursor, a path.
 func afterPath[T any](l listing, cursor string, items []T, path func(T) bridge.Path) ([]T, error) {
@@ -36,14 +37,14 @@ const maxProperties = 6000
 // propertiesThatFit are the properties of a note that cost at most limit together,
 // and what to do about the others.
 func propertiesThatFit(n *bridge.NoteInfo, limit int) (fit frontmatter.Properties, notice string) {
-	if bothCost(n.Properties) <= limit {
+	if answer.BothCost(n.Properties) <= limit {
 		return n.Properties, ""
 	}
 	fit = frontmatter.Properties{}
 	left := 0
 	var names []string
 	for _, e := range n.Properties {
-		if cost := bothCost(frontmatter.Properties{e}); cost <= limit-400 {
+		if cost := answer.BothCost(frontmatter.Properties{e}); cost <= limit-400 {
 			fit, limit = append(fit, e), limit-cost
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 type moveArgs struct {
@@ -15,7 +16,7 @@ type moveArgs struct {
 	NewPath  string `arg:"new_path" is:"path" need:"true" doc:"Path it is to have, in the same top-level folder"`
 }
 
-func move(ctx context.Context, s *Session, a moveArgs) Result {
+func move(ctx context.Context, s *Session, a moveArgs) answer.Result {
 	from, err := s.resolveName(ctx, a.FilePath)
 	if err != nil {
 		return failure(err)
@@ -29,22 +30,22 @@ func move(ctx context.Context, s *Session, a moveArgs) Result {
 	case err != nil:
 		return failure(err)
 	case from == to:
-		return refuse("No move to make: file_path and new_path are the same.")
+		return answer.Refuse("No move to make: file_path and new_path are the same.")
 	case from.Contains(to):
-		return refuse("%q cannot be moved into itself. Choose another new_path.", string(from))
+		return answer.Refuse("%q cannot be moved into itself. Choose another new_path.", string(from))
 	}
 	res, err := s.move(ctx, from, to)
 	if err != nil {
 		return moveFailure(err, to)
 	}
-	return text(s.movedText(from, to, res))
+	return answer.Text(s.movedText(from, to, res))
 }
 
 // movedText says what came of a move.
 func (s *Session) movedText(from, to bridge.Path, res bridge.Restructured) string {
-	out := "Moved " + shown(from) + " to " + shown(to) + "."
+	out := "Moved " + answer.Shown(from) + " to " + answer.Shown(to) + "."
 	if res.Proposal != "" {
-		out = "Proposed to move " + shown(from) + " to " + shown(to) + "; it is shown there, and people have it at the old path until a person accepts [" + res.Proposal + "]."
+		out = "Proposed to move " + answer.Shown(from) + " to " + answer.Shown(to) + "; it is shown there, and people have it at the old path until a person accepts [" + res.Proposal + "]."
 	}
 	if warning := links.NameWarning(to.Base()); warning != "" && to.Base() != from.Base() {
 		out += " Warning: " + warning + "."
@@ -53,9 +54,9 @@ func (s *Session) movedText(from, to bridge.Path, res bridge.Restructured) strin
 	case res.Links == 0:
 		return out + " No link elsewhere had to be rewritten."
 	case s.server.ws.Options().Mode == bridge.Direct:
-		return out + " " + count(res.Links, "link") + " in " + count(res.Notes, "document") + " rewritten."
+		return out + " " + answer.Count(res.Links, "link") + " in " + answer.Count(res.Notes, "document") + " rewritten."
 	}
-	return out + " " + count(res.Links, "link") + " in " + count(res.Notes, "document") + " rewritten, as suggestions."
+	return out + " " + answer.Count(res.Links, "link") + " in " + answer.Count(res.Notes, "document") + " rewritten, as suggestions."
 }
 
 // makeParents makes the folders that the path to needs, if names may be changed
@@ -100,9 +101,9 @@ func (s *Session) linking(ctx context.Context, p bridge.Path) int {
 
 // moveFailure names the place that is taken, which is not the one that was to
 // be moved.
-func moveFailure(err error, to bridge.Path) Result {
+func moveFailure(err error, to bridge.Path) answer.Result {
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, bridge.ErrConflict) {
-		return refuse("%q exists already. Choose another new_path.", string(to))
+		return answer.Refuse("%q exists already. Choose another new_path.", string(to))
 	}
 	return failure(err)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/outline"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 type createNoteArgs struct {
@@ -74,7 +75,7 @@ func withProperties(p bridge.Path, text string, set frontmatter.Properties) (str
 		text, err = frontmatter.Rewrite(text, have)
 	}
 	if err != nil {
-		return "", wrongArgument("%s was not written: %v.", p, err)
+		return "", answer.WrongArgument("%s was not written: %v.", p, err)
 	}
 	return text, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 type listNotesArgs struct {
@@ -53,7 +54,7 @@ func listNotes(ctx context.Context, s *Session, a listNotesArgs) (listNotesResul
 	if err != nil {
 		return listNotesResult{}, err
 	}
-	listed := make([]listedNote, min(len(rest), maxAnswer/20))
+	listed := make([]listedNote, min(len(rest), answer.Max/20))
 	for i := range listed {
 		listed[i] = describeNote(rest[i], a.FrontMatter)
 	}
@@ -64,7 +65,7 @@ func listNotes(ctx context.Context, s *Session, a listNotesArgs) (listNotesResul
 		}
 		return res
 	}
-	return build(mostThatFit(len(listed), func(n int) any { return build(n) })), nil
+	return build(answer.MostThatFit(len(listed), func(n int) any { return build(n) })), nil
 }
 
 func pathOf(n *bridge.NoteInfo) bridge.Path { return n.Path }
@@ -95,7 +96,7 @@ func (s *Session) noteFolder(ctx context.Context, name string) (bridge.Path, err
 	}
 	info, err := s.server.ws.Stat(ctx, p)
 	if err == nil && info.Kind != bridge.KindDir {
-		err = wrongArgument("The argument \"folder\" must be a folder, and %q is a document.", string(p))
+		err = answer.WrongArgument("The argument \"folder\" must be a folder, and %q is a document.", string(p))
 	}
 	return p, err
 }
@@ -161,7 +162,7 @@ func getKilnInfo(ctx context.Context, s *Session, a kilnInfoArgs) (kilnInfoResul
 		}
 		return part
 	}
-	return build(mostThatFit(len(rest), func(n int) any { return build(n) })), nil
+	return build(answer.MostThatFit(len(rest), func(n int) any { return build(n) })), nil
 }
 
 // folderStats counts what is in one Folder: by the tree what there is, by the

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // defaultMatches is how many matches the searches of notes return.
@@ -31,7 +32,7 @@ type propertyMatch struct {
 
 func propertySearch(ctx context.Context, s *Session, a propertySearchArgs) (propertySearchResult, error) {
 	if len(a.Properties) == 0 {
-		return propertySearchResult{}, wrongArgument("The argument \"properties\" is empty. Give at least one property, or call list_notes for all notes.")
+		return propertySearchResult{}, answer.WrongArgument("The argument \"properties\" is empty. Give at least one property, or call list_notes for all notes.")
 	}
 	notes, err := s.server.ws.NotesWith(reporting(ctx), a.Properties)
 	if err != nil {
@@ -42,7 +43,7 @@ func propertySearch(ctx context.Context, s *Session, a propertySearchArgs) (prop
 	if err != nil {
 		return propertySearchResult{}, err
 	}
-	matches := make([]propertyMatch, min(len(rest), orNumber(a.Limit, defaultMatches), maxAnswer/20))
+	matches := make([]propertyMatch, min(len(rest), orNumber(a.Limit, defaultMatches), answer.Max/20))
 	for i := range matches {
 		fit, notice := propertiesThatFit(rest[i], maxProperties)
 		matches[i] = propertyMatch{string(rest[i].Path), fit, rest[i].Words, notice}
@@ -54,7 +55,7 @@ func propertySearch(ctx context.Context, s *Session, a propertySearchArgs) (prop
 		}
 		return res
 	}
-	return build(mostThatFit(len(matches), func(n int) any { return build(n) })), nil
+	return build(answer.MostThatFit(len(matches), func(n int) any { return build(n) })), nil
 }
 
 // orNumber is n, or def if n was not given.

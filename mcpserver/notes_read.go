@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 type readNoteArgs struct {
@@ -49,8 +50,8 @@ func readNote(ctx context.Context, s *Session, a readNoteArgs) (readNoteResult, 
 // window is a window of d for a structured result, in which each line has so many
 // characters more.
 func (d document) window(begin position, last, margin int) (window, error) {
-	limit := maxAnswer - envelope - bothCost(string(d.path)) - 1400
-	return windowOf(d.text, begin, last, limit, func(s string) int { return bothCost(s) + 2*margin })
+	limit := answer.Max - answer.Envelope - answer.BothCost(string(d.path)) - 1400
+	return windowOf(d.text, begin, last, limit, func(s string) int { return answer.BothCost(s) + 2*margin })
 }
 
 // content is the text of the window. The break of its last line is left out, unless
@@ -77,9 +78,9 @@ func nextCall(tool string, at position) string {
 func lastLine(start int, end *int, total int) (int, error) {
 	switch {
 	case end != nil && *end < start:
-		return 0, wrongArgument("The argument \"end_line\" (%d) must not be less than \"start_line\" (%d).", *end, start)
+		return 0, answer.WrongArgument("The argument \"end_line\" (%d) must not be less than \"start_line\" (%d).", *end, start)
 	case start > 1 && start > total:
-		return 0, wrongArgument("The argument \"start_line\" is %d, and the document has %s.", start, count(total, "line"))
+		return 0, answer.WrongArgument("The argument \"start_line\" is %d, and the document has %s.", start, answer.Count(total, "line"))
 	case end != nil:
 		return min(*end, total), nil
 	}
@@ -117,7 +118,7 @@ func readMetadata(ctx context.Context, s *Session, a readMetadataArgs) (readMeta
 	if err != nil {
 		return readMetadataResult{}, err
 	}
-	properties, notice := propertiesThatFit(n, maxAnswer-4000-bothCost(string(p)))
+	properties, notice := propertiesThatFit(n, answer.Max-4000-answer.BothCost(string(p)))
 	res := readMetadataResult{
 		Path: string(p), FrontMatter: properties, Notice: notice, Modified: timestamp(n.ModTime),
 		Stats: noteStats{n.Words, n.Chars, len(n.Headings), n.CodeBlocks, n.Wikilinks},

@@ -7,6 +7,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // defaultHits is how many notes semantic_search returns.
@@ -44,7 +45,7 @@ type ranked struct {
 func semanticSearch(ctx context.Context, s *Session, a semanticSearchArgs) (semanticSearchResult, error) {
 	res := semanticSearchResult{Query: a.Query, Results: []semanticHit{}}
 	if a.Query == "" {
-		return res, wrongArgument("The argument \"query\" is empty. Say what the notes are to be about.")
+		return res, answer.WrongArgument("The argument \"query\" is empty. Say what the notes are to be about.")
 	}
 	of := a
 	of.Cursor, of.Limit = "", 0
@@ -58,7 +59,7 @@ func semanticSearch(ctx context.Context, s *Session, a semanticSearchArgs) (sema
 	if given {
 		after = &semantic.Hit{NoteInfo: &bridge.NoteInfo{Path: last.Path}, Score: last.Score}
 	}
-	limit := min(orNumber(a.Limit, defaultHits), maxAnswer/20)
+	limit := min(orNumber(a.Limit, defaultHits), answer.Max/20)
 	hits, err := s.server.semantic.SearchIn(reporting(ctx), s.server.ws, a.Query, a.Filters, after, limit+1)
 	if err != nil {
 		return res, err
@@ -76,5 +77,5 @@ func semanticSearch(ctx context.Context, s *Session, a semanticSearchArgs) (sema
 		}
 		return res
 	}
-	return build(mostThatFit(len(results), func(n int) any { return build(n) })), nil
+	return build(answer.MostThatFit(len(results), func(n int) any { return build(n) })), nil
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 )
 
@@ -41,7 +42,7 @@ type textMatch struct {
 func textSearch(ctx context.Context, s *Session, a textSearchArgs) (textSearchResult, error) {
 	res := textSearchResult{Query: a.Query, Matches: []textMatch{}}
 	if a.Query == "" || a.Query == patternPrefix {
-		return res, wrongArgument("The argument \"query\" is empty. Give the text to find.")
+		return res, answer.WrongArgument("The argument \"query\" is empty. Give the text to find.")
 	}
 	under, err := s.noteFolder(ctx, a.Folder)
 	if err != nil {
@@ -54,7 +55,7 @@ func textSearch(ctx context.Context, s *Session, a textSearchArgs) (textSearchRe
 	of := a
 	of.Cursor, of.Limit = "", 0
 	l := listingOf("text_search", of)
-	limit := min(orNumber(a.Limit, defaultMatches), maxAnswer/20)
+	limit := min(orNumber(a.Limit, defaultMatches), answer.Max/20)
 	job := lineSearch{pattern: pattern, under: under, keep: limit + 1}
 	if job.after, err = l.reached(a.Cursor); err != nil {
 		return res, err
@@ -74,7 +75,7 @@ func textSearch(ctx context.Context, s *Session, a textSearchArgs) (textSearchRe
 		}
 		return res
 	}
-	return build(mostThatFit(len(matches), func(n int) any { return build(n) })), nil
+	return build(answer.MostThatFit(len(matches), func(n int) any { return build(n) })), nil
 }
 
 func compileQuery(a textSearchArgs) (*grep.Pattern, error) {

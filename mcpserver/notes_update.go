@@ -7,6 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 type updateNoteArgs struct {
@@ -31,7 +32,7 @@ type noteChanges struct {
 func updateNote(ctx context.Context, s *Session, a updateNoteArgs) (updateNoteResult, error) {
 	var none updateNoteResult
 	if a.Content == nil && a.FrontMatter == nil {
-		return none, wrongArgument("There is nothing to change: give the argument \"content\", \"frontmatter\" or both.")
+		return none, answer.WrongArgument("There is nothing to change: give the argument \"content\", \"frontmatter\" or both.")
 	}
 	p, err := s.resolve(ctx, a.Path)
 	if err != nil {
@@ -80,7 +81,7 @@ func (a updateNoteArgs) apply(p bridge.Path, before string) (string, error) {
 	}
 	text, err := frontmatter.Rewrite(text, a.FrontMatter)
 	if err != nil {
-		return "", wrongArgument("%s was left as it is: %v. The argument \"frontmatter\" cannot be applied; correct the front matter as text first.", p, err)
+		return "", answer.WrongArgument("%s was left as it is: %v. The argument \"frontmatter\" cannot be applied; correct the front matter as text first.", p, err)
 	}
 	return text, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // What people made of the session's suggestions: a session keeps, for each note
@@ -70,14 +71,14 @@ func newsBlock(news []bridge.Resolved) (block string, untold []bridge.Resolved) 
 	for _, r := range news {
 		line := "  " + string(r.Verdict) + ": " + sides(r.Suggestion)
 		if r.Verdict == bridge.Changed {
-			line += fmt.Sprintf(" now reads %q", oneLine(r.Now))
+			line += fmt.Sprintf(" now reads %q", answer.OneLine(r.Now))
 		}
 		if r.Reason != "" {
 			line += fmt.Sprintf(" because %q", remark(r.Reason))
 		}
 		lines = append(lines, line+comments(r.Comments))
 	}
-	block, n := joinBounded(lines, maxNews)
+	block, n := answer.JoinBounded(lines, maxNews)
 	if n < len(lines) {
 		block += fmt.Sprintf("\n  (%d more; read again to see them)", len(lines)-n)
 		untold = news[n-1:]
@@ -96,9 +97,9 @@ func comments(texts []string) string {
 
 // remark is what a person says, without line breaks.
 func remark(s string) string {
-	short, cut := firstThatFit(s, maxRemark)
+	short, cut := answer.FirstThatFit(s, maxRemark)
 	if cut {
 		short += fmt.Sprintf("... [cut, %d bytes]", len(s))
 	}
-	return unbroken(short)
+	return answer.Unbroken(short)
 }

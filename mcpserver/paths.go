@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // note opens the note that a model means by name.
@@ -41,7 +42,7 @@ func (s *Session) lookUp(name string) (bridge.Path, error) {
 func asShown(name string, resolve func(string) (bridge.Path, error)) (bridge.Path, error) {
 	p, err := resolve(name)
 	if errors.Is(err, fs.ErrNotExist) && strings.Contains(name, `\`) {
-		return resolve(meant(name))
+		return resolve(answer.Meant(name))
 	}
 	return p, err
 }
@@ -81,7 +82,7 @@ func (s *Session) similar(ctx context.Context, name string) []string {
 		if e.Kind == bridge.KindDir || e.Kind == bridge.KindLink || foldBase(e.Name) != base {
 			return nil
 		}
-		if found = append(found, shown(p)); len(found) == maxSimilar {
+		if found = append(found, answer.Shown(p)); len(found) == maxSimilar {
 			return fs.SkipAll
 		}
 		return nil
@@ -115,12 +116,12 @@ func (s *Session) folder(ctx context.Context, name string, files bool) (bridge.P
 	}
 	info, err := s.server.ws.Stat(ctx, p)
 	if err == nil && info.Kind != bridge.KindDir {
-		err = wrongArgument("The argument \"path\" must be a folder, and %q is a document. Pass its name as the pattern instead.", string(p))
+		err = answer.WrongArgument("The argument \"path\" must be a folder, and %q is a document. Pass its name as the pattern instead.", string(p))
 	}
 	return p, err
 }
 
 // noFolder says that the argument names a folder that is not there.
 func (s *Session) noFolder(argument, name string) error {
-	return wrongArgument("The argument %q is %q, and there is no such folder. The top-level folders are %s.", argument, name, strings.Join(s.folders(), ", "))
+	return answer.WrongArgument("The argument %q is %q, and there is no such folder. The top-level folders are %s.", argument, name, strings.Join(s.folders(), ", "))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
@@ -47,7 +48,7 @@ func (s *Server) answerComments(ctx context.Context, req mcp.GetPromptRequest) (
 	if err != nil {
 		return nil, err
 	}
-	list, n := joinBounded(lines, maxAnswer-2000)
+	list, n := answer.JoinBounded(lines, answer.Max-2000)
 	switch {
 	case len(lines) == 0:
 		list = "There are no open comments."
@@ -89,14 +90,14 @@ func commentsIn(p bridge.Path, raw string) []string {
 	}
 	var lines []string
 	add := func(line int, comment, about string) {
-		lines = append(lines, fmt.Sprintf("%s:%d: %s%s", shown(p), line, remark(comment), about))
+		lines = append(lines, fmt.Sprintf("%s:%d: %s%s", answer.Shown(p), line, remark(comment), about))
 	}
 	for _, a := range diffwrap.Annotations(raw) {
 		if a.Kind == diffwrap.Comment {
 			add(a.Line, a.New, "")
 		}
 		for _, c := range a.Comments {
-			add(a.Line, c, fmt.Sprintf(" (about %q)", oneLine(a.New)))
+			add(a.Line, c, fmt.Sprintf(" (about %q)", answer.OneLine(a.New)))
 		}
 	}
 	for _, sg := range diffwrap.Suggestions(raw) {

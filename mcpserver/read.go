@@ -8,13 +8,12 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 const (
 	// defaultLines is how many lines read shows when no limit is given.
 	defaultLines = 2000
-	// maxLine is how many characters of a line a search shows.
-	maxLine = 2000
 	// maxSuggestions bounds the block of pending suggestions.
 	maxSuggestions = 8000
 )
@@ -26,7 +25,7 @@ type readArgs struct {
 	Column   int    `arg:"column" min:"1" doc:"Character of the first line to begin at, counted from 1, where a line is too long to read at once"`
 }
 
-func read(ctx context.Context, s *Session, a readArgs) Result {
+func read(ctx context.Context, s *Session, a readArgs) answer.Result {
 	p, v, err := s.note(ctx, a.FilePath)
 	if err != nil {
 		return failure(err)
@@ -39,7 +38,7 @@ func read(ctx context.Context, s *Session, a readArgs) Result {
 	news := s.resolved(p, known, v)
 	told, untold := newsBlock(news)
 	waiting := pending(p, list)
-	limit := maxAnswer - text(waiting, told, notUTF8(v.Text())).cost() - 400
+	limit := answer.Max - answer.Text(waiting, told, notUTF8(v.Text())).Cost() - 400
 	page, w, err := numbered(v.Text(), position{a.Offset, a.Column}, a.Limit, limit)
 	if err != nil {
 		return failure(err)
@@ -57,7 +56,7 @@ func read(ctx context.Context, s *Session, a readArgs) Result {
 	if notice != "" {
 		notice = "[" + notice + "]"
 	}
-	return text(page, waiting, told, notice, notUTF8(v.Text()))
+	return answer.Text(page, waiting, told, notice, notUTF8(v.Text()))
 }
 
 // notUTF8 warns of a document that is shown otherwise than it is stored.
@@ -75,7 +74,7 @@ func numbered(doc string, begin position, limit, most int) (page string, w windo
 		limit = defaultLines
 	}
 	const margin = 11 // the number, the tab and the break
-	w, err = windowOf(doc, begin, max(begin.line, 1)-1+limit, most, func(s string) int { return textCost(s) + margin })
+	w, err = windowOf(doc, begin, max(begin.line, 1)-1+limit, most, func(s string) int { return answer.TextCost(s) + margin })
 	switch {
 	case err != nil:
 		return "", w, err
@@ -114,18 +113,15 @@ func pending(p bridge.Path, list []bridge.Suggestion) string {
 	for _, sg := range list {
 		lines = append(lines, fmt.Sprintf("  L%d: %s%s", sg.Line, describe(sg), comments(sg.Comments)))
 	}
-	block, n := joinBounded(lines, maxSuggestions)
+	block, n := answer.JoinBounded(lines, maxSuggestions)
 	if n < len(lines) {
 		block += fmt.Sprintf("\n  (%d more; call list_suggestions with path: %q to see them)", len(lines)-n, string(p))
 	}
-	if strings.Contains(block, leftOut) {
-		block += fmt.Sprintf("\n  (%s stands for text left out; call list_suggestions with path: %q and an id to see it)", leftOut, string(p))
+	if strings.Contains(block, answer.LeftOut) {
+		block += fmt.Sprintf("\n  (%s stands for text left out; call list_suggestions with path: %q and an id to see it)", answer.LeftOut, string(p))
 	}
 	return block
 }
-
-// maxSide is how many words of a suggestion's old and new text are shown.
-const maxSide = 10
 
 // describe is a suggestion in one line, with its author.
 func describe(sg bridge.Suggestion) string {
@@ -133,38 +129,20 @@ func describe(sg bridge.Suggestion) string {
 	if author == "" {
 		author = "unknown"
 	}
-	return sides(sg.Suggestion) + " (" + shown(author) + ")"
+	return sides(sg.Suggestion) + " (" + answer.Shown(author) + ")"
 }
 
 // sides are the old and the new text of a suggestion as they stand in a note.
 func sides(sg diffwrap.Suggestion) string {
 	if sg.Kind == diffwrap.Comment {
-		return "{>>" + oneLine(sg.New) + "<<}"
+		return "{>>" + answer.OneLine(sg.New) + "<<}"
 	}
 	var b strings.Builder
 	if sg.Old != "" {
-		b.WriteString("{--" + oneLine(sg.Old) + "--}")
+		b.WriteString("{--" + answer.OneLine(sg.Old) + "--}")
 	}
 	if sg.New != "" {
-		b.WriteString("{++" + oneLine(sg.New) + "++}")
+		b.WriteString("{++" + answer.OneLine(sg.New) + "++}")
 	}
 	return b.String()
 }
-
-// leftOut stands for what a preview leaves out.
-const leftOut = "[...]"
-
-// oneLine shows s without line breaks; the middle of a long text is left out.
-func oneLine(s string) string {
-	words := strings.SplitAfter(s, " ")
-	if len(words) > maxSide {
-		s = strings.Join(words[:maxSide/2], "") + leftOut + " " + strings.Join(words[len(words)-maxSide/2:], "")
-	}
-	if runes := []rune(s); len(runes) > 40*maxSide {
-		s = string(runes[:20*maxSide]) + leftOut + string(runes[len(runes)-20*maxSide:])
-	}
-	return unbroken(s)
-}
-
-// unbroken shows s without line breaks.
-func unbroken(s string) string { return strings.NewReplacer("\r\n", `\n`, "\n", `\n`).Replace(s) }

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // Notes are MCP resources, too: note:///Folder/Name.md. A client attaches them
@@ -85,11 +86,11 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 		return nil, err
 	}
 	d := document{path: p, text: v.Text(), version: v}
-	if begin == (position{}) && textCost(d.text) <= maxAnswer-4000 {
+	if begin == (position{}) && answer.TextCost(d.text) <= answer.Max-4000 {
 		sess.show(d, place{0, len(d.text)})
 		return []mcp.ResourceContents{mcp.TextResourceContents{URI: noteURI(p), MIMEType: noteType, Text: d.text}}, nil
 	}
-	w, err := windowOf(d.text, begin, countLines(d.text), maxAnswer-6000, func(s string) int { return textCost(s) + 4 })
+	w, err := windowOf(d.text, begin, countLines(d.text), answer.Max-6000, func(s string) int { return answer.TextCost(s) + 4 })
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +119,9 @@ func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Re
 	}
 	rest := paths[i:]
 	list := make([]mcp.Resource, 0, min(len(rest), resourcePage))
-	left := maxAnswer - envelope - 6000
+	left := answer.Max - answer.Envelope - 6000
 	for _, p := range rest {
-		left -= textCost(noteURI(p)) + textCost(string(p)) + 80
+		left -= answer.TextCost(noteURI(p)) + answer.TextCost(string(p)) + 80
 		if len(list) == resourcePage || left < 0 && len(list) > 0 {
 			break
 		}

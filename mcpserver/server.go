@@ -13,6 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/inflight"
 	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // Options of a Server. The zero value serves the toolset claude.
@@ -195,9 +196,9 @@ func (s *Server) handler(t tool) server.ToolHandlerFunc {
 			s.log.Error("tool call failed", "tool", t.name, bridge.LogErr, res.Err)
 			return nil, res.Err
 		}
-		res = res.bounded()
+		res = res.Bounded()
 		out := &mcp.CallToolResult{IsError: res.IsError, Content: make([]mcp.Content, 0, len(res.Text))}
-		for _, block := range res.blocks() {
+		for _, block := range res.Blocks() {
 			out.Content = append(out.Content, mcp.NewTextContent(block))
 		}
 		if res.Structured != nil {
@@ -214,14 +215,14 @@ func (s *Server) has(name string) bool {
 
 // Call runs a tool by name, without a protocol. known is false if there is no
 // such tool.
-func (s *Server) Call(ctx context.Context, sess *Session, name string, args json.RawMessage) (res Result, known bool) {
+func (s *Server) Call(ctx context.Context, sess *Session, name string, args json.RawMessage) (res answer.Result, known bool) {
 	i := slices.IndexFunc(s.tools, func(t tool) bool { return t.name == name })
 	if i < 0 {
-		return Result{}, false
+		return answer.Result{}, false
 	}
 	res = s.tools[i].call(ctx, sess, args)
 	if res.Err == nil && res.Ask == "" {
-		res = res.bounded()
+		res = res.Bounded()
 	}
 	return res, true
 }

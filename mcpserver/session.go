@@ -7,11 +7,15 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // maxShown bounds how many documents a session may have read at a time: each keeps
 // its text in memory. Beyond that the one read longest ago has to be read again.
 const maxShown = 4096
+
+// Result is what a tool call gives back.
+type Result = answer.Result
 
 // Session is one client of a Server.
 type Session struct {

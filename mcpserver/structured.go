@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // The result of a structured tool is a struct, encoded as JSON: the structured
@@ -18,12 +19,12 @@ import (
 
 // structured makes a tool of a function from typed arguments to a typed result.
 func structured[A, R any](toolset, name, title string, h hints, run func(context.Context, *Session, A) (R, error), description string) tool {
-	t := define(name, title, h, func(ctx context.Context, s *Session, a A) Result {
+	t := define(name, title, h, func(ctx context.Context, s *Session, a A) answer.Result {
 		r, err := run(ctx, s, a)
 		if err != nil {
 			return s.failure(err)
 		}
-		return jsonResult(r)
+		return answer.JSON(r)
 	}, description)
 	t.toolset = toolset
 	t.output = outputSchema(reflect.TypeFor[R]())
@@ -31,7 +32,7 @@ func structured[A, R any](toolset, name, title string, h hints, run func(context
 }
 
 // failure is the Result for an error, which names the tools that the session has.
-func (s *Session) failure(err error) Result {
+func (s *Session) failure(err error) answer.Result {
 	res := failure(err)
 	if s.server.has("glob") {
 		return res
@@ -43,26 +44,6 @@ func (s *Session) failure(err error) Result {
 	names := strings.NewReplacer("Call glob with it as the path", "Call "+find+" with it as the folder", "Call glob", "Call "+find, "use edit", "use "+change)
 	for i, text := range res.Text {
 		res.Text[i] = names.Replace(text)
-	}
-	return res
-}
-
-// failed is a structured result that may tell of a failure.
-type failed interface{ failed() bool }
-
-// continued is a structured result that may go on at a cursor.
-type continued interface{ next() string }
-
-// jsonResult is the result that says r.
-func jsonResult(r any) Result {
-	text := plainJSON(r)
-	if text == "" {
-		return Result{Err: fmt.Errorf("result %T is not JSON", r)}
-	}
-	f, ok := r.(failed)
-	res := Result{Text: []string{text}, Structured: json.RawMessage(text), IsError: ok && f.failed()}
-	if l, ok := r.(continued); ok {
-		res.Next = l.next()
 	}
 	return res
 }

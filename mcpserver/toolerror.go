@@ -8,6 +8,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 )
 
@@ -41,9 +42,9 @@ var sentences = []struct {
 }
 
 // failure is the Result for an error of the workspace or of the arguments.
-func failure(err error) Result {
+func failure(err error) answer.Result {
 	var (
-		argument  *argumentError
+		argument  *answer.ArgumentError
 		missing   *missingError
 		pattern   *grep.SyntaxError
 		at        *bridge.Error
@@ -54,33 +55,33 @@ func failure(err error) Result {
 	)
 	switch {
 	case errors.As(err, &ask):
-		return Result{Ask: ask.question}
+		return answer.Result{Ask: ask.question}
 	case errors.As(err, &argument), errors.As(err, &missing):
-		return refuse("%v", err)
+		return answer.Refuse("%v", err)
 	case errors.As(err, &pattern):
-		return refuse("The argument \"pattern\" is not a valid RE2 regular expression.\n%v", pattern)
+		return answer.Refuse("The argument \"pattern\" is not a valid RE2 regular expression.\n%v", pattern)
 	case errors.Is(err, grep.ErrLineBreak):
-		return refuse("The argument \"pattern\" contains a line break. Set multiline to true to match over several lines.")
+		return answer.Refuse("The argument \"pattern\" contains a line break. Set multiline to true to match over several lines.")
 	case errors.Is(err, errSlowSearch):
-		return refuse("The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.")
+		return answer.Refuse("The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return refuse("The call was cancelled.")
+		return answer.Refuse("The call was cancelled.")
 	case errors.Is(err, semantic.ErrEndpoint):
-		return refuse("The search by meaning does not work at the moment: %v. Search by words instead, and tell the person.", err)
+		return answer.Refuse("The search by meaning does not work at the moment: %v. Search by words instead, and tell the person.", err)
 	case errors.As(err, &at) && errors.Is(err, bridge.ErrRefused):
-		return refuse("%q was left as it is: %v", string(at.Path), at.Err)
+		return answer.Refuse("%q was left as it is: %v", string(at.Path), at.Err)
 	case errors.As(err, &at) && errors.As(err, &unfetched):
-		return refuse("%q has not been fetched from the server yet. Tell the person: %s.", string(at.Path), unfetched.Reason)
+		return answer.Refuse("%q has not been fetched from the server yet. Tell the person: %s.", string(at.Path), unfetched.Reason)
 	case errors.As(err, &at) && errors.As(err, &readOnly):
-		return refuse("%q is read-only here: %s. Tell the person, and what you would change instead.", string(at.Path), readOnly.Reason)
+		return answer.Refuse("%q is read-only here: %s. Tell the person, and what you would change instead.", string(at.Path), readOnly.Reason)
 	case errors.As(err, &at) && errors.As(err, &notEmpty):
-		return refuse("%q was left as it is: %v.", string(at.Path), notEmpty)
+		return answer.Refuse("%q was left as it is: %v.", string(at.Path), notEmpty)
 	case errors.As(err, &at):
 		for _, s := range sentences {
 			if errors.Is(err, s.is) {
-				return refuse(s.say, string(at.Path))
+				return answer.Refuse(s.say, string(at.Path))
 			}
 		}
 	}
-	return Result{Err: fmt.Errorf("tool: %w", err)}
+	return answer.Result{Err: fmt.Errorf("tool: %w", err)}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"reflect"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ type tool struct {
 	params                   []param
 	output                   json.RawMessage // schema of a structured result, or nil
 	// call decodes the arguments and runs the tool.
-	call func(ctx context.Context, s *Session, args json.RawMessage) Result
+	call func(ctx context.Context, s *Session, args json.RawMessage) answer.Result
 }
 
 // hints are the annotations that tell a client what a tool may do.
@@ -42,11 +43,11 @@ var (
 )
 
 // define makes a tool of a function from typed arguments.
-func define[A any](name, title string, h hints, run func(context.Context, *Session, A) Result, description string) tool {
+func define[A any](name, title string, h hints, run func(context.Context, *Session, A) answer.Result, description string) tool {
 	params := paramsOf(reflect.TypeFor[A]())
 	return tool{
 		name: name, title: title, description: description, toolset: ToolsetClaude, hints: h, params: params,
-		call: func(ctx context.Context, s *Session, raw json.RawMessage) Result {
+		call: func(ctx context.Context, s *Session, raw json.RawMessage) answer.Result {
 			var args A
 			if err := decodeArgs(name, params, raw, &args); err != nil {
 				return failure(err)

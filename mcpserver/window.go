@@ -8,6 +8,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // The tools that read show a window of a text: whole lines, as many as fit into
@@ -51,7 +52,7 @@ func windowOf(text string, begin position, last, limit int, cost func(string) in
 	line, length := lineAt(text, off)
 	skipped, ok := bytesOf(line, begin.column-1)
 	if !ok {
-		return w, wrongArgument("The argument \"column\" is %d, and line %d has %s.", begin.column, begin.line, count(utf8.RuneCountInString(line), "character"))
+		return w, answer.WrongArgument("The argument \"column\" is %d, and line %d has %s.", begin.column, begin.line, answer.Count(utf8.RuneCountInString(line), "character"))
 	}
 	w.place.start, w.place.end = w.place.start+skipped, off+skipped
 	line = line[skipped:]
@@ -121,7 +122,7 @@ func partOf(line string, limit int, cost func(string) int) string {
 	for rest := line; rest != ""; {
 		var cluster string
 		// Only so much is looked at: a cluster may be as long as the line.
-		cluster, _, _, state = uniseg.FirstGraphemeClusterInString(rest[:min(len(rest), maxAnswer)], state)
+		cluster, _, _, state = uniseg.FirstGraphemeClusterInString(rest[:min(len(rest), answer.Max)], state)
 		if used += cost(cluster) - margin; used > limit {
 			break
 		}

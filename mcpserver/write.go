@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 type writeArgs struct {
@@ -15,7 +16,7 @@ type writeArgs struct {
 	Content  string `arg:"content" need:"true" doc:"The whole new text of the document, as plain Markdown"`
 }
 
-func write(ctx context.Context, s *Session, a writeArgs) Result {
+func write(ctx context.Context, s *Session, a writeArgs) answer.Result {
 	p, err := s.lookUp(a.FilePath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s.writeNew(ctx, a)
@@ -38,15 +39,15 @@ func write(ctx context.Context, s *Session, a writeArgs) Result {
 	if err != nil {
 		return failure(err)
 	}
-	out := "Wrote " + shown(p) + s.outcome(res)
+	out := "Wrote " + answer.Shown(p) + s.outcome(res)
 	if res.Merged {
 		out += " Others had changed the document since you read it; their changes were kept. Read it again before you write it again."
 	}
-	return text(out)
+	return answer.Text(out)
 }
 
 // writeNew makes a new document.
-func (s *Session) writeNew(ctx context.Context, a writeArgs) Result {
+func (s *Session) writeNew(ctx context.Context, a writeArgs) answer.Result {
 	p, err := s.newPath(a.FilePath)
 	if err == nil && !p.IsNote() {
 		err = &bridge.Error{Op: "create", Path: p, Err: bridge.ErrNotNote}
@@ -61,7 +62,7 @@ func (s *Session) writeNew(ctx context.Context, a writeArgs) Result {
 	if err != nil {
 		return failure(err)
 	}
-	return text("Created " + shown(p) + s.outcome(res))
+	return answer.Text("Created " + answer.Shown(p) + s.outcome(res))
 }
 
 // newPath is the canonical form of the path of a document to be made: ".md" is
@@ -79,11 +80,11 @@ func (s *Session) placeFor(name string, note bool) (bridge.Path, error) {
 	}
 	folder, rel := p.Split()
 	if rel == "" {
-		return "", wrongArgument("%q names no document. Paths look like Folder/sub/Name.md; the folders are %s.", name, strings.Join(s.folders(), ", "))
+		return "", answer.WrongArgument("%q names no document. Paths look like Folder/sub/Name.md; the folders are %s.", name, strings.Join(s.folders(), ", "))
 	}
 	root, err := s.server.ws.Resolve(folder)
 	if err != nil {
-		return "", wrongArgument("There is no folder %q. The folders are %s.", folder, strings.Join(s.folders(), ", "))
+		return "", answer.WrongArgument("There is no folder %q. The folders are %s.", folder, strings.Join(s.folders(), ", "))
 	}
 	p = s.existing(root, rel)
 	if note && !strings.Contains(p.Base(), ".") {

@@ -58,6 +58,7 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/glob":      {[]string{"github.com/bmatcuk/doublestar/v4"}, "patterns over paths, as ripgrep has them"},
 	"mcpserver/internal/grep":      {nil, "a search over texts, as ripgrep prints it"},
 	"mcpserver/internal/entity":    {[]string{"bridge/frontmatter"}, "what a canvas or a base must be is a function of its text"},
+	"mcpserver/internal/answer":    {nil, "what a call gives back, and how much of it fits; it knows no tool and no protocol"},
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
 	"bridge/inflight":              {nil, "a bound on bytes knows nothing of what they are"},
 	"bridge/relay/server": {
