@@ -5,9 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"hash/crc32"
 	"strings"
+
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // A list or a search that does not fit into one answer goes on at a cursor. It

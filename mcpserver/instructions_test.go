@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/schema"
 )
 
 // Instructions name tools that the session has, and no others.
@@ -21,7 +22,7 @@ func TestInstructionsNameTheToolsThatAreThere(t *testing.T) {
 			text := instructions(bridge.Options{}, tools)
 			for _, name := range word.FindAllString(text, -1) {
 				known := slices.ContainsFunc(tools, func(t tool) bool {
-					return t.name == name || slices.ContainsFunc(t.params, func(p param) bool { return p.name == name })
+					return t.name == name || slices.ContainsFunc(t.params, func(p schema.Param) bool { return p.Name == name })
 				})
 				if !known {
 					t.Errorf("%v, read-only %v: %s is named and not there", sets, readOnly, name)

@@ -61,8 +61,8 @@ func TestToolDefinitions(t *testing.T) {
 			t.Errorf("%s: only structured tools have an output schema, which hides their text from some clients", tool.name)
 		}
 		for _, p := range tool.params {
-			if p.name == "" || p.doc == "" {
-				t.Errorf("%s: argument %q has no name or description", tool.name, p.name)
+			if p.Name == "" || p.Doc == "" {
+				t.Errorf("%s: argument %q has no name or description", tool.name, p.Name)
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/inflight"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/schema"
 )
 
 // Options of a Server. The zero value serves the toolset claude.
@@ -164,7 +165,7 @@ const maxResultSize = "anthropic/maxResultSizeChars"
 // definition is the tool as the protocol describes it. All four hints are set:
 // those left out would take the protocol's alarming defaults.
 func (t tool) definition() mcp.Tool {
-	def := mcp.NewToolWithRawSchema(t.name, t.description, schemaOf(t.params))
+	def := mcp.NewToolWithRawSchema(t.name, t.description, schema.OfArguments(t.params))
 	def.Title = t.title
 	def.RawOutputSchema = t.output
 	if t.hints.readOnly {

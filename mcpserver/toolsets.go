@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/schema"
 )
 
 // Names of toolsets.
@@ -25,7 +27,7 @@ type tool struct {
 	name, title, description string
 	toolset                  string
 	hints                    hints
-	params                   []param
+	params                   []schema.Param
 	output                   json.RawMessage // schema of a structured result, or nil
 	// call decodes the arguments and runs the tool.
 	call func(ctx context.Context, s *Session, args json.RawMessage) answer.Result
@@ -44,12 +46,12 @@ var (
 
 // define makes a tool of a function from typed arguments.
 func define[A any](name, title string, h hints, run func(context.Context, *Session, A) answer.Result, description string) tool {
-	params := paramsOf(reflect.TypeFor[A]())
+	params := schema.Params(reflect.TypeFor[A]())
 	return tool{
 		name: name, title: title, description: description, toolset: ToolsetClaude, hints: h, params: params,
 		call: func(ctx context.Context, s *Session, raw json.RawMessage) answer.Result {
 			var args A
-			if err := decodeArgs(name, params, raw, &args); err != nil {
+			if err := schema.Decode(name, params, raw, &args); err != nil {
 				return failure(err)
 			}
 			return run(ctx, s, args)

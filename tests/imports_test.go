@@ -59,6 +59,7 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/grep":      {nil, "a search over texts, as ripgrep prints it"},
 	"mcpserver/internal/entity":    {[]string{"bridge/frontmatter"}, "what a canvas or a base must be is a function of its text"},
 	"mcpserver/internal/answer":    {nil, "what a call gives back, and how much of it fits; it knows no tool and no protocol"},
+	"mcpserver/internal/schema":    {[]string{"bridge", "bridge/frontmatter", "mcpserver/internal/answer"}, "schemas of arguments and results, and how arguments are read; it runs no tool"},
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
 	"bridge/inflight":              {nil, "a bound on bytes knows nothing of what they are"},
 	"bridge/relay/server": {

@@ -9,9 +9,7 @@
 // changes.
 package trigram
 
-import (
-	"github.com/relayfs/relayfs/mcpserver/internal/grep"
-)
+import "github.com/relayfs/relayfs/mcpserver/internal/grep"
 
 const (
 	// bitsPer is how many bits of a signature there are for each distinct trigram;

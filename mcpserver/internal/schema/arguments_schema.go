@@ -1,4 +1,4 @@
-package mcpserver
+package schema
 
 import (
 	"bytes"
@@ -37,13 +37,13 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// schemaOf is the JSON Schema (draft 2020-12) of an argument struct.
-func schemaOf(params []param) json.RawMessage {
+// OfArguments is the JSON Schema (draft 2020-12) of an argument struct.
+func OfArguments(params []Param) json.RawMessage {
 	properties, required := object{}, []string{}
 	for _, p := range params {
-		properties = append(properties, member{p.name, p.schema()})
+		properties = append(properties, member{p.Name, p.schema()})
 		if p.need {
-			required = append(required, p.name)
+			required = append(required, p.Name)
 		}
 	}
 	schema := object{
@@ -56,14 +56,14 @@ func schemaOf(params []param) json.RawMessage {
 	}
 	raw, err := json.Marshal(append(schema, member{"additionalProperties", false}))
 	if err != nil {
-		panic("mcpserver: schema: " + err.Error()) // a default that is not JSON
+		panic("schema: schema: " + err.Error()) // a default that is not JSON
 	}
 	return raw
 }
 
-func (p param) schema() object {
+func (p Param) schema() object {
 	names := map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Slice: "object"}
-	s := object{{"type", names[p.kind]}, {"description", p.doc}}
+	s := object{{"type", names[p.kind]}, {"description", p.Doc}}
 	if p.enum != nil {
 		s = append(s, member{"enum", p.enum})
 	}

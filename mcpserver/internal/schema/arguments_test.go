@@ -1,4 +1,4 @@
-package mcpserver
+package schema
 
 import (
 	"encoding/json"
@@ -52,7 +52,7 @@ func TestDecodeArgs(t *testing.T) {
 		{raw: `{"name":"x","colour":1,"b":2}`, err: `sample takes no argument "b", "colour". It takes: name, mode, count, -D, on, off.`},
 	} {
 		var got sampleArgs
-		err := decodeArgs("sample", paramsOf(reflect.TypeFor[sampleArgs]()), json.RawMessage(tt.raw), &got)
+		err := Decode("sample", Params(reflect.TypeFor[sampleArgs]()), json.RawMessage(tt.raw), &got)
 		if (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
 			t.Errorf("%s: error %v, want %q", tt.raw, err, tt.err)
 		}
@@ -67,10 +67,10 @@ func FuzzDecodeArgs(f *testing.F) {
 	for _, raw := range []string{`{"name":"x","count":"2"}`, `{"name":1e999}`, `{"-D":[{}]}`, `{"name":"\ud800"}`, `nul`} {
 		f.Add([]byte(raw))
 	}
-	params := paramsOf(reflect.TypeFor[sampleArgs]())
+	params := Params(reflect.TypeFor[sampleArgs]())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var got sampleArgs
-		if err := decodeArgs("sample", params, raw, &got); err != nil && err.Error() == "" {
+		if err := Decode("sample", params, raw, &got); err != nil && err.Error() == "" {
 			t.Error("an empty sentence")
 		}
 	})

@@ -1,4 +1,4 @@
-package mcpserver
+package schema
 
 import (
 	"encoding/json"
@@ -30,9 +30,9 @@ import (
 // Types are string, bool, int, and a pointer to one of them where absence means
 // something other than zero; and frontmatter.Properties for an object.
 
-// param is one field of an argument struct.
-type param struct {
-	name, doc string
+// Param is one field of an argument struct.
+type Param struct {
+	Name, Doc string
 	kind      reflect.Kind // String, Bool, Int, or Slice for an object
 	index     int
 	need      bool
@@ -43,13 +43,13 @@ type param struct {
 	def       json.RawMessage
 }
 
-// paramsOf reads the tags of an argument struct. A mistake in them is a mistake
+// Params reads the tags of an argument struct. A mistake in them is a mistake
 // in the program, and panics.
-func paramsOf(t reflect.Type) []param {
-	params := make([]param, 0, t.NumField())
+func Params(t reflect.Type) []Param {
+	params := make([]Param, 0, t.NumField())
 	for i := range t.NumField() {
 		f := t.Field(i)
-		p := param{name: f.Tag.Get("arg"), doc: f.Tag.Get("doc"), index: i, need: f.Tag.Get("need") == "true", path: f.Tag.Get("is") == "path"}
+		p := Param{Name: f.Tag.Get("arg"), Doc: f.Tag.Get("doc"), index: i, need: f.Tag.Get("need") == "true", path: f.Tag.Get("is") == "path"}
 		ft := f.Type
 		if ft.Kind() == reflect.Pointer {
 			ft = ft.Elem()
@@ -58,14 +58,14 @@ func paramsOf(t reflect.Type) []param {
 		if s, ok := f.Tag.Lookup("min"); ok {
 			n, err := strconv.Atoi(s)
 			if err != nil {
-				panic(fmt.Sprintf("mcpserver: %s.%s: min: %v", t, f.Name, err))
+				panic(fmt.Sprintf("schema: %s.%s: min: %v", t, f.Name, err))
 			}
 			p.min = &n
 		}
 		if s, ok := f.Tag.Lookup("max"); ok {
 			n, err := strconv.Atoi(s)
 			if err != nil {
-				panic(fmt.Sprintf("mcpserver: %s.%s: max: %v", t, f.Name, err))
+				panic(fmt.Sprintf("schema: %s.%s: max: %v", t, f.Name, err))
 			}
 			p.max = n
 		}
@@ -80,9 +80,9 @@ func paramsOf(t reflect.Type) []param {
 	return params
 }
 
-// decodeArgs fills the struct that dst points to from the arguments of a call.
+// Decode fills the struct that dst points to from the arguments of a call.
 // Its errors are sentences for the model.
-func decodeArgs(tool string, params []param, raw json.RawMessage, dst any) error {
+func Decode(tool string, params []Param, raw json.RawMessage, dst any) error {
 	given := make(map[string]json.RawMessage)
 	if len(raw) > 0 && string(raw) != "null" {
 		if err := json.Unmarshal(raw, &given); err != nil {
@@ -91,11 +91,11 @@ func decodeArgs(tool string, params []param, raw json.RawMessage, dst any) error
 	}
 	v := reflect.ValueOf(dst).Elem()
 	for _, p := range params {
-		value, ok := given[p.name]
-		delete(given, p.name)
+		value, ok := given[p.Name]
+		delete(given, p.Name)
 		if !ok || string(value) == "null" {
 			if p.need {
-				return answer.WrongArgument("The argument %q of %s is missing.", p.name, tool)
+				return answer.WrongArgument("The argument %q of %s is missing.", p.Name, tool)
 			}
 			continue
 		}
@@ -106,7 +106,7 @@ func decodeArgs(tool string, params []param, raw json.RawMessage, dst any) error
 	return unknownArguments(tool, params, given)
 }
 
-func unknownArguments(tool string, params []param, rest map[string]json.RawMessage) error {
+func unknownArguments(tool string, params []Param, rest map[string]json.RawMessage) error {
 	if len(rest) == 0 {
 		return nil
 	}
@@ -115,23 +115,23 @@ func unknownArguments(tool string, params []param, rest map[string]json.RawMessa
 		names = append(names, strconv.Quote(name))
 	}
 	for _, p := range params {
-		known = append(known, p.name)
+		known = append(known, p.Name)
 	}
 	slices.Sort(names)
 	return answer.WrongArgument("%s takes no argument %s. It takes: %s.", tool, strings.Join(names, ", "), strings.Join(known, ", "))
 }
 
 // set converts one JSON value and puts it into the field f.
-func (p param) set(f reflect.Value, value json.RawMessage) error {
+func (p Param) set(f reflect.Value, value json.RawMessage) error {
 	var v any
 	if err := json.Unmarshal(value, &v); err != nil {
-		return answer.WrongArgument("The argument %q cannot be read: %v.", p.name, err)
+		return answer.WrongArgument("The argument %q cannot be read: %v.", p.Name, err)
 	}
 	if !wellFormed(value) {
-		return answer.WrongArgument("The argument %q is not valid Unicode: it has bytes that are not UTF-8, or half of a surrogate pair. Nothing was changed; send it again as UTF-8.", p.name)
+		return answer.WrongArgument("The argument %q is not valid Unicode: it has bytes that are not UTF-8, or half of a surrogate pair. Nothing was changed; send it again as UTF-8.", p.Name)
 	}
 	if p.max > 0 && len(value) > p.max {
-		return answer.WrongArgument("The argument %q is too long: at most %d bytes.", p.name, p.max)
+		return answer.WrongArgument("The argument %q is too long: at most %d bytes.", p.Name, p.max)
 	}
 	if p.kind == reflect.Slice {
 		return p.setObject(f, value, v)
@@ -172,28 +172,28 @@ func depth(v any) int {
 }
 
 // setObject keeps the order in which the members are given.
-func (p param) setObject(f reflect.Value, value json.RawMessage, v any) error {
+func (p Param) setObject(f reflect.Value, value json.RawMessage, v any) error {
 	if _, ok := v.(map[string]any); !ok {
 		return p.wrongType("an object", v)
 	}
 	if depth(v) > maxDepth {
-		return answer.WrongArgument("The argument %q is nested too deeply: at most %d levels.", p.name, maxDepth)
+		return answer.WrongArgument("The argument %q is nested too deeply: at most %d levels.", p.Name, maxDepth)
 	}
 	var object frontmatter.Properties
 	if err := json.Unmarshal(value, &object); err != nil {
-		return answer.WrongArgument("The argument %q cannot be read: %v.", p.name, err)
+		return answer.WrongArgument("The argument %q cannot be read: %v.", p.Name, err)
 	}
 	f.Set(reflect.ValueOf(object))
 	return nil
 }
 
-func (p param) setString(f reflect.Value, v any) error {
+func (p Param) setString(f reflect.Value, v any) error {
 	s, ok := v.(string)
 	if !ok {
 		return p.wrongType("a string", v)
 	}
 	if p.enum != nil && !slices.Contains(p.enum, s) {
-		return answer.WrongArgument("The argument %q must be one of %s, not %q.", p.name, strings.Join(p.enum, ", "), s)
+		return answer.WrongArgument("The argument %q must be one of %s, not %q.", p.Name, strings.Join(p.enum, ", "), s)
 	}
 	if p.path {
 		if err := p.checkPath(s); err != nil {
@@ -205,21 +205,21 @@ func (p param) setString(f reflect.Value, v any) error {
 }
 
 // checkPath refuses what is no path, whatever there is.
-func (p param) checkPath(s string) error {
+func (p Param) checkPath(s string) error {
 	clean, err := bridge.CleanPath(s)
 	switch {
 	case errors.Is(err, bridge.ErrNameTooLong):
-		return answer.WrongArgument("The argument %q is too long: a name has at most 255 bytes, and a path 4,096.", p.name)
+		return answer.WrongArgument("The argument %q is too long: a name has at most 255 bytes, and a path 4,096.", p.Name)
 	case err != nil:
-		return answer.WrongArgument("The argument %q is %q, which is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md.", p.name, s)
+		return answer.WrongArgument("The argument %q is %q, which is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md.", p.Name, s)
 	case clean == "" && p.need:
-		return answer.WrongArgument("The argument %q is empty. Paths look like Folder/sub/Name.md.", p.name)
+		return answer.WrongArgument("The argument %q is empty. Paths look like Folder/sub/Name.md.", p.Name)
 	}
 	return nil
 }
 
 // setBool takes "true" for true, as models sometimes write it.
-func (p param) setBool(f reflect.Value, v any) error {
+func (p Param) setBool(f reflect.Value, v any) error {
 	switch v {
 	case true, "true":
 		f.SetBool(true)
@@ -232,7 +232,7 @@ func (p param) setBool(f reflect.Value, v any) error {
 }
 
 // setInt takes "2" and 2.0 for 2.
-func (p param) setInt(f reflect.Value, v any) error {
+func (p Param) setInt(f reflect.Value, v any) error {
 	var n float64
 	switch v := v.(type) {
 	case float64:
@@ -247,19 +247,19 @@ func (p param) setInt(f reflect.Value, v any) error {
 		return p.wrongType("a whole number", v)
 	}
 	if n != math.Trunc(n) || math.Abs(n) > 1<<53 {
-		return answer.WrongArgument("The argument %q must be a whole number, not %v.", p.name, v)
+		return answer.WrongArgument("The argument %q must be a whole number, not %v.", p.Name, v)
 	}
 	if p.min != nil && n < float64(*p.min) {
-		return answer.WrongArgument("The argument %q must be at least %d, not %v.", p.name, *p.min, v)
+		return answer.WrongArgument("The argument %q must be at least %d, not %v.", p.Name, *p.min, v)
 	}
 	f.SetInt(int64(n))
 	return nil
 }
 
-func (p param) wrongType(want string, got any) error {
+func (p Param) wrongType(want string, got any) error {
 	name := map[reflect.Kind]string{
 		reflect.String: "a string", reflect.Bool: "a boolean", reflect.Float64: "a number",
 		reflect.Slice: "a list", reflect.Map: "an object",
 	}[reflect.ValueOf(got).Kind()]
-	return answer.WrongArgument("The argument %q must be %s, not %s.", p.name, want, name)
+	return answer.WrongArgument("The argument %q must be %s, not %s.", p.Name, want, name)
 }
