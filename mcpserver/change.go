@@ -10,6 +10,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 // Every change that a tool makes goes through one of the functions here. Each has
@@ -30,7 +31,7 @@ func (s *Session) create(ctx context.Context, p bridge.Path, text string) (bridg
 	res, err := s.server.ws.Create(ctx, p, bridge.Write{Text: text, By: s.author(), Origin: s})
 	if err == nil {
 		after := res.Version.Text()
-		s.remember(p, shownDoc{text: after, seen: all(after), version: res.Version, mine: diffwrap.Suggestions(res.Version.Marked())})
+		s.remember(p, shownDoc{text: after, seen: passage.All(after), version: res.Version, mine: diffwrap.Suggestions(res.Version.Marked())})
 	}
 	return res, err
 }
@@ -51,7 +52,7 @@ func (s *Session) replace(ctx context.Context, p bridge.Path, known shownDoc, te
 	}
 	res, err := s.server.ws.Write(ctx, p, bridge.Write{Bases: []*bridge.Version{known.version}, Text: text, By: s.author(), Origin: s})
 	if err == nil {
-		s.changed(p, known.version, res.Version, known.seen.through(edits, true).between(text, res.Version.Text(), false))
+		s.changed(p, known.version, res.Version, known.seen.Through(edits, true).Between(text, res.Version.Text(), false))
 	}
 	return res, err
 }
@@ -82,7 +83,7 @@ func (s *Session) update(ctx context.Context, p bridge.Path, what string, fn fun
 	})
 	if known, read := s.known(p); read && err == nil {
 		after := diffwrap.Apply(before.Text(), edits)
-		s.changed(p, before, res.Version, known.in(before.Text()).through(edits, true).between(after, res.Version.Text(), false))
+		s.changed(p, before, res.Version, known.in(before.Text()).Through(edits, true).Between(after, res.Version.Text(), false))
 	}
 	return before, res, err
 }
@@ -93,7 +94,7 @@ type fileWrite struct {
 	path bridge.Path
 	text string            // that it is to have
 	base bridge.ContentSum // what it has to hold before; zero if it is new
-	seen seen              // what the session then knows of text
+	seen passage.Set       // what the session then knows of text
 	op   operation         // what is asked about
 	what string
 }
@@ -184,14 +185,14 @@ func (s *Session) mustKnow(ctx context.Context, p bridge.Path, tool, doing strin
 			return known, err
 		}
 	}
-	return known, answer.WrongArgument("You must read this document before %s it. Call %s first.", doing, readCall(tool, p, position{}))
+	return known, answer.WrongArgument("You must read this document before %s it. Call %s first.", doing, readCall(tool, p, passage.Position{}))
 }
 
 // mayTake refuses edits of what is known that take away what the session was not
 // shown.
 func (s *Session) mayTake(p bridge.Path, known shownDoc, edits []diffwrap.Edit, tool string) error {
 	for _, e := range edits {
-		if part, lacks := known.seen.lacks(place{e.Off, e.Off + e.Len}); lacks {
+		if part, lacks := known.seen.Lacks(passage.Place{Start: e.Off, End: e.Off + e.Len}); lacks {
 			return notShown(p, known.text, part, tool)
 		}
 	}
@@ -199,13 +200,13 @@ func (s *Session) mayTake(p bridge.Path, known shownDoc, edits []diffwrap.Edit, 
 }
 
 // notShown says how to read a part of text, before it is changed.
-func notShown(p bridge.Path, text string, part place, tool string) error {
-	begin := at(text, part.start)
-	if begin.column <= answer.MaxLine {
-		begin.column = 1
+func notShown(p bridge.Path, text string, part passage.Place, tool string) error {
+	begin := passage.At(text, part.Start)
+	if begin.Column <= answer.MaxLine {
+		begin.Column = 1
 	}
 	return answer.WrongArgument("%s was left as it is: the change would take away text that you have not been shown, in line %d. Call %s to see it first.",
-		answer.Shown(p), begin.line, readCall(tool, p, begin))
+		answer.Shown(p), begin.Line, readCall(tool, p, begin))
 }
 
 // reader is the tool by which a session with the toolsets notes or content reads a
@@ -221,23 +222,23 @@ func (s *Session) reader() string {
 
 // readCall describes the call of a tool that reads the document at p, from begin
 // on if that is set.
-func readCall(tool string, p bridge.Path, begin position) string {
+func readCall(tool string, p bridge.Path, begin passage.Position) string {
 	line := "start_line"
 	args := fmt.Sprintf("path: %q", string(p))
 	switch tool {
 	case "read":
 		line, args = "offset", "file_path: "+args[len("path: "):]
 	case "get_content":
-		if begin.line > 0 {
+		if begin.Line > 0 {
 			tool = "read_content_lines"
 		}
 		args = fmt.Sprintf("entity_type: %q, %s", string(entity.Of(string(p))), args)
 	}
-	if begin.line > 0 {
-		args += fmt.Sprintf(", %s: %d", line, begin.line)
+	if begin.Line > 0 {
+		args += fmt.Sprintf(", %s: %d", line, begin.Line)
 	}
-	if begin.column > 1 {
-		args += fmt.Sprintf(", column: %d", begin.column)
+	if begin.Column > 1 {
+		args += fmt.Sprintf(", column: %d", begin.Column)
 	}
 	return "the " + tool + " tool with " + args
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 type commentArgs struct {
@@ -39,7 +40,7 @@ func comment(ctx context.Context, s *Session, a commentArgs) answer.Result {
 	if err != nil {
 		return failure(err)
 	}
-	return answer.Text(fmt.Sprintf("Commented on %s at line %d.", answer.Shown(p), lineOf(before.Text(), at)))
+	return answer.Text(fmt.Sprintf("Commented on %s at line %d.", answer.Shown(p), passage.LineOf(before.Text(), at)))
 }
 
 // anchor is the offset behind the one place of text in doc.
@@ -49,8 +50,8 @@ func anchor(p bridge.Path, doc, text string) (int, error) {
 	case 0:
 		return 0, answer.WrongArgument("anchor_text not found in %s. Make sure it matches exactly.", answer.Shown(p))
 	case 1:
-		return places[0].end, nil
+		return places[0].End, nil
 	}
 	return 0, answer.WrongArgument("anchor_text is not unique in %s (%d occurrences found). Include more surrounding text. It is on %s.",
-		answer.Shown(p), len(places), linesOf(doc, places))
+		answer.Shown(p), len(places), passage.NameLines(doc, places))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 type patchContentArgs struct {
@@ -117,7 +118,7 @@ func (a patchContentArgs) patchFile(ctx context.Context, s *Session, kind entity
 		}
 		known, _ := s.known(p)
 		notice, err = s.writeFile(ctx, fileWrite{
-			kind: kind, path: p, text: diffwrap.Apply(text, edits), base: sumOf(text), seen: known.in(text).through(edits, true),
+			kind: kind, path: p, text: diffwrap.Apply(text, edits), base: sumOf(text), seen: known.in(text).Through(edits, true),
 			op: opUpdate, what: "change " + string(p),
 		})
 		if !errors.Is(err, bridge.ErrConflict) {
@@ -135,12 +136,12 @@ func (a patchContentArgs) patch(p bridge.Path, text string) (edits []diffwrap.Ed
 	case 0:
 		return nil, 0, answer.WrongArgument("old_string not found in %s. Make sure it matches exactly.", p)
 	case 1:
-		return replace(text, places, a.OldString, a.NewString), places[0].start, nil
+		return replace(text, places, a.OldString, a.NewString), places[0].Start, nil
 	}
 	several := &severalError{path: string(p), count: len(places)}
-	for _, place := range places[:min(len(places), maxLines)] {
-		line := strings.TrimSuffix(lineAround(text, place.start), "\r")
-		several.at = append(several.at, matchLocation{lineOf(text, place.start), answer.OneLine(line)})
+	for _, place := range places[:min(len(places), passage.MaxNamed)] {
+		line := strings.TrimSuffix(passage.LineAround(text, place.Start), "\r")
+		several.at = append(several.at, matchLocation{passage.LineOf(text, place.Start), answer.OneLine(line)})
 	}
 	return nil, 0, several
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strconv"
 	"strings"
+
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 // defaultSpan is how many lines read_content_lines reads beyond the first.
@@ -37,21 +39,21 @@ func readContentLines(ctx context.Context, s *Session, a readContentLinesArgs) (
 		end := start + defaultSpan
 		a.EndLine = &end
 	}
-	last, err := lastLine(start, a.EndLine, countLines(d.text))
+	last, err := passage.LastLine(start, a.EndLine, passage.CountLines(d.text))
 	if err != nil {
 		return readContentLinesResult{}, err
 	}
 	const margin = 12 // the number
-	w, err := d.window(position{start, a.Column}, last, margin)
+	w, err := passage.ForResult(string(d.path), d.text, passage.Position{Line: start, Column: a.Column}, last, margin)
 	if err != nil {
 		return readContentLinesResult{}, err
 	}
-	s.show(d, w.place)
+	s.show(d, w.Place)
 	res := readContentLinesResult{
-		Path: string(d.path), StartLine: start, EndLine: start + len(w.lines) - 1, TotalLines: w.total, Content: joinLines(withNumbers(w.lines, start)),
+		Path: string(d.path), StartLine: start, EndLine: start + len(w.Lines) - 1, TotalLines: w.Total, Content: joinLines(withNumbers(w.Lines, start)),
 	}
-	if w.next != (position{}) && (w.next.line <= last || openEnd) {
-		res.Notice = w.notice(func(at position) string { return nextCall("read_content_lines", at) })
+	if w.Next != (passage.Position{}) && (w.Next.Line <= last || openEnd) {
+		res.Notice = w.Notice(func(at passage.Position) string { return passage.NextCall("read_content_lines", at) })
 	}
 	return res, nil
 }
@@ -84,13 +86,13 @@ func getContent(ctx context.Context, s *Session, a getContentArgs) (getContentRe
 	if err != nil {
 		return getContentResult{}, err
 	}
-	w, err := d.window(position{}, countLines(d.text), 0)
+	w, err := passage.ForResult(string(d.path), d.text, passage.Position{}, passage.CountLines(d.text), 0)
 	if err != nil {
 		return getContentResult{}, err
 	}
-	s.show(d, w.place)
+	s.show(d, w.Place)
 	return getContentResult{
-		Path: string(d.path), Content: w.content(), TotalLines: w.total,
-		Notice: w.notice(func(at position) string { return nextCall("read_content_lines", at) }),
+		Path: string(d.path), Content: w.Content(), TotalLines: w.Total,
+		Notice: w.Notice(func(at passage.Position) string { return passage.NextCall("read_content_lines", at) }),
 	}, nil
 }

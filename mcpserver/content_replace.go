@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 type replaceContentArgs struct {
@@ -54,7 +55,7 @@ func (a replaceContentArgs) run(ctx context.Context, s *Session) (replaceContent
 	case kind == entity.Note:
 		res.Notice, err = a.replaceNote(ctx, s, p)
 	case created:
-		res.Notice, err = s.writeFile(ctx, fileWrite{kind: kind, path: p, text: a.Content, seen: all(a.Content), op: opCreate, what: "create " + string(p)})
+		res.Notice, err = s.writeFile(ctx, fileWrite{kind: kind, path: p, text: a.Content, seen: passage.All(a.Content), op: opCreate, what: "create " + string(p)})
 	default:
 		res.Notice, err = a.replaceFile(ctx, s, kind, p)
 	}
@@ -114,11 +115,11 @@ func (a replaceContentArgs) replaceFile(ctx context.Context, s *Session, kind en
 		return "", err
 	}
 	notice, err := s.writeFile(ctx, fileWrite{
-		kind: kind, path: p, text: a.Content, base: sumOf(known.text), seen: known.seen.through(edits, true),
+		kind: kind, path: p, text: a.Content, base: sumOf(known.text), seen: known.seen.Through(edits, true),
 		op: opUpdate, what: "replace the content of " + string(p),
 	})
 	if errors.Is(err, bridge.ErrConflict) {
-		err = answer.WrongArgument("%s has changed since you read it. Call %s again before replacing it.", p, readCall("get_content", p, position{}))
+		err = answer.WrongArgument("%s has changed since you read it. Call %s again before replacing it.", p, readCall("get_content", p, passage.Position{}))
 	}
 	return notice, err
 }

@@ -3,13 +3,13 @@ package mcpserver
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 type editArgs struct {
@@ -66,13 +66,13 @@ func (j *editJob) edits(cur *bridge.Version) ([]diffwrap.Edit, error) {
 		return nil, answer.WrongArgument("old_string not found in %s. Make sure it matches exactly.", answer.Shown(j.path))
 	case len(places) > 1 && !j.ReplaceAll:
 		return nil, answer.WrongArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
-			answer.Shown(j.path), len(places), linesOf(doc, places))
+			answer.Shown(j.path), len(places), passage.NameLines(doc, places))
 	}
 	places = apart(places)
 	j.replaced = len(places)
 	seen := j.known.in(doc)
 	for _, place := range places {
-		part, lacks := seen.lacks(place)
+		part, lacks := seen.Lacks(place)
 		// One that occurs once is known to who quotes it; of several, the others are not.
 		if lacks && len(places) > 1 {
 			return nil, notShown(j.path, doc, part, "read")
@@ -80,7 +80,7 @@ func (j *editJob) edits(cur *bridge.Version) ([]diffwrap.Edit, error) {
 		j.unseen = lacks
 	}
 	edits := replace(doc, places, j.OldString, j.NewString)
-	return edits, checkMarkup("new_string", j.view, doc, diffwrap.Apply(doc, edits), places[0].start)
+	return edits, checkMarkup("new_string", j.view, doc, diffwrap.Apply(doc, edits), places[0].Start)
 }
 
 // fill is the edit with an empty old_string: it gives an empty document its
@@ -104,32 +104,9 @@ func checkMarkup(argument string, view diffwrap.View, before, after string, begi
 	if !found {
 		return nil
 	}
-	line := lineOf(after, off) - lineOf(after, begin) + 1
+	line := passage.LineOf(after, off) - passage.LineOf(after, begin) + 1
 	return answer.WrongArgument("The argument %q contains '%s' at line %d, which would be read as a suggestion. Suggestions are made automatically; write plain text.",
 		argument, d, max(line, 1))
-}
-
-// maxLines is how many line numbers an error lists.
-const maxLines = 20
-
-// linesOf names the lines on which the places begin.
-func linesOf(doc string, places []place) string {
-	var lines []string
-	line, done := 1, 0
-	for _, p := range places {
-		line += strings.Count(doc[done:p.start], "\n")
-		done = p.start
-		if n := strconv.Itoa(line); len(lines) == 0 || lines[len(lines)-1] != n {
-			lines = append(lines, n)
-		}
-	}
-	if len(lines) == 1 {
-		return "line " + lines[0]
-	}
-	if len(lines) > maxLines {
-		lines = append(lines[:maxLines], "...")
-	}
-	return "lines " + strings.Join(lines, ", ")
 }
 
 // outcome says what became of a change, in the rest of a sentence.

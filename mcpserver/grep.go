@@ -10,6 +10,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/glob"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
@@ -204,7 +205,7 @@ func (job *search) chosen(notes []*indexed) []*indexed {
 
 // searchNote returns the entries for one note.
 func (job *search) searchNote(p bridge.Path, v *bridge.Version) []entry {
-	text := strings.TrimPrefix(v.Text(), bom)
+	text := strings.TrimPrefix(v.Text(), passage.BOM)
 	switch job.mode {
 	case modeFiles:
 		if job.pattern.Matches(text) {

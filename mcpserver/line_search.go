@@ -13,6 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
@@ -78,7 +79,7 @@ func (job lineSearch) passed(p bridge.Path) bool {
 // in finds the lines of one text: the first ones that are not passed, at most keep,
 // and how many there are.
 func (job lineSearch) in(p bridge.Path, text string, keep int) (found []foundLine, total int) {
-	text = strings.TrimPrefix(text, bom)
+	text = strings.TrimPrefix(text, passage.BOM)
 	from, limit := 0, keep
 	if job.all {
 		limit = -1
@@ -94,7 +95,7 @@ func (job lineSearch) in(p bridge.Path, text string, keep int) (found []foundLin
 	if len(entries) == 0 {
 		return nil, 0
 	}
-	lines := splitLines(text)
+	lines := passage.SplitLines(text)
 	for _, e := range entries {
 		n := e.Line
 		if n > len(lines) {
@@ -128,7 +129,7 @@ func part(line string, from int) string {
 	if len(line) <= answer.MaxLine || utf8.RuneCountInString(line) <= answer.MaxLine {
 		return line
 	}
-	short := partOf(line[from:], answer.MaxLine, utf8.RuneCountInString)
+	short := passage.PartOf(line[from:], answer.MaxLine, utf8.RuneCountInString)
 	first := utf8.RuneCountInString(line[:from])
 	return fmt.Sprintf("%s... [line cut: characters %d-%d of %d; read it with column to see more]",
 		short, first+1, first+utf8.RuneCountInString(short), utf8.RuneCountInString(line))

@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"slices"
 	"strings"
+
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 // delimiters open what CriticMarkup would read as a suggestion or a highlight.
@@ -14,32 +16,26 @@ var delimiters = []string{"{++", "{--", "{~~", "{=="}
 // any text; but where people write prose, a delimiter would turn it into a
 // suggestion.
 func newMarkup(before, after string) (delimiter string, off int, found bool) {
-	var code []place
+	var code []passage.Place
 	for _, d := range delimiters {
 		if strings.Count(after, d) <= strings.Count(before, d) {
 			continue
 		}
 		if code == nil {
-			code = append(codeIn(after), place{len(after), len(after)})
+			code = append(codeIn(after), passage.Place{Start: len(after), End: len(after)})
 		}
 		for _, p := range apart(findExact(after, d, nil)) {
-			if !inside(code, p.start) && !hasLine(before, lineAround(after, p.start)) {
-				return d, p.start, true
+			if !inside(code, p.Start) && !hasLine(before, passage.LineAround(after, p.Start)) {
+				return d, p.Start, true
 			}
 		}
 	}
 	return "", 0, false
 }
 
-func inside(places []place, off int) bool {
-	i, _ := slices.BinarySearchFunc(places, off, func(p place, off int) int { return p.end - off - 1 })
-	return i < len(places) && places[i].start <= off
-}
-
-func lineAround(doc string, off int) string {
-	line := doc[strings.LastIndexByte(doc[:off], '\n')+1:]
-	line, _, _ = strings.Cut(line, "\n")
-	return line
+func inside(places []passage.Place, off int) bool {
+	i, _ := slices.BinarySearchFunc(places, off, func(p passage.Place, off int) int { return p.End - off - 1 })
+	return i < len(places) && places[i].Start <= off
 }
 
 func hasLine(doc, line string) bool {
@@ -48,8 +44,8 @@ func hasLine(doc, line string) bool {
 
 // codeIn returns the places of fenced code blocks and of code spans in doc,
 // after CommonMark, containers left aside.
-func codeIn(doc string) []place {
-	var code []place
+func codeIn(doc string) []passage.Place {
+	var code []passage.Place
 	fence, begin := "", 0
 	for off := 0; off < len(doc); {
 		end := off + len(doc[off:])
@@ -60,7 +56,7 @@ func codeIn(doc string) []place {
 		switch {
 		case fence != "":
 			if strings.HasPrefix(mark, fence) && strings.TrimSpace(strings.TrimLeft(doc[off:end], " \t>"+fence[:1])) == "" {
-				code = append(code, place{begin, end})
+				code = append(code, passage.Place{Start: begin, End: end})
 				fence = ""
 			}
 		case mark != "":
@@ -71,7 +67,7 @@ func codeIn(doc string) []place {
 		off = end
 	}
 	if fence != "" {
-		code = append(code, place{begin, len(doc)})
+		code = append(code, passage.Place{Start: begin, End: len(doc)})
 	}
 	return code
 }
@@ -90,8 +86,8 @@ func fenceOf(line string) string {
 }
 
 // codeSpans returns the code spans in the line doc[off:end].
-func codeSpans(doc string, off, end int) []place {
-	var spans []place
+func codeSpans(doc string, off, end int) []passage.Place {
+	var spans []passage.Place
 	for off < end {
 		i := strings.IndexByte(doc[off:end], '`')
 		if i < 0 {
@@ -108,7 +104,7 @@ func codeSpans(doc string, off, end int) []place {
 			m := end - j - k - len(strings.TrimLeft(doc[j+k:end], "`"))
 			j += k + m
 			if m == n {
-				spans = append(spans, place{open, j})
+				spans = append(spans, passage.Place{Start: open, End: j})
 				off = j
 				break
 			}

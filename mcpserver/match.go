@@ -7,16 +7,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
-
-// place is where a text was found in a document, in bytes.
-type place struct{ start, end int }
 
 // findAll returns the places of old in doc, overlapping ones too. If it does not
 // occur as it is, straight quotes match curly ones and line breaks of either kind
 // each other.
-func findAll(doc, old string) []place {
-	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p place) bool { return cutsBreak(doc, p) }) {
+func findAll(doc, old string) []passage.Place {
+	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p passage.Place) bool { return cutsBreak(doc, p) }) {
 		return places
 	}
 	plainDoc, offs := plainForm(doc)
@@ -28,14 +26,14 @@ func findAll(doc, old string) []place {
 }
 
 // cutsBreak says that p begins or ends within a line break.
-func cutsBreak(doc string, p place) bool {
+func cutsBreak(doc string, p passage.Place) bool {
 	within := func(off int) bool { return off > 0 && off < len(doc) && doc[off-1] == '\r' && doc[off] == '\n' }
-	return within(p.start) || within(p.end)
+	return within(p.Start) || within(p.End)
 }
 
 // findExact returns the places of old in doc, mapped by offs if that is set.
-func findExact(doc, old string, offs []int) []place {
-	var places []place
+func findExact(doc, old string, offs []int) []passage.Place {
+	var places []passage.Place
 	for from := 0; old != ""; {
 		i := strings.Index(doc[from:], old)
 		if i < 0 {
@@ -48,7 +46,7 @@ func findExact(doc, old string, offs []int) []place {
 		if offs != nil {
 			start, end = offs[start], offs[end]
 		}
-		places = append(places, place{start, end})
+		places = append(places, passage.Place{Start: start, End: end})
 	}
 	return places
 }
@@ -79,10 +77,10 @@ func plainForm(s string) (plain string, offs []int) {
 }
 
 // apart drops the places that overlap the one before.
-func apart(places []place) []place {
-	var out []place
+func apart(places []passage.Place) []passage.Place {
+	var out []passage.Place
 	for _, p := range places {
-		if len(out) == 0 || p.start >= out[len(out)-1].end {
+		if len(out) == 0 || p.Start >= out[len(out)-1].End {
 			out = append(out, p)
 		}
 	}
@@ -91,25 +89,25 @@ func apart(places []place) []place {
 
 // replace are the edits of doc that put with in the places where old was found, in
 // the document's own line breaks and quotes.
-func replace(doc string, places []place, old, with string) []diffwrap.Edit {
+func replace(doc string, places []passage.Place, old, with string) []diffwrap.Edit {
 	edits := make([]diffwrap.Edit, 0, len(places))
 	for _, p := range places {
-		fitted := fit(with, doc, old, doc[p.start:p.end])
+		fitted := fit(with, doc, old, doc[p.Start:p.End])
 		if with == "" {
-			p.end += wholeLine(doc, p)
+			p.End += wholeLine(doc, p)
 		}
-		edits = append(edits, diffwrap.Edit{Off: p.start, Len: p.end - p.start, New: fitted})
+		edits = append(edits, diffwrap.Edit{Off: p.Start, Len: p.End - p.Start, New: fitted})
 	}
 	return edits
 }
 
 // wholeLine is the length of the line break after p, if p is whole lines but for
 // it: removing a line removes its break.
-func wholeLine(doc string, p place) int {
-	if p.start > 0 && doc[p.start-1] != '\n' || p.end > p.start && doc[p.end-1] == '\n' {
+func wholeLine(doc string, p passage.Place) int {
+	if p.Start > 0 && doc[p.Start-1] != '\n' || p.End > p.Start && doc[p.End-1] == '\n' {
 		return 0
 	}
-	switch rest := doc[p.end:]; {
+	switch rest := doc[p.End:]; {
 	case strings.HasPrefix(rest, "\r\n"):
 		return 2
 	case strings.HasPrefix(rest, "\n"):
@@ -209,6 +207,3 @@ func curl(s string, single, double bool) string {
 	}
 	return b.String()
 }
-
-// lineOf is the number of the line of doc that holds off, counted from 1.
-func lineOf(doc string, off int) int { return 1 + strings.Count(doc[:off], "\n") }

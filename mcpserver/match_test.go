@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 func TestReplace(t *testing.T) {
@@ -44,19 +45,19 @@ func TestReplace(t *testing.T) {
 func TestFindAll(t *testing.T) {
 	for _, tt := range []struct {
 		doc, old string
-		want     []place
+		want     []passage.Place
 	}{
-		{"aXbX", "X", []place{{1, 2}, {3, 4}}},
-		{"aaa", "aa", []place{{0, 2}, {1, 3}}},
-		{"ééé", "é", []place{{0, 2}, {2, 4}, {4, 6}}},
+		{"aXbX", "X", []passage.Place{{Start: 1, End: 2}, {Start: 3, End: 4}}},
+		{"aaa", "aa", []passage.Place{{Start: 0, End: 2}, {Start: 1, End: 3}}},
+		{"ééé", "é", []passage.Place{{Start: 0, End: 2}, {Start: 2, End: 4}, {Start: 4, End: 6}}},
 		{"abc", "", nil},
-		{"“x” “x”", `"x"`, []place{{0, 7}, {8, 15}}},
+		{"“x” “x”", `"x"`, []passage.Place{{Start: 0, End: 7}, {Start: 8, End: 15}}},
 	} {
 		if got := findAll(tt.doc, tt.old); !slices.Equal(got, tt.want) {
 			t.Errorf("findAll(%q, %q) = %v, want %v", tt.doc, tt.old, got, tt.want)
 		}
 	}
-	if got := apart([]place{{0, 2}, {1, 3}, {2, 4}}); !slices.Equal(got, []place{{0, 2}, {2, 4}}) {
+	if got := apart([]passage.Place{{Start: 0, End: 2}, {Start: 1, End: 3}, {Start: 2, End: 4}}); !slices.Equal(got, []passage.Place{{Start: 0, End: 2}, {Start: 2, End: 4}}) {
 		t.Errorf("apart = %v", got)
 	}
 }
@@ -69,11 +70,11 @@ func TestFindAllProperties(t *testing.T) {
 		doc, old := alphabet.Draw(t, "doc"), alphabet.Draw(t, "old")
 		wantPlain, _ := plainForm(old)
 		for _, p := range findAll(doc, old) {
-			found := doc[p.start:p.end]
+			found := doc[p.Start:p.End]
 			if plain, _ := plainForm(found); plain != wantPlain {
 				t.Fatalf("found %q for %q in %q", found, old, doc)
 			}
-			if !utf8.ValidString(doc[:p.start]) || !utf8.ValidString(found) {
+			if !utf8.ValidString(doc[:p.Start]) || !utf8.ValidString(found) {
 				t.Fatalf("%q is cut out of %q", found, doc)
 			}
 		}
@@ -109,7 +110,7 @@ func TestNewMarkup(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := ""
 			if d, off, found := newMarkup(tt.before, tt.after); found {
-				got = d + ":" + string(rune('0'+lineOf(tt.after, off)))
+				got = d + ":" + string(rune('0'+passage.LineOf(tt.after, off)))
 			}
 			if got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)

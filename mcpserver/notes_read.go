@@ -2,12 +2,11 @@ package mcpserver
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 type readNoteArgs struct {
@@ -31,60 +30,20 @@ func readNote(ctx context.Context, s *Session, a readNoteArgs) (readNoteResult, 
 		return readNoteResult{}, err
 	}
 	d := document{path: p, text: v.Text(), version: v}
-	last, err := lastLine(a.StartLine, a.EndLine, countLines(d.text))
+	last, err := passage.LastLine(a.StartLine, a.EndLine, passage.CountLines(d.text))
 	if err != nil {
 		return readNoteResult{}, err
 	}
-	w, err := d.window(position{a.StartLine, a.Column}, last, 0)
+	w, err := passage.ForResult(string(d.path), d.text, passage.Position{Line: a.StartLine, Column: a.Column}, last, 0)
 	if err != nil {
 		return readNoteResult{}, err
 	}
-	s.show(d, w.place)
-	res := readNoteResult{Path: string(p), Content: w.content(), TotalLines: w.total, LinesReturned: len(w.lines)}
-	if w.next != (position{}) && w.next.line <= last {
-		res.Notice = w.notice(func(at position) string { return nextCall("read_note", at) })
+	s.show(d, w.Place)
+	res := readNoteResult{Path: string(p), Content: w.Content(), TotalLines: w.Total, LinesReturned: len(w.Lines)}
+	if w.Next != (passage.Position{}) && w.Next.Line <= last {
+		res.Notice = w.Notice(func(at passage.Position) string { return passage.NextCall("read_note", at) })
 	}
 	return res, nil
-}
-
-// window is a window of d for a structured result, in which each line has so many
-// characters more.
-func (d document) window(begin position, last, margin int) (window, error) {
-	limit := answer.Max - answer.Envelope - answer.BothCost(string(d.path)) - 1400
-	return windowOf(d.text, begin, last, limit, func(s string) int { return answer.BothCost(s) + 2*margin })
-}
-
-// content is the text of the window. The break of its last line is left out, unless
-// it ends the whole text.
-func (w window) content() string {
-	content := strings.Join(w.lines, "\n")
-	if w.ended && w.begin.line+len(w.lines) > w.total {
-		content += "\n"
-	}
-	return content
-}
-
-// nextCall is the call of a tool that goes on at a position.
-func nextCall(tool string, at position) string {
-	call := fmt.Sprintf("%s with start_line: %d", tool, at.line)
-	if at.column > 1 {
-		call += fmt.Sprintf(", column: %d", at.column)
-	}
-	return call
-}
-
-// lastLine is the number of the last line that is wanted of total ones, from start
-// to end.
-func lastLine(start int, end *int, total int) (int, error) {
-	switch {
-	case end != nil && *end < start:
-		return 0, answer.WrongArgument("The argument \"end_line\" (%d) must not be less than \"start_line\" (%d).", *end, start)
-	case start > 1 && start > total:
-		return 0, answer.WrongArgument("The argument \"start_line\" is %d, and the document has %s.", start, answer.Count(total, "line"))
-	case end != nil:
-		return min(*end, total), nil
-	}
-	return total, nil
 }
 
 type readMetadataArgs struct {

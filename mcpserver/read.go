@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 const (
@@ -39,17 +40,17 @@ func read(ctx context.Context, s *Session, a readArgs) answer.Result {
 	told, untold := newsBlock(news)
 	waiting := pending(p, list)
 	limit := answer.Max - answer.Text(waiting, told, notUTF8(v.Text())).Cost() - 400
-	page, w, err := numbered(v.Text(), position{a.Offset, a.Column}, a.Limit, limit)
+	page, w, err := numbered(v.Text(), passage.Position{Line: a.Offset, Column: a.Column}, a.Limit, limit)
 	if err != nil {
 		return failure(err)
 	}
-	now := known.shown(document{path: p, text: v.Text(), version: v}, w.place)
+	now := known.shown(document{path: p, text: v.Text(), version: v}, w.Place)
 	now.mine, now.news = s.own(v, list), untold
 	s.remember(p, now)
-	notice := w.notice(func(at position) string {
-		call := fmt.Sprintf("read with offset: %d", at.line)
-		if at.column > 1 {
-			call += fmt.Sprintf(", column: %d", at.column)
+	notice := w.Notice(func(at passage.Position) string {
+		call := fmt.Sprintf("read with offset: %d", at.Line)
+		if at.Column > 1 {
+			call += fmt.Sprintf(", column: %d", at.Column)
 		}
 		return call
 	})
@@ -69,39 +70,26 @@ func notUTF8(doc string) string {
 
 // numbered lays lines out as `cat -n` does: the number in six columns, a tab,
 // the line. A limit of 0 lines means the default; what is shown costs at most most.
-func numbered(doc string, begin position, limit, most int) (page string, w window, err error) {
+func numbered(doc string, begin passage.Position, limit, most int) (page string, w passage.Window, err error) {
 	if limit == 0 {
 		limit = defaultLines
 	}
 	const margin = 11 // the number, the tab and the break
-	w, err = windowOf(doc, begin, max(begin.line, 1)-1+limit, most, func(s string) int { return answer.TextCost(s) + margin })
+	w, err = passage.WindowOf(doc, begin, max(begin.Line, 1)-1+limit, most, func(s string) int { return answer.TextCost(s) + margin })
 	switch {
 	case err != nil:
 		return "", w, err
-	case w.total == 0:
+	case w.Total == 0:
 		return "<system-reminder>Warning: the file exists but the contents are empty.</system-reminder>", w, nil
-	case begin.line > w.total:
+	case begin.Line > w.Total:
 		return fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). "+
-			"The file has %d lines.</system-reminder>", begin.line, w.total), w, nil
+			"The file has %d lines.</system-reminder>", begin.Line, w.Total), w, nil
 	}
-	lines := make([]string, len(w.lines))
-	for i, l := range w.lines {
-		lines[i] = fmt.Sprintf("%6d\t%s", w.begin.line+i, l)
+	lines := make([]string, len(w.Lines))
+	for i, l := range w.Lines {
+		lines[i] = fmt.Sprintf("%6d\t%s", w.Begin.Line+i, l)
 	}
 	return strings.Join(lines, "\n"), w, nil
-}
-
-// splitLines splits a document at its line breaks, of either kind; the last one
-// ends the last line. A byte order mark is not shown.
-func splitLines(doc string) []string {
-	doc = strings.TrimPrefix(doc, bom)
-	var lines []string
-	for off := 0; off < len(doc); {
-		line, length := lineAt(doc, off)
-		lines = append(lines, line)
-		off += length
-	}
-	return lines
 }
 
 // pending lists the pending suggestions of the note at p, a line each, or is "".

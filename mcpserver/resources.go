@@ -14,6 +14,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 // Notes are MCP resources, too: note:///Folder/Name.md. A client attaches them
@@ -39,12 +40,12 @@ func notePath(uri string) (string, error) {
 }
 
 // noteAddress is the path that an address names, and where in the note it begins.
-func noteAddress(uri string) (name string, begin position, err error) {
+func noteAddress(uri string) (name string, begin passage.Position, err error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != noteScheme || u.Host != "" || u.Path == "" {
 		return "", begin, fmt.Errorf("resource %q is not an address like note:///Folder/Name.md", uri)
 	}
-	for name, to := range map[string]*int{"line": &begin.line, "column": &begin.column} {
+	for name, to := range map[string]*int{"line": &begin.Line, "column": &begin.Column} {
 		if s := u.Query().Get(name); s != "" {
 			if *to, err = strconv.Atoi(s); err != nil || *to < 1 {
 				return "", begin, fmt.Errorf("resource %q: %s is not a number from 1 on", uri, name)
@@ -86,18 +87,18 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 		return nil, err
 	}
 	d := document{path: p, text: v.Text(), version: v}
-	if begin == (position{}) && answer.TextCost(d.text) <= answer.Max-4000 {
-		sess.show(d, place{0, len(d.text)})
+	if begin == (passage.Position{}) && answer.TextCost(d.text) <= answer.Max-4000 {
+		sess.show(d, passage.Place{Start: 0, End: len(d.text)})
 		return []mcp.ResourceContents{mcp.TextResourceContents{URI: noteURI(p), MIMEType: noteType, Text: d.text}}, nil
 	}
-	w, err := windowOf(d.text, begin, countLines(d.text), answer.Max-6000, func(s string) int { return answer.TextCost(s) + 4 })
+	w, err := passage.WindowOf(d.text, begin, passage.CountLines(d.text), answer.Max-6000, func(s string) int { return answer.TextCost(s) + 4 })
 	if err != nil {
 		return nil, err
 	}
-	sess.show(d, w.place)
-	contents := []mcp.ResourceContents{mcp.TextResourceContents{URI: noteURI(p), MIMEType: noteType, Text: d.text[w.place.start:w.place.end]}}
-	notice := w.notice(func(at position) string {
-		return fmt.Sprintf("resources/read with %s?line=%d&column=%d", noteURI(p), at.line, at.column)
+	sess.show(d, w.Place)
+	contents := []mcp.ResourceContents{mcp.TextResourceContents{URI: noteURI(p), MIMEType: noteType, Text: d.text[w.Place.Start:w.Place.End]}}
+	notice := w.Notice(func(at passage.Position) string {
+		return fmt.Sprintf("resources/read with %s?line=%d&column=%d", noteURI(p), at.Line, at.Column)
 	})
 	if notice != "" {
 		contents = append(contents, mcp.TextResourceContents{URI: noteURI(p), MIMEType: "text/plain", Text: "[" + notice + "]"})

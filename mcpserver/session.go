@@ -8,6 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 // maxShown bounds how many documents a session may have read at a time: each keeps
@@ -33,8 +34,8 @@ type Session struct {
 
 // shownDoc is what a session knows of a document.
 type shownDoc struct {
-	text string // when it was shown last
-	seen seen   // what of the text the session knows
+	text string      // when it was shown last
+	seen passage.Set // what of the text the session knows
 
 	version *bridge.Version       // of a note, whose text it is; nil for other files
 	mine    []diffwrap.Suggestion // marks of version that are the session's own suggestions
@@ -43,7 +44,7 @@ type shownDoc struct {
 
 // show notes that the session has been shown a part of d, without what became of
 // its suggestions.
-func (s *Session) show(d document, part place) {
+func (s *Session) show(d document, part passage.Place) {
 	known, _ := s.known(d.path)
 	n := known.shown(d, part)
 	if d.version != nil {
@@ -54,15 +55,15 @@ func (s *Session) show(d document, part place) {
 }
 
 // shown is what is known of a document once a part of d is shown.
-func (n shownDoc) shown(d document, part place) shownDoc {
-	if part == (place{0, len(d.text)}) {
-		return shownDoc{text: d.text, seen: all(d.text), version: d.version}
+func (n shownDoc) shown(d document, part passage.Place) shownDoc {
+	if part == (passage.Place{Start: 0, End: len(d.text)}) {
+		return shownDoc{text: d.text, seen: passage.All(d.text), version: d.version}
 	}
-	return shownDoc{text: d.text, seen: n.in(d.text).with(part), version: d.version}
+	return shownDoc{text: d.text, seen: n.in(d.text).With(part), version: d.version}
 }
 
 // in is what the session knows of text, which the document has become.
-func (n shownDoc) in(text string) seen { return n.seen.between(n.text, text, false) }
+func (n shownDoc) in(text string) passage.Set { return n.seen.Between(n.text, text, false) }
 
 // remember makes n what the session knows of the document at p, beside what it
 // knows of the same text already.
@@ -75,7 +76,7 @@ func (s *Session) remember(p bridge.Path, n shownDoc) {
 	}
 	if known && old.text == n.text {
 		for _, part := range old.seen {
-			n.seen = n.seen.with(part)
+			n.seen = n.seen.With(part)
 		}
 	}
 	s.shown[p] = n
@@ -110,7 +111,7 @@ func (s *Session) forget(p bridge.Path) {
 }
 
 // changed notes the session's own change of a note, which made after of before.
-func (s *Session) changed(p bridge.Path, before, after *bridge.Version, known seen) {
+func (s *Session) changed(p bridge.Path, before, after *bridge.Version, known passage.Set) {
 	old, _ := s.known(p)
 	n := shownDoc{text: after.Text(), seen: known, version: after, news: s.resolved(p, old, before)}
 	others := without(diffwrap.Suggestions(before.Marked()), old.mine)
@@ -123,7 +124,7 @@ func (s *Session) changed(p bridge.Path, before, after *bridge.Version, known se
 func (s *Session) ReadAll(ctx context.Context, name string) error {
 	p, v, err := s.note(ctx, name)
 	if err == nil {
-		s.show(document{path: p, text: v.Text(), version: v}, place{0, len(v.Text())})
+		s.show(document{path: p, text: v.Text(), version: v}, passage.Place{Start: 0, End: len(v.Text())})
 	}
 	return err
 }

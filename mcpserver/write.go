@@ -9,6 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 type writeArgs struct {
@@ -123,8 +124,8 @@ func (s *Session) folders() []string {
 // a model is not shown.
 func inStyleOf(base, content string) string {
 	content = inBreaksOf(base, content, firstBreak(base) == "\r\n")
-	if strings.HasPrefix(base, bom) && !strings.HasPrefix(content, bom) {
-		content = bom + content
+	if strings.HasPrefix(base, passage.BOM) && !strings.HasPrefix(content, passage.BOM) {
+		content = passage.BOM + content
 	}
 	return content
 }
