@@ -1,13 +1,6 @@
 package mcpserver_test
 
-import (
-	"strings"
-	"testing"
-
-	"pgregory.net/rapid"
-
-	"github.com/relayfs/relayfs/mcpserver"
-)
+import "testing"
 
 // In a document with line breaks of both kinds, those that a change does not touch
 // stay as they are.
@@ -30,20 +23,4 @@ func TestMixedLineBreaksStay(t *testing.T) {
 			t.Errorf("%s: %q, want %q", p, got, want)
 		}
 	}
-}
-
-func TestInBreaksOf(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.SliceOf(rapid.SampledFrom([]string{"a", "é", "\U0001F600", "\n", "\r\n"}))
-		base := strings.Join(text.Draw(t, "base"), "")
-		s := strings.ReplaceAll(strings.Join(text.Draw(t, "s"), ""), "\r\n", "\n")
-		plain := func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
-		got := mcpserver.InBreaksOf(base, s, rapid.Bool().Draw(t, "crlf"))
-		if plain(got) != s {
-			t.Fatalf("%q in the breaks of %q is %q", s, base, got)
-		}
-		if s == plain(base) && got != base && strings.Contains(base, "\n") {
-			t.Fatalf("%q comes back as %q", base, got)
-		}
-	})
 }

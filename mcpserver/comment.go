@@ -8,6 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/match"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
@@ -45,7 +46,7 @@ func comment(ctx context.Context, s *Session, a commentArgs) answer.Result {
 
 // anchor is the offset behind the one place of text in doc.
 func anchor(p bridge.Path, doc, text string) (int, error) {
-	places := findAll(doc, text)
+	places := match.Find(doc, text)
 	switch len(places) {
 	case 0:
 		return 0, answer.WrongArgument("anchor_text not found in %s. Make sure it matches exactly.", answer.Shown(p))

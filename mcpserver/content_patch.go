@@ -10,6 +10,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
+	"github.com/relayfs/relayfs/mcpserver/internal/match"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
@@ -96,7 +97,7 @@ func (a patchContentArgs) patchNote(ctx context.Context, s *Session, p bridge.Pa
 		if err != nil {
 			return nil, err
 		}
-		return edits, checkMarkup("new_string", view, cur.Text(), diffwrap.Apply(cur.Text(), edits), at)
+		return edits, match.CheckMarkup("new_string", view, cur.Text(), diffwrap.Apply(cur.Text(), edits), at)
 	})
 	return warningsOf(res), err
 }
@@ -131,12 +132,12 @@ func (a patchContentArgs) patchFile(ctx context.Context, s *Session, kind entity
 // patch are the edits of text, and where they begin. The one place of old_string is
 // known to who quotes it.
 func (a patchContentArgs) patch(p bridge.Path, text string) (edits []diffwrap.Edit, at int, err error) {
-	places := findAll(text, a.OldString)
+	places := match.Find(text, a.OldString)
 	switch len(places) {
 	case 0:
 		return nil, 0, answer.WrongArgument("old_string not found in %s. Make sure it matches exactly.", p)
 	case 1:
-		return replace(text, places, a.OldString, a.NewString), places[0].Start, nil
+		return match.Replace(text, places, a.OldString, a.NewString), places[0].Start, nil
 	}
 	several := &severalError{path: string(p), count: len(places)}
 	for _, place := range places[:min(len(places), passage.MaxNamed)] {

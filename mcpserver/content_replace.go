@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
+	"github.com/relayfs/relayfs/mcpserver/internal/match"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
@@ -76,7 +77,7 @@ func (a replaceContentArgs) newPath(s *Session, kind entity.Type) (bridge.Path, 
 }
 
 func (a replaceContentArgs) createNote(ctx context.Context, s *Session, p bridge.Path) (string, error) {
-	if err := checkMarkup("content", s.server.ws.Options().View, "", a.Content, 0); err != nil {
+	if err := match.CheckMarkup("content", s.server.ws.Options().View, "", a.Content, 0); err != nil {
 		return "", err
 	}
 	res, err := s.create(ctx, p, a.Content)
@@ -89,8 +90,8 @@ func (a replaceContentArgs) replaceNote(ctx context.Context, s *Session, p bridg
 	if err != nil {
 		return "", err
 	}
-	text := inStyleOf(known.text, a.Content)
-	if err := checkMarkup("content", s.server.ws.Options().View, known.text, text, 0); err != nil {
+	text := match.InStyleOf(known.text, a.Content)
+	if err := match.CheckMarkup("content", s.server.ws.Options().View, known.text, text, 0); err != nil {
 		return "", err
 	}
 	res, err := s.replace(ctx, p, known, text, s.reader(), "replace the content of "+string(p))

@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/match"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
@@ -60,7 +61,7 @@ func (j *editJob) edits(cur *bridge.Version) ([]diffwrap.Edit, error) {
 	if j.OldString == "" {
 		return j.fill(doc)
 	}
-	places := findAll(doc, j.OldString)
+	places := match.Find(doc, j.OldString)
 	switch {
 	case len(places) == 0:
 		return nil, answer.WrongArgument("old_string not found in %s. Make sure it matches exactly.", answer.Shown(j.path))
@@ -68,7 +69,7 @@ func (j *editJob) edits(cur *bridge.Version) ([]diffwrap.Edit, error) {
 		return nil, answer.WrongArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
 			answer.Shown(j.path), len(places), passage.NameLines(doc, places))
 	}
-	places = apart(places)
+	places = match.Apart(places)
 	j.replaced = len(places)
 	seen := j.known.in(doc)
 	for _, place := range places {
@@ -79,8 +80,8 @@ func (j *editJob) edits(cur *bridge.Version) ([]diffwrap.Edit, error) {
 		}
 		j.unseen = lacks
 	}
-	edits := replace(doc, places, j.OldString, j.NewString)
-	return edits, checkMarkup("new_string", j.view, doc, diffwrap.Apply(doc, edits), places[0].Start)
+	edits := match.Replace(doc, places, j.OldString, j.NewString)
+	return edits, match.CheckMarkup("new_string", j.view, doc, diffwrap.Apply(doc, edits), places[0].Start)
 }
 
 // fill is the edit with an empty old_string: it gives an empty document its
@@ -90,23 +91,7 @@ func (j *editJob) fill(doc string) ([]diffwrap.Edit, error) {
 		return nil, answer.WrongArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", answer.Shown(j.path))
 	}
 	j.replaced = 1
-	return []diffwrap.Edit{{New: j.NewString}}, checkMarkup("new_string", j.view, "", j.NewString, 0)
-}
-
-// checkMarkup refuses a change by the named argument that brings in CriticMarkup.
-// Lines are counted from where the argument's text begins. In the raw view, marks
-// are what is written.
-func checkMarkup(argument string, view diffwrap.View, before, after string, begin int) error {
-	if view == diffwrap.RawView {
-		return nil
-	}
-	d, off, found := newMarkup(before, after)
-	if !found {
-		return nil
-	}
-	line := passage.LineOf(after, off) - passage.LineOf(after, begin) + 1
-	return answer.WrongArgument("The argument %q contains '%s' at line %d, which would be read as a suggestion. Suggestions are made automatically; write plain text.",
-		argument, d, max(line, 1))
+	return []diffwrap.Edit{{New: j.NewString}}, match.CheckMarkup("new_string", j.view, "", j.NewString, 0)
 }
 
 // outcome says what became of a change, in the rest of a sentence.

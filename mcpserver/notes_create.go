@@ -8,6 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/match"
 )
 
 type createNoteArgs struct {
@@ -58,10 +59,10 @@ func createNote(ctx context.Context, s *Session, a createNoteArgs) (createNoteRe
 // before, or the argument frontmatter into what that has made of it.
 func (s *Session) checkNote(before, content, after string) error {
 	view := s.server.ws.Options().View
-	if err := checkMarkup("content", view, before, content, 0); err != nil {
+	if err := match.CheckMarkup("content", view, before, content, 0); err != nil {
 		return err
 	}
-	return checkMarkup("frontmatter", view, content, after, 0)
+	return match.CheckMarkup("frontmatter", view, content, after, 0)
 }
 
 // withProperties sets properties in the front matter of text, beside those that

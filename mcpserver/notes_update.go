@@ -8,6 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/match"
 )
 
 type updateNoteArgs struct {
@@ -70,7 +71,7 @@ func updateNote(ctx context.Context, s *Session, a updateNoteArgs) (updateNoteRe
 func (a updateNoteArgs) apply(p bridge.Path, before string) (string, error) {
 	text := before
 	if a.Content != nil {
-		text = inStyleOf(before, *a.Content)
+		text = match.InStyleOf(before, *a.Content)
 		if _, body, has := frontmatter.Split(text); !has || a.FrontMatter != nil {
 			_, old, _ := frontmatter.Split(before)
 			text = before[:old] + text[body:]

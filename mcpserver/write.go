@@ -9,7 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/match"
 )
 
 type writeArgs struct {
@@ -32,8 +32,8 @@ func write(ctx context.Context, s *Session, a writeArgs) answer.Result {
 	if !utf8.ValidString(known.text) {
 		return failure(&bridge.Error{Op: "write", Path: p, Err: bridge.ErrInvalidUTF8})
 	}
-	content := inStyleOf(known.text, a.Content)
-	if err := checkMarkup("content", s.server.ws.Options().View, known.text, content, 0); err != nil {
+	content := match.InStyleOf(known.text, a.Content)
+	if err := match.CheckMarkup("content", s.server.ws.Options().View, known.text, content, 0); err != nil {
 		return failure(err)
 	}
 	res, err := s.replace(ctx, p, known, content, "read", "replace the content of "+string(p))
@@ -54,7 +54,7 @@ func (s *Session) writeNew(ctx context.Context, a writeArgs) answer.Result {
 		err = &bridge.Error{Op: "create", Path: p, Err: bridge.ErrNotNote}
 	}
 	if err == nil {
-		err = checkMarkup("content", s.server.ws.Options().View, "", a.Content, 0)
+		err = match.CheckMarkup("content", s.server.ws.Options().View, "", a.Content, 0)
 	}
 	if err != nil {
 		return failure(err)
@@ -118,14 +118,4 @@ func (s *Session) folders() []string {
 		names = append(names, f.Name)
 	}
 	return names
-}
-
-// inStyleOf gives content the line breaks and the byte order mark of base, which
-// a model is not shown.
-func inStyleOf(base, content string) string {
-	content = inBreaksOf(base, content, firstBreak(base) == "\r\n")
-	if strings.HasPrefix(base, passage.BOM) && !strings.HasPrefix(content, passage.BOM) {
-		content = passage.BOM + content
-	}
-	return content
 }

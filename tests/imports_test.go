@@ -61,6 +61,7 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/answer":    {nil, "what a call gives back, and how much of it fits; it knows no tool and no protocol"},
 	"mcpserver/internal/schema":    {[]string{"bridge", "bridge/frontmatter", "mcpserver/internal/answer"}, "schemas of arguments and results, and how arguments are read; it runs no tool"},
 	"mcpserver/internal/passage":   {[]string{"mcpserver/internal/answer", "diffwrap", "github.com/rivo/uniseg"}, "parts of a text are a function of it"},
+	"mcpserver/internal/match":     {[]string{"mcpserver/internal/answer", "mcpserver/internal/passage", "diffwrap"}, "what a model quotes is found in a text, and replaced"},
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
 	"bridge/inflight":              {nil, "a bound on bytes knows nothing of what they are"},
 	"bridge/relay/server": {

@@ -1,9 +1,11 @@
-package mcpserver
+package match
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
@@ -24,7 +26,7 @@ func newMarkup(before, after string) (delimiter string, off int, found bool) {
 		if code == nil {
 			code = append(codeIn(after), passage.Place{Start: len(after), End: len(after)})
 		}
-		for _, p := range apart(findExact(after, d, nil)) {
+		for _, p := range Apart(findExact(after, d, nil)) {
 			if !inside(code, p.Start) && !hasLine(before, passage.LineAround(after, p.Start)) {
 				return d, p.Start, true
 			}
@@ -111,4 +113,20 @@ func codeSpans(doc string, off, end int) []passage.Place {
 		}
 	}
 	return spans
+}
+
+// CheckMarkup refuses a change by the named argument that brings in CriticMarkup.
+// Lines are counted from where the argument's text begins. In the raw view, marks
+// are what is written.
+func CheckMarkup(argument string, view diffwrap.View, before, after string, begin int) error {
+	if view == diffwrap.RawView {
+		return nil
+	}
+	d, off, found := newMarkup(before, after)
+	if !found {
+		return nil
+	}
+	line := passage.LineOf(after, off) - passage.LineOf(after, begin) + 1
+	return answer.WrongArgument("The argument %q contains '%s' at line %d, which would be read as a suggestion. Suggestions are made automatically; write plain text.",
+		argument, d, max(line, 1))
 }

@@ -1,4 +1,4 @@
-package mcpserver
+package match
 
 import (
 	"slices"
@@ -35,7 +35,7 @@ func TestReplace(t *testing.T) {
 		{"emoji", "👩‍👧 x", "x", "y", "👩‍👧 y"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := diffwrap.Apply(tt.doc, replace(tt.doc, findAll(tt.doc, tt.old), tt.old, tt.new)); got != tt.want {
+			if got := diffwrap.Apply(tt.doc, Replace(tt.doc, Find(tt.doc, tt.old), tt.old, tt.new)); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -53,11 +53,11 @@ func TestFindAll(t *testing.T) {
 		{"abc", "", nil},
 		{"“x” “x”", `"x"`, []passage.Place{{Start: 0, End: 7}, {Start: 8, End: 15}}},
 	} {
-		if got := findAll(tt.doc, tt.old); !slices.Equal(got, tt.want) {
+		if got := Find(tt.doc, tt.old); !slices.Equal(got, tt.want) {
 			t.Errorf("findAll(%q, %q) = %v, want %v", tt.doc, tt.old, got, tt.want)
 		}
 	}
-	if got := apart([]passage.Place{{Start: 0, End: 2}, {Start: 1, End: 3}, {Start: 2, End: 4}}); !slices.Equal(got, []passage.Place{{Start: 0, End: 2}, {Start: 2, End: 4}}) {
+	if got := Apart([]passage.Place{{Start: 0, End: 2}, {Start: 1, End: 3}, {Start: 2, End: 4}}); !slices.Equal(got, []passage.Place{{Start: 0, End: 2}, {Start: 2, End: 4}}) {
 		t.Errorf("apart = %v", got)
 	}
 }
@@ -69,7 +69,7 @@ func TestFindAllProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		doc, old := alphabet.Draw(t, "doc"), alphabet.Draw(t, "old")
 		wantPlain, _ := plainForm(old)
-		for _, p := range findAll(doc, old) {
+		for _, p := range Find(doc, old) {
 			found := doc[p.Start:p.End]
 			if plain, _ := plainForm(found); plain != wantPlain {
 				t.Fatalf("found %q for %q in %q", found, old, doc)
@@ -78,7 +78,7 @@ func TestFindAllProperties(t *testing.T) {
 				t.Fatalf("%q is cut out of %q", found, doc)
 			}
 		}
-		if strings.Contains(doc, old) && old != "" && len(findAll(doc, old)) == 0 {
+		if strings.Contains(doc, old) && old != "" && len(Find(doc, old)) == 0 {
 			t.Fatalf("%q not found in %q", old, doc)
 		}
 	})

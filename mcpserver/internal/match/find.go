@@ -1,0 +1,116 @@
+package match
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+)
+
+// Find returns the places of old in doc, overlapping ones too. If it does not
+// occur as it is, straight quotes match curly ones and line breaks of either kind
+// each other.
+func Find(doc, old string) []passage.Place {
+	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p passage.Place) bool { return cutsBreak(doc, p) }) {
+		return places
+	}
+	plainDoc, offs := plainForm(doc)
+	plainOld, _ := plainForm(old)
+	if plainDoc == doc && plainOld == old {
+		return nil
+	}
+	return findExact(plainDoc, plainOld, offs)
+}
+
+// cutsBreak says that p begins or ends within a line break.
+func cutsBreak(doc string, p passage.Place) bool {
+	within := func(off int) bool { return off > 0 && off < len(doc) && doc[off-1] == '\r' && doc[off] == '\n' }
+	return within(p.Start) || within(p.End)
+}
+
+// findExact returns the places of old in doc, mapped by offs if that is set.
+func findExact(doc, old string, offs []int) []passage.Place {
+	var places []passage.Place
+	for from := 0; old != ""; {
+		i := strings.Index(doc[from:], old)
+		if i < 0 {
+			break
+		}
+		start := from + i
+		end := start + len(old)
+		_, n := utf8.DecodeRuneInString(doc[start:])
+		from = start + n
+		if offs != nil {
+			start, end = offs[start], offs[end]
+		}
+		places = append(places, passage.Place{Start: start, End: end})
+	}
+	return places
+}
+
+// plainForm is s with straight quotes and LF line breaks, and for each of its
+// bytes, and its end, the offset in s.
+func plainForm(s string) (plain string, offs []int) {
+	var b strings.Builder
+	offs = make([]int, 0, len(s)+1)
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		piece := s[i : i+n]
+		switch {
+		case r == '‘' || r == '’':
+			piece = "'"
+		case r == '“' || r == '”':
+			piece = `"`
+		case strings.HasPrefix(s[i:], "\r\n"):
+			piece, n = "\n", 2
+		}
+		for range len(piece) {
+			offs = append(offs, i)
+		}
+		b.WriteString(piece)
+		i += n
+	}
+	return b.String(), append(offs, len(s))
+}
+
+// Apart drops the places that overlap the one before.
+func Apart(places []passage.Place) []passage.Place {
+	var out []passage.Place
+	for _, p := range places {
+		if len(out) == 0 || p.Start >= out[len(out)-1].End {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Replace are the edits of doc that put with in the places where old was found, in
+// the document's own line breaks and quotes.
+func Replace(doc string, places []passage.Place, old, with string) []diffwrap.Edit {
+	edits := make([]diffwrap.Edit, 0, len(places))
+	for _, p := range places {
+		fitted := fit(with, doc, old, doc[p.Start:p.End])
+		if with == "" {
+			p.End += wholeLine(doc, p)
+		}
+		edits = append(edits, diffwrap.Edit{Off: p.Start, Len: p.End - p.Start, New: fitted})
+	}
+	return edits
+}
+
+// wholeLine is the length of the line break after p, if p is whole lines but for
+// it: removing a line removes its break.
+func wholeLine(doc string, p passage.Place) int {
+	if p.Start > 0 && doc[p.Start-1] != '\n' || p.End > p.Start && doc[p.End-1] == '\n' {
+		return 0
+	}
+	switch rest := doc[p.End:]; {
+	case strings.HasPrefix(rest, "\r\n"):
+		return 2
+	case strings.HasPrefix(rest, "\n"):
+		return 1
+	}
+	return 0
+}
