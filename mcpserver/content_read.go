@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ func readContentLines(ctx context.Context, s *Session, a readContentLinesArgs) (
 	if err != nil {
 		return readContentLinesResult{}, err
 	}
-	start := orNumber(a.StartLine, 1)
+	start := cmp.Or(a.StartLine, 1)
 	openEnd := a.EndLine == nil
 	if openEnd {
 		end := start + defaultSpan

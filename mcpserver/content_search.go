@@ -1,10 +1,12 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 )
@@ -26,7 +28,7 @@ type searchContentResult struct {
 	Matches      []contentMatch `json:"matches"`
 	TotalMatches int            `json:"total_matches" doc:"How many lines match, those of other answers included"`
 	Truncated    bool           `json:"truncated" doc:"There are more"`
-	page
+	cursor.Page
 }
 
 type contentMatch struct {
@@ -53,10 +55,10 @@ func searchContent(ctx context.Context, s *Session, a searchContentArgs) (search
 	}
 	of := a
 	of.Cursor, of.MaxResults = "", 0
-	l := listingOf("search_content", of)
-	limit := min(orNumber(a.MaxResults, defaultMatches), answer.Max/20)
+	l := cursor.Of("search_content", of)
+	limit := min(cmp.Or(a.MaxResults, defaultMatches), answer.Max/20)
 	job := lineSearch{pattern: pattern, under: under, keep: limit + 1, all: true}
-	if job.after, err = l.reached(a.Cursor); err != nil {
+	if job.after, err = l.Reached(a.Cursor); err != nil {
 		return res, err
 	}
 	find := s.searchLines
@@ -76,7 +78,7 @@ func searchContent(ctx context.Context, s *Session, a searchContentArgs) (search
 	build := func(n int) searchContentResult {
 		res := searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found)}
 		if res.Truncated {
-			res.NextCursor = l.cursor(found[n-1].reached())
+			res.NextCursor = l.Cursor(found[n-1].reached())
 		}
 		return res
 	}

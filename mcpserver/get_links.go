@@ -7,6 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 )
 
 type getLinksArgs struct {
@@ -42,9 +43,9 @@ func getLinks(ctx context.Context, s *Session, a getLinksArgs) answer.Result {
 		{"Unresolved links:", links.Unresolved, false},
 		{"Pending links (in suggestions that nobody has accepted yet, counted nowhere else):", links.Pending, false},
 	}
-	l := listingOf("get_links", string(p))
+	l := cursor.Of("get_links", string(p))
 	var after linked
-	given, err := l.after(a.Cursor, &after)
+	given, err := l.After(a.Cursor, &after)
 	if err != nil {
 		return failure(err)
 	}
@@ -77,7 +78,7 @@ func (at linked) rest(sections []linkSection) []linkSection {
 }
 
 // linkPage shows as much of the sections as fits.
-func linkPage(sections []linkSection, l listing) answer.Result {
+func linkPage(sections []linkSection, l cursor.Listing) answer.Result {
 	var out []string
 	left := answer.Max - answer.Envelope - 8000
 	total := 0
@@ -112,8 +113,8 @@ func linkPage(sections []linkSection, l listing) answer.Result {
 	}
 	res := answer.Text(strings.Join(out, "\n\n"))
 	if listed < total {
-		res.Next = l.cursor(last)
-		res.Text = append(res.Text, moreAt(answer.Count(total-listed, "more link")+" not listed.", res.Next))
+		res.Next = l.Cursor(last)
+		res.Text = append(res.Text, cursor.MoreAt(answer.Count(total-listed, "more link")+" not listed.", res.Next))
 	}
 	return res
 }

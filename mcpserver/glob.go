@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/glob"
 )
 
@@ -59,9 +60,9 @@ func globFiles(ctx context.Context, s *Session, a globArgs) answer.Result {
 	}
 	of := a
 	of.Cursor = ""
-	l := listingOf("glob", of)
+	l := cursor.Of("glob", of)
 	at := globbed{Since: math.MinInt64, Until: math.MinInt64}
-	if _, err := l.after(a.Cursor, &at); err != nil {
+	if _, err := l.After(a.Cursor, &at); err != nil {
 		return failure(err)
 	}
 	rest := at.rest(found)
@@ -76,8 +77,8 @@ func globFiles(ctx context.Context, s *Session, a globArgs) answer.Result {
 	res := answer.Text(out)
 	if n < len(rest) {
 		last := rest[n-1]
-		res.Next = l.cursor(globbed{last.since, last.until, last.modTime.UnixNano(), string(last.path)})
-		res.Text = append(res.Text, moreAt(fmt.Sprintf("Showing %d of %d matching files; %d more are not listed.", n, len(found), len(rest)-n), res.Next))
+		res.Next = l.Cursor(globbed{last.since, last.until, last.modTime.UnixNano(), string(last.path)})
+		res.Text = append(res.Text, cursor.MoreAt(fmt.Sprintf("Showing %d of %d matching files; %d more are not listed.", n, len(found), len(rest)-n), res.Next))
 	}
 	return res
 }

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/glob"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
@@ -72,15 +74,15 @@ type search struct {
 	types   glob.Set
 	mode    string
 	format  grep.Format
-	listing listing
-	after   *reached // where the search goes on; nil for the beginning
-	offset  int      // entries to skip
-	limit   int      // entries to return; 0 for all
-	enough  int      // entries after which the search may end
+	listing cursor.Listing
+	after   *cursor.Reached // where the search goes on; nil for the beginning
+	offset  int             // entries to skip
+	limit   int             // entries to return; 0 for all
+	enough  int             // entries after which the search may end
 }
 
 func (s *Session) newSearch(ctx context.Context, a grepArgs) (*search, error) {
-	job := &search{s: s, mode: orDefault(a.OutputMode, modeFiles), offset: a.Offset, limit: defaultEntries}
+	job := &search{s: s, mode: cmp.Or(a.OutputMode, modeFiles), offset: a.Offset, limit: defaultEntries}
 	var err error
 	if job.pattern, err = grep.Compile(a.Pattern, grep.Options{IgnoreCase: a.IgnoreCase, Multiline: a.Multiline}); err != nil {
 		return nil, err
@@ -96,8 +98,8 @@ func (s *Session) newSearch(ctx context.Context, a grepArgs) (*search, error) {
 	}
 	of := a
 	of.Cursor, of.HeadLimit, of.Offset = "", nil, 0
-	job.listing = listingOf("grep", of)
-	if job.after, err = job.listing.reached(a.Cursor); err != nil {
+	job.listing = cursor.Of("grep", of)
+	if job.after, err = job.listing.Reached(a.Cursor); err != nil {
 		return nil, err
 	}
 	if job.after != nil {
@@ -109,9 +111,9 @@ func (s *Session) newSearch(ctx context.Context, a grepArgs) (*search, error) {
 	if job.limit > 0 {
 		job.enough = min(job.enough, job.offset+job.limit+2)
 	}
-	around := first(a.Around, a.Context)
+	around := cmp.Or(a.Around, a.Context)
 	job.format = grep.Format{
-		Before: *first(a.Before, around, new(int)), After: *first(a.After, around, new(int)),
+		Before: *cmp.Or(a.Before, around, new(int)), After: *cmp.Or(a.After, around, new(int)),
 		LineNumbers: a.Numbers == nil || *a.Numbers, OnlyMatching: a.Only, MaxLine: 4 * answer.MaxLine,
 	}
 	return job, nil
@@ -135,23 +137,6 @@ func (job *search) choose(a grepArgs) (err error) {
 	}
 	job.types, err = glob.Parse(names...)
 	return err
-}
-
-// first is the first of list that is not nil.
-func first[T any](list ...*T) *T {
-	for _, v := range list {
-		if v != nil {
-			return v
-		}
-	}
-	return nil
-}
-
-func orDefault(s, def string) string {
-	if s == "" {
-		return def
-	}
-	return s
 }
 
 // run searches the notes in the order of their paths and returns the entries
@@ -218,7 +203,7 @@ func (job *search) searchNote(p bridge.Path, v *bridge.Version) []entry {
 	default:
 		f := job.format
 		if job.after != nil && string(p) == job.after.Path {
-			f.From = job.after.Spot.in(text)
+			f.From = job.after.Spot.In(text)
 		}
 		var found []entry
 		for _, e := range job.pattern.Entries(answer.Shown(p), text, f, job.enough) {
@@ -270,12 +255,12 @@ func (job *search) page(entries []entry) answer.Result {
 		return res
 	}
 	last := rest[n-1]
-	res.Next = job.listing.cursor(reached{string(last.path), spotAt(last.doc, last.to)})
+	res.Next = job.listing.Cursor(cursor.Reached{Path: string(last.path), Spot: cursor.SpotAt(last.doc, last.to)})
 	end := job.offset + n
 	what := fmt.Sprintf("Showing entries %d-%d; there are more.", job.offset+1, end)
 	if job.after != nil {
 		what = fmt.Sprintf("Showing %d more entries; there are still more.", n)
 	}
-	res.Text = append(res.Text, moreAt(what, res.Next))
+	res.Text = append(res.Text, cursor.MoreAt(what, res.Next))
 	return res
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
@@ -21,9 +22,9 @@ import (
 type lineSearch struct {
 	pattern *grep.Pattern
 	under   bridge.Path
-	keep    int      // lines to return
-	all     bool     // count those that are not returned, too
-	after   *reached // where the search goes on; nil for the beginning
+	keep    int             // lines to return
+	all     bool            // count those that are not returned, too
+	after   *cursor.Reached // where the search goes on; nil for the beginning
 }
 
 // foundLine is a line that matches.
@@ -38,7 +39,9 @@ type foundLine struct {
 }
 
 // reached is how far the search has come with l.
-func (l foundLine) reached() reached { return reached{string(l.path), spotAt(l.doc, l.end)} }
+func (l foundLine) reached() cursor.Reached {
+	return cursor.Reached{Path: string(l.path), Spot: cursor.SpotAt(l.doc, l.end)}
+}
 
 // foundLines are the first lines of one note that match, and how many there are.
 type foundLines struct {
@@ -85,7 +88,7 @@ func (job lineSearch) in(p bridge.Path, text string, keep int) (found []foundLin
 		limit = -1
 	}
 	if job.after != nil && string(p) == job.after.Path {
-		from = job.after.Spot.in(text)
+		from = job.after.Spot.In(text)
 	}
 	f := grep.Format{MaxLine: 1}
 	if !job.all {

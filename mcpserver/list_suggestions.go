@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 )
 
 // defaultSuggestions is how many suggestions are listed.
@@ -68,9 +70,9 @@ func listSuggestions(ctx context.Context, s *Session, a listSuggestionsArgs) ans
 	}
 	of := a
 	of.Cursor, of.Limit = "", 0
-	l := listingOf("list_suggestions", of)
+	l := cursor.Of("list_suggestions", of)
 	var after listedTo
-	given, err := l.after(a.Cursor, &after)
+	given, err := l.After(a.Cursor, &after)
 	if err != nil {
 		return failure(err)
 	}
@@ -84,7 +86,7 @@ func listSuggestions(ctx context.Context, s *Session, a listSuggestionsArgs) ans
 	if len(rest) == 0 {
 		return answer.Text("No pending suggestions")
 	}
-	lines := make([]string, min(orNumber(a.Limit, defaultSuggestions), len(rest), answer.Max/20))
+	lines := make([]string, min(cmp.Or(a.Limit, defaultSuggestions), len(rest), answer.Max/20))
 	for i := range lines {
 		lines[i] = rest[i].text(false)
 	}
@@ -95,8 +97,8 @@ func listSuggestions(ctx context.Context, s *Session, a listSuggestionsArgs) ans
 	}
 	if n < len(rest) {
 		last := rest[n-1]
-		res.Next = l.cursor(listedTo{ID: last.id, Path: string(last.path), Time: last.time})
-		res.Text = append(res.Text, moreAt(fmt.Sprintf("Showing %d of %d suggestions.", n, len(all)), res.Next))
+		res.Next = l.Cursor(listedTo{ID: last.id, Path: string(last.path), Time: last.time})
+		res.Text = append(res.Text, cursor.MoreAt(fmt.Sprintf("Showing %d of %d suggestions.", n, len(all)), res.Next))
 	}
 	return res
 }
@@ -121,7 +123,7 @@ func (at listedTo) rest(all []waiting) []waiting {
 }
 
 // showSuggestion shows the one of that id from a byte of its text on.
-func showSuggestion(all []waiting, id string, off int, l listing) answer.Result {
+func showSuggestion(all []waiting, id string, off int, l cursor.Listing) answer.Result {
 	id = strings.Trim(id, "[]")
 	i := slices.IndexFunc(all, func(w waiting) bool { return w.id == id })
 	if i < 0 {
@@ -133,8 +135,8 @@ func showSuggestion(all []waiting, id string, off int, l listing) answer.Result 
 	res := answer.Text(part)
 	if cut {
 		off += len(part)
-		res.Next = l.cursor(listedTo{ID: id, Off: off})
-		res.Text = append(res.Text, moreAt(fmt.Sprintf("Showing %d of %d bytes.", off, len(whole)), res.Next))
+		res.Next = l.Cursor(listedTo{ID: id, Off: off})
+		res.Text = append(res.Text, cursor.MoreAt(fmt.Sprintf("Showing %d of %d bytes.", off, len(whole)), res.Next))
 	}
 	return res
 }

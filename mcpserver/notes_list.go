@@ -10,6 +10,8 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
+	"github.com/relayfs/relayfs/mcpserver/internal/progress"
 )
 
 type listNotesArgs struct {
@@ -23,7 +25,7 @@ type listNotesResult struct {
 	Folder string       `json:"folder"`
 	Notes  []listedNote `json:"notes"`
 	Count  int          `json:"count" doc:"How many notes there are, those of other answers included"`
-	page
+	cursor.Page
 }
 
 type listedNote struct {
@@ -49,8 +51,8 @@ func listNotes(ctx context.Context, s *Session, a listNotesArgs) (listNotesResul
 	}
 	of := a
 	of.Cursor = ""
-	l := listingOf("list_notes", of)
-	rest, err := afterPath(l, a.Cursor, notes, pathOf)
+	l := cursor.Of("list_notes", of)
+	rest, err := cursor.AfterPath(l, a.Cursor, notes, pathOf)
 	if err != nil {
 		return listNotesResult{}, err
 	}
@@ -61,7 +63,7 @@ func listNotes(ctx context.Context, s *Session, a listNotesArgs) (listNotesResul
 	build := func(n int) listNotesResult {
 		res := listNotesResult{Folder: string(under), Notes: listed[:n], Count: len(notes)}
 		if n < len(rest) {
-			res.NextCursor = l.cursor(rest[n-1].Path)
+			res.NextCursor = l.Cursor(rest[n-1].Path)
 		}
 		return res
 	}
@@ -103,7 +105,7 @@ func (s *Session) noteFolder(ctx context.Context, name string) (bridge.Path, err
 
 // reporting has the building of an index report its progress to the client.
 func reporting(ctx context.Context) context.Context {
-	return bridge.WithProgress(ctx, func(done, total int) { progress(ctx, done, total) })
+	return bridge.WithProgress(ctx, func(done, total int) { progress.Report(ctx, done, total) })
 }
 
 type kilnInfoArgs struct {
@@ -114,7 +116,7 @@ type kilnInfoArgs struct {
 type kilnInfoResult struct {
 	Roots []kilnRoot `json:"roots" doc:"The top-level folders"`
 	Stats kilnStats  `json:"stats" doc:"Of all folders"`
-	page
+	cursor.Page
 }
 
 type kilnRoot struct {
@@ -145,9 +147,9 @@ func getKilnInfo(ctx context.Context, s *Session, a kilnInfoArgs) (kilnInfoResul
 		res.Roots = append(res.Roots, root)
 		res.Stats.add(st)
 	}
-	l := listingOf("get_kiln_info", a.Detailed)
+	l := cursor.Of("get_kiln_info", a.Detailed)
 	var last string
-	given, err := l.after(a.Cursor, &last)
+	given, err := l.After(a.Cursor, &last)
 	if err != nil {
 		return res, err
 	}
@@ -158,7 +160,7 @@ func getKilnInfo(ctx context.Context, s *Session, a kilnInfoArgs) (kilnInfoResul
 	build := func(n int) kilnInfoResult {
 		part := kilnInfoResult{Roots: rest[:n], Stats: res.Stats}
 		if n < len(rest) {
-			part.NextCursor = l.cursor(rest[n-1].Name)
+			part.NextCursor = l.Cursor(rest[n-1].Name)
 		}
 		return part
 	}

@@ -1,10 +1,12 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 )
 
 // defaultMatches is how many matches the searches of notes return.
@@ -20,7 +22,7 @@ type propertySearchResult struct {
 	Properties frontmatter.Properties `json:"properties"`
 	Matches    []propertyMatch        `json:"matches"`
 	Count      int                    `json:"count" doc:"How many notes match, those of other answers included"`
-	page
+	cursor.Page
 }
 
 type propertyMatch struct {
@@ -38,12 +40,12 @@ func propertySearch(ctx context.Context, s *Session, a propertySearchArgs) (prop
 	if err != nil {
 		return propertySearchResult{}, err
 	}
-	l := listingOf("property_search", a.Properties)
-	rest, err := afterPath(l, a.Cursor, notes, pathOf)
+	l := cursor.Of("property_search", a.Properties)
+	rest, err := cursor.AfterPath(l, a.Cursor, notes, pathOf)
 	if err != nil {
 		return propertySearchResult{}, err
 	}
-	matches := make([]propertyMatch, min(len(rest), orNumber(a.Limit, defaultMatches), answer.Max/20))
+	matches := make([]propertyMatch, min(len(rest), cmp.Or(a.Limit, defaultMatches), answer.Max/20))
 	for i := range matches {
 		fit, notice := propertiesThatFit(rest[i], maxProperties)
 		matches[i] = propertyMatch{string(rest[i].Path), fit, rest[i].Words, notice}
@@ -51,17 +53,9 @@ func propertySearch(ctx context.Context, s *Session, a propertySearchArgs) (prop
 	build := func(n int) propertySearchResult {
 		res := propertySearchResult{Properties: a.Properties, Matches: matches[:n], Count: len(notes)}
 		if n < len(rest) {
-			res.NextCursor = l.cursor(rest[n-1].Path)
+			res.NextCursor = l.Cursor(rest[n-1].Path)
 		}
 		return res
 	}
 	return build(answer.MostThatFit(len(matches), func(n int) any { return build(n) })), nil
-}
-
-// orNumber is n, or def if n was not given.
-func orNumber(n, def int) int {
-	if n == 0 {
-		return def
-	}
-	return n
 }

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 )
 
 // defaultHits is how many notes semantic_search returns.
@@ -24,7 +26,7 @@ type semanticSearchResult struct {
 	Query   string        `json:"query"`
 	Results []semanticHit `json:"results" doc:"The notes that fit best, best first"`
 	Count   int           `json:"count"`
-	page
+	cursor.Page
 }
 
 type semanticHit struct {
@@ -49,9 +51,9 @@ func semanticSearch(ctx context.Context, s *Session, a semanticSearchArgs) (sema
 	}
 	of := a
 	of.Cursor, of.Limit = "", 0
-	l := listingOf("semantic_search", of)
+	l := cursor.Of("semantic_search", of)
 	var last ranked
-	given, err := l.after(a.Cursor, &last)
+	given, err := l.After(a.Cursor, &last)
 	if err != nil {
 		return res, err
 	}
@@ -59,7 +61,7 @@ func semanticSearch(ctx context.Context, s *Session, a semanticSearchArgs) (sema
 	if given {
 		after = &semantic.Hit{NoteInfo: &bridge.NoteInfo{Path: last.Path}, Score: last.Score}
 	}
-	limit := min(orNumber(a.Limit, defaultHits), answer.Max/20)
+	limit := min(cmp.Or(a.Limit, defaultHits), answer.Max/20)
 	hits, err := s.server.semantic.SearchIn(reporting(ctx), s.server.ws, a.Query, a.Filters, after, limit+1)
 	if err != nil {
 		return res, err
@@ -73,7 +75,7 @@ func semanticSearch(ctx context.Context, s *Session, a semanticSearchArgs) (sema
 	build := func(n int) semanticSearchResult {
 		res := semanticSearchResult{Query: a.Query, Results: results[:n], Count: n}
 		if n < len(hits) {
-			res.NextCursor = l.cursor(ranked{hits[n-1].Score, hits[n-1].Path})
+			res.NextCursor = l.Cursor(ranked{hits[n-1].Score, hits[n-1].Path})
 		}
 		return res
 	}

@@ -1,11 +1,13 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"strings"
 
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 )
 
@@ -28,7 +30,7 @@ type textSearchResult struct {
 	Matches   []textMatch `json:"matches"`
 	Count     int         `json:"count" doc:"How many matches are returned"`
 	Truncated bool        `json:"truncated" doc:"There are more"`
-	page
+	cursor.Page
 }
 
 type textMatch struct {
@@ -54,10 +56,10 @@ func textSearch(ctx context.Context, s *Session, a textSearchArgs) (textSearchRe
 	}
 	of := a
 	of.Cursor, of.Limit = "", 0
-	l := listingOf("text_search", of)
-	limit := min(orNumber(a.Limit, defaultMatches), answer.Max/20)
+	l := cursor.Of("text_search", of)
+	limit := min(cmp.Or(a.Limit, defaultMatches), answer.Max/20)
 	job := lineSearch{pattern: pattern, under: under, keep: limit + 1}
-	if job.after, err = l.reached(a.Cursor); err != nil {
+	if job.after, err = l.Reached(a.Cursor); err != nil {
 		return res, err
 	}
 	found, _, err := s.searchLines(ctx, job)
@@ -71,7 +73,7 @@ func textSearch(ctx context.Context, s *Session, a textSearchArgs) (textSearchRe
 	build := func(n int) textSearchResult {
 		res := textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found)}
 		if res.Truncated {
-			res.NextCursor = l.cursor(found[n-1].reached())
+			res.NextCursor = l.Cursor(found[n-1].reached())
 		}
 		return res
 	}

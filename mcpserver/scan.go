@@ -11,6 +11,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/progress"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
@@ -55,7 +56,7 @@ func scan[T any](ctx context.Context, x *index, notes []*indexed, q trigram.Quer
 				return nil
 			}
 		}
-		progress(ctx, total-len(notes), total)
+		progress.Report(ctx, total-len(notes), total)
 	}
 	return context.Cause(ctx)
 }

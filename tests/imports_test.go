@@ -62,6 +62,8 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/schema":    {[]string{"bridge", "bridge/frontmatter", "mcpserver/internal/answer"}, "schemas of arguments and results, and how arguments are read; it runs no tool"},
 	"mcpserver/internal/passage":   {[]string{"mcpserver/internal/answer", "diffwrap", "github.com/rivo/uniseg"}, "parts of a text are a function of it"},
 	"mcpserver/internal/match":     {[]string{"mcpserver/internal/answer", "mcpserver/internal/passage", "diffwrap"}, "what a model quotes is found in a text, and replaced"},
+	"mcpserver/internal/progress":  {nil, "how far a call is, from what works to who asked"},
+	"mcpserver/internal/cursor":    {[]string{"bridge", "mcpserver/internal/answer"}, "where a list goes on; it knows nothing of what is listed"},
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
 	"bridge/inflight":              {nil, "a bound on bytes knows nothing of what they are"},
 	"bridge/relay/server": {

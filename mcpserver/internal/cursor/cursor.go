@@ -1,4 +1,4 @@
-package mcpserver
+package cursor
 
 import (
 	"crypto/sha256"
@@ -17,35 +17,35 @@ import (
 // In front is a checksum over the tool, the arguments and the key, so that what a
 // model has mistyped, or taken from another search, is refused.
 
-// listing is what a cursor belongs to: a tool, and the arguments that decide what
+// Listing is what a cursor belongs to: a tool, and the arguments that decide what
 // it lists.
-type listing struct {
+type Listing struct {
 	tool string
 	args string
 }
 
-// listingOf describes a call. args are its arguments without the cursor and
+// Of describes a call. args are its arguments without the cursor and
 // without those that say how much one answer is to hold.
-func listingOf(tool string, args any) listing { return listing{tool, answer.PlainJSON(args)} }
+func Of(tool string, args any) Listing { return Listing{tool, answer.PlainJSON(args)} }
 
 const checksumSize = 6
 
-func (l listing) checksum(key []byte) []byte {
+func (l Listing) checksum(key []byte) []byte {
 	sum := sha256.Sum256([]byte(l.tool + "\x00" + l.args + "\x00" + string(key)))
 	return sum[:checksumSize]
 }
 
-// cursor says that the listing goes on after key.
-func (l listing) cursor(key any) string {
+// Cursor says that the listing goes on after key.
+func (l Listing) Cursor(key any) string {
 	raw, err := json.Marshal(key)
 	if err != nil {
-		panic("mcpserver: cursor: " + err.Error()) // a key that is not JSON
+		panic("cursor: cursor: " + err.Error()) // a key that is not JSON
 	}
 	return base64.RawURLEncoding.EncodeToString(append(l.checksum(raw), raw...))
 }
 
-// after reads a cursor into key. It says false if none was given.
-func (l listing) after(cursor string, key any) (given bool, err error) {
+// After reads a cursor into key. It says false if none was given.
+func (l Listing) After(cursor string, key any) (given bool, err error) {
 	cursor = strings.TrimSpace(cursor)
 	if cursor == "" {
 		return false, nil
@@ -61,8 +61,8 @@ func (l listing) after(cursor string, key any) (given bool, err error) {
 		"Give it exactly as next_cursor says, with the other arguments as they were, or leave it out to begin anew.", l.tool)
 }
 
-// moreAt is what a text result says of the cursor at which it goes on.
-func moreAt(shown, cursor string) string {
+// MoreAt is what a text result says of the cursor at which it goes on.
+func MoreAt(shown, cursor string) string {
 	return fmt.Sprintf("[%s next_cursor: %q. Call again with it as cursor and the same other arguments to see more.]", shown, cursor)
 }
 
@@ -75,14 +75,14 @@ type spot struct {
 	Behind uint32 `json:"e,omitzero"`
 }
 
-func spotAt(text string, off int) spot {
+func SpotAt(text string, off int) spot {
 	off = min(off, len(text))
 	return spot{off, len(text) - off, crc32.ChecksumIEEE([]byte(text[:off])), crc32.ChecksumIEEE([]byte(text[off:]))}
 }
 
-// in is where the place is in text. Where both sides have changed it is the
+// In is where the place is in text. Where both sides have changed it is the
 // beginning: some of the text is listed again then, and none is left out.
-func (s spot) in(text string) int {
+func (s spot) In(text string) int {
 	if s.Off >= 0 && s.Off <= len(text) && crc32.ChecksumIEEE([]byte(text[:s.Off])) == s.Before {
 		return s.Off
 	}
@@ -93,16 +93,16 @@ func (s spot) in(text string) int {
 	return 0
 }
 
-// reached is how far a search through notes has come: behind a place in one.
-type reached struct {
+// Reached is how far a search through notes has come: behind a place in one.
+type Reached struct {
 	Path string `json:"p"`
 	Spot spot   `json:"s,omitzero"`
 }
 
-// reached reads a cursor of a search through notes; nil if none was given.
-func (l listing) reached(cursor string) (*reached, error) {
-	var at reached
-	if given, err := l.after(cursor, &at); err != nil || !given {
+// Reached reads a cursor of a search through notes; nil if none was given.
+func (l Listing) Reached(cursor string) (*Reached, error) {
+	var at Reached
+	if given, err := l.After(cursor, &at); err != nil || !given {
 		return nil, err
 	}
 	return &at, nil
