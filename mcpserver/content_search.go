@@ -3,12 +3,16 @@ package mcpserver
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
+	"strconv"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/search"
 )
 
 // contextLines is how many lines search_content shows around a match.
@@ -47,7 +51,7 @@ func searchContent(ctx context.Context, s *Session, a searchContentArgs) (search
 	}
 	pattern, err := grep.Compile(a.Pattern, grep.Options{})
 	if err != nil {
-		return res, namedPattern("pattern", err)
+		return res, search.NamedPattern("pattern", err)
 	}
 	around := contextLines
 	if a.ContextLines != nil {
@@ -57,28 +61,28 @@ func searchContent(ctx context.Context, s *Session, a searchContentArgs) (search
 	of.Cursor, of.MaxResults = "", 0
 	l := cursor.Of("search_content", of)
 	limit := min(cmp.Or(a.MaxResults, defaultMatches), answer.Max/20)
-	job := lineSearch{pattern: pattern, under: under, keep: limit + 1, all: true}
-	if job.after, err = l.Reached(a.Cursor); err != nil {
+	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1, All: true}
+	if job.After, err = l.Reached(a.Cursor); err != nil {
 		return res, err
 	}
-	find := s.searchLines
-	if kind := entity.Type(a.EntityType); kind != entity.Note {
-		find = func(ctx context.Context, job lineSearch) ([]foundLine, int, error) {
-			return s.searchFiles(ctx, kind, job)
-		}
+	var found []search.FoundLine
+	var total int
+	if kind := entity.Type(a.EntityType); kind == entity.Note {
+		found, total, err = job.Notes(ctx, s.server.index)
+	} else {
+		found, total, err = s.searchFiles(ctx, kind, job)
 	}
-	found, total, err := find(ctx, job)
 	if err != nil {
 		return res, err
 	}
-	matches := whileTheyFit(found, limit, func(f foundLine) contentMatch {
-		before, after := f.context(around, numberedLine)
-		return contentMatch{string(f.path), f.number, f.text, before, after}
+	matches := search.WhileTheyFit(found, limit, func(f search.FoundLine) contentMatch {
+		before, after := f.Context(around, numberedLine)
+		return contentMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
 	build := func(n int) searchContentResult {
 		res := searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found)}
 		if res.Truncated {
-			res.NextCursor = l.Cursor(found[n-1].reached())
+			res.NextCursor = l.Cursor(found[n-1].Reached())
 		}
 		return res
 	}
@@ -98,9 +102,9 @@ func (s *Session) searchedPlace(ctx context.Context, a searchContentArgs) (bridg
 	return p, err
 }
 
-// searchFiles is searchLines for documents that are not notes.
-func (s *Session) searchFiles(ctx context.Context, kind entity.Type, job lineSearch) (found []foundLine, total int, err error) {
-	err = s.server.ws.Walk(ctx, job.under, func(e bridge.DirEntry, p bridge.Path) error {
+// searchFiles finds lines of documents that are not notes, in the order of paths.
+func (s *Session) searchFiles(ctx context.Context, kind entity.Type, job search.LineSearch) (found []search.FoundLine, total int, err error) {
+	err = s.server.ws.Walk(ctx, job.Under, func(e bridge.DirEntry, p bridge.Path) error {
 		if e.Kind != bridge.KindFile || entity.Of(e.Name) != kind {
 			return nil
 		}
@@ -108,9 +112,22 @@ func (s *Session) searchFiles(ctx context.Context, kind entity.Type, job lineSea
 		if err != nil {
 			return passOver(err)
 		}
-		lines, n := job.in(p, text, job.keep-len(found))
+		lines, n := job.In(p, text, job.Keep-len(found))
 		found, total = append(found, lines...), total+n
 		return nil
 	})
 	return found, total, err
 }
+
+// passOver lets a search go on past a document that is gone or cannot be read.
+func passOver(err error) error {
+	for _, skip := range []error{fs.ErrNotExist, fs.ErrPermission, bridge.ErrOffline, bridge.ErrInvalidUTF8, bridge.ErrTooLarge} {
+		if errors.Is(err, skip) {
+			return nil
+		}
+	}
+	return err
+}
+
+// numberedLine shows a line of context as "40: text".
+func numberedLine(n int, line string) string { return strconv.Itoa(n) + ": " + line }

@@ -13,6 +13,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/glob"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
@@ -65,8 +66,8 @@ type entry struct {
 	from, to int    // where in that
 }
 
-// search is one call of grep.
-type search struct {
+// grepJob is one call of grep.
+type grepJob struct {
 	s       *Session
 	pattern *grep.Pattern
 	under   bridge.Path
@@ -81,8 +82,8 @@ type search struct {
 	enough  int             // entries after which the search may end
 }
 
-func (s *Session) newSearch(ctx context.Context, a grepArgs) (*search, error) {
-	job := &search{s: s, mode: cmp.Or(a.OutputMode, modeFiles), offset: a.Offset, limit: defaultEntries}
+func (s *Session) newSearch(ctx context.Context, a grepArgs) (*grepJob, error) {
+	job := &grepJob{s: s, mode: cmp.Or(a.OutputMode, modeFiles), offset: a.Offset, limit: defaultEntries}
 	var err error
 	if job.pattern, err = grep.Compile(a.Pattern, grep.Options{IgnoreCase: a.IgnoreCase, Multiline: a.Multiline}); err != nil {
 		return nil, err
@@ -120,7 +121,7 @@ func (s *Session) newSearch(ctx context.Context, a grepArgs) (*search, error) {
 }
 
 // choose sets which notes are to be searched, by glob and type.
-func (job *search) choose(a grepArgs) (err error) {
+func (job *grepJob) choose(a grepArgs) (err error) {
 	patterns := glob.List(a.Glob)
 	for i, p := range patterns {
 		patterns[i] = job.s.withoutRoot(p, job.under)
@@ -141,19 +142,19 @@ func (job *search) choose(a grepArgs) (err error) {
 
 // run searches the notes in the order of their paths and returns the entries
 // found: at least so many that the result is full, if there are so many.
-func (job *search) run(ctx context.Context) ([]entry, error) {
-	ctx, pattern, cancel := bounded(ctx, job.pattern)
+func (job *grepJob) run(ctx context.Context) ([]entry, error) {
+	ctx, pattern, cancel := search.Bounded(ctx, job.pattern)
 	defer cancel()
 	job.pattern = pattern
 	x := job.s.server.index
-	notes, err := x.below(ctx, job.under)
+	notes, err := x.Below(ctx, job.under)
 	if err != nil {
 		return nil, err
 	}
 	var entries []entry
 	size, skip := 0, job.offset // cost of the entries from the offset on
 	query := trigram.NewQuery(job.pattern.Clauses())
-	err = scan(ctx, x, job.chosen(notes), query, job.searchNote, func(found []entry) bool {
+	err = search.Scan(ctx, x, job.chosen(notes), query, job.searchNote, func(found []entry) bool {
 		grouped := job.mode == modeContent && job.format.Before+job.format.After > 0
 		if len(found) > 0 && grouped && (len(entries) > 0 || job.after != nil && string(found[0].path) != job.after.Path) {
 			entries = append(entries, entry{text: grep.Separator, path: found[0].path, doc: found[0].doc})
@@ -169,19 +170,19 @@ func (job *search) run(ctx context.Context) ([]entry, error) {
 
 // chosen are those of notes that the globs and the type choose. A note that is
 // named itself is searched whatever they say, as ripgrep does.
-func (job *search) chosen(notes []*indexed) []*indexed {
+func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 	everything := job.under.IsNote() || job.globs.All() && job.types.All()
 	if everything && job.after == nil {
 		return notes
 	}
-	var chosen []*indexed
+	var chosen []*search.Note
 	for _, n := range notes {
-		if job.after != nil && (string(n.path) < job.after.Path || job.mode != modeContent && string(n.path) == job.after.Path) {
+		if job.after != nil && (string(n.Path) < job.after.Path || job.mode != modeContent && string(n.Path) == job.after.Path) {
 			continue
 		}
 		if everything {
 			chosen = append(chosen, n)
-		} else if rel := relative(n.path, job.under); job.globs.Has(rel) && job.types.Has(rel) {
+		} else if rel := relative(n.Path, job.under); job.globs.Has(rel) && job.types.Has(rel) {
 			chosen = append(chosen, n)
 		}
 	}
@@ -189,7 +190,7 @@ func (job *search) chosen(notes []*indexed) []*indexed {
 }
 
 // searchNote returns the entries for one note.
-func (job *search) searchNote(p bridge.Path, v *bridge.Version) []entry {
+func (job *grepJob) searchNote(p bridge.Path, v *bridge.Version) []entry {
 	text := strings.TrimPrefix(v.Text(), passage.BOM)
 	switch job.mode {
 	case modeFiles:
@@ -215,7 +216,7 @@ func (job *search) searchNote(p bridge.Path, v *bridge.Version) []entry {
 }
 
 // page shows the entries from the offset on, as many as are wanted and fit.
-func (job *search) page(entries []entry) answer.Result {
+func (job *grepJob) page(entries []entry) answer.Result {
 	total := len(entries)
 	switch {
 	case total == 0 && job.after != nil:

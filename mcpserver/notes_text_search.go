@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/search"
 )
 
 // aroundMatch is how many lines text_search shows before and after a match.
@@ -58,22 +59,22 @@ func textSearch(ctx context.Context, s *Session, a textSearchArgs) (textSearchRe
 	of.Cursor, of.Limit = "", 0
 	l := cursor.Of("text_search", of)
 	limit := min(cmp.Or(a.Limit, defaultMatches), answer.Max/20)
-	job := lineSearch{pattern: pattern, under: under, keep: limit + 1}
-	if job.after, err = l.Reached(a.Cursor); err != nil {
+	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1}
+	if job.After, err = l.Reached(a.Cursor); err != nil {
 		return res, err
 	}
-	found, _, err := s.searchLines(ctx, job)
+	found, _, err := job.Notes(ctx, s.server.index)
 	if err != nil {
 		return res, err
 	}
-	matches := whileTheyFit(found, limit, func(f foundLine) textMatch {
-		before, after := f.context(aroundMatch, plainLine)
-		return textMatch{string(f.path), f.number, f.text, before, after}
+	matches := search.WhileTheyFit(found, limit, func(f search.FoundLine) textMatch {
+		before, after := f.Context(aroundMatch, plainLine)
+		return textMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
 	build := func(n int) textSearchResult {
 		res := textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found)}
 		if res.Truncated {
-			res.NextCursor = l.Cursor(found[n-1].reached())
+			res.NextCursor = l.Cursor(found[n-1].Reached())
 		}
 		return res
 	}
@@ -86,5 +87,8 @@ func compileQuery(a textSearchArgs) (*grep.Pattern, error) {
 		pattern = regexp.QuoteMeta(a.Query)
 	}
 	p, err := grep.Compile(pattern, grep.Options{IgnoreCase: a.IgnoreCase == nil || *a.IgnoreCase})
-	return p, namedPattern("query", err)
+	return p, search.NamedPattern("query", err)
 }
+
+// plainLine shows a line of context as it is.
+func plainLine(_ int, line string) string { return line }

@@ -11,6 +11,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
@@ -69,12 +70,12 @@ func prompt(task, material string) *mcp.GetPromptResult {
 // comments lists the open comments of the notes at and below under, as
 // path:line: text.
 func (s *Server) comments(ctx context.Context, under bridge.Path) ([]string, error) {
-	notes, err := s.index.below(ctx, under)
+	notes, err := s.index.Below(ctx, under)
 	if err != nil {
 		return nil, err
 	}
 	var lines []string
-	err = scan(ctx, s.index, notes, trigram.NewQuery([]grep.Clause{{Any: []string{"{>>"}}}), func(p bridge.Path, v *bridge.Version) []string {
+	err = search.Scan(ctx, s.index, notes, trigram.NewQuery([]grep.Clause{{Any: []string{"{>>"}}}), func(p bridge.Path, v *bridge.Version) []string {
 		return commentsIn(p, v.Marked())
 	}, func(found []string) bool {
 		lines = append(lines, found...)

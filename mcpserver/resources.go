@@ -136,14 +136,14 @@ func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Re
 
 // notePaths are the paths of all notes, in the order of their bytes.
 func (s *Server) notePaths(ctx context.Context) []bridge.Path {
-	notes, err := s.index.below(ctx, "")
+	notes, err := s.index.Below(ctx, "")
 	if err != nil {
 		s.log.Warn("notes not listed", bridge.LogErr, err)
 		return nil
 	}
 	paths := make([]bridge.Path, len(notes))
 	for i, n := range notes {
-		paths[i] = n.path
+		paths[i] = n.Path
 	}
 	slices.Sort(paths)
 	return paths

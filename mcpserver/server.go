@@ -15,6 +15,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/schema"
+	"github.com/relayfs/relayfs/mcpserver/internal/search"
 )
 
 // Options of a Server. The zero value serves the toolset claude.
@@ -48,7 +49,7 @@ type Server struct {
 	tools    []tool
 	mcp      *server.MCPServer
 	sessions *sessions // those of HTTP; a stream holds its own
-	index    *index
+	index    *search.Index
 	semantic *semantic.Index
 	watches  *watches
 
@@ -86,12 +87,12 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	}
 	s.tools, _ = pick(o.Toolsets, o.ReadOnly || ws.Options().ReadOnly)
 	s.sessions = newSessions(s.newSession)
-	s.index = newIndex(ws)
+	s.index = search.NewIndex(ws)
 	if s.semantic = o.Semantic; s.semantic == nil {
 		s.semantic = semantic.New(ws, semantic.Options{Logger: o.Logger})
 	}
 	s.watches = newWatches(ws, s.tellUpdated)
-	s.onClose(s.index.close)
+	s.onClose(s.index.Close)
 	s.onClose(s.watches.close)
 	hooks := new(server.Hooks)
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, _ *mcp.InitializeResult) {

@@ -10,6 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/search"
 )
 
 // sentences is what a model is told for each error that it can act on. The verb
@@ -62,7 +63,7 @@ func failure(err error) answer.Result {
 		return answer.Refuse("The argument \"pattern\" is not a valid RE2 regular expression.\n%v", pattern)
 	case errors.Is(err, grep.ErrLineBreak):
 		return answer.Refuse("The argument \"pattern\" contains a line break. Set multiline to true to match over several lines.")
-	case errors.Is(err, errSlowSearch):
+	case errors.Is(err, search.ErrSlow):
 		return answer.Refuse("The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return answer.Refuse("The call was cancelled.")

@@ -1,4 +1,4 @@
-package mcpserver
+package search
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
-// index is what a search knows of the notes before it opens them: their paths,
+// Index is what a search knows of the notes before it opens them: their paths,
 // and the signatures of those that were searched before. It follows the events of
 // the workspace; text is never kept.
-type index struct {
+type Index struct {
 	ws *bridge.Workspace
 
 	follow sync.Once
@@ -21,34 +21,34 @@ type index struct {
 	makers sync.Pool // of *trigram.Maker
 
 	mu    sync.Mutex // protects the following
-	notes map[bridge.Path]*indexed
-	list  []*indexed // sorted as Walk sorts; nil after notes came or went
+	notes map[bridge.Path]*Note
+	list  []*Note // sorted as Walk sorts; nil after notes came or went
 }
 
-// indexed is one note. Its signature is that of the note's text since the last
+// Note is one note. Its signature is that of the note's text since the last
 // event, or one without bits, and then of no text at all.
-type indexed struct {
-	path bridge.Path
+type Note struct {
+	Path bridge.Path
 	sig  atomic.Pointer[trigram.Signature]
 }
 
-func newIndex(ws *bridge.Workspace) *index {
-	return &index{ws: ws, notes: make(map[bridge.Path]*indexed), makers: sync.Pool{New: func() any { return new(trigram.Maker) }}}
+func NewIndex(ws *bridge.Workspace) *Index {
+	return &Index{ws: ws, notes: make(map[bridge.Path]*Note), makers: sync.Pool{New: func() any { return new(trigram.Maker) }}}
 }
 
 // start begins to follow the workspace.
-func (x *index) start() {
+func (x *Index) start() {
 	x.follow.Do(func() { x.cancel = x.ws.Subscribe(x.event) })
 }
 
-// close stops following it.
-func (x *index) close() {
+// Close stops following it.
+func (x *Index) Close() {
 	x.follow.Do(func() { x.cancel = func() {} })
 	x.cancel()
 }
 
 // event forgets what is no longer true.
-func (x *index) event(ev bridge.Event) {
+func (x *Index) event(ev bridge.Event) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if n := x.notes[ev.Path]; n != nil {
@@ -67,7 +67,7 @@ func (x *index) event(ev bridge.Event) {
 }
 
 // drop forgets the notes at and below p. mu is held.
-func (x *index) drop(p bridge.Path) {
+func (x *Index) drop(p bridge.Path) {
 	if _, ok := x.notes[p]; ok {
 		delete(x.notes, p)
 		return
@@ -79,36 +79,36 @@ func (x *index) drop(p bridge.Path) {
 	}
 }
 
-// below lists the notes at and below under, sorted by path.
-func (x *index) below(ctx context.Context, under bridge.Path) ([]*indexed, error) {
+// Below lists the notes at and below under, sorted by path.
+func (x *Index) Below(ctx context.Context, under bridge.Path) ([]*Note, error) {
 	x.start()
 	all, err := x.all(ctx)
 	if err != nil || under == "" {
 		return all, err
 	}
-	var list []*indexed
+	var list []*Note
 	for _, n := range all {
-		if under.Contains(n.path) {
+		if under.Contains(n.Path) {
 			list = append(list, n)
 		}
 	}
 	return list, nil
 }
 
-func (x *index) all(ctx context.Context) ([]*indexed, error) {
+func (x *Index) all(ctx context.Context) ([]*Note, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.list != nil {
 		return x.list, nil
 	}
-	list := make([]*indexed, 0, len(x.notes))
+	list := make([]*Note, 0, len(x.notes))
 	err := x.ws.Walk(ctx, "", func(e bridge.DirEntry, p bridge.Path) error {
 		if e.Kind != bridge.KindNote {
 			return nil
 		}
 		n := x.notes[p]
 		if n == nil {
-			n = &indexed{path: p}
+			n = &Note{Path: p}
 			x.notes[p] = n
 		}
 		list = append(list, n)
@@ -122,14 +122,14 @@ func (x *index) all(ctx context.Context) ([]*indexed, error) {
 
 // rulesOut says that the note cannot match the query's pattern. It is false where
 // nothing is known.
-func (n *indexed) rulesOut(q trigram.Query) bool {
+func (n *Note) rulesOut(q trigram.Query) bool {
 	sig := n.sig.Load()
 	return sig.Known() && !q.MayMatch(sig)
 }
 
 // learn makes the signature of text, if n has none since before: the one that n
 // had before text was read. A change since then leaves n without.
-func (x *index) learn(n *indexed, before *trigram.Signature, text string) {
+func (x *Index) learn(n *Note, before *trigram.Signature, text string) {
 	if before.Known() {
 		return
 	}

@@ -1,4 +1,4 @@
-package mcpserver
+package search
 
 import (
 	"context"
@@ -18,12 +18,12 @@ import (
 // searchTime is how long one search may take.
 const searchTime = 20 * time.Second
 
-// errSlowSearch ends a search that takes longer.
-var errSlowSearch = errors.New("search takes too long")
+// ErrSlow ends a search that takes longer.
+var ErrSlow = errors.New("search takes too long")
 
-// bounded is the context of a search, and its pattern, which ends with that.
-func bounded(ctx context.Context, p *grep.Pattern) (context.Context, *grep.Pattern, context.CancelFunc) {
-	ctx, cancel := context.WithTimeoutCause(ctx, searchTime, errSlowSearch)
+// Bounded is the context of a search, and its pattern, which ends with that.
+func Bounded(ctx context.Context, p *grep.Pattern) (context.Context, *grep.Pattern, context.CancelFunc) {
+	ctx, cancel := context.WithTimeoutCause(ctx, searchTime, ErrSlow)
 	return ctx, p.Until(ctx.Done()), cancel
 }
 
@@ -31,16 +31,16 @@ func bounded(ctx context.Context, p *grep.Pattern) (context.Context, *grep.Patte
 // enough to keep every core busy, few enough to stop early.
 const batch = 256
 
-// scan calls look with each of the notes that may match q's pattern, on
+// Scan calls look with each of the notes that may match q's pattern, on
 // several goroutines; then take with what look returned, in the order of notes and
 // on the caller's goroutine, until take returns false. Notes that are gone or
 // offline are passed over.
-func scan[T any](ctx context.Context, x *index, notes []*indexed, q trigram.Query, look func(bridge.Path, *bridge.Version) T, take func(T) bool) error {
+func Scan[T any](ctx context.Context, x *Index, notes []*Note, q trigram.Query, look func(bridge.Path, *bridge.Version) T, take func(T) bool) error {
 	results := make([]T, batch)
 	errs := make([]error, batch)
 	total := len(notes)
 	for len(notes) > 0 {
-		var part []*indexed
+		var part []*Note
 		part, notes = nextBatch(notes, q)
 		inParallel(len(part), func(i int) {
 			results[i], errs[i] = scanNote(ctx, x, part[i], look)
@@ -62,8 +62,8 @@ func scan[T any](ctx context.Context, x *index, notes []*indexed, q trigram.Quer
 }
 
 // nextBatch takes the next notes to look at off the front of notes.
-func nextBatch(notes []*indexed, q trigram.Query) (part, rest []*indexed) {
-	part = make([]*indexed, 0, batch)
+func nextBatch(notes []*Note, q trigram.Query) (part, rest []*Note) {
+	part = make([]*Note, 0, batch)
 	for i, n := range notes {
 		if len(part) == batch {
 			return part, notes[i:]
@@ -75,12 +75,12 @@ func nextBatch(notes []*indexed, q trigram.Query) (part, rest []*indexed) {
 	return part, nil
 }
 
-func scanNote[T any](ctx context.Context, x *index, n *indexed, look func(bridge.Path, *bridge.Version) T) (res T, err error) {
+func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(bridge.Path, *bridge.Version) T) (res T, err error) {
 	if err := ctx.Err(); err != nil {
 		return res, err
 	}
 	before := n.sig.Load()
-	v, err := x.ws.Open(ctx, n.path)
+	v, err := x.ws.Open(ctx, n.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, bridge.ErrOffline):
 		return res, nil
@@ -88,7 +88,7 @@ func scanNote[T any](ctx context.Context, x *index, n *indexed, look func(bridge
 		return res, err
 	}
 	x.learn(n, before, v.Text())
-	return look(n.path, v), nil
+	return look(n.Path, v), nil
 }
 
 // inParallel calls fn with 0 to n-1 on as many goroutines as there are cores and
