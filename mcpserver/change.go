@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
@@ -23,7 +24,7 @@ import (
 func (s *Session) create(ctx context.Context, p bridge.Path, text string) (bridge.Result, error) {
 	err := s.server.ws.MayWrite(p)
 	if err == nil {
-		err = s.approve(ctx, opCreate, "create the note "+string(p), nil)
+		err = s.gate.Approve(ctx, approval.Create, s.author().Name, "create the note "+string(p), nil)
 	}
 	if err != nil {
 		return bridge.Result{}, err
@@ -45,7 +46,7 @@ func (s *Session) replace(ctx context.Context, p bridge.Path, known shownDoc, te
 		err = s.server.ws.MayWrite(p)
 	}
 	if err == nil {
-		err = s.approve(ctx, opUpdate, what, nil)
+		err = s.gate.Approve(ctx, approval.Update, s.author().Name, what, nil)
 	}
 	if err != nil {
 		return bridge.Result{}, err
@@ -69,7 +70,7 @@ func (s *Session) update(ctx context.Context, p bridge.Path, what string, fn fun
 		err = s.server.ws.MayWrite(p)
 	}
 	if err == nil {
-		err = s.approve(ctx, opUpdate, what, nil)
+		err = s.gate.Approve(ctx, approval.Update, s.author().Name, what, nil)
 	}
 	if err != nil {
 		return cur, res, err
@@ -92,10 +93,10 @@ func (s *Session) update(ctx context.Context, p bridge.Path, what string, fn fun
 type fileWrite struct {
 	kind entity.Type
 	path bridge.Path
-	text string            // that it is to have
-	base bridge.ContentSum // what it has to hold before; zero if it is new
-	seen passage.Set       // what the session then knows of text
-	op   operation         // what is asked about
+	text string             // that it is to have
+	base bridge.ContentSum  // what it has to hold before; zero if it is new
+	seen passage.Set        // what the session then knows of text
+	op   approval.Operation // what is asked about
 	what string
 }
 
@@ -107,14 +108,14 @@ func (s *Session) writeFile(ctx context.Context, f fileWrite) (notice string, er
 	if err := s.server.ws.MayWriteFile(f.path); err != nil {
 		return "", err
 	}
-	if err := s.approve(ctx, f.op, f.what, nil); err != nil {
+	if err := s.gate.Approve(ctx, f.op, s.author().Name, f.what, nil); err != nil {
 		return "", err
 	}
 	done, err := s.server.ws.WriteFile(ctx, f.path, []byte(f.text), bridge.Restructure{By: s.author(), Origin: s, Base: f.base})
 	if err != nil {
 		return "", err
 	}
-	if _, read := s.known(f.path); read || f.op == opCreate {
+	if _, read := s.known(f.path); read || f.op == approval.Create {
 		s.remember(f.path, shownDoc{text: f.text, seen: f.seen})
 	}
 	if done.Proposal != "" {
@@ -131,7 +132,7 @@ func (s *Session) move(ctx context.Context, from, to bridge.Path) (bridge.Restru
 			return bridge.Restructured{}, err
 		}
 	}
-	if err := s.approve(ctx, opUpdate, fmt.Sprintf("move %s to %s", from, to), nil); err != nil {
+	if err := s.gate.Approve(ctx, approval.Update, s.author().Name, fmt.Sprintf("move %s to %s", from, to), nil); err != nil {
 		return bridge.Restructured{}, err
 	}
 	if err := s.makeParents(ctx, to); err != nil {
@@ -155,7 +156,7 @@ func (s *Session) remove(ctx context.Context, p bridge.Path, kind string, linkin
 	if err := s.server.ws.MayRestructure(p, how); err != nil {
 		return bridge.Restructured{}, err
 	}
-	if err := s.approve(ctx, opDelete, what, confirm); err != nil {
+	if err := s.gate.Approve(ctx, approval.Delete, s.author().Name, what, confirm); err != nil {
 		return bridge.Restructured{}, err
 	}
 	res, err := s.server.ws.Remove(ctx, p, how)

@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/match"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
@@ -52,7 +53,7 @@ func patchContent(ctx context.Context, s *Session, a patchContentArgs) (patchCon
 
 // sentence is what a model is told for err, if it can act on it.
 func (s *Session) sentence(err error) (string, bool) {
-	var ask *askError
+	var ask *approval.AskError
 	if err == nil || errors.As(err, &ask) {
 		return "", false
 	}
@@ -120,7 +121,7 @@ func (a patchContentArgs) patchFile(ctx context.Context, s *Session, kind entity
 		known, _ := s.known(p)
 		notice, err = s.writeFile(ctx, fileWrite{
 			kind: kind, path: p, text: diffwrap.Apply(text, edits), base: sumOf(text), seen: known.in(text).Through(edits, true),
-			op: opUpdate, what: "change " + string(p),
+			op: approval.Update, what: "change " + string(p),
 		})
 		if !errors.Is(err, bridge.ErrConflict) {
 			return notice, err

@@ -8,6 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/match"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
@@ -56,7 +57,7 @@ func (a replaceContentArgs) run(ctx context.Context, s *Session) (replaceContent
 	case kind == entity.Note:
 		res.Notice, err = a.replaceNote(ctx, s, p)
 	case created:
-		res.Notice, err = s.writeFile(ctx, fileWrite{kind: kind, path: p, text: a.Content, seen: passage.All(a.Content), op: opCreate, what: "create " + string(p)})
+		res.Notice, err = s.writeFile(ctx, fileWrite{kind: kind, path: p, text: a.Content, seen: passage.All(a.Content), op: approval.Create, what: "create " + string(p)})
 	default:
 		res.Notice, err = a.replaceFile(ctx, s, kind, p)
 	}
@@ -117,7 +118,7 @@ func (a replaceContentArgs) replaceFile(ctx context.Context, s *Session, kind en
 	}
 	notice, err := s.writeFile(ctx, fileWrite{
 		kind: kind, path: p, text: a.Content, base: sumOf(known.text), seen: known.seen.Through(edits, true),
-		op: opUpdate, what: "replace the content of " + string(p),
+		op: approval.Update, what: "replace the content of " + string(p),
 	})
 	if errors.Is(err, bridge.ErrConflict) {
 		err = answer.WrongArgument("%s has changed since you read it. Call %s again before replacing it.", p, readCall("get_content", p, passage.Position{}))

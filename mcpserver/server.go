@@ -14,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/inflight"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/schema"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 )
@@ -133,7 +134,7 @@ func (s *Server) As(author string) *Server {
 // approval. It shares everything with s, and needs no Close of its own.
 func (s *Server) Unasked() *Server {
 	v := s.variant()
-	v.o.Approve = Approvals{string(opCreate): ApproveAuto, string(opUpdate): ApproveAuto, string(opDelete): ApproveAuto}
+	v.o.Approve = approval.None
 	return v
 }
 
@@ -233,7 +234,8 @@ func (s *Server) Call(ctx context.Context, sess *Session, name string, args json
 func (s *Server) NewSession(client string) *Session { return s.newSession(newID(), client) }
 
 func (s *Server) newSession(id, client string) *Session {
-	return &Session{server: s, id: id, client: client, shown: make(map[bridge.Path]shownDoc)}
+	return &Session{server: s, id: id, client: client, shown: make(map[bridge.Path]shownDoc),
+		gate: approval.NewGate(s.o.Approve, s.ws.Options().Mode == bridge.Direct)}
 }
 
 // session is the Session that a request belongs to. A request of none, which the

@@ -8,6 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
@@ -22,14 +23,14 @@ type Result = answer.Result
 type Session struct {
 	server *Server
 	id     string
+	gate   *approval.Gate
 
 	mu     sync.Mutex // protects the following
 	client string     // the client's own name for itself
 	shown  map[bridge.Path]shownDoc
 	order  []bridge.Path // the keys of shown, oldest first
 
-	elicits  bool               // the client can ask its user
-	approved map[operation]bool // without asking again
+	elicits bool // the client can ask its user
 }
 
 // shownDoc is what a session knows of a document.

@@ -9,6 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 )
@@ -52,11 +53,11 @@ func failure(err error) answer.Result {
 		unfetched *bridge.NotFetchedError
 		readOnly  *bridge.ReadOnlyError
 		notEmpty  *bridge.NotEmptyError
-		ask       *askError
+		ask       *approval.AskError
 	)
 	switch {
 	case errors.As(err, &ask):
-		return answer.Result{Ask: ask.question}
+		return answer.Result{Ask: ask.Question}
 	case errors.As(err, &argument), errors.As(err, &missing):
 		return answer.Refuse("%v", err)
 	case errors.As(err, &pattern):

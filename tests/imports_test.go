@@ -62,6 +62,7 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/schema":    {[]string{"bridge", "bridge/frontmatter", "mcpserver/internal/answer"}, "schemas of arguments and results, and how arguments are read; it runs no tool"},
 	"mcpserver/internal/passage":   {[]string{"mcpserver/internal/answer", "diffwrap", "github.com/rivo/uniseg"}, "parts of a text are a function of it"},
 	"mcpserver/internal/match":     {[]string{"mcpserver/internal/answer", "mcpserver/internal/passage", "diffwrap"}, "what a model quotes is found in a text, and replaced"},
+	"mcpserver/internal/approval":  {[]string{"mcpserver/internal/answer"}, "what a person is asked before a change; it makes none"},
 	"mcpserver/internal/search":    {[]string{"bridge", "mcpserver/internal/answer", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/passage", "mcpserver/internal/progress", "mcpserver/internal/trigram"}, "lines in notes, whoever wants them"},
 	"mcpserver/internal/progress":  {nil, "how far a call is, from what works to who asked"},
 	"mcpserver/internal/cursor":    {[]string{"bridge", "mcpserver/internal/answer"}, "where a list goes on; it knows nothing of what is listed"},
