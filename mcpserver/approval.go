@@ -33,7 +33,7 @@ const questionID = "approve"
 // the newest protocol declares what its client can; clients of earlier ones did so
 // in the beginning.
 func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) context.Context {
-	a := approval.Asked{Able: s.session(ctx).asks(), Reply: replyOf(server.ElicitationResponse(req.Params.InputResponses, questionID))}
+	a := approval.Asked{Able: s.session(ctx).client.Session.Elicits(), Reply: replyOf(server.ElicitationResponse(req.Params.InputResponses, questionID))}
 	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientCapabilities != nil {
 		a.Able = info.ClientCapabilities.Elicitation != nil
 	}

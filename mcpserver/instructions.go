@@ -6,6 +6,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
 // guides say how to use a tool and those that go with it.
@@ -18,12 +19,14 @@ var guides = []struct{ tool, say string }{
 }
 
 // instructions tell a model how to work here.
-func instructions(o bridge.Options, tools []tool) string {
+func instructions(o bridge.Options, tools []tool.Tool) string {
 	var names []string
 	for _, f := range o.Folders {
 		names = append(names, f.Name)
 	}
-	has := func(name string) bool { return slices.ContainsFunc(tools, func(t tool) bool { return t.name == name }) }
+	has := func(name string) bool {
+		return slices.ContainsFunc(tools, func(t tool.Tool) bool { return t.Name == name })
+	}
 	parts := []string{
 		"These tools work on shared Markdown notes that people edit at the same time. Paths look like Folder/sub/Name.md; the top-level folders are: " +
 			strings.Join(names, ", ") + ".",
@@ -33,7 +36,7 @@ func instructions(o bridge.Options, tools []tool) string {
 			parts = append(parts, g.say)
 		}
 	}
-	if !slices.ContainsFunc(tools, func(t tool) bool { return !t.hints.readOnly }) {
+	if !slices.ContainsFunc(tools, func(t tool.Tool) bool { return !t.Hints.ReadOnly }) {
 		return strings.Join(append(parts, "This server is read-only."), "\n")
 	}
 	parts = append(parts, "Notes may change while you work. A change is matched against the note as it is then: it lands in the right place or fails, and then you read the note again.")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/schema"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
 // Instructions name tools that the session has, and no others.
@@ -15,14 +16,15 @@ func TestInstructionsNameTheToolsThatAreThere(t *testing.T) {
 	word := regexp.MustCompile(`[a-z]+(_[a-z]+)+|\bgrep\b|\bglob\b`)
 	for _, sets := range [][]string{nil, {"claude"}, {"notes"}, {"content"}, {"claude", "notes", "content"}} {
 		for _, readOnly := range []bool{false, true} {
-			tools, err := pick(sets, readOnly)
+			picked, err := pick(sets, readOnly)
 			if err != nil {
 				t.Fatal(err)
 			}
+			tools := picked.tools
 			text := instructions(bridge.Options{}, tools)
 			for _, name := range word.FindAllString(text, -1) {
-				known := slices.ContainsFunc(tools, func(t tool) bool {
-					return t.name == name || slices.ContainsFunc(t.params, func(p schema.Param) bool { return p.Name == name })
+				known := slices.ContainsFunc(tools, func(t tool.Tool) bool {
+					return t.Name == name || slices.ContainsFunc(t.Params, func(p schema.Param) bool { return p.Name == name })
 				})
 				if !known {
 					t.Errorf("%v, read-only %v: %s is named and not there", sets, readOnly, name)

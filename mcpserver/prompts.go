@@ -8,10 +8,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/review"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
+	"github.com/relayfs/relayfs/mcpserver/internal/toolset/claude"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
@@ -25,12 +26,12 @@ func (s *Server) addPrompts() {
 }
 
 func (s *Server) summarize(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	sess := s.session(ctx)
-	under, err := sess.folder(ctx, req.Params.Arguments["path"], true)
+	c := s.session(ctx).client
+	under, err := c.Names.Folder(ctx, req.Params.Arguments["path"], true)
 	if err != nil {
 		return nil, err
 	}
-	list := listSuggestions(ctx, sess, listSuggestionsArgs{Path: string(under)})
+	list := claude.Suggestions(ctx, c, under)
 	if list.Err != nil {
 		return nil, list.Err
 	}
@@ -40,8 +41,8 @@ func (s *Server) summarize(ctx context.Context, req mcp.GetPromptRequest) (*mcp.
 }
 
 func (s *Server) answerComments(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	sess := s.session(ctx)
-	under, err := sess.folder(ctx, req.Params.Arguments["path"], true)
+	c := s.session(ctx).client
+	under, err := c.Names.Folder(ctx, req.Params.Arguments["path"], true)
 	if err != nil {
 		return nil, err
 	}
@@ -76,35 +77,10 @@ func (s *Server) comments(ctx context.Context, under bridge.Path) ([]string, err
 	}
 	var lines []string
 	err = search.Scan(ctx, s.index, notes, trigram.NewQuery([]grep.Clause{{Any: []string{"{>>"}}}), func(p bridge.Path, v *bridge.Version) []string {
-		return commentsIn(p, v.Marked())
+		return review.CommentsIn(p, v.Marked())
 	}, func(found []string) bool {
 		lines = append(lines, found...)
 		return true
 	})
 	return lines, err
-}
-
-// commentsIn lists the open comments of one note.
-func commentsIn(p bridge.Path, raw string) []string {
-	if !strings.Contains(raw, "{>>") {
-		return nil
-	}
-	var lines []string
-	add := func(line int, comment, about string) {
-		lines = append(lines, fmt.Sprintf("%s:%d: %s%s", answer.Shown(p), line, remark(comment), about))
-	}
-	for _, a := range diffwrap.Annotations(raw) {
-		if a.Kind == diffwrap.Comment {
-			add(a.Line, a.New, "")
-		}
-		for _, c := range a.Comments {
-			add(a.Line, c, fmt.Sprintf(" (about %q)", answer.OneLine(a.New)))
-		}
-	}
-	for _, sg := range diffwrap.Suggestions(raw) {
-		for _, c := range sg.Comments {
-			add(sg.Line, c, " (about a suggestion)")
-		}
-	}
-	return lines
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -14,46 +12,20 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
 
 // Notes are MCP resources, too: note:///Folder/Name.md. A client attaches them
 // to a conversation, and may ask to be told when they change.
 
 const (
-	noteScheme   = "note"
 	noteTemplate = "note:///{+path}"
 	noteType     = "text/markdown"
 	// resourcePage is how many notes one page of the list holds at most.
 	resourcePage = 500
 )
-
-// noteURI is the address of the note at p.
-func noteURI(p bridge.Path) string {
-	return (&url.URL{Scheme: noteScheme, Path: "/" + string(p)}).String()
-}
-
-// notePath is the path that an address names, as it is written there.
-func notePath(uri string) (string, error) {
-	name, _, err := noteAddress(uri)
-	return name, err
-}
-
-// noteAddress is the path that an address names, and where in the note it begins.
-func noteAddress(uri string) (name string, begin passage.Position, err error) {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != noteScheme || u.Host != "" || u.Path == "" {
-		return "", begin, fmt.Errorf("resource %q is not an address like note:///Folder/Name.md", uri)
-	}
-	for name, to := range map[string]*int{"line": &begin.Line, "column": &begin.Column} {
-		if s := u.Query().Get(name); s != "" {
-			if *to, err = strconv.Atoi(s); err != nil || *to < 1 {
-				return "", begin, fmt.Errorf("resource %q: %s is not a number from 1 on", uri, name)
-			}
-		}
-	}
-	return u.Path, begin, nil
-}
 
 // addResources offers the notes as resources. The list is made when it is asked
 // for: to register every note with mcp-go would keep them all a second time.
@@ -67,41 +39,41 @@ func (s *Server) addResources(hooks *server.Hooks) {
 		res.Resources, res.NextCursor = s.listResources(ctx, req.Params.Cursor)
 	})
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, req *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
-		s.watches.add(s.session(ctx).id, req.Params.URI)
+		s.watches.add(s.session(ctx).id(), req.Params.URI)
 	})
 	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, req *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
-		s.watches.remove(s.session(ctx).id, req.Params.URI)
+		s.watches.remove(s.session(ctx).id(), req.Params.URI)
 	})
 }
 
 // readResource returns a note's text, or of a long one a part, and what to ask for
 // to get the rest. The session has then been shown it.
 func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	name, begin, err := noteAddress(req.Params.URI)
+	name, begin, err := noteuri.Parse(req.Params.URI)
 	if err != nil {
 		return nil, err
 	}
-	sess := s.session(ctx)
-	p, v, err := sess.note(ctx, name)
+	c := s.session(ctx).client
+	p, v, err := c.Names.Note(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	d := document{path: p, text: v.Text(), version: v}
-	if begin == (passage.Position{}) && answer.TextCost(d.text) <= answer.Max-4000 {
-		sess.show(d, passage.Place{Start: 0, End: len(d.text)})
-		return []mcp.ResourceContents{mcp.TextResourceContents{URI: noteURI(p), MIMEType: noteType, Text: d.text}}, nil
+	d := session.Document{Path: p, Text: v.Text(), Version: v}
+	if begin == (passage.Position{}) && answer.TextCost(d.Text) <= answer.Max-4000 {
+		c.Session.ShowAll(d)
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: noteuri.Of(p), MIMEType: noteType, Text: d.Text}}, nil
 	}
-	w, err := passage.WindowOf(d.text, begin, passage.CountLines(d.text), answer.Max-6000, func(s string) int { return answer.TextCost(s) + 4 })
+	w, err := passage.WindowOf(d.Text, begin, passage.CountLines(d.Text), answer.Max-6000, func(s string) int { return answer.TextCost(s) + 4 })
 	if err != nil {
 		return nil, err
 	}
-	sess.show(d, w.Place)
-	contents := []mcp.ResourceContents{mcp.TextResourceContents{URI: noteURI(p), MIMEType: noteType, Text: d.text[w.Place.Start:w.Place.End]}}
+	c.Session.Show(d, w.Place)
+	contents := []mcp.ResourceContents{mcp.TextResourceContents{URI: noteuri.Of(p), MIMEType: noteType, Text: d.Text[w.Place.Start:w.Place.End]}}
 	notice := w.Notice(func(at passage.Position) string {
-		return fmt.Sprintf("resources/read with %s?line=%d&column=%d", noteURI(p), at.Line, at.Column)
+		return fmt.Sprintf("resources/read with %s?line=%d&column=%d", noteuri.Of(p), at.Line, at.Column)
 	})
 	if notice != "" {
-		contents = append(contents, mcp.TextResourceContents{URI: noteURI(p), MIMEType: "text/plain", Text: "[" + notice + "]"})
+		contents = append(contents, mcp.TextResourceContents{URI: noteuri.Of(p), MIMEType: "text/plain", Text: "[" + notice + "]"})
 	}
 	return contents, nil
 }
@@ -122,11 +94,11 @@ func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Re
 	list := make([]mcp.Resource, 0, min(len(rest), resourcePage))
 	left := answer.Max - answer.Envelope - 6000
 	for _, p := range rest {
-		left -= answer.TextCost(noteURI(p)) + answer.TextCost(string(p)) + 80
+		left -= answer.TextCost(noteuri.Of(p)) + answer.TextCost(string(p)) + 80
 		if len(list) == resourcePage || left < 0 && len(list) > 0 {
 			break
 		}
-		list = append(list, mcp.NewResource(noteURI(p), string(p), mcp.WithMIMEType(noteType)))
+		list = append(list, mcp.NewResource(noteuri.Of(p), string(p), mcp.WithMIMEType(noteType)))
 	}
 	if len(list) == len(rest) {
 		return list, ""

@@ -7,16 +7,29 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+	"github.com/relayfs/relayfs/mcpserver/internal/toolset/claude"
 )
 
 var update = flag.Bool("update", false, "write the schema snapshots anew")
+
+// allTools are the tools of every set, in the order in which they are listed.
+func allTools(t *testing.T) []tool.Tool {
+	t.Helper()
+	all, err := pick(Toolsets(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.tools
+}
 
 // The tools as clients see them are a contract: a change of a name, a
 // description, a schema or a hint shows in testdata/tools.
 func TestToolSnapshots(t *testing.T) {
 	seen := make(map[string]bool)
-	for _, tool := range allTools() {
-		def := tool.definition()
+	for _, tool := range allTools(t) {
+		def := definition(tool)
 		var got bytes.Buffer
 		enc := json.NewEncoder(&got)
 		enc.SetEscapeHTML(false)
@@ -24,7 +37,7 @@ func TestToolSnapshots(t *testing.T) {
 		if err := enc.Encode(def); err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join("testdata", "tools", tool.name+".json")
+		file := filepath.Join("testdata", "tools", tool.Name+".json")
 		seen[filepath.Base(file)] = true
 		if *update {
 			if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
@@ -36,7 +49,7 @@ func TestToolSnapshots(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got.Bytes(), want) {
-			t.Errorf("%s differs from its snapshot; run go test -update if that is meant:\n%s", tool.name, got.Bytes())
+			t.Errorf("%s differs from its snapshot; run go test -update if that is meant:\n%s", tool.Name, got.Bytes())
 		}
 	}
 	files, err := os.ReadDir(filepath.Join("testdata", "tools"))
@@ -51,18 +64,19 @@ func TestToolSnapshots(t *testing.T) {
 }
 
 func TestToolDefinitions(t *testing.T) {
-	for _, tool := range allTools() {
-		def := tool.definition()
+	plain := len(claude.Tools())
+	for i, tool := range allTools(t) {
+		def := definition(tool)
 		a := def.Annotations
 		if a.ReadOnlyHint == nil || a.DestructiveHint == nil || a.IdempotentHint == nil || a.OpenWorldHint == nil {
-			t.Errorf("%s: a hint is not set", tool.name)
+			t.Errorf("%s: a hint is not set", tool.Name)
 		}
-		if structured := tool.toolset != ToolsetClaude; structured != (def.RawOutputSchema != nil) {
-			t.Errorf("%s: only structured tools have an output schema, which hides their text from some clients", tool.name)
+		if structured := i >= plain; structured != (def.RawOutputSchema != nil) {
+			t.Errorf("%s: only structured tools have an output schema, which hides their text from some clients", tool.Name)
 		}
-		for _, p := range tool.params {
+		for _, p := range tool.Params {
 			if p.Name == "" || p.Doc == "" {
-				t.Errorf("%s: argument %q has no name or description", tool.name, p.Name)
+				t.Errorf("%s: argument %q has no name or description", tool.Name, p.Name)
 			}
 		}
 	}
@@ -76,13 +90,13 @@ func TestPick(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tool := range readOnly {
-		if !tool.hints.readOnly {
-			t.Errorf("a read-only server offers %s", tool.name)
+	for _, tool := range readOnly.tools {
+		if !tool.Hints.ReadOnly {
+			t.Errorf("a read-only server offers %s", tool.Name)
 		}
 	}
 	all, err := pick([]string{ToolsetClaude}, false)
-	if err != nil || len(all) != len(claudeTools()) || len(readOnly) == 0 || len(readOnly) >= len(all) {
-		t.Errorf("picked %d tools, %d of them read-only: %v", len(all), len(readOnly), err)
+	if err != nil || len(all.tools) != len(claude.Tools()) || len(readOnly.tools) == 0 || len(readOnly.tools) >= len(all.tools) {
+		t.Errorf("picked %d tools, %d of them read-only: %v", len(all.tools), len(readOnly.tools), err)
 	}
 }

@@ -21,12 +21,13 @@ var untold = map[string]string{
 	"%s ... [cut here]":                   "TestMCPAnswersAreBounded in tests: its sentence is as long as an answer may be",
 	"%q is read-only here. Tell the person what you would change instead.":                                                                                    "it needs a disk that is mounted read-only",
 	"The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.": "TestGrepIsBounded in tests: a transcript does not take that long",
+	"%q exists already. Read it and use replace_content, or choose another path.":                                                                             "replace_content replaces what exists, unless that was made while it looked",
 	"The call was cancelled.": "TestCancelledSearch: a transcript waits for each answer",
 }
 
 // Every sentence with which a tool refuses is shown by a transcript. The sentences
 // are taken from the source: the formats given to Refuse and WrongArgument, those
-// of the table in toolerror.go, and those of errors that are sentences themselves.
+// of refusal.Words and of the table with it, and those of errors that are sentences themselves.
 func TestEverySentenceHasATranscript(t *testing.T) {
 	told := refusals(t)
 	for place, format := range sentences(t) {
@@ -142,10 +143,8 @@ func sentencesAt(n ast.Node) []ast.Expr {
 		if n.Name.Name == "Error" && n.Recv != nil {
 			return formatsIn(n.Body)
 		}
-	case *ast.ValueSpec:
-		if n.Names[0].Name == "sentences" {
-			return sayings(n)
-		}
+	case *ast.CompositeLit:
+		return sayings(n)
 	}
 	return nil
 }
@@ -174,11 +173,20 @@ func formatsIn(body *ast.BlockStmt) (formats []ast.Expr) {
 	return formats
 }
 
-// sayings are the second fields of a table's rows.
-func sayings(table *ast.ValueSpec) (formats []ast.Expr) {
-	for _, value := range table.Values {
-		for _, row := range value.(*ast.CompositeLit).Elts {
-			formats = append(formats, row.(*ast.CompositeLit).Elts[1])
+// sayings are the sentences of a literal of refusal.Words, or of the table of them.
+func sayings(lit *ast.CompositeLit) (formats []ast.Expr) {
+	switch t := lit.Type.(type) {
+	case *ast.SelectorExpr:
+		if t.Sel.Name == "Words" {
+			for _, field := range lit.Elts {
+				formats = append(formats, field.(*ast.KeyValueExpr).Value)
+			}
+		}
+	case *ast.ArrayType:
+		if of, ok := t.Elt.(*ast.Ident); ok && of.Name == "sentence" {
+			for _, row := range lit.Elts {
+				formats = append(formats, row.(*ast.CompositeLit).Elts[1])
+			}
 		}
 	}
 	return formats

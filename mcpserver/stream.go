@@ -80,7 +80,7 @@ type stream struct {
 
 // SessionID, Initialize, Initialized and NotificationChannel make a stream an
 // mcp-go client session.
-func (st *stream) SessionID() string { return st.session.id }
+func (st *stream) SessionID() string { return st.session.id() }
 func (st *stream) Initialize()       { st.ready.Store(true) }
 func (st *stream) Initialized() bool { return st.ready.Load() }
 func (st *stream) NotificationChannel() chan<- mcp.JSONRPCNotification {
@@ -89,9 +89,9 @@ func (st *stream) NotificationChannel() chan<- mcp.JSONRPCNotification {
 
 // SubscribeToResource and the rest of SessionWithResourceSubscriptions let the
 // newest protocol's subscriptions/listen subscribe; earlier ones go by hooks.
-func (st *stream) SubscribeToResource(uri string)     { st.server.watches.add(st.session.id, uri) }
-func (st *stream) UnsubscribeFromResource(uri string) { st.server.watches.remove(st.session.id, uri) }
-func (st *stream) SubscribedResources() []string      { return st.server.watches.of(st.session.id) }
+func (st *stream) SubscribeToResource(uri string)     { st.server.watches.add(st.session.id(), uri) }
+func (st *stream) UnsubscribeFromResource(uri string) { st.server.watches.remove(st.session.id(), uri) }
+func (st *stream) SubscribedResources() []string      { return st.server.watches.of(st.session.id()) }
 func (st *stream) IsSubscribedToResource(uri string) bool {
 	return slices.Contains(st.SubscribedResources(), uri)
 }
@@ -138,7 +138,7 @@ func (st *stream) serve(ctx context.Context, in <-chan input) error {
 			case !open:
 				return nil
 			case errors.Is(msg.err, bufio.ErrTooLong):
-				return fmt.Errorf("message of %s is longer than %d MiB", st.session.id, MaxMessage>>20)
+				return fmt.Errorf("message of %s is longer than %d MiB", st.session.id(), MaxMessage>>20)
 			case msg.err != nil:
 				return msg.err
 			}
@@ -216,8 +216,8 @@ func noteUnknownTool(ctx context.Context, _ any, _ mcp.MCPMethod, message any, e
 // noSuchTool says which tools there are instead.
 func (s *Server) noSuchTool(name string) string {
 	var names []string
-	for _, t := range s.tools {
-		names = append(names, t.name)
+	for _, t := range s.offer.tools {
+		names = append(names, t.Name)
 	}
 	return fmt.Sprintf("There is no tool %q. The tools are %s.", name, strings.Join(names, ", "))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
 )
 
 // maxWatches bounds how many notes one session may ask about.
@@ -56,7 +57,7 @@ func (x *watches) add(session, uri string) {
 }
 
 func (x *watches) path(uri string) (bridge.Path, bool) {
-	name, err := notePath(uri)
+	name, err := noteuri.Path(uri)
 	if err != nil {
 		return "", false
 	}

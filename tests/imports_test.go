@@ -67,7 +67,38 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/progress":  {nil, "how far a call is, from what works to who asked"},
 	"mcpserver/internal/cursor":    {[]string{"bridge", "mcpserver/internal/answer"}, "where a list goes on; it knows nothing of what is listed"},
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
-	"bridge/inflight":              {nil, "a bound on bytes knows nothing of what they are"},
+	"mcpserver/internal/session":   {[]string{"bridge", "diffwrap", "mcpserver/internal/passage"}, "what one client was shown; it opens no document"},
+	"mcpserver/internal/names":     {[]string{"bridge", "mcpserver/internal/answer"}, "which document a model means"},
+	"mcpserver/internal/noteuri":   {[]string{"bridge", "mcpserver/internal/passage"}, "addresses of notes; it knows no protocol"},
+	"mcpserver/internal/review":    {[]string{"bridge", "diffwrap", "mcpserver/internal/answer"}, "suggestions and comments in lines of text"},
+	"mcpserver/internal/change": {
+		[]string{"bridge", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/entity", "mcpserver/internal/passage", "mcpserver/internal/session"},
+		"every change of a client goes through it; it knows no tool",
+	},
+	"mcpserver/internal/refusal": {
+		[]string{"bridge", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/grep", "mcpserver/internal/names", "mcpserver/internal/search"},
+		"what a model is told for an error",
+	},
+	"mcpserver/internal/tool": {
+		[]string{
+			"bridge", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/names", "mcpserver/internal/refusal",
+			"mcpserver/internal/schema", "mcpserver/internal/search", "mcpserver/internal/session",
+		},
+		"what a tool is, whatever protocol offers it",
+	},
+	"mcpserver/internal/toolset/claude": {
+		[]string{"bridge", "bridge/links", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/glob", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/review", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool", "mcpserver/internal/trigram"},
+		"the tools that Claude Code knows; no other toolset",
+	},
+	"mcpserver/internal/toolset/notes": {
+		[]string{"bridge", "bridge/frontmatter", "bridge/outline", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/noteuri", "mcpserver/internal/passage", "mcpserver/internal/progress", "mcpserver/internal/refusal", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
+		"tools for notes and properties; no other toolset",
+	},
+	"mcpserver/internal/toolset/content": {
+		[]string{"bridge", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/entity", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/names", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
+		"tools for notes, canvases and bases; no other toolset",
+	},
+	"bridge/inflight": {nil, "a bound on bytes knows nothing of what they are"},
 	"bridge/relay/server": {
 		[]string{"bridge", "bridge/inflight", "bridge/relay/host", "bridge/relay/token", "bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"},
 		"what Yjs clients talk to; it changes documents through bridge/relay/host",

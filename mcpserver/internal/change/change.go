@@ -1,0 +1,99 @@
+// Package change makes the changes that tools want. Every one goes through a function
+// of Changes, which has it approved once it is known that the workspace takes changes
+// there: nobody is asked about what cannot be done. Those that change a document let it
+// take away only text that the session was shown, or that the call itself quotes as what
+// is to be replaced. The package knows no tool. It has no locks.
+package change
+
+import (
+	"context"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/approval"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
+)
+
+// Changes makes the changes of one client.
+type Changes struct {
+	Workspace *bridge.Workspace
+	Session   *session.Session
+	Gate      *approval.Gate
+}
+
+// approve lets a change go on if that needs no approval or has it.
+func (c Changes) approve(ctx context.Context, op approval.Operation, what string, confirm *bool) error {
+	return c.Gate.Approve(ctx, op, c.Session.Author().Name, what, confirm)
+}
+
+// Create makes a new note.
+func (c Changes) Create(ctx context.Context, p bridge.Path, text string) (bridge.Result, error) {
+	err := c.Workspace.MayWrite(p)
+	if err == nil {
+		err = c.approve(ctx, approval.Create, "create the note "+string(p), nil)
+	}
+	if err != nil {
+		return bridge.Result{}, err
+	}
+	res, err := c.Workspace.Create(ctx, p, bridge.Write{Text: text, By: c.Session.Author(), Origin: c.Session})
+	if err == nil {
+		c.Session.Created(p, res.Version)
+	}
+	return res, err
+}
+
+// Replace makes text what the note at p reads, merged with what others have
+// changed since the session was shown it.
+func (c Changes) Replace(ctx context.Context, p bridge.Path, known session.Knowledge, text string, by Reader, what string) (bridge.Result, error) {
+	edits := diffwrap.Diff(known.Text, text)
+	err := c.MayTake(p, known, edits, by)
+	if err == nil {
+		err = c.Workspace.MayWrite(p)
+	}
+	if err == nil {
+		err = c.approve(ctx, approval.Update, what, nil)
+	}
+	if err != nil {
+		return bridge.Result{}, err
+	}
+	res, err := c.Workspace.Write(ctx, p, bridge.Write{Bases: []*bridge.Version{known.Version}, Text: text, By: c.Session.Author(), Origin: c.Session})
+	if err == nil {
+		c.Session.Changed(p, known.Version, res.Version, known.Seen.Through(edits, true).Between(text, res.Version.Text(), false))
+	}
+	return res, err
+}
+
+// Update makes the edits that fn makes of whatever the note at p reads then. fn is
+// called under the note's lock, and before, so that nobody is asked about what
+// cannot be done. It returns what was changed.
+func (c Changes) Update(ctx context.Context, p bridge.Path, what string, fn func(cur *bridge.Version) ([]diffwrap.Edit, error)) (before *bridge.Version, res bridge.Result, err error) {
+	cur, err := c.Workspace.Open(ctx, p)
+	if err == nil {
+		_, err = fn(cur)
+	}
+	if err == nil {
+		err = c.Workspace.MayWrite(p)
+	}
+	if err == nil {
+		err = c.approve(ctx, approval.Update, what, nil)
+	}
+	if err != nil {
+		return cur, res, err
+	}
+	var edits []diffwrap.Edit
+	res, err = c.Workspace.Update(ctx, p, c.Session.Author(), c.Session, func(cur *bridge.Version) (string, error) {
+		var err error
+		before = cur
+		edits, err = fn(cur)
+		return diffwrap.Apply(cur.Text(), edits), err
+	})
+	if known, read := c.Session.Known(p); read && err == nil {
+		after := diffwrap.Apply(before.Text(), edits)
+		c.Session.Changed(p, before, res.Version, known.In(before.Text()).Through(edits, true).Between(after, res.Version.Text(), false))
+	}
+	return before, res, err
+}
+
+// Warnings are the warnings of a change in one line.
+func Warnings(res bridge.Result) string { return strings.Join(res.Warnings, " ") }

@@ -1,0 +1,51 @@
+package change
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/approval"
+	"github.com/relayfs/relayfs/mcpserver/internal/entity"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
+)
+
+// File is a change of a whole file that is not a note.
+type File struct {
+	Kind      entity.Type
+	Path      bridge.Path
+	Text      string             // that it is to have
+	Base      bridge.ContentSum  // what it has to hold before; zero if it is new
+	Seen      passage.Set        // what the session then knows of Text
+	Operation approval.Operation // what is asked about
+	What      string
+}
+
+// WriteFile makes a change that is valid, and says what became of it.
+func (c Changes) WriteFile(ctx context.Context, f File) (notice string, err error) {
+	if err := f.Kind.Check(f.Text); err != nil {
+		return "", answer.WrongArgument("%s was left as it is: %v.", f.Path, err)
+	}
+	if err := c.Workspace.MayWriteFile(f.Path); err != nil {
+		return "", err
+	}
+	if err := c.approve(ctx, f.Operation, f.What, nil); err != nil {
+		return "", err
+	}
+	done, err := c.Workspace.WriteFile(ctx, f.Path, []byte(f.Text), bridge.Restructure{By: c.Session.Author(), Origin: c.Session, Base: f.Base})
+	if err != nil {
+		return "", err
+	}
+	if _, read := c.Session.Known(f.Path); read || f.Operation == approval.Create {
+		c.Session.Remember(f.Path, session.Knowledge{Text: f.Text, Seen: f.Seen})
+	}
+	if done.Proposal != "" {
+		return "The change is proposed as a whole, and waits for a person.", nil
+	}
+	return "", nil
+}
+
+// SumOf names the content of a file.
+func SumOf(text string) bridge.ContentSum { return sha256.Sum256([]byte(text)) }

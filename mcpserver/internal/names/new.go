@@ -1,0 +1,84 @@
+package names
+
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+)
+
+// NewPath is the canonical form of the path of a document to be made: ".md" is
+// added if it has no extension.
+func (r Resolver) NewPath(name string) (bridge.Path, error) { return r.PlaceFor(name, true) }
+
+// PlaceFor is NewPath for what may be none of a note's.
+func (r Resolver) PlaceFor(name string, note bool) (bridge.Path, error) {
+	if mp := r.Workspace.Mountpoint(); mp != "" {
+		name = strings.TrimPrefix(name, mp+"/")
+	}
+	p, err := bridge.CleanPath(name)
+	if err != nil {
+		return "", err
+	}
+	folder, rel := p.Split()
+	if rel == "" {
+		return "", answer.WrongArgument("%q names no document. Paths look like Folder/sub/Name.md; the folders are %s.", name, strings.Join(r.Folders(), ", "))
+	}
+	root, err := r.Workspace.Resolve(folder)
+	if err != nil {
+		return "", answer.WrongArgument("There is no folder %q. The folders are %s.", folder, strings.Join(r.Folders(), ", "))
+	}
+	p = r.existing(root, rel)
+	if note && !strings.Contains(p.Base(), ".") {
+		p += bridge.NoteExt
+	}
+	if err := bridge.CheckName(p.Base()); err != nil {
+		return "", &bridge.Error{Op: "create", Path: p, Err: err}
+	}
+	return p, checkNew(p)
+}
+
+// existing is the path rel in the Folder root, where folders that are there in
+// another spelling keep theirs: on many disks the two are one.
+func (r Resolver) existing(root bridge.Path, rel string) bridge.Path {
+	p := root
+	elems := strings.Split(rel, "/")
+	for _, elem := range elems[:len(elems)-1] {
+		p = p.Join(elem)
+		if there, err := r.Workspace.Resolve(string(p)); err == nil && !there.IsNote() {
+			p = there
+		}
+	}
+	return p.Join(elems[len(elems)-1])
+}
+
+// Folders are the names of the workspace's Folders.
+func (r Resolver) Folders() []string {
+	var names []string
+	for _, f := range r.Workspace.Options().Folders {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// maxNewPath is how long the path of a new document may be: the least that some
+// system sets for all of a path, with the vault's own before it, is 1,024 bytes.
+const maxNewPath = 800
+
+// checkNew refuses names for new documents that people would not see, or could
+// not tell from others, or not open.
+func checkNew(p bridge.Path) error {
+	_, rel := p.Split()
+	if len(p) > maxNewPath {
+		return answer.WrongArgument("The path %q is too long: a new one has at most %d bytes. Choose another.", strings.ToValidUTF8(string(p[:64]), "")+"...", maxNewPath)
+	}
+	for elem := range strings.SplitSeq(rel, "/") {
+		switch {
+		case strings.HasPrefix(elem, "."):
+			return answer.WrongArgument("The path %q is not allowed: people are not shown names that begin with a dot. Choose another name.", string(p))
+		case strings.IndexFunc(elem, answer.Unprintable) >= 0:
+			return answer.WrongArgument("The path %q is not allowed: it has a control character in it. Choose another name.", string(p))
+		}
+	}
+	return nil
+}

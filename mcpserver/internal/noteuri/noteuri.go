@@ -1,0 +1,41 @@
+// Package noteuri writes and reads the addresses of notes as MCP resources:
+// note:///Folder/Name.md. It knows no note. It has no locks.
+package noteuri
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+)
+
+const scheme = "note"
+
+// Of is the address of the note at p.
+func Of(p bridge.Path) string {
+	return (&url.URL{Scheme: scheme, Path: "/" + string(p)}).String()
+}
+
+// Path is the path that an address names, as it is written there.
+func Path(uri string) (string, error) {
+	name, _, err := Parse(uri)
+	return name, err
+}
+
+// Parse is the path that an address names, and where in the note it begins.
+func Parse(uri string) (name string, begin passage.Position, err error) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != scheme || u.Host != "" || u.Path == "" {
+		return "", begin, fmt.Errorf("resource %q is not an address like note:///Folder/Name.md", uri)
+	}
+	for name, to := range map[string]*int{"line": &begin.Line, "column": &begin.Column} {
+		if s := u.Query().Get(name); s != "" {
+			if *to, err = strconv.Atoi(s); err != nil || *to < 1 {
+				return "", begin, fmt.Errorf("resource %q: %s is not a number from 1 on", uri, name)
+			}
+		}
+	}
+	return u.Path, begin, nil
+}

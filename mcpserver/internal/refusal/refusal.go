@@ -1,0 +1,109 @@
+// Package refusal says to a model what each error means that it can act on, and the next
+// step. Whatever else goes wrong is an error of the server. It knows no tool but by the
+// sentences of a toolset. It has no locks.
+package refusal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/approval"
+	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/search"
+)
+
+// Words are the sentences of a toolset that name its tools. The verb stands for the
+// path.
+type Words struct {
+	Folder    string // a folder is no document
+	NotFolder string // a document is no folder
+	Exists    string // there is a document already
+	Missing   string // there is none
+}
+
+// sentence is what a model is told for an error. The verb stands for the path.
+type sentence struct {
+	is  error
+	say string
+}
+
+// sentences are those for errors that a model can act on; the first one that fits is said.
+func (w Words) sentences() []sentence {
+	return []sentence{
+		{bridge.ErrBadName, "The path %q is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md."},
+		{bridge.ErrNameTooLong, "The path %q is not allowed: a name has at most 255 bytes."},
+		{bridge.ErrIsDir, w.Folder},
+		{bridge.ErrNotDir, w.NotFolder},
+		{bridge.ErrNotNote, "%q is not a Markdown document. Only documents whose names end in .md can be read and changed."},
+		{bridge.ErrNotEmpty, "%q is a folder that is not empty. Only an empty folder can be deleted."},
+		{bridge.ErrInvalidUTF8, "%q cannot be changed: the text is not valid UTF-8."},
+		{bridge.ErrTooLarge, "%q cannot be written: a document holds at most 16 MiB. Split it into several documents."},
+		{bridge.ErrReadOnly, "%q is read-only here. Tell the person what you would change instead."},
+		{bridge.ErrNotFetched, "%q has not been fetched from the server yet. Try again in a few seconds."},
+		{bridge.ErrOffline, "The folder of %q is offline. Try again later, or tell the person."},
+		{bridge.ErrNoSpace, "%q cannot be written: there is no space left on the disk. Tell the person."},
+		{bridge.ErrNeedsReview, "%q was left as it is: moving and deleting are not allowed here. Tell the person what you would do."},
+		{bridge.ErrTooMany, "%q was left as it is: too many documents would go at once. Tell the person what you are about to delete; go on when the proposals so far are decided, or after a minute."},
+		{bridge.ErrInTheWay, "%q is in the way: what is proposed for it waits for a person. Choose another path, or tell the person."},
+		{bridge.ErrConflict, "%q changes too often at the moment. Read it again and retry."},
+		{bridge.ErrClosed, "The workspace of %q is being closed. Nothing was changed."},
+		{errors.ErrUnsupported, "%q cannot be moved there: documents stay within their top-level folder."},
+		{fs.ErrExist, w.Exists},
+		{fs.ErrNotExist, w.Missing},
+		{fs.ErrPermission, "%q cannot be changed: permission denied. Tell the person."},
+	}
+}
+
+// Of is the Result for an error of the workspace or of the arguments, in the words of a
+// toolset.
+func Of(err error, words Words) answer.Result {
+	var (
+		argument  *answer.ArgumentError
+		missing   *names.MissingError
+		pattern   *grep.SyntaxError
+		at        *bridge.Error
+		unfetched *bridge.NotFetchedError
+		readOnly  *bridge.ReadOnlyError
+		notEmpty  *bridge.NotEmptyError
+		ask       *approval.AskError
+	)
+	switch {
+	case errors.As(err, &ask):
+		return answer.Result{Ask: ask.Question}
+	case errors.As(err, &missing) && len(missing.Similar) == 0:
+		return answer.Refuse(words.Missing, missing.Name)
+	case errors.As(err, &argument), errors.As(err, &missing):
+		return answer.Refuse("%v", err)
+	case errors.As(err, &pattern):
+		return answer.Refuse("The argument \"pattern\" is not a valid RE2 regular expression.\n%v", pattern)
+	case errors.Is(err, grep.ErrLineBreak):
+		return answer.Refuse("The argument \"pattern\" contains a line break. Set multiline to true to match over several lines.")
+	case errors.Is(err, search.ErrSlow):
+		return answer.Refuse("The search was stopped after 20 seconds: the pattern takes too long over these documents. Use one that repeats less, or search in one folder with path.")
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return answer.Refuse("The call was cancelled.")
+	case errors.Is(err, semantic.ErrEndpoint):
+		return answer.Refuse("The search by meaning does not work at the moment: %v. Search by words instead, and tell the person.", err)
+	case errors.As(err, &at) && errors.Is(err, bridge.ErrRefused):
+		return answer.Refuse("%q was left as it is: %v", string(at.Path), at.Err)
+	case errors.As(err, &at) && errors.As(err, &unfetched):
+		return answer.Refuse("%q has not been fetched from the server yet. Tell the person: %s.", string(at.Path), unfetched.Reason)
+	case errors.As(err, &at) && errors.As(err, &readOnly):
+		return answer.Refuse("%q is read-only here: %s. Tell the person, and what you would change instead.", string(at.Path), readOnly.Reason)
+	case errors.As(err, &at) && errors.As(err, &notEmpty):
+		return answer.Refuse("%q was left as it is: %v.", string(at.Path), notEmpty)
+	case errors.As(err, &at):
+		for _, s := range words.sentences() {
+			if errors.Is(err, s.is) {
+				return answer.Refuse(s.say, string(at.Path))
+			}
+		}
+	}
+	return answer.Result{Err: fmt.Errorf("tool: %w", err)}
+}

@@ -1,0 +1,88 @@
+// Package tool says what a tool is, whatever protocol offers it: a function from a client
+// and typed arguments to an answer, with the schemas of both. It holds no tool. It has no
+// locks.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/mcpserver/internal/names"
+	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
+	"github.com/relayfs/relayfs/mcpserver/internal/schema"
+	"github.com/relayfs/relayfs/mcpserver/internal/search"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
+)
+
+// Client is who calls tools, and what its calls read and change.
+type Client struct {
+	Workspace *bridge.Workspace
+	Session   *session.Session
+	Names     names.Resolver
+	Changes   change.Changes
+	Index     *search.Index
+	Semantic  *semantic.Index
+	// Words name the tools that the client has.
+	Words refusal.Words
+	// NoteReader is the tool by which it reads a note before it replaces that.
+	NoteReader change.Reader
+}
+
+// Tool is one tool.
+type Tool struct {
+	Name, Title, Description string
+	Hints                    Hints
+	Params                   []schema.Param
+	Output                   json.RawMessage // schema of a structured result, or nil
+	// Call decodes the arguments and runs the tool.
+	Call func(ctx context.Context, c *Client, args json.RawMessage) answer.Result
+}
+
+// Hints are the annotations that tell a client what a tool may do.
+type Hints struct{ ReadOnly, Destructive, Idempotent bool }
+
+var (
+	Reads    = Hints{ReadOnly: true, Idempotent: true}
+	Suggests = Hints{}                  // what is there is kept: changes are suggestions
+	Removes  = Hints{Destructive: true} // what is there goes, once that is allowed
+	Creates  = Hints{}                  // what is there is not touched
+	Deletes  = Hints{Destructive: true, Idempotent: true}
+)
+
+// Plain makes a tool of a function from typed arguments to text.
+func Plain[A any](name, title string, h Hints, run func(context.Context, *Client, A) answer.Result, description string) Tool {
+	params := schema.Params(reflect.TypeFor[A]())
+	return Tool{
+		Name: name, Title: title, Description: description, Hints: h, Params: params,
+		Call: func(ctx context.Context, c *Client, raw json.RawMessage) answer.Result {
+			var args A
+			if err := schema.Decode(name, params, raw, &args); err != nil {
+				return refusal.Of(err, c.Words)
+			}
+			return run(ctx, c, args)
+		},
+	}
+}
+
+// Structured makes a tool of a function from typed arguments to a typed result, a struct
+// whose JSON is the structured content of the call, and its text. Each field of it has
+// the tags
+//
+//	json  the name, and omitempty if it may be missing
+//	doc   the description in the output schema
+func Structured[A, R any](name, title string, h Hints, run func(context.Context, *Client, A) (R, error), description string) Tool {
+	t := Plain(name, title, h, func(ctx context.Context, c *Client, a A) answer.Result {
+		r, err := run(ctx, c, a)
+		if err != nil {
+			return refusal.Of(err, c.Words)
+		}
+		return answer.JSON(r)
+	}, description)
+	t.Output = schema.OfResult(reflect.TypeFor[R]())
+	return t
+}

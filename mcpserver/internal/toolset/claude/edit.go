@@ -1,0 +1,145 @@
+package claude
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/mcpserver/internal/match"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+type editArgs struct {
+	FilePath   string `arg:"file_path" is:"path" need:"true" doc:"Path of the document to edit. It must have been read in this session"`
+	OldString  string `arg:"old_string" need:"true" doc:"Text to replace, exactly as it stands in the document. It must occur once, unless replace_all is set"`
+	NewString  string `arg:"new_string" need:"true" doc:"Text to put in its place, as plain Markdown. It must differ from old_string"`
+	ReplaceAll bool   `arg:"replace_all" def:"false" doc:"Replace every occurrence of old_string"`
+}
+
+func edit(ctx context.Context, c *tool.Client, a editArgs) answer.Result {
+	p, err := c.Names.Resolve(ctx, a.FilePath)
+	if err != nil {
+		return failure(err)
+	}
+	if a.OldString == a.NewString {
+		return answer.Refuse("No changes to make: old_string and new_string are exactly the same.")
+	}
+	known, err := c.Changes.MustKnow(ctx, p, reader, "editing")
+	if err != nil {
+		return failure(err)
+	}
+	if !utf8.ValidString(known.Text) {
+		return failure(&bridge.Error{Op: "edit", Path: p, Err: bridge.ErrInvalidUTF8})
+	}
+	job := editJob{editArgs: a, path: p, view: c.Workspace.Options().View, known: known}
+	before, res, err := c.Changes.Update(ctx, p, "change the note "+string(p), job.edits)
+	if err != nil {
+		return failure(err)
+	}
+	current := before.Text() == known.Text
+	return answer.Text("Edited " + answer.Shown(p) + ": replaced " + answer.Count(job.replaced, "occurrence") + outcome(c, res) + job.note(current))
+}
+
+// editJob makes one edit of whatever text is current.
+type editJob struct {
+	editArgs
+	path     bridge.Path
+	view     diffwrap.View
+	known    session.Knowledge
+	replaced int
+	unseen   bool // what was replaced was quoted, and not shown
+}
+
+// edits are those of the text that is current. The workspace calls it under the
+// note's lock, and again if the note changes under it.
+func (j *editJob) edits(cur *bridge.Version) ([]diffwrap.Edit, error) {
+	doc := cur.Text()
+	if j.OldString == "" {
+		return j.fill(doc)
+	}
+	places := match.Find(doc, j.OldString)
+	switch {
+	case len(places) == 0:
+		return nil, answer.WrongArgument("old_string not found in %s. Make sure it matches exactly.", answer.Shown(j.path))
+	case len(places) > 1 && !j.ReplaceAll:
+		return nil, answer.WrongArgument("old_string is not unique in %s (%d occurrences found). Include more surrounding context to make it unique, or set replace_all. It is on %s.",
+			answer.Shown(j.path), len(places), passage.NameLines(doc, places))
+	}
+	places = match.Apart(places)
+	j.replaced = len(places)
+	seen := j.known.In(doc)
+	for _, place := range places {
+		part, lacks := seen.Lacks(place)
+		// One that occurs once is known to who quotes it; of several, the others are not.
+		if lacks && len(places) > 1 {
+			return nil, change.NotShown(j.path, doc, part, reader)
+		}
+		j.unseen = lacks
+	}
+	edits := match.Replace(doc, places, j.OldString, j.NewString)
+	return edits, match.CheckMarkup("new_string", j.view, doc, diffwrap.Apply(doc, edits), places[0].Start)
+}
+
+// fill is the edit with an empty old_string: it gives an empty document its
+// text.
+func (j *editJob) fill(doc string) ([]diffwrap.Edit, error) {
+	if doc != "" {
+		return nil, answer.WrongArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", answer.Shown(j.path))
+	}
+	j.replaced = 1
+	return []diffwrap.Edit{{New: j.NewString}}, match.CheckMarkup("new_string", j.view, "", j.NewString, 0)
+}
+
+// outcome says what became of a change, in the rest of a sentence.
+func outcome(c *tool.Client, res bridge.Result) string {
+	var b strings.Builder
+	switch o := c.Workspace.Options(); {
+	case !res.Changed:
+		b.WriteString("; the document already reads so.")
+	case o.Mode == bridge.Direct || o.View == diffwrap.RawView:
+		b.WriteString("; the change is in the document.")
+	default:
+		added := "no suggestion"
+		if n := res.Suggestions(); n > 0 {
+			added = answer.Count(n, "suggestion")
+		}
+		fmt.Fprintf(&b, "; %s added, %s.", added, waits(len(diffwrap.Suggestions(res.Version.Marked()))))
+	}
+	if res.FrontMatter {
+		b.WriteString(" Front matter cannot carry suggestions: it was changed at once, and people can undo it.")
+	}
+	for _, w := range res.Warnings {
+		b.WriteString(" Warning: " + strings.TrimSuffix(w, ".") + ".")
+	}
+	return b.String()
+}
+
+// waits says how many suggestions of a document wait for a person.
+func waits(n int) string {
+	switch n {
+	case 0:
+		return "nothing waits for review"
+	case 1:
+		return "1 in this document waits for review"
+	}
+	return fmt.Sprintf("%d in this document wait for review", n)
+}
+
+// note tells a model that it edited a text that is not the one it read, or a part
+// that it has not read.
+func (j *editJob) note(current bool) string {
+	switch {
+	case !current:
+		return " The document had changed since you read it: read it again before edits that depend on its other parts."
+	case j.unseen:
+		return " You had not been shown that part of the document: read it before edits that depend on what is around."
+	}
+	return ""
+}

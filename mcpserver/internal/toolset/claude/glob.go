@@ -1,0 +1,150 @@
+package claude
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
+	"github.com/relayfs/relayfs/mcpserver/internal/glob"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+// maxGlob is how many paths glob lists at a time.
+const maxGlob = 100
+
+type globArgs struct {
+	Pattern string `arg:"pattern" need:"true" doc:"Glob pattern, for example *.md, Folder/**/*.md or {a,b}*.md. A pattern without a slash matches at any depth"`
+	Path    string `arg:"path" is:"path" doc:"Folder to search in. Leave it out to search everywhere"`
+	Cursor  string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+}
+
+// globbed is how far glob has come: behind a path that had changed at Time, in a
+// list of what had changed between Since and Until. What changes while a client
+// goes through the list comes after that.
+type globbed struct {
+	Since, Until, Time int64 // nanoseconds
+	Path               string
+}
+
+// listed is a path and when what is at it changed.
+type listed struct {
+	path    bridge.Path
+	modTime time.Time
+
+	since, until int64 // the list that it is in, see globbed
+}
+
+func globFiles(ctx context.Context, c *tool.Client, a globArgs) answer.Result {
+	under, err := c.Names.Folder(ctx, a.Path, false)
+	if err != nil {
+		return failure(err)
+	}
+	set, err := glob.Parse(withoutRoot(c, a.Pattern, under))
+	if err != nil {
+		return failure(answer.WrongArgument("The argument \"pattern\" is not valid: %v.", err))
+	}
+	found, err := find(ctx, c, under, set)
+	if err != nil {
+		return failure(err)
+	}
+	if len(found) == 0 {
+		return answer.Text("No files found")
+	}
+	of := a
+	of.Cursor = ""
+	l := cursor.Of("glob", of)
+	at := globbed{Since: math.MinInt64, Until: math.MinInt64}
+	if _, err := l.After(a.Cursor, &at); err != nil {
+		return failure(err)
+	}
+	rest := at.rest(found)
+	if len(rest) == 0 {
+		return answer.Text("No more files")
+	}
+	lines := make([]string, 0, maxGlob)
+	for _, f := range rest[:min(len(rest), maxGlob)] {
+		lines = append(lines, answer.Shown(f.path))
+	}
+	out, n := answer.JoinBounded(lines, answer.Max-answer.Envelope-8000)
+	res := answer.Text(out)
+	if n < len(rest) {
+		last := rest[n-1]
+		res.Next = l.Cursor(globbed{last.since, last.until, last.modTime.UnixNano(), string(last.path)})
+		res.Text = append(res.Text, cursor.MoreAt(fmt.Sprintf("Showing %d of %d matching files; %d more are not listed.", n, len(found), len(rest)-n), res.Next))
+	}
+	return res
+}
+
+// rest is what of found comes after at: what had not changed since the list was
+// begun, and then what has.
+func (at globbed) rest(found []listed) []listed {
+	newest := found[0].modTime.UnixNano()
+	var rest []listed
+	for _, f := range found {
+		t := f.modTime.UnixNano()
+		if at.Since < t && t <= at.Until && (t < at.Time || t == at.Time && string(f.path) > at.Path) {
+			f.since, f.until = at.Since, at.Until
+			rest = append(rest, f)
+		}
+	}
+	for _, f := range found {
+		if f.modTime.UnixNano() > at.Until {
+			f.since, f.until = at.Until, newest
+			rest = append(rest, f)
+		}
+	}
+	return rest
+}
+
+// withoutRoot takes what a pattern repeats of the mountpoint and of the folder
+// that is searched off its front.
+func withoutRoot(c *tool.Client, pattern string, under bridge.Path) string {
+	if mp := c.Workspace.Mountpoint(); mp != "" {
+		pattern = strings.TrimPrefix(pattern, mp+"/")
+	}
+	if rest, ok := strings.CutPrefix(strings.TrimPrefix(pattern, "/"), string(under)+"/"); ok && under != "" {
+		return "/" + rest
+	}
+	return pattern
+}
+
+// find lists the notes and files below under that are in set, the one changed
+// last first.
+func find(ctx context.Context, c *tool.Client, under bridge.Path, set glob.Set) ([]listed, error) {
+	var found []listed
+	err := c.Workspace.Walk(ctx, under, func(e bridge.DirEntry, p bridge.Path) error {
+		if e.Kind == bridge.KindDir || e.Kind == bridge.KindLink || !set.Has(relative(p, under)) {
+			return nil
+		}
+		changed, err := c.Workspace.ModTime(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // removed meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		found = append(found, listed{path: p, modTime: changed})
+		return nil
+	})
+	slices.SortFunc(found, func(a, b listed) int {
+		return cmp.Or(b.modTime.Compare(a.modTime), strings.Compare(string(a.path), string(b.path)))
+	})
+	return found, err
+}
+
+// relative is p as seen from under, which contains it.
+func relative(p, under bridge.Path) string {
+	if p == under {
+		return p.Base()
+	}
+	return strings.TrimPrefix(string(p[len(under):]), "/")
+}

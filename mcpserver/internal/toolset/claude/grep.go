@@ -1,0 +1,268 @@
+package claude
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
+	"github.com/relayfs/relayfs/mcpserver/internal/glob"
+	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/search"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
+)
+
+// defaultEntries is how many lines, paths or counts grep returns.
+const defaultEntries = 250
+
+// Output modes of grep.
+const (
+	modeContent = "content"
+	modeFiles   = "files_with_matches"
+	modeCount   = "count"
+)
+
+type grepArgs struct {
+	Pattern    string `arg:"pattern" need:"true" doc:"Regular expression to search for, in RE2 syntax"`
+	Path       string `arg:"path" is:"path" doc:"Folder or document to search in. Leave it out to search everywhere"`
+	Glob       string `arg:"glob" doc:"Glob patterns of the documents to search, separated by commas, for example *.md or !Archive/**"`
+	Type       string `arg:"type" doc:"File type to search, for example md"`
+	OutputMode string `arg:"output_mode" enum:"content|files_with_matches|count" def:"\"files_with_matches\"" doc:"content shows matching lines, files_with_matches the paths of documents, count the number of matches in each"`
+	IgnoreCase bool   `arg:"-i" doc:"Ignore case"`
+	Numbers    *bool  `arg:"-n" def:"true" doc:"Show line numbers. Needs output_mode content"`
+	Only       bool   `arg:"-o" doc:"Show only the matching parts of lines, each on a line of its own. Needs output_mode content"`
+	After      *int   `arg:"-A" min:"0" doc:"Lines to show after each match. Needs output_mode content"`
+	Before     *int   `arg:"-B" min:"0" doc:"Lines to show before each match. Needs output_mode content"`
+	Around     *int   `arg:"-C" min:"0" doc:"Lines to show before and after each match. Needs output_mode content"`
+	Context    *int   `arg:"context" min:"0" doc:"The same as -C"`
+	Multiline  bool   `arg:"multiline" def:"false" doc:"Let matches cross lines: . matches line breaks too"`
+	HeadLimit  *int   `arg:"head_limit" min:"0" def:"250" doc:"Return at most so many lines, paths or counts; 0 for all"`
+	Offset     int    `arg:"offset" min:"0" def:"0" doc:"Skip so many lines, paths or counts first"`
+	Cursor     string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it; then offset does not count"`
+}
+
+func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) answer.Result {
+	job, err := newSearch(ctx, c, a)
+	if err != nil {
+		return failure(err)
+	}
+	entries, err := job.run(ctx)
+	if err != nil {
+		return failure(err)
+	}
+	return job.page(entries)
+}
+
+// entry is one line of what grep finds.
+type entry struct {
+	text     string
+	path     bridge.Path
+	doc      string // the text that it is of
+	from, to int    // where in that
+}
+
+// grepJob is one call of grep.
+type grepJob struct {
+	client  *tool.Client
+	pattern *grep.Pattern
+	under   bridge.Path
+	globs   glob.Set
+	types   glob.Set
+	mode    string
+	format  grep.Format
+	listing cursor.Listing
+	after   *cursor.Reached // where the search goes on; nil for the beginning
+	offset  int             // entries to skip
+	limit   int             // entries to return; 0 for all
+	enough  int             // entries after which the search may end
+}
+
+func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error) {
+	job := &grepJob{client: c, mode: cmp.Or(a.OutputMode, modeFiles), offset: a.Offset, limit: defaultEntries}
+	var err error
+	if job.pattern, err = grep.Compile(a.Pattern, grep.Options{IgnoreCase: a.IgnoreCase, Multiline: a.Multiline}); err != nil {
+		return nil, err
+	}
+	if job.under, err = c.Names.Folder(ctx, a.Path, true); err != nil {
+		return nil, err
+	}
+	if err = job.choose(a); err != nil {
+		return nil, err
+	}
+	if a.HeadLimit != nil {
+		job.limit = *a.HeadLimit
+	}
+	of := a
+	of.Cursor, of.HeadLimit, of.Offset = "", nil, 0
+	job.listing = cursor.Of("grep", of)
+	if job.after, err = job.listing.Reached(a.Cursor); err != nil {
+		return nil, err
+	}
+	if job.after != nil {
+		job.offset = 0
+	}
+	// More do not fit. Beside them there may be a separator, and one to know that there
+	// is more.
+	job.enough = job.offset + answer.Max/2
+	if job.limit > 0 {
+		job.enough = min(job.enough, job.offset+job.limit+2)
+	}
+	around := cmp.Or(a.Around, a.Context)
+	job.format = grep.Format{
+		Before: *cmp.Or(a.Before, around, new(int)), After: *cmp.Or(a.After, around, new(int)),
+		LineNumbers: a.Numbers == nil || *a.Numbers, OnlyMatching: a.Only, MaxLine: 4 * answer.MaxLine,
+	}
+	return job, nil
+}
+
+// choose sets which notes are to be searched, by glob and type.
+func (job *grepJob) choose(a grepArgs) (err error) {
+	patterns := glob.List(a.Glob)
+	for i, p := range patterns {
+		patterns[i] = withoutRoot(job.client, p, job.under)
+	}
+	if job.globs, err = glob.Parse(patterns...); err != nil {
+		return answer.WrongArgument("The argument \"glob\" is not valid: %v.", err)
+	}
+	if a.Type == "" {
+		return nil
+	}
+	names, ok := glob.Type(a.Type)
+	if !ok {
+		return answer.WrongArgument("The argument \"type\" is not a file type that is known here: %q. Use md, or leave it out.", a.Type)
+	}
+	job.types, err = glob.Parse(names...)
+	return err
+}
+
+// run searches the notes in the order of their paths and returns the entries
+// found: at least so many that the result is full, if there are so many.
+func (job *grepJob) run(ctx context.Context) ([]entry, error) {
+	ctx, pattern, cancel := search.Bounded(ctx, job.pattern)
+	defer cancel()
+	job.pattern = pattern
+	x := job.client.Index
+	notes, err := x.Below(ctx, job.under)
+	if err != nil {
+		return nil, err
+	}
+	var entries []entry
+	size, skip := 0, job.offset // cost of the entries from the offset on
+	query := trigram.NewQuery(job.pattern.Clauses())
+	err = search.Scan(ctx, x, job.chosen(notes), query, job.searchNote, func(found []entry) bool {
+		grouped := job.mode == modeContent && job.format.Before+job.format.After > 0
+		if len(found) > 0 && grouped && (len(entries) > 0 || job.after != nil && string(found[0].path) != job.after.Path) {
+			entries = append(entries, entry{text: grep.Separator, path: found[0].path, doc: found[0].doc})
+		}
+		entries = append(entries, found...)
+		for ; skip < len(entries); skip++ {
+			size += answer.TextCost(entries[skip].text) + 2
+		}
+		return size <= answer.Max && len(entries) < job.enough
+	})
+	return entries, err
+}
+
+// chosen are those of notes that the globs and the type choose. A note that is
+// named itself is searched whatever they say, as ripgrep does.
+func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
+	everything := job.under.IsNote() || job.globs.All() && job.types.All()
+	if everything && job.after == nil {
+		return notes
+	}
+	var chosen []*search.Note
+	for _, n := range notes {
+		if job.after != nil && (string(n.Path) < job.after.Path || job.mode != modeContent && string(n.Path) == job.after.Path) {
+			continue
+		}
+		if everything {
+			chosen = append(chosen, n)
+		} else if rel := relative(n.Path, job.under); job.globs.Has(rel) && job.types.Has(rel) {
+			chosen = append(chosen, n)
+		}
+	}
+	return chosen
+}
+
+// searchNote returns the entries for one note.
+func (job *grepJob) searchNote(p bridge.Path, v *bridge.Version) []entry {
+	text := strings.TrimPrefix(v.Text(), passage.BOM)
+	switch job.mode {
+	case modeFiles:
+		if job.pattern.Matches(text) {
+			return []entry{{text: answer.Shown(p), path: p}}
+		}
+	case modeCount:
+		if n := job.pattern.Count(text, job.format.OnlyMatching); n > 0 {
+			return []entry{{text: answer.Shown(p) + ":" + strconv.Itoa(n), path: p}}
+		}
+	default:
+		f := job.format
+		if job.after != nil && string(p) == job.after.Path {
+			f.From = job.after.Spot.In(text)
+		}
+		var found []entry
+		for _, e := range job.pattern.Entries(answer.Shown(p), text, f, job.enough) {
+			found = append(found, entry{e.Text, p, text, e.Start, e.End})
+		}
+		return found
+	}
+	return nil
+}
+
+// page shows the entries from the offset on, as many as are wanted and fit.
+func (job *grepJob) page(entries []entry) answer.Result {
+	total := len(entries)
+	switch {
+	case total == 0 && job.after != nil:
+		return answer.Text("No more matches")
+	case total == 0:
+		return answer.Text("No matches found")
+	case job.offset >= total:
+		return answer.Text(fmt.Sprintf("No entries at offset %d: there are %d.", job.offset, total))
+	}
+	rest := entries[job.offset:]
+	if job.limit > 0 {
+		limit := job.limit
+		if rest[0].text == grep.Separator {
+			limit++ // it belongs to what follows
+		}
+		rest = rest[:min(limit, len(rest))]
+	}
+	lines := make([]string, len(rest))
+	for i, e := range rest {
+		var cut bool
+		if lines[i], cut = answer.FirstThatFit(e.text, answer.MaxMatch); cut {
+			lines[i] += fmt.Sprintf("... [line cut, %d bytes]", len(e.text))
+		}
+	}
+	_, n := answer.JoinBounded(lines, answer.Max-answer.Envelope-6000)
+	more := job.offset+n < total
+	for more && n > 1 && lines[n-1] == grep.Separator {
+		n--
+	}
+	out := strings.Join(lines[:n], "\n")
+	res := answer.Text(out)
+	res.OneBlock = true
+	if strings.Contains(out, "... [line cut, ") {
+		res.Text = append(res.Text, "[Lines that are cut can be read in parts: read with offset and column.]")
+	}
+	if !more {
+		return res
+	}
+	last := rest[n-1]
+	res.Next = job.listing.Cursor(cursor.Reached{Path: string(last.path), Spot: cursor.SpotAt(last.doc, last.to)})
+	end := job.offset + n
+	what := fmt.Sprintf("Showing entries %d-%d; there are more.", job.offset+1, end)
+	if job.after != nil {
+		what = fmt.Sprintf("Showing %d more entries; there are still more.", n)
+	}
+	res.Text = append(res.Text, cursor.MoreAt(what, res.Next))
+	return res
+}

@@ -1,0 +1,129 @@
+package claude
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+type getLinksArgs struct {
+	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document"`
+	Cursor   string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+}
+
+// linkSection is one of the lists that get_links shows.
+type linkSection struct {
+	title  string
+	items  []string
+	always bool // also if it is empty
+}
+
+// linked is how far get_links has come: behind an item of a section.
+type linked struct {
+	Section int
+	Item    string
+}
+
+func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) answer.Result {
+	p, err := c.Names.Resolve(ctx, a.FilePath)
+	if err != nil {
+		return failure(err)
+	}
+	links, err := c.Workspace.Links(ctx, p)
+	if err != nil {
+		return failure(err)
+	}
+	sections := []linkSection{
+		{"Backlinks (documents linking to this):", pathStrings(links.Backlinks), true},
+		{"Forward links (documents this links to):", pathStrings(links.Forward), true},
+		{"Unresolved links:", links.Unresolved, false},
+		{"Pending links (in suggestions that nobody has accepted yet, counted nowhere else):", links.Pending, false},
+	}
+	l := cursor.Of("get_links", string(p))
+	var after linked
+	given, err := l.After(a.Cursor, &after)
+	if err != nil {
+		return failure(err)
+	}
+	if given {
+		sections = after.rest(sections)
+	}
+	return linkPage(sections, l)
+}
+
+// rest is what of the sections comes after at. An item that is gone is passed in
+// the section that is sorted; another section is listed again.
+func (at linked) rest(sections []linkSection) []linkSection {
+	for i := range sections {
+		sec := &sections[i]
+		sec.always = false
+		switch {
+		case i < at.Section:
+			sec.items = nil
+		case i == at.Section && i == 0:
+			n, found := slices.BinarySearch(sec.items, at.Item)
+			if found {
+				n++
+			}
+			sec.items = sec.items[n:]
+		case i == at.Section:
+			sec.items = sec.items[slices.Index(sec.items, at.Item)+1:]
+		}
+	}
+	return sections
+}
+
+// linkPage shows as much of the sections as fits.
+func linkPage(sections []linkSection, l cursor.Listing) answer.Result {
+	var out []string
+	left := answer.Max - answer.Envelope - 8000
+	total := 0
+	for _, sec := range sections {
+		total += len(sec.items)
+	}
+	listed := 0
+	last := linked{}
+	for i, sec := range sections {
+		if len(sec.items) == 0 && !sec.always {
+			continue
+		}
+		lines := []string{sec.title}
+		if len(sec.items) == 0 {
+			lines = append(lines, "- (none)")
+		}
+		left -= answer.TextCost(sec.title) + 20
+		for _, item := range sec.items {
+			line, _ := answer.FirstThatFit("- "+answer.Shown(item), answer.MaxMatch/2)
+			if left -= answer.TextCost(line) + 2; left < 0 {
+				break
+			}
+			lines, last = append(lines, line), linked{i, item}
+			listed++
+		}
+		if len(lines) > 1 {
+			out = append(out, strings.Join(lines, "\n"))
+		}
+		if left < 0 {
+			break
+		}
+	}
+	res := answer.Text(strings.Join(out, "\n\n"))
+	if listed < total {
+		res.Next = l.Cursor(last)
+		res.Text = append(res.Text, cursor.MoreAt(answer.Count(total-listed, "more link")+" not listed.", res.Next))
+	}
+	return res
+}
+
+func pathStrings(paths []bridge.Path) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = string(p)
+	}
+	return out
+}

@@ -1,0 +1,69 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+type moveArgs struct {
+	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document to move or rename"`
+	NewPath  string `arg:"new_path" is:"path" need:"true" doc:"Path it is to have, in the same top-level folder"`
+}
+
+func move(ctx context.Context, c *tool.Client, a moveArgs) answer.Result {
+	from, err := c.Names.ResolveName(ctx, a.FilePath)
+	if err != nil {
+		return failure(err)
+	}
+	info, err := c.Workspace.Stat(ctx, from)
+	if err != nil {
+		return failure(err)
+	}
+	to, err := c.Names.PlaceFor(a.NewPath, info.Kind == bridge.KindNote)
+	switch {
+	case err != nil:
+		return failure(err)
+	case from == to:
+		return answer.Refuse("No move to make: file_path and new_path are the same.")
+	case from.Contains(to):
+		return answer.Refuse("%q cannot be moved into itself. Choose another new_path.", string(from))
+	}
+	res, err := c.Changes.Move(ctx, from, to)
+	if err != nil {
+		return moveFailure(err, to)
+	}
+	return answer.Text(movedText(c, from, to, res))
+}
+
+// movedText says what came of a move.
+func movedText(c *tool.Client, from, to bridge.Path, res bridge.Restructured) string {
+	out := "Moved " + answer.Shown(from) + " to " + answer.Shown(to) + "."
+	if res.Proposal != "" {
+		out = "Proposed to move " + answer.Shown(from) + " to " + answer.Shown(to) + "; it is shown there, and people have it at the old path until a person accepts [" + res.Proposal + "]."
+	}
+	if warning := links.NameWarning(to.Base()); warning != "" && to.Base() != from.Base() {
+		out += " Warning: " + warning + "."
+	}
+	switch {
+	case res.Links == 0:
+		return out + " No link elsewhere had to be rewritten."
+	case c.Workspace.Options().Mode == bridge.Direct:
+		return out + " " + answer.Count(res.Links, "link") + " in " + answer.Count(res.Notes, "document") + " rewritten."
+	}
+	return out + " " + answer.Count(res.Links, "link") + " in " + answer.Count(res.Notes, "document") + " rewritten, as suggestions."
+}
+
+// moveFailure names the place that is taken, which is not the one that was to
+// be moved.
+func moveFailure(err error, to bridge.Path) answer.Result {
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, bridge.ErrConflict) {
+		return answer.Refuse("%q exists already. Choose another new_path.", string(to))
+	}
+	return failure(err)
+}

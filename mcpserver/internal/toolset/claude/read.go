@@ -1,0 +1,90 @@
+package claude
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/review"
+	"github.com/relayfs/relayfs/mcpserver/internal/session"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+// defaultLines is how many lines read shows when no limit is given.
+const defaultLines = 2000
+
+type readArgs struct {
+	FilePath string `arg:"file_path" is:"path" need:"true" doc:"Path of the document, for example Folder/sub/Name.md"`
+	Offset   int    `arg:"offset" min:"0" doc:"Line number to begin at, counted from 1. Give it only for documents too long to read at once"`
+	Limit    int    `arg:"limit" min:"0" doc:"Number of lines to read. Give it only for documents too long to read at once"`
+	Column   int    `arg:"column" min:"1" doc:"Character of the first line to begin at, counted from 1, where a line is too long to read at once"`
+}
+
+func read(ctx context.Context, c *tool.Client, a readArgs) answer.Result {
+	p, v, err := c.Names.Note(ctx, a.FilePath)
+	if err != nil {
+		return failure(err)
+	}
+	list, err := c.Workspace.Suggestions(ctx, p)
+	if err != nil {
+		return failure(err)
+	}
+	known, _ := c.Session.Known(p)
+	news := c.Session.Resolved(p, known, v)
+	told, untold := review.News(news)
+	waiting := review.Pending(p, list)
+	limit := answer.Max - answer.Text(waiting, told, notUTF8(v.Text())).Cost() - 400
+	page, w, err := numbered(v.Text(), passage.Position{Line: a.Offset, Column: a.Column}, a.Limit, limit)
+	if err != nil {
+		return failure(err)
+	}
+	now := known.Shown(session.Document{Path: p, Text: v.Text(), Version: v}, w.Place)
+	now.Mine, now.News = c.Session.Own(v, list), untold
+	c.Session.Remember(p, now)
+	notice := w.Notice(func(at passage.Position) string {
+		call := fmt.Sprintf("read with offset: %d", at.Line)
+		if at.Column > 1 {
+			call += fmt.Sprintf(", column: %d", at.Column)
+		}
+		return call
+	})
+	if notice != "" {
+		notice = "[" + notice + "]"
+	}
+	return answer.Text(page, waiting, told, notice, notUTF8(v.Text()))
+}
+
+// numbered lays lines out as `cat -n` does: the number in six columns, a tab,
+// the line. A limit of 0 lines means the default; what is shown costs at most most.
+func numbered(doc string, begin passage.Position, limit, most int) (page string, w passage.Window, err error) {
+	if limit == 0 {
+		limit = defaultLines
+	}
+	const margin = 11 // the number, the tab and the break
+	w, err = passage.WindowOf(doc, begin, max(begin.Line, 1)-1+limit, most, func(s string) int { return answer.TextCost(s) + margin })
+	switch {
+	case err != nil:
+		return "", w, err
+	case w.Total == 0:
+		return "<system-reminder>Warning: the file exists but the contents are empty.</system-reminder>", w, nil
+	case begin.Line > w.Total:
+		return fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). "+
+			"The file has %d lines.</system-reminder>", begin.Line, w.Total), w, nil
+	}
+	lines := make([]string, len(w.Lines))
+	for i, l := range w.Lines {
+		lines[i] = fmt.Sprintf("%6d\t%s", w.Begin.Line+i, l)
+	}
+	return strings.Join(lines, "\n"), w, nil
+}
+
+// notUTF8 warns of a document that is shown otherwise than it is stored.
+func notUTF8(doc string) string {
+	if utf8.ValidString(doc) {
+		return ""
+	}
+	return "[This document is not valid UTF-8: \ufffd stands for what cannot be shown. It cannot be edited.]"
+}

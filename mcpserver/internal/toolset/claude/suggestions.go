@@ -1,0 +1,149 @@
+package claude
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
+	"github.com/relayfs/relayfs/mcpserver/internal/review"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+// defaultSuggestions is how many suggestions are listed.
+const defaultSuggestions = 100
+
+type listSuggestionsArgs struct {
+	Path   string `arg:"path" is:"path" doc:"Folder or document. Leave it out for all"`
+	Author string `arg:"author" doc:"List only suggestions of this author"`
+	Limit  int    `arg:"limit" min:"1" def:"100" doc:"List at most so many at a time"`
+	ID     string `arg:"id" doc:"Show this one as a whole"`
+	Cursor string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+}
+
+// waiting is something that waits for a person.
+type waiting struct {
+	path bridge.Path // of a suggestion; "" for a proposal
+	id   string
+	time int64 // of a proposal, in nanoseconds
+	text func(whole bool) string
+}
+
+// listedTo is how far list_suggestions has come: behind what has that id, or had.
+type listedTo struct {
+	ID, Path string
+	Time     int64
+	Off      int // in the one that is shown as a whole
+}
+
+// Suggestions lists what waits for a person below a path.
+func Suggestions(ctx context.Context, c *tool.Client, under bridge.Path) answer.Result {
+	return listSuggestions(ctx, c, listSuggestionsArgs{Path: string(under)})
+}
+
+func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs) answer.Result {
+	under, err := c.Names.Folder(ctx, a.Path, true)
+	if err != nil {
+		return failure(err)
+	}
+	list, err := c.Workspace.Suggestions(ctx, under)
+	if err != nil {
+		return failure(err)
+	}
+	proposals, err := c.Workspace.Proposals(ctx, under)
+	if err != nil {
+		return failure(err)
+	}
+	if a.Author != "" {
+		list = slices.DeleteFunc(list, func(sg bridge.Suggestion) bool { return !strings.EqualFold(sg.Author, a.Author) })
+		proposals = slices.DeleteFunc(proposals, func(p bridge.Proposal) bool { return !strings.EqualFold(p.Author, a.Author) })
+	}
+	var all []waiting
+	for _, p := range proposals {
+		all = append(all, waiting{id: p.ID, time: p.Time.UnixNano(), text: func(bool) string { return review.DescribeProposal(p) }})
+	}
+	for _, sg := range list {
+		all = append(all, waiting{path: sg.Path, id: sg.ID, text: func(whole bool) string {
+			what := review.Describe(sg)
+			if whole {
+				what = review.DescribeWhole(sg)
+			}
+			return fmt.Sprintf("%s:%d: %s [%s]", answer.Shown(sg.Path), sg.Line, what, sg.ID)
+		}})
+	}
+	of := a
+	of.Cursor, of.Limit = "", 0
+	l := cursor.Of("list_suggestions", of)
+	var after listedTo
+	given, err := l.After(a.Cursor, &after)
+	if err != nil {
+		return failure(err)
+	}
+	if a.ID != "" {
+		return showSuggestion(all, a.ID, after.Off, l)
+	}
+	rest := all
+	if given {
+		rest = after.rest(all)
+	}
+	if len(rest) == 0 {
+		return answer.Text("No pending suggestions")
+	}
+	lines := make([]string, min(cmp.Or(a.Limit, defaultSuggestions), len(rest), answer.Max/20))
+	for i := range lines {
+		lines[i] = rest[i].text(false)
+	}
+	out, n := answer.JoinBounded(lines, answer.Max-answer.Envelope-8000)
+	res := answer.Text(out)
+	if strings.Contains(out, answer.LeftOut) {
+		res.Text = append(res.Text, "["+answer.LeftOut+" stands for text left out. Give an id to see one as a whole.]")
+	}
+	if n < len(rest) {
+		last := rest[n-1]
+		res.Next = l.Cursor(listedTo{ID: last.id, Path: string(last.path), Time: last.time})
+		res.Text = append(res.Text, cursor.MoreAt(fmt.Sprintf("Showing %d of %d suggestions.", n, len(all)), res.Next))
+	}
+	return res
+}
+
+// rest is what of all comes after at. If that waits no more, what is about the same
+// document is listed again.
+func (at listedTo) rest(all []waiting) []waiting {
+	i := slices.IndexFunc(all, func(w waiting) bool { return w.id == at.ID })
+	if i >= 0 {
+		return all[i+1:]
+	}
+	i = slices.IndexFunc(all, func(w waiting) bool {
+		if at.Path == "" {
+			return w.path != "" || w.time > at.Time
+		}
+		return string(w.path) >= at.Path
+	})
+	if i < 0 {
+		return nil
+	}
+	return all[i:]
+}
+
+// showSuggestion shows the one of that id from a byte of its text on.
+func showSuggestion(all []waiting, id string, off int, l cursor.Listing) answer.Result {
+	id = strings.Trim(id, "[]")
+	i := slices.IndexFunc(all, func(w waiting) bool { return w.id == id })
+	if i < 0 {
+		return answer.Refuse("Nothing with the id %q waits for a person. Call list_suggestions without id to see what does.", id)
+	}
+	whole := all[i].text(true)
+	off = min(off, len(whole))
+	part, cut := answer.FirstThatFit(whole[off:], answer.Max-answer.Envelope-2000)
+	res := answer.Text(part)
+	if cut {
+		off += len(part)
+		res.Next = l.Cursor(listedTo{ID: id, Off: off})
+		res.Text = append(res.Text, cursor.MoreAt(fmt.Sprintf("Showing %d of %d bytes.", off, len(whole)), res.Next))
+	}
+	return res
+}

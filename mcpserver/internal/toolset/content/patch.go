@@ -1,0 +1,167 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/approval"
+	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/mcpserver/internal/entity"
+	"github.com/relayfs/relayfs/mcpserver/internal/match"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+type patchContentArgs struct {
+	EntityType string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
+	Path       string `arg:"path" is:"path" need:"true" doc:"Path of the document"`
+	OldString  string `arg:"old_string" need:"true" doc:"Text to replace, exactly as it stands in the document. It must occur once"`
+	NewString  string `arg:"new_string" need:"true" doc:"Text to put in its place"`
+}
+
+type patchContentResult struct {
+	Success        bool            `json:"success"`
+	Path           string          `json:"path,omitempty"`
+	LinesChanged   int             `json:"lines_changed,omitempty"`
+	Error          string          `json:"error,omitempty" doc:"Why nothing was changed"`
+	MatchLocations []matchLocation `json:"match_locations,omitempty" doc:"Where old_string occurs, if it does more than once"`
+	Notice         string          `json:"notice,omitempty" doc:"What else there is to know of the change"`
+}
+
+type matchLocation struct {
+	Line    int    `json:"line"`
+	Preview string `json:"preview"`
+}
+
+func (r patchContentResult) Failed() bool { return !r.Success }
+
+// patchContent tells every failure in its result.
+func patchContent(ctx context.Context, c *tool.Client, a patchContentArgs) (patchContentResult, error) {
+	res, err := a.run(ctx, c)
+	var several *severalError
+	if errors.As(err, &several) {
+		return patchContentResult{Path: several.path, Error: several.Error(), MatchLocations: several.at}, nil
+	}
+	if sentence, ok := sentence(c, err); ok {
+		return patchContentResult{Path: a.Path, Error: sentence}, nil
+	}
+	return res, err
+}
+
+// sentence is what a model is told for err, if it can act on it.
+func sentence(c *tool.Client, err error) (string, bool) {
+	var ask *approval.AskError
+	if err == nil || errors.As(err, &ask) {
+		return "", false
+	}
+	res := refusal.Of(err, c.Words)
+	if res.Err != nil {
+		return "", false
+	}
+	return strings.Join(res.Text, "\n"), true
+}
+
+func (a patchContentArgs) run(ctx context.Context, c *tool.Client) (patchContentResult, error) {
+	kind, p, err := typed(ctx, c, a.EntityType, a.Path)
+	switch {
+	case err != nil:
+		return patchContentResult{}, err
+	case a.OldString == a.NewString:
+		return patchContentResult{}, answer.WrongArgument("No changes to make: old_string and new_string are exactly the same.")
+	case a.OldString == "":
+		return patchContentResult{}, answer.WrongArgument("The argument \"old_string\" is empty. Give the text to replace, or call replace_content for the whole document.")
+	}
+	res := patchContentResult{Success: true, Path: string(p), LinesChanged: a.lines()}
+	if kind == entity.Note {
+		res.Notice, err = a.patchNote(ctx, c, p)
+	} else {
+		res.Notice, err = a.patchFile(ctx, c, kind, p)
+	}
+	return res, err
+}
+
+// lines is how many lines the patch replaces, or puts in their place if that is
+// more.
+func (a patchContentArgs) lines() int {
+	lines := func(s string) int { return 1 + strings.Count(strings.TrimSuffix(s, "\n"), "\n") }
+	return max(lines(a.OldString), lines(a.NewString))
+}
+
+// patchNote makes the change of whatever text is current, under the note's lock.
+func (a patchContentArgs) patchNote(ctx context.Context, c *tool.Client, p bridge.Path) (string, error) {
+	view := c.Workspace.Options().View
+	_, res, err := c.Changes.Update(ctx, p, "change the note "+string(p), func(cur *bridge.Version) ([]diffwrap.Edit, error) {
+		edits, at, err := a.patch(p, cur.Text())
+		if err != nil {
+			return nil, err
+		}
+		return edits, match.CheckMarkup("new_string", view, cur.Text(), diffwrap.Apply(cur.Text(), edits), at)
+	})
+	return change.Warnings(res), err
+}
+
+// maxPatches bounds how often a patch of a file is made anew because another call
+// was faster.
+const maxPatches = 8
+
+// patchFile makes the change of whatever the file holds.
+func (a patchContentArgs) patchFile(ctx context.Context, c *tool.Client, kind entity.Type, p bridge.Path) (notice string, err error) {
+	for range maxPatches {
+		text, err := readFile(ctx, c, p)
+		if err != nil {
+			return "", err
+		}
+		edits, _, err := a.patch(p, text)
+		if err != nil {
+			return "", err
+		}
+		known, _ := c.Session.Known(p)
+		notice, err = c.Changes.WriteFile(ctx, change.File{
+			Kind: kind, Path: p, Text: diffwrap.Apply(text, edits), Base: change.SumOf(text), Seen: known.In(text).Through(edits, true),
+			Operation: approval.Update, What: "change " + string(p),
+		})
+		if !errors.Is(err, bridge.ErrConflict) {
+			return notice, err
+		}
+	}
+	return "", &bridge.Error{Op: "write", Path: p, Err: bridge.ErrConflict}
+}
+
+// patch are the edits of text, and where they begin. The one place of old_string is
+// known to who quotes it.
+func (a patchContentArgs) patch(p bridge.Path, text string) (edits []diffwrap.Edit, at int, err error) {
+	places := match.Find(text, a.OldString)
+	switch len(places) {
+	case 0:
+		return nil, 0, answer.WrongArgument("old_string not found in %s. Make sure it matches exactly.", p)
+	case 1:
+		return match.Replace(text, places, a.OldString, a.NewString), places[0].Start, nil
+	}
+	several := &severalError{path: string(p), count: len(places)}
+	for _, place := range places[:min(len(places), passage.MaxNamed)] {
+		line := strings.TrimSuffix(passage.LineAround(text, place.Start), "\r")
+		several.at = append(several.at, matchLocation{passage.LineOf(text, place.Start), answer.OneLine(line)})
+	}
+	return nil, 0, several
+}
+
+// severalError says that a text occurs more than once.
+type severalError struct {
+	path  string
+	count int
+	at    []matchLocation
+}
+
+func (e *severalError) Error() string {
+	s := "old_string is not unique in " + e.path + " (" + answer.Count(e.count, "occurrence") + " found). Include more surrounding context to make it unique."
+	if len(e.at) < e.count {
+		s += " match_locations has the first " + strconv.Itoa(len(e.at)) + "."
+	}
+	return s
+}

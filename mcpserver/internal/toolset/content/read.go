@@ -1,0 +1,100 @@
+package content
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+// defaultSpan is how many lines read_content_lines reads beyond the first.
+const defaultSpan = 100
+
+type readContentLinesArgs struct {
+	EntityType string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
+	Path       string `arg:"path" is:"path" need:"true" doc:"Path of the document"`
+	StartLine  int    `arg:"start_line" min:"1" def:"1" doc:"First line to read, counted from 1"`
+	EndLine    *int   `arg:"end_line" min:"1" doc:"Last line to read, that one included; start_line + 100 if it is left out"`
+	Column     int    `arg:"column" min:"1" doc:"Character of start_line to begin at, counted from 1, where that is too long to read at once"`
+}
+
+type readContentLinesResult struct {
+	Path       string `json:"path"`
+	StartLine  int    `json:"start_line"`
+	EndLine    int    `json:"end_line"`
+	TotalLines int    `json:"total_lines"`
+	Content    string `json:"content" doc:"The lines, each as NUMBER: TEXT"`
+	Notice     string `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+}
+
+func readContentLines(ctx context.Context, c *tool.Client, a readContentLinesArgs) (readContentLinesResult, error) {
+	d, err := document(ctx, c, a.EntityType, a.Path)
+	if err != nil {
+		return readContentLinesResult{}, err
+	}
+	start := cmp.Or(a.StartLine, 1)
+	openEnd := a.EndLine == nil
+	if openEnd {
+		end := start + defaultSpan
+		a.EndLine = &end
+	}
+	last, err := passage.LastLine(start, a.EndLine, passage.CountLines(d.Text))
+	if err != nil {
+		return readContentLinesResult{}, err
+	}
+	const margin = 12 // the number
+	w, err := passage.ForResult(string(d.Path), d.Text, passage.Position{Line: start, Column: a.Column}, last, margin)
+	if err != nil {
+		return readContentLinesResult{}, err
+	}
+	c.Session.Show(d, w.Place)
+	res := readContentLinesResult{
+		Path: string(d.Path), StartLine: start, EndLine: start + len(w.Lines) - 1, TotalLines: w.Total, Content: joinLines(withNumbers(w.Lines, start)),
+	}
+	if w.Next != (passage.Position{}) && (w.Next.Line <= last || openEnd) {
+		res.Notice = w.Notice(func(at passage.Position) string { return passage.NextCall("read_content_lines", at) })
+	}
+	return res, nil
+}
+
+func joinLines(lines []string) string { return strings.Join(lines, "\n") }
+
+// withNumbers are lines as "40: text", the first with the number n.
+func withNumbers(lines []string, n int) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = strconv.Itoa(n+i) + ": " + l
+	}
+	return out
+}
+
+type getContentArgs struct {
+	EntityType string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
+	Path       string `arg:"path" is:"path" need:"true" doc:"Path of the document"`
+}
+
+type getContentResult struct {
+	Path       string `json:"path"`
+	Content    string `json:"content"`
+	TotalLines int    `json:"total_lines"`
+	Notice     string `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+}
+
+func getContent(ctx context.Context, c *tool.Client, a getContentArgs) (getContentResult, error) {
+	d, err := document(ctx, c, a.EntityType, a.Path)
+	if err != nil {
+		return getContentResult{}, err
+	}
+	w, err := passage.ForResult(string(d.Path), d.Text, passage.Position{}, passage.CountLines(d.Text), 0)
+	if err != nil {
+		return getContentResult{}, err
+	}
+	c.Session.Show(d, w.Place)
+	return getContentResult{
+		Path: string(d.Path), Content: w.Content(), TotalLines: w.Total,
+		Notice: w.Notice(func(at passage.Position) string { return passage.NextCall("read_content_lines", at) }),
+	}, nil
+}

@@ -1,0 +1,137 @@
+package content
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"strconv"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
+	"github.com/relayfs/relayfs/mcpserver/internal/entity"
+	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+	"github.com/relayfs/relayfs/mcpserver/internal/search"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+// defaultMatches is how many matches search_content returns.
+const defaultMatches = 20
+
+// contextLines is how many lines search_content shows around a match.
+const contextLines = 3
+
+type searchContentArgs struct {
+	Pattern      string `arg:"pattern" need:"true" doc:"Regular expression to search for, in RE2 syntax"`
+	EntityType   string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What to search: notes (Markdown), canvases (JSON Canvas) or bases (YAML)"`
+	Path         string `arg:"path" is:"path" doc:"Document to search in. Leave it out to search all"`
+	Folder       string `arg:"folder" is:"path" doc:"Folder to search in"`
+	ContextLines *int   `arg:"context_lines" min:"0" def:"3" doc:"Lines to show before and after each match"`
+	MaxResults   int    `arg:"max_results" min:"1" def:"20" doc:"Return at most so many matches at a time"`
+	Cursor       string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+}
+
+type searchContentResult struct {
+	Matches      []contentMatch `json:"matches"`
+	TotalMatches int            `json:"total_matches" doc:"How many lines match, those of other answers included"`
+	Truncated    bool           `json:"truncated" doc:"There are more"`
+	cursor.Page
+}
+
+type contentMatch struct {
+	Path          string   `json:"path"`
+	LineNumber    int      `json:"line_number"`
+	Match         string   `json:"match" doc:"The line"`
+	ContextBefore []string `json:"context_before" doc:"Lines before it, each as NUMBER: TEXT"`
+	ContextAfter  []string `json:"context_after"`
+}
+
+func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (searchContentResult, error) {
+	res := searchContentResult{Matches: []contentMatch{}}
+	under, err := searchedPlace(ctx, c, a)
+	if err != nil {
+		return res, err
+	}
+	pattern, err := grep.Compile(a.Pattern, grep.Options{})
+	if err != nil {
+		return res, search.NamedPattern("pattern", err)
+	}
+	around := contextLines
+	if a.ContextLines != nil {
+		around = *a.ContextLines
+	}
+	of := a
+	of.Cursor, of.MaxResults = "", 0
+	l := cursor.Of("search_content", of)
+	limit := min(cmp.Or(a.MaxResults, defaultMatches), answer.Max/20)
+	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1, All: true}
+	if job.After, err = l.Reached(a.Cursor); err != nil {
+		return res, err
+	}
+	var found []search.FoundLine
+	var total int
+	if kind := entity.Type(a.EntityType); kind == entity.Note {
+		found, total, err = job.Notes(ctx, c.Index)
+	} else {
+		found, total, err = searchFiles(ctx, c, kind, job)
+	}
+	if err != nil {
+		return res, err
+	}
+	matches := search.WhileTheyFit(found, limit, func(f search.FoundLine) contentMatch {
+		before, after := f.Context(around, numberedLine)
+		return contentMatch{string(f.Path), f.Number, f.Text, before, after}
+	})
+	build := func(n int) searchContentResult {
+		res := searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found)}
+		if res.Truncated {
+			res.NextCursor = l.Cursor(found[n-1].Reached())
+		}
+		return res
+	}
+	return build(answer.MostThatFit(len(matches), func(n int) any { return build(n) })), nil
+}
+
+// searchedPlace is the document or the folder that is searched.
+func searchedPlace(ctx context.Context, c *tool.Client, a searchContentArgs) (bridge.Path, error) {
+	folder, err := c.Names.NoteFolder(ctx, a.Folder)
+	if err != nil || a.Path == "" {
+		return folder, err
+	}
+	_, p, err := typed(ctx, c, a.EntityType, a.Path)
+	if err == nil && !folder.Contains(p) {
+		err = answer.WrongArgument("The argument \"path\" is %q, which is not in the folder %q.", string(p), string(folder))
+	}
+	return p, err
+}
+
+// searchFiles finds lines of documents that are not notes, in the order of paths.
+func searchFiles(ctx context.Context, c *tool.Client, kind entity.Type, job search.LineSearch) (found []search.FoundLine, total int, err error) {
+	err = c.Workspace.Walk(ctx, job.Under, func(e bridge.DirEntry, p bridge.Path) error {
+		if e.Kind != bridge.KindFile || entity.Of(e.Name) != kind {
+			return nil
+		}
+		text, err := readFile(ctx, c, p)
+		if err != nil {
+			return passOver(err)
+		}
+		lines, n := job.In(p, text, job.Keep-len(found))
+		found, total = append(found, lines...), total+n
+		return nil
+	})
+	return found, total, err
+}
+
+// passOver lets a search go on past a document that is gone or cannot be read.
+func passOver(err error) error {
+	for _, skip := range []error{fs.ErrNotExist, fs.ErrPermission, bridge.ErrOffline, bridge.ErrInvalidUTF8, bridge.ErrTooLarge} {
+		if errors.Is(err, skip) {
+			return nil
+		}
+	}
+	return err
+}
+
+// numberedLine shows a line of context as "40: text".
+func numberedLine(n int, line string) string { return strconv.Itoa(n) + ": " + line }

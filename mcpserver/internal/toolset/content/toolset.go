@@ -1,0 +1,48 @@
+// Package content has the tools of the toolset content, for precise edits of declared
+// types of documents: notes, canvases and bases. Their results are structured. It has no
+// locks.
+package content
+
+import (
+	"fmt"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/mcpserver/internal/entity"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+// Tools are for precise edits of declared entity types. Their results are
+// structured.
+func Tools() []tool.Tool {
+	return []tool.Tool{
+		tool.Structured("search_content", "Search in entities", tool.Reads, searchContent, `Searches notes, canvases or bases by a regular expression in RE2 syntax, line by line, with the lines around each match.`),
+		tool.Structured("read_content_lines", "Read lines of an entity", tool.Reads, readContentLines, `Reads some lines of a note, canvas or base, each with its number.`),
+		tool.Structured("patch_content", "Change a passage", tool.Suggests, patchContent, `Replaces old_string by new_string in a note, canvas or base.
+- old_string must occur exactly once; line breaks of either kind match each other.
+- If it does not, nothing changes: success is false, and match_locations tells where it occurs.
+- Changes of a note become suggestions; those of a canvas or base must leave it valid, and are proposed as a whole.`),
+		tool.Structured("get_content", "Read an entity", tool.Reads, getContent, `Reads a whole note, canvas or base.`),
+		tool.Structured("replace_content", "Create or replace an entity", tool.Suggests, replaceContent, `Creates a note, canvas or base, or replaces all of its content.
+- Changes of a note become suggestions; a canvas or base must be valid, and is proposed as a whole.`),
+	}
+}
+
+// Words are the sentences that name tools of this toolset.
+var Words = refusal.Words{
+	Folder:    "%q is a folder, not a document. Call search_content with it as the folder to list what it holds.",
+	NotFolder: "%q is not a folder. Call search_content to find the folder.",
+	Exists:    "%q exists already. Read it and use replace_content, or choose another path.",
+	Missing:   "There is no document %q. Call search_content to find its path; paths look like Folder/sub/Name.md.",
+}
+
+// Reader is get_content, and read_content_lines for a part.
+var Reader = change.Reader{Call: func(p bridge.Path, from passage.Position) string {
+	tool := "get_content"
+	if from.Line > 0 {
+		tool = "read_content_lines"
+	}
+	return change.ReadCall(tool, fmt.Sprintf("entity_type: %q, path: %q", string(entity.Of(string(p))), string(p)), "start_line", from)
+}}

@@ -1,0 +1,102 @@
+package notes
+
+import (
+	"context"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
+	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+type kilnInfoArgs struct {
+	Detailed bool   `arg:"detailed" def:"false" doc:"Tell the statistics of each top-level folder, too"`
+	Cursor   string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+}
+
+type kilnInfoResult struct {
+	Roots []kilnRoot `json:"roots" doc:"The top-level folders"`
+	Stats kilnStats  `json:"stats" doc:"Of all folders"`
+	cursor.Page
+}
+
+type kilnRoot struct {
+	URI   string     `json:"uri"`
+	Name  string     `json:"name"`
+	Stats *kilnStats `json:"stats,omitempty"`
+}
+
+type kilnStats struct {
+	TotalNotes     int   `json:"total_notes"`
+	TotalSizeBytes int64 `json:"total_size_bytes"`
+	TotalWords     int   `json:"total_words"`
+	IndexedNotes   int   `json:"indexed_notes"`
+	PendingIndex   int   `json:"pending_index" doc:"Notes that could not be read yet, or not since they changed"`
+}
+
+func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoResult, error) {
+	res := kilnInfoResult{Roots: []kilnRoot{}}
+	for _, name := range c.Names.Folders() {
+		st, err := folderStats(ctx, c, bridge.Path(name))
+		if err != nil {
+			return res, err
+		}
+		root := kilnRoot{URI: noteuri.Of(bridge.Path(name)), Name: name}
+		if a.Detailed {
+			root.Stats = &st
+		}
+		res.Roots = append(res.Roots, root)
+		res.Stats.add(st)
+	}
+	l := cursor.Of("get_kiln_info", a.Detailed)
+	var last string
+	given, err := l.After(a.Cursor, &last)
+	if err != nil {
+		return res, err
+	}
+	rest := res.Roots
+	if given {
+		rest = rest[1+slices.IndexFunc(rest, func(r kilnRoot) bool { return r.Name == last }):]
+	}
+	build := func(n int) kilnInfoResult {
+		part := kilnInfoResult{Roots: rest[:n], Stats: res.Stats}
+		if n < len(rest) {
+			part.NextCursor = l.Cursor(rest[n-1].Name)
+		}
+		return part
+	}
+	return build(answer.MostThatFit(len(rest), func(n int) any { return build(n) })), nil
+}
+
+// folderStats counts what is in one Folder: by the tree what there is, by the
+// index what is known of it.
+func folderStats(ctx context.Context, c *tool.Client, folder bridge.Path) (kilnStats, error) {
+	var st kilnStats
+	notes, err := c.Workspace.Notes(reporting(ctx), folder)
+	if err != nil {
+		return st, err
+	}
+	for _, n := range notes {
+		st.TotalSizeBytes += n.Size
+		st.TotalWords += n.Words
+	}
+	err = c.Workspace.Walk(ctx, folder, func(e bridge.DirEntry, _ bridge.Path) error {
+		if e.Kind == bridge.KindNote {
+			st.TotalNotes++
+		}
+		return nil
+	})
+	st.IndexedNotes = len(notes)
+	st.PendingIndex = max(0, st.TotalNotes-len(notes))
+	return st, err
+}
+
+func (st *kilnStats) add(o kilnStats) {
+	st.TotalNotes += o.TotalNotes
+	st.TotalSizeBytes += o.TotalSizeBytes
+	st.TotalWords += o.TotalWords
+	st.IndexedNotes += o.IndexedNotes
+	st.PendingIndex += o.PendingIndex
+}

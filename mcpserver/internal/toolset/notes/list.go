@@ -1,0 +1,82 @@
+package notes
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+type listNotesArgs struct {
+	Folder      string `arg:"folder" is:"path" doc:"Folder to list. Leave it out for all"`
+	FrontMatter bool   `arg:"include_frontmatter" def:"false" doc:"Tell each note's front matter, too"`
+	Recursive   *bool  `arg:"recursive" def:"true" doc:"List what is in folders of the folder, too"`
+	Cursor      string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+}
+
+type listNotesResult struct {
+	Folder string       `json:"folder"`
+	Notes  []listedNote `json:"notes"`
+	Count  int          `json:"count" doc:"How many notes there are, those of other answers included"`
+	cursor.Page
+}
+
+type listedNote struct {
+	Path        string                  `json:"path"`
+	Name        string                  `json:"name"`
+	WordCount   int                     `json:"word_count"`
+	Modified    string                  `json:"modified"`
+	FrontMatter *frontmatter.Properties `json:"frontmatter,omitempty"`
+	Notice      string                  `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+}
+
+func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesResult, error) {
+	under, err := c.Names.NoteFolder(ctx, a.Folder)
+	if err != nil {
+		return listNotesResult{}, err
+	}
+	notes, err := c.Workspace.Notes(reporting(ctx), under)
+	if err != nil {
+		return listNotesResult{}, err
+	}
+	if a.Recursive != nil && !*a.Recursive {
+		notes = slices.DeleteFunc(slices.Clone(notes), func(n *bridge.NoteInfo) bool { return n.Path.Dir() != under })
+	}
+	of := a
+	of.Cursor = ""
+	l := cursor.Of("list_notes", of)
+	rest, err := cursor.AfterPath(l, a.Cursor, notes, pathOf)
+	if err != nil {
+		return listNotesResult{}, err
+	}
+	listed := make([]listedNote, min(len(rest), answer.Max/20))
+	for i := range listed {
+		listed[i] = describeNote(rest[i], a.FrontMatter)
+	}
+	build := func(n int) listNotesResult {
+		res := listNotesResult{Folder: string(under), Notes: listed[:n], Count: len(notes)}
+		if n < len(rest) {
+			res.NextCursor = l.Cursor(rest[n-1].Path)
+		}
+		return res
+	}
+	return build(answer.MostThatFit(len(listed), func(n int) any { return build(n) })), nil
+}
+
+func pathOf(n *bridge.NoteInfo) bridge.Path { return n.Path }
+
+func describeNote(n *bridge.NoteInfo, properties bool) listedNote {
+	l := listedNote{
+		Path: string(n.Path), Name: strings.TrimSuffix(n.Path.Base(), bridge.NoteExt), WordCount: n.Words, Modified: timestamp(n.ModTime),
+	}
+	if properties {
+		fit, notice := propertiesThatFit(n, maxProperties)
+		l.FrontMatter, l.Notice = &fit, notice
+	}
+	return l
+}

@@ -1,0 +1,64 @@
+package notes
+
+import (
+	"context"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/progress"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+type readMetadataArgs struct {
+	Path string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
+}
+
+type readMetadataResult struct {
+	Path        string                 `json:"path"`
+	FrontMatter frontmatter.Properties `json:"frontmatter"`
+	Stats       noteStats              `json:"stats"`
+	Modified    string                 `json:"modified" doc:"When the note last changed (RFC 3339)"`
+	Error       string                 `json:"frontmatter_error,omitempty" doc:"Why the front matter cannot be read; it is then told as empty"`
+	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+	TooDeep     string                 `json:"body_error,omitempty" doc:"Why a part of the body was read as plain text"`
+}
+
+type noteStats struct {
+	WordCount      int `json:"word_count"`
+	CharCount      int `json:"char_count"`
+	HeadingCount   int `json:"heading_count"`
+	CodeBlockCount int `json:"code_block_count"`
+	WikilinkCount  int `json:"wikilink_count"`
+}
+
+func readMetadata(ctx context.Context, c *tool.Client, a readMetadataArgs) (readMetadataResult, error) {
+	p, err := c.Names.Resolve(ctx, a.Path)
+	if err != nil {
+		return readMetadataResult{}, err
+	}
+	n, err := c.Workspace.NoteInfo(reporting(ctx), p)
+	if err != nil {
+		return readMetadataResult{}, err
+	}
+	properties, notice := propertiesThatFit(n, answer.Max-4000-answer.BothCost(string(p)))
+	res := readMetadataResult{
+		Path: string(p), FrontMatter: properties, Notice: notice, Modified: timestamp(n.ModTime),
+		Stats: noteStats{n.Words, n.Chars, len(n.Headings), n.CodeBlocks, n.Wikilinks},
+	}
+	if n.Invalid != nil {
+		res.Error = n.Invalid.Error()
+	}
+	if n.TooDeep != nil {
+		res.TooDeep = n.TooDeep.Error()
+	}
+	return res, nil
+}
+
+func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// reporting has the building of an index report its progress to the client.
+func reporting(ctx context.Context) context.Context {
+	return bridge.WithProgress(ctx, func(done, total int) { progress.Report(ctx, done, total) })
+}

@@ -1,0 +1,84 @@
+package notes
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+// defaultHits is how many notes semantic_search returns.
+const defaultHits = 10
+
+type semanticSearchArgs struct {
+	Query   string                 `arg:"query" need:"true" max:"1000" doc:"What the notes are to be about, in a few words or a sentence"`
+	Filters frontmatter.Properties `arg:"filters" doc:"Properties that a note must have, as for property_search"`
+	Limit   int                    `arg:"limit" min:"1" def:"10" doc:"Return at most so many notes at a time"`
+	Cursor  string                 `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+}
+
+type semanticSearchResult struct {
+	Query   string        `json:"query"`
+	Results []semanticHit `json:"results" doc:"The notes that fit best, best first"`
+	Count   int           `json:"count"`
+	cursor.Page
+}
+
+type semanticHit struct {
+	Path        string                 `json:"path"`
+	Score       float64                `json:"score" doc:"How well the note fits, from 0 to 1"`
+	Snippet     string                 `json:"snippet" doc:"The passage of it that fits best"`
+	FrontMatter frontmatter.Properties `json:"frontmatter"`
+	WordCount   int                    `json:"word_count"`
+	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+}
+
+// ranked is where a note stands in what semantic_search finds.
+type ranked struct {
+	Score float64     `json:"s"`
+	Path  bridge.Path `json:"p"`
+}
+
+func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (semanticSearchResult, error) {
+	res := semanticSearchResult{Query: a.Query, Results: []semanticHit{}}
+	if a.Query == "" {
+		return res, answer.WrongArgument("The argument \"query\" is empty. Say what the notes are to be about.")
+	}
+	of := a
+	of.Cursor, of.Limit = "", 0
+	l := cursor.Of("semantic_search", of)
+	var last ranked
+	given, err := l.After(a.Cursor, &last)
+	if err != nil {
+		return res, err
+	}
+	var after *semantic.Hit
+	if given {
+		after = &semantic.Hit{NoteInfo: &bridge.NoteInfo{Path: last.Path}, Score: last.Score}
+	}
+	limit := min(cmp.Or(a.Limit, defaultHits), answer.Max/20)
+	hits, err := c.Semantic.SearchIn(reporting(ctx), c.Workspace, a.Query, a.Filters, after, limit+1)
+	if err != nil {
+		return res, err
+	}
+	results := make([]semanticHit, min(limit, len(hits)))
+	for i := range results {
+		h := hits[i]
+		fit, notice := propertiesThatFit(h.NoteInfo, maxProperties)
+		results[i] = semanticHit{string(h.Path), math.Round(h.Score*1e4) / 1e4, h.Snippet, fit, h.Words, notice}
+	}
+	build := func(n int) semanticSearchResult {
+		res := semanticSearchResult{Query: a.Query, Results: results[:n], Count: n}
+		if n < len(hits) {
+			res.NextCursor = l.Cursor(ranked{hits[n-1].Score, hits[n-1].Path})
+		}
+		return res
+	}
+	return build(answer.MostThatFit(len(results), func(n int) any { return build(n) })), nil
+}

@@ -1,0 +1,53 @@
+// Package notes has the tools of the toolset notes, for agents that think in notes and
+// their properties. Their results are structured. It has no locks.
+package notes
+
+import (
+	"fmt"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+// Tools are for agents that think in notes. Their results are structured.
+func Tools() []tool.Tool {
+	return []tool.Tool{
+		tool.Structured("create_note", "Create a note", tool.Creates, createNote, `Creates a note with the given Markdown, and with front matter if that is given.
+- Refuses a path that exists.
+- The text waits for a person's review, as additions; you see it as if it were accepted.`),
+		tool.Structured("read_note", "Read a note", tool.Reads, readNote, `Reads a note, or some lines of it, with all pending suggestions accepted.
+- A note must be read before update_note changes it.`),
+		tool.Structured("read_metadata", "Read a note's metadata", tool.Reads, readMetadata, `Tells a note's front matter and how long it is, without its content.`),
+		tool.Structured("update_note", "Change a note", tool.Suggests, updateNote, `Replaces the content of a note, its front matter, or both.
+- The note must have been read in this session.
+- What differs in the content becomes suggestions that a person accepts or rejects. Content without front matter leaves the front matter as it is.
+- frontmatter replaces all properties; those that do not change keep their exact form.`),
+		tool.Structured("delete_note", "Delete a note", tool.Deletes, deleteOneNote, `Deletes a note, and says how many other notes link to it.
+- Where changes are reviewed, the deletion waits for a person: status is then "proposed".`),
+		tool.Structured("list_notes", "List notes", tool.Reads, listNotes, `Lists the notes of a folder, sorted by path, with their lengths and, if wanted, their front matter.`),
+		tool.Structured("text_search", "Search in notes", tool.Reads, textSearch, `Searches the text of all notes, line by line.
+- The query is plain text; with the prefix regex: it is a regular expression in RE2 syntax.`),
+		tool.Structured("property_search", "Find notes by properties", tool.Reads, propertySearch, `Finds notes by their properties (front matter) and tags.
+- All properties must match; a list as a value means any of its items. Case does not matter.
+- tags are found in the text and in the front matter; work finds work/urgent, too.`),
+		tool.Structured("semantic_search", "Find notes by meaning", tool.Reads, semanticSearch, `Finds notes by what they are about, whatever their words. Scores are between 0 and 1.
+- filters are properties as property_search takes them; only notes that match them are ranked.`),
+		tool.Structured("get_kiln_info", "Describe the collection of notes", tool.Reads, getKilnInfo, `Tells the top-level folders and how many notes and words they hold.`),
+	}
+}
+
+// Words are the sentences that name tools of this toolset.
+var Words = refusal.Words{
+	Folder:    "%q is a folder, not a document. Call list_notes with it as the folder to list what it holds.",
+	NotFolder: "%q is not a folder. Call list_notes to find the folder.",
+	Exists:    "%q exists already. Read it and use update_note, or choose another path.",
+	Missing:   "There is no document %q. Call list_notes to find its path; paths look like Folder/sub/Name.md.",
+}
+
+// Reader is read_note.
+var Reader = change.Reader{Call: func(p bridge.Path, from passage.Position) string {
+	return change.ReadCall("read_note", fmt.Sprintf("path: %q", string(p)), "start_line", from)
+}}
