@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,10 +40,10 @@ func (s *Server) addResources(hooks *server.Hooks) {
 		res.Resources, res.NextCursor = s.listResources(ctx, req.Params.Cursor)
 	})
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, req *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
-		s.watches.add(s.session(ctx).id(), req.Params.URI)
+		s.watches.Add(s.session(ctx).id(), req.Params.URI)
 	})
 	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, req *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
-		s.watches.remove(s.session(ctx).id(), req.Params.URI)
+		s.watches.Remove(s.session(ctx).id(), req.Params.URI)
 	})
 }
 
@@ -150,4 +151,13 @@ func (c completer) CompletePromptArgument(ctx context.Context, _ string, a mcp.C
 // CompleteResourceArgument implements server.ResourceCompletionProvider.
 func (c completer) CompleteResourceArgument(ctx context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	return c.s.complete(ctx, a.Value), nil
+}
+
+// tellUpdated sends the notification that a resource was updated.
+func (s *Server) tellUpdated(session, uri string) bool {
+	err := s.mcp.SendNotificationToSpecificClient(session, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
+	if err != nil {
+		s.log.Debug("notification not sent", bridge.LogErr, err)
+	}
+	return !errors.Is(err, server.ErrSessionNotFound)
 }

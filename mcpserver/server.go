@@ -17,6 +17,9 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+	"github.com/relayfs/relayfs/mcpserver/internal/transport/stream"
+	"github.com/relayfs/relayfs/mcpserver/internal/transport/streamablehttp"
+	"github.com/relayfs/relayfs/mcpserver/internal/watch"
 )
 
 // Options of a Server. The zero value serves the toolset claude.
@@ -43,10 +46,10 @@ type Server struct {
 	log      *slog.Logger
 	offer    offer
 	mcp      *server.MCPServer
-	sessions *sessions // those of HTTP; a stream holds its own
+	sessions *streamablehttp.Sessions[Session] // those of HTTP; a stream holds its own
 	index    *search.Index
 	semantic *semantic.Index
-	watches  *watches
+	watches  *watch.Watches
 
 	mu      sync.Mutex // protects the following
 	closers []func()
@@ -81,19 +84,19 @@ func New(ws *bridge.Workspace, o Options) *Server {
 		s.o.Inflight = inflight.New(inflight.Default)
 	}
 	s.offer, _ = pick(o.Toolsets, o.ReadOnly || ws.Options().ReadOnly)
-	s.sessions = newSessions(s.newSession)
+	s.sessions = streamablehttp.NewSessions(func(id string) *Session { return s.newSession(id, "http") })
 	s.index = search.NewIndex(ws)
 	if s.semantic = o.Semantic; s.semantic == nil {
 		s.semantic = semantic.New(ws, semantic.Options{Logger: o.Logger})
 	}
-	s.watches = newWatches(ws, s.tellUpdated)
+	s.watches = watch.New(ws, s.tellUpdated)
 	s.onClose(s.index.Close)
-	s.onClose(s.watches.close)
+	s.onClose(s.watches.Close)
 	hooks := new(server.Hooks)
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, req *mcp.InitializeRequest, _ *mcp.InitializeResult) {
 		s.session(ctx).client.Session.SetClient(req.Params.ClientInfo.Name, req.Params.Capabilities.Elicitation != nil)
 	})
-	hooks.AddOnError(noteUnknownTool)
+	hooks.AddOnError(stream.NoteUnknownTool)
 	s.mcp = server.NewMCPServer("relayfs", o.Version,
 		server.WithTitle("relayfs: shared notes"),
 		server.WithInstructions(instructions(ws.Options(), s.offer.tools)),

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"crypto/rand"
 
 	"github.com/mark3labs/mcp-go/server"
 
@@ -36,7 +37,7 @@ func (s *Session) ReadAll(ctx context.Context, name string) error {
 }
 
 // NewSession is a client that calls tools without a protocol.
-func (s *Server) NewSession(client string) *Session { return s.newSession(newID(), client) }
+func (s *Server) NewSession(client string) *Session { return s.newSession(rand.Text(), client) }
 
 // newSession is a client with that id.
 func (s *Server) newSession(id, client string) *Session {
@@ -49,18 +50,19 @@ func (s *Server) newSession(id, client string) *Session {
 	}}
 }
 
+// streamKey is the key of a stream's Session in the context of its requests.
+type streamKey struct{}
+
 // session is the Session that a request belongs to. A request of none, which the
 // transports here do not let through, gets one that knows nothing.
 func (s *Server) session(ctx context.Context) *Session {
-	switch c := server.ClientSessionFromContext(ctx).(type) {
-	case nil:
-		return s.NewSession("")
-	case *stream:
-		return c.session
-	default:
-		if sess := s.sessions.get(c.SessionID()); sess != nil {
+	if sess, ok := ctx.Value(streamKey{}).(*Session); ok {
+		return sess
+	}
+	if c := server.ClientSessionFromContext(ctx); c != nil {
+		if sess := s.sessions.Get(c.SessionID()); sess != nil {
 			return sess
 		}
-		return s.NewSession("")
 	}
+	return s.NewSession("")
 }

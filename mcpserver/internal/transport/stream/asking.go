@@ -1,4 +1,4 @@
-package mcpserver
+package stream
 
 import (
 	"context"

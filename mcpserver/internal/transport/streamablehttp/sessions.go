@@ -1,4 +1,4 @@
-package mcpserver
+package streamablehttp
 
 import (
 	"crypto/rand"
@@ -14,34 +14,32 @@ const (
 	maxSessions = 1024
 )
 
-// newID names a session so that nobody guesses it.
-func newID() string { return rand.Text() }
-
-// sessions are the sessions of HTTP clients by id. It is the transport's session
+// Sessions are the sessions of HTTP clients by id. It is the transport's session
 // id manager: an id that is not in it is answered 404, upon which a client
 // starts anew.
-type sessions struct {
-	create func(id, client string) *Session
+type Sessions[S any] struct {
+	create func(id string) *S
 	// ended has the transport forget a session, without which it keeps each one
 	// that did not say goodbye. Set before the first session.
 	ended func(id string)
 
 	mu  sync.Mutex // protects the following
-	all map[string]*idleSession
+	all map[string]*idle[S]
 }
 
-type idleSession struct {
-	*Session
-	used time.Time
+type idle[S any] struct {
+	session *S
+	used    time.Time
 }
 
-func newSessions(create func(id, client string) *Session) *sessions {
-	return &sessions{create: create, ended: func(string) {}, all: map[string]*idleSession{}}
+// NewSessions has create make each session.
+func NewSessions[S any](create func(id string) *S) *Sessions[S] {
+	return &Sessions[S]{create: create, ended: func(string) {}, all: map[string]*idle[S]{}}
 }
 
 // Generate starts a session and returns its id.
-func (x *sessions) Generate() string {
-	id := newID()
+func (x *Sessions[S]) Generate() string {
+	id := rand.Text() // nobody guesses it
 	for _, old := range x.add(id) {
 		x.ended(old)
 	}
@@ -49,18 +47,18 @@ func (x *sessions) Generate() string {
 }
 
 // add puts in a new session and returns those that it ends.
-func (x *sessions) add(id string) (ended []string) {
+func (x *Sessions[S]) add(id string) (ended []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	now := time.Now()
 	ended = x.expire(now)
-	x.all[id] = &idleSession{x.create(id, "http"), now}
+	x.all[id] = &idle[S]{x.create(id), now}
 	return ended
 }
 
 // expire ends the sessions that have been idle for too long, and one more if
 // there are too many.
-func (x *sessions) expire(now time.Time) (ended []string) {
+func (x *Sessions[S]) expire(now time.Time) (ended []string) {
 	var idlest string
 	for id, s := range x.all {
 		if now.Sub(s.used) > sessionIdle {
@@ -80,18 +78,18 @@ func (x *sessions) expire(now time.Time) (ended []string) {
 }
 
 // Validate says that a session which does not exist has ended.
-func (x *sessions) Validate(id string) (ended bool, err error) { return x.get(id) == nil, nil }
+func (x *Sessions[S]) Validate(id string) (ended bool, err error) { return x.Get(id) == nil, nil }
 
 // Terminate ends a session.
-func (x *sessions) Terminate(id string) (notAllowed bool, err error) {
+func (x *Sessions[S]) Terminate(id string) (notAllowed bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	delete(x.all, id)
 	return false, nil
 }
 
-// get returns a session that exists, which counts as its use; nil if it does not.
-func (x *sessions) get(id string) *Session {
+// Get returns a session that exists, which counts as its use; nil if it does not.
+func (x *Sessions[S]) Get(id string) *S {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	s := x.all[id]
@@ -100,11 +98,11 @@ func (x *sessions) get(id string) *Session {
 		return nil
 	}
 	s.used = now
-	return s.Session
+	return s.session
 }
 
-// len is how many sessions there are.
-func (x *sessions) len() int {
+// Len is how many sessions there are.
+func (x *Sessions[S]) Len() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return len(x.all)

@@ -1,4 +1,7 @@
-package mcpserver
+// Package stream serves the protocol to one client on a stream: stdin and stdout, or the
+// owner's socket. It knows no tool and no note. The locks of a stream protect its writer,
+// and the requests that wait for the client's answer.
+package stream
 
 import (
 	"bufio"
@@ -7,8 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -29,27 +32,41 @@ const (
 	maxNotices = 256
 )
 
-// ServeStream serves one client that sends JSON-RPC messages on r, one a line,
-// and gets its answers on w; client says how it came ("stdio"), for the log and
-// for a client that does not give its name. It returns nil when r ends and every
-// request is answered, and ctx's error when ctx ends first: then the caller closes
-// r, on which a read may still wait. Each call is a session of its own.
+// Subscriptions are what sessions want to hear about.
+type Subscriptions interface {
+	Add(session, uri string)
+	Remove(session, uri string)
+	Of(session string) []string
+	End(session string)
+}
+
+// Options of a stream.
+type Options struct {
+	Protocol      *server.MCPServer
+	ID            string // of the session
+	Client        string // how it came, for errors
+	Subscriptions Subscriptions
+	NoSuchTool    func(name string) string // says which tools there are instead
+	Logger        *slog.Logger
+}
+
+// Serve serves one client that sends JSON-RPC messages on r, one a line, and gets its
+// answers on w. It returns nil when r ends and every request is answered, and ctx's
+// error when ctx ends first: then the caller closes r, on which a read may still wait.
+// Handlers get ctx's values.
 //
 // The package does not use mcp-go's stdio server, whose one session per process
 // all streams would share.
-func (s *Server) ServeStream(ctx context.Context, r io.Reader, w io.Writer, client string) error {
+func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	st := &stream{
-		server: s, session: s.NewSession(client), w: w,
-		notices: make(chan mcp.JSONRPCNotification, maxNotices), slots: make(chan struct{}, maxCalls),
+	st := &stream{Options: o, w: w, notices: make(chan mcp.JSONRPCNotification, maxNotices), slots: make(chan struct{}, maxCalls)}
+	if err := o.Protocol.RegisterSession(ctx, st); err != nil {
+		return fmt.Errorf("session of %s: %w", o.Client, err)
 	}
-	if err := s.mcp.RegisterSession(ctx, st); err != nil {
-		return fmt.Errorf("session of %s: %w", client, err)
-	}
-	defer s.watches.end(st.SessionID())
-	defer s.mcp.UnregisterSession(ctx, st.SessionID())
-	ctx = s.mcp.WithContext(ctx, st)
+	defer o.Subscriptions.End(st.ID)
+	defer o.Protocol.UnregisterSession(ctx, st.ID)
+	ctx = o.Protocol.WithContext(ctx, st)
 	st.others.Go(func() { st.notify(ctx) })
 	defer st.others.Wait()
 	defer cancel()
@@ -64,8 +81,7 @@ func (s *Server) ServeStream(ctx context.Context, r io.Reader, w io.Writer, clie
 
 // stream is one client on a stream. It is the mcp-go session of its requests.
 type stream struct {
-	server  *Server
-	session *Session
+	Options
 	notices chan mcp.JSONRPCNotification
 	ready   atomic.Bool
 
@@ -80,7 +96,7 @@ type stream struct {
 
 // SessionID, Initialize, Initialized and NotificationChannel make a stream an
 // mcp-go client session.
-func (st *stream) SessionID() string { return st.session.id() }
+func (st *stream) SessionID() string { return st.ID }
 func (st *stream) Initialize()       { st.ready.Store(true) }
 func (st *stream) Initialized() bool { return st.ready.Load() }
 func (st *stream) NotificationChannel() chan<- mcp.JSONRPCNotification {
@@ -89,9 +105,9 @@ func (st *stream) NotificationChannel() chan<- mcp.JSONRPCNotification {
 
 // SubscribeToResource and the rest of SessionWithResourceSubscriptions let the
 // newest protocol's subscriptions/listen subscribe; earlier ones go by hooks.
-func (st *stream) SubscribeToResource(uri string)     { st.server.watches.add(st.session.id(), uri) }
-func (st *stream) UnsubscribeFromResource(uri string) { st.server.watches.remove(st.session.id(), uri) }
-func (st *stream) SubscribedResources() []string      { return st.server.watches.of(st.session.id()) }
+func (st *stream) SubscribeToResource(uri string)     { st.Subscriptions.Add(st.ID, uri) }
+func (st *stream) UnsubscribeFromResource(uri string) { st.Subscriptions.Remove(st.ID, uri) }
+func (st *stream) SubscribedResources() []string      { return st.Subscriptions.Of(st.ID) }
 func (st *stream) IsSubscribedToResource(uri string) bool {
 	return slices.Contains(st.SubscribedResources(), uri)
 }
@@ -138,7 +154,7 @@ func (st *stream) serve(ctx context.Context, in <-chan input) error {
 			case !open:
 				return nil
 			case errors.Is(msg.err, bufio.ErrTooLong):
-				return fmt.Errorf("message of %s is longer than %d MiB", st.session.id(), MaxMessage>>20)
+				return fmt.Errorf("message of %s is longer than %d MiB", st.ID, MaxMessage>>20)
 			case msg.err != nil:
 				return msg.err
 			}
@@ -182,7 +198,7 @@ func (st *stream) dispatch(ctx context.Context, line []byte) error {
 	group.Go(func() {
 		defer func() { <-st.slots }()
 		if err := st.answer(ctx, line); err != nil {
-			st.server.log.Debug("answer not sent", bridge.LogErr, err)
+			st.Logger.Debug("answer not sent", bridge.LogErr, err)
 		}
 	})
 	return nil
@@ -190,36 +206,27 @@ func (st *stream) dispatch(ctx context.Context, line []byte) error {
 
 func (st *stream) answer(ctx context.Context, line []byte) error {
 	var unknown string // the tool that was called and is none
-	reply := st.server.mcp.HandleMessage(context.WithValue(ctx, unknownTool{}, &unknown), line)
+	reply := st.Protocol.HandleMessage(context.WithValue(ctx, unknownTool{}, &unknown), line)
 	if reply == nil {
 		return nil
 	}
 	if e, ok := reply.(mcp.JSONRPCError); ok && unknown != "" {
-		e.Error.Message = st.server.noSuchTool(unknown)
+		e.Error.Message = st.NoSuchTool(unknown)
 		reply = e
 	}
 	return st.send(reply)
 }
 
-// unknownTool is the key, in a request's context, of where noteUnknownTool puts
+// unknownTool is the key, in a request's context, of where NoteUnknownTool puts
 // the name.
 type unknownTool struct{}
 
-// noteUnknownTool is a hook that keeps the name of a tool that does not exist.
-func noteUnknownTool(ctx context.Context, _ any, _ mcp.MCPMethod, message any, err error) {
+// NoteUnknownTool is a hook that keeps the name of a tool that does not exist.
+func NoteUnknownTool(ctx context.Context, _ any, _ mcp.MCPMethod, message any, err error) {
 	name, ok := ctx.Value(unknownTool{}).(*string)
 	if req, called := message.(*mcp.CallToolRequest); ok && called && errors.Is(err, server.ErrToolNotFound) {
 		*name = req.Params.Name
 	}
-}
-
-// noSuchTool says which tools there are instead.
-func (s *Server) noSuchTool(name string) string {
-	var names []string
-	for _, t := range s.offer.tools {
-		names = append(names, t.Name)
-	}
-	return fmt.Sprintf("There is no tool %q. The tools are %s.", name, strings.Join(names, ", "))
 }
 
 // notify sends notifications until ctx ends.
@@ -230,7 +237,7 @@ func (st *stream) notify(ctx context.Context) {
 			return
 		case n := <-st.notices:
 			if err := st.send(n); err != nil {
-				st.server.log.Debug("notification not sent", bridge.LogErr, err)
+				st.Logger.Debug("notification not sent", bridge.LogErr, err)
 			}
 		}
 	}

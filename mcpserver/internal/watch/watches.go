@@ -1,13 +1,9 @@
-package mcpserver
+package watch
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"sync"
-
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
@@ -16,8 +12,8 @@ import (
 // maxWatches bounds how many notes one session may ask about.
 const maxWatches = 10_000
 
-// watches are the notes that sessions want to hear about.
-type watches struct {
+// Watches are the notes that sessions want to hear about.
+type Watches struct {
 	ws *bridge.Workspace
 	// tell sends a notification to a session; it reports false when that is gone.
 	tell func(session, uri string) bool
@@ -27,16 +23,16 @@ type watches struct {
 
 	mu     sync.Mutex                        // protects the following
 	byPath map[bridge.Path]map[string]string // to session to the address it gave
-	counts map[string]int                    // of a session's watches
+	counts map[string]int                    // of a session's Watches
 }
 
-func newWatches(ws *bridge.Workspace, tell func(session, uri string) bool) *watches {
-	return &watches{ws: ws, tell: tell, byPath: make(map[bridge.Path]map[string]string), counts: make(map[string]int)}
+func New(ws *bridge.Workspace, tell func(session, uri string) bool) *Watches {
+	return &Watches{ws: ws, tell: tell, byPath: make(map[bridge.Path]map[string]string), counts: make(map[string]int)}
 }
 
-// add has session told when the note at uri changes. An address that names no
+// Add has session told when the note at uri changes. An address that names no
 // note is never heard of.
-func (x *watches) add(session, uri string) {
+func (x *Watches) Add(session, uri string) {
 	p, ok := x.path(uri)
 	if !ok {
 		return
@@ -56,7 +52,7 @@ func (x *watches) add(session, uri string) {
 	x.byPath[p][session] = uri
 }
 
-func (x *watches) path(uri string) (bridge.Path, bool) {
+func (x *Watches) path(uri string) (bridge.Path, bool) {
 	name, err := noteuri.Path(uri)
 	if err != nil {
 		return "", false
@@ -68,8 +64,8 @@ func (x *watches) path(uri string) (bridge.Path, bool) {
 	return p, err == nil
 }
 
-// remove takes one back.
-func (x *watches) remove(session, uri string) {
+// Remove takes one back.
+func (x *Watches) Remove(session, uri string) {
 	if p, ok := x.path(uri); ok {
 		x.mu.Lock()
 		defer x.mu.Unlock()
@@ -78,7 +74,7 @@ func (x *watches) remove(session, uri string) {
 }
 
 // drop forgets what session wants to hear of p. mu is held.
-func (x *watches) drop(p bridge.Path, session string) {
+func (x *Watches) drop(p bridge.Path, session string) {
 	if _, known := x.byPath[p][session]; !known {
 		return
 	}
@@ -90,8 +86,8 @@ func (x *watches) drop(p bridge.Path, session string) {
 	}
 }
 
-// of lists the addresses that session gave.
-func (x *watches) of(session string) []string {
+// Of lists the addresses that session gave.
+func (x *Watches) Of(session string) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var uris []string
@@ -103,8 +99,8 @@ func (x *watches) of(session string) []string {
 	return uris
 }
 
-// end forgets all that session wants to hear.
-func (x *watches) end(session string) {
+// End forgets all that session wants to hear.
+func (x *Watches) End(session string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.counts[session] == 0 {
@@ -115,14 +111,14 @@ func (x *watches) end(session string) {
 	}
 }
 
-// close stops following the workspace.
-func (x *watches) close() {
+// Close stops following the workspace.
+func (x *Watches) Close() {
 	x.follow.Do(func() { x.cancel = func() {} })
 	x.cancel()
 }
 
 // event tells the sessions that want to hear of what happened.
-func (x *watches) event(ev bridge.Event) {
+func (x *Watches) event(ev bridge.Event) {
 	if ev.Kind == bridge.EventChanged && !ev.ViewChanged {
 		return
 	}
@@ -135,17 +131,8 @@ func (x *watches) event(ev bridge.Event) {
 		x.mu.Unlock()
 		for session, uri := range who {
 			if !x.tell(session, uri) {
-				x.end(session)
+				x.End(session)
 			}
 		}
 	}
-}
-
-// tellUpdated sends the notification that a resource was updated.
-func (s *Server) tellUpdated(session, uri string) bool {
-	err := s.mcp.SendNotificationToSpecificClient(session, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
-	if err != nil {
-		s.log.Debug("notification not sent", bridge.LogErr, err)
-	}
-	return !errors.Is(err, server.ErrSessionNotFound)
 }

@@ -1,4 +1,7 @@
-package mcpserver
+// Package streamablehttp serves the protocol over Streamable HTTP, and keeps the sessions
+// of its clients. It knows no tool and no note. The lock of Sessions protects which there
+// are.
+package streamablehttp
 
 import (
 	"bytes"
@@ -18,22 +21,28 @@ import (
 	"github.com/relayfs/relayfs/bridge/inflight"
 )
 
-// HTTPHandler serves Streamable HTTP at every path it is mounted on. It refuses
-// requests that a web page on another origin makes a browser send, requests on a
-// loopback connection for another host (DNS rebinding), and bodies longer than the
-// largest note. It asks for no token: see RequireToken. Close ends what it started.
+// Options of Streamable HTTP.
+type Options struct {
+	Protocol   *server.MCPServer
+	Inflight   *inflight.Budget
+	MaxMessage int64 // the longest body of a request
+}
+
+// Handler serves Streamable HTTP. It refuses requests that a web page on another origin
+// makes a browser send, requests on a loopback connection for another host (DNS
+// rebinding), and bodies that are too long. It asks for no token: see RequireToken.
+// shutdown ends what it started.
 //
 // Only protocol versions with sessions are offered. The newest has none, and a
 // server could not tell which client has read what.
-func (s *Server) HTTPHandler() http.Handler {
-	transport := server.NewStreamableHTTPServer(s.mcp,
+func Handler[S any](sessions *Sessions[S], o Options) (h http.Handler, shutdown func()) {
+	transport := server.NewStreamableHTTPServer(o.Protocol,
 		server.WithStreamableHTTPProtocolVersions(mcp.LegacyProtocolVersions()...),
-		server.WithSessionIdManager(s.sessions),
+		server.WithSessionIdManager(sessions),
 		server.WithSessionIdleTTL(sessionIdle),
 	)
-	s.sessions.ended = func(id string) { goodbye(transport, id) }
-	s.onClose(func() { _ = transport.Shutdown(context.Background()) })
-	return sameOrigin(s.promptBody(transport))
+	sessions.ended = func(id string) { goodbye(transport, id) }
+	return sameOrigin(promptBody(o, transport)), func() { _ = transport.Shutdown(context.Background()) }
 }
 
 // goodbye ends a session at the transport as its client should have done.
@@ -56,7 +65,7 @@ const bodyTime = 30 * time.Second
 // promptBody reads the body of a request before it is worked on, and bounds the time
 // and the memory for that, not the time for which an answer is worked on or a stream
 // stays open.
-func (s *Server) promptBody(next http.Handler) http.Handler {
+func promptBody(o Options, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == http.NoBody {
 			next.ServeHTTP(w, r)
@@ -64,7 +73,7 @@ func (s *Server) promptBody(next http.Handler) http.Handler {
 		}
 		c := http.NewResponseController(w)
 		_ = c.SetReadDeadline(time.Now().Add(bodyTime)) // not over every transport
-		data, release, err := s.o.Inflight.Read(http.MaxBytesReader(w, r.Body, MaxMessage))
+		data, release, err := o.Inflight.Read(http.MaxBytesReader(w, r.Body, o.MaxMessage))
 		_ = c.SetReadDeadline(time.Time{})
 		var tooLarge *http.MaxBytesError
 		switch {
@@ -83,9 +92,6 @@ func (s *Server) promptBody(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
-
-// Sessions is how many HTTP sessions are kept.
-func (s *Server) Sessions() int { return s.sessions.len() }
 
 // sameOrigin refuses requests whose Origin is not the host they are sent to.
 // Programs send no Origin.
