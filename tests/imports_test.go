@@ -98,14 +98,17 @@ var importRules = map[string]importRule{
 		[]string{"bridge", "diffwrap", "mcpserver/internal/answer", "mcpserver/internal/approval", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/entity", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/names", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
 		"tools for notes, canvases and bases; no other toolset",
 	},
-	"bridge/inflight": {nil, "a bound on bytes knows nothing of what they are"},
+	"mcpserver/internal/watch":                    {[]string{"bridge", "mcpserver/internal/noteuri"}, "who wants to hear of which notes"},
+	"mcpserver/internal/transport/stream":         {[]string{"bridge", "github.com/mark3labs/mcp-go/..."}, "messages on a stream; it knows no tool"},
+	"mcpserver/internal/transport/streamablehttp": {[]string{"bridge/inflight", "github.com/mark3labs/mcp-go/..."}, "messages over HTTP; it knows no tool"},
+	"bridge/inflight":                             {nil, "a bound on bytes knows nothing of what they are"},
 	"bridge/relay/server": {
 		[]string{"bridge", "bridge/inflight", "bridge/relay/host", "bridge/relay/token", "bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"},
 		"what Yjs clients talk to; it changes documents through bridge/relay/host",
 	},
 	"mcpserver": {
-		[]string{"bridge", "bridge/inflight", "bridge/frontmatter", "bridge/links", "bridge/outline", "bridge/semantic", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/...", "github.com/bmatcuk/doublestar/v4", "github.com/rivo/uniseg", "golang.org/x/text/..."},
-		"the only place that knows mcp-go; it knows no FUSE",
+		[]string{"bridge", "bridge/inflight", "bridge/semantic", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."},
+		"with its transports the only place that knows mcp-go; it knows no FUSE",
 	},
 	"cmd/relayfs": {
 		[]string{
