@@ -13,7 +13,7 @@ import (
 )
 
 // maxResultSize says, to Claude Code, from how many characters on an answer is put
-// into a file instead of being shown. Its own limit may be below maxAnswer.
+// into a file instead of being shown. Its own limit may be below answer.Max.
 const maxResultSize = "anthropic/maxResultSizeChars"
 
 // definition is the tool as the protocol describes it. All four hints are set:

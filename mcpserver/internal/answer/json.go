@@ -12,7 +12,7 @@ type failed interface{ Failed() bool }
 // continued is a structured result that may go on at a cursor.
 type continued interface{ Next() string }
 
-// jsonResult is the result that says r.
+// JSON is the result that says r.
 func JSON(r any) Result {
 	text := PlainJSON(r)
 	if text == "" {

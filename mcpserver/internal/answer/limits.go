@@ -3,7 +3,7 @@ package answer
 // MaxLine is how many characters of a line a search shows.
 const MaxLine = 2000
 
-// maxAnswer bounds what a call gives back, in bytes of JSON, text and structured
+// Max bounds what a call gives back, in bytes of JSON, text and structured
 // content together: clients put what is longer aside, and show a model its first
 // lines. Whatever is cut says how to get the rest.
 const Max = 40_000

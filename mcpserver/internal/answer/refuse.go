@@ -12,6 +12,7 @@ type ArgumentError struct{ sentence string }
 
 func (e *ArgumentError) Error() string { return e.sentence }
 
+// WrongArgument says, to the model, what is wrong with an argument.
 func WrongArgument(format string, args ...any) error {
 	return &ArgumentError{fmt.Sprintf(format, args...)}
 }

@@ -75,6 +75,7 @@ type spot struct {
 	Behind uint32 `json:"e,omitzero"`
 }
 
+// SpotAt is the place at off in text.
 func SpotAt(text string, off int) spot {
 	off = min(off, len(text))
 	return spot{off, len(text) - off, crc32.ChecksumIEEE([]byte(text[:off])), crc32.ChecksumIEEE([]byte(text[off:]))}

@@ -12,6 +12,7 @@ type Page struct {
 	NextCursor string `json:"next_cursor,omitempty" doc:"There is more: call again with it as cursor and the same other arguments"`
 }
 
+// Next is the cursor at which the list goes on; "" at its end.
 func (p Page) Next() string { return p.NextCursor }
 
 // AfterPath is what of the items, sorted by path, comes after the cursor, a path.

@@ -54,7 +54,7 @@ func TestFindAll(t *testing.T) {
 		{"“x” “x”", `"x"`, []passage.Place{{Start: 0, End: 7}, {Start: 8, End: 15}}},
 	} {
 		if got := Find(tt.doc, tt.old); !slices.Equal(got, tt.want) {
-			t.Errorf("findAll(%q, %q) = %v, want %v", tt.doc, tt.old, got, tt.want)
+			t.Errorf("Find(%q, %q) = %v, want %v", tt.doc, tt.old, got, tt.want)
 		}
 	}
 	if got := Apart([]passage.Place{{Start: 0, End: 2}, {Start: 1, End: 3}, {Start: 2, End: 4}}); !slices.Equal(got, []passage.Place{{Start: 0, End: 2}, {Start: 2, End: 4}}) {

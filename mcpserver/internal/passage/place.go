@@ -48,6 +48,7 @@ func NameLines(doc string, places []Place) string {
 // MaxNamed is how many line numbers an error lists.
 const MaxNamed = 20
 
+// BOM is the byte order mark, which is not shown.
 const BOM = diffwrap.ByteOrderMark
 
 // CountLines counts the lines of a text; a break ends the last one.
@@ -83,6 +84,7 @@ func SplitLines(doc string) []string {
 	return lines
 }
 
+// LineAround is the line of doc that holds off, without its break.
 func LineAround(doc string, off int) string {
 	line := doc[strings.LastIndexByte(doc[:off], '\n')+1:]
 	line, _, _ = strings.Cut(line, "\n")

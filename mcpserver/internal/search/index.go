@@ -32,6 +32,7 @@ type Note struct {
 	sig  atomic.Pointer[trigram.Signature]
 }
 
+// NewIndex makes an index that knows nothing yet.
 func NewIndex(ws *bridge.Workspace) *Index {
 	return &Index{ws: ws, notes: make(map[bridge.Path]*Note), makers: sync.Pool{New: func() any { return new(trigram.Maker) }}}
 }

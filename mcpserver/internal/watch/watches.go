@@ -26,6 +26,7 @@ type Watches struct {
 	counts map[string]int                    // of a session's Watches
 }
 
+// New has tell called for what sessions want to hear.
 func New(ws *bridge.Workspace, tell func(session, uri string) bool) *Watches {
 	return &Watches{ws: ws, tell: tell, byPath: make(map[bridge.Path]map[string]string), counts: make(map[string]int)}
 }

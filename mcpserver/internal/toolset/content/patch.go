@@ -39,6 +39,7 @@ type matchLocation struct {
 	Preview string `json:"preview"`
 }
 
+// Failed makes the answer an error.
 func (r patchContentResult) Failed() bool { return !r.Success }
 
 // patchContent tells every failure in its result.

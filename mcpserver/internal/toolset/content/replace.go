@@ -32,6 +32,7 @@ type replaceContentResult struct {
 	Notice     string `json:"notice,omitempty" doc:"What else there is to know of the change"`
 }
 
+// Failed makes the answer an error.
 func (r replaceContentResult) Failed() bool { return !r.Success }
 
 // replaceContent tells every failure in its result.
