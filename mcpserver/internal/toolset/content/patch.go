@@ -49,8 +49,8 @@ func patchContent(ctx context.Context, c *tool.Client, a patchContentArgs) (patc
 	if errors.As(err, &several) {
 		return patchContentResult{Path: several.path, Error: several.Error(), MatchLocations: several.at}, nil
 	}
-	if sentence, ok := sentence(c, err); ok {
-		return patchContentResult{Path: a.Path, Error: sentence}, nil
+	if said, ok := sentence(c, err); ok {
+		return patchContentResult{Path: a.Path, Error: said}, nil
 	}
 	return res, err
 }

@@ -38,8 +38,8 @@ func (r replaceContentResult) Failed() bool { return !r.Success }
 // replaceContent tells every failure in its result.
 func replaceContent(ctx context.Context, c *tool.Client, a replaceContentArgs) (replaceContentResult, error) {
 	res, err := a.run(ctx, c)
-	if sentence, ok := sentence(c, err); ok {
-		return replaceContentResult{Path: a.Path, EntityType: a.EntityType, Error: sentence}, nil
+	if said, ok := sentence(c, err); ok {
+		return replaceContentResult{Path: a.Path, EntityType: a.EntityType, Error: said}, nil
 	}
 	return res, err
 }
