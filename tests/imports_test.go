@@ -41,16 +41,16 @@ var importRules = map[string]importRule{
 	"bridge/vault/internal/fsat": {[]string{"golang.org/x/sys/unix"}, "system calls on names in an open folder; it knows nothing of notes"},
 	"bridge/vault":               {[]string{"bridge", "bridge/vault/internal/...", "diffwrap", "github.com/fsnotify/fsnotify", "golang.org/x/..."}, "the only place that knows fsnotify"},
 	"bridge/store":               {[]string{"bridge", "bridge/ycrdt", "go.etcd.io/bbolt", "go.etcd.io/bbolt/..."}, "the only place that knows bbolt"},
-	"bridge/relay/token":         {[]string{"github.com/fxamacker/cbor/v2"}, "signed sentences about ids; it knows no document and no network"},
-	"bridge/relay/host":          {[]string{"bridge", "bridge/relay/folderdoc", "bridge/ycrdt"}, "the workspace as documents with ids; it knows no network"},
+	"bridge/token":               {[]string{"github.com/fxamacker/cbor/v2"}, "signed sentences about ids; it knows no document and no network"},
+	"bridge/yserve/host":         {[]string{"bridge", "bridge/folderdoc", "bridge/ycrdt"}, "the workspace as documents with ids; it knows no network"},
 	"bridge/store/storetest":     {[]string{"bridge", "bridge/ycrdt"}, "the suite that every store passes"},
-	"bridge/relay": {
-		[]string{"bridge", "bridge/ycrdt", "bridge/ysync", "bridge/relay/folderdoc", "bridge/relay/internal/blobs", "bridge/relay/token", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"},
+	"bridge/remote": {
+		[]string{"bridge", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/remote/internal/blobs", "bridge/token", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"},
 		"a client of servers; it knows no store but its interface",
 	},
 	"bridge/semantic":              {[]string{"bridge", "bridge/frontmatter", "bridge/outline", "gonum.org/v1/gonum/...", "github.com/blevesearch/snowballstem/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},
-	"bridge/relay/internal/blobs":  {nil, "files by their hashes; it knows no entry and no network"},
-	"bridge/relay/folderdoc":       {[]string{"bridge/ycrdt"}, "the data model of a folder is a function of one document"},
+	"bridge/remote/internal/blobs": {nil, "files by their hashes; it knows no entry and no network"},
+	"bridge/folderdoc":             {[]string{"bridge/ycrdt"}, "the data model of a folder is a function of one document"},
 	"bridge/bridgetest":            {[]string{"bridge", "bridge/ycrdt", "diffwrap"}, "a workspace in memory for the tests of what sits above"},
 	"bridge/bridgetest/sourcetest": {[]string{"bridge", "bridge/ycrdt/limittest"}, "the suite that every source passes"},
 	"bridge/decisiontest":          {nil, "decisions against a model; what it imports is in test files"},
@@ -102,9 +102,9 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/transport/stream":         {[]string{"bridge", "github.com/mark3labs/mcp-go/..."}, "messages on a stream; it knows no tool"},
 	"mcpserver/internal/transport/streamablehttp": {[]string{"bridge/inflight", "github.com/mark3labs/mcp-go/..."}, "messages over HTTP; it knows no tool"},
 	"bridge/inflight":                             {nil, "a bound on bytes knows nothing of what they are"},
-	"bridge/relay/server": {
-		[]string{"bridge", "bridge/inflight", "bridge/relay/host", "bridge/relay/token", "bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"},
-		"what Yjs clients talk to; it changes documents through bridge/relay/host",
+	"bridge/yserve": {
+		[]string{"bridge", "bridge/inflight", "bridge/yserve/host", "bridge/token", "bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"},
+		"what Yjs clients talk to; it changes documents through bridge/yserve/host",
 	},
 	"mcpserver": {
 		[]string{"bridge", "bridge/inflight", "bridge/semantic", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."},
@@ -112,7 +112,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs": {
 		[]string{
-			"bridge", "bridge/owner", "bridge/relay", "bridge/semantic", "diffwrap", "fusefs", "mcpserver",
+			"bridge", "bridge/owner", "bridge/remote", "bridge/semantic", "diffwrap", "fusefs", "mcpserver",
 			"cmd/relayfs/internal/...", "github.com/spf13/cobra",
 		},
 		"flags, wiring and exit codes; nobody imports it",
@@ -122,7 +122,7 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/secret":  {[]string{"cmd/relayfs/internal/clierr"}, "a file that its user alone may read knows nothing of what it opens"},
 	"cmd/relayfs/internal/jsonapi": {[]string{"bridge", "bridge/owner", "cmd/relayfs/internal/clierr"}, "errors as statuses; it knows no path"},
 	"cmd/relayfs/internal/daemon":  {[]string{"golang.org/x/sys/..."}, "a process in the background knows nothing of what it does there"},
-	"cmd/relayfs/internal/source":  {[]string{"bridge", "bridge/owner", "bridge/relay", "bridge/relay/token", "cmd/relayfs/internal/clierr"}, "what SOURCE arguments mean; it opens nothing"},
+	"cmd/relayfs/internal/source":  {[]string{"bridge", "bridge/owner", "bridge/remote", "bridge/token", "cmd/relayfs/internal/clierr"}, "what SOURCE arguments mean; it opens nothing"},
 	"cmd/relayfs/internal/config": {
 		[]string{"cmd/relayfs/internal/clierr", "cmd/relayfs/internal/source", "github.com/BurntSushi/toml", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 		"the only place that knows TOML; it sets flags and knows what none of them means",
@@ -139,12 +139,12 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/page": {[]string{"bridge", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/secret"}, "a queue in a browser; it knows no workspace"},
 	"cmd/relayfs/internal/ports": {
-		[]string{"bridge", "bridge/inflight", "bridge/owner", "bridge/relay/host", "bridge/relay/server", "bridge/relay/token", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "mcpserver", "golang.org/x/sys/..."},
+		[]string{"bridge", "bridge/inflight", "bridge/owner", "bridge/yserve/host", "bridge/yserve", "bridge/token", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "mcpserver", "golang.org/x/sys/..."},
 		"what is served on TCP ports; it knows no lock and no socket of an owner",
 	},
 	"cmd/relayfs/internal/ownership": {
 		[]string{
-			"bridge", "bridge/owner", "bridge/relay", "bridge/semantic", "bridge/store", "bridge/vault", "mcpserver",
+			"bridge", "bridge/owner", "bridge/remote", "bridge/semantic", "bridge/store", "bridge/vault", "mcpserver",
 			"cmd/relayfs/internal/access", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/output",
 			"cmd/relayfs/internal/ports", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/source", "golang.org/x/sync/errgroup", "golang.org/x/sys/...",
 		},
@@ -153,7 +153,7 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/mcpproxy": {[]string{"bridge", "bridge/owner", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
 	"cmd/relayfs/internal/status":   {[]string{"bridge", "bridge/owner", "cmd/relayfs/internal/output", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/secret"}, "what is served, for people and scripts"},
 	"cmd/relayfs/internal/doctor": {
-		[]string{"bridge", "bridge/owner", "bridge/relay", "fusefs", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "golang.org/x/sys/..."},
+		[]string{"bridge", "bridge/owner", "bridge/remote", "fusefs", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "golang.org/x/sys/..."},
 		"it looks at what a mount needs, and opens no workspace",
 	},
 	"cmd/relayfs/internal/quietinit": {nil, "it must be initialised before everything that asks the terminal"},

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/relayfs/relayfs/bridge/relay/token"
+	"github.com/relayfs/relayfs/bridge/token"
 )
 
 // testRelay is the relay of the servers here: its id is the prefix of every

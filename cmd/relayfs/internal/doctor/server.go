@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/relayfs/relayfs/bridge/relay"
+	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
 )
@@ -13,13 +13,13 @@ import (
 func examineServer(ctx context.Context, src source.Source) fusefs.Finding {
 	f := fusefs.Finding{Name: "server of " + src.Name}
 	key, err := source.ServerKey()
-	var found relay.Finding
+	var found remote.Finding
 	if err == nil {
-		found, err = relay.Probe(ctx, relay.Options{Address: src.Server.Address, Folder: src.Server.Folder, Key: key})
+		found, err = remote.Probe(ctx, remote.Options{Address: src.Server.Address, Folder: src.Server.Folder, Key: key})
 	}
 	switch {
 	case err != nil:
-		f.Severity, f.Detail, f.Mend = fusefs.Fail, fmt.Sprintf("%s: %v", src.Server.Address, err), relay.Hint(err)
+		f.Severity, f.Detail, f.Mend = fusefs.Fail, fmt.Sprintf("%s: %v", src.Server.Address, err), remote.Hint(err)
 	case found.Entries == 0:
 		f.Severity, f.Detail = fusefs.Warn, fmt.Sprintf("%s has nothing under the folder id %q", src.Server.Address, src.Server.Folder)
 		f.Mend = "check the folder's id in --folder NAME=ID, unless the folder is new"

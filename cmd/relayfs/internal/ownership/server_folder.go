@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/bridge/relay"
+	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -25,11 +25,11 @@ func (s *Session) openServer(src source.Source, state string, o *Options) (bridg
 		return bridge.FolderSource{}, err
 	}
 	s.closers = append(s.closers, st.Close)
-	r := relay.Options{Address: src.Server.Address, Folder: src.Server.Folder, Store: st, Key: key, Logger: s.Log, Attachments: filepath.Join(state, "attachments"), Author: o.Presence}
+	r := remote.Options{Address: src.Server.Address, Folder: src.Server.Folder, Store: st, Key: key, Logger: s.Log, Attachments: filepath.Join(state, "attachments"), Author: o.Presence}
 	if output.Stderr.TakesLines() {
 		r.Progress = progressLine(src.Name)
 	}
-	folder, err := relay.Open(r)
+	folder, err := remote.Open(r)
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}
@@ -38,11 +38,11 @@ func (s *Session) openServer(src source.Source, state string, o *Options) (bridg
 }
 
 // progressLine shows on the terminal how many notes have been fetched.
-func progressLine(name string) func(relay.Progress) {
+func progressLine(name string) func(remote.Progress) {
 	var mu sync.Mutex // protects the following
 	var start, shown time.Time
 	first, done := 0, false
-	return func(p relay.Progress) {
+	return func(p remote.Progress) {
 		mu.Lock()
 		defer mu.Unlock()
 		now := time.Now()
@@ -60,7 +60,7 @@ func progressLine(name string) func(relay.Progress) {
 
 // progressText says how many notes are there, and, of fetched ones in a time, how
 // fast that goes and how long the rest takes.
-func progressText(name string, p relay.Progress, fetched int, in time.Duration) string {
+func progressText(name string, p remote.Progress, fetched int, in time.Duration) string {
 	line := fmt.Sprintf("%s: %d of %d notes", name, p.Fetched, p.Notes)
 	if fetched <= 0 || in <= 0 {
 		return line

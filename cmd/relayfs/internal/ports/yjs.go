@@ -18,9 +18,9 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/inflight"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/bridge/relay/host"
-	"github.com/relayfs/relayfs/bridge/relay/server"
-	"github.com/relayfs/relayfs/bridge/relay/token"
+	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/yserve"
+	"github.com/relayfs/relayfs/bridge/yserve/host"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -87,7 +87,7 @@ var Budget = inflight.New(inflight.Default)
 type YjsServer struct {
 	listener net.Listener
 	Host     *host.Host
-	server   *server.Server
+	server   *yserve.Server
 	Info     owner.Yjs
 	keyText  string // as it was read
 	log      *slog.Logger
@@ -103,7 +103,7 @@ func (f *Yjs) Listen(ctx context.Context, ws *bridge.Workspace, state string, lo
 	if err != nil {
 		return nil, err
 	}
-	o := server.Options{URL: f.URL, Relay: f.Relay, Logger: log, Known: welcome, Inflight: Budget}
+	o := yserve.Options{URL: f.URL, Relay: f.Relay, Logger: log, Known: welcome, Inflight: Budget}
 	y := &YjsServer{log: log}
 	if !f.NoToken {
 		if y.Info.KeyFile, err = f.keyPath(base); err != nil {
@@ -128,7 +128,7 @@ func (f *Yjs) Listen(ctx context.Context, ws *bridge.Workspace, state string, lo
 		}
 	}
 	o.Host = y.Host
-	y.server = server.New(o)
+	y.server = yserve.New(o)
 	y.Info.URL, y.Info.Audience = "ys://"+y.listener.Addr().String(), f.URL
 	y.Info.Folders = make(map[string]string)
 	for _, folder := range y.Host.Folders() {

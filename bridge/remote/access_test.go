@@ -1,0 +1,126 @@
+package remote_test
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/token"
+)
+
+// guarded is an embedded server with a key.
+func guarded(t *testing.T, alg token.Algorithm) *server {
+	t.Helper()
+	key, err := token.GenerateKey("k1", alg)
+	noError(t, err)
+	s := &server{t: t, kind: "embedded", folder: embeddedFolder, room: "Team"}
+	s.own = &embedded{t: t, vault: t.TempDir(), state: t.TempDir(), key: key}
+	s.start("0")
+	t.Cleanup(s.stop)
+	return s
+}
+
+func (s *server) mint(scope token.Scope, life time.Duration) string {
+	s.t.Helper()
+	text, err := s.own.key.Mint(token.Claims{Scope: scope, Expires: time.Now().Add(life), Issuer: "test", Issued: time.Now(), Audience: "http://127.0.0.1:" + s.port})
+	noError(s.t, err)
+	return text
+}
+
+func withToken(text string) func(*remote.Options, *bridge.Options) {
+	return func(o *remote.Options, b *bridge.Options) {
+		o.Address.Token = text
+		b.Mode = bridge.Direct
+	}
+}
+
+func TestTokens(t *testing.T) {
+	for name, alg := range map[string]token.Algorithm{"legacy": token.Legacy, "CWT": token.HMAC} {
+		t.Run(name, func(t *testing.T) {
+			s := guarded(t, alg)
+			a := mustOpen(t, s, withToken(s.mint(token.Scope{Kind: token.Server}, time.Hour)))
+			a.create("Team/Note.md", "note\n")
+			a.awaitSent()
+			b := mustOpen(t, s, direct, func(o *remote.Options, _ *bridge.Options) { o.Key = s.own.key })
+			b.awaitText("Team/Note.md", "note\n")
+			b.write("Team/Note.md", func(s string) string { return s + "by key\n" })
+			a.awaitText("Team/Note.md", "note\nby key\n")
+		})
+	}
+}
+
+// What is the matter with the server is told in a sentence with the next step.
+func TestRefusals(t *testing.T) {
+	s := guarded(t, token.HMAC)
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	noError(t, err)
+	noError(t, closed.Close())
+	nonsense := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Write([]byte("<html>hello</html>"))
+	}))
+	defer nonsense.Close()
+	open1 := startServer(t, "hocuspocus", "right")
+	for name, c := range map[string]struct {
+		address, folder, token string
+		want                   error
+	}{
+		"wrong token":               {s.address(), s.folder, "wrong", remote.ErrDenied},
+		"no token":                  {s.address(), s.folder, "", remote.ErrDenied},
+		"wrong folder":              {s.address(), "0f1e2d3c-0000-4000-8000-00000000ffff", s.mint(token.Scope{Kind: token.Server}, time.Hour), remote.ErrNoFolder},
+		"down":                      {"ys://" + closed.Addr().String(), "f", "", remote.ErrUnreachable},
+		"down, y-websocket":         {"ws://" + closed.Addr().String(), "f", "", remote.ErrUnreachable},
+		"nonsense":                  {"ys://" + nonsense.Listener.Addr().String(), "f", "", remote.ErrProtocol},
+		"nonsense, y-websocket":     {"ws://" + nonsense.Listener.Addr().String(), "f", "", remote.ErrProtocol},
+		"wrong token of Hocuspocus": {open1.address(), "team", "wrong", remote.ErrDenied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := open(t, c.address, c.folder, t.TempDir(), withToken(c.token))
+			if !errors.Is(err, c.want) || remote.Hint(err) == "" {
+				t.Errorf("error is %v, want %v", err, c.want)
+			}
+			if err != nil && c.token != "" && strings.Contains(err.Error(), c.token) {
+				t.Errorf("the error tells the token: %v", err)
+			}
+		})
+	}
+}
+
+// A token for reading makes the folder read-only, and the status says so.
+func TestReadOnlyHocuspocus(t *testing.T) {
+	s := startServer(t, "hocuspocus", "right", "reader")
+	p := s.person("right")
+	p.do("create", args{"path": "Note.md", "text": "note\n"})
+	c := mustOpen(t, s, withToken("reader"))
+	c.awaitText("Team/Note.md", "note\n")
+	if !c.source.ReadOnly() {
+		t.Fatal("folder can be written")
+	}
+	_, err := c.Write(t.Context(), "Team/Note.md", bridge.Write{Text: "other\n"})
+	if !errors.Is(err, bridge.ErrReadOnly) {
+		t.Errorf("Write = %v, want ErrReadOnly", err)
+	}
+	if _, err := c.Create(t.Context(), "Team/New.md", bridge.Write{Text: "x"}); !errors.Is(err, bridge.ErrReadOnly) {
+		t.Errorf("Create = %v, want ErrReadOnly", err)
+	}
+	if st := c.source.SyncStatus(); !st.ReadOnly || !strings.Contains(st.LastError, "no changes") {
+		t.Errorf("status is %+v", st)
+	}
+	p.do("insert", args{"path": "Note.md", "at": 0, "text": "still "})
+	c.awaitText("Team/Note.md", "still note\n")
+}
+
+// A note larger than notes may be is refused in words.
+func TestTooLarge(t *testing.T) {
+	s := startServer(t, "embedded")
+	c := mustOpen(t, s, direct)
+	_, err := c.Create(t.Context(), "Team/Big.md", bridge.Write{Text: strings.Repeat("x", bridge.MaxNote+1)})
+	if !errors.Is(err, bridge.ErrTooLarge) {
+		t.Errorf("Create = %v, want ErrTooLarge", err)
+	}
+}

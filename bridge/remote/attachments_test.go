@@ -1,0 +1,86 @@
+package remote_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/token"
+)
+
+// awaitBytes waits until the attachment at p holds data, and is as large as that.
+func (c *client) awaitBytes(p bridge.Path, data []byte) {
+	c.t.Helper()
+	c.await("the bytes of "+string(p), func() bool {
+		f, err := c.OpenFile(c.t.Context(), p, os.O_RDONLY)
+		if err != nil {
+			return false
+		}
+		defer f.Close()
+		info, err := c.Stat(c.t.Context(), p)
+		got, readErr := io.ReadAll(io.NewSectionReader(f, 0, 1<<20))
+		return err == nil && readErr == nil && info.Size == int64(len(data)) && bytes.Equal(got, data)
+	})
+}
+
+// An attachment travels by its hash: from one client's write to another's
+// directory, to the vault of the server, and back when a person replaces it there.
+func TestAttachments(t *testing.T) {
+	for name, alg := range map[string]token.Algorithm{"legacy": token.Legacy, "CWT": token.HMAC} {
+		t.Run(name, func(t *testing.T) {
+			s := guarded(t, alg)
+			withKey := func(o *remote.Options, b *bridge.Options) { o.Key, b.Mode = s.own.key, bridge.Direct }
+			withServerToken := withToken(s.mint(token.Scope{Kind: token.Server}, time.Hour))
+			a, b := mustOpen(t, s, withKey), mustOpen(t, s, withServerToken)
+			first, second := []byte("\x89PNG\x00one"), bytes.Repeat([]byte("two\xff"), 1000)
+			_, err := a.WriteFile(t.Context(), "Team/pics/A.png", first, bridge.Restructure{})
+			noError(t, err)
+			a.awaitBytes("Team/pics/A.png", first)
+			b.awaitBytes("Team/pics/A.png", first)
+
+			_, err = b.WriteFile(t.Context(), "Team/pics/A.png", second, bridge.Restructure{})
+			noError(t, err)
+			a.awaitBytes("Team/pics/A.png", second)
+			a.await("the vault's file", func() bool {
+				data, err := os.ReadFile(filepath.Join(s.own.vault, "pics", "A.png"))
+				return err == nil && bytes.Equal(data, second)
+			})
+			noError(t, os.WriteFile(filepath.Join(s.own.vault, "B.pdf"), first, 0o600))
+			a.awaitBytes("Team/B.pdf", first)
+
+			a.rename("Team/B.pdf", "Team/pics/C.pdf")
+			b.awaitBytes("Team/pics/C.pdf", first)
+			b.remove("Team/pics/C.pdf")
+			a.await("the removal", func() bool { _, err := a.Stat(t.Context(), "Team/pics/C.pdf"); return err != nil })
+		})
+	}
+}
+
+// What was fetched is there without the server; what is written then is refused.
+func TestAttachmentsOffline(t *testing.T) {
+	s := startServer(t, "embedded")
+	dir := t.TempDir()
+	c, err := open(t, s.address(), s.folder, dir, direct)
+	noError(t, err)
+	_, err = c.WriteFile(t.Context(), "Team/A.png", []byte("one"), bridge.Restructure{})
+	noError(t, err)
+	s.person().clean()
+	c.stop()
+	address := s.address()
+	s.stop()
+	c, err = open(t, address, s.folder, dir, direct)
+	noError(t, err)
+	c.awaitBytes("Team/A.png", []byte("one"))
+	for _, p := range []bridge.Path{"Team/A.png", "Team/B.png"} {
+		if _, err := c.WriteFile(t.Context(), p, []byte("two"), bridge.Restructure{}); !errors.Is(err, bridge.ErrOffline) {
+			t.Errorf("WriteFile(%s) = %v, want ErrOffline", p, err)
+		}
+	}
+	c.awaitBytes("Team/A.png", []byte("one"))
+}

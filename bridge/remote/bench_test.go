@@ -1,0 +1,163 @@
+package remote_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/store"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// benchNotes is how many notes the figures are about.
+const benchNotes = 1000
+
+// seeded is a y-websocket server with that many notes of 2 KB, each edited.
+func seeded(b *testing.B) *server {
+	b.Helper()
+	s := startServer(b, "y-websocket")
+	in, _, cmd := node(b, "bench.mjs", "seed", s.url(), s.folder, fmt.Sprint(benchNotes))
+	noError(b, cmd.Wait())
+	in.Close()
+	return s
+}
+
+// residentKB is the memory of this process.
+func residentKB(b *testing.B) float64 {
+	b.Helper()
+	data, err := os.ReadFile("/proc/self/status")
+	noError(b, err)
+	_, rest, _ := strings.Cut(string(data), "VmRSS:")
+	var kb float64
+	_, err = fmt.Sscan(rest, &kb)
+	noError(b, err)
+	return kb
+}
+
+// BenchmarkFirstSync fetches all notes of a folder, and has yjs's own client do
+// the same with the same server in the same run: time and memory as ratios.
+func BenchmarkFirstSync(b *testing.B) {
+	s := seeded(b)
+	for b.Loop() {
+		in, out, cmd := node(b, "bench.mjs", "sync", s.url(), s.folder)
+		line, err := out.ReadBytes('\n')
+		noError(b, err)
+		in.Close()
+		noError(b, cmd.Wait())
+		var theirs struct{ Notes, Ms, KB float64 }
+		noError(b, json.Unmarshal(line, &theirs))
+		if theirs.Notes != benchNotes {
+			b.Fatalf("yjs's client has %v notes", theirs.Notes)
+		}
+		debug.FreeOSMemory() // what the last round left
+		before, start := residentKB(b), time.Now()
+		fetched := make(chan struct{})
+		tell := sync.OnceFunc(func() { close(fetched) })
+		c := mustOpen(b, s, direct, func(o *remote.Options, _ *bridge.Options) {
+			o.Progress = func(p remote.Progress) {
+				if p.Fetched == benchNotes {
+					tell()
+				}
+			}
+		})
+		<-fetched
+		took := time.Since(start)
+		b.ReportMetric(float64(took.Milliseconds())/theirs.Ms, "time/yjs")
+		b.ReportMetric((residentKB(b)-before)/theirs.KB, "memory/yjs")
+		b.ReportMetric(float64(took.Milliseconds()), "ms")
+		b.ReportMetric(theirs.Ms, "yjs-ms")
+		c.stop()
+	}
+}
+
+// BenchmarkKeystroke measures from a keystroke in yjs's client to the event that
+// makes it readable here.
+func BenchmarkKeystroke(b *testing.B) {
+	s := startServer(b, "y-websocket")
+	p := s.person()
+	p.do("create", args{"path": "Note.md", "text": "x", "id": "note-0"})
+	c := mustOpen(b, s, direct)
+	c.awaitText("Team/Note.md", "x")
+	in, out, _ := node(b, "bench.mjs", "type", s.url(), s.folder)
+	defer in.Close()
+	_, err := out.ReadString('\n')
+	noError(b, err)
+	var times []time.Duration
+	for i := 0; b.Loop(); i++ {
+		start := time.Now()
+		_, err := in.Write([]byte("x\n"))
+		noError(b, err)
+		for {
+			v, err := c.Open(b.Context(), "Team/Note.md")
+			noError(b, err)
+			if len(v.Raw()) > i+1 {
+				break
+			}
+			<-c.events
+		}
+		times = append(times, time.Since(start))
+	}
+	slices.Sort(times)
+	b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "p50-ms")
+}
+
+// BenchmarkKnown measures the memory of a process that knows 10,000 notes, of
+// which 50 are open, without its server.
+func BenchmarkKnown(b *testing.B) {
+	const known, opened = 10_000, 50
+	dir := b.TempDir()
+	fillStore(b, filepath.Join(dir, "store.db"), known)
+	debug.FreeOSMemory()
+	before := residentKB(b)
+	for b.Loop() {
+		c, err := open(b, "ws://127.0.0.1:1", "team", dir, direct)
+		noError(b, err)
+		for i := range opened {
+			c.write(bridge.Path(fmt.Sprintf("Team/note-%d.md", i)), func(s string) string { return s + "more\n" })
+		}
+		b.ReportMetric((residentKB(b)-before)/1024, "MB")
+		c.stop()
+	}
+}
+
+// fillStore keeps a folder with n notes of 2 KB, as if they had been fetched.
+func fillStore(b *testing.B, path string, n int) {
+	b.Helper()
+	st, err := store.Open(path, store.Options{})
+	noError(b, err)
+	list := ycrdt.NewDoc(ycrdt.Options{})
+	folder := folderdoc.Open(list)
+	note := ycrdt.NewDoc(ycrdt.Options{})
+	note.Transact(nil, func(tx *ycrdt.Txn) {
+		note.Text("contents").Insert(tx, 0, strings.Repeat("The quick brown fox jumps over the lazy dog.\n", 45))
+	})
+	update := note.EncodeStateAsUpdate(nil)
+	list.Transact(nil, func(tx *ycrdt.Txn) {
+		for i := range n {
+			id := fmt.Sprintf("note-%d", i)
+			noError(b, list.Map("docs").Set(tx, "/"+id+".md", id))
+			noError(b, list.Map("filemeta_v0").Set(tx, "/"+id+".md", map[string]any{"id": id, "type": "markdown", "version": 0}))
+		}
+	})
+	for i := range n {
+		id := fmt.Sprintf("note-%d", i)
+		_, err := st.Append(bridge.DocID(id), bridge.Path(id+".md"), bridge.Record{Update: update, Time: time.Now()})
+		noError(b, err)
+	}
+	if len(folder.List()) != n {
+		b.Fatal("the folder's document is not one")
+	}
+	_, err = st.Append("folder", "/", bridge.Record{Update: list.EncodeStateAsUpdate(nil), Time: time.Now()})
+	noError(b, err)
+	noError(b, st.Close())
+}

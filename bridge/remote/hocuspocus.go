@@ -1,0 +1,195 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/relayfs/relayfs/bridge/ysync"
+)
+
+// hocuspocus is the transport of Hocuspocus: all documents on one socket, each
+// authenticated by itself.
+type hocuspocus struct {
+	address Address
+	client  *http.Client
+
+	opening chan struct{} // holds tokens: the server limits who is not authenticated yet
+
+	mu    sync.Mutex // protects the following
+	sock  *socket
+	named map[string]*namedLink
+}
+
+const (
+	// maxNamed is how many documents are followed at a time.
+	maxNamed = 1000
+	// maxOpening is how many documents may wait to be authenticated.
+	maxOpening = 50
+	// providerVersion is the version of the provider whose protocol this is.
+	providerVersion = "4.7.0"
+)
+
+func newHocuspocus(address Address, client *http.Client) *hocuspocus {
+	return &hocuspocus{address: address, client: client, opening: make(chan struct{}, maxOpening), named: make(map[string]*namedLink)}
+}
+
+// namedLink is a document on the shared socket.
+type namedLink struct {
+	t        *hocuspocus
+	name     string
+	sock     *socket
+	in       chan ysync.Frame
+	authed   chan struct{} // closed when the server has taken the token
+	viewOnly atomic.Bool
+	ctx      context.Context
+	stop     context.CancelCauseFunc
+}
+
+func (t *hocuspocus) open(ctx context.Context, name string) (link, error) {
+	select {
+	case t.opening <- struct{}{}:
+		defer func() { <-t.opening }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	l, err := t.attach(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	l.send(ysync.AppendToken(nil, t.address.Token, providerVersion))
+	wait, cancel := context.WithTimeout(l.ctx, dialTimeout)
+	defer cancel()
+	select {
+	case <-l.authed:
+		return l, nil
+	case <-wait.Done():
+		err := l.err()
+		if err == nil {
+			err = fmt.Errorf("%w: no answer to the token", errSilent)
+		}
+		l.close()
+		return nil, err
+	}
+}
+
+// attach puts a document on the socket, which is opened for the first one.
+func (t *hocuspocus) attach(ctx context.Context, name string) (*namedLink, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.named[name] != nil {
+		return nil, fmt.Errorf("document %q is connected already", name)
+	}
+	if t.sock == nil {
+		// The socket outlives who needed it first.
+		s, err := dial(context.WithoutCancel(ctx), t.client, t.address.URL.String(), nil)
+		if err != nil {
+			return nil, err
+		}
+		t.sock = s
+		go t.route(s)
+	}
+	l := &namedLink{t: t, name: name, sock: t.sock, in: make(chan ysync.Frame, 16), authed: make(chan struct{})}
+	l.ctx, l.stop = context.WithCancelCause(ctx)
+	t.named[name] = l
+	return l, nil
+}
+
+// route hands frames to their documents until the socket ends.
+func (t *hocuspocus) route(s *socket) {
+	for frame := range s.in {
+		f, err := ysync.DecodeHocuspocus(frame)
+		if err != nil {
+			s.end(fmt.Errorf("%w: %v", ErrProtocol, err))
+			break
+		}
+		if f.Type == ysync.Ping {
+			s.send([]byte{byte(ysync.Pong)})
+			continue
+		}
+		t.mu.Lock()
+		l := t.named[f.Document]
+		t.mu.Unlock()
+		if l != nil {
+			l.take(f)
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.sock == s {
+		t.sock = nil
+	}
+	for name, l := range t.named {
+		if l.sock == s {
+			delete(t.named, name)
+			l.stop(s.err())
+		}
+	}
+}
+
+// take handles what is about the link itself and passes on the rest. Only route
+// calls it.
+func (l *namedLink) take(f ysync.Frame) {
+	switch {
+	case f.Type == ysync.Auth && f.Auth == ysync.Authenticated:
+		l.viewOnly.Store(f.Text == "readonly")
+		select {
+		case <-l.authed:
+		default:
+			close(l.authed)
+		}
+		return
+	case f.Type == ysync.Auth && f.Auth == ysync.PermissionDenied:
+		l.stop(fmt.Errorf("%w: %s", ErrDenied, f.Text))
+		return
+	case f.Type == ysync.Auth:
+		l.send(ysync.AppendToken(nil, l.t.address.Token, providerVersion))
+		return
+	case f.Type == ysync.Close:
+		l.stop(fmt.Errorf("%w: it closed the document (%s)", ErrUnreachable, f.Text))
+		return
+	}
+	select {
+	case l.in <- f:
+	case <-l.ctx.Done():
+	}
+}
+
+func (l *namedLink) send(frame []byte) {
+	l.sock.send(append(ysync.AppendDocument(nil, l.name), frame...))
+}
+
+func (l *namedLink) frames() <-chan ysync.Frame { return l.in }
+func (l *namedLink) done() <-chan struct{}      { return l.ctx.Done() }
+func (l *namedLink) err() error                 { return context.Cause(l.ctx) }
+func (l *namedLink) readOnly() bool             { return l.viewOnly.Load() }
+func (l *namedLink) acks() ackStyle             { return ackStatus }
+
+// close takes the document off the socket.
+func (l *namedLink) close() {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	l.stop(context.Canceled)
+	if l.t.named[l.name] == l {
+		delete(l.t.named, l.name)
+		l.send([]byte{byte(ysync.Close), 0})
+	}
+}
+
+func (t *hocuspocus) fetch(context.Context, string) ([]byte, error) {
+	return nil, errors.ErrUnsupported
+}
+func (t *hocuspocus) expired(string) {} // there is but the one that was given
+func (t *hocuspocus) links() int     { return maxNamed }
+
+func (t *hocuspocus) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.sock != nil {
+		t.sock.close()
+	}
+	t.client.CloseIdleConnections()
+}

@@ -1,0 +1,28 @@
+package remote
+
+import "testing"
+
+// Who waits to read a note that was never fetched gets it first, however many wait
+// for their first turn; a note is in the queue once.
+func TestReaderFirst(t *testing.T) {
+	q := newJobs()
+	docs := make([]*document, 100)
+	for i := range docs {
+		docs[i] = &document{}
+		q.add(docs[i], prioNew)
+	}
+	q.add(docs[99], prioReader)
+	q.add(docs[50], prioUnsent)
+	q.resume()
+	for i, want := range []*document{docs[99], docs[50], docs[0], docs[1]} {
+		got, _ := q.next()
+		if got != want {
+			t.Errorf("turn %d goes to another", i)
+		}
+		q.done(got)
+	}
+	q.add(docs[2], prioNew)
+	if n := len(q.queue); n != 96 {
+		t.Errorf("%d documents wait, want 96", n)
+	}
+}

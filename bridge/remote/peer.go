@@ -1,0 +1,293 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/ysync"
+)
+
+// peer keeps one document in step with the server over one link. One goroutine
+// does all of it.
+type peer struct {
+	d      *document
+	wake   chan struct{} // holds a token when the outbox has something
+	lagged atomic.Bool   // the outbox was dropped
+
+	// in is closed when the document has what the server had, and out when the
+	// server has acknowledged what the document had then.
+	in, out chan struct{}
+
+	// The goroutine of run alone uses these.
+	link     link
+	server   []byte // the last state vector that the server has told
+	greeted  bool   // by its step 1: it is known what it lacks
+	waiting  []claim
+	due      bool   // something was sent since the last request to acknowledge
+	sent     uint64 // number of the last record that was sent
+	echoes   uint64
+	onExtras func(ysync.Frame) // of relay-server, on the folder's link
+}
+
+// claim is what an answer of the server will acknowledge.
+type claim struct {
+	seq   uint64 // records up to this one, if valid
+	valid bool
+	echo  uint64 // the number of the echo that answers it
+	asked time.Time
+}
+
+// defaultResync is how often a step 1 is sent anew: servers drop what they cannot
+// deliver, without a word. Its answer shows that the server is alive as well.
+const defaultResync = 20 * time.Second
+
+func newPeer(d *document) *peer {
+	return &peer{d: d, wake: make(chan struct{}, 1), in: make(chan struct{}), out: make(chan struct{})}
+}
+
+// nudge says that the outbox has something.
+func (p *peer) nudge() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// lag says that the outbox was dropped.
+func (p *peer) lag() { p.lagged.Store(true) }
+
+// run opens a link and works on it until it ends or ctx does.
+func (p *peer) run(ctx context.Context) error {
+	if err := p.d.attach(p); err != nil {
+		return err
+	}
+	defer p.d.detach()
+	l, err := p.d.src.transport.open(ctx, p.d.name)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	p.link = l
+	if l.readOnly() {
+		p.d.src.setReadOnly("the token is for reading only")
+	} else {
+		p.d.src.writable()
+	}
+	if err := p.step1(); err != nil {
+		return err
+	}
+	err = p.work(ctx)
+	if errors.Is(err, errExpired) {
+		p.d.src.transport.expired(p.d.name)
+	}
+	return err
+}
+
+func (p *peer) work(ctx context.Context) error {
+	tick := time.NewTicker(p.d.src.o.Resync)
+	defer tick.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-p.link.done():
+			return p.link.err()
+		case f := <-p.link.frames():
+			err = p.handle(f)
+		case <-p.wake:
+			err = p.flush()
+		case <-tick.C:
+			if !p.greeted || p.unanswered() {
+				return errSilent
+			}
+			err = p.step1()
+			p.d.src.presence.renew(p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// unanswered says that the server owes an answer for too long. What it was asked
+// or told may be lost: a new link finds out.
+func (p *peer) unanswered() bool {
+	return len(p.waiting) > 0 && time.Since(p.waiting[0].asked) > p.d.src.o.Resync
+}
+
+// step1 says what the document has. Where the server acknowledges that way, its
+// answer acknowledges what was sent before.
+func (p *peer) step1() error {
+	sv, err := p.d.stateVector()
+	if err != nil {
+		return err
+	}
+	if p.link.acks() == ackStep2 {
+		p.expect(claim{seq: p.sent, valid: p.greeted})
+		p.due = false
+	}
+	p.link.send(ysync.AppendStep1(nil, sv))
+	return nil
+}
+
+func (p *peer) expect(c claim) {
+	c.asked = time.Now()
+	p.waiting = append(p.waiting, c)
+}
+
+func (p *peer) handle(f ysync.Frame) error {
+	switch f.Type {
+	case ysync.Sync, ysync.SyncReply:
+		return p.handleSync(f)
+	case ysync.SyncStatus:
+		if !f.Saved {
+			p.d.src.setReadOnly("it did not take a change")
+		}
+		return p.acknowledged(f.Saved)
+	case ysync.Echo:
+		return p.echoed(f.Payload)
+	case ysync.Auth:
+		if f.Auth == ysync.PermissionDenied {
+			p.d.src.setReadOnly(f.Text)
+		}
+	case ysync.QueryAwareness:
+		p.d.src.presence.announce(p)
+	default:
+		if p.onExtras != nil {
+			p.onExtras(f)
+		}
+	}
+	return nil
+}
+
+func (p *peer) handleSync(f ysync.Frame) error {
+	switch f.Step {
+	case ysync.Step1:
+		p.server = append(p.server[:0], f.Payload...)
+		return p.answer()
+	case ysync.Step2:
+		if err := p.receive(f.Payload, true); err != nil {
+			return err
+		}
+		closeOnce(p.in)
+		if p.link.acks() == ackStep2 {
+			return p.acknowledged(true)
+		}
+		return nil
+	}
+	return p.receive(f.Payload, false)
+}
+
+// receive takes an update over. One that is no update ends the link.
+func (p *peer) receive(update []byte, wait bool) error {
+	if err := p.d.receive(update, wait); err != nil {
+		return fmt.Errorf("%w: document %q: %v", ErrProtocol, p.d.name, err)
+	}
+	return nil
+}
+
+// emptyUpdate is the update that changes nothing.
+var emptyUpdate = []byte{0, 0}
+
+// answer sends the server what it lacks.
+func (p *peer) answer() error {
+	out, err := p.d.difference(p.server)
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrProtocol, err)
+	}
+	p.greeted = true
+	if p.d.src.ReadOnly() {
+		closeOnce(p.out) // nothing will be sent
+		return nil
+	}
+	if bytes.Equal(out.update, emptyUpdate) {
+		p.d.src.sync.acknowledged(p.d, out.seq) // before a crash kept that from the store
+		closeOnce(p.out)
+		return nil
+	}
+	p.write(ysync.AppendStep2(nil, out.update), out.seq)
+	return p.request()
+}
+
+// flush sends the outbox.
+func (p *peer) flush() error {
+	if !p.greeted || p.d.src.ReadOnly() {
+		return nil
+	}
+	if p.lagged.Swap(false) {
+		out, err := p.d.difference(p.server)
+		if err != nil {
+			return err
+		}
+		p.write(ysync.AppendUpdate(nil, out.update), out.seq)
+		return p.request()
+	}
+	for _, out := range p.d.outgoing() {
+		p.write(ysync.AppendUpdate(nil, out.update), out.seq)
+	}
+	p.d.src.presence.announce(p)
+	return p.request()
+}
+
+func (p *peer) write(frame []byte, seq uint64) {
+	p.sent, p.due = max(p.sent, seq), true
+	p.link.send(frame)
+	if p.link.acks() == ackStatus {
+		p.expect(claim{seq: p.sent, valid: true})
+		p.due = false
+	}
+}
+
+// request asks the server to acknowledge what was sent, one request at a time:
+// its answer is as good for all that was sent before.
+func (p *peer) request() error {
+	if !p.due || len(p.waiting) > 0 {
+		return nil
+	}
+	if p.link.acks() == ackStep2 {
+		return p.step1()
+	}
+	p.echoes++
+	p.due = false
+	p.expect(claim{seq: p.sent, valid: true, echo: p.echoes})
+	p.link.send(ysync.AppendEcho(nil, binary.AppendUvarint(nil, p.echoes)))
+	return nil
+}
+
+// echoed takes the echo of a request.
+func (p *peer) echoed(payload []byte) error {
+	n, size := binary.Uvarint(payload)
+	if size <= 0 || len(p.waiting) == 0 || p.waiting[0].echo != n {
+		return nil // not of a request that is open
+	}
+	return p.acknowledged(true)
+}
+
+// acknowledged takes the server's answer to the oldest request.
+func (p *peer) acknowledged(saved bool) error {
+	if len(p.waiting) == 0 {
+		return nil // an echo of an echo
+	}
+	c := p.waiting[0]
+	p.waiting = p.waiting[1:]
+	if c.valid && saved {
+		p.d.src.sync.acknowledged(p.d, c.seq)
+		closeOnce(p.out)
+	}
+	return p.request()
+}
+
+// closeOnce closes a channel that only this goroutine closes.
+func closeOnce(c chan struct{}) {
+	select {
+	case <-c:
+	default:
+		close(c)
+	}
+}

@@ -1,0 +1,77 @@
+package remote
+
+import (
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/bridge/ysync"
+)
+
+// presence shows people who edits: in each note that this process has changed,
+// a name and a cursor behind what it wrote last.
+type presence struct {
+	name   string // "" shows nobody
+	client ycrdt.ClientID
+
+	mu    sync.Mutex // protects the following
+	notes map[bridge.DocID]*ysync.Awareness
+}
+
+func (p *presence) init(author string, client ycrdt.ClientID) {
+	if author != "" {
+		p.name = author + " (agent)"
+	}
+	p.client, p.notes = client, make(map[bridge.DocID]*ysync.Awareness)
+}
+
+// Colours of the cursor, as y-codemirror takes them.
+const (
+	presenceColor = "#7b61ff"
+	presenceLight = "#7b61ff33"
+)
+
+// moved says that the units of this client before clock were inserted in the
+// note.
+func (p *presence) moved(id bridge.DocID, clock uint64) {
+	if p.name == "" || clock == 0 {
+		return
+	}
+	at := map[string]any{
+		"type": nil, "tname": "contents", "assoc": -1,
+		"item": map[string]any{"client": uint64(p.client), "clock": clock - 1},
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a := p.notes[id]
+	if a == nil {
+		a = ysync.NewAwareness(p.client)
+		p.notes[id] = a
+	}
+	_ = a.SetLocal(map[string]any{ // plain values encode as JSON
+		"user":   map[string]any{"name": p.name, "color": presenceColor, "colorLight": presenceLight},
+		"cursor": map[string]any{"anchor": at, "head": at},
+	})
+}
+
+// announce sends the state, if there is one, to who else has the note open.
+func (p *presence) announce(to *peer) {
+	p.mu.Lock()
+	a := p.notes[to.d.id]
+	p.mu.Unlock()
+	if a != nil {
+		to.link.send(ysync.AppendAwareness(nil, a.Encode(p.client)))
+	}
+}
+
+// renew says that the state still holds: others forget one that was not heard of
+// for 30 seconds.
+func (p *presence) renew(to *peer) {
+	p.mu.Lock()
+	a := p.notes[to.d.id]
+	p.mu.Unlock()
+	if a != nil {
+		_ = a.SetLocal(a.Local()) // raw JSON encodes as itself
+		p.announce(to)
+	}
+}

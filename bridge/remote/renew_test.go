@@ -1,0 +1,106 @@
+package remote_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/relayfs/relayfs/bridge/remote"
+)
+
+// A connection that the server closes with 1008 because its token has expired is
+// made again at once, with another token.
+func tokenRenewal(t *testing.T) {
+	s := startServer(t, "embedded")
+	target := "127.0.0.1:" + s.port
+	var asked, refused atomic.Int32
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: target})
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/auth") {
+			asked.Add(1)
+		}
+		if r.Header.Get("Upgrade") == "" || refused.Add(1) > 3 {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		conn, err := websocket.Accept(w, r, nil)
+		if err == nil {
+			conn.Close(websocket.StatusPolicyViolation, "Token expired")
+		}
+	}))
+	defer front.Close()
+	c, err := open(t, "ys://"+front.Listener.Addr().String(), s.folder, t.TempDir(), direct)
+	noError(t, err)
+	c.create("Team/Note.md", "note\n")
+	c.awaitSent()
+	if n := asked.Load(); n < 4 {
+		t.Errorf("%d tokens were asked for, want one for each attempt", n)
+	}
+}
+
+func TestParseAddress(t *testing.T) {
+	for text, want := range map[string]string{
+		"ys://localhost:8080":             "ys://localhost:8080",
+		"yss://secret@h.example/p":        "yss://h.example/p",
+		"ws://h/rooms/":                   "ws://h/rooms",
+		"wss://secret@h:1234":             "wss://h:1234",
+		"hocuspocus+ws://h:1/collab?x=1#": "hocuspocus+ws://h:1/collab",
+		"hocuspocus+wss://h":              "hocuspocus+wss://h",
+	} {
+		a, err := remote.ParseAddress(text)
+		if err != nil || a.String() != want || strings.Contains(text, "secret") != (a.Token == "secret") {
+			t.Errorf("ParseAddress(%q) = %v, token %q, %v, want %s", text, a, a.Token, err, want)
+		}
+	}
+	for _, text := range []string{"", "dir", "gopher://h", "ws://", "ys://", "ws://user:secret@h"} {
+		if a, err := remote.ParseAddress(text); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("ParseAddress(%q) = %v, %v", text, a, err)
+		}
+	}
+}
+
+// A server that takes the token no more, and says so only once a connection is
+// there, is asked again with growing pauses; what to do is told meanwhile.
+func TestRevokedAfterConnecting(t *testing.T) {
+	s := startServer(t, "y-websocket")
+	var revoked atomic.Bool
+	var refused atomic.Int32
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "127.0.0.1:" + s.port})
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !revoked.Load() {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		refused.Add(1)
+		if conn, err := websocket.Accept(w, r, nil); err == nil {
+			time.Sleep(400 * time.Millisecond) // a server that is far away
+			conn.Close(websocket.StatusPolicyViolation, "Token revoked")
+		}
+	}))
+	defer front.Close()
+	c, err := open(t, "ws://"+front.Listener.Addr().String(), s.folder, t.TempDir(), direct)
+	noError(t, err)
+	c.create("Team/Note.md", "note\n")
+	c.awaitSent()
+	revoked.Store(true)
+	s.stop()
+	s.start(s.port)
+	c.write("Team/Note.md", func(s string) string { return s + "later\n" })
+	c.await("what to do is told", func() bool {
+		st := c.source.SyncStatus()
+		return !st.Connected && st.Unsent > 0 && strings.Contains(st.LastError, "Token revoked") && strings.Contains(st.LastError, "set RELAYFS_TOKEN")
+	})
+	time.Sleep(5 * time.Second)
+	if n := refused.Load(); n > 9 {
+		t.Errorf("%d attempts within seconds", n)
+	}
+	revoked.Store(false)
+	c.awaitSent()
+}

@@ -1,0 +1,58 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+)
+
+// A server that takes in nothing does not make the queue grow beyond its bounds:
+// the connection ends with a reason, and the next one compares anew.
+func TestQueueOverflow(t *testing.T) {
+	for name, frame := range map[string][]byte{"many": make([]byte, 4<<10), "large": make([]byte, 3<<20)} {
+		t.Run(name, func(t *testing.T) {
+			over := make(chan struct{})
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if conn, err := websocket.Accept(w, r, nil); err == nil {
+					<-over // it never reads
+					conn.CloseNow()
+				}
+			}))
+			defer srv.Close()
+			defer close(over)
+			s, err := dial(context.Background(), http.DefaultClient, strings.Replace(srv.URL, "http", "ws", 1), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.close()
+			for range 100 * queueFrames {
+				if s.ctx.Err() != nil {
+					break
+				}
+				s.send(frame)
+				s.mu.Lock()
+				frames, bytes := len(s.queue), s.queued
+				s.mu.Unlock()
+				if frames > queueFrames || bytes > queueBytes {
+					t.Fatalf("%d frames with %d bytes wait", frames, bytes)
+				}
+			}
+			select {
+			case <-s.ctx.Done():
+			case <-time.After(limittest.Scaled(time.Minute)):
+				t.Fatal("the connection lives")
+			}
+			if !errors.Is(s.err(), errOverflow) {
+				t.Errorf("it ended with %v", s.err())
+			}
+		})
+	}
+}

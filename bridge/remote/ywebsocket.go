@@ -1,0 +1,76 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/relayfs/relayfs/bridge/ysync"
+)
+
+// socketLink is a document with a socket of its own.
+type socketLink struct {
+	*socket
+	style    ackStyle
+	viewOnly bool
+	in       chan ysync.Frame
+}
+
+// newSocketLink decodes what a socket receives, until it ends.
+func newSocketLink(s *socket, style ackStyle, viewOnly bool) *socketLink {
+	l := &socketLink{socket: s, style: style, viewOnly: viewOnly, in: make(chan ysync.Frame, 16)}
+	go l.decode()
+	return l
+}
+
+func (l *socketLink) decode() {
+	for frame := range l.socket.in {
+		f, err := ysync.Decode(frame)
+		if err != nil {
+			l.end(fmt.Errorf("%w: %v", ErrProtocol, err))
+			return
+		}
+		select {
+		case l.in <- f:
+		case <-l.ctx.Done():
+			return
+		}
+	}
+}
+
+func (l *socketLink) frames() <-chan ysync.Frame { return l.in }
+func (l *socketLink) done() <-chan struct{}      { return l.ctx.Done() }
+func (l *socketLink) readOnly() bool             { return l.viewOnly }
+func (l *socketLink) acks() ackStyle             { return l.style }
+
+// rooms is the transport of y-websocket: a document's room is the path of a
+// socket.
+type rooms struct {
+	address Address
+	client  *http.Client
+}
+
+// maxRooms is how many rooms are followed at a time. Others are looked into now
+// and then, and when somebody uses their notes.
+const maxRooms = 256
+
+func (t *rooms) open(ctx context.Context, name string) (link, error) {
+	u := t.address.URL.JoinPath(url.PathEscape(name))
+	var header http.Header
+	if t.address.Token != "" {
+		u.RawQuery = url.Values{"token": {t.address.Token}}.Encode()
+		header = http.Header{"Authorization": {"Bearer " + t.address.Token}}
+	}
+	s, err := dial(ctx, t.client, u.String(), header)
+	if err != nil {
+		return nil, err
+	}
+	return newSocketLink(s, ackStep2, false), nil
+}
+
+func (t *rooms) fetch(context.Context, string) ([]byte, error) { return nil, errors.ErrUnsupported }
+func (t *rooms) expired(string)                                {} // there is but the one that was given
+func (t *rooms) links() int                                    { return maxRooms }
+func (t *rooms) close()                                        { t.client.CloseIdleConnections() }

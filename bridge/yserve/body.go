@@ -1,0 +1,54 @@
+package yserve
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/inflight"
+)
+
+// body is the body of a request, of at most limit bytes. A client that sends it more
+// slowly than it would have to read it is given up.
+func body(w http.ResponseWriter, r *http.Request, limit int64) io.Reader {
+	return &patientBody{http.MaxBytesReader(w, r.Body, limit), http.NewResponseController(w), time.Now(), 0}
+}
+
+type patientBody struct {
+	r     io.Reader
+	c     *http.ResponseController
+	start time.Time
+	n     int // bytes so far
+}
+
+func (b *patientBody) Read(p []byte) (int, error) {
+	_ = b.c.SetReadDeadline(b.start.Add(writePatience + time.Duration(b.n/slowest)*time.Second)) // not over every transport
+	n, err := b.r.Read(p)
+	b.n += n
+	if err != nil {
+		_ = b.c.SetReadDeadline(time.Time{}) // the next request has its own
+	}
+	return n, err
+}
+
+// refuseBody is what the client is told of an error of body.
+func refuseBody(err error) error {
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return &refusal{http.StatusRequestEntityTooLarge, "request is too large"}
+	case errors.Is(err, inflight.ErrFull):
+		return &refusal{http.StatusServiceUnavailable, err.Error()}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &refusal{http.StatusRequestTimeout, "request does not come to its end"}
+	}
+	return &refusal{http.StatusBadRequest, "request has been cut off"}
+}
+
+// allowTime bounds how long a client may take to read an answer of size bytes.
+func allowTime(w http.ResponseWriter, size int64) {
+	patience := writePatience + time.Duration(size/slowest)*time.Second
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience)) // not over every transport
+}

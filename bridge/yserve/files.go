@@ -1,0 +1,205 @@
+package yserve
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+
+	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/yserve/host"
+)
+
+// This file serves attachments by their hashes, as relay-server does: /f/ID.
+
+// fileRequest is a request about an attachment that the client may make.
+type fileRequest struct {
+	w    http.ResponseWriter
+	r    *http.Request
+	id   string // as the client has it
+	own  string // and as the workspace has it
+	hash string // "" if neither the token nor the request names one
+	full bool   // it may write
+	c    token.Claims
+}
+
+// file makes a handler of one that answers what is permitted.
+func (s *Server) file(fn func(fileRequest) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		q, err := s.fileRequest(w, r)
+		if err == nil {
+			err = fn(q)
+		}
+		if err != nil {
+			s.fail(w, r, err)
+		}
+	}
+}
+
+func (s *Server) fileRequest(w http.ResponseWriter, r *http.Request) (fileRequest, error) {
+	q := fileRequest{w: w, r: r, id: r.PathValue("id"), hash: cmp.Or(r.PathValue("hash"), r.URL.Query().Get("hash"))}
+	var err error
+	if !host.ValidID(q.id) {
+		return q, errBadID
+	}
+	if q.c, err = s.claims(r); err != nil {
+		return q, err
+	}
+	p, ok := q.c.OnFile(q.id, q.hash)
+	if !ok {
+		return q, errResource
+	}
+	q.own, _ = s.own(q.id)
+	q.hash, q.full = cmp.Or(q.hash, q.c.Scope.Hash), p == token.Full
+	return q, nil
+}
+
+// here is where the client goes on with what it asked for.
+func (s *Server) here(q fileRequest, verb string) string {
+	v := url.Values{"hash": {q.hash}}
+	if text := requestToken(q.r); text != "" && !s.open() {
+		v.Set("token", text)
+	}
+	return s.base(q.r) + "/f/" + q.id + "/" + verb + "?" + v.Encode()
+}
+
+var errNoHash = &refusal{http.StatusBadRequest, "no hash: the token or ?hash= names the SHA-256 of the bytes"}
+
+func (s *Server) uploadURL(q fileRequest) error {
+	switch {
+	case !q.full:
+		return errReadOnly
+	case q.hash == "":
+		return errNoHash
+	}
+	answer(q.w, map[string]string{"uploadUrl": s.here(q, "upload")})
+	return nil
+}
+
+func (s *Server) downloadURL(q fileRequest) error {
+	a, err := s.host.Attachment(q.own, q.hash)
+	if err != nil {
+		return err
+	}
+	answer(q.w, map[string]string{"downloadUrl": s.here(q, "download")})
+	return a.Close()
+}
+
+func (s *Server) hasFile(q fileRequest) error {
+	a, err := s.host.Attachment(q.own, q.hash)
+	if err != nil {
+		return err
+	}
+	return a.Close()
+}
+
+// upload takes the bytes: raw, or as the first part of a form.
+func (s *Server) upload(q fileRequest) error {
+	switch want := q.c.Scope.ContentLength; {
+	case !q.full:
+		return errReadOnly
+	case q.hash == "":
+		return errNoHash
+	case want != nil && q.r.Method == http.MethodPut && q.r.ContentLength != int64(*want):
+		return &refusal{http.StatusBadRequest, "token is for another number of bytes"}
+	}
+	content, err := s.uploaded(q)
+	if err != nil {
+		return err
+	}
+	switch err := s.host.Upload(q.own, q.hash, content); {
+	case errors.Is(err, host.ErrHash):
+		return &refusal{http.StatusBadRequest, "the bytes do not have the hash that the token or ?hash= names"}
+	case errors.Is(err, errors.ErrUnsupported):
+		return &refusal{http.StatusNotImplemented, "this server takes no attachments"}
+	case content.err != nil:
+		return refuseBody(content.err)
+	default:
+		return err
+	}
+}
+
+// content reads what is uploaded and keeps the error about that.
+type content struct {
+	r   io.Reader
+	err error
+}
+
+func (c *content) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.err = err
+	}
+	return n, err
+}
+
+func (s *Server) uploaded(q fileRequest) (*content, error) {
+	raw := body(q.w, q.r, s.o.Limits.File)
+	kind, _, err := mime.ParseMediaType(q.r.Header.Get("Content-Type"))
+	if err != nil || kind != "multipart/form-data" {
+		return &content{r: raw}, nil
+	}
+	q.r.Body = io.NopCloser(raw)
+	form, err := q.r.MultipartReader()
+	if err != nil {
+		return nil, &refusal{http.StatusBadRequest, "request is not the form that it says it is"}
+	}
+	part, err := form.NextPart()
+	if err != nil {
+		return nil, refuseBody(err)
+	}
+	return &content{r: part}, nil
+}
+
+func (s *Server) download(q fileRequest) error {
+	a, err := s.host.Attachment(q.own, q.hash)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	size, err := a.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	allowTime(q.w, size)
+	h := q.w.Header()
+	h.Set("Content-Type", a.Mimetype)
+	// What a client has uploaded must not run as a page of this server.
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "sandbox")
+	http.ServeContent(q.w, q.r, "", a.Modified, a)
+	return nil
+}
+
+// history lists what was uploaded.
+func (s *Server) history(q fileRequest) error {
+	type file struct {
+		Hash      string `json:"hash"`
+		Size      int64  `json:"size"`
+		CreatedAt int64  `json:"createdAt"` // Unix milliseconds
+	}
+	blobs, err := s.host.Blobs(q.own)
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	list := make([]file, len(blobs))
+	for i, b := range blobs {
+		list[i] = file{b.Hash, b.Size, b.Created.UnixMilli()}
+	}
+	answer(q.w, map[string]any{"files": list})
+	return nil
+}
+
+// discard forgets what was uploaded; files of the vault stay.
+func (s *Server) discard(q fileRequest) error {
+	if !q.full {
+		return errReadOnly
+	}
+	err := s.host.Discard(q.own, q.hash)
+	if err == nil {
+		q.w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}

@@ -1,0 +1,200 @@
+package yserve
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/bridge/yserve/host"
+	"github.com/relayfs/relayfs/bridge/ysync"
+)
+
+// take handles a frame of y-websocket's framing.
+func (c *client) take(data []byte) error {
+	f, err := ysync.Decode(data)
+	switch {
+	case errors.Is(err, ysync.ErrUnknownType):
+		return nil
+	case err != nil:
+		return errMalformed
+	}
+	return c.handle(f)
+}
+
+// handle does what a frame asks for. An error ends the connection.
+func (c *client) handle(f ysync.Frame) error {
+	if c.expired() {
+		return errTokenOver
+	}
+	switch f.Type {
+	case ysync.Sync, ysync.SyncReply:
+		return c.sync(f)
+	case ysync.AwarenessState:
+		if err := c.room.awareness.Apply(f.Payload, c); errors.Is(err, ysync.ErrMalformed) {
+			return errMalformed
+		}
+	case ysync.QueryAwareness:
+		c.reply(ysync.AppendAwareness(nil, c.room.awareness.EncodeAll()))
+	case ysync.Echo:
+		c.reply(ysync.AppendEcho(nil, f.Payload))
+	case ysync.Subscribe:
+		c.subscribe(f.Names)
+	case ysync.Unsubscribe:
+		c.unsubscribe(f.Names)
+	case ysync.QuerySubdocs:
+		return c.subdocs(f.Names)
+	}
+	return nil
+}
+
+func (c *client) sync(f ysync.Frame) error {
+	if f.Step == ysync.Step1 {
+		return c.answer(f)
+	}
+	saved, err := c.apply(f)
+	if err == nil && c.name != nil {
+		c.reply(ysync.AppendSyncStatus(nil, saved))
+	}
+	return err
+}
+
+// answer sends what the client lacks. In Hocuspocus's framing it is only now
+// asked for what the server lacks.
+func (c *client) answer(f ysync.Frame) error {
+	if _, err := ycrdt.DecodeStateVector(f.Payload); err != nil {
+		return errMalformed
+	}
+	doc := c.room.doc.Doc()
+	c.reply(ysync.AppendStep2(nil, doc.EncodeStateAsUpdate(f.Payload)))
+	if c.name != nil {
+		c.reply(ysync.AppendStep1(nil, doc.EncodeStateVector()))
+	}
+	return nil
+}
+
+// apply applies an update; saved says whether the server has what is in it.
+func (c *client) apply(f ysync.Frame) (saved bool, err error) {
+	doc := c.room.doc
+	switch {
+	case isEmpty(f.Payload):
+		return true, nil
+	case !c.full && f.Step == ysync.Step2 && holds(doc.Doc(), f.Payload):
+		return true, nil
+	case !c.full:
+		c.deny("this connection may only read")
+		return false, nil
+	}
+	err = doc.Apply(c.socket.ctx, f.Payload, host.Origin{User: c.claims.User, Sender: c})
+	if end := endOf(err); end != nil {
+		c.socket.s.log.Warn("connection ended by an update", bridge.LogDoc, doc.ID(), bridge.LogErr, err)
+		return false, end
+	}
+	if err != nil {
+		c.deny(err.Error())
+	}
+	return err == nil, nil
+}
+
+// holds says whether doc has everything that an update brings. A client that may
+// only read answers a step 1 with the deletions that it has got, too.
+func holds(doc *ycrdt.Doc, update []byte) bool {
+	trial := ycrdt.NewDoc(ycrdt.Options{})
+	if trial.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil) != nil {
+		return false
+	}
+	before := trial.Snapshot()
+	return trial.ApplyUpdate(update, nil) == nil && before.Contains(trial.Snapshot())
+}
+
+// isEmpty says whether an update is the one that changes nothing: what a client
+// without anything new answers a step 1 with.
+func isEmpty(update []byte) bool { return len(update) == 2 && update[0] == 0 && update[1] == 0 }
+
+// deny tells the client, once, that what it writes is not taken.
+func (c *client) deny(reason string) {
+	if !c.denied && c.name == nil { // else the sync status tells
+		c.denied = true
+		c.reply(ysync.AppendPermissionDenied(nil, reason))
+	}
+}
+
+// event is relay-server's account of a change.
+type event struct {
+	ID        string   `cbor:"event_id"`
+	Type      string   `cbor:"event_type"`
+	Document  string   `cbor:"doc_id"`
+	Timestamp int64    `cbor:"timestamp"` // Unix milliseconds
+	User      string   `cbor:"user,omitempty"`
+	Update    []uint16 `cbor:"update,omitempty"` // bytes, as an array of integers
+}
+
+// maxEventUpdate is the size in bytes above which an event does not carry its
+// update: who wants it asks for the difference.
+const maxEventUpdate = 64 << 10
+
+// subscribe sends events about the documents of this folder document from now on.
+func (c *client) subscribe(types []string) {
+	if c.events != nil || !slices.Contains(types, ysync.DocumentUpdated) {
+		return
+	}
+	c.events = c.socket.s.host.Subscribe(c.room.doc.ID(), func(ev host.Event) {
+		data, err := cbor.Marshal(newEvent(ev, c.prefix))
+		if err == nil {
+			c.queue(ysync.AppendEvent(nil, data))
+		}
+	})
+}
+
+func newEvent(ev host.Event, prefix string) event {
+	e := event{
+		ID: randomID(), Type: ysync.DocumentUpdated, Document: prefix + ev.Document, Timestamp: time.Now().UnixMilli(), User: ev.User,
+	}
+	if len(ev.Update) <= maxEventUpdate {
+		for _, b := range ev.Update {
+			e.Update = append(e.Update, uint16(b)) // []byte would become a byte string
+		}
+	}
+	return e
+}
+
+func (c *client) unsubscribe(types []string) {
+	if c.events != nil && slices.Contains(types, ysync.DocumentUpdated) {
+		c.events()
+		c.events = nil
+	}
+}
+
+// subdoc is what a folder document's connection is told of one of its documents.
+type subdoc struct {
+	Snapshot []byte `cbor:"snapshot"`
+	LastSeen int64  `cbor:"last_seen"` // Unix milliseconds
+}
+
+// subdocs answers with the snapshots of those of the documents that this folder
+// document lists.
+func (c *client) subdocs(ids []string) error {
+	data := make(map[string]subdoc)
+	s := c.socket.s
+	for _, id := range ids {
+		own, _ := s.own(id)
+		if s.host.ChannelOf(own) != c.room.doc.ID() {
+			continue
+		}
+		d, err := s.host.Open(c.socket.ctx, own, false)
+		if err != nil {
+			continue // it has gone meanwhile
+		}
+		data[id] = subdoc{d.Doc().Snapshot().Encode(), time.Now().UnixMilli()}
+		d.Close()
+	}
+	answer, err := cbor.Marshal(map[string]any{"data": data})
+	if err != nil {
+		return err
+	}
+	c.reply(ysync.AppendSubdocs(nil, answer))
+	return nil
+}

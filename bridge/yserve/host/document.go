@@ -1,0 +1,261 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// Document is one document that is open.
+type Document struct {
+	h     *Host
+	id    string
+	refs  int           // protected by Host.mu
+	ready chan struct{} // closed when the following is known
+	err   error
+	doc   atomic.Pointer[ycrdt.Doc] // written again when the document becomes a note
+	over  chan struct{}
+
+	folder   *folder // of a folder document
+	unfollow func()
+	closed   chan struct{}
+	channel  atomic.Value // string
+
+	mu     sync.Mutex // held while a loose document changes or becomes a note; protects the following
+	loose  *loose
+	shared *bridge.Shared
+}
+
+// Origin says whose a change is. Updates carry it, so that a sender can be told
+// from the others.
+type Origin struct {
+	User   string // "" if nobody's
+	Sender any
+}
+
+// hostOrigin is the origin of what this package adds to documents.
+type hostOrigin struct{}
+
+// ID is the document's id.
+func (d *Document) ID() string { return d.id }
+
+// Doc is the document, to be read and listened to. Apply changes it.
+func (d *Document) Doc() *ycrdt.Doc { return d.doc.Load() }
+
+// Channel is the id of the folder document that lists the document, "" if none does.
+func (d *Document) Channel() string {
+	channel, _ := d.channel.Load().(string)
+	return channel
+}
+
+// Over is closed when the document is no longer what the id stands for, as when
+// the note was removed: open it again.
+func (d *Document) Over() <-chan struct{} { return d.over }
+
+// Close lets go of the document.
+func (d *Document) Close() {
+	d.h.mu.Lock()
+	d.refs--
+	last := d.refs == 0
+	if last && d.h.docs[d.id] == d {
+		delete(d.h.docs, d.id)
+	}
+	d.h.mu.Unlock()
+	if !last {
+		return
+	}
+	d.unfollow()
+	d.mu.Lock()
+	shared := d.shared
+	d.mu.Unlock()
+	if shared != nil {
+		shared.Close()
+	}
+}
+
+// become makes the document that of a note. d.mu is held, or nobody knows d yet.
+func (d *Document) become(s *bridge.Shared) {
+	d.doc.Store(s.Doc())
+	d.shared, d.loose = s, nil
+	go func() {
+		select {
+		case <-s.Over():
+			d.h.forget(d)
+			close(d.over)
+		case <-d.closed:
+		}
+	}()
+}
+
+// Apply applies a client's update. When it returns nil, the update is durable
+// and what it says about files has been done. Errors: those of
+// ycrdt.Doc.ApplyUpdate and bridge.Shared.Change, and bridge.ErrTooLarge.
+func (d *Document) Apply(ctx context.Context, update []byte, o Origin) error {
+	apply := func(doc *ycrdt.Doc) error { return applyAs(doc, update, o) }
+	by := bridge.Author{Name: o.User}
+	if d.folder != nil {
+		return d.folder.change(ctx, by, apply)
+	}
+	d.mu.Lock()
+	if d.loose != nil {
+		defer d.mu.Unlock()
+		return d.loose.change(by, apply)
+	}
+	shared := d.shared
+	d.mu.Unlock()
+	return shared.Change(ctx, by, apply)
+}
+
+// applyAs applies an update and notes whose the clients are that come with it,
+// as relay-server does.
+func applyAs(doc *ycrdt.Doc, update []byte, o Origin) error {
+	if err := checkSize(doc, update); err != nil {
+		return err
+	}
+	before := doc.StateVector()
+	if err := doc.ApplyUpdate(update, o); err != nil || o.User == "" {
+		return err
+	}
+	for client := range doc.StateVector() {
+		if _, known := before[client]; !known {
+			folderdoc.Register(doc, o.User, client, hostOrigin{})
+		}
+	}
+	return nil
+}
+
+// checkSize refuses an update that would make a note of more than bridge.MaxNote
+// bytes. Whether it would is tried out only where it could.
+func checkSize(doc *ycrdt.Doc, update []byte) error {
+	text := doc.Text(folderdoc.ContentsName)
+	if text.Len()+len(update) <= bridge.MaxNote/3 {
+		return nil // a unit has at most three bytes
+	}
+	trial := ycrdt.NewDoc(ycrdt.Options{})
+	for _, u := range [][]byte{doc.EncodeStateAsUpdate(nil), update} {
+		if err := trial.ApplyUpdate(u, nil); err != nil {
+			return err
+		}
+	}
+	if len(trial.Text(folderdoc.ContentsName).String()) > bridge.MaxNote {
+		return bridge.ErrTooLarge
+	}
+	return nil
+}
+
+// ensureNonEmpty gives the document of an empty note a struct, without which
+// clients take it for one that was not uploaded yet.
+func (d *Document) ensureNonEmpty(ctx context.Context) error {
+	if len(d.Doc().StateVector()) > 0 {
+		return nil
+	}
+	err := d.shared.Change(ctx, bridge.Author{}, func(doc *ycrdt.Doc) error {
+		folderdoc.EnsureNonEmpty(doc, hostOrigin{})
+		return nil
+	})
+	if errors.Is(err, bridge.ErrReadOnly) || errors.Is(err, bridge.ErrOffline) {
+		return nil // it can still be read
+	}
+	return err
+}
+
+// loose is a document that is in no folder.
+type loose struct {
+	id    string
+	doc   *ycrdt.Doc
+	store bridge.Store
+	kept  bool // the store has a record of it
+}
+
+// loosePath is the place of a loose document in the store. Folders whose names
+// begin with a dot are in no workspace.
+func loosePath(id string) bridge.Path { return bridge.Path(".relay/docs/" + id) }
+
+// history is what a store keeps of a document that is no note, and which store:
+// the first Folder's if none knows it.
+func (h *Host) history(id string) (bridge.Store, []bridge.Record, error) {
+	if len(h.folders) == 0 {
+		return nil, nil, fs.ErrNotExist
+	}
+	for _, f := range h.folders {
+		kept, err := f.store.Load(bridge.DocID(id))
+		if err != nil || len(kept.Records) > 0 {
+			return f.store, kept.Records, err
+		}
+	}
+	return h.folders[0].store, nil, nil
+}
+
+// openLoose opens the document as a loose one.
+func (d *Document) openLoose(create bool) error {
+	store, records, err := d.h.history(d.id)
+	if err != nil {
+		return err
+	}
+	if len(records) == 0 && !create {
+		return notExist(d.id)
+	}
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	for _, rec := range records {
+		if err := doc.ApplyUpdate(rec.Update, hostOrigin{}); err != nil {
+			return err
+		}
+	}
+	d.doc.Store(doc)
+	d.loose = &loose{id: d.id, doc: doc, store: store, kept: len(records) > 0}
+	d.follow()
+	return nil
+}
+
+// change runs fn and keeps what it did.
+func (l *loose) change(by bridge.Author, fn func(*ycrdt.Doc) error) error {
+	rec, err := record(l.doc, by, fn)
+	if rec == nil {
+		return err
+	}
+	if kept := l.keep(*rec); kept != nil {
+		return kept
+	}
+	return err
+}
+
+// ensure makes the document known to the store.
+func (l *loose) ensure() error {
+	if l.kept {
+		return nil
+	}
+	return l.keep(bridge.Record{Update: []byte{0, 0}, Time: time.Now().UTC()})
+}
+
+func (l *loose) keep(rec bridge.Record) error {
+	seq, err := l.store.Append(bridge.DocID(l.id), loosePath(l.id), rec)
+	if err != nil {
+		return err
+	}
+	l.kept = true
+	l.store.Materialized(bridge.DocID(l.id), seq, bridge.ContentSum{}) // there is no file
+	return nil
+}
+
+// record runs fn and returns what it did to doc, nil if nothing.
+func record(doc *ycrdt.Doc, by bridge.Author, fn func(*ycrdt.Doc) error) (*bridge.Record, error) {
+	var updates [][]byte
+	cancel := doc.OnUpdate(func(update []byte, _ any) { updates = append(updates, update) })
+	err := fn(doc)
+	cancel()
+	if len(updates) == 0 {
+		return nil, err
+	}
+	update, mergeErr := ycrdt.MergeUpdates(updates...)
+	if mergeErr != nil {
+		update = doc.EncodeStateAsUpdate(nil)
+	}
+	return &bridge.Record{Update: update, Author: by.Name, Session: by.Session, Time: time.Now().UTC()}, err
+}

@@ -1,0 +1,152 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// This file carries out what clients write into folder documents.
+
+// errTaken says that a client gave a name that another document has.
+var errTaken = errors.New("name belongs to another document")
+
+// change runs fn, which changes the folder document, and does in the source what
+// that says. What cannot be done is taken back in the document.
+func (f *folder) change(ctx context.Context, by bridge.Author, fn func(*ycrdt.Doc) error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.follow(); err != nil {
+		return err
+	}
+	if f.h.ws.Options().ReadOnly {
+		return &bridge.Error{Op: "write", Path: bridge.Path(f.name), Err: bridge.ErrReadOnly}
+	}
+	before := f.model.List()
+	rec, err := record(f.doc, by, fn)
+	if rec == nil {
+		return err
+	}
+	rec.Ahead = true
+	if kept := f.keep(*rec); kept != nil {
+		return kept
+	}
+	f.carryOut(context.WithoutCancel(ctx), folderdoc.Diff(before, f.model.List()), by)
+	if settled := f.follow(); settled != nil {
+		return settled
+	}
+	f.store.Materialized(bridge.DocID(f.id), f.kept, bridge.ContentSum{}) // it is carried out
+	return err
+}
+
+// carryOut does in the source what changes say. Ids that were written over
+// existing ones are left to follow, which writes the first ones back. f.mu is
+// held.
+func (f *folder) carryOut(ctx context.Context, changes []folderdoc.Change, by bridge.Author) {
+	made := make(map[string]bool)
+	for _, c := range changes {
+		if c.Kind == folderdoc.Created {
+			made[c.Path] = true
+		}
+	}
+	for _, c := range changes {
+		if c.Kind == folderdoc.Removed && made[c.Path] {
+			continue
+		}
+		if err := f.do(ctx, c, by); err != nil {
+			f.h.log.Warn("a client's change of names is taken back", bridge.LogPath, string(f.path(c.Path)), bridge.LogErr, err)
+		}
+	}
+}
+
+// do carries out one change.
+func (f *folder) do(ctx context.Context, c folderdoc.Change, by bridge.Author) error {
+	person := bridge.Restructure{By: by, Person: true}
+	var err error
+	switch c.Kind {
+	case folderdoc.Renamed:
+		_, err = f.h.ws.Rename(ctx, f.path(c.OldPath), f.path(c.Path), person)
+	case folderdoc.Removed:
+		if c.Entry.Type == folderdoc.TypeCanvas {
+			return nil
+		}
+		_, err = f.h.ws.Remove(ctx, f.path(c.Path), person)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	case folderdoc.Created:
+		err = f.create(ctx, c.Entry, by)
+	case folderdoc.Changed:
+		if had, ok := f.attachment(c.Entry.ID); ok && c.Entry.Hash != "" {
+			err = f.put(ctx, c.Entry, had.Hash)
+		}
+	}
+	return err
+}
+
+// create makes what a client has entered.
+func (f *folder) create(ctx context.Context, e folderdoc.Entry, by bridge.Author) error {
+	p, err := bridge.CleanPath(string(f.path(e.Path)))
+	if err != nil {
+		return err
+	}
+	switch e.Type {
+	case folderdoc.TypeFolder:
+		err = f.h.ws.Mkdir(ctx, p, bridge.Restructure{Person: true})
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		return err
+	case folderdoc.TypeMarkdown:
+		return f.adopt(ctx, p, e.ID, by)
+	case folderdoc.TypeCanvas:
+		return nil
+	}
+	return f.put(ctx, e, "")
+}
+
+// adopt makes a loose document the note at p.
+func (f *folder) adopt(ctx context.Context, p bridge.Path, id string, by bridge.Author) error {
+	if !ValidID(id) {
+		return errTaken
+	}
+	if other, _ := f.h.find(id); other != nil {
+		return errTaken
+	}
+	d, err := f.h.Open(ctx, id, true)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.loose == nil {
+		return errTaken
+	}
+	folderdoc.EnsureNonEmpty(d.Doc(), hostOrigin{})
+	s, err := f.h.ws.Adopt(ctx, p, bridge.DocID(id), d.Doc(), by)
+	if err != nil {
+		return err
+	}
+	d.channel.Store(f.id)
+	d.become(s)
+	return nil
+}
+
+// ValidID says whether a client may choose id for a document.
+func ValidID(id string) bool {
+	for i := range len(id) {
+		c := id[i]
+		if c-'0' > 9 && c|0x20-'a' > 25 && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return id != "" && len(id) <= maxID
+}
+
+// maxID is the length in bytes of the longest id of a document.
+const maxID = 200
