@@ -45,9 +45,10 @@ var importRules = map[string]importRule{
 	"bridge/yserve/host":         {[]string{"bridge", "bridge/folderdoc", "bridge/ycrdt"}, "the workspace as documents with ids; it knows no network"},
 	"bridge/store/storetest":     {[]string{"bridge", "bridge/ycrdt"}, "the suite that every store passes"},
 	"bridge/remote": {
-		[]string{"bridge", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/remote/internal/blobs", "bridge/token", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"},
+		[]string{"bridge", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/remote/internal/blobs", "bridge/remote/transport", "bridge/token", "github.com/fxamacker/cbor/v2"},
 		"a client of servers; it knows no store but its interface",
 	},
+	"bridge/remote/transport":      {[]string{"bridge/ysync", "bridge/token", "github.com/coder/websocket"}, "documents by their names at a server; it does not know what is in one, and keeps nothing"},
 	"bridge/semantic":              {[]string{"bridge", "bridge/frontmatter", "bridge/outline", "gonum.org/v1/gonum/...", "github.com/blevesearch/snowballstem/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},
 	"bridge/remote/internal/blobs": {nil, "files by their hashes; it knows no entry and no network"},
 	"bridge/folderdoc":             {[]string{"bridge/ycrdt"}, "the data model of a folder is a function of one document"},
@@ -112,7 +113,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs": {
 		[]string{
-			"bridge", "bridge/owner", "bridge/remote", "bridge/semantic", "diffwrap", "fusefs", "mcpserver",
+			"bridge", "bridge/owner", "bridge/remote/transport", "bridge/semantic", "diffwrap", "fusefs", "mcpserver",
 			"cmd/relayfs/internal/...", "github.com/spf13/cobra",
 		},
 		"flags, wiring and exit codes; nobody imports it",
@@ -122,7 +123,7 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/secret":  {[]string{"cmd/relayfs/internal/clierr"}, "a file that its user alone may read knows nothing of what it opens"},
 	"cmd/relayfs/internal/jsonapi": {[]string{"bridge", "bridge/owner", "cmd/relayfs/internal/clierr"}, "errors as statuses; it knows no path"},
 	"cmd/relayfs/internal/daemon":  {[]string{"golang.org/x/sys/..."}, "a process in the background knows nothing of what it does there"},
-	"cmd/relayfs/internal/source":  {[]string{"bridge", "bridge/owner", "bridge/remote", "bridge/token", "cmd/relayfs/internal/clierr"}, "what SOURCE arguments mean; it opens nothing"},
+	"cmd/relayfs/internal/source":  {[]string{"bridge", "bridge/owner", "bridge/remote/transport", "bridge/token", "cmd/relayfs/internal/clierr"}, "what SOURCE arguments mean; it opens nothing"},
 	"cmd/relayfs/internal/config": {
 		[]string{"cmd/relayfs/internal/clierr", "cmd/relayfs/internal/source", "github.com/BurntSushi/toml", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 		"the only place that knows TOML; it sets flags and knows what none of them means",
@@ -153,7 +154,7 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/mcpproxy": {[]string{"bridge", "bridge/owner", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
 	"cmd/relayfs/internal/status":   {[]string{"bridge", "bridge/owner", "cmd/relayfs/internal/output", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/secret"}, "what is served, for people and scripts"},
 	"cmd/relayfs/internal/doctor": {
-		[]string{"bridge", "bridge/owner", "bridge/remote", "fusefs", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "golang.org/x/sys/..."},
+		[]string{"bridge", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "golang.org/x/sys/..."},
 		"it looks at what a mount needs, and opens no workspace",
 	},
 	"cmd/relayfs/internal/quietinit": {nil, "it must be initialised before everything that asks the terminal"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/token"
 )
 
@@ -70,18 +71,18 @@ func TestRefusals(t *testing.T) {
 		address, folder, token string
 		want                   error
 	}{
-		"wrong token":               {s.address(), s.folder, "wrong", remote.ErrDenied},
-		"no token":                  {s.address(), s.folder, "", remote.ErrDenied},
-		"wrong folder":              {s.address(), "0f1e2d3c-0000-4000-8000-00000000ffff", s.mint(token.Scope{Kind: token.Server}, time.Hour), remote.ErrNoFolder},
-		"down":                      {"ys://" + closed.Addr().String(), "f", "", remote.ErrUnreachable},
-		"down, y-websocket":         {"ws://" + closed.Addr().String(), "f", "", remote.ErrUnreachable},
-		"nonsense":                  {"ys://" + nonsense.Listener.Addr().String(), "f", "", remote.ErrProtocol},
-		"nonsense, y-websocket":     {"ws://" + nonsense.Listener.Addr().String(), "f", "", remote.ErrProtocol},
-		"wrong token of Hocuspocus": {open1.address(), "team", "wrong", remote.ErrDenied},
+		"wrong token":               {s.address(), s.folder, "wrong", transport.ErrDenied},
+		"no token":                  {s.address(), s.folder, "", transport.ErrDenied},
+		"wrong folder":              {s.address(), "0f1e2d3c-0000-4000-8000-00000000ffff", s.mint(token.Scope{Kind: token.Server}, time.Hour), transport.ErrNoFolder},
+		"down":                      {"ys://" + closed.Addr().String(), "f", "", transport.ErrUnreachable},
+		"down, y-websocket":         {"ws://" + closed.Addr().String(), "f", "", transport.ErrUnreachable},
+		"nonsense":                  {"ys://" + nonsense.Listener.Addr().String(), "f", "", transport.ErrProtocol},
+		"nonsense, y-websocket":     {"ws://" + nonsense.Listener.Addr().String(), "f", "", transport.ErrProtocol},
+		"wrong token of Hocuspocus": {open1.address(), "team", "wrong", transport.ErrDenied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := open(t, c.address, c.folder, t.TempDir(), withToken(c.token))
-			if !errors.Is(err, c.want) || remote.Hint(err) == "" {
+			if !errors.Is(err, c.want) || transport.Hint(err) == "" {
 				t.Errorf("error is %v, want %v", err, c.want)
 			}
 			if err != nil && c.token != "" && strings.Contains(err.Error(), c.token) {

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/remote/internal/blobs"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
 // Attachments have no document: the folder's entry names their bytes by a hash,
@@ -33,7 +35,7 @@ type attachments struct {
 func (s *Source) openAttachments() (err error) {
 	s.attachments.wanted = make(chan struct{}, 1)
 	s.attachments.failed = make(map[string]struct{})
-	if _, ok := s.transport.(*ysweet); ok && s.o.Attachments != "" {
+	if _, ok := s.transport.(transport.Files); ok && s.o.Attachments != "" {
 		s.attachments.cache, err = blobs.Open(s.o.Attachments)
 	}
 	return err
@@ -108,8 +110,8 @@ func (s *Source) nextMissing() folderdoc.Entry {
 }
 
 func (s *Source) fetchAttachment(e folderdoc.Entry) {
-	t := s.transport.(*ysweet)
-	err := t.download(s.ctx, documentName(s.o.Folder, e.ID), e.Hash, s.attachments.cache)
+	name := transport.DocumentName(s.o.Folder, e.ID)
+	err := s.transport.(transport.Files).Download(s.ctx, name, e.Hash, func(r io.Reader) error { return s.attachments.cache.Fill(e.Hash, r) })
 	if err == nil {
 		signal(s.relist)
 		return
@@ -260,8 +262,8 @@ func (s *Source) upload(ctx context.Context, e folderdoc.Entry, data []byte) (fo
 	}
 	_, e.Mimetype = folderdoc.TypeOf(e.Path)
 	e.Hash, e.SyncTime = hash, time.Now().UnixMilli()
-	err = s.transport.(*ysweet).upload(ctx, documentName(s.o.Folder, e.ID), e, data)
-	if errors.Is(err, ErrUnreachable) {
+	err = s.transport.(transport.Files).Upload(ctx, transport.DocumentName(s.o.Folder, e.ID), e.Hash, e.Mimetype, data)
+	if errors.Is(err, transport.ErrUnreachable) {
 		err = errors.Join(bridge.ErrOffline, err)
 	}
 	return e, err

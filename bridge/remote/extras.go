@@ -7,6 +7,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
@@ -28,10 +29,10 @@ func newExtras(y *syncer, p *peer) *extras { return &extras{y: y, p: p} }
 // start asks for events, and for the snapshots of all notes that are here.
 // Servers without them do not answer.
 func (x *extras) start() {
-	if _, ok := x.y.src.transport.(*ysweet); !ok {
+	if !x.y.src.transport.Reports() {
 		return
 	}
-	x.p.link.send(ysync.AppendSubscribe(nil, ysync.DocumentUpdated))
+	x.p.link.Send(ysync.AppendSubscribe(nil, ysync.DocumentUpdated))
 	x.compare()
 }
 
@@ -45,7 +46,7 @@ func (x *extras) compare() {
 	if !busy {
 		x.asked = x.asked[:0]
 		for _, id := range notes {
-			x.asked = append(x.asked, documentName(x.y.src.o.Folder, string(id)))
+			x.asked = append(x.asked, transport.DocumentName(x.y.src.o.Folder, string(id)))
 		}
 	}
 	x.mu.Unlock()
@@ -62,7 +63,7 @@ func (x *extras) query() {
 	x.page = page
 	x.mu.Unlock()
 	if len(page) > 0 {
-		x.p.link.send(ysync.AppendQuerySubdocs(nil, page...))
+		x.p.link.Send(ysync.AppendQuerySubdocs(nil, page...))
 	}
 }
 
@@ -142,11 +143,11 @@ func (x *extras) takeSubdocs(payload []byte) error {
 
 // named is the note whose document has a name at the server, nil if none has.
 func (s *Source) named(name string) *document {
-	for _, id := range []string{name, name[min(len(name), uuidLen+1):]} {
+	for _, id := range transport.DocumentIDs(name) {
 		s.mu.Lock()
 		e := s.byPath[s.paths[bridge.DocID(id)]]
 		s.mu.Unlock()
-		if id != "" && e.ID == id && documentName(s.o.Folder, id) == name {
+		if id != "" && e.ID == id && transport.DocumentName(s.o.Folder, id) == name {
 			return s.document(bridge.DocID(id))
 		}
 	}

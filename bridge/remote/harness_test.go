@@ -15,6 +15,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
@@ -200,7 +201,7 @@ type client struct {
 // the test.
 func open(t testing.TB, address, folder, dir string, change ...func(*remote.Options, *bridge.Options)) (*client, error) {
 	t.Helper()
-	a, err := remote.ParseAddress(address)
+	a, err := transport.ParseAddress(address)
 	noError(t, err)
 	st, err := store.Open(filepath.Join(dir, "store.db"), store.Options{})
 	noError(t, err)

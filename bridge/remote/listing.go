@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
@@ -206,7 +207,7 @@ func (s *Source) firstContact(ctx context.Context) error {
 		if cause := s.sync.lastError(); cause != nil {
 			err = cause
 		} else if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			err = fmt.Errorf("%w: no answer within %v", ErrUnreachable, firstContact)
+			err = fmt.Errorf("%w: no answer within %v", transport.ErrUnreachable, firstContact)
 		}
 		return fmt.Errorf("%s: %w; nothing of the folder is kept here yet", s.o.Address, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
@@ -24,7 +25,7 @@ type peer struct {
 	in, out chan struct{}
 
 	// The goroutine of run alone uses these.
-	link     link
+	link     transport.Link
 	server   []byte // the last state vector that the server has told
 	greeted  bool   // by its step 1: it is known what it lacks
 	waiting  []claim
@@ -67,13 +68,13 @@ func (p *peer) run(ctx context.Context) error {
 		return err
 	}
 	defer p.d.detach()
-	l, err := p.d.src.transport.open(ctx, p.d.name)
+	l, err := p.d.src.transport.Open(ctx, p.d.name)
 	if err != nil {
 		return err
 	}
-	defer l.close()
+	defer l.Close()
 	p.link = l
-	if l.readOnly() {
+	if l.ReadOnly() {
 		p.d.src.setReadOnly("the token is for reading only")
 	} else {
 		p.d.src.writable()
@@ -82,8 +83,8 @@ func (p *peer) run(ctx context.Context) error {
 		return err
 	}
 	err = p.work(ctx)
-	if errors.Is(err, errExpired) {
-		p.d.src.transport.expired(p.d.name)
+	if errors.Is(err, transport.ErrExpired) {
+		p.d.src.transport.Expired(p.d.name)
 	}
 	return err
 }
@@ -96,15 +97,15 @@ func (p *peer) work(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-p.link.done():
-			return p.link.err()
-		case f := <-p.link.frames():
+		case <-p.link.Done():
+			return p.link.Err()
+		case f := <-p.link.Frames():
 			err = p.handle(f)
 		case <-p.wake:
 			err = p.flush()
 		case <-tick.C:
 			if !p.greeted || p.unanswered() {
-				return errSilent
+				return transport.ErrSilent
 			}
 			err = p.step1()
 			p.d.src.presence.renew(p)
@@ -128,11 +129,11 @@ func (p *peer) step1() error {
 	if err != nil {
 		return err
 	}
-	if p.link.acks() == ackStep2 {
+	if p.link.Acks() == transport.AckStep2 {
 		p.expect(claim{seq: p.sent, valid: p.greeted})
 		p.due = false
 	}
-	p.link.send(ysync.AppendStep1(nil, sv))
+	p.link.Send(ysync.AppendStep1(nil, sv))
 	return nil
 }
 
@@ -176,7 +177,7 @@ func (p *peer) handleSync(f ysync.Frame) error {
 			return err
 		}
 		closeOnce(p.in)
-		if p.link.acks() == ackStep2 {
+		if p.link.Acks() == transport.AckStep2 {
 			return p.acknowledged(true)
 		}
 		return nil
@@ -187,7 +188,7 @@ func (p *peer) handleSync(f ysync.Frame) error {
 // receive takes an update over. One that is no update ends the link.
 func (p *peer) receive(update []byte, wait bool) error {
 	if err := p.d.receive(update, wait); err != nil {
-		return fmt.Errorf("%w: document %q: %v", ErrProtocol, p.d.name, err)
+		return fmt.Errorf("%w: document %q: %v", transport.ErrProtocol, p.d.name, err)
 	}
 	return nil
 }
@@ -199,7 +200,7 @@ var emptyUpdate = []byte{0, 0}
 func (p *peer) answer() error {
 	out, err := p.d.difference(p.server)
 	if err != nil {
-		return fmt.Errorf("%w: %v", ErrProtocol, err)
+		return fmt.Errorf("%w: %v", transport.ErrProtocol, err)
 	}
 	p.greeted = true
 	if p.d.src.ReadOnly() {
@@ -237,8 +238,8 @@ func (p *peer) flush() error {
 
 func (p *peer) write(frame []byte, seq uint64) {
 	p.sent, p.due = max(p.sent, seq), true
-	p.link.send(frame)
-	if p.link.acks() == ackStatus {
+	p.link.Send(frame)
+	if p.link.Acks() == transport.AckStatus {
 		p.expect(claim{seq: p.sent, valid: true})
 		p.due = false
 	}
@@ -250,13 +251,13 @@ func (p *peer) request() error {
 	if !p.due || len(p.waiting) > 0 {
 		return nil
 	}
-	if p.link.acks() == ackStep2 {
+	if p.link.Acks() == transport.AckStep2 {
 		return p.step1()
 	}
 	p.echoes++
 	p.due = false
 	p.expect(claim{seq: p.sent, valid: true, echo: p.echoes})
-	p.link.send(ysync.AppendEcho(nil, binary.AppendUvarint(nil, p.echoes)))
+	p.link.Send(ysync.AppendEcho(nil, binary.AppendUvarint(nil, p.echoes)))
 	return nil
 }
 

@@ -60,7 +60,7 @@ func (p *presence) announce(to *peer) {
 	a := p.notes[to.d.id]
 	p.mu.Unlock()
 	if a != nil {
-		to.link.send(ysync.AppendAwareness(nil, a.Encode(p.client)))
+		to.link.Send(ysync.AppendAwareness(nil, a.Encode(p.client)))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
@@ -22,32 +23,32 @@ type Finding struct {
 func Probe(ctx context.Context, o Options) (Finding, error) {
 	ctx, cancel := context.WithTimeout(ctx, firstContact)
 	defer cancel()
-	t := newTransport(o)
-	defer t.close()
-	l, err := t.open(ctx, o.Folder)
-	if errors.Is(err, errNoDocument) {
-		err = fmt.Errorf("%w as %q", ErrNoFolder, o.Folder)
+	server := transport.New(o.Address, o.Folder, o.Key, workers)
+	defer server.Close()
+	l, err := server.Open(ctx, o.Folder)
+	if errors.Is(err, transport.ErrNoDocument) {
+		err = fmt.Errorf("%w as %q", transport.ErrNoFolder, o.Folder)
 	}
 	if err != nil {
 		return Finding{}, err
 	}
-	defer l.close()
+	defer l.Close()
 	doc := ycrdt.NewDoc(ycrdt.Options{})
-	l.send(ysync.AppendStep1(nil, doc.EncodeStateVector()))
+	l.Send(ysync.AppendStep1(nil, doc.EncodeStateVector()))
 	for {
 		select {
 		case <-ctx.Done():
-			return Finding{}, fmt.Errorf("%w: no answer within %v", ErrProtocol, firstContact.Round(time.Second))
-		case <-l.done():
-			return Finding{}, l.err()
-		case f := <-l.frames():
+			return Finding{}, fmt.Errorf("%w: no answer within %v", transport.ErrProtocol, firstContact.Round(time.Second))
+		case <-l.Done():
+			return Finding{}, l.Err()
+		case f := <-l.Frames():
 			if f.Type != ysync.Sync && f.Type != ysync.SyncReply || f.Step != ysync.Step2 {
 				continue
 			}
 			if err := doc.ApplyUpdate(f.Payload, nil); err != nil {
-				return Finding{}, fmt.Errorf("%w: %v", ErrProtocol, err)
+				return Finding{}, fmt.Errorf("%w: %v", transport.ErrProtocol, err)
 			}
-			return Finding{Entries: len(folderdoc.Open(doc).List()), ReadOnly: l.readOnly()}, nil
+			return Finding{Entries: len(folderdoc.Open(doc).List()), ReadOnly: l.ReadOnly()}, nil
 		}
 	}
 }

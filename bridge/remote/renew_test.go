@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-
-	"github.com/relayfs/relayfs/bridge/remote"
 )
 
 // A connection that the server closes with 1008 because its token has expired is
@@ -42,27 +40,6 @@ func tokenRenewal(t *testing.T) {
 	c.awaitSent()
 	if n := asked.Load(); n < 4 {
 		t.Errorf("%d tokens were asked for, want one for each attempt", n)
-	}
-}
-
-func TestParseAddress(t *testing.T) {
-	for text, want := range map[string]string{
-		"ys://localhost:8080":             "ys://localhost:8080",
-		"yss://secret@h.example/p":        "yss://h.example/p",
-		"ws://h/rooms/":                   "ws://h/rooms",
-		"wss://secret@h:1234":             "wss://h:1234",
-		"hocuspocus+ws://h:1/collab?x=1#": "hocuspocus+ws://h:1/collab",
-		"hocuspocus+wss://h":              "hocuspocus+wss://h",
-	} {
-		a, err := remote.ParseAddress(text)
-		if err != nil || a.String() != want || strings.Contains(text, "secret") != (a.Token == "secret") {
-			t.Errorf("ParseAddress(%q) = %v, token %q, %v, want %s", text, a, a.Token, err, want)
-		}
-	}
-	for _, text := range []string{"", "dir", "gopher://h", "ws://", "ys://", "ws://user:secret@h"} {
-		if a, err := remote.ParseAddress(text); err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("ParseAddress(%q) = %v, %v", text, a, err)
-		}
 	}
 }
 

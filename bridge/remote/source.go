@@ -7,12 +7,12 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
@@ -31,7 +31,7 @@ type Store interface {
 
 // Options configure a Source.
 type Options struct {
-	Address Address
+	Address transport.Address
 	Folder  string     // the name of the folder document at the server
 	Store   Store      // closed by the caller, after the Source
 	Key     *token.Key // of a YSweet server, to make tokens with; nil asks the server
@@ -60,7 +60,7 @@ type Source struct {
 	o         Options
 	log       *slog.Logger
 	client    ycrdt.ClientID // of all changes that this process makes
-	transport transport
+	transport transport.Server
 	sync      *syncer
 	resident  resident
 	presence  presence
@@ -110,7 +110,7 @@ func Open(o Options) (*Source, error) {
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.presence.init(o.Author, s.client)
-	s.transport = newTransport(o)
+	s.transport = transport.New(o.Address, o.Folder, o.Key, workers)
 	if err := s.openAttachments(); err != nil {
 		return nil, err
 	}
@@ -131,26 +131,13 @@ func Open(o Options) (*Source, error) {
 	return s, nil
 }
 
-func newTransport(o Options) transport {
-	client := &http.Client{Transport: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: workers, IdleConnTimeout: time.Minute,
-	}}
-	switch o.Address.Kind {
-	case YWebsocket:
-		return &rooms{address: o.Address, client: client}
-	case Hocuspocus:
-		return newHocuspocus(o.Address, client)
-	}
-	return &ysweet{address: o.Address, key: o.Key, folder: o.Folder, client: client}
-}
-
 // Close sends what is to be sent, if the server takes it within a few seconds,
 // ends the connections and keeps what has arrived.
 func (s *Source) Close() error {
 	s.sync.drain(closePatience)
 	s.cancel()
 	s.wg.Wait()
-	s.transport.close()
+	s.transport.Close()
 	s.mu.Lock()
 	var all []*document
 	for _, d := range s.documents {
@@ -213,7 +200,7 @@ func (s *Source) document(id bridge.DocID) *document {
 	defer s.mu.Unlock()
 	d := s.documents[id]
 	if d == nil {
-		d = &document{src: s, id: id, name: documentName(s.o.Folder, string(id))}
+		d = &document{src: s, id: id, name: transport.DocumentName(s.o.Folder, string(id))}
 		s.documents[id] = d
 	}
 	return d

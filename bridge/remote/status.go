@@ -87,11 +87,11 @@ func (s *Source) SyncStatus() bridge.SyncStatus {
 	}
 	switch {
 	case !y.online && y.cause != nil:
-		st.LastError = s.explain(y.cause)
+		st.LastError = s.o.Address.Explain(y.cause)
 	case readOnly != "":
 		st.LastError = s.lockedReason(readOnly)
 	case y.problem != nil:
-		st.LastError = s.explain(y.problem)
+		st.LastError = s.o.Address.Explain(y.problem)
 	case y.online && p.Notes == 0 && isNew:
 		st.LastError = fmt.Sprintf("%s has nothing under the folder id %q; if that is not a new folder, check --folder NAME=ID", s.o.Address, s.o.Folder)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
 // workers is how many documents are fetched or compared at a time.
@@ -86,7 +87,7 @@ func (y *syncer) run() {
 		lasted := time.Since(start)
 		wait := b.next(lasted)
 		was := y.disconnected(err)
-		if errors.Is(err, errExpired) && lasted > backoffBase && was {
+		if errors.Is(err, transport.ErrExpired) && lasted > backoffBase && was {
 			continue // a new token is asked for at once, unless the last one was not taken either
 		}
 		select {
@@ -120,9 +121,9 @@ func (y *syncer) followFolder(ctx context.Context) error {
 	cancel()
 	switch {
 	case err == nil:
-		return fmt.Errorf("%w: the connection has ended", ErrUnreachable)
-	case errors.Is(err, errNoDocument):
-		return fmt.Errorf("%w as %q", ErrNoFolder, y.src.o.Folder)
+		return fmt.Errorf("%w: the connection has ended", transport.ErrUnreachable)
+	case errors.Is(err, transport.ErrNoDocument):
+		return fmt.Errorf("%w as %q", transport.ErrNoFolder, y.src.o.Folder)
 	}
 	return err
 }
@@ -152,8 +153,7 @@ func (y *syncer) connected() {
 // mayFollow says whether the server may tell what has changed of a folder with
 // that many notes, more than are connected one by one.
 func (y *syncer) mayFollow(notes int) bool {
-	_, ok := y.src.transport.(*ysweet)
-	return ok && notes > y.src.transport.links()-workers
+	return y.src.transport.Reports() && notes > y.src.transport.Links()-workers
 }
 
 // follow takes note that the server tells what has changed.
@@ -207,7 +207,7 @@ func (y *syncer) disconnected(err error) (was bool) {
 	was = y.online
 	y.online, y.cause, y.follows = false, err, nil
 	y.tellAcked()
-	if !errors.Is(err, errExpired) { // there is a next attempt, with another token
+	if !errors.Is(err, transport.ErrExpired) { // there is a next attempt, with another token
 		closeOnce(y.tried)
 	}
 	waiters := y.waiters
@@ -218,8 +218,8 @@ func (y *syncer) disconnected(err error) (was bool) {
 			close(c) // they find that there is no connection
 		}
 	}
-	if was || errors.Is(err, ErrDenied) || errors.Is(err, ErrNoFolder) || errors.Is(err, ErrProtocol) {
-		y.src.log.Warn("not connected", bridge.LogFolder, y.src.o.Folder, bridge.LogErr, y.src.explain(err))
+	if was || errors.Is(err, transport.ErrDenied) || errors.Is(err, transport.ErrNoFolder) || errors.Is(err, transport.ErrProtocol) {
+		y.src.log.Warn("not connected", bridge.LogFolder, y.src.o.Folder, bridge.LogErr, y.src.o.Address.Explain(err))
 	}
 	return was
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
 // turnTimeout is how long one document may take to be compared.
@@ -34,7 +35,7 @@ func (y *syncer) work(ctx context.Context) {
 		}
 		y.src.log.Debug("document not compared", bridge.LogDoc, string(d.id), bridge.LogErr, err)
 		y.mu.Lock()
-		if y.online && !errors.Is(err, errExpired) {
+		if y.online && !errors.Is(err, transport.ErrExpired) {
 			y.problem = fmt.Errorf("document %q: %w", d.name, err)
 		}
 		y.mu.Unlock()
@@ -53,7 +54,7 @@ func (y *syncer) turn(ctx context.Context, d *document, prio priority) error {
 	}
 	stay := y.room(d, prio)
 	if !stay && !unsent {
-		if update, err := y.src.transport.fetch(ctx, d.name); !errors.Is(err, errors.ErrUnsupported) {
+		if update, err := y.src.transport.Fetch(ctx, d.name); !errors.Is(err, errors.ErrUnsupported) {
 			if err != nil {
 				return err
 			}
@@ -61,9 +62,9 @@ func (y *syncer) turn(ctx context.Context, d *document, prio priority) error {
 		}
 	}
 	err := y.connect(ctx, d, stay, unsent)
-	if t, ok := y.src.transport.(*ysweet); ok && unsent && errors.Is(err, errNoDocument) {
+	if t, ok := y.src.transport.(transport.Creator); ok && unsent && errors.Is(err, transport.ErrNoDocument) {
 		// A note that was made here.
-		if err = t.create(ctx, d.name); err == nil {
+		if err = t.Create(ctx, d.name); err == nil {
 			err = y.connect(ctx, d, stay, unsent)
 		}
 	}
@@ -73,7 +74,7 @@ func (y *syncer) turn(ctx context.Context, d *document, prio priority) error {
 // took notes that a document was fetched, unless nobody has put anything in it.
 func (y *syncer) took(d *document, err error) error {
 	if err != nil {
-		return fmt.Errorf("%w: %v", ErrProtocol, err)
+		return fmt.Errorf("%w: %v", transport.ErrProtocol, err)
 	}
 	empty, err := d.isEmpty()
 	if err == nil && !empty {
@@ -85,7 +86,7 @@ func (y *syncer) took(d *document, err error) error {
 // room says whether a document is to stay connected: where all notes can be, it
 // is; else those used last, for which others have to go.
 func (y *syncer) room(d *document, prio priority) bool {
-	limit := y.src.transport.links() - workers
+	limit := y.src.transport.Links() - workers
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	if len(y.notes) <= limit {
@@ -159,7 +160,7 @@ func (y *syncer) await(ctx context.Context, d *document, p *peer, ended chan err
 		case err := <-ended:
 			return err
 		case <-wait.Done():
-			return errSilent
+			return transport.ErrSilent
 		}
 		if step == p.in {
 			if err := y.took(d, nil); err != nil || !awaitAck {
@@ -233,7 +234,7 @@ func (y *syncer) notFetched(d *document) error {
 	case kept:
 		return nil
 	case cause != nil:
-		return &bridge.NotFetchedError{Reason: y.src.explain(cause)}
+		return &bridge.NotFetchedError{Reason: y.src.o.Address.Explain(cause)}
 	}
 	return &bridge.NotFetchedError{Reason: fmt.Sprintf("%s has nothing of it, or is slow; try again", y.src.o.Address)}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
-	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
@@ -91,8 +91,8 @@ func hintFor(err error) string {
 		return "end that process first; 'relayfs mcp' with the same SOURCE attaches to it instead"
 	case errors.As(err, &refused) && refused.Status == http.StatusNotFound:
 		return ownership.HintSources
-	case remote.Hint(err) != "":
-		return remote.Hint(err)
+	case transport.Hint(err) != "":
+		return transport.Hint(err)
 	case errors.Is(err, bridge.ErrOffline):
 		return "check that the vault's directory exists and is not empty"
 	case errors.Is(err, bridge.ErrUnknownStore):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
 )
@@ -19,7 +20,7 @@ func examineServer(ctx context.Context, src source.Source) fusefs.Finding {
 	}
 	switch {
 	case err != nil:
-		f.Severity, f.Detail, f.Mend = fusefs.Fail, fmt.Sprintf("%s: %v", src.Server.Address, err), remote.Hint(err)
+		f.Severity, f.Detail, f.Mend = fusefs.Fail, fmt.Sprintf("%s: %v", src.Server.Address, err), transport.Hint(err)
 	case found.Entries == 0:
 		f.Severity, f.Detail = fusefs.Warn, fmt.Sprintf("%s has nothing under the folder id %q", src.Server.Address, src.Server.Folder)
 		f.Mend = "check the folder's id in --folder NAME=ID, unless the folder is new"

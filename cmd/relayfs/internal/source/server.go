@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
-	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
 // ServerFolder is a shared folder of a server.
 type ServerFolder struct {
-	Address remote.Address
+	Address transport.Address
 	Folder  string // the name of its folder document
 }
 
@@ -29,7 +29,7 @@ func parseServer(arg string, folders []string) ([]Source, error) {
 	if found {
 		folders = []string{named}
 	}
-	address, err := remote.ParseAddress(arg)
+	address, err := transport.ParseAddress(arg)
 	if err != nil {
 		return nil, clierr.Usagef("SOURCE: %v", err)
 	}

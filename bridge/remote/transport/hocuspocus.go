@@ -1,4 +1,4 @@
-package remote
+package transport
 
 import (
 	"context"
@@ -49,7 +49,7 @@ type namedLink struct {
 	stop     context.CancelCauseFunc
 }
 
-func (t *hocuspocus) open(ctx context.Context, name string) (link, error) {
+func (t *hocuspocus) Open(ctx context.Context, name string) (Link, error) {
 	select {
 	case t.opening <- struct{}{}:
 		defer func() { <-t.opening }()
@@ -60,18 +60,18 @@ func (t *hocuspocus) open(ctx context.Context, name string) (link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.send(ysync.AppendToken(nil, t.address.Token, providerVersion))
+	l.Send(ysync.AppendToken(nil, t.address.Token, providerVersion))
 	wait, cancel := context.WithTimeout(l.ctx, dialTimeout)
 	defer cancel()
 	select {
 	case <-l.authed:
 		return l, nil
 	case <-wait.Done():
-		err := l.err()
+		err := l.Err()
 		if err == nil {
-			err = fmt.Errorf("%w: no answer to the token", errSilent)
+			err = fmt.Errorf("%w: no answer to the token", ErrSilent)
 		}
-		l.close()
+		l.Close()
 		return nil, err
 	}
 }
@@ -107,7 +107,7 @@ func (t *hocuspocus) route(s *socket) {
 			break
 		}
 		if f.Type == ysync.Ping {
-			s.send([]byte{byte(ysync.Pong)})
+			s.Send([]byte{byte(ysync.Pong)})
 			continue
 		}
 		t.mu.Lock()
@@ -125,7 +125,7 @@ func (t *hocuspocus) route(s *socket) {
 	for name, l := range t.named {
 		if l.sock == s {
 			delete(t.named, name)
-			l.stop(s.err())
+			l.stop(s.Err())
 		}
 	}
 }
@@ -146,7 +146,7 @@ func (l *namedLink) take(f ysync.Frame) {
 		l.stop(fmt.Errorf("%w: %s", ErrDenied, f.Text))
 		return
 	case f.Type == ysync.Auth:
-		l.send(ysync.AppendToken(nil, l.t.address.Token, providerVersion))
+		l.Send(ysync.AppendToken(nil, l.t.address.Token, providerVersion))
 		return
 	case f.Type == ysync.Close:
 		l.stop(fmt.Errorf("%w: it closed the document (%s)", ErrUnreachable, f.Text))
@@ -158,38 +158,39 @@ func (l *namedLink) take(f ysync.Frame) {
 	}
 }
 
-func (l *namedLink) send(frame []byte) {
-	l.sock.send(append(ysync.AppendDocument(nil, l.name), frame...))
+func (l *namedLink) Send(frame []byte) {
+	l.sock.Send(append(ysync.AppendDocument(nil, l.name), frame...))
 }
 
-func (l *namedLink) frames() <-chan ysync.Frame { return l.in }
-func (l *namedLink) done() <-chan struct{}      { return l.ctx.Done() }
-func (l *namedLink) err() error                 { return context.Cause(l.ctx) }
-func (l *namedLink) readOnly() bool             { return l.viewOnly.Load() }
-func (l *namedLink) acks() ackStyle             { return ackStatus }
+func (l *namedLink) Frames() <-chan ysync.Frame { return l.in }
+func (l *namedLink) Done() <-chan struct{}      { return l.ctx.Done() }
+func (l *namedLink) Err() error                 { return context.Cause(l.ctx) }
+func (l *namedLink) ReadOnly() bool             { return l.viewOnly.Load() }
+func (l *namedLink) Acks() AckStyle             { return AckStatus }
 
 // close takes the document off the socket.
-func (l *namedLink) close() {
+func (l *namedLink) Close() {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
 	l.stop(context.Canceled)
 	if l.t.named[l.name] == l {
 		delete(l.t.named, l.name)
-		l.send([]byte{byte(ysync.Close), 0})
+		l.Send([]byte{byte(ysync.Close), 0})
 	}
 }
 
-func (t *hocuspocus) fetch(context.Context, string) ([]byte, error) {
+func (t *hocuspocus) Fetch(context.Context, string) ([]byte, error) {
 	return nil, errors.ErrUnsupported
 }
-func (t *hocuspocus) expired(string) {} // there is but the one that was given
-func (t *hocuspocus) links() int     { return maxNamed }
+func (t *hocuspocus) Expired(string) {} // there is but the one that was given
+func (t *hocuspocus) Links() int     { return maxNamed }
+func (t *hocuspocus) Reports() bool  { return false }
 
-func (t *hocuspocus) close() {
+func (t *hocuspocus) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.sock != nil {
-		t.sock.close()
+		t.sock.Close()
 	}
 	t.client.CloseIdleConnections()
 }

@@ -1,4 +1,4 @@
-package remote
+package transport
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Reasons why there is no connection. An error of a Source about its server
-// wraps one of them and says what to do.
+// Reasons why there is no connection: an error about the server wraps one of them,
+// and Hint says what to do.
 var (
 	// ErrUnreachable: nobody answers there. It is tried again.
 	ErrUnreachable = errors.New("server cannot be reached")
@@ -20,14 +20,14 @@ var (
 	ErrNoFolder = errors.New("server has no such folder")
 	// ErrProtocol: what the server says is not the protocol.
 	ErrProtocol = errors.New("server does not speak the protocol")
-	// errNoDocument: nor one of a note.
-	errNoDocument = errors.New("server has no such document")
+	// ErrNoDocument: it has no document of that name.
+	ErrNoDocument = errors.New("server has no such document")
 	// errOverflow: the server takes in less than there is to be sent.
 	errOverflow = errors.New("server is too slow: its queue is full")
-	// errExpired: the server wants another token.
-	errExpired = errors.New("server does not take the token any more")
-	// errSilent: nothing came for too long.
-	errSilent = errors.New("server has stopped answering")
+	// ErrExpired: the server wants another token.
+	ErrExpired = errors.New("server does not take the token any more")
+	// ErrSilent: nothing came for too long.
+	ErrSilent = errors.New("server has stopped answering")
 )
 
 const newToken = "set RELAYFS_TOKEN to a token that is good for the folder and start again"
@@ -39,7 +39,7 @@ var hints = []struct {
 }{
 	{ErrUnreachable, "check the address and that the server runs"},
 	{ErrDenied, newToken},
-	{errExpired, newToken},
+	{ErrExpired, newToken},
 	{ErrNoFolder, "check the folder's id in --folder NAME=ID"},
 	{ErrProtocol, "check that the address is that of a server of this kind"},
 }
@@ -54,14 +54,14 @@ func Hint(err error) string {
 	return ""
 }
 
-// explain makes a sentence of an error: what is the matter with which server,
+// Explain makes a sentence of an error: what is the matter with which server,
 // and what to do.
-func (s *Source) explain(err error) string {
-	text := fmt.Sprintf("%s: %v", s.o.Address, err)
+func (a Address) Explain(err error) string {
+	text := fmt.Sprintf("%s: %v", a, err)
 	if hint := Hint(err); hint != "" {
 		text += "; " + hint
 	}
-	if errors.Is(err, ErrUnreachable) || errors.Is(err, ErrDenied) || errors.Is(err, errExpired) {
+	if errors.Is(err, ErrUnreachable) || errors.Is(err, ErrDenied) || errors.Is(err, ErrExpired) {
 		text += "; it is tried again by itself"
 	}
 	return text
@@ -75,7 +75,7 @@ func connectionError(err error) error {
 	case err == nil, errors.Is(err, context.Canceled):
 		return err
 	case websocket.CloseStatus(err) == websocket.StatusPolicyViolation:
-		return fmt.Errorf("%w: %v", errExpired, closeReason(err))
+		return fmt.Errorf("%w: %v", ErrExpired, closeReason(err))
 	case errors.As(err, &opErr), errors.As(err, &netErr), websocket.CloseStatus(err) != -1:
 		return fmt.Errorf("%w: %v", ErrUnreachable, closeReason(err))
 	}

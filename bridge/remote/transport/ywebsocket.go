@@ -1,4 +1,4 @@
-package remote
+package transport
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 // socketLink is a document with a socket of its own.
 type socketLink struct {
 	*socket
-	style    ackStyle
+	style    AckStyle
 	viewOnly bool
 	in       chan ysync.Frame
 }
 
 // newSocketLink decodes what a socket receives, until it ends.
-func newSocketLink(s *socket, style ackStyle, viewOnly bool) *socketLink {
+func newSocketLink(s *socket, style AckStyle, viewOnly bool) *socketLink {
 	l := &socketLink{socket: s, style: style, viewOnly: viewOnly, in: make(chan ysync.Frame, 16)}
 	go l.decode()
 	return l
@@ -40,10 +40,10 @@ func (l *socketLink) decode() {
 	}
 }
 
-func (l *socketLink) frames() <-chan ysync.Frame { return l.in }
-func (l *socketLink) done() <-chan struct{}      { return l.ctx.Done() }
-func (l *socketLink) readOnly() bool             { return l.viewOnly }
-func (l *socketLink) acks() ackStyle             { return l.style }
+func (l *socketLink) Frames() <-chan ysync.Frame { return l.in }
+func (l *socketLink) Done() <-chan struct{}      { return l.ctx.Done() }
+func (l *socketLink) ReadOnly() bool             { return l.viewOnly }
+func (l *socketLink) Acks() AckStyle             { return l.style }
 
 // rooms is the transport of y-websocket: a document's room is the path of a
 // socket.
@@ -56,7 +56,7 @@ type rooms struct {
 // and then, and when somebody uses their notes.
 const maxRooms = 256
 
-func (t *rooms) open(ctx context.Context, name string) (link, error) {
+func (t *rooms) Open(ctx context.Context, name string) (Link, error) {
 	u := t.address.URL.JoinPath(url.PathEscape(name))
 	var header http.Header
 	if t.address.Token != "" {
@@ -67,10 +67,11 @@ func (t *rooms) open(ctx context.Context, name string) (link, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSocketLink(s, ackStep2, false), nil
+	return newSocketLink(s, AckStep2, false), nil
 }
 
-func (t *rooms) fetch(context.Context, string) ([]byte, error) { return nil, errors.ErrUnsupported }
-func (t *rooms) expired(string)                                {} // there is but the one that was given
-func (t *rooms) links() int                                    { return maxRooms }
-func (t *rooms) close()                                        { t.client.CloseIdleConnections() }
+func (t *rooms) Fetch(context.Context, string) ([]byte, error) { return nil, errors.ErrUnsupported }
+func (t *rooms) Expired(string)                                {} // there is but the one that was given
+func (t *rooms) Links() int                                    { return maxRooms }
+func (t *rooms) Reports() bool                                 { return false }
+func (t *rooms) Close()                                        { t.client.CloseIdleConnections() }

@@ -1,4 +1,4 @@
-package remote
+package transport
 
 import (
 	"errors"
@@ -79,13 +79,6 @@ func ParseAddress(text string) (Address, error) {
 	return a, nil
 }
 
-// IsAddress says whether a text is meant as the address of a server.
-func IsAddress(text string) bool {
-	scheme, _, found := strings.Cut(text, "://")
-	_, known := schemes[scheme]
-	return found && known
-}
-
 // String is the address without the token.
 func (a Address) String() string {
 	for scheme, s := range schemes {
@@ -94,22 +87,4 @@ func (a Address) String() string {
 		}
 	}
 	return a.URL.Redacted()
-}
-
-// uuidLen is the length of a UUID in its usual form.
-const uuidLen = 36
-
-// documentName is the name at the server of the document with the given id in a
-// folder. Relay names all documents of a relay by its id and theirs, two UUIDs
-// joined by '-', the folder's among them; elsewhere the id is the name.
-func documentName(folder, id string) string {
-	if len(folder) == 2*uuidLen+1 && isUUID(folder[:uuidLen]) && isUUID(folder[uuidLen+1:]) && isUUID(id) {
-		return folder[:uuidLen+1] + id
-	}
-	return id
-}
-
-func isUUID(s string) bool {
-	return len(s) == uuidLen && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' &&
-		strings.Trim(s, "0123456789abcdefABCDEF-") == ""
 }

@@ -1,4 +1,4 @@
-package remote
+package transport
 
 import (
 	"context"
@@ -32,12 +32,12 @@ func TestQueueOverflow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer s.close()
+			defer s.Close()
 			for range 100 * queueFrames {
 				if s.ctx.Err() != nil {
 					break
 				}
-				s.send(frame)
+				s.Send(frame)
 				s.mu.Lock()
 				frames, bytes := len(s.queue), s.queued
 				s.mu.Unlock()
@@ -50,8 +50,8 @@ func TestQueueOverflow(t *testing.T) {
 			case <-time.After(limittest.Scaled(time.Minute)):
 				t.Fatal("the connection lives")
 			}
-			if !errors.Is(s.err(), errOverflow) {
-				t.Errorf("it ended with %v", s.err())
+			if !errors.Is(s.Err(), errOverflow) {
+				t.Errorf("it ended with %v", s.Err())
 			}
 		})
 	}

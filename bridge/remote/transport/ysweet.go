@@ -1,4 +1,4 @@
-package remote
+package transport
 
 import (
 	"bytes"
@@ -43,7 +43,7 @@ const (
 	tokenUse  = tokenLife * 8 / 10
 )
 
-func (t *ysweet) open(ctx context.Context, name string) (link, error) {
+func (t *ysweet) Open(ctx context.Context, name string) (Link, error) {
 	tok, err := t.token(ctx, name)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (t *ysweet) open(ctx context.Context, name string) (link, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSocketLink(s, ackEcho, tok.Token != "" && tok.Authorization == token.ReadOnly), nil
+	return newSocketLink(s, AckEcho, tok.Token != "" && tok.Authorization == token.ReadOnly), nil
 }
 
 // token returns a token for the document that is good for a while.
@@ -121,8 +121,8 @@ func (t *ysweet) clientToken(name, text string, p token.Permission) token.Client
 	return token.ClientToken{URL: socket.String(), BaseURL: base.String(), DocID: name, Token: text, Authorization: p}
 }
 
-// create makes a document at the server, unless it is there.
-func (t *ysweet) create(ctx context.Context, name string) error {
+// Create makes a document at the server, unless it is there.
+func (t *ysweet) Create(ctx context.Context, name string) error {
 	if t.key != nil {
 		return nil // a full token makes what it opens
 	}
@@ -130,7 +130,7 @@ func (t *ysweet) create(ctx context.Context, name string) error {
 }
 
 // post sends a request under the server token and decodes the answer. A 404 is
-// errNoDocument.
+// ErrNoDocument.
 func (t *ysweet) post(ctx context.Context, body, answer any, path ...string) error {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -169,7 +169,7 @@ func (t *ysweet) do(req *http.Request, bearer string) ([]byte, error) {
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotFound:
-		return nil, fmt.Errorf("%w (%s)", errNoDocument, resp.Status)
+		return nil, fmt.Errorf("%w (%s)", ErrNoDocument, resp.Status)
 	default:
 		return nil, statusError(resp)
 	}
@@ -182,7 +182,7 @@ func (t *ysweet) do(req *http.Request, bearer string) ([]byte, error) {
 
 // fetch reads a whole document. The server token opens it at some servers, which
 // saves asking for one of its own.
-func (t *ysweet) fetch(ctx context.Context, name string) ([]byte, error) {
+func (t *ysweet) Fetch(ctx context.Context, name string) ([]byte, error) {
 	t.mu.Lock()
 	try := t.key == nil && (!t.asked || t.direct)
 	t.mu.Unlock()
@@ -214,6 +214,7 @@ func (t *ysweet) asUpdate(ctx context.Context, base, bearer string) ([]byte, err
 	return t.do(req, bearer)
 }
 
-func (t *ysweet) expired(name string) { t.forget(name) }
-func (t *ysweet) links() int          { return maxYSweet }
-func (t *ysweet) close()              { t.client.CloseIdleConnections() }
+func (t *ysweet) Expired(name string) { t.forget(name) }
+func (t *ysweet) Links() int          { return maxYSweet }
+func (t *ysweet) Reports() bool       { return true }
+func (t *ysweet) Close()              { t.client.CloseIdleConnections() }

@@ -1,24 +1,23 @@
-package remote
+package transport
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/folderdoc"
-	"github.com/relayfs/relayfs/bridge/remote/internal/blobs"
 	"github.com/relayfs/relayfs/bridge/token"
 )
 
 // fileTimeout bounds how long the bytes of one attachment may be on their way.
 const fileTimeout = 10 * time.Minute
 
-// download fetches the bytes with a hash of the attachment name.
-func (t *ysweet) download(ctx context.Context, name, hash string, to *blobs.Cache) error {
+// Download fetches the bytes with a hash of the attachment name.
+func (t *ysweet) Download(ctx context.Context, name, hash string, take func(io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
 	defer cancel()
 	where, err := t.fileURL(ctx, http.MethodGet, name, hash, "download-url", "downloadUrl")
@@ -37,14 +36,14 @@ func (t *ysweet) download(ctx context.Context, name, hash string, to *blobs.Cach
 	if resp.StatusCode != http.StatusOK {
 		return statusError(resp)
 	}
-	return to.Fill(hash, resp.Body)
+	return take(resp.Body)
 }
 
-// upload brings the bytes that e names to the server.
-func (t *ysweet) upload(ctx context.Context, name string, e folderdoc.Entry, data []byte) error {
+// Upload brings the bytes with a hash of the attachment name to the server.
+func (t *ysweet) Upload(ctx context.Context, name, hash, mimetype string, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
 	defer cancel()
-	where, err := t.fileURL(ctx, http.MethodPost, name, e.Hash, "upload-url", "uploadUrl")
+	where, err := t.fileURL(ctx, http.MethodPost, name, hash, "upload-url", "uploadUrl")
 	if err != nil {
 		return err
 	}
@@ -52,7 +51,7 @@ func (t *ysweet) upload(ctx context.Context, name string, e folderdoc.Entry, dat
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Content-Type", e.Mimetype)
+	req.Header.Set("Content-Type", mimetype)
 	resp, err := t.client.Do(req)
 	if err != nil {
 		return dialError(nil, err)

@@ -1,4 +1,4 @@
-package remote
+package transport
 
 import (
 	"context"
@@ -157,7 +157,7 @@ func (s *socket) next() []byte {
 }
 
 // send queues a frame. A full queue ends the connection.
-func (s *socket) send(frame []byte) {
+func (s *socket) Send(frame []byte) {
 	s.mu.Lock()
 	full := len(s.queue) >= queueFrames || s.queued > 0 && s.queued+len(frame) > queueBytes
 	if full {
@@ -181,9 +181,9 @@ func (s *socket) send(frame []byte) {
 func (s *socket) end(err error) { s.stop(err) }
 
 // err is why the connection has ended.
-func (s *socket) err() error { return context.Cause(s.ctx) }
+func (s *socket) Err() error { return context.Cause(s.ctx) }
 
 // close ends the connection politely, without waiting for the other side.
-func (s *socket) close() {
+func (s *socket) Close() {
 	s.end(context.Canceled)
 }

@@ -1,0 +1,27 @@
+package transport
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseAddress(t *testing.T) {
+	for text, want := range map[string]string{
+		"ys://localhost:8080":             "ys://localhost:8080",
+		"yss://secret@h.example/p":        "yss://h.example/p",
+		"ws://h/rooms/":                   "ws://h/rooms",
+		"wss://secret@h:1234":             "wss://h:1234",
+		"hocuspocus+ws://h:1/collab?x=1#": "hocuspocus+ws://h:1/collab",
+		"hocuspocus+wss://h":              "hocuspocus+wss://h",
+	} {
+		a, err := ParseAddress(text)
+		if err != nil || a.String() != want || strings.Contains(text, "secret") != (a.Token == "secret") {
+			t.Errorf("ParseAddress(%q) = %v, token %q, %v, want %s", text, a, a.Token, err, want)
+		}
+	}
+	for _, text := range []string{"", "dir", "gopher://h", "ws://", "ys://", "ws://user:secret@h"} {
+		if a, err := ParseAddress(text); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("ParseAddress(%q) = %v, %v", text, a, err)
+		}
+	}
+}
