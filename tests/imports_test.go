@@ -45,9 +45,31 @@ var importRules = map[string]importRule{
 	"bridge/yserve/host":         {[]string{"bridge", "bridge/folderdoc", "bridge/ycrdt"}, "the workspace as documents with ids; it knows no network"},
 	"bridge/store/storetest":     {[]string{"bridge", "bridge/ycrdt"}, "the suite that every store passes"},
 	"bridge/remote": {
-		[]string{"bridge", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/remote/internal/blobs", "bridge/remote/transport", "bridge/token", "github.com/fxamacker/cbor/v2"},
+		[]string{
+			"bridge", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/token", "bridge/remote/attachments", "bridge/remote/drafts",
+			"bridge/remote/listing", "bridge/remote/replica", "bridge/remote/schedule", "bridge/remote/transport",
+		},
 		"a client of servers; it knows no store but its interface",
 	},
+	"bridge/remote/drafts": {
+		[]string{"bridge", "bridge/ycrdt", "bridge/folderdoc", "bridge/remote/listing", "bridge/remote/replica", "bridge/remote/schedule"},
+		"new notes until the server has them; it knows no connection",
+	},
+	"bridge/remote/listing": {
+		[]string{"bridge", "bridge/ycrdt", "bridge/folderdoc", "bridge/token", "bridge/remote/attachments", "bridge/remote/replica", "bridge/remote/transport"},
+		"what a folder holds; it does not know which document is connected",
+	},
+	"bridge/remote/schedule": {
+		[]string{
+			"bridge", "bridge/ycrdt", "bridge/ysync", "bridge/remote/jobs", "bridge/remote/replica", "bridge/remote/transport", "bridge/remote/unsent",
+			"github.com/fxamacker/cbor/v2",
+		},
+		"which documents are connected when; it knows no names of notes",
+	},
+	"bridge/remote/replica":        {[]string{"bridge", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/remote/transport"}, "documents, each by itself; it does not know what the folder lists"},
+	"bridge/remote/attachments":    {[]string{"bridge", "bridge/folderdoc", "bridge/remote/internal/blobs", "bridge/remote/transport"}, "bytes of attachments; it knows no document"},
+	"bridge/remote/unsent":         {[]string{"bridge"}, "what was not acknowledged; it sends nothing"},
+	"bridge/remote/jobs":           {nil, "a queue by priority; it does not know what the work is"},
 	"bridge/remote/transport":      {[]string{"bridge/ysync", "bridge/token", "github.com/coder/websocket"}, "documents by their names at a server; it does not know what is in one, and keeps nothing"},
 	"bridge/semantic":              {[]string{"bridge", "bridge/frontmatter", "bridge/outline", "gonum.org/v1/gonum/...", "github.com/blevesearch/snowballstem/...", "github.com/google/renameio/v2/maybe"}, "the only place that knows linear algebra, and the embeddings API"},
 	"bridge/remote/internal/blobs": {nil, "files by their hashes; it knows no entry and no network"},

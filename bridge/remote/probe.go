@@ -23,7 +23,7 @@ type Finding struct {
 func Probe(ctx context.Context, o Options) (Finding, error) {
 	ctx, cancel := context.WithTimeout(ctx, firstContact)
 	defer cancel()
-	server := transport.New(o.Address, o.Folder, o.Key, workers)
+	server := transport.New(o.Address, o.Folder, o.Key, 1)
 	defer server.Close()
 	l, err := server.Open(ctx, o.Folder)
 	if errors.Is(err, transport.ErrNoDocument) {

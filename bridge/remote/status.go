@@ -3,96 +3,41 @@ package remote
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 )
 
-// Progress says how many of the folder's notes are here.
-type Progress struct{ Fetched, Notes int }
+// ReadOnly says that the server takes no changes.
+func (s *Source) ReadOnly() bool { return s.set.Access().ReadOnly() }
 
-// progressed tells who asked for it how far the fetching is.
-func (s *Source) progressed() {
-	if s.o.Progress != nil {
-		s.o.Progress(s.sync.progress())
-	}
-}
-
-func (y *syncer) progress() Progress {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	p := Progress{Notes: len(y.notes)}
-	for _, id := range y.notes {
-		if y.kept[id] {
-			p.Fetched++
-		}
-	}
-	return p
-}
-
-// attemptPatience is how long Attempted waits.
-const attemptPatience = 5 * time.Second
+// Locked says why the server takes no changes, and what to do about it.
+func (s *Source) Locked() error { return s.set.Access().Locked() }
 
 // Attempted waits until a first attempt has shown whether the server can be
 // reached.
-func (s *Source) Attempted(ctx context.Context) {
-	wait, cancel := context.WithTimeout(ctx, attemptPatience)
-	defer cancel()
-	select {
-	case <-s.sync.tried:
-	case <-wait.Done():
-	case <-s.ctx.Done():
-	}
-}
+func (s *Source) Attempted(ctx context.Context) { s.schedule.Attempted(ctx) }
 
 // Acknowledged waits until the server has all of the note at rel.
 func (s *Source) Acknowledged(ctx context.Context, rel string) bool {
-	e, err := s.find("sync", rel)
-	if err != nil {
-		return false
-	}
-	wait, cancel := context.WithTimeout(ctx, closePatience)
-	defer cancel()
-	y := s.sync
-	for {
-		y.mu.Lock()
-		pending, online, acked := y.pending[bridge.DocID(e.ID)] > 0, y.online, y.acked
-		y.mu.Unlock()
-		if !pending || !online || s.ReadOnly() {
-			return !pending
-		}
-		select {
-		case <-acked:
-		case <-wait.Done():
-			return false
-		case <-s.ctx.Done():
-			return false
-		}
-	}
+	e, err := s.listing.Find("sync", rel)
+	return err == nil && s.schedule.AwaitAcknowledged(ctx, bridge.DocID(e.ID))
 }
 
 // SyncStatus says how far the folder and its server are in step.
 func (s *Source) SyncStatus() bridge.SyncStatus {
-	p := s.sync.progress()
-	s.mu.Lock()
-	readOnly, hidden := s.readOnly, s.hidden
-	s.mu.Unlock()
-	isNew := s.folderIsNew()
-	y := s.sync
-	y.mu.Lock()
-	defer y.mu.Unlock()
+	state, access := s.schedule.State(), s.set.Access()
 	st := bridge.SyncStatus{
-		Server: s.o.Address.String(), Connected: y.online, Unsent: len(y.pending),
-		Unfetched: p.Notes - p.Fetched, ReadOnly: readOnly != "", Hidden: hidden, Synced: y.synced,
+		Server: s.o.Address.String(), Connected: state.Connected, Unsent: state.Unsent,
+		Unfetched: state.Notes - state.Fetched, ReadOnly: access.ReadOnly(), Hidden: s.listing.HiddenPaths(), Synced: state.Synced,
 	}
 	switch {
-	case !y.online && y.cause != nil:
-		st.LastError = s.o.Address.Explain(y.cause)
-	case readOnly != "":
-		st.LastError = s.lockedReason(readOnly)
-	case y.problem != nil:
-		st.LastError = s.o.Address.Explain(y.problem)
-	case y.online && p.Notes == 0 && isNew:
+	case !state.Connected && state.Cause != nil:
+		st.LastError = s.o.Address.Explain(state.Cause)
+	case access.ReadOnly():
+		st.LastError = access.Reason()
+	case state.Problem != nil:
+		st.LastError = s.o.Address.Explain(state.Problem)
+	case state.Connected && state.Notes == 0 && s.folderIsNew():
 		st.LastError = fmt.Sprintf("%s has nothing under the folder id %q; if that is not a new folder, check --folder NAME=ID", s.o.Address, s.o.Folder)
 	}
 	return st
@@ -100,6 +45,6 @@ func (s *Source) SyncStatus() bridge.SyncStatus {
 
 // folderIsNew says that nobody has put anything into the folder's document.
 func (s *Source) folderIsNew() bool {
-	empty, err := s.folder.isEmpty()
+	empty, err := s.set.Folder().IsEmpty()
 	return err == nil && empty
 }

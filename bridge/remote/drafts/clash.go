@@ -1,4 +1,4 @@
-package remote
+package drafts
 
 import (
 	"context"
@@ -10,6 +10,9 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/listing"
+	"github.com/relayfs/relayfs/bridge/remote/replica"
+	"github.com/relayfs/relayfs/bridge/remote/schedule"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -26,14 +29,14 @@ type clash struct {
 
 // clashesOf finds the names that an update which is about to be applied to the
 // folder's document gives to other notes, by clients that did not know ours: what it
-// says by itself, without what is here, is not about that. The folder's mu is held.
+// says by itself, without what is here, is not about that. The folder's lock is held.
 func clashesOf(folder *ycrdt.Doc, update []byte) (found []clash) {
 	news, err := ycrdt.DiffUpdate(update, folder.EncodeStateVector())
 	if err != nil {
 		return nil // it is refused when it is applied
 	}
 	alone := ycrdt.NewDoc(ycrdt.Options{})
-	if alone.ApplyUpdate(news, serverOrigin{}) != nil {
+	if alone.ApplyUpdate(news, nil) != nil {
 		return nil
 	}
 	here := folderdoc.Open(folder)
@@ -48,9 +51,17 @@ func clashesOf(folder *ycrdt.Doc, update []byte) (found []clash) {
 	return found
 }
 
+// FolderReceives keeps the documents that lose their names by an update which is about to
+// be applied to the folder's document; applied is called after that. The folder's lock is
+// held.
+func (f *Drafts) FolderReceives(folder *ycrdt.Doc, update []byte) (applied func()) {
+	clashes := clashesOf(folder, update)
+	return func() { f.keepLosers(folder, clashes) }
+}
+
 // keepLosers makes drafts of the documents that have lost their names in clashes. The
-// folder's mu is held, and the update has been applied.
-func (s *Source) keepLosers(folder *ycrdt.Doc, clashes []clash) {
+// folder's lock is held, and the update has been applied.
+func (f *Drafts) keepLosers(folder *ycrdt.Doc, clashes []clash) {
 	shared := folderdoc.Open(folder)
 	for _, c := range clashes {
 		now, _ := shared.Get(c.rel)
@@ -58,10 +69,10 @@ func (s *Source) keepLosers(folder *ycrdt.Doc, clashes []clash) {
 			if id == now.ID || shared.Holds(id) {
 				continue
 			}
-			err := s.keepLoser(shared, c.rel, id)
-			s.logged("keep a note whose name was taken", err)
+			err := f.keepLoser(shared, c.rel, id)
+			f.logged("keep a note whose name was taken", err)
 			if err == nil {
-				s.wg.Go(func() { s.settleLoser(s.document(bridge.DocID(id)), now) })
+				f.running.Go(func() { f.settleLoser(f.o.Set.Document(bridge.DocID(id)), now) })
 			}
 		}
 	}
@@ -69,8 +80,8 @@ func (s *Source) keepLosers(folder *ycrdt.Doc, clashes []clash) {
 
 // keepLoser makes the document id, which was at rel, a draft. It is not shown before
 // the two texts are known.
-func (s *Source) keepLoser(shared *folderdoc.Folder, rel, id string) error {
-	taken, err := s.inside(shared, parent(rel))
+func (f *Drafts) keepLoser(shared *folderdoc.Folder, rel, id string) error {
+	taken, err := f.o.Listing.Inside(shared, listing.Parent(rel))
 	if err != nil {
 		return err
 	}
@@ -79,84 +90,61 @@ func (s *Source) keepLoser(shared *folderdoc.Folder, rel, id string) error {
 		ext := path.Ext(rel)
 		free = fmt.Sprintf("%s %d%s", strings.TrimSuffix(rel, ext), n, ext)
 	}
-	s.mu.Lock()
-	s.losers[bridge.DocID(id)] = true
-	s.mu.Unlock()
-	return s.drafts.Change(s.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
+	f.o.Listing.Withhold(bridge.DocID(id))
+	return f.o.Set.Drafts().Change(f.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
 		_, err := folderdoc.Open(doc).Create(folderdoc.Entry{Path: free, ID: id, Type: folderdoc.TypeMarkdown}, nil)
 		return err
 	})
 }
 
-func (s *Source) isLoser(id bridge.DocID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.losers[id]
-}
-
 // settleLoser shows a document whose name another note has now under its own, and
 // enters it in the folder; or drops it if it says nothing that the other does not.
-func (s *Source) settleLoser(d *document, winner folderdoc.Entry) {
-	rel := s.draftOf(d.id)
-	same, err := s.saysNothingNew(d, s.document(bridge.DocID(winner.ID)))
+func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
+	rel := f.pathOf(d.ID())
+	same, err := f.saysNothingNew(d, f.o.Set.Document(bridge.DocID(winner.ID)))
 	if err == nil && same {
-		s.logged("drop a note whose text another has", s.restructure(func(*folderdoc.Folder) error {
-			defer s.known(d.id, "")
-			return s.removeDraft(rel)
+		f.logged("drop a note whose text another has", f.o.Listing.Restructure(func(*folderdoc.Folder) error {
+			defer f.o.Listing.Release(d.ID(), "")
+			return f.removeDraft(rel)
 		}))
 		return
 	}
 	if err != nil {
-		s.log.Warn("two notes were given one name, and their texts could not be compared", bridge.LogPath, rel, bridge.LogErr, err)
+		f.o.Log.Warn("two notes were given one name, and their texts could not be compared", bridge.LogPath, rel, bridge.LogErr, err)
 	}
-	s.log.Warn(fmt.Sprintf("%q was given to two notes, as by a server that had lost its data: the other one is %q now", winner.Path, rel), bridge.LogPath, rel)
-	err = s.folder.View(s.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
-		s.known(d.id, rel)
-		return s.listed(doc, true)
-	})
-	s.logged("list the folder", err)
-	if !s.sync.isPending(d.id) {
-		s.uploaded(d)
-	}
-}
-
-// known lets the listing have a draft that it did not show. The folder's mu is held:
-// what becomes visible in the midst of another change would not be reported.
-func (s *Source) known(id bridge.DocID, rel string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.losers, id)
-	if rel != "" {
-		s.paths[id] = rel
+	f.o.Log.Warn(fmt.Sprintf("%q was given to two notes, as by a server that had lost its data: the other one is %q now", winner.Path, rel), bridge.LogPath, rel)
+	f.logged("list the folder", f.o.Listing.ReleaseListed(d.ID(), rel))
+	if !f.o.Scheduler.Lacks(d.ID()) {
+		f.Uploaded(d)
 	}
 }
 
 // saysNothingNew says whether all text of d stands in the other document. It waits for
 // the server, which may have either of them alone.
-func (s *Source) saysNothingNew(d, other *document) (bool, error) {
+func (f *Drafts) saysNothingNew(d, other *replica.Document) (bool, error) {
 	var err error
-	for end := time.Now().Add(losersPatience); time.Now().Before(end) && s.ctx.Err() == nil; {
-		ctx, cancel := context.WithTimeout(s.ctx, readerPatience)
-		if err = s.sync.fetched(ctx, d); err == nil {
-			err = s.sync.fetched(ctx, other)
+	for end := time.Now().Add(losersPatience); time.Now().Before(end) && f.ctx.Err() == nil; {
+		ctx, cancel := context.WithTimeout(f.ctx, schedule.ReaderPatience)
+		if err = f.o.Scheduler.Fetched(ctx, d); err == nil {
+			err = f.o.Scheduler.Fetched(ctx, other)
 		}
 		cancel()
 		if err == nil {
 			break
 		}
 		select {
-		case <-s.ctx.Done():
-		case <-time.After(retryDelay):
+		case <-f.ctx.Done():
+		case <-time.After(schedule.RetryDelay):
 		}
 	}
 	if err != nil {
 		return false, err
 	}
-	text, err := d.text()
+	text, err := d.Text()
 	if err != nil {
 		return false, err
 	}
-	have, err := other.text()
+	have, err := other.Text()
 	return strings.Contains(have, text), err
 }
 

@@ -1,4 +1,4 @@
-package remote
+package replica
 
 import (
 	"context"
@@ -16,12 +16,13 @@ import (
 type serverOrigin struct{}
 type storeOrigin struct{}
 
-// document is one Yjs document: the folder's, or a note's. It is in memory while
-// it is used or connected; the store has everything else of it.
-type document struct {
-	src  *Source
+// Document is one Yjs document: the folder's, a note's, or the drafts. It is in memory
+// while it is used or connected; the store has everything else of it.
+type Document struct {
+	set  *Set
 	id   bridge.DocID
 	name string // at the server; "" for one that never leaves this machine
+	note bool   // neither the folder's nor the drafts
 
 	mu      sync.Mutex // protects the following; held while the document changes
 	doc     *ycrdt.Doc // nil while it is not in memory
@@ -35,7 +36,7 @@ type document struct {
 	registered bool
 	// outbox is what the peer is to send, while there is one.
 	outbox []outgoing
-	peer   *peer
+	peer   *Peer
 }
 
 // outgoing is one update made here; seq is its record's.
@@ -45,19 +46,56 @@ type outgoing struct {
 }
 
 // ID names the document in the store.
-func (d *document) ID() bridge.DocID { return d.id }
+func (d *Document) ID() bridge.DocID { return d.id }
+
+// Name names the document at the server.
+func (d *Document) Name() string { return d.name }
+
+// IsNote says that the document is neither the folder's nor the drafts.
+func (d *Document) IsNote() bool { return d.note }
+
+// ModTime is when the document was last changed.
+func (d *Document) ModTime() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.modTime
+}
+
+// LastUsed is when somebody last read or changed the document; now if that is going on.
+func (d *Document) LastUsed() time.Time {
+	if !d.mu.TryLock() {
+		return time.Now()
+	}
+	defer d.mu.Unlock()
+	return d.used
+}
+
+// SetLast says which record was the last that was made here, before the process began.
+func (d *Document) SetLast(seq uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.last = seq
+}
+
+// Stamp names the document's state, in which its text has size bytes. Only what View or
+// Change call may ask for it.
+func (d *Document) Stamp(size int) bridge.Stamp {
+	return bridge.Stamp{
+		Device: uint64(d.set.o.Client), Size: int64(size), ModTime: d.modTime.UnixNano(), ChgTime: d.version,
+	}
+}
 
 // load brings the document into memory. mu is held.
-func (d *document) load() error {
+func (d *Document) load() error {
 	d.used = time.Now()
 	if d.doc != nil {
 		return nil
 	}
-	h, err := d.src.o.Store.Load(d.id)
+	h, err := d.set.o.Store.Load(d.id)
 	if err != nil {
 		return err
 	}
-	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: d.src.client})
+	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: d.set.o.Client})
 	for _, rec := range h.Records {
 		if err := doc.ApplyUpdate(rec.Update, storeOrigin{}); err != nil {
 			return err
@@ -71,7 +109,7 @@ func (d *document) load() error {
 	}
 	doc.OnUpdate(func(update []byte, _ any) { d.made = append(d.made, update) })
 	d.doc = doc
-	d.src.resident.add(d)
+	d.set.resident.add(d)
 	return nil
 }
 
@@ -84,7 +122,7 @@ func latest(a, b time.Time) time.Time {
 
 // take returns the updates that the document has made since the last call, as
 // one; nil if there were none. mu is held.
-func (d *document) take() ([]byte, error) {
+func (d *Document) take() ([]byte, error) {
 	made := d.made
 	d.made = nil
 	return merge(made)
@@ -98,20 +136,19 @@ func merge(updates [][]byte) ([]byte, error) {
 }
 
 // View calls fn with the document, which does not change meanwhile.
-func (d *document) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) error {
+func (d *Document) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.load(); err != nil {
 		return err
 	}
-	d.src.sync.use(d, false)
 	return fn(d.doc, d.modTime)
 }
 
 // Change calls fn, and keeps and sends what it did.
-func (d *document) Change(_ context.Context, rec *bridge.Record, fn func(*ycrdt.Doc) error) error {
+func (d *Document) Change(_ context.Context, rec *bridge.Record, fn func(*ycrdt.Doc) error) error {
 	if d.name != "" {
-		if err := d.src.Locked(); err != nil {
+		if err := d.set.access.Locked(); err != nil {
 			return err
 		}
 	}
@@ -120,16 +157,16 @@ func (d *document) Change(_ context.Context, rec *bridge.Record, fn func(*ycrdt.
 	if err := d.load(); err != nil {
 		return err
 	}
-	rec.Client = uint64(d.src.client)
-	rec.Clock = d.doc.StateVector()[d.src.client]
+	rec.Client = uint64(d.set.o.Client)
+	rec.Clock = d.doc.StateVector()[d.set.o.Client]
 	if err := fn(d.doc); err != nil {
 		return err
 	}
-	rec.Len = d.doc.StateVector()[d.src.client] - rec.Clock
+	rec.Len = d.doc.StateVector()[d.set.o.Client] - rec.Clock
 	if len(d.made) == 0 {
 		return nil
 	}
-	d.src.presence.moved(d.id, rec.Clock+rec.Len)
+	d.set.presence.moved(d.id, rec.Clock+rec.Len)
 	d.register(rec.Author)
 	update, err := d.take()
 	if err == nil {
@@ -140,22 +177,21 @@ func (d *document) Change(_ context.Context, rec *bridge.Record, fn func(*ycrdt.
 		d.drop() // the store has it as it was
 		return err
 	}
-	d.src.sync.use(d, true)
 	return nil
 }
 
 // register notes in a note's document whose changes these are, once.
-func (d *document) register(author string) {
+func (d *Document) register(author string) {
 	if d.registered || author == "" || d.name == "" {
 		return
 	}
 	d.registered = true
-	folderdoc.Register(d.doc, "ai:"+author, d.src.client, nil)
+	folderdoc.Register(d.doc, "ai:"+author, d.set.o.Client, nil)
 }
 
 // keep appends what has arrived and the record of a change to the store, and
 // queues the change for the server. mu is held.
-func (d *document) keep(rec bridge.Record) error {
+func (d *Document) keep(rec bridge.Record) error {
 	records, err := d.arrivals()
 	if err != nil {
 		return err
@@ -165,7 +201,7 @@ func (d *document) keep(rec bridge.Record) error {
 	if rec.Time.IsZero() {
 		rec.Time = time.Now().UTC()
 	}
-	seq, err := d.src.append(d, append(records, rec)...)
+	seq, err := d.set.append(d, append(records, rec)...)
 	if err != nil {
 		return err
 	}
@@ -174,7 +210,7 @@ func (d *document) keep(rec bridge.Record) error {
 	d.version++
 	if rec.Unsent {
 		d.last = seq
-		d.src.sync.unsent(d.id, seq)
+		d.set.owner.Unsent(d, seq, d.peer != nil)
 		d.queue(outgoing{seq, rec.Update})
 	}
 	return nil
@@ -185,7 +221,7 @@ func (d *document) keep(rec bridge.Record) error {
 const outboxLimit = 256
 
 // queue hands an update to the peer, if there is one. mu is held.
-func (d *document) queue(out outgoing) {
+func (d *Document) queue(out outgoing) {
 	if d.peer == nil {
 		return // found by comparing state vectors when there is one
 	}
@@ -198,7 +234,7 @@ func (d *document) queue(out outgoing) {
 }
 
 // arrivals is the record of what has arrived and is not kept. mu is held.
-func (d *document) arrivals() ([]bridge.Record, error) {
+func (d *Document) arrivals() ([]bridge.Record, error) {
 	if len(d.arrived) == 0 {
 		return nil, nil
 	}
@@ -213,52 +249,52 @@ func (d *document) arrivals() ([]bridge.Record, error) {
 // costs fetching it again.
 const flushDelay = 200 * time.Millisecond
 
-// receive takes over an update from the server. wait says that it is to be kept
-// before receive returns, which slows the server down to the disk's pace.
-func (d *document) receive(update []byte, wait bool) error {
+// Receive takes over an update from the server. wait says that it is to be kept
+// before Receive returns, which slows the server down to the disk's pace.
+func (d *Document) Receive(update []byte, wait bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.load(); err != nil {
 		return err
 	}
-	var clashes []clash
-	if d == d.src.folder {
-		clashes = clashesOf(d.doc, update)
+	applied := func() {}
+	if d == d.set.folder {
+		applied = d.set.owner.FolderReceives(d.doc, update)
 	}
 	if err := d.doc.ApplyUpdate(update, serverOrigin{}); err != nil {
 		return err
 	}
-	d.src.keepLosers(d.doc, clashes)
+	applied()
 	news, err := d.take()
 	if err != nil || news == nil {
 		return err
 	}
 	if len(d.arrived) == 0 && !wait {
-		time.AfterFunc(flushDelay, func() { d.src.logged("keep what arrived", d.flush()) })
+		time.AfterFunc(flushDelay, func() { d.set.logged("keep what arrived", d.Flush()) })
 	}
 	d.arrived = append(d.arrived, news)
 	d.version++
 	d.modTime = latest(d.modTime, time.Now())
-	d.src.changed(d)
+	d.set.owner.Changed(d)
 	if wait {
 		return d.flushLocked()
 	}
 	return nil
 }
 
-// flush keeps what has arrived.
-func (d *document) flush() error {
+// Flush keeps what has arrived.
+func (d *Document) Flush() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.flushLocked()
 }
 
-func (d *document) flushLocked() error {
+func (d *Document) flushLocked() error {
 	records, err := d.arrivals()
 	if err != nil || len(records) == 0 {
 		return err
 	}
-	if _, err := d.src.append(d, records...); err != nil {
+	if _, err := d.set.append(d, records...); err != nil {
 		return err
 	}
 	d.arrived = nil
@@ -267,12 +303,12 @@ func (d *document) flushLocked() error {
 
 // drop takes the document out of memory; what the store does not hold of it is
 // gone, but for what has arrived. mu is held.
-func (d *document) drop() {
+func (d *Document) drop() {
 	d.doc, d.made, d.registered = nil, nil, false
 }
 
 // evict takes the document out of memory, unless it is connected.
-func (d *document) evict() bool {
+func (d *Document) evict() bool {
 	if !d.mu.TryLock() {
 		return false
 	}
@@ -285,7 +321,7 @@ func (d *document) evict() bool {
 }
 
 // attach makes p the document's peer, and detach ends that.
-func (d *document) attach(p *peer) error {
+func (d *Document) attach(p *Peer) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.peer != nil {
@@ -300,14 +336,14 @@ func (d *document) attach(p *peer) error {
 
 var errConnected = errors.New("document is connected already")
 
-func (d *document) detach() {
+func (d *Document) detach() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.peer, d.outbox = nil, nil
 }
 
 // stateVector says what the document has, for a step 1.
-func (d *document) stateVector() ([]byte, error) {
+func (d *Document) stateVector() ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.load(); err != nil {
@@ -318,7 +354,7 @@ func (d *document) stateVector() ([]byte, error) {
 
 // difference is what a server with the given state vector lacks, with the number
 // of the last record in it. The outbox is part of it.
-func (d *document) difference(stateVector []byte) (outgoing, error) {
+func (d *Document) difference(stateVector []byte) (outgoing, error) {
 	if _, err := ycrdt.DecodeStateVector(stateVector); err != nil {
 		return outgoing{}, err
 	}
@@ -332,7 +368,7 @@ func (d *document) difference(stateVector []byte) (outgoing, error) {
 }
 
 // outgoing takes what is to be sent.
-func (d *document) outgoing() []outgoing {
+func (d *Document) outgoing() []outgoing {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := d.outbox
@@ -340,9 +376,9 @@ func (d *document) outgoing() []outgoing {
 	return out
 }
 
-// isEmpty says that nobody has put anything into the document yet: it is known
+// IsEmpty says that nobody has put anything into the document yet: it is known
 // by name only.
-func (d *document) isEmpty() (bool, error) {
+func (d *Document) IsEmpty() (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.load(); err != nil {
@@ -351,12 +387,22 @@ func (d *document) isEmpty() (bool, error) {
 	return len(d.doc.StateVector()) == 0, nil
 }
 
-// text is the document's text.
-func (d *document) text() (string, error) {
+// Text is the document's text.
+func (d *Document) Text() (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.load(); err != nil {
 		return "", err
 	}
 	return d.doc.Text(folderdoc.ContentsName).String(), nil
+}
+
+// Contains says whether the document has all that a snapshot has.
+func (d *Document) Contains(snapshot *ycrdt.Snapshot) (bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.load(); err != nil {
+		return false, err
+	}
+	return d.doc.Snapshot().Contains(snapshot), nil
 }

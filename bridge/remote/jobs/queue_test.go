@@ -1,27 +1,27 @@
-package remote
+package jobs
 
 import "testing"
 
 // Who waits to read a note that was never fetched gets it first, however many wait
 // for their first turn; a note is in the queue once.
 func TestReaderFirst(t *testing.T) {
-	q := newJobs()
-	docs := make([]*document, 100)
-	for i := range docs {
-		docs[i] = &document{}
-		q.add(docs[i], prioNew)
+	q := NewQueue[*int]()
+	jobs := make([]*int, 100)
+	for i := range jobs {
+		jobs[i] = new(int)
+		q.Add(jobs[i], New)
 	}
-	q.add(docs[99], prioReader)
-	q.add(docs[50], prioUnsent)
-	q.resume()
-	for i, want := range []*document{docs[99], docs[50], docs[0], docs[1]} {
-		got, _ := q.next()
+	q.Add(jobs[99], Reader)
+	q.Add(jobs[50], Unsent)
+	q.Resume()
+	for i, want := range []*int{jobs[99], jobs[50], jobs[0], jobs[1]} {
+		got, _, _ := q.Next()
 		if got != want {
 			t.Errorf("turn %d goes to another", i)
 		}
-		q.done(got)
+		q.Done(got)
 	}
-	q.add(docs[2], prioNew)
+	q.Add(jobs[2], New)
 	if n := len(q.queue); n != 96 {
 		t.Errorf("%d documents wait, want 96", n)
 	}

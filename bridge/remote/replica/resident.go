@@ -1,4 +1,4 @@
-package remote
+package replica
 
 import (
 	"slices"
@@ -11,13 +11,13 @@ const maxResident = 64
 // resident bounds the memory of documents: those used last stay.
 type resident struct {
 	mu   sync.Mutex // protects the following
-	docs []*document
+	docs []*Document
 }
 
 // add takes note of a document that has come into memory, whose mu is held, and
 // lets go of others.
-func (r *resident) add(d *document) {
-	if d == d.src.folder || d == d.src.drafts {
+func (r *resident) add(d *Document) {
+	if !d.note {
 		return
 	}
 	r.mu.Lock()
@@ -27,7 +27,7 @@ func (r *resident) add(d *document) {
 		return
 	}
 	over := len(r.docs) - maxResident
-	r.docs = slices.DeleteFunc(r.docs, func(x *document) bool {
+	r.docs = slices.DeleteFunc(r.docs, func(x *Document) bool {
 		if x == d || over == 0 || !x.evict() {
 			return false
 		}

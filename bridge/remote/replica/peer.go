@@ -1,4 +1,4 @@
-package remote
+package replica
 
 import (
 	"bytes"
@@ -13,26 +13,24 @@ import (
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
-// peer keeps one document in step with the server over one link. One goroutine
+// Peer keeps one document in step with the server over one link. One goroutine
 // does all of it.
-type peer struct {
-	d      *document
+type Peer struct {
+	d      *Document
 	wake   chan struct{} // holds a token when the outbox has something
 	lagged atomic.Bool   // the outbox was dropped
 
-	// in is closed when the document has what the server had, and out when the
-	// server has acknowledged what the document had then.
-	in, out chan struct{}
+	in, out chan struct{} // see In and Out
 
-	// The goroutine of run alone uses these.
-	link     transport.Link
-	server   []byte // the last state vector that the server has told
-	greeted  bool   // by its step 1: it is known what it lacks
-	waiting  []claim
-	due      bool   // something was sent since the last request to acknowledge
-	sent     uint64 // number of the last record that was sent
-	echoes   uint64
-	onExtras func(ysync.Frame) // of relay-server, on the folder's link
+	// The goroutine of Run alone uses these.
+	link    transport.Link
+	server  []byte // the last state vector that the server has told
+	greeted bool   // by its step 1: it is known what it lacks
+	waiting []claim
+	due     bool   // something was sent since the last request to acknowledge
+	sent    uint64 // number of the last record that was sent
+	echoes  uint64
+	other   func(ysync.Frame) // gets frames that are about other documents; may be nil
 }
 
 // claim is what an answer of the server will acknowledge.
@@ -43,16 +41,29 @@ type claim struct {
 	asked time.Time
 }
 
-// defaultResync is how often a step 1 is sent anew: servers drop what they cannot
+// DefaultResync is how often a step 1 is sent anew: servers drop what they cannot
 // deliver, without a word. Its answer shows that the server is alive as well.
-const defaultResync = 20 * time.Second
+const DefaultResync = 20 * time.Second
 
-func newPeer(d *document) *peer {
-	return &peer{d: d, wake: make(chan struct{}, 1), in: make(chan struct{}), out: make(chan struct{})}
+// NewPeer makes a peer of a document. A document has one at a time.
+func NewPeer(d *Document) *Peer {
+	return &Peer{d: d, wake: make(chan struct{}, 1), in: make(chan struct{}), out: make(chan struct{})}
 }
 
+// In is closed when the document has what the server had.
+func (p *Peer) In() <-chan struct{} { return p.in }
+
+// Out is closed when the server has acknowledged what the document had then.
+func (p *Peer) Out() <-chan struct{} { return p.out }
+
+// OnOther has fn get the frames that are about other documents. It comes before Run.
+func (p *Peer) OnOther(fn func(ysync.Frame)) { p.other = fn }
+
+// Send sends a frame. It comes after In.
+func (p *Peer) Send(frame []byte) { p.link.Send(frame) }
+
 // nudge says that the outbox has something.
-func (p *peer) nudge() {
+func (p *Peer) nudge() {
 	select {
 	case p.wake <- struct{}{}:
 	default:
@@ -60,37 +71,37 @@ func (p *peer) nudge() {
 }
 
 // lag says that the outbox was dropped.
-func (p *peer) lag() { p.lagged.Store(true) }
+func (p *Peer) lag() { p.lagged.Store(true) }
 
-// run opens a link and works on it until it ends or ctx does.
-func (p *peer) run(ctx context.Context) error {
+// Run opens a link and works on it until it ends or ctx does.
+func (p *Peer) Run(ctx context.Context) error {
 	if err := p.d.attach(p); err != nil {
 		return err
 	}
 	defer p.d.detach()
-	l, err := p.d.src.transport.Open(ctx, p.d.name)
+	l, err := p.d.set.o.Server.Open(ctx, p.d.name)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
 	p.link = l
 	if l.ReadOnly() {
-		p.d.src.setReadOnly("the token is for reading only")
+		p.d.set.access.refuse("the token is for reading only")
 	} else {
-		p.d.src.writable()
+		p.d.set.access.allow()
 	}
 	if err := p.step1(); err != nil {
 		return err
 	}
 	err = p.work(ctx)
 	if errors.Is(err, transport.ErrExpired) {
-		p.d.src.transport.Expired(p.d.name)
+		p.d.set.o.Server.Expired(p.d.name)
 	}
 	return err
 }
 
-func (p *peer) work(ctx context.Context) error {
-	tick := time.NewTicker(p.d.src.o.Resync)
+func (p *Peer) work(ctx context.Context) error {
+	tick := time.NewTicker(p.d.set.o.Resync)
 	defer tick.Stop()
 	for {
 		var err error
@@ -108,7 +119,7 @@ func (p *peer) work(ctx context.Context) error {
 				return transport.ErrSilent
 			}
 			err = p.step1()
-			p.d.src.presence.renew(p)
+			p.d.set.presence.renew(p)
 		}
 		if err != nil {
 			return err
@@ -118,13 +129,13 @@ func (p *peer) work(ctx context.Context) error {
 
 // unanswered says that the server owes an answer for too long. What it was asked
 // or told may be lost: a new link finds out.
-func (p *peer) unanswered() bool {
-	return len(p.waiting) > 0 && time.Since(p.waiting[0].asked) > p.d.src.o.Resync
+func (p *Peer) unanswered() bool {
+	return len(p.waiting) > 0 && time.Since(p.waiting[0].asked) > p.d.set.o.Resync
 }
 
 // step1 says what the document has. Where the server acknowledges that way, its
 // answer acknowledges what was sent before.
-func (p *peer) step1() error {
+func (p *Peer) step1() error {
 	sv, err := p.d.stateVector()
 	if err != nil {
 		return err
@@ -137,37 +148,37 @@ func (p *peer) step1() error {
 	return nil
 }
 
-func (p *peer) expect(c claim) {
+func (p *Peer) expect(c claim) {
 	c.asked = time.Now()
 	p.waiting = append(p.waiting, c)
 }
 
-func (p *peer) handle(f ysync.Frame) error {
+func (p *Peer) handle(f ysync.Frame) error {
 	switch f.Type {
 	case ysync.Sync, ysync.SyncReply:
 		return p.handleSync(f)
 	case ysync.SyncStatus:
 		if !f.Saved {
-			p.d.src.setReadOnly("it did not take a change")
+			p.d.set.access.refuse("it did not take a change")
 		}
 		return p.acknowledged(f.Saved)
 	case ysync.Echo:
 		return p.echoed(f.Payload)
 	case ysync.Auth:
 		if f.Auth == ysync.PermissionDenied {
-			p.d.src.setReadOnly(f.Text)
+			p.d.set.access.refuse(f.Text)
 		}
 	case ysync.QueryAwareness:
-		p.d.src.presence.announce(p)
+		p.d.set.presence.announce(p)
 	default:
-		if p.onExtras != nil {
-			p.onExtras(f)
+		if p.other != nil {
+			p.other(f)
 		}
 	}
 	return nil
 }
 
-func (p *peer) handleSync(f ysync.Frame) error {
+func (p *Peer) handleSync(f ysync.Frame) error {
 	switch f.Step {
 	case ysync.Step1:
 		p.server = append(p.server[:0], f.Payload...)
@@ -186,8 +197,8 @@ func (p *peer) handleSync(f ysync.Frame) error {
 }
 
 // receive takes an update over. One that is no update ends the link.
-func (p *peer) receive(update []byte, wait bool) error {
-	if err := p.d.receive(update, wait); err != nil {
+func (p *Peer) receive(update []byte, wait bool) error {
+	if err := p.d.Receive(update, wait); err != nil {
 		return fmt.Errorf("%w: document %q: %v", transport.ErrProtocol, p.d.name, err)
 	}
 	return nil
@@ -197,18 +208,18 @@ func (p *peer) receive(update []byte, wait bool) error {
 var emptyUpdate = []byte{0, 0}
 
 // answer sends the server what it lacks.
-func (p *peer) answer() error {
+func (p *Peer) answer() error {
 	out, err := p.d.difference(p.server)
 	if err != nil {
 		return fmt.Errorf("%w: %v", transport.ErrProtocol, err)
 	}
 	p.greeted = true
-	if p.d.src.ReadOnly() {
+	if p.d.set.access.ReadOnly() {
 		closeOnce(p.out) // nothing will be sent
 		return nil
 	}
 	if bytes.Equal(out.update, emptyUpdate) {
-		p.d.src.sync.acknowledged(p.d, out.seq) // before a crash kept that from the store
+		p.d.set.owner.Acknowledged(p.d, out.seq) // before a crash kept that from the store
 		closeOnce(p.out)
 		return nil
 	}
@@ -217,8 +228,8 @@ func (p *peer) answer() error {
 }
 
 // flush sends the outbox.
-func (p *peer) flush() error {
-	if !p.greeted || p.d.src.ReadOnly() {
+func (p *Peer) flush() error {
+	if !p.greeted || p.d.set.access.ReadOnly() {
 		return nil
 	}
 	if p.lagged.Swap(false) {
@@ -232,11 +243,11 @@ func (p *peer) flush() error {
 	for _, out := range p.d.outgoing() {
 		p.write(ysync.AppendUpdate(nil, out.update), out.seq)
 	}
-	p.d.src.presence.announce(p)
+	p.d.set.presence.announce(p)
 	return p.request()
 }
 
-func (p *peer) write(frame []byte, seq uint64) {
+func (p *Peer) write(frame []byte, seq uint64) {
 	p.sent, p.due = max(p.sent, seq), true
 	p.link.Send(frame)
 	if p.link.Acks() == transport.AckStatus {
@@ -247,7 +258,7 @@ func (p *peer) write(frame []byte, seq uint64) {
 
 // request asks the server to acknowledge what was sent, one request at a time:
 // its answer is as good for all that was sent before.
-func (p *peer) request() error {
+func (p *Peer) request() error {
 	if !p.due || len(p.waiting) > 0 {
 		return nil
 	}
@@ -262,7 +273,7 @@ func (p *peer) request() error {
 }
 
 // echoed takes the echo of a request.
-func (p *peer) echoed(payload []byte) error {
+func (p *Peer) echoed(payload []byte) error {
 	n, size := binary.Uvarint(payload)
 	if size <= 0 || len(p.waiting) == 0 || p.waiting[0].echo != n {
 		return nil // not of a request that is open
@@ -271,14 +282,14 @@ func (p *peer) echoed(payload []byte) error {
 }
 
 // acknowledged takes the server's answer to the oldest request.
-func (p *peer) acknowledged(saved bool) error {
+func (p *Peer) acknowledged(saved bool) error {
 	if len(p.waiting) == 0 {
 		return nil // an echo of an echo
 	}
 	c := p.waiting[0]
 	p.waiting = p.waiting[1:]
 	if c.valid && saved {
-		p.d.src.sync.acknowledged(p.d, c.seq)
+		p.d.set.owner.Acknowledged(p.d, c.seq)
 		closeOnce(p.out)
 	}
 	return p.request()

@@ -1,4 +1,4 @@
-package remote
+package replica
 
 import (
 	"sync"
@@ -18,11 +18,12 @@ type presence struct {
 	notes map[bridge.DocID]*ysync.Awareness
 }
 
-func (p *presence) init(author string, client ycrdt.ClientID) {
+func newPresence(author string, client ycrdt.ClientID) *presence {
+	p := &presence{client: client, notes: make(map[bridge.DocID]*ysync.Awareness)}
 	if author != "" {
 		p.name = author + " (agent)"
 	}
-	p.client, p.notes = client, make(map[bridge.DocID]*ysync.Awareness)
+	return p
 }
 
 // Colours of the cursor, as y-codemirror takes them.
@@ -55,7 +56,7 @@ func (p *presence) moved(id bridge.DocID, clock uint64) {
 }
 
 // announce sends the state, if there is one, to who else has the note open.
-func (p *presence) announce(to *peer) {
+func (p *presence) announce(to *Peer) {
 	p.mu.Lock()
 	a := p.notes[to.d.id]
 	p.mu.Unlock()
@@ -66,7 +67,7 @@ func (p *presence) announce(to *peer) {
 
 // renew says that the state still holds: others forget one that was not heard of
 // for 30 seconds.
-func (p *presence) renew(to *peer) {
+func (p *presence) renew(to *Peer) {
 	p.mu.Lock()
 	a := p.notes[to.d.id]
 	p.mu.Unlock()

@@ -1,4 +1,4 @@
-package remote
+package schedule
 
 import (
 	"math/rand/v2"

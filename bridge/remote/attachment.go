@@ -1,0 +1,124 @@
+package remote
+
+import (
+	"context"
+	"io/fs"
+	"os"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/attachments"
+	"github.com/relayfs/relayfs/bridge/remote/listing"
+)
+
+// This file is what a Source does with attachments.
+
+// attachment is the entry of the attachment at rel.
+func (s *Source) attachment(op, rel string) (folderdoc.Entry, error) {
+	e, err := s.listing.Find(op, rel)
+	switch {
+	case err != nil:
+	case e.Type == folderdoc.TypeFolder:
+		err = listing.Failed(op, rel, bridge.ErrIsDir)
+	case !attachments.Is(e):
+		err = listing.Failed(op, rel, fs.ErrNotExist)
+	}
+	return e, err
+}
+
+// OpenFile opens an attachment for reading.
+func (s *Source) OpenFile(rel string, flag int, _ fs.FileMode) (bridge.File, error) {
+	if flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC) != 0 {
+		return nil, listing.Failed("open", rel, bridge.ErrReadOnly)
+	}
+	e, err := s.attachment("open", rel)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.attachments.Open(e)
+	if err != nil {
+		return nil, listing.Failed("open", rel, err)
+	}
+	return f, nil
+}
+
+// PutFile puts nothing in an attachment's place: see OpenFile.
+func (s *Source) PutFile(rel string, _ []byte, _ fs.FileMode) (bridge.Stamp, error) {
+	return bridge.Stamp{}, listing.Failed("write", rel, bridge.ErrReadOnly)
+}
+
+func (s *Source) readAttachment(rel string) ([]byte, bridge.Stamp, error) {
+	e, err := s.attachment("read", rel)
+	if err != nil {
+		return nil, bridge.Stamp{}, err
+	}
+	data, err := s.attachments.Read(e)
+	if err != nil {
+		return nil, bridge.Stamp{}, listing.Failed("read", rel, err)
+	}
+	return data, s.attachments.Stamp(e), nil
+}
+
+// replaceAttachment makes data the content of the attachment at rel, if that is
+// what expect names.
+func (s *Source) replaceAttachment(ctx context.Context, rel string, expect bridge.Stamp, data []byte) (bridge.Stamp, error) {
+	e, err := s.attachment("write", rel)
+	if err == nil && s.attachments.Stamp(e) != expect {
+		err = listing.Failed("write", rel, bridge.ErrConflict)
+	}
+	if err != nil {
+		return bridge.Stamp{}, err
+	}
+	before := e.Hash
+	if e, err = s.upload(ctx, e, data); err != nil {
+		return bridge.Stamp{}, listing.Failed("write", rel, err)
+	}
+	err = s.listing.Restructure(func(shared *folderdoc.Folder) error {
+		if now, ok := shared.Get(rel); !ok || now.Hash != before {
+			return bridge.ErrConflict
+		}
+		return shared.SetFile(rel, e.Hash, e.Mimetype, e.SyncTime, nil)
+	})
+	if err != nil {
+		return bridge.Stamp{}, listing.Failed("write", rel, err)
+	}
+	return s.attachments.Stamp(e), nil
+}
+
+// createAttachment makes a new one.
+func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) (bridge.Stamp, error) {
+	typ, _ := folderdoc.TypeOf(rel)
+	_, err := s.listing.Find("create", rel)
+	switch {
+	case err == nil:
+		return bridge.Stamp{}, listing.Failed("create", rel, fs.ErrExist)
+	case !s.attachments.Served(), typ == folderdoc.TypeCanvas:
+		return bridge.Stamp{}, listing.Failed("create", rel, bridge.ErrNotNote)
+	}
+	e, err := s.upload(ctx, folderdoc.Entry{Path: rel, ID: folderdoc.NewID(), Type: typ}, data)
+	if err != nil {
+		return bridge.Stamp{}, listing.Failed("create", rel, err)
+	}
+	err = s.listing.Restructure(func(shared *folderdoc.Folder) error {
+		if _, taken := shared.Get(rel); taken {
+			return fs.ErrExist
+		}
+		_, err := shared.Create(e, nil)
+		return err
+	})
+	if err != nil {
+		return bridge.Stamp{}, listing.Failed("create", rel, err)
+	}
+	return s.attachments.Stamp(e), nil
+}
+
+// upload brings data to the server, if it is there and takes changes.
+func (s *Source) upload(ctx context.Context, e folderdoc.Entry, data []byte) (folderdoc.Entry, error) {
+	if err := s.Locked(); err != nil {
+		return e, err
+	}
+	if !s.schedule.Online() {
+		return e, bridge.ErrOffline
+	}
+	return s.attachments.Upload(ctx, e, data)
+}

@@ -1,0 +1,182 @@
+// Package attachments has the bytes of a folder's attachments. Attachments have no
+// document: the folder's entry names their bytes by a hash, and the server of Relay keeps
+// those beside its documents. They are fetched one after the other while the server is
+// there, and shown when they are here. They are written whole, and only with the server.
+//
+// The package does not know which attachments there are: it is told what is missing.
+//
+// # Concurrency
+//
+// Everything may be called from several goroutines. The lock protects what is missing and
+// is a leaf.
+package attachments
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/internal/blobs"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+)
+
+// Attachments are those of one folder.
+type Attachments struct {
+	server transport.Files // nil: none are served, as cache is
+	cache  *blobs.Cache
+	folder string // the name of the folder's document at the server
+	log    *slog.Logger
+	wanted chan struct{} // holds a token when something may be missing
+
+	mu      sync.Mutex          // protects the following
+	missing []folderdoc.Entry   // what the folder's document names and cache lacks
+	failed  map[string]struct{} // hashes that are tried again after Retry
+}
+
+// Open serves attachments where the server keeps any and there is a directory for them.
+func Open(dir string, server transport.Server, folder string, log *slog.Logger) (*Attachments, error) {
+	a := &Attachments{folder: folder, log: log, wanted: make(chan struct{}, 1), failed: make(map[string]struct{})}
+	files, ok := server.(transport.Files)
+	if !ok || dir == "" {
+		return a, nil
+	}
+	a.server = files
+	var err error
+	a.cache, err = blobs.Open(dir)
+	return a, err
+}
+
+// Is says whether an entry names bytes by their hash.
+func Is(e folderdoc.Entry) bool {
+	switch e.Type {
+	case folderdoc.TypeFolder, folderdoc.TypeMarkdown, folderdoc.TypeCanvas:
+		return false
+	}
+	return blobs.ValidHash(e.Hash) && !bridge.Path(e.Path).IsNote()
+}
+
+// Served says whether there can be any.
+func (a *Attachments) Served() bool { return a.server != nil }
+
+// Has says whether the bytes of an attachment are here.
+func (a *Attachments) Has(e folderdoc.Entry) bool { return a.cache.Has(e.Hash) }
+
+// Fetch says which attachments are missing, instead of those that were.
+func (a *Attachments) Fetch(missing []folderdoc.Entry) {
+	a.mu.Lock()
+	a.missing = missing
+	a.mu.Unlock()
+	if len(missing) > 0 {
+		select {
+		case a.wanted <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Run fetches until ctx ends, while online says that the server is there. arrived is
+// called when something has come.
+func (a *Attachments) Run(ctx context.Context, online func() bool, arrived func()) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.wanted:
+		}
+		// To be connected is a reason to look again.
+		for online() {
+			e, ok := a.next()
+			if !ok {
+				break
+			}
+			if a.fetch(ctx, e) {
+				arrived()
+			}
+		}
+	}
+}
+
+// next is an attachment to fetch.
+func (a *Attachments) next() (folderdoc.Entry, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for len(a.missing) > 0 {
+		e := a.missing[0]
+		a.missing = a.missing[1:]
+		if _, failed := a.failed[e.Hash]; !failed {
+			return e, true
+		}
+	}
+	return folderdoc.Entry{}, false
+}
+
+func (a *Attachments) fetch(ctx context.Context, e folderdoc.Entry) (ok bool) {
+	err := a.server.Download(ctx, a.name(e), e.Hash, func(r io.Reader) error { return a.cache.Fill(e.Hash, r) })
+	if err == nil || ctx.Err() != nil {
+		return err == nil
+	}
+	a.mu.Lock()
+	a.failed[e.Hash] = struct{}{}
+	a.mu.Unlock()
+	a.log.Warn("attachment not fetched", bridge.LogPath, e.Path, bridge.LogErr, err)
+	return false
+}
+
+// name is what the server calls an attachment.
+func (a *Attachments) name(e folderdoc.Entry) string { return transport.DocumentName(a.folder, e.ID) }
+
+// Retry gives those that failed another chance.
+func (a *Attachments) Retry() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.failed)
+}
+
+// Open opens an attachment for reading. Its bytes do not change: what comes later is
+// another file.
+func (a *Attachments) Open(e folderdoc.Entry) (bridge.File, error) {
+	f, err := a.cache.Open(e.Hash)
+	if err != nil {
+		return nil, err
+	}
+	return file{f, e}, nil
+}
+
+// file is an open attachment.
+type file struct {
+	*os.File
+	e folderdoc.Entry
+}
+
+func (f file) WriteAt([]byte, int64) (int, error) { return 0, bridge.ErrReadOnly }
+func (f file) Truncate(int64) error               { return bridge.ErrReadOnly }
+
+// Stamp names the bytes of an attachment.
+func (a *Attachments) Stamp(e folderdoc.Entry) bridge.Stamp {
+	return bridge.Stamp{Size: a.cache.Size(e.Hash), ModTime: e.SyncTime * int64(time.Millisecond)}
+}
+
+// Read returns the bytes of an attachment.
+func (a *Attachments) Read(e folderdoc.Entry) ([]byte, error) { return a.cache.Read(e.Hash) }
+
+// Upload brings data to the server, before anybody is told of it, and returns e with what
+// names it.
+func (a *Attachments) Upload(ctx context.Context, e folderdoc.Entry, data []byte) (folderdoc.Entry, error) {
+	hash, err := a.cache.Put(data)
+	if err != nil {
+		return e, err
+	}
+	_, e.Mimetype = folderdoc.TypeOf(e.Path)
+	e.Hash, e.SyncTime = hash, time.Now().UnixMilli()
+	err = a.server.Upload(ctx, a.name(e), e.Hash, e.Mimetype, data)
+	if errors.Is(err, transport.ErrUnreachable) {
+		err = errors.Join(bridge.ErrOffline, err)
+	}
+	return e, err
+}

@@ -1,0 +1,265 @@
+// Package drafts has the new notes of a folder that the server does not have yet. A note
+// is a draft until the server has acknowledged its content. Only then is it entered in the
+// folder's document, so that nobody is told of a note that is not there. If somebody else
+// was first to its path, the text moves into their document.
+//
+// A document whose name another one got by a clash is a draft, too (clash.go).
+//
+// The package sends nothing itself: the replicas of drafts are sent as those of notes.
+//
+// # Concurrency
+//
+// Everything may be called from several goroutines. It has no lock of its own: what
+// drafts there are is in a document, and Listing.Move keeps two from moving one.
+package drafts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/listing"
+	"github.com/relayfs/relayfs/bridge/remote/replica"
+	"github.com/relayfs/relayfs/bridge/remote/schedule"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// Options configure Drafts.
+type Options struct {
+	Set       *replica.Set
+	Listing   *listing.Listing
+	Scheduler *schedule.Scheduler
+	Store     bridge.Store
+	Folder    string // the name of the folder's document at the server
+	Log       *slog.Logger
+}
+
+// Drafts are those of one folder.
+type Drafts struct {
+	o       Options
+	ctx     context.Context
+	running sync.WaitGroup
+}
+
+// New makes Drafts, which do nothing by themselves after ctx has ended.
+func New(ctx context.Context, o Options) *Drafts { return &Drafts{o: o, ctx: ctx} }
+
+// Wait waits until nothing is under way. It comes after the end of New's context.
+func (f *Drafts) Wait() { f.running.Wait() }
+
+func (f *Drafts) logged(what string, err error) {
+	if err != nil {
+		f.o.Log.Error("cannot "+what, bridge.LogFolder, f.o.Folder, bridge.LogErr, err)
+	}
+}
+
+// Enter makes a new document a draft.
+func (f *Drafts) Enter(ctx context.Context, d *replica.Document, rel string) error {
+	return f.o.Listing.Restructure(func(shared *folderdoc.Folder) error {
+		if dir := listing.Parent(rel); dir != "" {
+			if _, err := shared.Create(folderdoc.Entry{Path: dir, Type: folderdoc.TypeFolder}, nil); err != nil {
+				return err
+			}
+		}
+		return f.o.Set.Drafts().Change(ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
+			e, err := folderdoc.Open(doc).Create(folderdoc.Entry{Path: rel, ID: string(d.ID()), Type: folderdoc.TypeMarkdown}, nil)
+			if err == nil && e.ID != string(d.ID()) {
+				err = fs.ErrExist
+			}
+			return err
+		})
+	})
+}
+
+// pathOf is the path of a draft, "" if the document is none.
+func (f *Drafts) pathOf(id bridge.DocID) (rel string) {
+	err := f.o.Set.Drafts().View(f.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
+		for _, e := range folderdoc.Open(doc).List() {
+			if e.ID == string(id) && e.Type != folderdoc.TypeFolder {
+				rel = e.Path
+			}
+		}
+		return nil
+	})
+	f.logged("read the drafts", err)
+	return rel
+}
+
+func (f *Drafts) isDraft(id bridge.DocID) bool { return f.pathOf(id) != "" }
+
+// Uploaded takes note that the server has all of a document.
+func (f *Drafts) Uploaded(d *replica.Document) {
+	if f.isDraft(d.ID()) && !f.o.Listing.IsWithheld(d.ID()) {
+		f.running.Go(func() { f.logged("enter a new note", f.promote(d)) })
+	}
+}
+
+// PromoteUploaded enters the drafts that were acknowledged before a restart.
+func (f *Drafts) PromoteUploaded() {
+	var drafts []bridge.DocID
+	err := f.o.Set.Drafts().View(f.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
+		for _, e := range folderdoc.Open(doc).List() {
+			if e.Type != folderdoc.TypeFolder {
+				drafts = append(drafts, bridge.DocID(e.ID))
+			}
+		}
+		return nil
+	})
+	f.logged("read the drafts", err)
+	for _, id := range drafts {
+		if !f.o.Scheduler.Lacks(id) {
+			f.Uploaded(f.o.Set.Document(id))
+		}
+	}
+}
+
+// promote enters a draft in the folder's document.
+func (f *Drafts) promote(d *replica.Document) error {
+	entered, err := f.enterDraft(d)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return f.moveDraft(entered.Path)
+	case err != nil || entered.ID == string(d.ID()):
+		return err
+	}
+	return f.mergeInto(d, f.o.Set.Document(bridge.DocID(entered.ID)), entered.Path)
+}
+
+// enterDraft has a draft entered, and forgets it then: in this order, because a
+// crash in between leaves the note in both documents, and in none in the other. It
+// returns the entry at the draft's path, which may be another's.
+func (f *Drafts) enterDraft(d *replica.Document) (entered folderdoc.Entry, err error) {
+	err = f.o.Listing.Move(func() error {
+		rel := f.pathOf(d.ID())
+		entered = folderdoc.Entry{Path: rel, ID: string(d.ID()), Type: folderdoc.TypeMarkdown}
+		if rel == "" {
+			return nil // removed meanwhile
+		}
+		err := f.o.Listing.Restructure(func(shared *folderdoc.Folder) (err error) {
+			if !shared.Holds(entered.ID) { // it was entered before a crash, if it does
+				entered, err = shared.Create(entered, nil)
+			}
+			return err
+		})
+		if err != nil || entered.ID != string(d.ID()) {
+			entered.Path = rel
+			return err
+		}
+		return f.dropDraft(rel)
+	})
+	return entered, err
+}
+
+// dropDraft forgets a draft.
+func (f *Drafts) dropDraft(rel string) error {
+	return f.o.Listing.Restructure(func(*folderdoc.Folder) error { return f.removeDraft(rel) })
+}
+
+func (f *Drafts) removeDraft(rel string) error {
+	return f.o.Set.Drafts().Change(f.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
+		entries := folderdoc.Open(doc)
+		if err := entries.Delete(rel, nil); err != nil {
+			return err
+		}
+		// The folders above it are the shared document's to tell of.
+		list := entries.List()
+		for i, e := range slices.Backward(list) {
+			last := i == len(list)-1 || !strings.HasPrefix(list[i+1].Path, e.Path+"/")
+			if e.Type == folderdoc.TypeFolder && last {
+				if err := entries.Delete(e.Path, nil); err != nil {
+					return err
+				}
+				list = slices.Delete(list, i, i+1)
+			}
+		}
+		return nil
+	})
+}
+
+// moveDraft gives a draft another name, because something that is not a note has
+// come in its way, and enters it there.
+func (f *Drafts) moveDraft(rel string) error {
+	var to string
+	for n := 2; ; n++ {
+		to = fmt.Sprintf("%s %d.md", path.Base(strings.TrimSuffix(rel, path.Ext(rel))), n)
+		if _, err := f.o.Listing.Find("create", to); err != nil {
+			break
+		}
+	}
+	var id string
+	err := f.o.Listing.Restructure(func(*folderdoc.Folder) error {
+		return f.o.Set.Drafts().Change(f.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
+			entries := folderdoc.Open(doc)
+			e, _ := entries.Get(rel)
+			id = e.ID
+			return entries.Rename(rel, to, false, nil)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	f.o.Listing.Refresh()
+	return f.promote(f.o.Set.Document(bridge.DocID(id)))
+}
+
+// mergeInto puts the text of a draft behind that of the note which came first.
+func (f *Drafts) mergeInto(draft, note *replica.Document, rel string) error {
+	ctx, cancel := context.WithTimeout(f.ctx, schedule.ReaderPatience)
+	defer cancel()
+	if err := f.o.Scheduler.Fetched(ctx, note); err != nil {
+		return err
+	}
+	text, err := draft.Text()
+	if err != nil {
+		return err
+	}
+	rec := f.authorOf(draft)
+	err = note.Change(f.ctx, &rec, func(doc *ycrdt.Doc) error {
+		contents := doc.Text(folderdoc.ContentsName)
+		if have := contents.String(); text != "" && !strings.Contains(have, text) {
+			doc.Transact(nil, func(tx *ycrdt.Txn) { contents.Insert(tx, contents.LenIn(tx), separated(have, text)) })
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	f.o.Listing.Changed(note)
+	f.o.Log.Info("two notes of one name became one", bridge.LogPath, rel)
+	return f.dropDraft(rel)
+}
+
+// separated is text behind an empty line.
+func separated(have, text string) string {
+	switch {
+	case have == "" || strings.HasSuffix(have, "\n\n"):
+		return text
+	case strings.HasSuffix(have, "\n"):
+		return "\n" + text
+	}
+	return "\n\n" + text
+}
+
+// authorOf is a record for who wrote a document last.
+func (f *Drafts) authorOf(d *replica.Document) bridge.Record {
+	rec := bridge.Record{Time: time.Now().UTC()}
+	h, err := f.o.Store.Load(d.ID())
+	if err != nil {
+		return rec
+	}
+	for _, r := range h.Records {
+		if r.Author != "" {
+			rec.Author, rec.Session = r.Author, r.Session
+		}
+	}
+	return rec
+}

@@ -1,0 +1,157 @@
+package listing
+
+import (
+	"cmp"
+
+	"errors"
+	"io/fs"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// This file is about changes that are made here.
+
+// Failed makes an error one of a Source.
+func Failed(op, rel string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	if errors.Is(err, folderdoc.ErrPath) {
+		err = bridge.ErrBadName
+	}
+	if errors.Is(err, folderdoc.ErrNotEmpty) {
+		err = bridge.ErrNotEmpty
+	}
+	return &fs.PathError{Op: op, Path: rel, Err: err}
+}
+
+// Restructure runs fn, which may change the folder's document, so that what fn
+// does is not reported as another's doing.
+func (l *Listing) Restructure(fn func(*folderdoc.Folder) error) error {
+	err := l.o.Set.Folder().Change(l.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
+		if err := l.listed(doc, true); err != nil {
+			return err
+		}
+		if err := fn(folderdoc.Open(doc)); err != nil {
+			return err
+		}
+		return l.listed(doc, false)
+	})
+	if err != nil {
+		l.Refresh()
+	}
+	return err
+}
+
+// Move runs fn, which takes a draft or an entry from one place to another, while nobody
+// else does.
+func (l *Listing) Move(fn func() error) error {
+	l.moving.Lock()
+	defer l.moving.Unlock()
+	return fn()
+}
+
+// both runs fn on the folder's document and on the drafts, and is content if the
+// path is in one of them.
+func (l *Listing) both(op, rel string, fn func(*folderdoc.Folder) error) error {
+	err := l.Move(func() error {
+		return l.Restructure(func(shared *folderdoc.Folder) error { return l.inBoth(shared, fn) })
+	})
+	if err != nil {
+		return Failed(op, rel, err)
+	}
+	return nil
+}
+
+func (l *Listing) inBoth(shared *folderdoc.Folder, fn func(*folderdoc.Folder) error) error {
+	first := fn(shared)
+	if first != nil && !errors.Is(first, fs.ErrNotExist) {
+		return first
+	}
+	err := l.o.Set.Drafts().Change(l.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error { return fn(folderdoc.Open(doc)) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return first
+	}
+	return err
+}
+
+// Mkdir makes one folder.
+func (l *Listing) Mkdir(rel string) error {
+	if dir := Parent(rel); dir != "" {
+		if e, err := l.Find("mkdir", dir); err != nil {
+			return err
+		} else if e.Type != folderdoc.TypeFolder {
+			return Failed("mkdir", rel, bridge.ErrNotDir)
+		}
+	}
+	if _, err := l.Find("mkdir", rel); err == nil {
+		return Failed("mkdir", rel, fs.ErrExist)
+	}
+	err := l.Restructure(func(shared *folderdoc.Folder) error {
+		_, err := shared.Create(folderdoc.Entry{Path: rel, Type: folderdoc.TypeFolder}, nil)
+		return err
+	})
+	if err != nil {
+		return Failed("mkdir", rel, err)
+	}
+	return nil
+}
+
+// Rename moves a note or a folder with all that is in it.
+func (l *Listing) Rename(oldRel, newRel string, replace bool) error {
+	if _, err := l.Find("rename", oldRel); err != nil {
+		return err
+	}
+	if dir := Parent(newRel); dir != "" {
+		if _, err := l.Find("rename", dir); err != nil {
+			return err
+		}
+	}
+	over, err := l.Find("rename", newRel)
+	if hidden, err := l.Hidden(newRel); over.Path == "" && (err != nil || len(hidden) > 0) {
+		return Failed("rename", newRel, cmp.Or(err, fs.ErrExist))
+	}
+	switch {
+	case err != nil:
+	case over.Type == folderdoc.TypeFolder && replace:
+		return Failed("rename", newRel, bridge.ErrIsDir)
+	case over.Type == folderdoc.TypeFolder || !replace:
+		return Failed("rename", newRel, fs.ErrExist)
+	}
+	return l.both("rename", oldRel, func(f *folderdoc.Folder) error {
+		err := f.Rename(oldRel, newRel, replace, nil)
+		if errors.Is(err, fs.ErrNotExist) && over.ID != "" { // a draft and a shared note
+			_ = f.Delete(newRel, nil)
+		}
+		return err
+	})
+}
+
+// Remove takes a note or an empty folder away. The content stays at the server.
+func (l *Listing) Remove(rel string) error {
+	if _, err := l.Find("remove", rel); err != nil {
+		return err
+	}
+	err := l.Move(func() error {
+		return l.Restructure(func(shared *folderdoc.Folder) error { return l.removeEmpty(shared, rel) })
+	})
+	if err != nil {
+		return Failed("remove", rel, err)
+	}
+	return nil
+}
+
+// removeEmpty takes a note or a folder away that holds nothing.
+func (l *Listing) removeEmpty(shared *folderdoc.Folder, rel string) error {
+	inside, err := l.Inside(shared, rel)
+	if err == nil && len(inside) > 0 {
+		err = &bridge.NotEmptyError{Holds: inside}
+	}
+	if err != nil {
+		return err
+	}
+	return l.inBoth(shared, func(f *folderdoc.Folder) error { return f.Delete(rel, nil) })
+}

@@ -1,0 +1,115 @@
+package listing
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/remote/replica"
+)
+
+// feed is what peers have done and the workspace was not told of.
+type feed struct {
+	wake chan struct{} // holds a token when events or dirty has something
+
+	mu     sync.Mutex // protects the following
+	events []bridge.SourceEvent
+	dirty  map[bridge.DocID]bool // documents that have changed
+}
+
+func newFeed() feed {
+	return feed{wake: make(chan struct{}, 1), dirty: make(map[bridge.DocID]bool)}
+}
+
+func (f *feed) add(ev bridge.SourceEvent) {
+	f.mu.Lock()
+	f.events = append(f.events, ev)
+	f.mu.Unlock()
+	signal(f.wake)
+}
+
+func (f *feed) addDirty(id bridge.DocID) {
+	f.mu.Lock()
+	f.dirty[id] = true
+	f.mu.Unlock()
+	signal(f.wake)
+}
+
+// take returns what there is.
+func (f *feed) take() ([]bridge.SourceEvent, map[bridge.DocID]bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	events, dirty := f.events, f.dirty
+	f.events, f.dirty = nil, make(map[bridge.DocID]bool)
+	return events, dirty
+}
+
+// forget drops the events of the listing.
+func (f *feed) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.events = nil
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Scan reports what is listed. What comes later is reported by Report.
+func (l *Listing) Scan(found func(bridge.SourceEntry)) {
+	l.mu.Lock()
+	entries := slices.Clone(l.entries)
+	l.feed.forget()
+	l.mu.Unlock()
+	for _, e := range entries {
+		found(l.entryOf(e))
+	}
+}
+
+// Report reports what peers do until ctx ends.
+func (l *Listing) Report(ctx context.Context, changed func(bridge.SourceEvent)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.feed.wake:
+		}
+		events, dirty := l.feed.take()
+		for _, ev := range events {
+			changed(ev)
+		}
+		for id := range dirty {
+			if ev, ok := l.changeOf(id); ok {
+				changed(ev)
+			}
+		}
+	}
+}
+
+// changeOf describes a change of a note's text.
+func (l *Listing) changeOf(id bridge.DocID) (bridge.SourceEvent, bool) {
+	modTime := l.o.Set.Document(id).ModTime()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	rel, ok := l.paths[id]
+	if !ok || l.byPath[rel].ID != string(id) {
+		return bridge.SourceEvent{}, false
+	}
+	e := l.entryOf(l.byPath[rel])
+	e.Stamp.ModTime = modTime.UnixNano()
+	return bridge.SourceEvent{Kind: bridge.EventChanged, Rel: rel, Entry: e}, true
+}
+
+// Changed takes note that the server has changed a document, whose lock may be held.
+func (l *Listing) Changed(d *replica.Document) {
+	switch {
+	case d.IsNote():
+		l.feed.addDirty(d.ID())
+	case d == l.o.Set.Folder():
+		l.Refresh()
+	}
+}

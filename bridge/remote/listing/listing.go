@@ -1,0 +1,211 @@
+package listing
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/attachments"
+	"github.com/relayfs/relayfs/bridge/remote/replica"
+	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// Options configure a Listing.
+type Options struct {
+	Set         *replica.Set
+	Attachments *attachments.Attachments
+	Folder      string               // the name of the folder's document at the server
+	Notes       func([]bridge.DocID) // is told which notes the folder holds, under the listing's lock
+	Log         *slog.Logger
+}
+
+// Listing is what a folder holds.
+type Listing struct {
+	o      Options
+	ctx    context.Context
+	feed   feed
+	relist chan struct{} // holds a token when the folder's document has changed
+
+	// moving is held while a draft becomes an entry, and while entries move or go:
+	// these see it in one of the documents. It comes before all other locks.
+	moving sync.Mutex
+
+	mu       sync.Mutex // protects the following
+	paths    map[bridge.DocID]string
+	withheld map[bridge.DocID]bool // drafts that are not shown yet
+	entries  []folderdoc.Entry     // what the workspace knows of
+	byPath   map[string]folderdoc.Entry
+	hidden   []string // paths that are not shown because of their names
+}
+
+// New makes a Listing, which is empty until List. It reads documents until ctx ends.
+func New(ctx context.Context, o Options) *Listing {
+	return &Listing{
+		o: o, ctx: ctx, feed: newFeed(), relist: make(chan struct{}, 1),
+		paths: make(map[bridge.DocID]string), withheld: make(map[bridge.DocID]bool),
+	}
+}
+
+// read returns what the two documents list, and the paths of what is hidden because
+// of its name. The folder's lock is held.
+func (l *Listing) read(folder *ycrdt.Doc) (all []folderdoc.Entry, hidden []string, err error) {
+	shared := folderdoc.Open(folder).List()
+	var drafts []folderdoc.Entry
+	err = l.o.Set.Drafts().View(l.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
+		drafts = folderdoc.Open(doc).List()
+		return nil
+	})
+	drafts = slices.DeleteFunc(drafts, func(e folderdoc.Entry) bool { return l.IsWithheld(bridge.DocID(e.ID)) })
+	all = slices.DeleteFunc(union(shared, drafts), func(e folderdoc.Entry) bool {
+		if bridge.Path(e.Path).HasControl() {
+			hidden = append(hidden, e.Path)
+		}
+		return !l.served(e)
+	})
+	return all, hidden, err
+}
+
+// union adds to the shared entries the drafts whose paths are free.
+func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
+	all := slices.Clone(shared)
+	taken := make(map[string]string, len(shared)) // path to type
+	entered := make(map[string]bool, len(shared)) // ids
+	for _, e := range shared {
+		taken[e.Path], entered[e.ID] = e.Type, true
+	}
+	for _, e := range drafts {
+		if _, is := taken[e.Path]; is || e.ID != "" && entered[e.ID] {
+			continue
+		}
+		if dir := Parent(e.Path); dir != "" && taken[dir] != folderdoc.TypeFolder {
+			continue // a file has come where its folder was
+		}
+		taken[e.Path] = e.Type
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b folderdoc.Entry) int { return cmp.Compare(a.Path, b.Path) })
+	return all
+}
+
+// Parent is the folder of what is at rel, "" for the topmost.
+func Parent(rel string) string { return string(bridge.Path(rel).Dir()) }
+
+// served says whether an entry is shown: folders, attachments where they can be
+// fetched, and Markdown named like it whose id can name a document. What has control
+// characters in its name, or in a folder's, could not be told from other text.
+func (l *Listing) served(e folderdoc.Entry) bool {
+	if bridge.Path(e.Path).HasControl() {
+		return false
+	}
+	if e.Type == folderdoc.TypeFolder {
+		return true
+	}
+	if attachments.Is(e) {
+		return l.o.Attachments.Served() && token.ValidID(e.ID)
+	}
+	id := bridge.DocID(e.ID)
+	return e.Type == folderdoc.TypeMarkdown && bridge.Path(e.Path).IsNote() &&
+		token.ValidID(e.ID) && id != replica.FolderID && id != replica.DraftsID
+}
+
+// Run brings the listing up to the folder's document until the context of New ends.
+func (l *Listing) Run() {
+	for {
+		select {
+		case <-l.ctx.Done():
+			return
+		case <-l.relist:
+			l.logged("list the folder", l.List(true))
+		}
+	}
+}
+
+// Refresh has the listing brought up to the folder's document.
+func (l *Listing) Refresh() { signal(l.relist) }
+
+// List brings the listing up to the folder's document, and reports the
+// differences if report is set.
+func (l *Listing) List(report bool) error {
+	return l.o.Set.Folder().View(l.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
+		return l.listed(doc, report)
+	})
+}
+
+// listed is List for callers that hold the folder's lock.
+func (l *Listing) listed(doc *ycrdt.Doc, report bool) error {
+	now, hidden, err := l.read(doc)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now = l.here(now)
+	if report {
+		for _, c := range folderdoc.Diff(l.entries, now) {
+			l.feed.add(l.eventOf(c))
+		}
+	}
+	l.entries, l.hidden = now, hidden
+	l.byPath = make(map[string]folderdoc.Entry, len(now))
+	var notes []bridge.DocID
+	for _, e := range now {
+		l.byPath[e.Path] = e
+		if e.Type == folderdoc.TypeMarkdown {
+			l.paths[bridge.DocID(e.ID)] = e.Path
+			notes = append(notes, bridge.DocID(e.ID))
+		}
+	}
+	l.o.Notes(notes)
+	return nil
+}
+
+// here replaces attachments whose bytes are not here by what they were before,
+// and drops those that were not there before. mu is held.
+func (l *Listing) here(entries []folderdoc.Entry) []folderdoc.Entry {
+	var missing []folderdoc.Entry
+	kept := entries[:0]
+	for _, e := range entries {
+		if attachments.Is(e) && !l.o.Attachments.Has(e) {
+			missing = append(missing, e)
+			before, shown := l.byPath[e.Path]
+			if !shown || before.ID != e.ID {
+				continue
+			}
+			e = before
+		}
+		kept = append(kept, e)
+	}
+	l.o.Attachments.Fetch(missing)
+	return kept
+}
+
+// eventOf describes a change of the listing to the workspace.
+func (l *Listing) eventOf(c folderdoc.Change) bridge.SourceEvent {
+	kinds := [...]bridge.EventKind{
+		folderdoc.Created: bridge.EventCreated, folderdoc.Removed: bridge.EventRemoved,
+		folderdoc.Renamed: bridge.EventRenamed, folderdoc.Changed: bridge.EventChanged,
+	}
+	return bridge.SourceEvent{Kind: kinds[c.Kind], Rel: c.Path, OldRel: c.OldPath, Entry: l.entryOf(c.Entry)}
+}
+
+func (l *Listing) entryOf(e folderdoc.Entry) bridge.SourceEntry {
+	switch {
+	case e.Type == folderdoc.TypeFolder:
+		return bridge.SourceEntry{Rel: e.Path, Dir: true, Mode: 0o755}
+	case attachments.Is(e):
+		return bridge.SourceEntry{Rel: e.Path, Mode: 0o644, Stamp: l.o.Attachments.Stamp(e)}
+	}
+	return bridge.SourceEntry{Rel: e.Path, Mode: 0o644}
+}
+
+func (l *Listing) logged(what string, err error) {
+	if err != nil {
+		l.o.Log.Error("cannot "+what, bridge.LogFolder, l.o.Folder, bridge.LogErr, err)
+	}
+}

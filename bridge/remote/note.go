@@ -1,0 +1,173 @@
+package remote
+
+import (
+	"context"
+	"io/fs"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/remote/listing"
+	"github.com/relayfs/relayfs/bridge/remote/replica"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// This file is what a Source does with notes.
+
+// Document returns the live document of the note at rel. One that was never
+// fetched is fetched first, before all others.
+func (s *Source) Document(ctx context.Context, rel string) (bridge.Document, error) {
+	e, err := s.listing.Find("open", rel)
+	if err != nil {
+		return nil, err
+	}
+	switch e.Type {
+	case folderdoc.TypeFolder:
+		return nil, listing.Failed("open", rel, bridge.ErrIsDir)
+	case folderdoc.TypeMarkdown:
+	default:
+		return nil, listing.Failed("open", rel, bridge.ErrNotNote)
+	}
+	d := s.set.Document(bridge.DocID(e.ID))
+	if err := s.schedule.Fetched(ctx, d); err != nil {
+		return nil, listing.Failed("open", rel, err)
+	}
+	return d, nil
+}
+
+// Read returns the text of the note, or the bytes of the attachment, at rel.
+func (s *Source) Read(ctx context.Context, rel string) ([]byte, bridge.Stamp, error) {
+	if !bridge.Path(rel).IsNote() {
+		return s.readAttachment(rel)
+	}
+	live, err := s.Document(ctx, rel)
+	if err != nil {
+		return nil, bridge.Stamp{}, err
+	}
+	var data []byte
+	var stamp bridge.Stamp
+	d := live.(*replica.Document)
+	err = d.View(ctx, func(doc *ycrdt.Doc, _ time.Time) error {
+		data = []byte(doc.Text(folderdoc.ContentsName).String())
+		stamp = d.Stamp(len(data))
+		return nil
+	})
+	return data, stamp, err
+}
+
+// Replace makes r.Data the content of the note or attachment at rel, if what is
+// there is what r.Expect names.
+func (s *Source) Replace(ctx context.Context, rel string, r bridge.Replacement) (bridge.Stamp, error) {
+	if err := r.Prepare(); err != nil {
+		return bridge.Stamp{}, err
+	}
+	if !bridge.Path(rel).IsNote() {
+		return s.replaceAttachment(ctx, rel, r.Expect, r.Data)
+	}
+	live, err := s.Document(ctx, rel)
+	if err != nil {
+		return bridge.Stamp{}, err
+	}
+	d := live.(*replica.Document)
+	err = d.Change(ctx, &bridge.Record{Time: r.ModTime.UTC()}, func(doc *ycrdt.Doc) error {
+		text := doc.Text(folderdoc.ContentsName)
+		have := text.String()
+		if d.Stamp(len(have)) != r.Expect {
+			return bridge.ErrConflict
+		}
+		replaceText(doc, text, have, string(r.Data))
+		return nil
+	})
+	if err != nil {
+		return bridge.Stamp{}, listing.Failed("write", rel, err)
+	}
+	_, stamp, err := s.Read(ctx, rel)
+	return stamp, err
+}
+
+// Create makes a new note or attachment.
+func (s *Source) Create(ctx context.Context, rel string, data []byte, _ fs.FileMode, modTime time.Time) (bridge.Stamp, error) {
+	if !bridge.Path(rel).IsNote() {
+		return s.createAttachment(ctx, rel, data)
+	}
+	_, err := s.NewDocument(ctx, rel, &bridge.Record{Time: modTime.UTC()}, func(doc *ycrdt.Doc) error {
+		text := doc.Text(folderdoc.ContentsName)
+		doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, string(data)) })
+		return nil
+	})
+	if err != nil {
+		return bridge.Stamp{}, err
+	}
+	_, stamp, err := s.Read(ctx, rel)
+	return stamp, err
+}
+
+// NewDocument makes a new note: a draft, until the server has its content.
+func (s *Source) NewDocument(ctx context.Context, rel string, rec *bridge.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
+	if err := s.mayCreate(rel); err != nil {
+		return nil, listing.Failed("create", rel, err)
+	}
+	d := s.set.Document(bridge.DocID(folderdoc.NewID()))
+	s.listing.SetPath(d.ID(), rel)
+	s.schedule.Keep(d.ID())
+	err := d.Change(ctx, rec, func(doc *ycrdt.Doc) error {
+		err := fn(doc)
+		folderdoc.EnsureNonEmpty(doc, nil)
+		return err
+	})
+	if err == nil {
+		err = s.drafts.Enter(ctx, d, rel)
+	}
+	if err != nil {
+		return nil, listing.Failed("create", rel, err)
+	}
+	if !s.schedule.Lacks(d.ID()) {
+		s.drafts.Uploaded(d) // it was acknowledged before it was a draft
+	}
+	return d, nil
+}
+
+func (s *Source) mayCreate(rel string) error {
+	if err := s.Locked(); err != nil {
+		return err
+	}
+	if err := folderdoc.CheckPath(rel); err != nil {
+		return err
+	}
+	if !bridge.Path(rel).IsNote() {
+		return bridge.ErrNotNote
+	}
+	if _, err := s.listing.Find("create", rel); err == nil {
+		return fs.ErrExist
+	}
+	return nil
+}
+
+// replaceText makes text hold now instead of have, by the one stretch in which
+// they differ.
+func replaceText(doc *ycrdt.Doc, text *ycrdt.Text, have, now string) {
+	before, after := []rune(have), []rune(now)
+	start := 0
+	for start < len(before) && start < len(after) && before[start] == after[start] {
+		start++
+	}
+	end := 0
+	for end < len(before)-start && end < len(after)-start && before[len(before)-1-end] == after[len(after)-1-end] {
+		end++
+	}
+	doc.Transact(nil, func(tx *ycrdt.Txn) {
+		pos := utf16Len(before[:start])
+		text.Delete(tx, pos, utf16Len(before[start:len(before)-end]))
+		text.Insert(tx, pos, string(after[start:len(after)-end]))
+	})
+}
+
+func utf16Len(runes []rune) int {
+	n := len(runes)
+	for _, r := range runes {
+		if r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,59 @@
+package replica
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+)
+
+// Access says whether the server takes changes, as it last told.
+type Access struct {
+	address transport.Address
+	folder  string
+	log     *slog.Logger
+
+	mu     sync.Mutex // protects the following
+	reason string     // why it takes none, "" if it does
+}
+
+// ReadOnly says that the server takes no changes.
+func (a *Access) ReadOnly() bool { return a.Reason() != "" }
+
+// Locked says why the server takes no changes, and what to do about it; nil if it does.
+func (a *Access) Locked() error {
+	if text := a.Reason(); text != "" {
+		return &bridge.ReadOnlyError{Reason: text}
+	}
+	return nil
+}
+
+// Reason is Locked as a sentence; "" if the server takes changes.
+func (a *Access) Reason() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.reason == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s takes no changes: %s; set RELAYFS_TOKEN to one that may write and start again, if that is wanted", a.address, a.reason)
+}
+
+// refuse says that the server takes no changes.
+func (a *Access) refuse(reason string) {
+	a.mu.Lock()
+	was := a.reason
+	a.reason = reason
+	a.mu.Unlock()
+	if was == "" {
+		a.log.Warn("folder is read-only", bridge.LogFolder, a.folder, "reason", reason)
+	}
+}
+
+// allow takes back what refuse said.
+func (a *Access) allow() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.reason = ""
+}

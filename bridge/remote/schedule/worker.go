@@ -1,0 +1,173 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/remote/jobs"
+	"github.com/relayfs/relayfs/bridge/remote/replica"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+)
+
+// turnTimeout is how long one document may take to be compared.
+const turnTimeout = 60 * time.Second
+
+// RetryDelay is how long a document waits that could not be compared though the
+// server is there.
+const RetryDelay = 2 * time.Second
+
+// work gives documents their turns until the queue is closed.
+func (y *Scheduler) work(ctx context.Context) {
+	for {
+		d, prio, ok := y.jobs.Next()
+		if !ok {
+			return
+		}
+		err := y.turn(ctx, d, prio)
+		y.jobs.Done(d)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			y.progressed()
+			continue
+		}
+		y.o.Log.Debug("document not compared", bridge.LogDoc, string(d.ID()), bridge.LogErr, err)
+		y.mu.Lock()
+		if y.online && !errors.Is(err, transport.ErrExpired) {
+			y.problem = fmt.Errorf("document %q: %w", d.Name(), err)
+		}
+		y.mu.Unlock()
+		time.AfterFunc(RetryDelay, func() { y.want(d, max(prio, jobs.Unsent)) })
+	}
+}
+
+// turn brings one document in step, and leaves it connected if there is room.
+func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio jobs.Priority) error {
+	unsent := y.unsent.Has(d.ID())
+	y.mu.Lock()
+	_, live := y.live[d]
+	y.mu.Unlock()
+	if live {
+		return nil
+	}
+	stay := y.room(d, prio)
+	if !stay && !unsent {
+		if update, err := y.o.Server.Fetch(ctx, d.Name()); !errors.Is(err, errors.ErrUnsupported) {
+			if err != nil {
+				return err
+			}
+			return y.took(d, d.Receive(update, true))
+		}
+	}
+	err := y.connect(ctx, d, stay, unsent)
+	if t, ok := y.o.Server.(transport.Creator); ok && unsent && errors.Is(err, transport.ErrNoDocument) {
+		// A note that was made here.
+		if err = t.Create(ctx, d.Name()); err == nil {
+			err = y.connect(ctx, d, stay, unsent)
+		}
+	}
+	return err
+}
+
+// took notes that a document was fetched, unless nobody has put anything in it.
+func (y *Scheduler) took(d *replica.Document, err error) error {
+	if err != nil {
+		return fmt.Errorf("%w: %v", transport.ErrProtocol, err)
+	}
+	empty, err := d.IsEmpty()
+	if err == nil && !empty {
+		y.Keep(d.ID())
+	}
+	return err
+}
+
+// room says whether a document is to stay connected: where all notes can be, it
+// is; else those used last, for which others have to go.
+func (y *Scheduler) room(d *replica.Document, prio jobs.Priority) bool {
+	limit := y.o.Server.Links() - Workers
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if len(y.notes) <= limit {
+		return true
+	}
+	if prio > jobs.Unsent {
+		return false
+	}
+	if len(y.live) < limit {
+		return true
+	}
+	var oldest *replica.Document
+	var used time.Time
+	for x := range y.live {
+		if at := x.LastUsed(); oldest == nil || at.Before(used) {
+			oldest, used = x, at
+		}
+	}
+	y.live[oldest]()
+	return true
+}
+
+// connect brings a document in step by a link, which stays if stay is set.
+func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awaitAck bool) error {
+	lctx, cancel := context.WithCancel(ctx)
+	p := replica.NewPeer(d)
+	ended := make(chan error, 1)
+	y.mu.Lock()
+	if stay {
+		y.live[d] = cancel
+	}
+	y.mu.Unlock()
+	y.peers.Go(func() {
+		err := p.Run(lctx)
+		cancel()
+		y.mu.Lock()
+		if stay {
+			delete(y.live, d)
+		}
+		again := stay && y.online && ctx.Err() == nil
+		y.mu.Unlock()
+		ended <- err
+		if again && !errors.Is(err, context.Canceled) {
+			y.want(d, jobs.Changed)
+		}
+	})
+	err := y.await(ctx, d, p, ended, awaitAck)
+	if err != nil || !stay {
+		cancel()
+	}
+	return err
+}
+
+// await waits until the document is in step, and what it had is acknowledged.
+func (y *Scheduler) await(ctx context.Context, d *replica.Document, p *replica.Peer, ended chan error, awaitAck bool) error {
+	wait, cancel := context.WithTimeout(ctx, turnTimeout)
+	defer cancel()
+	for _, step := range []<-chan struct{}{p.In(), p.Out()} {
+		select {
+		case <-step:
+		case err := <-ended:
+			return err
+		case <-wait.Done():
+			return transport.ErrSilent
+		}
+		if step == p.In() {
+			if err := y.took(d, nil); err != nil || !awaitAck {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stopLive ends all links.
+func (y *Scheduler) stopLive() {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for _, cancel := range y.live {
+		cancel()
+	}
+}
