@@ -126,9 +126,18 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/transport/streamablehttp": {[]string{"bridge/inflight", "github.com/mark3labs/mcp-go/..."}, "messages over HTTP; it knows no tool"},
 	"bridge/inflight":                             {nil, "a bound on bytes knows nothing of what they are"},
 	"bridge/yserve": {
-		[]string{"bridge", "bridge/inflight", "bridge/yserve/host", "bridge/token", "bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "github.com/fxamacker/cbor/v2"},
+		[]string{
+			"bridge", "bridge/inflight", "bridge/yserve/access", "bridge/yserve/host", "bridge/yserve/room", "bridge/yserve/socket",
+			"bridge/token", "bridge/ycrdt", "bridge/ysync",
+		},
 		"what Yjs clients talk to; it changes documents through bridge/yserve/host",
 	},
+	"bridge/yserve/room": {
+		[]string{"bridge", "bridge/ycrdt", "bridge/ysync", "bridge/token", "bridge/yserve/access", "bridge/yserve/host", "bridge/yserve/socket", "github.com/fxamacker/cbor/v2"},
+		"the clients of a document; it knows no request",
+	},
+	"bridge/yserve/access": {[]string{"bridge/token", "bridge/yserve/host"}, "who is let in; it knows a document but by its id"},
+	"bridge/yserve/socket": {[]string{"bridge/inflight", "github.com/coder/websocket"}, "one websocket of a client; it does not know what a frame says"},
 	"mcpserver": {
 		[]string{"bridge", "bridge/inflight", "bridge/semantic", "diffwrap", "mcpserver/internal/...", "github.com/mark3labs/mcp-go/..."},
 		"with its transports the only place that knows mcp-go; it knows no FUSE",

@@ -1,6 +1,7 @@
 package yserve
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/bridge/yserve/access"
 	"github.com/relayfs/relayfs/bridge/yserve/host"
 )
 
@@ -29,7 +31,7 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) checkStore(w http.ResponseWriter, r *http.Request) {
-	if err := s.onServer(r); err != nil {
+	if err := s.access.OnServer(r); err != nil {
 		s.fail(w, r, err)
 		return
 	}
@@ -51,7 +53,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 		return nil
 	}
 	if json.Unmarshal(data, v) != nil {
-		return &refusal{http.StatusBadRequest, "request is not the JSON that is wanted here"}
+		return access.Refuse(http.StatusBadRequest, "request is not the JSON that is wanted here")
 	}
 	return nil
 }
@@ -61,18 +63,18 @@ func (s *Server) newDoc(w http.ResponseWriter, r *http.Request) {
 	var req struct {
 		DocID string `json:"docId"`
 	}
-	c, err := s.claims(r)
+	c, err := s.access.Claims(r)
 	if err == nil {
 		err = readJSON(w, r, &req)
 	}
 	if req.DocID == "" {
-		req.DocID = randomID()
+		req.DocID = rand.Text()
 	}
 	if err == nil {
 		err = mayCreate(c, req.DocID)
 	}
 	if err == nil {
-		id, _ := s.own(req.DocID)
+		id, _ := s.relay.Own(req.DocID)
 		err = s.host.Create(r.Context(), id)
 	}
 	if err != nil {
@@ -87,11 +89,11 @@ func mayCreate(c token.Claims, id string) error {
 	p, ok := c.OnDoc(id)
 	switch {
 	case !host.ValidID(id):
-		return errBadID
+		return access.ErrBadID
 	case !ok, c.Scope.Kind == token.Doc:
-		return errResource
+		return access.ErrResource
 	case p != token.Full:
-		return errReadOnly
+		return access.ErrReadOnly
 	}
 	return nil
 }
@@ -104,7 +106,7 @@ func (s *Server) postDoc(w http.ResponseWriter, r *http.Request) {
 	case "auth":
 		err = s.auth(w, r, r.PathValue("id"))
 	default:
-		err = &refusal{http.StatusNotFound, "no such operation"}
+		err = access.Refuse(http.StatusNotFound, "no such operation")
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -117,11 +119,11 @@ func (s *Server) getDoc(w http.ResponseWriter, r *http.Request) {
 	case "as-update":
 		err = s.asUpdate(w, r, id)
 	case "versions":
-		if _, _, err = s.onDoc(r, id); err == nil {
+		if _, _, err = s.access.OnDoc(r, id); err == nil {
 			answer(w, map[string][]string{"versions": {}})
 		}
 	default:
-		err = &refusal{http.StatusNotFound, "no such operation"}
+		err = access.Refuse(http.StatusNotFound, "no such operation")
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -144,21 +146,21 @@ func (s *Server) auth(w http.ResponseWriter, r *http.Request, id string) error {
 		UserID          string           `json:"userId"`
 		ValidForSeconds int64            `json:"validForSeconds"`
 	}{token.Full, "", int64(tokenLife / time.Second)}
-	if err := s.onServer(r); err != nil {
+	if err := s.access.OnServer(r); err != nil {
 		return err
 	}
 	if err := readJSON(w, r, &req); err != nil {
 		return err
 	}
 	if req.ValidForSeconds <= 0 || req.ValidForSeconds > int64(maxTokenLife/time.Second) {
-		return &refusal{http.StatusBadRequest, "validForSeconds is out of range"}
+		return access.Refuse(http.StatusBadRequest, "validForSeconds is out of range")
 	}
-	own, _ := s.own(id)
+	own, _ := s.relay.Own(id)
 	switch exists, err := s.host.Exists(own); {
 	case err != nil:
 		return err
 	case !exists:
-		return errUnknown
+		return access.ErrUnknown
 	}
 	text, err := s.mint(id, req.Authorization, req.UserID, time.Duration(req.ValidForSeconds)*time.Second)
 	if err != nil {
@@ -170,14 +172,14 @@ func (s *Server) auth(w http.ResponseWriter, r *http.Request, id string) error {
 
 // mint makes a token for one document; "" if none are needed.
 func (s *Server) mint(id string, p token.Permission, user string, life time.Duration) (string, error) {
-	key := s.keys.Load().mint
+	key := s.access.Mint()
 	switch {
-	case s.open():
+	case s.access.Open():
 		return "", nil
 	case key == nil:
-		return "", &refusal{http.StatusInternalServerError, "this server has no key to sign tokens with"}
+		return "", access.Refuse(http.StatusInternalServerError, "this server has no key to sign tokens with")
 	}
-	own, prefix := s.own(id)
+	own, prefix := s.relay.Own(id)
 	channel := s.host.ChannelOf(own)
 	if channel != "" {
 		channel = prefix + channel
@@ -212,17 +214,17 @@ func (s *Server) base(r *http.Request) string {
 // asUpdate sends the whole document. Who may write gets an empty update for one
 // that is not there, as from relay-server.
 func (s *Server) asUpdate(w http.ResponseWriter, r *http.Request, id string) error {
-	_, p, err := s.onDoc(r, id)
+	_, p, err := s.access.OnDoc(r, id)
 	if err != nil {
 		return err
 	}
 	update := []byte{0, 0}
-	id, _ = s.own(id)
+	id, _ = s.relay.Own(id)
 	d, err := s.host.Open(r.Context(), id, false)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && p == token.Full:
 	case errors.Is(err, fs.ErrNotExist):
-		return errUnknown
+		return access.ErrUnknown
 	case err != nil:
 		return err
 	default:
@@ -237,19 +239,19 @@ func (s *Server) asUpdate(w http.ResponseWriter, r *http.Request, id string) err
 
 // update applies what is sent.
 func (s *Server) update(w http.ResponseWriter, r *http.Request, id string) error {
-	c, p, err := s.onDoc(r, id)
+	c, p, err := s.access.OnDoc(r, id)
 	switch {
 	case err != nil:
 		return err
 	case p != token.Full:
-		return errReadOnly
+		return access.ErrReadOnly
 	}
 	data, release, err := s.o.Inflight.Read(body(w, r, s.o.Limits.Frame))
 	if err != nil {
 		return refuseBody(err)
 	}
 	defer release()
-	id, _ = s.own(id)
+	id, _ = s.relay.Own(id)
 	d, err := s.host.Open(r.Context(), id, true)
 	if err != nil {
 		return err
@@ -262,13 +264,13 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request, id string) error
 func refuseUpdate(err error) error {
 	switch {
 	case errors.Is(err, ycrdt.ErrMalformed), errors.Is(err, ycrdt.ErrUpdateV2), errors.Is(err, ycrdt.ErrPendingLimit):
-		return &refusal{http.StatusBadRequest, "body is not a Yjs update of format 1: " + err.Error()}
+		return access.Refuse(http.StatusBadRequest, "body is not a Yjs update of format 1: "+err.Error())
 	case errors.Is(err, bridge.ErrTooLarge), errors.Is(err, ycrdt.ErrTooLarge):
-		return &refusal{http.StatusRequestEntityTooLarge, "note would be too large"}
+		return access.Refuse(http.StatusRequestEntityTooLarge, "note would be too large")
 	case errors.Is(err, bridge.ErrReadOnly):
-		return &refusal{http.StatusForbidden, "note is read-only"}
+		return access.Refuse(http.StatusForbidden, "note is read-only")
 	case errors.Is(err, bridge.ErrOffline):
-		return &refusal{http.StatusServiceUnavailable, "folder is offline"}
+		return access.Refuse(http.StatusServiceUnavailable, "folder is offline")
 	}
 	return err
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/inflight"
+	"github.com/relayfs/relayfs/bridge/yserve/access"
+	"github.com/relayfs/relayfs/bridge/yserve/socket"
 )
 
 // body is the body of a request, of at most limit bytes. A client that sends it more
@@ -24,7 +26,7 @@ type patientBody struct {
 }
 
 func (b *patientBody) Read(p []byte) (int, error) {
-	_ = b.c.SetReadDeadline(b.start.Add(writePatience + time.Duration(b.n/slowest)*time.Second)) // not over every transport
+	_ = b.c.SetReadDeadline(b.start.Add(socket.Patience(int64(b.n)))) // not over every transport
 	n, err := b.r.Read(p)
 	b.n += n
 	if err != nil {
@@ -38,17 +40,16 @@ func refuseBody(err error) error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return &refusal{http.StatusRequestEntityTooLarge, "request is too large"}
+		return access.Refuse(http.StatusRequestEntityTooLarge, "request is too large")
 	case errors.Is(err, inflight.ErrFull):
-		return &refusal{http.StatusServiceUnavailable, err.Error()}
+		return access.Refuse(http.StatusServiceUnavailable, err.Error())
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &refusal{http.StatusRequestTimeout, "request does not come to its end"}
+		return access.Refuse(http.StatusRequestTimeout, "request does not come to its end")
 	}
-	return &refusal{http.StatusBadRequest, "request has been cut off"}
+	return access.Refuse(http.StatusBadRequest, "request has been cut off")
 }
 
 // allowTime bounds how long a client may take to read an answer of size bytes.
 func allowTime(w http.ResponseWriter, size int64) {
-	patience := writePatience + time.Duration(size/slowest)*time.Second
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience)) // not over every transport
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(socket.Patience(size))) // not over every transport
 }

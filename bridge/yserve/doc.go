@@ -53,10 +53,18 @@
 // With keys, whoever has a token. Without, every program on this machine, but no
 // web page from elsewhere: the Host and Origin of a request must be loopback.
 //
+// # Packages
+//
+//	room     the clients of a document, and what their frames ask for
+//	access   who is let in, and what a token permits
+//	socket   one websocket: reading, writing, trying it out
+//	host     the documents
+//
 // # Concurrency
 //
 // Each connection has a goroutine that reads and one that writes, with a bounded
 // backlog between the documents and the writer. Frames of one connection are
 // handled one after the other; while a client does not read the answers to what
-// it asked for, nothing more of it is read.
+// it asked for, nothing more of it is read. The Server's one lock counts connections and
+// is a leaf.
 package yserve

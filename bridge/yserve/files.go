@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/yserve/access"
 	"github.com/relayfs/relayfs/bridge/yserve/host"
 )
 
@@ -42,16 +43,16 @@ func (s *Server) fileRequest(w http.ResponseWriter, r *http.Request) (fileReques
 	q := fileRequest{w: w, r: r, id: r.PathValue("id"), hash: cmp.Or(r.PathValue("hash"), r.URL.Query().Get("hash"))}
 	var err error
 	if !host.ValidID(q.id) {
-		return q, errBadID
+		return q, access.ErrBadID
 	}
-	if q.c, err = s.claims(r); err != nil {
+	if q.c, err = s.access.Claims(r); err != nil {
 		return q, err
 	}
 	p, ok := q.c.OnFile(q.id, q.hash)
 	if !ok {
-		return q, errResource
+		return q, access.ErrResource
 	}
-	q.own, _ = s.own(q.id)
+	q.own, _ = s.relay.Own(q.id)
 	q.hash, q.full = cmp.Or(q.hash, q.c.Scope.Hash), p == token.Full
 	return q, nil
 }
@@ -59,18 +60,18 @@ func (s *Server) fileRequest(w http.ResponseWriter, r *http.Request) (fileReques
 // here is where the client goes on with what it asked for.
 func (s *Server) here(q fileRequest, verb string) string {
 	v := url.Values{"hash": {q.hash}}
-	if text := requestToken(q.r); text != "" && !s.open() {
+	if text := access.RequestToken(q.r); text != "" && !s.access.Open() {
 		v.Set("token", text)
 	}
 	return s.base(q.r) + "/f/" + q.id + "/" + verb + "?" + v.Encode()
 }
 
-var errNoHash = &refusal{http.StatusBadRequest, "no hash: the token or ?hash= names the SHA-256 of the bytes"}
+var errNoHash = access.Refuse(http.StatusBadRequest, "no hash: the token or ?hash= names the SHA-256 of the bytes")
 
 func (s *Server) uploadURL(q fileRequest) error {
 	switch {
 	case !q.full:
-		return errReadOnly
+		return access.ErrReadOnly
 	case q.hash == "":
 		return errNoHash
 	}
@@ -99,11 +100,11 @@ func (s *Server) hasFile(q fileRequest) error {
 func (s *Server) upload(q fileRequest) error {
 	switch want := q.c.Scope.ContentLength; {
 	case !q.full:
-		return errReadOnly
+		return access.ErrReadOnly
 	case q.hash == "":
 		return errNoHash
 	case want != nil && q.r.Method == http.MethodPut && q.r.ContentLength != int64(*want):
-		return &refusal{http.StatusBadRequest, "token is for another number of bytes"}
+		return access.Refuse(http.StatusBadRequest, "token is for another number of bytes")
 	}
 	content, err := s.uploaded(q)
 	if err != nil {
@@ -111,9 +112,9 @@ func (s *Server) upload(q fileRequest) error {
 	}
 	switch err := s.host.Upload(q.own, q.hash, content); {
 	case errors.Is(err, host.ErrHash):
-		return &refusal{http.StatusBadRequest, "the bytes do not have the hash that the token or ?hash= names"}
+		return access.Refuse(http.StatusBadRequest, "the bytes do not have the hash that the token or ?hash= names")
 	case errors.Is(err, errors.ErrUnsupported):
-		return &refusal{http.StatusNotImplemented, "this server takes no attachments"}
+		return access.Refuse(http.StatusNotImplemented, "this server takes no attachments")
 	case content.err != nil:
 		return refuseBody(content.err)
 	default:
@@ -144,7 +145,7 @@ func (s *Server) uploaded(q fileRequest) (*content, error) {
 	q.r.Body = io.NopCloser(raw)
 	form, err := q.r.MultipartReader()
 	if err != nil {
-		return nil, &refusal{http.StatusBadRequest, "request is not the form that it says it is"}
+		return nil, access.Refuse(http.StatusBadRequest, "request is not the form that it says it is")
 	}
 	part, err := form.NextPart()
 	if err != nil {
@@ -195,7 +196,7 @@ func (s *Server) history(q fileRequest) error {
 // discard forgets what was uploaded; files of the vault stay.
 func (s *Server) discard(q fileRequest) error {
 	if !q.full {
-		return errReadOnly
+		return access.ErrReadOnly
 	}
 	err := s.host.Discard(q.own, q.hash)
 	if err == nil {

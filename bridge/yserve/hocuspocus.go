@@ -7,21 +7,29 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/yserve/access"
+	"github.com/relayfs/relayfs/bridge/yserve/room"
+	"github.com/relayfs/relayfs/bridge/yserve/socket"
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
-// maxNamed is how many documents a client may have open on one websocket.
-const maxNamed = 1000
+const (
+	// maxNamed is how many documents a client may have open on one websocket.
+	maxNamed = 1000
+	// strangersFrame is the size in bytes of the largest frame of a client that
+	// has not shown a token yet.
+	strangersFrame = 64 << 10
+)
 
 // multiplex is a websocket with Hocuspocus's framing: the frames of several
 // documents, each with its name in front and its own token.
 type multiplex struct {
 	s       *Server
 	r       *http.Request
-	socket  *socket
-	clients map[string]*client // by the name in the frames
-	known   bool               // it has opened a document, and counts as a connection since
-	full    bool               // it could write to one of them
+	socket  *socket.Socket
+	clients map[string]*room.Client // by the name in the frames
+	known   bool                    // it has opened a document, and counts as a connection since
+	full    bool                    // it could write to one of them
 }
 
 // strangersTime is how long a websocket may stay that has opened no document.
@@ -29,20 +37,20 @@ const strangersTime = 10 * time.Second
 
 // multiplex makes such a websocket of a request and serves it until it ends.
 func (s *Server) multiplex(w http.ResponseWriter, r *http.Request) {
-	if !s.enterStranger() {
-		s.fail(w, r, errBusy)
+	if !s.conns.enterStranger(s.o.Limits.Strangers) {
+		s.fail(w, r, access.ErrBusy)
 		return
 	}
-	m := &multiplex{s: s, r: r, clients: make(map[string]*client)}
+	m := &multiplex{s: s, r: r, clients: make(map[string]*room.Client)}
 	defer m.leave()
 	k := s.accept(w, r)
 	if k == nil {
 		return
 	}
-	k.ws.SetReadLimit(strangersFrame)
+	k.SetReadLimit(strangersFrame)
 	m.socket = k
-	stranger := time.AfterFunc(min(strangersTime, 2*s.o.Limits.Ping), func() { k.end(errStranger) })
-	k.serve(func(frame []byte) error {
+	stranger := time.AfterFunc(min(strangersTime, 2*s.o.Limits.Ping), func() { k.End(socket.ErrStranger) })
+	k.Serve(func(frame []byte) error {
 		err := m.handle(frame)
 		if m.known {
 			stranger.Stop()
@@ -51,7 +59,7 @@ func (s *Server) multiplex(w http.ResponseWriter, r *http.Request) {
 	})
 	stranger.Stop()
 	for _, c := range m.clients {
-		c.depart()
+		c.Depart()
 	}
 }
 
@@ -60,21 +68,21 @@ func (m *multiplex) settle() (ok bool) {
 	if m.known {
 		return true
 	}
-	if !m.s.enter() {
+	if !m.s.conns.enter(m.s.o.Limits.Connections) {
 		return false
 	}
-	m.s.leaveStranger()
+	m.s.conns.leaveStranger()
 	m.known = true
-	m.s.o.Known(m.r)
+	m.s.access.Known(m.r)
 	return true
 }
 
 func (m *multiplex) leave() {
 	if m.known {
-		m.s.leave()
+		m.s.conns.leave()
 		return
 	}
-	m.s.leaveStranger()
+	m.s.conns.leaveStranger()
 }
 
 // handle does what a frame asks for. An error ends the connection.
@@ -84,7 +92,7 @@ func (m *multiplex) handle(frame []byte) error {
 	case errors.Is(err, ysync.ErrUnknownType):
 		return nil
 	case err != nil:
-		return errMalformed
+		return socket.ErrMalformed
 	case f.Type == ysync.Auth && f.Auth == ysync.Token:
 		m.open(f.Document, f.Text)
 		return nil
@@ -95,10 +103,10 @@ func (m *multiplex) handle(frame []byte) error {
 		return nil // it was refused, or never opened
 	case f.Type == ysync.Close:
 		delete(m.clients, f.Document)
-		c.depart()
+		c.Depart()
 		return nil
 	}
-	return c.handle(f)
+	return c.Handle(f)
 }
 
 // open lets the client at a document, or tells it why not. A client that shows
@@ -106,50 +114,42 @@ func (m *multiplex) handle(frame []byte) error {
 func (m *multiplex) open(name, text string) {
 	c, err := m.join(name, text)
 	if err != nil {
-		m.socket.reply(ysync.AppendDenied(ysync.AppendDocument(nil, name), m.s.refusalOf(m.r, err).text))
+		m.socket.Reply(ysync.AppendDenied(ysync.AppendDocument(nil, name), m.s.refusalOf(m.r, err).Text))
 		return
 	}
 	if old := m.clients[name]; old != nil {
-		old.depart()
+		old.Depart()
 	}
 	m.clients[name] = c
-	m.full = m.full || c.full
-	m.socket.ws.SetReadLimit(m.s.frameLimit(m.full))
-	m.socket.setHail(c.hail)
-	scope := "readonly"
-	if c.full {
-		scope = "read-write"
-	}
-	c.reply(ysync.AppendAuthenticated(nil, scope))
-	c.room.add(c)
-	if len(c.room.awareness.Others()) > 0 {
-		c.hail()
-	}
+	m.full = m.full || c.Full
+	m.socket.SetReadLimit(m.s.frameLimit(m.full))
+	m.socket.SetHail(c.Hail)
+	c.Welcome()
 }
 
 // join makes a client of the document that frames call name. What follows a NUL
 // tells apart several clients of one document.
-func (m *multiplex) join(name, text string) (*client, error) {
+func (m *multiplex) join(name, text string) (*room.Client, error) {
 	path, _, _ := strings.Cut(name, "\x00")
 	if len(m.clients) >= maxNamed && m.clients[name] == nil {
-		return nil, errBusy
+		return nil, access.ErrBusy
 	}
 	if text == "" {
 		text = m.r.URL.Query().Get("token")
 	}
 	id := m.s.named(path)
-	claims, p, err := m.s.permit(text, id)
+	claims, p, err := m.s.access.Permit(text, id)
 	if err != nil {
 		return nil, err
 	}
 	if !m.settle() {
-		return nil, errBusy
+		return nil, access.ErrBusy
 	}
-	room, err := m.s.join(m.socket.ctx, id, p == token.Full)
+	in, err := m.s.rooms.Join(m.socket.Context(), id, p == token.Full)
 	if err != nil {
 		return nil, err
 	}
-	c := newClient(m.socket, room, text, claims, p)
-	c.name = ysync.AppendDocument(nil, name)
-	return c, nil
+	return room.NewClient(m.socket, in, room.Shown{
+		Token: text, Claims: claims, Full: p == token.Full, Name: ysync.AppendDocument(nil, name),
+	}), nil
 }

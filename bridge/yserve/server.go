@@ -2,17 +2,15 @@ package yserve
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
 	"net/http"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/inflight"
 	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/bridge/yserve/access"
 	"github.com/relayfs/relayfs/bridge/yserve/host"
+	"github.com/relayfs/relayfs/bridge/yserve/room"
 )
 
 // Options configure a Server.
@@ -86,22 +84,18 @@ func (l *Limits) fill() {
 
 // Server is an http.Handler.
 type Server struct {
-	o    Options
-	host *host.Host
-	log  *slog.Logger
-	mux  *http.ServeMux
-
-	keys atomic.Pointer[keys]
+	o      Options
+	host   *host.Host
+	log    *slog.Logger
+	mux    *http.ServeMux
+	access *access.Access
+	rooms  *room.Rooms
+	relay  room.Relay
 
 	ctx  context.Context // ends with Close
 	stop context.CancelFunc
 
-	mu     sync.Mutex // protects the following
-	rooms  map[string]*room
-	conns  int // that count for Limits.Connections
-	guests int // that count for Limits.Strangers
-	closed bool
-	active sync.WaitGroup // connections; Add under mu while closed is not set
+	conns connections
 }
 
 // New makes a server. Close it at the end.
@@ -116,8 +110,9 @@ func New(o Options) *Server {
 	if o.Known == nil {
 		o.Known = func(*http.Request) {}
 	}
-	s := &Server{o: o, host: o.Host, log: o.Logger, mux: http.NewServeMux(), rooms: make(map[string]*room)}
-	s.keys.Store(&keys{o.Keys, o.Mint})
+	s := &Server{o: o, host: o.Host, log: o.Logger, mux: http.NewServeMux(), relay: room.Relay(o.Relay)}
+	s.access = access.New(o.Keys, o.Mint, o.URL, o.Known)
+	s.rooms = room.New(room.Options{Host: o.Host, Access: s.access, Relay: s.relay, Documents: o.Limits.Documents, Log: o.Logger})
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.routes()
 	return s
@@ -147,7 +142,7 @@ func (s *Server) routes() {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !s.allowed(r) {
+	if !s.access.Allowed(r) {
 		http.Error(w, "requests from other machines and web pages need a token, and this server has no key", http.StatusForbidden)
 		return
 	}
@@ -165,60 +160,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Close ends every connection and returns when the last one has.
 func (s *Server) Close() {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
+	s.conns.close()
 	s.stop()
-	s.active.Wait()
+	s.conns.wait()
 }
 
-// enter counts a connection; leave ends it. ok is false if there are too many.
-func (s *Server) enter() (ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || s.conns >= s.o.Limits.Connections {
-		return false
+// SetKeys puts others in the place of Options.Keys, of which there are some, and
+// Options.Mint. Connections whose tokens are void then end with the code 1008.
+func (s *Server) SetKeys(ring token.Ring, mint *token.Key) {
+	if s.access.SetKeys(ring, mint) {
+		s.rooms.Recheck()
 	}
-	s.conns++
-	s.active.Add(1)
-	return true
 }
-
-func (s *Server) leave() {
-	s.mu.Lock()
-	s.conns--
-	s.mu.Unlock()
-	s.active.Done()
-}
-
-// enterStranger counts a connection that has opened no document yet; leaveStranger
-// ends it.
-func (s *Server) enterStranger() (ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || s.guests >= s.o.Limits.Strangers {
-		return false
-	}
-	s.guests++
-	s.active.Add(1)
-	return true
-}
-
-func (s *Server) leaveStranger() {
-	s.mu.Lock()
-	s.guests--
-	s.mu.Unlock()
-	s.active.Done()
-}
-
-// own is the id of a document in the workspace, which a client may have called
-// RELAY-ID; prefix is what it has put in front.
-func (s *Server) own(id string) (own, prefix string) {
-	if rest, ok := strings.CutPrefix(id, s.o.Relay+"-"); ok && s.o.Relay != "" && rest != "" {
-		return rest, s.o.Relay + "-"
-	}
-	return id, ""
-}
-
-// randomID is a name for a document that nobody has named.
-func randomID() string { return rand.Text() }

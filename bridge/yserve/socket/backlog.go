@@ -1,4 +1,4 @@
-package yserve
+package socket
 
 import "sync"
 

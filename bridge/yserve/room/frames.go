@@ -1,6 +1,7 @@
-package yserve
+package room
 
 import (
+	"crypto/rand"
 	"errors"
 	"slices"
 	"time"
@@ -10,32 +11,33 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/bridge/yserve/host"
+	"github.com/relayfs/relayfs/bridge/yserve/socket"
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
-// take handles a frame of y-websocket's framing.
-func (c *client) take(data []byte) error {
+// Take handles a frame of y-websocket's framing.
+func (c *Client) Take(data []byte) error {
 	f, err := ysync.Decode(data)
 	switch {
 	case errors.Is(err, ysync.ErrUnknownType):
 		return nil
 	case err != nil:
-		return errMalformed
+		return socket.ErrMalformed
 	}
-	return c.handle(f)
+	return c.Handle(f)
 }
 
-// handle does what a frame asks for. An error ends the connection.
-func (c *client) handle(f ysync.Frame) error {
+// Handle does what a frame asks for. An error ends the connection.
+func (c *Client) Handle(f ysync.Frame) error {
 	if c.expired() {
-		return errTokenOver
+		return socket.ErrTokenOver
 	}
 	switch f.Type {
 	case ysync.Sync, ysync.SyncReply:
 		return c.sync(f)
 	case ysync.AwarenessState:
 		if err := c.room.awareness.Apply(f.Payload, c); errors.Is(err, ysync.ErrMalformed) {
-			return errMalformed
+			return socket.ErrMalformed
 		}
 	case ysync.QueryAwareness:
 		c.reply(ysync.AppendAwareness(nil, c.room.awareness.EncodeAll()))
@@ -51,12 +53,12 @@ func (c *client) handle(f ysync.Frame) error {
 	return nil
 }
 
-func (c *client) sync(f ysync.Frame) error {
+func (c *Client) sync(f ysync.Frame) error {
 	if f.Step == ysync.Step1 {
 		return c.answer(f)
 	}
 	saved, err := c.apply(f)
-	if err == nil && c.name != nil {
+	if err == nil && c.Name != nil {
 		c.reply(ysync.AppendSyncStatus(nil, saved))
 	}
 	return err
@@ -64,33 +66,33 @@ func (c *client) sync(f ysync.Frame) error {
 
 // answer sends what the client lacks. In Hocuspocus's framing it is only now
 // asked for what the server lacks.
-func (c *client) answer(f ysync.Frame) error {
+func (c *Client) answer(f ysync.Frame) error {
 	if _, err := ycrdt.DecodeStateVector(f.Payload); err != nil {
-		return errMalformed
+		return socket.ErrMalformed
 	}
 	doc := c.room.doc.Doc()
 	c.reply(ysync.AppendStep2(nil, doc.EncodeStateAsUpdate(f.Payload)))
-	if c.name != nil {
+	if c.Name != nil {
 		c.reply(ysync.AppendStep1(nil, doc.EncodeStateVector()))
 	}
 	return nil
 }
 
 // apply applies an update; saved says whether the server has what is in it.
-func (c *client) apply(f ysync.Frame) (saved bool, err error) {
+func (c *Client) apply(f ysync.Frame) (saved bool, err error) {
 	doc := c.room.doc
 	switch {
 	case isEmpty(f.Payload):
 		return true, nil
-	case !c.full && f.Step == ysync.Step2 && holds(doc.Doc(), f.Payload):
+	case !c.Full && f.Step == ysync.Step2 && holds(doc.Doc(), f.Payload):
 		return true, nil
-	case !c.full:
+	case !c.Full:
 		c.deny("this connection may only read")
 		return false, nil
 	}
-	err = doc.Apply(c.socket.ctx, f.Payload, host.Origin{User: c.claims.User, Sender: c})
+	err = doc.Apply(c.socket.Context(), f.Payload, host.Origin{User: c.Claims.User, Sender: c})
 	if end := endOf(err); end != nil {
-		c.socket.s.log.Warn("connection ended by an update", bridge.LogDoc, doc.ID(), bridge.LogErr, err)
+		c.room.rooms.o.Log.Warn("connection ended by an update", bridge.LogDoc, doc.ID(), bridge.LogErr, err)
 		return false, end
 	}
 	if err != nil {
@@ -115,8 +117,8 @@ func holds(doc *ycrdt.Doc, update []byte) bool {
 func isEmpty(update []byte) bool { return len(update) == 2 && update[0] == 0 && update[1] == 0 }
 
 // deny tells the client, once, that what it writes is not taken.
-func (c *client) deny(reason string) {
-	if !c.denied && c.name == nil { // else the sync status tells
+func (c *Client) deny(reason string) {
+	if !c.denied && c.Name == nil { // else the sync status tells
 		c.denied = true
 		c.reply(ysync.AppendPermissionDenied(nil, reason))
 	}
@@ -137,12 +139,12 @@ type event struct {
 const maxEventUpdate = 64 << 10
 
 // subscribe sends events about the documents of this folder document from now on.
-func (c *client) subscribe(types []string) {
+func (c *Client) subscribe(types []string) {
 	if c.events != nil || !slices.Contains(types, ysync.DocumentUpdated) {
 		return
 	}
-	c.events = c.socket.s.host.Subscribe(c.room.doc.ID(), func(ev host.Event) {
-		data, err := cbor.Marshal(newEvent(ev, c.prefix))
+	c.events = c.room.rooms.o.Host.Subscribe(c.room.doc.ID(), func(ev host.Event) {
+		data, err := cbor.Marshal(newEvent(ev, c.Prefix))
 		if err == nil {
 			c.queue(ysync.AppendEvent(nil, data))
 		}
@@ -151,7 +153,7 @@ func (c *client) subscribe(types []string) {
 
 func newEvent(ev host.Event, prefix string) event {
 	e := event{
-		ID: randomID(), Type: ysync.DocumentUpdated, Document: prefix + ev.Document, Timestamp: time.Now().UnixMilli(), User: ev.User,
+		ID: rand.Text(), Type: ysync.DocumentUpdated, Document: prefix + ev.Document, Timestamp: time.Now().UnixMilli(), User: ev.User,
 	}
 	if len(ev.Update) <= maxEventUpdate {
 		for _, b := range ev.Update {
@@ -161,7 +163,7 @@ func newEvent(ev host.Event, prefix string) event {
 	return e
 }
 
-func (c *client) unsubscribe(types []string) {
+func (c *Client) unsubscribe(types []string) {
 	if c.events != nil && slices.Contains(types, ysync.DocumentUpdated) {
 		c.events()
 		c.events = nil
@@ -176,15 +178,15 @@ type subdoc struct {
 
 // subdocs answers with the snapshots of those of the documents that this folder
 // document lists.
-func (c *client) subdocs(ids []string) error {
+func (c *Client) subdocs(ids []string) error {
 	data := make(map[string]subdoc)
-	s := c.socket.s
+	o := c.room.rooms.o
 	for _, id := range ids {
-		own, _ := s.own(id)
-		if s.host.ChannelOf(own) != c.room.doc.ID() {
+		own, _ := o.Relay.Own(id)
+		if o.Host.ChannelOf(own) != c.room.doc.ID() {
 			continue
 		}
-		d, err := s.host.Open(c.socket.ctx, own, false)
+		d, err := o.Host.Open(c.socket.Context(), own, false)
 		if err != nil {
 			continue // it has gone meanwhile
 		}

@@ -1,0 +1,290 @@
+package socket
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/relayfs/relayfs/bridge/inflight"
+)
+
+const (
+	// writePatience is how long a client may take to accept one frame, and
+	// slowest is the rate in bytes a second that it needs for a large one.
+	writePatience = 30 * time.Second
+	slowest       = 16 << 10
+)
+
+// Patience is how long a client may take to send or to accept so many bytes.
+func Patience(size int64) time.Duration {
+	return writePatience + time.Duration(size/slowest)*time.Second
+}
+
+// Closing is why a connection ends: a close code and a sentence.
+type Closing struct {
+	Code   websocket.StatusCode
+	Reason string
+}
+
+func (e *Closing) Error() string { return e.Reason }
+
+// Reasons that the client is told.
+var (
+	ErrGoingAway = &Closing{websocket.StatusGoingAway, "server is shutting down"}
+	ErrTokenOver = &Closing{websocket.StatusPolicyViolation, "Token expired"}
+	ErrRevoked   = &Closing{websocket.StatusPolicyViolation, "Token revoked"}
+	ErrStranger  = &Closing{websocket.StatusPolicyViolation, "no document was opened"}
+	ErrMalformed = &Closing{websocket.StatusInvalidFramePayloadData, "malformed frame"}
+	errNotBinary = &Closing{websocket.StatusUnsupportedData, "frames are binary"}
+	errTooSlow   = &Closing{websocket.StatusTryAgainLater, "client does not read fast enough: connect again to catch up"}
+	errNoAnswer  = &Closing{websocket.StatusGoingAway, "client does not answer"}
+	ErrOver      = &Closing{websocket.StatusServiceRestart, "document was closed: connect again"}
+	ErrTooLarge  = &Closing{websocket.StatusMessageTooBig, "note would be too large"}
+	errInflight  = &Closing{websocket.StatusTryAgainLater, "too much is being sent at a time: connect again"}
+	errSlowFrame = &Closing{websocket.StatusPolicyViolation, "frame does not come to its end"}
+	ErrNotKept   = &Closing{websocket.StatusInternalError, "change could not be kept"}
+)
+
+// Options bound what a client can make its Socket do.
+type Options struct {
+	Queue    int           // frames that wait for the client
+	Backlog  int           // bytes of these
+	Ping     time.Duration // how often the connection is tried out
+	Inflight *inflight.Budget
+}
+
+// Socket is one websocket of a client: bytes, without their meaning.
+type Socket struct {
+	o      Options
+	ws     *websocket.Conn
+	out    *backlog
+	server context.Context         // ends with the server
+	ctx    context.Context         // ends with the connection; its cause is why
+	end    context.CancelCauseFunc // ends it
+	pings  sync.WaitGroup          // that are planned or under way; Add under mu
+
+	mu   sync.Mutex // protects the following
+	sent bool       // something was, since the last beat
+	beat *time.Timer
+	hail func() // queues something for a client that has not heard of the server for a while
+}
+
+// Accept makes a websocket of a request; nil if that fails, and then the client
+// has the answer. It ends with ctx, the server's. Origins have been looked at. There is
+// no compression, which would let a small frame swell.
+func Accept(ctx context.Context, w http.ResponseWriter, r *http.Request, o Options) *Socket {
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	if err != nil {
+		return nil
+	}
+	k := &Socket{o: o, ws: ws, out: newBacklog(o.Queue, o.Backlog), server: ctx}
+	k.ctx, k.end = context.WithCancelCause(ctx)
+	return k
+}
+
+// Context ends with the connection.
+func (k *Socket) Context() context.Context { return k.ctx }
+
+// End ends the connection for a reason, which is a *Closing if the client is to know; the
+// first one counts.
+func (k *Socket) End(why error) { k.end(why) }
+
+// SetReadLimit says how many bytes a frame of the client may have.
+func (k *Socket) SetReadLimit(n int64) { k.ws.SetReadLimit(n) }
+
+// Serve hands each frame to handle until one of the sides ends the connection.
+func (k *Socket) Serve(handle func(frame []byte) error) {
+	closed := make(chan struct{})
+	context.AfterFunc(k.ctx, func() {
+		defer close(closed)
+		k.shut()
+	})
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		k.end(k.write())
+	}()
+	k.beatLater()
+	k.end(k.read(handle))
+	<-written
+	<-closed
+	k.pings.Wait()
+}
+
+// read handles frames until the client leaves or sends one that is none.
+func (k *Socket) read(handle func([]byte) error) error {
+	for {
+		kind, r, err := k.ws.Reader(context.Background()) // until shut closes it
+		switch {
+		case err != nil:
+			return err
+		case kind != websocket.MessageBinary:
+			return errNotBinary
+		}
+		if err := k.frame(r, handle); err != nil {
+			return err
+		}
+	}
+}
+
+// frame hands one frame to handle.
+func (k *Socket) frame(r io.Reader, handle func([]byte) error) error {
+	f := frameReader{r: r, k: k, start: time.Now()}
+	data, release, err := k.o.Inflight.Read(&f)
+	f.stop()
+	switch {
+	case errors.Is(err, websocket.ErrMessageTooBig):
+		return &Closing{websocket.StatusMessageTooBig, "frame is too large"}
+	case errors.Is(err, inflight.ErrFull):
+		return errInflight
+	case err != nil:
+		return err
+	}
+	defer release()
+	return handle(data)
+}
+
+// frameReader reads a frame whose client has to go on sending it, as fast as it has to
+// read one.
+type frameReader struct {
+	r     io.Reader
+	k     *Socket
+	start time.Time
+	n     int         // bytes so far
+	timer *time.Timer // ends the connection; nil while the frame is small
+}
+
+func (f *frameReader) Read(p []byte) (int, error) {
+	if f.n >= inflight.Free {
+		left := time.Until(f.start.Add(Patience(int64(f.n))))
+		if f.timer == nil {
+			f.timer = time.AfterFunc(left, func() { f.k.end(errSlowFrame) })
+		} else {
+			f.timer.Reset(left)
+		}
+	}
+	n, err := f.r.Read(p)
+	f.n += n
+	return n, err
+}
+
+func (f *frameReader) stop() {
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+}
+
+// Queue hands a frame to the writer. A client that does not keep up is cut off,
+// so that it connects again and gets what it missed: frames are never dropped
+// silently.
+func (k *Socket) Queue(frame []byte) {
+	if !k.out.put(frame) {
+		k.end(errTooSlow)
+	}
+}
+
+// Reply queues what the client has asked for, once it has read enough of what it
+// asked for before. Only handle may call it: meanwhile nothing is read.
+func (k *Socket) Reply(frame []byte) {
+	for !k.out.offer(frame) {
+		select {
+		case <-k.out.drained:
+		case <-k.ctx.Done():
+			return
+		}
+	}
+}
+
+// write sends what is queued.
+func (k *Socket) write() error {
+	for {
+		select {
+		case <-k.ctx.Done():
+			return nil
+		case <-k.out.filled:
+		}
+		for _, frame := range k.out.take() {
+			if err := k.send(frame); err != nil {
+				return err
+			}
+			k.out.written(frame)
+		}
+	}
+}
+
+// send writes one frame. Its context, and that of reads, is not the connection's:
+// the library cuts the line when one ends, before the close code is sent.
+func (k *Socket) send(frame []byte) error {
+	ctx, cancel := context.WithTimeout(context.Background(), Patience(int64(len(frame))))
+	defer cancel()
+	err := k.ws.Write(ctx, websocket.MessageBinary, frame)
+	k.mu.Lock()
+	k.sent = true
+	k.mu.Unlock()
+	return err
+}
+
+// SetHail says how a quiet client is told that the server is there.
+func (k *Socket) SetHail(fn func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.hail = fn
+}
+
+// beatLater keeps the connection alive from now on: with pings, which tell this
+// side that the other is there, and, if nothing else was sent, with a hail, since
+// browsers do not show pings to programs and those hang up after 30 seconds.
+func (k *Socket) beatLater() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.ctx.Err() == nil {
+		k.pings.Add(1)
+		k.beat = time.AfterFunc(k.o.Ping, k.ping)
+	}
+}
+
+// ping is one beat. While a frame is on its way no ping can be, and send has
+// its own patience.
+func (k *Socket) ping() {
+	defer k.pings.Done()
+	defer k.beatLater()
+	k.mu.Lock()
+	quiet, hail := !k.sent, k.hail
+	k.sent = false
+	k.mu.Unlock()
+	if k.out.busy() {
+		return
+	}
+	if quiet && hail != nil {
+		hail()
+	}
+	patience, cancel := context.WithTimeout(k.ctx, 2*k.o.Ping)
+	defer cancel()
+	if k.ws.Ping(patience) != nil {
+		k.end(errNoAnswer)
+	}
+}
+
+// shut closes the websocket with the code that tells why.
+func (k *Socket) shut() {
+	k.mu.Lock()
+	if k.beat != nil && k.beat.Stop() {
+		k.pings.Done()
+	}
+	k.mu.Unlock()
+	cause := context.Cause(k.ctx)
+	if k.server.Err() != nil {
+		cause = ErrGoingAway
+	}
+	why := &Closing{websocket.StatusNormalClosure, ""}
+	if !errors.As(cause, &why) {
+		_ = k.ws.CloseNow() // the client has gone
+		return
+	}
+	_ = k.ws.Close(why.Code, why.Reason)
+}
