@@ -66,7 +66,7 @@ func (w *Workspace) amendNote(ctx context.Context, p Path, id, text string, d De
 // nothing before that. What both have in common is accepted, the rest rejected.
 func (n *note) amendPlan(cur *Version, chosen []Suggestion, text string, d Decision) (writePlan, error) {
 	s := chosen[0]
-	accepted := diffwrap.Apply(cur.marked, diffwrap.Accept(cur.marked, s.Suggestion))
+	accepted := diffwrap.Apply(cur.Marked(), diffwrap.Accept(cur.Marked(), s.Suggestion))
 	if s.Parts != nil || len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
 		return writePlan{}, &refusal{errors.New("what it proposes does not stand in one piece")}
 	}

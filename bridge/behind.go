@@ -118,12 +118,12 @@ func (n *note) materialise(ctx context.Context) (events []Event, err error) {
 		}
 		at, cur := n.where(), n.cur.Load()
 		var stamp Stamp
-		stamp, err = at.source.Replace(ctx, at.rel, Replacement{Expect: n.stamp, Data: []byte(cur.raw), ModTime: cur.modTime})
+		stamp, err = at.source.Replace(ctx, at.rel, Replacement{Expect: n.stamp, Data: []byte(cur.Raw()), ModTime: cur.ModTime()})
 		if err == nil {
 			n.stamp = stamp
 			n.keepFlushed()
 			n.caughtUp()
-			at.store.Materialized(n.id, n.kept, SumOf(cur.raw))
+			at.store.Materialized(n.id, n.kept, SumOf(cur.Raw()))
 			return events, nil
 		}
 		if !errors.Is(err, ErrConflict) {
@@ -193,15 +193,19 @@ func (n *note) savedFrom(saved string, cur *Version) *Version {
 		return held
 	}
 	versions := make([]*Version, 0, len(n.flushed)+1)
-	bases := make([]*Version, 0, len(n.flushed)+1)
 	for _, f := range n.flushed {
 		versions = append(versions, f.version)
 	}
-	versions = append(versions, held)
-	for _, v := range versions {
-		bases = append(bases, v.asRaw())
+	return nearestRaw(append(versions, held), saved)
+}
+
+// nearestRaw is the version whose raw text differs least from raw.
+func nearestRaw(versions []*Version, raw string) *Version {
+	texts := make([]string, len(versions))
+	for i, v := range versions {
+		texts[i] = v.Raw()
 	}
-	return versions[slices.Index(bases, nearestBase(bases, saved))]
+	return versions[nearestBase(texts, raw)]
 }
 
 // takeOver brings in what a person saved: what the save changed of base is
@@ -209,11 +213,11 @@ func (n *note) savedFrom(saved string, cur *Version) *Version {
 // ErrConflict if the file has changed again. The write lock is held.
 func (n *note) takeOver(ctx context.Context, base *Version, saved string, stamp Stamp) (*Event, error) {
 	at, cur := n.where(), n.cur.Load()
-	merged := mergeRaw(base, cur, n.runs(), saved)
-	if newVersion(merged, n.ws.o.View, 0, cur.modTime).readOnly {
+	merged := mergeView(rawSide(base.Raw(), base.Runs()), rawSide(cur.Raw(), n.runs()), saved)
+	if newVersion(merged, n.ws.o.View, 0, cur.ModTime()).ReadOnly() {
 		return nil, &Error{"read", at.path, ErrInvalidUTF8}
 	}
-	records, err := n.openDoc(at, cur.raw)
+	records, err := n.openDoc(at, cur.Raw())
 	if err != nil {
 		return nil, err
 	}
@@ -224,26 +228,16 @@ func (n *note) takeOver(ctx context.Context, base *Version, saved string, stamp 
 	}
 	n.stamp = written
 	n.caughtUp()
-	if merged == cur.raw {
+	if merged == cur.Raw() {
 		at.store.Materialized(n.id, n.kept, SumOf(merged))
 		return nil, nil
 	}
 	n.replaced(cur)
-	rec := n.changeDoc(cur.raw, savedEdits(cur.raw, merged), sourceOrigin{})
+	rec := n.changeDoc(cur.Raw(), savedEdits(cur.Raw(), merged), sourceOrigin{})
 	if err := n.keep(at, SumOf(merged), append(records, rec)); err != nil {
 		n.ws.log.Warn("person's change is not in the store yet", LogPath, string(at.path), LogErr, err)
 	}
 	return n.succeed(cur, merged, modTime), nil
-}
-
-// mergeRaw carries what made text out of base's raw text over to cur's.
-func mergeRaw(base, cur *Version, curRuns []ycrdt.Run, text string) string {
-	return mergeView(base.asRaw(), cur.asRaw(), curRuns, text)
-}
-
-// asRaw is the version as a reader of the raw text sees it.
-func (v *Version) asRaw() *Version {
-	return &Version{raw: v.raw, text: v.raw, marked: v.raw, runs: v.runs}
 }
 
 // aheadOf are the states that the document had since the file was last known to
@@ -267,17 +261,14 @@ func (h History) aheadOf() ([]*Version, *ycrdt.Doc, error) {
 		if err := doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
 			return nil, nil, err
 		}
-		if raw := text.String(); raw != states[len(states)-1].raw {
+		if raw := text.String(); raw != states[len(states)-1].Raw() {
 			states = append(states, rawState(text))
 		}
 	}
 	return states, doc, nil
 }
 
-func rawState(text *ycrdt.Text) *Version {
-	raw := text.String()
-	return &Version{raw: raw, text: raw, marked: raw, runs: text.Runs()}
-}
+func rawState(text *ycrdt.Text) *Version { return rawVersion(text.String(), text.Runs()) }
 
 // resume finds the state of a shared note whose last changes a crash has kept
 // from its file. It says whether there were any; if not, the file is the truth.
@@ -292,26 +283,26 @@ func (n *note) resume(ctx context.Context, at place, h History) (bool, error) {
 		return false, nil
 	}
 	newest := states[len(states)-1]
-	if in, made, _ := at.interrupted(file.raw, newest.raw, h); made == file.raw && in.leads(newest.raw, file.raw) {
+	if in, made, _ := at.interrupted(file.Raw(), newest.Raw(), h); made == file.Raw() && in.leads(newest.Raw(), file.Raw()) {
 		return false, nil // a program's write came last: the file has all of it
 	}
 	n.doc, n.text = doc, doc.Text(contentsName)
 	n.kept = h.Records[len(h.Records)-1].Seq
-	n.publish(newest.raw, nextModTime(file.modTime, time.Now()))
-	if newest.raw == file.raw {
-		at.store.Materialized(n.id, n.kept, SumOf(file.raw))
+	n.publish(newest.Raw(), nextModTime(file.ModTime(), time.Now()))
+	if newest.Raw() == file.Raw() {
+		at.store.Materialized(n.id, n.kept, SumOf(file.Raw()))
 		return true, nil
 	}
 	n.ws.log.Info("changes that a crash has kept from the file are put into it", LogPath, string(at.path))
-	base := nearestBase(states, file.raw)
+	base := nearestRaw(states, file.Raw())
 	n.fallBehind(base)
 	n.flushAfter(0)
-	if base.raw == file.raw {
+	if base.Raw() == file.Raw() {
 		return true, nil
 	}
 	stamp := n.stamp
 	n.stamp = Stamp{} // no write before what a person saved is taken over
-	if _, err := n.takeOver(ctx, base, file.raw, stamp); err != nil {
+	if _, err := n.takeOver(ctx, base, file.Raw(), stamp); err != nil {
 		n.ws.log.Warn("a person's change is merged later", LogPath, string(at.path), LogErr, err)
 	}
 	return true, nil

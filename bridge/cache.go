@@ -93,7 +93,7 @@ const recordSize = 256
 // size is about how many bytes of memory the note takes with v as its current
 // version. The write lock is held.
 func (n *note) size(v *Version) int {
-	size := len(v.raw) + n.ledger.size()*recordSize
+	size := len(v.Raw()) + n.ledger.size()*recordSize
 	if n.doc != nil {
 		size += n.doc.Size()
 	}

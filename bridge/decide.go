@@ -268,7 +268,7 @@ func (w *Workspace) decideNote(ctx context.Context, p Path, ids []string, d Deci
 		chosen = slices.DeleteFunc(all, func(s Suggestion) bool { return !wanted[s.ID] })
 		return n.decisionPlan(cur, chosen, d, nil)
 	}})
-	if res.Changed && d.Verdict == Rejected && res.Version.raw == "" {
+	if res.Changed && d.Verdict == Rejected && res.Version.Raw() == "" {
 		w.unmake(ctx, p)
 	}
 	return chosen, err

@@ -57,8 +57,8 @@ func (n *note) decisionPlan(cur *Version, chosen []Suggestion, d Decision, inste
 		edits = diffwrap.Compose(len(x.raw), edits, p.amending(edits, instead))
 	}
 	d.Runs = p.runs(parts)
-	edits = diffwrap.Compose(len(cur.raw), cur.separated, edits)
-	raw := diffwrap.Apply(cur.raw, edits)
+	edits = diffwrap.Compose(len(cur.Raw()), cur.Separated(), edits)
+	raw := diffwrap.Apply(cur.Raw(), edits)
 	d.Emptied = raw == ""
 	return writePlan{edits: edits, decision: &d}, nil
 }

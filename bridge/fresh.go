@@ -28,7 +28,7 @@ type Fresh struct {
 }
 
 // Text is what the note showed when it was found fresh.
-func (x *Fresh) Text() string { return x.version.text }
+func (x *Fresh) Text() string { return x.version.Text() }
 
 // FreshNote returns the note at p if it is fresh. theirs says of an author whether
 // it is one of the programs.
@@ -131,7 +131,7 @@ func (x *Fresh) retract(ctx context.Context, f *folder, origin any) ([]Event, er
 	defer n.write.Unlock()
 	at := n.where()
 	v, err := n.untouched(ctx, x.theirs)
-	if err == nil && v.raw != x.version.raw {
+	if err == nil && v.Raw() != x.version.Raw() {
 		err = ErrConflict
 	}
 	if err == nil {

@@ -95,12 +95,12 @@ func (l *ledger) grownFrom(had int) bool { return l.size()/minLedger > had/minLe
 // separate takes what people typed inside of agents' marks out of them, in a version
 // that the document is at. The write lock is held.
 func (n *note) separate(v *Version) {
-	if v.readOnly || !marksIn(v.raw) {
+	if v.ReadOnly() || !marksIn(v.Raw()) {
 		return
 	}
-	runs := v.runs
+	runs := v.Runs()
 	if n.live == nil {
-		if n.doc == nil || n.text.String() != v.raw {
+		if n.doc == nil || n.text.String() != v.Raw() {
 			return // a program's write that waits, which leaves nothing of that kind
 		}
 		runs = n.text.Runs()
@@ -110,16 +110,16 @@ func (n *note) separate(v *Version) {
 		n.ws.log.Warn("whose the marks are is not known", LogPath, string(n.where().path), LogErr, err)
 		return
 	}
-	v.separate(l.separated(v.raw, runs), n.ws.o.View)
+	v.separate(l.separated(v.Raw(), runs), n.ws.o.View)
 }
 
 // separateStored is separate for a note that was just read, whose document is in the
 // store, unless the two have yet to be compared. The write lock is held.
 func (n *note) separateStored(at place, v *Version) error {
-	if v.readOnly || !marksIn(v.raw) {
+	if v.ReadOnly() || !marksIn(v.Raw()) {
 		return nil
 	}
-	if n.doc != nil && n.text.String() == v.raw {
+	if n.doc != nil && n.text.String() == v.Raw() {
 		n.separate(v)
 		return nil
 	}
@@ -128,14 +128,14 @@ func (n *note) separateStored(at place, v *Version) error {
 		return err
 	}
 	h, err := at.store.Load(id)
-	if err != nil || !h.mayHaveTyped() || !h.inStep(SumOf(v.raw)) {
+	if err != nil || !h.mayHaveTyped() || !h.inStep(SumOf(v.Raw())) {
 		return wrapError("open", at.path, err)
 	}
 	doc, err := replay(h.Records)
 	if err != nil {
 		return nil // who needs the document gets the error
 	}
-	v.separate(newLedger(h.Records).separated(v.raw, runsAs(doc, v.raw)), n.ws.o.View)
+	v.separate(newLedger(h.Records).separated(v.Raw(), runsAs(doc, v.Raw())), n.ws.o.View)
 	return nil
 }
 
@@ -168,14 +168,14 @@ func (h History) mayHaveTyped() bool {
 // text: nothing if the note was never written through relayfs. The write lock is held.
 func (n *note) identities(cur *Version) (*ledger, []ycrdt.Run, error) {
 	if n.owing {
-		_ = n.prepare(n.where(), cur.raw) // what is held is known all the same
+		_ = n.prepare(n.where(), cur.Raw()) // what is held is known all the same
 	}
 	switch {
 	case n.id == "":
 		return newLedger(nil), nil, nil
 	case n.live != nil:
 		l, err := n.ledgerNow()
-		return l, cur.runs, err
+		return l, cur.Runs(), err
 	case n.doc != nil:
 		l, err := n.ledgerNow()
 		return l, n.text.Runs(), err
@@ -188,7 +188,7 @@ func (n *note) identities(cur *Version) (*ledger, []ycrdt.Run, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return newLedger(h.Records), runsAs(doc, cur.raw), nil
+	return newLedger(h.Records), runsAs(doc, cur.Raw()), nil
 }
 
 // layout reads the current version's suggestions. The write lock is held.
@@ -197,6 +197,6 @@ func (n *note) layout(cur *Version) (*layout, *ledger, units, error) {
 	if err != nil {
 		return nil, nil, units{}, err
 	}
-	u := unitsOf(runs).through(cur.raw, cur.separated)
-	return l.layOut(cur.marked, u), l, u, nil
+	u := unitsOf(runs).through(cur.Raw(), cur.Separated())
+	return l.layOut(cur.Marked(), u), l, u, nil
 }

@@ -89,7 +89,7 @@ func (x linkIndex) set(ctx context.Context, p Path, v *Version) error {
 // renames have rewritten: the renames are shown as done, and so are these.
 func (w *Workspace) withLinksRewritten(ctx context.Context, p Path, v *Version) (string, error) {
 	if !w.anyProposals() {
-		return v.marked, nil
+		return v.Marked(), nil
 	}
 	list, err := w.suggestionsOf(ctx, p, v)
 	if err != nil {
@@ -101,7 +101,7 @@ func (w *Workspace) withLinksRewritten(ctx context.Context, p Path, v *Version) 
 			rewritten = append(rewritten, s.Suggestion)
 		}
 	}
-	return diffwrap.Apply(v.marked, diffwrap.Accept(v.marked, rewritten...)), nil
+	return diffwrap.Apply(v.Marked(), diffwrap.Accept(v.Marked(), rewritten...)), nil
 }
 
 func (w *Workspace) anyProposals() bool {

@@ -137,9 +137,11 @@ func (n *note) readLive(ctx context.Context) (s liveState, err error) {
 // versionOf makes the version of a state.
 func (n *note) versionOf(s liveState, modTime time.Time) *Version {
 	v := newVersion(s.raw, n.ws.o.View, 0, modTime)
-	v.runs = s.runs
+	v.setRuns(s.runs)
 	defer n.separate(v)
-	v.readOnly = v.readOnly || s.foreign
+	if s.foreign {
+		v.lockWrites()
+	}
 	return v
 }
 
@@ -150,10 +152,10 @@ func (n *note) refreshLive(ctx context.Context, at place, cur *Version) (*Event,
 	if err != nil {
 		return nil, wrapError("read", at.path, err)
 	}
-	if s.raw == cur.raw && slices.Equal(s.runs, cur.runs) {
+	if s.raw == cur.Raw() && slices.Equal(s.runs, cur.Runs()) {
 		return nil, nil
 	}
-	return n.succeedBy(cur, n.versionOf(s, nextModTime(cur.modTime, s.modTime))), nil
+	return n.succeedBy(cur, n.versionOf(s, nextModTime(cur.ModTime(), s.modTime))), nil
 }
 
 // commitLive makes a plan's edits in the note's live document. It changes
@@ -168,10 +170,10 @@ func (n *note) commitLive(ctx context.Context, at place, cur *Version, plan writ
 	var s liveState
 	err = n.live.Change(ctx, &rec, func(doc *ycrdt.Doc) error {
 		text := doc.Text(contentsName)
-		if text.String() != cur.raw || !slices.Equal(text.Runs(), cur.runs) {
+		if text.String() != cur.Raw() || !slices.Equal(text.Runs(), cur.Runs()) {
 			return ErrConflict
 		}
-		plan.carryOut(doc, text, cur.raw, c.by, known, &rec)
+		plan.carryOut(doc, text, cur.Raw(), c.by, known, &rec)
 		s = stateOf(doc, rec.Time)
 		return nil
 	})
@@ -186,7 +188,7 @@ func (n *note) commitLive(ctx context.Context, at place, cur *Version, plan writ
 	if modTime.IsZero() {
 		modTime = rec.Time
 	}
-	ev := n.succeedBy(cur, n.versionOf(s, nextModTime(cur.modTime, modTime)))
+	ev := n.succeedBy(cur, n.versionOf(s, nextModTime(cur.ModTime(), modTime)))
 	return n.written(at, cur, ev.Version, plan, c), ev, nil
 }
 

@@ -74,7 +74,7 @@ func (n *note) onlyBy(ctx context.Context, theirs func(Author) bool) (*Version, 
 		}
 	}
 	h, err := n.where().store.Load(n.id)
-	if err == nil && (cur.readOnly || !h.onlyBy(theirs) || n.live == nil && !h.leadsTo(cur.raw)) {
+	if err == nil && (cur.ReadOnly() || !h.onlyBy(theirs) || n.live == nil && !h.leadsTo(cur.Raw())) {
 		err = ErrConflict
 	}
 	return cur, stamp, err
@@ -86,7 +86,7 @@ func (n *note) onlyBy(ctx context.Context, theirs func(Author) bool) (*Version, 
 func (n *note) unchanged(ctx context.Context, cur *Version) (Stamp, error) {
 	at := n.where()
 	data, stamp, err := at.source.Read(ctx, at.rel)
-	if err == nil && string(data) != cur.raw {
+	if err == nil && string(data) != cur.Raw() {
 		err = ErrConflict
 	}
 	return stamp, err

@@ -22,25 +22,39 @@ import (
 // at b in the other.
 type span struct{ a, b, n int }
 
-// nearestBase picks the version that text was most likely computed from: the
-// one that differs least from it, the newest of several. Taking an older one
+// Side is a state of a note as one side of a merge.
+type Side struct {
+	Raw       string          // what is stored
+	Marked    string          // Raw after the edits Separated, whose view Text is
+	Text      string          // what readers are shown
+	Separated []diffwrap.Edit // from Raw to Marked
+	Runs      []ycrdt.Run     // the identities of Raw's characters; nil if they are not known
+}
+
+// rawSide is a state as a reader of the raw text sees it.
+func rawSide(raw string, runs []ycrdt.Run) Side {
+	return Side{Raw: raw, Marked: raw, Text: raw, Runs: runs}
+}
+
+// nearestBase picks the text that another one was most likely computed from: the
+// one that differs least from it, the last of several. Taking an older one
 // would bring in a person's words a second time.
-func nearestBase(bases []*Version, text string) *Version {
-	if !slices.ContainsFunc(bases, func(v *Version) bool { return v.text != bases[0].text }) {
-		return bases[len(bases)-1] // nothing to choose
+func nearestBase(bases []string, text string) int {
+	last := len(bases) - 1
+	if !slices.ContainsFunc(bases, func(s string) bool { return s != bases[0] }) {
+		return last // nothing to choose
 	}
-	var best *Version
-	bestSize := 0
-	for _, v := range slices.Backward(bases) {
-		if v.text == text {
-			return v
+	best, bestSize := -1, 0
+	for i, s := range slices.Backward(bases) {
+		if s == text {
+			return i
 		}
-		if best != nil && best.text == v.text {
+		if best >= 0 && bases[best] == s {
 			continue
 		}
-		size := editSize(diffwrap.Diff(v.text, text))
-		if best == nil || size < bestSize {
-			best, bestSize = v, size
+		size := editSize(diffwrap.Diff(s, text))
+		if best < 0 || size < bestSize {
+			best, bestSize = i, size
 		}
 	}
 	return best
@@ -55,17 +69,15 @@ func editSize(edits []diffwrap.Edit) int {
 }
 
 // mergeView returns the view text that results when a writer who was shown base
-// wrote text, and the note is at cur now. curRuns are cur's identities, nil if
-// the note has no Doc.
-func mergeView(base, cur *Version, curRuns []ycrdt.Run, text string) string {
-	if base == cur || base.raw == cur.raw {
+// wrote text, and the note is at cur now.
+func mergeView(base, cur Side, text string) string {
+	if base.Raw == cur.Raw {
 		return text
 	}
-	if added, ok := strings.CutPrefix(text, base.text); ok {
-		return cur.text + added // an append stays an append
+	if added, ok := strings.CutPrefix(text, base.Text); ok {
+		return cur.Text + added // an append stays an append
 	}
-	shared := sharedView(base, cur, curRuns)
-	return rebase(base.text, cur.text, shared, savedEdits(base.text, text))
+	return rebase(base.Text, cur.Text, sharedView(base, cur), savedEdits(base.Text, text))
 }
 
 // wholeWords lets a script of text replace words as a whole where it replaces a part of
@@ -186,15 +198,15 @@ func inWord(r rune) bool {
 }
 
 // sharedView returns the spans of base's view that cur's view still shows.
-func sharedView(base, cur *Version, curRuns []ycrdt.Run) []span {
+func sharedView(base, cur Side) []span {
 	var raw []span
-	if base.runs != nil && curRuns != nil {
-		raw = toBytes(sharedRuns(base.runs, curRuns), base.raw, cur.raw)
+	if base.Runs != nil && cur.Runs != nil {
+		raw = toBytes(sharedRuns(base.Runs, cur.Runs), base.Raw, cur.Raw)
 	} else {
-		raw = keptSpans(len(base.raw), savedEdits(base.raw, cur.raw))
+		raw = keptSpans(len(base.Raw), savedEdits(base.Raw, cur.Raw))
 	}
-	view := compose(compose(flip(segmentSpans(base)), raw), segmentSpans(cur))
-	return keptSpans(len(base.text), wholeWords(base.text, scriptOf(view, base.text, cur.text)))
+	view := compose(compose(flip(base.shown()), raw), cur.shown())
+	return keptSpans(len(base.Text), wholeWords(base.Text, scriptOf(view, base.Text, cur.Text)))
 }
 
 // scriptOf are the edits that make cur of base and keep what they share.
@@ -209,20 +221,20 @@ func scriptOf(shared []span, base, cur string) (edits []diffwrap.Edit) {
 	return edits
 }
 
-// segmentSpans maps raw (a) to view (b).
-func segmentSpans(v *Version) []span {
-	if v.raw == v.text {
-		return []span{{0, 0, len(v.raw)}}
+// shown maps the raw text to the view of it.
+func (s Side) shown() []span {
+	if s.Raw == s.Text {
+		return []span{{0, 0, len(s.Raw)}}
 	}
-	segs := diffwrap.Segments(v.marked, diffwrap.AcceptedView)
+	segs := diffwrap.Segments(s.Marked, diffwrap.AcceptedView)
 	spans := make([]span, len(segs))
-	for i, s := range segs {
-		spans[i] = span{s.RawOff, s.ViewOff, s.Len}
+	for i, seg := range segs {
+		spans[i] = span{seg.RawOff, seg.ViewOff, seg.Len}
 	}
-	if v.separated == nil {
+	if s.Separated == nil {
 		return spans
 	}
-	return compose(keptSpans(len(v.raw), v.separated), spans)
+	return compose(keptSpans(len(s.Raw), s.Separated), spans)
 }
 
 // keptSpans returns what an edit script leaves in place.
@@ -529,4 +541,23 @@ func (r *rebaser) alreadyMade(e diffwrap.Edit) bool {
 	}
 	return left.a+left.n == e.Off && right.a == e.Off+e.Len &&
 		r.cur[left.b+left.n:right.b] == e.New
+}
+
+// applyEdits makes a script of byte edits against raw in text. Edits are made
+// from the first to the last: each cuts an item of the document, and cutting at
+// the back of a long one would read all that is before, every time.
+func applyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit) {
+	cursor := utf16Cursor{text: raw}
+	moved := 0 // by the edits before, in units
+	for _, e := range edits {
+		pos := cursor.posAt(e.Off)
+		n := cursor.posAt(e.Off+e.Len) - pos
+		if n > 0 {
+			text.Delete(txn, pos+moved, n)
+		}
+		if e.New != "" {
+			text.Insert(txn, pos+moved, e.New)
+		}
+		moved += utf16Len(e.New) - n
+	}
 }

@@ -13,23 +13,22 @@ import (
 )
 
 // docOf makes a document with the given text and the version it is in.
-func docOf(raw string) (*ycrdt.Doc, *ycrdt.Text, *Version) {
+func docOf(raw string) (*ycrdt.Doc, *ycrdt.Text, Side) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
-	text := doc.Text(contentsName)
+	text := doc.Text("contents")
 	doc.Transact(nil, func(txn *ycrdt.Txn) { text.Insert(txn, 0, raw) })
-	return doc, text, versionOf(text)
+	return doc, text, sideOf(text)
 }
 
-func versionOf(text *ycrdt.Text) *Version {
-	v := newVersion(text.String(), diffwrap.AcceptedView, 1, timeZero)
-	v.runs = text.Runs()
-	return v
+func sideOf(text *ycrdt.Text) Side {
+	raw := text.String()
+	return Side{Raw: raw, Marked: raw, Text: diffwrap.Accepted(raw), Runs: text.Runs()}
 }
 
-func edit(doc *ycrdt.Doc, text *ycrdt.Text, raw string) *Version {
+func edit(doc *ycrdt.Doc, text *ycrdt.Text, raw string) Side {
 	have := text.String()
 	doc.Transact(nil, func(txn *ycrdt.Txn) { applyEdits(txn, text, have, savedEdits(have, raw)) })
-	return versionOf(text)
+	return sideOf(text)
 }
 
 func TestMergeView(t *testing.T) {
@@ -60,11 +59,11 @@ func TestMergeView(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			doc, text, base := docOf(tt.base)
 			cur := edit(doc, text, tt.cur)
-			if got := mergeView(base, cur, text.Runs(), tt.text); got != tt.want {
+			if got := mergeView(base, cur, tt.text); got != tt.want {
 				t.Errorf("by identity: got %q, want %q", got, tt.want)
 			}
-			plain := newVersion(tt.base, diffwrap.AcceptedView, 1, timeZero)
-			if got := mergeView(plain, cur, nil, tt.text); got != tt.want {
+			base.Runs = nil
+			if got := mergeView(base, cur, tt.text); got != tt.want {
 				t.Errorf("by diff: got %q, want %q", got, tt.want)
 			}
 		})
@@ -72,21 +71,20 @@ func TestMergeView(t *testing.T) {
 }
 
 func TestNearestBase(t *testing.T) {
-	v1 := &Version{text: "one two three", seq: 1}
-	v2 := &Version{text: "one two PERSON three", seq: 2}
+	bases := []string{"one two three", "one two PERSON three"}
 	tests := []struct {
 		text string
-		want *Version
+		want int
 	}{
-		{"one two three", v1},             // written back unchanged
-		{"one two PERSON three", v2},      // likewise
-		{"ONE two PERSON three", v2},      // the person's word must not come in twice
-		{"one two three four five", v1},   // computed before the person typed
-		{"one two PERSON three four", v2}, // computed after
+		{"one two three", 0},             // written back unchanged
+		{"one two PERSON three", 1},      // likewise
+		{"ONE two PERSON three", 1},      // the person's word must not come in twice
+		{"one two three four five", 0},   // computed before the person typed
+		{"one two PERSON three four", 1}, // computed after
 	}
 	for _, tt := range tests {
-		if got := nearestBase([]*Version{v1, v2}, tt.text); got != tt.want {
-			t.Errorf("nearestBase(%q) = version %d, want %d", tt.text, got.seq, tt.want.seq)
+		if got := nearestBase(bases, tt.text); got != tt.want {
+			t.Errorf("nearestBase(%q) = %d, want %d", tt.text, got, tt.want)
 		}
 	}
 }
@@ -101,7 +99,7 @@ func TestMergeKeepsEverybodysWords(t *testing.T) {
 		person := scramble(rng, base, "person")
 		cur := edit(doc, text, strings.Join(person, ""))
 		writer := scramble(rng, base, "writer")
-		got := mergeView(was, cur, text.Runs(), strings.Join(writer, ""))
+		got := mergeView(was, cur, strings.Join(writer, ""))
 		for _, w := range append(person, writer...) {
 			w = strings.TrimSpace(w)
 			own := !strings.HasPrefix(w, "base")
@@ -155,8 +153,8 @@ func TestMergeLeavesFrontMatterAlone(t *testing.T) {
 			person, writer := note(editParagraphs(rng, base, "h")), note(editParagraphs(rng, base, "a"))
 			doc, text, was := docOf(note(base))
 			cur := edit(doc, text, person)
-			if got := mergeView(was, cur, text.Runs(), writer); !strings.HasPrefix(got, front) {
-				t.Fatalf("seed %d: base %q, person %q, writer %q: %q", seed, was.text, person, writer, got)
+			if got := mergeView(was, cur, writer); !strings.HasPrefix(got, front) {
+				t.Fatalf("seed %d: base %q, person %q, writer %q: %q", seed, was.Text, person, writer, got)
 			}
 		}
 	}
@@ -233,20 +231,20 @@ func TestSharedViewIsTheSameText(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		doc, text, _ := docOf(strings.Join(randomWords(rng, "🦊王{++ü++}", 1+rng.IntN(8)), ""))
 		churn(rng, doc, text, rng.IntN(4))
-		base := versionOf(text)
+		base := sideOf(text)
 		churn(rng, doc, text, 1+rng.IntN(12))
-		cur := versionOf(text)
+		cur := sideOf(text)
 		at := span{}
-		for _, s := range sharedView(base, cur, cur.runs) {
+		for _, s := range sharedView(base, cur) {
 			if s.n <= 0 || s.a < at.a+at.n || s.b < at.b+at.n {
 				t.Fatalf("seed %d: span %v comes after %v", seed, s, at)
 			}
-			if s.a+s.n > len(base.text) || s.b+s.n > len(cur.text) {
-				t.Fatalf("seed %d: span %v of %q and %q", seed, s, base.text, cur.text)
+			if s.a+s.n > len(base.Text) || s.b+s.n > len(cur.Text) {
+				t.Fatalf("seed %d: span %v of %q and %q", seed, s, base.Text, cur.Text)
 			}
-			was, is := base.text[s.a:s.a+s.n], cur.text[s.b:s.b+s.n]
+			was, is := base.Text[s.a:s.a+s.n], cur.Text[s.b:s.b+s.n]
 			if was != is || !utf8.ValidString(was) {
-				t.Fatalf("seed %d: %q is shared with %q\nbase %q\ncur  %q", seed, was, is, base.text, cur.text)
+				t.Fatalf("seed %d: %q is shared with %q\nbase %q\ncur  %q", seed, was, is, base.Text, cur.Text)
 			}
 			at = s
 		}
@@ -257,15 +255,28 @@ func TestSharedViewIsTheSameText(t *testing.T) {
 // pair, and takes some away.
 func churn(rng *rand.Rand, doc *ycrdt.Doc, text *ycrdt.Text, times int) {
 	for range times {
-		units := unitsOf(text.Runs())
 		pos := rng.IntN(text.Len() + 1)
+		at, ok := idAt(text, pos)
 		doc.Transact(nil, func(txn *ycrdt.Txn) {
 			if rng.IntN(3) == 0 {
 				text.Delete(txn, pos, 1+rng.IntN(4))
 				return
 			}
 			word := []string{"a", "Bc ", "🦊", "é\n", "宮", "👩‍🚀", "e\u0301"}[rng.IntN(7)]
-			units.each(pos, pos+1, func(_ int, r IDRun) { text.InsertAt(txn, r.last(), ycrdt.Behind, word) })
+			if ok {
+				text.InsertAt(txn, at, ycrdt.Behind, word)
+			}
 		})
 	}
+}
+
+// idAt is the identity of the unit at a position; not ok at the end.
+func idAt(text *ycrdt.Text, pos int) (id ycrdt.ID, ok bool) {
+	for _, run := range text.Runs() {
+		if pos < run.Len {
+			return ycrdt.ID{Client: run.ID.Client, Clock: run.ID.Clock + uint64(pos)}, true
+		}
+		pos -= run.Len
+	}
+	return id, false
 }

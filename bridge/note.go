@@ -119,8 +119,8 @@ func (n *note) load(ctx context.Context) (*Version, error) {
 	}
 	n.synced = true
 	cur := n.cur.Load()
-	if v := newVersion(cur.raw, n.ws.o.View, 0, cur.modTime); n.doc != nil && cur.separated == nil {
-		if n.separate(v); v.separated != nil { // what was typed while nobody followed the note
+	if v := newVersion(cur.Raw(), n.ws.o.View, 0, cur.ModTime()); n.doc != nil && cur.Separated() == nil {
+		if n.separate(v); v.Separated() != nil { // what was typed while nobody followed the note
 			cur = n.publishVersion(v)
 		}
 	}
@@ -140,9 +140,9 @@ func (n *note) publish(raw string, modTime time.Time) *Version {
 
 func (n *note) publishVersion(v *Version) *Version {
 	n.seq++
-	v.seq = n.seq
+	v.number(n.seq)
 	n.cur.Store(v)
-	n.changed.Store(v.modTime.UnixNano())
+	n.changed.Store(v.ModTime().UnixNano())
 	n.ws.cache.add(n, n.size(v))
 	return v
 }
@@ -150,8 +150,8 @@ func (n *note) publishVersion(v *Version) *Version {
 // replaced keeps what a later merge needs to know of the version that is about
 // to be replaced. The write lock is held, doc is still in cur's state.
 func (n *note) replaced(cur *Version) {
-	if n.doc != nil && cur.runs == nil {
-		cur.runs = n.text.Runs()
+	if n.doc != nil && cur.Runs() == nil {
+		cur.setRuns(n.text.Runs())
 	}
 }
 
@@ -159,7 +159,7 @@ func (n *note) replaced(cur *Version) {
 // document. The write lock is held.
 func (n *note) runs() []ycrdt.Run {
 	if n.live != nil {
-		return n.cur.Load().runs
+		return n.cur.Load().Runs()
 	}
 	if n.doc == nil {
 		return nil
@@ -198,11 +198,11 @@ func (n *note) refreshFile(ctx context.Context, at place, cur *Version) (*Event,
 		return nil, wrapError("read", at.path, err)
 	}
 	switch base := n.savedFrom(string(data), cur); {
-	case string(data) == cur.raw:
+	case string(data) == cur.Raw():
 		n.stamp = stamp
 		n.caughtUp()
 		return nil, nil
-	case n.behind != nil && string(data) == n.behind.raw:
+	case n.behind != nil && string(data) == n.behind.Raw():
 		n.stamp = stamp
 		return nil, nil
 	case base != cur:
@@ -219,10 +219,10 @@ func (n *note) refreshFile(ctx context.Context, at place, cur *Version) (*Event,
 // file's own, unless that would not be later than before.
 func modTimeOf(cur *Version, stamp Stamp) time.Time {
 	t := time.Unix(0, stamp.ModTime)
-	if t.After(cur.modTime) {
-		return nextModTime(cur.modTime, t)
+	if t.After(cur.ModTime()) {
+		return nextModTime(cur.ModTime(), t)
 	}
-	return nextModTime(cur.modTime, time.Now())
+	return nextModTime(cur.ModTime(), time.Now())
 }
 
 // succeed publishes raw as the version after cur and describes the change. A
@@ -234,9 +234,9 @@ func (n *note) succeed(cur *Version, raw string, modTime time.Time) *Event {
 }
 
 func (n *note) succeedBy(cur, v *Version) *Event {
-	viewChanged := v.text != cur.text
+	viewChanged := v.Text() != cur.Text()
 	if !viewChanged {
-		v.modTime = cur.modTime
+		v.date(cur.ModTime())
 	}
 	n.publishVersion(v)
 	return &Event{

@@ -46,7 +46,7 @@ func (w *Workspace) NoteInfo(ctx context.Context, p Path) (*NoteInfo, error) {
 }
 
 func newNoteInfo(p Path, v *Version) *NoteInfo {
-	return &NoteInfo{Path: p, ModTime: v.modTime, Size: int64(len(v.text)), Outline: outline.Of(v.text)}
+	return &NoteInfo{Path: p, ModTime: v.ModTime(), Size: int64(len(v.Text())), Outline: outline.Of(v.Text())}
 }
 
 // NotesWith describes the notes that have every one of the properties, sorted by

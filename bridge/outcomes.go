@@ -29,7 +29,7 @@ const (
 // told by the text: if the new text stands there plain, it was accepted, if the
 // old, rejected.
 func (w *Workspace) Outcomes(p Path, since, cur *Version, marks []diffwrap.Suggestion) ([]Resolved, error) {
-	gone := vanished(marks, diffwrap.Suggestions(cur.marked))
+	gone := vanished(marks, diffwrap.Suggestions(cur.Marked()))
 	if len(gone) == 0 {
 		return nil, nil
 	}
@@ -37,7 +37,7 @@ func (w *Workspace) Outcomes(p Path, since, cur *Version, marks []diffwrap.Sugge
 	if err != nil {
 		return nil, err
 	}
-	edits := diffwrap.Diff(since.marked, cur.marked)
+	edits := diffwrap.Diff(since.Marked(), cur.Marked())
 	res := make([]Resolved, len(gone))
 	for i, s := range gone {
 		if d, item := decisionOn(journal, p, since, s); d != nil {
@@ -45,7 +45,7 @@ func (w *Workspace) Outcomes(p Path, since, cur *Version, marks []diffwrap.Sugge
 			res[i] = Resolved{Suggestion: s, Verdict: d.Verdict, Reason: d.Reason}
 			continue
 		}
-		res[i] = resolvedByHand(since.marked, cur.marked, edits, s)
+		res[i] = resolvedByHand(since.Marked(), cur.Marked(), edits, s)
 	}
 	return res, nil
 }
@@ -76,7 +76,7 @@ func vanished(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 // decisionOn finds the newest decision on s that was made after since.
 func decisionOn(journal []JournalEntry, p Path, since *Version, s diffwrap.Suggestion) (*Decision, *Decided) {
 	for _, e := range journal {
-		if e.Path != p || e.Decision == nil || e.Decision.Verdict == Undone || e.Time.Before(since.modTime.Add(-clockSlack)) {
+		if e.Path != p || e.Decision == nil || e.Decision.Verdict == Undone || e.Time.Before(since.ModTime().Add(-clockSlack)) {
 			continue
 		}
 		i := slices.IndexFunc(e.Decision.Items, func(d Decided) bool {

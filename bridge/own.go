@@ -11,7 +11,7 @@ import "strings"
 // are not entirely by the author: diffwrap.Options.Foreign, nil if there are no marks.
 // The write lock is held.
 func (n *note) foreign(cur *Version, author string) (func(start, end int) bool, error) {
-	if !marksIn(cur.marked) {
+	if !marksIn(cur.Marked()) {
 		return nil, nil
 	}
 	x, known, u, err := n.layout(cur)
@@ -24,10 +24,10 @@ func (n *note) foreign(cur *Version, author string) (func(start, end int) bool, 
 			return x.owners[k].whole != author
 		}
 		if places == nil {
-			places = openersIn(cur.marked)
+			places = openersIn(cur.Marked())
 		}
 		from := places[start] // of a comment
-		return !known.wroteComment(u, from, from+utf16Len(cur.marked[start:end]), author)
+		return !known.wroteComment(u, from, from+utf16Len(cur.Marked()[start:end]), author)
 	}, nil
 }
 

@@ -242,7 +242,7 @@ func (w *Workspace) stateOf(ctx context.Context, n *node) (Stamp, ContentSum, er
 	if err != nil {
 		return Stamp{}, ContentSum{}, err
 	}
-	return n.note.stamp, SumOf(v.raw), nil
+	return n.note.stamp, SumOf(v.Raw()), nil
 }
 
 // Remove takes a note, a file or an empty folder away, recoverably where the

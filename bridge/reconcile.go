@@ -53,25 +53,6 @@ func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.
 	}
 }
 
-// applyEdits makes a script of byte edits against raw in text. Edits are made
-// from the first to the last: each cuts an item of the document, and cutting at
-// the back of a long one would read all that is before, every time.
-func applyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit) {
-	cursor := utf16Cursor{text: raw}
-	moved := 0 // by the edits before, in units
-	for _, e := range edits {
-		pos := cursor.posAt(e.Off)
-		n := cursor.posAt(e.Off+e.Len) - pos
-		if n > 0 {
-			text.Delete(txn, pos+moved, n)
-		}
-		if e.New != "" {
-			text.Insert(txn, pos+moved, e.New)
-		}
-		moved += utf16Len(e.New) - n
-	}
-}
-
 // dropObjects takes away what a client has put into a text that is no text: a file has no
 // place for it, and the places of the text after it would not be those of the file's.
 func dropObjects(doc *ycrdt.Doc, text *ycrdt.Text) {
@@ -251,17 +232,17 @@ func (n *note) reconcile(raw string, modTime time.Time) (*Event, error) {
 	cur := n.cur.Load()
 	at := n.where()
 	next := newVersion(raw, n.ws.o.View, 0, modTime)
-	if next.readOnly || (n.doc == nil && n.id == "" && !n.owing) {
+	if next.ReadOnly() || (n.doc == nil && n.id == "" && !n.owing) {
 		n.replaced(cur)
 		n.closeDoc()
 		return n.succeed(cur, raw, modTime), nil
 	}
-	records, err := n.openDoc(at, cur.raw)
+	records, err := n.openDoc(at, cur.Raw())
 	if err != nil {
 		return nil, err
 	}
 	n.replaced(cur)
-	records = append(slices.Clip(records), n.changeDoc(cur.raw, savedEdits(cur.raw, raw), sourceOrigin{}))
+	records = append(slices.Clip(records), n.changeDoc(cur.Raw(), savedEdits(cur.Raw(), raw), sourceOrigin{}))
 	if err := n.keepOrHold(at, SumOf(raw), records); err != nil {
 		// The file is the truth and has been read; the store catches up later.
 		n.ws.log.Warn("person's change is not in the store yet", LogPath, string(at.path), LogErr, err)
@@ -289,34 +270,34 @@ func (n *note) catchUp(ctx context.Context, at place) error {
 	if err != nil {
 		return wrapError("open", at.path, err)
 	}
-	if cur.readOnly || len(h.Records) == 0 || h.inStep(SumOf(cur.raw)) {
+	if cur.ReadOnly() || len(h.Records) == 0 || h.inStep(SumOf(cur.Raw())) {
 		return nil
 	}
 	if resumed, err := n.resume(ctx, at, h); resumed || err != nil {
 		return err
 	}
-	records, err := n.openDoc(at, cur.raw)
+	records, err := n.openDoc(at, cur.Raw())
 	if err != nil {
 		return err
 	}
 	if len(records) == 0 {
-		at.store.Materialized(n.id, n.kept, SumOf(cur.raw))
+		at.store.Materialized(n.id, n.kept, SumOf(cur.Raw()))
 	}
-	return n.keep(at, SumOf(cur.raw), records)
+	return n.keep(at, SumOf(cur.Raw()), records)
 }
 
 // catchUpFirst is catchUp for a note that the store does not know: nothing is to be
 // done, unless what was interrupted is the note's making, or the first write of it or
 // decision on it.
 func (n *note) catchUpFirst(at place, cur *Version) error {
-	if _, _, ours := at.interrupted(cur.raw, "", History{}); !ours || cur.readOnly {
+	if _, _, ours := at.interrupted(cur.Raw(), "", History{}); !ours || cur.ReadOnly() {
 		return nil
 	}
-	records, err := n.openDoc(at, cur.raw)
+	records, err := n.openDoc(at, cur.Raw())
 	if err != nil {
 		return err
 	}
-	return n.keep(at, SumOf(cur.raw), records)
+	return n.keep(at, SumOf(cur.Raw()), records)
 }
 
 // inStep says whether the last record is known to have led to the text of sum.

@@ -70,7 +70,7 @@ func (r *relink) look(ctx context.Context, p Path) {
 	if err != nil {
 		return // its links stay as they are
 	}
-	for _, l := range links.Extract(v.text) {
+	for _, l := range links.Extract(v.Text()) {
 		if l.Target == "" {
 			continue
 		}
@@ -118,12 +118,12 @@ func (r *relink) rewrite(ctx context.Context, p Path, led map[string]string, m *
 	}
 	_, err = r.w.change(ctx, change{path: p, by: m.o.By, origin: m.o.Origin, plan: func(x *note, cur *Version) (writePlan, error) {
 		n, later = 0, nil
-		edits, waiting := r.edits(p, cur.text, led, m.id != "")
+		edits, waiting := r.edits(p, cur.Text(), led, m.id != "")
 		n, later = len(edits), waiting
 		if n == 0 {
 			return writePlan{}, nil
 		}
-		plan, err := r.w.plan(x, cur, diffwrap.Apply(cur.text, edits), m.o.By)
+		plan, err := r.w.plan(x, cur, diffwrap.Apply(cur.Text(), edits), m.o.By)
 		plan.proposal = m.id
 		return plan, err
 	}})
@@ -208,7 +208,7 @@ func (w *Workspace) acceptFrontMatter(ctx context.Context, f *folder, p *proposa
 	for n, changes := range byNote {
 		at := n.note.where().path
 		_, err := w.change(ctx, change{path: at, by: Author{Name: d.By}, plan: func(_ *note, cur *Version) (writePlan, error) {
-			return frontMatterPlan(cur.raw, changes, d), nil
+			return frontMatterPlan(cur.Raw(), changes, d), nil
 		}})
 		if err != nil {
 			w.log.Warn("links in front matter are left as they are", LogPath, string(at), LogErr, err)

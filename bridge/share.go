@@ -64,12 +64,12 @@ func (w *Workspace) OpenShared(ctx context.Context, p Path) (*Shared, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case cur.readOnly:
+	case cur.ReadOnly():
 		return nil, &Error{"open", p, ErrReadOnly}
 	case n.live != nil:
 		return nil, &Error{"open", p, errors.ErrUnsupported} // its server shares it
 	}
-	if err := n.prepare(n.where(), cur.raw); err != nil {
+	if err := n.prepare(n.where(), cur.Raw()); err != nil {
 		return nil, err
 	}
 	sh := n.share.Load()
@@ -166,7 +166,7 @@ func (n *note) applyShared(ctx context.Context, s *Shared, batch []*sharedChange
 		return nil, nil
 	}
 	raw := n.text.String()
-	ahead := n.behind != nil || raw != cur.raw
+	ahead := n.behind != nil || raw != cur.Raw()
 	for i := range records {
 		records[i].Ahead = ahead
 	}
@@ -185,10 +185,10 @@ func (n *note) applyShared(ctx context.Context, s *Shared, batch []*sharedChange
 		n.fallBehind(cur)
 	}
 	n.flushAfter(flushDelay)
-	if raw == cur.raw {
+	if raw == cur.Raw() {
 		return nil, nil
 	}
-	return n.succeed(cur, raw, nextModTime(cur.modTime, time.Now())), nil
+	return n.succeed(cur, raw, nextModTime(cur.ModTime(), time.Now())), nil
 }
 
 // mayChangeShared says why a holder cannot change the note now, if so.

@@ -66,7 +66,7 @@ func (w *Workspace) changedByPerson(ctx context.Context, n *node, p *proposal) b
 		return false
 	}
 	if cur := x.cur.Load(); cur != nil {
-		return cur.raw != string(data)
+		return cur.Raw() != string(data)
 	}
 	if _, ours := at.store.Intended(Path(at.rel), string(data)); ours {
 		return false

@@ -117,7 +117,7 @@ func (x *suggestionIndex) below(under Path) []Suggestion {
 
 // suggestionsOf lists the suggestions of the note at p in the state v.
 func (w *Workspace) suggestionsOf(ctx context.Context, p Path, v *Version) ([]Suggestion, error) {
-	if v.readOnly || !marksIn(v.marked) {
+	if v.ReadOnly() || !marksIn(v.Marked()) {
 		return nil, nil
 	}
 	n, err := w.note("open", p)

@@ -58,7 +58,7 @@ func (n *note) takeBack(ctx context.Context, cur *Version, e JournalEntry, d *De
 	}
 	at := n.where()
 	if n.live == nil {
-		if err := n.prepare(at, cur.raw); err != nil {
+		if err := n.prepare(at, cur.Raw()); err != nil {
 			return writePlan{}, err
 		}
 	}
@@ -86,7 +86,7 @@ func (n *note) pieces(ctx context.Context, cur *Version) (pieces []ycrdt.Piece, 
 	}
 	err = n.live.View(ctx, func(doc *ycrdt.Doc, _ time.Time) error {
 		text := doc.Text(contentsName)
-		if text.String() != cur.raw || !slices.Equal(text.Runs(), cur.runs) {
+		if text.String() != cur.Raw() || !slices.Equal(text.Runs(), cur.Runs()) {
 			return ErrConflict
 		}
 		pieces = text.Pieces()
@@ -109,10 +109,10 @@ func (n *note) takeBackOld(cur *Version, e JournalEntry, d *Decision) (writePlan
 	if e.Decision != nil {
 		before, after = e.Decision.Before, e.Decision.After
 	} else {
-		end, _ := diffwrap.FrontMatter(cur.raw)
-		before, after = e.FrontMatter.Before+cur.raw[end:], e.FrontMatter.After+cur.raw[end:]
+		end, _ := diffwrap.FrontMatter(cur.Raw())
+		before, after = e.FrontMatter.Before+cur.Raw()[end:], e.FrontMatter.After+cur.Raw()[end:]
 	}
-	if cur.raw != after {
+	if cur.Raw() != after {
 		return writePlan{}, &refusal{errOldRecord}
 	}
 	plan := writePlan{edits: diffwrap.Diff(after, before), decision: d}

@@ -71,7 +71,7 @@ func (p *printer) findIntact() {
 func (p *printer) print() {
 	p.findIntact()
 	p.comment = make(map[int]int)
-	for _, c := range diffwrap.Comments(p.cur.raw) {
+	for _, c := range diffwrap.Comments(p.cur.Raw()) {
 		p.comment[c.Start] = c.End
 	}
 	for i := 0; i < len(p.wants); i++ {
@@ -108,7 +108,7 @@ func (p *printer) print() {
 		}
 	}
 	p.close()
-	p.remove(len(p.cur.raw))
+	p.remove(len(p.cur.Raw()))
 }
 
 func (p *printer) close() {
@@ -290,16 +290,16 @@ func (p *printer) check() error {
 	if o != p.o.String() || a != p.a.String() {
 		return &refusal{errNotReadBack}
 	}
-	was, _ := diffwrap.FrontMatter(p.cur.raw)
+	was, _ := diffwrap.FrontMatter(p.cur.Raw())
 	is, _ := diffwrap.FrontMatter(raw)
 	if p.entry.FrontMatter == nil {
-		if raw[:is] != p.cur.raw[:was] {
+		if raw[:is] != p.cur.Raw()[:was] {
 			return &refusal{errNotReadBack}
 		}
 		return nil
 	}
-	body, _ := diffwrap.FrontMatter(p.cur.marked)
-	bodyO, bodyA := diffwrap.Texts(p.cur.marked[body:])
+	body, _ := diffwrap.FrontMatter(p.cur.Marked())
+	bodyO, bodyA := diffwrap.Texts(p.cur.Marked()[body:])
 	if o, a := diffwrap.Texts(raw[is:]); p.entry.Decision == nil && (o != bodyO || a != bodyA) {
 		return &refusal{errMatterChanged}
 	}

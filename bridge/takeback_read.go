@@ -44,7 +44,7 @@ type segment struct {
 // segments are the raw text by what it is to the layout.
 func (t *takeback) segments() (list []segment) {
 	marked := t.markedSegments()
-	spans := keptSpans(len(t.cur.raw), t.cur.separated)
+	spans := keptSpans(len(t.cur.Raw()), t.cur.Separated())
 	at := 0
 	add := func(off, end int, s segment) {
 		if off < end {
@@ -67,8 +67,8 @@ func (t *takeback) segments() (list []segment) {
 		}
 		at = s.a + s.n
 	}
-	add(at, len(t.cur.raw), taken)
-	cursor := utf16Cursor{text: t.cur.raw}
+	add(at, len(t.cur.Raw()), taken)
+	cursor := utf16Cursor{text: t.cur.Raw()}
 	for i := range list {
 		list[i].from = cursor.posAt(list[i].off)
 		list[i].to = cursor.posAt(list[i].end)
@@ -106,7 +106,7 @@ func (t *takeback) markedSegments() (list []segment) {
 		list = append(list, segment{off: c.Start, end: c.End, mark: c.Mark, o: !c.Added, a: !c.Deleted})
 		at = c.End
 	}
-	fill(len(t.cur.marked))
+	fill(len(t.cur.Marked()))
 	return list
 }
 
@@ -118,10 +118,10 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 			runs = append(runs, ycrdt.Run{ID: p.ID, Len: p.Len})
 		}
 	}
-	t.x = t.known.layOut(t.cur.marked, unitsOf(runs).through(t.cur.raw, t.cur.separated))
+	t.x = t.known.layOut(t.cur.Marked(), unitsOf(runs).through(t.cur.Raw(), t.cur.Separated()))
 	segments := t.segments()
 	pos := 0
-	cursor := utf16Cursor{text: t.cur.raw}
+	cursor := utf16Cursor{text: t.cur.Raw()}
 	var live []told[bool]
 	start := 0 // of the items of segments[0]
 	for _, p := range pieces {
@@ -162,7 +162,7 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 		}
 		x.off = cursor.off
 		pos += int(x.id.Len)
-		x.text = t.cur.raw[x.off:cursor.offAt(pos)]
+		x.text = t.cur.Raw()[x.off:cursor.offAt(pos)]
 	}
 	t.home = rangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
 }

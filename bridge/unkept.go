@@ -16,7 +16,7 @@ const maxIntended = 64 << 10
 func (d *draft) mayWait() bool {
 	n := d.note
 	return len(d.raw) <= maxIntended && d.by.Name != "" && d.plan.frontMatter == nil && d.plan.decision == nil &&
-		d.plan.onlyInserts() && d.cur.separated == nil && !n.owing && !n.isShared()
+		d.plan.onlyInserts() && d.cur.Separated() == nil && !n.owing && !n.isShared()
 }
 
 // lock takes the write lock, with everything kept that was written before.
@@ -65,7 +65,7 @@ func (n *note) keepAgain() {
 	defer n.ws.inflight.Done()
 	n.lock()
 	defer n.write.Unlock()
-	if cur := n.cur.Load(); n.owing && cur != nil && n.prepare(n.where(), cur.raw) != nil {
+	if cur := n.cur.Load(); n.owing && cur != nil && n.prepare(n.where(), cur.Raw()) != nil {
 		time.AfterFunc(keepRetry, n.keepAgain)
 	}
 }
@@ -84,7 +84,7 @@ func (w *Workspace) keepAll(n *node) {
 
 func (d *draft) keepAt(at place) (err error) {
 	n := d.note
-	if d.records, err = n.prepareFor(d.plan, at, d.cur.raw, d.by); err != nil {
+	if d.records, err = n.prepareFor(d.plan, at, d.cur.Raw(), d.by); err != nil {
 		return err
 	}
 	if err := n.keepOrHold(at, d.sum, d.finish()); err != nil {

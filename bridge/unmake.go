@@ -45,7 +45,7 @@ func (n *note) unmake(ctx context.Context, f *folder, from Retractor) ([]Event, 
 	if err != nil {
 		return nil, err
 	}
-	if cur.raw != "" || n.inUse() || !n.onlyByAgents() {
+	if cur.Raw() != "" || n.inUse() || !n.onlyByAgents() {
 		return nil, ErrConflict
 	}
 	stamp, err := n.unchanged(ctx, cur)

@@ -53,6 +53,26 @@ func (v *Version) ModTime() time.Time { return v.modTime }
 // or there are too many of them.
 func (v *Version) ReadOnly() bool { return v.readOnly }
 
+// Separated are the edits that lead from Raw to Marked.
+func (v *Version) Separated() []diffwrap.Edit { return v.separated }
+
+// Runs are the identities of the characters of Raw, nil if they are not known. They are
+// read under the note's write lock.
+func (v *Version) Runs() []ycrdt.Run { return v.runs }
+
+// Side is the version as one side of a merge.
+func (v *Version) Side() Side {
+	return Side{Raw: v.raw, Marked: v.marked, Text: v.text, Separated: v.separated, Runs: v.runs}
+}
+
+// setRuns tells the identities of its characters. The note's write lock is held.
+func (v *Version) setRuns(runs []ycrdt.Run) { v.runs = runs }
+
+// number, date and lockWrites complete a version before it is published.
+func (v *Version) number(seq uint64)      { v.seq = seq }
+func (v *Version) date(modTime time.Time) { v.modTime = modTime }
+func (v *Version) lockWrites()            { v.readOnly = true }
+
 // newVersion makes the state of a note whose raw text is raw. What is not UTF-8
 // or too large is shown byte for byte and cannot be written.
 func newVersion(raw string, view diffwrap.View, seq uint64, modTime time.Time) *Version {
@@ -74,6 +94,11 @@ func (v *Version) separate(edits []diffwrap.Edit, view diffwrap.View) {
 	if view != diffwrap.RawView {
 		v.text = diffwrap.Render(v.marked, view)
 	}
+}
+
+// rawVersion is a state of a note as a reader of its raw text sees it.
+func rawVersion(raw string, runs []ycrdt.Run) *Version {
+	return &Version{raw: raw, text: raw, marked: raw, runs: runs}
 }
 
 // nextModTime is the modification time of a change that arrives now: later than

@@ -259,8 +259,8 @@ func (w *Workspace) Stat(ctx context.Context, p Path) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	info.Size, info.ModTime = int64(len(v.text)), v.modTime
-	info.ReadOnly = info.ReadOnly || v.readOnly
+	info.Size, info.ModTime = int64(len(v.Text())), v.ModTime()
+	info.ReadOnly = info.ReadOnly || v.ReadOnly()
 	return info, nil
 }
 

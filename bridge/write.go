@@ -51,7 +51,7 @@ func (r Result) Suggestions() int {
 	if !r.Changed {
 		return 0
 	}
-	return max(0, countSuggestions(r.Version.marked)-countSuggestions(r.before))
+	return max(0, countSuggestions(r.Version.Marked())-countSuggestions(r.before))
 }
 
 func countSuggestions(raw string) int { return len(diffwrap.Suggestions(raw)) }
@@ -69,7 +69,7 @@ func (w *Workspace) Write(ctx context.Context, p Path, wr Write) (Result, error)
 	merged := wr.Text
 	c.plan = func(n *note, cur *Version) (writePlan, error) {
 		if len(wr.Bases) > 0 {
-			merged = n.mergeInto(nearestBase(wr.Bases, wr.Text), cur, wr.Text)
+			merged = n.mergeInto(nearestText(wr.Bases, wr.Text), cur, wr.Text)
 		}
 		return w.plan(n, cur, merged, wr.By)
 	}
@@ -78,24 +78,37 @@ func (w *Workspace) Write(ctx context.Context, p Path, wr Write) (Result, error)
 	return res, err
 }
 
+// nearestText is the version whose text differs least from text.
+func nearestText(versions []*Version, text string) *Version {
+	texts := make([]string, len(versions))
+	for i, v := range versions {
+		texts[i] = v.Text()
+	}
+	return versions[nearestBase(texts, text)]
+}
+
 // mergeInto is the view text that results when a writer who was shown base wrote text.
 func (n *note) mergeInto(base, cur *Version, text string) string {
-	if base.raw == cur.raw {
+	if base.Raw() == cur.Raw() {
 		return text
 	}
 	runs := n.runs()
-	if base.runs == nil && runs != nil {
-		base.runs = n.runsOf(base)
+	if base.Runs() == nil && runs != nil {
+		base.setRuns(n.runsOf(base))
 	}
-	if base.runs == nil || base.readOnly { // read-only is what shows something else than the text of its document
-		return mergeView(base, cur, nil, text)
+	if base.Runs() == nil || base.ReadOnly() { // read-only is what shows something else than the text of its document
+		is := cur.Side()
+		is.Runs = nil
+		return mergeView(base.Side(), is, text)
 	}
 	if l, err := n.ledgerNow(); err == nil && len(l.alias) > 0 {
-		first := *base
-		first.runs, runs = l.firstRuns(base.runs), l.firstRuns(runs)
-		base = &first
+		was, is := base.Side(), cur.Side()
+		was.Runs, is.Runs = l.firstRuns(base.Runs()), l.firstRuns(runs)
+		return mergeView(was, is, text)
 	}
-	return mergeView(base, cur, runs, text)
+	is := cur.Side()
+	is.Runs = runs
+	return mergeView(base.Side(), is, text)
 }
 
 // runsOf are the identities of the characters of a version that was replaced while the
@@ -109,12 +122,12 @@ func (n *note) runsOf(v *Version) (runs []ycrdt.Run) {
 	}
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	text := doc.Text(contentsName)
-	units := utf16Len(v.raw)
+	units := utf16Len(v.Raw())
 	for _, rec := range h.Records {
 		if doc.ApplyUpdate(rec.Update, sourceOrigin{}) != nil {
 			return nil
 		}
-		if text.Len() == units && text.String() == v.raw {
+		if text.Len() == units && text.String() == v.Raw() {
 			runs = text.Runs()
 		}
 	}
@@ -125,7 +138,7 @@ func (n *note) runsOf(v *Version) (runs []ycrdt.Run) {
 	if err != nil {
 		return nil
 	}
-	return runsAs(first, v.raw)
+	return runsAs(first, v.Raw())
 }
 
 // Update is Write for callers that compute the new text from the current one:
@@ -241,7 +254,7 @@ func (w *Workspace) publishAll(events []Event) {
 // from. The write lock is held.
 func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c change) (Result, *Event, error) {
 	at := n.where()
-	raw := diffwrap.Apply(cur.raw, plan.edits)
+	raw := diffwrap.Apply(cur.Raw(), plan.edits)
 	if len(raw) > MaxNote {
 		return Result{}, nil, &Error{"write", at.path, ErrTooLarge} // its marks are what is too much
 	}
@@ -252,7 +265,7 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 	if modTime.IsZero() {
 		modTime = time.Now()
 	}
-	modTime = nextModTime(cur.modTime, modTime)
+	modTime = nextModTime(cur.ModTime(), modTime)
 	d := draft{note: n, at: at, cur: cur, raw: raw, plan: plan, by: c.by}
 	stamp, err := at.source.Replace(ctx, at.rel, Replacement{
 		Expect: n.stamp, Data: []byte(raw), ModTime: modTime, Meanwhile: d.prepare,
@@ -306,10 +319,10 @@ func (d *draft) prepare() error {
 		d.waits = true
 		return nil
 	}
-	if d.records, d.err = n.prepareFor(d.plan, d.at, d.cur.raw, d.by); d.err != nil {
+	if d.records, d.err = n.prepareFor(d.plan, d.at, d.cur.Raw(), d.by); d.err != nil {
 		return d.err
 	}
-	_ = d.at.intend(d.sum, d.plan, d.by, n.kept > 0, d.cur.raw, "") // the store logs it
+	_ = d.at.intend(d.sum, d.plan, d.by, n.kept > 0, d.cur.Raw(), "") // the store logs it
 	if !n.isShared() {
 		d.change()
 	}
@@ -318,7 +331,7 @@ func (d *draft) prepare() error {
 
 func (d *draft) change() {
 	d.note.replaced(d.cur)
-	rec := d.note.carryOut(d.cur.raw, &d.plan, d.by)
+	rec := d.note.carryOut(d.cur.Raw(), &d.plan, d.by)
 	rec.Created = d.note.kept == 0 && len(d.records) == 0 && d.note.bornOf.Name != "" // it was made empty
 	d.records, d.changed = append(d.records, rec), true
 }
@@ -339,20 +352,20 @@ func (d *draft) discard() {
 	}
 	d.note.closeDoc()
 	if d.note.kept == 0 {
-		d.cur.runs = nil
+		d.cur.setRuns(nil)
 	}
 }
 
 // written describes a write that led from cur to v.
 func (n *note) written(at place, cur, v *Version, plan writePlan, c change) Result {
 	n.ws.log.Debug("note written", LogPath, string(at.path), LogAuthor, c.by.Name, LogEdits, len(plan.edits))
-	return Result{Version: v, Changed: true, Warnings: plan.warnings, FrontMatter: plan.frontMatter != nil, before: cur.marked}
+	return Result{Version: v, Changed: true, Warnings: plan.warnings, FrontMatter: plan.frontMatter != nil, before: cur.Marked()}
 }
 
 // putBack puts the text of before back into the file, after a write that the
 // store could not keep. It says whether it did: not if somebody has saved since.
 func (n *note) putBack(ctx context.Context, at place, before *Version) bool {
-	stamp, err := at.source.Replace(ctx, at.rel, Replacement{Expect: n.stamp, Data: []byte(before.raw), ModTime: before.modTime})
+	stamp, err := at.source.Replace(ctx, at.rel, Replacement{Expect: n.stamp, Data: []byte(before.Raw()), ModTime: before.ModTime()})
 	if err != nil {
 		n.ws.log.Error("a write that failed stays in the file", LogPath, string(at.path), LogErr, err)
 		return false
@@ -417,18 +430,18 @@ func (p *writePlan) carryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by Au
 func (w *Workspace) plan(n *note, cur *Version, text string, by Author) (writePlan, error) {
 	locked := w.o.Locked()
 	switch {
-	case text == cur.text:
+	case text == cur.Text():
 		return writePlan{}, nil
 	case locked != nil:
 		return writePlan{}, locked
-	case cur.readOnly:
+	case cur.ReadOnly():
 		return writePlan{}, ErrReadOnly
 	case len(text) > MaxNote:
 		return writePlan{}, ErrTooLarge
 	case !utf8.ValidString(text):
 		return writePlan{}, ErrInvalidUTF8
 	case w.o.View == diffwrap.RawView:
-		return writePlan{edits: diffwrap.Diff(cur.raw, text)}, nil
+		return writePlan{edits: diffwrap.Diff(cur.Raw(), text)}, nil
 	case w.o.Mode == Direct:
 		return writePlan{edits: directEdits(cur, text)}, nil
 	}
@@ -444,15 +457,15 @@ func (w *Workspace) suggest(n *note, cur *Version, text string, by Author) (writ
 	if err != nil {
 		return writePlan{}, err
 	}
-	res, err := lens.Put(cur.marked, text)
+	res, err := lens.Put(cur.Marked(), text)
 	if err != nil {
 		return writePlan{}, &refusal{err}
 	}
 	plan := writePlan{warnings: res.Warnings}
 	if len(res.Edits) > 0 {
-		plan.edits = diffwrap.Compose(len(cur.raw), cur.separated, res.Edits)
+		plan.edits = diffwrap.Compose(len(cur.Raw()), cur.Separated(), res.Edits)
 		if len(plan.edits) == 0 {
-			plan.edits = cur.markedAnew()
+			plan.edits = markedAnew(cur)
 		}
 	}
 	if fm := res.FrontMatter; fm != nil {
@@ -464,11 +477,11 @@ func (w *Workspace) suggest(n *note, cur *Version, text string, by Author) (writ
 // markedAnew writes a delimiter as it is, for a writer that deletes what a person typed
 // inside of the writer's own deletion: the raw text has been that of the result, and what
 // changes is whose its text is, for which there has to be a record.
-func (v *Version) markedAnew() []diffwrap.Edit {
-	marks, _, _ := diffwrap.Layout(v.raw)
+func markedAnew(v *Version) []diffwrap.Edit {
+	marks, _, _ := diffwrap.Layout(v.Raw())
 	for _, m := range marks {
-		if len(v.separated) > 0 && v.separated[0].Off < m.End {
-			return []diffwrap.Edit{{Off: m.Start, Len: markEdge, New: v.raw[m.Start : m.Start+markEdge]}}
+		if len(v.Separated()) > 0 && v.Separated()[0].Off < m.End {
+			return []diffwrap.Edit{{Off: m.Start, Len: markEdge, New: v.Raw()[m.Start : m.Start+markEdge]}}
 		}
 	}
 	return nil
@@ -506,14 +519,14 @@ func (r *refusal) Unwrap() []error { return []error{ErrRefused, r.reason} }
 // directEdits changes the view without marks: pending suggestions that the
 // change does not touch stay pending.
 func directEdits(cur *Version, text string) []diffwrap.Edit {
-	edits := diffwrap.Diff(cur.text, text)
-	if cur.raw == cur.text {
+	edits := diffwrap.Diff(cur.Text(), text)
+	if cur.Raw() == cur.Text() {
 		return edits
 	}
-	spans := flip(segmentSpans(cur)) // view -> raw
+	spans := flip(cur.Side().shown()) // view -> raw
 	var out []diffwrap.Edit
 	for _, e := range edits {
-		at := rawInsertAt(cur.raw, spans, e.Off)
+		at := rawInsertAt(cur.Raw(), spans, e.Off)
 		if e.New != "" {
 			out = append(out, diffwrap.Edit{Off: at, New: e.New})
 		}
