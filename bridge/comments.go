@@ -13,7 +13,7 @@ import (
 
 // madeComments are the comments that an agent's write put in the note, or changed.
 func madeComments(after string, kept keptMap, v units) (made []MadeMark) {
-	cursor := utf16Cursor{text: after}
+	cursor := newCursor(after)
 	for _, c := range diffwrap.Comments(after) {
 		if _, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.End}); ok {
 			continue
@@ -26,7 +26,7 @@ func madeComments(after string, kept keptMap, v units) (made []MadeMark) {
 
 // comments lists those of agents that belong to no suggestion and wait for a person.
 func (l *ledger) comments(p Path, x *layout, u units) (list []Suggestion) {
-	cursor := utf16Cursor{text: x.raw}
+	cursor := newCursor(x.raw)
 	for _, c := range diffwrap.Comments(x.raw) {
 		from := cursor.posAt(c.Start)
 		if m := l.commentAt(u, from, cursor.posAt(c.End)); m != nil {
@@ -74,7 +74,7 @@ func (p *decider) comment(item int, s Suggestion, cursor *utf16Cursor) (part, di
 // others take them away.
 func (p *decider) comments(chosen []Suggestion, edits []diffwrap.Edit) (parts []part, with []diffwrap.Edit) {
 	with = slices.Clone(edits)
-	cursor := utf16Cursor{text: p.layout.raw}
+	cursor := newCursor(p.layout.raw)
 	for i, s := range chosen {
 		if s.Kind != diffwrap.Comment {
 			continue
@@ -95,7 +95,7 @@ func (p *decider) comments(chosen []Suggestion, edits []diffwrap.Edit) (parts []
 
 // retyped notes what edits type anew: it is what it was, as after an undo.
 func (p *decider) retyped(edits []diffwrap.Edit) {
-	cursor := utf16Cursor{text: p.layout.raw}
+	cursor := newCursor(p.layout.raw)
 	moved := 0
 	for _, e := range edits {
 		from := cursor.posAt(e.Off)

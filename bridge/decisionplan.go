@@ -193,7 +193,7 @@ func (p *decider) parts(edits, instead []diffwrap.Edit) []part {
 // along is what edits take away beside what the chosen marks hold and consist of.
 func (p *decider) along(edits []diffwrap.Edit) (list []part) {
 	taken := p.taken
-	cursor := utf16Cursor{text: p.layout.raw}
+	cursor := newCursor(p.layout.raw)
 	one := func(from, to, mark int) {
 		if from >= to {
 			return
@@ -258,7 +258,7 @@ func (p *decider) along(edits []diffwrap.Edit) (list []part) {
 // partial splits what is proposed into what a person takes over and what not; it
 // returns what is left of instead, with places from the end of x on.
 func (p *decider) partial(x part, instead []diffwrap.Edit) (list []part, rest []diffwrap.Edit) {
-	cursor := utf16Cursor{text: p.layout.raw[x.off:x.end]}
+	cursor := newCursor(p.layout.raw[x.off:x.end])
 	at := 0
 	add := func(to int, role Role) {
 		if at < to {
@@ -290,7 +290,7 @@ func (p *decider) amending(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 		}
 	}
 	after := diffwrap.Apply(p.layout.raw, accepting)
-	cursor := utf16Cursor{text: after}
+	cursor := newCursor(after)
 	var edits []diffwrap.Edit
 	grown := 0
 	for _, e := range instead {
@@ -364,7 +364,7 @@ func (r DecidedRun) resolved(u units) (runs []DecidedRun) {
 	if ids := u.resolve(r.Right); len(ids) == 1 {
 		r.Right = ids[0]
 	}
-	cursor := utf16Cursor{text: r.Text}
+	cursor := newCursor(r.Text)
 	pos := 0
 	for _, id := range u.resolve(r.At) {
 		one := r

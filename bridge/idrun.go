@@ -99,7 +99,7 @@ func (u units) through(raw string, edits []diffwrap.Edit) units {
 		return u
 	}
 	var runs []ycrdt.Run
-	cursor := utf16Cursor{text: raw}
+	cursor := newCursor(raw)
 	at := 0
 	keep := func(to int) {
 		u.each(at, to, func(_ int, r IDRun) {

@@ -180,7 +180,7 @@ func (l *ledger) layOut(raw string, u units) *layout {
 	x.places = make([]placedText, len(x.text))
 	x.edges = make([]placedText, len(x.marks))
 	x.owners = make([]owner, len(x.marks))
-	cursor := utf16Cursor{text: raw}
+	cursor := newCursor(raw)
 	next := 0
 	for k, m := range x.marks {
 		next = x.place(&cursor, next, m.Start)
@@ -275,7 +275,7 @@ func (l *ledger) ownerOf(x *layout, u units, k, first, last int) (o owner) {
 // typed finds what people typed inside of agents' marks, and says of marks without
 // text whether agents made them.
 func (l *ledger) typed(x *layout, u units) (typed []diffwrap.Span, empty map[int]bool) {
-	cursor := utf16Cursor{text: x.raw}
+	cursor := newCursor(x.raw)
 	empty = make(map[int]bool)
 	for k := range x.marks {
 		if x.isEmpty(k) && x.owners[k].agents {

@@ -116,7 +116,7 @@ func olderComments(after string, groups []diffwrap.Suggestion, kept keptMap, v u
 		return nil
 	}
 	older := make(map[int][]IDRun)
-	cursor := utf16Cursor{text: after}
+	cursor := newCursor(after)
 	diffwrap.Decide(after, false, func(c diffwrap.Attached) diffwrap.Fate {
 		if _, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.Start + 1}); ok {
 			from := cursor.posAt(c.Start)

@@ -323,7 +323,7 @@ func (index runIndex) appendShared(spans []span, r ycrdt.Run, pos int) []span {
 // characters. An identity does not vouch for its unit: of a surrogate pair that a client
 // has cut, each half is a U+FFFD since. So the spans hold what is the same in both texts.
 func toBytes(spans []span, a, b string) []span {
-	ca, cb := utf16Cursor{text: a}, utf16Cursor{text: b}
+	ca, cb := newCursor(a), newCursor(b)
 	out := make([]span, 0, len(spans))
 	for _, s := range spans {
 		out = appendSame(out, &ca, &cb, s)
@@ -547,7 +547,7 @@ func (r *rebaser) alreadyMade(e diffwrap.Edit) bool {
 // from the first to the last: each cuts an item of the document, and cutting at
 // the back of a long one would read all that is before, every time.
 func applyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit) {
-	cursor := utf16Cursor{text: raw}
+	cursor := newCursor(raw)
 	moved := 0 // by the edits before, in units
 	for _, e := range edits {
 		pos := cursor.posAt(e.Off)

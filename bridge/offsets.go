@@ -13,6 +13,9 @@ type utf16Cursor struct {
 	pos  int // UTF-16 units at off
 }
 
+// newCursor is a cursor at the start of text.
+func newCursor(text string) utf16Cursor { return utf16Cursor{text: text} }
+
 // posAt returns the UTF-16 position of byte offset off, which must not be
 // before an offset asked for earlier.
 func (c *utf16Cursor) posAt(off int) int {
@@ -57,6 +60,6 @@ func (c *utf16Cursor) step() {
 
 // utf16Len is the length of text in UTF-16 units.
 func utf16Len(text string) int {
-	c := utf16Cursor{text: text}
+	c := newCursor(text)
 	return c.posAt(len(text))
 }

@@ -34,7 +34,7 @@ func (n *note) foreign(cur *Version, author string) (func(start, end int) bool, 
 // openersIn are the UTF-16 positions at which comments may begin, by offset.
 func openersIn(text string) map[int]int {
 	places := make(map[int]int)
-	cursor := utf16Cursor{text: text}
+	cursor := newCursor(text)
 	for at := 0; ; at++ {
 		i := strings.Index(text[at:], "{>>")
 		if i < 0 {

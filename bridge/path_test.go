@@ -51,17 +51,17 @@ func TestPathParts(t *testing.T) {
 
 func TestUTF16Cursor(t *testing.T) {
 	text := "aé😀\n漢b"
-	c := utf16Cursor{text: text}
+	c := newCursor(text)
 	for _, tt := range []struct{ off, pos int }{{0, 0}, {1, 1}, {3, 2}, {7, 4}, {8, 5}, {11, 6}, {12, 7}} {
 		if got := c.posAt(tt.off); got != tt.pos {
 			t.Errorf("posAt(%d) = %d, want %d", tt.off, got, tt.pos)
 		}
-		back := utf16Cursor{text: text}
+		back := newCursor(text)
 		if got := back.offAt(tt.pos); got != tt.off {
 			t.Errorf("offAt(%d) = %d, want %d", tt.pos, got, tt.off)
 		}
 	}
-	inside := utf16Cursor{text: text}
+	inside := newCursor(text)
 	if got := inside.offAt(3); got != 7 {
 		t.Errorf("offAt inside a surrogate pair = %d, want 7, behind the pair", got)
 	}

@@ -28,7 +28,7 @@ func newDocID() DocID {
 // characters that follow, so that what comes back at its own place does not end up
 // inside of it. placed, unless nil, tells where each piece of new text stands instead.
 func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit, placed []Placement) {
-	cursor := utf16Cursor{text: raw}
+	cursor := newCursor(raw)
 	moved := 0 // by the edits before, in units
 	for _, e := range edits {
 		pos := cursor.posAt(e.Off)

@@ -209,7 +209,7 @@ func (t *takeback) whole(x item) item {
 	if run.Text == "" {
 		return x
 	}
-	cursor := utf16Cursor{text: run.Text}
+	cursor := newCursor(run.Text)
 	done := uint64(0)
 	for _, first := range t.firsts(run.At) {
 		if first.Client == x.first.Client && first.Clock <= x.first.Clock && x.first.Clock < first.Clock+first.Len {

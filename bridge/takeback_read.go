@@ -68,7 +68,7 @@ func (t *takeback) segments() (list []segment) {
 		at = s.a + s.n
 	}
 	add(at, len(t.cur.Raw()), taken)
-	cursor := utf16Cursor{text: t.cur.Raw()}
+	cursor := newCursor(t.cur.Raw())
 	for i := range list {
 		list[i].from = cursor.posAt(list[i].off)
 		list[i].to = cursor.posAt(list[i].end)
@@ -121,7 +121,7 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 	t.x = t.known.layOut(t.cur.Marked(), unitsOf(runs).through(t.cur.Raw(), t.cur.Separated()))
 	segments := t.segments()
 	pos := 0
-	cursor := utf16Cursor{text: t.cur.Raw()}
+	cursor := newCursor(t.cur.Raw())
 	var live []told[bool]
 	start := 0 // of the items of segments[0]
 	for _, p := range pieces {
@@ -160,7 +160,7 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 			home = append(home, told[int]{x.first, i})
 			continue
 		}
-		x.off = cursor.off
+		x.off = cursor.offAt(pos)
 		pos += int(x.id.Len)
 		x.text = t.cur.Raw()[x.off:cursor.offAt(pos)]
 	}

@@ -490,7 +490,7 @@ func markedAnew(v *Version) []diffwrap.Edit {
 // frontMatterChange names by place what turns one front matter block into another.
 func frontMatterChange(before, after string) *FrontMatterChange {
 	fm := &FrontMatterChange{Before: before, After: after}
-	was, is := utf16Cursor{text: before}, utf16Cursor{text: after}
+	was, is := newCursor(before), newCursor(after)
 	mark := 0 // a byte order mark belongs to the note and stays
 	if strings.HasPrefix(before, diffwrap.ByteOrderMark) && strings.HasPrefix(after, diffwrap.ByteOrderMark) {
 		mark = len(diffwrap.ByteOrderMark)
