@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -205,7 +206,7 @@ func nearestRaw(versions []*Version, raw string) *Version {
 	for i, v := range versions {
 		texts[i] = v.Raw()
 	}
-	return versions[nearestBase(texts, raw)]
+	return versions[textmerge.Nearest(texts, raw)]
 }
 
 // takeOver brings in what a person saved: what the save changed of base is
@@ -213,7 +214,7 @@ func nearestRaw(versions []*Version, raw string) *Version {
 // ErrConflict if the file has changed again. The write lock is held.
 func (n *note) takeOver(ctx context.Context, base *Version, saved string, stamp Stamp) (*Event, error) {
 	at, cur := n.where(), n.cur.Load()
-	merged := mergeView(rawSide(base.Raw(), base.Runs()), rawSide(cur.Raw(), n.runs()), saved)
+	merged := textmerge.Merge(textmerge.RawSide(base.Raw(), base.Runs()), textmerge.RawSide(cur.Raw(), n.runs()), saved)
 	if newVersion(merged, n.ws.o.View, 0, cur.ModTime()).ReadOnly() {
 		return nil, &Error{"read", at.path, ErrInvalidUTF8}
 	}
@@ -233,7 +234,7 @@ func (n *note) takeOver(ctx context.Context, base *Version, saved string, stamp 
 		return nil, nil
 	}
 	n.replaced(cur)
-	rec := n.changeDoc(cur.Raw(), savedEdits(cur.Raw(), merged), sourceOrigin{})
+	rec := n.changeDoc(cur.Raw(), textmerge.SavedEdits(cur.Raw(), merged), sourceOrigin{})
 	if err := n.keep(at, SumOf(merged), append(records, rec)); err != nil {
 		n.ws.log.Warn("person's change is not in the store yet", LogPath, string(at.path), LogErr, err)
 	}

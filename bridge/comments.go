@@ -3,6 +3,7 @@ package bridge
 import (
 	"slices"
 
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -13,23 +14,23 @@ import (
 
 // madeComments are the comments that an agent's write put in the note, or changed.
 func madeComments(after string, kept keptMap, v units) (made []MadeMark) {
-	cursor := newCursor(after)
+	cursor := textmerge.NewCursor(after)
 	for _, c := range diffwrap.Comments(after) {
 		if _, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.End}); ok {
 			continue
 		}
-		from := cursor.posAt(c.Start)
-		made = append(made, MadeMark{Comment: true, Add: v.resolve(placeRun(from, cursor.posAt(c.End)))})
+		from := cursor.PosAt(c.Start)
+		made = append(made, MadeMark{Comment: true, Add: v.resolve(placeRun(from, cursor.PosAt(c.End)))})
 	}
 	return made
 }
 
 // comments lists those of agents that belong to no suggestion and wait for a person.
 func (l *ledger) comments(p Path, x *layout, u units) (list []Suggestion) {
-	cursor := newCursor(x.raw)
+	cursor := textmerge.NewCursor(x.raw)
 	for _, c := range diffwrap.Comments(x.raw) {
-		from := cursor.posAt(c.Start)
-		if m := l.commentAt(u, from, cursor.posAt(c.End)); m != nil {
+		from := cursor.PosAt(c.Start)
+		if m := l.commentAt(u, from, cursor.PosAt(c.End)); m != nil {
 			s := Suggestion{Suggestion: c, Path: p, ID: m.id}
 			s.Author = ""
 			s.tell(m.author, m.session, m.proposal, m.time)
@@ -57,7 +58,7 @@ func (l *ledger) commentAt(u units, from, to int) (m *madeMark) {
 
 // comment decides on an agent's comment, which is the item with that number. Comments come
 // in order.
-func (p *decider) comment(item int, s Suggestion, cursor *utf16Cursor) (part, diffwrap.Edit) {
+func (p *decider) comment(item int, s Suggestion, cursor *textmerge.Cursor) (part, diffwrap.Edit) {
 	x := part{off: s.Start, end: s.End, role: rejectedComment, mark: len(p.d.Marks)}
 	p.d.Marks = append(p.d.Marks, DecidedMark{Item: item})
 	e := diffwrap.Edit{Off: s.Start, Len: s.End - s.Start}
@@ -65,8 +66,8 @@ func (p *decider) comment(item int, s Suggestion, cursor *utf16Cursor) (part, di
 		x.role, x.end = acceptedComment, s.End-1
 		e = diffwrap.Edit{Off: s.End - 1, Len: 1, New: p.layout.raw[s.End-1 : s.End]}
 	}
-	x.from = cursor.posAt(x.off)
-	x.to = cursor.posAt(x.end)
+	x.from = cursor.PosAt(x.off)
+	x.to = cursor.PosAt(x.end)
 	return x, e
 }
 
@@ -74,7 +75,7 @@ func (p *decider) comment(item int, s Suggestion, cursor *utf16Cursor) (part, di
 // others take them away.
 func (p *decider) comments(chosen []Suggestion, edits []diffwrap.Edit) (parts []part, with []diffwrap.Edit) {
 	with = slices.Clone(edits)
-	cursor := newCursor(p.layout.raw)
+	cursor := textmerge.NewCursor(p.layout.raw)
 	for i, s := range chosen {
 		if s.Kind != diffwrap.Comment {
 			continue
@@ -95,11 +96,11 @@ func (p *decider) comments(chosen []Suggestion, edits []diffwrap.Edit) (parts []
 
 // retyped notes what edits type anew: it is what it was, as after an undo.
 func (p *decider) retyped(edits []diffwrap.Edit) {
-	cursor := newCursor(p.layout.raw)
+	cursor := textmerge.NewCursor(p.layout.raw)
 	moved := 0
 	for _, e := range edits {
-		from := cursor.posAt(e.Off)
-		to, size := cursor.posAt(e.Off+e.Len), utf16Len(e.New)
+		from := cursor.PosAt(e.Off)
+		to, size := cursor.PosAt(e.Off+e.Len), textmerge.UTF16Len(e.New)
 		if size > 0 {
 			p.d.Revived = append(p.d.Revived, p.retypes(placeRun(from, to), from+moved)...)
 		}

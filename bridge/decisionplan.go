@@ -6,6 +6,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -70,10 +71,10 @@ type decider struct {
 	units
 	d      *Decision
 	accept bool
-	marks  map[int]int     // from the layout's to Decision.Marks
-	taken  []diffwrap.Span // comments that are older than their suggestion, and go or change
-	typed  []IDRun         // places in the text after it
-	cursor utf16Cursor     // in the comments
+	marks  map[int]int      // from the layout's to Decision.Marks
+	taken  []diffwrap.Span  // comments that are older than their suggestion, and go or change
+	typed  []IDRun          // places in the text after it
+	cursor textmerge.Cursor // in the comments
 }
 
 // choose takes in the marks that stand in a stretch, for the item with that number.
@@ -152,9 +153,9 @@ func (p *decider) byAgent(s diffwrap.Span) (by bool) {
 // eachUnit calls f for the identities of a comment, or of a part of it; comments come in
 // order.
 func (p *decider) eachUnit(s diffwrap.Span, f func(IDRun)) {
-	p.cursor.text = p.layout.raw
-	from := p.cursor.posAt(s.Start)
-	p.units.each(from, from+utf16Len(p.layout.raw[s.Start:s.End]), func(_ int, r IDRun) { f(r) })
+	p.cursor.Text = p.layout.raw
+	from := p.cursor.PosAt(s.Start)
+	p.units.each(from, from+textmerge.UTF16Len(p.layout.raw[s.Start:s.End]), func(_ int, r IDRun) { f(r) })
 }
 
 // parts are the note's text and what is taken along, in order.
@@ -193,7 +194,7 @@ func (p *decider) parts(edits, instead []diffwrap.Edit) []part {
 // along is what edits take away beside what the chosen marks hold and consist of.
 func (p *decider) along(edits []diffwrap.Edit) (list []part) {
 	taken := p.taken
-	cursor := newCursor(p.layout.raw)
+	cursor := textmerge.NewCursor(p.layout.raw)
 	one := func(from, to, mark int) {
 		if from >= to {
 			return
@@ -202,8 +203,8 @@ func (p *decider) along(edits []diffwrap.Edit) (list []part) {
 		if len(taken) > 0 && taken[0].Start <= from && to <= taken[0].End {
 			x.role = takenAlongOlder
 		}
-		x.from = cursor.posAt(from)
-		x.to = cursor.posAt(to)
+		x.from = cursor.PosAt(from)
+		x.to = cursor.PosAt(to)
 		list = append(list, x)
 	}
 	furniture, inside := p.furniture, 0
@@ -258,12 +259,12 @@ func (p *decider) along(edits []diffwrap.Edit) (list []part) {
 // partial splits what is proposed into what a person takes over and what not; it
 // returns what is left of instead, with places from the end of x on.
 func (p *decider) partial(x part, instead []diffwrap.Edit) (list []part, rest []diffwrap.Edit) {
-	cursor := newCursor(p.layout.raw[x.off:x.end])
+	cursor := textmerge.NewCursor(p.layout.raw[x.off:x.end])
 	at := 0
 	add := func(to int, role Role) {
 		if at < to {
 			list = append(list, part{
-				placedText{x.from + cursor.posAt(at), x.from + cursor.posAt(to)}, x.off + at, x.off + to, role, x.mark, false,
+				placedText{x.from + cursor.PosAt(at), x.from + cursor.PosAt(to)}, x.off + at, x.off + to, role, x.mark, false,
 			})
 			at = to
 		}
@@ -290,13 +291,13 @@ func (p *decider) amending(accepting, instead []diffwrap.Edit) []diffwrap.Edit {
 		}
 	}
 	after := diffwrap.Apply(p.layout.raw, accepting)
-	cursor := newCursor(after)
+	cursor := textmerge.NewCursor(after)
 	var edits []diffwrap.Edit
 	grown := 0
 	for _, e := range instead {
 		e.Off += start + moved
-		from := cursor.posAt(e.Off)
-		to, size := cursor.posAt(e.Off+e.Len), utf16Len(e.New)
+		from := cursor.PosAt(e.Off)
+		to, size := cursor.PosAt(e.Off+e.Len), textmerge.UTF16Len(e.New)
 		p.typed = append(p.typed, placeRun(from+grown, from+grown+size))
 		grown += size - (to - from)
 		edits = append(edits, e)
@@ -364,15 +365,15 @@ func (r DecidedRun) resolved(u units) (runs []DecidedRun) {
 	if ids := u.resolve(r.Right); len(ids) == 1 {
 		r.Right = ids[0]
 	}
-	cursor := newCursor(r.Text)
+	cursor := textmerge.NewCursor(r.Text)
 	pos := 0
 	for _, id := range u.resolve(r.At) {
 		one := r
 		one.At = id
 		if r.Text != "" {
-			from := cursor.offAt(pos)
+			from := cursor.OffAt(pos)
 			pos += int(id.Len)
-			one.Text = r.Text[from:cursor.offAt(pos)]
+			one.Text = r.Text[from:cursor.OffAt(pos)]
 		}
 		runs = append(runs, one)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -99,7 +100,7 @@ func (u units) through(raw string, edits []diffwrap.Edit) units {
 		return u
 	}
 	var runs []ycrdt.Run
-	cursor := newCursor(raw)
+	cursor := textmerge.NewCursor(raw)
 	at := 0
 	keep := func(to int) {
 		u.each(at, to, func(_ int, r IDRun) {
@@ -107,13 +108,13 @@ func (u units) through(raw string, edits []diffwrap.Edit) units {
 		})
 	}
 	for _, e := range edits {
-		keep(cursor.posAt(e.Off))
-		at = cursor.posAt(e.Off + e.Len)
+		keep(cursor.PosAt(e.Off))
+		at = cursor.PosAt(e.Off + e.Len)
 		if e.New != "" {
-			runs = append(runs, ycrdt.Run{Len: utf16Len(e.New)})
+			runs = append(runs, ycrdt.Run{Len: textmerge.UTF16Len(e.New)})
 		}
 	}
-	keep(cursor.posAt(len(raw)))
+	keep(cursor.PosAt(len(raw)))
 	return unitsOf(runs)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -126,7 +127,7 @@ func (n *note) catchUpTo(at place, raw, have string, h History) []Record {
 	in, made, _ := at.interrupted(raw, have, h)
 	records := n.recordsTo(made, have, in)
 	if made != raw {
-		records = append(records, n.changeDoc(made, savedEdits(made, raw), sourceOrigin{}))
+		records = append(records, n.changeDoc(made, textmerge.SavedEdits(made, raw), sourceOrigin{}))
 	}
 	return records
 }
@@ -144,7 +145,7 @@ func (n *note) recordsTo(raw, have string, intent Intent) (records []Record) {
 	switch {
 	case ok:
 	case saved:
-		edits = savedEdits(have, raw)
+		edits = textmerge.SavedEdits(have, raw)
 	default:
 		edits = diffwrap.Diff(have, raw)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -180,14 +181,14 @@ func (l *ledger) layOut(raw string, u units) *layout {
 	x.places = make([]placedText, len(x.text))
 	x.edges = make([]placedText, len(x.marks))
 	x.owners = make([]owner, len(x.marks))
-	cursor := newCursor(raw)
+	cursor := textmerge.NewCursor(raw)
 	next := 0
 	for k, m := range x.marks {
 		next = x.place(&cursor, next, m.Start)
-		x.edges[k].from = cursor.posAt(m.Start)
+		x.edges[k].from = cursor.PosAt(m.Start)
 		first := next
 		next = x.place(&cursor, next, m.End)
-		x.edges[k].to = cursor.posAt(m.End)
+		x.edges[k].to = cursor.PosAt(m.End)
 		if !l.silent() {
 			x.owners[k] = l.ownerOf(x, u, k, first, next)
 		}
@@ -198,10 +199,10 @@ func (l *ledger) layOut(raw string, u units) *layout {
 
 // place finds the places of the texts from the one at next on that end before an offset,
 // and returns the first one that does not.
-func (x *layout) place(cursor *utf16Cursor, next, end int) int {
+func (x *layout) place(cursor *textmerge.Cursor, next, end int) int {
 	for ; next < len(x.text) && x.text[next].End <= end; next++ {
-		x.places[next].from = cursor.posAt(x.text[next].Start)
-		x.places[next].to = cursor.posAt(x.text[next].End)
+		x.places[next].from = cursor.PosAt(x.text[next].Start)
+		x.places[next].to = cursor.PosAt(x.text[next].End)
 	}
 	return next
 }
@@ -275,7 +276,7 @@ func (l *ledger) ownerOf(x *layout, u units, k, first, last int) (o owner) {
 // typed finds what people typed inside of agents' marks, and says of marks without
 // text whether agents made them.
 func (l *ledger) typed(x *layout, u units) (typed []diffwrap.Span, empty map[int]bool) {
-	cursor := newCursor(x.raw)
+	cursor := textmerge.NewCursor(x.raw)
 	empty = make(map[int]bool)
 	for k := range x.marks {
 		if x.isEmpty(k) && x.owners[k].agents {
@@ -299,8 +300,8 @@ func (l *ledger) typed(x *layout, u units) (typed []diffwrap.Span, empty map[int
 						return
 					}
 					from := pos + int(part.Clock-r.Clock)
-					at := diffwrap.Span{Start: cursor.offAt(from)}
-					at.End = cursor.offAt(from + int(part.Len))
+					at := diffwrap.Span{Start: cursor.OffAt(from)}
+					at.End = cursor.OffAt(from + int(part.Len))
 					if n := len(typed) - 1; n >= 0 && typed[n].End == at.Start {
 						typed[n].End = at.End
 					} else {

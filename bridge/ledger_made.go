@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -16,7 +17,7 @@ func (l *ledger) made(raw string, u units, edits []diffwrap.Edit, after string, 
 	before := diffwrap.Apply(raw, separated)
 	x := l.layOut(before, u.through(raw, separated))
 	y := newLedger(nil).layOut(after, units{})
-	kept := keptMap{compose(flip(keptSpans(len(raw), separated)), keptSpans(len(raw), edits))}
+	kept := keptMap{textmerge.Compose(textmerge.Flip(textmerge.Kept(len(raw), separated)), textmerge.Kept(len(raw), edits))}
 	same := y.unchanged(x, kept)
 	writer := func(start, _ int) diffwrap.Writer {
 		if k, ok := y.markAt(start); ok && same[k] >= 0 {
@@ -56,18 +57,18 @@ func (l *ledger) made(raw string, u units, edits []diffwrap.Edit, after string, 
 func (x *layout) isEmpty(k int) bool { return x.marks[k].Deleted.Empty() && x.marks[k].Added.Empty() }
 
 // keptMap finds where text went that stays.
-type keptMap struct{ spans []span }
+type keptMap struct{ spans []textmerge.Span }
 
 // back is where the text at s was, if all of it was there in one piece.
 func (m keptMap) back(s diffwrap.Span) (was diffwrap.Span, ok bool) {
-	i, found := slices.BinarySearchFunc(m.spans, s.Start, func(x span, at int) int { return x.b - at })
+	i, found := slices.BinarySearchFunc(m.spans, s.Start, func(x textmerge.Span, at int) int { return x.B - at })
 	if !found {
 		i--
 	}
-	if i < 0 || s.End > m.spans[i].b+m.spans[i].n {
+	if i < 0 || s.End > m.spans[i].B+m.spans[i].N {
 		return was, false
 	}
-	off := m.spans[i].a - m.spans[i].b
+	off := m.spans[i].A - m.spans[i].B
 	return diffwrap.Span{Start: s.Start + off, End: s.End + off}, true
 }
 
@@ -116,11 +117,11 @@ func olderComments(after string, groups []diffwrap.Suggestion, kept keptMap, v u
 		return nil
 	}
 	older := make(map[int][]IDRun)
-	cursor := newCursor(after)
+	cursor := textmerge.NewCursor(after)
 	diffwrap.Decide(after, false, func(c diffwrap.Attached) diffwrap.Fate {
 		if _, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.Start + 1}); ok {
-			from := cursor.posAt(c.Start)
-			older[c.Mark.End] = append(older[c.Mark.End], v.resolve(placeRun(from, cursor.posAt(c.End)))...)
+			from := cursor.PosAt(c.Start)
+			older[c.Mark.End] = append(older[c.Mark.End], v.resolve(placeRun(from, cursor.PosAt(c.End)))...)
 		}
 		return diffwrap.Stays
 	}, groups...)

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -144,7 +145,7 @@ func (n *note) separateStored(at place, v *Version) error {
 func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
 	text := doc.Text(contentsName)
 	if have := text.String(); have != raw {
-		doc.Transact(nil, func(txn *ycrdt.Txn) { applyEdits(txn, text, have, savedEdits(have, raw)) })
+		doc.Transact(nil, func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, have, textmerge.SavedEdits(have, raw)) })
 	}
 	return text.Runs()
 }

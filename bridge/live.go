@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -97,7 +98,7 @@ type liveState struct {
 func stateOf(doc *ycrdt.Doc, modTime time.Time) liveState {
 	text := doc.Text(contentsName)
 	s := liveState{raw: text.String(), runs: text.Runs(), modTime: modTime}
-	s.foreign = text.Len() != utf16Len(s.raw)
+	s.foreign = text.Len() != textmerge.UTF16Len(s.raw)
 	return s
 }
 

@@ -1,6 +1,9 @@
 package bridge
 
-import "strings"
+import (
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"strings"
+)
 
 // A writer may amend its own pending suggestions, and nobody else's: what a
 // person typed, be it as a mark by hand or inside of somebody's addition, is
@@ -27,20 +30,20 @@ func (n *note) foreign(cur *Version, author string) (func(start, end int) bool, 
 			places = openersIn(cur.Marked())
 		}
 		from := places[start] // of a comment
-		return !known.wroteComment(u, from, from+utf16Len(cur.Marked()[start:end]), author)
+		return !known.wroteComment(u, from, from+textmerge.UTF16Len(cur.Marked()[start:end]), author)
 	}, nil
 }
 
 // openersIn are the UTF-16 positions at which comments may begin, by offset.
 func openersIn(text string) map[int]int {
 	places := make(map[int]int)
-	cursor := newCursor(text)
+	cursor := textmerge.NewCursor(text)
 	for at := 0; ; at++ {
 		i := strings.Index(text[at:], "{>>")
 		if i < 0 {
 			return places
 		}
 		at += i
-		places[at] = cursor.posAt(at)
+		places[at] = cursor.PosAt(at)
 	}
 }

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"errors"
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"strings"
 	"testing"
 	"time"
@@ -51,21 +52,21 @@ func TestPathParts(t *testing.T) {
 
 func TestUTF16Cursor(t *testing.T) {
 	text := "aé😀\n漢b"
-	c := newCursor(text)
+	c := textmerge.NewCursor(text)
 	for _, tt := range []struct{ off, pos int }{{0, 0}, {1, 1}, {3, 2}, {7, 4}, {8, 5}, {11, 6}, {12, 7}} {
-		if got := c.posAt(tt.off); got != tt.pos {
+		if got := c.PosAt(tt.off); got != tt.pos {
 			t.Errorf("posAt(%d) = %d, want %d", tt.off, got, tt.pos)
 		}
-		back := newCursor(text)
-		if got := back.offAt(tt.pos); got != tt.off {
+		back := textmerge.NewCursor(text)
+		if got := back.OffAt(tt.pos); got != tt.off {
 			t.Errorf("offAt(%d) = %d, want %d", tt.pos, got, tt.off)
 		}
 	}
-	inside := newCursor(text)
-	if got := inside.offAt(3); got != 7 {
+	inside := textmerge.NewCursor(text)
+	if got := inside.OffAt(3); got != 7 {
 		t.Errorf("offAt inside a surrogate pair = %d, want 7, behind the pair", got)
 	}
-	if got := utf16Len(text); got != 7 {
+	if got := textmerge.UTF16Len(text); got != 7 {
 		t.Errorf("utf16Len = %d, want 7", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -28,11 +29,11 @@ func newDocID() DocID {
 // characters that follow, so that what comes back at its own place does not end up
 // inside of it. placed, unless nil, tells where each piece of new text stands instead.
 func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit, placed []Placement) {
-	cursor := newCursor(raw)
+	cursor := textmerge.NewCursor(raw)
 	moved := 0 // by the edits before, in units
 	for _, e := range edits {
-		pos := cursor.posAt(e.Off)
-		n := cursor.posAt(e.Off+e.Len) - pos
+		pos := cursor.PosAt(e.Off)
+		n := cursor.PosAt(e.Off+e.Len) - pos
 		pos += moved
 		if n > 0 {
 			text.Delete(txn, pos, n)
@@ -47,7 +48,7 @@ func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.
 			if piece.Behind.Len == 0 || !text.InsertAt(txn, piece.Behind.last(), ycrdt.Behind, s) {
 				text.InsertAfter(txn, pos, s)
 			}
-			size := utf16Len(s)
+			size := textmerge.UTF16Len(s)
 			pos, moved, new = pos+size, moved+size, new[len(s):]
 		}
 	}
@@ -56,7 +57,7 @@ func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.
 // dropObjects takes away what a client has put into a text that is no text: a file has no
 // place for it, and the places of the text after it would not be those of the file's.
 func dropObjects(doc *ycrdt.Doc, text *ycrdt.Text) {
-	if text.Len() == utf16Len(text.String()) {
+	if text.Len() == textmerge.UTF16Len(text.String()) {
 		return
 	}
 	objects := text.Objects()
@@ -73,7 +74,7 @@ func (n *note) changeDoc(raw string, edits []diffwrap.Edit, origin any) Record {
 	cancel := n.doc.OnUpdate(func(update []byte, _ any) { rec.Update = update })
 	defer cancel()
 	before := n.clock()
-	n.doc.Transact(origin, func(txn *ycrdt.Txn) { applyEdits(txn, n.text, raw, edits) })
+	n.doc.Transact(origin, func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, n.text, raw, edits) })
 	rec.Clock = before
 	rec.Len = n.clock() - before
 	return rec
@@ -242,7 +243,7 @@ func (n *note) reconcile(raw string, modTime time.Time) (*Event, error) {
 		return nil, err
 	}
 	n.replaced(cur)
-	records = append(slices.Clip(records), n.changeDoc(cur.Raw(), savedEdits(cur.Raw(), raw), sourceOrigin{}))
+	records = append(slices.Clip(records), n.changeDoc(cur.Raw(), textmerge.SavedEdits(cur.Raw(), raw), sourceOrigin{}))
 	if err := n.keepOrHold(at, SumOf(raw), records); err != nil {
 		// The file is the truth and has been read; the store catches up later.
 		n.ws.log.Warn("person's change is not in the store yet", LogPath, string(at.path), LogErr, err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -40,7 +41,7 @@ func TestApplyEdits(t *testing.T) {
 			want.WriteString(kept + now)
 		}
 		doc, text := textOf(raw.String())
-		doc.Transact(nil, func(txn *ycrdt.Txn) { applyEdits(txn, text, raw.String(), edits) })
+		doc.Transact(nil, func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, raw.String(), edits) })
 		if got := text.String(); got != want.String() {
 			t.Fatalf("seed %d: %q with %+v: %q, want %q", seed, raw.String(), edits, got, want.String())
 		}
@@ -60,7 +61,7 @@ func BenchmarkApplyEdits(b *testing.B) {
 		}
 		doc, text := textOf(raw)
 		start := b.Elapsed()
-		doc.Transact(nil, func(txn *ycrdt.Txn) { applyEdits(txn, text, raw, edits) })
+		doc.Transact(nil, func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, raw, edits) })
 		return float64(b.Elapsed()-start) / float64(n)
 	}
 	var short, long float64

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"github.com/relayfs/relayfs/bridge/textmerge"
 )
 
 // This file decides what an undo makes of each character.
@@ -209,13 +210,13 @@ func (t *takeback) whole(x item) item {
 	if run.Text == "" {
 		return x
 	}
-	cursor := newCursor(run.Text)
+	cursor := textmerge.NewCursor(run.Text)
 	done := uint64(0)
 	for _, first := range t.firsts(run.At) {
 		if first.Client == x.first.Client && first.Clock <= x.first.Clock && x.first.Clock < first.Clock+first.Len {
 			from := int(done + x.first.Clock - first.Clock)
-			off, start := cursor.wholeAt(from)
-			end, to := cursor.wholeAt(from + int(x.first.Len))
+			off, start := cursor.WholeAt(from)
+			end, to := cursor.WholeAt(from + int(x.first.Len))
 			x.text = run.Text[off:end]
 			x.id = IDRun{x.id.Client, x.id.Clock - uint64(from-start), uint64(to - start)}
 			x.first = IDRun{x.first.Client, x.first.Clock - uint64(from-start), uint64(to - start)}

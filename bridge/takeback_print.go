@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -263,7 +264,7 @@ func (p *printer) insert(text string, behind IDRun) {
 	p.edit(diffwrap.Edit{Off: p.at, New: text})
 	p.placed = append(p.placed, Placement{len(text), behind})
 	p.raw.WriteString(text)
-	p.pos += utf16Len(text)
+	p.pos += textmerge.UTF16Len(text)
 }
 
 // remove leaves out the raw text up to an offset.

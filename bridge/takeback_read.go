@@ -3,6 +3,7 @@ package bridge
 import (
 	"slices"
 
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -44,7 +45,7 @@ type segment struct {
 // segments are the raw text by what it is to the layout.
 func (t *takeback) segments() (list []segment) {
 	marked := t.markedSegments()
-	spans := keptSpans(len(t.cur.Raw()), t.cur.Separated())
+	spans := textmerge.Kept(len(t.cur.Raw()), t.cur.Separated())
 	at := 0
 	add := func(off, end int, s segment) {
 		if off < end {
@@ -55,23 +56,23 @@ func (t *takeback) segments() (list []segment) {
 	}
 	taken := segment{kind: delimiterItem, mark: -1}
 	for _, s := range spans {
-		add(at, s.a, taken)
-		for len(marked) > 0 && marked[0].off < s.b+s.n {
+		add(at, s.A, taken)
+		for len(marked) > 0 && marked[0].off < s.B+s.N {
 			m := marked[0]
-			off, end := max(m.off, s.b), min(m.end, s.b+s.n)
-			add(off-s.b+s.a, end-s.b+s.a, m)
-			if m.end > s.b+s.n {
+			off, end := max(m.off, s.B), min(m.end, s.B+s.N)
+			add(off-s.B+s.A, end-s.B+s.A, m)
+			if m.end > s.B+s.N {
 				break
 			}
 			marked = marked[1:]
 		}
-		at = s.a + s.n
+		at = s.A + s.N
 	}
 	add(at, len(t.cur.Raw()), taken)
-	cursor := newCursor(t.cur.Raw())
+	cursor := textmerge.NewCursor(t.cur.Raw())
 	for i := range list {
-		list[i].from = cursor.posAt(list[i].off)
-		list[i].to = cursor.posAt(list[i].end)
+		list[i].from = cursor.PosAt(list[i].off)
+		list[i].to = cursor.PosAt(list[i].end)
 	}
 	return list
 }
@@ -121,7 +122,7 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 	t.x = t.known.layOut(t.cur.Marked(), unitsOf(runs).through(t.cur.Raw(), t.cur.Separated()))
 	segments := t.segments()
 	pos := 0
-	cursor := newCursor(t.cur.Raw())
+	cursor := textmerge.NewCursor(t.cur.Raw())
 	var live []told[bool]
 	start := 0 // of the items of segments[0]
 	for _, p := range pieces {
@@ -160,9 +161,9 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 			home = append(home, told[int]{x.first, i})
 			continue
 		}
-		x.off = cursor.offAt(pos)
+		x.off = cursor.OffAt(pos)
 		pos += int(x.id.Len)
-		x.text = t.cur.Raw()[x.off:cursor.offAt(pos)]
+		x.text = t.cur.Raw()[x.off:cursor.OffAt(pos)]
 	}
 	t.home = rangesOf(home, func(a, b int) bool { return t.items[a].since > t.items[b].since })
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -61,8 +62,8 @@ func (v *Version) Separated() []diffwrap.Edit { return v.separated }
 func (v *Version) Runs() []ycrdt.Run { return v.runs }
 
 // Side is the version as one side of a merge.
-func (v *Version) Side() Side {
-	return Side{Raw: v.raw, Marked: v.marked, Text: v.text, Separated: v.separated, Runs: v.runs}
+func (v *Version) Side() textmerge.Side {
+	return textmerge.Side{Raw: v.raw, Marked: v.marked, Text: v.text, Separated: v.separated, Runs: v.runs}
 }
 
 // setRuns tells the identities of its characters. The note's write lock is held.

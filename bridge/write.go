@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -84,7 +85,7 @@ func nearestText(versions []*Version, text string) *Version {
 	for i, v := range versions {
 		texts[i] = v.Text()
 	}
-	return versions[nearestBase(texts, text)]
+	return versions[textmerge.Nearest(texts, text)]
 }
 
 // mergeInto is the view text that results when a writer who was shown base wrote text.
@@ -99,16 +100,16 @@ func (n *note) mergeInto(base, cur *Version, text string) string {
 	if base.Runs() == nil || base.ReadOnly() { // read-only is what shows something else than the text of its document
 		is := cur.Side()
 		is.Runs = nil
-		return mergeView(base.Side(), is, text)
+		return textmerge.Merge(base.Side(), is, text)
 	}
 	if l, err := n.ledgerNow(); err == nil && len(l.alias) > 0 {
 		was, is := base.Side(), cur.Side()
 		was.Runs, is.Runs = l.firstRuns(base.Runs()), l.firstRuns(runs)
-		return mergeView(was, is, text)
+		return textmerge.Merge(was, is, text)
 	}
 	is := cur.Side()
 	is.Runs = runs
-	return mergeView(base.Side(), is, text)
+	return textmerge.Merge(base.Side(), is, text)
 }
 
 // runsOf are the identities of the characters of a version that was replaced while the
@@ -122,7 +123,7 @@ func (n *note) runsOf(v *Version) (runs []ycrdt.Run) {
 	}
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	text := doc.Text(contentsName)
-	units := utf16Len(v.Raw())
+	units := textmerge.UTF16Len(v.Raw())
 	for _, rec := range h.Records {
 		if doc.ApplyUpdate(rec.Update, sourceOrigin{}) != nil {
 			return nil
@@ -490,7 +491,7 @@ func markedAnew(v *Version) []diffwrap.Edit {
 // frontMatterChange names by place what turns one front matter block into another.
 func frontMatterChange(before, after string) *FrontMatterChange {
 	fm := &FrontMatterChange{Before: before, After: after}
-	was, is := newCursor(before), newCursor(after)
+	was, is := textmerge.NewCursor(before), textmerge.NewCursor(after)
 	mark := 0 // a byte order mark belongs to the note and stays
 	if strings.HasPrefix(before, diffwrap.ByteOrderMark) && strings.HasPrefix(after, diffwrap.ByteOrderMark) {
 		mark = len(diffwrap.ByteOrderMark)
@@ -499,11 +500,11 @@ func frontMatterChange(before, after string) *FrontMatterChange {
 	for _, e := range diffwrap.Diff(before[mark:], after[mark:]) {
 		e.Off += mark
 		if e.Len > 0 {
-			at := placeRun(was.posAt(e.Off), was.posAt(e.Off+e.Len))
+			at := placeRun(was.PosAt(e.Off), was.PosAt(e.Off+e.Len))
 			fm.Removed = append(fm.Removed, GoneRun{at, before[e.Off : e.Off+e.Len]})
 		}
 		if e.New != "" {
-			fm.Typed = append(fm.Typed, placeRun(is.posAt(e.Off+moved), is.posAt(e.Off+moved+len(e.New))))
+			fm.Typed = append(fm.Typed, placeRun(is.PosAt(e.Off+moved), is.PosAt(e.Off+moved+len(e.New))))
 		}
 		moved += len(e.New) - e.Len
 	}
@@ -523,7 +524,7 @@ func directEdits(cur *Version, text string) []diffwrap.Edit {
 	if cur.Raw() == cur.Text() {
 		return edits
 	}
-	spans := flip(cur.Side().shown()) // view -> raw
+	spans := textmerge.Flip(cur.Side().Shown()) // view -> raw
 	var out []diffwrap.Edit
 	for _, e := range edits {
 		at := rawInsertAt(cur.Raw(), spans, e.Off)
@@ -531,9 +532,9 @@ func directEdits(cur *Version, text string) []diffwrap.Edit {
 			out = append(out, diffwrap.Edit{Off: at, New: e.New})
 		}
 		for _, s := range spans {
-			from, to := max(s.a, e.Off), min(s.a+s.n, e.Off+e.Len)
+			from, to := max(s.A, e.Off), min(s.A+s.N, e.Off+e.Len)
 			if from < to {
-				out = append(out, diffwrap.Edit{Off: s.b + from - s.a, Len: to - from})
+				out = append(out, diffwrap.Edit{Off: s.B + from - s.A, Len: to - from})
 			}
 		}
 	}
@@ -542,13 +543,13 @@ func directEdits(cur *Version, text string) []diffwrap.Edit {
 
 // rawInsertAt is where plain text goes that belongs at off in the view: behind
 // the character before it, and outside of an addition that ends there.
-func rawInsertAt(raw string, viewToRaw []span, off int) int {
+func rawInsertAt(raw string, viewToRaw []textmerge.Span, off int) int {
 	at := 0
 	for _, s := range viewToRaw {
-		if s.a >= off {
+		if s.A >= off {
 			break
 		}
-		at = s.b + min(s.n, off-s.a)
+		at = s.B + min(s.N, off-s.A)
 	}
 	if len(raw)-at >= 3 && raw[at:at+3] == "++}" {
 		at += 3

@@ -30,8 +30,9 @@ var importRules = map[string]importRule{
 	"bridge/ycrdt/crdttest":      {[]string{"bridge/ycrdt"}, "random histories for the tests of the engine and of what stands on it"},
 	"bridge/ycrdt/limittest":     {nil, "limits of tests know nothing of what is limited"},
 	"diffwrap":                   {[]string{"github.com/sergi/go-diff/...", "github.com/rivo/uniseg", "gopkg.in/yaml.v3"}, "the lens maps text to text; it knows no file and no document"},
+	"bridge/textmerge":           {[]string{"bridge/ycrdt", "diffwrap"}, "a merge is a function of texts, edits and identities"},
 	"bridge": {
-		[]string{"bridge/ycrdt", "bridge/links", "bridge/frontmatter", "bridge/outline", "diffwrap", "golang.org/x/text/...", "golang.org/x/sync/..."},
+		[]string{"bridge/textmerge", "bridge/ycrdt", "bridge/links", "bridge/frontmatter", "bridge/outline", "diffwrap", "golang.org/x/text/...", "golang.org/x/sync/..."},
 		"the workspace declares the interfaces that sources and stores fill, and imports none of them",
 	},
 	"bridge/owner":               {[]string{"golang.org/x/sys/..."}, "locks and a socket; it knows nothing of what its owner serves"},

@@ -1,4 +1,4 @@
-package bridge
+package textmerge
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func sideOf(text *ycrdt.Text) Side {
 
 func edit(doc *ycrdt.Doc, text *ycrdt.Text, raw string) Side {
 	have := text.String()
-	doc.Transact(nil, func(txn *ycrdt.Txn) { applyEdits(txn, text, have, savedEdits(have, raw)) })
+	doc.Transact(nil, func(txn *ycrdt.Txn) { ApplyEdits(txn, text, have, SavedEdits(have, raw)) })
 	return sideOf(text)
 }
 
@@ -59,11 +59,11 @@ func TestMergeView(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			doc, text, base := docOf(tt.base)
 			cur := edit(doc, text, tt.cur)
-			if got := mergeView(base, cur, tt.text); got != tt.want {
+			if got := Merge(base, cur, tt.text); got != tt.want {
 				t.Errorf("by identity: got %q, want %q", got, tt.want)
 			}
 			base.Runs = nil
-			if got := mergeView(base, cur, tt.text); got != tt.want {
+			if got := Merge(base, cur, tt.text); got != tt.want {
 				t.Errorf("by diff: got %q, want %q", got, tt.want)
 			}
 		})
@@ -83,7 +83,7 @@ func TestNearestBase(t *testing.T) {
 		{"one two PERSON three four", 1}, // computed after
 	}
 	for _, tt := range tests {
-		if got := nearestBase(bases, tt.text); got != tt.want {
+		if got := Nearest(bases, tt.text); got != tt.want {
 			t.Errorf("nearestBase(%q) = %d, want %d", tt.text, got, tt.want)
 		}
 	}
@@ -99,7 +99,7 @@ func TestMergeKeepsEverybodysWords(t *testing.T) {
 		person := scramble(rng, base, "person")
 		cur := edit(doc, text, strings.Join(person, ""))
 		writer := scramble(rng, base, "writer")
-		got := mergeView(was, cur, strings.Join(writer, ""))
+		got := Merge(was, cur, strings.Join(writer, ""))
 		for _, w := range append(person, writer...) {
 			w = strings.TrimSpace(w)
 			own := !strings.HasPrefix(w, "base")
@@ -153,7 +153,7 @@ func TestMergeLeavesFrontMatterAlone(t *testing.T) {
 			person, writer := note(editParagraphs(rng, base, "h")), note(editParagraphs(rng, base, "a"))
 			doc, text, was := docOf(note(base))
 			cur := edit(doc, text, person)
-			if got := mergeView(was, cur, writer); !strings.HasPrefix(got, front) {
+			if got := Merge(was, cur, writer); !strings.HasPrefix(got, front) {
 				t.Fatalf("seed %d: base %q, person %q, writer %q: %q", seed, was.Text, person, writer, got)
 			}
 		}
@@ -234,15 +234,15 @@ func TestSharedViewIsTheSameText(t *testing.T) {
 		base := sideOf(text)
 		churn(rng, doc, text, 1+rng.IntN(12))
 		cur := sideOf(text)
-		at := span{}
+		at := Span{}
 		for _, s := range sharedView(base, cur) {
-			if s.n <= 0 || s.a < at.a+at.n || s.b < at.b+at.n {
+			if s.N <= 0 || s.A < at.A+at.N || s.B < at.B+at.N {
 				t.Fatalf("seed %d: span %v comes after %v", seed, s, at)
 			}
-			if s.a+s.n > len(base.Text) || s.b+s.n > len(cur.Text) {
+			if s.A+s.N > len(base.Text) || s.B+s.N > len(cur.Text) {
 				t.Fatalf("seed %d: span %v of %q and %q", seed, s, base.Text, cur.Text)
 			}
-			was, is := base.Text[s.a:s.a+s.n], cur.Text[s.b:s.b+s.n]
+			was, is := base.Text[s.A:s.A+s.N], cur.Text[s.B:s.B+s.N]
 			if was != is || !utf8.ValidString(was) {
 				t.Fatalf("seed %d: %q is shared with %q\nbase %q\ncur  %q", seed, was, is, base.Text, cur.Text)
 			}

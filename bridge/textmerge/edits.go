@@ -1,0 +1,167 @@
+package textmerge
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// SavedEdits are what a save changed, found by comparing the texts, in a form that goes
+// together with what others change there: words as a whole, and lines with the breaks
+// behind them.
+func SavedEdits(before, after string) []diffwrap.Edit {
+	return wholeLines(before, wholeWords(before, diffwrap.Diff(before, after)))
+}
+
+// wholeWords lets a script of text replace words as a whole where it replaces a part of
+// them: else letters that an old and a new word have in common would be taken for text
+// that the writer kept, and two writers' words would mix.
+func wholeWords(text string, edits []diffwrap.Edit) []diffwrap.Edit {
+	var out []diffwrap.Edit
+	for i := 0; i < len(edits); {
+		start, end := wordsCut(text, edits[i])
+		n := 1
+		for i+n < len(edits) {
+			from, to := wordsCut(text, edits[i+n])
+			if from > end {
+				break
+			}
+			start, end = min(start, from), max(end, to)
+			n++
+		}
+		group := edits[i : i+n]
+		i += n
+		if !replaces(group) {
+			out = append(out, group...)
+			continue
+		}
+		whole := diffwrap.Edit{Off: start, Len: end - start}
+		at := start
+		for _, e := range group {
+			whole.New += text[at:e.Off] + e.New
+			at = e.Off + e.Len
+		}
+		whole.New += text[at:end]
+		out = append(out, whole)
+	}
+	return out
+}
+
+// wholeLines lets a script of text that takes lines away, or puts some there, do so from
+// the beginning of a line to that of another: of two breaks, the one that stays is the
+// one before them. What somebody else puts in the place of such lines would stand at the
+// end of the line before them, which may be the last one of the front matter.
+func wholeLines(text string, edits []diffwrap.Edit) []diffwrap.Edit {
+	for i := range edits {
+		e := &edits[i]
+		end := len(text)
+		if i+1 < len(edits) {
+			end = edits[i+1].Off
+		}
+		for e.Len == 0 || e.New == "" {
+			changed := e.New + text[e.Off:e.Off+e.Len] // one of the two
+			n := breakLen(changed)
+			if n == 0 || n != breakLen(text[e.Off+e.Len:end]) {
+				break
+			}
+			e.Off += n
+			if e.Len == 0 {
+				e.New = e.New[n:] + e.New[:n]
+			}
+		}
+	}
+	return edits
+}
+
+// breakLen is the length of the line break at the beginning of s, 0 if there is none.
+func breakLen(s string) int {
+	switch {
+	case strings.HasPrefix(s, "\r\n"):
+		return 2
+	case strings.HasPrefix(s, "\n"):
+		return 1
+	}
+	return 0
+}
+
+// replaces says whether edits both take text away and put some there.
+func replaces(edits []diffwrap.Edit) bool {
+	return slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.Len > 0 }) &&
+		slices.ContainsFunc(edits, func(e diffwrap.Edit) bool { return e.New != "" })
+}
+
+// wordsCut is the stretch of text that an edit changes, with all of the words that it cuts: words
+// that it begins or ends beside are none of those.
+func wordsCut(text string, e diffwrap.Edit) (start, end int) {
+	start, end = e.Off, e.Off+e.Len
+	gone := text[start:end]
+	first, _ := utf8.DecodeRuneInString(gone)
+	last, _ := utf8.DecodeLastRuneInString(gone)
+	typedFirst, _ := utf8.DecodeRuneInString(e.New)
+	typedLast, _ := utf8.DecodeLastRuneInString(e.New)
+	for start > 0 && (inWord(first) || inWord(typedFirst)) {
+		r, n := utf8.DecodeLastRuneInString(text[:start])
+		if !inWord(r) {
+			break
+		}
+		start -= n
+	}
+	for end < len(text) && (inWord(last) || inWord(typedLast)) {
+		r, n := utf8.DecodeRuneInString(text[end:])
+		if !inWord(r) {
+			break
+		}
+		end += n
+	}
+	return start, end
+}
+
+// inWord says whether words are made of such characters. In scripts without spaces each
+// character is taken for a word.
+func inWord(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) &&
+		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+// scriptOf are the edits that make cur of base and keep what they share.
+func scriptOf(shared []Span, base, cur string) (edits []diffwrap.Edit) {
+	a, b := 0, 0
+	for _, s := range append(slices.Clip(shared), Span{len(base), len(cur), 0}) {
+		if s.A > a || s.B > b {
+			edits = append(edits, diffwrap.Edit{Off: a, Len: s.A - a, New: cur[b:s.B]})
+		}
+		a, b = s.A+s.N, s.B+s.N
+	}
+	return edits
+}
+
+// ApplyEdits makes a script of byte edits against raw in text. Edits are made
+// from the first to the last: each cuts an item of the document, and cutting at
+// the back of a long one would read all that is before, every time.
+func ApplyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit) {
+	cursor := NewCursor(raw)
+	moved := 0 // by the edits before, in units
+	for _, e := range edits {
+		pos := cursor.PosAt(e.Off)
+		n := cursor.PosAt(e.Off+e.Len) - pos
+		if n > 0 {
+			text.Delete(txn, pos+moved, n)
+		}
+		if e.New != "" {
+			text.Insert(txn, pos+moved, e.New)
+		}
+		moved += UTF16Len(e.New) - n
+	}
+}
+
+func editSize(edits []diffwrap.Edit) int {
+	n := 0
+	for _, e := range edits {
+		n += e.Len + len(e.New)
+	}
+	return n
+}

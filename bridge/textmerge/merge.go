@@ -1,0 +1,87 @@
+package textmerge
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Side is a state of a note as one side of a merge.
+type Side struct {
+	Raw       string          // what is stored
+	Marked    string          // Raw after the edits Separated, whose view Text is
+	Text      string          // what readers are shown
+	Separated []diffwrap.Edit // from Raw to Marked
+	Runs      []ycrdt.Run     // the identities of Raw's characters; nil if they are not known
+}
+
+// RawSide is a state as a reader of the raw text sees it.
+func RawSide(raw string, runs []ycrdt.Run) Side {
+	return Side{Raw: raw, Marked: raw, Text: raw, Runs: runs}
+}
+
+// Nearest picks the text, by its index, that another one was most likely computed from: the
+// one that differs least from it, the last of several. Taking an older one
+// would bring in a person's words a second time.
+func Nearest(bases []string, text string) int {
+	last := len(bases) - 1
+	if !slices.ContainsFunc(bases, func(s string) bool { return s != bases[0] }) {
+		return last // nothing to choose
+	}
+	best, bestSize := -1, 0
+	for i, s := range slices.Backward(bases) {
+		if s == text {
+			return i
+		}
+		if best >= 0 && bases[best] == s {
+			continue
+		}
+		size := editSize(diffwrap.Diff(s, text))
+		if best < 0 || size < bestSize {
+			best, bestSize = i, size
+		}
+	}
+	return best
+}
+
+// Merge returns the view text that results when a writer who was shown base
+// wrote text, and the note is at cur now.
+func Merge(base, cur Side, text string) string {
+	if base.Raw == cur.Raw {
+		return text
+	}
+	if added, ok := strings.CutPrefix(text, base.Text); ok {
+		return cur.Text + added // an append stays an append
+	}
+	return rebase(base.Text, cur.Text, sharedView(base, cur), SavedEdits(base.Text, text))
+}
+
+// sharedView returns the spans of base's view that cur's view still shows.
+func sharedView(base, cur Side) []Span {
+	var raw []Span
+	if base.Runs != nil && cur.Runs != nil {
+		raw = toBytes(sharedRuns(base.Runs, cur.Runs), base.Raw, cur.Raw)
+	} else {
+		raw = Kept(len(base.Raw), SavedEdits(base.Raw, cur.Raw))
+	}
+	view := Compose(Compose(Flip(base.Shown()), raw), cur.Shown())
+	return Kept(len(base.Text), wholeWords(base.Text, scriptOf(view, base.Text, cur.Text)))
+}
+
+// Shown maps the raw text to the view of it.
+func (s Side) Shown() []Span {
+	if s.Raw == s.Text {
+		return []Span{{0, 0, len(s.Raw)}}
+	}
+	segs := diffwrap.Segments(s.Marked, diffwrap.AcceptedView)
+	spans := make([]Span, len(segs))
+	for i, seg := range segs {
+		spans[i] = Span{seg.RawOff, seg.ViewOff, seg.Len}
+	}
+	if s.Separated == nil {
+		return spans
+	}
+	return Compose(Kept(len(s.Raw), s.Separated), spans)
+}
