@@ -244,7 +244,7 @@ func (n *note) takeOver(ctx context.Context, base *Version, saved string, stamp 
 // aheadOf are the states that the document had since the file was last known to
 // hold one, oldest first; the file holds one of them, or what a person made of
 // one. nil if the newest record is known to have been in the file.
-func (h History) aheadOf() ([]*Version, *ycrdt.Doc, error) {
+func aheadOf(h History) ([]*Version, *ycrdt.Doc, error) {
 	first := len(h.Records)
 	for first > 0 && h.Records[first-1].Ahead && h.Records[first-1].Seq > h.Materialized {
 		first--
@@ -276,7 +276,7 @@ func rawState(text *ycrdt.Text) *Version { return rawVersion(text.String(), text
 // The write lock is held.
 func (n *note) resume(ctx context.Context, at place, h History) (bool, error) {
 	file := n.cur.Load()
-	states, doc, err := h.aheadOf()
+	states, doc, err := aheadOf(h)
 	if err != nil {
 		return false, wrapError("open", at.path, err)
 	}

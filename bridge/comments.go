@@ -33,7 +33,7 @@ func (l *ledger) comments(p Path, x *layout, u units) (list []Suggestion) {
 		if m := l.commentAt(u, from, cursor.PosAt(c.End)); m != nil {
 			s := Suggestion{Suggestion: c, Path: p, ID: m.id}
 			s.Author = ""
-			s.tell(m.author, m.session, m.proposal, m.time)
+			tell(&s, m.author, m.session, m.proposal, m.time)
 			list = append(list, s)
 		}
 	}

@@ -339,7 +339,7 @@ func (p *decider) runs(parts []part) (runs []DecidedRun) {
 				run.Left, run.Right = name(left), name(right[i])
 			}
 			if len(p.units.runs) > 0 {
-				runs = append(runs, run.resolved(p.units)...)
+				runs = append(runs, resolvedRun(run, p.units)...)
 			} else {
 				runs = append(runs, run)
 			}
@@ -357,8 +357,8 @@ func (p *decider) runs(parts []part) (runs []DecidedRun) {
 	return runs
 }
 
-// resolved names by identity a run that is named by place: in the text of u.
-func (r DecidedRun) resolved(u units) (runs []DecidedRun) {
+// resolvedRun names by identity a run that is named by place: in the text of u.
+func resolvedRun(r DecidedRun, u units) (runs []DecidedRun) {
 	if ids := u.resolve(r.Left); len(ids) == 1 {
 		r.Left = ids[0]
 	}
@@ -380,16 +380,16 @@ func (r DecidedRun) resolved(u units) (runs []DecidedRun) {
 	return runs
 }
 
-func (g GoneRun) resolved(u units) (runs []GoneRun) {
-	for _, r := range (DecidedRun{At: g.At, Text: g.Text}).resolved(u) {
+func resolvedGone(g GoneRun, u units) (runs []GoneRun) {
+	for _, r := range resolvedRun(DecidedRun{At: g.At, Text: g.Text}, u) {
 		runs = append(runs, GoneRun{r.At, r.Text})
 	}
 	return runs
 }
 
-// resolved names by identity what is named by place, in the text before or in the one
+// resolvedDecision names by identity what is named by place, in the text before or in the one
 // after the decision was carried out.
-func (d *Decision) resolved(before, after units) *Decision {
+func resolvedDecision(d *Decision, before, after units) *Decision {
 	named := *d
 	named.Runs, named.Revived = nil, nil
 	for _, r := range d.Runs {
@@ -397,7 +397,7 @@ func (d *Decision) resolved(before, after units) *Decision {
 		if r.Role == typedInstead {
 			u = after
 		}
-		named.Runs = append(named.Runs, r.resolved(u)...)
+		named.Runs = append(named.Runs, resolvedRun(r, u)...)
 	}
 	for _, r := range d.Revived {
 		done := uint64(0)
@@ -416,11 +416,4 @@ func resolvedMarks(marks []MadeMark, after units) []MadeMark {
 		out[i].Add, out[i].Del, out[i].Older = after.resolveAll(out[i].Add), after.resolveAll(out[i].Del), after.resolveAll(out[i].Older)
 	}
 	return out
-}
-
-// withoutRuns is the decision where nothing can be said of single characters.
-func (d *Decision) withoutRuns() *Decision {
-	bare := *d
-	bare.Runs, bare.Marks, bare.Revived = nil, nil, nil
-	return &bare
 }

@@ -81,33 +81,6 @@ func (n *node) onlyNamed(theirs func(Author) bool) bool {
 	return p.rec.Kind == ProposedRename && theirs(Author{Name: p.rec.Author, Session: p.rec.Session})
 }
 
-// onlyBy says whether the history is all theirs: of programs, that is, since who
-// changes a note as a live document is a person.
-func (h History) onlyBy(theirs func(Author) bool) bool {
-	return h.all(func(r *Record) bool {
-		return r.Decision == nil && r.Proposal == "" && !r.Ahead && theirs(Author{Name: r.Author, Session: r.Session})
-	})
-}
-
-// leadsTo says whether raw is what the history ends with.
-func (h History) leadsTo(raw string) bool {
-	if len(h.Records) == 0 {
-		return raw == ""
-	}
-	return h.inStep(SumOf(raw))
-}
-
-// all says whether ok holds for every change of the note. Where a number is missing it
-// has been compacted, and tells no more who took part.
-func (h History) all(ok func(*Record) bool) bool {
-	for i := range h.Records {
-		if r := &h.Records[i]; r.Seq != uint64(i+1) || !ok(r) {
-			return false
-		}
-	}
-	return true
-}
-
 // Retract takes the note away for good, with its document: not even the source's
 // trash has it. It changes nothing and returns ErrConflict if the note is not what it
 // was when it was found fresh, or is gone.

@@ -1,11 +1,8 @@
 package bridge
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -70,55 +67,6 @@ func distance(a, b string) (n int) {
 		n += e.Len + len(e.New)
 	}
 	return n
-}
-
-// script are the edits that the write made of have, if they lead from there to raw:
-// not if the document was in another state.
-func (in *Intent) script(have, raw string) (edits []diffwrap.Edit, ok bool) {
-	pos, at := 0, 0 // in have and in raw
-	for _, s := range in.Edits {
-		if s.Off < pos || s.Off > len(have) || s.Len < 0 || s.Len > len(have)-s.Off {
-			return nil, false
-		}
-		same := s.Off - pos
-		if same > len(raw)-at || have[pos:s.Off] != raw[at:at+same] {
-			return nil, false
-		}
-		at += same
-		if s.New < 0 || s.New > len(raw)-at || !utf8.ValidString(have[s.Off:s.Off+s.Len]) || !utf8.ValidString(raw[at:at+s.New]) {
-			return nil, false
-		}
-		edits = append(edits, diffwrap.Edit{Off: s.Off, Len: s.Len, New: raw[at : at+s.New]})
-		pos, at = s.Off+s.Len, at+s.New
-	}
-	return edits, len(edits) > 0 && have[pos:] == raw[at:]
-}
-
-// leads says whether the write made raw of have.
-func (in *Intent) leads(have, raw string) bool {
-	_, ok := in.script(have, raw)
-	return ok
-}
-
-// beginning is the text that the write made raw of; "" if that is not to be known.
-func (in *Intent) beginning(raw string) string {
-	if in.Decision != nil {
-		return cmp.Or(in.Before, in.Decision.Before) // older versions kept it there
-	}
-	if len(in.Edits) == 0 {
-		return ""
-	}
-	var have strings.Builder
-	at, cut := 0, 0 // in raw, and how much of that is inserted
-	for _, e := range in.Edits {
-		off := e.Off + cut
-		if e.Len > 0 || off < at || off > len(raw) || e.New < 0 || e.New > len(raw)-off || !utf8.ValidString(raw[off:off+e.New]) {
-			return ""
-		}
-		have.WriteString(raw[at:off])
-		at, cut = off+e.New, cut+e.New
-	}
-	return have.String() + raw[at:]
 }
 
 // catchUpTo changes the document from have to raw: by the write that was interrupted,

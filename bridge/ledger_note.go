@@ -150,21 +150,6 @@ func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
 	return text.Runs()
 }
 
-// mayHaveTyped says whether somebody may have typed in the note since the first agent
-// wrote in it.
-func (h History) mayHaveTyped() bool {
-	agents := false
-	for i := range h.Records {
-		r := &h.Records[i]
-		theirs := r.Author != "" && !r.Ahead || r.Decision != nil
-		if agents && (!theirs || r.Seq != h.Records[i-1].Seq+1) {
-			return true
-		}
-		agents = agents || theirs
-	}
-	return false
-}
-
 // identities are who wrote what of the current version, and the identities of its raw
 // text: nothing if the note was never written through relayfs. The write lock is held.
 func (n *note) identities(cur *Version) (*ledger, []ycrdt.Run, error) {

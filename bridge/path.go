@@ -79,19 +79,6 @@ func (p Path) HasControl() bool {
 	return strings.ContainsFunc(string(p), func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) })
 }
 
-// checkNew refuses control characters in the names of p and of the folders above it
-// that are not there.
-func (w *Workspace) checkNew(op string, p Path) error {
-	w.treeMu.RLock()
-	defer w.treeMu.RUnlock()
-	for q := p; q != "" && w.lookup(q) == nil; q = q.Dir() {
-		if Path(q.Base()).HasControl() {
-			return &Error{op, p, ErrControlName}
-		}
-	}
-	return nil
-}
-
 // Split returns the Folder's name and the path inside that Folder ("" for the
 // Folder itself).
 func (p Path) Split() (folder, rel string) {
@@ -128,3 +115,14 @@ func (p Path) Contains(q Path) bool {
 // composition (NFC) always, so that a name typed on macOS (NFD) finds the file
 // written on Linux.
 func foldName(name string) string { return norm.NFC.String(name) }
+
+// rebased is rel after the move, which is at oldRel, below it or elsewhere.
+func rebased(rel, oldRel, newRel string) string {
+	if rel == oldRel {
+		return newRel
+	}
+	if rest, below := strings.CutPrefix(rel, oldRel+"/"); below {
+		return path.Join(newRel, rest)
+	}
+	return rel
+}

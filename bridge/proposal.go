@@ -3,37 +3,8 @@ package bridge
 import (
 	"context"
 	"io/fs"
-	"path"
 	"slices"
-	"time"
 )
-
-// ProposalKind says what a proposal would do.
-type ProposalKind string
-
-const (
-	ProposedRename ProposalKind = "rename" // to another name or into another folder
-	ProposedDelete ProposalKind = "delete"
-	ProposedFile   ProposalKind = "file" // a file that is not a note, new or replaced whole
-)
-
-// Proposal is one pending change that marks in a text cannot carry. The
-// workspace shows it as done; the people's files have none of it until a person
-// accepts it.
-type Proposal struct {
-	ID      string
-	Kind    ProposalKind
-	Path    Path // in the people's files
-	NewPath Path // ProposedRename: where it is to be
-	Dir     bool // a folder, with everything in it
-	Author  string
-	Session string
-	Time    time.Time
-	// Stale says that a person changed what it is about since it was made.
-	Stale bool
-	// Old and New are the contents of a ProposedFile; Old is nil for a new file.
-	Old, New []byte
-}
 
 // Restructure says who asks for a change of names or of a whole file, and how.
 type Restructure struct {
@@ -71,16 +42,6 @@ func (p *proposal) record() ProposalRecord {
 	}
 	return rec
 }
-
-// sameAs says whether other tells the same. The contents of a proposal never
-// change after it was made; another one takes its place.
-func (r *ProposalRecord) sameAs(other *ProposalRecord) bool {
-	return r.ID == other.ID && r.Rel == other.Rel && r.ToDir == other.ToDir && r.Name == other.Name &&
-		r.Stale == other.Stale && slices.Equal(r.Links, other.Links)
-}
-
-// to is where a rename is to lead, in the source.
-func (r *ProposalRecord) to() string { return path.Join(r.ToDir, r.Name) }
 
 // public is the record as callers see it. treeMu is held.
 func (p *proposal) public() Proposal {

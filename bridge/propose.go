@@ -400,16 +400,6 @@ func (w *Workspace) proposeDelete(ctx context.Context, f *folder, n *node, o Res
 	return []Event{ev}, nil
 }
 
-// decided is the journal's record of a decision on the proposal.
-func (r ProposalRecord) decided(d Decision, now time.Time) Record {
-	item := Decided{ID: r.ID, Kind: string(r.Kind), Old: r.Rel, Author: r.Author, Session: r.Session}
-	if r.Kind == ProposedRename {
-		item.New = r.to()
-	}
-	d.Items, d.Proposal = []Decided{item}, &r
-	return Record{Time: now, Decision: &d}
-}
-
 // brakes stops a burst of deletions: see Brake. more of them are on their way.
 func (w *Workspace) brakes(f *folder, by Author, more int) error {
 	n := f.brake.recent(by, w.waits) + more

@@ -300,8 +300,3 @@ func (n *note) catchUpFirst(at place, cur *Version) error {
 	}
 	return n.keep(at, SumOf(cur.Raw()), records)
 }
-
-// inStep says whether the last record is known to have led to the text of sum.
-func (h History) inStep(sum ContentSum) bool {
-	return h.Sum == sum && h.Materialized == h.Records[len(h.Records)-1].Seq
-}

@@ -3,8 +3,6 @@ package bridge
 import (
 	"bytes"
 	"context"
-	"path"
-	"strings"
 	"time"
 )
 
@@ -181,24 +179,4 @@ func rebaseAll(recs []ProposalRecord, oldRel, newRel string) {
 	for i := range recs {
 		recs[i].rebase(oldRel, newRel)
 	}
-}
-
-func (r *ProposalRecord) rebase(oldRel, newRel string) {
-	for _, at := range []*string{&r.Rel, &r.ToDir, &r.Via} {
-		*at = rebased(*at, oldRel, newRel)
-	}
-	for i := range r.Links {
-		r.Links[i].Rel = rebased(r.Links[i].Rel, oldRel, newRel)
-	}
-}
-
-// rebased is rel after the move, which is at oldRel, below it or elsewhere.
-func rebased(rel, oldRel, newRel string) string {
-	if rel == oldRel {
-		return newRel
-	}
-	if rest, below := strings.CutPrefix(rel, oldRel+"/"); below {
-		return path.Join(newRel, rest)
-	}
-	return rel
 }

@@ -324,3 +324,16 @@ func (w *Workspace) folderAt(op string, p Path) (*folder, error) {
 	}
 	return n.folder, nil
 }
+
+// checkNew refuses control characters in the names of p and of the folders above it
+// that are not there.
+func (w *Workspace) checkNew(op string, p Path) error {
+	w.treeMu.RLock()
+	defer w.treeMu.RUnlock()
+	for q := p; q != "" && w.lookup(q) == nil; q = q.Dir() {
+		if Path(q.Base()).HasControl() {
+			return &Error{op, p, ErrControlName}
+		}
+	}
+	return nil
+}

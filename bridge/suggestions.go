@@ -9,22 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
-
-// Suggestion is one pending change of a note, and who made it.
-type Suggestion struct {
-	diffwrap.Suggestion
-	ID      string // the same until its author changes it, also when it was decided and is pending again; nobody else's ever
-	Path    Path
-	Session string
-	// Proposal is the ID of the pending rename that the suggestion belongs to: it
-	// rewrites a link.
-	Proposal string
-
-	anchor string // of one that no record tells of: which of those with the same text it is
-}
 
 // Suggestions lists what waits for a person at or below under, sorted by path
 // and place. Author, session and time come from the store, or from the mark
@@ -96,7 +82,7 @@ func renamed(list []Suggestion, p Path) []Suggestion {
 	for i, s := range list {
 		s.Path = p
 		if s.anchor != "" {
-			s.ID = s.id()
+			s.ID = suggestionID(&s)
 		}
 		out[i] = s
 	}
@@ -171,12 +157,12 @@ func (l *ledger) list(p Path, x *layout, u units) []Suggestion {
 		switch o := &x.owners[k]; {
 		case o.mark != nil:
 			list[i].ID = o.mark.id
-			list[i].tell(o.mark.author, o.mark.session, o.mark.proposal, o.mark.time)
+			tell(&list[i], o.mark.author, o.mark.session, o.mark.proposal, o.mark.time)
 		default:
 			list[i].anchor = l.anchor(u, x.edges[k].from)
-			list[i].ID = list[i].id()
+			list[i].ID = suggestionID(&list[i])
 			if o.stroke != nil {
-				list[i].tell(o.stroke.author, o.stroke.session, o.stroke.proposal, o.stroke.time)
+				tell(&list[i], o.stroke.author, o.stroke.session, o.stroke.proposal, o.stroke.time)
 			}
 		}
 	}
@@ -186,16 +172,16 @@ func (l *ledger) list(p Path, x *layout, u units) []Suggestion {
 }
 
 // tell says whose the suggestion is, unless its mark does.
-func (s *Suggestion) tell(author, session, proposal string, t time.Time) {
+func tell(s *Suggestion, author, session, proposal string, t time.Time) {
 	if s.Author == "" {
 		s.Author, s.Session, s.Time, s.Proposal = author, session, t, proposal
 	}
 }
 
-// id names a suggestion that no record tells of by its text, and among equal ones by
+// suggestionID names a suggestion that no record tells of by its text, and among equal ones by
 // the identity of its first character: so it keeps its name while text around it
 // changes, and once it is decided no other gets that name.
-func (s *Suggestion) id() string {
+func suggestionID(s *Suggestion) string {
 	return shortSum("%s\x00%s\x00%s\x00%s\x00%s", s.Path, s.Kind, s.Old, s.New, s.anchor)
 }
 
@@ -213,12 +199,6 @@ func (l *ledger) anchor(u units, pos int) string {
 		return strconv.FormatUint(clock, 10)
 	}
 	return fmt.Sprintf("%d:%d", id.Client, clock)
-}
-
-// isFirstText says whether the record took over the text of a note that had no
-// document, with the character of that identity.
-func (r *Record) isFirstText(client ycrdt.ClientID, clock uint64) bool {
-	return r.Author == "" && r.Proposal == "" && !r.Ahead && r.Clock == 0 && r.Client == uint64(client) && clock < r.Len
 }
 
 // Status summarises a workspace.

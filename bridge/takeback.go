@@ -95,14 +95,6 @@ func (n *note) pieces(ctx context.Context, cur *Version) (pieces []ycrdt.Piece, 
 	return pieces, err
 }
 
-// isOld says whether the record has texts where later ones name characters.
-func (e JournalEntry) isOld() bool {
-	if e.Decision != nil {
-		return e.Decision.Before != e.Decision.After
-	}
-	return e.FrontMatter.Removed == nil && e.FrontMatter.Typed == nil
-}
-
 // takeBackOld takes back what an older relayfs did, if nothing has changed since.
 func (n *note) takeBackOld(cur *Version, e JournalEntry, d *Decision) (writePlan, error) {
 	before, after := "", ""
@@ -135,23 +127,6 @@ func (n *note) takeBackOld(cur *Version, e JournalEntry, d *Decision) (writePlan
 		left = slices.Delete(left, i, i+1)
 	}
 	return plan, nil
-}
-
-// made is the item as a mark that is pending again.
-func (d *Decided) made(decided time.Time) MadeMark {
-	m := MadeMark{ID: d.ID, Author: d.Author, Session: d.Session, Time: d.Time, Proposal: d.Proposal, Comment: d.Kind == diffwrap.Comment.String()}
-	if m.Time.IsZero() && m.Author != "" {
-		m.Time = decided
-	}
-	return m
-}
-
-func (m *MadeMark) put(r IDRun, added bool) {
-	if added {
-		m.Add = append(m.Add, r)
-	} else {
-		m.Del = append(m.Del, r)
-	}
 }
 
 // takeback is one undo that is being planned. Characters go by their first identities:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+
 	"github.com/relayfs/relayfs/bridge/textmerge"
 )
 
@@ -31,17 +32,6 @@ func (t *takeback) nothing() error {
 		return &refusal{errors.New("there is nothing left to take back")}
 	}
 	return &refusal{fmt.Errorf("cannot be taken back: %s; its text is in 'relayfs suggestions log'", t.d.Away[0])}
-}
-
-// String tells of text that stays away.
-func (a Away) String() string { return fmt.Sprintf("%s stays away: %s", quoteShort(a.Text), a.Why) }
-
-func quoteShort(s string) string {
-	const limit = 60
-	if r := []rune(s); len(r) > limit {
-		return fmt.Sprintf("%q...", string(r[:limit]))
-	}
-	return fmt.Sprintf("%q", s)
 }
 
 // mattersAreThere says whether all that the write put in the front matter is there.

@@ -130,6 +130,3 @@ func (w *Workspace) remake(ctx context.Context, f *folder, e JournalEntry) error
 	w.publishAll(events)
 	return wrapError("undo", p, err)
 }
-
-// emptied says whether the decision left nothing of its note.
-func (d *Decision) emptied() bool { return d.Emptied || d.Before != "" && d.After == "" }

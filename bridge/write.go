@@ -13,18 +13,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Author is who makes a change. Session tells one sitting of an author from
-// the next; all may be empty.
-type Author struct {
-	Name, Session string
-	// Reason is why a person decides on a suggestion as they do, in their words:
-	// the journal keeps it, and whose suggestion it was is told.
-	Reason string
-}
-
-// is says whether two are one sitting of one author.
-func (a Author) is(b Author) bool { return a.Name == b.Name && a.Session == b.Session }
-
 // Write is the new text of a note's view, and where it comes from.
 type Write struct {
 	// Bases are the versions the writer was shown since it opened the note,
@@ -410,7 +398,7 @@ func (p *writePlan) carryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by Au
 	}
 	after := unitsOf(text.Runs())
 	if p.decision != nil {
-		rec.Decision = p.decision.resolved(before, after)
+		rec.Decision = resolvedDecision(p.decision, before, after)
 		rec.Marks = resolvedMarks(p.marks, after)
 	} else if by.Name != "" {
 		rec.Marks = known.made(raw, before, p.edits, result, after, by.Name)
@@ -419,7 +407,7 @@ func (p *writePlan) carryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by Au
 		named := *fm
 		named.Removed = nil
 		for _, g := range fm.Removed {
-			named.Removed = append(named.Removed, g.resolved(before)...)
+			named.Removed = append(named.Removed, resolvedGone(g, before)...)
 		}
 		named.Typed = after.resolveAll(fm.Typed)
 		rec.FrontMatter = &named
