@@ -2,16 +2,8 @@ package bridge
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
-
-	"github.com/relayfs/relayfs/diffwrap"
 )
-
-// errMarkup refuses a text that would not be plain where it is put.
-var errMarkup = errors.New("the text would be read as CriticMarkup there")
 
 // Amend decides on the suggestion with the given id by putting text, a person's
 // own, in the place of what it proposed. The text stands in the note as accepted
@@ -56,24 +48,11 @@ func (w *Workspace) amendNote(ctx context.Context, p Path, id, text string, d De
 		if len(chosen) == 0 {
 			return writePlan{}, nil
 		}
-		return n.amendPlan(cur, chosen, text, d)
+		instead, err := amended(cur, chosen[0], text)
+		if err != nil {
+			return writePlan{}, err
+		}
+		return n.decisionPlan(cur, chosen, d, instead)
 	}})
 	return chosen, err
-}
-
-// amendPlan accepts the one suggestion chosen and puts text where what it
-// proposed then stands: where the suggestion stood, since acceptance changes
-// nothing before that. What both have in common is accepted, the rest rejected.
-func (n *note) amendPlan(cur *Version, chosen []Suggestion, text string, d Decision) (writePlan, error) {
-	s := chosen[0]
-	accepted := diffwrap.Apply(cur.Marked(), diffwrap.Accept(cur.Marked(), s.Suggestion))
-	if s.Parts != nil || len(accepted) < s.Start || !strings.HasPrefix(accepted[s.Start:], s.New) {
-		return writePlan{}, &refusal{errors.New("what it proposes does not stand in one piece")}
-	}
-	amended := accepted[:s.Start] + text + accepted[s.Start+len(s.New):]
-	before, view := diffwrap.Accepted(accepted[:s.Start]), diffwrap.Accepted(amended)
-	if countSuggestions(amended) != countSuggestions(accepted) || !strings.HasPrefix(view, before+text) {
-		return writePlan{}, &refusal{fmt.Errorf("%w: %q", errMarkup, text)}
-	}
-	return n.decisionPlan(cur, chosen, d, diffwrap.Diff(s.New, text))
 }

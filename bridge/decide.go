@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/relayfs/relayfs/diffwrap"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -394,4 +395,14 @@ func (w *Workspace) undoNote(ctx context.Context, n *note, p Path, e JournalEntr
 		h := before[s.ID]
 		return h != nil && h.Old == s.Old && h.New == s.New
 	}), away, err
+}
+
+// decisionPlan plans a decision on suggestions of the current version; instead, unless nil,
+// is what stands in the place of what the only one proposes. The write lock is held.
+func (n *note) decisionPlan(cur *Version, chosen []Suggestion, d Decision, instead []diffwrap.Edit) (writePlan, error) {
+	x, known, u, err := n.layout(cur)
+	if err != nil || len(chosen) == 0 {
+		return writePlan{}, err
+	}
+	return decided(cur, x, known, u, chosen, d, instead), nil
 }

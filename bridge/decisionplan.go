@@ -25,14 +25,9 @@ type part struct {
 // stays says whether it is text next to which what is gone can come back.
 func (x part) stays() bool { return !x.role.gone() && !x.comment && x.to > x.from }
 
-// decisionPlan decides on suggestions of the current version. With instead, which makes
-// something else of what the only one proposes, that stands in the place of it. The
-// write lock is held.
-func (n *note) decisionPlan(cur *Version, chosen []Suggestion, d Decision, instead []diffwrap.Edit) (writePlan, error) {
-	x, known, u, err := n.layout(cur)
-	if err != nil || len(chosen) == 0 {
-		return writePlan{}, err
-	}
+// decided plans a decision on suggestions of the current version. With instead, which makes
+// something else of what the only one proposes, that stands in the place of it.
+func decided(cur *Version, x *layout, known *ledger, u units, chosen []Suggestion, d Decision, instead []diffwrap.Edit) writePlan {
 	p := decider{layout: x, ledger: known, units: u, d: &d, accept: d.Verdict != Rejected, marks: make(map[int]int)}
 	var marks []diffwrap.Suggestion
 	for i, s := range chosen {
@@ -61,7 +56,7 @@ func (n *note) decisionPlan(cur *Version, chosen []Suggestion, d Decision, inste
 	edits = diffwrap.Compose(len(cur.Raw()), cur.Separated(), edits)
 	raw := diffwrap.Apply(cur.Raw(), edits)
 	d.Emptied = raw == ""
-	return writePlan{edits: edits, decision: &d}, nil
+	return writePlan{edits: edits, decision: &d}
 }
 
 // decider is one decision that is being planned. Places are of the layout's text.
@@ -355,65 +350,4 @@ func (p *decider) runs(parts []part) (runs []DecidedRun) {
 		}
 	}
 	return runs
-}
-
-// resolvedRun names by identity a run that is named by place: in the text of u.
-func resolvedRun(r DecidedRun, u units) (runs []DecidedRun) {
-	if ids := u.resolve(r.Left); len(ids) == 1 {
-		r.Left = ids[0]
-	}
-	if ids := u.resolve(r.Right); len(ids) == 1 {
-		r.Right = ids[0]
-	}
-	cursor := textmerge.NewCursor(r.Text)
-	pos := 0
-	for _, id := range u.resolve(r.At) {
-		one := r
-		one.At = id
-		if r.Text != "" {
-			from := cursor.OffAt(pos)
-			pos += int(id.Len)
-			one.Text = r.Text[from:cursor.OffAt(pos)]
-		}
-		runs = append(runs, one)
-	}
-	return runs
-}
-
-func resolvedGone(g GoneRun, u units) (runs []GoneRun) {
-	for _, r := range resolvedRun(DecidedRun{At: g.At, Text: g.Text}, u) {
-		runs = append(runs, GoneRun{r.At, r.Text})
-	}
-	return runs
-}
-
-// resolvedDecision names by identity what is named by place, in the text before or in the one
-// after the decision was carried out.
-func resolvedDecision(d *Decision, before, after units) *Decision {
-	named := *d
-	named.Runs, named.Revived = nil, nil
-	for _, r := range d.Runs {
-		u := before
-		if r.Role == typedInstead {
-			u = after
-		}
-		named.Runs = append(named.Runs, resolvedRun(r, u)...)
-	}
-	for _, r := range d.Revived {
-		done := uint64(0)
-		for _, id := range after.resolve(r.New) {
-			named.Revived = append(named.Revived, Revival{r.Old.part(done, id.Len), id})
-			done += id.Len
-		}
-	}
-	return &named
-}
-
-// resolvedMarks names by identity what is named by place in the text after.
-func resolvedMarks(marks []MadeMark, after units) []MadeMark {
-	out := slices.Clone(marks)
-	for i := range out {
-		out[i].Add, out[i].Del, out[i].Older = after.resolveAll(out[i].Add), after.resolveAll(out[i].Del), after.resolveAll(out[i].Older)
-	}
-	return out
 }

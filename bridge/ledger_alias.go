@@ -16,6 +16,9 @@ func (l *ledger) addRevived(d *Decision) {
 	}
 }
 
+// hasRevived says whether an undo has brought text back.
+func (l *ledger) hasRevived() bool { return len(l.alias) > 0 }
+
 // firsts are the first identities that the characters had.
 func (l *ledger) firsts(r IDRun) (list []IDRun) {
 	l.alias.each(r, func(part IDRun, first IDRun, ok bool) {

@@ -7,50 +7,6 @@ import (
 
 // This file keeps a note's ledger in step with its document.
 
-// size is how much it knows.
-func (l *ledger) size() (n int) {
-	if l == nil {
-		return 0
-	}
-	for _, list := range l.wrote {
-		n += len(list)
-	}
-	for _, x := range []idRanges[*madeMark]{l.adds, l.dels} {
-		for _, list := range x {
-			n += len(list)
-		}
-	}
-	return n
-}
-
-// prune forgets what is known of text that is gone for good: a note that is written for
-// weeks takes no more memory than it has text.
-func (l *ledger) prune(runs []ycrdt.Run) {
-	left := newLedger(nil)
-	left.upTo, left.first, left.alias = l.upTo, l.first, l.alias
-	for _, run := range runs {
-		r := IDRun{uint64(run.ID.Client), run.ID.Clock, uint64(run.Len)}
-		l.wrote.each(r, func(part IDRun, s *stroke, ok bool) {
-			if ok {
-				left.wrote.set(part, s)
-			}
-		})
-		l.adds.each(r, func(part IDRun, m *madeMark, ok bool) {
-			if ok {
-				left.adds.set(part, m)
-				left.byID[m.id] = m
-			}
-		})
-		l.dels.each(r, func(part IDRun, m *madeMark, ok bool) {
-			if ok {
-				left.dels.set(part, m)
-				left.byID[m.id] = m
-			}
-		})
-	}
-	*l = *left
-}
-
 // ledgerNow is what the store tells of the note's document. The write lock is held.
 func (n *note) ledgerNow() (*ledger, error) {
 	if n.id == "" || n.doc != nil && n.kept == 0 && n.held == nil {
@@ -70,10 +26,6 @@ func (n *note) ledgerNow() (*ledger, error) {
 	return l, nil
 }
 
-// minLedger is how much a ledger may know before it is worth a look at what of it is of
-// no use any more.
-const minLedger = 1024
-
 // extendLedger adds records that are kept now, the last of them as seq.
 func (n *note) extendLedger(seq uint64, records []Record) {
 	if n.ledger == nil || n.ledger.upTo != n.kept {
@@ -89,9 +41,6 @@ func (n *note) extendLedger(seq uint64, records []Record) {
 		n.ledger.prune(n.text.Runs())
 	}
 }
-
-// grownFrom says whether it is time to look at what of it is of no use any more.
-func (l *ledger) grownFrom(had int) bool { return l.size()/minLedger > had/minLedger }
 
 // separate takes what people typed inside of agents' marks out of them, in a version
 // that the document is at. The write lock is held.

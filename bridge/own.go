@@ -1,8 +1,9 @@
 package bridge
 
 import (
-	"github.com/relayfs/relayfs/bridge/textmerge"
 	"strings"
+
+	"github.com/relayfs/relayfs/bridge/textmerge"
 )
 
 // A writer may amend its own pending suggestions, and nobody else's: what a
@@ -10,28 +11,20 @@ import (
 // never changed without a mark. Marks carry no author in the text, so who typed
 // what is read from the document.
 
-// foreign says which marks and comments of the current version, as they stand in its marked text,
-// are not entirely by the author: diffwrap.Options.Foreign, nil if there are no marks.
-// The write lock is held.
-func (n *note) foreign(cur *Version, author string) (func(start, end int) bool, error) {
-	if !marksIn(cur.Marked()) {
-		return nil, nil
-	}
-	x, known, u, err := n.layout(cur)
-	if err != nil {
-		return nil, err
-	}
+// foreign says which marks and comments of a marked text are not entirely by the author
+// (diffwrap.Options.Foreign).
+func (l *ledger) foreign(x *layout, u units, author string) func(start, end int) bool {
 	var places map[int]int
 	return func(start, end int) bool {
 		if k, ok := x.markAt(start); ok {
 			return x.owners[k].whole != author
 		}
 		if places == nil {
-			places = openersIn(cur.Marked())
+			places = openersIn(x.raw)
 		}
 		from := places[start] // of a comment
-		return !known.wroteComment(u, from, from+textmerge.UTF16Len(cur.Marked()[start:end]), author)
-	}, nil
+		return !l.wroteComment(u, from, from+textmerge.UTF16Len(x.raw[start:end]), author)
+	}
 }
 
 // openersIn are the UTF-16 positions at which comments may begin, by offset.

@@ -2,10 +2,11 @@ package bridge
 
 import (
 	"errors"
-	"github.com/relayfs/relayfs/bridge/textmerge"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/textmerge"
 )
 
 var timeZero time.Time

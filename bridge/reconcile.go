@@ -24,36 +24,6 @@ func newDocID() DocID {
 	return DocID(hex.EncodeToString(b[:]))
 }
 
-// applyPlaced makes a script of byte edits against raw in text, as relayfs's own:
-// new text stands right behind what is before it, where a person's goes past deleted
-// characters that follow, so that what comes back at its own place does not end up
-// inside of it. placed, unless nil, tells where each piece of new text stands instead.
-func applyPlaced(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit, placed []Placement) {
-	cursor := textmerge.NewCursor(raw)
-	moved := 0 // by the edits before, in units
-	for _, e := range edits {
-		pos := cursor.PosAt(e.Off)
-		n := cursor.PosAt(e.Off+e.Len) - pos
-		pos += moved
-		if n > 0 {
-			text.Delete(txn, pos, n)
-		}
-		moved -= n
-		for new := e.New; new != ""; {
-			piece := Placement{Len: len(new)}
-			if len(placed) > 0 {
-				piece, placed = placed[0], placed[1:]
-			}
-			s := new[:min(piece.Len, len(new))]
-			if piece.Behind.Len == 0 || !text.InsertAt(txn, piece.Behind.last(), ycrdt.Behind, s) {
-				text.InsertAfter(txn, pos, s)
-			}
-			size := textmerge.UTF16Len(s)
-			pos, moved, new = pos+size, moved+size, new[len(s):]
-		}
-	}
-}
-
 // dropObjects takes away what a client has put into a text that is no text: a file has no
 // place for it, and the places of the text after it would not be those of the file's.
 func dropObjects(doc *ycrdt.Doc, text *ycrdt.Text) {

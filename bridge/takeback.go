@@ -1,12 +1,8 @@
 package bridge
 
 import (
-	"context"
 	"errors"
 	"slices"
-	"strings"
-	"sync"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -33,70 +29,8 @@ const (
 	laterDecision   = "a later decision took it away"
 )
 
-// awayList gathers what stays away of several notes.
-type awayList struct {
-	mu   sync.Mutex
-	list []Away
-}
-
-func (l *awayList) add(more []Away) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.list = append(l.list, more...)
-}
-
-func (l *awayList) sorted() []Away {
-	slices.SortStableFunc(l.list, func(a, b Away) int { return strings.Compare(string(a.Path), string(b.Path)) })
-	return l.list
-}
-
-// takeBack plans the undo of a journal entry and tells of it in d. The write lock is
-// held.
-func (n *note) takeBack(ctx context.Context, cur *Version, e JournalEntry, d *Decision) (writePlan, error) {
-	if e.isOld() {
-		return n.takeBackOld(cur, e, d)
-	}
-	at := n.where()
-	if n.live == nil {
-		if err := n.prepare(at, cur.Raw()); err != nil {
-			return writePlan{}, err
-		}
-	}
-	if n.id != e.ID {
-		return writePlan{}, &refusal{errHistoryLost}
-	}
-	h, err := at.store.Load(n.id)
-	if err != nil {
-		return writePlan{}, err
-	}
-	pieces, err := n.pieces(ctx, cur)
-	if err != nil {
-		return writePlan{}, err
-	}
-	t := newTakeback(e, h.Records, cur, d)
-	t.read(pieces)
-	return t.plan()
-}
-
-// pieces are the identities of the live document, deleted ones included; ErrConflict if
-// it is not what cur says.
-func (n *note) pieces(ctx context.Context, cur *Version) (pieces []ycrdt.Piece, err error) {
-	if n.live == nil {
-		return n.text.Pieces(), nil
-	}
-	err = n.live.View(ctx, func(doc *ycrdt.Doc, _ time.Time) error {
-		text := doc.Text(contentsName)
-		if text.String() != cur.Raw() || !slices.Equal(text.Runs(), cur.Runs()) {
-			return ErrConflict
-		}
-		pieces = text.Pieces()
-		return nil
-	})
-	return pieces, err
-}
-
-// takeBackOld takes back what an older relayfs did, if nothing has changed since.
-func (n *note) takeBackOld(cur *Version, e JournalEntry, d *Decision) (writePlan, error) {
+// takenBackOld takes back what an older relayfs did, if nothing has changed since.
+func takenBackOld(cur *Version, e JournalEntry, d *Decision) (writePlan, error) {
 	before, after := "", ""
 	if e.Decision != nil {
 		before, after = e.Decision.Before, e.Decision.After
@@ -233,4 +167,12 @@ func (t *takeback) firsts(r IDRun) (list []IDRun) {
 		list = append(list, part)
 	})
 	return list
+}
+
+// takenBack plans the undo of a journal entry in a document with these records and pieces,
+// and tells of it in d.
+func takenBack(cur *Version, e JournalEntry, records []Record, pieces []ycrdt.Piece, d *Decision) (writePlan, error) {
+	t := newTakeback(e, records, cur, d)
+	t.read(pieces)
+	return t.plan()
 }

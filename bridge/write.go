@@ -3,8 +3,6 @@ package bridge
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -90,7 +88,7 @@ func (n *note) mergeInto(base, cur *Version, text string) string {
 		is.Runs = nil
 		return textmerge.Merge(base.Side(), is, text)
 	}
-	if l, err := n.ledgerNow(); err == nil && len(l.alias) > 0 {
+	if l, err := n.ledgerNow(); err == nil && l.hasRevived() {
 		was, is := base.Side(), cur.Side()
 		was.Runs, is.Runs = l.firstRuns(base.Runs()), l.firstRuns(runs)
 		return textmerge.Merge(was, is, text)
@@ -363,57 +361,6 @@ func (n *note) putBack(ctx context.Context, at place, before *Version) bool {
 	return true
 }
 
-// writePlan is how a new view text changes the raw text.
-type writePlan struct {
-	edits       []diffwrap.Edit
-	frontMatter *FrontMatterChange
-	decision    *Decision   // set when a person decides
-	marks       []MadeMark  // what an undo makes pending again
-	placed      []Placement // where text goes among deleted characters; nil for behind what is before it
-	proposal    string      // set when it rewrites links for a rename
-	warnings    []string
-}
-
-// onlyInserts says whether the plan takes nothing away, so that the text before it can
-// be told from the one after it.
-func (p *writePlan) onlyInserts() bool {
-	return !slices.ContainsFunc(p.edits, func(e diffwrap.Edit) bool { return e.Len > 0 })
-}
-
-// describe tells in a record what a plan does, and who does it.
-func (p *writePlan) describe(rec *Record, by Author) {
-	rec.Author, rec.Session, rec.FrontMatter, rec.Decision = by.Name, by.Session, p.frontMatter, p.decision
-	rec.Proposal, rec.Marks = p.proposal, p.marks
-}
-
-// carryOut makes the plan's edits of raw in a document and completes the record of
-// that: what the plan names by place is named by identity.
-func (p *writePlan) carryOut(doc *ycrdt.Doc, text *ycrdt.Text, raw string, by Author, known *ledger, rec *Record) {
-	before := unitsOf(text.Runs())
-	doc.Transact(by, func(txn *ycrdt.Txn) { applyPlaced(txn, text, raw, p.edits, p.placed) })
-	p.describe(rec, by)
-	result := text.String()
-	if p.decision == nil && p.frontMatter == nil && (by.Name == "" || !marksIn(result)) {
-		return
-	}
-	after := unitsOf(text.Runs())
-	if p.decision != nil {
-		rec.Decision = resolvedDecision(p.decision, before, after)
-		rec.Marks = resolvedMarks(p.marks, after)
-	} else if by.Name != "" {
-		rec.Marks = known.made(raw, before, p.edits, result, after, by.Name)
-	}
-	if fm := p.frontMatter; fm != nil {
-		named := *fm
-		named.Removed = nil
-		for _, g := range fm.Removed {
-			named.Removed = append(named.Removed, resolvedGone(g, before)...)
-		}
-		named.Typed = after.resolveAll(fm.Typed)
-		rec.FrontMatter = &named
-	}
-}
-
 // plan decides, before anything is written, what text makes of cur's raw text.
 // n is nil for a note that does not exist yet; else its write lock is held.
 func (w *Workspace) plan(n *note, cur *Version, text string, by Author) (writePlan, error) {
@@ -439,108 +386,12 @@ func (w *Workspace) plan(n *note, cur *Version, text string, by Author) (writePl
 
 func (w *Workspace) suggest(n *note, cur *Version, text string, by Author) (writePlan, error) {
 	lens := diffwrap.Options{FrontMatter: w.o.FrontMatter, Dialect: w.o.Dialect, Author: by.Name, Now: time.Now().UTC()}
-	var err error
-	if n != nil && by.Name != "" {
-		lens.Foreign, err = n.foreign(cur, by.Name)
-	}
-	if err != nil {
-		return writePlan{}, err
-	}
-	res, err := lens.Put(cur.Marked(), text)
-	if err != nil {
-		return writePlan{}, &refusal{err}
-	}
-	plan := writePlan{warnings: res.Warnings}
-	if len(res.Edits) > 0 {
-		plan.edits = diffwrap.Compose(len(cur.Raw()), cur.Separated(), res.Edits)
-		if len(plan.edits) == 0 {
-			plan.edits = markedAnew(cur)
+	if n != nil && by.Name != "" && marksIn(cur.Marked()) {
+		x, known, u, err := n.layout(cur)
+		if err != nil {
+			return writePlan{}, err
 		}
+		lens.Foreign = known.foreign(x, u, by.Name)
 	}
-	if fm := res.FrontMatter; fm != nil {
-		plan.frontMatter = frontMatterChange(fm.Before, fm.After)
-	}
-	return plan, nil
-}
-
-// markedAnew writes a delimiter as it is, for a writer that deletes what a person typed
-// inside of the writer's own deletion: the raw text has been that of the result, and what
-// changes is whose its text is, for which there has to be a record.
-func markedAnew(v *Version) []diffwrap.Edit {
-	marks, _, _ := diffwrap.Layout(v.Raw())
-	for _, m := range marks {
-		if len(v.Separated()) > 0 && v.Separated()[0].Off < m.End {
-			return []diffwrap.Edit{{Off: m.Start, Len: markEdge, New: v.Raw()[m.Start : m.Start+markEdge]}}
-		}
-	}
-	return nil
-}
-
-// frontMatterChange names by place what turns one front matter block into another.
-func frontMatterChange(before, after string) *FrontMatterChange {
-	fm := &FrontMatterChange{Before: before, After: after}
-	was, is := textmerge.NewCursor(before), textmerge.NewCursor(after)
-	mark := 0 // a byte order mark belongs to the note and stays
-	if strings.HasPrefix(before, diffwrap.ByteOrderMark) && strings.HasPrefix(after, diffwrap.ByteOrderMark) {
-		mark = len(diffwrap.ByteOrderMark)
-	}
-	moved := 0
-	for _, e := range diffwrap.Diff(before[mark:], after[mark:]) {
-		e.Off += mark
-		if e.Len > 0 {
-			at := placeRun(was.PosAt(e.Off), was.PosAt(e.Off+e.Len))
-			fm.Removed = append(fm.Removed, GoneRun{at, before[e.Off : e.Off+e.Len]})
-		}
-		if e.New != "" {
-			fm.Typed = append(fm.Typed, placeRun(is.PosAt(e.Off+moved), is.PosAt(e.Off+moved+len(e.New))))
-		}
-		moved += len(e.New) - e.Len
-	}
-	return fm
-}
-
-// refusal is the lens's reason, which is also ErrRefused.
-type refusal struct{ reason error }
-
-func (r *refusal) Error() string   { return r.reason.Error() }
-func (r *refusal) Unwrap() []error { return []error{ErrRefused, r.reason} }
-
-// directEdits changes the view without marks: pending suggestions that the
-// change does not touch stay pending.
-func directEdits(cur *Version, text string) []diffwrap.Edit {
-	edits := diffwrap.Diff(cur.Text(), text)
-	if cur.Raw() == cur.Text() {
-		return edits
-	}
-	spans := textmerge.Flip(cur.Side().Shown()) // view -> raw
-	var out []diffwrap.Edit
-	for _, e := range edits {
-		at := rawInsertAt(cur.Raw(), spans, e.Off)
-		if e.New != "" {
-			out = append(out, diffwrap.Edit{Off: at, New: e.New})
-		}
-		for _, s := range spans {
-			from, to := max(s.A, e.Off), min(s.A+s.N, e.Off+e.Len)
-			if from < to {
-				out = append(out, diffwrap.Edit{Off: s.B + from - s.A, Len: to - from})
-			}
-		}
-	}
-	return out
-}
-
-// rawInsertAt is where plain text goes that belongs at off in the view: behind
-// the character before it, and outside of an addition that ends there.
-func rawInsertAt(raw string, viewToRaw []textmerge.Span, off int) int {
-	at := 0
-	for _, s := range viewToRaw {
-		if s.A >= off {
-			break
-		}
-		at = s.B + min(s.N, off-s.A)
-	}
-	if len(raw)-at >= 3 && raw[at:at+3] == "++}" {
-		at += 3
-	}
-	return at
+	return suggested(cur, text, lens)
 }

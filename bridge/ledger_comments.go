@@ -1,0 +1,63 @@
+package bridge
+
+import (
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// madeComments are the comments that an agent's write put in the note, or changed.
+func madeComments(after string, kept keptMap, v units) (made []MadeMark) {
+	cursor := textmerge.NewCursor(after)
+	for _, c := range diffwrap.Comments(after) {
+		if _, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.End}); ok {
+			continue
+		}
+		from := cursor.PosAt(c.Start)
+		made = append(made, MadeMark{Comment: true, Add: v.resolve(placeRun(from, cursor.PosAt(c.End)))})
+	}
+	return made
+}
+
+// comments lists those of agents that belong to no suggestion and wait for a person.
+func (l *ledger) comments(p Path, x *layout, u units) (list []Suggestion) {
+	cursor := textmerge.NewCursor(x.raw)
+	for _, c := range diffwrap.Comments(x.raw) {
+		from := cursor.PosAt(c.Start)
+		if m := l.commentAt(u, from, cursor.PosAt(c.End)); m != nil {
+			s := Suggestion{Suggestion: c, Path: p, ID: m.id}
+			s.Author = ""
+			tell(&s, m.author, m.session, m.proposal, m.time)
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// commentAt is the agent's comment that all characters from one position to another are
+// of, nil if there is none.
+func (l *ledger) commentAt(u units, from, to int) (m *madeMark) {
+	whole := true
+	u.each(from, to, func(_ int, r IDRun) {
+		l.adds.each(r, func(_ IDRun, is *madeMark, ok bool) {
+			whole = whole && ok && is.comment && (m == nil || m == is)
+			m = is
+		})
+	})
+	if !whole {
+		return nil
+	}
+	return m
+}
+
+// wroteComment says whether all characters of a comment are the author's, who may change
+// it without a mark.
+func (l *ledger) wroteComment(u units, from, to int, author string) bool {
+	if m := l.commentAt(u, from, to); m != nil {
+		return m.author == author
+	}
+	all := true
+	u.each(from, to, func(_ int, r IDRun) {
+		l.wrote.each(r, func(_ IDRun, s *stroke, ok bool) { all = all && ok && s.agent && s.author == author })
+	})
+	return all && len(u.runs) > 0
+}
