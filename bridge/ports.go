@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"path"
 	"time"
 )
 
@@ -204,4 +205,22 @@ type Store interface {
 	// Propose changes the pending proposals and adds to the journal what was
 	// decided on them: all of it or nothing, durably.
 	Propose(ProposalChange) error
+}
+
+// Kind says what a path names.
+type Kind uint8
+
+const (
+	KindDir  Kind = iota // a Folder or a folder in it
+	KindNote             // a Markdown document
+	KindFile             // anything else, served byte for byte
+	KindLink             // a symbolic link, whatever its name, see symlink.go
+)
+
+// kind is what the entry is a node of.
+func (e *SourceEntry) kind() Kind {
+	if e.Link != "" {
+		return KindLink
+	}
+	return kindOf(path.Base(e.Rel), e.Dir)
 }

@@ -2,20 +2,9 @@ package bridge
 
 import (
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"time"
-)
-
-// Kind says what a path names.
-type Kind uint8
-
-const (
-	KindDir  Kind = iota // a Folder or a folder in it
-	KindNote             // a Markdown document
-	KindFile             // anything else, served byte for byte
-	KindLink             // a symbolic link, whatever its name, see symlink.go
 )
 
 // DirEntry is one name in a folder.
@@ -167,14 +156,6 @@ func kindOf(name string, dir bool) Kind {
 		return KindNote
 	}
 	return KindFile
-}
-
-// kind is what the entry is a node of.
-func (e *SourceEntry) kind() Kind {
-	if e.Link != "" {
-		return KindLink
-	}
-	return kindOf(path.Base(e.Rel), e.Dir)
 }
 
 // kindAs is what n is under another name. Only files are notes by their names.
