@@ -224,3 +224,13 @@ func (e *SourceEntry) kind() Kind {
 	}
 	return kindOf(path.Base(e.Rel), e.Dir)
 }
+
+func kindOf(name string, dir bool) Kind {
+	switch {
+	case dir:
+		return KindDir
+	case Path(name).IsNote():
+		return KindNote
+	}
+	return KindFile
+}

@@ -148,16 +148,6 @@ func (w *Workspace) newNode(dir *node, name string, kind Kind) *node {
 	return n
 }
 
-func kindOf(name string, dir bool) Kind {
-	switch {
-	case dir:
-		return KindDir
-	case Path(name).IsNote():
-		return KindNote
-	}
-	return KindFile
-}
-
 // kindAs is what n is under another name. Only files are notes by their names.
 func (n *node) kindAs(name string) Kind {
 	if n.kind == KindDir || n.kind == KindLink {
