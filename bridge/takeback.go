@@ -120,7 +120,7 @@ func newTakeback(e JournalEntry, records []Record, cur *Version, d *Decision) *t
 	var states []told[charState]
 	for i, run := range t.runs {
 		for _, r := range t.firsts(run.At) {
-			targets = append(targets, told[int]{r, i})
+			targets = append(targets, told[int]{of: r, value: i})
 		}
 		for _, of := range []IDRun{run.At, run.Left, run.Right} {
 			for _, r := range t.firsts(of) {

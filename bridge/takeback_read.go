@@ -158,7 +158,7 @@ func (t *takeback) read(pieces []ycrdt.Piece) {
 	for i := range t.items {
 		x := &t.items[i]
 		if x.gone {
-			home = append(home, told[int]{x.first, i})
+			home = append(home, told[int]{of: x.first, value: i})
 			continue
 		}
 		x.off = cursor.OffAt(pos)
@@ -182,7 +182,7 @@ func (t *takeback) part(r IDRun, like item, live *[]told[bool]) {
 			}
 			t.states.each(aimed, func(one IDRun, s charState, known bool) {
 				if known && !like.gone {
-					*live = append(*live, told[bool]{one, true})
+					*live = append(*live, told[bool]{of: one, value: true})
 				}
 				if like.gone && run < 0 {
 					return
