@@ -357,7 +357,7 @@ func (w *Workspace) whyGone(journal []JournalEntry, e JournalEntry) (Path, error
 		at = other.Path
 		err = fmt.Errorf("cannot be taken back: the note was deleted since; 'relayfs suggestions undo %s' brings it back first", d.Batch)
 	}
-	return at, wrapError("undo", at, &refusal{err})
+	return at, wrapError("undo", at, refuse(err))
 }
 
 // undoNote takes back one entry in its note, which is shown or was at p, and returns the

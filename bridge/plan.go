@@ -153,6 +153,9 @@ func resolvedGone(g GoneRun, u units) (runs []GoneRun) {
 // refusal is the lens's reason, which is also ErrRefused.
 type refusal struct{ reason error }
 
+// refuse makes an error of the reason for which something cannot be done.
+func refuse(reason error) error { return &refusal{reason} }
+
 func (r *refusal) Error() string { return r.reason.Error() }
 
 func (r *refusal) Unwrap() []error { return []error{ErrRefused, r.reason} }

@@ -87,7 +87,7 @@ func rawInsertAt(raw string, viewToRaw []textmerge.Span, off int) int {
 func suggested(cur *Version, text string, lens diffwrap.Options) (writePlan, error) {
 	res, err := lens.Put(cur.Marked(), text)
 	if err != nil {
-		return writePlan{}, &refusal{err}
+		return writePlan{}, refuse(err)
 	}
 	plan := writePlan{warnings: res.Warnings}
 	if len(res.Edits) > 0 {

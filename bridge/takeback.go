@@ -39,7 +39,7 @@ func takenBackOld(cur *Version, e JournalEntry, d *Decision) (writePlan, error) 
 		before, after = e.FrontMatter.Before+cur.Raw()[end:], e.FrontMatter.After+cur.Raw()[end:]
 	}
 	if cur.Raw() != after {
-		return writePlan{}, &refusal{errOldRecord}
+		return writePlan{}, refuse(errOldRecord)
 	}
 	plan := writePlan{edits: diffwrap.Diff(after, before), decision: d}
 	left := slices.Clone(d.Items)

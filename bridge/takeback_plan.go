@@ -13,7 +13,7 @@ import (
 // plan finds out what becomes of every item, and writes that down.
 func (t *takeback) plan() (writePlan, error) {
 	if !t.mattersAreThere() {
-		return writePlan{}, &refusal{errMatterChanged}
+		return writePlan{}, refuse(errMatterChanged)
 	}
 	wants, changed := t.wants()
 	p := printer{takeback: t, wants: wants, made: make(map[int]*MadeMark)}
@@ -29,9 +29,9 @@ func (t *takeback) plan() (writePlan, error) {
 // nothing is the refusal of an undo that could bring nothing back.
 func (t *takeback) nothing() error {
 	if len(t.d.Away) == 0 {
-		return &refusal{errors.New("there is nothing left to take back")}
+		return refuse(errors.New("there is nothing left to take back"))
 	}
-	return &refusal{fmt.Errorf("cannot be taken back: %s; its text is in 'relayfs suggestions log'", t.d.Away[0])}
+	return refuse(fmt.Errorf("cannot be taken back: %s; its text is in 'relayfs suggestions log'", t.d.Away[0]))
 }
 
 // mattersAreThere says whether all that the write put in the front matter is there.

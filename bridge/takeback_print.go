@@ -289,23 +289,23 @@ func (p *printer) check() error {
 	raw := p.raw.String()
 	o, a := diffwrap.Texts(raw)
 	if o != p.o.String() || a != p.a.String() {
-		return &refusal{errNotReadBack}
+		return refuse(errNotReadBack)
 	}
 	was, _ := diffwrap.FrontMatter(p.cur.Raw())
 	is, _ := diffwrap.FrontMatter(raw)
 	if p.entry.FrontMatter == nil {
 		if raw[:is] != p.cur.Raw()[:was] {
-			return &refusal{errNotReadBack}
+			return refuse(errNotReadBack)
 		}
 		return nil
 	}
 	body, _ := diffwrap.FrontMatter(p.cur.Marked())
 	bodyO, bodyA := diffwrap.Texts(p.cur.Marked()[body:])
 	if o, a := diffwrap.Texts(raw[is:]); p.entry.Decision == nil && (o != bodyO || a != bodyA) {
-		return &refusal{errMatterChanged}
+		return refuse(errMatterChanged)
 	}
 	if err := diffwrap.CheckFrontMatter(raw[:is]); err != nil {
-		return &refusal{err}
+		return refuse(err)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (n *note) takeBack(ctx context.Context, cur *Version, e JournalEntry, d *De
 		}
 	}
 	if n.id != e.ID {
-		return writePlan{}, &refusal{errHistoryLost}
+		return writePlan{}, refuse(errHistoryLost)
 	}
 	h, err := at.store.Load(n.id)
 	if err != nil {
