@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"sync"
 )
 
@@ -19,12 +20,26 @@ type derived interface {
 	rename(oldPath, newPath Path)
 }
 
+// followed is the workspace whose notes an index follows.
+type followed interface {
+	// Follow calls fn with every change from now on.
+	Follow(fn func(Event))
+	// EachName calls fn for every name of the tree.
+	EachName(ctx context.Context, fn func(Path, Kind)) error
+	// Read opens a note, and does not wait for one that has yet to be fetched: an event
+	// tells when it is there.
+	Read(ctx context.Context, p Path) (*Version, error)
+	// LeadsToFolder says whether the symbolic link at p leads to a folder.
+	LeadsToFolder(p Path) bool
+}
+
 // follower keeps a derived thing current. It is built when it is first asked
 // for, which reads every note; from then on events mark the notes that changed,
 // and only those are read when it is asked for again.
 type follower struct {
-	ws *Workspace
-	d  derived
+	from followed
+	log  *slog.Logger
+	d    derived
 
 	reading chan struct{} // has room for one reader of notes at a time
 
@@ -33,8 +48,9 @@ type follower struct {
 	stale     map[Path]bool
 }
 
-func newFollower(ws *Workspace, d derived) follower {
-	return follower{ws: ws, d: d, reading: make(chan struct{}, 1)}
+// newFollower keeps d current with the notes of from.
+func newFollower(from followed, log *slog.Logger, d derived) *follower {
+	return &follower{from: from, log: log, d: d, reading: make(chan struct{}, 1)}
 }
 
 // current brings the derived thing up to date.
@@ -61,7 +77,7 @@ func (f *follower) current(ctx context.Context) error {
 			break
 		}
 		if err := f.read(ctx, p); err != nil {
-			f.ws.log.Debug("note not read for the indexes", LogPath, string(p), LogErr, err)
+			f.log.Debug("note not read for the indexes", LogPath, string(p), LogErr, err)
 			continue // one unreadable note does not hide the others
 		}
 		delete(stale, p)
@@ -87,15 +103,12 @@ func (f *follower) start(ctx context.Context) error {
 	if started {
 		return nil
 	}
-	f.ws.events.subscribe(f.follow)
-	return f.ws.Walk(ctx, "", func(e DirEntry, p Path) error {
-		f.announce(p, e.Kind)
-		return nil
-	})
+	f.from.Follow(f.follow)
+	return f.from.EachName(ctx, f.announce)
 }
 
 func (f *follower) read(ctx context.Context, p Path) error {
-	v, err := f.ws.Open(noWait(ctx), p) // what is fetched later is reported then
+	v, err := f.from.Read(ctx, p)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrNotNote):
 		f.d.remove(p)
@@ -107,7 +120,7 @@ func (f *follower) read(ctx context.Context, p Path) error {
 }
 
 func (f *follower) announce(p Path, kind Kind) {
-	if kind == KindNote || kind == KindFile || kind == KindLink && !f.ws.leadsToFolder(p) {
+	if kind == KindNote || kind == KindFile || kind == KindLink && !f.from.LeadsToFolder(p) {
 		f.d.add(p)
 	}
 	if kind == KindNote {

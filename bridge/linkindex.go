@@ -32,9 +32,9 @@ func (w *Workspace) Links(ctx context.Context, p Path) (Links, error) {
 		return Links{}, err
 	}
 	res := Links{Pending: pendingTargets(raw)}
-	forward, unresolved := w.links.index.Forward(string(p))
+	forward, unresolved := w.links.Index.Forward(string(p))
 	res.Forward, res.Unresolved = within(w, toPaths(forward), samePath), unresolved
-	res.Backlinks = within(w, toPaths(w.links.index.Backlinks(string(p))), samePath)
+	res.Backlinks = within(w, toPaths(w.links.Index.Backlinks(string(p))), samePath)
 	slices.Sort(res.Backlinks)
 	return res, nil
 }
@@ -65,24 +65,6 @@ func toPaths(list []string) []Path {
 		paths[i] = Path(s)
 	}
 	return paths
-}
-
-// linkIndex is what a follower keeps current for Links.
-type linkIndex struct {
-	ws    *Workspace
-	index *links.Index
-}
-
-func (x linkIndex) add(p Path)                   { x.index.AddFile(string(p)) }
-func (x linkIndex) remove(p Path)                { x.index.Remove(string(p)) }
-func (x linkIndex) rename(oldPath, newPath Path) { x.index.Rename(string(oldPath), string(newPath)) }
-
-func (x linkIndex) set(ctx context.Context, p Path, v *Version) error {
-	raw, err := x.ws.withLinksRewritten(ctx, p, v)
-	if err == nil {
-		x.index.Set(string(p), links.Extract(raw))
-	}
-	return err
 }
 
 // withLinksRewritten is the raw text of v with the links accepted that pending

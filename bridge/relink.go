@@ -40,7 +40,7 @@ func (w *Workspace) relinkFor(ctx context.Context, old, new Path, n *node) *reli
 	w.treeMu.RUnlock()
 	for _, p := range moved {
 		for _, at := range [...]Path{p, r.moved(p)} {
-			for _, from := range w.links.index.Mentioning(string(at)) {
+			for _, from := range w.links.Index.Mentioning(string(at)) {
 				r.look(ctx, Path(from))
 			}
 		}
@@ -74,7 +74,7 @@ func (r *relink) look(ctx context.Context, p Path) {
 		if l.Target == "" {
 			continue
 		}
-		if to, ok := r.w.links.index.Resolve(string(p), l); ok {
+		if to, ok := r.w.links.Index.Resolve(string(p), l); ok {
 			led[l.Target] = to
 		}
 	}
@@ -140,11 +140,11 @@ func (r *relink) edits(p Path, text string, led map[string]string, propose bool)
 			continue
 		}
 		want := string(r.moved(Path(was)))
-		if got, ok := r.w.links.index.Resolve(string(p), l); ok && got == want {
+		if got, ok := r.w.links.Index.Resolve(string(p), l); ok && got == want {
 			continue
 		}
 		written := text[l.TargetOff : l.TargetOff+l.TargetLen]
-		target, ok := r.w.links.index.Retarget(string(p), l, written, want)
+		target, ok := r.w.links.Index.Retarget(string(p), l, written, want)
 		if !ok || target == written {
 			continue
 		}
@@ -177,7 +177,7 @@ func (w *Workspace) keepLater(f *folder, m *moving, later map[Path][]LinkChange)
 			continue
 		}
 		l := links.Link{Kind: links.Wikilink, Target: c.Old}
-		if target, ok := w.links.index.Retarget(string(note.path()), l, c.Old, string(newPath)); ok && m.n.kind != KindDir {
+		if target, ok := w.links.Index.Retarget(string(note.path()), l, c.Old, string(newPath)); ok && m.n.kind != KindDir {
 			kept[i].New = target
 		}
 	}

@@ -2,9 +2,7 @@ package bridge
 
 import (
 	"context"
-	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/relayfs/relayfs/diffwrap"
@@ -21,69 +19,6 @@ func (w *Workspace) Suggestions(ctx context.Context, under Path) ([]Suggestion, 
 		return nil, err
 	}
 	return within(w, w.pending.below(under), func(s Suggestion) Path { return s.Path }), nil
-}
-
-// suggestionIndex is what a follower keeps current for Suggestions: the notes
-// that have any.
-type suggestionIndex struct {
-	ws *Workspace
-
-	mu    sync.Mutex // protects the following
-	notes map[Path][]Suggestion
-}
-
-func (x *suggestionIndex) add(Path) {}
-
-func (x *suggestionIndex) set(ctx context.Context, p Path, v *Version) error {
-	list, err := x.ws.suggestionsOf(ctx, p, v)
-	if err != nil {
-		return err
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if len(list) == 0 {
-		delete(x.notes, p)
-	} else {
-		x.notes[p] = list
-	}
-	return nil
-}
-
-func (x *suggestionIndex) remove(p Path) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for q := range x.notes {
-		if p.Contains(q) {
-			delete(x.notes, q)
-		}
-	}
-}
-
-func (x *suggestionIndex) rename(oldPath, newPath Path) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	moved := make(map[Path][]Suggestion)
-	for q, list := range x.notes {
-		if !oldPath.Contains(q) {
-			continue
-		}
-		to := newPath + q[len(oldPath):]
-		moved[to] = renamed(list, to)
-		delete(x.notes, q)
-	}
-	maps.Copy(x.notes, moved)
-}
-
-func (x *suggestionIndex) below(under Path) []Suggestion {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	var all []Suggestion
-	for _, p := range slices.Sorted(maps.Keys(x.notes)) {
-		if under.Contains(p) {
-			all = append(all, x.notes[p]...)
-		}
-	}
-	return all
 }
 
 // suggestionsOf lists the suggestions of the note at p in the state v.

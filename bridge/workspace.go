@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-
-	"github.com/relayfs/relayfs/bridge/links"
 )
 
 // Workspace is everything one process serves, or the part of it that [Workspace.Within]
@@ -31,12 +29,12 @@ type whole struct {
 	cache  noteCache
 	late   late
 
-	links         linkIndex
-	followLinks   follower
-	pending       suggestionIndex
-	followPending follower
+	links         *linkIndex
+	followLinks   *follower
+	pending       *suggestionIndex
+	followPending *follower
 	notes         *noteIndex
-	followNotes   follower
+	followNotes   *follower
 
 	treeMu     sync.RWMutex // protects the following, and the nodes
 	nextID     uint64
@@ -89,15 +87,15 @@ func New(o Options) (*Workspace, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &Workspace{whole: &whole{o: o, log: o.Logger, nextID: 1, links: linkIndex{index: links.NewIndex()}}}
+	w := &Workspace{whole: &whole{o: o, log: o.Logger, nextID: 1}}
 	w.all = w
-	w.pending = suggestionIndex{ws: w, notes: make(map[Path][]Suggestion)}
-	w.links.ws = w
+	w.pending = newSuggestionIndex(w.suggestionsOf)
+	w.links = newLinkIndex(w.withLinksRewritten)
 	w.cache.budget = o.CacheBytes
-	w.followLinks = newFollower(w, w.links)
-	w.followPending = newFollower(w, &w.pending)
+	w.followLinks = newFollower(followedTree{w}, w.log, w.links)
+	w.followPending = newFollower(followedTree{w}, w.log, w.pending)
 	w.notes = newNoteIndex()
-	w.followNotes = newFollower(w, w.notes)
+	w.followNotes = newFollower(followedTree{w}, w.log, w.notes)
 	w.root = &node{id: 1, kind: KindDir, children: make(map[string]*node), mode: 0o755, modTime: time.Now()}
 	for _, fs := range o.Folders {
 		f := &folder{source: fs.Source, store: fs.Store, names: nameLock{ws: w}}

@@ -1,0 +1,155 @@
+package bridge
+
+import (
+	"context"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/outline"
+)
+
+// NoteInfo is what is known of a note without reading it: what its view holds.
+// It is immutable.
+type NoteInfo struct {
+	Path    Path
+	ModTime time.Time
+	Size    int64 // bytes of the view
+	outline.Outline
+
+	terms []uint64 // under which the index has it
+}
+
+func newNoteInfo(p Path, v *Version) *NoteInfo {
+	return &NoteInfo{Path: p, ModTime: v.ModTime(), Size: int64(len(v.Text())), Outline: outline.Of(v.Text())}
+}
+
+// noteIndex is what a follower keeps current for Notes.
+type noteIndex struct {
+	seed maphash.Seed
+
+	mu    sync.RWMutex // protects the following
+	notes map[Path]*NoteInfo
+	list  []*NoteInfo // sorted by path; nil after notes came or went
+	// terms has the notes that may have a property, sorted by path, by the hash of
+	// its folded key and value.
+	terms map[uint64][]*NoteInfo
+}
+
+func newNoteIndex() *noteIndex {
+	return &noteIndex{seed: maphash.MakeSeed(), notes: make(map[Path]*NoteInfo), terms: make(map[uint64][]*NoteInfo)}
+}
+
+func (x *noteIndex) add(Path) {}
+
+func (x *noteIndex) set(_ context.Context, p Path, v *Version) error {
+	info := newNoteInfo(p, v)
+	info.terms = x.termsOf(&info.Outline)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.put(info)
+	return nil
+}
+
+// put makes info what is known of its note. mu is held for writing.
+func (x *noteIndex) put(info *NoteInfo) {
+	if old := x.notes[info.Path]; old != nil {
+		x.unlist(old)
+		if i, found := find(x.list, info.Path); found {
+			x.list[i] = info
+		}
+	} else {
+		x.list = nil
+	}
+	x.notes[info.Path] = info
+	for _, term := range info.terms {
+		have := x.terms[term]
+		if i, found := find(have, info.Path); !found {
+			x.terms[term] = slices.Insert(have, i, info)
+		}
+	}
+}
+
+// drop forgets a note. mu is held for writing.
+func (x *noteIndex) drop(info *NoteInfo) {
+	x.unlist(info)
+	delete(x.notes, info.Path)
+	x.list = nil
+}
+
+func (x *noteIndex) unlist(info *NoteInfo) {
+	for _, term := range info.terms {
+		have := x.terms[term]
+		i, found := find(have, info.Path)
+		switch {
+		case found && len(have) == 1:
+			delete(x.terms, term)
+		case found:
+			x.terms[term] = slices.Delete(have, i, i+1)
+		}
+	}
+}
+
+func find(list []*NoteInfo, p Path) (i int, found bool) {
+	return slices.BinarySearchFunc(list, p, func(n *NoteInfo, p Path) int { return strings.Compare(string(n.Path), string(p)) })
+}
+
+func (x *noteIndex) remove(p Path) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, info := range x.under(p) {
+		x.drop(info)
+	}
+}
+
+func (x *noteIndex) rename(oldPath, newPath Path) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	moved := x.under(oldPath)
+	for _, info := range moved {
+		x.drop(info)
+	}
+	for _, info := range moved {
+		there := *info
+		there.Path = newPath + info.Path[len(oldPath):]
+		x.put(&there)
+	}
+}
+
+// under are the notes at or below p. mu is held.
+func (x *noteIndex) under(p Path) []*NoteInfo {
+	if info := x.notes[p]; info != nil {
+		return []*NoteInfo{info}
+	}
+	var list []*NoteInfo
+	for q, info := range x.notes {
+		if p.Contains(q) {
+			list = append(list, info)
+		}
+	}
+	return list
+}
+
+func (x *noteIndex) below(under Path) []*NoteInfo {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.list == nil {
+		x.list = make([]*NoteInfo, 0, len(x.notes))
+		for _, info := range x.notes {
+			x.list = append(x.list, info)
+		}
+		slices.SortFunc(x.list, func(a, b *NoteInfo) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	}
+	if under == "" {
+		return slices.Clone(x.list)
+	}
+	var list []*NoteInfo
+	for _, info := range x.list {
+		if under.Contains(info.Path) {
+			list = append(list, info)
+		}
+	}
+	return list
+}
