@@ -36,8 +36,8 @@ const (
 	helping
 )
 
-// model is the state of a review. Update never changes one, it makes the next.
-type model struct {
+// reviewModel is the state of a review. Update never changes one, it makes the next.
+type reviewModel struct {
 	deck
 	render.Painter
 	cmds commands
@@ -68,13 +68,13 @@ type scroll struct {
 	by int
 }
 
-func newModel(sel queue.Selector, p render.Painter, cmds commands) model {
-	return model{deck: deck{sel: sel}, Painter: p, cmds: cmds, busy: true}
+func newModel(sel queue.Selector, p render.Painter, cmds commands) reviewModel {
+	return reviewModel{deck: deck{sel: sel}, Painter: p, cmds: cmds, busy: true}
 }
 
-func (m model) Init() tea.Cmd { return tea.Batch(m.cmds.list(m.lists), m.cmds.watch(m.seen)) }
+func (m reviewModel) Init() tea.Cmd { return tea.Batch(m.cmds.list(m.lists), m.cmds.watch(m.seen)) }
 
-func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m reviewModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
@@ -94,7 +94,7 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m model) listed(msg listMsg) (tea.Model, tea.Cmd) {
+func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 	if msg.number != m.lists {
 		return m, nil
 	}
@@ -114,11 +114,11 @@ func (m model) listed(msg listMsg) (tea.Model, tea.Cmd) {
 }
 
 // idle ends a decision and takes up what was typed meanwhile.
-func (m model) idle() (tea.Model, tea.Cmd) {
+func (m reviewModel) idle() (tea.Model, tea.Cmd) {
 	m.busy = false
 	for i, k := range m.waiting {
 		next, cmd := m.key(k)
-		if m = next.(model); m.busy || cmd != nil {
+		if m = next.(reviewModel); m.busy || cmd != nil {
 			m.waiting = m.waiting[i+1:]
 			return m, cmd
 		}
@@ -127,7 +127,7 @@ func (m model) idle() (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m model) changed(msg changedMsg) (tea.Model, tea.Cmd) {
+func (m reviewModel) changed(msg changedMsg) (tea.Model, tea.Cmd) {
 	if msg.lost != nil {
 		m.lost = msg.lost.Error()
 		m.message = m.lost
@@ -150,7 +150,7 @@ func (m model) changed(msg changedMsg) (tea.Model, tea.Cmd) {
 }
 
 // decided takes over what a decision or an undo did.
-func (m model) decided(out queue.Outcome) (tea.Model, tea.Cmd) {
+func (m reviewModel) decided(out queue.Outcome) (tea.Model, tea.Cmd) {
 	counts := map[bridge.Verdict]int{out.Verdict: len(out.Suggestions)}
 	for v, n := range m.counts {
 		counts[v] += n
@@ -175,7 +175,7 @@ func (m model) decided(out queue.Outcome) (tea.Model, tea.Cmd) {
 	return m, m.cmds.list(m.lists)
 }
 
-func (m model) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	if k.Type == tea.KeyCtrlC {
 		return m, tea.Quit
 	}
@@ -209,7 +209,7 @@ func (m model) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 
 // typedAhead takes several keys that arrived in one piece for one after the
 // other. Text that is pasted was not meant as keys.
-func (m model) typedAhead(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+func (m reviewModel) typedAhead(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	if k.Paste {
 		return m, nil
 	}
@@ -220,7 +220,7 @@ func (m model) typedAhead(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	return m.idle()
 }
 
-func (m model) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	name := m.prefix + k.String()
 	m.prefix, m.message = "", ""
 	switch name {
@@ -261,7 +261,7 @@ func (m model) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 }
 
 // scroll moves the view of the current suggestion by screens.
-func (m model) scroll(by int) scroll {
+func (m reviewModel) scroll(by int) scroll {
 	s := m.deck.current()
 	if s == nil {
 		return scroll{}
@@ -275,7 +275,7 @@ func (m model) scroll(by int) scroll {
 
 // decideCurrent decides on what is shown; the deck goes on to what follows when
 // it learns that this is gone.
-func (m model) decideCurrent(v bridge.Verdict) (tea.Model, tea.Cmd) {
+func (m reviewModel) decideCurrent(v bridge.Verdict) (tea.Model, tea.Cmd) {
 	s := m.deck.current()
 	if s == nil {
 		return m, nil
@@ -285,7 +285,7 @@ func (m model) decideCurrent(v bridge.Verdict) (tea.Model, tea.Cmd) {
 
 // decideNote decides on everything shown of the current note, and asks first if
 // that is much.
-func (m model) decideNote(v bridge.Verdict) (tea.Model, tea.Cmd) {
+func (m reviewModel) decideNote(v bridge.Verdict) (tea.Model, tea.Cmd) {
 	s := m.deck.current()
 	if s == nil {
 		return m, nil
@@ -300,7 +300,7 @@ func (m model) decideNote(v bridge.Verdict) (tea.Model, tea.Cmd) {
 
 // decide carries a decision out, but asks first where it is to accept a proposal
 // about what has changed since.
-func (m model) decide(r queue.DecideRequest) (tea.Model, tea.Cmd) {
+func (m reviewModel) decide(r queue.DecideRequest) (tea.Model, tea.Cmd) {
 	if s := m.deck.current(); s != nil && s.Stale && !r.Force && r.Verdict == bridge.Accepted && slices.Equal(r.IDs, []string{s.ID}) {
 		r.Force = true
 		m.mode, m.asked = confirming, r
@@ -311,7 +311,7 @@ func (m model) decide(r queue.DecideRequest) (tea.Model, tea.Cmd) {
 }
 
 // undo takes back the newest decision of this review: not what others decided.
-func (m model) undo() (tea.Model, tea.Cmd) {
+func (m reviewModel) undo() (tea.Model, tea.Cmd) {
 	if len(m.done) == 0 {
 		m.message = "nothing to undo in this review; 'relayfs suggestions undo' reaches further back"
 		return m, nil
@@ -321,7 +321,7 @@ func (m model) undo() (tea.Model, tea.Cmd) {
 }
 
 // edit starts with what the suggestion proposes, or with what it wants to delete.
-func (m model) edit() model {
+func (m reviewModel) edit() reviewModel {
 	s := m.deck.current()
 	if s == nil {
 		return m
@@ -338,7 +338,7 @@ func (m model) edit() model {
 	return m
 }
 
-func (m model) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+func (m reviewModel) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	switch k.String() {
 	case "esc":
 		m.mode, m.message = browsing, "nothing was changed"
@@ -352,14 +352,14 @@ func (m model) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 }
 
 // askWhy starts to ask for the reason of a decision on what is shown.
-func (m model) askWhy(v bridge.Verdict) model {
+func (m reviewModel) askWhy(v bridge.Verdict) reviewModel {
 	if s := m.deck.current(); s != nil {
 		m.mode, m.asked, m.field = reasoning, queue.DecideRequest{IDs: []string{s.ID}, Verdict: v}, editor{}
 	}
 	return m
 }
 
-func (m model) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	switch k.String() {
 	case "esc":
 		m.mode, m.message = browsing, "nothing was done"
@@ -375,7 +375,7 @@ func (m model) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m model) filterKey(k tea.KeyMsg) model {
+func (m reviewModel) filterKey(k tea.KeyMsg) reviewModel {
 	switch k.String() {
 	case "esc":
 		m.mode, m.deck = browsing, m.deck.withFilter("")
@@ -389,7 +389,7 @@ func (m model) filterKey(k tea.KeyMsg) model {
 }
 
 // summary is what is left on the terminal after the review.
-func (m model) summary() string {
+func (m reviewModel) summary() string {
 	var parts []string
 	for _, v := range []bridge.Verdict{bridge.Accepted, bridge.Rejected, bridge.Changed, bridge.Undone} {
 		if n := m.counts[v]; n > 0 {

@@ -1,7 +1,7 @@
 // Package tui reviews suggestions one by one in a terminal.
 //
-// It is a bubbletea program. The model (model.go) is
-// a value: update takes a message and returns the next model and what to do;
+// It is a bubbletea program. The reviewModel (reviewModel.go) is
+// a value: update takes a message and returns the next reviewModel and what to do;
 // view draws it. What is done happens in commands, functions that bubbletea runs
 // on goroutines of their own and whose results come back as messages:
 //
@@ -39,7 +39,7 @@ func Run(ctx context.Context, q queue.Queue, sel queue.Selector, in, out *os.Fil
 	if err != nil {
 		return err
 	}
-	if m, ok := final.(model); ok {
+	if m, ok := final.(reviewModel); ok {
 		fmt.Fprintln(out, m.summary())
 	}
 	return nil
@@ -60,7 +60,7 @@ type (
 	errMsg struct{ err error } // a decision or an undo that did not happen
 )
 
-// commands do what the review asks for, outside of the model.
+// commands do what the review asks for, outside of the reviewModel.
 type commands struct {
 	ctx context.Context // of the program
 	q   queue.Queue

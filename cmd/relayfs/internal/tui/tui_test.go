@@ -60,7 +60,7 @@ func (q *fakeQueue) Changed(context.Context, uint64) (uint64, error) {
 type sitting struct {
 	t *testing.T
 	q *fakeQueue
-	m model
+	m reviewModel
 }
 
 func newSitting(t *testing.T, list ...queue.Suggestion) *sitting {
@@ -71,10 +71,10 @@ func newSitting(t *testing.T, list ...queue.Suggestion) *sitting {
 	return s
 }
 
-// send gives the model a message and all that follows from it.
+// send gives the reviewModel a message and all that follows from it.
 func (s *sitting) send(msg tea.Msg) {
 	next, cmd := s.m.Update(msg)
-	s.m = next.(model)
+	s.m = next.(reviewModel)
 	if cmd == nil {
 		return
 	}

@@ -14,7 +14,7 @@ import (
 
 // View draws the review: a line on where we are, the suggestion in its context,
 // and a line on what happened or what to press.
-func (m model) View() string {
+func (m reviewModel) View() string {
 	if m.width == 0 {
 		return "" // the size is yet to come
 	}
@@ -24,14 +24,14 @@ func (m model) View() string {
 }
 
 // wrap breaks text into lines of the screen.
-func (m model) wrap(text string) []string {
+func (m reviewModel) wrap(text string) []string {
 	return strings.Split(lipgloss.NewStyle().Width(m.width).Render(strings.ReplaceAll(text, "\t", "    ")), "\n")
 }
 
 // window is as many of the lines as there is room for: from the first on or, if
 // what matters would be further down, with that in the middle, and as far from
 // there as the person scrolled.
-func (m model) window(lines []string, room int) []string {
+func (m reviewModel) window(lines []string, room int) []string {
 	top := 0
 	if at := m.focus(); at > room-3 {
 		top = at - room/2
@@ -55,11 +55,11 @@ func (m model) window(lines []string, room int) []string {
 }
 
 // screen is how many lines a PgDn goes on: two stay for the eye.
-func (m model) screen() int { return max(1, m.height-5) }
+func (m reviewModel) screen() int { return max(1, m.height-5) }
 
 // focus is the line of the body that has to be seen: where the cursor is, or
 // where the suggestion changes something first.
-func (m model) focus() int {
+func (m reviewModel) focus() int {
 	s := m.current()
 	switch {
 	case m.mode == editing:
@@ -74,7 +74,7 @@ func (m model) focus() int {
 	return len(m.wrap("\n"+strings.TrimSuffix(m.Drawn(s, kept), "\n"))) - 1
 }
 
-func (m model) head() string {
+func (m reviewModel) head() string {
 	if !m.loaded {
 		return "reading the notes …"
 	}
@@ -85,14 +85,14 @@ func (m model) head() string {
 	return m.SGR(render.Bold, m.fit(where+m.filterNote()))
 }
 
-func (m model) filterNote() string {
+func (m reviewModel) filterNote() string {
 	if m.filter == "" {
 		return ""
 	}
 	return " with " + output.OneLine(m.filter)
 }
 
-func (m model) body() string {
+func (m reviewModel) body() string {
 	s := m.current()
 	switch {
 	case m.mode == helping:
@@ -110,12 +110,12 @@ func (m model) body() string {
 }
 
 // typed shows the text in the editor with its cursor.
-func (m model) typed() string {
+func (m reviewModel) typed() string {
 	cursor := "▏"
 	return output.Printable(m.field.before) + cursor + output.Printable(m.field.after)
 }
 
-func (m model) foot() string {
+func (m reviewModel) foot() string {
 	switch m.mode {
 	case editing:
 		return m.SGR(render.Faint, m.fit("Ctrl-S puts this text in the note · Esc leaves the suggestion as it is"))
@@ -138,6 +138,6 @@ func (m model) foot() string {
 }
 
 // fit keeps text on one line of the screen.
-func (m model) fit(text string) string {
+func (m reviewModel) fit(text string) string {
 	return lipgloss.NewStyle().MaxWidth(m.width).MaxHeight(1).Render(text)
 }
