@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -19,8 +20,8 @@ import (
 // proposals would make of it.
 type TreeEntry struct {
 	ID   uint64 // the same while the process lives, also over renames
-	Path Path
-	Kind Kind
+	Path model.Path
+	Kind model.Kind
 	// ModTime is that of a file which is not a note.
 	ModTime time.Time
 }
@@ -32,13 +33,13 @@ func (w *Workspace) Tree(folder string) ([]TreeEntry, error) {
 	n := w.root.children[folder]
 	switch {
 	case n == nil:
-		return nil, &Error{"list", Path(folder), fs.ErrNotExist}
+		return nil, &model.Error{Op: "list", Path: model.Path(folder), Err: fs.ErrNotExist}
 	case n.folder.offline.Load():
-		return nil, &Error{"list", Path(folder), ErrOffline}
+		return nil, &model.Error{Op: "list", Path: model.Path(folder), Err: model.ErrOffline}
 	}
 	var list []TreeEntry
 	n.walkSource(func(c *node) {
-		if c != n && c.kind != KindLink { // what it leads to has its own entry
+		if c != n && c.kind != model.KindLink { // what it leads to has its own entry
 			list = append(list, TreeEntry{c.id, c.peoplesPath(), c.kind, c.modTime})
 		}
 	})
@@ -49,7 +50,7 @@ func (w *Workspace) Tree(folder string) ([]TreeEntry, error) {
 // DocIDOf is the id of the note's document: the one it has, or the one that it
 // gets when a document is made for it. That is want, unless an earlier caller
 // wanted another. No document is made.
-func (w *Workspace) DocIDOf(p Path, want DocID) (DocID, error) {
+func (w *Workspace) DocIDOf(p model.Path, want model.DocID) (model.DocID, error) {
 	n, err := w.peoplesNote("open", p)
 	if err != nil {
 		return "", err
@@ -78,9 +79,9 @@ func (w *Workspace) DocIDOf(p Path, want DocID) (DocID, error) {
 // then through the Shared alone. The document is in the store before the file is
 // made: after a crash between the two, Adopt is called again. Errors: those of
 // Create.
-func (w *Workspace) Adopt(ctx context.Context, p Path, id DocID, doc *ycrdt.Doc, by Author) (*Shared, error) {
+func (w *Workspace) Adopt(ctx context.Context, p model.Path, id model.DocID, doc *ycrdt.Doc, by model.Author) (*Shared, error) {
 	if err := w.begin(); err != nil {
-		return nil, wrapError("create", p, err)
+		return nil, model.WrapError("create", p, err)
 	}
 	defer w.inflight.Done()
 	f, s, err := w.structureAt("create", p)
@@ -91,33 +92,33 @@ func (w *Workspace) Adopt(ctx context.Context, p Path, id DocID, doc *ycrdt.Doc,
 	_, err = w.inPeoples("create", p)
 	switch {
 	case !p.IsNote():
-		return nil, &Error{"create", p, ErrNotNote}
-	case len(raw) > MaxNote:
-		return nil, &Error{"create", p, ErrTooLarge}
+		return nil, &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
+	case len(raw) > model.MaxNote:
+		return nil, &model.Error{Op: "create", Path: p, Err: model.ErrTooLarge}
 	case err == nil:
-		return nil, &Error{"create", p, fs.ErrExist}
+		return nil, &model.Error{Op: "create", Path: p, Err: fs.ErrExist}
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
 	_, rel := p.Split()
 	now := time.Now()
-	rec := Record{Update: doc.EncodeStateAsUpdate(nil), Author: by.Name, Session: by.Session, Time: now.UTC(), Ahead: true}
-	seq, err := f.store.Append(id, Path(rel), rec)
+	rec := model.Record{Update: doc.EncodeStateAsUpdate(nil), Author: by.Name, Session: by.Session, Time: now.UTC(), Ahead: true}
+	seq, err := f.store.Append(id, model.Path(rel), rec)
 	if err != nil {
-		return nil, wrapError("create", p, err)
+		return nil, model.WrapError("create", p, err)
 	}
 	stamp, err := s.Create(ctx, rel, []byte(raw), 0o644, now)
 	if err != nil {
-		return nil, wrapError("create", p, err)
+		return nil, model.WrapError("create", p, err)
 	}
-	f.store.Materialized(id, seq, SumOf(raw))
-	return w.adopted(f, p, SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp}, id, doc, raw, seq), nil
+	f.store.Materialized(id, seq, model.SumOf(raw))
+	return w.adopted(f, p, model.SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp}, id, doc, raw, seq), nil
 }
 
 // adopted puts the new note in the tree.
-func (w *Workspace) adopted(f *folder, p Path, e SourceEntry, id DocID, doc *ycrdt.Doc, raw string, seq uint64) *Shared {
+func (w *Workspace) adopted(f *folder, p model.Path, e model.SourceEntry, id model.DocID, doc *ycrdt.Doc, raw string, seq uint64) *Shared {
 	f.names.Lock()
-	node := w.put0(f, e, Author{})
+	node := w.put0(f, e, model.Author{})
 	events := w.settle(f) // what was proposed to be there gives way
 	f.names.Unlock()
 	w.publishAll(events)
@@ -129,32 +130,32 @@ func (w *Workspace) adopted(f *folder, p Path, e SourceEntry, id DocID, doc *ycr
 	sh.holders = 1
 	n.share.Store(sh)
 	n.write.Unlock()
-	w.events.publish(Event{Kind: EventCreated, Path: p, Version: v, ViewChanged: true})
+	w.events.publish(model.Event{Kind: model.EventCreated, Path: p, Version: v, ViewChanged: true})
 	return &Shared{n: n, share: sh, doc: doc, id: id}
 }
 
 // OpenPeoplesFile opens what is not a note to be read, as people have it.
-func (w *Workspace) OpenPeoplesFile(p Path) (File, error) {
+func (w *Workspace) OpenPeoplesFile(p model.Path) (model.File, error) {
 	n, err := w.inPeoples("open", p)
 	if err != nil {
 		return nil, err
 	}
-	files, ok := n.folder.source.(Files)
-	if !ok || n.kind != KindFile {
-		return nil, &Error{"open", p, errors.ErrUnsupported}
+	files, ok := n.folder.source.(model.Files)
+	if !ok || n.kind != model.KindFile {
+		return nil, &model.Error{Op: "open", Path: p, Err: errors.ErrUnsupported}
 	}
 	_, rel := p.Split()
 	f, err := files.OpenFile(rel, os.O_RDONLY, 0)
-	return f, wrapError("open", p, err)
+	return f, model.WrapError("open", p, err)
 }
 
 // PutPeoplesFile makes data the content of the file at p, which is not a note, at
 // once and as a person does. had is what the file must hold, the zero sum for one
 // that is not there yet. Errors: ErrConflict if it holds something else,
 // fs.ErrExist, fs.ErrNotExist, ErrNotNote for a note's name, those of Create.
-func (w *Workspace) PutPeoplesFile(ctx context.Context, p Path, data []byte, had ContentSum, modTime time.Time) error {
+func (w *Workspace) PutPeoplesFile(ctx context.Context, p model.Path, data []byte, had model.ContentSum, modTime time.Time) error {
 	if err := w.begin(); err != nil {
-		return wrapError("write", p, err)
+		return model.WrapError("write", p, err)
 	}
 	defer w.inflight.Done()
 	f, s, err := w.structureAt("write", p)
@@ -164,49 +165,49 @@ func (w *Workspace) PutPeoplesFile(ctx context.Context, p Path, data []byte, had
 	n, err := w.inPeoples("write", p)
 	switch {
 	case p.IsNote():
-		return &Error{"write", p, ErrNotNote}
-	case errors.Is(err, fs.ErrNotExist) && had == ContentSum{}:
-		return wrapError("write", p, w.addFile(ctx, f, s, p, data, modTime))
+		return &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}
+	case errors.Is(err, fs.ErrNotExist) && had == model.ContentSum{}:
+		return model.WrapError("write", p, w.addFile(ctx, f, s, p, data, modTime))
 	case err != nil:
 		return err
-	case had == ContentSum{}:
-		return &Error{"write", p, fs.ErrExist}
+	case had == model.ContentSum{}:
+		return &model.Error{Op: "write", Path: p, Err: fs.ErrExist}
 	}
-	return wrapError("write", p, w.overwriteFile(ctx, f, n, data, had, modTime))
+	return model.WrapError("write", p, w.overwriteFile(ctx, f, n, data, had, modTime))
 }
 
-func (w *Workspace) addFile(ctx context.Context, f *folder, s Structure, p Path, data []byte, modTime time.Time) error {
+func (w *Workspace) addFile(ctx context.Context, f *folder, s model.Structure, p model.Path, data []byte, modTime time.Time) error {
 	_, rel := p.Split()
 	stamp, err := s.Create(ctx, rel, data, 0o644, modTime)
 	if err != nil {
 		return err
 	}
 	f.names.Lock()
-	w.put0(f, SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp}, Author{})
+	w.put0(f, model.SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp}, model.Author{})
 	events := w.settle(f) // what was proposed to be there gives way
 	f.names.Unlock()
-	w.publishAll(append(events, Event{Kind: EventCreated, Path: p, ViewChanged: true}))
+	w.publishAll(append(events, model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true}))
 	return nil
 }
 
-func (w *Workspace) overwriteFile(ctx context.Context, f *folder, n *node, data []byte, had ContentSum, modTime time.Time) error {
+func (w *Workspace) overwriteFile(ctx context.Context, f *folder, n *node, data []byte, had model.ContentSum, modTime time.Time) error {
 	w.treeMu.RLock()
 	p := n.peoplesPath()
 	w.treeMu.RUnlock()
 	_, rel := p.Split()
 	have, stamp, err := f.source.Read(ctx, rel)
-	if err == nil && ContentSum(sha256.Sum256(have)) != had {
-		err = ErrConflict
+	if err == nil && model.ContentSum(sha256.Sum256(have)) != had {
+		err = model.ErrConflict
 	}
 	if err == nil {
-		stamp, err = f.source.Replace(ctx, rel, Replacement{Expect: stamp, Data: data, ModTime: modTime})
+		stamp, err = f.source.Replace(ctx, rel, model.Replacement{Expect: stamp, Data: data, ModTime: modTime})
 	}
 	if err != nil {
 		return err
 	}
 	w.treeMu.Lock()
-	n.update(SourceEntry{Mode: n.mode, Stamp: stamp})
+	n.update(model.SourceEntry{Mode: n.mode, Stamp: stamp})
 	w.treeMu.Unlock()
-	w.publishAll([]Event{{Kind: EventChanged, Path: p, ViewChanged: true}})
+	w.publishAll([]model.Event{{Kind: model.EventChanged, Path: p, ViewChanged: true}})
 	return nil
 }

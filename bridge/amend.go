@@ -3,6 +3,9 @@ package bridge
 import (
 	"context"
 	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/planner"
 )
 
 // Amend decides on the suggestion with the given id by putting text, a person's
@@ -11,23 +14,23 @@ import (
 // the suggestion back. With the proposed text itself Amend is an acceptance.
 // Errors: ErrReadOnly; ErrRefused, in the Outcome's Failed, for text that would
 // be read as CriticMarkup. A suggestion that is not pending any more is Missing.
-func (w *Workspace) Amend(ctx context.Context, id, text string, by Author) (Outcome, error) {
+func (w *Workspace) Amend(ctx context.Context, id, text string, by model.Author) (Outcome, error) {
 	if w.o.ReadOnly {
-		return Outcome{}, &Error{"decide", "", ErrReadOnly}
+		return Outcome{}, &model.Error{Op: "decide", Path: "", Err: model.ErrReadOnly}
 	}
 	pending, err := w.Suggestions(ctx, "")
 	if err != nil {
 		return Outcome{}, err
 	}
-	out := Outcome{Batch: newBatch(), Failed: make(map[Path]error)}
-	i := slices.IndexFunc(pending, func(s Suggestion) bool { return s.ID == id })
+	out := Outcome{Batch: newBatch(), Failed: make(map[model.Path]error)}
+	i := slices.IndexFunc(pending, func(s model.Suggestion) bool { return s.ID == id })
 	if i < 0 {
 		out.Missing = []string{id}
 		return out, nil
 	}
 	var gone bool
-	out.collect(ctx, map[Path][]string{pending[i].Path: {id}}, func(p Path) (chosen []Suggestion, err error) {
-		chosen, err = w.amendNote(ctx, p, id, text, Decision{Batch: out.Batch, Verdict: Changed, By: by.Name, Reason: by.Reason}, by)
+	out.collect(ctx, map[model.Path][]string{pending[i].Path: {id}}, func(p model.Path) (chosen []model.Suggestion, err error) {
+		chosen, err = w.amendNote(ctx, p, id, text, model.Decision{Batch: out.Batch, Verdict: model.Changed, By: by.Name, Reason: by.Reason}, by)
 		gone = err == nil && len(chosen) == 0
 		return chosen, err
 	})
@@ -37,20 +40,20 @@ func (w *Workspace) Amend(ctx context.Context, id, text string, by Author) (Outc
 	return out, ctx.Err()
 }
 
-func (w *Workspace) amendNote(ctx context.Context, p Path, id, text string, d Decision, by Author) ([]Suggestion, error) {
-	var chosen []Suggestion
-	_, err := w.change(ctx, change{path: p, by: by, plan: func(n *note, cur *Version) (writePlan, error) {
+func (w *Workspace) amendNote(ctx context.Context, p model.Path, id, text string, d model.Decision, by model.Author) ([]model.Suggestion, error) {
+	var chosen []model.Suggestion
+	_, err := w.change(ctx, change{path: p, by: by, plan: func(n *note, cur *model.Version) (planner.Plan, error) {
 		all, err := n.suggestions(p, cur)
 		if err != nil {
-			return writePlan{}, err
+			return planner.Plan{}, err
 		}
-		chosen = slices.DeleteFunc(all, func(s Suggestion) bool { return s.ID != id })
+		chosen = slices.DeleteFunc(all, func(s model.Suggestion) bool { return s.ID != id })
 		if len(chosen) == 0 {
-			return writePlan{}, nil
+			return planner.Plan{}, nil
 		}
-		instead, err := amended(cur, chosen[0], text)
+		instead, err := planner.Amend(cur, chosen[0], text)
 		if err != nil {
-			return writePlan{}, err
+			return planner.Plan{}, err
 		}
 		return n.decisionPlan(cur, chosen, d, instead)
 	}})

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 func TestAmend(t *testing.T) {
@@ -29,7 +29,7 @@ func TestAmend(t *testing.T) {
 			t.Errorf("%q with %q: %q, want %q", c.raw, c.text, got, c.want)
 		}
 		journal, err := f.Journal(1)
-		if err != nil || journal[0].Decision.Verdict != bridge.Changed || journal[0].Decision.Items[0].ID != list[0].ID {
+		if err != nil || journal[0].Decision.Verdict != model.Changed || journal[0].Decision.Items[0].ID != list[0].ID {
 			t.Errorf("journal %+v, %v", journal, err)
 		}
 		undo(t, f.Workspace, "")
@@ -44,7 +44,7 @@ func TestAmendRefusesMarkup(t *testing.T) {
 	for _, text := range []string{"{++more++}", "{--less--}", "{++open"} {
 		f := bridgetest.New(t, map[string]string{plan: raw})
 		out, err := f.Amend(t.Context(), pendingOf(t, f.Workspace)[0].ID, text, person)
-		if err != nil || !errors.Is(out.Failed[plan], bridge.ErrRefused) || out.Notes != 0 {
+		if err != nil || !errors.Is(out.Failed[plan], model.ErrRefused) || out.Notes != 0 {
 			t.Errorf("%q: %+v, %v", text, out, err)
 		}
 		if got := f.SourceText(plan); got != raw {

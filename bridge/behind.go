@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
@@ -58,7 +59,7 @@ func (l *late) all() []*note {
 func (n *note) isShared() bool { return n.share.Load() != nil || n.behind != nil }
 
 // fallBehind notes that the file still holds v. The write lock is held.
-func (n *note) fallBehind(v *Version) {
+func (n *note) fallBehind(v *model.Version) {
 	n.behind = v
 	n.ws.late.add(n)
 }
@@ -112,25 +113,25 @@ func (w *Workspace) flushAll() {
 // materialise makes the file hold the current version, merged with what
 // somebody saved since. After an error the file is still behind, and the store
 // has what it lacks. The write lock is held.
-func (n *note) materialise(ctx context.Context) (events []Event, err error) {
+func (n *note) materialise(ctx context.Context) (events []model.Event, err error) {
 	for range maxAttempts {
 		if n.behind == nil {
 			return events, nil
 		}
 		at, cur := n.where(), n.cur.Load()
-		var stamp Stamp
-		stamp, err = at.source.Replace(ctx, at.rel, Replacement{Expect: n.stamp, Data: []byte(cur.Raw()), ModTime: cur.ModTime()})
+		var stamp model.Stamp
+		stamp, err = at.source.Replace(ctx, at.rel, model.Replacement{Expect: n.stamp, Data: []byte(cur.Raw()), ModTime: cur.ModTime()})
 		if err == nil {
 			n.stamp = stamp
 			n.keepFlushed()
 			n.caughtUp()
-			at.store.Materialized(n.id, n.kept, SumOf(cur.Raw()))
+			at.store.Materialized(n.id, n.kept, model.SumOf(cur.Raw()))
 			return events, nil
 		}
-		if !errors.Is(err, ErrConflict) {
+		if !errors.Is(err, model.ErrConflict) {
 			break
 		}
-		var ev *Event
+		var ev *model.Event
 		ev, err = n.refresh(ctx)
 		events = appendEvent(events, ev)
 		if err != nil {
@@ -141,7 +142,7 @@ func (n *note) materialise(ctx context.Context) (events []Event, err error) {
 		n.caughtUp() // the note was removed; the store keeps what it was
 		return events, nil
 	}
-	n.ws.log.Warn("shared note is not in its file yet", LogPath, string(n.where().path), LogErr, err)
+	n.ws.log.Warn("shared note is not in its file yet", model.LogPath, string(n.where().path), model.LogErr, err)
 	return events, err
 }
 
@@ -164,7 +165,7 @@ const staleSave = time.Second
 
 // flushed is a version that the file held until a flush replaced it.
 type flushed struct {
-	version *Version
+	version *model.Version
 	at      time.Time
 }
 
@@ -184,7 +185,7 @@ func (n *note) recentlyFlushed() []flushed {
 // savedFrom is the version that a person's program had read when it made saved
 // of it: what the file holds, or held before a flush a moment ago, whichever is
 // nearest. It is cur if the file holds that. The write lock is held.
-func (n *note) savedFrom(saved string, cur *Version) *Version {
+func (n *note) savedFrom(saved string, cur *model.Version) *model.Version {
 	held := cur
 	if n.behind != nil {
 		held = n.behind
@@ -193,7 +194,7 @@ func (n *note) savedFrom(saved string, cur *Version) *Version {
 	if len(n.flushed) == 0 {
 		return held
 	}
-	versions := make([]*Version, 0, len(n.flushed)+1)
+	versions := make([]*model.Version, 0, len(n.flushed)+1)
 	for _, f := range n.flushed {
 		versions = append(versions, f.version)
 	}
@@ -201,7 +202,7 @@ func (n *note) savedFrom(saved string, cur *Version) *Version {
 }
 
 // nearestRaw is the version whose raw text differs least from raw.
-func nearestRaw(versions []*Version, raw string) *Version {
+func nearestRaw(versions []*model.Version, raw string) *model.Version {
 	texts := make([]string, len(versions))
 	for i, v := range versions {
 		texts[i] = v.Raw()
@@ -212,31 +213,31 @@ func nearestRaw(versions []*Version, raw string) *Version {
 // takeOver brings in what a person saved: what the save changed of base is
 // carried onto the note as it is now, and the file gets the result. It returns
 // ErrConflict if the file has changed again. The write lock is held.
-func (n *note) takeOver(ctx context.Context, base *Version, saved string, stamp Stamp) (*Event, error) {
+func (n *note) takeOver(ctx context.Context, base *model.Version, saved string, stamp model.Stamp) (*model.Event, error) {
 	at, cur := n.where(), n.cur.Load()
 	merged := textmerge.Merge(textmerge.RawSide(base.Raw(), base.Runs()), textmerge.RawSide(cur.Raw(), n.runs()), saved)
-	if newVersion(merged, n.ws.o.View, 0, cur.ModTime()).ReadOnly() {
-		return nil, &Error{"read", at.path, ErrInvalidUTF8}
+	if model.NewVersion(merged, n.ws.o.View, 0, cur.ModTime()).ReadOnly() {
+		return nil, &model.Error{Op: "read", Path: at.path, Err: model.ErrInvalidUTF8}
 	}
 	records, err := n.openDoc(at, cur.Raw())
 	if err != nil {
 		return nil, err
 	}
 	modTime := modTimeOf(cur, stamp)
-	written, err := at.source.Replace(ctx, at.rel, Replacement{Expect: stamp, Data: []byte(merged), ModTime: modTime})
+	written, err := at.source.Replace(ctx, at.rel, model.Replacement{Expect: stamp, Data: []byte(merged), ModTime: modTime})
 	if err != nil {
-		return nil, wrapError("write", at.path, err)
+		return nil, model.WrapError("write", at.path, err)
 	}
 	n.stamp = written
 	n.caughtUp()
 	if merged == cur.Raw() {
-		at.store.Materialized(n.id, n.kept, SumOf(merged))
+		at.store.Materialized(n.id, n.kept, model.SumOf(merged))
 		return nil, nil
 	}
 	n.replaced(cur)
 	rec := n.changeDoc(cur.Raw(), textmerge.SavedEdits(cur.Raw(), merged), sourceOrigin{})
-	if err := n.keep(at, SumOf(merged), append(records, rec)); err != nil {
-		n.ws.log.Warn("person's change is not in the store yet", LogPath, string(at.path), LogErr, err)
+	if err := n.keep(at, model.SumOf(merged), append(records, rec)); err != nil {
+		n.ws.log.Warn("person's change is not in the store yet", model.LogPath, string(at.path), model.LogErr, err)
 	}
 	return n.succeed(cur, merged, modTime), nil
 }
@@ -244,7 +245,7 @@ func (n *note) takeOver(ctx context.Context, base *Version, saved string, stamp 
 // aheadOf are the states that the document had since the file was last known to
 // hold one, oldest first; the file holds one of them, or what a person made of
 // one. nil if the newest record is known to have been in the file.
-func aheadOf(h History) ([]*Version, *ycrdt.Doc, error) {
+func aheadOf(h model.History) ([]*model.Version, *ycrdt.Doc, error) {
 	first := len(h.Records)
 	for first > 0 && h.Records[first-1].Ahead && h.Records[first-1].Seq > h.Materialized {
 		first--
@@ -257,7 +258,7 @@ func aheadOf(h History) ([]*Version, *ycrdt.Doc, error) {
 		return nil, nil, err
 	}
 	text := doc.Text(contentsName)
-	states := []*Version{rawState(text)}
+	states := []*model.Version{rawState(text)}
 	for _, rec := range h.Records[first:] {
 		if err := doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
 			return nil, nil, err
@@ -269,32 +270,32 @@ func aheadOf(h History) ([]*Version, *ycrdt.Doc, error) {
 	return states, doc, nil
 }
 
-func rawState(text *ycrdt.Text) *Version { return rawVersion(text.String(), text.Runs()) }
+func rawState(text *ycrdt.Text) *model.Version { return model.RawVersion(text.String(), text.Runs()) }
 
 // resume finds the state of a shared note whose last changes a crash has kept
 // from its file. It says whether there were any; if not, the file is the truth.
 // The write lock is held.
-func (n *note) resume(ctx context.Context, at place, h History) (bool, error) {
+func (n *note) resume(ctx context.Context, at place, h model.History) (bool, error) {
 	file := n.cur.Load()
 	states, doc, err := aheadOf(h)
 	if err != nil {
-		return false, wrapError("open", at.path, err)
+		return false, model.WrapError("open", at.path, err)
 	}
 	if len(states) == 0 {
 		return false, nil
 	}
 	newest := states[len(states)-1]
-	if in, made, _ := at.interrupted(file.Raw(), newest.Raw(), h); made == file.Raw() && in.leads(newest.Raw(), file.Raw()) {
+	if in, made, _ := at.interrupted(file.Raw(), newest.Raw(), h); made == file.Raw() && in.Leads(newest.Raw(), file.Raw()) {
 		return false, nil // a program's write came last: the file has all of it
 	}
 	n.doc, n.text = doc, doc.Text(contentsName)
 	n.kept = h.Records[len(h.Records)-1].Seq
-	n.publish(newest.Raw(), nextModTime(file.ModTime(), time.Now()))
+	n.publish(newest.Raw(), model.NextModTime(file.ModTime(), time.Now()))
 	if newest.Raw() == file.Raw() {
-		at.store.Materialized(n.id, n.kept, SumOf(file.Raw()))
+		at.store.Materialized(n.id, n.kept, model.SumOf(file.Raw()))
 		return true, nil
 	}
-	n.ws.log.Info("changes that a crash has kept from the file are put into it", LogPath, string(at.path))
+	n.ws.log.Info("changes that a crash has kept from the file are put into it", model.LogPath, string(at.path))
 	base := nearestRaw(states, file.Raw())
 	n.fallBehind(base)
 	n.flushAfter(0)
@@ -302,9 +303,9 @@ func (n *note) resume(ctx context.Context, at place, h History) (bool, error) {
 		return true, nil
 	}
 	stamp := n.stamp
-	n.stamp = Stamp{} // no write before what a person saved is taken over
+	n.stamp = model.Stamp{} // no write before what a person saved is taken over
 	if _, err := n.takeOver(ctx, base, file.Raw(), stamp); err != nil {
-		n.ws.log.Warn("a person's change is merged later", LogPath, string(at.path), LogErr, err)
+		n.ws.log.Warn("a person's change is merged later", model.LogPath, string(at.path), model.LogErr, err)
 	}
 	return true, nil
 }

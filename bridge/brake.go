@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 const (
@@ -29,26 +31,26 @@ type brake struct {
 // braked is a deletion, by whom and when.
 type braked struct {
 	p    *proposal
-	by   Author
+	by   model.Author
 	time time.Time
 }
 
 func (b *brake) note(p *proposal) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.list = append(b.list, braked{p, Author{Name: p.rec.Author, Session: p.rec.Session}, p.rec.Time})
+	b.list = append(b.list, braked{p, model.Author{Name: p.rec.Author, Session: p.rec.Session}, p.rec.Time})
 }
 
 // recent counts the author's deletions of this sitting that are young and still
 // wait.
-func (b *brake) recent(by Author, waits func(*proposal) bool) int {
+func (b *brake) recent(by model.Author, waits func(*proposal) bool) int {
 	b.mu.Lock()
 	b.list = slices.DeleteFunc(b.list, func(d braked) bool { return time.Since(d.time) > atOnce })
 	list := slices.Clone(b.list)
 	b.mu.Unlock()
 	n := 0
 	for _, d := range list {
-		if d.by.is(by) && waits(d.p) {
+		if d.by.Is(by) && waits(d.p) {
 			n++
 		}
 	}

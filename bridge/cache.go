@@ -3,6 +3,8 @@ package bridge
 import (
 	"container/list"
 	"sync"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // defaultCacheBytes is Options.CacheBytes where that is not set.
@@ -92,8 +94,8 @@ const recordSize = 256
 
 // size is about how many bytes of memory the note takes with v as its current
 // version. The write lock is held.
-func (n *note) size(v *Version) int {
-	size := len(v.Raw()) + n.ledger.size()*recordSize
+func (n *note) size(v *model.Version) int {
+	size := len(v.Raw()) + n.ledger.Size()*recordSize
 	if n.doc != nil {
 		size += n.doc.Size()
 	}

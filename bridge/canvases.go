@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Canvases name the files that they show by their paths. A canvas takes no marks,
@@ -23,7 +24,7 @@ func (w *Workspace) canvasesFollow(ctx context.Context, f *folder, oldRel, newRe
 	var canvases []*node
 	w.treeMu.RLock()
 	f.node.walkSource(func(n *node) {
-		if n.kind == KindFile && n.size <= MaxNote && strings.EqualFold(path.Ext(n.place().name), canvasExt) {
+		if n.kind == model.KindFile && n.size <= model.MaxNote && strings.EqualFold(path.Ext(n.place().name), canvasExt) {
 			canvases = append(canvases, n)
 		}
 	})
@@ -35,13 +36,13 @@ func (w *Workspace) canvasesFollow(ctx context.Context, f *folder, oldRel, newRe
 	w.treeMu.RUnlock()
 	for _, n := range canvases {
 		if err := w.canvasFollows(context.WithoutCancel(ctx), f, n, oldRel, newRel); err != nil {
-			w.log.Warn("a canvas names a renamed file as before", LogPath, n.rel(), LogErr, err)
+			w.log.Warn("a canvas names a renamed file as before", model.LogPath, n.rel(), model.LogErr, err)
 		}
 	}
 }
 
 func (w *Workspace) canvasFollows(ctx context.Context, f *folder, n *node, oldRel, newRel string) error {
-	var before, after Stamp
+	var before, after model.Stamp
 	if !n.virtual() {
 		var err error
 		if before, after, err = rewriteCanvas(ctx, f, n.rel(), oldRel, newRel); err != nil {
@@ -50,9 +51,9 @@ func (w *Workspace) canvasFollows(ctx context.Context, f *folder, n *node, oldRe
 	}
 	w.treeMu.Lock()
 	if after != before {
-		n.update(SourceEntry{Mode: n.mode, Stamp: after})
+		n.update(model.SourceEntry{Mode: n.mode, Stamp: after})
 	}
-	var change ProposalChange
+	var change model.ProposalChange
 	for _, p := range []*proposal{n.pending, n.content} {
 		if p != nil && p.follow(before, after, oldRel, newRel) {
 			p.kept = p.record()
@@ -60,7 +61,7 @@ func (w *Workspace) canvasFollows(ctx context.Context, f *folder, n *node, oldRe
 		}
 	}
 	if n.shown() && (after != before || len(change.Put) > 0) {
-		f.shift.events = append(f.shift.events, n.event(EventChanged))
+		f.shift.events = append(f.shift.events, n.event(model.EventChanged))
 	}
 	w.treeMu.Unlock()
 	if len(change.Put) == 0 {
@@ -71,32 +72,32 @@ func (w *Workspace) canvasFollows(ctx context.Context, f *folder, n *node, oldRe
 
 // rewriteCanvas rewrites the canvas at rel, and returns how it was stamped before
 // and is after.
-func rewriteCanvas(ctx context.Context, f *folder, rel, oldRel, newRel string) (before, after Stamp, err error) {
+func rewriteCanvas(ctx context.Context, f *folder, rel, oldRel, newRel string) (before, after model.Stamp, err error) {
 	for range maxAttempts {
 		data, stamp, err := f.source.Read(ctx, rel)
 		if err != nil {
-			return Stamp{}, Stamp{}, err
+			return model.Stamp{}, model.Stamp{}, err
 		}
 		moved, named := links.RetargetCanvas(data, oldRel, newRel)
 		if !named {
 			return stamp, stamp, nil
 		}
-		after, err := f.source.Replace(ctx, rel, Replacement{Expect: stamp, Data: moved, ModTime: time.Now()})
-		if !errors.Is(err, ErrConflict) {
+		after, err := f.source.Replace(ctx, rel, model.Replacement{Expect: stamp, Data: moved, ModTime: time.Now()})
+		if !errors.Is(err, model.ErrConflict) {
 			return stamp, after, err
 		}
 	}
-	return Stamp{}, Stamp{}, ErrConflict
+	return model.Stamp{}, model.Stamp{}, model.ErrConflict
 }
 
 // follow lets a proposal about a canvas go with the canvas, whose stamp has
 // changed. It says whether there was anything to change. treeMu is held.
-func (p *proposal) follow(before, after Stamp, oldRel, newRel string) bool {
+func (p *proposal) follow(before, after model.Stamp, oldRel, newRel string) bool {
 	changed := false
 	if before != after && p.rec.Stamp.Size == before.Size && p.rec.Stamp.ModTime == before.ModTime {
-		p.rec.Stamp, changed = Stamp{Size: after.Size, ModTime: after.ModTime}, true
+		p.rec.Stamp, changed = model.Stamp{Size: after.Size, ModTime: after.ModTime}, true
 	}
-	if p.rec.Kind != ProposedFile {
+	if p.rec.Kind != model.ProposedFile {
 		return changed
 	}
 	for _, data := range []*[]byte{&p.rec.Old, &p.rec.New} {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 func canvasOf(files ...string) string {
@@ -30,7 +31,7 @@ func TestCanvasesFollowARename(t *testing.T) {
 	if got := readFile(t, ws, "Notes/sub/Map.canvas"); got != canvasOf("Plan.md", "Other.md") {
 		t.Errorf("before the decision: %s", got)
 	}
-	out, err := ws.Decide(t.Context(), []string{res.Proposal}, bridge.Accepted, bridge.Author{Name: "person"})
+	out, err := ws.Decide(t.Context(), []string{res.Proposal}, model.Accepted, model.Author{Name: "person"})
 	if err != nil || len(out.Failed) > 0 {
 		t.Fatal(err, out)
 	}
@@ -49,7 +50,7 @@ func TestCanvasesFollowARename(t *testing.T) {
 	check("accepted", "sub/Goal.md")
 	ws = process(t, src, store)
 	check("after a restart", "sub/Goal.md")
-	if _, err := ws.Undo(t.Context(), "", bridge.Author{Name: "person"}); err != nil {
+	if _, err := ws.Undo(t.Context(), "", model.Author{Name: "person"}); err != nil {
 		t.Fatal(err)
 	}
 	check("undone", "Plan.md")
@@ -58,7 +59,7 @@ func TestCanvasesFollowARename(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Stale {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if out, err := ws.Decide(t.Context(), []string{list[0].ID}, bridge.Accepted, bridge.Author{Name: "person"}); err != nil || len(out.Failed) > 0 {
+	if out, err := ws.Decide(t.Context(), []string{list[0].ID}, model.Accepted, model.Author{Name: "person"}); err != nil || len(out.Failed) > 0 {
 		t.Fatal(err, out)
 	}
 	if got := src.Person(t).Content("Proposed.canvas"); got != canvasOf("Plan.md", "Plan.md") {

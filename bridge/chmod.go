@@ -3,13 +3,15 @@ package bridge
 import (
 	"context"
 	"io/fs"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Chmod sets the permission bits of what p names, in its source. A person cannot decide
 // on that as on a suggestion: in suggest mode it is refused, but for a note that is fresh
 // (see Fresh). What changes nothing succeeds. Errors: fs.ErrNotExist, ErrReadOnly,
 // ErrOffline, ErrFixedMode, fs.ErrPermission.
-func (w *Workspace) Chmod(ctx context.Context, p Path, mode fs.FileMode, theirs func(Author) bool) error {
+func (w *Workspace) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, theirs func(model.Author) bool) error {
 	n, err := w.find("chmod", p)
 	if err != nil {
 		return err
@@ -21,15 +23,15 @@ func (w *Workspace) Chmod(ctx context.Context, p Path, mode fs.FileMode, theirs 
 	if err != nil {
 		return err
 	}
-	source, ok := f.source.(Permissions)
+	source, ok := f.source.(model.Permissions)
 	if ok && w.o.Mode != Direct {
 		_, ok = w.FreshNote(ctx, p, theirs)
 	}
 	if !ok {
-		return &Error{"chmod", p, ErrFixedMode}
+		return &model.Error{Op: "chmod", Path: p, Err: model.ErrFixedMode}
 	}
 	if err := w.begin(); err != nil {
-		return wrapError("chmod", p, err)
+		return model.WrapError("chmod", p, err)
 	}
 	defer w.inflight.Done()
 	if n.note != nil {
@@ -41,7 +43,7 @@ func (w *Workspace) Chmod(ctx context.Context, p Path, mode fs.FileMode, theirs 
 	w.treeMu.RUnlock()
 	stamp, err := source.Chmod(ctx, rel, mode.Perm())
 	if err != nil {
-		return wrapError("chmod", p, err)
+		return model.WrapError("chmod", p, err)
 	}
 	if n.note != nil {
 		was := n.note.stamp

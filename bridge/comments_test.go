@@ -5,6 +5,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -15,16 +16,16 @@ func TestCommentsWait(t *testing.T) {
 	const before = "One two 🦊 three.\n"
 	const written = "One two{>>why?<<} 🦊 three.\n"
 	const both = "One two{>>why?<<} 🦊 {--three--}{++four++}.\n"
-	bob := bridge.Author{Name: "bob", Session: "s2"}
+	bob := model.Author{Name: "bob", Session: "s2"}
 	inFile := bridgetest.New(t, map[string]string{"Notes/Note.md": before})
 	inLive, live := openLive(t, map[string]string{"Note.md": before})
 	for _, tc := range []struct {
 		name string
 		f    *bridgetest.Fixture
-		path bridge.Path
+		path model.Path
 	}{{"file", inFile, "Notes/Note.md"}, {"live", inLive, "Team/Note.md"}} {
 		t.Run(tc.name, func(t *testing.T) {
-			write := func(by bridge.Author, text string) {
+			write := func(by model.Author, text string) {
 				t.Helper()
 				if _, err := tc.f.Write(t.Context(), tc.path, bridge.Write{Text: text, By: by}); err != nil {
 					t.Fatal(err)
@@ -49,7 +50,7 @@ func TestCommentsWait(t *testing.T) {
 				}
 				return ids
 			}
-			decide := func(verdict bridge.Verdict, ids ...string) {
+			decide := func(verdict model.Verdict, ids ...string) {
 				t.Helper()
 				if out, err := tc.f.Decide(t.Context(), ids, verdict, person); err != nil || len(out.Decided) != len(ids) {
 					t.Fatalf("Decide = %+v, %v", out, err)
@@ -63,19 +64,19 @@ func TestCommentsWait(t *testing.T) {
 			}
 			write(ann, written)
 			ids := check("written", written, "ann")
-			decide(bridge.Accepted, ids...)
+			decide(model.Accepted, ids...)
 			check("accepted", written)
 			undo()
 			if again := check("taken back", written, "ann"); again[0] != ids[0] {
 				t.Errorf("the comment is %s, was %s", again[0], ids[0])
 			}
-			decide(bridge.Rejected, ids...)
+			decide(model.Rejected, ids...)
 			check("rejected", before)
 			undo()
 			check("rejection taken back", written, "ann")
 			write(bob, diffwrap.Accepted(both))
 			ids = check("two authors", both, "ann", "bob")
-			decide(bridge.Accepted, ids...)
+			decide(model.Accepted, ids...)
 			check("both accepted", diffwrap.Accepted(both))
 		})
 	}

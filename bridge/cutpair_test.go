@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -67,7 +68,7 @@ func TestLiveCutPair(t *testing.T) {
 			}
 			cutPair(t, live, "Note.md", 0, "X")
 			res, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{
-				Bases: []*bridge.Version{base}, Text: tt.text, By: bridge.Author{Name: "ai"},
+				Bases: []*model.Version{base}, Text: tt.text, By: model.Author{Name: "ai"},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -91,7 +92,7 @@ func TestUndoOfACutPair(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f, live := openLive(t, map[string]string{"Note.md": tt.base})
 			write(t, f.Workspace, "Team/Note.md", bridge.Write{Text: tt.text, By: ann})
-			decideAll := func(verdict bridge.Verdict) {
+			decideAll := func(verdict model.Verdict) {
 				list, err := f.Suggestions(t.Context(), "Team")
 				if err != nil {
 					t.Fatal(err)
@@ -108,15 +109,15 @@ func TestUndoOfACutPair(t *testing.T) {
 			if err := live.Peer("Note.md", func(doc *ycrdt.Doc) { fox = idAt(doc.Text("contents"), len("a {--")) }); err != nil {
 				t.Fatal(err)
 			}
-			decideAll(bridge.Accepted)
+			decideAll(model.Accepted)
 			peer(t, live, "Note.md", func(tx *ycrdt.Txn, text *ycrdt.Text) { text.InsertAt(tx, fox, ycrdt.Behind, "typed") })
 			undo(t, f.Workspace, "")
 			expect(tt.undone)
-			decideAll(bridge.Accepted)
+			decideAll(model.Accepted)
 			expect(tt.accepted)
 			undo(t, f.Workspace, "")
 			expect(tt.undone)
-			decideAll(bridge.Rejected)
+			decideAll(model.Rejected)
 			expect(tt.rejected)
 			undo(t, f.Workspace, "")
 			expect(tt.undone)
@@ -150,7 +151,7 @@ var (
 func typistsAndWriters(t *testing.T, mode bridge.Mode, rng *rand.Rand) {
 	const note = "Team/Note.md"
 	f, live := openLive(t, map[string]string{"Note.md": "start 🦊🐸 王国 é 👩‍🚀 end"}, func(o *bridge.Options) { o.Mode = mode })
-	open := func() *bridge.Version {
+	open := func() *model.Version {
 		v, err := f.Open(t.Context(), note)
 		if err != nil {
 			t.Fatal(err)
@@ -162,7 +163,7 @@ func typistsAndWriters(t *testing.T, mode bridge.Mode, rng *rand.Rand) {
 		number++
 		return fmt.Sprintf("⟦%s%d%s⟧", who, number, []string{"王", "ü", "e\u0301", "🐱", "👩‍🚀"}[rng.IntN(5)])
 	}
-	bases := []*bridge.Version{open()}
+	bases := []*model.Version{open()}
 	for range 25 {
 		for range rng.IntN(3) {
 			cutPair(t, live, "Note.md", anyUnit(rng, open().Raw()), "🦊"+made("typed")+"🐸")
@@ -172,7 +173,7 @@ func typistsAndWriters(t *testing.T, mode bridge.Mode, rng *rand.Rand) {
 		base := bases[max(0, len(bases)-1-rng.IntN(4))]
 		word := made("written")
 		before, after := parted(rng, base.Text(), mode == bridge.Direct)
-		w := bridge.Write{Bases: []*bridge.Version{base}, Text: before + word + after, By: bridge.Author{Name: "ai"}}
+		w := bridge.Write{Bases: []*model.Version{base}, Text: before + word + after, By: model.Author{Name: "ai"}}
 		res, err := f.Write(t.Context(), note, w)
 		if err != nil {
 			t.Fatalf("%v\nbase %q\ntext %q\nnow  %q", err, base.Text(), w.Text, cur.Text())

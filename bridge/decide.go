@@ -12,19 +12,22 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/diffwrap"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/planner"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Outcome says what a Decide or an Undo did.
 type Outcome struct {
 	Batch     string // names it for Undo and in the journal
-	Decided   []Suggestion
-	Proposals []Proposal     // that were decided on, as they were before
-	Missing   []string       // ids that nothing pending has (any more)
-	Failed    map[Path]error // notes and proposals that could not be changed; they are as they were
-	Notes     int            // notes that changed
-	Away      []Away         // what an Undo could not bring back
+	Decided   []model.Suggestion
+	Proposals []model.Proposal     // that were decided on, as they were before
+	Missing   []string             // ids that nothing pending has (any more)
+	Failed    map[model.Path]error // notes and proposals that could not be changed; they are as they were
+	Notes     int                  // notes that changed
+	Away      []model.Away         // what an Undo could not bring back
 	// Older is the next older batch that an Undo can take back, if it could take back
 	// nothing of its own.
 	Older string
@@ -41,28 +44,28 @@ const decideAtOnce = 128
 // as it is now; a proposal that is stale is not accepted (ErrStale), and neither is
 // one that another one stands in the way of (ErrInTheWay). The link rewrites that
 // belong to a rename follow it.
-func (w *Workspace) Decide(ctx context.Context, ids []string, verdict Verdict, by Author) (Outcome, error) {
+func (w *Workspace) Decide(ctx context.Context, ids []string, verdict model.Verdict, by model.Author) (Outcome, error) {
 	return w.decide(ctx, ids, verdict, by, false)
 }
 
 // DecideStale is Decide for somebody who has been told which proposals are stale:
 // it accepts them, too.
-func (w *Workspace) DecideStale(ctx context.Context, ids []string, verdict Verdict, by Author) (Outcome, error) {
+func (w *Workspace) DecideStale(ctx context.Context, ids []string, verdict model.Verdict, by model.Author) (Outcome, error) {
 	return w.decide(ctx, ids, verdict, by, true)
 }
 
-func (w *Workspace) decide(ctx context.Context, ids []string, verdict Verdict, by Author, force bool) (Outcome, error) {
-	if verdict != Accepted && verdict != Rejected {
+func (w *Workspace) decide(ctx context.Context, ids []string, verdict model.Verdict, by model.Author, force bool) (Outcome, error) {
+	if verdict != model.Accepted && verdict != model.Rejected {
 		return Outcome{}, fmt.Errorf("verdict %q is neither accepted nor rejected", verdict)
 	}
 	if w.o.ReadOnly {
-		return Outcome{}, &Error{"decide", "", ErrReadOnly}
+		return Outcome{}, &model.Error{Op: "decide", Path: "", Err: model.ErrReadOnly}
 	}
 	if err := w.begin(); err != nil {
-		return Outcome{}, wrapError("decide", "", err)
+		return Outcome{}, model.WrapError("decide", "", err)
 	}
 	defer w.inflight.Done()
-	out := Outcome{Batch: newBatch(), Failed: make(map[Path]error)}
+	out := Outcome{Batch: newBatch(), Failed: make(map[model.Path]error)}
 	chosen, ids := w.chooseProposals(ids)
 	if err := w.decideSuggestions(ctx, ids, verdict, by, &out); err != nil {
 		return Outcome{}, err
@@ -74,7 +77,7 @@ func (w *Workspace) decide(ctx context.Context, ids []string, verdict Verdict, b
 	return out, ctx.Err()
 }
 
-func (w *Workspace) decideSuggestions(ctx context.Context, ids []string, verdict Verdict, by Author, out *Outcome) error {
+func (w *Workspace) decideSuggestions(ctx context.Context, ids []string, verdict model.Verdict, by model.Author, out *Outcome) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -82,8 +85,8 @@ func (w *Workspace) decideSuggestions(ctx context.Context, ids []string, verdict
 	if err != nil {
 		return err
 	}
-	byNote := make(map[Path][]string)
-	known := make(map[string]Path, len(pending))
+	byNote := make(map[model.Path][]string)
+	known := make(map[string]model.Path, len(pending))
 	for _, s := range pending {
 		known[s.ID] = s.Path
 	}
@@ -94,14 +97,14 @@ func (w *Workspace) decideSuggestions(ctx context.Context, ids []string, verdict
 			out.Missing = append(out.Missing, id)
 		}
 	}
-	out.collect(ctx, byNote, func(p Path) ([]Suggestion, error) {
-		return w.decideNote(ctx, p, byNote[p], Decision{Batch: out.Batch, Verdict: verdict, By: by.Name, Reason: by.Reason}, by)
+	out.collect(ctx, byNote, func(p model.Path) ([]model.Suggestion, error) {
+		return w.decideNote(ctx, p, byNote[p], model.Decision{Batch: out.Batch, Verdict: verdict, By: by.Name, Reason: by.Reason}, by)
 	})
 	return nil
 }
 
 // collect runs each for every note and gathers what came of it.
-func (o *Outcome) collect(ctx context.Context, notes map[Path][]string, each func(Path) ([]Suggestion, error)) {
+func (o *Outcome) collect(ctx context.Context, notes map[model.Path][]string, each func(model.Path) ([]model.Suggestion, error)) {
 	var mu sync.Mutex // protects o
 	var g errgroup.Group
 	g.SetLimit(decideAtOnce)
@@ -128,7 +131,7 @@ func (o *Outcome) collect(ctx context.Context, notes map[Path][]string, each fun
 
 // sort puts what was decided in the order of paths and places.
 func (o *Outcome) sort() {
-	slices.SortFunc(o.Decided, func(a, b Suggestion) int {
+	slices.SortFunc(o.Decided, func(a, b model.Suggestion) int {
 		if c := strings.Compare(string(a.Path), string(b.Path)); c != 0 {
 			return c
 		}
@@ -142,21 +145,21 @@ func newBatch() string {
 }
 
 // decideNote decides on the suggestions of one note that have the given ids.
-func (w *Workspace) decideNote(ctx context.Context, p Path, ids []string, d Decision, by Author) ([]Suggestion, error) {
-	var chosen []Suggestion
+func (w *Workspace) decideNote(ctx context.Context, p model.Path, ids []string, d model.Decision, by model.Author) ([]model.Suggestion, error) {
+	var chosen []model.Suggestion
 	wanted := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		wanted[id] = true
 	}
-	res, err := w.change(ctx, change{path: p, by: by, plan: func(n *note, cur *Version) (writePlan, error) {
+	res, err := w.change(ctx, change{path: p, by: by, plan: func(n *note, cur *model.Version) (planner.Plan, error) {
 		all, err := n.suggestions(p, cur)
 		if err != nil {
-			return writePlan{}, err
+			return planner.Plan{}, err
 		}
-		chosen = slices.DeleteFunc(all, func(s Suggestion) bool { return !wanted[s.ID] })
+		chosen = slices.DeleteFunc(all, func(s model.Suggestion) bool { return !wanted[s.ID] })
 		return n.decisionPlan(cur, chosen, d, nil)
 	}})
-	if res.Changed && d.Verdict == Rejected && res.Version.Raw() == "" {
+	if res.Changed && d.Verdict == model.Rejected && res.Version.Raw() == "" {
 		w.unmake(ctx, p)
 	}
 	return chosen, err
@@ -164,31 +167,31 @@ func (w *Workspace) decideNote(ctx context.Context, p Path, ids []string, d Deci
 
 // Journal lists the newest decisions and front matter changes of the
 // workspace, newest first, at most limit.
-func (w *Workspace) Journal(limit int) ([]JournalEntry, error) {
-	var all []JournalEntry
+func (w *Workspace) Journal(limit int) ([]model.JournalEntry, error) {
+	var all []model.JournalEntry
 	for _, f := range w.folders() {
 		list, err := f.store.Journal(limit)
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range list {
-			e.Path, e.folder, e.rel = w.shownAt(f, e), f.node.name, string(e.Path)
+			e.Path, e.Folder, e.Rel = w.shownAt(f, e), f.node.name, string(e.Path)
 			all = append(all, e)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b JournalEntry) int { return b.Time.Compare(a.Time) })
+	slices.SortStableFunc(all, func(a, b model.JournalEntry) int { return b.Time.Compare(a.Time) })
 	return all[:min(limit, len(all))], nil
 }
 
 // shownAt is where the note of a journal entry is shown now, or what a decided
 // proposal was about; "" if the document is at no path any more.
-func (w *Workspace) shownAt(f *folder, e JournalEntry) Path {
+func (w *Workspace) shownAt(f *folder, e model.JournalEntry) model.Path {
 	w.treeMu.RLock()
 	defer w.treeMu.RUnlock()
 	rel := string(e.Path)
 	if e.Decision != nil && e.Decision.Proposal != nil {
 		if rel = e.Decision.Proposal.Rel; rel == "" {
-			rel = e.Decision.Proposal.to()
+			rel = e.Decision.Proposal.To()
 		}
 		return f.node.path().Join(rel)
 	}
@@ -212,15 +215,15 @@ var ErrNothingToUndo = errors.New("nothing to undo")
 // in the journal; "" means the newest that has not been taken back, other than
 // what no person decided (Decision.Lapsed). What was written in the notes since
 // stays.
-func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome, error) {
+func (w *Workspace) Undo(ctx context.Context, batch string, by model.Author) (Outcome, error) {
 	if w.o.ReadOnly {
-		return Outcome{}, &Error{"undo", "", ErrReadOnly}
+		return Outcome{}, &model.Error{Op: "undo", Path: "", Err: model.ErrReadOnly}
 	}
 	if err := w.begin(); err != nil {
-		return Outcome{}, wrapError("undo", "", err)
+		return Outcome{}, model.WrapError("undo", "", err)
 	}
 	defer w.inflight.Done()
-	if err := w.followPending.current(ctx); err != nil { // what a crash interrupted comes into the journal
+	if err := w.followPending.Current(ctx); err != nil { // what a crash interrupted comes into the journal
 		return Outcome{}, err
 	}
 	journal, err := w.Journal(undoReach)
@@ -231,10 +234,10 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome,
 	if len(entries) == 0 {
 		return Outcome{}, nothingToUndo(batch)
 	}
-	out := Outcome{Batch: newBatch(), Failed: make(map[Path]error)}
-	byNote := make(map[Path][]string)
-	entriesOf := make(map[Path][]JournalEntry) // newest first
-	var proposals []JournalEntry
+	out := Outcome{Batch: newBatch(), Failed: make(map[model.Path]error)}
+	byNote := make(map[model.Path][]string)
+	entriesOf := make(map[model.Path][]model.JournalEntry) // newest first
+	var proposals []model.JournalEntry
 	for _, e := range entries {
 		if e.Decision != nil && e.Decision.Proposal != nil {
 			proposals = append(proposals, e)
@@ -248,7 +251,7 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by Author) (Outcome,
 		byNote[e.Path], entriesOf[e.Path] = nil, append(entriesOf[e.Path], e)
 	}
 	var away awayList
-	out.collect(ctx, byNote, func(p Path) (again []Suggestion, err error) {
+	out.collect(ctx, byNote, func(p model.Path) (again []model.Suggestion, err error) {
 		for _, e := range entriesOf[p] {
 			n, err := w.decidedIn(ctx, e)
 			if n == nil && err == nil {
@@ -282,11 +285,11 @@ func nothingToUndo(batch string) error {
 
 // undoable are the entries of a batch that has not been taken back, or of the
 // newest such batch that a person decided.
-func undoable(journal []JournalEntry, batch string) []JournalEntry {
-	var entries []JournalEntry
+func undoable(journal []model.JournalEntry, batch string) []model.JournalEntry {
+	var entries []model.JournalEntry
 	for e := range notUndone(journal) {
 		name := e.BatchOf()
-		if batch == "" && !e.lapsed() {
+		if batch == "" && !e.Lapsed() {
 			batch = name
 		}
 		if name == batch {
@@ -298,11 +301,11 @@ func undoable(journal []JournalEntry, batch string) []JournalEntry {
 
 // olderBatch is the newest batch before the one named that a person decided and
 // nobody has taken back, "" if there is none.
-func olderBatch(journal []JournalEntry, batch string) string {
+func olderBatch(journal []model.JournalEntry, batch string) string {
 	passed := false
 	for e := range notUndone(journal) {
 		name := e.BatchOf()
-		if passed && name != batch && !e.lapsed() {
+		if passed && name != batch && !e.Lapsed() {
 			return name
 		}
 		passed = passed || name == batch
@@ -313,14 +316,14 @@ func olderBatch(journal []JournalEntry, batch string) string {
 // notUndone yields the entries that have not been taken back and take nothing back.
 // Of a batch in several Folders, a client that reaches some of them takes back
 // those only.
-func notUndone(journal []JournalEntry) iter.Seq[JournalEntry] {
+func notUndone(journal []model.JournalEntry) iter.Seq[model.JournalEntry] {
 	type part struct{ folder, batch string }
-	return func(yield func(JournalEntry) bool) {
+	return func(yield func(model.JournalEntry) bool) {
 		undone := make(map[part]bool)
 		for _, e := range journal {
-			if e.Decision != nil && e.Decision.Verdict == Undone {
-				undone[part{e.folder, e.Decision.Undoes}] = true
-			} else if !undone[part{e.folder, e.BatchOf()}] && !yield(e) {
+			if e.Decision != nil && e.Decision.Verdict == model.Undone {
+				undone[part{e.Folder, e.Decision.Undoes}] = true
+			} else if !undone[part{e.Folder, e.BatchOf()}] && !yield(e) {
 				return
 			}
 		}
@@ -329,7 +332,7 @@ func notUndone(journal []JournalEntry) iter.Seq[JournalEntry] {
 
 // decidedIn finds the note of an entry where people have it: it may be proposed to be
 // deleted. One that went because all of it was rejected is made again. nil if it is gone.
-func (w *Workspace) decidedIn(ctx context.Context, e JournalEntry) (*note, error) {
+func (w *Workspace) decidedIn(ctx context.Context, e model.JournalEntry) (*note, error) {
 	f, err := w.folderAt("undo", e.Path)
 	if err != nil {
 		return nil, err
@@ -337,8 +340,8 @@ func (w *Workspace) decidedIn(ctx context.Context, e JournalEntry) (*note, error
 	if err := w.remake(ctx, f, e); err != nil {
 		return nil, err
 	}
-	n := w.source(f, e.rel)
-	if n == nil || n.kind != KindNote {
+	n := w.source(f, e.Rel)
+	if n == nil || n.kind != model.KindNote {
 		return nil, nil
 	}
 	return n.note, nil
@@ -346,30 +349,30 @@ func (w *Workspace) decidedIn(ctx context.Context, e JournalEntry) (*note, error
 
 // whyGone says why nothing can be taken back in a note that is not there, and what can
 // be done.
-func (w *Workspace) whyGone(journal []JournalEntry, e JournalEntry) (Path, error) {
-	at := cmp.Or(e.Path, Path(e.ID))
-	err := errNoteGone
+func (w *Workspace) whyGone(journal []model.JournalEntry, e model.JournalEntry) (model.Path, error) {
+	at := cmp.Or(e.Path, model.Path(e.ID))
+	err := planner.ErrNoteGone
 	for other := range notUndone(journal) {
 		d := other.Decision
-		if d == nil || d.Proposal == nil || d.Verdict != Accepted || d.Proposal.Doc != e.ID || other.folder != e.folder {
+		if d == nil || d.Proposal == nil || d.Verdict != model.Accepted || d.Proposal.Doc != e.ID || other.Folder != e.Folder {
 			continue
 		}
 		at = other.Path
 		err = fmt.Errorf("cannot be taken back: the note was deleted since; 'relayfs suggestions undo %s' brings it back first", d.Batch)
 	}
-	return at, wrapError("undo", at, refuse(err))
+	return at, model.WrapError("undo", at, planner.Refuse(err))
 }
 
 // undoNote takes back one entry in its note, which is shown or was at p, and returns the
 // suggestions that are pending again, and what of it could not come back.
-func (w *Workspace) undoNote(ctx context.Context, n *note, p Path, e JournalEntry, batch string, by Author) ([]Suggestion, []Away, error) {
-	var had []Suggestion
-	var away []Away
-	res, err := w.changeNote(ctx, n, change{path: p, by: by, plan: func(n *note, cur *Version) (plan writePlan, err error) {
+func (w *Workspace) undoNote(ctx context.Context, n *note, p model.Path, e model.JournalEntry, batch string, by model.Author) ([]model.Suggestion, []model.Away, error) {
+	var had []model.Suggestion
+	var away []model.Away
+	res, err := w.changeNote(ctx, n, change{path: p, by: by, plan: func(n *note, cur *model.Version) (plan planner.Plan, err error) {
 		if had, err = n.suggestions(p, cur); err != nil {
-			return writePlan{}, err
+			return planner.Plan{}, err
 		}
-		d := &Decision{Batch: batch, Verdict: Undone, By: by.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq}
+		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq}
 		if e.Decision != nil {
 			d.Items = e.Decision.Items
 		}
@@ -387,11 +390,11 @@ func (w *Workspace) undoNote(ctx context.Context, n *note, p Path, e JournalEntr
 		return nil, away, nil
 	}
 	pending, err := n.listed(ctx, p)
-	before := make(map[string]*Suggestion, len(had))
+	before := make(map[string]*model.Suggestion, len(had))
 	for i := range had {
 		before[had[i].ID] = &had[i]
 	}
-	return slices.DeleteFunc(pending, func(s Suggestion) bool {
+	return slices.DeleteFunc(pending, func(s model.Suggestion) bool {
 		h := before[s.ID]
 		return h != nil && h.Old == s.Old && h.New == s.New
 	}), away, err
@@ -399,10 +402,10 @@ func (w *Workspace) undoNote(ctx context.Context, n *note, p Path, e JournalEntr
 
 // decisionPlan plans a decision on suggestions of the current version; instead, unless nil,
 // is what stands in the place of what the only one proposes. The write lock is held.
-func (n *note) decisionPlan(cur *Version, chosen []Suggestion, d Decision, instead []diffwrap.Edit) (writePlan, error) {
+func (n *note) decisionPlan(cur *model.Version, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) (planner.Plan, error) {
 	x, known, u, err := n.layout(cur)
 	if err != nil || len(chosen) == 0 {
-		return writePlan{}, err
+		return planner.Plan{}, err
 	}
-	return decided(cur, x, known, u, chosen, d, instead), nil
+	return planner.Decide(cur, x, known, u, chosen, d, instead), nil
 }

@@ -8,12 +8,13 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-var ann, person = bridge.Author{Name: "ann", Session: "s1"}, bridge.Author{Name: "person"}
+var ann, person = model.Author{Name: "ann", Session: "s1"}, model.Author{Name: "person"}
 
-func ids(list []bridge.Suggestion) []string {
+func ids(list []model.Suggestion) []string {
 	var out []string
 	for _, s := range list {
 		out = append(out, s.ID)
@@ -21,7 +22,7 @@ func ids(list []bridge.Suggestion) []string {
 	return out
 }
 
-func decide(t *testing.T, ws *bridge.Workspace, verdict bridge.Verdict, ids ...string) bridge.Outcome {
+func decide(t *testing.T, ws *bridge.Workspace, verdict model.Verdict, ids ...string) bridge.Outcome {
 	t.Helper()
 	out, err := ws.Decide(t.Context(), ids, verdict, person)
 	if err != nil || len(out.Failed) > 0 {
@@ -46,14 +47,14 @@ func TestDecideOneByOne(t *testing.T) {
 	if len(list) != 2 {
 		t.Fatalf("suggestions %+v", list)
 	}
-	out := decide(t, f.Workspace, bridge.Accepted, list[0].ID, "no such id")
+	out := decide(t, f.Workspace, model.Accepted, list[0].ID, "no such id")
 	if len(out.Decided) != 1 || out.Notes != 1 || len(out.Missing) != 1 || out.Missing[0] != "no such id" {
 		t.Errorf("outcome %+v", out)
 	}
 	if got, want := f.SourceText(plan), "ONE\ntwo\n{--three--}{++THREE++}\n"; got != want {
 		t.Errorf("after accepting one: %q, want %q", got, want)
 	}
-	decide(t, f.Workspace, bridge.Rejected, list[1].ID)
+	decide(t, f.Workspace, model.Rejected, list[1].ID)
 	if got := f.SourceText(plan); got != "ONE\ntwo\nthree\n" {
 		t.Errorf("after rejecting the other: %q", got)
 	}
@@ -61,7 +62,7 @@ func TestDecideOneByOne(t *testing.T) {
 		t.Errorf("still pending: %+v", left)
 	}
 	journal, err := f.Journal(10)
-	if err != nil || len(journal) != 2 || journal[0].Decision.Verdict != bridge.Rejected || journal[1].Path != plan {
+	if err != nil || len(journal) != 2 || journal[0].Decision.Verdict != model.Rejected || journal[1].Path != plan {
 		t.Fatalf("journal %+v, %v", journal, err)
 	}
 	if d := journal[1].Decision.Items[0]; d.Old != "one" || d.New != "ONE" || d.Author != "ann" || d.Session != "s1" {
@@ -73,7 +74,7 @@ func TestUndo(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "one\ntwo\nthree\n"})
 	write(t, f.Workspace, plan, bridge.Write{Text: "ONE\ntwo\nTHREE\n", By: ann})
 	pending := f.SourceText(plan)
-	decide(t, f.Workspace, bridge.Accepted, ids(pendingOf(t, f.Workspace))...)
+	decide(t, f.Workspace, model.Accepted, ids(pendingOf(t, f.Workspace))...)
 	undo(t, f.Workspace, "")
 	if got := f.SourceText(plan); got != pending {
 		t.Errorf("after undo %q, want the bytes before, %q", got, pending)
@@ -90,7 +91,7 @@ func TestUndo(t *testing.T) {
 func TestUndoKeepsWhatWasTypedSince(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "one two three\nend\n"})
 	write(t, f.Workspace, plan, bridge.Write{Text: "one TWO three\nend\n", By: ann})
-	out := decide(t, f.Workspace, bridge.Rejected, ids(pendingOf(t, f.Workspace))...)
+	out := decide(t, f.Workspace, model.Rejected, ids(pendingOf(t, f.Workspace))...)
 	f.Person(plan, "typed above\none two three\nend, typed\n")
 	undo(t, f.Workspace, out.Batch)
 	if got, want := f.SourceText(plan), "typed above\none {--two--}{++TWO++} three\nend, typed\n"; got != want {
@@ -118,11 +119,11 @@ func TestDecideManyNotes(t *testing.T) {
 	for i := range notes {
 		files[fmt.Sprintf("Notes/%d.md", i)] = fmt.Sprintf("a %d b\n\nc\n", i)
 	}
-	for _, verdict := range []bridge.Verdict{bridge.Accepted, bridge.Rejected} {
+	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
 		f := bridgetest.New(t, files)
 		before := make(map[string]string)
 		for p, text := range files {
-			write(t, f.Workspace, bridge.Path(p), bridge.Write{Text: strings.ToUpper(text), By: ann})
+			write(t, f.Workspace, model.Path(p), bridge.Write{Text: strings.ToUpper(text), By: ann})
 			before[p] = f.SourceText(p)
 		}
 		out := decide(t, f.Workspace, verdict, ids(pendingOf(t, f.Workspace))...)
@@ -131,7 +132,7 @@ func TestDecideManyNotes(t *testing.T) {
 		}
 		for p := range files {
 			want := diffwrap.Accepted(before[p])
-			if verdict == bridge.Rejected {
+			if verdict == model.Rejected {
 				want = diffwrap.Original(before[p])
 			}
 			if got := f.SourceText(p); got != want {

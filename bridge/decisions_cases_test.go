@@ -7,6 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -15,10 +16,10 @@ type desk struct {
 	t       *testing.T
 	f       *bridgetest.Fixture
 	live    *bridgetest.Live
-	note    bridge.Path
+	note    model.Path
 	batches []string
 	refused error // of the last undo
-	away    []bridge.Away
+	away    []model.Away
 }
 
 func newDesk(t *testing.T, text string, live bool) *desk {
@@ -41,7 +42,7 @@ type step func(*desk)
 func agentWrites(name, text string) step {
 	return func(d *desk) {
 		d.t.Helper()
-		write(d.t, d.f.Workspace, d.note, bridge.Write{Text: text, By: bridge.Author{Name: name}})
+		write(d.t, d.f.Workspace, d.note, bridge.Write{Text: text, By: model.Author{Name: name}})
 		d.f.Kept(d.note)
 	}
 }
@@ -75,7 +76,7 @@ func types(old, new string) step {
 	}
 }
 
-func decides(verdict bridge.Verdict, which ...int) step {
+func decides(verdict model.Verdict, which ...int) step {
 	return func(d *desk) {
 		d.t.Helper()
 		list := pendingOf(d.t, d.f.Workspace)
@@ -90,8 +91,8 @@ func decides(verdict bridge.Verdict, which ...int) step {
 	}
 }
 
-func accepts(which ...int) step { return decides(bridge.Accepted, which...) }
-func rejects(which ...int) step { return decides(bridge.Rejected, which...) }
+func accepts(which ...int) step { return decides(model.Accepted, which...) }
+func rejects(which ...int) step { return decides(model.Rejected, which...) }
 
 func undoes(which int) step {
 	return func(d *desk) {
@@ -287,22 +288,22 @@ func TestUndoOfAnOlderRecord(t *testing.T) {
 		src, store := new(bridgetest.Source), new(bridgetest.Store)
 		src.Person(t).Save("Plan.md", "one\n")
 		doc := ycrdt.NewDoc(ycrdt.Options{})
-		var records []bridge.Record
+		var records []model.Record
 		cancel := doc.OnUpdate(func(update []byte, _ any) {
-			records = append(records, bridge.Record{Update: update, Time: time.Now(), Client: uint64(doc.ClientID())})
+			records = append(records, model.Record{Update: update, Time: time.Now(), Client: uint64(doc.ClientID())})
 		})
 		text := doc.Text("contents")
 		doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, "{--two--}{++one++}\n") })
 		doc.Transact(nil, func(tx *ycrdt.Txn) { text.Delete(tx, 15, 3); text.Delete(tx, 0, 12) })
 		cancel()
 		records[0].Len = 19
-		records[1].Decision = &bridge.Decision{Batch: "20260101T000000.000-abcd", Verdict: bridge.Accepted, Before: "{--two--}{++one++}\n", After: "one\n",
-			Items: []bridge.Decided{{ID: "0123456789", Kind: "replacement", Old: "two", New: "one", Author: "ann"}}}
+		records[1].Decision = &model.Decision{Batch: "20260101T000000.000-abcd", Verdict: model.Accepted, Before: "{--two--}{++one++}\n", After: "one\n",
+			Items: []model.Decided{{ID: "0123456789", Kind: "replacement", Old: "two", New: "one", Author: "ann"}}}
 		seq, err := store.Append("doc", "Plan.md", records...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		store.Materialized("doc", seq, bridge.SumOf("one\n"))
+		store.Materialized("doc", seq, model.SumOf("one\n"))
 		if typed != "" {
 			src.Person(t).Save("Plan.md", typed+"one\n")
 		}

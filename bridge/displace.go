@@ -3,6 +3,8 @@ package bridge
 import (
 	"slices"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // This file lets proposals give way to what people do in the source meanwhile. A
@@ -12,7 +14,7 @@ import (
 
 // shift is what became of proposals while the tree was changed.
 type shift struct {
-	events  []Event
+	events  []model.Event
 	dropped []*proposal
 	done    []string // IDs of proposals that people did themselves
 }
@@ -39,7 +41,7 @@ func (f *folder) lose(p *proposal) {
 // makeRoom lets what is shown in dir under name without being there in the source
 // give way to what the source has there now. A proposed file becomes that file:
 // it is returned. treeMu is held.
-func (w *Workspace) makeRoom(dir *node, name string, kind Kind) *node {
+func (w *Workspace) makeRoom(dir *node, name string, kind model.Kind) *node {
 	w.reveal(dir)
 	guest := dir.children[name]
 	switch {
@@ -75,7 +77,7 @@ func (w *Workspace) reveal(dir *node) {
 func (w *Workspace) sendHome(n *node) {
 	f, at := n.folder, *n.home
 	if n.shown() {
-		f.shift.events = append(f.shift.events, n.event(EventRemoved))
+		f.shift.events = append(f.shift.events, n.event(model.EventRemoved))
 	}
 	f.lose(n.pending)
 	if n.parent != nil {
@@ -93,15 +95,15 @@ func (w *Workspace) sendHome(n *node) {
 }
 
 // event is an event about n where it is shown.
-func (n *node) event(kind EventKind) Event {
-	return Event{Kind: kind, Path: n.path(), Dir: n.kind == KindDir, Link: n.kind == KindLink, ViewChanged: true}
+func (n *node) event(kind model.EventKind) model.Event {
+	return model.Event{Kind: kind, Path: n.path(), Dir: n.kind == model.KindDir, Link: n.kind == model.KindLink, ViewChanged: true}
 }
 
 // arrival tells of n and all that is shown below it as new. Where several places
 // are exchanged, renames one after the other would tell of states in between.
-func (n *node) arrival() []Event {
-	events := []Event{n.event(EventCreated)}
-	n.walk(func(c *node) { events = append(events, c.event(EventCreated)) })
+func (n *node) arrival() []model.Event {
+	events := []model.Event{n.event(model.EventCreated)}
+	n.walk(func(c *node) { events = append(events, c.event(model.EventCreated)) })
 	return events
 }
 
@@ -140,7 +142,7 @@ func (w *Workspace) vanishTree(n *node, tell bool) {
 		}
 	}
 	if tell && n.shown() {
-		f.shift.events = append(f.shift.events, n.event(EventRemoved))
+		f.shift.events = append(f.shift.events, n.event(model.EventRemoved))
 	}
 	w.forget(n)
 }
@@ -157,13 +159,13 @@ func (w *Workspace) forget(n *node) {
 // settle publishes what changed in the folder's proposals, and keeps it. It
 // returns the events for the caller to publish once it has released its locks.
 // names is held.
-func (w *Workspace) settle(f *folder) []Event {
+func (w *Workspace) settle(f *folder) []model.Event {
 	w.treeMu.Lock()
 	s := f.shift
 	f.shift = shift{}
-	change := ProposalChange{Drop: s.done}
+	change := model.ProposalChange{Drop: s.done}
 	for _, p := range f.proposals {
-		if rec := p.record(); !rec.sameAs(&p.kept) {
+		if rec := p.record(); !rec.SameAs(&p.kept) {
 			p.rec, p.kept = rec, rec
 			change.Put = append(change.Put, rec)
 		}
@@ -172,13 +174,13 @@ func (w *Workspace) settle(f *folder) []Event {
 	now := time.Now().UTC()
 	for _, p := range s.dropped {
 		w.log.Warn("proposal dropped: what it is about is gone, or its place is taken",
-			LogPath, string(f.node.path().Join(p.rec.Rel)), "kind", string(p.rec.Kind))
+			model.LogPath, string(f.node.path().Join(p.rec.Rel)), "kind", string(p.rec.Kind))
 		change.Drop = append(change.Drop, p.rec.ID)
-		change.Journal = append(change.Journal, p.rec.decided(Decision{Batch: newBatch(), Verdict: Rejected, Lapsed: true}, now))
+		change.Journal = append(change.Journal, p.rec.Decided(model.Decision{Batch: newBatch(), Verdict: model.Rejected, Lapsed: true}, now))
 	}
 	if len(change.Put)+len(change.Drop) > 0 {
 		if err := f.store.Propose(change); err != nil {
-			w.log.Error("proposals are not kept as they are now", LogFolder, f.node.name, LogErr, err)
+			w.log.Error("proposals are not kept as they are now", model.LogFolder, f.node.name, model.LogErr, err)
 		}
 	}
 	return s.events

@@ -7,14 +7,15 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // shownNotes are the paths of all notes that are shown, sorted.
-func shownNotes(t *testing.T, w *bridge.Workspace) []bridge.Path {
+func shownNotes(t *testing.T, w *bridge.Workspace) []model.Path {
 	t.Helper()
-	var list []bridge.Path
-	err := w.Walk(t.Context(), "Notes", func(e bridge.DirEntry, p bridge.Path) error {
-		if e.Kind == bridge.KindNote {
+	var list []model.Path
+	err := w.Walk(t.Context(), "Notes", func(e bridge.DirEntry, p model.Path) error {
+		if e.Kind == model.KindNote {
 			list = append(list, p)
 		}
 		return nil
@@ -26,7 +27,7 @@ func shownNotes(t *testing.T, w *bridge.Workspace) []bridge.Path {
 	return list
 }
 
-func moveTo(t *testing.T, w *bridge.Workspace, from, to bridge.Path) {
+func moveTo(t *testing.T, w *bridge.Workspace, from, to model.Path) {
 	t.Helper()
 	if _, err := w.Rename(t.Context(), from, to, bridge.Restructure{By: agent}); err != nil {
 		t.Fatal(err)
@@ -39,14 +40,14 @@ func TestFoldersThatChangedPlacesGoHome(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"Notes/d/D.md": "d\n", "Notes/d/e/E.md": "e\n"})
 	moveTo(t, f.Workspace, "Notes/d", "Notes/x")
 	moveTo(t, f.Workspace, "Notes/x/e", "Notes/d")
-	var events []bridge.Event
-	defer f.Subscribe(func(ev bridge.Event) { events = append(events, ev) })()
+	var events []model.Event
+	defer f.Subscribe(func(ev model.Event) { events = append(events, ev) })()
 	f.Person("Notes/x/X.md", "x\n")
-	if got, want := shownNotes(t, f.Workspace), []bridge.Path{"Notes/d/D.md", "Notes/d/e/E.md", "Notes/x/X.md"}; !slices.Equal(got, want) {
+	if got, want := shownNotes(t, f.Workspace), []model.Path{"Notes/d/D.md", "Notes/d/e/E.md", "Notes/x/X.md"}; !slices.Equal(got, want) {
 		t.Errorf("shown is %q, want %q", got, want)
 	}
 	for _, ev := range events {
-		if _, err := f.Stat(t.Context(), ev.Path); ev.Kind == bridge.EventCreated && err != nil {
+		if _, err := f.Stat(t.Context(), ev.Path); ev.Kind == model.EventCreated && err != nil {
 			t.Errorf("an event tells of %q: %v", ev.Path, err)
 		}
 	}
@@ -61,24 +62,24 @@ func TestFoldersThatChangedPlacesGoHome(t *testing.T) {
 func TestMovedToWhereItsFolderIsShown(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"Notes/d/B.md": "b\n", "Notes/f/F.md": "f\n"})
 	moveTo(t, f.Workspace, "Notes/d", "Notes/f/g")
-	shown := make(map[bridge.Path]bool)
+	shown := make(map[model.Path]bool)
 	for _, p := range shownNotes(t, f.Workspace) {
 		shown[p] = true
 	}
-	defer f.Subscribe(func(ev bridge.Event) {
+	defer f.Subscribe(func(ev model.Event) {
 		switch ev.Kind {
-		case bridge.EventCreated:
+		case model.EventCreated:
 			shown[ev.Path] = true
-		case bridge.EventRemoved:
-			maps.DeleteFunc(shown, func(p bridge.Path, _ bool) bool { return ev.Path.Contains(p) })
-		case bridge.EventRenamed:
+		case model.EventRemoved:
+			maps.DeleteFunc(shown, func(p model.Path, _ bool) bool { return ev.Path.Contains(p) })
+		case model.EventRenamed:
 			delete(shown, ev.OldPath)
 			shown[ev.Path] = true
 		}
-		maps.DeleteFunc(shown, func(p bridge.Path, _ bool) bool { return !p.IsNote() })
+		maps.DeleteFunc(shown, func(p model.Path, _ bool) bool { return !p.IsNote() })
 	})()
 	f.Rename("Notes/d/B.md", "Notes/f/g/X.md")
-	want := []bridge.Path{"Notes/f/F.md", "Notes/f/g/X.md"}
+	want := []model.Path{"Notes/f/F.md", "Notes/f/g/X.md"}
 	if got := shownNotes(t, f.Workspace); !slices.Equal(got, want) {
 		t.Errorf("shown is %q, want %q", got, want)
 	}

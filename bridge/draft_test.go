@@ -6,6 +6,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // refusingSource refuses the next change, when everything is ready for it.
@@ -14,24 +15,24 @@ type refusingSource struct {
 	next error
 }
 
-func (s *refusingSource) Replace(ctx context.Context, rel string, r bridge.Replacement) (bridge.Stamp, error) {
+func (s *refusingSource) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	err := s.next
 	if s.next = nil; err == nil {
 		return s.Source.Replace(ctx, rel, r)
 	}
 	if err := r.Meanwhile(); err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
-	return bridge.Stamp{}, err
+	return model.Stamp{}, err
 }
 
 // refusingStore keeps nothing the next time.
 type refusingStore struct {
-	bridge.Store
+	model.Store
 	next error
 }
 
-func (s *refusingStore) Append(id bridge.DocID, p bridge.Path, records ...bridge.Record) (uint64, error) {
+func (s *refusingStore) Append(id model.DocID, p model.Path, records ...model.Record) (uint64, error) {
 	err := s.next
 	if s.next = nil; err != nil {
 		return 0, err
@@ -43,9 +44,9 @@ func (s *refusingStore) Append(id bridge.DocID, p bridge.Path, records ...bridge
 // first document of the note, whose identities it was given, is in no store.
 func TestBaseOfDiscardedDraft(t *testing.T) {
 	for name, refuse := range map[string]struct{ source, store error }{
-		"somebody saved": {source: bridge.ErrConflict},
-		"disk full":      {source: bridge.ErrNoSpace},
-		"store full":     {store: bridge.ErrNoSpace},
+		"somebody saved": {source: model.ErrConflict},
+		"disk full":      {source: model.ErrNoSpace},
+		"store full":     {store: model.ErrNoSpace},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := bridgetest.New(t, map[string]string{plan: "one {++new++} two\nmiddle\nend of it\n"}, func(o *bridge.Options) {
@@ -54,11 +55,11 @@ func TestBaseOfDiscardedDraft(t *testing.T) {
 				f.Store = &refusingStore{f.Store, refuse.store}
 			})
 			base := open(t, f.Workspace, plan)
-			if _, err := f.Decide(t.Context(), ids(pendingOf(t, f.Workspace)), bridge.Accepted, person); err != nil {
+			if _, err := f.Decide(t.Context(), ids(pendingOf(t, f.Workspace)), model.Accepted, person); err != nil {
 				t.Fatal(err)
 			}
 			f.Person(plan, "typed\none {++new++} two\nmiddle\nend of it\n")
-			res := write(t, f.Workspace, plan, bridge.Write{Bases: []*bridge.Version{base}, Text: "one new two\nMIDDLE\nend of it\n", By: ann})
+			res := write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{base}, Text: "one new two\nMIDDLE\nend of it\n", By: ann})
 			if got, want := res.Version.Text(), "typed\none new two\nMIDDLE\nend of it\n"; got != want {
 				t.Errorf("the note is %q, want %q", got, want)
 			}

@@ -1,30 +1,34 @@
 package bridge
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
 
 // broadcaster calls every subscriber with every event.
 type broadcaster struct {
 	mu   sync.Mutex // protects the following
-	subs map[int]func(Event)
+	subs map[int]func(model.Event)
 	next int
 }
 
 // Subscribe calls fn after each change until cancel is called. fn runs on the
 // goroutine that made the change, holding no lock of the workspace; it must
 // return at once (put the event in a queue) and must not write to the workspace.
-func (w *Workspace) Subscribe(fn func(Event)) (cancel func()) {
-	return w.events.subscribe(func(ev Event) {
+func (w *Workspace) Subscribe(fn func(model.Event)) (cancel func()) {
+	return w.events.subscribe(func(ev model.Event) {
 		if w.reaches(ev.Path) {
 			fn(ev)
 		}
 	})
 }
 
-func (b *broadcaster) subscribe(fn func(Event)) (cancel func()) {
+func (b *broadcaster) subscribe(fn func(model.Event)) (cancel func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.subs == nil {
-		b.subs = make(map[int]func(Event))
+		b.subs = make(map[int]func(model.Event))
 	}
 	id := b.next
 	b.next++
@@ -36,9 +40,9 @@ func (b *broadcaster) subscribe(fn func(Event)) (cancel func()) {
 	}
 }
 
-func (b *broadcaster) publish(ev Event) {
+func (b *broadcaster) publish(ev model.Event) {
 	b.mu.Lock()
-	subs := make([]func(Event), 0, len(b.subs))
+	subs := make([]func(model.Event), 0, len(b.subs))
 	for _, fn := range b.subs {
 		subs = append(subs, fn)
 	}

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Files that are not notes: served byte for byte, and written whole.
@@ -15,27 +17,27 @@ import (
 // OpenFile opens what is there and is not a note, with the flags of os.OpenFile. In
 // suggest mode files cannot be written: ErrReadOnly. A file whose new content is
 // proposed is read as proposed.
-func (w *Workspace) OpenFile(_ context.Context, p Path, flag int) (File, error) {
+func (w *Workspace) OpenFile(_ context.Context, p model.Path, flag int) (model.File, error) {
 	writes := flag&(os.O_WRONLY|os.O_RDWR|os.O_TRUNC|os.O_APPEND) != 0
 	if writes && !w.writesFiles() {
-		return nil, &Error{"open", p, ErrReadOnly}
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrReadOnly}
 	}
 	if p.IsNote() {
-		return nil, &Error{"open", p, ErrNotNote}
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrNotNote}
 	}
 	n, err := w.find("open", p)
 	if err != nil {
 		return nil, err
 	}
 	switch n.kind {
-	case KindDir:
-		return nil, &Error{"open", p, ErrIsDir}
-	case KindLink:
-		return nil, &Error{"open", p, ErrNotNote}
+	case model.KindDir:
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrIsDir}
+	case model.KindLink:
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrNotNote}
 	}
-	files, ok := n.folder.source.(Files)
+	files, ok := n.folder.source.(model.Files)
 	if !ok {
-		return nil, &Error{"open", p, fs.ErrNotExist}
+		return nil, &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 	}
 	w.treeMu.RLock()
 	rel := n.rel()
@@ -46,51 +48,51 @@ func (w *Workspace) OpenFile(_ context.Context, p Path, flag int) (File, error) 
 	w.treeMu.RUnlock()
 	switch {
 	case proposed != nil && writes:
-		return nil, &Error{"open", p, ErrReadOnly}
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrReadOnly}
 	case proposed != nil:
 		return proposed, nil
 	}
 	opened, err := files.OpenFile(rel, flag, 0)
-	return opened, wrapError("open", p, err)
+	return opened, model.WrapError("open", p, err)
 }
 
 // PutFile puts a new file with data and the permission bits perm in the place of the
 // one at p, which is not a note, as a rename over it does: whoever has the old file
 // open keeps that. In suggest mode files cannot be written: ErrReadOnly.
-func (w *Workspace) PutFile(p Path, data []byte, perm fs.FileMode, o Restructure) error {
+func (w *Workspace) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restructure) error {
 	if !w.writesFiles() {
-		return &Error{"write", p, ErrReadOnly}
+		return &model.Error{Op: "write", Path: p, Err: model.ErrReadOnly}
 	}
 	f, _, err := w.structureAt("write", p)
 	if err != nil {
 		return err
 	}
 	if err := w.begin(); err != nil {
-		return wrapError("write", p, err)
+		return model.WrapError("write", p, err)
 	}
 	defer w.inflight.Done()
 	f.names.Lock()
 	ev, err := w.putFile(f, p, data, perm, o)
 	f.names.Unlock()
 	w.publishAll(ev)
-	return wrapError("write", p, err)
+	return model.WrapError("write", p, err)
 }
 
-func (w *Workspace) putFile(f *folder, p Path, data []byte, perm fs.FileMode, o Restructure) ([]Event, error) {
+func (w *Workspace) putFile(f *folder, p model.Path, data []byte, perm fs.FileMode, o Restructure) ([]model.Event, error) {
 	n, err := w.find("write", p)
 	if err != nil {
 		return nil, err
 	}
-	files, ok := f.source.(Files)
+	files, ok := f.source.(model.Files)
 	switch {
-	case n.kind == KindDir:
-		return nil, ErrIsDir
-	case n.kind != KindFile:
-		return nil, ErrNotNote
+	case n.kind == model.KindDir:
+		return nil, model.ErrIsDir
+	case n.kind != model.KindFile:
+		return nil, model.ErrNotNote
 	case !ok:
-		return nil, ErrReadOnly
+		return nil, model.ErrReadOnly
 	case n.content != nil:
-		return nil, ErrInTheWay // it was proposed, and that is to be decided on first
+		return nil, model.ErrInTheWay // it was proposed, and that is to be decided on first
 	}
 	stamp, err := files.PutFile(n.rel(), data, perm)
 	if err != nil {
@@ -98,8 +100,8 @@ func (w *Workspace) putFile(f *folder, p Path, data []byte, perm fs.FileMode, o 
 	}
 	w.treeMu.Lock()
 	defer w.treeMu.Unlock()
-	n.update(SourceEntry{Mode: perm.Perm(), Stamp: stamp})
-	return []Event{{Kind: EventChanged, Path: n.path(), ViewChanged: true, Origin: o.Origin}}, nil
+	n.update(model.SourceEntry{Mode: perm.Perm(), Stamp: stamp})
+	return []model.Event{{Kind: model.EventChanged, Path: n.path(), ViewChanged: true, Origin: o.Origin}}, nil
 }
 
 // writesFiles says whether what is not a note can be written in place.
@@ -108,32 +110,32 @@ func (w *Workspace) writesFiles() bool { return !w.o.ReadOnly && w.o.Mode == Dir
 // CreateFile makes a new file that is not a note, empty, with the permission bits
 // perm, to be filled through OpenFile. It is in the tree when CreateFile returns.
 // fs.ErrExist if the name is taken, ErrReadOnly in suggest mode.
-func (w *Workspace) CreateFile(ctx context.Context, p Path, perm fs.FileMode, o Restructure) error {
+func (w *Workspace) CreateFile(ctx context.Context, p model.Path, perm fs.FileMode, o Restructure) error {
 	switch {
 	case p.IsNote():
-		return &Error{"create", p, ErrNotNote}
+		return &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
 	case !w.writesFiles():
-		return &Error{"create", p, ErrReadOnly}
+		return &model.Error{Op: "create", Path: p, Err: model.ErrReadOnly}
 	}
 	f, s, err := w.structureAt("create", p)
 	if err != nil {
 		return err
 	}
 	if err := w.begin(); err != nil {
-		return wrapError("create", p, err)
+		return model.WrapError("create", p, err)
 	}
 	defer w.inflight.Done()
 	f.names.Lock()
 	events, err := w.createFile(ctx, f, s, p, perm, o)
 	f.names.Unlock()
 	w.publishAll(events)
-	return wrapError("create", p, err)
+	return model.WrapError("create", p, err)
 }
 
-func (w *Workspace) createFile(ctx context.Context, f *folder, s Structure, p Path, perm fs.FileMode, o Restructure) ([]Event, error) {
-	files, ok := f.source.(Files)
+func (w *Workspace) createFile(ctx context.Context, f *folder, s model.Structure, p model.Path, perm fs.FileMode, o Restructure) ([]model.Event, error) {
+	files, ok := f.source.(model.Files)
 	if !ok {
-		return nil, ErrReadOnly
+		return nil, model.ErrReadOnly
 	}
 	if _, err := w.find("create", p); err == nil {
 		return nil, fs.ErrExist
@@ -150,23 +152,23 @@ func (w *Workspace) createFile(ctx context.Context, f *folder, s Structure, p Pa
 		return events, err
 	}
 	err = w.showAt(f, w.put0(f, e, o.By), at, o.By)
-	return append(events, Event{Kind: EventCreated, Path: p, ViewChanged: true, Origin: o.Origin}), err
+	return append(events, model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true, Origin: o.Origin}), err
 }
 
 // makeEmpty makes a file of the source.
-func makeEmpty(files Files, rel string, perm fs.FileMode) (SourceEntry, error) {
+func makeEmpty(files model.Files, rel string, perm fs.FileMode) (model.SourceEntry, error) {
 	file, err := files.OpenFile(rel, os.O_CREATE|os.O_EXCL|os.O_RDWR, perm)
 	if err != nil {
-		return SourceEntry{}, err
+		return model.SourceEntry{}, err
 	}
 	info, err := file.Stat()
 	if err = errors.Join(err, file.Close()); err != nil {
-		return SourceEntry{}, err
+		return model.SourceEntry{}, err
 	}
-	return SourceEntry{Rel: rel, Mode: info.Mode(), Stamp: Stamp{Size: info.Size(), ModTime: info.ModTime().UnixNano()}}, nil
+	return model.SourceEntry{Rel: rel, Mode: info.Mode(), Stamp: model.Stamp{Size: info.Size(), ModTime: info.ModTime().UnixNano()}}, nil
 }
 
-func emptyFile(files Files, rel string) error {
+func emptyFile(files model.Files, rel string) error {
 	file, err := files.OpenFile(rel, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
 		return err
@@ -175,7 +177,7 @@ func emptyFile(files Files, rel string) error {
 }
 
 // sourceRel is where the source has what is shown at p.
-func (w *Workspace) sourceRel(p Path) string {
+func (w *Workspace) sourceRel(p model.Path) string {
 	w.treeMu.RLock()
 	defer w.treeMu.RUnlock()
 	return w.sourcePath(p)
@@ -193,8 +195,8 @@ func (p *proposal) open(name string) *proposedFile {
 	return &proposedFile{bytes.NewReader(p.rec.New), name, p.rec.Time}
 }
 
-func (f *proposedFile) WriteAt([]byte, int64) (int, error) { return 0, ErrReadOnly }
-func (f *proposedFile) Truncate(int64) error               { return ErrReadOnly }
+func (f *proposedFile) WriteAt([]byte, int64) (int, error) { return 0, model.ErrReadOnly }
+func (f *proposedFile) Truncate(int64) error               { return model.ErrReadOnly }
 func (f *proposedFile) Sync() error                        { return nil }
 func (f *proposedFile) Close() error                       { return nil }
 func (f *proposedFile) Stat() (fs.FileInfo, error)         { return proposedInfo{f}, nil }
@@ -217,12 +219,12 @@ var _ io.ReaderAt = (*proposedFile)(nil)
 // ErrNotNote for a note's name, ErrIsDir, ErrTooLarge for more than MaxNote,
 // ErrReadOnly, ErrNeedsReview where the structure policy denies it, ErrOffline,
 // ErrNoSpace, fs.ErrPermission.
-func (w *Workspace) WriteFile(ctx context.Context, p Path, data []byte, o Restructure) (Restructured, error) {
+func (w *Workspace) WriteFile(ctx context.Context, p model.Path, data []byte, o Restructure) (Restructured, error) {
 	switch {
 	case p.IsNote():
-		return Restructured{}, &Error{"write", p, ErrNotNote}
-	case len(data) > MaxNote:
-		return Restructured{}, &Error{"write", p, ErrTooLarge}
+		return Restructured{}, &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}
+	case len(data) > model.MaxNote:
+		return Restructured{}, &model.Error{Op: "write", Path: p, Err: model.ErrTooLarge}
 	}
 	if err := w.MayWriteFile(p); err != nil {
 		return Restructured{}, err
@@ -232,7 +234,7 @@ func (w *Workspace) WriteFile(ctx context.Context, p Path, data []byte, o Restru
 		err = w.checkNew("write", p)
 	}
 	if err == nil {
-		err = wrapError("write", p, w.begin())
+		err = model.WrapError("write", p, w.begin())
 	}
 	if err != nil {
 		return Restructured{}, err
@@ -242,20 +244,20 @@ func (w *Workspace) WriteFile(ctx context.Context, p Path, data []byte, o Restru
 	res, events, err := w.writeFile(ctx, f, s, p, data, o)
 	f.names.Unlock()
 	w.publishAll(events)
-	return res, wrapError("write", p, err)
+	return res, model.WrapError("write", p, err)
 }
 
-func (w *Workspace) writeFile(ctx context.Context, f *folder, s Structure, p Path, data []byte, o Restructure) (Restructured, []Event, error) {
+func (w *Workspace) writeFile(ctx context.Context, f *folder, s model.Structure, p model.Path, data []byte, o Restructure) (Restructured, []model.Event, error) {
 	w.treeMu.RLock()
 	n := w.lookup(p)
 	w.treeMu.RUnlock()
 	switch {
-	case n != nil && n.kind == KindDir:
-		return Restructured{}, nil, &Error{"write", p, ErrIsDir}
-	case n != nil && n.kind == KindLink:
-		return Restructured{}, nil, &Error{"write", p, ErrNotNote}
-	case n == nil && o.Base != ContentSum{}:
-		return Restructured{}, nil, &Error{"write", p, fs.ErrNotExist}
+	case n != nil && n.kind == model.KindDir:
+		return Restructured{}, nil, &model.Error{Op: "write", Path: p, Err: model.ErrIsDir}
+	case n != nil && n.kind == model.KindLink:
+		return Restructured{}, nil, &model.Error{Op: "write", Path: p, Err: model.ErrNotNote}
+	case n == nil && o.Base != model.ContentSum{}:
+		return Restructured{}, nil, &model.Error{Op: "write", Path: p, Err: fs.ErrNotExist}
 	case n == nil:
 		return w.newFile(ctx, f, s, p, data, o)
 	case w.o.Mode != Direct:
@@ -266,14 +268,14 @@ func (w *Workspace) writeFile(ctx context.Context, f *folder, s Structure, p Pat
 }
 
 // newFile makes or proposes a file that is not there.
-func (w *Workspace) newFile(ctx context.Context, f *folder, s Structure, p Path, data []byte, o Restructure) (Restructured, []Event, error) {
+func (w *Workspace) newFile(ctx context.Context, f *folder, s model.Structure, p model.Path, data []byte, o Restructure) (Restructured, []model.Event, error) {
 	at, events, err := w.placeFor(ctx, f, s, p, false, o)
 	if errors.Is(err, errWasDeleted) {
 		res, more, err := w.writeFile(ctx, f, s, p, data, o)
 		return res, append(events, more...), err
 	}
 	if err == nil && at.dir == nil && w.o.Mode != Direct {
-		var made []Event
+		var made []model.Event
 		made, err = w.makeFolders(ctx, f, s, p.Dir(), o)
 		events = append(events, made...)
 		if err == nil {
@@ -286,19 +288,19 @@ func (w *Workspace) newFile(ctx context.Context, f *folder, s Structure, p Path,
 		return Restructured{}, events, err
 	case w.o.Mode != Direct:
 		id, err := w.proposeFile(f, at, data, o)
-		return Restructured{Proposal: id}, append(events, Event{Kind: EventCreated, Path: p, ViewChanged: true, Origin: o.Origin}), err
+		return Restructured{Proposal: id}, append(events, model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true, Origin: o.Origin}), err
 	}
 	stamp, err := s.Create(ctx, at.rel, data, 0o644, time.Now())
 	if err != nil {
 		return Restructured{}, events, err
 	}
-	n := w.put0(f, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp}, o.By)
+	n := w.put0(f, model.SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp}, o.By)
 	err = w.showAt(f, n, at, o.By)
-	return Restructured{}, append(events, Event{Kind: EventCreated, Path: p, ViewChanged: true, Origin: o.Origin}), err
+	return Restructured{}, append(events, model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true, Origin: o.Origin}), err
 }
 
 // makeFolders makes the folders up to dir that are missing.
-func (w *Workspace) makeFolders(ctx context.Context, f *folder, s Structure, dir Path, o Restructure) ([]Event, error) {
+func (w *Workspace) makeFolders(ctx context.Context, f *folder, s model.Structure, dir model.Path, o Restructure) ([]model.Event, error) {
 	if _, err := w.find("mkdir", dir); err == nil {
 		return nil, nil
 	}
@@ -312,11 +314,11 @@ func (w *Workspace) makeFolders(ctx context.Context, f *folder, s Structure, dir
 
 // proposeFile shows a file that the source does not have.
 func (w *Workspace) proposeFile(f *folder, at spot, data []byte, o Restructure) (string, error) {
-	p := &proposal{rec: ProposalRecord{
-		ID: newProposalID(), Kind: ProposedFile, ToDir: at.dir.rel(), Name: at.name,
+	p := &proposal{rec: model.ProposalRecord{
+		ID: newProposalID(), Kind: model.ProposedFile, ToDir: at.dir.rel(), Name: at.name,
 		Author: o.By.Name, Session: o.By.Session, Time: time.Now().UTC(), New: data,
 	}}
-	if err := f.store.Propose(ProposalChange{Put: []ProposalRecord{p.rec}}); err != nil {
+	if err := f.store.Propose(model.ProposalChange{Put: []model.ProposalRecord{p.rec}}); err != nil {
 		return "", err
 	}
 	p.kept = p.rec
@@ -328,7 +330,7 @@ func (w *Workspace) proposeFile(f *folder, at spot, data []byte, o Restructure) 
 
 // showFile makes the node of a file that the source does not have. treeMu is held.
 func (w *Workspace) showFile(f *folder, p *proposal, dir *node) {
-	p.node = w.newNode(dir, p.rec.Name, KindFile)
+	p.node = w.newNode(dir, p.rec.Name, model.KindFile)
 	p.node.home, p.node.content = new(home), p
 	p.node.mode, p.node.modTime = 0o644, p.rec.Time
 	dir.children[p.rec.Name] = p.node
@@ -337,14 +339,14 @@ func (w *Workspace) showFile(f *folder, p *proposal, dir *node) {
 
 // unlike says that a file which holds have is not what the writer had read.
 func (o Restructure) unlike(have []byte) bool {
-	return o.Base != ContentSum{} && o.Base != SumOf(string(have))
+	return o.Base != model.ContentSum{} && o.Base != model.SumOf(string(have))
 }
 
 // proposeContent proposes data as the content of n, instead of what was proposed
 // before; what is there already needs no proposal.
-func (w *Workspace) proposeContent(ctx context.Context, f *folder, n *node, data []byte, o Restructure) (Restructured, []Event, error) {
-	rec := ProposalRecord{
-		ID: newProposalID(), Kind: ProposedFile, Rel: n.rel(), Author: o.By.Name, Session: o.By.Session,
+func (w *Workspace) proposeContent(ctx context.Context, f *folder, n *node, data []byte, o Restructure) (Restructured, []model.Event, error) {
+	rec := model.ProposalRecord{
+		ID: newProposalID(), Kind: model.ProposedFile, Rel: n.rel(), Author: o.By.Name, Session: o.By.Session,
 		Time: time.Now().UTC(), New: data,
 	}
 	w.treeMu.RLock()
@@ -359,7 +361,7 @@ func (w *Workspace) proposeContent(ctx context.Context, f *folder, n *node, data
 		if err != nil {
 			return Restructured{}, nil, err
 		}
-		rec.Old, rec.Stamp = append([]byte{}, have...), Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
+		rec.Old, rec.Stamp = append([]byte{}, have...), model.Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
 		needless = bytes.Equal(have, data)
 	}
 	shown := rec.Old
@@ -369,15 +371,15 @@ func (w *Workspace) proposeContent(ctx context.Context, f *folder, n *node, data
 		rec.Old, rec.Stamp, rec.Stale = old.rec.Old, old.rec.Stamp, old.rec.Stale
 	}
 	if o.unlike(shown) {
-		return Restructured{}, nil, ErrConflict
+		return Restructured{}, nil, model.ErrConflict
 	}
 	return w.putContent(f, n, rec, needless, o)
 }
 
 // putContent keeps and shows rec, or nothing if that is needless, in the place of
 // what was proposed for n before.
-func (w *Workspace) putContent(f *folder, n *node, rec ProposalRecord, needless bool, o Restructure) (Restructured, []Event, error) {
-	change := ProposalChange{Put: []ProposalRecord{rec}}
+func (w *Workspace) putContent(f *folder, n *node, rec model.ProposalRecord, needless bool, o Restructure) (Restructured, []model.Event, error) {
+	change := model.ProposalChange{Put: []model.ProposalRecord{rec}}
 	if needless {
 		change.Put = nil
 	}
@@ -393,7 +395,7 @@ func (w *Workspace) putContent(f *folder, n *node, rec ProposalRecord, needless 
 	if old != nil {
 		f.withdraw(old)
 	}
-	ev := []Event{{Kind: EventChanged, Path: n.path(), ViewChanged: true, Origin: o.Origin}}
+	ev := []model.Event{{Kind: model.EventChanged, Path: n.path(), ViewChanged: true, Origin: o.Origin}}
 	if needless {
 		return Restructured{}, ev, nil
 	}
@@ -403,20 +405,20 @@ func (w *Workspace) putContent(f *folder, n *node, rec ProposalRecord, needless 
 }
 
 // replaceFile makes data the content of n at once.
-func (w *Workspace) replaceFile(ctx context.Context, f *folder, s Structure, n *node, data []byte, o Restructure) ([]Event, error) {
+func (w *Workspace) replaceFile(ctx context.Context, f *folder, s model.Structure, n *node, data []byte, o Restructure) ([]model.Event, error) {
 	if n.content != nil {
-		return nil, ErrInTheWay // it was proposed, and that is to be decided on first
+		return nil, model.ErrInTheWay // it was proposed, and that is to be decided on first
 	}
 	for range maxAttempts {
 		rel := n.rel()
 		have, stamp, err := f.source.Read(ctx, rel)
 		if err == nil && o.unlike(have) {
-			return nil, ErrConflict
+			return nil, model.ErrConflict
 		}
 		if err == nil && !bytes.Equal(have, data) {
-			stamp, err = f.source.Replace(ctx, rel, Replacement{Expect: stamp, Data: data, ModTime: time.Now()})
+			stamp, err = f.source.Replace(ctx, rel, model.Replacement{Expect: stamp, Data: data, ModTime: time.Now()})
 		}
-		if errors.Is(err, ErrConflict) {
+		if errors.Is(err, model.ErrConflict) {
 			continue // somebody else saved it first
 		}
 		if err != nil {
@@ -424,8 +426,8 @@ func (w *Workspace) replaceFile(ctx context.Context, f *folder, s Structure, n *
 		}
 		w.treeMu.Lock()
 		defer w.treeMu.Unlock()
-		n.update(SourceEntry{Mode: n.mode, Stamp: stamp})
-		return []Event{{Kind: EventChanged, Path: n.path(), ViewChanged: true, Origin: o.Origin}}, nil
+		n.update(model.SourceEntry{Mode: n.mode, Stamp: stamp})
+		return []model.Event{{Kind: model.EventChanged, Path: n.path(), ViewChanged: true, Origin: o.Origin}}, nil
 	}
-	return nil, ErrConflict
+	return nil, model.ErrConflict
 }

@@ -1,21 +1,25 @@
 package bridge
 
-import "context"
+import (
+	"context"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
 
 // followedTree is the workspace as its indexes follow it.
 type followedTree struct{ w *Workspace }
 
-func (t followedTree) Follow(fn func(Event)) { t.w.events.subscribe(fn) }
+func (t followedTree) Follow(fn func(model.Event)) { t.w.events.subscribe(fn) }
 
-func (t followedTree) EachName(ctx context.Context, fn func(Path, Kind)) error {
-	return t.w.Walk(ctx, "", func(e DirEntry, p Path) error {
+func (t followedTree) EachName(ctx context.Context, fn func(model.Path, model.Kind)) error {
+	return t.w.Walk(ctx, "", func(e DirEntry, p model.Path) error {
 		fn(p, e.Kind)
 		return nil
 	})
 }
 
-func (t followedTree) Read(ctx context.Context, p Path) (*Version, error) {
+func (t followedTree) Read(ctx context.Context, p model.Path) (*model.Version, error) {
 	return t.w.Open(noWait(ctx), p)
 }
 
-func (t followedTree) LeadsToFolder(p Path) bool { return t.w.leadsToFolder(p) }
+func (t followedTree) LeadsToFolder(p model.Path) bool { return t.w.leadsToFolder(p) }

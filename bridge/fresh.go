@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Programs save a note by making a new file and moving it over the note. If the new
@@ -22,9 +24,9 @@ const freshFor = time.Minute
 // and nothing is proposed for it but its name, where people have another by that.
 type Fresh struct {
 	node    *node
-	from    Retractor
-	version *Version
-	theirs  func(Author) bool
+	from    model.Retractor
+	version *model.Version
+	theirs  func(model.Author) bool
 }
 
 // Text is what the note showed when it was found fresh.
@@ -32,14 +34,14 @@ func (x *Fresh) Text() string { return x.version.Text() }
 
 // FreshNote returns the note at p if it is fresh. theirs says of an author whether
 // it is one of the programs.
-func (w *Workspace) FreshNote(ctx context.Context, p Path, theirs func(Author) bool) (*Fresh, bool) {
+func (w *Workspace) FreshNote(ctx context.Context, p model.Path, theirs func(model.Author) bool) (*Fresh, bool) {
 	f, s, err := w.structureAt("open", p)
 	if err != nil || f.readOnly() {
 		return nil, false
 	}
 	n, err := w.find("open", p)
-	from, ok := s.(Retractor)
-	if !ok || err != nil || n.kind != KindNote {
+	from, ok := s.(model.Retractor)
+	if !ok || err != nil || n.kind != model.KindNote {
 		return nil, false
 	}
 	x := n.note
@@ -54,13 +56,13 @@ func (w *Workspace) FreshNote(ctx context.Context, p Path, theirs func(Author) b
 
 // untouched is the current version of a note that nobody but its authors has
 // touched; ErrConflict. The write lock is held.
-func (n *note) untouched(ctx context.Context, theirs func(Author) bool) (*Version, error) {
+func (n *note) untouched(ctx context.Context, theirs func(model.Author) bool) (*model.Version, error) {
 	w, at := n.ws, n.where()
 	w.treeMu.RLock()
 	plain := w.lookup(at.path) == n.node && n.node.onlyNamed(theirs)
 	w.treeMu.RUnlock()
 	if !plain || n.live != nil || n.isShared() {
-		return nil, ErrConflict
+		return nil, model.ErrConflict
 	}
 	v, stamp, err := n.onlyBy(ctx, theirs)
 	if err != nil {
@@ -73,12 +75,12 @@ func (n *note) untouched(ctx context.Context, theirs func(Author) bool) (*Versio
 // onlyNamed says whether nothing is proposed for n, unless its name was taken when it
 // was made: then it is kept beside that, and the name itself is proposed. treeMu is
 // held.
-func (n *node) onlyNamed(theirs func(Author) bool) bool {
+func (n *node) onlyNamed(theirs func(model.Author) bool) bool {
 	p := n.pending
 	if p == nil {
 		return n.home == nil
 	}
-	return p.rec.Kind == ProposedRename && theirs(Author{Name: p.rec.Author, Session: p.rec.Session})
+	return p.rec.Kind == model.ProposedRename && theirs(model.Author{Name: p.rec.Author, Session: p.rec.Session})
 }
 
 // Retract takes the note away for good, with its document: not even the source's
@@ -97,7 +99,7 @@ func (x *Fresh) Retract(ctx context.Context, origin any) error {
 	return err
 }
 
-func (x *Fresh) retract(ctx context.Context, f *folder, origin any) ([]Event, error) {
+func (x *Fresh) retract(ctx context.Context, f *folder, origin any) ([]model.Event, error) {
 	n := x.node.note
 	w := n.ws
 	n.lock()
@@ -105,32 +107,32 @@ func (x *Fresh) retract(ctx context.Context, f *folder, origin any) ([]Event, er
 	at := n.where()
 	v, err := n.untouched(ctx, x.theirs)
 	if err == nil && v.Raw() != x.version.Raw() {
-		err = ErrConflict
+		err = model.ErrConflict
 	}
 	if err == nil {
 		err = x.from.Retract(ctx, at.rel, n.stamp)
 	}
 	if err != nil {
-		return nil, wrapError("retract", at.path, err)
+		return nil, model.WrapError("retract", at.path, err)
 	}
 	if err := errors.Join(w.fulfil(f, x.node), at.store.Forget(n.id)); err != nil {
-		w.log.Warn("history of a note that is gone stays", LogPath, string(at.path), LogErr, err)
+		w.log.Warn("history of a note that is gone stays", model.LogPath, string(at.path), model.LogErr, err)
 	}
 	n.gone()
-	return append(w.settle(f), Event{Kind: EventRemoved, Path: at.path, ViewChanged: true, Origin: origin}), nil
+	return append(w.settle(f), model.Event{Kind: model.EventRemoved, Path: at.path, ViewChanged: true, Origin: origin}), nil
 }
 
 // HasNote says whether a note is at p: one that is shown there, or one that is
 // proposed to be deleted, and that whoever writes at p writes anew.
-func (w *Workspace) HasNote(p Path) bool {
+func (w *Workspace) HasNote(p model.Path) bool {
 	w.treeMu.RLock()
 	defer w.treeMu.RUnlock()
 	n := w.lookup(p)
 	if n == nil {
-		if dir := w.lookup(p.Dir()); dir != nil && dir.kind == KindDir {
+		if dir := w.lookup(p.Dir()); dir != nil && dir.kind == model.KindDir {
 			n = dir.inSource(p.Base())
 		}
-		return n != nil && n.kind == KindNote && n.hidden()
+		return n != nil && n.kind == model.KindNote && n.hidden()
 	}
-	return n.kind == KindNote
+	return n.kind == model.KindNote
 }

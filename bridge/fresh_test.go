@@ -11,15 +11,16 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 const made = "F/Made.md"
 
-func byAnn(a bridge.Author) bool { return a.Name == ann.Name }
+func byAnn(a model.Author) bool { return a.Name == ann.Name }
 
 func TestFreshNote(t *testing.T) {
 	const text = "one\ntwo\n"
-	person := bridge.Author{Name: "person"}
+	person := model.Author{Name: "person"}
 	tests := []struct {
 		name string
 		then func(t *testing.T, f *bridgetest.Fixture)
@@ -33,7 +34,7 @@ func TestFreshNote(t *testing.T) {
 			write(t, f.Workspace, made, bridge.Write{By: ann})
 		}, true},
 		{"renamed by its author", func(t *testing.T, f *bridgetest.Fixture) {
-			for _, names := range [][2]bridge.Path{{made, "F/Other.md"}, {"F/Other.md", made}} {
+			for _, names := range [][2]model.Path{{made, "F/Other.md"}, {"F/Other.md", made}} {
 				if _, err := f.Workspace.Rename(t.Context(), names[0], names[1], bridge.Restructure{By: ann}); err != nil {
 					t.Fatal(err)
 				}
@@ -50,14 +51,14 @@ func TestFreshNote(t *testing.T) {
 			f.Source("F").Person(t).Save("Made.md", "{++one++}")
 		}, false},
 		{"amended by another author", func(t *testing.T, f *bridgetest.Fixture) {
-			write(t, f.Workspace, made, bridge.Write{Text: text + "three\n", By: bridge.Author{Name: "bob"}})
+			write(t, f.Workspace, made, bridge.Write{Text: text + "three\n", By: model.Author{Name: "bob"}})
 		}, false},
 		{"decided upon", func(t *testing.T, f *bridgetest.Fixture) {
 			list, err := f.Suggestions(t.Context(), made)
 			if err != nil || len(list) == 0 {
 				t.Fatalf("%v, %v", list, err)
 			}
-			if _, err := f.Decide(t.Context(), []string{list[0].ID}, bridge.Accepted, person); err != nil {
+			if _, err := f.Decide(t.Context(), []string{list[0].ID}, model.Accepted, person); err != nil {
 				t.Fatal(err)
 			}
 		}, false},
@@ -69,7 +70,7 @@ func TestFreshNote(t *testing.T) {
 			t.Cleanup(s.Close)
 		}, false},
 		{"proposed to be renamed", func(t *testing.T, f *bridgetest.Fixture) {
-			o := bridge.Restructure{By: bridge.Author{Name: "bob"}}
+			o := bridge.Restructure{By: model.Author{Name: "bob"}}
 			if _, err := f.Workspace.Rename(t.Context(), made, "F/Other.md", o); err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +83,7 @@ func TestFreshNote(t *testing.T) {
 				f := bridgetest.New(t, map[string]string{"F/Note.md": "a\n"})
 				create(t, f, made, text)
 				tt.then(t, f)
-				for _, p := range []bridge.Path{made, "F/Other.md"} {
+				for _, p := range []model.Path{made, "F/Other.md"} {
 					if _, fresh := f.FreshNote(t.Context(), p, byAnn); fresh != (tt.want && p == made) {
 						t.Errorf("%s is fresh: %v", p, fresh)
 					}
@@ -95,7 +96,7 @@ func TestFreshNote(t *testing.T) {
 	}
 }
 
-func create(t *testing.T, f *bridgetest.Fixture, p bridge.Path, text string) {
+func create(t *testing.T, f *bridgetest.Fixture, p model.Path, text string) {
 	t.Helper()
 	if _, err := f.Create(t.Context(), p, bridge.Write{Text: text, By: ann}); err != nil {
 		t.Fatal(err)
@@ -114,10 +115,10 @@ func TestRetractFresh(t *testing.T) {
 		{name: "as it was"},
 		{name: "its author wrote", since: func(f *bridgetest.Fixture) {
 			_, _ = f.Write(context.Background(), made, bridge.Write{Text: "anew\n", By: ann})
-		}, want: bridge.ErrConflict, stays: "anew"},
-		{name: "a person wrote", since: func(f *bridgetest.Fixture) { f.Person(made, "a person's\n") }, want: bridge.ErrConflict, stays: "a person's"},
-		{name: "a person writes", last: func(p bridgetest.Person) { p.Save("Made.md", "a person's\n") }, want: bridge.ErrConflict, stays: "a person's"},
-		{name: "a person removed it", since: func(f *bridgetest.Fixture) { f.Delete(made) }, want: bridge.ErrConflict},
+		}, want: model.ErrConflict, stays: "anew"},
+		{name: "a person wrote", since: func(f *bridgetest.Fixture) { f.Person(made, "a person's\n") }, want: model.ErrConflict, stays: "a person's"},
+		{name: "a person writes", last: func(p bridgetest.Person) { p.Save("Made.md", "a person's\n") }, want: model.ErrConflict, stays: "a person's"},
+		{name: "a person removed it", since: func(f *bridgetest.Fixture) { f.Delete(made) }, want: model.ErrConflict},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -167,7 +168,7 @@ func TestHasNote(t *testing.T) {
 	if _, err := f.Workspace.Rename(t.Context(), "F/Old.md", "F/New.md", bridge.Restructure{By: ann}); err != nil {
 		t.Fatal(err)
 	}
-	for p, want := range map[bridge.Path]bool{
+	for p, want := range map[model.Path]bool{
 		"F/Note.md": true, "F/Gone.md": true, "F/New.md": true, "F/Old.md": false, "F/x.txt": false, "F/dir.md": false,
 		"F": false, "F/no.md": false, "F/no/no.md": false, "G/no.md": false, "": false,
 	} {

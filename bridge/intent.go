@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -15,23 +17,23 @@ import (
 // and which characters it makes anew, before that goes into the file. kept says that
 // the store has the text before: else a decision's intent has the only copy. text is
 // the new one, if it is to be noted, too.
-func (at place) intend(sum ContentSum, plan writePlan, by Author, kept bool, before, text string) error {
-	in := Intent{Edits: editSpans(plan.edits), Text: text, Placed: plan.placed}
+func (at place) intend(sum model.ContentSum, plan planner.Plan, by model.Author, kept bool, before, text string) error {
+	in := model.Intent{Edits: editSpans(plan.Edits), Text: text, Placed: plan.Placed}
 	in.Time = time.Now().UTC()
-	plan.describe(&in.Record, by)
+	plan.Describe(&in.Record, by)
 	if in.Author == "" && !in.Journalled() {
 		return nil
 	}
 	if in.Decision != nil && !kept {
 		in.Before = before
 	}
-	return at.store.Intend(Path(at.rel), sum, in)
+	return at.store.Intend(model.Path(at.rel), sum, in)
 }
 
-func editSpans(edits []diffwrap.Edit) []EditSpan {
-	spans := make([]EditSpan, len(edits))
+func editSpans(edits []diffwrap.Edit) []model.EditSpan {
+	spans := make([]model.EditSpan, len(edits))
 	for i, e := range edits {
-		spans[i] = EditSpan{e.Off, e.Len, len(e.New)}
+		spans[i] = model.EditSpan{Off: e.Off, Len: e.Len, New: len(e.New)}
 	}
 	return spans
 }
@@ -39,24 +41,24 @@ func editSpans(edits []diffwrap.Edit) []EditSpan {
 // interrupted is the write that was interrupted between file and store, if one was,
 // and the text that it made: raw, or what somebody has made raw of since. If none was,
 // that is raw. have is what the store's history led to.
-func (at place) interrupted(raw, have string, h History) (in Intent, made string, ok bool) {
-	if in, ok := at.store.Intended(Path(at.rel), raw); ok {
-		if in.Decision != nil && slices.ContainsFunc(h.Records, func(r Record) bool {
+func (at place) interrupted(raw, have string, h model.History) (in model.Intent, made string, ok bool) {
+	if in, ok := at.store.Intended(model.Path(at.rel), raw); ok {
+		if in.Decision != nil && slices.ContainsFunc(h.Records, func(r model.Record) bool {
 			return r.Decision != nil && r.Decision.Batch == in.Decision.Batch
 		}) {
-			return Intent{}, raw, false // it was kept: somebody else made the same text again
+			return model.Intent{}, raw, false // it was kept: somebody else made the same text again
 		}
 		return in, raw, true
 	}
-	in, ok = at.store.Unsettled(Path(at.rel))
+	in, ok = at.store.Unsettled(model.Path(at.rel))
 	if !ok || in.Text == "" {
-		return Intent{}, raw, false
+		return model.Intent{}, raw, false
 	}
 	if len(h.Records) == 0 {
-		have = in.beginning(in.Text)
+		have = in.Beginning(in.Text)
 	}
-	if !in.leads(have, in.Text) || distance(in.Text, raw) >= distance(have, raw) {
-		return Intent{}, raw, false // it was kept, or the file never had it
+	if !in.Leads(have, in.Text) || distance(in.Text, raw) >= distance(have, raw) {
+		return model.Intent{}, raw, false // it was kept, or the file never had it
 	}
 	return in, in.Text, true
 }
@@ -71,7 +73,7 @@ func distance(a, b string) (n int) {
 
 // catchUpTo changes the document from have to raw: by the write that was interrupted,
 // if one was, and then as a person's save.
-func (n *note) catchUpTo(at place, raw, have string, h History) []Record {
+func (n *note) catchUpTo(at place, raw, have string, h model.History) []model.Record {
 	in, made, _ := at.interrupted(raw, have, h)
 	records := n.recordsTo(made, have, in)
 	if made != raw {
@@ -83,12 +85,12 @@ func (n *note) catchUpTo(at place, raw, have string, h History) []Record {
 // recordsTo changes the document from have to raw, as intent says, or else as a
 // person's save. A write of a note that the store did not know comes after the
 // text that it was about.
-func (n *note) recordsTo(raw, have string, intent Intent) (records []Record) {
-	if first := intent.beginning(raw); n.kept == 0 && first != "" {
+func (n *note) recordsTo(raw, have string, intent model.Intent) (records []model.Record) {
+	if first := intent.Beginning(raw); n.kept == 0 && first != "" {
 		records = append(records, n.changeDoc(have, diffwrap.Diff(have, first), sourceOrigin{}))
 		have = first
 	}
-	edits, ok := intent.script(have, raw)
+	edits, ok := intent.Script(have, raw)
 	saved := intent.Author == "" && !intent.Journalled()
 	switch {
 	case ok:
@@ -100,13 +102,13 @@ func (n *note) recordsTo(raw, have string, intent Intent) (records []Record) {
 	if saved {
 		return append(records, n.changeDoc(have, edits, sourceOrigin{}))
 	}
-	plan := writePlan{edits: edits, frontMatter: intent.FrontMatter, decision: intent.Decision, proposal: intent.Proposal}
+	plan := planner.Plan{Edits: edits, FrontMatter: intent.FrontMatter, Decision: intent.Decision, Proposal: intent.Proposal}
 	if ok {
-		plan.marks, plan.placed = intent.Marks, intent.Placed
+		plan.Marks, plan.Placed = intent.Marks, intent.Placed
 	} else if d := intent.Decision; d != nil {
-		plan.decision = d.withoutRuns()
+		plan.Decision = d.WithoutRuns()
 	}
-	rec := n.carryOut(have, &plan, Author{Name: intent.Author, Session: intent.Session})
+	rec := n.carryOut(have, &plan, model.Author{Name: intent.Author, Session: intent.Session})
 	if !intent.Time.IsZero() {
 		rec.Time = intent.Time
 	}

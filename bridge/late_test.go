@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
@@ -40,7 +41,7 @@ func (s *gatedStore) close() (open func()) {
 	})
 }
 
-func (s *gatedStore) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (uint64, error) {
+func (s *gatedStore) Append(id model.DocID, p model.Path, recs ...model.Record) (uint64, error) {
 	s.mu.Lock()
 	gate := s.shut
 	s.mu.Unlock()
@@ -53,7 +54,7 @@ func (s *gatedStore) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Recor
 	return s.Store.Append(id, p, recs...)
 }
 
-func (s *gatedStore) DocID(p bridge.Path) (bridge.DocID, error) {
+func (s *gatedStore) DocID(p model.Path) (model.DocID, error) {
 	if s.lookup.Load() {
 		return "", errors.New("disk error")
 	}
@@ -65,9 +66,9 @@ func (s *gatedStore) waiting(t *testing.T) {
 	until(t, "a record waits for the store", func() bool { return s.waits.Load() > 0 })
 }
 
-var bob = bridge.Author{Name: "bob", Session: "s2"}
+var bob = model.Author{Name: "bob", Session: "s2"}
 
-func authorsOf(list []bridge.Suggestion) string {
+func authorsOf(list []model.Suggestion) string {
 	var out []string
 	for _, s := range list {
 		out = append(out, s.Author)
@@ -87,7 +88,7 @@ func TestLateWriteThatIsNotKeptLeavesNoIdentities(t *testing.T) {
 	ws.Kept(plan)
 	store.broken, store.failed = false, false
 	pendingOf(t, ws) // the store has it now
-	res := write(t, ws, plan, bridge.Write{Bases: []*bridge.Version{before}, Text: "one two three\nfour 5 six\n", By: bob})
+	res := write(t, ws, plan, bridge.Write{Bases: []*model.Version{before}, Text: "one two three\nfour 5 six\n", By: bob})
 	if got, want := res.Version.Text(), "one two three more\nfour 5 six\n"; got != want {
 		t.Errorf("merged %q, want %q", got, want)
 	}
@@ -104,7 +105,7 @@ func TestPersonsSaveThatIsNotKeptLeavesNoIdentities(t *testing.T) {
 	f.Person(plan, "typed\n"+f.SourceText(plan))
 	store.broken.Store(false)
 	pendingOf(t, f.Workspace)
-	res := write(t, f.Workspace, plan, bridge.Write{Bases: []*bridge.Version{mid}, Text: "one two three more\nfour 5 six\n", By: bob})
+	res := write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{mid}, Text: "one two three more\nfour 5 six\n", By: bob})
 	if got, want := res.Version.Text(), "typed\none two three more\nfour 5 six\n"; got != want {
 		t.Errorf("merged %q, want %q", got, want)
 	}
@@ -116,9 +117,9 @@ type brokenAll struct {
 	broken atomic.Bool
 }
 
-func (s *brokenAll) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (uint64, error) {
+func (s *brokenAll) Append(id model.DocID, p model.Path, recs ...model.Record) (uint64, error) {
 	if s.broken.Load() {
-		return 0, bridge.ErrNoSpace
+		return 0, model.ErrNoSpace
 	}
 	return s.Store.Append(id, p, recs...)
 }
@@ -129,9 +130,9 @@ type killedAfter struct {
 	left *int
 }
 
-func (s killedAfter) Replace(ctx context.Context, rel string, r bridge.Replacement) (bridge.Stamp, error) {
+func (s killedAfter) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	if *s.left == 0 {
-		return bridge.Stamp{}, bridge.ErrOffline
+		return model.Stamp{}, model.ErrOffline
 	}
 	*s.left--
 	return s.Source.Replace(ctx, rel, r)
@@ -250,7 +251,7 @@ func TestMadeAgainDuringALateWrite(t *testing.T) {
 	if _, err := f.Create(t.Context(), plan, bridge.Write{Text: "new\n", By: ann}); err != nil {
 		t.Fatal(err)
 	}
-	write(t, f.Workspace, plan, bridge.Write{Text: "new\n\nmore\n", By: bridge.Author{Name: "carol"}})
+	write(t, f.Workspace, plan, bridge.Write{Text: "new\n\nmore\n", By: model.Author{Name: "carol"}})
 	f.Workspace.Kept(plan)
 	openStore()
 	store.gated.Wait()
@@ -296,7 +297,7 @@ func TestLateWriteWhenTheStoreCannotBeAsked(t *testing.T) {
 // Intents that somebody tampered with cost their writes' authors, and nothing else.
 func TestHostileIntents(t *testing.T) {
 	const raw = "é{++è++}\n"
-	for _, edits := range [][]bridge.EditSpan{
+	for _, edits := range [][]model.EditSpan{
 		{{Off: math.MaxInt - 1, New: 10}},
 		{{Off: math.MaxInt - 1, Len: 10, New: 10}},
 		{{Off: math.MaxInt, New: math.MaxInt}},
@@ -323,7 +324,7 @@ func TestHostileIntents(t *testing.T) {
 				open(t, process(t, src, store), plan)
 			}
 			src.Person(t).Save("Plan.md", raw)
-			_ = store.Intend("Plan.md", bridge.SumOf(raw), bridge.Intent{Record: bridge.Record{Author: "ann"}, Edits: edits})
+			_ = store.Intend("Plan.md", model.SumOf(raw), model.Intent{Record: model.Record{Author: "ann"}, Edits: edits})
 			func() {
 				defer func() {
 					if p := recover(); p != nil {
@@ -347,7 +348,7 @@ func TestHostileIntents(t *testing.T) {
 	}
 }
 
-func textOf(t *testing.T, store bridge.Store, id bridge.DocID) string {
+func textOf(t *testing.T, store model.Store, id model.DocID) string {
 	t.Helper()
 	h, err := store.Load(id)
 	if err != nil {
@@ -391,9 +392,9 @@ func TestCloseKeepsLateWrites(t *testing.T) {
 // unreadable is a store that can be asked nothing about documents, and keeps nothing, while it is broken.
 type unreadable struct{ brokenAll }
 
-func (s *unreadable) Load(id bridge.DocID) (bridge.History, error) {
+func (s *unreadable) Load(id model.DocID) (model.History, error) {
 	if s.broken.Load() {
-		return bridge.History{}, errors.New("disk error")
+		return model.History{}, errors.New("disk error")
 	}
 	return s.Store.Load(id)
 }
@@ -408,7 +409,7 @@ func TestPersonsSaveWhileTheStoreIsUnreadable(t *testing.T) {
 	f.Workspace.Kept(plan)
 	f.Person(plan, "typed by a person\n"+f.SourceText(plan))
 	store.broken.Store(false)
-	f.Workspace.Update(t.Context(), plan, bob, nil, func(cur *bridge.Version) (string, error) { return cur.Text() + "more\n", nil })
+	f.Workspace.Update(t.Context(), plan, bob, nil, func(cur *model.Version) (string, error) { return cur.Text() + "more\n", nil })
 	if got := f.SourceText(plan); !strings.Contains(got, "typed by a person") {
 		t.Errorf("the person's save is gone: %q", got)
 	}
@@ -434,7 +435,7 @@ func TestCopyAtAnOldName(t *testing.T) {
 	}
 }
 
-func realStore(t *testing.T) bridge.Store {
+func realStore(t *testing.T) model.Store {
 	t.Helper()
 	s, err := store.Open(t.TempDir()+"/store.db", store.Options{})
 	if err != nil {
@@ -495,7 +496,7 @@ func TestPersonsSaveAfterAKill(t *testing.T) {
 			if known {
 				ws := process(t, src, store)
 				write(t, ws, plan, bridge.Write{Text: before + "more\n", By: bob})
-				decide(t, ws, bridge.Rejected, pendingOf(t, ws)[0].ID)
+				decide(t, ws, model.Rejected, pendingOf(t, ws)[0].ID)
 			}
 			ws := process(t, killedSource{src, store}, store)
 			interrupt(t, ws, store, after)
@@ -531,12 +532,12 @@ func TestDecisionAfterAFailedKeep(t *testing.T) {
 	if got := authorsOf(list); got != "ann" {
 		t.Errorf("authors while the store is full: %q", got)
 	}
-	out, err := ws.Decide(t.Context(), ids(list), bridge.Accepted, person)
-	if err != nil || !errors.Is(out.Failed[plan], bridge.ErrNoSpace) || out.Notes > 0 {
+	out, err := ws.Decide(t.Context(), ids(list), model.Accepted, person)
+	if err != nil || !errors.Is(out.Failed[plan], model.ErrNoSpace) || out.Notes > 0 {
 		t.Errorf("a decision while the store is full: %+v, %v", out, err)
 	}
 	store.broken.Store(false)
-	if out := decide(t, ws, bridge.Accepted, ids(list)...); len(out.Decided) != 1 || out.Decided[0].Author != "ann" {
+	if out := decide(t, ws, model.Accepted, ids(list)...); len(out.Decided) != 1 || out.Decided[0].Author != "ann" {
 		t.Errorf("a decision after that: %+v", out)
 	}
 	if got := src.Person(t).Content("Plan.md"); got != "one two\n" {

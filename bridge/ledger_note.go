@@ -1,6 +1,8 @@
 package bridge
 
 import (
+	"github.com/relayfs/relayfs/bridge/attribution"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
@@ -8,18 +10,18 @@ import (
 // This file keeps a note's ledger in step with its document.
 
 // ledgerNow is what the store tells of the note's document. The write lock is held.
-func (n *note) ledgerNow() (*ledger, error) {
+func (n *note) ledgerNow() (*attribution.Ledger, error) {
 	if n.id == "" || n.doc != nil && n.kept == 0 && n.held == nil {
-		return newLedger(nil), nil // the store has nothing of it
+		return attribution.NewLedger(nil), nil // the store has nothing of it
 	}
-	if n.ledger != nil && n.held == nil && (n.live != nil || n.ledger.upTo == n.kept) {
+	if n.ledger != nil && n.held == nil && (n.live != nil || n.ledger.UpTo == n.kept) {
 		return n.ledger, nil
 	}
 	h, err := n.where().store.Load(n.id)
 	if err != nil {
 		return nil, err
 	}
-	l := newLedger(append(h.Records, n.held...))
+	l := attribution.NewLedger(append(h.Records, n.held...))
 	if n.held == nil && (n.live != nil || n.doc != nil) {
 		n.ledger = l
 	}
@@ -27,25 +29,25 @@ func (n *note) ledgerNow() (*ledger, error) {
 }
 
 // extendLedger adds records that are kept now, the last of them as seq.
-func (n *note) extendLedger(seq uint64, records []Record) {
-	if n.ledger == nil || n.ledger.upTo != n.kept {
+func (n *note) extendLedger(seq uint64, records []model.Record) {
+	if n.ledger == nil || n.ledger.UpTo != n.kept {
 		n.ledger = nil
 		return
 	}
-	had := n.ledger.size()
+	had := n.ledger.Size()
 	for i := range records {
-		n.ledger.add(&records[i])
+		n.ledger.Add(&records[i])
 	}
-	n.ledger.upTo = seq
-	if n.ledger.grownFrom(had) {
-		n.ledger.prune(n.text.Runs())
+	n.ledger.UpTo = seq
+	if n.ledger.GrownFrom(had) {
+		n.ledger.Prune(n.text.Runs())
 	}
 }
 
 // separate takes what people typed inside of agents' marks out of them, in a version
 // that the document is at. The write lock is held.
-func (n *note) separate(v *Version) {
-	if v.ReadOnly() || !marksIn(v.Raw()) {
+func (n *note) separate(v *model.Version) {
+	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
 		return
 	}
 	runs := v.Runs()
@@ -57,16 +59,16 @@ func (n *note) separate(v *Version) {
 	}
 	l, err := n.ledgerNow()
 	if err != nil {
-		n.ws.log.Warn("whose the marks are is not known", LogPath, string(n.where().path), LogErr, err)
+		n.ws.log.Warn("whose the marks are is not known", model.LogPath, string(n.where().path), model.LogErr, err)
 		return
 	}
-	v.separate(l.separated(v.Raw(), runs), n.ws.o.View)
+	v.Separate(l.Separated(v.Raw(), runs), n.ws.o.View)
 }
 
 // separateStored is separate for a note that was just read, whose document is in the
 // store, unless the two have yet to be compared. The write lock is held.
-func (n *note) separateStored(at place, v *Version) error {
-	if v.ReadOnly() || !marksIn(v.Raw()) {
+func (n *note) separateStored(at place, v *model.Version) error {
+	if v.ReadOnly() || !attribution.MarksIn(v.Raw()) {
 		return nil
 	}
 	if n.doc != nil && n.text.String() == v.Raw() {
@@ -78,14 +80,14 @@ func (n *note) separateStored(at place, v *Version) error {
 		return err
 	}
 	h, err := at.store.Load(id)
-	if err != nil || !h.mayHaveTyped() || !h.inStep(SumOf(v.Raw())) {
-		return wrapError("open", at.path, err)
+	if err != nil || !h.MayHaveTyped() || !h.InStep(model.SumOf(v.Raw())) {
+		return model.WrapError("open", at.path, err)
 	}
 	doc, err := replay(h.Records)
 	if err != nil {
 		return nil // who needs the document gets the error
 	}
-	v.separate(newLedger(h.Records).separated(v.Raw(), runsAs(doc, v.Raw())), n.ws.o.View)
+	v.Separate(attribution.NewLedger(h.Records).Separated(v.Raw(), runsAs(doc, v.Raw())), n.ws.o.View)
 	return nil
 }
 
@@ -101,13 +103,13 @@ func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
 
 // identities are who wrote what of the current version, and the identities of its raw
 // text: nothing if the note was never written through relayfs. The write lock is held.
-func (n *note) identities(cur *Version) (*ledger, []ycrdt.Run, error) {
+func (n *note) identities(cur *model.Version) (*attribution.Ledger, []ycrdt.Run, error) {
 	if n.owing {
 		_ = n.prepare(n.where(), cur.Raw()) // what is held is known all the same
 	}
 	switch {
 	case n.id == "":
-		return newLedger(nil), nil, nil
+		return attribution.NewLedger(nil), nil, nil
 	case n.live != nil:
 		l, err := n.ledgerNow()
 		return l, cur.Runs(), err
@@ -117,21 +119,21 @@ func (n *note) identities(cur *Version) (*ledger, []ycrdt.Run, error) {
 	}
 	h, err := n.where().store.Load(n.id)
 	if err != nil || len(h.Records) == 0 {
-		return newLedger(nil), nil, err
+		return attribution.NewLedger(nil), nil, err
 	}
 	doc, err := replay(h.Records)
 	if err != nil {
 		return nil, nil, err
 	}
-	return newLedger(h.Records), runsAs(doc, cur.Raw()), nil
+	return attribution.NewLedger(h.Records), runsAs(doc, cur.Raw()), nil
 }
 
 // layout reads the current version's suggestions. The write lock is held.
-func (n *note) layout(cur *Version) (*layout, *ledger, units, error) {
+func (n *note) layout(cur *model.Version) (*attribution.Layout, *attribution.Ledger, attribution.Units, error) {
 	l, runs, err := n.identities(cur)
 	if err != nil {
-		return nil, nil, units{}, err
+		return nil, nil, attribution.Units{}, err
 	}
-	u := unitsOf(runs).through(cur.Raw(), cur.Separated())
-	return l.layOut(cur.Marked(), u), l, u, nil
+	u := attribution.UnitsOf(runs).Through(cur.Raw(), cur.Separated())
+	return l.LayOut(cur.Marked(), u), l, u, nil
 }

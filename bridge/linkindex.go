@@ -5,26 +5,27 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Links are the notes that link to one, and what it links to. Links that
 // nobody has accepted yet do not count.
 type Links struct {
-	Backlinks  []Path // sorted
-	Forward    []Path // in the order of the text, each once
+	Backlinks  []model.Path // sorted
+	Forward    []model.Path // in the order of the text, each once
 	Unresolved []string
 	Pending    []string // linkpaths that only pending additions of the note hold
 }
 
 // Links says how the note at p is linked. The first call reads every note of
 // the workspace.
-func (w *Workspace) Links(ctx context.Context, p Path) (Links, error) {
+func (w *Workspace) Links(ctx context.Context, p model.Path) (Links, error) {
 	v, err := w.Open(ctx, p)
 	if err != nil {
 		return Links{}, err
 	}
-	if err := w.followLinks.current(ctx); err != nil {
+	if err := w.followLinks.Current(ctx); err != nil {
 		return Links{}, err
 	}
 	raw, err := w.withLinksRewritten(ctx, p, v)
@@ -59,17 +60,17 @@ func pendingTargets(raw string) []string {
 	return targets
 }
 
-func toPaths(list []string) []Path {
-	paths := make([]Path, len(list))
+func toPaths(list []string) []model.Path {
+	paths := make([]model.Path, len(list))
 	for i, s := range list {
-		paths[i] = Path(s)
+		paths[i] = model.Path(s)
 	}
 	return paths
 }
 
 // withLinksRewritten is the raw text of v with the links accepted that pending
 // renames have rewritten: the renames are shown as done, and so are these.
-func (w *Workspace) withLinksRewritten(ctx context.Context, p Path, v *Version) (string, error) {
+func (w *Workspace) withLinksRewritten(ctx context.Context, p model.Path, v *model.Version) (string, error) {
 	if !w.anyProposals() {
 		return v.Marked(), nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -21,9 +22,9 @@ import (
 // until it does, they lead where its rules say.
 func TestRow37SecondNoteOfAName(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"V/deep/Note.md": "", "V/a.md": "[[Note]]\n"})
-	lead := func(want bridge.Path) {
+	lead := func(want model.Path) {
 		t.Helper()
-		if l, err := f.Links(t.Context(), "V/a.md"); err != nil || !slices.Equal(l.Forward, []bridge.Path{want}) {
+		if l, err := f.Links(t.Context(), "V/a.md"); err != nil || !slices.Equal(l.Forward, []model.Path{want}) {
 			t.Errorf("[[Note]] leads to %v, %v, want %s", l.Forward, err, want)
 		}
 	}
@@ -45,7 +46,7 @@ func TestRow38Rename(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{
 		"V/Old.md": "# H\n[[#H]]\n", "V/Older.md": "not [[Older]]\n", "V/a.md": before,
 	}, func(o *bridge.Options) { o.Structure = bridge.StructureDirect })
-	done, err := f.Workspace.Rename(t.Context(), "V/Old.md", "V/New.md", bridge.Restructure{By: bridge.Author{Name: "agent"}})
+	done, err := f.Workspace.Rename(t.Context(), "V/Old.md", "V/New.md", bridge.Restructure{By: model.Author{Name: "agent"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestRow38Rename(t *testing.T) {
 func TestRow40HeadingTwice(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"V/Note.md": "# H\n\none ^x\n\n# H\n\ntwo ^x\n", "V/a.md": "[[Note#H]] [[Note#^x]]\n"})
 	l, err := f.Links(t.Context(), "V/a.md")
-	if err != nil || !slices.Equal(l.Forward, []bridge.Path{"V/Note.md"}) || len(l.Unresolved) != 0 {
+	if err != nil || !slices.Equal(l.Forward, []model.Path{"V/Note.md"}) || len(l.Unresolved) != 0 {
 		t.Errorf("%+v, %v", l, err)
 	}
 }

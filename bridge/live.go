@@ -5,6 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/attribution"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -27,13 +30,13 @@ type Documents interface {
 	// NewDocument makes a new note with what fn puts into its empty document, and
 	// keeps that as Document.Change does. Missing parent folders are made.
 	// fs.ErrExist if the name is taken.
-	NewDocument(ctx context.Context, rel string, rec *Record, fn func(*ycrdt.Doc) error) (Document, error)
+	NewDocument(ctx context.Context, rel string, rec *model.Record, fn func(*ycrdt.Doc) error) (Document, error)
 }
 
 // Document is one live document. It stays valid over renames and evictions.
 type Document interface {
 	// ID is the document's name in the Store.
-	ID() DocID
+	ID() model.DocID
 
 	// View calls fn with the document, which does not change until fn returns.
 	View(ctx context.Context, fn func(doc *ycrdt.Doc, modTime time.Time) error) error
@@ -43,7 +46,7 @@ type Document interface {
 	// then on its way to the peers. An error of fn, which has changed nothing then,
 	// is returned unchanged. After any error the document is as it was. ErrReadOnly
 	// if the peers would not take a change.
-	Change(ctx context.Context, rec *Record, fn func(*ycrdt.Doc) error) error
+	Change(ctx context.Context, rec *model.Record, fn func(*ycrdt.Doc) error) error
 }
 
 // SyncStatus says how far a Source and its server are in step.
@@ -109,20 +112,20 @@ func (n *note) openLive(ctx context.Context, at place, docs Documents) error {
 	}
 	d, err := docs.Document(ctx, at.rel)
 	if err != nil {
-		return wrapError("open", at.path, err)
+		return model.WrapError("open", at.path, err)
 	}
 	n.live, n.id = d, d.ID()
 	return nil
 }
 
 // loadLive reads a live note. The write lock is held.
-func (n *note) loadLive(ctx context.Context, at place, docs Documents) (*Version, error) {
+func (n *note) loadLive(ctx context.Context, at place, docs Documents) (*model.Version, error) {
 	if err := n.openLive(ctx, at, docs); err != nil {
 		return nil, err
 	}
 	s, err := n.readLive(ctx)
 	if err != nil {
-		return nil, wrapError("open", at.path, err)
+		return nil, model.WrapError("open", at.path, err)
 	}
 	return n.publishVersion(n.versionOf(s, s.modTime)), nil
 }
@@ -136,82 +139,82 @@ func (n *note) readLive(ctx context.Context) (s liveState, err error) {
 }
 
 // versionOf makes the version of a state.
-func (n *note) versionOf(s liveState, modTime time.Time) *Version {
-	v := newVersion(s.raw, n.ws.o.View, 0, modTime)
-	v.setRuns(s.runs)
+func (n *note) versionOf(s liveState, modTime time.Time) *model.Version {
+	v := model.NewVersion(s.raw, n.ws.o.View, 0, modTime)
+	v.SetRuns(s.runs)
 	defer n.separate(v)
 	if s.foreign {
-		v.lockWrites()
+		v.LockWrites()
 	}
 	return v
 }
 
 // refreshLive brings the note up to its document, which peers changed. The write
 // lock is held.
-func (n *note) refreshLive(ctx context.Context, at place, cur *Version) (*Event, error) {
+func (n *note) refreshLive(ctx context.Context, at place, cur *model.Version) (*model.Event, error) {
 	s, err := n.readLive(ctx)
 	if err != nil {
-		return nil, wrapError("read", at.path, err)
+		return nil, model.WrapError("read", at.path, err)
 	}
 	if s.raw == cur.Raw() && slices.Equal(s.runs, cur.Runs()) {
 		return nil, nil
 	}
-	return n.succeedBy(cur, n.versionOf(s, nextModTime(cur.ModTime(), s.modTime))), nil
+	return n.succeedBy(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), s.modTime))), nil
 }
 
 // commitLive makes a plan's edits in the note's live document. It changes
 // nothing and returns ErrConflict if the text is not cur's any more. The write
 // lock is held.
-func (n *note) commitLive(ctx context.Context, at place, cur *Version, plan writePlan, c change) (Result, *Event, error) {
-	rec := Record{Time: time.Now().UTC()}
+func (n *note) commitLive(ctx context.Context, at place, cur *model.Version, plan planner.Plan, c change) (Result, *model.Event, error) {
+	rec := model.Record{Time: time.Now().UTC()}
 	known, err := n.ledgerNow()
 	if err != nil {
-		return Result{}, nil, wrapError("write", at.path, err)
+		return Result{}, nil, model.WrapError("write", at.path, err)
 	}
 	var s liveState
 	err = n.live.Change(ctx, &rec, func(doc *ycrdt.Doc) error {
 		text := doc.Text(contentsName)
 		if text.String() != cur.Raw() || !slices.Equal(text.Runs(), cur.Runs()) {
-			return ErrConflict
+			return model.ErrConflict
 		}
-		plan.carryOut(doc, text, cur.Raw(), c.by, known, &rec)
+		plan.CarryOut(doc, text, cur.Raw(), c.by, known, &rec)
 		s = stateOf(doc, rec.Time)
 		return nil
 	})
 	if err != nil {
-		return Result{}, nil, wrapError("write", at.path, err)
+		return Result{}, nil, model.WrapError("write", at.path, err)
 	}
-	had := known.size()
-	if known.add(&rec); known.grownFrom(had) {
-		known.prune(s.runs)
+	had := known.Size()
+	if known.Add(&rec); known.GrownFrom(had) {
+		known.Prune(s.runs)
 	}
 	modTime := c.modTime
 	if modTime.IsZero() {
 		modTime = rec.Time
 	}
-	ev := n.succeedBy(cur, n.versionOf(s, nextModTime(cur.ModTime(), modTime)))
+	ev := n.succeedBy(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), modTime)))
 	return n.written(at, cur, ev.Version, plan, c), ev, nil
 }
 
 // createLive makes a new live note whose raw text is raw. names is held.
-func (w *Workspace) createLive(ctx context.Context, at place, docs Documents, raw string, plan writePlan, wr Write) (Result, error) {
-	rec := Record{Time: time.Now().UTC()}
-	plan.edits = []diffwrap.Edit{{New: raw}}
+func (w *Workspace) createLive(ctx context.Context, at place, docs Documents, raw string, plan planner.Plan, wr Write) (Result, error) {
+	rec := model.Record{Time: time.Now().UTC()}
+	plan.Edits = []diffwrap.Edit{{New: raw}}
 	var s liveState
 	d, err := docs.NewDocument(ctx, at.rel, &rec, func(doc *ycrdt.Doc) error {
-		plan.carryOut(doc, doc.Text(contentsName), "", wr.By, newLedger(nil), &rec)
+		plan.CarryOut(doc, doc.Text(contentsName), "", wr.By, attribution.NewLedger(nil), &rec)
 		s = stateOf(doc, rec.Time)
 		return nil
 	})
 	if err != nil {
-		return Result{}, wrapError("create", at.path, err)
+		return Result{}, model.WrapError("create", at.path, err)
 	}
-	stamp := Stamp{Size: int64(len(raw)), ModTime: s.modTime.UnixNano()}
-	n := w.put0(at.folder, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp}, wr.By).note
+	stamp := model.Stamp{Size: int64(len(raw)), ModTime: s.modTime.UnixNano()}
+	n := w.put0(at.folder, model.SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp}, wr.By).note
 	n.lock()
 	n.live, n.id, n.bornOf = d, d.ID(), wr.By
 	v := n.publishVersion(n.versionOf(s, s.modTime))
 	n.write.Unlock()
-	at.names.tell(Event{Kind: EventCreated, Path: at.path, Version: v, ViewChanged: true, Origin: wr.Origin})
-	return Result{Version: v, Changed: true, Warnings: plan.warnings}, nil
+	at.names.tell(model.Event{Kind: model.EventCreated, Path: at.path, Version: v, ViewChanged: true, Origin: wr.Origin})
+	return Result{Version: v, Changed: true, Warnings: plan.Warnings}, nil
 }

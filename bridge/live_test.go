@@ -8,6 +8,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -44,8 +45,8 @@ func TestLiveWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := bridge.Author{Name: "ai", Session: "s1"}
-	res, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Bases: []*bridge.Version{v}, Text: "The quick red fox 🦊!\n", By: by})
+	by := model.Author{Name: "ai", Session: "s1"}
+	res, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Bases: []*model.Version{v}, Text: "The quick red fox 🦊!\n", By: by})
 	if err != nil || !res.Changed || res.Suggestions() != 2 {
 		t.Fatalf("Write = %+v, %v", res, err)
 	}
@@ -79,7 +80,7 @@ func TestLiveStaleWriter(t *testing.T) {
 	if err != nil || v.Text() != "one and a half, two three\n" || !v.ModTime().After(base.ModTime()) {
 		t.Fatalf("after the peer's change: %q, %v", v.Text(), err)
 	}
-	res, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Bases: []*bridge.Version{base}, Text: "one two four\n"})
+	res, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Bases: []*model.Version{base}, Text: "one two four\n"})
 	if err != nil || res.Version.Text() != "one and a half, two four\n" || !res.Merged {
 		t.Errorf("Write = %q, %+v, %v", res.Version.Text(), res, err)
 	}
@@ -103,7 +104,7 @@ func TestLiveConcurrentWriters(t *testing.T) {
 	for range 2 {
 		wg.Go(func() {
 			for range rounds {
-				_, err := f.Update(t.Context(), "Team/Note.md", bridge.Author{Name: "ai"}, nil, func(cur *bridge.Version) (string, error) {
+				_, err := f.Update(t.Context(), "Team/Note.md", model.Author{Name: "ai"}, nil, func(cur *model.Version) (string, error) {
 					return cur.Text() + "w", nil
 				})
 				if err != nil {
@@ -127,7 +128,7 @@ func TestLiveConcurrentWriters(t *testing.T) {
 
 func TestLiveCreateAndRename(t *testing.T) {
 	f, live := openLive(t, map[string]string{"Old.md": "old\n"}, func(o *bridge.Options) { o.Structure = bridge.StructureDirect })
-	res, err := f.Create(t.Context(), "Team/sub/New.md", bridge.Write{Text: "# New\n\nbody\n", By: bridge.Author{Name: "ai"}})
+	res, err := f.Create(t.Context(), "Team/sub/New.md", bridge.Write{Text: "# New\n\nbody\n", By: model.Author{Name: "ai"}})
 	if err != nil || res.Version.Text() != "# New\n\nbody\n" {
 		t.Fatalf("Create = %+v, %v", res, err)
 	}
@@ -150,7 +151,7 @@ func TestLiveReadOnly(t *testing.T) {
 	if err := live.SetReadOnly("Note.md"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Text: "other\n"}); !errors.Is(err, bridge.ErrReadOnly) {
+	if _, err := f.Write(t.Context(), "Team/Note.md", bridge.Write{Text: "other\n"}); !errors.Is(err, model.ErrReadOnly) {
 		t.Errorf("Write = %v, want ErrReadOnly", err)
 	}
 	v, err := f.Open(t.Context(), "Team/Note.md")
@@ -183,7 +184,7 @@ func TestLiveWriterOfAnEmbed(t *testing.T) {
 		text.Delete(tx, 0, 1)
 		text.Insert(tx, 0, "typed ")
 	})
-	w := bridge.Write{Bases: []*bridge.Version{base}, Text: "one two NEW three\n"}
+	w := bridge.Write{Bases: []*model.Version{base}, Text: "one two NEW three\n"}
 	res, err := f.Write(t.Context(), "Team/Note.md", w)
 	if err != nil || res.Version.Text() != "typed one two NEW three\n" {
 		t.Errorf("Write = %q, %v", res.Version.Text(), err)

@@ -7,16 +7,17 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // worker is an agent that works on a fixture; what it does must succeed.
 type worker struct {
 	*bridgetest.Fixture
 	t  *testing.T
-	by bridge.Author
+	by model.Author
 }
 
-func (a worker) as(by bridge.Author) worker { a.by = by; return a }
+func (a worker) as(by model.Author) worker { a.by = by; return a }
 
 func (a worker) must(err error) {
 	a.t.Helper()
@@ -25,26 +26,26 @@ func (a worker) must(err error) {
 	}
 }
 
-func (a worker) mkdir(paths ...bridge.Path) {
+func (a worker) mkdir(paths ...model.Path) {
 	a.t.Helper()
 	for _, p := range paths {
 		a.must(a.Mkdir(a.t.Context(), p, bridge.Restructure{By: a.by}))
 	}
 }
 
-func (a worker) create(p bridge.Path, text string) {
+func (a worker) create(p model.Path, text string) {
 	a.t.Helper()
 	_, err := a.Create(a.t.Context(), p, bridge.Write{Text: text, By: a.by})
 	a.must(err)
 }
 
-func (a worker) move(from, to bridge.Path) {
+func (a worker) move(from, to model.Path) {
 	a.t.Helper()
 	_, err := a.Workspace.Rename(a.t.Context(), from, to, bridge.Restructure{By: a.by})
 	a.must(err)
 }
 
-func (a worker) remove(paths ...bridge.Path) {
+func (a worker) remove(paths ...model.Path) {
 	a.t.Helper()
 	for _, p := range paths {
 		_, err := a.Remove(a.t.Context(), p, bridge.Restructure{By: a.by})
@@ -61,7 +62,7 @@ func (a worker) sourceHas() string {
 // What an author makes and takes away again leaves nothing, until somebody else has
 // used it.
 func TestWhatCancelsOut(t *testing.T) {
-	bob := bridge.Author{Name: "bob"}
+	bob := model.Author{Name: "bob"}
 	tests := []struct {
 		name     string
 		do       func(worker)
@@ -107,7 +108,7 @@ func TestWhatCancelsOut(t *testing.T) {
 
 		{name: "another author's folder", do: func(a worker) { a.as(bob).mkdir("Notes/d"); a.remove("Notes/d") },
 			proposed: "delete Notes/d", has: "d"},
-		{name: "nobody's folder", do: func(a worker) { a.as(bridge.Author{}).mkdir("Notes/d"); a.as(bridge.Author{}).remove("Notes/d") },
+		{name: "nobody's folder", do: func(a worker) { a.as(model.Author{}).mkdir("Notes/d"); a.as(model.Author{}).remove("Notes/d") },
 			proposed: "delete Notes/d", has: "d"},
 		{name: "a folder that another author has used", do: func(a worker) {
 			a.mkdir("Notes/d", "Notes/d/e")
@@ -145,9 +146,9 @@ func TestWhatCancelsOut(t *testing.T) {
 		{name: "a folder that a person has accepted something in", do: func(a worker) {
 			a.mkdir("Notes/d")
 			a.move("Notes/A.md", "Notes/d/A.md")
-			decideAll(a.t, a.Workspace, bridge.Accepted)
+			decideAll(a.t, a.Workspace, model.Accepted)
 			a.move("Notes/d/A.md", "Notes/A.md")
-			decideAll(a.t, a.Workspace, bridge.Accepted)
+			decideAll(a.t, a.Workspace, model.Accepted)
 			a.remove("Notes/d")
 		}, proposed: "delete Notes/d", has: "d"},
 		{name: "front matter that a person typed in", do: func(a worker) {
@@ -165,7 +166,7 @@ func TestWhatCancelsOut(t *testing.T) {
 		}, proposed: "delete Notes/n.md", has: "n.md"},
 		{name: "front matter beside what a person has accepted", do: func(a worker) {
 			a.create("Notes/n.md", "---\na: 1\n---\ntext\n")
-			decide(a.t, a.Workspace, bridge.Accepted, ids(pendingOf(a.t, a.Workspace))...)
+			decide(a.t, a.Workspace, model.Accepted, ids(pendingOf(a.t, a.Workspace))...)
 			a.remove("Notes/n.md")
 		}, proposed: "delete Notes/n.md", has: "n.md"},
 	}

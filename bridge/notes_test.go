@@ -14,9 +14,11 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/noteindex"
 )
 
-func pathsOf(notes []*bridge.NoteInfo) string {
+func pathsOf(notes []*noteindex.NoteInfo) string {
 	var paths []string
 	for _, n := range notes {
 		paths = append(paths, string(n.Path))
@@ -41,7 +43,7 @@ func TestNotes(t *testing.T) {
 		"V/file.txt": "x",
 		"W/d.md":     "[[a]]\n",
 	})
-	for under, want := range map[bridge.Path]string{
+	for under, want := range map[model.Path]string{
 		"": "V/a.md V/b.md V/sub/c.md W/d.md", "V": "V/a.md V/b.md V/sub/c.md", "V/sub": "V/sub/c.md", "V/a.md": "V/a.md",
 	} {
 		if notes, err := f.Notes(t.Context(), under); err != nil || pathsOf(notes) != want {
@@ -58,7 +60,7 @@ func TestNotes(t *testing.T) {
 	if status, _ := info.Properties.Get("status"); status != "done" || info.Words != 2 || info.Size != int64(len("---\nstatus: done\n---\nOne two \n")) {
 		t.Errorf("the accepted view is described as %+v", info)
 	}
-	if _, err := f.NoteInfo(t.Context(), "V/file.txt"); !errors.Is(err, bridge.ErrNotNote) {
+	if _, err := f.NoteInfo(t.Context(), "V/file.txt"); !errors.Is(err, model.ErrNotNote) {
 		t.Errorf("a file that is no note: %v", err)
 	}
 }
@@ -126,7 +128,7 @@ func TestNotesWith(t *testing.T) {
 func TestNotesProgress(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"V/a.md": "a\n", "V/b.md": "b\n"})
 	var heard []int
-	ctx := bridge.WithProgress(t.Context(), func(done, total int) { heard = append(heard, done, total) })
+	ctx := model.WithProgress(t.Context(), func(done, total int) { heard = append(heard, done, total) })
 	if _, err := f.Notes(ctx, ""); err != nil || !slices.Equal(heard, []int{0, 2, 1, 2}) {
 		t.Errorf("heard %v, %v", heard, err)
 	}
@@ -160,7 +162,7 @@ func BenchmarkNotes(b *testing.B) {
 	texts, size := manyNotes(10_000)
 	f := bridgetest.New(b, texts)
 	for p := range texts {
-		if _, err := f.Open(b.Context(), bridge.Path(p)); err != nil {
+		if _, err := f.Open(b.Context(), model.Path(p)); err != nil {
 			b.Fatal(err)
 		}
 	}

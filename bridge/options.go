@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -63,8 +64,8 @@ func parseName(s, what string, names []string) (int, error) {
 // whatever the Folder is called and whichever Folders are served beside it.
 type FolderSource struct {
 	Name   string
-	Source Source
-	Store  Store
+	Source model.Source
+	Store  model.Store
 }
 
 // Options configure a Workspace. At least one Folder is needed; zero values of
@@ -88,11 +89,11 @@ type Options struct {
 func (o *Options) Locked() error {
 	switch {
 	case o.ReadOnly:
-		return ErrReadOnly
+		return model.ErrReadOnly
 	case o.View == diffwrap.OriginalView:
-		return &ReadOnlyError{"the view original does not show what is proposed already; write through relayfs with --view accepted"}
+		return &model.ReadOnlyError{Reason: "the view original does not show what is proposed already; write through relayfs with --view accepted"}
 	case o.View == diffwrap.RawView && o.Mode != Direct:
-		return &ReadOnlyError{"what is written in the view raw would not become suggestions; write through relayfs with --view accepted, or with --mode direct"}
+		return &model.ReadOnlyError{Reason: "what is written in the view raw would not become suggestions; write through relayfs with --view accepted, or with --mode direct"}
 	}
 	return nil
 }
@@ -100,7 +101,7 @@ func (o *Options) Locked() error {
 func (o *Options) check() error {
 	seen := make(map[string]bool)
 	for _, f := range o.Folders {
-		if err := CheckName(f.Name); err != nil {
+		if err := model.CheckName(f.Name); err != nil {
 			return fmt.Errorf("folder name %q: %w", f.Name, err)
 		}
 		if f.Source == nil || f.Store == nil {

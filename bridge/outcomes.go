@@ -4,15 +4,16 @@ import (
 	"slices"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Resolved is a suggestion that waits no more, and what a person made of it.
 type Resolved struct {
 	diffwrap.Suggestion
-	Verdict Verdict // Accepted, Rejected or Changed
-	Now     string  // what stands in its place, if Changed; as accepted
-	Reason  string  // the person's, if they gave one
+	Verdict model.Verdict // Accepted, Rejected or Changed
+	Now     string        // what stands in its place, if Changed; as accepted
+	Reason  string        // the person's, if they gave one
 }
 
 const (
@@ -28,7 +29,7 @@ const (
 // relayfs is known from the journal; what was decided by hand, in an editor, is
 // told by the text: if the new text stands there plain, it was accepted, if the
 // old, rejected.
-func (w *Workspace) Outcomes(p Path, since, cur *Version, marks []diffwrap.Suggestion) ([]Resolved, error) {
+func (w *Workspace) Outcomes(p model.Path, since, cur *model.Version, marks []diffwrap.Suggestion) ([]Resolved, error) {
 	gone := vanished(marks, diffwrap.Suggestions(cur.Marked()))
 	if len(gone) == 0 {
 		return nil, nil
@@ -74,12 +75,12 @@ func vanished(marks, left []diffwrap.Suggestion) []diffwrap.Suggestion {
 }
 
 // decisionOn finds the newest decision on s that was made after since.
-func decisionOn(journal []JournalEntry, p Path, since *Version, s diffwrap.Suggestion) (*Decision, *Decided) {
+func decisionOn(journal []model.JournalEntry, p model.Path, since *model.Version, s diffwrap.Suggestion) (*model.Decision, *model.Decided) {
 	for _, e := range journal {
-		if e.Path != p || e.Decision == nil || e.Decision.Verdict == Undone || e.Time.Before(since.ModTime().Add(-clockSlack)) {
+		if e.Path != p || e.Decision == nil || e.Decision.Verdict == model.Undone || e.Time.Before(since.ModTime().Add(-clockSlack)) {
 			continue
 		}
-		i := slices.IndexFunc(e.Decision.Items, func(d Decided) bool {
+		i := slices.IndexFunc(e.Decision.Items, func(d model.Decided) bool {
 			return d.Kind == s.Kind.String() && d.Old == s.Old && d.New == s.New
 		})
 		if i >= 0 {
@@ -113,11 +114,11 @@ func resolvedByHand(before, after string, edits []diffwrap.Edit, s diffwrap.Sugg
 	res.Comments = append(comments, commentsAt(after, to+shiftTo)...)
 	switch now {
 	case head + s.New + tail:
-		res.Verdict = Accepted
+		res.Verdict = model.Accepted
 	case head + s.Old + tail:
-		res.Verdict = Rejected
+		res.Verdict = model.Rejected
 	default:
-		res.Verdict, res.Now = Changed, diffwrap.Accepted(now)
+		res.Verdict, res.Now = model.Changed, diffwrap.Accepted(now)
 	}
 	return res
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -14,19 +15,19 @@ func TestOutcomesByHand(t *testing.T) {
 	const raw = "The {--quick--}{++slow++} fox{++ always++} jumps{-- over--}.\n"
 	for name, tt := range map[string]struct {
 		after    string
-		verdicts []bridge.Verdict
+		verdicts []model.Verdict
 		now      string // of the one that changed
 		comment  string // of the first
 	}{
 		"nothing":                {raw, nil, "", ""},
 		"text elsewhere":         {"Once. " + raw + "More.\n", nil, "", ""},
-		"all accepted":           {"The slow fox always jumps.\n", []bridge.Verdict{"accepted", "accepted", "accepted"}, "", ""},
-		"all rejected":           {"The quick fox jumps over.\n", []bridge.Verdict{"rejected", "rejected", "rejected"}, "", ""},
-		"one accepted":           {"The slow fox{++ always++} jumps{-- over--}.\n", []bridge.Verdict{"accepted"}, "", ""},
-		"one rejected":           {"The {--quick--}{++slow++} fox jumps{-- over--}.\n", []bridge.Verdict{"rejected"}, "", ""},
-		"other words":            {"The lazy fox{++ always++} jumps{-- over--}.\n", []bridge.Verdict{"changed"}, "lazy", ""},
-		"the proposal changed":   {"The {--quick--}{++sleepy++} fox{++ always++} jumps{-- over--}.\n", []bridge.Verdict{"changed"}, "sleepy", ""},
-		"rejected with a reason": {"The quick{>>It is a pangram.<<} fox{++ always++} jumps{-- over--}.\n", []bridge.Verdict{"rejected"}, "", "It is a pangram."},
+		"all accepted":           {"The slow fox always jumps.\n", []model.Verdict{"accepted", "accepted", "accepted"}, "", ""},
+		"all rejected":           {"The quick fox jumps over.\n", []model.Verdict{"rejected", "rejected", "rejected"}, "", ""},
+		"one accepted":           {"The slow fox{++ always++} jumps{-- over--}.\n", []model.Verdict{"accepted"}, "", ""},
+		"one rejected":           {"The {--quick--}{++slow++} fox jumps{-- over--}.\n", []model.Verdict{"rejected"}, "", ""},
+		"other words":            {"The lazy fox{++ always++} jumps{-- over--}.\n", []model.Verdict{"changed"}, "lazy", ""},
+		"the proposal changed":   {"The {--quick--}{++sleepy++} fox{++ always++} jumps{-- over--}.\n", []model.Verdict{"changed"}, "sleepy", ""},
+		"rejected with a reason": {"The quick{>>It is a pangram.<<} fox{++ always++} jumps{-- over--}.\n", []model.Verdict{"rejected"}, "", "It is a pangram."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := bridgetest.New(t, map[string]string{plan: raw})
@@ -43,7 +44,7 @@ func TestOutcomesByHand(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var verdicts []bridge.Verdict
+			var verdicts []model.Verdict
 			for _, r := range got {
 				verdicts = append(verdicts, r.Verdict)
 				if r.Now != tt.now {
@@ -70,9 +71,9 @@ func TestOutcomesFromTheJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := pendingOf(t, f.Workspace)
-	decide(t, f.Workspace, bridge.Accepted, list[0].ID)
-	why := bridge.Author{Name: "person", Reason: "too loud"}
-	if out, err := f.Decide(t.Context(), []string{list[1].ID}, bridge.Rejected, why); err != nil || len(out.Failed) > 0 {
+	decide(t, f.Workspace, model.Accepted, list[0].ID)
+	why := model.Author{Name: "person", Reason: "too loud"}
+	if out, err := f.Decide(t.Context(), []string{list[1].ID}, model.Rejected, why); err != nil || len(out.Failed) > 0 {
 		t.Fatal(out.Failed, err)
 	}
 	f.Person(plan, "something else\n")
@@ -81,7 +82,7 @@ func TestOutcomesFromTheJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := f.Outcomes(plan, since, cur, diffwrap.Suggestions(since.Raw()))
-	if err != nil || len(got) != 2 || got[0].Verdict != bridge.Accepted || got[1].Verdict != bridge.Rejected || got[1].Reason != "too loud" {
+	if err != nil || len(got) != 2 || got[0].Verdict != model.Accepted || got[1].Verdict != model.Rejected || got[1].Reason != "too loud" {
 		t.Errorf("outcomes %+v, %v", got, err)
 	}
 }

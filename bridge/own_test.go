@@ -7,17 +7,18 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
 func TestWhoseSuggestionIsIt(t *testing.T) {
 	const base = "Bring coffee and cups for everybody who helps on the day.\n"
-	bob := bridge.Author{Name: "bob"}
+	bob := model.Author{Name: "bob"}
 	tests := []struct {
 		name   string
 		ann    string              // what ann writes first, "" for nothing
 		person func(string) string // what a person then makes of the raw text
-		by     bridge.Author
+		by     model.Author
 		old    string // what by then changes in the view
 		new    string
 		want   string // raw afterwards; "" if it is refused
@@ -49,7 +50,7 @@ func TestWhoseSuggestionIsIt(t *testing.T) {
 			text := strings.Replace(open(t, f.Workspace, plan).Text(), tt.old, tt.new, 1)
 			_, err := f.Write(t.Context(), plan, bridge.Write{Text: text, By: tt.by})
 			if tt.want == "" {
-				if !errors.Is(err, diffwrap.ErrForeign) || !errors.Is(err, bridge.ErrRefused) || f.SourceText(plan) != before {
+				if !errors.Is(err, diffwrap.ErrForeign) || !errors.Is(err, model.ErrRefused) || f.SourceText(plan) != before {
 					t.Errorf("%v, and the source holds %q; want a refusal and %q", err, f.SourceText(plan), before)
 				}
 				return

@@ -3,13 +3,15 @@ package bridge
 import (
 	"context"
 	"io/fs"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // What people do through relayfs itself, as clients of a shared Folder: at once,
 // and with the paths that they have, whatever is proposed for them.
 
 // inPeoples finds what people have at p.
-func (w *Workspace) inPeoples(op string, p Path) (*node, error) {
+func (w *Workspace) inPeoples(op string, p model.Path) (*node, error) {
 	folder, rel := p.Split()
 	w.treeMu.RLock()
 	defer w.treeMu.RUnlock()
@@ -18,25 +20,25 @@ func (w *Workspace) inPeoples(op string, p Path) (*node, error) {
 			return n, nil
 		}
 	}
-	return nil, &Error{op, p, fs.ErrNotExist}
+	return nil, &model.Error{Op: op, Path: p, Err: fs.ErrNotExist}
 }
 
 // peoplesNote finds the note that people have at p.
-func (w *Workspace) peoplesNote(op string, p Path) (*note, error) {
+func (w *Workspace) peoplesNote(op string, p model.Path) (*note, error) {
 	n, err := w.inPeoples(op, p)
 	switch {
 	case err != nil:
 		return nil, err
-	case n.kind == KindDir:
-		return nil, &Error{op, p, ErrIsDir}
-	case n.kind != KindNote:
-		return nil, &Error{op, p, ErrNotNote}
+	case n.kind == model.KindDir:
+		return nil, &model.Error{Op: op, Path: p, Err: model.ErrIsDir}
+	case n.kind != model.KindNote:
+		return nil, &model.Error{Op: op, Path: p, Err: model.ErrNotNote}
 	}
 	return n.note, nil
 }
 
 // peoplesPath is where people have n. treeMu is held.
-func (n *node) peoplesPath() Path {
+func (n *node) peoplesPath() model.Path {
 	if n.folder == nil || n == n.folder.node {
 		return n.path()
 	}
@@ -45,7 +47,7 @@ func (n *node) peoplesPath() Path {
 
 // PeoplesPath is where people have what is shown at p: somewhere else while it, or a
 // folder that it is in, is proposed to be renamed. fs.ErrNotExist.
-func (w *Workspace) PeoplesPath(p Path) (Path, error) {
+func (w *Workspace) PeoplesPath(p model.Path) (model.Path, error) {
 	n, err := w.find("stat", p)
 	if err != nil {
 		return "", err
@@ -55,7 +57,7 @@ func (w *Workspace) PeoplesPath(p Path) (Path, error) {
 	return n.peoplesPath(), nil
 }
 
-func (w *Workspace) personRenames(ctx context.Context, f *folder, s Structure, oldPath, newPath Path, o Restructure) error {
+func (w *Workspace) personRenames(ctx context.Context, f *folder, s model.Structure, oldPath, newPath model.Path, o Restructure) error {
 	f.names.Lock()
 	defer f.names.Unlock()
 	n, err := w.inPeoples("rename", oldPath)
@@ -63,7 +65,7 @@ func (w *Workspace) personRenames(ctx context.Context, f *folder, s Structure, o
 		return err
 	}
 	if n.kindAs(newPath.Base()) != n.kind {
-		return &Error{"rename", newPath, ErrNotNote}
+		return &model.Error{Op: "rename", Path: newPath, Err: model.ErrNotNote}
 	}
 	if err := n.mayMoveTo(newPath); err != nil {
 		return err
@@ -84,7 +86,7 @@ func (w *Workspace) personRenames(ctx context.Context, f *folder, s Structure, o
 	return nil
 }
 
-func (w *Workspace) personRemoves(ctx context.Context, f *folder, s Structure, p Path, o Restructure) error {
+func (w *Workspace) personRemoves(ctx context.Context, f *folder, s model.Structure, p model.Path, o Restructure) error {
 	f.names.Lock()
 	defer f.names.Unlock()
 	n, err := w.inPeoples("remove", p)
@@ -97,7 +99,7 @@ func (w *Workspace) personRemoves(ctx context.Context, f *folder, s Structure, p
 		return err
 	}
 	w.treeMu.Lock()
-	n.usedBy(Author{})
+	n.usedBy(model.Author{})
 	w.vanish(n)
 	w.treeMu.Unlock()
 	f.names.tell(withOrigin(w.settle(f), o.Origin)...)

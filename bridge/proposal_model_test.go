@@ -15,6 +15,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -29,10 +30,10 @@ type proposalMachine struct {
 	stop  func()
 
 	made   int
-	mirror map[bridge.Path]bool // what is shown, as the events tell it
+	mirror map[model.Path]bool // what is shown, as the events tell it
 }
 
-var agent = bridge.Author{Name: "agent", Session: "s"}
+var agent = model.Author{Name: "agent", Session: "s"}
 
 func newProposalMachine(t *testing.T) *proposalMachine {
 	m := &proposalMachine{t: t, src: new(bridgetest.Source), store: new(bridgetest.Store)}
@@ -62,22 +63,22 @@ func (m *proposalMachine) start() {
 	go func() { done <- ws.Run(ctx) }()
 	m.ws = ws
 	m.stop = func() { cancel(); <-done }
-	m.mirror = make(map[bridge.Path]bool)
+	m.mirror = make(map[model.Path]bool)
 	for p := range m.paths() {
 		m.mirror[p] = true
 	}
 	ws.Subscribe(m.event)
 }
 
-func (m *proposalMachine) event(ev bridge.Event) {
+func (m *proposalMachine) event(ev model.Event) {
 	switch ev.Kind {
-	case bridge.EventCreated:
+	case model.EventCreated:
 		for p := ev.Path; p != "V"; p = p.Dir() {
 			m.mirror[p] = true
 		}
-	case bridge.EventRemoved:
-		maps.DeleteFunc(m.mirror, func(p bridge.Path, _ bool) bool { return ev.Path.Contains(p) })
-	case bridge.EventRenamed:
+	case model.EventRemoved:
+		maps.DeleteFunc(m.mirror, func(p model.Path, _ bool) bool { return ev.Path.Contains(p) })
+	case model.EventRenamed:
 		for p := range maps.Clone(m.mirror) {
 			if ev.OldPath.Contains(p) {
 				delete(m.mirror, p)
@@ -88,10 +89,10 @@ func (m *proposalMachine) event(ev bridge.Event) {
 }
 
 // paths is everything that is shown, and whether it is a folder.
-func (m *proposalMachine) paths() map[bridge.Path]bool {
-	found := make(map[bridge.Path]bool)
-	err := m.ws.Walk(m.t.Context(), "V", func(e bridge.DirEntry, p bridge.Path) error {
-		found[p] = e.Kind == bridge.KindDir
+func (m *proposalMachine) paths() map[model.Path]bool {
+	found := make(map[model.Path]bool)
+	err := m.ws.Walk(m.t.Context(), "V", func(e bridge.DirEntry, p model.Path) error {
+		found[p] = e.Kind == model.KindDir
 		return nil
 	})
 	if err != nil {
@@ -101,8 +102,8 @@ func (m *proposalMachine) paths() map[bridge.Path]bool {
 }
 
 // words is where each note is shown, by its word.
-func (m *proposalMachine) words() map[string]bridge.Path {
-	at := make(map[string]bridge.Path)
+func (m *proposalMachine) words() map[string]model.Path {
+	at := make(map[string]model.Path)
 	for p, dir := range m.paths() {
 		if dir {
 			continue
@@ -129,9 +130,9 @@ func wordOf(text string) string {
 }
 
 // vault is where people have each note, by its word, and their folders.
-func (m *proposalMachine) vault() (at map[string]bridge.Path, dirs []string) {
-	at = make(map[string]bridge.Path)
-	err := m.src.Scan(m.t.Context(), func(e bridge.SourceEntry) {
+func (m *proposalMachine) vault() (at map[string]model.Path, dirs []string) {
+	at = make(map[string]model.Path)
+	err := m.src.Scan(m.t.Context(), func(e model.SourceEntry) {
 		if e.Dir {
 			dirs = append(dirs, e.Rel)
 			return
@@ -140,7 +141,7 @@ func (m *proposalMachine) vault() (at map[string]bridge.Path, dirs []string) {
 		if err != nil {
 			m.t.Fatal(err)
 		}
-		at[wordOf(diffwrap.Accepted(string(data)))] = bridge.Path("V").Join(e.Rel)
+		at[wordOf(diffwrap.Accepted(string(data)))] = model.Path("V").Join(e.Rel)
 	})
 	if err != nil {
 		m.t.Fatal(err)
@@ -148,7 +149,7 @@ func (m *proposalMachine) vault() (at map[string]bridge.Path, dirs []string) {
 	return at, dirs
 }
 
-func (m *proposalMachine) proposals() []bridge.Proposal {
+func (m *proposalMachine) proposals() []model.Proposal {
 	list, err := m.ws.Proposals(m.t.Context(), "")
 	if err != nil {
 		m.t.Fatal(err)
@@ -163,16 +164,16 @@ func pick[T any](rt *rapid.T, list []T, label string) T {
 	return rapid.SampledFrom(list).Draw(rt, label)
 }
 
-func sortedPaths(paths map[bridge.Path]bool) []bridge.Path { return slices.Sorted(maps.Keys(paths)) }
+func sortedPaths(paths map[model.Path]bool) []model.Path { return slices.Sorted(maps.Keys(paths)) }
 
 // aPath draws something that is shown.
-func (m *proposalMachine) aPath(rt *rapid.T) bridge.Path {
+func (m *proposalMachine) aPath(rt *rapid.T) model.Path {
 	return pick(rt, sortedPaths(m.paths()), "path")
 }
 
 // aName draws a name in a folder that is shown, free or not.
-func (m *proposalMachine) aName(rt *rapid.T, dir bool) bridge.Path {
-	folders := []bridge.Path{"V"}
+func (m *proposalMachine) aName(rt *rapid.T, dir bool) model.Path {
+	folders := []model.Path{"V"}
 	for _, p := range sortedPaths(m.paths()) {
 		if m.paths()[p] {
 			folders = append(folders, p)
@@ -188,8 +189,8 @@ func (m *proposalMachine) aName(rt *rapid.T, dir bool) bridge.Path {
 // tolerated are the refusals that any operation may meet.
 func tolerated(err error) bool {
 	return slices.ContainsFunc([]error{
-		fs.ErrExist, fs.ErrNotExist, bridge.ErrNotEmpty, bridge.ErrIsDir, bridge.ErrNotDir, bridge.ErrNotNote,
-		bridge.ErrBadName, bridge.ErrInTheWay, bridge.ErrTooMany, bridge.ErrNothingToUndo,
+		fs.ErrExist, fs.ErrNotExist, model.ErrNotEmpty, model.ErrIsDir, model.ErrNotDir, model.ErrNotNote,
+		model.ErrBadName, model.ErrInTheWay, model.ErrTooMany, bridge.ErrNothingToUndo,
 	}, func(is error) bool { return errors.Is(err, is) })
 }
 
@@ -220,7 +221,7 @@ func (m *proposalMachine) agentMoves(rt *rapid.T) {
 
 // untouched checks that the vault has what it had: an agent's own pending notes
 // may have been moved or deleted, nothing else.
-func (m *proposalMachine) untouched(rt *rapid.T, before map[string]bridge.Path) {
+func (m *proposalMachine) untouched(rt *rapid.T, before map[string]model.Path) {
 	after, _ := m.vault()
 	for word, p := range before {
 		if got := after[word]; got != p && !m.wasPending(word) {
@@ -233,14 +234,14 @@ func (m *proposalMachine) untouched(rt *rapid.T, before map[string]bridge.Path) 
 // additions, or were.
 func (m *proposalMachine) wasPending(word string) bool { return strings.HasSuffix(word, "own") }
 
-func (m *proposalMachine) refused(rt *rapid.T, err error, shown map[string]bridge.Path) {
+func (m *proposalMachine) refused(rt *rapid.T, err error, shown map[string]model.Path) {
 	if !tolerated(err) {
 		rt.Fatalf("refused: %v", err)
 	}
 	m.want(rt, shown, "refusal")
 }
 
-func (m *proposalMachine) want(rt *rapid.T, want map[string]bridge.Path, after string) {
+func (m *proposalMachine) want(rt *rapid.T, want map[string]model.Path, after string) {
 	if got := m.words(); !maps.Equal(got, want) {
 		rt.Fatalf("after %s shown:\n%v\nwant:\n%v\nproposals: %+v", after, got, want, m.proposals())
 	}
@@ -254,7 +255,7 @@ func (m *proposalMachine) agentDeletes(rt *rapid.T) {
 		m.refused(rt, err, shown)
 		return
 	}
-	maps.DeleteFunc(shown, func(_ string, at bridge.Path) bool { return at == p })
+	maps.DeleteFunc(shown, func(_ string, at model.Path) bool { return at == p })
 	m.want(rt, shown, "delete")
 	m.untouched(rt, before)
 }
@@ -317,7 +318,7 @@ func (m *proposalMachine) personActs(rt *rapid.T) {
 		if slices.Contains(files, from) {
 			target += ".md"
 		}
-		if slices.Contains(all, target) || (bridge.Path(from)).Contains(bridge.Path(target)) {
+		if slices.Contains(all, target) || (model.Path(from)).Contains(model.Path(target)) {
 			rt.Skip("taken")
 		}
 		person.Rename(from, target)
@@ -338,7 +339,7 @@ func (m *proposalMachine) decides(rt *rapid.T) {
 	if len(list) == 0 {
 		rt.Skip("nothing to decide")
 	}
-	verdict := rapid.SampledFrom([]bridge.Verdict{bridge.Accepted, bridge.Rejected}).Draw(rt, "verdict")
+	verdict := rapid.SampledFrom([]model.Verdict{model.Accepted, model.Rejected}).Draw(rt, "verdict")
 	var ids []string
 	for _, p := range list {
 		if rapid.Bool().Draw(rt, "chosen") {
@@ -346,7 +347,7 @@ func (m *proposalMachine) decides(rt *rapid.T) {
 		}
 	}
 	shown := m.words()
-	out, err := m.ws.DecideStale(m.t.Context(), ids, verdict, bridge.Author{Name: "person"})
+	out, err := m.ws.DecideStale(m.t.Context(), ids, verdict, model.Author{Name: "person"})
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -358,26 +359,26 @@ func (m *proposalMachine) decides(rt *rapid.T) {
 	if len(out.Proposals)+len(out.Failed) < len(ids) && len(out.Missing) == 0 && len(out.Failed) == 0 {
 		rt.Fatalf("%d of %d decided, none failed: %+v", len(out.Proposals), len(ids), out)
 	}
-	if verdict == bridge.Accepted {
+	if verdict == model.Accepted {
 		m.want(rt, shown, "acceptance")
 	}
 }
 
 // decidesAll accepts or rejects everything: then the vault has what is shown.
 func (m *proposalMachine) decidesAll(rt *rapid.T) {
-	verdict := rapid.SampledFrom([]bridge.Verdict{bridge.Accepted, bridge.Rejected}).Draw(rt, "verdict")
+	verdict := rapid.SampledFrom([]model.Verdict{model.Accepted, model.Rejected}).Draw(rt, "verdict")
 	var ids []string
 	for _, p := range m.proposals() {
 		ids = append(ids, p.ID)
 	}
 	shown := m.words()
 	before, _ := m.vault()
-	out, err := m.ws.DecideStale(m.t.Context(), ids, verdict, bridge.Author{Name: "person"})
+	out, err := m.ws.DecideStale(m.t.Context(), ids, verdict, model.Author{Name: "person"})
 	if err != nil || len(out.Failed) > 0 {
 		rt.Fatalf("%v %+v", err, out)
 	}
 	have, _ := m.vault()
-	if verdict == bridge.Accepted {
+	if verdict == model.Accepted {
 		m.want(rt, shown, "accepting everything")
 	} else if !maps.Equal(have, before) {
 		rt.Fatalf("rejecting everything changed the vault from %v to %v", before, have)
@@ -386,7 +387,7 @@ func (m *proposalMachine) decidesAll(rt *rapid.T) {
 }
 
 func (m *proposalMachine) undoes(rt *rapid.T) {
-	out, err := m.ws.Undo(m.t.Context(), "", bridge.Author{Name: "person"})
+	out, err := m.ws.Undo(m.t.Context(), "", model.Author{Name: "person"})
 	if err != nil && !tolerated(err) {
 		rt.Fatal(err)
 	}
@@ -409,12 +410,12 @@ func (m *proposalMachine) restarts(rt *rapid.T) {
 func (m *proposalMachine) check(rt *rapid.T) {
 	shown := m.words()
 	have, _ := m.vault()
-	hidden := make(map[bridge.Path]bool)
-	renamed := make(map[bridge.Path]bridge.Path)
+	hidden := make(map[model.Path]bool)
+	renamed := make(map[model.Path]model.Path)
 	folders := false
 	for _, p := range m.proposals() {
 		folders = folders || p.Dir
-		if p.Kind == bridge.ProposedDelete {
+		if p.Kind == model.ProposedDelete {
 			hidden[p.Path] = true
 		} else {
 			renamed[p.Path] = p.NewPath

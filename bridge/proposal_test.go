@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 const canvas = "Notes/sub/Map.canvas"
@@ -28,7 +29,7 @@ func TestWriteFileKnowsItsBase(t *testing.T) {
 		if err := write("1", "2"); err != nil {
 			t.Error(err)
 		}
-		if err := write("1", "3"); !errors.Is(err, bridge.ErrConflict) {
+		if err := write("1", "3"); !errors.Is(err, model.ErrConflict) {
 			t.Errorf("mode %v: writing what another one wrote over: %v", mode, err)
 		}
 		if got := readFile(t, f.Workspace, canvas); got != "2" {
@@ -51,7 +52,7 @@ func TestProposedAgainOverAPersonsChange(t *testing.T) {
 	propose(t, f.Workspace, canvas, "first")
 	f.Person(canvas, "a person's")
 	propose(t, f.Workspace, canvas, "second")
-	if out := decideAll(t, f.Workspace, bridge.Accepted); len(out.Failed) != 1 {
+	if out := decideAll(t, f.Workspace, model.Accepted); len(out.Failed) != 1 {
 		t.Errorf("a person's change was overwritten: %+v", out)
 	}
 	if got := f.SourceText(canvas); got != "a person's" {
@@ -80,13 +81,13 @@ func TestWriteFileInDirectMode(t *testing.T) {
 			t.Errorf("stat: %+v, %v", info, err)
 		}
 	}
-	if _, err := f.WriteFile(t.Context(), plan, nil, bridge.Restructure{}); !errors.Is(err, bridge.ErrNotNote) {
+	if _, err := f.WriteFile(t.Context(), plan, nil, bridge.Restructure{}); !errors.Is(err, model.ErrNotNote) {
 		t.Errorf("write of a note as a file: %v", err)
 	}
 }
 
 // readFile is what readers are shown of a file that is not a note.
-func readFile(t *testing.T, w *bridge.Workspace, p bridge.Path) string {
+func readFile(t *testing.T, w *bridge.Workspace, p model.Path) string {
 	t.Helper()
 	file, err := w.OpenFile(t.Context(), p, os.O_RDONLY)
 	if err != nil {
@@ -104,7 +105,7 @@ func readFile(t *testing.T, w *bridge.Workspace, p bridge.Path) string {
 	return string(data)
 }
 
-func decideAll(t *testing.T, w *bridge.Workspace, verdict bridge.Verdict) bridge.Outcome {
+func decideAll(t *testing.T, w *bridge.Workspace, verdict model.Verdict) bridge.Outcome {
 	t.Helper()
 	list, err := w.Proposals(t.Context(), "")
 	if err != nil {
@@ -114,14 +115,14 @@ func decideAll(t *testing.T, w *bridge.Workspace, verdict bridge.Verdict) bridge
 	for _, p := range list {
 		ids = append(ids, p.ID)
 	}
-	out, err := w.Decide(t.Context(), ids, verdict, bridge.Author{Name: "person"})
+	out, err := w.Decide(t.Context(), ids, verdict, model.Author{Name: "person"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
 
-func propose(t *testing.T, w *bridge.Workspace, p bridge.Path, data string) {
+func propose(t *testing.T, w *bridge.Workspace, p model.Path, data string) {
 	t.Helper()
 	res, err := w.WriteFile(t.Context(), p, []byte(data), bridge.Restructure{By: agent})
 	if err != nil || res.Proposal == "" {
@@ -150,14 +151,14 @@ func TestWholeFileProposals(t *testing.T) {
 	if err != nil || len(list) != 2 || string(list[0].Old) != "a: 1\n" || string(list[0].New) != "a: 3\n" || list[1].Old != nil {
 		t.Fatalf("proposals %+v, %v", list, err)
 	}
-	if out := decideAll(t, ws, bridge.Accepted); len(out.Failed) > 0 {
+	if out := decideAll(t, ws, model.Accepted); len(out.Failed) > 0 {
 		t.Fatal(out.Failed)
 	}
 	if got := src.Person(t).Content("old.base") + src.Person(t).Content("sub/new.canvas"); got != "a: 3\n{}" {
 		t.Errorf("source holds %q after acceptance", got)
 	}
 	ws = process(t, src, store)
-	if _, err := ws.Undo(t.Context(), "", bridge.Author{Name: "person"}); err != nil {
+	if _, err := ws.Undo(t.Context(), "", model.Author{Name: "person"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := src.Person(t).Content("old.base"); got != "a: 1\n" || readFile(t, ws, newFile) != "{}" {
@@ -166,7 +167,7 @@ func TestWholeFileProposals(t *testing.T) {
 	if _, _, err := src.Read(t.Context(), "sub/new.canvas"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("new file after undo: %v", err)
 	}
-	decideAll(t, ws, bridge.Rejected)
+	decideAll(t, ws, model.Rejected)
 	if got := readFile(t, ws, oldFile); got != "a: 1\n" {
 		t.Errorf("shown after rejection: %q", got)
 	}
@@ -188,8 +189,8 @@ func TestStaleProposals(t *testing.T) {
 	src.Person(t).Save("old.base", "a: person\n")
 	src.Person(t).Save("Plan.md", "plan, kept\n")
 	ws = process(t, src, store)
-	out := decideAll(t, ws, bridge.Accepted)
-	if len(out.Failed) != 2 || !errors.Is(out.Failed[plan], bridge.ErrStale) || !errors.Is(out.Failed["Notes/old.base"], bridge.ErrStale) {
+	out := decideAll(t, ws, model.Accepted)
+	if len(out.Failed) != 2 || !errors.Is(out.Failed[plan], model.ErrStale) || !errors.Is(out.Failed["Notes/old.base"], model.ErrStale) {
 		t.Fatalf("%+v", out)
 	}
 	if got := src.Person(t).Content("old.base") + src.Person(t).Content("Plan.md"); got != "a: person\nplan, kept\n" {
@@ -200,7 +201,7 @@ func TestStaleProposals(t *testing.T) {
 		if !p.Stale {
 			t.Errorf("%s of %q is not marked stale", p.Kind, p.Path)
 		}
-		if out, err := ws.DecideStale(t.Context(), []string{p.ID}, bridge.Accepted, agent); err != nil || len(out.Failed) > 0 {
+		if out, err := ws.DecideStale(t.Context(), []string{p.ID}, model.Accepted, agent); err != nil || len(out.Failed) > 0 {
 			t.Errorf("%+v, %v", out, err)
 		}
 	}
@@ -220,7 +221,7 @@ func TestWrittenAnewOverAnothersSuggestion(t *testing.T) {
 	}
 	before, list := f.SourceText(plan), fmt.Sprint(f.Proposals(t.Context(), ""))
 	_, err := f.Create(t.Context(), plan, bridge.Write{Text: "new\n", By: agent})
-	if !errors.Is(err, bridge.ErrRefused) {
+	if !errors.Is(err, model.ErrRefused) {
 		t.Errorf("written anew over another's suggestion: %v, want ErrRefused", err)
 	}
 	if _, err := f.Stat(t.Context(), plan); !errors.Is(err, fs.ErrNotExist) {
@@ -246,9 +247,9 @@ type cutStore struct {
 	left int
 }
 
-func (s *cutStore) Propose(c bridge.ProposalChange) error {
+func (s *cutStore) Propose(c model.ProposalChange) error {
 	if s.left--; s.left < 0 {
-		return bridge.ErrNoSpace
+		return model.ErrNoSpace
 	}
 	return s.Store.Propose(c)
 }
@@ -267,9 +268,9 @@ func TestInterruptedDecisions(t *testing.T) {
 		if _, err := ws.Remove(t.Context(), "Notes/Gone.md", bridge.Restructure{By: agent}); err != nil {
 			t.Fatal(err)
 		}
-		decideAll(t, process(t, src, &cutStore{store, cut}), bridge.Accepted)
+		decideAll(t, process(t, src, &cutStore{store, cut}), model.Accepted)
 		checkEither(t, fmt.Sprintf("acceptance cut at %d", cut), src, store)
-		decideAll(t, process(t, src, store), bridge.Accepted)
+		decideAll(t, process(t, src, store), model.Accepted)
 		for _, ids := range []int{cut, 99} {
 			ws = process(t, src, &cutStore{store, ids})
 			for range 3 {
@@ -287,7 +288,7 @@ func TestInterruptedDecisions(t *testing.T) {
 func checkEither(t *testing.T, when string, src *bridgetest.Source, store *bridgetest.Store) {
 	t.Helper()
 	ws := process(t, src, store)
-	pending := make(map[bridge.Path]bool)
+	pending := make(map[model.Path]bool)
 	list, err := ws.Proposals(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -345,7 +346,7 @@ func TestBrake(t *testing.T) {
 	}
 	f := bridgetest.New(t, files)
 	remove := func(i int, by bridge.Restructure) error {
-		_, err := f.Remove(t.Context(), bridge.Path(fmt.Sprintf("Notes/%03d.md", i)), by)
+		_, err := f.Remove(t.Context(), model.Path(fmt.Sprintf("Notes/%03d.md", i)), by)
 		return err
 	}
 	for i := range 12 {
@@ -353,22 +354,22 @@ func TestBrake(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := remove(12, bridge.Restructure{By: agent}); !errors.Is(err, bridge.ErrTooMany) || !strings.Contains(err.Error(), "wait a minute") {
+	if err := remove(12, bridge.Restructure{By: agent}); !errors.Is(err, model.ErrTooMany) || !strings.Contains(err.Error(), "wait a minute") {
 		t.Errorf("a thirteenth of 120 notes: %v", err)
 	}
 	if err := remove(12, bridge.Restructure{By: agent, Confirm: true}); err != nil {
 		t.Errorf("confirmed: %v", err)
 	}
-	if err := remove(13, bridge.Restructure{By: bridge.Author{Name: "another"}}); err != nil {
+	if err := remove(13, bridge.Restructure{By: model.Author{Name: "another"}}); err != nil {
 		t.Errorf("by another author: %v", err)
 	}
-	decideAll(t, f.Workspace, bridge.Rejected)
+	decideAll(t, f.Workspace, model.Rejected)
 	for i := range 10 {
 		if err := remove(20+i, bridge.Restructure{By: agent}); err != nil {
 			t.Errorf("after a rejection: %v", err)
 		}
 	}
-	decideAll(t, f.Workspace, bridge.Accepted)
+	decideAll(t, f.Workspace, model.Accepted)
 	for i := range 10 {
 		if err := remove(40+i, bridge.Restructure{By: agent}); err != nil {
 			t.Errorf("after an acceptance: %v", err)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Renames and deletions: proposed, or done at once where the structure policy
@@ -17,7 +19,7 @@ import (
 // fs.ErrNotExist, fs.ErrExist, ErrIsDir, ErrNotNote if it would make a note of
 // something else or the reverse, errors.ErrUnsupported to another Folder,
 // ErrNeedsReview where the policy denies it, ErrInTheWay.
-func (w *Workspace) Rename(ctx context.Context, oldPath, newPath Path, o Restructure) (Restructured, error) {
+func (w *Workspace) Rename(ctx context.Context, oldPath, newPath model.Path, o Restructure) (Restructured, error) {
 	if err := w.mayRestructure("rename", oldPath, o); err != nil {
 		return Restructured{}, err
 	}
@@ -35,7 +37,7 @@ func (w *Workspace) Rename(ctx context.Context, oldPath, newPath Path, o Restruc
 		}
 	}
 	if o.Person {
-		return Restructured{}, wrapError("rename", oldPath, w.personRenames(ctx, f, s, oldPath, newPath, o))
+		return Restructured{}, model.WrapError("rename", oldPath, w.personRenames(ctx, f, s, oldPath, newPath, o))
 	}
 	w.linksCurrent(ctx)
 	f.names.Lock()
@@ -43,7 +45,7 @@ func (w *Workspace) Rename(ctx context.Context, oldPath, newPath Path, o Restruc
 	if err == nil {
 		err = w.freeAt(ctx, s, m.to)
 	}
-	var events []Event
+	var events []model.Event
 	var rewrite *relink
 	if err == nil && m.n.path() != newPath {
 		rewrite = w.relinkFor(ctx, oldPath, newPath, m.n)
@@ -52,7 +54,7 @@ func (w *Workspace) Rename(ctx context.Context, oldPath, newPath Path, o Restruc
 	f.names.Unlock()
 	w.publishAll(events)
 	if err != nil {
-		return Restructured{}, wrapError("rename", oldPath, err)
+		return Restructured{}, model.WrapError("rename", oldPath, err)
 	}
 	return w.finishMove(ctx, f, m, rewrite)
 }
@@ -62,20 +64,20 @@ type moving struct {
 	f    *folder
 	n    *node
 	to   target
-	from Path
+	from model.Path
 	o    Restructure
 	now  bool   // done at once, not proposed
 	id   string // of the proposal it became, "" if none
 	gone []string
 }
 
-func (w *Workspace) moveOf(f *folder, oldPath, newPath Path, o Restructure) (*moving, error) {
+func (w *Workspace) moveOf(f *folder, oldPath, newPath model.Path, o Restructure) (*moving, error) {
 	n, err := w.find("rename", oldPath)
 	if err != nil {
 		return nil, err
 	}
 	if n.kindAs(newPath.Base()) != n.kind {
-		return nil, &Error{"rename", newPath, ErrNotNote}
+		return nil, &model.Error{Op: "rename", Path: newPath, Err: model.ErrNotNote}
 	}
 	if err := n.mayMoveTo(newPath); err != nil {
 		return nil, err
@@ -91,7 +93,7 @@ func (w *Workspace) moveOf(f *folder, oldPath, newPath Path, o Restructure) (*mo
 }
 
 // freeAt says whether the place that looks free is.
-func (w *Workspace) freeAt(ctx context.Context, s Structure, to target) error {
+func (w *Workspace) freeAt(ctx context.Context, s model.Structure, to target) error {
 	if to.there != nil {
 		return nil
 	}
@@ -103,17 +105,17 @@ func (w *Workspace) freeAt(ctx context.Context, s Structure, to target) error {
 	}
 	hidden, err := s.Hidden(ctx, rel)
 	if err == nil && len(hidden) > 0 {
-		err = errHidden
+		err = model.ErrHidden
 	}
-	return wrapError("rename", at, err)
+	return model.WrapError("rename", at, err)
 }
 
 // moveTo does the rename or proposes it. names is held.
-func (w *Workspace) moveTo(ctx context.Context, s Structure, m *moving) ([]Event, error) {
+func (w *Workspace) moveTo(ctx context.Context, s model.Structure, m *moving) ([]model.Event, error) {
 	if m.now && !m.n.virtual() {
 		return w.moveNow(ctx, s, m)
 	}
-	var events []Event
+	var events []model.Event
 	if m.to.there != nil {
 		gone, err := w.makeWay(ctx, s, m)
 		if err != nil {
@@ -126,7 +128,7 @@ func (w *Workspace) moveTo(ctx context.Context, s Structure, m *moving) ([]Event
 }
 
 // makeWay lets what is at the target go, as if it was removed.
-func (w *Workspace) makeWay(ctx context.Context, s Structure, m *moving) ([]Event, error) {
+func (w *Workspace) makeWay(ctx context.Context, s model.Structure, m *moving) ([]model.Event, error) {
 	there := m.to.there
 	if there.home == nil && w.isOwn(there, m.o.By) {
 		return w.removeNow(ctx, m.f, s, there, there.path(), m.o)
@@ -135,7 +137,7 @@ func (w *Workspace) makeWay(ctx context.Context, s Structure, m *moving) ([]Even
 }
 
 // moveNow renames in the source.
-func (w *Workspace) moveNow(ctx context.Context, s Structure, m *moving) ([]Event, error) {
+func (w *Workspace) moveNow(ctx context.Context, s model.Structure, m *moving) ([]model.Event, error) {
 	n, to := m.n, m.to
 	w.keepAll(to.there)
 	unlock := w.lockNotes(n)
@@ -145,7 +147,7 @@ func (w *Workspace) moveNow(ctx context.Context, s Structure, m *moving) ([]Even
 	inSource := to.dir.inSource(to.name)
 	w.treeMu.RUnlock()
 	if inSource != nil && inSource != to.there && inSource != n {
-		return nil, &Error{"rename", to.dir.path().Join(to.name), ErrInTheWay}
+		return nil, &model.Error{Op: "rename", Path: to.dir.path().Join(to.name), Err: model.ErrInTheWay}
 	}
 	if to.there != nil && to.there.home != nil && !to.there.virtual() {
 		if err := s.Remove(ctx, to.there.rel()); err != nil {
@@ -167,21 +169,21 @@ func (w *Workspace) moveNow(ctx context.Context, s Structure, m *moving) ([]Even
 	n.show(to.dir, to.name)
 	n.parent.usedBy(m.o.By)
 	w.treeMu.Unlock()
-	err = errors.Join(err, m.f.store.Rename(Path(oldRel), Path(newRel)))
+	err = errors.Join(err, m.f.store.Rename(model.Path(oldRel), model.Path(newRel)))
 	w.canvasesFollow(ctx, m.f, oldRel, newRel)
 	events := w.settle(m.f)
 	return append(events, m.event()), err
 }
 
-func (m *moving) event() Event {
-	return Event{
-		Kind: EventRenamed, Path: m.n.path(), OldPath: m.from, Dir: m.n.kind == KindDir, ViewChanged: true, Origin: m.o.Origin,
+func (m *moving) event() model.Event {
+	return model.Event{
+		Kind: model.EventRenamed, Path: m.n.path(), OldPath: m.from, Dir: m.n.kind == model.KindDir, ViewChanged: true, Origin: m.o.Origin,
 	}
 }
 
 // proposeMove shows n at its new place and keeps the proposal, one for all its
 // renames: back at its home there is none.
-func (w *Workspace) proposeMove(ctx context.Context, m *moving) ([]Event, error) {
+func (w *Workspace) proposeMove(ctx context.Context, m *moving) ([]model.Event, error) {
 	n, to := m.n, m.to
 	stamp, sum, err := w.stateOf(ctx, n)
 	if err != nil {
@@ -192,8 +194,8 @@ func (w *Workspace) proposeMove(ctx context.Context, m *moving) ([]Event, error)
 	case n.virtual():
 		p = n.content
 	case p == nil:
-		p = &proposal{node: n, rec: ProposalRecord{
-			ID: newProposalID(), Kind: ProposedRename, Dir: n.kind == KindDir, Time: time.Now().UTC(), Stamp: stamp, Sum: sum,
+		p = &proposal{node: n, rec: model.ProposalRecord{
+			ID: newProposalID(), Kind: model.ProposedRename, Dir: n.kind == model.KindDir, Time: time.Now().UTC(), Stamp: stamp, Sum: sum,
 		}}
 	}
 	w.treeMu.RLock()
@@ -202,9 +204,9 @@ func (w *Workspace) proposeMove(ctx context.Context, m *moving) ([]Event, error)
 	rec.Rel, rec.ToDir, rec.Name = n.rel(), to.dir.rel(), to.name
 	rec.Author, rec.Session = m.o.By.Name, m.o.By.Session
 	w.treeMu.RUnlock()
-	change := ProposalChange{Put: []ProposalRecord{rec}}
+	change := model.ProposalChange{Put: []model.ProposalRecord{rec}}
 	if back {
-		change = ProposalChange{Drop: []string{rec.ID}}
+		change = model.ProposalChange{Drop: []string{rec.ID}}
 		m.gone = append(m.gone, rec.ID)
 	} else if !n.virtual() {
 		m.id = rec.ID
@@ -223,32 +225,32 @@ func (w *Workspace) proposeMove(ctx context.Context, m *moving) ([]Event, error)
 	}
 	p.rec, p.kept = rec, rec
 	n.show(to.dir, to.name)
-	return []Event{m.event()}, nil
+	return []model.Event{m.event()}, nil
 }
 
 // stateOf names the state of what a proposal is about.
-func (w *Workspace) stateOf(ctx context.Context, n *node) (Stamp, ContentSum, error) {
+func (w *Workspace) stateOf(ctx context.Context, n *node) (model.Stamp, model.ContentSum, error) {
 	switch n.kind {
-	case KindDir:
-		return Stamp{}, ContentSum{}, nil
-	case KindFile, KindLink:
+	case model.KindDir:
+		return model.Stamp{}, model.ContentSum{}, nil
+	case model.KindFile, model.KindLink:
 		w.treeMu.RLock()
 		defer w.treeMu.RUnlock()
-		return Stamp{Size: n.size, ModTime: n.modTime.UnixNano()}, ContentSum{}, nil
+		return model.Stamp{Size: n.size, ModTime: n.modTime.UnixNano()}, model.ContentSum{}, nil
 	}
 	n.note.lock()
 	defer n.note.write.Unlock()
 	v, err := n.note.load(ctx)
 	if err != nil {
-		return Stamp{}, ContentSum{}, err
+		return model.Stamp{}, model.ContentSum{}, err
 	}
-	return n.note.stamp, SumOf(v.Raw()), nil
+	return n.note.stamp, model.SumOf(v.Raw()), nil
 }
 
 // Remove takes a note, a file or an empty folder away, recoverably where the
 // source has a place for that. Unless the structure policy is direct it is a
 // proposal, and ErrTooMany stops a burst of them (see Brake).
-func (w *Workspace) Remove(ctx context.Context, p Path, o Restructure) (Restructured, error) {
+func (w *Workspace) Remove(ctx context.Context, p model.Path, o Restructure) (Restructured, error) {
 	if err := w.mayRestructure("remove", p, o); err != nil {
 		return Restructured{}, err
 	}
@@ -258,20 +260,20 @@ func (w *Workspace) Remove(ctx context.Context, p Path, o Restructure) (Restruct
 		return Restructured{}, err
 	}
 	if o.Person {
-		return Restructured{}, wrapError("remove", p, w.personRemoves(ctx, f, s, p, o))
+		return Restructured{}, model.WrapError("remove", p, w.personRemoves(ctx, f, s, p, o))
 	}
 	f.names.Lock()
 	res, dropped, events, err := w.remove(ctx, f, s, p, o)
 	f.names.Unlock()
 	w.publishAll(events)
 	if err != nil {
-		return Restructured{}, wrapError("remove", p, err)
+		return Restructured{}, model.WrapError("remove", p, err)
 	}
 	w.rejectLinks(ctx, dropped, o.By)
 	return res, nil
 }
 
-func (w *Workspace) remove(ctx context.Context, f *folder, s Structure, p Path, o Restructure) (res Restructured, dropped []string, events []Event, err error) {
+func (w *Workspace) remove(ctx context.Context, f *folder, s model.Structure, p model.Path, o Restructure) (res Restructured, dropped []string, events []model.Event, err error) {
 	n, err := w.find("remove", p)
 	if err != nil {
 		return res, nil, nil, err
@@ -285,8 +287,8 @@ func (w *Workspace) remove(ctx context.Context, f *folder, s Structure, p Path, 
 	w.treeMu.RUnlock()
 	switch {
 	case full:
-		return res, nil, nil, &Error{"remove", p, ErrNotEmpty}
-	case n.kind == KindDir:
+		return res, nil, nil, &model.Error{Op: "remove", Path: p, Err: model.ErrNotEmpty}
+	case n.kind == model.KindDir:
 		if err := w.emptyAt(ctx, s, n); err != nil {
 			return res, nil, nil, err
 		}
@@ -305,20 +307,20 @@ func (w *Workspace) remove(ctx context.Context, f *folder, s Structure, p Path, 
 }
 
 // emptyAt says whether the folder that looks empty is.
-func (w *Workspace) emptyAt(ctx context.Context, s Structure, n *node) error {
+func (w *Workspace) emptyAt(ctx context.Context, s model.Structure, n *node) error {
 	w.treeMu.RLock()
 	rel, at := n.rel(), n.path()
 	w.treeMu.RUnlock()
 	hidden, err := s.Hidden(ctx, rel)
 	if err == nil && len(hidden) > 0 {
-		err = &NotEmptyError{hidden}
-		w.log.Warn("folder cannot be removed", LogPath, string(at), LogErr, err)
+		err = &model.NotEmptyError{Holds: hidden}
+		w.log.Warn("folder cannot be removed", model.LogPath, string(at), model.LogErr, err)
 	}
-	return wrapError("remove", at, err)
+	return model.WrapError("remove", at, err)
 }
 
 // removeNow removes from the source.
-func (w *Workspace) removeNow(ctx context.Context, f *folder, s Structure, n *node, p Path, o Restructure) ([]Event, error) {
+func (w *Workspace) removeNow(ctx context.Context, f *folder, s model.Structure, n *node, p model.Path, o Restructure) ([]model.Event, error) {
 	unlock := w.lockNotes(n)
 	defer unlock()
 	if err := s.Remove(ctx, n.rel()); err != nil {
@@ -328,7 +330,7 @@ func (w *Workspace) removeNow(ctx context.Context, f *folder, s Structure, n *no
 	w.treeMu.Lock()
 	w.vanishTree(n, false)
 	w.treeMu.Unlock()
-	return append(w.settle(f), Event{Kind: EventRemoved, Path: p, Dir: n.kind == KindDir, ViewChanged: true, Origin: o.Origin}), err
+	return append(w.settle(f), model.Event{Kind: model.EventRemoved, Path: p, Dir: n.kind == model.KindDir, ViewChanged: true, Origin: o.Origin}), err
 }
 
 // fulfil forgets the proposal to rename n, which has just been done, or something
@@ -343,13 +345,13 @@ func (w *Workspace) fulfil(f *folder, n *node) error {
 	if p == nil {
 		return nil
 	}
-	return f.store.Propose(ProposalChange{Drop: []string{p.rec.ID}})
+	return f.store.Propose(model.ProposalChange{Drop: []string{p.rec.ID}})
 }
 
 // proposeDelete hides n and keeps the proposal. Whatever else was proposed for n
 // is withdrawn; what nobody has but the proposal stays in the journal.
-func (w *Workspace) proposeDelete(ctx context.Context, f *folder, n *node, o Restructure, braked bool) ([]Event, error) {
-	if braked && !o.Confirm && n.kind == KindNote {
+func (w *Workspace) proposeDelete(ctx context.Context, f *folder, n *node, o Restructure, braked bool) ([]model.Event, error) {
+	if braked && !o.Confirm && n.kind == model.KindNote {
 		if err := w.brakes(f, o.By, 0); err != nil {
 			return nil, err
 		}
@@ -359,14 +361,14 @@ func (w *Workspace) proposeDelete(ctx context.Context, f *folder, n *node, o Res
 		return nil, err
 	}
 	w.treeMu.RLock()
-	ev := Event{Kind: EventRemoved, Path: n.path(), Dir: n.kind == KindDir, ViewChanged: true, Origin: o.Origin}
-	p := &proposal{node: n, rec: ProposalRecord{
-		ID: newProposalID(), Kind: ProposedDelete, Rel: n.rel(), Dir: n.kind == KindDir, Author: o.By.Name, Session: o.By.Session,
+	ev := model.Event{Kind: model.EventRemoved, Path: n.path(), Dir: n.kind == model.KindDir, ViewChanged: true, Origin: o.Origin}
+	p := &proposal{node: n, rec: model.ProposalRecord{
+		ID: newProposalID(), Kind: model.ProposedDelete, Rel: n.rel(), Dir: n.kind == model.KindDir, Author: o.By.Name, Session: o.By.Session,
 		Time: time.Now().UTC(), Stamp: stamp, Sum: sum,
 	}}
-	var change ProposalChange
+	var change model.ProposalChange
 	if !n.virtual() {
-		change.Put = []ProposalRecord{p.rec}
+		change.Put = []model.ProposalRecord{p.rec}
 	}
 	if n.pending != nil {
 		change.Drop = append(change.Drop, n.pending.rec.ID)
@@ -374,7 +376,7 @@ func (w *Workspace) proposeDelete(ctx context.Context, f *folder, n *node, o Res
 	if n.content != nil {
 		rec := n.content.record()
 		change.Drop = append(change.Drop, rec.ID)
-		change.Journal = append(change.Journal, rec.decided(Decision{Batch: newBatch(), Verdict: Rejected, By: o.By.Name, Lapsed: true}, p.rec.Time))
+		change.Journal = append(change.Journal, rec.Decided(model.Decision{Batch: newBatch(), Verdict: model.Rejected, By: o.By.Name, Lapsed: true}, p.rec.Time))
 	}
 	w.treeMu.RUnlock()
 	if err := f.store.Propose(change); err != nil {
@@ -389,19 +391,19 @@ func (w *Workspace) proposeDelete(ctx context.Context, f *folder, n *node, o Res
 	}
 	if n.virtual() {
 		n.forget()
-		return []Event{ev}, nil
+		return []model.Event{ev}, nil
 	}
 	p.kept, n.pending = p.rec, p
 	f.proposals = append(f.proposals, p)
 	n.hide()
-	if n.kind == KindNote {
+	if n.kind == model.KindNote {
 		f.brake.note(p)
 	}
-	return []Event{ev}, nil
+	return []model.Event{ev}, nil
 }
 
 // brakes stops a burst of deletions: see Brake. more of them are on their way.
-func (w *Workspace) brakes(f *folder, by Author, more int) error {
+func (w *Workspace) brakes(f *folder, by model.Author, more int) error {
 	n := f.brake.recent(by, w.waits) + more
 	if n < leastBrake {
 		return nil
@@ -409,7 +411,7 @@ func (w *Workspace) brakes(f *folder, by Author, more int) error {
 	w.treeMu.RLock()
 	notes := 0
 	f.node.walk(func(c *node) {
-		if c.kind == KindNote {
+		if c.kind == model.KindNote {
 			notes++
 		}
 	})
@@ -419,7 +421,7 @@ func (w *Workspace) brakes(f *folder, by Author, more int) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %d of %d notes of %q within a minute; have a person decide on them (relayfs suggestions list), "+
-		"or wait a minute and go on, or confirm where that can be said", ErrTooMany, n, notes+n, f.node.name)
+		"or wait a minute and go on, or confirm where that can be said", model.ErrTooMany, n, notes+n, f.node.name)
 }
 
 func (w *Workspace) waits(p *proposal) bool {
@@ -432,10 +434,10 @@ func (w *Workspace) waits(p *proposal) bool {
 // after that of more others that are about to go, would be one too many: at most
 // 20 notes, or a tenth of the Folder if that is less, but five in any case, may
 // go within a minute before a person has decided on any of them.
-func (w *Workspace) Brake(p Path, by Author, more int) error {
+func (w *Workspace) Brake(p model.Path, by model.Author, more int) error {
 	f, _, err := w.structureAt("remove", p)
 	if err != nil || w.o.Structure != StructurePropose {
 		return err
 	}
-	return wrapError("remove", p, w.brakes(f, by, more))
+	return model.WrapError("remove", p, w.brakes(f, by, more))
 }

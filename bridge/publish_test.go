@@ -10,6 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
@@ -19,9 +20,9 @@ type deed func(a worker) error
 // Whoever is told of a change may wait for somebody who changes names: no lock is held
 // while subscribers run.
 func TestEventsComeWithoutLocks(t *testing.T) {
-	const note, other = bridge.Path("Team/Note.md"), bridge.Path("Team/Other.md")
+	const note, other = model.Path("Team/Note.md"), model.Path("Team/Other.md")
 	agent, person := bridge.Restructure{By: ann}, bridge.Restructure{Person: true}
-	create := func(p bridge.Path) deed { return func(a worker) error { a.create(p, "text\n"); return nil } }
+	create := func(p model.Path) deed { return func(a worker) error { a.create(p, "text\n"); return nil } }
 	remove := func(o bridge.Restructure) deed {
 		return func(a worker) error {
 			_, err := a.Remove(a.t.Context(), note, o)
@@ -34,7 +35,7 @@ func TestEventsComeWithoutLocks(t *testing.T) {
 			return err
 		}
 	}
-	decided := func(v bridge.Verdict) deed {
+	decided := func(v model.Verdict) deed {
 		return func(a worker) error { decideAll(a.t, a.Workspace, v); return nil }
 	}
 	undone := func(a worker) error { undo(a.t, a.Workspace, ""); return nil }
@@ -53,16 +54,16 @@ func TestEventsComeWithoutLocks(t *testing.T) {
 		"a person renames what is proposed":  {rename(agent), rename(person)},
 		"a person removes":                   {remove(person)},
 		"rename":                             {rename(agent)},
-		"rename is accepted":                 {rename(agent), decided(bridge.Accepted)},
-		"rename is rejected":                 {rename(agent), decided(bridge.Rejected)},
-		"deletion is accepted":               {remove(agent), decided(bridge.Accepted)},
-		"accepted rename is taken back":      {rename(agent), decided(bridge.Accepted), undone},
-		"accepted deletion is taken back":    {remove(agent), decided(bridge.Accepted), undone},
-		"rejected deletion is taken back":    {remove(agent), decided(bridge.Rejected), undone},
+		"rename is accepted":                 {rename(agent), decided(model.Accepted)},
+		"rename is rejected":                 {rename(agent), decided(model.Rejected)},
+		"deletion is accepted":               {remove(agent), decided(model.Accepted)},
+		"accepted rename is taken back":      {rename(agent), decided(model.Accepted), undone},
+		"accepted deletion is taken back":    {remove(agent), decided(model.Accepted), undone},
+		"rejected deletion is taken back":    {remove(agent), decided(model.Rejected), undone},
 		"a person removes what was typed in": {typedIn, remove(person)},
 		"a person renames what was typed in": {typedIn, rename(person)},
-		"what was typed in is deleted":       {typedIn, remove(agent), decided(bridge.Accepted)},
-		"what was typed in is moved":         {typedIn, rename(agent), decided(bridge.Accepted)},
+		"what was typed in is deleted":       {typedIn, remove(agent), decided(model.Accepted)},
+		"what was typed in is moved":         {typedIn, rename(agent), decided(model.Accepted)},
 	} {
 		files := map[string]string{"Note.md": "note\n", "Links.md": "---\nup: \"[[Note]]\"\n---\nsee [[Note]]\n"}
 		t.Run(name, func(t *testing.T) {
@@ -87,13 +88,13 @@ func checkFree(a worker, steps []deed) {
 	var made atomic.Int64
 	var all sync.WaitGroup
 	defer all.Wait()
-	defer a.Subscribe(func(ev bridge.Event) {
+	defer a.Subscribe(func(ev model.Event) {
 		if !waiting.CompareAndSwap(false, true) {
 			return // of what is made here
 		}
 		defer waiting.Store(false)
 		done := make(chan struct{})
-		p := bridge.Path(fmt.Sprintf("Team/made %d", made.Add(1)))
+		p := model.Path(fmt.Sprintf("Team/made %d", made.Add(1)))
 		all.Go(func() {
 			defer close(done)
 			if err := a.Mkdir(a.t.Context(), p, bridge.Restructure{Person: true}); err != nil {
@@ -152,16 +153,16 @@ func TestListWhileDeciding(t *testing.T) {
 	}
 	for range 3 {
 		for i := range 40 {
-			_, err := f.Remove(t.Context(), bridge.Path(fmt.Sprintf("Team/n%d.md", i)), bridge.Restructure{By: ann, Confirm: true})
+			_, err := f.Remove(t.Context(), model.Path(fmt.Sprintf("Team/n%d.md", i)), bridge.Restructure{By: ann, Confirm: true})
 			a.must(err)
-			_, err = f.WriteFile(t.Context(), bridge.Path(fmt.Sprintf("Team/c%d.canvas", i)), []byte("{\n}\n"), bridge.Restructure{By: ann})
+			_, err = f.WriteFile(t.Context(), model.Path(fmt.Sprintf("Team/c%d.canvas", i)), []byte("{\n}\n"), bridge.Restructure{By: ann})
 			a.must(err)
 		}
-		for _, v := range []bridge.Verdict{bridge.Accepted, bridge.Rejected} {
+		for _, v := range []model.Verdict{model.Accepted, model.Rejected} {
 			decideAll(t, f.Workspace, v)
 			undo(t, f.Workspace, "")
 		}
-		decideAll(t, f.Workspace, bridge.Rejected)
+		decideAll(t, f.Workspace, model.Rejected)
 	}
 	close(end)
 	all.Wait()

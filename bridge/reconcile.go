@@ -7,6 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/attribution"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -18,10 +21,10 @@ import (
 type sourceOrigin struct{}
 
 // newDocID is a random 128-bit name.
-func newDocID() DocID {
+func newDocID() model.DocID {
 	var b [16]byte
 	rand.Read(b[:])
-	return DocID(hex.EncodeToString(b[:]))
+	return model.DocID(hex.EncodeToString(b[:]))
 }
 
 // dropObjects takes away what a client has put into a text that is no text: a file has no
@@ -39,8 +42,8 @@ func dropObjects(doc *ycrdt.Doc, text *ycrdt.Text) {
 }
 
 // changeDoc applies edits to the note's document and returns the record of it.
-func (n *note) changeDoc(raw string, edits []diffwrap.Edit, origin any) Record {
-	rec := Record{Time: time.Now().UTC(), Client: uint64(n.doc.ClientID())}
+func (n *note) changeDoc(raw string, edits []diffwrap.Edit, origin any) model.Record {
+	rec := model.Record{Time: time.Now().UTC(), Client: uint64(n.doc.ClientID())}
 	cancel := n.doc.OnUpdate(func(update []byte, _ any) { rec.Update = update })
 	defer cancel()
 	before := n.clock()
@@ -51,15 +54,15 @@ func (n *note) changeDoc(raw string, edits []diffwrap.Edit, origin any) Record {
 }
 
 // carryOut makes a plan's edits in the note's document and returns the record of it.
-func (n *note) carryOut(raw string, plan *writePlan, by Author) Record {
-	rec := Record{Time: time.Now().UTC(), Client: uint64(n.doc.ClientID()), Clock: n.clock()}
+func (n *note) carryOut(raw string, plan *planner.Plan, by model.Author) model.Record {
+	rec := model.Record{Time: time.Now().UTC(), Client: uint64(n.doc.ClientID()), Clock: n.clock()}
 	known, err := n.ledgerNow()
 	if err != nil {
-		known = newLedger(nil) // whose the marks are that it leaves alone is not known for now
+		known = attribution.NewLedger(nil) // whose the marks are that it leaves alone is not known for now
 	}
 	cancel := n.doc.OnUpdate(func(update []byte, _ any) { rec.Update = update })
 	defer cancel()
-	plan.carryOut(n.doc, n.text, raw, by, known, &rec)
+	plan.CarryOut(n.doc, n.text, raw, by, known, &rec)
 	rec.Len = n.clock() - rec.Clock
 	return rec
 }
@@ -69,7 +72,7 @@ func (n *note) clock() uint64 { return n.doc.StateVector()[n.doc.ClientID()] }
 
 // openDoc makes sure that the note has a document in the state of raw, loading
 // or creating it, and returns the records that the store does not hold yet.
-func (n *note) openDoc(at place, raw string) ([]Record, error) {
+func (n *note) openDoc(at place, raw string) ([]model.Record, error) {
 	if n.doc != nil {
 		return n.held, nil
 	}
@@ -88,11 +91,11 @@ func (n *note) openDoc(at place, raw string) ([]Record, error) {
 	}
 	h, err := at.store.Load(n.id)
 	if err != nil {
-		return nil, wrapError("open", at.path, err)
+		return nil, model.WrapError("open", at.path, err)
 	}
 	doc, err := replay(h.Records)
 	if err != nil {
-		return nil, wrapError("open", at.path, err)
+		return nil, model.WrapError("open", at.path, err)
 	}
 	n.doc, n.text = doc, doc.Text(contentsName)
 	dropObjects(n.doc, n.text)
@@ -110,28 +113,28 @@ func (n *note) openDoc(at place, raw string) ([]Record, error) {
 // and in the store: if the write that follows is interrupted, what it did is
 // told from what was there.
 func (n *note) prepare(at place, raw string) error {
-	_, err := n.prepareFor(writePlan{}, at, raw, Author{})
+	_, err := n.prepareFor(planner.Plan{}, at, raw, model.Author{})
 	return err
 }
 
 // prepareFor is prepare before by carries out plan. If the intent tells as well what
 // was there, which is nobody's, the first record of a document is returned, to be
 // kept with the plan's own.
-func (n *note) prepareFor(plan writePlan, at place, raw string, by Author) ([]Record, error) {
+func (n *note) prepareFor(plan planner.Plan, at place, raw string, by model.Author) ([]model.Record, error) {
 	records, err := n.openDoc(at, raw)
 	if err != nil {
 		return nil, err
 	}
-	told := plan.decision != nil || by.Name != "" && plan.onlyInserts()
-	someones := slices.ContainsFunc(records, func(r Record) bool { return r.Author != "" })
+	told := plan.Decision != nil || by.Name != "" && plan.OnlyInserts()
+	someones := slices.ContainsFunc(records, func(r model.Record) bool { return r.Author != "" })
 	if n.kept == 0 && told && !someones {
 		return records, nil
 	}
-	return nil, n.keep(at, SumOf(raw), records)
+	return nil, n.keep(at, model.SumOf(raw), records)
 }
 
 // replay builds the document that records describe.
-func replay(records []Record) (*ycrdt.Doc, error) {
+func replay(records []model.Record) (*ycrdt.Doc, error) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, rec := range records {
 		if err := doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
@@ -142,16 +145,16 @@ func replay(records []Record) (*ycrdt.Doc, error) {
 }
 
 // keepNew makes the document of a new note whose text plan led to.
-func (n *note) keepNew(at place, raw string, plan writePlan, by Author) error {
+func (n *note) keepNew(at place, raw string, plan planner.Plan, by model.Author) error {
 	n.doc = ycrdt.NewDoc(ycrdt.Options{})
 	n.text = n.doc.Text(contentsName)
 	if raw == "" {
 		return nil // nothing to keep: the document is made when there is text
 	}
-	plan.edits = []diffwrap.Edit{{New: raw}}
+	plan.Edits = []diffwrap.Edit{{New: raw}}
 	rec := n.carryOut("", &plan, by)
 	rec.Created = by.Name != ""
-	return n.keep(at, SumOf(raw), []Record{rec})
+	return n.keep(at, model.SumOf(raw), []model.Record{rec})
 }
 
 // closeDoc forgets the in-memory document, whose state the store may not hold.
@@ -166,12 +169,12 @@ func (n *note) closeDoc() {
 }
 
 // keep appends records to the store and notes the sum of what the file holds.
-func (n *note) keep(at place, sum ContentSum, records []Record) error {
+func (n *note) keep(at place, sum model.ContentSum, records []model.Record) error {
 	if len(records) == 0 {
 		n.owing = false
 		return nil
 	}
-	seq, err := at.store.Append(n.id, Path(at.rel), records...)
+	seq, err := at.store.Append(n.id, model.Path(at.rel), records...)
 	n.owing = err != nil
 	if err != nil {
 		if n.held == nil {
@@ -179,7 +182,7 @@ func (n *note) keep(at place, sum ContentSum, records []Record) error {
 		} else {
 			n.held = records
 		}
-		return wrapError("write", at.path, err)
+		return model.WrapError("write", at.path, err)
 	}
 	n.held = nil
 	n.extendLedger(seq, records)
@@ -190,7 +193,7 @@ func (n *note) keep(at place, sum ContentSum, records []Record) error {
 
 // keepOrHold is keep for records of what the file has in any case: if the store
 // cannot keep them, they are held with their document until it can.
-func (n *note) keepOrHold(at place, sum ContentSum, records []Record) error {
+func (n *note) keepOrHold(at place, sum model.ContentSum, records []model.Record) error {
 	if !n.isShared() {
 		n.held = records
 	}
@@ -199,10 +202,10 @@ func (n *note) keepOrHold(at place, sum ContentSum, records []Record) error {
 
 // reconcile takes over raw, which a person's program put in the file, as plain
 // text. The write lock is held; the event is to be published after its release.
-func (n *note) reconcile(raw string, modTime time.Time) (*Event, error) {
+func (n *note) reconcile(raw string, modTime time.Time) (*model.Event, error) {
 	cur := n.cur.Load()
 	at := n.where()
-	next := newVersion(raw, n.ws.o.View, 0, modTime)
+	next := model.NewVersion(raw, n.ws.o.View, 0, modTime)
 	if next.ReadOnly() || (n.doc == nil && n.id == "" && !n.owing) {
 		n.replaced(cur)
 		n.closeDoc()
@@ -214,9 +217,9 @@ func (n *note) reconcile(raw string, modTime time.Time) (*Event, error) {
 	}
 	n.replaced(cur)
 	records = append(slices.Clip(records), n.changeDoc(cur.Raw(), textmerge.SavedEdits(cur.Raw(), raw), sourceOrigin{}))
-	if err := n.keepOrHold(at, SumOf(raw), records); err != nil {
+	if err := n.keepOrHold(at, model.SumOf(raw), records); err != nil {
 		// The file is the truth and has been read; the store catches up later.
-		n.ws.log.Warn("person's change is not in the store yet", LogPath, string(at.path), LogErr, err)
+		n.ws.log.Warn("person's change is not in the store yet", model.LogPath, string(at.path), model.LogErr, err)
 	}
 	return n.succeed(cur, raw, modTime), nil
 }
@@ -239,9 +242,9 @@ func (n *note) catchUp(ctx context.Context, at place) error {
 	n.id = id
 	h, err := at.store.Load(id)
 	if err != nil {
-		return wrapError("open", at.path, err)
+		return model.WrapError("open", at.path, err)
 	}
-	if cur.ReadOnly() || len(h.Records) == 0 || h.inStep(SumOf(cur.Raw())) {
+	if cur.ReadOnly() || len(h.Records) == 0 || h.InStep(model.SumOf(cur.Raw())) {
 		return nil
 	}
 	if resumed, err := n.resume(ctx, at, h); resumed || err != nil {
@@ -252,21 +255,21 @@ func (n *note) catchUp(ctx context.Context, at place) error {
 		return err
 	}
 	if len(records) == 0 {
-		at.store.Materialized(n.id, n.kept, SumOf(cur.Raw()))
+		at.store.Materialized(n.id, n.kept, model.SumOf(cur.Raw()))
 	}
-	return n.keep(at, SumOf(cur.Raw()), records)
+	return n.keep(at, model.SumOf(cur.Raw()), records)
 }
 
 // catchUpFirst is catchUp for a note that the store does not know: nothing is to be
 // done, unless what was interrupted is the note's making, or the first write of it or
 // decision on it.
-func (n *note) catchUpFirst(at place, cur *Version) error {
-	if _, _, ours := at.interrupted(cur.Raw(), "", History{}); !ours || cur.ReadOnly() {
+func (n *note) catchUpFirst(at place, cur *model.Version) error {
+	if _, _, ours := at.interrupted(cur.Raw(), "", model.History{}); !ours || cur.ReadOnly() {
 		return nil
 	}
 	records, err := n.openDoc(at, cur.Raw())
 	if err != nil {
 		return err
 	}
-	return n.keep(at, SumOf(cur.Raw()), records)
+	return n.keep(at, model.SumOf(cur.Raw()), records)
 }

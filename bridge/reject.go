@@ -2,18 +2,20 @@ package bridge
 
 import (
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // rejectAll rejects proposals of one folder together: what is shown elsewhere
 // goes home. One whose home is taken by another proposal that is not rejected
 // stays, and the map says so. names is held.
-func (w *Workspace) rejectAll(f *folder, chosen []*proposal, d Decision) ([]Event, map[*proposal]error) {
+func (w *Workspace) rejectAll(f *folder, chosen []*proposal, d model.Decision) ([]model.Event, map[*proposal]error) {
 	w.treeMu.Lock()
 	defer w.treeMu.Unlock()
 	failed := make(map[*proposal]error)
 	homing := make(map[*node]*proposal) // what goes home
 	for _, p := range chosen {
-		if p.rec.Kind != ProposedFile {
+		if p.rec.Kind != model.ProposedFile {
 			homing[p.node] = p
 		}
 	}
@@ -27,13 +29,13 @@ func (w *Workspace) rejectAll(f *folder, chosen []*proposal, d Decision) ([]Even
 			}
 		}
 	}
-	var change ProposalChange
+	var change model.ProposalChange
 	now := time.Now().UTC()
 	for _, p := range chosen {
 		if failed[p] == nil {
 			rec := p.record()
 			change.Drop = append(change.Drop, rec.ID)
-			change.Journal = append(change.Journal, rec.decided(d, now))
+			change.Journal = append(change.Journal, rec.Decided(d, now))
 		}
 	}
 	if err := f.store.Propose(change); err != nil {
@@ -48,7 +50,7 @@ func (w *Workspace) rejectAll(f *folder, chosen []*proposal, d Decision) ([]Even
 			continue
 		}
 		f.withdraw(p)
-		if p.rec.Kind == ProposedFile {
+		if p.rec.Kind == model.ProposedFile {
 			events = append(events, p.node.revert())
 		}
 	}
@@ -80,21 +82,21 @@ func (n *node) canGoHome(homing map[*node]*proposal) bool {
 }
 
 // goHome shows nodes where the source has them.
-func goHome(homing map[*node]*proposal) []Event {
-	var events []Event
+func goHome(homing map[*node]*proposal) []model.Event {
+	var events []model.Event
 	if len(homing) == 1 {
 		for n := range homing {
 			if n.shown() {
-				ev := Event{Kind: EventRenamed, OldPath: n.path(), Dir: n.kind == KindDir, ViewChanged: true}
+				ev := model.Event{Kind: model.EventRenamed, OldPath: n.path(), Dir: n.kind == model.KindDir, ViewChanged: true}
 				n.show(n.home.parent, n.home.name)
 				ev.Path = n.path()
-				return []Event{ev}
+				return []model.Event{ev}
 			}
 		}
 	}
 	for n := range homing {
 		if n.shown() {
-			events = append(events, n.event(EventRemoved))
+			events = append(events, n.event(model.EventRemoved))
 		}
 	}
 	for n := range homing {
@@ -123,11 +125,11 @@ func (n *node) inOther(homing map[*node]*proposal) bool {
 }
 
 // revert shows the source's content of a file again, or nothing if it has none.
-func (n *node) revert() Event {
+func (n *node) revert() model.Event {
 	if !n.virtual() {
-		return n.event(EventChanged)
+		return n.event(model.EventChanged)
 	}
-	ev := n.event(EventRemoved)
+	ev := n.event(model.EventRemoved)
 	n.forget()
 	return ev
 }

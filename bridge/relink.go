@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/planner"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -18,30 +20,30 @@ import (
 // relink is the rewriting of links that one rename makes necessary.
 type relink struct {
 	w        *Workspace
-	old, new Path
+	old, new model.Path
 	// before has, for each note whose links may be concerned, by the path that it
 	// had, where its linkpaths led.
-	before map[Path]map[string]string
+	before map[model.Path]map[string]string
 }
 
 // linksCurrent brings the link index up to date.
 func (w *Workspace) linksCurrent(ctx context.Context) {
-	if err := w.followLinks.current(ctx); err != nil {
-		w.log.Warn("links are not all known", LogErr, err)
+	if err := w.followLinks.Current(ctx); err != nil {
+		w.log.Warn("links are not all known", model.LogErr, err)
 	}
 }
 
 // relinkFor remembers where links lead before n is moved.
-func (w *Workspace) relinkFor(ctx context.Context, old, new Path, n *node) *relink {
-	r := &relink{w: w, old: old, new: new, before: make(map[Path]map[string]string)}
-	moved := []Path{old}
+func (w *Workspace) relinkFor(ctx context.Context, old, new model.Path, n *node) *relink {
+	r := &relink{w: w, old: old, new: new, before: make(map[model.Path]map[string]string)}
+	moved := []model.Path{old}
 	w.treeMu.RLock()
 	n.walk(func(c *node) { moved = append(moved, c.path()) })
 	w.treeMu.RUnlock()
 	for _, p := range moved {
-		for _, at := range [...]Path{p, r.moved(p)} {
+		for _, at := range [...]model.Path{p, r.moved(p)} {
 			for _, from := range w.links.Index.Mentioning(string(at)) {
-				r.look(ctx, Path(from))
+				r.look(ctx, model.Path(from))
 			}
 		}
 		if p.IsNote() {
@@ -52,7 +54,7 @@ func (w *Workspace) relinkFor(ctx context.Context, old, new Path, n *node) *reli
 }
 
 // moved is where p is after the rename.
-func (r *relink) moved(p Path) Path {
+func (r *relink) moved(p model.Path) model.Path {
 	if !r.old.Contains(p) {
 		return p
 	}
@@ -60,7 +62,7 @@ func (r *relink) moved(p Path) Path {
 }
 
 // look remembers where the links of the note at p lead.
-func (r *relink) look(ctx context.Context, p Path) {
+func (r *relink) look(ctx context.Context, p model.Path) {
 	if r.before[p] != nil {
 		return
 	}
@@ -91,11 +93,11 @@ func (w *Workspace) finishMove(ctx context.Context, f *folder, m *moving, r *rel
 	if r == nil {
 		return res, nil
 	}
-	later := make(map[Path][]LinkChange)
+	later := make(map[model.Path][]model.LinkChange)
 	for p := range r.before {
 		n, changes, err := r.rewrite(ctx, r.moved(p), r.before[p], m)
 		if err != nil {
-			w.log.Warn("links to a renamed note are left as they are", LogPath, string(p), LogErr, err)
+			w.log.Warn("links to a renamed note are left as they are", model.LogPath, string(p), model.LogErr, err)
 			continue
 		}
 		if n += len(changes); n > 0 {
@@ -112,19 +114,19 @@ func (w *Workspace) finishMove(ctx context.Context, f *folder, m *moving, r *rel
 
 // rewrite rewrites links in the note at p, whose linkpaths led where led says. It
 // returns how many, and those in the front matter that have to wait.
-func (r *relink) rewrite(ctx context.Context, p Path, led map[string]string, m *moving) (n int, later []LinkChange, err error) {
+func (r *relink) rewrite(ctx context.Context, p model.Path, led map[string]string, m *moving) (n int, later []model.LinkChange, err error) {
 	if len(led) == 0 {
 		return 0, nil, nil
 	}
-	_, err = r.w.change(ctx, change{path: p, by: m.o.By, origin: m.o.Origin, plan: func(x *note, cur *Version) (writePlan, error) {
+	_, err = r.w.change(ctx, change{path: p, by: m.o.By, origin: m.o.Origin, plan: func(x *note, cur *model.Version) (planner.Plan, error) {
 		n, later = 0, nil
 		edits, waiting := r.edits(p, cur.Text(), led, m.id != "")
 		n, later = len(edits), waiting
 		if n == 0 {
-			return writePlan{}, nil
+			return planner.Plan{}, nil
 		}
 		plan, err := r.w.plan(x, cur, diffwrap.Apply(cur.Text(), edits), m.o.By)
-		plan.proposal = m.id
+		plan.Proposal = m.id
 		return plan, err
 	}})
 	return n, later, err
@@ -132,14 +134,14 @@ func (r *relink) rewrite(ctx context.Context, p Path, led map[string]string, m *
 
 // edits are the changes of text, the note at p, that let its links lead where
 // they led; apart from them, if propose is set, those of the front matter.
-func (r *relink) edits(p Path, text string, led map[string]string, propose bool) (edits []diffwrap.Edit, later []LinkChange) {
+func (r *relink) edits(p model.Path, text string, led map[string]string, propose bool) (edits []diffwrap.Edit, later []model.LinkChange) {
 	body, _ := diffwrap.FrontMatter(text)
 	for _, l := range links.Extract(text) {
 		was, known := led[l.Target]
 		if !known {
 			continue
 		}
-		want := string(r.moved(Path(was)))
+		want := string(r.moved(model.Path(was)))
 		if got, ok := r.w.links.Index.Resolve(string(p), l); ok && got == want {
 			continue
 		}
@@ -151,7 +153,7 @@ func (r *relink) edits(p Path, text string, led map[string]string, propose bool)
 		if l.Off >= body || !propose {
 			edits = append(edits, diffwrap.Edit{Off: l.TargetOff, Len: l.TargetLen, New: target})
 		} else {
-			later = append(later, LinkChange{Old: written, New: target})
+			later = append(later, model.LinkChange{Old: written, New: target})
 		}
 	}
 	slices.SortFunc(edits, func(a, b diffwrap.Edit) int { return a.Off - b.Off })
@@ -160,7 +162,7 @@ func (r *relink) edits(p Path, text string, led map[string]string, propose bool)
 
 // keepLater keeps what a proposed rename is to change in front matter, and what
 // it was to change there before it was given another name again.
-func (w *Workspace) keepLater(f *folder, m *moving, later map[Path][]LinkChange) {
+func (w *Workspace) keepLater(f *folder, m *moving, later map[model.Path][]model.LinkChange) {
 	f.names.Lock()
 	defer f.names.Unlock()
 	w.treeMu.Lock()
@@ -177,7 +179,7 @@ func (w *Workspace) keepLater(f *folder, m *moving, later map[Path][]LinkChange)
 			continue
 		}
 		l := links.Link{Kind: links.Wikilink, Target: c.Old}
-		if target, ok := w.links.Index.Retarget(string(note.path()), l, c.Old, string(newPath)); ok && m.n.kind != KindDir {
+		if target, ok := w.links.Index.Retarget(string(note.path()), l, c.Old, string(newPath)); ok && m.n.kind != model.KindDir {
 			kept[i].New = target
 		}
 	}
@@ -196,8 +198,8 @@ func (w *Workspace) keepLater(f *folder, m *moving, later map[Path][]LinkChange)
 
 // acceptFrontMatter changes the links in front matter that an accepted rename was
 // to change.
-func (w *Workspace) acceptFrontMatter(ctx context.Context, f *folder, p *proposal, d Decision) {
-	byNote := make(map[*node][]LinkChange)
+func (w *Workspace) acceptFrontMatter(ctx context.Context, f *folder, p *proposal, d model.Decision) {
+	byNote := make(map[*node][]model.LinkChange)
 	w.treeMu.RLock()
 	for _, c := range p.rec.Links {
 		if n := f.lookupSource(c.Rel); n != nil && n.note != nil && n.shown() {
@@ -207,25 +209,25 @@ func (w *Workspace) acceptFrontMatter(ctx context.Context, f *folder, p *proposa
 	w.treeMu.RUnlock()
 	for n, changes := range byNote {
 		at := n.note.where().path
-		_, err := w.change(ctx, change{path: at, by: Author{Name: d.By}, plan: func(_ *note, cur *Version) (writePlan, error) {
+		_, err := w.change(ctx, change{path: at, by: model.Author{Name: d.By}, plan: func(_ *note, cur *model.Version) (planner.Plan, error) {
 			return frontMatterPlan(cur.Raw(), changes, d), nil
 		}})
 		if err != nil {
-			w.log.Warn("links in front matter are left as they are", LogPath, string(at), LogErr, err)
+			w.log.Warn("links in front matter are left as they are", model.LogPath, string(at), model.LogErr, err)
 		}
 	}
 }
 
 // frontMatterPlan changes linkpaths in the front matter of raw.
-func frontMatterPlan(raw string, changes []LinkChange, d Decision) writePlan {
+func frontMatterPlan(raw string, changes []model.LinkChange, d model.Decision) planner.Plan {
 	body, _ := diffwrap.FrontMatter(raw)
 	var edits []diffwrap.Edit
 	for _, l := range links.Extract(raw) {
 		written := raw[l.TargetOff : l.TargetOff+l.TargetLen]
-		i := slices.IndexFunc(changes, func(c LinkChange) bool { return c.Old == written })
+		i := slices.IndexFunc(changes, func(c model.LinkChange) bool { return c.Old == written })
 		if l.Off < body && i >= 0 {
 			edits = append(edits, diffwrap.Edit{Off: l.TargetOff, Len: l.TargetLen, New: changes[i].New})
 		}
 	}
-	return writePlan{edits: edits, decision: &d, frontMatter: frontMatterChange(raw[:body], diffwrap.Apply(raw[:body], edits))}
+	return planner.Plan{Edits: edits, Decision: &d, FrontMatter: planner.FrontMatterChange(raw[:body], diffwrap.Apply(raw[:body], edits))}
 }

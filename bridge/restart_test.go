@@ -11,12 +11,13 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // process is a workspace over a source and a store that outlive it. It does not
 // follow the source, as if everything happened while it was busy or down.
-func process(t *testing.T, src bridge.Source, store bridge.Store) *bridge.Workspace {
+func process(t *testing.T, src model.Source, store model.Store) *bridge.Workspace {
 	t.Helper()
 	ws, err := bridge.New(bridge.Options{Folders: []bridge.FolderSource{{Name: "Notes", Source: src, Store: store}}})
 	if err != nil {
@@ -35,19 +36,19 @@ type brokenStore struct {
 	broken, failed, notes bool
 }
 
-func (s *brokenStore) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (uint64, error) {
+func (s *brokenStore) Append(id model.DocID, p model.Path, recs ...model.Record) (uint64, error) {
 	if s.broken && recs[len(recs)-1].Author != "" {
 		s.failed = true
-		return 0, bridge.ErrNoSpace
+		return 0, model.ErrNoSpace
 	}
 	return s.Store.Append(id, p, recs...)
 }
 
 // Intend fails as well, though not without a trace.
-func (s *brokenStore) Intend(p bridge.Path, sum bridge.ContentSum, in bridge.Intent) error {
+func (s *brokenStore) Intend(p model.Path, sum model.ContentSum, in model.Intent) error {
 	err := s.Store.Intend(p, sum, in)
 	if s.broken && !s.notes {
-		err = bridge.ErrNoSpace
+		err = model.ErrNoSpace
 	}
 	return err
 }
@@ -59,21 +60,21 @@ type killedSource struct {
 	store *brokenStore
 }
 
-func (s killedSource) Replace(ctx context.Context, rel string, r bridge.Replacement) (bridge.Stamp, error) {
+func (s killedSource) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	if s.store.failed {
-		return bridge.Stamp{}, bridge.ErrOffline
+		return model.Stamp{}, model.ErrOffline
 	}
 	return s.Source.Replace(ctx, rel, r)
 }
 
-func (s killedSource) Retract(ctx context.Context, rel string, stamp bridge.Stamp) error {
+func (s killedSource) Retract(ctx context.Context, rel string, stamp model.Stamp) error {
 	if s.store.failed {
-		return bridge.ErrOffline
+		return model.ErrOffline
 	}
 	return s.Source.Retract(ctx, rel, stamp)
 }
 
-func pendingOf(t *testing.T, ws *bridge.Workspace) []bridge.Suggestion {
+func pendingOf(t *testing.T, ws *bridge.Workspace) []model.Suggestion {
 	t.Helper()
 	list, err := ws.Suggestions(t.Context(), "")
 	if err != nil {
@@ -86,7 +87,7 @@ func TestRestartKeepsAuthors(t *testing.T) {
 	src, store := new(bridgetest.Source), new(bridgetest.Store)
 	src.Person(t).Save("Plan.md", "one two three\n")
 	first := process(t, src, store)
-	write(t, first, plan, bridge.Write{Text: "one TWO three\n", By: bridge.Author{Name: "ann", Session: "s"}})
+	write(t, first, plan, bridge.Write{Text: "one TWO three\n", By: model.Author{Name: "ann", Session: "s"}})
 	first.Kept(plan)
 
 	// Nobody follows the source while a person edits it.
@@ -101,7 +102,7 @@ func TestRestartKeepsAuthors(t *testing.T) {
 	if len(list) != 1 || list[0].Author != "ann" || list[0].Session != "s" || list[0].Line != 2 {
 		t.Errorf("suggestions after a restart: %+v", list)
 	}
-	write(t, second, plan, bridge.Write{Text: "typed\none TWO three four\n", By: bridge.Author{Name: "bob"}})
+	write(t, second, plan, bridge.Write{Text: "typed\none TWO three four\n", By: model.Author{Name: "bob"}})
 	second.Kept(plan)
 	if list := pendingOf(t, process(t, src, store)); len(list) != 2 || list[0].Author != "ann" || list[1].Author != "bob" {
 		t.Errorf("suggestions after a second restart: %+v", list)
@@ -142,7 +143,7 @@ func interrupt(t *testing.T, ws *bridge.Workspace, store *brokenStore, text stri
 	ws.Kept(plan)
 	store.broken = true
 	_, err := ws.Write(t.Context(), plan, bridge.Write{Text: text, By: ann})
-	if ended := err == nil && store.notes; !ended && !errors.Is(err, bridge.ErrNoSpace) {
+	if ended := err == nil && store.notes; !ended && !errors.Is(err, model.ErrNoSpace) {
 		t.Fatalf("write with a full disk: %v", err)
 	}
 	ws.Kept(plan)
@@ -184,7 +185,7 @@ func TestInterruptedWriteKeepsItsAuthor(t *testing.T) {
 					t.Errorf("%q: suggestion of %q after the restart: %+v", v.Raw(), s.Author, s)
 				}
 			}
-			if _, err := next.Write(t.Context(), plan, bridge.Write{Text: before, By: bridge.Author{Name: "bob"}}); !errors.Is(err, bridge.ErrRefused) {
+			if _, err := next.Write(t.Context(), plan, bridge.Write{Text: before, By: model.Author{Name: "bob"}}); !errors.Is(err, model.ErrRefused) {
 				t.Errorf("%q: bob takes back what ann wrote: %v", v.Raw(), err)
 			}
 			write(t, next, plan, bridge.Write{Text: "", By: ann})
@@ -203,7 +204,7 @@ func TestInterruptedWriteKeepsItsAuthor(t *testing.T) {
 func TestInterruptedCreation(t *testing.T) {
 	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store), broken: true}
 	ws := process(t, killedSource{src, store}, store)
-	if _, err := ws.Create(t.Context(), plan, bridge.Write{Text: "new\n\nmore\n", By: ann}); !errors.Is(err, bridge.ErrNoSpace) {
+	if _, err := ws.Create(t.Context(), plan, bridge.Write{Text: "new\n\nmore\n", By: ann}); !errors.Is(err, model.ErrNoSpace) {
 		t.Fatalf("creation with a full disk: %v", err)
 	}
 	store.broken, store.failed = false, false
@@ -228,7 +229,7 @@ func TestInterruptedWriteOfASharedNote(t *testing.T) {
 	change(t, share(t, ws, plan), typed(0, "typed "))
 	store.broken = true
 	want := "typed one two\nthree four\ntyped one two\nthree four\n"
-	if _, err := ws.Write(t.Context(), plan, bridge.Write{Text: want, By: ann}); !errors.Is(err, bridge.ErrNoSpace) {
+	if _, err := ws.Write(t.Context(), plan, bridge.Write{Text: want, By: ann}); !errors.Is(err, model.ErrNoSpace) {
 		t.Fatalf("write with a full disk: %v", err)
 	}
 	store.broken, store.failed = false, false
@@ -250,7 +251,7 @@ func TestFirstDecision(t *testing.T) {
 	list := pendingOf(t, ws)
 	typed := "typed\none {--two--}{++TWO++}\n"
 	src.Person(t).Save("Plan.md", typed) // nobody follows: the decision comes upon it
-	decide(t, ws, bridge.Accepted, list[0].ID)
+	decide(t, ws, model.Accepted, list[0].ID)
 	if got, want := src.Person(t).Content("Plan.md"), "typed\none TWO\n"; got != want {
 		t.Errorf("decided: %q, want %q", got, want)
 	}
@@ -275,8 +276,8 @@ func TestFirstDecisionInterrupted(t *testing.T) {
 	ws := process(t, killedSource{src, store}, store)
 	list := pendingOf(t, ws)
 	store.broken = true
-	out, err := ws.Decide(t.Context(), []string{list[0].ID}, bridge.Rejected, person)
-	if err != nil || !errors.Is(out.Failed[plan], bridge.ErrNoSpace) {
+	out, err := ws.Decide(t.Context(), []string{list[0].ID}, model.Rejected, person)
+	if err != nil || !errors.Is(out.Failed[plan], model.ErrNoSpace) {
 		t.Fatalf("decision with a full disk: %+v, %v", out, err)
 	}
 	store.broken, store.failed = false, false
@@ -287,7 +288,7 @@ func TestFirstDecisionInterrupted(t *testing.T) {
 	if list := pendingOf(t, next); len(list) != 1 || list[0].New != "three" {
 		t.Errorf("pending: %+v", list)
 	}
-	decide(t, next, bridge.Accepted, pendingOf(t, next)[0].ID)
+	decide(t, next, model.Accepted, pendingOf(t, next)[0].ID)
 	if got, want := src.Person(t).Content("Plan.md"), "one two three\n"; got != want {
 		t.Errorf("then decided: %q, want %q", got, want)
 	}
@@ -298,12 +299,12 @@ func TestFirstDecisionInterrupted(t *testing.T) {
 func TestInterruptedDecisionIsUndone(t *testing.T) {
 	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
 	src.Person(t).Save("Plan.md", "one {--two--}{++TWO++} {++three++} 😀")
-	for _, verdict := range []bridge.Verdict{bridge.Rejected, bridge.Accepted} {
+	for _, verdict := range []model.Verdict{model.Rejected, model.Accepted} {
 		ws := process(t, killedSource{src, store}, store)
 		before, id := src.Person(t).Content("Plan.md"), pendingOf(t, ws)[0].ID
 		store.broken = true
-		out, err := ws.Decide(t.Context(), []string{id}, verdict, bridge.Author{Name: "pat", Reason: "because"})
-		if err != nil || !errors.Is(out.Failed[plan], bridge.ErrNoSpace) {
+		out, err := ws.Decide(t.Context(), []string{id}, verdict, model.Author{Name: "pat", Reason: "because"})
+		if err != nil || !errors.Is(out.Failed[plan], model.ErrNoSpace) {
 			t.Fatalf("decision with a full disk: %+v, %v", out, err)
 		}
 		store.broken, store.failed = false, false
@@ -326,7 +327,7 @@ func TestInterruptedDecisionIsUndone(t *testing.T) {
 		src.Person(t).Save("Plan.md", decided)
 		last := process(t, src, store)
 		pendingOf(t, last)
-		if again, err := last.Journal(3); err != nil || again[0].Decision.Verdict != bridge.Undone {
+		if again, err := last.Journal(3); err != nil || again[0].Decision.Verdict != model.Undone {
 			t.Errorf("a person's save came into the journal: %+v, %v", again, err)
 		}
 		src.Person(t).Save("Plan.md", before)
@@ -341,7 +342,7 @@ func TestFullStoreLeavesTheNoteAsItWas(t *testing.T) {
 	before := write(t, ws, plan, bridge.Write{Text: "one TWO three\n", By: ann}).Version
 	store.broken = true
 	_, err := ws.Write(t.Context(), plan, bridge.Write{Text: "one TWO three four\n", By: ann})
-	if !errors.Is(err, bridge.ErrNoSpace) {
+	if !errors.Is(err, model.ErrNoSpace) {
 		t.Fatalf("write with a full disk: %v", err)
 	}
 	if got := src.Person(t).Content("Plan.md"); got != before.Raw() || open(t, ws, plan) != before {
@@ -358,7 +359,7 @@ func TestMarksThatMakeANoteTooLarge(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: strings.Repeat("alpha beta\n", 9<<20/11)})
 	before := open(t, f.Workspace, plan)
 	_, err := f.Write(t.Context(), plan, bridge.Write{Text: strings.Repeat("gamma delta\n", 9<<20/12), By: ann})
-	if !errors.Is(err, bridge.ErrTooLarge) || open(t, f.Workspace, plan) != before {
+	if !errors.Is(err, model.ErrTooLarge) || open(t, f.Workspace, plan) != before {
 		t.Errorf("rewrite of 9 MiB: %v, want ErrTooLarge and the note as it was", err)
 	}
 }
@@ -367,9 +368,9 @@ func TestMarksThatMakeANoteTooLarge(t *testing.T) {
 func TestCreateThatTheStoreCannotKeep(t *testing.T) {
 	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store), broken: true}
 	ws := process(t, src, store)
-	var events []bridge.Event
-	defer ws.Subscribe(func(ev bridge.Event) { events = append(events, ev) })()
-	if _, err := ws.Create(t.Context(), plan, bridge.Write{Text: "new\n", By: ann}); !errors.Is(err, bridge.ErrNoSpace) {
+	var events []model.Event
+	defer ws.Subscribe(func(ev model.Event) { events = append(events, ev) })()
+	if _, err := ws.Create(t.Context(), plan, bridge.Write{Text: "new\n", By: ann}); !errors.Is(err, model.ErrNoSpace) {
 		t.Fatalf("creation with a full disk: %v", err)
 	}
 	if _, err := ws.Stat(t.Context(), plan); !errors.Is(err, fs.ErrNotExist) {
@@ -398,7 +399,7 @@ type savedSource struct {
 	save func(rel string)
 }
 
-func (s savedSource) Create(ctx context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (bridge.Stamp, error) {
+func (s savedSource) Create(ctx context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (model.Stamp, error) {
 	stamp, err := s.Source.Create(ctx, rel, data, mode, modTime)
 	s.save(rel)
 	return stamp, err
@@ -409,7 +410,7 @@ func TestCreateThatFailsKeepsAPersonsSave(t *testing.T) {
 	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store), broken: true}
 	person := src.Person(t)
 	ws := process(t, savedSource{src, func(rel string) { person.Save(rel, "typed\n") }}, store)
-	if _, err := ws.Create(t.Context(), plan, bridge.Write{Text: "new\n", By: ann}); !errors.Is(err, bridge.ErrNoSpace) {
+	if _, err := ws.Create(t.Context(), plan, bridge.Write{Text: "new\n", By: ann}); !errors.Is(err, model.ErrNoSpace) {
 		t.Fatalf("creation with a full disk: %v", err)
 	}
 	if got := open(t, ws, plan).Raw(); got != "typed\n" || person.Content("Plan.md") != got {
@@ -425,14 +426,14 @@ func TestInterruptedUndo(t *testing.T) {
 	src.Person(t).Save("Plan.md", "l r\n")
 	ws := process(t, killedSource{src, store}, store)
 	write(t, ws, plan, bridge.Write{Text: "l X r\n", By: ann})
-	write(t, ws, plan, bridge.Write{Text: "l X Y r\n", By: bridge.Author{Name: "bob"}})
+	write(t, ws, plan, bridge.Write{Text: "l X Y r\n", By: model.Author{Name: "bob"}})
 	ws.Kept(plan)
 	list := pendingOf(t, ws)
-	first := decide(t, ws, bridge.Rejected, list[0].ID)
-	second := decide(t, ws, bridge.Rejected, list[1].ID)
+	first := decide(t, ws, model.Rejected, list[0].ID)
+	second := decide(t, ws, model.Rejected, list[1].ID)
 	store.broken = true
 	out, err := ws.Undo(t.Context(), first.Batch, person)
-	if err != nil || !errors.Is(out.Failed[plan], bridge.ErrNoSpace) {
+	if err != nil || !errors.Is(out.Failed[plan], model.ErrNoSpace) {
 		t.Fatalf("undo with a full disk: %+v, %v", out, err)
 	}
 	store.broken, store.failed = false, false
@@ -448,7 +449,7 @@ func TestInterruptedUndo(t *testing.T) {
 	for i := range again {
 		again[i].Start, again[i].End = list[i].Start, list[i].End
 	}
-	if !slices.EqualFunc(again, list, func(a, b bridge.Suggestion) bool {
+	if !slices.EqualFunc(again, list, func(a, b model.Suggestion) bool {
 		return a.ID == b.ID && a.Author == b.Author && a.Time.Equal(b.Time) && a.New == b.New
 	}) {
 		t.Errorf("pending again %+v, want %+v", again, list)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // This file shows the pending proposals of earlier processes again.
@@ -33,24 +35,24 @@ func (w *Workspace) restore(ctx context.Context, f *folder) error {
 
 // restoreOne attaches a proposal to its node, which leaves its place; a proposal
 // about something that is gone is dropped. treeMu is held.
-func (w *Workspace) restoreOne(f *folder, rec ProposalRecord) {
+func (w *Workspace) restoreOne(f *folder, rec model.ProposalRecord) {
 	p := &proposal{rec: rec, kept: rec}
 	n := f.lookupSource(rec.Rel)
 	if rec.Rel == "" {
-		if dir := f.lookupSource(rec.ToDir); dir != nil && dir.kind == KindDir && dir.children[rec.Name] == nil {
+		if dir := f.lookupSource(rec.ToDir); dir != nil && dir.kind == model.KindDir && dir.children[rec.Name] == nil {
 			w.showFile(f, p, dir)
 			return
 		}
-		n = f.lookupSource(rec.to())
+		n = f.lookupSource(rec.To())
 		p.rec.Stale = true // somebody else made it
 	}
-	if n == nil || n == f.node || (n.kind == KindDir) != rec.Dir || (n.kind != KindFile) && rec.Kind == ProposedFile {
+	if n == nil || n == f.node || (n.kind == model.KindDir) != rec.Dir || (n.kind != model.KindFile) && rec.Kind == model.ProposedFile {
 		f.shift.dropped = append(f.shift.dropped, p)
 		return
 	}
 	p.node = n
 	f.proposals = append(f.proposals, p)
-	if rec.Kind == ProposedFile {
+	if rec.Kind == model.ProposedFile {
 		n.content = p
 		return
 	}
@@ -63,11 +65,11 @@ func (w *Workspace) restoreOne(f *folder, rec ProposalRecord) {
 func (w *Workspace) placeRestored(f *folder) {
 	var homeless []*node
 	for _, p := range f.proposals {
-		if p.rec.Kind != ProposedRename {
+		if p.rec.Kind != model.ProposedRename {
 			continue
 		}
 		dir := f.lookupSource(p.rec.ToDir)
-		if dir == nil || dir.kind != KindDir || dir.children[p.rec.Name] != nil || dir.isIn(p.node) {
+		if dir == nil || dir.kind != model.KindDir || dir.children[p.rec.Name] != nil || dir.isIn(p.node) {
 			homeless = append(homeless, p.node)
 			continue
 		}
@@ -91,7 +93,7 @@ func (w *Workspace) placeRestored(f *folder) {
 	}
 	for _, p := range append([]*proposal(nil), f.proposals...) {
 		switch n := p.node; {
-		case p.rec.Kind == ProposedDelete && n.hidden() && len(n.children) > 0:
+		case p.rec.Kind == model.ProposedDelete && n.hidden() && len(n.children) > 0:
 			w.sendHome(n) // people put something in
 		case n.parent != nil:
 			w.reveal(n.parent)
@@ -100,13 +102,13 @@ func (w *Workspace) placeRestored(f *folder) {
 }
 
 // recoverAll finds out what became of decisions that a crash interrupted.
-func (w *Workspace) recoverAll(ctx context.Context, f *folder, recs []ProposalRecord) ([]ProposalRecord, error) {
-	var change ProposalChange
-	var left []ProposalRecord
+func (w *Workspace) recoverAll(ctx context.Context, f *folder, recs []model.ProposalRecord) ([]model.ProposalRecord, error) {
+	var change model.ProposalChange
+	var left []model.ProposalRecord
 	for i := range recs {
 		rec := &recs[i]
 		if rec.Via != "" && f.lookupSource(rec.Rel) == nil && f.lookupSource(rec.Via) != nil {
-			if err := f.store.Rename(Path(rec.Rel), Path(rec.Via)); err != nil {
+			if err := f.store.Rename(model.Path(rec.Rel), model.Path(rec.Via)); err != nil {
 				return nil, err
 			}
 			rec.Rel = rec.Via
@@ -119,14 +121,14 @@ func (w *Workspace) recoverAll(ctx context.Context, f *folder, recs []ProposalRe
 		rec.Accepting, rec.Via = nil, ""
 		pending, decided := w.recoverOne(ctx, f, rec, d)
 		if decided {
-			change.Journal = append(change.Journal, rec.decided(*d, time.Now().UTC()))
+			change.Journal = append(change.Journal, rec.Decided(*d, time.Now().UTC()))
 		}
-		if decided && rec.Kind == ProposedRename {
-			from, to := rec.Rel, rec.to()
+		if decided && rec.Kind == model.ProposedRename {
+			from, to := rec.Rel, rec.To()
 			if pending {
 				from, to = to, from
 			}
-			if err := f.store.Rename(Path(from), Path(to)); err != nil {
+			if err := f.store.Rename(model.Path(from), model.Path(to)); err != nil {
 				return nil, err
 			}
 			own := *rec
@@ -151,32 +153,32 @@ func (w *Workspace) recoverAll(ctx context.Context, f *folder, recs []ProposalRe
 // recoverOne says whether the proposal is pending, and whether the decision that
 // was interrupted has been carried out: an acceptance that was leaves nothing
 // pending, one that was taken back does, and the reverse.
-func (w *Workspace) recoverOne(ctx context.Context, f *folder, rec *ProposalRecord, d *Decision) (pending, decided bool) {
+func (w *Workspace) recoverOne(ctx context.Context, f *folder, rec *model.ProposalRecord, d *model.Decision) (pending, decided bool) {
 	if d == nil {
 		return true, false
 	}
 	there := f.lookupSource(rec.Rel) != nil
 	done := !there
 	switch rec.Kind {
-	case ProposedRename:
-		done = !there && f.lookupSource(rec.to()) != nil
-	case ProposedFile:
+	case model.ProposedRename:
+		done = !there && f.lookupSource(rec.To()) != nil
+	case model.ProposedFile:
 		rel := rec.Rel
 		if rel == "" {
-			rel = rec.to()
+			rel = rec.To()
 		}
 		data, _, err := f.source.Read(ctx, rel)
 		done = err == nil && bytes.Equal(data, rec.New)
 	}
-	if d.Verdict == Undone {
+	if d.Verdict == model.Undone {
 		return !done, !done
 	}
 	return !done, done
 }
 
 // rebaseAll follows the move of a file or folder in the source.
-func rebaseAll(recs []ProposalRecord, oldRel, newRel string) {
+func rebaseAll(recs []model.ProposalRecord, oldRel, newRel string) {
 	for i := range recs {
-		recs[i].rebase(oldRel, newRel)
+		recs[i].Rebase(oldRel, newRel)
 	}
 }

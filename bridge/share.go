@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -22,7 +23,7 @@ type Shared struct {
 	n     *note
 	share *share
 	doc   *ycrdt.Doc
-	id    DocID
+	id    model.DocID
 	close sync.Once
 }
 
@@ -39,7 +40,7 @@ type share struct {
 
 // sharedChange is one call of Change that waits for the note.
 type sharedChange struct {
-	by     Author
+	by     model.Author
 	fn     func(*ycrdt.Doc) error
 	err    error
 	done   chan struct{}
@@ -49,13 +50,13 @@ type sharedChange struct {
 // OpenShared opens the note at p as a live document, which is made if the note
 // has none yet. Errors: those of Open, and ErrReadOnly for a note that cannot
 // be written. Close it at the end.
-func (w *Workspace) OpenShared(ctx context.Context, p Path) (*Shared, error) {
+func (w *Workspace) OpenShared(ctx context.Context, p model.Path) (*Shared, error) {
 	n, err := w.peoplesNote("open", p)
 	if err != nil {
 		return nil, err
 	}
 	if err := w.begin(); err != nil {
-		return nil, wrapError("open", p, err)
+		return nil, model.WrapError("open", p, err)
 	}
 	defer w.inflight.Done()
 	n.lock()
@@ -65,9 +66,9 @@ func (w *Workspace) OpenShared(ctx context.Context, p Path) (*Shared, error) {
 	case err != nil:
 		return nil, err
 	case cur.ReadOnly():
-		return nil, &Error{"open", p, ErrReadOnly}
+		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrReadOnly}
 	case n.live != nil:
-		return nil, &Error{"open", p, errors.ErrUnsupported} // its server shares it
+		return nil, &model.Error{Op: "open", Path: p, Err: errors.ErrUnsupported} // its server shares it
 	}
 	if err := n.prepare(n.where(), cur.Raw()); err != nil {
 		return nil, err
@@ -87,10 +88,10 @@ func newShare() *share {
 }
 
 // ID is the document's.
-func (s *Shared) ID() DocID { return s.id }
+func (s *Shared) ID() model.DocID { return s.id }
 
 // Path is where people have the note now.
-func (s *Shared) Path() Path {
+func (s *Shared) Path() model.Path {
 	s.n.ws.treeMu.RLock()
 	defer s.n.ws.treeMu.RUnlock()
 	return s.n.node.peoplesPath()
@@ -110,7 +111,7 @@ func (s *Shared) Over() <-chan struct{} { return s.share.over }
 // it. Changes that arrive together are kept together. Errors: fn's own,
 // fs.ErrNotExist if the note is gone, ErrReadOnly, ErrOffline, ErrNoSpace,
 // ErrClosed.
-func (s *Shared) Change(ctx context.Context, by Author, fn func(*ycrdt.Doc) error) error {
+func (s *Shared) Change(ctx context.Context, by model.Author, fn func(*ycrdt.Doc) error) error {
 	w := s.n.ws
 	if err := w.begin(); err != nil {
 		return err
@@ -130,7 +131,7 @@ func (s *Shared) Change(ctx context.Context, by Author, fn func(*ycrdt.Doc) erro
 }
 
 // changeShared makes all changes that wait, as one. The write lock is held.
-func (n *note) changeShared(ctx context.Context, s *Shared) *Event {
+func (n *note) changeShared(ctx context.Context, s *Shared) *model.Event {
 	s.share.mu.Lock()
 	batch := s.share.queue
 	s.share.queue = nil
@@ -148,7 +149,7 @@ func (n *note) changeShared(ctx context.Context, s *Shared) *Event {
 	return ev
 }
 
-func (n *note) applyShared(ctx context.Context, s *Shared, batch []*sharedChange) (*Event, error) {
+func (n *note) applyShared(ctx context.Context, s *Shared, batch []*sharedChange) (*model.Event, error) {
 	at := n.where()
 	if err := n.mayChangeShared(at, s); err != nil {
 		return nil, err
@@ -158,7 +159,7 @@ func (n *note) applyShared(ctx context.Context, s *Shared, batch []*sharedChange
 		return nil, err
 	}
 	n.replaced(cur)
-	var records []Record
+	var records []model.Record
 	for _, c := range batch {
 		records = append(records, n.recordShared(c)...)
 	}
@@ -170,15 +171,15 @@ func (n *note) applyShared(ctx context.Context, s *Shared, batch []*sharedChange
 	for i := range records {
 		records[i].Ahead = ahead
 	}
-	seq, err := at.store.Append(n.id, Path(at.rel), records...)
+	seq, err := at.store.Append(n.id, model.Path(at.rel), records...)
 	if err != nil {
 		n.closeDoc()
-		return nil, wrapError("write", at.path, err)
+		return nil, model.WrapError("write", at.path, err)
 	}
 	n.extendLedger(seq, records)
 	n.kept = seq
 	if !ahead {
-		at.store.Materialized(n.id, n.kept, SumOf(raw))
+		at.store.Materialized(n.id, n.kept, model.SumOf(raw))
 		return nil, nil
 	}
 	if n.behind == nil {
@@ -188,27 +189,27 @@ func (n *note) applyShared(ctx context.Context, s *Shared, batch []*sharedChange
 	if raw == cur.Raw() {
 		return nil, nil
 	}
-	return n.succeed(cur, raw, nextModTime(cur.ModTime(), time.Now())), nil
+	return n.succeed(cur, raw, model.NextModTime(cur.ModTime(), time.Now())), nil
 }
 
 // mayChangeShared says why a holder cannot change the note now, if so.
 func (n *note) mayChangeShared(at place, s *Shared) error {
 	switch {
 	case n.share.Load() != s.share || n.doc != s.doc:
-		return &Error{"write", at.path, fs.ErrNotExist}
+		return &model.Error{Op: "write", Path: at.path, Err: fs.ErrNotExist}
 	case n.ws.o.ReadOnly:
-		return &Error{"write", at.path, ErrReadOnly}
+		return &model.Error{Op: "write", Path: at.path, Err: model.ErrReadOnly}
 	case at.offline.Load():
-		return &Error{"write", at.path, ErrOffline}
+		return &model.Error{Op: "write", Path: at.path, Err: model.ErrOffline}
 	case at.readOnly():
-		return &Error{"write", at.path, ErrReadOnly}
+		return &model.Error{Op: "write", Path: at.path, Err: model.ErrReadOnly}
 	}
 	return nil
 }
 
 // recordShared runs one change and returns the records of it: the first holds
 // what was done, and each says for one client which units are the author's.
-func (n *note) recordShared(c *sharedChange) []Record {
+func (n *note) recordShared(c *sharedChange) []model.Record {
 	before := n.doc.StateVector()
 	cancel := n.doc.OnUpdate(func(update []byte, _ any) { c.update = append(c.update, update) })
 	c.err = c.fn(n.doc)
@@ -221,8 +222,8 @@ func (n *note) recordShared(c *sharedChange) []Record {
 	if err != nil {
 		update = n.doc.EncodeStateAsUpdate(nil) // holds them, too
 	}
-	rec := Record{Update: update, Author: c.by.Name, Session: c.by.Session, Time: time.Now().UTC()}
-	var records []Record
+	rec := model.Record{Update: update, Author: c.by.Name, Session: c.by.Session, Time: time.Now().UTC()}
+	var records []model.Record
 	after := n.doc.StateVector()
 	for _, client := range slices.Sorted(sharedClients(before, after)) {
 		rec.Client, rec.Clock = uint64(client), before[client]
@@ -231,7 +232,7 @@ func (n *note) recordShared(c *sharedChange) []Record {
 		rec.Update = emptyUpdate()
 	}
 	if len(records) == 0 {
-		return []Record{rec} // deletions only
+		return []model.Record{rec} // deletions only
 	}
 	return records
 }

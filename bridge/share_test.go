@@ -12,11 +12,12 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
-func share(t *testing.T, ws *bridge.Workspace, p bridge.Path) *bridge.Shared {
+func share(t *testing.T, ws *bridge.Workspace, p model.Path) *bridge.Shared {
 	t.Helper()
 	s, err := ws.OpenShared(t.Context(), p)
 	if err != nil {
@@ -55,8 +56,8 @@ func TestSharedChange(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "one\n"})
 	s := share(t, f.Workspace, plan)
 	var mu sync.Mutex
-	var events []bridge.Event
-	defer f.Subscribe(func(ev bridge.Event) {
+	var events []model.Event
+	defer f.Subscribe(func(ev model.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		events = append(events, ev)
@@ -66,7 +67,7 @@ func TestSharedChange(t *testing.T) {
 		t.Errorf("a reader sees %q", got)
 	}
 	mu.Lock()
-	if len(events) != 1 || events[0].Kind != bridge.EventChanged || !events[0].ViewChanged || events[0].Origin != nil {
+	if len(events) != 1 || events[0].Kind != model.EventChanged || !events[0].ViewChanged || events[0].Origin != nil {
 		t.Errorf("events are %+v", events)
 	}
 	mu.Unlock()
@@ -85,7 +86,7 @@ func TestSharedSeesOthers(t *testing.T) {
 			t.Error(err)
 		}
 	})()
-	write(t, f.Workspace, plan, bridge.Write{Text: "one more\n", By: bridge.Author{Name: "claude"}})
+	write(t, f.Workspace, plan, bridge.Write{Text: "one more\n", By: model.Author{Name: "claude"}})
 	f.Person(plan, "zero\n"+f.SourceText(plan))
 	change(t, s, typed(0, "typed\n"))
 	if got := peer.Text("contents").String(); got != "typed\nzero\none{++ more++}\n" {
@@ -100,7 +101,7 @@ func TestSharedAndStaleWriter(t *testing.T) {
 	s := share(t, f.Workspace, plan)
 	base := open(t, f.Workspace, plan)
 	change(t, s, typed(0, "typed "))
-	write(t, f.Workspace, plan, bridge.Write{Bases: []*bridge.Version{base}, Text: "one 2 three\n"})
+	write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{base}, Text: "one 2 three\n"})
 	if got, want := f.SourceText(plan), "typed one 2 three\n"; got != want {
 		t.Errorf("the file has %q, want %q", got, want)
 	}
@@ -163,8 +164,8 @@ func TestSharedCrash(t *testing.T) {
 // deafSource takes no writes: a process that is killed before it can write.
 type deafSource struct{ *bridgetest.Source }
 
-func (deafSource) Replace(context.Context, string, bridge.Replacement) (bridge.Stamp, error) {
-	return bridge.Stamp{}, bridge.ErrOffline
+func (deafSource) Replace(context.Context, string, model.Replacement) (model.Stamp, error) {
+	return model.Stamp{}, model.ErrOffline
 }
 
 func TestSharedRenameAndRemove(t *testing.T) {
@@ -190,11 +191,11 @@ func TestSharedRenameAndRemove(t *testing.T) {
 
 func TestSharedRefuses(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "one\n", "Notes/Bad.md": "\xff\n"}, func(o *bridge.Options) { o.ReadOnly = true })
-	if _, err := f.OpenShared(t.Context(), "Notes/Bad.md"); !errors.Is(err, bridge.ErrReadOnly) {
+	if _, err := f.OpenShared(t.Context(), "Notes/Bad.md"); !errors.Is(err, model.ErrReadOnly) {
 		t.Errorf("sharing what is not UTF-8 gives %v", err)
 	}
 	s := share(t, f.Workspace, plan)
-	if err := s.Change(t.Context(), ann, typed(0, "x")); !errors.Is(err, bridge.ErrReadOnly) {
+	if err := s.Change(t.Context(), ann, typed(0, "x")); !errors.Is(err, model.ErrReadOnly) {
 		t.Errorf("changing a note of a read-only workspace gives %v", err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // spot is a place for something new: where it is shown, and where the source is
@@ -19,7 +21,7 @@ type spot struct {
 
 // placeFor finds the place for something new at p. What is proposed to be deleted
 // there is shown again, and errWasDeleted says so. names is held.
-func (w *Workspace) placeFor(ctx context.Context, f *folder, s Structure, p Path, dir bool, o Restructure) (spot, []Event, error) {
+func (w *Workspace) placeFor(ctx context.Context, f *folder, s model.Structure, p model.Path, dir bool, o Restructure) (spot, []model.Event, error) {
 	parent, events, err := w.folderFor(ctx, f, s, p.Dir(), o)
 	if err != nil {
 		return spot{}, events, err
@@ -34,10 +36,10 @@ func (w *Workspace) placeFor(ctx context.Context, f *folder, s Structure, p Path
 	shown, had := parent.child(name), parent.inSource(name)
 	switch {
 	case shown != nil && shown.home != nil:
-		return spot{}, events, &Error{"create", p, fs.ErrExist}
+		return spot{}, events, &model.Error{Op: "create", Path: p, Err: fs.ErrExist}
 	case shown != nil, had == nil:
 		return here, events, nil
-	case had.hidden() && had.kind == kindOf(name, dir):
+	case had.hidden() && had.kind == model.KindOf(name, dir):
 		ev, err := w.bringBack(f, had, o.Origin)
 		if err == nil {
 			events, err = append(events, ev), errWasDeleted
@@ -50,10 +52,10 @@ func (w *Workspace) placeFor(ctx context.Context, f *folder, s Structure, p Path
 
 // folderFor is the folder at p; nil if it is missing and the source may make it.
 // Where it may not, because it has something else at the name, it is made here.
-func (w *Workspace) folderFor(ctx context.Context, f *folder, s Structure, p Path, o Restructure) (*node, []Event, error) {
+func (w *Workspace) folderFor(ctx context.Context, f *folder, s model.Structure, p model.Path, o Restructure) (*node, []model.Event, error) {
 	if n, err := w.find("create", p); err == nil {
-		if n.kind != KindDir {
-			return nil, nil, &Error{"create", p, ErrNotDir}
+		if n.kind != model.KindDir {
+			return nil, nil, &model.Error{Op: "create", Path: p, Err: model.ErrNotDir}
 		}
 		return n, nil, nil
 	}
@@ -78,7 +80,7 @@ func (w *Workspace) folderFor(ctx context.Context, f *folder, s Structure, p Pat
 
 // sourcePath is where the source is to have p, some of whose folders are missing.
 // treeMu is held.
-func (w *Workspace) sourcePath(p Path) string {
+func (w *Workspace) sourcePath(p model.Path) string {
 	if n := w.lookup(p); n != nil {
 		return n.rel()
 	}
@@ -86,28 +88,28 @@ func (w *Workspace) sourcePath(p Path) string {
 }
 
 // bringBack withdraws the proposal to delete n and shows it again. treeMu is held.
-func (w *Workspace) bringBack(f *folder, n *node, origin any) (Event, error) {
-	if err := f.store.Propose(ProposalChange{Drop: []string{n.pending.rec.ID}}); err != nil {
-		return Event{}, err
+func (w *Workspace) bringBack(f *folder, n *node, origin any) (model.Event, error) {
+	if err := f.store.Propose(model.ProposalChange{Drop: []string{n.pending.rec.ID}}); err != nil {
+		return model.Event{}, err
 	}
 	f.withdraw(n.pending)
 	n.show(n.home.parent, n.home.name)
-	ev := n.event(EventCreated)
+	ev := n.event(model.EventCreated)
 	ev.Origin = origin
 	return ev, nil
 }
 
 // showAt shows n, which the source has just got, at its spot; if that is not
 // where the source has it, the difference is a proposal to rename it. names is held.
-func (w *Workspace) showAt(f *folder, n *node, at spot, by Author) error {
+func (w *Workspace) showAt(f *folder, n *node, at spot, by model.Author) error {
 	if at.dir == nil || path.Base(at.rel) == at.name {
 		return nil
 	}
-	p := &proposal{node: n, rec: ProposalRecord{
-		ID: newProposalID(), Kind: ProposedRename, Rel: at.rel, Dir: n.kind == KindDir, ToDir: at.dir.rel(), Name: at.name,
+	p := &proposal{node: n, rec: model.ProposalRecord{
+		ID: newProposalID(), Kind: model.ProposedRename, Rel: at.rel, Dir: n.kind == model.KindDir, ToDir: at.dir.rel(), Name: at.name,
 		Author: by.Name, Session: by.Session, Time: time.Now().UTC(),
 	}}
-	if err := f.store.Propose(ProposalChange{Put: []ProposalRecord{p.rec}}); err != nil {
+	if err := f.store.Propose(model.ProposalChange{Put: []model.ProposalRecord{p.rec}}); err != nil {
 		return err
 	}
 	w.treeMu.Lock()
@@ -119,7 +121,7 @@ func (w *Workspace) showAt(f *folder, n *node, at spot, by Author) error {
 	return nil
 }
 
-func withOrigin(events []Event, origin any) []Event {
+func withOrigin(events []model.Event, origin any) []model.Event {
 	for i := range events {
 		events[i].Origin = origin
 	}
@@ -138,18 +140,18 @@ type target struct {
 
 // targetAt finds the place newPath for n, which is there already or replaces what
 // is there if that is asked for. treeMu is held.
-func (w *Workspace) targetAt(n *node, newPath Path, replace bool) (target, error) {
+func (w *Workspace) targetAt(n *node, newPath model.Path, replace bool) (target, error) {
 	dir := w.lookup(newPath.Dir())
-	fail := func(err error) (target, error) { return target{}, &Error{"rename", newPath, err} }
+	fail := func(err error) (target, error) { return target{}, &model.Error{Op: "rename", Path: newPath, Err: err} }
 	switch {
 	case dir == nil:
 		return fail(fs.ErrNotExist)
-	case dir.kind != KindDir:
-		return fail(ErrNotDir)
+	case dir.kind != model.KindDir:
+		return fail(model.ErrNotDir)
 	case dir.folder != n.folder:
-		return target{}, &Error{"rename", n.path(), errors.ErrUnsupported}
+		return target{}, &model.Error{Op: "rename", Path: n.path(), Err: errors.ErrUnsupported}
 	case dir.isIn(n):
-		return fail(ErrBadName)
+		return fail(model.ErrBadName)
 	}
 	to := target{dir, newPath.Base(), dir.children[newPath.Base()]}
 	if c := dir.child(newPath.Base()); c == n {
@@ -160,10 +162,10 @@ func (w *Workspace) targetAt(n *node, newPath Path, replace bool) (target, error
 	switch {
 	case to.there == nil:
 		return to, nil
-	case !replace, n.kind == KindDir:
+	case !replace, n.kind == model.KindDir:
 		return fail(fs.ErrExist)
-	case to.there.kind == KindDir:
-		return fail(ErrIsDir)
+	case to.there.kind == model.KindDir:
+		return fail(model.ErrIsDir)
 	}
 	return to, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // A proposal is stale when a person changed what it is about since it was made.
@@ -43,9 +45,9 @@ func (n *node) waiting() []*proposal {
 // with what relayfs wrote there since.
 func (w *Workspace) changedByPerson(ctx context.Context, n *node, p *proposal) bool {
 	switch n.kind {
-	case KindDir:
+	case model.KindDir:
 		return false
-	case KindFile, KindLink:
+	case model.KindFile, model.KindLink:
 		w.treeMu.RLock()
 		defer w.treeMu.RUnlock()
 		return !n.virtual() && (n.size != p.rec.Stamp.Size || n.modTime.UnixNano() != p.rec.Stamp.ModTime)
@@ -61,14 +63,14 @@ func (w *Workspace) changedByPerson(ctx context.Context, n *node, p *proposal) b
 	if stamp == p.rec.Stamp {
 		return false
 	}
-	sum := SumOf(string(data))
+	sum := model.SumOf(string(data))
 	if sum == p.rec.Sum {
 		return false
 	}
 	if cur := x.cur.Load(); cur != nil {
 		return cur.Raw() != string(data)
 	}
-	if _, ours := at.store.Intended(Path(at.rel), string(data)); ours {
+	if _, ours := at.store.Intended(model.Path(at.rel), string(data)); ours {
 		return false
 	}
 	id, err := at.lookupID()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // staleNote is a note of which several processes of agents have read different states.
@@ -29,7 +30,7 @@ func (s *staleNote) saves(text string) {
 	}
 }
 
-func (s *staleNote) open() *bridge.Version {
+func (s *staleNote) open() *model.Version {
 	s.t.Helper()
 	v, err := s.f.Open(s.t.Context(), "V/N.md")
 	if err != nil {
@@ -38,9 +39,9 @@ func (s *staleNote) open() *bridge.Version {
 	return v
 }
 
-func (s *staleNote) write(by string, base *bridge.Version, text string) {
+func (s *staleNote) write(by string, base *model.Version, text string) {
 	s.t.Helper()
-	_, err := s.f.Write(s.t.Context(), "V/N.md", bridge.Write{Bases: []*bridge.Version{base}, Text: text, By: bridge.Author{Name: by}})
+	_, err := s.f.Write(s.t.Context(), "V/N.md", bridge.Write{Bases: []*model.Version{base}, Text: text, By: model.Author{Name: by}})
 	if err != nil {
 		s.t.Fatalf("%s writes %q: %v", by, text, err)
 	}
@@ -63,7 +64,7 @@ func TestStaleWriteOfWhatWasReadBeforeTheFirstSuggestion(t *testing.T) {
 }
 
 // takesNothingAway has agents write, what one of them had read at last. The note begins with start.
-func (s *staleNote) takesNothingAway(read *bridge.Version, start string) {
+func (s *staleNote) takesNothingAway(read *model.Version, start string) {
 	s.t.Helper()
 	s.saves(strings.Replace(s.open().Raw(), "p003 ", "", 1))
 	s.write("carol", s.open(), start+"p001 c005 p004\n")
@@ -95,9 +96,9 @@ func TestStaleWriteOfWhatIsNotInMemory(t *testing.T) {
 
 // What was read, rejected and brought back is what was read: who deletes it then has deleted it.
 func TestStaleWriteOfWhatCameBack(t *testing.T) {
-	for _, verdict := range []bridge.Verdict{bridge.Accepted, bridge.Rejected} {
+	for _, verdict := range []model.Verdict{model.Accepted, model.Rejected} {
 		s := newStaleNote(t, "one two three\n")
-		if verdict == bridge.Rejected {
+		if verdict == model.Rejected {
 			s.write("alice", s.open(), "one more two three\n")
 		} else {
 			s.write("alice", s.open(), "one three\n")
@@ -105,9 +106,9 @@ func TestStaleWriteOfWhatCameBack(t *testing.T) {
 		read := s.open()
 		s.saves(strings.Replace(read.Raw(), "three", "person three", 1))
 		for range 2 {
-			out, err := s.f.Decide(t.Context(), s.ids(), verdict, bridge.Author{Name: "person"})
+			out, err := s.f.Decide(t.Context(), s.ids(), verdict, model.Author{Name: "person"})
 			if err == nil {
-				_, err = s.f.Undo(t.Context(), out.Batch, bridge.Author{Name: "person"})
+				_, err = s.f.Undo(t.Context(), out.Batch, model.Author{Name: "person"})
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -134,7 +135,7 @@ func TestStaleWriteOfWordsThatAreOthersNow(t *testing.T) {
 // Who deletes what a person typed inside of the writer's own deletion has deleted that, although
 // the raw text stays as it is.
 func TestDeleteWhatAPersonTypedInADeletion(t *testing.T) {
-	for verdict, want := range map[bridge.Verdict]string{bridge.Accepted: "one\n", bridge.Rejected: "one two person three\n"} {
+	for verdict, want := range map[model.Verdict]string{model.Accepted: "one\n", model.Rejected: "one two person three\n"} {
 		s := newStaleNote(t, "one two three\n")
 		s.write("alice", s.open(), "one\n")
 		s.saves("one{-- two person three--}\n")
@@ -142,7 +143,7 @@ func TestDeleteWhatAPersonTypedInADeletion(t *testing.T) {
 		if got := s.open().Text(); got != "one\n" {
 			t.Errorf("what was deleted is shown: %q", got)
 		}
-		if _, err := s.f.Decide(t.Context(), s.ids(), verdict, bridge.Author{Name: "person"}); err != nil {
+		if _, err := s.f.Decide(t.Context(), s.ids(), verdict, model.Author{Name: "person"}); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.open().Raw(); got != want {
@@ -162,7 +163,7 @@ func TestSaveReplacesWholeWords(t *testing.T) {
 	s.has("h012 fox")
 	s.saves(strings.ReplaceAll(s.open().Raw(), "jumps", "humps"))
 	s.has("humps")
-	if _, err := s.f.Decide(t.Context(), s.ids(), bridge.Rejected, bridge.Author{Name: "person"}); err != nil {
+	if _, err := s.f.Decide(t.Context(), s.ids(), model.Rejected, model.Author{Name: "person"}); err != nil {
 		t.Fatal(err)
 	}
 	s.has("humps")

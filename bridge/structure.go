@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/planner"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -17,9 +19,9 @@ import (
 // fs.ErrExist if the name is taken. After an error there is no note, unless somebody
 // else has written to it meanwhile. At the name of a note that is proposed to be
 // deleted it is that note, written anew.
-func (w *Workspace) Create(ctx context.Context, p Path, wr Write) (Result, error) {
+func (w *Workspace) Create(ctx context.Context, p model.Path, wr Write) (Result, error) {
 	if err := w.begin(); err != nil {
-		return Result{}, wrapError("create", p, err)
+		return Result{}, model.WrapError("create", p, err)
 	}
 	defer w.inflight.Done()
 	f, s, err := w.structureAt("create", p)
@@ -27,20 +29,20 @@ func (w *Workspace) Create(ctx context.Context, p Path, wr Write) (Result, error
 		return Result{}, err
 	}
 	if !p.IsNote() {
-		return Result{}, &Error{"create", p, ErrNotNote}
+		return Result{}, &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
 	}
 	if err := w.checkNew("create", p); err != nil {
 		return Result{}, err
 	}
-	plan, err := w.plan(nil, newVersion("", w.o.View, 0, time.Time{}), wr.Text, wr.By)
+	plan, err := w.plan(nil, model.NewVersion("", w.o.View, 0, time.Time{}), wr.Text, wr.By)
 	if err != nil {
-		return Result{}, wrapError("create", p, err)
+		return Result{}, model.WrapError("create", p, err)
 	}
-	if len(diffwrap.Apply("", plan.edits)) > MaxNote {
-		return Result{}, &Error{"create", p, ErrTooLarge}
+	if len(diffwrap.Apply("", plan.Edits)) > model.MaxNote {
+		return Result{}, &model.Error{Op: "create", Path: p, Err: model.ErrTooLarge}
 	}
 	if warning := links.NameWarning(p.Base()); warning != "" {
-		plan.warnings = append(plan.warnings, warning)
+		plan.Warnings = append(plan.Warnings, warning)
 	}
 	res, err := w.createAt(ctx, f, s, p, plan, wr)
 	if errors.Is(err, errWasDeleted) {
@@ -53,7 +55,7 @@ func (w *Workspace) Create(ctx context.Context, p Path, wr Write) (Result, error
 // withdrawn: it is there again.
 var errWasDeleted = errors.New("was to be deleted")
 
-func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path, plan writePlan, wr Write) (Result, error) {
+func (w *Workspace) createAt(ctx context.Context, f *folder, s model.Structure, p model.Path, plan planner.Plan, wr Write) (Result, error) {
 	f.names.Lock()
 	defer f.names.Unlock()
 	if err := w.mayWriteAnew(ctx, p, wr); err != nil {
@@ -64,7 +66,7 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path
 	if err != nil {
 		return Result{}, err
 	}
-	raw := diffwrap.Apply("", plan.edits)
+	raw := diffwrap.Apply("", plan.Edits)
 	modTime := wr.ModTime
 	if modTime.IsZero() {
 		modTime = time.Now()
@@ -76,10 +78,10 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path
 		}
 		return res, err
 	}
-	_ = place{f, p, at.rel}.intend(SumOf(raw), plan, wr.By, false, "", "") // the store logs it
+	_ = place{f, p, at.rel}.intend(model.SumOf(raw), plan, wr.By, false, "", "") // the store logs it
 	stamp, err := s.Create(ctx, at.rel, []byte(raw), 0o644, modTime)
 	if err != nil {
-		return Result{}, wrapError("create", p, err)
+		return Result{}, model.WrapError("create", p, err)
 	}
 	// A new note is a new document, whatever had this name before. Nobody sees it
 	// before the store has it.
@@ -88,19 +90,19 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path
 	if kept != nil && w.retract(ctx, place{f, p, at.rel}, s, stamp) {
 		return Result{}, kept
 	}
-	node := w.put0(f, SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp}, wr.By)
-	ev := Event{Kind: EventCreated, Path: p, ViewChanged: true, Origin: wr.Origin}
+	node := w.put0(f, model.SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp}, wr.By)
+	ev := model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true, Origin: wr.Origin}
 	if err := w.showAt(f, node, at, wr.By); err != nil {
 		if w.retract(ctx, place{f, p, at.rel}, s, stamp) {
 			w.treeMu.Lock()
 			w.vanish(node)
 			w.treeMu.Unlock()
 			f.names.tell(w.settle(f)...)
-			return Result{}, wrapError("create", p, err)
+			return Result{}, model.WrapError("create", p, err)
 		}
 		ev.Path = f.node.path().Join(at.rel)
 		f.names.tell(ev)
-		return Result{}, wrapError("create", p, err)
+		return Result{}, model.WrapError("create", p, err)
 	}
 	if kept != nil {
 		f.names.tell(ev)
@@ -115,13 +117,13 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s Structure, p Path
 // retract takes the new file at at, which stamp names, away again, since the store
 // could not keep what belongs to it. It says whether it did: not if somebody has
 // changed the file since.
-func (w *Workspace) retract(ctx context.Context, at place, s Structure, stamp Stamp) bool {
+func (w *Workspace) retract(ctx context.Context, at place, s model.Structure, stamp model.Stamp) bool {
 	err := errors.ErrUnsupported
-	if r, ok := s.(Retractor); ok {
+	if r, ok := s.(model.Retractor); ok {
 		err = r.Retract(ctx, at.rel, stamp)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		w.log.Error("a note that could not be made stays", LogPath, string(at.path), LogErr, err)
+		w.log.Error("a note that could not be made stays", model.LogPath, string(at.path), model.LogErr, err)
 		return false
 	}
 	return true
@@ -129,11 +131,11 @@ func (w *Workspace) retract(ctx context.Context, at place, s Structure, stamp St
 
 // mayWriteAnew says whether the note at p that is proposed to be deleted, if there is
 // one, takes the text: if not, it stays as it is, and so does the proposal.
-func (w *Workspace) mayWriteAnew(ctx context.Context, p Path, wr Write) error {
+func (w *Workspace) mayWriteAnew(ctx context.Context, p model.Path, wr Write) error {
 	w.treeMu.RLock()
 	dir := w.lookup(p.Dir())
 	var had *node
-	if dir != nil && dir.kind == KindDir && dir.children[p.Base()] == nil {
+	if dir != nil && dir.kind == model.KindDir && dir.children[p.Base()] == nil {
 		had = dir.inSource(p.Base())
 	}
 	w.treeMu.RUnlock()
@@ -148,12 +150,12 @@ func (w *Workspace) mayWriteAnew(ctx context.Context, p Path, wr Write) error {
 		return err
 	}
 	_, err = w.plan(n, cur, wr.Text, wr.By)
-	return wrapError("create", p, err)
+	return model.WrapError("create", p, err)
 }
 
 // put0 is put of what the author has made, for callers that hold no lock of the
 // tree. A person has no name.
-func (w *Workspace) put0(f *folder, e SourceEntry, by Author) *node {
+func (w *Workspace) put0(f *folder, e model.SourceEntry, by model.Author) *node {
 	w.treeMu.Lock()
 	defer w.treeMu.Unlock()
 	n, _ := w.put(f, e)
@@ -162,19 +164,19 @@ func (w *Workspace) put0(f *folder, e SourceEntry, by Author) *node {
 }
 
 // created takes over what made has of the new note n, whose file holds raw.
-func (n *note) created(made *note, raw string, stamp Stamp, plan writePlan, wr Write) Result {
+func (n *note) created(made *note, raw string, stamp model.Stamp, plan planner.Plan, wr Write) Result {
 	n.lock()
 	defer n.write.Unlock()
 	n.stamp, n.synced, n.bornOf, n.born = stamp, true, wr.By, time.Now()
 	n.id, n.doc, n.text, n.kept, n.ledger = made.id, made.doc, made.text, made.kept, made.ledger
 	v := n.publish(raw, time.Unix(0, stamp.ModTime))
-	return Result{Version: v, Changed: true, Warnings: plan.warnings}
+	return Result{Version: v, Changed: true, Warnings: plan.Warnings}
 }
 
 // Mkdir makes a folder.
-func (w *Workspace) Mkdir(ctx context.Context, p Path, o Restructure) error {
+func (w *Workspace) Mkdir(ctx context.Context, p model.Path, o Restructure) error {
 	if err := w.begin(); err != nil {
-		return wrapError("mkdir", p, err)
+		return model.WrapError("mkdir", p, err)
 	}
 	defer w.inflight.Done()
 	f, s, err := w.structureAt("mkdir", p)
@@ -191,7 +193,7 @@ func (w *Workspace) Mkdir(ctx context.Context, p Path, o Restructure) error {
 	return err
 }
 
-func (w *Workspace) mkdir(ctx context.Context, f *folder, s Structure, p Path, o Restructure) ([]Event, error) {
+func (w *Workspace) mkdir(ctx context.Context, f *folder, s model.Structure, p model.Path, o Restructure) ([]model.Event, error) {
 	at, events, err := w.placeFor(ctx, f, s, p, true, o)
 	if errors.Is(err, errWasDeleted) {
 		return events, nil
@@ -200,33 +202,33 @@ func (w *Workspace) mkdir(ctx context.Context, f *folder, s Structure, p Path, o
 		return events, err
 	}
 	if err := s.Mkdir(ctx, at.rel); err != nil {
-		return events, wrapError("mkdir", p, err)
+		return events, model.WrapError("mkdir", p, err)
 	}
-	n := w.put0(f, SourceEntry{Rel: at.rel, Dir: true, Mode: 0o755, Stamp: Stamp{ModTime: time.Now().UnixNano()}}, o.By)
+	n := w.put0(f, model.SourceEntry{Rel: at.rel, Dir: true, Mode: 0o755, Stamp: model.Stamp{ModTime: time.Now().UnixNano()}}, o.By)
 	w.treeMu.Lock()
 	n.madeBy = o.By
 	w.treeMu.Unlock()
 	if err := w.showAt(f, n, at, o.By); err != nil {
-		return events, wrapError("mkdir", p, err)
+		return events, model.WrapError("mkdir", p, err)
 	}
-	return append(events, Event{Kind: EventCreated, Path: p, Dir: true, ViewChanged: true, Origin: o.Origin}), nil
+	return append(events, model.Event{Kind: model.EventCreated, Path: p, Dir: true, ViewChanged: true, Origin: o.Origin}), nil
 }
 
 // mayRestructure checks the policy and begins an operation.
-func (w *Workspace) mayRestructure(op string, p Path, o Restructure) error {
+func (w *Workspace) mayRestructure(op string, p model.Path, o Restructure) error {
 	if err := w.structurePolicy(op, p, o); err != nil {
 		return err
 	}
-	return wrapError(op, p, w.begin())
+	return model.WrapError(op, p, w.begin())
 }
 
 // structurePolicy says why names are not to be changed in this workspace, if so.
-func (w *Workspace) structurePolicy(op string, p Path, o Restructure) error {
+func (w *Workspace) structurePolicy(op string, p model.Path, o Restructure) error {
 	switch {
 	case w.o.ReadOnly:
-		return &Error{op, p, ErrReadOnly}
+		return &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
 	case w.o.Structure == StructureDeny && !o.Person:
-		return &Error{op, p, ErrNeedsReview}
+		return &model.Error{Op: op, Path: p, Err: model.ErrNeedsReview}
 	}
 	return nil
 }
@@ -234,25 +236,25 @@ func (w *Workspace) structurePolicy(op string, p Path, o Restructure) error {
 // MayWrite says why no note can be written at p now, whatever its text, with the
 // error that a Write or Create would have: so nobody is asked about what is refused
 // then. nil promises nothing.
-func (w *Workspace) MayWrite(p Path) error {
+func (w *Workspace) MayWrite(p model.Path) error {
 	if err := w.o.Locked(); err != nil {
-		return &Error{"write", p, err}
+		return &model.Error{Op: "write", Path: p, Err: err}
 	}
 	_, err := w.folderAt("write", p)
 	return err
 }
 
 // MayWriteFile is MayWrite for WriteFile.
-func (w *Workspace) MayWriteFile(p Path) error {
+func (w *Workspace) MayWriteFile(p model.Path) error {
 	if w.o.Mode != Direct && w.o.Structure == StructureDeny {
-		return &Error{"write", p, ErrNeedsReview}
+		return &model.Error{Op: "write", Path: p, Err: model.ErrNeedsReview}
 	}
 	_, _, err := w.structureAt("write", p)
 	return err
 }
 
 // MayRestructure is MayWrite for a Rename or Remove at p.
-func (w *Workspace) MayRestructure(p Path, o Restructure) error {
+func (w *Workspace) MayRestructure(p model.Path, o Restructure) error {
 	err := w.structurePolicy("change", p, o)
 	if err == nil {
 		_, _, err = w.structureAt("change", p)
@@ -289,50 +291,50 @@ func (w *Workspace) notesOf(n *node) (notes []*note) {
 }
 
 // structureAt checks that names at p can be changed, and returns by what.
-func (w *Workspace) structureAt(op string, p Path) (*folder, Structure, error) {
+func (w *Workspace) structureAt(op string, p model.Path) (*folder, model.Structure, error) {
 	f, err := w.folderAt(op, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, ok := f.source.(Structure)
+	s, ok := f.source.(model.Structure)
 	if !ok {
-		return nil, nil, &Error{op, p, ErrReadOnly}
+		return nil, nil, &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
 	}
 	return f, s, nil
 }
 
 // folderAt is the folder of p, which is not its root, if it takes changes now.
-func (w *Workspace) folderAt(op string, p Path) (*folder, error) {
+func (w *Workspace) folderAt(op string, p model.Path) (*folder, error) {
 	if w.o.ReadOnly {
-		return nil, &Error{op, p, ErrReadOnly}
+		return nil, &model.Error{Op: op, Path: p, Err: model.ErrReadOnly}
 	}
 	name, rel := p.Split()
 	if rel == "" {
-		return nil, &Error{op, p, fs.ErrPermission} // Folders come from the command line
+		return nil, &model.Error{Op: op, Path: p, Err: fs.ErrPermission} // Folders come from the command line
 	}
 	w.treeMu.RLock()
 	n := w.root.children[name]
 	w.treeMu.RUnlock()
 	if n == nil {
-		return nil, &Error{op, p, fs.ErrNotExist}
+		return nil, &model.Error{Op: op, Path: p, Err: fs.ErrNotExist}
 	}
 	if n.folder.offline.Load() {
-		return nil, &Error{op, p, ErrOffline}
+		return nil, &model.Error{Op: op, Path: p, Err: model.ErrOffline}
 	}
 	if err := n.folder.locked(); err != nil {
-		return nil, &Error{op, p, err}
+		return nil, &model.Error{Op: op, Path: p, Err: err}
 	}
 	return n.folder, nil
 }
 
 // checkNew refuses control characters in the names of p and of the folders above it
 // that are not there.
-func (w *Workspace) checkNew(op string, p Path) error {
+func (w *Workspace) checkNew(op string, p model.Path) error {
 	w.treeMu.RLock()
 	defer w.treeMu.RUnlock()
 	for q := p; q != "" && w.lookup(q) == nil; q = q.Dir() {
-		if Path(q.Base()).HasControl() {
-			return &Error{op, p, ErrControlName}
+		if model.Path(q.Base()).HasControl() {
+			return &model.Error{Op: op, Path: p, Err: model.ErrControlName}
 		}
 	}
 	return nil

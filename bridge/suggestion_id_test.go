@@ -7,9 +7,10 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
-func idsOf(list []bridge.Suggestion) []string {
+func idsOf(list []model.Suggestion) []string {
 	ids := make([]string, len(list))
 	for i, s := range list {
 		ids[i] = s.ID
@@ -49,7 +50,7 @@ func TestEqualSuggestionsKeepTheirIDs(t *testing.T) {
 			ws := process(t, src, store)
 			for i, next := range []int{1, 0, 3} {
 				for range 2 { // the second time there is nothing to decide on
-					if _, err := ws.Decide(t.Context(), ids[next:next+1], bridge.Accepted, bridge.Author{Name: "pat"}); err != nil {
+					if _, err := ws.Decide(t.Context(), ids[next:next+1], model.Accepted, model.Author{Name: "pat"}); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -5,25 +5,27 @@ import (
 	"slices"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/attribution"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Suggestions lists what waits for a person at or below under, sorted by path
 // and place. Author, session and time come from the store, or from the mark
 // itself where it carries them. The first call reads every note.
-func (w *Workspace) Suggestions(ctx context.Context, under Path) ([]Suggestion, error) {
+func (w *Workspace) Suggestions(ctx context.Context, under model.Path) ([]model.Suggestion, error) {
 	if _, err := w.find("list", under); err != nil {
 		return nil, err
 	}
-	if err := w.followPending.current(ctx); err != nil {
+	if err := w.followPending.Current(ctx); err != nil {
 		return nil, err
 	}
-	return within(w, w.pending.below(under), func(s Suggestion) Path { return s.Path }), nil
+	return within(w, w.pending.Below(under), func(s model.Suggestion) model.Path { return s.Path }), nil
 }
 
 // suggestionsOf lists the suggestions of the note at p in the state v.
-func (w *Workspace) suggestionsOf(ctx context.Context, p Path, v *Version) ([]Suggestion, error) {
-	if v.ReadOnly() || !marksIn(v.Marked()) {
+func (w *Workspace) suggestionsOf(ctx context.Context, p model.Path, v *model.Version) ([]model.Suggestion, error) {
+	if v.ReadOnly() || !attribution.MarksIn(v.Marked()) {
 		return nil, nil
 	}
 	n, err := w.note("open", p)
@@ -34,7 +36,7 @@ func (w *Workspace) suggestionsOf(ctx context.Context, p Path, v *Version) ([]Su
 }
 
 // listed are the suggestions of the note, which is shown or was at p.
-func (n *note) listed(ctx context.Context, p Path) ([]Suggestion, error) {
+func (n *note) listed(ctx context.Context, p model.Path) ([]model.Suggestion, error) {
 	n.lock()
 	defer n.write.Unlock()
 	cur, err := n.load(ctx)
@@ -45,14 +47,14 @@ func (n *note) listed(ctx context.Context, p Path) ([]Suggestion, error) {
 }
 
 // suggestions lists the suggestions of the current version. The write lock is held.
-func (n *note) suggestions(p Path, cur *Version) ([]Suggestion, error) {
+func (n *note) suggestions(p model.Path, cur *model.Version) ([]model.Suggestion, error) {
 	x, known, u, err := n.layout(cur)
 	if err != nil {
-		return nil, wrapError("open", p, err)
+		return nil, model.WrapError("open", p, err)
 	}
-	list := known.list(p, x, u)
+	list := known.List(p, x, u)
 	if n.ws.o.Mode == Direct { // comments that are written there wait for nobody
-		list = slices.DeleteFunc(list, func(s Suggestion) bool { return s.Kind == diffwrap.Comment })
+		list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return s.Kind == diffwrap.Comment })
 	}
 	return list, nil
 }
@@ -99,7 +101,7 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 		fs.Proposals = len(f.proposals)
 		w.treeMu.RUnlock()
 		if !fs.Offline {
-			list, err := w.Suggestions(ctx, Path(fs.Name))
+			list, err := w.Suggestions(ctx, model.Path(fs.Name))
 			if err != nil {
 				return st, err
 			}
@@ -114,9 +116,9 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 
 func (s *FolderStatus) count(n *node) {
 	switch n.kind {
-	case KindNote:
+	case model.KindNote:
 		s.Notes++
-	case KindFile:
+	case model.KindFile:
 		s.Files++
 	default:
 		return

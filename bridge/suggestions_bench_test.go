@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // BenchmarkManySuggestions prints how much longer it takes to list eight times as
@@ -14,7 +14,7 @@ import (
 func BenchmarkManySuggestions(b *testing.B) {
 	list := func(n int) time.Duration {
 		f := bridgetest.New(b, map[string]string{plan: strings.Repeat("some words here\n", n)})
-		_, err := f.Update(b.Context(), plan, agent, nil, func(v *bridge.Version) (string, error) {
+		_, err := f.Update(b.Context(), plan, agent, nil, func(v *model.Version) (string, error) {
 			return strings.ReplaceAll(v.Text(), "some", "any"), nil
 		})
 		if err != nil {
@@ -36,7 +36,7 @@ func BenchmarkManySuggestions(b *testing.B) {
 func BenchmarkManyComments(b *testing.B) {
 	accept := func(n int) time.Duration {
 		f := bridgetest.New(b, map[string]string{plan: strings.Repeat("some words here\n", n)})
-		_, err := f.Update(b.Context(), plan, agent, nil, func(v *bridge.Version) (string, error) {
+		_, err := f.Update(b.Context(), plan, agent, nil, func(v *model.Version) (string, error) {
 			return strings.ReplaceAll(v.Text(), " here", "{>>where?<<} here"), nil
 		})
 		if err != nil {
@@ -51,7 +51,7 @@ func BenchmarkManyComments(b *testing.B) {
 			ids = append(ids, s.ID)
 		}
 		start := time.Now()
-		if out, err := f.Decide(b.Context(), ids, bridge.Accepted, person); err != nil || len(out.Decided) != n {
+		if out, err := f.Decide(b.Context(), ids, model.Accepted, person); err != nil || len(out.Decided) != n {
 			b.Fatalf("%d decided, %v", len(out.Decided), err)
 		}
 		if out, err := f.Undo(b.Context(), "", person); err != nil || len(out.Decided) != n {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // This file tells how far a change has come: a write that has returned outlives the
@@ -11,12 +13,12 @@ import (
 
 // Sync returns when everything that was done at p, a note or a folder, outlives a
 // power cut, or with the reason why it may not.
-func (w *Workspace) Sync(ctx context.Context, p Path) error {
+func (w *Workspace) Sync(ctx context.Context, p model.Path) error {
 	source, rel, err := w.sourceOf(p)
 	if err != nil {
-		return wrapError("sync", p, err)
+		return model.WrapError("sync", p, err)
 	}
-	s, ok := source.(Synced)
+	s, ok := source.(model.Synced)
 	if !ok {
 		return nil
 	}
@@ -24,17 +26,17 @@ func (w *Workspace) Sync(ctx context.Context, p Path) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // what is proposed is in the store
 	}
-	return wrapError("sync", p, err)
+	return model.WrapError("sync", p, err)
 }
 
 // sourceOf is the source of the Folder that p is in, and where p is there; nil for
 // the workspace itself.
-func (w *Workspace) sourceOf(p Path) (Source, string, error) {
+func (w *Workspace) sourceOf(p model.Path) (model.Source, string, error) {
 	if p == "" {
 		return nil, "", nil
 	}
 	name, _ := p.Split()
-	n, err := w.find("sync", Path(name))
+	n, err := w.find("sync", model.Path(name))
 	if err != nil || n.folder == nil {
 		return nil, "", err
 	}
@@ -46,7 +48,7 @@ func (w *Workspace) sourceOf(p Path) (Source, string, error) {
 // Acknowledged waits until the server of the note at p, if its Folder has one, has
 // all of it, and says whether it has. What it lacks is kept here, and sent when it
 // is connected.
-func (w *Workspace) Acknowledged(ctx context.Context, p Path) bool {
+func (w *Workspace) Acknowledged(ctx context.Context, p model.Path) bool {
 	source, rel, err := w.sourceOf(p)
 	if err != nil || source == nil {
 		return false

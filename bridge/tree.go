@@ -5,12 +5,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // DirEntry is one name in a folder.
 type DirEntry struct {
 	Name string
-	Kind Kind
+	Kind model.Kind
 	ID   uint64
 }
 
@@ -19,12 +21,12 @@ type DirEntry struct {
 type node struct {
 	id       uint64
 	name     string // as it is shown
-	kind     Kind
+	kind     model.Kind
 	parent   *node            // as it is shown; nil if it is not
 	home     *home            // where the source has it, nil if that is where it is shown
 	children map[string]*node // KindDir: what is shown in it
 	away     map[string]*node // KindDir: what the source has in it and is not shown there
-	madeBy   Author           // KindDir: who made it in this process, nobody once others have used it
+	madeBy   model.Author     // KindDir: who made it in this process, nobody once others have used it
 	pending  *proposal        // to rename or delete it
 	content  *proposal        // to make something else its content; KindFile
 	mode     fs.FileMode
@@ -37,7 +39,7 @@ type node struct {
 
 // path is the node's place in the workspace; for one that is proposed to be
 // deleted, where people have it. treeMu is held.
-func (n *node) path() Path {
+func (n *node) path() model.Path {
 	var parts []string
 	for ; n.parent != nil; n = n.parent {
 		parts = append(parts, n.name)
@@ -46,7 +48,7 @@ func (n *node) path() Path {
 		parts = append(parts, n.rel(), n.folder.node.name)
 	}
 	slices.Reverse(parts)
-	return Path(strings.Join(parts, "/"))
+	return model.Path(strings.Join(parts, "/"))
 }
 
 // child finds a name: as it is written, or in another Unicode composition.
@@ -57,9 +59,9 @@ func (n *node) child(name string) *node {
 	if isASCII(name) {
 		return nil
 	}
-	key := foldName(name)
+	key := model.FoldName(name)
 	for have, c := range n.children {
-		if foldName(have) == key {
+		if model.FoldName(have) == key {
 			return c
 		}
 	}
@@ -76,7 +78,7 @@ func isASCII(s string) bool {
 }
 
 // lookup finds a path, nil if nothing is there. treeMu is held.
-func (w *Workspace) lookup(p Path) *node {
+func (w *Workspace) lookup(p model.Path) *node {
 	n := w.root
 	if p == "" {
 		return n
@@ -90,19 +92,19 @@ func (w *Workspace) lookup(p Path) *node {
 }
 
 // find is lookup for callers that hold no lock; fs.ErrNotExist.
-func (w *Workspace) find(op string, p Path) (*node, error) {
+func (w *Workspace) find(op string, p model.Path) (*node, error) {
 	w.treeMu.RLock()
 	n := w.lookup(p)
 	w.treeMu.RUnlock()
 	if n == nil {
-		return nil, &Error{Op: op, Path: p, Err: fs.ErrNotExist}
+		return nil, &model.Error{Op: op, Path: p, Err: fs.ErrNotExist}
 	}
 	return n, nil
 }
 
 // put adds what a source reports, with missing parents, or brings the node that
 // is there up to date. What is only proposed to be shown there gives way. A path whose kind changed becomes a new node. treeMu is held.
-func (w *Workspace) put(f *folder, e SourceEntry) (n *node, created bool) {
+func (w *Workspace) put(f *folder, e model.SourceEntry) (n *node, created bool) {
 	dir := f.node
 	rel := e.Rel
 	for {
@@ -110,13 +112,13 @@ func (w *Workspace) put(f *folder, e SourceEntry) (n *node, created bool) {
 		if !more {
 			return w.putChild(dir, elem, e)
 		}
-		dir, _ = w.putChild(dir, elem, SourceEntry{Rel: elem, Dir: true, Mode: 0o755})
+		dir, _ = w.putChild(dir, elem, model.SourceEntry{Rel: elem, Dir: true, Mode: 0o755})
 		rel = rest
 	}
 }
 
-func (w *Workspace) putChild(dir *node, name string, e SourceEntry) (*node, bool) {
-	kind := e.kind()
+func (w *Workspace) putChild(dir *node, name string, e model.SourceEntry) (*node, bool) {
+	kind := e.Kind()
 	n := dir.inSource(name)
 	if n != nil && n.kind == kind {
 		n.update(e)
@@ -136,27 +138,27 @@ func (w *Workspace) putChild(dir *node, name string, e SourceEntry) (*node, bool
 }
 
 // newNode makes a node that is to be shown in dir. treeMu is held.
-func (w *Workspace) newNode(dir *node, name string, kind Kind) *node {
+func (w *Workspace) newNode(dir *node, name string, kind model.Kind) *node {
 	w.nextID++
 	n := &node{id: w.nextID, name: name, kind: kind, parent: dir, folder: dir.folder}
 	switch kind {
-	case KindDir:
+	case model.KindDir:
 		n.children = make(map[string]*node)
-	case KindNote:
+	case model.KindNote:
 		n.note = &note{ws: w.all, node: n}
 	}
 	return n
 }
 
 // kindAs is what n is under another name. Only files are notes by their names.
-func (n *node) kindAs(name string) Kind {
-	if n.kind == KindDir || n.kind == KindLink {
+func (n *node) kindAs(name string) model.Kind {
+	if n.kind == model.KindDir || n.kind == model.KindLink {
 		return n.kind
 	}
-	return kindOf(name, false)
+	return model.KindOf(name, false)
 }
 
-func (n *node) update(e SourceEntry) {
+func (n *node) update(e model.SourceEntry) {
 	n.link = e.Link
 	n.mode = e.Mode.Perm()
 	n.size = e.Stamp.Size
@@ -169,7 +171,7 @@ func (n *node) update(e SourceEntry) {
 func (n *node) walk(fn func(*node)) {
 	for _, c := range n.sorted() {
 		fn(c)
-		if c.kind == KindDir {
+		if c.kind == model.KindDir {
 			c.walk(fn)
 		}
 	}
@@ -187,7 +189,7 @@ func (n *node) sorted() []*node {
 }
 
 func (n *node) sortKey() string {
-	if n.kind == KindDir {
+	if n.kind == model.KindDir {
 		return n.name + "/"
 	}
 	return n.name

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"path"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // This file takes decisions on proposals back: what was done in the source is
@@ -15,13 +17,13 @@ import (
 var errElsewhere = errors.New("cannot be taken back: it is not where the decision left it")
 
 // undoProposals takes back decisions on proposals, the newest first.
-func (w *Workspace) undoProposals(ctx context.Context, left []JournalEntry, by Author, out *Outcome) {
+func (w *Workspace) undoProposals(ctx context.Context, left []model.JournalEntry, by model.Author, out *Outcome) {
 	ctx = context.WithoutCancel(ctx)
 	for again := true; again && len(left) > 0; {
 		again = false
-		var waiting []JournalEntry
+		var waiting []model.JournalEntry
 		for _, e := range left {
-			pub, err := w.undoProposal(ctx, e, Decision{Batch: out.Batch, Verdict: Undone, By: by.Name, Undoes: e.Decision.Batch})
+			pub, err := w.undoProposal(ctx, e, model.Decision{Batch: out.Batch, Verdict: model.Undone, By: by.Name, Undoes: e.Decision.Batch})
 			if err != nil {
 				out.Failed[e.Path] = err
 				waiting = append(waiting, e)
@@ -36,10 +38,10 @@ func (w *Workspace) undoProposals(ctx context.Context, left []JournalEntry, by A
 	}
 }
 
-func (w *Workspace) undoProposal(ctx context.Context, e JournalEntry, d Decision) (Proposal, error) {
+func (w *Workspace) undoProposal(ctx context.Context, e model.JournalEntry, d model.Decision) (model.Proposal, error) {
 	f, s, err := w.structureAt("undo", e.Path)
 	if err != nil {
-		return Proposal{}, err
+		return model.Proposal{}, err
 	}
 	f.names.Lock()
 	defer f.names.Unlock()
@@ -47,15 +49,15 @@ func (w *Workspace) undoProposal(ctx context.Context, e JournalEntry, d Decision
 	rec.Accepting, rec.Via = nil, ""
 	u := undoing{w: w, f: f, s: s, rec: rec, d: d}
 	w.treeMu.RLock()
-	err = u.look(e.Decision.Verdict == Accepted)
+	err = u.look(e.Decision.Verdict == model.Accepted)
 	w.treeMu.RUnlock()
-	if err == nil && e.Decision.Verdict == Accepted {
+	if err == nil && e.Decision.Verdict == model.Accepted {
 		err = u.revert(ctx)
 	}
 	if err != nil {
-		return Proposal{}, wrapError("undo", e.Path, err)
+		return model.Proposal{}, model.WrapError("undo", e.Path, err)
 	}
-	if u.n != nil && rec.Kind != ProposedFile { // it waits for a decision on what is there now
+	if u.n != nil && rec.Kind != model.ProposedFile { // it waits for a decision on what is there now
 		if stamp, sum, err := w.stateOf(ctx, u.n); err == nil {
 			u.rec.Stamp, u.rec.Sum = stamp, sum
 		}
@@ -63,7 +65,7 @@ func (w *Workspace) undoProposal(ctx context.Context, e JournalEntry, d Decision
 	events, err := u.propose()
 	f.names.tell(append(events, w.settle(f)...)...)
 	if err != nil {
-		return Proposal{}, wrapError("undo", e.Path, err)
+		return model.Proposal{}, model.WrapError("undo", e.Path, err)
 	}
 	w.treeMu.RLock()
 	defer w.treeMu.RUnlock()
@@ -74,9 +76,9 @@ func (w *Workspace) undoProposal(ctx context.Context, e JournalEntry, d Decision
 type undoing struct {
 	w   *Workspace
 	f   *folder
-	s   Structure
-	rec ProposalRecord
-	d   Decision
+	s   model.Structure
+	rec model.ProposalRecord
+	d   model.Decision
 
 	n   *node // what it is about, nil if it is not there
 	dir *node // where it is to be shown, nil if it is not
@@ -88,20 +90,20 @@ type undoing struct {
 func (u *undoing) look(accepted bool) error {
 	rec := u.rec
 	at := rec.Rel
-	if accepted && (rec.Kind == ProposedRename || at == "") {
-		at = rec.to()
+	if accepted && (rec.Kind == model.ProposedRename || at == "") {
+		at = rec.To()
 	}
 	if at != "" {
 		u.n = u.f.lookupSource(at)
 	}
-	if rec.Kind == ProposedRename || rec.Rel == "" {
+	if rec.Kind == model.ProposedRename || rec.Rel == "" {
 		u.dir = u.f.lookupSource(rec.ToDir)
 		if u.dir == nil || !u.dir.shown() {
 			return errElsewhere
 		}
 	}
 	switch {
-	case accepted && rec.Kind == ProposedDelete:
+	case accepted && rec.Kind == model.ProposedDelete:
 		return u.lookForFree(rec.Rel)
 	case u.n == nil && rec.Rel == "" && !accepted:
 		if u.dir.children[rec.Name] != nil {
@@ -110,13 +112,13 @@ func (u *undoing) look(accepted bool) error {
 		return nil
 	case u.n == nil, u.n.virtual():
 		return errElsewhere
-	case rec.Kind == ProposedFile && u.n.content != nil, rec.Kind != ProposedFile && u.n.pending != nil:
+	case rec.Kind == model.ProposedFile && u.n.content != nil, rec.Kind != model.ProposedFile && u.n.pending != nil:
 		return errElsewhere
-	case accepted && rec.Kind == ProposedRename:
+	case accepted && rec.Kind == model.ProposedRename:
 		return u.lookForFree(rec.Rel)
-	case rec.Kind == ProposedRename && (u.dir.children[rec.Name] != nil || u.dir.isIn(u.n)):
+	case rec.Kind == model.ProposedRename && (u.dir.children[rec.Name] != nil || u.dir.isIn(u.n)):
 		return errElsewhere
-	case rec.Kind == ProposedDelete && len(u.n.children) > 0:
+	case rec.Kind == model.ProposedDelete && len(u.n.children) > 0:
 		return errElsewhere
 	}
 	return nil
@@ -124,8 +126,8 @@ func (u *undoing) look(accepted bool) error {
 
 // lookForFree says whether the source has nothing at rel, in a folder it has.
 func (u *undoing) lookForFree(rel string) error {
-	dir := u.f.lookupSource(string(Path(rel).Dir()))
-	if dir == nil || dir.kind != KindDir || dir.inSource(path.Base(rel)) != nil {
+	dir := u.f.lookupSource(string(model.Path(rel).Dir()))
+	if dir == nil || dir.kind != model.KindDir || dir.inSource(path.Base(rel)) != nil {
 		return errElsewhere
 	}
 	return nil
@@ -136,22 +138,22 @@ func (u *undoing) lookForFree(rel string) error {
 func (u *undoing) revert(ctx context.Context) error {
 	begun := u.rec
 	begun.Accepting = &u.d
-	if err := u.f.store.Propose(ProposalChange{Put: []ProposalRecord{begun}}); err != nil {
+	if err := u.f.store.Propose(model.ProposalChange{Put: []model.ProposalRecord{begun}}); err != nil {
 		return err
 	}
 	err := u.revertSource(ctx)
 	if err != nil {
-		err = errors.Join(err, u.f.store.Propose(ProposalChange{Drop: []string{u.rec.ID}}))
+		err = errors.Join(err, u.f.store.Propose(model.ProposalChange{Drop: []string{u.rec.ID}}))
 	}
 	return err
 }
 
 func (u *undoing) revertSource(ctx context.Context) error {
 	switch u.rec.Kind {
-	case ProposedRename:
-		dir := u.f.lookupSource(string(Path(u.rec.Rel).Dir()))
-		return u.w.moveSource(ctx, u.f, u.s, u.n, u.rec.to(), u.rec.Rel, home{dir, path.Base(u.rec.Rel)})
-	case ProposedDelete:
+	case model.ProposedRename:
+		dir := u.f.lookupSource(string(model.Path(u.rec.Rel).Dir()))
+		return u.w.moveSource(ctx, u.f, u.s, u.n, u.rec.To(), u.rec.Rel, home{dir, path.Base(u.rec.Rel)})
+	case model.ProposedDelete:
 		return u.bringBack(ctx)
 	}
 	return u.revertFile(ctx)
@@ -159,14 +161,14 @@ func (u *undoing) revertSource(ctx context.Context) error {
 
 // bringBack makes again what was deleted.
 func (u *undoing) bringBack(ctx context.Context) error {
-	e := SourceEntry{Rel: u.rec.Rel, Dir: u.rec.Dir, Mode: 0o644, Stamp: Stamp{ModTime: time.Now().UnixNano()}}
+	e := model.SourceEntry{Rel: u.rec.Rel, Dir: u.rec.Dir, Mode: 0o644, Stamp: model.Stamp{ModTime: time.Now().UnixNano()}}
 	var err error
 	switch {
 	case u.rec.Dir:
 		e.Mode = 0o755
 		err = u.s.Mkdir(ctx, u.rec.Rel)
 	case u.rec.Link != "":
-		linker, ok := u.s.(Linker)
+		linker, ok := u.s.(model.Linker)
 		if !ok {
 			return errors.ErrUnsupported
 		}
@@ -179,10 +181,10 @@ func (u *undoing) bringBack(ctx context.Context) error {
 	if err == nil {
 		u.bringDocBack()
 		u.putHidden(e)
-		u.rec.Stamp, u.rec.Sum = e.Stamp, SumOf(string(u.rec.Old))
+		u.rec.Stamp, u.rec.Sum = e.Stamp, model.SumOf(string(u.rec.Old))
 		u.rec.Old, u.rec.Link, u.rec.Stale = nil, "", false
-		if u.n.kind == KindFile || u.n.kind == KindLink {
-			u.rec.Stamp = Stamp{Size: e.Stamp.Size, ModTime: e.Stamp.ModTime}
+		if u.n.kind == model.KindFile || u.n.kind == model.KindLink {
+			u.rec.Stamp = model.Stamp{Size: e.Stamp.Size, ModTime: e.Stamp.ModTime}
 		}
 	}
 	return err
@@ -191,25 +193,25 @@ func (u *undoing) bringBack(ctx context.Context) error {
 // bringDocBack lets the note that was brought back have its document again, with
 // who wrote what.
 func (u *undoing) bringDocBack() {
-	at := Path(u.rec.Rel)
+	at := model.Path(u.rec.Rel)
 	if have, err := u.f.store.DocID(at); u.rec.Doc == "" || err == nil && have == u.rec.Doc {
 		return
 	}
-	seq, err := u.f.store.Append(u.rec.Doc, at, Record{Update: emptyUpdate(), Time: time.Now().UTC()})
+	seq, err := u.f.store.Append(u.rec.Doc, at, model.Record{Update: emptyUpdate(), Time: time.Now().UTC()})
 	if err != nil {
-		u.w.log.Warn("note comes back without its history", LogPath, u.rec.Rel, LogErr, err)
+		u.w.log.Warn("note comes back without its history", model.LogPath, u.rec.Rel, model.LogErr, err)
 		return
 	}
-	u.f.store.Materialized(u.rec.Doc, seq, SumOf(string(u.rec.Old)))
+	u.f.store.Materialized(u.rec.Doc, seq, model.SumOf(string(u.rec.Old)))
 }
 
 // putHidden puts what was brought back in the tree without showing it: it is
 // proposed to be deleted again.
-func (u *undoing) putHidden(e SourceEntry) {
+func (u *undoing) putHidden(e model.SourceEntry) {
 	u.w.treeMu.Lock()
 	defer u.w.treeMu.Unlock()
-	dir, name := u.f.lookupSource(string(Path(e.Rel).Dir())), path.Base(e.Rel)
-	u.n = u.w.newNode(dir, name, e.kind())
+	dir, name := u.f.lookupSource(string(model.Path(e.Rel).Dir())), path.Base(e.Rel)
+	u.n = u.w.newNode(dir, name, e.Kind())
 	u.n.update(e)
 	u.n.parent, u.n.home = nil, &home{dir, name}
 	dir.sendAway(name, u.n)
@@ -233,20 +235,20 @@ func (u *undoing) revertFile(ctx context.Context) error {
 		u.n.home = new(home)
 		return nil
 	}
-	if stamp, err = u.f.source.Replace(ctx, rel, Replacement{Expect: stamp, Data: u.rec.Old, ModTime: time.Now()}); err != nil {
+	if stamp, err = u.f.source.Replace(ctx, rel, model.Replacement{Expect: stamp, Data: u.rec.Old, ModTime: time.Now()}); err != nil {
 		return err
 	}
 	u.w.treeMu.Lock()
 	defer u.w.treeMu.Unlock()
-	u.n.update(SourceEntry{Mode: u.n.mode, Stamp: stamp})
-	u.rec.Stamp = Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
+	u.n.update(model.SourceEntry{Mode: u.n.mode, Stamp: stamp})
+	u.rec.Stamp = model.Stamp{Size: stamp.Size, ModTime: stamp.ModTime}
 	return nil
 }
 
 // propose lets the proposal wait again, and shows it as done.
-func (u *undoing) propose() ([]Event, error) {
+func (u *undoing) propose() ([]model.Event, error) {
 	rec := u.rec
-	change := ProposalChange{Put: []ProposalRecord{rec}, Journal: []Record{rec.decided(u.d, time.Now().UTC())}}
+	change := model.ProposalChange{Put: []model.ProposalRecord{rec}, Journal: []model.Record{rec.Decided(u.d, time.Now().UTC())}}
 	if err := u.f.store.Propose(change); err != nil {
 		return nil, err
 	}
@@ -256,26 +258,26 @@ func (u *undoing) propose() ([]Event, error) {
 	u.p = &proposal{node: n, rec: rec, kept: rec}
 	if n == nil {
 		w.showFile(u.f, u.p, u.dir)
-		return []Event{u.p.node.event(EventCreated)}, nil
+		return []model.Event{u.p.node.event(model.EventCreated)}, nil
 	}
 	u.f.proposals = append(u.f.proposals, u.p)
-	if rec.Kind == ProposedFile {
+	if rec.Kind == model.ProposedFile {
 		n.content = u.p
-		return []Event{n.event(EventChanged)}, nil
+		return []model.Event{n.event(model.EventChanged)}, nil
 	}
 	n.pending = u.p
 	if !n.shown() {
 		return nil, nil
 	}
-	if rec.Kind == ProposedDelete {
-		ev := n.event(EventRemoved)
+	if rec.Kind == model.ProposedDelete {
+		ev := n.event(model.EventRemoved)
 		n.hide()
-		return []Event{ev}, nil
+		return []model.Event{ev}, nil
 	}
-	ev := Event{Kind: EventRenamed, OldPath: n.path(), Dir: n.kind == KindDir, ViewChanged: true}
+	ev := model.Event{Kind: model.EventRenamed, OldPath: n.path(), Dir: n.kind == model.KindDir, ViewChanged: true}
 	n.show(u.dir, rec.Name)
 	if ev.Path = n.path(); ev.Path == ev.OldPath {
-		return []Event{{Kind: EventPending, Path: ev.Path, Dir: ev.Dir}}, nil
+		return []model.Event{{Kind: model.EventPending, Path: ev.Path, Dir: ev.Dir}}, nil
 	}
-	return []Event{ev}, nil
+	return []model.Event{ev}, nil
 }

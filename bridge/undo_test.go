@@ -9,6 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // The links of a rename are decided on with it, also after an undo brought both
@@ -24,14 +25,14 @@ func TestLinksStayWithARenameOverUndo(t *testing.T) {
 			write(t, ws, links, bridge.Write{Text: "f [[c]] END\n", By: ann})
 			moveTo(t, ws, c, c2)
 			const marked = "f {--[[c]]--}{++[[c2]]++} {--end--}{++END++}\n"
-			want := map[bridge.Verdict]string{
-				bridge.Accepted: "f [[c2]] {--end--}{++END++}\n",
-				bridge.Rejected: "f [[c]] {--end--}{++END++}\n",
+			want := map[model.Verdict]string{
+				model.Accepted: "f [[c2]] {--end--}{++END++}\n",
+				model.Rejected: "f [[c]] {--end--}{++END++}\n",
 			}
 			for i := range 3 {
-				verdict := bridge.Accepted
+				verdict := model.Accepted
 				if order>>i&1 == 1 {
-					verdict = bridge.Rejected
+					verdict = model.Rejected
 				}
 				when := fmt.Sprintf("restart %v, order %03b, %s at %d", restart, order, verdict, i)
 				if got := src.Person(t).Content("f.md"); got != marked {
@@ -59,18 +60,18 @@ func TestUndoKeepsWhoseEachSuggestionWas(t *testing.T) {
 	keepsWhose(t, f.Workspace, "Team", func() string { return open(t, f.Workspace, "Team/Plan.md").Raw() })
 }
 
-func keepsWhose(t *testing.T, ws *bridge.Workspace, folder bridge.Path, raw func() string) {
+func keepsWhose(t *testing.T, ws *bridge.Workspace, folder model.Path, raw func() string) {
 	t.Helper()
 	note := folder.Join("Plan.md")
 	write(t, ws, note, bridge.Write{Text: "ONE [[c]] two\nthree\n", By: ann})
-	write(t, ws, note, bridge.Write{Text: "ONE [[c]] two\nTHREE\n", By: bridge.Author{Name: "bob", Session: "s2"}})
+	write(t, ws, note, bridge.Write{Text: "ONE [[c]] two\nTHREE\n", By: model.Author{Name: "bob", Session: "s2"}})
 	moveTo(t, ws, folder.Join("c.md"), folder.Join("c2.md"))
 	before := pendingOf(t, ws)
 	proposals, err := ws.Proposals(t.Context(), "")
 	if err != nil || len(proposals) != 1 || len(before) != 3 || before[1].Proposal != proposals[0].ID {
 		t.Fatalf("%+v, %v, pending %+v", proposals, err, before)
 	}
-	for _, verdict := range []bridge.Verdict{bridge.Rejected, bridge.Accepted} {
+	for _, verdict := range []model.Verdict{model.Rejected, model.Accepted} {
 		decide(t, ws, verdict, append(ids(pendingOf(t, ws)), proposals[0].ID)...)
 		undo(t, ws, "")
 		after := pendingOf(t, ws)
@@ -84,7 +85,7 @@ func keepsWhose(t *testing.T, ws *bridge.Workspace, folder bridge.Path, raw func
 		}
 	}
 	write(t, ws, note, bridge.Write{Text: "ONE, [[c2]] two\nTHREE\n", By: ann}) // her own is amended
-	decideAll(t, ws, bridge.Rejected)
+	decideAll(t, ws, model.Rejected)
 	if got, want := raw(), "{--one--}{++ONE,++} [[c]] two\n{--three--}{++THREE++}\n"; got != want {
 		t.Errorf("in %s after the rename was rejected: %q, want %q", folder, got, want)
 	}
@@ -100,7 +101,7 @@ func TestUndoSkipsWhatGaveWay(t *testing.T) {
 		ws := process(t, src, store)
 		write(t, ws, plan, bridge.Write{Text: "ONE\n", By: ann})
 		pending := src.Person(t).Content("Plan.md")
-		decide(t, ws, bridge.Accepted, ids(pendingOf(t, ws))...)
+		decide(t, ws, model.Accepted, ids(pendingOf(t, ws))...)
 		moveTo(t, ws, "Notes/b.md", "Notes/b2.md")
 		if restart {
 			src.Person(t).Remove("b.md")
@@ -134,7 +135,7 @@ func TestUndoSkipsWhatAgentsTookBack(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"Notes/c.md": "c\n", "Notes/f.md": "[[c]]\n", plan: "one\n"})
 	write(t, f.Workspace, plan, bridge.Write{Text: "ONE\n", By: ann})
 	pending := f.SourceText(plan)
-	decide(t, f.Workspace, bridge.Rejected, ids(pendingOf(t, f.Workspace))...)
+	decide(t, f.Workspace, model.Rejected, ids(pendingOf(t, f.Workspace))...)
 	moveTo(t, f.Workspace, "Notes/c.md", "Notes/c2.md")
 	moveTo(t, f.Workspace, "Notes/c2.md", "Notes/c.md")
 	propose(t, f.Workspace, canvas, "{}")
@@ -151,9 +152,9 @@ func TestUndoSkipsWhatAgentsTookBack(t *testing.T) {
 func TestUndoNamesTheWayOn(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{"Notes/b.md": "b\n", plan: "one\n"})
 	write(t, f.Workspace, plan, bridge.Write{Text: "ONE\n", By: ann})
-	older := decide(t, f.Workspace, bridge.Accepted, ids(pendingOf(t, f.Workspace))...)
+	older := decide(t, f.Workspace, model.Accepted, ids(pendingOf(t, f.Workspace))...)
 	moveTo(t, f.Workspace, "Notes/b.md", "Notes/b2.md")
-	newest := decideAll(t, f.Workspace, bridge.Rejected)
+	newest := decideAll(t, f.Workspace, model.Rejected)
 	f.Delete("Notes/b.md")
 	for range 2 {
 		out, err := f.Undo(t.Context(), "", person)
@@ -176,7 +177,7 @@ func TestUndoNamesTheWayOn(t *testing.T) {
 // there is taken back, also if something else is shown at its path.
 func TestUndoInANoteWhoseDeletionIsProposed(t *testing.T) {
 	for name, tt := range map[string]struct {
-		folder  bridge.Path
+		folder  model.Path
 		live    bool
 		instead bool
 	}{
@@ -211,7 +212,7 @@ func TestUndoInANoteWhoseDeletionIsProposed(t *testing.T) {
 			if list := pendingOf(t, d.f.Workspace); len(list) > 0 {
 				t.Errorf("what is not shown waits: %+v", list)
 			}
-			decideAll(t, d.f.Workspace, bridge.Rejected)
+			decideAll(t, d.f.Workspace, model.Rejected)
 			if list := pendingOf(t, d.f.Workspace); len(list) != 1 || list[0].Old != "b" || list[0].New != "X" {
 				t.Errorf("the note stays, and pending is %+v", list)
 			}
@@ -229,7 +230,7 @@ func TestUndoInANoteThatIsGone(t *testing.T) {
 		if _, err := d.f.Remove(t.Context(), plan, bridge.Restructure{By: agent}); err != nil {
 			t.Fatal(err)
 		}
-		deleted := decideAll(t, d.f.Workspace, bridge.Accepted)
+		deleted := decideAll(t, d.f.Workspace, model.Accepted)
 		if remade {
 			if _, err := d.f.Create(t.Context(), plan, bridge.Write{Text: "new\n", By: agent}); err != nil {
 				t.Fatal(err)
@@ -249,7 +250,7 @@ func TestUndoInANoteThatIsGone(t *testing.T) {
 		if d.refused != nil {
 			t.Error(d.refused)
 		}
-		decideAll(t, d.f.Workspace, bridge.Rejected)
+		decideAll(t, d.f.Workspace, model.Rejected)
 		says("a {--b--}{++X++} c\n")(d)
 		accepts(0)(d)
 		d.f.Delete(string(plan))

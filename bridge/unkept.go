@@ -1,6 +1,10 @@
 package bridge
 
-import "time"
+import (
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
 
 // This file lets a write end before the store has a record of it. What a program
 // waits for is that its text is in the file, and that it is known whose it is. The
@@ -15,8 +19,8 @@ const maxIntended = 64 << 10
 // nor after what only another intent tells.
 func (d *draft) mayWait() bool {
 	n := d.note
-	return len(d.raw) <= maxIntended && d.by.Name != "" && d.plan.frontMatter == nil && d.plan.decision == nil &&
-		d.plan.onlyInserts() && d.cur.Separated() == nil && !n.owing && !n.isShared()
+	return len(d.raw) <= maxIntended && d.by.Name != "" && d.plan.FrontMatter == nil && d.plan.Decision == nil &&
+		d.plan.OnlyInserts() && d.cur.Separated() == nil && !n.owing && !n.isShared()
 }
 
 // lock takes the write lock, with everything kept that was written before.
@@ -49,7 +53,7 @@ func (n *note) keepLate() {
 	at := n.where() // it may have been renamed since
 	if err := d.keepAt(at); err != nil {
 		n.owing = true
-		n.ws.log.Warn("whose a change is cannot be kept yet", LogPath, string(at.path), LogAuthor, d.by.Name, LogErr, err)
+		n.ws.log.Warn("whose a change is cannot be kept yet", model.LogPath, string(at.path), model.LogAuthor, d.by.Name, model.LogErr, err)
 		time.AfterFunc(keepRetry, n.keepAgain)
 	}
 }

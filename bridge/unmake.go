@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // A note that an agent made, and all of which a person rejects, is not to be: it goes,
@@ -12,32 +14,32 @@ import (
 
 // unmake takes away the note at p, the rest of which was just rejected, if an agent
 // made it and nothing of it is left. If that fails, an empty note remains.
-func (w *Workspace) unmake(ctx context.Context, p Path) {
+func (w *Workspace) unmake(ctx context.Context, p model.Path) {
 	f, s, err := w.structureAt("remove", p)
 	if err != nil {
 		return
 	}
-	from, ok := s.(Retractor)
+	from, ok := s.(model.Retractor)
 	if !ok {
 		return
 	}
 	f.names.Lock()
 	n, err := w.find("remove", p)
-	var events []Event
-	if err == nil && n.kind == KindNote {
+	var events []model.Event
+	if err == nil && n.kind == model.KindNote {
 		if events, err = n.note.unmake(ctx, f, from); err == nil {
 			events = append(events, w.unmakeFolders(ctx, f, s, p.Dir())...)
 		}
 	}
 	f.names.Unlock()
 	w.publishAll(events)
-	if err != nil && !errors.Is(err, ErrConflict) {
-		w.log.Warn("a new note that was rejected stays, empty", LogPath, string(p), LogErr, err)
+	if err != nil && !errors.Is(err, model.ErrConflict) {
+		w.log.Warn("a new note that was rejected stays, empty", model.LogPath, string(p), model.LogErr, err)
 	}
 }
 
 // unmake returns ErrConflict if the note is to stay. names is held.
-func (n *note) unmake(ctx context.Context, f *folder, from Retractor) ([]Event, error) {
+func (n *note) unmake(ctx context.Context, f *folder, from model.Retractor) ([]model.Event, error) {
 	n.lock()
 	defer n.write.Unlock()
 	at := n.where()
@@ -46,7 +48,7 @@ func (n *note) unmake(ctx context.Context, f *folder, from Retractor) ([]Event, 
 		return nil, err
 	}
 	if cur.Raw() != "" || n.inUse() || !n.onlyByAgents() {
-		return nil, ErrConflict
+		return nil, model.ErrConflict
 	}
 	stamp, err := n.unchanged(ctx, cur)
 	if err == nil {
@@ -56,7 +58,7 @@ func (n *note) unmake(ctx context.Context, f *folder, from Retractor) ([]Event, 
 		return nil, err
 	}
 	n.gone()
-	return append(n.ws.settle(f), Event{Kind: EventRemoved, Path: at.path, ViewChanged: true}), nil
+	return append(n.ws.settle(f), model.Event{Kind: model.EventRemoved, Path: at.path, ViewChanged: true}), nil
 }
 
 // inUse says whether the note is more than its file: live, or open as a live document,
@@ -71,7 +73,7 @@ func (n *note) inUse() bool {
 // but decide: who changes it as a live document is a person. The write lock is held.
 func (n *note) onlyByAgents() bool {
 	h, err := n.where().store.Load(n.id)
-	return err == nil && len(h.Records) > 0 && h.Records[0].Created && h.all(func(r *Record) bool {
+	return err == nil && len(h.Records) > 0 && h.Records[0].Created && h.All(func(r *model.Record) bool {
 		return r.Decision != nil || r.Author != "" && !r.Ahead
 	})
 }
@@ -88,7 +90,7 @@ func (n *note) gone() {
 
 // unmakeFolders removes the folder at p, and those that it is in, as long as an agent
 // made it in this process and it is empty. names is held.
-func (w *Workspace) unmakeFolders(ctx context.Context, f *folder, s Structure, p Path) (events []Event) {
+func (w *Workspace) unmakeFolders(ctx context.Context, f *folder, s model.Structure, p model.Path) (events []model.Event) {
 	for ; ; p = p.Dir() {
 		n, err := w.find("remove", p)
 		if err != nil {
@@ -110,23 +112,23 @@ func (w *Workspace) unmakeFolders(ctx context.Context, f *folder, s Structure, p
 
 // remake makes the note again that unmake took away after the decision e, so that e can
 // be taken back. Its document is still in the store.
-func (w *Workspace) remake(ctx context.Context, f *folder, e JournalEntry) error {
-	if e.Decision == nil || e.Decision.Verdict != Rejected || !e.Decision.emptied() || w.source(f, e.rel) != nil {
+func (w *Workspace) remake(ctx context.Context, f *folder, e model.JournalEntry) error {
+	if e.Decision == nil || e.Decision.Verdict != model.Rejected || !e.Decision.LeftNothing() || w.source(f, e.Rel) != nil {
 		return nil
 	}
-	p := f.node.path().Join(e.rel)
+	p := f.node.path().Join(e.Rel)
 	_, s, err := w.structureAt("undo", p)
 	if err != nil {
 		return err
 	}
 	f.names.Lock()
-	stamp, err := s.Create(ctx, e.rel, nil, 0o644, time.Now())
-	var events []Event
+	stamp, err := s.Create(ctx, e.Rel, nil, 0o644, time.Now())
+	var events []model.Event
 	if err == nil {
-		w.put0(f, SourceEntry{Rel: e.rel, Mode: 0o644, Stamp: stamp}, Author{Name: e.Decision.By})
-		events = append(w.settle(f), Event{Kind: EventCreated, Path: p, ViewChanged: true})
+		w.put0(f, model.SourceEntry{Rel: e.Rel, Mode: 0o644, Stamp: stamp}, model.Author{Name: e.Decision.By})
+		events = append(w.settle(f), model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true})
 	}
 	f.names.Unlock()
 	w.publishAll(events)
-	return wrapError("undo", p, err)
+	return model.WrapError("undo", p, err)
 }

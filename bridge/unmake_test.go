@@ -8,11 +8,12 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 // rejectAll rejects what is pending in the note at p, one after the other.
-func rejectAll(t *testing.T, ws *bridge.Workspace, p bridge.Path) {
+func rejectAll(t *testing.T, ws *bridge.Workspace, p model.Path) {
 	t.Helper()
 	for {
 		list, err := ws.Suggestions(t.Context(), p)
@@ -22,14 +23,14 @@ func rejectAll(t *testing.T, ws *bridge.Workspace, p bridge.Path) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		decide(t, ws, bridge.Rejected, list[0].ID)
+		decide(t, ws, model.Rejected, list[0].ID)
 	}
 }
 
 // A note that an agent made goes when a person rejects all of it, with the folders
 // that were made for it, and stays where anybody else had to do with it.
 func TestRejectedNoteGoes(t *testing.T) {
-	const made = bridge.Path("Notes/New/Deep/Made.md")
+	const made = model.Path("Notes/New/Deep/Made.md")
 	for _, tt := range []struct {
 		name string
 		then func(a worker)
@@ -43,7 +44,7 @@ func TestRejectedNoteGoes(t *testing.T) {
 			rejectAll(a.t, a.Workspace, "Notes/New/Deep/Empty.md")
 		}, ""},
 		{"a decision taken back", func(a worker) {
-			decide(a.t, a.Workspace, bridge.Accepted, pendingOf(a.t, a.Workspace)[0].ID)
+			decide(a.t, a.Workspace, model.Accepted, pendingOf(a.t, a.Workspace)[0].ID)
 			undo(a.t, a.Workspace, "")
 		}, ""},
 		{"a person's text", func(a worker) { a.Person(string(made), "typed\n"+a.SourceText(string(made))) }, "New New/Deep New/Deep/Made.md"},
@@ -71,7 +72,7 @@ func TestRejectedNoteGoes(t *testing.T) {
 			})
 		}, "New New/Deep New/Deep/Made.md"},
 		{"a new name", func(a worker) {
-			a.as(bridge.Author{Name: "bob"}).move(made, "Notes/New/Deep/Moved.md")
+			a.as(model.Author{Name: "bob"}).move(made, "Notes/New/Deep/Moved.md")
 		}, "New New/Deep New/Deep/Made.md"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,7 +81,7 @@ func TestRejectedNoteGoes(t *testing.T) {
 			a.mkdir("Notes/New", "Notes/New/Deep")
 			a.create(made, "made\n\nmore\n")
 			tt.then(a)
-			for _, p := range []bridge.Path{made, "Notes/New/Deep/Moved.md"} {
+			for _, p := range []model.Path{made, "Notes/New/Deep/Moved.md"} {
 				rejectAll(t, f.Workspace, p)
 			}
 			want := "Here.md"
@@ -97,8 +98,8 @@ func TestRejectedNoteGoes(t *testing.T) {
 	}
 }
 
-func (a worker) write(p bridge.Path, text, author string) error {
-	_, err := a.Write(a.t.Context(), p, bridge.Write{Text: text, By: bridge.Author{Name: author}})
+func (a worker) write(p model.Path, text, author string) error {
+	_, err := a.Write(a.t.Context(), p, bridge.Write{Text: text, By: model.Author{Name: author}})
 	return err
 }
 
@@ -118,7 +119,7 @@ func TestRejectedTextLeavesAPersonsNote(t *testing.T) {
 func TestRejectedNoteComesBack(t *testing.T) {
 	src, store := new(bridgetest.Source), new(bridgetest.Store)
 	src.Person(t).Save("Here.md", "here\n")
-	const made, text = bridge.Path("Notes/New/Made.md"), "one 😀\n\ntwo\n"
+	const made, text = model.Path("Notes/New/Made.md"), "one 😀\n\ntwo\n"
 	ws := process(t, src, store)
 	if _, err := ws.Create(t.Context(), made, bridge.Write{Text: text, By: ann}); err != nil {
 		t.Fatal(err)
@@ -131,7 +132,7 @@ func TestRejectedNoteComesBack(t *testing.T) {
 		for _, s := range pendingOf(t, ws) {
 			all = append(all, s.ID)
 		}
-		decide(t, ws, bridge.Rejected, all...)
+		decide(t, ws, model.Rejected, all...)
 		if _, err := ws.Stat(t.Context(), made); err == nil {
 			t.Fatalf("round %d: the note is still there: %q", i, src.Person(t).Names())
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Decisions on proposals.
@@ -34,8 +36,8 @@ func (w *Workspace) chooseProposals(ids []string) (chosen map[*folder][]*proposa
 
 // decideProposals decides on proposals, Folder by Folder, and on the link rewrites
 // that belong to them.
-func (w *Workspace) decideProposals(ctx context.Context, chosen map[*folder][]*proposal, verdict Verdict, by Author, force bool, out *Outcome) {
-	d := Decision{Batch: out.Batch, Verdict: verdict, By: by.Name, Reason: by.Reason}
+func (w *Workspace) decideProposals(ctx context.Context, chosen map[*folder][]*proposal, verdict model.Verdict, by model.Author, force bool, out *Outcome) {
+	d := model.Decision{Batch: out.Batch, Verdict: verdict, By: by.Name, Reason: by.Reason}
 	decided := make(map[string]bool)
 	for f, list := range chosen {
 		if f.readOnly() {
@@ -43,7 +45,7 @@ func (w *Workspace) decideProposals(ctx context.Context, chosen map[*folder][]*p
 				w.treeMu.RLock()
 				at := p.public().Path
 				w.treeMu.RUnlock()
-				out.Failed[at] = cmp.Or(f.locked(), ErrOffline)
+				out.Failed[at] = cmp.Or(f.locked(), model.ErrOffline)
 			}
 			continue
 		}
@@ -56,11 +58,11 @@ func (w *Workspace) decideProposals(ctx context.Context, chosen map[*folder][]*p
 
 // decideFolder decides on the proposals of one Folder and adds the IDs of those
 // that it could to decided. It returns those that were accepted.
-func (w *Workspace) decideFolder(ctx context.Context, f *folder, list []*proposal, d Decision, force bool, decided map[string]bool, out *Outcome) (accepted []*proposal) {
+func (w *Workspace) decideFolder(ctx context.Context, f *folder, list []*proposal, d model.Decision, force bool, decided map[string]bool, out *Outcome) (accepted []*proposal) {
 	f.names.Lock()
 	defer f.names.Unlock()
 	w.treeMu.RLock()
-	public := make(map[*proposal]Proposal)
+	public := make(map[*proposal]model.Proposal)
 	for _, p := range list {
 		if slices.Contains(f.proposals, p) {
 			public[p] = p.public()
@@ -70,9 +72,9 @@ func (w *Workspace) decideFolder(ctx context.Context, f *folder, list []*proposa
 	}
 	w.treeMu.RUnlock()
 	list = slices.DeleteFunc(list, func(p *proposal) bool { return public[p].ID == "" })
-	var events []Event
+	var events []model.Event
 	var failed map[*proposal]error
-	if d.Verdict == Accepted {
+	if d.Verdict == model.Accepted {
 		failed = w.acceptAll(context.WithoutCancel(ctx), f, list, d, force)
 	} else {
 		events, failed = w.rejectAll(f, list, d)
@@ -87,8 +89,8 @@ func (w *Workspace) decideFolder(ctx context.Context, f *folder, list []*proposa
 		decided[pub.ID] = true
 		out.Proposals = append(out.Proposals, pub)
 		out.Notes++
-		f.names.tell(Event{Kind: EventPending, Path: pub.Path, Dir: pub.Dir})
-		if d.Verdict == Accepted {
+		f.names.tell(model.Event{Kind: model.EventPending, Path: pub.Path, Dir: pub.Dir})
+		if d.Verdict == model.Accepted {
 			accepted = append(accepted, p)
 		}
 	}
@@ -97,35 +99,35 @@ func (w *Workspace) decideFolder(ctx context.Context, f *folder, list []*proposa
 
 // decideLinks decides on the link rewrites that belong to the proposals and wait
 // still.
-func (w *Workspace) decideLinks(ctx context.Context, decided map[string]bool, d Decision, by Author, out *Outcome) {
+func (w *Workspace) decideLinks(ctx context.Context, decided map[string]bool, d model.Decision, by model.Author, out *Outcome) {
 	if len(decided) == 0 {
 		return
 	}
 	pending, err := w.Suggestions(ctx, "")
 	if err != nil {
-		w.log.Warn("links of a decided rename are left as they are", LogErr, err)
+		w.log.Warn("links of a decided rename are left as they are", model.LogErr, err)
 		return
 	}
-	byNote := make(map[Path][]string)
+	byNote := make(map[model.Path][]string)
 	for _, s := range pending {
 		if decided[s.Proposal] {
 			byNote[s.Path] = append(byNote[s.Path], s.ID)
 		}
 	}
-	out.collect(ctx, byNote, func(p Path) ([]Suggestion, error) {
+	out.collect(ctx, byNote, func(p model.Path) ([]model.Suggestion, error) {
 		return w.decideNote(ctx, p, byNote[p], d, by)
 	})
 }
 
 // rejectLinks takes back the link rewrites of proposals that were withdrawn.
-func (w *Workspace) rejectLinks(ctx context.Context, ids []string, by Author) {
+func (w *Workspace) rejectLinks(ctx context.Context, ids []string, by model.Author) {
 	decided := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		decided[id] = true
 	}
-	out := Outcome{Failed: make(map[Path]error)}
-	w.decideLinks(ctx, decided, Decision{Batch: newBatch(), Verdict: Rejected, By: by.Name, Lapsed: true}, by, &out)
+	out := Outcome{Failed: make(map[model.Path]error)}
+	w.decideLinks(ctx, decided, model.Decision{Batch: newBatch(), Verdict: model.Rejected, By: by.Name, Lapsed: true}, by, &out)
 	for p, err := range out.Failed {
-		w.log.Warn("links of a rename that was taken back are left as they are", LogPath, string(p), LogErr, err)
+		w.log.Warn("links of a rename that was taken back are left as they are", model.LogPath, string(p), model.LogErr, err)
 	}
 }

@@ -4,20 +4,22 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // This file brings the tree and its notes up to what a source reports.
 
 // sourceChanged takes over one change that others made.
-func (w *Workspace) sourceChanged(ctx context.Context, f *folder, ev SourceEvent) {
+func (w *Workspace) sourceChanged(ctx context.Context, f *folder, ev model.SourceEvent) {
 	switch ev.Kind {
-	case EventOffline, EventOnline:
-		f.offline.Store(ev.Kind == EventOffline)
-		w.log.Warn("folder is "+ev.Kind.String(), LogFolder, f.node.name)
-		w.events.publish(Event{Kind: ev.Kind, Path: f.node.path(), Dir: true})
-	case EventRemoved:
+	case model.EventOffline, model.EventOnline:
+		f.offline.Store(ev.Kind == model.EventOffline)
+		w.log.Warn("folder is "+ev.Kind.String(), model.LogFolder, f.node.name)
+		w.events.publish(model.Event{Kind: ev.Kind, Path: f.node.path(), Dir: true})
+	case model.EventRemoved:
 		w.sourceRemoved(f, ev.Rel)
-	case EventRenamed:
+	case model.EventRenamed:
 		w.sourceRenamed(ctx, f, ev)
 	default:
 		w.sourceWrote(ctx, f, ev.Entry)
@@ -25,39 +27,39 @@ func (w *Workspace) sourceChanged(ctx context.Context, f *folder, ev SourceEvent
 }
 
 // sourceWrote takes over a new or changed file or folder.
-func (w *Workspace) sourceWrote(ctx context.Context, f *folder, e SourceEntry) {
+func (w *Workspace) sourceWrote(ctx context.Context, f *folder, e model.SourceEntry) {
 	f.names.Lock()
-	if w.source(f, e.Rel) == nil && f.outdated(e.Rel, e.kind(), true) {
+	if w.source(f, e.Rel) == nil && f.outdated(e.Rel, e.Kind(), true) {
 		f.names.Unlock()
 		return
 	}
 	w.treeMu.Lock()
 	n, created := w.put(f, e)
-	n.usedBy(Author{})
+	n.usedBy(model.Author{})
 	path := n.path()
 	hidden := n.hidden()
 	w.treeMu.Unlock()
 	stale := !created && w.noticeChange(ctx, n)
 	events := w.settle(f)
 	if stale {
-		events = append(events, Event{Kind: EventPending, Path: path, Dir: e.Dir})
+		events = append(events, model.Event{Kind: model.EventPending, Path: path, Dir: e.Dir})
 	}
 	f.names.Unlock()
 	w.publishAll(events)
 	switch {
 	case created:
-		w.events.publish(Event{Kind: EventCreated, Path: path, Dir: e.Dir, Link: e.Link != "", ViewChanged: true})
-	case n.kind == KindNote:
+		w.events.publish(model.Event{Kind: model.EventCreated, Path: path, Dir: e.Dir, Link: e.Link != "", ViewChanged: true})
+	case n.kind == model.KindNote:
 		w.refreshNote(ctx, n.note, !hidden)
 	case !e.Dir:
-		w.events.publish(Event{Kind: EventChanged, Path: path, Link: e.Link != "", ViewChanged: true})
+		w.events.publish(model.Event{Kind: model.EventChanged, Path: path, Link: e.Link != "", ViewChanged: true})
 	}
 }
 
 // outdated says that news of what is at rel, or is no more, are older than what was
 // done here since: another operation has removed it, or made it anew. names is held.
-func (f *folder) outdated(rel string, kind Kind, there bool) bool {
-	s, ok := f.source.(Looker)
+func (f *folder) outdated(rel string, kind model.Kind, there bool) bool {
+	s, ok := f.source.(model.Looker)
 	if !ok {
 		return false
 	}
@@ -68,7 +70,7 @@ func (f *folder) outdated(rel string, kind Kind, there bool) bool {
 	case err != nil:
 		return false
 	}
-	return !there && now.kind() == kind
+	return !there && now.Kind() == kind
 }
 
 // refreshNote brings a note up to its file and publishes what changed, if the note
@@ -84,7 +86,7 @@ func (w *Workspace) refreshNote(ctx context.Context, n *note, shown bool) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // its removal is reported too
 	case err != nil:
-		w.log.Warn("changed note not read", LogPath, string(n.where().path), LogErr, err)
+		w.log.Warn("changed note not read", model.LogPath, string(n.where().path), model.LogErr, err)
 	case ev != nil && shown:
 		w.events.publish(*ev)
 	}
@@ -99,7 +101,7 @@ func (w *Workspace) sourceRemoved(f *folder, rel string) {
 	w.keepAll(w.source(f, rel))
 	w.treeMu.Lock()
 	if n := f.lookupSource(rel); n != nil && n != f.node {
-		n.usedBy(Author{})
+		n.usedBy(model.Author{})
 		w.vanish(n)
 	}
 	w.treeMu.Unlock()
@@ -115,13 +117,13 @@ func (w *Workspace) source(f *folder, rel string) *node {
 	return f.lookupSource(rel)
 }
 
-func (w *Workspace) sourceRenamed(ctx context.Context, f *folder, ev SourceEvent) {
+func (w *Workspace) sourceRenamed(ctx context.Context, f *folder, ev model.SourceEvent) {
 	f.names.Lock()
 	w.keepAll(w.source(f, ev.OldRel))
 	w.keepAll(w.source(f, ev.Rel))
 	w.treeMu.Lock()
 	n := f.lookupSource(ev.OldRel)
-	if n == nil || n.kindAs(Path(ev.Rel).Base()) != ev.Entry.kind() {
+	if n == nil || n.kindAs(model.Path(ev.Rel).Base()) != ev.Entry.Kind() {
 		w.treeMu.Unlock()
 		f.names.Unlock()
 		w.sourceRemoved(f, ev.OldRel)
@@ -135,7 +137,7 @@ func (w *Workspace) sourceRenamed(ctx context.Context, f *folder, ev SourceEvent
 	hidden := n.hidden()
 	f.names.Unlock()
 	w.publishAll(events)
-	if n.kind == KindNote && !hidden {
+	if n.kind == model.KindNote && !hidden {
 		w.refreshNote(ctx, n.note, true)
 	}
 }
@@ -147,10 +149,10 @@ func (w *Workspace) sourceRenamed(ctx context.Context, f *folder, ev SourceEvent
 func (w *Workspace) moveHome(n *node, newRel string) {
 	f := n.folder
 	parent := f.node.parentFor(w, newRel)
-	parent.usedBy(Author{})
-	n.usedBy(Author{})
+	parent.usedBy(model.Author{})
+	n.usedBy(model.Author{})
 	w.reveal(parent)
-	name := Path(newRel).Base()
+	name := model.Path(newRel).Base()
 	if old := parent.inSource(name); old != nil && old != n {
 		w.vanish(old)
 	}
@@ -175,15 +177,15 @@ func (w *Workspace) moveHome(n *node, newRel string) {
 	n.rehome(parent, name)
 	n.show(parent, name)
 	f.shift.events = append(f.shift.events,
-		Event{Kind: EventRenamed, Path: n.path(), OldPath: oldPath, Dir: n.kind == KindDir, ViewChanged: true})
+		model.Event{Kind: model.EventRenamed, Path: n.path(), OldPath: oldPath, Dir: n.kind == model.KindDir, ViewChanged: true})
 }
 
 // parentFor is the folder that rel belongs in, made if it is missing.
 func (n *node) parentFor(w *Workspace, rel string) *node {
-	dir := string(Path(rel).Dir())
+	dir := string(model.Path(rel).Dir())
 	if dir == "" {
 		return n
 	}
-	p, _ := w.put(n.folder, SourceEntry{Rel: dir, Dir: true, Mode: 0o755})
+	p, _ := w.put(n.folder, model.SourceEntry{Rel: dir, Dir: true, Mode: 0o755})
 	return p
 }

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/noteindex"
 )
 
 // Workspace is everything one process serves, or the part of it that [Workspace.Within]
@@ -29,12 +32,12 @@ type whole struct {
 	cache  noteCache
 	late   late
 
-	links         *linkIndex
-	followLinks   *follower
-	pending       *suggestionIndex
-	followPending *follower
-	notes         *noteIndex
-	followNotes   *follower
+	links         *noteindex.LinkIndex
+	followLinks   *noteindex.Follower
+	pending       *noteindex.SuggestionIndex
+	followPending *noteindex.Follower
+	notes         *noteindex.NoteIndex
+	followNotes   *noteindex.Follower
 
 	treeMu     sync.RWMutex // protects the following, and the nodes
 	nextID     uint64
@@ -48,8 +51,8 @@ type whole struct {
 // folder is one Folder of the tree.
 type folder struct {
 	node    *node
-	source  Source
-	store   Store
+	source  model.Source
+	store   model.Store
 	offline atomic.Bool
 
 	// names admits one change of names at a time: the people's, and those that are
@@ -68,12 +71,12 @@ type folder struct {
 type nameLock struct {
 	ws   *Workspace
 	mu   sync.Mutex // protects the following
-	told []Event
+	told []model.Event
 }
 
 func (l *nameLock) Lock() { l.mu.Lock() }
 
-func (l *nameLock) tell(events ...Event) { l.told = append(l.told, events...) }
+func (l *nameLock) tell(events ...model.Event) { l.told = append(l.told, events...) }
 
 func (l *nameLock) Unlock() {
 	told := l.told
@@ -89,19 +92,19 @@ func New(o Options) (*Workspace, error) {
 	}
 	w := &Workspace{whole: &whole{o: o, log: o.Logger, nextID: 1}}
 	w.all = w
-	w.pending = newSuggestionIndex(w.suggestionsOf)
-	w.links = newLinkIndex(w.withLinksRewritten)
+	w.pending = noteindex.NewSuggestionIndex(w.suggestionsOf)
+	w.links = noteindex.NewLinkIndex(w.withLinksRewritten)
 	w.cache.budget = o.CacheBytes
-	w.followLinks = newFollower(followedTree{w}, w.log, w.links)
-	w.followPending = newFollower(followedTree{w}, w.log, w.pending)
-	w.notes = newNoteIndex()
-	w.followNotes = newFollower(followedTree{w}, w.log, w.notes)
-	w.root = &node{id: 1, kind: KindDir, children: make(map[string]*node), mode: 0o755, modTime: time.Now()}
+	w.followLinks = noteindex.NewFollower(followedTree{w}, w.log, w.links)
+	w.followPending = noteindex.NewFollower(followedTree{w}, w.log, w.pending)
+	w.notes = noteindex.NewNoteIndex()
+	w.followNotes = noteindex.NewFollower(followedTree{w}, w.log, w.notes)
+	w.root = &node{id: 1, kind: model.KindDir, children: make(map[string]*node), mode: 0o755, modTime: time.Now()}
 	for _, fs := range o.Folders {
 		f := &folder{source: fs.Source, store: fs.Store, names: nameLock{ws: w}}
 		w.nextID++
 		f.node = &node{
-			id: w.nextID, name: fs.Name, kind: KindDir, parent: w.root, folder: f,
+			id: w.nextID, name: fs.Name, kind: model.KindDir, parent: w.root, folder: f,
 			children: make(map[string]*node), mode: 0o755, modTime: time.Now(),
 		}
 		w.root.children[fs.Name] = f.node
@@ -138,7 +141,7 @@ func (w *Workspace) Mountpoint() string {
 func (w *Workspace) Start(ctx context.Context) error {
 	for _, f := range w.folders() {
 		if err := w.scan(ctx, f); err != nil {
-			return wrapError("open", f.node.path(), err)
+			return model.WrapError("open", f.node.path(), err)
 		}
 	}
 	return nil
@@ -155,8 +158,8 @@ func (w *Workspace) folders() []*folder {
 }
 
 func (w *Workspace) scan(ctx context.Context, f *folder) error {
-	var entries []SourceEntry
-	if err := f.source.Scan(ctx, func(e SourceEntry) { entries = append(entries, e) }); err != nil {
+	var entries []model.SourceEntry
+	if err := f.source.Scan(ctx, func(e model.SourceEntry) { entries = append(entries, e) }); err != nil {
 		return err
 	}
 	w.treeMu.Lock()
@@ -173,7 +176,7 @@ func (w *Workspace) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, f := range w.folders() {
 		g.Go(func() error {
-			err := f.source.Run(ctx, func(ev SourceEvent) { w.sourceChanged(ctx, f, ev) })
+			err := f.source.Run(ctx, func(ev model.SourceEvent) { w.sourceChanged(ctx, f, ev) })
 			if err != nil {
 				return fmt.Errorf("folder %q: %w", f.node.name, err)
 			}
@@ -198,22 +201,22 @@ func (w *Workspace) begin() error {
 	w.closing.RLock()
 	defer w.closing.RUnlock()
 	if w.closed {
-		return ErrClosed
+		return model.ErrClosed
 	}
 	w.inflight.Add(1)
 	return nil
 }
 
 // note finds the note at p.
-func (w *Workspace) note(op string, p Path) (*note, error) {
+func (w *Workspace) note(op string, p model.Path) (*note, error) {
 	n, err := w.find(op, p)
 	switch {
 	case err != nil:
 		return nil, err
-	case n.kind == KindDir:
-		return nil, &Error{op, p, ErrIsDir}
-	case n.kind != KindNote:
-		return nil, &Error{op, p, ErrNotNote}
+	case n.kind == model.KindDir:
+		return nil, &model.Error{Op: op, Path: p, Err: model.ErrIsDir}
+	case n.kind != model.KindNote:
+		return nil, &model.Error{Op: op, Path: p, Err: model.ErrNotNote}
 	}
 	return n.note, nil
 }
@@ -221,7 +224,7 @@ func (w *Workspace) note(op string, p Path) (*note, error) {
 // Open returns the current version of the note at p. It reads the source only
 // if the note is not in memory. Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir,
 // ErrOffline, fs.ErrPermission.
-func (w *Workspace) Open(ctx context.Context, p Path) (*Version, error) {
+func (w *Workspace) Open(ctx context.Context, p model.Path) (*model.Version, error) {
 	n, err := w.note("open", p)
 	if err != nil {
 		return nil, err
@@ -231,8 +234,8 @@ func (w *Workspace) Open(ctx context.Context, p Path) (*Version, error) {
 
 // Info describes what a path names.
 type Info struct {
-	Path     Path
-	Kind     Kind
+	Path     model.Path
+	Kind     model.Kind
 	ID       uint64 // the same while the process lives, also over renames; over 1
 	Size     int64  // bytes of the view for a note
 	ModTime  time.Time
@@ -244,13 +247,13 @@ type Info struct {
 
 // Stat describes what p names. A note that was never read is read, because its
 // size is that of its view.
-func (w *Workspace) Stat(ctx context.Context, p Path) (Info, error) {
+func (w *Workspace) Stat(ctx context.Context, p model.Path) (Info, error) {
 	n, err := w.find("stat", p)
 	if err != nil {
 		return Info{}, err
 	}
 	info := w.infoOf(n)
-	if n.kind != KindNote {
+	if n.kind != model.KindNote {
 		return info, nil
 	}
 	v, err := n.note.version(ctx)
@@ -264,13 +267,13 @@ func (w *Workspace) Stat(ctx context.Context, p Path) (Info, error) {
 
 // ModTime is when what p names changed last. Unlike Stat it reads nothing: a note
 // that is not in memory changed when its file did.
-func (w *Workspace) ModTime(p Path) (time.Time, error) {
+func (w *Workspace) ModTime(p model.Path) (time.Time, error) {
 	n, err := w.find("stat", p)
 	if err != nil {
 		return time.Time{}, err
 	}
 	t := w.infoOf(n).ModTime
-	if n.kind != KindNote {
+	if n.kind != model.KindNote {
 		return t, nil
 	}
 	if last := time.Unix(0, n.note.changed.Load()); last.After(t) || n.note.cur.Load() != nil {
@@ -284,9 +287,9 @@ func (w *Workspace) infoOf(n *node) Info {
 	defer w.treeMu.RUnlock()
 	info := Info{
 		Path: n.path(), Kind: n.kind, ID: n.id, Size: n.size, ModTime: n.modTime, Mode: n.mode,
-		ReadOnly: w.o.ReadOnly || n.kind == KindFile && w.o.Mode != Direct,
+		ReadOnly: w.o.ReadOnly || n.kind == model.KindFile && w.o.Mode != Direct,
 	}
-	if n.kind == KindLink {
+	if n.kind == model.KindLink {
 		info.Target = n.target()
 		info.Size = int64(len(info.Target))
 	}
@@ -306,24 +309,24 @@ func (f *folder) readOnly() bool {
 
 // locked says why the folder's source takes no changes, nil if it does.
 func (f *folder) locked() error {
-	if lock, ok := f.source.(Locker); ok {
+	if lock, ok := f.source.(model.Locker); ok {
 		return lock.Locked()
 	}
 	return nil
 }
 
 // ReadDir lists a folder, or the workspace's Folders for "", sorted by name.
-func (w *Workspace) ReadDir(_ context.Context, p Path) ([]DirEntry, error) {
+func (w *Workspace) ReadDir(_ context.Context, p model.Path) ([]DirEntry, error) {
 	w.treeMu.RLock()
 	defer w.treeMu.RUnlock()
 	n := w.lookup(p)
 	switch {
 	case n == nil:
-		return nil, &Error{"list", p, fs.ErrNotExist}
-	case n.kind != KindDir:
-		return nil, &Error{"list", p, ErrNotDir}
+		return nil, &model.Error{Op: "list", Path: p, Err: fs.ErrNotExist}
+	case n.kind != model.KindDir:
+		return nil, &model.Error{Op: "list", Path: p, Err: model.ErrNotDir}
 	case n.folder != nil && n.folder.offline.Load():
-		return nil, &Error{"list", p, ErrOffline}
+		return nil, &model.Error{Op: "list", Path: p, Err: model.ErrOffline}
 	}
 	children := n.sorted()
 	list := make([]DirEntry, len(children))
@@ -335,10 +338,10 @@ func (w *Workspace) ReadDir(_ context.Context, p Path) ([]DirEntry, error) {
 
 // Walk calls fn for everything below under, or for under itself if it is not a
 // folder, sorted by path. It reads no note. An error of fn ends it.
-func (w *Workspace) Walk(ctx context.Context, under Path, fn func(DirEntry, Path) error) error {
+func (w *Workspace) Walk(ctx context.Context, under model.Path, fn func(DirEntry, model.Path) error) error {
 	type found struct {
 		entry DirEntry
-		path  Path
+		path  model.Path
 	}
 	var all []found
 	w.treeMu.RLock()
@@ -346,14 +349,14 @@ func (w *Workspace) Walk(ctx context.Context, under Path, fn func(DirEntry, Path
 	add := func(c *node) { all = append(all, found{DirEntry{c.name, c.kind, c.id}, c.path()}) }
 	switch {
 	case n == nil:
-	case n.kind == KindDir:
+	case n.kind == model.KindDir:
 		n.walk(add)
 	default:
 		add(n)
 	}
 	w.treeMu.RUnlock()
 	if n == nil {
-		return &Error{"list", under, fs.ErrNotExist}
+		return &model.Error{Op: "list", Path: under, Err: fs.ErrNotExist}
 	}
 	for _, f := range all {
 		if err := ctx.Err(); err != nil {

@@ -12,12 +12,13 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
 const plan = "Notes/Plan.md"
 
-func open(t *testing.T, ws *bridge.Workspace, p bridge.Path) *bridge.Version {
+func open(t *testing.T, ws *bridge.Workspace, p model.Path) *model.Version {
 	t.Helper()
 	v, err := ws.Open(t.Context(), p)
 	if err != nil {
@@ -26,7 +27,7 @@ func open(t *testing.T, ws *bridge.Workspace, p bridge.Path) *bridge.Version {
 	return v
 }
 
-func write(t *testing.T, ws *bridge.Workspace, p bridge.Path, wr bridge.Write) bridge.Result {
+func write(t *testing.T, ws *bridge.Workspace, p model.Path, wr bridge.Write) bridge.Result {
 	t.Helper()
 	res, err := ws.Write(t.Context(), p, wr)
 	if err != nil {
@@ -54,8 +55,8 @@ func TestUnchangedWriteIsNoWrite(t *testing.T) {
 		f := bridgetest.New(t, map[string]string{plan: text})
 		v := open(t, f.Workspace, plan)
 		var events int
-		f.Subscribe(func(bridge.Event) { events++ })
-		res := write(t, f.Workspace, plan, bridge.Write{Bases: []*bridge.Version{v}, Text: v.Text()})
+		f.Subscribe(func(model.Event) { events++ })
+		res := write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{v}, Text: v.Text()})
 		if res.Changed || res.Version != v || f.SourceText(plan) != text || events != 0 {
 			t.Errorf("%q written back unchanged: %+v, %d events, source %q", text, res, events, f.SourceText(plan))
 		}
@@ -74,7 +75,7 @@ func TestStaleWriterAndPersonBothStay(t *testing.T) {
 			f := bridgetest.New(t, map[string]string{plan: tt.base})
 			base := open(t, f.Workspace, plan)
 			f.Person(plan, tt.person)
-			res := write(t, f.Workspace, plan, bridge.Write{Bases: []*bridge.Version{base}, Text: tt.written})
+			res := write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{base}, Text: tt.written})
 			if got := res.Version.Text(); got != tt.accepted || !res.Merged {
 				t.Errorf("view is %q, want %q", got, tt.accepted)
 			}
@@ -94,7 +95,7 @@ func TestStaleWriterAfterManyChanges(t *testing.T) {
 	// By text alone it cannot be told which "a" a person removed.
 	raw := f.SourceText(plan)
 	f.Person(plan, strings.Replace(raw, "a a ", "a typed a ", 1))
-	res := write(t, f.Workspace, plan, bridge.Write{Bases: []*bridge.Version{base}, Text: "a a a a B\n"})
+	res := write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{base}, Text: "a a a a B\n"})
 	if got, want := res.Version.Text(), "a typed a a a B\n"; got != want {
 		t.Errorf("view is %q, want %q", got, want)
 	}
@@ -103,12 +104,12 @@ func TestStaleWriterAfterManyChanges(t *testing.T) {
 func TestUpdate(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "one two\n"})
 	own := errors.New("no match")
-	_, err := f.Update(t.Context(), plan, bridge.Author{}, nil, func(*bridge.Version) (string, error) { return "", own })
+	_, err := f.Update(t.Context(), plan, model.Author{}, nil, func(*model.Version) (string, error) { return "", own })
 	if err != own {
 		t.Errorf("error of the function came back as %v", err)
 	}
-	by := bridge.Author{Name: "ann", Session: "s1"}
-	_, err = f.Update(t.Context(), plan, by, "me", func(v *bridge.Version) (string, error) {
+	by := model.Author{Name: "ann", Session: "s1"}
+	_, err = f.Update(t.Context(), plan, by, "me", func(v *model.Version) (string, error) {
 		return strings.Replace(v.Text(), "two", "three", 1), nil
 	})
 	if err != nil {
@@ -127,7 +128,7 @@ func TestUpdate(t *testing.T) {
 func TestAuthorsOfNeighboursAreToldApart(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "one\ntwo\nthree\n"})
 	for _, by := range []string{"ann", "bob"} {
-		_, err := f.Update(t.Context(), plan, bridge.Author{Name: by}, nil, func(v *bridge.Version) (string, error) {
+		_, err := f.Update(t.Context(), plan, model.Author{Name: by}, nil, func(v *model.Version) (string, error) {
 			return strings.Replace(v.Text(), map[string]string{"ann": "one", "bob": "three"}[by], by, 1), nil
 		})
 		if err != nil {
@@ -149,23 +150,23 @@ func TestWriteRefusals(t *testing.T) {
 		plan: "text\n", "Notes/latin1.md": "caf\xe9\n", "Notes/pic.png": "png", "Notes/sub/x.md": "x",
 	})
 	tests := []struct {
-		path bridge.Path
+		path model.Path
 		text string
 		want error
 	}{
 		{"Notes/none.md", "x", fs.ErrNotExist},
-		{"Notes/sub", "x", bridge.ErrIsDir},
-		{"Notes/pic.png", "x", bridge.ErrNotNote},
-		{"Notes/latin1.md", "x", bridge.ErrReadOnly},
-		{plan, "bad \xff", bridge.ErrInvalidUTF8},
-		{plan, strings.Repeat("x", bridge.MaxNote+1), bridge.ErrTooLarge},
+		{"Notes/sub", "x", model.ErrIsDir},
+		{"Notes/pic.png", "x", model.ErrNotNote},
+		{"Notes/latin1.md", "x", model.ErrReadOnly},
+		{plan, "bad \xff", model.ErrInvalidUTF8},
+		{plan, strings.Repeat("x", model.MaxNote+1), model.ErrTooLarge},
 	}
 	for _, tt := range tests {
 		_, err := f.Write(t.Context(), tt.path, bridge.Write{Text: tt.text})
 		if !errors.Is(err, tt.want) {
 			t.Errorf("write %q: %v, want %v", tt.path, err, tt.want)
 		}
-		var known *bridge.Error
+		var known *model.Error
 		if !errors.As(err, &known) || known.Path != tt.path {
 			t.Errorf("write %q: error %v does not name the path", tt.path, err)
 		}
@@ -202,14 +203,14 @@ func TestCreate(t *testing.T) {
 func TestStructurePolicy(t *testing.T) {
 	files := map[string]string{plan: "x\n", "Notes/b.md": "b\n"}
 	f := bridgetest.New(t, files, func(o *bridge.Options) { o.Structure = bridge.StructureDeny })
-	if _, err := f.Workspace.Rename(t.Context(), plan, "Notes/c.md", bridge.Restructure{}); !errors.Is(err, bridge.ErrNeedsReview) {
+	if _, err := f.Workspace.Rename(t.Context(), plan, "Notes/c.md", bridge.Restructure{}); !errors.Is(err, model.ErrNeedsReview) {
 		t.Errorf("rename where it is denied: %v", err)
 	}
-	if _, err := f.Remove(t.Context(), plan, bridge.Restructure{}); !errors.Is(err, bridge.ErrNeedsReview) {
+	if _, err := f.Remove(t.Context(), plan, bridge.Restructure{}); !errors.Is(err, model.ErrNeedsReview) {
 		t.Errorf("remove where it is denied: %v", err)
 	}
 	f = bridgetest.New(t, files, func(o *bridge.Options) { o.Structure = bridge.StructureDirect })
-	write(t, f.Workspace, plan, bridge.Write{Text: "y\n", By: bridge.Author{Name: "ann"}})
+	write(t, f.Workspace, plan, bridge.Write{Text: "y\n", By: model.Author{Name: "ann"}})
 	if err := f.Mkdir(t.Context(), "Notes/sub", bridge.Restructure{}); err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +278,7 @@ func TestAcceptByHandKeepsModTime(t *testing.T) {
 // ModTime is Stat's, before a note is read and after it changed.
 func TestModTime(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "a b\n", "Notes/pic.png": "x"})
-	same := func(when string, p bridge.Path) {
+	same := func(when string, p model.Path) {
 		t.Helper()
 		got, err := f.ModTime(p)
 		if err != nil {
@@ -307,7 +308,7 @@ func TestResolve(t *testing.T) {
 		"Notes/Plan.md": "", "Notes/Caf\u00e9.md": "", "Notes/a.md": "", "Notes/A.md": "", "Notes/sub/Deep Note.md": "",
 	})
 	f.SetMountpoint("/mnt/x")
-	for in, want := range map[string]bridge.Path{
+	for in, want := range map[string]model.Path{
 		"Notes/Plan.md": "Notes/Plan.md", "/Notes/Plan.md": "Notes/Plan.md", "Notes/Plan": "Notes/Plan.md",
 		"/mnt/x/Notes/Plan.md": "Notes/Plan.md", "notes/plan": "Notes/Plan.md", "Notes/Cafe\u0301": "Notes/Caf\u00e9.md",
 		"Notes/a": "Notes/a.md", "Notes/A.md": "Notes/A.md", "Notes/SUB/deep note": "Notes/sub/Deep Note.md", "Notes": "Notes",
@@ -361,7 +362,7 @@ func TestWritersAndAPerson(t *testing.T) {
 				lines := strings.SplitAfter(v.Text(), "\n")
 				at := rng.IntN(len(lines))
 				text := strings.Join(lines[:at], "") + fmt.Sprintf("agent%d-%d-\n", a, i) + strings.Join(lines[at:], "")
-				if _, err := f.Write(t.Context(), plan, bridge.Write{Bases: []*bridge.Version{v}, Text: text}); err != nil {
+				if _, err := f.Write(t.Context(), plan, bridge.Write{Bases: []*model.Version{v}, Text: text}); err != nil {
 					t.Error(err)
 					return
 				}
@@ -390,18 +391,18 @@ func TestWritersAndAPerson(t *testing.T) {
 
 // saveUnder puts a line at the top of a note, as an editor does that takes care
 // not to overwrite others. The workspace is not told.
-func saveUnder(t *testing.T, src bridge.Source, rel, line string) {
+func saveUnder(t *testing.T, src model.Source, rel, line string) {
 	t.Helper()
 	for {
 		data, stamp, err := src.Read(t.Context(), rel)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = src.Replace(t.Context(), rel, bridge.Replacement{Expect: stamp, Data: append([]byte(line), data...), ModTime: time.Now()})
+		_, err = src.Replace(t.Context(), rel, model.Replacement{Expect: stamp, Data: append([]byte(line), data...), ModTime: time.Now()})
 		if err == nil {
 			return
 		}
-		if !errors.Is(err, bridge.ErrConflict) {
+		if !errors.Is(err, model.ErrConflict) {
 			t.Fatal(err)
 		}
 	}

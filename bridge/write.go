@@ -6,6 +6,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/relayfs/relayfs/bridge/attribution"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/planner"
 	"github.com/relayfs/relayfs/bridge/textmerge"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -15,19 +18,19 @@ import (
 type Write struct {
 	// Bases are the versions the writer was shown since it opened the note,
 	// oldest first; none means the version that is current when the write is made.
-	Bases   []*Version
+	Bases   []*model.Version
 	Text    string
-	By      Author
+	By      model.Author
 	Origin  any       // comes back in Event.Origin
 	ModTime time.Time // zero means now
 }
 
 // Result says what a write did.
 type Result struct {
-	Version     *Version // the note's state after it
-	Changed     bool     // the document changed
-	Merged      bool     // another's change is in Version.Text too
-	FrontMatter bool     // front matter changed; which is made at once, and can be undone
+	Version     *model.Version // the note's state after it
+	Changed     bool           // the document changed
+	Merged      bool           // another's change is in Version.Text too
+	FrontMatter bool           // front matter changed; which is made at once, and can be undone
 	Warnings    []string
 
 	before string // the marked text before it
@@ -51,10 +54,10 @@ const maxAttempts = 32
 // the writer read it. It is durable when Write returns. Errors: fs.ErrNotExist,
 // ErrNotNote, ErrReadOnly, ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline,
 // ErrNoSpace, fs.ErrPermission. After an error the note is as it was.
-func (w *Workspace) Write(ctx context.Context, p Path, wr Write) (Result, error) {
+func (w *Workspace) Write(ctx context.Context, p model.Path, wr Write) (Result, error) {
 	c := change{path: p, by: wr.By, origin: wr.Origin, modTime: wr.ModTime}
 	merged := wr.Text
-	c.plan = func(n *note, cur *Version) (writePlan, error) {
+	c.plan = func(n *note, cur *model.Version) (planner.Plan, error) {
 		if len(wr.Bases) > 0 {
 			merged = n.mergeInto(nearestText(wr.Bases, wr.Text), cur, wr.Text)
 		}
@@ -66,7 +69,7 @@ func (w *Workspace) Write(ctx context.Context, p Path, wr Write) (Result, error)
 }
 
 // nearestText is the version whose text differs least from text.
-func nearestText(versions []*Version, text string) *Version {
+func nearestText(versions []*model.Version, text string) *model.Version {
 	texts := make([]string, len(versions))
 	for i, v := range versions {
 		texts[i] = v.Text()
@@ -75,22 +78,22 @@ func nearestText(versions []*Version, text string) *Version {
 }
 
 // mergeInto is the view text that results when a writer who was shown base wrote text.
-func (n *note) mergeInto(base, cur *Version, text string) string {
+func (n *note) mergeInto(base, cur *model.Version, text string) string {
 	if base.Raw() == cur.Raw() {
 		return text
 	}
 	runs := n.runs()
 	if base.Runs() == nil && runs != nil {
-		base.setRuns(n.runsOf(base))
+		base.SetRuns(n.runsOf(base))
 	}
 	if base.Runs() == nil || base.ReadOnly() { // read-only is what shows something else than the text of its document
 		is := cur.Side()
 		is.Runs = nil
 		return textmerge.Merge(base.Side(), is, text)
 	}
-	if l, err := n.ledgerNow(); err == nil && l.hasRevived() {
+	if l, err := n.ledgerNow(); err == nil && l.HasRevived() {
 		was, is := base.Side(), cur.Side()
-		was.Runs, is.Runs = l.firstRuns(base.Runs()), l.firstRuns(runs)
+		was.Runs, is.Runs = l.FirstRuns(base.Runs()), l.FirstRuns(runs)
 		return textmerge.Merge(was, is, text)
 	}
 	is := cur.Side()
@@ -102,7 +105,7 @@ func (n *note) mergeInto(base, cur *Version, text string) string {
 // document was not in memory, nil if they cannot be found: those of the document when
 // it had that text, or else, since the version is older than the document then, when it
 // began. What agents have proposed since is in neither, whatever its letters are.
-func (n *note) runsOf(v *Version) (runs []ycrdt.Run) {
+func (n *note) runsOf(v *model.Version) (runs []ycrdt.Run) {
 	h, err := n.where().store.Load(n.id)
 	if err != nil || len(h.Records) == 0 {
 		return nil
@@ -131,12 +134,12 @@ func (n *note) runsOf(v *Version) (runs []ycrdt.Run) {
 // Update is Write for callers that compute the new text from the current one:
 // fn is called with it, under the note's lock, and again if the file changed
 // meanwhile. An error of fn is returned unchanged and nothing is written.
-func (w *Workspace) Update(ctx context.Context, p Path, by Author, origin any, fn func(cur *Version) (string, error)) (Result, error) {
+func (w *Workspace) Update(ctx context.Context, p model.Path, by model.Author, origin any, fn func(cur *model.Version) (string, error)) (Result, error) {
 	c := change{path: p, by: by, origin: origin}
-	c.plan = func(n *note, cur *Version) (writePlan, error) {
+	c.plan = func(n *note, cur *model.Version) (planner.Plan, error) {
 		text, err := fn(cur)
 		if err != nil {
-			return writePlan{}, &callerError{err}
+			return planner.Plan{}, &callerError{err}
 		}
 		return w.plan(n, cur, text, by)
 	}
@@ -156,11 +159,11 @@ func (e *callerError) Error() string { return e.err.Error() }
 // change is one change of a note by a program: plan says what it makes of the
 // current version, again each time that somebody else's save came first.
 type change struct {
-	path    Path
-	by      Author
+	path    model.Path
+	by      model.Author
 	origin  any
 	modTime time.Time // zero means now
-	plan    func(*note, *Version) (writePlan, error)
+	plan    func(*note, *model.Version) (planner.Plan, error)
 }
 
 // change is the one way by which programs change a note.
@@ -176,10 +179,10 @@ func (w *Workspace) change(ctx context.Context, c change) (Result, error) {
 // then nobody is told.
 func (w *Workspace) changeNote(ctx context.Context, n *note, c change) (Result, error) {
 	if err := w.begin(); err != nil {
-		return Result{}, wrapError("write", c.path, err)
+		return Result{}, model.WrapError("write", c.path, err)
 	}
 	defer w.inflight.Done()
-	var events []Event
+	var events []model.Event
 	defer func() {
 		if n.isShown() {
 			w.publishAll(events)
@@ -190,7 +193,7 @@ func (w *Workspace) changeNote(ctx context.Context, n *note, c change) (Result, 
 	for range maxAttempts {
 		res, ev, err := n.attempt(ctx, c)
 		events = appendEvent(events, ev)
-		if !errors.Is(err, ErrConflict) {
+		if !errors.Is(err, model.ErrConflict) {
 			return res, err
 		}
 		ev, err = n.refresh(ctx)
@@ -199,22 +202,22 @@ func (w *Workspace) changeNote(ctx context.Context, n *note, c change) (Result, 
 		}
 		events = appendEvent(events, ev)
 	}
-	return Result{}, &Error{"write", c.path, ErrConflict}
+	return Result{}, &model.Error{Op: "write", Path: c.path, Err: model.ErrConflict}
 }
 
 // attempt makes the change on the version that is current now. ErrConflict says
 // that the file has changed since that was read. The write lock is held.
-func (n *note) attempt(ctx context.Context, c change) (Result, *Event, error) {
+func (n *note) attempt(ctx context.Context, c change) (Result, *model.Event, error) {
 	cur, err := n.load(ctx)
 	if err != nil {
 		return Result{}, nil, err
 	}
 	plan, err := c.plan(n, cur)
 	if err != nil {
-		return Result{}, nil, wrapError("write", c.path, err)
+		return Result{}, nil, model.WrapError("write", c.path, err)
 	}
-	if len(plan.edits) == 0 {
-		return Result{Version: cur, Warnings: plan.warnings}, nil, nil
+	if len(plan.Edits) == 0 {
+		return Result{Version: cur, Warnings: plan.Warnings}, nil, nil
 	}
 	res, ev, err := n.commit(ctx, cur, plan, c)
 	if ev != nil {
@@ -223,14 +226,14 @@ func (n *note) attempt(ctx context.Context, c change) (Result, *Event, error) {
 	return res, ev, err
 }
 
-func appendEvent(events []Event, ev *Event) []Event {
+func appendEvent(events []model.Event, ev *model.Event) []model.Event {
 	if ev == nil {
 		return events
 	}
 	return append(events, *ev)
 }
 
-func (w *Workspace) publishAll(events []Event) {
+func (w *Workspace) publishAll(events []model.Event) {
 	for _, ev := range events {
 		w.events.publish(ev)
 	}
@@ -239,11 +242,11 @@ func (w *Workspace) publishAll(events []Event) {
 // commit makes a plan's edits: in the file, in the document, in the store. It
 // changes nothing and returns ErrConflict if the file is not what cur was read
 // from. The write lock is held.
-func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c change) (Result, *Event, error) {
+func (n *note) commit(ctx context.Context, cur *model.Version, plan planner.Plan, c change) (Result, *model.Event, error) {
 	at := n.where()
-	raw := diffwrap.Apply(cur.Raw(), plan.edits)
-	if len(raw) > MaxNote {
-		return Result{}, nil, &Error{"write", at.path, ErrTooLarge} // its marks are what is too much
+	raw := diffwrap.Apply(cur.Raw(), plan.Edits)
+	if len(raw) > model.MaxNote {
+		return Result{}, nil, &model.Error{Op: "write", Path: at.path, Err: model.ErrTooLarge} // its marks are what is too much
 	}
 	if n.live != nil {
 		return n.commitLive(ctx, at, cur, plan, c)
@@ -252,9 +255,9 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 	if modTime.IsZero() {
 		modTime = time.Now()
 	}
-	modTime = nextModTime(cur.ModTime(), modTime)
+	modTime = model.NextModTime(cur.ModTime(), modTime)
 	d := draft{note: n, at: at, cur: cur, raw: raw, plan: plan, by: c.by}
-	stamp, err := at.source.Replace(ctx, at.rel, Replacement{
+	stamp, err := at.source.Replace(ctx, at.rel, model.Replacement{
 		Expect: n.stamp, Data: []byte(raw), ModTime: modTime, Meanwhile: d.prepare,
 	})
 	if d.err != nil {
@@ -262,7 +265,7 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 	}
 	if err != nil {
 		d.discard()
-		return Result{}, nil, wrapError("write", at.path, err)
+		return Result{}, nil, model.WrapError("write", at.path, err)
 	}
 	n.stamp = stamp
 	n.keepFlushed()
@@ -284,14 +287,14 @@ func (n *note) commit(ctx context.Context, cur *Version, plan writePlan, c chang
 type draft struct {
 	note *note
 	at   place
-	cur  *Version
+	cur  *model.Version
 	raw  string
-	plan writePlan
-	by   Author
+	plan planner.Plan
+	by   model.Author
 
-	sum     ContentSum // of raw
-	waits   bool       // for keepLate
-	records []Record
+	sum     model.ContentSum // of raw
+	waits   bool             // for keepLate
+	records []model.Record
 	changed bool // records has the change itself
 	err     error
 }
@@ -301,7 +304,7 @@ type draft struct {
 // has.
 func (d *draft) prepare() error {
 	n := d.note
-	d.sum = SumOf(d.raw)
+	d.sum = model.SumOf(d.raw)
 	if d.mayWait() && d.at.intend(d.sum, d.plan, d.by, true, "", d.raw) == nil {
 		d.waits = true
 		return nil
@@ -324,7 +327,7 @@ func (d *draft) change() {
 }
 
 // finish returns the records to be kept.
-func (d *draft) finish() []Record {
+func (d *draft) finish() []model.Record {
 	if !d.changed {
 		d.change()
 	}
@@ -339,22 +342,22 @@ func (d *draft) discard() {
 	}
 	d.note.closeDoc()
 	if d.note.kept == 0 {
-		d.cur.setRuns(nil)
+		d.cur.SetRuns(nil)
 	}
 }
 
 // written describes a write that led from cur to v.
-func (n *note) written(at place, cur, v *Version, plan writePlan, c change) Result {
-	n.ws.log.Debug("note written", LogPath, string(at.path), LogAuthor, c.by.Name, LogEdits, len(plan.edits))
-	return Result{Version: v, Changed: true, Warnings: plan.warnings, FrontMatter: plan.frontMatter != nil, before: cur.Marked()}
+func (n *note) written(at place, cur, v *model.Version, plan planner.Plan, c change) Result {
+	n.ws.log.Debug("note written", model.LogPath, string(at.path), model.LogAuthor, c.by.Name, model.LogEdits, len(plan.Edits))
+	return Result{Version: v, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: cur.Marked()}
 }
 
 // putBack puts the text of before back into the file, after a write that the
 // store could not keep. It says whether it did: not if somebody has saved since.
-func (n *note) putBack(ctx context.Context, at place, before *Version) bool {
-	stamp, err := at.source.Replace(ctx, at.rel, Replacement{Expect: n.stamp, Data: []byte(before.Raw()), ModTime: before.ModTime()})
+func (n *note) putBack(ctx context.Context, at place, before *model.Version) bool {
+	stamp, err := at.source.Replace(ctx, at.rel, model.Replacement{Expect: n.stamp, Data: []byte(before.Raw()), ModTime: before.ModTime()})
 	if err != nil {
-		n.ws.log.Error("a write that failed stays in the file", LogPath, string(at.path), LogErr, err)
+		n.ws.log.Error("a write that failed stays in the file", model.LogPath, string(at.path), model.LogErr, err)
 		return false
 	}
 	n.stamp = stamp
@@ -363,35 +366,35 @@ func (n *note) putBack(ctx context.Context, at place, before *Version) bool {
 
 // plan decides, before anything is written, what text makes of cur's raw text.
 // n is nil for a note that does not exist yet; else its write lock is held.
-func (w *Workspace) plan(n *note, cur *Version, text string, by Author) (writePlan, error) {
+func (w *Workspace) plan(n *note, cur *model.Version, text string, by model.Author) (planner.Plan, error) {
 	locked := w.o.Locked()
 	switch {
 	case text == cur.Text():
-		return writePlan{}, nil
+		return planner.Plan{}, nil
 	case locked != nil:
-		return writePlan{}, locked
+		return planner.Plan{}, locked
 	case cur.ReadOnly():
-		return writePlan{}, ErrReadOnly
-	case len(text) > MaxNote:
-		return writePlan{}, ErrTooLarge
+		return planner.Plan{}, model.ErrReadOnly
+	case len(text) > model.MaxNote:
+		return planner.Plan{}, model.ErrTooLarge
 	case !utf8.ValidString(text):
-		return writePlan{}, ErrInvalidUTF8
+		return planner.Plan{}, model.ErrInvalidUTF8
 	case w.o.View == diffwrap.RawView:
-		return writePlan{edits: diffwrap.Diff(cur.Raw(), text)}, nil
+		return planner.Plan{Edits: diffwrap.Diff(cur.Raw(), text)}, nil
 	case w.o.Mode == Direct:
-		return writePlan{edits: directEdits(cur, text)}, nil
+		return planner.Plan{Edits: planner.DirectEdits(cur, text)}, nil
 	}
 	return w.suggest(n, cur, text, by)
 }
 
-func (w *Workspace) suggest(n *note, cur *Version, text string, by Author) (writePlan, error) {
+func (w *Workspace) suggest(n *note, cur *model.Version, text string, by model.Author) (planner.Plan, error) {
 	lens := diffwrap.Options{FrontMatter: w.o.FrontMatter, Dialect: w.o.Dialect, Author: by.Name, Now: time.Now().UTC()}
-	if n != nil && by.Name != "" && marksIn(cur.Marked()) {
+	if n != nil && by.Name != "" && attribution.MarksIn(cur.Marked()) {
 		x, known, u, err := n.layout(cur)
 		if err != nil {
-			return writePlan{}, err
+			return planner.Plan{}, err
 		}
-		lens.Foreign = known.foreign(x, u, by.Name)
+		lens.Foreign = known.Foreign(x, u, by.Name)
 	}
-	return suggested(cur, text, lens)
+	return planner.Suggest(cur, text, lens)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Attachment is a file of the workspace that is not a note: an image, a PDF, a
@@ -23,8 +24,8 @@ import (
 type Attachment struct {
 	gofs.Inode
 	t    *tree
-	path bridge.Path // protected by t.mu
-	gone bool        // its name is; protected by t.mu
+	path model.Path // protected by t.mu
+	gone bool       // its name is; protected by t.mu
 
 	mu   sync.Mutex // protects the following
 	meta meta
@@ -40,7 +41,7 @@ type Attachment struct {
 // attachmentHandle is one open descriptor of an Attachment.
 type attachmentHandle struct {
 	a      *Attachment
-	file   bridge.File
+	file   model.File
 	writes bool
 }
 

@@ -12,7 +12,7 @@ import (
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Create makes a file: a note by its name, a scratch file by its name, or, where
@@ -39,7 +39,7 @@ func (d *ScratchDir) Create(ctx context.Context, name string, flags, mode uint32
 	defer d.t.inval.names.begin(d)()
 	f, err := d.t.createScratch(ctx, d, name, mode)
 	if err != nil {
-		return nil, nil, 0, d.t.errno("create", bridge.Path(name), err)
+		return nil, nil, 0, d.t.errno("create", model.Path(name), err)
 	}
 	return d.t.openCreated(ctx, f, flags, out)
 }
@@ -68,9 +68,9 @@ func (d *ScratchDir) Mknod(ctx context.Context, name string, mode, _ uint32, out
 	}
 	f, err := d.t.createScratch(ctx, d, name, mode)
 	if err != nil {
-		return nil, d.t.errno("mknod", bridge.Path(name), err)
+		return nil, d.t.errno("mknod", model.Path(name), err)
 	}
-	return f.EmbeddedInode(), d.t.errno("mknod", bridge.Path(name), f.attr(ctx, &out.Attr))
+	return f.EmbeddedInode(), d.t.errno("mknod", model.Path(name), f.attr(ctx, &out.Attr))
 }
 
 // openCreated opens what Create made or found.
@@ -103,9 +103,9 @@ func (h *Handle) begins() {
 
 // create makes the file at a name that is free. p is its path, in the spelling of
 // the note that was moved away from there, if one was.
-func (d *Dir) create(ctx context.Context, name string, p bridge.Path, mode uint32) (node, syscall.Errno) {
+func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32) (node, syscall.Errno) {
 	t := d.t
-	if err := bridge.CheckNewName(name); err != nil {
+	if err := model.CheckNewName(name); err != nil {
 		return nil, t.errno("create", p, err)
 	}
 	if t.ending.Load() {
@@ -130,7 +130,7 @@ func (d *Dir) create(ctx context.Context, name string, p bridge.Path, mode uint3
 
 // creatable refuses what the workspace would refuse once the bytes are there: a
 // program looks at the error of open(2) more often than at that of close(2).
-func (t *tree) creatable(ctx context.Context, p bridge.Path) syscall.Errno {
+func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	if p.Dir() == "" {
 		return syscall.EACCES // Folders come from the command line
 	}
@@ -139,7 +139,7 @@ func (t *tree) creatable(ctx context.Context, p bridge.Path) syscall.Errno {
 	case err != nil:
 		return t.errno("create", p, err)
 	case t.locked != nil:
-		return t.commitErrno("create", p, &bridge.Error{Op: "create", Path: p, Err: t.locked})
+		return t.commitErrno("create", p, &model.Error{Op: "create", Path: p, Err: t.locked})
 	}
 	return t.refusal("create", p, info)
 }
@@ -155,7 +155,7 @@ func (t *tree) createScratch(ctx context.Context, dir folder, name string, mode 
 // createNote makes a note that is empty so far. The workspace gets to know of it
 // with its first bytes, or when it is left empty. At the name of a note that was
 // renamed away or unlinked a moment ago it is that note, about to be written anew.
-func (t *tree) createNote(ctx context.Context, d *Dir, p bridge.Path, mode uint32) *File {
+func (t *tree) createNote(ctx context.Context, d *Dir, p model.Path, mode uint32) *File {
 	t.bringHome(ctx, p)
 	by, now := t.procs.of(ctx), time.Now()
 	f := t.newFile(mode & 0o7777)
@@ -181,7 +181,7 @@ func (t *tree) createNote(ctx context.Context, d *Dir, p bridge.Path, mode uint3
 }
 
 // createAttachment makes a file of the workspace that is not a note.
-func (t *tree) createAttachment(ctx context.Context, d *Dir, p bridge.Path, mode uint32) (node, error) {
+func (t *tree) createAttachment(ctx context.Context, d *Dir, p model.Path, mode uint32) (node, error) {
 	if err := t.ws.CreateFile(context.WithoutCancel(ctx), p, fs.FileMode(mode&0o777), t.restructuring(ctx)); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Dir is a folder of the workspace, or the workspace itself. Scratch files lie
@@ -24,7 +25,7 @@ type Dir struct {
 	id uint64 // in the workspace
 
 	// The following are protected by t.mu.
-	path    bridge.Path
+	path    model.Path
 	overlay overlay
 	meta    meta
 	changed time.Time // when a name in it last changed, as far as seen here
@@ -93,14 +94,14 @@ func isASCII(s string) bool {
 }
 
 // child finds a name. The path it returns is how the workspace spells it.
-func (d *Dir) child(ctx context.Context, name string) (node, bridge.Path, error) {
+func (d *Dir) child(ctx context.Context, name string) (node, model.Path, error) {
 	d.t.mu.Lock()
 	n, p := d.overlay.get(name), d.path.Join(name)
 	d.t.mu.Unlock()
 	if n != nil {
 		return n, p, nil
 	}
-	if err := bridge.CheckName(name); errors.Is(err, bridge.ErrNameTooLong) {
+	if err := model.CheckName(name); errors.Is(err, model.ErrNameTooLong) {
 		return nil, p, err
 	} else if err != nil {
 		return nil, p, syscall.ENOENT // no such thing can be there
@@ -112,7 +113,7 @@ func (d *Dir) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) s
 	return d.t.getattr(ctx, d, &d.path, out)
 }
 
-func (t *tree) getattr(ctx context.Context, n node, p *bridge.Path, out *fuse.AttrOut) syscall.Errno {
+func (t *tree) getattr(ctx context.Context, n node, p *model.Path, out *fuse.AttrOut) syscall.Errno {
 	if err := n.attr(ctx, &out.Attr); err != nil {
 		return t.errno("getattr", t.pathOf(p), err)
 	}
@@ -170,7 +171,7 @@ func (d *Dir) listing(entries []bridge.DirEntry) []fuse.DirEntry {
 	list := d.overlay.list()
 	for p, k := range t.fresh {
 		if p.Dir() == d.path {
-			entries = append(entries, bridge.DirEntry{Name: p.Base(), Kind: bridge.KindFile, ID: k.node.EmbeddedInode().StableAttr().Ino})
+			entries = append(entries, bridge.DirEntry{Name: p.Base(), Kind: model.KindFile, ID: k.node.EmbeddedInode().StableAttr().Ino})
 		}
 	}
 	for _, e := range entries {
@@ -180,9 +181,9 @@ func (d *Dir) listing(entries []bridge.DirEntry) []fuse.DirEntry {
 		}
 		mode := uint32(syscall.S_IFREG)
 		switch e.Kind {
-		case bridge.KindDir:
+		case model.KindDir:
 			mode = syscall.S_IFDIR
-		case bridge.KindLink:
+		case model.KindLink:
 			mode = syscall.S_IFLNK
 		}
 		list = append(list, fuse.DirEntry{Name: e.Name, Mode: mode, Ino: t.inoOf(p, e.ID)})
@@ -213,7 +214,7 @@ func statfs(out *fuse.StatfsOut) syscall.Errno {
 func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	defer d.t.inval.names.begin(d)()
 	p := d.t.pathOf(&d.path).Join(name)
-	if err := bridge.CheckNewName(name); err != nil {
+	if err := model.CheckNewName(name); err != nil {
 		return nil, d.t.errno("mkdir", p, err)
 	}
 	if name[0] == '.' { // .git, .claude; no program makes folders in order to save
@@ -261,7 +262,7 @@ func (d *Dir) Rmdir(ctx context.Context, name string) syscall.Errno {
 }
 
 // removeFolder removes a folder if nothing is in it. Commits are held.
-func (t *tree) removeFolder(ctx context.Context, p bridge.Path, dir *Dir) error {
+func (t *tree) removeFolder(ctx context.Context, p model.Path, dir *Dir) error {
 	entries, err := t.ws.ReadDir(ctx, p)
 	if err != nil {
 		return err
@@ -270,7 +271,7 @@ func (t *tree) removeFolder(ctx context.Context, p bridge.Path, dir *Dir) error 
 	full := holdsScratch(dir) || slices.ContainsFunc(entries, func(e bridge.DirEntry) bool { return t.parked[p.Join(e.Name)] == nil })
 	t.mu.Unlock()
 	if full || t.hasFresh(p) {
-		return bridge.ErrNotEmpty
+		return model.ErrNotEmpty
 	}
 	if len(entries) > 0 && t.isRenamed(p) {
 		t.parkFolder(ctx, p, dir)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // When a mount ends, programs may be in the middle of a save: a note is emptied and
@@ -50,7 +50,7 @@ func (t *tree) end() error {
 	for _, f := range t.unsavedFiles() {
 		p := t.pathOf(&f.path)
 		if f.cutOff() {
-			t.log.Warn("a program was in the middle of a save when the mount ended: the note stays as it was", bridge.LogPath, string(p))
+			t.log.Warn("a program was in the middle of a save when the mount ended: the note stays as it was", model.LogPath, string(p))
 		}
 		f.mu.Lock()
 		spoiled := f.isSpoiled()
@@ -87,7 +87,7 @@ func (f *File) cutOff() bool {
 	defer f.mu.Unlock()
 	cut := f.underWay()
 	if cut {
-		f.spoil(bridge.ErrClosed)
+		f.spoil(model.ErrClosed)
 	}
 	return cut
 }

@@ -9,7 +9,7 @@ import (
 	"log/slog"
 	"syscall"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // errnoRow says which errno an error becomes, and whether the errno alone would
@@ -24,24 +24,24 @@ type errnoRow struct {
 // matches counts.
 func errnoTable() []errnoRow {
 	return []errnoRow{
-		{bridge.ErrControlName, syscall.EINVAL, true},
-		{bridge.ErrBadName, syscall.EINVAL, false},
-		{bridge.ErrNameTooLong, syscall.ENAMETOOLONG, false},
-		{bridge.ErrReadOnly, syscall.EROFS, false},
-		{bridge.ErrInvalidUTF8, syscall.EILSEQ, false},
-		{bridge.ErrTooLarge, syscall.EFBIG, false},
-		{bridge.ErrNoSpace, syscall.ENOSPC, false},
-		{bridge.ErrOffline, syscall.EIO, true},
-		{bridge.ErrRefused, syscall.EINVAL, true},
-		{bridge.ErrNeedsReview, syscall.EPERM, true},
-		{bridge.ErrTooMany, syscall.EPERM, true},
-		{bridge.ErrFixedMode, syscall.EPERM, true},
-		{bridge.ErrInTheWay, syscall.EBUSY, true},
-		{bridge.ErrNotEmpty, syscall.ENOTEMPTY, false},
-		{bridge.ErrIsDir, syscall.EISDIR, false},
-		{bridge.ErrNotDir, syscall.ENOTDIR, false},
-		{bridge.ErrNotNote, syscall.EINVAL, true},
-		{bridge.ErrClosed, syscall.EIO, false},
+		{model.ErrControlName, syscall.EINVAL, true},
+		{model.ErrBadName, syscall.EINVAL, false},
+		{model.ErrNameTooLong, syscall.ENAMETOOLONG, false},
+		{model.ErrReadOnly, syscall.EROFS, false},
+		{model.ErrInvalidUTF8, syscall.EILSEQ, false},
+		{model.ErrTooLarge, syscall.EFBIG, false},
+		{model.ErrNoSpace, syscall.ENOSPC, false},
+		{model.ErrOffline, syscall.EIO, true},
+		{model.ErrRefused, syscall.EINVAL, true},
+		{model.ErrNeedsReview, syscall.EPERM, true},
+		{model.ErrTooMany, syscall.EPERM, true},
+		{model.ErrFixedMode, syscall.EPERM, true},
+		{model.ErrInTheWay, syscall.EBUSY, true},
+		{model.ErrNotEmpty, syscall.ENOTEMPTY, false},
+		{model.ErrIsDir, syscall.EISDIR, false},
+		{model.ErrNotDir, syscall.ENOTDIR, false},
+		{model.ErrNotNote, syscall.EINVAL, true},
+		{model.ErrClosed, syscall.EIO, false},
 		{fs.ErrNotExist, syscall.ENOENT, false},
 		{fs.ErrExist, syscall.EEXIST, false},
 		{fs.ErrPermission, syscall.EACCES, false},
@@ -70,7 +70,7 @@ func toErrno(err error) (errno syscall.Errno, known, logged bool) {
 
 // errno turns the error of an operation into its errno and logs what the errno
 // does not tell.
-func (t *tree) errno(op string, p bridge.Path, err error) syscall.Errno {
+func (t *tree) errno(op string, p model.Path, err error) syscall.Errno {
 	errno, known, logged := toErrno(err)
 	if !logged {
 		return errno
@@ -85,7 +85,7 @@ func (t *tree) errno(op string, p bridge.Path, err error) syscall.Errno {
 
 // commitErrno is errno for what is reported at close, where few programs look:
 // the log always has the sentence.
-func (t *tree) commitErrno(op string, p bridge.Path, err error) syscall.Errno {
+func (t *tree) commitErrno(op string, p model.Path, err error) syscall.Errno {
 	errno := t.errno(op, p, err)
 	if _, _, logged := toErrno(err); err != nil && !logged {
 		t.logFailure(slog.LevelWarn, op, p, errno, err)
@@ -93,7 +93,7 @@ func (t *tree) commitErrno(op string, p bridge.Path, err error) syscall.Errno {
 	return errno
 }
 
-func (t *tree) logFailure(level slog.Level, op string, p bridge.Path, errno syscall.Errno, err error) {
+func (t *tree) logFailure(level slog.Level, op string, p model.Path, errno syscall.Errno, err error) {
 	t.log.Log(context.Background(), level, "operation refused",
-		"op", op, bridge.LogPath, string(p), "errno", errno.Error(), bridge.LogErr, err)
+		"op", op, model.LogPath, string(p), "errno", errno.Error(), model.LogErr, err)
 }

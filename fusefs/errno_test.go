@@ -13,7 +13,7 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 func TestToErrno(t *testing.T) {
@@ -22,21 +22,21 @@ func TestToErrno(t *testing.T) {
 		want syscall.Errno
 	}{
 		{nil, 0},
-		{bridge.ErrBadName, syscall.EINVAL},
-		{bridge.ErrControlName, syscall.EINVAL},
-		{bridge.ErrNameTooLong, syscall.ENAMETOOLONG},
-		{bridge.ErrReadOnly, syscall.EROFS},
-		{bridge.ErrInvalidUTF8, syscall.EILSEQ},
-		{bridge.ErrTooLarge, syscall.EFBIG},
-		{bridge.ErrNoSpace, syscall.ENOSPC},
-		{bridge.ErrOffline, syscall.EIO},
-		{bridge.ErrRefused, syscall.EINVAL},
-		{bridge.ErrNeedsReview, syscall.EPERM},
-		{bridge.ErrNotEmpty, syscall.ENOTEMPTY},
-		{bridge.ErrIsDir, syscall.EISDIR},
-		{bridge.ErrNotDir, syscall.ENOTDIR},
-		{bridge.ErrNotNote, syscall.EINVAL},
-		{bridge.ErrClosed, syscall.EIO},
+		{model.ErrBadName, syscall.EINVAL},
+		{model.ErrControlName, syscall.EINVAL},
+		{model.ErrNameTooLong, syscall.ENAMETOOLONG},
+		{model.ErrReadOnly, syscall.EROFS},
+		{model.ErrInvalidUTF8, syscall.EILSEQ},
+		{model.ErrTooLarge, syscall.EFBIG},
+		{model.ErrNoSpace, syscall.ENOSPC},
+		{model.ErrOffline, syscall.EIO},
+		{model.ErrRefused, syscall.EINVAL},
+		{model.ErrNeedsReview, syscall.EPERM},
+		{model.ErrNotEmpty, syscall.ENOTEMPTY},
+		{model.ErrIsDir, syscall.EISDIR},
+		{model.ErrNotDir, syscall.ENOTDIR},
+		{model.ErrNotNote, syscall.EINVAL},
+		{model.ErrClosed, syscall.EIO},
 		{fs.ErrNotExist, syscall.ENOENT},
 		{fs.ErrExist, syscall.EEXIST},
 		{fs.ErrPermission, syscall.EACCES},
@@ -50,7 +50,7 @@ func TestToErrno(t *testing.T) {
 		wrapped := []error{tt.err}
 		if tt.err != nil {
 			wrapped = append(wrapped,
-				&bridge.Error{Op: "write", Path: "F/N.md", Err: tt.err},
+				&model.Error{Op: "write", Path: "F/N.md", Err: tt.err},
 				fmt.Errorf("folder %q: %w", "F", tt.err))
 		}
 		for _, err := range wrapped {
@@ -67,11 +67,11 @@ func TestToErrno(t *testing.T) {
 func TestErrnoIsLogged(t *testing.T) {
 	var out bytes.Buffer
 	tr := &tree{log: slog.New(slog.NewTextHandler(&out, nil))}
-	tr.errno("open", "F/N.md", &bridge.Error{Op: "open", Path: "F/N.md", Err: fs.ErrNotExist})
+	tr.errno("open", "F/N.md", &model.Error{Op: "open", Path: "F/N.md", Err: fs.ErrNotExist})
 	if out.Len() != 0 {
 		t.Errorf("a missing file is logged: %s", out.String())
 	}
-	tr.errno("unlink", "F/N.md", &bridge.Error{Op: "remove", Path: "F/N.md", Err: bridge.ErrNeedsReview})
+	tr.errno("unlink", "F/N.md", &model.Error{Op: "remove", Path: "F/N.md", Err: model.ErrNeedsReview})
 	if !strings.Contains(out.String(), "level=WARN") || !strings.Contains(out.String(), "structure policy") {
 		t.Errorf("a refusal is logged as %q", out.String())
 	}

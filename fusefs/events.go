@@ -7,49 +7,49 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // changed takes over what the workspace published. It runs on the goroutine that
 // made the change, which may be one of our own handlers: it only changes memory
 // and queues. The kernel knows already what was asked for through this mount.
-func (t *tree) changed(ev bridge.Event) {
+func (t *tree) changed(ev model.Event) {
 	mine := t.isMine(ev.Origin)
 	if !mine {
 		defer t.wakeWatchers(ev)
 	}
 	switch ev.Kind {
-	case bridge.EventChanged:
+	case model.EventChanged:
 		t.contentChanged(ev)
-	case bridge.EventCreated:
+	case model.EventCreated:
 		t.namesChanged()
 		if !mine {
 			t.entryChanged(ev.Path)
 		}
-	case bridge.EventRemoved:
+	case model.EventRemoved:
 		t.removed(ev.Path)
 		if !mine {
 			t.entryChanged(ev.Path)
 		}
-	case bridge.EventRenamed:
+	case model.EventRenamed:
 		t.renamed(ev.OldPath, ev.Path)
 		if !mine {
 			t.entryChanged(ev.OldPath)
 			t.entryChanged(ev.Path)
 		}
-	case bridge.EventOffline, bridge.EventOnline:
+	case model.EventOffline, model.EventOnline:
 		t.namesChanged()
 		t.entryChanged(ev.Path)
 	}
 }
 
 // wakeWatchers has programs woken that watch what changed.
-func (t *tree) wakeWatchers(ev bridge.Event) {
+func (t *tree) wakeWatchers(ev model.Event) {
 	k := t.poker.Load()
-	if ev.Kind != bridge.EventChanged || ev.ViewChanged {
+	if ev.Kind != model.EventChanged || ev.ViewChanged {
 		k.add(ev.Path)
 	}
-	if ev.Kind == bridge.EventRenamed {
+	if ev.Kind == model.EventRenamed {
 		k.add(ev.OldPath)
 	}
 }
@@ -67,7 +67,7 @@ func (t *tree) isMine(origin any) bool {
 	return origin == any(t) || ok && f.t == t
 }
 
-func (t *tree) contentChanged(ev bridge.Event) {
+func (t *tree) contentChanged(ev model.Event) {
 	t.mu.Lock()
 	k := t.nodes[ev.Path]
 	files := slices.Clone(t.retired[ev.Path])
@@ -90,7 +90,7 @@ func (t *tree) contentChanged(ev bridge.Event) {
 
 // removed forgets the node at p and everything below it. Files that are open go
 // on with what they show.
-func (t *tree) removed(p bridge.Path) {
+func (t *tree) removed(p model.Path) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.epoch++
@@ -103,7 +103,7 @@ func (t *tree) removed(p bridge.Path) {
 }
 
 // lose is removed for callers that hold mu.
-func (t *tree) lose(p bridge.Path) {
+func (t *tree) lose(p model.Path) {
 	for at, k := range t.below(p) {
 		if k.id == 0 {
 			continue
@@ -128,7 +128,7 @@ func (t *tree) lose(p bridge.Path) {
 }
 
 // renamed moves the node at p and everything below it.
-func (t *tree) renamed(p, newPath bridge.Path) {
+func (t *tree) renamed(p, newPath model.Path) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.epoch++
@@ -170,8 +170,8 @@ func (t *tree) renamed(p, newPath bridge.Path) {
 }
 
 // below lists the nodes at and below p. mu is held.
-func (t *tree) below(p bridge.Path) map[bridge.Path]*known {
-	found := make(map[bridge.Path]*known)
+func (t *tree) below(p model.Path) map[model.Path]*known {
+	found := make(map[model.Path]*known)
 	if k := t.nodes[p]; k != nil {
 		found[p] = k
 		if _, ok := k.node.(*Dir); !ok {

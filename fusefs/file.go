@@ -14,6 +14,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // File is a regular file of its own: a note, or a scratch file. A rename can
@@ -21,8 +22,8 @@ import (
 type File struct {
 	gofs.Inode
 	t    *tree
-	path bridge.Path // of a note; protected by t.mu
-	gone bool        // removed from the workspace by others; protected by t.mu
+	path model.Path // of a note; protected by t.mu
+	gone bool       // removed from the workspace by others; protected by t.mu
 
 	// commitMu admits one commit or change of name at a time. It is held across the
 	// workspace. Who takes several takes them with tree.holdCommits.
@@ -42,7 +43,7 @@ type File struct {
 	// return: the same for as long as nobody writes through this inode. latest is the
 	// newest version known, nil if there is a newer one that has not been read.
 	image  image
-	latest *bridge.Version
+	latest *model.Version
 	// madeFrom is set while image is what could not be saved: the image that this was made
 	// from. Nobody's next write is computed from what was refused.
 	madeFrom *image
@@ -193,7 +194,7 @@ func (f *File) chmod(ctx context.Context, in *fuse.SetAttrIn) syscall.Errno {
 }
 
 // chmod sets permissions in the workspace, which has no other bits of a mode.
-func (t *tree) chmod(ctx context.Context, p bridge.Path, mode uint32) syscall.Errno {
+func (t *tree) chmod(ctx context.Context, p model.Path, mode uint32) syscall.Errno {
 	err := t.ws.Chmod(context.WithoutCancel(ctx), p, fs.FileMode(mode&0o777), t.isMounts)
 	return t.errno("chmod", p, err)
 }
@@ -246,7 +247,7 @@ func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
 	}
 	if f.t.locked != nil {
 		p, _ := f.t.where(f)
-		return f.t.commitErrno("write", p, &bridge.Error{Op: "write", Path: p, Err: f.t.locked})
+		return f.t.commitErrno("write", p, &model.Error{Op: "write", Path: p, Err: f.t.locked})
 	}
 	if v != nil && v.ReadOnly() {
 		return syscall.EROFS
@@ -268,10 +269,10 @@ func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
 // refusal is the errno of a write to, or a creation in, what info describes. One
 // and the same errno says that a Folder is offline, whether that is found out
 // here or by the write itself.
-func (t *tree) refusal(op string, p bridge.Path, info bridge.Info) syscall.Errno {
+func (t *tree) refusal(op string, p model.Path, info bridge.Info) syscall.Errno {
 	switch {
 	case info.Offline:
-		return t.errno(op, p, &bridge.Error{Op: op, Path: p, Err: bridge.ErrOffline})
+		return t.errno(op, p, &model.Error{Op: op, Path: p, Err: model.ErrOffline})
 	case info.ReadOnly:
 		return syscall.EROFS
 	}
@@ -294,7 +295,7 @@ func (f *File) isSpoiled() bool { return f.buf != nil && f.buf.spoiled != nil }
 // is held.
 func (f *File) fits(size int64) syscall.Errno {
 	if f.note {
-		if size > bridge.MaxNote {
+		if size > model.MaxNote {
 			return syscall.EFBIG
 		}
 		return 0

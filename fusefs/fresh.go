@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // sort Note.md > new.md && mv new.md Note.md is a save of Note.md, as it is with a
@@ -52,7 +53,7 @@ func (t *tree) moveOver(ctx context.Context, m *move, f *File) (errno syscall.Er
 
 // freshAt says whether f, the note at p, may become another note's new content, and
 // what the workspace has of it, nil if nothing.
-func (t *tree) freshAt(ctx context.Context, p bridge.Path, f *File) (fresh *bridge.Fresh, ok bool) {
+func (t *tree) freshAt(ctx context.Context, p model.Path, f *File) (fresh *bridge.Fresh, ok bool) {
 	f.mu.Lock()
 	unborn, from := f.doc == 0, f.image
 	if f.buf != nil {
@@ -68,7 +69,7 @@ func (t *tree) freshAt(ctx context.Context, p bridge.Path, f *File) (fresh *brid
 }
 
 // isMounts says whether an author is a program on this mount.
-func (t *tree) isMounts(a bridge.Author) bool {
+func (t *tree) isMounts(a model.Author) bool {
 	return a.Name != "" && a.Name == t.author && strings.HasPrefix(a.Session, sessionPrefix)
 }
 
@@ -79,7 +80,7 @@ func (t *tree) retract(ctx context.Context, m *move, fresh *bridge.Fresh) {
 		err = fresh.Retract(ctx, t)
 	}
 	if err != nil {
-		t.log.Warn("renamed over a note, and stays besides", bridge.LogPath, string(m.oldPath), bridge.LogErr, err)
+		t.log.Warn("renamed over a note, and stays besides", model.LogPath, string(m.oldPath), model.LogErr, err)
 	}
 }
 
@@ -88,7 +89,7 @@ func (t *tree) retract(ctx context.Context, m *move, fresh *bridge.Fresh) {
 type lent struct {
 	doc    uint64
 	image  image
-	latest *bridge.Version
+	latest *model.Version
 	clean  bool // without a buffer
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -149,7 +150,7 @@ func TestPersonBeforeFreshNoteIsRenamedOver(t *testing.T) {
 
 // A new note that somebody else has to do with is renamed as any note is.
 func TestTouchedNoteRenamedOver(t *testing.T) {
-	person := bridge.Author{Name: "person"}
+	person := model.Author{Name: "person"}
 	for name, touch := range map[string]func(*testing.T, *mounted){
 		"a person saved it": func(t *testing.T, m *mounted) { m.Person("F/x.md", m.SourceText("F/x.md")+"A person's.\n") },
 		"a person saved it, unnoticed": func(t *testing.T, m *mounted) {
@@ -160,15 +161,15 @@ func TestTouchedNoteRenamedOver(t *testing.T) {
 			if err != nil || len(list) == 0 {
 				t.Fatalf("%v, %v", list, err)
 			}
-			if _, err := m.Decide(t.Context(), []string{list[0].ID}, bridge.Accepted, person); err != nil {
+			if _, err := m.Decide(t.Context(), []string{list[0].ID}, model.Accepted, person); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"another author wrote": func(t *testing.T, m *mounted) {
-			m.write(t, "F/x.md", m.cat(t, "F/x.md")+"Bob's.\n", bridge.Author{Name: "bob", Session: "mount-1"})
+			m.write(t, "F/x.md", m.cat(t, "F/x.md")+"Bob's.\n", model.Author{Name: "bob", Session: "mount-1"})
 		},
 		"another session wrote, not on the mount": func(t *testing.T, m *mounted) {
-			m.write(t, "F/x.md", m.cat(t, "F/x.md")+"Another's.\n", bridge.Author{Name: "tester", Session: "mcp-1"})
+			m.write(t, "F/x.md", m.cat(t, "F/x.md")+"Another's.\n", model.Author{Name: "tester", Session: "mcp-1"})
 		},
 		"a client has it open": func(t *testing.T, m *mounted) {
 			s, err := m.OpenShared(t.Context(), "F/x.md")
@@ -221,7 +222,7 @@ func TestFreshNoteOfATakenName(t *testing.T) {
 	}
 }
 
-func (m *mounted) write(t *testing.T, p bridge.Path, text string, by bridge.Author) {
+func (m *mounted) write(t *testing.T, p model.Path, text string, by model.Author) {
 	t.Helper()
 	if _, err := m.Write(t.Context(), p, bridge.Write{Text: text, By: by}); err != nil {
 		t.Fatal(err)
@@ -293,7 +294,7 @@ done; for p in $pids; do wait $p || exit 1; done`)
 		m.checkSuggested(t, p, "0\n", "0\n1\n2\n3\n4\n5\n6\n7\n8\n")
 	}
 	for i := range 8 {
-		if _, err := m.Stat(t.Context(), bridge.Path(fmt.Sprintf("F/new%d.md", i))); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := m.Stat(t.Context(), model.Path(fmt.Sprintf("F/new%d.md", i))); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("new%d.md: %v", i, err)
 		}
 	}

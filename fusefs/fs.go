@@ -17,6 +17,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Options configure a mount. The zero value is a private mount of an empty
@@ -86,7 +87,7 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 		}
 	}
 	if err := n.start(server, dir, o.Guard); err != nil {
-		t.log.Info("mount is not guarded: a kill -9 at the wrong moment may leave it wedged", bridge.LogErr, err)
+		t.log.Info("mount is not guarded: a kill -9 at the wrong moment may leave it wedged", model.LogErr, err)
 	}
 	t.poker.Store(newPoker(o, dir, t))
 	s := &Server{tree: t, fuse: server, notifier: n, dir: dir, ended: make(chan struct{}), gone: make(chan struct{})}
@@ -182,7 +183,7 @@ func (s *Server) Unmount() error {
 	}
 	s.poking()
 	if unmountErr := s.fuse.Unmount(); unmountErr != nil {
-		s.tree.log.Warn("mount is busy: detached", "mountpoint", s.dir, bridge.LogErr, unmountErr)
+		s.tree.log.Warn("mount is busy: detached", "mountpoint", s.dir, model.LogErr, unmountErr)
 		err = errors.Join(err, s.detach())
 	}
 	<-s.gone

@@ -9,7 +9,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Handle is one open descriptor of a File.
@@ -18,8 +18,8 @@ type Handle struct {
 	by       process
 	reads    bool
 	appends  bool
-	wrote    bool            // changed the content; protected by f.mu
-	recorded *bridge.Version // last one recorded as shown; protected by f.mu
+	wrote    bool           // changed the content; protected by f.mu
+	recorded *model.Version // last one recorded as shown; protected by f.mu
 }
 
 // Open opens a note or a scratch file.
@@ -96,12 +96,12 @@ func (h *Handle) Write(_ context.Context, data []byte, off int64) (uint32, sysca
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.t.ended.Load() {
-		f.spoil(bridge.ErrClosed)
+		f.spoil(model.ErrClosed)
 		return 0, syscall.EIO
 	}
 	end := off + int64(len(data))
 	if errno := f.fits(max(f.size(), end)); errno != 0 {
-		f.spoil(bridge.ErrTooLarge)
+		f.spoil(model.ErrTooLarge)
 		return 0, errno
 	}
 	f.edit().writeAt(data, off)
@@ -141,7 +141,7 @@ func (h *Handle) Fsync(ctx context.Context, _ uint32) syscall.Errno {
 		return t.errno("fsync", p, err)
 	}
 	if !t.ws.Acknowledged(ctx, p) {
-		t.log.Info("fsync: the server has not acknowledged it yet", bridge.LogPath, string(p))
+		t.log.Info("fsync: the server has not acknowledged it yet", model.LogPath, string(p))
 	}
 	return 0
 }

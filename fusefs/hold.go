@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // A commit keeps a file at the path that the file had when it began. So a file
@@ -50,7 +50,7 @@ func (t *tree) retiredFor(f *File) []*File {
 }
 
 // hasFresh says whether a file is right below p that the workspace does not have yet.
-func (t *tree) hasFresh(p bridge.Path) bool {
+func (t *tree) hasFresh(p model.Path) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for at := range t.fresh {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -17,7 +18,7 @@ import (
 type image struct {
 	text    string
 	modTime time.Time
-	version *bridge.Version
+	version *model.Version
 }
 
 // exact says that text is the version's own.
@@ -68,7 +69,7 @@ func asWrite(shown []image, text string) bridge.Write {
 		return w
 	}
 	im := nearest(shown, text)
-	w.Bases = []*bridge.Version{im.version}
+	w.Bases = []*model.Version{im.version}
 	if !im.exact() {
 		w.Text = carry(im.text, im.version.Text(), text)
 	}

@@ -5,7 +5,7 @@ package fusefs
 import (
 	"hash/fnv"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Programs that compare inode numbers over days (backup tools, tail -F, editors
@@ -38,7 +38,7 @@ func (t *tree) dropIno(id uint64) {
 }
 
 // inoOf is the inode number of what the workspace calls id and has at p. mu is held.
-func (t *tree) inoOf(p bridge.Path, id uint64) uint64 {
+func (t *tree) inoOf(p model.Path, id uint64) uint64 {
 	if k := t.nodes[p]; k != nil && (k.id == 0 || k.id == id) {
 		return k.node.EmbeddedInode().StableAttr().Ino
 	}
@@ -54,7 +54,7 @@ func (t *tree) inoOf(p bridge.Path, id uint64) uint64 {
 }
 
 // fingerprint is from 2 to firstIno; 1 is the root.
-func fingerprint(p bridge.Path) uint64 {
+func fingerprint(p model.Path) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(p))
 	return h.Sum64()%(firstIno-2) + 2

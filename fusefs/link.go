@@ -10,7 +10,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Link is a symbolic link of the workspace. The kernel follows it, so that what it
@@ -20,7 +20,7 @@ type Link struct {
 	t *tree
 
 	// The following are protected by t.mu.
-	path bridge.Path
+	path model.Path
 	meta meta
 }
 

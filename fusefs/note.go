@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // How a note's content goes to the workspace and comes from it.
@@ -40,7 +41,7 @@ func (f *File) refresh(ctx context.Context) error {
 }
 
 // newer keeps v if it is newer than latest. mu is held.
-func (f *File) newer(v *bridge.Version) {
+func (f *File) newer(v *model.Version) {
 	if f.note && (f.latest == nil || v.Seq() > f.latest.Seq()) {
 		f.latest = v
 	}
@@ -61,7 +62,7 @@ func (f *File) show() {
 }
 
 // imageOf is what v looks like here. mu is held.
-func (f *File) imageOf(v *bridge.Version) image {
+func (f *File) imageOf(v *model.Version) image {
 	im := image{v.Text(), v.ModTime(), v}
 	if im.modTime.Before(f.notBefore) {
 		im.modTime = f.notBefore
@@ -71,7 +72,7 @@ func (f *File) imageOf(v *bridge.Version) image {
 
 // published takes over an event of the note. What was decided or written elsewhere, on
 // demand, is shown at once: nobody waits for a hold to end who asked for it.
-func (f *File) published(ev bridge.Event, atOnce bool) {
+func (f *File) published(ev model.Event, atOnce bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if ev.Version != nil {
@@ -129,7 +130,7 @@ func (f *File) frozen() bool {
 type change struct {
 	buf   *buffer
 	gen   uint64
-	path  bridge.Path
+	path  model.Path
 	doc   uint64
 	text  string
 	by    process
@@ -157,11 +158,11 @@ func (f *File) commitHeld(ctx context.Context, force bool) error {
 	var res bridge.Result
 	doc, err := uint64(0), error(nil)
 	if c.spoiled != nil {
-		err = &bridge.Error{Op: "write", Path: c.path, Err: c.spoiled}
+		err = &model.Error{Op: "write", Path: c.path, Err: c.spoiled}
 	} else if _, there := f.t.where(f); there {
 		res, doc, err = f.t.store(context.WithoutCancel(ctx), c.path, c.doc, c.write)
 	} else {
-		err = &bridge.Error{Op: "write", Path: c.path, Err: fs.ErrNotExist}
+		err = &model.Error{Op: "write", Path: c.path, Err: fs.ErrNotExist}
 	}
 	f.stored(c, res, doc, err)
 	if err == nil && c.doc == 0 {
@@ -172,7 +173,7 @@ func (f *File) commitHeld(ctx context.Context, force bool) error {
 
 // giveMode gives the note that f has become just now the permissions of f, as a rename
 // does, where that can be.
-func (f *File) giveMode(ctx context.Context, p bridge.Path) {
+func (f *File) giveMode(ctx context.Context, p model.Path) {
 	f.mu.Lock()
 	mode := f.meta.mode
 	f.mu.Unlock()
@@ -215,7 +216,7 @@ func (t *tree) writeOf(doc uint64, by process, from image, first, anew bool, tex
 }
 
 // store writes the note at p, or creates it if doc is 0.
-func (t *tree) store(ctx context.Context, p bridge.Path, doc uint64, w bridge.Write) (bridge.Result, uint64, error) {
+func (t *tree) store(ctx context.Context, p model.Path, doc uint64, w bridge.Write) (bridge.Result, uint64, error) {
 	if doc != 0 {
 		res, err := t.ws.Write(ctx, p, w)
 		return res, doc, err
@@ -243,7 +244,7 @@ func (f *File) stored(c change, res bridge.Result, doc uint64, err error) {
 		return
 	}
 	for _, warning := range res.Warnings {
-		f.t.log.Warn("note written", bridge.LogPath, string(c.path), slog.String("warning", warning))
+		f.t.log.Warn("note written", model.LogPath, string(c.path), slog.String("warning", warning))
 	}
 	if !f.note {
 		return // parked or unlinked meanwhile
@@ -279,7 +280,7 @@ func (f *File) written(c change, res bridge.Result) image {
 }
 
 // bound records the ID that a new note got.
-func (t *tree) bound(p bridge.Path, f *File, doc uint64) {
+func (t *tree) bound(p model.Path, f *File, doc uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.setIno(doc, f.StableAttr().Ino)
@@ -418,6 +419,6 @@ func (f *File) untilCommit(now time.Time) (wait time.Duration, due bool) {
 const sessionPrefix = "mount-"
 
 // authorOf is who a process's changes are by.
-func (t *tree) authorOf(p process) bridge.Author {
-	return bridge.Author{Name: t.author, Session: sessionPrefix + strconv.Itoa(p.session)}
+func (t *tree) authorOf(p process) model.Author {
+	return model.Author{Name: t.author, Session: sessionPrefix + strconv.Itoa(p.session)}
 }

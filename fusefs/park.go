@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Editors save by moving the note away and making a new file in its place, and
@@ -24,10 +25,10 @@ const parkGrace = 3 * time.Second
 
 // parking is a note that is hidden for now, or a folder.
 type parking struct {
-	at     bridge.Path
-	doc    uint64      // 0 for a folder
-	image  image       // what it showed
-	target bridge.Path // where it was renamed to, "" if unlinked or out of the workspace
+	at     model.Path
+	doc    uint64     // 0 for a folder
+	image  image      // what it showed
+	target model.Path // where it was renamed to, "" if unlinked or out of the workspace
 	why    string
 	gave   bool               // another note has its name
 	by     bridge.Restructure // who did it
@@ -62,7 +63,7 @@ const maxParked = 5
 
 // park hides the note at p. Its inode goes on as a file of its own, with the
 // content it shows.
-func (t *tree) park(ctx context.Context, p bridge.Path, f *File, target bridge.Path, why string) error {
+func (t *tree) park(ctx context.Context, p model.Path, f *File, target model.Path, why string) error {
 	err := f.pin(ctx)
 	defer f.unpin()
 	if err != nil {
@@ -86,7 +87,7 @@ func (t *tree) park(ctx context.Context, p bridge.Path, f *File, target bridge.P
 }
 
 // parkAt hides what is at p for the grace. mu is held.
-func (t *tree) parkAt(p bridge.Path, pk *parking) {
+func (t *tree) parkAt(p model.Path, pk *parking) {
 	t.epoch++
 	t.parked[p], pk.at = pk, p
 	if pk.since.IsZero() {
@@ -115,7 +116,7 @@ func (pk *parking) goesOn() bool {
 }
 
 // unpark ends the parking at p, nil if there is none. mu is held.
-func (t *tree) unpark(p bridge.Path) *parking {
+func (t *tree) unpark(p model.Path) *parking {
 	pk := t.parked[p]
 	if pk == nil {
 		return nil
@@ -127,7 +128,7 @@ func (t *tree) unpark(p bridge.Path) *parking {
 }
 
 // graceOver does for real what was done to the name, or brings the note back.
-func (t *tree) graceOver(ctx context.Context, p bridge.Path, pk *parking) {
+func (t *tree) graceOver(ctx context.Context, p model.Path, pk *parking) {
 	t.mu.Lock()
 	mine := t.parked[p] == pk
 	t.mu.Unlock()
@@ -144,10 +145,10 @@ func (t *tree) graceOver(ctx context.Context, p bridge.Path, pk *parking) {
 		return
 	}
 	t.entryChanged(p)
-	t.log.Warn("note is back at its name", bridge.LogPath, string(p), "was", pk.why, bridge.LogErr, err)
+	t.log.Warn("note is back at its name", model.LogPath, string(p), "was", pk.why, model.LogErr, err)
 }
 
-func (t *tree) restructure(ctx context.Context, p bridge.Path, pk *parking) error {
+func (t *tree) restructure(ctx context.Context, p model.Path, pk *parking) error {
 	if pk.doc == 0 {
 		t.settle(ctx, t.parkedBelow(p))
 	}
@@ -156,7 +157,7 @@ func (t *tree) restructure(ctx context.Context, p bridge.Path, pk *parking) erro
 		return err
 	}
 	if pk.target == "" {
-		return &bridge.Error{Op: "rename", Path: p, Err: syscall.EXDEV}
+		return &model.Error{Op: "rename", Path: p, Err: syscall.EXDEV}
 	}
 	_, err := t.ws.Rename(ctx, p, pk.target, pk.by)
 	return err
@@ -189,7 +190,7 @@ const (
 )
 
 // settleParked ends the grace of everything at and below p now.
-func (t *tree) settleParked(ctx context.Context, p bridge.Path) {
+func (t *tree) settleParked(ctx context.Context, p model.Path) {
 	t.settle(ctx, t.parkedBelow(p))
 	t.mu.Lock()
 	pk := t.parked[p]
@@ -200,7 +201,7 @@ func (t *tree) settleParked(ctx context.Context, p bridge.Path) {
 }
 
 // vacate lets what is parked at p go for good, because something else gets the name.
-func (t *tree) vacate(ctx context.Context, p bridge.Path) {
+func (t *tree) vacate(ctx context.Context, p model.Path) {
 	t.mu.Lock()
 	if pk := t.parked[p]; pk != nil {
 		pk.gave = true
@@ -210,16 +211,16 @@ func (t *tree) vacate(ctx context.Context, p bridge.Path) {
 }
 
 // parkedBelow is what is parked below p, and not in a folder that is.
-func (t *tree) parkedBelow(p bridge.Path) map[bridge.Path]*parking {
+func (t *tree) parkedBelow(p model.Path) map[model.Path]*parking {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	below := make(map[bridge.Path]*parking)
+	below := make(map[model.Path]*parking)
 	for at, pk := range t.parked {
 		if at != p && p.Contains(at) {
 			below[at] = pk
 		}
 	}
-	maps.DeleteFunc(below, func(at bridge.Path, _ *parking) bool {
+	maps.DeleteFunc(below, func(at model.Path, _ *parking) bool {
 		for up := at.Dir(); up != p && up != ""; up = up.Dir() {
 			if below[up] != nil {
 				return true
@@ -230,7 +231,7 @@ func (t *tree) parkedBelow(p bridge.Path) map[bridge.Path]*parking {
 	return below
 }
 
-func (t *tree) settle(ctx context.Context, due map[bridge.Path]*parking) {
+func (t *tree) settle(ctx context.Context, due map[model.Path]*parking) {
 	for at, pk := range due {
 		t.graceOver(ctx, at, pk)
 	}
@@ -298,7 +299,7 @@ func (t *tree) unlinking(proc int) int {
 // unlinkNow removes the note, which makes a proposal, or is refused. A program
 // that writes it anew afterwards has written the same note: the workspace knows
 // it again.
-func (t *tree) unlinkNow(ctx context.Context, d *Dir, p bridge.Path, f *File) error {
+func (t *tree) unlinkNow(ctx context.Context, d *Dir, p model.Path, f *File) error {
 	err := f.pin(ctx)
 	defer f.unpin()
 	if err == nil {
@@ -319,7 +320,7 @@ func (t *tree) unlinkNow(ctx context.Context, d *Dir, p bridge.Path, f *File) er
 // when the grace is over, unless it is clear before.
 //
 // What has been written so far is kept first: a person who keeps the note finds it.
-func (t *tree) unlinkNote(ctx context.Context, d *Dir, p bridge.Path, f *File) syscall.Errno {
+func (t *tree) unlinkNote(ctx context.Context, d *Dir, p model.Path, f *File) syscall.Errno {
 	defer t.holdCommits(f)()
 	f.mu.Lock()
 	unborn := f.doc == 0
@@ -338,7 +339,7 @@ func (t *tree) unlinkNote(ctx context.Context, d *Dir, p bridge.Path, f *File) s
 	who := t.procs.of(ctx)
 	if t.ws.Options().Structure != bridge.StructureDirect && !replaces(who.name) {
 		err := t.unlinkNow(ctx, d, p, f)
-		if !errors.Is(err, bridge.ErrTooMany) || removes(who.name) {
+		if !errors.Is(err, model.ErrTooMany) || removes(who.name) {
 			return t.errno("unlink", p, err)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // poker wakes nobody here: there is no inotify.
@@ -13,7 +13,7 @@ type poker struct{}
 
 func newPoker(Options, string, *tree) *poker { return &poker{} }
 
-func (*poker) add(bridge.Path) {}
+func (*poker) add(model.Path) {}
 
 func (*poker) run(context.Context) {}
 

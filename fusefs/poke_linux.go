@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // inotify tells of system calls on the mount, not of changes made elsewhere: the
@@ -48,18 +48,18 @@ type poker struct {
 	wake chan struct{}
 
 	mu      sync.Mutex // protects the following
-	pending map[bridge.Path]bool
+	pending map[model.Path]bool
 }
 
 func newPoker(o Options, dir string, t *tree) *poker {
 	return &poker{
 		command: o.Poker, dir: dir, log: t.log, told: t.inval.told,
-		wake: make(chan struct{}, 1), pending: make(map[bridge.Path]bool),
+		wake: make(chan struct{}, 1), pending: make(map[model.Path]bool),
 	}
 }
 
 // add has those woken who watch p or the folder it is in.
-func (k *poker) add(p bridge.Path) {
+func (k *poker) add(p model.Path) {
 	if k == nil || len(k.command) == 0 {
 		return
 	}
@@ -76,10 +76,10 @@ func (k *poker) add(p bridge.Path) {
 func (k *poker) take() string {
 	k.mu.Lock()
 	pending := k.pending
-	k.pending = make(map[bridge.Path]bool)
+	k.pending = make(map[model.Path]bool)
 	k.mu.Unlock()
 	if len(pending) > maxPokes {
-		dirs := make(map[bridge.Path]bool)
+		dirs := make(map[model.Path]bool)
 		for p := range pending {
 			dirs[p.Dir()] = true
 		}
@@ -102,7 +102,7 @@ func (k *poker) run(ctx context.Context) {
 	}
 	cmd, stdin, err := k.start(ctx)
 	if err != nil {
-		k.log.Info("watchers of the mount are not woken", bridge.LogErr, err)
+		k.log.Info("watchers of the mount are not woken", model.LogErr, err)
 		return
 	}
 	defer func() {

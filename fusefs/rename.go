@@ -12,6 +12,7 @@ import (
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Flags of renameat2(2).
@@ -27,9 +28,9 @@ type move struct {
 	src     node
 	to      folder
 	newName string
-	dst     node        // what is there, nil if nothing is
-	oldPath bridge.Path // "" in a scratch folder
-	newPath bridge.Path
+	dst     node       // what is there, nil if nothing is
+	oldPath model.Path // "" in a scratch folder
+	newPath model.Path
 }
 
 func (d *Dir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
@@ -86,7 +87,7 @@ func (t *tree) rename(ctx context.Context, from folder, name string, newParent g
 }
 
 // childOf finds a name, and its path as the workspace spells it.
-func (t *tree) childOf(ctx context.Context, dir folder, name string) (node, bridge.Path, error) {
+func (t *tree) childOf(ctx context.Context, dir folder, name string) (node, model.Path, error) {
 	if d, ok := dir.(*Dir); ok {
 		return d.child(ctx, name)
 	}
@@ -100,7 +101,7 @@ func (t *tree) childOf(ctx context.Context, dir folder, name string) (node, brid
 
 func (t *tree) do(ctx context.Context, m *move) syscall.Errno {
 	if m.dst == nil {
-		if err := bridge.CheckNewName(m.newName); err != nil {
+		if err := model.CheckNewName(m.newName); err != nil {
 			return t.errno("rename", m.oldPath, err)
 		}
 	}
@@ -208,7 +209,7 @@ func (t *tree) moveReal(ctx context.Context, m *move) syscall.Errno {
 	if m.newPath == "" {
 		return syscall.EXDEV
 	}
-	if err := bridge.CheckName(m.newName); err != nil {
+	if err := model.CheckName(m.newName); err != nil {
 		return t.errno("rename", m.newPath, err)
 	}
 	if err := t.replaceFolder(ctx, m); err != nil {
@@ -250,7 +251,7 @@ func (t *tree) replaceFolder(ctx context.Context, m *move) error {
 // with its inode, and its content is the note's new content.
 func (t *tree) adopt(ctx context.Context, m *move, f *File) syscall.Errno {
 	p := m.newPath
-	if err := bridge.CheckName(m.newName); err != nil {
+	if err := model.CheckName(m.newName); err != nil {
 		return t.errno("rename", p, err)
 	}
 	if t.ended.Load() {
@@ -278,7 +279,7 @@ func (t *tree) adopt(ctx context.Context, m *move, f *File) syscall.Errno {
 
 // setAdopting says that f is about to become the inode at p, which therefore is
 // not to be told of f's save; nil ends that.
-func (t *tree) setAdopting(p bridge.Path, f *File) {
+func (t *tree) setAdopting(p model.Path, f *File) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if f == nil {
@@ -399,7 +400,7 @@ func (t *tree) export(ctx context.Context, m *move, f *File) syscall.Errno {
 
 // putFile puts a new file that is not a note in the place of one that is there. The old
 // inode goes on without a name.
-func (t *tree) putFile(ctx context.Context, p bridge.Path, text string, mode uint32) error {
+func (t *tree) putFile(ctx context.Context, p model.Path, text string, mode uint32) error {
 	info, err := t.ws.Stat(ctx, p)
 	if err == nil {
 		err = t.ws.PutFile(p, []byte(text), fs.FileMode(mode&0o777), t.restructuring(ctx))
@@ -436,7 +437,7 @@ func (t *tree) makeFile(ctx context.Context, m *move, text string, mode uint32) 
 }
 
 // writeFile writes a file of the workspace that is not a note, durably.
-func (t *tree) writeFile(ctx context.Context, p bridge.Path, text string) (fs.FileInfo, error) {
+func (t *tree) writeFile(ctx context.Context, p model.Path, text string) (fs.FileInfo, error) {
 	file, err := t.ws.OpenFile(ctx, p, os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // The kernel takes the size of a file and its bytes from different answers, keeps both,
@@ -180,7 +180,7 @@ func (t *tree) left(f *File) {
 
 // unlinkRetired makes the retired inodes of p files without a name, when the one
 // at the name becomes that too.
-func (t *tree) unlinkRetired(p bridge.Path) {
+func (t *tree) unlinkRetired(p model.Path) {
 	t.mu.Lock()
 	files := t.retired[p]
 	delete(t.retired, p)

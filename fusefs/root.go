@@ -15,6 +15,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // tree is the mounted workspace: names, and the inodes behind them.
@@ -40,13 +41,13 @@ type tree struct {
 
 	mu     sync.Mutex // protects the following
 	root   *Dir
-	nodes  map[bridge.Path]*known // what the kernel may know of the workspace
-	fresh  map[bridge.Path]*known // those of nodes that have no ID
-	parked map[bridge.Path]*parking
+	nodes  map[model.Path]*known // what the kernel may know of the workspace
+	fresh  map[model.Path]*known // those of nodes that have no ID
+	parked map[model.Path]*parking
 	// adopting has the scratch files that are being renamed over notes.
-	adopting map[bridge.Path]*File
+	adopting map[model.Path]*File
 	// retired are inodes of notes that another inode took over from, see retire.go.
-	retired map[bridge.Path][]*File
+	retired map[model.Path][]*File
 	inos    map[uint64]uint64 // workspace ID -> inode number, see inode_number.go
 	idOfIno map[uint64]uint64 // the reverse
 	// epoch counts the changes of names, so that a lookup notices one that fell
@@ -80,11 +81,11 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 		handleless: options.ReadOnly && keepCaches,
 		uid:        uint32(os.Geteuid()), gid: uint32(os.Getegid()),
 		inval:    newInvalidator(),
-		nodes:    make(map[bridge.Path]*known),
-		fresh:    make(map[bridge.Path]*known),
-		parked:   make(map[bridge.Path]*parking),
-		adopting: make(map[bridge.Path]*File),
-		retired:  make(map[bridge.Path][]*File),
+		nodes:    make(map[model.Path]*known),
+		fresh:    make(map[model.Path]*known),
+		parked:   make(map[model.Path]*parking),
+		adopting: make(map[model.Path]*File),
+		retired:  make(map[model.Path][]*File),
 		inos:     make(map[uint64]uint64),
 		idOfIno:  make(map[uint64]uint64),
 		nextIno:  firstIno,
@@ -103,7 +104,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 }
 
 // put makes n the node at p. mu is held, but for the first one.
-func (t *tree) put(p bridge.Path, n node, id uint64) {
+func (t *tree) put(p model.Path, n node, id uint64) {
 	k := &known{n, id, time.Now()}
 	t.nodes[p] = k
 	if id == 0 {
@@ -114,7 +115,7 @@ func (t *tree) put(p bridge.Path, n node, id uint64) {
 }
 
 // forget takes the node at p out, if it is n. mu is held.
-func (t *tree) forget(p bridge.Path, n node) {
+func (t *tree) forget(p model.Path, n node) {
 	if k := t.nodes[p]; k != nil && k.node == n {
 		delete(t.nodes, p)
 		delete(t.fresh, p)
@@ -130,7 +131,7 @@ func (t *tree) attach(n fs.InodeEmbedder, mode uint32, ino uint64) {
 }
 
 // lookup finds what is at p in the workspace, a new note included.
-func (t *tree) lookup(ctx context.Context, p bridge.Path) (node, bridge.Path, error) {
+func (t *tree) lookup(ctx context.Context, p model.Path) (node, model.Path, error) {
 	for {
 		t.mu.Lock()
 		k, epoch := t.nodes[p], t.epoch
@@ -158,7 +159,7 @@ func (t *tree) bind(info bridge.Info, epoch uint64) (node, error) {
 		return nil, nil
 	}
 	if t.parked[info.Path] != nil {
-		return nil, &bridge.Error{Op: "open", Path: info.Path, Err: syscall.ENOENT}
+		return nil, &model.Error{Op: "open", Path: info.Path, Err: syscall.ENOENT}
 	}
 	k := t.nodes[info.Path]
 	if k != nil && k.id == 0 {
@@ -181,16 +182,16 @@ func (t *tree) bind(info bridge.Info, epoch uint64) (node, error) {
 func (t *tree) newNode(info bridge.Info) node {
 	ino := t.inoOf(info.Path, info.ID)
 	switch info.Kind {
-	case bridge.KindDir:
+	case model.KindDir:
 		d := &Dir{t: t, path: info.Path, id: info.ID, meta: t.newMeta(uint32(info.Mode.Perm()))}
 		t.attach(d, syscall.S_IFDIR, ino)
 		return d
-	case bridge.KindNote:
+	case model.KindNote:
 		f := t.newFile(uint32(info.Mode.Perm()))
 		f.path, f.note, f.doc = info.Path, true, info.ID
 		t.attach(f, syscall.S_IFREG, ino)
 		return f
-	case bridge.KindLink:
+	case model.KindLink:
 		l := &Link{t: t, path: info.Path, meta: t.newMeta(0o777)}
 		t.attach(l, syscall.S_IFLNK, ino)
 		return l
@@ -202,21 +203,21 @@ func (t *tree) newNode(info bridge.Info) node {
 }
 
 // pathOf is where a node of the workspace is now.
-func (t *tree) pathOf(p *bridge.Path) bridge.Path {
+func (t *tree) pathOf(p *model.Path) model.Path {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return *p
 }
 
 // where is where a file is in the workspace, and whether it still is.
-func (t *tree) where(f *File) (p bridge.Path, there bool) {
+func (t *tree) where(f *File) (p model.Path, there bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return f.path, !f.gone
 }
 
 // dirAt is the folder at p if the kernel may know it.
-func (t *tree) dirAt(p bridge.Path) *Dir {
+func (t *tree) dirAt(p model.Path) *Dir {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if k := t.nodes[p]; k != nil {
@@ -254,7 +255,7 @@ func holdsScratch(n node) bool {
 
 // entryChanged tells the kernel that the name p appeared, vanished or names
 // something else.
-func (t *tree) entryChanged(p bridge.Path) {
+func (t *tree) entryChanged(p model.Path) {
 	if p == "" {
 		return
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // The scratch layer: files, folders and symbolic links that live in memory over
@@ -61,7 +61,7 @@ func (t *tree) isScratchAt(dir folder, name string) bool {
 
 // addScratch puts a new scratch node in a folder.
 func (t *tree) addScratch(ctx context.Context, dir folder, name string, n node, mode uint32, out *fuse.Attr) (*fs.Inode, error) {
-	if err := bridge.CheckNewName(name); err != nil {
+	if err := model.CheckNewName(name); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
@@ -116,13 +116,13 @@ func (d *ScratchDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 	n := d.overlay.get(name)
 	d.t.mu.Unlock()
 	if n == nil {
-		if err := bridge.CheckName(name); errors.Is(err, bridge.ErrNameTooLong) {
+		if err := model.CheckName(name); errors.Is(err, model.ErrNameTooLong) {
 			return nil, syscall.ENAMETOOLONG
 		}
 		return nil, syscall.ENOENT
 	}
 	if err := n.attr(ctx, &out.Attr); err != nil {
-		return nil, d.t.errno("lookup", bridge.Path(name), err)
+		return nil, d.t.errno("lookup", model.Path(name), err)
 	}
 	return n.EmbeddedInode(), 0
 }
@@ -170,7 +170,7 @@ func (d *ScratchDir) Rmdir(_ context.Context, name string) syscall.Errno {
 func (t *tree) mkScratchDir(ctx context.Context, parent folder, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	d := &ScratchDir{t: t, meta: t.newMeta(mode & 0o7777), changed: time.Now()}
 	in, err := t.addScratch(ctx, parent, name, d, syscall.S_IFDIR, &out.Attr)
-	return in, t.errno("mkdir", bridge.Path(name), err)
+	return in, t.errno("mkdir", model.Path(name), err)
 }
 
 func (t *tree) rmScratchDir(parent folder, name string, d *ScratchDir) syscall.Errno {
@@ -231,7 +231,7 @@ func (t *tree) symlink(ctx context.Context, dir folder, target, name string, out
 	}
 	l := &ScratchLink{t: t, target: target, made: time.Now(), meta: t.newMeta(0o777)}
 	in, err := t.addScratch(ctx, dir, name, l, syscall.S_IFLNK, &out.Attr)
-	return in, t.errno("symlink", bridge.Path(name), err)
+	return in, t.errno("symlink", model.Path(name), err)
 }
 
 // expireScratch drops what nobody touched since before.

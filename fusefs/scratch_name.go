@@ -5,7 +5,7 @@ package fusefs
 import (
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Names of scratch files: what editors and other programs make beside a file
@@ -19,7 +19,7 @@ func isScratch(name string) bool {
 		return false
 	case name[0] == '.': // hidden in a vault: .git, .Note.md.swp, .#Note.md, ._Note.md
 		return true
-	case bridge.Path(name).IsNote():
+	case model.Path(name).IsNote():
 		return false
 	case strings.HasSuffix(name, "~"):
 		return true
@@ -69,11 +69,11 @@ func isTempName(name string) bool {
 // no extension at all: Name.md_original (exiftool), Name.md-2026-01-31.
 // Extensions that mean something (Name.md.gz, Name.md.html, Name.mdx) are shorter.
 func isBesideNote(name string) bool {
-	i := strings.LastIndex(strings.ToLower(name), bridge.NoteExt)
+	i := strings.LastIndex(strings.ToLower(name), model.NoteExt)
 	if i <= 0 {
 		return false
 	}
-	rest := name[i+len(bridge.NoteExt):]
+	rest := name[i+len(model.NoteExt):]
 	dot := strings.LastIndexByte(rest, '.')
 	if dot < 0 {
 		return only(rest, digit) || rest != "" && strings.IndexByte("_-+,=@%", rest[0]) >= 0
@@ -85,7 +85,7 @@ func isBesideNote(name string) bool {
 // isBackupOf says whether a program that renames note to name means a backup of
 // it: the same name and something behind it, as with sed -i.save.
 func isBackupOf(name, note string) bool {
-	return len(name) > len(note) && strings.HasPrefix(name, note) && !bridge.Path(name).IsNote()
+	return len(name) > len(note) && strings.HasPrefix(name, note) && !model.Path(name).IsNote()
 }
 
 func only(s string, class func(byte) bool) bool {

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // A note that nobody has open is asleep: its inode keeps the length of its text
@@ -28,7 +28,7 @@ func (f *File) learn(ctx context.Context) error {
 	case !ask, !there && !resting: // removed while open: it lives on as it was
 		return nil
 	case !there:
-		return &bridge.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
+		return &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 	}
 	v, err := f.t.ws.Open(ctx, p)
 	f.mu.Lock()
@@ -45,7 +45,7 @@ func (f *File) learn(ctx context.Context) error {
 	}
 	f.wake()
 	if f.asleep {
-		return &bridge.Error{Op: "open", Path: p, Err: syscall.ESTALE}
+		return &model.Error{Op: "open", Path: p, Err: syscall.ESTALE}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 func direct(o *bridge.Options) { o.Structure = bridge.StructureDirect }
@@ -16,7 +17,7 @@ func direct(o *bridge.Options) { o.Structure = bridge.StructureDirect }
 // exists asks the workspace, not the mount.
 func (m *mounted) exists(t testing.TB, p string) bool {
 	t.Helper()
-	_, err := m.Stat(t.Context(), bridge.Path(p))
+	_, err := m.Stat(t.Context(), model.Path(p))
 	return err == nil
 }
 
@@ -163,7 +164,7 @@ mkdir -p .git/objects && echo x > .git/objects/Note.md && mv .git/objects/Note.m
 
 func mustReadDir(t testing.TB, m *mounted, p string) []bridge.DirEntry {
 	t.Helper()
-	entries, err := m.ReadDir(t.Context(), bridge.Path(p))
+	entries, err := m.ReadDir(t.Context(), model.Path(p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,7 @@ func TestStructureIsProposed(t *testing.T) {
 	if len(ids) != 6 {
 		t.Errorf("%d proposals, want 6", len(ids))
 	}
-	out, err := m.Decide(t.Context(), ids, bridge.Accepted, bridge.Author{Name: "person"})
+	out, err := m.Decide(t.Context(), ids, model.Accepted, model.Author{Name: "person"})
 	if err != nil || len(out.Failed) > 0 {
 		t.Fatalf("accepting: %+v, %v", out, err)
 	}
@@ -238,7 +239,7 @@ func TestRejectedProposalsOnTheMount(t *testing.T) {
 	m := mount(t, map[string]string{"F/Note.md": tideTable, "F/A.md": "a\n", "F/B.md": "b\n", "F/sub/b.md": "b\n"})
 	m.sh(t, "F", "rm Note.md; rm -r sub; mv A.md tmp.md; mv B.md A.md; mv tmp.md B.md; ! cat Note.md; cat A.md B.md")
 	checkText(t, "exchanged note", m.cat(t, "F/A.md"), "b\n")
-	if out, err := m.Decide(t.Context(), m.proposed(t), bridge.Rejected, bridge.Author{Name: "person"}); err != nil || len(out.Failed) > 0 {
+	if out, err := m.Decide(t.Context(), m.proposed(t), model.Rejected, model.Author{Name: "person"}); err != nil || len(out.Failed) > 0 {
 		t.Fatalf("rejecting: %+v, %v", out, err)
 	}
 	eventually(t, func() error {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fs"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // newTestTree is a tree that no kernel knows.
@@ -110,9 +110,9 @@ func TestScratchIsBounded(t *testing.T) {
 	}
 }
 
-func cleanPath(t *testing.T, s string) bridge.Path {
+func cleanPath(t *testing.T, s string) model.Path {
 	t.Helper()
-	p, err := bridge.CleanPath(s)
+	p, err := model.CleanPath(s)
 	if err != nil {
 		t.Fatal(err)
 	}

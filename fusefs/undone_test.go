@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // sourceNames lists what people have in a Folder.
 func (m *mounted) sourceNames(t testing.TB, folder string) []string {
 	t.Helper()
 	var names []string
-	if err := m.Source(folder).Scan(t.Context(), func(e bridge.SourceEntry) { names = append(names, e.Rel) }); err != nil {
+	if err := m.Source(folder).Scan(t.Context(), func(e model.SourceEntry) { names = append(names, e.Rel) }); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(names)
@@ -118,7 +118,7 @@ mv a.md t.md && mv b.md a.md && mv c.md b.md && mv t.md c.md && git add -A && gi
 	for _, s := range pending {
 		ids = append(ids, s.ID)
 	}
-	if out, err := m.Decide(t.Context(), ids, bridge.Accepted, bridge.Author{Name: "person"}); err != nil || len(out.Failed) > 0 {
+	if out, err := m.Decide(t.Context(), ids, model.Accepted, model.Author{Name: "person"}); err != nil || len(out.Failed) > 0 {
 		t.Fatalf("accepting: %+v, %v", out, err)
 	}
 	if got := m.sourceNames(t, "F"); len(got) != len(files) {

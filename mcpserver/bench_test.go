@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // generatedNotes are n notes of about size bytes each, of words as unequally
@@ -149,8 +150,8 @@ func BenchmarkIndexMemory(b *testing.B) {
 	}
 	f, srv := serve(b, notes)
 	c := newTools(b, srv)
-	err := f.Walk(b.Context(), "", func(e bridge.DirEntry, p bridge.Path) error {
-		if e.Kind != bridge.KindNote {
+	err := f.Walk(b.Context(), "", func(e bridge.DirEntry, p model.Path) error {
+		if e.Kind != model.KindNote {
 			return nil
 		}
 		_, err := f.Open(b.Context(), p)

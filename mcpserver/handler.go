@@ -7,7 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/schema"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -48,7 +48,7 @@ func (s *Server) handler(t tool.Tool) server.ToolHandlerFunc {
 			return elicit(res.Ask), nil
 		}
 		if res.Err != nil {
-			s.log.Error("tool call failed", "tool", t.Name, bridge.LogErr, res.Err)
+			s.log.Error("tool call failed", "tool", t.Name, model.LogErr, res.Err)
 			return nil, res.Err
 		}
 		res = res.Bounded()

@@ -6,7 +6,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/progress"
 )
 
@@ -29,7 +29,7 @@ func (s *Server) withProgress(ctx context.Context, req mcp.CallToolRequest) cont
 			"progressToken": req.Params.Meta.ProgressToken, "progress": done, "total": total,
 		})
 		if err != nil {
-			s.log.Debug("progress not sent", bridge.LogErr, err)
+			s.log.Debug("progress not sent", model.LogErr, err)
 		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/review"
@@ -70,13 +70,13 @@ func prompt(task, material string) *mcp.GetPromptResult {
 
 // comments lists the open comments of the notes at and below under, as
 // path:line: text.
-func (s *Server) comments(ctx context.Context, under bridge.Path) ([]string, error) {
+func (s *Server) comments(ctx context.Context, under model.Path) ([]string, error) {
 	notes, err := s.index.Below(ctx, under)
 	if err != nil {
 		return nil, err
 	}
 	var lines []string
-	err = search.Scan(ctx, s.index, notes, trigram.NewQuery([]grep.Clause{{Any: []string{"{>>"}}}), func(p bridge.Path, v *bridge.Version) []string {
+	err = search.Scan(ctx, s.index, notes, trigram.NewQuery([]grep.Clause{{Any: []string{"{>>"}}}), func(p model.Path, v *model.Version) []string {
 		return review.CommentsIn(p, v.Marked())
 	}, func(found []string) bool {
 		lines = append(lines, found...)

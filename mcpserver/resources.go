@@ -11,7 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
@@ -87,7 +87,7 @@ func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Re
 		after = nil // mcp-go has refused it already
 	}
 	paths := s.notePaths(ctx)
-	i, found := slices.BinarySearch(paths, bridge.Path(after))
+	i, found := slices.BinarySearch(paths, model.Path(after))
 	if found {
 		i++
 	}
@@ -108,13 +108,13 @@ func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Re
 }
 
 // notePaths are the paths of all notes, in the order of their bytes.
-func (s *Server) notePaths(ctx context.Context) []bridge.Path {
+func (s *Server) notePaths(ctx context.Context) []model.Path {
 	notes, err := s.index.Below(ctx, "")
 	if err != nil {
-		s.log.Warn("notes not listed", bridge.LogErr, err)
+		s.log.Warn("notes not listed", model.LogErr, err)
 		return nil
 	}
-	paths := make([]bridge.Path, len(notes))
+	paths := make([]model.Path, len(notes))
 	for i, n := range notes {
 		paths[i] = n.Path
 	}
@@ -157,7 +157,7 @@ func (c completer) CompleteResourceArgument(ctx context.Context, _ string, a mcp
 func (s *Server) tellUpdated(session, uri string) bool {
 	err := s.mcp.SendNotificationToSpecificClient(session, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
 	if err != nil {
-		s.log.Debug("notification not sent", bridge.LogErr, err)
+		s.log.Debug("notification not sent", model.LogErr, err)
 	}
 	return !errors.Is(err, server.ErrSessionNotFound)
 }

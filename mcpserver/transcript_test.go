@@ -19,6 +19,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver"
@@ -187,10 +188,10 @@ type transcriptRun struct {
 
 // failures are what the command fail knows.
 var failures = map[string]error{
-	"no-space": bridge.ErrNoSpace, "permission": fs.ErrPermission, "conflict": bridge.ErrConflict, "closed": bridge.ErrClosed,
-	"read-only-because": &bridge.ReadOnlyError{Reason: "ys://notes.example takes no changes: the token is for reading only; set RELAYFS_TOKEN to one that may write and start again, if that is wanted"},
-	"not-fetched":       bridge.ErrNotFetched, "not-fetched-because": &bridge.NotFetchedError{Reason: "ys://notes.example: server refuses access; set RELAYFS_TOKEN to a token that is good for the folder"},
-	"exists": fs.ErrExist, "not-a-folder": bridge.ErrNotDir, "in-the-way": bridge.ErrInTheWay, "none": nil,
+	"no-space": model.ErrNoSpace, "permission": fs.ErrPermission, "conflict": model.ErrConflict, "closed": model.ErrClosed,
+	"read-only-because": &model.ReadOnlyError{Reason: "ys://notes.example takes no changes: the token is for reading only; set RELAYFS_TOKEN to one that may write and start again, if that is wanted"},
+	"not-fetched":       model.ErrNotFetched, "not-fetched-because": &model.NotFetchedError{Reason: "ys://notes.example: server refuses access; set RELAYFS_TOKEN to a token that is good for the folder"},
+	"exists": fs.ErrExist, "not-a-folder": model.ErrNotDir, "in-the-way": model.ErrInTheWay, "none": nil,
 }
 
 // failingSource is a source whose changes fail once fault is set.
@@ -199,23 +200,23 @@ type failingSource struct {
 	fault *error
 }
 
-func (s *failingSource) Replace(ctx context.Context, rel string, r bridge.Replacement) (bridge.Stamp, error) {
+func (s *failingSource) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	if *s.fault != nil {
-		return bridge.Stamp{}, *s.fault
+		return model.Stamp{}, *s.fault
 	}
 	return s.Source.Replace(ctx, rel, r)
 }
 
-func (s *failingSource) Create(ctx context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (bridge.Stamp, error) {
+func (s *failingSource) Create(ctx context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (model.Stamp, error) {
 	if *s.fault != nil {
-		return bridge.Stamp{}, *s.fault
+		return model.Stamp{}, *s.fault
 	}
 	return s.Source.Create(ctx, rel, data, mode, modTime)
 }
 
 func (r *transcriptRun) decide(command string) {
 	words := strings.SplitN(command, " ", 3)
-	list, err := r.f.Suggestions(r.t.Context(), bridge.Path(words[1]))
+	list, err := r.f.Suggestions(r.t.Context(), model.Path(words[1]))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -223,8 +224,8 @@ func (r *transcriptRun) decide(command string) {
 	for _, s := range list {
 		ids = append(ids, s.ID)
 	}
-	by := bridge.Author{Name: "person", Reason: words[2]}
-	if out, err := r.f.Decide(r.t.Context(), ids, bridge.Verdict(words[0]), by); err != nil || len(out.Failed) > 0 {
+	by := model.Author{Name: "person", Reason: words[2]}
+	if out, err := r.f.Decide(r.t.Context(), ids, model.Verdict(words[0]), by); err != nil || len(out.Failed) > 0 {
 		r.t.Fatalf("%s: %v, %v", command, err, out.Failed)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/bridgetest/sourcetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store/storetest"
 )
 
@@ -19,12 +20,12 @@ func TestSource(t *testing.T) {
 }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(*testing.T) bridge.Store { return new(bridgetest.Store) })
+	storetest.Run(t, func(*testing.T) model.Store { return new(bridgetest.Store) })
 }
 
 const plan = "Notes/Plan.md"
 
-func open(t *testing.T, f *bridgetest.Fixture, p bridge.Path) *bridge.Version {
+func open(t *testing.T, f *bridgetest.Fixture, p model.Path) *model.Version {
 	t.Helper()
 	v, err := f.Open(t.Context(), p)
 	if err != nil {
@@ -69,8 +70,8 @@ func TestWriteReachesTheSource(t *testing.T) {
 func TestOffline(t *testing.T) {
 	f := bridgetest.New(t, map[string]string{plan: "one\n"})
 	f.SetOffline("Notes", true)
-	if _, err := f.Write(t.Context(), plan, bridge.Write{Text: "two\n"}); !errors.Is(err, bridge.ErrOffline) {
-		t.Errorf("write: %v, want %v", err, bridge.ErrOffline)
+	if _, err := f.Write(t.Context(), plan, bridge.Write{Text: "two\n"}); !errors.Is(err, model.ErrOffline) {
+		t.Errorf("write: %v, want %v", err, model.ErrOffline)
 	}
 	f.SetOffline("Notes", false)
 	if _, err := f.Write(t.Context(), plan, bridge.Write{Text: "two\n"}); err != nil {

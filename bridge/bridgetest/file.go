@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // OpenFile opens a file with the flags of os.OpenFile. Access modes are not
 // checked.
-func (s *Source) OpenFile(rel string, flag int, perm fs.FileMode) (bridge.File, error) {
+func (s *Source) OpenFile(rel string, flag int, perm fs.FileMode) (model.File, error) {
 	if err := s.lock("open", rel); err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (s *Source) OpenFile(rel string, flag int, perm fs.FileMode) (bridge.File, 
 	case err == nil && flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL:
 		return nil, fail("open", rel, fs.ErrExist)
 	case err == nil && e.dir:
-		return nil, fail("open", rel, bridge.ErrIsDir)
+		return nil, fail("open", rel, model.ErrIsDir)
 	case err != nil && flag&os.O_CREATE != 0:
 		e = &entry{mode: perm.Perm()}
 		err = s.add(rel, e)
@@ -39,17 +39,17 @@ func (s *Source) OpenFile(rel string, flag int, perm fs.FileMode) (bridge.File, 
 }
 
 // PutFile puts a new file in the place of the one at rel.
-func (s *Source) PutFile(rel string, data []byte, perm fs.FileMode) (bridge.Stamp, error) {
+func (s *Source) PutFile(rel string, data []byte, perm fs.FileMode) (model.Stamp, error) {
 	if err := s.lock("write", rel); err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	defer s.mu.Unlock()
 	old, err := s.find(rel)
 	if err == nil && old.dir {
-		err = bridge.ErrIsDir
+		err = model.ErrIsDir
 	}
 	if err != nil {
-		return bridge.Stamp{}, fail("write", rel, err)
+		return model.Stamp{}, fail("write", rel, err)
 	}
 	e := &entry{mode: perm.Perm(), data: slices.Clone(data)}
 	s.entries[rel] = e

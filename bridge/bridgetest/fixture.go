@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Fixture is a started workspace on memory.
@@ -24,7 +25,7 @@ func New(t testing.TB, files map[string]string, opts ...func(*bridge.Options)) *
 	f := &Fixture{t: t, sources: make(map[string]*Source)}
 	var o bridge.Options
 	for p, text := range files {
-		name, rel := bridge.Path(p).Split()
+		name, rel := model.Path(p).Split()
 		if f.sources[name] == nil {
 			f.sources[name] = new(Source)
 			o.Folders = append(o.Folders, bridge.FolderSource{Name: name, Source: f.sources[name], Store: new(Store)})
@@ -88,7 +89,7 @@ func (f *Fixture) Source(folder string) *Source {
 // at is the source that path is in, and the path there.
 func (f *Fixture) at(path string) (s *Source, rel string) {
 	f.t.Helper()
-	name, rel := bridge.Path(path).Split()
+	name, rel := model.Path(path).Split()
 	return f.Source(name), rel
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -23,7 +24,7 @@ type Live struct {
 
 // liveDoc is one live document.
 type liveDoc struct {
-	id    bridge.DocID
+	id    model.DocID
 	live  *Live
 	entry *entry
 
@@ -48,7 +49,7 @@ func (l *Live) Document(_ context.Context, rel string) (bridge.Document, error) 
 
 // document is the document of an entry, with the entry's text if it is new.
 func (l *Live) document(e *entry) *liveDoc {
-	d := &liveDoc{id: bridge.DocID(fmt.Sprintf("doc-%d", e.stamp.Inode)), live: l, entry: e, doc: ycrdt.NewDoc(ycrdt.Options{}), modTime: time.Now()}
+	d := &liveDoc{id: model.DocID(fmt.Sprintf("doc-%d", e.stamp.Inode)), live: l, entry: e, doc: ycrdt.NewDoc(ycrdt.Options{}), modTime: time.Now()}
 	known, loaded := l.docs.LoadOrStore(e, d)
 	if !loaded && len(e.data) > 0 {
 		d.doc.Transact(nil, func(tx *ycrdt.Txn) { d.doc.Text("contents").Insert(tx, 0, string(e.data)) })
@@ -57,7 +58,7 @@ func (l *Live) document(e *entry) *liveDoc {
 }
 
 // NewDocument makes a new note.
-func (l *Live) NewDocument(ctx context.Context, rel string, rec *bridge.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
+func (l *Live) NewDocument(ctx context.Context, rel string, rec *model.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
 	if _, err := l.Create(ctx, rel, nil, 0o644, time.Now()); err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func (l *Live) Peer(rel string, fn func(*ycrdt.Doc)) error {
 	doc.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.report(bridge.SourceEvent{Kind: bridge.EventChanged, Rel: rel, Entry: doc.entry.describe(rel)})
+	l.report(model.SourceEvent{Kind: model.EventChanged, Rel: rel, Entry: doc.entry.describe(rel)})
 	return nil
 }
 
@@ -99,7 +100,7 @@ func (l *Live) SetReadOnly(rel string) error {
 }
 
 // ID names the document.
-func (d *liveDoc) ID() bridge.DocID { return d.id }
+func (d *liveDoc) ID() model.DocID { return d.id }
 
 // View calls fn with the document.
 func (d *liveDoc) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) error {
@@ -109,23 +110,23 @@ func (d *liveDoc) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) 
 }
 
 // path is where the note is.
-func (d *liveDoc) path() bridge.Path {
+func (d *liveDoc) path() model.Path {
 	d.live.mu.Lock()
 	defer d.live.mu.Unlock()
 	for rel, e := range d.live.entries {
 		if e == d.entry {
-			return bridge.Path(rel)
+			return model.Path(rel)
 		}
 	}
-	return bridge.Path(d.id)
+	return model.Path(d.id)
 }
 
 // Change changes the document and keeps that in the store.
-func (d *liveDoc) Change(_ context.Context, rec *bridge.Record, fn func(*ycrdt.Doc) error) error {
+func (d *liveDoc) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Doc) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.readOnly {
-		return fail("write", "", bridge.ErrReadOnly)
+		return fail("write", "", model.ErrReadOnly)
 	}
 	cancel := d.doc.OnUpdate(func(update []byte, _ any) { rec.Update = update })
 	defer cancel()

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Run reports what persons do until ctx ends.
-func (s *Source) Run(ctx context.Context, changed func(bridge.SourceEvent)) error {
+func (s *Source) Run(ctx context.Context, changed func(model.SourceEvent)) error {
 	for ctx.Err() == nil {
 		s.mu.Lock()
 		events, more := s.events, s.wait()
@@ -51,7 +51,7 @@ func (s *Source) signal() {
 }
 
 // report queues events, unless nobody has listed the source yet. mu is held.
-func (s *Source) report(events ...bridge.SourceEvent) {
+func (s *Source) report(events ...model.SourceEvent) {
 	if s.scanned {
 		s.events = append(s.events, events...)
 		s.queued += len(events)
@@ -106,12 +106,12 @@ func (p Person) Save(rel, text string) {
 		p.mkdir(dirOf(rel))
 		e = &entry{mode: 0o644, data: []byte(text)}
 		p.check("create", rel, p.s.add(rel, e))
-		p.s.report(bridge.SourceEvent{Kind: bridge.EventCreated, Rel: rel, Entry: e.describe(rel)})
+		p.s.report(model.SourceEvent{Kind: model.EventCreated, Rel: rel, Entry: e.describe(rel)})
 		return
 	}
 	e.data = []byte(text)
 	p.s.touch(e, time.Now())
-	p.s.report(bridge.SourceEvent{Kind: bridge.EventChanged, Rel: rel, Entry: e.describe(rel)})
+	p.s.report(model.SourceEvent{Kind: model.EventChanged, Rel: rel, Entry: e.describe(rel)})
 }
 
 // Mkdir makes a folder and its parents.
@@ -127,7 +127,7 @@ func (p Person) mkdir(rel string) {
 	made, err := p.s.addFolders(rel)
 	p.check("make", rel, err)
 	for _, dir := range made {
-		p.s.report(bridge.SourceEvent{Kind: bridge.EventCreated, Rel: dir, Entry: p.s.entries[dir].describe(dir)})
+		p.s.report(model.SourceEvent{Kind: model.EventCreated, Rel: dir, Entry: p.s.entries[dir].describe(dir)})
 	}
 }
 
@@ -139,7 +139,7 @@ func (p Person) Rename(oldRel, newRel string) {
 	p.mkdir(dirOf(newRel))
 	p.check("rename", oldRel, p.s.rename(oldRel, newRel, false))
 	e := p.s.entries[newRel].describe(newRel)
-	p.s.report(bridge.SourceEvent{Kind: bridge.EventRenamed, Rel: newRel, OldRel: oldRel, Entry: e})
+	p.s.report(model.SourceEvent{Kind: model.EventRenamed, Rel: newRel, OldRel: oldRel, Entry: e})
 }
 
 // Remove takes away a file, or a folder with all below it.
@@ -150,9 +150,9 @@ func (p Person) Remove(rel string) {
 	_, err := p.s.find(rel)
 	p.check("remove", rel, err)
 	for _, gone := range slices.Backward(p.s.below(rel)) {
-		e := bridge.SourceEntry{Rel: gone, Dir: p.s.entries[gone].dir}
+		e := model.SourceEntry{Rel: gone, Dir: p.s.entries[gone].dir}
 		delete(p.s.entries, gone)
-		p.s.report(bridge.SourceEvent{Kind: bridge.EventRemoved, Rel: gone, Entry: e})
+		p.s.report(model.SourceEvent{Kind: model.EventRemoved, Rel: gone, Entry: e})
 	}
 }
 
@@ -178,11 +178,11 @@ func (p Person) SetOffline(offline bool) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	p.s.offline = offline
-	kind := bridge.EventOnline
+	kind := model.EventOnline
 	if offline {
-		kind = bridge.EventOffline
+		kind = model.EventOffline
 	}
-	p.s.report(bridge.SourceEvent{Kind: kind})
+	p.s.report(model.SourceEvent{Kind: kind})
 }
 
 // Meddled is a Source in which something happens just before a new file is taken
@@ -193,7 +193,7 @@ type Meddled struct {
 }
 
 // Retract is Source.Retract, after Before.
-func (m Meddled) Retract(ctx context.Context, rel string, stamp bridge.Stamp) error {
+func (m Meddled) Retract(ctx context.Context, rel string, stamp model.Stamp) error {
 	m.Before()
 	return m.Source.Retract(ctx, rel, stamp)
 }

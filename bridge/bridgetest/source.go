@@ -11,11 +11,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Source is a Folder in memory: a bridge.Source, bridge.Structure and
-// bridge.Files. The zero Source is empty.
+// Source is a Folder in memory: a model.Source, model.Structure and
+// model.Files. The zero Source is empty.
 type Source struct {
 	mu      sync.Mutex // protects the following
 	entries map[string]*entry
@@ -24,7 +24,7 @@ type Source struct {
 	changes uint64 // made, so that no two states have the same stamp
 
 	scanned   bool // from then on, changes of a person are reported
-	events    []bridge.SourceEvent
+	events    []model.SourceEvent
 	wake      chan struct{} // closed when events grows or delivered changes
 	delivered int
 	queued    int
@@ -35,11 +35,11 @@ type entry struct {
 	dir   bool
 	mode  fs.FileMode
 	data  []byte
-	stamp bridge.Stamp
+	stamp model.Stamp
 }
 
-func (e *entry) describe(rel string) bridge.SourceEntry {
-	return bridge.SourceEntry{Rel: rel, Dir: e.dir, Mode: e.mode, Stamp: e.stamp}
+func (e *entry) describe(rel string) model.SourceEntry {
+	return model.SourceEntry{Rel: rel, Dir: e.dir, Mode: e.mode, Stamp: e.stamp}
 }
 
 func fail(op, rel string, err error) error { return &fs.PathError{Op: op, Path: rel, Err: err} }
@@ -49,7 +49,7 @@ func (s *Source) lock(op, rel string) error {
 	s.mu.Lock()
 	if s.offline {
 		s.mu.Unlock()
-		return fail(op, rel, bridge.ErrOffline)
+		return fail(op, rel, model.ErrOffline)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (s *Source) wantFolder(rel string) error {
 	}
 	e, err := s.find(rel)
 	if err == nil && !e.dir {
-		err = bridge.ErrNotDir
+		err = model.ErrNotDir
 	}
 	return err
 }
@@ -126,12 +126,12 @@ func (s *Source) below(rel string) []string {
 }
 
 // Scan reports everything, parents before children.
-func (s *Source) Scan(ctx context.Context, found func(bridge.SourceEntry)) error {
+func (s *Source) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	if err := s.lock("scan", ""); err != nil {
 		return err
 	}
 	s.scanned = true
-	var entries []bridge.SourceEntry
+	var entries []model.SourceEntry
 	for _, rel := range s.below("") {
 		entries = append(entries, s.entries[rel].describe(rel))
 	}
@@ -143,33 +143,33 @@ func (s *Source) Scan(ctx context.Context, found func(bridge.SourceEntry)) error
 }
 
 // Read returns the bytes of a file and their stamp.
-func (s *Source) Read(_ context.Context, rel string) ([]byte, bridge.Stamp, error) {
+func (s *Source) Read(_ context.Context, rel string) ([]byte, model.Stamp, error) {
 	if err := s.lock("read", rel); err != nil {
-		return nil, bridge.Stamp{}, err
+		return nil, model.Stamp{}, err
 	}
 	defer s.mu.Unlock()
 	e, err := s.find(rel)
 	if err == nil && e.dir {
-		err = bridge.ErrIsDir
+		err = model.ErrIsDir
 	}
 	if err != nil {
-		return nil, bridge.Stamp{}, fail("read", rel, err)
+		return nil, model.Stamp{}, fail("read", rel, err)
 	}
 	return bytes.Clone(e.data), e.stamp, nil
 }
 
 // Replace makes r.Data the content of rel if r.Expect names the content it has.
-func (s *Source) Replace(_ context.Context, rel string, r bridge.Replacement) (bridge.Stamp, error) {
+func (s *Source) Replace(_ context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	if err := r.Prepare(); err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	if err := s.lock("write", rel); err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	defer s.mu.Unlock()
 	e, err := s.find(rel)
 	if err != nil || e.stamp != r.Expect {
-		return bridge.Stamp{}, fail("write", rel, bridge.ErrConflict)
+		return model.Stamp{}, fail("write", rel, model.ErrConflict)
 	}
 	e.data = bytes.Clone(r.Data)
 	s.touch(e, r.ModTime)
@@ -177,31 +177,31 @@ func (s *Source) Replace(_ context.Context, rel string, r bridge.Replacement) (b
 }
 
 // Create makes a new file and missing folders.
-func (s *Source) Create(_ context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (bridge.Stamp, error) {
+func (s *Source) Create(_ context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (model.Stamp, error) {
 	if err := s.lock("create", rel); err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	defer s.mu.Unlock()
 	if _, err := s.addFolders(dirOf(rel)); err != nil {
-		return bridge.Stamp{}, fail("create", rel, err)
+		return model.Stamp{}, fail("create", rel, err)
 	}
 	e := &entry{mode: mode.Perm(), data: bytes.Clone(data)}
 	if err := s.add(rel, e); err != nil {
-		return bridge.Stamp{}, fail("create", rel, err)
+		return model.Stamp{}, fail("create", rel, err)
 	}
 	s.touch(e, modTime)
 	return e.stamp, nil
 }
 
 // Chmod sets the permission bits.
-func (s *Source) Chmod(_ context.Context, rel string, mode fs.FileMode) (bridge.Stamp, error) {
+func (s *Source) Chmod(_ context.Context, rel string, mode fs.FileMode) (model.Stamp, error) {
 	if err := s.lock("chmod", rel); err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	defer s.mu.Unlock()
 	e, err := s.find(rel)
 	if err != nil {
-		return bridge.Stamp{}, fail("chmod", rel, err)
+		return model.Stamp{}, fail("chmod", rel, err)
 	}
 	e.mode = mode.Perm()
 	return e.stamp, nil
@@ -244,7 +244,7 @@ func (s *Source) rename(oldRel, newRel string, replace bool) error {
 		case !replace || e.dir:
 			return fs.ErrExist
 		case old.dir:
-			return bridge.ErrIsDir
+			return model.ErrIsDir
 		}
 	}
 	for _, p := range s.below(oldRel) {
@@ -257,14 +257,14 @@ func (s *Source) rename(oldRel, newRel string, replace bool) error {
 }
 
 // Retract takes back what Create made.
-func (s *Source) Retract(_ context.Context, rel string, stamp bridge.Stamp) error {
+func (s *Source) Retract(_ context.Context, rel string, stamp model.Stamp) error {
 	if err := s.lock("retract", rel); err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
 	e, err := s.find(rel)
 	if err == nil && e.stamp != stamp {
-		err = bridge.ErrConflict
+		err = model.ErrConflict
 	}
 	if err != nil {
 		return fail("retract", rel, err)
@@ -286,7 +286,7 @@ func (s *Source) Remove(_ context.Context, rel string) error {
 	case len(below) == 0:
 		return fail("remove", rel, fs.ErrNotExist)
 	case len(below) > 1:
-		return fail("remove", rel, bridge.ErrNotEmpty)
+		return fail("remove", rel, model.ErrNotEmpty)
 	}
 	delete(s.entries, rel)
 	return nil

@@ -9,39 +9,39 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Store is a bridge.Store in memory. The zero Store is empty.
+// Store is a model.Store in memory. The zero Store is empty.
 type Store struct {
 	mu    sync.Mutex // protects the following
-	docs  map[bridge.DocID]*bridge.History
-	paths map[bridge.Path]bridge.DocID
+	docs  map[model.DocID]*model.History
+	paths map[model.Path]model.DocID
 
-	intents   map[intentKey]bridge.Intent
-	unsettled map[bridge.Path]bridge.Intent
-	journal   []bridge.JournalEntry // in the order of arrival; Path is not set
+	intents   map[intentKey]model.Intent
+	unsettled map[model.Path]model.Intent
+	journal   []model.JournalEntry // in the order of arrival; Path is not set
 
-	proposals map[string]bridge.ProposalRecord
+	proposals map[string]model.ProposalRecord
 }
 
 // DocID returns the document kept under p, or fs.ErrNotExist.
-func (s *Store) DocID(p bridge.Path) (bridge.DocID, error) {
+func (s *Store) DocID(p model.Path) (model.DocID, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if id, ok := s.paths[p]; ok {
 		return id, nil
 	}
-	return "", &bridge.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
+	return "", &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 }
 
 // Load returns everything kept for id.
-func (s *Store) Load(id bridge.DocID) (bridge.History, error) {
+func (s *Store) Load(id model.DocID) (model.History, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	doc := s.docs[id]
 	if doc == nil {
-		return bridge.History{}, nil
+		return model.History{}, nil
 	}
 	h := *doc
 	h.Records = slices.Clone(h.Records)
@@ -52,17 +52,17 @@ func (s *Store) Load(id bridge.DocID) (bridge.History, error) {
 }
 
 // Append keeps recs for the document id, which lives at p.
-func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (uint64, error) {
+func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (uint64, error) {
 	if id == "" || len(recs) == 0 {
 		return 0, errors.New("append of nothing, or to a document without an id")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.docs == nil {
-		s.docs, s.paths = make(map[bridge.DocID]*bridge.History), make(map[bridge.Path]bridge.DocID)
+		s.docs, s.paths = make(map[model.DocID]*model.History), make(map[model.Path]model.DocID)
 	}
 	if s.docs[id] == nil {
-		s.docs[id] = &bridge.History{}
+		s.docs[id] = &model.History{}
 	}
 	for old, at := range s.paths {
 		if at == id {
@@ -77,14 +77,14 @@ func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (u
 		rec.Update = bytes.Clone(rec.Update)
 		doc.Records = append(doc.Records, rec)
 		if rec.Journalled() {
-			s.journal = append(s.journal, bridge.JournalEntry{ID: id, Record: rec})
+			s.journal = append(s.journal, model.JournalEntry{ID: id, Record: rec})
 		}
 	}
 	return uint64(len(doc.Records)), nil
 }
 
 // Materialized notes that the source's file holds the text as of seq.
-func (s *Store) Materialized(id bridge.DocID, seq uint64, sum bridge.ContentSum) {
+func (s *Store) Materialized(id model.DocID, seq uint64, sum model.ContentSum) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if doc := s.docs[id]; doc != nil && seq >= doc.Materialized {
@@ -93,10 +93,10 @@ func (s *Store) Materialized(id bridge.DocID, seq uint64, sum bridge.ContentSum)
 }
 
 // Rename moves every document at or below oldPath.
-func (s *Store) Rename(oldPath, newPath bridge.Path) error {
+func (s *Store) Rename(oldPath, newPath model.Path) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	moved := make(map[bridge.Path]bridge.DocID)
+	moved := make(map[model.Path]model.DocID)
 	for p, id := range s.paths {
 		if oldPath.Contains(p) {
 			delete(s.paths, p)
@@ -106,7 +106,7 @@ func (s *Store) Rename(oldPath, newPath bridge.Path) error {
 	for p, id := range moved {
 		s.paths[p] = id
 	}
-	intents := make(map[intentKey]bridge.Intent)
+	intents := make(map[intentKey]model.Intent)
 	for k, in := range s.intents {
 		if oldPath.Contains(k.path) {
 			k.path = newPath + k.path[len(oldPath):]
@@ -114,7 +114,7 @@ func (s *Store) Rename(oldPath, newPath bridge.Path) error {
 		intents[k] = in
 	}
 	s.intents = intents
-	unsettled := make(map[bridge.Path]bridge.Intent)
+	unsettled := make(map[model.Path]model.Intent)
 	for p, in := range s.unsettled {
 		if oldPath.Contains(p) {
 			p = newPath + p[len(oldPath):]
@@ -126,12 +126,12 @@ func (s *Store) Rename(oldPath, newPath bridge.Path) error {
 }
 
 // Forget takes a document out for good.
-func (s *Store) Forget(id bridge.DocID) error {
+func (s *Store) Forget(id model.DocID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.docs, id)
-	maps.DeleteFunc(s.paths, func(_ bridge.Path, at bridge.DocID) bool { return at == id })
-	s.journal = slices.DeleteFunc(s.journal, func(e bridge.JournalEntry) bool { return id != "" && e.ID == id })
+	maps.DeleteFunc(s.paths, func(_ model.Path, at model.DocID) bool { return at == id })
+	s.journal = slices.DeleteFunc(s.journal, func(e model.JournalEntry) bool { return id != "" && e.ID == id })
 	return nil
 }
 
@@ -143,10 +143,10 @@ func (s *Store) Documents() int {
 }
 
 // Journal returns the newest journalled records, newest first, at most limit.
-func (s *Store) Journal(limit int) ([]bridge.JournalEntry, error) {
+func (s *Store) Journal(limit int) ([]model.JournalEntry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var entries []bridge.JournalEntry
+	var entries []model.JournalEntry
 	for _, e := range slices.Backward(s.journal) {
 		if len(entries) == limit {
 			break
@@ -162,20 +162,20 @@ func (s *Store) Journal(limit int) ([]bridge.JournalEntry, error) {
 }
 
 // Proposals returns the pending proposals in the order in which they were made.
-func (s *Store) Proposals() ([]bridge.ProposalRecord, error) {
+func (s *Store) Proposals() ([]model.ProposalRecord, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.SortedFunc(maps.Values(s.proposals), func(a, b bridge.ProposalRecord) int {
+	return slices.SortedFunc(maps.Values(s.proposals), func(a, b model.ProposalRecord) int {
 		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID))
 	}), nil
 }
 
 // Propose changes the pending proposals and the journal.
-func (s *Store) Propose(c bridge.ProposalChange) error {
+func (s *Store) Propose(c model.ProposalChange) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.proposals == nil {
-		s.proposals = make(map[string]bridge.ProposalRecord)
+		s.proposals = make(map[string]model.ProposalRecord)
 	}
 	for _, rec := range c.Put {
 		s.proposals[rec.ID] = rec
@@ -184,33 +184,33 @@ func (s *Store) Propose(c bridge.ProposalChange) error {
 		delete(s.proposals, id)
 	}
 	for _, rec := range c.Journal {
-		s.journal = append(s.journal, bridge.JournalEntry{Record: rec})
+		s.journal = append(s.journal, model.JournalEntry{Record: rec})
 	}
 	return nil
 }
 
 type intentKey struct {
-	path bridge.Path
-	sum  bridge.ContentSum
+	path model.Path
+	sum  model.ContentSum
 }
 
 // Intend notes what the file at p is about to hold, and how.
-func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, in bridge.Intent) error {
+func (s *Store) Intend(p model.Path, sum model.ContentSum, in model.Intent) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.intents == nil {
-		s.intents = make(map[intentKey]bridge.Intent)
+		s.intents = make(map[intentKey]model.Intent)
 	}
 	s.intents[intentKey{p, sum}] = in
 	if s.unsettled == nil {
-		s.unsettled = make(map[bridge.Path]bridge.Intent)
+		s.unsettled = make(map[model.Path]model.Intent)
 	}
 	s.unsettled[p] = in
 	return nil
 }
 
 // Unsettled returns the last intent at p, if nothing was appended there since.
-func (s *Store) Unsettled(p bridge.Path) (in bridge.Intent, ok bool) {
+func (s *Store) Unsettled(p model.Path) (in model.Intent, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	in, ok = s.unsettled[p]
@@ -218,9 +218,9 @@ func (s *Store) Unsettled(p bridge.Path) (in bridge.Intent, ok bool) {
 }
 
 // Intended returns the write that was about to make the file at p hold raw.
-func (s *Store) Intended(p bridge.Path, raw string) (in bridge.Intent, ok bool) {
+func (s *Store) Intended(p model.Path, raw string) (in model.Intent, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	in, ok = s.intents[intentKey{p, bridge.SumOf(raw)}]
+	in, ok = s.intents[intentKey{p, model.SumOf(raw)}]
 	return in, ok
 }

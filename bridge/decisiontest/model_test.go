@@ -20,6 +20,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -33,9 +34,9 @@ import (
 // a workspace and compares the two after every step of random sequences: writes of two
 // agents, a typing person, decisions, amendments, undos in any order, restarts.
 
-const plan = bridge.Path("Notes/Plan.md")
+const plan = model.Path("Notes/Plan.md")
 
-var person = bridge.Author{Name: "person"}
+var person = model.Author{Name: "person"}
 
 var (
 	sequences    = flag.Int("decisions.sequences", 20_000, "how many random sequences of decisions to try")
@@ -236,14 +237,14 @@ type world struct {
 	store  *bridgetest.Store
 	ws     *bridge.Workspace
 	stop   func()
-	path   bridge.Path
+	path   model.Path
 	matter string // front matter as it must be
 
 	chars   []*modelChar
 	ids     map[ycrdt.ID]*modelChar
 	newest  map[*modelChar]ycrdt.ID // what came back stands at its last place
 	records []*modelRecord
-	told    map[string]bridge.Suggestion // by the atoms that it is made of
+	told    map[string]model.Suggestion // by the atoms that it is made of
 	log     []string
 	stat    map[string]int
 }
@@ -255,7 +256,7 @@ func (w *world) note(format string, args ...any) {
 var wordless = regexp.MustCompile(`\bw\b`)
 
 func newWorld(t testing.TB, r *rand.Rand) *world {
-	w := &world{t: t, ids: make(map[ycrdt.ID]*modelChar), newest: make(map[*modelChar]ycrdt.ID), told: make(map[string]bridge.Suggestion), stat: make(map[string]int), path: plan}
+	w := &world{t: t, ids: make(map[ycrdt.ID]*modelChar), newest: make(map[*modelChar]ycrdt.ID), told: make(map[string]model.Suggestion), stat: make(map[string]int), path: plan}
 	var body string
 	switch r.IntN(10) {
 	case 0:
@@ -311,7 +312,7 @@ func (w *world) start() {
 	w.stop = func() { cancel(); <-done }
 }
 
-func (w *world) version() *bridge.Version {
+func (w *world) version() *model.Version {
 	v, err := w.ws.Open(context.Background(), w.path)
 	if err != nil {
 		panic(err)
@@ -319,7 +320,7 @@ func (w *world) version() *bridge.Version {
 	return v
 }
 
-func (w *world) list() []bridge.Suggestion {
+func (w *world) list() []model.Suggestion {
 	list, err := w.ws.Suggestions(context.Background(), "")
 	if err != nil {
 		panic(err)
@@ -474,7 +475,7 @@ func (w *world) check(what string) error {
 }
 
 // of are the characters that a suggestion is about.
-func (w *world) of(s *bridge.Suggestion, marked string) (list []*modelChar) {
+func (w *world) of(s *model.Suggestion, marked string) (list []*modelChar) {
 	visible := w.visible()
 	matter := len(w.matter)
 	i := 0
@@ -492,7 +493,7 @@ func (w *world) of(s *bridge.Suggestion, marked string) (list []*modelChar) {
 }
 
 // hasEmptyMark says whether a mark without text is part of a suggestion.
-func (w *world) hasEmptyMark(s *bridge.Suggestion, marked string) bool {
+func (w *world) hasEmptyMark(s *model.Suggestion, marked string) bool {
 	return slices.ContainsFunc(s.Stretches(), func(at diffwrap.Span) bool {
 		return emptyMark.MatchString(marked[at.Start-len(w.matter) : at.End-len(w.matter)])
 	})
@@ -672,7 +673,7 @@ func (w *world) base(before string) {
 }
 
 func (w *world) agentWrites(r *rand.Rand) error {
-	by := bridge.Author{Name: []string{"ann", "bob", "cy"}[r.IntN(3)], Session: "s"}
+	by := model.Author{Name: []string{"ann", "bob", "cy"}[r.IntN(3)], Session: "s"}
 	v := w.version()
 	before := v.Raw()
 	if w.live != nil {
@@ -723,7 +724,7 @@ func (w *world) agentWrites(r *rand.Rand) error {
 	pendingBefore := w.pending(markedBefore)
 	journal := w.journalled()
 	res, err := w.ws.Write(context.Background(), w.path, bridge.Write{Text: matter + text, By: by})
-	if errors.Is(err, bridge.ErrRefused) {
+	if errors.Is(err, model.ErrRefused) {
 		w.stat["refused writes"]++
 		return nil
 	}
@@ -855,7 +856,7 @@ func (w *world) pending(marked string) map[string]string {
 	return list
 }
 
-func (w *world) journalled() []bridge.JournalEntry {
+func (w *world) journalled() []model.JournalEntry {
 	list, err := w.ws.Journal(1000)
 	if err != nil {
 		panic(err)
@@ -1167,7 +1168,7 @@ func (w *world) decides(r *rand.Rand) error {
 		return nil
 	}
 	s := list[r.IntN(len(list))]
-	several := []bridge.Suggestion{s}
+	several := []model.Suggestion{s}
 	if r.IntN(5) == 0 {
 		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		several = list[:1+r.IntN(len(list))]
@@ -1189,9 +1190,9 @@ func (w *world) decides(r *rand.Rand) error {
 		})
 		rec.empty = rec.empty || w.hasEmptyMark(&several[i], marked)
 	}
-	verdict := bridge.Rejected
+	verdict := model.Rejected
 	if rec.accept {
-		verdict = bridge.Accepted
+		verdict = model.Accepted
 	}
 	status := map[bool]atomStatus{true: acceptedAtom, false: rejectedAtom}[rec.accept]
 	var out bridge.Outcome

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/token"
@@ -103,10 +104,10 @@ func TestReadOnlyHocuspocus(t *testing.T) {
 		t.Fatal("folder can be written")
 	}
 	_, err := c.Write(t.Context(), "Team/Note.md", bridge.Write{Text: "other\n"})
-	if !errors.Is(err, bridge.ErrReadOnly) {
+	if !errors.Is(err, model.ErrReadOnly) {
 		t.Errorf("Write = %v, want ErrReadOnly", err)
 	}
-	if _, err := c.Create(t.Context(), "Team/New.md", bridge.Write{Text: "x"}); !errors.Is(err, bridge.ErrReadOnly) {
+	if _, err := c.Create(t.Context(), "Team/New.md", bridge.Write{Text: "x"}); !errors.Is(err, model.ErrReadOnly) {
 		t.Errorf("Create = %v, want ErrReadOnly", err)
 	}
 	if st := c.source.SyncStatus(); !st.ReadOnly || !strings.Contains(st.LastError, "no changes") {
@@ -120,8 +121,8 @@ func TestReadOnlyHocuspocus(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	s := startServer(t, "embedded")
 	c := mustOpen(t, s, direct)
-	_, err := c.Create(t.Context(), "Team/Big.md", bridge.Write{Text: strings.Repeat("x", bridge.MaxNote+1)})
-	if !errors.Is(err, bridge.ErrTooLarge) {
+	_, err := c.Create(t.Context(), "Team/Big.md", bridge.Write{Text: strings.Repeat("x", model.MaxNote+1)})
+	if !errors.Is(err, model.ErrTooLarge) {
 		t.Errorf("Create = %v, want ErrTooLarge", err)
 	}
 }

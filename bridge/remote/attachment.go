@@ -5,8 +5,8 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/attachments"
 	"github.com/relayfs/relayfs/bridge/remote/listing"
 )
@@ -19,7 +19,7 @@ func (s *Source) attachment(op, rel string) (folderdoc.Entry, error) {
 	switch {
 	case err != nil:
 	case e.Type == folderdoc.TypeFolder:
-		err = listing.Failed(op, rel, bridge.ErrIsDir)
+		err = listing.Failed(op, rel, model.ErrIsDir)
 	case !attachments.Is(e):
 		err = listing.Failed(op, rel, fs.ErrNotExist)
 	}
@@ -27,9 +27,9 @@ func (s *Source) attachment(op, rel string) (folderdoc.Entry, error) {
 }
 
 // OpenFile opens an attachment for reading.
-func (s *Source) OpenFile(rel string, flag int, _ fs.FileMode) (bridge.File, error) {
+func (s *Source) OpenFile(rel string, flag int, _ fs.FileMode) (model.File, error) {
 	if flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC) != 0 {
-		return nil, listing.Failed("open", rel, bridge.ErrReadOnly)
+		return nil, listing.Failed("open", rel, model.ErrReadOnly)
 	}
 	e, err := s.attachment("open", rel)
 	if err != nil {
@@ -43,61 +43,61 @@ func (s *Source) OpenFile(rel string, flag int, _ fs.FileMode) (bridge.File, err
 }
 
 // PutFile puts nothing in an attachment's place: see OpenFile.
-func (s *Source) PutFile(rel string, _ []byte, _ fs.FileMode) (bridge.Stamp, error) {
-	return bridge.Stamp{}, listing.Failed("write", rel, bridge.ErrReadOnly)
+func (s *Source) PutFile(rel string, _ []byte, _ fs.FileMode) (model.Stamp, error) {
+	return model.Stamp{}, listing.Failed("write", rel, model.ErrReadOnly)
 }
 
-func (s *Source) readAttachment(rel string) ([]byte, bridge.Stamp, error) {
+func (s *Source) readAttachment(rel string) ([]byte, model.Stamp, error) {
 	e, err := s.attachment("read", rel)
 	if err != nil {
-		return nil, bridge.Stamp{}, err
+		return nil, model.Stamp{}, err
 	}
 	data, err := s.attachments.Read(e)
 	if err != nil {
-		return nil, bridge.Stamp{}, listing.Failed("read", rel, err)
+		return nil, model.Stamp{}, listing.Failed("read", rel, err)
 	}
 	return data, s.attachments.Stamp(e), nil
 }
 
 // replaceAttachment makes data the content of the attachment at rel, if that is
 // what expect names.
-func (s *Source) replaceAttachment(ctx context.Context, rel string, expect bridge.Stamp, data []byte) (bridge.Stamp, error) {
+func (s *Source) replaceAttachment(ctx context.Context, rel string, expect model.Stamp, data []byte) (model.Stamp, error) {
 	e, err := s.attachment("write", rel)
 	if err == nil && s.attachments.Stamp(e) != expect {
-		err = listing.Failed("write", rel, bridge.ErrConflict)
+		err = listing.Failed("write", rel, model.ErrConflict)
 	}
 	if err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	before := e.Hash
 	if e, err = s.upload(ctx, e, data); err != nil {
-		return bridge.Stamp{}, listing.Failed("write", rel, err)
+		return model.Stamp{}, listing.Failed("write", rel, err)
 	}
 	err = s.listing.Restructure(func(shared *folderdoc.Folder) error {
 		if now, ok := shared.Get(rel); !ok || now.Hash != before {
-			return bridge.ErrConflict
+			return model.ErrConflict
 		}
 		return shared.SetFile(rel, e.Hash, e.Mimetype, e.SyncTime, nil)
 	})
 	if err != nil {
-		return bridge.Stamp{}, listing.Failed("write", rel, err)
+		return model.Stamp{}, listing.Failed("write", rel, err)
 	}
 	return s.attachments.Stamp(e), nil
 }
 
 // createAttachment makes a new one.
-func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) (bridge.Stamp, error) {
+func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) (model.Stamp, error) {
 	typ, _ := folderdoc.TypeOf(rel)
 	_, err := s.listing.Find("create", rel)
 	switch {
 	case err == nil:
-		return bridge.Stamp{}, listing.Failed("create", rel, fs.ErrExist)
+		return model.Stamp{}, listing.Failed("create", rel, fs.ErrExist)
 	case !s.attachments.Served(), typ == folderdoc.TypeCanvas:
-		return bridge.Stamp{}, listing.Failed("create", rel, bridge.ErrNotNote)
+		return model.Stamp{}, listing.Failed("create", rel, model.ErrNotNote)
 	}
 	e, err := s.upload(ctx, folderdoc.Entry{Path: rel, ID: folderdoc.NewID(), Type: typ}, data)
 	if err != nil {
-		return bridge.Stamp{}, listing.Failed("create", rel, err)
+		return model.Stamp{}, listing.Failed("create", rel, err)
 	}
 	err = s.listing.Restructure(func(shared *folderdoc.Folder) error {
 		if _, taken := shared.Get(rel); taken {
@@ -107,7 +107,7 @@ func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) 
 		return err
 	})
 	if err != nil {
-		return bridge.Stamp{}, listing.Failed("create", rel, err)
+		return model.Stamp{}, listing.Failed("create", rel, err)
 	}
 	return s.attachments.Stamp(e), nil
 }
@@ -118,7 +118,7 @@ func (s *Source) upload(ctx context.Context, e folderdoc.Entry, data []byte) (fo
 		return e, err
 	}
 	if !s.schedule.Online() {
-		return e, bridge.ErrOffline
+		return e, model.ErrOffline
 	}
 	return s.attachments.Upload(ctx, e, data)
 }

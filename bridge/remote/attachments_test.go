@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/token"
 )
 
 // awaitBytes waits until the attachment at p holds data, and is as large as that.
-func (c *client) awaitBytes(p bridge.Path, data []byte) {
+func (c *client) awaitBytes(p model.Path, data []byte) {
 	c.t.Helper()
 	c.await("the bytes of "+string(p), func() bool {
 		f, err := c.OpenFile(c.t.Context(), p, os.O_RDONLY)
@@ -77,8 +78,8 @@ func TestAttachmentsOffline(t *testing.T) {
 	c, err = open(t, address, s.folder, dir, direct)
 	noError(t, err)
 	c.awaitBytes("Team/A.png", []byte("one"))
-	for _, p := range []bridge.Path{"Team/A.png", "Team/B.png"} {
-		if _, err := c.WriteFile(t.Context(), p, []byte("two"), bridge.Restructure{}); !errors.Is(err, bridge.ErrOffline) {
+	for _, p := range []model.Path{"Team/A.png", "Team/B.png"} {
+		if _, err := c.WriteFile(t.Context(), p, []byte("two"), bridge.Restructure{}); !errors.Is(err, model.ErrOffline) {
 			t.Errorf("WriteFile(%s) = %v, want ErrOffline", p, err)
 		}
 	}

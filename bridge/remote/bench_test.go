@@ -14,6 +14,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -123,7 +124,7 @@ func BenchmarkKnown(b *testing.B) {
 		c, err := open(b, "ws://127.0.0.1:1", "team", dir, direct)
 		noError(b, err)
 		for i := range opened {
-			c.write(bridge.Path(fmt.Sprintf("Team/note-%d.md", i)), func(s string) string { return s + "more\n" })
+			c.write(model.Path(fmt.Sprintf("Team/note-%d.md", i)), func(s string) string { return s + "more\n" })
 		}
 		b.ReportMetric((residentKB(b)-before)/1024, "MB")
 		c.stop()
@@ -151,13 +152,13 @@ func fillStore(b *testing.B, path string, n int) {
 	})
 	for i := range n {
 		id := fmt.Sprintf("note-%d", i)
-		_, err := st.Append(bridge.DocID(id), bridge.Path(id+".md"), bridge.Record{Update: update, Time: time.Now()})
+		_, err := st.Append(model.DocID(id), model.Path(id+".md"), model.Record{Update: update, Time: time.Now()})
 		noError(b, err)
 	}
 	if len(folder.List()) != n {
 		b.Fatal("the folder's document is not one")
 	}
-	_, err = st.Append("folder", "/", bridge.Record{Update: list.EncodeStateAsUpdate(nil), Time: time.Now()})
+	_, err = st.Append("folder", "/", model.Record{Update: list.EncodeStateAsUpdate(nil), Time: time.Now()})
 	noError(b, err)
 	noError(b, st.Close())
 }

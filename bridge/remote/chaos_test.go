@@ -19,6 +19,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
 )
 
@@ -148,7 +149,7 @@ func endure(t *testing.T, s *server) {
 	first.patience += long
 	paths := []string{"One.md", "Two.md"}
 	for _, path := range paths {
-		first.create(bridge.Path("Team/"+path), "start\n")
+		first.create(model.Path("Team/"+path), "start\n")
 	}
 	first.awaitSent()
 	proxy := newChaos(t, s)
@@ -170,13 +171,13 @@ func endure(t *testing.T, s *server) {
 	var wg sync.WaitGroup
 	for i, c := range clients {
 		for _, path := range paths {
-			c.await(path, func() bool { _, err := c.Open(t.Context(), bridge.Path("Team/"+path)); return err == nil })
+			c.await(path, func() bool { _, err := c.Open(t.Context(), model.Path("Team/"+path)); return err == nil })
 		}
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(i), 2))
 			for time.Now().Before(until) {
 				c.randomEdits(r, paths[:1], 1)
-				c.write(bridge.Path("Team/"+paths[1]), func(text string) string {
+				c.write(model.Path("Team/"+paths[1]), func(text string) string {
 					return text + string(rune('A'+i))
 				})
 				words[i]++

@@ -13,6 +13,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
@@ -312,7 +313,7 @@ func bothDialects(t *testing.T) {
 	p.do("create", args{"path": "Note.md", "text": "" +
 		`one {++{"author":"Lens","timestamp":1700000000000}@@two ++}three` + "\n\n" +
 		`four {++five ++}{{author="Relay" date="2026-07-13T07:01:55.123Z">><<}}six` + "\n"})
-	var list []bridge.Suggestion
+	var list []model.Suggestion
 	c.await("the suggestions", func() bool {
 		list, _ = c.Suggestions(t.Context(), "Team")
 		return len(list) == 2
@@ -324,7 +325,7 @@ func bothDialects(t *testing.T) {
 			t.Errorf("suggestion %d is %+v", i, list[i])
 		}
 	}
-	_, err := c.Decide(t.Context(), ids, bridge.Accepted, bridge.Author{Name: "ann"})
+	_, err := c.Decide(t.Context(), ids, model.Accepted, model.Author{Name: "ann"})
 	noError(t, err)
 	p.do("awaitText", args{"path": "Note.md", "text": "one two three\n\nfour five six\n"})
 }

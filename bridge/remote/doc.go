@@ -1,5 +1,5 @@
 // Package remote serves the shared folders of a server: it is a client of
-// y-sweet, relay-server, y-websocket and Hocuspocus, and a bridge.Source.
+// y-sweet, relay-server, y-websocket and Hocuspocus, and a model.Source.
 //
 //	address, err := transport.ParseAddress("yss://notes.example.org")
 //	address.Token = os.Getenv("RELAYFS_TOKEN")
@@ -39,5 +39,5 @@
 // # Errors
 //
 // Errors about the server wrap those of package transport; transport.Hint knows the next
-// step. A note that was never fetched is bridge.ErrNotFetched.
+// step. A note that was never fetched is model.ErrNotFetched.
 package remote

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/store"
 )
@@ -64,14 +65,14 @@ type mortalStore struct {
 
 var errKilled = errors.New("killed")
 
-func (s *mortalStore) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (uint64, error) {
+func (s *mortalStore) Append(id model.DocID, p model.Path, recs ...model.Record) (uint64, error) {
 	if s.left.Add(-1) < 0 {
 		return 0, errKilled
 	}
 	return s.Store.Append(id, p, recs...)
 }
 
-func (s *mortalStore) Sent(id bridge.DocID, seq uint64) error {
+func (s *mortalStore) Sent(id model.DocID, seq uint64) error {
 	if s.left.Load() < 0 {
 		return errKilled
 	}
@@ -102,7 +103,7 @@ func TestKilledBetweenAnyTwoRecords(t *testing.T) {
 
 // killedAfter makes two notes with a store that keeps that many changes, and
 // returns those that were said to be made.
-func killedAfter(t *testing.T, s *server, other *client, dir string, survives int) (made []bridge.Path) {
+func killedAfter(t *testing.T, s *server, other *client, dir string, survives int) (made []model.Path) {
 	t.Helper()
 	st := &mortalStore{}
 	st.left.Store(int64(survives))
@@ -116,13 +117,13 @@ func killedAfter(t *testing.T, s *server, other *client, dir string, survives in
 	noError(t, err)
 	c.killed = true
 	for i := range 2 {
-		p := bridge.Path(fmt.Sprintf("Team/%d.md", i))
+		p := model.Path(fmt.Sprintf("Team/%d.md", i))
 		if _, err := c.Create(t.Context(), p, bridge.Write{Text: string(p)}); err == nil {
 			made = append(made, p)
 		}
 	}
 	c.await("the end", func() bool {
-		return st.left.Load() < 0 || !slices.ContainsFunc(made, func(p bridge.Path) bool {
+		return st.left.Load() < 0 || !slices.ContainsFunc(made, func(p model.Path) bool {
 			_, err := other.Stat(t.Context(), p)
 			return err != nil
 		})

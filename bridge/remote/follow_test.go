@@ -21,6 +21,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -44,11 +45,11 @@ func (f *fetched) total() (n int) {
 }
 
 // of is how often the documents with the ids were asked for.
-func (f *fetched) of(ids []bridge.DocID) (n int) {
+func (f *fetched) of(ids []model.DocID) (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for name, times := range f.times {
-		if slices.ContainsFunc(ids, func(id bridge.DocID) bool { return strings.HasSuffix(name, string(id)) }) {
+		if slices.ContainsFunc(ids, func(id model.DocID) bool { return strings.HasSuffix(name, string(id)) }) {
 			n += times
 		}
 	}
@@ -106,7 +107,7 @@ func TestFollowsLargeFolder(t *testing.T) {
 	noError(t, err)
 	c.awaitText("Team/7.md", "x\nwhile it was away\n")
 	for i := range 5 { // told one after the other
-		p := bridge.Path(fmt.Sprintf("Team/%d.md", 100+i))
+		p := model.Path(fmt.Sprintf("Team/%d.md", 100+i))
 		other.write(p, func(text string) string { return text + "live\n" })
 		c.awaitText(p, "x\nlive\n")
 	}
@@ -161,13 +162,13 @@ func TestFirstSyncGoesOn(t *testing.T) {
 }
 
 // keptNotes are the notes that the store of a client which has ended has.
-func keptNotes(t *testing.T, dir string) []bridge.DocID {
+func keptNotes(t *testing.T, dir string) []model.DocID {
 	t.Helper()
 	st, err := store.Open(filepath.Join(dir, "store.db"), store.Options{})
 	noError(t, err)
 	kept, err := st.Kept()
 	noError(t, errors.Join(err, st.Close()))
-	return slices.DeleteFunc(kept, func(id bridge.DocID) bool { return id == "folder" || id == "drafts" })
+	return slices.DeleteFunc(kept, func(id model.DocID) bool { return id == "folder" || id == "drafts" })
 }
 
 // People see who edits, and where.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/store"
@@ -192,7 +193,7 @@ type client struct {
 	source   *remote.Source
 	store    *store.Store
 	stop     func()
-	events   chan bridge.Event
+	events   chan model.Event
 	patience time.Duration // bounds its waits
 	killed   bool          // its store refuses what is left at the end
 }
@@ -215,11 +216,11 @@ func open(t testing.TB, address, folder, dir string, change ...func(*remote.Opti
 	bo.Folders = []bridge.FolderSource{{Name: "Team", Source: source, Store: st}}
 	ws, err := bridge.New(bo)
 	noError(t, err)
-	c := &client{Workspace: ws, t: t, source: source, store: st, events: make(chan bridge.Event, 10000), patience: patience}
+	c := &client{Workspace: ws, t: t, source: source, store: st, events: make(chan model.Event, 10000), patience: patience}
 	if err := ws.Start(t.Context()); err != nil {
 		return nil, errors.Join(err, source.Close(), st.Close())
 	}
-	ws.Subscribe(func(ev bridge.Event) {
+	ws.Subscribe(func(ev model.Event) {
 		ev.Version = nil // thousands of texts would wait here
 		select {
 		case c.events <- ev:
@@ -270,7 +271,7 @@ func (c *client) await(what string, cond func() bool) {
 }
 
 // awaitText waits until the note at p reads text.
-func (c *client) awaitText(p bridge.Path, text string) {
+func (c *client) awaitText(p model.Path, text string) {
 	c.t.Helper()
 	var got string
 	defer func() {
@@ -298,27 +299,27 @@ func (c *client) awaitSent() {
 	})
 }
 
-func (c *client) write(p bridge.Path, fn func(string) string) {
+func (c *client) write(p model.Path, fn func(string) string) {
 	c.t.Helper()
-	_, err := c.Update(c.t.Context(), p, bridge.Author{Name: "ai", Session: "s"}, nil, func(cur *bridge.Version) (string, error) {
+	_, err := c.Update(c.t.Context(), p, model.Author{Name: "ai", Session: "s"}, nil, func(cur *model.Version) (string, error) {
 		return fn(cur.Text()), nil
 	})
 	noError(c.t, err)
 }
 
-func (c *client) create(p bridge.Path, text string) {
+func (c *client) create(p model.Path, text string) {
 	c.t.Helper()
-	_, err := c.Create(c.t.Context(), p, bridge.Write{Text: text, By: bridge.Author{Name: "ai"}})
+	_, err := c.Create(c.t.Context(), p, bridge.Write{Text: text, By: model.Author{Name: "ai"}})
 	noError(c.t, err)
 }
 
-func (c *client) rename(from, to bridge.Path) {
+func (c *client) rename(from, to model.Path) {
 	c.t.Helper()
 	_, err := c.Rename(c.t.Context(), from, to, bridge.Restructure{})
 	noError(c.t, err)
 }
 
-func (c *client) remove(p bridge.Path) {
+func (c *client) remove(p model.Path) {
 	c.t.Helper()
 	_, err := c.Remove(c.t.Context(), p, bridge.Restructure{})
 	noError(c.t, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/listing"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -23,12 +24,12 @@ func (s *Source) Document(ctx context.Context, rel string) (bridge.Document, err
 	}
 	switch e.Type {
 	case folderdoc.TypeFolder:
-		return nil, listing.Failed("open", rel, bridge.ErrIsDir)
+		return nil, listing.Failed("open", rel, model.ErrIsDir)
 	case folderdoc.TypeMarkdown:
 	default:
-		return nil, listing.Failed("open", rel, bridge.ErrNotNote)
+		return nil, listing.Failed("open", rel, model.ErrNotNote)
 	}
-	d := s.set.Document(bridge.DocID(e.ID))
+	d := s.set.Document(model.DocID(e.ID))
 	if err := s.schedule.Fetched(ctx, d); err != nil {
 		return nil, listing.Failed("open", rel, err)
 	}
@@ -36,16 +37,16 @@ func (s *Source) Document(ctx context.Context, rel string) (bridge.Document, err
 }
 
 // Read returns the text of the note, or the bytes of the attachment, at rel.
-func (s *Source) Read(ctx context.Context, rel string) ([]byte, bridge.Stamp, error) {
-	if !bridge.Path(rel).IsNote() {
+func (s *Source) Read(ctx context.Context, rel string) ([]byte, model.Stamp, error) {
+	if !model.Path(rel).IsNote() {
 		return s.readAttachment(rel)
 	}
 	live, err := s.Document(ctx, rel)
 	if err != nil {
-		return nil, bridge.Stamp{}, err
+		return nil, model.Stamp{}, err
 	}
 	var data []byte
-	var stamp bridge.Stamp
+	var stamp model.Stamp
 	d := live.(*replica.Document)
 	err = d.View(ctx, func(doc *ycrdt.Doc, _ time.Time) error {
 		data = []byte(doc.Text(folderdoc.ContentsName).String())
@@ -57,57 +58,57 @@ func (s *Source) Read(ctx context.Context, rel string) ([]byte, bridge.Stamp, er
 
 // Replace makes r.Data the content of the note or attachment at rel, if what is
 // there is what r.Expect names.
-func (s *Source) Replace(ctx context.Context, rel string, r bridge.Replacement) (bridge.Stamp, error) {
+func (s *Source) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	if err := r.Prepare(); err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
-	if !bridge.Path(rel).IsNote() {
+	if !model.Path(rel).IsNote() {
 		return s.replaceAttachment(ctx, rel, r.Expect, r.Data)
 	}
 	live, err := s.Document(ctx, rel)
 	if err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	d := live.(*replica.Document)
-	err = d.Change(ctx, &bridge.Record{Time: r.ModTime.UTC()}, func(doc *ycrdt.Doc) error {
+	err = d.Change(ctx, &model.Record{Time: r.ModTime.UTC()}, func(doc *ycrdt.Doc) error {
 		text := doc.Text(folderdoc.ContentsName)
 		have := text.String()
 		if d.Stamp(len(have)) != r.Expect {
-			return bridge.ErrConflict
+			return model.ErrConflict
 		}
 		replaceText(doc, text, have, string(r.Data))
 		return nil
 	})
 	if err != nil {
-		return bridge.Stamp{}, listing.Failed("write", rel, err)
+		return model.Stamp{}, listing.Failed("write", rel, err)
 	}
 	_, stamp, err := s.Read(ctx, rel)
 	return stamp, err
 }
 
 // Create makes a new note or attachment.
-func (s *Source) Create(ctx context.Context, rel string, data []byte, _ fs.FileMode, modTime time.Time) (bridge.Stamp, error) {
-	if !bridge.Path(rel).IsNote() {
+func (s *Source) Create(ctx context.Context, rel string, data []byte, _ fs.FileMode, modTime time.Time) (model.Stamp, error) {
+	if !model.Path(rel).IsNote() {
 		return s.createAttachment(ctx, rel, data)
 	}
-	_, err := s.NewDocument(ctx, rel, &bridge.Record{Time: modTime.UTC()}, func(doc *ycrdt.Doc) error {
+	_, err := s.NewDocument(ctx, rel, &model.Record{Time: modTime.UTC()}, func(doc *ycrdt.Doc) error {
 		text := doc.Text(folderdoc.ContentsName)
 		doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, string(data)) })
 		return nil
 	})
 	if err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	_, stamp, err := s.Read(ctx, rel)
 	return stamp, err
 }
 
 // NewDocument makes a new note: a draft, until the server has its content.
-func (s *Source) NewDocument(ctx context.Context, rel string, rec *bridge.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
+func (s *Source) NewDocument(ctx context.Context, rel string, rec *model.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
 	if err := s.mayCreate(rel); err != nil {
 		return nil, listing.Failed("create", rel, err)
 	}
-	d := s.set.Document(bridge.DocID(folderdoc.NewID()))
+	d := s.set.Document(model.DocID(folderdoc.NewID()))
 	s.listing.SetPath(d.ID(), rel)
 	s.schedule.Keep(d.ID())
 	err := d.Change(ctx, rec, func(doc *ycrdt.Doc) error {
@@ -134,8 +135,8 @@ func (s *Source) mayCreate(rel string) error {
 	if err := folderdoc.CheckPath(rel); err != nil {
 		return err
 	}
-	if !bridge.Path(rel).IsNote() {
-		return bridge.ErrNotNote
+	if !model.Path(rel).IsNote() {
+		return model.ErrNotNote
 	}
 	if _, err := s.listing.Find("create", rel); err == nil {
 		return fs.ErrExist

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // The rules of the Obsidian plugin watch the folder's document while relayfs and
@@ -30,7 +31,7 @@ func TestPluginRules(t *testing.T) {
 				if r.IntN(2) == 0 {
 					p.do("create", args{"path": path, "text": "by a person\n"})
 				} else {
-					c.create(bridge.Path("Team/"+path), []string{"", "by an agent\n"}[r.IntN(2)])
+					c.create(model.Path("Team/"+path), []string{"", "by an agent\n"}[r.IntN(2)])
 				}
 				notes = append(notes, path)
 			case n < 5:
@@ -65,18 +66,18 @@ func TestPluginRules(t *testing.T) {
 // yet what a person has just done: they may find nothing.
 
 func (c *client) tryRename(notes []string, at int, to string) {
-	_, err := c.Rename(c.t.Context(), bridge.Path("Team/"+notes[at]), bridge.Path("Team/"+to), bridge.Restructure{})
+	_, err := c.Rename(c.t.Context(), model.Path("Team/"+notes[at]), model.Path("Team/"+to), bridge.Restructure{})
 	if err == nil {
 		notes[at] = to
 	}
 }
 
 func (c *client) tryRemove(path string) {
-	_, _ = c.Remove(c.t.Context(), bridge.Path("Team/"+path), bridge.Restructure{})
+	_, _ = c.Remove(c.t.Context(), model.Path("Team/"+path), bridge.Restructure{})
 }
 
 func (c *client) tryWrite(path string) {
-	_, _ = c.Update(c.t.Context(), bridge.Path("Team/"+path), bridge.Author{Name: "ai"}, nil, func(cur *bridge.Version) (string, error) {
+	_, _ = c.Update(c.t.Context(), model.Path("Team/"+path), model.Author{Name: "ai"}, nil, func(cur *model.Version) (string, error) {
 		return strings.ToUpper(cur.Text()) + "more\n", nil
 	})
 }

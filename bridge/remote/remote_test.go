@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // kinds are the servers that every test of behaviour runs against.
@@ -123,8 +123,8 @@ func TestConverge(t *testing.T) {
 		a, b := mustOpen(t, s, direct), mustOpen(t, s, direct)
 		for _, path := range paths {
 			q.do("has", args{"path": path})
-			a.awaitText(bridge.Path("Team/"+path), "start of "+path+"\n")
-			b.awaitText(bridge.Path("Team/"+path), "start of "+path+"\n")
+			a.awaitText(model.Path("Team/"+path), "start of "+path+"\n")
+			b.awaitText(model.Path("Team/"+path), "start of "+path+"\n")
 		}
 		var wg sync.WaitGroup
 		for i, person := range []*person{p, q} {
@@ -145,7 +145,7 @@ func TestConverge(t *testing.T) {
 // randomEdits makes count changes of the notes, with characters of all sizes.
 func (c *client) randomEdits(r *rand.Rand, paths []string, count int) {
 	for range count {
-		c.write(bridge.Path("Team/"+paths[r.IntN(len(paths))]), func(s string) string {
+		c.write(model.Path("Team/"+paths[r.IntN(len(paths))]), func(s string) string {
 			runes := []rune(s)
 			at := r.IntN(len(runes) + 1)
 			if len(runes) > 20 && r.IntN(3) == 0 {
@@ -173,7 +173,7 @@ func agree(t *testing.T, paths []string, clients []*client, persons []*person) {
 				}
 			}
 			for _, c := range clients {
-				v, err := c.Open(t.Context(), bridge.Path("Team/"+path))
+				v, err := c.Open(t.Context(), model.Path("Team/"+path))
 				if err != nil || v.Raw() != want {
 					return false
 				}

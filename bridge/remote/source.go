@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/attachments"
 	"github.com/relayfs/relayfs/bridge/remote/drafts"
 	"github.com/relayfs/relayfs/bridge/remote/listing"
@@ -24,7 +25,7 @@ import (
 // Store is what a Source keeps everything in: package bridge/store's is one. It
 // must be the one that the workspace is given for the Folder.
 type Store interface {
-	bridge.Store
+	model.Store
 	schedule.Store
 }
 
@@ -126,7 +127,7 @@ func (s *Source) Close() error {
 // owner tells the parts of a Source of each other: replica.Owner and schedule.Folder.
 type owner struct{ s *Source }
 
-func (o owner) Path(id bridge.DocID) string { return o.s.listing.Path(id) }
+func (o owner) Path(id model.DocID) string { return o.s.listing.Path(id) }
 
 func (o owner) Changed(d *replica.Document) { o.s.listing.Changed(d) }
 
@@ -160,7 +161,7 @@ const firstContact = 20 * time.Second
 
 // Scan reports what the folder holds. It waits for the server only if nothing of
 // the folder is in the store.
-func (s *Source) Scan(ctx context.Context, found func(bridge.SourceEntry)) error {
+func (s *Source) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	if err := s.firstContact(ctx); err != nil {
 		return err
 	}
@@ -187,7 +188,7 @@ func (s *Source) firstContact(ctx context.Context) error {
 }
 
 // Run reports what peers do until ctx ends.
-func (s *Source) Run(ctx context.Context, changed func(bridge.SourceEvent)) error {
+func (s *Source) Run(ctx context.Context, changed func(model.SourceEvent)) error {
 	s.listing.Report(ctx, changed)
 	return nil
 }
@@ -210,10 +211,10 @@ func (s *Source) Hidden(_ context.Context, rel string) ([]string, error) {
 }
 
 var _ interface {
-	bridge.Source
-	bridge.Structure
+	model.Source
+	model.Structure
 	bridge.Documents
-	bridge.Locker
+	model.Locker
 	bridge.Syncer
 	io.Closer
 } = (*Source)(nil)

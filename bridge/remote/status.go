@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // ReadOnly says that the server takes no changes.
@@ -20,7 +21,7 @@ func (s *Source) Attempted(ctx context.Context) { s.schedule.Attempted(ctx) }
 // Acknowledged waits until the server has all of the note at rel.
 func (s *Source) Acknowledged(ctx context.Context, rel string) bool {
 	e, err := s.listing.Find("sync", rel)
-	return err == nil && s.schedule.AwaitAcknowledged(ctx, bridge.DocID(e.ID))
+	return err == nil && s.schedule.AwaitAcknowledged(ctx, model.DocID(e.ID))
 }
 
 // SyncStatus says how far the folder and its server are in step.

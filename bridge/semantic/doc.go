@@ -27,5 +27,5 @@
 //
 // All methods of an Index may be called from several goroutines. A search first
 // embeds what has changed; the first one embeds every note, and reports to
-// bridge.WithProgress. Errors of an endpoint wrap [ErrEndpoint].
+// model.WithProgress. Errors of an endpoint wrap [ErrEndpoint].
 package semantic

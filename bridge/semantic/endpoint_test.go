@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
@@ -211,7 +211,7 @@ func TestEndpointIndex(t *testing.T) {
 	o := semantic.Options{Embedder: s.endpoint(), Dir: t.TempDir()}
 	x := semantic.New(f.Workspace, o)
 	var progress int
-	ctx := bridge.WithProgress(t.Context(), func(_, total int) { progress = total })
+	ctx := model.WithProgress(t.Context(), func(_, total int) { progress = total })
 	first := func(query, want string) {
 		t.Helper()
 		hits, err := x.Search(ctx, query, nil, 3)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/noteindex"
 )
 
 // Options of an Index. The zero value makes vectors from the notes themselves,
@@ -33,7 +35,7 @@ type Index struct {
 
 	mu       sync.RWMutex // protects the following
 	embedder Embedder     // nil until there is a model
-	notes    map[bridge.Path]*indexed
+	notes    map[model.Path]*indexed
 	vectors  map[sum][]float32 // by the hash of a passage and its note's name
 	changed  int               // passages embedded since the model was made
 	dirty    bool              // there is something that is not in Dir
@@ -41,7 +43,7 @@ type Index struct {
 
 // indexed is a note whose passages have vectors.
 type indexed struct {
-	info     *bridge.NoteInfo // what was indexed: another one means a change
+	info     *noteindex.NoteInfo // what was indexed: another one means a change
 	passages []sum
 }
 
@@ -60,14 +62,14 @@ func New(ws *bridge.Workspace, o Options) *Index {
 	if x.log == nil {
 		x.log = slog.New(slog.DiscardHandler)
 	}
-	x.notes, x.vectors = make(map[bridge.Path]*indexed), make(map[sum][]float32)
+	x.notes, x.vectors = make(map[model.Path]*indexed), make(map[sum][]float32)
 	x.load()
 	return x
 }
 
 // Hit is a note that was found.
 type Hit struct {
-	*bridge.NoteInfo
+	*noteindex.NoteInfo
 	Score   float64 // 0 to 1
 	Snippet string  // of the passage that fits best, on one line
 }
@@ -112,12 +114,12 @@ func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string
 
 // candidate is a note and its best passage.
 type candidate struct {
-	info    *bridge.NoteInfo
+	info    *noteindex.NoteInfo
 	passage int
 	score   float32
 }
 
-func (x *Index) rank(notes []*bridge.NoteInfo, query []float32) []candidate {
+func (x *Index) rank(notes []*noteindex.NoteInfo, query []float32) []candidate {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	var list []candidate

@@ -6,7 +6,8 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/noteindex"
 )
 
 // A model is made anew when more than a fifth as many passages came after it as it
@@ -52,13 +53,13 @@ func (x *Index) poke() {
 }
 
 // forget drops the notes that are not there any more.
-func (x *Index) forget(notes []*bridge.NoteInfo) {
+func (x *Index) forget(notes []*noteindex.NoteInfo) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.notes) == 0 {
 		return
 	}
-	there := make(map[bridge.Path]bool, len(notes))
+	there := make(map[model.Path]bool, len(notes))
 	for _, n := range notes {
 		there[n.Path] = true
 	}
@@ -86,12 +87,12 @@ func (x *Index) drifted() bool {
 
 // texts are the passages of a note as they are embedded: each with the note's
 // name, which says most about it.
-func (x *Index) texts(ctx context.Context, n *bridge.NoteInfo) ([]string, error) {
+func (x *Index) texts(ctx context.Context, n *noteindex.NoteInfo) ([]string, error) {
 	v, err := x.ws.Open(ctx, n.Path)
 	if err != nil {
 		return nil, err
 	}
-	name := strings.TrimSuffix(n.Path.Base(), bridge.NoteExt)
+	name := strings.TrimSuffix(n.Path.Base(), model.NoteExt)
 	parts := passages(v.Text())
 	for i, p := range parts {
 		parts[i] = name + "\n\n" + p
@@ -101,11 +102,11 @@ func (x *Index) texts(ctx context.Context, n *bridge.NoteInfo) ([]string, error)
 
 // gone says that a note cannot be read now and is passed over.
 func gone(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, bridge.ErrOffline) || errors.Is(err, bridge.ErrNotNote)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) || errors.Is(err, model.ErrNotNote)
 }
 
 // remodel makes a model of all notes and puts it in the place of the old one.
-func (x *Index) remodel(ctx context.Context, notes []*bridge.NoteInfo) error {
+func (x *Index) remodel(ctx context.Context, notes []*noteindex.NoteInfo) error {
 	m, vectors, err := x.model(ctx, notes)
 	if err == nil && m != nil {
 		x.adopt(m, vectors)
@@ -115,7 +116,7 @@ func (x *Index) remodel(ctx context.Context, notes []*bridge.NoteInfo) error {
 
 // model makes a model of all notes, and the vectors of their passages; nil if
 // they hold no word.
-func (x *Index) model(ctx context.Context, notes []*bridge.NoteInfo) (*lsa, map[sum][]float32, error) {
+func (x *Index) model(ctx context.Context, notes []*noteindex.NoteInfo) (*lsa, map[sum][]float32, error) {
 	var all []string
 	for _, n := range notes {
 		parts, err := x.texts(ctx, n)
@@ -132,7 +133,7 @@ func (x *Index) model(ctx context.Context, notes []*bridge.NoteInfo) (*lsa, map[
 		return nil, nil, ctx.Err()
 	}
 	vectors := make(map[sum][]float32, len(all))
-	report := bridge.ProgressOf(ctx)
+	report := model.ProgressOf(ctx)
 	for i, text := range all {
 		report(i, len(all))
 		if err := ctx.Err(); err != nil {
@@ -149,22 +150,22 @@ func (x *Index) adopt(m *lsa, vectors map[sum][]float32) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.embedder, x.vectors, x.changed, x.dirty = m, vectors, 0, true
-	x.notes = make(map[bridge.Path]*indexed)
+	x.notes = make(map[model.Path]*indexed)
 }
 
 // pendingNote is a note whose passages are being embedded.
 type pendingNote struct {
-	info     *bridge.NoteInfo
+	info     *noteindex.NoteInfo
 	passages []sum
 }
 
 // embedChanged embeds the notes that changed, some at a time.
-func (x *Index) embedChanged(ctx context.Context, notes []*bridge.NoteInfo) error {
+func (x *Index) embedChanged(ctx context.Context, notes []*noteindex.NoteInfo) error {
 	if !x.ready() {
 		return nil // there is not a word to make a model of
 	}
 	changed := x.changedOf(notes)
-	report := bridge.ProgressOf(ctx)
+	report := model.ProgressOf(ctx)
 	var batch embedding
 	for i, n := range changed {
 		report(i, len(changed))
@@ -193,10 +194,10 @@ func (x *Index) ready() bool {
 }
 
 // changedOf are the notes that are not indexed as they are.
-func (x *Index) changedOf(notes []*bridge.NoteInfo) []*bridge.NoteInfo {
+func (x *Index) changedOf(notes []*noteindex.NoteInfo) []*noteindex.NoteInfo {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	var changed []*bridge.NoteInfo
+	var changed []*noteindex.NoteInfo
 	for _, n := range notes {
 		if have := x.notes[n.Path]; have == nil || have.info != n {
 			changed = append(changed, n)
@@ -212,7 +213,7 @@ type embedding struct {
 	sums  []sum
 }
 
-func (b *embedding) add(x *Index, n *bridge.NoteInfo, parts []string) {
+func (b *embedding) add(x *Index, n *noteindex.NoteInfo, parts []string) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	p := pendingNote{info: n}

@@ -6,7 +6,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -22,11 +22,11 @@ const (
 
 // Materialized notes that the source's file holds the text as of seq. It is
 // written a moment later.
-func (s *Store) Materialized(id bridge.DocID, seq uint64, sum bridge.ContentSum) {
+func (s *Store) Materialized(id model.DocID, seq uint64, sum model.ContentSum) {
 	s.marks.set(id, mark{seq, sum})
 }
 
-func (m *marks) set(id bridge.DocID, new mark) {
+func (m *marks) set(id model.DocID, new mark) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.pending[id].seq > new.seq {
@@ -45,7 +45,7 @@ func (m *marks) poke() {
 }
 
 // of is the newer of what is pending and what is written.
-func (m *marks) of(id bridge.DocID, written mark) mark {
+func (m *marks) of(id model.DocID, written mark) mark {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if p, ok := m.pending[id]; ok && p.seq >= written.seq {
@@ -56,7 +56,7 @@ func (m *marks) of(id bridge.DocID, written mark) mark {
 
 // start runs the goroutine that writes marks and compacts.
 func (m *marks) start(s *Store) {
-	m.pending = make(map[bridge.DocID]mark)
+	m.pending = make(map[model.DocID]mark)
 	m.wake = make(chan struct{}, 1)
 	m.quit = make(chan struct{})
 	m.done = make(chan struct{})
@@ -85,7 +85,7 @@ func (m *marks) run(s *Store) {
 			}
 		}
 		if err := s.flush(); err != nil { // what is logged stays there
-			s.log.Warn("store lags behind its log", bridge.LogErr, err)
+			s.log.Warn("store lags behind its log", model.LogErr, err)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (s *Store) flush() error {
 		return s.fail("empty the log", err)
 	}
 	s.marks.mu.Lock()
-	pending := make(map[bridge.DocID]mark, len(s.marks.pending))
+	pending := make(map[model.DocID]mark, len(s.marks.pending))
 	for id, m := range s.marks.pending {
 		pending[id] = m
 	}
@@ -121,7 +121,7 @@ func (s *Store) flush() error {
 }
 
 // written forgets marks that are in the file, but for those set since.
-func (m *marks) written(marks map[bridge.DocID]mark) {
+func (m *marks) written(marks map[model.DocID]mark) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for id, done := range marks {
@@ -131,7 +131,7 @@ func (m *marks) written(marks map[bridge.DocID]mark) {
 	}
 }
 
-func (s *Store) flushDoc(tx *bolt.Tx, id bridge.DocID, m mark) error {
+func (s *Store) flushDoc(tx *bolt.Tx, id model.DocID, m mark) error {
 	doc := document(tx, id)
 	if doc == nil || readMark(doc).seq > m.seq {
 		return nil
@@ -150,7 +150,7 @@ func (s *Store) flushDoc(tx *bolt.Tx, id bridge.DocID, m mark) error {
 // attribution and undo need: those of an author, those that are journalled, the
 // first one, which took over the text, and the last one, which carries the number
 // the next one follows.
-func (s *Store) compact(doc *bolt.Bucket, id bridge.DocID, upTo uint64) error {
+func (s *Store) compact(doc *bolt.Bucket, id model.DocID, upTo uint64) error {
 	records, err := readRecords(doc)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (s *Store) compact(doc *bolt.Bucket, id bridge.DocID, upTo uint64) error {
 	merged, err := ycrdt.MergeUpdates(updates...)
 	if err != nil {
 		// They stay as they are; who loads the document gets the error, with its path.
-		s.log.Warn("document not compacted", bridge.LogDoc, string(id), bridge.LogErr, err)
+		s.log.Warn("document not compacted", model.LogDoc, string(id), model.LogErr, err)
 		return nil
 	}
 	bucket := doc.Bucket([]byte(recordsBucket))
@@ -185,7 +185,7 @@ func (s *Store) compact(doc *bolt.Bucket, id bridge.DocID, upTo uint64) error {
 
 // joinTyped lets next stand for rec, too, if both are what one author typed in one
 // go: a record for each key would be kept for ever.
-func joinTyped(rec bridge.Record, next *bridge.Record) bool {
+func joinTyped(rec model.Record, next *model.Record) bool {
 	if !rec.Ahead || !next.Ahead || rec.Journalled() || next.Journalled() || rec.Proposal != "" || next.Proposal != "" ||
 		rec.Author != next.Author || rec.Session != next.Session || rec.Client != next.Client || rec.Clock+rec.Len != next.Clock {
 		return false
@@ -195,7 +195,7 @@ func joinTyped(rec bridge.Record, next *bridge.Record) bool {
 }
 
 // shrink takes a merged record's update away, or the whole record.
-func shrink(records *bolt.Bucket, rec bridge.Record, keep bool) error {
+func shrink(records *bolt.Bucket, rec model.Record, keep bool) error {
 	if !keep {
 		return records.Delete(seqKey(rec.Seq))
 	}

@@ -1,10 +1,10 @@
 // Package store keeps the documents' Yjs updates, and what relayfs knows beside
-// the text, in one bbolt file. It is the bridge.Store of a running process.
+// the text, in one bbolt file. It is the model.Store of a running process.
 //
 //	s, err := store.Open(filepath.Join(stateDir, "store.db"), store.Options{})
 //	...
 //	defer s.Close()
-//	seq, err := s.Append(id, "Projects/Plan.md", bridge.Record{Update: update, Author: "claude", Time: now})
+//	seq, err := s.Append(id, "Projects/Plan.md", model.Record{Update: update, Author: "claude", Time: now})
 //	h, err := s.Load(id)
 //
 // # The file
@@ -25,7 +25,7 @@
 // store.db.intents, the newest writes that were about to be made (intents.go).
 //
 // A file of version 1 has no proposals yet and is brought up to date when it is
-// opened. A version that this package does not know is bridge.ErrUnknownStore, and the
+// opened. A version that this package does not know is model.ErrUnknownStore, and the
 // file is left as it is.
 //
 // # Durability
@@ -42,6 +42,6 @@
 //
 // All methods may be called from several goroutines. One process at a time has
 // the file open; another gets ErrLocked. A damaged file is ErrDamaged, with what
-// to do about it. A full disk is bridge.ErrNoSpace, and what was kept before
+// to do about it. A full disk is model.ErrNoSpace, and what was kept before
 // stays as it was.
 package store

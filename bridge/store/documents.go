@@ -7,11 +7,11 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // DocID returns the document kept under p, or fs.ErrNotExist.
-func (s *Store) DocID(p bridge.Path) (id bridge.DocID, err error) {
+func (s *Store) DocID(p model.Path) (id model.DocID, err error) {
 	s.wal.mu.Lock()
 	defer s.wal.mu.Unlock()
 	if id, known := s.wal.at(p); known {
@@ -30,11 +30,11 @@ func (s *Store) DocID(p bridge.Path) (id bridge.DocID, err error) {
 // Load returns everything kept for id, oldest first. Where updates were merged,
 // the first record's Update holds them all, and the other records that they
 // came from, of which those of people are dropped, have one that changes nothing.
-func (s *Store) Load(id bridge.DocID) (h bridge.History, err error) {
+func (s *Store) Load(id model.DocID) (h model.History, err error) {
 	s.wal.mu.Lock()
 	defer s.wal.mu.Unlock()
 	err = s.view(func(tx *bolt.Tx) error {
-		h = bridge.History{}
+		h = model.History{}
 		var written mark
 		kept := uint64(0)
 		if doc := document(tx, id); doc != nil {
@@ -51,9 +51,9 @@ func (s *Store) Load(id bridge.DocID) (h bridge.History, err error) {
 	return h, s.fail("load document", err)
 }
 
-func readRecords(doc *bolt.Bucket) ([]bridge.Record, error) {
+func readRecords(doc *bolt.Bucket) ([]model.Record, error) {
 	base, merged := readBase(doc)
-	var records []bridge.Record
+	var records []model.Record
 	err := doc.Bucket([]byte(recordsBucket)).ForEach(func(k, v []byte) error {
 		rec, err := decodeRecord(k, v)
 		if err != nil {
@@ -77,7 +77,7 @@ var errNoID = errors.New("document has no id")
 // Append keeps recs, all or none, for the document id, which lives at p. They
 // outlive the process when Append returns, and soon a power cut too; what has no
 // copy in the source, records that are journalled, ahead of it or unsent, does so at once.
-func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (seq uint64, err error) {
+func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (seq uint64, err error) {
 	if id == "" || len(recs) == 0 {
 		return 0, s.fail("append", errNoID)
 	}
@@ -102,7 +102,7 @@ func (s *Store) Append(id bridge.DocID, p bridge.Path, recs ...bridge.Record) (s
 }
 
 // lastKept is the number of the document's last record in the file.
-func (s *Store) lastKept(id bridge.DocID) (seq uint64, err error) {
+func (s *Store) lastKept(id model.DocID) (seq uint64, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		seq = 0
 		if doc := document(tx, id); doc != nil {
@@ -114,7 +114,7 @@ func (s *Store) lastKept(id bridge.DocID) (seq uint64, err error) {
 }
 
 // appendNow is Append without the log.
-func (s *Store) appendNow(id bridge.DocID, p bridge.Path, recs []bridge.Record, values [][]byte) (seq uint64, err error) {
+func (s *Store) appendNow(id model.DocID, p model.Path, recs []model.Record, values [][]byte) (seq uint64, err error) {
 	if s.wal.has(id) {
 		if err := s.settle(); err != nil {
 			return 0, err
@@ -149,7 +149,7 @@ func (s *Store) appendNow(id bridge.DocID, p bridge.Path, recs []bridge.Record, 
 }
 
 // ensure makes sure that the document id is there and lives at p.
-func ensure(tx *bolt.Tx, id bridge.DocID, p bridge.Path) (*bolt.Bucket, error) {
+func ensure(tx *bolt.Tx, id model.DocID, p model.Path) (*bolt.Bucket, error) {
 	doc := document(tx, id)
 	if doc != nil && string(doc.Get([]byte(pathKey))) == string(p) {
 		return doc, nil
@@ -168,14 +168,14 @@ func ensure(tx *bolt.Tx, id bridge.DocID, p bridge.Path) (*bolt.Bucket, error) {
 
 // place gives a document a path. One that lived there has none from now on; its
 // history is kept.
-func place(tx *bolt.Tx, id bridge.DocID, p bridge.Path) error {
+func place(tx *bolt.Tx, id model.DocID, p model.Path) error {
 	paths, doc := tx.Bucket([]byte(pathsBucket)), document(tx, id)
 	if old := doc.Get([]byte(pathKey)); old != nil && string(paths.Get(old)) == string(id) {
 		if err := paths.Delete(bytes.Clone(old)); err != nil {
 			return err
 		}
 	}
-	if former := document(tx, bridge.DocID(paths.Get([]byte(p)))); former != nil {
+	if former := document(tx, model.DocID(paths.Get([]byte(p)))); former != nil {
 		if err := former.Delete([]byte(pathKey)); err != nil {
 			return err
 		}
@@ -187,24 +187,24 @@ func place(tx *bolt.Tx, id bridge.DocID, p bridge.Path) error {
 }
 
 // Rename moves every document at or below oldPath, in one transaction.
-func (s *Store) Rename(oldPath, newPath bridge.Path) error {
+func (s *Store) Rename(oldPath, newPath model.Path) error {
 	if oldPath == newPath {
 		return nil
 	}
 	if err := s.intents.rename(oldPath, newPath); err != nil {
-		s.log.Warn("intents keep their old path", bridge.LogPath, string(newPath), bridge.LogErr, err)
+		s.log.Warn("intents keep their old path", model.LogPath, string(newPath), model.LogErr, err)
 	}
 	if err := s.settle(); err != nil {
 		return s.fail("rename", err)
 	}
 	err := s.update(func(tx *bolt.Tx) error {
 		type move struct {
-			id bridge.DocID
-			to bridge.Path
+			id model.DocID
+			to model.Path
 		}
 		var moves []move
 		forBelow(tx, oldPath, func(p, id []byte) {
-			moves = append(moves, move{bridge.DocID(id), newPath + bridge.Path(p[len(oldPath):])})
+			moves = append(moves, move{model.DocID(id), newPath + model.Path(p[len(oldPath):])})
 		})
 		for _, m := range moves {
 			if err := place(tx, m.id, m.to); err != nil {
@@ -217,7 +217,7 @@ func (s *Store) Rename(oldPath, newPath bridge.Path) error {
 }
 
 // Forget takes the document id out for good, and its entries out of the journal.
-func (s *Store) Forget(id bridge.DocID) error {
+func (s *Store) Forget(id model.DocID) error {
 	if err := s.settle(); err != nil {
 		return s.fail("forget", err)
 	}
@@ -245,7 +245,7 @@ func (s *Store) Forget(id bridge.DocID) error {
 }
 
 // forBelow calls fn for the documents at p and below it.
-func forBelow(tx *bolt.Tx, p bridge.Path, fn func(path, id []byte)) {
+func forBelow(tx *bolt.Tx, p model.Path, fn func(path, id []byte)) {
 	paths := tx.Bucket([]byte(pathsBucket))
 	if id := paths.Get([]byte(p)); id != nil {
 		fn([]byte(p), id)

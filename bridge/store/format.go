@@ -10,7 +10,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // version is the layout that this package reads and writes. A change that an
@@ -78,7 +78,7 @@ func readVersion(tx *bolt.Tx) (int, error) {
 func checkVersion(tx *bolt.Tx) (older bool, err error) {
 	v, err := readVersion(tx)
 	if err == nil && v > version {
-		err = fmt.Errorf("%w: it has version %d, this relayfs knows %d", bridge.ErrUnknownStore, v, version)
+		err = fmt.Errorf("%w: it has version %d, this relayfs knows %d", model.ErrUnknownStore, v, version)
 	}
 	return v < version, err
 }
@@ -92,7 +92,7 @@ func walk(tx *bolt.Tx) error {
 		}
 	}
 	return tx.Bucket([]byte(docsBucket)).ForEachBucket(func(id []byte) error {
-		records := document(tx, bridge.DocID(id)).Bucket([]byte(recordsBucket))
+		records := document(tx, model.DocID(id)).Bucket([]byte(recordsBucket))
 		if records == nil {
 			return damaged("a document has no records")
 		}
@@ -106,7 +106,7 @@ func walk(tx *bolt.Tx) error {
 }
 
 // document is the bucket of a document, nil if it is unknown.
-func document(tx *bolt.Tx, id bridge.DocID) *bolt.Bucket {
+func document(tx *bolt.Tx, id model.DocID) *bolt.Bucket {
 	return tx.Bucket([]byte(docsBucket)).Bucket([]byte(id))
 }
 
@@ -121,7 +121,7 @@ func lastSeq(records *bolt.Bucket) uint64 {
 	return binary.BigEndian.Uint64(k)
 }
 
-func encodeRecord(rec bridge.Record) ([]byte, error) {
+func encodeRecord(rec model.Record) ([]byte, error) {
 	text, err := json.Marshal(rec)
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func encodeRecord(rec bridge.Record) ([]byte, error) {
 var errBadRecord = errors.New("record cannot be decoded")
 
 // decodeRecord returns a record that shares no memory with k and v.
-func decodeRecord(k, v []byte) (rec bridge.Record, err error) {
+func decodeRecord(k, v []byte) (rec model.Record, err error) {
 	n, size := binary.Uvarint(v)
 	if len(k) != 8 || size <= 0 || n > uint64(len(v)-size) {
 		return rec, errBadRecord
@@ -151,7 +151,7 @@ func decodeRecord(k, v []byte) (rec bridge.Record, err error) {
 // mark is up to which record the source's file holds the text.
 type mark struct {
 	seq uint64
-	sum bridge.ContentSum
+	sum model.ContentSum
 }
 
 func (m mark) encode() []byte { return append(seqKey(m.seq), m.sum[:]...) }
@@ -176,10 +176,10 @@ func readBase(doc *bolt.Bucket) (seq uint64, update []byte) {
 }
 
 // docAt is the document that lives at p, or fs.ErrNotExist.
-func docAt(tx *bolt.Tx, p bridge.Path) (bridge.DocID, error) {
+func docAt(tx *bolt.Tx, p model.Path) (model.DocID, error) {
 	id := tx.Bucket([]byte(pathsBucket)).Get([]byte(p))
 	if id == nil {
-		return "", &bridge.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
+		return "", &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 	}
-	return bridge.DocID(id), nil
+	return model.DocID(id), nil
 }

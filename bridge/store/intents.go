@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 const (
@@ -38,16 +38,16 @@ type intents struct {
 	size    int64 // of what is whole in file
 	wasLong int   // len(list) and size when the file was last written anew
 	wasSize int64
-	list    []*intent                 // oldest first
-	byPath  map[bridge.Path][]*intent // those of list
-	open    map[bridge.Path]*intent   // the newest, until something is kept there
+	list    []*intent                // oldest first
+	byPath  map[model.Path][]*intent // those of list
+	open    map[model.Path]*intent   // the newest, until something is kept there
 }
 
 // intent is one line.
 type intent struct {
-	Path bridge.Path `json:"path"`
-	Sum  []byte      `json:"sum"`
-	bridge.Intent
+	Path model.Path `json:"path"`
+	Sum  []byte     `json:"sum"`
+	model.Intent
 }
 
 // load takes over what the last process left. Which of its writes went through is
@@ -58,7 +58,7 @@ func (x *intents) load(name string) error {
 		return err
 	}
 	x.name = name
-	x.byPath, x.open = make(map[bridge.Path][]*intent), make(map[bridge.Path]*intent)
+	x.byPath, x.open = make(map[model.Path][]*intent), make(map[model.Path]*intent)
 	for line := range bytes.Lines(old) {
 		if in, ok := parseIntent(line); ok {
 			x.remember(in)
@@ -73,7 +73,7 @@ func (x *intents) load(name string) error {
 // parseIntent reads one line; the last one may be cut off.
 func parseIntent(line []byte) (in *intent, ok bool) {
 	in = new(intent)
-	ok = bytes.HasSuffix(line, []byte("\n")) && json.Unmarshal(line, in) == nil && len(in.Sum) == len(bridge.ContentSum{})
+	ok = bytes.HasSuffix(line, []byte("\n")) && json.Unmarshal(line, in) == nil && len(in.Sum) == len(model.ContentSum{})
 	return in, ok
 }
 
@@ -140,7 +140,7 @@ func (x *intents) prune() {
 }
 
 // add notes an intent, in memory even if it cannot be written.
-func (x *intents) add(p bridge.Path, sum bridge.ContentSum, what bridge.Intent) error {
+func (x *intents) add(p model.Path, sum model.ContentSum, what model.Intent) error {
 	in := &intent{p, sum[:], what}
 	line, err := json.Marshal(in)
 	if err != nil {
@@ -162,22 +162,22 @@ func (x *intents) add(p bridge.Path, sum bridge.ContentSum, what bridge.Intent) 
 
 // settle notes that what was done at p is kept. What remains of its intent says
 // that relayfs made that text, and whose it was. mu is held.
-func (x *intents) settle(p bridge.Path) {
+func (x *intents) settle(p model.Path) {
 	in := x.open[p]
 	if in == nil {
 		return
 	}
 	delete(x.open, p)
-	done := bridge.Intent{Record: bridge.Record{Author: in.Author, Session: in.Session}}
+	done := model.Intent{Record: model.Record{Author: in.Author, Session: in.Session}}
 	if d := in.Decision; d != nil {
-		done.Decision = &bridge.Decision{Batch: d.Batch}
+		done.Decision = &model.Decision{Batch: d.Batch}
 	}
 	in.Intent = done
 }
 
 // rename lets intents follow their notes: those that may be needed also into the
 // next process.
-func (x *intents) rename(oldPath, newPath bridge.Path) error {
+func (x *intents) rename(oldPath, newPath model.Path) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	open := false
@@ -209,30 +209,30 @@ func (x *intents) index() {
 	}
 }
 
-func (x *intents) kept(p bridge.Path) {
+func (x *intents) kept(p model.Path) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.settle(p)
 }
 
 // Intend notes what the file at p is about to hold, and how.
-func (s *Store) Intend(p bridge.Path, sum bridge.ContentSum, in bridge.Intent) error {
+func (s *Store) Intend(p model.Path, sum model.ContentSum, in model.Intent) error {
 	err := s.intents.add(p, sum, in)
 	if err != nil {
-		s.log.Warn("intent not noted", bridge.LogPath, string(p), bridge.LogErr, err)
+		s.log.Warn("intent not noted", model.LogPath, string(p), model.LogErr, err)
 	}
 	return s.fail("intend", err)
 }
 
 // Intended returns the write that was about to make the file at p hold raw.
-func (s *Store) Intended(p bridge.Path, raw string) (in bridge.Intent, ok bool) {
+func (s *Store) Intended(p model.Path, raw string) (in model.Intent, ok bool) {
 	s.intents.mu.Lock()
 	defer s.intents.mu.Unlock()
 	noted := s.intents.byPath[p]
 	if len(noted) == 0 {
 		return in, false // as with most notes: their text need not be summed up
 	}
-	sum := bridge.SumOf(raw)
+	sum := model.SumOf(raw)
 	for _, in := range slices.Backward(noted) {
 		if bytes.Equal(in.Sum, sum[:]) {
 			return in.Intent, true
@@ -242,7 +242,7 @@ func (s *Store) Intended(p bridge.Path, raw string) (in bridge.Intent, ok bool) 
 }
 
 // Unsettled returns the last intent at p, if nothing was kept there since.
-func (s *Store) Unsettled(p bridge.Path) (in bridge.Intent, ok bool) {
+func (s *Store) Unsettled(p model.Path) (in model.Intent, ok bool) {
 	s.intents.mu.Lock()
 	defer s.intents.mu.Unlock()
 	last := s.intents.open[p]

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store/storetest"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-func intended(t *testing.T, s bridge.Store, p bridge.Path, raw string, want bridge.Intent) {
+func intended(t *testing.T, s model.Store, p model.Path, raw string, want model.Intent) {
 	t.Helper()
 	if got, ok := s.Intended(p, raw); !ok || !reflect.DeepEqual(got, want) {
 		t.Errorf("Intended of %q = %+v, %v; want %+v", p, got, ok, want)
@@ -25,13 +25,13 @@ func TestIntentsStayFew(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
 	doc := ycrdt.NewDoc(ycrdt.Options{})
-	cut := bridge.Intent{Record: bridge.Record{Author: "ann"}, Edits: []bridge.EditSpan{{Off: 3, Len: 4, New: 5}}}
-	s.Intend("Cut.md", bridge.SumOf("one"), cut)
+	cut := model.Intent{Record: model.Record{Author: "ann"}, Edits: []model.EditSpan{{Off: 3, Len: 4, New: 5}}}
+	s.Intend("Cut.md", model.SumOf("one"), cut)
 	var last string
 	for i := range 5000 {
 		last = fmt.Sprint("text ", i)
-		s.Intend("Note.md", bridge.SumOf(last), bridge.Intent{Record: bridge.Record{
-			Author: "bob", Decision: &bridge.Decision{Batch: fmt.Sprint(i), Before: strings.Repeat("x", 10_000)},
+		s.Intend("Note.md", model.SumOf(last), model.Intent{Record: model.Record{
+			Author: "bob", Decision: &model.Decision{Batch: fmt.Sprint(i), Before: strings.Repeat("x", 10_000)},
 		}})
 		if i%100 == 0 {
 			if _, err := s.Append("id", "Note.md", storetest.Record(doc, "x")); err != nil {
@@ -42,7 +42,7 @@ func TestIntentsStayFew(t *testing.T) {
 	if _, err := s.Append("id", "Note.md", storetest.Record(doc, "x")); err != nil {
 		t.Fatal(err)
 	}
-	intended(t, s, "Note.md", last, bridge.Intent{Record: bridge.Record{Author: "bob", Decision: &bridge.Decision{Batch: "4999"}}})
+	intended(t, s, "Note.md", last, model.Intent{Record: model.Record{Author: "bob", Decision: &model.Decision{Batch: "4999"}}})
 	for range 2 {
 		intended(t, s, "Cut.md", "one", cut)
 		if _, ok := s.Intended("Note.md", "text 0"); ok {
@@ -60,9 +60,9 @@ func TestIntentsStayFew(t *testing.T) {
 func TestIntentsCutOff(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
-	in := bridge.Intent{Record: bridge.Record{Author: "ann"}, Edits: []bridge.EditSpan{{New: 5}}}
-	s.Intend("A.md", bridge.SumOf("one"), in)
-	s.Intend("B.md", bridge.SumOf("two"), in)
+	in := model.Intent{Record: model.Record{Author: "ann"}, Edits: []model.EditSpan{{New: 5}}}
+	s.Intend("A.md", model.SumOf("one"), in)
+	s.Intend("B.md", model.SumOf("two"), in)
 	closeStore(t, s)
 	info, err := os.Stat(path + ".intents")
 	if err != nil {
@@ -77,7 +77,7 @@ func TestIntentsCutOff(t *testing.T) {
 	for range 2 {
 		s = open(t, path)
 		intended(t, s, "A.md", "one", in)
-		s.Intend("C.md", bridge.SumOf("three"), in)
+		s.Intend("C.md", model.SumOf("three"), in)
 		intended(t, s, "C.md", "three", in)
 		closeStore(t, s)
 	}

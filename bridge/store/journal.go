@@ -6,7 +6,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // The journal is an index: each entry, numbered in the order of arrival, names a
@@ -14,7 +14,7 @@ import (
 // about a proposal.
 
 // note adds a record to the journal.
-func note(tx *bolt.Tx, id bridge.DocID, seq uint64) error {
+func note(tx *bolt.Tx, id model.DocID, seq uint64) error {
 	journal := tx.Bucket([]byte(journalBucket))
 	n, err := journal.NextSequence()
 	if err != nil {
@@ -25,7 +25,7 @@ func note(tx *bolt.Tx, id bridge.DocID, seq uint64) error {
 
 // unlist takes a document's records out of the journal, from the newest entry on:
 // what is forgotten is mostly new.
-func unlist(tx *bolt.Tx, id bridge.DocID) error {
+func unlist(tx *bolt.Tx, id model.DocID) error {
 	n, err := journalled(document(tx, id))
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func journalled(doc *bolt.Bucket) (n int, err error) {
 }
 
 // Journal returns the newest journalled records, newest first, at most limit.
-func (s *Store) Journal(limit int) (entries []bridge.JournalEntry, err error) {
+func (s *Store) Journal(limit int) (entries []model.JournalEntry, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		entries = nil
 		c := tx.Bucket([]byte(journalBucket)).Cursor()
@@ -75,7 +75,7 @@ func (s *Store) Journal(limit int) (entries []bridge.JournalEntry, err error) {
 }
 
 // journalEntry reads the record that the index names by v.
-func journalEntry(tx *bolt.Tx, v []byte) (e bridge.JournalEntry, err error) {
+func journalEntry(tx *bolt.Tx, v []byte) (e model.JournalEntry, err error) {
 	if len(v) < 8 {
 		return e, damaged("a journal entry is cut off")
 	}
@@ -83,12 +83,12 @@ func journalEntry(tx *bolt.Tx, v []byte) (e bridge.JournalEntry, err error) {
 		e.Record, err = readDecided(tx, v)
 		return e, err
 	}
-	e.ID = bridge.DocID(v[8:])
+	e.ID = model.DocID(v[8:])
 	doc := document(tx, e.ID)
 	if doc == nil {
 		return e, damaged("the journal names a document that is not there")
 	}
-	e.Path = bridge.Path(doc.Get([]byte(pathKey)))
+	e.Path = model.Path(doc.Get([]byte(pathKey)))
 	key := seqKey(binary.BigEndian.Uint64(v))
 	value := doc.Bucket([]byte(recordsBucket)).Get(key)
 	if value == nil {

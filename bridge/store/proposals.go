@@ -7,15 +7,15 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Proposals returns the pending proposals in the order in which they were made.
-func (s *Store) Proposals() (list []bridge.ProposalRecord, err error) {
+func (s *Store) Proposals() (list []model.ProposalRecord, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		list = nil
 		return tx.Bucket([]byte(proposalBucket)).ForEach(func(_, v []byte) error {
-			var rec bridge.ProposalRecord
+			var rec model.ProposalRecord
 			if err := json.Unmarshal(v, &rec); err != nil {
 				return damaged(err)
 			}
@@ -23,14 +23,14 @@ func (s *Store) Proposals() (list []bridge.ProposalRecord, err error) {
 			return nil
 		})
 	})
-	slices.SortFunc(list, func(a, b bridge.ProposalRecord) int {
+	slices.SortFunc(list, func(a, b model.ProposalRecord) int {
 		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID))
 	})
 	return list, s.fail("read proposals", err)
 }
 
 // Propose changes the pending proposals and the journal in one transaction.
-func (s *Store) Propose(c bridge.ProposalChange) error {
+func (s *Store) Propose(c model.ProposalChange) error {
 	puts, err := encodeAll(c.Put)
 	if err != nil {
 		return s.fail("propose", err)
@@ -87,7 +87,7 @@ func noteDecided(tx *bolt.Tx, v []byte) error {
 }
 
 // readDecided reads the record that noteDecided kept under key.
-func readDecided(tx *bolt.Tx, key []byte) (rec bridge.Record, err error) {
+func readDecided(tx *bolt.Tx, key []byte) (rec model.Record, err error) {
 	v := tx.Bucket([]byte(decidedBucket)).Get(key)
 	if v == nil {
 		return rec, damaged("the journal names a decision that is not there")

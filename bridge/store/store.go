@@ -14,7 +14,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 var (
@@ -186,7 +186,7 @@ func (s *Store) fail(op string, err error) error {
 // translate gives a full disk its sentinel.
 func translate(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return fmt.Errorf("%w: %v", bridge.ErrNoSpace, err)
+		return fmt.Errorf("%w: %v", model.ErrNoSpace, err)
 	}
 	return err
 }
@@ -194,7 +194,7 @@ func translate(err error) error {
 // marks are what Materialized said and the file does not hold yet.
 type marks struct {
 	mu      sync.Mutex // protects the following
-	pending map[bridge.DocID]mark
+	pending map[model.DocID]mark
 	wake    chan struct{} // holds one token while something is pending
 	quit    chan struct{}
 	done    chan struct{} // closed when run has ended

@@ -19,7 +19,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	"golang.org/x/sys/unix"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/store/storetest"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -56,10 +56,10 @@ func closeStore(t testing.TB, s *store.Store) {
 }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) bridge.Store { return open(t, newPath(t)) })
+	storetest.Run(t, func(t *testing.T) model.Store { return open(t, newPath(t)) })
 }
 
-func record(text string) bridge.Record {
+func record(text string) model.Record {
 	return storetest.Record(ycrdt.NewDoc(ycrdt.Options{}), text)
 }
 
@@ -71,11 +71,11 @@ func TestReopen(t *testing.T) {
 	if _, err := s.Append("id", "N.md", rec); err != nil {
 		t.Fatal(err)
 	}
-	s.Materialized("id", 1, bridge.ContentSum{7})
+	s.Materialized("id", 1, model.ContentSum{7})
 	closeStore(t, s)
 	s = open(t, path)
 	h, err := s.Load("id")
-	if err != nil || storetest.Text(t, h) != "kept" || h.Materialized != 1 || h.Sum != (bridge.ContentSum{7}) {
+	if err != nil || storetest.Text(t, h) != "kept" || h.Materialized != 1 || h.Sum != (model.ContentSum{7}) {
 		t.Errorf("history is %+v, %v", h, err)
 	}
 	if id, err := s.DocID("N.md"); id != "id" || err != nil {
@@ -99,7 +99,7 @@ func TestCompaction(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 300 || i == 590 { // compacted twice; nine records are not in the file yet
-			s.Materialized("id", seq, bridge.ContentSum{})
+			s.Materialized("id", seq, model.ContentSum{})
 			closeStore(t, s)
 			s = open(t, path)
 		}
@@ -142,7 +142,7 @@ func TestCompactionOfTyping(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.Materialized("id", seq, bridge.ContentSum{}) // at the end, or the background compacts a part
+	s.Materialized("id", seq, model.ContentSum{}) // at the end, or the background compacts a part
 	closeStore(t, s)
 	h, err := open(t, path).Load("id")
 	if err != nil || len(h.Records) != 2 || storetest.Text(t, h) != doc.Text("contents").String() {
@@ -166,7 +166,7 @@ func TestCompactionInTheBackground(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Materialized("id", seq, bridge.ContentSum{})
+			s.Materialized("id", seq, model.ContentSum{})
 		}
 		time.Sleep(time.Minute) // of the bubble's clock
 		synctest.Wait()
@@ -205,8 +205,8 @@ func TestNewerVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, _ := os.ReadFile(path)
-	if _, err := store.Open(path, store.Options{}); !errors.Is(err, bridge.ErrUnknownStore) {
-		t.Errorf("open: %v, want %v", err, bridge.ErrUnknownStore)
+	if _, err := store.Open(path, store.Options{}); !errors.Is(err, model.ErrUnknownStore) {
+		t.Errorf("open: %v, want %v", err, model.ErrUnknownStore)
 	}
 	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 		t.Error("the file of a newer version was changed")
@@ -237,7 +237,7 @@ func TestOlderVersion(t *testing.T) {
 		if list, err := s.Proposals(); err != nil || len(list) > 1 {
 			t.Errorf("proposals %v, %v", list, err)
 		}
-		if err := s.Propose(bridge.ProposalChange{Put: []bridge.ProposalRecord{{ID: "p"}}}); err != nil {
+		if err := s.Propose(model.ProposalChange{Put: []model.ProposalRecord{{ID: "p"}}}); err != nil {
 			t.Error(err)
 		}
 		if id, err := s.DocID("N.md"); id != "id" || err != nil {
@@ -253,7 +253,7 @@ func TestDamaged(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
 	for i := range 200 {
-		if _, err := s.Append(bridge.DocID(fmt.Sprint(i)), bridge.Path(fmt.Sprint(i, ".md")), record(strings.Repeat("text ", 100))); err != nil {
+		if _, err := s.Append(model.DocID(fmt.Sprint(i)), model.Path(fmt.Sprint(i, ".md")), record(strings.Repeat("text ", 100))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -322,12 +322,12 @@ func useDamaged(t *testing.T, data []byte) {
 		return
 	}
 	for i := range 200 {
-		id := bridge.DocID(fmt.Sprint(i))
+		id := model.DocID(fmt.Sprint(i))
 		if _, err := s.Load(id); err != nil && !errors.Is(err, store.ErrDamaged) {
 			t.Errorf("load: %v", err)
 		}
 		if i%20 == 0 {
-			_, _ = s.Append(id, bridge.Path(fmt.Sprint(i, ".md")), record("more")) // no crash is all that is asked
+			_, _ = s.Append(id, model.Path(fmt.Sprint(i, ".md")), record("more")) // no crash is all that is asked
 		}
 	}
 	_ = s.Close()
@@ -344,8 +344,8 @@ func TestNoSpace(t *testing.T) {
 	for i := 0; ; i++ {
 		_, err := s.Append("id", "N.md", record(strings.Repeat("x", 10000)))
 		if err != nil {
-			if !errors.Is(err, bridge.ErrNoSpace) {
-				t.Errorf("append on a full disk: %v, want %v", err, bridge.ErrNoSpace)
+			if !errors.Is(err, model.ErrNoSpace) {
+				t.Errorf("append on a full disk: %v, want %v", err, model.ErrNoSpace)
 			}
 			break
 		}
@@ -373,12 +373,12 @@ func appendForever(path string) error {
 	errs := make(chan error)
 	for i := range 4 {
 		go func() {
-			id := bridge.DocID(fmt.Sprint("doc", i))
+			id := model.DocID(fmt.Sprint("doc", i))
 			h, err := s.Load(id)
 			n := len(h.Records)
 			for ; err == nil; n++ {
 				var seq uint64
-				seq, err = s.Append(id, bridge.Path(id), record(crashText(id, n+1)))
+				seq, err = s.Append(id, model.Path(id), record(crashText(id, n+1)))
 				out.Lock()
 				fmt.Println(id, seq)
 				out.Unlock()
@@ -389,7 +389,7 @@ func appendForever(path string) error {
 	return <-errs
 }
 
-func crashText(id bridge.DocID, seq int) string {
+func crashText(id model.DocID, seq int) string {
 	return fmt.Sprint(id, " ", seq, strings.Repeat(".", seq%300))
 }
 
@@ -397,7 +397,7 @@ func crashText(id bridge.DocID, seq int) string {
 // every append that was acknowledged is there.
 func TestKill(t *testing.T) {
 	path := newPath(t)
-	acked := make(map[bridge.DocID]uint64)
+	acked := make(map[model.DocID]uint64)
 	for range 10 {
 		runAndKill(t, path, time.Duration(10+rand.IntN(80))*time.Millisecond, acked)
 		checkAcked(t, path, acked)
@@ -409,7 +409,7 @@ func TestKill(t *testing.T) {
 
 // runAndKill notes what the process acknowledged. The time begins with the
 // first acknowledgement.
-func runAndKill(t *testing.T, path string, after time.Duration, acked map[bridge.DocID]uint64) {
+func runAndKill(t *testing.T, path string, after time.Duration, acked map[model.DocID]uint64) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), crashEnv+"="+path)
@@ -427,7 +427,7 @@ func runAndKill(t *testing.T, path string, after time.Duration, acked map[bridge
 		if kill == nil {
 			kill = time.AfterFunc(after, func() { cmd.Process.Kill() })
 		}
-		var id bridge.DocID
+		var id model.DocID
 		var seq uint64
 		if n, _ := fmt.Sscan(lines.Text(), &id, &seq); n == 2 {
 			acked[id] = max(acked[id], seq)
@@ -436,7 +436,7 @@ func runAndKill(t *testing.T, path string, after time.Duration, acked map[bridge
 	_ = cmd.Wait() // it was killed
 }
 
-func checkAcked(t *testing.T, path string, acked map[bridge.DocID]uint64) {
+func checkAcked(t *testing.T, path string, acked map[model.DocID]uint64) {
 	t.Helper()
 	s, err := store.Open(path, store.Options{})
 	if err != nil {
@@ -449,7 +449,7 @@ func checkAcked(t *testing.T, path string, acked map[bridge.DocID]uint64) {
 			t.Fatalf("%s has %d records, %v; %d were acknowledged", id, len(h.Records), err, seq)
 		}
 		for i, rec := range h.Records {
-			got := storetest.Text(t, bridge.History{Records: []bridge.Record{rec}})
+			got := storetest.Text(t, model.History{Records: []model.Record{rec}})
 			if got != crashText(id, i+1) {
 				t.Errorf("%s record %d is %q", id, i+1, got)
 			}

@@ -5,14 +5,14 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // What a server has not acknowledged yet is known across restarts: Append notes
 // it in the transaction of the record, Sent crosses it out.
 
 // markUnsent notes that the record seq of a document is to be sent.
-func markUnsent(tx *bolt.Tx, id bridge.DocID, seq uint64) error {
+func markUnsent(tx *bolt.Tx, id model.DocID, seq uint64) error {
 	unsent, err := tx.CreateBucketIfNotExists([]byte(unsentBucket))
 	if err != nil {
 		return err
@@ -22,8 +22,8 @@ func markUnsent(tx *bolt.Tx, id bridge.DocID, seq uint64) error {
 
 // Unsent returns the documents with records that a server has not acknowledged,
 // and the sequence number of the last such record of each.
-func (s *Store) Unsent() (map[bridge.DocID]uint64, error) {
-	all := make(map[bridge.DocID]uint64)
+func (s *Store) Unsent() (map[model.DocID]uint64, error) {
+	all := make(map[model.DocID]uint64)
 	err := s.view(func(tx *bolt.Tx) error {
 		unsent := tx.Bucket([]byte(unsentBucket))
 		if unsent == nil {
@@ -31,7 +31,7 @@ func (s *Store) Unsent() (map[bridge.DocID]uint64, error) {
 		}
 		return unsent.ForEach(func(id, seq []byte) error {
 			if len(seq) == 8 {
-				all[bridge.DocID(id)] = binary.BigEndian.Uint64(seq)
+				all[model.DocID(id)] = binary.BigEndian.Uint64(seq)
 			}
 			return nil
 		})
@@ -41,7 +41,7 @@ func (s *Store) Unsent() (map[bridge.DocID]uint64, error) {
 
 // Sent notes that a server has acknowledged everything of the document id up to
 // the record seq.
-func (s *Store) Sent(id bridge.DocID, seq uint64) error {
+func (s *Store) Sent(id model.DocID, seq uint64) error {
 	err := s.appends.do(func(tx *bolt.Tx) error {
 		unsent := tx.Bucket([]byte(unsentBucket))
 		if unsent == nil {
@@ -57,15 +57,15 @@ func (s *Store) Sent(id bridge.DocID, seq uint64) error {
 }
 
 // Kept lists the documents that have a history.
-func (s *Store) Kept() ([]bridge.DocID, error) {
-	var ids []bridge.DocID
+func (s *Store) Kept() ([]model.DocID, error) {
+	var ids []model.DocID
 	if err := s.settle(); err != nil {
 		return nil, s.fail("list documents", err)
 	}
 	err := s.view(func(tx *bolt.Tx) error {
 		ids = nil
 		return tx.Bucket([]byte(docsBucket)).ForEachBucket(func(id []byte) error {
-			ids = append(ids, bridge.DocID(id))
+			ids = append(ids, model.DocID(id))
 			return nil
 		})
 	})

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
 )
 
@@ -16,30 +16,30 @@ func TestUnsent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := func(want map[bridge.DocID]uint64) {
+	want := func(want map[model.DocID]uint64) {
 		t.Helper()
 		if got, err := s.Unsent(); err != nil || !maps.Equal(got, want) {
 			t.Errorf("unsent is %v, %v, want %v", got, err, want)
 		}
 	}
-	appendOne := func(id bridge.DocID, unsent bool) uint64 {
+	appendOne := func(id model.DocID, unsent bool) uint64 {
 		t.Helper()
-		seq, err := s.Append(id, bridge.Path(id)+".md", bridge.Record{Update: []byte{0, 0}, Unsent: unsent})
+		seq, err := s.Append(id, model.Path(id)+".md", model.Record{Update: []byte{0, 0}, Unsent: unsent})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return seq
 	}
-	want(map[bridge.DocID]uint64{})
+	want(map[model.DocID]uint64{})
 	appendOne("a", false)
 	first := appendOne("a", true)
 	second := appendOne("a", true)
 	other := appendOne("b", true)
-	want(map[bridge.DocID]uint64{"a": second, "b": other})
+	want(map[model.DocID]uint64{"a": second, "b": other})
 	if err := s.Sent("a", first); err != nil {
 		t.Fatal(err)
 	}
-	want(map[bridge.DocID]uint64{"a": second, "b": other})
+	want(map[model.DocID]uint64{"a": second, "b": other})
 	if err := s.Sent("a", second); err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +50,9 @@ func TestUnsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	want(map[bridge.DocID]uint64{"b": other})
+	want(map[model.DocID]uint64{"b": other})
 	kept, err := s.Kept()
-	if slices.Sort(kept); err != nil || !slices.Equal(kept, []bridge.DocID{"a", "b"}) {
+	if slices.Sort(kept); err != nil || !slices.Equal(kept, []model.DocID{"a", "b"}) {
 		t.Errorf("kept are %v, %v", kept, err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // A transaction of bbolt takes two syncs, and everybody who saves a note waits
@@ -39,24 +39,24 @@ type wal struct {
 	size    int64 // of what is whole in file
 	old     bool  // there is an old file
 	entries []walEntry
-	docs    map[bridge.DocID]*walDoc
-	paths   map[bridge.Path]bridge.DocID
+	docs    map[model.DocID]*walDoc
+	paths   map[model.Path]model.DocID
 }
 
 // walEntry is one call of Append: the records from number Seq on of a document.
 type walEntry struct {
-	ID      bridge.DocID `json:"id"`
-	Path    bridge.Path  `json:"path"`
-	Seq     uint64       `json:"seq"`
-	Records [][]byte     `json:"records"`
+	ID      model.DocID `json:"id"`
+	Path    model.Path  `json:"path"`
+	Seq     uint64      `json:"seq"`
+	Records [][]byte    `json:"records"`
 }
 
 func (e *walEntry) last() uint64 { return e.Seq + uint64(len(e.Records)) - 1 }
 
 // walDoc is what the log knows of a document.
 type walDoc struct {
-	path    bridge.Path
-	records []bridge.Record // ascending
+	path    model.Path
+	records []model.Record // ascending
 }
 
 func (d *walDoc) last() uint64 { return d.records[len(d.records)-1].Seq }
@@ -71,7 +71,7 @@ var errTornFrame = errors.New("entry is cut off")
 // has an entry.
 func (w *wal) open(name string, applied func(*walEntry) (bool, error)) error {
 	w.name = name
-	w.docs, w.paths = make(map[bridge.DocID]*walDoc), make(map[bridge.Path]bridge.DocID)
+	w.docs, w.paths = make(map[model.DocID]*walDoc), make(map[model.Path]model.DocID)
 	if _, err := w.takeOver(w.oldName(), applied); err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (e *walEntry) frame() ([]byte, error) {
 
 // append logs records of a document. lastKept asks the bbolt file for the
 // document's last number.
-func (w *wal) append(id bridge.DocID, p bridge.Path, recs []bridge.Record, values [][]byte, lastKept func() (uint64, error)) (seq uint64, err error) {
+func (w *wal) append(id model.DocID, p model.Path, recs []model.Record, values [][]byte, lastKept func() (uint64, error)) (seq uint64, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if d := w.docs[id]; d != nil {
@@ -183,7 +183,7 @@ func (w *wal) append(id bridge.DocID, p bridge.Path, recs []bridge.Record, value
 }
 
 // remember adds an entry, whose records are recs, to what is known. mu is held.
-func (w *wal) remember(e walEntry, recs []bridge.Record) {
+func (w *wal) remember(e walEntry, recs []model.Record) {
 	w.entries = append(w.entries, e)
 	d := w.docs[e.ID]
 	if d == nil {
@@ -199,7 +199,7 @@ func (w *wal) remember(e walEntry, recs []bridge.Record) {
 }
 
 // decode reads the entry's records.
-func (e *walEntry) decode() (recs []bridge.Record, err error) {
+func (e *walEntry) decode() (recs []model.Record, err error) {
 	for i, v := range e.Records {
 		rec, err := decodeRecord(seqKey(e.Seq+uint64(i)), v)
 		if err != nil {
@@ -260,7 +260,7 @@ func (w *wal) rotate() ([]walEntry, error) {
 // forget drops entries that the bbolt file holds. mu is held.
 func (w *wal) forget(entries []walEntry) {
 	w.entries = slices.Delete(w.entries, 0, len(entries))
-	kept := make(map[bridge.DocID]uint64)
+	kept := make(map[model.DocID]uint64)
 	for _, e := range entries {
 		kept[e.ID] = e.last()
 	}
@@ -269,7 +269,7 @@ func (w *wal) forget(entries []walEntry) {
 		if d == nil {
 			continue
 		}
-		d.records = slices.DeleteFunc(d.records, func(r bridge.Record) bool { return r.Seq <= seq })
+		d.records = slices.DeleteFunc(d.records, func(r model.Record) bool { return r.Seq <= seq })
 		if len(d.records) > 0 {
 			continue
 		}
@@ -281,12 +281,12 @@ func (w *wal) forget(entries []walEntry) {
 }
 
 // since are the logged records of a document after number seq. mu is held.
-func (w *wal) since(id bridge.DocID, seq uint64) []bridge.Record {
+func (w *wal) since(id model.DocID, seq uint64) []model.Record {
 	d := w.docs[id]
 	if d == nil {
 		return nil
 	}
-	var out []bridge.Record
+	var out []model.Record
 	for _, rec := range d.records {
 		if rec.Seq > seq {
 			rec.Update = slices.Clone(rec.Update)
@@ -298,20 +298,20 @@ func (w *wal) since(id bridge.DocID, seq uint64) []bridge.Record {
 
 // at is the document at p, as far as the log decides: known is not set if the
 // bbolt file does. mu is held.
-func (w *wal) at(p bridge.Path) (id bridge.DocID, known bool) {
+func (w *wal) at(p model.Path) (id model.DocID, known bool) {
 	id, known = w.paths[p]
 	return id, known
 }
 
 // has says that there is something of a document in the log.
-func (w *wal) has(id bridge.DocID) bool {
+func (w *wal) has(id model.DocID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.docs[id] != nil
 }
 
 // moved says that the log has a document elsewhere than at p. mu is held.
-func (w *wal) moved(id bridge.DocID, p bridge.Path) bool {
+func (w *wal) moved(id model.DocID, p model.Path) bool {
 	d := w.docs[id]
 	return d != nil && d.path != p
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault"
 )
 
@@ -21,7 +22,7 @@ func BenchmarkSave(b *testing.B) {
 		w := startWorkspace(b, v)
 		b.ResetTimer()
 		for i := range b.N {
-			writeNote(b, w, bridge.Path(fmt.Sprintf("V/N%d.md", i)), text+"more\n")
+			writeNote(b, w, model.Path(fmt.Sprintf("V/N%d.md", i)), text+"more\n")
 		}
 	})
 	b.Run("again", func(b *testing.B) {
@@ -34,9 +35,9 @@ func BenchmarkSave(b *testing.B) {
 	})
 }
 
-func writeNote(b *testing.B, w *bridge.Workspace, p bridge.Path, text string) {
+func writeNote(b *testing.B, w *bridge.Workspace, p model.Path, text string) {
 	b.Helper()
-	if _, err := w.Write(b.Context(), p, bridge.Write{Text: text, By: bridge.Author{Name: "agent", Session: "s"}}); err != nil {
+	if _, err := w.Write(b.Context(), p, bridge.Write{Text: text, By: model.Author{Name: "agent", Session: "s"}}); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
@@ -120,6 +120,6 @@ func (v *Vault) syncedDir(dir *os.File) error {
 // for: whoever asks about the folder next is told if it fails (Sync).
 func (v *Vault) trySyncDir(dir *os.File) {
 	if err := v.syncDir(dir); err != nil {
-		v.log.Warn("folder is not synced: a power cut may bring back what it held", bridge.LogErr, err)
+		v.log.Warn("folder is not synced: a power cut may bring back what it held", model.LogErr, err)
 	}
 }

@@ -1,14 +1,14 @@
 // Package vault serves a local folder of notes, such as an Obsidian vault, as a
-// bridge.Source that can also restructure itself (bridge.Structure) and serve
-// attachments (bridge.Files). Linux only.
+// model.Source that can also restructure itself (model.Structure) and serve
+// attachments (model.Files). Linux only.
 //
 //	v, err := vault.New("/home/ann/Notes", vault.Options{})
 //	...
 //	defer v.Close()
-//	err = v.Scan(ctx, func(e bridge.SourceEntry) { fmt.Println(e.Rel) })
+//	err = v.Scan(ctx, func(e model.SourceEntry) { fmt.Println(e.Rel) })
 //	data, stamp, err := v.Read(ctx, "Projects/Plan.md")
-//	stamp, err = v.Replace(ctx, "Projects/Plan.md", bridge.Replacement{Expect: stamp, Data: edited, ModTime: time.Now()})
-//	err = v.Run(ctx, func(ev bridge.SourceEvent) { fmt.Println(ev.Kind, ev.Rel) })
+//	stamp, err = v.Replace(ctx, "Projects/Plan.md", model.Replacement{Expect: stamp, Data: edited, ModTime: time.Now()})
+//	err = v.Run(ctx, func(ev model.SourceEvent) { fmt.Println(ev.Kind, ev.Rel) })
 //
 // # What is served
 //

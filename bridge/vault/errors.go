@@ -4,7 +4,7 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // wrap names the operation and the path around the sentinel that err stands
@@ -28,17 +28,17 @@ func sentinel(err error) error {
 	}
 	switch errno {
 	case syscall.ENOSPC, syscall.EDQUOT:
-		return bridge.ErrNoSpace
+		return model.ErrNoSpace
 	case syscall.EROFS:
-		return bridge.ErrReadOnly
+		return model.ErrReadOnly
 	case syscall.EISDIR:
-		return bridge.ErrIsDir
+		return model.ErrIsDir
 	case syscall.ENOTDIR:
-		return bridge.ErrNotDir
+		return model.ErrNotDir
 	case syscall.ENOTEMPTY:
-		return bridge.ErrNotEmpty
+		return model.ErrNotEmpty
 	case syscall.ENAMETOOLONG:
-		return bridge.ErrNameTooLong
+		return model.ErrNameTooLong
 	case syscall.ELOOP: // a symlink where none is followed: hidden
 		return fs.ErrNotExist
 	}

@@ -8,14 +8,14 @@ import (
 	"path"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // OpenFile opens a file with the flags of os.OpenFile, byte for byte. os.O_APPEND
-// is ignored, because a bridge.File is written at offsets. What is written shows
+// is ignored, because a model.File is written at offsets. What is written shows
 // up in Run like anybody's change.
-func (v *Vault) OpenFile(rel string, flag int, perm fs.FileMode) (bridge.File, error) {
+func (v *Vault) OpenFile(rel string, flag int, perm fs.FileMode) (model.File, error) {
 	if flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC) != 0 {
 		if err := v.writable("open", rel); err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (*os.File, erro
 	}
 	st, err := fsat.Fstat(f)
 	if err == nil && !isKind(&st, 0) {
-		err = bridge.ErrIsDir
+		err = model.ErrIsDir
 	}
 	if err != nil {
 		f.Close()
@@ -58,35 +58,35 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (*os.File, erro
 
 // PutFile puts a new file in the place of the one at rel, which nobody sees
 // half-written. Whoever has the old file open keeps that.
-func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (bridge.Stamp, error) {
+func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (model.Stamp, error) {
 	if err := v.writable("write", rel); err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	defer v.begin(rel)()
 	stamp, err := v.putFile(rel, content{data: data, mode: perm.Perm(), modTime: time.Now()})
 	if err != nil {
-		return bridge.Stamp{}, wrap("write", rel, err)
+		return model.Stamp{}, wrap("write", rel, err)
 	}
-	v.wrote(bridge.SourceEntry{Rel: rel, Mode: perm.Perm(), Stamp: stamp})
+	v.wrote(model.SourceEntry{Rel: rel, Mode: perm.Perm(), Stamp: stamp})
 	return stamp, nil
 }
 
-func (v *Vault) putFile(rel string, c content) (bridge.Stamp, error) {
+func (v *Vault) putFile(rel string, c content) (model.Stamp, error) {
 	p, err := v.lookAt(rel)
 	if err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	defer p.Close()
 	if isKind(&p.stat, fs.ModeDir) {
-		return bridge.Stamp{}, bridge.ErrIsDir
+		return model.Stamp{}, model.ErrIsDir
 	}
 	t, err := newFile(p.dir, v.tempName(), c)
 	if err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	defer t.discard()
 	if err := fsat.Rename(p.dir, t.name, p.dir, p.name); err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	v.trySyncDir(p.dir)
 	return t.placed(), nil
@@ -101,7 +101,7 @@ type file struct {
 // ReadAt reads at an offset.
 func (f *file) ReadAt(p []byte, off int64) (int, error) { return f.f.ReadAt(p, off) }
 
-// WriteAt writes at an offset; bridge.ErrNoSpace if the disk is full.
+// WriteAt writes at an offset; model.ErrNoSpace if the disk is full.
 func (f *file) WriteAt(p []byte, off int64) (int, error) {
 	n, err := f.f.WriteAt(p, off)
 	return n, f.translate("write", err)
@@ -128,20 +128,20 @@ func (f *file) translate(op string, err error) error {
 }
 
 // Chmod sets the permission bits of a file or a folder, and returns its stamp then.
-func (v *Vault) Chmod(_ context.Context, rel string, mode fs.FileMode) (bridge.Stamp, error) {
+func (v *Vault) Chmod(_ context.Context, rel string, mode fs.FileMode) (model.Stamp, error) {
 	if err := v.writable("chmod", rel); err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	defer v.begin(rel)()
 	e, err := v.chmod(rel, mode)
 	if err != nil {
-		return bridge.Stamp{}, wrap("chmod", rel, err)
+		return model.Stamp{}, wrap("chmod", rel, err)
 	}
 	v.learn(e)
 	return e.Stamp, nil
 }
 
-func (v *Vault) chmod(rel string, mode fs.FileMode) (e bridge.SourceEntry, err error) {
+func (v *Vault) chmod(rel string, mode fs.FileMode) (e model.SourceEntry, err error) {
 	p, err := v.locate(rel)
 	if err != nil {
 		return e, err

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
@@ -65,9 +65,9 @@ type lateWriters struct {
 type lateFile struct {
 	rel   string
 	file  *os.File
-	last  bridge.Stamp // the state that is accounted for
-	data  []byte       // its bytes; nil if there were too many
-	since time.Time    // that state
+	last  model.Stamp // the state that is accounted for
+	data  []byte      // its bytes; nil if there were too many
+	since time.Time   // that state
 	seen  sighting
 	next  time.Time // when to look, unless somebody waits for the end
 }
@@ -86,7 +86,7 @@ func newLateWriters(v *Vault) *lateWriters {
 }
 
 // watch takes over file, which held data when its stamp was last.
-func (l *lateWriters) watch(rel string, file *os.File, last bridge.Stamp, data []byte) {
+func (l *lateWriters) watch(rel string, file *os.File, last model.Stamp, data []byte) {
 	if len(data) > maxAncestor {
 		data = nil
 	}
@@ -216,7 +216,7 @@ func (v *Vault) lookLate(f *lateFile, now time.Time, has patience) (again bool) 
 	case has == crowded && stamp.Size > 0:
 		wait = 0
 	case has == crowded:
-		v.log.Warn("a program was in the middle of a save when the note was replaced: what it writes from now on is lost", bridge.LogPath, f.rel)
+		v.log.Warn("a program was in the middle of a save when the note was replaced: what it writes from now on is lost", model.LogPath, f.rel)
 		return false
 	case stamp.Size == 0:
 		wait = settleLimit // truncated, about to be written
@@ -249,7 +249,7 @@ func (v *Vault) mayChange(f *lateFile, quiet time.Duration, open, known bool, ha
 	case has == ending && quiet < closeGrace:
 		return true
 	case open:
-		v.log.Warn("a program has had the note open for writing since before it was replaced: what it writes from now on is lost", bridge.LogPath, f.rel)
+		v.log.Warn("a program has had the note open for writing since before it was replaced: what it writes from now on is lost", model.LogPath, f.rel)
 	}
 	return false
 }
@@ -260,7 +260,7 @@ func (v *Vault) mergeBack(rel string, ancestor, theirs []byte) {
 	for range mergeAttempts {
 		merged, err := v.mergeOnce(rel, ancestor, theirs)
 		if merged {
-			v.log.Info("late save merged into the note", bridge.LogPath, rel)
+			v.log.Info("late save merged into the note", model.LogPath, rel)
 			return
 		}
 		if err != nil {
@@ -269,10 +269,10 @@ func (v *Vault) mergeBack(rel string, ancestor, theirs []byte) {
 	}
 	name, err := v.keepCopy(rel, theirs)
 	if err != nil {
-		v.log.Error("a save made while the note was written is lost", bridge.LogPath, rel, bridge.LogErr, err)
+		v.log.Error("a save made while the note was written is lost", model.LogPath, rel, model.LogErr, err)
 		return
 	}
-	v.log.Warn("late save kept beside the note", bridge.LogPath, rel, logCopy, name)
+	v.log.Warn("late save kept beside the note", model.LogPath, rel, logCopy, name)
 }
 
 // mergeOnce says whether the note holds the merged text now. An error means
@@ -284,13 +284,13 @@ func (v *Vault) mergeOnce(rel string, ancestor, theirs []byte) (bool, error) {
 	}
 	text, ok := merge3(ancestor, theirs, ours)
 	if !ok {
-		return false, bridge.ErrConflict
+		return false, model.ErrConflict
 	}
 	if bytes.Equal(text, ours) {
 		return true, nil
 	}
-	err = v.exchange(rel, bridge.Replacement{Expect: stamp, Data: text, ModTime: time.Now()})
-	if errors.Is(err, bridge.ErrConflict) {
+	err = v.exchange(rel, model.Replacement{Expect: stamp, Data: text, ModTime: time.Now()})
+	if errors.Is(err, model.ErrConflict) {
 		return false, nil
 	}
 	return err == nil, err

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
@@ -64,7 +64,7 @@ func TestSwapWaitsForASave(t *testing.T) {
 					}
 					w.ok(f.Close())
 				}()
-				if err := w.replace("ours\n"); !errors.Is(err, bridge.ErrConflict) {
+				if err := w.replace("ours\n"); !errors.Is(err, model.ErrConflict) {
 					t.Errorf("error %v, want a conflict", err)
 				}
 				w.want(map[string]string{"N.md": "hers\n"})

@@ -7,7 +7,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
@@ -38,7 +38,7 @@ func (v *Vault) tempName() string { return v.tempPrefix + randomName() + tempSuf
 // state that was, in case somebody writes to one yet.
 const displacedSuffix = ".old" + tempSuffix
 
-func (v *Vault) displacedName(st bridge.Stamp) string {
+func (v *Vault) displacedName(st model.Stamp) string {
 	return fmt.Sprintf("%s%s-%x-%x%s", v.tempPrefix, randomName(), st.ModTime, st.Size, displacedSuffix)
 }
 

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-	"github.com/relayfs/relayfs/bridge"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Polling is for folders that inotify does not watch.
@@ -75,7 +76,7 @@ func (n *notifier) add(rel string) (isNew bool) {
 	case errors.Is(err, syscall.ENOSPC):
 		n.warn("fs.inotify.max_user_watches", err)
 	case n.inotify != nil:
-		n.v.log.Warn("folder cannot be watched, it is polled", bridge.LogPath, rel, bridge.LogErr, err)
+		n.v.log.Warn("folder cannot be watched, it is polled", model.LogPath, rel, model.LogErr, err)
 	}
 	n.polled[rel] = true
 	return true
@@ -98,7 +99,7 @@ func (n *notifier) warn(sysctl string, err error) {
 	}
 	n.warned = true
 	n.v.log.Warn("inotify limit reached: some folders are polled, so changes there show after some seconds; raise the limit with sysctl",
-		logSysctl, sysctl, bridge.LogErr, err)
+		logSysctl, sysctl, model.LogErr, err)
 }
 
 // forget drops the folder rel and all below it, which are gone or elsewhere.

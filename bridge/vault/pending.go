@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // How changes are put together.
@@ -27,8 +27,8 @@ type change struct {
 	first time.Time // when it was marked
 	due   time.Time // of the next look
 	seen  sighting
-	entry bridge.SourceEntry // what was seen, if it was there
-	busy  bool               // a method of this Vault was at work on it
+	entry model.SourceEntry // what was seen, if it was there
+	busy  bool              // a method of this Vault was at work on it
 }
 
 func (c *change) there() bool { return c.seen.err == nil }
@@ -146,8 +146,8 @@ func (w *watch) observeOne(rel string, c *change, now time.Time) {
 	if err != nil && (w.notifier.watched[rel] || w.notifier.polled[rel]) {
 		w.notifier.forget(rel)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, bridge.ErrNotDir) {
-		w.v.log.Debug("path cannot be looked at", bridge.LogPath, rel, bridge.LogErr, err)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, model.ErrNotDir) {
+		w.v.log.Debug("path cannot be looked at", model.LogPath, rel, model.LogErr, err)
 	}
 }
 
@@ -200,7 +200,7 @@ func (w *watch) newFolder(rel string, c *change, now time.Time) time.Duration {
 
 // sameFolder makes sure that a known folder is watched. That another folder has
 // taken its name is no news by itself; what it holds is compared.
-func (w *watch) sameFolder(rel string, known *bridge.SourceEntry, c *change) time.Duration {
+func (w *watch) sameFolder(rel string, known *model.SourceEntry, c *change) time.Duration {
 	if idOfEntry(*known) != idOfEntry(c.entry) {
 		w.notifier.forget(rel)
 		w.v.learn(c.entry)

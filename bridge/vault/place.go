@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
@@ -18,15 +18,15 @@ type fileID struct{ dev, ino uint64 }
 
 func idOf(st *fsat.Info) fileID { return fileID{st.Device, st.Inode} }
 
-func idOfEntry(e bridge.SourceEntry) fileID { return fileID{e.Stamp.Device, e.Stamp.Inode} }
+func idOfEntry(e model.SourceEntry) fileID { return fileID{e.Stamp.Device, e.Stamp.Inode} }
 
-func stampOf(st *fsat.Info) bridge.Stamp {
-	return bridge.Stamp{Device: st.Device, Inode: st.Inode, Size: st.Size, ModTime: st.ModTime, ChgTime: st.ChgTime}
+func stampOf(st *fsat.Info) model.Stamp {
+	return model.Stamp{Device: st.Device, Inode: st.Inode, Size: st.Size, ModTime: st.ModTime, ChgTime: st.ChgTime}
 }
 
 // sameContent compares stamps of which one was taken before the file was
 // renamed or lost a name, which changes its change time and nothing else.
-func sameContent(a, b bridge.Stamp) bool {
+func sameContent(a, b model.Stamp) bool {
 	a.ChgTime, b.ChgTime = 0, 0
 	return a == b
 }
@@ -35,8 +35,8 @@ func sameContent(a, b bridge.Stamp) bool {
 func isKind(st *fsat.Info, kind fs.FileMode) bool { return st.Mode.Type() == kind }
 
 // entryOf describes the file or folder rel, which st belongs to.
-func entryOf(rel string, st *fsat.Info) bridge.SourceEntry {
-	return bridge.SourceEntry{
+func entryOf(rel string, st *fsat.Info) model.SourceEntry {
+	return model.SourceEntry{
 		Rel: rel, Dir: isKind(st, fs.ModeDir),
 		Mode: st.Mode.Perm(), Stamp: stampOf(st),
 	}

@@ -9,7 +9,7 @@ import (
 	"path"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
@@ -39,7 +39,7 @@ const (
 // the empty or half-written file between two steps of an editor's save. It
 // looks again and again, because the stamp that Replace must be given is not in
 // any event.
-func (v *Vault) Read(ctx context.Context, rel string) ([]byte, bridge.Stamp, error) {
+func (v *Vault) Read(ctx context.Context, rel string) ([]byte, model.Stamp, error) {
 	start := time.Now()
 	var seen sighting
 	for {
@@ -53,19 +53,19 @@ func (v *Vault) Read(ctx context.Context, rel string) ([]byte, bridge.Stamp, err
 			return data, stamp, wrap("read", rel, err)
 		}
 		if err := sleep(ctx, lookEvery); err != nil {
-			return nil, bridge.Stamp{}, wrap("read", rel, err)
+			return nil, model.Stamp{}, wrap("read", rel, err)
 		}
 	}
 }
 
 // sighting is what a path looked like, and since when it has looked like that.
 type sighting struct {
-	stamp bridge.Stamp
+	stamp model.Stamp
 	err   error
 	since time.Time
 }
 
-func (s *sighting) look(stamp bridge.Stamp, err error, now time.Time) {
+func (s *sighting) look(stamp model.Stamp, err error, now time.Time) {
 	if s.since.IsZero() || s.stamp != stamp || (s.err == nil) != (err == nil) {
 		s.since = now
 	}
@@ -100,21 +100,21 @@ var errTorn = errors.New("file changes while it is read")
 
 // readOnce reads a file as it is. If the file is changing at that moment, it
 // returns what it got with errTorn, and a stamp that is out of date.
-func (v *Vault) readOnce(rel string) ([]byte, bridge.Stamp, error) {
+func (v *Vault) readOnce(rel string) ([]byte, model.Stamp, error) {
 	if data, before, after, ok := v.readDirectly(rel); ok {
 		return asRead(data, &before, &after)
 	}
 	p, err := v.locate(rel)
 	if err != nil {
-		return nil, bridge.Stamp{}, err
+		return nil, model.Stamp{}, err
 	}
 	defer p.Close()
 	if isKind(&p.stat, fs.ModeDir) {
-		return nil, bridge.Stamp{}, bridge.ErrIsDir
+		return nil, model.Stamp{}, model.ErrIsDir
 	}
 	data, before, after, err := fsat.ReadFile(p.dir, p.name)
 	if err != nil {
-		return nil, bridge.Stamp{}, err
+		return nil, model.Stamp{}, err
 	}
 	return asRead(data, &before, &after)
 }
@@ -131,9 +131,9 @@ func (v *Vault) readDirectly(rel string) (data []byte, before, after fsat.Info, 
 }
 
 // asRead judges what was read of a file that was described before and after.
-func asRead(data []byte, before, after *fsat.Info) ([]byte, bridge.Stamp, error) {
+func asRead(data []byte, before, after *fsat.Info) ([]byte, model.Stamp, error) {
 	if !isKind(before, 0) {
-		return nil, bridge.Stamp{}, fs.ErrNotExist
+		return nil, model.Stamp{}, fs.ErrNotExist
 	}
 	stamp := stampOf(before)
 	if int64(len(data)) < before.Size || stampOf(after) != stamp {
@@ -143,22 +143,22 @@ func asRead(data []byte, before, after *fsat.Info) ([]byte, bridge.Stamp, error)
 }
 
 // readAll reads a file from where it stands, which is its beginning.
-func readAll(f *os.File) ([]byte, bridge.Stamp, error) {
+func readAll(f *os.File) ([]byte, model.Stamp, error) {
 	before, err := fsat.Fstat(f)
 	if err != nil {
-		return nil, bridge.Stamp{}, err
+		return nil, model.Stamp{}, err
 	}
 	if !isKind(&before, 0) {
-		return nil, bridge.Stamp{}, fs.ErrNotExist
+		return nil, model.Stamp{}, fs.ErrNotExist
 	}
 	data := make([]byte, before.Size)
 	n, err := io.ReadFull(f, data)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, bridge.Stamp{}, err
+		return nil, model.Stamp{}, err
 	}
 	after, err := fsat.Fstat(f)
 	if err != nil {
-		return nil, bridge.Stamp{}, err
+		return nil, model.Stamp{}, err
 	}
 	return asRead(data[:n], &before, &after)
 }

@@ -13,16 +13,16 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // scanned lists what the vault holds; folders end in a slash.
-func scanned(t testing.TB, v *vault.Vault) map[string]bridge.SourceEntry {
+func scanned(t testing.TB, v *vault.Vault) map[string]model.SourceEntry {
 	t.Helper()
-	found := make(map[string]bridge.SourceEntry)
-	err := v.Scan(t.Context(), func(e bridge.SourceEntry) {
+	found := make(map[string]model.SourceEntry)
+	err := v.Scan(t.Context(), func(e model.SourceEntry) {
 		if e.Dir {
 			e.Rel += "/"
 		}
@@ -191,7 +191,7 @@ func checkHidden(t *testing.T, v *vault.Vault, rel string) {
 		f.Close()
 		t.Errorf("%s was opened", rel)
 	}
-	if _, err := v.Replace(t.Context(), rel, bridge.Replacement{Expect: bridge.Stamp{}, Data: nil, ModTime: time.Now()}); err == nil {
+	if _, err := v.Replace(t.Context(), rel, model.Replacement{Expect: model.Stamp{}, Data: nil, ModTime: time.Now()}); err == nil {
 		t.Errorf("%s was replaced", rel)
 	}
 }
@@ -237,7 +237,7 @@ func TestSymlink(t *testing.T) {
 	if e := found["b/Link"]; e.Link != "../a" || e.Dir || e.Stamp.Inode == found["a/"].Stamp.Inode {
 		t.Errorf("a symlink is told of as %+v", e)
 	}
-	wantError(t, "a name from which it leads out", v.Rename(ctx, "b/Link", "Link", false), bridge.ErrBadName)
+	wantError(t, "a name from which it leads out", v.Rename(ctx, "b/Link", "Link", false), model.ErrBadName)
 	p.check(v.Rename(ctx, "b/Link", "b/Other", false))
 	p.check(v.Remove(ctx, "b/Other"))
 	if got := p.Content("a/N.md"); got != "one" {
@@ -267,7 +267,7 @@ func TestBadNames(t *testing.T) {
 	v, _ := open(t, vault.Options{})
 	long := strings.Repeat("x", 256)
 	_, err := v.Create(t.Context(), long, nil, 0o644, time.Now())
-	wantError(t, "long name", err, bridge.ErrNameTooLong)
+	wantError(t, "long name", err, model.ErrNameTooLong)
 	_, err = vault.New(filepath.Join(t.TempDir(), "no"), vault.Options{})
 	wantError(t, "new on nothing", err, fs.ErrNotExist)
 	file := filepath.Join(t.TempDir(), "file")
@@ -275,5 +275,5 @@ func TestBadNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = vault.New(file, vault.Options{})
-	wantError(t, "new on a file", err, bridge.ErrNotDir)
+	wantError(t, "new on a file", err, model.ErrNotDir)
 }

@@ -4,30 +4,30 @@ import (
 	"context"
 	"io/fs"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Replace makes r.Data the content of rel if the content is still the one that
-// r.Expect names; otherwise it changes nothing and returns bridge.ErrConflict. The
+// r.Expect names; otherwise it changes nothing and returns model.ErrConflict. The
 // mode is kept, and the owner where that is permitted. The content is on the disk
 // before it has the name, and the name a moment after Replace has returned (Sync).
 // After any other error the file is as it was.
-func (v *Vault) Replace(ctx context.Context, rel string, r bridge.Replacement) (bridge.Stamp, error) {
+func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	if err := v.writable("write", rel); err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	if err := ctx.Err(); err != nil {
-		return bridge.Stamp{}, wrap("write", rel, err)
+		return model.Stamp{}, wrap("write", rel, err)
 	}
 	s, err := v.stage(rel, r)
 	if err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	defer s.Close()
 	defer v.begin(rel)()
 	stamp, err := s.commit()
 	if err != nil {
-		return bridge.Stamp{}, wrap("write", rel, err)
+		return model.Stamp{}, wrap("write", rel, err)
 	}
 	e := entryOf(rel, &s.at.stat)
 	e.Stamp = stamp
@@ -65,7 +65,7 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 }
 
 // exchange is Replace without noting whose work it is.
-func (v *Vault) exchange(rel string, r bridge.Replacement) error {
+func (v *Vault) exchange(rel string, r model.Replacement) error {
 	s, err := v.stage(rel, r)
 	if err != nil {
 		return err
@@ -75,4 +75,4 @@ func (v *Vault) exchange(rel string, r bridge.Replacement) error {
 	return err
 }
 
-var _ bridge.Synced = (*Vault)(nil)
+var _ model.Synced = (*Vault)(nil)

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault"
 )
 
@@ -45,7 +45,7 @@ func TestReplaceKeepsModeAndOwner(t *testing.T) {
 	}
 	_, stamp, err := v.Read(t.Context(), "N.md")
 	p.check(err)
-	_, err = v.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
+	_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
 	p.check(err)
 	p.check(v.Close()) // the displaced file is removed
 	var st unix.Stat_t
@@ -64,10 +64,10 @@ func TestReplaceErrorsLeaveTheFile(t *testing.T) {
 		p.Save("N.md", "one")
 		_, stamp, err := v.Read(t.Context(), "N.md")
 		p.check(err)
-		_, err = v.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: bytes.Repeat([]byte("x"), 1<<20), ModTime: time.Now()})
-		checkFailed(t, p, err, bridge.ErrNoSpace)
+		_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: bytes.Repeat([]byte("x"), 1<<20), ModTime: time.Now()})
+		checkFailed(t, p, err, model.ErrNoSpace)
 		_, err = v.Create(t.Context(), "New.md", bytes.Repeat([]byte("x"), 1<<20), 0o644, time.Now())
-		checkFailed(t, p, err, bridge.ErrNoSpace)
+		checkFailed(t, p, err, model.ErrNoSpace)
 	})
 	t.Run("read-only disk", func(t *testing.T) {
 		dir := mountTmpfs(t, "size=64k")
@@ -76,21 +76,21 @@ func TestReplaceErrorsLeaveTheFile(t *testing.T) {
 		_, stamp, err := v.Read(t.Context(), "N.md")
 		p.check(err)
 		p.check(unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
-		_, err = v.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
-		checkFailed(t, p, err, bridge.ErrReadOnly)
-		wantError(t, "mkdir", v.Mkdir(t.Context(), "dir"), bridge.ErrReadOnly)
-		wantError(t, "remove", v.Remove(t.Context(), "N.md"), bridge.ErrReadOnly)
+		_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
+		checkFailed(t, p, err, model.ErrReadOnly)
+		wantError(t, "mkdir", v.Mkdir(t.Context(), "dir"), model.ErrReadOnly)
+		wantError(t, "remove", v.Remove(t.Context(), "N.md"), model.ErrReadOnly)
 	})
 	t.Run("read-only vault", func(t *testing.T) {
 		v, p := open(t, vault.Options{ReadOnly: true})
 		p.Save("N.md", "one")
 		_, stamp, err := v.Read(t.Context(), "N.md")
 		p.check(err)
-		_, err = v.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
-		checkFailed(t, p, err, bridge.ErrReadOnly)
+		_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
+		checkFailed(t, p, err, model.ErrReadOnly)
 		_, err = v.OpenFile("N.md", os.O_RDWR, 0)
-		checkFailed(t, p, err, bridge.ErrReadOnly)
-		wantError(t, "rename", v.Rename(t.Context(), "N.md", "M.md", false), bridge.ErrReadOnly)
+		checkFailed(t, p, err, model.ErrReadOnly)
+		wantError(t, "rename", v.Rename(t.Context(), "N.md", "M.md", false), model.ErrReadOnly)
 	})
 	t.Run("no permission", func(t *testing.T) {
 		if os.Getuid() == 0 {
@@ -102,7 +102,7 @@ func TestReplaceErrorsLeaveTheFile(t *testing.T) {
 		p.check(err)
 		p.check(os.Chmod(p.dir, 0o555))
 		defer os.Chmod(p.dir, 0o755)
-		_, err = v.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
+		_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("two"), ModTime: time.Now()})
 		checkFailed(t, p, err, fs.ErrPermission)
 	})
 }
@@ -224,11 +224,11 @@ func programWrites(t *testing.T, v *vault.Vault, done <-chan int) (lines, confli
 			t.Error(err)
 		}
 		data = append([]byte(fmt.Sprintf("program %d.\n", lines)), data...)
-		_, err = v.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: data, ModTime: time.Now()})
+		_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: data, ModTime: time.Now()})
 		switch {
 		case err == nil:
 			lines++
-		case errors.Is(err, bridge.ErrConflict):
+		case errors.Is(err, model.ErrConflict):
 			conflicts++
 		default:
 			t.Error(err)

@@ -3,14 +3,14 @@ package vault
 import (
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // What has settled is told here: renames by the identity of what was moved,
 // removals children first, creations parents first.
 
 // otherKind says whether one is a folder, a file or a symlink and the other is not.
-func otherKind(a, b *bridge.SourceEntry) bool {
+func otherKind(a, b *model.SourceEntry) bool {
 	return a.Dir != b.Dir || (a.Link == "") != (b.Link == "")
 }
 
@@ -60,13 +60,13 @@ func (w *watch) gone(rel string, arrivals map[fileID]string) {
 	}
 	for _, e := range w.v.forgetBelow(rel) {
 		delete(w.pending, e.Rel)
-		w.report(bridge.SourceEvent{Kind: bridge.EventRemoved, Rel: e.Rel, Entry: bridge.SourceEntry{Rel: e.Rel, Dir: e.Dir}})
+		w.report(model.SourceEvent{Kind: model.EventRemoved, Rel: e.Rel, Entry: model.SourceEntry{Rel: e.Rel, Dir: e.Dir}})
 	}
 }
 
 // sameThing says whether a file or folder with the identity of a is a: numbers
 // of deleted files are used again for new ones.
-func sameThing(a, b bridge.SourceEntry) bool {
+func sameThing(a, b model.SourceEntry) bool {
 	return !otherKind(&a, &b) && (a.Dir || a.Stamp.Size == b.Stamp.Size && a.Stamp.ModTime == b.Stamp.ModTime)
 }
 
@@ -81,7 +81,7 @@ func (w *watch) renamed(oldRel, newRel string, c *change) {
 			delete(w.pending, rel)
 		}
 	}
-	w.report(bridge.SourceEvent{Kind: bridge.EventRenamed, Rel: newRel, OldRel: oldRel, Entry: c.entry})
+	w.report(model.SourceEvent{Kind: model.EventRenamed, Rel: newRel, OldRel: oldRel, Entry: c.entry})
 	if c.entry.Dir {
 		w.enter(newRel)
 	}
@@ -104,11 +104,11 @@ func (w *watch) appeared(rel string, c *change) {
 	known := w.v.knownEntry(rel)
 	delete(w.pending, rel)
 	w.v.learn(c.entry)
-	kind := bridge.EventChanged
+	kind := model.EventChanged
 	if known == nil {
-		kind = bridge.EventCreated
+		kind = model.EventCreated
 	}
-	w.report(bridge.SourceEvent{Kind: kind, Rel: rel, Entry: c.entry})
+	w.report(model.SourceEvent{Kind: kind, Rel: rel, Entry: c.entry})
 	if c.entry.Dir {
 		w.enter(rel)
 		w.hurry(rel)

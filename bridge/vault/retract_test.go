@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault"
 )
 
@@ -34,7 +34,7 @@ func TestRetract(t *testing.T) {
 			if left, err := os.ReadDir(p.dir); err != nil || len(left) > 0 {
 				t.Errorf("left over: %v, %v", left, err)
 			}
-		case !errors.Is(err, bridge.ErrConflict) || p.Content("N.md") != "typed":
+		case !errors.Is(err, model.ErrConflict) || p.Content("N.md") != "typed":
 			t.Errorf("%s meanwhile: error %v, the file holds %q", name, err, p.Content("N.md"))
 		}
 	}

@@ -11,14 +11,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // Scan reports everything the vault holds, parents before children, reading no
 // content. Temp files that an earlier process left are moved to the trash on
-// the way. bridge.ErrOffline if the vault is missing, or empty after it was not.
-func (v *Vault) Scan(ctx context.Context, found func(bridge.SourceEntry)) error {
+// the way. model.ErrOffline if the vault is missing, or empty after it was not.
+func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	root, id, err := v.openAnyRoot()
 	if err != nil {
 		return wrap("scan", v.dir, err)
@@ -43,13 +43,13 @@ func (v *Vault) Scan(ctx context.Context, found func(bridge.SourceEntry)) error 
 func (v *Vault) adopt(root *os.File, id fileID) error {
 	empty, err := isEmpty(root)
 	if err != nil {
-		return fmt.Errorf("%w: %v", bridge.ErrOffline, err)
+		return fmt.Errorf("%w: %v", model.ErrOffline, err)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.away = empty && !v.known.empty()
 	if v.away {
-		return fmt.Errorf("%w: the directory is empty", bridge.ErrOffline)
+		return fmt.Errorf("%w: the directory is empty", model.ErrOffline)
 	}
 	v.root = id
 	return nil
@@ -76,7 +76,7 @@ func isEmpty(dir *os.File) (bool, error) {
 type scan struct {
 	v     *Vault
 	ctx   context.Context
-	found func(bridge.SourceEntry)
+	found func(model.SourceEntry)
 	tree  tree
 }
 
@@ -112,18 +112,18 @@ func (s *scan) descend(parent *os.File, rel string) error {
 		return err
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		s.v.log.Warn("folder cannot be read", bridge.LogPath, rel, bridge.LogErr, err)
+		s.v.log.Warn("folder cannot be read", model.LogPath, rel, model.LogErr, err)
 	}
 	return nil
 }
 
 // list describes what an open folder holds, in the order of the disk.
-func (v *Vault) list(dir *os.File, rel string) ([]bridge.SourceEntry, error) {
+func (v *Vault) list(dir *os.File, rel string) ([]model.SourceEntry, error) {
 	names, err := dir.Readdirnames(-1)
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]bridge.SourceEntry, 0, len(names))
+	entries := make([]model.SourceEntry, 0, len(names))
 	for _, name := range names {
 		if isTemp(name) {
 			v.sweep(dir, name)
@@ -137,7 +137,7 @@ func (v *Vault) list(dir *os.File, rel string) ([]bridge.SourceEntry, error) {
 }
 
 // describe stats one name of an open folder.
-func (v *Vault) describe(dir *os.File, rel, name string) (e bridge.SourceEntry, ok bool) {
+func (v *Vault) describe(dir *os.File, rel, name string) (e model.SourceEntry, ok bool) {
 	st, err := fsat.Stat(dir, name)
 	if err != nil {
 		return e, false
@@ -146,7 +146,7 @@ func (v *Vault) describe(dir *os.File, rel, name string) (e bridge.SourceEntry, 
 }
 
 // entryIn is entryOf for what is shown, be it a symlink, of an open folder.
-func entryIn(dir *os.File, rel, name string, st *fsat.Info) (e bridge.SourceEntry, ok bool) {
+func entryIn(dir *os.File, rel, name string, st *fsat.Info) (e model.SourceEntry, ok bool) {
 	e = entryOf(rel, st)
 	if !isKind(st, fs.ModeSymlink) {
 		return e, served(st, name)
@@ -171,14 +171,14 @@ func (v *Vault) sweep(dir *os.File, name string) {
 	}
 	trash, err := v.openTrash()
 	if err != nil {
-		v.log.Warn("left-over temp file stays", bridge.LogPath, name, bridge.LogErr, err)
+		v.log.Warn("left-over temp file stays", model.LogPath, name, model.LogErr, err)
 		return
 	}
 	defer trash.Close()
 	kept, err := moveAside(dir, name, trash, "relayfs recovered.md")
 	if err != nil {
-		v.log.Warn("left-over temp file stays", bridge.LogPath, name, bridge.LogErr, err)
+		v.log.Warn("left-over temp file stays", model.LogPath, name, model.LogErr, err)
 		return
 	}
-	v.log.Info("left-over temp file moved to the trash", bridge.LogPath, trashDir+"/"+kept)
+	v.log.Info("left-over temp file moved to the trash", model.LogPath, trashDir+"/"+kept)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
@@ -170,7 +170,7 @@ func (v *Vault) sweepSpares() {
 	}
 	entries, err := os.ReadDir(v.o.Spares)
 	if err != nil {
-		v.log.Warn("left-over temp files stay", bridge.LogErr, err)
+		v.log.Warn("left-over temp files stay", model.LogErr, err)
 		return
 	}
 	for _, e := range entries {

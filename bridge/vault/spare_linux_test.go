@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // spareWorld is a world whose vault has spare files, made by a first save.
@@ -95,7 +95,7 @@ func TestSweepSpares(t *testing.T) {
 		}
 	}
 	w := newWorldWith(t, "text\n", Options{Spares: dir})
-	w.ok(w.v.Scan(t.Context(), func(bridge.SourceEntry) {}))
+	w.ok(w.v.Scan(t.Context(), func(model.SourceEntry) {}))
 	recovered, err := os.ReadFile(filepath.Join(w.dir, ".trash/relayfs recovered.md"))
 	if err != nil || string(recovered) != "hers\n" {
 		t.Errorf("the trash has %q, %v", recovered, err)

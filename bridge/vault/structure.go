@@ -11,53 +11,53 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // Create makes a new file with data in it, which nobody sees half-written.
 // fs.ErrExist if the name is taken. Missing folders are made.
-func (v *Vault) Create(_ context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (bridge.Stamp, error) {
+func (v *Vault) Create(_ context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (model.Stamp, error) {
 	if err := v.writable("create", rel); err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	defer v.begin(rel)()
 	stamp, err := v.create(rel, data, mode, modTime)
 	if err != nil {
-		return bridge.Stamp{}, wrap("create", rel, err)
+		return model.Stamp{}, wrap("create", rel, err)
 	}
-	v.wrote(bridge.SourceEntry{Rel: rel, Mode: mode.Perm(), Stamp: stamp})
+	v.wrote(model.SourceEntry{Rel: rel, Mode: mode.Perm(), Stamp: stamp})
 	return stamp, nil
 }
 
-func (v *Vault) create(rel string, data []byte, mode fs.FileMode, modTime time.Time) (bridge.Stamp, error) {
+func (v *Vault) create(rel string, data []byte, mode fs.FileMode, modTime time.Time) (model.Stamp, error) {
 	dir, err := v.makeFolders(parent(rel))
 	if err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	defer dir.Close()
 	if _, err := fsat.Stat(dir, path.Base(rel)); err == nil {
-		return bridge.Stamp{}, fs.ErrExist // before anything is written
+		return model.Stamp{}, fs.ErrExist // before anything is written
 	}
 	t, err := newFile(dir, v.tempName(), content{data: data, mode: mode.Perm(), modTime: modTime})
 	if err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	defer t.discard()
 	if err := renameNew(dir, t.name, dir, path.Base(rel)); err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	if err := v.syncDir(dir); err != nil {
 		t.retract(path.Base(rel))
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	return t.placed(), nil
 }
 
 // Retract takes the new file at rel away for good, if it still is the one that stamp
 // names and nobody has it open for writing; otherwise it changes nothing and returns
-// bridge.ErrConflict.
-func (v *Vault) Retract(_ context.Context, rel string, stamp bridge.Stamp) error {
+// model.ErrConflict.
+func (v *Vault) Retract(_ context.Context, rel string, stamp model.Stamp) error {
 	if err := v.writable("retract", rel); err != nil {
 		return err
 	}
@@ -65,14 +65,14 @@ func (v *Vault) Retract(_ context.Context, rel string, stamp bridge.Stamp) error
 	return wrap("retract", rel, v.retract(rel, stamp))
 }
 
-func (v *Vault) retract(rel string, stamp bridge.Stamp) error {
+func (v *Vault) retract(rel string, stamp model.Stamp) error {
 	p, err := v.lookAt(rel)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
 	if stampOf(&p.stat) != stamp {
-		return bridge.ErrConflict
+		return model.ErrConflict
 	}
 	file, err := fsat.Open(p.dir, p.name, os.O_RDONLY, 0)
 	if err != nil {
@@ -81,7 +81,7 @@ func (v *Vault) retract(rel string, stamp bridge.Stamp) error {
 	defer file.Close()
 	release, err := fsat.Lease(file)
 	if errors.Is(err, fsat.ErrWriters) {
-		return bridge.ErrConflict
+		return model.ErrConflict
 	}
 	if err == nil {
 		defer release()
@@ -93,7 +93,7 @@ func (v *Vault) retract(rel string, stamp bridge.Stamp) error {
 	}
 	st, err := fsat.Stat(p.dir, temp)
 	if err == nil && !sameContent(stampOf(&st), stamp) {
-		err = bridge.ErrConflict
+		err = model.ErrConflict
 	}
 	if err != nil {
 		if _, back := moveAside(p.dir, temp, p.dir, p.name); back != nil {
@@ -102,7 +102,7 @@ func (v *Vault) retract(rel string, stamp bridge.Stamp) error {
 		return err
 	}
 	if err := fsat.Remove(p.dir, temp); err != nil {
-		v.log.Warn("temp file stays", bridge.LogPath, rel, bridge.LogErr, err) // the next start sweeps it
+		v.log.Warn("temp file stays", model.LogPath, rel, model.LogErr, err) // the next start sweeps it
 	}
 	v.trySyncDir(p.dir)
 	v.mu.Lock()
@@ -111,7 +111,7 @@ func (v *Vault) retract(rel string, stamp bridge.Stamp) error {
 	return nil
 }
 
-var _ bridge.Retractor = (*Vault)(nil)
+var _ model.Retractor = (*Vault)(nil)
 
 // makeFolders opens the folder rel, making what is missing on the way.
 func (v *Vault) makeFolders(rel string) (*os.File, error) {
@@ -135,7 +135,7 @@ func (v *Vault) makeFolder(up *os.File, rel string) error {
 	defer v.begin(rel)()
 	name := path.Base(rel)
 	if hiddenDir(name) {
-		return bridge.ErrBadName
+		return model.ErrBadName
 	}
 	if err := fsat.Mkdir(up, name); err != nil {
 		return err
@@ -162,9 +162,9 @@ func (v *Vault) Mkdir(_ context.Context, rel string) error {
 }
 
 // MakeLink makes a symlink that says target.
-func (v *Vault) MakeLink(_ context.Context, rel, target string) (bridge.SourceEntry, error) {
+func (v *Vault) MakeLink(_ context.Context, rel, target string) (model.SourceEntry, error) {
 	if err := v.writable("symlink", rel); err != nil {
-		return bridge.SourceEntry{}, err
+		return model.SourceEntry{}, err
 	}
 	defer v.begin(rel)()
 	e, err := v.makeLink(rel, target)
@@ -175,22 +175,22 @@ func (v *Vault) MakeLink(_ context.Context, rel, target string) (bridge.SourceEn
 	return e, nil
 }
 
-func (v *Vault) makeLink(rel, target string) (bridge.SourceEntry, error) {
+func (v *Vault) makeLink(rel, target string) (model.SourceEntry, error) {
 	dir, err := v.openFolder(parent(rel))
 	if err != nil {
-		return bridge.SourceEntry{}, err
+		return model.SourceEntry{}, err
 	}
 	defer dir.Close()
 	if err := fsat.Symlink(target, dir, path.Base(rel)); err != nil {
-		return bridge.SourceEntry{}, err
+		return model.SourceEntry{}, err
 	}
 	if err := v.syncDir(dir); err != nil {
-		return bridge.SourceEntry{}, err
+		return model.SourceEntry{}, err
 	}
 	return v.look(rel)
 }
 
-var _ bridge.Linker = (*Vault)(nil)
+var _ model.Linker = (*Vault)(nil)
 
 // Rename moves a file or a folder. Without replace, an existing target is
 // fs.ErrExist; with it, a file may replace a file.
@@ -210,11 +210,11 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	defer from.Close()
 	isDir := isKind(&from.stat, fs.ModeDir)
 	if isDir && (hiddenDir(from.name) || hiddenDir(path.Base(newRel))) {
-		return bridge.ErrBadName
+		return model.ErrBadName
 	}
 	if isKind(&from.stat, fs.ModeSymlink) {
 		if _, shown := readLink(from.dir, from.name, newRel); !shown {
-			return bridge.ErrBadName // from there it leads out of the vault
+			return model.ErrBadName // from there it leads out of the vault
 		}
 	}
 	to, err := v.openFolder(parent(newRel))
@@ -251,33 +251,33 @@ func (v *Vault) moved(oldRel, newRel string) error {
 }
 
 // look describes the file, folder or symlink at rel as it is now.
-func (v *Vault) look(rel string) (bridge.SourceEntry, error) {
+func (v *Vault) look(rel string) (model.SourceEntry, error) {
 	if reserved(rel) {
-		return bridge.SourceEntry{}, fs.ErrNotExist
+		return model.SourceEntry{}, fs.ErrNotExist
 	}
 	p, err := v.lookAt(rel)
 	if err != nil {
-		return bridge.SourceEntry{}, err
+		return model.SourceEntry{}, err
 	}
 	defer p.Close()
 	e, shown := entryIn(p.dir, rel, p.name, &p.stat)
 	if !shown {
-		return bridge.SourceEntry{}, fs.ErrNotExist
+		return model.SourceEntry{}, fs.ErrNotExist
 	}
 	return e, nil
 }
 
 // Look describes what is at rel now.
-func (v *Vault) Look(rel string) (bridge.SourceEntry, error) {
+func (v *Vault) Look(rel string) (model.SourceEntry, error) {
 	e, err := v.look(rel)
 	return e, wrap("look", rel, err)
 }
 
-var _ bridge.Looker = (*Vault)(nil)
+var _ model.Looker = (*Vault)(nil)
 
 // Remove moves a file to the vault's .trash, as Obsidian does, and deletes an
 // empty folder; a folder that holds anything, hidden or not, is
-// bridge.ErrNotEmpty.
+// model.ErrNotEmpty.
 func (v *Vault) Remove(_ context.Context, rel string) error {
 	if err := v.writable("remove", rel); err != nil {
 		return err
@@ -320,7 +320,7 @@ func (v *Vault) removeFolder(p *place) error {
 		}
 		holds, listed := v.namesIn(p)
 		if listed == nil && len(holds) > 0 {
-			return &bridge.NotEmptyError{Holds: holds}
+			return &model.NotEmptyError{Holds: holds}
 		}
 		if listed != nil || time.Since(start) > settleLimit {
 			return err

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
@@ -20,12 +20,12 @@ import (
 //  2. hold: a lease on the old file lets programs that open it for writing wait,
 //     some microseconds, and is granted once no program has it open. Thus no save
 //     in place is under way during the steps 3 to 5.
-//  3. check: the file is still the expected one, or bridge.ErrConflict.
+//  3. check: the file is still the expected one, or model.ErrConflict.
 //  4. commit: RENAME_EXCHANGE puts the new file under the name and the old one
 //     under the temp name, in one step, so that nothing that was saved between
 //     check and commit can be overwritten: it is under the temp name now.
 //  5. If what was displaced is not the expected content, a save slipped in
-//     between: it is exchanged back, and the caller gets bridge.ErrConflict.
+//     between: it is exchanged back, and the caller gets model.ErrConflict.
 //     Should yet another save have reached our file in that blink, it is
 //     merged (late.go). A program that reads the file in that blink sees a text
 //     that is not to be, and lacks the save: only a save by rename comes so late,
@@ -50,14 +50,14 @@ type swap struct {
 	oldData []byte
 	data    []byte
 	modTime time.Time
-	expect  bridge.Stamp
+	expect  model.Stamp
 	settled bool // or about to
 }
 
-// stage prepares a replacement of the file at rel; bridge.ErrConflict if it is not
+// stage prepares a replacement of the file at rel; model.ErrConflict if it is not
 // the expected one. While the disk is busy it calls r.Meanwhile, and returns the
 // error of that as it is. The caller closes the swap.
-func (v *Vault) stage(rel string, r bridge.Replacement) (*swap, error) {
+func (v *Vault) stage(rel string, r model.Replacement) (*swap, error) {
 	at, err := v.locate(rel)
 	if err != nil {
 		return nil, wrap("write", rel, conflictIfGone(err)) // Read says what has become of it
@@ -86,7 +86,7 @@ func (v *Vault) stage(rel string, r bridge.Replacement) (*swap, error) {
 // stage is the first step, but for the wait for the disk.
 func (s *swap) stage() (err error) {
 	if stampOf(&s.at.stat) != s.expect {
-		return bridge.ErrConflict
+		return model.ErrConflict
 	}
 	if s.old, err = fsat.Open(s.at.dir, s.at.name, os.O_RDONLY, 0); err != nil {
 		return conflictIfGone(err)
@@ -115,7 +115,7 @@ func (s *swap) content() content {
 
 func conflictIfGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return bridge.ErrConflict
+		return model.ErrConflict
 	}
 	return err
 }
@@ -125,7 +125,7 @@ func conflictIfGone(err error) error {
 func (s *swap) readOld() error {
 	data, stamp, err := readAll(s.old)
 	if errors.Is(err, errTorn) || err == nil && stamp != s.expect {
-		return bridge.ErrConflict
+		return model.ErrConflict
 	}
 	s.oldData = data
 	return err
@@ -148,29 +148,29 @@ func (s *swap) Close() {
 // end lets spare files be made. Without one, the next swap takes longer.
 func (s *swap) end() {
 	if err := s.v.spares.end(s.v.tempName, len(s.data)); err != nil {
-		s.v.log.Debug("no spare file", bridge.LogErr, err)
+		s.v.log.Debug("no spare file", model.LogErr, err)
 	}
 }
 
-// check says bridge.ErrConflict if the file is not the expected one any more.
+// check says model.ErrConflict if the file is not the expected one any more.
 func (s *swap) check() error {
 	st, err := fsat.Stat(s.at.dir, s.at.name)
 	if err == nil && stampOf(&st) != s.expect {
-		err = bridge.ErrConflict
+		err = model.ErrConflict
 	}
 	return conflictIfGone(err)
 }
 
 // commit puts the new file under the name, if that still is the expected one, and
 // returns its stamp.
-func (s *swap) commit() (bridge.Stamp, error) {
+func (s *swap) commit() (model.Stamp, error) {
 	if err := s.replace(); err != nil {
-		return bridge.Stamp{}, err
+		return model.Stamp{}, err
 	}
 	stamp := s.temp.placed()
 	s.temp.file.Close() // open for writing, it would keep the next swap from its lease
 	if s.at.stat.Links > 1 {
-		s.v.log.Warn("the note's other names (hard links) keep what it held before", bridge.LogPath, s.at.rel)
+		s.v.log.Warn("the note's other names (hard links) keep what it held before", model.LogPath, s.at.rel)
 	}
 	s.v.late.watch(s.at.rel, s.old, s.expect, s.oldData)
 	s.old = nil
@@ -277,7 +277,7 @@ func (s *swap) undo() error {
 	err := fsat.Exchange(dir, s.temp.name, s.at.dir, s.at.name)
 	if errors.Is(err, fs.ErrNotExist) { // and was then moved away by its owner
 		err = fsat.RenameNew(dir, s.temp.name, s.at.dir, s.at.name)
-		return errors.Join(bridge.ErrConflict, s.keepTemp(err))
+		return errors.Join(model.ErrConflict, s.keepTemp(err))
 	}
 	if err != nil {
 		return s.keepTemp(err)
@@ -289,7 +289,7 @@ func (s *swap) undo() error {
 		return s.keepTemp(err)
 	}
 	s.v.late.watch(s.at.rel, theirs, s.temp.stamp, s.data)
-	return bridge.ErrConflict
+	return model.ErrConflict
 }
 
 // keepTemp is for when a person's save is under the temp name and cannot be put

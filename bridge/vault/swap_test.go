@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // These tests go through a swap step by step and let a person save in between.
@@ -82,7 +82,7 @@ func (w *world) stage(text string) *swap {
 	p, err := w.v.locate("N.md")
 	w.ok(err)
 	p.Close()
-	s, err := w.v.stage("N.md", bridge.Replacement{Expect: stampOf(&p.stat), Data: []byte(text), ModTime: time.Now()})
+	s, err := w.v.stage("N.md", model.Replacement{Expect: stampOf(&p.stat), Data: []byte(text), ModTime: time.Now()})
 	w.ok(err)
 	return s
 }
@@ -127,7 +127,7 @@ func TestSaveBetweenCheckAndCommit(t *testing.T) {
 				s := w.stage("ours\n")
 				w.ok(s.check())
 				save(w, "N.md", "hers\n")
-				if _, err := s.commit(); !errors.Is(err, bridge.ErrConflict) {
+				if _, err := s.commit(); !errors.Is(err, model.ErrConflict) {
 					t.Errorf("error %v, want a conflict", err)
 				}
 				s.Close()
@@ -146,7 +146,7 @@ func TestRemovedBetweenCheckAndCommit(t *testing.T) {
 			s := w.stage("ours\n")
 			w.ok(s.check())
 			w.ok(os.Remove(filepath.Join(w.dir, "N.md")))
-			if _, err := s.commit(); !errors.Is(err, bridge.ErrConflict) {
+			if _, err := s.commit(); !errors.Is(err, model.ErrConflict) {
 				t.Errorf("error %v, want a conflict", err)
 			}
 			s.Close()
@@ -170,7 +170,7 @@ func TestSaveDuringUndo(t *testing.T) {
 					t.Fatalf("exchanged %v, error %v, displaced what was expected %v", exchanged, err, s.displaced())
 				}
 				save(w, "N.md", "top\nmiddle, ours\nend, second save\n")
-				if err := s.undo(); !errors.Is(err, bridge.ErrConflict) {
+				if err := s.undo(); !errors.Is(err, model.ErrConflict) {
 					t.Errorf("error %v, want a conflict", err)
 				}
 				s.Close()
@@ -190,7 +190,7 @@ func TestMovedAwayDuringUndo(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.ok(os.Remove(filepath.Join(w.dir, "N.md")))
-			if err := s.undo(); !errors.Is(err, bridge.ErrConflict) {
+			if err := s.undo(); !errors.Is(err, model.ErrConflict) {
 				t.Errorf("error %v, want a conflict", err)
 			}
 			s.Close()
@@ -282,7 +282,7 @@ func TestSweep(t *testing.T) {
 		w.ok(os.WriteFile(f, []byte("old\n"), 0o644))
 		info, err := os.Stat(f)
 		w.ok(err)
-		displaced := filepath.Join(w.dir, "sub", w.v.displacedName(bridge.Stamp{Size: info.Size(), ModTime: info.ModTime().UnixNano()}))
+		displaced := filepath.Join(w.dir, "sub", w.v.displacedName(model.Stamp{Size: info.Size(), ModTime: info.ModTime().UnixNano()}))
 		w.ok(os.Rename(f, displaced))
 		if name == "written to" {
 			w.ok(os.WriteFile(displaced, []byte("old, and late\n"), 0o644))
@@ -290,7 +290,7 @@ func TestSweep(t *testing.T) {
 	}
 	inUse := v.tempName()
 	w.save(inUse, "of an operation that runs now\n")
-	w.ok(v.Scan(t.Context(), func(e bridge.SourceEntry) {
+	w.ok(v.Scan(t.Context(), func(e model.SourceEntry) {
 		if isTemp(e.Rel) {
 			t.Errorf("temp file %s is reported", e.Rel)
 		}
@@ -379,7 +379,7 @@ func TestMeanwhileFails(t *testing.T) {
 					}
 					w.want(map[string]string{"N.md": "old\n"})
 				}()
-				_, err = w.v.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: []byte("new\n"), ModTime: time.Now(), Meanwhile: fail})
+				_, err = w.v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("new\n"), ModTime: time.Now(), Meanwhile: fail})
 				if !errors.Is(err, fs.ErrInvalid) {
 					t.Errorf("error %v, want what Meanwhile says", err)
 				}

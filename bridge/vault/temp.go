@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
@@ -14,9 +14,9 @@ type temp struct {
 	dir   *os.File // not owned
 	name  string
 	file  *os.File
-	spare bool         // made in another folder than the one it is to be in
-	size  int          // before it is filled
-	stamp bridge.Stamp // before it is renamed
+	spare bool        // made in another folder than the one it is to be in
+	size  int         // before it is filled
+	stamp model.Stamp // before it is renamed
 }
 
 // content is what a temp file is to be.
@@ -108,7 +108,7 @@ func (t *temp) own(old *fsat.Info) error {
 // placed is the stamp of the file after it was renamed. If somebody has changed
 // it since, that is not to be seen in the stamp: it names our bytes, or nothing
 // that is on the disk.
-func (t *temp) placed() bridge.Stamp {
+func (t *temp) placed() model.Stamp {
 	st, err := fsat.Fstat(t.file)
 	if now := stampOf(&st); err == nil && sameContent(now, t.stamp) {
 		return now

@@ -3,7 +3,7 @@ package vault
 import (
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // tree is what the Vault knows to be on the disk, by name. The zero tree is
@@ -14,7 +14,7 @@ type tree struct{ root node }
 type node struct {
 	dir      bool
 	own      bool // the stamp is of bytes that this process wrote
-	entry    bridge.SourceEntry
+	entry    model.SourceEntry
 	children map[string]*node
 }
 
@@ -36,7 +36,7 @@ func (t *tree) get(rel string) *node {
 
 // put adds an entry, or brings the one that is there up to date. What a folder
 // holds stays, unless it is no folder any more.
-func (t *tree) put(e bridge.SourceEntry) *node {
+func (t *tree) put(e model.SourceEntry) *node {
 	dir := t.folder(parent(e.Rel))
 	name := e.Rel[strings.LastIndexByte(e.Rel, '/')+1:]
 	n := dir.children[name]
@@ -55,7 +55,7 @@ func (t *tree) put(e bridge.SourceEntry) *node {
 func (t *tree) folder(rel string) *node {
 	n := t.get(rel)
 	if n == nil {
-		n = t.put(bridge.SourceEntry{Rel: rel, Dir: true})
+		n = t.put(model.SourceEntry{Rel: rel, Dir: true})
 	}
 	if n.children == nil {
 		n.children = make(map[string]*node)
@@ -121,7 +121,7 @@ func (v *Vault) knownFolder(id fileID) (rel string, ok bool) {
 }
 
 // knownEntry is what is known of a path, nil if nothing is.
-func (v *Vault) knownEntry(rel string) *bridge.SourceEntry {
+func (v *Vault) knownEntry(rel string) *model.SourceEntry {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	n := v.known.get(rel)
@@ -134,23 +134,23 @@ func (v *Vault) knownEntry(rel string) *bridge.SourceEntry {
 }
 
 // learn makes an entry known.
-func (v *Vault) learn(e bridge.SourceEntry) {
+func (v *Vault) learn(e model.SourceEntry) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.known.put(e)
 }
 
 // forgetBelow forgets rel and all below it, and returns it, children first.
-func (v *Vault) forgetBelow(rel string) []bridge.SourceEntry {
+func (v *Vault) forgetBelow(rel string) []model.SourceEntry {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	n := v.known.remove(rel)
 	if n == nil {
 		return nil
 	}
-	var list []bridge.SourceEntry
+	var list []model.SourceEntry
 	n.depthFirst(rel, func(path string, n *node) {
-		list = append(list, bridge.SourceEntry{Rel: path, Dir: n.dir})
+		list = append(list, model.SourceEntry{Rel: path, Dir: n.dir})
 	})
 	return list
 }

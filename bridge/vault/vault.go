@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
@@ -24,7 +24,7 @@ const (
 
 // Options configure a Vault. The zero value serves it for reading and writing.
 type Options struct {
-	// ReadOnly refuses every change with bridge.ErrReadOnly.
+	// ReadOnly refuses every change with model.ErrReadOnly.
 	ReadOnly bool
 	// MaxWatches bounds the inotify watches that Run takes, which a user shares
 	// with editors and sync tools; 0 leaves the bound to the kernel. Folders
@@ -90,7 +90,7 @@ func New(dir string, o Options) (*Vault, error) {
 	v.root = idOf(&st)
 	if o.Spares != "" && !o.ReadOnly {
 		if err := v.spares.open(o.Spares); err != nil {
-			v.log.Warn("no file is kept ready for saves: they take longer", bridge.LogErr, err)
+			v.log.Warn("no file is kept ready for saves: they take longer", model.LogErr, err)
 		}
 	}
 	return v, nil
@@ -110,11 +110,11 @@ func (v *Vault) Close() error {
 // with every look at a file, and disks are not remounted that often.
 const readOnlyFor = time.Second
 
-// Locked is bridge.ErrReadOnly if nothing can be written now: by option, or
+// Locked is model.ErrReadOnly if nothing can be written now: by option, or
 // because the disk is mounted read-only.
 func (v *Vault) Locked() error {
 	if v.o.ReadOnly {
-		return bridge.ErrReadOnly
+		return model.ErrReadOnly
 	}
 	now := time.Now().UnixNano()
 	if now-v.diskLooked.Load() >= int64(readOnlyFor) {
@@ -122,12 +122,12 @@ func (v *Vault) Locked() error {
 		v.diskLooked.Store(now)
 	}
 	if v.diskReadOnly.Load() {
-		return bridge.ErrReadOnly
+		return model.ErrReadOnly
 	}
 	return nil
 }
 
-// openRoot opens the vault's directory; bridge.ErrOffline if it is not the one
+// openRoot opens the vault's directory; model.ErrOffline if it is not the one
 // that was scanned. It is opened anew for each operation: a descriptor kept open
 // would hold a removable disk busy and would hide that it went away.
 func (v *Vault) openRoot() (*os.File, error) {
@@ -137,7 +137,7 @@ func (v *Vault) openRoot() (*os.File, error) {
 	}
 	if !v.isRoot(id) {
 		root.Close()
-		return nil, bridge.ErrOffline
+		return nil, model.ErrOffline
 	}
 	return root, nil
 }
@@ -153,12 +153,12 @@ func (v *Vault) isRoot(id fileID) bool {
 func (v *Vault) openAnyRoot() (*os.File, fileID, error) {
 	root, err := fsat.OpenRoot(v.dir)
 	if err != nil {
-		return nil, fileID{}, fmt.Errorf("%w: %v", bridge.ErrOffline, err)
+		return nil, fileID{}, fmt.Errorf("%w: %v", model.ErrOffline, err)
 	}
 	st, err := fsat.Fstat(root)
 	if err != nil {
 		root.Close()
-		return nil, fileID{}, fmt.Errorf("%w: %v", bridge.ErrOffline, err)
+		return nil, fileID{}, fmt.Errorf("%w: %v", model.ErrOffline, err)
 	}
 	return root, idOf(&st), nil
 }
@@ -183,7 +183,7 @@ func (v *Vault) begin(rels ...string) (end func()) {
 }
 
 // wrote notes an entry that this process made: it is not news to anybody.
-func (v *Vault) wrote(e bridge.SourceEntry) {
+func (v *Vault) wrote(e model.SourceEntry) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.known.put(e).own = true
@@ -193,10 +193,10 @@ func (v *Vault) wrote(e bridge.SourceEntry) {
 func (v *Vault) writable(op string, rels ...string) error {
 	for _, rel := range rels {
 		if v.o.ReadOnly {
-			return &fs.PathError{Op: op, Path: rel, Err: bridge.ErrReadOnly}
+			return &fs.PathError{Op: op, Path: rel, Err: model.ErrReadOnly}
 		}
 		if reserved(rel) {
-			return &fs.PathError{Op: op, Path: rel, Err: bridge.ErrBadName}
+			return &fs.PathError{Op: op, Path: rel, Err: model.ErrBadName}
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // rootEvery is how often the vault's directory itself is looked at: no event
@@ -28,7 +28,7 @@ const (
 // made once it has settled, about 100 ms after the last step of a save. Scan
 // comes first: Run reports what differs from it, also what changed in between.
 // Only one Run may be active.
-func (v *Vault) Run(ctx context.Context, changed func(bridge.SourceEvent)) error {
+func (v *Vault) Run(ctx context.Context, changed func(model.SourceEvent)) error {
 	w := &watch{v: v, report: changed, pending: make(map[string]*change)}
 	w.timer = time.NewTimer(rootEvery)
 	defer w.timer.Stop()
@@ -72,7 +72,7 @@ func (w *watch) rootDue() time.Duration {
 // watch is one Run.
 type watch struct {
 	v        *Vault
-	report   func(bridge.SourceEvent)
+	report   func(model.SourceEvent)
 	notifier *notifier
 	pending  map[string]*change // paths that are worth a look
 	timer    *time.Timer        // of the next look, which is due at next
@@ -117,7 +117,7 @@ func (w *watch) failed(err error) {
 		return
 	}
 	if !errors.Is(err, fsnotify.ErrEventOverflow) {
-		w.v.log.Warn("watching for changes", bridge.LogErr, err)
+		w.v.log.Warn("watching for changes", model.LogErr, err)
 	}
 	for rel := range w.notifier.watched {
 		w.compare(rel)
@@ -130,12 +130,12 @@ func (w *watch) failed(err error) {
 // later, finds both halves of a rename marked.
 func (w *watch) compare(rel string) {
 	entries, err := w.v.listFolder(rel)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, bridge.ErrOffline) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) {
 		w.mark(rel)
 		return
 	}
 	if err != nil {
-		w.v.log.Warn("folder cannot be read", bridge.LogPath, rel, bridge.LogErr, err)
+		w.v.log.Warn("folder cannot be read", model.LogPath, rel, model.LogErr, err)
 		return
 	}
 	news := w.v.differing(rel, entries)
@@ -151,7 +151,7 @@ func (w *watch) compare(rel string) {
 }
 
 // listFolder describes what a folder holds.
-func (v *Vault) listFolder(rel string) ([]bridge.SourceEntry, error) {
+func (v *Vault) listFolder(rel string) ([]model.SourceEntry, error) {
 	dir, err := v.openFolder(rel)
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (v *Vault) listFolder(rel string) ([]bridge.SourceEntry, error) {
 }
 
 // differing is the paths in the folder rel that are not as they are known.
-func (v *Vault) differing(rel string, entries []bridge.SourceEntry) map[string]bool {
+func (v *Vault) differing(rel string, entries []model.SourceEntry) map[string]bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	news := make(map[string]bool)
@@ -183,7 +183,7 @@ func (v *Vault) differing(rel string, entries []bridge.SourceEntry) map[string]b
 
 // same says whether e is no news. Of a folder only its identity counts: its
 // times change with what is in it.
-func (n *node) same(e bridge.SourceEntry) bool {
+func (n *node) same(e model.SourceEntry) bool {
 	if n.dir || e.Dir {
 		return n.dir == e.Dir && n.id() == fileID{e.Stamp.Device, e.Stamp.Inode}
 	}
@@ -204,11 +204,11 @@ func (w *watch) checkRoot() {
 	w.notifier.close()
 	w.notifier = &notifier{v: w.v}
 	w.v.log.Warn("vault is offline: the directory is missing, or empty")
-	w.report(bridge.SourceEvent{Kind: bridge.EventOffline})
+	w.report(model.SourceEvent{Kind: model.EventOffline})
 }
 
 // present says whether the directory is there and is the one that is known. If
-// not, every operation is bridge.ErrOffline from now on.
+// not, every operation is model.ErrOffline from now on.
 func (v *Vault) present() bool {
 	root, err := v.openRoot()
 	if err == nil {
@@ -237,6 +237,6 @@ func (w *watch) comeBack() {
 	}
 	w.offline = false
 	w.v.log.Info("vault is online")
-	w.report(bridge.SourceEvent{Kind: bridge.EventOnline})
+	w.report(model.SourceEvent{Kind: model.EventOnline})
 	w.start()
 }

@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest/sourcetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
@@ -48,7 +48,7 @@ func TestSavesOfEditors(t *testing.T) {
 			for i := range 3 {
 				start := time.Now()
 				p.check(save(p.path("N.md"), p.Content("N.md"), fmt.Sprintf("line %d\n", i)))
-				seen := await(t, events, "a save", is(bridge.EventChanged, "N.md"))
+				seen := await(t, events, "a save", is(model.EventChanged, "N.md"))
 				if took := time.Since(start); took > limittest.Scaled(time.Second) {
 					t.Errorf("reported after %v", took)
 				}
@@ -57,7 +57,7 @@ func TestSavesOfEditors(t *testing.T) {
 				}
 			}
 			p.Save("end.md", "end")
-			if seen := await(t, events, "the end", is(bridge.EventChanged, "end.md")); len(seen) != 1 {
+			if seen := await(t, events, "the end", is(model.EventChanged, "end.md")); len(seen) != 1 {
 				t.Errorf("events %+v, want one", seen)
 			}
 		})
@@ -84,11 +84,11 @@ func TestChangesBeforeRun(t *testing.T) {
 // runUntilThree runs the vault until three notes were reported.
 func runUntilThree(t *testing.T, v *vault.Vault) []string {
 	t.Helper()
-	events := make(chan bridge.SourceEvent, 100)
-	go v.Run(t.Context(), func(ev bridge.SourceEvent) { events <- ev })
+	events := make(chan model.SourceEvent, 100)
+	go v.Run(t.Context(), func(ev model.SourceEvent) { events <- ev })
 	var got []string
 	notes := 0
-	await(t, events, "three notes", func(ev bridge.SourceEvent) bool {
+	await(t, events, "three notes", func(ev model.SourceEvent) bool {
 		got = append(got, fmt.Sprint(ev.Kind, " ", ev.Rel))
 		if strings.HasSuffix(ev.Rel, ".md") {
 			notes++
@@ -111,11 +111,11 @@ func TestBurst(t *testing.T) {
 		}
 	}
 	created := make(map[string]int)
-	await(t, events, "all files", func(ev bridge.SourceEvent) bool {
-		if ev.Kind != bridge.EventCreated && ev.Kind != bridge.EventChanged {
+	await(t, events, "all files", func(ev model.SourceEvent) bool {
+		if ev.Kind != model.EventCreated && ev.Kind != model.EventChanged {
 			t.Errorf("event %+v", ev)
 		}
-		if ev.Kind == bridge.EventCreated {
+		if ev.Kind == model.EventCreated {
 			created[ev.Rel]++
 		}
 		return len(created) == folders*(files+2)
@@ -126,7 +126,7 @@ func TestBurst(t *testing.T) {
 		}
 	}
 	p.Remove("d7")
-	await(t, events, "a removal", is(bridge.EventRemoved, "d7"))
+	await(t, events, "a removal", is(model.EventRemoved, "d7"))
 }
 
 // TestOverflow has more events than the kernel's queue takes, while the
@@ -146,9 +146,9 @@ func TestOverflow(t *testing.T) {
 	p.Save("a/N.md", "1")
 	p.Save("hold.md", "1")
 	scanned(t, v)
-	hold, events := make(chan bool), make(chan bridge.SourceEvent, 1000)
+	hold, events := make(chan bool), make(chan model.SourceEvent, 1000)
 	started := make(chan bool, 1)
-	go v.Run(t.Context(), func(ev bridge.SourceEvent) {
+	go v.Run(t.Context(), func(ev model.SourceEvent) {
 		if ev.Rel == "hold.md" {
 			started <- true
 			<-hold
@@ -169,7 +169,7 @@ func TestOverflow(t *testing.T) {
 	}
 	p.Save("a/lost/Note.md", "this event is lost")
 	close(hold)
-	await(t, events, "a note whose event was lost", is(bridge.EventCreated, "a/lost/Note.md"))
+	await(t, events, "a note whose event was lost", is(model.EventCreated, "a/lost/Note.md"))
 }
 
 // logBuffer collects a log.
@@ -202,14 +202,14 @@ func TestWatchLimit(t *testing.T) {
 		p.Save(fmt.Sprintf("d%d/N.md", i), "22")
 	}
 	changed := make(map[string]bool)
-	await(t, events, "a save in every folder", func(ev bridge.SourceEvent) bool {
-		changed[ev.Rel] = ev.Kind == bridge.EventChanged
+	await(t, events, "a save in every folder", func(ev model.SourceEvent) bool {
+		changed[ev.Rel] = ev.Kind == model.EventChanged
 		return len(changed) == 5
 	})
 	p.Save("d4/new/M.md", "1")
-	await(t, events, "a note in a new folder", is(bridge.EventCreated, "d4/new/M.md"))
+	await(t, events, "a note in a new folder", is(model.EventCreated, "d4/new/M.md"))
 	p.Remove("d3")
-	await(t, events, "a removal", is(bridge.EventRemoved, "d3"))
+	await(t, events, "a removal", is(model.EventRemoved, "d3"))
 	if n := strings.Count(log.String(), "fs.inotify.max_user_watches"); n != 1 {
 		t.Errorf("the limit is named %d times in the log, want once:\n%s", n, log.String())
 	}
@@ -237,18 +237,18 @@ func TestVanishedVault(t *testing.T) {
 			p.Save("a/M.md", "text")
 			events := follow(t, v)
 			p.check(steps.leave(p.dir))
-			seen := await(t, events, "the vault going offline", func(ev bridge.SourceEvent) bool { return ev.Kind == bridge.EventOffline })
+			seen := await(t, events, "the vault going offline", func(ev model.SourceEvent) bool { return ev.Kind == model.EventOffline })
 			if len(seen) != 1 {
 				t.Errorf("events %+v, want one", seen)
 			}
 			_, _, err := v.Read(t.Context(), "N.md")
-			wantError(t, "read", err, bridge.ErrOffline)
+			wantError(t, "read", err, model.ErrOffline)
 			_, err = v.Create(t.Context(), "New.md", []byte("x"), 0o644, time.Now())
-			wantError(t, "create", err, bridge.ErrOffline)
-			wantError(t, "scan", v.Scan(t.Context(), func(bridge.SourceEntry) {}), bridge.ErrOffline)
+			wantError(t, "create", err, model.ErrOffline)
+			wantError(t, "scan", v.Scan(t.Context(), func(model.SourceEntry) {}), model.ErrOffline)
 			p.check(steps.back(p.dir))
 			back := time.Now()
-			seen = await(t, events, "the vault coming back", func(ev bridge.SourceEvent) bool { return ev.Kind == bridge.EventOnline })
+			seen = await(t, events, "the vault coming back", func(ev model.SourceEvent) bool { return ev.Kind == model.EventOnline })
 			if d := time.Since(back); d > limittest.Scaled(3*time.Second) { // it is looked for every second
 				t.Errorf("the vault is back after %v", d)
 			}
@@ -256,7 +256,7 @@ func TestVanishedVault(t *testing.T) {
 				t.Errorf("events %+v, want one", seen)
 			}
 			p.Save("N.md", "changed since")
-			await(t, events, "a save after that", is(bridge.EventChanged, "N.md"))
+			await(t, events, "a save after that", is(model.EventChanged, "N.md"))
 			_, _, err = v.Read(t.Context(), "N.md")
 			p.check(err)
 		})
@@ -293,11 +293,11 @@ func TestMountedOver(t *testing.T) {
 	}
 	unmount := sync.OnceValue(func() error { return unix.Unmount(p.dir, unix.MNT_DETACH) })
 	defer unmount()
-	await(t, events, "the vault going offline", func(ev bridge.SourceEvent) bool { return ev.Kind == bridge.EventOffline })
+	await(t, events, "the vault going offline", func(ev model.SourceEvent) bool { return ev.Kind == model.EventOffline })
 	p.check(unmount())
-	await(t, events, "the vault coming back", func(ev bridge.SourceEvent) bool { return ev.Kind == bridge.EventOnline })
+	await(t, events, "the vault coming back", func(ev model.SourceEvent) bool { return ev.Kind == model.EventOnline })
 	p.Save("N.md", "changed since")
-	if seen := await(t, events, "a save", is(bridge.EventChanged, "N.md")); len(seen) != 1 {
+	if seen := await(t, events, "a save", is(model.EventChanged, "N.md")); len(seen) != 1 {
 		t.Errorf("events %+v, want one", seen)
 	}
 }
@@ -316,24 +316,24 @@ func TestLinkInThePlace(t *testing.T) {
 	p.Rename("Two.md", "A.md") // looked at before its old name
 	p.check(os.Symlink("A.md", p.path("Two.md")))
 	want := map[string]bool{"dir>new/dir": true, "Two.md>A.md": true, "dir=new/dir": true, "Two.md=A.md": true}
-	for _, ev := range await(t, events, "renames and symlinks", func(ev bridge.SourceEvent) bool {
+	for _, ev := range await(t, events, "renames and symlinks", func(ev model.SourceEvent) bool {
 		delete(want, ev.OldRel+">"+ev.Rel)
 		delete(want, ev.Rel+"="+ev.Entry.Link)
 		return len(want) == 0
 	}) {
-		if ev.Kind == bridge.EventRemoved {
+		if ev.Kind == model.EventRemoved {
 			t.Errorf("%s is told of as removed", ev.Rel)
 		}
 	}
 	p.Save("new/dir/sub/N.md", "333")
-	await(t, events, "a save in the moved folder", is(bridge.EventChanged, "new/dir/sub/N.md"))
+	await(t, events, "a save in the moved folder", is(model.EventChanged, "new/dir/sub/N.md"))
 	p.check(os.Remove(p.path("dir")))
 	p.Rename("new/dir", "dir") // and back, to where the symlink was
-	await(t, events, "the folder's way back", func(ev bridge.SourceEvent) bool {
-		return ev.Kind == bridge.EventRenamed && ev.OldRel == "new/dir" && ev.Rel == "dir"
+	await(t, events, "the folder's way back", func(ev model.SourceEvent) bool {
+		return ev.Kind == model.EventRenamed && ev.OldRel == "new/dir" && ev.Rel == "dir"
 	})
 	p.Save("dir/sub/N.md", "4444")
-	await(t, events, "a save there", is(bridge.EventChanged, "dir/sub/N.md"))
+	await(t, events, "a save there", is(model.EventChanged, "dir/sub/N.md"))
 }
 
 // TestOtherKindInThePlace puts things of other kinds in the place of each other, which
@@ -346,14 +346,14 @@ func TestOtherKindInThePlace(t *testing.T) {
 	for i := range 4 {
 		p.check(os.Remove(p.path("X")))
 		p.check(os.Symlink("to", p.path("X")))
-		await(t, events, "a symlink", func(ev bridge.SourceEvent) bool { return ev.Kind == bridge.EventCreated && ev.Entry.Link == "to" })
+		await(t, events, "a symlink", func(ev model.SourceEvent) bool { return ev.Kind == model.EventCreated && ev.Entry.Link == "to" })
 		p.check(os.Remove(p.path("X")))
 		p.Mkdir("X")
-		await(t, events, "a folder", func(ev bridge.SourceEvent) bool { return ev.Kind == bridge.EventCreated && ev.Entry.Dir })
+		await(t, events, "a folder", func(ev model.SourceEvent) bool { return ev.Kind == model.EventCreated && ev.Entry.Dir })
 		p.check(os.Remove(p.path("X")))
 		p.Save("X", fmt.Sprint(i))
-		await(t, events, "a file", func(ev bridge.SourceEvent) bool {
-			return ev.Kind == bridge.EventCreated && !ev.Entry.Dir && ev.Entry.Link == ""
+		await(t, events, "a file", func(ev model.SourceEvent) bool {
+			return ev.Kind == model.EventCreated && !ev.Entry.Dir && ev.Entry.Link == ""
 		})
 	}
 }
@@ -369,8 +369,8 @@ func TestMoveIntoANewFolder(t *testing.T) {
 		p.Mkdir(step[1])
 		time.Sleep(15 * time.Millisecond) // as two commands of a shell
 		p.Rename(step[0]+"/dir", step[1]+"/dir")
-		for _, ev := range await(t, events, "a rename", is(bridge.EventRenamed, step[1]+"/dir")) {
-			if ev.Kind == bridge.EventRemoved || ev.Kind == bridge.EventCreated && ev.Rel != step[1] {
+		for _, ev := range await(t, events, "a rename", is(model.EventRenamed, step[1]+"/dir")) {
+			if ev.Kind == model.EventRemoved || ev.Kind == model.EventCreated && ev.Rel != step[1] {
 				t.Errorf("%s to %s: %v %s", step[0], step[1], ev.Kind, ev.Rel)
 			}
 		}
@@ -390,8 +390,8 @@ func TestRenameChains(t *testing.T) {
 	p.Mkdir("new")
 	p.Rename("Two.md", "new/Two.md")
 	got := make(map[string]string)
-	await(t, events, "both renames", func(ev bridge.SourceEvent) bool {
-		if ev.Kind == bridge.EventRenamed {
+	await(t, events, "both renames", func(ev model.SourceEvent) bool {
+		if ev.Kind == model.EventRenamed {
 			got[ev.OldRel] = ev.Rel
 		}
 		return len(got) == 2
@@ -400,11 +400,11 @@ func TestRenameChains(t *testing.T) {
 		t.Errorf("renames %v", got)
 	}
 	p.Save("final/sub/N.md", "333")
-	await(t, events, "a save below the moved folder", is(bridge.EventChanged, "final/sub/N.md"))
+	await(t, events, "a save below the moved folder", is(model.EventChanged, "final/sub/N.md"))
 	p.Rename("final/sub", "back")
-	await(t, events, "a move out of it", is(bridge.EventRenamed, "back"))
+	await(t, events, "a move out of it", is(model.EventRenamed, "back"))
 	p.Save("back/N.md", "4444")
-	await(t, events, "a save there", is(bridge.EventChanged, "back/N.md"))
+	await(t, events, "a save there", is(model.EventChanged, "back/N.md"))
 }
 
 // TestKindChanges puts a folder in place of a file and a file in place of a folder.
@@ -415,11 +415,11 @@ func TestKindChanges(t *testing.T) {
 	events := follow(t, v)
 	p.Remove("x")
 	p.Save("x/M.md", "1")
-	await(t, events, "a note where a file was", is(bridge.EventCreated, "x/M.md"))
+	await(t, events, "a note where a file was", is(model.EventCreated, "x/M.md"))
 	p.Remove("y")
 	p.Save("y", "file")
-	seen := await(t, events, "a file where a folder was", is(bridge.EventCreated, "y"))
-	if !slices.ContainsFunc(seen, is(bridge.EventRemoved, "y/N.md")) {
+	seen := await(t, events, "a file where a folder was", is(model.EventCreated, "y"))
+	if !slices.ContainsFunc(seen, is(model.EventRemoved, "y/N.md")) {
 		t.Errorf("the note in the folder is not reported removed: %+v", seen)
 	}
 }
@@ -434,7 +434,7 @@ func TestFolderMadeAgain(t *testing.T) {
 	for i := range 5 {
 		p.Remove("dir")
 		p.Save("dir/N.md", strings.Repeat("x", i+2))
-		await(t, events, "the note in the new folder", is(bridge.EventChanged, "dir/N.md"))
+		await(t, events, "the note in the new folder", is(model.EventChanged, "dir/N.md"))
 	}
 }
 
@@ -450,7 +450,7 @@ func BenchmarkScan(b *testing.B) {
 	}
 	for b.Loop() {
 		n := 0
-		p.check(v.Scan(b.Context(), func(bridge.SourceEntry) { n++ }))
+		p.check(v.Scan(b.Context(), func(model.SourceEntry) { n++ }))
 		if n != notes+notes/200 {
 			b.Fatalf("found %d entries", n)
 		}
@@ -463,7 +463,7 @@ func BenchmarkReplace(b *testing.B) {
 	data, stamp, err := v.Read(b.Context(), "dir/sub/N.md")
 	p.check(err)
 	for b.Loop() {
-		stamp, err = v.Replace(b.Context(), "dir/sub/N.md", bridge.Replacement{Expect: stamp, Data: data, ModTime: time.Now()})
+		stamp, err = v.Replace(b.Context(), "dir/sub/N.md", model.Replacement{Expect: stamp, Data: data, ModTime: time.Now()})
 		p.check(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/vault"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -28,7 +29,7 @@ func TestWorkspaceAgainstAPerson(t *testing.T) {
 	go func() { done <- personAppends(t, p) }()
 	suggestions := 0
 	for finished := 0; finished == 0; suggestions++ {
-		_, err := w.Update(t.Context(), "V/N.md", bridge.Author{Name: "agent"}, nil, func(cur *bridge.Version) (string, error) {
+		_, err := w.Update(t.Context(), "V/N.md", model.Author{Name: "agent"}, nil, func(cur *model.Version) (string, error) {
 			return fmt.Sprintf("suggestion %d.\n\n%s", suggestions, cur.Text()), nil
 		})
 		p.check(err)

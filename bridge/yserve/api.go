@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/bridge/yserve/access"
@@ -265,11 +265,11 @@ func refuseUpdate(err error) error {
 	switch {
 	case errors.Is(err, ycrdt.ErrMalformed), errors.Is(err, ycrdt.ErrUpdateV2), errors.Is(err, ycrdt.ErrPendingLimit):
 		return access.Refuse(http.StatusBadRequest, "body is not a Yjs update of format 1: "+err.Error())
-	case errors.Is(err, bridge.ErrTooLarge), errors.Is(err, ycrdt.ErrTooLarge):
+	case errors.Is(err, model.ErrTooLarge), errors.Is(err, ycrdt.ErrTooLarge):
 		return access.Refuse(http.StatusRequestEntityTooLarge, "note would be too large")
-	case errors.Is(err, bridge.ErrReadOnly):
+	case errors.Is(err, model.ErrReadOnly):
 		return access.Refuse(http.StatusForbidden, "note is read-only")
-	case errors.Is(err, bridge.ErrOffline):
+	case errors.Is(err, model.ErrOffline):
 		return access.Refuse(http.StatusServiceUnavailable, "folder is offline")
 	}
 	return err

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"net/http"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/yserve/access"
 )
 
@@ -23,11 +23,11 @@ func (s *Server) refusalOf(r *http.Request, err error) *access.Refusal {
 		return no
 	case errors.Is(err, fs.ErrNotExist):
 		return access.ErrUnknown
-	case errors.Is(err, bridge.ErrReadOnly):
+	case errors.Is(err, model.ErrReadOnly):
 		return access.Refuse(http.StatusForbidden, "note is read-only")
-	case errors.Is(err, bridge.ErrOffline), errors.Is(err, bridge.ErrClosed):
+	case errors.Is(err, model.ErrOffline), errors.Is(err, model.ErrClosed):
 		return access.Refuse(http.StatusServiceUnavailable, "folder is offline")
 	}
-	s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, bridge.LogErr, err)
+	s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, model.LogErr, err)
 	return access.Refuse(http.StatusInternalServerError, "internal error")
 }

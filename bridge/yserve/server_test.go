@@ -13,8 +13,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
@@ -310,7 +310,7 @@ func (s *served) untilFile(path, want string) {
 	}
 }
 
-func (s *served) read(path bridge.Path) string {
+func (s *served) read(path model.Path) string {
 	s.t.Helper()
 	v, err := s.Open(s.t.Context(), path)
 	if err != nil {

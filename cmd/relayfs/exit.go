@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
@@ -93,9 +93,9 @@ func hintFor(err error) string {
 		return ownership.HintSources
 	case transport.Hint(err) != "":
 		return transport.Hint(err)
-	case errors.Is(err, bridge.ErrOffline):
+	case errors.Is(err, model.ErrOffline):
 		return "check that the vault's directory exists and is not empty"
-	case errors.Is(err, bridge.ErrUnknownStore):
+	case errors.Is(err, model.ErrUnknownStore):
 		return "update relayfs"
 	case errors.Is(err, fs.ErrPermission):
 		return "check the permissions of that path"

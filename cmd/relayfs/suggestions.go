@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
@@ -28,7 +28,7 @@ func newSuggestionsCommand(e *env) *cobra.Command {
 		},
 	}
 	cmd.AddCommand(
-		newListCommand(e), newShowCommand(e), newDecideCommand(e, bridge.Accepted), newDecideCommand(e, bridge.Rejected),
+		newListCommand(e), newShowCommand(e), newDecideCommand(e, model.Accepted), newDecideCommand(e, model.Rejected),
 		newUndoCommand(e), newLogCommand(e), newReviewCommand(e),
 	)
 	return cmd

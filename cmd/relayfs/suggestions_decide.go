@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
@@ -23,7 +23,7 @@ import (
 type decideFlags struct {
 	queueFlags
 	queue.Selector
-	verdict          bridge.Verdict
+	verdict          model.Verdict
 	reason           string
 	sources          []string // that were named
 	all, dryRun, yes bool
@@ -33,7 +33,7 @@ type decideFlags struct {
 // verb is the command that gives the verdict.
 func (f *decideFlags) verb() string { return strings.TrimSuffix(string(f.verdict), "ed") }
 
-func newDecideCommand(e *env, verdict bridge.Verdict) *cobra.Command {
+func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 	f := &decideFlags{verdict: verdict}
 	verb := f.verb()
 	cmd := &cobra.Command{
@@ -50,7 +50,7 @@ func newDecideCommand(e *env, verdict bridge.Verdict) *cobra.Command {
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	fl.BoolVar(&f.yes, "yes", false, fmt.Sprintf("do not ask before more than %d at once", queue.ManyAtOnce))
 	fl.StringVar(&f.reason, "reason", "", "why, in a sentence; the suggestion's author is told")
-	if verdict == bridge.Accepted {
+	if verdict == model.Accepted {
 		fl.BoolVar(&f.force, "force", false, "accept proposals, too, about notes that changed since they were made")
 	}
 	registerSelector(cmd, &f.Selector)

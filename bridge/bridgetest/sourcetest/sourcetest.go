@@ -1,5 +1,5 @@
-// Package sourcetest is the suite that every bridge.Source passes which is also
-// a bridge.Structure and a bridge.Files: what package bridge relies on, tried
+// Package sourcetest is the suite that every model.Source passes which is also
+// a model.Structure and a model.Files: what package bridge relies on, tried
 // from outside.
 //
 //	func TestSource(t *testing.T) {
@@ -16,15 +16,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
 // Source is all that a source of documents can do.
 type Source interface {
-	bridge.Source
-	bridge.Structure
-	bridge.Files
+	model.Source
+	model.Structure
+	model.Files
 }
 
 // Person changes what a source holds from outside, as a person's programs do.
@@ -96,17 +96,17 @@ func wantError(t testing.TB, what string, err, want error) {
 	}
 }
 
-func read(t testing.TB, s Source, rel string) (string, bridge.Stamp) {
+func read(t testing.TB, s Source, rel string) (string, model.Stamp) {
 	t.Helper()
 	data, stamp, err := s.Read(t.Context(), rel)
 	noError(t, err)
 	return string(data), stamp
 }
 
-func scan(t testing.TB, s Source) []bridge.SourceEntry {
+func scan(t testing.TB, s Source) []model.SourceEntry {
 	t.Helper()
-	var entries []bridge.SourceEntry
-	noError(t, s.Scan(t.Context(), func(e bridge.SourceEntry) { entries = append(entries, e) }))
+	var entries []model.SourceEntry
+	noError(t, s.Scan(t.Context(), func(e model.SourceEntry) { entries = append(entries, e) }))
 	return entries
 }
 
@@ -114,9 +114,9 @@ func testScan(t *testing.T, sub Subject) {
 	sub.Person.Save("a/b/Note.md", "text")
 	sub.Person.Save("Top.md", "top")
 	sub.Person.Mkdir("empty")
-	seen := make(map[string]bridge.SourceEntry)
+	seen := make(map[string]model.SourceEntry)
 	for _, e := range scan(t, sub.Source) {
-		if dir := bridge.Path(e.Rel).Dir(); dir != "" && !seen[string(dir)].Dir {
+		if dir := model.Path(e.Rel).Dir(); dir != "" && !seen[string(dir)].Dir {
 			t.Errorf("%q is reported before its folder", e.Rel)
 		}
 		seen[e.Rel] = e
@@ -141,14 +141,14 @@ func testReadMissing(t *testing.T, sub Subject) {
 	_, _, err := sub.Source.Read(t.Context(), "No.md")
 	wantError(t, "read of nothing", err, fs.ErrNotExist)
 	_, _, err = sub.Source.Read(t.Context(), "dir")
-	wantError(t, "read of a folder", err, bridge.ErrIsDir)
+	wantError(t, "read of a folder", err, model.ErrIsDir)
 }
 
 func testReadReplace(t *testing.T, sub Subject) {
 	sub.Person.Save("N.md", "one")
 	_, stamp := read(t, sub.Source, "N.md")
 	when := time.Date(2025, 1, 2, 3, 4, 5, 678901234, time.UTC)
-	next := must(sub.Source.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: []byte("two"), ModTime: when}))(t)
+	next := must(sub.Source.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("two"), ModTime: when}))(t)
 	text, stamp := read(t, sub.Source, "N.md")
 	if text != "two" || stamp != next {
 		t.Errorf("read %q with %+v, want %q with %+v", text, stamp, "two", next)
@@ -165,24 +165,24 @@ func testReplaceConflict(t *testing.T, sub Subject) {
 	sub.Person.Save("N.md", "one")
 	_, stamp := read(t, sub.Source, "N.md")
 	sub.Person.Save("N.md", "hers")
-	_, err := sub.Source.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: []byte("ours"), ModTime: time.Now()})
-	wantError(t, "replace over a save", err, bridge.ErrConflict)
+	_, err := sub.Source.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("ours"), ModTime: time.Now()})
+	wantError(t, "replace over a save", err, model.ErrConflict)
 	if got := sub.Person.Content("N.md"); got != "hers" {
 		t.Errorf("after a conflict the file holds %q, want %q", got, "hers")
 	}
 	_, stamp = read(t, sub.Source, "N.md")
 	sub.Person.Remove("N.md")
-	_, err = sub.Source.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: []byte("ours"), ModTime: time.Now()})
-	wantError(t, "replace of what is gone", err, bridge.ErrConflict)
-	_, err = sub.Source.Replace(t.Context(), "N.md", bridge.Replacement{Expect: bridge.Stamp{}, Data: []byte("ours"), ModTime: time.Now()})
-	wantError(t, "replace with the zero stamp", err, bridge.ErrConflict)
+	_, err = sub.Source.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("ours"), ModTime: time.Now()})
+	wantError(t, "replace of what is gone", err, model.ErrConflict)
+	_, err = sub.Source.Replace(t.Context(), "N.md", model.Replacement{Expect: model.Stamp{}, Data: []byte("ours"), ModTime: time.Now()})
+	wantError(t, "replace with the zero stamp", err, model.ErrConflict)
 }
 
 func testReplaceKeepsBytes(t *testing.T, sub Subject) {
 	sub.Person.Save("N.md", "")
 	for _, text := range []string{"\ufeffBOM\r\nCRLF\r\n", "no final newline", "\xff\xfe not UTF-8 \x00", ""} {
 		_, stamp := read(t, sub.Source, "N.md")
-		must(sub.Source.Replace(t.Context(), "N.md", bridge.Replacement{Expect: stamp, Data: []byte(text), ModTime: time.Now()}))(t)
+		must(sub.Source.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte(text), ModTime: time.Now()}))(t)
 		if got := sub.Person.Content("N.md"); got != text {
 			t.Errorf("file holds %q, want %q", got, text)
 		}
@@ -241,14 +241,14 @@ func testRename(t *testing.T, sub Subject) {
 	}
 	wantError(t, "rename of nothing", s.Rename(ctx, "no.md", "x.md", false), fs.ErrNotExist)
 	_, stamp := read(t, s, "a/c/Three.md")
-	must(s.Replace(ctx, "a/c/Three.md", bridge.Replacement{Expect: stamp, Data: []byte("drei"), ModTime: time.Now()}))(t)
+	must(s.Replace(ctx, "a/c/Three.md", model.Replacement{Expect: stamp, Data: []byte("drei"), ModTime: time.Now()}))(t)
 }
 
 func testRemove(t *testing.T, sub Subject) {
 	sub.Person.Save("dir/N.md", "text")
 	scan(t, sub.Source)
 	ctx := t.Context()
-	wantError(t, "remove of a full folder", sub.Source.Remove(ctx, "dir"), bridge.ErrNotEmpty)
+	wantError(t, "remove of a full folder", sub.Source.Remove(ctx, "dir"), model.ErrNotEmpty)
 	noError(t, sub.Source.Remove(ctx, "dir/N.md"))
 	_, _, err := sub.Source.Read(ctx, "dir/N.md")
 	wantError(t, "read of what was removed", err, fs.ErrNotExist)
@@ -281,13 +281,13 @@ func testOpenFile(t *testing.T, sub Subject) {
 
 // Follow scans the source, starts its Run and returns the events. Run is ended
 // with the test.
-func Follow(t testing.TB, s bridge.Source) <-chan bridge.SourceEvent {
+func Follow(t testing.TB, s model.Source) <-chan model.SourceEvent {
 	t.Helper()
-	noError(t, s.Scan(t.Context(), func(bridge.SourceEntry) {}))
-	events := make(chan bridge.SourceEvent, 100000)
+	noError(t, s.Scan(t.Context(), func(model.SourceEntry) {}))
+	events := make(chan model.SourceEvent, 100000)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx, func(ev bridge.SourceEvent) { events <- ev }) }()
+	go func() { done <- s.Run(ctx, func(ev model.SourceEvent) { events <- ev }) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -299,10 +299,10 @@ func Follow(t testing.TB, s bridge.Source) <-chan bridge.SourceEvent {
 
 // Await returns the events up to the first one that want accepts. It fails the
 // test if none comes.
-func Await(t testing.TB, events <-chan bridge.SourceEvent, what string, want func(bridge.SourceEvent) bool) []bridge.SourceEvent {
+func Await(t testing.TB, events <-chan model.SourceEvent, what string, want func(model.SourceEvent) bool) []model.SourceEvent {
 	t.Helper()
 	limit := time.After(limittest.Scaled(20 * time.Second))
-	var seen []bridge.SourceEvent
+	var seen []model.SourceEvent
 	for {
 		select {
 		case ev := <-events:
@@ -317,8 +317,8 @@ func Await(t testing.TB, events <-chan bridge.SourceEvent, what string, want fun
 }
 
 // Is accepts an event by its kind and path.
-func Is(kind bridge.EventKind, rel string) func(bridge.SourceEvent) bool {
-	return func(ev bridge.SourceEvent) bool { return ev.Kind == kind && ev.Rel == rel }
+func Is(kind model.EventKind, rel string) func(model.SourceEvent) bool {
+	return func(ev model.SourceEvent) bool { return ev.Kind == kind && ev.Rel == rel }
 }
 
 func testRunReports(t *testing.T, sub Subject) {
@@ -327,28 +327,28 @@ func testRunReports(t *testing.T, sub Subject) {
 	events := Follow(t, sub.Source)
 
 	sub.Person.Save("N.md", "one and two")
-	seen := Await(t, events, "a save", Is(bridge.EventChanged, "N.md"))
+	seen := Await(t, events, "a save", Is(model.EventChanged, "N.md"))
 	_, stamp := read(t, sub.Source, "N.md")
 	if got := seen[len(seen)-1].Entry.Stamp; got != stamp {
 		t.Errorf("event has stamp %+v, read has %+v", got, stamp)
 	}
 	sub.Person.Save("sub/New.md", "new")
-	seen = Await(t, events, "a new note", Is(bridge.EventCreated, "sub/New.md"))
-	if !slices.ContainsFunc(seen, Is(bridge.EventCreated, "sub")) {
+	seen = Await(t, events, "a new note", Is(model.EventCreated, "sub/New.md"))
+	if !slices.ContainsFunc(seen, Is(model.EventCreated, "sub")) {
 		t.Error("the new folder is not reported before the note in it")
 	}
 	sub.Person.Rename("N.md", "sub/Renamed.md")
-	seen = Await(t, events, "a rename", Is(bridge.EventRenamed, "sub/Renamed.md"))
+	seen = Await(t, events, "a rename", Is(model.EventRenamed, "sub/Renamed.md"))
 	if got := seen[len(seen)-1].OldRel; got != "N.md" {
 		t.Errorf("renamed from %q, want %q", got, "N.md")
 	}
 	sub.Person.Rename("dir", "folder")
-	Await(t, events, "a folder's rename", Is(bridge.EventRenamed, "folder"))
+	Await(t, events, "a folder's rename", Is(model.EventRenamed, "folder"))
 	sub.Person.Save("folder/M.md", "mm")
-	Await(t, events, "a save in it", Is(bridge.EventChanged, "folder/M.md"))
+	Await(t, events, "a save in it", Is(model.EventChanged, "folder/M.md"))
 	sub.Person.Remove("folder")
-	seen = Await(t, events, "a removal", Is(bridge.EventRemoved, "folder"))
-	if !slices.ContainsFunc(seen, Is(bridge.EventRemoved, "folder/M.md")) {
+	seen = Await(t, events, "a removal", Is(model.EventRemoved, "folder"))
+	if !slices.ContainsFunc(seen, Is(model.EventRemoved, "folder/M.md")) {
 		t.Error("the note is not reported removed before its folder")
 	}
 }
@@ -362,7 +362,7 @@ func testRunKeepsQuiet(t *testing.T, sub Subject) {
 	ctx, s := t.Context(), sub.Source
 	_, stamp := read(t, s, "N.md")
 	for range 5 {
-		stamp = must(s.Replace(ctx, "N.md", bridge.Replacement{Expect: stamp, Data: []byte(time.Now().String()), ModTime: time.Now()}))(t)
+		stamp = must(s.Replace(ctx, "N.md", model.Replacement{Expect: stamp, Data: []byte(time.Now().String()), ModTime: time.Now()}))(t)
 	}
 	must(s.Create(ctx, "d/e/New.md", []byte("x"), 0o644, time.Now()))(t)
 	noError(t, s.Mkdir(ctx, "f"))
@@ -371,7 +371,7 @@ func testRunKeepsQuiet(t *testing.T, sub Subject) {
 	noError(t, s.Remove(ctx, "d/e"))
 	noError(t, s.Remove(ctx, "g/New.md"))
 	sub.Person.Save("mark.md", "22")
-	seen := Await(t, events, "the person's save", Is(bridge.EventChanged, "mark.md"))
+	seen := Await(t, events, "the person's save", Is(model.EventChanged, "mark.md"))
 	if len(seen) != 1 {
 		t.Errorf("own changes are reported: %+v", seen[:len(seen)-1])
 	}
@@ -381,7 +381,7 @@ func testRunEnds(t *testing.T, sub Subject) {
 	scan(t, sub.Source)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := sub.Source.Run(ctx, func(bridge.SourceEvent) {}); err != nil {
+	if err := sub.Source.Run(ctx, func(model.SourceEvent) {}); err != nil {
 		t.Errorf("run ended with %v, want nil", err)
 	}
 }

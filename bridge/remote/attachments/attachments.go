@@ -20,8 +20,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/internal/blobs"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
@@ -58,7 +58,7 @@ func Is(e folderdoc.Entry) bool {
 	case folderdoc.TypeFolder, folderdoc.TypeMarkdown, folderdoc.TypeCanvas:
 		return false
 	}
-	return blobs.ValidHash(e.Hash) && !bridge.Path(e.Path).IsNote()
+	return blobs.ValidHash(e.Hash) && !model.Path(e.Path).IsNote()
 }
 
 // Served says whether there can be any.
@@ -124,7 +124,7 @@ func (a *Attachments) fetch(ctx context.Context, e folderdoc.Entry) (ok bool) {
 	a.mu.Lock()
 	a.failed[e.Hash] = struct{}{}
 	a.mu.Unlock()
-	a.log.Warn("attachment not fetched", bridge.LogPath, e.Path, bridge.LogErr, err)
+	a.log.Warn("attachment not fetched", model.LogPath, e.Path, model.LogErr, err)
 	return false
 }
 
@@ -140,7 +140,7 @@ func (a *Attachments) Retry() {
 
 // Open opens an attachment for reading. Its bytes do not change: what comes later is
 // another file.
-func (a *Attachments) Open(e folderdoc.Entry) (bridge.File, error) {
+func (a *Attachments) Open(e folderdoc.Entry) (model.File, error) {
 	f, err := a.cache.Open(e.Hash)
 	if err != nil {
 		return nil, err
@@ -154,12 +154,12 @@ type file struct {
 	e folderdoc.Entry
 }
 
-func (f file) WriteAt([]byte, int64) (int, error) { return 0, bridge.ErrReadOnly }
-func (f file) Truncate(int64) error               { return bridge.ErrReadOnly }
+func (f file) WriteAt([]byte, int64) (int, error) { return 0, model.ErrReadOnly }
+func (f file) Truncate(int64) error               { return model.ErrReadOnly }
 
 // Stamp names the bytes of an attachment.
-func (a *Attachments) Stamp(e folderdoc.Entry) bridge.Stamp {
-	return bridge.Stamp{Size: a.cache.Size(e.Hash), ModTime: e.SyncTime * int64(time.Millisecond)}
+func (a *Attachments) Stamp(e folderdoc.Entry) model.Stamp {
+	return model.Stamp{Size: a.cache.Size(e.Hash), ModTime: e.SyncTime * int64(time.Millisecond)}
 }
 
 // Read returns the bytes of an attachment.
@@ -176,7 +176,7 @@ func (a *Attachments) Upload(ctx context.Context, e folderdoc.Entry, data []byte
 	e.Hash, e.SyncTime = hash, time.Now().UnixMilli()
 	err = a.server.Upload(ctx, a.name(e), e.Hash, e.Mimetype, data)
 	if errors.Is(err, transport.ErrUnreachable) {
-		err = errors.Join(bridge.ErrOffline, err)
+		err = errors.Join(model.ErrOffline, err)
 	}
 	return e, err
 }

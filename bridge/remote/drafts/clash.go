@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/listing"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/remote/schedule"
@@ -72,7 +72,7 @@ func (f *Drafts) keepLosers(folder *ycrdt.Doc, clashes []clash) {
 			err := f.keepLoser(shared, c.rel, id)
 			f.logged("keep a note whose name was taken", err)
 			if err == nil {
-				f.running.Go(func() { f.settleLoser(f.o.Set.Document(bridge.DocID(id)), now) })
+				f.running.Go(func() { f.settleLoser(f.o.Set.Document(model.DocID(id)), now) })
 			}
 		}
 	}
@@ -90,8 +90,8 @@ func (f *Drafts) keepLoser(shared *folderdoc.Folder, rel, id string) error {
 		ext := path.Ext(rel)
 		free = fmt.Sprintf("%s %d%s", strings.TrimSuffix(rel, ext), n, ext)
 	}
-	f.o.Listing.Withhold(bridge.DocID(id))
-	return f.o.Set.Drafts().Change(f.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
+	f.o.Listing.Withhold(model.DocID(id))
+	return f.o.Set.Drafts().Change(f.ctx, &model.Record{}, func(doc *ycrdt.Doc) error {
 		_, err := folderdoc.Open(doc).Create(folderdoc.Entry{Path: free, ID: id, Type: folderdoc.TypeMarkdown}, nil)
 		return err
 	})
@@ -101,7 +101,7 @@ func (f *Drafts) keepLoser(shared *folderdoc.Folder, rel, id string) error {
 // enters it in the folder; or drops it if it says nothing that the other does not.
 func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
 	rel := f.pathOf(d.ID())
-	same, err := f.saysNothingNew(d, f.o.Set.Document(bridge.DocID(winner.ID)))
+	same, err := f.saysNothingNew(d, f.o.Set.Document(model.DocID(winner.ID)))
 	if err == nil && same {
 		f.logged("drop a note whose text another has", f.o.Listing.Restructure(func(*folderdoc.Folder) error {
 			defer f.o.Listing.Release(d.ID(), "")
@@ -110,9 +110,9 @@ func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
 		return
 	}
 	if err != nil {
-		f.o.Log.Warn("two notes were given one name, and their texts could not be compared", bridge.LogPath, rel, bridge.LogErr, err)
+		f.o.Log.Warn("two notes were given one name, and their texts could not be compared", model.LogPath, rel, model.LogErr, err)
 	}
-	f.o.Log.Warn(fmt.Sprintf("%q was given to two notes, as by a server that had lost its data: the other one is %q now", winner.Path, rel), bridge.LogPath, rel)
+	f.o.Log.Warn(fmt.Sprintf("%q was given to two notes, as by a server that had lost its data: the other one is %q now", winner.Path, rel), model.LogPath, rel)
 	f.logged("list the folder", f.o.Listing.ReleaseListed(d.ID(), rel))
 	if !f.o.Scheduler.Lacks(d.ID()) {
 		f.Uploaded(d)

@@ -25,8 +25,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/listing"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/remote/schedule"
@@ -38,7 +38,7 @@ type Options struct {
 	Set       *replica.Set
 	Listing   *listing.Listing
 	Scheduler *schedule.Scheduler
-	Store     bridge.Store
+	Store     model.Store
 	Folder    string // the name of the folder's document at the server
 	Log       *slog.Logger
 }
@@ -58,7 +58,7 @@ func (f *Drafts) Wait() { f.running.Wait() }
 
 func (f *Drafts) logged(what string, err error) {
 	if err != nil {
-		f.o.Log.Error("cannot "+what, bridge.LogFolder, f.o.Folder, bridge.LogErr, err)
+		f.o.Log.Error("cannot "+what, model.LogFolder, f.o.Folder, model.LogErr, err)
 	}
 }
 
@@ -70,7 +70,7 @@ func (f *Drafts) Enter(ctx context.Context, d *replica.Document, rel string) err
 				return err
 			}
 		}
-		return f.o.Set.Drafts().Change(ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
+		return f.o.Set.Drafts().Change(ctx, &model.Record{}, func(doc *ycrdt.Doc) error {
 			e, err := folderdoc.Open(doc).Create(folderdoc.Entry{Path: rel, ID: string(d.ID()), Type: folderdoc.TypeMarkdown}, nil)
 			if err == nil && e.ID != string(d.ID()) {
 				err = fs.ErrExist
@@ -81,7 +81,7 @@ func (f *Drafts) Enter(ctx context.Context, d *replica.Document, rel string) err
 }
 
 // pathOf is the path of a draft, "" if the document is none.
-func (f *Drafts) pathOf(id bridge.DocID) (rel string) {
+func (f *Drafts) pathOf(id model.DocID) (rel string) {
 	err := f.o.Set.Drafts().View(f.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
 		for _, e := range folderdoc.Open(doc).List() {
 			if e.ID == string(id) && e.Type != folderdoc.TypeFolder {
@@ -94,7 +94,7 @@ func (f *Drafts) pathOf(id bridge.DocID) (rel string) {
 	return rel
 }
 
-func (f *Drafts) isDraft(id bridge.DocID) bool { return f.pathOf(id) != "" }
+func (f *Drafts) isDraft(id model.DocID) bool { return f.pathOf(id) != "" }
 
 // Uploaded takes note that the server has all of a document.
 func (f *Drafts) Uploaded(d *replica.Document) {
@@ -105,11 +105,11 @@ func (f *Drafts) Uploaded(d *replica.Document) {
 
 // PromoteUploaded enters the drafts that were acknowledged before a restart.
 func (f *Drafts) PromoteUploaded() {
-	var drafts []bridge.DocID
+	var drafts []model.DocID
 	err := f.o.Set.Drafts().View(f.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
 		for _, e := range folderdoc.Open(doc).List() {
 			if e.Type != folderdoc.TypeFolder {
-				drafts = append(drafts, bridge.DocID(e.ID))
+				drafts = append(drafts, model.DocID(e.ID))
 			}
 		}
 		return nil
@@ -131,7 +131,7 @@ func (f *Drafts) promote(d *replica.Document) error {
 	case err != nil || entered.ID == string(d.ID()):
 		return err
 	}
-	return f.mergeInto(d, f.o.Set.Document(bridge.DocID(entered.ID)), entered.Path)
+	return f.mergeInto(d, f.o.Set.Document(model.DocID(entered.ID)), entered.Path)
 }
 
 // enterDraft has a draft entered, and forgets it then: in this order, because a
@@ -165,7 +165,7 @@ func (f *Drafts) dropDraft(rel string) error {
 }
 
 func (f *Drafts) removeDraft(rel string) error {
-	return f.o.Set.Drafts().Change(f.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
+	return f.o.Set.Drafts().Change(f.ctx, &model.Record{}, func(doc *ycrdt.Doc) error {
 		entries := folderdoc.Open(doc)
 		if err := entries.Delete(rel, nil); err != nil {
 			return err
@@ -197,7 +197,7 @@ func (f *Drafts) moveDraft(rel string) error {
 	}
 	var id string
 	err := f.o.Listing.Restructure(func(*folderdoc.Folder) error {
-		return f.o.Set.Drafts().Change(f.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
+		return f.o.Set.Drafts().Change(f.ctx, &model.Record{}, func(doc *ycrdt.Doc) error {
 			entries := folderdoc.Open(doc)
 			e, _ := entries.Get(rel)
 			id = e.ID
@@ -208,7 +208,7 @@ func (f *Drafts) moveDraft(rel string) error {
 		return err
 	}
 	f.o.Listing.Refresh()
-	return f.promote(f.o.Set.Document(bridge.DocID(id)))
+	return f.promote(f.o.Set.Document(model.DocID(id)))
 }
 
 // mergeInto puts the text of a draft behind that of the note which came first.
@@ -234,7 +234,7 @@ func (f *Drafts) mergeInto(draft, note *replica.Document, rel string) error {
 		return err
 	}
 	f.o.Listing.Changed(note)
-	f.o.Log.Info("two notes of one name became one", bridge.LogPath, rel)
+	f.o.Log.Info("two notes of one name became one", model.LogPath, rel)
 	return f.dropDraft(rel)
 }
 
@@ -250,8 +250,8 @@ func separated(have, text string) string {
 }
 
 // authorOf is a record for who wrote a document last.
-func (f *Drafts) authorOf(d *replica.Document) bridge.Record {
-	rec := bridge.Record{Time: time.Now().UTC()}
+func (f *Drafts) authorOf(d *replica.Document) model.Record {
+	rec := model.Record{Time: time.Now().UTC()}
 	h, err := f.o.Store.Load(d.ID())
 	if err != nil {
 		return rec

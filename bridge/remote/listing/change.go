@@ -2,12 +2,11 @@ package listing
 
 import (
 	"cmp"
-
 	"errors"
 	"io/fs"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -20,10 +19,10 @@ func Failed(op, rel string, err error) error {
 		err = pe.Err
 	}
 	if errors.Is(err, folderdoc.ErrPath) {
-		err = bridge.ErrBadName
+		err = model.ErrBadName
 	}
 	if errors.Is(err, folderdoc.ErrNotEmpty) {
-		err = bridge.ErrNotEmpty
+		err = model.ErrNotEmpty
 	}
 	return &fs.PathError{Op: op, Path: rel, Err: err}
 }
@@ -31,7 +30,7 @@ func Failed(op, rel string, err error) error {
 // Restructure runs fn, which may change the folder's document, so that what fn
 // does is not reported as another's doing.
 func (l *Listing) Restructure(fn func(*folderdoc.Folder) error) error {
-	err := l.o.Set.Folder().Change(l.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error {
+	err := l.o.Set.Folder().Change(l.ctx, &model.Record{}, func(doc *ycrdt.Doc) error {
 		if err := l.listed(doc, true); err != nil {
 			return err
 		}
@@ -71,7 +70,7 @@ func (l *Listing) inBoth(shared *folderdoc.Folder, fn func(*folderdoc.Folder) er
 	if first != nil && !errors.Is(first, fs.ErrNotExist) {
 		return first
 	}
-	err := l.o.Set.Drafts().Change(l.ctx, &bridge.Record{}, func(doc *ycrdt.Doc) error { return fn(folderdoc.Open(doc)) })
+	err := l.o.Set.Drafts().Change(l.ctx, &model.Record{}, func(doc *ycrdt.Doc) error { return fn(folderdoc.Open(doc)) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return first
 	}
@@ -84,7 +83,7 @@ func (l *Listing) Mkdir(rel string) error {
 		if e, err := l.Find("mkdir", dir); err != nil {
 			return err
 		} else if e.Type != folderdoc.TypeFolder {
-			return Failed("mkdir", rel, bridge.ErrNotDir)
+			return Failed("mkdir", rel, model.ErrNotDir)
 		}
 	}
 	if _, err := l.Find("mkdir", rel); err == nil {
@@ -117,7 +116,7 @@ func (l *Listing) Rename(oldRel, newRel string, replace bool) error {
 	switch {
 	case err != nil:
 	case over.Type == folderdoc.TypeFolder && replace:
-		return Failed("rename", newRel, bridge.ErrIsDir)
+		return Failed("rename", newRel, model.ErrIsDir)
 	case over.Type == folderdoc.TypeFolder || !replace:
 		return Failed("rename", newRel, fs.ErrExist)
 	}
@@ -148,7 +147,7 @@ func (l *Listing) Remove(rel string) error {
 func (l *Listing) removeEmpty(shared *folderdoc.Folder, rel string) error {
 	inside, err := l.Inside(shared, rel)
 	if err == nil && len(inside) > 0 {
-		err = &bridge.NotEmptyError{Holds: inside}
+		err = &model.NotEmptyError{Holds: inside}
 	}
 	if err != nil {
 		return err

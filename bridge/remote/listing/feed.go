@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 )
 
@@ -14,22 +14,22 @@ type feed struct {
 	wake chan struct{} // holds a token when events or dirty has something
 
 	mu     sync.Mutex // protects the following
-	events []bridge.SourceEvent
-	dirty  map[bridge.DocID]bool // documents that have changed
+	events []model.SourceEvent
+	dirty  map[model.DocID]bool // documents that have changed
 }
 
 func newFeed() feed {
-	return feed{wake: make(chan struct{}, 1), dirty: make(map[bridge.DocID]bool)}
+	return feed{wake: make(chan struct{}, 1), dirty: make(map[model.DocID]bool)}
 }
 
-func (f *feed) add(ev bridge.SourceEvent) {
+func (f *feed) add(ev model.SourceEvent) {
 	f.mu.Lock()
 	f.events = append(f.events, ev)
 	f.mu.Unlock()
 	signal(f.wake)
 }
 
-func (f *feed) addDirty(id bridge.DocID) {
+func (f *feed) addDirty(id model.DocID) {
 	f.mu.Lock()
 	f.dirty[id] = true
 	f.mu.Unlock()
@@ -37,11 +37,11 @@ func (f *feed) addDirty(id bridge.DocID) {
 }
 
 // take returns what there is.
-func (f *feed) take() ([]bridge.SourceEvent, map[bridge.DocID]bool) {
+func (f *feed) take() ([]model.SourceEvent, map[model.DocID]bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	events, dirty := f.events, f.dirty
-	f.events, f.dirty = nil, make(map[bridge.DocID]bool)
+	f.events, f.dirty = nil, make(map[model.DocID]bool)
 	return events, dirty
 }
 
@@ -60,7 +60,7 @@ func signal(c chan struct{}) {
 }
 
 // Scan reports what is listed. What comes later is reported by Report.
-func (l *Listing) Scan(found func(bridge.SourceEntry)) {
+func (l *Listing) Scan(found func(model.SourceEntry)) {
 	l.mu.Lock()
 	entries := slices.Clone(l.entries)
 	l.feed.forget()
@@ -71,7 +71,7 @@ func (l *Listing) Scan(found func(bridge.SourceEntry)) {
 }
 
 // Report reports what peers do until ctx ends.
-func (l *Listing) Report(ctx context.Context, changed func(bridge.SourceEvent)) {
+func (l *Listing) Report(ctx context.Context, changed func(model.SourceEvent)) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -91,17 +91,17 @@ func (l *Listing) Report(ctx context.Context, changed func(bridge.SourceEvent)) 
 }
 
 // changeOf describes a change of a note's text.
-func (l *Listing) changeOf(id bridge.DocID) (bridge.SourceEvent, bool) {
+func (l *Listing) changeOf(id model.DocID) (model.SourceEvent, bool) {
 	modTime := l.o.Set.Document(id).ModTime()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	rel, ok := l.paths[id]
 	if !ok || l.byPath[rel].ID != string(id) {
-		return bridge.SourceEvent{}, false
+		return model.SourceEvent{}, false
 	}
 	e := l.entryOf(l.byPath[rel])
 	e.Stamp.ModTime = modTime.UnixNano()
-	return bridge.SourceEvent{Kind: bridge.EventChanged, Rel: rel, Entry: e}, true
+	return model.SourceEvent{Kind: model.EventChanged, Rel: rel, Entry: e}, true
 }
 
 // Changed takes note that the server has changed a document, whose lock may be held.

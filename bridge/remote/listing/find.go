@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -27,14 +27,14 @@ func (l *Listing) Find(op, rel string) (folderdoc.Entry, error) {
 }
 
 // Path is where a document was listed last, "" if it never was.
-func (l *Listing) Path(id bridge.DocID) string {
+func (l *Listing) Path(id model.DocID) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.paths[id]
 }
 
 // SetPath says where a document will be listed.
-func (l *Listing) SetPath(id bridge.DocID, rel string) {
+func (l *Listing) SetPath(id model.DocID, rel string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.paths[id] = rel
@@ -44,17 +44,17 @@ func (l *Listing) SetPath(id bridge.DocID, rel string) {
 func (l *Listing) Named(name string) *replica.Document {
 	for _, id := range transport.DocumentIDs(name) {
 		l.mu.Lock()
-		e := l.byPath[l.paths[bridge.DocID(id)]]
+		e := l.byPath[l.paths[model.DocID(id)]]
 		l.mu.Unlock()
 		if id != "" && e.ID == id && transport.DocumentName(l.o.Folder, id) == name {
-			return l.o.Set.Document(bridge.DocID(id))
+			return l.o.Set.Document(model.DocID(id))
 		}
 	}
 	return nil
 }
 
 // Withhold has a draft not listed until Release.
-func (l *Listing) Withhold(id bridge.DocID) {
+func (l *Listing) Withhold(id model.DocID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.withheld[id] = true
@@ -62,7 +62,7 @@ func (l *Listing) Withhold(id bridge.DocID) {
 
 // Release has a draft listed at rel, or forgotten if that is "". The folder's lock is held:
 // what becomes visible in the midst of another change would not be reported.
-func (l *Listing) Release(id bridge.DocID, rel string) {
+func (l *Listing) Release(id model.DocID, rel string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.withheld, id)
@@ -72,7 +72,7 @@ func (l *Listing) Release(id bridge.DocID, rel string) {
 }
 
 // ReleaseListed is Release, and lists the folder anew.
-func (l *Listing) ReleaseListed(id bridge.DocID, rel string) error {
+func (l *Listing) ReleaseListed(id model.DocID, rel string) error {
 	return l.o.Set.Folder().View(l.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
 		l.Release(id, rel)
 		return l.listed(doc, true)
@@ -80,7 +80,7 @@ func (l *Listing) ReleaseListed(id bridge.DocID, rel string) error {
 }
 
 // IsWithheld says whether a draft is withheld.
-func (l *Listing) IsWithheld(id bridge.DocID) bool {
+func (l *Listing) IsWithheld(id model.DocID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.withheld[id]

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/attachments"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/token"
@@ -20,8 +20,8 @@ import (
 type Options struct {
 	Set         *replica.Set
 	Attachments *attachments.Attachments
-	Folder      string               // the name of the folder's document at the server
-	Notes       func([]bridge.DocID) // is told which notes the folder holds, under the listing's lock
+	Folder      string              // the name of the folder's document at the server
+	Notes       func([]model.DocID) // is told which notes the folder holds, under the listing's lock
 	Log         *slog.Logger
 }
 
@@ -37,9 +37,9 @@ type Listing struct {
 	moving sync.Mutex
 
 	mu       sync.Mutex // protects the following
-	paths    map[bridge.DocID]string
-	withheld map[bridge.DocID]bool // drafts that are not shown yet
-	entries  []folderdoc.Entry     // what the workspace knows of
+	paths    map[model.DocID]string
+	withheld map[model.DocID]bool // drafts that are not shown yet
+	entries  []folderdoc.Entry    // what the workspace knows of
 	byPath   map[string]folderdoc.Entry
 	hidden   []string // paths that are not shown because of their names
 }
@@ -48,7 +48,7 @@ type Listing struct {
 func New(ctx context.Context, o Options) *Listing {
 	return &Listing{
 		o: o, ctx: ctx, feed: newFeed(), relist: make(chan struct{}, 1),
-		paths: make(map[bridge.DocID]string), withheld: make(map[bridge.DocID]bool),
+		paths: make(map[model.DocID]string), withheld: make(map[model.DocID]bool),
 	}
 }
 
@@ -61,9 +61,9 @@ func (l *Listing) read(folder *ycrdt.Doc) (all []folderdoc.Entry, hidden []strin
 		drafts = folderdoc.Open(doc).List()
 		return nil
 	})
-	drafts = slices.DeleteFunc(drafts, func(e folderdoc.Entry) bool { return l.IsWithheld(bridge.DocID(e.ID)) })
+	drafts = slices.DeleteFunc(drafts, func(e folderdoc.Entry) bool { return l.IsWithheld(model.DocID(e.ID)) })
 	all = slices.DeleteFunc(union(shared, drafts), func(e folderdoc.Entry) bool {
-		if bridge.Path(e.Path).HasControl() {
+		if model.Path(e.Path).HasControl() {
 			hidden = append(hidden, e.Path)
 		}
 		return !l.served(e)
@@ -94,13 +94,13 @@ func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 }
 
 // Parent is the folder of what is at rel, "" for the topmost.
-func Parent(rel string) string { return string(bridge.Path(rel).Dir()) }
+func Parent(rel string) string { return string(model.Path(rel).Dir()) }
 
 // served says whether an entry is shown: folders, attachments where they can be
 // fetched, and Markdown named like it whose id can name a document. What has control
 // characters in its name, or in a folder's, could not be told from other text.
 func (l *Listing) served(e folderdoc.Entry) bool {
-	if bridge.Path(e.Path).HasControl() {
+	if model.Path(e.Path).HasControl() {
 		return false
 	}
 	if e.Type == folderdoc.TypeFolder {
@@ -109,8 +109,8 @@ func (l *Listing) served(e folderdoc.Entry) bool {
 	if attachments.Is(e) {
 		return l.o.Attachments.Served() && token.ValidID(e.ID)
 	}
-	id := bridge.DocID(e.ID)
-	return e.Type == folderdoc.TypeMarkdown && bridge.Path(e.Path).IsNote() &&
+	id := model.DocID(e.ID)
+	return e.Type == folderdoc.TypeMarkdown && model.Path(e.Path).IsNote() &&
 		token.ValidID(e.ID) && id != replica.FolderID && id != replica.DraftsID
 }
 
@@ -153,12 +153,12 @@ func (l *Listing) listed(doc *ycrdt.Doc, report bool) error {
 	}
 	l.entries, l.hidden = now, hidden
 	l.byPath = make(map[string]folderdoc.Entry, len(now))
-	var notes []bridge.DocID
+	var notes []model.DocID
 	for _, e := range now {
 		l.byPath[e.Path] = e
 		if e.Type == folderdoc.TypeMarkdown {
-			l.paths[bridge.DocID(e.ID)] = e.Path
-			notes = append(notes, bridge.DocID(e.ID))
+			l.paths[model.DocID(e.ID)] = e.Path
+			notes = append(notes, model.DocID(e.ID))
 		}
 	}
 	l.o.Notes(notes)
@@ -186,26 +186,26 @@ func (l *Listing) here(entries []folderdoc.Entry) []folderdoc.Entry {
 }
 
 // eventOf describes a change of the listing to the workspace.
-func (l *Listing) eventOf(c folderdoc.Change) bridge.SourceEvent {
-	kinds := [...]bridge.EventKind{
-		folderdoc.Created: bridge.EventCreated, folderdoc.Removed: bridge.EventRemoved,
-		folderdoc.Renamed: bridge.EventRenamed, folderdoc.Changed: bridge.EventChanged,
+func (l *Listing) eventOf(c folderdoc.Change) model.SourceEvent {
+	kinds := [...]model.EventKind{
+		folderdoc.Created: model.EventCreated, folderdoc.Removed: model.EventRemoved,
+		folderdoc.Renamed: model.EventRenamed, folderdoc.Changed: model.EventChanged,
 	}
-	return bridge.SourceEvent{Kind: kinds[c.Kind], Rel: c.Path, OldRel: c.OldPath, Entry: l.entryOf(c.Entry)}
+	return model.SourceEvent{Kind: kinds[c.Kind], Rel: c.Path, OldRel: c.OldPath, Entry: l.entryOf(c.Entry)}
 }
 
-func (l *Listing) entryOf(e folderdoc.Entry) bridge.SourceEntry {
+func (l *Listing) entryOf(e folderdoc.Entry) model.SourceEntry {
 	switch {
 	case e.Type == folderdoc.TypeFolder:
-		return bridge.SourceEntry{Rel: e.Path, Dir: true, Mode: 0o755}
+		return model.SourceEntry{Rel: e.Path, Dir: true, Mode: 0o755}
 	case attachments.Is(e):
-		return bridge.SourceEntry{Rel: e.Path, Mode: 0o644, Stamp: l.o.Attachments.Stamp(e)}
+		return model.SourceEntry{Rel: e.Path, Mode: 0o644, Stamp: l.o.Attachments.Stamp(e)}
 	}
-	return bridge.SourceEntry{Rel: e.Path, Mode: 0o644}
+	return model.SourceEntry{Rel: e.Path, Mode: 0o644}
 }
 
 func (l *Listing) logged(what string, err error) {
 	if err != nil {
-		l.o.Log.Error("cannot "+what, bridge.LogFolder, l.o.Folder, bridge.LogErr, err)
+		l.o.Log.Error("cannot "+what, model.LogFolder, l.o.Folder, model.LogErr, err)
 	}
 }

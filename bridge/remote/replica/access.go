@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
@@ -25,7 +25,7 @@ func (a *Access) ReadOnly() bool { return a.Reason() != "" }
 // Locked says why the server takes no changes, and what to do about it; nil if it does.
 func (a *Access) Locked() error {
 	if text := a.Reason(); text != "" {
-		return &bridge.ReadOnlyError{Reason: text}
+		return &model.ReadOnlyError{Reason: text}
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func (a *Access) refuse(reason string) {
 	a.reason = reason
 	a.mu.Unlock()
 	if was == "" {
-		a.log.Warn("folder is read-only", bridge.LogFolder, a.folder, "reason", reason)
+		a.log.Warn("folder is read-only", model.LogFolder, a.folder, "reason", reason)
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -20,7 +20,7 @@ type storeOrigin struct{}
 // while it is used or connected; the store has everything else of it.
 type Document struct {
 	set  *Set
-	id   bridge.DocID
+	id   model.DocID
 	name string // at the server; "" for one that never leaves this machine
 	note bool   // neither the folder's nor the drafts
 
@@ -46,7 +46,7 @@ type outgoing struct {
 }
 
 // ID names the document in the store.
-func (d *Document) ID() bridge.DocID { return d.id }
+func (d *Document) ID() model.DocID { return d.id }
 
 // Name names the document at the server.
 func (d *Document) Name() string { return d.name }
@@ -79,8 +79,8 @@ func (d *Document) SetLast(seq uint64) {
 
 // Stamp names the document's state, in which its text has size bytes. Only what View or
 // Change call may ask for it.
-func (d *Document) Stamp(size int) bridge.Stamp {
-	return bridge.Stamp{
+func (d *Document) Stamp(size int) model.Stamp {
+	return model.Stamp{
 		Device: uint64(d.set.o.Client), Size: int64(size), ModTime: d.modTime.UnixNano(), ChgTime: d.version,
 	}
 }
@@ -146,7 +146,7 @@ func (d *Document) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error)
 }
 
 // Change calls fn, and keeps and sends what it did.
-func (d *Document) Change(_ context.Context, rec *bridge.Record, fn func(*ycrdt.Doc) error) error {
+func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Doc) error) error {
 	if d.name != "" {
 		if err := d.set.access.Locked(); err != nil {
 			return err
@@ -191,7 +191,7 @@ func (d *Document) register(author string) {
 
 // keep appends what has arrived and the record of a change to the store, and
 // queues the change for the server. mu is held.
-func (d *Document) keep(rec bridge.Record) error {
+func (d *Document) keep(rec model.Record) error {
 	records, err := d.arrivals()
 	if err != nil {
 		return err
@@ -234,7 +234,7 @@ func (d *Document) queue(out outgoing) {
 }
 
 // arrivals is the record of what has arrived and is not kept. mu is held.
-func (d *Document) arrivals() ([]bridge.Record, error) {
+func (d *Document) arrivals() ([]model.Record, error) {
 	if len(d.arrived) == 0 {
 		return nil, nil
 	}
@@ -242,7 +242,7 @@ func (d *Document) arrivals() ([]bridge.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []bridge.Record{{Update: update, Time: time.Now().UTC()}}, nil
+	return []model.Record{{Update: update, Time: time.Now().UTC()}}, nil
 }
 
 // flushDelay is how long what arrives may wait to be kept together. Losing it

@@ -3,7 +3,7 @@ package replica
 import (
 	"sync"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
@@ -15,11 +15,11 @@ type presence struct {
 	client ycrdt.ClientID
 
 	mu    sync.Mutex // protects the following
-	notes map[bridge.DocID]*ysync.Awareness
+	notes map[model.DocID]*ysync.Awareness
 }
 
 func newPresence(author string, client ycrdt.ClientID) *presence {
-	p := &presence{client: client, notes: make(map[bridge.DocID]*ysync.Awareness)}
+	p := &presence{client: client, notes: make(map[model.DocID]*ysync.Awareness)}
 	if author != "" {
 		p.name = author + " (agent)"
 	}
@@ -34,7 +34,7 @@ const (
 
 // moved says that the units of this client before clock were inserted in the
 // note.
-func (p *presence) moved(id bridge.DocID, clock uint64) {
+func (p *presence) moved(id model.DocID, clock uint64) {
 	if p.name == "" || clock == 0 {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
@@ -16,7 +16,7 @@ type Options struct {
 	Address transport.Address
 	Server  transport.Server
 	Folder  string         // the name of the folder's document at the server
-	Store   bridge.Store   // keeps all documents
+	Store   model.Store    // keeps all documents
 	Client  ycrdt.ClientID // of all changes that this process makes
 	Author  string         // who shows up in the notes that are edited; "" shows nobody
 	Resync  time.Duration  // see DefaultResync
@@ -27,7 +27,7 @@ type Options struct {
 // called, but by Acknowledged.
 type Owner interface {
 	// Path is where the store is to list a document that is a note, "" if nowhere.
-	Path(id bridge.DocID) string
+	Path(id model.DocID) string
 	// Changed: the server has changed d.
 	Changed(d *Document)
 	// FolderReceives: an update of the server is about to be applied to the folder's
@@ -42,8 +42,8 @@ type Owner interface {
 // Names in the store of the documents that are no notes, and where they live
 // there: no note's path begins with a slash.
 const (
-	FolderID, folderPath = bridge.DocID("folder"), bridge.Path("/")
-	DraftsID, draftsPath = bridge.DocID("drafts"), bridge.Path("//")
+	FolderID, folderPath = model.DocID("folder"), model.Path("/")
+	DraftsID, draftsPath = model.DocID("drafts"), model.Path("//")
 )
 
 // Set is the documents of one folder.
@@ -57,7 +57,7 @@ type Set struct {
 	folder, drafts *Document
 
 	mu        sync.Mutex // protects the following
-	documents map[bridge.DocID]*Document
+	documents map[model.DocID]*Document
 }
 
 // NewSet makes a Set. Nothing is read or connected yet.
@@ -65,7 +65,7 @@ func NewSet(o Options, owner Owner) *Set {
 	s := &Set{o: o, owner: owner, access: &Access{address: o.Address, folder: o.Folder, log: o.Log}, presence: newPresence(o.Author, o.Client)}
 	s.folder = &Document{set: s, id: FolderID, name: o.Folder}
 	s.drafts = &Document{set: s, id: DraftsID}
-	s.documents = map[bridge.DocID]*Document{FolderID: s.folder, DraftsID: s.drafts}
+	s.documents = map[model.DocID]*Document{FolderID: s.folder, DraftsID: s.drafts}
 	return s
 }
 
@@ -80,7 +80,7 @@ func (s *Set) Drafts() *Document { return s.drafts }
 func (s *Set) Access() *Access { return s.access }
 
 // Document is the document with the given id.
-func (s *Set) Document(id bridge.DocID) *Document {
+func (s *Set) Document(id model.DocID) *Document {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := s.documents[id]
@@ -107,16 +107,16 @@ func (s *Set) Flush() error {
 }
 
 // append keeps records of a document. Its lock is held.
-func (s *Set) append(d *Document, records ...bridge.Record) (uint64, error) {
+func (s *Set) append(d *Document, records ...model.Record) (uint64, error) {
 	seq, err := s.o.Store.Append(d.id, s.path(d), records...)
 	if err == nil {
 		// There is no file that would lag behind: everything may be compacted.
-		s.o.Store.Materialized(d.id, seq, bridge.ContentSum{})
+		s.o.Store.Materialized(d.id, seq, model.ContentSum{})
 	}
 	return seq, err
 }
 
-func (s *Set) path(d *Document) bridge.Path {
+func (s *Set) path(d *Document) model.Path {
 	switch d {
 	case s.folder:
 		return folderPath
@@ -124,13 +124,13 @@ func (s *Set) path(d *Document) bridge.Path {
 		return draftsPath
 	}
 	if p := s.owner.Path(d.id); p != "" {
-		return bridge.Path(p)
+		return model.Path(p)
 	}
-	return bridge.Path("/" + string(d.id)) // its entry is gone
+	return model.Path("/" + string(d.id)) // its entry is gone
 }
 
 func (s *Set) logged(what string, err error) {
 	if err != nil {
-		s.o.Log.Error("cannot "+what, bridge.LogFolder, s.o.Folder, bridge.LogErr, err)
+		s.o.Log.Error("cannot "+what, model.LogFolder, s.o.Folder, model.LogErr, err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
@@ -43,7 +43,7 @@ func (y *Scheduler) Run() {
 }
 
 func (y *Scheduler) notNoted(err error) {
-	y.o.Log.Error("cannot note what was sent", bridge.LogFolder, y.o.Folder, bridge.LogErr, err)
+	y.o.Log.Error("cannot note what was sent", model.LogFolder, y.o.Folder, model.LogErr, err)
 }
 
 // followFolder keeps the folder's document in step until the connection ends.
@@ -83,7 +83,7 @@ func (y *Scheduler) connected() {
 	closeOnce(y.tried)
 	notes := y.notes
 	y.mu.Unlock()
-	y.o.Log.Info("connected", bridge.LogFolder, y.o.Folder)
+	y.o.Log.Info("connected", model.LogFolder, y.o.Folder)
 	if y.mayFollow(len(notes)) {
 		y.enqueue(y.unkept(notes))
 		time.AfterFunc(y.o.Resync, y.compareAll) // in case that nobody tells of changes
@@ -120,7 +120,7 @@ func (y *Scheduler) disconnected(err error) (was bool) {
 		closeOnce(y.tried)
 	}
 	waiters := y.waiters
-	y.waiters = make(map[bridge.DocID][]chan struct{})
+	y.waiters = make(map[model.DocID][]chan struct{})
 	y.mu.Unlock()
 	y.unsent.Tell()
 	for _, list := range waiters {
@@ -129,7 +129,7 @@ func (y *Scheduler) disconnected(err error) (was bool) {
 		}
 	}
 	if was || errors.Is(err, transport.ErrDenied) || errors.Is(err, transport.ErrNoFolder) || errors.Is(err, transport.ErrProtocol) {
-		y.o.Log.Warn("not connected", bridge.LogFolder, y.o.Folder, bridge.LogErr, y.o.Address.Explain(err))
+		y.o.Log.Warn("not connected", model.LogFolder, y.o.Folder, model.LogErr, y.o.Address.Explain(err))
 	}
 	return was
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // This file gives all notes a turn: when the folder is connected, and now and then.
 
 // unkept are the notes that were never fetched.
-func (y *Scheduler) unkept(notes []bridge.DocID) (list []bridge.DocID) {
+func (y *Scheduler) unkept(notes []model.DocID) (list []model.DocID) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	for _, id := range notes {

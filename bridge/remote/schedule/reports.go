@@ -6,7 +6,7 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/jobs"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
@@ -93,7 +93,7 @@ func (x *reports) take(f ysync.Frame) {
 		x.query()
 	}
 	if err != nil {
-		x.y.o.Log.Warn("server reports nonsense", bridge.LogFolder, x.y.o.Folder, bridge.LogErr, err)
+		x.y.o.Log.Warn("server reports nonsense", model.LogFolder, x.y.o.Folder, model.LogErr, err)
 	}
 }
 

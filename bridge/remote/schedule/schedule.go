@@ -26,7 +26,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/jobs"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
@@ -40,7 +40,7 @@ const Workers = 16
 type Store interface {
 	unsent.Store
 	// Kept lists the documents that have a history.
-	Kept() ([]bridge.DocID, error)
+	Kept() ([]model.DocID, error)
 }
 
 // Options configure a Scheduler.
@@ -83,12 +83,12 @@ type Scheduler struct {
 	cause     error         // why there is no connection
 	problem   error         // what the server refused since, about one document
 	synced    time.Time
-	kept      map[bridge.DocID]bool // documents that have been fetched, or made here
-	notes     []bridge.DocID
+	kept      map[model.DocID]bool // documents that have been fetched, or made here
+	notes     []model.DocID
 	live      map[*replica.Document]context.CancelFunc
-	waiters   map[bridge.DocID][]chan struct{} // readers of documents that were never fetched
-	tried     chan struct{}                    // closed after the first attempt to connect
-	follows   *reports                         // tells what has changed, on the connection that there is; nil if nobody does
+	waiters   map[model.DocID][]chan struct{} // readers of documents that were never fetched
+	tried     chan struct{}                   // closed after the first attempt to connect
+	follows   *reports                        // tells what has changed, on the connection that there is; nil if nobody does
 }
 
 // New reads what the store knows. Until Run nothing is connected; ctx ends everything.
@@ -103,8 +103,8 @@ func New(ctx context.Context, o Options, folder Folder) (*Scheduler, error) {
 	}
 	y := &Scheduler{
 		o: o, folder: folder, jobs: jobs.NewQueue[*replica.Document](), unsent: owed, ctx: ctx,
-		onlineSet: make(chan struct{}), tried: make(chan struct{}), kept: make(map[bridge.DocID]bool),
-		live: make(map[*replica.Document]context.CancelFunc), waiters: make(map[bridge.DocID][]chan struct{}),
+		onlineSet: make(chan struct{}), tried: make(chan struct{}), kept: make(map[model.DocID]bool),
+		live: make(map[*replica.Document]context.CancelFunc), waiters: make(map[model.DocID][]chan struct{}),
 	}
 	for id, seq := range owed.Pending() {
 		o.Set.Document(id).SetLast(seq)
@@ -116,9 +116,9 @@ func New(ctx context.Context, o Options, folder Folder) (*Scheduler, error) {
 }
 
 // SetNotes says which notes the folder holds. The listing's lock may be held.
-func (y *Scheduler) SetNotes(notes []bridge.DocID) {
+func (y *Scheduler) SetNotes(notes []model.DocID) {
 	y.mu.Lock()
-	known := make(map[bridge.DocID]bool, len(y.notes))
+	known := make(map[model.DocID]bool, len(y.notes))
 	for _, id := range y.notes {
 		known[id] = true
 	}
@@ -128,7 +128,7 @@ func (y *Scheduler) SetNotes(notes []bridge.DocID) {
 	if !online {
 		return
 	}
-	var added []bridge.DocID
+	var added []model.DocID
 	for _, id := range notes {
 		if !known[id] {
 			added = append(added, id)
@@ -140,7 +140,7 @@ func (y *Scheduler) SetNotes(notes []bridge.DocID) {
 }
 
 // enqueue gives every one of the notes its turn.
-func (y *Scheduler) enqueue(notes []bridge.DocID) {
+func (y *Scheduler) enqueue(notes []model.DocID) {
 	for _, id := range notes {
 		y.want(y.o.Set.Document(id), y.priority(id))
 	}
@@ -151,7 +151,7 @@ func (y *Scheduler) enqueue(notes []bridge.DocID) {
 	}
 }
 
-func (y *Scheduler) priority(id bridge.DocID) jobs.Priority {
+func (y *Scheduler) priority(id model.DocID) jobs.Priority {
 	switch {
 	case y.unsent.Has(id):
 		return jobs.Unsent
@@ -184,7 +184,7 @@ func (y *Scheduler) Unsent(d *replica.Document, seq uint64, connected bool) {
 }
 
 // Lacks says that the server lacks something of a document.
-func (y *Scheduler) Lacks(id bridge.DocID) bool { return y.unsent.Has(id) }
+func (y *Scheduler) Lacks(id model.DocID) bool { return y.unsent.Has(id) }
 
 // Acknowledged says that the server has everything of the document up to seq.
 func (y *Scheduler) Acknowledged(d *replica.Document, seq uint64) {
@@ -200,7 +200,7 @@ func (y *Scheduler) Acknowledged(d *replica.Document, seq uint64) {
 }
 
 // Keep says that a document is in the store.
-func (y *Scheduler) Keep(id bridge.DocID) {
+func (y *Scheduler) Keep(id model.DocID) {
 	y.mu.Lock()
 	y.kept[id] = true
 	waiters := y.waiters[id]

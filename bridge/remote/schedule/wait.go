@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/jobs"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 )
@@ -28,7 +29,7 @@ func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
 	}
 	if !bridge.Waits(ctx) {
 		y.mu.Unlock()
-		return bridge.ErrNotFetched
+		return model.ErrNotFetched
 	}
 	arrived := make(chan struct{})
 	if online {
@@ -48,7 +49,7 @@ func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
 	return y.notFetched(d)
 }
 
-func (y *Scheduler) isKept(id bridge.DocID) bool {
+func (y *Scheduler) isKept(id model.DocID) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	return y.kept[id]
@@ -66,9 +67,9 @@ func (y *Scheduler) notFetched(d *replica.Document) error {
 	case kept:
 		return nil
 	case cause != nil:
-		return &bridge.NotFetchedError{Reason: y.o.Address.Explain(cause)}
+		return &model.NotFetchedError{Reason: y.o.Address.Explain(cause)}
 	}
-	return &bridge.NotFetchedError{Reason: fmt.Sprintf("%s has nothing of it, or is slow; try again", y.o.Address)}
+	return &model.NotFetchedError{Reason: fmt.Sprintf("%s has nothing of it, or is slow; try again", y.o.Address)}
 }
 
 // AwaitFolder waits until the folder's document is in step, or a first attempt
@@ -116,7 +117,7 @@ func (y *Scheduler) Drain() {
 }
 
 // AwaitAcknowledged waits until the server has all of a document, and says whether it has.
-func (y *Scheduler) AwaitAcknowledged(ctx context.Context, id bridge.DocID) bool {
+func (y *Scheduler) AwaitAcknowledged(ctx context.Context, id model.DocID) bool {
 	wait, cancel := context.WithTimeout(ctx, closePatience)
 	defer cancel()
 	for {

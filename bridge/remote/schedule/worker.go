@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/jobs"
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
@@ -35,7 +35,7 @@ func (y *Scheduler) work(ctx context.Context) {
 			y.progressed()
 			continue
 		}
-		y.o.Log.Debug("document not compared", bridge.LogDoc, string(d.ID()), bridge.LogErr, err)
+		y.o.Log.Debug("document not compared", model.LogDoc, string(d.ID()), model.LogErr, err)
 		y.mu.Lock()
 		if y.online && !errors.Is(err, transport.ErrExpired) {
 			y.problem = fmt.Errorf("document %q: %w", d.Name(), err)

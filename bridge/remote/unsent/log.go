@@ -12,15 +12,15 @@ import (
 	"maps"
 	"sync"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Store keeps what was not acknowledged beyond the process.
 type Store interface {
 	// Unsent returns the documents with records that were appended as Unsent, each
 	// with the number of the last one, but for those that Sent has crossed out.
-	Unsent() (map[bridge.DocID]uint64, error)
-	Sent(id bridge.DocID, seq uint64) error
+	Unsent() (map[model.DocID]uint64, error)
+	Sent(id model.DocID, seq uint64) error
 }
 
 // Log has the documents with records that the server lacks.
@@ -28,10 +28,10 @@ type Log struct {
 	store Store
 
 	mu      sync.Mutex // protects the following
-	pending map[bridge.DocID]uint64
-	sent    map[bridge.DocID]uint64 // acknowledged, to be crossed out in the store
-	wake    chan struct{}           // holds a token when sent has something
-	changed chan struct{}           // closed when pending shrinks, and made anew
+	pending map[model.DocID]uint64
+	sent    map[model.DocID]uint64 // acknowledged, to be crossed out in the store
+	wake    chan struct{}          // holds a token when sent has something
+	changed chan struct{}          // closed when pending shrinks, and made anew
 }
 
 // Open reads what the store knows.
@@ -41,13 +41,13 @@ func Open(store Store) (*Log, error) {
 		return nil, err
 	}
 	return &Log{
-		store: store, pending: pending, sent: make(map[bridge.DocID]uint64),
+		store: store, pending: pending, sent: make(map[model.DocID]uint64),
 		wake: make(chan struct{}, 1), changed: make(chan struct{}),
 	}, nil
 }
 
 // Pending is the number of the last record that the server lacks, for each document.
-func (l *Log) Pending() map[bridge.DocID]uint64 {
+func (l *Log) Pending() map[model.DocID]uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.pending)
@@ -61,14 +61,14 @@ func (l *Log) Len() int {
 }
 
 // Has says that the server lacks something of a document.
-func (l *Log) Has(id bridge.DocID) bool {
+func (l *Log) Has(id model.DocID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.pending[id] > 0
 }
 
 // Add says that the server lacks the record seq of a document.
-func (l *Log) Add(id bridge.DocID, seq uint64) {
+func (l *Log) Add(id model.DocID, seq uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pending[id] = max(l.pending[id], seq)
@@ -76,7 +76,7 @@ func (l *Log) Add(id bridge.DocID, seq uint64) {
 
 // Acknowledge says that the server has everything of a document up to seq; all says
 // whether it lacks nothing then.
-func (l *Log) Acknowledge(id bridge.DocID, seq uint64) (all bool) {
+func (l *Log) Acknowledge(id model.DocID, seq uint64) (all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	last, was := l.pending[id]
@@ -125,7 +125,7 @@ func (l *Log) Run(ctx context.Context, failed func(error)) {
 		}
 		l.mu.Lock()
 		sent := l.sent
-		l.sent = make(map[bridge.DocID]uint64)
+		l.sent = make(map[model.DocID]uint64)
 		l.mu.Unlock()
 		for id, seq := range sent {
 			if err := l.store.Sent(id, seq); err != nil {

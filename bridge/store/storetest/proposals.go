@@ -6,39 +6,39 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-func propose(t *testing.T, s bridge.Store, c bridge.ProposalChange) {
+func propose(t *testing.T, s model.Store, c model.ProposalChange) {
 	t.Helper()
 	if err := s.Propose(c); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func testProposals(t *testing.T, s bridge.Store) {
+func testProposals(t *testing.T, s model.Store) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-	rename := bridge.ProposalRecord{
-		ID: "b", Kind: bridge.ProposedRename, Rel: "a/N.md", ToDir: "c", Name: "M.md", Author: "ann", Session: "s", Time: start,
-		Stamp: bridge.Stamp{Inode: 7, Size: 3}, Sum: bridge.ContentSum{1, 2}, Links: []bridge.LinkChange{{Rel: "L.md", Old: "N", New: "M"}},
+	rename := model.ProposalRecord{
+		ID: "b", Kind: model.ProposedRename, Rel: "a/N.md", ToDir: "c", Name: "M.md", Author: "ann", Session: "s", Time: start,
+		Stamp: model.Stamp{Inode: 7, Size: 3}, Sum: model.ContentSum{1, 2}, Links: []model.LinkChange{{Rel: "L.md", Old: "N", New: "M"}},
 	}
-	remove := bridge.ProposalRecord{ID: "a", Kind: bridge.ProposedDelete, Rel: "x", Dir: true, Time: start.Add(1)}
-	file := bridge.ProposalRecord{ID: "c", Kind: bridge.ProposedFile, Name: "m.canvas", Old: []byte{}, New: []byte("{\xff}"), Time: start.Add(2)}
+	remove := model.ProposalRecord{ID: "a", Kind: model.ProposedDelete, Rel: "x", Dir: true, Time: start.Add(1)}
+	file := model.ProposalRecord{ID: "c", Kind: model.ProposedFile, Name: "m.canvas", Old: []byte{}, New: []byte("{\xff}"), Time: start.Add(2)}
 	wantProposals(t, s)
-	propose(t, s, bridge.ProposalChange{Put: []bridge.ProposalRecord{remove, rename, file}})
+	propose(t, s, model.ProposalChange{Put: []model.ProposalRecord{remove, rename, file}})
 	wantProposals(t, s, rename, remove, file)
 
 	rename.Stale = true
-	rename.Accepting = &bridge.Decision{Batch: "1", Verdict: bridge.Accepted}
-	decision := &bridge.Decision{Batch: "0", Verdict: bridge.Rejected, Proposal: &remove}
-	propose(t, s, bridge.ProposalChange{
-		Put: []bridge.ProposalRecord{rename}, Drop: []string{"a", "nobody"}, Journal: []bridge.Record{{Time: start, Decision: decision}},
+	rename.Accepting = &model.Decision{Batch: "1", Verdict: model.Accepted}
+	decision := &model.Decision{Batch: "0", Verdict: model.Rejected, Proposal: &remove}
+	propose(t, s, model.ProposalChange{
+		Put: []model.ProposalRecord{rename}, Drop: []string{"a", "nobody"}, Journal: []model.Record{{Time: start, Decision: decision}},
 	})
 	wantProposals(t, s, rename, file)
 
 	rec := Record(ycrdt.NewDoc(ycrdt.Options{}), "x")
-	rec.Decision = &bridge.Decision{Batch: "2"}
+	rec.Decision = &model.Decision{Batch: "2"}
 	appendTo(t, s, "doc", "N.md", rec)
 	entries, err := s.Journal(10)
 	if err != nil || len(entries) != 2 {
@@ -52,14 +52,14 @@ func testProposals(t *testing.T, s bridge.Store) {
 	}
 }
 
-func wantProposals(t *testing.T, s bridge.Store, want ...bridge.ProposalRecord) {
+func wantProposals(t *testing.T, s model.Store, want ...model.ProposalRecord) {
 	t.Helper()
 	got, err := s.Proposals()
 	if err != nil {
 		t.Fatal(err)
 	}
-	same := func(a, b bridge.ProposalRecord) bool { return fmt.Sprintf("%+v", a) == fmt.Sprintf("%+v", b) }
-	if !slices.EqualFunc(got, want, func(a, b bridge.ProposalRecord) bool {
+	same := func(a, b model.ProposalRecord) bool { return fmt.Sprintf("%+v", a) == fmt.Sprintf("%+v", b) }
+	if !slices.EqualFunc(got, want, func(a, b model.ProposalRecord) bool {
 		sameDecision := (a.Accepting == nil) == (b.Accepting == nil)
 		a.Accepting, b.Accepting = nil, nil
 		return sameDecision && same(a, b) && (a.Old == nil) == (b.Old == nil)

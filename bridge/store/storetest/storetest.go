@@ -1,7 +1,7 @@
-// Package storetest is the suite that every bridge.Store passes.
+// Package storetest is the suite that every model.Store passes.
 //
 //	func TestStore(t *testing.T) {
-//		storetest.Run(t, func(t *testing.T) bridge.Store { ... })
+//		storetest.Run(t, func(t *testing.T) model.Store { ... })
 //	}
 package storetest
 
@@ -16,15 +16,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
 // Run runs the suite. open makes a new, empty store.
-func Run(t *testing.T, open func(t *testing.T) bridge.Store) {
+func Run(t *testing.T, open func(t *testing.T) model.Store) {
 	tests := []struct {
 		name string
-		test func(*testing.T, bridge.Store)
+		test func(*testing.T, model.Store)
 	}{
 		{"Empty", testEmpty},
 		{"AppendLoad", testAppendLoad},
@@ -50,8 +50,8 @@ func Run(t *testing.T, open func(t *testing.T) bridge.Store) {
 }
 
 // Record is a record whose update inserts s at the beginning of doc's text.
-func Record(doc *ycrdt.Doc, s string) bridge.Record {
-	rec := bridge.Record{Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}
+func Record(doc *ycrdt.Doc, s string) model.Record {
+	rec := model.Record{Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}
 	cancel := doc.OnUpdate(func(update []byte, _ any) { rec.Update = update })
 	defer cancel()
 	text := doc.Text("contents")
@@ -62,7 +62,7 @@ func Record(doc *ycrdt.Doc, s string) bridge.Record {
 }
 
 // Text is the text that a history describes.
-func Text(t testing.TB, h bridge.History) string {
+func Text(t testing.TB, h model.History) string {
 	t.Helper()
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	for _, rec := range h.Records {
@@ -73,7 +73,7 @@ func Text(t testing.TB, h bridge.History) string {
 	return doc.Text("contents").String()
 }
 
-func appendTo(t testing.TB, s bridge.Store, id bridge.DocID, p bridge.Path, recs ...bridge.Record) uint64 {
+func appendTo(t testing.TB, s model.Store, id model.DocID, p model.Path, recs ...model.Record) uint64 {
 	t.Helper()
 	seq, err := s.Append(id, p, recs...)
 	if err != nil {
@@ -82,7 +82,7 @@ func appendTo(t testing.TB, s bridge.Store, id bridge.DocID, p bridge.Path, recs
 	return seq
 }
 
-func load(t testing.TB, s bridge.Store, id bridge.DocID) bridge.History {
+func load(t testing.TB, s model.Store, id model.DocID) model.History {
 	t.Helper()
 	h, err := s.Load(id)
 	if err != nil {
@@ -92,7 +92,7 @@ func load(t testing.TB, s bridge.Store, id bridge.DocID) bridge.History {
 }
 
 // wantAt checks which document lives at p; "" is none.
-func wantAt(t testing.TB, s bridge.Store, p bridge.Path, want bridge.DocID) {
+func wantAt(t testing.TB, s model.Store, p model.Path, want model.DocID) {
 	t.Helper()
 	got, err := s.DocID(p)
 	if want == "" {
@@ -106,7 +106,7 @@ func wantAt(t testing.TB, s bridge.Store, p bridge.Path, want bridge.DocID) {
 	}
 }
 
-func testEmpty(t *testing.T, s bridge.Store) {
+func testEmpty(t *testing.T, s model.Store) {
 	wantAt(t, s, "N.md", "")
 	if h := load(t, s, "nobody"); len(h.Records) > 0 || h.Materialized != 0 {
 		t.Errorf("unknown document has the history %+v", h)
@@ -114,14 +114,14 @@ func testEmpty(t *testing.T, s bridge.Store) {
 	if err := s.Rename("a", "b"); err != nil {
 		t.Errorf("rename of nothing: %v", err)
 	}
-	s.Materialized("nobody", 3, bridge.ContentSum{1})
+	s.Materialized("nobody", 3, model.ContentSum{1})
 }
 
-func testAppendLoad(t *testing.T, s bridge.Store) {
+func testAppendLoad(t *testing.T, s model.Store) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	one, two, three := Record(doc, "one"), Record(doc, "two "), Record(doc, "three ")
 	one.Author, one.Session = "claude", "s1"
-	two.FrontMatter = &bridge.FrontMatterChange{Before: "---\na: 1\n---\n", After: ""}
+	two.FrontMatter = &model.FrontMatterChange{Before: "---\na: 1\n---\n", After: ""}
 	if seq := appendTo(t, s, "id", "a/N.md", one); seq != 1 {
 		t.Errorf("first record has number %d, want 1", seq)
 	}
@@ -130,7 +130,7 @@ func testAppendLoad(t *testing.T, s bridge.Store) {
 	}
 	h := load(t, s, "id")
 	one.Seq, two.Seq, three.Seq = 1, 2, 3
-	if want := []bridge.Record{one, two, three}; !reflect.DeepEqual(h.Records, want) {
+	if want := []model.Record{one, two, three}; !reflect.DeepEqual(h.Records, want) {
 		t.Errorf("records are\n%+v, want\n%+v", h.Records, want)
 	}
 	if got := Text(t, h); got != "three two one" {
@@ -140,7 +140,7 @@ func testAppendLoad(t *testing.T, s bridge.Store) {
 	wantAt(t, s, "a", "")
 }
 
-func testAppendRefuses(t *testing.T, s bridge.Store) {
+func testAppendRefuses(t *testing.T, s model.Store) {
 	rec := Record(ycrdt.NewDoc(ycrdt.Options{}), "x")
 	if _, err := s.Append("", "N.md", rec); err == nil {
 		t.Error("a document without an id was kept")
@@ -151,7 +151,7 @@ func testAppendRefuses(t *testing.T, s bridge.Store) {
 	wantAt(t, s, "N.md", "")
 }
 
-func testLoadIsACopy(t *testing.T, s bridge.Store) {
+func testLoadIsACopy(t *testing.T, s model.Store) {
 	rec := Record(ycrdt.NewDoc(ycrdt.Options{}), "text")
 	appendTo(t, s, "id", "N.md", rec)
 	clear(rec.Update)
@@ -161,7 +161,7 @@ func testLoadIsACopy(t *testing.T, s bridge.Store) {
 	}
 }
 
-func testDocumentsMove(t *testing.T, s bridge.Store) {
+func testDocumentsMove(t *testing.T, s model.Store) {
 	rec := Record(ycrdt.NewDoc(ycrdt.Options{}), "x")
 	appendTo(t, s, "one", "N.md", rec)
 	appendTo(t, s, "one", "M.md", rec) // it lives elsewhere now
@@ -177,12 +177,12 @@ func testDocumentsMove(t *testing.T, s bridge.Store) {
 	wantAt(t, s, "Back.md", "one")
 }
 
-func testRename(t *testing.T, s bridge.Store) {
+func testRename(t *testing.T, s model.Store) {
 	rec := Record(ycrdt.NewDoc(ycrdt.Options{}), "x")
-	for _, p := range []bridge.Path{"a/N.md", "a/b/M.md", "a-b/N.md", "a.md", "z/b/M.md"} {
-		appendTo(t, s, bridge.DocID("id "+p), p, rec)
+	for _, p := range []model.Path{"a/N.md", "a/b/M.md", "a-b/N.md", "a.md", "z/b/M.md"} {
+		appendTo(t, s, model.DocID("id "+p), p, rec)
 	}
-	rename := func(oldPath, newPath bridge.Path) {
+	rename := func(oldPath, newPath model.Path) {
 		t.Helper()
 		if err := s.Rename(oldPath, newPath); err != nil {
 			t.Fatal(err)
@@ -199,7 +199,7 @@ func testRename(t *testing.T, s bridge.Store) {
 	wantAt(t, s, "z/N.md", "id a.md")
 }
 
-func testRenameIntoItself(t *testing.T, s bridge.Store) {
+func testRenameIntoItself(t *testing.T, s model.Store) {
 	rec := Record(ycrdt.NewDoc(ycrdt.Options{}), "x")
 	appendTo(t, s, "one", "a/N.md", rec)
 	appendTo(t, s, "two", "a/a/N.md", rec)
@@ -216,15 +216,15 @@ func testRenameIntoItself(t *testing.T, s bridge.Store) {
 	wantAt(t, s, "a/a/N.md", "two")
 }
 
-func testMaterialized(t *testing.T, s bridge.Store) {
+func testMaterialized(t *testing.T, s model.Store) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	seq := appendTo(t, s, "id", "N.md", Record(doc, "a"), Record(doc, "b"))
-	sum := bridge.ContentSum{1, 2, 3}
+	sum := model.ContentSum{1, 2, 3}
 	s.Materialized("id", seq, sum)
 	if h := load(t, s, "id"); h.Materialized != seq || h.Sum != sum {
 		t.Errorf("materialised is %d, %x; want %d, %x", h.Materialized, h.Sum, seq, sum)
 	}
-	s.Materialized("id", seq-1, bridge.ContentSum{9}) // late news
+	s.Materialized("id", seq-1, model.ContentSum{9}) // late news
 	if h := load(t, s, "id"); h.Materialized != seq || h.Sum != sum {
 		t.Errorf("materialised went back to %d, %x", h.Materialized, h.Sum)
 	}
@@ -234,15 +234,15 @@ func testMaterialized(t *testing.T, s bridge.Store) {
 	}
 }
 
-func testConcurrent(t *testing.T, s bridge.Store) {
+func testConcurrent(t *testing.T, s model.Store) {
 	const writers, each = 8, 20
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {
 			doc := ycrdt.NewDoc(ycrdt.Options{})
-			id := bridge.DocID(fmt.Sprint("doc ", w))
+			id := model.DocID(fmt.Sprint("doc ", w))
 			for i := range each {
-				seq, err := s.Append(id, bridge.Path(id), Record(doc, "x"))
+				seq, err := s.Append(id, model.Path(id), Record(doc, "x"))
 				if err != nil || seq != uint64(i+1) {
 					t.Errorf("append %d has number %d, %v", i+1, seq, err)
 				}
@@ -251,17 +251,17 @@ func testConcurrent(t *testing.T, s bridge.Store) {
 	}
 	wg.Wait()
 	for w := range writers {
-		if got := Text(t, load(t, s, bridge.DocID(fmt.Sprint("doc ", w)))); got != strings.Repeat("x", each) {
+		if got := Text(t, load(t, s, model.DocID(fmt.Sprint("doc ", w)))); got != strings.Repeat("x", each) {
 			t.Errorf("document %d is %q", w, got)
 		}
 	}
 }
 
 // testLongHistory is long enough for a store that compacts.
-func testLongHistory(t *testing.T, s bridge.Store) {
+func testLongHistory(t *testing.T, s model.Store) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
 	const n = 1000
-	recs := make([]bridge.Record, n)
+	recs := make([]model.Record, n)
 	authors := 0
 	for i := range recs {
 		recs[i] = Record(doc, fmt.Sprint(i, " "))
@@ -272,7 +272,7 @@ func testLongHistory(t *testing.T, s bridge.Store) {
 	}
 	for part := range slices.Chunk(recs, 50) {
 		seq := appendTo(t, s, "id", "N.md", part...)
-		s.Materialized("id", seq, bridge.ContentSum{byte(seq)})
+		s.Materialized("id", seq, model.ContentSum{byte(seq)})
 	}
 	h := load(t, s, "id")
 	if got, want := Text(t, h), doc.Text("contents").String(); got != want {
@@ -289,12 +289,12 @@ func testLongHistory(t *testing.T, s bridge.Store) {
 	}
 }
 
-func testJournal(t *testing.T, s bridge.Store) {
+func testJournal(t *testing.T, s model.Store) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
-	add := func(id bridge.DocID, p bridge.Path, what string, journalled bool) {
+	add := func(id model.DocID, p model.Path, what string, journalled bool) {
 		rec := Record(doc, what)
 		if journalled {
-			rec.Decision = &bridge.Decision{Batch: what, Verdict: bridge.Accepted, Before: "b", After: "a"}
+			rec.Decision = &model.Decision{Batch: what, Verdict: model.Accepted, Before: "b", After: "a"}
 		}
 		if _, err := s.Append(id, p, rec); err != nil {
 			t.Fatal(err)
@@ -323,18 +323,18 @@ func testJournal(t *testing.T, s bridge.Store) {
 	}
 }
 
-func testForget(t *testing.T, s bridge.Store) {
+func testForget(t *testing.T, s model.Store) {
 	doc := ycrdt.NewDoc(ycrdt.Options{})
-	journalled := func(batch string) bridge.Record {
+	journalled := func(batch string) model.Record {
 		rec := Record(doc, batch)
-		rec.Decision = &bridge.Decision{Batch: batch, Verdict: bridge.Accepted}
+		rec.Decision = &model.Decision{Batch: batch, Verdict: model.Accepted}
 		return rec
 	}
 	appendTo(t, s, "kept", "A.md", journalled("one"))
 	seq := appendTo(t, s, "gone", "B.md", Record(doc, "two"), journalled("three"))
-	s.Materialized("gone", seq, bridge.ContentSum{1})
+	s.Materialized("gone", seq, model.ContentSum{1})
 	appendTo(t, s, "kept", "A.md", journalled("four"))
-	for _, id := range []bridge.DocID{"gone", "gone", "never"} {
+	for _, id := range []model.DocID{"gone", "gone", "never"} {
 		if err := s.Forget(id); err != nil {
 			t.Fatal(err)
 		}
@@ -352,13 +352,13 @@ func testForget(t *testing.T, s bridge.Store) {
 	wantAt(t, s, "B.md", "new")
 }
 
-func testIntents(t *testing.T, s bridge.Store) {
+func testIntents(t *testing.T, s model.Store) {
 	const one, two = "one", "two"
-	in := bridge.Intent{
-		Record: bridge.Record{Author: "ann", Session: "s", Decision: &bridge.Decision{Batch: "b", Before: "x {++y++}"}},
-		Edits:  []bridge.EditSpan{{Off: 1, New: 4}, {Off: 7, Len: 2}},
+	in := model.Intent{
+		Record: model.Record{Author: "ann", Session: "s", Decision: &model.Decision{Batch: "b", Before: "x {++y++}"}},
+		Edits:  []model.EditSpan{{Off: 1, New: 4}, {Off: 7, Len: 2}},
 	}
-	s.Intend("A.md", bridge.SumOf(one), in)
+	s.Intend("A.md", model.SumOf(one), in)
 	if got, ok := s.Intended("A.md", one); !ok || !reflect.DeepEqual(got, in) {
 		t.Errorf("Intended = %+v, %v; want %+v", got, ok, in)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // This file is about what is no note: in the folder document it is an entry with
@@ -99,7 +100,7 @@ func (f *folder) put(ctx context.Context, e folderdoc.Entry, old string) error {
 	if err != nil {
 		return err
 	}
-	var had bridge.ContentSum
+	var had model.ContentSum
 	if old != "" {
 		if _, err := hex.Decode(had[:], []byte(old)); err != nil {
 			return err
@@ -182,7 +183,7 @@ func (f *folder) hashAll(ctx context.Context) (found bool) {
 			return false
 		}
 		if err != nil {
-			f.h.log.Debug("file is not offered", bridge.LogPath, string(f.path(rel)), bridge.LogErr, err)
+			f.h.log.Debug("file is not offered", model.LogPath, string(f.path(rel)), model.LogErr, err)
 			continue // it has gone, or its change is reported yet
 		}
 		f.mu.Lock()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -96,10 +97,10 @@ func (d *Document) become(s *bridge.Shared) {
 
 // Apply applies a client's update. When it returns nil, the update is durable
 // and what it says about files has been done. Errors: those of
-// ycrdt.Doc.ApplyUpdate and bridge.Shared.Change, and bridge.ErrTooLarge.
+// ycrdt.Doc.ApplyUpdate and bridge.Shared.Change, and model.ErrTooLarge.
 func (d *Document) Apply(ctx context.Context, update []byte, o Origin) error {
 	apply := func(doc *ycrdt.Doc) error { return applyAs(doc, update, o) }
-	by := bridge.Author{Name: o.User}
+	by := model.Author{Name: o.User}
 	if d.folder != nil {
 		return d.folder.change(ctx, by, apply)
 	}
@@ -131,11 +132,11 @@ func applyAs(doc *ycrdt.Doc, update []byte, o Origin) error {
 	return nil
 }
 
-// checkSize refuses an update that would make a note of more than bridge.MaxNote
+// checkSize refuses an update that would make a note of more than model.MaxNote
 // bytes. Whether it would is tried out only where it could.
 func checkSize(doc *ycrdt.Doc, update []byte) error {
 	text := doc.Text(folderdoc.ContentsName)
-	if text.Len()+len(update) <= bridge.MaxNote/3 {
+	if text.Len()+len(update) <= model.MaxNote/3 {
 		return nil // a unit has at most three bytes
 	}
 	trial := ycrdt.NewDoc(ycrdt.Options{})
@@ -144,8 +145,8 @@ func checkSize(doc *ycrdt.Doc, update []byte) error {
 			return err
 		}
 	}
-	if len(trial.Text(folderdoc.ContentsName).String()) > bridge.MaxNote {
-		return bridge.ErrTooLarge
+	if len(trial.Text(folderdoc.ContentsName).String()) > model.MaxNote {
+		return model.ErrTooLarge
 	}
 	return nil
 }
@@ -156,11 +157,11 @@ func (d *Document) ensureNonEmpty(ctx context.Context) error {
 	if len(d.Doc().StateVector()) > 0 {
 		return nil
 	}
-	err := d.shared.Change(ctx, bridge.Author{}, func(doc *ycrdt.Doc) error {
+	err := d.shared.Change(ctx, model.Author{}, func(doc *ycrdt.Doc) error {
 		folderdoc.EnsureNonEmpty(doc, hostOrigin{})
 		return nil
 	})
-	if errors.Is(err, bridge.ErrReadOnly) || errors.Is(err, bridge.ErrOffline) {
+	if errors.Is(err, model.ErrReadOnly) || errors.Is(err, model.ErrOffline) {
 		return nil // it can still be read
 	}
 	return err
@@ -170,22 +171,22 @@ func (d *Document) ensureNonEmpty(ctx context.Context) error {
 type loose struct {
 	id    string
 	doc   *ycrdt.Doc
-	store bridge.Store
+	store model.Store
 	kept  bool // the store has a record of it
 }
 
 // loosePath is the place of a loose document in the store. Folders whose names
 // begin with a dot are in no workspace.
-func loosePath(id string) bridge.Path { return bridge.Path(".relay/docs/" + id) }
+func loosePath(id string) model.Path { return model.Path(".relay/docs/" + id) }
 
 // history is what a store keeps of a document that is no note, and which store:
 // the first Folder's if none knows it.
-func (h *Host) history(id string) (bridge.Store, []bridge.Record, error) {
+func (h *Host) history(id string) (model.Store, []model.Record, error) {
 	if len(h.folders) == 0 {
 		return nil, nil, fs.ErrNotExist
 	}
 	for _, f := range h.folders {
-		kept, err := f.store.Load(bridge.DocID(id))
+		kept, err := f.store.Load(model.DocID(id))
 		if err != nil || len(kept.Records) > 0 {
 			return f.store, kept.Records, err
 		}
@@ -215,7 +216,7 @@ func (d *Document) openLoose(create bool) error {
 }
 
 // change runs fn and keeps what it did.
-func (l *loose) change(by bridge.Author, fn func(*ycrdt.Doc) error) error {
+func (l *loose) change(by model.Author, fn func(*ycrdt.Doc) error) error {
 	rec, err := record(l.doc, by, fn)
 	if rec == nil {
 		return err
@@ -231,21 +232,21 @@ func (l *loose) ensure() error {
 	if l.kept {
 		return nil
 	}
-	return l.keep(bridge.Record{Update: []byte{0, 0}, Time: time.Now().UTC()})
+	return l.keep(model.Record{Update: []byte{0, 0}, Time: time.Now().UTC()})
 }
 
-func (l *loose) keep(rec bridge.Record) error {
-	seq, err := l.store.Append(bridge.DocID(l.id), loosePath(l.id), rec)
+func (l *loose) keep(rec model.Record) error {
+	seq, err := l.store.Append(model.DocID(l.id), loosePath(l.id), rec)
 	if err != nil {
 		return err
 	}
 	l.kept = true
-	l.store.Materialized(bridge.DocID(l.id), seq, bridge.ContentSum{}) // there is no file
+	l.store.Materialized(model.DocID(l.id), seq, model.ContentSum{}) // there is no file
 	return nil
 }
 
 // record runs fn and returns what it did to doc, nil if nothing.
-func record(doc *ycrdt.Doc, by bridge.Author, fn func(*ycrdt.Doc) error) (*bridge.Record, error) {
+func record(doc *ycrdt.Doc, by model.Author, fn func(*ycrdt.Doc) error) (*model.Record, error) {
 	var updates [][]byte
 	cancel := doc.OnUpdate(func(update []byte, _ any) { updates = append(updates, update) })
 	err := fn(doc)
@@ -257,5 +258,5 @@ func record(doc *ycrdt.Doc, by bridge.Author, fn func(*ycrdt.Doc) error) (*bridg
 	if mergeErr != nil {
 		update = doc.EncodeStateAsUpdate(nil)
 	}
-	return &bridge.Record{Update: update, Author: by.Name, Session: by.Session, Time: time.Now().UTC()}, err
+	return &model.Record{Update: update, Author: by.Name, Session: by.Session, Time: time.Now().UTC()}, err
 }

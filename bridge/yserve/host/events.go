@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Event says that a document has changed.
@@ -70,7 +70,7 @@ type pending struct {
 	wake chan struct{}
 
 	mu      sync.Mutex // protects the following
-	changed map[bridge.Path]bool
+	changed map[model.Path]bool
 	names   bool
 }
 
@@ -108,13 +108,13 @@ func (h *Host) followAll() {
 		err := f.follow()
 		f.mu.Unlock()
 		if err != nil {
-			h.log.Warn("folder document is not up to date", bridge.LogFolder, f.name, bridge.LogErr, err)
+			h.log.Warn("folder document is not up to date", model.LogFolder, f.name, model.LogErr, err)
 		}
 	}
 }
 
 // tell publishes the change of a note that nobody has open here.
-func (h *Host) tell(p bridge.Path) {
+func (h *Host) tell(p model.Path) {
 	name, rel := p.Split()
 	for _, f := range h.folders {
 		id, ok := f.idAt(rel)
@@ -131,20 +131,20 @@ func (h *Host) tell(p bridge.Path) {
 }
 
 // add takes one event of the workspace.
-func (p *pending) add(ev bridge.Event) {
-	if ev.Kind == bridge.EventChanged && ev.Path.IsNote() {
+func (p *pending) add(ev model.Event) {
+	if ev.Kind == model.EventChanged && ev.Path.IsNote() {
 		p.signal(false, ev.Path)
 		return
 	}
 	p.signal(true, "")
 }
 
-func (p *pending) signal(names bool, changed bridge.Path) {
+func (p *pending) signal(names bool, changed model.Path) {
 	p.mu.Lock()
 	p.names = p.names || names
 	if changed != "" {
 		if p.changed == nil {
-			p.changed = make(map[bridge.Path]bool)
+			p.changed = make(map[model.Path]bool)
 		}
 		p.changed[changed] = true
 	}
@@ -155,7 +155,7 @@ func (p *pending) signal(names bool, changed bridge.Path) {
 	}
 }
 
-func (p *pending) take() (names bool, changed map[bridge.Path]bool) {
+func (p *pending) take() (names bool, changed map[model.Path]bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	names, changed = p.names, p.changed

@@ -12,6 +12,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -20,7 +21,7 @@ type folder struct {
 	h     *Host
 	name  string
 	id    string
-	store bridge.Store
+	store model.Store
 	doc   *ycrdt.Doc
 	model *folderdoc.Folder
 
@@ -38,7 +39,7 @@ type folder struct {
 }
 
 // folderPath is the place of a folder document in the store.
-const folderPath = bridge.Path(".relay/folder")
+const folderPath = model.Path(".relay/folder")
 
 // start loads the folder document, carries out what a crash has left undone, and
 // brings it up to date. id is "" for the one that it has, or a new one.
@@ -56,17 +57,17 @@ func (f *folder) start(ctx context.Context, id string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if kept != "" && string(kept) != f.id {
-		if err := f.keep(bridge.Record{Update: f.doc.EncodeStateAsUpdate(nil)}); err != nil {
+		if err := f.keep(model.Record{Update: f.doc.EncodeStateAsUpdate(nil)}); err != nil {
 			return err // under its new id
 		}
 	}
-	f.carryOut(ctx, undone, bridge.Author{})
+	f.carryOut(ctx, undone, model.Author{})
 	return f.follow()
 }
 
 // load reads the document and returns the changes that were kept but perhaps
 // not carried out.
-func (f *folder) load(id bridge.DocID) ([]folderdoc.Change, error) {
+func (f *folder) load(id model.DocID) ([]folderdoc.Change, error) {
 	f.doc = ycrdt.NewDoc(ycrdt.Options{})
 	f.model = folderdoc.Open(f.doc)
 	if id == "" {
@@ -95,15 +96,15 @@ func (f *folder) load(id bridge.DocID) ([]folderdoc.Change, error) {
 }
 
 // keep keeps a change of the document.
-func (f *folder) keep(rec bridge.Record) error {
+func (f *folder) keep(rec model.Record) error {
 	rec.Time = time.Now().UTC()
-	seq, err := f.store.Append(bridge.DocID(f.id), folderPath, rec)
+	seq, err := f.store.Append(model.DocID(f.id), folderPath, rec)
 	if err != nil {
 		return fmt.Errorf("folder document: %w", err)
 	}
 	f.kept = seq
 	if !rec.Ahead {
-		f.store.Materialized(bridge.DocID(f.id), seq, bridge.ContentSum{})
+		f.store.Materialized(model.DocID(f.id), seq, model.ContentSum{})
 	}
 	return nil
 }
@@ -152,12 +153,12 @@ func (f *folder) idAt(rel string) (id string, ok bool) {
 }
 
 // path is rel in the workspace.
-func (f *folder) path(rel string) bridge.Path { return bridge.Path(f.name).Join(rel) }
+func (f *folder) path(rel string) model.Path { return model.Path(f.name).Join(rel) }
 
 // follow brings the document up to the tree. f.mu is held.
 func (f *folder) follow() error {
 	tree, err := f.h.ws.Tree(f.name)
-	if errors.Is(err, bridge.ErrOffline) {
+	if errors.Is(err, model.ErrOffline) {
 		return nil // nothing is taken for deleted
 	}
 	if err != nil {
@@ -178,7 +179,7 @@ func (f *folder) follow() error {
 	}
 	f.writeAll(steps)
 	f.reindex(f.model.List())
-	return f.keep(bridge.Record{Update: f.doc.EncodeStateAsUpdate(state)})
+	return f.keep(model.Record{Update: f.doc.EncodeStateAsUpdate(state)})
 }
 
 // entered drops the folders that only the paths below them tell of: they get
@@ -211,7 +212,7 @@ func (f *folder) writeAll(steps []folderdoc.Change) {
 // told logs what has kept a name from the document.
 func (f *folder) told(rel string, err error) {
 	if err != nil {
-		f.h.log.Warn("name is not in the folder document", bridge.LogPath, string(f.path(rel)), bridge.LogErr, err)
+		f.h.log.Warn("name is not in the folder document", model.LogPath, string(f.path(rel)), model.LogErr, err)
 	}
 }
 
@@ -247,7 +248,7 @@ func (f *folder) wanted(tree []bridge.TreeEntry, have []folderdoc.Entry) ([]fold
 			continue
 		}
 		id, err := f.entryID(t, known[rel])
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, bridge.ErrNotNote) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrNotNote) {
 			continue // it has gone meanwhile
 		}
 		if err != nil {
@@ -256,9 +257,9 @@ func (f *folder) wanted(tree []bridge.TreeEntry, have []folderdoc.Entry) ([]fold
 		nodes[t.ID] = id
 		e, ok := folderdoc.Entry{Path: rel, ID: id, Type: folderdoc.TypeMarkdown}, true
 		switch t.Kind {
-		case bridge.KindDir:
+		case model.KindDir:
 			e.Type = folderdoc.TypeFolder
-		case bridge.KindFile:
+		case model.KindFile:
 			e, ok = f.fileEntry(t, rel, id, knownIDs[id])
 			if sum, hashed := f.sums[rel]; hashed {
 				sums[rel] = sum
@@ -276,7 +277,7 @@ func (f *folder) wanted(tree []bridge.TreeEntry, have []folderdoc.Entry) ([]fold
 // documents of their own, which are not made of files here.
 func isCanvas(t bridge.TreeEntry) bool {
 	typ, _ := folderdoc.TypeOf(string(t.Path))
-	return t.Kind == bridge.KindFile && typ == folderdoc.TypeCanvas
+	return t.Kind == model.KindFile && typ == folderdoc.TypeCanvas
 }
 
 // keepOthers adds the entries that are not the tree's business, canvases, and the
@@ -297,21 +298,21 @@ func (f *folder) keepOthers(want, have []folderdoc.Entry) []folderdoc.Entry {
 		}
 		if keep && !taken[e.Path] {
 			want = append(want, e)
-			full[string(bridge.Path(e.Path).Dir())] = true
+			full[string(model.Path(e.Path).Dir())] = true
 		}
 	}
 	return want
 }
 
 // kindOf is what an entry would be in the tree.
-func kindOf(e folderdoc.Entry) bridge.Kind {
+func kindOf(e folderdoc.Entry) model.Kind {
 	switch e.Type {
 	case folderdoc.TypeFolder:
-		return bridge.KindDir
+		return model.KindDir
 	case folderdoc.TypeMarkdown:
-		return bridge.KindNote
+		return model.KindNote
 	}
-	return bridge.KindFile
+	return model.KindFile
 }
 
 // entryID is the id of a tree's entry; had is what the document has at its path.
@@ -323,9 +324,9 @@ func (f *folder) entryID(t bridge.TreeEntry, had folderdoc.Entry) (string, error
 	if had.ID != "" && kindOf(had) == t.Kind {
 		id = had.ID
 	}
-	if t.Kind != bridge.KindNote {
+	if t.Kind != model.KindNote {
 		return id, nil
 	}
-	own, err := f.h.ws.DocIDOf(t.Path, bridge.DocID(id))
+	own, err := f.h.ws.DocIDOf(t.Path, model.DocID(id))
 	return string(own), err
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Options configure a Host.
@@ -74,7 +75,7 @@ func (h *Host) Folders() []Folder {
 // Named is the id of the document that people know by a path: that of a note,
 // or a Folder's name. ok is false if there is none.
 func (h *Host) Named(path string) (id string, ok bool) {
-	p, err := bridge.CleanPath(path)
+	p, err := model.CleanPath(path)
 	if err != nil {
 		return "", false
 	}
@@ -196,7 +197,7 @@ func (d *Document) open(ctx context.Context, create bool) error {
 		d.follow()
 		return nil
 	}
-	s, err := d.h.ws.OpenShared(ctx, bridge.Path(f.name).Join(rel))
+	s, err := d.h.ws.OpenShared(ctx, model.Path(f.name).Join(rel))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/bridge/yserve/host"
@@ -225,7 +226,7 @@ func TestFolderDocumentCrash(t *testing.T) {
 	for rel, text := range map[string]string{"a.md": "a\n", "b.md": "b\n"} {
 		src.Person(t).Save(rel, text)
 	}
-	start := func(src bridge.Source) (*bridge.Workspace, *host.Host) {
+	start := func(src model.Source) (*bridge.Workspace, *host.Host) {
 		ws, err := bridge.New(bridge.Options{Folders: []bridge.FolderSource{{Name: "Notes", Source: src, Store: store}}})
 		if err != nil {
 			t.Fatal(err)
@@ -250,15 +251,15 @@ func TestFolderDocumentCrash(t *testing.T) {
 		folder.set(txn, "/c.md", b)
 		folder.delete(txn, "/b.md")
 	})
-	id := bridge.DocID(first.Folders()[0].ID)
-	rec := bridge.Record{Update: folder.EncodeStateAsUpdate(nil), Ahead: true}
+	id := model.DocID(first.Folders()[0].ID)
+	rec := model.Record{Update: folder.EncodeStateAsUpdate(nil), Ahead: true}
 	if _, err := store.Append(id, ".relay/folder", rec); err != nil {
 		t.Fatal(err)
 	}
 
 	ws, second := start(src)
 	connect(t, second, string(id)).has("c.md", "sub", "sub/New.md")
-	for p, want := range map[bridge.Path]string{"Notes/c.md": "b\n", "Notes/sub/New.md": "new\n"} {
+	for p, want := range map[model.Path]string{"Notes/c.md": "b\n", "Notes/sub/New.md": "new\n"} {
 		v, err := ws.Open(t.Context(), p)
 		if err != nil || v.Text() != want {
 			t.Errorf("%s: %v, want %q", p, err, want)

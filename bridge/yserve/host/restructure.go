@@ -7,6 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -17,14 +18,14 @@ var errTaken = errors.New("name belongs to another document")
 
 // change runs fn, which changes the folder document, and does in the source what
 // that says. What cannot be done is taken back in the document.
-func (f *folder) change(ctx context.Context, by bridge.Author, fn func(*ycrdt.Doc) error) error {
+func (f *folder) change(ctx context.Context, by model.Author, fn func(*ycrdt.Doc) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.follow(); err != nil {
 		return err
 	}
 	if f.h.ws.Options().ReadOnly {
-		return &bridge.Error{Op: "write", Path: bridge.Path(f.name), Err: bridge.ErrReadOnly}
+		return &model.Error{Op: "write", Path: model.Path(f.name), Err: model.ErrReadOnly}
 	}
 	before := f.model.List()
 	rec, err := record(f.doc, by, fn)
@@ -39,14 +40,14 @@ func (f *folder) change(ctx context.Context, by bridge.Author, fn func(*ycrdt.Do
 	if settled := f.follow(); settled != nil {
 		return settled
 	}
-	f.store.Materialized(bridge.DocID(f.id), f.kept, bridge.ContentSum{}) // it is carried out
+	f.store.Materialized(model.DocID(f.id), f.kept, model.ContentSum{}) // it is carried out
 	return err
 }
 
 // carryOut does in the source what changes say. Ids that were written over
 // existing ones are left to follow, which writes the first ones back. f.mu is
 // held.
-func (f *folder) carryOut(ctx context.Context, changes []folderdoc.Change, by bridge.Author) {
+func (f *folder) carryOut(ctx context.Context, changes []folderdoc.Change, by model.Author) {
 	made := make(map[string]bool)
 	for _, c := range changes {
 		if c.Kind == folderdoc.Created {
@@ -58,13 +59,13 @@ func (f *folder) carryOut(ctx context.Context, changes []folderdoc.Change, by br
 			continue
 		}
 		if err := f.do(ctx, c, by); err != nil {
-			f.h.log.Warn("a client's change of names is taken back", bridge.LogPath, string(f.path(c.Path)), bridge.LogErr, err)
+			f.h.log.Warn("a client's change of names is taken back", model.LogPath, string(f.path(c.Path)), model.LogErr, err)
 		}
 	}
 }
 
 // do carries out one change.
-func (f *folder) do(ctx context.Context, c folderdoc.Change, by bridge.Author) error {
+func (f *folder) do(ctx context.Context, c folderdoc.Change, by model.Author) error {
 	person := bridge.Restructure{By: by, Person: true}
 	var err error
 	switch c.Kind {
@@ -89,8 +90,8 @@ func (f *folder) do(ctx context.Context, c folderdoc.Change, by bridge.Author) e
 }
 
 // create makes what a client has entered.
-func (f *folder) create(ctx context.Context, e folderdoc.Entry, by bridge.Author) error {
-	p, err := bridge.CleanPath(string(f.path(e.Path)))
+func (f *folder) create(ctx context.Context, e folderdoc.Entry, by model.Author) error {
+	p, err := model.CleanPath(string(f.path(e.Path)))
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func (f *folder) create(ctx context.Context, e folderdoc.Entry, by bridge.Author
 }
 
 // adopt makes a loose document the note at p.
-func (f *folder) adopt(ctx context.Context, p bridge.Path, id string, by bridge.Author) error {
+func (f *folder) adopt(ctx context.Context, p model.Path, id string, by model.Author) error {
 	if !ValidID(id) {
 		return errTaken
 	}
@@ -128,7 +129,7 @@ func (f *folder) adopt(ctx context.Context, p bridge.Path, id string, by bridge.
 		return errTaken
 	}
 	folderdoc.EnsureNonEmpty(d.Doc(), hostOrigin{})
-	s, err := f.h.ws.Adopt(ctx, p, bridge.DocID(id), d.Doc(), by)
+	s, err := f.h.ws.Adopt(ctx, p, model.DocID(id), d.Doc(), by)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/bridge/yserve/socket"
@@ -141,15 +141,15 @@ func (c *Client) expired() bool {
 // endOf is why an error of Apply ends the connection, nil if it does not.
 func endOf(err error) error {
 	switch {
-	case err == nil, errors.Is(err, bridge.ErrReadOnly), errors.Is(err, bridge.ErrOffline):
+	case err == nil, errors.Is(err, model.ErrReadOnly), errors.Is(err, model.ErrOffline):
 		return nil
 	case errors.Is(err, ycrdt.ErrMalformed), errors.Is(err, ycrdt.ErrUpdateV2), errors.Is(err, ycrdt.ErrPendingLimit):
 		return socket.ErrMalformed
-	case errors.Is(err, bridge.ErrTooLarge), errors.Is(err, ycrdt.ErrTooLarge):
+	case errors.Is(err, model.ErrTooLarge), errors.Is(err, ycrdt.ErrTooLarge):
 		return socket.ErrTooLarge
 	case errors.Is(err, fs.ErrNotExist):
 		return socket.ErrOver
-	case errors.Is(err, bridge.ErrClosed), errors.Is(err, context.Canceled):
+	case errors.Is(err, model.ErrClosed), errors.Is(err, context.Canceled):
 		return socket.ErrGoingAway
 	}
 	return socket.ErrNotKept

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 	"github.com/relayfs/relayfs/bridge/yserve/host"
 	"github.com/relayfs/relayfs/bridge/yserve/socket"
@@ -92,7 +92,7 @@ func (c *Client) apply(f ysync.Frame) (saved bool, err error) {
 	}
 	err = doc.Apply(c.socket.Context(), f.Payload, host.Origin{User: c.Claims.User, Sender: c})
 	if end := endOf(err); end != nil {
-		c.room.rooms.o.Log.Warn("connection ended by an update", bridge.LogDoc, doc.ID(), bridge.LogErr, err)
+		c.room.rooms.o.Log.Warn("connection ended by an update", model.LogDoc, doc.ID(), model.LogErr, err)
 		return false, end
 	}
 	if err != nil {

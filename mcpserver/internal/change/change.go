@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
@@ -28,7 +29,7 @@ func (c Changes) approve(ctx context.Context, op approval.Operation, what string
 }
 
 // Create makes a new note.
-func (c Changes) Create(ctx context.Context, p bridge.Path, text string) (bridge.Result, error) {
+func (c Changes) Create(ctx context.Context, p model.Path, text string) (bridge.Result, error) {
 	err := c.Workspace.MayWrite(p)
 	if err == nil {
 		err = c.approve(ctx, approval.Create, "create the note "+string(p), nil)
@@ -45,7 +46,7 @@ func (c Changes) Create(ctx context.Context, p bridge.Path, text string) (bridge
 
 // Replace makes text what the note at p reads, merged with what others have
 // changed since the session was shown it.
-func (c Changes) Replace(ctx context.Context, p bridge.Path, known session.Knowledge, text string, by Reader, what string) (bridge.Result, error) {
+func (c Changes) Replace(ctx context.Context, p model.Path, known session.Knowledge, text string, by Reader, what string) (bridge.Result, error) {
 	edits := diffwrap.Diff(known.Text, text)
 	err := c.MayTake(p, known, edits, by)
 	if err == nil {
@@ -57,7 +58,7 @@ func (c Changes) Replace(ctx context.Context, p bridge.Path, known session.Knowl
 	if err != nil {
 		return bridge.Result{}, err
 	}
-	res, err := c.Workspace.Write(ctx, p, bridge.Write{Bases: []*bridge.Version{known.Version}, Text: text, By: c.Session.Author(), Origin: c.Session})
+	res, err := c.Workspace.Write(ctx, p, bridge.Write{Bases: []*model.Version{known.Version}, Text: text, By: c.Session.Author(), Origin: c.Session})
 	if err == nil {
 		c.Session.Changed(p, known.Version, res.Version, known.Seen.Through(edits, true).Between(text, res.Version.Text(), false))
 	}
@@ -67,7 +68,7 @@ func (c Changes) Replace(ctx context.Context, p bridge.Path, known session.Knowl
 // Update makes the edits that fn makes of whatever the note at p reads then. fn is
 // called under the note's lock, and before, so that nobody is asked about what
 // cannot be done. It returns what was changed.
-func (c Changes) Update(ctx context.Context, p bridge.Path, what string, fn func(cur *bridge.Version) ([]diffwrap.Edit, error)) (before *bridge.Version, res bridge.Result, err error) {
+func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(cur *model.Version) ([]diffwrap.Edit, error)) (before *model.Version, res bridge.Result, err error) {
 	cur, err := c.Workspace.Open(ctx, p)
 	if err == nil {
 		_, err = fn(cur)
@@ -82,7 +83,7 @@ func (c Changes) Update(ctx context.Context, p bridge.Path, what string, fn func
 		return cur, res, err
 	}
 	var edits []diffwrap.Edit
-	res, err = c.Workspace.Update(ctx, p, c.Session.Author(), c.Session, func(cur *bridge.Version) (string, error) {
+	res, err = c.Workspace.Update(ctx, p, c.Session.Author(), c.Session, func(cur *model.Version) (string, error) {
 		var err error
 		before = cur
 		edits, err = fn(cur)

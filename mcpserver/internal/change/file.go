@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
@@ -15,9 +16,9 @@ import (
 // File is a change of a whole file that is not a note.
 type File struct {
 	Kind      entity.Type
-	Path      bridge.Path
+	Path      model.Path
 	Text      string             // that it is to have
-	Base      bridge.ContentSum  // what it has to hold before; zero if it is new
+	Base      model.ContentSum   // what it has to hold before; zero if it is new
 	Seen      passage.Set        // what the session then knows of Text
 	Operation approval.Operation // what is asked about
 	What      string
@@ -48,4 +49,4 @@ func (c Changes) WriteFile(ctx context.Context, f File) (notice string, err erro
 }
 
 // SumOf names the content of a file.
-func SumOf(text string) bridge.ContentSum { return sha256.Sum256([]byte(text)) }
+func SumOf(text string) model.ContentSum { return sha256.Sum256([]byte(text)) }

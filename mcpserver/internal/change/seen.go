@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
@@ -17,12 +17,12 @@ type Reader struct {
 	NotesOnly bool
 	// Call describes the call that reads the document at p, from a position on if that
 	// is set.
-	Call func(p bridge.Path, from passage.Position) string
+	Call func(p model.Path, from passage.Position) string
 }
 
 // MustKnow returns what the session was shown of the document at p, or an error
 // that says to read it first.
-func (c Changes) MustKnow(ctx context.Context, p bridge.Path, by Reader, doing string) (session.Knowledge, error) {
+func (c Changes) MustKnow(ctx context.Context, p model.Path, by Reader, doing string) (session.Knowledge, error) {
 	known, ok := c.Session.Known(p)
 	if ok {
 		return known, nil
@@ -37,7 +37,7 @@ func (c Changes) MustKnow(ctx context.Context, p bridge.Path, by Reader, doing s
 
 // MayTake refuses edits of what is known that take away what the session was not
 // shown.
-func (c Changes) MayTake(p bridge.Path, known session.Knowledge, edits []diffwrap.Edit, by Reader) error {
+func (c Changes) MayTake(p model.Path, known session.Knowledge, edits []diffwrap.Edit, by Reader) error {
 	for _, e := range edits {
 		if part, lacks := known.Seen.Lacks(passage.Place{Start: e.Off, End: e.Off + e.Len}); lacks {
 			return NotShown(p, known.Text, part, by)
@@ -47,7 +47,7 @@ func (c Changes) MayTake(p bridge.Path, known session.Knowledge, edits []diffwra
 }
 
 // NotShown says how to read a part of text, before it is changed.
-func NotShown(p bridge.Path, text string, part passage.Place, by Reader) error {
+func NotShown(p model.Path, text string, part passage.Place, by Reader) error {
 	begin := passage.At(text, part.Start)
 	if begin.Column <= answer.MaxLine {
 		begin.Column = 1

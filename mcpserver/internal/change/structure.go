@@ -8,14 +8,15 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 )
 
 // Move gives what is at from the path to, and makes the folders that it needs.
-func (c Changes) Move(ctx context.Context, from, to bridge.Path) (bridge.Restructured, error) {
+func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restructured, error) {
 	how := bridge.Restructure{By: c.Session.Author(), Origin: c.Session}
-	for _, p := range []bridge.Path{from, to} {
+	for _, p := range []model.Path{from, to} {
 		if err := c.Workspace.MayRestructure(p, how); err != nil {
 			return bridge.Restructured{}, err
 		}
@@ -35,7 +36,7 @@ func (c Changes) Move(ctx context.Context, from, to bridge.Path) (bridge.Restruc
 
 // Remove deletes what is at p, of the given kind. linking is how many other notes
 // link to it.
-func (c Changes) Remove(ctx context.Context, p bridge.Path, kind string, linking int, confirm *bool) (bridge.Restructured, error) {
+func (c Changes) Remove(ctx context.Context, p model.Path, kind string, linking int, confirm *bool) (bridge.Restructured, error) {
 	what := fmt.Sprintf("delete the %s %s", kind, p)
 	if linking > 0 {
 		what += " (" + LinkTo(linking) + " to it)"
@@ -64,11 +65,11 @@ func LinkTo(n int) string {
 
 // makeParents makes the folders that the path to needs, if names may be changed
 // at all.
-func (c Changes) makeParents(ctx context.Context, to bridge.Path) error {
+func (c Changes) makeParents(ctx context.Context, to model.Path) error {
 	if c.Workspace.Options().Structure == bridge.StructureDeny {
 		return nil
 	}
-	var missing []bridge.Path
+	var missing []model.Path
 	for dir := to.Dir(); dir != ""; dir = dir.Dir() {
 		_, err := c.Workspace.Stat(ctx, dir)
 		if err == nil {
@@ -88,7 +89,7 @@ func (c Changes) makeParents(ctx context.Context, to bridge.Path) error {
 }
 
 // Linking is how many other documents link to the one at p; 0 if p is none.
-func (c Changes) Linking(ctx context.Context, p bridge.Path) int {
+func (c Changes) Linking(ctx context.Context, p model.Path) int {
 	links, err := c.Workspace.Links(ctx, p)
 	if err != nil {
 		return 0

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Page is in the result of a list or a search whose results are structured.
@@ -16,13 +16,13 @@ type Page struct {
 func (p Page) Next() string { return p.NextCursor }
 
 // AfterPath is what of the items, sorted by path, comes after the cursor, a path.
-func AfterPath[T any](l Listing, cursor string, items []T, path func(T) bridge.Path) ([]T, error) {
-	var last bridge.Path
+func AfterPath[T any](l Listing, cursor string, items []T, path func(T) model.Path) ([]T, error) {
+	var last model.Path
 	given, err := l.After(cursor, &last)
 	if err != nil || !given {
 		return items, err
 	}
-	i, found := slices.BinarySearchFunc(items, last, func(item T, p bridge.Path) int { return strings.Compare(string(path(item)), string(p)) })
+	i, found := slices.BinarySearchFunc(items, last, func(item T, p model.Path) int { return strings.Compare(string(path(item)), string(p)) })
 	if found {
 		i++
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
@@ -17,7 +18,7 @@ import (
 type Resolver struct{ Workspace *bridge.Workspace }
 
 // Note opens the note that a model means by name.
-func (r Resolver) Note(ctx context.Context, name string) (bridge.Path, *bridge.Version, error) {
+func (r Resolver) Note(ctx context.Context, name string) (model.Path, *model.Version, error) {
 	p, err := r.Resolve(ctx, name)
 	if err != nil {
 		return "", nil, err
@@ -27,24 +28,24 @@ func (r Resolver) Note(ctx context.Context, name string) (bridge.Path, *bridge.V
 }
 
 // Resolve finds what a model means by name.
-func (r Resolver) Resolve(ctx context.Context, name string) (bridge.Path, error) {
+func (r Resolver) Resolve(ctx context.Context, name string) (model.Path, error) {
 	p, err := r.LookUp(name)
 	return p, r.orMissing(ctx, name, err)
 }
 
 // ResolveName is Resolve for what is to be moved or deleted: of a symbolic link that is
 // the link.
-func (r Resolver) ResolveName(ctx context.Context, name string) (bridge.Path, error) {
+func (r Resolver) ResolveName(ctx context.Context, name string) (model.Path, error) {
 	p, err := asShown(name, r.Workspace.ResolveName)
 	return p, r.orMissing(ctx, name, err)
 }
 
 // LookUp is Workspace.Resolve, also for names as a result shows them.
-func (r Resolver) LookUp(name string) (bridge.Path, error) {
+func (r Resolver) LookUp(name string) (model.Path, error) {
 	return asShown(name, r.Workspace.Resolve)
 }
 
-func asShown(name string, resolve func(string) (bridge.Path, error)) (bridge.Path, error) {
+func asShown(name string, resolve func(string) (model.Path, error)) (model.Path, error) {
 	p, err := resolve(name)
 	if errors.Is(err, fs.ErrNotExist) && strings.Contains(name, `\`) {
 		return resolve(answer.Meant(name))
@@ -83,8 +84,8 @@ const maxSimilar = 3
 func (r Resolver) Similar(ctx context.Context, name string) []string {
 	base := foldBase(name)
 	var found []string
-	err := r.Workspace.Walk(ctx, "", func(e bridge.DirEntry, p bridge.Path) error {
-		if e.Kind == bridge.KindDir || e.Kind == bridge.KindLink || foldBase(e.Name) != base {
+	err := r.Workspace.Walk(ctx, "", func(e bridge.DirEntry, p model.Path) error {
+		if e.Kind == model.KindDir || e.Kind == model.KindLink || foldBase(e.Name) != base {
 			return nil
 		}
 		if found = append(found, answer.Shown(p)); len(found) == maxSimilar {
@@ -99,13 +100,13 @@ func (r Resolver) Similar(ctx context.Context, name string) []string {
 }
 
 func foldBase(name string) string {
-	base := strings.ToLower(bridge.Path(name).Base())
-	return strings.TrimSuffix(base, bridge.NoteExt)
+	base := strings.ToLower(model.Path(name).Base())
+	return strings.TrimSuffix(base, model.NoteExt)
 }
 
 // Folder resolves the argument "path" of glob and grep: a folder, or one file
 // if files are allowed; "" and "." are the whole workspace.
-func (r Resolver) Folder(ctx context.Context, name string, files bool) (bridge.Path, error) {
+func (r Resolver) Folder(ctx context.Context, name string, files bool) (model.Path, error) {
 	if name == "" || name == "." || name == "./" {
 		return "", nil
 	}
@@ -120,7 +121,7 @@ func (r Resolver) Folder(ctx context.Context, name string, files bool) (bridge.P
 		return p, nil
 	}
 	info, err := r.Workspace.Stat(ctx, p)
-	if err == nil && info.Kind != bridge.KindDir {
+	if err == nil && info.Kind != model.KindDir {
 		err = answer.WrongArgument("The argument \"path\" must be a folder, and %q is a document. Pass its name as the pattern instead.", string(p))
 	}
 	return p, err
@@ -132,7 +133,7 @@ func (r Resolver) NoFolder(argument, name string) error {
 }
 
 // NoteFolder resolves an argument "folder"; "" is the whole workspace.
-func (r Resolver) NoteFolder(ctx context.Context, name string) (bridge.Path, error) {
+func (r Resolver) NoteFolder(ctx context.Context, name string) (model.Path, error) {
 	name = strings.TrimSuffix(name, "/")
 	if name == "" || name == "." {
 		return "", nil
@@ -145,7 +146,7 @@ func (r Resolver) NoteFolder(ctx context.Context, name string) (bridge.Path, err
 		return p, err
 	}
 	info, err := r.Workspace.Stat(ctx, p)
-	if err == nil && info.Kind != bridge.KindDir {
+	if err == nil && info.Kind != model.KindDir {
 		err = answer.WrongArgument("The argument \"folder\" must be a folder, and %q is a document.", string(p))
 	}
 	return p, err

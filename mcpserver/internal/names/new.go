@@ -3,20 +3,20 @@ package names
 import (
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // NewPath is the canonical form of the path of a document to be made: ".md" is
 // added if it has no extension.
-func (r Resolver) NewPath(name string) (bridge.Path, error) { return r.PlaceFor(name, true) }
+func (r Resolver) NewPath(name string) (model.Path, error) { return r.PlaceFor(name, true) }
 
 // PlaceFor is NewPath for what may be none of a note's.
-func (r Resolver) PlaceFor(name string, note bool) (bridge.Path, error) {
+func (r Resolver) PlaceFor(name string, note bool) (model.Path, error) {
 	if mp := r.Workspace.Mountpoint(); mp != "" {
 		name = strings.TrimPrefix(name, mp+"/")
 	}
-	p, err := bridge.CleanPath(name)
+	p, err := model.CleanPath(name)
 	if err != nil {
 		return "", err
 	}
@@ -30,17 +30,17 @@ func (r Resolver) PlaceFor(name string, note bool) (bridge.Path, error) {
 	}
 	p = r.existing(root, rel)
 	if note && !strings.Contains(p.Base(), ".") {
-		p += bridge.NoteExt
+		p += model.NoteExt
 	}
-	if err := bridge.CheckName(p.Base()); err != nil {
-		return "", &bridge.Error{Op: "create", Path: p, Err: err}
+	if err := model.CheckName(p.Base()); err != nil {
+		return "", &model.Error{Op: "create", Path: p, Err: err}
 	}
 	return p, checkNew(p)
 }
 
 // existing is the path rel in the Folder root, where folders that are there in
 // another spelling keep theirs: on many disks the two are one.
-func (r Resolver) existing(root bridge.Path, rel string) bridge.Path {
+func (r Resolver) existing(root model.Path, rel string) model.Path {
 	p := root
 	elems := strings.Split(rel, "/")
 	for _, elem := range elems[:len(elems)-1] {
@@ -67,7 +67,7 @@ const maxNewPath = 800
 
 // checkNew refuses names for new documents that people would not see, or could
 // not tell from others, or not open.
-func checkNew(p bridge.Path) error {
+func checkNew(p model.Path) error {
 	_, rel := p.Split()
 	if len(p) > maxNewPath {
 		return answer.WrongArgument("The path %q is too long: a new one has at most %d bytes. Choose another.", strings.ToValidUTF8(string(p[:64]), "")+"...", maxNewPath)

@@ -7,14 +7,14 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 const scheme = "note"
 
 // Of is the address of the note at p.
-func Of(p bridge.Path) string {
+func Of(p model.Path) string {
 	return (&url.URL{Scheme: scheme, Path: "/" + string(p)}).String()
 }
 

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
@@ -36,23 +36,23 @@ type sentence struct {
 // sentences are those for errors that a model can act on; the first one that fits is said.
 func (w Words) sentences() []sentence {
 	return []sentence{
-		{bridge.ErrBadName, "The path %q is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md."},
-		{bridge.ErrNameTooLong, "The path %q is not allowed: a name has at most 255 bytes."},
-		{bridge.ErrIsDir, w.Folder},
-		{bridge.ErrNotDir, w.NotFolder},
-		{bridge.ErrNotNote, "%q is not a Markdown document. Only documents whose names end in .md can be read and changed."},
-		{bridge.ErrNotEmpty, "%q is a folder that is not empty. Only an empty folder can be deleted."},
-		{bridge.ErrInvalidUTF8, "%q cannot be changed: the text is not valid UTF-8."},
-		{bridge.ErrTooLarge, "%q cannot be written: a document holds at most 16 MiB. Split it into several documents."},
-		{bridge.ErrReadOnly, "%q is read-only here. Tell the person what you would change instead."},
-		{bridge.ErrNotFetched, "%q has not been fetched from the server yet. Try again in a few seconds."},
-		{bridge.ErrOffline, "The folder of %q is offline. Try again later, or tell the person."},
-		{bridge.ErrNoSpace, "%q cannot be written: there is no space left on the disk. Tell the person."},
-		{bridge.ErrNeedsReview, "%q was left as it is: moving and deleting are not allowed here. Tell the person what you would do."},
-		{bridge.ErrTooMany, "%q was left as it is: too many documents would go at once. Tell the person what you are about to delete; go on when the proposals so far are decided, or after a minute."},
-		{bridge.ErrInTheWay, "%q is in the way: what is proposed for it waits for a person. Choose another path, or tell the person."},
-		{bridge.ErrConflict, "%q changes too often at the moment. Read it again and retry."},
-		{bridge.ErrClosed, "The workspace of %q is being closed. Nothing was changed."},
+		{model.ErrBadName, "The path %q is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md."},
+		{model.ErrNameTooLong, "The path %q is not allowed: a name has at most 255 bytes."},
+		{model.ErrIsDir, w.Folder},
+		{model.ErrNotDir, w.NotFolder},
+		{model.ErrNotNote, "%q is not a Markdown document. Only documents whose names end in .md can be read and changed."},
+		{model.ErrNotEmpty, "%q is a folder that is not empty. Only an empty folder can be deleted."},
+		{model.ErrInvalidUTF8, "%q cannot be changed: the text is not valid UTF-8."},
+		{model.ErrTooLarge, "%q cannot be written: a document holds at most 16 MiB. Split it into several documents."},
+		{model.ErrReadOnly, "%q is read-only here. Tell the person what you would change instead."},
+		{model.ErrNotFetched, "%q has not been fetched from the server yet. Try again in a few seconds."},
+		{model.ErrOffline, "The folder of %q is offline. Try again later, or tell the person."},
+		{model.ErrNoSpace, "%q cannot be written: there is no space left on the disk. Tell the person."},
+		{model.ErrNeedsReview, "%q was left as it is: moving and deleting are not allowed here. Tell the person what you would do."},
+		{model.ErrTooMany, "%q was left as it is: too many documents would go at once. Tell the person what you are about to delete; go on when the proposals so far are decided, or after a minute."},
+		{model.ErrInTheWay, "%q is in the way: what is proposed for it waits for a person. Choose another path, or tell the person."},
+		{model.ErrConflict, "%q changes too often at the moment. Read it again and retry."},
+		{model.ErrClosed, "The workspace of %q is being closed. Nothing was changed."},
 		{errors.ErrUnsupported, "%q cannot be moved there: documents stay within their top-level folder."},
 		{fs.ErrExist, w.Exists},
 		{fs.ErrNotExist, w.Missing},
@@ -67,10 +67,10 @@ func Of(err error, words Words) answer.Result {
 		argument  *answer.ArgumentError
 		missing   *names.MissingError
 		pattern   *grep.SyntaxError
-		at        *bridge.Error
-		unfetched *bridge.NotFetchedError
-		readOnly  *bridge.ReadOnlyError
-		notEmpty  *bridge.NotEmptyError
+		at        *model.Error
+		unfetched *model.NotFetchedError
+		readOnly  *model.ReadOnlyError
+		notEmpty  *model.NotEmptyError
 		ask       *approval.AskError
 	)
 	switch {
@@ -90,7 +90,7 @@ func Of(err error, words Words) answer.Result {
 		return answer.Refuse("The call was cancelled.")
 	case errors.Is(err, semantic.ErrEndpoint):
 		return answer.Refuse("The search by meaning does not work at the moment: %v. Search by words instead, and tell the person.", err)
-	case errors.As(err, &at) && errors.Is(err, bridge.ErrRefused):
+	case errors.As(err, &at) && errors.Is(err, model.ErrRefused):
 		return answer.Refuse("%q was left as it is: %v", string(at.Path), at.Err)
 	case errors.As(err, &at) && errors.As(err, &unfetched):
 		return answer.Refuse("%q has not been fetched from the server yet. Tell the person: %s.", string(at.Path), unfetched.Reason)

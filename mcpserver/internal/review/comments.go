@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
 // CommentsIn lists the open comments of one note.
-func CommentsIn(p bridge.Path, raw string) []string {
+func CommentsIn(p model.Path, raw string) []string {
 	if !strings.Contains(raw, "{>>") {
 		return nil
 	}

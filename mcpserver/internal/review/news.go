@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
@@ -16,7 +17,7 @@ func News(news []bridge.Resolved) (block string, untold []bridge.Resolved) {
 	lines := []string{"[Decided since you last read]"}
 	for _, r := range news {
 		line := "  " + string(r.Verdict) + ": " + sides(r.Suggestion)
-		if r.Verdict == bridge.Changed {
+		if r.Verdict == model.Changed {
 			line += fmt.Sprintf(" now reads %q", answer.OneLine(r.Now))
 		}
 		if r.Reason != "" {

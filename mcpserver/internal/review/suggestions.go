@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
@@ -13,7 +13,7 @@ import (
 const maxSuggestions = 8000
 
 // Describe is a suggestion in one line, with its author.
-func Describe(sg bridge.Suggestion) string {
+func Describe(sg model.Suggestion) string {
 	author := sg.Author
 	if author == "" {
 		author = "unknown"
@@ -37,7 +37,7 @@ func sides(sg diffwrap.Suggestion) string {
 }
 
 // DescribeWhole is a suggestion as it stands in the note, with its author.
-func DescribeWhole(sg bridge.Suggestion) string {
+func DescribeWhole(sg model.Suggestion) string {
 	var b strings.Builder
 	if sg.Old != "" {
 		b.WriteString("{--" + sg.Old + "--}")
@@ -55,12 +55,12 @@ func DescribeWhole(sg bridge.Suggestion) string {
 }
 
 // DescribeProposal tells of a proposal on one line.
-func DescribeProposal(p bridge.Proposal) string {
+func DescribeProposal(p model.Proposal) string {
 	line := fmt.Sprintf("%s: %s", p.Path, p.Kind)
 	switch {
-	case p.Kind == bridge.ProposedRename:
+	case p.Kind == model.ProposedRename:
 		line += " to " + string(p.NewPath)
-	case p.Kind == bridge.ProposedFile && p.Old == nil:
+	case p.Kind == model.ProposedFile && p.Old == nil:
 		line += ", new"
 	}
 	if p.Author != "" {
@@ -73,7 +73,7 @@ func DescribeProposal(p bridge.Proposal) string {
 }
 
 // Pending lists the pending suggestions of the note at p, a line each, or is "".
-func Pending(p bridge.Path, list []bridge.Suggestion) string {
+func Pending(p model.Path, list []model.Suggestion) string {
 	if len(list) == 0 {
 		return ""
 	}

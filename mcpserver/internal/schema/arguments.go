@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
@@ -206,9 +206,9 @@ func (p Param) setString(f reflect.Value, v any) error {
 
 // checkPath refuses what is no path, whatever there is.
 func (p Param) checkPath(s string) error {
-	clean, err := bridge.CleanPath(s)
+	clean, err := model.CleanPath(s)
 	switch {
-	case errors.Is(err, bridge.ErrNameTooLong):
+	case errors.Is(err, model.ErrNameTooLong):
 		return answer.WrongArgument("The argument %q is too long: a name has at most 255 bytes, and a path 4,096.", p.Name)
 	case err != nil:
 		return answer.WrongArgument("The argument %q is %q, which is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md.", p.Name, s)

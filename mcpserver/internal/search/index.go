@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
@@ -21,20 +22,20 @@ type Index struct {
 	makers sync.Pool // of *trigram.Maker
 
 	mu    sync.Mutex // protects the following
-	notes map[bridge.Path]*Note
+	notes map[model.Path]*Note
 	list  []*Note // sorted as Walk sorts; nil after notes came or went
 }
 
 // Note is one note. Its signature is that of the note's text since the last
 // event, or one without bits, and then of no text at all.
 type Note struct {
-	Path bridge.Path
+	Path model.Path
 	sig  atomic.Pointer[trigram.Signature]
 }
 
 // NewIndex makes an index that knows nothing yet.
 func NewIndex(ws *bridge.Workspace) *Index {
-	return &Index{ws: ws, notes: make(map[bridge.Path]*Note), makers: sync.Pool{New: func() any { return new(trigram.Maker) }}}
+	return &Index{ws: ws, notes: make(map[model.Path]*Note), makers: sync.Pool{New: func() any { return new(trigram.Maker) }}}
 }
 
 // start begins to follow the workspace.
@@ -49,26 +50,26 @@ func (x *Index) Close() {
 }
 
 // event forgets what is no longer true.
-func (x *Index) event(ev bridge.Event) {
+func (x *Index) event(ev model.Event) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if n := x.notes[ev.Path]; n != nil {
 		n.sig.Store(new(trigram.Signature))
 	}
 	switch ev.Kind {
-	case bridge.EventChanged:
+	case model.EventChanged:
 		return
-	case bridge.EventRenamed:
+	case model.EventRenamed:
 		x.drop(ev.OldPath)
 		x.drop(ev.Path)
-	case bridge.EventRemoved:
+	case model.EventRemoved:
 		x.drop(ev.Path)
 	}
 	x.list = nil
 }
 
 // drop forgets the notes at and below p. mu is held.
-func (x *Index) drop(p bridge.Path) {
+func (x *Index) drop(p model.Path) {
 	if _, ok := x.notes[p]; ok {
 		delete(x.notes, p)
 		return
@@ -81,7 +82,7 @@ func (x *Index) drop(p bridge.Path) {
 }
 
 // Below lists the notes at and below under, sorted by path.
-func (x *Index) Below(ctx context.Context, under bridge.Path) ([]*Note, error) {
+func (x *Index) Below(ctx context.Context, under model.Path) ([]*Note, error) {
 	x.start()
 	all, err := x.all(ctx)
 	if err != nil || under == "" {
@@ -103,8 +104,8 @@ func (x *Index) all(ctx context.Context) ([]*Note, error) {
 		return x.list, nil
 	}
 	list := make([]*Note, 0, len(x.notes))
-	err := x.ws.Walk(ctx, "", func(e bridge.DirEntry, p bridge.Path) error {
-		if e.Kind != bridge.KindNote {
+	err := x.ws.Walk(ctx, "", func(e bridge.DirEntry, p model.Path) error {
+		if e.Kind != model.KindNote {
 			return nil
 		}
 		n := x.notes[p]

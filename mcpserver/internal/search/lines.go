@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
@@ -19,7 +19,7 @@ import (
 // LineSearch is a search for lines, whose results are not text but structured.
 type LineSearch struct {
 	Pattern *grep.Pattern
-	Under   bridge.Path
+	Under   model.Path
 	Keep    int             // lines to return
 	All     bool            // count those that are not returned, too
 	After   *cursor.Reached // where the search goes on; nil for the beginning
@@ -27,7 +27,7 @@ type LineSearch struct {
 
 // FoundLine is a line that matches.
 type FoundLine struct {
-	Path   bridge.Path
+	Path   model.Path
 	Number int
 	Text   string
 
@@ -59,7 +59,7 @@ func (job LineSearch) Notes(ctx context.Context, x *Index) (found []FoundLine, t
 	if !job.All {
 		notes = slices.DeleteFunc(slices.Clone(notes), func(n *Note) bool { return job.passed(n.Path) })
 	}
-	look := func(p bridge.Path, v *bridge.Version) foundLines {
+	look := func(p model.Path, v *model.Version) foundLines {
 		lines, total := job.In(p, v.Text(), job.Keep)
 		return foundLines{lines, total}
 	}
@@ -72,13 +72,13 @@ func (job LineSearch) Notes(ctx context.Context, x *Index) (found []FoundLine, t
 }
 
 // passed says that the search is past the document at p.
-func (job LineSearch) passed(p bridge.Path) bool {
+func (job LineSearch) passed(p model.Path) bool {
 	return job.After != nil && string(p) < job.After.Path
 }
 
 // In finds the lines of one text: the first ones that are not passed, at most keep,
 // and how many there are.
-func (job LineSearch) In(p bridge.Path, text string, keep int) (found []FoundLine, total int) {
+func (job LineSearch) In(p model.Path, text string, keep int) (found []FoundLine, total int) {
 	text = strings.TrimPrefix(text, passage.BOM)
 	from, limit := 0, keep
 	if job.All {

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
 	"github.com/relayfs/relayfs/mcpserver/internal/progress"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
@@ -35,7 +35,7 @@ const batch = 256
 // several goroutines; then take with what look returned, in the order of notes and
 // on the caller's goroutine, until take returns false. Notes that are gone or
 // offline are passed over.
-func Scan[T any](ctx context.Context, x *Index, notes []*Note, q trigram.Query, look func(bridge.Path, *bridge.Version) T, take func(T) bool) error {
+func Scan[T any](ctx context.Context, x *Index, notes []*Note, q trigram.Query, look func(model.Path, *model.Version) T, take func(T) bool) error {
 	results := make([]T, batch)
 	errs := make([]error, batch)
 	total := len(notes)
@@ -75,14 +75,14 @@ func nextBatch(notes []*Note, q trigram.Query) (part, rest []*Note) {
 	return part, nil
 }
 
-func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(bridge.Path, *bridge.Version) T) (res T, err error) {
+func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(model.Path, *model.Version) T) (res T, err error) {
 	if err := ctx.Err(); err != nil {
 		return res, err
 	}
 	before := n.sig.Load()
 	v, err := x.ws.Open(ctx, n.Path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, bridge.ErrOffline):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, model.ErrOffline):
 		return res, nil
 	case err != nil:
 		return res, err

@@ -2,15 +2,16 @@ package session
 
 import (
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
 // Document is what a client is shown.
 type Document struct {
-	Path    bridge.Path
-	Text    string          // as it is shown
-	Version *bridge.Version // of a note; nil for another file
+	Path    model.Path
+	Text    string         // as it is shown
+	Version *model.Version // of a note; nil for another file
 }
 
 // Knowledge is what a session knows of a document.
@@ -18,7 +19,7 @@ type Knowledge struct {
 	Text string      // when it was shown last
 	Seen passage.Set // what of the text the session knows
 
-	Version *bridge.Version       // of a note, whose text it is; nil for other files
+	Version *model.Version        // of a note, whose text it is; nil for other files
 	Mine    []diffwrap.Suggestion // marks of Version that are the session's own suggestions
 	News    []bridge.Resolved     // what became of earlier ones, not told yet
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -13,7 +14,7 @@ import (
 
 // Own are the marks of v, in which the suggestions list wait, that are the
 // session's own.
-func (s *Session) Own(v *bridge.Version, list []bridge.Suggestion) []diffwrap.Suggestion {
+func (s *Session) Own(v *model.Version, list []model.Suggestion) []diffwrap.Suggestion {
 	by := s.Author()
 	var own []diffwrap.Suggestion
 	for _, sg := range list {
@@ -27,13 +28,13 @@ func (s *Session) Own(v *bridge.Version, list []bridge.Suggestion) []diffwrap.Su
 
 // Resolved is what became of the session's suggestions up to the version cur.
 // What cannot be found out is left out.
-func (s *Session) Resolved(p bridge.Path, n Knowledge, cur *bridge.Version) []bridge.Resolved {
+func (s *Session) Resolved(p model.Path, n Knowledge, cur *model.Version) []bridge.Resolved {
 	if len(n.Mine) == 0 || n.Version == cur || n.Version == nil {
 		return n.News
 	}
 	more, err := s.o.Outcomes.Outcomes(p, n.Version, cur, n.Mine)
 	if err != nil {
-		s.o.Logger.Warn("outcomes of suggestions not known", bridge.LogPath, string(p), bridge.LogErr, err)
+		s.o.Logger.Warn("outcomes of suggestions not known", model.LogPath, string(p), model.LogErr, err)
 	}
 	return append(slices.Clip(n.News), more...)
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
@@ -20,7 +21,7 @@ const maxShown = 4096
 
 // Outcomes tells what became of suggestions in the note at p between two versions.
 type Outcomes interface {
-	Outcomes(p bridge.Path, from, to *bridge.Version, mine []diffwrap.Suggestion) ([]bridge.Resolved, error)
+	Outcomes(p model.Path, from, to *model.Version, mine []diffwrap.Suggestion) ([]bridge.Resolved, error)
 }
 
 // Options of a Session.
@@ -39,27 +40,27 @@ type Session struct {
 	mu      sync.Mutex // protects the following
 	client  string     // the client's own name for itself
 	elicits bool       // the client can ask its user
-	shown   map[bridge.Path]Knowledge
-	order   []bridge.Path // the keys of shown, oldest first
+	shown   map[model.Path]Knowledge
+	order   []model.Path // the keys of shown, oldest first
 }
 
 // New makes a session that was shown nothing.
 func New(o Options) *Session {
-	return &Session{o: o, client: o.Client, shown: make(map[bridge.Path]Knowledge)}
+	return &Session{o: o, client: o.Client, shown: make(map[model.Path]Knowledge)}
 }
 
 // ID names the session.
 func (s *Session) ID() string { return s.o.ID }
 
 // Author is who the session's changes are by.
-func (s *Session) Author() bridge.Author {
+func (s *Session) Author() model.Author {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	name := s.o.Author
 	if name == "" {
 		name = s.client
 	}
-	return bridge.Author{Name: name, Session: s.o.ID}
+	return model.Author{Name: name, Session: s.o.ID}
 }
 
 // Elicits says whether the client can ask its user.
@@ -96,7 +97,7 @@ func (s *Session) ShowAll(d Document) { s.Show(d, passage.Place{Start: 0, End: l
 
 // Remember makes n what the session knows of the document at p, beside what it
 // knows of the same text already.
-func (s *Session) Remember(p bridge.Path, n Knowledge) {
+func (s *Session) Remember(p model.Path, n Knowledge) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old, known := s.shown[p]
@@ -116,7 +117,7 @@ func (s *Session) Remember(p bridge.Path, n Knowledge) {
 }
 
 // Known returns what the session was shown of the document at p.
-func (s *Session) Known(p bridge.Path) (Knowledge, bool) {
+func (s *Session) Known(p model.Path) (Knowledge, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, ok := s.shown[p]
@@ -124,7 +125,7 @@ func (s *Session) Known(p bridge.Path) (Knowledge, bool) {
 }
 
 // Moved carries what is known of a document to its new path.
-func (s *Session) Moved(from, to bridge.Path) {
+func (s *Session) Moved(from, to model.Path) {
 	if n, ok := s.Known(from); ok {
 		s.Forget(from)
 		s.Remember(to, n)
@@ -132,21 +133,21 @@ func (s *Session) Moved(from, to bridge.Path) {
 }
 
 // Forget makes the session read p again before it changes it.
-func (s *Session) Forget(p bridge.Path) {
+func (s *Session) Forget(p model.Path) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.shown, p)
-	s.order = slices.DeleteFunc(s.order, func(q bridge.Path) bool { return q == p })
+	s.order = slices.DeleteFunc(s.order, func(q model.Path) bool { return q == p })
 }
 
 // Created notes that the session has made the note at p.
-func (s *Session) Created(p bridge.Path, v *bridge.Version) {
+func (s *Session) Created(p model.Path, v *model.Version) {
 	text := v.Text()
 	s.Remember(p, Knowledge{Text: text, Seen: passage.All(text), Version: v, Mine: diffwrap.Suggestions(v.Marked())})
 }
 
 // Changed notes the session's own change of a note, which made after of before.
-func (s *Session) Changed(p bridge.Path, before, after *bridge.Version, known passage.Set) {
+func (s *Session) Changed(p model.Path, before, after *model.Version, known passage.Set) {
 	old, _ := s.Known(p)
 	n := Knowledge{Text: after.Text(), Seen: known, Version: after, News: s.Resolved(p, old, before)}
 	others := without(diffwrap.Suggestions(before.Marked()), old.Mine)

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
 )
 
@@ -21,14 +22,14 @@ type Watches struct {
 	follow sync.Once
 	cancel func()
 
-	mu     sync.Mutex                        // protects the following
-	byPath map[bridge.Path]map[string]string // to session to the address it gave
-	counts map[string]int                    // of a session's Watches
+	mu     sync.Mutex                       // protects the following
+	byPath map[model.Path]map[string]string // to session to the address it gave
+	counts map[string]int                   // of a session's Watches
 }
 
 // New has tell called for what sessions want to hear.
 func New(ws *bridge.Workspace, tell func(session, uri string) bool) *Watches {
-	return &Watches{ws: ws, tell: tell, byPath: make(map[bridge.Path]map[string]string), counts: make(map[string]int)}
+	return &Watches{ws: ws, tell: tell, byPath: make(map[model.Path]map[string]string), counts: make(map[string]int)}
 }
 
 // Add has session told when the note at uri changes. An address that names no
@@ -53,14 +54,14 @@ func (x *Watches) Add(session, uri string) {
 	x.byPath[p][session] = uri
 }
 
-func (x *Watches) path(uri string) (bridge.Path, bool) {
+func (x *Watches) path(uri string) (model.Path, bool) {
 	name, err := noteuri.Path(uri)
 	if err != nil {
 		return "", false
 	}
 	p, err := x.ws.Resolve(name)
 	if err != nil {
-		p, err = bridge.CleanPath(name) // it may come
+		p, err = model.CleanPath(name) // it may come
 	}
 	return p, err == nil
 }
@@ -75,7 +76,7 @@ func (x *Watches) Remove(session, uri string) {
 }
 
 // drop forgets what session wants to hear of p. mu is held.
-func (x *Watches) drop(p bridge.Path, session string) {
+func (x *Watches) drop(p model.Path, session string) {
 	if _, known := x.byPath[p][session]; !known {
 		return
 	}
@@ -119,11 +120,11 @@ func (x *Watches) Close() {
 }
 
 // event tells the sessions that want to hear of what happened.
-func (x *Watches) event(ev bridge.Event) {
-	if ev.Kind == bridge.EventChanged && !ev.ViewChanged {
+func (x *Watches) event(ev model.Event) {
+	if ev.Kind == model.EventChanged && !ev.ViewChanged {
 		return
 	}
-	for _, p := range []bridge.Path{ev.Path, ev.OldPath} {
+	for _, p := range []model.Path{ev.Path, ev.OldPath} {
 		if p == "" {
 			continue
 		}

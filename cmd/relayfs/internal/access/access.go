@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 	"github.com/relayfs/relayfs/mcpserver"
@@ -102,14 +103,14 @@ func (a Local) List(ctx context.Context, path string, recursive bool) ([]Listed,
 	}
 	list := []Listed{}
 	if recursive {
-		err := a.ws.Walk(ctx, p, func(e bridge.DirEntry, at bridge.Path) error {
+		err := a.ws.Walk(ctx, p, func(e bridge.DirEntry, at model.Path) error {
 			list = append(list, newListed(at, e.Kind))
 			return nil
 		})
 		return list, err
 	}
 	entries, err := a.ws.ReadDir(ctx, p)
-	if errors.Is(err, bridge.ErrNotDir) {
+	if errors.Is(err, model.ErrNotDir) {
 		info, err := a.ws.Stat(ctx, p)
 		return append(list, newListed(p, info.Kind)), err
 	}
@@ -120,15 +121,15 @@ func (a Local) List(ctx context.Context, path string, recursive bool) ([]Listed,
 }
 
 // folder resolves path, "" being the folder that holds all Folders.
-func (a Local) folder(path string) (bridge.Path, error) {
+func (a Local) folder(path string) (model.Path, error) {
 	if strings.Trim(path, "/") == "" || path == "." {
 		return "", nil
 	}
 	return a.ws.Resolve(strings.TrimRight(path, "/"))
 }
 
-func newListed(p bridge.Path, kind bridge.Kind) Listed {
-	kinds := map[bridge.Kind]string{bridge.KindDir: "folder", bridge.KindNote: "note", bridge.KindFile: "file", bridge.KindLink: "link"}
+func newListed(p model.Path, kind model.Kind) Listed {
+	kinds := map[model.Kind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}
 	return Listed{string(p), kinds[kind]}
 }
 

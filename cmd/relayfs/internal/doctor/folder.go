@@ -10,14 +10,14 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
 // What a disk should have free: less than one note's size is little.
-const littleSpace = bridge.MaxNote
+const littleSpace = model.MaxNote
 
 // examineState tries to keep something in the state folder, or where it will be made.
 func examineState(base string) fusefs.Finding {

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -154,7 +154,7 @@ func (p *proxy) forward(ctx context.Context, line []byte) error {
 		p.remember(m, line)
 		return nil
 	}
-	p.log.Debug("message not delivered", bridge.LogErr, err)
+	p.log.Debug("message not delivered", model.LogErr, err)
 	if !m.isRequest() {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
@@ -133,7 +133,7 @@ func (s *Stdio) start(ctx context.Context, sess *ownership.Session) (io.ReadWrit
 		})
 		in.Close()
 		if err != nil && ctx.Err() == nil {
-			s.Log.Error("serving the vault ended", bridge.LogErr, err)
+			s.Log.Error("serving the vault ended", model.LogErr, err)
 		}
 		ended <- err
 	})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
@@ -102,7 +103,7 @@ func (c *Control) stream(ctx context.Context, srv *mcpserver.Server, w http.Resp
 	stop := context.AfterFunc(ctx, func() { endStream(s) })
 	defer stop()
 	if err := srv.ServeStream(context.WithoutCancel(ctx), s, s, "attached"); err != nil && ctx.Err() == nil {
-		c.Workspace.Options().Logger.Debug("attached client ended", bridge.LogErr, err)
+		c.Workspace.Options().Logger.Debug("attached client ended", model.LogErr, err)
 	}
 }
 

@@ -30,7 +30,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
@@ -44,7 +44,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 
 // maxBody bounds a request to the page's API: ids of suggestions, or the
 // text that one becomes.
-const maxBody = 2 * bridge.MaxNote
+const maxBody = 2 * model.MaxNote
 
 // endPatience is how long requests under way may take at the end.
 const endPatience = 5 * time.Second

@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 	"github.com/relayfs/relayfs/mcpserver"
@@ -102,7 +102,7 @@ func (h *HTTPServer) Serve(ctx context.Context, mcp *mcpserver.Server, log *slog
 	patience, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
 	if err := srv.Shutdown(patience); err != nil {
-		log.Warn("requests over HTTP were cut off", bridge.LogErr, err)
+		log.Warn("requests over HTTP were cut off", model.LogErr, err)
 		srv.Close()
 	}
 	return nil

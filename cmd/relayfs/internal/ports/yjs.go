@@ -17,6 +17,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/inflight"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/bridge/yserve"
@@ -124,7 +125,7 @@ func (f *Yjs) Listen(ctx context.Context, ws *bridge.Workspace, state string, lo
 	}
 	for _, folder := range ws.Options().Folders {
 		if _, ok := y.Host.Named(folder.Name); !ok {
-			log.Warn("folder is not offered by --listen: its own server does that", bridge.LogFolder, folder.Name)
+			log.Warn("folder is not offered by --listen: its own server does that", model.LogFolder, folder.Name)
 		}
 	}
 	o.Host = y.Host
@@ -226,7 +227,7 @@ func (y *YjsServer) followKey(ctx context.Context) {
 		switch {
 		case err != nil && err.Error() != told:
 			told = err.Error()
-			y.log.Warn("the key of the tokens stays as it is", bridge.LogErr, err)
+			y.log.Warn("the key of the tokens stays as it is", model.LogErr, err)
 		case err == nil && text != known:
 			known, told = text, ""
 			y.log.Warn("new key: all tokens so far are revoked", "file", y.Info.KeyFile)

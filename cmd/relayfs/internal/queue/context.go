@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -20,13 +21,13 @@ const (
 
 // noteContext is a note's accepted view, by places of its raw text.
 type noteContext struct {
-	path     bridge.Path
+	path     model.Path
 	raw      string
 	segments []diffwrap.Segment
 }
 
 // openContext reads the note at p; of one that is gone nothing is shown.
-func openContext(ctx context.Context, ws *bridge.Workspace, p bridge.Path) noteContext {
+func openContext(ctx context.Context, ws *bridge.Workspace, p model.Path) noteContext {
 	v, err := ws.Open(ctx, p)
 	if err != nil {
 		return noteContext{path: p}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -45,10 +45,10 @@ func (s *Suggestion) proposed(to string) string {
 	if s.Dir {
 		what += " the folder"
 	}
-	switch bridge.ProposalKind(s.Kind) {
-	case bridge.ProposedRename:
+	switch model.ProposalKind(s.Kind) {
+	case model.ProposedRename:
 		what += " to " + to
-	case bridge.ProposedFile:
+	case model.ProposedFile:
 		if what = "write the file"; s.New != "" {
 			what += ", " + output.Plural(len(s.New), "byte")
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 )
 
@@ -21,7 +22,7 @@ type Local struct {
 // NewLocal is the queue of ws. Call cancel at the end.
 func NewLocal(ws *bridge.Workspace) (q *Local, cancel func()) {
 	c := newChangeCounter()
-	return &Local{ws, c}, ws.Subscribe(func(bridge.Event) { c.add() })
+	return &Local{ws, c}, ws.Subscribe(func(model.Event) { c.add() })
 }
 
 // List implements Queue.
@@ -57,8 +58,8 @@ func (q *Local) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	if err := q.checkShown(ctx, r); err != nil {
 		return Outcome{}, err
 	}
-	by := bridge.Author{Name: r.By, Reason: r.Reason}
-	if r.Verdict != bridge.Changed {
+	by := model.Author{Name: r.By, Reason: r.Reason}
+	if r.Verdict != model.Changed {
 		decide := q.ws.Decide
 		if r.Force {
 			decide = q.ws.DecideStale
@@ -103,11 +104,11 @@ func (q *Local) checkShown(ctx context.Context, r DecideRequest) error {
 
 // Undo implements Queue.
 func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
-	out, err := q.ws.Undo(ctx, r.Batch, bridge.Author{Name: r.By})
+	out, err := q.ws.Undo(ctx, r.Batch, model.Author{Name: r.By})
 	if errors.Is(err, bridge.ErrNothingToUndo) {
 		err = fmt.Errorf("%w; 'relayfs suggestions log' shows what was decided and what was taken back", err)
 	}
-	return newOutcome(out, bridge.Undone), err
+	return newOutcome(out, model.Undone), err
 }
 
 // Log implements Queue.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Err is nil if everything that was asked for was done.
@@ -57,16 +58,16 @@ func NotesOf(list []Suggestion) int {
 // Outcome is the JSON of what a decision or an undo did.
 type Outcome struct {
 	Batch       string            `json:"batch"` // for undo
-	Verdict     bridge.Verdict    `json:"verdict"`
+	Verdict     model.Verdict     `json:"verdict"`
 	Notes       int               `json:"notes"` // that changed
 	Suggestions []Suggestion      `json:"suggestions"`
 	Missing     []string          `json:"missing"`         // ids that no pending suggestion has any more
 	Failed      map[string]string `json:"failed"`          // path -> why; these notes are as they were
-	Away        []bridge.Away     `json:"away,omitempty"`  // what undo could not bring back
+	Away        []model.Away      `json:"away,omitempty"`  // what undo could not bring back
 	Older       string            `json:"older,omitempty"` // batch that undo can go on with, when nothing of this one could be taken back
 }
 
-func newOutcome(o bridge.Outcome, verdict bridge.Verdict) Outcome {
+func newOutcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 	out := Outcome{
 		Batch: o.Batch, Verdict: verdict, Notes: o.Notes, Suggestions: make([]Suggestion, len(o.Decided), len(o.Decided)+len(o.Proposals)),
 		Missing: append([]string{}, o.Missing...), Failed: make(map[string]string, len(o.Failed)), Older: o.Older, Away: o.Away,
@@ -79,7 +80,7 @@ func newOutcome(o bridge.Outcome, verdict bridge.Verdict) Outcome {
 	}
 	for p, err := range o.Failed {
 		out.Failed[string(p)] = err.Error()
-		if errors.Is(err, bridge.ErrStale) {
+		if errors.Is(err, model.ErrStale) {
 			out.Failed[string(p)] += "; look at it, then accept it by itself, on the command line with --force"
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"os/user"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // ManyAtOnce is how many suggestions are decided at once without asking.
@@ -17,7 +17,7 @@ const MaxReason = 1000 // bytes
 func TidyReason(reason string) string { return strings.Join(strings.Fields(reason), " ") }
 
 // Imperative is how a question about a verdict starts.
-func Imperative(v bridge.Verdict) string {
+func Imperative(v model.Verdict) string {
 	verb := strings.TrimSuffix(string(v), "ed")
 	return strings.ToUpper(verb[:1]) + verb[1:]
 }

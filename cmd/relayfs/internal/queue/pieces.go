@@ -1,7 +1,7 @@
 package queue
 
 import (
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
@@ -25,7 +25,7 @@ type Piece struct {
 // share, word by word, as kept. Of a proposal it is what it would do, and for a
 // file the change of its contents.
 func (s *Suggestion) InPieces() []Piece {
-	if s.IsProposal() && s.Kind != string(bridge.ProposedFile) {
+	if s.IsProposal() && s.Kind != string(model.ProposedFile) {
 		return []Piece{{KeptPiece, s.proposed(s.New)}}
 	}
 	list := []Piece{{KeptPiece, s.Before}}

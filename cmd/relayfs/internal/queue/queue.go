@@ -6,7 +6,7 @@ package queue
 import (
 	"context"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Queue is the review queue of a workspace: a running owner's, or that of one
@@ -23,14 +23,14 @@ type Queue interface {
 }
 
 // DecideRequest asks for a decision. With Text the one suggestion named becomes
-// that text instead of what it proposed, and Verdict is bridge.Changed.
+// that text instead of what it proposed, and Verdict is model.Changed.
 type DecideRequest struct {
-	IDs     []string       `json:"ids"`
-	Verdict bridge.Verdict `json:"verdict"`
-	Text    string         `json:"text,omitempty"`
-	By      string         `json:"by"`
-	Reason  string         `json:"reason,omitempty"`
-	Force   bool           `json:"force,omitempty"` // accept stale proposals, too
+	IDs     []string      `json:"ids"`
+	Verdict model.Verdict `json:"verdict"`
+	Text    string        `json:"text,omitempty"`
+	By      string        `json:"by"`
+	Reason  string        `json:"reason,omitempty"`
+	Force   bool          `json:"force,omitempty"` // accept stale proposals, too
 	// Shown has the revision in which each was shown. If it is given, all is decided
 	// as it was shown, or nothing.
 	Shown map[string]string `json:"shown,omitempty"`

@@ -9,6 +9,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
@@ -91,7 +92,7 @@ func TestChangeCounter(t *testing.T) {
 }
 
 func TestOutcomeErr(t *testing.T) {
-	out := newOutcome(bridge.Outcome{Missing: []string{"a1"}, Failed: map[bridge.Path]error{"N/a.md": bridge.ErrOffline}}, bridge.Accepted)
+	out := newOutcome(bridge.Outcome{Missing: []string{"a1"}, Failed: map[model.Path]error{"N/a.md": model.ErrOffline}}, model.Accepted)
 	err := out.Err()
 	if err == nil || !strings.Contains(err.Error(), "a1") || !strings.Contains(err.Error(), `"N/a.md": nothing changed`) {
 		t.Errorf("%v", err)

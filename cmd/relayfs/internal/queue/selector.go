@@ -8,7 +8,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -24,7 +24,7 @@ type Selector struct {
 // Kinds are the kinds of suggestions and proposals.
 func Kinds() []string {
 	return []string{diffwrap.Addition.String(), diffwrap.Deletion.String(), diffwrap.Replacement.String(), diffwrap.Comment.String(),
-		string(bridge.ProposedRename), string(bridge.ProposedDelete), string(bridge.ProposedFile)}
+		string(model.ProposedRename), string(model.ProposedDelete), string(model.ProposedFile)}
 }
 
 // Empty says whether there is no condition.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // Suggestion is the JSON of one pending change.
@@ -37,7 +37,7 @@ type Suggestion struct {
 	Pieces []Piece `json:"pieces,omitempty"`
 }
 
-func newSuggestion(s bridge.Suggestion) Suggestion {
+func newSuggestion(s model.Suggestion) Suggestion {
 	return Suggestion{
 		ID: s.ID, Path: string(s.Path), Line: s.Line, Kind: s.Kind.String(), Old: s.Old, New: s.New,
 		Author: s.Author, Session: s.Session, Time: s.Time, Comments: append([]string{}, s.Comments...),
@@ -56,12 +56,12 @@ func (s Suggestion) revised() Suggestion {
 
 // newProposal tells of a proposal as of a suggestion: a rename's sides are paths,
 // those of a file its contents.
-func newProposal(p bridge.Proposal) Suggestion {
+func newProposal(p model.Proposal) Suggestion {
 	s := Suggestion{
 		ID: p.ID, Path: string(p.Path), Kind: string(p.Kind), Old: string(p.Path), New: string(p.NewPath),
 		Author: p.Author, Session: p.Session, Time: p.Time, Comments: []string{}, Dir: p.Dir, Stale: p.Stale,
 	}
-	if p.Kind == bridge.ProposedFile {
+	if p.Kind == model.ProposedFile {
 		s.Old, s.New = string(p.Old), string(p.New)
 	}
 	return s.revised()

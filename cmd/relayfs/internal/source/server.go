@@ -4,7 +4,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
@@ -45,7 +45,7 @@ func parseServer(arg string, folders []string) ([]Source, error) {
 		if !ok || id == "" {
 			return nil, clierr.Usagef("--folder %q is not NAME=ID", f)
 		}
-		if err := bridge.CheckName(name); err != nil {
+		if err := model.CheckName(name); err != nil {
 			return nil, clierr.Usagef("folder name %q: %v", name, err)
 		}
 		list = append(list, Source{Name: name, Server: &ServerFolder{address, id}})

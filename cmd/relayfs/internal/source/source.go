@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
@@ -101,7 +101,7 @@ func ParseVault(arg string) (Source, error) {
 	if name == "" {
 		name = filepath.Base(abs)
 	}
-	if err := bridge.CheckName(name); err != nil {
+	if err := model.CheckName(name); err != nil {
 		return Source{}, clierr.Usagef("folder name %q: %v; name it with NAME=DIR", name, err)
 	}
 	return Source{Name: name, Dir: real}, nil

@@ -7,7 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
@@ -57,7 +57,7 @@ type reviewModel struct {
 	seen     uint64
 	scrolled scroll
 	done     []string // batches of this review that were not undone
-	counts   map[bridge.Verdict]int
+	counts   map[model.Verdict]int
 
 	width, height int
 }
@@ -151,13 +151,13 @@ func (m reviewModel) changed(msg changedMsg) (tea.Model, tea.Cmd) {
 
 // decided takes over what a decision or an undo did.
 func (m reviewModel) decided(out queue.Outcome) (tea.Model, tea.Cmd) {
-	counts := map[bridge.Verdict]int{out.Verdict: len(out.Suggestions)}
+	counts := map[model.Verdict]int{out.Verdict: len(out.Suggestions)}
 	for v, n := range m.counts {
 		counts[v] += n
 	}
 	m.counts = counts
 	switch {
-	case out.Verdict == bridge.Undone:
+	case out.Verdict == model.Undone:
 		m.done = m.done[:max(len(m.done)-1, 0)]
 		if len(out.Suggestions) > 0 {
 			m.deck.want = out.Suggestions[0].ID
@@ -235,17 +235,17 @@ func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	case "pgup", "ctrl+b":
 		m.scrolled = m.scroll(-1)
 	case "y":
-		return m.decideCurrent(bridge.Accepted)
+		return m.decideCurrent(model.Accepted)
 	case "n", "x":
-		return m.decideCurrent(bridge.Rejected)
+		return m.decideCurrent(model.Rejected)
 	case "a":
-		return m.askWhy(bridge.Accepted), nil
+		return m.askWhy(model.Accepted), nil
 	case "r":
-		return m.askWhy(bridge.Rejected), nil
+		return m.askWhy(model.Rejected), nil
 	case "A":
-		return m.decideNote(bridge.Accepted)
+		return m.decideNote(model.Accepted)
 	case "R":
-		return m.decideNote(bridge.Rejected)
+		return m.decideNote(model.Rejected)
 	case "e":
 		return m.edit(), nil
 	case "u":
@@ -275,7 +275,7 @@ func (m reviewModel) scroll(by int) scroll {
 
 // decideCurrent decides on what is shown; the deck goes on to what follows when
 // it learns that this is gone.
-func (m reviewModel) decideCurrent(v bridge.Verdict) (tea.Model, tea.Cmd) {
+func (m reviewModel) decideCurrent(v model.Verdict) (tea.Model, tea.Cmd) {
 	s := m.deck.current()
 	if s == nil {
 		return m, nil
@@ -285,7 +285,7 @@ func (m reviewModel) decideCurrent(v bridge.Verdict) (tea.Model, tea.Cmd) {
 
 // decideNote decides on everything shown of the current note, and asks first if
 // that is much.
-func (m reviewModel) decideNote(v bridge.Verdict) (tea.Model, tea.Cmd) {
+func (m reviewModel) decideNote(v model.Verdict) (tea.Model, tea.Cmd) {
 	s := m.deck.current()
 	if s == nil {
 		return m, nil
@@ -301,7 +301,7 @@ func (m reviewModel) decideNote(v bridge.Verdict) (tea.Model, tea.Cmd) {
 // decide carries a decision out, but asks first where it is to accept a proposal
 // about what has changed since.
 func (m reviewModel) decide(r queue.DecideRequest) (tea.Model, tea.Cmd) {
-	if s := m.deck.current(); s != nil && s.Stale && !r.Force && r.Verdict == bridge.Accepted && slices.Equal(r.IDs, []string{s.ID}) {
+	if s := m.deck.current(); s != nil && s.Stale && !r.Force && r.Verdict == model.Accepted && slices.Equal(r.IDs, []string{s.ID}) {
 		r.Force = true
 		m.mode, m.asked = confirming, r
 		return m, nil
@@ -344,7 +344,7 @@ func (m reviewModel) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		m.mode, m.message = browsing, "nothing was changed"
 	case "ctrl+s":
 		m.mode = browsing
-		return m.decide(queue.DecideRequest{IDs: []string{m.editID}, Verdict: bridge.Changed, Text: m.field.String()})
+		return m.decide(queue.DecideRequest{IDs: []string{m.editID}, Verdict: model.Changed, Text: m.field.String()})
 	default:
 		m.field = m.field.key(k)
 	}
@@ -352,7 +352,7 @@ func (m reviewModel) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 }
 
 // askWhy starts to ask for the reason of a decision on what is shown.
-func (m reviewModel) askWhy(v bridge.Verdict) reviewModel {
+func (m reviewModel) askWhy(v model.Verdict) reviewModel {
 	if s := m.deck.current(); s != nil {
 		m.mode, m.asked, m.field = reasoning, queue.DecideRequest{IDs: []string{s.ID}, Verdict: v}, editor{}
 	}
@@ -391,7 +391,7 @@ func (m reviewModel) filterKey(k tea.KeyMsg) reviewModel {
 // summary is what is left on the terminal after the review.
 func (m reviewModel) summary() string {
 	var parts []string
-	for _, v := range []bridge.Verdict{bridge.Accepted, bridge.Rejected, bridge.Changed, bridge.Undone} {
+	for _, v := range []model.Verdict{model.Accepted, model.Rejected, model.Changed, model.Undone} {
 		if n := m.counts[v]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}

@@ -1,6 +1,6 @@
 // Package tui reviews suggestions one by one in a terminal.
 //
-// It is a bubbletea program. The reviewModel (reviewModel.go) is
+// It is a bubbletea program. The reviewModel (model.go) is
 // a value: update takes a message and returns the next reviewModel and what to do;
 // view draws it. What is done happens in commands, functions that bubbletea runs
 // on goroutines of their own and whose results come back as messages:

@@ -9,7 +9,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
@@ -46,7 +46,7 @@ func (q *fakeQueue) Undo(_ context.Context, r queue.UndoRequest) (queue.Outcome,
 	q.undone = append(q.undone, r)
 	s := queue.Suggestion{ID: strings.TrimPrefix(r.Batch, "batch "), Path: "N/zz.md"}
 	q.pending = append(q.pending, s)
-	return queue.Outcome{Verdict: bridge.Undone, Notes: 1, Suggestions: []queue.Suggestion{s}}, nil
+	return queue.Outcome{Verdict: model.Undone, Notes: 1, Suggestions: []queue.Suggestion{s}}, nil
 }
 
 func (q *fakeQueue) Log(context.Context, int) ([]queue.LogEntry, error) { return nil, nil }
@@ -147,7 +147,7 @@ func TestReviewDecides(t *testing.T) {
 		t.Errorf("undone %+v, message %q", s.q.undone, s.m.message)
 	}
 	for i, want := range []queue.DecideRequest{
-		{IDs: []string{"a2"}, Verdict: bridge.Accepted, By: "person"}, {IDs: []string{"b1"}, Verdict: bridge.Rejected, By: "person"},
+		{IDs: []string{"a2"}, Verdict: model.Accepted, By: "person"}, {IDs: []string{"b1"}, Verdict: model.Rejected, By: "person"},
 	} {
 		if got := s.q.decided[i]; got.Verdict != want.Verdict || got.By != want.By || !slices.Equal(got.IDs, want.IDs) {
 			t.Errorf("decision %d: %+v, want %+v", i, got, want)
@@ -201,7 +201,7 @@ func TestReviewEdits(t *testing.T) {
 		t.Fatal("Esc decides")
 	}
 	s.press("e", "backspace", "backspace", "in", "enter", "!", "ctrl+s")
-	if len(s.q.decided) != 1 || s.q.decided[0].Text != "coffin\n!" || s.q.decided[0].Verdict != bridge.Changed {
+	if len(s.q.decided) != 1 || s.q.decided[0].Text != "coffin\n!" || s.q.decided[0].Verdict != model.Changed {
 		t.Errorf("decided %+v", s.q.decided)
 	}
 	s.press("j", "e") // a deletion: from what it would delete
@@ -226,7 +226,7 @@ func TestReviewAsksForReasons(t *testing.T) {
 	s.press("a", "enter") // none after all
 	s.press("r", strings.Repeat("x", queue.MaxReason+1), "fits", "enter", "a", "r", "y")
 	want := []queue.DecideRequest{
-		{Verdict: bridge.Rejected, Reason: "too strong"}, {Verdict: bridge.Accepted}, {Verdict: bridge.Rejected, Reason: "fits"},
+		{Verdict: model.Rejected, Reason: "too strong"}, {Verdict: model.Accepted}, {Verdict: model.Rejected, Reason: "fits"},
 	}
 	if len(s.q.decided) != len(want) {
 		t.Fatalf("decided %+v", s.q.decided)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/match"
@@ -34,7 +34,7 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) answer.Result {
 		return answer.Refuse("The argument \"comment\" must not contain {>> or <<}, which begin and end a comment.")
 	}
 	var at int
-	before, _, err := c.Changes.Update(ctx, p, "comment on the note "+string(p), func(cur *bridge.Version) ([]diffwrap.Edit, error) {
+	before, _, err := c.Changes.Update(ctx, p, "comment on the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
 		var err error
 		at, err = anchor(p, cur.Text(), a.AnchorText)
 		return []diffwrap.Edit{{Off: at, New: "{>>" + note + "<<}"}}, err
@@ -46,7 +46,7 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) answer.Result {
 }
 
 // anchor is the offset behind the one place of text in doc.
-func anchor(p bridge.Path, doc, text string) (int, error) {
+func anchor(p model.Path, doc, text string) (int, error) {
 	places := match.Find(doc, text)
 	switch len(places) {
 	case 0:

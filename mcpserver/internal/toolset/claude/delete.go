@@ -3,7 +3,7 @@ package claude
 import (
 	"context"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -22,7 +22,7 @@ func deleteNote(ctx context.Context, c *tool.Client, a deleteArgs) answer.Result
 	if err != nil {
 		return failure(err)
 	}
-	kind := map[bridge.Kind]string{bridge.KindDir: "folder", bridge.KindNote: "note", bridge.KindFile: "file", bridge.KindLink: "link"}[info.Kind]
+	kind := map[model.Kind]string{model.KindDir: "folder", model.KindNote: "note", model.KindFile: "file", model.KindLink: "link"}[info.Kind]
 	linking := c.Changes.Linking(ctx, p)
 	res, err := c.Changes.Remove(ctx, p, kind, linking, a.Confirm)
 	if err != nil {

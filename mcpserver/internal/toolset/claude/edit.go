@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
@@ -36,7 +37,7 @@ func edit(ctx context.Context, c *tool.Client, a editArgs) answer.Result {
 		return failure(err)
 	}
 	if !utf8.ValidString(known.Text) {
-		return failure(&bridge.Error{Op: "edit", Path: p, Err: bridge.ErrInvalidUTF8})
+		return failure(&model.Error{Op: "edit", Path: p, Err: model.ErrInvalidUTF8})
 	}
 	job := editJob{editArgs: a, path: p, view: c.Workspace.Options().View, known: known}
 	before, res, err := c.Changes.Update(ctx, p, "change the note "+string(p), job.edits)
@@ -50,7 +51,7 @@ func edit(ctx context.Context, c *tool.Client, a editArgs) answer.Result {
 // editJob makes one edit of whatever text is current.
 type editJob struct {
 	editArgs
-	path     bridge.Path
+	path     model.Path
 	view     diffwrap.View
 	known    session.Knowledge
 	replaced int
@@ -59,7 +60,7 @@ type editJob struct {
 
 // edits are those of the text that is current. The workspace calls it under the
 // note's lock, and again if the note changes under it.
-func (j *editJob) edits(cur *bridge.Version) ([]diffwrap.Edit, error) {
+func (j *editJob) edits(cur *model.Version) ([]diffwrap.Edit, error) {
 	doc := cur.Text()
 	if j.OldString == "" {
 		return j.fill(doc)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/glob"
@@ -37,7 +38,7 @@ type globbed struct {
 
 // listed is a path and when what is at it changed.
 type listed struct {
-	path    bridge.Path
+	path    model.Path
 	modTime time.Time
 
 	since, until int64 // the list that it is in, see globbed
@@ -107,7 +108,7 @@ func (at globbed) rest(found []listed) []listed {
 
 // withoutRoot takes what a pattern repeats of the mountpoint and of the folder
 // that is searched off its front.
-func withoutRoot(c *tool.Client, pattern string, under bridge.Path) string {
+func withoutRoot(c *tool.Client, pattern string, under model.Path) string {
 	if mp := c.Workspace.Mountpoint(); mp != "" {
 		pattern = strings.TrimPrefix(pattern, mp+"/")
 	}
@@ -119,10 +120,10 @@ func withoutRoot(c *tool.Client, pattern string, under bridge.Path) string {
 
 // find lists the notes and files below under that are in set, the one changed
 // last first.
-func find(ctx context.Context, c *tool.Client, under bridge.Path, set glob.Set) ([]listed, error) {
+func find(ctx context.Context, c *tool.Client, under model.Path, set glob.Set) ([]listed, error) {
 	var found []listed
-	err := c.Workspace.Walk(ctx, under, func(e bridge.DirEntry, p bridge.Path) error {
-		if e.Kind == bridge.KindDir || e.Kind == bridge.KindLink || !set.Has(relative(p, under)) {
+	err := c.Workspace.Walk(ctx, under, func(e bridge.DirEntry, p model.Path) error {
+		if e.Kind == model.KindDir || e.Kind == model.KindLink || !set.Has(relative(p, under)) {
 			return nil
 		}
 		changed, err := c.Workspace.ModTime(p)
@@ -142,7 +143,7 @@ func find(ctx context.Context, c *tool.Client, under bridge.Path, set glob.Set) 
 }
 
 // relative is p as seen from under, which contains it.
-func relative(p, under bridge.Path) string {
+func relative(p, under model.Path) string {
 	if p == under {
 		return p.Base()
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/glob"
@@ -62,7 +62,7 @@ func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) answer.Result {
 // entry is one line of what grep finds.
 type entry struct {
 	text     string
-	path     bridge.Path
+	path     model.Path
 	doc      string // the text that it is of
 	from, to int    // where in that
 }
@@ -71,7 +71,7 @@ type entry struct {
 type grepJob struct {
 	client  *tool.Client
 	pattern *grep.Pattern
-	under   bridge.Path
+	under   model.Path
 	globs   glob.Set
 	types   glob.Set
 	mode    string
@@ -191,7 +191,7 @@ func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 }
 
 // searchNote returns the entries for one note.
-func (job *grepJob) searchNote(p bridge.Path, v *bridge.Version) []entry {
+func (job *grepJob) searchNote(p model.Path, v *model.Version) []entry {
 	text := strings.TrimPrefix(v.Text(), passage.BOM)
 	switch job.mode {
 	case modeFiles:

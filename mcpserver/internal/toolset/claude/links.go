@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -120,7 +120,7 @@ func linkPage(sections []linkSection, l cursor.Listing) answer.Result {
 	return res
 }
 
-func pathStrings(paths []bridge.Path) []string {
+func pathStrings(paths []model.Path) []string {
 	out := make([]string, len(paths))
 	for i, p := range paths {
 		out[i] = string(p)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/links"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -25,7 +26,7 @@ func move(ctx context.Context, c *tool.Client, a moveArgs) answer.Result {
 	if err != nil {
 		return failure(err)
 	}
-	to, err := c.Names.PlaceFor(a.NewPath, info.Kind == bridge.KindNote)
+	to, err := c.Names.PlaceFor(a.NewPath, info.Kind == model.KindNote)
 	switch {
 	case err != nil:
 		return failure(err)
@@ -42,7 +43,7 @@ func move(ctx context.Context, c *tool.Client, a moveArgs) answer.Result {
 }
 
 // movedText says what came of a move.
-func movedText(c *tool.Client, from, to bridge.Path, res bridge.Restructured) string {
+func movedText(c *tool.Client, from, to model.Path, res bridge.Restructured) string {
 	out := "Moved " + answer.Shown(from) + " to " + answer.Shown(to) + "."
 	if res.Proposal != "" {
 		out = "Proposed to move " + answer.Shown(from) + " to " + answer.Shown(to) + "; it is shown there, and people have it at the old path until a person accepts [" + res.Proposal + "]."
@@ -61,8 +62,8 @@ func movedText(c *tool.Client, from, to bridge.Path, res bridge.Restructured) st
 
 // moveFailure names the place that is taken, which is not the one that was to
 // be moved.
-func moveFailure(err error, to bridge.Path) answer.Result {
-	if errors.Is(err, fs.ErrExist) || errors.Is(err, bridge.ErrConflict) {
+func moveFailure(err error, to model.Path) answer.Result {
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, model.ErrConflict) {
 		return answer.Refuse("%q exists already. Choose another new_path.", string(to))
 	}
 	return failure(err)

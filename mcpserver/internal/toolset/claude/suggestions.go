@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/review"
@@ -27,7 +27,7 @@ type listSuggestionsArgs struct {
 
 // waiting is something that waits for a person.
 type waiting struct {
-	path bridge.Path // of a suggestion; "" for a proposal
+	path model.Path // of a suggestion; "" for a proposal
 	id   string
 	time int64 // of a proposal, in nanoseconds
 	text func(whole bool) string
@@ -41,7 +41,7 @@ type listedTo struct {
 }
 
 // Suggestions lists what waits for a person below a path.
-func Suggestions(ctx context.Context, c *tool.Client, under bridge.Path) answer.Result {
+func Suggestions(ctx context.Context, c *tool.Client, under model.Path) answer.Result {
 	return listSuggestions(ctx, c, listSuggestionsArgs{Path: string(under)})
 }
 
@@ -59,8 +59,8 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 		return failure(err)
 	}
 	if a.Author != "" {
-		list = slices.DeleteFunc(list, func(sg bridge.Suggestion) bool { return !strings.EqualFold(sg.Author, a.Author) })
-		proposals = slices.DeleteFunc(proposals, func(p bridge.Proposal) bool { return !strings.EqualFold(p.Author, a.Author) })
+		list = slices.DeleteFunc(list, func(sg model.Suggestion) bool { return !strings.EqualFold(sg.Author, a.Author) })
+		proposals = slices.DeleteFunc(proposals, func(p model.Proposal) bool { return !strings.EqualFold(p.Author, a.Author) })
 	}
 	var all []waiting
 	for _, p := range proposals {

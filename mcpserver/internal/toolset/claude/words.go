@@ -3,7 +3,7 @@ package claude
 import (
 	"fmt"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
@@ -22,6 +22,6 @@ var Words = refusal.Words{
 func failure(err error) answer.Result { return refusal.Of(err, Words) }
 
 // reader is read.
-var reader = change.Reader{NotesOnly: true, Call: func(p bridge.Path, from passage.Position) string {
+var reader = change.Reader{NotesOnly: true, Call: func(p model.Path, from passage.Position) string {
 	return change.ReadCall("read", fmt.Sprintf("file_path: %q", string(p)), "offset", from)
 }}

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"unicode/utf8"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/match"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -30,7 +30,7 @@ func write(ctx context.Context, c *tool.Client, a writeArgs) answer.Result {
 		return failure(err)
 	}
 	if !utf8.ValidString(known.Text) {
-		return failure(&bridge.Error{Op: "write", Path: p, Err: bridge.ErrInvalidUTF8})
+		return failure(&model.Error{Op: "write", Path: p, Err: model.ErrInvalidUTF8})
 	}
 	content := match.InStyleOf(known.Text, a.Content)
 	if err := match.CheckMarkup("content", c.Workspace.Options().View, known.Text, content, 0); err != nil {
@@ -51,7 +51,7 @@ func write(ctx context.Context, c *tool.Client, a writeArgs) answer.Result {
 func writeNew(ctx context.Context, c *tool.Client, a writeArgs) answer.Result {
 	p, err := c.Names.NewPath(a.FilePath)
 	if err == nil && !p.IsNote() {
-		err = &bridge.Error{Op: "create", Path: p, Err: bridge.ErrNotNote}
+		err = &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
 	}
 	if err == nil {
 		err = match.CheckMarkup("content", c.Workspace.Options().View, "", a.Content, 0)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/names"
@@ -20,29 +20,29 @@ import (
 
 // typed finds the document that a model means by name and declares to be of the
 // type kind.
-func typed(ctx context.Context, c *tool.Client, kind, name string) (entity.Type, bridge.Path, error) {
+func typed(ctx context.Context, c *tool.Client, kind, name string) (entity.Type, model.Path, error) {
 	declared := entity.Type(kind)
 	p, err := c.Workspace.Resolve(name)
-	if errors.Is(err, fs.ErrNotExist) && declared != entity.Note && !strings.Contains(bridge.Path(name).Base(), ".") {
+	if errors.Is(err, fs.ErrNotExist) && declared != entity.Note && !strings.Contains(model.Path(name).Base(), ".") {
 		p, err = c.Workspace.Resolve(name + declared.Ext())
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &names.MissingError{Name: name, Similar: c.Names.Similar(ctx, name), Err: err}
-		if mismatch := checkType(declared, bridge.Path(name)); mismatch != nil && entity.Of(name) != "" {
+		if mismatch := checkType(declared, model.Path(name)); mismatch != nil && entity.Of(name) != "" {
 			err = mismatch
 		}
 	}
 	if err != nil {
 		return declared, "", err
 	}
-	if info, err := c.Workspace.Stat(ctx, p); err == nil && info.Kind == bridge.KindDir {
-		return declared, "", &bridge.Error{Op: "open", Path: p, Err: bridge.ErrIsDir}
+	if info, err := c.Workspace.Stat(ctx, p); err == nil && info.Kind == model.KindDir {
+		return declared, "", &model.Error{Op: "open", Path: p, Err: model.ErrIsDir}
 	}
 	return declared, p, checkType(declared, p)
 }
 
 // checkType refuses a document that is not of the declared type.
-func checkType(declared entity.Type, p bridge.Path) error {
+func checkType(declared entity.Type, p model.Path) error {
 	switch is := entity.Of(string(p)); is {
 	case declared:
 		return nil
@@ -62,7 +62,7 @@ func document(ctx context.Context, c *tool.Client, kind, name string) (session.D
 	return open(ctx, c, declared, p)
 }
 
-func open(ctx context.Context, c *tool.Client, kind entity.Type, p bridge.Path) (session.Document, error) {
+func open(ctx context.Context, c *tool.Client, kind entity.Type, p model.Path) (session.Document, error) {
 	d := session.Document{Path: p}
 	var err error
 	if kind == entity.Note {
@@ -76,26 +76,26 @@ func open(ctx context.Context, c *tool.Client, kind entity.Type, p bridge.Path) 
 }
 
 // readFile is the text of a file that is not a note.
-func readFile(ctx context.Context, c *tool.Client, p bridge.Path) (string, error) {
+func readFile(ctx context.Context, c *tool.Client, p model.Path) (string, error) {
 	info, err := c.Workspace.Stat(ctx, p)
 	switch {
 	case err != nil:
 		return "", err
-	case info.Kind == bridge.KindDir:
-		return "", &bridge.Error{Op: "open", Path: p, Err: bridge.ErrIsDir}
-	case info.Size > bridge.MaxNote:
-		return "", &bridge.Error{Op: "open", Path: p, Err: bridge.ErrTooLarge}
+	case info.Kind == model.KindDir:
+		return "", &model.Error{Op: "open", Path: p, Err: model.ErrIsDir}
+	case info.Size > model.MaxNote:
+		return "", &model.Error{Op: "open", Path: p, Err: model.ErrTooLarge}
 	}
 	f, err := c.Workspace.OpenFile(ctx, p, os.O_RDONLY)
 	if err != nil {
 		return "", err
 	}
-	data, err := io.ReadAll(io.NewSectionReader(f, 0, bridge.MaxNote+1))
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, model.MaxNote+1))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", fmt.Errorf("read %q: %w", string(p), err)
 	}
 	if !utf8.Valid(data) {
-		return "", &bridge.Error{Op: "open", Path: p, Err: bridge.ErrInvalidUTF8}
+		return "", &model.Error{Op: "open", Path: p, Err: model.ErrInvalidUTF8}
 	}
 	return string(data), nil
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
@@ -95,9 +95,9 @@ func (a patchContentArgs) lines() int {
 }
 
 // patchNote makes the change of whatever text is current, under the note's lock.
-func (a patchContentArgs) patchNote(ctx context.Context, c *tool.Client, p bridge.Path) (string, error) {
+func (a patchContentArgs) patchNote(ctx context.Context, c *tool.Client, p model.Path) (string, error) {
 	view := c.Workspace.Options().View
-	_, res, err := c.Changes.Update(ctx, p, "change the note "+string(p), func(cur *bridge.Version) ([]diffwrap.Edit, error) {
+	_, res, err := c.Changes.Update(ctx, p, "change the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
 		edits, at, err := a.patch(p, cur.Text())
 		if err != nil {
 			return nil, err
@@ -112,7 +112,7 @@ func (a patchContentArgs) patchNote(ctx context.Context, c *tool.Client, p bridg
 const maxPatches = 8
 
 // patchFile makes the change of whatever the file holds.
-func (a patchContentArgs) patchFile(ctx context.Context, c *tool.Client, kind entity.Type, p bridge.Path) (notice string, err error) {
+func (a patchContentArgs) patchFile(ctx context.Context, c *tool.Client, kind entity.Type, p model.Path) (notice string, err error) {
 	for range maxPatches {
 		text, err := readFile(ctx, c, p)
 		if err != nil {
@@ -127,16 +127,16 @@ func (a patchContentArgs) patchFile(ctx context.Context, c *tool.Client, kind en
 			Kind: kind, Path: p, Text: diffwrap.Apply(text, edits), Base: change.SumOf(text), Seen: known.In(text).Through(edits, true),
 			Operation: approval.Update, What: "change " + string(p),
 		})
-		if !errors.Is(err, bridge.ErrConflict) {
+		if !errors.Is(err, model.ErrConflict) {
 			return notice, err
 		}
 	}
-	return "", &bridge.Error{Op: "write", Path: p, Err: bridge.ErrConflict}
+	return "", &model.Error{Op: "write", Path: p, Err: model.ErrConflict}
 }
 
 // patch are the edits of text, and where they begin. The one place of old_string is
 // known to who quotes it.
-func (a patchContentArgs) patch(p bridge.Path, text string) (edits []diffwrap.Edit, at int, err error) {
+func (a patchContentArgs) patch(p model.Path, text string) (edits []diffwrap.Edit, at int, err error) {
 	places := match.Find(text, a.OldString)
 	switch len(places) {
 	case 0:

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
@@ -69,9 +69,9 @@ func (a replaceContentArgs) run(ctx context.Context, c *tool.Client) (replaceCon
 }
 
 // newPath is the path of a document to be made, with the extension of its type.
-func (a replaceContentArgs) newPath(c *tool.Client, kind entity.Type) (bridge.Path, error) {
+func (a replaceContentArgs) newPath(c *tool.Client, kind entity.Type) (model.Path, error) {
 	name := a.Path
-	if !strings.Contains(bridge.Path(name).Base(), ".") {
+	if !strings.Contains(model.Path(name).Base(), ".") {
 		name += kind.Ext()
 	}
 	p, err := c.Names.NewPath(name)
@@ -81,7 +81,7 @@ func (a replaceContentArgs) newPath(c *tool.Client, kind entity.Type) (bridge.Pa
 	return p, checkType(kind, p)
 }
 
-func (a replaceContentArgs) createNote(ctx context.Context, c *tool.Client, p bridge.Path) (string, error) {
+func (a replaceContentArgs) createNote(ctx context.Context, c *tool.Client, p model.Path) (string, error) {
 	if err := match.CheckMarkup("content", c.Workspace.Options().View, "", a.Content, 0); err != nil {
 		return "", err
 	}
@@ -90,7 +90,7 @@ func (a replaceContentArgs) createNote(ctx context.Context, c *tool.Client, p br
 }
 
 // replaceNote writes the note as a whole. Its base is what the session was shown.
-func (a replaceContentArgs) replaceNote(ctx context.Context, c *tool.Client, p bridge.Path) (string, error) {
+func (a replaceContentArgs) replaceNote(ctx context.Context, c *tool.Client, p model.Path) (string, error) {
 	known, err := c.Changes.MustKnow(ctx, p, c.NoteReader, "replacing")
 	if err != nil {
 		return "", err
@@ -108,7 +108,7 @@ func (a replaceContentArgs) replaceNote(ctx context.Context, c *tool.Client, p b
 }
 
 // replaceFile writes the file as a whole, if it holds what the session was shown.
-func (a replaceContentArgs) replaceFile(ctx context.Context, c *tool.Client, kind entity.Type, p bridge.Path) (string, error) {
+func (a replaceContentArgs) replaceFile(ctx context.Context, c *tool.Client, kind entity.Type, p model.Path) (string, error) {
 	if err := kind.Check(a.Content); err != nil {
 		return "", answer.WrongArgument("%s was left as it is: %v.", p, err)
 	}
@@ -124,7 +124,7 @@ func (a replaceContentArgs) replaceFile(ctx context.Context, c *tool.Client, kin
 		Kind: kind, Path: p, Text: a.Content, Base: change.SumOf(known.Text), Seen: known.Seen.Through(edits, true),
 		Operation: approval.Update, What: "replace the content of " + string(p),
 	})
-	if errors.Is(err, bridge.ErrConflict) {
+	if errors.Is(err, model.ErrConflict) {
 		err = answer.WrongArgument("%s has changed since you read it. Call %s again before replacing it.", p, Reader.Call(p, passage.Position{}))
 	}
 	return notice, err

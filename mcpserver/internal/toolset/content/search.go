@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
@@ -94,7 +95,7 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 }
 
 // searchedPlace is the document or the folder that is searched.
-func searchedPlace(ctx context.Context, c *tool.Client, a searchContentArgs) (bridge.Path, error) {
+func searchedPlace(ctx context.Context, c *tool.Client, a searchContentArgs) (model.Path, error) {
 	folder, err := c.Names.NoteFolder(ctx, a.Folder)
 	if err != nil || a.Path == "" {
 		return folder, err
@@ -108,8 +109,8 @@ func searchedPlace(ctx context.Context, c *tool.Client, a searchContentArgs) (br
 
 // searchFiles finds lines of documents that are not notes, in the order of paths.
 func searchFiles(ctx context.Context, c *tool.Client, kind entity.Type, job search.LineSearch) (found []search.FoundLine, total int, err error) {
-	err = c.Workspace.Walk(ctx, job.Under, func(e bridge.DirEntry, p bridge.Path) error {
-		if e.Kind != bridge.KindFile || entity.Of(e.Name) != kind {
+	err = c.Workspace.Walk(ctx, job.Under, func(e bridge.DirEntry, p model.Path) error {
+		if e.Kind != model.KindFile || entity.Of(e.Name) != kind {
 			return nil
 		}
 		text, err := readFile(ctx, c, p)
@@ -125,7 +126,7 @@ func searchFiles(ctx context.Context, c *tool.Client, kind entity.Type, job sear
 
 // passOver lets a search go on past a document that is gone or cannot be read.
 func passOver(err error) error {
-	for _, skip := range []error{fs.ErrNotExist, fs.ErrPermission, bridge.ErrOffline, bridge.ErrInvalidUTF8, bridge.ErrTooLarge} {
+	for _, skip := range []error{fs.ErrNotExist, fs.ErrPermission, model.ErrOffline, model.ErrInvalidUTF8, model.ErrTooLarge} {
 		if errors.Is(err, skip) {
 			return nil
 		}

@@ -6,7 +6,7 @@ package content
 import (
 	"fmt"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
@@ -39,7 +39,7 @@ var Words = refusal.Words{
 }
 
 // Reader is get_content, and read_content_lines for a part.
-var Reader = change.Reader{Call: func(p bridge.Path, from passage.Position) string {
+var Reader = change.Reader{Call: func(p model.Path, from passage.Position) string {
 	tool := "get_content"
 	if from.Line > 0 {
 		tool = "read_content_lines"

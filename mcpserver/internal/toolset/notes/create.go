@@ -4,8 +4,8 @@ import (
 	"context"
 	"io/fs"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/outline"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/match"
@@ -29,17 +29,17 @@ func createNote(ctx context.Context, c *tool.Client, a createNoteArgs) (createNo
 	var none createNoteResult
 	if there, err := c.Workspace.Resolve(a.Path); err == nil {
 		err := fs.ErrExist
-		if info, _ := c.Workspace.Stat(ctx, there); info.Kind == bridge.KindDir {
-			err = bridge.ErrIsDir
+		if info, _ := c.Workspace.Stat(ctx, there); info.Kind == model.KindDir {
+			err = model.ErrIsDir
 		}
-		return none, &bridge.Error{Op: "create", Path: there, Err: err}
+		return none, &model.Error{Op: "create", Path: there, Err: err}
 	}
 	p, err := c.Names.NewPath(a.Path)
 	if err != nil {
 		return none, err
 	}
 	if !p.IsNote() {
-		return none, &bridge.Error{Op: "create", Path: p, Err: bridge.ErrNotNote}
+		return none, &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
 	}
 	text, err := withProperties(p, a.Content, a.FrontMatter)
 	if err != nil {
@@ -68,7 +68,7 @@ func checkNote(c *tool.Client, before, content, after string) error {
 
 // withProperties sets properties in the front matter of text, beside those that
 // text has itself.
-func withProperties(p bridge.Path, text string, set frontmatter.Properties) (string, error) {
+func withProperties(p model.Path, text string, set frontmatter.Properties) (string, error) {
 	have, err := frontmatter.Parse(text)
 	for _, e := range set {
 		have = have.With(e.Key, e.Value)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
@@ -39,11 +40,11 @@ type kilnStats struct {
 func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoResult, error) {
 	res := kilnInfoResult{Roots: []kilnRoot{}}
 	for _, name := range c.Names.Folders() {
-		st, err := folderStats(ctx, c, bridge.Path(name))
+		st, err := folderStats(ctx, c, model.Path(name))
 		if err != nil {
 			return res, err
 		}
-		root := kilnRoot{URI: noteuri.Of(bridge.Path(name)), Name: name}
+		root := kilnRoot{URI: noteuri.Of(model.Path(name)), Name: name}
 		if a.Detailed {
 			root.Stats = &st
 		}
@@ -72,7 +73,7 @@ func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoR
 
 // folderStats counts what is in one Folder: by the tree what there is, by the
 // index what is known of it.
-func folderStats(ctx context.Context, c *tool.Client, folder bridge.Path) (kilnStats, error) {
+func folderStats(ctx context.Context, c *tool.Client, folder model.Path) (kilnStats, error) {
 	var st kilnStats
 	notes, err := c.Workspace.Notes(reporting(ctx), folder)
 	if err != nil {
@@ -82,8 +83,8 @@ func folderStats(ctx context.Context, c *tool.Client, folder bridge.Path) (kilnS
 		st.TotalSizeBytes += n.Size
 		st.TotalWords += n.Words
 	}
-	err = c.Workspace.Walk(ctx, folder, func(e bridge.DirEntry, _ bridge.Path) error {
-		if e.Kind == bridge.KindNote {
+	err = c.Workspace.Walk(ctx, folder, func(e bridge.DirEntry, _ model.Path) error {
+		if e.Kind == model.KindNote {
 			st.TotalNotes++
 		}
 		return nil

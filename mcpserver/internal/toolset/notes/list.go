@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -45,7 +46,7 @@ func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesR
 		return listNotesResult{}, err
 	}
 	if a.Recursive != nil && !*a.Recursive {
-		notes = slices.DeleteFunc(slices.Clone(notes), func(n *bridge.NoteInfo) bool { return n.Path.Dir() != under })
+		notes = slices.DeleteFunc(slices.Clone(notes), func(n *noteindex.NoteInfo) bool { return n.Path.Dir() != under })
 	}
 	of := a
 	of.Cursor = ""
@@ -68,11 +69,11 @@ func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesR
 	return build(answer.MostThatFit(len(listed), func(n int) any { return build(n) })), nil
 }
 
-func pathOf(n *bridge.NoteInfo) bridge.Path { return n.Path }
+func pathOf(n *noteindex.NoteInfo) model.Path { return n.Path }
 
-func describeNote(n *bridge.NoteInfo, properties bool) listedNote {
+func describeNote(n *noteindex.NoteInfo, properties bool) listedNote {
 	l := listedNote{
-		Path: string(n.Path), Name: strings.TrimSuffix(n.Path.Base(), bridge.NoteExt), WordCount: n.Words, Modified: timestamp(n.ModTime),
+		Path: string(n.Path), Name: strings.TrimSuffix(n.Path.Base(), model.NoteExt), WordCount: n.Words, Modified: timestamp(n.ModTime),
 	}
 	if properties {
 		fit, notice := propertiesThatFit(n, maxProperties)

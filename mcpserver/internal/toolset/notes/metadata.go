@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/progress"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -60,5 +60,5 @@ func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // reporting has the building of an index report its progress to the client.
 func reporting(ctx context.Context) context.Context {
-	return bridge.WithProgress(ctx, func(done, total int) { progress.Report(ctx, done, total) })
+	return model.WithProgress(ctx, func(done, total int) { progress.Report(ctx, done, total) })
 }

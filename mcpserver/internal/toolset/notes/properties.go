@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
@@ -14,7 +14,7 @@ const maxProperties = 6000
 
 // propertiesThatFit are the properties of a note that cost at most limit together,
 // and what to do about the others.
-func propertiesThatFit(n *bridge.NoteInfo, limit int) (fit frontmatter.Properties, notice string) {
+func propertiesThatFit(n *noteindex.NoteInfo, limit int) (fit frontmatter.Properties, notice string) {
 	if answer.BothCost(n.Properties) <= limit {
 		return n.Properties, ""
 	}

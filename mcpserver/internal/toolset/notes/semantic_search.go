@@ -5,8 +5,9 @@ import (
 	"context"
 	"math"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
@@ -41,8 +42,8 @@ type semanticHit struct {
 
 // ranked is where a note stands in what semantic_search finds.
 type ranked struct {
-	Score float64     `json:"s"`
-	Path  bridge.Path `json:"p"`
+	Score float64    `json:"s"`
+	Path  model.Path `json:"p"`
 }
 
 func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (semanticSearchResult, error) {
@@ -60,7 +61,7 @@ func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (
 	}
 	var after *semantic.Hit
 	if given {
-		after = &semantic.Hit{NoteInfo: &bridge.NoteInfo{Path: last.Path}, Score: last.Score}
+		after = &semantic.Hit{NoteInfo: &noteindex.NoteInfo{Path: last.Path}, Score: last.Score}
 	}
 	limit := min(cmp.Or(a.Limit, defaultHits), answer.Max/20)
 	hits, err := c.Semantic.SearchIn(reporting(ctx), c.Workspace, a.Query, a.Filters, after, limit+1)

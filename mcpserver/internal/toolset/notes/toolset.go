@@ -5,7 +5,7 @@ package notes
 import (
 	"fmt"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
@@ -48,6 +48,6 @@ var Words = refusal.Words{
 }
 
 // Reader is read_note.
-var Reader = change.Reader{Call: func(p bridge.Path, from passage.Position) string {
+var Reader = change.Reader{Call: func(p model.Path, from passage.Position) string {
 	return change.ReadCall("read_note", fmt.Sprintf("path: %q", string(p)), "start_line", from)
 }}

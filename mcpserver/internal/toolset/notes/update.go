@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/change"
 	"github.com/relayfs/relayfs/mcpserver/internal/match"
@@ -70,7 +70,7 @@ func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNo
 }
 
 // apply is the text of the note at p after the update of before.
-func (a updateNoteArgs) apply(p bridge.Path, before string) (string, error) {
+func (a updateNoteArgs) apply(p model.Path, before string) (string, error) {
 	text := before
 	if a.Content != nil {
 		text = match.InStyleOf(before, *a.Content)

@@ -18,13 +18,13 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
 const (
 	// MaxMessage is the longest message on a stream, in bytes: the largest note,
 	// every character of it escaped.
-	MaxMessage = 6*bridge.MaxNote + 1<<20
+	MaxMessage = 6*model.MaxNote + 1<<20
 	// maxCalls is how many requests of one stream are worked on at a time. The
 	// next one is not read until one is answered.
 	maxCalls = 32
@@ -198,7 +198,7 @@ func (st *stream) dispatch(ctx context.Context, line []byte) error {
 	group.Go(func() {
 		defer func() { <-st.slots }()
 		if err := st.answer(ctx, line); err != nil {
-			st.Logger.Debug("answer not sent", bridge.LogErr, err)
+			st.Logger.Debug("answer not sent", model.LogErr, err)
 		}
 	})
 	return nil
@@ -237,7 +237,7 @@ func (st *stream) notify(ctx context.Context) {
 			return
 		case n := <-st.notices:
 			if err := st.send(n); err != nil {
-				st.Logger.Debug("notification not sent", bridge.LogErr, err)
+				st.Logger.Debug("notification not sent", model.LogErr, err)
 			}
 		}
 	}

@@ -1,0 +1,353 @@
+package attribution
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Ledger is what the records of a document tell of its characters: who wrote them,
+// and which suggestion adds or deletes them. Suggestions follow it and not the text
+// alone: what a person types in an agent's mark is the person's and plain, and of two
+// authors' marks that touch each is a suggestion of its own.
+type Ledger struct {
+	UpTo  uint64 // the last record's number
+	first *model.Record
+	wrote Ranges[*stroke]
+	adds  Ranges[*MadeMark] // what the suggestion adds
+	dels  Ranges[*MadeMark] // what it deletes
+	ByID  map[string]*MadeMark
+	alias Ranges[model.IDRun] // the first identity of what an undo brought back, as the difference to its later one
+}
+
+// stroke is one change, as far as it tells whose its text is.
+type stroke struct {
+	author, session, proposal string
+	time                      time.Time
+	agent                     bool // a program's own text, not what a person typed or decided
+	printed                   bool // it wrote agents' marks anew
+	marks                     bool // its record says which marks it made
+}
+
+// MakesMarks says whether the marks that it wrote are agents'.
+func (s *stroke) MakesMarks() bool { return s.agent || s.printed }
+
+// MadeMark is a suggestion that a record tells of.
+type MadeMark struct {
+	id, author, session, proposal string
+	time                          time.Time
+	Older                         []model.IDRun // comments that were there before it
+	comment                       bool          // an agent's comment, and no mark
+}
+
+func NewLedger(records []model.Record) *Ledger {
+	l := &Ledger{
+		wrote: make(Ranges[*stroke]), adds: make(Ranges[*MadeMark]), dels: make(Ranges[*MadeMark]),
+		ByID: make(map[string]*MadeMark), alias: make(Ranges[model.IDRun]),
+	}
+	for i := range records {
+		l.Add(&records[i])
+	}
+	return l
+}
+
+func (l *Ledger) Add(rec *model.Record) {
+	if l.first == nil {
+		l.first = &model.Record{
+			Author: rec.Author, Proposal: rec.Proposal, Ahead: rec.Ahead, Client: rec.Client, Clock: rec.Clock, Len: rec.Len,
+		}
+	}
+	l.UpTo = max(l.UpTo, rec.Seq)
+	if rec.Author != "" || rec.Proposal != "" {
+		l.addStroke(rec)
+	}
+	if rec.Decision != nil {
+		l.addRevived(rec.Decision)
+	}
+	for i, m := range rec.Marks {
+		made := &MadeMark{m.ID, m.Author, m.Session, m.Proposal, m.Time, m.Older, m.Comment}
+		if m.ID == "" {
+			made = &MadeMark{markID(rec, i), rec.Author, rec.Session, rec.Proposal, rec.Time, m.Older, m.Comment}
+		}
+		l.ByID[made.id] = made
+		for _, r := range m.Add {
+			l.adds.Set(r, made)
+		}
+		for _, r := range m.Del {
+			l.dels.Set(r, made)
+		}
+	}
+}
+
+// addStroke notes whose the text of a record is. What one person types in one go is one.
+func (l *Ledger) addStroke(rec *model.Record) {
+	s := &stroke{
+		author: rec.Author, session: rec.Session, proposal: rec.Proposal, time: rec.Time,
+		agent: !rec.Ahead && rec.Decision == nil, marks: len(rec.Marks) > 0,
+	}
+	if d := rec.Decision; d != nil {
+		s.marks = d.Before == d.After // else an older version's
+		s.printed = len(rec.Marks) == 0 || slices.ContainsFunc(rec.Marks, func(m model.MadeMark) bool { return m.Author != "" })
+	}
+	list := l.wrote[rec.Client]
+	if n := len(list) - 1; n >= 0 && rec.Ahead && list[n].to == rec.Clock {
+		if before := list[n].value; before.author == s.author && before.session == s.session && !before.agent {
+			before.time = s.time
+			list[n].to += rec.Len
+			return
+		}
+	}
+	l.wrote.Set(model.IDRun{Client: rec.Client, Clock: rec.Clock, Len: rec.Len}, s)
+}
+
+// markID names the mark with that number of those that a record made. It is the same
+// for ever, and nobody else's.
+func markID(rec *model.Record, i int) string {
+	return shortSum("%d:%d:%d:%d", rec.Client, rec.Clock, rec.Time.UnixNano(), i)
+}
+
+func shortSum(format string, args ...any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, format, args...))
+	return hex.EncodeToString(sum[:5])
+}
+
+// silent says that nobody but people are known to have written in the document.
+func (l *Ledger) silent() bool {
+	return l == nil || len(l.wrote) == 0 && len(l.adds) == 0 && len(l.dels) == 0
+}
+
+// StrokeAt is who wrote the unit, nil if that is not known.
+func (l *Ledger) StrokeAt(r model.IDRun) *stroke {
+	s, _, _ := l.wrote.At(r)
+	return s
+}
+
+// strokeIn is the newest change, of an agent or not, that wrote something of the text from
+// one position to another, nil if none is known.
+func (l *Ledger) strokeIn(u Units, from, to int, agents bool) (best *stroke) {
+	u.Each(from, to, func(_ int, r model.IDRun) {
+		l.wrote.Each(r, func(_ model.IDRun, s *stroke, ok bool) {
+			if ok && s.MakesMarks() == agents && (best == nil || s.time.After(best.time)) {
+				best = s
+			}
+		})
+	})
+	return best
+}
+
+// owner is what the ledger knows of one mark of a text.
+type owner struct {
+	Mark   *MadeMark // nil if no record tells of it
+	stroke *stroke   // the newest change that wrote in it, if there is no mark
+	whole  string    // the author of all of it that can be proposed; "" for several, or nobody known
+	agents bool      // an agent made it
+}
+
+// Author is whose the mark is.
+func (o *owner) Author() string {
+	switch {
+	case o.Mark != nil:
+		return o.Mark.author
+	case o.stroke != nil:
+		return o.stroke.author
+	}
+	return ""
+}
+
+// Layout is a raw text by its marks and what the ledger knows of them.
+type Layout struct {
+	Raw       string
+	Marks     []diffwrap.Mark
+	Text      []diffwrap.Content
+	Furniture []diffwrap.Span // what is neither
+	Owners    []owner         // of marks
+	Places    []PlacedText    // of text, in UTF-16 units
+	edges     []PlacedText    // of marks, in UTF-16 units
+}
+
+type PlacedText struct{ From, To int }
+
+// LayOut reads raw, whose identities are u.
+func (l *Ledger) LayOut(raw string, u Units) *Layout {
+	x := &Layout{Raw: raw}
+	x.Marks, x.Text, x.Furniture = diffwrap.Layout(raw)
+	x.Places = make([]PlacedText, len(x.Text))
+	x.edges = make([]PlacedText, len(x.Marks))
+	x.Owners = make([]owner, len(x.Marks))
+	cursor := textmerge.NewCursor(raw)
+	next := 0
+	for k, m := range x.Marks {
+		next = x.place(&cursor, next, m.Start)
+		x.edges[k].From = cursor.PosAt(m.Start)
+		first := next
+		next = x.place(&cursor, next, m.End)
+		x.edges[k].To = cursor.PosAt(m.End)
+		if !l.silent() {
+			x.Owners[k] = l.ownerOf(x, u, k, first, next)
+		}
+	}
+	x.place(&cursor, next, len(raw))
+	return x
+}
+
+// place finds the places of the texts from the one at next on that end before an offset,
+// and returns the first one that does not.
+func (x *Layout) place(cursor *textmerge.Cursor, next, end int) int {
+	for ; next < len(x.Text) && x.Text[next].End <= end; next++ {
+		x.Places[next].From = cursor.PosAt(x.Text[next].Start)
+		x.Places[next].To = cursor.PosAt(x.Text[next].End)
+	}
+	return next
+}
+
+// MarkEdge is the length of a mark's delimiters.
+const MarkEdge = len("{++")
+
+// role is what the ledger knows of text in one of its two roles.
+func (l *Ledger) role(c diffwrap.Content) Ranges[*MadeMark] {
+	if c.Deleted {
+		return l.dels
+	}
+	return l.adds
+}
+
+// ownerOf finds whose mark k is, whose contents are those from first to last.
+func (l *Ledger) ownerOf(x *Layout, u Units, k, first, last int) (o owner) {
+	authors := make(map[string]bool)
+	for i := first; i < last; i++ {
+		u.Each(x.Places[i].From, x.Places[i].To, func(_ int, r model.IDRun) {
+			l.role(x.Text[i]).Each(r, func(part model.IDRun, m *MadeMark, ok bool) {
+				if ok {
+					if o.Mark == nil {
+						o.Mark = m
+					}
+					authors[m.author] = true
+				} else if x.Text[i].Added {
+					l.wrote.Each(part, func(_ model.IDRun, s *stroke, ok bool) {
+						if ok && s.agent {
+							authors[s.author] = true
+						} else {
+							authors[""] = true
+						}
+					})
+				}
+			})
+		})
+	}
+	theirs := 0 // of delimiters: a saved file may keep one, or a brace, of another mark
+	edge := func(from, to int) {
+		u.Each(from, to, func(_ int, r model.IDRun) {
+			l.wrote.Each(r, func(part model.IDRun, s *stroke, ok bool) {
+				if !ok {
+					s = &stroke{}
+				}
+				if s.MakesMarks() {
+					theirs += int(part.Len)
+				}
+				if o.Mark == nil {
+					authors[s.author] = true
+				}
+			})
+		})
+	}
+	edge(x.edges[k].From, x.edges[k].From+MarkEdge)
+	edge(x.edges[k].To-MarkEdge, x.edges[k].To)
+	o.agents = theirs == 2*MarkEdge
+	if o.Mark != nil {
+		o.agents = o.Mark.author != ""
+	} else {
+		o.stroke = l.strokeIn(u, x.edges[k].From, x.edges[k].To, o.agents)
+	}
+	if len(authors) == 1 {
+		for a := range authors {
+			o.whole = a
+		}
+	}
+	return o
+}
+
+// typed finds what people typed inside of agents' marks, and says of marks without
+// text whether agents made them.
+func (l *Ledger) typed(x *Layout, u Units) (typed []diffwrap.Span, empty map[int]bool) {
+	cursor := textmerge.NewCursor(x.Raw)
+	empty = make(map[int]bool)
+	for k := range x.Marks {
+		if x.isEmpty(k) && x.Owners[k].agents {
+			empty[x.Marks[k].Start] = true
+		}
+	}
+	for i, c := range x.Text {
+		if c.Mark < 0 || !x.Owners[c.Mark].agents {
+			continue
+		}
+		if c.Deleted && !l.tellsWraps(x, u, c.Mark) {
+			continue
+		}
+		u.Each(x.Places[i].From, x.Places[i].To, func(pos int, r model.IDRun) {
+			l.role(c).Each(r, func(part model.IDRun, _ *MadeMark, ok bool) {
+				if ok {
+					return
+				}
+				l.wrote.Each(part, func(part model.IDRun, s *stroke, ok bool) {
+					if ok && s.agent {
+						return
+					}
+					from := pos + int(part.Clock-r.Clock)
+					at := diffwrap.Span{Start: cursor.OffAt(from)}
+					at.End = cursor.OffAt(from + int(part.Len))
+					if n := len(typed) - 1; n >= 0 && typed[n].End == at.Start {
+						typed[n].End = at.End
+					} else {
+						typed = append(typed, at)
+					}
+				})
+			})
+		})
+	}
+	return typed, empty
+}
+
+// tellsWraps says whether it is known what the deletion k was put around: not of one
+// that an older relayfs made.
+func (l *Ledger) tellsWraps(x *Layout, u Units, k int) bool {
+	if x.Owners[k].Mark != nil {
+		return true
+	}
+	tells := false
+	u.Each(x.edges[k].From, x.edges[k].From+MarkEdge, func(_ int, r model.IDRun) {
+		s := l.StrokeAt(r)
+		tells = tells || s != nil && s.marks
+	})
+	return tells
+}
+
+// MarksIn says whether raw may have suggestions, or comments.
+func MarksIn(raw string) bool {
+	return strings.Contains(raw, "{++") || strings.Contains(raw, "{--") || strings.Contains(raw, "{~~") || strings.Contains(raw, "{>>")
+}
+
+// Separated are the edits that take out of agents' marks what people typed there.
+func (l *Ledger) Separated(raw string, runs []ycrdt.Run) []diffwrap.Edit {
+	if l.silent() || !MarksIn(raw) {
+		return nil
+	}
+	u := UnitsOf(runs)
+	typed, empty := l.typed(l.LayOut(raw, u), u)
+	if len(typed) == 0 && len(empty) == 0 {
+		return nil
+	}
+	return diffwrap.Separate(raw, typed, func(start, _ int) bool { return empty[start] })
+}
+
+// MarkAt is the mark that starts at an offset, nil if none does.
+func (x *Layout) MarkAt(start int) (k int, ok bool) {
+	return slices.BinarySearchFunc(x.Marks, start, func(m diffwrap.Mark, at int) int { return m.Start - at })
+}

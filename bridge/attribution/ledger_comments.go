@@ -1,0 +1,64 @@
+package attribution
+
+import (
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// madeComments are the comments that an agent's write put in the note, or changed.
+func madeComments(after string, kept keptMap, v Units) (made []model.MadeMark) {
+	cursor := textmerge.NewCursor(after)
+	for _, c := range diffwrap.Comments(after) {
+		if _, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.End}); ok {
+			continue
+		}
+		from := cursor.PosAt(c.Start)
+		made = append(made, model.MadeMark{Comment: true, Add: v.Resolve(model.PlaceRun(from, cursor.PosAt(c.End)))})
+	}
+	return made
+}
+
+// comments lists those of agents that belong to no suggestion and wait for a person.
+func (l *Ledger) comments(p model.Path, x *Layout, u Units) (list []model.Suggestion) {
+	cursor := textmerge.NewCursor(x.Raw)
+	for _, c := range diffwrap.Comments(x.Raw) {
+		from := cursor.PosAt(c.Start)
+		if m := l.commentAt(u, from, cursor.PosAt(c.End)); m != nil {
+			s := model.Suggestion{Suggestion: c, Path: p, ID: m.id}
+			s.Author = ""
+			tell(&s, m.author, m.session, m.proposal, m.time)
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// commentAt is the agent's comment that all characters from one position to another are
+// of, nil if there is none.
+func (l *Ledger) commentAt(u Units, from, to int) (m *MadeMark) {
+	whole := true
+	u.Each(from, to, func(_ int, r model.IDRun) {
+		l.adds.Each(r, func(_ model.IDRun, is *MadeMark, ok bool) {
+			whole = whole && ok && is.comment && (m == nil || m == is)
+			m = is
+		})
+	})
+	if !whole {
+		return nil
+	}
+	return m
+}
+
+// wroteComment says whether all characters of a comment are the author's, who may change
+// it without a mark.
+func (l *Ledger) wroteComment(u Units, from, to int, author string) bool {
+	if m := l.commentAt(u, from, to); m != nil {
+		return m.author == author
+	}
+	all := true
+	u.Each(from, to, func(_ int, r model.IDRun) {
+		l.wrote.Each(r, func(_ model.IDRun, s *stroke, ok bool) { all = all && ok && s.agent && s.author == author })
+	})
+	return all && len(u.Runs) > 0
+}

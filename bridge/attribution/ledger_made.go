@@ -1,0 +1,130 @@
+package attribution
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// This file finds out which suggestions a write made.
+
+// Made are the suggestions that a program's edits made of raw, or changed. u and v are
+// the identities of raw and of what the edits led to.
+func (l *Ledger) Made(raw string, u Units, edits []diffwrap.Edit, after string, v Units, by string) (marks []model.MadeMark) {
+	separated := l.Separated(raw, u.Runs)
+	before := diffwrap.Apply(raw, separated)
+	x := l.LayOut(before, u.Through(raw, separated))
+	y := NewLedger(nil).LayOut(after, Units{})
+	kept := keptMap{textmerge.Compose(textmerge.Flip(textmerge.Kept(len(raw), separated)), textmerge.Kept(len(raw), edits))}
+	same := y.unchanged(x, kept)
+	writer := func(start, _ int) diffwrap.Writer {
+		if k, ok := y.MarkAt(start); ok && same[k] >= 0 {
+			return diffwrap.Writer{Author: x.Owners[same[k]].Author()}
+		}
+		return diffwrap.Writer{Author: by}
+	}
+	groups := diffwrap.SuggestionsBy(after, writer)
+	older := olderComments(after, groups, kept, v)
+	k, i := 0, 0
+	for g := range groups {
+		var m model.MadeMark
+		changed := false
+		for ; k < len(y.Marks) && y.Marks[k].Start < groups[g].End; k++ {
+			changed = changed || same[k] < 0 && !y.isEmpty(k) // a person emptied that: programs write none
+			for ; i < len(y.Text) && y.Text[i].Start < y.Marks[k].End; i++ {
+				if y.Text[i].Mark != k {
+					continue
+				}
+				r := model.PlaceRun(y.Places[i].From, y.Places[i].To)
+				if y.Text[i].Added {
+					m.Add = append(m.Add, v.Resolve(r)...)
+				} else {
+					m.Del = append(m.Del, v.Resolve(r)...)
+				}
+			}
+		}
+		if changed {
+			m.Older = older[groups[g].End]
+			marks = append(marks, m)
+		}
+	}
+	return append(marks, madeComments(after, kept, v)...)
+}
+
+// isEmpty says whether mark k has no text.
+func (x *Layout) isEmpty(k int) bool { return x.Marks[k].Deleted.Empty() && x.Marks[k].Added.Empty() }
+
+// keptMap finds where text went that stays.
+type keptMap struct{ spans []textmerge.Span }
+
+// back is where the text at s was, if all of it was there in one piece.
+func (m keptMap) back(s diffwrap.Span) (was diffwrap.Span, ok bool) {
+	i, found := slices.BinarySearchFunc(m.spans, s.Start, func(x textmerge.Span, at int) int { return x.B - at })
+	if !found {
+		i--
+	}
+	if i < 0 || s.End > m.spans[i].B+m.spans[i].N {
+		return was, false
+	}
+	off := m.spans[i].A - m.spans[i].B
+	return diffwrap.Span{Start: s.Start + off, End: s.End + off}, true
+}
+
+// unchanged says of each mark which one it was before, -1 if it was none.
+func (x *Layout) unchanged(before *Layout, kept keptMap) []int {
+	same := make([]int, len(x.Marks))
+	sizes, was := make([]int, len(x.Marks)), make([]int, len(before.Marks))
+	for k := range same {
+		same[k] = -2 // nothing seen
+	}
+	for _, c := range before.Text {
+		if c.Mark >= 0 {
+			was[c.Mark]++
+		}
+	}
+	for _, c := range x.Text {
+		if c.Mark < 0 {
+			continue
+		}
+		sizes[c.Mark]++
+		k := -1
+		if at, ok := kept.back(c.Span); ok {
+			i, found := slices.BinarySearchFunc(before.Text, at.Start, func(b diffwrap.Content, off int) int { return b.Start - off })
+			if found && before.Text[i].Span == at && before.Text[i].Added == c.Added && before.Text[i].Deleted == c.Deleted {
+				k = before.Text[i].Mark
+			}
+		}
+		if same[c.Mark] == -2 || same[c.Mark] == k {
+			same[c.Mark] = k
+		} else {
+			same[c.Mark] = -1
+		}
+	}
+	for k := range same {
+		if same[k] < 0 || sizes[k] != was[same[k]] {
+			same[k] = -1
+		}
+	}
+	return same
+}
+
+// olderComments are the comments directly behind suggestions that were there before,
+// by where the suggestions end.
+func olderComments(after string, groups []diffwrap.Suggestion, kept keptMap, v Units) map[int][]model.IDRun {
+	if !strings.Contains(after, ">>") {
+		return nil
+	}
+	older := make(map[int][]model.IDRun)
+	cursor := textmerge.NewCursor(after)
+	diffwrap.Decide(after, false, func(c diffwrap.Attached) diffwrap.Fate {
+		if _, ok := kept.back(diffwrap.Span{Start: c.Start, End: c.Start + 1}); ok {
+			from := cursor.PosAt(c.Start)
+			older[c.Mark.End] = append(older[c.Mark.End], v.Resolve(model.PlaceRun(from, cursor.PosAt(c.End)))...)
+		}
+		return diffwrap.Stays
+	}, groups...)
+	return older
+}

@@ -1,0 +1,107 @@
+package attribution
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Ranges says something of stretches of identities. What is said last counts.
+type Ranges[T any] map[uint64][]idRange[T]
+
+type idRange[T any] struct {
+	from, to uint64
+	value    T
+}
+
+// cut makes from and to borders of ranges and returns the index of the first one at or
+// behind from, and that of the first one at or behind to.
+func (x Ranges[T]) cut(client, from, to uint64) (i, j int) {
+	at := func(clock uint64) int {
+		list := x[client]
+		k, _ := slices.BinarySearchFunc(list, clock, func(r idRange[T], clock uint64) int { return cmp.Compare(r.to, clock+1) })
+		if k < len(list) && list[k].from < clock {
+			r := list[k]
+			list = slices.Insert(list, k+1, idRange[T]{clock, r.to, r.value})
+			list[k].to = clock
+			x[client] = list
+			k++
+		}
+		return k
+	}
+	i = at(from)
+	return i, at(to)
+}
+
+// Set says v of the units of r.
+func (x Ranges[T]) Set(r model.IDRun, v T) {
+	if r.Len == 0 {
+		return
+	}
+	from, to := r.Clock, r.Clock+r.Len
+	if list := x[r.Client]; len(list) == 0 || list[len(list)-1].to <= from {
+		x[r.Client] = append(list, idRange[T]{from, to, v})
+		return
+	}
+	i, j := x.cut(r.Client, from, to)
+	x[r.Client] = slices.Replace(x[r.Client], i, j, idRange[T]{from, to, v})
+}
+
+// Told is one thing that is said of identities.
+type Told[T any] struct {
+	Of    model.IDRun
+	Value T
+}
+
+// RangesOf says many things at once: that is faster in the order of identities. Of the
+// same identities what later prefers counts, if it is not nil.
+func RangesOf[T any](list []Told[T], later func(a, b T) bool) Ranges[T] {
+	slices.SortStableFunc(list, func(a, b Told[T]) int {
+		return cmp.Or(cmp.Compare(a.Of.Client, b.Of.Client), cmp.Compare(a.Of.Clock, b.Of.Clock))
+	})
+	x := make(Ranges[T])
+	for _, t := range list {
+		var parts []model.IDRun
+		x.Each(t.Of, func(part model.IDRun, v T, ok bool) {
+			if !ok || later != nil && later(t.Value, v) {
+				parts = append(parts, part)
+			}
+		})
+		for _, part := range parts {
+			x.Set(part, t.Value)
+		}
+	}
+	return x
+}
+
+// Update changes what is said of the units of r, as far as something is.
+func (x Ranges[T]) Update(r model.IDRun, f func(T) T) {
+	i, j := x.cut(r.Client, r.Clock, r.Clock+r.Len)
+	for k := i; k < j; k++ {
+		x[r.Client][k].value = f(x[r.Client][k].value)
+	}
+}
+
+// At returns what is said of the first unit of r, whether anything is, and for how many
+// units of r that holds.
+func (x Ranges[T]) At(r model.IDRun) (v T, n uint64, ok bool) {
+	list := x[r.Client]
+	i, _ := slices.BinarySearchFunc(list, r.Clock, func(e idRange[T], clock uint64) int { return cmp.Compare(e.to, clock+1) })
+	switch {
+	case i == len(list):
+		return v, r.Len, false
+	case list[i].from > r.Clock:
+		return v, min(r.Len, list[i].from-r.Clock), false
+	}
+	return list[i].value, min(r.Len, list[i].to-r.Clock), true
+}
+
+// Each calls f for the parts of r, with what is said of each.
+func (x Ranges[T]) Each(r model.IDRun, f func(part model.IDRun, v T, ok bool)) {
+	for r.Len > 0 {
+		v, n, ok := x.At(r)
+		f(r.Part(0, n), v, ok)
+		r = r.Part(n, r.Len-n)
+	}
+}

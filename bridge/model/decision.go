@@ -1,0 +1,169 @@
+package model
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Verdict is what became of a suggestion.
+type Verdict string
+
+const (
+	Accepted Verdict = "accepted"
+	Rejected Verdict = "rejected"
+	// Changed: a person made something else of it.
+	Changed Verdict = "changed"
+	// Undone: an earlier decision or front matter change was taken back.
+	Undone Verdict = "undone"
+)
+
+// Decision is the journal's account of a person's decision on one note.
+type Decision struct {
+	Batch   string    `json:"batch"` // what was decided in one go
+	Verdict Verdict   `json:"verdict"`
+	By      string    `json:"by,omitempty"`
+	Reason  string    `json:"reason,omitempty"` // in the person's words
+	Items   []Decided `json:"items,omitempty"`
+	// Lapsed says that no person decided: a proposal gave way to what people did in
+	// the source, or its author took it back.
+	Lapsed bool `json:"lapsed,omitempty"`
+	// Undoes names the batch that this decision took back.
+	Undoes string `json:"undoes,omitempty"`
+	// UndoesSeq is the number of the record that it took back, among the document's.
+	UndoesSeq uint64 `json:"undoesSeq,omitempty"`
+	// Runs are the characters that it was about, and Marks the marks that they stood in.
+	Runs  []DecidedRun  `json:"runs,omitempty"`
+	Marks []DecidedMark `json:"marks,omitempty"`
+	// Emptied is set if nothing of the note was left.
+	Emptied bool `json:"emptied,omitempty"`
+	// Revived is what an undo brought back, or a decision typed anew, under new identities,
+	// and Away what an undo could not bring back.
+	Revived []Revival `json:"revived,omitempty"`
+	Away    []Away    `json:"away,omitempty"`
+	// Before and After are the note's raw texts, in what older versions kept instead of
+	// Runs.
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+	// Proposal is set instead when it is a proposal that was decided on.
+	Proposal *ProposalRecord `json:"proposal,omitempty"`
+}
+
+// emptied says whether the decision left nothing of its note.
+func (d *Decision) LeftNothing() bool { return d.Emptied || d.Before != "" && d.After == "" }
+
+// WithoutRuns is the decision where nothing can be said of single characters.
+func (d *Decision) WithoutRuns() *Decision {
+	bare := *d
+	bare.Runs, bare.Marks, bare.Revived = nil, nil, nil
+	return &bare
+}
+
+// Role is what a decision did to a run of characters.
+type Role int
+
+const (
+	AcceptedAddition Role = iota + 1
+	AcceptedDeletion      // gone
+	RejectedAddition      // gone
+	RejectedDeletion
+	TakenAlong      // a comment, or what belongs to a mark or highlight: gone
+	TakenAlongOlder // the same of a comment that is older than the suggestion
+	TypedInstead    // a person's text in the place of what was proposed
+	RemovedPlain    // text of front matter: gone
+	Absorbed        // what an undo let wait and another suggestion deletes: gone until both are decided
+	AcceptedComment // an agent's: all but its last character, which is typed anew
+	RejectedComment // gone
+	Covered         // what an undo could not bring back, as the text around it has been deleted: gone
+)
+
+// Gone says whether the decision deleted the characters.
+func (r Role) Gone() bool {
+	return r == AcceptedDeletion || r == RejectedAddition || r == TakenAlong || r == TakenAlongOlder || r == RejectedComment
+}
+
+// DecidedRun is a run of characters that was decided on. Of one that is gone it has the
+// text, and the characters that remained on either side, if any.
+type DecidedRun struct {
+	At    IDRun  `json:"at"`
+	Role  Role   `json:"role"`
+	Mark  int    `json:"mark,omitempty"` // index in Decision.Marks
+	Text  string `json:"text,omitempty"`
+	Left  IDRun  `json:"left,omitzero"`
+	Right IDRun  `json:"right,omitzero"`
+}
+
+// DecidedMark is a mark that was decided on: of which of the items, and its delimiters
+// where they were not the plain ones.
+type DecidedMark struct {
+	Item  int    `json:"item"`
+	Open  string `json:"open,omitempty"`
+	Close string `json:"close,omitempty"`
+}
+
+// Revival says which characters have come back as which.
+type Revival struct {
+	Old IDRun `json:"old"`
+	New IDRun `json:"new"`
+}
+
+// Away is text that an undo could not bring back, and why.
+type Away struct {
+	Path Path   `json:"path,omitempty"` // not in the journal
+	Text string `json:"text"`
+	Why  string `json:"why"`
+}
+
+// String tells of text that stays away.
+func (a Away) String() string { return fmt.Sprintf("%s stays away: %s", quoteShort(a.Text), a.Why) }
+
+func quoteShort(s string) string {
+	const limit = 60
+	if r := []rune(s); len(r) > limit {
+		return fmt.Sprintf("%q...", string(r[:limit]))
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// Decided is one suggestion that was decided on.
+type Decided struct {
+	ID       string    `json:"id"`
+	Kind     string    `json:"kind"`
+	Line     int       `json:"line"`
+	Old      string    `json:"old"`
+	New      string    `json:"new"`
+	Author   string    `json:"author,omitempty"`
+	Session  string    `json:"session,omitempty"`
+	Time     time.Time `json:"time,omitzero"`
+	Comments []string  `json:"comments,omitempty"`
+	// Proposal is the ID of the rename that it belonged to: it rewrote a link.
+	Proposal string `json:"proposal,omitempty"`
+}
+
+// Made is the item as a mark that is pending again.
+func (d *Decided) Made(decided time.Time) MadeMark {
+	m := MadeMark{ID: d.ID, Author: d.Author, Session: d.Session, Time: d.Time, Proposal: d.Proposal, Comment: d.Kind == diffwrap.Comment.String()}
+	if m.Time.IsZero() && m.Author != "" {
+		m.Time = decided
+	}
+	return m
+}
+
+// BatchOf names a journal entry for Undo.
+func (e JournalEntry) BatchOf() string {
+	if e.Decision != nil {
+		return e.Decision.Batch
+	}
+	return fmt.Sprintf("%s-%d", e.ID[:min(8, len(e.ID))], e.Seq)
+}
+
+func (e JournalEntry) Lapsed() bool { return e.Decision != nil && e.Decision.Lapsed }
+
+// IsOld says whether the record has texts where later ones name characters.
+func (e JournalEntry) IsOld() bool {
+	if e.Decision != nil {
+		return e.Decision.Before != e.Decision.After
+	}
+	return e.FrontMatter.Removed == nil && e.FrontMatter.Typed == nil
+}

@@ -1,0 +1,107 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+// Sentinels of this package. Match with errors.Is; what callers get is an
+// *Error that names the operation and the path. fs.ErrNotExist, fs.ErrExist
+// and fs.ErrPermission are used where they fit.
+var (
+	ErrBadName = errors.New("name is not allowed here")
+	// ErrControlName is an ErrBadName of something new.
+	ErrControlName = fmt.Errorf("%w: it holds control characters or line breaks; take them out", ErrBadName)
+	ErrNameTooLong = errors.New("name is too long")
+	ErrIsDir       = errors.New("is a folder")
+	ErrNotDir      = errors.New("is not a folder")
+	ErrNotEmpty    = errors.New("folder is not empty")
+	ErrNotNote     = errors.New("is not a note")
+	ErrReadOnly    = errors.New("is read-only")
+	ErrInvalidUTF8 = errors.New("is not valid UTF-8")
+	ErrTooLarge    = errors.New("is larger than 16 MiB")
+	ErrOffline     = errors.New("folder is offline")
+	// ErrNotFetched is an ErrOffline of one note.
+	ErrNotFetched  = fmt.Errorf("has not been fetched from the server yet: %w", ErrOffline)
+	ErrNoSpace     = errors.New("no space left on the disk")
+	ErrRefused     = errors.New("change cannot be made a suggestion")
+	ErrNeedsReview = errors.New("is not allowed by the structure policy")
+	// ErrFixedMode says that permissions cannot be changed here.
+	ErrFixedMode    = errors.New("permissions are changed in the vault itself, or with --mode direct")
+	ErrInTheWay     = errors.New("is in the way")
+	ErrStale        = errors.New("changed since the proposal was made")
+	ErrTooMany      = errors.New("too many would go at once")
+	ErrConflict     = errors.New("content changed meanwhile")
+	ErrClosed       = errors.New("workspace is closed")
+	ErrUnknownStore = errors.New("store was written by a newer relayfs")
+)
+
+// NotFetchedError is an ErrNotFetched with what its Source knows of the reason.
+type NotFetchedError struct {
+	Reason string // a sentence about the server, with what to do
+}
+
+func (e *NotFetchedError) Error() string { return fmt.Sprintf("%v: %s", ErrNotFetched, e.Reason) }
+
+func (e *NotFetchedError) Unwrap() error { return ErrNotFetched }
+
+// NotEmptyError is an ErrNotEmpty of a folder that looks empty. It names what is in it.
+type NotEmptyError struct {
+	Holds []string // names in the folder
+}
+
+func (e *NotEmptyError) Error() string {
+	const most = 5
+	names := make([]string, min(len(e.Holds), most))
+	for i := range names {
+		names[i] = strconv.Quote(e.Holds[i])
+	}
+	list := strings.Join(names, ", ")
+	if more := len(e.Holds) - most; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%v: it holds %s, which relayfs does not show; a person has to move or delete that first", ErrNotEmpty, list)
+}
+
+func (e *NotEmptyError) Unwrap() error { return ErrNotEmpty }
+
+// ErrHidden is an fs.ErrExist for a name that looks free.
+var ErrHidden = fmt.Errorf("%w: something that relayfs does not show has that name", fs.ErrExist)
+
+// ReadOnlyError is an ErrReadOnly with what its Source knows of the reason.
+type ReadOnlyError struct {
+	Reason string // a sentence about the server, with what to do
+}
+
+func (e *ReadOnlyError) Error() string { return fmt.Sprintf("%v: %s", ErrReadOnly, e.Reason) }
+
+func (e *ReadOnlyError) Unwrap() error { return ErrReadOnly }
+
+// Error is what went wrong, in which operation, on which path.
+type Error struct {
+	Op   string // "open", "write", "create", "rename", ...
+	Path Path
+	Err  error
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s %q: %v", e.Op, string(e.Path), e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// WrapError puts op and path around err once; an *Error passes unchanged.
+func WrapError(op string, p Path, err error) error {
+	var known *Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return &Error{Op: op, Path: p, Err: err}
+}

@@ -1,0 +1,49 @@
+package model_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+func TestCleanPath(t *testing.T) {
+	long := strings.Repeat("x", 256)
+	tests := []struct {
+		in   string
+		want model.Path
+		err  error
+	}{
+		{"Notes/a.md", "Notes/a.md", nil},
+		{"/Notes//./a.md/", "Notes/a.md", nil},
+		{"", "", nil},
+		{"Notes/../a.md", "", model.ErrBadName},
+		{"..", "", model.ErrBadName},
+		{"Notes/a\x00.md", "", model.ErrBadName},
+		{"Notes/\xff.md", "", model.ErrBadName},
+		{"Notes/" + long, "", model.ErrNameTooLong},
+		{strings.Repeat("a/", 3000), "", model.ErrNameTooLong},
+		{"Notes/..a.md", "Notes/..a.md", nil},
+	}
+	for _, tt := range tests {
+		got, err := model.CleanPath(tt.in)
+		if got != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("CleanPath(%.40q) = %q, %v; want %q, %v", tt.in, got, err, tt.want, tt.err)
+		}
+	}
+}
+
+func TestPathParts(t *testing.T) {
+	p := model.Path("Notes/sub/a.MD")
+	folder, rel := p.Split()
+	if folder != "Notes" || rel != "sub/a.MD" || p.Dir() != "Notes/sub" || p.Base() != "a.MD" || !p.IsNote() {
+		t.Errorf("parts of %q: %q %q %q %q note=%v", p, folder, rel, p.Dir(), p.Base(), p.IsNote())
+	}
+	if !model.Path("Notes").Contains(p) || model.Path("Note").Contains(p) || !model.Path("").Contains(p) || !p.Contains(p) {
+		t.Error("Contains mistakes a prefix for a folder")
+	}
+	if model.Path("Notes").Dir() != "" || model.Path("").Join("a") != "a" {
+		t.Error("the workspace is the parent of a Folder")
+	}
+}

@@ -1,0 +1,236 @@
+package model
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"path"
+	"time"
+)
+
+// Source is where the documents of one Folder live. Paths are relative to the
+// Folder, '/'-separated, never empty, already checked by CleanPath.
+//
+// Every method may be called from several goroutines. Errors wrap the
+// sentinels of this package and of io/fs.
+type Source interface {
+	// Scan reports everything the Folder holds, parents before children. A
+	// missing or unreadable root is ErrOffline.
+	Scan(ctx context.Context, found func(SourceEntry)) error
+
+	// Read returns the bytes of a note, which are the caller's, and the stamp that
+	// names this state of it. A save in progress is waited for, within a bound.
+	Read(ctx context.Context, rel string) ([]byte, Stamp, error)
+
+	// Replace makes r.Data the content of rel, atomically, but only if the content
+	// is still the one that r.Expect names: otherwise it changes nothing and returns
+	// ErrConflict, and the caller reads again. It outlives the process when Replace
+	// returns, and a power cut leaves either content, whole; that it leaves the new
+	// one is certain a moment later (Synced).
+	Replace(ctx context.Context, rel string, r Replacement) (Stamp, error)
+
+	// Run watches the source until ctx is done and reports each change made by
+	// others, after it has settled. It reports nothing for what Replace and
+	// the Structure methods did themselves. It returns nil when ctx ends.
+	Run(ctx context.Context, changed func(SourceEvent)) error
+}
+
+// Replacement is what a Source is to put in the place of what a note, or another
+// file, holds.
+type Replacement struct {
+	Expect  Stamp // of what it holds
+	Data    []byte
+	ModTime time.Time // is given to the file, to the nanosecond where the disk can
+	// Meanwhile, unless nil, is called once, before Data has the name: on its way to
+	// the disk there is time for it. After an error of it, which Replace returns as
+	// it is, nothing has changed.
+	Meanwhile func() error
+}
+
+// Prepare calls Meanwhile, if it is set.
+func (r *Replacement) Prepare() error {
+	if r.Meanwhile == nil {
+		return nil
+	}
+	return r.Meanwhile()
+}
+
+// Synced is a Source that can tell when what it did is certain to outlive a power
+// cut.
+type Synced interface {
+	// Sync returns when everything that was done at rel, or right below it if that is
+	// a folder ("" for the root), outlives a power cut.
+	Sync(ctx context.Context, rel string) error
+}
+
+// Structure is the part of a Source that creates, moves and removes. Each
+// operation is durable when it returns.
+type Structure interface {
+	// Create makes a new file; fs.ErrExist if the name is taken. Missing parent
+	// folders are made.
+	Create(ctx context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (Stamp, error)
+	// Mkdir makes one folder.
+	Mkdir(ctx context.Context, rel string) error
+	// Rename moves a file or a folder; it replaces an existing file only when
+	// replace is set, and never a folder.
+	Rename(ctx context.Context, oldRel, newRel string, replace bool) error
+	// Remove takes a file or an empty folder away, recoverably where the source
+	// has a place for that (a vault's .trash). A folder that holds anything, be it
+	// what Scan does not report, is ErrNotEmpty.
+	Remove(ctx context.Context, rel string) error
+	// Hidden names what the source has at rel, or right below it if that is a folder
+	// that Scan reports, and Scan does not report.
+	Hidden(ctx context.Context, rel string) ([]string, error)
+}
+
+// Looker is a Source that can be asked about one name. What Run reports may have been
+// seen before the last change of names that was made here.
+type Looker interface {
+	// Look describes what is at rel now; fs.ErrNotExist.
+	Look(rel string) (SourceEntry, error)
+}
+
+// Retractor is a Structure that can take back what Create made.
+type Retractor interface {
+	// Retract takes the new file at rel away for good. If it is not the one that
+	// stamp names, or somebody is about to write to it, it changes nothing and
+	// returns ErrConflict; fs.ErrNotExist if nothing is there.
+	Retract(ctx context.Context, rel string, stamp Stamp) error
+}
+
+// Linker is a Structure that has symbolic links.
+type Linker interface {
+	// MakeLink makes one that says target; fs.ErrExist if the name is taken.
+	MakeLink(ctx context.Context, rel, target string) (SourceEntry, error)
+}
+
+// Files is the part of a Source that serves what is not a note, byte for byte.
+type Files interface {
+	// OpenFile opens a file with the flags of os.OpenFile.
+	OpenFile(rel string, flag int, perm fs.FileMode) (File, error)
+	// PutFile puts a new file in the place of the one at rel, atomically, and has it on
+	// the disk when it returns. Whoever has the old file open keeps that.
+	PutFile(rel string, data []byte, perm fs.FileMode) (Stamp, error)
+}
+
+// Permissions is a Source whose files and folders have permission bits.
+type Permissions interface {
+	// Chmod sets those of what is at rel, and returns the stamp that it has then.
+	Chmod(ctx context.Context, rel string, mode fs.FileMode) (Stamp, error)
+}
+
+// Locker is a Source that may turn read-only while it is served: its disk is
+// remounted, its permission revoked.
+type Locker interface {
+	// Locked says why nothing can be written now, with an ErrReadOnly; nil if it can.
+	// It is asked often.
+	Locked() error
+}
+
+// File is an open file that is not a note.
+type File interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	Truncate(size int64) error
+	Sync() error
+	Stat() (fs.FileInfo, error)
+}
+
+// Stamp names one state of a file's content: if the stamp is the same, so are
+// the bytes. It is comparable; the zero Stamp names nothing.
+type Stamp struct {
+	Device, Inode    uint64
+	Size             int64
+	ModTime, ChgTime int64 // Unix nanoseconds
+}
+
+// SourceEntry is one thing a Source holds.
+type SourceEntry struct {
+	Rel   string
+	Dir   bool
+	Link  string      // of a symbolic link: what it says, from the folder it is in
+	Mode  fs.FileMode // permission bits
+	Stamp Stamp
+}
+
+// SourceEvent is one change made by others. Rel is "" for the Folder itself.
+type SourceEvent struct {
+	Kind   EventKind
+	Rel    string
+	OldRel string      // EventRenamed
+	Entry  SourceEntry // EventCreated, EventChanged and EventRenamed
+}
+
+// Store keeps the Yjs updates of one source's documents and what relayfs knows
+// beside the text. Its paths are relative to the source. Methods may be called from several goroutines. After an error nothing
+// of that call has been kept.
+type Store interface {
+	// DocID returns the document kept under p, or fs.ErrNotExist.
+	DocID(p Path) (DocID, error)
+	// Load returns everything kept for id, oldest first; an unknown id gives an
+	// empty History.
+	Load(id DocID) (History, error)
+	// Append keeps recs, all or none, for the document id, which lives at p, and
+	// returns the sequence number of the last one. They outlive the process when
+	// Append returns, and a power cut a moment later; records that are journalled
+	// or Ahead, of which the source has no copy, outlive a power cut at once. Calls
+	// for one document come one at a time.
+	Append(id DocID, p Path, recs ...Record) (seq uint64, err error)
+	// Materialized notes that the source's file holds the text as of seq, whose
+	// fingerprint is sum. It is kept soon, not durably: the file itself is the
+	// proof. Records up to seq may from now on be compacted.
+	Materialized(id DocID, seq uint64, sum ContentSum)
+	// Rename moves every document at or below oldPath.
+	Rename(oldPath, newPath Path) error
+	// Forget takes the document id out for good, with its history and its entries in
+	// the journal. An unknown id is no error.
+	Forget(id DocID) error
+	// Intend notes, before a write, that the file at p is about to hold what has that
+	// sum, and how; and Intended answers that: so that a change which a
+	// crash kept from Append is still known as its writer's, and a decision is still
+	// in the journal. An intent outlives the process when Intend returns nil; it need
+	// not outlive a power cut. Intended tells it in any case while the process lives.
+	// Once Append has kept something at p, Intended need not tell more than whose the
+	// text was, and of a decision its batch. Rename moves intents.
+	Intend(p Path, sum ContentSum, in Intent) error
+	Intended(p Path, raw string) (in Intent, ok bool)
+	// Unsettled returns the last intent at p, if Append has kept nothing there since, as
+	// far as is known: a later process may not know.
+	Unsettled(p Path) (in Intent, ok bool)
+	// Journal returns the newest journalled records, newest first, at most limit.
+	Journal(limit int) ([]JournalEntry, error)
+	// Proposals returns the pending proposals in the order in which they were made.
+	Proposals() ([]ProposalRecord, error)
+	// Propose changes the pending proposals and adds to the journal what was
+	// decided on them: all of it or nothing, durably.
+	Propose(ProposalChange) error
+}
+
+// Kind says what a path names.
+type Kind uint8
+
+const (
+	KindDir  Kind = iota // a Folder or a folder in it
+	KindNote             // a Markdown document
+	KindFile             // anything else, served byte for byte
+	KindLink             // a symbolic link, whatever its name, see symlink.go
+)
+
+// Kind is what the entry is a node of.
+func (e *SourceEntry) Kind() Kind {
+	if e.Link != "" {
+		return KindLink
+	}
+	return KindOf(path.Base(e.Rel), e.Dir)
+}
+
+func KindOf(name string, dir bool) Kind {
+	switch {
+	case dir:
+		return KindDir
+	case Path(name).IsNote():
+		return KindNote
+	}
+	return KindFile
+}

@@ -1,0 +1,110 @@
+package model
+
+import (
+	"path"
+	"slices"
+	"time"
+)
+
+// ProposalKind says what a proposal would do.
+type ProposalKind string
+
+const (
+	ProposedRename ProposalKind = "rename" // to another name or into another folder
+	ProposedDelete ProposalKind = "delete"
+	ProposedFile   ProposalKind = "file" // a file that is not a note, new or replaced whole
+)
+
+// Proposal is one pending change that marks in a text cannot carry. The
+// workspace shows it as done; the people's files have none of it until a person
+// accepts it.
+type Proposal struct {
+	ID      string
+	Kind    ProposalKind
+	Path    Path // in the people's files
+	NewPath Path // ProposedRename: where it is to be
+	Dir     bool // a folder, with everything in it
+	Author  string
+	Session string
+	Time    time.Time
+	// Stale says that a person changed what it is about since it was made.
+	Stale bool
+	// Old and New are the contents of a ProposedFile; Old is nil for a new file.
+	Old, New []byte
+}
+
+// ProposalRecord is a proposal as a Store keeps it. Paths are the source's.
+type ProposalRecord struct {
+	ID      string       `json:"id"`
+	Kind    ProposalKind `json:"kind"`
+	Rel     string       `json:"rel,omitempty"` // where it is; "" for a file that is not there yet
+	Dir     bool         `json:"dir,omitempty"`
+	ToDir   string       `json:"toDir,omitempty"` // the folder it is to be in, unless it is to go
+	Name    string       `json:"name,omitempty"`  // its name there
+	Author  string       `json:"author,omitempty"`
+	Session string       `json:"session,omitempty"`
+	Time    time.Time    `json:"time"`
+	Stale   bool         `json:"stale,omitempty"`
+	// Stamp and Sum name the state that the proposal was made about.
+	Stamp Stamp      `json:"stamp,omitzero"`
+	Sum   ContentSum `json:"sum,omitzero"`
+	// Old and New are the contents of a ProposedFile; Old is nil for a new file.
+	// Old is also what an accepted ProposedDelete took away.
+	Old []byte `json:"old"`
+	New []byte `json:"new,omitempty"`
+	// Link is what the symbolic link said that an accepted ProposedDelete took away.
+	Link string `json:"link,omitempty"`
+	// Doc is the document of the note that an accepted ProposedDelete took away.
+	Doc DocID `json:"doc,omitempty"`
+	// Links are what a ProposedRename is to change in the front matter of notes,
+	// which takes no suggestions, when it is accepted.
+	Links []LinkChange `json:"links,omitempty"`
+	// Accepting is set while the source is being changed: a crash leaves it, and
+	// the next process finds out whether that was done.
+	Accepting *Decision `json:"accepting,omitempty"`
+	// Via is set while a file is moved out of another one's way, to that name.
+	Via string `json:"via,omitempty"`
+}
+
+// SameAs says whether other tells the same. The contents of a proposal never
+// change after it was made; another one takes its place.
+func (r *ProposalRecord) SameAs(other *ProposalRecord) bool {
+	return r.ID == other.ID && r.Rel == other.Rel && r.ToDir == other.ToDir && r.Name == other.Name &&
+		r.Stale == other.Stale && slices.Equal(r.Links, other.Links)
+}
+
+// To is where a rename is to lead, in the source.
+func (r *ProposalRecord) To() string { return path.Join(r.ToDir, r.Name) }
+
+// Decided is the journal's record of a decision on the proposal.
+func (r ProposalRecord) Decided(d Decision, now time.Time) Record {
+	item := Decided{ID: r.ID, Kind: string(r.Kind), Old: r.Rel, Author: r.Author, Session: r.Session}
+	if r.Kind == ProposedRename {
+		item.New = r.To()
+	}
+	d.Items, d.Proposal = []Decided{item}, &r
+	return Record{Time: now, Decision: &d}
+}
+
+func (r *ProposalRecord) Rebase(oldRel, newRel string) {
+	for _, at := range []*string{&r.Rel, &r.ToDir, &r.Via} {
+		*at = Rebased(*at, oldRel, newRel)
+	}
+	for i := range r.Links {
+		r.Links[i].Rel = Rebased(r.Links[i].Rel, oldRel, newRel)
+	}
+}
+
+// ProposalChange is what Propose does.
+type ProposalChange struct {
+	Put     []ProposalRecord // new ones, or instead of those with the same IDs
+	Drop    []string         // IDs of those that wait no more
+	Journal []Record         // journal entries that belong to no document
+}
+
+// LinkChange is a link in the front matter of the note at Rel and what it is to be.
+type LinkChange struct {
+	Rel string `json:"rel"`
+	Old string `json:"old"` // the linkpath as it is written
+	New string `json:"new"`
+}

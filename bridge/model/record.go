@@ -1,0 +1,167 @@
+package model
+
+import (
+	"crypto/sha256"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// History is what a Store kept of one document.
+type History struct {
+	Records      []Record // the first one may be many merged into one
+	Materialized uint64   // Seq of the last record known to be in the source's file
+	Sum          ContentSum
+}
+
+// Record is one durable change of a document.
+type Record struct {
+	Seq     uint64 `json:"-"` // set by the Store
+	Update  []byte `json:"-"` // Yjs update V1
+	Author  string `json:"author,omitempty"`
+	Session string `json:"session,omitempty"`
+	Time    time.Time
+	// Client, Clock and Len name the CRDT units this change inserted, so that a
+	// suggestion can be traced to its author whatever was typed since.
+	Client uint64 `json:"client,omitempty"`
+	Clock  uint64 `json:"clock,omitempty"`
+	Len    uint64 `json:"len,omitempty"`
+	// Created is set for the change with which an agent made the note.
+	Created bool `json:"created,omitempty"`
+	// Unsent is set for a change that a server has yet to acknowledge. A Store that
+	// serves such sources remembers it; it is not part of what Load returns.
+	Unsent bool `json:"-"`
+	// FrontMatter is set when the change touched the front matter, which carries
+	// no marks: the way back.
+	FrontMatter *FrontMatterChange `json:"frontMatter,omitempty"`
+	// Proposal is the ID of the rename that the change belongs to: it rewrote links.
+	Proposal string `json:"proposal,omitempty"`
+	// Marks are the suggestions that the change made, or changed, or made pending again.
+	Marks []MadeMark `json:"marks,omitempty"`
+	// Decision is set when a person decided on suggestions: what, and the way back.
+	Decision *Decision `json:"decision,omitempty"`
+	// Ahead says that the change was kept before the source's file had it: one of
+	// a shared note, whose file is written a moment later.
+	Ahead bool `json:"ahead,omitempty"`
+}
+
+// Journalled says whether the record is one that Journal lists.
+func (r *Record) Journalled() bool { return r.FrontMatter != nil || r.Decision != nil }
+
+// IsFirstText says whether the record took over the text of a note that had no
+// document, with the character of that identity.
+func (r *Record) IsFirstText(client ycrdt.ClientID, clock uint64) bool {
+	return r.Author == "" && r.Proposal == "" && !r.Ahead && r.Clock == 0 && r.Client == uint64(client) && clock < r.Len
+}
+
+// MadeMark is a suggestion as the change left it that made it: what it adds, what it
+// deletes, and the comments directly behind it that were there before it.
+type MadeMark struct {
+	// ID, Author, Session, Time and Proposal are set for one that an undo made pending
+	// again. Else they are those of the record.
+	ID       string    `json:"id,omitempty"`
+	Author   string    `json:"author,omitempty"`
+	Session  string    `json:"session,omitempty"`
+	Time     time.Time `json:"time,omitzero"`
+	Proposal string    `json:"proposal,omitempty"`
+	// Comment is set for a comment that belongs to no mark: Add is all of it.
+	Comment bool    `json:"comment,omitempty"`
+	Add     []IDRun `json:"add,omitempty"`
+	Del     []IDRun `json:"del,omitempty"`
+	Older   []IDRun `json:"older,omitempty"`
+}
+
+func (m *MadeMark) Put(r IDRun, added bool) {
+	if added {
+		m.Add = append(m.Add, r)
+	} else {
+		m.Del = append(m.Del, r)
+	}
+}
+
+// Placement is a piece of the text that a change inserts: Len bytes of it, behind the
+// character that is named, or else behind what is before it.
+type Placement struct {
+	Len    int   `json:"len"`
+	Behind IDRun `json:"behind,omitzero"`
+}
+
+// FrontMatterChange is a note's front matter before and after one write, and the
+// characters that the write took away and put there.
+type FrontMatterChange struct {
+	Before  string    `json:"before"`
+	After   string    `json:"after"`
+	Removed []GoneRun `json:"removed,omitempty"`
+	Typed   []IDRun   `json:"typed,omitempty"`
+}
+
+// GoneRun is deleted text by its identities: the place that it had.
+type GoneRun struct {
+	At   IDRun  `json:"at"`
+	Text string `json:"text"`
+}
+
+// JournalEntry is a journalled record and where its document lives now; Path is
+// "" if the document is at no path any more. A decision on a proposal has no
+// document, and so no ID and no Path in a Store's journal.
+type JournalEntry struct {
+	Path Path
+	ID   DocID
+	Record
+
+	Folder string // whose journal it is in; set by Workspace.Journal
+	Rel    string // where people have the note, "" if the document is at no path any more; likewise
+}
+
+// InStep says whether the last record is known to have led to the text of sum.
+func (h History) InStep(sum ContentSum) bool {
+	return h.Sum == sum && h.Materialized == h.Records[len(h.Records)-1].Seq
+}
+
+// MayHaveTyped says whether somebody may have typed in the note since the first agent
+// wrote in it.
+func (h History) MayHaveTyped() bool {
+	agents := false
+	for i := range h.Records {
+		r := &h.Records[i]
+		theirs := r.Author != "" && !r.Ahead || r.Decision != nil
+		if agents && (!theirs || r.Seq != h.Records[i-1].Seq+1) {
+			return true
+		}
+		agents = agents || theirs
+	}
+	return false
+}
+
+// OnlyBy says whether the history is all theirs: of programs, that is, since who
+// changes a note as a live document is a person.
+func (h History) OnlyBy(theirs func(Author) bool) bool {
+	return h.All(func(r *Record) bool {
+		return r.Decision == nil && r.Proposal == "" && !r.Ahead && theirs(Author{Name: r.Author, Session: r.Session})
+	})
+}
+
+// LeadsTo says whether raw is what the history ends with.
+func (h History) LeadsTo(raw string) bool {
+	if len(h.Records) == 0 {
+		return raw == ""
+	}
+	return h.InStep(SumOf(raw))
+}
+
+// All says whether ok holds for every change of the note. Where a number is missing it
+// has been compacted, and tells no more who took part.
+func (h History) All(ok func(*Record) bool) bool {
+	for i := range h.Records {
+		if r := &h.Records[i]; r.Seq != uint64(i+1) || !ok(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// ContentSum is the SHA-256 of a document's raw text.
+type ContentSum [sha256.Size]byte
+
+// SumOf is the sum of a raw text.
+func SumOf(raw string) ContentSum { return sha256.Sum256([]byte(raw)) }

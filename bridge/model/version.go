@@ -1,0 +1,112 @@
+package model
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// MaxNote is the size in bytes above which a note is not written, and a file of
+// a source is served as it is, not as a note.
+const MaxNote = 16 << 20
+
+// Version is one published state of a note. It is immutable; holding one costs
+// its memory and nothing else.
+type Version struct {
+	raw      string
+	text     string
+	seq      uint64
+	modTime  time.Time
+	readOnly bool
+
+	// marked is raw with what people typed inside of agents' marks outside of them, and
+	// separated the edits that lead there.
+	marked    string
+	separated []diffwrap.Edit
+
+	// runs names the characters of raw by their CRDT identity. It is set, under
+	// the note's write lock, when a newer version replaces this one and the note
+	// has a Doc; nil otherwise. The versions of a live document have it from the
+	// start. Only merges and attribution read it, under the same lock.
+	runs []ycrdt.Run
+}
+
+// Text is what a reader is shown: the workspace's view of the raw text.
+func (v *Version) Text() string { return v.text }
+
+// Raw is what is stored, marks included.
+func (v *Version) Raw() string { return v.raw }
+
+// Marked is the raw text as its suggestions are read: what people typed inside of
+// agents' marks stands plain beside them. The next write leaves the note like that.
+func (v *Version) Marked() string { return v.marked }
+
+// Seq grows with every change of the note while the process lives.
+func (v *Version) Seq() uint64 { return v.seq }
+
+// ModTime changes exactly when Text changes, and never goes backwards.
+func (v *Version) ModTime() time.Time { return v.modTime }
+
+// ReadOnly says that writes to the note are refused: its bytes are not UTF-8,
+// or there are too many of them.
+func (v *Version) ReadOnly() bool { return v.readOnly }
+
+// Separated are the edits that lead from Raw to Marked.
+func (v *Version) Separated() []diffwrap.Edit { return v.separated }
+
+// Runs are the identities of the characters of Raw, nil if they are not known. They are
+// read under the note's write lock.
+func (v *Version) Runs() []ycrdt.Run { return v.runs }
+
+// Side is the version as one side of a merge.
+func (v *Version) Side() textmerge.Side {
+	return textmerge.Side{Raw: v.raw, Marked: v.marked, Text: v.text, Separated: v.separated, Runs: v.runs}
+}
+
+// SetRuns tells the identities of its characters. The note's write lock is held.
+func (v *Version) SetRuns(runs []ycrdt.Run) { v.runs = runs }
+
+// Number, date and lockWrites complete a version before it is published.
+func (v *Version) Number(seq uint64)      { v.seq = seq }
+func (v *Version) Date(modTime time.Time) { v.modTime = modTime }
+func (v *Version) LockWrites()            { v.readOnly = true }
+
+// NewVersion makes the state of a note whose raw text is raw. What is not UTF-8
+// or too large is shown byte for byte and cannot be written.
+func NewVersion(raw string, view diffwrap.View, seq uint64, modTime time.Time) *Version {
+	v := &Version{raw: raw, text: raw, marked: raw, seq: seq, modTime: modTime}
+	if len(raw) > MaxNote || !utf8.ValidString(raw) {
+		v.readOnly = true
+		return v
+	}
+	v.text = diffwrap.Render(raw, view)
+	return v
+}
+
+// Separate takes what people typed inside of agents' marks out of them.
+func (v *Version) Separate(edits []diffwrap.Edit, view diffwrap.View) {
+	if len(edits) == 0 || v.readOnly {
+		return
+	}
+	v.separated, v.marked = edits, diffwrap.Apply(v.raw, edits)
+	if view != diffwrap.RawView {
+		v.text = diffwrap.Render(v.marked, view)
+	}
+}
+
+// RawVersion is a state of a note as a reader of its raw text sees it.
+func RawVersion(raw string, runs []ycrdt.Run) *Version {
+	return &Version{raw: raw, text: raw, marked: raw, runs: runs}
+}
+
+// NextModTime is the modification time of a change that arrives now: later than
+// prev by at least a millisecond, because programs compare whole milliseconds.
+func NextModTime(prev, now time.Time) time.Time {
+	if least := prev.Add(time.Millisecond); now.Before(least) {
+		return least
+	}
+	return now
+}

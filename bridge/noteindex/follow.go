@@ -1,0 +1,171 @@
+package noteindex
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// derived is something computed from the text of every note: the link index,
+// the list of suggestions.
+type derived interface {
+	// add announces a name; a note's text follows with set.
+	add(p model.Path)
+	// set takes a note's new text.
+	set(ctx context.Context, p model.Path, v *model.Version) error
+	// remove forgets p and everything below it; rename moves them.
+	remove(p model.Path)
+	rename(oldPath, newPath model.Path)
+}
+
+// followed is the workspace whose notes an index follows.
+type followed interface {
+	// Follow calls fn with every change from now on.
+	Follow(fn func(model.Event))
+	// EachName calls fn for every name of the tree.
+	EachName(ctx context.Context, fn func(model.Path, model.Kind)) error
+	// Read opens a note, and does not wait for one that has yet to be fetched: an event
+	// tells when it is there.
+	Read(ctx context.Context, p model.Path) (*model.Version, error)
+	// LeadsToFolder says whether the symbolic link at p leads to a folder.
+	LeadsToFolder(p model.Path) bool
+}
+
+// Follower keeps a derived thing current. It is built when it is first asked
+// for, which reads every note; from then on events mark the notes that changed,
+// and only those are read when it is asked for again.
+type Follower struct {
+	from followed
+	log  *slog.Logger
+	d    derived
+
+	reading chan struct{} // has room for one reader of notes at a time
+
+	mu        sync.Mutex // protects the following
+	following bool
+	stale     map[model.Path]bool
+}
+
+// NewFollower keeps d current with the notes of from.
+func NewFollower(from followed, log *slog.Logger, d derived) *Follower {
+	return &Follower{from: from, log: log, d: d, reading: make(chan struct{}, 1)}
+}
+
+// Current brings the derived thing up to date.
+func (f *Follower) Current(ctx context.Context) error {
+	select {
+	case f.reading <- struct{}{}:
+		defer func() { <-f.reading }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := f.start(ctx); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	stale := f.stale
+	f.stale = make(map[model.Path]bool)
+	f.mu.Unlock()
+	report, total := model.ProgressOf(ctx), len(stale)
+	done := 0
+	for p := range stale {
+		report(done, total)
+		done++
+		if ctx.Err() != nil {
+			break
+		}
+		if err := f.read(ctx, p); err != nil {
+			f.log.Debug("note not read for the indexes", model.LogPath, string(p), model.LogErr, err)
+			continue // one unreadable note does not hide the others
+		}
+		delete(stale, p)
+	}
+	f.mark(stale) // what was not read is tried again
+	return ctx.Err()
+}
+
+// Pending is how many notes are yet to be read, as far as is known without
+// reading any.
+func (f *Follower) Pending() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.stale)
+}
+
+// start subscribes to events and marks every note, the first time.
+func (f *Follower) start(ctx context.Context) error {
+	f.mu.Lock()
+	started := f.following
+	f.following = true
+	f.mu.Unlock()
+	if started {
+		return nil
+	}
+	f.from.Follow(f.follow)
+	return f.from.EachName(ctx, f.announce)
+}
+
+func (f *Follower) read(ctx context.Context, p model.Path) error {
+	v, err := f.from.Read(ctx, p)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, model.ErrNotNote):
+		f.d.remove(p)
+		return nil
+	case err != nil:
+		return err
+	}
+	return f.d.set(ctx, p, v)
+}
+
+func (f *Follower) announce(p model.Path, kind model.Kind) {
+	if kind == model.KindNote || kind == model.KindFile || kind == model.KindLink && !f.from.LeadsToFolder(p) {
+		f.d.add(p)
+	}
+	if kind == model.KindNote {
+		f.mark(map[model.Path]bool{p: true})
+	}
+}
+
+func (f *Follower) mark(paths map[model.Path]bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stale == nil {
+		f.stale = make(map[model.Path]bool)
+	}
+	for p := range paths {
+		f.stale[p] = true
+	}
+}
+
+// follow takes one event.
+func (f *Follower) follow(ev model.Event) {
+	switch ev.Kind {
+	case model.EventCreated, model.EventChanged:
+		kind := model.KindOf(ev.Path.Base(), ev.Dir)
+		if ev.Link {
+			kind = model.KindLink
+		}
+		f.announce(ev.Path, kind)
+	case model.EventRemoved:
+		f.d.remove(ev.Path)
+	case model.EventRenamed:
+		f.d.rename(ev.OldPath, ev.Path)
+		f.moveStale(ev.OldPath, ev.Path)
+	}
+}
+
+// moveStale lets notes that are yet to be read be read where they are now.
+func (f *Follower) moveStale(oldPath, newPath model.Path) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for p := range f.stale {
+		if oldPath.Contains(p) {
+			delete(f.stale, p)
+			f.stale[newPath+p[len(oldPath):]] = true
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package planner
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/attribution"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// This file takes decisions on suggestions back. An undo makes what was decided pending
+// again, character by character, and nothing else: what is in the text gets its marks
+// again, and what is gone comes back at the place that it still has in the document,
+// unless what stood on either side of it has been removed: by people, or by its author,
+// who withdrew it. Texts are never compared.
+
+// The reasons for which nothing of a decision can be taken back.
+var (
+	ErrHistoryLost   = errors.New("cannot be taken back: the note's history was lost; its text is in 'relayfs suggestions log --json'")
+	ErrNoteGone      = errors.New("cannot be taken back: the note is gone; its text is in 'relayfs suggestions log --json'")
+	errOldRecord     = errors.New("cannot be taken back: an older relayfs decided it, and the note has changed since; its text is in 'relayfs suggestions log --json'")
+	errMatterChanged = errors.New("cannot be taken back: people have changed that front matter since; what it was is in 'relayfs suggestions log --json'")
+	errNotReadBack   = errors.New("cannot be taken back: with what the note says now, it would be read as something else")
+)
+
+const (
+	deletedByPeople = "deleted by people since"
+	aroundDeleted   = "the text around it has been deleted since"
+	laterDecision   = "a later decision took it away"
+)
+
+// UndoOld takes back what an older relayfs did, if nothing has changed since.
+func UndoOld(cur *model.Version, e model.JournalEntry, d *model.Decision) (Plan, error) {
+	before, after := "", ""
+	if e.Decision != nil {
+		before, after = e.Decision.Before, e.Decision.After
+	} else {
+		end, _ := diffwrap.FrontMatter(cur.Raw())
+		before, after = e.FrontMatter.Before+cur.Raw()[end:], e.FrontMatter.After+cur.Raw()[end:]
+	}
+	if cur.Raw() != after {
+		return Plan{}, Refuse(errOldRecord)
+	}
+	plan := Plan{Edits: diffwrap.Diff(after, before), Decision: d}
+	left := slices.Clone(d.Items)
+	x := attribution.NewLedger(nil).LayOut(before, attribution.Units{})
+	for _, s := range diffwrap.Suggestions(before) {
+		i := slices.IndexFunc(left, func(d model.Decided) bool {
+			return d.Kind == s.Kind.String() && d.Old == s.Old && d.New == s.New
+		})
+		if i < 0 {
+			continue
+		}
+		m := left[i].Made(e.Time)
+		for k, c := range x.Text {
+			if c.Mark >= 0 && s.Start <= c.Start && c.End <= s.End {
+				m.Put(model.PlaceRun(x.Places[k].From, x.Places[k].To), c.Added)
+			}
+		}
+		plan.Marks = append(plan.Marks, m)
+		left = slices.Delete(left, i, i+1)
+	}
+	return plan, nil
+}
+
+// takeback is one undo that is being planned. Characters go by their first identities:
+// what was brought back has had others since.
+type takeback struct {
+	entry model.JournalEntry
+	d     *model.Decision // the undo's
+	marks []model.DecidedMark
+	runs  []model.DecidedRun
+	cur   *model.Version
+	known *attribution.Ledger
+	x     *attribution.Layout // of cur.marked
+
+	alias  attribution.Ranges[origin]    // of later identities
+	target attribution.Ranges[int]       // index of runs
+	states attribution.Ranges[charState] // of targets, and of what stood beside them; before the undo
+	live   attribution.Ranges[bool]
+	home   attribution.Ranges[int] // index of items, of what is gone
+	items  []item
+}
+
+// origin tells of later identities which the first ones are, and since which record.
+type origin struct{ client, shift, since uint64 }
+
+func (o origin) of(r model.IDRun) model.IDRun {
+	return model.IDRun{Client: o.client, Clock: r.Clock + o.shift, Len: r.Len}
+}
+
+// newTakeback reads from the records what there is to know.
+func newTakeback(e model.JournalEntry, records []model.Record, cur *model.Version, d *model.Decision) *takeback {
+	t := &takeback{
+		entry: e, d: d, cur: cur, known: attribution.NewLedger(records), alias: make(attribution.Ranges[origin]),
+	}
+	if e.Decision != nil {
+		t.runs, t.marks = e.Decision.Runs, e.Decision.Marks
+	}
+	if fm := e.FrontMatter; fm != nil {
+		t.runs = slices.Clone(t.runs)
+		for _, g := range fm.Removed {
+			t.runs = append(t.runs, model.DecidedRun{At: g.At, Role: model.RemovedPlain, Text: g.Text})
+		}
+		for _, r := range fm.Typed {
+			t.runs = append(t.runs, model.DecidedRun{At: r, Role: model.TypedInstead})
+		}
+	}
+	for i := range records {
+		if d := records[i].Decision; d != nil {
+			for _, r := range d.Revived {
+				first := t.firsts(r.Old)
+				done := uint64(0)
+				for _, old := range first {
+					t.alias.Set(r.New.Part(done, old.Len), origin{old.Client, old.Clock - (r.New.Clock + done), records[i].Seq})
+					done += old.Len
+				}
+			}
+		}
+	}
+	var targets []attribution.Told[int]
+	var states []attribution.Told[charState]
+	for i, run := range t.runs {
+		for _, r := range t.firsts(run.At) {
+			targets = append(targets, attribution.Told[int]{Of: r, Value: i})
+		}
+		for _, of := range []model.IDRun{run.At, run.Left, run.Right} {
+			for _, r := range t.firsts(of) {
+				states = append(states, attribution.Told[charState]{Of: r})
+			}
+		}
+	}
+	t.target, t.states = attribution.RangesOf(targets, nil), attribution.RangesOf(states, nil)
+	bySeq := make(map[uint64]*model.Decision)
+	for i := range records {
+		d := records[i].Decision
+		switch {
+		case d == nil:
+		case d.Verdict == model.Undone:
+			t.each(d, func(s charState, _ model.Role) charState { s.undo = true; return s })
+			if undone := bySeq[d.UndoesSeq]; undone != nil {
+				t.each(undone, func(s charState, role model.Role) charState { return s.undone(role, d.UndoesSeq) })
+			}
+		default:
+			bySeq[records[i].Seq] = d
+			t.each(d, func(s charState, role model.Role) charState { return s.Decide(role, records[i].Seq) })
+		}
+	}
+	return t
+}
+
+func (t *takeback) each(d *model.Decision, f func(charState, model.Role) charState) {
+	for _, run := range d.Runs {
+		for _, r := range t.firsts(run.At) {
+			t.states.Update(r, func(s charState) charState { return f(s, run.Role) })
+		}
+	}
+}
+
+// firsts are the first identities of characters.
+func (t *takeback) firsts(r model.IDRun) (list []model.IDRun) {
+	if r.Len == 0 {
+		return nil
+	}
+	t.alias.Each(r, func(part model.IDRun, from origin, ok bool) {
+		if ok {
+			part = from.of(part)
+		}
+		list = append(list, part)
+	})
+	return list
+}
+
+// Undo plans the undo of a journal entry in a document with these records and pieces,
+// and tells of it in d.
+func Undo(cur *model.Version, e model.JournalEntry, records []model.Record, pieces []ycrdt.Piece, d *model.Decision) (Plan, error) {
+	t := newTakeback(e, records, cur, d)
+	t.read(pieces)
+	return t.plan()
+}

@@ -1,0 +1,241 @@
+package planner
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+)
+
+// This file decides what an undo makes of each character.
+
+// plan finds out what becomes of every item, and writes that down.
+func (t *takeback) plan() (Plan, error) {
+	if !t.mattersAreThere() {
+		return Plan{}, Refuse(errMatterChanged)
+	}
+	wants, changed := t.wants()
+	p := printer{takeback: t, wants: wants, made: make(map[int]*model.MadeMark)}
+	p.print()
+	if !changed && len(p.made) == 0 {
+		return Plan{}, t.nothing()
+	}
+	plan := Plan{Edits: p.edits, Placed: p.placed, Decision: t.d, Marks: p.marksMade()}
+	t.d.Revived = p.revived
+	return plan, p.check()
+}
+
+// nothing is the refusal of an undo that could bring nothing back.
+func (t *takeback) nothing() error {
+	if len(t.d.Away) == 0 {
+		return Refuse(errors.New("there is nothing left to take back"))
+	}
+	return Refuse(fmt.Errorf("cannot be taken back: %s; its text is in 'relayfs suggestions log'", t.d.Away[0]))
+}
+
+// mattersAreThere says whether all that the write put in the front matter is there.
+func (t *takeback) mattersAreThere() bool {
+	if t.entry.FrontMatter == nil {
+		return true
+	}
+	there := true
+	for _, r := range t.entry.FrontMatter.Typed {
+		for _, first := range t.firsts(r) {
+			t.live.Each(first, func(_ model.IDRun, _ bool, ok bool) { there = there && ok })
+		}
+	}
+	return there
+}
+
+// want is what is to become of an item.
+type want struct {
+	item
+	shown   bool
+	revived bool
+	changed bool
+	key     inMark
+}
+
+// inMark names a mark of the note as it is, or one that was decided on; n is -1 for none.
+type inMark struct {
+	Decide bool
+	n      int
+}
+
+var noMark = inMark{n: -1}
+
+// wants decides on every item. changed says whether that comes to anything.
+func (t *takeback) wants() (list []want, changed bool) {
+	run := func(w want) model.Role { return t.runs[w.run].Role } // of what is gone
+	for i, x := range t.items {
+		if !x.gone {
+			w := t.wantLive(x)
+			changed = changed || w.changed
+			list = append(list, w)
+			continue
+		}
+		t.home.Each(x.first, func(part model.IDRun, at int, _ bool) {
+			if at != i {
+				return // it came back since, and went again
+			}
+			t.live.Each(part, func(part model.IDRun, _ bool, live bool) {
+				if live {
+					return
+				}
+				one := x
+				one.id, one.first = x.id.Part(part.Clock-x.first.Clock, part.Len), part
+				w := t.wantGone(one)
+				changed = changed || w.shown && (w.kind == contentItem || run(w) == model.RejectedComment)
+				list = append(list, w)
+			})
+		})
+	}
+	back := make(map[int]bool) // items that wait again
+	for _, w := range list {
+		switch {
+		case !w.shown:
+		case w.key.Decide:
+			back[t.marks[w.key.n].Item] = true
+		case w.revived && run(w) == model.RejectedComment:
+			back[t.marks[t.runs[w.run].Mark].Item] = true
+		}
+	}
+	for i := range list { // what went with a suggestion comes back with it
+		if w := &list[i]; w.revived && w.kind == furnitureItem && !back[t.marks[t.runs[w.run].Mark].Item] {
+			w.shown, w.revived = false, false
+		}
+	}
+	return list, changed
+}
+
+// wantLive decides on what is there: what the decision let in waits again, and so does
+// what it let stay.
+func (t *takeback) wantLive(x item) want {
+	w := want{item: x, shown: true, key: noMark}
+	if x.kind == furnitureItem && x.run >= 0 && t.runs[x.run].Role == model.RejectedDeletion { // a comment that was to go
+		w.kind, w.o, w.a, x.o, x.a = contentItem, true, true, true, true
+	}
+	if w.kind != contentItem {
+		return w
+	}
+	w.key.n = x.mark
+	if x.run < 0 {
+		return w
+	}
+	run := t.runs[x.run]
+	switch run.Role {
+	case model.AcceptedAddition:
+		w.o = false
+	case model.RejectedDeletion:
+		w.a = false
+	case model.TypedInstead:
+		w.o, w.a = false, false
+	}
+	w.changed = w.o != x.o || w.a != x.a
+	w.shown = w.o || w.a
+	switch {
+	case !w.changed:
+	case !w.shown && run.Role != model.TypedInstead:
+		t.away(x.text, t.proposer(x)+" proposes to delete it")
+		t.d.Runs = append(t.d.Runs, model.DecidedRun{At: x.id, Role: model.Absorbed})
+	case w.key.n < 0:
+		w.key = inMark{true, run.Mark}
+	}
+	return w
+}
+
+// proposer is whose mark an item stands in.
+func (t *takeback) proposer(x item) string {
+	if x.mark >= 0 {
+		return cmp.Or(t.x.Owners[x.mark].Author(), "somebody")
+	}
+	return "somebody"
+}
+
+// wantGone decides on what is not there.
+func (t *takeback) wantGone(x item) want {
+	w := want{item: t.whole(x), key: noMark}
+	if w.text == "" {
+		return w
+	}
+	run := t.runs[x.run]
+	o, a := x.state.shown()
+	switch run.Role {
+	case model.TypedInstead:
+	case model.AcceptedComment:
+		t.away(w.text, deletedByPeople)
+	case model.AcceptedAddition, model.RejectedDeletion:
+		if o || a {
+			t.away(w.text, deletedByPeople)
+		} else {
+			t.away(w.text, laterDecision)
+		}
+	case model.RemovedPlain:
+		w.shown, w.o, w.a = true, true, true
+	default:
+		if t.removed(run.Left) && t.removed(run.Right) {
+			t.away(w.text, aroundDeleted)
+			t.d.Runs = append(t.d.Runs, model.DecidedRun{At: x.id, Role: model.Covered})
+			return w
+		}
+		if run.Role == model.TakenAlong || run.Role == model.TakenAlongOlder || run.Role == model.RejectedComment {
+			w.kind, w.shown, w.revived = furnitureItem, true, true
+			return w
+		}
+		w.o, w.a = x.state.undone(run.Role, t.entry.Seq).shown()
+		if w.shown = w.o || w.a; !w.shown {
+			t.away(w.text, laterDecision)
+		}
+		w.key = inMark{true, run.Mark}
+	}
+	w.revived = w.shown
+	return w
+}
+
+// whole is an item that is gone with its text, in whole characters: one between whose two
+// units a person has typed since is with its last unit.
+func (t *takeback) whole(x item) item {
+	run := t.runs[x.run]
+	if run.Text == "" {
+		return x
+	}
+	cursor := textmerge.NewCursor(run.Text)
+	done := uint64(0)
+	for _, first := range t.firsts(run.At) {
+		if first.Client == x.first.Client && first.Clock <= x.first.Clock && x.first.Clock < first.Clock+first.Len {
+			from := int(done + x.first.Clock - first.Clock)
+			off, start := cursor.WholeAt(from)
+			end, to := cursor.WholeAt(from + int(x.first.Len))
+			x.text = run.Text[off:end]
+			x.id = model.IDRun{Client: x.id.Client, Clock: x.id.Clock - uint64(from-start), Len: uint64(to - start)}
+			x.first = model.IDRun{Client: x.first.Client, Clock: x.first.Clock - uint64(from-start), Len: uint64(to - start)}
+			return x
+		}
+		done += first.Len
+	}
+	return x
+}
+
+// removed says whether people removed the character, or its author withdrew it.
+func (t *takeback) removed(r model.IDRun) bool {
+	if r.Len == 0 {
+		return false // the start or the end of the note
+	}
+	first := t.firsts(r)[0]
+	if _, _, live := t.live.At(first); live {
+		return false
+	}
+	s, _, _ := t.states.At(first)
+	o, a := s.shown()
+	return !s.undo && (o || a) || s.dead
+}
+
+func (t *takeback) away(text, why string) {
+	if n := len(t.d.Away) - 1; n >= 0 && t.d.Away[n].Why == why {
+		t.d.Away[n].Text += text
+		return
+	}
+	t.d.Away = append(t.d.Away, model.Away{Text: text, Why: why})
+}
