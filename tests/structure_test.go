@@ -1,0 +1,126 @@
+package tests
+
+import (
+	"go/ast"
+	"go/types"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// What a package may be, so that a newcomer can read it: in one of more than ten files, no more than maxCycle of them
+// use each other in a circle, and no type has more than maxMethods methods. The rest of a package can be read from the
+// bottom up.
+const (
+	manyFiles  = 10
+	maxCycle   = 8
+	maxMethods = 40
+)
+
+// tangled are the packages that are not there yet, with what they have. A number here may only fall; who lowers one in
+// the code lowers it here.
+var tangled = map[string]struct {
+	cycle   int
+	methods map[string]int
+}{
+	"bridge":       {41, map[string]int{"Workspace": 198, "note": 82}},
+	"bridge/store": {10, nil},
+	"bridge/vault": {13, map[string]int{"Vault": 72}},
+	"bridge/ycrdt": {27, map[string]int{"Txn": 55, "store": 81}},
+	"diffwrap":     {28, nil},
+	"fusefs":       {26, map[string]int{"File": 69, "tree": 111}},
+}
+
+func TestStructure(t *testing.T) {
+	loaded, err := packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps,
+		Dir:  "..",
+	}, "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range loaded {
+		for _, err := range p.Errors {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(p.PkgPath, module+"/")
+		known := tangled[name]
+		if cycle := fileCycle(p); len(p.Syntax) > manyFiles {
+			want := max(known.cycle, maxCycle)
+			if len(cycle) > want {
+				t.Errorf("package %s: %d files use each other in a circle, want at most %d: %s", name, len(cycle), want, strings.Join(cycle, " "))
+			} else if known.cycle > maxCycle && len(cycle) < known.cycle {
+				t.Errorf("package %s: a circle of %d files is left, and the table says %d: lower it", name, len(cycle), known.cycle)
+			}
+		}
+		for typ, n := range methodsOf(p) {
+			want := max(known.methods[typ], maxMethods)
+			if n > want {
+				t.Errorf("package %s: type %s has %d methods, want at most %d", name, typ, n, want)
+			} else if known.methods[typ] > n {
+				t.Errorf("package %s: type %s has %d methods, and the table says %d: lower it", name, typ, n, known.methods[typ])
+			}
+		}
+	}
+}
+
+// methodsOf counts the methods of the types of a package.
+func methodsOf(p *packages.Package) map[string]int {
+	count := make(map[string]int)
+	for _, name := range p.Types.Scope().Names() {
+		if typ, ok := p.Types.Scope().Lookup(name).(*types.TypeName); ok {
+			if named, ok := typ.Type().(*types.Named); ok {
+				count[name] = named.NumMethods()
+			}
+		}
+	}
+	return count
+}
+
+// fileCycle is the largest set of files of a package each of which uses, over others or directly, what each other one
+// declares.
+func fileCycle(p *packages.Package) (largest []string) {
+	uses := make(map[string]map[string]bool)
+	for _, f := range p.Syntax {
+		from := filepath.Base(p.Fset.Position(f.Package).Filename)
+		uses[from] = make(map[string]bool)
+		ast.Inspect(f, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				if obj := p.TypesInfo.Uses[id]; obj != nil && obj.Pkg() == p.Types {
+					uses[from][filepath.Base(p.Fset.Position(obj.Pos()).Filename)] = true
+				}
+			}
+			return true
+		})
+	}
+	reach := make(map[string]map[string]bool)
+	for f := range uses {
+		reach[f] = make(map[string]bool)
+		for next := []string{f}; len(next) > 0; {
+			at := next[0]
+			next = next[1:]
+			for to := range uses[at] {
+				if !reach[f][to] {
+					reach[f][to] = true
+					next = append(next, to)
+				}
+			}
+		}
+	}
+	for f := range uses {
+		var cycle []string
+		for g := range uses {
+			if f == g || reach[f][g] && reach[g][f] {
+				cycle = append(cycle, g)
+			}
+		}
+		if len(cycle) > len(largest) {
+			largest = cycle
+		}
+	}
+	slices.Sort(largest)
+	return largest
+}
