@@ -57,18 +57,10 @@ func (at place) interrupted(raw, have string, h model.History) (in model.Intent,
 	if len(h.Records) == 0 {
 		have = in.Beginning(in.Text)
 	}
-	if !in.Leads(have, in.Text) || distance(in.Text, raw) >= distance(have, raw) {
+	if !in.Leads(have, in.Text) || textmerge.Distance(in.Text, raw) >= textmerge.Distance(have, raw) {
 		return model.Intent{}, raw, false // it was kept, or the file never had it
 	}
 	return in, in.Text, true
-}
-
-// distance is how much has to be changed to make one text the other.
-func distance(a, b string) (n int) {
-	for _, e := range diffwrap.Diff(a, b) {
-		n += e.Len + len(e.New)
-	}
-	return n
 }
 
 // catchUpTo changes the document from have to raw: by the write that was interrupted,

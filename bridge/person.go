@@ -26,15 +26,10 @@ func (w *Workspace) inPeoples(op string, p model.Path) (*node, error) {
 // peoplesNote finds the note that people have at p.
 func (w *Workspace) peoplesNote(op string, p model.Path) (*note, error) {
 	n, err := w.inPeoples(op, p)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case n.kind == model.KindDir:
-		return nil, &model.Error{Op: op, Path: p, Err: model.ErrIsDir}
-	case n.kind != model.KindNote:
-		return nil, &model.Error{Op: op, Path: p, Err: model.ErrNotNote}
 	}
-	return n.note, nil
+	return n.mustBeNote(op, p)
 }
 
 // peoplesPath is where people have n. treeMu is held.

@@ -210,15 +210,21 @@ func (w *Workspace) begin() error {
 // note finds the note at p.
 func (w *Workspace) note(op string, p model.Path) (*note, error) {
 	n, err := w.find(op, p)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case n.kind == model.KindDir:
-		return nil, &model.Error{Op: op, Path: p, Err: model.ErrIsDir}
-	case n.kind != model.KindNote:
-		return nil, &model.Error{Op: op, Path: p, Err: model.ErrNotNote}
 	}
-	return n.note, nil
+	return n.mustBeNote(op, p)
+}
+
+// mustBeNote is the note of a node, which was found at p.
+func (n *node) mustBeNote(op string, p model.Path) (*note, error) {
+	switch n.kind {
+	case model.KindDir:
+		return nil, &model.Error{Op: op, Path: p, Err: model.ErrIsDir}
+	case model.KindNote:
+		return n.note, nil
+	}
+	return nil, &model.Error{Op: op, Path: p, Err: model.ErrNotNote}
 }
 
 // Open returns the current version of the note at p. It reads the source only

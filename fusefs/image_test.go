@@ -3,7 +3,16 @@ package fusefs
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
 )
+
+// written is the text that becomes of a write by who was shown text where the note has theirs.
+func written(text, theirs, mine string) string {
+	return asWrite([]image{{text: text, version: model.NewVersion(theirs, diffwrap.AcceptedView, 1, time.Now())}}, mine).Text
+}
 
 func TestCarry(t *testing.T) {
 	const base = "one two three\nfour five six\nseven eight nine\n"
@@ -18,7 +27,7 @@ func TestCarry(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := carry(base, tt.theirs, tt.mine); got != tt.want {
+			if got := written(base, tt.theirs, tt.mine); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -27,18 +36,21 @@ func TestCarry(t *testing.T) {
 
 // What I insert into a line that they dropped stays, the line does not come back.
 func TestCarryIntoDroppedText(t *testing.T) {
-	got := carry("one\nfour five six\nten\n", "one\nten\n", "one\nfour NEW five six\nten\n")
+	got := written("one\nfour five six\nten\n", "one\nten\n", "one\nfour NEW five six\nten\n")
 	if !strings.Contains(got, "NEW") || strings.Contains(got, "five") {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestNearest(t *testing.T) {
-	images := []image{{text: "alpha beta gamma\n"}, {text: "alpha beta gamma\na person's words\n"}}
-	if got := nearest(images, "alpha BETA gamma\n"); got != images[0] {
-		t.Errorf("a change of the older one is taken for one of %q", got.text)
+	shown := []image{{text: "alpha beta gamma\n"}, {text: "alpha beta gamma\na person's words\n"}}
+	for i := range shown {
+		shown[i].version = model.NewVersion(shown[i].text+"more\n", diffwrap.AcceptedView, 1, time.Now())
 	}
-	if got := nearest(images, "alpha BETA gamma\na person's words\n"); got != images[1] {
-		t.Errorf("a change of the newer one is taken for one of %q", got.text)
+	if got := asWrite(shown, "alpha BETA gamma\n").Bases[0]; got != shown[0].version {
+		t.Errorf("a change of the older one is taken for one of %q", got.Text())
+	}
+	if got := asWrite(shown, "alpha BETA gamma\na person's words\n").Bases[0]; got != shown[1].version {
+		t.Errorf("a change of the newer one is taken for one of %q", got.Text())
 	}
 }

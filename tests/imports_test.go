@@ -82,7 +82,7 @@ var importRules = map[string]importRule{
 	"bridge/bridgetest":            {[]string{"bridge", "bridge/model", "bridge/ycrdt", "diffwrap"}, "a workspace in memory for the tests of what sits above"},
 	"bridge/bridgetest/sourcetest": {[]string{"bridge/model", "bridge/ycrdt/limittest"}, "the suite that every source passes"},
 	"bridge/decisiontest":          {nil, "decisions against a model; what it imports is in test files"},
-	"fusefs":                       {[]string{"bridge", "bridge/model", "diffwrap", "github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/unix"}, "the only place that knows go-fuse; it knows no MCP"},
+	"fusefs":                       {[]string{"bridge", "bridge/textmerge", "bridge/model", "diffwrap", "github.com/hanwen/go-fuse/v2/...", "golang.org/x/sys/unix"}, "the only place that knows go-fuse; it knows no MCP"},
 	"mcpserver/internal/glob":      {[]string{"github.com/bmatcuk/doublestar/v4"}, "patterns over paths, as ripgrep has them"},
 	"mcpserver/internal/grep":      {nil, "a search over texts, as ripgrep prints it"},
 	"mcpserver/internal/entity":    {[]string{"bridge/frontmatter"}, "what a canvas or a base must be is a function of its text"},

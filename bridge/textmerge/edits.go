@@ -158,9 +158,10 @@ func ApplyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.E
 	}
 }
 
-func editSize(edits []diffwrap.Edit) int {
+// Distance is how many bytes have to go and to come to make one text the other.
+func Distance(a, b string) int {
 	n := 0
-	for _, e := range edits {
+	for _, e := range diffwrap.Diff(a, b) {
 		n += e.Len + len(e.New)
 	}
 	return n

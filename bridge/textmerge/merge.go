@@ -38,7 +38,7 @@ func Nearest(bases []string, text string) int {
 		if best >= 0 && bases[best] == s {
 			continue
 		}
-		size := editSize(diffwrap.Diff(s, text))
+		size := Distance(s, text)
 		if best < 0 || size < bestSize {
 			best, bestSize = i, size
 		}
