@@ -8,7 +8,7 @@ func (p *putter) verify(doc *document) error {
 	if !p.keepsFrontMatter(doc) {
 		return refuseFrontMatter("would have a mark on its closing line", "end that line with a line break")
 	}
-	if p.readsBack(doc) && p.agreesAsBefore(doc) {
+	if p.readsBack(doc) && p.agreesAsBefore(doc) && !p.takesIn(doc) {
 		return nil
 	}
 	at, literal := p.culprit()
@@ -24,6 +24,34 @@ func (p *putter) readsBack(doc *document) bool {
 		rejected = p.matter.text + rejected[p.matter.rawEnd:]
 	}
 	return doc.shows(p.new) && doc.render(OriginalView) == original && p.rejected(doc) == rejected
+}
+
+// takesIn reports whether the new text has a suggestion or a comment around text that is plain in the result: so it
+// would be read once everything is accepted. Literal delimiters that are written one by one come to that.
+func (p *putter) takesIn(doc *document) bool {
+	if !strings.Contains(p.new, "{++") && !strings.Contains(p.new, "{--") && !strings.Contains(p.new, "{~~") && !strings.Contains(p.new, "{>>") {
+		return false
+	}
+	marks := parse(p.new).cells
+	at := 0 // in the new text
+	for i := range doc.cells {
+		c := &doc.cells[i]
+		end := at + len(c.added.of(doc.raw))
+		plain := !c.isSuggestion() && c.kind != commentCell
+		for len(marks) > 0 && marks[0].end <= at {
+			marks = marks[1:]
+		}
+		for _, m := range marks {
+			if m.start >= end {
+				break
+			}
+			if plain && (m.isSuggestion() || m.kind == commentCell) {
+				return true
+			}
+		}
+		at = end
+	}
+	return false
 }
 
 // rejected returns what is left of a document when all suggestions, and the comments that the writer writes, are

@@ -1,10 +1,12 @@
 package tests
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -110,4 +112,21 @@ func peakMemory(t *testing.T, pid int) int {
 		t.Fatal(err)
 	}
 	return kb
+}
+
+// Delimiters that are written one by one do not take a person's words between them.
+func TestDelimitersOneByOne(t *testing.T) {
+	for _, pair := range [][2]string{{"{++", "++}"}, {"{--", "--}"}} {
+		s := newSandbox(t)
+		m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": "alpha beta gamma delta\n"}))
+		note := m.path("n.md")
+		if err := os.WriteFile(note, []byte("alpha beta "+pair[0]+" gamma delta\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(note, []byte("alpha beta "+pair[0]+" gamma "+pair[1]+" delta\n"), 0o644); !errors.Is(err, syscall.EINVAL) {
+			t.Errorf("%v around a person's word: %v, want %v", pair, err, syscall.EINVAL)
+		}
+		s.decide(t, "accept", "--all", m.vault)
+		checkText(t, "the note", readFile(t, m.vaultPath("n.md")), "alpha beta "+pair[0]+" gamma delta\n")
+	}
 }

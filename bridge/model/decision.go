@@ -158,8 +158,6 @@ func (e JournalEntry) BatchOf() string {
 	return fmt.Sprintf("%s-%d", e.ID[:min(8, len(e.ID))], e.Seq)
 }
 
-func (e JournalEntry) Lapsed() bool { return e.Decision != nil && e.Decision.Lapsed }
-
 // IsOld says whether the record has texts where later ones name characters.
 func (e JournalEntry) IsOld() bool {
 	if e.Decision != nil {
