@@ -239,8 +239,10 @@ func TestAwareness(t *testing.T) {
 	late.send(ysync.AppendQueryAwareness(nil))
 	late.frame(ysync.AwarenessState)
 	a.stop()
-	if err := theirs.Apply(b.frame(ysync.AwarenessState).Payload, nil); err != nil || len(theirs.Others()) != 0 {
-		t.Errorf("after ann has left there are %v, %v", theirs.States(), err)
+	for len(theirs.Others()) > 0 { // bob may have heard of ann twice, when he was greeted and when she spoke
+		if err := theirs.Apply(b.frame(ysync.AwarenessState).Payload, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
