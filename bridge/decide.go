@@ -289,7 +289,7 @@ func undoable(journal []model.JournalEntry, batch string) []model.JournalEntry {
 	var entries []model.JournalEntry
 	for e := range notUndone(journal) {
 		name := e.BatchOf()
-		if batch == "" && decidedByPerson(e) {
+		if batch == "" && !e.Lapsed() {
 			batch = name
 		}
 		if name == batch {
@@ -305,16 +305,13 @@ func olderBatch(journal []model.JournalEntry, batch string) string {
 	passed := false
 	for e := range notUndone(journal) {
 		name := e.BatchOf()
-		if passed && name != batch && decidedByPerson(e) {
+		if passed && name != batch && !e.Lapsed() {
 			return name
 		}
 		passed = passed || name == batch
 	}
 	return ""
 }
-
-// decidedByPerson says whether a person decided: not of what lapsed, nor of a program's change of front matter.
-func decidedByPerson(e model.JournalEntry) bool { return e.Decision != nil && !e.Decision.Lapsed }
 
 // notUndone yields the entries that have not been taken back and take nothing back.
 // Of a batch in several Folders, a client that reaches some of them takes back

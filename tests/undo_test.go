@@ -223,19 +223,3 @@ func TestUndoInADeletedNote(t *testing.T) {
 	s.decide(t, "undo", first.Batch, m.vault)
 	checkText(t, "in the vault again", readFile(t, m.vaultPath("n.md")), "a {--b--}{++X++} c {--d--}{++Y++}\n")
 }
-
-// Without a name undo takes back what a person decided, whatever agents have done to front matter since.
-func TestUndoTakesBackWhatAPersonDecided(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Notes", map[string]string{"a.md": "Four\n", "b.md": "---\nstatus: open\n---\nx\n"}))
-	m.save(t, "a.md", "Five\n")
-	s.decide(t, "accept", "--all", m.vault)
-	m.save(t, "b.md", "---\nstatus: closed\n---\nx\n")
-	m.save(t, "new.md", "---\na: 1\n---\nx\n")
-	if err := os.Remove(m.path("new.md")); err != nil {
-		t.Fatal(err)
-	}
-	s.decide(t, "undo", m.vault)
-	checkText(t, "the note that was decided on", readFile(t, m.vaultPath("a.md")), "{--Four--}{++Five++}\n")
-	checkText(t, "the other note", readFile(t, m.vaultPath("b.md")), "---\nstatus: closed\n---\nx\n")
-}

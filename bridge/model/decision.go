@@ -165,3 +165,6 @@ func (e JournalEntry) IsOld() bool {
 	}
 	return e.FrontMatter.Removed == nil && e.FrontMatter.Typed == nil
 }
+
+// Lapsed says that no person decided.
+func (e JournalEntry) Lapsed() bool { return e.Decision != nil && e.Decision.Lapsed }
