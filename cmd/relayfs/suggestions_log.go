@@ -19,8 +19,8 @@ func newUndoCommand(e *env) *cobra.Command {
 		Use:   "undo [BATCH] [SOURCE...]",
 		Short: "Take back a decision or a change of front matter",
 		Long: `Undo takes back what was accepted or rejected in one go, or one change of front
-matter, by its name in 'relayfs suggestions log'; without a name the newest that
-a person decided and nobody has taken back. What was written in the notes since stays.`,
+matter, by its name in 'relayfs suggestions log'; without a name the newest of
+both that nobody has taken back. What was written in the notes since stays.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runUndo(cmd.Context(), e, &f, args) },
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
