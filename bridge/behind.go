@@ -198,16 +198,7 @@ func (n *note) savedFrom(saved string, cur *model.Version) *model.Version {
 	for _, f := range n.flushed {
 		versions = append(versions, f.version)
 	}
-	return nearestRaw(append(versions, held), saved)
-}
-
-// nearestRaw is the version whose raw text differs least from raw.
-func nearestRaw(versions []*model.Version, raw string) *model.Version {
-	texts := make([]string, len(versions))
-	for i, v := range versions {
-		texts[i] = v.Raw()
-	}
-	return versions[textmerge.Nearest(texts, raw)]
+	return textmerge.Nearest(append(versions, held), (*model.Version).Raw, saved)
 }
 
 // takeOver brings in what a person saved: what the save changed of base is
@@ -296,7 +287,7 @@ func (n *note) resume(ctx context.Context, at place, h model.History) (bool, err
 		return true, nil
 	}
 	n.ws.log.Info("changes that a crash has kept from the file are put into it", model.LogPath, string(at.path))
-	base := nearestRaw(states, file.Raw())
+	base := textmerge.Nearest(states, (*model.Version).Raw, file.Raw())
 	n.fallBehind(base)
 	n.flushAfter(0)
 	if base.Raw() == file.Raw() {

@@ -59,22 +59,13 @@ func (w *Workspace) Write(ctx context.Context, p model.Path, wr Write) (Result, 
 	merged := wr.Text
 	c.plan = func(n *note, cur *model.Version) (planner.Plan, error) {
 		if len(wr.Bases) > 0 {
-			merged = n.mergeInto(nearestText(wr.Bases, wr.Text), cur, wr.Text)
+			merged = n.mergeInto(textmerge.Nearest(wr.Bases, (*model.Version).Text, wr.Text), cur, wr.Text)
 		}
 		return w.plan(n, cur, merged, wr.By)
 	}
 	res, err := w.change(ctx, c)
 	res.Merged = err == nil && merged != wr.Text
 	return res, err
-}
-
-// nearestText is the version whose text differs least from text.
-func nearestText(versions []*model.Version, text string) *model.Version {
-	texts := make([]string, len(versions))
-	for i, v := range versions {
-		texts[i] = v.Text()
-	}
-	return versions[textmerge.Nearest(texts, text)]
 }
 
 // mergeInto is the view text that results when a writer who was shown base wrote text.
@@ -86,19 +77,14 @@ func (n *note) mergeInto(base, cur *model.Version, text string) string {
 	if base.Runs() == nil && runs != nil {
 		base.SetRuns(n.runsOf(base))
 	}
-	if base.Runs() == nil || base.ReadOnly() { // read-only is what shows something else than the text of its document
-		is := cur.Side()
-		is.Runs = nil
-		return textmerge.Merge(base.Side(), is, text)
-	}
-	if l, err := n.ledgerNow(); err == nil && l.HasRevived() {
-		was, is := base.Side(), cur.Side()
-		was.Runs, is.Runs = l.FirstRuns(base.Runs()), l.FirstRuns(runs)
-		return textmerge.Merge(was, is, text)
-	}
-	is := cur.Side()
+	was, is := base.Side(), cur.Side()
 	is.Runs = runs
-	return textmerge.Merge(base.Side(), is, text)
+	if was.Runs == nil || base.ReadOnly() { // read-only is what shows something else than the text of its document
+		is.Runs = nil
+	} else if l, err := n.ledgerNow(); err == nil && l.HasRevived() {
+		was.Runs, is.Runs = l.FirstRuns(was.Runs), l.FirstRuns(runs)
+	}
+	return textmerge.Merge(was, is, text)
 }
 
 // runsOf are the identities of the characters of a version that was replaced while the

@@ -39,11 +39,7 @@ func asWrite(shown []image, text string) bridge.Write {
 		}
 		return w
 	}
-	texts := make([]string, len(shown))
-	for i, im := range shown {
-		texts[i] = im.text
-	}
-	im := shown[textmerge.Nearest(texts, text)]
+	im := textmerge.Nearest(shown, func(im image) string { return im.text }, text)
 	w.Bases = []*model.Version{im.version}
 	if !im.exact() {
 		w.Text = textmerge.Merge(textmerge.RawSide(im.text, nil), textmerge.RawSide(im.version.Text(), nil), text)

@@ -69,7 +69,7 @@ func (v *Version) Side() textmerge.Side {
 // SetRuns tells the identities of its characters. The note's write lock is held.
 func (v *Version) SetRuns(runs []ycrdt.Run) { v.runs = runs }
 
-// Number, date and lockWrites complete a version before it is published.
+// Number, Date and LockWrites complete a version before it is published.
 func (v *Version) Number(seq uint64)      { v.seq = seq }
 func (v *Version) Date(modTime time.Time) { v.modTime = modTime }
 func (v *Version) LockWrites()            { v.readOnly = true }

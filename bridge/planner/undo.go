@@ -145,7 +145,7 @@ func newTakeback(e model.JournalEntry, records []model.Record, cur *model.Versio
 			}
 		default:
 			bySeq[records[i].Seq] = d
-			t.each(d, func(s charState, role model.Role) charState { return s.Decide(role, records[i].Seq) })
+			t.each(d, func(s charState, role model.Role) charState { return s.decided(role, records[i].Seq) })
 		}
 	}
 	return t

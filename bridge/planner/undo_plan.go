@@ -60,8 +60,8 @@ type want struct {
 
 // inMark names a mark of the note as it is, or one that was decided on; n is -1 for none.
 type inMark struct {
-	Decide bool
-	n      int
+	decided bool
+	n       int
 }
 
 var noMark = inMark{n: -1}
@@ -96,7 +96,7 @@ func (t *takeback) wants() (list []want, changed bool) {
 	for _, w := range list {
 		switch {
 		case !w.shown:
-		case w.key.Decide:
+		case w.key.decided:
 			back[t.marks[w.key.n].Item] = true
 		case w.revived && run(w) == model.RejectedComment:
 			back[t.marks[t.runs[w.run].Mark].Item] = true

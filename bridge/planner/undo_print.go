@@ -92,7 +92,7 @@ func (p *printer) print() {
 			}
 			p.close()
 			p.keep(w)
-		case w.kind == furnitureItem, w.o && w.a, !w.key.Decide && p.intact[w.key.n]:
+		case w.kind == furnitureItem, w.o && w.a, !w.key.decided && p.intact[w.key.n]:
 			p.close()
 			p.keep(w)
 		default:
@@ -128,7 +128,7 @@ func (p *printer) delimiters(w *want) (open, closer string) {
 		open, closer = "{--", "--}"
 	}
 	was := model.DecidedMark{}
-	if w.key.Decide {
+	if w.key.decided {
 		was = p.marks[w.key.n]
 	} else {
 		was = (&decider{Layout: p.x}).describe(0, p.x.Marks[w.key.n])
@@ -143,7 +143,7 @@ func (p *printer) delimiters(w *want) (open, closer string) {
 // of wants that took, 0 for none.
 func (p *printer) substitution(i int) int {
 	key := p.wants[i].key
-	if !key.Decide || p.marks[key.n].Open != "{~~" {
+	if !key.decided || p.marks[key.n].Open != "{~~" {
 		return 0
 	}
 	if p.sizes == nil {
@@ -219,7 +219,7 @@ func (p *printer) keep(w *want) {
 			p.a.WriteString(w.text)
 		}
 	}
-	if w.key.Decide {
+	if w.key.decided {
 		p.mark(p.marks[w.key.n].Item).Put(at, w.a)
 	} else if w.revived && w.kind == furnitureItem && p.runs[w.run].Role == model.RejectedComment {
 		p.mark(p.marks[p.runs[w.run].Mark].Item).Put(at, true)

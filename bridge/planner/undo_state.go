@@ -41,7 +41,7 @@ func (s charState) shown() (o, a bool) {
 
 // Decide is the state after a decision, of which seq is the number. That the character
 // was seen then outweighs what was known: people take marks off by hand.
-func (s charState) Decide(role model.Role, seq uint64) charState {
+func (s charState) decided(role model.Role, seq uint64) charState {
 	kept := slices.Clone(s.deleted)
 	switch role {
 	case model.AcceptedAddition, model.RejectedAddition:

@@ -22,20 +22,22 @@ func RawSide(raw string, runs []ycrdt.Run) Side {
 	return Side{Raw: raw, Marked: raw, Text: raw, Runs: runs}
 }
 
-// Nearest picks the text, by its index, that another one was most likely computed from: the
-// one that differs least from it, the last of several. Taking an older one
-// would bring in a person's words a second time.
-func Nearest(bases []string, text string) int {
+// Nearest picks, of several states, the one that text was most likely computed from: the
+// one whose text differs least from it, the last of several. Taking an older one
+// would bring in a person's words a second time. bases is not empty; textOf is what the
+// writer was shown of one.
+func Nearest[T any](bases []T, textOf func(T) string, text string) T {
 	last := len(bases) - 1
-	if !slices.ContainsFunc(bases, func(s string) bool { return s != bases[0] }) {
-		return last // nothing to choose
+	if !slices.ContainsFunc(bases, func(b T) bool { return textOf(b) != textOf(bases[0]) }) {
+		return bases[last] // nothing to choose
 	}
 	best, bestSize := -1, 0
-	for i, s := range slices.Backward(bases) {
+	for i, b := range slices.Backward(bases) {
+		s := textOf(b)
 		if s == text {
-			return i
+			return b
 		}
-		if best >= 0 && bases[best] == s {
+		if best >= 0 && textOf(bases[best]) == s {
 			continue
 		}
 		size := Distance(s, text)
@@ -43,7 +45,7 @@ func Nearest(bases []string, text string) int {
 			best, bestSize = i, size
 		}
 	}
-	return best
+	return bases[best]
 }
 
 // Merge returns the view text that results when a writer who was shown base

@@ -83,8 +83,8 @@ func TestNearestBase(t *testing.T) {
 		{"one two PERSON three four", 1}, // computed after
 	}
 	for _, tt := range tests {
-		if got := Nearest(bases, tt.text); got != tt.want {
-			t.Errorf("nearestBase(%q) = %d, want %d", tt.text, got, tt.want)
+		if got := Nearest(bases, func(s string) string { return s }, tt.text); got != bases[tt.want] {
+			t.Errorf("Nearest(%q) = %q, want %q", tt.text, got, bases[tt.want])
 		}
 	}
 }

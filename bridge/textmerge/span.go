@@ -55,7 +55,7 @@ type runIndex map[ycrdt.ClientID][]placedRun
 
 type placedRun struct {
 	clock uint64
-	N     int
+	n     int
 	pos   int // UTF-16 units
 }
 
@@ -79,12 +79,12 @@ func (index runIndex) appendShared(spans []Span, r ycrdt.Run, pos int) []Span {
 	placed := index[r.ID.Client]
 	end := r.ID.Clock + uint64(r.Len)
 	i, _ := slices.BinarySearchFunc(placed, r.ID.Clock, func(p placedRun, clock uint64) int {
-		return cmp.Compare(p.clock+uint64(p.N)-1, clock)
+		return cmp.Compare(p.clock+uint64(p.n)-1, clock)
 	})
 	for ; i < len(placed) && placed[i].clock < end; i++ {
 		p := placed[i]
 		from := max(p.clock, r.ID.Clock)
-		to := min(p.clock+uint64(p.N), end)
+		to := min(p.clock+uint64(p.n), end)
 		spans = append(spans, Span{
 			A: pos + int(from-r.ID.Clock),
 			B: p.pos + int(from-p.clock),
