@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -36,6 +37,7 @@ type Attachment struct {
 	// when its name is gone.
 	size    int64
 	modTime time.Time
+	from    *File // the scratch file that it was, while somebody has that open
 }
 
 // attachmentHandle is one open descriptor of an Attachment.
@@ -131,10 +133,18 @@ func (a *Attachment) truncate(ctx context.Context, h *attachmentHandle, size int
 // noteWrite brings the attributes up to what was written through h.
 func (h *attachmentHandle) noteWrite() error {
 	info, err := h.file.Stat()
-	if err == nil {
-		h.a.wrote(info)
+	if err != nil {
+		return err
 	}
-	return err
+	h.a.wrote(info)
+	h.a.mu.Lock()
+	from := h.a.from
+	h.a.mu.Unlock()
+	if from != nil {
+		h.a.t.inval.content(h.a)
+		h.a.t.inval.content(from)
+	}
+	return nil
 }
 
 func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
@@ -191,4 +201,50 @@ func (h *attachmentHandle) Release(context.Context) syscall.Errno {
 
 func (h *attachmentHandle) errno(op string, err error) syscall.Errno {
 	return h.a.t.errno(op, h.a.t.pathOf(&h.a.path), err)
+}
+
+// exported is what a scratch file became that was renamed to an attachment's name. Who
+// has the scratch file open goes on with the attachment. The kernel keeps pages of both
+// inodes: what is written through either makes it forget those of both.
+type exported struct {
+	handle atomic.Pointer[attachmentHandle] // nil for a file of its own
+}
+
+func (e *exported) to() *attachmentHandle { return e.handle.Load() }
+
+// close is for when nobody has the scratch file open any more.
+func (e *exported) close() {
+	if h := e.handle.Swap(nil); h != nil {
+		h.a.setFrom(nil)
+		_ = h.Release(context.Background()) // an error is logged
+	}
+}
+
+// setFrom remembers the scratch file that a was, while somebody has that open.
+func (a *Attachment) setFrom(f *File) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.from = f
+}
+
+// takeOver has those who have the scratch file f open go on with a. What they wrote
+// since text was read from f is written there, too.
+func (a *Attachment) takeOver(ctx context.Context, f *File, text string) error {
+	file, err := a.t.ws.OpenFile(ctx, a.t.pathOf(&a.path), os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now := f.content(); now != text {
+		_, err = file.WriteAt([]byte(now), 0)
+		err = errors.Join(err, file.Truncate(int64(len(now))))
+	}
+	if err != nil || len(f.handles) == 0 {
+		return errors.Join(err, file.Close())
+	}
+	f.exported.handle.Store(&attachmentHandle{a, file, true})
+	f.buf = new(buffer)
+	a.setFrom(f)
+	return nil
 }

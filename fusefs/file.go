@@ -63,6 +63,7 @@ type File struct {
 	hold      hold        // of the name, after a save
 	timer     *time.Timer // the next look at whether to commit
 	charged   int64       // bytes accounted to the scratch layer
+	exported  exported
 }
 
 func (t *tree) newFile(mode uint32) *File {
@@ -72,6 +73,9 @@ func (t *tree) newFile(mode uint32) *File {
 // attr fills in what the kernel is told of the inode, and of its content from here on.
 // If that is no longer the newest version, f has retired when attr returns.
 func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
+	if h := f.exported.to(); h != nil {
+		return h.a.attr(ctx, out)
+	}
 	err := f.pin(ctx)
 	if errors.Is(err, syscall.ESTALE) {
 		err = nil // its size and time it knows
@@ -160,6 +164,9 @@ func (f *File) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.SetAttr
 	case f.t.isPoke(ctx):
 		out.SetTimeout(cacheTimeout)
 		return f.Getattr(ctx, nil, out)
+	}
+	if h := f.exported.to(); h != nil {
+		return h.a.Setattr(ctx, h, in, out)
 	}
 	if size, ok := in.GetSize(); ok {
 		h, _ := fh.(*Handle)

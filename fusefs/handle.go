@@ -83,7 +83,10 @@ func (h *Handle) see() {
 }
 
 // Read returns bytes of the content whose size the kernel has.
-func (h *Handle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+func (h *Handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	if a := h.f.exported.to(); a != nil {
+		return a.Read(ctx, dest, off)
+	}
 	h.f.mu.Lock()
 	defer h.f.mu.Unlock()
 	h.see()
@@ -91,8 +94,11 @@ func (h *Handle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResul
 }
 
 // Write changes the shared buffer.
-func (h *Handle) Write(_ context.Context, data []byte, off int64) (uint32, syscall.Errno) {
+func (h *Handle) Write(ctx context.Context, data []byte, off int64) (uint32, syscall.Errno) {
 	f := h.f
+	if a := f.exported.to(); a != nil {
+		return a.Write(ctx, data, off)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.t.ended.Load() {
@@ -125,7 +131,10 @@ func (h *Handle) Flush(ctx context.Context) syscall.Errno {
 // Fsync keeps the content, also if it is empty, so that not even a power cut takes
 // it. A server that is connected is given some seconds to acknowledge it; without it
 // the content is on this machine's disk, which is what fsync promises.
-func (h *Handle) Fsync(ctx context.Context, _ uint32) syscall.Errno {
+func (h *Handle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
+	if a := h.f.exported.to(); a != nil {
+		return a.Fsync(ctx, flags)
+	}
 	if errno := h.commit(ctx, "fsync", true); errno != 0 {
 		return errno
 	}

@@ -316,6 +316,9 @@ func (f *File) dropBuffer() {
 // wrote: its program has been told. mu is held.
 func (f *File) closed(h *Handle) {
 	delete(f.handles, h)
+	if len(f.handles) == 0 {
+		f.exported.close()
+	}
 	if !f.retired.IsZero() && !f.mayBeOpen() {
 		f.t.left(f)
 	}

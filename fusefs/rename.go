@@ -395,7 +395,11 @@ func (t *tree) export(ctx context.Context, m *move, f *File) syscall.Errno {
 	t.mu.Unlock()
 	f.supersede()
 	t.entryChanged(m.newPath)
-	return 0
+	made, _, err := t.lookup(ctx, m.newPath)
+	if a, ok := made.(*Attachment); ok {
+		err = a.takeOver(ctx, f, text)
+	}
+	return t.errno("rename", m.newPath, err)
 }
 
 // putFile puts a new file that is not a note in the place of one that is there. The old

@@ -147,6 +147,20 @@ func TestUndoNamesWhatStaysAway(t *testing.T) {
 	checkText(t, "the note", readFile(t, m.vaultPath("o.md")), "h\n\nt\n")
 }
 
+// A word that a person types before an accepted replacement stays beside it, whatever
+// becomes of that.
+func TestAWordTypedBeforeAnAcceptedReplacement(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": "one two three\n"}))
+	m.save(t, "n.md", "one TWO three\n")
+	s.decide(t, "accept", "--all", m.vault)
+	m.person(t, "n.md", "one my TWO three\n", "one my TWO three\n")
+	s.decide(t, "undo", m.vault)
+	checkText(t, "undone", readFile(t, m.vaultPath("n.md")), "one my {--two--}{++TWO++} three\n")
+	s.decide(t, "reject", "--all", m.vault)
+	m.checkWhole(t, "rejected", "n.md", "one my two three\n", "one my two three\n")
+}
+
 // What a person types inside of an agent's marks is shown to agents, and stays whatever
 // is decided.
 func TestPersonsWordsInAMark(t *testing.T) {

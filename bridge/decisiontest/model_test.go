@@ -244,7 +244,7 @@ type world struct {
 	ids     map[ycrdt.ID]*modelChar
 	newest  map[*modelChar]ycrdt.ID // what came back stands at its last place
 	records []*modelRecord
-	told    map[string]model.Suggestion // by the atoms that it is made of
+	told    map[string]toldAs // by the atoms that it is made of
 	log     []string
 	stat    map[string]int
 }
@@ -256,7 +256,7 @@ func (w *world) note(format string, args ...any) {
 var wordless = regexp.MustCompile(`\bw\b`)
 
 func newWorld(t testing.TB, r *rand.Rand) *world {
-	w := &world{t: t, ids: make(map[ycrdt.ID]*modelChar), newest: make(map[*modelChar]ycrdt.ID), told: make(map[string]model.Suggestion), stat: make(map[string]int), path: plan}
+	w := &world{t: t, ids: make(map[ycrdt.ID]*modelChar), newest: make(map[*modelChar]ycrdt.ID), told: make(map[string]toldAs), stat: make(map[string]int), path: plan}
 	var body string
 	switch r.IntN(10) {
 	case 0:
@@ -499,9 +499,15 @@ func (w *world) hasEmptyMark(s *model.Suggestion, marked string) bool {
 	})
 }
 
-// atomsOf names the pending atoms of characters, and tells whose they are.
-func atomsOf(chars []*modelChar) (key string, authors map[string]bool) {
-	var b strings.Builder
+// toldAs is a suggestion as it was listed. Its key has the addresses of the atoms, which
+// nothing else may get.
+type toldAs struct {
+	model.Suggestion
+	atoms []*modelAtom
+}
+
+// atomsOf are the pending atoms of characters, and whose they are.
+func atomsOf(chars []*modelChar) (pending []*modelAtom, authors map[string]bool) {
 	authors = make(map[string]bool)
 	for _, c := range chars {
 		atoms := slices.Clone(c.dels)
@@ -510,13 +516,15 @@ func atomsOf(chars []*modelChar) (key string, authors map[string]bool) {
 		}
 		for _, a := range atoms {
 			if a.status == pendingAtom {
-				fmt.Fprintf(&b, "%p ", a)
+				pending = append(pending, a)
 				authors[a.author] = true
 			}
 		}
 	}
-	return b.String(), authors
+	return pending, authors
 }
+
+func keyOf(atoms []*modelAtom) string { return fmt.Sprint(atoms) }
 
 // checkList checks that each suggestion is of one author, who is named, and keeps its
 // id and time.
@@ -530,8 +538,9 @@ func (w *world) checkList(what, marked string) error {
 		if s.Old == "" && s.New == "" && w.live == nil {
 			return errSkip // the comparison of the texts took the delimiters for the person's
 		}
-		key, authors := atomsOf(w.of(&s, marked))
-		if key == "" {
+		atoms, authors := atomsOf(w.of(&s, marked))
+		key := keyOf(atoms)
+		if len(atoms) == 0 {
 			continue // it is about a comment alone
 		}
 		if authors[""] { // who has taken a decision back wrote a person's mark again
@@ -541,9 +550,9 @@ func (w *world) checkList(what, marked string) error {
 			return fmt.Errorf("%s: %+v is listed under %q, its text is of %v: %q", what, s.Suggestion, s.Author, authors, marked)
 		}
 		if was, ok := w.told[key]; ok && s.Author != "" && (was.ID != s.ID || !was.Time.Equal(s.Time) || was.Author != s.Author || was.Session != s.Session) {
-			return fmt.Errorf("%s: %+v was %+v: %q", what, s, was, marked)
+			return fmt.Errorf("%s: %+v was %+v: %q", what, s, was.Suggestion, marked)
 		}
-		w.told[key] = s
+		w.told[key] = toldAs{s, atoms}
 	}
 	return nil
 }
@@ -848,7 +857,8 @@ func (w *world) takeIn(raw, author string) error {
 func (w *world) pending(marked string) map[string]string {
 	list := make(map[string]string)
 	for _, s := range w.list() {
-		key, _ := atomsOf(w.of(&s, marked))
+		atoms, _ := atomsOf(w.of(&s, marked))
+		key := keyOf(atoms)
 		for _, p := range s.Stretches() {
 			list[key] += marked[p.Start-len(w.matter):p.End-len(w.matter)] + " "
 		}

@@ -151,8 +151,10 @@ func ApplyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.E
 		if n > 0 {
 			text.Delete(txn, pos+moved, n)
 		}
-		if e.New != "" {
+		if e.New != "" && n > 0 {
 			text.Insert(txn, pos+moved, e.New)
+		} else if e.New != "" {
+			text.InsertAfter(txn, pos+moved, e.New)
 		}
 		moved += UTF16Len(e.New) - n
 	}
