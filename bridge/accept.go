@@ -194,7 +194,6 @@ func (w *Workspace) acceptDelete(ctx context.Context, f *folder, s model.Structu
 		}
 		var doc model.DocID
 		if n.kind == model.KindNote {
-			w.keepAll(n)
 			doc, _ = place{folder: f, rel: rel}.lookupID() // without it, its authors are not known when it comes back
 		}
 		w.treeMu.Lock()
@@ -252,7 +251,7 @@ func (w *Workspace) acceptFile(ctx context.Context, f *folder, s model.Structure
 
 // makeFile makes the source have a file that was only proposed.
 func (w *Workspace) makeFile(ctx context.Context, s model.Structure, n *node, rel string, data []byte) error {
-	stamp, err := s.Create(ctx, rel, data, 0o644, time.Now())
+	stamp, err := s.Create(ctx, rel, model.NewFile{Data: data, Mode: 0o644, ModTime: time.Now()})
 	if errors.Is(err, fs.ErrExist) {
 		return model.ErrStale
 	}

@@ -55,7 +55,7 @@ func (w *Workspace) DocIDOf(p model.Path, want model.DocID) (model.DocID, error)
 	if err != nil {
 		return "", err
 	}
-	n.lock()
+	n.write.Lock()
 	defer n.write.Unlock()
 	if n.id != "" {
 		return n.id, nil
@@ -107,7 +107,7 @@ func (w *Workspace) Adopt(ctx context.Context, p model.Path, id model.DocID, doc
 	if err != nil {
 		return nil, model.WrapError("create", p, err)
 	}
-	stamp, err := s.Create(ctx, rel, []byte(raw), 0o644, now)
+	stamp, err := s.Create(ctx, rel, model.NewFile{Data: []byte(raw), Mode: 0o644, ModTime: now})
 	if err != nil {
 		return nil, model.WrapError("create", p, err)
 	}
@@ -123,7 +123,7 @@ func (w *Workspace) adopted(f *folder, p model.Path, e model.SourceEntry, id mod
 	f.names.Unlock()
 	w.publishAll(events)
 	n, sh := node.note, newShare()
-	n.lock()
+	n.write.Lock()
 	n.stamp, n.synced, n.id, n.kept = e.Stamp, true, id, seq
 	n.doc, n.text = doc, doc.Text(contentsName)
 	v := n.publish(raw, time.Unix(0, e.Stamp.ModTime))
@@ -178,7 +178,7 @@ func (w *Workspace) PutPeoplesFile(ctx context.Context, p model.Path, data []byt
 
 func (w *Workspace) addFile(ctx context.Context, f *folder, s model.Structure, p model.Path, data []byte, modTime time.Time) error {
 	_, rel := p.Split()
-	stamp, err := s.Create(ctx, rel, data, 0o644, modTime)
+	stamp, err := s.Create(ctx, rel, model.NewFile{Data: data, Mode: 0o644, ModTime: modTime})
 	if err != nil {
 		return err
 	}

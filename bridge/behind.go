@@ -90,7 +90,7 @@ func (n *note) flush() {
 		return // close flushes
 	}
 	defer n.ws.inflight.Done()
-	n.lock()
+	n.write.Lock()
 	n.flushing = nil
 	events, err := n.materialise(context.Background())
 	if err != nil {
@@ -103,7 +103,7 @@ func (n *note) flush() {
 // flushAll writes every file that is behind, at the end.
 func (w *Workspace) flushAll() {
 	for _, n := range w.late.all() {
-		n.lock()
+		n.write.Lock()
 		events, _ := n.materialise(context.Background())
 		n.write.Unlock()
 		w.publishAll(events)
@@ -119,13 +119,7 @@ func (n *note) materialise(ctx context.Context) (events []model.Event, err error
 			return events, nil
 		}
 		at, cur := n.where(), n.cur.Load()
-		var stamp model.Stamp
-		stamp, err = at.source.Replace(ctx, at.rel, model.Replacement{Expect: n.stamp, Data: []byte(cur.Raw()), ModTime: cur.ModTime()})
-		if err == nil {
-			n.stamp = stamp
-			n.keepFlushed()
-			n.caughtUp()
-			at.store.Materialized(n.id, n.kept, model.SumOf(cur.Raw()))
+		if err = n.putInFile(ctx, at, cur, cur.ModTime()); err == nil {
 			return events, nil
 		}
 		if !errors.Is(err, model.ErrConflict) {
@@ -144,6 +138,25 @@ func (n *note) materialise(ctx context.Context) (events []model.Event, err error
 	}
 	n.ws.log.Warn("shared note is not in its file yet", model.LogPath, string(n.where().path), model.LogErr, err)
 	return events, err
+}
+
+// putInFile makes the file hold cur, which the store has. The write lock is held.
+func (n *note) putInFile(ctx context.Context, at place, cur *model.Version, modTime time.Time) error {
+	sum := model.SumOf(cur.Raw())
+	stamp, err := at.source.Replace(ctx, at.rel, model.Replacement{
+		Expect: n.stamp, Data: []byte(cur.Raw()), ModTime: modTime,
+		Meanwhile: func(post model.Stamp) error {
+			return at.store.Place(n.id, n.kept, model.Save{Pre: n.stamp, Post: post, Sum: sum[:]})
+		},
+	})
+	if err != nil {
+		return model.WrapError("write", at.path, err)
+	}
+	n.stamp = stamp
+	n.keepFlushed()
+	n.caughtUp()
+	at.store.Materialized(n.id, n.kept, sum)
+	return nil
 }
 
 // attached says whether the note is in the tree.
@@ -210,93 +223,16 @@ func (n *note) takeOver(ctx context.Context, base *model.Version, saved string, 
 	if model.NewVersion(merged, n.ws.o.View, 0, cur.ModTime()).ReadOnly() {
 		return nil, &model.Error{Op: "read", Path: at.path, Err: model.ErrInvalidUTF8}
 	}
-	records, err := n.openDoc(at, cur.Raw())
-	if err != nil {
+	modTime := modTimeOf(cur, stamp)
+	if merged == cur.Raw() {
+		n.stamp = stamp
+		return nil, n.putInFile(ctx, at, cur, modTime)
+	}
+	d := draft{note: n, at: at, cur: cur, raw: merged, change: func(doc *ycrdt.Doc) model.Record {
+		return changeDoc(doc, cur.Raw(), textmerge.SavedEdits(cur.Raw(), merged), sourceOrigin{})
+	}}
+	if err := d.save(ctx, stamp, modTime); err != nil {
 		return nil, err
 	}
-	modTime := modTimeOf(cur, stamp)
-	written, err := at.source.Replace(ctx, at.rel, model.Replacement{Expect: stamp, Data: []byte(merged), ModTime: modTime})
-	if err != nil {
-		return nil, model.WrapError("write", at.path, err)
-	}
-	n.stamp = written
-	n.caughtUp()
-	if merged == cur.Raw() {
-		at.store.Materialized(n.id, n.kept, model.SumOf(merged))
-		return nil, nil
-	}
-	n.replaced(cur)
-	rec := n.changeDoc(cur.Raw(), textmerge.SavedEdits(cur.Raw(), merged), sourceOrigin{})
-	if err := n.keep(at, model.SumOf(merged), append(records, rec)); err != nil {
-		n.ws.log.Warn("person's change is not in the store yet", model.LogPath, string(at.path), model.LogErr, err)
-	}
 	return n.succeed(cur, merged, modTime), nil
-}
-
-// aheadOf are the states that the document had since the file was last known to
-// hold one, oldest first; the file holds one of them, or what a person made of
-// one. nil if the newest record is known to have been in the file.
-func aheadOf(h model.History) ([]*model.Version, *ycrdt.Doc, error) {
-	first := len(h.Records)
-	for first > 0 && h.Records[first-1].Ahead && h.Records[first-1].Seq > h.Materialized {
-		first--
-	}
-	if first == len(h.Records) {
-		return nil, nil, nil
-	}
-	doc, err := replay(h.Records[:first])
-	if err != nil {
-		return nil, nil, err
-	}
-	text := doc.Text(contentsName)
-	states := []*model.Version{rawState(text)}
-	for _, rec := range h.Records[first:] {
-		if err := doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
-			return nil, nil, err
-		}
-		if raw := text.String(); raw != states[len(states)-1].Raw() {
-			states = append(states, rawState(text))
-		}
-	}
-	return states, doc, nil
-}
-
-func rawState(text *ycrdt.Text) *model.Version { return model.RawVersion(text.String(), text.Runs()) }
-
-// resume finds the state of a shared note whose last changes a crash has kept
-// from its file. It says whether there were any; if not, the file is the truth.
-// The write lock is held.
-func (n *note) resume(ctx context.Context, at place, h model.History) (bool, error) {
-	file := n.cur.Load()
-	states, doc, err := aheadOf(h)
-	if err != nil {
-		return false, model.WrapError("open", at.path, err)
-	}
-	if len(states) == 0 {
-		return false, nil
-	}
-	newest := states[len(states)-1]
-	if in, made, _ := at.interrupted(file.Raw(), newest.Raw(), h); made == file.Raw() && in.Leads(newest.Raw(), file.Raw()) {
-		return false, nil // a program's write came last: the file has all of it
-	}
-	n.doc, n.text = doc, doc.Text(contentsName)
-	n.kept = h.Records[len(h.Records)-1].Seq
-	n.publish(newest.Raw(), model.NextModTime(file.ModTime(), time.Now()))
-	if newest.Raw() == file.Raw() {
-		at.store.Materialized(n.id, n.kept, model.SumOf(file.Raw()))
-		return true, nil
-	}
-	n.ws.log.Info("changes that a crash has kept from the file are put into it", model.LogPath, string(at.path))
-	base := textmerge.Nearest(states, (*model.Version).Raw, file.Raw())
-	n.fallBehind(base)
-	n.flushAfter(0)
-	if base.Raw() == file.Raw() {
-		return true, nil
-	}
-	stamp := n.stamp
-	n.stamp = model.Stamp{} // no write before what a person saved is taken over
-	if _, err := n.takeOver(ctx, base, file.Raw(), stamp); err != nil {
-		n.ws.log.Warn("a person's change is merged later", model.LogPath, string(at.path), model.LogErr, err)
-	}
-	return true, nil
 }

@@ -78,7 +78,7 @@ func (n *note) evict() bool {
 		return false
 	}
 	defer n.write.Unlock()
-	if n.isShared() || n.unkept != nil || n.held != nil {
+	if n.isShared() {
 		return false
 	}
 	if cur := n.cur.Load(); cur != nil {

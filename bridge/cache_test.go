@@ -44,7 +44,6 @@ func TestLongHistoriesAreEvicted(t *testing.T) {
 			text = fmt.Sprintf("%c%s", 'a'+i%26, text)
 			write(t, f.Workspace, plan, bridge.Write{By: ann, Text: text})
 		}
-		f.Workspace.Kept(plan)
 	}
 	grow(100)
 	long := open(t, f.Workspace, plan)

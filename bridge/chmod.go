@@ -35,8 +35,8 @@ func (w *Workspace) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, t
 	}
 	defer w.inflight.Done()
 	if n.note != nil {
-		n.note.lock() // a write gives the note another file
-		defer n.note.unlock()
+		n.note.write.Lock() // a write gives the note another file
+		defer n.note.write.Unlock()
 	}
 	w.treeMu.RLock()
 	rel := n.rel()

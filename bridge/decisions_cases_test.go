@@ -43,7 +43,6 @@ func agentWrites(name, text string) step {
 	return func(d *desk) {
 		d.t.Helper()
 		write(d.t, d.f.Workspace, d.note, bridge.Write{Text: text, By: model.Author{Name: name}})
-		d.f.Kept(d.note)
 	}
 }
 

@@ -290,7 +290,7 @@ func (w *Workspace) newFile(ctx context.Context, f *folder, s model.Structure, p
 		id, err := w.proposeFile(f, at, data, o)
 		return Restructured{Proposal: id}, append(events, model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true, Origin: o.Origin}), err
 	}
-	stamp, err := s.Create(ctx, at.rel, data, 0o644, time.Now())
+	stamp, err := s.Create(ctx, at.rel, model.NewFile{Data: data, Mode: 0o644, ModTime: time.Now()})
 	if err != nil {
 		return Restructured{}, events, err
 	}

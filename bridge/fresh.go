@@ -45,7 +45,7 @@ func (w *Workspace) FreshNote(ctx context.Context, p model.Path, theirs func(mod
 		return nil, false
 	}
 	x := n.note
-	x.lock()
+	x.write.Lock()
 	defer x.write.Unlock()
 	if time.Since(x.born) > freshFor || !theirs(x.bornOf) {
 		return nil, false
@@ -102,7 +102,7 @@ func (x *Fresh) Retract(ctx context.Context, origin any) error {
 func (x *Fresh) retract(ctx context.Context, f *folder, origin any) ([]model.Event, error) {
 	n := x.node.note
 	w := n.ws
-	n.lock()
+	n.write.Lock()
 	defer n.write.Unlock()
 	at := n.where()
 	v, err := n.untouched(ctx, x.theirs)

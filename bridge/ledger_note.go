@@ -11,18 +11,18 @@ import (
 
 // ledgerNow is what the store tells of the note's document. The write lock is held.
 func (n *note) ledgerNow() (*attribution.Ledger, error) {
-	if n.id == "" || n.doc != nil && n.kept == 0 && n.held == nil {
+	if n.id == "" || n.doc != nil && n.kept == 0 {
 		return attribution.NewLedger(nil), nil // the store has nothing of it
 	}
-	if n.ledger != nil && n.held == nil && (n.live != nil || n.ledger.UpTo == n.kept) {
+	if n.ledger != nil && (n.live != nil || n.ledger.UpTo == n.kept) {
 		return n.ledger, nil
 	}
 	h, err := n.where().store.Load(n.id)
 	if err != nil {
 		return nil, err
 	}
-	l := attribution.NewLedger(append(h.Records, n.held...))
-	if n.held == nil && (n.live != nil || n.doc != nil) {
+	l := attribution.NewLedger(h.Records)
+	if n.live != nil || n.doc != nil {
 		n.ledger = l
 	}
 	return l, nil
@@ -104,9 +104,6 @@ func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
 // identities are who wrote what of the current version, and the identities of its raw
 // text: nothing if the note was never written through relayfs. The write lock is held.
 func (n *note) identities(cur *model.Version) (*attribution.Ledger, []ycrdt.Run, error) {
-	if n.owing {
-		_ = n.prepare(n.where(), cur.Raw()) // what is held is known all the same
-	}
 	switch {
 	case n.id == "":
 		return attribution.NewLedger(nil), nil, nil

@@ -211,7 +211,7 @@ func (w *Workspace) createLive(ctx context.Context, at place, docs Documents, ra
 	}
 	stamp := model.Stamp{Size: int64(len(raw)), ModTime: s.modTime.UnixNano()}
 	n := w.put0(at.folder, model.SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp}, wr.By).note
-	n.lock()
+	n.write.Lock()
 	n.live, n.id, n.bornOf = d, d.ID(), wr.By
 	v := n.publishVersion(n.versionOf(s, s.modTime))
 	n.write.Unlock()

@@ -53,7 +53,7 @@ func (w *Workspace) used(n *node) {
 // touched it or decided on anything in it. Whose text it holds does not tell that: all
 // that stands in a person's note may be an agent's.
 func (n *note) isOwn(by model.Author) bool {
-	n.lock()
+	n.write.Lock()
 	defer n.write.Unlock()
 	if !n.bornOf.Is(by) {
 		return false

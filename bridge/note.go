@@ -40,9 +40,6 @@ type note struct {
 	doc    *ycrdt.Doc
 	text   *ycrdt.Text
 	kept   uint64              // store sequence number of the last record of doc
-	unkept *draft              // the last write, if the store has no record of it yet; see unkept.go
-	owing  bool                // the store could not keep what the file has
-	held   []model.Record      // those of doc that it could not keep
 	synced bool                // the store's history has been compared with the file
 	ledger *attribution.Ledger // what the store's records up to kept tell, of doc or live; nil if that was not asked for
 	live   Document            // instead of stamp, doc and the rest, where the document is the truth; see live.go
@@ -84,7 +81,7 @@ func (n *note) version(ctx context.Context) (*model.Version, error) {
 		n.ws.cache.touch(n)
 		return v, nil
 	}
-	n.lock()
+	n.write.Lock()
 	defer n.write.Unlock()
 	return n.load(ctx)
 }
@@ -177,7 +174,7 @@ func (n *note) refresh(ctx context.Context) (*model.Event, error) {
 	at := n.where()
 	if cur == nil {
 		n.synced = false // whoever reads it next compares store and file
-		n.doc, n.text, n.held = nil, nil, nil
+		n.doc, n.text = nil, nil
 		return &model.Event{Kind: model.EventChanged, Path: at.path, ViewChanged: true}, nil
 	}
 	if n.live != nil {

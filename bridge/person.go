@@ -67,7 +67,6 @@ func (w *Workspace) personRenames(ctx context.Context, f *folder, s model.Struct
 	}
 	_, oldRel := oldPath.Split()
 	_, newRel := newPath.Split()
-	w.keepAll(w.source(f, newRel))
 	unlock := w.lockNotes(n)
 	defer unlock()
 	if err := s.Rename(ctx, oldRel, newRel, o.Replace); err != nil {

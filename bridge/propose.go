@@ -139,7 +139,6 @@ func (w *Workspace) makeWay(ctx context.Context, s model.Structure, m *moving) (
 // moveNow renames in the source.
 func (w *Workspace) moveNow(ctx context.Context, s model.Structure, m *moving) ([]model.Event, error) {
 	n, to := m.n, m.to
-	w.keepAll(to.there)
 	unlock := w.lockNotes(n)
 	defer unlock()
 	w.treeMu.RLock()
@@ -238,7 +237,7 @@ func (w *Workspace) stateOf(ctx context.Context, n *node) (model.Stamp, model.Co
 		defer w.treeMu.RUnlock()
 		return model.Stamp{Size: n.size, ModTime: n.modTime.UnixNano()}, model.ContentSum{}, nil
 	}
-	n.note.lock()
+	n.note.write.Lock()
 	defer n.note.write.Unlock()
 	v, err := n.note.load(ctx)
 	if err != nil {

@@ -1,13 +1,11 @@
 package bridge_test
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
@@ -30,48 +28,17 @@ func process(t *testing.T, src model.Source, store model.Store) *bridge.Workspac
 }
 
 // brokenStore fails to keep an author's write while broken is set, as a full
-// disk does. It may still note an intent.
+// disk does.
 type brokenStore struct {
 	*bridgetest.Store
-	broken, failed, notes bool
+	broken bool
 }
 
 func (s *brokenStore) Append(id model.DocID, p model.Path, recs ...model.Record) (uint64, error) {
 	if s.broken && recs[len(recs)-1].Author != "" {
-		s.failed = true
 		return 0, model.ErrNoSpace
 	}
 	return s.Store.Append(id, p, recs...)
-}
-
-// Intend fails as well, though not without a trace.
-func (s *brokenStore) Intend(p model.Path, sum model.ContentSum, in model.Intent) error {
-	err := s.Store.Intend(p, sum, in)
-	if s.broken && !s.notes {
-		err = model.ErrNoSpace
-	}
-	return err
-}
-
-// killedSource takes nothing more once the store has failed: together they are
-// a process that is killed between file and store.
-type killedSource struct {
-	*bridgetest.Source
-	store *brokenStore
-}
-
-func (s killedSource) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
-	if s.store.failed {
-		return model.Stamp{}, model.ErrOffline
-	}
-	return s.Source.Replace(ctx, rel, r)
-}
-
-func (s killedSource) Retract(ctx context.Context, rel string, stamp model.Stamp) error {
-	if s.store.failed {
-		return model.ErrOffline
-	}
-	return s.Source.Retract(ctx, rel, stamp)
 }
 
 func pendingOf(t *testing.T, ws *bridge.Workspace) []model.Suggestion {
@@ -88,7 +55,6 @@ func TestRestartKeepsAuthors(t *testing.T) {
 	src.Person(t).Save("Plan.md", "one two three\n")
 	first := process(t, src, store)
 	write(t, first, plan, bridge.Write{Text: "one TWO three\n", By: model.Author{Name: "ann", Session: "s"}})
-	first.Kept(plan)
 
 	// Nobody follows the source while a person edits it.
 	raw := src.Person(t).Content("Plan.md")
@@ -103,54 +69,9 @@ func TestRestartKeepsAuthors(t *testing.T) {
 		t.Errorf("suggestions after a restart: %+v", list)
 	}
 	write(t, second, plan, bridge.Write{Text: "typed\none TWO three four\n", By: model.Author{Name: "bob"}})
-	second.Kept(plan)
 	if list := pendingOf(t, process(t, src, store)); len(list) != 2 || list[0].Author != "ann" || list[1].Author != "bob" {
 		t.Errorf("suggestions after a second restart: %+v", list)
 	}
-}
-
-// A write that is interrupted between file and store is in the file, once: also one
-// that had ended, because its intent was noted.
-func TestInterruptedBeforeTheStore(t *testing.T) {
-	for _, notes := range []bool{false, true} {
-		src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store), notes: notes}
-		src.Person(t).Save("Plan.md", "one two three\n")
-		ws := process(t, killedSource{src, store}, store)
-		write(t, ws, plan, bridge.Write{Text: "one TWO three\n", By: ann})
-		interrupt(t, ws, store, "one TWO three four\n")
-		want := "one {--two--}{++TWO++} three{++ four++}\n"
-		if got := src.Person(t).Content("Plan.md"); got != want {
-			t.Errorf("file %q, want %q", got, want)
-		}
-		for name, ws := range map[string]*bridge.Workspace{"the same process": ws, "the next process": process(t, src, store)} {
-			if got := open(t, ws, plan).Raw(); got != want {
-				t.Errorf("%s shows %q, want %q", name, got, want)
-			}
-			if list := pendingOf(t, ws); len(list) != 2 || list[0].Author != "ann" || list[1].Author != "ann" {
-				t.Errorf("suggestions of %s: %+v", name, list)
-			}
-		}
-		res := write(t, ws, plan, bridge.Write{Text: "one TWO three four five\n"})
-		if got, want := src.Person(t).Content("Plan.md"), strings.Replace(want, " four", " four five", 1); got != want || !res.Changed {
-			t.Errorf("after a retry the file holds %q, want %q", got, want)
-		}
-	}
-}
-
-// interrupt has ann write the text while the store fails, which works again then.
-func interrupt(t *testing.T, ws *bridge.Workspace, store *brokenStore, text string) {
-	t.Helper()
-	ws.Kept(plan)
-	store.broken = true
-	_, err := ws.Write(t.Context(), plan, bridge.Write{Text: text, By: ann})
-	if ended := err == nil && store.notes; !ended && !errors.Is(err, model.ErrNoSpace) {
-		t.Fatalf("write with a full disk: %v", err)
-	}
-	ws.Kept(plan)
-	if !store.failed {
-		t.Fatal("the store kept the write")
-	}
-	store.broken, store.failed = false, false
 }
 
 // A write that a crash kept from the store is its writer's afterwards, all of it
@@ -167,14 +88,16 @@ func TestInterruptedWriteKeepsItsAuthor(t *testing.T) {
 		{"", "one 2\nfour\n"},
 		{"", "three four\nthree four\n"},
 	} {
-		for _, notes := range []bool{false, true} {
-			src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store), notes: notes}
+		{
+			src, store := new(bridgetest.Source), new(bridgetest.Store)
 			src.Person(t).Save("Plan.md", before)
-			ws := process(t, killedSource{src, store}, store)
 			if tt.first != "" {
-				write(t, ws, plan, bridge.Write{Text: tt.first, By: ann})
+				write(t, process(t, src, store), plan, bridge.Write{Text: tt.first, By: ann})
 			}
-			interrupt(t, ws, store, tt.then)
+			killed(t, src, store, func(ws *bridge.Workspace) error {
+				_, err := ws.Write(t.Context(), plan, bridge.Write{Text: tt.then, By: ann})
+				return err
+			})
 			next := process(t, src, store)
 			v := open(t, next, plan)
 			if v.Text() != tt.then {
@@ -197,48 +120,6 @@ func TestInterruptedWriteKeepsItsAuthor(t *testing.T) {
 				t.Errorf("%q: ann takes it all back: %q", v.Raw(), got)
 			}
 		}
-	}
-}
-
-// A note whose making was interrupted between file and store is its maker's.
-func TestInterruptedCreation(t *testing.T) {
-	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store), broken: true}
-	ws := process(t, killedSource{src, store}, store)
-	if _, err := ws.Create(t.Context(), plan, bridge.Write{Text: "new\n\nmore\n", By: ann}); !errors.Is(err, model.ErrNoSpace) {
-		t.Fatalf("creation with a full disk: %v", err)
-	}
-	store.broken, store.failed = false, false
-	next := process(t, src, store)
-	list := pendingOf(t, next)
-	if len(list) == 0 || open(t, next, plan).Text() != "new\n\nmore\n" {
-		t.Fatalf("after the restart %q", open(t, next, plan).Raw())
-	}
-	for _, s := range list {
-		if s.Author != "ann" {
-			t.Errorf("suggestion after the restart: %+v", s)
-		}
-	}
-}
-
-// A write on a shared note whose file is behind, interrupted between file and
-// store: the file has what people typed and the write, which is its writer's.
-func TestInterruptedWriteOfASharedNote(t *testing.T) {
-	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
-	src.Person(t).Save("Plan.md", "one two\nthree four\n")
-	ws := process(t, killedSource{src, store}, store)
-	change(t, share(t, ws, plan), typed(0, "typed "))
-	store.broken = true
-	want := "typed one two\nthree four\ntyped one two\nthree four\n"
-	if _, err := ws.Write(t.Context(), plan, bridge.Write{Text: want, By: ann}); !errors.Is(err, model.ErrNoSpace) {
-		t.Fatalf("write with a full disk: %v", err)
-	}
-	store.broken, store.failed = false, false
-	next := process(t, src, store)
-	if got := open(t, next, plan).Text(); got != want {
-		t.Errorf("after the restart %q, want %q", got, want)
-	}
-	if list := pendingOf(t, next); len(list) != 1 || list[0].Author != "ann" {
-		t.Errorf("suggestions after the restart: %+v", list)
 	}
 }
 
@@ -269,48 +150,19 @@ func TestFirstDecision(t *testing.T) {
 	}
 }
 
-// A first decision that is interrupted between file and store is in the file.
-func TestFirstDecisionInterrupted(t *testing.T) {
-	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
-	src.Person(t).Save("Plan.md", "one {--two--}{++TWO++} {++three++}\n")
-	ws := process(t, killedSource{src, store}, store)
-	list := pendingOf(t, ws)
-	store.broken = true
-	out, err := ws.Decide(t.Context(), []string{list[0].ID}, model.Rejected, person)
-	if err != nil || !errors.Is(out.Failed[plan], model.ErrNoSpace) {
-		t.Fatalf("decision with a full disk: %+v, %v", out, err)
-	}
-	store.broken, store.failed = false, false
-	next := process(t, src, store)
-	if got, want := open(t, next, plan).Raw(), "one two {++three++}\n"; got != want {
-		t.Errorf("the next process shows %q, want %q", got, want)
-	}
-	if list := pendingOf(t, next); len(list) != 1 || list[0].New != "three" {
-		t.Errorf("pending: %+v", list)
-	}
-	decide(t, next, model.Accepted, pendingOf(t, next)[0].ID)
-	if got, want := src.Person(t).Content("Plan.md"), "one two three\n"; got != want {
-		t.Errorf("then decided: %q, want %q", got, want)
-	}
-}
-
 // A decision that is interrupted between file and store is in the journal of the
 // next process, which can undo it: the first one on a note and a later one.
 func TestInterruptedDecisionIsUndone(t *testing.T) {
-	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
+	src, store := new(bridgetest.Source), new(bridgetest.Store)
 	src.Person(t).Save("Plan.md", "one {--two--}{++TWO++} {++three++} 😀")
 	for _, verdict := range []model.Verdict{model.Rejected, model.Accepted} {
-		ws := process(t, killedSource{src, store}, store)
-		before, id := src.Person(t).Content("Plan.md"), pendingOf(t, ws)[0].ID
-		store.broken = true
-		out, err := ws.Decide(t.Context(), []string{id}, verdict, model.Author{Name: "pat", Reason: "because"})
-		if err != nil || !errors.Is(out.Failed[plan], model.ErrNoSpace) {
-			t.Fatalf("decision with a full disk: %+v, %v", out, err)
-		}
-		store.broken, store.failed = false, false
-		decided := src.Person(t).Content("Plan.md")
-
+		before := src.Person(t).Content("Plan.md")
+		killed(t, src, store, func(ws *bridge.Workspace) error {
+			out, err := ws.Decide(t.Context(), []string{pendingOf(t, ws)[0].ID}, verdict, model.Author{Name: "pat", Reason: "because"})
+			return errors.Join(err, out.Failed[plan])
+		})
 		next := process(t, src, store)
+		decided := open(t, next, plan).Raw()
 		undone := undo(t, next, "")
 		if got := src.Person(t).Content("Plan.md"); got != before || undone.Notes != 1 {
 			t.Errorf("%s and undone: %q, want %q", verdict, got, before)
@@ -393,50 +245,22 @@ func TestCreateThatTheStoreCannotKeep(t *testing.T) {
 	}
 }
 
-// savedSource has a person save each new file at once.
-type savedSource struct {
-	*bridgetest.Source
-	save func(rel string)
-}
-
-func (s savedSource) Create(ctx context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (model.Stamp, error) {
-	stamp, err := s.Source.Create(ctx, rel, data, mode, modTime)
-	s.save(rel)
-	return stamp, err
-}
-
-// What somebody has saved in the new note meanwhile stays, and is shown.
-func TestCreateThatFailsKeepsAPersonsSave(t *testing.T) {
-	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store), broken: true}
-	person := src.Person(t)
-	ws := process(t, savedSource{src, func(rel string) { person.Save(rel, "typed\n") }}, store)
-	if _, err := ws.Create(t.Context(), plan, bridge.Write{Text: "new\n", By: ann}); !errors.Is(err, model.ErrNoSpace) {
-		t.Fatalf("creation with a full disk: %v", err)
-	}
-	if got := open(t, ws, plan).Raw(); got != "typed\n" || person.Content("Plan.md") != got {
-		t.Errorf("the note %q, its file %q", got, person.Content("Plan.md"))
-	}
-}
-
 // An undo that is interrupted between file and store has put each text where it was in
 // the document, too: what is taken back after it stands beside it in the order that it
 // had, and is whose it was.
 func TestInterruptedUndo(t *testing.T) {
-	src, store := new(bridgetest.Source), &brokenStore{Store: new(bridgetest.Store)}
+	src, store := new(bridgetest.Source), new(bridgetest.Store)
 	src.Person(t).Save("Plan.md", "l r\n")
-	ws := process(t, killedSource{src, store}, store)
+	ws := process(t, src, store)
 	write(t, ws, plan, bridge.Write{Text: "l X r\n", By: ann})
 	write(t, ws, plan, bridge.Write{Text: "l X Y r\n", By: model.Author{Name: "bob"}})
-	ws.Kept(plan)
 	list := pendingOf(t, ws)
 	first := decide(t, ws, model.Rejected, list[0].ID)
 	second := decide(t, ws, model.Rejected, list[1].ID)
-	store.broken = true
-	out, err := ws.Undo(t.Context(), first.Batch, person)
-	if err != nil || !errors.Is(out.Failed[plan], model.ErrNoSpace) {
-		t.Fatalf("undo with a full disk: %+v, %v", out, err)
-	}
-	store.broken, store.failed = false, false
+	killed(t, src, store, func(ws *bridge.Workspace) error {
+		out, err := ws.Undo(t.Context(), first.Batch, person)
+		return errors.Join(err, out.Failed[plan])
+	})
 	next := process(t, src, store)
 	if got, want := open(t, next, plan).Raw(), "l {++X ++}r\n"; got != want {
 		t.Errorf("the next process shows %q, want %q", got, want)

@@ -59,7 +59,7 @@ func (w *Workspace) OpenShared(ctx context.Context, p model.Path) (*Shared, erro
 		return nil, model.WrapError("open", p, err)
 	}
 	defer w.inflight.Done()
-	n.lock()
+	n.write.Lock()
 	defer n.write.Unlock()
 	cur, err := n.load(ctx)
 	switch {
@@ -122,7 +122,7 @@ func (s *Shared) Change(ctx context.Context, by model.Author, fn func(*ycrdt.Doc
 	s.share.queue = append(s.share.queue, c)
 	s.share.mu.Unlock()
 
-	s.n.lock()
+	s.n.write.Lock()
 	ev := s.n.changeShared(context.WithoutCancel(ctx), s)
 	s.n.write.Unlock()
 	w.publishAll(appendEvent(nil, ev))
@@ -254,7 +254,7 @@ func sharedClients(before, after ycrdt.StateVector) func(func(ycrdt.ClientID) bo
 // Close lets go of the note. When the last holder does, the file is written.
 func (s *Shared) Close() {
 	s.close.Do(func() {
-		s.n.lock()
+		s.n.write.Lock()
 		defer s.n.write.Unlock()
 		if s.share.holders--; s.share.holders > 0 || s.n.share.Load() != s.share {
 			return

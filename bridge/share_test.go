@@ -127,13 +127,16 @@ func TestSharedAndPerson(t *testing.T) {
 // A process that is killed after it acknowledged: the next one finds the change
 // and puts it into the file, whatever a person did with that meanwhile.
 func TestSharedCrash(t *testing.T) {
-	for name, tc := range map[string]struct{ saved, want string }{
-		"the file as it was":           {"one\ntwo\n", "one typed\ntwo\n"},
-		"a person saved meanwhile":     {"one\ntwo saved\n", "one typed\ntwo saved\n"},
-		"the file was written in time": {"one typed\ntwo\n", "one typed\ntwo\n"},
-		"of half of it":                {"one ty\ntwo\n", "one typed\ntwo\n"},
-		"half of it, and a person":     {"one ty\ntwo saved\n", "one typed\ntwo saved\n"},
-		"everything was deleted":       {"", " typed"},
+	for name, tc := range map[string]struct {
+		saved, want string
+		half        bool // the file got half of it before
+	}{
+		"the file as it was":           {"one\ntwo\n", "one typed\ntwo\n", false},
+		"a person saved meanwhile":     {"one\ntwo saved\n", "one typed\ntwo saved\n", false},
+		"the file was written in time": {"one typed\ntwo\n", "one typed\ntwo\n", false},
+		"of half of it":                {"one ty\ntwo\n", "one typed\ntwo\n", true},
+		"half of it, and a person":     {"one ty\ntwo saved\n", "one typed\ntwo saved\n", true},
+		"everything was deleted":       {"", " typed", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src, store := new(bridgetest.Source), new(bridgetest.Store)
@@ -147,6 +150,11 @@ func TestSharedCrash(t *testing.T) {
 			change(t, s, typed(4, "ty"))
 			change(t, s, typed(6, "ped"))
 
+			if tc.half {
+				if err := store.Place(s.ID(), 3, model.Save{Post: model.Stamp{Inode: 9}}); err != nil {
+					t.Fatal(err)
+				}
+			}
 			src.Person(t).Save("Plan.md", tc.saved)
 			second := process(t, src, store)
 			if got := open(t, second, plan).Text(); got != tc.want {

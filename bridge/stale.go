@@ -53,7 +53,7 @@ func (w *Workspace) changedByPerson(ctx context.Context, n *node, p *proposal) b
 		return !n.virtual() && (n.size != p.rec.Stamp.Size || n.modTime.UnixNano() != p.rec.Stamp.ModTime)
 	}
 	x := n.note
-	x.lock()
+	x.write.Lock()
 	defer x.write.Unlock()
 	at := x.where()
 	data, stamp, err := at.source.Read(ctx, at.rel)
@@ -70,13 +70,10 @@ func (w *Workspace) changedByPerson(ctx context.Context, n *node, p *proposal) b
 	if cur := x.cur.Load(); cur != nil {
 		return cur.Raw() != string(data)
 	}
-	if _, ours := at.store.Intended(model.Path(at.rel), string(data)); ours {
-		return false
-	}
 	id, err := at.lookupID()
 	if err != nil || id == "" {
 		return true
 	}
 	h, err := at.store.Load(id)
-	return err != nil || h.Sum != sum
+	return err != nil || !h.Made(sum)
 }

@@ -78,17 +78,17 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s model.Structure, 
 		}
 		return res, err
 	}
-	_ = place{f, p, at.rel}.intend(model.SumOf(raw), plan, wr.By, false, "", "") // the store logs it
-	stamp, err := s.Create(ctx, at.rel, []byte(raw), 0o644, modTime)
-	if err != nil {
-		return Result{}, model.WrapError("create", p, err)
-	}
-	// A new note is a new document, whatever had this name before. Nobody sees it
-	// before the store has it.
+	// A new note is a new document, whatever had this name before.
 	made := &note{ws: w.all, id: newDocID()}
-	kept := made.keepNew(place{f, p, at.rel}, raw, plan, wr.By)
-	if kept != nil && w.retract(ctx, place{f, p, at.rel}, s, stamp) {
-		return Result{}, kept
+	stamp, err := s.Create(ctx, at.rel, model.NewFile{
+		Data: []byte(raw), Mode: 0o644, ModTime: modTime,
+		Meanwhile: func(post model.Stamp) error { return made.keepNew(place{f, p, at.rel}, raw, plan, wr.By, post) },
+	})
+	if err != nil {
+		return Result{}, model.WrapError("create", p, errors.Join(err, made.abandon(f)))
+	}
+	if made.kept > 0 {
+		f.store.Materialized(made.id, made.kept, model.SumOf(raw))
 	}
 	node := w.put0(f, model.SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp}, wr.By)
 	ev := model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true, Origin: wr.Origin}
@@ -104,14 +104,18 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s model.Structure, 
 		f.names.tell(ev)
 		return Result{}, model.WrapError("create", p, err)
 	}
-	if kept != nil {
-		f.names.tell(ev)
-		return Result{}, kept // whoever reads it finds out whose it is: see catchUp
-	}
 	res := node.note.created(made, raw, stamp, plan, wr)
 	ev.Version = res.Version
 	f.names.tell(ev)
 	return res, nil
+}
+
+// abandon takes back what the store has of a note that was not made.
+func (n *note) abandon(f *folder) error {
+	if n.kept == 0 {
+		return nil
+	}
+	return f.store.Abort(n.id, n.kept)
 }
 
 // retract takes the new file at at, which stamp names, away again, since the store
@@ -143,7 +147,7 @@ func (w *Workspace) mayWriteAnew(ctx context.Context, p model.Path, wr Write) er
 		return nil
 	}
 	n := had.note
-	n.lock()
+	n.write.Lock()
 	defer n.write.Unlock()
 	cur, err := n.load(ctx)
 	if err != nil {
@@ -165,7 +169,7 @@ func (w *Workspace) put0(f *folder, e model.SourceEntry, by model.Author) *node 
 
 // created takes over what made has of the new note n, whose file holds raw.
 func (n *note) created(made *note, raw string, stamp model.Stamp, plan planner.Plan, wr Write) Result {
-	n.lock()
+	n.write.Lock()
 	defer n.write.Unlock()
 	n.stamp, n.synced, n.bornOf, n.born = stamp, true, wr.By, time.Now()
 	n.id, n.doc, n.text, n.kept, n.ledger = made.id, made.doc, made.text, made.kept, made.ledger
@@ -267,7 +271,7 @@ func (w *Workspace) MayRestructure(p model.Path, o Restructure) error {
 func (w *Workspace) lockNotes(n *node) (unlock func()) {
 	notes := w.notesOf(n)
 	for _, x := range notes {
-		x.lock()
+		x.write.Lock()
 		late, _ := x.materialise(context.Background()) // or the old name would get the text
 		n.folder.names.tell(late...)
 	}

@@ -35,7 +35,6 @@ func TestEqualSuggestionsKeepTheirIDs(t *testing.T) {
 				text := "😀\n" + strings.Repeat("- b\n", i+1) + strings.Repeat("- a\n", 3-i)
 				ws := process(t, src, store)
 				write(t, ws, plan, bridge.Write{Text: text, By: agent})
-				ws.Kept(plan)
 			}
 		}},
 	}

@@ -37,7 +37,7 @@ func (w *Workspace) suggestionsOf(ctx context.Context, p model.Path, v *model.Ve
 
 // listed are the suggestions of the note, which is shown or was at p.
 func (n *note) listed(ctx context.Context, p model.Path) ([]model.Suggestion, error) {
-	n.lock()
+	n.write.Lock()
 	defer n.write.Unlock()
 	cur, err := n.load(ctx)
 	if err != nil {

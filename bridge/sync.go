@@ -14,13 +14,16 @@ import (
 // Sync returns when everything that was done at p, a note or a folder, outlives a
 // power cut, or with the reason why it may not.
 func (w *Workspace) Sync(ctx context.Context, p model.Path) error {
-	source, rel, err := w.sourceOf(p)
-	if err != nil {
+	f, rel, err := w.folderOf(p)
+	if err != nil || f == nil {
 		return model.WrapError("sync", p, err)
 	}
-	s, ok := source.(model.Synced)
+	s, ok := f.source.(model.Synced)
 	if !ok {
 		return nil
+	}
+	if err := f.store.Sync(); err != nil {
+		return model.WrapError("sync", p, err)
 	}
 	err = s.Sync(ctx, rel)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -29,9 +32,8 @@ func (w *Workspace) Sync(ctx context.Context, p model.Path) error {
 	return model.WrapError("sync", p, err)
 }
 
-// sourceOf is the source of the Folder that p is in, and where p is there; nil for
-// the workspace itself.
-func (w *Workspace) sourceOf(p model.Path) (model.Source, string, error) {
+// folderOf is the Folder that p is in, and where p is there; nil for the workspace itself.
+func (w *Workspace) folderOf(p model.Path) (*folder, string, error) {
 	if p == "" {
 		return nil, "", nil
 	}
@@ -42,18 +44,18 @@ func (w *Workspace) sourceOf(p model.Path) (model.Source, string, error) {
 	}
 	w.treeMu.RLock()
 	defer w.treeMu.RUnlock()
-	return n.folder.source, w.sourcePath(p), nil
+	return n.folder, w.sourcePath(p), nil
 }
 
 // Acknowledged waits until the server of the note at p, if its Folder has one, has
 // all of it, and says whether it has. What it lacks is kept here, and sent when it
 // is connected.
 func (w *Workspace) Acknowledged(ctx context.Context, p model.Path) bool {
-	source, rel, err := w.sourceOf(p)
-	if err != nil || source == nil {
+	f, rel, err := w.folderOf(p)
+	if err != nil || f == nil {
 		return false
 	}
-	if s, ok := source.(Syncer); ok {
+	if s, ok := f.source.(Syncer); ok {
 		return s.Acknowledged(ctx, rel)
 	}
 	return true

@@ -176,7 +176,7 @@ func (u *undoing) bringBack(ctx context.Context) error {
 	case u.rec.Old == nil:
 		err = errors.New("is too large to be brought back from here; it is in the trash")
 	default:
-		e.Stamp, err = u.s.Create(ctx, u.rec.Rel, u.rec.Old, 0o644, time.Now())
+		e.Stamp, err = u.s.Create(ctx, u.rec.Rel, model.NewFile{Data: u.rec.Old, Mode: 0o644, ModTime: time.Now()})
 	}
 	if err == nil {
 		u.bringDocBack()

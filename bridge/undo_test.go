@@ -235,7 +235,6 @@ func TestUndoInANoteThatIsGone(t *testing.T) {
 			if _, err := d.f.Create(t.Context(), plan, bridge.Write{Text: "new\n", By: agent}); err != nil {
 				t.Fatal(err)
 			}
-			d.f.Kept(plan)
 		}
 		want := "'relayfs suggestions undo " + deleted.Batch + "' brings it back first"
 		undoes(0)(d)

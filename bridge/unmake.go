@@ -40,7 +40,7 @@ func (w *Workspace) unmake(ctx context.Context, p model.Path) {
 
 // unmake returns ErrConflict if the note is to stay. names is held.
 func (n *note) unmake(ctx context.Context, f *folder, from model.Retractor) ([]model.Event, error) {
-	n.lock()
+	n.write.Lock()
 	defer n.write.Unlock()
 	at := n.where()
 	cur, err := n.load(ctx)
@@ -122,7 +122,7 @@ func (w *Workspace) remake(ctx context.Context, f *folder, e model.JournalEntry)
 		return err
 	}
 	f.names.Lock()
-	stamp, err := s.Create(ctx, e.Rel, nil, 0o644, time.Now())
+	stamp, err := s.Create(ctx, e.Rel, model.NewFile{Mode: 0o644, ModTime: time.Now()})
 	var events []model.Event
 	if err == nil {
 		w.put0(f, model.SourceEntry{Rel: e.Rel, Mode: 0o644, Stamp: stamp}, model.Author{Name: e.Decision.By})

@@ -67,7 +67,6 @@ func TestRejectedNoteGoes(t *testing.T) {
 			})
 			s.Close()
 			until(a.t, "the file is as before and nobody has it open", func() bool {
-				a.Workspace.Kept(made)
 				return a.SourceText(string(made)) == raw && open(a.t, a.Workspace, made).Raw() == raw
 			})
 		}, "New New/Deep New/Deep/Made.md"},

@@ -80,7 +80,7 @@ func (w *Workspace) refreshNote(ctx context.Context, n *note, shown bool) {
 		return
 	}
 	defer w.inflight.Done()
-	n.lock()
+	n.write.Lock()
 	ev, err := n.refresh(context.WithoutCancel(ctx))
 	n.write.Unlock()
 	switch {
@@ -98,7 +98,6 @@ func (w *Workspace) sourceRemoved(f *folder, rel string) {
 		f.names.Unlock()
 		return
 	}
-	w.keepAll(w.source(f, rel))
 	w.treeMu.Lock()
 	if n := f.lookupSource(rel); n != nil && n != f.node {
 		n.usedBy(model.Author{})
@@ -119,8 +118,6 @@ func (w *Workspace) source(f *folder, rel string) *node {
 
 func (w *Workspace) sourceRenamed(ctx context.Context, f *folder, ev model.SourceEvent) {
 	f.names.Lock()
-	w.keepAll(w.source(f, ev.OldRel))
-	w.keepAll(w.source(f, ev.Rel))
 	w.treeMu.Lock()
 	n := f.lookupSource(ev.OldRel)
 	if n == nil || n.kindAs(model.Path(ev.Rel).Base()) != ev.Entry.Kind() {

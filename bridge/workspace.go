@@ -167,7 +167,10 @@ func (w *Workspace) scan(ctx context.Context, f *folder) error {
 		w.put(f, e)
 	}
 	w.treeMu.Unlock()
-	return w.restore(ctx, f)
+	if err := w.restore(ctx, f); err != nil {
+		return err
+	}
+	return w.recoverNotes(ctx, f)
 }
 
 // Run follows the sources until ctx ends. It returns when every write that had

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -174,8 +175,8 @@ func (w *Workspace) changeNote(ctx context.Context, n *note, c change) (Result, 
 			w.publishAll(events)
 		}
 	}()
-	n.lock()
-	defer n.unlock()
+	n.write.Lock()
+	defer n.write.Unlock()
 	for range maxAttempts {
 		res, ev, err := n.attempt(ctx, c)
 		events = appendEvent(events, ev)
@@ -242,112 +243,121 @@ func (n *note) commit(ctx context.Context, cur *model.Version, plan planner.Plan
 		modTime = time.Now()
 	}
 	modTime = model.NextModTime(cur.ModTime(), modTime)
-	d := draft{note: n, at: at, cur: cur, raw: raw, plan: plan, by: c.by}
-	stamp, err := at.source.Replace(ctx, at.rel, model.Replacement{
-		Expect: n.stamp, Data: []byte(raw), ModTime: modTime, Meanwhile: d.prepare,
+	d := draft{note: n, at: at, cur: cur, raw: raw, change: func(doc *ycrdt.Doc) model.Record {
+		return n.carryOut(doc, cur.Raw(), &plan, c.by)
+	}}
+	if err := d.save(ctx, n.stamp, modTime); err != nil {
+		return Result{}, nil, err
+	}
+	ev := n.succeed(cur, raw, modTime)
+	return n.written(at, cur, ev.Version, plan, c), ev, nil
+}
+
+// draft is a change of note and file on its way. The store keeps its record before the
+// file gets its text; if the file does not, the record is taken back.
+type draft struct {
+	note   *note
+	at     place
+	cur    *model.Version
+	raw    string                        // what is to follow cur
+	change func(*ycrdt.Doc) model.Record // makes it, in a document that is in the state of cur
+
+	begun   bool // the document is open, and may have changed
+	onCopy  bool // a copy of it has changed
+	seq     uint64
+	sum     model.ContentSum
+	records []model.Record // what was kept; the last is that of the write
+}
+
+// save makes the file, which is as expect says, hold the text.
+func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time) error {
+	stamp, err := d.at.source.Replace(ctx, d.at.rel, model.Replacement{
+		Expect: expect, Data: []byte(d.raw), ModTime: modTime,
+		Meanwhile: func(post model.Stamp) error { return d.keep(expect, post) },
 	})
-	if d.err != nil {
-		return Result{}, nil, d.err
-	}
 	if err != nil {
-		d.discard()
-		return Result{}, nil, model.WrapError("write", at.path, err)
+		d.abort()
+		return model.WrapError("write", d.at.path, err)
 	}
+	n := d.note
 	n.stamp = stamp
 	n.keepFlushed()
 	n.caughtUp()
-	if d.waits {
-		n.unkept = &d
-	} else if err = n.keep(at, d.sum, d.finish()); err != nil {
-		d.discard()
-		if n.putBack(ctx, at, cur) {
-			return Result{}, nil, err
-		}
-	}
-	ev := n.succeed(cur, raw, modTime)
-	return n.written(at, cur, ev.Version, plan, c), ev, err
-}
-
-// draft is what a write does to the note's document, on its way: made while the
-// source is busy with the file, and kept once the file has the text.
-type draft struct {
-	note *note
-	at   place
-	cur  *model.Version
-	raw  string
-	plan planner.Plan
-	by   model.Author
-
-	sum     model.ContentSum // of raw
-	waits   bool             // for keepLate
-	records []model.Record
-	changed bool // records has the change itself
-	err     error
-}
-
-// prepare notes the intent, and unless that is enough for now it has everything
-// ready, in memory. A document that others have open does not change before the file
-// has.
-func (d *draft) prepare() error {
-	n := d.note
-	d.sum = model.SumOf(d.raw)
-	if d.mayWait() && d.at.intend(d.sum, d.plan, d.by, true, "", d.raw) == nil {
-		d.waits = true
-		return nil
-	}
-	if d.records, d.err = n.prepareFor(d.plan, d.at, d.cur.Raw(), d.by); d.err != nil {
-		return d.err
-	}
-	_ = d.at.intend(d.sum, d.plan, d.by, n.kept > 0, d.cur.Raw(), "") // the store logs it
-	if !n.isShared() {
-		d.change()
-	}
+	d.finish()
 	return nil
 }
 
-func (d *draft) change() {
-	d.note.replaced(d.cur)
-	rec := d.note.carryOut(d.cur.Raw(), &d.plan, d.by)
-	rec.Created = d.note.kept == 0 && len(d.records) == 0 && d.note.bornOf.Name != "" // it was made empty
-	d.records, d.changed = append(d.records, rec), true
-}
-
-// finish returns the records to be kept.
-func (d *draft) finish() []model.Record {
-	if !d.changed {
-		d.change()
+// keep makes the change in the document, and has the store keep it. A document that others
+// have open changes when the file has: until then a copy does.
+func (d *draft) keep(pre, post model.Stamp) error {
+	n := d.note
+	d.begun = true
+	records, err := n.openDoc(d.at, d.cur.Raw())
+	if err != nil {
+		return err
 	}
-	return d.records
+	doc := n.doc
+	if d.onCopy = n.isShared(); d.onCopy {
+		if doc, err = replayOne(n.doc.EncodeStateAsUpdate(nil)); err != nil {
+			return err
+		}
+	} else {
+		n.replaced(d.cur)
+	}
+	rec := d.change(doc)
+	rec.Created = n.kept == 0 && len(records) == 0 && n.bornOf.Name != "" // it was made empty
+	d.sum = model.SumOf(d.raw)
+	rec.Save = &model.Save{Pre: pre, Post: post, Sum: d.sum[:]}
+	d.records = append(slices.Clip(records), rec)
+	d.seq, err = d.at.store.Append(n.id, model.Path(d.at.rel), d.records...)
+	if err != nil {
+		d.records = nil
+	}
+	return err
 }
 
-// discard forgets a document that the store does not hold like that. If the store
-// has nothing of it, the next one gives the characters of cur other identities.
-func (d *draft) discard() {
-	if len(d.records) == 0 {
+// abort forgets the document of a write that is not in the file, and takes back its
+// record. The next one has another client: what was taken back may have been seen.
+func (d *draft) abort() {
+	n := d.note
+	if !d.begun {
 		return
 	}
-	d.note.closeDoc()
-	if d.note.kept == 0 {
-		d.cur.SetRuns(nil)
+	if len(d.records) > 0 {
+		if err := d.at.store.Abort(n.id, d.seq); err != nil {
+			n.ws.log.Error("a write that failed may show after a restart", model.LogPath, string(d.at.path), model.LogErr, err)
+		}
 	}
+	if d.onCopy {
+		return
+	}
+	n.closeDoc()
+	if len(d.records) < 2 && n.kept == 0 {
+		d.cur.SetRuns(nil) // the next document gives its characters other identities
+	}
+}
+
+// finish is for when the file has the text.
+func (d *draft) finish() {
+	n := d.note
+	if d.onCopy {
+		n.replaced(d.cur)
+		err := d.at.store.Sync() // before others get it, who keep it whatever a power cut takes here
+		if err == nil {
+			err = n.doc.ApplyUpdate(d.records[len(d.records)-1].Update, nil)
+		}
+		if err != nil {
+			n.ws.log.Error("a change is not in the live document", model.LogPath, string(d.at.path), model.LogErr, err)
+			n.closeDoc()
+		}
+	}
+	n.advance(d.at, d.seq, d.sum, d.records)
 }
 
 // written describes a write that led from cur to v.
 func (n *note) written(at place, cur, v *model.Version, plan planner.Plan, c change) Result {
 	n.ws.log.Debug("note written", model.LogPath, string(at.path), model.LogAuthor, c.by.Name, model.LogEdits, len(plan.Edits))
 	return Result{Version: v, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: cur.Marked()}
-}
-
-// putBack puts the text of before back into the file, after a write that the
-// store could not keep. It says whether it did: not if somebody has saved since.
-func (n *note) putBack(ctx context.Context, at place, before *model.Version) bool {
-	stamp, err := at.source.Replace(ctx, at.rel, model.Replacement{Expect: n.stamp, Data: []byte(before.Raw()), ModTime: before.ModTime()})
-	if err != nil {
-		n.ws.log.Error("a write that failed stays in the file", model.LogPath, string(at.path), model.LogErr, err)
-		return false
-	}
-	n.stamp = stamp
-	return true
 }
 
 // plan decides, before anything is written, what text makes of cur's raw text.

@@ -203,6 +203,7 @@ func decidedNotes(t *testing.T, vault string, files map[string]string) int {
 // checkDecidedOrNot returns how many notes have suggestions left.
 func checkDecidedOrNot(t *testing.T, s *sandbox, vault string, files map[string]string) int {
 	t.Helper()
+	out := s.run(t, "suggestions", "list", "--json", vault) // which finishes what was begun
 	want := make(map[string]int)
 	for name, raw := range files {
 		switch got := readFile(t, filepath.Join(vault, name)); got {
@@ -213,7 +214,6 @@ func checkDecidedOrNot(t *testing.T, s *sandbox, vault string, files map[string]
 			t.Errorf("%s is neither decided nor as it was: %q", name, got)
 		}
 	}
-	out := s.run(t, "suggestions", "list", "--json", vault)
 	var list []struct{ Path string }
 	if err := json.Unmarshal([]byte(out.stdout), &list); err != nil {
 		t.Fatalf("list: %v: %s", err, out.stderr)

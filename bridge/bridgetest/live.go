@@ -59,7 +59,7 @@ func (l *Live) document(e *entry) *liveDoc {
 
 // NewDocument makes a new note.
 func (l *Live) NewDocument(ctx context.Context, rel string, rec *model.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
-	if _, err := l.Create(ctx, rel, nil, 0o644, time.Now()); err != nil {
+	if _, err := l.Create(ctx, rel, model.NewFile{Data: nil, Mode: 0o644, ModTime: time.Now()}); err != nil {
 		return nil, err
 	}
 	d, err := l.Document(ctx, rel)

@@ -73,14 +73,21 @@ func (s *Source) add(rel string, e *entry) error {
 	if s.entries == nil {
 		s.entries = make(map[string]*entry)
 	}
-	s.inodes++
-	e.stamp.Device, e.stamp.Inode = 1, s.inodes
-	s.touch(e, time.Now())
+	if e.stamp.Inode == 0 {
+		s.name(e)
+		s.touch(e, time.Now())
+	}
 	s.entries[rel] = e
 	return nil
 }
 
 // touch gives an entry the stamp of a new state. mu is held.
+// name gives e an inode.
+func (s *Source) name(e *entry) {
+	s.inodes++
+	e.stamp.Device, e.stamp.Inode = 1, s.inodes
+}
+
 func (s *Source) touch(e *entry, modTime time.Time) {
 	s.changes++
 	e.stamp.Size, e.stamp.ModTime, e.stamp.ChgTime = int64(len(e.data)), modTime.UnixNano(), int64(s.changes)
@@ -160,24 +167,29 @@ func (s *Source) Read(_ context.Context, rel string) ([]byte, model.Stamp, error
 
 // Replace makes r.Data the content of rel if r.Expect names the content it has.
 func (s *Source) Replace(_ context.Context, rel string, r model.Replacement) (model.Stamp, error) {
-	if err := r.Prepare(); err != nil {
-		return model.Stamp{}, err
-	}
 	if err := s.lock("write", rel); err != nil {
 		return model.Stamp{}, err
 	}
 	defer s.mu.Unlock()
+	post := &entry{data: r.Data}
+	s.name(post)
+	s.touch(post, r.ModTime)
+	s.mu.Unlock()
+	err := r.Prepare(post.stamp)
+	s.mu.Lock()
+	if err != nil {
+		return model.Stamp{}, err
+	}
 	e, err := s.find(rel)
 	if err != nil || e.stamp != r.Expect {
 		return model.Stamp{}, fail("write", rel, model.ErrConflict)
 	}
-	e.data = bytes.Clone(r.Data)
-	s.touch(e, r.ModTime)
+	e.data, e.stamp = bytes.Clone(r.Data), post.stamp
 	return e.stamp, nil
 }
 
 // Create makes a new file and missing folders.
-func (s *Source) Create(_ context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (model.Stamp, error) {
+func (s *Source) Create(_ context.Context, rel string, file model.NewFile) (model.Stamp, error) {
 	if err := s.lock("create", rel); err != nil {
 		return model.Stamp{}, err
 	}
@@ -185,11 +197,21 @@ func (s *Source) Create(_ context.Context, rel string, data []byte, mode fs.File
 	if _, err := s.addFolders(dirOf(rel)); err != nil {
 		return model.Stamp{}, fail("create", rel, err)
 	}
-	e := &entry{mode: mode.Perm(), data: bytes.Clone(data)}
+	e := &entry{mode: file.Mode.Perm(), data: bytes.Clone(file.Data)}
+	s.name(e)
+	s.touch(e, file.ModTime)
+	if s.entries[rel] != nil {
+		return model.Stamp{}, fail("create", rel, fs.ErrExist)
+	}
+	s.mu.Unlock()
+	err := file.Prepare(e.stamp)
+	s.mu.Lock()
+	if err != nil {
+		return model.Stamp{}, err
+	}
 	if err := s.add(rel, e); err != nil {
 		return model.Stamp{}, fail("create", rel, err)
 	}
-	s.touch(e, modTime)
 	return e.stamp, nil
 }
 

@@ -18,9 +18,7 @@ type Store struct {
 	docs  map[model.DocID]*model.History
 	paths map[model.Path]model.DocID
 
-	intents   map[intentKey]model.Intent
-	unsettled map[model.Path]model.Intent
-	journal   []model.JournalEntry // in the order of arrival; Path is not set
+	journal []model.JournalEntry // in the order of arrival; Path is not set
 
 	proposals map[string]model.ProposalRecord
 }
@@ -70,7 +68,6 @@ func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (uint
 		}
 	}
 	s.paths[p] = id
-	delete(s.unsettled, p)
 	doc := s.docs[id]
 	for _, rec := range recs {
 		rec.Seq = uint64(len(doc.Records) + 1)
@@ -106,22 +103,6 @@ func (s *Store) Rename(oldPath, newPath model.Path) error {
 	for p, id := range moved {
 		s.paths[p] = id
 	}
-	intents := make(map[intentKey]model.Intent)
-	for k, in := range s.intents {
-		if oldPath.Contains(k.path) {
-			k.path = newPath + k.path[len(oldPath):]
-		}
-		intents[k] = in
-	}
-	s.intents = intents
-	unsettled := make(map[model.Path]model.Intent)
-	for p, in := range s.unsettled {
-		if oldPath.Contains(p) {
-			p = newPath + p[len(oldPath):]
-		}
-		unsettled[p] = in
-	}
-	s.unsettled = unsettled
 	return nil
 }
 
@@ -189,38 +170,49 @@ func (s *Store) Propose(c model.ProposalChange) error {
 	return nil
 }
 
-type intentKey struct {
-	path model.Path
-	sum  model.ContentSum
-}
-
-// Intend notes what the file at p is about to hold, and how.
-func (s *Store) Intend(p model.Path, sum model.ContentSum, in model.Intent) error {
+// Abort takes back the records of a document from number seq on.
+func (s *Store) Abort(id model.DocID, seq uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.intents == nil {
-		s.intents = make(map[intentKey]model.Intent)
+	doc := s.docs[id]
+	if doc == nil {
+		return nil
 	}
-	s.intents[intentKey{p, sum}] = in
-	if s.unsettled == nil {
-		s.unsettled = make(map[model.Path]model.Intent)
+	doc.Records = slices.DeleteFunc(doc.Records, func(r model.Record) bool { return r.Seq >= seq })
+	s.journal = slices.DeleteFunc(s.journal, func(e model.JournalEntry) bool { return e.ID == id && e.Seq >= seq })
+	if len(doc.Records) == 0 {
+		delete(s.docs, id)
+		maps.DeleteFunc(s.paths, func(_ model.Path, at model.DocID) bool { return at == id })
 	}
-	s.unsettled[p] = in
 	return nil
 }
 
-// Unsettled returns the last intent at p, if nothing was appended there since.
-func (s *Store) Unsettled(p model.Path) (in model.Intent, ok bool) {
+// Unsettled are the paths of documents whose newest text may not be in the file.
+func (s *Store) Unsettled() ([]model.Path, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	in, ok = s.unsettled[p]
-	return in, ok
+	var list []model.Path
+	for p, id := range s.paths {
+		if doc := s.docs[id]; doc != nil && doc.Materialized < uint64(len(doc.Records)) {
+			list = append(list, p)
+		}
+	}
+	return list, nil
 }
 
-// Intended returns the write that was about to make the file at p hold raw.
-func (s *Store) Intended(p model.Path, raw string) (in model.Intent, ok bool) {
+// Sync does nothing: what is in memory outlives no power cut.
+func (s *Store) Sync() error { return nil }
+
+// Place notes that the source's file is about to hold the text as of seq.
+func (s *Store) Place(id model.DocID, seq uint64, save model.Save) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	in, ok = s.intents[intentKey{p, model.SumOf(raw)}]
-	return in, ok
+	if doc := s.docs[id]; doc != nil {
+		for i := range doc.Records {
+			if doc.Records[i].Seq == seq {
+				doc.Records[i].Save = &save
+			}
+		}
+	}
+	return nil
 }

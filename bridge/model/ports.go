@@ -41,18 +41,25 @@ type Replacement struct {
 	Expect  Stamp // of what it holds
 	Data    []byte
 	ModTime time.Time // is given to the file, to the nanosecond where the disk can
-	// Meanwhile, unless nil, is called once, before Data has the name: on its way to
-	// the disk there is time for it. After an error of it, which Replace returns as
-	// it is, nothing has changed.
-	Meanwhile func() error
+	// Meanwhile, unless nil, is called once, when it is certain which stamp Data will
+	// have (but for the time of change, which a rename sets), before Data has the name.
+	// After an error of it, which Replace returns as it is, nothing has changed.
+	Meanwhile func(post Stamp) error
 }
 
 // Prepare calls Meanwhile, if it is set.
-func (r *Replacement) Prepare() error {
+func (r *Replacement) Prepare(post Stamp) error {
 	if r.Meanwhile == nil {
 		return nil
 	}
-	return r.Meanwhile()
+	return r.Meanwhile(post)
+}
+
+// Unplacer is a Source that can tell what a crash has kept from its name.
+type Unplacer interface {
+	// Unplaced says whether the file of that stamp, which Meanwhile was told, was found
+	// without having got the name that it was for.
+	Unplaced(post Stamp) bool
 }
 
 // Synced is a Source that can tell when what it did is certain to outlive a power
@@ -68,7 +75,7 @@ type Synced interface {
 type Structure interface {
 	// Create makes a new file; fs.ErrExist if the name is taken. Missing parent
 	// folders are made.
-	Create(ctx context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (Stamp, error)
+	Create(ctx context.Context, rel string, file NewFile) (Stamp, error)
 	// Mkdir makes one folder.
 	Mkdir(ctx context.Context, rel string) error
 	// Rename moves a file or a folder; it replaces an existing file only when
@@ -81,6 +88,21 @@ type Structure interface {
 	// Hidden names what the source has at rel, or right below it if that is a folder
 	// that Scan reports, and Scan does not report.
 	Hidden(ctx context.Context, rel string) ([]string, error)
+}
+
+// NewFile is what a Source is to make.
+type NewFile struct {
+	Data    []byte
+	Mode    fs.FileMode
+	ModTime time.Time
+	// Meanwhile is that of a Replacement.
+	Meanwhile func(post Stamp) error
+}
+
+// Prepare calls Meanwhile, if it is set.
+func (f *NewFile) Prepare(post Stamp) error {
+	r := Replacement{Meanwhile: f.Meanwhile}
+	return r.Prepare(post)
 }
 
 // Looker is a Source that can be asked about one name. What Run reports may have been
@@ -145,6 +167,13 @@ type Stamp struct {
 	ModTime, ChgTime int64 // Unix nanoseconds
 }
 
+// SameFile says whether two stamps are of one state of a file, which may have been renamed
+// between: that changes its time of change and nothing else.
+func (s Stamp) SameFile(other Stamp) bool {
+	s.ChgTime, other.ChgTime = 0, 0
+	return s == other
+}
+
 // SourceEntry is one thing a Source holds.
 type SourceEntry struct {
 	Rel   string
@@ -186,18 +215,16 @@ type Store interface {
 	// Forget takes the document id out for good, with its history and its entries in
 	// the journal. An unknown id is no error.
 	Forget(id DocID) error
-	// Intend notes, before a write, that the file at p is about to hold what has that
-	// sum, and how; and Intended answers that: so that a change which a
-	// crash kept from Append is still known as its writer's, and a decision is still
-	// in the journal. An intent outlives the process when Intend returns nil; it need
-	// not outlive a power cut. Intended tells it in any case while the process lives.
-	// Once Append has kept something at p, Intended need not tell more than whose the
-	// text was, and of a decision its batch. Rename moves intents.
-	Intend(p Path, sum ContentSum, in Intent) error
-	Intended(p Path, raw string) (in Intent, ok bool)
-	// Unsettled returns the last intent at p, if Append has kept nothing there since, as
-	// far as is known: a later process may not know.
-	Unsettled(p Path) (in Intent, ok bool)
+	// Abort takes back the records of a document from number seq on: what they say did
+	// not happen. A document of which no record remains is unknown. It is durable when
+	// Abort returns.
+	Abort(id DocID, seq uint64) error
+	// Unsettled are the paths of documents whose source's file may lack their newest text.
+	Unsettled() ([]Path, error)
+	// Sync returns when everything that was appended outlives a power cut.
+	Sync() error
+	// Place notes that the source's file is about to hold the text as of seq.
+	Place(id DocID, seq uint64, save Save) error
 	// Journal returns the newest journalled records, newest first, at most limit.
 	Journal(limit int) ([]JournalEntry, error)
 	// Proposals returns the pending proposals in the order in which they were made.

@@ -1,7 +1,9 @@
 package model
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
@@ -43,6 +45,18 @@ type Record struct {
 	// Ahead says that the change was kept before the source's file had it: one of
 	// a shared note, whose file is written a moment later.
 	Ahead bool `json:"ahead,omitempty"`
+	// Save is set for a change that was kept before the source's file got its text: the
+	// file before and after it.
+	Save *Save `json:"save,omitempty"`
+}
+
+// Save is what a change makes of the source's file. A file that is as Pre says does not
+// have the change yet; one that is as Post says has it, in whole or torn by a power cut,
+// which Sum tells.
+type Save struct {
+	Pre  Stamp  `json:"pre,omitzero"` // zero for a new file
+	Post Stamp  `json:"post"`
+	Sum  []byte `json:"sum"` // a ContentSum
 }
 
 // Journalled says whether the record is one that Journal lists.
@@ -116,6 +130,12 @@ type JournalEntry struct {
 // InStep says whether the last record is known to have led to the text of sum.
 func (h History) InStep(sum ContentSum) bool {
 	return h.Sum == sum && h.Materialized == h.Records[len(h.Records)-1].Seq
+}
+
+// Made says whether relayfs put the text of that sum into the file, as far as the history
+// tells.
+func (h History) Made(sum ContentSum) bool {
+	return h.Sum == sum || slices.ContainsFunc(h.Records, func(r Record) bool { return r.Save != nil && bytes.Equal(r.Save.Sum, sum[:]) })
 }
 
 // MayHaveTyped says whether somebody may have typed in the note since the first agent

@@ -59,9 +59,6 @@ func (s *Source) Read(ctx context.Context, rel string) ([]byte, model.Stamp, err
 // Replace makes r.Data the content of the note or attachment at rel, if what is
 // there is what r.Expect names.
 func (s *Source) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
-	if err := r.Prepare(); err != nil {
-		return model.Stamp{}, err
-	}
 	if !model.Path(rel).IsNote() {
 		return s.replaceAttachment(ctx, rel, r.Expect, r.Data)
 	}
@@ -87,13 +84,13 @@ func (s *Source) Replace(ctx context.Context, rel string, r model.Replacement) (
 }
 
 // Create makes a new note or attachment.
-func (s *Source) Create(ctx context.Context, rel string, data []byte, _ fs.FileMode, modTime time.Time) (model.Stamp, error) {
+func (s *Source) Create(ctx context.Context, rel string, file model.NewFile) (model.Stamp, error) {
 	if !model.Path(rel).IsNote() {
-		return s.createAttachment(ctx, rel, data)
+		return s.createAttachment(ctx, rel, file.Data)
 	}
-	_, err := s.NewDocument(ctx, rel, &model.Record{Time: modTime.UTC()}, func(doc *ycrdt.Doc) error {
+	_, err := s.NewDocument(ctx, rel, &model.Record{Time: file.ModTime.UTC()}, func(doc *ycrdt.Doc) error {
 		text := doc.Text(folderdoc.ContentsName)
-		doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, string(data)) })
+		doc.Transact(nil, func(tx *ycrdt.Txn) { text.Insert(tx, 0, string(file.Data)) })
 		return nil
 	})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // version is the layout that this package reads and writes. A change that an
 // older relayfs would misread raises it.
-const version = 2
+const version = 3
 
 // Names of buckets and keys; doc.go has the layout.
 const (
@@ -28,6 +28,7 @@ const (
 	decidedBucket  = "decided"
 	unsentBucket   = "unsent" // made when it is first needed; older versions leave it alone
 	versionKey     = "version"
+	appliedKey     = "applied"
 	pathKey        = "path"
 	stateKey       = "state"
 	baseKey        = "base"
@@ -48,16 +49,6 @@ func layOut(tx *bolt.Tx) error {
 
 func putVersion(tx *bolt.Tx) error {
 	return tx.Bucket([]byte(metaBucket)).Put([]byte(versionKey), strconv.AppendInt(nil, version, 10))
-}
-
-// upgrade brings a file of an older version up to this one.
-func upgrade(tx *bolt.Tx) error {
-	for _, name := range []string{proposalBucket, decidedBucket} { // version 2
-		if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
-			return err
-		}
-	}
-	return putVersion(tx)
 }
 
 // readVersion is the version of the file's layout.

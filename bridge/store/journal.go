@@ -46,6 +46,18 @@ func unlist(tx *bolt.Tx, id model.DocID) error {
 	return nil
 }
 
+// unlistRecord takes one record of a document out of the journal.
+func unlistRecord(tx *bolt.Tx, id model.DocID, key []byte) error {
+	journal := tx.Bucket([]byte(journalBucket))
+	c := journal.Cursor()
+	for k, v := c.Last(); k != nil; k, v = c.Prev() {
+		if bytes.Equal(v, append(bytes.Clone(key), id...)) {
+			return journal.Delete(bytes.Clone(k))
+		}
+	}
+	return nil
+}
+
 // journalled counts a document's records that the journal names.
 func journalled(doc *bolt.Bucket) (n int, err error) {
 	records, err := readRecords(doc)
@@ -59,6 +71,9 @@ func journalled(doc *bolt.Bucket) (n int, err error) {
 
 // Journal returns the newest journalled records, newest first, at most limit.
 func (s *Store) Journal(limit int) (entries []model.JournalEntry, err error) {
+	if err := s.checkpoint(); err != nil {
+		return nil, s.fail("read journal", err)
+	}
 	err = s.view(func(tx *bolt.Tx) error {
 		entries = nil
 		c := tx.Bucket([]byte(journalBucket)).Cursor()
@@ -96,4 +111,72 @@ func journalEntry(tx *bolt.Tx, v []byte) (e model.JournalEntry, err error) {
 	}
 	e.Record, err = decodeRecord(key, value)
 	return e, err
+}
+
+// What a server has not acknowledged yet is known across restarts: Append notes
+// it with the record, Sent crosses it out.
+
+// markUnsent notes that the record seq of a document is to be sent.
+func markUnsent(tx *bolt.Tx, id model.DocID, seq uint64) error {
+	unsent, err := tx.CreateBucketIfNotExists([]byte(unsentBucket))
+	if err != nil {
+		return err
+	}
+	return unsent.Put([]byte(id), seqKey(seq))
+}
+
+// Unsent returns the documents with records that a server has not acknowledged,
+// and the sequence number of the last such record of each.
+func (s *Store) Unsent() (map[model.DocID]uint64, error) {
+	all := make(map[model.DocID]uint64)
+	if err := s.checkpointOf(kindChange, kindSent); err != nil {
+		return nil, s.fail("list unsent documents", err)
+	}
+	err := s.view(func(tx *bolt.Tx) error {
+		unsent := tx.Bucket([]byte(unsentBucket))
+		if unsent == nil {
+			return nil
+		}
+		return unsent.ForEach(func(id, seq []byte) error {
+			if len(seq) == 8 {
+				all[model.DocID(id)] = binary.BigEndian.Uint64(seq)
+			}
+			return nil
+		})
+	})
+	return all, s.fail("list unsent documents", err)
+}
+
+// Sent notes that a server has acknowledged everything of the document id up to
+// the record seq.
+func (s *Store) Sent(id model.DocID, seq uint64) error {
+	return s.fail("note what was sent", s.add(&entry{kind: kindSent, id: id, seq: seq}, false, nil))
+}
+
+func applySent(tx *bolt.Tx, e *entry) error {
+	unsent := tx.Bucket([]byte(unsentBucket))
+	if unsent == nil {
+		return nil
+	}
+	last := unsent.Get([]byte(e.id))
+	if len(last) == 8 && binary.BigEndian.Uint64(last) > e.seq {
+		return nil
+	}
+	return unsent.Delete([]byte(e.id))
+}
+
+// Kept lists the documents that have a history.
+func (s *Store) Kept() ([]model.DocID, error) {
+	var ids []model.DocID
+	if err := s.checkpointOf(kindChange, kindAbort); err != nil {
+		return nil, s.fail("list documents", err)
+	}
+	err := s.view(func(tx *bolt.Tx) error {
+		ids = nil
+		return tx.Bucket([]byte(docsBucket)).ForEachBucket(func(id []byte) error {
+			ids = append(ids, model.DocID(id))
+			return nil
+		})
+	})
+	return ids, s.fail("list documents", err)
 }

@@ -12,6 +12,9 @@ import (
 
 // Proposals returns the pending proposals in the order in which they were made.
 func (s *Store) Proposals() (list []model.ProposalRecord, err error) {
+	if err := s.checkpointOf(kindProposals); err != nil {
+		return nil, s.fail("read proposals", err)
+	}
 	err = s.view(func(tx *bolt.Tx) error {
 		list = nil
 		return tx.Bucket([]byte(proposalBucket)).ForEach(func(_, v []byte) error {
@@ -29,36 +32,37 @@ func (s *Store) Proposals() (list []model.ProposalRecord, err error) {
 	return list, s.fail("read proposals", err)
 }
 
-// Propose changes the pending proposals and the journal in one transaction.
+// Propose changes the pending proposals and the journal, all of it or nothing, durably.
 func (s *Store) Propose(c model.ProposalChange) error {
+	return s.fail("propose", s.add(&entry{kind: kindProposals, proposals: c}, true, nil))
+}
+
+func applyProposals(tx *bolt.Tx, c model.ProposalChange) error {
 	puts, err := encodeAll(c.Put)
 	if err != nil {
-		return s.fail("propose", err)
+		return err
 	}
 	decided, err := encodeAll(c.Journal)
 	if err != nil {
-		return s.fail("propose", err)
+		return err
 	}
-	err = s.appends.do(func(tx *bolt.Tx) error {
-		proposals := tx.Bucket([]byte(proposalBucket))
-		for i, v := range puts {
-			if err := proposals.Put([]byte(c.Put[i].ID), v); err != nil {
-				return err
-			}
+	proposals := tx.Bucket([]byte(proposalBucket))
+	for i, v := range puts {
+		if err := proposals.Put([]byte(c.Put[i].ID), v); err != nil {
+			return err
 		}
-		for _, id := range c.Drop {
-			if err := proposals.Delete([]byte(id)); err != nil {
-				return err
-			}
+	}
+	for _, id := range c.Drop {
+		if err := proposals.Delete([]byte(id)); err != nil {
+			return err
 		}
-		for _, v := range decided {
-			if err := noteDecided(tx, v); err != nil {
-				return err
-			}
+	}
+	for _, v := range decided {
+		if err := noteDecided(tx, v); err != nil {
+			return err
 		}
-		return nil
-	})
-	return s.fail("propose", err)
+	}
+	return nil
 }
 
 func encodeAll[T any](list []T) ([][]byte, error) {

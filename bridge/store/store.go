@@ -15,6 +15,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store/wal"
 )
 
 var (
@@ -38,10 +39,12 @@ type Store struct {
 	db   *bolt.DB
 	log  *slog.Logger
 
-	appends committer
-	wal     wal
-	marks   marks
-	intents intents
+	wal  *wal.Log
+	tail tail
+
+	checkpointing sync.Mutex    // one at a time; before tail.mu
+	wake          chan struct{} // holds one token while the checkpoint lags behind
+	quit, done    chan struct{} // done is closed when run has ended
 
 	closing  sync.Once
 	closeErr error // set by closing
@@ -56,16 +59,12 @@ func Open(path string, o Options) (*Store, error) {
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("store %q: %w", path, err)
 	}
-	if err := s.intents.load(path + ".intents"); err != nil {
-		_ = guard(s.db.Close)
-		return nil, fmt.Errorf("store %q: %w", path, translate(err))
+	if err := s.openLog(); err != nil {
+		return nil, fmt.Errorf("store %q: %w", path, errors.Join(translate(err), guard(s.db.Close)))
 	}
-	if err := s.wal.open(path+".wal", s.hasEntry); err != nil {
-		return nil, fmt.Errorf("store %q: %w", path, errors.Join(translate(err), s.intents.file.Close(), guard(s.db.Close)))
-	}
-	s.appends.commit = s.update
-	s.marks.start(s)
-	s.marks.poke() // for what the last process left
+	s.wake, s.quit, s.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	go s.run()
+	s.poke() // for what the last process left
 	return s, nil
 }
 
@@ -109,14 +108,17 @@ func (s *Store) prepare() error {
 			return err
 		}
 		if older {
-			change = upgrade
+			change = s.upgrade
 		}
 		return walk(tx)
 	})
-	if err != nil || change == nil {
+	if err == nil && change != nil {
+		err = s.update(change)
+	}
+	if err != nil {
 		return err
 	}
-	return s.update(change)
+	return s.removeOldFiles()
 }
 
 // openError tells what can be done about a file that cannot be opened.
@@ -140,30 +142,42 @@ func syncDir(dir string) error {
 	return d.Sync()
 }
 
-// Close writes what is not written yet and closes the file. It may be called
-// again, and then returns the same.
-func (s *Store) Close() error {
-	s.closing.Do(func() {
-		s.marks.stop()
-		s.closeErr = errors.Join(s.wal.close(), s.intents.file.Close(), guard(s.db.Close))
-	})
-	return s.closeErr
-}
-
-// hasEntry says whether the file holds what is logged.
-func (s *Store) hasEntry(e *walEntry) (has bool, err error) {
-	err = s.view(func(tx *bolt.Tx) error {
-		has = hasEntry(tx, e)
+// openLog reads what the log has and the checkpoint does not.
+func (s *Store) openLog() error {
+	dir, err := wal.OSDir(s.path + ".log")
+	if err != nil {
+		return err
+	}
+	var after wal.LSN
+	if err := s.view(func(tx *bolt.Tx) error {
+		after = applied(tx)
+		return nil
+	}); err != nil {
+		return err
+	}
+	s.wal, err = wal.Open(dir, wal.Options{}, after, func(lsn wal.LSN, body []byte) error {
+		e, err := decodeEntry(lsn, body)
+		if err != nil {
+			return damaged(err)
+		}
+		s.tail.add(e)
 		return nil
 	})
-	return has, err
+	return err
 }
 
-// settle puts what is logged in the file, durably.
-func (s *Store) settle() error {
-	return s.wal.flush(func(entries []walEntry) error {
-		return s.update(func(tx *bolt.Tx) error { return applyEntries(tx, entries) })
+// Close brings the file up to the log and closes both. It may be called again, and then
+// returns the same.
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		close(s.quit)
+		<-s.done
+		if err := s.checkpoint(); err != nil { // what is in the log stays there
+			s.log.Warn("store lags behind its log", model.LogErr, err)
+		}
+		s.closeErr = errors.Join(s.wal.Close(), guard(s.db.Close))
 	})
+	return s.closeErr
 }
 
 // update runs fn in a transaction, which is synced when update returns.
@@ -189,13 +203,4 @@ func translate(err error) error {
 		return fmt.Errorf("%w: %v", model.ErrNoSpace, err)
 	}
 	return err
-}
-
-// marks are what Materialized said and the file does not hold yet.
-type marks struct {
-	mu      sync.Mutex // protects the following
-	pending map[model.DocID]mark
-	wake    chan struct{} // holds one token while something is pending
-	quit    chan struct{}
-	done    chan struct{} // closed when run has ended
 }

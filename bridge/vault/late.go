@@ -205,7 +205,7 @@ func (v *Vault) lookLate(f *lateFile, now time.Time, has patience) (again bool) 
 	st, err := fsat.Fstat(f.file)
 	stamp := stampOf(&st)
 	f.seen.look(stamp, err, now)
-	if err != nil || sameContent(stamp, f.last) {
+	if err != nil || stamp.SameFile(f.last) {
 		if known && !open {
 			f.next = now.Add(lookAgain)
 		}

@@ -38,8 +38,8 @@ func (v *Vault) tempName() string { return v.tempPrefix + randomName() + tempSuf
 // state that was, in case somebody writes to one yet.
 const displacedSuffix = ".old" + tempSuffix
 
-func (v *Vault) displacedName(st model.Stamp) string {
-	return fmt.Sprintf("%s%s-%x-%x%s", v.tempPrefix, randomName(), st.ModTime, st.Size, displacedSuffix)
+func displacedName(prefix string, st model.Stamp) string {
+	return fmt.Sprintf("%s%s-%x-%x%s", prefix, randomName(), st.ModTime, st.Size, displacedSuffix)
 }
 
 // isDisplaced says whether a temp file is one that was displaced, in the state that

@@ -24,13 +24,6 @@ func stampOf(st *fsat.Info) model.Stamp {
 	return model.Stamp{Device: st.Device, Inode: st.Inode, Size: st.Size, ModTime: st.ModTime, ChgTime: st.ChgTime}
 }
 
-// sameContent compares stamps of which one was taken before the file was
-// renamed or lost a name, which changes its change time and nothing else.
-func sameContent(a, b model.Stamp) bool {
-	a.ChgTime, b.ChgTime = 0, 0
-	return a == b
-}
-
 // isKind says whether st is of a type; regular files have 0.
 func isKind(st *fsat.Info, kind fs.FileMode) bool { return st.Mode.Type() == kind }
 

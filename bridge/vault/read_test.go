@@ -205,9 +205,9 @@ func TestHiddenTargets(t *testing.T) {
 	p.check(os.Symlink(outside, p.path("out")))
 	ctx := t.Context()
 	for what, err := range map[string]error{
-		"create in .obsidian": second(v.Create(ctx, ".obsidian/plugins/x.js", nil, 0o644, time.Now())),
-		"create below a link": second(v.Create(ctx, "out/New.md", nil, 0o644, time.Now())),
-		"create a new .dir":   second(v.Create(ctx, ".new/New.md", nil, 0o644, time.Now())),
+		"create in .obsidian": second(v.Create(ctx, ".obsidian/plugins/x.js", model.NewFile{Data: nil, Mode: 0o644, ModTime: time.Now()})),
+		"create below a link": second(v.Create(ctx, "out/New.md", model.NewFile{Data: nil, Mode: 0o644, ModTime: time.Now()})),
+		"create a new .dir":   second(v.Create(ctx, ".new/New.md", model.NewFile{Data: nil, Mode: 0o644, ModTime: time.Now()})),
 		"mkdir .dir":          v.Mkdir(ctx, ".dir"),
 		"mkdir below a link":  v.Mkdir(ctx, "out/dir"),
 		"rename to .obsidian": v.Rename(ctx, "N.md", ".obsidian/N.md", true),
@@ -266,7 +266,7 @@ func TestRemoveGoesToTrash(t *testing.T) {
 func TestBadNames(t *testing.T) {
 	v, _ := open(t, vault.Options{})
 	long := strings.Repeat("x", 256)
-	_, err := v.Create(t.Context(), long, nil, 0o644, time.Now())
+	_, err := v.Create(t.Context(), long, model.NewFile{Data: nil, Mode: 0o644, ModTime: time.Now()})
 	wantError(t, "long name", err, model.ErrNameTooLong)
 	_, err = vault.New(filepath.Join(t.TempDir(), "no"), vault.Options{})
 	wantError(t, "new on nothing", err, fs.ErrNotExist)

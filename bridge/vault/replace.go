@@ -75,4 +75,7 @@ func (v *Vault) exchange(rel string, r model.Replacement) error {
 	return err
 }
 
-var _ model.Synced = (*Vault)(nil)
+var (
+	_ model.Synced   = (*Vault)(nil)
+	_ model.Unplacer = (*Vault)(nil)
+)

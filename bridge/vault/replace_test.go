@@ -66,7 +66,7 @@ func TestReplaceErrorsLeaveTheFile(t *testing.T) {
 		p.check(err)
 		_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: bytes.Repeat([]byte("x"), 1<<20), ModTime: time.Now()})
 		checkFailed(t, p, err, model.ErrNoSpace)
-		_, err = v.Create(t.Context(), "New.md", bytes.Repeat([]byte("x"), 1<<20), 0o644, time.Now())
+		_, err = v.Create(t.Context(), "New.md", model.NewFile{Data: bytes.Repeat([]byte("x"), 1<<20), Mode: 0o644, ModTime: time.Now()})
 		checkFailed(t, p, err, model.ErrNoSpace)
 	})
 	t.Run("read-only disk", func(t *testing.T) {

@@ -19,7 +19,7 @@ func TestRetract(t *testing.T) {
 		"saved by rename": func(p person) { p.Save("N.md~", "typed"); p.Rename("N.md~", "N.md") },
 	} {
 		v, p := open(t, vault.Options{})
-		stamp, err := v.Create(t.Context(), "N.md", []byte("new"), 0o644, time.Now())
+		stamp, err := v.Create(t.Context(), "N.md", model.NewFile{Data: []byte("new"), Mode: 0o644, ModTime: time.Now()})
 		p.check(err)
 		if meanwhile != nil {
 			meanwhile(p)

@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -158,6 +160,27 @@ func entryIn(dir *os.File, rel, name string, st *fsat.Info) (e model.SourceEntry
 	return e, ok
 }
 
+// stamps are the states of files that were found.
+type stamps struct {
+	mu   sync.Mutex // protects list
+	list []model.Stamp
+}
+
+func (s *stamps) add(st *fsat.Info) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, stampOf(st))
+}
+
+func (s *stamps) has(stamp model.Stamp) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.list, stamp.SameFile)
+}
+
+// Unplaced says whether a crash has kept the file of that stamp from its name.
+func (v *Vault) Unplaced(post model.Stamp) bool { return v.unplaced.has(post) }
+
 // sweep moves a temp file that this process did not make to the trash: a vault
 // has one owner at a time. It is not deleted: if the process that left it was killed between
 // the two steps of a swap, it holds a person's save that nobody else has.
@@ -165,9 +188,13 @@ func (v *Vault) sweep(dir *os.File, name string) {
 	if v.o.ReadOnly || strings.HasPrefix(name, v.tempPrefix) {
 		return
 	}
-	if st, err := fsat.Stat(dir, name); err == nil && isDisplaced(name, &st) {
+	st, err := fsat.Stat(dir, name)
+	if err == nil && isDisplaced(name, &st) {
 		_ = fsat.Remove(dir, name) // if it fails, the next start tries again
 		return
+	}
+	if err == nil {
+		v.unplaced.add(&st)
 	}
 	trash, err := v.openTrash()
 	if err != nil {

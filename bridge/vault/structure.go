@@ -17,20 +17,20 @@ import (
 
 // Create makes a new file with data in it, which nobody sees half-written.
 // fs.ErrExist if the name is taken. Missing folders are made.
-func (v *Vault) Create(_ context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (model.Stamp, error) {
+func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (model.Stamp, error) {
 	if err := v.writable("create", rel); err != nil {
 		return model.Stamp{}, err
 	}
 	defer v.begin(rel)()
-	stamp, err := v.create(rel, data, mode, modTime)
+	stamp, err := v.create(rel, file)
 	if err != nil {
 		return model.Stamp{}, wrap("create", rel, err)
 	}
-	v.wrote(model.SourceEntry{Rel: rel, Mode: mode.Perm(), Stamp: stamp})
+	v.wrote(model.SourceEntry{Rel: rel, Mode: file.Mode.Perm(), Stamp: stamp})
 	return stamp, nil
 }
 
-func (v *Vault) create(rel string, data []byte, mode fs.FileMode, modTime time.Time) (model.Stamp, error) {
+func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
 	dir, err := v.makeFolders(parent(rel))
 	if err != nil {
 		return model.Stamp{}, err
@@ -39,11 +39,14 @@ func (v *Vault) create(rel string, data []byte, mode fs.FileMode, modTime time.T
 	if _, err := fsat.Stat(dir, path.Base(rel)); err == nil {
 		return model.Stamp{}, fs.ErrExist // before anything is written
 	}
-	t, err := newFile(dir, v.tempName(), content{data: data, mode: mode.Perm(), modTime: modTime})
+	t, err := newFile(dir, v.tempName(), content{data: file.Data, mode: file.Mode.Perm(), modTime: file.ModTime})
 	if err != nil {
 		return model.Stamp{}, err
 	}
 	defer t.discard()
+	if err := file.Prepare(t.stamp); err != nil {
+		return model.Stamp{}, err
+	}
 	if err := renameNew(dir, t.name, dir, path.Base(rel)); err != nil {
 		return model.Stamp{}, err
 	}
@@ -92,7 +95,7 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 		return err
 	}
 	st, err := fsat.Stat(p.dir, temp)
-	if err == nil && !sameContent(stampOf(&st), stamp) {
+	if err == nil && !stampOf(&st).SameFile(stamp) {
 		err = model.ErrConflict
 	}
 	if err != nil {

@@ -73,7 +73,7 @@ func (v *Vault) stage(rel string, r model.Replacement) (*swap, error) {
 	if err := s.stage(); err != nil {
 		return nil, wrap("write", rel, err)
 	}
-	if err := r.Prepare(); err != nil {
+	if err := r.Prepare(s.temp.stamp); err != nil {
 		return nil, err
 	}
 	if err := s.temp.sync(); err != nil {
@@ -210,7 +210,7 @@ func (s *swap) replace() error {
 		return s.undo()
 	}
 	// Should the process be killed before it is removed, nobody needs it back.
-	name := s.v.displacedName(s.expect)
+	name := displacedName(s.v.tempPrefix, s.expect)
 	if fsat.RenameNew(s.temp.dir, s.temp.name, s.temp.dir, name) == nil {
 		s.temp.name = name
 	}
@@ -268,7 +268,7 @@ func (s *swap) renameOnce() (exchanged bool, err error) {
 // displaced says whether what is under the temp name is what was expected.
 func (s *swap) displaced() bool {
 	st, err := fsat.Stat(s.temp.dir, s.temp.name)
-	return err == nil && sameContent(stampOf(&st), s.expect)
+	return err == nil && stampOf(&st).SameFile(s.expect)
 }
 
 // undo gives the name back to the save that slipped in, and always returns an error.

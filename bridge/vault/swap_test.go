@@ -282,7 +282,7 @@ func TestSweep(t *testing.T) {
 		w.ok(os.WriteFile(f, []byte("old\n"), 0o644))
 		info, err := os.Stat(f)
 		w.ok(err)
-		displaced := filepath.Join(w.dir, "sub", w.v.displacedName(model.Stamp{Size: info.Size(), ModTime: info.ModTime().UnixNano()}))
+		displaced := filepath.Join(w.dir, "sub", displacedName(w.v.tempPrefix, model.Stamp{Size: info.Size(), ModTime: info.ModTime().UnixNano()}))
 		w.ok(os.Rename(f, displaced))
 		if name == "written to" {
 			w.ok(os.WriteFile(displaced, []byte("old, and late\n"), 0o644))
@@ -364,9 +364,9 @@ func TestReplaceHardLink(t *testing.T) {
 // reaches who saves.
 func TestMeanwhileFails(t *testing.T) {
 	for temp, newWorld := range worlds {
-		for name, fail := range map[string]func() error{
-			"error": func() error { return fs.ErrInvalid },
-			"panic": func() error { panic("out of order") },
+		for name, fail := range map[string]func(model.Stamp) error{
+			"error": func(model.Stamp) error { return fs.ErrInvalid },
+			"panic": func(model.Stamp) error { panic("out of order") },
 		} {
 			t.Run(name+", "+temp, func(t *testing.T) {
 				w := newWorld(t, "old\n")

@@ -82,18 +82,16 @@ func (t *temp) fill(c content) error {
 	if err := t.file.Chmod(mode); err != nil {
 		return err
 	}
-	return fsat.SetTimes(t.dir, t.name, c.modTime)
-}
-
-// sync returns when the file is on the disk.
-func (t *temp) sync() error {
-	if err := t.file.Sync(); err != nil {
+	if err := fsat.SetTimes(t.dir, t.name, c.modTime); err != nil {
 		return err
 	}
 	st, err := fsat.Fstat(t.file)
 	t.stamp = stampOf(&st)
 	return err
 }
+
+// sync returns when the file is on the disk.
+func (t *temp) sync() error { return t.file.Sync() }
 
 // own gives the file the owner and the group of the one whose place it is to take.
 // Only root may give files away: else it belongs to who writes it, and to the group
@@ -110,7 +108,7 @@ func (t *temp) own(old *fsat.Info) error {
 // that is on the disk.
 func (t *temp) placed() model.Stamp {
 	st, err := fsat.Fstat(t.file)
-	if now := stampOf(&st); err == nil && sameContent(now, t.stamp) {
+	if now := stampOf(&st); err == nil && now.SameFile(t.stamp) {
 		return now
 	}
 	return t.stamp
@@ -120,7 +118,7 @@ func (t *temp) placed() model.Stamp {
 // discard removes it; unless somebody has changed it since, or put another there.
 func (t *temp) retract(name string) {
 	st, err := fsat.Stat(t.dir, name)
-	if err == nil && sameContent(stampOf(&st), t.stamp) {
+	if err == nil && stampOf(&st).SameFile(t.stamp) {
 		_ = fsat.RenameNew(t.dir, name, t.dir, t.name)
 	}
 }

@@ -56,6 +56,8 @@ type Vault struct {
 	settling     sync.WaitGroup // the last steps of swaps
 	spares       spares
 
+	unplaced stamps // temp files that the last process has filled and not given their names
+
 	mu    sync.Mutex     // protects the following
 	root  fileID         // the directory that was there at the last scan
 	away  bool           // vanished, or empty after it was not

@@ -243,7 +243,7 @@ func TestVanishedVault(t *testing.T) {
 			}
 			_, _, err := v.Read(t.Context(), "N.md")
 			wantError(t, "read", err, model.ErrOffline)
-			_, err = v.Create(t.Context(), "New.md", []byte("x"), 0o644, time.Now())
+			_, err = v.Create(t.Context(), "New.md", model.NewFile{Data: []byte("x"), Mode: 0o644, ModTime: time.Now()})
 			wantError(t, "create", err, model.ErrOffline)
 			wantError(t, "scan", v.Scan(t.Context(), func(model.SourceEntry) {}), model.ErrOffline)
 			p.check(steps.back(p.dir))

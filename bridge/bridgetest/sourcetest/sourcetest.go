@@ -191,7 +191,7 @@ func testReplaceKeepsBytes(t *testing.T, sub Subject) {
 
 func testCreate(t *testing.T, sub Subject) {
 	when := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
-	stamp := must(sub.Source.Create(t.Context(), "x/y/New.md", []byte("new"), 0o640, when))(t)
+	stamp := must(sub.Source.Create(t.Context(), "x/y/New.md", model.NewFile{Data: []byte("new"), Mode: 0o640, ModTime: when}))(t)
 	text, got := read(t, sub.Source, "x/y/New.md")
 	if text != "new" || got != stamp || got.ModTime != when.UnixNano() {
 		t.Errorf("read %q with %+v, want %q with %+v", text, got, "new", stamp)
@@ -201,9 +201,9 @@ func testCreate(t *testing.T, sub Subject) {
 			t.Errorf("mode %v, want 0640", e.Mode)
 		}
 	}
-	_, err := sub.Source.Create(t.Context(), "x/y/New.md", []byte("again"), 0o644, when)
+	_, err := sub.Source.Create(t.Context(), "x/y/New.md", model.NewFile{Data: []byte("again"), Mode: 0o644, ModTime: when})
 	wantError(t, "create over a file", err, fs.ErrExist)
-	_, err = sub.Source.Create(t.Context(), "x/y", []byte("again"), 0o644, when)
+	_, err = sub.Source.Create(t.Context(), "x/y", model.NewFile{Data: []byte("again"), Mode: 0o644, ModTime: when})
 	wantError(t, "create over a folder", err, fs.ErrExist)
 	if got := sub.Person.Content("x/y/New.md"); got != "new" {
 		t.Errorf("file holds %q, want %q", got, "new")
@@ -364,7 +364,7 @@ func testRunKeepsQuiet(t *testing.T, sub Subject) {
 	for range 5 {
 		stamp = must(s.Replace(ctx, "N.md", model.Replacement{Expect: stamp, Data: []byte(time.Now().String()), ModTime: time.Now()}))(t)
 	}
-	must(s.Create(ctx, "d/e/New.md", []byte("x"), 0o644, time.Now()))(t)
+	must(s.Create(ctx, "d/e/New.md", model.NewFile{Data: []byte("x"), Mode: 0o644, ModTime: time.Now()}))(t)
 	noError(t, s.Mkdir(ctx, "f"))
 	noError(t, s.Rename(ctx, "d/e/New.md", "f/New.md", false))
 	noError(t, s.Rename(ctx, "f", "g", false))

@@ -38,7 +38,9 @@ func Run(t *testing.T, open func(t *testing.T) model.Store) {
 		{"LongHistory", testLongHistory},
 		{"Journal", testJournal},
 		{"Forget", testForget},
-		{"Intents", testIntents},
+		{"Abort", testAbort},
+		{"Place", testPlace},
+		{"Unsettled", testUnsettled},
 		{"Proposals", testProposals},
 	}
 	for _, tt := range tests {
@@ -352,20 +354,74 @@ func testForget(t *testing.T, s model.Store) {
 	wantAt(t, s, "B.md", "new")
 }
 
-func testIntents(t *testing.T, s model.Store) {
-	const one, two = "one", "two"
-	in := model.Intent{
-		Record: model.Record{Author: "ann", Session: "s", Decision: &model.Decision{Batch: "b", Before: "x {++y++}"}},
-		Edits:  []model.EditSpan{{Off: 1, New: 4}, {Off: 7, Len: 2}},
+func testAbort(t *testing.T, s model.Store) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	appendTo(t, s, "id", "A.md", Record(doc, "kept "))
+	kept := Record(doc, "back ")
+	kept.Decision = &model.Decision{Batch: "back"}
+	seq := appendTo(t, s, "id", "A.md", kept)
+	if err := s.Abort("id", seq); err != nil {
+		t.Fatal(err)
 	}
-	s.Intend("A.md", model.SumOf(one), in)
-	if got, ok := s.Intended("A.md", one); !ok || !reflect.DeepEqual(got, in) {
-		t.Errorf("Intended = %+v, %v; want %+v", got, ok, in)
+	if h := load(t, s, "id"); len(h.Records) != 1 || Text(t, h) != "kept " {
+		t.Errorf("after an abort %d records, %q", len(h.Records), Text(t, h))
 	}
-	if _, ok := s.Intended("A.md", two); ok {
-		t.Error("an intent for another text counts")
+	if list, err := s.Journal(9); err != nil || len(list) > 0 {
+		t.Errorf("the journal has what was taken back: %+v, %v", list, err)
 	}
-	if _, ok := s.Intended("B.md", one); ok {
-		t.Error("an intent for another path counts")
+	if err := s.Abort("id", seq); err != nil {
+		t.Errorf("again: %v", err)
+	}
+	other := ycrdt.NewDoc(ycrdt.Options{})
+	if next := appendTo(t, s, "id", "A.md", Record(other, "more ")); next != seq {
+		t.Errorf("the next record is %d, want %d", next, seq)
+	}
+	first := appendTo(t, s, "new", "B.md", Record(ycrdt.NewDoc(ycrdt.Options{}), "never"))
+	if err := s.Abort("new", first); err != nil {
+		t.Fatal(err)
+	}
+	wantAt(t, s, "B.md", "")
+	wantAt(t, s, "A.md", "id")
+	if h := load(t, s, "new"); len(h.Records) > 0 {
+		t.Errorf("%d records of a document that was taken back", len(h.Records))
+	}
+}
+
+func testUnsettled(t *testing.T, s model.Store) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	first := appendTo(t, s, "id", "A.md", Record(doc, "one"))
+	want := func(paths ...model.Path) {
+		t.Helper()
+		if list, err := s.Unsettled(); err != nil || !slices.Equal(list, paths) {
+			t.Errorf("unsettled: %q, %v, want %q", list, err, paths)
+		}
+	}
+	want("A.md")
+	s.Materialized("id", first, model.ContentSum{})
+	want()
+	second := appendTo(t, s, "id", "A.md", Record(doc, "two"))
+	if err := s.Rename("A.md", "B.md"); err != nil {
+		t.Fatal(err)
+	}
+	want("B.md")
+	third := appendTo(t, s, "id", "B.md", Record(doc, "three"))
+	s.Materialized("id", second, model.ContentSum{})
+	want("B.md")
+	if err := s.Abort("id", third); err != nil {
+		t.Fatal(err)
+	}
+	want()
+}
+
+func testPlace(t *testing.T, s model.Store) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	first := appendTo(t, s, "id", "A.md", Record(doc, "one"))
+	appendTo(t, s, "id", "A.md", Record(doc, "two"))
+	save := model.Save{Pre: model.Stamp{Inode: 1}, Post: model.Stamp{Inode: 2, ModTime: 3}, Sum: []byte("sum")}
+	if err := s.Place("id", first, save); err != nil {
+		t.Fatal(err)
+	}
+	if h := load(t, s, "id"); h.Records[0].Save == nil || !reflect.DeepEqual(*h.Records[0].Save, save) || h.Records[1].Save != nil {
+		t.Errorf("records %+v, want the first with %+v", h.Records, save)
 	}
 }

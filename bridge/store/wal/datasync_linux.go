@@ -1,0 +1,5 @@
+package wal
+
+import "golang.org/x/sys/unix"
+
+func (f osFile) Datasync() error { return unix.Fdatasync(int(f.Fd())) }

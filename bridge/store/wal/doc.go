@@ -1,0 +1,34 @@
+// Package wal is a write-ahead log: an append-only sequence of frames that outlives the
+// process at once, and a power cut once it is synced. Whoever keeps the log's frames
+// somewhere else, in a checkpoint, releases them, and their space is used again.
+//
+//	l, err := wal.Open(dir, wal.Options{}, applied, func(lsn wal.LSN, body []byte) error { ... })
+//	lsn, err := l.Append(body)   // outlives kill -9
+//	err = l.Sync(lsn)            // outlives a power cut; callers share a sync
+//	l.Release(applied)           // frames up to applied are in the checkpoint
+//
+// # Layout
+//
+// The log is a folder of segments, NUMBER.seg, of 4 MiB each, or as long as their only
+// frame. All integers are little endian.
+//
+//	header   magic "rfswal01", number (8 bytes), LSN of the first frame (8), salt (8), CRC-32C of these 32 bytes (4), 0 (4)
+//	frame    length of the body (4 bytes), CRC-32C (4), LSN (8), body
+//
+// A frame's checksum covers the segment's salt, the LSN, the length and the body. The
+// space behind the last frame is zero, which no frame is: it is written ahead, so that a
+// sync finds nothing to do but the data. A segment that was released is used again under
+// a new number and a new salt: what it held before does not parse any more.
+//
+// # Crashes
+//
+// LSNs are consecutive. Open reads each segment up to the first frame that is missing, cut
+// off or damaged, and leaves out segments that do not go on where the one before ended:
+// segments are synced in order, so that nothing behind a gap was ever synced. It never
+// writes behind what it found but begins a new segment.
+//
+// After a failed sync the kernel may have dropped what it could not write, and the next
+// sync would succeed without it. So the frames that were not synced, which are kept in
+// memory until then, are written to a new segment. If that fails too, the log is broken:
+// every later Append and Sync returns the error.
+package wal

@@ -1,0 +1,397 @@
+package wal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// disk is a folder in memory that knows what was synced, and that can stop working.
+type disk struct {
+	names  map[string]*inode // as programs see them
+	synced map[string]*inode // as a power cut leaves them, at least
+	calls  int
+	stopAt int // the call that is the first not to be made; 0 for none
+	failAt int // the call that fails; 0 for none
+}
+
+type inode struct {
+	data  []byte
+	saved []byte // what was synced
+}
+
+var (
+	errStopped = errors.New("the machine has stopped")
+	errFailed  = errors.New("input/output error")
+)
+
+func newDisk() *disk { return &disk{names: map[string]*inode{}, synced: map[string]*inode{}} }
+
+func (d *disk) call() error {
+	d.calls++
+	if d.stopAt > 0 && d.calls >= d.stopAt {
+		return errStopped
+	}
+	if d.calls == d.failAt {
+		return errFailed
+	}
+	return nil
+}
+
+func (d *disk) Open(name string, flag int, _ fs.FileMode) (File, error) {
+	if d.names[name] == nil && flag == flagRead {
+		return nil, fs.ErrNotExist
+	}
+	if d.names[name] == nil {
+		if err := d.call(); err != nil {
+			return nil, err
+		}
+		d.names[name] = new(inode)
+	}
+	return &diskFile{d, d.names[name]}, nil
+}
+
+func (d *disk) List() ([]string, error) { return slices.Sorted(maps.Keys(d.names)), nil }
+
+func (d *disk) Rename(oldName, newName string) error {
+	if err := d.call(); err != nil {
+		return err
+	}
+	if d.names[oldName] == nil {
+		return fs.ErrNotExist
+	}
+	d.names[newName] = d.names[oldName]
+	delete(d.names, oldName)
+	return nil
+}
+
+func (d *disk) Remove(name string) error {
+	if err := d.call(); err != nil {
+		return err
+	}
+	delete(d.names, name)
+	return nil
+}
+
+func (d *disk) Sync() error {
+	if err := d.call(); err != nil {
+		return err
+	}
+	d.synced = maps.Clone(d.names)
+	return nil
+}
+
+type diskFile struct {
+	d *disk
+	n *inode
+}
+
+func (f *diskFile) ReadAt(b []byte, off int64) (int, error) {
+	if off >= int64(len(f.n.data)) {
+		return 0, io.EOF
+	}
+	n := copy(b, f.n.data[off:])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (f *diskFile) WriteAt(b []byte, off int64) (int, error) {
+	if err := f.d.call(); err != nil {
+		return 0, err
+	}
+	if more := int(off) + len(b) - len(f.n.data); more > 0 {
+		f.n.data = append(f.n.data, make([]byte, more)...)
+	}
+	return copy(f.n.data[off:], b), nil
+}
+
+func (f *diskFile) Datasync() error {
+	if err := f.d.call(); err != nil {
+		return err
+	}
+	f.n.saved = bytes.Clone(f.n.data)
+	return nil
+}
+
+func (f *diskFile) Size() (int64, error) { return int64(len(f.n.data)), nil }
+func (f *diskFile) Close() error         { return nil }
+
+// afterPowerCut is a disk as a power cut leaves it: of each change of a name or of bytes
+// that was not synced rng says whether it is there.
+func (d *disk) afterPowerCut(rng *rand.Rand) *disk {
+	cut := newDisk()
+	survived := func(n *inode) *inode {
+		data := bytes.Clone(n.saved)
+		for at := 0; at < len(n.data); at += 64 { // the disk's blocks, made small
+			to := min(at+64, len(n.data))
+			if rng.IntN(3) == 0 {
+				continue
+			}
+			if len(data) < to {
+				data = append(data, make([]byte, to-len(data))...)
+			}
+			copy(data[at:to], n.data[at:to])
+		}
+		return &inode{data: data, saved: bytes.Clone(data)}
+	}
+	done := make(map[*inode]*inode)
+	add := func(name string, n *inode) {
+		if done[n] == nil {
+			done[n] = survived(n)
+		}
+		cut.names[name] = done[n]
+	}
+	for name, n := range d.synced {
+		if d.names[name] == n || rng.IntN(2) == 0 {
+			add(name, n)
+		}
+	}
+	for name, n := range d.names {
+		if d.synced[name] != n && rng.IntN(2) == 0 {
+			add(name, n)
+		}
+	}
+	cut.synced = maps.Clone(cut.names)
+	return cut
+}
+
+func body(i int) []byte {
+	return bytes.Repeat(fmt.Appendf(nil, "%d,", i), 1+i%40)
+}
+
+// session appends to a log until it is told to stop or an error comes, and says what was
+// appended, synced and released.
+func session(d *disk, rng *rand.Rand, from, n int, applied LSN) (appended, synced, released LSN, err error) {
+	released = applied
+	l, err := Open(d, Options{SegmentSize: 1 << 10}, applied, func(lsn LSN, b []byte) error {
+		appended = lsn
+		if !bytes.Equal(b, body(int(lsn))) {
+			return fmt.Errorf("frame %d has %.40q", lsn, b)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, 0, released, err
+	}
+	synced = max(appended, applied)
+	appended = synced
+	for i := range n {
+		lsn, err := l.Append(body(int(appended) + 1))
+		if err != nil {
+			return appended, synced, released, err
+		}
+		if lsn != appended+1 {
+			return appended, synced, released, fmt.Errorf("append %d has LSN %d, want %d", i, lsn, appended+1)
+		}
+		appended = lsn
+		if rng.IntN(4) == 0 {
+			if err := l.Sync(lsn); err != nil {
+				return appended, synced, released, err
+			}
+			synced = lsn
+		}
+		if rng.IntN(9) == 0 && synced > released {
+			released = synced
+			if err := l.Release(released); err != nil {
+				return appended, synced, released, err
+			}
+		}
+	}
+	return appended, synced, released, l.Close()
+}
+
+// After a kill at any call everything appended is there, and after a power cut everything
+// synced, in order and without a gap, for as many sessions as one likes.
+func TestEveryCrash(t *testing.T) {
+	states := 0
+	for seed := range uint64(40) {
+		for stop := 1; ; stop++ {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			d := newDisk()
+			d.stopAt = stop
+			appended, synced, released, err := session(d, rng, 1, 30, 0)
+			if err == nil {
+				break // it ran to its end
+			}
+			if !errors.Is(err, errStopped) {
+				t.Fatalf("seed %d, stop %d: %v", seed, stop, err)
+			}
+			for try := range uint64(6) {
+				states++
+				chance := rand.New(rand.NewPCG(seed, try))
+				again := d.afterPowerCut(chance)
+				want := synced
+				if try == 0 { // killed
+					again, want = &disk{names: cloneInodes(d.names), synced: map[string]*inode{}}, appended
+				}
+				got, at, rel, err := session(again, chance, 0, 20, released)
+				if err != nil || got < want {
+					t.Fatalf("seed %d, stop %d, try %d: the log goes to %d, want at least %d (appended %d, released %d): %v", seed, stop, try, got-20, want, appended, released, err)
+				}
+				third := again.afterPowerCut(chance)
+				if got, _, _, err := session(third, chance, 0, 1, rel); err != nil || got < at {
+					t.Fatalf("seed %d, stop %d, try %d, again: the log goes to %d, want at least %d: %v", seed, stop, try, got-1, at, err)
+				}
+			}
+		}
+	}
+	t.Logf("%d states", states)
+}
+
+func cloneInodes(names map[string]*inode) map[string]*inode {
+	out := make(map[string]*inode)
+	for name, n := range names {
+		out[name] = &inode{bytes.Clone(n.data), bytes.Clone(n.saved)}
+	}
+	return out
+}
+
+// An error of the disk loses nothing that was appended before: the log goes on, or says
+// that it does not.
+func TestEveryError(t *testing.T) {
+	for seed := range uint64(20) {
+		for fail := 1; ; fail++ {
+			rng := rand.New(rand.NewPCG(seed, 2))
+			d := newDisk()
+			d.failAt = fail
+			appended, synced, released, err := session(d, rng, 1, 30, 0)
+			if err == nil && d.calls < fail {
+				break
+			}
+			if err != nil && !errors.Is(err, errFailed) {
+				t.Fatalf("seed %d, fail %d: %v", seed, fail, err)
+			}
+			for try := range uint64(3) {
+				chance := rand.New(rand.NewPCG(seed, try))
+				again := d.afterPowerCut(chance)
+				if got, _, _, err := session(again, chance, 0, 1, released); err != nil || got < synced {
+					t.Fatalf("seed %d, fail %d: the log goes to %d, want at least %d of %d: %v", seed, fail, got-1, synced, appended, err)
+				}
+			}
+		}
+	}
+}
+
+// A sync that fails is made good by a new segment, not by a second sync.
+func TestFailedSync(t *testing.T) {
+	d := newDisk()
+	l, err := Open(d, Options{}, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i <= 3; i++ {
+		if _, err := l.Append(body(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.failAt = d.calls + 1
+	if err := l.Sync(3); err != nil {
+		t.Fatalf("sync: %v", err)
+	}
+	if len(d.names) != 1 || d.synced[nameOf(2)] == nil {
+		t.Errorf("segments %v, want the second one alone", slices.Sorted(maps.Keys(d.names)))
+	}
+	d.failAt = 0
+	var got []LSN
+	if _, err := Open(d.afterPowerCut(rand.New(rand.NewPCG(1, 1))), Options{}, 0, func(lsn LSN, b []byte) error {
+		got = append(got, lsn)
+		return nil
+	}); err != nil || !slices.Equal(got, []LSN{1, 2, 3}) {
+		t.Errorf("after a power cut: frames %v, %v", got, err)
+	}
+}
+
+// Damage ends the log; it is never taken for a frame.
+func TestDamage(t *testing.T) {
+	d := newDisk()
+	if _, _, _, err := session(d, rand.New(rand.NewPCG(3, 3)), 1, 60, 0); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(4, 4))
+	for range 2000 {
+		hurt := &disk{names: cloneInodes(d.names), synced: map[string]*inode{}}
+		for _, name := range slices.Sorted(maps.Keys(hurt.names)) {
+			n := hurt.names[name]
+			for range rng.IntN(3) {
+				n.data[rng.IntN(len(n.data))] ^= byte(1 + rng.IntN(255))
+			}
+			n.data = n.data[:len(n.data)-rng.IntN(2)*rng.IntN(len(n.data))]
+		}
+		if _, err := Open(hurt, Options{SegmentSize: 1 << 10}, 0, func(lsn LSN, b []byte) error {
+			if !bytes.Equal(b, body(int(lsn))) {
+				return fmt.Errorf("frame %d has %.40q", lsn, b)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What was released is used again: the folder does not grow.
+func TestSpaceIsUsedAgain(t *testing.T) {
+	dir, err := OSDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(dir, Options{SegmentSize: 64 << 10}, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for range 2000 {
+		lsn, err := l.Append(make([]byte, 1000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(l.Sync(lsn), l.Release(lsn)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, err := dir.List()
+	if err != nil || len(names) > 1+keepSpares {
+		t.Errorf("%d segments after 2 MB in steps that were released, want at most %d: %v", len(names), 1+keepSpares, err)
+	}
+	if _, err := l.Append(make([]byte, 1<<20)); err != nil {
+		t.Errorf("a frame longer than a segment: %v", err)
+	}
+	if _, err := l.Append(nil); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("an empty frame: %v, want %v", err, ErrTooLarge)
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	dir, err := OSDir(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	l, err := Open(dir, Options{}, 0, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	for _, sync := range []bool{false, true} {
+		b.Run(fmt.Sprintf("sync=%t", sync), func(b *testing.B) {
+			for b.Loop() {
+				lsn, err := l.Append(make([]byte, 4000))
+				if err == nil && sync {
+					err = l.Sync(lsn)
+				}
+				if err == nil {
+					err = l.Release(lsn)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

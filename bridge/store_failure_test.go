@@ -1,0 +1,103 @@
+package bridge_test
+
+import (
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/bridgetest"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store"
+)
+
+func authorsOf(list []model.Suggestion) string {
+	var out []string
+	for _, s := range list {
+		out = append(out, s.Author)
+	}
+	return strings.Join(out, " ")
+}
+
+// What a person saved while the store failed leaves no identities that the store does not
+// know: a writer who read the note before it is merged like any other.
+func TestPersonsSaveThatIsNotKeptLeavesNoIdentities(t *testing.T) {
+	store := &brokenAll{Store: new(bridgetest.Store)}
+	f := bridgetest.New(t, map[string]string{plan: "one two three\nfour five six\n"}, func(o *bridge.Options) { o.Folders[0].Store = store })
+	mid := write(t, f.Workspace, plan, bridge.Write{Text: "one two three more\nfour five six\n", By: ann}).Version
+	store.broken.Store(true)
+	f.Person(plan, "typed\n"+f.SourceText(plan))
+	store.broken.Store(false)
+	pendingOf(t, f.Workspace)
+	res := write(t, f.Workspace, plan, bridge.Write{Bases: []*model.Version{mid}, Text: "one two three more\nfour 5 six\n", By: bob})
+	if got, want := res.Version.Text(), "typed\none two three more\nfour 5 six\n"; got != want {
+		t.Errorf("merged %q, want %q", got, want)
+	}
+}
+
+// brokenAll keeps nothing while it is broken.
+type brokenAll struct {
+	*bridgetest.Store
+	broken atomic.Bool
+}
+
+func (s *brokenAll) Append(id model.DocID, p model.Path, recs ...model.Record) (uint64, error) {
+	if s.broken.Load() {
+		return 0, model.ErrNoSpace
+	}
+	return s.Store.Append(id, p, recs...)
+}
+
+// unreadable is a store that can be asked nothing about documents, and keeps nothing, while it is broken.
+type unreadable struct{ brokenAll }
+
+func (s *unreadable) Load(id model.DocID) (model.History, error) {
+	if s.broken.Load() {
+		return model.History{}, errors.New("disk error")
+	}
+	return s.Store.Load(id)
+}
+
+// What a person saves while the store does not work stays, whoever writes then.
+func TestPersonsSaveWhileTheStoreIsUnreadable(t *testing.T) {
+	store := &unreadable{brokenAll{Store: new(bridgetest.Store)}}
+	f := bridgetest.New(t, map[string]string{plan: "one\n"}, func(o *bridge.Options) { o.Folders[0].Store = store })
+	write(t, f.Workspace, plan, bridge.Write{Text: "one two\n", By: ann})
+	store.broken.Store(true)
+	f.Person(plan, "typed by a person\n"+f.SourceText(plan))
+	store.broken.Store(false)
+	f.Workspace.Update(t.Context(), plan, bob, nil, func(cur *model.Version) (string, error) { return cur.Text() + "more\n", nil })
+	if got := f.SourceText(plan); !strings.Contains(got, "typed by a person") {
+		t.Errorf("the person's save is gone: %q", got)
+	}
+}
+
+// A copy that a person leaves where a note was before it was renamed is a person's.
+func TestCopyAtAnOldName(t *testing.T) {
+	const moved = "Notes/Moved.md"
+	kept := realStore(t)
+	f := bridgetest.New(t, map[string]string{plan: "one {++carol's++}\n"}, func(o *bridge.Options) { o.Folders[0].Store = kept })
+	if len(pendingOf(t, f.Workspace)) != 1 {
+		t.Fatal("no suggestion")
+	}
+	write(t, f.Workspace, plan, bridge.Write{Text: "one carol's\ntwo\n", By: ann})
+	raw := f.SourceText(plan)
+	f.Rename(plan, moved)
+	f.Person(plan, raw)
+	for _, s := range pendingOf(t, f.Workspace) {
+		if s.Author != "" && strings.Contains(s.New, "carol") {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+func realStore(t *testing.T) model.Store {
+	t.Helper()
+	s, err := store.Open(t.TempDir()+"/store.db", store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
