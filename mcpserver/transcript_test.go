@@ -207,11 +207,11 @@ func (s *failingSource) Replace(ctx context.Context, rel string, r model.Replace
 	return s.Source.Replace(ctx, rel, r)
 }
 
-func (s *failingSource) Create(ctx context.Context, rel string, data []byte, mode fs.FileMode, modTime time.Time) (model.Stamp, error) {
+func (s *failingSource) Create(ctx context.Context, rel string, file model.NewFile) (model.Stamp, error) {
 	if *s.fault != nil {
 		return model.Stamp{}, *s.fault
 	}
-	return s.Source.Create(ctx, rel, data, mode, modTime)
+	return s.Source.Create(ctx, rel, file)
 }
 
 func (r *transcriptRun) decide(command string) {

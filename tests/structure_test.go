@@ -28,7 +28,7 @@ var tangled = map[string]struct {
 }{
 	"bridge":       {40, map[string]int{"Workspace": 198, "note": 73}},
 	"bridge/store": {10, nil},
-	"bridge/vault": {13, map[string]int{"Vault": 72}},
+	"bridge/vault": {11, map[string]int{"Vault": 71}},
 	"bridge/ycrdt": {27, map[string]int{"Txn": 55, "store": 81}},
 	"diffwrap":     {28, nil},
 	"fusefs":       {26, map[string]int{"File": 69, "tree": 111}},

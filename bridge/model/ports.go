@@ -25,8 +25,8 @@ type Source interface {
 	// Replace makes r.Data the content of rel, atomically, but only if the content
 	// is still the one that r.Expect names: otherwise it changes nothing and returns
 	// ErrConflict, and the caller reads again. It outlives the process when Replace
-	// returns, and a power cut leaves either content, whole; that it leaves the new
-	// one is certain a moment later (Synced).
+	// returns. A power cut leaves either content, whole, once Scan has been called again;
+	// that it leaves the new one is certain a moment later (Synced).
 	Replace(ctx context.Context, rel string, r Replacement) (Stamp, error)
 
 	// Run watches the source until ctx is done and reports each change made by
@@ -41,6 +41,9 @@ type Replacement struct {
 	Expect  Stamp // of what it holds
 	Data    []byte
 	ModTime time.Time // is given to the file, to the nanosecond where the disk can
+	// Sync is set if Data has to be on the disk before it has the name: the writer has
+	// synced its own copy.
+	Sync bool
 	// Meanwhile, unless nil, is called once, when it is certain which stamp Data will
 	// have (but for the time of change, which a rename sets), before Data has the name.
 	// After an error of it, which Replace returns as it is, nothing has changed.

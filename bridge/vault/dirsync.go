@@ -1,13 +1,8 @@
 package vault
 
 import (
-	"errors"
 	"os"
 	"sync"
-	"syscall"
-
-	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // dirSyncs lets changes of names in one folder that are made at the same time
@@ -61,6 +56,17 @@ func (d *dirSyncs) fail(id fileID, err error) {
 	d.failed[id] = err
 }
 
+// remember is fail for a folder that is open.
+func (d *dirSyncs) remember(dir *os.File, err error) {
+	id, statErr := idOfDir(dir)
+	if statErr != nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fail(id, err)
+}
+
 // failure returns what fail remembers, once.
 func (d *dirSyncs) failure(id fileID) error {
 	d.mu.Lock()
@@ -85,41 +91,4 @@ func (d *dirSyncs) join(id fileID) (r *syncRound, lead bool) {
 	r = &syncRound{before: last, done: make(chan struct{})}
 	d.last[id] = r
 	return r, true
-}
-
-// syncDir makes the names in dir durable. Disks that cannot do so say EINVAL, which
-// is no error here.
-func (v *Vault) syncDir(dir *os.File) error {
-	st, err := fsat.Fstat(dir)
-	if err != nil {
-		return err
-	}
-	return v.syncs.do(idOf(&st), func() error {
-		if err := fsat.SyncDir(dir); !errors.Is(err, syscall.EINVAL) {
-			return err
-		}
-		return nil
-	})
-}
-
-// syncedDir is syncDir for who asks about all that was done in dir. The disk tells
-// of a failure once.
-func (v *Vault) syncedDir(dir *os.File) error {
-	err := v.syncDir(dir)
-	st, statErr := fsat.Fstat(dir)
-	if statErr != nil {
-		return statErr
-	}
-	if before := v.syncs.failure(idOf(&st)); err == nil {
-		err = before
-	}
-	return err
-}
-
-// trySyncDir is syncDir after a change that is not taken back, or that nobody waits
-// for: whoever asks about the folder next is told if it fails (Sync).
-func (v *Vault) trySyncDir(dir *os.File) {
-	if err := v.syncDir(dir); err != nil {
-		v.log.Warn("folder is not synced: a power cut may bring back what it held", model.LogErr, err)
-	}
 }

@@ -33,13 +33,18 @@ func randomName() string {
 // of a process that was killed are known at the next start.
 func (v *Vault) tempName() string { return v.tempPrefix + randomName() + tempSuffix }
 
+// taggedName is a tempName that says what the file is for.
+func (v *Vault) taggedName(t tag) string {
+	return fmt.Sprintf("%s%s-%v%s", v.tempPrefix, randomName(), t, tempSuffix)
+}
+
 // displacedSuffix ends the names of files that a swap has displaced and found to be
 // what it expected: what is in them is in the note's history. The name says in which
 // state that was, in case somebody writes to one yet.
 const displacedSuffix = ".old" + tempSuffix
 
-func displacedName(prefix string, st model.Stamp) string {
-	return fmt.Sprintf("%s%s-%x-%x%s", prefix, randomName(), st.ModTime, st.Size, displacedSuffix)
+func displacedName(name string, st model.Stamp) string {
+	return fmt.Sprintf("%s-%x-%x%s", strings.TrimSuffix(name, tempSuffix), st.ModTime, st.Size, displacedSuffix)
 }
 
 // isDisplaced says whether a temp file is one that was displaced, in the state that

@@ -2,15 +2,19 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"io/fs"
+	"os"
+	"syscall"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // Replace makes r.Data the content of rel if the content is still the one that
 // r.Expect names; otherwise it changes nothing and returns model.ErrConflict. The
-// mode is kept, and the owner where that is permitted. The content is on the disk
-// before it has the name, and the name a moment after Replace has returned (Sync).
+// mode is kept, and the owner where that is permitted. Content and name are on the disk a
+// moment after Replace has returned (Sync).
 // After any other error the file is as it was.
 func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	if err := v.writable("write", rel); err != nil {
@@ -35,8 +39,8 @@ func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (m
 	return stamp, nil
 }
 
-// Sync makes the names durable in the folder that rel is in, and in rel, if that
-// is a folder. It also returns what went wrong with that since it was last asked.
+// Sync makes the file at rel durable and the names in the folder that it is in; if it is
+// a folder, those in it, too. It also returns what went wrong with that since it was last asked.
 func (v *Vault) Sync(_ context.Context, rel string) error {
 	dirs := []string{rel}
 	if rel != "" {
@@ -44,10 +48,12 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 		if err != nil {
 			return wrap("sync", rel, err)
 		}
-		p.Close()
+		defer p.Close()
 		dirs = []string{parent(rel)}
 		if isKind(&p.stat, fs.ModeDir) {
 			dirs = append(dirs, rel)
+		} else if err := syncFile(&p); err != nil {
+			return wrap("sync", rel, err)
 		}
 	}
 	var failed error
@@ -62,6 +68,52 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 		}
 	}
 	return wrap("sync", rel, failed)
+}
+
+func syncFile(p *place) error {
+	f, err := fsat.Open(p.dir, p.name, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+// syncDir makes the names in dir durable. Disks that cannot do so say EINVAL, which
+// is no error here.
+func (v *Vault) syncDir(dir *os.File) error {
+	st, err := fsat.Fstat(dir)
+	if err != nil {
+		return err
+	}
+	return v.syncs.do(idOf(&st), func() error {
+		if err := fsat.SyncDir(dir); !errors.Is(err, syscall.EINVAL) {
+			return err
+		}
+		return nil
+	})
+}
+
+// syncedDir is syncDir for who asks about all that was done in dir. The disk tells
+// of a failure once.
+func (v *Vault) syncedDir(dir *os.File) error {
+	err := v.syncDir(dir)
+	st, statErr := fsat.Fstat(dir)
+	if statErr != nil {
+		return statErr
+	}
+	if before := v.syncs.failure(idOf(&st)); err == nil {
+		err = before
+	}
+	return err
+}
+
+// trySyncDir is syncDir after a change that is not taken back, or that nobody waits
+// for: whoever asks about the folder next is told if it fails (Sync).
+func (v *Vault) trySyncDir(dir *os.File) {
+	if err := v.syncDir(dir); err != nil {
+		v.log.Warn("folder is not synced: a power cut may bring back what it held", model.LogErr, err)
+	}
 }
 
 // exchange is Replace without noting whose work it is.

@@ -8,9 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
-	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -29,15 +26,23 @@ func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	if err := v.adopt(root, id); err != nil {
 		return wrap("scan", v.dir, err)
 	}
-	s := scan{v: v, ctx: ctx, found: found}
+	s := scan{v: v, ctx: ctx}
 	if err := s.folder(root, ""); err != nil {
 		return wrap("scan", v.dir, err)
 	}
-	v.sweepSpares()
+	if sweep := (&sweep{v}); sweep.tagged(append(s.left, sweep.swapDir()...), s.entries) {
+		s = scan{v: v, ctx: ctx}
+		if err := s.folder(root, ""); err != nil {
+			return wrap("scan", v.dir, err)
+		}
+	}
 	v.mu.Lock()
 	v.known = s.tree
 	v.mu.Unlock()
-	return nil
+	for _, e := range s.entries {
+		found(e)
+	}
+	return ctx.Err()
 }
 
 // adopt takes root for the vault, unless it is empty and the vault was not: that
@@ -76,23 +81,28 @@ func isEmpty(dir *os.File) (bool, error) {
 
 // scan is one walk over the whole vault.
 type scan struct {
-	v     *Vault
-	ctx   context.Context
-	found func(model.SourceEntry)
-	tree  tree
+	v       *Vault
+	ctx     context.Context
+	tree    tree
+	entries []model.SourceEntry // parents before children
+	left    []leftover
 }
 
 func (s *scan) folder(dir *os.File, rel string) error {
-	entries, err := s.v.list(dir, rel)
+	if _, err := dir.Seek(0, io.SeekStart); err != nil { // it may be read again
+		return err
+	}
+	entries, left, err := s.v.list(dir, rel)
 	if err != nil {
 		return err
 	}
+	s.left = append(s.left, left...)
 	for _, e := range entries {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
 		s.tree.put(e)
-		s.found(e)
+		s.entries = append(s.entries, e)
 		if e.Dir {
 			if err := s.descend(dir, e.Rel); err != nil {
 				return err
@@ -119,23 +129,27 @@ func (s *scan) descend(parent *os.File, rel string) error {
 	return nil
 }
 
-// list describes what an open folder holds, in the order of the disk.
-func (v *Vault) list(dir *os.File, rel string) ([]model.SourceEntry, error) {
+// list describes what an open folder holds, in the order of the disk, and names what an
+// earlier process has left there.
+func (v *Vault) list(dir *os.File, rel string) (entries []model.SourceEntry, left []leftover, err error) {
 	names, err := dir.Readdirnames(-1)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	entries := make([]model.SourceEntry, 0, len(names))
+	entries = make([]model.SourceEntry, 0, len(names))
 	for _, name := range names {
 		if isTemp(name) {
-			v.sweep(dir, name)
+			if l, ok := (&sweep{v}).found(dir, name); ok {
+				l.dir = rel
+				left = append(left, l)
+			}
 			continue
 		}
 		if e, ok := v.describe(dir, rel, name); ok {
 			entries = append(entries, e)
 		}
 	}
-	return entries, nil
+	return entries, left, nil
 }
 
 // describe stats one name of an open folder.
@@ -160,52 +174,5 @@ func entryIn(dir *os.File, rel, name string, st *fsat.Info) (e model.SourceEntry
 	return e, ok
 }
 
-// stamps are the states of files that were found.
-type stamps struct {
-	mu   sync.Mutex // protects list
-	list []model.Stamp
-}
-
-func (s *stamps) add(st *fsat.Info) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.list = append(s.list, stampOf(st))
-}
-
-func (s *stamps) has(stamp model.Stamp) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.list, stamp.SameFile)
-}
-
 // Unplaced says whether a crash has kept the file of that stamp from its name.
 func (v *Vault) Unplaced(post model.Stamp) bool { return v.unplaced.has(post) }
-
-// sweep moves a temp file that this process did not make to the trash: a vault
-// has one owner at a time. It is not deleted: if the process that left it was killed between
-// the two steps of a swap, it holds a person's save that nobody else has.
-func (v *Vault) sweep(dir *os.File, name string) {
-	if v.o.ReadOnly || strings.HasPrefix(name, v.tempPrefix) {
-		return
-	}
-	st, err := fsat.Stat(dir, name)
-	if err == nil && isDisplaced(name, &st) {
-		_ = fsat.Remove(dir, name) // if it fails, the next start tries again
-		return
-	}
-	if err == nil {
-		v.unplaced.add(&st)
-	}
-	trash, err := v.openTrash()
-	if err != nil {
-		v.log.Warn("left-over temp file stays", model.LogPath, name, model.LogErr, err)
-		return
-	}
-	defer trash.Close()
-	kept, err := moveAside(dir, name, trash, "relayfs recovered.md")
-	if err != nil {
-		v.log.Warn("left-over temp file stays", model.LogPath, name, model.LogErr, err)
-		return
-	}
-	v.log.Info("left-over temp file moved to the trash", model.LogPath, trashDir+"/"+kept)
-}

@@ -39,7 +39,8 @@ func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
 	if _, err := fsat.Stat(dir, path.Base(rel)); err == nil {
 		return model.Stamp{}, fs.ErrExist // before anything is written
 	}
-	t, err := newFile(dir, v.tempName(), content{data: file.Data, mode: file.Mode.Perm(), modTime: file.ModTime})
+	c := content{data: file.Data, mode: file.Mode.Perm(), modTime: file.ModTime}
+	t, err := newFile(dir, v.taggedName(tagOf(rel, c)), c)
 	if err != nil {
 		return model.Stamp{}, err
 	}

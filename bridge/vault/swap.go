@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -15,8 +16,8 @@ import (
 // locks, may be saving the same file. No system call replaces a file only if it
 // is unchanged, so a swap acts first and looks then:
 //
-//  1. stage: the new content is complete and synced in a temp file, beside the note
-//     or the spare one (spare.go).
+//  1. stage: the new content is complete in a temp file, in the swap folder or beside
+//     the note. It is synced where nothing less makes the old or the new note certain.
 //  2. hold: a lease on the old file lets programs that open it for writing wait,
 //     some microseconds, and is granted once no program has it open. Thus no save
 //     in place is under way during the steps 3 to 5.
@@ -30,9 +31,10 @@ import (
 //     merged (late.go). A program that reads the file in that blink sees a text
 //     that is not to be, and lacks the save: only a save by rename comes so late,
 //     or any save where there are no leases.
-//  6. settle: the folder is synced, after which a power cut cannot bring the old
-//     file back, and that is removed. The save has ended before: what it promises
-//     is what write, fsync and rename promise. fsync(2) waits for this as well.
+//  6. settle: the file and the folder are synced, and then what was displaced is
+//     removed (settle.go). The save has ended before: a power cut leaves the old note
+//     or the new one, once the vault has been scanned again (torn.go). fsync(2) waits
+//     for the disk.
 //  7. A program that was about to open the old file, or had it open all the time,
 //     may still write to it, though it has no name any more. Its descriptor is
 //     watched, and what is written there is merged into the file (late.go).
@@ -63,7 +65,7 @@ func (v *Vault) stage(rel string, r model.Replacement) (*swap, error) {
 		return nil, wrap("write", rel, conflictIfGone(err)) // Read says what has become of it
 	}
 	s := &swap{v: v, at: at, data: r.Data, modTime: r.ModTime, expect: r.Expect}
-	v.spares.begin()
+	v.swaps.begin()
 	staged := false
 	defer func() {
 		if !staged { // Meanwhile may have panicked
@@ -76,8 +78,10 @@ func (v *Vault) stage(rel string, r model.Replacement) (*swap, error) {
 	if err := r.Prepare(s.temp.stamp); err != nil {
 		return nil, err
 	}
-	if err := s.temp.sync(); err != nil {
-		return nil, wrap("write", rel, err)
+	if r.Sync || !s.settles() {
+		if err := s.temp.sync(); err != nil {
+			return nil, wrap("write", rel, err)
+		}
 	}
 	staged = true
 	return s, nil
@@ -94,18 +98,27 @@ func (s *swap) stage() (err error) {
 	if err := s.readOld(); err != nil {
 		return err
 	}
-	if s.temp = s.v.spares.take(s.at.stat.Device); s.temp != nil {
-		if err := s.temp.fill(s.content()); err == nil {
-			return nil
+	if dir, ok := s.v.swaps.on(s.at.stat.Device); ok {
+		s.temp, err = newTemp(dir, s.tempName(), s.content(), true)
+		if err == nil || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+			return err
 		}
-		s.temp.discard() // somebody may have removed it, or it cannot get the note's group
+		// The folder has been removed or is read-only, or a file there cannot get the note's group.
 	}
 	return s.stageBeside()
 }
 
+// settles says whether the bytes of a file may come to the disk after its name: where what
+// it displaced stays until then, and names come to the disk in their order.
+func (s *swap) settles() bool {
+	return !s.v.noExchange.Load() && fsat.OrdersNames(s.at.dir)
+}
+
+func (s *swap) tempName() string { return s.v.taggedName(tagOf(s.at.rel, s.content())) }
+
 // stageBeside stages with a temp file in the note's own folder.
 func (s *swap) stageBeside() (err error) {
-	s.temp, err = newTemp(s.at.dir, s.v.tempName(), s.content())
+	s.temp, err = newTemp(s.at.dir, s.tempName(), s.content(), false)
 	return err
 }
 
@@ -141,14 +154,7 @@ func (s *swap) Close() {
 	}
 	s.at.Close()
 	if !s.settled {
-		s.end()
-	}
-}
-
-// end lets spare files be made. Without one, the next swap takes longer.
-func (s *swap) end() {
-	if err := s.v.spares.end(s.v.tempName, len(s.data)); err != nil {
-		s.v.log.Debug("no spare file", model.LogErr, err)
+		s.v.swaps.end()
 	}
 }
 
@@ -168,28 +174,27 @@ func (s *swap) commit() (model.Stamp, error) {
 		return model.Stamp{}, err
 	}
 	stamp := s.temp.placed()
+	placed, err := fsat.Open(s.at.dir, s.at.name, os.O_RDONLY, 0) // to be synced
+	if err != nil {
+		s.v.log.Debug("a new file is not there any more", model.LogPath, s.at.rel, model.LogErr, err)
+		placed = nil
+	}
 	s.temp.file.Close() // open for writing, it would keep the next swap from its lease
 	if s.at.stat.Links > 1 {
 		s.v.log.Warn("the note's other names (hard links) keep what it held before", model.LogPath, s.at.rel)
 	}
 	s.v.late.watch(s.at.rel, s.old, s.expect, s.oldData)
 	s.old = nil
-	s.settle()
+	s.settle(placed)
 	return stamp, nil
 }
 
-// settle has the folder synced and then, not before, the displaced file removed:
-// whatever a power cut leaves, one of the two is under the name. Nobody waits for
-// it but Sync and Close.
-func (s *swap) settle() {
-	v, dir, displaced := s.v, s.at.dir, s.temp
+// settle leaves the rest to the settler. placed is the new file, nil if somebody has
+// already put another one in its place.
+func (s *swap) settle(placed *os.File) {
+	dir, displaced := s.at.dir, s.temp
 	s.at.dir, s.temp, s.settled = nil, nil, true
-	v.settling.Go(func() {
-		v.trySyncDir(dir)
-		displaced.discard()
-		dir.Close()
-		s.end()
-	})
+	s.v.settler.add(&settlement{rel: s.at.rel, file: placed, dir: dir, displaced: displaced, end: s.v.swaps.end})
 }
 
 // replace is the steps 2 to 5.
@@ -210,7 +215,7 @@ func (s *swap) replace() error {
 		return s.undo()
 	}
 	// Should the process be killed before it is removed, nobody needs it back.
-	name := displacedName(s.v.tempPrefix, s.expect)
+	name := displacedName(s.temp.name, s.expect)
 	if fsat.RenameNew(s.temp.dir, s.temp.name, s.temp.dir, name) == nil {
 		s.temp.name = name
 	}
@@ -241,8 +246,8 @@ func (s *swap) rename() (exchanged bool, err error) {
 		return exchanged, err
 	}
 	// On one disk, and yet nothing can be moved from there: a bind mount, or a state
-	// folder that has become read-only. No spares then.
-	s.v.spares.stop()
+	// folder that has become read-only.
+	s.v.swaps.stop()
 	s.temp.discard()
 	if err := s.stageBeside(); err != nil {
 		return false, err
@@ -301,7 +306,7 @@ func (s *swap) keepTemp(err error) error {
 	name, moveErr := moveAside(s.temp.dir, s.temp.name, s.at.dir, conflictName(s.at.name, time.Now()))
 	if moveErr != nil {
 		name = s.temp.name
-		s.temp.name = s.v.tempName() // so that discard leaves it alone
+		s.temp.name = s.tempName() // so that discard leaves it alone
 	}
 	return fmt.Errorf("%w (a save made at the same moment is in %q)", err, name)
 }

@@ -24,15 +24,10 @@ type world struct {
 }
 
 // worlds are where a swap has its temp file: beside the note, and in the folder of
-// the spare one.
+// the swap folder.
 var worlds = map[string]func(*testing.T, string) *world{
-	"beside": newWorld,
-	"spare": func(t *testing.T, text string) *world {
-		w := newWorldWith(t, text, Options{Spares: t.TempDir()})
-		w.v.spares.begin()
-		w.ok(w.v.spares.end(w.v.tempName, len(text)))
-		return w
-	},
+	"beside":      newWorld,
+	"swap folder": func(t *testing.T, text string) *world { return newWorldWith(t, text, Options{Swap: t.TempDir()}) },
 }
 
 func newWorld(t *testing.T, text string) *world {
@@ -109,12 +104,12 @@ func (w *world) want(files map[string]string) {
 	if len(files) > 0 {
 		w.t.Errorf("missing: %v", files)
 	}
-	if w.v.o.Spares == "" {
+	if w.v.o.Swap == "" {
 		return
 	}
-	left, err := os.ReadDir(w.v.o.Spares)
+	left, err := os.ReadDir(w.v.o.Swap)
 	if err != nil || len(left) > 0 {
-		w.t.Errorf("in the folder of spare files: %v, %v", left, err)
+		w.t.Errorf("in the swap folder: %v, %v", left, err)
 	}
 }
 

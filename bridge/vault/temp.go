@@ -14,8 +14,7 @@ type temp struct {
 	dir   *os.File // not owned
 	name  string
 	file  *os.File
-	spare bool        // made in another folder than the one it is to be in
-	size  int         // before it is filled
+	swap  bool        // made in another folder than the one it is to be in
 	stamp model.Stamp // before it is renamed
 }
 
@@ -32,7 +31,7 @@ type content struct {
 
 // newFile is newTemp, synced.
 func newFile(dir *os.File, name string, c content) (*temp, error) {
-	t, err := newTemp(dir, name, c)
+	t, err := newTemp(dir, name, c, false)
 	if err != nil {
 		return nil, err
 	}
@@ -43,9 +42,10 @@ func newFile(dir *os.File, name string, c content) (*temp, error) {
 	return t, nil
 }
 
-// newTemp makes a temp file of that name in dir. After an error no file is left.
-func newTemp(dir *os.File, name string, c content) (*temp, error) {
-	t := &temp{dir: dir, name: name}
+// newTemp makes a temp file of that name in dir, which is the swap folder or that of the
+// note. After an error no file is left.
+func newTemp(dir *os.File, name string, c content, swap bool) (*temp, error) {
+	t := &temp{dir: dir, name: name, swap: swap}
 	var err error
 	t.file, err = fsat.Open(dir, t.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -61,13 +61,8 @@ func newTemp(dir *os.File, name string, c content) (*temp, error) {
 // fill makes c the file's content, and has it on its way to the disk.
 func (t *temp) fill(c content) error {
 	if c.old != nil {
-		if err := t.own(c.oldInfo); err != nil && t.spare {
+		if err := t.own(c.oldInfo); err != nil && t.swap {
 			return err // a folder may give its group to what is made in it
-		}
-	}
-	if t.size > len(c.data) {
-		if err := t.file.Truncate(int64(len(c.data))); err != nil {
-			return err
 		}
 	}
 	if _, err := t.file.WriteAt(c.data, 0); err != nil {
@@ -122,6 +117,9 @@ func (t *temp) retract(name string) {
 		_ = fsat.RenameNew(t.dir, name, t.dir, t.name)
 	}
 }
+
+// leave closes the temp file, which the next start deals with.
+func (t *temp) leave() { t.file.Close() }
 
 // discard closes and removes the temp file.
 func (t *temp) discard() {

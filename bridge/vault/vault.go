@@ -30,10 +30,10 @@ type Options struct {
 	// with editors and sync tools; 0 leaves the bound to the kernel. Folders
 	// beyond it are looked at every few seconds instead.
 	MaxWatches int
-	// Spares is a folder of this vault's own, made if it is missing, where a file is
-	// kept ready for the next save (spare.go). It is of use on the vault's disk only;
-	// "" does without.
-	Spares string
+	// Swap is a folder of this vault's own, made if it is missing, in which new files are
+	// made before they are exchanged with notes, if it is on the vault's disk. "" is none:
+	// then they are made beside the notes, under hidden names.
+	Swap   string
 	Logger *slog.Logger // nil discards
 }
 
@@ -53,8 +53,8 @@ type Vault struct {
 	diskLooked   atomic.Int64
 	late         *lateWriters
 	syncs        dirSyncs
-	settling     sync.WaitGroup // the last steps of swaps
-	spares       spares
+	settler      *settler
+	swaps        swapDir
 
 	unplaced stamps // temp files that the last process has filled and not given their names
 
@@ -80,6 +80,10 @@ func New(dir string, o Options) (*Vault, error) {
 	}
 	v.log = v.log.With(logVault, abs)
 	v.late = newLateWriters(v)
+	v.settler = newSettler(v.syncDir, func(s *settlement, err error) {
+		v.syncs.remember(s.dir, err)
+		v.log.Warn("note is not synced: a power cut may bring back what it held", model.LogPath, s.rel, model.LogErr, err)
+	})
 	root, err := fsat.OpenRoot(abs)
 	if err != nil {
 		return nil, wrap("open", abs, err)
@@ -90,9 +94,9 @@ func New(dir string, o Options) (*Vault, error) {
 		return nil, wrap("open", abs, err)
 	}
 	v.root = idOf(&st)
-	if o.Spares != "" && !o.ReadOnly {
-		if err := v.spares.open(o.Spares); err != nil {
-			v.log.Warn("no file is kept ready for saves: they take longer", model.LogErr, err)
+	if o.Swap != "" && !o.ReadOnly {
+		if err := v.swaps.open(o.Swap); err != nil {
+			v.log.Warn("new files are made beside the notes", model.LogErr, err)
 		}
 	}
 	return v, nil
@@ -103,9 +107,8 @@ func New(dir string, o Options) (*Vault, error) {
 // it has had it open since before the Replace, is lost, and the log says so.
 func (v *Vault) Close() error {
 	v.late.end()
-	v.settling.Wait()
-	v.spares.stop()
-	return v.spares.close()
+	v.settler.all.Wait()
+	return v.swaps.close()
 }
 
 // readOnlyFor is how long an answer of Locked is good for: it is asked for

@@ -42,7 +42,7 @@ func (p person) Content(rel string) string {
 // open makes a vault in a new directory, and a person who works in it.
 func open(t testing.TB, o vault.Options) (*vault.Vault, person) {
 	t.Helper()
-	o.Spares = t.TempDir()
+	o.Swap = t.TempDir()
 	return openDir(t, t.TempDir(), o)
 }
 

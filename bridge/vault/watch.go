@@ -157,7 +157,8 @@ func (v *Vault) listFolder(rel string) ([]model.SourceEntry, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	return v.list(dir, rel)
+	entries, _, err := v.list(dir, rel)
+	return entries, err
 }
 
 // differing is the paths in the folder rel that are not as they are known.

@@ -31,6 +31,9 @@ func unsupported(err error) error {
 	return err
 }
 
+// OrdersNames says that it is not known whether changes of names come to the disk in their order.
+func OrdersNames(*os.File) bool { return false }
+
 // StartSync does nothing: Sync does all.
 func StartSync(*os.File) {}
 

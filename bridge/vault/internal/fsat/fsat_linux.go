@@ -53,6 +53,18 @@ func unsupported(err error) error {
 	return err
 }
 
+// OrdersNames says whether the disk that a folder is on brings changes of names to its
+// platters in the order in which they were made, as the journals of ext4, btrfs and ZFS do.
+// What is in memory alone has no order to keep.
+func OrdersNames(dir *os.File) bool {
+	var st unix.Statfs_t
+	if unix.Fstatfs(int(dir.Fd()), &st) != nil {
+		return false
+	}
+	const zfs = 0x2fc12fc1
+	return slices.Contains([]int64{unix.EXT4_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, zfs}, int64(st.Type))
+}
+
 // StartSync has a file's content on its way to the disk, for a Sync that comes later.
 func StartSync(f *os.File) {
 	_ = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE) // if it cannot, Sync does all

@@ -169,6 +169,9 @@ func SetTimes(dir *os.File, name string, t time.Time) error {
 // SyncDir does nothing: NTFS journals names by itself.
 func SyncDir(*os.File) error { return nil }
 
+// OrdersNames says that it is not known whether changes of names come to the disk in their order.
+func OrdersNames(*os.File) bool { return false }
+
 // StartSync does nothing: Sync does all.
 func StartSync(*os.File) {}
 

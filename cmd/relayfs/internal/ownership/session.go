@@ -81,7 +81,7 @@ func (s *Session) openFolder(src source.Source, state string, o *Options) (bridg
 		return bridge.FolderSource{}, err
 	}
 	s.closers = append(s.closers, st.Close)
-	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Spares: filepath.Join(state, "spare")})
+	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: filepath.Join(state, "swap")})
 	if err != nil {
 		return bridge.FolderSource{}, err
 	}

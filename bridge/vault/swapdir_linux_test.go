@@ -5,9 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
-	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -15,63 +12,20 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// spareWorld is a world whose vault has spare files, made by a first save.
-func spareWorld(t *testing.T, text string) *world {
+// swapWorld is a world whose vault has a swap folder, which a first save has used.
+func swapWorld(t *testing.T, text string) *world {
 	t.Helper()
-	w := newWorldWith(t, "first\n", Options{Spares: t.TempDir()})
+	w := newWorldWith(t, "first\n", Options{Swap: t.TempDir()})
 	w.ok(w.replace(text))
-	w.v.settling.Wait()
+	w.v.settler.all.Wait()
 	return w
-}
-
-func inodeOf(t *testing.T, path string) uint64 {
-	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return info.Sys().(*syscall.Stat_t).Ino
-}
-
-// spareFiles are the paths of the files that are kept ready.
-func (w *world) spareFiles() []string {
-	w.t.Helper()
-	list, err := filepath.Glob(filepath.Join(w.v.o.Spares, ".*"))
-	w.ok(err)
-	return list
-}
-
-// A save takes a spare file, whatever the sizes are, and leaves another.
-func TestSpare(t *testing.T) {
-	w := spareWorld(t, "second\n")
-	long := strings.Repeat("A long line of text.\n", 10_000)
-	for _, text := range []string{"third\n", long, "", "short", long + long, strings.Repeat("x", 4096), long} {
-		files := w.spareFiles()
-		if len(files) != keepSpares {
-			t.Fatalf("kept ready: %v", files)
-		}
-		var spare []uint64
-		for _, name := range files {
-			spare = append(spare, inodeOf(t, name))
-		}
-		w.ok(w.replace(text))
-		if got := inodeOf(t, filepath.Join(w.dir, "N.md")); !slices.Contains(spare, got) {
-			t.Errorf("the note is file %d, not a spare one, %d", got, spare)
-		}
-		data, err := os.ReadFile(filepath.Join(w.dir, "N.md"))
-		if err != nil || string(data) != text {
-			t.Errorf("the note has %d bytes, want %d, %v", len(data), len(text), err)
-		}
-		w.v.settling.Wait()
-	}
-	w.want(map[string]string{"N.md": long})
 }
 
 // A save that ends after the vault was closed leaves nothing behind.
 func TestCloseDuringSwap(t *testing.T) {
 	for name, commit := range map[string]bool{"given up": false, "done": true} {
 		t.Run(name, func(t *testing.T) {
-			w := spareWorld(t, "old\n")
+			w := swapWorld(t, "old\n")
 			want := "old\n"
 			s := w.stage("new\n")
 			w.ok(w.v.Close())
@@ -86,15 +40,15 @@ func TestCloseDuringSwap(t *testing.T) {
 	}
 }
 
-// A killed process leaves a spare file, or what a swap displaced.
-func TestSweepSpares(t *testing.T) {
+// A killed process leaves a file of which nobody knows what it is for.
+func TestSweepSwapFolder(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"blank": strings.Repeat("\x00", 4096), "empty": "", "full": "hers\n"} {
+	for name, text := range map[string]string{"full": "hers\n"} {
 		if err := os.WriteFile(filepath.Join(dir, ".relayfs-0123-"+name+".tmp"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w := newWorldWith(t, "text\n", Options{Spares: dir})
+	w := newWorldWith(t, "text\n", Options{Swap: dir})
 	w.ok(w.v.Scan(t.Context(), func(model.SourceEntry) {}))
 	recovered, err := os.ReadFile(filepath.Join(w.dir, ".trash/relayfs recovered.md"))
 	if err != nil || string(recovered) != "hers\n" {
@@ -104,10 +58,10 @@ func TestSweepSpares(t *testing.T) {
 	w.want(map[string]string{"N.md": "text\n"})
 }
 
-// Where nothing can be moved to from the folder of spare files, though it is on the
-// same disk, saves do without.
-func TestSpareElsewhere(t *testing.T) {
-	w := spareWorld(t, "second\n")
+// Where nothing can be moved to from the swap folder, though it is on the same disk, saves
+// do without.
+func TestSwapFolderElsewhere(t *testing.T) {
+	w := swapWorld(t, "second\n")
 	bound := t.TempDir()
 	if err := unix.Mount(w.dir, bound, "", unix.MS_BIND, ""); err != nil {
 		t.Skipf("bind mounts need root: %v", err)
@@ -116,33 +70,23 @@ func TestSpareElsewhere(t *testing.T) {
 	w.v.dir = bound
 	for _, text := range []string{"third\n", "fourth\n"} {
 		w.ok(w.replace(text))
-		w.v.settling.Wait()
-		if files := w.spareFiles(); len(files) > 0 {
-			t.Errorf("kept ready: %v", files)
-		}
+		w.v.settler.all.Wait()
 	}
 	w.want(map[string]string{"N.md": "fourth\n"})
 }
 
 // Somebody cleans up in the state folder, or makes it read-only: saves do without.
-func TestSpareLost(t *testing.T) {
+func TestSwapFolderLost(t *testing.T) {
 	lose := map[string]func(w *world){
-		"a file": func(w *world) { w.ok(os.Remove(w.spareFiles()[0])) },
-		"all files": func(w *world) {
-			for _, name := range w.spareFiles() {
-				w.ok(os.Remove(name))
-			}
-		},
-		"folder":     func(w *world) { w.ok(os.RemoveAll(w.v.o.Spares)) },
-		"permission": func(w *world) { w.ok(os.Chmod(w.v.o.Spares, 0o555)) },
+		"folder":     func(w *world) { w.ok(os.RemoveAll(w.v.o.Swap)) },
+		"permission": func(w *world) { w.ok(os.Chmod(w.v.o.Swap, 0o555)) },
 	}
 	for name, lose := range lose {
 		t.Run(name, func(t *testing.T) {
-			w := newWorldWith(t, "first\n", Options{Spares: t.TempDir()})
+			w := newWorldWith(t, "first\n", Options{Swap: t.TempDir()})
 			w.openTo(1111)
 			w.ok(os.Chown(filepath.Join(w.dir, "N.md"), 1111, 1111))
 			asUser(t, 1111, 1111, func() {
-				w.makeSpare()
 				lose(w)
 				w.ok(w.replace("second\n"))
 				w.ok(w.replace("third\n"))
@@ -161,20 +105,14 @@ func (w *world) openTo(uid int) {
 	if os.Getuid() != 0 {
 		w.t.Skip("only root can be somebody else")
 	}
-	for _, dir := range []string{w.dir, w.v.o.Spares} {
+	for _, dir := range []string{w.dir, w.v.o.Swap} {
 		for ; dir != "" && dir != os.TempDir(); dir = filepath.Dir(dir) {
 			w.ok(os.Chmod(dir, 0o777))
 		}
 	}
-	if w.v.o.Spares != "" {
-		w.ok(os.Chown(w.v.o.Spares, uid, uid))
+	if w.v.o.Swap != "" {
+		w.ok(os.Chown(w.v.o.Swap, uid, uid))
 	}
-}
-
-func (w *world) makeSpare() {
-	w.t.Helper()
-	w.v.spares.begin()
-	w.ok(w.v.spares.end(w.v.tempName, 1))
 }
 
 // asUser calls fn with the rights on files that a user has who is not root.
@@ -198,16 +136,15 @@ func asUser(t *testing.T, uid, gid int, fn func()) {
 
 // A folder that several people share gives its group to what is made in it.
 func TestReplaceKeepsGroup(t *testing.T) {
-	for name, spares := range map[string]string{"beside": "", "spare": t.TempDir()} {
+	for name, swap := range map[string]string{"beside": "", "swap folder": t.TempDir()} {
 		t.Run(name, func(t *testing.T) {
 			const team, ann, bob = 4242, 1111, 2222
-			w := newWorldWith(t, "hers\n", Options{Spares: spares})
+			w := newWorldWith(t, "hers\n", Options{Swap: swap})
 			w.openTo(ann)
 			w.ok(os.Chown(w.dir, 0, team))
 			w.ok(os.Chmod(w.dir, 0o777|os.ModeSetgid))
 			w.ok(os.Chown(filepath.Join(w.dir, "N.md"), bob, team))
 			asUser(t, ann, ann, func() {
-				w.makeSpare()
 				w.ok(w.replace("ours\n"))
 			})
 			var st unix.Stat_t
@@ -238,15 +175,14 @@ func TestReplaceKeepsAttributesOfReadOnlyNote(t *testing.T) {
 // A folder may give an access control list to what is made in it. That is nothing
 // that a note has.
 func TestReplaceKeepsNoList(t *testing.T) {
-	for name, spares := range map[string]string{"beside": "", "spare": t.TempDir()} {
+	for name, swap := range map[string]string{"beside": "", "swap folder": t.TempDir()} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorldWith(t, "old\n", Options{Spares: spares})
-			for _, dir := range []string{w.dir, spares} {
+			w := newWorldWith(t, "old\n", Options{Swap: swap})
+			for _, dir := range []string{w.dir, swap} {
 				if err := unix.Setxattr(dir, "system.posix_acl_default", aclOf(1234), 0); dir != "" && err != nil {
 					t.Skipf("the disk keeps no lists: %v", err)
 				}
 			}
-			w.makeSpare()
 			w.ok(w.replace("new\n"))
 			if n, err := unix.Getxattr(filepath.Join(w.dir, "N.md"), "system.posix_acl_access", make([]byte, 100)); err == nil {
 				t.Errorf("the note has a list of %d bytes", n)

@@ -1,0 +1,111 @@
+package vault
+
+import (
+	"os"
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
+)
+
+// maxUnsettled bounds the swaps that are not on the disk yet, each of which holds two
+// files open. Who comes then waits.
+const maxUnsettled = 64
+
+// settler has swaps on the disk, in the background: the new file, the folder, and then,
+// not before, it removes the file that was displaced. Until then a power cut leaves one of
+// the two, whole: see torn.go. Swaps that come while it is busy share the next round.
+type settler struct {
+	syncDir func(*os.File) error
+	failed  func(*settlement, error)
+	room    chan struct{} // holds a token for each swap that is not settled
+
+	all sync.WaitGroup // swaps that are not settled
+
+	mu      sync.Mutex // protects the following
+	waiting []*settlement
+	running bool
+}
+
+// settlement is a swap that is done but for the disk.
+type settlement struct {
+	rel       string
+	file      *os.File // the new one
+	dir       *os.File // the folder that it is in
+	displaced *temp
+	end       func()
+}
+
+func newSettler(syncDir func(*os.File) error, failed func(*settlement, error)) *settler {
+	const shareUnsettled = 32 // of the files that the process may have open
+	return &settler{syncDir: syncDir, failed: failed, room: make(chan struct{}, max(1, min(maxUnsettled, fsat.MaxFiles()/shareUnsettled)))}
+}
+
+// add takes over a swap.
+func (t *settler) add(s *settlement) {
+	t.room <- struct{}{}
+	t.all.Add(1)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waiting = append(t.waiting, s)
+	if !t.running {
+		t.running = true
+		go t.run()
+	}
+}
+
+func (t *settler) run() {
+	for {
+		t.mu.Lock()
+		round := t.waiting
+		t.waiting = nil
+		t.running = len(round) > 0
+		t.mu.Unlock()
+		if len(round) == 0 {
+			return
+		}
+		t.settle(round)
+	}
+}
+
+// settle syncs the files of a round and then each of their folders once.
+func (t *settler) settle(round []*settlement) {
+	errs := make([]error, len(round))
+	for i, s := range round {
+		if s.file != nil {
+			errs[i] = s.file.Sync()
+		}
+	}
+	synced := make(map[fileID]error)
+	for i, s := range round {
+		if errs[i] == nil {
+			errs[i] = t.syncOnce(s.dir, synced)
+		}
+		if errs[i] != nil {
+			t.failed(s, errs[i])
+			s.displaced.leave()
+		} else {
+			s.displaced.discard()
+		}
+		if s.file != nil {
+			s.file.Close()
+		}
+		s.dir.Close()
+		s.end()
+		<-t.room
+		t.all.Done()
+	}
+}
+
+// syncOnce syncs a folder that has not been in this round.
+func (t *settler) syncOnce(dir *os.File, synced map[fileID]error) error {
+	id, err := idOfDir(dir)
+	if err != nil {
+		return err
+	}
+	err, done := synced[id]
+	if !done {
+		err = t.syncDir(dir)
+		synced[id] = err
+	}
+	return err
+}

@@ -1,0 +1,81 @@
+package vault
+
+import (
+	"os"
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
+)
+
+// swapDir is a folder outside of the vault, Options.Swap, in which new files are made
+// before they are exchanged with notes: nobody who follows the vault sees them there.
+type swapDir struct {
+	dir    *os.File // nil: there is none
+	device uint64
+
+	mu     sync.Mutex // protects the following
+	off    bool       // of no use
+	users  int        // swaps that have begun and not settled
+	closed bool
+}
+
+// open makes the folder, if it is missing.
+func (d *swapDir) open(path string) error {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	f, err := fsat.OpenRoot(path)
+	if err != nil {
+		return err
+	}
+	st, err := fsat.Fstat(f)
+	if err != nil {
+		f.Close()
+		return err
+	}
+	d.dir, d.device = f, st.Device
+	return nil
+}
+
+// on is the folder, if files can be exchanged from there with those on a device.
+func (d *swapDir) on(device uint64) (*os.File, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.dir, d.dir != nil && !d.off && d.device == device
+}
+
+// stop is for when it turns out to be of no use.
+func (d *swapDir) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.off = true
+}
+
+// begin and end enclose a swap.
+func (d *swapDir) begin() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.users++
+}
+
+func (d *swapDir) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.users--; d.closed && d.users == 0 && d.dir != nil {
+		d.dir.Close()
+	}
+}
+
+// close closes the folder, unless swaps are under way: then the last of them does.
+func (d *swapDir) close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed || d.dir == nil {
+		return nil
+	}
+	d.closed = true
+	if d.users > 0 {
+		return nil
+	}
+	return d.dir.Close()
+}

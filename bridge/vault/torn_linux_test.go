@@ -1,0 +1,103 @@
+package vault
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
+)
+
+// A power cut leaves names and bytes in any state that they had since they were last
+// synced. At each of them the next scan leaves the old note or the new one, whole, and
+// nothing else.
+func TestTornSaves(t *testing.T) {
+	const old, new = "the old text\n", "the new text, which is longer\n"
+	lose := map[string]func(data []byte) []byte{
+		"whole":    func(data []byte) []byte { return data },
+		"nothing":  func([]byte) []byte { return nil },
+		"zeros":    func(data []byte) []byte { return make([]byte, len(data)) },
+		"the half": func(data []byte) []byte { return data[:len(data)/2] },
+	}
+	for world, newWorld := range worlds {
+		for name, lose := range lose {
+			for _, stage := range []string{"filled", "exchanged", "verified"} {
+				t.Run(world+"/"+stage+"/"+name, func(t *testing.T) {
+					w := newWorld(t, old)
+					post := w.killed(stage, new)
+					file := filepath.Join(w.dir, "N.md") // the one with the new bytes
+					if stage == "filled" {
+						file = w.temp()
+					}
+					w.truncateTo(file, lose)
+					v, err := New(w.dir, w.v.o)
+					w.ok(err)
+					w.ok(v.Scan(t.Context(), func(model.SourceEntry) {}))
+					want := old
+					if stage != "filled" && name == "whole" {
+						want = new
+					}
+					got, err := os.ReadFile(filepath.Join(w.dir, "N.md"))
+					if err != nil || string(got) != want {
+						t.Errorf("the note has %q, %v, want %q", got, err, want)
+					}
+					if left := w.temp(); left != "" {
+						t.Errorf("%s is left", left)
+					}
+					if got, want := v.Unplaced(post), stage == "filled" && name == "whole"; got != want {
+						t.Errorf("unplaced: %v, want %v", got, want)
+					}
+				})
+			}
+		}
+	}
+}
+
+// killed is a save that ends after a stage of it.
+func (w *world) killed(stage, text string) (post model.Stamp) {
+	w.t.Helper()
+	_, stamp, err := w.v.Read(w.t.Context(), "N.md")
+	w.ok(err)
+	s, err := w.v.stage("N.md", model.Replacement{
+		Expect: stamp, Data: []byte(text), ModTime: time.Now(),
+		Meanwhile: func(p model.Stamp) error { post = p; return nil },
+	})
+	w.ok(err)
+	name := s.temp.name
+	if stage != "filled" {
+		w.ok(s.replace())
+	}
+	if stage == "exchanged" { // it was killed before it knew what it had displaced
+		w.ok(fsat.Rename(s.temp.dir, s.temp.name, s.temp.dir, name))
+	}
+	return post
+}
+
+// temp is the path of the temp file that is there, "" if there is none.
+func (w *world) temp() string {
+	w.t.Helper()
+	for _, dir := range []string{w.dir, w.v.o.Swap} {
+		names, err := filepath.Glob(filepath.Join(dir, tempPrefix+"*"))
+		w.ok(err)
+		if dir != "" && len(names) > 0 {
+			return names[0]
+		}
+	}
+	return ""
+}
+
+// truncateTo makes a file hold what a power cut leaves of it.
+func (w *world) truncateTo(name string, lose func([]byte) []byte) {
+	w.t.Helper()
+	info, err := os.Stat(name)
+	w.ok(err)
+	data, err := os.ReadFile(name)
+	w.ok(err)
+	if left := lose(data); !bytes.Equal(left, data) {
+		w.ok(os.WriteFile(name, left, info.Mode()))
+		w.ok(os.Chtimes(name, info.ModTime(), info.ModTime()))
+	}
+}
