@@ -58,23 +58,6 @@ func TestBadNamesAndTexts(t *testing.T) {
 	}
 }
 
-func checkErrno(t *testing.T, err error, want ...error) {
-	t.Helper()
-	if !slices.ContainsFunc(want, func(w error) bool { return errors.Is(err, w) }) {
-		t.Errorf("got %v, want any of %v", err, want)
-	}
-}
-
-// writeAll reports the error of close too, unlike os.WriteFile when a write fails first.
-func writeAll(name string, b []byte) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	return errors.Join(err, f.Close())
-}
-
 // The longest name there is works for a note: its temporary file in the vault
 // has to fit as well.
 func TestLongestName(t *testing.T) {

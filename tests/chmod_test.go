@@ -83,3 +83,16 @@ func TestChmodInSuggestMode(t *testing.T) {
 	}
 	checkMode(t, "a new note in the vault", m.vaultPath("x.md"), 0o600)
 }
+
+// Access rights of the vault's file outlast a suggestion.
+func TestFileModeIsKept(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	if err := os.Chmod(m.vaultPath("note.md"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	shell(`sed -i s/six/seven/ note.md`)(t, m.path(""))
+	if got := statFile(t, m.vaultPath("note.md")).Mode.Perm(); got != 0o640 {
+		t.Errorf("mode is %o, want 640", got)
+	}
+}

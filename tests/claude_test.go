@@ -59,15 +59,6 @@ func claudeEditFile(dir, name, old, text string) error {
 	return err
 }
 
-func writeSynced(name, text string, mode os.FileMode) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-}
-
 // claudeEditInPlace is what Claude Code falls back to where it cannot rename:
 // no truncation on open, the new bytes over the old ones, then the rest cut off.
 func claudeEditInPlace(t *testing.T, dir string) {

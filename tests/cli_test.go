@@ -16,6 +16,7 @@ import (
 // and with which exit code. The command `exits CODE PROGRAM...` runs a program
 // and checks its exit code exactly.
 func TestCommandLine(t *testing.T) {
+	relayfs := binaryPath(t)
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata/script",
 		Deadline: time.Now().Add(queueTimeout),
@@ -31,10 +32,10 @@ func TestCommandLine(t *testing.T) {
 			mnt := filepath.Join(env.WorkDir, "mnt")
 			env.Defer(func() {
 				if isMounted(mnt) {
-					_ = exec.Command(relayfsBinary, "unmount", mnt).Run()
+					_ = exec.Command(relayfs, "unmount", mnt).Run()
 				}
 			})
-			return errors.Join(os.Mkdir(run, 0o700), os.Mkdir(bin, 0o700), os.Symlink(relayfsBinary, filepath.Join(bin, "relayfs")))
+			return errors.Join(os.Mkdir(run, 0o700), os.Mkdir(bin, 0o700), os.Symlink(relayfs, filepath.Join(bin, "relayfs")))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		// fuse: this machine can mount.

@@ -10,7 +10,7 @@ import (
 )
 
 // agentMount mounts a vault of these files for an agent.
-func (s *sandbox) agentMount(t *testing.T, files map[string]string) *mount {
+func agentMount(t *testing.T, s *sandbox, files map[string]string) *mount {
 	t.Helper()
 	return s.mount(t, s.vault(t, "Vault", files), "--author", "agent")
 }
@@ -21,7 +21,7 @@ func TestAnAgentsCommentWaits(t *testing.T) {
 	const before = "One two.\n\nThree.\n"
 	const after = "One two{>>really?<<}.\n\nThree{>>{\"author\":\"agent\"}@@count again<<}.\n"
 	s := newSandbox(t)
-	m := s.agentMount(t, map[string]string{"note.md": before})
+	m := agentMount(t, s, map[string]string{"note.md": before})
 	writeFile(t, m.path("note.md"), after)
 	check := func(what, want string, pending int) []suggestion {
 		t.Helper()
@@ -65,7 +65,7 @@ func TestAnAgentsCommentWaits(t *testing.T) {
 func TestCommentsThatAreRefused(t *testing.T) {
 	const before = "---\ntitle: a\n---\nOne two.{>>{\"author\":\"Ann\"}@@mine<<}\n"
 	s := newSandbox(t)
-	m := s.agentMount(t, map[string]string{"note.md": before})
+	m := agentMount(t, s, map[string]string{"note.md": before})
 	client := s.mcp(t, "--author", "agent", m.vault)
 	client.mustCall(t, "read", "file_path", "Vault/note.md")
 	for name, added := range map[string]string{
@@ -137,7 +137,7 @@ func TestAPersonsCommentIsNotDeletedDirectly(t *testing.T) {
 	for name := range tests {
 		files[name+".md"] = before
 	}
-	m := s.agentMount(t, files)
+	m := agentMount(t, s, files)
 	for name, written := range tests {
 		readFile(t, m.path(name+".md"))
 		writeFile(t, m.path(name+".md"), written)
@@ -183,7 +183,7 @@ func TestHighlightsStay(t *testing.T) {
 	for _, tc := range tests {
 		files[tc.name+".md"] = tc.before
 	}
-	m := s.agentMount(t, files)
+	m := agentMount(t, s, files)
 	for _, tc := range tests {
 		readFile(t, m.path(tc.name+".md"))
 		writeFile(t, m.path(tc.name+".md"), tc.written)

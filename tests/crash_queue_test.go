@@ -140,7 +140,7 @@ func (p *proposer) decide(rng *rand.Rand) error {
 	if err != nil {
 		return fmt.Errorf("list: %w", err)
 	}
-	var list []queued
+	var list []suggestion
 	if err := json.Unmarshal(out, &list); err != nil {
 		return fmt.Errorf("list: %w", err)
 	}
@@ -152,7 +152,7 @@ func (p *proposer) decide(rng *rand.Rand) error {
 	tried := make(map[string]place)
 	for text, at := range p.notes {
 		for _, q := range list {
-			if at.proposal() != "" && at.proposal() == gists([]queued{q})[0] && rng.IntN(2) == 0 {
+			if at.proposal() != "" && at.proposal() == gists([]suggestion{q})[0] && rng.IntN(2) == 0 {
 				args, tried[text] = append(args, q.ID), outcome(at)
 			}
 		}
@@ -234,11 +234,11 @@ func checkAllAfterCrash(t *testing.T, m *mount, notes map[string]written, p *per
 // with the marks in the notes, which all have an author.
 func checkQueue(t *testing.T, m *mount, want []string, notes map[string]written) {
 	t.Helper()
-	list := m.s.queued(t, m.vault)
+	list := m.s.suggestions(t, m.vault)
 	got := gists(list)
 	for name := range notes {
 		for _, s := range diffwrap.Suggestions(readFile(t, m.vaultPath(name))) {
-			want = append(want, gists([]queued{{Kind: s.Kind.String(), Old: s.Old, New: s.New}})...)
+			want = append(want, gists([]suggestion{{Kind: s.Kind.String(), Old: s.Old, New: s.New}})...)
 		}
 	}
 	if slices.Sort(want); !slices.Equal(got, want) {
@@ -258,7 +258,7 @@ func writtenAnew(t *testing.T, m *mount, name string, w written) {
 	t.Helper()
 	checkText(t, name+" in the vault", diffwrap.Accepted(readFile(t, m.vaultPath(name))), w.kept)
 	line := place{name, ""}.proposal()
-	if got := gists(m.s.queued(t, m.vault)); !slices.Contains(got, line) {
+	if got := gists(m.s.suggestions(t, m.vault)); !slices.Contains(got, line) {
 		t.Errorf("%s is gone, and the queue holds %q", name, got)
 	}
 	if err := os.WriteFile(m.path(name), []byte(w.tried), 0o644); err != nil {
@@ -282,13 +282,13 @@ func TestKillBetweenUnlinkAndCreate(t *testing.T) {
 	checkListing(t, vault, []string{"kept.md", "saved.md"})
 	m = s.mountAt(t, vault, m.dir)
 	checkListing(t, m.path(""), nil)
-	if got, want := gists(s.queued(t, vault)), []string{"delete Vault/kept.md > ", "delete Vault/saved.md > "}; !slices.Equal(got, want) {
+	if got, want := gists(s.suggestions(t, vault)), []string{"delete Vault/kept.md > ", "delete Vault/saved.md > "}; !slices.Equal(got, want) {
 		t.Errorf("the queue after the kill is %q, want %q", got, want)
 	}
 	after := strings.Replace(saveBefore, "six", "seven", 1)
 	writeFile(t, m.path("saved.md"), after)
 	m.checkSuggested(t, "saved.md", saveBefore, after)
-	list := s.queued(t, vault)
+	list := s.suggestions(t, vault)
 	if got, want := gists(list), []string{"delete Vault/kept.md > ", "replacement six > seven"}; !slices.Equal(got, want) {
 		t.Fatalf("the queue after the save is %q, want %q", got, want)
 	}

@@ -38,7 +38,7 @@ func TestKillWhileNewNotesAreRenamedOver(t *testing.T) {
 		for name, w := range notes {
 			notes[name] = written{kept: checkRenamedOver(t, m, name, w)}
 		}
-		for _, q := range s.queued(t, vault) {
+		for _, q := range s.suggestions(t, vault) {
 			if q.Kind == "rename" || q.Kind == "delete" {
 				t.Errorf("proposed: %+v", q)
 			}

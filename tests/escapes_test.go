@@ -18,7 +18,7 @@ import (
 const evil = "\x1b]0;owned\x07\x1b[2J\r\u009b31m\u202egnp"
 
 // runOnTerminal runs relayfs on a terminal to its end and returns what that shows.
-func (s *sandbox) runOnTerminal(t *testing.T, args ...string) string {
+func runOnTerminal(t *testing.T, s *sandbox, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
 	defer cancel()
@@ -93,7 +93,7 @@ func TestTerminalEscapes(t *testing.T) {
 			checkHarmless(t, strings.Join(args[:min(2, len(args))], " "), out.stdout)
 			checkHarmless(t, strings.Join(args[:min(2, len(args))], " ")+" (stderr)", out.stderr)
 		}
-		checkHarmless(t, strings.Join(args[:1], " ")+" on a terminal", s.runOnTerminal(t, args...))
+		checkHarmless(t, strings.Join(args[:1], " ")+" on a terminal", runOnTerminal(t, s, args...))
 	}
 	var list []struct{ Author, Path string }
 	if err := json.Unmarshal([]byte(s.run(t, "suggestions", "list", "--json", vault).stdout), &list); err != nil || len(list) == 0 {

@@ -219,19 +219,6 @@ func TestRefusedIsNotSavedLater(t *testing.T) {
 	m.stop(t)
 }
 
-// waitForView waits until the mount shows text. After a failed close the kernel is
-// told, a moment later, that what was written is not there.
-func waitForView(t *testing.T, m *mount, name, text string) {
-	t.Helper()
-	eventually(t, startTimeout, func() error {
-		got, err := os.ReadFile(m.path(name))
-		if err == nil && string(got) != text {
-			err = fmt.Errorf("the mount shows %q", got)
-		}
-		return err
-	})
-}
-
 // A save is on the disk when it returns, but for its name: if that fails, the
 // mount shows what was saved, and fsync says that a power cut may take it.
 func TestFailingFolderSync(t *testing.T) {

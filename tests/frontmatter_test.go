@@ -26,7 +26,7 @@ type reading struct {
 // packages below tests/docs-sets.
 func TestFrontMatterAgreesWithOtherReaders(t *testing.T) {
 	requireTools(t, "node")
-	if _, err := os.Stat("frontmatter/node_modules/yaml"); err != nil {
+	if _, err := os.Stat(repo("tests/frontmatter/node_modules/yaml")); err != nil {
 		skip(t, "tests/frontmatter is not installed: run npm ci there")
 	}
 	seed := rand.Uint64()
@@ -85,7 +85,7 @@ func readByOthers(t *testing.T, notes map[string]string) map[string]otherReading
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "node", "frontmatter/read.mjs")
+	cmd := exec.CommandContext(t.Context(), "node", repo("tests/frontmatter/read.mjs"))
 	cmd.Stdin = bytes.NewReader(input)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

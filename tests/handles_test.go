@@ -20,12 +20,11 @@ func TestSavesHoldFewFiles(t *testing.T) {
 	s := newSandbox(t)
 	vault := s.vault(t, "Vault", files)
 	limited := s.path("limited")
-	writeFile(t, limited, fmt.Sprintf("#!/bin/sh\nulimit -n %d && exec %s \"$@\"\n", limit, relayfsBinary))
+	writeFile(t, limited, fmt.Sprintf("#!/bin/sh\nulimit -n %d && exec %s \"$@\"\n", limit, s.binary))
 	if err := os.Chmod(limited, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	defer func(binary string) { relayfsBinary = binary }(relayfsBinary)
-	relayfsBinary = limited
+	s.binary = limited
 	m := s.mount(t, vault)
 	before := openNotes(t, m.cmd.Process.Pid)
 	most := 0

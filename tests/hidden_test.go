@@ -119,7 +119,7 @@ func TestServerFolderFillsBeforeItGoes(t *testing.T) {
 func TestEmbeddedServerKeepsWhatAVaultDoesNotHave(t *testing.T) {
 	s := newSandbox(t)
 	vault := s.vault(t, "Team", map[string]string{"Plan.md": "the plan\n", "dir/Note.md": "note\n", "newer/Note.md": "note\n"})
-	y := s.serveYjs(t, vault, "--no-token", "--mode", "direct")
+	y := serveYjs(t, s, vault, "--no-token", "--mode", "direct")
 	id := y.Owner.Yjs.Folders["Team"]
 	p := gridServer{folder: id, client: "y-sweet", room: id, clientURL: y.websocket()}.person(t)
 	p.raw("dir/board.canvas", board())

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,25 +92,6 @@ func TestHostileNotes(t *testing.T) {
 			t.Errorf("metadata of %s: %.300s", path, got)
 		}
 	}
-}
-
-// peakMemory is the most memory that a process has had, in KB.
-func peakMemory(t *testing.T, pid int) int {
-	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Skip(err)
-	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	fields := strings.Fields(rest)
-	if len(fields) == 0 {
-		t.Skip("the system does not tell")
-	}
-	kb, err := strconv.Atoi(fields[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kb
 }
 
 // Delimiters that are written one by one do not take a person's words between them.

@@ -214,7 +214,7 @@ type listedPackage struct {
 func goList(t *testing.T, args ...string) map[string]listedPackage {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-e", "-json=ImportPath,Standard,Imports,Deps"}, args...)...)
-	cmd.Dir = ".."
+	cmd.Dir = repo()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

@@ -45,7 +45,7 @@ func upgrade(t *testing.T, c net.Conn, path string, patience time.Duration) (sta
 // Who says nothing, or has no token, keeps nobody out who has one.
 func TestListenSilentSockets(t *testing.T) {
 	s := newSandbox(t)
-	y := s.serveYjsWithin(t, "ulimit -n 600", s.vault(t, "Notes", map[string]string{"Plan.md": "one\n"}))
+	y := serveYjsWithin(t, s, "ulimit -n 600", s.vault(t, "Notes", map[string]string{"Plan.md": "one\n"}))
 	token := y.token()
 	for name, say := range map[string]func(c net.Conn){
 		"nothing":            func(net.Conn) {},
@@ -75,7 +75,7 @@ func TestListenSilentSockets(t *testing.T) {
 // without an end take no more memory than the budget.
 func TestListenFramesUnderWay(t *testing.T) {
 	s := newSandbox(t)
-	y := s.serveYjs(t, s.vault(t, "Notes", map[string]string{"Plan.md": "one\n"}))
+	y := serveYjs(t, s, s.vault(t, "Notes", map[string]string{"Plan.md": "one\n"}))
 	id := y.Owner.Yjs.Folders["Notes"]
 	path := "/d/" + id + "/ws/" + id + "?token="
 	server, reader := y.token(), y.readToken(t, id)

@@ -43,19 +43,6 @@ func TestMountRefusals(t *testing.T) {
 	}
 }
 
-func checkRefused(t *testing.T, out output, want string) {
-	t.Helper()
-	if out.code != 1 {
-		t.Errorf("exit code %d, want 1", out.code)
-	}
-	if !strings.HasPrefix(out.stderr, "relayfs: error: ") || !strings.Contains(out.stderr, "\nrelayfs: hint: ") {
-		t.Errorf("no error and hint in %q", out.stderr)
-	}
-	if !strings.Contains(out.stderr, want) {
-		t.Errorf("%q does not say %q", out.stderr, want)
-	}
-}
-
 // Without fusermount3 root mounts directly, as it always does.
 func TestRootNeedsNoFusermount(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -88,7 +75,7 @@ func TestMissingFusermount(t *testing.T) {
 	if os.Geteuid() != 0 {
 		cmd.Args = []string{"env", "sh", "-c", script}
 	}
-	cmd.Env = append(s.env, "EMPTY="+s.mkdir(t, "empty"), "RELAYFS="+relayfsBinary, "VAULT="+vault, "MNT="+mnt)
+	cmd.Env = append(s.env, "EMPTY="+s.mkdir(t, "empty"), "RELAYFS="+s.binary, "VAULT="+vault, "MNT="+mnt)
 	out := runCommand(t, cmd)
 	if strings.Contains(out.stderr, "unshare:") || strings.Contains(out.stderr, "mknod:") {
 		skip(t, "no namespaces or device nodes: %s", out.stderr)
@@ -137,7 +124,7 @@ wait $!
 	defer cancel()
 	cmd := s.command(ctx)
 	cmd.Path, cmd.Args = "/usr/bin/env", append(append([]string{"env"}, unshare...), "sh", "-c", script)
-	cmd.Env = append(s.env, "VAULT="+vault, "MNT="+mnt, "RELAYFS="+relayfsBinary)
+	cmd.Env = append(s.env, "VAULT="+vault, "MNT="+mnt, "RELAYFS="+s.binary)
 	if out := runCommand(t, cmd); out.code != 0 {
 		if strings.Contains(out.stderr, "unshare") {
 			skip(t, "no namespaces: %s", out.stderr)

@@ -147,7 +147,7 @@ func TestMCPApprovalOfEveryTool(t *testing.T) {
 					case refused == "create only":
 						refused = ""
 					}
-					c.checkApproval(t, vault, call, refused, tt.asked)
+					checkApproval(t, c, vault, call, refused, tt.asked)
 				}
 			})
 		}
@@ -155,16 +155,16 @@ func TestMCPApprovalOfEveryTool(t *testing.T) {
 }
 
 // checkApproval makes a call that is to be refused in the given words, or done.
-func (c *mcpClient) checkApproval(t *testing.T, vault string, call changingCall, refused string, asked bool) {
+func checkApproval(t *testing.T, c *mcpClient, vault string, call changingCall, refused string, asked bool) {
 	t.Helper()
 	what := fmt.Sprint(call.tool, call.args)
 	if call.read != nil {
 		c.mustCall(t, call.read[0].(string), call.read[1:]...)
 	}
-	before, waiting := vaultState(t, vault), c.waiting(t)
+	before, waiting := vaultState(t, vault), waitingList(t, c)
 	c.questions = nil
 	got := c.call(t, call.tool, call.args...)
-	changed := !maps.Equal(before, vaultState(t, vault)) || c.waiting(t) != waiting
+	changed := !maps.Equal(before, vaultState(t, vault)) || waitingList(t, c) != waiting
 	if (len(c.questions) == 1) != asked || len(c.questions) > 1 {
 		t.Errorf("%s: asked %q", what, c.questions)
 	}
@@ -186,8 +186,8 @@ func (c *mcpClient) checkApproval(t *testing.T, vault string, call changingCall,
 	}
 }
 
-// waiting is what waits for a person.
-func (c *mcpClient) waiting(t *testing.T) string {
+// waitingList is what waits for a person.
+func waitingList(t *testing.T, c *mcpClient) string {
 	t.Helper()
 	return c.mustCall(t, "list_suggestions", "limit", 1000)
 }

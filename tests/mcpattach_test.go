@@ -73,7 +73,7 @@ func TestMCPTakesOver(t *testing.T) {
 		t.Errorf("status: %s%s", status.stdout, status.stderr)
 	}
 	obsidianSave(t, m.vaultPath("note.md"), strings.Replace(saveBefore, "six", "nine", 1))
-	client.expectNotice(t, "notifications/resources/updated")
+	expectNotice(t, client, "notifications/resources/updated")
 	client.close(t)
 	if status := s.run(t, "status", m.vault); !strings.HasPrefix(status.stdout, "not running") {
 		t.Errorf("status after the end: %s", status.stdout)
@@ -81,7 +81,7 @@ func TestMCPTakesOver(t *testing.T) {
 }
 
 // expectNotice waits for a notification.
-func (c *mcpClient) expectNotice(t *testing.T, method string) {
+func expectNotice(t *testing.T, c *mcpClient, method string) {
 	t.Helper()
 	deadline := time.After(startTimeout)
 	for {

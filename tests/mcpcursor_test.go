@@ -17,8 +17,8 @@ const maxAnswer = 40_000
 
 var nextCursor = regexp.MustCompile(`next_cursor: "([^"]+)"`)
 
-// cursor is where the answer of a list or a search goes on; "" at its end.
-func (r toolResult) cursor(t *testing.T) string {
+// cursorOf is where the answer of a list or a search goes on; "" at its end.
+func cursorOf(t *testing.T, r toolResult) string {
 	t.Helper()
 	if r.structured != nil {
 		var s struct {
@@ -37,7 +37,7 @@ func (r toolResult) cursor(t *testing.T) string {
 
 // follow returns all answers to a call. between is called between two of them, if
 // it is set.
-func (c *mcpClient) follow(t *testing.T, tool string, args []any, between func(page int)) []toolResult {
+func follow(t *testing.T, c *mcpClient, tool string, args []any, between func(page int)) []toolResult {
 	t.Helper()
 	var pages []toolResult
 	for cursor := ""; ; {
@@ -53,7 +53,7 @@ func (c *mcpClient) follow(t *testing.T, tool string, args []any, between func(p
 			t.Errorf("%s %v: an answer of %d characters", tool, args, page.size)
 		}
 		pages = append(pages, page)
-		if cursor = page.cursor(t); cursor == "" {
+		if cursor = cursorOf(t, page); cursor == "" {
 			return pages
 		}
 		if len(pages) > 2000 {
@@ -207,18 +207,18 @@ func TestMCPCursors(t *testing.T) {
 		{"get_links", []any{"file_path", "Vault/Hub.md"}, `(?m)^- (Missing .*)$`, missing},
 	} {
 		t.Run(fmt.Sprint(tt.tool, tt.args), func(t *testing.T) {
-			pages := c.follow(t, tt.tool, tt.args, nil)
+			pages := follow(t, c, tt.tool, tt.args, nil)
 			checkOnce(t, tt.tool, items(pages, tt.pattern), tt.want)
 		})
 	}
 	t.Run("get_links, each section", func(t *testing.T) {
-		pages := c.follow(t, "get_links", []any{"file_path", "Vault/Hub.md"}, nil)
+		pages := follow(t, c, "get_links", []any{"file_path", "Vault/Hub.md"}, nil)
 		if got := items(pages, `(?m)^- (Vault/.*)$`); len(got) != 2*len(linked) {
 			t.Errorf("%d links, want %d", len(got), 2*len(linked))
 		}
 	})
 	t.Run("semantic_search", func(t *testing.T) {
-		pages := c.follow(t, "semantic_search", []any{"query", "needle in hay", "limit", 100}, nil)
+		pages := follow(t, c, "semantic_search", []any{"query", "needle in hay", "limit", 100}, nil)
 		got := items(pages, `"path":"([^"]*)"`)
 		if slices.Sort(got); len(got) < 1000 || len(slices.Compact(slices.Clone(got))) != len(got) {
 			t.Errorf("%d notes, or some of them twice", len(got))
@@ -277,7 +277,7 @@ func TestMCPCursorsWhileNotesChange(t *testing.T) {
 			}
 			vault := s.vault(t, "Vault", files)
 			c := s.mcp(t, "--toolsets", "claude,notes,content", "--structure", "direct", vault)
-			pages := c.follow(t, tt.tool, tt.args, func(page int) {
+			pages := follow(t, c, tt.tool, tt.args, func(page int) {
 				for i := range 20 {
 					c.call(t, "delete", "file_path", fmt.Sprintf("Vault/go %04d.md", 20*(page-1)+i))
 				}
@@ -312,22 +312,22 @@ func TestMCPCursorInAChangingNote(t *testing.T) {
 			}[tool]
 			pattern := map[string]string{"grep": `:item (\d{4})`, "text_search": `"line_content":"item (\d{4})"`, "search_content": `"match":"item (\d{4})"`}[tool]
 			now := text.String()
-			pages := c.follow(t, tool, args, func(page int) {
+			pages := follow(t, c, tool, args, func(page int) {
 				if page%2 == 0 {
 					now = "a line\nand one more\n" + now
 				} else {
 					now += "the end\n"
 				}
 				obsidianSave(t, filepath.Join(vault, "note.md"), now)
-				c.waitFor(t, "Vault/note.md", strings.Count(now, "\n"))
+				waitForLines(t, c, "Vault/note.md", strings.Count(now, "\n"))
 			})
 			checkOnce(t, tool, items(pages, pattern), want)
 		})
 	}
 }
 
-// waitFor waits until a note is shown with so many lines.
-func (c *mcpClient) waitFor(t *testing.T, path string, lines int) {
+// waitForLines waits until a note is shown with so many lines.
+func waitForLines(t *testing.T, c *mcpClient, path string, lines int) {
 	t.Helper()
 	want := fmt.Sprintf(`"total_lines":%d,`, lines)
 	eventually(t, startTimeout, func() error {
@@ -347,7 +347,7 @@ func TestMCPCursorIsRefused(t *testing.T) {
 		files[fmt.Sprintf("note %03d.md", i)] = "word\n"
 	}
 	c := s.mcp(t, "--toolsets", "claude,notes,content", s.vault(t, "Vault", files))
-	cursor := c.call(t, "grep", "pattern", "word", "head_limit", 5).cursor(t)
+	cursor := cursorOf(t, c.call(t, "grep", "pattern", "word", "head_limit", 5))
 	if cursor == "" {
 		t.Fatal("grep gives no cursor")
 	}
@@ -456,7 +456,7 @@ func TestMCPPreviewsSayThatTheyAreCut(t *testing.T) {
 		t.Fatalf("list_suggestions says %q", list)
 	}
 	var whole strings.Builder
-	for _, page := range c.follow(t, "list_suggestions", []any{"id", id[1]}, nil) {
+	for _, page := range follow(t, c, "list_suggestions", []any{"id", id[1]}, nil) {
 		text, _, _ := strings.Cut(page.text, "\n[Showing")
 		whole.WriteString(text)
 	}

@@ -1,66 +1,15 @@
 package tests
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
-)
-
-// docsSets copies the Markdown of the packages below tests/docs-sets, as it is
-// published, into a vault: a folder for each package, and one for the notes of
-// what those depend on. Left out are texts that mean something else to relayfs
-// than to ripgrep: with CriticMarkup in them, with lines that would be cut, or
-// not UTF-8.
-func docsSets(t *testing.T, s *sandbox) (files map[string]string) {
-	t.Helper()
-	var manifest struct{ Dependencies map[string]string }
-	if err := json.Unmarshal([]byte(readFile(t, "docs-sets/package.json")), &manifest); err != nil {
-		t.Fatal(err)
-	}
-	root := "docs-sets/node_modules"
-	if _, err := os.Stat(root); err != nil {
-		skip(t, "tests/docs-sets is not installed: run npm ci there")
-	}
-	files = make(map[string]string)
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(name) != ".md" {
-			return err
-		}
-		rel, err := filepath.Rel(root, name)
-		if err != nil {
-			return err
-		}
-		set, rest := "others", rel
-		for pkg := range manifest.Dependencies {
-			if after, ok := strings.CutPrefix(rel, pkg+"/"); ok {
-				set, rest = strings.TrimPrefix(strings.ReplaceAll(pkg, "/", "-"), "@"), after
-			}
-		}
-		data, err := os.ReadFile(name)
-		if err == nil && !longLine.Match(data) && utf8.Valid(data) && !criticMarkup.Match(data) {
-			files[set+"/"+strings.TrimLeft(strings.ReplaceAll(rest, "/", "__"), ".")] = string(data)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
-var (
-	longLine     = regexp.MustCompile(`[^\n]{1000}[^\n]{1000}|\x00`)
-	criticMarkup = regexp.MustCompile(`\{\+\+|\{--|\{~~|\{==|\{>>`)
 )
 
 // grepCall is a call of grep and the command line of ripgrep for the same.
@@ -241,11 +190,4 @@ func compareOutput(got, want string) string {
 		}
 	}
 	return ""
-}
-
-func at(lines []string, i int) string {
-	if i >= len(lines) {
-		return "nothing"
-	}
-	return strconv.Quote(lines[i])
 }

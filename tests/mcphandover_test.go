@@ -46,7 +46,7 @@ func TestMCPHandsOverToHTTP(t *testing.T) {
 	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
 	client := s.mcp(t, vault)
 	client.mustCall(t, "read", "file_path", "Vault/note.md")
-	h := s.serveHTTP(t, vault)
+	h := serveHTTP(t, s, vault)
 	if got := h.call(t, h.open(t), "read", map[string]any{"file_path": "Vault/note.md"}); !strings.Contains(got, "at six") {
 		t.Errorf("read over HTTP: %s", got)
 	}
@@ -70,7 +70,7 @@ func TestMCPKeepsItsVault(t *testing.T) {
 			vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
 			s.vault(t, "Other", map[string]string{"note.md": saveBefore})
 			if tt.mcp == nil {
-				s.serveHTTP(t, vault)
+				serveHTTP(t, s, vault)
 			} else {
 				client := s.mcp(t, tt.mcp...)
 				defer client.mustCall(t, "glob", "pattern", "*")

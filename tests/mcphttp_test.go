@@ -28,7 +28,7 @@ type httpServer struct {
 
 var servingLine = regexp.MustCompile(`serving MCP at (http://\S+), token in (\S+)`)
 
-func (s *sandbox) serveHTTP(t *testing.T, args ...string) *httpServer {
+func serveHTTP(t *testing.T, s *sandbox, args ...string) *httpServer {
 	t.Helper()
 	h := &httpServer{log: newWatchedLog()}
 	h.cmd = s.command(context.Background(), append([]string{"mcp", "--http", "127.0.0.1:0"}, args...)...)
@@ -123,7 +123,7 @@ func (h *httpServer) call(t *testing.T, session, tool string, args map[string]an
 func TestHTTPToken(t *testing.T) {
 	s := newSandbox(t)
 	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
-	h := s.serveHTTP(t, vault)
+	h := serveHTTP(t, s, vault)
 	if st, err := os.Stat(h.tokenFile); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("token file: %v, %v", st, err)
 	}
@@ -135,14 +135,14 @@ func TestHTTPToken(t *testing.T) {
 		t.Errorf("status: %s%s", status.stdout, status.stderr)
 	}
 	h.stop(t)
-	if again := s.serveHTTP(t, vault); again.token != h.token {
+	if again := serveHTTP(t, s, vault); again.token != h.token {
 		t.Error("the token changed with a restart")
 	}
 }
 
 func TestHTTPRefusals(t *testing.T) {
 	s := newSandbox(t)
-	h := s.serveHTTP(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	h := serveHTTP(t, s, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
 	origin := strings.TrimSuffix(h.url, "/mcp")
 	for _, tt := range []struct {
 		name    string
@@ -186,7 +186,7 @@ func TestHTTPPathEscapes(t *testing.T) {
 	if err := os.Symlink(s.path("outside.md"), filepath.Join(vault, "link.md")); err != nil {
 		t.Fatal(err)
 	}
-	h := s.serveHTTP(t, vault)
+	h := serveHTTP(t, s, vault)
 	session := h.open(t)
 	for _, path := range []string{
 		"../outside.md", "Vault/../outside.md", "/Vault/../../outside.md", "Vault/../Vault/../outside.md", "Vault/link.md",
@@ -208,7 +208,7 @@ func TestHTTPPathEscapes(t *testing.T) {
 // A body may be as large as the largest note, and no larger; memory stays bounded.
 func TestHTTPBodyLimit(t *testing.T) {
 	s := newSandbox(t)
-	h := s.serveHTTP(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	h := serveHTTP(t, s, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
 	session := h.open(t)
 	oversized := io.MultiReader(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"`), io.LimitReader(zeros{}, 150<<20))
 	if resp := h.post(t, oversized, "Mcp-Session-Id", session); resp.StatusCode < 400 {
@@ -239,7 +239,7 @@ func TestHTTPManySessions(t *testing.T) {
 		t.Skip("opens 10,000 sessions")
 	}
 	s := newSandbox(t)
-	h := s.serveHTTP(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	h := serveHTTP(t, s, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
 	first := h.open(t)
 	for range 2000 {
 		h.open(t)
@@ -288,7 +288,7 @@ func openFiles(t *testing.T, pid int) int {
 // A client that keeps its event stream open does not keep the server up.
 func TestHTTPShutdownWithOpenStream(t *testing.T) {
 	s := newSandbox(t)
-	h := s.serveHTTP(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	h := serveHTTP(t, s, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.url, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -350,7 +350,7 @@ func TestHTTPFlags(t *testing.T) {
 			}
 		})
 	}
-	if h := s.serveHTTP(t, "--token-file", s.path("made", "token"), vault); h.tokenFile != s.path("made", "token") {
+	if h := serveHTTP(t, s, "--token-file", s.path("made", "token"), vault); h.tokenFile != s.path("made", "token") {
 		t.Errorf("token file %q", h.tokenFile)
 	}
 }

@@ -7,18 +7,6 @@ import (
 	"testing"
 )
 
-// idOf is the id of what is proposed for the file that path ends in.
-func idOf(t *testing.T, list []queued, path string) string {
-	t.Helper()
-	for _, q := range list {
-		if strings.HasSuffix(q.Path, path) {
-			return q.ID
-		}
-	}
-	t.Fatalf("nothing is proposed for %s: %v", path, list)
-	return ""
-}
-
 // What the tools delete_note and replace_content propose waits in the queue, over
 // the end of the process; the vault changes when a person accepts, and where the
 // file has been changed meanwhile, a person is told.
@@ -55,7 +43,7 @@ func TestMCPProposalsThroughTheQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list := s.queued(t, vault)
+	list := s.suggestions(t, vault)
 	accept := func(path string) output {
 		return s.run(t, "suggestions", "accept", "--yes", idOf(t, list, path), vault)
 	}
@@ -85,11 +73,11 @@ func TestMCPProposalsThroughTheQueue(t *testing.T) {
 	}
 	checkText(t, "canvas changed by a person, still", readFile(t, filepath.Join(vault, "changed.canvas")), persons)
 	checkText(t, "note changed by a person, still", readFile(t, filepath.Join(vault, "typed.md")), "One. Two.\n")
-	s.decideAnyway(t, vault, list, persons)
+	decideAnyway(t, s, vault, list, persons)
 }
 
 // decideAnyway accepts the one over the person's change, and rejects the other.
-func (s *sandbox) decideAnyway(t *testing.T, vault string, list []queued, persons string) {
+func decideAnyway(t *testing.T, s *sandbox, vault string, list []suggestion, persons string) {
 	t.Helper()
 	if out := s.run(t, "suggestions", "reject", "--yes", idOf(t, list, "changed.canvas"), vault); out.code != 0 {
 		t.Errorf("reject: %+v", out)

@@ -58,7 +58,7 @@ func TestMCPConcurrentEdits(t *testing.T) {
 		files[races[i].name] = raceNote()
 	}
 	vault := s.vault(t, "Vault", files)
-	h := s.serveHTTP(t, vault)
+	h := serveHTTP(t, s, vault)
 	done := make(chan struct{})
 	var person, clients sync.WaitGroup
 	person.Go(func() { racePerson(t, vault, races, done) })

@@ -14,18 +14,15 @@ import (
 // nodeBin is where npm put the clients, and a Node that is new enough for them.
 func nodeBin(t *testing.T) string {
 	t.Helper()
-	bin, err := filepath.Abs("mcp-client/node_modules/.bin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := repo("tests/mcp-client/node_modules/.bin")
 	if _, err := os.Stat(filepath.Join(bin, "node")); err != nil {
 		skip(t, "tests/mcp-client is not installed: run npm ci there")
 	}
 	return bin
 }
 
-// node runs a program of tests/mcp-client in the sandbox and returns its output.
-func (s *sandbox) node(t *testing.T, env []string, name string, args ...string) []byte {
+// runClient runs a program of tests/mcp-client in the sandbox and returns its output.
+func runClient(t *testing.T, s *sandbox, env []string, name string, args ...string) []byte {
 	t.Helper()
 	bin := nodeBin(t)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, name), args...)
@@ -54,20 +51,17 @@ type driven struct {
 // the same results.
 func TestMCPWithTypeScriptSDK(t *testing.T) {
 	nodeBin(t)
-	drive, err := filepath.Abs("mcp-client/drive.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	drive := repo("tests/mcp-client/drive.mjs")
 	for _, kind := range []string{"stdio", "http"} {
 		t.Run(kind, func(t *testing.T) {
 			s := newSandbox(t)
 			vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
 			var out []byte
 			if kind == "stdio" {
-				out = s.node(t, nil, "node", drive, "stdio", relayfsBinary, "mcp", "--structure", "direct", vault)
+				out = runClient(t, s, nil, "node", drive, "stdio", s.binary, "mcp", "--structure", "direct", vault)
 			} else {
-				h := s.serveHTTP(t, "--structure", "direct", vault)
-				out = s.node(t, []string{"MCP_TOKEN=" + h.token}, "node", drive, "http", h.url)
+				h := serveHTTP(t, s, "--structure", "direct", vault)
+				out = runClient(t, s, []string{"MCP_TOKEN=" + h.token}, "node", drive, "http", h.url)
 			}
 			var got driven
 			if err := json.Unmarshal(out, &got); err != nil {
@@ -110,7 +104,7 @@ func TestMCPInspectorStrict(t *testing.T) {
 	nodeBin(t)
 	s := newSandbox(t)
 	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
-	out := s.node(t, nil, "mcp-inspector", "--cli", relayfsBinary, "mcp", vault, "--method", "tools/list", "--strict")
+	out := runClient(t, s, nil, "mcp-inspector", "--cli", s.binary, "mcp", vault, "--method", "tools/list", "--strict")
 	var list struct{ Tools []struct{ Name string } }
 	if err := json.Unmarshal(out, &list); err != nil || len(list.Tools) != 10 {
 		t.Errorf("%d tools, %v: %s", len(list.Tools), err, out)

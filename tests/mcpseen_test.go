@@ -21,7 +21,7 @@ func TestMCPLongLineIsReadInParts(t *testing.T) {
 		t.Run(tool.name, func(t *testing.T) {
 			s := newSandbox(t)
 			c := s.mcp(t, "--toolsets", "claude,notes,content", s.vault(t, "Vault", map[string]string{"note.md": text}))
-			if got := c.readAll(t, tool, "Vault/note.md"); got != text {
+			if got := readAll(t, c, tool, "Vault/note.md"); got != text {
 				t.Errorf("%d bytes come back, want %d", len(got), len(text))
 			}
 		})
@@ -68,7 +68,7 @@ func TestMCPUnseenIsNotOverwritten(t *testing.T) {
 				if !got.isError || !regexp.MustCompile(`Call the (read|read_note|get_content|read_content_lines) tool with .*Vault/`).MatchString(got.text) {
 					t.Errorf("error %v: %.300s", got.isError, got.text)
 				}
-				if waiting := c.waiting(t); waiting != "No pending suggestions" {
+				if waiting := waitingList(t, c); waiting != "No pending suggestions" {
 					t.Errorf("proposed: %.200s", waiting)
 				}
 				if readFile(t, filepath.Join(vault, tt.file)) != files[tt.file] {
@@ -89,7 +89,7 @@ func TestMCPUnseenIsNotOverwritten(t *testing.T) {
 		s := newSandbox(t)
 		vault := s.vault(t, "Vault", files)
 		c := s.mcp(t, "--mode", "direct", "--approve", "auto", "--toolsets", "claude,notes,content", vault)
-		c.readAll(t, partReaders[0], "Vault/note.md")
+		readAll(t, c, partReaders[0], "Vault/note.md")
 		c.mustCall(t, "write", "file_path", "Vault/note.md", "content", "all new\n")
 		checkText(t, "note", readFile(t, filepath.Join(vault, "note.md")), "all new\n")
 	})
@@ -129,7 +129,7 @@ func withLines(args []any, name string, lines int, more ...int) []any {
 
 // readPart returns what a call of a reader shows of a note, without its layout,
 // and where the rest begins; 0 if there is none.
-func (c *mcpClient) readPart(t *testing.T, tool partReader, path string, line, column, lines int) (text string, nextLine, nextColumn int, ok bool) {
+func readPart(t *testing.T, c *mcpClient, tool partReader, path string, line, column, lines int) (text string, nextLine, nextColumn int, ok bool) {
 	t.Helper()
 	got := c.call(t, tool.name, tool.args(path, line, column, lines)...)
 	if got.isError {
@@ -171,11 +171,11 @@ func (c *mcpClient) readPart(t *testing.T, tool partReader, path string, line, c
 
 // readAll reads a note part by part and puts the parts together. A final line break
 // is added where the tool shows lines and not a text.
-func (c *mcpClient) readAll(t *testing.T, tool partReader, path string) string {
+func readAll(t *testing.T, c *mcpClient, tool partReader, path string) string {
 	t.Helper()
 	var b strings.Builder
 	for line, column := 1, 1; line > 0; {
-		text, nextLine, nextColumn, ok := c.readPart(t, tool, path, line, column, 0)
+		text, nextLine, nextColumn, ok := readPart(t, c, tool, path, line, column, 0)
 		if !ok {
 			t.Fatal(text)
 		}
@@ -311,7 +311,7 @@ func TestMCPShownModel(t *testing.T) {
 		file := fmt.Sprintf("note %d.md", i)
 		for _, tool := range partReaders {
 			want := strings.ReplaceAll(files[file], "\r\n", "\n")
-			if got := reading.readAll(t, tool, "Vault/"+file); got != want {
+			if got := readAll(t, reading, tool, "Vault/"+file); got != want {
 				t.Fatalf("%s, %s: the parts are %d bytes, the text %d", file, tool.name, len(got), len(want))
 			}
 		}
@@ -367,7 +367,7 @@ func (m *shownModel) read(t *testing.T, c *mcpClient, rnd *rand.Rand, path strin
 	if rnd.IntN(4) == 0 {
 		column = 1 + rnd.IntN(40)
 	}
-	text, nextLine, nextColumn, ok := c.readPart(t, tool, path, line, column, lines)
+	text, nextLine, nextColumn, ok := readPart(t, c, tool, path, line, column, lines)
 	if !ok {
 		if column == 1 && total > 0 {
 			t.Fatalf("%s: %s", tool.name, text)

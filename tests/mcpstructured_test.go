@@ -25,22 +25,19 @@ type structuredRun struct {
 // structuredFiles are what is in the vault that structured.mjs works on.
 var structuredFiles = map[string]string{"note.md": saveBefore, "board.canvas": "{}", "books.base": "views: []\n"}
 
-// structured runs structured.mjs against a server of its own, over stdio or HTTP.
-func (s *sandbox) structured(t *testing.T, kind, vault string, env []string, flags ...string) structuredRun {
+// runStructured runs structured.mjs against a server of its own, over stdio or HTTP.
+func runStructured(t *testing.T, s *sandbox, kind, vault string, env []string, flags ...string) structuredRun {
 	t.Helper()
 	nodeBin(t)
-	program, err := filepath.Abs("mcp-client/structured.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := repo("tests/mcp-client/structured.mjs")
 	args := append([]string{"--toolsets", "notes,content"}, append(flags, vault)...)
 	if kind == "http" {
-		h := s.serveHTTP(t, args...)
+		h := serveHTTP(t, s, args...)
 		env, args = append(env, "MCP_TOKEN="+h.token), []string{h.url}
 	} else {
-		args = append([]string{relayfsBinary, "mcp"}, args...)
+		args = append([]string{s.binary, "mcp"}, args...)
 	}
-	out := s.node(t, env, "node", append([]string{program, kind}, args...)...)
+	out := runClient(t, s, env, "node", append([]string{program, kind}, args...)...)
 	var got structuredRun
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -65,7 +62,7 @@ func TestMCPStructuredWithTypeScriptSDK(t *testing.T) {
 		t.Run(tt.kind+" "+tt.approve, func(t *testing.T) {
 			s := newSandbox(t)
 			vault := s.vault(t, "Vault", structuredFiles)
-			got := s.structured(t, tt.kind, vault, nil, "--approve", tt.approve)
+			got := runStructured(t, s, tt.kind, vault, nil, "--approve", tt.approve)
 			checkStructured(t, got)
 			checkQuestions(t, got.Questions, tt.questions)
 			// What changes files as a whole waits for a person.
@@ -119,7 +116,7 @@ func TestMCPApprovalWithoutElicitation(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			s := newSandbox(t)
 			vault := s.vault(t, "Vault", structuredFiles)
-			got := s.structured(t, kind, vault, []string{"MCP_ASK=no"}, "--approve", "ask")
+			got := runStructured(t, s, kind, vault, []string{"MCP_ASK=no"}, "--approve", "ask")
 			want := []string{"for which this client cannot ask", "call the tool again with confirm: true", `"status":"proposed"`}
 			for i, c := range got.Calls {
 				if !strings.Contains(c.Text, want[i]) || c.IsError != (i < 2) {

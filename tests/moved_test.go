@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// used makes a vault in which ann has suggested and proposed something and a person
+// usedVault makes a vault in which ann has suggested and proposed something and a person
 // has decided on something, and returns what the queue holds.
-func (s *sandbox) used(t *testing.T, name string) (vault string, queue []string) {
+func usedVault(t *testing.T, s *sandbox, name string) (vault string, queue []string) {
 	t.Helper()
 	files := map[string]string{"Plan.md": "the plan\n", "Gone.md": "gone\n", "Done.md": "done\n"}
 	for i := range 20 {
@@ -28,9 +28,9 @@ func (s *sandbox) used(t *testing.T, name string) (vault string, queue []string)
 	if err := os.Remove(m.path("Gone.md")); err != nil {
 		t.Fatal(err)
 	}
-	s.decideOn(t, 0, "accept", idOf(t, s.queued(t, vault), "Done.md"), vault)
+	s.decideOn(t, 0, "accept", idOf(t, s.suggestions(t, vault), "Done.md"), vault)
 	m.stop(t)
-	queue = s.authored(t, vault)
+	queue = authored(t, s, vault)
 	if len(queue) != 2 {
 		t.Fatalf("queue of %s: %q", vault, queue)
 	}
@@ -38,9 +38,9 @@ func (s *sandbox) used(t *testing.T, name string) (vault string, queue []string)
 }
 
 // authored is the queue with its authors, without the vault's name.
-func (s *sandbox) authored(t *testing.T, vault string) (lines []string) {
+func authored(t *testing.T, s *sandbox, vault string) (lines []string) {
 	t.Helper()
-	for _, q := range s.queued(t, vault) {
+	for _, q := range s.suggestions(t, vault) {
 		_, rel, _ := strings.Cut(q.Path, "/")
 		lines = append(lines, fmt.Sprintf("%s %s by %q: %s", q.Kind, rel, q.Author, q.New))
 	}
@@ -48,9 +48,9 @@ func (s *sandbox) authored(t *testing.T, vault string) (lines []string) {
 	return lines
 }
 
-func (s *sandbox) hasQueue(t *testing.T, vault string, want []string) {
+func hasQueue(t *testing.T, s *sandbox, vault string, want []string) {
 	t.Helper()
-	if got := s.authored(t, vault); !slices.Equal(got, want) {
+	if got := authored(t, s, vault); !slices.Equal(got, want) {
 		t.Errorf("%s has the queue\n%s\nwant\n%s", vault, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -73,7 +73,7 @@ func copyTree(t *testing.T, from, to string) {
 // is told once.
 func TestMovedVaultKeepsItsState(t *testing.T) {
 	s := newSandbox(t)
-	vault, queue := s.used(t, "Before")
+	vault, queue := usedVault(t, s, "Before")
 	place := s.mkdir(t, "elsewhere")
 	from := vault
 	for _, to := range []string{s.path("After"), filepath.Join(place, "After"), vault} {
@@ -82,7 +82,7 @@ func TestMovedVaultKeepsItsState(t *testing.T) {
 		if !strings.Contains(out.stderr, from) || !strings.Contains(out.stderr, "taken over") || strings.Count(out.stderr, "\n") != 1 {
 			t.Errorf("the first command after the move says %q", out.stderr)
 		}
-		s.hasQueue(t, to, queue)
+		hasQueue(t, s, to, queue)
 		if again := s.run(t, "suggestions", "list", to); again.stderr != "" {
 			t.Errorf("the second one says %q", again.stderr)
 		}
@@ -91,7 +91,7 @@ func TestMovedVaultKeepsItsState(t *testing.T) {
 	m := s.mount(t, vault)
 	m.stop(t)
 	s.decideOn(t, 0, "undo", vault) // of what a person decided before
-	if got := s.authored(t, vault); len(got) != 3 {
+	if got := authored(t, s, vault); len(got) != 3 {
 		t.Errorf("queue after undo: %q", got)
 	}
 }
@@ -100,36 +100,36 @@ func TestMovedVaultKeepsItsState(t *testing.T) {
 // another one.
 func TestCopiedVaultTakesNoState(t *testing.T) {
 	s := newSandbox(t)
-	vault, queue := s.used(t, "Notes")
+	vault, queue := usedVault(t, s, "Notes")
 	copied := s.path("Copy")
 	copyTree(t, vault, copied)
-	for _, line := range s.authored(t, copied) {
+	for _, line := range authored(t, s, copied) {
 		if strings.Contains(line, `by "ann"`) || strings.HasPrefix(line, "delete") {
 			t.Errorf("the copy has %s", line)
 		}
 	}
-	s.hasQueue(t, vault, queue)
+	hasQueue(t, s, vault, queue)
 
 	// Another vault takes the place, and the first one comes after it.
 	rename(t, vault, s.path("Old"))
 	s.vault(t, "Notes", map[string]string{"other.md": "{++of nobody++}\n", "Else/x.md": "x\n"})
-	s.hasQueue(t, vault, []string{`addition other.md by "": of nobody`})
-	s.hasQueue(t, s.path("Old"), queue)
-	s.hasQueue(t, vault, []string{`addition other.md by "": of nobody`})
+	hasQueue(t, s, vault, []string{`addition other.md by "": of nobody`})
+	hasQueue(t, s, s.path("Old"), queue)
+	hasQueue(t, s, vault, []string{`addition other.md by "": of nobody`})
 
 	// A new vault, perhaps with the inode of one that was removed, begins anew.
 	if err := os.RemoveAll(s.path("Old")); err != nil {
 		t.Fatal(err)
 	}
 	s.vault(t, "Fresh", map[string]string{"fresh.md": "{++of nobody++}\n"})
-	s.hasQueue(t, s.path("Fresh"), []string{`addition fresh.md by "": of nobody`})
+	hasQueue(t, s, s.path("Fresh"), []string{`addition fresh.md by "": of nobody`})
 }
 
 // What may be a vault that was moved, and may be a copy, is told; a command adopts
 // the state.
 func TestDoubtfulMoveIsAdoptedByHand(t *testing.T) {
 	s := newSandbox(t)
-	vault, queue := s.used(t, "Notes")
+	vault, queue := usedVault(t, s, "Notes")
 	moved := s.path("Moved here")
 	copyTree(t, vault, moved) // as to another disk
 	if out := s.run(t, "adopt", vault, moved); out.code == 0 || !strings.Contains(out.stderr, "still there") {
@@ -147,18 +147,18 @@ func TestDoubtfulMoveIsAdoptedByHand(t *testing.T) {
 	if out := s.run(t, "adopt", state, moved); out.code != 0 {
 		t.Fatalf("adopt: %+v", out)
 	}
-	s.hasQueue(t, moved, queue)
+	hasQueue(t, s, moved, queue)
 	if out := s.run(t, "adopt", vault, moved); out.code == 0 {
 		t.Errorf("adopting twice: %+v", out)
 	}
-	s.hasQueue(t, moved, queue)
+	hasQueue(t, s, moved, queue)
 }
 
 // A vault that is renamed while it is served belongs to its owner, and goes with its
 // state when that has ended.
 func TestVaultMovedWhileServed(t *testing.T) {
 	s := newSandbox(t)
-	vault, queue := s.used(t, "Notes")
+	vault, queue := usedVault(t, s, "Notes")
 	m := s.mount(t, vault)
 	after := s.path("After")
 	rename(t, vault, after)
@@ -167,7 +167,7 @@ func TestVaultMovedWhileServed(t *testing.T) {
 		t.Errorf("beside the owner: %+v", out)
 	}
 	m.kill(t)
-	s.hasQueue(t, after, queue)
+	hasQueue(t, s, after, queue)
 }
 
 // A vault by several paths is one vault, and one inside another is refused.
@@ -195,7 +195,7 @@ func TestNestedVaults(t *testing.T) {
 	m := s.mount(t, vault)
 	refused(s.run(t, "mount", inner, dir))
 	refused(s.run(t, "suggestions", "list", link))
-	if got := s.authored(t, outerLink); len(got) != 1 { // from the owner
+	if got := authored(t, s, outerLink); len(got) != 1 { // from the owner
 		t.Errorf("queue through a symbolic link: %q", got)
 	}
 	m.stop(t)

@@ -362,7 +362,7 @@ func TestNames(t *testing.T) {
 			for name, text := range files {
 				for _, dir := range []string{vault, plain} {
 					if strings.HasSuffix(name, "/") {
-						s.mkdirAll(t, filepath.Join(dir, name))
+						mkdirAll(t, s, filepath.Join(dir, name))
 						continue
 					}
 					writeFile(t, filepath.Join(dir, name), text)
@@ -383,7 +383,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func (s *sandbox) mkdirAll(t *testing.T, dir string) {
+func mkdirAll(t *testing.T, s *sandbox, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)

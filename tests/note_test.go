@@ -163,19 +163,6 @@ func TestDirectMode(t *testing.T) {
 	checkText(t, "vault's image", readFile(t, m.vaultPath("image.png")), "new bytes \x00\xff")
 }
 
-// Access rights of the vault's file outlast a suggestion.
-func TestFileModeIsKept(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
-	if err := os.Chmod(m.vaultPath("note.md"), 0o640); err != nil {
-		t.Fatal(err)
-	}
-	shell(`sed -i s/six/seven/ note.md`)(t, m.path(""))
-	if got := statFile(t, m.vaultPath("note.md")).Mode.Perm(); got != 0o640 {
-		t.Errorf("mode is %o, want 640", got)
-	}
-}
-
 // A new note goes, on the mount and in the vault, when all of it is rejected, and
 // comes back when that is undone; a person's does not go.
 func TestRejectedNewNote(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // asNobody runs a shell script as an ordinary user. Root becomes nobody, in a
 // namespace of mounts of its own, in which /dev/fuse is open to all, as it is on
 // most systems. setup runs before, as root, if the test does; files belong to the user.
-func (s *sandbox) asNobody(t *testing.T, setup, script string, env ...string) output {
+func asNobody(t *testing.T, s *sandbox, setup, script string, env ...string) output {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), queueTimeout)
 	defer cancel()
@@ -28,7 +28,7 @@ exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -c "$SCRIPT"`
 		cmd.Path, cmd.Args = "/usr/bin/env", []string{"env", "unshare", "--mount", "sh", "-c", root}
 		chownAll(t, s.dir, 65534)
 	}
-	cmd.Env = append(s.env, "TMP="+s.dir, "SCRIPT="+script, "RELAYFS="+relayfsBinary)
+	cmd.Env = append(s.env, "TMP="+s.dir, "SCRIPT="+script, "RELAYFS="+s.binary)
 	cmd.Env = append(cmd.Env, env...)
 	out := runCommand(t, cmd)
 	if out.code == 99 || strings.Contains(out.stderr, "unshare:") {
@@ -60,7 +60,7 @@ func TestMountAsOrdinaryUser(t *testing.T) {
 sed -i 's/six/seven/' "$MNT/Vault/note.md"
 stat -c '%U %a' "$MNT/Vault/note.md"
 grep " $MNT " /proc/self/mounts`
-	out := s.asNobody(t, "", strings.Replace(mountScript, "WORK", work, 1), "FLAGS=", "VAULT="+vault, "MNT="+mnt)
+	out := asNobody(t, s, "", strings.Replace(mountScript, "WORK", work, 1), "FLAGS=", "VAULT="+vault, "MNT="+mnt)
 	if out.code != 0 {
 		t.Fatalf("exit %d: %s%s", out.code, out.stdout, out.stderr)
 	}
@@ -87,7 +87,7 @@ func TestAllowOther(t *testing.T) {
 		// fusermount3 trusts a file of root's only.
 		setup := `cp "$TMP/fuse.conf" "$TMP/root.conf" && chmod 644 "$TMP/root.conf" && mount --bind "$TMP/root.conf" /etc/fuse.conf || exit 99`
 		work := `grep " $MNT " /proc/self/mounts`
-		out := s.asNobody(t, setup, strings.Replace(mountScript, "WORK", work, 1), "FLAGS=--allow-other", "VAULT="+vault, "MNT="+mnt)
+		out := asNobody(t, s, setup, strings.Replace(mountScript, "WORK", work, 1), "FLAGS=--allow-other", "VAULT="+vault, "MNT="+mnt)
 		if allowed && (out.code != 0 || !strings.Contains(out.stdout, "allow_other")) {
 			t.Errorf("exit %d, mounted as %q: %s", out.code, out.stdout, out.stderr)
 		}
@@ -109,7 +109,7 @@ func TestContainerThatMayNotMount(t *testing.T) {
 	for _, args := range [][]string{{"mount", vault, mnt}, {"doctor", vault}} {
 		cmd := s.command(t.Context(), args...)
 		cmd.Path = "/usr/bin/env"
-		cmd.Args = append([]string{"env", "setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", relayfsBinary}, args...)
+		cmd.Args = append([]string{"env", "setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", s.binary}, args...)
 		out := runCommand(t, cmd)
 		if out.code != 1 || !strings.Contains(out.stdout+out.stderr, "--cap-add SYS_ADMIN") {
 			t.Errorf("%s: exit %d: %s%s", args[0], out.code, out.stdout, out.stderr)

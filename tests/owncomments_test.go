@@ -75,7 +75,7 @@ func TestAMovedCommentStaysItsAuthors(t *testing.T) {
 	const before = "First" + signed + " one.\n\nSecond.\n\nThird.\n"
 	const moved = "Second.\n\nFirst" + signed + " one.\n\nThird.\n"
 	s := newSandbox(t)
-	m := s.agentMount(t, map[string]string{"note.md": before})
+	m := agentMount(t, s, map[string]string{"note.md": before})
 	readFile(t, m.path("note.md"))
 	writeFile(t, m.path("note.md"), moved)
 	s.decide(t, "accept", "--kind", "deletion", "--yes", m.vault)

@@ -6,20 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
-
-// shell runs a script on the mount as a session of its own.
-func (m *mount) shell(t *testing.T, script string) {
-	t.Helper()
-	cmd := exec.Command("sh", "-c", script)
-	cmd.Dir = m.path("")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v: %s", script, err, out)
-	}
-}
 
 // What a session did not make it does not take away, whosever text is in it by
 // then: it proposes to, and what people have stays where it is.
@@ -32,7 +20,7 @@ func TestOnlyWhatASessionMadeGoesAtOnce(t *testing.T) {
 	vault := s.vault(t, "Vault", files)
 	m := s.mount(t, vault)
 	m.shell(t, "echo mine > own.md; rm own.md; mkdir own; echo mine > own/own.md; rm -r own; : > 'own empty.md'; rm 'own empty.md'")
-	if got := s.queued(t, vault); len(got) != 0 {
+	if got := s.suggestions(t, vault); len(got) != 0 {
 		t.Errorf("what cancels out is proposed: %v", gists(got))
 	}
 	m.shell(t, "echo x > empty.md; rm empty.md")
@@ -49,7 +37,7 @@ func TestOnlyWhatASessionMadeGoesAtOnce(t *testing.T) {
 	}
 	checkListing(t, vault, want)
 	var structure []string
-	for _, line := range gists(s.queued(t, vault)) {
+	for _, line := range gists(s.suggestions(t, vault)) {
 		if strings.HasPrefix(line, "delete ") || strings.HasPrefix(line, "rename ") {
 			structure = append(structure, line)
 		}
@@ -63,7 +51,7 @@ func TestOnlyWhatASessionMadeGoesAtOnce(t *testing.T) {
 		t.Errorf("proposed\n%s\nwant\n%s", strings.Join(structure, "\n"), strings.Join(proposed, "\n"))
 	}
 
-	s.decideOn(t, 0, "accept", idOf(t, s.queued(t, vault), "Vault/empty.md"), vault)
+	s.decideOn(t, 0, "accept", idOf(t, s.suggestions(t, vault), "Vault/empty.md"), vault)
 	if _, err := os.Stat(filepath.Join(vault, ".trash", "empty.md")); err != nil {
 		t.Error(err)
 	}
@@ -110,7 +98,7 @@ func TestWhatAPersonTypedInIsNotAgentsOwn(t *testing.T) {
 	write("rm note.md")
 	in.Close()
 	_ = shell.Wait()
-	if got := gists(s.queued(t, vault)); !slices.Contains(got, "delete Vault/note.md > ") {
+	if got := gists(s.suggestions(t, vault)); !slices.Contains(got, "delete Vault/note.md > ") {
 		t.Errorf("proposed %q", got)
 	}
 	checkText(t, "note", readFile(t, note), raw)
@@ -133,7 +121,7 @@ func TestToolsTakeAwayOnlyWhatTheirSessionMade(t *testing.T) {
 	two.mustCall(t, "write", "file_path", "Vault/twos.md", "content", "x\n")
 	two.mustCall(t, "delete", "file_path", "Vault/twos.md")
 	checkListing(t, vault, []string{"Plan.md", "empty.md", "moved.md", "ones.md"})
-	got := gists(s.queued(t, vault))
+	got := gists(s.suggestions(t, vault))
 	for _, want := range []string{"delete Vault/empty.md > ", "delete Vault/ones.md > ", "rename Vault/moved.md > Vault/new name.md"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%q is not proposed: %q", want, got)

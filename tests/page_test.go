@@ -33,7 +33,7 @@ type browser struct {
 }
 
 // reviewPage starts `relayfs review` and returns the address that it prints.
-func (s *sandbox) reviewPage(t *testing.T, args ...string) string {
+func reviewPage(t *testing.T, s *sandbox, args ...string) string {
 	t.Helper()
 	cmd := s.command(context.Background(), append([]string{"review"}, args...)...)
 	address := startPage(t, cmd)
@@ -65,11 +65,7 @@ func startPage(t *testing.T, cmd *exec.Cmd) string {
 
 func openPage(t *testing.T, address string) *browser {
 	t.Helper()
-	script, err := filepath.Abs("review-page/open.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat("review-page/node_modules/playwright-core"); err != nil {
+	if _, err := os.Stat(repo("tests/review-page/node_modules/playwright-core")); err != nil {
 		skip(t, "tests/review-page is not installed: run npm ci there")
 	}
 	requireTools(t, "node", "chromium")
@@ -77,7 +73,7 @@ func openPage(t *testing.T, address string) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("node", script, address, chromium)
+	cmd := exec.Command("node", repo("tests/review-page/open.mjs"), address, chromium)
 	cmd.Stderr = os.Stderr
 	in, out := startPiped(t, cmd)
 	t.Cleanup(func() {
@@ -116,7 +112,7 @@ func TestReviewPage(t *testing.T) {
 	s := newSandbox(t)
 	vault := s.vault(t, "Vault", pageNotes)
 	apples, bread := filepath.Join(vault, "Apples.md"), filepath.Join(vault, "Bread.md")
-	b := openPage(t, s.reviewPage(t, vault))
+	b := openPage(t, reviewPage(t, s, vault))
 
 	p := b.do(t, "wait 4 pending suggestions")
 	if want := []string{"Vault/Apples.md", "Vault/Bread.md"}; !slices.Equal(p.Headings, want) {
@@ -164,7 +160,7 @@ func TestReviewPageOfAMount(t *testing.T) {
 	s := newSandbox(t)
 	vault := s.vault(t, "Vault", pageNotes)
 	s.mount(t, vault)
-	b := openPage(t, s.reviewPage(t))
+	b := openPage(t, reviewPage(t, s))
 	b.do(t, "wait 4 pending suggestions")
 	b.do(t, "click Reject note")
 	b.do(t, "wait 1 pending suggestion")
@@ -186,7 +182,7 @@ func TestReviewPageOfProposals(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := openPage(t, s.reviewPage(t))
+	b := openPage(t, reviewPage(t, s))
 	p := b.do(t, "wait 2 pending suggestions")
 	if want := []string{"rename to Vault/Sub/Goal.md", "delete"}; !slices.Equal(p.Suggestions, want) {
 		t.Errorf("proposals read %q, want %q", p.Suggestions, want)
@@ -244,7 +240,7 @@ func TestReviewPageIsPrivate(t *testing.T) {
 	if out := s.run(t, "review", "--listen", "0.0.0.0:0", vault); out.code != 2 || !strings.Contains(out.stderr, "other machines") {
 		t.Errorf("--listen 0.0.0.0: exit %d, %q", out.code, out.stderr)
 	}
-	address, token, _ := strings.Cut(s.reviewPage(t, vault), "#")
+	address, token, _ := strings.Cut(reviewPage(t, s, vault), "#")
 	tests := []struct {
 		name, path string
 		header     map[string]string // Host as well
@@ -298,7 +294,7 @@ func TestReviewPageDecidesWhatTheFilterShows(t *testing.T) {
 			t.Fatal(out.stderr)
 		}
 	}
-	b := openPage(t, s.reviewPage(t, vault))
+	b := openPage(t, reviewPage(t, s, vault))
 	b.do(t, "wait 2 pending suggestions")
 	b.do(t, "press /")
 	if p := b.do(t, "type ann"); p.Count != "1 pending suggestion" || len(p.Suggestions) != 1 {
@@ -323,7 +319,7 @@ func TestReviewPageKeysMeanTheFocusedCard(t *testing.T) {
 		note += fmt.Sprintf("Line %02d {++added++}\n\n\n\n", i)
 	}
 	vault := s.vault(t, "Vault", map[string]string{"Note.md": note})
-	b := openPage(t, s.reviewPage(t, vault))
+	b := openPage(t, reviewPage(t, s, vault))
 	b.do(t, "wait 30 pending suggestions")
 	after := strings.Replace(note, "Line 03 {++added++}", "Line 03 added", 1)
 	if p := b.do(t, "focus Line 03"); !strings.Contains(p.Card, "Line 03") {
@@ -363,7 +359,7 @@ func TestReviewPageReachesEverything(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := openPage(t, s.reviewPage(t, vault))
+	b := openPage(t, reviewPage(t, s, vault))
 	b.do(t, "wait 602 pending suggestions, 1 to 500 shown")
 	b.do(t, "click Show the next")
 	p := b.do(t, "wait 602 pending suggestions, 501 to 602 shown")
@@ -416,7 +412,7 @@ func TestReviewPageUndoesItsOwn(t *testing.T) {
 	})
 	m := s.mount(t, vault)
 	text := func(name string) string { return readFile(t, m.vaultPath(name)) }
-	b := openPage(t, s.reviewPage(t, vault))
+	b := openPage(t, reviewPage(t, s, vault))
 	b.do(t, "wait 4 pending suggestions")
 	b.do(t, "press y") // A, in the first tab
 	b.do(t, "wait 1 suggestion accepted")
@@ -428,7 +424,7 @@ func TestReviewPageUndoesItsOwn(t *testing.T) {
 	b.do(t, "press y") // B, in the second tab
 	b.do(t, "wait 2 pending suggestions")
 	var id string
-	for _, x := range listOf(t, s, vault) {
+	for _, x := range s.suggestions(t, vault) {
 		if x.Path == "Vault/C.md" {
 			id = x.ID
 		}
@@ -464,7 +460,7 @@ func TestReviewPageDecidesWhatWasShown(t *testing.T) {
 	if err := os.Remove(m.path("Old.md")); err != nil {
 		t.Fatal(err)
 	}
-	page := s.reviewPage(t, vault)
+	page := reviewPage(t, s, vault)
 	api := func(path, body string) (int, string) {
 		t.Helper()
 		return askPage(t, page, path, body)
@@ -515,9 +511,9 @@ func TestReviewPageBesideOthers(t *testing.T) {
 	}
 	vault := s.vault(t, "Vault", files)
 	s.mount(t, vault)
-	b := openPage(t, s.reviewPage(t, vault))
+	b := openPage(t, reviewPage(t, s, vault))
 	b.do(t, "tab 2")
-	list := listOf(t, s, vault)
+	list := s.suggestions(t, vault)
 	commands := make(chan output)
 	go func() {
 		for _, x := range list[16:] {
@@ -591,7 +587,7 @@ func TestReviewPageComesBack(t *testing.T) {
 	_ = review.Process.Signal(syscall.SIGTERM)
 	_ = review.Wait()
 	b.do(t, "wait start it again")
-	if again := s.reviewPage(t, m.vault); again != first {
+	if again := reviewPage(t, s, m.vault); again != first {
 		t.Errorf("the page is at %s, and was at %s", again, first)
 	}
 	obsidianSave(t, m.vaultPath("Bread.md"), "The {++old ++}oven is hot.\n")
@@ -599,4 +595,44 @@ func TestReviewPageComesBack(t *testing.T) {
 	b.do(t, "press y")
 	b.do(t, "press y")
 	b.do(t, "wait accepted")
+}
+
+// The review page's address stays, and what it answers comes from whoever serves
+// the vault.
+func TestReviewPageOutlivesItsOwner(t *testing.T) {
+	s := newSandbox(t)
+	m := s.mount(t, s.vault(t, "Vault", reviewNotes))
+	address := reviewPage(t, s, m.vault)
+	if code, body := askPage(t, address, "/suggestions", ""); code != http.StatusOK {
+		t.Fatalf("%d %s", code, body)
+	}
+	m.stop(t)
+	if code, body := askPage(t, address, "/suggestions", ""); code == http.StatusOK || !strings.Contains(body, "has ended") {
+		t.Errorf("without an owner: %d %s", code, body)
+	}
+	s.mountAt(t, m.vault, s.mkdir(t, "again"))
+	if code, body := askPage(t, address, "/suggestions", ""); code != http.StatusOK || !strings.Contains(body, "damsons") {
+		t.Errorf("with the next owner: %d %s", code, body)
+	}
+}
+
+// A page that is started again is where it was, for the page that is still open in
+// a browser; another vault's is elsewhere, and so is a second one of the same.
+func TestReviewPageStaysWhereItWas(t *testing.T) {
+	s := newSandbox(t)
+	vault := s.vault(t, "Vault", reviewNotes)
+	other := s.vault(t, "Other", map[string]string{"a.md": "{++a++}\n"})
+	var first string
+	t.Run("first", func(t *testing.T) { first = reviewPage(t, s, vault) })
+	again := reviewPage(t, s, vault)
+	if again != first {
+		t.Errorf("the page is at %s, and was at %s", again, first)
+	}
+	if elsewhere := reviewPage(t, s, other); elsewhere == first {
+		t.Errorf("the pages of two vaults are both at %s", first)
+	}
+	second := reviewPage(t, s, vault)
+	if host, _, _ := strings.Cut(second, "#"); strings.HasPrefix(first, host) {
+		t.Errorf("two pages at %s", host)
+	}
 }

@@ -12,12 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap"
 )
-
-// soon is how quickly a person's edit has to be visible.
-var soon = limittest.Scaled(time.Second)
 
 // waitForText waits until the mount shows text in the note, which has to be soon.
 func waitForText(t *testing.T, m *mount, name, text string) time.Duration {
@@ -29,19 +25,6 @@ func waitForText(t *testing.T, m *mount, name, text string) time.Duration {
 		}
 		return err
 	})
-}
-
-// obsidianSave writes a file as Obsidian does: in place, truncated first.
-func obsidianSave(t *testing.T, name, text string) { writeFile(t, name, text) }
-
-// atomicSave writes a file as sync tools do.
-func atomicSave(t *testing.T, name, text string) {
-	t.Helper()
-	temp := filepath.Join(filepath.Dir(name), ".sync-temp")
-	writeFile(t, temp, text)
-	if err := os.Rename(temp, name); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // A person's edit of the vault's file shows within a second on the mount and
@@ -161,7 +144,7 @@ os.rename('note.md.tmp.7.abc', 'note.md')`}},
 						waitForText(t, m, name, persons)
 					}
 					writer.finish(t)
-					m.checkMerged(t, name, persons, strings.Replace(persons, "six", "seven", 1))
+					checkMerged(t, m, name, persons, strings.Replace(persons, "six", "seven", 1))
 				})
 			}
 		}
@@ -190,13 +173,13 @@ open('note.md', 'w').write(text.replace('six', 'seven'))`})
 	obsidianSave(t, m.vaultPath("note.md"), persons)
 	waitForText(t, m, "note.md", persons)
 	writer.finish(t)
-	m.checkMerged(t, "note.md", persons, strings.Replace(persons, "six", "seven", 1))
+	checkMerged(t, m, "note.md", persons, strings.Replace(persons, "six", "seven", 1))
 }
 
 // checkMerged is checkSuggested for a write that met another: its result is in
 // the vault at once, but not what the writer wrote, so the mount's cache has to
 // be told.
-func (m *mount) checkMerged(t *testing.T, name, before, after string) {
+func checkMerged(t *testing.T, m *mount, name, before, after string) {
 	t.Helper()
 	waitForText(t, m, name, after)
 	m.checkSuggested(t, name, before, after)

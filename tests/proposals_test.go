@@ -2,7 +2,6 @@ package tests
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,49 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
-
-// queued is one entry of relayfs suggestions list --json.
-type queued struct {
-	ID, Path, Kind, Old, New, Author string
-	Stale                            bool
-}
-
-func (s *sandbox) queued(t *testing.T, vault string) (list []queued) {
-	t.Helper()
-	out := s.run(t, "suggestions", "list", "--json", vault)
-	if err := json.Unmarshal([]byte(out.stdout), &list); err != nil || out.code != 0 {
-		t.Fatalf("list: exit %d: %v\n%s", out.code, err, out.stderr)
-	}
-	return list
-}
-
-// gists are the queue's entries, a line each, sorted.
-func gists(list []queued) []string {
-	var lines []string
-	for _, q := range list {
-		line := fmt.Sprintf("%s %s > %s", q.Kind, q.Old, q.New)
-		if q.Stale {
-			line += " stale"
-		}
-		lines = append(lines, line)
-	}
-	slices.Sort(lines)
-	return lines
-}
-
-// decideOn runs a verb of the queue and expects the exit code.
-func (s *sandbox) decideOn(t *testing.T, code int, args ...string) output {
-	t.Helper()
-	out := s.run(t, append([]string{"suggestions"}, args...)...)
-	if out.code != code {
-		t.Fatalf("suggestions %v: exit %d, want %d\n%s%s", args, out.code, code, out.stdout, out.stderr)
-	}
-	return out
-}
 
 // Renames and deletions on the mount wait for a person: over a kill, listed by a
 // process of their own, accepted, taken back and rejected.
@@ -77,7 +34,7 @@ func TestProposalsWaitForAPerson(t *testing.T) {
 		"delete Vault/Gone.md > ", "rename Vault/Plan.md > Vault/folder/Goal.md", "rename Vault/dir > Vault/folder",
 		"replacement [[Plan|it]] > [[Goal|it]]",
 	}
-	if got := gists(s.queued(t, vault)); !slices.Equal(got, want) {
+	if got := gists(s.suggestions(t, vault)); !slices.Equal(got, want) {
 		t.Fatalf("queue after a kill %q, want %q", got, want)
 	}
 	waitFor(t, "the killed mount to be dead", func() bool {
@@ -94,7 +51,7 @@ func TestProposalsWaitForAPerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, "the change to make the proposal stale", func() bool {
-		return slices.Contains(gists(s.queued(t, vault)), "delete Vault/Gone.md >  stale")
+		return slices.Contains(gists(s.suggestions(t, vault)), "delete Vault/Gone.md >  stale")
 	})
 	if out := s.decideOn(t, 1, "accept", "--all", vault); !strings.Contains(out.stderr, "--force") {
 		t.Errorf("acceptance of a stale proposal says %q", out.stderr)
@@ -109,7 +66,7 @@ func TestProposalsWaitForAPerson(t *testing.T) {
 	s.decideOn(t, 0, "undo", vault)
 	s.decideOn(t, 0, "undo", vault)
 	checkListing(t, vault, []string{"Gone.md", "Index.md", "Plan.md", "dir", "dir/Note.md"})
-	if got := s.queued(t, vault); len(got) != 4 {
+	if got := s.suggestions(t, vault); len(got) != 4 {
 		t.Errorf("queue after undo %+v", got)
 	}
 	s.decideOn(t, 0, "reject", "--all", vault)
@@ -119,40 +76,8 @@ func TestProposalsWaitForAPerson(t *testing.T) {
 		}
 		checkText(t, name, readFile(t, filepath.Join(vault, name)), text)
 	}
-	if got := s.queued(t, vault); len(got) != 0 {
+	if got := s.suggestions(t, vault); len(got) != 0 {
 		t.Errorf("queue at the end %+v", got)
-	}
-}
-
-// checkListing compares what is below dir, hidden things left aside.
-func checkListing(t *testing.T, dir string, want []string) {
-	t.Helper()
-	var got []string
-	err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
-		switch rel, _ := filepath.Rel(dir, p); {
-		case err != nil:
-			return err
-		case strings.HasPrefix(d.Name(), ".") && p != dir:
-			if d.IsDir() {
-				return filepath.SkipDir
-			}
-		case rel != ".":
-			got = append(got, rel)
-		}
-		return nil
-	})
-	if slices.Sort(got); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%s holds %q, %v; want %q", dir, got, err, want)
-	}
-}
-
-// waitFor waits until something is the case.
-func waitFor(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(limittest.Scaled(time.Minute)); !ok(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
 	}
 }
 
@@ -191,7 +116,7 @@ func TestKillWhileDecidingOnProposals(t *testing.T) {
 		_ = accept.Wait() // its owner is gone
 		cancel()
 		pending := make(map[string]bool)
-		for _, q := range s.queued(t, vault) {
+		for _, q := range s.suggestions(t, vault) {
 			pending[q.Old] = true
 		}
 		for name, text := range files {

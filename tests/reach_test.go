@@ -18,7 +18,7 @@ var reachNotes = map[string]map[string]string{
 }
 
 // twoVaults makes the vaults and mounts both in one process.
-func (s *sandbox) twoVaults(t *testing.T) (alpha, beta string, m *mount) {
+func twoVaults(t *testing.T, s *sandbox) (alpha, beta string, m *mount) {
 	t.Helper()
 	alpha, beta = s.vault(t, "Alpha", reachNotes["Alpha"]), s.vault(t, "Beta", reachNotes["Beta"])
 	return alpha, beta, s.mountAt(t, beta, s.mkdir(t, "mnt"), "--toolsets", "claude,notes,content", alpha)
@@ -47,7 +47,7 @@ func checkHushed(t *testing.T, what, text string) {
 // vault alone.
 func TestMCPReachesItsSourceOnly(t *testing.T) {
 	s := newSandbox(t)
-	alpha, beta, m := s.twoVaults(t)
+	alpha, beta, m := twoVaults(t, s)
 	_ = s.mcp(t, beta).mustCall(t, "semantic_search", "query", "rose") // the index knows all
 	id := betaSuggestion(t, s, beta)
 	client := s.mcp(t, alpha)
@@ -137,7 +137,7 @@ func anySlice(list []string) []any {
 // betaSuggestion is the id of a suggestion of the second vault.
 func betaSuggestion(t *testing.T, s *sandbox, beta string) string {
 	t.Helper()
-	for _, x := range listOf(t, s, beta) {
+	for _, x := range s.suggestions(t, beta) {
 		if x.Path == "Beta/theirs.md" {
 			return x.ID
 		}
@@ -146,21 +146,10 @@ func betaSuggestion(t *testing.T, s *sandbox, beta string) string {
 	return ""
 }
 
-type listedSuggestion struct{ ID, Path string }
-
-func listOf(t *testing.T, s *sandbox, args ...string) (list []listedSuggestion) {
-	t.Helper()
-	out := s.run(t, append([]string{"suggestions", "list", "--json"}, args...)...)
-	if err := json.Unmarshal([]byte(out.stdout), &list); err != nil {
-		t.Fatalf("%v: %s%s", err, out.stdout, out.stderr)
-	}
-	return list
-}
-
 // A client that watches a note of another vault hears nothing of it.
 func TestMCPHearsOfItsSourceOnly(t *testing.T) {
 	s := newSandbox(t)
-	alpha, beta, _ := s.twoVaults(t)
+	alpha, beta, _ := twoVaults(t, s)
 	client := s.mcp(t, alpha)
 	for _, uri := range []string{"note:///Beta/more.md", "note:///Alpha/mine.md"} {
 		client.request(t, "resources/subscribe", map[string]any{"uri": uri})
@@ -181,7 +170,7 @@ func TestMCPHearsOfItsSourceOnly(t *testing.T) {
 // Every command that is given one of two vaults works on that one.
 func TestCommandsReachTheirSourceOnly(t *testing.T) {
 	s := newSandbox(t)
-	alpha, beta, _ := s.twoVaults(t)
+	alpha, beta, _ := twoVaults(t, s)
 	id := betaSuggestion(t, s, beta)
 	for _, args := range [][]string{
 		{"status", alpha}, {"suggestions", "list", alpha}, {"suggestions", "show", alpha}, {"suggestions", "log", alpha},
@@ -231,7 +220,7 @@ func TestCommandsReachTheirSourceOnly(t *testing.T) {
 // A decision in both vaults is taken back in one, and later in the other.
 func TestUndoWithinASource(t *testing.T) {
 	s := newSandbox(t)
-	alpha, beta, _ := s.twoVaults(t)
+	alpha, beta, _ := twoVaults(t, s)
 	out := s.run(t, "suggestions", "accept", "--all", "--json")
 	var decided struct{ Batch string }
 	if err := json.Unmarshal([]byte(out.stdout), &decided); err != nil {

@@ -1,11 +1,9 @@
 package tests
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,15 +43,6 @@ func TestReads(t *testing.T) {
 			}
 		})
 	}
-}
-
-func outputIn(t *testing.T, dir string, args []string) output {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Dir = dir
-	return runCommand(t, cmd)
 }
 
 // The sample vault is served byte for byte, attachments too; dot directories

@@ -13,7 +13,7 @@ import (
 func TestEveryFileNameFitsTheModuleFormat(t *testing.T) {
 	requireTools(t, "git")
 	cmd := exec.CommandContext(t.Context(), "git", "ls-files", "-z")
-	cmd.Dir = ".."
+	cmd.Dir = repo()
 	out, err := cmd.Output()
 	if err != nil || len(out) == 0 {
 		skip(t, "not a git checkout: %v", err)

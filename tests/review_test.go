@@ -3,101 +3,14 @@ package tests
 import (
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"github.com/creack/pty"
 )
 
-// terminal is a program on a pseudo terminal.
-type terminal struct {
-	cmd  *exec.Cmd
-	keys *os.File
-	out  *watchedLog // everything it ever wrote, control sequences included
-	read int         // bytes of out that shows has found
-	done chan error
-}
-
-func startTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
-	t.Helper()
-	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
-	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := &terminal{cmd: cmd, keys: f, out: newWatchedLog(), done: make(chan error, 1)}
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		buf := make([]byte, 4096)
-		for {
-			n, err := f.Read(buf)
-			x.out.Write(buf[:n])
-			if err != nil {
-				return // EIO: the program has ended
-			}
-		}
-	}()
-	go func() {
-		err := cmd.Wait()
-		<-drained
-		x.done <- err
-	}()
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the terminal was shown %q", x.out)
-		}
-		_ = cmd.Process.Kill()
-		f.Close()
-	})
-	return x
-}
-
-// shows waits until text is written after what has been waited for before.
-func (x *terminal) shows(t *testing.T, text string) {
-	t.Helper()
-	eventually(t, startTimeout, func() error {
-		i := strings.Index(x.out.String()[x.read:], text)
-		if i < 0 {
-			return fmt.Errorf("the terminal does not show %q", text)
-		}
-		x.read += i + len(text)
-		return nil
-	})
-}
-
-func (x *terminal) press(t *testing.T, keys string) {
-	t.Helper()
-	if _, err := x.keys.WriteString(keys); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (x *terminal) wait(t *testing.T) {
-	t.Helper()
-	select {
-	case err := <-x.done:
-		if err != nil {
-			t.Errorf("%s: %v", strings.Join(x.cmd.Args, " "), err)
-		}
-	case <-time.After(startTimeout):
-		t.Fatalf("%s does not end", strings.Join(x.cmd.Args, " "))
-	}
-}
-
-// reviewNotes are what the reviews here start with. The first suggestion of
-// Apples is the first that is shown.
-var reviewNotes = map[string]string{
-	"Apples.md": "We sell {--one--}{++two++} apples.\n\nAnd {++green ++}pears.\n\nNo {--plums--}{++damsons++} today.\n",
-	"Bread.md":  "The {--oven--}{++kiln++} is hot.\n",
-}
-
-func (s *sandbox) review(t *testing.T, args ...string) *terminal {
+func startReview(t *testing.T, s *sandbox, args ...string) *terminal {
 	t.Helper()
 	return startTerminal(t, s.command(t.Context(), append([]string{"suggestions", "review"}, args...)...))
 }
@@ -108,7 +21,7 @@ func TestReviewInATerminal(t *testing.T) {
 	s := newSandbox(t)
 	vault := s.vault(t, "Vault", reviewNotes)
 	apples, bread := filepath.Join(vault, "Apples.md"), filepath.Join(vault, "Bread.md")
-	x := s.review(t, vault)
+	x := startReview(t, s, vault)
 	x.shows(t, "1 of 4")
 	x.press(t, "y")
 	x.shows(t, "1 of 3")
@@ -142,7 +55,7 @@ func TestReviewFollowsTheNotes(t *testing.T) {
 	s := newSandbox(t)
 	vault := s.vault(t, "Vault", reviewNotes)
 	s.mount(t, vault)
-	x := s.review(t, vault)
+	x := startReview(t, s, vault)
 	x.shows(t, "1 of 4")
 	writeFile(t, filepath.Join(vault, "Bread.md"), "The oven is hot.\n")
 	x.shows(t, "1 of 3")
@@ -157,7 +70,7 @@ func TestReviewFollowsTheNotes(t *testing.T) {
 func TestReviewIsLeftAtAnyTime(t *testing.T) {
 	s := newSandbox(t)
 	vault := s.vault(t, "Vault", reviewNotes)
-	x := s.review(t, vault)
+	x := startReview(t, s, vault)
 	x.shows(t, "1 of 4")
 	x.press(t, "/bread\r")
 	x.shows(t, "1 of 1 with bread")
@@ -201,10 +114,36 @@ func TestManyAreConfirmed(t *testing.T) {
 // SIGTERM ends a review like q.
 func TestReviewIsTerminated(t *testing.T) {
 	s := newSandbox(t)
-	x := s.review(t, s.vault(t, "Vault", reviewNotes))
+	x := startReview(t, s, s.vault(t, "Vault", reviewNotes))
 	x.shows(t, "1 of 4")
 	if err := x.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	x.wait(t)
+}
+
+// The review in a terminal goes on with the next owner of the vault.
+func TestReviewOutlivesItsOwner(t *testing.T) {
+	for _, named := range []bool{true, false} {
+		t.Run(fmt.Sprintf("named %v", named), func(t *testing.T) {
+			s := newSandbox(t)
+			m := s.mount(t, s.vault(t, "Vault", reviewNotes))
+			var source []string
+			if named {
+				source = []string{m.vault}
+			}
+			x := startReview(t, s, source...)
+			x.shows(t, "1 of 4")
+			m.stop(t)
+			x.shows(t, "has ended")
+			s.mountAt(t, m.vault, s.mkdir(t, "again"))
+			writeFile(t, m.vaultPath("Bread.md"), "The oven is hot.\n")
+			x.shows(t, "1 of 3")
+			x.press(t, "y")
+			x.shows(t, "1 of 2")
+			checkText(t, "the note", readFile(t, m.vaultPath("Apples.md")), strings.Replace(reviewNotes["Apples.md"], "{--one--}{++two++}", "two", 1))
+			x.press(t, "q")
+			x.wait(t)
+		})
+	}
 }

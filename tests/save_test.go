@@ -1,7 +1,6 @@
 package tests
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,45 +10,6 @@ import (
 	"testing"
 	"time"
 )
-
-const saveBefore = `# Tide table
-
-The tide turns at six, and with it the boats turn too.
-A second line of the first paragraph, left alone.
-
-- [ ] paint the hull
-- [ ] mend the sail
-
-Last words: the harbour is quiet. 灯台 👩‍🌾 שלום
-`
-
-// saver is one way in which a program saves a file. It finds note.md in dir,
-// which is a folder of the mount or a plain one, and changes it.
-type saver struct {
-	name  string
-	tools []string
-	save  func(t *testing.T, dir string)
-}
-
-// shell runs a script in the folder.
-func shell(script string) func(t *testing.T, dir string) {
-	return program("", "sh", "-c", script)
-}
-
-// program runs a program in the folder, with the given standard input.
-func program(stdin string, args ...string) func(t *testing.T, dir string) {
-	return func(t *testing.T, dir string) {
-		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
-		defer cancel()
-		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-		cmd.Dir = dir
-		cmd.Stdin = strings.NewReader(stdin)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
-		}
-	}
-}
 
 func python(script string) func(*testing.T, string) { return program("", "python3", "-c", script) }
 

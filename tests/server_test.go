@@ -30,11 +30,11 @@ type npmProcess struct {
 // Hocuspocus with a token wants it.
 func startNPMServer(t *testing.T, kind, port, token string) *npmProcess {
 	t.Helper()
-	if _, err := os.Stat("servers/node_modules/yjs"); err != nil {
+	if _, err := os.Stat(repo("tests/servers/node_modules/yjs")); err != nil {
 		skip(t, "no servers: run npm ci in tests/servers: %v", err)
 	}
 	cmd := exec.Command("node", "server.mjs", kind, token, "", port)
-	cmd.Dir = "servers"
+	cmd.Dir = repo("tests/servers")
 	cmd.Stderr = os.Stderr
 	in, out := startPiped(t, cmd)
 	s := &npmProcess{in: in, cmd: cmd}
@@ -86,10 +86,10 @@ func restartingNPM(t *testing.T, kind, prefix string) restarting {
 func restartingRelayfs(t *testing.T) restarting {
 	s := newSandbox(t)
 	vault := s.mkdir(t, "Team")
-	y := s.serveYjs(t, vault, "--no-token", "--mode", "direct")
+	y := serveYjs(t, s, vault, "--no-token", "--mode", "direct")
 	addr := strings.TrimPrefix(y.Owner.Yjs.URL, "ys://")
 	return restarting{y.Owner.Yjs.URL, y.Owner.Yjs.Folders["Team"], func() { y.stop(t) }, func() {
-		y = s.serveYjs(t, vault, "--no-token", "--mode", "direct", "--listen", addr)
+		y = serveYjs(t, s, vault, "--no-token", "--mode", "direct", "--listen", addr)
 	}}
 }
 
@@ -135,7 +135,7 @@ func killOffline(t *testing.T, server restarting) {
 	want["new name.md"] = want["old name.md"]
 	delete(want, "old name.md")
 	delete(want, "gone.md")
-	s.statusTells(t, fmt.Sprintf("Team: %d notes", len(want))) // not hidden only, as what a save may make anew
+	statusTells(t, s, fmt.Sprintf("Team: %d notes", len(want))) // not hidden only, as what a save may make anew
 	m.kill(t)
 
 	m = s.mountAt(t, server.url, dir, flags...)
@@ -202,7 +202,7 @@ func awaitAcknowledged(t *testing.T, s *sandbox) {
 // step, and the token is not.
 func TestServerRefusals(t *testing.T) {
 	s := newSandbox(t)
-	y := newSandbox(t).serveYjs(t, s.mkdir(t, "Served"))
+	y := serveYjs(t, newSandbox(t), s.mkdir(t, "Served"))
 	s.env = append(s.env, "RELAYFS_TOKEN=secret-of-the-test")
 	page := httptest.NewServer(http.NotFoundHandler())
 	defer page.Close()
@@ -290,7 +290,7 @@ func TestServerRefusesLater(t *testing.T) {
 // A folder id that the server does not know is a sentence, too.
 func TestServerWrongFolder(t *testing.T) {
 	s := newSandbox(t)
-	y := s.serveYjs(t, s.mkdir(t, "Served"))
+	y := serveYjs(t, s, s.mkdir(t, "Served"))
 	s.env = append(s.env, "RELAYFS_TOKEN="+y.token())
 	for _, verb := range []string{"status", "mcp", "doctor"} {
 		out := s.run(t, verb, y.Owner.Yjs.URL, "--folder", "Team=another")

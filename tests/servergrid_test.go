@@ -42,7 +42,7 @@ func npmServer(t *testing.T, kind, prefix string) gridServer {
 // relayfsServer is this project's own, over the API of y-sweet.
 func relayfsServer(t *testing.T) gridServer {
 	s := newSandbox(t)
-	y := s.serveYjs(t, s.mkdir(t, "Team"), "--no-token", "--mode", "direct")
+	y := serveYjs(t, s, s.mkdir(t, "Team"), "--no-token", "--mode", "direct")
 	id := y.Owner.Yjs.Folders["Team"]
 	return gridServer{url: y.Owner.Yjs.URL, folder: id, client: "y-sweet", room: id, clientURL: y.websocket()}
 }
@@ -88,11 +88,11 @@ type yjsPerson struct {
 
 func (g gridServer) person(t *testing.T) *yjsPerson {
 	t.Helper()
-	if _, err := os.Stat("servers/node_modules/yjs"); err != nil {
+	if _, err := os.Stat(repo("tests/servers/node_modules/yjs")); err != nil {
 		skip(t, "no clients: run npm ci in tests/servers: %v", err)
 	}
 	cmd := exec.Command("node", "client.mjs", g.client, g.clientURL, g.room, g.token)
-	cmd.Dir = "servers"
+	cmd.Dir = repo("tests/servers")
 	cmd.Stderr = os.Stderr
 	in, out := startPiped(t, cmd)
 	t.Cleanup(func() {

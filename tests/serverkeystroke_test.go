@@ -20,7 +20,7 @@ func TestServerKeystroke(t *testing.T) {
 	note := filepath.Join(m.dir, "Team", "Note.md")
 	fileBecomes(t, note, "x")
 	cmd := exec.Command("node", "bench.mjs", "type", g.clientURL, g.room)
-	cmd.Dir = "servers"
+	cmd.Dir = repo("tests/servers")
 	in, out := startPiped(t, cmd)
 	defer func() {
 		in.Close()

@@ -18,7 +18,7 @@ func largeFolder(t *testing.T) *yjsServer {
 		notes[fmt.Sprintf("folder %d/note %d.md", i%20, i)] = strings.Repeat(fmt.Sprintf("line of note %d\n", i), 1000)
 	}
 	s := newSandbox(t)
-	return s.serveYjs(t, s.vault(t, "Large", notes), "--relay", testRelay)
+	return serveYjs(t, s, s.vault(t, "Large", notes), "--relay", testRelay)
 }
 
 // onceFetched is the last state of the line that tells of largeFolder.
@@ -99,7 +99,7 @@ func noProgressInALog(t *testing.T, y *yjsServer) {
 	s := newSandbox(t)
 	s.env = append(s.env, "RELAYFS_TOKEN="+y.token())
 	m := s.mountAt(t, y.source()[0], s.mkdir(t, "mnt"), y.source()[1:]...)
-	s.statusTells(t, "everything is acknowledged\n")
+	statusTells(t, s, "everything is acknowledged\n")
 	if log := m.log.String(); strings.Contains(log, "Large: ") || strings.Contains(log, "\x1b") {
 		t.Errorf("the log is %q", log)
 	}
@@ -109,11 +109,11 @@ func noProgressInALog(t *testing.T, y *yjsServer) {
 func noProgressOnADumbTerminal(t *testing.T, y *yjsServer) {
 	s := newSandbox(t)
 	dir := s.mkdir(t, "mnt")
-	cmd := exec.CommandContext(t.Context(), "env", append([]string{"TERM=dumb", relayfsBinary, "mount"}, append(y.source(), dir)...)...)
+	cmd := exec.CommandContext(t.Context(), "env", append([]string{"TERM=dumb", s.binary, "mount"}, append(y.source(), dir)...)...)
 	cmd.Env = append(s.env, "RELAYFS_TOKEN="+y.token())
 	x := startTerminal(t, cmd)
 	x.shows(t, "mounted "+dir)
-	s.statusTells(t, "everything is acknowledged\n")
+	statusTells(t, s, "everything is acknowledged\n")
 	x.press(t, "\x03")
 	x.wait(t)
 	if sent := x.out.String(); strings.Contains(sent, "Large: ") || strings.Contains(sent, "\x1b") {

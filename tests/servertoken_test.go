@@ -41,7 +41,7 @@ func (y *yjsServer) source() []string {
 }
 
 // statusTells waits until 'relayfs status' says all of that.
-func (s *sandbox) statusTells(t *testing.T, want ...string) {
+func statusTells(t *testing.T, s *sandbox, want ...string) {
 	t.Helper()
 	eventually(t, serverPatience, func() error {
 		out := s.run(t, "status")
@@ -64,7 +64,7 @@ func TestServerReadOnlyToken(t *testing.T) {
 
 func readOnlyToken(t *testing.T, mode string) {
 	y := newSandbox(t)
-	server := y.serveYjs(t, y.vault(t, "Team", map[string]string{"Note.md": "note\n", "sub/Other.md": "other\n"}), "--relay", testRelay)
+	server := serveYjs(t, y, y.vault(t, "Team", map[string]string{"Note.md": "note\n", "sub/Other.md": "other\n"}), "--relay", testRelay)
 	s := newSandbox(t)
 	env, source := s.env, server.source()
 	s.env = append(env, "RELAYFS_TOKEN="+server.mint(t, token.ReadOnly, "ann"))
@@ -72,7 +72,7 @@ func readOnlyToken(t *testing.T, mode string) {
 	m := s.mountAt(t, source[0], dir, append(source[1:], "--mode", mode)...)
 	note := filepath.Join(dir, "Team", "Note.md")
 	fileBecomes(t, note, "note\n")
-	s.statusTells(t, "READ-ONLY", "takes no changes: the token is for reading only", "set RELAYFS_TOKEN to one that may write")
+	statusTells(t, s, "READ-ONLY", "takes no changes: the token is for reading only", "set RELAYFS_TOKEN to one that may write")
 
 	for name, err := range map[string]error{
 		"write":         writeAll(note, []byte("changed\n")),
@@ -103,7 +103,7 @@ func readOnlyToken(t *testing.T, mode string) {
 
 	s.env = append(env, "RELAYFS_TOKEN="+server.mint(t, token.Full, "ann"))
 	m = s.mountAt(t, source[0], dir, append(source[1:], "--mode", mode)...)
-	s.statusTells(t, ": connected, everything")
+	statusTells(t, s, ": connected, everything")
 	if err := writeAll(note, []byte("changed\n")); err != nil {
 		t.Error(err)
 	}
@@ -117,7 +117,7 @@ func readOnlyToken(t *testing.T, mode string) {
 // To revoke is to remove the key file, while the server runs.
 func TestServerTokenRevoked(t *testing.T) {
 	owner := newSandbox(t)
-	server := owner.serveYjs(t, owner.vault(t, "Team", map[string]string{"Note.md": "note\n"}), "--relay", testRelay)
+	server := serveYjs(t, owner, owner.vault(t, "Team", map[string]string{"Note.md": "note\n"}), "--relay", testRelay)
 	s := newSandbox(t)
 	env, source := s.env, server.source()
 	s.env = append(env, "RELAYFS_TOKEN="+server.mint(t, token.Full, "ann"))
@@ -125,19 +125,19 @@ func TestServerTokenRevoked(t *testing.T) {
 	m := s.mountAt(t, source[0], dir, append(source[1:], "--mode", "direct")...)
 	note := filepath.Join(dir, "Team", "Note.md")
 	fileBecomes(t, note, "note\n")
-	s.statusTells(t, ": connected, everything")
+	statusTells(t, s, ": connected, everything")
 
 	keyFile := owner.path("xdg", "state_home", "relayfs", "relay-key")
 	key := readFile(t, keyFile)
 	if err := os.Remove(keyFile); err != nil {
 		t.Fatal(err)
 	}
-	s.statusTells(t, "not connected", "server refuses access (401 Unauthorized)", "set RELAYFS_TOKEN to a token that is good for the folder", "tried again by itself")
+	statusTells(t, s, "not connected", "server refuses access (401 Unauthorized)", "set RELAYFS_TOKEN to a token that is good for the folder", "tried again by itself")
 	if err := writeAll(note, []byte("written meanwhile\n")); err != nil {
 		t.Error(err)
 	}
 	checkText(t, "note", readFile(t, note), "written meanwhile\n")
-	s.statusTells(t, "not connected", "1 document with changes that it has not acknowledged")
+	statusTells(t, s, "not connected", "1 document with changes that it has not acknowledged")
 	checkText(t, "the server's file", readFile(t, filepath.Join(server.vault, "Note.md")), "note\n")
 	old := server.Connection
 	if server.ask(t); server.Connection == old {
@@ -151,7 +151,7 @@ func TestServerTokenRevoked(t *testing.T) {
 	if err := os.Rename(keyFile+".new", keyFile); err != nil {
 		t.Fatal(err)
 	}
-	s.statusTells(t, ": connected, everything")
+	statusTells(t, s, ": connected, everything")
 	fileBecomes(t, filepath.Join(server.vault, "Note.md"), "written meanwhile\n")
 
 	// A key that is none changes nothing.
@@ -159,6 +159,6 @@ func TestServerTokenRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.log.says(t, "the key of the tokens stays as it is")
-	s.statusTells(t, ": connected, everything")
+	statusTells(t, s, ": connected, everything")
 	m.stop(t)
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -238,70 +237,4 @@ func TestTheTerminalIsClosed(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// The review in a terminal goes on with the next owner of the vault.
-func TestReviewOutlivesItsOwner(t *testing.T) {
-	for _, named := range []bool{true, false} {
-		t.Run(fmt.Sprintf("named %v", named), func(t *testing.T) {
-			s := newSandbox(t)
-			m := s.mount(t, s.vault(t, "Vault", reviewNotes))
-			var source []string
-			if named {
-				source = []string{m.vault}
-			}
-			x := s.review(t, source...)
-			x.shows(t, "1 of 4")
-			m.stop(t)
-			x.shows(t, "has ended")
-			s.mountAt(t, m.vault, s.mkdir(t, "again"))
-			writeFile(t, m.vaultPath("Bread.md"), "The oven is hot.\n")
-			x.shows(t, "1 of 3")
-			x.press(t, "y")
-			x.shows(t, "1 of 2")
-			checkText(t, "the note", readFile(t, m.vaultPath("Apples.md")), strings.Replace(reviewNotes["Apples.md"], "{--one--}{++two++}", "two", 1))
-			x.press(t, "q")
-			x.wait(t)
-		})
-	}
-}
-
-// The review page's address stays, and what it answers comes from whoever serves
-// the vault.
-func TestReviewPageOutlivesItsOwner(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", reviewNotes))
-	address := s.reviewPage(t, m.vault)
-	if code, body := askPage(t, address, "/suggestions", ""); code != http.StatusOK {
-		t.Fatalf("%d %s", code, body)
-	}
-	m.stop(t)
-	if code, body := askPage(t, address, "/suggestions", ""); code == http.StatusOK || !strings.Contains(body, "has ended") {
-		t.Errorf("without an owner: %d %s", code, body)
-	}
-	s.mountAt(t, m.vault, s.mkdir(t, "again"))
-	if code, body := askPage(t, address, "/suggestions", ""); code != http.StatusOK || !strings.Contains(body, "damsons") {
-		t.Errorf("with the next owner: %d %s", code, body)
-	}
-}
-
-// A page that is started again is where it was, for the page that is still open in
-// a browser; another vault's is elsewhere, and so is a second one of the same.
-func TestReviewPageStaysWhereItWas(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", reviewNotes)
-	other := s.vault(t, "Other", map[string]string{"a.md": "{++a++}\n"})
-	var first string
-	t.Run("first", func(t *testing.T) { first = s.reviewPage(t, vault) })
-	again := s.reviewPage(t, vault)
-	if again != first {
-		t.Errorf("the page is at %s, and was at %s", again, first)
-	}
-	if elsewhere := s.reviewPage(t, other); elsewhere == first {
-		t.Errorf("the pages of two vaults are both at %s", first)
-	}
-	second := s.reviewPage(t, vault)
-	if host, _, _ := strings.Cut(second, "#"); strings.HasPrefix(first, host) {
-		t.Errorf("two pages at %s", host)
-	}
 }

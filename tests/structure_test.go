@@ -37,7 +37,7 @@ var tangled = map[string]struct {
 func TestStructure(t *testing.T) {
 	loaded, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps,
-		Dir:  "..",
+		Dir:  repo(),
 	}, "./...")
 	if err != nil {
 		t.Fatal(err)

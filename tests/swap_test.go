@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"golang.org/x/sys/unix"
 )
 
@@ -235,3 +236,7 @@ func TestRenameFlags(t *testing.T) {
 		})
 	}
 }
+
+// heldBack is longer than anything is held back on a mount: a name may be missing for
+// three seconds during a save.
+var heldBack = limittest.Scaled(3500 * time.Millisecond)

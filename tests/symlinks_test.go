@@ -37,7 +37,7 @@ func link(t *testing.T, dir string, links map[string]string) {
 	}
 }
 
-func (s *sandbox) linkedMount(t *testing.T, flags ...string) *mount {
+func linkedMount(t *testing.T, s *sandbox, flags ...string) *mount {
 	t.Helper()
 	vault := s.vault(t, "Vault", linkedFiles())
 	link(t, vault, linked)
@@ -60,7 +60,7 @@ func shellOutput(t *testing.T, dir, command string) string {
 func TestSymlinksLookAsInTheVault(t *testing.T) {
 	requireTools(t, "rg", "git")
 	s := newSandbox(t)
-	m := s.linkedMount(t)
+	m := linkedMount(t, s)
 	repo := filepath.Join(s.path("repo"), ".git")
 	git := fmt.Sprintf("GIT_DIR='%s' GIT_WORK_TREE=. git ", repo)
 	shellOutput(t, m.vault, fmt.Sprintf("git init -q '%s' && %s add -A && %s -c user.name=a -c user.email=a@b commit -qm all", s.path("repo"), git, git))
@@ -88,7 +88,7 @@ func TestSymlinksLookAsInTheVault(t *testing.T) {
 // that a program comes by.
 func TestNoteHasOneNameBehindLinks(t *testing.T) {
 	s := newSandbox(t)
-	m := s.linkedMount(t)
+	m := linkedMount(t, s)
 	client := s.mcp(t, m.vault)
 	for _, name := range []string{"Vault/Alias/Note.md", "Vault/Link", m.path("Inner/Deep.md")} {
 		client.mustCall(t, "read", "file_path", name)
@@ -113,7 +113,7 @@ func TestNoteHasOneNameBehindLinks(t *testing.T) {
 		}
 	}
 	var lines []string
-	for _, q := range s.queued(t, m.vault) {
+	for _, q := range s.suggestions(t, m.vault) {
 		lines = append(lines, q.Path+" "+q.Author)
 	}
 	slices.Sort(lines)
@@ -139,7 +139,7 @@ func TestNoteHasOneNameBehindLinks(t *testing.T) {
 // waits for a person, who may take it back.
 func TestLinksAreMovedAndDeleted(t *testing.T) {
 	s := newSandbox(t)
-	m := s.linkedMount(t)
+	m := linkedMount(t, s)
 	client := s.mcp(t, m.vault)
 	m.shell(t, "rm Alias; mv Link.md Renamed.md")
 	client.mustCall(t, "delete", "file_path", "Vault/Dangling")
@@ -160,7 +160,7 @@ func TestLinksAreMovedAndDeleted(t *testing.T) {
 	m.stop(t) // what waits is known to the next process
 	m = s.mountAt(t, m.vault, m.dir)
 	want := []string{"delete Alias > ", "delete Dangling > ", "rename Inner > Outer", "rename Link.md > Renamed.md"}
-	list := s.queued(t, m.vault)
+	list := s.suggestions(t, m.vault)
 	for i := range list {
 		list[i].Old = strings.TrimPrefix(list[i].Path, "Vault/")
 		list[i].New = strings.TrimPrefix(list[i].New, "Vault/")
@@ -210,7 +210,7 @@ func TestPersonChangesLinks(t *testing.T) {
 		shell(script)(t, vault)
 		eventuallyLink(t, m.path(name), target)
 		fileBecomes(t, m.path(note), text)
-		queue := s.queued(t, vault)
+		queue := s.suggestions(t, vault)
 		if len(queue) != 2 || queue[0].Author == "" || queue[1].Author == "" {
 			t.Errorf("after %s the queue has %+v", script, queue)
 		}
@@ -234,7 +234,7 @@ func TestPersonChangesLinks(t *testing.T) {
 // The commands list and count a note once.
 func TestCommandsListLinkedNotesOnce(t *testing.T) {
 	s := newSandbox(t)
-	m := s.linkedMount(t)
+	m := linkedMount(t, s)
 	out := s.run(t, "ls", "-R")
 	if out.code != 0 || strings.Count(out.stdout, "Note.md") != 1 || !strings.Contains(out.stdout, "Vault/Alias\n") {
 		t.Errorf("ls -R lists:\n%s%s", out.stdout, out.stderr)

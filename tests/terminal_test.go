@@ -33,7 +33,7 @@ func TestControlSequences(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			writeFile(t, inFile, "")
-			cmd := exec.CommandContext(t.Context(), "sh", "-c", tt.script, "sh", relayfsBinary, vault, inFile)
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", tt.script, "sh", s.binary, vault, inFile)
 			cmd.Env, cmd.Dir = s.env, filepath.Dir(vault)
 			x := startTerminal(t, cmd)
 			x.wait(t)

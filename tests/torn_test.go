@@ -50,7 +50,7 @@ type typist struct {
 	out *bufio.Scanner
 }
 
-func (m *mount) typist(t *testing.T, note string) *typist {
+func startTypist(t *testing.T, m *mount, note string) *typist {
 	t.Helper()
 	y := &yjsServer{s: m.s, vault: m.vault}
 	y.ask(t)
@@ -163,7 +163,7 @@ func TestReadsAreNotTorn(t *testing.T) {
 	whenever(t, func(t *testing.T) {
 		s := newSandbox(t)
 		m := s.mount(t, s.vault(t, "Vault", map[string]string{"Live.md": typedNote(0, 0, 0), "Saved.md": typedNote(0, 0, 0)}), "--listen", "127.0.0.1:0")
-		typist := m.typist(t, "Live.md")
+		typist := startTypist(t, m, "Live.md")
 		stop := make(chan struct{})
 		saved := make(chan error, 1)
 		go func() { saved <- saveAllTheTime(m.vaultPath("Saved.md"), stop) }()
@@ -283,7 +283,7 @@ func TestWritesBesideTyping(t *testing.T) {
 func writeBesideTyping(t *testing.T, mode string, argv []string) {
 	s := newSandbox(t)
 	m := s.mount(t, s.vault(t, "Vault", map[string]string{"Live.md": typedNote(0, 0, 0)}), "--mode", mode, "--listen", "127.0.0.1:0")
-	typist := m.typist(t, "Live.md")
+	typist := startTypist(t, m, "Live.md")
 	var n int
 	for i, word := range []string{"alpha", "omega"} {
 		var written int

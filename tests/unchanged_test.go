@@ -1,8 +1,6 @@
 package tests
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,27 +105,4 @@ func statFile(t *testing.T, name string) fileState {
 		t.Fatal(err)
 	}
 	return fileState{info.Sys().(*syscall.Stat_t).Ino, info.ModTime().UnixNano(), info.Size(), info.Mode()}
-}
-
-// suggestion is an element of `relayfs suggestions list --json`.
-type suggestion struct {
-	ID, Path, Kind, Old, New, Author, Session, Time string
-	Line                                            int
-}
-
-func (s *sandbox) suggestions(t *testing.T, args ...string) []suggestion {
-	t.Helper()
-	out := s.run(t, append([]string{"suggestions", "list", "--json"}, args...)...)
-	if out.code != 0 {
-		t.Fatalf("suggestions list: exit %d\n%s", out.code, out.stderr)
-	}
-	var list []suggestion
-	if err := json.Unmarshal([]byte(out.stdout), &list); err != nil {
-		t.Fatalf("suggestions list --json: %v\n%s", err, out.stdout)
-	}
-	return list
-}
-
-func (sg suggestion) String() string {
-	return fmt.Sprintf("%s:%d %s %q -> %q", sg.Path, sg.Line, sg.Kind, sg.Old, sg.New)
 }

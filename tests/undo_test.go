@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // waiting is a pending suggestion as the command line lists it.
@@ -19,8 +17,8 @@ type waiting struct {
 	Time                       time.Time
 }
 
-// queue lists what is pending, in order.
-func (s *sandbox) queue(t *testing.T, vault string) (list []waiting) {
+// listWaiting lists what is pending, in order.
+func listWaiting(t *testing.T, s *sandbox, vault string) (list []waiting) {
 	t.Helper()
 	out := s.run(t, "suggestions", "list", "--json", vault)
 	if err := json.Unmarshal([]byte(out.stdout), &list); err != nil || out.code != 0 {
@@ -29,43 +27,11 @@ func (s *sandbox) queue(t *testing.T, vault string) (list []waiting) {
 	return list
 }
 
-// decided is what a decision or an undo says that it did.
-type decided struct {
-	Batch string
-	Notes int
-	Away  []struct{ Path, Text, Why string }
-}
-
-// decide runs a command of the queue.
-func (s *sandbox) decide(t *testing.T, args ...string) (d decided) {
-	t.Helper()
-	out := s.run(t, append([]string{"suggestions"}, append(args, "--json")...)...)
-	if err := json.Unmarshal([]byte(out.stdout), &d); err != nil || out.code != 0 {
-		t.Fatalf("%v: %v, exit %d: %s", args, err, out.code, out.stderr)
-	}
-	return d
-}
-
-// save writes a note on the mount, as a program does.
-func (m *mount) save(t *testing.T, name, text string) {
+// saveOnMount writes a note on the mount, as a program does.
+func saveOnMount(t *testing.T, m *mount, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(m.path(name), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// checkWhole checks that a note's views are what they must be, and that no mark is left
-// when everything is decided.
-func (m *mount) checkWhole(t *testing.T, when, name, original, accepted string) {
-	t.Helper()
-	raw := readFile(t, m.vaultPath(name))
-	checkText(t, when+": original view", diffwrap.Original(raw), original)
-	checkText(t, when+": accepted view", diffwrap.Accepted(raw), accepted)
-	checkText(t, when+": on the mount", readFile(t, m.path(name)), accepted)
-	for _, view := range []string{original, accepted} {
-		if strings.Contains(view, "++}") || strings.Contains(view, "{++") {
-			t.Errorf("%s: a mark in a view: %q", when, view)
-		}
 	}
 }
 
@@ -77,9 +43,9 @@ func TestUndoOfNeighbours(t *testing.T) {
 	for _, order := range [][]int{{0, 1}, {1, 0}} {
 		s := newSandbox(t)
 		m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": before}))
-		m.save(t, "n.md", after)
+		saveOnMount(t, m, "n.md", after)
 		pending := readFile(t, m.vaultPath("n.md"))
-		list := s.queue(t, m.vault)
+		list := listWaiting(t, s, m.vault)
 		if len(list) != 2 {
 			t.Fatalf("pending: %+v", list)
 		}
@@ -97,7 +63,7 @@ func TestUndoOfNeighbours(t *testing.T) {
 		}
 		m.checkWhole(t, "undone", "n.md", before, after)
 		checkText(t, "the note", readFile(t, m.vaultPath("n.md")), pending)
-		if again := s.queue(t, m.vault); !slices.Equal(again, list) {
+		if again := listWaiting(t, s, m.vault); !slices.Equal(again, list) {
 			t.Errorf("pending again: %+v, want %+v", again, list)
 		}
 		s.decide(t, "reject", "--all", m.vault)
@@ -111,11 +77,11 @@ func TestUndoBesideAWritingAgent(t *testing.T) {
 	const before = "# T\n\nOne paragraph.\n"
 	s := newSandbox(t)
 	m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": before}))
-	m.save(t, "n.md", before+"\nAdded near river\n")
-	m.save(t, "n.md", before+"\nAdded near river\n\nAdded runs water\n")
-	list := s.queue(t, m.vault)
+	saveOnMount(t, m, "n.md", before+"\nAdded near river\n")
+	saveOnMount(t, m, "n.md", before+"\nAdded near river\n\nAdded runs water\n")
+	list := listWaiting(t, s, m.vault)
 	s.decide(t, "reject", list[len(list)-1].ID, m.vault)
-	m.save(t, "n.md", before+"\nshed the fall tea past water.\n\nClose past.\n")
+	saveOnMount(t, m, "n.md", before+"\nshed the fall tea past water.\n\nClose past.\n")
 	s.decide(t, "undo", m.vault)
 	m.checkWhole(t, "undone", "n.md", before, before+"\nshed the fall tea past water.\n\nClose past.\n\nAdded runs water\n")
 	s.decide(t, "reject", "--all", m.vault)
@@ -127,19 +93,19 @@ func TestUndoBesideAWritingAgent(t *testing.T) {
 func TestUndoNamesWhatStaysAway(t *testing.T) {
 	s := newSandbox(t)
 	m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": "the brown fox\n", "o.md": "h\n\nthe brown fox ran\n\nt\n"}))
-	m.save(t, "n.md", "the red fox\n")
+	saveOnMount(t, m, "n.md", "the red fox\n")
 	s.decide(t, "accept", "--all", m.vault)
-	m.person(t, "n.md", "the  fox\n", "the  fox\n")
+	personWrites(t, m, "n.md", "the  fox\n", "the  fox\n")
 	undone := s.decide(t, "undo", m.vault)
 	checkText(t, "the note", readFile(t, m.vaultPath("n.md")), "the {--brown--} fox\n")
 	if len(undone.Away) != 1 || undone.Away[0].Text != "red" || undone.Away[0].Why != "deleted by people since" {
 		t.Errorf("undo says %+v", undone)
 	}
 
-	m.save(t, "o.md", "h\n\nthe fox ran\n\nt\n")
-	list := s.queue(t, m.vault)
+	saveOnMount(t, m, "o.md", "h\n\nthe fox ran\n\nt\n")
+	list := listWaiting(t, s, m.vault)
 	s.decide(t, "accept", list[len(list)-1].ID, m.vault)
-	m.person(t, "o.md", "h\n\nt\n", "h\n\nt\n")
+	personWrites(t, m, "o.md", "h\n\nt\n", "h\n\nt\n")
 	out := s.run(t, "suggestions", "undo", m.vault)
 	if out.code == 0 || !strings.Contains(out.stderr, "the text around it has been deleted") {
 		t.Errorf("undo of what is covered: exit %d, %s%s", out.code, out.stdout, out.stderr)
@@ -152,9 +118,9 @@ func TestUndoNamesWhatStaysAway(t *testing.T) {
 func TestAWordTypedBeforeAnAcceptedReplacement(t *testing.T) {
 	s := newSandbox(t)
 	m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": "one two three\n"}))
-	m.save(t, "n.md", "one TWO three\n")
+	saveOnMount(t, m, "n.md", "one TWO three\n")
 	s.decide(t, "accept", "--all", m.vault)
-	m.person(t, "n.md", "one my TWO three\n", "one my TWO three\n")
+	personWrites(t, m, "n.md", "one my TWO three\n", "one my TWO three\n")
 	s.decide(t, "undo", m.vault)
 	checkText(t, "undone", readFile(t, m.vaultPath("n.md")), "one my {--two--}{++TWO++} three\n")
 	s.decide(t, "reject", "--all", m.vault)
@@ -167,13 +133,13 @@ func TestPersonsWordsInAMark(t *testing.T) {
 	for _, verdict := range []string{"accept", "reject"} {
 		s := newSandbox(t)
 		m := s.mount(t, s.vault(t, "Notes", map[string]string{"a.md": "a\n", "d.md": "x beta y\n"}))
-		m.save(t, "a.md", "a AGENT text\n")
-		m.save(t, "d.md", "x y\n")
+		saveOnMount(t, m, "a.md", "a AGENT text\n")
+		saveOnMount(t, m, "d.md", "x y\n")
 		for name, shown := range map[string]string{"a.md": "a AGENTHUM text\n", "d.md": "x HUMy\n"} {
 			raw := readFile(t, m.vaultPath(name))
-			m.person(t, name, strings.NewReplacer("AGENT", "AGENTHUM", "beta", "beHUMta").Replace(raw), shown)
+			personWrites(t, m, name, strings.NewReplacer("AGENT", "AGENTHUM", "beta", "beHUMta").Replace(raw), shown)
 		}
-		if list := s.queue(t, m.vault); len(list) != 2 || list[0].New != " AGENT text" || list[1].Old != "beta " {
+		if list := listWaiting(t, s, m.vault); len(list) != 2 || list[0].New != " AGENT text" || list[1].Old != "beta " {
 			t.Errorf("pending: %+v", list)
 		}
 		s.decide(t, verdict, "--all", m.vault)
@@ -187,22 +153,22 @@ func TestPersonsWordsInAMark(t *testing.T) {
 func TestSuggestionsKeepTheirIDs(t *testing.T) {
 	s := newSandbox(t)
 	m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": "one two three\n"}), "--structure", "direct")
-	m.save(t, "n.md", "one TWO three\n")
-	list := s.queue(t, m.vault)
+	saveOnMount(t, m, "n.md", "one TWO three\n")
+	list := listWaiting(t, s, m.vault)
 	if err := os.Rename(m.path("n.md"), m.path("m.md")); err != nil {
 		t.Fatal(err)
 	}
-	if renamed := s.queue(t, m.vault); !slices.Equal(renamed, list) {
+	if renamed := listWaiting(t, s, m.vault); !slices.Equal(renamed, list) {
 		t.Errorf("after a rename: %+v, want %+v", renamed, list)
 	}
 	m.stop(t)
-	if later := s.queue(t, m.vault); !slices.Equal(later, list) {
+	if later := listWaiting(t, s, m.vault); !slices.Equal(later, list) {
 		t.Errorf("after a restart: %+v, want %+v", later, list)
 	}
 }
 
-// person saves a note in the vault, and waits until the mount shows it.
-func (m *mount) person(t *testing.T, name, raw, shown string) {
+// personWrites saves a note in the vault, and waits until the mount shows it.
+func personWrites(t *testing.T, m *mount, name, raw, shown string) {
 	t.Helper()
 	temp := filepath.Join(m.s.dir, "saved")
 	if err := os.WriteFile(temp, []byte(raw), 0o644); err != nil {
@@ -219,9 +185,9 @@ func (m *mount) person(t *testing.T, name, raw, shown string) {
 func TestUndoInADeletedNote(t *testing.T) {
 	s := newSandbox(t)
 	m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": "a b c d\n"}))
-	m.save(t, "n.md", "a X c d\n")
+	saveOnMount(t, m, "n.md", "a X c d\n")
 	first := s.decide(t, "accept", "--all", m.vault)
-	m.save(t, "n.md", "a X c Y\n")
+	saveOnMount(t, m, "n.md", "a X c Y\n")
 	second := s.decide(t, "accept", "--all", m.vault)
 	if err := os.Remove(m.path("n.md")); err != nil {
 		t.Fatal(err)

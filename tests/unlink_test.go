@@ -14,12 +14,6 @@ import (
 	"time"
 )
 
-// fileModes are the two modes of a mount, as flags.
-var fileModes = map[string][]string{
-	"suggest": nil,
-	"direct":  {"--mode", "direct", "--structure", "direct"},
-}
-
 // makers are the ways in which a file gets its name and content; each closes it.
 var makers = []struct {
 	name string

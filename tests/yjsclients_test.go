@@ -36,13 +36,13 @@ type yjsServer struct {
 	}
 }
 
-func (s *sandbox) serveYjs(t *testing.T, vault string, flags ...string) *yjsServer {
+func serveYjs(t *testing.T, s *sandbox, vault string, flags ...string) *yjsServer {
 	t.Helper()
-	return s.serveYjsWithin(t, ":", vault, flags...)
+	return serveYjsWithin(t, s, ":", vault, flags...)
 }
 
 // serveYjsWithin is serveYjs with a limit that a command of the shell sets.
-func (s *sandbox) serveYjsWithin(t *testing.T, limit, vault string, flags ...string) *yjsServer {
+func serveYjsWithin(t *testing.T, s *sandbox, limit, vault string, flags ...string) *yjsServer {
 	t.Helper()
 	y := &yjsServer{s: s, vault: vault, log: newWatchedLog()}
 	y.cmd = s.command(context.Background(), append([]string{"serve", vault, "--listen", "127.0.0.1:0"}, flags...)...)
@@ -97,12 +97,9 @@ func (y *yjsServer) websocket() string {
 }
 
 // driver is a program of tests/yjs-clients.
-func (s *sandbox) driver(t *testing.T, name string, args ...string) *exec.Cmd {
+func driver(t *testing.T, s *sandbox, name string, args ...string) *exec.Cmd {
 	t.Helper()
-	dir, err := filepath.Abs("yjs-clients")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := repo("tests/yjs-clients")
 	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
 		skip(t, "tests/yjs-clients is not installed: run npm ci there")
 	}
@@ -118,7 +115,7 @@ func (s *sandbox) driver(t *testing.T, name string, args ...string) *exec.Cmd {
 func (y *yjsServer) room(t *testing.T, note string, args ...string) *exec.Cmd {
 	t.Helper()
 	room := filepath.Base(y.vault) + "/" + note
-	return y.s.driver(t, "ywebsocket.mjs", append([]string{y.websocket(), y.token(), room}, args...)...)
+	return driver(t, y.s, "ywebsocket.mjs", append([]string{y.websocket(), y.token(), room}, args...)...)
 }
 
 // result runs a driver to its end and reads what it prints last.
@@ -131,20 +128,6 @@ func result(t *testing.T, cmd *exec.Cmd, v any) {
 	}
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), v); err != nil {
 		t.Fatalf("%v: %s", err, out.stdout)
-	}
-}
-
-// fileBecomes waits until a file holds a text.
-func fileBecomes(t *testing.T, file, want string) {
-	t.Helper()
-	for end := time.Now().Add(limittest.Scaled(time.Minute)); ; time.Sleep(10 * time.Millisecond) {
-		data, err := os.ReadFile(file)
-		if err == nil && string(data) == want {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%s has %q, %v, want %q", file, data, err, want)
-		}
 	}
 }
 
@@ -161,7 +144,7 @@ func TestYSweetClient(t *testing.T) {
 
 func checkYSweetClient(t *testing.T, s *sandbox, name string, flags ...string) {
 	t.Helper()
-	y := s.serveYjs(t, s.vault(t, name, map[string]string{"Plan.md": "one\n"}), flags...)
+	y := serveYjs(t, s, s.vault(t, name, map[string]string{"Plan.md": "one\n"}), flags...)
 	var got struct {
 		Entries                            []string
 		AsUpdate, AfterReadOnlyWrite, Text string
@@ -169,7 +152,7 @@ func checkYSweetClient(t *testing.T, s *sandbox, name string, flags ...string) {
 		Unknown                            int
 		BadToken                           string
 	}
-	result(t, s.driver(t, "ysweet.mjs", y.Connection, y.Owner.Yjs.Folders[name]), &got)
+	result(t, driver(t, s, "ysweet.mjs", y.Connection, y.Owner.Yjs.Folders[name]), &got)
 	if !slices.Equal(got.Entries, []string{"/New.md", "/Plan.md"}) || got.AsUpdate != "hello 🌍\n" {
 		t.Errorf("entries %q, as-update %q", got.Entries, got.AsUpdate)
 	}
@@ -186,7 +169,7 @@ func checkYSweetClient(t *testing.T, s *sandbox, name string, flags ...string) {
 // and what a person saves there comes to it.
 func TestYWebsocketClient(t *testing.T) {
 	s := newSandbox(t)
-	y := s.serveYjs(t, s.vault(t, "Vault", map[string]string{"sub/Plän 1.md": "one\n"}))
+	y := serveYjs(t, s, s.vault(t, "Vault", map[string]string{"sub/Plän 1.md": "one\n"}))
 	file := filepath.Join(y.vault, "sub/Plän 1.md")
 	var text string
 	result(t, y.room(t, "sub/Plän 1.md", "edit", "typed 🌍 "), &text)
@@ -209,14 +192,14 @@ func TestYWebsocketClient(t *testing.T) {
 // Hocuspocus's provider has several documents on one websocket.
 func TestHocuspocusClient(t *testing.T) {
 	s := newSandbox(t)
-	y := s.serveYjs(t, s.vault(t, "Vault", map[string]string{"Plan.md": "one\n", "Other.md": "two\n"}))
+	y := serveYjs(t, s, s.vault(t, "Vault", map[string]string{"Plan.md": "one\n", "Other.md": "two\n"}))
 	var got struct {
 		Entries, Refused         []string
 		Scope, ReaderScope, Text string
 		ReaderUnsaved            bool
 		Closes                   []any
 	}
-	result(t, s.driver(t, "hocuspocus.mjs", y.websocket(), y.token(), "Vault"), &got)
+	result(t, driver(t, s, "hocuspocus.mjs", y.websocket(), y.token(), "Vault"), &got)
 	if !slices.Equal(got.Entries, []string{"/Other.md", "/Plan.md"}) || got.Scope != "read-write" || got.ReaderScope != "readonly" || !got.ReaderUnsaved {
 		t.Errorf("entries %q, scope %q; of the reader %q, unsaved %v", got.Entries, got.Scope, got.ReaderScope, got.ReaderUnsaved)
 	}
@@ -233,7 +216,7 @@ func TestHocuspocusClient(t *testing.T) {
 // Two hundred clients type into one note at the same time.
 func TestYjsCrowd(t *testing.T) {
 	s := newSandbox(t)
-	y := s.serveYjs(t, s.vault(t, "Vault", map[string]string{"Plan.md": ""}))
+	y := serveYjs(t, s, s.vault(t, "Vault", map[string]string{"Plan.md": ""}))
 	var got struct {
 		Words, Different int
 		Text             string
@@ -250,7 +233,7 @@ func TestYjsCrowd(t *testing.T) {
 func TestYjsReconnectStorm(t *testing.T) {
 	s := newSandbox(t)
 	vault := s.vault(t, "Vault", map[string]string{"Plan.md": ""})
-	y := s.serveYjs(t, vault)
+	y := serveYjs(t, s, vault)
 	cmd := y.room(t, "Plan.md", "storm", "100")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -268,7 +251,7 @@ func TestYjsReconnectStorm(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = y.cmd.Wait()
-	s.serveYjs(t, vault, "--listen", strings.TrimPrefix(y.Owner.Yjs.URL, "ys://"))
+	serveYjs(t, s, vault, "--listen", strings.TrimPrefix(y.Owner.Yjs.URL, "ys://"))
 	var got struct {
 		Words, Different int
 		Text             string
@@ -288,7 +271,7 @@ func TestYjsKill(t *testing.T) {
 	vault := s.vault(t, "Vault", map[string]string{"Plan.md": "start\n"})
 	want := "start\n"
 	for range 3 {
-		y := s.serveYjs(t, vault)
+		y := serveYjs(t, s, vault)
 		cmd := y.room(t, "Plan.md", "type", "100000")
 		out, err := cmd.StdoutPipe()
 		if err != nil {
@@ -392,7 +375,7 @@ func TestYjsClientMountAndPerson(t *testing.T) {
 // change.
 func TestYjsNoEcho(t *testing.T) {
 	s := newSandbox(t)
-	y := s.serveYjs(t, s.vault(t, "Vault", map[string]string{"Plan.md": "person\n\nclient\n"}))
+	y := serveYjs(t, s, s.vault(t, "Vault", map[string]string{"Plan.md": "person\n\nclient\n"}))
 	const rounds = 40
 	typed := make(chan struct{})
 	go func() {

@@ -4,100 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
-
-// startTimeout is generous: it bounds a hang, it measures nothing.
-var startTimeout = limittest.Scaled(30 * time.Second)
-
-// heldBack is longer than anything is held back on a mount: a name may be missing for
-// three seconds during a save.
-var heldBack = limittest.Scaled(3500 * time.Millisecond)
-
-// sandbox is a directory in which relayfs runs as for a new user.
-type sandbox struct {
-	dir string
-	env []string
-}
-
-func newSandbox(t *testing.T) *sandbox {
-	t.Helper()
-	// Not t.TempDir: its long path would not fit a Unix socket's address.
-	dir, err := os.MkdirTemp("", "relayfs-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	s := &sandbox{dir: dir}
-	s.env = append(os.Environ(), "HOME="+s.path("home"), "TERM=dumb")
-	for _, name := range []string{"STATE_HOME", "CONFIG_HOME", "DATA_HOME", "CACHE_HOME", "RUNTIME_DIR"} {
-		s.env = append(s.env, "XDG_"+name+"="+s.mkdir(t, "xdg", strings.ToLower(name)))
-	}
-	return s
-}
-
-func (s *sandbox) path(elem ...string) string {
-	return filepath.Join(append([]string{s.dir}, elem...)...)
-}
-
-func (s *sandbox) mkdir(t *testing.T, elem ...string) string {
-	t.Helper()
-	dir := s.path(elem...)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// command returns relayfs with args, to be run in the sandbox.
-func (s *sandbox) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, relayfsBinary, args...)
-	cmd.Env = s.env
-	cmd.Dir = s.dir
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = limittest.Scaled(10 * time.Second)
-	return cmd
-}
-
-// output is what a program said before it ended.
-type output struct {
-	stdout, stderr string
-	code           int
-}
-
-// run runs relayfs to its end.
-func (s *sandbox) run(t *testing.T, args ...string) output {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
-	defer cancel()
-	return runCommand(t, s.command(ctx, args...))
-}
-
-func runCommand(t *testing.T, cmd *exec.Cmd) output {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, stderr.String())
-	}
-	return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
-}
 
 // mount is a running `relayfs mount`.
 type mount struct {
@@ -246,75 +160,4 @@ func connectionOf(dir string) string {
 func isMounted(dir string) bool {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	return err == nil && bytes.Contains(mounts, []byte(" "+dir+" "))
-}
-
-// watchedLog keeps what a process writes and tells when a text appears in it.
-type watchedLog struct {
-	mu   sync.Mutex // protects the following
-	buf  bytes.Buffer
-	want map[string]chan struct{}
-}
-
-var _ io.Writer = (*watchedLog)(nil)
-
-func newWatchedLog() *watchedLog { return &watchedLog{want: make(map[string]chan struct{})} }
-
-func (l *watchedLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.buf.Write(p)
-	for text, ch := range l.want {
-		if bytes.Contains(l.buf.Bytes(), []byte(text)) {
-			close(ch)
-			delete(l.want, text)
-		}
-	}
-	return len(p), nil
-}
-
-// seen returns a channel that is closed once text has been written.
-func (l *watchedLog) seen(text string) <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	ch := make(chan struct{})
-	if bytes.Contains(l.buf.Bytes(), []byte(text)) {
-		close(ch)
-	} else {
-		l.want[text] = ch
-	}
-	return ch
-}
-
-// says checks that a text is in the log, in which it may be a moment after what it is
-// about.
-func (l *watchedLog) says(t *testing.T, text string) {
-	t.Helper()
-	select {
-	case <-l.seen(text):
-	case <-time.After(startTimeout):
-		t.Errorf("the log does not say %q:\n%s", text, l)
-	}
-}
-
-func (l *watchedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
-
-// startPiped starts a program that is talked to through its pipes; who started it
-// waits for its end.
-func startPiped(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) {
-	t.Helper()
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err = cmd.StdoutPipe(); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return in, out
 }

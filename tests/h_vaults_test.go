@@ -1,17 +1,35 @@
 package tests
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/relayfs/relayfs/diffwrap"
+	"unicode/utf8"
 )
+
+const saveBefore = `# Tide table
+
+The tide turns at six, and with it the boats turn too.
+A second line of the first paragraph, left alone.
+
+- [ ] paint the hull
+- [ ] mend the sail
+
+Last words: the harbour is quiet. 灯台 👩‍🌾 שלום
+`
+
+// reviewNotes are what the reviews here start with. The first suggestion of
+// Apples is the first that is shown.
+var reviewNotes = map[string]string{
+	"Apples.md": "We sell {--one--}{++two++} apples.\n\nAnd {++green ++}pears.\n\nNo {--plums--}{++damsons++} today.\n",
+	"Bread.md":  "The {--oven--}{++kiln++} is hot.\n",
+}
 
 // vault makes a directory of the given name in the sandbox and fills it.
 func (s *sandbox) vault(t *testing.T, name string, files map[string]string) string {
@@ -27,11 +45,58 @@ func (s *sandbox) vault(t *testing.T, name string, files map[string]string) stri
 func (s *sandbox) sampleVault(t *testing.T) string {
 	t.Helper()
 	dir := s.path("Garden")
-	if err := os.CopyFS(dir, os.DirFS("sample-vault/Garden")); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(repo("tests/sample-vault/Garden"))); err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
+
+// docsSets copies the Markdown of the packages below tests/docs-sets, as it is
+// published, into a vault: a folder for each package, and one for the notes of
+// what those depend on. Left out are texts that mean something else to relayfs
+// than to ripgrep: with CriticMarkup in them, with lines that would be cut, or
+// not UTF-8.
+func docsSets(t *testing.T, s *sandbox) (files map[string]string) {
+	t.Helper()
+	var manifest struct{ Dependencies map[string]string }
+	if err := json.Unmarshal([]byte(readFile(t, repo("tests/docs-sets/package.json"))), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	root := repo("tests/docs-sets/node_modules")
+	if _, err := os.Stat(root); err != nil {
+		skip(t, "tests/docs-sets is not installed: run npm ci there")
+	}
+	files = make(map[string]string)
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(name) != ".md" {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		set, rest := "others", rel
+		for pkg := range manifest.Dependencies {
+			if after, ok := strings.CutPrefix(rel, pkg+"/"); ok {
+				set, rest = strings.TrimPrefix(strings.ReplaceAll(pkg, "/", "-"), "@"), after
+			}
+		}
+		data, err := os.ReadFile(name)
+		if err == nil && !longLine.Match(data) && utf8.Valid(data) && !criticMarkup.Match(data) {
+			files[set+"/"+strings.TrimLeft(strings.ReplaceAll(rest, "/", "__"), ".")] = string(data)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+var (
+	longLine     = regexp.MustCompile(`[^\n]{1000}[^\n]{1000}|\x00`)
+	criticMarkup = regexp.MustCompile(`\{\+\+|\{--|\{~~|\{==|\{>>`)
+)
 
 var vaultWords = strings.Fields(`harbour slate ledger copper tide lantern meadow orchard winter kettle
 	quay compass thistle granite willow ferry letter barley clock chalk ember 港 灯台 ספר שלום été naïve 🌾 👩‍🌾`)
@@ -90,81 +155,4 @@ func sentence(rng *rand.Rand) string {
 		words[i] = vaultWords[rng.IntN(len(vaultWords))]
 	}
 	return strings.Join(words, " ") + "."
-}
-
-func writeFile(t *testing.T, name, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func readFile(t *testing.T, name string) string {
-	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
-// listFiles returns the paths below dir, sorted; folders end in "/". Dot
-// directories are left out, as the mount does.
-func listFiles(t *testing.T, dir string) []string {
-	t.Helper()
-	names, err := walkFiles(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
-}
-
-// walkFiles is listFiles for a tree that somebody may be changing.
-func walkFiles(dir string) ([]string, error) {
-	var names []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || path == dir {
-			return err
-		}
-		name, _ := filepath.Rel(dir, path)
-		switch {
-		case d.IsDir() && strings.HasPrefix(d.Name(), "."):
-			return fs.SkipDir
-		case d.IsDir():
-			name += "/"
-		}
-		names = append(names, name)
-		return nil
-	})
-	slices.Sort(names)
-	return names, err
-}
-
-// checkText compares two texts and shows where they part.
-func checkText(t *testing.T, what, got, want string) {
-	t.Helper()
-	if got == want {
-		return
-	}
-	at := 0
-	for at < min(len(got), len(want)) && got[at] == want[at] {
-		at++
-	}
-	t.Errorf("%s differs at byte %d:\n got %q\nwant %q", what, at, excerpt(got, at), excerpt(want, at))
-}
-
-func excerpt(s string, at int) string { return s[max(0, at-40):min(len(s), at+160)] }
-
-// checkSuggested checks the law of the product for one note: the vault's file
-// holds the difference between before and after as suggestions, no more and no
-// less, and the mount shows after.
-func (m *mount) checkSuggested(t *testing.T, name, before, after string) {
-	t.Helper()
-	checkText(t, "mount's text of "+name, readFile(t, m.path(name)), after)
-	raw := readFile(t, m.vaultPath(name))
-	checkText(t, "original view of the vault's "+name, diffwrap.Original(raw), before)
-	checkText(t, "accepted view of the vault's "+name, diffwrap.Accepted(raw), after)
 }

@@ -1,0 +1,96 @@
+package tests
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// writeAll reports the error of close too, unlike os.WriteFile when a write fails first.
+func writeAll(name string, b []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
+}
+
+func writeSynced(name, text string, mode os.FileMode) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+}
+
+// obsidianSave writes a file as Obsidian does: in place, truncated first.
+func obsidianSave(t *testing.T, name, text string) { writeFile(t, name, text) }
+
+// atomicSave writes a file as sync tools do.
+func atomicSave(t *testing.T, name, text string) {
+	t.Helper()
+	temp := filepath.Join(filepath.Dir(name), ".sync-temp")
+	writeFile(t, temp, text)
+	if err := os.Rename(temp, name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listFiles returns the paths below dir, sorted; folders end in "/". Dot
+// directories are left out, as the mount does.
+func listFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	names, err := walkFiles(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// walkFiles is listFiles for a tree that somebody may be changing.
+func walkFiles(dir string) ([]string, error) {
+	var names []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		switch {
+		case d.IsDir() && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case d.IsDir():
+			name += "/"
+		}
+		names = append(names, name)
+		return nil
+	})
+	slices.Sort(names)
+	return names, err
+}

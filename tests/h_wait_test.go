@@ -1,0 +1,74 @@
+package tests
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+)
+
+// startTimeout is generous: it bounds a hang, it measures nothing.
+var startTimeout = limittest.Scaled(30 * time.Second)
+
+// soon is how quickly a person's edit has to be visible.
+var soon = limittest.Scaled(time.Second)
+
+// queueTimeout bounds a hang.
+var queueTimeout = limittest.Scaled(2 * time.Minute)
+
+// eventually polls until check returns nil, and fails the test with check's
+// last error when it does not within the given time. It returns how long it took.
+func eventually(t *testing.T, within time.Duration, check func() error) time.Duration {
+	t.Helper()
+	start := time.Now()
+	for {
+		err := check()
+		took := time.Since(start)
+		if err == nil {
+			return took
+		}
+		if took > within {
+			t.Fatalf("still after %v: %v", within, err)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// waitFor waits until something is the case.
+func waitFor(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limittest.Scaled(time.Minute)); !ok(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// fileBecomes waits until a file holds a text.
+func fileBecomes(t *testing.T, file, want string) {
+	t.Helper()
+	for end := time.Now().Add(limittest.Scaled(time.Minute)); ; time.Sleep(10 * time.Millisecond) {
+		data, err := os.ReadFile(file)
+		if err == nil && string(data) == want {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s has %q, %v, want %q", file, data, err, want)
+		}
+	}
+}
+
+// waitForView waits until the mount shows text. After a failed close the kernel is
+// told, a moment later, that what was written is not there.
+func waitForView(t *testing.T, m *mount, name, text string) {
+	t.Helper()
+	eventually(t, startTimeout, func() error {
+		got, err := os.ReadFile(m.path(name))
+		if err == nil && string(got) != text {
+			err = fmt.Errorf("the mount shows %q", got)
+		}
+		return err
+	})
+}
