@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // cat, ls, grep and edit are the same with and without a running mount.
@@ -14,24 +16,24 @@ func TestAccessWithoutAMount(t *testing.T) {
 			name = "beside a mount"
 		}
 		t.Run(name, func(t *testing.T) {
-			s := newSandbox(t)
+			s := harness.NewSandbox(t)
 			long := strings.Repeat("A line of many.\n", 5000)
-			vault := s.vault(t, "Vault", map[string]string{
+			vault := s.Vault(t, "Vault", map[string]string{
 				"Sub/Note.md": "We sell {--one--}{++two++} apples, 🍏 and more", "Long.md": long, "Data.bin": "\x00\xff\n",
 			})
 			if mounted {
-				s.mount(t, vault)
+				s.Mount(t, vault)
 			}
-			run := func(stdin string, args ...string) output {
+			run := func(stdin string, args ...string) harness.Output {
 				t.Helper()
-				cmd := s.command(t.Context(), append(args, "--source", vault)...)
+				cmd := s.Command(t.Context(), append(args, "--source", vault)...)
 				cmd.Stdin = strings.NewReader(stdin)
-				return runCommand(t, cmd)
+				return harness.RunCommand(t, cmd)
 			}
-			expect := func(out output, code int, stdout, stderr string) {
+			expect := func(out harness.Output, code int, stdout, stderr string) {
 				t.Helper()
-				if out.code != code || out.stdout != stdout || !strings.Contains(out.stderr, stderr) {
-					t.Errorf("exit %d, %q, %q; want %d, %q, %q", out.code, out.stdout, out.stderr, code, stdout, stderr)
+				if out.Code != code || out.Stdout != stdout || !strings.Contains(out.Stderr, stderr) {
+					t.Errorf("exit %d, %q, %q; want %d, %q, %q", out.Code, out.Stdout, out.Stderr, code, stdout, stderr)
 				}
 			}
 			expect(run("", "ls"), 0, "Vault/\n", "")
@@ -45,24 +47,24 @@ func TestAccessWithoutAMount(t *testing.T) {
 			expect(run("", "grep", "pears"), 1, "", "")
 			expect(run("", "grep", "("), 2, "", "regular expression")
 
-			if out := run("", "edit", "Vault/Sub/Note.md", "--old", "more", "--new", "less", "--author", "script"); out.code != 0 {
-				t.Errorf("edit: exit %d, %q", out.code, out.stderr)
+			if out := run("", "edit", "Vault/Sub/Note.md", "--old", "more", "--new", "less", "--author", "script"); out.Code != 0 {
+				t.Errorf("edit: exit %d, %q", out.Code, out.Stderr)
 			}
-			if out := run(strings.Replace(long, "many", "few", 1), "edit", "Vault/Long.md"); out.code != 0 {
-				t.Errorf("edit of a whole note: exit %d, %q", out.code, out.stderr)
+			if out := run(strings.Replace(long, "many", "few", 1), "edit", "Vault/Long.md"); out.Code != 0 {
+				t.Errorf("edit of a whole note: exit %d, %q", out.Code, out.Stderr)
 			}
-			if out := run("new\n", "edit", "Vault/New.md"); out.code != 0 {
-				t.Errorf("edit of a new note: exit %d, %q", out.code, out.stderr)
+			if out := run("new\n", "edit", "Vault/New.md"); out.Code != 0 {
+				t.Errorf("edit of a new note: exit %d, %q", out.Code, out.Stderr)
 			}
 			expect(run("", "edit", "Vault/Sub/Note.md", "--old", "nowhere", "--new", "x"), 1, "", "not found")
 			expect(run("", "edit", "Vault/Sub/Note.md", "--old", "x"), 2, "", "belong together")
-			checkText(t, "the note", readFile(t, s.path("Vault", "Sub", "Note.md")), "We sell {--one--}{++two++} apples, 🍏 and {--more--}{++less++}")
-			checkText(t, "the long note", readFile(t, s.path("Vault", "Long.md")), strings.Replace(long, "many", "{--many--}{++few++}", 1))
-			if _, err := os.Stat(s.path("Vault", "New.md")); err != nil {
+			harness.CheckText(t, "the note", harness.ReadFile(t, s.Path("Vault", "Sub", "Note.md")), "We sell {--one--}{++two++} apples, 🍏 and {--more--}{++less++}")
+			harness.CheckText(t, "the long note", harness.ReadFile(t, s.Path("Vault", "Long.md")), strings.Replace(long, "many", "{--many--}{++few++}", 1))
+			if _, err := os.Stat(s.Path("Vault", "New.md")); err != nil {
 				t.Error(err)
 			}
-			if out := s.run(t, "suggestions", "list", vault); !strings.Contains(out.stdout, "script") {
-				t.Errorf("no suggestion by script:\n%s", out.stdout)
+			if out := s.Run(t, "suggestions", "list", vault); !strings.Contains(out.Stdout, "script") {
+				t.Errorf("no suggestion by script:\n%s", out.Stdout)
 			}
 		})
 	}

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 const bom = "\ufeff"
@@ -41,25 +43,25 @@ func TestByteOrderMarks(t *testing.T) {
 		{"appended", bom + matter + "Body.\n", bom + matter + "Body.\nMore.\n", bom + matter + "Body.{++\nMore.++}\n", bom + matter + "Body.\n"},
 		{"in the middle", "Old\n" + bom + "words.\n", "New\n" + bom + "words.\n", "{--Old--}{++New++}\n" + bom + "words.\n", "Old\n" + bom + "words.\n"},
 	}
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for _, tc := range tests {
 		files[tc.name+".md"] = tc.before
 	}
-	m := s.mount(t, s.vault(t, "Vault", files))
+	m := s.Mount(t, s.Vault(t, "Vault", files))
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			name := tc.name + ".md"
-			readFile(t, m.path(name))
-			writeFile(t, m.path(name), tc.write)
-			checkText(t, "the vault's note", readFile(t, m.vaultPath(name)), tc.want)
+			harness.ReadFile(t, m.Path(name))
+			harness.WriteFile(t, m.Path(name), tc.write)
+			harness.CheckText(t, "the vault's note", harness.ReadFile(t, m.VaultPath(name)), tc.want)
 		})
 	}
-	if out := s.run(t, "suggestions", "reject", "--all", "--yes", m.vault); out.code != 0 {
-		t.Fatalf("reject: exit %d, %s", out.code, out.stderr)
+	if out := s.Run(t, "suggestions", "reject", "--all", "--yes", m.Vault); out.Code != 0 {
+		t.Fatalf("reject: exit %d, %s", out.Code, out.Stderr)
 	}
 	for _, tc := range tests {
-		checkText(t, "after reject: "+tc.name, readFile(t, m.vaultPath(tc.name+".md")), tc.rejected)
+		harness.CheckText(t, "after reject: "+tc.name, harness.ReadFile(t, m.VaultPath(tc.name+".md")), tc.rejected)
 	}
 }
 
@@ -67,35 +69,35 @@ func TestByteOrderMarks(t *testing.T) {
 // one is taken back, without doubling it.
 func TestByteOrderMarkAppendAndUndo(t *testing.T) {
 	const raw = bom + "---\ntitle: a\n---\nBody.\n"
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": raw, "bare.md": raw}))
-	shell("printf 'More.\\n' >> note.md")(t, filepath.Dir(m.path("note.md")))
-	checkText(t, "appended", readFile(t, m.vaultPath("note.md")), strings.TrimSuffix(raw, "\n")+"{++\nMore.++}\n")
-	writeFile(t, m.path("bare.md"), "Body.\n")
-	checkText(t, "without properties", readFile(t, m.vaultPath("bare.md")), bom+"Body.\n")
-	if out := s.run(t, "suggestions", "undo", m.vault); out.code != 0 {
-		t.Fatalf("undo: exit %d, %s", out.code, out.stderr)
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": raw, "bare.md": raw}))
+	harness.Shell("printf 'More.\\n' >> note.md")(t, filepath.Dir(m.Path("note.md")))
+	harness.CheckText(t, "appended", harness.ReadFile(t, m.VaultPath("note.md")), strings.TrimSuffix(raw, "\n")+"{++\nMore.++}\n")
+	harness.WriteFile(t, m.Path("bare.md"), "Body.\n")
+	harness.CheckText(t, "without properties", harness.ReadFile(t, m.VaultPath("bare.md")), bom+"Body.\n")
+	if out := s.Run(t, "suggestions", "undo", m.Vault); out.Code != 0 {
+		t.Fatalf("undo: exit %d, %s", out.Code, out.Stderr)
 	}
-	checkText(t, "undone", readFile(t, m.vaultPath("bare.md")), raw)
+	harness.CheckText(t, "undone", harness.ReadFile(t, m.VaultPath("bare.md")), raw)
 }
 
 // Properties behind a byte order mark are properties for every tool, and links in them
 // follow a rename.
 func TestByteOrderMarkProperties(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{
 		"note.md":   bom + "---\nstatus: draft\nup: \"[[Target]]\"\n---\nBody.\n",
 		"Target.md": "Here.\n",
 	})
-	c := s.mcp(t, "--toolsets", "claude,notes", "--structure", "direct", vault)
+	c := s.MCP(t, "--toolsets", "claude,notes", "--structure", "direct", vault)
 	if meta := readMetadataOf(t, c, "Vault/note.md"); meta.FrontMatter["status"] != "draft" {
 		t.Errorf("read_metadata: %+v", meta)
 	}
-	if text := c.mustCall(t, "get_links", "file_path", "Vault/note.md"); !strings.Contains(text, "Target.md") {
+	if text := c.MustCall(t, "get_links", "file_path", "Vault/note.md"); !strings.Contains(text, "Target.md") {
 		t.Errorf("get_links: %s", text)
 	}
-	c.mustCall(t, "read", "file_path", "Vault/note.md")
-	c.mustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "status: draft", "new_string", "status: done")
-	c.mustCall(t, "move", "file_path", "Vault/Target.md", "new_path", "Vault/Goal.md")
-	checkText(t, "the note", readFile(t, filepath.Join(vault, "note.md")), bom+"---\nstatus: done\nup: \"[[Goal]]\"\n---\nBody.\n")
+	c.MustCall(t, "read", "file_path", "Vault/note.md")
+	c.MustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "status: draft", "new_string", "status: done")
+	c.MustCall(t, "move", "file_path", "Vault/Target.md", "new_path", "Vault/Goal.md")
+	harness.CheckText(t, "the note", harness.ReadFile(t, filepath.Join(vault, "note.md")), bom+"---\nstatus: done\nup: \"[[Goal]]\"\n---\nBody.\n")
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // claudeEdit makes the system calls that Claude Code's Edit makes: through a
@@ -46,7 +48,7 @@ func claudeEditFile(dir, name, old, text string) error {
 		return fmt.Errorf("no %q in %s", old, name)
 	}
 	edited := strings.Replace(string(content), old, text, 1)
-	if err := writeSynced(temp, edited, info.Mode()); err != nil {
+	if err := harness.WriteSynced(temp, edited, info.Mode()); err != nil {
 		return err
 	}
 	if err := os.Rename(temp, target); err != nil {
@@ -85,19 +87,19 @@ func claudeEditInPlace(t *testing.T, dir string) {
 // Claude Code stats a note after its own write and takes a later mtime for
 // somebody else's change: mtime must stand still once the write is done.
 func TestModTimeStandsAfterAWrite(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore, "other.md": saveBefore}))
-	dir := m.path("")
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "other.md": harness.TideTable}))
+	dir := m.Path("")
 	claudeEdit(t, dir, "six", "seven")
-	first, err := os.Stat(m.path("note.md"))
+	first, err := os.Stat(m.Path("note.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	// By the time a later change of the vault is visible, the echo of the write
 	// above has come back from the file system as well.
-	writeFile(t, m.vaultPath("other.md"), "a person's text\n")
+	harness.WriteFile(t, m.VaultPath("other.md"), "a person's text\n")
 	waitForText(t, m, "other.md", "a person's text\n")
-	second, err := os.Stat(m.path("note.md"))
+	second, err := os.Stat(m.Path("note.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

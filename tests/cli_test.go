@@ -10,16 +10,18 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // TestCommandLine runs testdata/script/*.txtar: what the commands print, where,
 // and with which exit code. The command `exits CODE PROGRAM...` runs a program
 // and checks its exit code exactly.
 func TestCommandLine(t *testing.T) {
-	relayfs := binaryPath(t)
+	relayfs := harness.Binary(t)
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata/script",
-		Deadline: time.Now().Add(queueTimeout),
+		Deadline: time.Now().Add(harness.QueueTimeout),
 		Setup: func(env *testscript.Env) error {
 			bin := filepath.Join(env.WorkDir, ".bin")
 			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -31,7 +33,7 @@ func TestCommandLine(t *testing.T) {
 			// A script that fails on its way leaves its daemon to this.
 			mnt := filepath.Join(env.WorkDir, "mnt")
 			env.Defer(func() {
-				if isMounted(mnt) {
+				if harness.IsMounted(mnt) {
 					_ = exec.Command(relayfs, "unmount", mnt).Run()
 				}
 			})

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // agentMount mounts a vault of these files for an agent.
-func agentMount(t *testing.T, s *sandbox, files map[string]string) *mount {
+func agentMount(t *testing.T, s *harness.Sandbox, files map[string]string) *harness.Mount {
 	t.Helper()
-	return s.mount(t, s.vault(t, "Vault", files), "--author", "agent")
+	return s.Mount(t, s.Vault(t, "Vault", files), "--author", "agent")
 }
 
 // An agent's comment is in the note at once, and waits: it is listed with its author,
@@ -20,13 +22,13 @@ func agentMount(t *testing.T, s *sandbox, files map[string]string) *mount {
 func TestAnAgentsCommentWaits(t *testing.T) {
 	const before = "One two.\n\nThree.\n"
 	const after = "One two{>>really?<<}.\n\nThree{>>{\"author\":\"agent\"}@@count again<<}.\n"
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	m := agentMount(t, s, map[string]string{"note.md": before})
-	writeFile(t, m.path("note.md"), after)
-	check := func(what, want string, pending int) []suggestion {
+	harness.WriteFile(t, m.Path("note.md"), after)
+	check := func(what, want string, pending int) []harness.Suggestion {
 		t.Helper()
-		checkText(t, what, readFile(t, m.vaultPath("note.md")), want)
-		list := s.suggestions(t, m.vault)
+		harness.CheckText(t, what, harness.ReadFile(t, m.VaultPath("note.md")), want)
+		list := s.Suggestions(t, m.Vault)
 		if len(list) != pending {
 			t.Fatalf("%s: %d suggestions, want %d: %v", what, len(list), pending, list)
 		}
@@ -38,25 +40,25 @@ func TestAnAgentsCommentWaits(t *testing.T) {
 			t.Errorf("listed as %+v", sg)
 		}
 	}
-	s.decide(t, "reject", list[0].ID, m.vault)
+	s.Decide(t, "reject", list[0].ID, m.Vault)
 	check("one rejected", strings.Replace(after, "{>>really?<<}", "", 1), 1)
-	s.decide(t, "undo", m.vault)
+	s.Decide(t, "undo", m.Vault)
 	if again := check("taken back", after, 2); again[1] != list[1] {
 		t.Errorf("was %+v, is %+v", list[1], again[1])
 	}
-	s.decide(t, "accept", "--all", "--yes", m.vault)
+	s.Decide(t, "accept", "--all", "--yes", m.Vault)
 	check("accepted", after, 0)
-	if log := s.run(t, "suggestions", "log", m.vault); !strings.Contains(log.stdout, "{>>count again<<}") {
-		t.Errorf("the journal says:\n%s", log.stdout)
+	if log := s.Run(t, "suggestions", "log", m.Vault); !strings.Contains(log.Stdout, "{>>count again<<}") {
+		t.Errorf("the journal says:\n%s", log.Stdout)
 	}
-	s.decide(t, "undo", m.vault)
+	s.Decide(t, "undo", m.Vault)
 	check("acceptance taken back", after, 2)
-	s.decide(t, "accept", "--kind", "comment", m.vault)
-	m.stop(t)
+	s.Decide(t, "accept", "--kind", "comment", m.Vault)
+	m.Stop(t)
 	check("after a restart", after, 0)
-	s.decide(t, "undo", m.vault)
+	s.Decide(t, "undo", m.Vault)
 	check("taken back after a restart", after, 2)
-	s.decide(t, "reject", "--all", "--yes", m.vault)
+	s.Decide(t, "reject", "--all", "--yes", m.Vault)
 	check("all rejected", before, 0)
 }
 
@@ -64,10 +66,10 @@ func TestAnAgentsCommentWaits(t *testing.T) {
 // blocks, and anything that is signed by somebody else.
 func TestCommentsThatAreRefused(t *testing.T) {
 	const before = "---\ntitle: a\n---\nOne two.{>>{\"author\":\"Ann\"}@@mine<<}\n"
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	m := agentMount(t, s, map[string]string{"note.md": before})
-	client := s.mcp(t, "--author", "agent", m.vault)
-	client.mustCall(t, "read", "file_path", "Vault/note.md")
+	client := s.MCP(t, "--author", "agent", m.Vault)
+	client.MustCall(t, "read", "file_path", "Vault/note.md")
 	for name, added := range map[string]string{
 		"several lines":      "{>>one\ntwo<<}",
 		"CRLF":               "{>>one\r\ntwo<<}",
@@ -84,32 +86,32 @@ func TestCommentsThatAreRefused(t *testing.T) {
 		"Ann's in new words": `{>>{"author":"Ann"}@@yes, do<<}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := os.WriteFile(m.path("note.md"), []byte(strings.Replace(before, "two.", "two."+added, 1)), 0o644)
+			err := os.WriteFile(m.Path("note.md"), []byte(strings.Replace(before, "two.", "two."+added, 1)), 0o644)
 			if !errors.Is(err, syscall.EINVAL) {
 				t.Errorf("on the mount: %v, want EINVAL", err)
 			}
-			result := client.call(t, "edit", "file_path", "Vault/note.md", "old_string", "two.", "new_string", "two."+added)
-			if !result.isError {
-				t.Errorf("through MCP: %s", result.text)
+			result := client.Call(t, "edit", "file_path", "Vault/note.md", "old_string", "two.", "new_string", "two."+added)
+			if !result.IsError {
+				t.Errorf("through MCP: %s", result.Text)
 			}
-			checkText(t, "the note", readFile(t, m.vaultPath("note.md")), before)
-			checkText(t, "the mount's note", readFile(t, m.path("note.md")), before)
+			harness.CheckText(t, "the note", harness.ReadFile(t, m.VaultPath("note.md")), before)
+			harness.CheckText(t, "the mount's note", harness.ReadFile(t, m.Path("note.md")), before)
 		})
 	}
 	for _, sentence := range []string{"a comment has one line", "signed by somebody else"} {
-		m.log.says(t, sentence)
+		m.Log.Says(t, sentence)
 	}
 	for what, comment := range map[string]string{"signed": `{"author":"Boss"}@@approved`, "a delimiter": "a<<}b"} {
-		if result := client.call(t, "comment", "file_path", "Vault/note.md", "anchor_text", "two", "comment", comment); !result.isError {
-			t.Errorf("the comment tool, %s: %s", what, result.text)
+		if result := client.Call(t, "comment", "file_path", "Vault/note.md", "anchor_text", "two", "comment", comment); !result.IsError {
+			t.Errorf("the comment tool, %s: %s", what, result.Text)
 		}
 	}
-	if result := client.call(t, "comment", "file_path", "Vault/note.md", "anchor_text", "title: a", "comment", "why a"); !result.isError {
-		t.Errorf("a comment in front matter: %s", result.text)
+	if result := client.Call(t, "comment", "file_path", "Vault/note.md", "anchor_text", "title: a", "comment", "why a"); !result.IsError {
+		t.Errorf("a comment in front matter: %s", result.Text)
 	}
-	checkText(t, "the note", readFile(t, m.vaultPath("note.md")), before)
-	client.mustCall(t, "comment", "file_path", "Vault/note.md", "anchor_text", "two", "comment", "in\ntwo lines")
-	if list := s.suggestions(t, m.vault); len(list) != 1 || list[0].Kind != "comment" || list[0].New != "in two lines" || list[0].Author != "agent" {
+	harness.CheckText(t, "the note", harness.ReadFile(t, m.VaultPath("note.md")), before)
+	client.MustCall(t, "comment", "file_path", "Vault/note.md", "anchor_text", "two", "comment", "in\ntwo lines")
+	if list := s.Suggestions(t, m.Vault); len(list) != 1 || list[0].Kind != "comment" || list[0].New != "in two lines" || list[0].Author != "agent" {
 		t.Errorf("listed: %v", list)
 	}
 }
@@ -119,7 +121,7 @@ func TestCommentsThatAreRefused(t *testing.T) {
 func TestAPersonsCommentIsNotDeletedDirectly(t *testing.T) {
 	const comment, signed = "{>>why?\n\nreally<<}", "{>>{\"author\":\"Ann\",\"time\":1783926115}@@hm {++x++}<<}"
 	const before = "One two" + comment + " three.\n\nSecond.\n\n- item" + signed + " rest\n- last\n"
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	tests := map[string]string{
 		"comment":         strings.Replace(before, comment, "", 1),
 		"signed comment":  strings.Replace(before, signed, "", 1),
@@ -139,30 +141,30 @@ func TestAPersonsCommentIsNotDeletedDirectly(t *testing.T) {
 	}
 	m := agentMount(t, s, files)
 	for name, written := range tests {
-		readFile(t, m.path(name+".md"))
-		writeFile(t, m.path(name+".md"), written)
+		harness.ReadFile(t, m.Path(name+".md"))
+		harness.WriteFile(t, m.Path(name+".md"), written)
 		if name == "all" {
 			continue // an empty file may be a save that is under way
 		}
-		checkText(t, name+": read back", readFile(t, m.path(name+".md")), written)
-		if raw := readFile(t, m.vaultPath(name+".md")); raw == written {
+		harness.CheckText(t, name+": read back", harness.ReadFile(t, m.Path(name+".md")), written)
+		if raw := harness.ReadFile(t, m.VaultPath(name+".md")); raw == written {
 			t.Errorf("%s: went in directly", name)
 		}
 	}
-	shell("sync all.md")(t, filepath.Dir(m.path("all.md")))
-	s.decide(t, "reject", "--all", "--yes", m.vault)
+	harness.Shell("sync all.md")(t, filepath.Dir(m.Path("all.md")))
+	s.Decide(t, "reject", "--all", "--yes", m.Vault)
 	for name := range tests {
-		checkText(t, name+": rejected", readFile(t, m.vaultPath(name+".md")), before)
+		harness.CheckText(t, name+": rejected", harness.ReadFile(t, m.VaultPath(name+".md")), before)
 	}
-	s.decide(t, "undo", m.vault)
+	s.Decide(t, "undo", m.Vault)
 	for name, written := range tests {
-		checkText(t, name+": taken back", readFile(t, m.path(name+".md")), written)
+		harness.CheckText(t, name+": taken back", harness.ReadFile(t, m.Path(name+".md")), written)
 	}
-	s.decide(t, "accept", "--all", "--yes", m.vault)
+	s.Decide(t, "accept", "--all", "--yes", m.Vault)
 	for name, written := range tests {
-		checkText(t, name+": accepted", readFile(t, m.vaultPath(name+".md")), written)
+		harness.CheckText(t, name+": accepted", harness.ReadFile(t, m.VaultPath(name+".md")), written)
 	}
-	if list := s.suggestions(t, m.vault); len(list) > 0 {
+	if list := s.Suggestions(t, m.Vault); len(list) > 0 {
 		t.Errorf("still listed: %v", list)
 	}
 }
@@ -178,25 +180,25 @@ func TestHighlightsStay(t *testing.T) {
 		{"before it", "a {==one==}\n", "a new one\n", "a {++new ++}{==one==}\n", "a new {==one==}\n"},
 		{"with its comment", "{==one==}{>>reword<<} b\n", "uno{>>reword<<} b\n", "{=={--one--}{++uno++}==}{>>reword<<} b\n", "{==uno==}{>>reword<<} b\n"},
 	}
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for _, tc := range tests {
 		files[tc.name+".md"] = tc.before
 	}
 	m := agentMount(t, s, files)
 	for _, tc := range tests {
-		readFile(t, m.path(tc.name+".md"))
-		writeFile(t, m.path(tc.name+".md"), tc.written)
-		checkText(t, tc.name+": stored", readFile(t, m.vaultPath(tc.name+".md")), tc.stored)
-		checkText(t, tc.name+": read back", readFile(t, m.path(tc.name+".md")), tc.written)
+		harness.ReadFile(t, m.Path(tc.name+".md"))
+		harness.WriteFile(t, m.Path(tc.name+".md"), tc.written)
+		harness.CheckText(t, tc.name+": stored", harness.ReadFile(t, m.VaultPath(tc.name+".md")), tc.stored)
+		harness.CheckText(t, tc.name+": read back", harness.ReadFile(t, m.Path(tc.name+".md")), tc.written)
 	}
-	s.decide(t, "reject", "--all", "--yes", m.vault)
+	s.Decide(t, "reject", "--all", "--yes", m.Vault)
 	for _, tc := range tests {
-		checkText(t, tc.name+": rejected", readFile(t, m.vaultPath(tc.name+".md")), tc.before)
+		harness.CheckText(t, tc.name+": rejected", harness.ReadFile(t, m.VaultPath(tc.name+".md")), tc.before)
 	}
-	s.decide(t, "undo", m.vault)
-	s.decide(t, "accept", "--all", "--yes", m.vault)
+	s.Decide(t, "undo", m.Vault)
+	s.Decide(t, "accept", "--all", "--yes", m.Vault)
 	for _, tc := range tests {
-		checkText(t, tc.name+": accepted", readFile(t, m.vaultPath(tc.name+".md")), tc.accepted)
+		harness.CheckText(t, tc.name+": accepted", harness.ReadFile(t, m.VaultPath(tc.name+".md")), tc.accepted)
 	}
 }

@@ -5,42 +5,44 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // Init writes a configuration with Obsidian's vaults, after which commands need
 // no arguments; what is on the command line still wins.
 func TestConfigFromObsidian(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "My Vault", map[string]string{"Note.md": "a {--b--}{++c++} d\n"})
-	s.mkdir(t, "home", ".config", "obsidian")
-	writeFile(t, s.path("home", ".config", "obsidian", "obsidian.json"), `{"vaults":{"x":{"path":"`+vault+`","open":true},"y":{"path":"/nowhere"}}}`)
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "My Vault", map[string]string{"Note.md": "a {--b--}{++c++} d\n"})
+	s.Mkdir(t, "home", ".config", "obsidian")
+	harness.WriteFile(t, s.Path("home", ".config", "obsidian", "obsidian.json"), `{"vaults":{"x":{"path":"`+vault+`","open":true},"y":{"path":"/nowhere"}}}`)
 
-	file := s.path("xdg", "config_home", "relayfs", "config.toml")
-	out := s.run(t, "init", "--mountpoint", s.mkdir(t, "mnt"))
-	if out.code != 0 || strings.TrimSpace(out.stdout) != file || !strings.Contains(out.stderr, "vault "+vault+"\n") {
-		t.Fatalf("init: exit %d, %q, %q", out.code, out.stdout, out.stderr)
+	file := s.Path("xdg", "config_home", "relayfs", "config.toml")
+	out := s.Run(t, "init", "--mountpoint", s.Mkdir(t, "mnt"))
+	if out.Code != 0 || strings.TrimSpace(out.Stdout) != file || !strings.Contains(out.Stderr, "vault "+vault+"\n") {
+		t.Fatalf("init: exit %d, %q, %q", out.Code, out.Stdout, out.Stderr)
 	}
-	if out := s.run(t, "init"); out.code != 1 || !strings.Contains(out.stderr, "left as it is") {
-		t.Errorf("a second init: exit %d, %q", out.code, out.stderr)
+	if out := s.Run(t, "init"); out.Code != 1 || !strings.Contains(out.Stderr, "left as it is") {
+		t.Errorf("a second init: exit %d, %q", out.Code, out.Stderr)
 	}
-	if out := s.run(t, "suggestions", "list"); out.code != 0 || !strings.Contains(out.stdout, "My Vault/Note.md:1") {
-		t.Errorf("list without arguments: exit %d, %q, %q", out.code, out.stdout, out.stderr)
+	if out := s.Run(t, "suggestions", "list"); out.Code != 0 || !strings.Contains(out.Stdout, "My Vault/Note.md:1") {
+		t.Errorf("list without arguments: exit %d, %q, %q", out.Code, out.Stdout, out.Stderr)
 	}
-	if out := s.run(t, "mount", "--daemon"); out.code != 0 {
-		t.Fatalf("mount without arguments: exit %d, %q", out.code, out.stderr)
+	if out := s.Run(t, "mount", "--daemon"); out.Code != 0 {
+		t.Fatalf("mount without arguments: exit %d, %q", out.Code, out.Stderr)
 	}
-	checkText(t, "the note", readFile(t, s.path("mnt", "My Vault", "Note.md")), "a c d\n")
-	if out := s.run(t, "unmount", s.path("mnt")); out.code != 0 {
-		t.Errorf("unmount: exit %d, %q", out.code, out.stderr)
+	harness.CheckText(t, "the note", harness.ReadFile(t, s.Path("mnt", "My Vault", "Note.md")), "a c d\n")
+	if out := s.Run(t, "unmount", s.Path("mnt")); out.Code != 0 {
+		t.Errorf("unmount: exit %d, %q", out.Code, out.Stderr)
 	}
 }
 
 // A flag wins over the environment, and that over the file; doctor tells which.
 func TestConfigOrder(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"Note.md": "text\n"})
-	file := s.path("relayfs.toml")
-	writeFile(t, file, "sources = [\"V="+vault+"\"]\nmode = \"raw\"\nread-only = true\ntoolsets = [\"claude\"]\n")
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"Note.md": "text\n"})
+	file := s.Path("relayfs.toml")
+	harness.WriteFile(t, file, "sources = [\"V="+vault+"\"]\nmode = \"raw\"\nread-only = true\ntoolsets = [\"claude\"]\n")
 	tests := []struct {
 		name string
 		env  string
@@ -56,25 +58,25 @@ func TestConfigOrder(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := *s
 			if tt.env != "" {
-				s.env = append(s.env[:len(s.env):len(s.env)], tt.env)
+				s.Env = append(s.Env[:len(s.Env):len(s.Env)], tt.env)
 			}
-			out := s.run(t, append([]string{"mcp", "--config", file}, tt.args...)...)
-			if out.code != 2 || !strings.Contains(out.stderr, tt.want) {
-				t.Errorf("exit %d, %q, want 2 and %q", out.code, out.stderr, tt.want)
+			out := s.Run(t, append([]string{"mcp", "--config", file}, tt.args...)...)
+			if out.Code != 2 || !strings.Contains(out.Stderr, tt.want) {
+				t.Errorf("exit %d, %q, want 2 and %q", out.Code, out.Stderr, tt.want)
 			}
 		})
 	}
-	s.env = append(s.env, "RELAYFS_MODE=direct")
-	out := s.run(t, "doctor", "--config", file)
+	s.Env = append(s.Env, "RELAYFS_MODE=direct")
+	out := s.Run(t, "doctor", "--config", file)
 	for _, want := range []string{file, "direct (RELAYFS_MODE)", "true (configuration)"} {
-		if !strings.Contains(out.stdout, want) {
-			t.Errorf("doctor does not say %q:\n%s", want, out.stdout)
+		if !strings.Contains(out.Stdout, want) {
+			t.Errorf("doctor does not say %q:\n%s", want, out.Stdout)
 		}
 	}
 }
 
 func TestConfigErrors(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	tests := []struct{ name, text, want string }{
 		{"not TOML", "mode = \n", "line 1"},
 		{"an unknown key", "mod = \"direct\"\n", `unknown key "mod"`},
@@ -88,16 +90,16 @@ func TestConfigErrors(t *testing.T) {
 			if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			out := s.run(t, "mcp", "--config", file)
-			if out.code != 2 || !strings.Contains(out.stderr, tt.want) || !strings.Contains(out.stderr, file) {
-				t.Errorf("exit %d, %q, want 2, the file and %q", out.code, out.stderr, tt.want)
+			out := s.Run(t, "mcp", "--config", file)
+			if out.Code != 2 || !strings.Contains(out.Stderr, tt.want) || !strings.Contains(out.Stderr, file) {
+				t.Errorf("exit %d, %q, want 2, the file and %q", out.Code, out.Stderr, tt.want)
 			}
 		})
 	}
-	if out := s.run(t, "mcp", "--config", s.path("missing.toml")); out.code != 2 || !strings.Contains(out.stderr, "missing.toml") {
-		t.Errorf("a missing file: exit %d, %q", out.code, out.stderr)
+	if out := s.Run(t, "mcp", "--config", s.Path("missing.toml")); out.Code != 2 || !strings.Contains(out.Stderr, "missing.toml") {
+		t.Errorf("a missing file: exit %d, %q", out.Code, out.Stderr)
 	}
-	if out := s.run(t, "mount"); out.code != 2 || !strings.Contains(out.stderr, "relayfs init") {
-		t.Errorf("mount of nothing: exit %d, %q", out.code, out.stderr)
+	if out := s.Run(t, "mount"); out.Code != 2 || !strings.Contains(out.Stderr, "relayfs init") {
+		t.Errorf("mount of nothing: exit %d, %q", out.Code, out.Stderr)
 	}
 }

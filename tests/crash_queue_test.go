@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // place is where the vault has a note and where the mount shows it, "" for nowhere.
@@ -37,7 +38,7 @@ func (p place) rejected() place { return place{p.home, p.home} }
 // proposer renames, moves and deletes notes of its own on the mount, and has them
 // decided upon.
 type proposer struct {
-	s     *sandbox
+	s     *harness.Sandbox
 	vault string
 	notes map[string]place // by text
 	tried map[string]place // what was under way when the process was killed
@@ -54,7 +55,7 @@ func (p *proposer) restock(t *testing.T) {
 		name := p.name()
 		text := fmt.Sprintf("proposed %d\n", p.made)
 		p.notes[text] = place{name, name}
-		writeFile(t, filepath.Join(p.vault, name), text)
+		harness.WriteFile(t, filepath.Join(p.vault, name), text)
 	}
 }
 
@@ -65,7 +66,7 @@ func (p *proposer) name() string {
 }
 
 // goOn acts until stop is closed; an error then is the end of the process.
-func (p *proposer) goOn(m *mount, rng *rand.Rand, stop <-chan struct{}) error {
+func (p *proposer) goOn(m *harness.Mount, rng *rand.Rand, stop <-chan struct{}) error {
 	for {
 		select {
 		case <-stop:
@@ -79,7 +80,7 @@ func (p *proposer) goOn(m *mount, rng *rand.Rand, stop <-chan struct{}) error {
 }
 
 // act does one thing. What it is about is in tried until that is through.
-func (p *proposer) act(m *mount, rng *rand.Rand) error {
+func (p *proposer) act(m *harness.Mount, rng *rand.Rand) error {
 	if rng.IntN(6) == 0 {
 		return p.decide(rng)
 	}
@@ -91,11 +92,11 @@ func (p *proposer) act(m *mount, rng *rand.Rand) error {
 	case at.shown == "": // written anew: it is that note again
 		next.shown = at.home
 		p.tried = map[string]place{text: next}
-		err = os.WriteFile(m.path(at.home), []byte(text), 0o644)
+		err = os.WriteFile(m.Path(at.home), []byte(text), 0o644)
 	case what == 0 && !p.deleting(): // one at a time: the brake is not what is tested
 		next.shown = ""
 		p.tried = map[string]place{text: next}
-		err = os.Remove(m.path(at.shown))
+		err = os.Remove(m.Path(at.shown))
 	case what == 1 && at.shown != at.home: // back again
 		next.shown = at.home
 		fallthrough
@@ -104,7 +105,7 @@ func (p *proposer) act(m *mount, rng *rand.Rand) error {
 			next.shown = p.name()
 		}
 		p.tried = map[string]place{text: next}
-		err = os.Rename(m.path(at.shown), m.path(next.shown))
+		err = os.Rename(m.Path(at.shown), m.Path(next.shown))
 	}
 	if err == nil {
 		p.settle()
@@ -134,13 +135,13 @@ func (p *proposer) settle() {
 
 // decide has some proposals accepted or rejected from another process.
 func (p *proposer) decide(rng *rand.Rand) error {
-	ctx, cancel := context.WithTimeout(context.Background(), queueTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), harness.QueueTimeout)
 	defer cancel()
-	out, err := p.s.command(ctx, "suggestions", "list", "--json", p.vault).Output()
+	out, err := p.s.Command(ctx, "suggestions", "list", "--json", p.vault).Output()
 	if err != nil {
 		return fmt.Errorf("list: %w", err)
 	}
-	var list []suggestion
+	var list []harness.Suggestion
 	if err := json.Unmarshal(out, &list); err != nil {
 		return fmt.Errorf("list: %w", err)
 	}
@@ -152,7 +153,7 @@ func (p *proposer) decide(rng *rand.Rand) error {
 	tried := make(map[string]place)
 	for text, at := range p.notes {
 		for _, q := range list {
-			if at.proposal() != "" && at.proposal() == gists([]suggestion{q})[0] && rng.IntN(2) == 0 {
+			if at.proposal() != "" && at.proposal() == harness.Gists([]harness.Suggestion{q})[0] && rng.IntN(2) == 0 {
 				args, tried[text] = append(args, q.ID), outcome(at)
 			}
 		}
@@ -161,7 +162,7 @@ func (p *proposer) decide(rng *rand.Rand) error {
 		return nil
 	}
 	p.tried = tried
-	if out, err := p.s.command(ctx, append(args, p.vault)...).CombinedOutput(); err != nil {
+	if out, err := p.s.Command(ctx, append(args, p.vault)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%v: %w: %s", args, err, out)
 	}
 	p.settle()
@@ -171,9 +172,9 @@ func (p *proposer) decide(rng *rand.Rand) error {
 // settleAfterCrash finds out whether what was tried was done, and checks that each
 // note is in the vault and on the mount once, where it belongs. It returns what the
 // queue must say.
-func (p *proposer) settleAfterCrash(t *testing.T, m *mount) (queue []string) {
+func (p *proposer) settleAfterCrash(t *testing.T, m *harness.Mount) (queue []string) {
 	t.Helper()
-	homes, shown := proposed(t, m.vault), proposed(t, m.path(""))
+	homes, shown := proposed(t, m.Vault), proposed(t, m.Path(""))
 	for text, kept := range p.notes {
 		at := place{homes[text], shown[text]}
 		if tried, ok := p.tried[text]; at == kept || ok && at == tried {
@@ -204,8 +205,8 @@ func proposed(t *testing.T, dir string) map[string]string {
 	found := make(map[string]string)
 	for i := range 2 {
 		folder := fmt.Sprintf("proposals %d", i)
-		for _, name := range listFiles(t, filepath.Join(dir, folder)) {
-			text := readFile(t, filepath.Join(dir, folder, name))
+		for _, name := range harness.ListFiles(t, filepath.Join(dir, folder)) {
+			text := harness.ReadFile(t, filepath.Join(dir, folder, name))
 			if other := found[text]; other != "" {
 				t.Errorf("%q is at %q and at %q", text, other, name)
 			}
@@ -217,7 +218,7 @@ func proposed(t *testing.T, dir string) map[string]string {
 
 // checkAllAfterCrash is checkAfterCrash, with the person's notes, the proposer's and
 // the queue.
-func checkAllAfterCrash(t *testing.T, m *mount, notes map[string]written, p *person, q *proposer, names []string) {
+func checkAllAfterCrash(t *testing.T, m *harness.Mount, notes map[string]written, p *person, q *proposer, names []string) {
 	t.Helper()
 	queue := q.settleAfterCrash(t, m)
 	names = slices.AppendSeq(slices.Clone(names), maps.Keys(p.texts))
@@ -232,13 +233,13 @@ func checkAllAfterCrash(t *testing.T, m *mount, notes map[string]written, p *per
 
 // checkQueue compares relayfs suggestions list with the proposals that wait, and
 // with the marks in the notes, which all have an author.
-func checkQueue(t *testing.T, m *mount, want []string, notes map[string]written) {
+func checkQueue(t *testing.T, m *harness.Mount, want []string, notes map[string]written) {
 	t.Helper()
-	list := m.s.suggestions(t, m.vault)
-	got := gists(list)
+	list := m.Sandbox.Suggestions(t, m.Vault)
+	got := harness.Gists(list)
 	for name := range notes {
-		for _, s := range diffwrap.Suggestions(readFile(t, m.vaultPath(name))) {
-			want = append(want, gists([]suggestion{{Kind: s.Kind.String(), Old: s.Old, New: s.New}})...)
+		for _, s := range diffwrap.Suggestions(harness.ReadFile(t, m.VaultPath(name))) {
+			want = append(want, harness.Gists([]harness.Suggestion{{Kind: s.Kind.String(), Old: s.Old, New: s.New}})...)
 		}
 	}
 	if slices.Sort(want); !slices.Equal(got, want) {
@@ -254,14 +255,14 @@ func checkQueue(t *testing.T, m *mount, want []string, notes map[string]written)
 // writtenAnew finishes a save that was interrupted between the unlink and the new
 // file: the note is as it was for people, its deletion waits for them, and to write
 // it takes that back.
-func writtenAnew(t *testing.T, m *mount, name string, w written) {
+func writtenAnew(t *testing.T, m *harness.Mount, name string, w written) {
 	t.Helper()
-	checkText(t, name+" in the vault", diffwrap.Accepted(readFile(t, m.vaultPath(name))), w.kept)
+	harness.CheckText(t, name+" in the vault", diffwrap.Accepted(harness.ReadFile(t, m.VaultPath(name))), w.kept)
 	line := place{name, ""}.proposal()
-	if got := gists(m.s.suggestions(t, m.vault)); !slices.Contains(got, line) {
+	if got := harness.Gists(m.Sandbox.Suggestions(t, m.Vault)); !slices.Contains(got, line) {
 		t.Errorf("%s is gone, and the queue holds %q", name, got)
 	}
-	if err := os.WriteFile(m.path(name), []byte(w.tried), 0o644); err != nil {
+	if err := os.WriteFile(m.Path(name), []byte(w.tried), 0o644); err != nil {
 		t.Errorf("written anew: %v", err)
 	}
 }
@@ -270,33 +271,33 @@ func writtenAnew(t *testing.T, m *mount, name string, w written) {
 // for people, proposed to be deleted. Its next save is an edit; and a person who
 // rejects the deletion has the note on the mount again.
 func TestKillBetweenUnlinkAndCreate(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"saved.md": saveBefore, "kept.md": saveBefore})
-	m := s.mount(t, vault)
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"saved.md": harness.TideTable, "kept.md": harness.TideTable})
+	m := s.Mount(t, vault)
 	for _, name := range []string{"saved.md", "kept.md"} {
-		if err := os.Remove(m.path(name)); err != nil {
+		if err := os.Remove(m.Path(name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	m.kill(t)
-	checkListing(t, vault, []string{"kept.md", "saved.md"})
-	m = s.mountAt(t, vault, m.dir)
-	checkListing(t, m.path(""), nil)
-	if got, want := gists(s.suggestions(t, vault)), []string{"delete Vault/kept.md > ", "delete Vault/saved.md > "}; !slices.Equal(got, want) {
+	m.Kill(t)
+	harness.CheckListing(t, vault, []string{"kept.md", "saved.md"})
+	m = s.MountAt(t, vault, m.Dir)
+	harness.CheckListing(t, m.Path(""), nil)
+	if got, want := harness.Gists(s.Suggestions(t, vault)), []string{"delete Vault/kept.md > ", "delete Vault/saved.md > "}; !slices.Equal(got, want) {
 		t.Errorf("the queue after the kill is %q, want %q", got, want)
 	}
-	after := strings.Replace(saveBefore, "six", "seven", 1)
-	writeFile(t, m.path("saved.md"), after)
-	m.checkSuggested(t, "saved.md", saveBefore, after)
-	list := s.suggestions(t, vault)
-	if got, want := gists(list), []string{"delete Vault/kept.md > ", "replacement six > seven"}; !slices.Equal(got, want) {
+	after := strings.Replace(harness.TideTable, "six", "seven", 1)
+	harness.WriteFile(t, m.Path("saved.md"), after)
+	m.CheckSuggested(t, "saved.md", harness.TideTable, after)
+	list := s.Suggestions(t, vault)
+	if got, want := harness.Gists(list), []string{"delete Vault/kept.md > ", "replacement six > seven"}; !slices.Equal(got, want) {
 		t.Fatalf("the queue after the save is %q, want %q", got, want)
 	}
 	for _, q := range list {
 		if q.Kind == "delete" {
-			s.decideOn(t, 0, "reject", q.ID, vault)
+			s.DecideOn(t, 0, "reject", q.ID, vault)
 		}
 	}
-	checkText(t, "the note that was kept", readFile(t, m.path("kept.md")), saveBefore)
-	m.stop(t)
+	harness.CheckText(t, "the note that was kept", harness.ReadFile(t, m.Path("kept.md")), harness.TideTable)
+	m.Stop(t)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // crashNotes is how many notes the writers of TestKillLosesNoWrite share out.
@@ -50,44 +51,44 @@ func TestKillLosesNoWrite(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	notes := make(map[string]written)
 	for i := range crashNotes {
 		name := fmt.Sprintf("folder %d/note %d.md", i%3, i)
-		files[name] = saveBefore
-		notes[name] = written{kept: saveBefore}
+		files[name] = harness.TideTable
+		notes[name] = written{kept: harness.TideTable}
 	}
-	vault := s.vault(t, "Vault", files)
-	names := append(listFiles(t, vault), "proposals 0/", "proposals 1/")
+	vault := s.Vault(t, "Vault", files)
+	names := append(harness.ListFiles(t, vault), "proposals 0/", "proposals 1/")
 	p := &person{vault: vault, texts: make(map[string]string)}
 	q := &proposer{s: s, vault: vault, notes: make(map[string]place)}
 	for round, after := range kills(t, rng) {
 		q.restock(t)
-		m := s.mount(t, vault)
+		m := s.Mount(t, vault)
 		checkAllAfterCrash(t, m, notes, p, q, names)
 		writeUntilKilled(t, m, notes, p, q, rng, rng.IntN(after)+1)
 		if t.Failed() {
 			t.Fatalf("in round %d", round)
 		}
-		if out := s.run(t, "unmount", m.dir); out.code != 0 {
-			t.Fatalf("unmount of the dead mount: exit %d: %s", out.code, out.stderr)
+		if out := s.Run(t, "unmount", m.Dir); out.Code != 0 {
+			t.Fatalf("unmount of the dead mount: exit %d: %s", out.Code, out.Stderr)
 		}
 	}
-	m := s.mount(t, vault)
+	m := s.Mount(t, vault)
 	checkAllAfterCrash(t, m, notes, p, q, names)
-	m.stop(t)
+	m.Stop(t)
 	for name, w := range notes {
-		raw := readFile(t, filepath.Join(vault, name))
-		checkText(t, "original view of "+name, diffwrap.Original(raw), saveBefore)
-		checkText(t, "accepted view of "+name, diffwrap.Accepted(raw), w.kept)
+		raw := harness.ReadFile(t, filepath.Join(vault, name))
+		harness.CheckText(t, "original view of "+name, diffwrap.Original(raw), harness.TideTable)
+		harness.CheckText(t, "accepted view of "+name, diffwrap.Accepted(raw), w.kept)
 	}
 }
 
 // writeUntilKilled has four programs' worth of writers write 200 times in all,
 // and kills the mount once n of the writes are through. Meanwhile the person and
 // the proposer go on, and somebody lists and stats the folders all the time.
-func writeUntilKilled(t *testing.T, m *mount, notes map[string]written, p *person, q *proposer, rng *rand.Rand, n int) {
+func writeUntilKilled(t *testing.T, m *harness.Mount, notes map[string]written, p *person, q *proposer, rng *rand.Rand, n int) {
 	t.Helper()
 	const writers, each = 4, 50
 	var (
@@ -115,7 +116,7 @@ func writeUntilKilled(t *testing.T, m *mount, notes map[string]written, p *perso
 				text := randomEdit(rng, notes[name].kept, i)
 				notes[name] = written{notes[name].kept, text}
 				mu.Unlock()
-				err := saveInSomeShape(rng, m.path(name), text)
+				err := saveInSomeShape(rng, m.Path(name), text)
 				mu.Lock()
 				if err == nil {
 					notes[name] = written{kept: text}
@@ -152,20 +153,20 @@ func writeUntilKilled(t *testing.T, m *mount, notes map[string]written, p *perso
 	})
 	wg.Go(func() { lookAround(m, stop) })
 	<-kill
-	m.kill(t)
+	m.Kill(t)
 	close(stop)
 	wg.Wait()
 }
 
 // lookAround looks up names in the mount until stop is closed.
-func lookAround(m *mount, stop <-chan struct{}) {
+func lookAround(m *harness.Mount, stop <-chan struct{}) {
 	for i := 0; ; i++ {
 		select {
 		case <-stop:
 			return
 		default:
 		}
-		dir := m.path(fmt.Sprintf("folder %d", i%3))
+		dir := m.Path(fmt.Sprintf("folder %d", i%3))
 		_, _ = os.ReadDir(dir)
 		_, _ = os.Stat(filepath.Join(dir, fmt.Sprintf("missing %d", i)))
 		_, _ = os.ReadFile(filepath.Join(dir, fmt.Sprintf("person %d.md", i%personNotes)))
@@ -216,11 +217,11 @@ func (p *person) change(rng *rand.Rand, i int) error {
 }
 
 // check compares the mount with what the person has left in the vault.
-func (p *person) check(t *testing.T, m *mount) {
+func (p *person) check(t *testing.T, m *harness.Mount) {
 	t.Helper()
 	for name, text := range p.texts {
-		checkText(t, name+" on the mount", readFile(t, m.path(name)), text)
-		checkText(t, name+" in the vault", readFile(t, m.vaultPath(name)), text)
+		harness.CheckText(t, name+" on the mount", harness.ReadFile(t, m.Path(name)), text)
+		harness.CheckText(t, name+" in the vault", harness.ReadFile(t, m.VaultPath(name)), text)
 	}
 }
 
@@ -311,26 +312,26 @@ func overwriteEnd(name, text string) (err error) {
 
 // checkAfterCrash checks each note and the vault's names, and settles which of
 // the two possible texts a note has.
-func checkAfterCrash(t *testing.T, m *mount, notes map[string]written, names []string) {
+func checkAfterCrash(t *testing.T, m *harness.Mount, notes map[string]written, names []string) {
 	t.Helper()
 	for name, w := range notes {
-		if _, err := os.Stat(m.path(name)); errors.Is(err, fs.ErrNotExist) && w.tried != "" {
+		if _, err := os.Stat(m.Path(name)); errors.Is(err, fs.ErrNotExist) && w.tried != "" {
 			writtenAnew(t, m, name, w)
 		}
-		got := readFile(t, m.path(name))
+		got := harness.ReadFile(t, m.Path(name))
 		if got != w.kept && (w.tried == "" || got != w.tried) {
-			checkText(t, name+" after a kill", got, w.kept)
-			t.Logf("under way was %q\nthe vault's file is %q", w.tried, readFile(t, m.vaultPath(name)))
+			harness.CheckText(t, name+" after a kill", got, w.kept)
+			t.Logf("under way was %q\nthe vault's file is %q", w.tried, harness.ReadFile(t, m.VaultPath(name)))
 		}
 		notes[name] = written{kept: got}
 	}
-	eventually(t, startTimeout, func() error { // the start may have written, and a temp file goes last
-		if got := listFiles(t, m.vault); !slices.Equal(got, names) {
+	harness.Eventually(t, harness.StartTimeout, func() error { // the start may have written, and a temp file goes last
+		if got := harness.ListFiles(t, m.Vault); !slices.Equal(got, names) {
 			return fmt.Errorf("vault holds %q after a kill, want %q", got, names)
 		}
 		return nil
 	})
-	if log := m.log.String(); strings.Contains(log, "error") {
+	if log := m.Log.String(); strings.Contains(log, "error") {
 		t.Errorf("the start after a kill is not clean:\n%s", log)
 	}
 }
@@ -338,20 +339,20 @@ func checkAfterCrash(t *testing.T, m *mount, notes map[string]written, names []s
 // The mountpoint of a killed process is a dead mount; mounting there again
 // works without an unmount by hand, however soon.
 func TestMountOverADeadMount(t *testing.T) {
-	s := newSandbox(t)
-	first := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	s := harness.NewSandbox(t)
+	first := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	for range 4 {
-		first.kill(t)
-		first = s.mountAt(t, first.vault, first.dir)
+		first.Kill(t)
+		first = s.MountAt(t, first.Vault, first.Dir)
 	}
-	first.kill(t)
-	if _, err := os.ReadDir(first.dir); err == nil {
+	first.Kill(t)
+	if _, err := os.ReadDir(first.Dir); err == nil {
 		t.Fatal("the mountpoint of a killed process can be read")
 	}
-	second := s.mountAt(t, first.vault, first.dir)
-	checkText(t, "note", readFile(t, second.path("note.md")), saveBefore)
-	second.stop(t)
-	if isMounted(first.dir) {
+	second := s.MountAt(t, first.Vault, first.Dir)
+	harness.CheckText(t, "note", harness.ReadFile(t, second.Path("note.md")), harness.TideTable)
+	second.Stop(t)
+	if harness.IsMounted(first.Dir) {
 		t.Error("the dead mount is still below")
 	}
 }
@@ -359,25 +360,25 @@ func TestMountOverADeadMount(t *testing.T) {
 // A write is its writer's also if the process is killed at once when its close has
 // returned.
 func TestKillKeepsAuthors(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	const rounds, perRound = 8, 3
 	files := make(map[string]string)
 	for i := range rounds * perRound {
-		files[fmt.Sprintf("note %d.md", i)] = saveBefore
+		files[fmt.Sprintf("note %d.md", i)] = harness.TideTable
 	}
-	vault := s.vault(t, "Vault", files)
+	vault := s.Vault(t, "Vault", files)
 	for round := range rounds {
-		m := s.mount(t, vault, "--author", "Ada")
+		m := s.Mount(t, vault, "--author", "Ada")
 		for i := range perRound {
 			name := fmt.Sprintf("note %d.md", round*perRound+i)
-			writeFile(t, m.path(name), strings.Replace(saveBefore, "six", "seven 😀", 1))
+			harness.WriteFile(t, m.Path(name), strings.Replace(harness.TideTable, "six", "seven 😀", 1))
 		}
-		m.kill(t)
-		if out := s.run(t, "unmount", m.dir); out.code != 0 {
-			t.Fatalf("unmount of the dead mount: exit %d: %s", out.code, out.stderr)
+		m.Kill(t)
+		if out := s.Run(t, "unmount", m.Dir); out.Code != 0 {
+			t.Fatalf("unmount of the dead mount: exit %d: %s", out.Code, out.Stderr)
 		}
 	}
-	list := s.suggestions(t, vault)
+	list := s.Suggestions(t, vault)
 	if len(list) != len(files) {
 		t.Errorf("%d suggestions, want %d", len(list), len(files))
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // kill -9 at any time while programs save notes by making new ones and renaming
@@ -21,34 +22,34 @@ func TestKillWhileNewNotesAreRenamedOver(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	files, notes := make(map[string]string), make(map[string]written)
 	for i := range 4 {
 		name := fmt.Sprintf("note %d.md", i)
-		files[name], notes[name] = saveBefore, written{kept: saveBefore}
+		files[name], notes[name] = harness.TideTable, written{kept: harness.TideTable}
 	}
-	vault := s.vault(t, "Vault", files)
+	vault := s.Vault(t, "Vault", files)
 	for _, after := range kills(t, rng) {
-		m := s.mount(t, vault)
+		m := s.Mount(t, vault)
 		renameOverUntilKilled(t, m, notes, rng, time.Duration(rng.IntN(after)+1)*3*time.Millisecond)
-		if out := s.run(t, "unmount", m.dir); out.code != 0 {
-			t.Fatalf("unmount of the dead mount: exit %d: %s", out.code, out.stderr)
+		if out := s.Run(t, "unmount", m.Dir); out.Code != 0 {
+			t.Fatalf("unmount of the dead mount: exit %d: %s", out.Code, out.Stderr)
 		}
-		m = s.mount(t, vault)
+		m = s.Mount(t, vault)
 		for name, w := range notes {
 			notes[name] = written{kept: checkRenamedOver(t, m, name, w)}
 		}
-		for _, q := range s.suggestions(t, vault) {
+		for _, q := range s.Suggestions(t, vault) {
 			if q.Kind == "rename" || q.Kind == "delete" {
 				t.Errorf("proposed: %+v", q)
 			}
 		}
-		m.stop(t)
+		m.Stop(t)
 		if t.Failed() {
 			return
 		}
 		for name := range notes {
-			if err := os.Remove(m.vaultPath("new " + name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := os.Remove(m.VaultPath("new " + name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
 			}
 		}
@@ -59,7 +60,7 @@ func TestKillWhileNewNotesAreRenamedOver(t *testing.T) {
 }
 
 // renameOverUntilKilled has a program for each note save it again and again.
-func renameOverUntilKilled(t *testing.T, m *mount, notes map[string]written, rng *rand.Rand, after time.Duration) {
+func renameOverUntilKilled(t *testing.T, m *harness.Mount, notes map[string]written, rng *rand.Rand, after time.Duration) {
 	t.Helper()
 	var mu sync.Mutex // protects notes
 	var wg sync.WaitGroup
@@ -71,10 +72,10 @@ func renameOverUntilKilled(t *testing.T, m *mount, notes map[string]written, rng
 				text := randomEdit(rng, notes[name].kept, i)
 				notes[name] = written{notes[name].kept, text}
 				mu.Unlock()
-				fresh := m.path("new " + name)
+				fresh := m.Path("new " + name)
 				err := os.WriteFile(fresh, []byte(text), 0o644)
 				if err == nil {
-					err = os.Rename(fresh, m.path(name))
+					err = os.Rename(fresh, m.Path(name))
 				}
 				if err != nil {
 					return // the process is dead
@@ -86,21 +87,21 @@ func renameOverUntilKilled(t *testing.T, m *mount, notes map[string]written, rng
 		})
 	}
 	time.Sleep(after)
-	m.kill(t)
+	m.Kill(t)
 	wg.Wait()
 }
 
 // checkRenamedOver checks a note, and the new one that was to be renamed over it if
 // it is there, and returns which text the note has.
-func checkRenamedOver(t *testing.T, m *mount, name string, w written) string {
+func checkRenamedOver(t *testing.T, m *harness.Mount, name string, w written) string {
 	t.Helper()
-	got := readFile(t, m.path(name))
+	got := harness.ReadFile(t, m.Path(name))
 	if got != w.kept && (w.tried == "" || got != w.tried) {
-		checkText(t, name+" after a kill", got, w.kept)
+		harness.CheckText(t, name+" after a kill", got, w.kept)
 	}
-	raw := readFile(t, m.vaultPath(name))
-	checkText(t, "original view of "+name, diffwrap.Original(raw), saveBefore)
-	left, err := os.ReadFile(m.path("new " + name))
+	raw := harness.ReadFile(t, m.VaultPath(name))
+	harness.CheckText(t, "original view of "+name, diffwrap.Original(raw), harness.TideTable)
+	left, err := os.ReadFile(m.Path("new " + name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return got
 	}

@@ -1,11 +1,8 @@
-// Package tests holds the end-to-end tests: they build the relayfs binary once,
+// Package tests holds the end-to-end tests: they build the relayfs binary,
 // mount vaults with it, and drive the mount, MCP over stdio and the command
 // line as people's programs do. They know the product from outside only; of
 // its packages they use diffwrap, to read what a vault's file says, and limittest.
-//
-// A sandbox is a directory with its own XDG directories, so that nothing of the
-// machine's user is read or written. A mount is a relayfs process in it. What
-// a test starts, t.Cleanup ends and unmounts.
+// They stand on tests/internal/harness.
 //
 // A missing program or /dev/fuse skips a test with the reason; with CI=true in
 // the environment it fails instead. RELAYFS_BINARY names a program to test

@@ -12,17 +12,19 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // evil is what no terminal may get as it is.
 const evil = "\x1b]0;owned\x07\x1b[2J\r\u009b31m\u202egnp"
 
 // runOnTerminal runs relayfs on a terminal to its end and returns what that shows.
-func runOnTerminal(t *testing.T, s *sandbox, args ...string) string {
+func runOnTerminal(t *testing.T, s *harness.Sandbox, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), harness.StartTimeout)
 	defer cancel()
-	cmd := s.command(ctx, args...)
+	cmd := s.Command(ctx, args...)
 	cmd.Env = append(cmd.Env, "TERM=xterm")
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: 200})
 	if err != nil {
@@ -57,16 +59,16 @@ func checkHarmless(t *testing.T, what, out string) {
 
 // What is in notes, names and authors reaches no terminal as it is, and JSON exactly.
 func TestTerminalEscapes(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	name := "n" + evil + "\nforged.md"
-	vault := s.vault(t, "Notes", map[string]string{"Plan.md": "one " + evil + " two\nforged?\n", name: "one two\n", "Other.md": "one two\n"})
+	vault := s.Vault(t, "Notes", map[string]string{"Plan.md": "one " + evil + " two\nforged?\n", name: "one two\n", "Other.md": "one two\n"})
 	author := "ann" + evil + "\nforged: 0 pending suggestions"
 	for _, note := range []string{"Plan.md", name, "Other.md"} {
-		out := s.run(t, "edit", "Notes/"+note, "--source", vault, "--author", author, "--old", "two", "--new", "2"+evil+"\nforged")
-		if out.code != 0 {
-			t.Fatalf("edit: %s", out.stderr)
+		out := s.Run(t, "edit", "Notes/"+note, "--source", vault, "--author", author, "--old", "two", "--new", "2"+evil+"\nforged")
+		if out.Code != 0 {
+			t.Fatalf("edit: %s", out.Stderr)
 		}
-		checkHarmless(t, "edit", out.stdout+out.stderr)
+		checkHarmless(t, "edit", out.Stdout+out.Stderr)
 	}
 	reason := "because" + evil + "\nforged"
 	commands := [][]string{
@@ -78,25 +80,25 @@ func TestTerminalEscapes(t *testing.T) {
 		{"suggestions", "list", "--author", author, vault},
 		{"suggestions", "show", "x" + evil + "\nforged", vault},
 		{"status", vault},
-		{"status", "--state", s.path("no" + evil + "\nforged"), vault},
+		{"status", "--state", s.Path("no" + evil + "\nforged"), vault},
 		{"ls", "-R", "--source", vault},
 		{"cat", "--source", vault, "Notes/none" + evil + "\nforged.md"},
 		{"cat", "--source", vault, "Notes/Plan.md"},
 		{"grep", "--source", vault, "one"},
 		{"doctor", vault},
-		{"mount", s.path("no" + evil + "\nforged"), s.path("mnt")},
+		{"mount", s.Path("no" + evil + "\nforged"), s.Path("mnt")},
 		{"nonsense" + evil + "\nforged"},
 	}
 	for _, args := range commands {
 		if args[0] != "cat" && args[0] != "grep" {
-			out := s.run(t, args...)
-			checkHarmless(t, strings.Join(args[:min(2, len(args))], " "), out.stdout)
-			checkHarmless(t, strings.Join(args[:min(2, len(args))], " ")+" (stderr)", out.stderr)
+			out := s.Run(t, args...)
+			checkHarmless(t, strings.Join(args[:min(2, len(args))], " "), out.Stdout)
+			checkHarmless(t, strings.Join(args[:min(2, len(args))], " ")+" (stderr)", out.Stderr)
 		}
 		checkHarmless(t, strings.Join(args[:1], " ")+" on a terminal", runOnTerminal(t, s, args...))
 	}
 	var list []struct{ Author, Path string }
-	if err := json.Unmarshal([]byte(s.run(t, "suggestions", "list", "--json", vault).stdout), &list); err != nil || len(list) == 0 {
+	if err := json.Unmarshal([]byte(s.Run(t, "suggestions", "list", "--json", vault).Stdout), &list); err != nil || len(list) == 0 {
 		t.Fatalf("%v: %d suggestions", err, len(list))
 	}
 	seen := false
@@ -109,47 +111,47 @@ func TestTerminalEscapes(t *testing.T) {
 	if !seen {
 		t.Error("JSON does not have the name as it is")
 	}
-	if got := s.run(t, "cat", "--source", vault, "Notes/Plan.md").stdout; !strings.Contains(got, evil) {
+	if got := s.Run(t, "cat", "--source", vault, "Notes/Plan.md").Stdout; !strings.Contains(got, evil) {
 		t.Errorf("into a pipe, cat prints %q", got)
 	}
 }
 
 // New names have no control characters; what has some is read and written as before.
 func TestControlNames(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	old := "old\x1b[31m\nname.md"
-	m := s.mount(t, s.vault(t, "Notes", map[string]string{old: "one\n", "Plan.md": "one\n"}), "--mode", "direct")
+	m := s.Mount(t, s.Vault(t, "Notes", map[string]string{old: "one\n", "Plan.md": "one\n"}), "--mode", "direct")
 	for _, bad := range []string{"a\x1b]0;x\x07.md", "a\nb.md", "a\rb.md", "a\u009bb.md", "a\x7f.md", "a\u2028b.md", "a\nb", "a\nb.png", ".a\n.swp"} {
-		if err := os.WriteFile(m.path(bad), []byte("x"), 0o600); !errors.Is(err, syscall.EINVAL) {
+		if err := os.WriteFile(m.Path(bad), []byte("x"), 0o600); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("create %q: %v", bad, err)
 		}
-		if err := os.Mkdir(m.path(bad), 0o700); !errors.Is(err, syscall.EINVAL) {
+		if err := os.Mkdir(m.Path(bad), 0o700); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("mkdir %q: %v", bad, err)
 		}
-		if err := os.Rename(m.path("Plan.md"), m.path(bad)); !errors.Is(err, syscall.EINVAL) {
+		if err := os.Rename(m.Path("Plan.md"), m.Path(bad)); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("rename to %q: %v", bad, err)
 		}
 	}
-	m.log.says(t, "control characters")
-	if got := readFile(t, m.path(old)); got != "one\n" {
+	m.Log.Says(t, "control characters")
+	if got := harness.ReadFile(t, m.Path(old)); got != "one\n" {
 		t.Errorf("a note that had such a name reads %q", got)
 	}
-	writeFile(t, m.path(old), "one\ntwo\n")
-	if got := readFile(t, filepath.Join(m.vault, old)); got != "one\ntwo\n" {
+	harness.WriteFile(t, m.Path(old), "one\ntwo\n")
+	if got := harness.ReadFile(t, filepath.Join(m.Vault, old)); got != "one\ntwo\n" {
 		t.Errorf("it is written as %q", got)
 	}
-	if err := os.Rename(m.path(old), m.path("New.md")); err != nil {
+	if err := os.Rename(m.Path(old), m.Path("New.md")); err != nil {
 		t.Errorf("it cannot get another name: %v", err)
 	}
-	if log := m.log.String(); strings.ContainsAny(log, "\x1b\r\x07\x7f\u009b\u2028") {
+	if log := m.Log.String(); strings.ContainsAny(log, "\x1b\r\x07\x7f\u009b\u2028") {
 		t.Errorf("the log has control characters: %q", log)
 	}
-	m.stop(t)
-	client := s.mcp(t, "--mode", "direct", m.vault)
-	if got := client.call(t, "write", "file_path", "Notes/a\x1bb.md", "content", "x"); !got.isError || !strings.Contains(got.text, "control character") {
+	m.Stop(t)
+	client := s.MCP(t, "--mode", "direct", m.Vault)
+	if got := client.Call(t, "write", "file_path", "Notes/a\x1bb.md", "content", "x"); !got.IsError || !strings.Contains(got.Text, "control character") {
 		t.Errorf("write answers %+v", got)
 	}
-	entries, err := os.ReadDir(m.vault)
+	entries, err := os.ReadDir(m.Vault)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // shape is one way in which a program saves, with the error that it gets.
@@ -72,7 +73,7 @@ func saveSynced(name, text string) error {
 func shapeFiles() map[string]string {
 	files := make(map[string]string)
 	for _, shape := range saveShapes() {
-		files[shape.name+"/note.md"] = saveBefore
+		files[shape.name+"/note.md"] = harness.TideTable
 	}
 	return files
 }
@@ -103,42 +104,42 @@ func TestFailingDisk(t *testing.T) {
 					testFault(t, m, shape, tt.want, func() { disk.fail(tt.faults) }, func() { disk.fail(nil) })
 				})
 			}
-			m.stop(t)
+			m.Stop(t)
 		})
 	}
 }
 
 // mountOnFaultyDisk mounts a vault that is on a faulty disk, or whose state folder is.
-func mountOnFaultyDisk(t *testing.T, state bool, files map[string]string) (*mount, *faultyDisk) {
+func mountOnFaultyDisk(t *testing.T, state bool, files map[string]string) (*harness.Mount, *faultyDisk) {
 	t.Helper()
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	disk := newFaultyDisk(t, s, "disk")
 	if state {
-		return s.mount(t, s.vault(t, "Vault", files), "--state", filepath.Join(disk.dir, "state")), disk
+		return s.Mount(t, s.Vault(t, "Vault", files), "--state", filepath.Join(disk.dir, "state")), disk
 	}
-	return s.mount(t, s.vault(t, filepath.Join("disk", "Vault"), files)), disk
+	return s.Mount(t, s.Vault(t, filepath.Join("disk", "Vault"), files)), disk
 }
 
 // testFault saves while the disk is broken, and once it is mended.
-func testFault(t *testing.T, m *mount, shape shape, want syscall.Errno, breakDisk, mend func()) {
+func testFault(t *testing.T, m *harness.Mount, shape shape, want syscall.Errno, breakDisk, mend func()) {
 	name := shape.name + "/note.md"
-	before := readFile(t, m.path(name))
+	before := harness.ReadFile(t, m.Path(name))
 	after := strings.Replace(before, "six", "seven", 1) + "And a last line.\n"
 	breakDisk()
-	if err := shape.save(m.path(name), after); !errors.Is(err, want) {
+	if err := shape.save(m.Path(name), after); !errors.Is(err, want) {
 		t.Errorf("the save on the broken disk: %v, want %v", err, want)
 	}
-	checkText(t, "vault's note after the failure", readFile(t, m.vaultPath(name)), before)
-	waitForView(t, m, name, before)
+	harness.CheckText(t, "vault's note after the failure", harness.ReadFile(t, m.VaultPath(name)), before)
+	harness.WaitForView(t, m, name, before)
 	mend()
-	if err := shape.save(m.path(name), after); err != nil {
+	if err := shape.save(m.Path(name), after); err != nil {
 		t.Errorf("the save on the mended disk: %v", err)
 	}
-	raw := readFile(t, m.vaultPath(name))
-	checkText(t, "original view", diffwrap.Original(raw), before)
-	checkText(t, "accepted view", diffwrap.Accepted(raw), after)
-	eventually(t, startTimeout, func() error { // the file that was displaced goes last
-		if got := fmt.Sprint(listFiles(t, filepath.Dir(m.vaultPath(name)))); got != "[note.md]" {
+	raw := harness.ReadFile(t, m.VaultPath(name))
+	harness.CheckText(t, "original view", diffwrap.Original(raw), before)
+	harness.CheckText(t, "accepted view", diffwrap.Accepted(raw), after)
+	harness.Eventually(t, harness.StartTimeout, func() error { // the file that was displaced goes last
+		if got := fmt.Sprint(harness.ListFiles(t, filepath.Dir(m.VaultPath(name)))); got != "[note.md]" {
 			return fmt.Errorf("the vault's folder holds %s", got)
 		}
 		return nil
@@ -148,10 +149,12 @@ func testFault(t *testing.T, m *mount, shape shape, want syscall.Errno, breakDis
 // A save that was refused is no base: who read the file before its writer closed it, or
 // has it open and writes there, saves all of the text with the next save.
 func TestRefusedTextIsNoBase(t *testing.T) {
-	after := strings.Replace(saveBefore, "six", "seven", 1)
-	saves := map[string]func(m *mount, name string, open *os.File) error{
-		"anew": func(m *mount, name string, _ *os.File) error { return os.WriteFile(m.path(name), []byte(after), 0o644) },
-		"where it is open": func(_ *mount, _ string, open *os.File) error {
+	after := strings.Replace(harness.TideTable, "six", "seven", 1)
+	saves := map[string]func(m *harness.Mount, name string, open *os.File) error{
+		"anew": func(m *harness.Mount, name string, _ *os.File) error {
+			return os.WriteFile(m.Path(name), []byte(after), 0o644)
+		},
+		"where it is open": func(_ *harness.Mount, _ string, open *os.File) error {
 			_, err := open.WriteAt([]byte(after), 0)
 			return err
 		},
@@ -159,9 +162,9 @@ func TestRefusedTextIsNoBase(t *testing.T) {
 	for how, save := range saves {
 		t.Run(how, func(t *testing.T) {
 			const name = "note.md"
-			m, disk := mountOnFaultyDisk(t, false, map[string]string{name: saveBefore})
-			checkText(t, "the mount", readFile(t, m.path(name)), saveBefore)
-			w, err := os.OpenFile(m.path(name), os.O_WRONLY|os.O_TRUNC, 0)
+			m, disk := mountOnFaultyDisk(t, false, map[string]string{name: harness.TideTable})
+			harness.CheckText(t, "the mount", harness.ReadFile(t, m.Path(name)), harness.TideTable)
+			w, err := os.OpenFile(m.Path(name), os.O_WRONLY|os.O_TRUNC, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,15 +175,15 @@ func TestRefusedTextIsNoBase(t *testing.T) {
 			if err := w.Sync(); !errors.Is(err, syscall.EIO) {
 				t.Errorf("fsync on the broken disk: %v", err)
 			}
-			open, err := os.OpenFile(m.path(name), os.O_RDWR, 0)
+			open, err := os.OpenFile(m.Path(name), os.O_RDWR, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := w.Close(); err == nil {
 				t.Error("close on the broken disk succeeds")
 			}
-			eventually(t, startTimeout, func() error { // the note is at its name again
-				if info, err := os.Stat(m.path(name)); err != nil || info.Size() != int64(len(saveBefore)) {
+			harness.Eventually(t, harness.StartTimeout, func() error { // the note is at its name again
+				if info, err := os.Stat(m.Path(name)); err != nil || info.Size() != int64(len(harness.TideTable)) {
 					return fmt.Errorf("the mount shows the refused text: %v", err)
 				}
 				return nil
@@ -189,10 +192,10 @@ func TestRefusedTextIsNoBase(t *testing.T) {
 			if err := errors.Join(save(m, name, open), open.Close()); err != nil {
 				t.Errorf("the save on the mended disk: %v", err)
 			}
-			raw := readFile(t, m.vaultPath(name))
-			checkText(t, "original view", diffwrap.Original(raw), saveBefore)
-			checkText(t, "accepted view", diffwrap.Accepted(raw), after)
-			m.stop(t)
+			raw := harness.ReadFile(t, m.VaultPath(name))
+			harness.CheckText(t, "original view", diffwrap.Original(raw), harness.TideTable)
+			harness.CheckText(t, "accepted view", diffwrap.Accepted(raw), after)
+			m.Stop(t)
 		})
 	}
 }
@@ -208,15 +211,15 @@ func TestRefusedIsNotSavedLater(t *testing.T) {
 		t.Run(shape.name, func(t *testing.T) {
 			name := shape.name + "/note.md"
 			disk.failLate("fsync", syscall.EIO, 1500*time.Millisecond)
-			if err := shape.save(m.path(name), saveBefore+"And a last line.\n"); !errors.Is(err, syscall.EIO) {
+			if err := shape.save(m.Path(name), harness.TideTable+"And a last line.\n"); !errors.Is(err, syscall.EIO) {
 				t.Errorf("the save on a disk that fails late: %v", err)
 			}
 			time.Sleep(500 * time.Millisecond)
-			checkText(t, "the vault's note", readFile(t, m.vaultPath(name)), saveBefore)
-			waitForView(t, m, name, saveBefore)
+			harness.CheckText(t, "the vault's note", harness.ReadFile(t, m.VaultPath(name)), harness.TideTable)
+			harness.WaitForView(t, m, name, harness.TideTable)
 		})
 	}
-	m.stop(t)
+	m.Stop(t)
 }
 
 // A save is on the disk when it returns, but for its name: if that fails, the
@@ -226,30 +229,30 @@ func TestFailingFolderSync(t *testing.T) {
 	for _, shape := range saveShapes() {
 		t.Run(shape.name, func(t *testing.T) {
 			name := shape.name + "/note.md"
-			after := readFile(t, m.path(name)) + "And a last line.\n"
+			after := harness.ReadFile(t, m.Path(name)) + "And a last line.\n"
 			disk.fail(faults{"fsyncdir": syscall.EIO})
-			if err := shape.save(m.path(name), after); err != nil && !errors.Is(err, syscall.EIO) {
+			if err := shape.save(m.Path(name), after); err != nil && !errors.Is(err, syscall.EIO) {
 				t.Errorf("the save: %v", err)
 			}
-			checkText(t, "accepted view", diffwrap.Accepted(readFile(t, m.vaultPath(name))), after)
-			checkText(t, "the mount", readFile(t, m.path(name)), after)
-			if err := syncFile(m.path(name)); !errors.Is(err, syscall.EIO) {
+			harness.CheckText(t, "accepted view", diffwrap.Accepted(harness.ReadFile(t, m.VaultPath(name))), after)
+			harness.CheckText(t, "the mount", harness.ReadFile(t, m.Path(name)), after)
+			if err := syncFile(m.Path(name)); !errors.Is(err, syscall.EIO) {
 				t.Errorf("fsync while the folder cannot be synced: %v", err)
 			}
 			disk.fail(nil)
-			_ = syncFile(m.path(name)) // may tell of the sync that the save started
-			if err := syncFile(m.path(name)); err != nil {
+			_ = syncFile(m.Path(name)) // may tell of the sync that the save started
+			if err := syncFile(m.Path(name)); err != nil {
 				t.Errorf("fsync on the mended disk: %v", err)
 			}
-			eventually(t, startTimeout, func() error {
-				if got := fmt.Sprint(listFiles(t, filepath.Dir(m.vaultPath(name)))); got != "[note.md]" {
+			harness.Eventually(t, harness.StartTimeout, func() error {
+				if got := fmt.Sprint(harness.ListFiles(t, filepath.Dir(m.VaultPath(name)))); got != "[note.md]" {
 					return fmt.Errorf("the vault's folder holds %s", got)
 				}
 				return nil
 			})
 		})
 	}
-	m.stop(t)
+	m.Stop(t)
 }
 
 // syncFile is the error of an fsync(2) of somebody who has written nothing.
@@ -264,8 +267,8 @@ func syncFile(name string) error {
 
 // TestFailingDisk on a disk that is full for real.
 func TestFullDisk(t *testing.T) {
-	s := newSandbox(t)
-	disk := s.mkdir(t, "disk")
+	s := harness.NewSandbox(t)
+	disk := s.Mkdir(t, "disk")
 	if err := syscall.Mount("relayfs-test", disk, "tmpfs", 0, "size=256k"); err != nil {
 		t.Skipf("tmpfs cannot be mounted, and TestFailingDisk does without: %v", err)
 	}
@@ -274,7 +277,7 @@ func TestFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	m := s.mount(t, s.vault(t, filepath.Join("disk", "Vault"), shapeFiles()))
+	m := s.Mount(t, s.Vault(t, filepath.Join("disk", "Vault"), shapeFiles()))
 	ballast := filepath.Join(disk, "ballast")
 	fill := func() {
 		if err := os.WriteFile(ballast, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
@@ -289,7 +292,7 @@ func TestFullDisk(t *testing.T) {
 	for _, shape := range saveShapes() {
 		t.Run(shape.name, func(t *testing.T) { testFault(t, m, shape, syscall.ENOSPC, fill, drain) })
 	}
-	m.stop(t)
+	m.Stop(t)
 }
 
 // kill -9 on a disk that fails now and then: every save whose close had returned
@@ -298,17 +301,17 @@ func TestKillOnAFailingDisk(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	disk := newFaultyDisk(t, s, "disk")
-	vault := s.vault(t, filepath.Join("disk", "Vault"), shapeFiles())
-	names := listFiles(t, vault)
+	vault := s.Vault(t, filepath.Join("disk", "Vault"), shapeFiles())
+	names := harness.ListFiles(t, vault)
 	notes := make(map[string]written)
 	for name := range shapeFiles() {
-		notes[name] = written{kept: saveBefore}
+		notes[name] = written{kept: harness.TideTable}
 	}
 	all := []faults{nil, {"write": syscall.ENOSPC}, {"fsync": syscall.EIO}, {"fsyncdir": syscall.EIO}, {"rename": syscall.EIO}}
 	for range 5 {
-		m := s.mount(t, vault)
+		m := s.Mount(t, vault)
 		checkAfterCrash(t, m, notes, names)
 		for i := range 20 {
 			shape := saveShapes()[rng.IntN(len(saveShapes()))]
@@ -319,21 +322,21 @@ func TestKillOnAFailingDisk(t *testing.T) {
 			disk.fail(fault)
 			// If only the folder cannot be synced, or could not the last time, fsync
 			// fails, and what was saved stays.
-			if err := shape.save(m.path(name), text); err == nil || fault == nil || fault["fsyncdir"] != 0 {
+			if err := shape.save(m.Path(name), text); err == nil || fault == nil || fault["fsyncdir"] != 0 {
 				notes[name] = written{kept: text}
 			} else {
-				waitForView(t, m, name, kept)
+				harness.WaitForView(t, m, name, kept)
 			}
 		}
-		m.kill(t)
+		m.Kill(t)
 		disk.fail(nil)
-		if out := s.run(t, "unmount", m.dir); out.code != 0 {
-			t.Fatalf("unmount of the dead mount: exit %d: %s", out.code, out.stderr)
+		if out := s.Run(t, "unmount", m.Dir); out.Code != 0 {
+			t.Fatalf("unmount of the dead mount: exit %d: %s", out.Code, out.Stderr)
 		}
 	}
-	m := s.mount(t, vault)
+	m := s.Mount(t, vault)
 	checkAfterCrash(t, m, notes, names)
-	m.stop(t)
+	m.Stop(t)
 }
 
 // A new note for which there is no room, in the vault or in the state folder, is not
@@ -349,62 +352,62 @@ func TestCreateOnAFailingDisk(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m, disk := mountOnFaultyDisk(t, tt.state, map[string]string{"note.md": saveBefore})
+			m, disk := mountOnFaultyDisk(t, tt.state, map[string]string{"note.md": harness.TideTable})
 			for _, f := range tt.faults {
 				t.Run(fmt.Sprint(f), func(t *testing.T) { testCreateFault(t, m, disk, f) })
 			}
-			m.stop(t)
+			m.Stop(t)
 		})
 	}
 }
 
 // testCreateFault makes a note while the disk has the faults, and once it is mended.
-func testCreateFault(t *testing.T, m *mount, disk *faultyDisk, f faults) {
+func testCreateFault(t *testing.T, m *harness.Mount, disk *faultyDisk, f faults) {
 	var want syscall.Errno
 	for _, errno := range f {
 		want = errno
 	}
 	disk.fail(f)
-	if err := os.WriteFile(m.path("new.md"), []byte("new\n"), 0o644); !errors.Is(err, want) {
+	if err := os.WriteFile(m.Path("new.md"), []byte("new\n"), 0o644); !errors.Is(err, want) {
 		t.Errorf("error %v, want %v", err, want)
 	}
-	if got := fmt.Sprint(listFiles(t, m.vault)); got != "[note.md]" {
+	if got := fmt.Sprint(harness.ListFiles(t, m.Vault)); got != "[note.md]" {
 		t.Errorf("the vault holds %s", got)
 	}
 	gone := func() error {
-		if _, err := os.Stat(m.path("new.md")); !os.IsNotExist(err) {
+		if _, err := os.Stat(m.Path("new.md")); !os.IsNotExist(err) {
 			return fmt.Errorf("the mount shows a note that is not there: %v", err)
 		}
-		if got := fmt.Sprint(listFiles(t, m.dir)); strings.Contains(got, "new.md") {
+		if got := fmt.Sprint(harness.ListFiles(t, m.Dir)); strings.Contains(got, "new.md") {
 			return fmt.Errorf("the mount lists %s", got)
 		}
 		return nil
 	}
-	eventually(t, startTimeout, gone)
+	harness.Eventually(t, harness.StartTimeout, gone)
 	disk.fail(nil)
-	writeFile(t, m.path("new.md"), "new\n")
-	checkText(t, "accepted view", diffwrap.Accepted(readFile(t, m.vaultPath("new.md"))), "new\n")
-	checkText(t, "original view", diffwrap.Original(readFile(t, m.vaultPath("new.md"))), "")
-	if err := os.Remove(m.vaultPath("new.md")); err != nil {
+	harness.WriteFile(t, m.Path("new.md"), "new\n")
+	harness.CheckText(t, "accepted view", diffwrap.Accepted(harness.ReadFile(t, m.VaultPath("new.md"))), "new\n")
+	harness.CheckText(t, "original view", diffwrap.Original(harness.ReadFile(t, m.VaultPath("new.md"))), "")
+	if err := os.Remove(m.VaultPath("new.md")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, startTimeout, gone)
+	harness.Eventually(t, harness.StartTimeout, gone)
 }
 
 // A tool that finds the disk full says so, and changes nothing.
 func TestMCPOnAFullDisk(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	disk := newFaultyDisk(t, s, "disk")
-	m := s.mount(t, s.vault(t, filepath.Join("disk", "Vault"), map[string]string{"note.md": saveBefore}))
-	client := s.mcp(t, m.vault)
-	client.mustCall(t, "read", "file_path", "Vault/note.md")
+	m := s.Mount(t, s.Vault(t, filepath.Join("disk", "Vault"), map[string]string{"note.md": harness.TideTable}))
+	client := s.MCP(t, m.Vault)
+	client.MustCall(t, "read", "file_path", "Vault/note.md")
 	edit := []any{"file_path", "Vault/note.md", "old_string", "six", "new_string", "seven"}
 	disk.fail(faults{"create": syscall.ENOSPC, "write": syscall.ENOSPC})
-	if got := client.call(t, "edit", edit...); !got.isError || !strings.Contains(got.text, "no space left") {
+	if got := client.Call(t, "edit", edit...); !got.IsError || !strings.Contains(got.Text, "no space left") {
 		t.Errorf("the tool says %+v", got)
 	}
-	checkText(t, "vault's note", readFile(t, m.vaultPath("note.md")), saveBefore)
+	harness.CheckText(t, "vault's note", harness.ReadFile(t, m.VaultPath("note.md")), harness.TideTable)
 	disk.fail(nil)
-	client.mustCall(t, "edit", edit...)
-	m.checkSuggested(t, "note.md", saveBefore, strings.Replace(saveBefore, "six", "seven", 1))
+	client.MustCall(t, "edit", edit...)
+	m.CheckSuggested(t, "note.md", harness.TideTable, strings.Replace(harness.TideTable, "six", "seven", 1))
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // faultyDisk is a disk that can be told to fail: a folder shown through a file
@@ -34,10 +36,10 @@ type lateFault struct {
 type faults map[string]syscall.Errno
 
 // newFaultyDisk mounts one, which has no faults yet, until the test ends.
-func newFaultyDisk(t *testing.T, s *sandbox, name string) *faultyDisk {
+func newFaultyDisk(t *testing.T, s *harness.Sandbox, name string) *faultyDisk {
 	t.Helper()
-	requireFUSE(t)
-	d := &faultyDisk{dir: s.mkdir(t, name), backing: s.mkdir(t, name+"-backing")}
+	harness.RequireFUSE(t)
+	d := &faultyDisk{dir: s.Mkdir(t, name), backing: s.Mkdir(t, name+"-backing")}
 	root := &faultyNode{&fs.LoopbackNode{RootData: &fs.LoopbackRoot{Path: d.backing}}, d}
 	root.RootData.RootNode = root
 	var nothing time.Duration
@@ -46,10 +48,10 @@ func newFaultyDisk(t *testing.T, s *sandbox, name string) *faultyDisk {
 		MountOptions: fuse.MountOptions{FsName: "faulty", Name: "faulty", DirectMount: true},
 	})
 	if err != nil {
-		skip(t, "no FUSE: %v", err)
+		harness.Skip(t, "no FUSE: %v", err)
 	}
 	t.Cleanup(func() { // what the mount has started may end a moment after it
-		eventually(t, startTimeout, server.Unmount)
+		harness.Eventually(t, harness.StartTimeout, server.Unmount)
 	})
 	return d
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // otherReading is what tests/frontmatter/read.mjs says of one note.
@@ -25,22 +27,22 @@ type reading struct {
 // yaml and gray-matter read, on two thousand generated notes and on those of the
 // packages below tests/docs-sets.
 func TestFrontMatterAgreesWithOtherReaders(t *testing.T) {
-	requireTools(t, "node")
-	if _, err := os.Stat(repo("tests/frontmatter/node_modules/yaml")); err != nil {
-		skip(t, "tests/frontmatter is not installed: run npm ci there")
+	harness.RequireTools(t, "node")
+	if _, err := os.Stat(harness.Repo("tests/frontmatter/node_modules/yaml")); err != nil {
+		harness.Skip(t, "tests/frontmatter is not installed: run npm ci there")
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	notes := generatedFrontMatter(rand.New(rand.NewPCG(seed, 0)), 2100)
-	s := newSandbox(t)
-	for p, text := range docsSets(t, s) {
+	s := harness.NewSandbox(t)
+	for p, text := range harness.DocsSets(t, s) {
 		if strings.HasPrefix(strings.TrimPrefix(text, "\ufeff"), "---") {
 			notes["published/"+p] = text
 		}
 	}
-	vault := s.vault(t, "Vault", notes)
+	vault := s.Vault(t, "Vault", notes)
 	others := readByOthers(t, notes)
-	client := s.mcp(t, "--toolsets", "notes", vault)
+	client := s.MCP(t, "--toolsets", "notes", vault)
 	compared, differing := 0, 0
 	for p := range notes {
 		meta := readMetadataOf(t, client, "Vault/"+p)
@@ -70,10 +72,10 @@ type metadata struct {
 	Error       string         `json:"frontmatter_error"`
 }
 
-func readMetadataOf(t *testing.T, client *mcpClient, path string) metadata {
+func readMetadataOf(t *testing.T, client *harness.MCPClient, path string) metadata {
 	t.Helper()
 	var m metadata
-	if err := json.Unmarshal([]byte(client.mustCall(t, "read_metadata", "path", path)), &m); err != nil {
+	if err := json.Unmarshal([]byte(client.MustCall(t, "read_metadata", "path", path)), &m); err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -85,7 +87,7 @@ func readByOthers(t *testing.T, notes map[string]string) map[string]otherReading
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "node", repo("tests/frontmatter/read.mjs"))
+	cmd := exec.CommandContext(t.Context(), "node", harness.Repo("tests/frontmatter/read.mjs"))
 	cmd.Stdin = bytes.NewReader(input)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -162,7 +164,7 @@ func sameDate(text string, at time.Time) bool {
 }
 
 // findByOthers searches for properties that the other readers found, and counts.
-func findByOthers(t *testing.T, client *mcpClient, others map[string]otherReading) {
+func findByOthers(t *testing.T, client *harness.MCPClient, others map[string]otherReading) {
 	t.Helper()
 	want := make(map[string]int)
 	for _, o := range others {
@@ -175,7 +177,7 @@ func findByOthers(t *testing.T, client *mcpClient, others map[string]otherReadin
 	}
 	for status, n := range want {
 		var res struct{ Count int }
-		text := client.mustCall(t, "property_search", "properties", map[string]any{"status": status})
+		text := client.MustCall(t, "property_search", "properties", map[string]any{"status": status})
 		if err := json.Unmarshal([]byte(text), &res); err != nil || res.Count != n {
 			t.Errorf("status %q: %d notes, %v, want %d", status, res.Count, err, n)
 		}

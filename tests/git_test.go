@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // gitRun runs git commands on a work tree, each of which may fail, and returns what
@@ -20,7 +22,7 @@ type gitRun struct {
 
 func (g *gitRun) do(t *testing.T, command string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*startTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*harness.StartTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Dir = g.work
@@ -66,9 +68,9 @@ func gitFiles() map[string]string {
 // git leaves on the mount what it leaves on a plain folder, and a person who rejects
 // all has what was there before.
 func TestGit(t *testing.T) {
-	requireTools(t, "git")
+	harness.RequireTools(t, "git")
 	for name, steps := range gitSteps {
-		for mode, flags := range fileModes {
+		for mode, flags := range harness.FileModes {
 			if mode == "suggest" && gitBraked[name] {
 				continue
 			}
@@ -88,10 +90,10 @@ var gitBraked = map[string]bool{
 }
 
 func testGit(t *testing.T, steps []string, flags ...string) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", gitFiles()), flags...)
-	plain := gitRun{work: s.vault(t, "plain", gitFiles()), repo: s.path("plain.git"), env: s.env}
-	mounted := gitRun{work: m.path(""), repo: s.path("mounted.git"), env: s.env}
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", gitFiles()), flags...)
+	plain := gitRun{work: s.Vault(t, "plain", gitFiles()), repo: s.Path("plain.git"), env: s.Env}
+	mounted := gitRun{work: m.Path(""), repo: s.Path("mounted.git"), env: s.Env}
 	const begin = "git init -q -b main && git add -A && git commit -qm begin"
 	plain.do(t, begin)
 	mounted.do(t, begin)
@@ -108,17 +110,17 @@ func testGit(t *testing.T, steps []string, flags ...string) {
 	if len(flags) > 0 {
 		return
 	}
-	out := s.run(t, "suggestions", "reject", "--all", "--yes", m.vault)
-	if out.code != 0 {
-		t.Errorf("reject: exit %d: %s%s", out.code, out.stdout, out.stderr)
+	out := s.Run(t, "suggestions", "reject", "--all", "--yes", m.Vault)
+	if out.Code != 0 {
+		t.Errorf("reject: exit %d: %s%s", out.Code, out.Stdout, out.Stderr)
 	}
 	want := maps.Clone(gitFiles())
-	if got := texts(t, m.vault); !maps.Equal(got, want) {
+	if got := texts(t, m.Vault); !maps.Equal(got, want) {
 		t.Errorf("vault after a rejection of all: %q", got)
 	}
-	for _, name := range listFiles(t, m.vault) {
+	for _, name := range harness.ListFiles(t, m.Vault) {
 		if dir, isDir := strings.CutSuffix(name, "/"); isDir {
-			if files := listFiles(t, filepath.Join(m.vault, dir)); len(files) == 0 {
+			if files := harness.ListFiles(t, filepath.Join(m.Vault, dir)); len(files) == 0 {
 				t.Errorf("an empty folder is left: %s", dir)
 			}
 		}
@@ -127,7 +129,7 @@ func testGit(t *testing.T, steps []string, flags ...string) {
 
 func checkSameTree(t *testing.T, when, got, want string) {
 	t.Helper()
-	have, wanted := listFiles(t, got), listFiles(t, want)
+	have, wanted := harness.ListFiles(t, got), harness.ListFiles(t, want)
 	if strings.Join(have, "\n") != strings.Join(wanted, "\n") {
 		t.Errorf("%s: %q, on a plain folder %q", when, have, wanted)
 		return

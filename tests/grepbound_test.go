@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // processorTime is how long a process has computed.
@@ -29,7 +30,7 @@ func processorTime(t *testing.T, pid int) time.Duration {
 // A pattern that takes minutes is stopped, with a sentence that says so; and at once
 // when its client does not want the answer any more.
 func TestGrepIsBounded(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for i := range 40 {
 		line := make([]byte, 1<<20) // without a pattern that a search could make use of
@@ -38,30 +39,30 @@ func TestGrepIsBounded(t *testing.T) {
 		}
 		files[fmt.Sprintf("n%d.md", i)] = string(line) + "\n"
 	}
-	client := s.mcp(t, s.vault(t, "Notes", files))
+	client := s.MCP(t, s.Vault(t, "Notes", files))
 	const slow = `a.{1000}b.{1000}[^ab]`
 
-	client.lastID++
-	client.send(t, map[string]any{"jsonrpc": "2.0", "id": client.lastID, "method": "tools/call", "params": map[string]any{
+	client.LastID++
+	client.Send(t, map[string]any{"jsonrpc": "2.0", "id": client.LastID, "method": "tools/call", "params": map[string]any{
 		"name": "grep", "arguments": map[string]any{"pattern": slow}}})
 	time.Sleep(time.Second)
-	client.send(t, map[string]any{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": map[string]any{"requestId": client.lastID}})
+	client.Send(t, map[string]any{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": map[string]any{"requestId": client.LastID}})
 	// It would end by itself after 20 seconds.
-	eventually(t, min(limittest.Scaled(2*time.Second), 15*time.Second), func() error {
-		before := processorTime(t, client.cmd.Process.Pid)
+	harness.Eventually(t, min(limittest.Scaled(2*time.Second), 15*time.Second), func() error {
+		before := processorTime(t, client.Cmd.Process.Pid)
 		time.Sleep(time.Second)
-		if after := processorTime(t, client.cmd.Process.Pid); after-before > 300*time.Millisecond {
+		if after := processorTime(t, client.Cmd.Process.Pid); after-before > 300*time.Millisecond {
 			return fmt.Errorf("after the client has cancelled, the server computes for %v in a second", after-before)
 		}
 		return nil
 	})
 
 	start := time.Now()
-	result := client.call(t, "grep", "pattern", slow)
-	if took := time.Since(start); took > 20*time.Second+limittest.Scaled(8*time.Second) || !result.isError || !strings.Contains(result.text, "stopped after 20 seconds") {
+	result := client.Call(t, "grep", "pattern", slow)
+	if took := time.Since(start); took > 20*time.Second+limittest.Scaled(8*time.Second) || !result.IsError || !strings.Contains(result.Text, "stopped after 20 seconds") {
 		t.Errorf("after %v: %+v", took, result)
 	}
-	if got := client.mustCall(t, "grep", "pattern", "ab", "head_limit", 1); !strings.Contains(got, "Notes/n") {
+	if got := client.MustCall(t, "grep", "pattern", "ab", "head_limit", 1); !strings.Contains(got, "Notes/n") {
 		t.Errorf("a plain search answers %q", got)
 	}
 }

@@ -6,34 +6,36 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // A process that may have few files open holds only some of them after saves, however
 // fast they come: what they replaced is let go of.
 func TestSavesHoldFewFiles(t *testing.T) {
-	requireTools(t, "sh")
+	harness.RequireTools(t, "sh")
 	const limit, notes = 256, 300
 	files := make(map[string]string)
 	for i := range notes {
 		files[fmt.Sprintf("n%d.md", i)] = "one\n"
 	}
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", files)
-	limited := s.path("limited")
-	writeFile(t, limited, fmt.Sprintf("#!/bin/sh\nulimit -n %d && exec %s \"$@\"\n", limit, s.binary))
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", files)
+	limited := s.Path("limited")
+	harness.WriteFile(t, limited, fmt.Sprintf("#!/bin/sh\nulimit -n %d && exec %s \"$@\"\n", limit, s.Binary))
 	if err := os.Chmod(limited, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s.binary = limited
-	m := s.mount(t, vault)
-	before := openNotes(t, m.cmd.Process.Pid)
+	s.Binary = limited
+	m := s.Mount(t, vault)
+	before := openNotes(t, m.Cmd.Process.Pid)
 	most := 0
 	for round := range 3 {
 		for name := range files {
-			if err := os.WriteFile(m.path(name), []byte(fmt.Sprintf("two %d\n", round)), 0); err != nil {
+			if err := os.WriteFile(m.Path(name), []byte(fmt.Sprintf("two %d\n", round)), 0); err != nil {
 				t.Fatal(err)
 			}
-			most = max(most, openNotes(t, m.cmd.Process.Pid)-before)
+			most = max(most, openNotes(t, m.Cmd.Process.Pid)-before)
 		}
 	}
 	t.Logf("%d files more than the %d before", most, before)

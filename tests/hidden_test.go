@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // raw enters something in the folder's document that relayfs does not show.
@@ -55,12 +57,12 @@ func TestServerFolderThatLooksEmpty(t *testing.T) {
 				p.raw(dir+"/"+name, meta)
 				keys = append(keys, dir+"/"+name, dir+"/deep/"+name)
 			}
-			s := newSandbox(t)
+			s := harness.NewSandbox(t)
 			structure := map[string]string{"suggest": "propose", "direct": "direct"}[mode]
-			m := s.mountAt(t, g.url, s.mkdir(t, "mnt"), "--folder", "Team="+g.folder, "--mode", mode, "--structure", structure)
+			m := s.MountAt(t, g.url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder, "--mode", mode, "--structure", structure)
 			for name := range hiddenEntries {
-				dir := filepath.Join(m.dir, "Team", "with "+name)
-				fileBecomes(t, filepath.Join(dir, "Note.md"), "note\n")
+				dir := filepath.Join(m.Dir, "Team", "with "+name)
+				harness.FileBecomes(t, filepath.Join(dir, "Note.md"), "note\n")
 				if err := os.Remove(filepath.Join(dir, "Note.md")); err != nil {
 					t.Fatal(err)
 				}
@@ -69,12 +71,12 @@ func TestServerFolderThatLooksEmpty(t *testing.T) {
 					t.Errorf("rmdir of a folder with %s: %v, want ENOTEMPTY", name, err)
 				}
 			}
-			newer := filepath.Join(m.dir, "Team", "with Newer.md", "Newer.md")
-			if err := os.Rename(filepath.Join(m.dir, "Team", "Plan.md"), newer); !errors.Is(err, syscall.EEXIST) {
+			newer := filepath.Join(m.Dir, "Team", "with Newer.md", "Newer.md")
+			if err := os.Rename(filepath.Join(m.Dir, "Team", "Plan.md"), newer); !errors.Is(err, syscall.EEXIST) {
 				t.Errorf("rename to a name that only looks free: %v, want EEXIST", err)
 			}
 			if mode == "suggest" {
-				_ = s.run(t, "suggestions", "accept", "--all", "--yes")
+				_ = s.Run(t, "suggestions", "accept", "--all", "--yes")
 			}
 			awaitAcknowledged(t, s)
 			p.has(append(keys, "Plan.md")...)
@@ -91,34 +93,34 @@ func TestServerFolderFillsBeforeItGoes(t *testing.T) {
 		p.raw(dir, map[string]any{"id": dir, "type": "folder", "version": 0})
 		p.do("create", map[string]any{"path": dir + "/Note.md", "text": "note of " + dir + "\n"})
 	}
-	s := newSandbox(t)
-	m := s.mountAt(t, g.url, s.mkdir(t, "mnt"), "--folder", "Team="+g.folder)
+	s := harness.NewSandbox(t)
+	m := s.MountAt(t, g.url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder)
 	for _, dir := range []string{"late", "gone"} {
-		fileBecomes(t, filepath.Join(m.dir, "Team", dir, "Note.md"), "note of "+dir+"\n")
-		if err := os.RemoveAll(filepath.Join(m.dir, "Team", dir)); err != nil {
+		harness.FileBecomes(t, filepath.Join(m.Dir, "Team", dir, "Note.md"), "note of "+dir+"\n")
+		if err := os.RemoveAll(filepath.Join(m.Dir, "Team", dir)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	p.raw("late/board.canvas", board())
 	p.do("create", map[string]any{"path": "Then.md", "text": "then\n"})
-	fileBecomes(t, filepath.Join(m.dir, "Team", "Then.md"), "then\n")
-	out := s.decideOn(t, 1, "accept", "--all", "--yes")
-	if !strings.Contains(out.stderr, "board.canvas") || !strings.Contains(out.stderr, "not empty") {
-		t.Errorf("the decision says %q", out.stderr)
+	harness.FileBecomes(t, filepath.Join(m.Dir, "Team", "Then.md"), "then\n")
+	out := s.DecideOn(t, 1, "accept", "--all", "--yes")
+	if !strings.Contains(out.Stderr, "board.canvas") || !strings.Contains(out.Stderr, "not empty") {
+		t.Errorf("the decision says %q", out.Stderr)
 	}
 	p.has("late", "late/board.canvas")
 	p.do("gone", map[string]any{"path": "gone"})
-	s.decideOn(t, 0, "undo")
-	s.decideOn(t, 0, "reject", "--all", "--yes")
+	s.DecideOn(t, 0, "undo")
+	s.DecideOn(t, 0, "reject", "--all", "--yes")
 	p.do("has", map[string]any{"path": "gone"})
-	fileBecomes(t, filepath.Join(m.dir, "Team", "gone", "Note.md"), "note of gone\n")
+	harness.FileBecomes(t, filepath.Join(m.Dir, "Team", "gone", "Note.md"), "note of gone\n")
 }
 
 // What clients of the embedded server have in a folder stays when a person removes
 // the folder from the vault.
 func TestEmbeddedServerKeepsWhatAVaultDoesNotHave(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Team", map[string]string{"Plan.md": "the plan\n", "dir/Note.md": "note\n", "newer/Note.md": "note\n"})
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Team", map[string]string{"Plan.md": "the plan\n", "dir/Note.md": "note\n", "newer/Note.md": "note\n"})
 	y := serveYjs(t, s, vault, "--no-token", "--mode", "direct")
 	id := y.Owner.Yjs.Folders["Team"]
 	p := gridServer{folder: id, client: "y-sweet", room: id, clientURL: y.websocket()}.person(t)
@@ -130,48 +132,48 @@ func TestEmbeddedServerKeepsWhatAVaultDoesNotHave(t *testing.T) {
 		}
 		p.do("gone", map[string]any{"path": dir + "/Note.md"})
 	}
-	writeFile(t, filepath.Join(vault, "After.md"), "after\n")
+	harness.WriteFile(t, filepath.Join(vault, "After.md"), "after\n")
 	p.do("has", map[string]any{"path": "After.md"})
 	p.has("dir/board.canvas", "newer/Newer.md", "Plan.md", "dir", "newer")
 }
 
 // A vault's folder that holds what is hidden is not removed either.
 func TestVaultFolderThatLooksEmpty(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{
 		"Plan.md": "the plan\n", "dir/Note.md": "note\n", "dir/.obsidian/app.json": "{}\n", "repo/.git/config": "[core]\n", "late/Note.md": "note\n",
 	})
 	if err := os.Symlink("/etc/passwd", filepath.Join(vault, "late", "link.md")); err != nil {
 		t.Fatal(err)
 	}
-	m := s.mount(t, vault)
-	if err := os.Rename(m.path("Plan.md"), m.path("late/link.md")); !errors.Is(err, syscall.EEXIST) {
+	m := s.Mount(t, vault)
+	if err := os.Rename(m.Path("Plan.md"), m.Path("late/link.md")); !errors.Is(err, syscall.EEXIST) {
 		t.Errorf("rename to a name that only looks free: %v, want EEXIST", err)
 	}
 	if err := os.Remove(filepath.Join(vault, "late", "link.md")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(m.path("dir/Note.md")); err != nil {
+	if err := os.Remove(m.Path("dir/Note.md")); err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{"dir", "repo"} {
-		if err := os.Remove(m.path(dir)); !errors.Is(err, syscall.ENOTEMPTY) {
+		if err := os.Remove(m.Path(dir)); !errors.Is(err, syscall.ENOTEMPTY) {
 			t.Errorf("rmdir %s: %v, want ENOTEMPTY", dir, err)
 		}
 	}
-	m.log.says(t, ".obsidian")
-	client := s.mcp(t, vault)
-	if got := client.call(t, "delete", "file_path", "Vault/repo"); !got.isError || !strings.Contains(got.text, ".git") {
+	m.Log.Says(t, ".obsidian")
+	client := s.MCP(t, vault)
+	if got := client.Call(t, "delete", "file_path", "Vault/repo"); !got.IsError || !strings.Contains(got.Text, ".git") {
 		t.Errorf("delete says %+v", got)
 	}
-	client.close(t)
-	if err := os.RemoveAll(m.path("late")); err != nil {
+	client.Close(t)
+	if err := os.RemoveAll(m.Path("late")); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(vault, "late", ".keep", "x"), "x")
-	out := s.decideOn(t, 1, "accept", "--all", "--yes", vault)
-	if !strings.Contains(out.stderr, ".keep") {
-		t.Errorf("the decision says %q", out.stderr)
+	harness.WriteFile(t, filepath.Join(vault, "late", ".keep", "x"), "x")
+	out := s.DecideOn(t, 1, "accept", "--all", "--yes", vault)
+	if !strings.Contains(out.Stderr, ".keep") {
+		t.Errorf("the decision says %q", out.Stderr)
 	}
 	for _, name := range []string{"dir/.obsidian/app.json", "repo/.git/config", "late/.keep/x"} {
 		if _, err := os.Stat(filepath.Join(vault, name)); err != nil {

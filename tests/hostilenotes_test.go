@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // stairs are n lines, each indented by two columns more than the one before.
@@ -51,17 +52,17 @@ var hostileNotes = map[string]string{
 // What a note costs is bounded, whatever is in it, and nobody waits for it who asks for
 // another.
 func TestHostileNotes(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.mkdir(t, "Notes")
+	s := harness.NewSandbox(t)
+	vault := s.Mkdir(t, "Notes")
 	for name, text := range hostileNotes {
-		if err := os.WriteFile(s.path("Notes", name+".md"), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(s.Path("Notes", name+".md"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(s.path("Notes", "Plain.md"), []byte("---\ntags: [home]\n---\n# Plan\nSee [[quotes]].\n"), 0o600); err != nil {
+	if err := os.WriteFile(s.Path("Notes", "Plain.md"), []byte("---\ntags: [home]\n---\n# Plan\nSee [[quotes]].\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	client := s.mcp(t, "--toolsets", "claude,notes,content", vault)
+	client := s.MCP(t, "--toolsets", "claude,notes,content", vault)
 	start := time.Now()
 	for _, call := range []struct {
 		tool string
@@ -74,7 +75,7 @@ func TestHostileNotes(t *testing.T) {
 		{"list_notes", nil, "Notes/Plain.md"},
 	} {
 		began := time.Now()
-		answer := client.mustCall(t, call.tool, call.args...)
+		answer := client.MustCall(t, call.tool, call.args...)
 		if took := time.Since(began); took > limittest.Scaled(8*time.Second) {
 			t.Errorf("%s took %v beside the hostile notes", call.tool, took)
 		}
@@ -83,12 +84,12 @@ func TestHostileNotes(t *testing.T) {
 		}
 	}
 	t.Logf("all tools together: %v", time.Since(start))
-	if kb := peakMemory(t, client.cmd.Process.Pid); kb > 800<<10 {
+	if kb := harness.PeakMemory(t, client.Cmd.Process.Pid); kb > 800<<10 {
 		t.Errorf("the server took %d MB", kb>>10)
 	}
 	// What is not read says why.
 	for path, want := range map[string]string{"brackets": "frontmatter_error", "quotes": "lists and quotes are nested more than 50 deep", "items": "line 51: "} {
-		if got := client.mustCall(t, "read_metadata", "path", "Notes/"+path+".md"); !strings.Contains(got, want) {
+		if got := client.MustCall(t, "read_metadata", "path", "Notes/"+path+".md"); !strings.Contains(got, want) {
 			t.Errorf("metadata of %s: %.300s", path, got)
 		}
 	}
@@ -97,16 +98,16 @@ func TestHostileNotes(t *testing.T) {
 // Delimiters that are written one by one do not take a person's words between them.
 func TestDelimitersOneByOne(t *testing.T) {
 	for _, pair := range [][2]string{{"{++", "++}"}, {"{--", "--}"}} {
-		s := newSandbox(t)
-		m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": "alpha beta gamma delta\n"}))
-		note := m.path("n.md")
+		s := harness.NewSandbox(t)
+		m := s.Mount(t, s.Vault(t, "Notes", map[string]string{"n.md": "alpha beta gamma delta\n"}))
+		note := m.Path("n.md")
 		if err := os.WriteFile(note, []byte("alpha beta "+pair[0]+" gamma delta\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(note, []byte("alpha beta "+pair[0]+" gamma "+pair[1]+" delta\n"), 0o644); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("%v around a person's word: %v, want %v", pair, err, syscall.EINVAL)
 		}
-		s.decide(t, "accept", "--all", m.vault)
-		checkText(t, "the note", readFile(t, m.vaultPath("n.md")), "alpha beta "+pair[0]+" gamma delta\n")
+		s.Decide(t, "accept", "--all", m.Vault)
+		harness.CheckText(t, "the note", harness.ReadFile(t, m.VaultPath("n.md")), "alpha beta "+pair[0]+" gamma delta\n")
 	}
 }

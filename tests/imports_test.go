@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 const module = "github.com/relayfs/relayfs"
@@ -196,6 +198,7 @@ var importRules = map[string]importRule{
 	},
 	"cmd/relayfs/internal/quietinit": {nil, "it must be initialised before everything that asks the terminal"},
 	"tests":                          {nil, "end-to-end tests drive the built binary; what they import is in test files"},
+	"tests/internal/harness":         {[]string{"bridge/ycrdt/limittest", "diffwrap", "github.com/creack/pty", "golang.org/x/sys/unix"}, "what end-to-end tests stand on drives the built binary"},
 	"tests/bench/mount":              {nil, "it measures a mount through the kernel, as programs use it"},
 	"tests/bench/listen":             {[]string{"bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "golang.org/x/sync/errgroup"}, "it measures servers with the same clients"},
 	"tests/testsum":                  {nil, "a filter on the output of go test"},
@@ -214,7 +217,7 @@ type listedPackage struct {
 func goList(t *testing.T, args ...string) map[string]listedPackage {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-e", "-json=ImportPath,Standard,Imports,Deps"}, args...)...)
-	cmd.Dir = repo()
+	cmd.Dir = harness.Repo()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

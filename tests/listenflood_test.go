@@ -15,12 +15,13 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // dialServer connects to --listen; what it cannot do any more is not said.
 func (y *yjsServer) dialServer(t *testing.T) net.Conn {
 	t.Helper()
-	c, err := net.DialTimeout("tcp", strings.TrimPrefix(y.Owner.Yjs.URL, "ys://"), startTimeout)
+	c, err := net.DialTimeout("tcp", strings.TrimPrefix(y.Owner.Yjs.URL, "ys://"), harness.StartTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,14 +45,14 @@ func upgrade(t *testing.T, c net.Conn, path string, patience time.Duration) (sta
 
 // Who says nothing, or has no token, keeps nobody out who has one.
 func TestListenSilentSockets(t *testing.T) {
-	s := newSandbox(t)
-	y := serveYjsWithin(t, s, "ulimit -n 600", s.vault(t, "Notes", map[string]string{"Plan.md": "one\n"}))
+	s := harness.NewSandbox(t)
+	y := serveYjsWithin(t, s, "ulimit -n 600", s.Vault(t, "Notes", map[string]string{"Plan.md": "one\n"}))
 	token := y.token()
 	for name, say := range map[string]func(c net.Conn){
 		"nothing":            func(net.Conn) {},
 		"half a request":     func(c net.Conn) { _, _ = io.WriteString(c, "GET /ready HTTP/1.1\r\nHost:") },
 		"an idle connection": func(c net.Conn) { _, _ = io.WriteString(c, "GET /ready HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n") },
-		"a silent websocket": func(c net.Conn) { go upgrade(t, c, "/", startTimeout) },
+		"a silent websocket": func(c net.Conn) { go upgrade(t, c, "/", harness.StartTimeout) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 700 {
@@ -74,8 +75,8 @@ func TestListenSilentSockets(t *testing.T) {
 // Clients with a token for reading, or with one for writing, that send large frames
 // without an end take no more memory than the budget.
 func TestListenFramesUnderWay(t *testing.T) {
-	s := newSandbox(t)
-	y := serveYjs(t, s, s.vault(t, "Notes", map[string]string{"Plan.md": "one\n"}))
+	s := harness.NewSandbox(t)
+	y := serveYjs(t, s, s.Vault(t, "Notes", map[string]string{"Plan.md": "one\n"}))
 	id := y.Owner.Yjs.Folders["Notes"]
 	path := "/d/" + id + "/ws/" + id + "?token="
 	server, reader := y.token(), y.readToken(t, id)
@@ -83,24 +84,24 @@ func TestListenFramesUnderWay(t *testing.T) {
 		name, token string
 		most        int // KB
 	}{{"reading", reader, 150 << 10}, {"writing", server, 700 << 10}} {
-		before := peakMemory(t, y.cmd.Process.Pid)
+		before := harness.PeakMemory(t, y.cmd.Process.Pid)
 		var sending sync.WaitGroup
 		for range 24 {
 			c := y.dialServer(t)
-			if status, _ := upgrade(t, c, path+url.QueryEscape(tt.token), startTimeout); !strings.Contains(status, "101") {
+			if status, _ := upgrade(t, c, path+url.QueryEscape(tt.token), harness.StartTimeout); !strings.Contains(status, "101") {
 				t.Fatal(status)
 			}
 			sending.Go(func() { sendMost(c, 60<<20) })
 		}
 		sending.Wait()
-		if took := peakMemory(t, y.cmd.Process.Pid) - before; took > tt.most {
+		if took := harness.PeakMemory(t, y.cmd.Process.Pid) - before; took > tt.most {
 			t.Errorf("%s: 24 unfinished frames take %d MB", tt.name, took>>10)
 		} else {
 			t.Logf("%s: %d MB", tt.name, took>>10)
 		}
 	}
 	// Who sends little is not concerned.
-	if status, _ := upgrade(t, y.dialServer(t), path+url.QueryEscape(server), startTimeout); !strings.Contains(status, "101") {
+	if status, _ := upgrade(t, y.dialServer(t), path+url.QueryEscape(server), harness.StartTimeout); !strings.Contains(status, "101") {
 		t.Error(status)
 	}
 }
@@ -112,7 +113,7 @@ func sendMost(c net.Conn, size int) {
 	if _, err := c.Write(append(header, 0, 0, 0, 0)); err != nil {
 		return
 	}
-	_ = c.SetWriteDeadline(time.Now().Add(startTimeout))
+	_ = c.SetWriteDeadline(time.Now().Add(harness.StartTimeout))
 	chunk := make([]byte, 1<<20)
 	for sent := 0; sent < size-2<<20; sent += len(chunk) {
 		if _, err := c.Write(chunk); err != nil {

@@ -9,36 +9,37 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // A machine that cannot mount, or should not here, gets a sentence and a hint.
 func TestMountRefusals(t *testing.T) {
-	requireFUSE(t)
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
-	full := s.mkdir(t, "full")
-	writeFile(t, filepath.Join(full, "mine.txt"), "do not hide me")
-	writeFile(t, s.path("file"), "")
+	harness.RequireFUSE(t)
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
+	full := s.Mkdir(t, "full")
+	harness.WriteFile(t, filepath.Join(full, "mine.txt"), "do not hide me")
+	harness.WriteFile(t, s.Path("file"), "")
 	tests := []struct {
 		name       string
 		mountpoint string
 		want       string // in the message
 	}{
 		{"mountpoint not empty", full, "not empty"},
-		{"mountpoint missing", s.path("nowhere"), "nowhere"},
-		{"mountpoint a file", s.path("file"), "directory"},
+		{"mountpoint missing", s.Path("nowhere"), "nowhere"},
+		{"mountpoint a file", s.Path("file"), "directory"},
 		{"mountpoint in the vault", vault, "inside each other"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			out := s.run(t, "mount", vault, tt.mountpoint)
-			checkRefused(t, out, tt.want)
-			if isMounted(tt.mountpoint) {
+			out := s.Run(t, "mount", vault, tt.mountpoint)
+			harness.CheckRefused(t, out, tt.want)
+			if harness.IsMounted(tt.mountpoint) {
 				t.Error("mounted all the same")
 			}
 		})
 	}
-	if readFile(t, filepath.Join(full, "mine.txt")) != "do not hide me" {
+	if harness.ReadFile(t, filepath.Join(full, "mine.txt")) != "do not hide me" {
 		t.Error("the full folder was hidden")
 	}
 }
@@ -48,39 +49,39 @@ func TestRootNeedsNoFusermount(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("not root; TestMissingFusermount is for others")
 	}
-	s := newSandbox(t)
-	s.env = append(s.env, "PATH="+s.mkdir(t, "empty"))
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
-	checkText(t, "note", readFile(t, m.path("note.md")), saveBefore)
-	m.stop(t)
+	s := harness.NewSandbox(t)
+	s.Env = append(s.Env, "PATH="+s.Mkdir(t, "empty"))
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
+	harness.CheckText(t, "note", harness.ReadFile(t, m.Path("note.md")), harness.TideTable)
+	m.Stop(t)
 }
 
 // Anybody but root is told what to install.
 func TestMissingFusermount(t *testing.T) {
-	requireFUSE(t)
-	s := newSandbox(t)
-	vault, mnt := s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), s.mkdir(t, "mnt")
+	harness.RequireFUSE(t)
+	s := harness.NewSandbox(t)
+	vault, mnt := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), s.Mkdir(t, "mnt")
 	script := `PATH="$EMPTY" exec "$RELAYFS" mount "$VAULT" "$MNT"`
 	if os.Geteuid() == 0 {
 		// Become nobody, who may open a device node of our own in a namespace of our own.
-		requireTools(t, "unshare", "setpriv", "mknod")
+		harness.RequireTools(t, "unshare", "setpriv", "mknod")
 		script = `mknod -m 666 fuse c 10 229 && mount --bind fuse /dev/fuse &&
 			exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -c '` + script + `'`
-		for _, path := range []string{s.dir, s.path("xdg"), vault, mnt} {
+		for _, path := range []string{s.Dir, s.Path("xdg"), vault, mnt} {
 			chownAll(t, path, 65534)
 		}
 	}
-	cmd := s.command(t.Context())
+	cmd := s.Command(t.Context())
 	cmd.Path, cmd.Args = "/usr/bin/env", []string{"env", "unshare", "--mount", "sh", "-c", script}
 	if os.Geteuid() != 0 {
 		cmd.Args = []string{"env", "sh", "-c", script}
 	}
-	cmd.Env = append(s.env, "EMPTY="+s.mkdir(t, "empty"), "RELAYFS="+s.binary, "VAULT="+vault, "MNT="+mnt)
-	out := runCommand(t, cmd)
-	if strings.Contains(out.stderr, "unshare:") || strings.Contains(out.stderr, "mknod:") {
-		skip(t, "no namespaces or device nodes: %s", out.stderr)
+	cmd.Env = append(s.Env, "EMPTY="+s.Mkdir(t, "empty"), "RELAYFS="+s.Binary, "VAULT="+vault, "MNT="+mnt)
+	out := harness.RunCommand(t, cmd)
+	if strings.Contains(out.Stderr, "unshare:") || strings.Contains(out.Stderr, "mknod:") {
+		harness.Skip(t, "no namespaces or device nodes: %s", out.Stderr)
 	}
-	checkRefused(t, out, "fusermount3")
+	harness.CheckRefused(t, out, "fusermount3")
 }
 
 func chownAll(t *testing.T, dir string, uid int) {
@@ -99,11 +100,11 @@ func chownAll(t *testing.T, dir string, uid int) {
 // A vault on a read-only disk is served; writes say read-only. The mount lives
 // in a namespace of its own, so that no disk of the machine is touched.
 func TestVaultOnAReadOnlyDisk(t *testing.T) {
-	requireFUSE(t)
-	requireTools(t, "unshare", "mount")
-	s := newSandbox(t)
-	vault, mnt := s.mkdir(t, "Vault"), s.mkdir(t, "mnt")
-	writeFile(t, s.path("note.md"), saveBefore)
+	harness.RequireFUSE(t)
+	harness.RequireTools(t, "unshare", "mount")
+	s := harness.NewSandbox(t)
+	vault, mnt := s.Mkdir(t, "Vault"), s.Mkdir(t, "mnt")
+	harness.WriteFile(t, s.Path("note.md"), harness.TideTable)
 	unshare := []string{"unshare", "--mount"}
 	if os.Geteuid() != 0 {
 		unshare = append(unshare, "--user", "--map-root-user")
@@ -122,19 +123,19 @@ wait $!
 `
 	ctx, cancel := context.WithTimeout(t.Context(), limittest.Scaled(time.Minute))
 	defer cancel()
-	cmd := s.command(ctx)
+	cmd := s.Command(ctx)
 	cmd.Path, cmd.Args = "/usr/bin/env", append(append([]string{"env"}, unshare...), "sh", "-c", script)
-	cmd.Env = append(s.env, "VAULT="+vault, "MNT="+mnt, "RELAYFS="+s.binary)
-	if out := runCommand(t, cmd); out.code != 0 {
-		if strings.Contains(out.stderr, "unshare") {
-			skip(t, "no namespaces: %s", out.stderr)
+	cmd.Env = append(s.Env, "VAULT="+vault, "MNT="+mnt, "RELAYFS="+s.Binary)
+	if out := harness.RunCommand(t, cmd); out.Code != 0 {
+		if strings.Contains(out.Stderr, "unshare") {
+			harness.Skip(t, "no namespaces: %s", out.Stderr)
 		}
-		log, _ := os.ReadFile(s.path("log"))
-		t.Fatalf("exit %d: %s%s\n%s", out.code, out.stdout, out.stderr, log)
+		log, _ := os.ReadFile(s.Path("log"))
+		t.Fatalf("exit %d: %s%s\n%s", out.Code, out.Stdout, out.Stderr, log)
 	}
-	checkText(t, "note", readFile(t, s.path("read.txt")), saveBefore)
-	checkText(t, "note after the write", readFile(t, s.path("after.txt")), saveBefore)
-	if n := strings.Count(readFile(t, s.path("errors.txt")), "Read-only file system"); n != 2 {
-		t.Errorf("%d writes said read-only, want 2: %s", n, readFile(t, s.path("errors.txt")))
+	harness.CheckText(t, "note", harness.ReadFile(t, s.Path("read.txt")), harness.TideTable)
+	harness.CheckText(t, "note after the write", harness.ReadFile(t, s.Path("after.txt")), harness.TideTable)
+	if n := strings.Count(harness.ReadFile(t, s.Path("errors.txt")), "Read-only file system"); n != 2 {
+		t.Errorf("%d writes said read-only, want 2: %s", n, harness.ReadFile(t, s.Path("errors.txt")))
 	}
 }

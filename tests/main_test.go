@@ -1,5 +1,9 @@
 package tests
 
-import "testing"
+import (
+	"testing"
 
-func TestMain(m *testing.M) { run(m) }
+	"github.com/relayfs/relayfs/tests/internal/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }

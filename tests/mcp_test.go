@@ -8,66 +8,67 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // The words that clients build on, from read to edit to amend.
 func TestMCPEdit(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"Desk/note.md": saveBefore})
-	client := s.mcp(t, vault)
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"Desk/note.md": harness.TideTable})
+	client := s.MCP(t, vault)
 	const path = "Vault/Desk/note.md"
 
-	refused := client.call(t, "edit", "file_path", path, "old_string", "six", "new_string", "seven")
+	refused := client.Call(t, "edit", "file_path", path, "old_string", "six", "new_string", "seven")
 	wantText := `You must read this document before editing it. Call the read tool with file_path: "` + path + `" first.`
-	if !refused.isError || refused.text != wantText {
+	if !refused.IsError || refused.Text != wantText {
 		t.Errorf("edit of an unread note: %+v, want the error %q", refused, wantText)
 	}
-	checkText(t, "vault's note", readFile(t, vault+"/Desk/note.md"), saveBefore)
+	harness.CheckText(t, "vault's note", harness.ReadFile(t, vault+"/Desk/note.md"), harness.TideTable)
 
-	if got := client.mustCall(t, "read", "file_path", path); !strings.Contains(got, "     3\tThe tide turns at six") {
+	if got := client.MustCall(t, "read", "file_path", path); !strings.Contains(got, "     3\tThe tide turns at six") {
 		t.Errorf("read is not in the layout of cat -n:\n%s", got)
 	}
-	if got := client.mustCall(t, "edit", "file_path", path, "old_string", "six", "new_string", "half past seven"); !strings.HasPrefix(got, "Edited "+path+":") {
+	if got := client.MustCall(t, "edit", "file_path", path, "old_string", "six", "new_string", "half past seven"); !strings.HasPrefix(got, "Edited "+path+":") {
 		t.Errorf("edit says %q", got)
 	}
-	checkRaw(t, vault, saveBefore, strings.Replace(saveBefore, "six", "half past seven", 1))
+	checkRaw(t, vault, harness.TideTable, strings.Replace(harness.TideTable, "six", "half past seven", 1))
 
 	// The second edit lies inside the first one's addition and amends it.
-	client.mustCall(t, "edit", "file_path", path, "old_string", "past", "new_string", "to")
-	raw := checkRaw(t, vault, saveBefore, strings.Replace(saveBefore, "six", "half to seven", 1))
+	client.MustCall(t, "edit", "file_path", path, "old_string", "past", "new_string", "to")
+	raw := checkRaw(t, vault, harness.TideTable, strings.Replace(harness.TideTable, "six", "half to seven", 1))
 	if n := strings.Count(raw, "{++"); n != 1 {
 		t.Errorf("an amended addition became %d additions: %s", n, raw)
 	}
 
 	// And the third takes everything back.
-	client.mustCall(t, "edit", "file_path", path, "old_string", "half to seven", "new_string", "six")
-	checkText(t, "vault's note after taking back", readFile(t, vault+"/Desk/note.md"), saveBefore)
+	client.MustCall(t, "edit", "file_path", path, "old_string", "half to seven", "new_string", "six")
+	harness.CheckText(t, "vault's note after taking back", harness.ReadFile(t, vault+"/Desk/note.md"), harness.TideTable)
 }
 
 func checkRaw(t *testing.T, vault, before, after string) string {
 	t.Helper()
-	raw := readFile(t, vault+"/Desk/note.md")
-	checkText(t, "original view", diffwrap.Original(raw), before)
-	checkText(t, "accepted view", diffwrap.Accepted(raw), after)
+	raw := harness.ReadFile(t, vault+"/Desk/note.md")
+	harness.CheckText(t, "original view", diffwrap.Original(raw), before)
+	harness.CheckText(t, "accepted view", diffwrap.Accepted(raw), after)
 	return raw
 }
 
 func TestMCPEditKeepsAPersonsEdit(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"Desk/note.md": saveBefore})
-	client := s.mcp(t, vault)
-	client.mustCall(t, "read", "file_path", "Vault/Desk/note.md")
-	persons := strings.Replace(saveBefore, "boats turn too", "boats turn as well", 1)
-	obsidianSave(t, vault+"/Desk/note.md", persons)
-	client.mustCall(t, "edit", "file_path", "Vault/Desk/note.md", "old_string", "at six", "new_string", "at seven")
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"Desk/note.md": harness.TideTable})
+	client := s.MCP(t, vault)
+	client.MustCall(t, "read", "file_path", "Vault/Desk/note.md")
+	persons := strings.Replace(harness.TideTable, "boats turn too", "boats turn as well", 1)
+	harness.ObsidianSave(t, vault+"/Desk/note.md", persons)
+	client.MustCall(t, "edit", "file_path", "Vault/Desk/note.md", "old_string", "at six", "new_string", "at seven")
 	checkRaw(t, vault, persons, strings.Replace(persons, "six", "seven", 1))
 }
 
 func TestMCPBadArguments(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"Desk/note.md": saveBefore, "../outside.md": "not yours\n"})
-	client := s.mcp(t, vault)
-	client.mustCall(t, "read", "file_path", "Vault/Desk/note.md")
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"Desk/note.md": harness.TideTable, "../outside.md": "not yours\n"})
+	client := s.MCP(t, vault)
+	client.MustCall(t, "read", "file_path", "Vault/Desk/note.md")
 	tests := []struct {
 		name string
 		tool string
@@ -89,32 +90,32 @@ func TestMCPBadArguments(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := client.call(t, tt.tool, tt.args...)
-			if !got.isError || !strings.Contains(got.text, tt.want) {
+			got := client.Call(t, tt.tool, tt.args...)
+			if !got.IsError || !strings.Contains(got.Text, tt.want) {
 				t.Errorf("got %+v, want an error that names %q", got, tt.want)
 			}
-			if strings.Contains(got.text, "not yours") {
-				t.Errorf("a note outside the vault was read: %s", got.text)
+			if strings.Contains(got.Text, "not yours") {
+				t.Errorf("a note outside the vault was read: %s", got.Text)
 			}
 		})
 	}
-	checkText(t, "vault's note", readFile(t, vault+"/Desk/note.md"), saveBefore)
-	if got := listFiles(t, vault); !slices.Equal(got, []string{"Desk/", "Desk/note.md"}) {
+	harness.CheckText(t, "vault's note", harness.ReadFile(t, vault+"/Desk/note.md"), harness.TideTable)
+	if got := harness.ListFiles(t, vault); !slices.Equal(got, []string{"Desk/", "Desk/note.md"}) {
 		t.Errorf("vault holds %q", got)
 	}
 }
 
 // Searching over MCP finds what ripgrep finds on the mount.
 func TestMCPGrepEqualsRipgrep(t *testing.T) {
-	requireTools(t, "rg")
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", generatedVault(1000)))
-	client := s.mcp(t, m.vault)
+	harness.RequireTools(t, "rg")
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", harness.GeneratedVault(1000)))
+	client := s.MCP(t, m.Vault)
 	for _, pattern := range []string{"lantern", `\[\[Note 1\d+\]\]`, "^- \\[x\\].*quay", "灯台|שלום"} {
 		t.Run(pattern, func(t *testing.T) {
-			rg := outputIn(t, m.dir, []string{"rg", "--no-config", "--sort", "path", "-n", "--no-heading", pattern})
-			got := client.mustCall(t, "grep", "pattern", pattern, "output_mode", "content", "-n", true, "head_limit", 40)
-			want := strings.SplitN(rg.stdout, "\n", 41)
+			rg := harness.OutputIn(t, m.Dir, []string{"rg", "--no-config", "--sort", "path", "-n", "--no-heading", pattern})
+			got := client.MustCall(t, "grep", "pattern", pattern, "output_mode", "content", "-n", true, "head_limit", 40)
+			want := strings.SplitN(rg.Stdout, "\n", 41)
 			for i, line := range want[:min(40, len(want)-1)] {
 				if !strings.Contains(got, line+"\n") && !strings.HasSuffix(got, line) {
 					t.Fatalf("line %d of rg is missing: %s\n%s", i+1, line, got)
@@ -125,8 +126,8 @@ func TestMCPGrepEqualsRipgrep(t *testing.T) {
 }
 
 func TestMCPToolsListed(t *testing.T) {
-	s := newSandbox(t)
-	client := s.mcp(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	s := harness.NewSandbox(t)
+	client := s.MCP(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	var list struct {
 		Tools []struct {
 			Name        string
@@ -134,7 +135,7 @@ func TestMCPToolsListed(t *testing.T) {
 			Annotations map[string]any
 		}
 	}
-	if err := json.Unmarshal(client.request(t, "tools/list", map[string]any{}), &list); err != nil {
+	if err := json.Unmarshal(client.Request(t, "tools/list", map[string]any{}), &list); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -157,14 +158,14 @@ func TestMCPToolsListed(t *testing.T) {
 }
 
 func TestMCPGetLinks(t *testing.T) {
-	s := newSandbox(t)
-	client := s.mcp(t, s.vault(t, "Lens", map[string]string{
+	s := harness.NewSandbox(t)
+	client := s.MCP(t, s.Vault(t, "Lens", map[string]string{
 		"Biology 101.md":    "Start with [[Photosynthesis]].\n",
 		"Photosynthesis.md": "Rests on [[Cell Theory|cells]] and [[Light]].\n",
 		"Cell Theory.md":    "Nothing.\n",
 	}))
 	want := fmt.Sprintf("Backlinks (documents linking to this):\n- %s\n\nForward links (documents this links to):\n- %s\n\nUnresolved links:\n- %s",
 		"Lens/Biology 101.md", "Lens/Cell Theory.md", "Light")
-	got := client.mustCall(t, "get_links", "file_path", "Lens/Photosynthesis.md")
-	checkText(t, "get_links", strings.TrimSpace(got), want)
+	got := client.MustCall(t, "get_links", "file_path", "Lens/Photosynthesis.md")
+	harness.CheckText(t, "get_links", strings.TrimSpace(got), want)
 }

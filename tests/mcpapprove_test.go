@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // changingCall is a call of a tool that creates, changes or deletes.
@@ -63,15 +65,15 @@ func approveVault() map[string]string {
 // Every tool that is not marked as a reader has a call here, and every one that is
 // has none: a new tool has to be thought of.
 func TestMCPApprovalKnowsEveryTool(t *testing.T) {
-	s := newSandbox(t)
-	c := s.mcp(t, "--toolsets", "claude,notes,content", s.vault(t, "Vault", approveVault()))
+	s := harness.NewSandbox(t)
+	c := s.MCP(t, "--toolsets", "claude,notes,content", s.Vault(t, "Vault", approveVault()))
 	var list struct {
 		Tools []struct {
 			Name        string
 			Annotations struct{ ReadOnlyHint bool }
 		}
 	}
-	if err := json.Unmarshal(c.request(t, "tools/list", map[string]any{}), &list); err != nil || len(list.Tools) < 20 {
+	if err := json.Unmarshal(c.Request(t, "tools/list", map[string]any{}), &list); err != nil || len(list.Tools) < 20 {
 		t.Fatalf("%d tools: %v", len(list.Tools), err)
 	}
 	readers := []string{
@@ -91,13 +93,13 @@ func TestMCPApprovalKnowsEveryTool(t *testing.T) {
 func vaultState(t *testing.T, vault string) map[string]string {
 	t.Helper()
 	state := make(map[string]string)
-	for _, name := range listFiles(t, vault) {
+	for _, name := range harness.ListFiles(t, vault) {
 		if base := filepath.Base(name); strings.HasPrefix(base, ".relayfs-") && strings.HasSuffix(base, ".tmp") {
 			continue
 		}
 		state[name] = ""
 		if !strings.HasSuffix(name, "/") {
-			state[name] = readFile(t, filepath.Join(vault, name))
+			state[name] = harness.ReadFile(t, filepath.Join(vault, name))
 		}
 	}
 	return state
@@ -132,13 +134,13 @@ func TestMCPApprovalOfEveryTool(t *testing.T) {
 			{"deny one kind", []string{"auto,create=deny"}, nil, "create only", false},
 		} {
 			t.Run(mode+", "+tt.name, func(t *testing.T) {
-				s := newSandbox(t)
-				vault := s.vault(t, "Vault", approveVault())
+				s := harness.NewSandbox(t)
+				vault := s.Vault(t, "Vault", approveVault())
 				args := []string{"--mode", mode, "--structure", map[string]string{"suggest": "propose", "direct": "direct"}[mode], "--toolsets", "claude,notes,content"}
 				for _, a := range tt.approve {
 					args = append(args, "--approve", a)
 				}
-				c := s.mcpAnswering(t, tt.answer, append(args, vault)...)
+				c := s.MCPAnswering(t, tt.answer, append(args, vault)...)
 				for _, call := range changingCalls {
 					refused := tt.refused
 					switch {
@@ -155,41 +157,41 @@ func TestMCPApprovalOfEveryTool(t *testing.T) {
 }
 
 // checkApproval makes a call that is to be refused in the given words, or done.
-func checkApproval(t *testing.T, c *mcpClient, vault string, call changingCall, refused string, asked bool) {
+func checkApproval(t *testing.T, c *harness.MCPClient, vault string, call changingCall, refused string, asked bool) {
 	t.Helper()
 	what := fmt.Sprint(call.tool, call.args)
 	if call.read != nil {
-		c.mustCall(t, call.read[0].(string), call.read[1:]...)
+		c.MustCall(t, call.read[0].(string), call.read[1:]...)
 	}
 	before, waiting := vaultState(t, vault), waitingList(t, c)
-	c.questions = nil
-	got := c.call(t, call.tool, call.args...)
+	c.Questions = nil
+	got := c.Call(t, call.tool, call.args...)
 	changed := !maps.Equal(before, vaultState(t, vault)) || waitingList(t, c) != waiting
-	if (len(c.questions) == 1) != asked || len(c.questions) > 1 {
-		t.Errorf("%s: asked %q", what, c.questions)
+	if (len(c.Questions) == 1) != asked || len(c.Questions) > 1 {
+		t.Errorf("%s: asked %q", what, c.Questions)
 	}
 	if refused == "" {
-		if got.isError || !changed {
-			t.Errorf("%s is not done: %s", what, got.text)
+		if got.IsError || !changed {
+			t.Errorf("%s is not done: %s", what, got.Text)
 		}
 		return
 	}
-	if !got.isError || changed {
-		t.Errorf("%s: error %v, changed %v: %s", what, got.isError, changed, got.text)
+	if !got.IsError || changed {
+		t.Errorf("%s: error %v, changed %v: %s", what, got.IsError, changed, got.Text)
 	}
 	want := strings.Replace(refused, "KIND", call.kind, 1)
-	if !strings.Contains(got.text, want) {
-		t.Errorf("%s: the refusal does not say %q: %s", what, want, got.text)
+	if !strings.Contains(got.Text, want) {
+		t.Errorf("%s: the refusal does not say %q: %s", what, want, got.Text)
 	}
-	if call.kind == "delete" && want != refused && !strings.Contains(got.text, "confirm: true") {
-		t.Errorf("%s: the refusal does not say how to confirm: %s", what, got.text)
+	if call.kind == "delete" && want != refused && !strings.Contains(got.Text, "confirm: true") {
+		t.Errorf("%s: the refusal does not say how to confirm: %s", what, got.Text)
 	}
 }
 
 // waitingList is what waits for a person.
-func waitingList(t *testing.T, c *mcpClient) string {
+func waitingList(t *testing.T, c *harness.MCPClient) string {
 	t.Helper()
-	return c.mustCall(t, "list_suggestions", "limit", 1000)
+	return c.MustCall(t, "list_suggestions", "limit", 1000)
 }
 
 // A client that cannot ask may delete once the model says that the person agrees;
@@ -209,13 +211,13 @@ func TestMCPApprovalConfirm(t *testing.T) {
 				continue
 			}
 			t.Run(tt.name+" "+call.tool, func(t *testing.T) {
-				s := newSandbox(t)
-				vault := s.vault(t, "Vault", approveVault())
-				c := s.mcpAnswering(t, tt.answer, "--mode", "direct", "--structure", "direct", "--toolsets", "claude,notes,content", "--approve", tt.approve, vault)
-				got := c.call(t, call.tool, append(slices.Clone(call.args), "confirm", true)...)
+				s := harness.NewSandbox(t)
+				vault := s.Vault(t, "Vault", approveVault())
+				c := s.MCPAnswering(t, tt.answer, "--mode", "direct", "--structure", "direct", "--toolsets", "claude,notes,content", "--approve", tt.approve, vault)
+				got := c.Call(t, call.tool, append(slices.Clone(call.args), "confirm", true)...)
 				_, there := vaultState(t, vault)[call.file]
-				if got.isError == tt.deleted || there == tt.deleted {
-					t.Errorf("error %v, still there %v: %s", got.isError, there, got.text)
+				if got.IsError == tt.deleted || there == tt.deleted {
+					t.Errorf("error %v, still there %v: %s", got.IsError, there, got.Text)
 				}
 			})
 		}
@@ -236,16 +238,16 @@ func TestMCPApprovalOfTheImpossible(t *testing.T) {
 		"view original": {[]string{"--view", "original"}, [][]any{edit, write}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSandbox(t)
-			vault := s.vault(t, "Vault", map[string]string{"note.md": "One\n"})
-			c := s.mcpAnswering(t, saysYes, append(tt.flags, "--mode", "direct", "--approve", "ask", vault)...)
-			c.mustCall(t, "read", "file_path", "Vault/note.md")
+			s := harness.NewSandbox(t)
+			vault := s.Vault(t, "Vault", map[string]string{"note.md": "One\n"})
+			c := s.MCPAnswering(t, saysYes, append(tt.flags, "--mode", "direct", "--approve", "ask", vault)...)
+			c.MustCall(t, "read", "file_path", "Vault/note.md")
 			for _, call := range tt.calls {
-				got := c.call(t, call[0].(string), call[1:]...)
-				if !got.isError || len(c.questions) > 0 {
-					t.Errorf("%v: error %v, asked %q: %s", call, got.isError, c.questions, got.text)
+				got := c.Call(t, call[0].(string), call[1:]...)
+				if !got.IsError || len(c.Questions) > 0 {
+					t.Errorf("%v: error %v, asked %q: %s", call, got.IsError, c.Questions, got.Text)
 				}
-				c.questions = nil
+				c.Questions = nil
 			}
 		})
 	}
@@ -253,10 +255,10 @@ func TestMCPApprovalOfTheImpossible(t *testing.T) {
 
 // A person's own commands are not asked about.
 func TestApprovalIsNotForCommands(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"note.md": approveNote})
-	s.mount(t, vault, "--approve", "deny")
-	if out := s.run(t, "edit", "Vault/note.md", "--old", "One", "--new", "Two", "--source", vault); out.code != 0 {
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": approveNote})
+	s.Mount(t, vault, "--approve", "deny")
+	if out := s.Run(t, "edit", "Vault/note.md", "--old", "One", "--new", "Two", "--source", vault); out.Code != 0 {
 		t.Errorf("edit: %+v", out)
 	}
 }

@@ -6,46 +6,48 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // An attached client outlives its owner: while there is none it is told so, and
 // with the next one it goes on.
 func TestMCPOutlivesItsOwner(t *testing.T) {
-	for name, end := range map[string]func(*mount, *testing.T){
-		"restarted": (*mount).stop,
-		"killed":    (*mount).kill,
+	for name, end := range map[string]func(*harness.Mount, *testing.T){
+		"restarted": (*harness.Mount).Stop,
+		"killed":    (*harness.Mount).Kill,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSandbox(t)
-			m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
-			client := s.mcp(t, m.vault)
-			client.mustCall(t, "read", "file_path", "Vault/note.md")
-			client.mustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "six", "new_string", "seven")
+			s := harness.NewSandbox(t)
+			m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
+			client := s.MCP(t, m.Vault)
+			client.MustCall(t, "read", "file_path", "Vault/note.md")
+			client.MustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "six", "new_string", "seven")
 			end(m, t)
 
-			gone := client.call(t, "read", "file_path", "Vault/note.md")
-			if !gone.isError || !strings.Contains(gone.text, "try again") && !strings.Contains(gone.text, "read the document again") {
+			gone := client.Call(t, "read", "file_path", "Vault/note.md")
+			if !gone.IsError || !strings.Contains(gone.Text, "try again") && !strings.Contains(gone.Text, "read the document again") {
 				t.Errorf("read without an owner: %+v", gone)
 			}
-			if _, rpcError := client.ask(t, "tools/list", map[string]any{}); !strings.Contains(string(rpcError), "cannot be reached") {
+			if _, rpcError := client.Ask(t, "tools/list", map[string]any{}); !strings.Contains(string(rpcError), "cannot be reached") {
 				t.Errorf("tools/list without an owner: error %s", rpcError)
 			}
 
-			s.mountAt(t, m.vault, s.mkdir(t, "again"))
-			unread := client.call(t, "edit", "file_path", "Vault/note.md", "old_string", "quiet", "new_string", "loud")
-			if !unread.isError || !strings.HasPrefix(unread.text, "You must read this document") {
+			s.MountAt(t, m.Vault, s.Mkdir(t, "again"))
+			unread := client.Call(t, "edit", "file_path", "Vault/note.md", "old_string", "quiet", "new_string", "loud")
+			if !unread.IsError || !strings.HasPrefix(unread.Text, "You must read this document") {
 				t.Errorf("edit with a new owner: %+v", unread)
 			}
-			if got := client.mustCall(t, "read", "file_path", "Vault/note.md"); !strings.Contains(got, "at seven") {
+			if got := client.MustCall(t, "read", "file_path", "Vault/note.md"); !strings.Contains(got, "at seven") {
 				t.Errorf("the first owner's suggestion is gone:\n%s", got)
 			}
-			client.mustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "quiet", "new_string", "loud")
-			after := strings.NewReplacer("six", "seven", "quiet", "loud").Replace(saveBefore)
-			raw := readFile(t, m.vaultPath("note.md"))
+			client.MustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "quiet", "new_string", "loud")
+			after := strings.NewReplacer("six", "seven", "quiet", "loud").Replace(harness.TideTable)
+			raw := harness.ReadFile(t, m.VaultPath("note.md"))
 			if !strings.Contains(raw, "{++loud++}") || !strings.Contains(raw, "{++seven++}") {
 				t.Errorf("vault's note is %q, want suggestions towards %q", raw, after)
 			}
-			client.close(t)
+			client.Close(t)
 		})
 	}
 }
@@ -53,46 +55,46 @@ func TestMCPOutlivesItsOwner(t *testing.T) {
 // When nobody serves the vault any more, an attached client's process does. Its
 // subscriptions go on.
 func TestMCPTakesOver(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
-	client := s.mcp(t, m.vault)
-	client.request(t, "resources/subscribe", map[string]any{"uri": "note:///Vault/note.md"})
-	m.stop(t)
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
+	client := s.MCP(t, m.Vault)
+	client.Request(t, "resources/subscribe", map[string]any{"uri": "note:///Vault/note.md"})
+	m.Stop(t)
 	var text string
-	eventually(t, startTimeout, func() error {
-		got := client.call(t, "read", "file_path", "Vault/note.md")
-		if text = got.text; got.isError {
-			return fmt.Errorf("read without an owner: %s", got.text)
+	harness.Eventually(t, harness.StartTimeout, func() error {
+		got := client.Call(t, "read", "file_path", "Vault/note.md")
+		if text = got.Text; got.IsError {
+			return fmt.Errorf("read without an owner: %s", got.Text)
 		}
 		return nil
 	})
 	if !strings.Contains(text, "The tide turns at six") {
 		t.Errorf("read: %s", text)
 	}
-	if status := s.run(t, "status", m.vault); !strings.Contains(status.stdout, "relayfs mcp (pid ") {
-		t.Errorf("status: %s%s", status.stdout, status.stderr)
+	if status := s.Run(t, "status", m.Vault); !strings.Contains(status.Stdout, "relayfs mcp (pid ") {
+		t.Errorf("status: %s%s", status.Stdout, status.Stderr)
 	}
-	obsidianSave(t, m.vaultPath("note.md"), strings.Replace(saveBefore, "six", "nine", 1))
+	harness.ObsidianSave(t, m.VaultPath("note.md"), strings.Replace(harness.TideTable, "six", "nine", 1))
 	expectNotice(t, client, "notifications/resources/updated")
-	client.close(t)
-	if status := s.run(t, "status", m.vault); !strings.HasPrefix(status.stdout, "not running") {
-		t.Errorf("status after the end: %s", status.stdout)
+	client.Close(t)
+	if status := s.Run(t, "status", m.Vault); !strings.HasPrefix(status.Stdout, "not running") {
+		t.Errorf("status after the end: %s", status.Stdout)
 	}
 }
 
 // expectNotice waits for a notification.
-func expectNotice(t *testing.T, c *mcpClient, method string) {
+func expectNotice(t *testing.T, c *harness.MCPClient, method string) {
 	t.Helper()
-	deadline := time.After(startTimeout)
+	deadline := time.After(harness.StartTimeout)
 	for {
 		select {
-		case line, open := <-c.out:
+		case line, open := <-c.Out:
 			var m struct{ Method string }
 			if !open || json.Unmarshal(line, &m) == nil && m.Method == method {
 				return
 			}
 		case <-deadline:
-			t.Fatalf("no %s\n%s", method, c.log)
+			t.Fatalf("no %s\n%s", method, c.Log)
 		}
 	}
 }
@@ -100,19 +102,19 @@ func expectNotice(t *testing.T, c *mcpClient, method string) {
 // An attached client that asked for it may change nothing, whatever the owner
 // allows.
 func TestMCPAttachedReadOnly(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
-	client := s.mcp(t, "--read-only", m.vault)
-	client.mustCall(t, "read", "file_path", "Vault/note.md")
-	list, _ := client.ask(t, "tools/list", map[string]any{})
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
+	client := s.MCP(t, "--read-only", m.Vault)
+	client.MustCall(t, "read", "file_path", "Vault/note.md")
+	list, _ := client.Ask(t, "tools/list", map[string]any{})
 	if strings.Contains(string(list), `"edit"`) || !strings.Contains(string(list), `"read"`) {
 		t.Errorf("tools/list: %s", list)
 	}
-	_, rpcError := client.ask(t, "tools/call", map[string]any{"name": "edit", "arguments": map[string]any{
+	_, rpcError := client.Ask(t, "tools/call", map[string]any{"name": "edit", "arguments": map[string]any{
 		"file_path": "Vault/note.md", "old_string": "six", "new_string": "seven",
 	}})
 	if rpcError == nil {
 		t.Error("edit is not refused")
 	}
-	checkText(t, "vault's note", readFile(t, m.vaultPath("note.md")), saveBefore)
+	harness.CheckText(t, "vault's note", harness.ReadFile(t, m.VaultPath("note.md")), harness.TideTable)
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // maxAnswer is how long an answer of a tool may be, as JSON.
@@ -18,18 +20,18 @@ const maxAnswer = 40_000
 var nextCursor = regexp.MustCompile(`next_cursor: "([^"]+)"`)
 
 // cursorOf is where the answer of a list or a search goes on; "" at its end.
-func cursorOf(t *testing.T, r toolResult) string {
+func cursorOf(t *testing.T, r harness.ToolResult) string {
 	t.Helper()
-	if r.structured != nil {
+	if r.Structured != nil {
 		var s struct {
 			NextCursor string `json:"next_cursor"`
 		}
-		if err := json.Unmarshal(r.structured, &s); err != nil {
+		if err := json.Unmarshal(r.Structured, &s); err != nil {
 			t.Fatal(err)
 		}
 		return s.NextCursor
 	}
-	if m := nextCursor.FindStringSubmatch(r.text); m != nil {
+	if m := nextCursor.FindStringSubmatch(r.Text); m != nil {
 		return m[1]
 	}
 	return ""
@@ -37,20 +39,20 @@ func cursorOf(t *testing.T, r toolResult) string {
 
 // follow returns all answers to a call. between is called between two of them, if
 // it is set.
-func follow(t *testing.T, c *mcpClient, tool string, args []any, between func(page int)) []toolResult {
+func follow(t *testing.T, c *harness.MCPClient, tool string, args []any, between func(page int)) []harness.ToolResult {
 	t.Helper()
-	var pages []toolResult
+	var pages []harness.ToolResult
 	for cursor := ""; ; {
 		call := args
 		if cursor != "" {
 			call = append(slices.Clone(args), "cursor", cursor)
 		}
-		page := c.call(t, tool, call...)
-		if page.isError {
-			t.Fatalf("%s %v: %s", tool, call, page.text)
+		page := c.Call(t, tool, call...)
+		if page.IsError {
+			t.Fatalf("%s %v: %s", tool, call, page.Text)
 		}
-		if page.size > maxAnswer {
-			t.Errorf("%s %v: an answer of %d characters", tool, args, page.size)
+		if page.Size > maxAnswer {
+			t.Errorf("%s %v: an answer of %d characters", tool, args, page.Size)
 		}
 		pages = append(pages, page)
 		if cursor = cursorOf(t, page); cursor == "" {
@@ -99,10 +101,10 @@ func bigVault() map[string]string {
 }
 
 // items are what the pages of a call list, by how each item looks.
-func items(pages []toolResult, pattern string) []string {
+func items(pages []harness.ToolResult, pattern string) []string {
 	var all []string
 	for _, page := range pages {
-		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(page.text, -1) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(page.Text, -1) {
 			all = append(all, strings.Join(m[1:], ":"))
 		}
 	}
@@ -136,10 +138,10 @@ func checkOnce(t *testing.T, what string, got []string, want map[string]bool) {
 // Who follows the cursors of a list or a search is shown each item once and all of
 // them, and no answer is longer than what clients show.
 func TestMCPCursors(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	files := bigVault()
-	vault := s.vault(t, "Vault", files)
-	c := s.mcp(t, "--toolsets", "claude,notes,content", vault)
+	vault := s.Vault(t, "Vault", files)
+	c := s.MCP(t, "--toolsets", "claude,notes,content", vault)
 
 	notes, matches, canvas, open, linked, missing, added := make(map[string]bool), make(map[string]bool), make(map[string]bool), make(map[string]bool), make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	for name, text := range files {
@@ -227,7 +229,7 @@ func TestMCPCursors(t *testing.T) {
 	t.Run("resources", func(t *testing.T) {
 		var got []string
 		for params := map[string]any{}; ; {
-			raw := c.request(t, "resources/list", params)
+			raw := c.Request(t, "resources/list", params)
 			var page struct {
 				Resources  []struct{ Name string }
 				NextCursor string
@@ -268,22 +270,22 @@ func TestMCPCursorsWhileNotesChange(t *testing.T) {
 		{"list_suggestions", nil, `(?m)^Vault/(stay .*)\.md:`},
 	} {
 		t.Run(fmt.Sprint(tt.tool, tt.args), func(t *testing.T) {
-			s := newSandbox(t)
+			s := harness.NewSandbox(t)
 			files, want := make(map[string]string), make(map[string]bool)
 			for i := range 600 {
 				files[fmt.Sprintf("go %04d.md", i)] = "---\nk: 1\n---\nkeep {++x++}\n"
 				files[fmt.Sprintf("stay %04d.md", i)] = "---\nk: 1\n---\nkeep {++x++}\n"
 				want[fmt.Sprintf("stay %04d", i)] = true
 			}
-			vault := s.vault(t, "Vault", files)
-			c := s.mcp(t, "--toolsets", "claude,notes,content", "--structure", "direct", vault)
+			vault := s.Vault(t, "Vault", files)
+			c := s.MCP(t, "--toolsets", "claude,notes,content", "--structure", "direct", vault)
 			pages := follow(t, c, tt.tool, tt.args, func(page int) {
 				for i := range 20 {
-					c.call(t, "delete", "file_path", fmt.Sprintf("Vault/go %04d.md", 20*(page-1)+i))
+					c.Call(t, "delete", "file_path", fmt.Sprintf("Vault/go %04d.md", 20*(page-1)+i))
 				}
 				if page < 5 {
-					c.mustCall(t, "write", "file_path", fmt.Sprintf("Vault/a new %d.md", page), "content", "keep\n")
-					c.mustCall(t, "write", "file_path", fmt.Sprintf("Vault/z new %d.md", page), "content", "keep\n")
+					c.MustCall(t, "write", "file_path", fmt.Sprintf("Vault/a new %d.md", page), "content", "keep\n")
+					c.MustCall(t, "write", "file_path", fmt.Sprintf("Vault/z new %d.md", page), "content", "keep\n")
 				}
 			})
 			checkOnce(t, tt.tool, items(pages, tt.pattern), want)
@@ -296,15 +298,15 @@ func TestMCPCursorsWhileNotesChange(t *testing.T) {
 func TestMCPCursorInAChangingNote(t *testing.T) {
 	for _, tool := range []string{"grep", "text_search", "search_content"} {
 		t.Run(tool, func(t *testing.T) {
-			s := newSandbox(t)
+			s := harness.NewSandbox(t)
 			var text strings.Builder
 			want := make(map[string]bool)
 			for i := range 300 {
 				fmt.Fprintf(&text, "item %04d\n", i)
 				want[fmt.Sprintf("%04d", i)] = true
 			}
-			vault := s.vault(t, "Vault", map[string]string{"note.md": text.String()})
-			c := s.mcp(t, "--toolsets", "claude,notes,content", vault)
+			vault := s.Vault(t, "Vault", map[string]string{"note.md": text.String()})
+			c := s.MCP(t, "--toolsets", "claude,notes,content", vault)
 			args := map[string][]any{
 				"grep":           {"pattern", "item", "output_mode", "content", "head_limit", 40},
 				"text_search":    {"query", "item", "limit", 40},
@@ -318,7 +320,7 @@ func TestMCPCursorInAChangingNote(t *testing.T) {
 				} else {
 					now += "the end\n"
 				}
-				obsidianSave(t, filepath.Join(vault, "note.md"), now)
+				harness.ObsidianSave(t, filepath.Join(vault, "note.md"), now)
 				waitForLines(t, c, "Vault/note.md", strings.Count(now, "\n"))
 			})
 			checkOnce(t, tool, items(pages, pattern), want)
@@ -327,11 +329,11 @@ func TestMCPCursorInAChangingNote(t *testing.T) {
 }
 
 // waitForLines waits until a note is shown with so many lines.
-func waitForLines(t *testing.T, c *mcpClient, path string, lines int) {
+func waitForLines(t *testing.T, c *harness.MCPClient, path string, lines int) {
 	t.Helper()
 	want := fmt.Sprintf(`"total_lines":%d,`, lines)
-	eventually(t, startTimeout, func() error {
-		if got := c.mustCall(t, "read_note", "path", path, "start_line", 1, "end_line", 1); !strings.Contains(got, want) {
+	harness.Eventually(t, harness.StartTimeout, func() error {
+		if got := c.MustCall(t, "read_note", "path", path, "start_line", 1, "end_line", 1); !strings.Contains(got, want) {
 			return fmt.Errorf("read_note says %s, want %s", got, want)
 		}
 		return nil
@@ -341,13 +343,13 @@ func waitForLines(t *testing.T, c *mcpClient, path string, lines int) {
 // A cursor that is mistyped, of another tool or of another search is refused, and
 // nothing is listed by it.
 func TestMCPCursorIsRefused(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for i := range 300 {
 		files[fmt.Sprintf("note %03d.md", i)] = "word\n"
 	}
-	c := s.mcp(t, "--toolsets", "claude,notes,content", s.vault(t, "Vault", files))
-	cursor := cursorOf(t, c.call(t, "grep", "pattern", "word", "head_limit", 5))
+	c := s.MCP(t, "--toolsets", "claude,notes,content", s.Vault(t, "Vault", files))
+	cursor := cursorOf(t, c.Call(t, "grep", "pattern", "word", "head_limit", 5))
 	if cursor == "" {
 		t.Fatal("grep gives no cursor")
 	}
@@ -369,8 +371,8 @@ func TestMCPCursorIsRefused(t *testing.T) {
 		{"other tool", "search_content", []any{"pattern", "word", "entity_type", "note", "cursor", cursor}},
 		{"other tool", "get_kiln_info", []any{"cursor", cursor}},
 	} {
-		got := c.call(t, tt.tool, tt.args...)
-		if !got.isError || !strings.Contains(got.text, `"cursor"`) || !strings.Contains(got.text, tt.tool) || len(got.text) > 500 {
+		got := c.Call(t, tt.tool, tt.args...)
+		if !got.IsError || !strings.Contains(got.Text, `"cursor"`) || !strings.Contains(got.Text, tt.tool) || len(got.Text) > 500 {
 			t.Errorf("%s: %s %v: %+v", tt.name, tt.tool, tt.args, got)
 		}
 	}
@@ -379,7 +381,7 @@ func TestMCPCursorIsRefused(t *testing.T) {
 // No answer is longer than what clients show, whatever is asked for; tools that
 // may be long say so to Claude Code, and every list takes a cursor.
 func TestMCPAnswersAreBounded(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	wide := strings.Repeat("\x01<&\"\\", 100_000)
 	files := map[string]string{
 		"wide.md": wide + "\n" + strings.Repeat("needle "+wide[:5000]+"\n", 50), "Front.md": "---\na: needle\nlong: \"" + strings.Repeat("日本", 30_000) + "\"\n---\n",
@@ -387,8 +389,8 @@ func TestMCPAnswersAreBounded(t *testing.T) {
 		"big.base": "a: needle " + strings.Repeat("<b>", 50_000) + "\n", "comments.md": strings.Repeat("x {>>"+strings.Repeat("why ", 200)+"<<} {--"+strings.Repeat("old ", 500)+"--}{++"+strings.Repeat("new ", 500)+"++}\n\n", 60),
 		"many.md": strings.Repeat("same\n", 20_000),
 	}
-	vault := s.vault(t, "Vault", files)
-	c := s.mcp(t, "--toolsets", "claude,notes,content", vault)
+	vault := s.Vault(t, "Vault", files)
+	c := s.MCP(t, "--toolsets", "claude,notes,content", vault)
 	long := strings.Repeat("<x", 60_000)
 	for _, call := range [][]any{
 		{"read", "file_path", "Vault/wide.md"}, {"read", "file_path", "Vault/zalgo.md"}, {"read", "file_path", "Vault/emoji.md"}, {"read", "file_path", "Vault/comments.md"}, {"read", "file_path", "Vault/many.md", "limit", 100_000},
@@ -406,13 +408,13 @@ func TestMCPAnswersAreBounded(t *testing.T) {
 		{"search_content", "pattern", "[" + long, "entity_type", "note"}, {"search_content", "pattern", "x", "entity_type", long}, {"create_note", "path", "Nowhere/" + long[:100] + "/" + long[:100] + ".md", "content", "x"},
 		{"edit", "file_path", "Vault/many.md", "old_string", long, "new_string", "x"}, {"comment", "file_path", "Vault/many.md", "anchor_text", long, "comment", "x"}, {"grep", "pattern", "x", "cursor", long},
 	} {
-		got := c.call(t, call[0].(string), call[1:]...)
-		if got.size > maxAnswer || got.text == "" {
-			t.Errorf("%v: an answer of %d characters", fmt.Sprint(call[:min(4, len(call))])[:60], got.size)
+		got := c.Call(t, call[0].(string), call[1:]...)
+		if got.Size > maxAnswer || got.Text == "" {
+			t.Errorf("%v: an answer of %d characters", fmt.Sprint(call[:min(4, len(call))])[:60], got.Size)
 		}
 	}
 	for _, file := range []string{"wide.md", "many.md", "zalgo.md"} {
-		if raw := c.request(t, "resources/read", map[string]any{"uri": "note:///Vault/" + file}); len(raw) > maxAnswer {
+		if raw := c.Request(t, "resources/read", map[string]any{"uri": "note:///Vault/" + file}); len(raw) > maxAnswer {
 			t.Errorf("the resource %s: %d characters", file, len(raw))
 		}
 	}
@@ -424,7 +426,7 @@ func TestMCPAnswersAreBounded(t *testing.T) {
 			Meta        map[string]any `json:"_meta"`
 		}
 	}
-	if err := json.Unmarshal(c.request(t, "tools/list", map[string]any{}), &list); err != nil {
+	if err := json.Unmarshal(c.Request(t, "tools/list", map[string]any{}), &list); err != nil {
 		t.Fatal(err)
 	}
 	one := []string{"read", "read_note", "read_metadata", "read_content_lines", "get_content"} // about one document
@@ -444,20 +446,20 @@ func TestMCPAnswersAreBounded(t *testing.T) {
 // What a list shows of a suggestion, of a person's reason or of a line is marked
 // where it is cut, and can be had as a whole.
 func TestMCPPreviewsSayThatTheyAreCut(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	old := strings.TrimSpace(strings.Repeat("some old words that stood here ", 3000))
 	line := strings.Repeat("plain words ", 2000) + "needle" + strings.Repeat(" and more", 2000)
-	vault := s.vault(t, "Vault", map[string]string{"note.md": "x {--" + old + "--} y\n\n" + line + "\n"})
-	c := s.mcp(t, "--toolsets", "claude,notes,content", vault)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": "x {--" + old + "--} y\n\n" + line + "\n"})
+	c := s.MCP(t, "--toolsets", "claude,notes,content", vault)
 
-	list := c.mustCall(t, "list_suggestions")
+	list := c.MustCall(t, "list_suggestions")
 	id := regexp.MustCompile(`\[([0-9a-f]{10})\]`).FindStringSubmatch(list)
 	if !strings.Contains(list, "[...]") || id == nil {
 		t.Fatalf("list_suggestions says %q", list)
 	}
 	var whole strings.Builder
 	for _, page := range follow(t, c, "list_suggestions", []any{"id", id[1]}, nil) {
-		text, _, _ := strings.Cut(page.text, "\n[Showing")
+		text, _, _ := strings.Cut(page.Text, "\n[Showing")
 		whole.WriteString(text)
 	}
 	if !strings.Contains(whole.String(), "{--"+old+"--}") {
@@ -466,20 +468,20 @@ func TestMCPPreviewsSayThatTheyAreCut(t *testing.T) {
 	for _, call := range [][]any{
 		{"text_search", "query", "needle"}, {"search_content", "pattern", "needle", "entity_type", "note"},
 	} {
-		got := c.mustCall(t, call[0].(string), call[1:]...)
+		got := c.MustCall(t, call[0].(string), call[1:]...)
 		if !strings.Contains(got, "needle and more") || !strings.Contains(got, "[line cut: characters ") {
 			t.Errorf("%v: %.300q", call, got)
 		}
 	}
-	if got := c.mustCall(t, "grep", "pattern", "needle", "output_mode", "content"); !strings.Contains(got, "[line cut, ") || !strings.Contains(got, "column") {
+	if got := c.MustCall(t, "grep", "pattern", "needle", "output_mode", "content"); !strings.Contains(got, "[line cut, ") || !strings.Contains(got, "column") {
 		t.Errorf("grep: %q", got[max(0, len(got)-300):])
 	}
 	if err := os.WriteFile(filepath.Join(vault, "front.md"), []byte("---\na: 1\nlong: "+strings.Repeat("y", 60_000)+"\n---\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, startTimeout, func() error {
-		if got := c.call(t, "read_metadata", "path", "Vault/front.md"); !strings.Contains(got.text, `"a":1`) || !strings.Contains(got.text, "1 property left out") {
-			return fmt.Errorf("read_metadata says %.300q", got.text)
+	harness.Eventually(t, harness.StartTimeout, func() error {
+		if got := c.Call(t, "read_metadata", "path", "Vault/front.md"); !strings.Contains(got.Text, `"a":1`) || !strings.Contains(got.Text, "1 property left out") {
+			return fmt.Errorf("read_metadata says %.300q", got.Text)
 		}
 		return nil
 	})

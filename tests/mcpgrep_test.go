@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // grepCall is a call of grep and the command line of ripgrep for the same.
@@ -128,18 +130,18 @@ func contentFlags(rnd *rand.Rand, empty bool, add func(string, any, ...string)) 
 
 // Searching published documentation over MCP finds what ripgrep finds.
 func TestMCPGrepEqualsRipgrepOnDocs(t *testing.T) {
-	requireTools(t, "rg")
-	s := newSandbox(t)
-	files := docsSets(t, s)
+	harness.RequireTools(t, "rg")
+	s := harness.NewSandbox(t)
+	files := harness.DocsSets(t, s)
 	if len(files) < 2000 {
 		t.Fatalf("%d documents, want 2,000", len(files))
 	}
-	client := s.mcp(t, s.vault(t, "Docs", files))
+	client := s.MCP(t, s.Vault(t, "Docs", files))
 	found, differ := 0, 0
 	calls := generateCalls(rand.New(rand.NewPCG(6, 6)), files, 420)
 	for _, c := range calls {
-		got := client.mustCall(t, "grep", c.args...)
-		want, err := ripgrep(t, s.dir, c.rg)
+		got := client.MustCall(t, "grep", c.args...)
+		want, err := ripgrep(t, s.Dir, c.rg)
 		if err != nil {
 			t.Fatalf("rg %q: %v", c.rg, err)
 		}
@@ -161,11 +163,11 @@ func TestMCPGrepEqualsRipgrepOnDocs(t *testing.T) {
 func ripgrep(t *testing.T, dir string, flags []string) (string, error) {
 	t.Helper()
 	args := append([]string{"rg", "--no-config", "--hidden", "--no-heading", "--with-filename", "--color", "never", "--sort", "path"}, flags...)
-	out := outputIn(t, dir, args)
-	if out.code > 1 {
-		return "", errors.New(out.stderr)
+	out := harness.OutputIn(t, dir, args)
+	if out.Code > 1 {
+		return "", errors.New(out.Stderr)
 	}
-	return out.stdout, nil
+	return out.Stdout, nil
 }
 
 var moreFollows = regexp.MustCompile(`\n\n\[Showing entries [0-9]+-[0-9]+; there are more\. [^\]]*\]$`)
@@ -184,7 +186,7 @@ func compareOutput(got, want string) string {
 		wantLines = wantLines[:len(gotLines)]
 	}
 	for i := range max(len(gotLines), len(wantLines)) {
-		g, w := at(gotLines, i), at(wantLines, i)
+		g, w := harness.LineAt(gotLines, i), harness.LineAt(wantLines, i)
 		if g != w {
 			return fmt.Sprintf("line %d of %d: got %s, want %s (of %d)", i+1, len(gotLines), g, w, len(wantLines))
 		}

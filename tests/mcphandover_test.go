@@ -9,48 +9,49 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // An MCP process that serves a vault for its own client makes way for a mount,
 // and its client goes on with the mount's documents.
 func TestMCPHandsOverToAMount(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
-	client := s.mcp(t, vault)
-	attached := s.mcp(t, vault)
-	for _, c := range []*mcpClient{client, attached} {
-		c.mustCall(t, "read", "file_path", "Vault/note.md")
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
+	client := s.MCP(t, vault)
+	attached := s.MCP(t, vault)
+	for _, c := range []*harness.MCPClient{client, attached} {
+		c.MustCall(t, "read", "file_path", "Vault/note.md")
 	}
-	client.mustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "six", "new_string", "seven")
+	client.MustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "six", "new_string", "seven")
 
-	m := s.mount(t, vault)
-	if status := s.run(t, "status", vault); !strings.Contains(status.stdout, fmt.Sprintf("relayfs mount (pid %d)", m.cmd.Process.Pid)) {
-		t.Errorf("status: %s%s", status.stdout, status.stderr)
+	m := s.Mount(t, vault)
+	if status := s.Run(t, "status", vault); !strings.Contains(status.Stdout, fmt.Sprintf("relayfs mount (pid %d)", m.Cmd.Process.Pid)) {
+		t.Errorf("status: %s%s", status.Stdout, status.Stderr)
 	}
-	for i, c := range []*mcpClient{client, attached} {
-		unread := c.call(t, "edit", "file_path", "Vault/note.md", "old_string", "quiet", "new_string", "loud")
-		if !unread.isError || !strings.HasPrefix(unread.text, "You must read this document") {
+	for i, c := range []*harness.MCPClient{client, attached} {
+		unread := c.Call(t, "edit", "file_path", "Vault/note.md", "old_string", "quiet", "new_string", "loud")
+		if !unread.IsError || !strings.HasPrefix(unread.Text, "You must read this document") {
 			t.Errorf("client %d: edit with the new owner: %+v", i, unread)
 		}
-		if got := c.mustCall(t, "read", "file_path", "Vault/note.md"); !strings.Contains(got, "at seven") {
+		if got := c.MustCall(t, "read", "file_path", "Vault/note.md"); !strings.Contains(got, "at seven") {
 			t.Errorf("client %d: read with the new owner:\n%s", i, got)
 		}
 	}
-	client.mustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "quiet", "new_string", "loud")
-	m.checkSuggested(t, "note.md", saveBefore, strings.NewReplacer("six", "seven", "quiet", "loud").Replace(saveBefore))
+	client.MustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "quiet", "new_string", "loud")
+	m.CheckSuggested(t, "note.md", harness.TideTable, strings.NewReplacer("six", "seven", "quiet", "loud").Replace(harness.TideTable))
 }
 
 // A server on a port asks for a vault as a mount does.
 func TestMCPHandsOverToHTTP(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
-	client := s.mcp(t, vault)
-	client.mustCall(t, "read", "file_path", "Vault/note.md")
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
+	client := s.MCP(t, vault)
+	client.MustCall(t, "read", "file_path", "Vault/note.md")
 	h := serveHTTP(t, s, vault)
 	if got := h.call(t, h.open(t), "read", map[string]any{"file_path": "Vault/note.md"}); !strings.Contains(got, "at six") {
 		t.Errorf("read over HTTP: %s", got)
 	}
-	client.mustCall(t, "read", "file_path", "Vault/note.md")
+	client.MustCall(t, "read", "file_path", "Vault/note.md")
 }
 
 // The vault stays where it is if the mount would serve less, or otherwise, than
@@ -66,17 +67,17 @@ func TestMCPKeepsItsVault(t *testing.T) {
 		"on a port":  {nil, "already served by relayfs mcp"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSandbox(t)
-			vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
-			s.vault(t, "Other", map[string]string{"note.md": saveBefore})
+			s := harness.NewSandbox(t)
+			vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
+			s.Vault(t, "Other", map[string]string{"note.md": harness.TideTable})
 			if tt.mcp == nil {
 				serveHTTP(t, s, vault)
 			} else {
-				client := s.mcp(t, tt.mcp...)
-				defer client.mustCall(t, "glob", "pattern", "*")
+				client := s.MCP(t, tt.mcp...)
+				defer client.MustCall(t, "glob", "pattern", "*")
 			}
-			out := s.run(t, "mount", vault, s.mkdir(t, "mnt"))
-			checkRefused(t, out, tt.want)
+			out := s.Run(t, "mount", vault, s.Mkdir(t, "mnt"))
+			harness.CheckRefused(t, out, tt.want)
 		})
 	}
 }
@@ -84,12 +85,12 @@ func TestMCPKeepsItsVault(t *testing.T) {
 // If who asked for the vault never takes it, the MCP process does again. A call
 // made meanwhile waits and is answered.
 func TestMCPTakesBackWhatNobodyTook(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
-	client := s.mcp(t, vault)
-	client.mustCall(t, "read", "file_path", "Vault/note.md")
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
+	client := s.MCP(t, vault)
+	client.MustCall(t, "read", "file_path", "Vault/note.md")
 	asker := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", s.path("xdg", "runtime_dir", "relayfs", fmt.Sprintf("%d.sock", client.cmd.Process.Pid)))
+		return new(net.Dialer).DialContext(ctx, "unix", s.Path("xdg", "runtime_dir", "relayfs", fmt.Sprintf("%d.sock", client.Cmd.Process.Pid)))
 	}}}
 	resp, err := asker.Post("http://relayfs/handover", "application/json", strings.NewReader(fmt.Sprintf(`{"sources":["Vault=%s"]}`, vault)))
 	if err != nil {
@@ -99,40 +100,40 @@ func TestMCPTakesBackWhatNobodyTook(t *testing.T) {
 	if resp.StatusCode != http.StatusOK {
 		t.Fatalf("handover: %s", resp.Status)
 	}
-	if got := client.mustCall(t, "read", "file_path", "Vault/note.md"); !strings.Contains(got, "at six") {
+	if got := client.MustCall(t, "read", "file_path", "Vault/note.md"); !strings.Contains(got, "at six") {
 		t.Errorf("read: %s", got)
 	}
-	client.mustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "six", "new_string", "seven")
-	if status := s.run(t, "status", vault); !strings.Contains(status.stdout, fmt.Sprintf("relayfs mcp (pid %d)", client.cmd.Process.Pid)) {
-		t.Errorf("status: %s%s", status.stdout, status.stderr)
+	client.MustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "six", "new_string", "seven")
+	if status := s.Run(t, "status", vault); !strings.Contains(status.Stdout, fmt.Sprintf("relayfs mcp (pid %d)", client.Cmd.Process.Pid)) {
+		t.Errorf("status: %s%s", status.Stdout, status.Stderr)
 	}
 }
 
 // Owners come and go while clients edit. What a client was told happened is in
 // the vault, and nothing else is.
 func TestMCPEditsWhileOwnersChange(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	const clients = 4
 	before := ""
 	for i := range clients {
 		before += fmt.Sprintf("Some words before client%d=0; and after.\n\n", i)
 	}
-	vault := s.vault(t, "Vault", map[string]string{"note.md": before})
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": before})
 	counters := make(chan [2]int, clients)
 	stop := make(chan struct{})
 	for i := range clients {
-		c := &counting{client: s.mcp(t, vault), name: fmt.Sprintf("client%d", i)}
+		c := &counting{client: s.MCP(t, vault), name: fmt.Sprintf("client%d", i)}
 		go func() {
 			c.count(t, stop)
 			counters <- [2]int{i, c.n}
 		}()
 	}
-	for i, end := range []func(*mount, *testing.T){(*mount).stop, (*mount).kill, (*mount).stop} {
-		m := s.mountAt(t, vault, s.mkdir(t, fmt.Sprintf("mnt%d", i)))
-		writeFile(t, m.path(fmt.Sprintf("from the mount %d.md", i)), "A note.\n")
+	for i, end := range []func(*harness.Mount, *testing.T){(*harness.Mount).Stop, (*harness.Mount).Kill, (*harness.Mount).Stop} {
+		m := s.MountAt(t, vault, s.Mkdir(t, fmt.Sprintf("mnt%d", i)))
+		harness.WriteFile(t, m.Path(fmt.Sprintf("from the mount %d.md", i)), "A note.\n")
 		end(m, t)
 	}
-	s.mountAt(t, vault, s.mkdir(t, "last"))
+	s.MountAt(t, vault, s.Mkdir(t, "last"))
 	close(stop)
 	want := before
 	for range clients {
@@ -142,14 +143,14 @@ func TestMCPEditsWhileOwnersChange(t *testing.T) {
 			t.Errorf("client %d made no edit", c[0])
 		}
 	}
-	raw := readFile(t, vault+"/note.md")
-	checkText(t, "accepted view", diffwrap.Accepted(raw), want)
-	checkText(t, "original view", diffwrap.Original(raw), before)
+	raw := harness.ReadFile(t, vault+"/note.md")
+	harness.CheckText(t, "accepted view", diffwrap.Accepted(raw), want)
+	harness.CheckText(t, "original view", diffwrap.Original(raw), before)
 }
 
 // counting is a client that counts up in a note.
 type counting struct {
-	client *mcpClient
+	client *harness.MCPClient
 	name   string
 	n      int
 	unread bool
@@ -168,17 +169,17 @@ func (c *counting) count(t *testing.T, stop <-chan struct{}) {
 		if c.unread {
 			c.look(t)
 		}
-		res := c.client.call(t, "edit", "file_path", "Vault/note.md",
+		res := c.client.Call(t, "edit", "file_path", "Vault/note.md",
 			"old_string", fmt.Sprintf("%s=%d;", c.name, c.n), "new_string", fmt.Sprintf("%s=%d;", c.name, c.n+1))
 		switch {
-		case !res.isError:
+		case !res.IsError:
 			c.n++
-		case strings.HasPrefix(res.text, "You must read"), strings.HasPrefix(res.text, "The notes cannot be reached"),
-			strings.HasPrefix(res.text, "The relayfs process that serves the notes ended"):
+		case strings.HasPrefix(res.Text, "You must read"), strings.HasPrefix(res.Text, "The notes cannot be reached"),
+			strings.HasPrefix(res.Text, "The relayfs process that serves the notes ended"):
 			c.unread = true
 			last = false
 		default:
-			t.Errorf("%s: %s", c.name, res.text)
+			t.Errorf("%s: %s", c.name, res.Text)
 			return
 		}
 	}
@@ -187,13 +188,13 @@ func (c *counting) count(t *testing.T, stop <-chan struct{}) {
 // look reads the note once that is possible, and finds out whether an edit without
 // an answer was made.
 func (c *counting) look(t *testing.T) {
-	eventually(t, startTimeout, func() error {
-		res := c.client.call(t, "read", "file_path", "Vault/note.md")
-		if res.isError {
-			return fmt.Errorf("%s: %s", c.name, res.text)
+	harness.Eventually(t, harness.StartTimeout, func() error {
+		res := c.client.Call(t, "read", "file_path", "Vault/note.md")
+		if res.IsError {
+			return fmt.Errorf("%s: %s", c.name, res.Text)
 		}
 		c.unread = false
-		if strings.Contains(res.text, fmt.Sprintf("%s=%d;", c.name, c.n+1)) {
+		if strings.Contains(res.Text, fmt.Sprintf("%s=%d;", c.name, c.n+1)) {
 			c.n++
 		}
 		return nil

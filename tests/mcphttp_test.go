@@ -17,29 +17,31 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // httpServer is `relayfs mcp --http` on a free port.
 type httpServer struct {
 	url, token, tokenFile string
 	cmd                   *exec.Cmd
-	log                   *watchedLog
+	log                   *harness.Log
 }
 
 var servingLine = regexp.MustCompile(`serving MCP at (http://\S+), token in (\S+)`)
 
-func serveHTTP(t *testing.T, s *sandbox, args ...string) *httpServer {
+func serveHTTP(t *testing.T, s *harness.Sandbox, args ...string) *httpServer {
 	t.Helper()
-	h := &httpServer{log: newWatchedLog()}
-	h.cmd = s.command(context.Background(), append([]string{"mcp", "--http", "127.0.0.1:0"}, args...)...)
+	h := &httpServer{log: harness.NewLog()}
+	h.cmd = s.Command(context.Background(), append([]string{"mcp", "--http", "127.0.0.1:0"}, args...)...)
 	h.cmd.Stderr = h.log
 	if err := h.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { h.stop(t) })
 	select {
-	case <-h.log.seen("serving MCP at "):
-	case <-time.After(startTimeout):
+	case <-h.log.Seen("serving MCP at "):
+	case <-time.After(harness.StartTimeout):
 		t.Fatalf("relayfs mcp --http does not serve\n%s", h.log)
 	}
 	found := servingLine.FindStringSubmatch(h.log.String())
@@ -47,7 +49,7 @@ func serveHTTP(t *testing.T, s *sandbox, args ...string) *httpServer {
 		t.Fatalf("no address in %q", h.log)
 	}
 	h.url, h.tokenFile = found[1], found[2]
-	h.token = strings.TrimSpace(readFile(t, h.tokenFile))
+	h.token = strings.TrimSpace(harness.ReadFile(t, h.tokenFile))
 	return h
 }
 
@@ -121,8 +123,8 @@ func (h *httpServer) call(t *testing.T, session, tool string, args map[string]an
 }
 
 func TestHTTPToken(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
 	h := serveHTTP(t, s, vault)
 	if st, err := os.Stat(h.tokenFile); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("token file: %v, %v", st, err)
@@ -130,9 +132,9 @@ func TestHTTPToken(t *testing.T) {
 	if len(h.token) < 20 || strings.Contains(h.log.String(), h.token) {
 		t.Errorf("token %q, log %q", h.token, h.log)
 	}
-	status := s.run(t, "status", vault)
-	if !strings.Contains(status.stdout, "MCP: "+h.url) || !strings.Contains(status.stdout, "token: "+h.token) {
-		t.Errorf("status: %s%s", status.stdout, status.stderr)
+	status := s.Run(t, "status", vault)
+	if !strings.Contains(status.Stdout, "MCP: "+h.url) || !strings.Contains(status.Stdout, "token: "+h.token) {
+		t.Errorf("status: %s%s", status.Stdout, status.Stderr)
 	}
 	h.stop(t)
 	if again := serveHTTP(t, s, vault); again.token != h.token {
@@ -141,8 +143,8 @@ func TestHTTPToken(t *testing.T) {
 }
 
 func TestHTTPRefusals(t *testing.T) {
-	s := newSandbox(t)
-	h := serveHTTP(t, s, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	s := harness.NewSandbox(t)
+	h := serveHTTP(t, s, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	origin := strings.TrimSuffix(h.url, "/mcp")
 	for _, tt := range []struct {
 		name    string
@@ -181,16 +183,16 @@ func TestHTTPRefusals(t *testing.T) {
 }
 
 func TestHTTPPathEscapes(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore, "../outside.md": "not yours\n"})
-	if err := os.Symlink(s.path("outside.md"), filepath.Join(vault, "link.md")); err != nil {
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "../outside.md": "not yours\n"})
+	if err := os.Symlink(s.Path("outside.md"), filepath.Join(vault, "link.md")); err != nil {
 		t.Fatal(err)
 	}
 	h := serveHTTP(t, s, vault)
 	session := h.open(t)
 	for _, path := range []string{
 		"../outside.md", "Vault/../outside.md", "/Vault/../../outside.md", "Vault/../Vault/../outside.md", "Vault/link.md",
-		s.path("outside.md"), "Vault\\..\\outside.md", "Vault/%2e%2e/outside.md", "Vault/note.md\x00.md", "..", "/", "",
+		s.Path("outside.md"), "Vault\\..\\outside.md", "Vault/%2e%2e/outside.md", "Vault/note.md\x00.md", "..", "/", "",
 	} {
 		for _, tool := range []string{"read", "get_links"} {
 			answer := h.call(t, session, tool, map[string]any{"file_path": path})
@@ -199,7 +201,7 @@ func TestHTTPPathEscapes(t *testing.T) {
 			}
 		}
 		answer := h.call(t, session, "write", map[string]any{"file_path": path, "content": "mine\n"})
-		if got := readFile(t, s.path("outside.md")); got != "not yours\n" {
+		if got := harness.ReadFile(t, s.Path("outside.md")); got != "not yours\n" {
 			t.Fatalf("write of %q changed a file outside: %s", path, answer)
 		}
 	}
@@ -207,8 +209,8 @@ func TestHTTPPathEscapes(t *testing.T) {
 
 // A body may be as large as the largest note, and no larger; memory stays bounded.
 func TestHTTPBodyLimit(t *testing.T) {
-	s := newSandbox(t)
-	h := serveHTTP(t, s, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	s := harness.NewSandbox(t)
+	h := serveHTTP(t, s, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	session := h.open(t)
 	oversized := io.MultiReader(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"`), io.LimitReader(zeros{}, 150<<20))
 	if resp := h.post(t, oversized, "Mcp-Session-Id", session); resp.StatusCode < 400 {
@@ -238,8 +240,8 @@ func TestHTTPManySessions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("opens 10,000 sessions")
 	}
-	s := newSandbox(t)
-	h := serveHTTP(t, s, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	s := harness.NewSandbox(t)
+	h := serveHTTP(t, s, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	first := h.open(t)
 	for range 2000 {
 		h.open(t)
@@ -265,7 +267,7 @@ var residentLine = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
 
 func residentMiB(t *testing.T, pid int) int {
 	t.Helper()
-	found := residentLine.FindStringSubmatch(readFile(t, fmt.Sprintf("/proc/%d/status", pid)))
+	found := residentLine.FindStringSubmatch(harness.ReadFile(t, fmt.Sprintf("/proc/%d/status", pid)))
 	if found == nil {
 		t.Fatal("no VmRSS")
 	}
@@ -287,8 +289,8 @@ func openFiles(t *testing.T, pid int) int {
 
 // A client that keeps its event stream open does not keep the server up.
 func TestHTTPShutdownWithOpenStream(t *testing.T) {
-	s := newSandbox(t)
-	h := serveHTTP(t, s, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	s := harness.NewSandbox(t)
+	h := serveHTTP(t, s, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.url, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -312,11 +314,11 @@ func TestHTTPShutdownWithOpenStream(t *testing.T) {
 
 // Beyond loopback a token has to be thought of, and its file is the user's alone.
 func TestHTTPFlags(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
-	open, short := s.path("open-token"), s.path("short-token")
-	writeFile(t, open, strings.Repeat("t", 40))
-	writeFile(t, short, "secret")
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
+	open, short := s.Path("open-token"), s.Path("short-token")
+	harness.WriteFile(t, open, strings.Repeat("t", 40))
+	harness.WriteFile(t, short, "secret")
 	if err := os.Chmod(open, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -344,30 +346,30 @@ func TestHTTPFlags(t *testing.T) {
 		{"port in use", "another port", 1, []string{"--http", taken.Addr().String()}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			out := s.run(t, append(append([]string{"mcp"}, tt.args...), vault)...)
-			if out.code != tt.code || !strings.Contains(out.stderr, tt.want) {
-				t.Errorf("exit %d, %q; want %d and %q", out.code, out.stderr, tt.code, tt.want)
+			out := s.Run(t, append(append([]string{"mcp"}, tt.args...), vault)...)
+			if out.Code != tt.code || !strings.Contains(out.Stderr, tt.want) {
+				t.Errorf("exit %d, %q; want %d and %q", out.Code, out.Stderr, tt.code, tt.want)
 			}
 		})
 	}
-	if h := serveHTTP(t, s, "--token-file", s.path("made", "token"), vault); h.tokenFile != s.path("made", "token") {
+	if h := serveHTTP(t, s, "--token-file", s.Path("made", "token"), vault); h.tokenFile != s.Path("made", "token") {
 		t.Errorf("token file %q", h.tokenFile)
 	}
 }
 
 // A mount serves HTTP too, from the same documents.
 func TestMountServesHTTP(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), "--http", "127.0.0.1:0")
-	m.log.says(t, "serving MCP at ")
-	found := servingLine.FindStringSubmatch(m.log.String())
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), "--http", "127.0.0.1:0")
+	m.Log.Says(t, "serving MCP at ")
+	found := servingLine.FindStringSubmatch(m.Log.String())
 	if found == nil {
-		t.Fatalf("no address in %q", m.log)
+		t.Fatalf("no address in %q", m.Log)
 	}
-	h := &httpServer{url: found[1], token: strings.TrimSpace(readFile(t, found[2]))}
+	h := &httpServer{url: found[1], token: strings.TrimSpace(harness.ReadFile(t, found[2]))}
 	session := h.open(t)
-	writeFile(t, m.path("note.md"), strings.Replace(saveBefore, "six", "seven", 1))
-	if got := h.call(t, session, "read", map[string]any{"file_path": m.path("note.md")}); !strings.Contains(got, "at seven") {
+	harness.WriteFile(t, m.Path("note.md"), strings.Replace(harness.TideTable, "six", "seven", 1))
+	if got := h.call(t, session, "read", map[string]any{"file_path": m.Path("note.md")}); !strings.Contains(got, "at seven") {
 		t.Errorf("read: %s", got)
 	}
 }

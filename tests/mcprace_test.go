@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 const (
@@ -41,7 +42,7 @@ type race struct {
 }
 
 // raceCaller calls a tool for one client.
-type raceCaller func(tool string, args ...any) toolResult
+type raceCaller func(tool string, args ...any) harness.ToolResult
 
 // Eight clients of the built program, attached and over HTTP, edit twenty notes
 // while a person does. Every edit that succeeds is in the text, at its place and
@@ -51,13 +52,13 @@ func TestMCPConcurrentEdits(t *testing.T) {
 	if testing.Short() {
 		edits = 200
 	}
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	races, files := make([]*race, raceNotes), make(map[string]string)
 	for i := range races {
 		races[i] = &race{name: fmt.Sprintf("note %d.md", i)}
 		files[races[i].name] = raceNote()
 	}
-	vault := s.vault(t, "Vault", files)
+	vault := s.Vault(t, "Vault", files)
 	h := serveHTTP(t, s, vault)
 	done := make(chan struct{})
 	var person, clients sync.WaitGroup
@@ -65,8 +66,8 @@ func TestMCPConcurrentEdits(t *testing.T) {
 	for c := range raceClients {
 		call := h.caller(t)
 		if c%2 == 0 {
-			stdio := s.mcp(t, vault)
-			call = func(tool string, args ...any) toolResult { return stdio.call(t, tool, args...) }
+			stdio := s.MCP(t, vault)
+			call = func(tool string, args ...any) harness.ToolResult { return stdio.Call(t, tool, args...) }
 		}
 		clients.Go(func() { raceClient(t, call, races, c, edits/raceClients) })
 	}
@@ -75,7 +76,7 @@ func TestMCPConcurrentEdits(t *testing.T) {
 	person.Wait()
 	made, shared, saved := 0, 0, 0
 	for _, r := range races {
-		checkRace(t, r, readFile(t, filepath.Join(vault, r.name)))
+		checkRace(t, r, harness.ReadFile(t, filepath.Join(vault, r.name)))
 		for _, n := range r.own {
 			made += n
 		}
@@ -90,7 +91,7 @@ func TestMCPConcurrentEdits(t *testing.T) {
 // caller starts a session over HTTP.
 func (h *httpServer) caller(t *testing.T) raceCaller {
 	session := h.open(t)
-	return func(tool string, args ...any) toolResult {
+	return func(tool string, args ...any) harness.ToolResult {
 		arguments := make(map[string]any)
 		for i := 0; i < len(args); i += 2 {
 			arguments[args[i].(string)] = args[i+1]
@@ -104,13 +105,13 @@ func (h *httpServer) caller(t *testing.T) raceCaller {
 		}
 		if err := json.Unmarshal([]byte(answer), &reply); err != nil || reply.Result == nil {
 			t.Errorf("%s over HTTP: %v: %s", tool, err, answer)
-			return toolResult{text: answer, isError: true}
+			return harness.ToolResult{Text: answer, IsError: true}
 		}
 		var text strings.Builder
 		for _, block := range reply.Result.Content {
 			text.WriteString(block.Text + "\n")
 		}
-		return toolResult{text: text.String(), isError: reply.Result.IsError}
+		return harness.ToolResult{Text: text.String(), IsError: reply.Result.IsError}
 	}
 }
 
@@ -127,14 +128,14 @@ func racePerson(t *testing.T, vault string, races []*race, done <-chan struct{})
 		r := races[rnd.IntN(raceNotes)]
 		r.mu.Lock()
 		file, old := filepath.Join(vault, r.name), fmt.Sprintf("person=%d;", r.person)
-		raw := readFile(t, file)
+		raw := harness.ReadFile(t, file)
 		if !strings.Contains(raw, old) {
 			t.Errorf("%s: %s is gone from\n%s", r.name, old, raw)
 		}
 		r.person++
-		save := obsidianSave
+		save := harness.ObsidianSave
 		if rnd.IntN(2) == 0 {
-			save = atomicSave
+			save = harness.AtomicSave
 		}
 		save(t, file, strings.Replace(raw, old, fmt.Sprintf("person=%d;", r.person), 1))
 		r.mu.Unlock()
@@ -148,8 +149,8 @@ func raceClient(t *testing.T, call raceCaller, races []*race, c, n int) {
 	for range n {
 		r := races[rnd.IntN(raceNotes)]
 		if !read[r] {
-			if res := call("read", "file_path", "Vault/"+r.name); res.isError {
-				t.Errorf("read: %s", res.text)
+			if res := call("read", "file_path", "Vault/"+r.name); res.IsError {
+				t.Errorf("read: %s", res.Text)
 			}
 			read[r] = true
 		}
@@ -163,15 +164,15 @@ func raceClient(t *testing.T, call raceCaller, races []*race, c, n int) {
 	}
 }
 
-func raceEdit(call raceCaller, r *race, counter string, from int) toolResult {
+func raceEdit(call raceCaller, r *race, counter string, from int) harness.ToolResult {
 	return call("edit", "file_path", "Vault/"+r.name,
 		"old_string", fmt.Sprintf("%s=%d;", counter, from), "new_string", fmt.Sprintf("%s=%d;", counter, from+1))
 }
 
 // raceOwn counts what nobody else does: it must succeed.
 func raceOwn(t *testing.T, call raceCaller, r *race, c int) {
-	if res := raceEdit(call, r, fmt.Sprintf("client%d", c), r.own[c]); res.isError {
-		t.Errorf("%s: client %d: %s", r.name, c, res.text)
+	if res := raceEdit(call, r, fmt.Sprintf("client%d", c), r.own[c]); res.IsError {
+		t.Errorf("%s: client %d: %s", r.name, c, res.Text)
 		return
 	}
 	r.own[c]++
@@ -184,9 +185,9 @@ func raceShared(t *testing.T, call raceCaller, r *race) {
 	from := r.shared
 	r.counted.Unlock()
 	res := raceEdit(call, r, "shared", from)
-	if res.isError {
-		if !strings.Contains(res.text, "old_string not found") {
-			t.Errorf("%s: %s", r.name, res.text)
+	if res.IsError {
+		if !strings.Contains(res.Text, "old_string not found") {
+			t.Errorf("%s: %s", r.name, res.Text)
 		}
 		return
 	}
@@ -198,10 +199,10 @@ func raceShared(t *testing.T, call raceCaller, r *race) {
 func checkRace(t *testing.T, r *race, raw string) {
 	t.Helper()
 	want := strings.Replace(raceNote(), "person=0;", fmt.Sprintf("person=%d;", r.person), 1)
-	checkText(t, r.name+" as people wrote it", diffwrap.Original(raw), want)
+	harness.CheckText(t, r.name+" as people wrote it", diffwrap.Original(raw), want)
 	want = strings.Replace(want, "shared=0;", fmt.Sprintf("shared=%d;", r.shared), 1)
 	for c, n := range r.own {
 		want = strings.Replace(want, fmt.Sprintf("client%d=0;", c), fmt.Sprintf("client%d=%d;", c, n), 1)
 	}
-	checkText(t, r.name, diffwrap.Accepted(raw), want)
+	harness.CheckText(t, r.name, diffwrap.Accepted(raw), want)
 }

@@ -9,24 +9,26 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // nodeBin is where npm put the clients, and a Node that is new enough for them.
 func nodeBin(t *testing.T) string {
 	t.Helper()
-	bin := repo("tests/mcp-client/node_modules/.bin")
+	bin := harness.Repo("tests/mcp-client/node_modules/.bin")
 	if _, err := os.Stat(filepath.Join(bin, "node")); err != nil {
-		skip(t, "tests/mcp-client is not installed: run npm ci there")
+		harness.Skip(t, "tests/mcp-client is not installed: run npm ci there")
 	}
 	return bin
 }
 
 // runClient runs a program of tests/mcp-client in the sandbox and returns its output.
-func runClient(t *testing.T, s *sandbox, env []string, name string, args ...string) []byte {
+func runClient(t *testing.T, s *harness.Sandbox, env []string, name string, args ...string) []byte {
 	t.Helper()
 	bin := nodeBin(t)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, name), args...)
-	cmd.Env = append(slices.Clone(s.env), append(env, "PATH="+bin+":"+os.Getenv("PATH"))...)
+	cmd.Env = append(slices.Clone(s.Env), append(env, "PATH="+bin+":"+os.Getenv("PATH"))...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -51,14 +53,14 @@ type driven struct {
 // the same results.
 func TestMCPWithTypeScriptSDK(t *testing.T) {
 	nodeBin(t)
-	drive := repo("tests/mcp-client/drive.mjs")
+	drive := harness.Repo("tests/mcp-client/drive.mjs")
 	for _, kind := range []string{"stdio", "http"} {
 		t.Run(kind, func(t *testing.T) {
-			s := newSandbox(t)
-			vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
+			s := harness.NewSandbox(t)
+			vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
 			var out []byte
 			if kind == "stdio" {
-				out = runClient(t, s, nil, "node", drive, "stdio", s.binary, "mcp", "--structure", "direct", vault)
+				out = runClient(t, s, nil, "node", drive, "stdio", s.Binary, "mcp", "--structure", "direct", vault)
 			} else {
 				h := serveHTTP(t, s, "--structure", "direct", vault)
 				out = runClient(t, s, []string{"MCP_TOKEN=" + h.token}, "node", drive, "http", h.url)
@@ -68,7 +70,7 @@ func TestMCPWithTypeScriptSDK(t *testing.T) {
 				t.Fatalf("%v: %s", err, out)
 			}
 			checkDriven(t, got)
-			raw := readFile(t, filepath.Join(vault, "note.md"))
+			raw := harness.ReadFile(t, filepath.Join(vault, "note.md"))
 			if !strings.Contains(raw, "{--six--}{++seven++}") || !strings.Contains(raw, "{>>Sure?<<}") {
 				t.Errorf("vault's note: %q", raw)
 			}
@@ -102,9 +104,9 @@ func checkDriven(t *testing.T, got driven) {
 // The inspector finds nothing in the schemas that some client would not take.
 func TestMCPInspectorStrict(t *testing.T) {
 	nodeBin(t)
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
-	out := runClient(t, s, nil, "mcp-inspector", "--cli", s.binary, "mcp", vault, "--method", "tools/list", "--strict")
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
+	out := runClient(t, s, nil, "mcp-inspector", "--cli", s.Binary, "mcp", vault, "--method", "tools/list", "--strict")
 	var list struct{ Tools []struct{ Name string } }
 	if err := json.Unmarshal(out, &list); err != nil || len(list.Tools) != 10 {
 		t.Errorf("%d tools, %v: %s", len(list.Tools), err, out)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // A line that is too long for one answer is shown in parts, by every tool that
@@ -19,8 +21,8 @@ func TestMCPLongLineIsReadInParts(t *testing.T) {
 	text := "first\n" + line + "\nlast\n"
 	for _, tool := range partReaders {
 		t.Run(tool.name, func(t *testing.T) {
-			s := newSandbox(t)
-			c := s.mcp(t, "--toolsets", "claude,notes,content", s.vault(t, "Vault", map[string]string{"note.md": text}))
+			s := harness.NewSandbox(t)
+			c := s.MCP(t, "--toolsets", "claude,notes,content", s.Vault(t, "Vault", map[string]string{"note.md": text}))
 			if got := readAll(t, c, tool, "Vault/note.md"); got != text {
 				t.Errorf("%d bytes come back, want %d", len(got), len(text))
 			}
@@ -58,40 +60,40 @@ func TestMCPUnseenIsNotOverwritten(t *testing.T) {
 			{"base", []any{"read_content_lines", "entity_type", "base", "path", "Vault/books.base", "end_line", 1}, content("replace_content", "base", "books.base", "a: 2\n"), "books.base"},
 		} {
 			t.Run(mode+", "+tt.name, func(t *testing.T) {
-				s := newSandbox(t)
-				vault := s.vault(t, "Vault", files)
-				c := s.mcp(t, "--mode", mode, "--approve", "auto", "--toolsets", "claude,notes,content", vault)
+				s := harness.NewSandbox(t)
+				vault := s.Vault(t, "Vault", files)
+				c := s.MCP(t, "--mode", mode, "--approve", "auto", "--toolsets", "claude,notes,content", vault)
 				if tt.read != nil {
-					c.mustCall(t, tt.read[0].(string), tt.read[1:]...)
+					c.MustCall(t, tt.read[0].(string), tt.read[1:]...)
 				}
-				got := c.call(t, tt.write[0].(string), tt.write[1:]...)
-				if !got.isError || !regexp.MustCompile(`Call the (read|read_note|get_content|read_content_lines) tool with .*Vault/`).MatchString(got.text) {
-					t.Errorf("error %v: %.300s", got.isError, got.text)
+				got := c.Call(t, tt.write[0].(string), tt.write[1:]...)
+				if !got.IsError || !regexp.MustCompile(`Call the (read|read_note|get_content|read_content_lines) tool with .*Vault/`).MatchString(got.Text) {
+					t.Errorf("error %v: %.300s", got.IsError, got.Text)
 				}
 				if waiting := waitingList(t, c); waiting != "No pending suggestions" {
 					t.Errorf("proposed: %.200s", waiting)
 				}
-				if readFile(t, filepath.Join(vault, tt.file)) != files[tt.file] {
+				if harness.ReadFile(t, filepath.Join(vault, tt.file)) != files[tt.file] {
 					t.Error("the file has changed")
 				}
 			})
 		}
 	}
 	t.Run("an edit of what was shown", func(t *testing.T) {
-		s := newSandbox(t)
-		vault := s.vault(t, "Vault", files)
-		c := s.mcp(t, "--mode", "direct", "--approve", "auto", "--toolsets", "claude,notes,content", vault)
-		c.mustCall(t, "read", "file_path", "Vault/note.md", "limit", 1)
-		c.mustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "start", "new_string", "begin")
-		checkText(t, "note", readFile(t, filepath.Join(vault, "note.md")), strings.Replace(long, "start", "begin", 1))
+		s := harness.NewSandbox(t)
+		vault := s.Vault(t, "Vault", files)
+		c := s.MCP(t, "--mode", "direct", "--approve", "auto", "--toolsets", "claude,notes,content", vault)
+		c.MustCall(t, "read", "file_path", "Vault/note.md", "limit", 1)
+		c.MustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "start", "new_string", "begin")
+		harness.CheckText(t, "note", harness.ReadFile(t, filepath.Join(vault, "note.md")), strings.Replace(long, "start", "begin", 1))
 	})
 	t.Run("a rewrite of a note that was read in parts", func(t *testing.T) {
-		s := newSandbox(t)
-		vault := s.vault(t, "Vault", files)
-		c := s.mcp(t, "--mode", "direct", "--approve", "auto", "--toolsets", "claude,notes,content", vault)
+		s := harness.NewSandbox(t)
+		vault := s.Vault(t, "Vault", files)
+		c := s.MCP(t, "--mode", "direct", "--approve", "auto", "--toolsets", "claude,notes,content", vault)
 		readAll(t, c, partReaders[0], "Vault/note.md")
-		c.mustCall(t, "write", "file_path", "Vault/note.md", "content", "all new\n")
-		checkText(t, "note", readFile(t, filepath.Join(vault, "note.md")), "all new\n")
+		c.MustCall(t, "write", "file_path", "Vault/note.md", "content", "all new\n")
+		harness.CheckText(t, "note", harness.ReadFile(t, filepath.Join(vault, "note.md")), "all new\n")
 	})
 }
 
@@ -129,28 +131,28 @@ func withLines(args []any, name string, lines int, more ...int) []any {
 
 // readPart returns what a call of a reader shows of a note, without its layout,
 // and where the rest begins; 0 if there is none.
-func readPart(t *testing.T, c *mcpClient, tool partReader, path string, line, column, lines int) (text string, nextLine, nextColumn int, ok bool) {
+func readPart(t *testing.T, c *harness.MCPClient, tool partReader, path string, line, column, lines int) (text string, nextLine, nextColumn int, ok bool) {
 	t.Helper()
-	got := c.call(t, tool.name, tool.args(path, line, column, lines)...)
-	if got.isError {
-		return got.text, 0, 0, false
+	got := c.Call(t, tool.name, tool.args(path, line, column, lines)...)
+	if got.IsError {
+		return got.Text, 0, 0, false
 	}
-	if got.size > maxAnswer {
-		t.Errorf("%s: an answer of %d characters", tool.name, got.size)
+	if got.Size > maxAnswer {
+		t.Errorf("%s: an answer of %d characters", tool.name, got.Size)
 	}
-	if m := tool.next.FindStringSubmatch(got.text); m != nil {
+	if m := tool.next.FindStringSubmatch(got.Text); m != nil {
 		nextLine, _ = strconv.Atoi(m[1])
 		nextColumn, _ = strconv.Atoi("0" + m[2])
 		nextColumn = max(nextColumn, 1)
 	}
-	text = got.text
-	if got.structured != nil {
+	text = got.Text
+	if got.Structured != nil {
 		var res struct {
 			Content    string
 			TotalLines int `json:"total_lines"`
 			EndLine    int `json:"end_line"`
 		}
-		if err := json.Unmarshal(got.structured, &res); err != nil {
+		if err := json.Unmarshal(got.Structured, &res); err != nil {
 			t.Fatal(err)
 		}
 		if text = res.Content; nextLine == 0 && tool.name == "read_content_lines" && res.EndLine < res.TotalLines {
@@ -171,7 +173,7 @@ func readPart(t *testing.T, c *mcpClient, tool partReader, path string, line, co
 
 // readAll reads a note part by part and puts the parts together. A final line break
 // is added where the tool shows lines and not a text.
-func readAll(t *testing.T, c *mcpClient, tool partReader, path string) string {
+func readAll(t *testing.T, c *harness.MCPClient, tool partReader, path string) string {
 	t.Helper()
 	var b strings.Builder
 	for line, column := 1, 1; line > 0; {
@@ -304,9 +306,9 @@ func TestMCPShownModel(t *testing.T) {
 		}
 		files[fmt.Sprintf("note %d.md", i)] = text
 	}
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", files)
-	reading := s.mcp(t, "--mode", "direct", "--approve", "auto", "--toolsets", "claude,notes,content", vault)
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", files)
+	reading := s.MCP(t, "--mode", "direct", "--approve", "auto", "--toolsets", "claude,notes,content", vault)
 	for i := range notes {
 		file := fmt.Sprintf("note %d.md", i)
 		for _, tool := range partReaders {
@@ -316,9 +318,9 @@ func TestMCPShownModel(t *testing.T) {
 			}
 		}
 	}
-	reading.close(t)
+	reading.Close(t)
 
-	c := s.mcp(t, "--mode", "direct", "--approve", "auto", "--toolsets", "claude,notes,content", vault)
+	c := s.MCP(t, "--mode", "direct", "--approve", "auto", "--toolsets", "claude,notes,content", vault)
 	accepted, refused := 0, 0
 	for i := range notes {
 		file := fmt.Sprintf("note %d.md", i)
@@ -331,7 +333,7 @@ func TestMCPShownModel(t *testing.T) {
 				continue
 			}
 			done, after, from, to := m.write(t, c, rnd, "Vault/"+file)
-			now := readFile(t, filepath.Join(vault, file))
+			now := harness.ReadFile(t, filepath.Join(vault, file))
 			if crlf {
 				if n := strings.Count(now, "\r\n"); n > 0 && n != strings.Count(now, "\n") {
 					t.Fatalf("%s: line breaks of two kinds: %.300q", file, now)
@@ -359,7 +361,7 @@ func TestMCPShownModel(t *testing.T) {
 }
 
 // read shows a random part of the note.
-func (m *shownModel) read(t *testing.T, c *mcpClient, rnd *rand.Rand, path string) {
+func (m *shownModel) read(t *testing.T, c *harness.MCPClient, rnd *rand.Rand, path string) {
 	t.Helper()
 	total := m.lines()
 	tool := partReaders[rnd.IntN(len(partReaders))]
@@ -387,7 +389,7 @@ func (m *shownModel) read(t *testing.T, c *mcpClient, rnd *rand.Rand, path strin
 
 // write makes a random change, and says whether it was accepted, what the text is
 // then to be, and what of it was replaced.
-func (m *shownModel) write(t *testing.T, c *mcpClient, rnd *rand.Rand, path string) (done bool, after string, from, to int) {
+func (m *shownModel) write(t *testing.T, c *harness.MCPClient, rnd *rand.Rand, path string) (done bool, after string, from, to int) {
 	t.Helper()
 	from = rnd.IntN(len(m.text) + 1)
 	to = min(len(m.text), from+rnd.IntN(200))
@@ -407,14 +409,14 @@ func (m *shownModel) write(t *testing.T, c *mcpClient, rnd *rand.Rand, path stri
 	}
 	after = m.text[:from] + with + m.text[to:]
 	quoted := ""
-	var got toolResult
+	var got harness.ToolResult
 	switch kind {
 	case 0:
-		got = c.call(t, "write", "file_path", path, "content", after)
+		got = c.Call(t, "write", "file_path", path, "content", after)
 	case 1:
-		got = c.call(t, "update_note", "path", path, "content", after)
+		got = c.Call(t, "update_note", "path", path, "content", after)
 	case 2:
-		got = c.call(t, "replace_content", "entity_type", "note", "path", path, "content", after)
+		got = c.Call(t, "replace_content", "entity_type", "note", "path", path, "content", after)
 	default:
 		if quoted = m.text[from:to]; quoted == "" {
 			return false, "", 0, 0
@@ -423,11 +425,11 @@ func (m *shownModel) write(t *testing.T, c *mcpClient, rnd *rand.Rand, path stri
 		if rnd.IntN(2) == 0 {
 			tool, args = "patch_content", []any{"entity_type", "note", "path", path}
 		}
-		got = c.call(t, tool, append(args, "old_string", quoted, "new_string", with)...)
+		got = c.Call(t, tool, append(args, "old_string", quoted, "new_string", with)...)
 	}
-	if got.isError {
-		if !strings.Contains(got.text, "Call the read") && !strings.Contains(got.text, "not unique") && !strings.Contains(got.text, "Call the get_content") {
-			t.Fatalf("refused: %.300s", got.text)
+	if got.IsError {
+		if !strings.Contains(got.Text, "Call the read") && !strings.Contains(got.Text, "not unique") && !strings.Contains(got.Text, "Call the get_content") {
+			t.Fatalf("refused: %.300s", got.Text)
 		}
 		return false, "", 0, 0
 	}

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // structuredRun is what tests/mcp-client/structured.mjs prints.
@@ -23,19 +25,19 @@ type structuredRun struct {
 }
 
 // structuredFiles are what is in the vault that structured.mjs works on.
-var structuredFiles = map[string]string{"note.md": saveBefore, "board.canvas": "{}", "books.base": "views: []\n"}
+var structuredFiles = map[string]string{"note.md": harness.TideTable, "board.canvas": "{}", "books.base": "views: []\n"}
 
 // runStructured runs structured.mjs against a server of its own, over stdio or HTTP.
-func runStructured(t *testing.T, s *sandbox, kind, vault string, env []string, flags ...string) structuredRun {
+func runStructured(t *testing.T, s *harness.Sandbox, kind, vault string, env []string, flags ...string) structuredRun {
 	t.Helper()
 	nodeBin(t)
-	program := repo("tests/mcp-client/structured.mjs")
+	program := harness.Repo("tests/mcp-client/structured.mjs")
 	args := append([]string{"--toolsets", "notes,content"}, append(flags, vault)...)
 	if kind == "http" {
 		h := serveHTTP(t, s, args...)
 		env, args = append(env, "MCP_TOKEN="+h.token), []string{h.url}
 	} else {
-		args = append([]string{s.binary, "mcp"}, args...)
+		args = append([]string{s.Binary, "mcp"}, args...)
 	}
 	out := runClient(t, s, env, "node", append([]string{program, kind}, args...)...)
 	var got structuredRun
@@ -60,14 +62,14 @@ func TestMCPStructuredWithTypeScriptSDK(t *testing.T) {
 		{"http", "ask", all},
 	} {
 		t.Run(tt.kind+" "+tt.approve, func(t *testing.T) {
-			s := newSandbox(t)
-			vault := s.vault(t, "Vault", structuredFiles)
+			s := harness.NewSandbox(t)
+			vault := s.Vault(t, "Vault", structuredFiles)
 			got := runStructured(t, s, tt.kind, vault, nil, "--approve", tt.approve)
 			checkStructured(t, got)
 			checkQuestions(t, got.Questions, tt.questions)
 			// What changes files as a whole waits for a person.
-			checkText(t, "vault's canvas", readFile(t, filepath.Join(vault, "board.canvas")), structuredFiles["board.canvas"])
-			if raw := readFile(t, filepath.Join(vault, "note.md")); !strings.Contains(raw, "{++") || !strings.Contains(raw, "status: done") {
+			harness.CheckText(t, "vault's canvas", harness.ReadFile(t, filepath.Join(vault, "board.canvas")), structuredFiles["board.canvas"])
+			if raw := harness.ReadFile(t, filepath.Join(vault, "note.md")); !strings.Contains(raw, "{++") || !strings.Contains(raw, "status: done") {
 				t.Errorf("vault's note: %q", raw)
 			}
 		})
@@ -114,8 +116,8 @@ func checkStructured(t *testing.T, got structuredRun) {
 func TestMCPApprovalWithoutElicitation(t *testing.T) {
 	for _, kind := range []string{"stdio", "http"} {
 		t.Run(kind, func(t *testing.T) {
-			s := newSandbox(t)
-			vault := s.vault(t, "Vault", structuredFiles)
+			s := harness.NewSandbox(t)
+			vault := s.Vault(t, "Vault", structuredFiles)
 			got := runStructured(t, s, kind, vault, []string{"MCP_ASK=no"}, "--approve", "ask")
 			want := []string{"for which this client cannot ask", "call the tool again with confirm: true", `"status":"proposed"`}
 			for i, c := range got.Calls {
@@ -126,7 +128,7 @@ func TestMCPApprovalWithoutElicitation(t *testing.T) {
 			if len(got.Calls) != len(want) || len(got.Questions) != 0 {
 				t.Errorf("%d calls, asked %q", len(got.Calls), got.Questions)
 			}
-			checkText(t, "vault's note", readFile(t, filepath.Join(vault, "note.md")), saveBefore)
+			harness.CheckText(t, "vault's note", harness.ReadFile(t, filepath.Join(vault, "note.md")), harness.TideTable)
 		})
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // nameKind is one kind of thing that has a name. There is, beside it, one more of each
@@ -347,7 +349,7 @@ var nameDifferences = []nameDifference{
 // Every call on every kind of name returns what it returns on a plain folder, and
 // leaves what it leaves there.
 func TestNames(t *testing.T) {
-	for mode, flags := range fileModes {
+	for mode, flags := range harness.FileModes {
 		t.Run(mode, func(t *testing.T) {
 			files := make(map[string]string)
 			for i := range nameOps {
@@ -357,24 +359,24 @@ func TestNames(t *testing.T) {
 					}
 				}
 			}
-			s := newSandbox(t)
-			vault, plain := s.vault(t, "Vault", nil), s.mkdir(t, "plain")
+			s := harness.NewSandbox(t)
+			vault, plain := s.Vault(t, "Vault", nil), s.Mkdir(t, "plain")
 			for name, text := range files {
 				for _, dir := range []string{vault, plain} {
 					if strings.HasSuffix(name, "/") {
 						mkdirAll(t, s, filepath.Join(dir, name))
 						continue
 					}
-					writeFile(t, filepath.Join(dir, name), text)
+					harness.WriteFile(t, filepath.Join(dir, name), text)
 				}
 			}
-			m := s.mount(t, vault, flags...)
+			m := s.Mount(t, vault, flags...)
 			for i, op := range nameOps {
 				for _, kind := range slices.Sorted(maps.Keys(nameKinds)) {
 					t.Run(op.name+", "+kind, func(t *testing.T) {
 						folder := fmt.Sprintf("%d/%s", i, kind)
 						want := runNameCase(t, filepath.Join(plain, folder), nameKinds[kind], op.do)
-						got := runNameCase(t, m.path(folder), nameKinds[kind], op.do)
+						got := runNameCase(t, m.Path(folder), nameKinds[kind], op.do)
 						compareNameCase(t, mode, kind, op.name, got, want)
 					})
 				}
@@ -383,7 +385,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func mkdirAll(t *testing.T, s *sandbox, dir string) {
+func mkdirAll(t *testing.T, s *harness.Sandbox, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -417,7 +419,7 @@ func compareNameCase(t *testing.T, mode, kind, op string, got, want []string) {
 		return
 	}
 	for i := range max(len(got), len(want)) {
-		g, w := at(got, i), at(want, i)
+		g, w := harness.LineAt(got, i), harness.LineAt(want, i)
 		if g == w {
 			continue
 		}
@@ -435,31 +437,31 @@ func compareNameCase(t *testing.T, mode, kind, op string, got, want []string) {
 // A rename over a file that is not a note leaves the old file to whoever has that open,
 // with what is written to it from then on.
 func TestReplacedFileStaysWithWhoHasItOpen(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"x.bin": "old\n"}), fileModes["direct"]...)
-	f, err := os.OpenFile(m.path("x.bin"), os.O_RDWR, 0)
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"x.bin": "old\n"}), harness.FileModes["direct"]...)
+	f, err := os.OpenFile(m.Path("x.bin"), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, m.path("t.tmp"), "new\n")
-	if err := os.Rename(m.path("t.tmp"), m.path("x.bin")); err != nil {
+	harness.WriteFile(t, m.Path("t.tmp"), "new\n")
+	if err := os.Rename(m.Path("t.tmp"), m.Path("x.bin")); err != nil {
 		t.Fatal(err)
 	}
 	data := make([]byte, 16)
 	n, _ := f.ReadAt(data, 0)
-	checkText(t, "what was open", string(data[:n]), "old\n")
+	harness.CheckText(t, "what was open", string(data[:n]), "old\n")
 	if _, err := f.WriteAt([]byte("written to the old file\n"), 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	checkText(t, "the name on the mount", readFile(t, m.path("x.bin")), "new\n")
-	checkText(t, "the vault's file", readFile(t, m.vaultPath("x.bin")), "new\n")
-	writeFile(t, m.path("x.bin"), "newer\n")
-	checkText(t, "the vault's file", readFile(t, m.vaultPath("x.bin")), "newer\n")
-	if got := listFiles(t, m.vault); !slices.Equal(got, []string{"x.bin"}) {
+	harness.CheckText(t, "the name on the mount", harness.ReadFile(t, m.Path("x.bin")), "new\n")
+	harness.CheckText(t, "the vault's file", harness.ReadFile(t, m.VaultPath("x.bin")), "new\n")
+	harness.WriteFile(t, m.Path("x.bin"), "newer\n")
+	harness.CheckText(t, "the vault's file", harness.ReadFile(t, m.VaultPath("x.bin")), "newer\n")
+	if got := harness.ListFiles(t, m.Vault); !slices.Equal(got, []string{"x.bin"}) {
 		t.Errorf("the vault holds %q", got)
 	}
-	m.stop(t)
+	m.Stop(t)
 }

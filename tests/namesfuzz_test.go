@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // fuzzNames are what the random calls are about: notes, other files, scratch files and
@@ -199,19 +201,19 @@ func TestRandomCallsOnNames(t *testing.T) {
 		}
 	}
 	t.Logf("RELAYFS_SEED=%d", seed)
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for i := range sequences {
 		for _, name := range []string{"a.md", "x.bin", "d/a.md"} {
 			files[fmt.Sprintf("%d/%s", i, name)] = "from before\n"
 		}
 	}
-	m := s.mount(t, s.vault(t, "Vault", files), fileModes["direct"]...)
-	plain := s.vault(t, "plain", files)
+	m := s.Mount(t, s.Vault(t, "Vault", files), harness.FileModes["direct"]...)
+	plain := s.Vault(t, "plain", files)
 	failed := 0
 	for i := range sequences {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
-		if !randomSequence(t, rng, i, calls, m.path(fmt.Sprint(i)), filepath.Join(plain, fmt.Sprint(i))) {
+		if !randomSequence(t, rng, i, calls, m.Path(fmt.Sprint(i)), filepath.Join(plain, fmt.Sprint(i))) {
 			if failed++; failed == 3 {
 				return
 			}

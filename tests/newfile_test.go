@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // What an operation has made is there when it returns: for every operation that
@@ -97,12 +99,12 @@ func TestNewFileIsThereAtOnce(t *testing.T) {
 			return errors.Join(listed(name, false), create(name), os.Remove(name))
 		}},
 	}
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), fileModes["direct"]...)
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), harness.FileModes["direct"]...)
 	for i, step := range steps {
 		t.Run(step.name, func(t *testing.T) {
 			for n := range 20 {
-				if err := step.do(m.path(fmt.Sprintf("%d-%d.bin", i, n))); err != nil {
+				if err := step.do(m.Path(fmt.Sprintf("%d-%d.bin", i, n))); err != nil {
 					t.Fatalf("round %d: %v", n, err)
 				}
 			}
@@ -130,40 +132,40 @@ func listed(name string, want bool) error {
 // Programs that make and remove files beside their own work as on a plain folder.
 func TestProgramsWithFilesOfTheirOwn(t *testing.T) {
 	programs := []saver{
-		{"sqlite3", []string{"sqlite3"}, shell(`
+		{"sqlite3", []string{"sqlite3"}, harness.Shell(`
 for i in 1 2 3 4 5; do
 	sqlite3 data.db 'create table if not exists t(a); insert into t values(1);' || exit 1
 done
 sqlite3 data.db 'select count(*) from t' > out.txt`)},
-		{"sqlite3, write-ahead log", []string{"sqlite3"}, shell(`
+		{"sqlite3, write-ahead log", []string{"sqlite3"}, harness.Shell(`
 sqlite3 data.db 'pragma journal_mode=wal; create table t(a); insert into t values(1); insert into t values(2);' > out.txt`)},
-		{"gzip", []string{"gzip"}, shell(`seq 1000 > list.txt && gzip list.txt && gunzip list.txt.gz`)},
-		{"tar and rm", []string{"tar"}, shell(`
+		{"gzip", []string{"gzip"}, harness.Shell(`seq 1000 > list.txt && gzip list.txt && gunzip list.txt.gz`)},
+		{"tar and rm", []string{"tar"}, harness.Shell(`
 mkdir d && seq 100 > d/a.txt && seq 10 > d/b.txt && tar cf d.tar d && rm -rf d && tar xf d.tar && rm d.tar && mv d e`)},
-		{"rsync", []string{"rsync"}, shell(`
+		{"rsync", []string{"rsync"}, harness.Shell(`
 mkdir from && seq 100 > from/a.txt && seq 10 > from/b.csv && rsync -a from/ to/ && rm from/a.txt && rsync -a --delete from/ to/`)},
-		{"mktemp", nil, shell(`for i in 1 2 3 4 5 6; do f=$(mktemp out.XXXX) && echo $i > $f && mv $f final.txt || exit 1; done`)},
+		{"mktemp", nil, harness.Shell(`for i in 1 2 3 4 5 6; do f=$(mktemp out.XXXX) && echo $i > $f && mv $f final.txt || exit 1; done`)},
 	}
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), fileModes["direct"]...)
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), harness.FileModes["direct"]...)
 	for i, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
-			requireTools(t, p.tools...)
-			plain, dir := t.TempDir(), m.path(fmt.Sprint(i))
+			harness.RequireTools(t, p.tools...)
+			plain, dir := t.TempDir(), m.Path(fmt.Sprint(i))
 			if err := os.Mkdir(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
 			p.save(t, plain)
 			p.save(t, dir)
-			want := listFiles(t, plain)
-			for where, dir := range map[string]string{"mount": dir, "vault": m.vaultPath(fmt.Sprint(i))} {
-				if got := listFiles(t, dir); !slices.Equal(got, want) {
+			want := harness.ListFiles(t, plain)
+			for where, dir := range map[string]string{"mount": dir, "vault": m.VaultPath(fmt.Sprint(i))} {
+				if got := harness.ListFiles(t, dir); !slices.Equal(got, want) {
 					t.Errorf("%s holds %q, a plain folder %q", where, got, want)
 					continue
 				}
 				for _, name := range want {
 					if strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".csv") {
-						checkText(t, where+": "+name, readFile(t, filepath.Join(dir, name)), readFile(t, filepath.Join(plain, name)))
+						harness.CheckText(t, where+": "+name, harness.ReadFile(t, filepath.Join(dir, name)), harness.ReadFile(t, filepath.Join(plain, name)))
 					}
 				}
 			}
@@ -175,13 +177,13 @@ mkdir from && seq 100 > from/a.txt && seq 10 > from/b.csv && rsync -a from/ to/ 
 // removed.
 func TestRemovedWhileItIsNoticed(t *testing.T) {
 	const lanes, rounds = 32, 10
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), fileModes["direct"]...)
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), harness.FileModes["direct"]...)
 	var wg sync.WaitGroup
 	for lane := range lanes {
 		wg.Go(func() {
 			for i := range rounds {
-				name := m.path(fmt.Sprintf("%d-%d.bin", lane, i))
+				name := m.Path(fmt.Sprintf("%d-%d.bin", lane, i))
 				if err := os.WriteFile(name, []byte("data"), 0o600); err != nil {
 					t.Error(err)
 					return
@@ -195,33 +197,33 @@ func TestRemovedWhileItIsNoticed(t *testing.T) {
 	}
 	wg.Wait()
 	time.Sleep(500 * time.Millisecond) // longer than the watcher takes
-	for where, dir := range map[string]string{"mount": m.path(""), "vault": m.vault} {
-		if got := listFiles(t, dir); !slices.Equal(got, []string{"note.md"}) {
+	for where, dir := range map[string]string{"mount": m.Path(""), "vault": m.Vault} {
+		if got := harness.ListFiles(t, dir); !slices.Equal(got, []string{"note.md"}) {
 			t.Errorf("%s holds %q", where, got)
 		}
 	}
-	if out := s.run(t, "ls", m.vault); strings.Contains(out.stdout, ".bin") {
-		t.Errorf("agents are shown what is gone: %s", out.stdout)
+	if out := s.Run(t, "ls", m.Vault); strings.Contains(out.Stdout, ".bin") {
+		t.Errorf("agents are shown what is gone: %s", out.Stdout)
 	}
 }
 
 // What a program has made on the mount is there at once for agents that use tools.
 func TestNewFileIsThereForTools(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), fileModes["direct"]...)
-	client := s.mcp(t, m.vault)
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), harness.FileModes["direct"]...)
+	client := s.MCP(t, m.Vault)
 	for i := range 20 {
 		name := fmt.Sprintf("new %d.canvas", i)
-		if err := os.WriteFile(m.path(name), []byte("{}"), 0o644); err != nil {
+		if err := os.WriteFile(m.Path(name), []byte("{}"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if got := client.mustCall(t, "glob", "pattern", "**/*.canvas"); !strings.Contains(got, name) {
+		if got := client.MustCall(t, "glob", "pattern", "**/*.canvas"); !strings.Contains(got, name) {
 			t.Fatalf("glob does not find %s: %s", name, got)
 		}
-		if err := os.Remove(m.path(name)); err != nil {
+		if err := os.Remove(m.Path(name)); err != nil {
 			t.Fatal(err)
 		}
-		if got := client.mustCall(t, "glob", "pattern", "**/*.canvas"); strings.Contains(got, name) {
+		if got := client.MustCall(t, "glob", "pattern", "**/*.canvas"); strings.Contains(got, name) {
 			t.Fatalf("glob finds %s, which is gone: %s", name, got)
 		}
 	}

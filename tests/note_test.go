@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // A new note becomes a file of the vault; its front matter is plain, its body
@@ -16,14 +17,18 @@ import (
 func TestNewNotes(t *testing.T) {
 	const matter = "---\ntags: [new]\n---\n"
 	const body = "# New\n\nFirst paragraph.\n\nSecond paragraph.\n"
-	makers := []saver{
-		{"shell", nil, shell(`printf -- '` + strings.ReplaceAll(matter+body, "\n", `\n`) + `' > new.md`)},
+	makers := []struct {
+		name  string
+		tools []string
+		make  func(t *testing.T, dir string)
+	}{
+		{"shell", nil, harness.Shell(`printf -- '` + strings.ReplaceAll(matter+body, "\n", `\n`) + `' > new.md`)},
 		{"mkdir and write", nil, func(t *testing.T, dir string) {
-			writeFile(t, filepath.Join(dir, "sub/deep/new.md"), matter+body)
+			harness.WriteFile(t, filepath.Join(dir, "sub/deep/new.md"), matter+body)
 		}},
 		{"Claude Code", nil, func(t *testing.T, dir string) {
 			temp := filepath.Join(dir, "new.md.tmp.4711.0123456789ab")
-			if err := writeSynced(temp, matter+body, 0o666); err != nil {
+			if err := harness.WriteSynced(temp, matter+body, 0o666); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.Rename(temp, filepath.Join(dir, "new.md")); err != nil {
@@ -32,36 +37,36 @@ func TestNewNotes(t *testing.T) {
 		}},
 		{"vim", []string{"vim"}, func(t *testing.T, dir string) {
 			source := filepath.Join(t.TempDir(), "text")
-			writeFile(t, source, matter+body)
-			program("", "vim", "-Nu", "NONE", "-i", "NONE", "-es", "-c", "set backupskip=", "-c", "call setline(1, readfile('"+source+"'))", "-c", "wq", "new.md")(t, dir)
+			harness.WriteFile(t, source, matter+body)
+			harness.Program("", "vim", "-Nu", "NONE", "-i", "NONE", "-es", "-c", "set backupskip=", "-c", "call setline(1, readfile('"+source+"'))", "-c", "wq", "new.md")(t, dir)
 		}},
 		{"touch, then write", nil, func(t *testing.T, dir string) {
-			shell(`touch new.md`)(t, dir)
-			writeFile(t, filepath.Join(dir, "new.md"), matter+body)
+			harness.Shell(`touch new.md`)(t, dir)
+			harness.WriteFile(t, filepath.Join(dir, "new.md"), matter+body)
 		}},
 	}
-	s := newSandbox(t)
-	files := map[string]string{"note.md": saveBefore}
+	s := harness.NewSandbox(t)
+	files := map[string]string{"note.md": harness.TideTable}
 	for i := range makers {
 		files[fmt.Sprintf("%d/keep.md", i)] = "keep\n"
 	}
-	m := s.mount(t, s.vault(t, "Vault", files))
+	m := s.Mount(t, s.Vault(t, "Vault", files))
 	for i, maker := range makers {
 		t.Run(maker.name, func(t *testing.T) {
-			requireTools(t, maker.tools...)
+			harness.RequireTools(t, maker.tools...)
 			folder := fmt.Sprint(i)
-			maker.save(t, m.path(folder))
-			names := listFiles(t, m.vaultPath(folder))
+			maker.make(t, m.Path(folder))
+			names := harness.ListFiles(t, m.VaultPath(folder))
 			at := slices.IndexFunc(names, func(name string) bool { return filepath.Base(name) == "new.md" })
 			if at < 0 {
 				t.Fatalf("no new note in the vault: %q", names)
 			}
-			if got, want := listFiles(t, m.path(folder)), names; !slices.Equal(got, want) {
+			if got, want := harness.ListFiles(t, m.Path(folder)), names; !slices.Equal(got, want) {
 				t.Errorf("mount holds %q, vault %q", got, want)
 			}
 			name := filepath.Join(folder, names[at])
-			m.checkSuggested(t, name, matter+diffwrap.Original(strings.TrimPrefix(readFile(t, m.vaultPath(name)), matter)), matter+body)
-			raw := strings.TrimPrefix(readFile(t, m.vaultPath(name)), matter)
+			m.CheckSuggested(t, name, matter+diffwrap.Original(strings.TrimPrefix(harness.ReadFile(t, m.VaultPath(name)), matter)), matter+body)
+			raw := strings.TrimPrefix(harness.ReadFile(t, m.VaultPath(name)), matter)
 			if rest := strings.TrimSpace(diffwrap.Original(raw)); rest != "" {
 				t.Errorf("not an addition: %q", rest)
 			}
@@ -71,62 +76,62 @@ func TestNewNotes(t *testing.T) {
 
 // What is not a note stays on the mount, for the program that made it.
 func TestScratchFilesStayOnTheMount(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	names := []string{".note.md.swp", "note.md~", "4913", "#note.md#", "sedAbC123", "note.md.tmp.12.ab34", "note.md.lock", "tmpabcd1234", "note.md.orig"}
 	for _, name := range names {
-		if err := os.WriteFile(m.path(name), []byte("scratch"), 0o600); err != nil {
+		if err := os.WriteFile(m.Path(name), []byte("scratch"), 0o600); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		checkText(t, name, readFile(t, m.path(name)), "scratch")
+		harness.CheckText(t, name, harness.ReadFile(t, m.Path(name)), "scratch")
 	}
-	if got, want := listFiles(t, m.vault), []string{"note.md"}; !slices.Equal(got, want) {
+	if got, want := harness.ListFiles(t, m.Vault), []string{"note.md"}; !slices.Equal(got, want) {
 		t.Errorf("vault holds %q, want %q", got, want)
 	}
 	for _, name := range names {
-		if err := os.Remove(m.path(name)); err != nil {
+		if err := os.Remove(m.Path(name)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got, want := listFiles(t, m.path("")), []string{"note.md"}; !slices.Equal(got, want) {
+	if got, want := harness.ListFiles(t, m.Path("")), []string{"note.md"}; !slices.Equal(got, want) {
 		t.Errorf("mount holds %q, want %q", got, want)
 	}
 }
 
 // Front matter never carries marks.
 func TestFrontMatter(t *testing.T) {
-	const before = "---\ntags: [a, b]\nstatus: open   # by hand\n---\n" + saveBefore
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"note.md": before})
+	const before = "---\ntags: [a, b]\nstatus: open   # by hand\n---\n" + harness.TideTable
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": before})
 
-	m := s.mount(t, vault)
+	m := s.Mount(t, vault)
 	after := strings.NewReplacer("open", "done", "six", "seven").Replace(before)
-	writeFile(t, m.path("note.md"), after)
-	m.checkSuggested(t, "note.md", strings.Replace(before, "open", "done", 1), after)
-	if err := writeAll(m.path("note.md"), []byte(strings.Replace(after, "[a, b]", "[a, b", 1))); err == nil {
+	harness.WriteFile(t, m.Path("note.md"), after)
+	m.CheckSuggested(t, "note.md", strings.Replace(before, "open", "done", 1), after)
+	if err := harness.WriteAll(m.Path("note.md"), []byte(strings.Replace(after, "[a, b]", "[a, b", 1))); err == nil {
 		t.Error("front matter that is not YAML was accepted")
 	}
-	checkText(t, "note after a refused write", readFile(t, m.path("note.md")), after)
-	m.stop(t)
+	harness.CheckText(t, "note after a refused write", harness.ReadFile(t, m.Path("note.md")), after)
+	m.Stop(t)
 
-	refusing := s.mount(t, vault, "--frontmatter", "refuse")
-	if err := writeAll(refusing.path("note.md"), []byte(strings.Replace(after, "done", "open", 1))); err == nil {
+	refusing := s.Mount(t, vault, "--frontmatter", "refuse")
+	if err := harness.WriteAll(refusing.Path("note.md"), []byte(strings.Replace(after, "done", "open", 1))); err == nil {
 		t.Error("--frontmatter refuse let a change of front matter through")
 	}
-	checkText(t, "note after a refused write", readFile(t, refusing.path("note.md")), after)
+	harness.CheckText(t, "note after a refused write", harness.ReadFile(t, refusing.Path("note.md")), after)
 }
 
 // Suggestions carry the name of their writer, also after a restart.
 func TestSuggestionsKeepTheirAuthors(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
-	m := s.mount(t, vault, "--author", "Ada")
-	writeFile(t, m.path("note.md"), strings.Replace(saveBefore, "six", "seven", 1))
-	client := s.mcp(t, "--author", "Bo", vault)
-	client.mustCall(t, "read", "file_path", "Vault/note.md")
-	client.mustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "quiet", "new_string", "loud")
-	check := func(when string, list []suggestion) {
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
+	m := s.Mount(t, vault, "--author", "Ada")
+	harness.WriteFile(t, m.Path("note.md"), strings.Replace(harness.TideTable, "six", "seven", 1))
+	client := s.MCP(t, "--author", "Bo", vault)
+	client.MustCall(t, "read", "file_path", "Vault/note.md")
+	client.MustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "quiet", "new_string", "loud")
+	check := func(when string, list []harness.Suggestion) {
 		t.Helper()
 		var got []string
 		for _, sg := range list {
@@ -137,11 +142,11 @@ func TestSuggestionsKeepTheirAuthors(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", when, got, want)
 		}
 	}
-	client.close(t)
-	running := s.suggestions(t)
+	client.Close(t)
+	running := s.Suggestions(t)
 	check("running", running)
-	m.stop(t)
-	stopped := s.suggestions(t, vault)
+	m.Stop(t)
+	stopped := s.Suggestions(t, vault)
 	check("stopped", stopped)
 	if len(running) == len(stopped) {
 		for i := range running {
@@ -154,38 +159,38 @@ func TestSuggestionsKeepTheirAuthors(t *testing.T) {
 
 // Direct mode changes notes without marks.
 func TestDirectMode(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore, "image.png": "old"}), "--mode", "direct")
-	after := strings.Replace(saveBefore, "six", "seven", 1)
-	writeFile(t, m.path("note.md"), after)
-	writeFile(t, m.path("image.png"), "new bytes \x00\xff")
-	checkText(t, "vault's note", readFile(t, m.vaultPath("note.md")), after)
-	checkText(t, "vault's image", readFile(t, m.vaultPath("image.png")), "new bytes \x00\xff")
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "image.png": "old"}), "--mode", "direct")
+	after := strings.Replace(harness.TideTable, "six", "seven", 1)
+	harness.WriteFile(t, m.Path("note.md"), after)
+	harness.WriteFile(t, m.Path("image.png"), "new bytes \x00\xff")
+	harness.CheckText(t, "vault's note", harness.ReadFile(t, m.VaultPath("note.md")), after)
+	harness.CheckText(t, "vault's image", harness.ReadFile(t, m.VaultPath("image.png")), "new bytes \x00\xff")
 }
 
 // A new note goes, on the mount and in the vault, when all of it is rejected, and
 // comes back when that is undone; a person's does not go.
 func TestRejectedNewNote(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"hers.md": ""})
-	m := s.mount(t, vault, "--author", "Ada")
-	if err := os.MkdirAll(m.path("new/deep"), 0o755); err != nil {
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"hers.md": ""})
+	m := s.Mount(t, vault, "--author", "Ada")
+	if err := os.MkdirAll(m.Path("new/deep"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"hers.md", "new/deep/made.md", "new/deep/more.md"} {
-		writeFile(t, m.path(name), saveBefore)
+		harness.WriteFile(t, m.Path(name), harness.TideTable)
 	}
-	raw := readFile(t, m.vaultPath("new/deep/made.md"))
+	raw := harness.ReadFile(t, m.VaultPath("new/deep/made.md"))
 	decide := func(args ...string) {
 		t.Helper()
-		if out := s.run(t, append([]string{"suggestions"}, args...)...); out.code != 0 {
-			t.Fatalf("suggestions %v: exit %d: %s", args, out.code, out.stderr)
+		if out := s.Run(t, append([]string{"suggestions"}, args...)...); out.Code != 0 {
+			t.Fatalf("suggestions %v: exit %d: %s", args, out.Code, out.Stderr)
 		}
 	}
 	has := func(want ...string) {
 		t.Helper()
-		for _, dir := range []string{vault, m.path("")} {
-			if got := listFiles(t, dir); !slices.Equal(got, want) {
+		for _, dir := range []string{vault, m.Path("")} {
+			if got := harness.ListFiles(t, dir); !slices.Equal(got, want) {
 				t.Errorf("%s has %q, want %q", dir, got, want)
 			}
 		}
@@ -194,13 +199,13 @@ func TestRejectedNewNote(t *testing.T) {
 	has("hers.md")
 	decide("undo")
 	has("hers.md", "new/", "new/deep/", "new/deep/made.md", "new/deep/more.md")
-	checkText(t, "undone, on the mount", readFile(t, m.path("new/deep/made.md")), saveBefore)
-	checkText(t, "undone, in the vault", readFile(t, m.vaultPath("new/deep/made.md")), raw)
-	m.stop(t)
+	harness.CheckText(t, "undone, on the mount", harness.ReadFile(t, m.Path("new/deep/made.md")), harness.TideTable)
+	harness.CheckText(t, "undone, in the vault", harness.ReadFile(t, m.VaultPath("new/deep/made.md")), raw)
+	m.Stop(t)
 	decide("reject", "--all", "--yes", vault)
-	if got := listFiles(t, vault); !slices.Equal(got, []string{"hers.md", "new/", "new/deep/"}) { // whose folders they are is known no longer
+	if got := harness.ListFiles(t, vault); !slices.Equal(got, []string{"hers.md", "new/", "new/deep/"}) { // whose folders they are is known no longer
 		t.Errorf("rejected without a mount: %q", got)
 	}
 	decide("undo", vault)
-	checkText(t, "undone without a mount", readFile(t, m.vaultPath("new/deep/made.md")), raw)
+	harness.CheckText(t, "undone without a mount", harness.ReadFile(t, m.VaultPath("new/deep/made.md")), raw)
 }

@@ -9,30 +9,32 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // asNobody runs a shell script as an ordinary user. Root becomes nobody, in a
 // namespace of mounts of its own, in which /dev/fuse is open to all, as it is on
 // most systems. setup runs before, as root, if the test does; files belong to the user.
-func asNobody(t *testing.T, s *sandbox, setup, script string, env ...string) output {
+func asNobody(t *testing.T, s *harness.Sandbox, setup, script string, env ...string) harness.Output {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), queueTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), harness.QueueTimeout)
 	defer cancel()
-	cmd := s.command(ctx)
+	cmd := s.Command(ctx)
 	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", script}
 	if os.Geteuid() == 0 {
-		requireTools(t, "unshare", "setpriv", "mknod")
+		harness.RequireTools(t, "unshare", "setpriv", "mknod")
 		root := `mknod -m 666 "$TMP/fuse" c 10 229 && mount --bind "$TMP/fuse" /dev/fuse || exit 99
 ` + setup + `
 exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -c "$SCRIPT"`
 		cmd.Path, cmd.Args = "/usr/bin/env", []string{"env", "unshare", "--mount", "sh", "-c", root}
-		chownAll(t, s.dir, 65534)
+		chownAll(t, s.Dir, 65534)
 	}
-	cmd.Env = append(s.env, "TMP="+s.dir, "SCRIPT="+script, "RELAYFS="+s.binary)
+	cmd.Env = append(s.Env, "TMP="+s.Dir, "SCRIPT="+script, "RELAYFS="+s.Binary)
 	cmd.Env = append(cmd.Env, env...)
-	out := runCommand(t, cmd)
-	if out.code == 99 || strings.Contains(out.stderr, "unshare:") {
-		skip(t, "no namespaces or device nodes: %s", out.stderr)
+	out := harness.RunCommand(t, cmd)
+	if out.Code == 99 || strings.Contains(out.Stderr, "unshare:") {
+		harness.Skip(t, "no namespaces or device nodes: %s", out.Stderr)
 	}
 	return out
 }
@@ -52,22 +54,22 @@ wait $server
 // An ordinary user mounts through fusermount3, reads, writes and unmounts, and is
 // the only one who gets in.
 func TestMountAsOrdinaryUser(t *testing.T) {
-	requireFUSE(t)
-	requireTools(t, "fusermount3")
-	s := newSandbox(t)
-	vault, mnt := s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), s.mkdir(t, "mnt")
+	harness.RequireFUSE(t)
+	harness.RequireTools(t, "fusermount3")
+	s := harness.NewSandbox(t)
+	vault, mnt := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), s.Mkdir(t, "mnt")
 	work := `
 sed -i 's/six/seven/' "$MNT/Vault/note.md"
 stat -c '%U %a' "$MNT/Vault/note.md"
 grep " $MNT " /proc/self/mounts`
 	out := asNobody(t, s, "", strings.Replace(mountScript, "WORK", work, 1), "FLAGS=", "VAULT="+vault, "MNT="+mnt)
-	if out.code != 0 {
-		t.Fatalf("exit %d: %s%s", out.code, out.stdout, out.stderr)
+	if out.Code != 0 {
+		t.Fatalf("exit %d: %s%s", out.Code, out.Stdout, out.Stderr)
 	}
-	if strings.Contains(out.stdout, "allow_other") {
-		t.Errorf("other users are let in: %s", out.stdout)
+	if strings.Contains(out.Stdout, "allow_other") {
+		t.Errorf("other users are let in: %s", out.Stdout)
 	}
-	raw := readFile(t, filepath.Join(vault, "note.md"))
+	raw := harness.ReadFile(t, filepath.Join(vault, "note.md"))
 	if !strings.Contains(raw, "{--six--}{++seven++}") {
 		t.Errorf("the vault's note: %q", raw)
 	}
@@ -75,72 +77,72 @@ grep " $MNT " /proc/self/mounts`
 
 // --allow-other is for whom the machine allows it; others are told what to write where.
 func TestAllowOther(t *testing.T) {
-	requireFUSE(t)
-	requireTools(t, "fusermount3")
+	harness.RequireFUSE(t)
+	harness.RequireTools(t, "fusermount3")
 	if os.Geteuid() != 0 {
 		t.Skip("not root: /etc/fuse.conf cannot be replaced for the test")
 	}
 	for conf, allowed := range map[string]bool{"": false, "user_allow_other\n": true} {
-		s := newSandbox(t)
-		vault, mnt := s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), s.mkdir(t, "mnt")
-		writeFile(t, s.path("fuse.conf"), conf)
+		s := harness.NewSandbox(t)
+		vault, mnt := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), s.Mkdir(t, "mnt")
+		harness.WriteFile(t, s.Path("fuse.conf"), conf)
 		// fusermount3 trusts a file of root's only.
 		setup := `cp "$TMP/fuse.conf" "$TMP/root.conf" && chmod 644 "$TMP/root.conf" && mount --bind "$TMP/root.conf" /etc/fuse.conf || exit 99`
 		work := `grep " $MNT " /proc/self/mounts`
 		out := asNobody(t, s, setup, strings.Replace(mountScript, "WORK", work, 1), "FLAGS=--allow-other", "VAULT="+vault, "MNT="+mnt)
-		if allowed && (out.code != 0 || !strings.Contains(out.stdout, "allow_other")) {
-			t.Errorf("exit %d, mounted as %q: %s", out.code, out.stdout, out.stderr)
+		if allowed && (out.Code != 0 || !strings.Contains(out.Stdout, "allow_other")) {
+			t.Errorf("exit %d, mounted as %q: %s", out.Code, out.Stdout, out.Stderr)
 		}
-		if !allowed && (out.code == 0 || !strings.Contains(out.stderr, "hint: ") || !strings.Contains(out.stderr, "user_allow_other in /etc/fuse.conf")) {
-			t.Errorf("exit %d, want a refusal that names user_allow_other: %s", out.code, out.stderr)
+		if !allowed && (out.Code == 0 || !strings.Contains(out.Stderr, "hint: ") || !strings.Contains(out.Stderr, "user_allow_other in /etc/fuse.conf")) {
+			t.Errorf("exit %d, want a refusal that names user_allow_other: %s", out.Code, out.Stderr)
 		}
 	}
 }
 
 // In a container that may not mount, mount and doctor say what it lacks.
 func TestContainerThatMayNotMount(t *testing.T) {
-	requireFUSE(t)
-	requireTools(t, "setpriv")
+	harness.RequireFUSE(t)
+	harness.RequireTools(t, "setpriv")
 	if os.Geteuid() != 0 {
 		t.Skip("not root: no capability to give up")
 	}
-	s := newSandbox(t)
-	vault, mnt := s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), s.mkdir(t, "mnt")
+	s := harness.NewSandbox(t)
+	vault, mnt := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), s.Mkdir(t, "mnt")
 	for _, args := range [][]string{{"mount", vault, mnt}, {"doctor", vault}} {
-		cmd := s.command(t.Context(), args...)
+		cmd := s.Command(t.Context(), args...)
 		cmd.Path = "/usr/bin/env"
-		cmd.Args = append([]string{"env", "setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", s.binary}, args...)
-		out := runCommand(t, cmd)
-		if out.code != 1 || !strings.Contains(out.stdout+out.stderr, "--cap-add SYS_ADMIN") {
-			t.Errorf("%s: exit %d: %s%s", args[0], out.code, out.stdout, out.stderr)
+		cmd.Args = append([]string{"env", "setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", s.Binary}, args...)
+		out := harness.RunCommand(t, cmd)
+		if out.Code != 1 || !strings.Contains(out.Stdout+out.Stderr, "--cap-add SYS_ADMIN") {
+			t.Errorf("%s: exit %d: %s%s", args[0], out.Code, out.Stdout, out.Stderr)
 		}
 	}
-	if isMounted(mnt) {
+	if harness.IsMounted(mnt) {
 		t.Error("mounted all the same")
 	}
 }
 
 // Doctor finds the vault of a running mount that is gone, and says that it comes back.
 func TestDoctorLostVault(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	checkDoctor(t, s, nil, 0, "ok    vault Vault: ")
-	away := s.path("away")
-	if err := os.Rename(m.vault, away); err != nil {
+	away := s.Path("away")
+	if err := os.Rename(m.Vault, away); err != nil {
 		t.Fatal(err)
 	}
-	checkDoctor(t, s, nil, 1, "fail  vault Vault: "+m.vault+" is not there", "mend: mount its disk or move it back")
-	if err := os.Rename(away, m.vault); err != nil {
+	checkDoctor(t, s, nil, 1, "fail  vault Vault: "+m.Vault+" is not there", "mend: mount its disk or move it back")
+	if err := os.Rename(away, m.Vault); err != nil {
 		t.Fatal(err)
 	}
 	checkDoctor(t, s, nil, 0, "ok    vault Vault: ")
-	waitForView(t, m, "note.md", saveBefore)
+	harness.WaitForView(t, m, "note.md", harness.TideTable)
 }
 
 // Doctor finds disks that are full, and those that are about to be.
 func TestDoctorFullDisk(t *testing.T) {
-	s := newSandbox(t)
-	disk := s.mkdir(t, "disk")
+	s := harness.NewSandbox(t)
+	disk := s.Mkdir(t, "disk")
 	if err := syscall.Mount("relayfs-test", disk, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("tmpfs cannot be mounted: %v", err)
 	}
@@ -149,8 +151,8 @@ func TestDoctorFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	vault := s.vault(t, "disk/Vault", map[string]string{"note.md": saveBefore})
-	state := s.mkdir(t, "disk", "state")
+	vault := s.Vault(t, "disk/Vault", map[string]string{"note.md": harness.TideTable})
+	state := s.Mkdir(t, "disk", "state")
 	args := []string{vault, "--state", state}
 	checkDoctor(t, s, args, 0, "warn  vault Vault: the disk of "+vault+" has ", "KiB free", "warn  state folder: ")
 	if err := os.WriteFile(filepath.Join(disk, "ballast"), make([]byte, 2<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
@@ -165,13 +167,13 @@ func TestDoctorFullDisk(t *testing.T) {
 
 // The processes beside a mount keep nothing of it open: it would be busy for ever.
 func TestHelpersLeaveTheMountAlone(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
 	for range 5 {
-		m := s.mount(t, vault)
+		m := s.Mount(t, vault)
 		var helpers []string
-		eventually(t, startTimeout, func() error {
-			helpers = childrenOf(m.cmd.Process.Pid)
+		harness.Eventually(t, harness.StartTimeout, func() error {
+			helpers = childrenOf(m.Cmd.Process.Pid)
 			if len(helpers) < 2 {
 				return fmt.Errorf("%d processes run beside the mount, want guard and poker", len(helpers))
 			}
@@ -180,12 +182,12 @@ func TestHelpersLeaveTheMountAlone(t *testing.T) {
 		for _, pid := range helpers {
 			open, _ := filepath.Glob("/proc/" + pid + "/fd/*")
 			for _, fd := range open {
-				if to, err := os.Readlink(fd); err == nil && strings.HasPrefix(to, m.dir) {
+				if to, err := os.Readlink(fd); err == nil && strings.HasPrefix(to, m.Dir) {
 					t.Errorf("process %s beside the mount has %s open", pid, to)
 				}
 			}
 		}
-		m.stop(t)
+		m.Stop(t)
 	}
 }
 
@@ -208,15 +210,15 @@ func childrenOf(pid int) (children []string) {
 }
 
 // checkDoctor runs doctor with args, and wants the exit code and the texts.
-func checkDoctor(t *testing.T, s *sandbox, args []string, code int, texts ...string) {
+func checkDoctor(t *testing.T, s *harness.Sandbox, args []string, code int, texts ...string) {
 	t.Helper()
-	out := s.run(t, append([]string{"doctor"}, args...)...)
-	if out.code != code {
-		t.Errorf("doctor: exit %d, want %d: %s", out.code, code, out.stderr)
+	out := s.Run(t, append([]string{"doctor"}, args...)...)
+	if out.Code != code {
+		t.Errorf("doctor: exit %d, want %d: %s", out.Code, code, out.Stderr)
 	}
 	for _, text := range texts {
-		if !strings.Contains(out.stdout, text) {
-			t.Errorf("doctor does not say %q:\n%s", text, out.stdout)
+		if !strings.Contains(out.Stdout, text) {
+			t.Errorf("doctor does not say %q:\n%s", text, out.Stdout)
 		}
 	}
 }

@@ -7,46 +7,48 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // The second owner of a vault is refused with a sentence that names the first.
 func TestSecondOwnerIsRefused(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
-	second := s.run(t, "mount", m.vault, s.mkdir(t, "other"))
-	if second.code != 1 {
-		t.Errorf("exit code %d, want 1", second.code)
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
+	second := s.Run(t, "mount", m.Vault, s.Mkdir(t, "other"))
+	if second.Code != 1 {
+		t.Errorf("exit code %d, want 1", second.Code)
 	}
-	if !strings.HasPrefix(second.stderr, "relayfs: error: ") || !strings.Contains(second.stderr, "relayfs: hint: ") {
-		t.Errorf("no error and hint in %q", second.stderr)
+	if !strings.HasPrefix(second.Stderr, "relayfs: error: ") || !strings.Contains(second.Stderr, "relayfs: hint: ") {
+		t.Errorf("no error and hint in %q", second.Stderr)
 	}
-	pid := fmt.Sprint(m.cmd.Process.Pid)
-	if !strings.Contains(second.stderr, pid) || !strings.Contains(second.stderr, m.dir) {
-		t.Errorf("%q names neither pid %s nor mountpoint %s", second.stderr, pid, m.dir)
+	pid := fmt.Sprint(m.Cmd.Process.Pid)
+	if !strings.Contains(second.Stderr, pid) || !strings.Contains(second.Stderr, m.Dir) {
+		t.Errorf("%q names neither pid %s nor mountpoint %s", second.Stderr, pid, m.Dir)
 	}
 	// The same vault by another name is the same vault.
-	link := s.path("Link")
-	if err := os.Symlink(m.vault, link); err != nil {
+	link := s.Path("Link")
+	if err := os.Symlink(m.Vault, link); err != nil {
 		t.Fatal(err)
 	}
-	if again := s.run(t, "mount", link, s.path("other")); again.code != 1 || !strings.Contains(again.stderr, pid) {
-		t.Errorf("through a symbolic link: exit %d, %q", again.code, again.stderr)
+	if again := s.Run(t, "mount", link, s.Path("other")); again.Code != 1 || !strings.Contains(again.Stderr, pid) {
+		t.Errorf("through a symbolic link: exit %d, %q", again.Code, again.Stderr)
 	}
-	writeFile(t, m.path("note.md"), strings.Replace(saveBefore, "six", "seven", 1))
-	m.stop(t)
+	harness.WriteFile(t, m.Path("note.md"), strings.Replace(harness.TideTable, "six", "seven", 1))
+	m.Stop(t)
 
 	// Its end frees the vault.
-	s.mountAt(t, m.vault, s.path("other"))
+	s.MountAt(t, m.Vault, s.Path("other"))
 }
 
 // The processes that a mount starts hold neither its locks nor its socket: they may
 // outlive it for a moment.
 func TestChildrenHoldNoLock(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	children := make(map[string]string) // pid to program
-	waitFor(t, "the mount's two processes", func() bool {
-		lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", m.cmd.Process.Pid))
+	harness.WaitFor(t, "the mount's two processes", func() bool {
+		lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", m.Cmd.Process.Pid))
 		if err != nil || len(lists) == 0 {
 			t.Skip("the kernel does not list a process's children")
 		}
@@ -68,7 +70,7 @@ func TestChildrenHoldNoLock(t *testing.T) {
 		}
 		for _, fd := range held {
 			file, _ := os.Readlink(fd)
-			if strings.HasPrefix(file, s.dir) || strings.HasPrefix(file, "socket:") {
+			if strings.HasPrefix(file, s.Dir) || strings.HasPrefix(file, "socket:") {
 				t.Errorf("%s holds %s", program, file)
 			}
 		}
@@ -77,21 +79,21 @@ func TestChildrenHoldNoLock(t *testing.T) {
 
 // MCP attaches to the mount's process: both show the same documents at once.
 func TestMCPAttachesToTheOwner(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
-	client := s.mcp(t, m.vault)
-	after := strings.Replace(saveBefore, "six", "seven", 1)
-	writeFile(t, m.path("note.md"), after)
-	if got := client.mustCall(t, "read", "file_path", "Vault/note.md"); !strings.Contains(got, "at seven") || !strings.Contains(got, "[Pending suggestions]") {
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
+	client := s.MCP(t, m.Vault)
+	after := strings.Replace(harness.TideTable, "six", "seven", 1)
+	harness.WriteFile(t, m.Path("note.md"), after)
+	if got := client.MustCall(t, "read", "file_path", "Vault/note.md"); !strings.Contains(got, "at seven") || !strings.Contains(got, "[Pending suggestions]") {
 		t.Errorf("MCP does not show the mount's write:\n%s", got)
 	}
 	// A path under the mountpoint is a name of the same note.
-	client.mustCall(t, "edit", "file_path", m.path("note.md"), "old_string", "quiet", "new_string", "loud")
-	m.checkSuggested(t, "note.md", saveBefore, strings.Replace(after, "quiet", "loud", 1))
+	client.MustCall(t, "edit", "file_path", m.Path("note.md"), "old_string", "quiet", "new_string", "loud")
+	m.CheckSuggested(t, "note.md", harness.TideTable, strings.Replace(after, "quiet", "loud", 1))
 
 	// What one session has read, another has not.
-	other := s.mcp(t, m.vault)
-	if refused := other.call(t, "edit", "file_path", "Vault/note.md", "old_string", "loud", "new_string", "still"); !refused.isError {
+	other := s.MCP(t, m.Vault)
+	if refused := other.Call(t, "edit", "file_path", "Vault/note.md", "old_string", "loud", "new_string", "still"); !refused.IsError {
 		t.Errorf("an edit by a session that read nothing: %+v", refused)
 	}
 }
@@ -101,26 +103,26 @@ func TestMCPAttachesToTheOwner(t *testing.T) {
 func TestShutdownWhileBusy(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
-			s := newSandbox(t)
-			m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
-			after := strings.Replace(saveBefore, "six", "seven", 1)
-			writeFile(t, m.path("note.md"), after)
-			open, err := os.Open(m.path("note.md")) // keeps the mount busy
+			s := harness.NewSandbox(t)
+			m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
+			after := strings.Replace(harness.TideTable, "six", "seven", 1)
+			harness.WriteFile(t, m.Path("note.md"), after)
+			open, err := os.Open(m.Path("note.md")) // keeps the mount busy
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer open.Close()
-			if err := m.cmd.Process.Signal(signal); err != nil {
+			if err := m.Cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
-			m.waitEnd(t)
-			if m.err != nil {
-				t.Errorf("relayfs mount: %v\n%s", m.err, m.log)
+			m.WaitEnd(t)
+			if m.Err != nil {
+				t.Errorf("relayfs mount: %v\n%s", m.Err, m.Log)
 			}
-			if isMounted(m.dir) {
+			if harness.IsMounted(m.Dir) {
 				t.Error("still mounted")
 			}
-			if raw := readFile(t, m.vaultPath("note.md")); !strings.Contains(raw, "{++seven++}") {
+			if raw := harness.ReadFile(t, m.VaultPath("note.md")); !strings.Contains(raw, "{++seven++}") {
 				t.Errorf("vault's note after the end: %q", raw)
 			}
 		})
@@ -128,19 +130,19 @@ func TestShutdownWhileBusy(t *testing.T) {
 }
 
 func TestUnmountCommand(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
-	if out := s.run(t, "unmount", m.dir); out.code != 0 {
-		t.Fatalf("exit %d: %s", out.code, out.stderr)
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
+	if out := s.Run(t, "unmount", m.Dir); out.Code != 0 {
+		t.Fatalf("exit %d: %s", out.Code, out.Stderr)
 	}
-	m.waitEnd(t)
-	if m.err != nil {
-		t.Errorf("relayfs mount: %v\n%s", m.err, m.log)
+	m.WaitEnd(t)
+	if m.Err != nil {
+		t.Errorf("relayfs mount: %v\n%s", m.Err, m.Log)
 	}
-	if isMounted(m.dir) {
+	if harness.IsMounted(m.Dir) {
 		t.Error("still mounted")
 	}
-	if out := s.run(t, "unmount", m.dir); out.code != 1 || !strings.Contains(out.stderr, m.dir) {
-		t.Errorf("second unmount: exit %d, %q", out.code, out.stderr)
+	if out := s.Run(t, "unmount", m.Dir); out.Code != 1 || !strings.Contains(out.Stderr, m.Dir) {
+		t.Errorf("second unmount: exit %d, %q", out.Code, out.Stderr)
 	}
 }

@@ -7,37 +7,39 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // What a session did not make it does not take away, whosever text is in it by
 // then: it proposes to, and what people have stays where it is.
 func TestOnlyWhatASessionMadeGoesAtOnce(t *testing.T) {
 	const properties = "---\ntitle: hers\n---\n"
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	files := map[string]string{
 		"empty.md": "", "properties.md": properties, "empty over.md": "", "empty away.md": "", "dir/empty.md": "", "Plan.md": "the plan\n",
 	}
-	vault := s.vault(t, "Vault", files)
-	m := s.mount(t, vault)
-	m.shell(t, "echo mine > own.md; rm own.md; mkdir own; echo mine > own/own.md; rm -r own; : > 'own empty.md'; rm 'own empty.md'")
-	if got := s.suggestions(t, vault); len(got) != 0 {
-		t.Errorf("what cancels out is proposed: %v", gists(got))
+	vault := s.Vault(t, "Vault", files)
+	m := s.Mount(t, vault)
+	m.Shell(t, "echo mine > own.md; rm own.md; mkdir own; echo mine > own/own.md; rm -r own; : > 'own empty.md'; rm 'own empty.md'")
+	if got := s.Suggestions(t, vault); len(got) != 0 {
+		t.Errorf("what cancels out is proposed: %v", harness.Gists(got))
 	}
-	m.shell(t, "echo x > empty.md; rm empty.md")
-	m.shell(t, "echo x > properties.md; rm properties.md")
-	m.shell(t, "echo x > 'empty over.md'; mv Plan.md 'empty over.md'")
-	m.shell(t, "echo x > 'empty away.md'; mv 'empty away.md' elsewhere.md")
-	m.shell(t, "echo x > dir/empty.md; rm -r dir")
-	m.shell(t, "echo x > 'other session.md'; mkdir 'other folder'; echo x > 'other folder/note.md'")
-	m.shell(t, "rm 'other session.md'; rm -r 'other folder'")
+	m.Shell(t, "echo x > empty.md; rm empty.md")
+	m.Shell(t, "echo x > properties.md; rm properties.md")
+	m.Shell(t, "echo x > 'empty over.md'; mv Plan.md 'empty over.md'")
+	m.Shell(t, "echo x > 'empty away.md'; mv 'empty away.md' elsewhere.md")
+	m.Shell(t, "echo x > dir/empty.md; rm -r dir")
+	m.Shell(t, "echo x > 'other session.md'; mkdir 'other folder'; echo x > 'other folder/note.md'")
+	m.Shell(t, "rm 'other session.md'; rm -r 'other folder'")
 
 	want := []string{
 		"Plan.md", "dir", "dir/empty.md", "empty away.md", "empty over.md", "empty.md", "other folder", "other folder/note.md",
 		"other session.md", "properties.md",
 	}
-	checkListing(t, vault, want)
+	harness.CheckListing(t, vault, want)
 	var structure []string
-	for _, line := range gists(s.suggestions(t, vault)) {
+	for _, line := range harness.Gists(s.Suggestions(t, vault)) {
 		if strings.HasPrefix(line, "delete ") || strings.HasPrefix(line, "rename ") {
 			structure = append(structure, line)
 		}
@@ -51,29 +53,29 @@ func TestOnlyWhatASessionMadeGoesAtOnce(t *testing.T) {
 		t.Errorf("proposed\n%s\nwant\n%s", strings.Join(structure, "\n"), strings.Join(proposed, "\n"))
 	}
 
-	s.decideOn(t, 0, "accept", idOf(t, s.suggestions(t, vault), "Vault/empty.md"), vault)
+	s.DecideOn(t, 0, "accept", harness.IDOf(t, s.Suggestions(t, vault), "Vault/empty.md"), vault)
 	if _, err := os.Stat(filepath.Join(vault, ".trash", "empty.md")); err != nil {
 		t.Error(err)
 	}
-	s.decideOn(t, 0, "undo", vault)
-	checkListing(t, vault, want)
+	s.DecideOn(t, 0, "undo", vault)
+	harness.CheckListing(t, vault, want)
 	for range 2 { // what is in a note is listed again once that is not to go
-		s.decideOn(t, 0, "reject", "--all", "--yes", vault)
+		s.DecideOn(t, 0, "reject", "--all", "--yes", vault)
 	}
 	for name, text := range files {
 		if name != "properties.md" { // those are changed directly, and taken back by themselves
-			checkText(t, name, readFile(t, filepath.Join(vault, name)), text)
+			harness.CheckText(t, name, harness.ReadFile(t, filepath.Join(vault, name)), text)
 		}
 	}
 }
 
 // What a person has typed in is not its maker's any more, whatever became of it.
 func TestWhatAPersonTypedInIsNotAgentsOwn(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"Plan.md": "the plan\n", "empty.md": ""})
-	m := s.mount(t, vault)
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"Plan.md": "the plan\n", "empty.md": ""})
+	m := s.Mount(t, vault)
 	shell := exec.Command("sh")
-	shell.Dir = m.path("")
+	shell.Dir = m.Path("")
 	in, err := shell.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -89,43 +91,43 @@ func TestWhatAPersonTypedInIsNotAgentsOwn(t *testing.T) {
 	}
 	note := filepath.Join(vault, "note.md")
 	write("echo mine > note.md")
-	waitFor(t, "the note", func() bool { _, err := os.Stat(note); return err == nil })
-	raw := readFile(t, note)
+	harness.WaitFor(t, "the note", func() bool { _, err := os.Stat(note); return err == nil })
+	raw := harness.ReadFile(t, note)
 	for _, text := range []string{"hers\n" + raw, raw} { // typed, and taken away again
-		writeFile(t, note, text)
-		fileBecomes(t, m.path("note.md"), strings.Replace(text, raw, "mine\n", 1))
+		harness.WriteFile(t, note, text)
+		harness.FileBecomes(t, m.Path("note.md"), strings.Replace(text, raw, "mine\n", 1))
 	}
 	write("rm note.md")
 	in.Close()
 	_ = shell.Wait()
-	if got := gists(s.suggestions(t, vault)); !slices.Contains(got, "delete Vault/note.md > ") {
+	if got := harness.Gists(s.Suggestions(t, vault)); !slices.Contains(got, "delete Vault/note.md > ") {
 		t.Errorf("proposed %q", got)
 	}
-	checkText(t, "note", readFile(t, note), raw)
+	harness.CheckText(t, "note", harness.ReadFile(t, note), raw)
 }
 
 // The same through the tools.
 func TestToolsTakeAwayOnlyWhatTheirSessionMade(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"empty.md": "", "moved.md": "", "Plan.md": "the plan\n"})
-	m := s.mount(t, vault)
-	one, two := s.mcp(t, vault), s.mcp(t, vault)
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"empty.md": "", "moved.md": "", "Plan.md": "the plan\n"})
+	m := s.Mount(t, vault)
+	one, two := s.MCP(t, vault), s.MCP(t, vault)
 	for _, name := range []string{"empty.md", "moved.md"} {
-		one.mustCall(t, "read", "file_path", "Vault/"+name)
-		one.mustCall(t, "write", "file_path", "Vault/"+name, "content", "x\n")
+		one.MustCall(t, "read", "file_path", "Vault/"+name)
+		one.MustCall(t, "write", "file_path", "Vault/"+name, "content", "x\n")
 	}
-	one.mustCall(t, "delete", "file_path", "Vault/empty.md")
-	one.mustCall(t, "move", "file_path", "Vault/moved.md", "new_path", "Vault/new name.md")
-	one.mustCall(t, "write", "file_path", "Vault/ones.md", "content", "x\n")
-	two.mustCall(t, "delete", "file_path", "Vault/ones.md")
-	two.mustCall(t, "write", "file_path", "Vault/twos.md", "content", "x\n")
-	two.mustCall(t, "delete", "file_path", "Vault/twos.md")
-	checkListing(t, vault, []string{"Plan.md", "empty.md", "moved.md", "ones.md"})
-	got := gists(s.suggestions(t, vault))
+	one.MustCall(t, "delete", "file_path", "Vault/empty.md")
+	one.MustCall(t, "move", "file_path", "Vault/moved.md", "new_path", "Vault/new name.md")
+	one.MustCall(t, "write", "file_path", "Vault/ones.md", "content", "x\n")
+	two.MustCall(t, "delete", "file_path", "Vault/ones.md")
+	two.MustCall(t, "write", "file_path", "Vault/twos.md", "content", "x\n")
+	two.MustCall(t, "delete", "file_path", "Vault/twos.md")
+	harness.CheckListing(t, vault, []string{"Plan.md", "empty.md", "moved.md", "ones.md"})
+	got := harness.Gists(s.Suggestions(t, vault))
 	for _, want := range []string{"delete Vault/empty.md > ", "delete Vault/ones.md > ", "rename Vault/moved.md > Vault/new name.md"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%q is not proposed: %q", want, got)
 		}
 	}
-	m.stop(t)
+	m.Stop(t)
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // shownPage is what tests/review-page/open.mjs says that the page shows.
@@ -33,9 +35,9 @@ type browser struct {
 }
 
 // reviewPage starts `relayfs review` and returns the address that it prints.
-func reviewPage(t *testing.T, s *sandbox, args ...string) string {
+func reviewPage(t *testing.T, s *harness.Sandbox, args ...string) string {
 	t.Helper()
-	cmd := s.command(context.Background(), append([]string{"review"}, args...)...)
+	cmd := s.Command(context.Background(), append([]string{"review"}, args...)...)
 	address := startPage(t, cmd)
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
@@ -65,17 +67,17 @@ func startPage(t *testing.T, cmd *exec.Cmd) string {
 
 func openPage(t *testing.T, address string) *browser {
 	t.Helper()
-	if _, err := os.Stat(repo("tests/review-page/node_modules/playwright-core")); err != nil {
-		skip(t, "tests/review-page is not installed: run npm ci there")
+	if _, err := os.Stat(harness.Repo("tests/review-page/node_modules/playwright-core")); err != nil {
+		harness.Skip(t, "tests/review-page is not installed: run npm ci there")
 	}
-	requireTools(t, "node", "chromium")
+	harness.RequireTools(t, "node", "chromium")
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("node", repo("tests/review-page/open.mjs"), address, chromium)
+	cmd := exec.Command("node", harness.Repo("tests/review-page/open.mjs"), address, chromium)
 	cmd.Stderr = os.Stderr
-	in, out := startPiped(t, cmd)
+	in, out := harness.StartPiped(t, cmd)
 	t.Cleanup(func() {
 		in.Close()
 		if err := cmd.Wait(); err != nil {
@@ -109,8 +111,8 @@ var pageNotes = map[string]string{
 // A person accepts, edits, rejects and takes back on the page, sees what others
 // change meanwhile, and the vault's files are as they must be.
 func TestReviewPage(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", pageNotes)
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", pageNotes)
 	apples, bread := filepath.Join(vault, "Apples.md"), filepath.Join(vault, "Bread.md")
 	b := openPage(t, reviewPage(t, s, vault))
 
@@ -128,14 +130,14 @@ func TestReviewPage(t *testing.T) {
 
 	b.do(t, "press y")
 	b.do(t, "wait 3 pending suggestions")
-	checkText(t, "after accepting", readFile(t, apples), strings.Replace(pageNotes["Apples.md"], "{--one--}{++two++}", "two", 1))
+	harness.CheckText(t, "after accepting", harness.ReadFile(t, apples), strings.Replace(pageNotes["Apples.md"], "{--one--}{++two++}", "two", 1))
 	b.do(t, "press e")
 	if p := b.do(t, "type ripe "); p.Focused != "TEXTAREA" {
 		t.Errorf("editing, the focus is on %s", p.Focused)
 	}
 	b.do(t, "press Control+Enter")
 	b.do(t, "wait accepted as you wrote it")
-	checkText(t, "after editing", readFile(t, apples),
+	harness.CheckText(t, "after editing", harness.ReadFile(t, apples),
 		"We sell two apples.\n\nAnd ripe pears.\n\n<script>alert(1)</script> no {--plums--}{++<i>damsons</i>++} today.\n")
 	b.do(t, "press n")
 	b.do(t, "wait 1 suggestion rejected")
@@ -143,7 +145,7 @@ func TestReviewPage(t *testing.T) {
 	b.do(t, "wait taken back: 1 suggestion rejected in Vault/Apples.md")
 	b.do(t, "wait 2 pending suggestions")
 
-	writeFile(t, bread, pageNotes["Bread.md"]+"And {++a live++} line.\n")
+	harness.WriteFile(t, bread, pageNotes["Bread.md"]+"And {++a live++} line.\n")
 	b.do(t, "wait a live")
 	b.do(t, "press /")
 	if p := b.do(t, "type bread"); !slices.Equal(p.Headings, []string{"Vault/Bread.md"}) || p.Count != "2 pending suggestions" {
@@ -152,31 +154,31 @@ func TestReviewPage(t *testing.T) {
 	b.do(t, "press Enter")
 	b.do(t, "press A")
 	b.do(t, "wait 2 suggestions accepted")
-	checkText(t, "after accepting a note", readFile(t, bread), "The kiln is hot.\nAnd a live line.\n")
+	harness.CheckText(t, "after accepting a note", harness.ReadFile(t, bread), "The kiln is hot.\nAnd a live line.\n")
 }
 
 // The page of a vault that another process serves works through that process.
 func TestReviewPageOfAMount(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", pageNotes)
-	s.mount(t, vault)
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", pageNotes)
+	s.Mount(t, vault)
 	b := openPage(t, reviewPage(t, s))
 	b.do(t, "wait 4 pending suggestions")
 	b.do(t, "click Reject note")
 	b.do(t, "wait 1 pending suggestion")
-	checkText(t, "after rejecting a note", readFile(t, filepath.Join(vault, "Apples.md")),
+	harness.CheckText(t, "after rejecting a note", harness.ReadFile(t, filepath.Join(vault, "Apples.md")),
 		"We sell one apples.\n\nAnd pears.\n\n<script>alert(1)</script> no plums today.\n")
 }
 
 // Proposals read as in the list, one that is stale is accepted when the person
 // says so, and a reason reaches the log.
 func TestReviewPageOfProposals(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"Old.md": "old\n", "Plan.md": "plan\n", "Sub/a.md": "a\n"})
-	m := s.mount(t, vault)
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"Old.md": "old\n", "Plan.md": "plan\n", "Sub/a.md": "a\n"})
+	m := s.Mount(t, vault)
 	for _, err := range []error{
-		os.Rename(m.path("Plan.md"), m.path("Sub/Goal.md")),
-		os.Remove(m.path("Old.md")),
+		os.Rename(m.Path("Plan.md"), m.Path("Sub/Goal.md")),
+		os.Remove(m.Path("Old.md")),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -194,10 +196,10 @@ func TestReviewPageOfProposals(t *testing.T) {
 	}
 	b.do(t, "press Enter")
 	b.do(t, "wait 1 suggestion rejected")
-	if out := s.run(t, "suggestions", "log"); !strings.Contains(out.stdout, "because the name is taken\n") {
-		t.Errorf("log without the reason:\n%s", out.stdout)
+	if out := s.Run(t, "suggestions", "log"); !strings.Contains(out.Stdout, "because the name is taken\n") {
+		t.Errorf("log without the reason:\n%s", out.Stdout)
 	}
-	writeFile(t, filepath.Join(vault, "Old.md"), "old, and a person's line\n")
+	harness.WriteFile(t, filepath.Join(vault, "Old.md"), "old, and a person's line\n")
 	b.do(t, "wait changed since")
 	b.do(t, "press y") // it is not what was shown: the key is not for it yet
 	b.do(t, "press y")
@@ -235,10 +237,10 @@ func askPage(t *testing.T, page, path, body string) (status int, answer string) 
 
 // Other machines, other pages and other users of this machine get nothing.
 func TestReviewPageIsPrivate(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", pageNotes)
-	if out := s.run(t, "review", "--listen", "0.0.0.0:0", vault); out.code != 2 || !strings.Contains(out.stderr, "other machines") {
-		t.Errorf("--listen 0.0.0.0: exit %d, %q", out.code, out.stderr)
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", pageNotes)
+	if out := s.Run(t, "review", "--listen", "0.0.0.0:0", vault); out.Code != 2 || !strings.Contains(out.Stderr, "other machines") {
+		t.Errorf("--listen 0.0.0.0: exit %d, %q", out.Code, out.Stderr)
 	}
 	address, token, _ := strings.Cut(reviewPage(t, s, vault), "#")
 	tests := []struct {
@@ -286,12 +288,12 @@ func TestReviewPageIsPrivate(t *testing.T) {
 
 // What the filter hides is not decided on, whoever decides on the note.
 func TestReviewPageDecidesWhatTheFilterShows(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"Plan.md": "One line.\n\nAnother line.\n"})
-	s.mount(t, vault)
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"Plan.md": "One line.\n\nAnother line.\n"})
+	s.Mount(t, vault)
 	for author, edit := range map[string][2]string{"ann": {"One", "First"}, "bob": {"Another", "Second"}} {
-		if out := s.run(t, "edit", "--author", author, "Vault/Plan.md", "--old", edit[0], "--new", edit[1]); out.code != 0 {
-			t.Fatal(out.stderr)
+		if out := s.Run(t, "edit", "--author", author, "Vault/Plan.md", "--old", edit[0], "--new", edit[1]); out.Code != 0 {
+			t.Fatal(out.Stderr)
 		}
 	}
 	b := openPage(t, reviewPage(t, s, vault))
@@ -304,7 +306,7 @@ func TestReviewPageDecidesWhatTheFilterShows(t *testing.T) {
 	b.do(t, "press A")
 	b.do(t, "wait accepted")
 	b.do(t, "wait Nothing pending matches")
-	raw := readFile(t, filepath.Join(vault, "Plan.md"))
+	raw := harness.ReadFile(t, filepath.Join(vault, "Plan.md"))
 	if !strings.HasPrefix(raw, "First line.") || !strings.Contains(raw, "{++Second++}") {
 		t.Errorf("the note: %q", raw)
 	}
@@ -313,12 +315,12 @@ func TestReviewPageDecidesWhatTheFilterShows(t *testing.T) {
 // A key is for the card that has the focus and is in sight. If none is, it decides
 // nothing.
 func TestReviewPageKeysMeanTheFocusedCard(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	note := ""
 	for i := range 30 {
 		note += fmt.Sprintf("Line %02d {++added++}\n\n\n\n", i)
 	}
-	vault := s.vault(t, "Vault", map[string]string{"Note.md": note})
+	vault := s.Vault(t, "Vault", map[string]string{"Note.md": note})
 	b := openPage(t, reviewPage(t, s, vault))
 	b.do(t, "wait 30 pending suggestions")
 	after := strings.Replace(note, "Line 03 {++added++}", "Line 03 added", 1)
@@ -327,7 +329,7 @@ func TestReviewPageKeysMeanTheFocusedCard(t *testing.T) {
 	}
 	b.do(t, "press y")
 	b.do(t, "wait 29 pending suggestions")
-	checkText(t, "after y", readFile(t, filepath.Join(vault, "Note.md")), after)
+	harness.CheckText(t, "after y", harness.ReadFile(t, filepath.Join(vault, "Note.md")), after)
 
 	b.do(t, "scroll bottom")
 	if p := b.do(t, "press y"); !strings.Contains(p.Card, "Line 04") {
@@ -336,25 +338,25 @@ func TestReviewPageKeysMeanTheFocusedCard(t *testing.T) {
 	if p := b.do(t, "press j"); !strings.Contains(p.Card, "Line 05") { // the key before has had its effect
 		t.Errorf("the focus is in %q", p.Card)
 	}
-	if got := s.run(t, "suggestions", "list", vault); !strings.Contains(got.stdout, "29 pending") {
-		t.Errorf("a card out of sight was decided:\n%s", got.stdout)
+	if got := s.Run(t, "suggestions", "list", vault); !strings.Contains(got.Stdout, "29 pending") {
+		t.Errorf("a card out of sight was decided:\n%s", got.Stdout)
 	}
 	b.do(t, "press y")
 	b.do(t, "wait 28 pending suggestions")
-	checkText(t, "after y in sight", readFile(t, filepath.Join(vault, "Note.md")), strings.Replace(after, "Line 05 {++added++}", "Line 05 added", 1))
+	harness.CheckText(t, "after y in sight", harness.ReadFile(t, filepath.Join(vault, "Note.md")), strings.Replace(after, "Line 05 {++added++}", "Line 05 added", 1))
 }
 
 // Of more suggestions than are drawn at a time, and of proposals behind them, each
 // can be reached, and none is decided before it was drawn.
 func TestReviewPageReachesEverything(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	note := ""
 	for i := range 600 {
 		note += fmt.Sprintf("- item %03d {++added++}\n", i)
 	}
-	vault := s.vault(t, "Vault", map[string]string{"Note.md": note, "Old.md": "old\n", "Plan.md": "plan\n"})
-	m := s.mount(t, vault)
-	for _, err := range []error{os.Remove(m.path("Old.md")), os.Rename(m.path("Plan.md"), m.path("Goal.md"))} {
+	vault := s.Vault(t, "Vault", map[string]string{"Note.md": note, "Old.md": "old\n", "Plan.md": "plan\n"})
+	m := s.Mount(t, vault)
+	for _, err := range []error{os.Remove(m.Path("Old.md")), os.Rename(m.Path("Plan.md"), m.Path("Goal.md"))} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -382,7 +384,7 @@ func TestReviewPageReachesEverything(t *testing.T) {
 	b.do(t, "press y")
 	b.do(t, "wait 601 pending suggestions")
 	want := strings.Replace(note, "item 504 {++added++}", "item 504 added", 1)
-	checkText(t, "the one in focus", readFile(t, m.vaultPath("Note.md")), want)
+	harness.CheckText(t, "the one in focus", harness.ReadFile(t, m.VaultPath("Note.md")), want)
 
 	// The note's buttons mean what is drawn of it.
 	b.do(t, "click Reject the 99 shown")
@@ -390,7 +392,7 @@ func TestReviewPageReachesEverything(t *testing.T) {
 	if len(p.Asked) != 1 || p.Asked[0] != "Reject 99 suggestions in Vault/Note.md?" {
 		t.Errorf("asked %q", p.Asked)
 	}
-	if got := strings.Count(readFile(t, m.vaultPath("Note.md")), "{++added++}"); got != 500 {
+	if got := strings.Count(harness.ReadFile(t, m.VaultPath("Note.md")), "{++added++}"); got != 500 {
 		t.Errorf("%d are pending, want 500", got)
 	}
 	b.do(t, "press /")
@@ -398,7 +400,7 @@ func TestReviewPageReachesEverything(t *testing.T) {
 	b.do(t, "press Enter")
 	b.do(t, "press y")
 	b.do(t, "wait 1 suggestion accepted")
-	if _, err := os.Stat(m.vaultPath("Old.md")); !os.IsNotExist(err) {
+	if _, err := os.Stat(m.VaultPath("Old.md")); !os.IsNotExist(err) {
 		t.Errorf("the deletion was accepted, and the note is there: %v", err)
 	}
 }
@@ -406,12 +408,12 @@ func TestReviewPageReachesEverything(t *testing.T) {
 // Undo takes back what was decided in this tab, by name, also after a reload; not
 // what another tab or the command line decided, and no change of front matter.
 func TestReviewPageUndoesItsOwn(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{
 		"A.md": "a {++one++}\n", "B.md": "b {++two++}\n", "C.md": "c {++three++}\n", "D.md": "---\nk: v\n---\nd {++four++}\n",
 	})
-	m := s.mount(t, vault)
-	text := func(name string) string { return readFile(t, m.vaultPath(name)) }
+	m := s.Mount(t, vault)
+	text := func(name string) string { return harness.ReadFile(t, m.VaultPath(name)) }
 	b := openPage(t, reviewPage(t, s, vault))
 	b.do(t, "wait 4 pending suggestions")
 	b.do(t, "press y") // A, in the first tab
@@ -420,19 +422,19 @@ func TestReviewPageUndoesItsOwn(t *testing.T) {
 	b.do(t, "wait 3 pending suggestions")
 	b.do(t, "press u")
 	b.do(t, "wait nothing to take back here")
-	checkText(t, "what the other tab decided", text("A.md"), "a one\n")
+	harness.CheckText(t, "what the other tab decided", text("A.md"), "a one\n")
 	b.do(t, "press y") // B, in the second tab
 	b.do(t, "wait 2 pending suggestions")
 	var id string
-	for _, x := range s.suggestions(t, vault) {
+	for _, x := range s.Suggestions(t, vault) {
 		if x.Path == "Vault/C.md" {
 			id = x.ID
 		}
 	}
-	if out := s.run(t, "suggestions", "accept", id, vault); out.code != 0 { // C, on the command line
-		t.Fatal(out.stderr)
+	if out := s.Run(t, "suggestions", "accept", id, vault); out.Code != 0 { // C, on the command line
+		t.Fatal(out.Stderr)
 	}
-	writeFile(t, m.path("D.md"), strings.Replace(readFile(t, m.path("D.md")), "k: v", "k: w", 1)) // an agent's front matter
+	harness.WriteFile(t, m.Path("D.md"), strings.Replace(harness.ReadFile(t, m.Path("D.md")), "k: v", "k: w", 1)) // an agent's front matter
 
 	b.do(t, "tab 1")
 	b.do(t, "wait 1 pending suggestion")
@@ -443,21 +445,21 @@ func TestReviewPageUndoesItsOwn(t *testing.T) {
 	b.do(t, "press u")
 	b.do(t, "wait nothing to take back here")
 	for name, want := range map[string]string{"A.md": "a {++one++}\n", "B.md": "b two\n", "C.md": "c three\n", "D.md": "---\nk: w\n---\nd {++four++}\n"} {
-		checkText(t, name, text(name), want)
+		harness.CheckText(t, name, text(name), want)
 	}
 	b.do(t, "tab 2")
 	b.do(t, "press u")
 	b.do(t, "wait taken back: 1 suggestion accepted in Vault/B.md")
-	checkText(t, "B.md", text("B.md"), "b {++two++}\n")
+	harness.CheckText(t, "B.md", text("B.md"), "b {++two++}\n")
 }
 
 // The page's API decides on what was shown and on nothing else, and takes back only
 // what is named.
 func TestReviewPageDecidesWhatWasShown(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"Old.md": "old\n", "Note.md": "a {++word++}\n"})
-	m := s.mount(t, vault)
-	if err := os.Remove(m.path("Old.md")); err != nil {
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"Old.md": "old\n", "Note.md": "a {++word++}\n"})
+	m := s.Mount(t, vault)
+	if err := os.Remove(m.Path("Old.md")); err != nil {
 		t.Fatal(err)
 	}
 	page := reviewPage(t, s, vault)
@@ -476,8 +478,8 @@ func TestReviewPageDecidesWhatWasShown(t *testing.T) {
 	}
 	all, _ := json.Marshal(shown)
 	// A person changes what is to be deleted: the proposal is another one now.
-	writeFile(t, m.vaultPath("Old.md"), "old, and a person's line\n")
-	eventually(t, startTimeout, func() error {
+	harness.WriteFile(t, m.VaultPath("Old.md"), "old, and a person's line\n")
+	harness.Eventually(t, harness.StartTimeout, func() error {
 		if _, text := api("/suggestions", ""); !strings.Contains(text, `"stale":true`) {
 			return fmt.Errorf("not stale: %s", text)
 		}
@@ -497,27 +499,27 @@ func TestReviewPageDecidesWhatWasShown(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", name, code, text, tt.want)
 		}
 	}
-	checkText(t, "the note", readFile(t, m.vaultPath("Note.md")), "a {++word++}\n")
-	checkText(t, "the other", readFile(t, m.vaultPath("Old.md")), "old, and a person's line\n")
+	harness.CheckText(t, "the note", harness.ReadFile(t, m.VaultPath("Note.md")), "a {++word++}\n")
+	harness.CheckText(t, "the other", harness.ReadFile(t, m.VaultPath("Old.md")), "old, and a person's line\n")
 }
 
 // Decisions in two tabs and on the command line at once: each suggestion is decided
 // once, and the page shows what is left.
 func TestReviewPageBesideOthers(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for i := range 24 {
 		files[fmt.Sprintf("N%02d.md", i)] = "a {--b--}{++c++} d\n"
 	}
-	vault := s.vault(t, "Vault", files)
-	s.mount(t, vault)
+	vault := s.Vault(t, "Vault", files)
+	s.Mount(t, vault)
 	b := openPage(t, reviewPage(t, s, vault))
 	b.do(t, "tab 2")
-	list := s.suggestions(t, vault)
-	commands := make(chan output)
+	list := s.Suggestions(t, vault)
+	commands := make(chan harness.Output)
 	go func() {
 		for _, x := range list[16:] {
-			commands <- s.run(t, "suggestions", "accept", x.ID, vault)
+			commands <- s.Run(t, "suggestions", "accept", x.ID, vault)
 		}
 		close(commands)
 	}()
@@ -526,21 +528,21 @@ func TestReviewPageBesideOthers(t *testing.T) {
 		b.do(t, "press y")
 	}
 	for out := range commands {
-		if out.code != 0 {
-			t.Error(out.stderr)
+		if out.Code != 0 {
+			t.Error(out.Stderr)
 		}
 	}
-	eventually(t, startTimeout, func() error {
-		log := s.run(t, "suggestions", "log", "--json", "--limit", "1000", vault)
+	harness.Eventually(t, harness.StartTimeout, func() error {
+		log := s.Run(t, "suggestions", "log", "--json", "--limit", "1000", vault)
 		var entries []struct{ Suggestions []struct{ ID string } }
-		if err := json.Unmarshal([]byte(log.stdout), &entries); err != nil {
+		if err := json.Unmarshal([]byte(log.Stdout), &entries); err != nil {
 			return err
 		}
 		seen := make(map[string]bool)
 		for _, e := range entries {
 			for _, x := range e.Suggestions {
 				if seen[x.ID] {
-					t.Fatalf("%s was decided twice:\n%s", x.ID, log.stdout)
+					t.Fatalf("%s was decided twice:\n%s", x.ID, log.Stdout)
 				}
 				seen[x.ID] = true
 			}
@@ -565,10 +567,10 @@ func plural(n int, what string) string {
 // A page that is open finds its way back: to the vault's next owner, and to the
 // next `relayfs review`.
 func TestReviewPageComesBack(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", pageNotes))
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", pageNotes))
 	var b *browser
-	review := s.command(context.Background(), "review", m.vault)
+	review := s.Command(context.Background(), "review", m.Vault)
 	first := startPage(t, review)
 	t.Cleanup(func() { // of a test that ends early, too
 		_ = review.Process.Kill()
@@ -576,10 +578,10 @@ func TestReviewPageComesBack(t *testing.T) {
 	})
 	b = openPage(t, first)
 	b.do(t, "wait 4 pending suggestions")
-	m.stop(t)
+	m.Stop(t)
 	b.do(t, "wait has ended")
-	m = s.mountAt(t, m.vault, s.mkdir(t, "again"))
-	writeFile(t, m.vaultPath("Bread.md"), "The oven is hot.\n")
+	m = s.MountAt(t, m.Vault, s.Mkdir(t, "again"))
+	harness.WriteFile(t, m.VaultPath("Bread.md"), "The oven is hot.\n")
 	if p := b.do(t, "wait 3 pending suggestions"); p.Message != "" {
 		t.Errorf("it still says %q", p.Message)
 	}
@@ -587,10 +589,10 @@ func TestReviewPageComesBack(t *testing.T) {
 	_ = review.Process.Signal(syscall.SIGTERM)
 	_ = review.Wait()
 	b.do(t, "wait start it again")
-	if again := reviewPage(t, s, m.vault); again != first {
+	if again := reviewPage(t, s, m.Vault); again != first {
 		t.Errorf("the page is at %s, and was at %s", again, first)
 	}
-	obsidianSave(t, m.vaultPath("Bread.md"), "The {++old ++}oven is hot.\n")
+	harness.ObsidianSave(t, m.VaultPath("Bread.md"), "The {++old ++}oven is hot.\n")
 	b.do(t, "wait 4 pending suggestions")
 	b.do(t, "press y")
 	b.do(t, "press y")
@@ -600,17 +602,17 @@ func TestReviewPageComesBack(t *testing.T) {
 // The review page's address stays, and what it answers comes from whoever serves
 // the vault.
 func TestReviewPageOutlivesItsOwner(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", reviewNotes))
-	address := reviewPage(t, s, m.vault)
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", harness.ReviewNotes))
+	address := reviewPage(t, s, m.Vault)
 	if code, body := askPage(t, address, "/suggestions", ""); code != http.StatusOK {
 		t.Fatalf("%d %s", code, body)
 	}
-	m.stop(t)
+	m.Stop(t)
 	if code, body := askPage(t, address, "/suggestions", ""); code == http.StatusOK || !strings.Contains(body, "has ended") {
 		t.Errorf("without an owner: %d %s", code, body)
 	}
-	s.mountAt(t, m.vault, s.mkdir(t, "again"))
+	s.MountAt(t, m.Vault, s.Mkdir(t, "again"))
 	if code, body := askPage(t, address, "/suggestions", ""); code != http.StatusOK || !strings.Contains(body, "damsons") {
 		t.Errorf("with the next owner: %d %s", code, body)
 	}
@@ -619,9 +621,9 @@ func TestReviewPageOutlivesItsOwner(t *testing.T) {
 // A page that is started again is where it was, for the page that is still open in
 // a browser; another vault's is elsewhere, and so is a second one of the same.
 func TestReviewPageStaysWhereItWas(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", reviewNotes)
-	other := s.vault(t, "Other", map[string]string{"a.md": "{++a++}\n"})
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", harness.ReviewNotes)
+	other := s.Vault(t, "Other", map[string]string{"a.md": "{++a++}\n"})
 	var first string
 	t.Run("first", func(t *testing.T) { first = reviewPage(t, s, vault) })
 	again := reviewPage(t, s, vault)

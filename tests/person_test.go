@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // waitForText waits until the mount shows text in the note, which has to be soon.
-func waitForText(t *testing.T, m *mount, name, text string) time.Duration {
+func waitForText(t *testing.T, m *harness.Mount, name, text string) time.Duration {
 	t.Helper()
-	return eventually(t, soon, func() error {
-		got, err := os.ReadFile(m.path(name))
+	return harness.Eventually(t, harness.Soon, func() error {
+		got, err := os.ReadFile(m.Path(name))
 		if err == nil && string(got) != text {
 			err = fmt.Errorf("the mount shows %q, want %q", got, text)
 		}
@@ -30,23 +31,23 @@ func waitForText(t *testing.T, m *mount, name, text string) time.Duration {
 // A person's edit of the vault's file shows within a second on the mount and
 // in MCP, and is nobody's suggestion.
 func TestPersonsEditIsShown(t *testing.T) {
-	s := newSandbox(t)
-	files := generatedVault(1000)
-	files["Desk/note.md"] = saveBefore
-	m := s.mount(t, s.vault(t, "Vault", files))
-	client := s.mcp(t, m.vault)
-	for i, save := range []func(*testing.T, string, string){obsidianSave, atomicSave, obsidianSave} {
-		text := fmt.Sprintf("%s\nA person's line, number %d.\n", saveBefore, i)
-		readFile(t, m.path("Desk/note.md")) // the kernel has the old text in its cache
-		save(t, m.vaultPath("Desk/note.md"), text)
+	s := harness.NewSandbox(t)
+	files := harness.GeneratedVault(1000)
+	files["Desk/note.md"] = harness.TideTable
+	m := s.Mount(t, s.Vault(t, "Vault", files))
+	client := s.MCP(t, m.Vault)
+	for i, save := range []func(*testing.T, string, string){harness.ObsidianSave, harness.AtomicSave, harness.ObsidianSave} {
+		text := fmt.Sprintf("%s\nA person's line, number %d.\n", harness.TideTable, i)
+		harness.ReadFile(t, m.Path("Desk/note.md")) // the kernel has the old text in its cache
+		save(t, m.VaultPath("Desk/note.md"), text)
 		took := waitForText(t, m, "Desk/note.md", text)
 		t.Logf("shown after %v", took)
-		if got := client.mustCall(t, "read", "file_path", "Vault/Desk/note.md"); !strings.Contains(got, fmt.Sprintf("A person's line, number %d.", i)) {
+		if got := client.MustCall(t, "read", "file_path", "Vault/Desk/note.md"); !strings.Contains(got, fmt.Sprintf("A person's line, number %d.", i)) {
 			t.Errorf("MCP does not show the edit:\n%s", got)
 		}
-		checkText(t, "vault's file", readFile(t, m.vaultPath("Desk/note.md")), text)
+		harness.CheckText(t, "vault's file", harness.ReadFile(t, m.VaultPath("Desk/note.md")), text)
 	}
-	if pending := s.suggestions(t, m.vault); len(pending) != 0 {
+	if pending := s.Suggestions(t, m.Vault); len(pending) != 0 {
 		t.Errorf("a person's edit became a suggestion: %v", pending)
 	}
 }
@@ -54,12 +55,12 @@ func TestPersonsEditIsShown(t *testing.T) {
 // Notes and folders that a person makes, moves and deletes appear, move and
 // vanish on the mount, also where the kernel had cached their absence.
 func TestPersonsStructureIsShown(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"a.md": "a\n", "folder/b.md": "b\n"}))
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"a.md": "a\n", "folder/b.md": "b\n"}))
 	listing := func(want ...string) {
 		t.Helper()
-		eventually(t, soon, func() error {
-			got, err := walkFiles(m.path(""))
+		harness.Eventually(t, harness.Soon, func() error {
+			got, err := harness.WalkFiles(m.Path(""))
 			if err == nil && !slices.Equal(got, want) {
 				err = fmt.Errorf("the mount lists %v, want %v", got, want)
 			}
@@ -67,24 +68,24 @@ func TestPersonsStructureIsShown(t *testing.T) {
 		})
 	}
 	listing("a.md", "folder/", "folder/b.md")
-	if _, err := os.Stat(m.path("folder/new.md")); !os.IsNotExist(err) {
+	if _, err := os.Stat(m.Path("folder/new.md")); !os.IsNotExist(err) {
 		t.Fatalf("stat of no note: %v", err)
 	}
-	writeFile(t, m.vaultPath("folder/new.md"), "new\n")
+	harness.WriteFile(t, m.VaultPath("folder/new.md"), "new\n")
 	listing("a.md", "folder/", "folder/b.md", "folder/new.md")
-	checkText(t, "new note", readFile(t, m.path("folder/new.md")), "new\n")
+	harness.CheckText(t, "new note", harness.ReadFile(t, m.Path("folder/new.md")), "new\n")
 
-	if err := os.Rename(m.vaultPath("folder"), m.vaultPath("moved")); err != nil {
+	if err := os.Rename(m.VaultPath("folder"), m.VaultPath("moved")); err != nil {
 		t.Fatal(err)
 	}
 	listing("a.md", "moved/", "moved/b.md", "moved/new.md")
-	checkText(t, "moved note", readFile(t, m.path("moved/b.md")), "b\n")
+	harness.CheckText(t, "moved note", harness.ReadFile(t, m.Path("moved/b.md")), "b\n")
 
-	if err := os.RemoveAll(m.vaultPath("moved")); err != nil {
+	if err := os.RemoveAll(m.VaultPath("moved")); err != nil {
 		t.Fatal(err)
 	}
 	listing("a.md")
-	if _, err := os.Stat(m.path("moved/b.md")); !os.IsNotExist(err) {
+	if _, err := os.Stat(m.Path("moved/b.md")); !os.IsNotExist(err) {
 		t.Errorf("stat of a deleted note: %v", err)
 	}
 }
@@ -121,25 +122,25 @@ print('read', flush=True); sys.stdin.readline()
 open('note.md.tmp.7.abc', 'w').write(text.replace('six', 'seven'))
 os.rename('note.md.tmp.7.abc', 'note.md')`}},
 	}
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for i := range agents {
 		for j := range persons {
 			for _, pace := range []string{"seen", "raced"} {
-				files[fmt.Sprintf("%d/%d/%s/note.md", i, j, pace)] = saveBefore
+				files[fmt.Sprintf("%d/%d/%s/note.md", i, j, pace)] = harness.TideTable
 			}
 		}
 	}
-	m := s.mount(t, s.vault(t, "Vault", files))
+	m := s.Mount(t, s.Vault(t, "Vault", files))
 	for i, agent := range agents {
 		for j, person := range persons {
 			for _, pace := range []string{"seen", "raced"} {
 				t.Run(agent.name+"/"+person.where+"/"+pace, func(t *testing.T) {
-					requireTools(t, agent.tools...)
+					harness.RequireTools(t, agent.tools...)
 					name := fmt.Sprintf("%d/%d/%s/note.md", i, j, pace)
-					persons := strings.Replace(saveBefore, person.old, person.text, 1)
-					writer := startWaitingWriter(t, filepath.Dir(m.path(name)), agent.args)
-					obsidianSave(t, m.vaultPath(name), persons)
+					persons := strings.Replace(harness.TideTable, person.old, person.text, 1)
+					writer := startWaitingWriter(t, filepath.Dir(m.Path(name)), agent.args)
+					harness.ObsidianSave(t, m.VaultPath(name), persons)
 					if pace == "seen" {
 						waitForText(t, m, name, persons)
 					}
@@ -154,23 +155,23 @@ os.rename('note.md.tmp.7.abc', 'note.md')`}},
 // A person's save in place is seen half done: emptied, and a moment later
 // written. A program that had read the note before still changes only its words.
 func TestWriteAfterATornSave(t *testing.T) {
-	requireTools(t, "python3")
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore, "other.md": "other\n"}))
-	writer := startWaitingWriter(t, m.path(""), []string{"python3", "-c", `
+	harness.RequireTools(t, "python3")
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "other.md": "other\n"}))
+	writer := startWaitingWriter(t, m.Path(""), []string{"python3", "-c", `
 import sys
 text = open('note.md').read()
 print('read', flush=True); sys.stdin.readline()
 open('note.md', 'w').write(text.replace('six', 'seven'))`})
-	if err := os.Truncate(m.vaultPath("note.md"), 0); err != nil {
+	if err := os.Truncate(m.VaultPath("note.md"), 0); err != nil {
 		t.Fatal(err)
 	}
 	// By the time a later change is shown, the empty file has been noticed,
 	// whether or not it was believed.
-	obsidianSave(t, m.vaultPath("other.md"), "changed\n")
+	harness.ObsidianSave(t, m.VaultPath("other.md"), "changed\n")
 	waitForText(t, m, "other.md", "changed\n")
-	persons := strings.Replace(saveBefore, "at six, and", "at six today, and", 1)
-	obsidianSave(t, m.vaultPath("note.md"), persons)
+	persons := strings.Replace(harness.TideTable, "at six, and", "at six today, and", 1)
+	harness.ObsidianSave(t, m.VaultPath("note.md"), persons)
 	waitForText(t, m, "note.md", persons)
 	writer.finish(t)
 	checkMerged(t, m, "note.md", persons, strings.Replace(persons, "six", "seven", 1))
@@ -179,10 +180,10 @@ open('note.md', 'w').write(text.replace('six', 'seven'))`})
 // checkMerged is checkSuggested for a write that met another: its result is in
 // the vault at once, but not what the writer wrote, so the mount's cache has to
 // be told.
-func checkMerged(t *testing.T, m *mount, name, before, after string) {
+func checkMerged(t *testing.T, m *harness.Mount, name, before, after string) {
 	t.Helper()
 	waitForText(t, m, name, after)
-	m.checkSuggested(t, name, before, after)
+	m.CheckSuggested(t, name, before, after)
 }
 
 // waitingWriter is a program that has read a note and waits to be told to write.
@@ -196,7 +197,7 @@ func startWaitingWriter(t *testing.T, dir string, args []string) *waitingWriter 
 	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 	cmd.Dir = dir
 	cmd.Stderr = os.Stderr
-	in, out := startPiped(t, cmd)
+	in, out := harness.StartPiped(t, cmd)
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatalf("%s: %q, %v", args[0], line, err)
 	}
@@ -216,35 +217,35 @@ func (w *waitingWriter) finish(t *testing.T) {
 // A long-lived program reads, a person edits, the program reads again and
 // writes: its base is what it read last, and no word of the person comes twice.
 func TestWriterThatReadTwice(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
-	readFile(t, m.path("note.md"))
-	persons := strings.Replace(saveBefore, "Last words:", "A person's line.\nLast words:", 1)
-	obsidianSave(t, m.vaultPath("note.md"), persons)
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
+	harness.ReadFile(t, m.Path("note.md"))
+	persons := strings.Replace(harness.TideTable, "Last words:", "A person's line.\nLast words:", 1)
+	harness.ObsidianSave(t, m.VaultPath("note.md"), persons)
 	waitForText(t, m, "note.md", persons)
 	after := strings.Replace(persons, "six", "seven", 1)
-	writeFile(t, m.path("note.md"), after)
-	m.checkSuggested(t, "note.md", persons, after)
+	harness.WriteFile(t, m.Path("note.md"), after)
+	m.CheckSuggested(t, "note.md", persons, after)
 }
 
 // A person accepts and rejects by editing the marks, as Obsidian does.
 func TestPersonReviewsInTheFile(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
-	after := strings.NewReplacer("six", "seven", "quiet", "loud").Replace(saveBefore)
-	writeFile(t, m.path("note.md"), after)
-	raw := readFile(t, m.vaultPath("note.md"))
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
+	after := strings.NewReplacer("six", "seven", "quiet", "loud").Replace(harness.TideTable)
+	harness.WriteFile(t, m.Path("note.md"), after)
+	raw := harness.ReadFile(t, m.VaultPath("note.md"))
 	reviewed := strings.NewReplacer("{--six--}", "", "{++seven++}", "seven", "{--quiet--}", "quiet", "{++loud++}", "").Replace(raw)
-	want := strings.Replace(saveBefore, "six", "seven", 1)
+	want := strings.Replace(harness.TideTable, "six", "seven", 1)
 	if reviewed != want {
 		t.Fatalf("marks are not one word each:\n%s", raw)
 	}
-	obsidianSave(t, m.vaultPath("note.md"), reviewed)
+	harness.ObsidianSave(t, m.VaultPath("note.md"), reviewed)
 	waitForText(t, m, "note.md", want)
-	if pending := s.suggestions(t, m.vault); len(pending) != 0 {
+	if pending := s.Suggestions(t, m.Vault); len(pending) != 0 {
 		t.Errorf("pending after review: %v", pending)
 	}
-	if raw := readFile(t, m.vaultPath("note.md")); raw != diffwrap.Accepted(raw) {
+	if raw := harness.ReadFile(t, m.VaultPath("note.md")); raw != diffwrap.Accepted(raw) {
 		t.Errorf("marks after review: %q", raw)
 	}
 }

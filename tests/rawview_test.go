@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // What is written in a raw view cannot become a suggestion, so nothing is: not on the
@@ -15,11 +17,11 @@ func TestARawViewIsReadOnly(t *testing.T) {
 	const raw = "The {--coffee--}{++tea++} stands.\n"
 	for _, view := range []string{"raw", "original"} {
 		t.Run(view, func(t *testing.T) {
-			s := newSandbox(t)
-			vault := s.vault(t, "Vault", map[string]string{"note.md": raw})
-			m := s.mount(t, vault, "--view", view)
+			s := harness.NewSandbox(t)
+			vault := s.Vault(t, "Vault", map[string]string{"note.md": raw})
+			m := s.Mount(t, vault, "--view", view)
 			write := func(name string, flags int) error {
-				f, err := os.OpenFile(m.path(name), flags, 0o644)
+				f, err := os.OpenFile(m.Path(name), flags, 0o644)
 				if err != nil {
 					return err
 				}
@@ -30,45 +32,45 @@ func TestARawViewIsReadOnly(t *testing.T) {
 				"append":     write("note.md", os.O_WRONLY|os.O_APPEND),
 				"overwrite":  write("note.md", os.O_WRONLY|os.O_TRUNC),
 				"a new note": write("new.md", os.O_WRONLY|os.O_CREATE),
-				"truncate":   os.Truncate(m.path("note.md"), 3),
+				"truncate":   os.Truncate(m.Path("note.md"), 3),
 			} {
 				if !errors.Is(err, syscall.EROFS) {
 					t.Errorf("%s: %v, want EROFS", what, err)
 				}
 			}
-			replacement := m.path("note.md.tmp")
+			replacement := m.Path("note.md.tmp")
 			if err := os.WriteFile(replacement, []byte("past review\n"), 0o644); err == nil {
-				err = os.Rename(replacement, m.path("note.md"))
+				err = os.Rename(replacement, m.Path("note.md"))
 				if !errors.Is(err, syscall.EROFS) {
 					t.Errorf("rename over the note: %v, want EROFS", err)
 				}
 			}
-			m.log.says(t, "--view accepted")
-			client := s.mcp(t, vault)
-			client.mustCall(t, "read", "file_path", "Vault/note.md")
-			result := client.call(t, "edit", "file_path", "Vault/note.md", "old_string", "stands", "new_string", "falls")
-			if !result.isError || !strings.Contains(result.text, "--view accepted") {
+			m.Log.Says(t, "--view accepted")
+			client := s.MCP(t, vault)
+			client.MustCall(t, "read", "file_path", "Vault/note.md")
+			result := client.Call(t, "edit", "file_path", "Vault/note.md", "old_string", "stands", "new_string", "falls")
+			if !result.IsError || !strings.Contains(result.Text, "--view accepted") {
 				t.Errorf("edit through MCP: %+v", result)
 			}
-			client.close(t)
+			client.Close(t)
 			for _, args := range [][]string{{"--old", "stands", "--new", "falls"}, nil} {
-				cmd := s.command(t.Context(), append([]string{"edit", "Vault/note.md"}, args...)...)
+				cmd := s.Command(t.Context(), append([]string{"edit", "Vault/note.md"}, args...)...)
 				cmd.Stdin = strings.NewReader("past review\n")
-				if out := runCommand(t, cmd); out.code != 1 || !strings.Contains(out.stderr, "--view accepted") {
-					t.Errorf("relayfs edit %v: exit %d, %q", args, out.code, out.stderr)
+				if out := harness.RunCommand(t, cmd); out.Code != 1 || !strings.Contains(out.Stderr, "--view accepted") {
+					t.Errorf("relayfs edit %v: exit %d, %q", args, out.Code, out.Stderr)
 				}
 			}
-			m.stop(t)
-			checkText(t, "the vault's note", readFile(t, filepath.Join(vault, "note.md")), raw)
-			checkNames(t, vault, map[string]string{"note.md": raw})
+			m.Stop(t)
+			harness.CheckText(t, "the vault's note", harness.ReadFile(t, filepath.Join(vault, "note.md")), raw)
+			harness.CheckNames(t, vault, map[string]string{"note.md": raw})
 		})
 	}
 }
 
 // With --mode direct people edit the stored text itself.
 func TestARawViewIsWritableInDirectMode(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": "The {--coffee--}{++tea++} stands.\n"}), "--view", "raw", "--mode", "direct")
-	writeFile(t, m.path("note.md"), "The {--coffee--}{++milk++} stands.\n")
-	checkText(t, "the vault's note", readFile(t, m.vaultPath("note.md")), "The {--coffee--}{++milk++} stands.\n")
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": "The {--coffee--}{++tea++} stands.\n"}), "--view", "raw", "--mode", "direct")
+	harness.WriteFile(t, m.Path("note.md"), "The {--coffee--}{++milk++} stands.\n")
+	harness.CheckText(t, "the vault's note", harness.ReadFile(t, m.VaultPath("note.md")), "The {--coffee--}{++milk++} stands.\n")
 }

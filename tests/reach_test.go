@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // Two vaults, of which clients here are given the first: "Alpha". Nothing that one
@@ -18,17 +20,17 @@ var reachNotes = map[string]map[string]string{
 }
 
 // twoVaults makes the vaults and mounts both in one process.
-func twoVaults(t *testing.T, s *sandbox) (alpha, beta string, m *mount) {
+func twoVaults(t *testing.T, s *harness.Sandbox) (alpha, beta string, m *harness.Mount) {
 	t.Helper()
-	alpha, beta = s.vault(t, "Alpha", reachNotes["Alpha"]), s.vault(t, "Beta", reachNotes["Beta"])
-	return alpha, beta, s.mountAt(t, beta, s.mkdir(t, "mnt"), "--toolsets", "claude,notes,content", alpha)
+	alpha, beta = s.Vault(t, "Alpha", reachNotes["Alpha"]), s.Vault(t, "Beta", reachNotes["Beta"])
+	return alpha, beta, s.MountAt(t, beta, s.Mkdir(t, "mnt"), "--toolsets", "claude,notes,content", alpha)
 }
 
 // checkUntouched checks that the second vault is as it was.
 func checkUntouched(t *testing.T, beta string) {
 	t.Helper()
 	for name, text := range reachNotes["Beta"] {
-		checkText(t, name, readFile(t, filepath.Join(beta, name)), text)
+		harness.CheckText(t, name, harness.ReadFile(t, filepath.Join(beta, name)), text)
 	}
 }
 
@@ -46,19 +48,19 @@ func checkHushed(t *testing.T, what, text string) {
 // Whatever an MCP client of one vault calls, with whatever path, it gets at that
 // vault alone.
 func TestMCPReachesItsSourceOnly(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	alpha, beta, m := twoVaults(t, s)
-	_ = s.mcp(t, beta).mustCall(t, "semantic_search", "query", "rose") // the index knows all
+	_ = s.MCP(t, beta).MustCall(t, "semantic_search", "query", "rose") // the index knows all
 	id := betaSuggestion(t, s, beta)
-	client := s.mcp(t, alpha)
-	if got := client.mustCall(t, "read", "file_path", "Alpha/mine.md"); !strings.Contains(got, "tulip") {
+	client := s.MCP(t, alpha)
+	if got := client.MustCall(t, "read", "file_path", "Alpha/mine.md"); !strings.Contains(got, "tulip") {
 		t.Errorf("its own note: %s", got)
 	}
 	var tools struct{ Tools []struct{ Name string } }
-	if err := json.Unmarshal(client.request(t, "tools/list", map[string]any{}), &tools); err != nil || len(tools.Tools) < 20 {
+	if err := json.Unmarshal(client.Request(t, "tools/list", map[string]any{}), &tools); err != nil || len(tools.Tools) < 20 {
 		t.Fatalf("%d tools, %v", len(tools.Tools), err)
 	}
-	for _, path := range []string{"Beta/theirs.md", "/Beta/theirs.md", m.path("theirs.md"), "Beta", "beta/THEIRS", "Alpha/../Beta/theirs.md", "", "Alpha/mine.md"} {
+	for _, path := range []string{"Beta/theirs.md", "/Beta/theirs.md", m.Path("theirs.md"), "Beta", "beta/THEIRS", "Alpha/../Beta/theirs.md", "", "Alpha/mine.md"} {
 		args := map[string]any{ // every name that some tool has for an argument
 			"file_path": path, "path": path, "folder": path, "source": path, "directory": path,
 			"pattern": "**", "query": "rose", "old_string": "of", "new_string": "over", "content": "gone", "text": "a word",
@@ -73,7 +75,7 @@ func TestMCPReachesItsSourceOnly(t *testing.T) {
 					only[k] = v
 				}
 				delete(only, key)
-				result, rpcError := client.ask(t, "tools/call", map[string]any{"name": tool.Name, "arguments": only})
+				result, rpcError := client.Ask(t, "tools/call", map[string]any{"name": tool.Name, "arguments": only})
 				text := strings.ReplaceAll(string(result)+string(rpcError), strings.ReplaceAll(path, "/", `/`), "")
 				checkHushed(t, tool.Name+" "+path, text)
 			}
@@ -84,7 +86,7 @@ func TestMCPReachesItsSourceOnly(t *testing.T) {
 }
 
 // checkReaches tries the calls by which the other vault was to be had, one by one.
-func checkReaches(t *testing.T, client *mcpClient, beta, id string) {
+func checkReaches(t *testing.T, client *harness.MCPClient, beta, id string) {
 	t.Helper()
 	for _, call := range [][]any{
 		{"grep", "pattern", "rose|hushed", "output_mode", "content"},
@@ -98,29 +100,29 @@ func checkReaches(t *testing.T, client *mcpClient, beta, id string) {
 		{"semantic_search", "query", "a rose of the garden"},
 	} {
 		args := call[1:]
-		checkHushed(t, fmt.Sprint(call...), client.call(t, call[0].(string), args...).text)
+		checkHushed(t, fmt.Sprint(call...), client.Call(t, call[0].(string), args...).Text)
 	}
 	for _, refused := range [][]string{
 		{"read", "file_path", "Beta/theirs.md"},
 		{"write", "file_path", "Beta/new.md", "content", "mine now\n"},
 		{"delete", "file_path", "Beta/more.md"},
 	} {
-		if got := client.call(t, refused[0], anySlice(refused[1:])...); !got.isError {
-			t.Errorf("%v: %s", refused, got.text)
+		if got := client.Call(t, refused[0], anySlice(refused[1:])...); !got.IsError {
+			t.Errorf("%v: %s", refused, got.Text)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(beta, "new.md")); err == nil {
 		t.Error("a note was made in the other vault")
 	}
-	list := client.request(t, "resources/list", map[string]any{})
+	list := client.Request(t, "resources/list", map[string]any{})
 	checkHushed(t, "resources/list", string(list))
 	if !strings.Contains(string(list), "Alpha/mine.md") {
 		t.Errorf("resources/list: %s", list)
 	}
-	if _, rpcError := client.ask(t, "resources/read", map[string]any{"uri": "note:///Beta/theirs.md"}); rpcError == nil {
+	if _, rpcError := client.Ask(t, "resources/read", map[string]any{"uri": "note:///Beta/theirs.md"}); rpcError == nil {
 		t.Error("resources/read of the other vault is answered")
 	}
-	completion := client.request(t, "completion/complete", map[string]any{
+	completion := client.Request(t, "completion/complete", map[string]any{
 		"ref": map[string]any{"type": "ref/resource", "uri": "note:///{+path}"}, "argument": map[string]any{"name": "path", "value": ""},
 	})
 	checkHushed(t, "completion", string(completion))
@@ -135,9 +137,9 @@ func anySlice(list []string) []any {
 }
 
 // betaSuggestion is the id of a suggestion of the second vault.
-func betaSuggestion(t *testing.T, s *sandbox, beta string) string {
+func betaSuggestion(t *testing.T, s *harness.Sandbox, beta string) string {
 	t.Helper()
-	for _, x := range s.suggestions(t, beta) {
+	for _, x := range s.Suggestions(t, beta) {
 		if x.Path == "Beta/theirs.md" {
 			return x.ID
 		}
@@ -148,16 +150,16 @@ func betaSuggestion(t *testing.T, s *sandbox, beta string) string {
 
 // A client that watches a note of another vault hears nothing of it.
 func TestMCPHearsOfItsSourceOnly(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	alpha, beta, _ := twoVaults(t, s)
-	client := s.mcp(t, alpha)
+	client := s.MCP(t, alpha)
 	for _, uri := range []string{"note:///Beta/more.md", "note:///Alpha/mine.md"} {
-		client.request(t, "resources/subscribe", map[string]any{"uri": uri})
+		client.Request(t, "resources/subscribe", map[string]any{"uri": uri})
 	}
-	obsidianSave(t, filepath.Join(beta, "more.md"), "another line\n")
-	obsidianSave(t, filepath.Join(alpha, "mine.md"), "a line of mine\n")
+	harness.ObsidianSave(t, filepath.Join(beta, "more.md"), "another line\n")
+	harness.ObsidianSave(t, filepath.Join(alpha, "mine.md"), "a line of mine\n")
 	for {
-		line := string(<-client.out)
+		line := string(<-client.Out)
 		if strings.Contains(line, "Beta/more.md") {
 			t.Fatalf("the client hears %s", line)
 		}
@@ -169,7 +171,7 @@ func TestMCPHearsOfItsSourceOnly(t *testing.T) {
 
 // Every command that is given one of two vaults works on that one.
 func TestCommandsReachTheirSourceOnly(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	alpha, beta, _ := twoVaults(t, s)
 	id := betaSuggestion(t, s, beta)
 	for _, args := range [][]string{
@@ -177,72 +179,72 @@ func TestCommandsReachTheirSourceOnly(t *testing.T) {
 		{"ls", "-R", "--source", alpha}, {"ls", "--source", alpha}, {"grep", "of", "--source", alpha},
 		{"suggestions", "accept", "--all", "--dry-run", alpha}, {"suggestions", "list", "--json", alpha},
 	} {
-		out := s.run(t, args...)
-		if out.code != 0 {
-			t.Errorf("%v: exit %d, %s", args, out.code, out.stderr)
+		out := s.Run(t, args...)
+		if out.Code != 0 {
+			t.Errorf("%v: exit %d, %s", args, out.Code, out.Stderr)
 		}
-		checkHushed(t, strings.Join(args, " "), out.stdout+out.stderr)
+		checkHushed(t, strings.Join(args, " "), out.Stdout+out.Stderr)
 	}
 	for _, args := range [][]string{
 		{"cat", "Beta/theirs.md", "--source", alpha}, {"ls", "Beta", "--source", alpha}, {"grep", "hushed", "Beta", "--source", alpha},
 		{"edit", "Beta/theirs.md", "--old", "of", "--new", "over", "--source", alpha}, {"suggestions", "show", id, alpha},
 		{"suggestions", "accept", id, alpha}, {"suggestions", "reject", id, alpha},
 	} {
-		if out := s.run(t, args...); out.code == 0 {
-			t.Errorf("%v: exit 0, %s", args, out.stdout)
+		if out := s.Run(t, args...); out.Code == 0 {
+			t.Errorf("%v: exit 0, %s", args, out.Stdout)
 		}
 	}
-	if out := s.run(t, "suggestions", "accept", "--all", alpha); out.code != 0 {
-		t.Errorf("accept: exit %d, %s", out.code, out.stderr)
+	if out := s.Run(t, "suggestions", "accept", "--all", alpha); out.Code != 0 {
+		t.Errorf("accept: exit %d, %s", out.Code, out.Stderr)
 	}
-	checkText(t, "its own note", readFile(t, filepath.Join(alpha, "mine.md")), "#plant\n\nA plain tulip of [[mine]] and [[Beta/theirs]].\n")
+	harness.CheckText(t, "its own note", harness.ReadFile(t, filepath.Join(alpha, "mine.md")), "#plant\n\nA plain tulip of [[mine]] and [[Beta/theirs]].\n")
 	checkUntouched(t, beta)
 
 	// What is decided in the other vault cannot be taken back from here, neither
 	// by name nor as the newest.
-	other := s.run(t, "suggestions", "reject", "--json", id, beta)
+	other := s.Run(t, "suggestions", "reject", "--json", id, beta)
 	var decided struct{ Batch string }
-	if err := json.Unmarshal([]byte(other.stdout), &decided); err != nil {
-		t.Fatalf("%v: %s%s", err, other.stdout, other.stderr)
+	if err := json.Unmarshal([]byte(other.Stdout), &decided); err != nil {
+		t.Fatalf("%v: %s%s", err, other.Stdout, other.Stderr)
 	}
-	after := readFile(t, filepath.Join(beta, "theirs.md"))
-	if out := s.run(t, "suggestions", "undo", decided.Batch, alpha); out.code == 0 {
-		t.Errorf("undo of the other vault's: %s", out.stdout)
+	after := harness.ReadFile(t, filepath.Join(beta, "theirs.md"))
+	if out := s.Run(t, "suggestions", "undo", decided.Batch, alpha); out.Code == 0 {
+		t.Errorf("undo of the other vault's: %s", out.Stdout)
 	}
-	checkHushed(t, "log", s.run(t, "suggestions", "log", alpha).stdout)
-	if out := s.run(t, "suggestions", "undo", alpha); out.code != 0 || !strings.Contains(out.stdout, "Alpha/mine.md") {
-		t.Errorf("undo: exit %d, %s%s", out.code, out.stdout, out.stderr)
+	checkHushed(t, "log", s.Run(t, "suggestions", "log", alpha).Stdout)
+	if out := s.Run(t, "suggestions", "undo", alpha); out.Code != 0 || !strings.Contains(out.Stdout, "Alpha/mine.md") {
+		t.Errorf("undo: exit %d, %s%s", out.Code, out.Stdout, out.Stderr)
 	}
-	checkText(t, "its own note after undo", readFile(t, filepath.Join(alpha, "mine.md")), reachNotes["Alpha"]["mine.md"])
-	checkText(t, "the other vault's note", readFile(t, filepath.Join(beta, "theirs.md")), after)
+	harness.CheckText(t, "its own note after undo", harness.ReadFile(t, filepath.Join(alpha, "mine.md")), reachNotes["Alpha"]["mine.md"])
+	harness.CheckText(t, "the other vault's note", harness.ReadFile(t, filepath.Join(beta, "theirs.md")), after)
 }
 
 // A decision in both vaults is taken back in one, and later in the other.
 func TestUndoWithinASource(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	alpha, beta, _ := twoVaults(t, s)
-	out := s.run(t, "suggestions", "accept", "--all", "--json")
+	out := s.Run(t, "suggestions", "accept", "--all", "--json")
 	var decided struct{ Batch string }
-	if err := json.Unmarshal([]byte(out.stdout), &decided); err != nil {
-		t.Fatalf("%v: %s%s", err, out.stdout, out.stderr)
+	if err := json.Unmarshal([]byte(out.Stdout), &decided); err != nil {
+		t.Fatalf("%v: %s%s", err, out.Stdout, out.Stderr)
 	}
-	accepted := readFile(t, filepath.Join(beta, "more.md"))
-	if out := s.run(t, "suggestions", "undo", decided.Batch, alpha); out.code != 0 {
-		t.Fatalf("undo in one: %s", out.stderr)
+	accepted := harness.ReadFile(t, filepath.Join(beta, "more.md"))
+	if out := s.Run(t, "suggestions", "undo", decided.Batch, alpha); out.Code != 0 {
+		t.Fatalf("undo in one: %s", out.Stderr)
 	}
-	checkText(t, "the one", readFile(t, filepath.Join(alpha, "mine.md")), reachNotes["Alpha"]["mine.md"])
-	checkText(t, "the other", readFile(t, filepath.Join(beta, "more.md")), accepted)
-	if out := s.run(t, "suggestions", "undo", decided.Batch, beta); out.code != 0 {
-		t.Fatalf("undo in the other: %s", out.stderr)
+	harness.CheckText(t, "the one", harness.ReadFile(t, filepath.Join(alpha, "mine.md")), reachNotes["Alpha"]["mine.md"])
+	harness.CheckText(t, "the other", harness.ReadFile(t, filepath.Join(beta, "more.md")), accepted)
+	if out := s.Run(t, "suggestions", "undo", decided.Batch, beta); out.Code != 0 {
+		t.Fatalf("undo in the other: %s", out.Stderr)
 	}
 	checkUntouched(t, beta)
 }
 
 // Where no one process serves what a command names, it says so and does nothing.
 func TestSourcesOfSeveralOwners(t *testing.T) {
-	s := newSandbox(t)
-	alpha, beta, free := s.vault(t, "Alpha", reachNotes["Alpha"]), s.vault(t, "Beta", reachNotes["Beta"]), s.vault(t, "Free", map[string]string{"a.md": "{++a++}\n"})
-	a, b := s.mountAt(t, alpha, s.mkdir(t, "mnt-a")), s.mountAt(t, beta, s.mkdir(t, "mnt-b"))
+	s := harness.NewSandbox(t)
+	alpha, beta, free := s.Vault(t, "Alpha", reachNotes["Alpha"]), s.Vault(t, "Beta", reachNotes["Beta"]), s.Vault(t, "Free", map[string]string{"a.md": "{++a++}\n"})
+	a, b := s.MountAt(t, alpha, s.Mkdir(t, "mnt-a")), s.MountAt(t, beta, s.Mkdir(t, "mnt-b"))
 	commands := func(sources ...string) [][]string {
 		var named []string
 		for _, src := range sources {
@@ -268,20 +270,20 @@ func TestSourcesOfSeveralOwners(t *testing.T) {
 	}
 	for _, sources := range [][]string{{alpha, beta}, {beta, alpha}, {alpha, free}, {free, alpha}} {
 		for _, args := range commands(sources...) {
-			out := s.run(t, args...)
+			out := s.Run(t, args...)
 			owner := a
 			if !slices.Contains(sources, alpha) {
 				owner = b
 			}
-			if out.code != 1 || !strings.Contains(out.stderr, "served") || !strings.Contains(out.stderr, "relayfs: hint: ") || out.stdout != "" {
-				t.Errorf("%v: exit %d\n%s%s", args, out.code, out.stdout, out.stderr)
+			if out.Code != 1 || !strings.Contains(out.Stderr, "served") || !strings.Contains(out.Stderr, "relayfs: hint: ") || out.Stdout != "" {
+				t.Errorf("%v: exit %d\n%s%s", args, out.Code, out.Stdout, out.Stderr)
 			}
-			if args[0] != "mcp" && args[0] != "serve" && !strings.Contains(out.stderr, fmt.Sprint(owner.cmd.Process.Pid)) {
-				t.Errorf("%v names no process: %s", args, out.stderr)
+			if args[0] != "mcp" && args[0] != "serve" && !strings.Contains(out.Stderr, fmt.Sprint(owner.Cmd.Process.Pid)) {
+				t.Errorf("%v names no process: %s", args, out.Stderr)
 			}
 		}
 	}
 	checkUntouched(t, beta)
-	checkText(t, "the first", readFile(t, filepath.Join(alpha, "mine.md")), reachNotes["Alpha"]["mine.md"])
-	checkText(t, "the free one", readFile(t, filepath.Join(free, "a.md")), "{++a++}\n")
+	harness.CheckText(t, "the first", harness.ReadFile(t, filepath.Join(alpha, "mine.md")), reachNotes["Alpha"]["mine.md"])
+	harness.CheckText(t, "the free one", harness.ReadFile(t, filepath.Join(free, "a.md")), "{++a++}\n")
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // readers are commands whose output on the mount equals that on the vault.
@@ -28,18 +30,18 @@ var readers = []struct {
 }
 
 func TestReads(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", generatedVault(1200)))
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", harness.GeneratedVault(1200)))
 	for _, r := range readers {
 		t.Run(r.name, func(t *testing.T) {
-			requireTools(t, r.tools...)
-			want := outputIn(t, m.vault, r.args)
-			if want.stdout == "" {
+			harness.RequireTools(t, r.tools...)
+			want := harness.OutputIn(t, m.Vault, r.args)
+			if want.Stdout == "" {
 				t.Fatal("the command prints nothing on the vault")
 			}
-			if got := outputIn(t, m.path(""), r.args); got != want {
-				t.Errorf("exit %d, stderr %q; on the vault exit %d, stderr %q", got.code, got.stderr, want.code, want.stderr)
-				checkText(t, "output", got.stdout, want.stdout)
+			if got := harness.OutputIn(t, m.Path(""), r.args); got != want {
+				t.Errorf("exit %d, stderr %q; on the vault exit %d, stderr %q", got.Code, got.Stderr, want.Code, want.Stderr)
+				harness.CheckText(t, "output", got.Stdout, want.Stdout)
 			}
 		})
 	}
@@ -48,61 +50,61 @@ func TestReads(t *testing.T) {
 // The sample vault is served byte for byte, attachments too; dot directories
 // are not served.
 func TestSampleVaultIsServedByteForByte(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.sampleVault(t), "--view", "raw")
-	names := listFiles(t, m.vault)
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.SampleVault(t), "--view", "raw")
+	names := harness.ListFiles(t, m.Vault)
 	if len(names) < 30 {
 		t.Fatalf("the sample vault has %d files", len(names))
 	}
 	for _, name := range names {
 		if !strings.HasSuffix(name, "/") {
-			checkText(t, name, readFile(t, m.path(name)), readFile(t, m.vaultPath(name)))
+			harness.CheckText(t, name, harness.ReadFile(t, m.Path(name)), harness.ReadFile(t, m.VaultPath(name)))
 		}
 	}
-	if got := listFiles(t, m.path("")); strings.Join(got, "\n") != strings.Join(names, "\n") {
+	if got := harness.ListFiles(t, m.Path("")); strings.Join(got, "\n") != strings.Join(names, "\n") {
 		t.Errorf("mount lists %q, want %q", got, names)
 	}
-	if _, err := os.Stat(m.path(".obsidian/app.json")); err == nil {
+	if _, err := os.Stat(m.Path(".obsidian/app.json")); err == nil {
 		t.Error(".obsidian/app.json is served")
 	}
 }
 
 // The three views of a note that people have marked.
 func TestViews(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	const raw = "The {--coffee--}{++tea urn++} stands.{>>Agreed.<<}\n"
-	vault := s.vault(t, "Vault", map[string]string{"note.md": raw})
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": raw})
 	for view, want := range map[string][2]string{
 		"accepted": {"The tea urn stands.", "coffee"},
 		"original": {"The coffee stands.", "tea urn"},
 		"raw":      {raw, "no such text"},
 	} {
 		t.Run(view, func(t *testing.T) {
-			m := s.mount(t, vault, "--view", view)
-			got := readFile(t, m.path("note.md"))
+			m := s.Mount(t, vault, "--view", view)
+			got := harness.ReadFile(t, m.Path("note.md"))
 			if !strings.Contains(got, want[0]) || strings.Contains(got, want[1]) {
 				t.Errorf("%s view is %q", view, got)
 			}
-			m.stop(t)
+			m.Stop(t)
 		})
 	}
 }
 
 // Many readers at once get whole notes while somebody writes them.
 func TestReadersSeeWholeNotes(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	text := func(i int) string { return strings.Repeat(fmt.Sprintf("line of round %03d\n", i), 600) }
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": text(0)}), "--mode", "direct")
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": text(0)}), "--mode", "direct")
 	done := make(chan error, 4)
 	stop := make(chan struct{})
 	for range cap(done) {
-		go func() { done <- readWhole(m.path("note.md"), stop) }()
+		go func() { done <- readWhole(m.Path("note.md"), stop) }()
 	}
 	for i := range 40 {
-		if err := os.WriteFile(m.path("note.tmp"), []byte(text(i)), 0o644); err != nil {
+		if err := os.WriteFile(m.Path("note.tmp"), []byte(text(i)), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Rename(m.path("note.tmp"), m.path("note.md")); err != nil {
+		if err := os.Rename(m.Path("note.tmp"), m.Path("note.md")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -112,7 +114,7 @@ func TestReadersSeeWholeNotes(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	checkText(t, filepath.Base(m.dir), readFile(t, m.path("note.md")), text(39))
+	harness.CheckText(t, filepath.Base(m.Dir), harness.ReadFile(t, m.Path("note.md")), text(39))
 }
 
 // readWhole reads name until stop is closed; every read must be one round's text.

@@ -6,17 +6,19 @@ import (
 	"testing"
 
 	modpath "golang.org/x/mod/module"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // The Go module format refuses some file names (emoji, apostrophes), and one
 // such name anywhere in the repository breaks `go install ...@latest` for all.
 func TestEveryFileNameFitsTheModuleFormat(t *testing.T) {
-	requireTools(t, "git")
+	harness.RequireTools(t, "git")
 	cmd := exec.CommandContext(t.Context(), "git", "ls-files", "-z")
-	cmd.Dir = repo()
+	cmd.Dir = harness.Repo()
 	out, err := cmd.Output()
 	if err != nil || len(out) == 0 {
-		skip(t, "not a git checkout: %v", err)
+		harness.Skip(t, "not a git checkout: %v", err)
 	}
 	folded := make(map[string]string)
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {

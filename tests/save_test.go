@@ -9,11 +9,23 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
-func python(script string) func(*testing.T, string) { return program("", "python3", "-c", script) }
+// saver is one way in which a program saves a file. It finds note.md in dir,
+// which is a folder of the mount or a plain one, and changes it.
+type saver struct {
+	name  string
+	tools []string
+	save  func(t *testing.T, dir string)
+}
 
-func node(script string) func(*testing.T, string) { return program("", "node", "-e", script) }
+func python(script string) func(*testing.T, string) {
+	return harness.Program("", "python3", "-c", script)
+}
+
+func node(script string) func(*testing.T, string) { return harness.Program("", "node", "-e", script) }
 
 // vim runs commands in vim. backupskip is emptied since vim skips its backup
 // dance in the system's temporary directory, where the tests mount.
@@ -22,22 +34,22 @@ func vim(commands ...string) func(*testing.T, string) {
 	for _, command := range append(commands, "q") {
 		args = append(args, "-c", command)
 	}
-	return program("", append(args, "note.md")...)
+	return harness.Program("", append(args, "note.md")...)
 }
 
 // rsync brings a changed copy from elsewhere.
 func rsync(flags ...string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
 		from := filepath.Join(t.TempDir(), "note.md")
-		writeFile(t, from, strings.Replace(saveBefore, "six", "seven", 1))
+		harness.WriteFile(t, from, strings.Replace(harness.TideTable, "six", "seven", 1))
 		args := append([]string{"rsync", "--ignore-times", "--no-whole-file"}, flags...)
-		program("", append(args, from, "note.md")...)(t, dir)
+		harness.Program("", append(args, from, "note.md")...)(t, dir)
 	}
 }
 
 // emacs changes the note and saves it twice.
 func emacs(setup string) func(*testing.T, string) {
-	return program("", "emacs", "-Q", "--batch", "--eval", `(progn `+setup+`
+	return harness.Program("", "emacs", "-Q", "--batch", "--eval", `(progn `+setup+`
 (find-file "note.md") (goto-char (point-min)) (search-forward "six") (replace-match "seven") (save-buffer)
 (goto-char (point-max)) (insert "The end.\n") (save-buffer))`)
 }
@@ -53,29 +65,29 @@ const patchText = `--- note.md
 `
 
 var savers = []saver{
-	{"sed -i", nil, shell(`sed -i 's/six/seven/; s/\[ \] paint/[x] paint/' note.md`)},
-	{"sed -i.bak", nil, shell(`sed -i.bak 's/six/seven/' note.md`)},
-	{"perl -pi", []string{"perl"}, shell(`perl -pi -e 's/quiet/loud/' note.md`)},
-	{"patch", []string{"patch"}, program(patchText, "patch", "-s", "note.md")},
-	{"shell >", nil, shell(`echo "all is new here" > note.md`)},
-	{"shell > from a group", nil, shell(`(echo "# Tide table"; echo; sh -c 'echo "from a child"'; echo "and the end") > note.md`)},
-	{"shell >>", nil, shell(`echo "- [ ] one more" >> note.md`)},
-	{"tee", nil, shell(`sed 's/boats/ships/' note.md > copy.tmp && tee note.md < copy.tmp > /dev/null && rm copy.tmp`)},
-	{"cp", nil, shell(`sed 's/boats/ships/' note.md > copy.tmp && cp copy.tmp note.md && rm copy.tmp`)},
-	{"cp -p", nil, shell(`sed 's/boats/ships/' note.md > copy.tmp && cp -p copy.tmp note.md && rm copy.tmp`)},
-	{"mv", nil, shell(`sed 's/boats/ships/' note.md > copy.tmp && mv copy.tmp note.md`)},
-	{"mv of a note's name", nil, shell(`sed 's/boats/ships/' note.md > copy.md && mv copy.md note.md`)},
+	{"sed -i", nil, harness.Shell(`sed -i 's/six/seven/; s/\[ \] paint/[x] paint/' note.md`)},
+	{"sed -i.bak", nil, harness.Shell(`sed -i.bak 's/six/seven/' note.md`)},
+	{"perl -pi", []string{"perl"}, harness.Shell(`perl -pi -e 's/quiet/loud/' note.md`)},
+	{"patch", []string{"patch"}, harness.Program(patchText, "patch", "-s", "note.md")},
+	{"shell >", nil, harness.Shell(`echo "all is new here" > note.md`)},
+	{"shell > from a group", nil, harness.Shell(`(echo "# Tide table"; echo; sh -c 'echo "from a child"'; echo "and the end") > note.md`)},
+	{"shell >>", nil, harness.Shell(`echo "- [ ] one more" >> note.md`)},
+	{"tee", nil, harness.Shell(`sed 's/boats/ships/' note.md > copy.tmp && tee note.md < copy.tmp > /dev/null && rm copy.tmp`)},
+	{"cp", nil, harness.Shell(`sed 's/boats/ships/' note.md > copy.tmp && cp copy.tmp note.md && rm copy.tmp`)},
+	{"cp -p", nil, harness.Shell(`sed 's/boats/ships/' note.md > copy.tmp && cp -p copy.tmp note.md && rm copy.tmp`)},
+	{"mv", nil, harness.Shell(`sed 's/boats/ships/' note.md > copy.tmp && mv copy.tmp note.md`)},
+	{"mv of a note's name", nil, harness.Shell(`sed 's/boats/ships/' note.md > copy.md && mv copy.md note.md`)},
 	{"mv from elsewhere", nil, func(t *testing.T, dir string) {
 		other := filepath.Join(t.TempDir(), "new")
-		writeFile(t, other, strings.Replace(saveBefore, "boats", "ships", 1))
-		shell(`mv -f '`+other+`' note.md`)(t, dir)
+		harness.WriteFile(t, other, strings.Replace(harness.TideTable, "boats", "ships", 1))
+		harness.Shell(`mv -f '`+other+`' note.md`)(t, dir)
 	}},
-	{"truncate", nil, shell(`truncate -s 40 note.md`)},
-	{"dd in place", nil, shell(`printf SIX | dd of=note.md bs=1 seek=32 conv=notrunc 2>/dev/null`)},
+	{"truncate", nil, harness.Shell(`truncate -s 40 note.md`)},
+	{"dd in place", nil, harness.Shell(`printf SIX | dd of=note.md bs=1 seek=32 conv=notrunc 2>/dev/null`)},
 	{"vim", []string{"vim"}, vim("%s/six/seven/", "w")},
 	{"vim, saving twice", []string{"vim"}, vim("%s/six/seven/", "w", "%s/seven/eight/", "w")},
 	{"vim, backupcopy=yes", []string{"vim"}, vim("set backupcopy=yes", "%s/six/seven/", "w")},
-	{"perl -i.orig", []string{"perl"}, shell(`perl -i.orig -pe 's/quiet/loud/' note.md`)},
+	{"perl -i.orig", []string{"perl"}, harness.Shell(`perl -i.orig -pe 's/quiet/loud/' note.md`)},
 	{"gawk -i inplace's system calls", []string{"python3"}, python(`
 import os, tempfile
 fd, name = tempfile.mkstemp(prefix='note.md.gawk.', dir='.')
@@ -85,13 +97,13 @@ with open(name, 'w') as out:
     out.write(open('note.md').read().replace('six', 'seven'))
 os.chmod(name, 0o644)
 os.rename(name, 'note.md')`)},
-	{"a copy beside it, then in place", nil, shell(`cp note.md note.md_original && sed 's/six/seven/' note.md_original > note.md`)},
-	{"exiftool's system calls", nil, shell(`sed 's/six/seven/' note.md > note.md_exiftool_tmp && mv note.md note.md_original && mv note.md_exiftool_tmp note.md`)},
-	{"cp --backup=numbered", nil, shell(`sed 's/six/seven/' note.md > copy.tmp && cp --backup=numbered copy.tmp note.md && rm copy.tmp`)},
-	{"install --backup", nil, shell(`sed 's/six/seven/' note.md > copy.tmp && install --backup --suffix=.old -m 644 copy.tmp note.md && rm copy.tmp`)},
-	{"sort -o", nil, shell(`sort -o note.md note.md`)},
+	{"a copy beside it, then in place", nil, harness.Shell(`cp note.md note.md_original && sed 's/six/seven/' note.md_original > note.md`)},
+	{"exiftool's system calls", nil, harness.Shell(`sed 's/six/seven/' note.md > note.md_exiftool_tmp && mv note.md note.md_original && mv note.md_exiftool_tmp note.md`)},
+	{"cp --backup=numbered", nil, harness.Shell(`sed 's/six/seven/' note.md > copy.tmp && cp --backup=numbered copy.tmp note.md && rm copy.tmp`)},
+	{"install --backup", nil, harness.Shell(`sed 's/six/seven/' note.md > copy.tmp && install --backup --suffix=.old -m 644 copy.tmp note.md && rm copy.tmp`)},
+	{"sort -o", nil, harness.Shell(`sort -o note.md note.md`)},
 	{"sponge's system calls", nil, func(t *testing.T, dir string) {
-		shell(`f=$(mktemp "`+t.TempDir()+`/sponge.XXXXXX") && sed 's/six/seven/' note.md > $f && cat $f > note.md`)(t, dir)
+		harness.Shell(`f=$(mktemp "`+t.TempDir()+`/sponge.XXXXXX") && sed 's/six/seven/' note.md > $f && cat $f > note.md`)(t, dir)
 	}},
 	{"rsync --inplace", []string{"rsync"}, rsync("--inplace")},
 	{"rsync --backup", []string{"rsync"}, rsync("--backup")},
@@ -152,44 +164,44 @@ fs.renameSync('note.md.tmp', 'note.md')`)},
 // Every program does on the mount what it does on a plain directory, and the
 // vault's file holds the difference as suggestions.
 func TestSaves(t *testing.T) {
-	s := newSandbox(t)
-	files := generatedVault(1000)
+	s := harness.NewSandbox(t)
+	files := harness.GeneratedVault(1000)
 	for i := range savers {
-		files[fmt.Sprintf("Saves/%d/note.md", i)] = saveBefore
+		files[fmt.Sprintf("Saves/%d/note.md", i)] = harness.TideTable
 	}
-	m := s.mount(t, s.vault(t, "Vault", files))
+	m := s.Mount(t, s.Vault(t, "Vault", files))
 	for i, saver := range savers {
 		t.Run(saver.name, func(t *testing.T) {
-			requireTools(t, saver.tools...)
+			harness.RequireTools(t, saver.tools...)
 			testSave(t, m, fmt.Sprintf("Saves/%d", i), saver)
 		})
 	}
 }
 
-func testSave(t *testing.T, m *mount, folder string, saver saver) {
+func testSave(t *testing.T, m *harness.Mount, folder string, saver saver) {
 	plain := t.TempDir()
-	writeFile(t, filepath.Join(plain, "note.md"), saveBefore)
+	harness.WriteFile(t, filepath.Join(plain, "note.md"), harness.TideTable)
 	saver.save(t, plain)
-	want := readFile(t, filepath.Join(plain, "note.md"))
-	if want == saveBefore {
+	want := harness.ReadFile(t, filepath.Join(plain, "note.md"))
+	if want == harness.TideTable {
 		t.Fatal("the program changed nothing in a plain directory")
 	}
 
-	saver.save(t, m.path(folder))
+	saver.save(t, m.Path(folder))
 
-	m.checkSuggested(t, folder+"/note.md", saveBefore, want)
-	if got, want := listFiles(t, m.path(folder)), listFiles(t, plain); !slices.Equal(got, want) {
+	m.CheckSuggested(t, folder+"/note.md", harness.TideTable, want)
+	if got, want := harness.ListFiles(t, m.Path(folder)), harness.ListFiles(t, plain); !slices.Equal(got, want) {
 		t.Errorf("mount's folder holds %q, a plain one %q", got, want)
 	}
 	// What editors leave beside the note is theirs, not the vault's. What the save
 	// displaced goes once the folder is synced.
-	eventually(t, startTimeout, func() error {
-		if got, want := listFiles(t, m.vaultPath(folder)), []string{"note.md"}; !slices.Equal(got, want) {
+	harness.Eventually(t, harness.StartTimeout, func() error {
+		if got, want := harness.ListFiles(t, m.VaultPath(folder)), []string{"note.md"}; !slices.Equal(got, want) {
 			return fmt.Errorf("vault's folder holds %q, want %q", got, want)
 		}
 		return nil
 	})
-	info, err := os.Stat(m.path(folder + "/note.md"))
+	info, err := os.Stat(m.Path(folder + "/note.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +222,7 @@ func nano(t *testing.T, dir string) {
 		return string(out)
 	}
 	waitFor := func(text string) {
-		eventually(t, startTimeout, func() error {
+		harness.Eventually(t, harness.StartTimeout, func() error {
 			if screen := tmux("capture-pane", "-p", "-t", "nano"); !strings.Contains(screen, text) {
 				return fmt.Errorf("no %q on nano's screen:\n%s", text, screen)
 			}
@@ -229,7 +241,7 @@ func nano(t *testing.T, dir string) {
 	tmux("send-keys", "-t", "nano", "Enter")
 	waitFor("Wrote")
 	tmux("send-keys", "-t", "nano", "C-x")
-	eventually(t, startTimeout, func() error {
+	harness.Eventually(t, harness.StartTimeout, func() error {
 		if sessions := tmux("list-sessions"); strings.Contains(sessions, "nano:") {
 			return fmt.Errorf("nano has not ended")
 		}
@@ -250,18 +262,18 @@ func shortTempDir(t *testing.T) string {
 
 // A kill between truncation and write must not publish an emptied note.
 func TestKilledWriterDoesNotEmptyANote(t *testing.T) {
-	requireTools(t, "python3")
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
+	harness.RequireTools(t, "python3")
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
 	cmd := exec.Command("python3", "-c", "import os, signal; f = open('note.md', 'w'); os.kill(os.getpid(), signal.SIGKILL)")
-	cmd.Dir = filepath.Dir(m.path("note.md"))
+	cmd.Dir = filepath.Dir(m.Path("note.md"))
 	if err := cmd.Run(); err == nil {
 		t.Fatal("the writer was not killed")
 	}
 	// The loss would come late, if at all: look for longer than a writer takes.
 	deadline := time.Now().Add(2 * time.Second)
 	for time.Now().Before(deadline) {
-		checkText(t, "vault's note", readFile(t, m.vaultPath("note.md")), saveBefore)
+		harness.CheckText(t, "vault's note", harness.ReadFile(t, m.VaultPath("note.md")), harness.TideTable)
 		if t.Failed() {
 			return
 		}

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // An agent on the mount is a process of its own: what counts as shown to it is what it read itself. It is this test
@@ -84,7 +86,7 @@ func startSequenceAgent(t testing.TB) *sequenceAgent {
 	a := &sequenceAgent{cmd: exec.Command(os.Args[0])}
 	a.cmd.Env = append(os.Environ(), sequenceAgentEnv+"=1")
 	a.cmd.Stderr = os.Stderr
-	in, out := startPiped(t, a.cmd)
+	in, out := harness.StartPiped(t, a.cmd)
 	a.in, a.enc, a.dec = in, json.NewEncoder(in), json.NewDecoder(bufio.NewReader(out))
 	return a
 }

@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"strings"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // What a person decides goes to the owner's socket, as the commands and the review page send it: a process for each
@@ -23,9 +25,9 @@ type queueAnswer struct {
 }
 
 // queueClient talks to the owner with that pid, in a sandbox.
-func queueClient(s *sandbox, pid int) *http.Client {
-	socket := s.path("xdg", "runtime_dir", "relayfs", fmt.Sprintf("%d.sock", pid))
-	return &http.Client{Timeout: startTimeout, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+func queueClient(s *harness.Sandbox, pid int) *http.Client {
+	socket := s.Path("xdg", "runtime_dir", "relayfs", fmt.Sprintf("%d.sock", pid))
+	return &http.Client{Timeout: harness.StartTimeout, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}
 }

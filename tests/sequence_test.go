@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // sequences is how many random sequences TestSequences runs; RELAYFS_SEQUENCES asks for another number, RELAYFS_SEED
@@ -71,7 +72,7 @@ func randomSteps(r *rand.Rand) (steps []step) {
 // There are no comments: which suggestion one goes with depends on which is older and on what stands beside it, and the
 // model has words only; bridge/decisiontest has that law.
 func TestSequences(t *testing.T) {
-	requireFUSE(t)
+	harness.RequireFUSE(t)
 	seed := uint64(1) // the same sequences each time; `make soak` runs others
 	if env := os.Getenv("RELAYFS_SEED"); env != "" {
 		seed = number(t, "RELAYFS_SEED", env)
@@ -221,11 +222,11 @@ func (s *sequence) story() string { return strings.Join(s.log, "\n") }
 // sequenceWorld is a vault with its mount and agents.
 type sequenceWorld struct {
 	t      *testing.T
-	s      *sandbox
+	s      *harness.Sandbox
 	vault  string
-	m      *mount
+	m      *harness.Mount
 	agents []*sequenceAgent // on the mount; the last one only looks
-	mcps   map[string]*mcpClient
+	mcps   map[string]*harness.MCPClient
 	queue  *http.Client // of the mount, see ask
 }
 
@@ -238,8 +239,8 @@ const (
 
 // runWorld runs sequences beside each other, a step of each at a time. It returns the first that fails.
 func runWorld(t *testing.T, notes []*sequence) (failed *sequence, err error) {
-	w := &sequenceWorld{t: t, s: newSandbox(t), mcps: make(map[string]*mcpClient)}
-	w.vault = w.s.vault(t, "Vault", nil)
+	w := &sequenceWorld{t: t, s: harness.NewSandbox(t), mcps: make(map[string]*harness.MCPClient)}
+	w.vault = w.s.Vault(t, "Vault", nil)
 	for _, s := range notes {
 		s.begin(w)
 	}
@@ -249,7 +250,7 @@ func runWorld(t *testing.T, notes []*sequence) (failed *sequence, err error) {
 		w.agents = append(w.agents, startSequenceAgent(t))
 	}
 	for _, author := range []string{editAuthor, writeAuthor} {
-		w.mcps[author] = w.s.mcp(t, "--author", author, w.vault)
+		w.mcps[author] = w.s.MCP(t, "--author", author, w.vault)
 	}
 	for _, s := range notes {
 		if err := s.beginAsAgent(); err != nil {
@@ -288,25 +289,25 @@ func runWorld(t *testing.T, notes []*sequence) (failed *sequence, err error) {
 }
 
 func (w *sequenceWorld) start() {
-	w.m = w.s.mount(w.t, w.vault, "--author", mountAuthor)
-	w.queue = queueClient(w.s, w.m.cmd.Process.Pid)
+	w.m = w.s.Mount(w.t, w.vault, "--author", mountAuthor)
+	w.queue = queueClient(w.s, w.m.Cmd.Process.Pid)
 }
 
 func (w *sequenceWorld) stop() {
 	w.queue.CloseIdleConnections()
 	for _, c := range w.mcps {
-		c.close(w.t)
+		c.Close(w.t)
 	}
 	for _, a := range w.agents {
 		a.close()
 	}
-	w.m.stop(w.t)
+	w.m.Stop(w.t)
 }
 
 func (w *sequenceWorld) kill() {
-	w.m.kill(w.t)
-	if out := w.s.run(w.t, "unmount", w.m.dir); out.code != 0 {
-		w.t.Fatalf("unmount of the dead mount: exit %d: %s", out.code, out.stderr)
+	w.m.Kill(w.t)
+	if out := w.s.Run(w.t, "unmount", w.m.Dir); out.Code != 0 {
+		w.t.Fatalf("unmount of the dead mount: exit %d: %s", out.Code, out.Stderr)
 	}
 	w.start()
 }
@@ -339,7 +340,7 @@ func (s *sequence) begin(w *sequenceWorld) {
 	if r.IntN(10) == 0 {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
-	writeFile(w.t, s.vaultFile(), text)
+	harness.WriteFile(w.t, s.vaultFile(), text)
 	s.say("begins as %q", text)
 }
 
@@ -391,9 +392,9 @@ func (s *sequence) vaultFile() string { return filepath.Join(s.w.vault, s.path+"
 // shown is where the mount has the note.
 func (s *sequence) shown() string {
 	if s.moved != nil && s.moved.Kind == "rename" {
-		return filepath.Join(s.w.m.dir, filepath.FromSlash(s.moved.New))
+		return filepath.Join(s.w.m.Dir, filepath.FromSlash(s.moved.New))
 	}
-	return s.w.m.path(s.path + ".md")
+	return s.w.m.Path(s.path + ".md")
 }
 
 func (s *sequence) raw() (string, error) {
@@ -483,13 +484,13 @@ func (s *sequence) mountWrite(how string, r *rand.Rand) error {
 func (s *sequence) mcpWrite(how string, r *rand.Rand) error {
 	author := map[string]string{"edit": editAuthor, "overwrite": writeAuthor}[how]
 	c := s.w.mcps[author]
-	path := strings.TrimPrefix(s.shown(), s.w.m.dir+"/")
+	path := strings.TrimPrefix(s.shown(), s.w.m.Dir+"/")
 	base, err := s.w.agents[2].do(agentRequest{Op: "read", Path: s.shown()}) // the tool's answer has line numbers
 	if err != nil {
 		return err
 	}
-	if res := c.call(s.w.t, "read", "file_path", path); res.isError && base != "" {
-		return errors.New(res.text)
+	if res := c.Call(s.w.t, "read", "file_path", path); res.IsError && base != "" {
+		return errors.New(res.Text)
 	}
 	before, err := s.raw()
 	if err != nil {
@@ -518,8 +519,8 @@ func (s *sequence) mcpWrite(how string, r *rand.Rand) error {
 		tool, args = "edit", []any{"file_path", path, "old_string", old, "new_string", repl}
 	}
 	s.say("%s by MCP: %q -> %q", author, base, text)
-	if res := c.call(s.w.t, tool, args...); res.isError {
-		return s.refused(author, errors.New(res.text))
+	if res := c.Call(s.w.t, tool, args...); res.IsError {
+		return s.refused(author, errors.New(res.Text))
 	}
 	return s.wrote(author, before, shownText{text: base}, text, false)
 }
@@ -776,12 +777,12 @@ func until(check func() error) error {
 
 // cli runs a command of the queue and decodes what it says.
 func (s *sequence) cli(args ...string) (answer queueAnswer, err error) {
-	out := s.w.s.run(s.w.t, append([]string{"suggestions"}, args...)...)
-	if out.code != 0 {
-		return answer, fmt.Errorf("suggestions %v: exit %d: %s%s", args, out.code, out.stdout, out.stderr)
+	out := s.w.s.Run(s.w.t, append([]string{"suggestions"}, args...)...)
+	if out.Code != 0 {
+		return answer, fmt.Errorf("suggestions %v: exit %d: %s%s", args, out.Code, out.Stdout, out.Stderr)
 	}
-	if err := json.Unmarshal([]byte(out.stdout), &answer); err != nil {
-		return answer, fmt.Errorf("suggestions %v: %w: %s", args, err, out.stdout)
+	if err := json.Unmarshal([]byte(out.Stdout), &answer); err != nil {
+		return answer, fmt.Errorf("suggestions %v: %w: %s", args, err, out.Stdout)
 	}
 	return answer, nil
 }
@@ -931,7 +932,7 @@ func (s *sequence) propose(kind string, r *rand.Rand) error {
 	}
 	q := agentRequest{Op: kind, Path: s.shown()}
 	if kind == "rename" {
-		q.To = s.w.m.path(fmt.Sprintf("%s_%d.md", s.name, r.IntN(1000)))
+		q.To = s.w.m.Path(fmt.Sprintf("%s_%d.md", s.name, r.IntN(1000)))
 	}
 	s.say("%s %s %s", kind, filepath.Base(q.Path), filepath.Base(q.To))
 	s.shownTo = make([]shownText, 2)
@@ -1036,7 +1037,7 @@ func (w *sequenceWorld) lookNow(notes []*sequence) (failed *sequence, err error)
 			s.list = nil
 			continue
 		}
-		path := strings.TrimPrefix(s.shown(), w.m.dir+"/")
+		path := strings.TrimPrefix(s.shown(), w.m.Dir+"/")
 		s.list = byPath[path]
 		if err := s.checkListed(); err != nil {
 			return s, err

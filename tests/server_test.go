@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // npmProcess is a server of npm.
@@ -30,13 +31,13 @@ type npmProcess struct {
 // Hocuspocus with a token wants it.
 func startNPMServer(t *testing.T, kind, port, token string) *npmProcess {
 	t.Helper()
-	if _, err := os.Stat(repo("tests/servers/node_modules/yjs")); err != nil {
-		skip(t, "no servers: run npm ci in tests/servers: %v", err)
+	if _, err := os.Stat(harness.Repo("tests/servers/node_modules/yjs")); err != nil {
+		harness.Skip(t, "no servers: run npm ci in tests/servers: %v", err)
 	}
 	cmd := exec.Command("node", "server.mjs", kind, token, "", port)
-	cmd.Dir = repo("tests/servers")
+	cmd.Dir = harness.Repo("tests/servers")
 	cmd.Stderr = os.Stderr
-	in, out := startPiped(t, cmd)
+	in, out := harness.StartPiped(t, cmd)
 	s := &npmProcess{in: in, cmd: cmd}
 	t.Cleanup(s.stop)
 	line, err := bufio.NewReader(out).ReadString('\n')
@@ -84,8 +85,8 @@ func restartingNPM(t *testing.T, kind, prefix string) restarting {
 }
 
 func restartingRelayfs(t *testing.T) restarting {
-	s := newSandbox(t)
-	vault := s.mkdir(t, "Team")
+	s := harness.NewSandbox(t)
+	vault := s.Mkdir(t, "Team")
 	y := serveYjs(t, s, vault, "--no-token", "--mode", "direct")
 	addr := strings.TrimPrefix(y.Owner.Yjs.URL, "ys://")
 	return restarting{y.Owner.Yjs.URL, y.Owner.Yjs.Folders["Team"], func() { y.stop(t) }, func() {
@@ -103,13 +104,13 @@ func TestServerKillOffline(t *testing.T) {
 }
 
 func killOffline(t *testing.T, server restarting) {
-	s, other := newSandbox(t), newSandbox(t)
+	s, other := harness.NewSandbox(t), harness.NewSandbox(t)
 	flags := []string{"--folder", "Team=" + server.folder, "--mode", "direct", "--structure", "direct"}
-	dir := s.mkdir(t, "mnt")
-	m := s.mountAt(t, server.url, dir, flags...)
+	dir := s.Mkdir(t, "mnt")
+	m := s.MountAt(t, server.url, dir, flags...)
 	write := func(name, text string) {
 		t.Helper()
-		if err := writeAll(filepath.Join(dir, "Team", name), []byte(text)); err != nil {
+		if err := harness.WriteAll(filepath.Join(dir, "Team", name), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -136,25 +137,25 @@ func killOffline(t *testing.T, server restarting) {
 	delete(want, "old name.md")
 	delete(want, "gone.md")
 	statusTells(t, s, fmt.Sprintf("Team: %d notes", len(want))) // not hidden only, as what a save may make anew
-	m.kill(t)
+	m.Kill(t)
 
-	m = s.mountAt(t, server.url, dir, flags...)
+	m = s.MountAt(t, server.url, dir, flags...)
 	wantServerNotes(t, filepath.Join(dir, "Team"), want)
 	server.start()
 	awaitAcknowledged(t, s)
 
-	away := other.mkdir(t, "mnt")
-	n := other.mountAt(t, server.url, away, flags...)
+	away := other.Mkdir(t, "mnt")
+	n := other.MountAt(t, server.url, away, flags...)
 	wantServerNotes(t, filepath.Join(away, "Team"), want)
 	wantServerNotes(t, filepath.Join(dir, "Team"), want)
-	m.stop(t)
-	n.stop(t)
+	m.Stop(t)
+	n.Stop(t)
 }
 
 // wantServerNotes waits until a folder holds these notes and nothing else.
 func wantServerNotes(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
-	eventually(t, serverPatience, func() error {
+	harness.Eventually(t, serverPatience, func() error {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			return err
@@ -176,9 +177,9 @@ func wantServerNotes(t *testing.T, dir string, want map[string]string) {
 }
 
 // awaitAcknowledged waits until the server has everything.
-func awaitAcknowledged(t *testing.T, s *sandbox) {
+func awaitAcknowledged(t *testing.T, s *harness.Sandbox) {
 	t.Helper()
-	eventually(t, serverPatience, func() error {
+	harness.Eventually(t, serverPatience, func() error {
 		var status struct {
 			Folders []struct {
 				Sync struct {
@@ -187,12 +188,12 @@ func awaitAcknowledged(t *testing.T, s *sandbox) {
 				}
 			}
 		}
-		out := s.run(t, "status", "--json")
-		if err := json.Unmarshal([]byte(out.stdout), &status); err != nil {
-			return fmt.Errorf("%w: %s%s", err, out.stdout, out.stderr)
+		out := s.Run(t, "status", "--json")
+		if err := json.Unmarshal([]byte(out.Stdout), &status); err != nil {
+			return fmt.Errorf("%w: %s%s", err, out.Stdout, out.Stderr)
 		}
 		if len(status.Folders) != 1 || !status.Folders[0].Sync.Connected || status.Folders[0].Sync.Unsent > 0 {
-			return errors.New(out.stdout)
+			return errors.New(out.Stdout)
 		}
 		return nil
 	})
@@ -201,9 +202,9 @@ func awaitAcknowledged(t *testing.T, s *sandbox) {
 // What is the matter with a server is told on the command line with the next
 // step, and the token is not.
 func TestServerRefusals(t *testing.T) {
-	s := newSandbox(t)
-	y := serveYjs(t, newSandbox(t), s.mkdir(t, "Served"))
-	s.env = append(s.env, "RELAYFS_TOKEN=secret-of-the-test")
+	s := harness.NewSandbox(t)
+	y := serveYjs(t, harness.NewSandbox(t), s.Mkdir(t, "Served"))
+	s.Env = append(s.Env, "RELAYFS_TOKEN=secret-of-the-test")
 	page := httptest.NewServer(http.NotFoundHandler())
 	defer page.Close()
 	nonsense := "hocuspocus+ws://" + page.Listener.Addr().String()
@@ -212,21 +213,21 @@ func TestServerRefusals(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"down":                     {[]string{"mount", "ws://127.0.0.1:1", "--folder", "Team=x", s.mkdir(t, "a")}, []string{"cannot be reached", "hint: check the address"}},
+		"down":                     {[]string{"mount", "ws://127.0.0.1:1", "--folder", "Team=x", s.Mkdir(t, "a")}, []string{"cannot be reached", "hint: check the address"}},
 		"down, MCP":                {[]string{"mcp", "ys://127.0.0.1:1", "--folder", "Team=x"}, []string{"cannot be reached", "hint: check the address"}},
-		"wrong token":              {[]string{"mount", y.Owner.Yjs.URL, served, s.mkdir(t, "d")}, wrong},
+		"wrong token":              {[]string{"mount", y.Owner.Yjs.URL, served, s.Mkdir(t, "d")}, wrong},
 		"wrong token, status":      {[]string{"status", y.Owner.Yjs.URL, served}, wrong},
 		"wrong token, y-websocket": {[]string{"mcp", y.websocket(), served}, wrong},
-		"nonsense":                 {[]string{"mount", nonsense, "--folder", "Team=x", s.mkdir(t, "e")}, []string{"does not speak the protocol", "hint: check that the address"}},
-		"no folder":                {[]string{"mount", "ys://127.0.0.1:1", s.mkdir(t, "b")}, []string{"--folder NAME=ID"}},
+		"nonsense":                 {[]string{"mount", nonsense, "--folder", "Team=x", s.Mkdir(t, "e")}, []string{"does not speak the protocol", "hint: check that the address"}},
+		"no folder":                {[]string{"mount", "ys://127.0.0.1:1", s.Mkdir(t, "b")}, []string{"--folder NAME=ID"}},
 		"bad folder":               {[]string{"status", "ys://127.0.0.1:1", "--folder", "x"}, []string{"is not NAME=ID"}},
-		"bad scheme":               {[]string{"mount", "gopher://127.0.0.1:1", "--folder", "Team=x", s.mkdir(t, "c")}, []string{"is not the address of a server"}},
+		"bad scheme":               {[]string{"mount", "gopher://127.0.0.1:1", "--folder", "Team=x", s.Mkdir(t, "c")}, []string{"is not the address of a server"}},
 		"doctor":                   {[]string{"doctor", "ws://127.0.0.1:1", "--folder", "Team=x"}, []string{"fail  server of Team", "mend: check the address"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out := s.run(t, c.args...)
-			all := out.stdout + out.stderr
-			if out.code == 0 {
+			out := s.Run(t, c.args...)
+			all := out.Stdout + out.Stderr
+			if out.Code == 0 {
 				t.Errorf("exit code 0\n%s", all)
 			}
 			for _, want := range c.want {
@@ -249,28 +250,28 @@ func TestServerRefusesLater(t *testing.T) {
 	p := g.person(t)
 	p.do("create", map[string]any{"path": "Here.md", "text": "here\n"})
 	p.do("create", map[string]any{"path": "Ghost.md", "text": ""}) // has an entry, and no content
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	args := []string{"hocuspocus+ws://127.0.0.1:" + server.port, "--folder", "Team=team"}
-	env := s.env
-	s.env = append(env, "RELAYFS_TOKEN=right")
-	m := s.mountAt(t, args[0], s.mkdir(t, "mnt"), args[1:]...)
-	fileBecomes(t, filepath.Join(m.dir, "Team", "Here.md"), "here\n")
-	m.stop(t)
+	env := s.Env
+	s.Env = append(env, "RELAYFS_TOKEN=right")
+	m := s.MountAt(t, args[0], s.Mkdir(t, "mnt"), args[1:]...)
+	harness.FileBecomes(t, filepath.Join(m.Dir, "Team", "Here.md"), "here\n")
+	m.Stop(t)
 
 	told := func(token string, want ...string) {
 		t.Helper()
-		s.env = append(env, "RELAYFS_TOKEN="+token)
-		status := s.run(t, append([]string{"status"}, args...)...)
-		mcp := s.mcp(t, args...)
-		here := mcp.mustCall(t, "read", "file_path", "Team/Here.md")
-		result := mcp.call(t, "read", "file_path", "Team/Ghost.md")
-		mcp.close(t)
-		if status.code != 0 || !strings.Contains(here, "here") || !result.isError {
-			t.Errorf("status ended with %d, Here.md is %q, Ghost.md %q", status.code, here, result.text)
+		s.Env = append(env, "RELAYFS_TOKEN="+token)
+		status := s.Run(t, append([]string{"status"}, args...)...)
+		mcp := s.MCP(t, args...)
+		here := mcp.MustCall(t, "read", "file_path", "Team/Here.md")
+		result := mcp.Call(t, "read", "file_path", "Team/Ghost.md")
+		mcp.Close(t)
+		if status.Code != 0 || !strings.Contains(here, "here") || !result.IsError {
+			t.Errorf("status ended with %d, Here.md is %q, Ghost.md %q", status.Code, here, result.Text)
 		}
 		for _, text := range want {
-			if !strings.Contains(status.stdout, text) || !strings.Contains(result.text, text) {
-				t.Errorf("%q is not in both of\n%s\n%s", text, status.stdout, result.text)
+			if !strings.Contains(status.Stdout, text) || !strings.Contains(result.Text, text) {
+				t.Errorf("%q is not in both of\n%s\n%s", text, status.Stdout, result.Text)
 			}
 		}
 	}
@@ -289,13 +290,13 @@ func TestServerRefusesLater(t *testing.T) {
 
 // A folder id that the server does not know is a sentence, too.
 func TestServerWrongFolder(t *testing.T) {
-	s := newSandbox(t)
-	y := serveYjs(t, s, s.mkdir(t, "Served"))
-	s.env = append(s.env, "RELAYFS_TOKEN="+y.token())
+	s := harness.NewSandbox(t)
+	y := serveYjs(t, s, s.Mkdir(t, "Served"))
+	s.Env = append(s.Env, "RELAYFS_TOKEN="+y.token())
 	for _, verb := range []string{"status", "mcp", "doctor"} {
-		out := s.run(t, verb, y.Owner.Yjs.URL, "--folder", "Team=another")
-		if all := out.stdout + out.stderr; out.code == 0 || !strings.Contains(all, `no such folder as "another"`) || !strings.Contains(all, "check the folder's id in --folder NAME=ID") {
-			t.Errorf("%s ended with %d\n%s", verb, out.code, all)
+		out := s.Run(t, verb, y.Owner.Yjs.URL, "--folder", "Team=another")
+		if all := out.Stdout + out.Stderr; out.Code == 0 || !strings.Contains(all, `no such folder as "another"`) || !strings.Contains(all, "check the folder's id in --folder NAME=ID") {
+			t.Errorf("%s ended with %d\n%s", verb, out.Code, all)
 		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // gridServer is a running server of some kind.
@@ -41,8 +43,8 @@ func npmServer(t *testing.T, kind, prefix string) gridServer {
 
 // relayfsServer is this project's own, over the API of y-sweet.
 func relayfsServer(t *testing.T) gridServer {
-	s := newSandbox(t)
-	y := serveYjs(t, s, s.mkdir(t, "Team"), "--no-token", "--mode", "direct")
+	s := harness.NewSandbox(t)
+	y := serveYjs(t, s, s.Mkdir(t, "Team"), "--no-token", "--mode", "direct")
 	id := y.Owner.Yjs.Folders["Team"]
 	return gridServer{url: y.Owner.Yjs.URL, folder: id, client: "y-sweet", room: id, clientURL: y.websocket()}
 }
@@ -69,7 +71,7 @@ func ysweetServer(t *testing.T) gridServer {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	eventually(t, serverPatience, func() error {
+	harness.Eventually(t, serverPatience, func() error {
 		resp, err := http.Get("http://" + host + "/ready")
 		if err != nil {
 			return err
@@ -88,13 +90,13 @@ type yjsPerson struct {
 
 func (g gridServer) person(t *testing.T) *yjsPerson {
 	t.Helper()
-	if _, err := os.Stat(repo("tests/servers/node_modules/yjs")); err != nil {
-		skip(t, "no clients: run npm ci in tests/servers: %v", err)
+	if _, err := os.Stat(harness.Repo("tests/servers/node_modules/yjs")); err != nil {
+		harness.Skip(t, "no clients: run npm ci in tests/servers: %v", err)
 	}
 	cmd := exec.Command("node", "client.mjs", g.client, g.clientURL, g.room, g.token)
-	cmd.Dir = repo("tests/servers")
+	cmd.Dir = harness.Repo("tests/servers")
 	cmd.Stderr = os.Stderr
-	in, out := startPiped(t, cmd)
+	in, out := harness.StartPiped(t, cmd)
 	t.Cleanup(func() {
 		in.Close()
 		_ = cmd.Wait()
@@ -148,16 +150,16 @@ func converge(t *testing.T, g gridServer) {
 	for _, note := range notes {
 		p.do("create", map[string]any{"path": note, "text": "start of " + note + " 🦔\n"})
 	}
-	boxes := []*sandbox{newSandbox(t), newSandbox(t)}
+	boxes := []*harness.Sandbox{harness.NewSandbox(t), harness.NewSandbox(t)}
 	var dirs []string
 	for _, s := range boxes {
-		m := s.mountAt(t, g.url, s.mkdir(t, "mnt"), "--folder", "Team="+g.folder, "--mode", "direct")
-		dirs = append(dirs, filepath.Join(m.dir, "Team"))
+		m := s.MountAt(t, g.url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder, "--mode", "direct")
+		dirs = append(dirs, filepath.Join(m.Dir, "Team"))
 	}
 	for _, note := range notes {
 		q.do("has", map[string]any{"path": note})
 		for _, dir := range dirs {
-			fileBecomes(t, filepath.Join(dir, note), "start of "+note+" 🦔\n")
+			harness.FileBecomes(t, filepath.Join(dir, note), "start of "+note+" 🦔\n")
 		}
 	}
 	var wg sync.WaitGroup
@@ -182,7 +184,7 @@ func converge(t *testing.T, g gridServer) {
 		q.do("has", map[string]any{"path": notes[2+i]})
 	}
 	for _, note := range notes {
-		eventually(t, serverPatience, func() error { return sameEverywhere(note, dirs, p, q) })
+		harness.Eventually(t, serverPatience, func() error { return sameEverywhere(note, dirs, p, q) })
 	}
 	for _, person := range []*yjsPerson{p, q} {
 		var seen []string

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // A character that is typed in yjs's own client is readable on a mount. The test
@@ -15,13 +17,13 @@ import (
 func TestServerKeystroke(t *testing.T) {
 	g := npmServer(t, "y-websocket", "ws://127.0.0.1:")
 	g.person(t).do("create", map[string]any{"path": "Note.md", "text": "x", "id": "note-0"})
-	s := newSandbox(t)
-	m := s.mountAt(t, g.url, s.mkdir(t, "mnt"), "--folder", "Team="+g.folder)
-	note := filepath.Join(m.dir, "Team", "Note.md")
-	fileBecomes(t, note, "x")
+	s := harness.NewSandbox(t)
+	m := s.MountAt(t, g.url, s.Mkdir(t, "mnt"), "--folder", "Team="+g.folder)
+	note := filepath.Join(m.Dir, "Team", "Note.md")
+	harness.FileBecomes(t, note, "x")
 	cmd := exec.Command("node", "bench.mjs", "type", g.clientURL, g.room)
-	cmd.Dir = repo("tests/servers")
-	in, out := startPiped(t, cmd)
+	cmd.Dir = harness.Repo("tests/servers")
+	in, out := harness.StartPiped(t, cmd)
 	defer func() {
 		in.Close()
 		_ = cmd.Wait()

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // A name that came to be taken while a server had lost its data keeps both texts, here
@@ -16,19 +18,19 @@ func TestServerThatLostItsDataKeepsBothTexts(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			srv := startNPMServer(t, "y-websocket", "0", "")
 			port := srv.port
-			s := newSandbox(t)
-			m := s.mountAt(t, "ws://127.0.0.1:"+port, s.mkdir(t, "mnt"), "--folder", "Team=team", "--mode", "direct")
-			dir := filepath.Join(m.dir, "Team", "sub")
+			s := harness.NewSandbox(t)
+			m := s.MountAt(t, "ws://127.0.0.1:"+port, s.Mkdir(t, "mnt"), "--folder", "Team=team", "--mode", "direct")
+			dir := filepath.Join(m.Dir, "Team", "sub")
 			if err := os.Mkdir(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
 			for name, text := range map[string]string{"Note.md": ours, "Same.md": "the same\n", "Else.md": "else\n"} {
-				if err := writeAll(filepath.Join(dir, name), []byte(text)); err != nil {
+				if err := harness.WriteAll(filepath.Join(dir, name), []byte(text)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			awaitAcknowledged(t, s)
-			m.stop(t)
+			m.Stop(t)
 			srv.stop()
 
 			startNPMServer(t, "y-websocket", port, "")
@@ -36,10 +38,10 @@ func TestServerThatLostItsDataKeepsBothTexts(t *testing.T) {
 			p := g.person(t)
 			p.do("create", map[string]any{"path": "sub/Note.md", "text": theirs})
 			p.do("create", map[string]any{"path": "sub/Same.md", "text": "the same\n"})
-			m = s.mountAt(t, "ws://127.0.0.1:"+port, m.dir, "--folder", "Team=team", "--mode", "direct")
+			m = s.MountAt(t, "ws://127.0.0.1:"+port, m.Dir, "--folder", "Team=team", "--mode", "direct")
 			both := func(read func(name string) (string, error)) {
 				t.Helper()
-				eventually(t, serverPatience, func() error {
+				harness.Eventually(t, serverPatience, func() error {
 					one, err := read("Note.md")
 					if err != nil {
 						return err
@@ -65,9 +67,9 @@ func TestServerThatLostItsDataKeepsBothTexts(t *testing.T) {
 				q.do("text", map[string]any{"path": "sub/" + name}, &text)
 				return text, nil
 			})
-			checkListing(t, dir, []string{"Else.md", "Note 2.md", "Note.md", "Same.md"})
-			m.log.says(t, "Note 2.md")
-			m.stop(t)
+			harness.CheckListing(t, dir, []string{"Else.md", "Note 2.md", "Note.md", "Same.md"})
+			m.Log.Says(t, "Note 2.md")
+			m.Stop(t)
 		})
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // largeFolder serves a folder that takes a while to be fetched.
@@ -17,8 +19,8 @@ func largeFolder(t *testing.T) *yjsServer {
 	for i := range 1500 {
 		notes[fmt.Sprintf("folder %d/note %d.md", i%20, i)] = strings.Repeat(fmt.Sprintf("line of note %d\n", i), 1000)
 	}
-	s := newSandbox(t)
-	return serveYjs(t, s, s.vault(t, "Large", notes), "--relay", testRelay)
+	s := harness.NewSandbox(t)
+	return serveYjs(t, s, s.Vault(t, "Large", notes), "--relay", testRelay)
 }
 
 // onceFetched is the last state of the line that tells of largeFolder.
@@ -27,25 +29,25 @@ const onceFetched = "Large: 1500 of 1500 notes"
 // The first fetch of a large folder tells on a terminal how far it is: in one
 // line that is replaced, no wider than the terminal, without colours.
 func TestServerProgress(t *testing.T) {
-	requireFUSE(t)
+	harness.RequireFUSE(t)
 	y := largeFolder(t)
 	for name, c := range map[string]struct {
 		env  string
 		cols int
 	}{"wide": {"", 100}, "no colour": {"NO_COLOR=1", 100}, "narrow": {"", 20}} {
 		t.Run(name, func(t *testing.T) {
-			s := newSandbox(t)
-			s.env = append(s.env, "RELAYFS_TOKEN="+y.token(), c.env)
-			dir := s.mkdir(t, "mnt")
-			x := startTerminal(t, s.command(t.Context(), append(append([]string{"mount"}, y.source()...), dir)...))
-			if err := pty.Setsize(x.keys, &pty.Winsize{Rows: 24, Cols: uint16(c.cols)}); err != nil {
+			s := harness.NewSandbox(t)
+			s.Env = append(s.Env, "RELAYFS_TOKEN="+y.token(), c.env)
+			dir := s.Mkdir(t, "mnt")
+			x := harness.StartTerminal(t, s.Command(t.Context(), append(append([]string{"mount"}, y.source()...), dir)...))
+			if err := pty.Setsize(x.Keys, &pty.Winsize{Rows: 24, Cols: uint16(c.cols)}); err != nil {
 				t.Fatal(err)
 			}
-			x.shows(t, "mounted "+dir)
-			x.shows(t, onceFetched)
-			x.press(t, "\x03")
-			x.wait(t)
-			checkProgress(t, x.out.String(), "mounted "+dir, c.cols)
+			x.Shows(t, "mounted "+dir)
+			x.Shows(t, onceFetched)
+			x.Press(t, "\x03")
+			x.Wait(t)
+			checkProgress(t, x.Out.String(), "mounted "+dir, c.cols)
 		})
 	}
 	t.Run("MCP", func(t *testing.T) { progressOfMCP(t, y) })
@@ -85,38 +87,38 @@ var full = regexp.MustCompile(`Large: \d+ of 1500 notes, \d+ a second, (\d+m)?\d
 
 // An MCP client that shows what goes to stderr on a terminal is told as well.
 func progressOfMCP(t *testing.T, y *yjsServer) {
-	s := newSandbox(t)
-	s.env = append(s.env, "RELAYFS_TOKEN="+y.token())
-	x := startTerminal(t, s.command(t.Context(), append([]string{"mcp"}, y.source()...)...))
-	x.shows(t, onceFetched)
-	x.press(t, "\x04") // the end of its input
-	x.wait(t)
-	checkProgress(t, x.out.String(), "", 100)
+	s := harness.NewSandbox(t)
+	s.Env = append(s.Env, "RELAYFS_TOKEN="+y.token())
+	x := harness.StartTerminal(t, s.Command(t.Context(), append([]string{"mcp"}, y.source()...)...))
+	x.Shows(t, onceFetched)
+	x.Press(t, "\x04") // the end of its input
+	x.Wait(t)
+	checkProgress(t, x.Out.String(), "", 100)
 }
 
 // Where nothing can be replaced nothing is told.
 func noProgressInALog(t *testing.T, y *yjsServer) {
-	s := newSandbox(t)
-	s.env = append(s.env, "RELAYFS_TOKEN="+y.token())
-	m := s.mountAt(t, y.source()[0], s.mkdir(t, "mnt"), y.source()[1:]...)
+	s := harness.NewSandbox(t)
+	s.Env = append(s.Env, "RELAYFS_TOKEN="+y.token())
+	m := s.MountAt(t, y.source()[0], s.Mkdir(t, "mnt"), y.source()[1:]...)
 	statusTells(t, s, "everything is acknowledged\n")
-	if log := m.log.String(); strings.Contains(log, "Large: ") || strings.Contains(log, "\x1b") {
+	if log := m.Log.String(); strings.Contains(log, "Large: ") || strings.Contains(log, "\x1b") {
 		t.Errorf("the log is %q", log)
 	}
-	m.stop(t)
+	m.Stop(t)
 }
 
 func noProgressOnADumbTerminal(t *testing.T, y *yjsServer) {
-	s := newSandbox(t)
-	dir := s.mkdir(t, "mnt")
-	cmd := exec.CommandContext(t.Context(), "env", append([]string{"TERM=dumb", s.binary, "mount"}, append(y.source(), dir)...)...)
-	cmd.Env = append(s.env, "RELAYFS_TOKEN="+y.token())
-	x := startTerminal(t, cmd)
-	x.shows(t, "mounted "+dir)
+	s := harness.NewSandbox(t)
+	dir := s.Mkdir(t, "mnt")
+	cmd := exec.CommandContext(t.Context(), "env", append([]string{"TERM=dumb", s.Binary, "mount"}, append(y.source(), dir)...)...)
+	cmd.Env = append(s.Env, "RELAYFS_TOKEN="+y.token())
+	x := harness.StartTerminal(t, cmd)
+	x.Shows(t, "mounted "+dir)
 	statusTells(t, s, "everything is acknowledged\n")
-	x.press(t, "\x03")
-	x.wait(t)
-	if sent := x.out.String(); strings.Contains(sent, "Large: ") || strings.Contains(sent, "\x1b") {
+	x.Press(t, "\x03")
+	x.Wait(t)
+	if sent := x.Out.String(); strings.Contains(sent, "Large: ") || strings.Contains(sent, "\x1b") {
 		t.Errorf("a dumb terminal was sent %q", sent)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/relayfs/relayfs/bridge/token"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // testRelay is the relay of the servers here: its id is the prefix of every
@@ -20,7 +21,7 @@ const testRelay = "11111111-2222-4333-8444-555555555555"
 // mint makes a token for all documents of the server.
 func (y *yjsServer) mint(t *testing.T, p token.Permission, user string) string {
 	t.Helper()
-	key, err := token.ParsePrivateKey("", readFile(t, y.s.path("xdg", "state_home", "relayfs", "relay-key")))
+	key, err := token.ParsePrivateKey("", harness.ReadFile(t, y.s.Path("xdg", "state_home", "relayfs", "relay-key")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,13 +42,13 @@ func (y *yjsServer) source() []string {
 }
 
 // statusTells waits until 'relayfs status' says all of that.
-func statusTells(t *testing.T, s *sandbox, want ...string) {
+func statusTells(t *testing.T, s *harness.Sandbox, want ...string) {
 	t.Helper()
-	eventually(t, serverPatience, func() error {
-		out := s.run(t, "status")
+	harness.Eventually(t, serverPatience, func() error {
+		out := s.Run(t, "status")
 		for _, text := range want {
-			if !strings.Contains(out.stdout, text) {
-				return fmt.Errorf("%q is not in\n%s%s", text, out.stdout, out.stderr)
+			if !strings.Contains(out.Stdout, text) {
+				return fmt.Errorf("%q is not in\n%s%s", text, out.Stdout, out.Stderr)
 			}
 		}
 		return nil
@@ -63,82 +64,82 @@ func TestServerReadOnlyToken(t *testing.T) {
 }
 
 func readOnlyToken(t *testing.T, mode string) {
-	y := newSandbox(t)
-	server := serveYjs(t, y, y.vault(t, "Team", map[string]string{"Note.md": "note\n", "sub/Other.md": "other\n"}), "--relay", testRelay)
-	s := newSandbox(t)
-	env, source := s.env, server.source()
-	s.env = append(env, "RELAYFS_TOKEN="+server.mint(t, token.ReadOnly, "ann"))
-	dir := s.mkdir(t, "mnt")
-	m := s.mountAt(t, source[0], dir, append(source[1:], "--mode", mode)...)
+	y := harness.NewSandbox(t)
+	server := serveYjs(t, y, y.Vault(t, "Team", map[string]string{"Note.md": "note\n", "sub/Other.md": "other\n"}), "--relay", testRelay)
+	s := harness.NewSandbox(t)
+	env, source := s.Env, server.source()
+	s.Env = append(env, "RELAYFS_TOKEN="+server.mint(t, token.ReadOnly, "ann"))
+	dir := s.Mkdir(t, "mnt")
+	m := s.MountAt(t, source[0], dir, append(source[1:], "--mode", mode)...)
 	note := filepath.Join(dir, "Team", "Note.md")
-	fileBecomes(t, note, "note\n")
+	harness.FileBecomes(t, note, "note\n")
 	statusTells(t, s, "READ-ONLY", "takes no changes: the token is for reading only", "set RELAYFS_TOKEN to one that may write")
 
 	for name, err := range map[string]error{
-		"write":         writeAll(note, []byte("changed\n")),
-		"create":        writeAll(filepath.Join(dir, "Team", "New.md"), []byte("new\n")),
+		"write":         harness.WriteAll(note, []byte("changed\n")),
+		"create":        harness.WriteAll(filepath.Join(dir, "Team", "New.md"), []byte("new\n")),
 		"unlink":        os.Remove(note),
 		"rename":        os.Rename(note, filepath.Join(dir, "Team", "Moved.md")),
 		"rename folder": os.Rename(filepath.Join(dir, "Team", "sub"), filepath.Join(dir, "Team", "moved")),
 		"mkdir":         os.Mkdir(filepath.Join(dir, "Team", "folder"), 0o700),
 	} {
-		t.Run(name, func(t *testing.T) { checkErrno(t, err, unix.EROFS) })
+		t.Run(name, func(t *testing.T) { harness.CheckErrno(t, err, unix.EROFS) })
 	}
-	mcp := s.mcp(t, source...)
-	mcp.mustCall(t, "read", "file_path", "Team/Note.md")
+	mcp := s.MCP(t, source...)
+	mcp.MustCall(t, "read", "file_path", "Team/Note.md")
 	for tool, args := range map[string][]any{
 		"edit":   {"file_path", "Team/Note.md", "old_string", "note", "new_string", "changed"},
 		"write":  {"file_path", "Team/New.md", "content", "new\n"},
 		"move":   {"file_path", "Team/Note.md", "new_path", "Team/Moved.md"},
 		"delete": {"file_path", "Team/Note.md"},
 	} {
-		result := mcp.call(t, tool, args...)
-		if !result.isError || !strings.Contains(result.text, "the token is for reading only") || !strings.Contains(result.text, "set RELAYFS_TOKEN to one that may write") {
-			t.Errorf("%s: %q", tool, result.text)
+		result := mcp.Call(t, tool, args...)
+		if !result.IsError || !strings.Contains(result.Text, "the token is for reading only") || !strings.Contains(result.Text, "set RELAYFS_TOKEN to one that may write") {
+			t.Errorf("%s: %q", tool, result.Text)
 		}
 	}
-	mcp.close(t)
-	checkText(t, "note", readFile(t, note), "note\n")
-	m.stop(t)
+	mcp.Close(t)
+	harness.CheckText(t, "note", harness.ReadFile(t, note), "note\n")
+	m.Stop(t)
 
-	s.env = append(env, "RELAYFS_TOKEN="+server.mint(t, token.Full, "ann"))
-	m = s.mountAt(t, source[0], dir, append(source[1:], "--mode", mode)...)
+	s.Env = append(env, "RELAYFS_TOKEN="+server.mint(t, token.Full, "ann"))
+	m = s.MountAt(t, source[0], dir, append(source[1:], "--mode", mode)...)
 	statusTells(t, s, ": connected, everything")
-	if err := writeAll(note, []byte("changed\n")); err != nil {
+	if err := harness.WriteAll(note, []byte("changed\n")); err != nil {
 		t.Error(err)
 	}
 	want := map[string]string{"suggest": "{--note--}{++changed++}\n", "direct": "changed\n"}[mode]
-	fileBecomes(t, filepath.Join(server.vault, "Note.md"), want)
-	m.stop(t)
+	harness.FileBecomes(t, filepath.Join(server.vault, "Note.md"), want)
+	m.Stop(t)
 }
 
 // A token that is revoked while its client works: what is here stays readable, what
 // is written waits and is told, and goes to the server once a token is good again.
 // To revoke is to remove the key file, while the server runs.
 func TestServerTokenRevoked(t *testing.T) {
-	owner := newSandbox(t)
-	server := serveYjs(t, owner, owner.vault(t, "Team", map[string]string{"Note.md": "note\n"}), "--relay", testRelay)
-	s := newSandbox(t)
-	env, source := s.env, server.source()
-	s.env = append(env, "RELAYFS_TOKEN="+server.mint(t, token.Full, "ann"))
-	dir := s.mkdir(t, "mnt")
-	m := s.mountAt(t, source[0], dir, append(source[1:], "--mode", "direct")...)
+	owner := harness.NewSandbox(t)
+	server := serveYjs(t, owner, owner.Vault(t, "Team", map[string]string{"Note.md": "note\n"}), "--relay", testRelay)
+	s := harness.NewSandbox(t)
+	env, source := s.Env, server.source()
+	s.Env = append(env, "RELAYFS_TOKEN="+server.mint(t, token.Full, "ann"))
+	dir := s.Mkdir(t, "mnt")
+	m := s.MountAt(t, source[0], dir, append(source[1:], "--mode", "direct")...)
 	note := filepath.Join(dir, "Team", "Note.md")
-	fileBecomes(t, note, "note\n")
+	harness.FileBecomes(t, note, "note\n")
 	statusTells(t, s, ": connected, everything")
 
-	keyFile := owner.path("xdg", "state_home", "relayfs", "relay-key")
-	key := readFile(t, keyFile)
+	keyFile := owner.Path("xdg", "state_home", "relayfs", "relay-key")
+	key := harness.ReadFile(t, keyFile)
 	if err := os.Remove(keyFile); err != nil {
 		t.Fatal(err)
 	}
 	statusTells(t, s, "not connected", "server refuses access (401 Unauthorized)", "set RELAYFS_TOKEN to a token that is good for the folder", "tried again by itself")
-	if err := writeAll(note, []byte("written meanwhile\n")); err != nil {
+	if err := harness.WriteAll(note, []byte("written meanwhile\n")); err != nil {
 		t.Error(err)
 	}
-	checkText(t, "note", readFile(t, note), "written meanwhile\n")
+	harness.CheckText(t, "note", harness.ReadFile(t, note), "written meanwhile\n")
 	statusTells(t, s, "not connected", "1 document with changes that it has not acknowledged")
-	checkText(t, "the server's file", readFile(t, filepath.Join(server.vault, "Note.md")), "note\n")
+	harness.CheckText(t, "the server's file", harness.ReadFile(t, filepath.Join(server.vault, "Note.md")), "note\n")
 	old := server.Connection
 	if server.ask(t); server.Connection == old {
 		t.Error("the connection string has the revoked token still")
@@ -152,13 +153,13 @@ func TestServerTokenRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	statusTells(t, s, ": connected, everything")
-	fileBecomes(t, filepath.Join(server.vault, "Note.md"), "written meanwhile\n")
+	harness.FileBecomes(t, filepath.Join(server.vault, "Note.md"), "written meanwhile\n")
 
 	// A key that is none changes nothing.
 	if err := os.WriteFile(keyFile, []byte("nonsense"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server.log.says(t, "the key of the tokens stays as it is")
+	server.log.Says(t, "the key of the tokens stays as it is")
 	statusTells(t, s, ": connected, everything")
-	m.stop(t)
+	m.Stop(t)
 }

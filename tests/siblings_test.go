@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // siblingPrograms read a note, wait, and write what they made of it: argv is the note,
@@ -50,30 +51,30 @@ go()`},
 // Two programs that one shell has started read a note, the second one saves, then the
 // first one: what each of them changed is there.
 func TestSiblingsKeepEachOthersEdits(t *testing.T) {
-	requireTools(t, "sh", "python3", "node")
+	harness.RequireTools(t, "sh", "python3", "node")
 	const before = "# List\n\nalpha beta gamma\n\ndelta epsilon zeta\n"
 	for _, mode := range []string{"suggest", "direct"} {
-		s := newSandbox(t)
-		m := s.mount(t, s.vault(t, "Vault", map[string]string{"Start.md": before}), "--mode", mode)
+		s := harness.NewSandbox(t)
+		m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Start.md": before}), "--mode", mode)
 		for name, argv := range siblingPrograms {
 			t.Run(mode+", "+name, func(t *testing.T) {
 				file := strings.ReplaceAll(name, ", ", " ") + ".md"
-				writeFile(t, m.vaultPath(file), before)
-				eventually(t, limittest.Scaled(10*time.Second), func() error {
-					_, err := os.ReadFile(m.path(file))
+				harness.WriteFile(t, m.VaultPath(file), before)
+				harness.Eventually(t, limittest.Scaled(10*time.Second), func() error {
+					_, err := os.ReadFile(m.Path(file))
 					return err
 				})
 				dir := t.TempDir()
 				at := func(name string) string { return filepath.Join(dir, name) }
 				const script = `"$@" "$NOTE" beta BETA "$A" "$SAVED" & "$@" "$NOTE" zeta ZETA "$B" "$A" && touch "$SAVED"; wait $!`
 				cmd := exec.Command("sh", append([]string{"-c", script, "sh"}, argv...)...)
-				cmd.Env = append(os.Environ(), "NOTE="+m.path(file), "A="+at("a"), "B="+at("b"), "SAVED="+at("saved"))
-				if out := runCommand(t, cmd); out.code != 0 {
-					t.Fatalf("exit %d: %s%s", out.code, out.stdout, out.stderr)
+				cmd.Env = append(os.Environ(), "NOTE="+m.Path(file), "A="+at("a"), "B="+at("b"), "SAVED="+at("saved"))
+				if out := harness.RunCommand(t, cmd); out.Code != 0 {
+					t.Fatalf("exit %d: %s%s", out.Code, out.Stdout, out.Stderr)
 				}
 				want := strings.NewReplacer("beta", "BETA", "zeta", "ZETA").Replace(before)
-				eventually(t, limittest.Scaled(10*time.Second), func() error {
-					if got, err := os.ReadFile(m.path(file)); err != nil || string(got) != want {
+				harness.Eventually(t, limittest.Scaled(10*time.Second), func() error {
+					if got, err := os.ReadFile(m.Path(file)); err != nil || string(got) != want {
 						return fmt.Errorf("%s is %q, %v, want %q", file, got, err, want)
 					}
 					return nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 const (
@@ -36,15 +37,15 @@ func TestSoak(t *testing.T) {
 			t.Fatalf("RELAYFS_SOAK: %v", err)
 		}
 	}
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for w := range soakWriters {
 		for i := range 3 {
-			files[soakNote(w, i)] = saveBefore
+			files[soakNote(w, i)] = harness.TideTable
 		}
 	}
-	m := s.mount(t, s.vault(t, "Vault", files))
-	p := &person{vault: m.vault, texts: make(map[string]string)}
+	m := s.Mount(t, s.Vault(t, "Vault", files))
+	p := &person{vault: m.Vault, texts: make(map[string]string)}
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for range soakReaders {
@@ -70,15 +71,15 @@ func TestSoak(t *testing.T) {
 	}
 	for _, texts := range kept {
 		for name, text := range texts {
-			checkText(t, name+" on the mount", readFile(t, m.path(name)), text)
-			raw := readFile(t, m.vaultPath(name))
-			checkText(t, "accepted view of "+name, diffwrap.Accepted(raw), text)
-			checkText(t, "original view of "+name, diffwrap.Original(raw), saveBefore)
+			harness.CheckText(t, name+" on the mount", harness.ReadFile(t, m.Path(name)), text)
+			raw := harness.ReadFile(t, m.VaultPath(name))
+			harness.CheckText(t, "accepted view of "+name, diffwrap.Accepted(raw), text)
+			harness.CheckText(t, "original view of "+name, diffwrap.Original(raw), harness.TideTable)
 		}
 	}
 	for name, text := range p.texts {
-		eventually(t, startTimeout, func() error {
-			got, err := os.ReadFile(m.path(name))
+		harness.Eventually(t, harness.StartTimeout, func() error {
+			got, err := os.ReadFile(m.Path(name))
 			if err == nil && string(got) != text {
 				err = fmt.Errorf("%s on the mount is %q, want %q", name, got, text)
 			}
@@ -91,14 +92,14 @@ func soakNote(writer, i int) string { return fmt.Sprintf("folder %d/note %d.md",
 
 // readAround lists folders and reads notes until stop is closed. A note of a
 // writer is never empty or missing.
-func readAround(t *testing.T, m *mount, stop <-chan struct{}) {
+func readAround(t *testing.T, m *harness.Mount, stop <-chan struct{}) {
 	for i := 0; ; i++ {
 		select {
 		case <-stop:
 			return
 		default:
 		}
-		text, err := os.ReadFile(m.path(soakNote(i%soakWriters, i%3)))
+		text, err := os.ReadFile(m.Path(soakNote(i%soakWriters, i%3)))
 		if err != nil {
 			t.Errorf("read: %v", err)
 			return
@@ -107,12 +108,12 @@ func readAround(t *testing.T, m *mount, stop <-chan struct{}) {
 			t.Errorf("a read holds NUL bytes: %q", text)
 			return
 		}
-		entries, err := os.ReadDir(m.path(fmt.Sprintf("folder %d", i%3)))
+		entries, err := os.ReadDir(m.Path(fmt.Sprintf("folder %d", i%3)))
 		if err != nil || len(entries) < soakWriters {
 			t.Errorf("folder lists %d names, %v", len(entries), err)
 			return
 		}
-		_, err = os.ReadFile(m.path(fmt.Sprintf("folder %d/person %d.md", i%3, i%personNotes)))
+		_, err = os.ReadFile(m.Path(fmt.Sprintf("folder %d/person %d.md", i%3, i%personNotes)))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("read of a person's note: %v", err)
 			return
@@ -122,11 +123,11 @@ func readAround(t *testing.T, m *mount, stop <-chan struct{}) {
 
 // writeAround saves the writer's notes until stop is closed, checks that each
 // reads back, and returns what they hold then.
-func writeAround(t *testing.T, m *mount, writer int, stop <-chan struct{}) map[string]string {
+func writeAround(t *testing.T, m *harness.Mount, writer int, stop <-chan struct{}) map[string]string {
 	rng := rand.New(rand.NewPCG(2, uint64(writer)))
 	texts := make(map[string]string)
 	for i := range 3 {
-		texts[soakNote(writer, i)] = saveBefore
+		texts[soakNote(writer, i)] = harness.TideTable
 	}
 	for i := 0; ; i++ {
 		select {
@@ -136,12 +137,12 @@ func writeAround(t *testing.T, m *mount, writer int, stop <-chan struct{}) map[s
 		}
 		name := soakNote(writer, i%3)
 		text := randomEdit(rng, texts[name], i)
-		if err := randomSave(rng, m.path(name), text); err != nil {
+		if err := randomSave(rng, m.Path(name), text); err != nil {
 			t.Errorf("save: %v", err)
 			return texts
 		}
 		texts[name] = text
-		if got, err := os.ReadFile(m.path(name)); err != nil || string(got) != text {
+		if got, err := os.ReadFile(m.Path(name)); err != nil || string(got) != text {
 			t.Errorf("%s reads %q, %v after writing %q", name, got, err, text)
 			return texts
 		}
@@ -149,9 +150,9 @@ func writeAround(t *testing.T, m *mount, writer int, stop <-chan struct{}) map[s
 }
 
 // residentMemory is what the mount's process has in memory, in bytes.
-func residentMemory(t *testing.T, m *mount) int {
+func residentMemory(t *testing.T, m *harness.Mount) int {
 	t.Helper()
-	fields := strings.Fields(readFile(t, fmt.Sprintf("/proc/%d/statm", m.cmd.Process.Pid)))
+	fields := strings.Fields(harness.ReadFile(t, fmt.Sprintf("/proc/%d/statm", m.Cmd.Process.Pid)))
 	pages, err := strconv.Atoi(fields[1])
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // statted is everything that statx(2) tells of a file.
@@ -130,8 +131,8 @@ func makeFile(name string) error { return os.WriteFile(name, []byte("new\n"), 0o
 func makeDir(name string) error  { return os.Mkdir(name, 0o755) }
 
 func testStat(t *testing.T, mode string) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{
 		"Note.md": "# One\n\ntext\n", "picture.png": "png", "Folder/In.md": "in\n", "drawing.canvas": "{}",
 	}), "--mode", mode)
 	kinds := map[string]statKind{
@@ -148,13 +149,13 @@ func testStat(t *testing.T, mode string) {
 	if mode == "direct" {
 		kinds["new.png"] = statKind{makeFile, unix.S_IFREG | 0o644, true}
 	}
-	root, err := statOf(unix.AT_FDCWD, m.dir, 0)
+	root, err := statOf(unix.AT_FDCWD, m.Dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, kind := range kinds {
 		t.Run(strings.ReplaceAll(name, "/", " "), func(t *testing.T) {
-			name := m.path(name)
+			name := m.Path(name)
 			if kind.make != nil {
 				if err := kind.make(name); err != nil {
 					t.Fatal(err)
@@ -182,11 +183,11 @@ func testStat(t *testing.T, mode string) {
 		})
 	}
 	t.Run("a person's save", func(t *testing.T) {
-		w := &watchedFile{t: t, name: m.path("Note.md"), fd: -1}
+		w := &watchedFile{t: t, name: m.Path("Note.md"), fd: -1}
 		w.was, _ = statOf(unix.AT_FDCWD, w.name, 0)
 		text := "# By a person\n"
-		writeFile(t, m.vaultPath("Note.md"), text)
-		eventually(t, limittest.Scaled(20*time.Second), func() error {
+		harness.WriteFile(t, m.VaultPath("Note.md"), text)
+		harness.Eventually(t, limittest.Scaled(20*time.Second), func() error {
 			if got, err := os.ReadFile(w.name); err != nil || string(got) != text {
 				return fmt.Errorf("note is %q, %v", got, err)
 			}
@@ -262,13 +263,13 @@ func appendTo(name, text string) error {
 // Programs that compare inode numbers do not take two notes for one, whoever set
 // something on them before.
 func TestProgramsTellNotesApart(t *testing.T) {
-	requireTools(t, "diff", "cp", "cat", "sh")
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"a.md": "one\n", "b.md": "two\n"}))
+	harness.RequireTools(t, "diff", "cp", "cat", "sh")
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"a.md": "one\n", "b.md": "two\n"}))
 	sh := func(script string) (string, error) {
 		var out bytes.Buffer
 		cmd := exec.Command("sh", "-c", script)
-		cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Dir(m.path("a.md")), &out, &out
+		cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Dir(m.Path("a.md")), &out, &out
 		err := cmd.Run()
 		return out.String(), err
 	}

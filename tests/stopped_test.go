@@ -18,6 +18,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // suspend stops a process as Ctrl-Z does, until the test ends or continue is called.
@@ -28,7 +29,7 @@ func suspend(t *testing.T, p *os.Process) (resume func()) {
 	}
 	resume = func() { _ = p.Signal(syscall.SIGCONT) }
 	t.Cleanup(resume)
-	waitFor(t, "the process to stop", func() bool {
+	harness.WaitFor(t, "the process to stop", func() bool {
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid))
 		return strings.Contains(string(stat), ") T ")
 	})
@@ -36,11 +37,11 @@ func suspend(t *testing.T, p *os.Process) (resume func()) {
 }
 
 // clientCommands are those that ask the owner of a vault.
-func clientCommands(m *mount) [][]string {
+func clientCommands(m *harness.Mount) [][]string {
 	return [][]string{
-		{"unmount", m.dir}, {"mcp", m.vault}, {"mcp"}, {"status"}, {"status", m.vault}, {"doctor"}, {"doctor", m.vault},
-		{"suggestions", "list"}, {"suggestions", "show", m.vault}, {"suggestions", "accept", "--all"}, {"suggestions", "reject", "--all"},
-		{"suggestions", "undo"}, {"suggestions", "log"}, {"review"}, {"review", m.vault},
+		{"unmount", m.Dir}, {"mcp", m.Vault}, {"mcp"}, {"status"}, {"status", m.Vault}, {"doctor"}, {"doctor", m.Vault},
+		{"suggestions", "list"}, {"suggestions", "show", m.Vault}, {"suggestions", "accept", "--all"}, {"suggestions", "reject", "--all"},
+		{"suggestions", "undo"}, {"suggestions", "log"}, {"review"}, {"review", m.Vault},
 		{"cat", "Vault/note.md"}, {"ls"}, {"grep", "tide"}, {"edit", "Vault/note.md", "--old", "six", "--new", "seven"},
 	}
 }
@@ -48,40 +49,40 @@ func clientCommands(m *mount) [][]string {
 // Beside a mount that is suspended each command ends by itself, says which process
 // is stopped, and how to continue it.
 func TestCommandsBesideAStoppedOwner(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
-	writeFile(t, s.path("xdg", "config_home", "relayfs", "config.toml"), fmt.Sprintf("sources = [%q]\n", vault))
-	m := s.mount(t, vault)
-	resume := suspend(t, m.cmd.Process)
-	pid := m.cmd.Process.Pid
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
+	harness.WriteFile(t, s.Path("xdg", "config_home", "relayfs", "config.toml"), fmt.Sprintf("sources = [%q]\n", vault))
+	m := s.Mount(t, vault)
+	resume := suspend(t, m.Cmd.Process)
+	pid := m.Cmd.Process.Pid
 	want := fmt.Sprintf("process %d is stopped (Ctrl-Z?): continue it with `kill -CONT %d`", pid, pid)
 	var commands sync.WaitGroup
 	for _, args := range clientCommands(m) {
 		commands.Go(func() {
-			if out := s.run(t, args...); out.code != 1 || !strings.Contains(out.stdout+out.stderr, want) {
-				t.Errorf("%v: exit %d\n%s%s", args, out.code, out.stdout, out.stderr)
+			if out := s.Run(t, args...); out.Code != 1 || !strings.Contains(out.Stdout+out.Stderr, want) {
+				t.Errorf("%v: exit %d\n%s%s", args, out.Code, out.Stdout, out.Stderr)
 			}
 		})
 	}
 	commands.Wait()
 	resume()
-	checkText(t, "the note", readFile(t, m.path("note.md")), saveBefore)
-	if out := s.run(t, "unmount", m.dir); out.code != 0 {
-		t.Errorf("unmount of the mount that was continued: %s", out.stderr)
+	harness.CheckText(t, "the note", harness.ReadFile(t, m.Path("note.md")), harness.TideTable)
+	if out := s.Run(t, "unmount", m.Dir); out.Code != 0 {
+		t.Errorf("unmount of the mount that was continued: %s", out.Stderr)
 	}
 }
 
 // Ctrl-C and SIGTERM end each command at once, whatever it waits for.
 func TestCommandsAreInterrupted(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"note.md": saveBefore})
-	writeFile(t, s.path("xdg", "config_home", "relayfs", "config.toml"), fmt.Sprintf("sources = [%q]\n", vault))
-	m := s.mount(t, vault)
-	suspend(t, m.cmd.Process)
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable})
+	harness.WriteFile(t, s.Path("xdg", "config_home", "relayfs", "config.toml"), fmt.Sprintf("sources = [%q]\n", vault))
+	m := s.Mount(t, vault)
+	suspend(t, m.Cmd.Process)
 	var commands sync.WaitGroup
 	for i, args := range clientCommands(m) {
 		signal := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[i%3]
-		commands.Go(func() { checkInterrupted(t, s.command(context.Background(), args...), signal) })
+		commands.Go(func() { checkInterrupted(t, s.Command(context.Background(), args...), signal) })
 	}
 	commands.Wait()
 }
@@ -105,7 +106,7 @@ func checkInterrupted(t *testing.T, cmd *exec.Cmd, signal os.Signal) {
 		if took := time.Since(sent); took > limittest.Scaled(3*time.Second) {
 			t.Errorf("%v ends %v after %v\n%s", cmd.Args[1:], took, signal, out.String())
 		}
-	case <-time.After(startTimeout):
+	case <-time.After(harness.StartTimeout):
 		_ = cmd.Process.Kill()
 		t.Errorf("%v ignores %v\n%s", cmd.Args[1:], signal, out.String())
 	}
@@ -113,10 +114,10 @@ func checkInterrupted(t *testing.T, cmd *exec.Cmd, signal os.Signal) {
 
 // A command that waits for its user is ended by a signal, too.
 func TestWaitingForInputIsInterrupted(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"Note.md": strings.Repeat("a {--b--}{++c++} d\n", 12)})
-	s.mount(t, vault)
-	edit := s.command(context.Background(), "edit", "Vault/Note.md")
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"Note.md": strings.Repeat("a {--b--}{++c++} d\n", 12)})
+	s.Mount(t, vault)
+	edit := s.Command(context.Background(), "edit", "Vault/Note.md")
 	in, err := edit.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -124,12 +125,12 @@ func TestWaitingForInputIsInterrupted(t *testing.T) {
 	defer in.Close()
 	checkInterrupted(t, edit, syscall.SIGINT)
 
-	x := startTerminal(t, s.command(t.Context(), "suggestions", "accept", "--all", vault))
-	x.shows(t, "Accept 12 suggestions in 1 note? [y/N]")
-	x.press(t, "\x03")
+	x := harness.StartTerminal(t, s.Command(t.Context(), "suggestions", "accept", "--all", vault))
+	x.Shows(t, "Accept 12 suggestions in 1 note? [y/N]")
+	x.Press(t, "\x03")
 	select {
-	case <-x.done:
-	case <-time.After(startTimeout):
+	case <-x.Done:
+	case <-time.After(harness.StartTimeout):
 		t.Error("Ctrl-C at the question is ignored")
 	}
 }
@@ -137,67 +138,67 @@ func TestWaitingForInputIsInterrupted(t *testing.T) {
 // A client that is attached when its owner is suspended is told so, and goes on
 // when that is continued.
 func TestMCPBesideAStoppedOwner(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore}))
-	client := s.mcp(t, m.vault)
-	client.mustCall(t, "read", "file_path", "Vault/note.md")
-	resume := suspend(t, m.cmd.Process)
-	want := fmt.Sprintf("process %d is stopped", m.cmd.Process.Pid)
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}))
+	client := s.MCP(t, m.Vault)
+	client.MustCall(t, "read", "file_path", "Vault/note.md")
+	resume := suspend(t, m.Cmd.Process)
+	want := fmt.Sprintf("process %d is stopped", m.Cmd.Process.Pid)
 	for range 2 { // one that was on its way, and one that finds nobody
-		if got := client.call(t, "read", "file_path", "Vault/note.md"); !got.isError || !strings.Contains(got.text, want) {
+		if got := client.Call(t, "read", "file_path", "Vault/note.md"); !got.IsError || !strings.Contains(got.Text, want) {
 			t.Errorf("read: %+v", got)
 		}
 	}
 	resume()
-	eventually(t, startTimeout, func() error {
-		if got := client.call(t, "read", "file_path", "Vault/note.md"); got.isError {
-			return fmt.Errorf("read: %s", got.text)
+	harness.Eventually(t, harness.StartTimeout, func() error {
+		if got := client.Call(t, "read", "file_path", "Vault/note.md"); got.IsError {
+			return fmt.Errorf("read: %s", got.Text)
 		}
 		return nil
 	})
-	client.mustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "six", "new_string", "seven")
+	client.MustCall(t, "edit", "file_path", "Vault/note.md", "old_string", "six", "new_string", "seven")
 }
 
 // When the terminal is closed in which a mount or a server runs, that ends cleanly;
 // under nohup it goes on.
 func TestTheTerminalIsClosed(t *testing.T) {
-	requireFUSE(t)
+	harness.RequireFUSE(t)
 	for name, flags := range map[string][]string{"mount": {"mount"}, "serve": {"serve"}} {
 		t.Run(name, func(t *testing.T) {
-			s := newSandbox(t)
-			vault, mnt := s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), s.mkdir(t, "mnt")
+			s := harness.NewSandbox(t)
+			vault, mnt := s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), s.Mkdir(t, "mnt")
 			args, ready := append(slices.Clone(flags), vault), "serving notes of"
 			if name == "mount" {
 				args, ready = append(args, mnt), "mounted "+mnt
 				t.Cleanup(func() { _ = syscall.Unmount(mnt, syscall.MNT_DETACH) })
 			}
-			x := startTerminal(t, s.command(context.Background(), args...))
-			x.shows(t, ready)
+			x := harness.StartTerminal(t, s.Command(context.Background(), args...))
+			x.Shows(t, ready)
 			if name == "mount" {
-				writeFile(t, filepath.Join(mnt, "Vault", "note.md"), strings.Replace(saveBefore, "six", "seven", 1))
+				harness.WriteFile(t, filepath.Join(mnt, "Vault", "note.md"), strings.Replace(harness.TideTable, "six", "seven", 1))
 			}
 			for range 2 { // the kernel sends one, and the shell another
-				if err := x.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+				if err := x.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
 					t.Fatal(err)
 				}
 			}
-			x.wait(t) // an exit code other than 0 fails
-			if isMounted(mnt) {
+			x.Wait(t) // an exit code other than 0 fails
+			if harness.IsMounted(mnt) {
 				t.Error("still mounted")
 			}
-			if left, _ := filepath.Glob(s.path("xdg", "state_home", "relayfs", "vaults", "*", "owner.json")); len(left) > 0 {
+			if left, _ := filepath.Glob(s.Path("xdg", "state_home", "relayfs", "vaults", "*", "owner.json")); len(left) > 0 {
 				t.Errorf("%q is left", left)
 			}
-			if raw := readFile(t, filepath.Join(vault, "note.md")); name == "mount" && !strings.Contains(raw, "{++seven++}") {
+			if raw := harness.ReadFile(t, filepath.Join(vault, "note.md")); name == "mount" && !strings.Contains(raw, "{++seven++}") {
 				t.Errorf("vault's note: %q", raw)
 			}
 		})
 	}
 	t.Run("closed", func(t *testing.T) {
-		s := newSandbox(t)
-		mnt := s.mkdir(t, "mnt")
+		s := harness.NewSandbox(t)
+		mnt := s.Mkdir(t, "mnt")
 		t.Cleanup(func() { _ = syscall.Unmount(mnt, syscall.MNT_DETACH) })
-		cmd := s.command(context.Background(), "mount", s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), mnt)
+		cmd := s.Command(context.Background(), "mount", s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), mnt)
 		terminal, err := pty.Start(cmd)
 		if err != nil {
 			t.Fatal(err)
@@ -210,26 +211,26 @@ func TestTheTerminalIsClosed(t *testing.T) {
 		if err := cmd.Wait(); err != nil {
 			t.Error(err)
 		}
-		if isMounted(mnt) {
+		if harness.IsMounted(mnt) {
 			t.Error("still mounted")
 		}
 	})
 	t.Run("nohup", func(t *testing.T) {
-		requireTools(t, "nohup")
-		s := newSandbox(t)
-		mnt := s.mkdir(t, "mnt")
-		relayfs := s.command(context.Background(), "mount", s.vault(t, "Vault", map[string]string{"note.md": saveBefore}), mnt)
+		harness.RequireTools(t, "nohup")
+		s := harness.NewSandbox(t)
+		mnt := s.Mkdir(t, "mnt")
+		relayfs := s.Command(context.Background(), "mount", s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable}), mnt)
 		cmd := exec.Command("nohup", relayfs.Args...)
 		cmd.Env, cmd.Dir = relayfs.Env, relayfs.Dir
-		log := newWatchedLog()
+		log := harness.NewLog()
 		cmd.Stderr = log
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		<-log.seen("mounted " + mnt)
+		<-log.Seen("mounted " + mnt)
 		_ = cmd.Process.Signal(syscall.SIGHUP)
 		time.Sleep(500 * time.Millisecond)
-		if got := readFile(t, filepath.Join(mnt, "Vault", "note.md")); got != saveBefore {
+		if got := harness.ReadFile(t, filepath.Join(mnt, "Vault", "note.md")); got != harness.TideTable {
 			t.Errorf("the note: %q", got)
 		}
 		_ = cmd.Process.Signal(syscall.SIGINT)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // What a package may be, so that a newcomer can read it: in one of more than ten files, no more than maxCycle of them
@@ -37,7 +39,7 @@ var tangled = map[string]struct {
 func TestStructure(t *testing.T) {
 	loaded, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps,
-		Dir:  repo(),
+		Dir:  harness.Repo(),
 	}, "./...")
 	if err != nil {
 		t.Fatal(err)

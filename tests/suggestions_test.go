@@ -15,11 +15,12 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // queueVault is a vault with that many suggestions spread over that many notes,
 // and its files.
-func queueVault(t *testing.T, s *sandbox, name string, notes, suggestions int) (string, map[string]string) {
+func queueVault(t *testing.T, s *harness.Sandbox, name string, notes, suggestions int) (string, map[string]string) {
 	t.Helper()
 	files := make(map[string]string, notes)
 	for i := range notes {
@@ -40,19 +41,19 @@ func queueVault(t *testing.T, s *sandbox, name string, notes, suggestions int) (
 		}
 		files[fmt.Sprintf("folder %d/note %d.md", i%20, i)] = strings.Join(paragraphs, "\n\n") + "\n"
 	}
-	return s.vault(t, name, files), files
+	return s.Vault(t, name, files), files
 }
 
 // timed runs relayfs suggestions and returns how long that took.
-func timed(t *testing.T, s *sandbox, args ...string) time.Duration {
+func timed(t *testing.T, s *harness.Sandbox, args ...string) time.Duration {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), queueTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), harness.QueueTimeout)
 	defer cancel()
 	start := time.Now()
-	out := runCommand(t, s.command(ctx, append([]string{"suggestions"}, args...)...))
+	out := harness.RunCommand(t, s.Command(ctx, append([]string{"suggestions"}, args...)...))
 	took := time.Since(start)
-	if out.code != 0 {
-		t.Fatalf("suggestions %v: exit %d: %s", args, out.code, out.stderr)
+	if out.Code != 0 {
+		t.Fatalf("suggestions %v: exit %d: %s", args, out.Code, out.Stderr)
 	}
 	return took
 }
@@ -60,9 +61,9 @@ func timed(t *testing.T, s *sandbox, args ...string) time.Duration {
 // checkVault compares every file with what it must be, made of what it was.
 func checkVault(t *testing.T, vault string, files map[string]string, want func(string) string) {
 	t.Helper()
-	checkNames(t, vault, files)
+	harness.CheckNames(t, vault, files)
 	for name, raw := range files {
-		checkText(t, name, readFile(t, filepath.Join(vault, name)), want(raw))
+		harness.CheckText(t, name, harness.ReadFile(t, filepath.Join(vault, name)), want(raw))
 	}
 }
 
@@ -71,10 +72,10 @@ func checkVault(t *testing.T, vault string, files map[string]string, want func(s
 // takes to write and sync the notes without relayfs.
 func TestDecideOnALargeVault(t *testing.T) {
 	const notes, suggestions = 2000, 5000
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	accepted, files := queueVault(t, s, "Accepted", notes, suggestions)
 	rejected, _ := queueVault(t, s, "Rejected", notes, suggestions)
-	floor := diskFloor(t, s.mkdir(t, "floor"), files)
+	floor := diskFloor(t, s.Mkdir(t, "floor"), files)
 	took := timed(t, s, "accept", "--all", "--yes", accepted) + timed(t, s, "reject", "--all", "--yes", rejected)
 	t.Logf("accepted and rejected in %v; the disk alone takes %v", took, 2*floor)
 	checkVault(t, accepted, files, diffwrap.Accepted)
@@ -134,7 +135,7 @@ func TestKillWhileDeciding(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	vault, files := queueVault(t, s, "Vault", notes, 3*notes)
 	var left int
 	for range 5 {
@@ -149,19 +150,19 @@ func TestKillWhileDeciding(t *testing.T) {
 	}
 	checkVault(t, vault, files, diffwrap.Accepted)
 	for range 6 { // as many batches as there can be; a kill may have come before the first note
-		s.run(t, "suggestions", "undo", vault)
+		s.Run(t, "suggestions", "undo", vault)
 	}
 	checkVault(t, vault, files, func(raw string) string { return raw })
 }
 
 // killAfter accepts everything and kills that when n notes more are decided.
-func killAfter(t *testing.T, s *sandbox, n int, vault string, files map[string]string) {
+func killAfter(t *testing.T, s *harness.Sandbox, n int, vault string, files map[string]string) {
 	t.Helper()
 	start := decidedNotes(t, vault, files)
 	if start == len(files) {
 		return
 	}
-	cmd := s.command(t.Context(), "suggestions", "accept", "--all", "--yes", vault)
+	cmd := s.Command(t.Context(), "suggestions", "accept", "--all", "--yes", vault)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func killAfter(t *testing.T, s *sandbox, n int, vault string, files map[string]s
 		_ = cmd.Wait() // killed, or done before that
 		close(ended)
 	}()
-	eventually(t, startTimeout, func() error {
+	harness.Eventually(t, harness.StartTimeout, func() error {
 		select {
 		case <-ended:
 			return nil
@@ -197,12 +198,12 @@ func decidedNotes(t *testing.T, vault string, files map[string]string) int {
 }
 
 // checkDecidedOrNot returns how many notes have suggestions left.
-func checkDecidedOrNot(t *testing.T, s *sandbox, vault string, files map[string]string) int {
+func checkDecidedOrNot(t *testing.T, s *harness.Sandbox, vault string, files map[string]string) int {
 	t.Helper()
-	out := s.run(t, "suggestions", "list", "--json", vault) // which finishes what was begun
+	out := s.Run(t, "suggestions", "list", "--json", vault) // which finishes what was begun
 	want := make(map[string]int)
 	for name, raw := range files {
-		switch got := readFile(t, filepath.Join(vault, name)); got {
+		switch got := harness.ReadFile(t, filepath.Join(vault, name)); got {
 		case raw:
 			want[filepath.Base(vault)+"/"+name] = len(diffwrap.Suggestions(raw))
 		case diffwrap.Accepted(raw):
@@ -211,8 +212,8 @@ func checkDecidedOrNot(t *testing.T, s *sandbox, vault string, files map[string]
 		}
 	}
 	var list []struct{ Path string }
-	if err := json.Unmarshal([]byte(out.stdout), &list); err != nil {
-		t.Fatalf("list: %v: %s", err, out.stderr)
+	if err := json.Unmarshal([]byte(out.Stdout), &list); err != nil {
+		t.Fatalf("list: %v: %s", err, out.Stderr)
 	}
 	got := make(map[string]int)
 	for _, x := range list {
@@ -221,6 +222,6 @@ func checkDecidedOrNot(t *testing.T, s *sandbox, vault string, files map[string]
 	if !maps.Equal(got, want) {
 		t.Errorf("%d notes have suggestions by the list, %d by their files", len(got), len(want))
 	}
-	checkNames(t, vault, files)
+	harness.CheckNames(t, vault, files)
 	return len(want)
 }

@@ -13,22 +13,23 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 	"golang.org/x/sys/unix"
 )
 
 // swaps exchange or rotate notes; done is what a plain folder has afterwards.
 var swaps = []saver{
-	{"through a scratch name", nil, shell(`mv a.md a.md.tmp && mv b.md a.md && mv a.md.tmp b.md`)},
+	{"through a scratch name", nil, harness.Shell(`mv a.md a.md.tmp && mv b.md a.md && mv a.md.tmp b.md`)},
 	{"through rename(2) and a backup's name", []string{"python3"}, python(`
 import os
 os.rename('a.md', 'a.md.bak'); os.rename('b.md', 'a.md'); os.rename('a.md.bak', 'b.md')`)},
-	{"three in a circle", nil, shell(`mv a.md hold.tmp && mv b.md a.md && mv c.md b.md && mv hold.tmp c.md`)},
-	{"with a folder's note", nil, shell(`mv a.md a.md~ && mv sub/d.md a.md && mv a.md~ sub/d.md`)},
-	{"through a note's name", nil, shell(`mv a.md hold.md && mv b.md a.md && mv hold.md b.md`)},
-	{"twice", nil, shell(`
+	{"three in a circle", nil, harness.Shell(`mv a.md hold.tmp && mv b.md a.md && mv c.md b.md && mv hold.tmp c.md`)},
+	{"with a folder's note", nil, harness.Shell(`mv a.md a.md~ && mv sub/d.md a.md && mv a.md~ sub/d.md`)},
+	{"through a note's name", nil, harness.Shell(`mv a.md hold.md && mv b.md a.md && mv hold.md b.md`)},
+	{"twice", nil, harness.Shell(`
 for i in 1 2; do mv a.md x.tmp && mv b.md a.md && mv x.tmp b.md || exit 1; done
 mv c.md x.tmp && mv b.md c.md && mv x.tmp b.md`)},
-	{"there and back", nil, shell(`for i in 1 2; do mv a.md x.tmp && mv b.md a.md && mv x.tmp b.md || exit 1; done`)},
+	{"there and back", nil, harness.Shell(`for i in 1 2; do mv a.md x.tmp && mv b.md a.md && mv x.tmp b.md || exit 1; done`)},
 	{"RENAME_EXCHANGE", nil, func(t *testing.T, dir string) {
 		if err := renameat2(dir, "a.md", "b.md", unix.RENAME_EXCHANGE); err != nil {
 			t.Fatal(err)
@@ -40,14 +41,14 @@ mv c.md x.tmp && mv b.md c.md && mv x.tmp b.md`)},
 		}
 	}},
 	{"RENAME_EXCHANGE with a new note", nil, func(t *testing.T, dir string) {
-		writeFile(t, filepath.Join(dir, "new.md"), "# New\n\nNot there before.\n")
+		harness.WriteFile(t, filepath.Join(dir, "new.md"), "# New\n\nNot there before.\n")
 		if err := renameat2(dir, "new.md", "a.md", unix.RENAME_EXCHANGE); err != nil {
 			t.Fatal(err)
 		}
 	}},
 	{"RENAME_EXCHANGE of new notes", nil, func(t *testing.T, dir string) {
 		for _, name := range []string{"new.md", "newer.md"} {
-			writeFile(t, filepath.Join(dir, name), "# New\n\nNot there before, but in "+name+".\n")
+			harness.WriteFile(t, filepath.Join(dir, name), "# New\n\nNot there before, but in "+name+".\n")
 		}
 		if err := renameat2(dir, "new.md", "newer.md", unix.RENAME_EXCHANGE); err != nil {
 			t.Fatal(err)
@@ -55,13 +56,13 @@ mv c.md x.tmp && mv b.md c.md && mv x.tmp b.md`)},
 	}},
 	{"RENAME_EXCHANGE of scratch files", nil, func(t *testing.T, dir string) {
 		for _, name := range []string{"one.tmp", "two.tmp"} {
-			writeFile(t, filepath.Join(dir, name), name)
+			harness.WriteFile(t, filepath.Join(dir, name), name)
 		}
 		if err := renameat2(dir, "one.tmp", "two.tmp", unix.RENAME_EXCHANGE); err != nil {
 			t.Fatal(err)
 		}
-		checkText(t, "one.tmp", readFile(t, filepath.Join(dir, "one.tmp")), "two.tmp")
-		shell(`cat two.tmp one.tmp > a.md && rm one.tmp two.tmp`)(t, dir)
+		harness.CheckText(t, "one.tmp", harness.ReadFile(t, filepath.Join(dir, "one.tmp")), "two.tmp")
+		harness.Shell(`cat two.tmp one.tmp > a.md && rm one.tmp two.tmp`)(t, dir)
 	}},
 }
 
@@ -77,9 +78,9 @@ var swapped = map[string]string{
 func texts(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	have := make(map[string]string)
-	for _, name := range listFiles(t, dir) {
+	for _, name := range harness.ListFiles(t, dir) {
 		if !strings.HasSuffix(name, "/") {
-			have[name] = readFile(t, filepath.Join(dir, name))
+			have[name] = harness.ReadFile(t, filepath.Join(dir, name))
 		}
 	}
 	return have
@@ -96,14 +97,14 @@ func checkTexts(t *testing.T, what string, got, want map[string]string) {
 // vault as a person decides.
 func TestSwaps(t *testing.T) {
 	for _, swap := range swaps {
-		for mode, flags := range fileModes {
+		for mode, flags := range harness.FileModes {
 			for _, verdict := range []string{"accept", "reject"} {
 				if mode == "direct" && verdict == "reject" {
 					continue // there is nothing to decide on
 				}
 				t.Run(strings.Join([]string{swap.name, mode, verdict}, ", "), func(t *testing.T) {
 					t.Parallel()
-					requireTools(t, swap.tools...)
+					harness.RequireTools(t, swap.tools...)
 					testSwap(t, swap, verdict, flags...)
 				})
 			}
@@ -114,22 +115,22 @@ func TestSwaps(t *testing.T) {
 func testSwap(t *testing.T, swap saver, verdict string, flags ...string) {
 	plain := t.TempDir()
 	for name, text := range swapped {
-		writeFile(t, filepath.Join(plain, name), text)
+		harness.WriteFile(t, filepath.Join(plain, name), text)
 	}
 	swap.save(t, plain)
 	want := texts(t, plain)
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", swapped), flags...)
-	swap.save(t, m.path(""))
-	checkTexts(t, "mount", texts(t, m.path("")), want)
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", swapped), flags...)
+	swap.save(t, m.Path(""))
+	checkTexts(t, "mount", texts(t, m.Path("")), want)
 	time.Sleep(heldBack)
-	checkTexts(t, "mount after a while", texts(t, m.path("")), want)
+	checkTexts(t, "mount after a while", texts(t, m.Path("")), want)
 	if len(flags) == 0 {
-		checkNotUnseen(t, texts(t, m.vault), swapped)
+		checkNotUnseen(t, texts(t, m.Vault), swapped)
 	}
-	out := s.run(t, "suggestions", verdict, "--all", m.vault)
-	if out.code != 0 {
-		t.Errorf("%s: exit %d: %s%s", verdict, out.code, out.stdout, out.stderr)
+	out := s.Run(t, "suggestions", verdict, "--all", m.Vault)
+	if out.Code != 0 {
+		t.Errorf("%s: exit %d: %s%s", verdict, out.Code, out.Stdout, out.Stderr)
 	}
 	if verdict == "reject" {
 		want = swapped
@@ -140,13 +141,13 @@ func testSwap(t *testing.T, swap saver, verdict string, flags ...string) {
 		maps.DeleteFunc(have, func(_, text string) bool { return text == "" })
 		return have
 	}
-	eventually(t, startTimeout, func() error {
-		if got := left(m.vault); !maps.Equal(got, want) {
+	harness.Eventually(t, harness.StartTimeout, func() error {
+		if got := left(m.Vault); !maps.Equal(got, want) {
 			return fmt.Errorf("vault has %q, want %q", got, want)
 		}
 		return nil
 	})
-	checkTexts(t, "mount in the end", left(m.path("")), want)
+	checkTexts(t, "mount in the end", left(m.Path("")), want)
 }
 
 // checkNotUnseen checks that no note's text is gone from the vault that nobody has
@@ -163,14 +164,14 @@ func checkNotUnseen(t *testing.T, have, before map[string]string) {
 
 // A note that is moved to a backup's name and replaced by another note is replaced.
 func TestReplacedAfterBackup(t *testing.T) {
-	for mode, flags := range fileModes {
+	for mode, flags := range harness.FileModes {
 		t.Run(mode, func(t *testing.T) {
-			s := newSandbox(t)
-			m := s.mount(t, s.vault(t, "Vault", swapped), flags...)
-			shell(`mv a.md a.md.bak && mv b.md a.md`)(t, m.path(""))
+			s := harness.NewSandbox(t)
+			m := s.Mount(t, s.Vault(t, "Vault", swapped), flags...)
+			harness.Shell(`mv a.md a.md.bak && mv b.md a.md`)(t, m.Path(""))
 			check := func() {
 				t.Helper()
-				got := texts(t, m.path(""))
+				got := texts(t, m.Path(""))
 				if got["a.md"] != swapped["b.md"] || got["a.md.bak"] != swapped["a.md"] || got["b.md"] != "" {
 					t.Errorf("mount has %q", got)
 				}
@@ -179,27 +180,27 @@ func TestReplacedAfterBackup(t *testing.T) {
 			time.Sleep(heldBack)
 			check()
 			if mode == "direct" {
-				checkText(t, "the vault's trash", readFile(t, m.vaultPath(".trash/b.md")), swapped["a.md"])
+				harness.CheckText(t, "the vault's trash", harness.ReadFile(t, m.VaultPath(".trash/b.md")), swapped["a.md"])
 				return
 			}
-			if out := s.run(t, "suggestions", "reject", "--all", m.vault); out.code != 0 {
-				t.Errorf("reject: exit %d: %s%s", out.code, out.stdout, out.stderr)
+			if out := s.Run(t, "suggestions", "reject", "--all", m.Vault); out.Code != 0 {
+				t.Errorf("reject: exit %d: %s%s", out.Code, out.Stdout, out.Stderr)
 			}
-			checkTexts(t, "vault after a rejection", texts(t, m.vault), swapped)
+			checkTexts(t, "vault after a rejection", texts(t, m.Vault), swapped)
 		})
 	}
 }
 
 // What cannot be exchanged says so, and stays as it is.
 func TestRenameFlags(t *testing.T) {
-	for mode, flags := range fileModes {
+	for mode, flags := range harness.FileModes {
 		t.Run(mode, func(t *testing.T) {
-			s := newSandbox(t)
+			s := harness.NewSandbox(t)
 			files := maps.Clone(swapped)
 			files["pic.png"] = "png"
-			m := s.mount(t, s.vault(t, "Vault", files), flags...)
-			dir := m.path("")
-			writeFile(t, filepath.Join(dir, "x.tmp"), "scratch")
+			m := s.Mount(t, s.Vault(t, "Vault", files), flags...)
+			dir := m.Path("")
+			harness.WriteFile(t, filepath.Join(dir, "x.tmp"), "scratch")
 			before := texts(t, dir)
 			for _, tt := range []struct {
 				from, to string

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // Notes and folders with symbolic links to them: the links of linked, by their names.
@@ -37,17 +39,17 @@ func link(t *testing.T, dir string, links map[string]string) {
 	}
 }
 
-func linkedMount(t *testing.T, s *sandbox, flags ...string) *mount {
+func linkedMount(t *testing.T, s *harness.Sandbox, flags ...string) *harness.Mount {
 	t.Helper()
-	vault := s.vault(t, "Vault", linkedFiles())
+	vault := s.Vault(t, "Vault", linkedFiles())
 	link(t, vault, linked)
-	return s.mount(t, vault, flags...)
+	return s.Mount(t, vault, flags...)
 }
 
 // shellOutput is what a shell command prints in a folder, errors among it.
 func shellOutput(t *testing.T, dir, command string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), harness.StartTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Dir = dir
@@ -58,13 +60,13 @@ func shellOutput(t *testing.T, dir, command string) string {
 
 // With symbolic links, programs find on the mount what they find in the vault.
 func TestSymlinksLookAsInTheVault(t *testing.T) {
-	requireTools(t, "rg", "git")
-	s := newSandbox(t)
+	harness.RequireTools(t, "rg", "git")
+	s := harness.NewSandbox(t)
 	m := linkedMount(t, s)
-	repo := filepath.Join(s.path("repo"), ".git")
+	repo := filepath.Join(s.Path("repo"), ".git")
 	git := fmt.Sprintf("GIT_DIR='%s' GIT_WORK_TREE=. git ", repo)
-	shellOutput(t, m.vault, fmt.Sprintf("git init -q '%s' && %s add -A && %s -c user.name=a -c user.email=a@b commit -qm all", s.path("repo"), git, git))
-	if got := shellOutput(t, m.path(""), git+"status --porcelain"); got != "" {
+	shellOutput(t, m.Vault, fmt.Sprintf("git init -q '%s' && %s add -A && %s -c user.name=a -c user.email=a@b commit -qm all", s.Path("repo"), git, git))
+	if got := shellOutput(t, m.Path(""), git+"status --porcelain"); got != "" {
 		t.Errorf("git sees changes on the mount:\n%s", got)
 	}
 	for _, command := range []string{
@@ -72,13 +74,13 @@ func TestSymlinksLookAsInTheVault(t *testing.T) {
 		"ls -1RF", "rg --files --sort path", "rg --follow --files --sort path 2>&1", "rg --follow --sort path deep 2>&1",
 		"cat Alias/Note.md Link.md Inner/Deep.md Other/Up/sub/Deep.md pic.png here/here/Alias/loop/Link.md", "cd -P Inner && ls .. && pwd -P | sed 's/.*Vault//'",
 	} {
-		checkText(t, command, shellOutput(t, m.path(""), command), shellOutput(t, m.vault, command))
+		harness.CheckText(t, command, shellOutput(t, m.Path(""), command), shellOutput(t, m.Vault, command))
 	}
-	link(t, m.vault, leaving)
-	writeFile(t, m.vaultPath("Last.md"), "last\n") // the watcher has seen all before by then
-	fileBecomes(t, m.path("Last.md"), "last\n")
+	link(t, m.Vault, leaving)
+	harness.WriteFile(t, m.VaultPath("Last.md"), "last\n") // the watcher has seen all before by then
+	harness.FileBecomes(t, m.Path("Last.md"), "last\n")
 	for name := range leaving {
-		if _, err := os.Lstat(m.path(name)); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Lstat(m.Path(name)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s, which leads out of what is shown: %v", name, err)
 		}
 	}
@@ -87,33 +89,33 @@ func TestSymlinksLookAsInTheVault(t *testing.T) {
 // A note has one document, one reading and one place in every list, whatever the name
 // that a program comes by.
 func TestNoteHasOneNameBehindLinks(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	m := linkedMount(t, s)
-	client := s.mcp(t, m.vault)
-	for _, name := range []string{"Vault/Alias/Note.md", "Vault/Link", m.path("Inner/Deep.md")} {
-		client.mustCall(t, "read", "file_path", name)
+	client := s.MCP(t, m.Vault)
+	for _, name := range []string{"Vault/Alias/Note.md", "Vault/Link", m.Path("Inner/Deep.md")} {
+		client.MustCall(t, "read", "file_path", name)
 	}
 	// By another name than it was read by.
-	client.mustCall(t, "edit", "file_path", "Vault/Real/Note.md", "old_string", "alpha", "new_string", "ALPHA")
-	got := client.mustCall(t, "edit", "file_path", "Vault/Other/Up/Note.md", "old_string", "gamma", "new_string", "GAMMA")
+	client.MustCall(t, "edit", "file_path", "Vault/Real/Note.md", "old_string", "alpha", "new_string", "ALPHA")
+	got := client.MustCall(t, "edit", "file_path", "Vault/Other/Up/Note.md", "old_string", "gamma", "new_string", "GAMMA")
 	if !strings.HasPrefix(got, "Edited Vault/Real/Note.md:") {
 		t.Errorf("an edit through a link says %q", got)
 	}
-	client.mustCall(t, "edit", "file_path", "Vault/Other/N.md", "old_string", "three", "new_string", "THREE")
-	m.shell(t, `sed -i 's/one/ONE/' Link.md; printf 'the DEEP\n' > Inner/Deep.md; printf 'new\n' > Alias/New.md`)
-	client.mustCall(t, "write", "file_path", "Vault/Alias/Made/There.md", "content", "there\n")
-	m.checkWhole(t, "folder", "Real/Note.md", linkedFiles()["Real/Note.md"], "ALPHA beta GAMMA\n")
-	m.checkWhole(t, "file", "Other/N.md", linkedFiles()["Other/N.md"], "ONE two THREE\n")
+	client.MustCall(t, "edit", "file_path", "Vault/Other/N.md", "old_string", "three", "new_string", "THREE")
+	m.Shell(t, `sed -i 's/one/ONE/' Link.md; printf 'the DEEP\n' > Inner/Deep.md; printf 'new\n' > Alias/New.md`)
+	client.MustCall(t, "write", "file_path", "Vault/Alias/Made/There.md", "content", "there\n")
+	m.CheckWhole(t, "folder", "Real/Note.md", linkedFiles()["Real/Note.md"], "ALPHA beta GAMMA\n")
+	m.CheckWhole(t, "file", "Other/N.md", linkedFiles()["Other/N.md"], "ONE two THREE\n")
 	for name, text := range map[string]string{"Alias/Note.md": "ALPHA beta GAMMA\n", "Link.md": "ONE two THREE\n", "Real/New.md": "new\n", "Real/Made/There.md": "there\n"} {
-		fileBecomes(t, m.path(name), text)
+		harness.FileBecomes(t, m.Path(name), text)
 	}
 	for name, target := range linked {
-		if got, err := os.Readlink(m.vaultPath(name)); got != target {
+		if got, err := os.Readlink(m.VaultPath(name)); got != target {
 			t.Errorf("%s says %q, %v, after all that; want %q", name, got, err, target)
 		}
 	}
 	var lines []string
-	for _, q := range s.suggestions(t, m.vault) {
+	for _, q := range s.Suggestions(t, m.Vault) {
 		lines = append(lines, q.Path+" "+q.Author)
 	}
 	slices.Sort(lines)
@@ -129,67 +131,67 @@ func TestNoteHasOneNameBehindLinks(t *testing.T) {
 		t.Errorf("the queue has %q", lines)
 	}
 	for pattern, want := range map[string]string{"**/N.md": "Vault/Other/N.md", "**/*eep.md": "Vault/Real/sub/Deep.md", "Link.md": "No files found"} {
-		checkText(t, "glob "+pattern, strings.TrimSpace(client.mustCall(t, "glob", "pattern", pattern)), want)
+		harness.CheckText(t, "glob "+pattern, strings.TrimSpace(client.MustCall(t, "glob", "pattern", pattern)), want)
 	}
-	checkText(t, "grep in a link", strings.TrimSpace(client.mustCall(t, "grep", "pattern", "beta", "path", "Vault/Alias")), "Vault/Real/Note.md")
-	checkText(t, "cat", s.run(t, "cat", "Vault/Alias/Note.md", m.vault).stdout, "ALPHA beta GAMMA\n")
+	harness.CheckText(t, "grep in a link", strings.TrimSpace(client.MustCall(t, "grep", "pattern", "beta", "path", "Vault/Alias")), "Vault/Real/Note.md")
+	harness.CheckText(t, "cat", s.Run(t, "cat", "Vault/Alias/Note.md", m.Vault).Stdout, "ALPHA beta GAMMA\n")
 }
 
 // Moving and deleting by a link's name is about the link, on the mount and in MCP, and
 // waits for a person, who may take it back.
 func TestLinksAreMovedAndDeleted(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	m := linkedMount(t, s)
-	client := s.mcp(t, m.vault)
-	m.shell(t, "rm Alias; mv Link.md Renamed.md")
-	client.mustCall(t, "delete", "file_path", "Vault/Dangling")
-	client.mustCall(t, "move", "file_path", "Vault/Inner", "new_path", "Vault/Outer")
-	if refused := client.call(t, "move", "file_path", "Vault/Other/Up", "new_path", "Vault/Up"); !refused.isError {
-		t.Errorf("a link was moved to where it leads out of the vault: %s", refused.text)
+	client := s.MCP(t, m.Vault)
+	m.Shell(t, "rm Alias; mv Link.md Renamed.md")
+	client.MustCall(t, "delete", "file_path", "Vault/Dangling")
+	client.MustCall(t, "move", "file_path", "Vault/Inner", "new_path", "Vault/Outer")
+	if refused := client.Call(t, "move", "file_path", "Vault/Other/Up", "new_path", "Vault/Up"); !refused.IsError {
+		t.Errorf("a link was moved to where it leads out of the vault: %s", refused.Text)
 	}
-	fileBecomes(t, m.path("Renamed.md"), linkedFiles()["Other/N.md"])
-	fileBecomes(t, m.path("Real/Note.md"), linkedFiles()["Real/Note.md"])
-	if _, err := os.Lstat(m.path("Alias")); !errors.Is(err, os.ErrNotExist) {
+	harness.FileBecomes(t, m.Path("Renamed.md"), linkedFiles()["Other/N.md"])
+	harness.FileBecomes(t, m.Path("Real/Note.md"), linkedFiles()["Real/Note.md"])
+	if _, err := os.Lstat(m.Path("Alias")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a deleted link is shown: %v", err)
 	}
 	for name, target := range linked {
-		if got, err := os.Readlink(m.vaultPath(name)); got != target {
+		if got, err := os.Readlink(m.VaultPath(name)); got != target {
 			t.Errorf("%s of the vault says %q, %v, before anybody has decided", name, got, err)
 		}
 	}
-	m.stop(t) // what waits is known to the next process
-	m = s.mountAt(t, m.vault, m.dir)
+	m.Stop(t) // what waits is known to the next process
+	m = s.MountAt(t, m.Vault, m.Dir)
 	want := []string{"delete Alias > ", "delete Dangling > ", "rename Inner > Outer", "rename Link.md > Renamed.md"}
-	list := s.suggestions(t, m.vault)
+	list := s.Suggestions(t, m.Vault)
 	for i := range list {
 		list[i].Old = strings.TrimPrefix(list[i].Path, "Vault/")
 		list[i].New = strings.TrimPrefix(list[i].New, "Vault/")
 	}
-	if got := gists(list); !slices.Equal(got, want) {
+	if got := harness.Gists(list); !slices.Equal(got, want) {
 		t.Errorf("the queue has %q, want %q", got, want)
 	}
-	s.decide(t, "accept", "--all", "--yes", m.vault)
+	s.Decide(t, "accept", "--all", "--yes", m.Vault)
 	for name, target := range map[string]string{"Renamed.md": "Other/N.md", "Outer": "Alias/sub", "Alias": "", "Dangling": "", "Link.md": "", "Inner": ""} {
-		if got, _ := os.Readlink(m.vaultPath(name)); got != target {
+		if got, _ := os.Readlink(m.VaultPath(name)); got != target {
 			t.Errorf("%s of the vault says %q, want %q", name, got, target)
 		}
-		eventuallyLink(t, m.path(name), target)
+		eventuallyLink(t, m.Path(name), target)
 	}
-	s.decide(t, "undo", m.vault)
+	s.Decide(t, "undo", m.Vault)
 	for name, target := range map[string]string{"Link.md": "Other/N.md", "Inner": "Alias/sub", "Alias": "Real", "Dangling": "no/such"} {
-		if got, _ := os.Readlink(m.vaultPath(name)); got != target {
+		if got, _ := os.Readlink(m.VaultPath(name)); got != target {
 			t.Errorf("%s of the vault says %q after undo, want %q", name, got, target)
 		}
 	}
-	s.decide(t, "reject", "--all", "--yes", m.vault)
-	fileBecomes(t, m.path("Alias/Note.md"), linkedFiles()["Real/Note.md"])
-	eventuallyLink(t, m.path("Inner"), "Alias/sub")
+	s.Decide(t, "reject", "--all", "--yes", m.Vault)
+	harness.FileBecomes(t, m.Path("Alias/Note.md"), linkedFiles()["Real/Note.md"])
+	eventuallyLink(t, m.Path("Inner"), "Alias/sub")
 }
 
 // eventuallyLink waits until a name is a link to target, or is not there for "".
 func eventuallyLink(t *testing.T, name, target string) {
 	t.Helper()
-	eventually(t, 5*soon, func() error {
+	harness.Eventually(t, 5*harness.Soon, func() error {
 		if got, err := os.Readlink(name); got != target {
 			return fmt.Errorf("%s says %q, %w, want %q", name, got, err, target)
 		}
@@ -200,17 +202,17 @@ func eventuallyLink(t *testing.T, name, target string) {
 // A person makes, changes, moves and removes links and what they lead to while the
 // vault is mounted. No note is taken for another, or loses who wrote what in it.
 func TestPersonChangesLinks(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", linkedFiles())
-	m := s.mount(t, vault)
-	program("", "sed", "-i", "s/alpha/ALPHA/", "Real/Note.md")(t, m.path(""))
-	program("", "sed", "-i", "s/two/TWO/", "Other/N.md")(t, m.path(""))
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", linkedFiles())
+	m := s.Mount(t, vault)
+	harness.Program("", "sed", "-i", "s/alpha/ALPHA/", "Real/Note.md")(t, m.Path(""))
+	harness.Program("", "sed", "-i", "s/two/TWO/", "Other/N.md")(t, m.Path(""))
 	step := func(script, name, target, note, text string) {
 		t.Helper()
-		shell(script)(t, vault)
-		eventuallyLink(t, m.path(name), target)
-		fileBecomes(t, m.path(note), text)
-		queue := s.suggestions(t, vault)
+		harness.Shell(script)(t, vault)
+		eventuallyLink(t, m.Path(name), target)
+		harness.FileBecomes(t, m.Path(note), text)
+		queue := s.Suggestions(t, vault)
 		if len(queue) != 2 || queue[0].Author == "" || queue[1].Author == "" {
 			t.Errorf("after %s the queue has %+v", script, queue)
 		}
@@ -226,41 +228,41 @@ func TestPersonChangesLinks(t *testing.T) {
 	step("mkdir deep && mv Moved deep/er && ln -sfn deep/er Real", "Real", "deep/er", "Real/Note.md", note)
 	step("rm Real && mv deep/er Real", "Real", "", "Real/Note.md", note)
 	step("rm Link.md && echo plain > Link.md", "Link.md", "", "Link.md", "plain\n")
-	if _, err := os.Stat(m.path("Moved")); !errors.Is(err, syscall.ENOENT) {
+	if _, err := os.Stat(m.Path("Moved")); !errors.Is(err, syscall.ENOENT) {
 		t.Errorf("a folder that was moved is shown twice: %v", err)
 	}
 }
 
 // The commands list and count a note once.
 func TestCommandsListLinkedNotesOnce(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	m := linkedMount(t, s)
-	out := s.run(t, "ls", "-R")
-	if out.code != 0 || strings.Count(out.stdout, "Note.md") != 1 || !strings.Contains(out.stdout, "Vault/Alias\n") {
-		t.Errorf("ls -R lists:\n%s%s", out.stdout, out.stderr)
+	out := s.Run(t, "ls", "-R")
+	if out.Code != 0 || strings.Count(out.Stdout, "Note.md") != 1 || !strings.Contains(out.Stdout, "Vault/Alias\n") {
+		t.Errorf("ls -R lists:\n%s%s", out.Stdout, out.Stderr)
 	}
-	checkText(t, "ls of a link", s.run(t, "ls", "Vault/Inner").stdout, "Vault/Real/sub/Deep.md\n")
-	status := s.run(t, "status", "--json", m.vault)
-	if !strings.Contains(strings.ReplaceAll(status.stdout, " ", ""), `"notes":3`) {
-		t.Errorf("status counts other notes than the 3 there are:\n%s", status.stdout)
+	harness.CheckText(t, "ls of a link", s.Run(t, "ls", "Vault/Inner").Stdout, "Vault/Real/sub/Deep.md\n")
+	status := s.Run(t, "status", "--json", m.Vault)
+	if !strings.Contains(strings.ReplaceAll(status.Stdout, " ", ""), `"notes":3`) {
+		t.Errorf("status counts other notes than the 3 there are:\n%s", status.Stdout)
 	}
 }
 
 // A move that waits changes where links lead that are moved with it, as it does in any
 // folder, and never to a place outside of what is mounted.
 func TestLinksStayInTheMount(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"a/b/c/Note.md": "c\n", "Top.md": "top\n"})
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"a/b/c/Note.md": "c\n", "Top.md": "top\n"})
 	link(t, vault, map[string]string{"a/b/c/up": "../../..", "a/b/c/Top.md": "../../../Top.md", "a/b/c/beside": "../../x"})
-	m := s.mount(t, vault)
-	if err := os.Rename(m.path("a/b/c"), m.path("c")); err != nil {
+	m := s.Mount(t, vault)
+	if err := os.Rename(m.Path("a/b/c"), m.Path("c")); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"c/up", "c/Top.md", "c/beside"} {
-		real, err := filepath.EvalSymlinks(m.path(name))
-		if err == nil && real != m.path("") && !strings.HasPrefix(real, m.path("")+"/") {
+		real, err := filepath.EvalSymlinks(m.Path(name))
+		if err == nil && real != m.Path("") && !strings.HasPrefix(real, m.Path("")+"/") {
 			t.Errorf("%s leads to %s, out of the mount", name, real)
 		}
 	}
-	fileBecomes(t, m.path("c/Note.md"), "c\n")
+	harness.FileBecomes(t, m.Path("c/Note.md"), "c\n")
 }

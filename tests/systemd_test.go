@@ -4,20 +4,22 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // A unit of Type=notify has started when the mount is ready, not before.
 func TestSystemdIsNotified(t *testing.T) {
-	s := newSandbox(t)
-	name := s.path("notify")
+	s := harness.NewSandbox(t)
+	name := s.Path("notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	s.env = append(s.env, "NOTIFY_SOCKET="+name)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": "text\n"}))
-	if err := conn.SetReadDeadline(time.Now().Add(startTimeout)); err != nil {
+	s.Env = append(s.Env, "NOTIFY_SOCKET="+name)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": "text\n"}))
+	if err := conn.SetReadDeadline(time.Now().Add(harness.StartTimeout)); err != nil {
 		t.Fatal(err)
 	}
 	buf := make([]byte, 100)
@@ -25,5 +27,5 @@ func TestSystemdIsNotified(t *testing.T) {
 	if err != nil || string(buf[:n]) != "READY=1" {
 		t.Errorf("systemd is told %q, %v", buf[:n], err)
 	}
-	checkText(t, "the note", readFile(t, m.path("note.md")), "text\n")
+	harness.CheckText(t, "the note", harness.ReadFile(t, m.Path("note.md")), "text\n")
 }

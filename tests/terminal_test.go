@@ -5,14 +5,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // Control sequences are for people who look at a diff in a terminal that shows
 // colour. Nothing else writes one, and no command asks the terminal anything.
 func TestControlSequences(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", reviewNotes)
-	inFile := s.path("out")
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", harness.ReviewNotes)
+	inFile := s.Path("out")
 	for _, tt := range []struct {
 		name   string
 		script string // $1 is relayfs, $2 the vault, $3 a file
@@ -32,12 +34,12 @@ func TestControlSequences(t *testing.T) {
 		{"a refusal", `"$1" suggestions accept 0123456789 "$2" || :`, "no pending suggestion", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			writeFile(t, inFile, "")
-			cmd := exec.CommandContext(t.Context(), "sh", "-c", tt.script, "sh", s.binary, vault, inFile)
-			cmd.Env, cmd.Dir = s.env, filepath.Dir(vault)
-			x := startTerminal(t, cmd)
-			x.wait(t)
-			got := x.out.String() + readFile(t, inFile)
+			harness.WriteFile(t, inFile, "")
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", tt.script, "sh", s.Binary, vault, inFile)
+			cmd.Env, cmd.Dir = s.Env, filepath.Dir(vault)
+			x := harness.StartTerminal(t, cmd)
+			x.Wait(t)
+			got := x.Out.String() + harness.ReadFile(t, inFile)
 			if !strings.Contains(got, tt.want) {
 				t.Errorf("wrote %q, want %q in it", got, tt.want)
 			}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // typedNote is a note into which a person types letters in front of the bar: a, b, c
@@ -50,12 +51,12 @@ type typist struct {
 	out *bufio.Scanner
 }
 
-func startTypist(t *testing.T, m *mount, note string) *typist {
+func startTypist(t *testing.T, m *harness.Mount, note string) *typist {
 	t.Helper()
-	y := &yjsServer{s: m.s, vault: m.vault}
+	y := &yjsServer{s: m.Sandbox, vault: m.Vault}
 	y.ask(t)
 	cmd := y.room(t, note, "keys", "|")
-	in, out := startPiped(t, cmd)
+	in, out := harness.StartPiped(t, cmd)
 	ty := &typist{cmd, in, bufio.NewScanner(out)}
 	if !ty.out.Scan() {
 		t.Fatal("the typing client has ended")
@@ -143,7 +144,7 @@ func whenever(t *testing.T, test func(t *testing.T)) {
 		if testing.Short() {
 			t.Skip("takes all of the machine")
 		}
-		requireTools(t, "stress-ng")
+		harness.RequireTools(t, "stress-ng")
 		cmd := exec.Command("stress-ng", "--cpu", "4", "--io", "2", "--timeout", fmt.Sprintf("%.0fs", limittest.Scaled(time.Minute).Seconds()), "--temp-path", t.TempDir())
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -159,17 +160,17 @@ func whenever(t *testing.T, test func(t *testing.T)) {
 // Programs read a note while a person types in the middle of it, in a Yjs client or
 // in an editor that saves all the time: each of them reads one state of it, whole.
 func TestReadsAreNotTorn(t *testing.T) {
-	requireTools(t, "node", "python3", "sh", "sed", "dd")
+	harness.RequireTools(t, "node", "python3", "sh", "sed", "dd")
 	whenever(t, func(t *testing.T) {
-		s := newSandbox(t)
-		m := s.mount(t, s.vault(t, "Vault", map[string]string{"Live.md": typedNote(0, 0, 0), "Saved.md": typedNote(0, 0, 0)}), "--listen", "127.0.0.1:0")
+		s := harness.NewSandbox(t)
+		m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Live.md": typedNote(0, 0, 0), "Saved.md": typedNote(0, 0, 0)}), "--listen", "127.0.0.1:0")
 		typist := startTypist(t, m, "Live.md")
 		stop := make(chan struct{})
 		saved := make(chan error, 1)
-		go func() { saved <- saveAllTheTime(m.vaultPath("Saved.md"), stop) }()
+		go func() { saved <- saveAllTheTime(m.VaultPath("Saved.md"), stop) }()
 		for name, argv := range tornReaders {
 			for _, note := range []string{"Live.md", "Saved.md"} {
-				t.Run(name+" "+note, func(t *testing.T) { readStates(t, m.path(note), argv) })
+				t.Run(name+" "+note, func(t *testing.T) { readStates(t, m.Path(note), argv) })
 			}
 		}
 		close(stop)
@@ -177,8 +178,8 @@ func TestReadsAreNotTorn(t *testing.T) {
 			t.Error(err)
 		}
 		typed := typist.stop(t)
-		eventually(t, startTimeout, func() error {
-			if text := readFile(t, m.path("Live.md")); text != typedNote(0, typed, 0) {
+		harness.Eventually(t, harness.StartTimeout, func() error {
+			if text := harness.ReadFile(t, m.Path("Live.md")); text != typedNote(0, typed, 0) {
 				return fmt.Errorf("the note is %q, and %d letters were typed", text, typed)
 			}
 			return nil
@@ -206,12 +207,12 @@ func saveAllTheTime(file string, stop <-chan struct{}) error {
 
 func readStates(t *testing.T, note string, argv []string) {
 	cmd := exec.CommandContext(t.Context(), argv[0], append(argv[1:], note, "3")...)
-	out := runCommand(t, cmd)
-	if out.code != 0 {
-		t.Errorf("exit %d: %s", out.code, out.stderr)
+	out := harness.RunCommand(t, cmd)
+	if out.Code != 0 {
+		t.Errorf("exit %d: %s", out.Code, out.Stderr)
 	}
 	reads, torn := 0, 0
-	for line := range strings.Lines(out.stdout) {
+	for line := range strings.Lines(out.Stdout) {
 		var text string
 		if err := json.Unmarshal([]byte(line), &text); err != nil {
 			t.Fatalf("%v: %s", err, line)
@@ -270,7 +271,7 @@ echo $n`, "sh"},
 // types in it: in the end the note has all that the person has typed and the words, and
 // nothing else has changed.
 func TestWritesBesideTyping(t *testing.T) {
-	requireTools(t, "node", "sh", "sed", "perl")
+	harness.RequireTools(t, "node", "sh", "sed", "perl")
 	whenever(t, func(t *testing.T) {
 		for _, mode := range []string{"suggest", "direct"} {
 			for name, argv := range tornWriters {
@@ -281,16 +282,16 @@ func TestWritesBesideTyping(t *testing.T) {
 }
 
 func writeBesideTyping(t *testing.T, mode string, argv []string) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"Live.md": typedNote(0, 0, 0)}), "--mode", mode, "--listen", "127.0.0.1:0")
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Live.md": typedNote(0, 0, 0)}), "--mode", mode, "--listen", "127.0.0.1:0")
 	typist := startTypist(t, m, "Live.md")
 	var n int
 	for i, word := range []string{"alpha", "omega"} {
 		var written int
-		cmd := exec.CommandContext(t.Context(), argv[0], append(argv[1:], m.path("Live.md"), word, "2")...)
-		out := runCommand(t, cmd)
-		if _, err := fmt.Sscan(out.stdout, &written); err != nil || out.code != 0 {
-			t.Fatalf("exit %d: %s%s", out.code, out.stdout, out.stderr)
+		cmd := exec.CommandContext(t.Context(), argv[0], append(argv[1:], m.Path("Live.md"), word, "2")...)
+		out := harness.RunCommand(t, cmd)
+		if _, err := fmt.Sscan(out.Stdout, &written); err != nil || out.Code != 0 {
+			t.Fatalf("exit %d: %s%s", out.Code, out.Stdout, out.Stderr)
 		}
 		if i == 0 {
 			n = written
@@ -298,14 +299,14 @@ func writeBesideTyping(t *testing.T, mode string, argv []string) {
 		}
 		typed := typist.stop(t)
 		want := typedNote(n, typed, written)
-		eventually(t, startTimeout, func() error {
-			if text := readFile(t, m.path("Live.md")); text != want {
+		harness.Eventually(t, harness.StartTimeout, func() error {
+			if text := harness.ReadFile(t, m.Path("Live.md")); text != want {
 				return fmt.Errorf("the note is\n%q, want\n%q", text, want)
 			}
 			return nil
 		})
-		eventually(t, startTimeout, func() error {
-			raw := readFile(t, filepath.Join(m.vault, "Live.md"))
+		harness.Eventually(t, harness.StartTimeout, func() error {
+			raw := harness.ReadFile(t, filepath.Join(m.Vault, "Live.md"))
 			if mode == "suggest" && diffwrap.Original(raw) != typedNote(0, typed, 0) || diffwrap.Accepted(raw) != want {
 				return fmt.Errorf("the vault has %q", raw)
 			}

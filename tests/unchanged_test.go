@@ -6,63 +6,65 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // oddNotes are texts that careless programs do not give back as they were.
 var oddNotes = map[string]string{
-	"plain":            saveBefore,
-	"CRLF":             strings.ReplaceAll(saveBefore, "\n", "\r\n"),
+	"plain":            harness.TideTable,
+	"CRLF":             strings.ReplaceAll(harness.TideTable, "\n", "\r\n"),
 	"mixed line ends":  "one\r\ntwo\nthree\r\n",
-	"byte order mark":  "\ufeff" + saveBefore,
-	"no final newline": strings.TrimSuffix(saveBefore, "\n"),
+	"byte order mark":  "\ufeff" + harness.TideTable,
+	"no final newline": strings.TrimSuffix(harness.TideTable, "\n"),
 	"empty":            "",
 	"only newlines":    "\n\n\n",
-	"front matter":     "---\ntags:   [a,  b]\nkey: 'value'   # why\n---\n" + saveBefore,
+	"front matter":     "---\ntags:   [a,  b]\nkey: 'value'   # why\n---\n" + harness.TideTable,
 	"suggestions":      "a {--b--}{++c++} d {>>why<<} {==e==}\n",
-	"large":            strings.Repeat(saveBefore, 2000),
+	"large":            strings.Repeat(harness.TideTable, 2000),
 }
 
 // rewriters give a note back as they read it.
 var rewriters = []saver{
-	{"shell", nil, shell(`cat note.md > copy.tmp && cat copy.tmp > note.md && rm copy.tmp`)},
-	{"cp", nil, shell(`cp note.md copy.tmp && cp copy.tmp note.md && rm copy.tmp`)},
-	{"mv", nil, shell(`cp note.md copy.tmp && mv copy.tmp note.md`)},
-	{"sed", nil, shell(`sed -i 's/no such text/x/' note.md`)},
+	{"shell", nil, harness.Shell(`cat note.md > copy.tmp && cat copy.tmp > note.md && rm copy.tmp`)},
+	{"cp", nil, harness.Shell(`cp note.md copy.tmp && cp copy.tmp note.md && rm copy.tmp`)},
+	{"mv", nil, harness.Shell(`cp note.md copy.tmp && mv copy.tmp note.md`)},
+	{"sed", nil, harness.Shell(`sed -i 's/no such text/x/' note.md`)},
 	{"vim", []string{"vim"}, vim("set nofixeol", "w!")},
 	{"Python", []string{"python3"}, python("text = open('note.md', 'rb').read()\nopen('note.md', 'wb').write(text)")},
 	{"Node", []string{"node"}, node("fs.writeFileSync('note.md', fs.readFileSync('note.md'))")},
-	{"touch", nil, shell(`touch note.md`)},
-	{"append nothing", nil, shell(`: >> note.md`)},
+	{"touch", nil, harness.Shell(`touch note.md`)},
+	{"append nothing", nil, harness.Shell(`: >> note.md`)},
 }
 
 // Writing a note back unchanged makes no suggestion and does not touch the
 // vault's file, not even its times.
 func TestUnchangedWriteBack(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	files := make(map[string]string)
 	for _, r := range rewriters {
 		for kind, text := range oddNotes {
 			files[filepath.Join(r.name, kind, "note.md")] = text
 		}
 	}
-	m := s.mount(t, s.vault(t, "Vault", files))
+	m := s.Mount(t, s.Vault(t, "Vault", files))
 	for _, r := range rewriters {
 		for kind, text := range oddNotes {
 			t.Run(r.name+"/"+kind, func(t *testing.T) {
-				requireTools(t, r.tools...)
+				harness.RequireTools(t, r.tools...)
 				folder := filepath.Join(r.name, kind)
-				shown := readFile(t, m.path(folder+"/note.md"))
-				before := statFile(t, m.vaultPath(folder+"/note.md"))
-				r.save(t, m.path(folder))
-				checkText(t, "mount's text", readFile(t, m.path(folder+"/note.md")), shown)
-				checkText(t, "vault's text", readFile(t, m.vaultPath(folder+"/note.md")), text)
-				if after := statFile(t, m.vaultPath(folder+"/note.md")); after != before {
+				shown := harness.ReadFile(t, m.Path(folder+"/note.md"))
+				before := statFile(t, m.VaultPath(folder+"/note.md"))
+				r.save(t, m.Path(folder))
+				harness.CheckText(t, "mount's text", harness.ReadFile(t, m.Path(folder+"/note.md")), shown)
+				harness.CheckText(t, "vault's text", harness.ReadFile(t, m.VaultPath(folder+"/note.md")), text)
+				if after := statFile(t, m.VaultPath(folder+"/note.md")); after != before {
 					t.Errorf("vault's file was %+v, is %+v", before, after)
 				}
 			})
 		}
 	}
-	pending := s.suggestions(t, m.vault)
+	pending := s.Suggestions(t, m.Vault)
 	for _, sg := range pending {
 		if filepath.Base(filepath.Dir(sg.Path)) != "suggestions" {
 			t.Errorf("unexpected suggestion: %+v", sg)
@@ -75,17 +77,17 @@ func TestUnchangedWriteBack(t *testing.T) {
 
 // A read-only tour leaves no trace in the vault.
 func TestReadingChangesNothing(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.sampleVault(t))
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.SampleVault(t))
 	before := make(map[string]fileState)
-	names := listFiles(t, m.vault)
+	names := harness.ListFiles(t, m.Vault)
 	for _, name := range names {
-		before[name] = statFile(t, m.vaultPath(name))
+		before[name] = statFile(t, m.VaultPath(name))
 	}
-	shell(`find . -type f -exec cat {} + > /dev/null && grep -r garden . > /dev/null`)(t, m.dir)
-	m.stop(t)
-	for _, name := range listFiles(t, m.vault) {
-		if after := statFile(t, m.vaultPath(name)); after != before[name] {
+	harness.Shell(`find . -type f -exec cat {} + > /dev/null && grep -r garden . > /dev/null`)(t, m.Dir)
+	m.Stop(t)
+	for _, name := range harness.ListFiles(t, m.Vault) {
+		if after := statFile(t, m.VaultPath(name)); after != before[name] {
 			t.Errorf("%s was %+v, is %+v", name, before[name], after)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // waiting is a pending suggestion as the command line lists it.
@@ -18,19 +20,19 @@ type waiting struct {
 }
 
 // listWaiting lists what is pending, in order.
-func listWaiting(t *testing.T, s *sandbox, vault string) (list []waiting) {
+func listWaiting(t *testing.T, s *harness.Sandbox, vault string) (list []waiting) {
 	t.Helper()
-	out := s.run(t, "suggestions", "list", "--json", vault)
-	if err := json.Unmarshal([]byte(out.stdout), &list); err != nil || out.code != 0 {
-		t.Fatalf("list: %v, exit %d: %s", err, out.code, out.stderr)
+	out := s.Run(t, "suggestions", "list", "--json", vault)
+	if err := json.Unmarshal([]byte(out.Stdout), &list); err != nil || out.Code != 0 {
+		t.Fatalf("list: %v, exit %d: %s", err, out.Code, out.Stderr)
 	}
 	return list
 }
 
 // saveOnMount writes a note on the mount, as a program does.
-func saveOnMount(t *testing.T, m *mount, name, text string) {
+func saveOnMount(t *testing.T, m *harness.Mount, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(m.path(name), []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(m.Path(name), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -41,33 +43,33 @@ func TestUndoOfNeighbours(t *testing.T) {
 	const before = "# T\n\nThe old river. Apples fall.\n\nLast line.\n"
 	const after = "# T\n\nA new stream.\n\nA close, with bold.\n\nLast line.\n"
 	for _, order := range [][]int{{0, 1}, {1, 0}} {
-		s := newSandbox(t)
-		m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": before}))
+		s := harness.NewSandbox(t)
+		m := s.Mount(t, s.Vault(t, "Notes", map[string]string{"n.md": before}))
 		saveOnMount(t, m, "n.md", after)
-		pending := readFile(t, m.vaultPath("n.md"))
-		list := listWaiting(t, s, m.vault)
+		pending := harness.ReadFile(t, m.VaultPath("n.md"))
+		list := listWaiting(t, s, m.Vault)
 		if len(list) != 2 {
 			t.Fatalf("pending: %+v", list)
 		}
 		var batches []string
 		for _, q := range list {
-			batches = append(batches, s.decide(t, "accept", q.ID, m.vault).Batch)
+			batches = append(batches, s.Decide(t, "accept", q.ID, m.Vault).Batch)
 		}
-		m.checkWhole(t, "accepted", "n.md", after, after)
+		m.CheckWhole(t, "accepted", "n.md", after, after)
 		for i, k := range order {
 			if i == 1 {
-				m.kill(t)
-				m = s.mountAt(t, m.vault, s.mkdir(t, "again"))
+				m.Kill(t)
+				m = s.MountAt(t, m.Vault, s.Mkdir(t, "again"))
 			}
-			s.decide(t, "undo", batches[k], m.vault)
+			s.Decide(t, "undo", batches[k], m.Vault)
 		}
-		m.checkWhole(t, "undone", "n.md", before, after)
-		checkText(t, "the note", readFile(t, m.vaultPath("n.md")), pending)
-		if again := listWaiting(t, s, m.vault); !slices.Equal(again, list) {
+		m.CheckWhole(t, "undone", "n.md", before, after)
+		harness.CheckText(t, "the note", harness.ReadFile(t, m.VaultPath("n.md")), pending)
+		if again := listWaiting(t, s, m.Vault); !slices.Equal(again, list) {
 			t.Errorf("pending again: %+v, want %+v", again, list)
 		}
-		s.decide(t, "reject", "--all", m.vault)
-		m.checkWhole(t, "rejected", "n.md", before, before)
+		s.Decide(t, "reject", "--all", m.Vault)
+		m.CheckWhole(t, "rejected", "n.md", before, before)
 	}
 }
 
@@ -75,131 +77,131 @@ func TestUndoOfNeighbours(t *testing.T) {
 // the rejection is taken back.
 func TestUndoBesideAWritingAgent(t *testing.T) {
 	const before = "# T\n\nOne paragraph.\n"
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": before}))
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Notes", map[string]string{"n.md": before}))
 	saveOnMount(t, m, "n.md", before+"\nAdded near river\n")
 	saveOnMount(t, m, "n.md", before+"\nAdded near river\n\nAdded runs water\n")
-	list := listWaiting(t, s, m.vault)
-	s.decide(t, "reject", list[len(list)-1].ID, m.vault)
+	list := listWaiting(t, s, m.Vault)
+	s.Decide(t, "reject", list[len(list)-1].ID, m.Vault)
 	saveOnMount(t, m, "n.md", before+"\nshed the fall tea past water.\n\nClose past.\n")
-	s.decide(t, "undo", m.vault)
-	m.checkWhole(t, "undone", "n.md", before, before+"\nshed the fall tea past water.\n\nClose past.\n\nAdded runs water\n")
-	s.decide(t, "reject", "--all", m.vault)
-	m.checkWhole(t, "rejected", "n.md", before, before)
+	s.Decide(t, "undo", m.Vault)
+	m.CheckWhole(t, "undone", "n.md", before, before+"\nshed the fall tea past water.\n\nClose past.\n\nAdded runs water\n")
+	s.Decide(t, "reject", "--all", m.Vault)
+	m.CheckWhole(t, "rejected", "n.md", before, before)
 }
 
 // What people have deleted since stays away and is named; an undo of which nothing can
 // come back changes nothing and says why.
 func TestUndoNamesWhatStaysAway(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": "the brown fox\n", "o.md": "h\n\nthe brown fox ran\n\nt\n"}))
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Notes", map[string]string{"n.md": "the brown fox\n", "o.md": "h\n\nthe brown fox ran\n\nt\n"}))
 	saveOnMount(t, m, "n.md", "the red fox\n")
-	s.decide(t, "accept", "--all", m.vault)
+	s.Decide(t, "accept", "--all", m.Vault)
 	personWrites(t, m, "n.md", "the  fox\n", "the  fox\n")
-	undone := s.decide(t, "undo", m.vault)
-	checkText(t, "the note", readFile(t, m.vaultPath("n.md")), "the {--brown--} fox\n")
+	undone := s.Decide(t, "undo", m.Vault)
+	harness.CheckText(t, "the note", harness.ReadFile(t, m.VaultPath("n.md")), "the {--brown--} fox\n")
 	if len(undone.Away) != 1 || undone.Away[0].Text != "red" || undone.Away[0].Why != "deleted by people since" {
 		t.Errorf("undo says %+v", undone)
 	}
 
 	saveOnMount(t, m, "o.md", "h\n\nthe fox ran\n\nt\n")
-	list := listWaiting(t, s, m.vault)
-	s.decide(t, "accept", list[len(list)-1].ID, m.vault)
+	list := listWaiting(t, s, m.Vault)
+	s.Decide(t, "accept", list[len(list)-1].ID, m.Vault)
 	personWrites(t, m, "o.md", "h\n\nt\n", "h\n\nt\n")
-	out := s.run(t, "suggestions", "undo", m.vault)
-	if out.code == 0 || !strings.Contains(out.stderr, "the text around it has been deleted") {
-		t.Errorf("undo of what is covered: exit %d, %s%s", out.code, out.stdout, out.stderr)
+	out := s.Run(t, "suggestions", "undo", m.Vault)
+	if out.Code == 0 || !strings.Contains(out.Stderr, "the text around it has been deleted") {
+		t.Errorf("undo of what is covered: exit %d, %s%s", out.Code, out.Stdout, out.Stderr)
 	}
-	checkText(t, "the note", readFile(t, m.vaultPath("o.md")), "h\n\nt\n")
+	harness.CheckText(t, "the note", harness.ReadFile(t, m.VaultPath("o.md")), "h\n\nt\n")
 }
 
 // A word that a person types before an accepted replacement stays beside it, whatever
 // becomes of that.
 func TestAWordTypedBeforeAnAcceptedReplacement(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": "one two three\n"}))
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Notes", map[string]string{"n.md": "one two three\n"}))
 	saveOnMount(t, m, "n.md", "one TWO three\n")
-	s.decide(t, "accept", "--all", m.vault)
+	s.Decide(t, "accept", "--all", m.Vault)
 	personWrites(t, m, "n.md", "one my TWO three\n", "one my TWO three\n")
-	s.decide(t, "undo", m.vault)
-	checkText(t, "undone", readFile(t, m.vaultPath("n.md")), "one my {--two--}{++TWO++} three\n")
-	s.decide(t, "reject", "--all", m.vault)
-	m.checkWhole(t, "rejected", "n.md", "one my two three\n", "one my two three\n")
+	s.Decide(t, "undo", m.Vault)
+	harness.CheckText(t, "undone", harness.ReadFile(t, m.VaultPath("n.md")), "one my {--two--}{++TWO++} three\n")
+	s.Decide(t, "reject", "--all", m.Vault)
+	m.CheckWhole(t, "rejected", "n.md", "one my two three\n", "one my two three\n")
 }
 
 // What a person types inside of an agent's marks is shown to agents, and stays whatever
 // is decided.
 func TestPersonsWordsInAMark(t *testing.T) {
 	for _, verdict := range []string{"accept", "reject"} {
-		s := newSandbox(t)
-		m := s.mount(t, s.vault(t, "Notes", map[string]string{"a.md": "a\n", "d.md": "x beta y\n"}))
+		s := harness.NewSandbox(t)
+		m := s.Mount(t, s.Vault(t, "Notes", map[string]string{"a.md": "a\n", "d.md": "x beta y\n"}))
 		saveOnMount(t, m, "a.md", "a AGENT text\n")
 		saveOnMount(t, m, "d.md", "x y\n")
 		for name, shown := range map[string]string{"a.md": "a AGENTHUM text\n", "d.md": "x HUMy\n"} {
-			raw := readFile(t, m.vaultPath(name))
+			raw := harness.ReadFile(t, m.VaultPath(name))
 			personWrites(t, m, name, strings.NewReplacer("AGENT", "AGENTHUM", "beta", "beHUMta").Replace(raw), shown)
 		}
-		if list := listWaiting(t, s, m.vault); len(list) != 2 || list[0].New != " AGENT text" || list[1].Old != "beta " {
+		if list := listWaiting(t, s, m.Vault); len(list) != 2 || list[0].New != " AGENT text" || list[1].Old != "beta " {
 			t.Errorf("pending: %+v", list)
 		}
-		s.decide(t, verdict, "--all", m.vault)
+		s.Decide(t, verdict, "--all", m.Vault)
 		want := map[string][2]string{"accept": {"a AGENTHUM text\n", "x HUMy\n"}, "reject": {"aHUM\n", "x beHUMta y\n"}}[verdict]
-		checkText(t, "the addition after "+verdict, readFile(t, m.vaultPath("a.md")), want[0])
-		checkText(t, "the deletion after "+verdict, readFile(t, m.vaultPath("d.md")), want[1])
+		harness.CheckText(t, "the addition after "+verdict, harness.ReadFile(t, m.VaultPath("a.md")), want[0])
+		harness.CheckText(t, "the deletion after "+verdict, harness.ReadFile(t, m.VaultPath("d.md")), want[1])
 	}
 }
 
 // A suggestion keeps its id and time over a rename of its note and a restart.
 func TestSuggestionsKeepTheirIDs(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": "one two three\n"}), "--structure", "direct")
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Notes", map[string]string{"n.md": "one two three\n"}), "--structure", "direct")
 	saveOnMount(t, m, "n.md", "one TWO three\n")
-	list := listWaiting(t, s, m.vault)
-	if err := os.Rename(m.path("n.md"), m.path("m.md")); err != nil {
+	list := listWaiting(t, s, m.Vault)
+	if err := os.Rename(m.Path("n.md"), m.Path("m.md")); err != nil {
 		t.Fatal(err)
 	}
-	if renamed := listWaiting(t, s, m.vault); !slices.Equal(renamed, list) {
+	if renamed := listWaiting(t, s, m.Vault); !slices.Equal(renamed, list) {
 		t.Errorf("after a rename: %+v, want %+v", renamed, list)
 	}
-	m.stop(t)
-	if later := listWaiting(t, s, m.vault); !slices.Equal(later, list) {
+	m.Stop(t)
+	if later := listWaiting(t, s, m.Vault); !slices.Equal(later, list) {
 		t.Errorf("after a restart: %+v, want %+v", later, list)
 	}
 }
 
 // personWrites saves a note in the vault, and waits until the mount shows it.
-func personWrites(t *testing.T, m *mount, name, raw, shown string) {
+func personWrites(t *testing.T, m *harness.Mount, name, raw, shown string) {
 	t.Helper()
-	temp := filepath.Join(m.s.dir, "saved")
+	temp := filepath.Join(m.Sandbox.Dir, "saved")
 	if err := os.WriteFile(temp, []byte(raw), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(temp, m.vaultPath(name)); err != nil {
+	if err := os.Rename(temp, m.VaultPath(name)); err != nil {
 		t.Fatal(err)
 	}
-	waitForView(t, m, name, shown)
+	harness.WaitForView(t, m, name, shown)
 }
 
 // Where the deletion of a note is proposed, an undo of what was decided there works;
 // where it was accepted, the undo says which one comes first.
 func TestUndoInADeletedNote(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Notes", map[string]string{"n.md": "a b c d\n"}))
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Notes", map[string]string{"n.md": "a b c d\n"}))
 	saveOnMount(t, m, "n.md", "a X c d\n")
-	first := s.decide(t, "accept", "--all", m.vault)
+	first := s.Decide(t, "accept", "--all", m.Vault)
 	saveOnMount(t, m, "n.md", "a X c Y\n")
-	second := s.decide(t, "accept", "--all", m.vault)
-	if err := os.Remove(m.path("n.md")); err != nil {
+	second := s.Decide(t, "accept", "--all", m.Vault)
+	if err := os.Remove(m.Path("n.md")); err != nil {
 		t.Fatal(err)
 	}
-	s.decide(t, "undo", second.Batch, m.vault)
-	checkText(t, "in the vault", readFile(t, m.vaultPath("n.md")), "a X c {--d--}{++Y++}\n")
-	deleted := s.decide(t, "accept", "--all", m.vault)
-	out := s.run(t, "suggestions", "undo", first.Batch, m.vault)
-	if want := "'relayfs suggestions undo " + deleted.Batch + "' brings it back first"; out.code == 0 || !strings.Contains(out.stderr, want) {
-		t.Errorf("undo in a note that was deleted: exit %d, %s%s, want %q", out.code, out.stdout, out.stderr, want)
+	s.Decide(t, "undo", second.Batch, m.Vault)
+	harness.CheckText(t, "in the vault", harness.ReadFile(t, m.VaultPath("n.md")), "a X c {--d--}{++Y++}\n")
+	deleted := s.Decide(t, "accept", "--all", m.Vault)
+	out := s.Run(t, "suggestions", "undo", first.Batch, m.Vault)
+	if want := "'relayfs suggestions undo " + deleted.Batch + "' brings it back first"; out.Code == 0 || !strings.Contains(out.Stderr, want) {
+		t.Errorf("undo in a note that was deleted: exit %d, %s%s, want %q", out.Code, out.Stdout, out.Stderr, want)
 	}
-	s.decide(t, "undo", deleted.Batch, m.vault)
-	s.decide(t, "undo", first.Batch, m.vault)
-	checkText(t, "in the vault again", readFile(t, m.vaultPath("n.md")), "a {--b--}{++X++} c {--d--}{++Y++}\n")
+	s.Decide(t, "undo", deleted.Batch, m.Vault)
+	s.Decide(t, "undo", first.Batch, m.Vault)
+	harness.CheckText(t, "in the vault again", harness.ReadFile(t, m.VaultPath("n.md")), "a {--b--}{++X++} c {--d--}{++Y++}\n")
 }

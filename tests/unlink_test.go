@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // makers are the ways in which a file gets its name and content; each closes it.
@@ -42,20 +44,20 @@ func TestRemovedStaysRemoved(t *testing.T) {
 	if testing.Short() {
 		rounds = 100
 	}
-	for mode, flags := range fileModes {
+	for mode, flags := range harness.FileModes {
 		t.Run(mode, func(t *testing.T) {
 			seed := rand.Uint64()
 			t.Logf("seed %d", seed)
 			rng := rand.New(rand.NewPCG(seed, 0))
-			s := newSandbox(t)
-			m := s.mount(t, s.vault(t, "Vault", map[string]string{"note.md": saveBefore, "Sub/keep.md": "keep\n"}), flags...)
+			s := harness.NewSandbox(t)
+			m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"note.md": harness.TideTable, "Sub/keep.md": "keep\n"}), flags...)
 			const lanes = 4 // at the same time, as agents' tools do it
 			var wg sync.WaitGroup
 			for lane := range lanes {
 				mine := rand.New(rand.NewPCG(rng.Uint64(), 0))
 				wg.Go(func() {
 					for i := range rounds / lanes {
-						name := m.path(fmt.Sprintf("Sub/%d-%d.md", lane, i))
+						name := m.Path(fmt.Sprintf("Sub/%d-%d.md", lane, i))
 						maker := makers[mine.IntN(len(makers))]
 						delay := time.Duration(mine.Int64N(int64(10 * time.Millisecond)))
 						if err := makeAndRemove(name, maker.fill, delay); err != nil {
@@ -66,8 +68,8 @@ func TestRemovedStaysRemoved(t *testing.T) {
 			}
 			wg.Wait()
 			removed := func() error {
-				for _, dir := range []string{m.path("Sub"), m.vaultPath("Sub")} {
-					for _, name := range listFiles(t, dir) {
+				for _, dir := range []string{m.Path("Sub"), m.VaultPath("Sub")} {
+					for _, name := range harness.ListFiles(t, dir) {
 						if name != "keep.md" {
 							return fmt.Errorf("%s is there", filepath.Join(dir, name))
 						}
@@ -76,14 +78,14 @@ func TestRemovedStaysRemoved(t *testing.T) {
 				return nil
 			}
 			time.Sleep(heldBack)
-			eventually(t, startTimeout, removed)
-			m.stop(t)
-			m = s.mountAt(t, m.vault, m.dir, flags...)
+			harness.Eventually(t, harness.StartTimeout, removed)
+			m.Stop(t)
+			m = s.MountAt(t, m.Vault, m.Dir, flags...)
 			if err := removed(); err != nil {
 				t.Errorf("after a restart: %v", err)
 			}
-			if out := s.run(t, "suggestions", "list", "--json", m.vault); strings.Contains(out.stdout, `"Vault/Sub/`) {
-				t.Errorf("suggestions for what was removed: %s", out.stdout)
+			if out := s.Run(t, "suggestions", "list", "--json", m.Vault); strings.Contains(out.Stdout, `"Vault/Sub/`) {
+				t.Errorf("suggestions for what was removed: %s", out.Stdout)
 			}
 		})
 	}
@@ -125,12 +127,12 @@ func TestSaveBeforeProposedRemoval(t *testing.T) {
 	const notes = 4 // more would be too many at once
 	files := make(map[string]string)
 	for i := range 100 {
-		files[fmt.Sprintf("Notes/%d.md", i)] = saveBefore
+		files[fmt.Sprintf("Notes/%d.md", i)] = harness.TideTable
 	}
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", files))
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", files))
 	for i := range notes {
-		name := m.path(fmt.Sprintf("Notes/%d.md", i))
+		name := m.Path(fmt.Sprintf("Notes/%d.md", i))
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -155,14 +157,14 @@ func TestSaveBeforeProposedRemoval(t *testing.T) {
 	}
 	for i := range notes {
 		name := fmt.Sprintf("Notes/%d.md", i)
-		if _, err := os.Lstat(m.path(name)); !errors.Is(err, syscall.ENOENT) {
+		if _, err := os.Lstat(m.Path(name)); !errors.Is(err, syscall.ENOENT) {
 			t.Errorf("%s is on the mount: %v", name, errOr(err, "found"))
 		}
-		if raw := readFile(t, m.vaultPath(name)); !strings.Contains(raw, fmt.Sprintf("added %d", i)) {
+		if raw := harness.ReadFile(t, m.VaultPath(name)); !strings.Contains(raw, fmt.Sprintf("added %d", i)) {
 			t.Errorf("%s in the vault has lost what was added: %q", name, raw)
 		}
 	}
-	if out := s.run(t, "suggestions", "list", m.vault); strings.Count(out.stdout, "delete") < notes {
-		t.Errorf("not all removals are proposed: %s", out.stdout)
+	if out := s.Run(t, "suggestions", "list", m.Vault); strings.Count(out.Stdout, "delete") < notes {
+		t.Errorf("not all removals are proposed: %s", out.Stdout)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // savedNameHolds is how long a name shows what was saved to it, and nothing else.
@@ -41,12 +42,12 @@ func TestSavedBytesAreThereToVerify(t *testing.T) {
 					if mode == "direct" && c.before+c.after == "" {
 						shown = c.written
 					}
-					s := newSandbox(t)
-					m := s.mount(t, s.vault(t, "Vault", map[string]string{"Note.md": c.note}), "--mode", mode)
-					note := m.path("Note.md")
-					checkText(t, "note", readFile(t, note), c.note)
+					s := harness.NewSandbox(t)
+					m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Note.md": c.note}), "--mode", mode)
+					note := m.Path("Note.md")
+					harness.CheckText(t, "note", harness.ReadFile(t, note), c.note)
 					if c.before != "" {
-						obsidianSave(t, m.vaultPath("Note.md"), c.before)
+						harness.ObsidianSave(t, m.VaultPath("Note.md"), c.before)
 					}
 					begun := time.Now()
 					if err := save(note, c.written); err != nil {
@@ -54,14 +55,14 @@ func TestSavedBytesAreThereToVerify(t *testing.T) {
 					}
 					mtime := checkOwnBytes(t, note, c.written, begun, func() {
 						if after != "" {
-							obsidianSave(t, m.vaultPath("Note.md"), readFile(t, m.vaultPath("Note.md"))+after)
+							harness.ObsidianSave(t, m.VaultPath("Note.md"), harness.ReadFile(t, m.VaultPath("Note.md"))+after)
 						}
 					})
 					if shown == "" || shown == c.written {
 						return
 					}
-					eventually(t, limittest.Scaled(10*time.Second), func() error {
-						if got := readFile(t, note); got != shown {
+					harness.Eventually(t, limittest.Scaled(10*time.Second), func() error {
+						if got := harness.ReadFile(t, note); got != shown {
 							return fmt.Errorf("the note is %q, want %q", got, shown)
 						}
 						return nil
@@ -118,9 +119,9 @@ func checkOwnBytes(t *testing.T, note, text string, begun time.Time, then func()
 
 // What a person does is on the mount soon, however often a program saves.
 func TestSavesHideNobodysChangesForLong(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"Note.md": "program 0\n\nmiddle\n"}))
-	note := m.path("Note.md")
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Note.md": "program 0\n\nmiddle\n"}))
+	note := m.Path("Note.md")
 	stop, failed := make(chan struct{}), make(chan error, 1)
 	go func() {
 		for i := 1; ; i++ {
@@ -140,11 +141,11 @@ func TestSavesHideNobodysChangesForLong(t *testing.T) {
 		}
 	}()
 	time.Sleep(100 * time.Millisecond)
-	obsidianSave(t, m.vaultPath("Note.md"), readFile(t, m.vaultPath("Note.md"))+"by a person\n")
-	took := eventually(t, limittest.Scaled(5*time.Second), func() error {
+	harness.ObsidianSave(t, m.VaultPath("Note.md"), harness.ReadFile(t, m.VaultPath("Note.md"))+"by a person\n")
+	took := harness.Eventually(t, limittest.Scaled(5*time.Second), func() error {
 		// Another process reads: one that opens the note has read it, and what it writes without the person's line deletes that.
 		if text, err := exec.Command("cat", note).Output(); err != nil || !strings.HasSuffix(string(text), "by a person\n") {
-			return fmt.Errorf("the note is %q, %v, the file %q", text, err, readFile(t, m.vaultPath("Note.md")))
+			return fmt.Errorf("the note is %q, %v, the file %q", text, err, harness.ReadFile(t, m.VaultPath("Note.md")))
 		}
 		return nil
 	})

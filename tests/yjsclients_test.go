@@ -18,14 +18,15 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/tests/internal/harness"
 )
 
 // yjsServer is `relayfs serve --listen` on a free port.
 type yjsServer struct {
-	s     *sandbox
+	s     *harness.Sandbox
 	vault string
 	cmd   *exec.Cmd
-	log   *watchedLog
+	log   *harness.Log
 	// What 'relayfs status' tells of it.
 	Connection string
 	Owner      struct {
@@ -36,16 +37,16 @@ type yjsServer struct {
 	}
 }
 
-func serveYjs(t *testing.T, s *sandbox, vault string, flags ...string) *yjsServer {
+func serveYjs(t *testing.T, s *harness.Sandbox, vault string, flags ...string) *yjsServer {
 	t.Helper()
 	return serveYjsWithin(t, s, ":", vault, flags...)
 }
 
 // serveYjsWithin is serveYjs with a limit that a command of the shell sets.
-func serveYjsWithin(t *testing.T, s *sandbox, limit, vault string, flags ...string) *yjsServer {
+func serveYjsWithin(t *testing.T, s *harness.Sandbox, limit, vault string, flags ...string) *yjsServer {
 	t.Helper()
-	y := &yjsServer{s: s, vault: vault, log: newWatchedLog()}
-	y.cmd = s.command(context.Background(), append([]string{"serve", vault, "--listen", "127.0.0.1:0"}, flags...)...)
+	y := &yjsServer{s: s, vault: vault, log: harness.NewLog()}
+	y.cmd = s.Command(context.Background(), append([]string{"serve", vault, "--listen", "127.0.0.1:0"}, flags...)...)
 	y.cmd.Args = append([]string{"sh", "-c", limit + ` && exec "$0" "$@"`, y.cmd.Path}, y.cmd.Args[1:]...)
 	y.cmd.Path = "/bin/sh"
 	y.cmd.Stderr = y.log
@@ -54,8 +55,8 @@ func serveYjsWithin(t *testing.T, s *sandbox, limit, vault string, flags ...stri
 	}
 	t.Cleanup(func() { y.stop(t) })
 	select {
-	case <-y.log.seen("serving notes of "):
-	case <-time.After(startTimeout):
+	case <-y.log.Seen("serving notes of "):
+	case <-time.After(harness.StartTimeout):
 		t.Fatalf("relayfs serve does not serve\n%s", y.log)
 	}
 	y.ask(t)
@@ -65,9 +66,9 @@ func serveYjsWithin(t *testing.T, s *sandbox, limit, vault string, flags ...stri
 // ask learns where the owner serves Yjs clients.
 func (y *yjsServer) ask(t *testing.T) {
 	t.Helper()
-	out := y.s.run(t, "status", "--json", y.vault)
-	if err := json.Unmarshal([]byte(out.stdout), y); err != nil || y.Connection == "" {
-		t.Fatalf("status: %v: %s%s", err, out.stdout, out.stderr)
+	out := y.s.Run(t, "status", "--json", y.vault)
+	if err := json.Unmarshal([]byte(out.Stdout), y); err != nil || y.Connection == "" {
+		t.Fatalf("status: %v: %s%s", err, out.Stdout, out.Stderr)
 	}
 }
 
@@ -97,17 +98,17 @@ func (y *yjsServer) websocket() string {
 }
 
 // driver is a program of tests/yjs-clients.
-func driver(t *testing.T, s *sandbox, name string, args ...string) *exec.Cmd {
+func driver(t *testing.T, s *harness.Sandbox, name string, args ...string) *exec.Cmd {
 	t.Helper()
-	dir := repo("tests/yjs-clients")
+	dir := harness.Repo("tests/yjs-clients")
 	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
-		skip(t, "tests/yjs-clients is not installed: run npm ci there")
+		harness.Skip(t, "tests/yjs-clients is not installed: run npm ci there")
 	}
 	if _, err := exec.LookPath("node"); err != nil {
-		skip(t, "node is not installed")
+		harness.Skip(t, "node is not installed")
 	}
 	cmd := exec.CommandContext(t.Context(), "node", append([]string{filepath.Join(dir, name)}, args...)...)
-	cmd.Env = s.env
+	cmd.Env = s.Env
 	return cmd
 }
 
@@ -121,19 +122,19 @@ func (y *yjsServer) room(t *testing.T, note string, args ...string) *exec.Cmd {
 // result runs a driver to its end and reads what it prints last.
 func result(t *testing.T, cmd *exec.Cmd, v any) {
 	t.Helper()
-	out := runCommand(t, cmd)
-	lines := strings.Split(strings.TrimSpace(out.stdout), "\n")
-	if out.code != 0 {
-		t.Fatalf("%q ended with %d\n%s%s", cmd.Args[1:], out.code, out.stdout, out.stderr)
+	out := harness.RunCommand(t, cmd)
+	lines := strings.Split(strings.TrimSpace(out.Stdout), "\n")
+	if out.Code != 0 {
+		t.Fatalf("%q ended with %d\n%s%s", cmd.Args[1:], out.Code, out.Stdout, out.Stderr)
 	}
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), v); err != nil {
-		t.Fatalf("%v: %s", err, out.stdout)
+		t.Fatalf("%v: %s", err, out.Stdout)
 	}
 }
 
 // y-sweet's own SDK and client use the server as they use theirs.
 func TestYSweetClient(t *testing.T) {
-	s := newSandbox(t)
+	s := harness.NewSandbox(t)
 	t.Run("CWT", func(t *testing.T) { checkYSweetClient(t, s, "Vault") })
 	key := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 30))), 0o600); err != nil {
@@ -142,9 +143,9 @@ func TestYSweetClient(t *testing.T) {
 	t.Run("legacy", func(t *testing.T) { checkYSweetClient(t, s, "Other", "--key-file", key) })
 }
 
-func checkYSweetClient(t *testing.T, s *sandbox, name string, flags ...string) {
+func checkYSweetClient(t *testing.T, s *harness.Sandbox, name string, flags ...string) {
 	t.Helper()
-	y := serveYjs(t, s, s.vault(t, name, map[string]string{"Plan.md": "one\n"}), flags...)
+	y := serveYjs(t, s, s.Vault(t, name, map[string]string{"Plan.md": "one\n"}), flags...)
 	var got struct {
 		Entries                            []string
 		AsUpdate, AfterReadOnlyWrite, Text string
@@ -162,21 +163,21 @@ func checkYSweetClient(t *testing.T, s *sandbox, name string, flags ...string) {
 	if fmt.Sprint(got.Closes) != "[1008 Token expired]" || got.Unknown != 404 || got.BadToken != "InvalidAuthProvided" {
 		t.Errorf("close %v, unknown document %d, bad token %q", got.Closes, got.Unknown, got.BadToken)
 	}
-	fileBecomes(t, filepath.Join(y.vault, "New.md"), got.Text)
+	harness.FileBecomes(t, filepath.Join(y.vault, "New.md"), got.Text)
 }
 
 // y-websocket's client finds notes by their names; what it types is in the file,
 // and what a person saves there comes to it.
 func TestYWebsocketClient(t *testing.T) {
-	s := newSandbox(t)
-	y := serveYjs(t, s, s.vault(t, "Vault", map[string]string{"sub/Plän 1.md": "one\n"}))
+	s := harness.NewSandbox(t)
+	y := serveYjs(t, s, s.Vault(t, "Vault", map[string]string{"sub/Plän 1.md": "one\n"}))
 	file := filepath.Join(y.vault, "sub/Plän 1.md")
 	var text string
 	result(t, y.room(t, "sub/Plän 1.md", "edit", "typed 🌍 "), &text)
 	if text != "typed 🌍 one\n" {
 		t.Errorf("the other client has %q", text)
 	}
-	fileBecomes(t, file, text)
+	harness.FileBecomes(t, file, text)
 	cmd := y.room(t, "sub/Plän 1.md", "wait", "typed 🌍 one\nsaved\n")
 	done := make(chan struct{})
 	go func() {
@@ -191,8 +192,8 @@ func TestYWebsocketClient(t *testing.T) {
 
 // Hocuspocus's provider has several documents on one websocket.
 func TestHocuspocusClient(t *testing.T) {
-	s := newSandbox(t)
-	y := serveYjs(t, s, s.vault(t, "Vault", map[string]string{"Plan.md": "one\n", "Other.md": "two\n"}))
+	s := harness.NewSandbox(t)
+	y := serveYjs(t, s, s.Vault(t, "Vault", map[string]string{"Plan.md": "one\n", "Other.md": "two\n"}))
 	var got struct {
 		Entries, Refused         []string
 		Scope, ReaderScope, Text string
@@ -209,14 +210,14 @@ func TestHocuspocusClient(t *testing.T) {
 	if fmt.Sprint(got.Closes) != "[1008 Token expired]" {
 		t.Errorf("the token's end closes with %v", got.Closes)
 	}
-	fileBecomes(t, filepath.Join(y.vault, "Plan.md"), got.Text)
-	fileBecomes(t, filepath.Join(y.vault, "Other.md"), "also two\n")
+	harness.FileBecomes(t, filepath.Join(y.vault, "Plan.md"), got.Text)
+	harness.FileBecomes(t, filepath.Join(y.vault, "Other.md"), "also two\n")
 }
 
 // Two hundred clients type into one note at the same time.
 func TestYjsCrowd(t *testing.T) {
-	s := newSandbox(t)
-	y := serveYjs(t, s, s.vault(t, "Vault", map[string]string{"Plan.md": ""}))
+	s := harness.NewSandbox(t)
+	y := serveYjs(t, s, s.Vault(t, "Vault", map[string]string{"Plan.md": ""}))
 	var got struct {
 		Words, Different int
 		Text             string
@@ -225,14 +226,14 @@ func TestYjsCrowd(t *testing.T) {
 	if got.Words != 200 || got.Different != 1 {
 		t.Errorf("%d words, %d different texts", got.Words, got.Different)
 	}
-	fileBecomes(t, filepath.Join(y.vault, "Plan.md"), got.Text)
+	harness.FileBecomes(t, filepath.Join(y.vault, "Plan.md"), got.Text)
 }
 
 // The server is killed while a hundred clients are there. They type meanwhile, and
 // all come back at once.
 func TestYjsReconnectStorm(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"Plan.md": ""})
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"Plan.md": ""})
 	y := serveYjs(t, s, vault)
 	cmd := y.room(t, "Plan.md", "storm", "100")
 	out, err := cmd.StdoutPipe()
@@ -262,13 +263,13 @@ func TestYjsReconnectStorm(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	fileBecomes(t, filepath.Join(vault, "Plan.md"), got.Text)
+	harness.FileBecomes(t, filepath.Join(vault, "Plan.md"), got.Text)
 }
 
 // A server that is killed right after it has acknowledged loses nothing.
 func TestYjsKill(t *testing.T) {
-	s := newSandbox(t)
-	vault := s.vault(t, "Vault", map[string]string{"Plan.md": "start\n"})
+	s := harness.NewSandbox(t)
+	vault := s.Vault(t, "Vault", map[string]string{"Plan.md": "start\n"})
 	want := "start\n"
 	for range 3 {
 		y := serveYjs(t, s, vault)
@@ -296,7 +297,7 @@ func TestYjsKill(t *testing.T) {
 			_, _ = fmt.Sscan(lines.Text(), &acknowledged) // the last line may be cut off
 		}
 		_ = cmd.Wait()
-		text := s.run(t, "cat", "--source", vault, "Vault/Plan.md").stdout
+		text := s.Run(t, "cat", "--source", vault, "Vault/Plan.md").Stdout
 		checkTyped(t, text, want, acknowledged)
 		want = text
 	}
@@ -318,12 +319,12 @@ func checkTyped(t *testing.T, text, before string, acknowledged int) {
 // A program on a mount, a client and a person's editor change one note; all end
 // with the same text, and no word is lost.
 func TestYjsClientMountAndPerson(t *testing.T) {
-	s := newSandbox(t)
-	m := s.mount(t, s.vault(t, "Vault", map[string]string{"Plan.md": "program\n\nperson\n\nclient\n"}), "--mode", "direct", "--listen", "127.0.0.1:0")
-	y := &yjsServer{s: s, vault: m.vault}
+	s := harness.NewSandbox(t)
+	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Plan.md": "program\n\nperson\n\nclient\n"}), "--mode", "direct", "--listen", "127.0.0.1:0")
+	y := &yjsServer{s: s, vault: m.Vault}
 	y.ask(t)
 	cmd := y.room(t, "Plan.md", "watch")
-	in, out := startPiped(t, cmd)
+	in, out := harness.StartPiped(t, cmd)
 	watched := bufio.NewScanner(out)
 	watched.Scan()
 
@@ -333,19 +334,19 @@ func TestYjsClientMountAndPerson(t *testing.T) {
 		defer close(typed)
 		result(t, y.room(t, "Plan.md", "type", fmt.Sprint(rounds)), new(any))
 	}()
-	mounted, file := filepath.Join(m.dir, "Vault", "Plan.md"), filepath.Join(m.vault, "Plan.md")
+	mounted, file := filepath.Join(m.Dir, "Vault", "Plan.md"), filepath.Join(m.Vault, "Plan.md")
 	for i := range rounds {
 		addLine(t, mounted, "program", i)
 		addLine(t, file, "person", i)
 	}
 	<-typed
-	text := readFile(t, mounted)
+	text := harness.ReadFile(t, mounted)
 	for end := time.Now().Add(limittest.Scaled(time.Minute)); !strings.Contains(text, fmt.Sprintf("person %d\n", rounds-1)) && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond) // the last save is on its way
-		text = readFile(t, mounted)
+		text = harness.ReadFile(t, mounted)
 	}
 	last := text
-	fileBecomes(t, file, last)
+	harness.FileBecomes(t, file, last)
 	for i := range rounds {
 		for _, name := range []string{"program", "person", "typed"} {
 			if !strings.Contains(last, fmt.Sprintf("%s %d\n", name, i)) {
@@ -374,8 +375,8 @@ func TestYjsClientMountAndPerson(t *testing.T) {
 // that the server made itself, and nothing of the other's typing, comes back as a
 // change.
 func TestYjsNoEcho(t *testing.T) {
-	s := newSandbox(t)
-	y := serveYjs(t, s, s.vault(t, "Vault", map[string]string{"Plan.md": "person\n\nclient\n"}))
+	s := harness.NewSandbox(t)
+	y := serveYjs(t, s, s.Vault(t, "Vault", map[string]string{"Plan.md": "person\n\nclient\n"}))
 	const rounds = 40
 	typed := make(chan struct{})
 	go func() {
@@ -397,7 +398,7 @@ func TestYjsNoEcho(t *testing.T) {
 		}
 		result(t, y.room(t, "Plan.md", "units"), &got)
 	}
-	fileBecomes(t, file, got.Text)
+	harness.FileBecomes(t, file, got.Text)
 	for i := range rounds {
 		for _, name := range []string{"person", "typed"} {
 			if n := strings.Count(got.Text, fmt.Sprintf("%s %d\n", name, i)); n != 1 {
@@ -414,7 +415,7 @@ func TestYjsNoEcho(t *testing.T) {
 // an editor does that renames a new file over the old one.
 func addLine(t *testing.T, file, name string, i int) {
 	t.Helper()
-	next := strings.Replace(readFile(t, file), name+"\n", fmt.Sprintf("%s\n%s %d\n", name, name, i), 1)
+	next := strings.Replace(harness.ReadFile(t, file), name+"\n", fmt.Sprintf("%s\n%s %d\n", name, name, i), 1)
 	temp := filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+".tmp")
 	if err := os.WriteFile(temp, []byte(next), 0o644); err != nil {
 		t.Fatal(err)

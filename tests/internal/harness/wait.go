@@ -1,4 +1,6 @@
-package tests
+//go:build linux
+
+package harness
 
 import (
 	"fmt"
@@ -9,18 +11,18 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
-// startTimeout is generous: it bounds a hang, it measures nothing.
-var startTimeout = limittest.Scaled(30 * time.Second)
+// StartTimeout is generous: it bounds a hang, it measures nothing.
+var StartTimeout = limittest.Scaled(30 * time.Second)
 
-// soon is how quickly a person's edit has to be visible.
-var soon = limittest.Scaled(time.Second)
+// Soon is how quickly a person's edit has to be visible.
+var Soon = limittest.Scaled(time.Second)
 
-// queueTimeout bounds a hang.
-var queueTimeout = limittest.Scaled(2 * time.Minute)
+// QueueTimeout bounds a hang of a command that decides on many suggestions.
+var QueueTimeout = limittest.Scaled(2 * time.Minute)
 
-// eventually polls until check returns nil, and fails the test with check's
+// Eventually polls until check returns nil, and fails the test with check's
 // last error when it does not within the given time. It returns how long it took.
-func eventually(t *testing.T, within time.Duration, check func() error) time.Duration {
+func Eventually(t *testing.T, within time.Duration, check func() error) time.Duration {
 	t.Helper()
 	start := time.Now()
 	for {
@@ -36,8 +38,8 @@ func eventually(t *testing.T, within time.Duration, check func() error) time.Dur
 	}
 }
 
-// waitFor waits until something is the case.
-func waitFor(t *testing.T, what string, ok func() bool) {
+// WaitFor waits until something is the case.
+func WaitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(limittest.Scaled(time.Minute)); !ok(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -46,8 +48,8 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// fileBecomes waits until a file holds a text.
-func fileBecomes(t *testing.T, file, want string) {
+// FileBecomes waits until a file holds a text.
+func FileBecomes(t *testing.T, file, want string) {
 	t.Helper()
 	for end := time.Now().Add(limittest.Scaled(time.Minute)); ; time.Sleep(10 * time.Millisecond) {
 		data, err := os.ReadFile(file)
@@ -60,12 +62,12 @@ func fileBecomes(t *testing.T, file, want string) {
 	}
 }
 
-// waitForView waits until the mount shows text. After a failed close the kernel is
+// WaitForView waits until the mount shows text. After a failed close the kernel is
 // told, a moment later, that what was written is not there.
-func waitForView(t *testing.T, m *mount, name, text string) {
+func WaitForView(t *testing.T, m *Mount, name, text string) {
 	t.Helper()
-	eventually(t, startTimeout, func() error {
-		got, err := os.ReadFile(m.path(name))
+	Eventually(t, StartTimeout, func() error {
+		got, err := os.ReadFile(m.Path(name))
 		if err == nil && string(got) != text {
 			err = fmt.Errorf("the mount shows %q", got)
 		}

@@ -1,4 +1,6 @@
-package tests
+//go:build linux
+
+package harness
 
 import (
 	"bytes"
@@ -13,13 +15,14 @@ import (
 	"testing"
 )
 
-// output is what a program said before it ended.
-type output struct {
-	stdout, stderr string
-	code           int
+// Output is what a program said before it ended.
+type Output struct {
+	Stdout, Stderr string
+	Code           int
 }
 
-func runCommand(t *testing.T, cmd *exec.Cmd) output {
+// RunCommand runs a program to its end.
+func RunCommand(t *testing.T, cmd *exec.Cmd) Output {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -28,21 +31,22 @@ func runCommand(t *testing.T, cmd *exec.Cmd) output {
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, stderr.String())
 	}
-	return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+	return Output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 
-func outputIn(t *testing.T, dir string, args []string) output {
+// OutputIn runs a program in a directory to its end.
+func OutputIn(t *testing.T, dir string, args []string) Output {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), StartTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
-	return runCommand(t, cmd)
+	return RunCommand(t, cmd)
 }
 
-// startPiped starts a program that is talked to through its pipes; who started it
+// StartPiped starts a program that is talked to through its pipes; who started it
 // waits for its end.
-func startPiped(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) {
+func StartPiped(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) {
 	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -57,8 +61,8 @@ func startPiped(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) 
 	return in, out
 }
 
-// peakMemory is the most memory that a process has had, in KB.
-func peakMemory(t *testing.T, pid int) int {
+// PeakMemory is the most memory that a process has had, in KB.
+func PeakMemory(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

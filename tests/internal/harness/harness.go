@@ -1,4 +1,6 @@
-package tests
+//go:build linux
+
+package harness
 
 import (
 	"errors"
@@ -12,8 +14,8 @@ import (
 	"testing"
 )
 
-// run runs the tests of a package, for its TestMain.
-func run(m *testing.M) {
+// Main runs the tests of a package, for its TestMain.
+func Main(m *testing.M) {
 	// Under nohup SIGHUP is ignored, also by what is started here: a handler ends that.
 	if signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
@@ -25,9 +27,9 @@ func run(m *testing.M) {
 	os.Exit(code)
 }
 
-// binaryPath is the absolute path of the program under test. The first test that asks for it builds it, unless
+// Binary is the absolute path of the program under test. The first test that asks for it builds it, unless
 // RELAYFS_BINARY names one.
-func binaryPath(t testing.TB) string {
+func Binary(t testing.TB) string {
 	t.Helper()
 	path, err := theBinary()
 	if err != nil {
@@ -61,15 +63,15 @@ func build() (string, error) {
 		args = append(args, "-race")
 	}
 	cmd := exec.Command("go", append(args, "./cmd/relayfs")...)
-	cmd.Dir = repo()
+	cmd.Dir = Repo()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build relayfs: %w\n%s", err, out)
 	}
 	return path, nil
 }
 
-// repo is the path of something in the repository, which a test runs in a folder of.
-func repo(elem ...string) string {
+// Repo is the path of something in the repository, which a test runs in a folder of.
+func Repo(elem ...string) string {
 	root, err := theRoot()
 	if err != nil {
 		panic(err)

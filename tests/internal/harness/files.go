@@ -1,4 +1,6 @@
-package tests
+//go:build linux
+
+package harness
 
 import (
 	"errors"
@@ -12,7 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func writeFile(t *testing.T, name, text string) {
+// WriteFile writes a file, and makes its folders.
+func WriteFile(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		t.Fatal(err)
@@ -22,7 +25,8 @@ func writeFile(t *testing.T, name, text string) {
 	}
 }
 
-func readFile(t *testing.T, name string) string {
+// ReadFile returns the text of a file.
+func ReadFile(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -31,8 +35,8 @@ func readFile(t *testing.T, name string) string {
 	return string(b)
 }
 
-// writeAll reports the error of close too, unlike os.WriteFile when a write fails first.
-func writeAll(name string, b []byte) error {
+// WriteAll reports the error of close too, unlike os.WriteFile when a write fails first.
+func WriteAll(name string, b []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return err
@@ -41,7 +45,8 @@ func writeAll(name string, b []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-func writeSynced(name, text string, mode os.FileMode) error {
+// WriteSynced writes a file and syncs it.
+func WriteSynced(name, text string, mode os.FileMode) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, mode)
 	if err != nil {
 		return err
@@ -50,32 +55,32 @@ func writeSynced(name, text string, mode os.FileMode) error {
 	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 }
 
-// obsidianSave writes a file as Obsidian does: in place, truncated first.
-func obsidianSave(t *testing.T, name, text string) { writeFile(t, name, text) }
+// ObsidianSave writes a file as Obsidian does: in place, truncated first.
+func ObsidianSave(t *testing.T, name, text string) { WriteFile(t, name, text) }
 
-// atomicSave writes a file as sync tools do.
-func atomicSave(t *testing.T, name, text string) {
+// AtomicSave writes a file as sync tools do.
+func AtomicSave(t *testing.T, name, text string) {
 	t.Helper()
 	temp := filepath.Join(filepath.Dir(name), ".sync-temp")
-	writeFile(t, temp, text)
+	WriteFile(t, temp, text)
 	if err := os.Rename(temp, name); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// listFiles returns the paths below dir, sorted; folders end in "/". Dot
+// ListFiles returns the paths below dir, sorted; folders end in "/". Dot
 // directories are left out, as the mount does.
-func listFiles(t *testing.T, dir string) []string {
+func ListFiles(t *testing.T, dir string) []string {
 	t.Helper()
-	names, err := walkFiles(dir)
+	names, err := WalkFiles(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return names
 }
 
-// walkFiles is listFiles for a tree that somebody may be changing.
-func walkFiles(dir string) ([]string, error) {
+// WalkFiles is ListFiles for a tree that somebody may be changing.
+func WalkFiles(dir string) ([]string, error) {
 	var names []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == dir {

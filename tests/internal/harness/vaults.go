@@ -1,4 +1,6 @@
-package tests
+//go:build linux
+
+package harness
 
 import (
 	"encoding/json"
@@ -13,7 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-const saveBefore = `# Tide table
+// TideTable is the note that most tests change.
+const TideTable = `# Tide table
 
 The tide turns at six, and with it the boats turn too.
 A second line of the first paragraph, left alone.
@@ -24,47 +27,47 @@ A second line of the first paragraph, left alone.
 Last words: the harbour is quiet. 灯台 👩‍🌾 שלום
 `
 
-// reviewNotes are what the reviews here start with. The first suggestion of
+// ReviewNotes are what reviews start with. The first suggestion of
 // Apples is the first that is shown.
-var reviewNotes = map[string]string{
+var ReviewNotes = map[string]string{
 	"Apples.md": "We sell {--one--}{++two++} apples.\n\nAnd {++green ++}pears.\n\nNo {--plums--}{++damsons++} today.\n",
 	"Bread.md":  "The {--oven--}{++kiln++} is hot.\n",
 }
 
-// vault makes a directory of the given name in the sandbox and fills it.
-func (s *sandbox) vault(t *testing.T, name string, files map[string]string) string {
+// Vault makes a directory of the given name in the sandbox and fills it.
+func (s *Sandbox) Vault(t *testing.T, name string, files map[string]string) string {
 	t.Helper()
-	dir := s.mkdir(t, name)
+	dir := s.Mkdir(t, name)
 	for file, text := range files {
-		writeFile(t, filepath.Join(dir, file), text)
+		WriteFile(t, filepath.Join(dir, file), text)
 	}
 	return dir
 }
 
-// sampleVault copies the vault of the demo.
-func (s *sandbox) sampleVault(t *testing.T) string {
+// SampleVault copies the vault of the demo.
+func (s *Sandbox) SampleVault(t *testing.T) string {
 	t.Helper()
-	dir := s.path("Garden")
-	if err := os.CopyFS(dir, os.DirFS(repo("tests/sample-vault/Garden"))); err != nil {
+	dir := s.Path("Garden")
+	if err := os.CopyFS(dir, os.DirFS(Repo("tests/sample-vault/Garden"))); err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
-// docsSets copies the Markdown of the packages below tests/docs-sets, as it is
+// DocsSets copies the Markdown of the packages below tests/docs-sets, as it is
 // published, into a vault: a folder for each package, and one for the notes of
 // what those depend on. Left out are texts that mean something else to relayfs
 // than to ripgrep: with CriticMarkup in them, with lines that would be cut, or
 // not UTF-8.
-func docsSets(t *testing.T, s *sandbox) (files map[string]string) {
+func DocsSets(t *testing.T, s *Sandbox) (files map[string]string) {
 	t.Helper()
 	var manifest struct{ Dependencies map[string]string }
-	if err := json.Unmarshal([]byte(readFile(t, repo("tests/docs-sets/package.json"))), &manifest); err != nil {
+	if err := json.Unmarshal([]byte(ReadFile(t, Repo("tests/docs-sets/package.json"))), &manifest); err != nil {
 		t.Fatal(err)
 	}
-	root := repo("tests/docs-sets/node_modules")
+	root := Repo("tests/docs-sets/node_modules")
 	if _, err := os.Stat(root); err != nil {
-		skip(t, "tests/docs-sets is not installed: run npm ci there")
+		Skip(t, "tests/docs-sets is not installed: run npm ci there")
 	}
 	files = make(map[string]string)
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -101,9 +104,9 @@ var (
 var vaultWords = strings.Fields(`harbour slate ledger copper tide lantern meadow orchard winter kettle
 	quay compass thistle granite willow ferry letter barley clock chalk ember 港 灯台 ספר שלום été naïve 🌾 👩‍🌾`)
 
-// generatedVault returns n notes in folders, the same for every run: prose,
+// GeneratedVault returns n notes in folders, the same for every run: prose,
 // tasks, tables, links among the notes, front matter, CRLF here and there.
-func generatedVault(n int) map[string]string {
+func GeneratedVault(n int) map[string]string {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	files := make(map[string]string, n)
 	for i := range n {

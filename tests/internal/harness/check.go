@@ -1,0 +1,94 @@
+//go:build linux
+
+package harness
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// CheckText compares two texts and shows where they part.
+func CheckText(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got == want {
+		return
+	}
+	at := 0
+	for at < min(len(got), len(want)) && got[at] == want[at] {
+		at++
+	}
+	t.Errorf("%s differs at byte %d:\n got %q\nwant %q", what, at, excerpt(got, at), excerpt(want, at))
+}
+
+func excerpt(s string, at int) string { return s[max(0, at-40):min(len(s), at+160)] }
+
+// CheckSuggested checks the law of the product for one note: the vault's file
+// holds the difference between before and after as suggestions, no more and no
+// less, and the mount shows after.
+func (m *Mount) CheckSuggested(t *testing.T, name, before, after string) {
+	t.Helper()
+	CheckText(t, "mount's text of "+name, ReadFile(t, m.Path(name)), after)
+	raw := ReadFile(t, m.VaultPath(name))
+	CheckText(t, "original view of the vault's "+name, diffwrap.Original(raw), before)
+	CheckText(t, "accepted view of the vault's "+name, diffwrap.Accepted(raw), after)
+}
+
+// CheckWhole checks that a note's views are what they must be, and that no mark is left
+// when everything is decided.
+func (m *Mount) CheckWhole(t *testing.T, when, name, original, accepted string) {
+	t.Helper()
+	raw := ReadFile(t, m.VaultPath(name))
+	CheckText(t, when+": original view", diffwrap.Original(raw), original)
+	CheckText(t, when+": accepted view", diffwrap.Accepted(raw), accepted)
+	CheckText(t, when+": on the mount", ReadFile(t, m.Path(name)), accepted)
+	for _, view := range []string{original, accepted} {
+		if strings.Contains(view, "++}") || strings.Contains(view, "{++") {
+			t.Errorf("%s: a mark in a view: %q", when, view)
+		}
+	}
+}
+
+// CheckNames finds what relayfs left behind in a vault.
+func CheckNames(t *testing.T, vault string, files map[string]string) {
+	t.Helper()
+	for _, name := range ListFiles(t, vault) {
+		if files[name] == "" && !strings.HasSuffix(name, "/") {
+			t.Errorf("left behind in the vault: %s", name)
+		}
+	}
+}
+
+// CheckErrno checks that a call failed with one of want.
+func CheckErrno(t *testing.T, err error, want ...error) {
+	t.Helper()
+	if !slices.ContainsFunc(want, func(w error) bool { return errors.Is(err, w) }) {
+		t.Errorf("got %v, want any of %v", err, want)
+	}
+}
+
+// CheckRefused checks that a command failed with an error, a hint, and want in what it said.
+func CheckRefused(t *testing.T, out Output, want string) {
+	t.Helper()
+	if out.Code != 1 {
+		t.Errorf("exit code %d, want 1", out.Code)
+	}
+	if !strings.HasPrefix(out.Stderr, "relayfs: error: ") || !strings.Contains(out.Stderr, "\nrelayfs: hint: ") {
+		t.Errorf("no error and hint in %q", out.Stderr)
+	}
+	if !strings.Contains(out.Stderr, want) {
+		t.Errorf("%q does not say %q", out.Stderr, want)
+	}
+}
+
+// LineAt is a line as a failure shows it.
+func LineAt(lines []string, i int) string {
+	if i >= len(lines) {
+		return "nothing"
+	}
+	return strconv.Quote(lines[i])
+}

@@ -1,0 +1,169 @@
+//go:build linux
+
+package harness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Mount is a running `relayfs mount`.
+type Mount struct {
+	Sandbox *Sandbox
+	Vault   string
+	Dir     string // the mountpoint
+	minor   string // the connection's name in /sys/fs/fuse/connections
+	Cmd     *exec.Cmd
+	Log     *Log
+	ended   chan struct{} // closed when the process has ended
+	Err     error         // of its end; read after ended
+}
+
+// Mount mounts vault at a mountpoint of its own and waits for the line that
+// says so. The mount ends with the test at the latest.
+func (s *Sandbox) Mount(t *testing.T, vault string, flags ...string) *Mount {
+	t.Helper()
+	return s.MountAt(t, vault, s.Mkdir(t, "mnt-"+filepath.Base(vault)), flags...)
+}
+
+// MountAt mounts vault at dir, as Mount does at a directory of its own.
+func (s *Sandbox) MountAt(t *testing.T, vault, dir string, flags ...string) *Mount {
+	t.Helper()
+	RequireFUSE(t)
+	m := &Mount{Sandbox: s, Vault: vault, Dir: dir, Log: NewLog(), ended: make(chan struct{})}
+	// The process outlives t.Context, which ends before the cleanups run.
+	m.Cmd = s.Command(context.Background(), append(append([]string{"mount"}, flags...), vault, dir)...)
+	m.Cmd.Stderr = m.Log
+	if err := m.Cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		m.Err = m.Cmd.Wait()
+		close(m.ended)
+	}()
+	t.Cleanup(func() { m.cleanup(t) })
+	select {
+	case <-m.Log.Seen("mounted " + dir):
+		m.minor = connectionOf(dir)
+	case <-m.ended:
+		t.Fatalf("relayfs mount ended: %v\n%s", m.Err, m.Log)
+	case <-time.After(StartTimeout):
+		t.Fatalf("not mounted after %v\n%s", StartTimeout, m.Log)
+	}
+	return m
+}
+
+// Path returns where a note, named by its path in the vault, is on the mount.
+func (m *Mount) Path(name string) string {
+	return filepath.Join(m.Dir, filepath.Base(m.Vault), name)
+}
+
+// VaultPath returns where a note is in the vault.
+func (m *Mount) VaultPath(name string) string { return filepath.Join(m.Vault, name) }
+
+// Stop ends the process as Ctrl-C does and expects a clean end.
+func (m *Mount) Stop(t *testing.T) {
+	t.Helper()
+	if err := m.Cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	m.WaitEnd(t)
+	if m.Err != nil {
+		t.Errorf("relayfs mount: %v\n%s", m.Err, m.Log)
+	}
+}
+
+// Kill ends the process as a crash does; the mountpoint stays as a dead mount.
+func (m *Mount) Kill(t *testing.T) {
+	t.Helper()
+	if err := m.Cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Fatal(err)
+	}
+	m.WaitEnd(t)
+}
+
+// WaitEnd waits for the end of the process, which is asked to end.
+func (m *Mount) WaitEnd(t *testing.T) {
+	t.Helper()
+	select {
+	case <-m.ended:
+	case <-time.After(StartTimeout):
+		t.Errorf("relayfs mount (pid %d) does not end\n%s", m.Cmd.Process.Pid, m.Log)
+		m.abort(t)
+	}
+}
+
+// cleanup leaves nothing mounted and nothing running, whatever went wrong.
+func (m *Mount) cleanup(t *testing.T) {
+	if t.Failed() {
+		t.Logf("log of relayfs mount:\n%s", m.Log)
+	}
+	if strings.Contains(m.Log.String(), "WARNING: DATA RACE") {
+		t.Errorf("data race in relayfs:\n%s", m.Log)
+	}
+	select {
+	case <-m.ended:
+	default:
+		_ = m.Cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-m.ended:
+		case <-time.After(StartTimeout):
+			t.Errorf("relayfs mount (pid %d) does not end on SIGTERM\n%s", m.Cmd.Process.Pid, m.Log)
+			_ = m.Cmd.Process.Kill()
+			m.abort(t)
+		}
+	}
+	for IsMounted(m.Dir) {
+		if err := syscall.Unmount(m.Dir, syscall.MNT_DETACH); err != nil {
+			if out, err := exec.Command("fusermount3", "-uz", m.Dir).CombinedOutput(); err != nil {
+				t.Errorf("unmount %s: %v: %s", m.Dir, err, out)
+				return
+			}
+		}
+	}
+}
+
+// abort ends the connection to the kernel, where that is allowed. A process that
+// waits for a request which nobody answers cannot be ended otherwise, by anyone.
+func (m *Mount) abort(t *testing.T) {
+	const control = "/sys/fs/fuse/connections"
+	dir := control
+	if _, err := os.Stat(filepath.Join(dir, m.minor)); err != nil {
+		dir = m.Sandbox.Mkdir(t, "fusectl")
+		if err := syscall.Mount("none", dir, "fusectl", 0, ""); err != nil {
+			t.Logf("%s is not there and cannot be mounted: %v", control, err)
+			return
+		}
+		defer syscall.Unmount(dir, syscall.MNT_DETACH)
+	}
+	if err := os.WriteFile(filepath.Join(dir, m.minor, "abort"), []byte("1"), 0); err != nil {
+		t.Logf("abort the connection of %s: %v", m.Dir, err)
+	}
+}
+
+// connectionOf returns the minor device number of the mount at dir, from
+// mountinfo, see proc_pid_mountinfo(5).
+func connectionOf(dir string) string {
+	table, _ := os.ReadFile("/proc/self/mountinfo")
+	for line := range strings.Lines(string(table)) {
+		if fields := strings.Fields(line); len(fields) > 4 && fields[4] == dir {
+			_, minor, _ := strings.Cut(fields[2], ":")
+			return minor
+		}
+	}
+	return ""
+}
+
+// IsMounted says whether something is mounted at dir.
+func IsMounted(dir string) bool {
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	return err == nil && bytes.Contains(mounts, []byte(" "+dir+" "))
+}

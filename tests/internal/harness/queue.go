@@ -1,0 +1,113 @@
+//go:build linux
+
+package harness
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Suggestion is an element of `relayfs suggestions list --json`.
+type Suggestion struct {
+	ID, Path, Kind, Old, New, Author, Session, Time string
+	Line                                            int
+	Stale                                           bool
+}
+
+func (sg Suggestion) String() string {
+	return fmt.Sprintf("%s:%d %s %q -> %q", sg.Path, sg.Line, sg.Kind, sg.Old, sg.New)
+}
+
+// Suggestions lists what waits for a person.
+func (s *Sandbox) Suggestions(t *testing.T, args ...string) []Suggestion {
+	t.Helper()
+	out := s.Run(t, append([]string{"suggestions", "list", "--json"}, args...)...)
+	if out.Code != 0 {
+		t.Fatalf("suggestions list: exit %d\n%s", out.Code, out.Stderr)
+	}
+	var list []Suggestion
+	if err := json.Unmarshal([]byte(out.Stdout), &list); err != nil {
+		t.Fatalf("suggestions list --json: %v\n%s", err, out.Stdout)
+	}
+	return list
+}
+
+// Gists are the queue's entries, a line each, sorted.
+func Gists(list []Suggestion) []string {
+	var lines []string
+	for _, q := range list {
+		line := fmt.Sprintf("%s %s > %s", q.Kind, q.Old, q.New)
+		if q.Stale {
+			line += " stale"
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// IDOf is the id of what is proposed for the file that path ends in.
+func IDOf(t *testing.T, list []Suggestion, path string) string {
+	t.Helper()
+	for _, q := range list {
+		if strings.HasSuffix(q.Path, path) {
+			return q.ID
+		}
+	}
+	t.Fatalf("nothing is proposed for %s: %v", path, list)
+	return ""
+}
+
+// CheckListing compares what is below dir, hidden things left aside.
+func CheckListing(t *testing.T, dir string, want []string) {
+	t.Helper()
+	var got []string
+	err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		switch rel, _ := filepath.Rel(dir, p); {
+		case err != nil:
+			return err
+		case strings.HasPrefix(d.Name(), ".") && p != dir:
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+		case rel != ".":
+			got = append(got, rel)
+		}
+		return nil
+	})
+	if slices.Sort(got); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%s holds %q, %v; want %q", dir, got, err, want)
+	}
+}
+
+// DecideOn runs a verb of the queue and expects the exit code.
+func (s *Sandbox) DecideOn(t *testing.T, code int, args ...string) Output {
+	t.Helper()
+	out := s.Run(t, append([]string{"suggestions"}, args...)...)
+	if out.Code != code {
+		t.Fatalf("suggestions %v: exit %d, want %d\n%s%s", args, out.Code, code, out.Stdout, out.Stderr)
+	}
+	return out
+}
+
+// Decided is what a decision or an undo says that it did.
+type Decided struct {
+	Batch string
+	Notes int
+	Away  []struct{ Path, Text, Why string }
+}
+
+// Decide runs a command of the queue.
+func (s *Sandbox) Decide(t *testing.T, args ...string) (d Decided) {
+	t.Helper()
+	out := s.Run(t, append([]string{"suggestions"}, append(args, "--json")...)...)
+	if err := json.Unmarshal([]byte(out.Stdout), &d); err != nil || out.Code != 0 {
+		t.Fatalf("%v: %v, exit %d: %s", args, err, out.Code, out.Stderr)
+	}
+	return d
+}

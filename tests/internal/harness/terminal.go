@@ -1,0 +1,93 @@
+//go:build linux
+
+package harness
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// Terminal is a program on a pseudo terminal.
+type Terminal struct {
+	Cmd  *exec.Cmd
+	Keys *os.File
+	Out  *Log // everything it ever wrote, control sequences included
+	read int  // bytes of out that shows has found
+	Done chan error
+}
+
+// StartTerminal starts a program on a pseudo terminal.
+func StartTerminal(t *testing.T, cmd *exec.Cmd) *Terminal {
+	t.Helper()
+	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &Terminal{Cmd: cmd, Keys: f, Out: NewLog(), Done: make(chan error, 1)}
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		buf := make([]byte, 4096)
+		for {
+			n, err := f.Read(buf)
+			x.Out.Write(buf[:n])
+			if err != nil {
+				return // EIO: the program has ended
+			}
+		}
+	}()
+	go func() {
+		err := cmd.Wait()
+		<-drained
+		x.Done <- err
+	}()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the terminal was shown %q", x.Out)
+		}
+		_ = cmd.Process.Kill()
+		f.Close()
+	})
+	return x
+}
+
+// Shows waits until text is written after what has been waited for before.
+func (x *Terminal) Shows(t *testing.T, text string) {
+	t.Helper()
+	Eventually(t, StartTimeout, func() error {
+		i := strings.Index(x.Out.String()[x.read:], text)
+		if i < 0 {
+			return fmt.Errorf("the terminal does not show %q", text)
+		}
+		x.read += i + len(text)
+		return nil
+	})
+}
+
+// Press types keys.
+func (x *Terminal) Press(t *testing.T, keys string) {
+	t.Helper()
+	if _, err := x.Keys.WriteString(keys); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Wait waits for the end of the program, which must succeed.
+func (x *Terminal) Wait(t *testing.T) {
+	t.Helper()
+	select {
+	case err := <-x.Done:
+		if err != nil {
+			t.Errorf("%s: %v", strings.Join(x.Cmd.Args, " "), err)
+		}
+	case <-time.After(StartTimeout):
+		t.Fatalf("%s does not end", strings.Join(x.Cmd.Args, " "))
+	}
+}
