@@ -4,4 +4,5 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tests/scripts/deps.sh test
-go test -count=1 -v -timeout 20m -run 'Yjs|Fixtures|Critic|Parsers|Ripgrep|Conformance|Inspector|TypeScript' ./...
+# -p 1: a package after the other, since those below tests measure time.
+go test -count=1 -p 1 -v -timeout 20m -run 'Yjs|Fixtures|Critic|Parsers|Ripgrep|Conformance|Inspector|TypeScript' ./...
