@@ -1,4 +1,4 @@
-package tests
+package code
 
 import (
 	"os/exec"
