@@ -1,4 +1,4 @@
-package tests
+package owner
 
 import (
 	"encoding/json"
