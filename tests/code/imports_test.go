@@ -211,6 +211,7 @@ var importRules = map[string]importRule{
 	"tests/servers":                  {nil, "servers and Yjs clients; what they import is in test files"},
 	"tests/crash":                    {nil, "kills, failing disks and long runs; what they import is in test files"},
 	"tests/model":                    {nil, "random sequences against a model; what they import is in test files"},
+	"tests/mcp":                      {nil, "the MCP server over stdio and HTTP; what they import is in test files"},
 	"tests/bench/mount":              {nil, "it measures a mount through the kernel, as programs use it"},
 	"tests/bench/listen":             {[]string{"bridge/ycrdt", "bridge/ysync", "github.com/coder/websocket", "golang.org/x/sync/errgroup"}, "it measures servers with the same clients"},
 	"tests/testsum":                  {nil, "a filter on the output of go test"},

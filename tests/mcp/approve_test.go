@@ -1,4 +1,4 @@
-package tests
+package mcp
 
 import (
 	"encoding/json"
