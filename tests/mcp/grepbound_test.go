@@ -42,10 +42,16 @@ func TestGrepIsBounded(t *testing.T) {
 	client := s.MCP(t, s.Vault(t, "Notes", files))
 	const slow = `a.{1000}b.{1000}[^ab]`
 
+	idle := processorTime(t, client.Cmd.Process.Pid)
 	client.LastID++
 	client.Send(t, map[string]any{"jsonrpc": "2.0", "id": client.LastID, "method": "tools/call", "params": map[string]any{
 		"name": "grep", "arguments": map[string]any{"pattern": slow}}})
-	time.Sleep(time.Second)
+	harness.Eventually(t, harness.StartTimeout, func() error {
+		if took := processorTime(t, client.Cmd.Process.Pid) - idle; took < time.Second {
+			return fmt.Errorf("the server has computed for %v, want a second of the search", took)
+		}
+		return nil
+	})
 	client.Send(t, map[string]any{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": map[string]any{"requestId": client.LastID}})
 	// It would end by itself after 20 seconds.
 	harness.Eventually(t, min(limittest.Scaled(2*time.Second), 15*time.Second), func() error {

@@ -122,7 +122,7 @@ func TestSavesHideNobodysChangesForLong(t *testing.T) {
 	s := harness.NewSandbox(t)
 	m := s.Mount(t, s.Vault(t, "Vault", map[string]string{"Note.md": "program 0\n\nmiddle\n"}))
 	note := m.Path("Note.md")
-	stop, failed := make(chan struct{}), make(chan error, 1)
+	stop, saving, failed := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
 		for i := 1; ; i++ {
 			select {
@@ -137,10 +137,17 @@ func TestSavesHideNobodysChangesForLong(t *testing.T) {
 					return
 				}
 			}
+			if i == 1 {
+				close(saving)
+			}
 			time.Sleep(20 * time.Millisecond)
 		}
 	}()
-	time.Sleep(100 * time.Millisecond)
+	select {
+	case <-saving:
+	case err := <-failed:
+		t.Fatal(err)
+	}
 	harness.ObsidianSave(t, m.VaultPath("Note.md"), harness.ReadFile(t, m.VaultPath("Note.md"))+"by a person\n")
 	took := harness.Eventually(t, limittest.Scaled(5*time.Second), func() error {
 		// Another process reads: one that opens the note has read it, and what it writes without the person's line deletes that.
