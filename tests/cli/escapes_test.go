@@ -105,7 +105,7 @@ func TestTerminalEscapes(t *testing.T) {
 	for _, x := range list {
 		seen = seen || x.Path == "Notes/"+name
 		if x.Author != author {
-			t.Errorf("JSON has the author %q", x.Author)
+			t.Errorf("JSON has the author %q, want %q", x.Author, author)
 		}
 	}
 	if !seen {
@@ -134,11 +134,11 @@ func TestControlNames(t *testing.T) {
 	}
 	m.Log.Says(t, "control characters")
 	if got := harness.ReadFile(t, m.Path(old)); got != "one\n" {
-		t.Errorf("a note that had such a name reads %q", got)
+		t.Errorf("a note that had such a name reads %q, want %q", got, "one\n")
 	}
 	harness.WriteFile(t, m.Path(old), "one\ntwo\n")
 	if got := harness.ReadFile(t, filepath.Join(m.Vault, old)); got != "one\ntwo\n" {
-		t.Errorf("it is written as %q", got)
+		t.Errorf("it is written as %q, want %q", got, "one\ntwo\n")
 	}
 	if err := os.Rename(m.Path(old), m.Path("New.md")); err != nil {
 		t.Errorf("it cannot get another name: %v", err)

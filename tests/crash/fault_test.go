@@ -140,7 +140,7 @@ func testFault(t *testing.T, m *harness.Mount, shape shape, want syscall.Errno, 
 	harness.CheckText(t, "accepted view", diffwrap.Accepted(raw), after)
 	harness.Eventually(t, harness.StartTimeout, func() error { // the file that was displaced goes last
 		if got := fmt.Sprint(harness.ListFiles(t, filepath.Dir(m.VaultPath(name)))); got != "[note.md]" {
-			return fmt.Errorf("the vault's folder holds %s", got)
+			return fmt.Errorf("the vault's folder holds %s, want %s", got, "[note.md]")
 		}
 		return nil
 	})
@@ -246,7 +246,7 @@ func TestFailingFolderSync(t *testing.T) {
 			}
 			harness.Eventually(t, harness.StartTimeout, func() error {
 				if got := fmt.Sprint(harness.ListFiles(t, filepath.Dir(m.VaultPath(name)))); got != "[note.md]" {
-					return fmt.Errorf("the vault's folder holds %s", got)
+					return fmt.Errorf("the vault's folder holds %s, want %s", got, "[note.md]")
 				}
 				return nil
 			})
@@ -372,7 +372,7 @@ func testCreateFault(t *testing.T, m *harness.Mount, disk *faultyDisk, f faults)
 		t.Errorf("error %v, want %v", err, want)
 	}
 	if got := fmt.Sprint(harness.ListFiles(t, m.Vault)); got != "[note.md]" {
-		t.Errorf("the vault holds %s", got)
+		t.Errorf("the vault holds %s, want %s", got, "[note.md]")
 	}
 	gone := func() error {
 		if _, err := os.Stat(m.Path("new.md")); !os.IsNotExist(err) {

@@ -435,7 +435,7 @@ func TestMCPAnswersAreBounded(t *testing.T) {
 			continue
 		}
 		if got := tool.Meta["anthropic/maxResultSizeChars"]; got != 300_000.0 {
-			t.Errorf("%s: anthropic/maxResultSizeChars is %v", tool.Name, got)
+			t.Errorf("%s: anthropic/maxResultSizeChars is %v, want %v", tool.Name, got, 300_000.0)
 		}
 		if _, ok := tool.InputSchema.Properties["cursor"]; !ok && !slices.Contains(one, tool.Name) {
 			t.Errorf("%s takes no cursor", tool.Name)

@@ -353,7 +353,7 @@ func TestHTTPFlags(t *testing.T) {
 		})
 	}
 	if h := serveHTTP(t, s, "--token-file", s.Path("made", "token"), vault); h.tokenFile != s.Path("made", "token") {
-		t.Errorf("token file %q", h.tokenFile)
+		t.Errorf("token file %q, want %q", h.tokenFile, s.Path("made", "token"))
 	}
 }
 

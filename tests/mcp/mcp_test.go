@@ -101,7 +101,7 @@ func TestMCPBadArguments(t *testing.T) {
 	}
 	harness.CheckText(t, "vault's note", harness.ReadFile(t, vault+"/Desk/note.md"), harness.TideTable)
 	if got := harness.ListFiles(t, vault); !slices.Equal(got, []string{"Desk/", "Desk/note.md"}) {
-		t.Errorf("vault holds %q", got)
+		t.Errorf("vault holds %q, want %q", got, []string{"Desk/", "Desk/note.md"})
 	}
 }
 
@@ -142,7 +142,7 @@ func TestMCPToolsListed(t *testing.T) {
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
 		if tool.InputSchema.AdditionalProperties != false {
-			t.Errorf("%s: additionalProperties is %v", tool.Name, tool.InputSchema.AdditionalProperties)
+			t.Errorf("%s: additionalProperties is %v, want %v", tool.Name, tool.InputSchema.AdditionalProperties, false)
 		}
 		for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
 			if _, set := tool.Annotations[hint]; !set {

@@ -107,7 +107,7 @@ func checkStructured(t *testing.T, got structuredRun) {
 		}
 	}
 	if len(got.Tools) != 15 {
-		t.Errorf("%d tools", len(got.Tools))
+		t.Errorf("%d tools, want %d", len(got.Tools), 15)
 	}
 }
 

@@ -130,7 +130,7 @@ func TestEmptiedVault(t *testing.T) {
 	harness.Eventually(t, harness.StartTimeout, func() error {
 		got, err := os.ReadFile(m.Path("note.md"))
 		if err == nil && string(got) != after {
-			err = fmt.Errorf("note is %q", got)
+			err = fmt.Errorf("note is %q, want %q", got, after)
 		}
 		return err
 	})

@@ -461,7 +461,7 @@ func TestReplacedFileStaysWithWhoHasItOpen(t *testing.T) {
 	harness.WriteFile(t, m.Path("x.bin"), "newer\n")
 	harness.CheckText(t, "the vault's file", harness.ReadFile(t, m.VaultPath("x.bin")), "newer\n")
 	if got := harness.ListFiles(t, m.Vault); !slices.Equal(got, []string{"x.bin"}) {
-		t.Errorf("the vault holds %q", got)
+		t.Errorf("the vault holds %q, want %q", got, []string{"x.bin"})
 	}
 	m.Stop(t)
 }

@@ -128,7 +128,7 @@ func TestNoteHasOneNameBehindLinks(t *testing.T) {
 		}
 	}
 	if len(lines) != len(want) {
-		t.Errorf("the queue has %q", lines)
+		t.Errorf("the queue has %q, want %d entries: %q", lines, len(want), want)
 	}
 	for pattern, want := range map[string]string{"**/N.md": "Vault/Other/N.md", "**/*eep.md": "Vault/Real/sub/Deep.md", "Link.md": "No files found"} {
 		harness.CheckText(t, "glob "+pattern, strings.TrimSpace(client.MustCall(t, "glob", "pattern", pattern)), want)
@@ -156,7 +156,7 @@ func TestLinksAreMovedAndDeleted(t *testing.T) {
 	}
 	for name, target := range linked {
 		if got, err := os.Readlink(m.VaultPath(name)); got != target {
-			t.Errorf("%s of the vault says %q, %v, before anybody has decided", name, got, err)
+			t.Errorf("%s of the vault says %q, %v, before anybody has decided, want %q", name, got, err, target)
 		}
 	}
 	m.Stop(t) // what waits is known to the next process

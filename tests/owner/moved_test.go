@@ -34,7 +34,7 @@ func usedVault(t *testing.T, s *harness.Sandbox, name string) (vault string, que
 	m.Stop(t)
 	queue = authored(t, s, vault)
 	if len(queue) != 2 {
-		t.Fatalf("queue of %s: %q", vault, queue)
+		t.Fatalf("queue of %s has %d entries, want 2: %q", vault, len(queue), queue)
 	}
 	return vault, queue
 }
@@ -94,7 +94,7 @@ func TestMovedVaultKeepsItsState(t *testing.T) {
 	m.Stop(t)
 	s.DecideOn(t, 0, "undo", vault) // of what a person decided before
 	if got := authored(t, s, vault); len(got) != 3 {
-		t.Errorf("queue after undo: %q", got)
+		t.Errorf("queue after undo has %d entries, want 3: %q", len(got), got)
 	}
 }
 

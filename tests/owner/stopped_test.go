@@ -231,7 +231,7 @@ func TestTheTerminalIsClosed(t *testing.T) {
 		_ = cmd.Process.Signal(syscall.SIGHUP)
 		time.Sleep(500 * time.Millisecond)
 		if got := harness.ReadFile(t, filepath.Join(mnt, "Vault", "note.md")); got != harness.TideTable {
-			t.Errorf("the note: %q", got)
+			t.Errorf("the note: %q, want %q", got, harness.TideTable)
 		}
 		_ = cmd.Process.Signal(syscall.SIGINT)
 		if err := cmd.Wait(); err != nil {

@@ -133,7 +133,7 @@ func TestReviewPage(t *testing.T) {
 	harness.CheckText(t, "after accepting", harness.ReadFile(t, apples), strings.Replace(pageNotes["Apples.md"], "{--one--}{++two++}", "two", 1))
 	b.do(t, "press e")
 	if p := b.do(t, "type ripe "); p.Focused != "TEXTAREA" {
-		t.Errorf("editing, the focus is on %s", p.Focused)
+		t.Errorf("editing, the focus is on %s, want %s", p.Focused, "TEXTAREA")
 	}
 	b.do(t, "press Control+Enter")
 	b.do(t, "wait accepted as you wrote it")
@@ -192,7 +192,7 @@ func TestReviewPageOfProposals(t *testing.T) {
 	b.do(t, "press e") // a proposal has no text to edit
 	b.do(t, "press r")
 	if p := b.do(t, "type  the name is\ttaken "); p.Focused != "INPUT" {
-		t.Errorf("giving a reason, the focus is on %s", p.Focused)
+		t.Errorf("giving a reason, the focus is on %s, want %s", p.Focused, "INPUT")
 	}
 	b.do(t, "press Enter")
 	b.do(t, "wait 1 suggestion rejected")

@@ -57,7 +57,7 @@ func TestWhoMayChangeAComment(t *testing.T) {
 	harness.WriteFile(t, m.VaultPath("reworded.md"), with("first of mine"))
 	harness.Eventually(t, harness.StartTimeout, func() error {
 		if got := harness.ReadFile(t, m.Path("reworded.md")); got != with("first of mine") {
-			return fmt.Errorf("the mount says %q", got)
+			return fmt.Errorf("the mount says %q, want %q", got, with("first of mine"))
 		}
 		return nil
 	})

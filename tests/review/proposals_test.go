@@ -69,7 +69,7 @@ func TestProposalsWaitForAPerson(t *testing.T) {
 	s.DecideOn(t, 0, "undo", vault)
 	harness.CheckListing(t, vault, []string{"Gone.md", "Index.md", "Plan.md", "dir", "dir/Note.md"})
 	if got := s.Suggestions(t, vault); len(got) != 4 {
-		t.Errorf("queue after undo %+v", got)
+		t.Errorf("queue after undo has %d entries, want 4: %+v", len(got), got)
 	}
 	s.DecideOn(t, 0, "reject", "--all", vault)
 	for name, text := range files {
@@ -79,7 +79,7 @@ func TestProposalsWaitForAPerson(t *testing.T) {
 		harness.CheckText(t, name, harness.ReadFile(t, filepath.Join(vault, name)), text)
 	}
 	if got := s.Suggestions(t, vault); len(got) != 0 {
-		t.Errorf("queue at the end %+v", got)
+		t.Errorf("queue at the end has %d entries, want none: %+v", len(got), got)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestUndoOfNeighbours(t *testing.T) {
 		pending := harness.ReadFile(t, m.VaultPath("n.md"))
 		list := listWaiting(t, s, m.Vault)
 		if len(list) != 2 {
-			t.Fatalf("pending: %+v", list)
+			t.Fatalf("pending are %d, want 2: %+v", len(list), list)
 		}
 		var batches []string
 		for _, q := range list {

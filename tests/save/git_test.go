@@ -116,7 +116,7 @@ func testGit(t *testing.T, steps []string, flags ...string) {
 	}
 	want := maps.Clone(gitFiles())
 	if got := texts(t, m.Vault); !maps.Equal(got, want) {
-		t.Errorf("vault after a rejection of all: %q", got)
+		t.Errorf("vault after a rejection of all: %q, want %q", got, want)
 	}
 	for _, name := range harness.ListFiles(t, m.Vault) {
 		if dir, isDir := strings.CutSuffix(name, "/"); isDir {

@@ -68,7 +68,7 @@ func TestNewFileIsThereAtOnce(t *testing.T) {
 			}
 			info, err := os.Stat(name)
 			if err == nil && info.Size() != 1 {
-				err = fmt.Errorf("%d bytes", info.Size())
+				err = fmt.Errorf("%d bytes, want %d", info.Size(), 1)
 			}
 			return errors.Join(err, os.Remove(name))
 		}},
@@ -121,7 +121,7 @@ func listed(name string, want bool) error {
 	}
 	got := slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == filepath.Base(name) })
 	if got != want {
-		err = fmt.Errorf("%s is in the listing: %v", filepath.Base(name), got)
+		err = fmt.Errorf("%s is in the listing: %v, want %v", filepath.Base(name), got, want)
 	}
 	if _, statErr := os.Lstat(name); (statErr == nil) != want {
 		err = errors.Join(err, fmt.Errorf("stat %s: %w", filepath.Base(name), errOr(statErr, "it is there")))
@@ -199,7 +199,7 @@ func TestRemovedWhileItIsNoticed(t *testing.T) {
 	time.Sleep(500 * time.Millisecond) // longer than the watcher takes
 	for where, dir := range map[string]string{"mount": m.Path(""), "vault": m.Vault} {
 		if got := harness.ListFiles(t, dir); !slices.Equal(got, []string{"note.md"}) {
-			t.Errorf("%s holds %q", where, got)
+			t.Errorf("%s holds %q, want %q", where, got, []string{"note.md"})
 		}
 	}
 	if out := s.Run(t, "ls", m.Vault); strings.Contains(out.Stdout, ".bin") {

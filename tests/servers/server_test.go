@@ -161,7 +161,7 @@ func wantServerNotes(t *testing.T, dir string, want map[string]string) {
 			return err
 		}
 		if len(entries) != len(want) {
-			return fmt.Errorf("%s has %v", dir, entries)
+			return fmt.Errorf("%s has %v, want %v", dir, entries, want)
 		}
 		for name, text := range want {
 			got, err := os.ReadFile(filepath.Join(dir, name))

@@ -180,7 +180,7 @@ func TestReadsAreNotTorn(t *testing.T) {
 		typed := typist.stop(t)
 		harness.Eventually(t, harness.StartTimeout, func() error {
 			if text := harness.ReadFile(t, m.Path("Live.md")); text != typedNote(0, typed, 0) {
-				return fmt.Errorf("the note is %q, and %d letters were typed", text, typed)
+				return fmt.Errorf("the note is %q, and %d letters were typed, want %q", text, typed, typedNote(0, typed, 0))
 			}
 			return nil
 		})

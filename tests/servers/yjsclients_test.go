@@ -158,7 +158,7 @@ func checkYSweetClient(t *testing.T, s *harness.Sandbox, name string, flags ...s
 		t.Errorf("entries %q, as-update %q", got.Entries, got.AsUpdate)
 	}
 	if got.AfterReadOnlyWrite != "allowed hello 🌍\n" {
-		t.Errorf("after the write of one who may only read: %q", got.AfterReadOnlyWrite)
+		t.Errorf("after the write of one who may only read: %q, want %q", got.AfterReadOnlyWrite, "allowed hello 🌍\n")
 	}
 	if fmt.Sprint(got.Closes) != "[1008 Token expired]" || got.Unknown != 404 || got.BadToken != "InvalidAuthProvided" {
 		t.Errorf("close %v, unknown document %d, bad token %q", got.Closes, got.Unknown, got.BadToken)
@@ -175,7 +175,7 @@ func TestYWebsocketClient(t *testing.T) {
 	var text string
 	result(t, y.room(t, "sub/Plän 1.md", "edit", "typed 🌍 "), &text)
 	if text != "typed 🌍 one\n" {
-		t.Errorf("the other client has %q", text)
+		t.Errorf("the other client has %q, want %q", text, "typed 🌍 one\n")
 	}
 	harness.FileBecomes(t, file, text)
 	cmd := y.room(t, "sub/Plän 1.md", "wait", "typed 🌍 one\nsaved\n")
@@ -208,7 +208,7 @@ func TestHocuspocusClient(t *testing.T) {
 		t.Errorf("refused with %q, want %q", got.Refused, want)
 	}
 	if fmt.Sprint(got.Closes) != "[1008 Token expired]" {
-		t.Errorf("the token's end closes with %v", got.Closes)
+		t.Errorf("the token's end closes with %v, want [1008 Token expired]", got.Closes)
 	}
 	harness.FileBecomes(t, filepath.Join(y.vault, "Plan.md"), got.Text)
 	harness.FileBecomes(t, filepath.Join(y.vault, "Other.md"), "also two\n")
@@ -402,7 +402,7 @@ func TestYjsNoEcho(t *testing.T) {
 	for i := range rounds {
 		for _, name := range []string{"person", "typed"} {
 			if n := strings.Count(got.Text, fmt.Sprintf("%s %d\n", name, i)); n != 1 {
-				t.Errorf("%s %d is there %d times", name, i, n)
+				t.Errorf("%s %d is there %d times, want %d", name, i, n, 1)
 			}
 		}
 	}

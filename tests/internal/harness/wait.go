@@ -69,7 +69,7 @@ func WaitForView(t *testing.T, m *Mount, name, text string) {
 	Eventually(t, StartTimeout, func() error {
 		got, err := os.ReadFile(m.Path(name))
 		if err == nil && string(got) != text {
-			err = fmt.Errorf("the mount shows %q", got)
+			err = fmt.Errorf("the mount shows %q, want %q", got, text)
 		}
 		return err
 	})
