@@ -70,7 +70,7 @@ func build() (string, error) {
 	return path, nil
 }
 
-// Repo is the path of something in the repository, which a test runs in a folder of.
+// Repo returns the path of something in the repository. A test runs in the folder of its package, somewhere below.
 func Repo(elem ...string) string {
 	root, err := theRoot()
 	if err != nil {
