@@ -34,7 +34,7 @@ run() { go test -json -timeout "$TIMEOUT" "${fresh[@]}" "$@" || true; }
 
 {
 	raced=$(go list ./... | grep -E "$RACE" || true)
-	plain=$(go list ./... | grep -vE "$RACE|/tests/" || true)
+	plain=$(go list ./... | grep -vE "$RACE|/tests(/|\$)" || true)
 	# shellcheck disable=SC2086 # package lists are words
 	if [[ -n $raced ]]; then run -race $raced; fi
 	# shellcheck disable=SC2086
