@@ -47,21 +47,12 @@
 //
 // # What survives a crash
 //
-// A write changes the source's file first, durably, atomically, and only if the
-// file still is what the write was computed from. So the file is never behind, and
-// what a crash keeps from the Store is found and made good when the note is next
-// read. Whose it was is told by the intent, which is noted before the file changes.
-// If the write only inserted, the text before it is what remains without that, and
-// the write is acknowledged before the Store has its record (unkept.go). Else the
-// Store gets what was there before the file changes, unless that comes with a
-// decision, and the record before the write is acknowledged. What no intent tells is
-// reconciled into the document like a person's save.
-//
-// A change of a shared note is in the Store first. Such records are marked
-// (Record.Ahead), so that after a crash the note's states since the file was last
-// known to be up to date are compared with the file: if it holds one of them, it
-// is behind and gets the newest; else a person saved it, and what the save
-// changed of the nearest state is carried onto the newest.
+// A record is in the Store's log before the source's file gets its text, and says what
+// the file's stamp is before and after. If the file does not get it, the record is taken
+// back. So the document is what the Store says, the file is a replica of it, and what a
+// crash keeps from the file is put there by recover.go, at the start or when the note is
+// next read. A stamp that is neither of a save is a person's. A change of a shared note
+// is marked (Record.Ahead): its file follows a moment later.
 //
 // # Proposals
 //

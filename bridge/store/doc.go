@@ -7,36 +7,36 @@
 //	seq, err := s.Append(id, "Projects/Plan.md", model.Record{Update: update, Author: "claude", Time: now})
 //	h, err := s.Load(id)
 //
-// # The file
+// # Log and checkpoint
 //
-//	meta/version            "2"
+// Everything that a Store is told is a frame of its log (package wal), in the folder
+// store.db.log: what is appended, taken back and decided, and what the source's files
+// hold. A frame outlives the process when the call returns; the log is synced within a
+// second, and before the call returns for what the source has no copy of. The bbolt file
+// is a checkpoint of the log. It is brought up to date when the log is ten seconds old or
+// 4 MiB long, when something asks for what only the file can tell, and at the end. Until
+// then Load and DocID look at the frames in memory (tail.go), too. Changes of names are
+// made in the checkpoint at once.
+//
+//	meta/version            "3"
+//	meta/applied            LSN of the last frame that is in the file
 //	paths/PATH              the DocID of the document that lives there
 //	docs/ID/path            its path; missing once another document took it over
 //	docs/ID/state           materialised seq (8 bytes, big endian), SHA-256 of the text
 //	docs/ID/base            seq (8 bytes), the updates up to seq merged into one
+//	docs/ID/records/SEQ     length of the JSON (uvarint), the record as JSON, its update
 //	journal/N               seq (8 bytes) and ID of the Nth record that Journal lists; without an ID,
 //	                        seq is a key of decided
 //	decided/SEQ             a record as JSON: what was decided on a proposal
 //	proposals/ID            a pending proposal as JSON
 //	unsent/ID               seq of the last record that a server has not acknowledged
-//	docs/ID/records/SEQ     length of the JSON (uvarint), the record as JSON, its update
 //
-// Beside it lie store.db.wal, records that are not in the file yet (wal.go), and
-// store.db.intents, the newest writes that were about to be made (intents.go).
+// A document whose file holds its text does not need its updates one by one any more: a
+// checkpoint merges them, and of the records remains who wrote what.
 //
-// A file of version 1 has no proposals yet and is brought up to date when it is
-// opened. A version that this package does not know is model.ErrUnknownStore, and the
-// file is left as it is.
-//
-// # Durability
-//
-// What Append is given outlives the process when it returns. Records whose text
-// the source holds anyway go to a write-ahead log (wal.go) and are in the file,
-// synced, about a second later; the others return after the transaction that
-// holds them was synced, which calls that arrive meanwhile share. What
-// Materialized says is written a moment later, together with compaction: a
-// document whose file holds its text does not need its updates one by one any
-// more, so that they are merged, and of the records remains who wrote what.
+// Files of older versions are brought up to date when they are opened (upgrade.go). A
+// version that this package does not know is model.ErrUnknownStore, and the file is left
+// as it is.
 //
 // # Concurrency and errors
 //
