@@ -163,7 +163,10 @@ func (s *Store) openLog() error {
 		s.tail.add(e)
 		return nil
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return s.checkpointOf(kindAbort) // Load does not see that the file has what was taken back
 }
 
 // Close brings the file up to the log and closes both. It may be called again, and then

@@ -481,3 +481,32 @@ func BenchmarkAppend(b *testing.B) {
 		})
 	}
 }
+
+// What was taken back stays away, also if the process is killed right after, and the
+// checkpoint had it already.
+func TestAbortAfterACheckpoint(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	if _, err := s.Append("id", "N.md", record("one")); err != nil {
+		t.Fatal(err)
+	}
+	seq, err := s.Append("id", "N.md", record("two"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Journal(1); err != nil { // writes a checkpoint
+		t.Fatal(err)
+	}
+	if err := s.Abort("id", seq); err != nil {
+		t.Fatal(err)
+	}
+	killed := newPath(t)
+	if err := errors.Join(os.CopyFS(filepath.Dir(killed), os.DirFS(filepath.Dir(path)))); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*store.Store{s, open(t, killed)} {
+		if h, err := s.Load("id"); err != nil || len(h.Records) != 1 {
+			t.Errorf("%d records, %v, want 1", len(h.Records), err)
+		}
+	}
+}

@@ -267,6 +267,9 @@ func (s *swap) renameOnce() (exchanged bool, err error) {
 		s.v.noExchange.Store(true)
 		s.v.log.Info("disk cannot exchange files in one step: saves within microseconds of each other may be lost")
 	}
+	if err := s.temp.sync(); err != nil { // nothing is left of what it replaces
+		return false, err
+	}
 	return false, fsat.Rename(s.temp.dir, s.temp.name, s.at.dir, s.at.name)
 }
 
