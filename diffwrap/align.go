@@ -3,16 +3,18 @@ package diffwrap
 import (
 	"slices"
 	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // hunk is one place where two texts differ: old.of(oldText) became new.of(newText). What lies between hunks is equal.
 // Hunks are sorted; two that touch are to be shown as two changes.
-type hunk struct{ old, new span }
+type hunk struct{ old, new span.Span }
 
 // side is one of the two texts of a comparison.
 type side struct {
 	text     string
-	comments []span // whole CriticMarkup comments in it, which are never cut
+	comments []span.Span // whole CriticMarkup comments in it, which are never cut
 }
 
 // aligner compares two texts, first line by line, then word by word inside the lines that were paired.
@@ -42,7 +44,7 @@ func (a *aligner) align() []hunk {
 	}
 	oldEnd, newEnd := a.withoutFinalBreak()
 	head := a.commonHead(oldEnd, newEnd)
-	tail := a.commonTail(span{head, oldEnd}, span{head, newEnd})
+	tail := a.commonTail(span.New(head, oldEnd), span.New(head, newEnd))
 	a.oldLines = splitLines(a.old.text, head, oldEnd-tail, a.old.comments)
 	a.newLines = splitLines(a.new.text, head, newEnd-tail, a.new.comments)
 	a.fragment = a.fragment && head == 0
@@ -78,7 +80,7 @@ func (a *aligner) matchLines() []int {
 func filled(text string, lines []line) []int {
 	var out []int
 	for i, l := range lines {
-		if !isBlank(l.of(text)) {
+		if !isBlank(l.Of(text)) {
 			out = append(out, i)
 		}
 	}
@@ -97,7 +99,7 @@ func pick(tokens, indices []int) []int {
 func (a *aligner) internLines(text string, lines []line) []int {
 	out := make([]int, len(lines))
 	for i, l := range lines {
-		out[i] = a.intern(l.of(text))
+		out[i] = a.intern(l.Of(text))
 	}
 	return out
 }
@@ -141,27 +143,27 @@ func (a *aligner) gaps(match []int, i0, i1, j0, j1 int) {
 // keep passes over a pair of lines with equal texts, whose line breaks may differ.
 func (a *aligner) keep(i, j int) {
 	oldBreak, newBreak := a.breaks(i, j)
-	if oldBreak.of(a.old.text) != newBreak.of(a.new.text) {
+	if oldBreak.Of(a.old.text) != newBreak.Of(a.new.text) {
 		a.change(oldBreak, newBreak)
 	}
 }
 
 // breaks returns the line breaks before old line i and new line j that face each other. The first line of a text has
 // none; a line that faces the first line gives its break to the gap before it.
-func (a *aligner) breaks(i, j int) (oldBreak, newBreak span) {
+func (a *aligner) breaks(i, j int) (oldBreak, newBreak span.Span) {
 	o, n := a.oldLines[i], a.newLines[j]
 	if i == 0 || j == 0 {
-		return span{o.start, o.start}, span{n.start, n.start}
+		return span.New(o.Start, o.Start), span.New(n.Start, n.Start)
 	}
-	return span{o.brk, o.start}, span{n.brk, n.start}
+	return span.New(o.brk, o.Start), span.New(n.brk, n.Start)
 }
 
 // gapSpans returns the texts of old lines [i0,i1) and new lines [j0,j1), with the breaks that go with them: the one
 // before each line. Above the first line of one side there is none; there, a gap on the other side takes the break
 // behind it.
-func (a *aligner) gapSpans(i0, i1, j0, j1 int) (old, new span) {
+func (a *aligner) gapSpans(i0, i1, j0, j1 int) (old, new span.Span) {
 	if a.onTop(i0, i1, j1) {
-		return span{a.oldLines[0].start, a.oldLines[i1].start}, span{a.newLines[0].start, a.newLines[j1].start}
+		return span.New(a.oldLines[0].Start, a.oldLines[i1].Start), span.New(a.newLines[0].Start, a.newLines[j1].Start)
 	}
 	return linesSpan(a.oldLines, i0, i1), linesSpan(a.newLines, j0, j1)
 }
@@ -172,23 +174,23 @@ func (a *aligner) onTop(i0, i1, j1 int) bool {
 }
 
 // linesSpan returns the span of lines [from, to) with the breaks before them.
-func linesSpan(lines []line, from, to int) span {
+func linesSpan(lines []line, from, to int) span.Span {
 	if from == to {
-		at := lines[len(lines)-1].end
+		at := lines[len(lines)-1].End
 		if from < len(lines) {
 			at = lines[from].brk
 		}
-		return span{at, at}
+		return span.New(at, at)
 	}
-	return span{lines[from].brk, lines[to-1].end}
+	return span.New(lines[from].brk, lines[to-1].End)
 }
 
 // change records a hunk.
-func (a *aligner) change(old, new span) {
+func (a *aligner) change(old, new span.Span) {
 	if a.exact {
 		old, new = trimClusters(a.old.text, a.new.text, old, new)
 	}
-	if !old.empty() || !new.empty() {
+	if !old.Empty() || !new.Empty() {
 		a.hunks = append(a.hunks, hunk{old, new})
 	}
 }
@@ -234,8 +236,8 @@ func atLineEnd(text string, i int) bool {
 }
 
 // commonTail returns the length of the common end of old.of(oldText) and new.of(newText), from a line break on.
-func (a *aligner) commonTail(old, new span) int {
-	o, n := old.of(a.old.text), new.of(a.new.text)
+func (a *aligner) commonTail(old, new span.Span) int {
+	o, n := old.Of(a.old.text), new.Of(a.new.text)
 	tail := commonSuffix(o, n)
 	for from := 0; ; {
 		at := strings.IndexByte(o[len(o)-tail+from:], '\n')
@@ -246,7 +248,7 @@ func (a *aligner) commonTail(old, new span) int {
 		from = feed + 1
 		oldAt, newAt := len(o)-tail+feed, len(n)-tail+feed
 		oldBreak, newBreak := breakStart(o, oldAt, 0), breakStart(n, newAt, 0)
-		if oldAt-oldBreak != newAt-newBreak || a.cutsComment(old.start+oldBreak, new.start+newBreak) {
+		if oldAt-oldBreak != newAt-newBreak || a.cutsComment(old.Start+oldBreak, new.Start+newBreak) {
 			continue
 		}
 		return len(o) - oldBreak
@@ -259,9 +261,9 @@ func (a *aligner) cutsComment(old, new int) bool {
 }
 
 // insideComment reports whether off lies strictly inside one of the comments.
-func insideComment(comments []span, off int) bool {
+func insideComment(comments []span.Span, off int) bool {
 	c, ok := atomAround(comments, off)
-	return ok && c.start < off
+	return ok && c.Start < off
 }
 
 // commonPrefix returns the length in bytes of the common start of a and b.

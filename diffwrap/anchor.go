@@ -1,6 +1,10 @@
 package diffwrap
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
 
 // A comment belongs to the person who wrote it. Where both texts have it in a stretch that changed, it stays, and the
 // change is compared anew before and behind it. One that was moved across a line that stays is another one at its new
@@ -9,7 +13,7 @@ import "slices"
 // alignAround compares old and new, and keeps the given pairs of comments wherever they were moved.
 func (a *aligner) alignAround(pairs []hunk) []hunk {
 	hunks := a.align()
-	comments := make([]span, len(pairs))
+	comments := make([]span.Span, len(pairs))
 	for k, p := range pairs {
 		comments[k] = p.old
 	}
@@ -17,7 +21,7 @@ func (a *aligner) alignAround(pairs []hunk) []hunk {
 		return hunks
 	}
 	a.hunks = nil
-	a.splitAt(pairs, span{0, len(a.old.text)}, span{0, len(a.new.text)})
+	a.splitAt(pairs, span.New(0, len(a.old.text)), span.New(0, len(a.new.text)))
 	return a.hunks
 }
 
@@ -42,7 +46,7 @@ func (a *aligner) stretch(match []int, i0, i1, j0, j1 int) {
 }
 
 // commonComments pairs the comments that two stretches of text have in common, in order.
-func (a *aligner) commonComments(old, new span) []hunk {
+func (a *aligner) commonComments(old, new span.Span) []hunk {
 	oldInside, newInside := inside(a.old.comments, old), inside(a.new.comments, new)
 	if len(oldInside) == 0 || len(newInside) == 0 {
 		return nil
@@ -58,55 +62,55 @@ func (a *aligner) commonComments(old, new span) []hunk {
 }
 
 // inside returns the comments that lie within a stretch of text.
-func inside(comments []span, s span) []span {
+func inside(comments []span.Span, s span.Span) []span.Span {
 	at := func(off int) int {
-		k, _ := slices.BinarySearchFunc(comments, off, func(c span, off int) int { return c.start - off })
+		k, _ := slices.BinarySearchFunc(comments, off, func(c span.Span, off int) int { return c.Start - off })
 		return k
 	}
-	from, to := at(s.start), at(s.end)
-	if from < to && comments[to-1].end > s.end {
+	from, to := at(s.Start), at(s.End)
+	if from < to && comments[to-1].End > s.End {
 		to--
 	}
 	return comments[from:to]
 }
 
 // touched returns how many comments a change of a stretch of text would reach into.
-func touched(comments []span, s span) int {
-	k, _ := slices.BinarySearchFunc(comments, s.start, func(c span, off int) int { return c.end - off - 1 })
+func touched(comments []span.Span, s span.Span) int {
+	k, _ := slices.BinarySearchFunc(comments, s.Start, func(c span.Span, off int) int { return c.End - off - 1 })
 	n := 0
-	for k+n < len(comments) && comments[k+n].start < s.end {
+	for k+n < len(comments) && comments[k+n].Start < s.End {
 		n++
 	}
 	return n
 }
 
-func (a *aligner) internSpans(text string, spans []span) []int {
+func (a *aligner) internSpans(text string, spans []span.Span) []int {
 	out := make([]int, len(spans))
 	for k, s := range spans {
-		out[k] = a.intern(s.of(text))
+		out[k] = a.intern(s.Of(text))
 	}
 	return out
 }
 
 // splitAt compares what lies before, between and behind pairs of comments.
-func (a *aligner) splitAt(pairs []hunk, old, new span) {
+func (a *aligner) splitAt(pairs []hunk, old, new span.Span) {
 	for _, p := range pairs {
-		a.part(span{old.start, p.old.start}, span{new.start, p.new.start})
-		old.start, new.start = p.old.end, p.new.end
+		a.part(span.New(old.Start, p.old.Start), span.New(new.Start, p.new.Start))
+		old.Start, new.Start = p.old.End, p.new.End
 	}
 	a.part(old, new)
 }
 
 // part compares two stretches of text as texts of their own.
-func (a *aligner) part(old, new span) {
+func (a *aligner) part(old, new span.Span) {
 	part := aligner{
-		old:      side{old.of(a.old.text), shift(inside(a.old.comments, old), -old.start)},
-		new:      side{new.of(a.new.text), shift(inside(a.new.comments, new), -new.start)},
+		old:      side{old.Of(a.old.text), shift(inside(a.old.comments, old), -old.Start)},
+		new:      side{new.Of(a.new.text), shift(inside(a.new.comments, new), -new.Start)},
 		exact:    a.exact,
-		fragment: a.fragment && old.start == 0 || !startsLine(a.old.text, old.start) || !startsLine(a.new.text, new.start),
+		fragment: a.fragment && old.Start == 0 || !startsLine(a.old.text, old.Start) || !startsLine(a.new.text, new.Start),
 	}
 	for _, h := range part.align() {
-		a.change(h.old.shift(old.start), h.new.shift(new.start))
+		a.change(h.old.Shift(old.Start), h.new.Shift(new.Start))
 	}
 }
 

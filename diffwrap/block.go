@@ -17,13 +17,13 @@ func (a *aligner) block(i0, i1, j0, j1 int) {
 	for k := 0; k < len(oldCuts) || k < len(newCuts); k++ {
 		o, n := old, new
 		if k < len(oldCuts) {
-			o.end = oldCuts[k]
+			o.End = oldCuts[k]
 		}
 		if k < len(newCuts) {
-			n.end = newCuts[k]
+			n.End = newCuts[k]
 		}
 		a.change(o, n)
-		old.start, new.start = o.end, n.end
+		old.Start, new.Start = o.End, n.End
 	}
 	a.change(old, new)
 }
@@ -33,11 +33,11 @@ func (a *aligner) block(i0, i1, j0, j1 int) {
 // the block above.
 func blockCuts(text string, lines []line, onTop bool) []int {
 	var cuts []int
-	blankAbove := onTop || len(lines) > 0 && isBlank(lines[len(lines)-1].of(text))
+	blankAbove := onTop || len(lines) > 0 && isBlank(lines[len(lines)-1].Of(text))
 	var fence string
 	seen, blank := false, false // text in this block; a blank line since
 	for _, l := range lines {
-		s := l.of(text)
+		s := l.Of(text)
 		fence = fenceAfter(fence, s)
 		switch {
 		case isBlank(s) && fence == "":
@@ -58,7 +58,7 @@ func blockCuts(text string, lines []line, onTop bool) []int {
 // cutBefore returns where a run that starts with line l starts: with the break before the line, except on top.
 func cutBefore(l line, onTop bool) int {
 	if onTop {
-		return l.start
+		return l.Start
 	}
 	return l.brk
 }

@@ -1,6 +1,10 @@
 package diffwrap
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
 
 // A run that ends in an opening brace reads "{++}" or "{--}" at its end. Parsers that take the text for a sequence of
 // delimiters (lang-criticmarkup, MultiMarkdown) see an opener there. Lines of code end like that often, so runs are
@@ -12,7 +16,7 @@ func endsOpen(text string, plus byte) bool {
 }
 
 func (h hunk) endsOpen(old, new string) bool {
-	return endsOpen(h.old.of(old), '-') || endsOpen(h.new.of(new), '+')
+	return endsOpen(h.old.Of(old), '-') || endsOpen(h.new.Of(new), '+')
 }
 
 // closeEnds moves or widens the hunks that would leave a run with an open end. A run that adds or takes whole lines is
@@ -24,21 +28,21 @@ func closeEnds(old, new side, hunks []hunk) []hunk {
 		for h.endsOpen(old.text, new.text) {
 			limit := len(old.text)
 			if k+1 < len(hunks) {
-				limit = hunks[k+1].old.start
+				limit = hunks[k+1].old.Start
 			}
-			if h.old.end < limit {
-				next := nextToken(old.text[:limit], h.old.end, h.old.end, old.comments)
+			if h.old.End < limit {
+				next := nextToken(old.text[:limit], h.old.End, h.old.End, old.comments)
 				if next.class == commentToken {
 					break
 				}
-				h = h.moveOrWiden(old.text, new.text, next.of(old.text))
+				h = h.moveOrWiden(old.text, new.text, next.Of(old.text))
 				continue
 			}
 			if k+1 == len(hunks) {
 				break
 			}
 			k++
-			h.old.end, h.new.end = hunks[k].old.end, hunks[k].new.end
+			h.old.End, h.new.End = hunks[k].old.End, hunks[k].new.End
 		}
 		out = append(out, h)
 	}
@@ -49,10 +53,10 @@ func closeEnds(old, new side, hunks []hunk) []hunk {
 // and starts with the same.
 func (h hunk) moveOrWiden(old, new, next string) hunk {
 	n := len(next)
-	if h.old.empty() && strings.HasPrefix(h.new.of(new), next) || h.new.empty() && strings.HasPrefix(h.old.of(old), next) {
-		return hunk{h.old.shift(n), h.new.shift(n)}
+	if h.old.Empty() && strings.HasPrefix(h.new.Of(new), next) || h.new.Empty() && strings.HasPrefix(h.old.Of(old), next) {
+		return hunk{h.old.Shift(n), h.new.Shift(n)}
 	}
-	return hunk{span{h.old.start, h.old.end + n}, span{h.new.start, h.new.end + n}}
+	return hunk{span.New(h.old.Start, h.old.End+n), span.New(h.new.Start, h.new.End+n)}
 }
 
 // endsOpenAt reports whether the new or the original text ends in an opening brace at a place where a region might end.
@@ -63,8 +67,8 @@ func (p *putter) endsOpenAt(at place, newEnd int) bool {
 	original := ""
 	for k := min(at.piece, len(p.pieces)-1); k >= 0 && len(original) < len("{-"); k-- {
 		x := p.pieces[k]
-		if end := min(x.end, at.off); end > x.start && (x.role == kept || x.role == dropped) {
-			original = p.doc.raw[max(x.start, end-len("{-")):end] + original
+		if end := min(x.End, at.off); end > x.Start && (x.role == kept || x.role == dropped) {
+			original = p.doc.raw[max(x.Start, end-len("{-")):end] + original
 		}
 	}
 	return endsOpen(original, '-')

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // TestCommentsStay is law 7 for a line that was changed around its comments: those are left alone, byte for byte, and
@@ -47,15 +48,15 @@ func TestOwnComments(t *testing.T) {
 		for round := range *rounds / 10 {
 			g := letters.generator(uint64(round))
 			raw := g.commented()
-			var own []span
+			var own []Span
 			for _, c := range Comments(raw) {
 				if c.Author == "" && !strings.Contains(raw[c.Start:c.End], "\n") && g.IntN(2) == 0 {
-					own = append(own, span{c.Start, c.End})
+					own = append(own, span.New(c.Start, c.End))
 				}
 			}
 			want := g.edit(Accepted(raw))
 			options := Options{Author: "AI", Foreign: func(start, end int) bool {
-				return strings.HasPrefix(raw[start:], "{>>") && !slices.Contains(own, span{start, end})
+				return strings.HasPrefix(raw[start:], "{>>") && !slices.Contains(own, span.New(start, end))
 			}}
 			result, err := options.Put(raw, want)
 			if err != nil || result.FrontMatter != nil {
@@ -64,8 +65,8 @@ func TestOwnComments(t *testing.T) {
 			var others strings.Builder // raw without the writer's comments
 			at := 0
 			for _, s := range own {
-				others.WriteString(raw[at:s.start])
-				at = s.end
+				others.WriteString(raw[at:s.Start])
+				at = s.End
 			}
 			others.WriteString(raw[at:])
 			if got := Apply(raw, result.Edits); !leaves(undecided(got), strings.Join(undecided(others.String()), "")) {
@@ -125,16 +126,16 @@ func (g *generator) editAround(s string) string {
 		}
 	}
 	k := g.IntN(len(breaks))
-	line := span{breaks[k] + 1, len(s)}
+	line := span.New(breaks[k]+1, len(s))
 	if k+1 < len(breaks) {
-		line.end = breaks[k+1]
+		line.End = breaks[k+1]
 	}
-	text := line.of(s)
+	text := line.Of(s)
 	for range 1 + g.IntN(4) {
 		from, to := g.spanIn(text)
 		text = text[:from] + strings.Trim(g.word(), "\r\n") + text[to:]
 	}
-	return s[:line.start] + text + s[line.end:]
+	return s[:line.Start] + text + s[line.End:]
 }
 
 // commentsIn lists the open comments of a text.
@@ -143,7 +144,7 @@ func commentsIn(text string) []string {
 	doc := parse(text)
 	for i := range doc.cells {
 		if c := &doc.cells[i]; c.kind == commentCell && !c.resolved {
-			out = append(out, c.of(text))
+			out = append(out, c.Of(text))
 		}
 	}
 	return out
@@ -158,8 +159,8 @@ func commentsStay(raw, want string, edits []Edit) error {
 			continue
 		}
 		for _, e := range edits {
-			if e.Off < c.end && e.Off+e.Len > c.start {
-				return lawError("7, comments stay", raw, want, "stored %q, edit %v touches %q", Apply(raw, edits), e, c.of(raw))
+			if e.Off < c.End && e.Off+e.Len > c.Start {
+				return lawError("7, comments stay", raw, want, "stored %q, edit %v touches %q", Apply(raw, edits), e, c.Of(raw))
 			}
 		}
 	}

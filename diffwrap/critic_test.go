@@ -157,7 +157,7 @@ func differs(raw string, marks [][3]any) string {
 	doc := parse(raw)
 	for i := range doc.cells {
 		if c := &doc.cells[i]; c.isSuggestion() {
-			ours = append(ours, fmt.Sprintf("%s %d-%d", names[c.kind], utf16Len(raw[:c.start]), utf16Len(raw[:c.close])))
+			ours = append(ours, fmt.Sprintf("%s %d-%d", names[c.kind], utf16Len(raw[:c.Start]), utf16Len(raw[:c.close])))
 		}
 	}
 	if slices.Equal(theirs, ours) {
@@ -172,7 +172,7 @@ func utf16Len(s string) int { return len(utf16.Encode([]rune(s))) }
 func hasDelimiter(want string) bool {
 	p := putter{doc: parse("")}
 	for _, c := range slices.Backward(p.comments(want)) {
-		want = want[:c.start] + strings.Repeat(" ", c.len()) + want[c.end:]
+		want = want[:c.Start] + strings.Repeat(" ", c.Len()) + want[c.End:]
 	}
 	_, n := firstDelimiter(want)
 	return n > 0
@@ -183,7 +183,7 @@ func hasOpenEnd(raw string) bool {
 	doc := parse(raw)
 	for i := range doc.cells {
 		c := &doc.cells[i]
-		body := c.body.of(raw)
+		body := c.body.Of(raw)
 		if c.isSuggestion() && (endsOpen(body, '+') || endsOpen(body, '-')) && !textFollows(doc, i) {
 			return true
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Dialect is a way to attribute a mark to its writer inside the text. All dialects are read always; the one chosen in
@@ -102,16 +104,16 @@ func (n *names) add(name string) {
 // Relay's authored comment without text.
 func (p *parser) readTail(text string, c *cell) {
 	for {
-		m, n := p.tail(text[c.end:])
+		m, n := p.tail(text[c.End:])
 		if n == 0 {
 			return
 		}
-		c.end += n
+		c.End += n
 		p.tails = true
 		c.attribution = c.orElse(m.attribution)
 		c.resolved = c.resolved || m.resolved && c.kind == commentCell
 		if c.kind == commentCell && !c.resolved {
-			c.added = c.span
+			c.added = c.Span
 		}
 	}
 }
@@ -219,15 +221,15 @@ func (p *parser) authoredComment(find *finder, i int) (cell, bool) {
 	if end < 0 {
 		return cell{}, false
 	}
-	c := cell{kind: commentCell, body: span{i + n, end}, close: end + len("<<}}")}
-	c.span = span{i, c.close}
+	c := cell{kind: commentCell, body: span.New(i+n, end), close: end + len("<<}}")}
+	c.Span = span.New(i, c.close)
 	c.attribution, c.resolved = m.attribution, m.resolved
-	if c.body.empty() {
+	if c.body.Empty() {
 		c.kind = hiddenCell
 		return c, true
 	}
 	if !c.resolved {
-		c.added = c.span
+		c.added = c.Span
 	}
 	p.readTail(find.text, &c)
 	return c, true

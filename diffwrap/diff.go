@@ -1,29 +1,38 @@
 package diffwrap
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/script"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
 
 // Diff returns a small script of edits that turns old into new: compared line by line, then word by word, then trimmed
 // by whole characters. It is never larger than what lies between the texts' common start and end, and of that size it is one edit: what
 // somebody typed in one place is that. No edit cuts a grapheme cluster. Markup has no meaning here; this is what brings a change that a
 // person made to a file into the document.
-func Diff(old, new string) []Edit {
+func Diff(old, new string) []script.Edit {
 	if old == "" && new != "" {
-		return []Edit{{New: new}}
+		return []script.Edit{{New: new}}
 	}
 	a := aligner{old: side{text: old}, new: side{text: new}, exact: true}
 	hunks := a.align()
 	size := 0
 	for _, h := range hunks {
-		size += h.old.len() + h.new.len()
+		size += h.old.Len() + h.new.Len()
 	}
 	head := commonPrefix(old, new)
 	tail := commonSuffix(old[head:], new[head:])
 	if least := len(old) + len(new) - 2*(head+tail); size > least || size == least && len(hunks) > 1 {
-		if h := between(old, new, head, tail); h.old.len()+h.new.len() <= size {
+		if h := between(old, new, head, tail); h.old.Len()+h.new.Len() <= size {
 			hunks = []hunk{h}
 		}
 	}
-	return script(hunks, new)
+	var edits []script.Edit
+	for _, h := range hunks {
+		edits = script.Append(edits, script.Edit{Off: h.old.Start, Len: h.old.Len(), New: h.new.Of(new)})
+	}
+	return edits
 }
 
 // between is what differs of two texts that have a start and an end in common, of so many bytes, without a part of a grapheme
@@ -38,7 +47,7 @@ func between(old, new string, head, tail int) hunk {
 		tail = len(old) - borderBehind(old, len(old)-tail)
 		tail = len(new) - borderBehind(new, len(new)-tail)
 	}
-	return hunk{span{head, len(old) - tail}, span{head, len(new) - tail}}
+	return hunk{span.New(head, len(old)-tail), span.New(head, len(new)-tail)}
 }
 
 // borderBefore is the last border of two grapheme clusters at or before an offset.
@@ -59,13 +68,4 @@ func borderBehind(text string, at int) int {
 		i += clusterLength(text[i:])
 	}
 	return i
-}
-
-// script writes hunks as edits of the old text.
-func script(hunks []hunk, new string) []Edit {
-	var edits []Edit
-	for _, h := range hunks {
-		edits = appendEdit(edits, Edit{Off: h.old.start, Len: h.old.len(), New: h.new.of(new)})
-	}
-	return edits
 }

@@ -81,22 +81,22 @@ func TestDiffSmall(t *testing.T) {
 		want           []Edit
 	}{
 		{"equal", "a b\n", "a b\n", nil},
-		{"letters", "I teh best", "I the best", []Edit{{3, 2, "he"}}},
-		{"from nothing", "", "a\n\nb\n", []Edit{{0, 0, "a\n\nb\n"}}},
-		{"to nothing", "a\n\nb\n", "", []Edit{{0, 5, ""}}},
-		{"line", "a\nb\nc\n", "a\nc\n", []Edit{{1, 2, ""}}},
-		{"cluster", "x 👩‍👧 y", "x 👩‍👦 y", []Edit{{2, 11, "👩‍👦"}}},
-		{"combining mark", "cafe", "cafe\u0301", []Edit{{3, 1, "e\u0301"}}},
-		{"break", "a\nb", "a\r\nb", []Edit{{1, 1, "\r\n"}}},
-		{"final break", "a", "a\n", []Edit{{1, 0, "\n"}}},
-		{"last line", "a\nb", "a\n", []Edit{{2, 1, ""}}},
-		{"last line, from nothing", "a\n", "a\nb", []Edit{{2, 0, "b"}}},
-		{"last line, breaks of two", "a\r\nb", "a\r\n", []Edit{{3, 1, ""}}},
-		{"lines of one", "a b\nc", "a b x\n\ny\nc", []Edit{{3, 0, " x\n\ny"}}},
-		{"lines typed in a line", "{++#\n++}{--# T--}{++T++}\n\nold", "{++#\n++}{--\n\n# T--}{++T++}\n\nold", []Edit{{11, 0, "\n\n"}}},
-		{"lines with other breaks", "-\n{--the\r\n\r\n--}noon{--\r\n--}", "-\nnoon{--\r\n--}", []Edit{{2, 13, ""}}},
-		{"a word in a word like it", "see HU\n", "see H{++HU++}U\n", []Edit{{5, 0, "{++HU++}"}}},
-		{"marks mean nothing", "{++a++}", "{++b++}", []Edit{{3, 1, "b"}}},
+		{"letters", "I teh best", "I the best", []Edit{{Off: 3, Len: 2, New: "he"}}},
+		{"from nothing", "", "a\n\nb\n", []Edit{{Off: 0, Len: 0, New: "a\n\nb\n"}}},
+		{"to nothing", "a\n\nb\n", "", []Edit{{Off: 0, Len: 5, New: ""}}},
+		{"line", "a\nb\nc\n", "a\nc\n", []Edit{{Off: 1, Len: 2, New: ""}}},
+		{"cluster", "x 👩‍👧 y", "x 👩‍👦 y", []Edit{{Off: 2, Len: 11, New: "👩‍👦"}}},
+		{"combining mark", "cafe", "cafe\u0301", []Edit{{Off: 3, Len: 1, New: "e\u0301"}}},
+		{"break", "a\nb", "a\r\nb", []Edit{{Off: 1, Len: 1, New: "\r\n"}}},
+		{"final break", "a", "a\n", []Edit{{Off: 1, Len: 0, New: "\n"}}},
+		{"last line", "a\nb", "a\n", []Edit{{Off: 2, Len: 1, New: ""}}},
+		{"last line, from nothing", "a\n", "a\nb", []Edit{{Off: 2, Len: 0, New: "b"}}},
+		{"last line, breaks of two", "a\r\nb", "a\r\n", []Edit{{Off: 3, Len: 1, New: ""}}},
+		{"lines of one", "a b\nc", "a b x\n\ny\nc", []Edit{{Off: 3, Len: 0, New: " x\n\ny"}}},
+		{"lines typed in a line", "{++#\n++}{--# T--}{++T++}\n\nold", "{++#\n++}{--\n\n# T--}{++T++}\n\nold", []Edit{{Off: 11, Len: 0, New: "\n\n"}}},
+		{"lines with other breaks", "-\n{--the\r\n\r\n--}noon{--\r\n--}", "-\nnoon{--\r\n--}", []Edit{{Off: 2, Len: 13, New: ""}}},
+		{"a word in a word like it", "see HU\n", "see H{++HU++}U\n", []Edit{{Off: 5, Len: 0, New: "{++HU++}"}}},
+		{"marks mean nothing", "{++a++}", "{++b++}", []Edit{{Off: 3, Len: 1, New: "b"}}},
 	}
 	for _, tc := range tests {
 		if got := Diff(tc.old, tc.new); !slices.Equal(got, tc.want) {
@@ -146,8 +146,8 @@ func TestDecisions(t *testing.T) {
 func checkDecisions(g *generator, raw string) error {
 	doc := parse(raw)
 	if slices.ContainsFunc(doc.cells, func(c cell) bool {
-		return c.kind >= commentCell || c.isSuggestion() && c.added.empty() && c.deleted.empty() ||
-			c.kind == substitutionCell && (c.added.empty() || c.deleted.empty())
+		return c.kind >= commentCell || c.isSuggestion() && c.added.Empty() && c.deleted.Empty() ||
+			c.kind == substitutionCell && (c.added.Empty() || c.deleted.Empty())
 	}) {
 		return nil // the views differ from the decisions in comments and highlights, and empty marks vanish
 	}

@@ -3,13 +3,16 @@ package diffwrap
 import (
 	"slices"
 	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/script"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // write returns the edits that mark the changes. With literal set, every delimiter in a run is cut in two, not only those
 // that matter to most readers, and new comments are written as text.
-func (p *putter) write(changes []hunk, literal bool) []Edit {
-	e := emitter{putter: p, changes: changes, literal: literal, script: append([]Edit(nil), p.matter.edits...), pos: p.matter.rawEnd}
-	p.live = span{}
+func (p *putter) write(changes []hunk, literal bool) []script.Edit {
+	e := emitter{putter: p, changes: changes, literal: literal, script: append([]script.Edit(nil), p.matter.edits...), pos: p.matter.rawEnd}
+	p.live = span.Span{}
 	for _, r := range p.regions(changes) {
 		e.region(r)
 	}
@@ -22,7 +25,7 @@ type emitter struct {
 	*putter
 	changes []hunk
 	literal bool
-	script  []Edit
+	script  []script.Edit
 	pos     int             // raw is copied or replaced up to here
 	pending strings.Builder // written since
 	run     cellKind        // the kind of run that ends here and still lacks its attribution; textCell for none
@@ -30,37 +33,37 @@ type emitter struct {
 
 // region marks one region anew.
 func (e *emitter) region(r region) {
-	e.copy(span{e.pos, r.from.off})
-	text := r.new.of(e.new)
+	e.copy(span.New(e.pos, r.from.off))
+	text := r.new.Of(e.new)
 	old := e.original(r)
 	notes := e.notes(text, old)
 	a := aligner{old: side{old.text, old.notes}, new: side{text, notes}, fragment: !startsLine(e.doc.raw, r.from.off)}
 	done := 0
 	for _, h := range closeEnds(a.old, a.new, a.alignAround(e.anchors(old, r, notes))) {
-		e.keep(old, span{done, h.old.start})
+		e.keep(old, span.New(done, h.old.Start))
 		apart := e.onlyComments(text, h.new, notes)
-		if apart || h.old.empty() {
-			e.leave(old, h.old.start)
+		if apart || h.old.Empty() {
+			e.leave(old, h.old.Start)
 		}
 		if !apart {
 			e.delete(old, h.old)
 		}
-		e.add(text, h.new, notes, r.new.start)
+		e.add(text, h.new, notes, r.new.Start)
 		if apart {
 			e.delete(old, h.old)
 		}
-		done = h.old.end
+		done = h.old.End
 	}
-	e.keep(old, span{done, len(old.text) + 1})
+	e.keep(old, span.New(done, len(old.text)+1))
 	e.endRun()
 	e.flush(r.to.off)
 }
 
 // keep passes over a part of the original that stays.
-func (e *emitter) keep(o *original, s span) {
+func (e *emitter) keep(o *original, s span.Span) {
 	o.visit(s, func(x part) {
 		e.endRun()
-		e.copy(x.span)
+		e.copy(x.Span)
 	})
 }
 
@@ -72,13 +75,13 @@ func (e *emitter) leave(o *original, at int) {
 			return
 		}
 		e.endRun()
-		e.copy(x.span)
+		e.copy(x.Span)
 		o.next++
 	}
 }
 
 // delete marks a part of the original as deleted, comments in it with the rest.
-func (e *emitter) delete(o *original, s span) {
+func (e *emitter) delete(o *original, s span.Span) {
 	var run []part
 	end := func() {
 		e.deletion(run)
@@ -91,7 +94,7 @@ func (e *emitter) delete(o *original, s span) {
 		}
 		end()
 		e.endRun()
-		e.copy(x.span)
+		e.copy(x.Span)
 	})
 	end()
 }
@@ -108,7 +111,7 @@ func (e *emitter) deletion(parts []part) {
 		if k > 0 && (x.isComment() || parts[k-1].isComment()) && !x.inComment(&parts[k-1]) {
 			edges = append(edges, content.Len())
 		}
-		content.WriteString(x.of(e.doc.raw))
+		content.WriteString(x.Of(e.doc.raw))
 	}
 	e.endRun()
 	open, close := "{--"+e.metadata(), "--}"
@@ -118,15 +121,15 @@ func (e *emitter) deletion(parts []part) {
 	cuts = slices.Compact(cuts)
 	at := 0
 	for _, x := range parts {
-		s := x.span
-		for len(cuts) > 0 && cuts[0] <= at+s.len() {
-			mid := s.start + cuts[0] - at
-			e.copy(span{s.start, mid})
+		s := x.Span
+		for len(cuts) > 0 && cuts[0] <= at+s.Len() {
+			mid := s.Start + cuts[0] - at
+			e.copy(span.New(s.Start, mid))
 			e.pending.WriteString(close + open)
-			at, s.start, cuts = cuts[0], mid, cuts[1:]
+			at, s.Start, cuts = cuts[0], mid, cuts[1:]
 		}
 		e.copy(s)
-		at += s.len()
+		at += s.Len()
 	}
 	e.pending.WriteString(close)
 	e.run = deletionCell
@@ -137,43 +140,43 @@ func (p *part) isComment() bool { return p.role == note || p.cell.comment > 0 }
 
 // onlyComments reports whether text[s] is comments of the writer's. They are written before what is deleted in their
 // place: behind it they would be taken for remarks on the deletion, and go with it.
-func (e *emitter) onlyComments(text string, s span, notes []span) bool {
-	if s.empty() {
+func (e *emitter) onlyComments(text string, s span.Span, notes []span.Span) bool {
+	if s.Empty() {
 		return false
 	}
 	for _, n := range inside(notes, s) {
-		if n.start == s.start && e.bare[n.of(text)] {
-			s.start = n.end
+		if n.Start == s.Start && e.bare[n.Of(text)] {
+			s.Start = n.End
 		}
 	}
-	return s.empty()
+	return s.Empty()
 }
 
 // add writes text[s] as added; the writer's comments in it are written bare. base is the offset of text in the whole new
 // text.
-func (e *emitter) add(text string, s span, notes []span, base int) {
+func (e *emitter) add(text string, s span.Span, notes []span.Span, base int) {
 	for _, n := range notes {
-		if n.start >= s.start && n.end <= s.end && e.bare[n.of(text)] {
-			e.addition(text, span{s.start, n.start}, base)
+		if n.Start >= s.Start && n.End <= s.End && e.bare[n.Of(text)] {
+			e.addition(text, span.New(s.Start, n.Start), base)
 			e.endRun()
-			e.pending.WriteString(n.of(text))
-			s.start = n.end
+			e.pending.WriteString(n.Of(text))
+			s.Start = n.End
 		}
 	}
 	e.addition(text, s, base)
 }
 
 // addition writes one addition.
-func (e *emitter) addition(text string, s span, base int) {
-	if s.empty() {
+func (e *emitter) addition(text string, s span.Span, base int) {
+	if s.Empty() {
 		return
 	}
 	if e.run != deletionCell {
 		e.endRun()
 	}
-	content := s.of(text)
-	if at := firstOpener(content); at >= 0 && e.live.empty() && !strings.HasPrefix(content[at:], "{>>") {
-		e.live = span{base + s.start + at, base + s.start + at + 3}
+	content := s.Of(text)
+	if at := firstOpener(content); at >= 0 && e.live.Empty() && !strings.HasPrefix(content[at:], "{>>") {
+		e.live = span.New(base+s.Start+at, base+s.Start+at+3)
 	}
 	open, close := "{++"+e.metadata(), "++}"
 	e.pending.WriteString(open)
@@ -229,12 +232,12 @@ func (e *emitter) endRun() {
 }
 
 // copy keeps a stretch of raw.
-func (e *emitter) copy(s span) {
-	if s.empty() {
+func (e *emitter) copy(s span.Span) {
+	if s.Empty() {
 		return
 	}
-	e.flush(s.start)
-	e.pos = s.end
+	e.flush(s.Start)
+	e.pos = s.End
 }
 
 // flush replaces raw from pos up to off by what is pending, in as few edits of as little text as a comparison finds.
@@ -242,7 +245,7 @@ func (e *emitter) flush(off int) {
 	gap, text := e.doc.raw[e.pos:off], e.pending.String()
 	for _, d := range Diff(gap, text) {
 		d.Off += e.pos
-		e.script = appendEdit(e.script, d)
+		e.script = script.Append(e.script, d)
 	}
 	e.pending.Reset()
 	e.pos = off

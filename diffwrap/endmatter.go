@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/script"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // endMatter is Roughdraft's block of ids at the end of a file: a line ---, then a YAML mapping with the keys comments
@@ -77,42 +80,42 @@ func (p *parser) hideEndMatter() {
 	}
 	start := p.matter.start
 	n := len(p.cells)
-	for n > 0 && p.cells[n-1].start >= start {
+	for n > 0 && p.cells[n-1].Start >= start {
 		n--
 	}
 	if n == 0 {
 		return
 	}
-	if last := &p.cells[n-1]; last.end > start {
+	if last := &p.cells[n-1]; last.End > start {
 		if last.kind != textCell || last.highlight >= 0 {
 			return
 		}
-		cut := span{last.start, start}
-		last.span, last.body, last.added, last.deleted = cut, cut, cut, cut
+		cut := span.New(last.Start, start)
+		last.Span, last.body, last.added, last.deleted = cut, cut, cut, cut
 	}
-	p.cells = append(p.cells[:n], cell{kind: hiddenCell, highlight: -1, span: span{start, len(p.raw)}})
+	p.cells = append(p.cells[:n], cell{kind: hiddenCell, highlight: -1, Span: span.New(start, len(p.raw))})
 }
 
 // forget returns the edits that take entries out of the end matter: those of the given ids and the replies to them.
 // A section without entries goes too, and with the last section the block and the blank line before it.
-func (d *document) forget(ids map[string]bool) []Edit {
+func (d *document) forget(ids map[string]bool) []script.Edit {
 	if d.matter == nil || !d.matter.used || len(ids) == 0 {
 		return nil
 	}
-	var edits []Edit
+	var edits []script.Edit
 	rest := 0
 	for _, section := range splitEndMatter(d.raw, d.matter.start) {
 		kept := 0
-		var drop []Edit
+		var drop []script.Edit
 		for _, e := range section.entries {
 			if ids[e.id] || ids[e.re] {
-				drop = append(drop, Edit{Off: e.start, Len: e.len()})
+				drop = append(drop, script.Edit{Off: e.Start, Len: e.Len()})
 			} else {
 				kept++
 			}
 		}
 		if kept == 0 {
-			drop = []Edit{{Off: section.start, Len: section.len()}}
+			drop = []script.Edit{{Off: section.Start, Len: section.Len()}}
 		}
 		edits = append(edits, drop...)
 		rest += kept
@@ -120,21 +123,21 @@ func (d *document) forget(ids map[string]bool) []Edit {
 	if rest == 0 {
 		from := len(strings.TrimRight(d.raw[:d.matter.start], "\r\n"))
 		from = lineEnd(d.raw, from)
-		return []Edit{{Off: from, Len: len(d.raw) - from}}
+		return []script.Edit{{Off: from, Len: len(d.raw) - from}}
 	}
 	return edits
 }
 
 // matterSection is a key of the end matter with its entries, as spans of whole lines of the raw text.
 type matterSection struct {
-	span
+	span.Span
 	entries []matterLines
 }
 
 // matterLines is one entry: its id, the id it replies to, its lines.
 type matterLines struct {
 	id, re string
-	span
+	span.Span
 }
 
 // splitEndMatter parts the end matter at start into sections and entries, by indentation.
@@ -149,13 +152,13 @@ func splitEndMatter(raw string, start int) []matterSection {
 		name, value, _ := strings.Cut(key, ":")
 		switch {
 		case depth == 0 && strings.TrimSpace(line) != "":
-			sections = append(sections, matterSection{span: span{i, i}})
+			sections = append(sections, matterSection{Span: span.New(i, i)})
 			indent = 0
 		case len(sections) == 0:
 		case indent == 0 || depth == indent && name != "":
 			indent = depth
 			s := &sections[len(sections)-1]
-			s.entries = append(s.entries, matterLines{id: strings.Trim(name, `"'`), span: span{i, i}})
+			s.entries = append(s.entries, matterLines{id: strings.Trim(name, `"'`), Span: span.New(i, i)})
 		}
 		if len(sections) > 0 {
 			sections[len(sections)-1].grow(next, name, value)
@@ -167,12 +170,12 @@ func splitEndMatter(raw string, start int) []matterSection {
 
 // grow takes the line that ends at end into the section and its last entry.
 func (s *matterSection) grow(end int, name, value string) {
-	s.end = end
+	s.End = end
 	if len(s.entries) == 0 {
 		return
 	}
 	e := &s.entries[len(s.entries)-1]
-	e.end = end
+	e.End = end
 	if name == "re" {
 		e.re = strings.Trim(strings.TrimSpace(value), `"'`)
 	}

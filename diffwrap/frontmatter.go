@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/script"
 )
 
 // FrontMatterPolicy says what Put does with a change of the front matter, which is never marked: a mark in YAML makes
@@ -63,7 +65,7 @@ type frontMatter struct {
 	rawEnd, oldEnd, newEnd int    // in the raw text, in the old and in the new accepted view
 	text                   string // the front matter as it will be stored
 	change                 *FrontMatterChange
-	edits                  []Edit
+	edits                  []script.Edit
 }
 
 // frontMatter decides about the front matter of a Put; old and new are the accepted views.
@@ -125,16 +127,16 @@ func (d *document) shownOf(end int) (shown int, marked, cut bool) {
 	for i := range d.cells {
 		c := &d.cells[i]
 		switch {
-		case c.start >= end:
+		case c.Start >= end:
 			return shown, marked, cut
 		case c.kind == textCell:
-			shown += min(c.end, end) - c.start
+			shown += min(c.End, end) - c.Start
 		default:
 			marked = true
-			cut = c.end > end
-			shown += c.added.len()
+			cut = c.End > end
+			shown += c.added.Len()
 		}
-		cut = cut || c.highlight >= 0 && c.end >= end
+		cut = cut || c.highlight >= 0 && c.End >= end
 	}
 	return shown, marked, cut
 }

@@ -3,6 +3,8 @@ package diffwrap
 import (
 	"fmt"
 	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Highlights and comments are furniture: they are in neither text. A highlight is never changed; marks go inside. An open
@@ -35,12 +37,12 @@ func (p *parser) numberComments(cells []cell, found int) int {
 	at := make(map[int]int, len(cells)+1) // offset in text -> cell that starts there
 	for i := range cells {
 		at[text.Len()] = i
-		text.WriteString(cells[i].body.of(p.raw))
+		text.WriteString(cells[i].body.Of(p.raw))
 	}
 	at[text.Len()] = len(cells)
 	for _, c := range commentsOf(text.String(), p.matter) {
-		first, starts := at[c.start]
-		last, ends := at[c.end]
+		first, starts := at[c.Start]
+		last, ends := at[c.End]
 		if !starts || !ends {
 			continue
 		}
@@ -56,7 +58,7 @@ func (p *parser) numberComments(cells []cell, found int) int {
 // it or on its line.
 func (d *document) partsComment(i int) bool {
 	a, b := &d.cells[i], &d.cells[i+1]
-	return b.comment > 0 || a.comment > 0 && !startsWithBreak(b.body.of(d.raw))
+	return b.comment > 0 || a.comment > 0 && !startsWithBreak(b.body.Of(d.raw))
 }
 
 // commentsOf finds the open comments in a text, wherever they stand.
@@ -79,7 +81,7 @@ func commentsOf(text string, matter *endMatter) []cell {
 			continue
 		}
 		out = append(out, c)
-		i = c.end
+		i = c.End
 	}
 }
 
@@ -92,8 +94,8 @@ func Comments(raw string) []Suggestion {
 		if g, ok := doc.groupAt(i); ok {
 			i = g.lastComment
 		} else if c := &doc.cells[i]; c.kind == commentCell && !c.resolved {
-			out = append(out, Suggestion{Kind: Comment, Start: c.start, End: c.end, Line: lines.at(i),
-				New: c.body.of(raw), Author: c.author, Time: c.time})
+			out = append(out, Suggestion{Kind: Comment, Start: c.Start, End: c.End, Line: lines.at(i),
+				New: c.body.Of(raw), Author: c.author, Time: c.time})
 		}
 	}
 	return out
@@ -106,18 +108,18 @@ func (p *putter) checkSigned() error {
 	known := p.knownComments()
 	p.bare = make(map[string]bool)
 	for _, c := range commentsOf(body, p.doc.matter) {
-		text := c.of(body)
+		text := c.Of(body)
 		if known[text]--; known[text] >= 0 {
 			continue
 		}
-		if err := p.checkComment(&c, text, lineOf(p.new, p.matter.newEnd+c.start)); err != nil {
+		if err := p.checkComment(&c, text, lineOf(p.new, p.matter.newEnd+c.Start)); err != nil {
 			return err
 		}
 		p.bare[text] = true
 	}
 	for i := range p.doc.cells {
 		if c := &p.doc.cells[i]; c.kind == commentCell && !c.resolved && p.own(c) {
-			p.bare[c.of(p.doc.raw)] = true
+			p.bare[c.Of(p.doc.raw)] = true
 		}
 	}
 	return p.checkNames(body)
@@ -127,12 +129,12 @@ func (p *putter) checkSigned() error {
 func (p *putter) knownComments() map[string]int {
 	known := make(map[string]int)
 	for _, c := range commentsOf(p.old, p.doc.matter) {
-		known[c.of(p.old)]++
+		known[c.Of(p.old)]++
 	}
 	deleted := make(map[int]string)
 	for i := range p.doc.cells {
 		if c := &p.doc.cells[i]; c.comment > 0 {
-			deleted[c.comment] += c.body.of(p.doc.raw)
+			deleted[c.comment] += c.body.Of(p.doc.raw)
 		}
 	}
 	for _, text := range deleted {
@@ -146,7 +148,7 @@ func (p *putter) checkComment(c *cell, text string, line int) error {
 	case strings.ContainsAny(text, "\r\n"):
 		return &RefusedError{Line: line, Literal: text, Err: ErrComment,
 			advice: "write the comment on one line, or write the text into the note, where it becomes a suggestion"}
-	case !p.signs(c.author), c.id != "", strings.Contains(text[:c.body.start-c.start], "authorId="):
+	case !p.signs(c.author), c.id != "", strings.Contains(text[:c.body.Start-c.Start], "authorId="):
 		return &RefusedError{Line: line, Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.author),
 			advice: "write the comment without a name"}
 	}
@@ -163,16 +165,16 @@ func (p *putter) checkNames(body string) error {
 	for _, views := range []string{p.old, p.doc.raw} {
 		count := make(map[string]int)
 		for _, c := range signedMarks(views) {
-			count[c.of(views)]++
+			count[c.Of(views)]++
 		}
 		for text, n := range count {
 			known[text] = max(known[text], n)
 		}
 	}
 	for _, c := range names {
-		text := c.of(body)
+		text := c.Of(body)
 		if known[text]--; known[text] < 0 && !p.signs(c.author) {
-			return &RefusedError{Line: lineOf(p.new, p.matter.newEnd+c.start), Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.author),
+			return &RefusedError{Line: lineOf(p.new, p.matter.newEnd+c.Start), Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.author),
 				advice: "leave the name out"}
 		}
 	}
@@ -196,7 +198,7 @@ func signedMarks(text string) []cell {
 		c, ok := reader.mark(&find, i)
 		if !ok {
 			m, n := reader.tail(text[i:])
-			c = cell{span: span{i, i + n}, attribution: m.attribution}
+			c = cell{Span: span.New(i, i+n), attribution: m.attribution}
 		}
 		if c.author != "" {
 			out = append(out, c)

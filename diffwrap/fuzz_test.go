@@ -64,10 +64,10 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		end := 0
 		for _, c := range parse(raw).cells {
-			if c.start != end || c.end <= c.start || c.body.start < c.start && !c.body.empty() || c.body.end > c.end {
+			if c.Start != end || c.End <= c.Start || c.body.Start < c.Start && !c.body.Empty() || c.body.End > c.End {
 				t.Fatalf("cell %+v after offset %d", c, end)
 			}
-			end = c.end
+			end = c.End
 		}
 		if end != len(raw) {
 			t.Fatalf("cells end at %d of %d", end, len(raw))

@@ -65,15 +65,15 @@ func (d *document) isMark(i int, kind cellKind) bool {
 // marks without any that it is glued to.
 func (d *document) sameWriter(i, next int) bool {
 	a, b := &d.cells[i], &d.cells[next]
-	if d.writer != nil && !d.writer(a.start, a.end).joins(d.writer(b.start, b.end)) {
+	if d.writer != nil && !d.writer(a.Start, a.End).joins(d.writer(b.Start, b.End)) {
 		return false
 	}
-	return a.author == b.author || a.author == "" && b.end > b.close
+	return a.author == b.author || a.author == "" && b.End > b.close
 }
 
 // hidesDelimiter reports whether the cut between cells i and i+1 parts a delimiter.
 func (d *document) hidesDelimiter(i int) bool {
-	left, right := d.cells[i].body.of(d.raw), d.cells[i+1].body.of(d.raw)
+	left, right := d.cells[i].body.Of(d.raw), d.cells[i+1].body.Of(d.raw)
 	left = left[max(0, len(left)-2):]
 	right = right[:min(len(right), 2)]
 	for at := range left {

@@ -166,7 +166,7 @@ func safeRuns(raw, want, got string, r Result) error {
 	known := make(map[string]int)
 	before := parse(raw)
 	for i := range before.cells {
-		known[before.cells[i].of(raw)]++
+		known[before.cells[i].Of(raw)]++
 	}
 	after := parse(got)
 	for i := range after.cells {
@@ -175,7 +175,7 @@ func safeRuns(raw, want, got string, r Result) error {
 			continue
 		}
 		law := brokenBy(after, i)
-		if text := c.of(got); law != "" && known[text] > 0 {
+		if text := c.Of(got); law != "" && known[text] > 0 {
 			known[text]--
 		} else if law != "" {
 			return lawError(law, raw, want, "stored %q has the run %q", got, text)
@@ -187,8 +187,8 @@ func safeRuns(raw, want, got string, r Result) error {
 // brokenBy names the part of law 4 that the run in cell i breaks, or is "".
 func brokenBy(doc *document, i int) string {
 	c := &doc.cells[i]
-	body := c.body.of(doc.raw)
-	switch own := doc.raw[c.body.end:c.close]; {
+	body := c.body.Of(doc.raw)
+	switch own := doc.raw[c.body.End:c.close]; {
 	case body == "", firstOpener(body) >= 0, strings.Contains(body, own), strings.Contains(body, "@@"), strings.Contains(body, "~>"):
 		return "4, safe runs"
 	case endsOpen(body, own[0]) && textFollows(doc, i):
@@ -225,11 +225,11 @@ func undecided(raw string) []string {
 	for i := range doc.cells {
 		switch c := &doc.cells[i]; {
 		case c.kind == commentCell:
-			out = append(out, c.of(raw), "")
+			out = append(out, c.Of(raw), "")
 		case c.isSuggestion() && (c.author == "" || strings.HasPrefix(c.author, "AI ")):
-			out[len(out)-1] += c.deleted.of(raw)
+			out[len(out)-1] += c.deleted.Of(raw)
 		default:
-			out[len(out)-1] += c.of(raw)
+			out[len(out)-1] += c.Of(raw)
 		}
 	}
 	return out
@@ -261,11 +261,11 @@ func minimal(raw, want, got string, r Result) error {
 	doc := parse(raw)
 	for i := range doc.cells {
 		c := &doc.cells[i]
-		s := c.span
+		s := c.Span
 		if c.author == "" && c.isSuggestion() {
 			s = c.deleted
 		}
-		for k := s.start; k < s.end; k++ {
+		for k := s.Start; k < s.End; k++ {
 			protected[k] = true
 		}
 	}

@@ -47,7 +47,7 @@ func TestSeparate(t *testing.T) {
 		var typed []Span
 		for i := range len(tt.raw) {
 			if tt.typed != "" && i+len(tt.typed) <= len(tt.raw) && tt.raw[i:i+len(tt.typed)] == tt.typed {
-				typed = append(typed, Span{i, i + len(tt.typed)})
+				typed = append(typed, Span{Start: i, End: i + len(tt.typed)})
 			}
 		}
 		got := Apply(tt.raw, Separate(tt.raw, typed, func(int, int) bool { return true }))

@@ -3,45 +3,47 @@ package diffwrap
 import (
 	"cmp"
 	"slices"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // notes finds the comments in the new text of a region. With literal set, only those count that the region has already.
-func (e *emitter) notes(text string, old *original) []span {
+func (e *emitter) notes(text string, old *original) []span.Span {
 	notes := e.comments(text)
 	if !e.literal {
 		return notes
 	}
 	known := make(map[string]bool)
 	for _, n := range old.notes {
-		known[n.of(old.text)] = true
+		known[n.Of(old.text)] = true
 	}
-	return slices.DeleteFunc(notes, func(n span) bool { return !known[n.of(text)] })
+	return slices.DeleteFunc(notes, func(n span.Span) bool { return !known[n.Of(text)] })
 }
 
 // anchors pairs the comments of a region that the writer did not touch with where they are in the region's new text.
-func (e *emitter) anchors(o *original, r region, notes []span) []hunk {
+func (e *emitter) anchors(o *original, r region, notes []span.Span) []hunk {
 	var pairs []hunk
 	for _, p := range o.parts {
 		if p.role != note {
 			continue
 		}
-		at := e.newOffset(span{p.view, p.view + p.size}) - r.new.start
-		k, ok := slices.BinarySearchFunc(notes, at, func(n span, off int) int { return n.start - off })
-		if ok && notes[k].len() == p.size {
-			pairs = append(pairs, hunk{span{p.at, p.at + p.size}, notes[k]})
+		at := e.newOffset(span.New(p.view, p.view+p.size)) - r.new.Start
+		k, ok := slices.BinarySearchFunc(notes, at, func(n span.Span, off int) int { return n.Start - off })
+		if ok && notes[k].Len() == p.size {
+			pairs = append(pairs, hunk{span.New(p.at, p.at+p.size), notes[k]})
 		}
 	}
 	return pairs
 }
 
 // newOffset returns where a piece of the accepted view is in the new text, -1 if the writer changed it.
-func (e *emitter) newOffset(view span) int {
-	k, _ := slices.BinarySearchFunc(e.changes, view.start, func(c hunk, off int) int { return cmp.Or(cmp.Compare(c.old.end, off), -1) })
+func (e *emitter) newOffset(view span.Span) int {
+	k, _ := slices.BinarySearchFunc(e.changes, view.Start, func(c hunk, off int) int { return cmp.Or(cmp.Compare(c.old.End, off), -1) })
 	switch {
-	case k < len(e.changes) && e.changes[k].old.start < view.end:
+	case k < len(e.changes) && e.changes[k].old.Start < view.End:
 		return -1
 	case k == 0:
-		return view.start - e.matter.oldEnd + e.matter.newEnd
+		return view.Start - e.matter.oldEnd + e.matter.newEnd
 	}
-	return view.start - e.changes[k-1].old.end + e.changes[k-1].new.end
+	return view.Start - e.changes[k-1].old.End + e.changes[k-1].new.End
 }

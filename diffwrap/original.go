@@ -1,12 +1,16 @@
 package diffwrap
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
 
 // original is the original text of a region: what stays and what is deleted, with the comments in it, which a change
 // may take out or put back. What the writer itself adds is not in it, so that amending that leaves no trace.
 type original struct {
 	text  string
-	notes []span // the comments in text
+	notes []span.Span // the comments in text
 	parts []part
 	next  int // the first part that was not visited to its end
 }
@@ -14,36 +18,36 @@ type original struct {
 // part is a stretch of the original text, or a mark without text in it.
 type part struct {
 	role
-	span // of raw
-	at   int
-	size int // in text; 0 for a mark without text
-	view int // where it starts in the accepted view
-	cell *cell
+	span.Span // of raw
+	at        int
+	size      int // in text; 0 for a mark without text
+	view      int // where it starts in the accepted view
+	cell      *cell
 }
 
 // original collects the original text of a region, with its comments.
 func (e *emitter) original(r region) *original {
 	o := &original{}
 	var text strings.Builder
-	for k := r.from.piece; k < len(e.pieces) && e.pieces[k].start < r.to.off; k++ {
+	for k := r.from.piece; k < len(e.pieces) && e.pieces[k].Start < r.to.off; k++ {
 		x := &e.pieces[k]
-		p := part{role: x.role, span: x.span, at: text.Len(), view: x.view.start, cell: x.cell}
+		p := part{role: x.role, Span: x.Span, at: text.Len(), view: x.view.Start, cell: x.cell}
 		switch x.role {
 		case own:
 			continue
 		case note, kept, dropped:
-			p.start, p.end = max(p.start, r.from.off), min(p.end, r.to.off)
-			if p.empty() {
+			p.Start, p.End = max(p.Start, r.from.off), min(p.End, r.to.off)
+			if p.Empty() {
 				continue
 			}
-			text.WriteString(p.of(e.doc.raw))
+			text.WriteString(p.Of(e.doc.raw))
 		}
 		p.size = text.Len() - p.at
 		switch {
 		case p.inComment(o.last()):
-			o.notes[len(o.notes)-1].end = text.Len()
+			o.notes[len(o.notes)-1].End = text.Len()
 		case p.size > 0 && (x.role == note || x.cell.comment > 0):
-			o.notes = append(o.notes, span{p.at, text.Len()})
+			o.notes = append(o.notes, span.New(p.at, text.Len()))
 		}
 		o.parts = append(o.parts, p)
 	}
@@ -66,21 +70,21 @@ func (p *part) inComment(before *part) bool {
 
 // visit calls f for each part, or piece of one, in s. Spans must be visited in order. A part without text belongs to
 // the span that starts at or before it, so that it stays behind what was changed directly before it.
-func (o *original) visit(s span, f func(part)) {
+func (o *original) visit(s span.Span, f func(part)) {
 	for o.next < len(o.parts) {
 		p := o.parts[o.next]
 		end := p.at + p.size
 		switch {
-		case p.at >= s.end:
+		case p.at >= s.End:
 			return
 		case p.size == 0:
 			f(p)
-		case max(p.at, s.start) < min(end, s.end):
-			first, last := max(p.at, s.start), min(end, s.end)
-			p.span = span{p.start + first - p.at, p.start + last - p.at}
+		case max(p.at, s.Start) < min(end, s.End):
+			first, last := max(p.at, s.Start), min(end, s.End)
+			p.Span = span.New(p.Start+first-p.at, p.Start+last-p.at)
 			f(p)
 		}
-		if end > s.end {
+		if end > s.End {
 			return
 		}
 		o.next++

@@ -3,6 +3,8 @@ package diffwrap
 import (
 	"slices"
 	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // The thresholds of readability, in per cent.
@@ -66,8 +68,8 @@ func (a *aligner) unpaired(i0, i1, j0, j1 int) {
 	a.block(i1, i2, j1, j2)
 }
 
-func (a *aligner) oldBlank(i int) bool { return isBlank(a.oldLines[i].of(a.old.text)) }
-func (a *aligner) newBlank(j int) bool { return isBlank(a.newLines[j].of(a.new.text)) }
+func (a *aligner) oldBlank(i int) bool { return isBlank(a.oldLines[i].Of(a.old.text)) }
+func (a *aligner) newBlank(j int) bool { return isBlank(a.newLines[j].Of(a.new.text)) }
 
 // sameShape reports whether old lines [i0,i1) and as many new lines from j0 on are blank in the same places.
 func (a *aligner) sameShape(i0, i1, j0 int) bool {
@@ -83,18 +85,18 @@ func isBlank(line string) bool { return skip(line, 0, " \t\r") == len(line) }
 
 // changeLine compares two lines that are taken for versions of one another.
 func (a *aligner) changeLine(i, j int) {
-	old, new := a.oldLines[i].span, a.newLines[j].span
+	old, new := a.oldLines[i].Span, a.newLines[j].Span
 	if a.exact {
 		a.keep(i, j)
 		a.words(old, new, 0)
 		return
 	}
 	oldMarker, newMarker := a.marker(a.old, a.oldLines, i), a.marker(a.new, a.newLines, j)
-	if oldMarker.of(a.old.text) != newMarker.of(a.new.text) {
+	if oldMarker.Of(a.old.text) != newMarker.Of(a.new.text) {
 		a.replaceLine(i, j)
 		return
 	}
-	old.start, new.start = oldMarker.end, newMarker.end
+	old.Start, new.Start = oldMarker.End, newMarker.End
 	oldCells, newCells := cells(a.old, old), cells(a.new, new)
 	if len(oldCells) == len(newCells) {
 		a.keep(i, j)
@@ -103,7 +105,7 @@ func (a *aligner) changeLine(i, j int) {
 		}
 		return
 	}
-	if isRow(old.of(a.old.text)) || isRow(new.of(a.new.text)) {
+	if isRow(old.Of(a.old.text)) || isRow(new.Of(a.new.text)) {
 		a.replaceLine(i, j)
 		return
 	}
@@ -114,18 +116,18 @@ func (a *aligner) changeLine(i, j int) {
 // replaceLine replaces a whole line, with the break before it.
 func (a *aligner) replaceLine(i, j int) {
 	oldBreak, newBreak := a.breaks(i, j)
-	a.change(span{oldBreak.start, a.oldLines[i].end}, span{newBreak.start, a.newLines[j].end})
+	a.change(span.New(oldBreak.Start, a.oldLines[i].End), span.New(newBreak.Start, a.newLines[j].End))
 }
 
 // marker returns the span of a line's marker; a fragment of a line has none.
-func (a *aligner) marker(s side, lines []line, i int) span {
+func (a *aligner) marker(s side, lines []line, i int) span.Span {
 	l := lines[i]
 	if a.fragment && i == 0 {
-		return span{l.start, l.start}
+		return span.New(l.Start, l.Start)
 	}
-	m := span{l.start, l.start + lineMarker(l.of(s.text))}
-	if c, ok := nextComment(s.comments, m.start); ok && c.start < m.end {
-		m.end = c.start
+	m := span.New(l.Start, l.Start+lineMarker(l.Of(s.text)))
+	if c, ok := nextComment(s.comments, m.Start); ok && c.Start < m.End {
+		m.End = c.Start
 	}
 	return m
 }
@@ -138,19 +140,19 @@ func isRow(s string) bool {
 
 // cells splits a line at the pipes that separate cells, so that no change crosses one. A line that is no row has one
 // cell.
-func cells(s side, line span) []span {
-	if strings.IndexByte(line.of(s.text), '|') < 0 {
-		return []span{line}
+func cells(s side, line span.Span) []span.Span {
+	if strings.IndexByte(line.Of(s.text), '|') < 0 {
+		return []span.Span{line}
 	}
-	var out []span
-	start := line.start
+	var out []span.Span
+	start := line.Start
 	for t := range tokensOf(s.text, line, s.comments) {
-		if t.of(s.text) == "|" {
-			out = append(out, span{start, t.start})
-			start = t.end
+		if t.Of(s.text) == "|" {
+			out = append(out, span.New(start, t.Start))
+			start = t.End
 		}
 	}
-	return append(out, span{start, line.end})
+	return append(out, span.New(start, line.End))
 }
 
 // lineWords is what the similarity of lines is measured by: the words of a line, sorted, and their length in bytes.
@@ -184,16 +186,16 @@ func (w hashedWord) len() int { return int(w & maxHashed) }
 
 func (a *aligner) lineWords(s side, lines []line, from, to int) []lineWords {
 	out := make([]lineWords, to-from)
-	all := make([]hashedWord, 0, linesSpan(lines, from, to).len()/5+4)
+	all := make([]hashedWord, 0, linesSpan(lines, from, to).Len()/5+4)
 	for k := range out {
 		w := &out[k]
 		marker := a.marker(s, lines, from+k)
-		w.marker = marker.of(s.text)
-		text := span{marker.end, lines[from+k].end}
+		w.marker = marker.Of(s.text)
+		text := span.New(marker.End, lines[from+k].End)
 		first := len(all)
 		for t := range tokensOf(s.text, text, s.comments) {
 			if t.isWord() {
-				word := hashWord(t.of(s.text))
+				word := hashWord(t.Of(s.text))
 				all = append(all, word)
 				w.weight += word.len()
 			}
@@ -300,7 +302,7 @@ func flows(kept, oldBytes, newBytes int) bool {
 // allProse reports whether lines are plain prose or blank.
 func allProse(text string, lines []line) bool {
 	for _, l := range lines {
-		if s := l.of(text); lineMarker(s) > 0 && !isBlank(s) || isRow(s) {
+		if s := l.Of(text); lineMarker(s) > 0 && !isBlank(s) || isRow(s) {
 			return false
 		}
 	}

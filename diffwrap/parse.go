@@ -3,14 +3,9 @@ package diffwrap
 import (
 	"strings"
 	"time"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
-
-// span is a half-open range of byte offsets.
-type span struct{ start, end int }
-
-func (s span) len() int           { return s.end - s.start }
-func (s span) empty() bool        { return s.start >= s.end }
-func (s span) of(t string) string { return t[s.start:s.end] }
 
 // cellKind says what a cell of the raw text is.
 type cellKind uint8
@@ -29,14 +24,14 @@ const (
 // cell is one piece of the raw text. The cells of a document follow one another without gaps.
 type cell struct {
 	kind      cellKind
-	resolved  bool // of a comment: dealt with, hidden from views
-	comment   int  // of deletions: those that delete one whole comment have the same number, others 0
-	highlight int  // the cell that opens the highlight around this one, -1 outside
-	span           // of raw, with delimiters, metadata and the dialect's tail
-	body      span // what stands between the delimiters, after the metadata
-	close     int  // offset just after the closing delimiter, where the dialect's tail starts
-	added     span // what the accepted view shows
-	deleted   span // what the original view shows
+	resolved  bool      // of a comment: dealt with, hidden from views
+	comment   int       // of deletions: those that delete one whole comment have the same number, others 0
+	highlight int       // the cell that opens the highlight around this one, -1 outside
+	span.Span           // of raw, with delimiters, metadata and the dialect's tail
+	body      span.Span // what stands between the delimiters, after the metadata
+	close     int       // offset just after the closing delimiter, where the dialect's tail starts
+	added     span.Span // what the accepted view shows
+	deleted   span.Span // what the original view shows
 	attribution
 }
 
@@ -129,7 +124,7 @@ func (p *parser) scan(from, to, highlight int) {
 			continue
 		}
 		p.addText(text, i, highlight)
-		i = c.end
+		i = c.End
 		text = i
 		p.addMark(c, highlight)
 	}
@@ -138,8 +133,8 @@ func (p *parser) scan(from, to, highlight int) {
 
 func (p *parser) addText(from, to, highlight int) {
 	if from < to {
-		s := span{from, to}
-		p.cells = append(p.cells, cell{kind: textCell, highlight: highlight, span: s, body: s, added: s, deleted: s})
+		s := span.New(from, to)
+		p.cells = append(p.cells, cell{kind: textCell, highlight: highlight, Span: s, body: s, added: s, deleted: s})
 	}
 }
 
@@ -150,11 +145,11 @@ func (p *parser) addMark(c cell, highlight int) {
 		p.cells = append(p.cells, c)
 		return
 	}
-	closing := cell{kind: highlightCloseCell, highlight: -1, span: span{c.body.end, c.end}}
+	closing := cell{kind: highlightCloseCell, highlight: -1, Span: span.New(c.body.End, c.End)}
 	body := c.body
-	c.span.end, c.body.end = body.start, body.start
+	c.Span.End, c.body.End = body.Start, body.Start
 	p.cells = append(p.cells, c)
-	p.scan(body.start, body.end, len(p.cells)-1)
+	p.scan(body.Start, body.End, len(p.cells)-1)
 	p.cells = append(p.cells, closing)
 }
 
@@ -173,10 +168,10 @@ func (p *parser) mark(find *finder, i int) (cell, bool) {
 		}
 		return cell{}, false
 	}
-	c := cell{kind: f.kind, close: end + len(f.close), body: span{from, end}}
-	c.span = span{i, c.close}
+	c := cell{kind: f.kind, close: end + len(f.close), body: span.New(from, end)}
+	c.Span = span.New(i, c.close)
 	meta, n := readMetadata(find.text[from:end])
-	c.body.start += n
+	c.body.Start += n
 	c.attribution, c.resolved = meta.attribution, meta.resolved
 	if !p.showBody(find, &c) {
 		return cell{}, false
@@ -192,17 +187,17 @@ func (p *parser) showBody(find *finder, c *cell) bool {
 		c.added = c.body
 	case deletionCell:
 		c.deleted = c.body
-		p.takesComment = p.takesComment || startsComment(c.body.of(p.raw))
+		p.takesComment = p.takesComment || startsComment(c.body.Of(p.raw))
 	case substitutionCell:
-		at := find.next(arrow, c.body.start)
-		if at < 0 || at+len(arrow) > c.body.end {
+		at := find.next(arrow, c.body.Start)
+		if at < 0 || at+len(arrow) > c.body.End {
 			return false
 		}
-		c.deleted = span{c.body.start, at}
-		c.added = span{at + len(arrow), c.body.end}
+		c.deleted = span.New(c.body.Start, at)
+		c.added = span.New(at+len(arrow), c.body.End)
 	case commentCell:
 		if !c.resolved {
-			c.added = c.span
+			c.added = c.Span
 		}
 	}
 	return true

@@ -1,6 +1,10 @@
 package diffwrap
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
 
 // role says what a piece of the raw text is to the writer of a change.
 type role uint8
@@ -18,49 +22,49 @@ const (
 // to be written anew.
 type piece struct {
 	role
-	span      // of raw: the text alone, but the whole mark of a wall, note or pin
-	view span // where it stands in the accepted view
-	cell *cell
+	span.Span           // of raw: the text alone, but the whole mark of a wall, note or pin
+	view      span.Span // where it stands in the accepted view
+	cell      *cell
 }
 
 // cut lists the pieces of the document, in order.
 func (p *putter) cut() []piece {
 	pieces := make([]piece, 0, len(p.doc.cells))
 	view := 0
-	add := func(r role, s span, c *cell, shown int) {
-		pieces = append(pieces, piece{r, s, span{view, view + shown}, c})
+	add := func(r role, s span.Span, c *cell, shown int) {
+		pieces = append(pieces, piece{r, s, span.New(view, view+shown), c})
 		view += shown
 	}
 	for i := range p.doc.cells {
 		c := &p.doc.cells[i]
 		switch {
 		case c.kind == textCell:
-			add(kept, c.span, c, c.len())
+			add(kept, c.Span, c, c.Len())
 		case c.kind == commentCell && c.resolved:
-			add(pin, c.span, c, 0)
+			add(pin, c.Span, c, 0)
 		case c.kind == commentCell && !p.own(c):
-			add(note, c.span, c, c.len())
+			add(note, c.Span, c, c.Len())
 		case p.own(c):
-			if !c.deleted.empty() {
+			if !c.deleted.Empty() {
 				add(dropped, c.deleted, c, 0)
 			}
-			if !c.added.empty() {
-				add(own, c.added, c, c.added.len())
+			if !c.added.Empty() {
+				add(own, c.added, c, c.added.Len())
 			}
 		case c.kind == additionCell || c.kind == substitutionCell:
-			add(wall, c.span, c, c.added.len())
+			add(wall, c.Span, c, c.added.Len())
 		default:
-			add(pin, c.span, c, 0)
+			add(pin, c.Span, c, 0)
 		}
 	}
 	return pieces
 }
 
 // noteSpans returns the spans of the open comments in the accepted view.
-func (p *putter) noteSpans() []span {
-	var out []span
+func (p *putter) noteSpans() []span.Span {
+	var out []span.Span
 	for _, x := range p.pieces {
-		if x.cell.kind == commentCell && !x.view.empty() {
+		if x.cell.kind == commentCell && !x.view.Empty() {
 			out = append(out, x.view)
 		}
 	}
@@ -68,21 +72,19 @@ func (p *putter) noteSpans() []span {
 }
 
 // comments finds the comments in new text, as far as a reader would be shown them.
-func (p *putter) comments(text string) []span {
-	var out []span
+func (p *putter) comments(text string) []span.Span {
+	var out []span.Span
 	for _, c := range commentsOf(text, p.doc.matter) {
-		out = append(out, c.span)
+		out = append(out, c.Span)
 	}
 	return out
 }
 
-func (s span) shift(by int) span { return span{s.start + by, s.end + by} }
-
 // shift moves spans; those that end up before 0 are left out.
-func shift(spans []span, by int) []span {
-	var out []span
+func shift(spans []span.Span, by int) []span.Span {
+	var out []span.Span
 	for _, s := range spans {
-		if s = s.shift(by); s.start >= 0 {
+		if s = s.Shift(by); s.Start >= 0 {
 			out = append(out, s)
 		}
 	}
@@ -97,7 +99,7 @@ func (p *putter) keepWalls(hunks []hunk) ([]hunk, error) {
 		if x.role != wall {
 			continue
 		}
-		for len(hunks) > 0 && hunks[0].old.end <= x.view.start {
+		for len(hunks) > 0 && hunks[0].old.End <= x.view.Start {
 			out, hunks = append(out, hunks[0]), hunks[1:]
 		}
 		n := 0
@@ -109,7 +111,7 @@ func (p *putter) keepWalls(hunks []hunk) ([]hunk, error) {
 		}
 		before, after, ok := p.splitAround(hunks[0], hunks[n-1], x.view)
 		if !ok {
-			return nil, &RefusedError{Line: lineOf(p.old, x.view.start), Literal: x.of(p.doc.raw), Err: ErrForeign,
+			return nil, &RefusedError{Line: lineOf(p.old, x.view.Start), Literal: x.Of(p.doc.raw), Err: ErrForeign,
 				advice: "leave that text as it is and change what is around it, or write a comment"}
 		}
 		hunks = append([]hunk{after}, hunks[n:]...)
@@ -119,22 +121,22 @@ func (p *putter) keepWalls(hunks []hunk) ([]hunk, error) {
 }
 
 // overlaps reports whether a change of old touches the inside of x.
-func overlaps(old, x span) bool {
-	return old.start < x.end && old.end > x.start || x.empty() && old.start < x.start && old.end > x.start
+func overlaps(old, x span.Span) bool {
+	return old.Start < x.End && old.End > x.Start || x.Empty() && old.Start < x.Start && old.End > x.Start
 }
 
 // splitAround joins the hunks from first to last and splits the result around the text at x of the accepted view, at
 // the occurrence of it in the new text that lies nearest.
-func (p *putter) splitAround(first, last hunk, x span) (before, after hunk, ok bool) {
-	old := span{min(first.old.start, x.start), max(last.old.end, x.end)}
-	new := span{first.new.start - (first.old.start - old.start), last.new.end + (old.end - last.old.end)}
-	at := nearest(new.of(p.new), x.of(p.old), x.start-old.start)
+func (p *putter) splitAround(first, last hunk, x span.Span) (before, after hunk, ok bool) {
+	old := span.New(min(first.old.Start, x.Start), max(last.old.End, x.End))
+	new := span.New(first.new.Start-(first.old.Start-old.Start), last.new.End+(old.End-last.old.End))
+	at := nearest(new.Of(p.new), x.Of(p.old), x.Start-old.Start)
 	if at < 0 {
 		return hunk{}, hunk{}, false
 	}
-	at += new.start
-	before = hunk{span{old.start, x.start}, span{new.start, at}}
-	after = hunk{span{x.end, old.end}, span{at + x.len(), new.end}}
+	at += new.Start
+	before = hunk{span.New(old.Start, x.Start), span.New(new.Start, at)}
+	after = hunk{span.New(x.End, old.End), span.New(at+x.Len(), new.End)}
 	return before, after, true
 }
 

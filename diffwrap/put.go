@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/script"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Options are the choices that a Put leaves to its caller. The zero value is the recommended default.
@@ -21,13 +24,13 @@ type Options struct {
 
 // Result is what a Put came to.
 type Result struct {
-	Edits       []Edit             // from the old raw text to the new one; nil when nothing changes
+	Edits       []script.Edit      // from the old raw text to the new one; nil when nothing changes
 	FrontMatter *FrontMatterChange // nil when the front matter did not change
 	Warnings    []string           // sentences for the writer; the edits are right all the same
 }
 
 // Put is Options.Put with zero Options.
-func Put(raw, accepted string) ([]Edit, error) {
+func Put(raw, accepted string) ([]script.Edit, error) {
 	r, err := Options{}.Put(raw, accepted)
 	return r.Edits, err
 }
@@ -73,7 +76,7 @@ type putter struct {
 	matter   frontMatter
 	old, new string // the accepted view as it is and as it shall be
 	pieces   []piece
-	live     span            // the first literal opener in new text, in p.new
+	live     span.Span       // the first literal opener in new text, in p.new
 	bare     map[string]bool // comments that the writer writes as such; others are text of an addition
 }
 
@@ -84,7 +87,7 @@ func (p *putter) put() (Result, error) {
 		return Result{}, err
 	}
 	if edits := p.undo(); edits != nil {
-		if doc := parse(Apply(p.doc.raw, edits)); p.readsBack(doc) && p.keepsFrontMatter(doc) {
+		if doc := parse(script.Apply(p.doc.raw, edits)); p.readsBack(doc) && p.keepsFrontMatter(doc) {
 			return p.result(edits, doc), nil
 		}
 	}
@@ -95,7 +98,7 @@ func (p *putter) put() (Result, error) {
 	var wrong error
 	for _, literal := range []bool{false, true} {
 		edits := p.write(changes, literal)
-		doc := parse(Apply(p.doc.raw, edits))
+		doc := parse(script.Apply(p.doc.raw, edits))
 		if wrong = p.verify(doc); wrong == nil {
 			return p.result(edits, doc), nil
 		}
@@ -104,22 +107,22 @@ func (p *putter) put() (Result, error) {
 }
 
 // undo returns the edits that take back every suggestion of the writer's own, if that is all the change there is.
-func (p *putter) undo() []Edit {
-	var edits []Edit
+func (p *putter) undo() []script.Edit {
+	var edits []script.Edit
 	var text strings.Builder
 	for i := range p.doc.cells {
 		c := &p.doc.cells[i]
 		shown := c.added
 		switch {
-		case c.end <= p.matter.rawEnd:
+		case c.End <= p.matter.rawEnd:
 			continue
 		case c.kind == textCell:
-			shown.start = max(shown.start, p.matter.rawEnd)
+			shown.Start = max(shown.Start, p.matter.rawEnd)
 		case p.own(c):
 			shown = c.deleted
 			edits = c.reduce(edits, c.kept(false))
 		}
-		text.WriteString(shown.of(p.doc.raw))
+		text.WriteString(shown.Of(p.doc.raw))
 	}
 	if len(edits) == 0 || text.String() != p.new[p.matter.newEnd:] {
 		return nil
@@ -133,7 +136,7 @@ func (p *putter) own(c *cell) bool {
 	switch {
 	case !c.isSuggestion() && c.kind != commentCell, c.kind == commentCell && p.Foreign == nil:
 		return false
-	case p.Foreign != nil && p.Foreign(c.start, c.end):
+	case p.Foreign != nil && p.Foreign(c.Start, c.End):
 		return false
 	}
 	return c.id == "" && p.signs(c.author)
@@ -159,19 +162,19 @@ func (p *putter) compare() ([]hunk, error) {
 	}
 	hunks := a.align()
 	for k := range hunks {
-		hunks[k].old = hunks[k].old.shift(p.matter.oldEnd)
-		hunks[k].new = hunks[k].new.shift(p.matter.newEnd)
+		hunks[k].old = hunks[k].old.Shift(p.matter.oldEnd)
+		hunks[k].new = hunks[k].new.Shift(p.matter.newEnd)
 	}
 	return p.keepWalls(hunks)
 }
 
 // result reports edits that were verified, and led to doc.
-func (p *putter) result(edits []Edit, doc *document) Result {
+func (p *putter) result(edits []script.Edit, doc *document) Result {
 	r := Result{Edits: edits, FrontMatter: p.matter.change}
-	if !p.live.empty() {
+	if !p.live.Empty() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
-			lineOf(p.new, p.live.start), p.live.of(p.new)))
+			lineOf(p.new, p.live.Start), p.live.Of(p.new)))
 	}
 	if doc.unclosed >= 0 && doc.lastSuggestion() > doc.unclosed {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
@@ -185,7 +188,7 @@ func (p *putter) result(edits []Edit, doc *document) Result {
 func (d *document) lastSuggestion() int {
 	for i := len(d.cells) - 1; i >= 0; i-- {
 		if d.cells[i].isSuggestion() {
-			return d.cells[i].start
+			return d.cells[i].Start
 		}
 	}
 	return -1

@@ -1,6 +1,10 @@
 package diffwrap
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
 
 // place is a position in the raw text: an offset within, or at the edge of, a piece. The place behind the last piece
 // has the number of pieces.
@@ -14,7 +18,7 @@ type place struct {
 // something in it changed. The rest of the raw text is left alone.
 type region struct {
 	from, to place
-	new      span // what it shall read, in p.new
+	new      span.Span // what it shall read, in p.new
 }
 
 // regions groups changes of the accepted view into regions.
@@ -27,9 +31,9 @@ func (p *putter) regions(changes []hunk) []region {
 		if r.from.off < end.off {
 			r.from = end
 		}
-		r.new.start = r.from.view + delta
+		r.new.Start = r.from.view + delta
 		r.to, changes, delta = p.regionEnd(r.from.piece, changes)
-		r.new.end = r.to.view + delta
+		r.new.End = r.to.view + delta
 		end = r.to
 		out = append(out, r)
 	}
@@ -39,7 +43,7 @@ func (p *putter) regions(changes []hunk) []region {
 // top is where the body starts.
 func (p *putter) top() place {
 	for k, x := range p.pieces {
-		if x.end > p.matter.rawEnd {
+		if x.End > p.matter.rawEnd {
 			return place{k, p.matter.rawEnd, p.matter.oldEnd}
 		}
 	}
@@ -53,30 +57,30 @@ func (p *putter) bottom() place { return place{len(p.pieces), len(p.doc.raw), le
 // author's text on that line, or at the change itself if that adds or takes whole lines behind untouched text.
 func (p *putter) regionStart(c hunk) place {
 	top := p.top()
-	at := c.old.start
+	at := c.old.Start
 	k := p.pieceBefore(at)
-	if !c.old.empty() {
+	if !c.old.Empty() {
 		k = p.wallBefore(k, at)
 	}
 	if k >= top.piece && p.startsAtLine(c, k) {
-		return place{k, p.pieces[k].start + at - p.pieces[k].view.start, at}
+		return place{k, p.pieces[k].Start + at - p.pieces[k].view.Start, at}
 	}
 	for ; k >= top.piece; k-- {
 		x := &p.pieces[k]
 		if x.role == wall {
-			return place{k + 1, x.end, x.view.end}
+			return place{k + 1, x.End, x.view.End}
 		}
 		for x.role == kept {
 			brk, ok := p.breakBefore(k, at)
 			if !ok || brk < top.off {
 				break
 			}
-			at = x.view.start + brk - x.start
+			at = x.view.Start + brk - x.Start
 			if p.parts(k, brk) {
 				return place{k, brk, at}
 			}
 		}
-		at = x.view.start
+		at = x.view.Start
 	}
 	return top
 }
@@ -85,14 +89,14 @@ func (p *putter) regionStart(c hunk) place {
 func (p *putter) pieceBefore(at int) int {
 	lo, hi := 0, len(p.pieces)
 	for lo < hi {
-		if mid := (lo + hi) / 2; p.pieces[mid].view.start < at {
+		if mid := (lo + hi) / 2; p.pieces[mid].view.Start < at {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
 	k := lo - 1
-	for k >= 0 && p.pieces[k].view.empty() {
+	for k >= 0 && p.pieces[k].view.Empty() {
 		k--
 	}
 	return k
@@ -101,7 +105,7 @@ func (p *putter) pieceBefore(at int) int {
 // wallBefore returns the last wall without visible text that stands behind piece k, at offset at of the view; else k.
 // An addition there goes before such a wall, a deletion behind it.
 func (p *putter) wallBefore(k, at int) int {
-	for j := k + 1; j < len(p.pieces) && p.pieces[j].view == (span{at, at}); j++ {
+	for j := k + 1; j < len(p.pieces) && p.pieces[j].view == (span.New(at, at)); j++ {
 		if p.pieces[j].role == wall {
 			k = j
 		}
@@ -112,8 +116,8 @@ func (p *putter) wallBefore(k, at int) int {
 // startsAtLine reports whether a change adds or takes whole lines directly behind text of piece k that stays.
 func (p *putter) startsAtLine(c hunk, k int) bool {
 	x := &p.pieces[k]
-	inside := c.old.start < x.view.end || c.old.start == len(p.old) && k == len(p.pieces)-1
-	return x.role == kept && inside && startsWithBreak(c.old.of(p.old)) && startsWithBreak(c.new.of(p.new))
+	inside := c.old.Start < x.view.End || c.old.Start == len(p.old) && k == len(p.pieces)-1
+	return x.role == kept && inside && startsWithBreak(c.old.Of(p.old)) && startsWithBreak(c.new.Of(p.new))
 }
 
 // startsWithBreak reports whether s is empty or starts with a line break.
@@ -123,31 +127,31 @@ func startsWithBreak(s string) bool { return s == "" || lineBreak(s) != "" }
 // returns where it starts in raw.
 func (p *putter) breakBefore(k, at int) (off int, ok bool) {
 	x := &p.pieces[k]
-	text := p.doc.raw[x.start : x.start+min(at, x.view.end)-x.view.start]
+	text := p.doc.raw[x.Start : x.Start+min(at, x.view.End)-x.view.Start]
 	feed := strings.LastIndexByte(text, '\n')
 	if feed < 0 {
 		return 0, false
 	}
-	return x.start + breakStart(text, feed, 0), true
+	return x.Start + breakStart(text, feed, 0), true
 }
 
 // parts reports whether a region may start or end before the line break at offset brk of kept piece k. It may not if
 // the writer's own marks before it hold a line break: their lines and the next are then drawn together, so that it does
 // not matter in which order they were changed.
 func (p *putter) parts(k, brk int) bool {
-	if brk > p.pieces[k].start || k == 0 {
+	if brk > p.pieces[k].Start || k == 0 {
 		return true
 	}
 	before := &p.pieces[k-1]
-	return before.role != own && before.role != dropped || strings.IndexByte(before.of(p.doc.raw), '\n') < 0
+	return before.role != own && before.role != dropped || strings.IndexByte(before.Of(p.doc.raw), '\n') < 0
 }
 
 // regionEnd finds where a region ends that starts in piece from with the first of the changes. It returns the changes
 // that are left, and the difference between new and old offsets at the end.
 func (p *putter) regionEnd(from int, changes []hunk) (end place, rest []hunk, delta int) {
 	for {
-		at := changes[0].old.end
-		delta = changes[0].new.end - at
+		at := changes[0].old.End
+		delta = changes[0].new.End - at
 		changes = changes[1:]
 		end = p.stopAfter(from, at)
 		apart := func() bool { return len(changes) == 0 || !p.reaches(changes[0], end) }
@@ -165,20 +169,20 @@ func (p *putter) regionEnd(from int, changes []hunk) (end place, rest []hunk, de
 func (p *putter) stopAfter(k, at int) place {
 	for k = max(k, p.pieceBefore(at)); k < len(p.pieces); k++ {
 		x := &p.pieces[k]
-		if x.role == wall && x.view.start >= at {
-			return place{k, x.start, x.view.start}
+		if x.role == wall && x.view.Start >= at {
+			return place{k, x.Start, x.view.Start}
 		}
 		if x.role != kept {
 			continue
 		}
-		for off := x.start + max(0, at-x.view.start); off < x.end; off++ {
-			feed := strings.IndexByte(p.doc.raw[off:x.end], '\n')
+		for off := x.Start + max(0, at-x.view.Start); off < x.End; off++ {
+			feed := strings.IndexByte(p.doc.raw[off:x.End], '\n')
 			if feed < 0 {
 				break
 			}
-			brk := off + breakStart(p.doc.raw[off:x.end], feed, 0)
+			brk := off + breakStart(p.doc.raw[off:x.End], feed, 0)
 			if p.parts(k, brk) {
-				return place{k, brk, x.view.start + brk - x.start}
+				return place{k, brk, x.view.Start + brk - x.Start}
 			}
 			off += feed
 		}
@@ -192,7 +196,7 @@ func (p *putter) reaches(c hunk, stop place) bool {
 	case stop.piece == len(p.pieces):
 		return true
 	case p.pieces[stop.piece].role == wall:
-		return c.old.end <= stop.view
+		return c.old.End <= stop.view
 	}
-	return c.old.start < stop.view+len(lineBreak(p.doc.raw[stop.off:]))
+	return c.old.Start < stop.view+len(lineBreak(p.doc.raw[stop.off:]))
 }

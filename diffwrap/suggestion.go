@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Kind says what a mark is.
@@ -42,21 +44,21 @@ func (k Kind) String() string {
 // Suggestion is one pending change of a raw text, or one annotation (Comment, Highlight).
 type Suggestion struct {
 	Kind       Kind
-	Start, End int       // bytes of raw, dialect's attribution included, attached comments not
-	Line       int       // 1-based line of the accepted view on which the change shows
-	Old, New   string    // the text that goes and the text that comes; of an annotation the text in New
-	Author     string    // as the text says; "" when it does not
-	Time       time.Time // as the text says; zero when it does not
-	Comments   []string  // texts of the open comments directly behind it
-	Parts      []Span    // where its marks stand, if other text stands between them; nil if they touch
+	Start, End int         // bytes of raw, dialect's attribution included, attached comments not
+	Line       int         // 1-based line of the accepted view on which the change shows
+	Old, New   string      // the text that goes and the text that comes; of an annotation the text in New
+	Author     string      // as the text says; "" when it does not
+	Time       time.Time   // as the text says; zero when it does not
+	Comments   []string    // texts of the open comments directly behind it
+	Parts      []span.Span // where its marks stand, if other text stands between them; nil if they touch
 }
 
 // Stretches are where its marks stand in raw.
-func (s *Suggestion) Stretches() []Span {
+func (s *Suggestion) Stretches() []span.Span {
 	if s.Parts != nil {
 		return s.Parts
 	}
-	return []Span{{s.Start, s.End}}
+	return []span.Span{span.New(s.Start, s.End)}
 }
 
 // Suggestions lists the pending suggestions of raw, in order: additions, deletions and replacements.
@@ -89,7 +91,7 @@ func SuggestionsBy(raw string, writer func(start, end int) Writer) []Suggestion 
 			s.Line += n
 		}
 		if writer != nil {
-			by := writer(doc.cells[g.first].start, doc.cells[g.first].end).Suggestion
+			by := writer(doc.cells[g.first].Start, doc.cells[g.first].End).Suggestion
 			if i, ok := known[by]; ok && by != "" {
 				out[i].join(s)
 				continue
@@ -141,23 +143,23 @@ func (d *document) annotation(i int) (s Suggestion, next int, ok bool) {
 	c := &d.cells[i]
 	switch {
 	case c.kind == highlightOpenCell:
-		s = Suggestion{Kind: Highlight, Start: c.start, Author: c.author, Time: c.time}
+		s = Suggestion{Kind: Highlight, Start: c.Start, Author: c.author, Time: c.time}
 		next = i + 1
 		for d.cells[next].kind != highlightCloseCell {
-			s.New += d.cells[next].added.of(d.raw)
+			s.New += d.cells[next].added.Of(d.raw)
 			next++
 		}
-		s.End = d.cells[next].end
+		s.End = d.cells[next].End
 		next++
 	case c.kind == commentCell && !c.resolved:
-		s = Suggestion{Kind: Comment, Start: c.start, End: c.end, New: c.body.of(d.raw), Author: c.author, Time: c.time}
+		s = Suggestion{Kind: Comment, Start: c.Start, End: c.End, New: c.body.Of(d.raw), Author: c.author, Time: c.time}
 		next = i + 1
 	default:
 		return s, i + 1, false
 	}
 	for ; d.isMark(next, commentCell); next++ {
 		if !d.cells[next].resolved {
-			s.Comments = append(s.Comments, d.cells[next].body.of(d.raw))
+			s.Comments = append(s.Comments, d.cells[next].body.Of(d.raw))
 		}
 	}
 	return s, next, true
@@ -165,18 +167,18 @@ func (d *document) annotation(i int) (s Suggestion, next int, ok bool) {
 
 // suggestion describes a group; the line is left to the caller.
 func (d *document) suggestion(g group) Suggestion {
-	s := Suggestion{Kind: g.kind, Start: d.cells[g.first].start, End: d.cells[g.last].end}
+	s := Suggestion{Kind: g.kind, Start: d.cells[g.first].Start, End: d.cells[g.last].End}
 	var a attribution
 	for i := g.first; i <= g.last; i++ {
 		c := &d.cells[i]
-		s.Old += c.deleted.of(d.raw)
-		s.New += c.added.of(d.raw)
+		s.Old += c.deleted.Of(d.raw)
+		s.New += c.added.Of(d.raw)
 		a = a.orElse(c.attribution)
 	}
 	s.Author, s.Time = a.author, a.time
 	for i := g.last + 1; i <= g.lastComment; i++ {
 		if !d.cells[i].resolved {
-			s.Comments = append(s.Comments, d.cells[i].body.of(d.raw))
+			s.Comments = append(s.Comments, d.cells[i].body.Of(d.raw))
 		}
 	}
 	return s
@@ -192,7 +194,7 @@ type lineCounter struct {
 // at returns the 1-based line on which cell i starts.
 func (l *lineCounter) at(i int) int {
 	for ; l.next < i; l.next++ {
-		l.line += strings.Count(l.doc.cells[l.next].added.of(l.doc.raw), "\n")
+		l.line += strings.Count(l.doc.cells[l.next].added.Of(l.doc.raw), "\n")
 	}
 	return l.line
 }

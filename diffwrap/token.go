@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // class says what a token is.
@@ -24,13 +26,13 @@ const (
 
 // token is a piece of text that a change leaves whole. Its borders are borders of grapheme clusters.
 type token struct {
-	span
+	span.Span
 	class class
 }
 
 // tokenize splits text[s.start:s.end] into tokens; comments are the spans of whole CriticMarkup comments in text.
-func tokenize(text string, s span, comments []span) []token {
-	tokens := make([]token, 0, s.len()/4+1)
+func tokenize(text string, s span.Span, comments []span.Span) []token {
+	tokens := make([]token, 0, s.Len()/4+1)
 	for t := range tokensOf(text, s, comments) {
 		tokens = append(tokens, t)
 	}
@@ -38,27 +40,27 @@ func tokenize(text string, s span, comments []span) []token {
 }
 
 // tokensOf is tokenize for who looks at each token once.
-func tokensOf(text string, s span, comments []span) iter.Seq[token] {
+func tokensOf(text string, s span.Span, comments []span.Span) iter.Seq[token] {
 	return func(yield func(token) bool) {
-		for i := s.start; i < s.end; {
-			t := nextToken(text[:s.end], i, s.start, comments)
+		for i := s.Start; i < s.End; {
+			t := nextToken(text[:s.End], i, s.Start, comments)
 			if !yield(t) {
 				return
 			}
-			i = t.end
+			i = t.End
 		}
 	}
 }
 
 // nextToken reads the token at offset i of text; the line or piece it stands in starts at from.
-func nextToken(text string, i, from int, comments []span) token {
+func nextToken(text string, i, from int, comments []span.Span) token {
 	if len(comments) == 0 {
 		if t, ok := plainToken(text, i); ok {
 			return t
 		}
 	}
 	t := tokenAlone(text, i, from, comments)
-	t.end = clusterBorder(text, t)
+	t.End = clusterBorder(text, t)
 	return t
 }
 
@@ -70,10 +72,10 @@ func plainToken(text string, i int) (t token, ok bool) {
 		end++
 	}
 	if end == i {
-		return token{span{i, i + 1}, spaceToken}, text[i] == ' ' && (i+1 == len(text) || text[i+1] < utf8.RuneSelf)
+		return token{span.New(i, i+1), spaceToken}, text[i] == ' ' && (i+1 == len(text) || text[i+1] < utf8.RuneSelf)
 	}
 	alone := end == len(text) || text[end] < utf8.RuneSelf && !mayJoin[text[end]]
-	return token{span{i, end}, wordToken}, alone
+	return token{span.New(i, end), wordToken}, alone
 }
 
 // mayJoin says which characters behind a word may belong to it, or make a URL of it.
@@ -88,20 +90,20 @@ var isAlnum = func() (t [256]bool) {
 }()
 
 // tokenAlone is nextToken without what combines with its last character.
-func tokenAlone(text string, i, from int, comments []span) token {
-	if c, ok := nextComment(comments, i); ok && c.start == i && c.end <= len(text) {
+func tokenAlone(text string, i, from int, comments []span.Span) token {
+	if c, ok := nextComment(comments, i); ok && c.Start == i && c.End <= len(text) {
 		return token{c, commentToken}
 	} else if ok {
-		text = text[:min(len(text), c.start)] // nothing else reaches into a comment
+		text = text[:min(len(text), c.Start)] // nothing else reaches into a comment
 	}
 	if n := atomLength(text, i, from); n > 0 {
-		return token{span{i, i + n}, atomicToken}
+		return token{span.New(i, i+n), atomicToken}
 	}
 	size, class := character(text, i)
 	end := i + size
 	switch {
 	case text[i] == '\n' || text[i] == '\r':
-		return token{span{i, i + max(1, len(lineBreak(text[i:])))}, spaceToken}
+		return token{span.New(i, i+max(1, len(lineBreak(text[i:])))), spaceToken}
 	case class == wordToken:
 		return word(text, i, end)
 	case strings.IndexByte("*_~=", text[i]) >= 0:
@@ -109,14 +111,14 @@ func tokenAlone(text string, i, from int, comments []span) token {
 	case text[i] == '\\' && end < len(text) && text[end] < utf8.RuneSelf && text[end] > ' ':
 		end++
 	}
-	return token{span{i, max(end, i+size)}, class}
+	return token{span.New(i, max(end, i+size)), class}
 }
 
 // nextComment returns the first comment that starts at or behind offset i.
-func nextComment(comments []span, i int) (span, bool) {
-	k, _ := slices.BinarySearchFunc(comments, i, func(c span, off int) int { return c.start - off })
+func nextComment(comments []span.Span, i int) (span.Span, bool) {
+	k, _ := slices.BinarySearchFunc(comments, i, func(c span.Span, off int) int { return c.Start - off })
 	if k == len(comments) {
-		return span{}, false
+		return span.Span{}, false
 	}
 	return comments[k], true
 }
@@ -139,9 +141,9 @@ func word(text string, i, end int) token {
 		end += size
 	}
 	if strings.HasPrefix(text[end:], "://") {
-		return token{span{i, end + urlLength(text[end:])}, atomicToken}
+		return token{span.New(i, end+urlLength(text[end:])), atomicToken}
 	}
-	return token{span{i, end}, wordToken}
+	return token{span.New(i, end), wordToken}
 }
 
 // wordJoint returns the length of the character at offset end if it stands between two characters of a word and
@@ -202,9 +204,9 @@ func classOf(r rune) class {
 // clusterBorder returns the end of a token, moved over what combines with the ASCII character that the token ends in: a
 // combining mark or a joiner may follow the bracket that closes a link. Tokens that end otherwise were read by cluster.
 func clusterBorder(text string, t token) int {
-	if t.end == len(text) || text[t.end] < utf8.RuneSelf || text[t.end-1] >= utf8.RuneSelf {
-		return t.end
+	if t.End == len(text) || text[t.End] < utf8.RuneSelf || text[t.End-1] >= utf8.RuneSelf {
+		return t.End
 	}
-	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[t.end-1:], -1)
-	return t.end - 1 + len(cluster)
+	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[t.End-1:], -1)
+	return t.End - 1 + len(cluster)
 }

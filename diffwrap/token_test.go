@@ -21,7 +21,7 @@ func TestPlainTokenAgrees(t *testing.T) {
 				continue
 			}
 			want := tokenAlone(text, i, 0, nil)
-			want.end = clusterBorder(text, want)
+			want.End = clusterBorder(text, want)
 			if got != want {
 				t.Fatalf("at %d of %q: %v, want %v", i, text, got, want)
 			}

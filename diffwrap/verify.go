@@ -1,6 +1,10 @@
 package diffwrap
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
 
 // verify reports what is wrong with a result, which was read back, as the refusal it would come to. Write is right by
 // construction except where literal delimiters are about; this is where that shows.
@@ -36,13 +40,13 @@ func (p *putter) takesIn(doc *document) bool {
 	at := 0 // in the new text
 	for i := range doc.cells {
 		c := &doc.cells[i]
-		end := at + len(c.added.of(doc.raw))
+		end := at + len(c.added.Of(doc.raw))
 		plain := !c.isSuggestion() && c.kind != commentCell
-		for len(marks) > 0 && marks[0].end <= at {
+		for len(marks) > 0 && marks[0].End <= at {
 			marks = marks[1:]
 		}
 		for _, m := range marks {
-			if m.start >= end {
+			if m.Start >= end {
 				break
 			}
 			if plain && (m.isSuggestion() || m.kind == commentCell) {
@@ -62,9 +66,9 @@ func (p *putter) rejected(doc *document) string {
 		c := &doc.cells[i]
 		switch {
 		case c.isSuggestion():
-			b.WriteString(c.deleted.of(doc.raw))
-		case c.kind != commentCell || !p.bare[c.of(doc.raw)]:
-			b.WriteString(c.of(doc.raw))
+			b.WriteString(c.deleted.Of(doc.raw))
+		case c.kind != commentCell || !p.bare[c.Of(doc.raw)]:
+			b.WriteString(c.Of(doc.raw))
 		}
 	}
 	return b.String()
@@ -88,39 +92,39 @@ func (d *document) agrees(open string) bool {
 	next := 0
 	for i := range d.cells {
 		c := &d.cells[i]
-		if c.kind != f.kind || !strings.HasPrefix(d.raw[c.start:], open) {
+		if c.kind != f.kind || !strings.HasPrefix(d.raw[c.Start:], open) {
 			continue
 		}
 		found, ok := alone(d.raw, f, next)
-		if !ok || found.start != c.start {
+		if !ok || found.Start != c.Start {
 			return false
 		}
-		next = found.end
+		next = found.End
 	}
 	_, more := alone(d.raw, f, next)
 	return !more
 }
 
 // alone finds the first mark of one form at or after offset from.
-func alone(raw string, f form, from int) (span, bool) {
+func alone(raw string, f form, from int) (span.Span, bool) {
 	start := strings.Index(raw[from:], f.open)
 	if start < 0 {
-		return span{}, false
+		return span.Span{}, false
 	}
 	start += from
 	body := start + len(f.open)
 	if f.kind == substitutionCell {
 		at := strings.Index(raw[body:], arrow)
 		if at < 0 {
-			return span{}, false
+			return span.Span{}, false
 		}
 		body += at + len(arrow)
 	}
 	end := strings.Index(raw[body:], f.close)
 	if end < 0 {
-		return span{}, false
+		return span.Span{}, false
 	}
-	return span{start, body + end + len(f.close)}, true
+	return span.New(start, body+end+len(f.close)), true
 }
 
 // culprit returns the offset in the new text of the literal that most likely stands in the way, and the literal: an
@@ -133,7 +137,7 @@ func (p *putter) culprit() (at int, literal string) {
 	}
 	for i := range doc.cells {
 		if c := &doc.cells[i]; c.kind != textCell && c.kind != commentCell {
-			return c.start, c.of(p.new)
+			return c.Start, c.Of(p.new)
 		}
 	}
 	if at, n := firstDelimiter(p.new); n > 0 {
@@ -159,7 +163,7 @@ func firstDelimiter(s string) (at, n int) {
 // shows reports whether the accepted view of the document is text, without building it.
 func (d *document) shows(text string) bool {
 	for i := range d.cells {
-		s := d.cells[i].added.of(d.raw)
+		s := d.cells[i].added.Of(d.raw)
 		if !strings.HasPrefix(text, s) {
 			return false
 		}

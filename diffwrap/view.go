@@ -3,6 +3,8 @@ package diffwrap
 import (
 	"fmt"
 	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // View is what a reader is shown of a raw text.
@@ -62,7 +64,7 @@ func (d *document) render(v View) string {
 	var b strings.Builder
 	b.Grow(len(d.raw))
 	for i := range d.cells {
-		b.WriteString(d.cells[i].visible(v).of(d.raw))
+		b.WriteString(d.cells[i].visible(v).Of(d.raw))
 	}
 	return b.String()
 }
@@ -83,27 +85,27 @@ func Segments(raw string, v View) []Segment {
 	viewOff := 0
 	for _, c := range parse(raw).cells {
 		s := c.visible(v)
-		if s.empty() {
+		if s.Empty() {
 			continue
 		}
-		if n := len(out); n > 0 && out[n-1].RawOff+out[n-1].Len == s.start {
-			out[n-1].Len += s.len()
+		if n := len(out); n > 0 && out[n-1].RawOff+out[n-1].Len == s.Start {
+			out[n-1].Len += s.Len()
 		} else {
-			out = append(out, Segment{RawOff: s.start, ViewOff: viewOff, Len: s.len()})
+			out = append(out, Segment{RawOff: s.Start, ViewOff: viewOff, Len: s.Len()})
 		}
-		viewOff += s.len()
+		viewOff += s.Len()
 	}
 	return out
 }
 
 // visible returns the span of raw that a view shows of a cell.
-func (c *cell) visible(v View) span {
+func (c *cell) visible(v View) span.Span {
 	switch v {
 	case RawView:
-		return span{c.start, c.end}
+		return span.New(c.Start, c.End)
 	case OriginalView:
 		if c.comment > 0 {
-			return span{c.end, c.end}
+			return span.New(c.End, c.End)
 		}
 		return c.deleted
 	}

@@ -1,8 +1,10 @@
 package diffwrap
 
+import "github.com/relayfs/relayfs/diffwrap/internal/span"
+
 // words compares two pieces of text word by word. survival is the share, in per cent, of the shorter piece that must
 // survive, counted in words; with less, what lies between the first and the last of many changes is replaced as one.
-func (a *aligner) words(old, new span, survival int) {
+func (a *aligner) words(old, new span.Span, survival int) {
 	o, n := a.interned(a.old, old), a.interned(a.new, new)
 	match := commonSubsequence(o.ids, n.ids)
 	changes := tokenChanges(match, len(n.ids))
@@ -16,21 +18,21 @@ func (a *aligner) words(old, new span, survival int) {
 
 // tokens is a piece of text as tokens, with their interned numbers.
 type tokens struct {
-	span
+	span.Span
 	list  []token
 	ids   []int
 	words int // how many tokens are neither blanks nor symbols
 	bytes int // and their length
 }
 
-func (a *aligner) interned(s side, piece span) tokens {
-	t := tokens{span: piece, list: tokenize(s.text, piece, s.comments)}
+func (a *aligner) interned(s side, piece span.Span) tokens {
+	t := tokens{Span: piece, list: tokenize(s.text, piece, s.comments)}
 	t.ids = make([]int, len(t.list))
 	for k, tok := range t.list {
-		t.ids[k] = a.intern(tok.of(s.text))
+		t.ids[k] = a.intern(tok.Of(s.text))
 		if tok.isWord() {
 			t.words++
-			t.bytes += tok.len()
+			t.bytes += tok.Len()
 		}
 	}
 	return t
@@ -40,13 +42,13 @@ func (a *aligner) interned(s side, piece span) tokens {
 func (t token) isWord() bool { return t.class != spaceToken && t.class != symbolToken }
 
 // piece returns the text that a range of tokens covers.
-func (t *tokens) piece(r span) span {
-	s := span{t.end, t.end}
-	if r.start < len(t.list) {
-		s.start = t.list[r.start].start
+func (t *tokens) piece(r span.Span) span.Span {
+	s := span.New(t.End, t.End)
+	if r.Start < len(t.list) {
+		s.Start = t.list[r.Start].Start
 	}
-	if r.end < len(t.list) {
-		s.end = t.list[r.end].start
+	if r.End < len(t.list) {
+		s.End = t.list[r.End].Start
 	}
 	return s
 }
@@ -56,17 +58,17 @@ func (t *tokens) kept(match []int) (words, bytes int) {
 	for k, j := range match {
 		if j >= 0 && t.list[k].isWord() {
 			words++
-			bytes += t.list[k].len()
+			bytes += t.list[k].Len()
 		}
 	}
 	return words, bytes
 }
 
 // tokenChange is a hunk in numbers of tokens.
-type tokenChange struct{ old, new span }
+type tokenChange struct{ old, new span.Span }
 
 // replaces reports whether the change has two sides.
-func (c tokenChange) replaces() bool { return !c.old.empty() && !c.new.empty() }
+func (c tokenChange) replaces() bool { return !c.old.Empty() && !c.new.Empty() }
 
 // tokenChanges lists what a matching leaves unmatched; newLen is the number of new tokens.
 func tokenChanges(match []int, newLen int) []tokenChange {
@@ -76,7 +78,7 @@ func tokenChanges(match []int, newLen int) []tokenChange {
 		if partner < 0 {
 			continue
 		}
-		if c := (tokenChange{span{i, k}, span{j, partner}}); !c.old.empty() || !c.new.empty() {
+		if c := (tokenChange{span.New(i, k), span.New(j, partner)}); !c.old.Empty() || !c.new.Empty() {
 			out = append(out, c)
 		}
 		i, j = k+1, partner+1
@@ -93,7 +95,7 @@ func (a *aligner) readable(o, n tokens, changes []tokenChange, match []int, surv
 	changes = foldIslands(a.old.text, o, changes)
 	if words, _ := o.kept(match); len(changes) > maxScattered && 100*words < survival*min(o.words, n.words) {
 		first, last := changes[0], changes[len(changes)-1]
-		changes = []tokenChange{{span{first.old.start, last.old.end}, span{first.new.start, last.new.end}}}
+		changes = []tokenChange{{span.New(first.old.Start, last.old.End), span.New(first.new.Start, last.new.End)}}
 	}
 	for k := range changes {
 		changes[k] = trimBlanks(o, n, changes[k])
@@ -108,7 +110,7 @@ func foldIslands(text string, o tokens, changes []tokenChange) []tokenChange {
 	for _, c := range changes {
 		if len(out) > 0 && islandFolds(text, o, out[len(out)-1], c) {
 			last := &out[len(out)-1]
-			last.old.end, last.new.end = c.old.end, c.new.end
+			last.old.End, last.new.End = c.old.End, c.new.End
 			continue
 		}
 		out = append(out, c)
@@ -118,55 +120,55 @@ func foldIslands(text string, o tokens, changes []tokenChange) []tokenChange {
 
 // islandFolds reports whether the kept tokens between two changes are too little to keep them apart.
 func islandFolds(text string, o tokens, left, right tokenChange) bool {
-	if right.old.start-left.old.end != 1 {
+	if right.old.Start-left.old.End != 1 {
 		return false
 	}
-	switch island := o.list[left.old.end]; island.class {
+	switch island := o.list[left.old.End]; island.class {
 	case spaceToken:
-		return lineBreak(island.of(text)) == "" && (left.replaces() || right.replaces()) && !left.old.empty() && !right.old.empty()
+		return lineBreak(island.Of(text)) == "" && (left.replaces() || right.replaces()) && !left.old.Empty() && !right.old.Empty()
 	case glyphToken:
 		return o.endsInGlyph(left.old) && o.startsWithGlyph(right.old)
 	}
 	return false
 }
 
-func (t *tokens) endsInGlyph(r span) bool {
-	return !r.empty() && t.list[r.end-1].class == glyphToken
+func (t *tokens) endsInGlyph(r span.Span) bool {
+	return !r.Empty() && t.list[r.End-1].class == glyphToken
 }
 
-func (t *tokens) startsWithGlyph(r span) bool {
-	return !r.empty() && t.list[r.start].class == glyphToken
+func (t *tokens) startsWithGlyph(r span.Span) bool {
+	return !r.Empty() && t.list[r.Start].class == glyphToken
 }
 
 // trimBlanks takes equal blanks out of the ends of a change, which folding may have brought in.
 func trimBlanks(o, n tokens, c tokenChange) tokenChange {
-	for c.replaces() && o.ids[c.old.start] == n.ids[c.new.start] {
-		c.old.start++
-		c.new.start++
+	for c.replaces() && o.ids[c.old.Start] == n.ids[c.new.Start] {
+		c.old.Start++
+		c.new.Start++
 	}
-	for c.replaces() && o.ids[c.old.end-1] == n.ids[c.new.end-1] {
-		c.old.end--
-		c.new.end--
+	for c.replaces() && o.ids[c.old.End-1] == n.ids[c.new.End-1] {
+		c.old.End--
+		c.new.End--
 	}
 	return c
 }
 
 // trimClusters takes the grapheme clusters that both pieces start or end with out of a change.
-func trimClusters(oldText, newText string, old, new span) (span, span) {
-	for !old.empty() && !new.empty() {
-		n := clusterLength(oldText[old.start:old.end])
-		if n != clusterLength(newText[new.start:new.end]) || oldText[old.start:old.start+n] != newText[new.start:new.start+n] {
+func trimClusters(oldText, newText string, old, new span.Span) (span.Span, span.Span) {
+	for !old.Empty() && !new.Empty() {
+		n := clusterLength(oldText[old.Start:old.End])
+		if n != clusterLength(newText[new.Start:new.End]) || oldText[old.Start:old.Start+n] != newText[new.Start:new.Start+n] {
 			break
 		}
-		old.start, new.start = old.start+n, new.start+n
+		old.Start, new.Start = old.Start+n, new.Start+n
 	}
 	oldBorders, newBorders := borders(oldText, old), borders(newText, new)
 	for len(oldBorders) > 0 && len(newBorders) > 0 {
 		o, n := oldBorders[len(oldBorders)-1], newBorders[len(newBorders)-1]
-		if oldText[o:old.end] != newText[n:new.end] {
+		if oldText[o:old.End] != newText[n:new.End] {
 			break
 		}
-		old.end, new.end = o, n
+		old.End, new.End = o, n
 		oldBorders, newBorders = oldBorders[:len(oldBorders)-1], newBorders[:len(newBorders)-1]
 	}
 	return old, new
@@ -182,9 +184,9 @@ func clusterLength(s string) int {
 }
 
 // borders returns where the grapheme clusters of a piece start.
-func borders(text string, s span) []int {
+func borders(text string, s span.Span) []int {
 	var out []int
-	for i := s.start; i < s.end; i += clusterLength(text[i:s.end]) {
+	for i := s.Start; i < s.End; i += clusterLength(text[i:s.End]) {
 		out = append(out, i)
 	}
 	return out

@@ -1,4 +1,5 @@
-package diffwrap
+// Package script has edits of a text: how they are carried out, joined and composed. It compares nothing.
+package script
 
 import "strings"
 
@@ -31,8 +32,8 @@ func Apply(text string, edits []Edit) string {
 	return b.String()
 }
 
-// appendEdit adds an edit to a script, joining it to the last one where the two touch.
-func appendEdit(script []Edit, e Edit) []Edit {
+// Append adds an edit to a script, joining it to the last one where the two touch.
+func Append(script []Edit, e Edit) []Edit {
 	if e.Len == 0 && e.New == "" {
 		return script
 	}

@@ -1,0 +1,65 @@
+package script
+
+import "github.com/relayfs/relayfs/diffwrap/internal/span"
+
+// Compose returns the script that does to a text of that size what first does, and then second, whose places are of the
+// text after first.
+func Compose(size int, first, second []Edit) []Edit {
+	if len(first) == 0 {
+		return second
+	}
+	between := stretches(size, first)
+	var out []Edit
+	off := 0 // in the text before first
+	take := func(n int, keep bool) {
+		for n > 0 {
+			s := &between[0]
+			m := min(n, s.Len())
+			if s.new == "" {
+				out = Append(out, Edit{Off: off, Len: s.Start - off})
+				off = s.Start + m
+				if !keep {
+					out = Append(out, Edit{Off: s.Start, Len: m})
+				}
+			} else if keep {
+				out = Append(out, Edit{Off: off, New: s.new[s.Start : s.Start+m]})
+			}
+			n -= m
+			if s.Start += m; s.Empty() {
+				between = between[1:]
+			}
+		}
+	}
+	at := 0 // in the text between
+	for _, e := range second {
+		take(e.Off-at, true)
+		take(e.Len, false)
+		out = Append(out, Edit{Off: off, New: e.New})
+		at = e.Off + e.Len
+	}
+	for len(between) > 0 {
+		take(between[0].Len(), true)
+	}
+	return Append(out, Edit{Off: off, Len: size - off})
+}
+
+// stretch is a piece of an edited text: of the text before, or of new.
+type stretch struct {
+	span.Span
+	new string
+}
+
+// stretches are what a script leaves and what it puts between.
+func stretches(size int, edits []Edit) (list []stretch) {
+	at := 0
+	for _, e := range append(edits[:len(edits):len(edits)], Edit{Off: size}) {
+		if e.Off > at {
+			list = append(list, stretch{Span: span.New(at, e.Off)})
+		}
+		if e.New != "" {
+			list = append(list, stretch{span.New(0, len(e.New)), e.New})
+		}
+		at = e.Off + e.Len
+	}
+	return list
+}

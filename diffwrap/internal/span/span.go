@@ -1,0 +1,12 @@
+// Package span has ranges of a text.
+package span
+
+// Span is a half-open range of bytes.
+type Span struct{ Start, End int }
+
+func New(start, end int) Span { return Span{start, end} }
+
+func (s Span) Len() int           { return s.End - s.Start }
+func (s Span) Empty() bool        { return s.Start >= s.End }
+func (s Span) Of(t string) string { return t[s.Start:s.End] }
+func (s Span) Shift(by int) Span  { return New(s.Start+by, s.End+by) }
