@@ -3,6 +3,8 @@ package diffwrap
 import (
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -15,34 +17,34 @@ func endsOpen(text string, plus byte) bool {
 	return strings.HasSuffix(text, "{") || strings.HasSuffix(text, "{"+string(plus))
 }
 
-func (h hunk) endsOpen(old, new string) bool {
-	return endsOpen(h.old.Of(old), '-') || endsOpen(h.new.Of(new), '+')
+func hunkEndsOpen(h align.Hunk, old, new string) bool {
+	return endsOpen(h.Old.Of(old), '-') || endsOpen(h.New.Of(new), '+')
 }
 
 // closeEnds moves or widens the hunks that would leave a run with an open end. A run that adds or takes whole lines is
 // moved down by its line break; any other takes the next token in. A hunk with nothing kept behind it stays.
-func closeEnds(old, new side, hunks []hunk) []hunk {
+func closeEnds(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 	out := hunks[:0]
 	for k := 0; k < len(hunks); k++ {
 		h := hunks[k]
-		for h.endsOpen(old.text, new.text) {
-			limit := len(old.text)
+		for hunkEndsOpen(h, old.Text, new.Text) {
+			limit := len(old.Text)
 			if k+1 < len(hunks) {
-				limit = hunks[k+1].old.Start
+				limit = hunks[k+1].Old.Start
 			}
-			if h.old.End < limit {
-				next := nextToken(old.text[:limit], h.old.End, h.old.End, old.comments)
-				if next.class == commentToken {
+			if h.Old.End < limit {
+				next := markdown.Next(old.Text[:limit], h.Old.End, h.Old.End, old.Comments)
+				if next.Class == markdown.Comment {
 					break
 				}
-				h = h.moveOrWiden(old.text, new.text, next.Of(old.text))
+				h = moveOrWiden(h, old.Text, new.Text, next.Of(old.Text))
 				continue
 			}
 			if k+1 == len(hunks) {
 				break
 			}
 			k++
-			h.old.End, h.new.End = hunks[k].old.End, hunks[k].new.End
+			h.Old.End, h.New.End = hunks[k].Old.End, hunks[k].New.End
 		}
 		out = append(out, h)
 	}
@@ -51,12 +53,12 @@ func closeEnds(old, new side, hunks []hunk) []hunk {
 
 // moveOrWiden takes the kept text behind a hunk into it, or moves the hunk behind that text, if it has one side only
 // and starts with the same.
-func (h hunk) moveOrWiden(old, new, next string) hunk {
+func moveOrWiden(h align.Hunk, old, new, next string) align.Hunk {
 	n := len(next)
-	if h.old.Empty() && strings.HasPrefix(h.new.Of(new), next) || h.new.Empty() && strings.HasPrefix(h.old.Of(old), next) {
-		return hunk{h.old.Shift(n), h.new.Shift(n)}
+	if h.Old.Empty() && strings.HasPrefix(h.New.Of(new), next) || h.New.Empty() && strings.HasPrefix(h.Old.Of(old), next) {
+		return align.Hunk{Old: h.Old.Shift(n), New: h.New.Shift(n)}
 	}
-	return hunk{span.New(h.old.Start, h.old.End+n), span.New(h.new.Start, h.new.End+n)}
+	return align.Hunk{Old: span.New(h.Old.Start, h.Old.End+n), New: span.New(h.New.Start, h.New.End+n)}
 }
 
 // endsOpenAt reports whether the new or the original text ends in an opening brace at a place where a region might end.

@@ -48,12 +48,12 @@
 // # How Put works
 //
 // The raw text is parsed into cells (parse.go), and those are sorted by what they are to the writer into pieces
-// (piece.go). The accepted view is compared with the written text (align.go), which shows which lines changed: regions
-// (region.go). Each region is marked anew from its original text and its new text alone (original.go, emit.go), all else is
-// left alone. Comments that stay part what is compared (anchor.go). That comparison follows the rules of readability: lines
-// before words, similar lines paired, line markers and table cells left whole (line.go, pair.go), few changes of a line
-// kept apart and many made one (words.go), constructs such as links never cut (atom.go), whole-line runs that start with
-// the line break, a block at a time (block.go). Each rule has its cases in testdata/put.
+// (piece.go). The accepted view is compared with the written text (internal/align), which shows which lines changed:
+// regions (region.go). Each region is marked anew from its original text and its new text alone (original.go, emit.go), all
+// else is left alone. Comments that stay part what is compared. That comparison follows the rules of readability: lines
+// before words, similar lines paired, line markers and table cells left whole, few changes of a line kept apart and many made
+// one, constructs such as links never cut, whole-line runs that start with the line break, a block at a time. Each rule has
+// its cases in testdata/put.
 //
 // Readers disagree about a text with literal delimiters. Ours is the reading of most: the leftmost opener counts, it
 // ends at its first own closer, nothing nests, an opener without a closer is text, and code gives no protection.

@@ -4,13 +4,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // write returns the edits that mark the changes. With literal set, every delimiter in a run is cut in two, not only those
 // that matter to most readers, and new comments are written as text.
-func (p *putter) write(changes []hunk, literal bool) []script.Edit {
+func (p *putter) write(changes []align.Hunk, literal bool) []script.Edit {
 	e := emitter{putter: p, changes: changes, literal: literal, script: append([]script.Edit(nil), p.matter.edits...), pos: p.matter.rawEnd}
 	p.live = span.Span{}
 	for _, r := range p.regions(changes) {
@@ -23,7 +25,7 @@ func (p *putter) write(changes []hunk, literal bool) []script.Edit {
 // what the raw text has between them, which is delimiters and the writer's own additions.
 type emitter struct {
 	*putter
-	changes []hunk
+	changes []align.Hunk
 	literal bool
 	script  []script.Edit
 	pos     int             // raw is copied or replaced up to here
@@ -37,22 +39,23 @@ func (e *emitter) region(r region) {
 	text := r.new.Of(e.new)
 	old := e.original(r)
 	notes := e.notes(text, old)
-	a := aligner{old: side{old.text, old.notes}, new: side{text, notes}, fragment: !startsLine(e.doc.raw, r.from.off)}
+	before, after := align.Side{Text: old.text, Comments: old.notes}, align.Side{Text: text, Comments: notes}
+	hunks := align.Readable(before, after, !linebreak.StartsLine(e.doc.raw, r.from.off), e.anchors(old, r, notes))
 	done := 0
-	for _, h := range closeEnds(a.old, a.new, a.alignAround(e.anchors(old, r, notes))) {
-		e.keep(old, span.New(done, h.old.Start))
-		apart := e.onlyComments(text, h.new, notes)
-		if apart || h.old.Empty() {
-			e.leave(old, h.old.Start)
+	for _, h := range closeEnds(before, after, hunks) {
+		e.keep(old, span.New(done, h.Old.Start))
+		apart := e.onlyComments(text, h.New, notes)
+		if apart || h.Old.Empty() {
+			e.leave(old, h.Old.Start)
 		}
 		if !apart {
-			e.delete(old, h.old)
+			e.delete(old, h.Old)
 		}
-		e.add(text, h.new, notes, r.new.Start)
+		e.add(text, h.New, notes, r.new.Start)
 		if apart {
-			e.delete(old, h.old)
+			e.delete(old, h.Old)
 		}
-		done = h.old.End
+		done = h.Old.End
 	}
 	e.keep(old, span.New(done, len(old.text)+1))
 	e.endRun()
@@ -144,7 +147,7 @@ func (e *emitter) onlyComments(text string, s span.Span, notes []span.Span) bool
 	if s.Empty() {
 		return false
 	}
-	for _, n := range inside(notes, s) {
+	for _, n := range align.Inside(notes, s) {
 		if n.Start == s.Start && e.bare[n.Of(text)] {
 			s.Start = n.End
 		}
@@ -243,7 +246,7 @@ func (e *emitter) copy(s span.Span) {
 // flush replaces raw from pos up to off by what is pending, in as few edits of as little text as a comparison finds.
 func (e *emitter) flush(off int) {
 	gap, text := e.doc.raw[e.pos:off], e.pending.String()
-	for _, d := range Diff(gap, text) {
+	for _, d := range align.Diff(gap, text) {
 		d.Off += e.pos
 		e.script = script.Append(e.script, d)
 	}

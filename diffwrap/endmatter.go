@@ -6,6 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -122,7 +123,7 @@ func (d *document) forget(ids map[string]bool) []script.Edit {
 	}
 	if rest == 0 {
 		from := len(strings.TrimRight(d.raw[:d.matter.start], "\r\n"))
-		from = lineEnd(d.raw, from)
+		from = linebreak.End(d.raw, from)
 		return []script.Edit{{Off: from, Len: len(d.raw) - from}}
 	}
 	return edits
@@ -144,8 +145,8 @@ type matterLines struct {
 func splitEndMatter(raw string, start int) []matterSection {
 	var sections []matterSection
 	indent := 0
-	for i := lineEnd(raw, start); i < len(raw); {
-		next := lineEnd(raw, i)
+	for i := linebreak.End(raw, start); i < len(raw); {
+		next := linebreak.End(raw, i)
 		line := raw[i:next]
 		key := strings.TrimLeft(line, " ")
 		depth := len(line) - len(key)

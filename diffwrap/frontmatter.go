@@ -6,6 +6,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/script"
 )
 
@@ -30,8 +32,8 @@ func FrontMatter(text string) (body int, ok bool) {
 	if !startsWithFence(text[body:]) {
 		return body, false
 	}
-	for i := lineEnd(text, body); i < len(text); {
-		next := lineEnd(text, i)
+	for i := linebreak.End(text, body); i < len(text); {
+		next := linebreak.End(text, i)
 		if isFence(text[i:next]) {
 			return next, true
 		}
@@ -42,21 +44,13 @@ func FrontMatter(text string) (body int, ok bool) {
 
 // startsWithFence reports whether the first line is --- and has a line break.
 func startsWithFence(text string) bool {
-	end := lineEnd(text, 0)
+	end := linebreak.End(text, 0)
 	return isFence(text[:end]) && strings.HasSuffix(text[:end], "\n")
 }
 
 // isFence reports whether a line, its break included, is --- up to trailing blanks.
 func isFence(line string) bool {
 	return strings.HasPrefix(line, "---") && strings.TrimRight(line[3:], " \t\r\n") == ""
-}
-
-// lineEnd returns the offset after the line break that ends the line at offset i.
-func lineEnd(text string, i int) int {
-	if at := strings.IndexByte(text[i:], '\n'); at >= 0 {
-		return i + at + 1
-	}
-	return len(text)
 }
 
 // frontMatter is what a Put does with the front matter. The offsets say where the body starts; they are 0 where there
@@ -102,7 +96,7 @@ func (o Options) frontMatter(doc *document, old, new string) (frontMatter, error
 		return f, refuseFrontMatter("would hold CriticMarkup", "write the properties as plain text, and comments below")
 	}
 	f.change = &FrontMatterChange{Before: doc.raw[:f.rawEnd], After: f.text}
-	f.edits = Diff(f.change.Before, f.change.After)
+	f.edits = align.Diff(f.change.Before, f.change.After)
 	if o.FrontMatter == FrontMatterRefuse && !equalButFinalBreak(f.change.Before, f.change.After) {
 		return f, &RefusedError{Line: 1, Literal: "---", Err: ErrFrontMatterRefused, advice: "leave the properties as they are"}
 	}
@@ -150,7 +144,7 @@ func checkYAML(block string) error {
 	if block == "" {
 		return nil
 	}
-	first := lineEnd(block, 0)
+	first := linebreak.End(block, 0)
 	last := strings.LastIndex(strings.TrimRight(block, "\r\n"), "\n") + 1
 	var node yaml.Node
 	if err := yaml.Unmarshal([]byte(block[first:max(first, last)]), &node); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -58,7 +59,7 @@ func (p *parser) numberComments(cells []cell, found int) int {
 // it or on its line.
 func (d *document) partsComment(i int) bool {
 	a, b := &d.cells[i], &d.cells[i+1]
-	return b.comment > 0 || a.comment > 0 && !startsWithBreak(b.body.Of(d.raw))
+	return b.comment > 0 || a.comment > 0 && !linebreak.Leads(b.body.Of(d.raw))
 }
 
 // commentsOf finds the open comments in a text, wherever they stand.
@@ -112,7 +113,7 @@ func (p *putter) checkSigned() error {
 		if known[text]--; known[text] >= 0 {
 			continue
 		}
-		if err := p.checkComment(&c, text, lineOf(p.new, p.matter.newEnd+c.Start)); err != nil {
+		if err := p.checkComment(&c, text, linebreak.LineOf(p.new, p.matter.newEnd+c.Start)); err != nil {
 			return err
 		}
 		p.bare[text] = true
@@ -174,7 +175,7 @@ func (p *putter) checkNames(body string) error {
 	for _, c := range names {
 		text := c.Of(body)
 		if known[text]--; known[text] < 0 && !p.signs(c.author) {
-			return &RefusedError{Line: lineOf(p.new, p.matter.newEnd+c.Start), Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.author),
+			return &RefusedError{Line: linebreak.LineOf(p.new, p.matter.newEnd+c.Start), Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.author),
 				advice: "leave the name out"}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -21,8 +22,8 @@ func (e *emitter) notes(text string, old *original) []span.Span {
 }
 
 // anchors pairs the comments of a region that the writer did not touch with where they are in the region's new text.
-func (e *emitter) anchors(o *original, r region, notes []span.Span) []hunk {
-	var pairs []hunk
+func (e *emitter) anchors(o *original, r region, notes []span.Span) []align.Hunk {
+	var pairs []align.Hunk
 	for _, p := range o.parts {
 		if p.role != note {
 			continue
@@ -30,7 +31,7 @@ func (e *emitter) anchors(o *original, r region, notes []span.Span) []hunk {
 		at := e.newOffset(span.New(p.view, p.view+p.size)) - r.new.Start
 		k, ok := slices.BinarySearchFunc(notes, at, func(n span.Span, off int) int { return n.Start - off })
 		if ok && notes[k].Len() == p.size {
-			pairs = append(pairs, hunk{span.New(p.at, p.at+p.size), notes[k]})
+			pairs = append(pairs, align.Hunk{Old: span.New(p.at, p.at+p.size), New: notes[k]})
 		}
 	}
 	return pairs
@@ -38,12 +39,12 @@ func (e *emitter) anchors(o *original, r region, notes []span.Span) []hunk {
 
 // newOffset returns where a piece of the accepted view is in the new text, -1 if the writer changed it.
 func (e *emitter) newOffset(view span.Span) int {
-	k, _ := slices.BinarySearchFunc(e.changes, view.Start, func(c hunk, off int) int { return cmp.Or(cmp.Compare(c.old.End, off), -1) })
+	k, _ := slices.BinarySearchFunc(e.changes, view.Start, func(c align.Hunk, off int) int { return cmp.Or(cmp.Compare(c.Old.End, off), -1) })
 	switch {
-	case k < len(e.changes) && e.changes[k].old.Start < view.End:
+	case k < len(e.changes) && e.changes[k].Old.Start < view.End:
 		return -1
 	case k == 0:
 		return view.Start - e.matter.oldEnd + e.matter.newEnd
 	}
-	return view.Start - e.changes[k-1].old.End + e.changes[k-1].new.End
+	return view.Start - e.changes[k-1].Old.End + e.changes[k-1].New.End
 }

@@ -3,6 +3,8 @@ package diffwrap
 import (
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -80,30 +82,19 @@ func (p *putter) comments(text string) []span.Span {
 	return out
 }
 
-// shift moves spans; those that end up before 0 are left out.
-func shift(spans []span.Span, by int) []span.Span {
-	var out []span.Span
-	for _, s := range spans {
-		if s = s.Shift(by); s.Start >= 0 {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
 // keepWalls takes text that another author proposed out of the hunks: where a hunk covers such a text and the new
 // text still has it, the hunk is split around it; where it has not, the change is refused.
-func (p *putter) keepWalls(hunks []hunk) ([]hunk, error) {
-	out := make([]hunk, 0, len(hunks))
+func (p *putter) keepWalls(hunks []align.Hunk) ([]align.Hunk, error) {
+	out := make([]align.Hunk, 0, len(hunks))
 	for _, x := range p.pieces {
 		if x.role != wall {
 			continue
 		}
-		for len(hunks) > 0 && hunks[0].old.End <= x.view.Start {
+		for len(hunks) > 0 && hunks[0].Old.End <= x.view.Start {
 			out, hunks = append(out, hunks[0]), hunks[1:]
 		}
 		n := 0
-		for n < len(hunks) && overlaps(hunks[n].old, x.view) {
+		for n < len(hunks) && overlaps(hunks[n].Old, x.view) {
 			n++
 		}
 		if n == 0 {
@@ -111,10 +102,10 @@ func (p *putter) keepWalls(hunks []hunk) ([]hunk, error) {
 		}
 		before, after, ok := p.splitAround(hunks[0], hunks[n-1], x.view)
 		if !ok {
-			return nil, &RefusedError{Line: lineOf(p.old, x.view.Start), Literal: x.Of(p.doc.raw), Err: ErrForeign,
+			return nil, &RefusedError{Line: linebreak.LineOf(p.old, x.view.Start), Literal: x.Of(p.doc.raw), Err: ErrForeign,
 				advice: "leave that text as it is and change what is around it, or write a comment"}
 		}
-		hunks = append([]hunk{after}, hunks[n:]...)
+		hunks = append([]align.Hunk{after}, hunks[n:]...)
 		out = append(out, before)
 	}
 	return append(out, hunks...), nil
@@ -127,16 +118,16 @@ func overlaps(old, x span.Span) bool {
 
 // splitAround joins the hunks from first to last and splits the result around the text at x of the accepted view, at
 // the occurrence of it in the new text that lies nearest.
-func (p *putter) splitAround(first, last hunk, x span.Span) (before, after hunk, ok bool) {
-	old := span.New(min(first.old.Start, x.Start), max(last.old.End, x.End))
-	new := span.New(first.new.Start-(first.old.Start-old.Start), last.new.End+(old.End-last.old.End))
+func (p *putter) splitAround(first, last align.Hunk, x span.Span) (before, after align.Hunk, ok bool) {
+	old := span.New(min(first.Old.Start, x.Start), max(last.Old.End, x.End))
+	new := span.New(first.New.Start-(first.Old.Start-old.Start), last.New.End+(old.End-last.Old.End))
 	at := nearest(new.Of(p.new), x.Of(p.old), x.Start-old.Start)
 	if at < 0 {
-		return hunk{}, hunk{}, false
+		return align.Hunk{}, align.Hunk{}, false
 	}
 	at += new.Start
-	before = hunk{span.New(old.Start, x.Start), span.New(new.Start, at)}
-	after = hunk{span.New(x.End, old.End), span.New(at+x.Len(), new.End)}
+	before = align.Hunk{Old: span.New(old.Start, x.Start), New: span.New(new.Start, at)}
+	after = align.Hunk{Old: span.New(x.End, old.End), New: span.New(at+x.Len(), new.End)}
 	return before, after, true
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -57,10 +59,10 @@ func (o Options) put(raw, accepted string) (Result, error) {
 		return Result{}, err
 	}
 	old := doc.render(AcceptedView)
-	if sameButBreaks(old, accepted) {
+	if linebreak.SameApart(old, accepted) {
 		return Result{}, nil
 	}
-	accepted = keepBreaks(accepted, old, doc.render(OriginalView))
+	accepted = linebreak.Keep(accepted, old, doc.render(OriginalView))
 	matter, err := o.frontMatter(doc, old, accepted)
 	if err != nil {
 		return Result{}, err
@@ -153,17 +155,14 @@ func (c *cell) isSuggestion() bool {
 
 // compare finds where the accepted view changed, outside the front matter: hunks from p.old to p.new, none of which
 // touches another author's text.
-func (p *putter) compare() ([]hunk, error) {
+func (p *putter) compare() ([]align.Hunk, error) {
 	oldBody, newBody := p.old[p.matter.oldEnd:], p.new[p.matter.newEnd:]
-	a := aligner{
-		old:   side{oldBody, shift(p.noteSpans(), -p.matter.oldEnd)},
-		new:   side{newBody, p.comments(newBody)},
-		exact: true,
-	}
-	hunks := a.align()
+	hunks := align.Exact(
+		align.Side{Text: oldBody, Comments: span.Shift(p.noteSpans(), -p.matter.oldEnd)},
+		align.Side{Text: newBody, Comments: p.comments(newBody)})
 	for k := range hunks {
-		hunks[k].old = hunks[k].old.Shift(p.matter.oldEnd)
-		hunks[k].new = hunks[k].new.Shift(p.matter.newEnd)
+		hunks[k].Old = hunks[k].Old.Shift(p.matter.oldEnd)
+		hunks[k].New = hunks[k].New.Shift(p.matter.newEnd)
 	}
 	return p.keepWalls(hunks)
 }
@@ -174,12 +173,12 @@ func (p *putter) result(edits []script.Edit, doc *document) Result {
 	if !p.live.Empty() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
-			lineOf(p.new, p.live.Start), p.live.Of(p.new)))
+			linebreak.LineOf(p.new, p.live.Start), p.live.Of(p.new)))
 	}
 	if doc.unclosed >= 0 && doc.lastSuggestion() > doc.unclosed {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: %q is never closed; Obsidian's Commentator shows no suggestion behind it",
-			lineOf(doc.raw, doc.unclosed), doc.raw[doc.unclosed:doc.unclosed+3]))
+			linebreak.LineOf(doc.raw, doc.unclosed), doc.raw[doc.unclosed:doc.unclosed+3]))
 	}
 	return r
 }
@@ -207,64 +206,8 @@ func checkUTF8(texts ...string) error {
 				break
 			}
 		}
-		return &RefusedError{Line: lineOf(t, at), Literal: t[at : at+1], Err: ErrInvalidUTF8,
+		return &RefusedError{Line: linebreak.LineOf(t, at), Literal: t[at : at+1], Err: ErrInvalidUTF8,
 			advice: "write the text as UTF-8"}
 	}
 	return nil
-}
-
-// lineOf returns the 1-based line of an offset.
-func lineOf(text string, off int) int { return 1 + strings.Count(text[:off], "\n") }
-
-// sameButBreaks reports whether two texts are equal but for the kind of their line breaks and for a final one.
-func sameButBreaks(a, b string) bool {
-	a, b = trimBreak(a), trimBreak(b)
-	for a != "" && b != "" {
-		n := commonPrefix(a, b)
-		if n > 0 && a[n-1] == '\r' {
-			n-- // the next line feed belongs to it
-		}
-		a, b = a[n:], b[n:]
-		switch {
-		case strings.HasPrefix(a, "\r\n") && strings.HasPrefix(b, "\n"):
-			a, b = a[2:], b[1:]
-		case strings.HasPrefix(b, "\r\n") && strings.HasPrefix(a, "\n"):
-			a, b = a[1:], b[2:]
-		default:
-			return a == b
-		}
-	}
-	return a == b
-}
-
-// keepBreaks returns a written text with the line breaks of the views of the note, if all of those are of one kind and all
-// of its own of the other: the program that wrote it knows only that, and nobody asked it to change them.
-func keepBreaks(written string, views ...string) string {
-	var keptLF, keptCRLF int
-	for _, view := range views {
-		lf, crlf := countBreaks(view)
-		keptLF, keptCRLF = keptLF+lf, keptCRLF+crlf
-	}
-	lf, crlf := countBreaks(written)
-	switch {
-	case keptLF == 0 && keptCRLF > 0 && crlf == 0:
-		return strings.ReplaceAll(written, "\n", "\r\n")
-	case keptCRLF == 0 && keptLF > 0 && lf == 0:
-		return strings.ReplaceAll(written, "\r\n", "\n")
-	}
-	return written
-}
-
-// countBreaks counts the line breaks of either kind.
-func countBreaks(s string) (lf, crlf int) {
-	crlf = strings.Count(s, "\r\n")
-	return strings.Count(s, "\n") - crlf, crlf
-}
-
-// trimBreak takes one line break off the end.
-func trimBreak(s string) string {
-	if t, ok := strings.CutSuffix(s, "\r\n"); ok {
-		return t
-	}
-	return strings.TrimSuffix(s, "\n")
 }

@@ -3,6 +3,8 @@ package diffwrap
 import (
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -22,7 +24,7 @@ type region struct {
 }
 
 // regions groups changes of the accepted view into regions.
-func (p *putter) regions(changes []hunk) []region {
+func (p *putter) regions(changes []align.Hunk) []region {
 	var out []region
 	end := p.top()
 	delta := p.matter.newEnd - p.matter.oldEnd // new minus old offset, before the changes of the region
@@ -55,11 +57,11 @@ func (p *putter) bottom() place { return place{len(p.pieces), len(p.doc.raw), le
 
 // regionStart finds where the region around a change starts: before the break of the line it is in, behind another
 // author's text on that line, or at the change itself if that adds or takes whole lines behind untouched text.
-func (p *putter) regionStart(c hunk) place {
+func (p *putter) regionStart(c align.Hunk) place {
 	top := p.top()
-	at := c.old.Start
+	at := c.Old.Start
 	k := p.pieceBefore(at)
-	if !c.old.Empty() {
+	if !c.Old.Empty() {
 		k = p.wallBefore(k, at)
 	}
 	if k >= top.piece && p.startsAtLine(c, k) {
@@ -114,14 +116,11 @@ func (p *putter) wallBefore(k, at int) int {
 }
 
 // startsAtLine reports whether a change adds or takes whole lines directly behind text of piece k that stays.
-func (p *putter) startsAtLine(c hunk, k int) bool {
+func (p *putter) startsAtLine(c align.Hunk, k int) bool {
 	x := &p.pieces[k]
-	inside := c.old.Start < x.view.End || c.old.Start == len(p.old) && k == len(p.pieces)-1
-	return x.role == kept && inside && startsWithBreak(c.old.Of(p.old)) && startsWithBreak(c.new.Of(p.new))
+	inside := c.Old.Start < x.view.End || c.Old.Start == len(p.old) && k == len(p.pieces)-1
+	return x.role == kept && inside && linebreak.Leads(c.Old.Of(p.old)) && linebreak.Leads(c.New.Of(p.new))
 }
-
-// startsWithBreak reports whether s is empty or starts with a line break.
-func startsWithBreak(s string) bool { return s == "" || lineBreak(s) != "" }
 
 // breakBefore finds the last line break in kept piece k that ends at or before offset at of the accepted view, and
 // returns where it starts in raw.
@@ -132,7 +131,7 @@ func (p *putter) breakBefore(k, at int) (off int, ok bool) {
 	if feed < 0 {
 		return 0, false
 	}
-	return x.Start + breakStart(text, feed, 0), true
+	return x.Start + linebreak.Start(text, feed, 0), true
 }
 
 // parts reports whether a region may start or end before the line break at offset brk of kept piece k. It may not if
@@ -148,10 +147,10 @@ func (p *putter) parts(k, brk int) bool {
 
 // regionEnd finds where a region ends that starts in piece from with the first of the changes. It returns the changes
 // that are left, and the difference between new and old offsets at the end.
-func (p *putter) regionEnd(from int, changes []hunk) (end place, rest []hunk, delta int) {
+func (p *putter) regionEnd(from int, changes []align.Hunk) (end place, rest []align.Hunk, delta int) {
 	for {
-		at := changes[0].old.End
-		delta = changes[0].new.End - at
+		at := changes[0].Old.End
+		delta = changes[0].New.End - at
 		changes = changes[1:]
 		end = p.stopAfter(from, at)
 		apart := func() bool { return len(changes) == 0 || !p.reaches(changes[0], end) }
@@ -180,7 +179,7 @@ func (p *putter) stopAfter(k, at int) place {
 			if feed < 0 {
 				break
 			}
-			brk := off + breakStart(p.doc.raw[off:x.End], feed, 0)
+			brk := off + linebreak.Start(p.doc.raw[off:x.End], feed, 0)
 			if p.parts(k, brk) {
 				return place{k, brk, x.view.Start + brk - x.Start}
 			}
@@ -191,12 +190,12 @@ func (p *putter) stopAfter(k, at int) place {
 }
 
 // reaches reports whether a change that follows belongs to the region that would end at stop.
-func (p *putter) reaches(c hunk, stop place) bool {
+func (p *putter) reaches(c align.Hunk, stop place) bool {
 	switch {
 	case stop.piece == len(p.pieces):
 		return true
 	case p.pieces[stop.piece].role == wall:
-		return c.old.End <= stop.view
+		return c.Old.End <= stop.view
 	}
-	return c.old.Start < stop.view+len(lineBreak(p.doc.raw[stop.off:]))
+	return c.Old.Start < stop.view+linebreak.Len(p.doc.raw[stop.off:])
 }

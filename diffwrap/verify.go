@@ -3,6 +3,7 @@ package diffwrap
 import (
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -16,7 +17,7 @@ func (p *putter) verify(doc *document) error {
 		return nil
 	}
 	at, literal := p.culprit()
-	return &RefusedError{Line: lineOf(p.new, at), Literal: literal, Err: ErrAmbiguous,
+	return &RefusedError{Line: linebreak.LineOf(p.new, at), Literal: literal, Err: ErrAmbiguous,
 		advice: "write it apart, as in \"{ ++\", or ask a person to make this change"}
 }
 
@@ -147,7 +148,7 @@ func (p *putter) culprit() (at int, literal string) {
 		return 0, p.doc.raw[at : at+n]
 	}
 	at = max(0, strings.IndexByte(p.new, '{'))
-	return at, p.new[at:lineEnd(p.new, at)]
+	return at, p.new[at:linebreak.End(p.new, at)]
 }
 
 // firstDelimiter returns where the first delimiter of s is and its length, 0 when there is none.

@@ -26,8 +26,12 @@ type importRule struct {
 // importRules holds every package of the module; docs/architecture.md tells
 // the same in prose. A new package fails TestImports until it has a line here.
 var importRules = map[string]importRule{
-	"diffwrap/internal/span":   {nil, "ranges of a text"},
-	"diffwrap/internal/script": {[]string{"diffwrap/internal/span"}, "edits of a text; it compares nothing"},
+	"diffwrap/internal/span":      {nil, "ranges of a text"},
+	"diffwrap/internal/script":    {[]string{"diffwrap/internal/span"}, "edits of a text; it compares nothing"},
+	"diffwrap/internal/lcs":       {[]string{"github.com/sergi/go-diff/..."}, "the only place that knows Myers' diff; it compares, and knows no words"},
+	"diffwrap/internal/linebreak": {[]string{"diffwrap/internal/lcs"}, "LF and CR LF"},
+	"diffwrap/internal/align":     {[]string{"diffwrap/internal/lcs", "diffwrap/internal/linebreak", "diffwrap/internal/markdown", "diffwrap/internal/script", "diffwrap/internal/span"}, "two texts are compared; comments are whole to it, and other markup means nothing"},
+	"diffwrap/internal/markdown":  {[]string{"diffwrap/internal/linebreak", "diffwrap/internal/span", "github.com/rivo/uniseg"}, "the constructs of one line that a change leaves whole"},
 
 	"bridge/ycrdt":               {[]string{"bridge/ycrdt/internal/..."}, "the engine is the standard library only, so that anyone can take it"},
 	"bridge/ycrdt/internal/lib0": {nil, "an encoding knows nothing of what it encodes"},

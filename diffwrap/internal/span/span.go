@@ -10,3 +10,14 @@ func (s Span) Len() int           { return s.End - s.Start }
 func (s Span) Empty() bool        { return s.Start >= s.End }
 func (s Span) Of(t string) string { return t[s.Start:s.End] }
 func (s Span) Shift(by int) Span  { return New(s.Start+by, s.End+by) }
+
+// Shift moves spans; those that end up before 0 are left out.
+func Shift(spans []Span, by int) []Span {
+	var out []Span
+	for _, s := range spans {
+		if s = s.Shift(by); s.Start >= 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}

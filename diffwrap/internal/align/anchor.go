@@ -1,8 +1,10 @@
-package diffwrap
+package align
 
 import (
 	"slices"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -11,17 +13,17 @@ import (
 // place.
 
 // alignAround compares old and new, and keeps the given pairs of comments wherever they were moved.
-func (a *aligner) alignAround(pairs []hunk) []hunk {
+func (a *aligner) alignAround(pairs []Hunk) []Hunk {
 	hunks := a.align()
 	comments := make([]span.Span, len(pairs))
 	for k, p := range pairs {
-		comments[k] = p.old
+		comments[k] = p.Old
 	}
-	if !slices.ContainsFunc(hunks, func(h hunk) bool { return touched(comments, h.old) > 0 }) {
+	if !slices.ContainsFunc(hunks, func(h Hunk) bool { return touched(comments, h.Old) > 0 }) {
 		return hunks
 	}
 	a.hunks = nil
-	a.splitAt(pairs, span.New(0, len(a.old.text)), span.New(0, len(a.new.text)))
+	a.splitAt(pairs, span.New(0, len(a.old.Text)), span.New(0, len(a.new.Text)))
 	return a.hunks
 }
 
@@ -35,9 +37,9 @@ func (a *aligner) stretch(match []int, i0, i1, j0, j1 int) {
 	}
 	old, new := a.gapSpans(i0, i1, j0, j1)
 	pairs := a.commonComments(old, new)
-	kept := len(inside(a.old.comments, old))
+	kept := len(Inside(a.old.Comments, old))
 	for _, h := range a.hunks[before:] {
-		kept -= touched(a.old.comments, h.old)
+		kept -= touched(a.old.Comments, h.Old)
 	}
 	if kept < len(pairs) {
 		a.hunks = a.hunks[:before]
@@ -46,23 +48,23 @@ func (a *aligner) stretch(match []int, i0, i1, j0, j1 int) {
 }
 
 // commonComments pairs the comments that two stretches of text have in common, in order.
-func (a *aligner) commonComments(old, new span.Span) []hunk {
-	oldInside, newInside := inside(a.old.comments, old), inside(a.new.comments, new)
+func (a *aligner) commonComments(old, new span.Span) []Hunk {
+	oldInside, newInside := Inside(a.old.Comments, old), Inside(a.new.Comments, new)
 	if len(oldInside) == 0 || len(newInside) == 0 {
 		return nil
 	}
-	match := commonSubsequence(a.internSpans(a.old.text, oldInside), a.internSpans(a.new.text, newInside))
-	var pairs []hunk
+	match := lcs.Match(a.internSpans(a.old.Text, oldInside), a.internSpans(a.new.Text, newInside))
+	var pairs []Hunk
 	for k, partner := range match {
 		if partner >= 0 {
-			pairs = append(pairs, hunk{oldInside[k], newInside[partner]})
+			pairs = append(pairs, Hunk{oldInside[k], newInside[partner]})
 		}
 	}
 	return pairs
 }
 
 // inside returns the comments that lie within a stretch of text.
-func inside(comments []span.Span, s span.Span) []span.Span {
+func Inside(comments []span.Span, s span.Span) []span.Span {
 	at := func(off int) int {
 		k, _ := slices.BinarySearchFunc(comments, off, func(c span.Span, off int) int { return c.Start - off })
 		return k
@@ -93,10 +95,10 @@ func (a *aligner) internSpans(text string, spans []span.Span) []int {
 }
 
 // splitAt compares what lies before, between and behind pairs of comments.
-func (a *aligner) splitAt(pairs []hunk, old, new span.Span) {
+func (a *aligner) splitAt(pairs []Hunk, old, new span.Span) {
 	for _, p := range pairs {
-		a.part(span.New(old.Start, p.old.Start), span.New(new.Start, p.new.Start))
-		old.Start, new.Start = p.old.End, p.new.End
+		a.part(span.New(old.Start, p.Old.Start), span.New(new.Start, p.New.Start))
+		old.Start, new.Start = p.Old.End, p.New.End
 	}
 	a.part(old, new)
 }
@@ -104,15 +106,12 @@ func (a *aligner) splitAt(pairs []hunk, old, new span.Span) {
 // part compares two stretches of text as texts of their own.
 func (a *aligner) part(old, new span.Span) {
 	part := aligner{
-		old:      side{old.Of(a.old.text), shift(inside(a.old.comments, old), -old.Start)},
-		new:      side{new.Of(a.new.text), shift(inside(a.new.comments, new), -new.Start)},
+		old:      Side{old.Of(a.old.Text), span.Shift(Inside(a.old.Comments, old), -old.Start)},
+		new:      Side{new.Of(a.new.Text), span.Shift(Inside(a.new.Comments, new), -new.Start)},
 		exact:    a.exact,
-		fragment: a.fragment && old.Start == 0 || !startsLine(a.old.text, old.Start) || !startsLine(a.new.text, new.Start),
+		fragment: a.fragment && old.Start == 0 || !linebreak.StartsLine(a.old.Text, old.Start) || !linebreak.StartsLine(a.new.Text, new.Start),
 	}
 	for _, h := range part.align() {
-		a.change(h.old.Shift(old.Start), h.new.Shift(new.Start))
+		a.change(h.Old.Shift(old.Start), h.New.Shift(new.Start))
 	}
 }
-
-// startsLine reports whether offset i of text is at the start of a line.
-func startsLine(text string, i int) bool { return i == 0 || text[i-1] == '\n' }

@@ -1,43 +1,42 @@
-package diffwrap
+package align
 
 import (
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Diff returns a small script of edits that turns old into new: compared line by line, then word by word, then trimmed
-// by whole characters. It is never larger than what lies between the texts' common start and end, and of that size it is one edit: what
-// somebody typed in one place is that. No edit cuts a grapheme cluster. Markup has no meaning here; this is what brings a change that a
-// person made to a file into the document.
+// Diff returns a small script of edits that turns old into new: no larger than what lies between the texts' common start
+// and end, and of that size one edit, since what somebody typed in one place is that.
 func Diff(old, new string) []script.Edit {
 	if old == "" && new != "" {
 		return []script.Edit{{New: new}}
 	}
-	a := aligner{old: side{text: old}, new: side{text: new}, exact: true}
-	hunks := a.align()
+	hunks := Exact(Side{Text: old}, Side{Text: new})
 	size := 0
 	for _, h := range hunks {
-		size += h.old.Len() + h.new.Len()
+		size += h.Old.Len() + h.New.Len()
 	}
-	head := commonPrefix(old, new)
-	tail := commonSuffix(old[head:], new[head:])
+	head := lcs.Prefix(old, new)
+	tail := lcs.Suffix(old[head:], new[head:])
 	if least := len(old) + len(new) - 2*(head+tail); size > least || size == least && len(hunks) > 1 {
-		if h := between(old, new, head, tail); h.old.Len()+h.new.Len() <= size {
-			hunks = []hunk{h}
+		if h := between(old, new, head, tail); h.Old.Len()+h.New.Len() <= size {
+			hunks = []Hunk{h}
 		}
 	}
 	var edits []script.Edit
 	for _, h := range hunks {
-		edits = script.Append(edits, script.Edit{Off: h.old.Start, Len: h.old.Len(), New: h.new.Of(new)})
+		edits = script.Append(edits, script.Edit{Off: h.Old.Start, Len: h.Old.Len(), New: h.New.Of(new)})
 	}
 	return edits
 }
 
 // between is what differs of two texts that have a start and an end in common, of so many bytes, without a part of a grapheme
 // cluster.
-func between(old, new string, head, tail int) hunk {
+func between(old, new string, head, tail int) Hunk {
 	for at := -1; at != head; {
 		at = head
 		head = borderBefore(new, borderBefore(old, head))
@@ -47,13 +46,13 @@ func between(old, new string, head, tail int) hunk {
 		tail = len(old) - borderBehind(old, len(old)-tail)
 		tail = len(new) - borderBehind(new, len(new)-tail)
 	}
-	return hunk{span.New(head, len(old)-tail), span.New(head, len(new)-tail)}
+	return Hunk{span.New(head, len(old)-tail), span.New(head, len(new)-tail)}
 }
 
 // borderBefore is the last border of two grapheme clusters at or before an offset.
 func borderBefore(text string, at int) int {
 	border := 0
-	for i := strings.LastIndexByte(text[:at], '\n') + 1; i <= at; i += clusterLength(text[i:]) {
+	for i := strings.LastIndexByte(text[:at], '\n') + 1; i <= at; i += markdown.ClusterLength(text[i:]) {
 		if border = i; i == len(text) {
 			break
 		}
@@ -65,7 +64,7 @@ func borderBefore(text string, at int) int {
 func borderBehind(text string, at int) int {
 	i := strings.LastIndexByte(text[:at], '\n') + 1
 	for i < at {
-		i += clusterLength(text[i:])
+		i += markdown.ClusterLength(text[i:])
 	}
 	return i
 }

@@ -1,4 +1,4 @@
-package diffwrap
+package markdown
 
 import (
 	"iter"
@@ -9,41 +9,42 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// class says what a token is.
-type class uint8
+// Class says what a token is.
+type Class uint8
 
 const (
-	spaceToken   class = iota // one blank, or a line break
-	wordToken                 // letters and digits
-	glyphToken                // one character of a script that is written without spaces
-	symbolToken               // one character of anything else, or a run of emphasis characters
-	atomicToken               // a construct that a mark inside would break: see atomLength
-	commentToken              // a CriticMarkup comment
+	Space   Class = iota // one blank, or a line break
+	Word                 // letters and digits
+	Glyph                // one character of a script that is written without spaces
+	Symbol               // one character of anything else, or a run of emphasis characters
+	Atom                 // a construct that a mark inside would break: see atomLength
+	Comment              // a CriticMarkup comment
 )
 
-// token is a piece of text that a change leaves whole. Its borders are borders of grapheme clusters.
-type token struct {
+// Token is a piece of text that a change leaves whole. Its borders are borders of grapheme clusters.
+type Token struct {
 	span.Span
-	class class
+	Class Class
 }
 
-// tokenize splits text[s.start:s.end] into tokens; comments are the spans of whole CriticMarkup comments in text.
-func tokenize(text string, s span.Span, comments []span.Span) []token {
-	tokens := make([]token, 0, s.Len()/4+1)
-	for t := range tokensOf(text, s, comments) {
+// Tokenize splits a stretch of text into tokens; comments are the spans of whole CriticMarkup comments in text.
+func Tokenize(text string, s span.Span, comments []span.Span) []Token {
+	tokens := make([]Token, 0, s.Len()/4+1)
+	for t := range Tokens(text, s, comments) {
 		tokens = append(tokens, t)
 	}
 	return tokens
 }
 
-// tokensOf is tokenize for who looks at each token once.
-func tokensOf(text string, s span.Span, comments []span.Span) iter.Seq[token] {
-	return func(yield func(token) bool) {
+// Tokens is tokenize for who looks at each token once.
+func Tokens(text string, s span.Span, comments []span.Span) iter.Seq[Token] {
+	return func(yield func(Token) bool) {
 		for i := s.Start; i < s.End; {
-			t := nextToken(text[:s.End], i, s.Start, comments)
+			t := Next(text[:s.End], i, s.Start, comments)
 			if !yield(t) {
 				return
 			}
@@ -52,8 +53,8 @@ func tokensOf(text string, s span.Span, comments []span.Span) iter.Seq[token] {
 	}
 }
 
-// nextToken reads the token at offset i of text; the line or piece it stands in starts at from.
-func nextToken(text string, i, from int, comments []span.Span) token {
+// Next reads the token at offset i of text; the line or piece it stands in starts at from.
+func Next(text string, i, from int, comments []span.Span) Token {
 	if len(comments) == 0 {
 		if t, ok := plainToken(text, i); ok {
 			return t
@@ -66,16 +67,16 @@ func nextToken(text string, i, from int, comments []span.Span) token {
 
 // plainToken reads a blank or a word at offset i, if it is ASCII and what follows decides nothing: most of prose. It
 // agrees with tokenAlone.
-func plainToken(text string, i int) (t token, ok bool) {
+func plainToken(text string, i int) (t Token, ok bool) {
 	end := i
 	for end < len(text) && isAlnum[text[end]] {
 		end++
 	}
 	if end == i {
-		return token{span.New(i, i+1), spaceToken}, text[i] == ' ' && (i+1 == len(text) || text[i+1] < utf8.RuneSelf)
+		return Token{span.New(i, i+1), Space}, text[i] == ' ' && (i+1 == len(text) || text[i+1] < utf8.RuneSelf)
 	}
 	alone := end == len(text) || text[end] < utf8.RuneSelf && !mayJoin[text[end]]
-	return token{span.New(i, end), wordToken}, alone
+	return Token{span.New(i, end), Word}, alone
 }
 
 // mayJoin says which characters behind a word may belong to it, or make a URL of it.
@@ -89,33 +90,33 @@ var isAlnum = func() (t [256]bool) {
 	return t
 }()
 
-// tokenAlone is nextToken without what combines with its last character.
-func tokenAlone(text string, i, from int, comments []span.Span) token {
-	if c, ok := nextComment(comments, i); ok && c.Start == i && c.End <= len(text) {
-		return token{c, commentToken}
+// tokenAlone is Next without what combines with its last character.
+func tokenAlone(text string, i, from int, comments []span.Span) Token {
+	if c, ok := NextComment(comments, i); ok && c.Start == i && c.End <= len(text) {
+		return Token{c, Comment}
 	} else if ok {
 		text = text[:min(len(text), c.Start)] // nothing else reaches into a comment
 	}
 	if n := atomLength(text, i, from); n > 0 {
-		return token{span.New(i, i+n), atomicToken}
+		return Token{span.New(i, i+n), Atom}
 	}
 	size, class := character(text, i)
 	end := i + size
 	switch {
 	case text[i] == '\n' || text[i] == '\r':
-		return token{span.New(i, i+max(1, len(lineBreak(text[i:])))), spaceToken}
-	case class == wordToken:
+		return Token{span.New(i, i+max(1, linebreak.Len(text[i:]))), Space}
+	case class == Word:
 		return word(text, i, end)
 	case strings.IndexByte("*_~=", text[i]) >= 0:
-		end = skip(text, i, text[i:i+1])
+		end = Skip(text, i, text[i:i+1])
 	case text[i] == '\\' && end < len(text) && text[end] < utf8.RuneSelf && text[end] > ' ':
 		end++
 	}
-	return token{span.New(i, max(end, i+size)), class}
+	return Token{span.New(i, max(end, i+size)), class}
 }
 
-// nextComment returns the first comment that starts at or behind offset i.
-func nextComment(comments []span.Span, i int) (span.Span, bool) {
+// NextComment returns the first comment that starts at or behind offset i.
+func NextComment(comments []span.Span, i int) (span.Span, bool) {
 	k, _ := slices.BinarySearchFunc(comments, i, func(c span.Span, off int) int { return c.Start - off })
 	if k == len(comments) {
 		return span.Span{}, false
@@ -124,14 +125,14 @@ func nextComment(comments []span.Span, i int) (span.Span, bool) {
 }
 
 // word reads the word at offset i, whose first character ends at end, or the URL that it turns out to start.
-func word(text string, i, end int) token {
+func word(text string, i, end int) Token {
 	for end < len(text) {
 		if end+1 < len(text) && text[end+1] < utf8.RuneSelf && (isLetter(text[end]) || isDigit(text[end])) {
 			end++ // as character says, in less time
 			continue
 		}
 		size, class := character(text, end)
-		if class != wordToken {
+		if class != Word {
 			joint := wordJoint(text, i, end)
 			if joint == 0 {
 				break
@@ -141,9 +142,9 @@ func word(text string, i, end int) token {
 		end += size
 	}
 	if strings.HasPrefix(text[end:], "://") {
-		return token{span.New(i, end+urlLength(text[end:])), atomicToken}
+		return Token{span.New(i, end+urlLength(text[end:])), Atom}
 	}
-	return token{span.New(i, end), wordToken}
+	return Token{span.New(i, end), Word}
 }
 
 // wordJoint returns the length of the character at offset end if it stands between two characters of a word and
@@ -171,17 +172,17 @@ func wordJoint(text string, i, end int) int {
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 
-// character returns the length and class of the grapheme cluster at offset i.
-func character(text string, i int) (int, class) {
+// character returns the length and Class of the grapheme cluster at offset i.
+func character(text string, i int) (int, Class) {
 	c := text[i]
 	if c < utf8.RuneSelf && (i+1 == len(text) || text[i+1] < utf8.RuneSelf) {
 		switch {
 		case c == ' ' || c == '\t':
-			return 1, spaceToken
+			return 1, Space
 		case isLetter(c) || isDigit(c):
-			return 1, wordToken
+			return 1, Word
 		}
-		return 1, symbolToken
+		return 1, Symbol
 	}
 	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[i:], -1)
 	first, _ := utf8.DecodeRuneInString(cluster)
@@ -189,24 +190,36 @@ func character(text string, i int) (int, class) {
 }
 
 // classOf returns the class of a character by its first rune.
-func classOf(r rune) class {
+func classOf(r rune) Class {
 	switch {
 	case r == ' ' || r == '\t':
-		return spaceToken
+		return Space
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
-		return glyphToken
+		return Glyph
 	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
-		return wordToken
+		return Word
 	}
-	return symbolToken
+	return Symbol
 }
 
 // clusterBorder returns the end of a token, moved over what combines with the ASCII character that the token ends in: a
 // combining mark or a joiner may follow the bracket that closes a link. Tokens that end otherwise were read by cluster.
-func clusterBorder(text string, t token) int {
+func clusterBorder(text string, t Token) int {
 	if t.End == len(text) || text[t.End] < utf8.RuneSelf || text[t.End-1] >= utf8.RuneSelf {
 		return t.End
 	}
 	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[t.End-1:], -1)
 	return t.End - 1 + len(cluster)
 }
+
+// ClusterLength returns the length of the grapheme cluster at the start of s.
+func ClusterLength(s string) int {
+	if n := linebreak.Len(s); n > 0 {
+		return n
+	}
+	n, _ := character(s, 0)
+	return n
+}
+
+// IsWord reports whether a token counts when it is asked how much of a text survives: blanks and punctuation do not.
+func (t Token) IsWord() bool { return t.Class != Space && t.Class != Symbol }

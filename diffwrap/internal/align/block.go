@@ -1,4 +1,6 @@
-package diffwrap
+package align
+
+import "github.com/relayfs/relayfs/diffwrap/internal/markdown"
 
 // block replaces old lines [i0,i1) by new lines [j0,j1): a block of text at a time, so that a person can take one and
 // leave another, and so that no run holds a blank line between two paragraphs.
@@ -12,8 +14,8 @@ func (a *aligner) block(i0, i1, j0, j1 int) {
 		return
 	}
 	onTop := a.onTop(i0, i1, j1)
-	oldCuts := blockCuts(a.old.text, a.oldLines[i0:i1], onTop)
-	newCuts := blockCuts(a.new.text, a.newLines[j0:j1], onTop)
+	oldCuts := blockCuts(a.old.Text, a.oldLines[i0:i1], onTop)
+	newCuts := blockCuts(a.new.Text, a.newLines[j0:j1], onTop)
 	for k := 0; k < len(oldCuts) || k < len(newCuts); k++ {
 		o, n := old, new
 		if k < len(oldCuts) {
@@ -33,14 +35,14 @@ func (a *aligner) block(i0, i1, j0, j1 int) {
 // the block above.
 func blockCuts(text string, lines []line, onTop bool) []int {
 	var cuts []int
-	blankAbove := onTop || len(lines) > 0 && isBlank(lines[len(lines)-1].Of(text))
+	blankAbove := onTop || len(lines) > 0 && markdown.IsBlank(lines[len(lines)-1].Of(text))
 	var fence string
 	seen, blank := false, false // text in this block; a blank line since
 	for _, l := range lines {
 		s := l.Of(text)
 		fence = fenceAfter(fence, s)
 		switch {
-		case isBlank(s) && fence == "":
+		case markdown.IsBlank(s) && fence == "":
 			if seen && !blank && !blankAbove {
 				cuts = append(cuts, l.brk)
 				seen = false
@@ -65,8 +67,8 @@ func cutBefore(l line, onTop bool) int {
 
 // fenceAfter returns the code fence that is open after a line, given the one before; "" for none.
 func fenceAfter(fence, s string) string {
-	n := skip(s, 0, " \t>")
-	length := fenceLength(s[n:])
+	n := markdown.Skip(s, 0, " \t>")
+	length := markdown.FenceLength(s[n:])
 	switch {
 	case length == 0:
 		return fence

@@ -1,4 +1,4 @@
-package diffwrap
+package markdown
 
 import "strings"
 
@@ -102,13 +102,13 @@ func balanced(s string, open, close byte) int {
 
 // codeSpan returns the length of `inline code`, whose fences are equally long runs of backticks.
 func codeSpan(s string) int {
-	n := skip(s, 0, "`")
+	n := Skip(s, 0, "`")
 	for i := n; i < len(s) && s[i] != '\n'; {
 		if s[i] != '`' {
 			i++
 			continue
 		}
-		end := skip(s, i, "`")
+		end := Skip(s, i, "`")
 		if end-i == n {
 			return end
 		}
@@ -157,7 +157,7 @@ func tag(s string) int {
 	n, named := 1, false
 	for n < len(s) {
 		size, class := character(s, n)
-		if class != wordToken && class != glyphToken && strings.IndexByte("_-/", s[n]) < 0 {
+		if class != Word && class != Glyph && strings.IndexByte("_-/", s[n]) < 0 {
 			break
 		}
 		named = named || !isDigit(s[n])

@@ -1,4 +1,4 @@
-package diffwrap
+package markdown
 
 import (
 	"strings"

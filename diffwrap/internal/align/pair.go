@@ -1,9 +1,11 @@
-package diffwrap
+package align
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -68,8 +70,8 @@ func (a *aligner) unpaired(i0, i1, j0, j1 int) {
 	a.block(i1, i2, j1, j2)
 }
 
-func (a *aligner) oldBlank(i int) bool { return isBlank(a.oldLines[i].Of(a.old.text)) }
-func (a *aligner) newBlank(j int) bool { return isBlank(a.newLines[j].Of(a.new.text)) }
+func (a *aligner) oldBlank(i int) bool { return markdown.IsBlank(a.oldLines[i].Of(a.old.Text)) }
+func (a *aligner) newBlank(j int) bool { return markdown.IsBlank(a.newLines[j].Of(a.new.Text)) }
 
 // sameShape reports whether old lines [i0,i1) and as many new lines from j0 on are blank in the same places.
 func (a *aligner) sameShape(i0, i1, j0 int) bool {
@@ -81,8 +83,6 @@ func (a *aligner) sameShape(i0, i1, j0 int) bool {
 	return true
 }
 
-func isBlank(line string) bool { return skip(line, 0, " \t\r") == len(line) }
-
 // changeLine compares two lines that are taken for versions of one another.
 func (a *aligner) changeLine(i, j int) {
 	old, new := a.oldLines[i].Span, a.newLines[j].Span
@@ -92,7 +92,7 @@ func (a *aligner) changeLine(i, j int) {
 		return
 	}
 	oldMarker, newMarker := a.marker(a.old, a.oldLines, i), a.marker(a.new, a.newLines, j)
-	if oldMarker.Of(a.old.text) != newMarker.Of(a.new.text) {
+	if oldMarker.Of(a.old.Text) != newMarker.Of(a.new.Text) {
 		a.replaceLine(i, j)
 		return
 	}
@@ -105,7 +105,7 @@ func (a *aligner) changeLine(i, j int) {
 		}
 		return
 	}
-	if isRow(old.Of(a.old.text)) || isRow(new.Of(a.new.text)) {
+	if markdown.IsRow(old.Of(a.old.Text)) || markdown.IsRow(new.Of(a.new.Text)) {
 		a.replaceLine(i, j)
 		return
 	}
@@ -120,34 +120,28 @@ func (a *aligner) replaceLine(i, j int) {
 }
 
 // marker returns the span of a line's marker; a fragment of a line has none.
-func (a *aligner) marker(s side, lines []line, i int) span.Span {
+func (a *aligner) marker(s Side, lines []line, i int) span.Span {
 	l := lines[i]
 	if a.fragment && i == 0 {
 		return span.New(l.Start, l.Start)
 	}
-	m := span.New(l.Start, l.Start+lineMarker(l.Of(s.text)))
-	if c, ok := nextComment(s.comments, m.Start); ok && c.Start < m.End {
+	m := span.New(l.Start, l.Start+markdown.Marker(l.Of(s.Text)))
+	if c, ok := markdown.NextComment(s.Comments, m.Start); ok && c.Start < m.End {
 		m.End = c.Start
 	}
 	return m
 }
 
-// isRow reports whether a line is a row of a table as most people write them.
-func isRow(s string) bool {
-	i := skip(s, 0, " \t")
-	return i < len(s) && s[i] == '|'
-}
-
 // cells splits a line at the pipes that separate cells, so that no change crosses one. A line that is no row has one
 // cell.
-func cells(s side, line span.Span) []span.Span {
-	if strings.IndexByte(line.Of(s.text), '|') < 0 {
+func cells(s Side, line span.Span) []span.Span {
+	if strings.IndexByte(line.Of(s.Text), '|') < 0 {
 		return []span.Span{line}
 	}
 	var out []span.Span
 	start := line.Start
-	for t := range tokensOf(s.text, line, s.comments) {
-		if t.Of(s.text) == "|" {
+	for t := range markdown.Tokens(s.Text, line, s.Comments) {
+		if t.Of(s.Text) == "|" {
 			out = append(out, span.New(start, t.Start))
 			start = t.End
 		}
@@ -184,18 +178,18 @@ func hashWord(s string) hashedWord {
 // len is the length of the word in bytes, at most maxHashed.
 func (w hashedWord) len() int { return int(w & maxHashed) }
 
-func (a *aligner) lineWords(s side, lines []line, from, to int) []lineWords {
+func (a *aligner) lineWords(s Side, lines []line, from, to int) []lineWords {
 	out := make([]lineWords, to-from)
 	all := make([]hashedWord, 0, linesSpan(lines, from, to).Len()/5+4)
 	for k := range out {
 		w := &out[k]
 		marker := a.marker(s, lines, from+k)
-		w.marker = marker.Of(s.text)
+		w.marker = marker.Of(s.Text)
 		text := span.New(marker.End, lines[from+k].End)
 		first := len(all)
-		for t := range tokensOf(s.text, text, s.comments) {
-			if t.isWord() {
-				word := hashWord(t.Of(s.text))
+		for t := range markdown.Tokens(s.Text, text, s.Comments) {
+			if t.IsWord() {
+				word := hashWord(t.Of(s.Text))
 				all = append(all, word)
 				w.weight += word.len()
 			}
@@ -280,12 +274,12 @@ func similar(old, new lineWords) int {
 // joined or wrapped anew. It compares the block as one line, and does nothing unless most words stay in order, and
 // clearly more of them than stay in paired lines (pairedBytes). The lines have words of oldBytes and newBytes.
 func (a *aligner) reflow(i0, i1, j0, j1, pairedBytes, oldBytes, newBytes int) bool {
-	if i1-i0+j1-j0 < 3 || !flows(min(oldBytes, newBytes), oldBytes, newBytes) || !allProse(a.old.text, a.oldLines[i0:i1]) || !allProse(a.new.text, a.newLines[j0:j1]) {
+	if i1-i0+j1-j0 < 3 || !flows(min(oldBytes, newBytes), oldBytes, newBytes) || !allProse(a.old.Text, a.oldLines[i0:i1]) || !allProse(a.new.Text, a.newLines[j0:j1]) {
 		return false
 	}
 	old, new := a.gapSpans(i0, i1, j0, j1)
 	o, n := a.interned(a.old, old), a.interned(a.new, new)
-	_, kept := o.kept(commonSubsequence(o.ids, n.ids))
+	_, kept := o.kept(lcs.Match(o.ids, n.ids))
 	if !flows(kept, o.bytes, n.bytes) || 4*kept < 5*pairedBytes {
 		return false
 	}
@@ -302,7 +296,7 @@ func flows(kept, oldBytes, newBytes int) bool {
 // allProse reports whether lines are plain prose or blank.
 func allProse(text string, lines []line) bool {
 	for _, l := range lines {
-		if s := l.Of(text); lineMarker(s) > 0 && !isBlank(s) || isRow(s) {
+		if s := l.Of(text); markdown.Marker(s) > 0 && !markdown.IsBlank(s) || markdown.IsRow(s) {
 			return false
 		}
 	}

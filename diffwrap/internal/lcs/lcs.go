@@ -1,4 +1,5 @@
-package diffwrap
+// Package lcs finds what two texts or two sequences have in common. Its work is bounded by size, and never by time.
+package lcs
 
 import (
 	"slices"
@@ -11,19 +12,19 @@ import (
 // bounded and never timed, so that the same input gives the same output on any machine.
 const maxWork = 4 << 20
 
-// commonSubsequence matches two sequences of interned tokens: result[i] is the index in b of a[i]'s partner, or -1.
+// Match matches two sequences of interned tokens: result[i] is the index in b of a[i]'s partner, or -1.
 // Partners are equal and their indices grow. It is a longest common subsequence except where that would take more than
 // maxWork; there the tokens that occur once on either side serve as anchors, and what lies between anchors and is still too
 // large is left unmatched.
-func commonSubsequence(a, b []int) []int {
+func Match(a, b []int) []int {
 	a, b, size := dense(a, b)
-	match := unmatched(len(a))
-	newMatcher(size).match(a, b, 0, match)
-	slide(a, b, match)
+	match := Unmatched(len(a))
+	NewMatcher(size).Match(a, b, 0, match)
+	Slide(a, b, match)
 	return match
 }
 
-func unmatched(n int) []int {
+func Unmatched(n int) []int {
 	match := make([]int, n)
 	for i := range match {
 		match[i] = -1
@@ -58,18 +59,18 @@ func dense(a, b []int) (denseA, denseB []int, size int) {
 	return renumber(a), renumber(b), len(numbers)
 }
 
-// matcher matches parts of sequences with dense tokens. Its tables are by token and hold zeros between uses.
-type matcher struct {
+// Matcher matches parts of sequences with dense tokens. Its tables are by token and hold zeros between uses.
+type Matcher struct {
 	countA, countB []int // how often a token occurs
 	where          []int // its last index in b
 }
 
-func newMatcher(size int) *matcher {
-	return &matcher{make([]int, size), make([]int, size), make([]int, size)}
+func NewMatcher(size int) *Matcher {
+	return &Matcher{make([]int, size), make([]int, size), make([]int, size)}
 }
 
-// match matches a with b, which starts at index base of the whole second sequence; match belongs to a.
-func (m *matcher) match(a, b []int, base int, match []int) {
+// Match matches a with b, which starts at index base of the whole second sequence; match belongs to a.
+func (m *Matcher) Match(a, b []int, base int, match []int) {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		match[head] = base + head
@@ -96,7 +97,7 @@ func (m *matcher) match(a, b []int, base int, match []int) {
 
 // survey returns the indices of the tokens that occur on the other side too (the others cannot match), and the index
 // pairs of those that occur once on either side.
-func (m *matcher) survey(a, b []int) (ai, bi []int, unique [][2]int) {
+func (m *Matcher) survey(a, b []int) (ai, bi []int, unique [][2]int) {
 	for _, t := range a {
 		m.countA[t]++
 	}
@@ -126,7 +127,7 @@ func (m *matcher) survey(a, b []int) (ai, bi []int, unique [][2]int) {
 
 // matchAnchors matches the tokens that occur once on either side along their longest increasing chain (the idea of
 // patience diff), and then what lies between them.
-func (m *matcher) matchAnchors(a, b []int, unique [][2]int, base int, match []int) {
+func (m *Matcher) matchAnchors(a, b []int, unique [][2]int, base int, match []int) {
 	chain := longestChain(unique)
 	if len(chain) == 0 {
 		return
@@ -134,10 +135,10 @@ func (m *matcher) matchAnchors(a, b []int, unique [][2]int, base int, match []in
 	i, j := 0, 0
 	for _, p := range chain {
 		match[p[0]] = base + p[1]
-		m.match(a[i:p[0]], b[j:p[1]], base+j, match[i:p[0]])
+		m.Match(a[i:p[0]], b[j:p[1]], base+j, match[i:p[0]])
 		i, j = p[0]+1, p[1]+1
 	}
-	m.match(a[i:], b[j:], base+j, match[i:])
+	m.Match(a[i:], b[j:], base+j, match[i:])
 }
 
 // longestChain returns the longest subsequence of pairs whose second members grow, by patience sorting.
@@ -203,9 +204,9 @@ func asRunes(tokens, indices []int) []rune {
 	return out
 }
 
-// slide settles where an insertion or deletion sits that could sit in several places ("a new a" after "a"): as late
+// Slide settles where an insertion or deletion sits that could sit in several places ("a new a" after "a"): as late
 // as possible, so that what is kept comes first, and the same change is drawn the same way wherever it occurs.
-func slide(a, b, match []int) {
+func Slide(a, b, match []int) {
 	back := make([]int, len(b))
 	for j := range back {
 		back[j] = -1
@@ -250,4 +251,32 @@ func pure(own, other []int, i, end int) bool {
 		before = own[i-1]
 	}
 	return own[end] == before+1
+}
+
+// Prefix returns the length in bytes of the common start of a and b.
+func Prefix(a, b string) int {
+	const block = 256
+	n := min(len(a), len(b))
+	i := 0
+	for i+block <= n && a[i:i+block] == b[i:i+block] {
+		i += block
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+// Suffix returns the length in bytes of the common end of a and b.
+func Suffix(a, b string) int {
+	const block = 256
+	n := min(len(a), len(b))
+	i := 0
+	for i+block <= n && a[len(a)-i-block:len(a)-i] == b[len(b)-i-block:len(b)-i] {
+		i += block
+	}
+	for i < n && a[len(a)-1-i] == b[len(b)-1-i] {
+		i++
+	}
+	return i
 }

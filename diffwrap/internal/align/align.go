@@ -1,52 +1,66 @@
-package diffwrap
+// Package align compares two texts: lines before words, and words before characters. Comments are whole to it; other
+// CriticMarkup means nothing here.
+package align
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// hunk is one place where two texts differ: old.of(oldText) became new.of(newText). What lies between hunks is equal.
+// Hunk is one place where two texts differ: Old of the old text became New of the new one. What lies between hunks is equal.
 // Hunks are sorted; two that touch are to be shown as two changes.
-type hunk struct{ old, new span.Span }
+type Hunk struct{ Old, New span.Span }
 
-// side is one of the two texts of a comparison.
-type side struct {
-	text     string
-	comments []span.Span // whole CriticMarkup comments in it, which are never cut
+// Side is one of the two texts of a comparison.
+type Side struct {
+	Text     string
+	Comments []span.Span // whole CriticMarkup comments in it, which are never cut
+}
+
+// Exact prefers the smallest change.
+func Exact(old, new Side) []Hunk {
+	a := aligner{old: old, new: new, exact: true}
+	return a.align()
+}
+
+// Readable follows the rules of readability (words.go, block.go), which prefer one change that can be read to several that
+// cannot, and keeps the given pairs of comments wherever they were moved. A fragment does not start at the start of a line,
+// so that its first line has no marker.
+func Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {
+	a := aligner{old: old, new: new, fragment: fragment}
+	return a.alignAround(pairs)
 }
 
 // aligner compares two texts, first line by line, then word by word inside the lines that were paired.
 type aligner struct {
-	old, new side
-	// exact asks for the smallest change; otherwise the rules of readability apply (words.go, block.go), which prefer
-	// one change that can be read to several that cannot.
-	exact bool
-	// fragment says that the texts do not start at the start of a line, so that the first line has no marker.
-	fragment bool
-
+	old, new           Side
+	exact, fragment    bool // see Exact and Readable
 	oldLines, newLines []line
 	ids                map[string]int // interned lines and tokens
-	hunks              []hunk
+	hunks              []Hunk
 }
 
 // align compares old and new.
-func (a *aligner) align() []hunk {
+func (a *aligner) align() []Hunk {
 	switch {
-	case a.old.text == a.new.text:
+	case a.old.Text == a.new.Text:
 		return nil
-	case a.old.text == "" || a.new.text == "":
-		a.oldLines = splitLines(a.old.text, 0, len(a.old.text), a.old.comments)
-		a.newLines = splitLines(a.new.text, 0, len(a.new.text), a.new.comments)
+	case a.old.Text == "" || a.new.Text == "":
+		a.oldLines = splitLines(a.old.Text, 0, len(a.old.Text), a.old.Comments)
+		a.newLines = splitLines(a.new.Text, 0, len(a.new.Text), a.new.Comments)
 		a.block(0, len(a.oldLines), 0, len(a.newLines))
 		return a.hunks
 	}
 	oldEnd, newEnd := a.withoutFinalBreak()
 	head := a.commonHead(oldEnd, newEnd)
 	tail := a.commonTail(span.New(head, oldEnd), span.New(head, newEnd))
-	a.oldLines = splitLines(a.old.text, head, oldEnd-tail, a.old.comments)
-	a.newLines = splitLines(a.new.text, head, newEnd-tail, a.new.comments)
+	a.oldLines = splitLines(a.old.Text, head, oldEnd-tail, a.old.Comments)
+	a.newLines = splitLines(a.new.Text, head, newEnd-tail, a.new.Comments)
 	a.fragment = a.fragment && head == 0
 	a.ids = make(map[string]int, len(a.oldLines)+len(a.newLines))
 	a.walk(a.matchLines())
@@ -56,23 +70,23 @@ func (a *aligner) align() []hunk {
 // matchLines matches equal lines: result[i] is the new line that old line i stays, or -1. Lines with text are matched
 // first, blank ones between them, since a blank line says nothing about where it belongs.
 func (a *aligner) matchLines() []int {
-	old, new := a.internLines(a.old.text, a.oldLines), a.internLines(a.new.text, a.newLines)
-	oldFull, newFull := filled(a.old.text, a.oldLines), filled(a.new.text, a.newLines)
-	match := unmatched(len(old))
-	for k, partner := range commonSubsequence(pick(old, oldFull), pick(new, newFull)) {
+	old, new := a.internLines(a.old.Text, a.oldLines), a.internLines(a.new.Text, a.newLines)
+	oldFull, newFull := filled(a.old.Text, a.oldLines), filled(a.new.Text, a.newLines)
+	match := lcs.Unmatched(len(old))
+	for k, partner := range lcs.Match(pick(old, oldFull), pick(new, newFull)) {
 		if partner >= 0 {
 			match[oldFull[k]] = newFull[partner]
 		}
 	}
-	matcher := newMatcher(len(a.ids))
+	matcher := lcs.NewMatcher(len(a.ids))
 	i, j := 0, 0
 	for k, partner := range append(slices.Clone(match), len(new)) {
 		if partner >= 0 {
-			matcher.match(old[i:k], new[j:partner], j, match[i:k])
+			matcher.Match(old[i:k], new[j:partner], j, match[i:k])
 			i, j = k+1, partner+1
 		}
 	}
-	slide(old, new, match)
+	lcs.Slide(old, new, match)
 	return match
 }
 
@@ -80,7 +94,7 @@ func (a *aligner) matchLines() []int {
 func filled(text string, lines []line) []int {
 	var out []int
 	for i, l := range lines {
-		if !isBlank(l.Of(text)) {
+		if !markdown.IsBlank(l.Of(text)) {
 			out = append(out, i)
 		}
 	}
@@ -143,7 +157,7 @@ func (a *aligner) gaps(match []int, i0, i1, j0, j1 int) {
 // keep passes over a pair of lines with equal texts, whose line breaks may differ.
 func (a *aligner) keep(i, j int) {
 	oldBreak, newBreak := a.breaks(i, j)
-	if oldBreak.Of(a.old.text) != newBreak.Of(a.new.text) {
+	if oldBreak.Of(a.old.Text) != newBreak.Of(a.new.Text) {
 		a.change(oldBreak, newBreak)
 	}
 }
@@ -188,22 +202,22 @@ func linesSpan(lines []line, from, to int) span.Span {
 // change records a hunk.
 func (a *aligner) change(old, new span.Span) {
 	if a.exact {
-		old, new = trimClusters(a.old.text, a.new.text, old, new)
+		old, new = trimClusters(a.old.Text, a.new.Text, old, new)
 	}
 	if !old.Empty() || !new.Empty() {
-		a.hunks = append(a.hunks, hunk{old, new})
+		a.hunks = append(a.hunks, Hunk{old, new})
 	}
 }
 
 // withoutFinalBreak returns the ends of both texts, before the line break that both end with, if so: what is appended
 // to a text then goes before its final break, and the stored text still ends with one.
 func (a *aligner) withoutFinalBreak() (oldEnd, newEnd int) {
-	old, new := a.old.text, a.new.text
+	old, new := a.old.Text, a.new.Text
 	if !strings.HasSuffix(old, "\n") || !strings.HasSuffix(new, "\n") {
 		return len(old), len(new)
 	}
-	o, n := breakStart(old, len(old)-1, 0), breakStart(new, len(new)-1, 0)
-	if old[o:] != new[n:] || insideComment(a.old.comments, o) || insideComment(a.new.comments, n) {
+	o, n := linebreak.Start(old, len(old)-1, 0), linebreak.Start(new, len(new)-1, 0)
+	if old[o:] != new[n:] || insideComment(a.old.Comments, o) || insideComment(a.new.Comments, n) {
 		return len(old), len(new)
 	}
 	return o, n
@@ -211,16 +225,16 @@ func (a *aligner) withoutFinalBreak() (oldEnd, newEnd int) {
 
 // commonHead returns the length of the common start of both texts, up to the end of a line.
 func (a *aligner) commonHead(oldEnd, newEnd int) int {
-	head := commonPrefix(a.old.text[:oldEnd], a.new.text[:newEnd])
-	if atLineEnd(a.old.text[:oldEnd], head) && atLineEnd(a.new.text[:newEnd], head) && !a.cutsComment(head, head) {
+	head := lcs.Prefix(a.old.Text[:oldEnd], a.new.Text[:newEnd])
+	if atLineEnd(a.old.Text[:oldEnd], head) && atLineEnd(a.new.Text[:newEnd], head) && !a.cutsComment(head, head) {
 		return head
 	}
 	for head > 0 {
-		head = strings.LastIndexByte(a.old.text[:head], '\n')
+		head = strings.LastIndexByte(a.old.Text[:head], '\n')
 		if head < 0 {
 			return 0
 		}
-		if head = breakStart(a.old.text, head, 0); !a.cutsComment(head, head) {
+		if head = linebreak.Start(a.old.Text, head, 0); !a.cutsComment(head, head) {
 			return head
 		}
 	}
@@ -232,13 +246,13 @@ func atLineEnd(text string, i int) bool {
 	if strings.HasSuffix(text[:i], "\r") && strings.HasPrefix(text[i:], "\n") {
 		return false
 	}
-	return i == len(text) || lineBreak(text[i:]) != ""
+	return i == len(text) || linebreak.Len(text[i:]) > 0
 }
 
 // commonTail returns the length of the common end of old.of(oldText) and new.of(newText), from a line break on.
 func (a *aligner) commonTail(old, new span.Span) int {
-	o, n := old.Of(a.old.text), new.Of(a.new.text)
-	tail := commonSuffix(o, n)
+	o, n := old.Of(a.old.Text), new.Of(a.new.Text)
+	tail := lcs.Suffix(o, n)
 	for from := 0; ; {
 		at := strings.IndexByte(o[len(o)-tail+from:], '\n')
 		if at < 0 {
@@ -247,7 +261,7 @@ func (a *aligner) commonTail(old, new span.Span) int {
 		feed := from + at // the line feed, counted from the start of the common end
 		from = feed + 1
 		oldAt, newAt := len(o)-tail+feed, len(n)-tail+feed
-		oldBreak, newBreak := breakStart(o, oldAt, 0), breakStart(n, newAt, 0)
+		oldBreak, newBreak := linebreak.Start(o, oldAt, 0), linebreak.Start(n, newAt, 0)
 		if oldAt-oldBreak != newAt-newBreak || a.cutsComment(old.Start+oldBreak, new.Start+newBreak) {
 			continue
 		}
@@ -257,39 +271,11 @@ func (a *aligner) commonTail(old, new span.Span) int {
 
 // cutsComment reports whether a border at these offsets lies inside a comment on either side.
 func (a *aligner) cutsComment(old, new int) bool {
-	return insideComment(a.old.comments, old) || insideComment(a.new.comments, new)
+	return insideComment(a.old.Comments, old) || insideComment(a.new.Comments, new)
 }
 
 // insideComment reports whether off lies strictly inside one of the comments.
 func insideComment(comments []span.Span, off int) bool {
 	c, ok := atomAround(comments, off)
 	return ok && c.Start < off
-}
-
-// commonPrefix returns the length in bytes of the common start of a and b.
-func commonPrefix(a, b string) int {
-	const block = 256
-	n := min(len(a), len(b))
-	i := 0
-	for i+block <= n && a[i:i+block] == b[i:i+block] {
-		i += block
-	}
-	for i < n && a[i] == b[i] {
-		i++
-	}
-	return i
-}
-
-// commonSuffix returns the length in bytes of the common end of a and b.
-func commonSuffix(a, b string) int {
-	const block = 256
-	n := min(len(a), len(b))
-	i := 0
-	for i+block <= n && a[len(a)-i-block:len(a)-i] == b[len(b)-i-block:len(b)-i] {
-		i += block
-	}
-	for i < n && a[len(a)-1-i] == b[len(b)-1-i] {
-		i++
-	}
-	return i
 }

@@ -1,12 +1,17 @@
-package diffwrap
+package align
 
-import "github.com/relayfs/relayfs/diffwrap/internal/span"
+import (
+	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
 
 // words compares two pieces of text word by word. survival is the share, in per cent, of the shorter piece that must
 // survive, counted in words; with less, what lies between the first and the last of many changes is replaced as one.
 func (a *aligner) words(old, new span.Span, survival int) {
 	o, n := a.interned(a.old, old), a.interned(a.new, new)
-	match := commonSubsequence(o.ids, n.ids)
+	match := lcs.Match(o.ids, n.ids)
 	changes := tokenChanges(match, len(n.ids))
 	if !a.exact {
 		changes = a.readable(o, n, changes, match, survival)
@@ -19,27 +24,24 @@ func (a *aligner) words(old, new span.Span, survival int) {
 // tokens is a piece of text as tokens, with their interned numbers.
 type tokens struct {
 	span.Span
-	list  []token
+	list  []markdown.Token
 	ids   []int
 	words int // how many tokens are neither blanks nor symbols
 	bytes int // and their length
 }
 
-func (a *aligner) interned(s side, piece span.Span) tokens {
-	t := tokens{Span: piece, list: tokenize(s.text, piece, s.comments)}
+func (a *aligner) interned(s Side, piece span.Span) tokens {
+	t := tokens{Span: piece, list: markdown.Tokenize(s.Text, piece, s.Comments)}
 	t.ids = make([]int, len(t.list))
 	for k, tok := range t.list {
-		t.ids[k] = a.intern(tok.Of(s.text))
-		if tok.isWord() {
+		t.ids[k] = a.intern(tok.Of(s.Text))
+		if tok.IsWord() {
 			t.words++
 			t.bytes += tok.Len()
 		}
 	}
 	return t
 }
-
-// isWord reports whether a token counts when it is asked how much of a text survives: blanks and punctuation do not.
-func (t token) isWord() bool { return t.class != spaceToken && t.class != symbolToken }
 
 // piece returns the text that a range of tokens covers.
 func (t *tokens) piece(r span.Span) span.Span {
@@ -56,7 +58,7 @@ func (t *tokens) piece(r span.Span) span.Span {
 // kept returns how many words have a partner, and their length in bytes.
 func (t *tokens) kept(match []int) (words, bytes int) {
 	for k, j := range match {
-		if j >= 0 && t.list[k].isWord() {
+		if j >= 0 && t.list[k].IsWord() {
 			words++
 			bytes += t.list[k].Len()
 		}
@@ -92,7 +94,7 @@ const maxScattered = 3
 
 // readable applies the rules that make the changes of a piece of text readable.
 func (a *aligner) readable(o, n tokens, changes []tokenChange, match []int, survival int) []tokenChange {
-	changes = foldIslands(a.old.text, o, changes)
+	changes = foldIslands(a.old.Text, o, changes)
 	if words, _ := o.kept(match); len(changes) > maxScattered && 100*words < survival*min(o.words, n.words) {
 		first, last := changes[0], changes[len(changes)-1]
 		changes = []tokenChange{{span.New(first.old.Start, last.old.End), span.New(first.new.Start, last.new.End)}}
@@ -123,21 +125,21 @@ func islandFolds(text string, o tokens, left, right tokenChange) bool {
 	if right.old.Start-left.old.End != 1 {
 		return false
 	}
-	switch island := o.list[left.old.End]; island.class {
-	case spaceToken:
-		return lineBreak(island.Of(text)) == "" && (left.replaces() || right.replaces()) && !left.old.Empty() && !right.old.Empty()
-	case glyphToken:
+	switch island := o.list[left.old.End]; island.Class {
+	case markdown.Space:
+		return linebreak.Len(island.Of(text)) == 0 && (left.replaces() || right.replaces()) && !left.old.Empty() && !right.old.Empty()
+	case markdown.Glyph:
 		return o.endsInGlyph(left.old) && o.startsWithGlyph(right.old)
 	}
 	return false
 }
 
 func (t *tokens) endsInGlyph(r span.Span) bool {
-	return !r.Empty() && t.list[r.End-1].class == glyphToken
+	return !r.Empty() && t.list[r.End-1].Class == markdown.Glyph
 }
 
 func (t *tokens) startsWithGlyph(r span.Span) bool {
-	return !r.Empty() && t.list[r.Start].class == glyphToken
+	return !r.Empty() && t.list[r.Start].Class == markdown.Glyph
 }
 
 // trimBlanks takes equal blanks out of the ends of a change, which folding may have brought in.
@@ -156,8 +158,8 @@ func trimBlanks(o, n tokens, c tokenChange) tokenChange {
 // trimClusters takes the grapheme clusters that both pieces start or end with out of a change.
 func trimClusters(oldText, newText string, old, new span.Span) (span.Span, span.Span) {
 	for !old.Empty() && !new.Empty() {
-		n := clusterLength(oldText[old.Start:old.End])
-		if n != clusterLength(newText[new.Start:new.End]) || oldText[old.Start:old.Start+n] != newText[new.Start:new.Start+n] {
+		n := markdown.ClusterLength(oldText[old.Start:old.End])
+		if n != markdown.ClusterLength(newText[new.Start:new.End]) || oldText[old.Start:old.Start+n] != newText[new.Start:new.Start+n] {
 			break
 		}
 		old.Start, new.Start = old.Start+n, new.Start+n
@@ -174,19 +176,10 @@ func trimClusters(oldText, newText string, old, new span.Span) (span.Span, span.
 	return old, new
 }
 
-// clusterLength returns the length of the grapheme cluster at the start of s.
-func clusterLength(s string) int {
-	if n := len(lineBreak(s)); n > 0 {
-		return n
-	}
-	n, _ := character(s, 0)
-	return n
-}
-
 // borders returns where the grapheme clusters of a piece start.
 func borders(text string, s span.Span) []int {
 	var out []int
-	for i := s.Start; i < s.End; i += clusterLength(text[i:s.End]) {
+	for i := s.Start; i < s.End; i += markdown.ClusterLength(text[i:s.End]) {
 		out = append(out, i)
 	}
 	return out

@@ -1,0 +1,97 @@
+// Package linebreak knows the two kinds of line breaks, LF and CR LF.
+package linebreak
+
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
+)
+
+// Len returns the length of the line break at the start of s, 0 when there is none.
+func Len(s string) int {
+	switch {
+	case strings.HasPrefix(s, "\n"):
+		return 1
+	case strings.HasPrefix(s, "\r\n"):
+		return 2
+	}
+	return 0
+}
+
+// Start returns where the line break starts that has its line feed at offset at: one byte earlier for CR LF.
+func Start(text string, at, from int) int {
+	if at > from && text[at-1] == '\r' {
+		return at - 1
+	}
+	return at
+}
+
+// End returns the offset after the line break that ends the line at offset i.
+func End(text string, i int) int {
+	if at := strings.IndexByte(text[i:], '\n'); at >= 0 {
+		return i + at + 1
+	}
+	return len(text)
+}
+
+// Leads reports whether s is empty or starts with a line break.
+func Leads(s string) bool { return s == "" || Len(s) > 0 }
+
+// StartsLine reports whether offset i of text is at the start of a line.
+func StartsLine(text string, i int) bool { return i == 0 || text[i-1] == '\n' }
+
+// LineOf returns the 1-based line of an offset.
+func LineOf(text string, off int) int { return 1 + strings.Count(text[:off], "\n") }
+
+// SameApart reports whether two texts are equal but for the kind of their line breaks and for a final one.
+func SameApart(a, b string) bool {
+	a, b = trimBreak(a), trimBreak(b)
+	for a != "" && b != "" {
+		n := lcs.Prefix(a, b)
+		if n > 0 && a[n-1] == '\r' {
+			n-- // the next line feed belongs to it
+		}
+		a, b = a[n:], b[n:]
+		switch {
+		case strings.HasPrefix(a, "\r\n") && strings.HasPrefix(b, "\n"):
+			a, b = a[2:], b[1:]
+		case strings.HasPrefix(b, "\r\n") && strings.HasPrefix(a, "\n"):
+			a, b = a[1:], b[2:]
+		default:
+			return a == b
+		}
+	}
+	return a == b
+}
+
+// Keep returns a written text with the line breaks of the views of the note, if all of those are of one kind and all
+// of its own of the other: the program that wrote it knows only that, and nobody asked it to change them.
+func Keep(written string, views ...string) string {
+	var keptLF, keptCRLF int
+	for _, view := range views {
+		lf, crlf := countBreaks(view)
+		keptLF, keptCRLF = keptLF+lf, keptCRLF+crlf
+	}
+	lf, crlf := countBreaks(written)
+	switch {
+	case keptLF == 0 && keptCRLF > 0 && crlf == 0:
+		return strings.ReplaceAll(written, "\n", "\r\n")
+	case keptCRLF == 0 && keptLF > 0 && lf == 0:
+		return strings.ReplaceAll(written, "\r\n", "\n")
+	}
+	return written
+}
+
+// countBreaks counts the line breaks of either kind.
+func countBreaks(s string) (lf, crlf int) {
+	crlf = strings.Count(s, "\r\n")
+	return strings.Count(s, "\n") - crlf, crlf
+}
+
+// trimBreak takes one line break off the end.
+func trimBreak(s string) string {
+	if t, ok := strings.CutSuffix(s, "\r\n"); ok {
+		return t
+	}
+	return strings.TrimSuffix(s, "\n")
+}
