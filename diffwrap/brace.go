@@ -70,7 +70,7 @@ func (p *putter) endsOpenAt(at place, newEnd int) bool {
 	for k := min(at.piece, len(p.pieces)-1); k >= 0 && len(original) < len("{-"); k-- {
 		x := p.pieces[k]
 		if end := min(x.End, at.off); end > x.Start && (x.role == kept || x.role == dropped) {
-			original = p.doc.raw[max(x.Start, end-len("{-")):end] + original
+			original = p.doc.Raw[max(x.Start, end-len("{-")):end] + original
 		}
 	}
 	return endsOpen(original, '-')

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -141,9 +142,9 @@ func (g *generator) editAround(s string) string {
 // commentsIn lists the open comments of a text.
 func commentsIn(text string) []string {
 	var out []string
-	doc := parse(text)
-	for i := range doc.cells {
-		if c := &doc.cells[i]; c.kind == commentCell && !c.resolved {
+	doc := critic.Parse(text)
+	for i := range doc.Cells {
+		if c := &doc.Cells[i]; c.Kind == critic.Comment && !c.Resolved {
 			out = append(out, c.Of(text))
 		}
 	}
@@ -152,10 +153,10 @@ func commentsIn(text string) []string {
 
 // commentsStay checks that no edit touches an open comment of raw.
 func commentsStay(raw, want string, edits []Edit) error {
-	doc := parse(raw)
-	for i := range doc.cells {
-		c := &doc.cells[i]
-		if c.kind != commentCell || c.resolved {
+	doc := critic.Parse(raw)
+	for i := range doc.Cells {
+		c := &doc.Cells[i]
+		if c.Kind != critic.Comment || c.Resolved {
 			continue
 		}
 		for _, e := range edits {

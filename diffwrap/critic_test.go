@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 )
 
 const criticDir = "../tests/critic"
@@ -153,11 +155,11 @@ func differs(raw string, marks [][3]any) string {
 			theirs = append(theirs, fmt.Sprintf("%s %v-%v", m[0], m[1], m[2]))
 		}
 	}
-	names := map[cellKind]string{additionCell: "addition", deletionCell: "deletion", substitutionCell: "substitution"}
-	doc := parse(raw)
-	for i := range doc.cells {
-		if c := &doc.cells[i]; c.isSuggestion() {
-			ours = append(ours, fmt.Sprintf("%s %d-%d", names[c.kind], utf16Len(raw[:c.Start]), utf16Len(raw[:c.close])))
+	names := map[critic.Kind]string{critic.Addition: "addition", critic.Deletion: "deletion", critic.Substitution: "substitution"}
+	doc := critic.Parse(raw)
+	for i := range doc.Cells {
+		if c := &doc.Cells[i]; c.IsSuggestion() {
+			ours = append(ours, fmt.Sprintf("%s %d-%d", names[c.Kind], utf16Len(raw[:c.Start]), utf16Len(raw[:c.Close])))
 		}
 	}
 	if slices.Equal(theirs, ours) {
@@ -170,21 +172,21 @@ func utf16Len(s string) int { return len(utf16.Encode([]rune(s))) }
 
 // hasDelimiter reports whether a written text has a delimiter outside of comments.
 func hasDelimiter(want string) bool {
-	p := putter{doc: parse("")}
+	p := putter{doc: critic.Parse("")}
 	for _, c := range slices.Backward(p.comments(want)) {
 		want = want[:c.Start] + strings.Repeat(" ", c.Len()) + want[c.End:]
 	}
-	_, n := firstDelimiter(want)
+	_, n := critic.FirstDelimiter(want)
 	return n > 0
 }
 
 // hasOpenEnd reports whether a suggestion that no text follows ends in an opening brace.
 func hasOpenEnd(raw string) bool {
-	doc := parse(raw)
-	for i := range doc.cells {
-		c := &doc.cells[i]
-		body := c.body.Of(raw)
-		if c.isSuggestion() && (endsOpen(body, '+') || endsOpen(body, '-')) && !textFollows(doc, i) {
+	doc := critic.Parse(raw)
+	for i := range doc.Cells {
+		c := &doc.Cells[i]
+		body := c.Body.Of(raw)
+		if c.IsSuggestion() && (endsOpen(body, '+') || endsOpen(body, '-')) && !textFollows(doc, i) {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -20,10 +21,10 @@ func Reject(raw string, chosen ...Suggestion) []script.Edit {
 
 // AcceptAll returns the edits that accept every suggestion of raw. Highlights, and comments that are attached to no
 // suggestion, stay.
-func AcceptAll(raw string) []script.Edit { return decide(parse(raw), everyone, true, nil) }
+func AcceptAll(raw string) []script.Edit { return decide(critic.Parse(raw), everyone, true, nil) }
 
 // RejectAll returns the edits that reject every suggestion of raw.
-func RejectAll(raw string) []script.Edit { return decide(parse(raw), everyone, false, nil) }
+func RejectAll(raw string) []script.Edit { return decide(critic.Parse(raw), everyone, false, nil) }
 
 // Fate is what a decision on a suggestion does to a comment that is attached to it.
 type Fate int
@@ -43,7 +44,7 @@ type Attached struct {
 
 // Decide is Accept or Reject; fate, unless nil, says what becomes of the comments.
 func Decide(raw string, accept bool, fate func(Attached) Fate, chosen ...Suggestion) []script.Edit {
-	return decide(parse(raw), among(chosen), accept, fate)
+	return decide(critic.Parse(raw), among(chosen), accept, fate)
 }
 
 // everyone chooses every suggestion.
@@ -65,30 +66,30 @@ func among(chosen []Suggestion) func(span.Span) bool {
 }
 
 // decide carries out a decision on the marks that are chosen and the comments directly behind them.
-func decide(doc *document, chosen func(span.Span) bool, accept bool, fate func(Attached) Fate) []script.Edit {
-	if doc.plain() {
+func decide(doc *critic.Document, chosen func(span.Span) bool, accept bool, fate func(Attached) Fate) []script.Edit {
+	if doc.Plain() {
 		return nil
 	}
 	ids := make(map[string]bool)
-	left := make([]span.Span, len(doc.cells)) // of each cell
+	left := make([]span.Span, len(doc.Cells)) // of each cell
 	var reopened []script.Edit
 	mark := -1 // the chosen mark that comments here are attached to
-	for i := range doc.cells {
-		c := &doc.cells[i]
+	for i := range doc.Cells {
+		c := &doc.Cells[i]
 		left[i] = c.Span
 		switch {
-		case c.isSuggestion() && chosen(c.Span):
+		case c.IsSuggestion() && chosen(c.Span):
 			mark = i
-			left[i] = c.kept(accept)
-			ids[c.id] = true
-		case c.kind == commentCell && mark >= 0:
-			at, becomes := doc.attached(c, mark), Goes
+			left[i] = c.Kept(accept)
+			ids[c.ID] = true
+		case c.Kind == critic.Comment && mark >= 0:
+			at, becomes := attached(doc, c, mark), Goes
 			if fate != nil {
 				becomes = fate(at)
 			}
 			if becomes == Goes {
 				left[i] = span.New(c.End, c.End)
-				ids[c.id] = true
+				ids[c.ID] = true
 			} else if becomes == Reopened {
 				reopened = script.Append(reopened, script.Edit{Off: at.Resolved.Start, Len: at.Resolved.Len()})
 			}
@@ -97,28 +98,28 @@ func decide(doc *document, chosen func(span.Span) bool, accept bool, fate func(A
 		}
 	}
 	if accept {
-		doc.dropEmptied(left)
+		dropEmptied(doc, left)
 	}
 	var edits []script.Edit
-	for i := range doc.cells {
-		for len(reopened) > 0 && reopened[0].Off < doc.cells[i].Start {
+	for i := range doc.Cells {
+		for len(reopened) > 0 && reopened[0].Off < doc.Cells[i].Start {
 			edits = script.Append(edits, reopened[0])
 			reopened = reopened[1:]
 		}
-		edits = doc.cells[i].reduce(edits, left[i])
+		edits = doc.Cells[i].Reduce(edits, left[i])
 	}
 	edits = append(edits, reopened...)
 	delete(ids, "")
-	for _, e := range doc.forget(ids) {
+	for _, e := range doc.Forget(ids) {
 		edits = script.Append(edits, e)
 	}
 	return edits
 }
 
-func (d *document) attached(c *cell, mark int) Attached {
-	at := Attached{Span: c.Span, Mark: d.cells[mark].Span}
-	if c.resolved {
-		if s, ok := d.resolution(c); ok {
+func attached(d *critic.Document, c *critic.Cell, mark int) Attached {
+	at := Attached{Span: c.Span, Mark: d.Cells[mark].Span}
+	if c.Resolved {
+		if s, ok := resolution(d, c); ok {
 			at.Resolved = s
 		}
 	}
@@ -126,8 +127,8 @@ func (d *document) attached(c *cell, mark int) Attached {
 }
 
 // resolution is what says in a comment that it is dealt with, as an older relayfs wrote it.
-func (d *document) resolution(c *cell) (span.Span, bool) {
-	head := d.raw[c.Start:c.body.Start]
+func resolution(d *critic.Document, c *critic.Cell) (span.Span, bool) {
+	head := d.Raw[c.Start:c.Body.Start]
 	for _, mark := range []string{`{"done":true}@@`, `,"done":true`, `"done":true,`, ` resolved="true"`} {
 		if at := strings.Index(head, mark); at >= 0 {
 			return span.New(c.Start+at, c.Start+at+len(mark)), true
@@ -137,13 +138,13 @@ func (d *document) resolution(c *cell) (span.Span, bool) {
 }
 
 // dropEmptied leaves nothing of highlights that had something in them, of which nothing is left.
-func (d *document) dropEmptied(left []span.Span) {
+func dropEmptied(d *critic.Document, left []span.Span) {
 	open := -1
-	for i := range d.cells {
+	for i := range d.Cells {
 		switch {
-		case d.cells[i].kind == highlightOpenCell:
+		case d.Cells[i].Kind == critic.HighlightOpen:
 			open = i
-		case d.cells[i].kind == highlightCloseCell:
+		case d.Cells[i].Kind == critic.HighlightClose:
 			if open >= 0 && i > open+1 {
 				left[open].End, left[i].Start = left[open].Start, left[i].End
 			}
@@ -152,21 +153,4 @@ func (d *document) dropEmptied(left []span.Span) {
 			open = -1
 		}
 	}
-}
-
-// kept is what a decision leaves of a mark.
-func (c *cell) kept(accept bool) span.Span {
-	switch {
-	case accept && !c.added.Empty():
-		return c.added
-	case !accept && !c.deleted.Empty():
-		return c.deleted
-	}
-	return span.New(c.End, c.End)
-}
-
-// reduce appends the edits that leave a part of a cell.
-func (c *cell) reduce(edits []script.Edit, left span.Span) []script.Edit {
-	edits = script.Append(edits, script.Edit{Off: c.Start, Len: left.Start - c.Start})
-	return script.Append(edits, script.Edit{Off: left.End, Len: c.End - left.End})
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 )
 
 // TestDiff checks on random texts that a script leads from the old text to the new one and cuts no grapheme cluster
@@ -144,10 +146,10 @@ func TestDecisions(t *testing.T) {
 }
 
 func checkDecisions(g *generator, raw string) error {
-	doc := parse(raw)
-	if slices.ContainsFunc(doc.cells, func(c cell) bool {
-		return c.kind >= commentCell || c.isSuggestion() && c.added.Empty() && c.deleted.Empty() ||
-			c.kind == substitutionCell && (c.added.Empty() || c.deleted.Empty())
+	doc := critic.Parse(raw)
+	if slices.ContainsFunc(doc.Cells, func(c critic.Cell) bool {
+		return c.Kind >= critic.Comment || c.IsSuggestion() && c.Added.Empty() && c.Deleted.Empty() ||
+			c.Kind == critic.Substitution && (c.Added.Empty() || c.Deleted.Empty())
 	}) {
 		return nil // the views differ from the decisions in comments and highlights, and empty marks vanish
 	}

@@ -2,6 +2,7 @@ package diffwrap
 
 import (
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -25,3 +26,49 @@ func Compose(size int, first, second []Edit) []Edit { return script.Compose(size
 // common start and end, and of that size it is one edit. No edit cuts a grapheme cluster. Markup has no meaning here;
 // this is what brings a change that a person made to a file into the document.
 func Diff(old, new string) []Edit { return align.Diff(old, new) }
+
+// View is what a reader is shown of a raw text.
+type View = critic.View
+
+const (
+	AcceptedView = critic.AcceptedView
+	OriginalView = critic.OriginalView
+	RawView      = critic.RawView
+)
+
+// ParseView is the inverse of View.String.
+func ParseView(s string) (View, error) { return critic.ParseView(s) }
+
+// Accepted returns raw with every pending suggestion accepted.
+func Accepted(raw string) string { return Render(raw, AcceptedView) }
+
+// Original returns raw with every pending suggestion rejected.
+func Original(raw string) string { return Render(raw, OriginalView) }
+
+// Render returns a view of raw. A text without markup is returned as it is, without a copy.
+func Render(raw string, v View) string {
+	if v == RawView {
+		return raw
+	}
+	return critic.Parse(raw).Render(v)
+}
+
+// Segment says that Len bytes at ViewOff of a view are the bytes at RawOff of the raw text.
+type Segment = critic.Segment
+
+// Segments lists, in order and without empty ones, which bytes of raw the view shows. Neighbours that are
+// contiguous in raw are one segment.
+func Segments(raw string, v View) []Segment { return critic.Segments(raw, v) }
+
+// Dialect is a way to attribute a mark to its writer inside the text. All dialects are read always; the one chosen in
+// Options is written.
+type Dialect = critic.Dialect
+
+const (
+	Plain         = critic.Plain
+	Commentator   = critic.Commentator
+	RelayComments = critic.RelayComments
+)
+
+// ParseDialect is the inverse of Dialect.String.
+func ParseDialect(s string) (Dialect, error) { return critic.ParseDialect(s) }

@@ -47,7 +47,7 @@
 //
 // # How Put works
 //
-// The raw text is parsed into cells (parse.go), and those are sorted by what they are to the writer into pieces
+// The raw text is parsed into cells (internal/critic), and those are sorted by what they are to the writer into pieces
 // (piece.go). The accepted view is compared with the written text (internal/align), which shows which lines changed:
 // regions (region.go). Each region is marked anew from its original text and its new text alone (original.go, emit.go), all
 // else is left alone. Comments that stay part what is compared. That comparison follows the rules of readability: lines

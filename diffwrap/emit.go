@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -30,7 +31,7 @@ type emitter struct {
 	script  []script.Edit
 	pos     int             // raw is copied or replaced up to here
 	pending strings.Builder // written since
-	run     cellKind        // the kind of run that ends here and still lacks its attribution; textCell for none
+	run     critic.Kind     // the kind of run that ends here and still lacks its attribution; textCell for none
 }
 
 // region marks one region anew.
@@ -40,7 +41,7 @@ func (e *emitter) region(r region) {
 	old := e.original(r)
 	notes := e.notes(text, old)
 	before, after := align.Side{Text: old.text, Comments: old.notes}, align.Side{Text: text, Comments: notes}
-	hunks := align.Readable(before, after, !linebreak.StartsLine(e.doc.raw, r.from.off), e.anchors(old, r, notes))
+	hunks := align.Readable(before, after, !linebreak.StartsLine(e.doc.Raw, r.from.off), e.anchors(old, r, notes))
 	done := 0
 	for _, h := range closeEnds(before, after, hunks) {
 		e.keep(old, span.New(done, h.Old.Start))
@@ -74,7 +75,7 @@ func (e *emitter) keep(o *original, s span.Span) {
 func (e *emitter) leave(o *original, at int) {
 	for o.next < len(o.parts) {
 		x := o.parts[o.next]
-		if x.at != at || x.cell.kind != highlightCloseCell {
+		if x.at != at || x.cell.Kind != critic.HighlightClose {
 			return
 		}
 		e.endRun()
@@ -114,12 +115,12 @@ func (e *emitter) deletion(parts []part) {
 		if k > 0 && (x.isComment() || parts[k-1].isComment()) && !x.inComment(&parts[k-1]) {
 			edges = append(edges, content.Len())
 		}
-		content.WriteString(x.Of(e.doc.raw))
+		content.WriteString(x.Of(e.doc.Raw))
 	}
 	e.endRun()
-	open, close := "{--"+e.metadata(), "--}"
+	open, close := "{--"+e.Dialect.Metadata(e.Author, e.Now), "--}"
 	e.pending.WriteString(open)
-	cuts := append(cutPoints(content.String(), close, e.literal), edges...)
+	cuts := append(critic.CutPoints(content.String(), close, e.literal), edges...)
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
 	at := 0
@@ -135,11 +136,11 @@ func (e *emitter) deletion(parts []part) {
 		at += s.Len()
 	}
 	e.pending.WriteString(close)
-	e.run = deletionCell
+	e.run = critic.Deletion
 }
 
 // isComment reports whether a part is a comment, or a piece of one.
-func (p *part) isComment() bool { return p.role == note || p.cell.comment > 0 }
+func (p *part) isComment() bool { return p.role == note || p.cell.Comment > 0 }
 
 // onlyComments reports whether text[s] is comments of the writer's. They are written before what is deleted in their
 // place: behind it they would be taken for remarks on the deletion, and go with it.
@@ -174,63 +175,29 @@ func (e *emitter) addition(text string, s span.Span, base int) {
 	if s.Empty() {
 		return
 	}
-	if e.run != deletionCell {
+	if e.run != critic.Deletion {
 		e.endRun()
 	}
 	content := s.Of(text)
-	if at := firstOpener(content); at >= 0 && e.live.Empty() && !strings.HasPrefix(content[at:], "{>>") {
+	if at := critic.FirstOpener(content); at >= 0 && e.live.Empty() && !strings.HasPrefix(content[at:], "{>>") {
 		e.live = span.New(base+s.Start+at, base+s.Start+at+3)
 	}
-	open, close := "{++"+e.metadata(), "++}"
+	open, close := "{++"+e.Dialect.Metadata(e.Author, e.Now), "++}"
 	e.pending.WriteString(open)
 	at := 0
-	for _, cut := range cutPoints(content, close, e.literal) {
+	for _, cut := range critic.CutPoints(content, close, e.literal) {
 		e.pending.WriteString(content[at:cut] + close + open)
 		at = cut
 	}
 	e.pending.WriteString(content[at:] + close)
-	e.run = additionCell
-}
-
-// firstOpener returns the offset of the first opener in s, -1 when there is none.
-func firstOpener(s string) int {
-	for i := 0; ; i++ {
-		at := strings.IndexByte(s[i:], '{')
-		if at < 0 {
-			return -1
-		}
-		i += at
-		if _, ok := formOf(s[i:]); ok {
-			return i
-		}
-	}
-}
-
-// cutPoints returns where the content of a run is cut so that no piece holds an opener, the run's own closer, an
-// arrow or a metadata separator: a piece ends in the middle of each. With all set the other closers are cut too.
-func cutPoints(content, close string, all bool) []int {
-	var cuts []int
-	for i := 0; i < len(content); {
-		n := delimiterAt(content[i:])
-		switch {
-		case n == 0, n == 3 && content[i] != '{' && content[i:i+3] != close && !all:
-			i++
-			continue
-		case n == 2:
-			i++
-		default:
-			i += 2
-		}
-		cuts = append(cuts, i)
-	}
-	return cuts
+	e.run = critic.Addition
 }
 
 // endRun writes the attribution that a dialect puts behind a finished run.
 func (e *emitter) endRun() {
-	if e.run != textCell {
-		e.pending.WriteString(e.attributionTail())
-		e.run = textCell
+	if e.run != critic.Text {
+		e.pending.WriteString(e.Dialect.Tail(e.Author, e.Now))
+		e.run = critic.Text
 	}
 }
 
@@ -245,7 +212,7 @@ func (e *emitter) copy(s span.Span) {
 
 // flush replaces raw from pos up to off by what is pending, in as few edits of as little text as a comparison finds.
 func (e *emitter) flush(off int) {
-	gap, text := e.doc.raw[e.pos:off], e.pending.String()
+	gap, text := e.doc.Raw[e.pos:off], e.pending.String()
 	for _, d := range align.Diff(gap, text) {
 		d.Off += e.pos
 		e.script = script.Append(e.script, d)

@@ -7,6 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/script"
 )
@@ -63,14 +64,14 @@ type frontMatter struct {
 }
 
 // frontMatter decides about the front matter of a Put; old and new are the accepted views.
-func (o Options) frontMatter(doc *document, old, new string) (frontMatter, error) {
+func (o Options) frontMatter(doc *critic.Document, old, new string) (frontMatter, error) {
 	var f frontMatter
-	end, has := FrontMatter(doc.raw)
+	end, has := FrontMatter(doc.Raw)
 	if has {
-		shown, marked, cut := doc.shownOf(end)
-		f = frontMatter{rawEnd: end, oldEnd: shown, newEnd: shown, text: doc.raw[:end]}
+		shown, marked, cut := shownOf(doc, end)
+		f = frontMatter{rawEnd: end, oldEnd: shown, newEnd: shown, text: doc.Raw[:end]}
 		// A closing line that ends the note without a line break is another one as soon as something follows it.
-		same := strings.HasPrefix(new, old[:shown]) && (len(new) == shown || strings.HasSuffix(doc.raw[:end], "\n"))
+		same := strings.HasPrefix(new, old[:shown]) && (len(new) == shown || strings.HasSuffix(doc.Raw[:end], "\n"))
 		switch {
 		case cut || marked && !same:
 			return f, refuseFrontMatter("holds suggestions", "ask a person to accept or reject them first")
@@ -84,7 +85,7 @@ func (o Options) frontMatter(doc *document, old, new string) (frontMatter, error
 	if !hasNew {
 		newEnd = 0
 	}
-	known := startsWithFence(old) || startsWithFence(doc.render(OriginalView)) // a rule on the first line, not half a block
+	known := startsWithFence(old) || startsWithFence(doc.Render(critic.OriginalView)) // a rule on the first line, not half a block
 	if !hasNew && startsWithFence(new) && (has || !known) {
 		return f, refuseFrontMatter("has no closing line ---", "close it, or put a blank line above a rule")
 	}
@@ -92,10 +93,10 @@ func (o Options) frontMatter(doc *document, old, new string) (frontMatter, error
 		return f, nil
 	}
 	f.newEnd, f.text = newEnd, new[:newEnd]
-	if !parse(f.text).plain() {
+	if !critic.Parse(f.text).Plain() {
 		return f, refuseFrontMatter("would hold CriticMarkup", "write the properties as plain text, and comments below")
 	}
-	f.change = &FrontMatterChange{Before: doc.raw[:f.rawEnd], After: f.text}
+	f.change = &FrontMatterChange{Before: doc.Raw[:f.rawEnd], After: f.text}
 	f.edits = align.Diff(f.change.Before, f.change.After)
 	if o.FrontMatter == FrontMatterRefuse && !equalButFinalBreak(f.change.Before, f.change.After) {
 		return f, &RefusedError{Line: 1, Literal: "---", Err: ErrFrontMatterRefused, advice: "leave the properties as they are"}
@@ -110,27 +111,27 @@ func equalButFinalBreak(a, b string) bool {
 
 // keepsFrontMatter reports whether a result has the front matter that it is to have: a mark on its closing line would
 // make it unreadable.
-func (p *putter) keepsFrontMatter(doc *document) bool {
-	end, _ := FrontMatter(doc.raw)
+func (p *putter) keepsFrontMatter(doc *critic.Document) bool {
+	end, _ := FrontMatter(doc.Raw)
 	return p.matter.text == "" || end == len(p.matter.text)
 }
 
 // shownOf returns how much the accepted view shows of raw[:end], whether there is markup in it, and whether a mark runs
 // across its end.
-func (d *document) shownOf(end int) (shown int, marked, cut bool) {
-	for i := range d.cells {
-		c := &d.cells[i]
+func shownOf(d *critic.Document, end int) (shown int, marked, cut bool) {
+	for i := range d.Cells {
+		c := &d.Cells[i]
 		switch {
 		case c.Start >= end:
 			return shown, marked, cut
-		case c.kind == textCell:
+		case c.Kind == critic.Text:
 			shown += min(c.End, end) - c.Start
 		default:
 			marked = true
 			cut = c.End > end
-			shown += c.added.Len()
+			shown += c.Added.Len()
 		}
-		cut = cut || c.highlight >= 0 && c.End >= end
+		cut = cut || c.Highlight >= 0 && c.End >= end
 	}
 	return shown, marked, cut
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 )
 
 // seeds adds the real notes, and texts full of delimiters, to a fuzz target that takes a raw text and an edit of it: the
@@ -63,8 +65,8 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		end := 0
-		for _, c := range parse(raw).cells {
-			if c.Start != end || c.End <= c.Start || c.body.Start < c.Start && !c.body.Empty() || c.body.End > c.End {
+		for _, c := range critic.Parse(raw).Cells {
+			if c.Start != end || c.End <= c.Start || c.Body.Start < c.Start && !c.Body.Empty() || c.Body.End > c.End {
 				t.Fatalf("cell %+v after offset %d", c, end)
 			}
 			end = c.End

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 )
 
 var rounds = flag.Int("diffwrap.rounds", 50_000, "rounds per alphabet of the property tests")
@@ -164,14 +166,14 @@ func base(raw, want, got string, r Result) error {
 // safeRuns is law 4: the predicates on every run that was written. Runs that were there before may break them.
 func safeRuns(raw, want, got string, r Result) error {
 	known := make(map[string]int)
-	before := parse(raw)
-	for i := range before.cells {
-		known[before.cells[i].Of(raw)]++
+	before := critic.Parse(raw)
+	for i := range before.Cells {
+		known[before.Cells[i].Of(raw)]++
 	}
-	after := parse(got)
-	for i := range after.cells {
-		c := &after.cells[i]
-		if c.kind != additionCell && c.kind != deletionCell {
+	after := critic.Parse(got)
+	for i := range after.Cells {
+		c := &after.Cells[i]
+		if c.Kind != critic.Addition && c.Kind != critic.Deletion {
 			continue
 		}
 		law := brokenBy(after, i)
@@ -185,11 +187,11 @@ func safeRuns(raw, want, got string, r Result) error {
 }
 
 // brokenBy names the part of law 4 that the run in cell i breaks, or is "".
-func brokenBy(doc *document, i int) string {
-	c := &doc.cells[i]
-	body := c.body.Of(doc.raw)
-	switch own := doc.raw[c.body.End:c.close]; {
-	case body == "", firstOpener(body) >= 0, strings.Contains(body, own), strings.Contains(body, "@@"), strings.Contains(body, "~>"):
+func brokenBy(doc *critic.Document, i int) string {
+	c := &doc.Cells[i]
+	body := c.Body.Of(doc.Raw)
+	switch own := doc.Raw[c.Body.End:c.Close]; {
+	case body == "", critic.FirstOpener(body) >= 0, strings.Contains(body, own), strings.Contains(body, "@@"), strings.Contains(body, "~>"):
 		return "4, safe runs"
 	case endsOpen(body, own[0]) && textFollows(doc, i):
 		return "4, closed ends"
@@ -198,11 +200,13 @@ func brokenBy(doc *document, i int) string {
 }
 
 // textFollows reports whether plain text comes after the run in cell i, or after the addition that goes with it.
-func textFollows(doc *document, i int) bool {
-	if doc.cells[i].kind == deletionCell && doc.isMark(i+1, additionCell) && doc.sameWriter(i, i+1) {
-		i++
+func textFollows(doc *critic.Document, i int) bool {
+	if a := &doc.Cells[i]; a.Kind == critic.Deletion && doc.IsMark(i+1, critic.Addition) {
+		if b := &doc.Cells[i+1]; a.Author == b.Author || a.Author == "" && b.End > b.Close {
+			i++
+		}
 	}
-	return doc.isMark(i+1, textCell)
+	return doc.IsMark(i+1, critic.Text)
 }
 
 // furniture is law 7: without the writer's own marks the raw text is what it was, byte for byte, highlights, comments and
@@ -221,13 +225,13 @@ func furniture(raw, want, got string, r Result) error {
 // undecided lists what a raw text is without the writer's marks: comments, and what stands between them.
 func undecided(raw string) []string {
 	out := []string{""}
-	doc := parse(raw)
-	for i := range doc.cells {
-		switch c := &doc.cells[i]; {
-		case c.kind == commentCell:
+	doc := critic.Parse(raw)
+	for i := range doc.Cells {
+		switch c := &doc.Cells[i]; {
+		case c.Kind == critic.Comment:
 			out = append(out, c.Of(raw), "")
-		case c.isSuggestion() && (c.author == "" || strings.HasPrefix(c.author, "AI ")):
-			out[len(out)-1] += c.deleted.Of(raw)
+		case c.IsSuggestion() && (c.Author == "" || strings.HasPrefix(c.Author, "AI ")):
+			out[len(out)-1] += c.Deleted.Of(raw)
 		default:
 			out[len(out)-1] += c.Of(raw)
 		}
@@ -251,19 +255,19 @@ func leaves(undecided []string, had string) bool {
 	if after, same := strings.CutPrefix(rest, comment); same && leaves(undecided[2:], after) {
 		return true
 	}
-	return !strings.ContainsAny(comment, "\r\n") && parse(comment).cells[0].author != "Bob" && leaves(undecided[2:], rest)
+	return !strings.ContainsAny(comment, "\r\n") && critic.Parse(comment).Cells[0].Author != "Bob" && leaves(undecided[2:], rest)
 }
 
 // minimal is law 8: the script is well formed and deletes nothing but delimiters, metadata and the writer's own
 // additions.
 func minimal(raw, want, got string, r Result) error {
 	protected := make([]bool, len(raw))
-	doc := parse(raw)
-	for i := range doc.cells {
-		c := &doc.cells[i]
+	doc := critic.Parse(raw)
+	for i := range doc.Cells {
+		c := &doc.Cells[i]
 		s := c.Span
-		if c.author == "" && c.isSuggestion() {
-			s = c.deleted
+		if c.Author == "" && c.IsSuggestion() {
+			s = c.Deleted
 		}
 		for k := s.Start; k < s.End; k++ {
 			protected[k] = true
@@ -295,7 +299,7 @@ func (o Options) apply(raw, accepted string) (string, error) {
 // takeBack is law 5 for a text without marks: a change that is taken back leaves nothing behind, except a comment, which
 // stays, resolved.
 func (s *tally) takeBack(o Options, raw, shown, got string, r Result) error {
-	if r.FrontMatter != nil || hasComment(got) || !parse(raw).plain() || equalButBreaks(Accepted(got), shown) {
+	if r.FrontMatter != nil || hasComment(got) || !critic.Parse(raw).Plain() || equalButBreaks(Accepted(got), shown) {
 		return nil
 	}
 	back, err := o.apply(got, shown)
@@ -308,7 +312,7 @@ func (s *tally) takeBack(o Options, raw, shown, got string, r Result) error {
 // repeat is law 6 for a text without marks: whether a change is made in one step or two, the marks come out the same.
 // That is counted: where several lines change it may depend on the steps which line is taken for which.
 func (s *tally) repeat(g *generator, o Options, raw, first, got string) error {
-	if hasComment(got) || !parse(raw).plain() {
+	if hasComment(got) || !critic.Parse(raw).Plain() {
 		return nil
 	}
 	want := g.editOnce(first)
@@ -332,7 +336,7 @@ func (e *lawBroken) Error() string {
 }
 
 func hasComment(raw string) bool {
-	return slices.ContainsFunc(parse(raw).cells, func(c cell) bool { return c.kind == commentCell })
+	return slices.ContainsFunc(critic.Parse(raw).Cells, func(c critic.Cell) bool { return c.Kind == critic.Comment })
 }
 
 // TestLineHistory is law 6 for one line: its marks depend on the original line and the new line only, not on what the
@@ -346,7 +350,7 @@ func TestLineHistory(t *testing.T) {
 			raw := g.text()
 			lines := strings.Split(raw, "\n")
 			i := g.IntN(len(lines))
-			if !parse(raw).plain() || lines[i] == "" || strings.Contains(raw, "\r") {
+			if !critic.Parse(raw).Plain() || lines[i] == "" || strings.Contains(raw, "\r") {
 				continue
 			}
 			change := func() string {

@@ -3,6 +3,7 @@ package diffwrap
 import (
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -26,20 +27,20 @@ type Content struct {
 // Layout lists the marks of a raw text, all its text, and what is neither: comments and the delimiters of highlights, each
 // in order.
 func Layout(raw string) (marks []Mark, text []Content, furniture []span.Span) {
-	doc := parse(raw)
-	for i := range doc.cells {
-		c := &doc.cells[i]
+	doc := critic.Parse(raw)
+	for i := range doc.Cells {
+		c := &doc.Cells[i]
 		switch {
-		case c.kind == textCell:
+		case c.Kind == critic.Text:
 			text = append(text, Content{c.Span, -1, false, false})
-		case c.isSuggestion():
-			if !c.deleted.Empty() {
-				text = append(text, Content{c.deleted, len(marks), true, false})
+		case c.IsSuggestion():
+			if !c.Deleted.Empty() {
+				text = append(text, Content{c.Deleted, len(marks), true, false})
 			}
-			if !c.added.Empty() {
-				text = append(text, Content{c.added, len(marks), false, true})
+			if !c.Added.Empty() {
+				text = append(text, Content{c.Added, len(marks), false, true})
 			}
-			marks = append(marks, Mark{c.Span, c.deleted, c.added, c.highlight >= 0, c.comment > 0})
+			marks = append(marks, Mark{c.Span, c.Deleted, c.Added, c.Highlight >= 0, c.Comment > 0})
 		default:
 			furniture = append(furniture, c.Span)
 		}
@@ -50,17 +51,17 @@ func Layout(raw string) (marks []Mark, text []Content, furniture []span.Span) {
 // Texts returns the text that stands if every suggestion is rejected, and if every one is accepted, without comments; one
 // whose deletion is pending counts as text.
 func Texts(raw string) (original, accepted string) {
-	doc := parse(raw)
-	if doc.plain() {
+	doc := critic.Parse(raw)
+	if doc.Plain() {
 		return raw, raw
 	}
 	var o, a strings.Builder
 	o.Grow(len(raw))
 	a.Grow(len(raw))
-	for i := range doc.cells {
-		if c := &doc.cells[i]; c.kind != commentCell {
-			o.WriteString(c.deleted.Of(raw))
-			a.WriteString(c.added.Of(raw))
+	for i := range doc.Cells {
+		if c := &doc.Cells[i]; c.Kind != critic.Comment {
+			o.WriteString(c.Deleted.Of(raw))
+			a.WriteString(c.Added.Of(raw))
 		}
 	}
 	return o.String(), a.String()
@@ -71,21 +72,21 @@ func Texts(raw string) (original, accepted string) {
 // overlaps.
 func Separate(raw string, typed []span.Span, empty func(start, end int) bool) []script.Edit {
 	var edits []script.Edit
-	doc := parse(raw)
-	for i := range doc.cells {
-		c := &doc.cells[i]
-		if c.kind != additionCell && c.kind != deletionCell {
+	doc := critic.Parse(raw)
+	for i := range doc.Cells {
+		c := &doc.Cells[i]
+		if c.Kind != critic.Addition && c.Kind != critic.Deletion {
 			continue
 		}
-		for len(typed) > 0 && typed[0].End <= c.body.Start {
+		for len(typed) > 0 && typed[0].End <= c.Body.Start {
 			typed = typed[1:]
 		}
 		n := 0
-		for n < len(typed) && typed[n].Start < c.body.End {
+		for n < len(typed) && typed[n].Start < c.Body.End {
 			n++
 		}
-		if n > 0 || c.body.Empty() && empty(c.Start, c.End) {
-			edits = c.separate(edits, raw, typed[:n])
+		if n > 0 || c.Body.Empty() && empty(c.Start, c.End) {
+			edits = separate(c, edits, raw, typed[:n])
 			typed = typed[n:]
 		}
 	}
@@ -93,20 +94,20 @@ func Separate(raw string, typed []span.Span, empty func(start, end int) bool) []
 }
 
 // separate takes stretches of one mark's body out of it.
-func (c *cell) separate(edits []script.Edit, raw string, typed []span.Span) []script.Edit {
-	open, close := raw[c.Start:c.body.Start], raw[c.body.End:c.End]
+func separate(c *critic.Cell, edits []script.Edit, raw string, typed []span.Span) []script.Edit {
+	open, close := raw[c.Start:c.Body.Start], raw[c.Body.End:c.End]
 	var kept []span.Span
-	at := c.body.Start
+	at := c.Body.Start
 	for _, t := range typed {
 		kept = appendSpan(kept, span.New(at, max(at, t.Start)))
 		at = t.End
 	}
-	kept = appendSpan(kept, span.New(min(at, c.body.End), c.body.End))
+	kept = appendSpan(kept, span.New(min(at, c.Body.End), c.Body.End))
 	if len(kept) == 0 {
 		edits = script.Append(edits, script.Edit{Off: c.Start, Len: len(open)})
-		return script.Append(edits, script.Edit{Off: c.body.End, Len: len(close)})
+		return script.Append(edits, script.Edit{Off: c.Body.End, Len: len(close)})
 	}
-	if kept[0].Start > c.body.Start {
+	if kept[0].Start > c.Body.Start {
 		edits = script.Append(edits, script.Edit{Off: c.Start, Len: len(open)})
 		edits = script.Append(edits, script.Edit{Off: kept[0].Start, New: open})
 	}
@@ -114,9 +115,9 @@ func (c *cell) separate(edits []script.Edit, raw string, typed []span.Span) []sc
 		edits = script.Append(edits, script.Edit{Off: kept[i].End, New: close})
 		edits = script.Append(edits, script.Edit{Off: kept[i+1].Start, New: open})
 	}
-	if end := kept[len(kept)-1].End; end < c.body.End {
+	if end := kept[len(kept)-1].End; end < c.Body.End {
 		edits = script.Append(edits, script.Edit{Off: end, New: close})
-		edits = script.Append(edits, script.Edit{Off: c.body.End, Len: len(close)})
+		edits = script.Append(edits, script.Edit{Off: c.Body.End, Len: len(close)})
 	}
 	return edits
 }

@@ -2,16 +2,6 @@ package diffwrap
 
 import "fmt"
 
-// ParseDialect is the inverse of Dialect.String.
-func ParseDialect(s string) (Dialect, error) {
-	for _, d := range []Dialect{Plain, Commentator, RelayComments} {
-		if s == d.String() {
-			return d, nil
-		}
-	}
-	return Plain, fmt.Errorf("dialect %q: must be plain, commentator or relay-comments", s)
-}
-
 // String returns "direct" or "refuse".
 func (p FrontMatterPolicy) String() string {
 	if p == FrontMatterRefuse {

@@ -3,6 +3,7 @@ package diffwrap
 import (
 	"strings"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -22,7 +23,7 @@ type part struct {
 	at        int
 	size      int // in text; 0 for a mark without text
 	view      int // where it starts in the accepted view
-	cell      *cell
+	cell      *critic.Cell
 }
 
 // original collects the original text of a region, with its comments.
@@ -40,13 +41,13 @@ func (e *emitter) original(r region) *original {
 			if p.Empty() {
 				continue
 			}
-			text.WriteString(p.Of(e.doc.raw))
+			text.WriteString(p.Of(e.doc.Raw))
 		}
 		p.size = text.Len() - p.at
 		switch {
 		case p.inComment(o.last()):
 			o.notes[len(o.notes)-1].End = text.Len()
-		case p.size > 0 && (x.role == note || x.cell.comment > 0):
+		case p.size > 0 && (x.role == note || x.cell.Comment > 0):
 			o.notes = append(o.notes, span.New(p.at, text.Len()))
 		}
 		o.parts = append(o.parts, p)
@@ -65,7 +66,7 @@ func (o *original) last() *part {
 
 // inComment reports whether a part goes on with the deleted comment that another one is of.
 func (p *part) inComment(before *part) bool {
-	return before != nil && p.role == dropped && before.role == dropped && p.cell.comment > 0 && p.cell.comment == before.cell.comment
+	return before != nil && p.role == dropped && before.role == dropped && p.cell.Comment > 0 && p.cell.Comment == before.cell.Comment
 }
 
 // visit calls f for each part, or piece of one, in s. Spans must be visited in order. A part without text belongs to

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -26,35 +27,35 @@ type piece struct {
 	role
 	span.Span           // of raw: the text alone, but the whole mark of a wall, note or pin
 	view      span.Span // where it stands in the accepted view
-	cell      *cell
+	cell      *critic.Cell
 }
 
 // cut lists the pieces of the document, in order.
 func (p *putter) cut() []piece {
-	pieces := make([]piece, 0, len(p.doc.cells))
+	pieces := make([]piece, 0, len(p.doc.Cells))
 	view := 0
-	add := func(r role, s span.Span, c *cell, shown int) {
+	add := func(r role, s span.Span, c *critic.Cell, shown int) {
 		pieces = append(pieces, piece{r, s, span.New(view, view+shown), c})
 		view += shown
 	}
-	for i := range p.doc.cells {
-		c := &p.doc.cells[i]
+	for i := range p.doc.Cells {
+		c := &p.doc.Cells[i]
 		switch {
-		case c.kind == textCell:
+		case c.Kind == critic.Text:
 			add(kept, c.Span, c, c.Len())
-		case c.kind == commentCell && c.resolved:
+		case c.Kind == critic.Comment && c.Resolved:
 			add(pin, c.Span, c, 0)
-		case c.kind == commentCell && !p.own(c):
+		case c.Kind == critic.Comment && !p.own(c):
 			add(note, c.Span, c, c.Len())
 		case p.own(c):
-			if !c.deleted.Empty() {
-				add(dropped, c.deleted, c, 0)
+			if !c.Deleted.Empty() {
+				add(dropped, c.Deleted, c, 0)
 			}
-			if !c.added.Empty() {
-				add(own, c.added, c, c.added.Len())
+			if !c.Added.Empty() {
+				add(own, c.Added, c, c.Added.Len())
 			}
-		case c.kind == additionCell || c.kind == substitutionCell:
-			add(wall, c.Span, c, c.added.Len())
+		case c.Kind == critic.Addition || c.Kind == critic.Substitution:
+			add(wall, c.Span, c, c.Added.Len())
 		default:
 			add(pin, c.Span, c, 0)
 		}
@@ -66,7 +67,7 @@ func (p *putter) cut() []piece {
 func (p *putter) noteSpans() []span.Span {
 	var out []span.Span
 	for _, x := range p.pieces {
-		if x.cell.kind == commentCell && !x.view.Empty() {
+		if x.cell.Kind == critic.Comment && !x.view.Empty() {
 			out = append(out, x.view)
 		}
 	}
@@ -76,7 +77,7 @@ func (p *putter) noteSpans() []span.Span {
 // comments finds the comments in new text, as far as a reader would be shown them.
 func (p *putter) comments(text string) []span.Span {
 	var out []span.Span
-	for _, c := range commentsOf(text, p.doc.matter) {
+	for _, c := range p.doc.CommentsIn(text) {
 		out = append(out, c.Span)
 	}
 	return out
@@ -102,7 +103,7 @@ func (p *putter) keepWalls(hunks []align.Hunk) ([]align.Hunk, error) {
 		}
 		before, after, ok := p.splitAround(hunks[0], hunks[n-1], x.view)
 		if !ok {
-			return nil, &RefusedError{Line: linebreak.LineOf(p.old, x.view.Start), Literal: x.Of(p.doc.raw), Err: ErrForeign,
+			return nil, &RefusedError{Line: linebreak.LineOf(p.old, x.view.Start), Literal: x.Of(p.doc.Raw), Err: ErrForeign,
 				advice: "leave that text as it is and change what is around it, or write a comment"}
 		}
 		hunks = append([]align.Hunk{after}, hunks[n:]...)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
@@ -16,8 +17,8 @@ import (
 // Options are the choices that a Put leaves to its caller. The zero value is the recommended default.
 type Options struct {
 	FrontMatter FrontMatterPolicy
-	Dialect     Dialect // how new marks are attributed inside the text
-	Author      string  // who writes; marks of this author, and marks without one, count as the writer's own
+	Dialect     critic.Dialect // how new marks are attributed inside the text
+	Author      string         // who writes; marks of this author, and marks without one, count as the writer's own
 	// Foreign, if set, says of a mark, by its bytes in the raw text, that it is somebody else's whatever it says of
 	// itself: for callers who know who typed what. If not, all comments are somebody else's.
 	Foreign func(start, end int) bool
@@ -51,18 +52,18 @@ func (o Options) Put(raw, accepted string) (Result, error) {
 
 // put is Put for texts without a byte order mark that belongs to the note.
 func (o Options) put(raw, accepted string) (Result, error) {
-	doc := parse(raw)
-	if doc.shows(accepted) {
+	doc := critic.Parse(raw)
+	if doc.Shows(accepted) {
 		return Result{}, nil
 	}
 	if err := checkUTF8(raw, accepted); err != nil {
 		return Result{}, err
 	}
-	old := doc.render(AcceptedView)
+	old := doc.Render(critic.AcceptedView)
 	if linebreak.SameApart(old, accepted) {
 		return Result{}, nil
 	}
-	accepted = linebreak.Keep(accepted, old, doc.render(OriginalView))
+	accepted = linebreak.Keep(accepted, old, doc.Render(critic.OriginalView))
 	matter, err := o.frontMatter(doc, old, accepted)
 	if err != nil {
 		return Result{}, err
@@ -74,7 +75,7 @@ func (o Options) put(raw, accepted string) (Result, error) {
 // putter is one Put under way.
 type putter struct {
 	Options
-	doc      *document
+	doc      *critic.Document
 	matter   frontMatter
 	old, new string // the accepted view as it is and as it shall be
 	pieces   []piece
@@ -89,7 +90,7 @@ func (p *putter) put() (Result, error) {
 		return Result{}, err
 	}
 	if edits := p.undo(); edits != nil {
-		if doc := parse(script.Apply(p.doc.raw, edits)); p.readsBack(doc) && p.keepsFrontMatter(doc) {
+		if doc := critic.Parse(script.Apply(p.doc.Raw, edits)); p.readsBack(doc) && p.keepsFrontMatter(doc) {
 			return p.result(edits, doc), nil
 		}
 	}
@@ -100,7 +101,7 @@ func (p *putter) put() (Result, error) {
 	var wrong error
 	for _, literal := range []bool{false, true} {
 		edits := p.write(changes, literal)
-		doc := parse(script.Apply(p.doc.raw, edits))
+		doc := critic.Parse(script.Apply(p.doc.Raw, edits))
 		if wrong = p.verify(doc); wrong == nil {
 			return p.result(edits, doc), nil
 		}
@@ -112,19 +113,19 @@ func (p *putter) put() (Result, error) {
 func (p *putter) undo() []script.Edit {
 	var edits []script.Edit
 	var text strings.Builder
-	for i := range p.doc.cells {
-		c := &p.doc.cells[i]
-		shown := c.added
+	for i := range p.doc.Cells {
+		c := &p.doc.Cells[i]
+		shown := c.Added
 		switch {
 		case c.End <= p.matter.rawEnd:
 			continue
-		case c.kind == textCell:
+		case c.Kind == critic.Text:
 			shown.Start = max(shown.Start, p.matter.rawEnd)
 		case p.own(c):
-			shown = c.deleted
-			edits = c.reduce(edits, c.kept(false))
+			shown = c.Deleted
+			edits = c.Reduce(edits, c.Kept(false))
 		}
-		text.WriteString(shown.Of(p.doc.raw))
+		text.WriteString(shown.Of(p.doc.Raw))
 	}
 	if len(edits) == 0 || text.String() != p.new[p.matter.newEnd:] {
 		return nil
@@ -134,23 +135,19 @@ func (p *putter) undo() []script.Edit {
 
 // own reports whether a cell is a suggestion or a comment of the writer. One with an id is not: the end matter says more
 // about it than who made it, and would have to change with it.
-func (p *putter) own(c *cell) bool {
+func (p *putter) own(c *critic.Cell) bool {
 	switch {
-	case !c.isSuggestion() && c.kind != commentCell, c.kind == commentCell && p.Foreign == nil:
+	case !c.IsSuggestion() && c.Kind != critic.Comment, c.Kind == critic.Comment && p.Foreign == nil:
 		return false
 	case p.Foreign != nil && p.Foreign(c.Start, c.End):
 		return false
 	}
-	return c.id == "" && p.signs(c.author)
+	return c.ID == "" && p.signs(c.Author)
 }
 
 // signs reports whether a name in the text is the writer's or none.
 func (p *putter) signs(name string) bool {
-	return name == "" || name == p.Author || name == p.attributeName()
-}
-
-func (c *cell) isSuggestion() bool {
-	return c.kind == additionCell || c.kind == deletionCell || c.kind == substitutionCell
+	return name == "" || name == p.Author || name == critic.AttributeName(p.Author)
 }
 
 // compare finds where the accepted view changed, outside the front matter: hunks from p.old to p.new, none of which
@@ -168,26 +165,26 @@ func (p *putter) compare() ([]align.Hunk, error) {
 }
 
 // result reports edits that were verified, and led to doc.
-func (p *putter) result(edits []script.Edit, doc *document) Result {
+func (p *putter) result(edits []script.Edit, doc *critic.Document) Result {
 	r := Result{Edits: edits, FrontMatter: p.matter.change}
 	if !p.live.Empty() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
 			linebreak.LineOf(p.new, p.live.Start), p.live.Of(p.new)))
 	}
-	if doc.unclosed >= 0 && doc.lastSuggestion() > doc.unclosed {
+	if doc.Unclosed >= 0 && lastSuggestion(doc) > doc.Unclosed {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: %q is never closed; Obsidian's Commentator shows no suggestion behind it",
-			linebreak.LineOf(doc.raw, doc.unclosed), doc.raw[doc.unclosed:doc.unclosed+3]))
+			linebreak.LineOf(doc.Raw, doc.Unclosed), doc.Raw[doc.Unclosed:doc.Unclosed+3]))
 	}
 	return r
 }
 
 // lastSuggestion returns the offset of the last suggestion, -1 when there is none.
-func (d *document) lastSuggestion() int {
-	for i := len(d.cells) - 1; i >= 0; i-- {
-		if d.cells[i].isSuggestion() {
-			return d.cells[i].Start
+func lastSuggestion(d *critic.Document) int {
+	for i := len(d.Cells) - 1; i >= 0; i-- {
+		if d.Cells[i].IsSuggestion() {
+			return d.Cells[i].Start
 		}
 	}
 	return -1

@@ -53,7 +53,7 @@ func (p *putter) top() place {
 }
 
 // bottom is the end of the raw text.
-func (p *putter) bottom() place { return place{len(p.pieces), len(p.doc.raw), len(p.old)} }
+func (p *putter) bottom() place { return place{len(p.pieces), len(p.doc.Raw), len(p.old)} }
 
 // regionStart finds where the region around a change starts: before the break of the line it is in, behind another
 // author's text on that line, or at the change itself if that adds or takes whole lines behind untouched text.
@@ -126,7 +126,7 @@ func (p *putter) startsAtLine(c align.Hunk, k int) bool {
 // returns where it starts in raw.
 func (p *putter) breakBefore(k, at int) (off int, ok bool) {
 	x := &p.pieces[k]
-	text := p.doc.raw[x.Start : x.Start+min(at, x.view.End)-x.view.Start]
+	text := p.doc.Raw[x.Start : x.Start+min(at, x.view.End)-x.view.Start]
 	feed := strings.LastIndexByte(text, '\n')
 	if feed < 0 {
 		return 0, false
@@ -142,7 +142,7 @@ func (p *putter) parts(k, brk int) bool {
 		return true
 	}
 	before := &p.pieces[k-1]
-	return before.role != own && before.role != dropped || strings.IndexByte(before.Of(p.doc.raw), '\n') < 0
+	return before.role != own && before.role != dropped || strings.IndexByte(before.Of(p.doc.Raw), '\n') < 0
 }
 
 // regionEnd finds where a region ends that starts in piece from with the first of the changes. It returns the changes
@@ -175,11 +175,11 @@ func (p *putter) stopAfter(k, at int) place {
 			continue
 		}
 		for off := x.Start + max(0, at-x.view.Start); off < x.End; off++ {
-			feed := strings.IndexByte(p.doc.raw[off:x.End], '\n')
+			feed := strings.IndexByte(p.doc.Raw[off:x.End], '\n')
 			if feed < 0 {
 				break
 			}
-			brk := off + linebreak.Start(p.doc.raw[off:x.End], feed, 0)
+			brk := off + linebreak.Start(p.doc.Raw[off:x.End], feed, 0)
 			if p.parts(k, brk) {
 				return place{k, brk, x.view.Start + brk - x.Start}
 			}
@@ -197,5 +197,5 @@ func (p *putter) reaches(c align.Hunk, stop place) bool {
 	case p.pieces[stop.piece].role == wall:
 		return c.Old.End <= stop.view
 	}
-	return c.Old.Start < stop.view+linebreak.Len(p.doc.raw[stop.off:])
+	return c.Old.Start < stop.view+linebreak.Len(p.doc.Raw[stop.off:])
 }

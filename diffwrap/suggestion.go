@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -76,22 +77,24 @@ func (w Writer) joins(next Writer) bool {
 // are one suggestion only if they have one writer, and those of one suggestion that has a name are that wherever they
 // stand.
 func SuggestionsBy(raw string, writer func(start, end int) Writer) []Suggestion {
-	doc := parse(raw)
-	if doc.plain() {
+	doc := critic.Parse(raw)
+	if doc.Plain() {
 		return nil
 	}
-	doc.writer = writer
+	if writer != nil {
+		doc.Apart = func(a, b *critic.Cell) bool { return !writer(a.Start, a.End).joins(writer(b.Start, b.End)) }
+	}
 	known := make(map[string]int)
 	var out []Suggestion
 	lines := lineCounter{doc: doc, line: 1}
-	for _, g := range doc.groups() {
-		s := doc.suggestion(g)
-		s.Line = lines.at(g.first)
-		if n := leadingBreaks(s.New); n > 0 && g.kind != Deletion {
+	for _, g := range doc.Groups() {
+		s := suggestion(doc, g)
+		s.Line = lines.at(g.First)
+		if n := leadingBreaks(s.New); n > 0 && s.Kind != Deletion {
 			s.Line += n
 		}
 		if writer != nil {
-			by := writer(doc.cells[g.first].Start, doc.cells[g.first].End).Suggestion
+			by := writer(doc.Cells[g.First].Start, doc.Cells[g.First].End).Suggestion
 			if i, ok := known[by]; ok && by != "" {
 				out[i].join(s)
 				continue
@@ -117,18 +120,18 @@ func (s *Suggestion) join(more Suggestion) {
 // Annotations lists the comments and highlights of raw that belong to no suggestion, in order. A highlight carries
 // the comments directly behind it.
 func Annotations(raw string) []Suggestion {
-	doc := parse(raw)
-	if doc.plain() {
+	doc := critic.Parse(raw)
+	if doc.Plain() {
 		return nil
 	}
 	var out []Suggestion
 	lines := lineCounter{doc: doc, line: 1}
-	for i := 0; i < len(doc.cells); {
-		if g, ok := doc.groupAt(i); ok {
-			i = g.lastComment + 1
+	for i := 0; i < len(doc.Cells); {
+		if g, ok := doc.GroupAt(i); ok {
+			i = g.LastComment + 1
 			continue
 		}
-		s, next, ok := doc.annotation(i)
+		s, next, ok := annotation(doc, i)
 		if ok {
 			s.Line = lines.at(i)
 			out = append(out, s)
@@ -139,54 +142,65 @@ func Annotations(raw string) []Suggestion {
 }
 
 // annotation reads the annotation that starts with cell i and returns the cell after it.
-func (d *document) annotation(i int) (s Suggestion, next int, ok bool) {
-	c := &d.cells[i]
+func annotation(d *critic.Document, i int) (s Suggestion, next int, ok bool) {
+	c := &d.Cells[i]
 	switch {
-	case c.kind == highlightOpenCell:
-		s = Suggestion{Kind: Highlight, Start: c.Start, Author: c.author, Time: c.time}
+	case c.Kind == critic.HighlightOpen:
+		s = Suggestion{Kind: Highlight, Start: c.Start, Author: c.Author, Time: c.Time}
 		next = i + 1
-		for d.cells[next].kind != highlightCloseCell {
-			s.New += d.cells[next].added.Of(d.raw)
+		for d.Cells[next].Kind != critic.HighlightClose {
+			s.New += d.Cells[next].Added.Of(d.Raw)
 			next++
 		}
-		s.End = d.cells[next].End
+		s.End = d.Cells[next].End
 		next++
-	case c.kind == commentCell && !c.resolved:
-		s = Suggestion{Kind: Comment, Start: c.Start, End: c.End, New: c.body.Of(d.raw), Author: c.author, Time: c.time}
+	case c.Kind == critic.Comment && !c.Resolved:
+		s = Suggestion{Kind: Comment, Start: c.Start, End: c.End, New: c.Body.Of(d.Raw), Author: c.Author, Time: c.Time}
 		next = i + 1
 	default:
 		return s, i + 1, false
 	}
-	for ; d.isMark(next, commentCell); next++ {
-		if !d.cells[next].resolved {
-			s.Comments = append(s.Comments, d.cells[next].body.Of(d.raw))
+	for ; d.IsMark(next, critic.Comment); next++ {
+		if !d.Cells[next].Resolved {
+			s.Comments = append(s.Comments, d.Cells[next].Body.Of(d.Raw))
 		}
 	}
 	return s, next, true
 }
 
 // suggestion describes a group; the line is left to the caller.
-func (d *document) suggestion(g group) Suggestion {
-	s := Suggestion{Kind: g.kind, Start: d.cells[g.first].Start, End: d.cells[g.last].End}
-	var a attribution
-	for i := g.first; i <= g.last; i++ {
-		c := &d.cells[i]
-		s.Old += c.deleted.Of(d.raw)
-		s.New += c.added.Of(d.raw)
-		a = a.orElse(c.attribution)
+func suggestion(d *critic.Document, g critic.Group) Suggestion {
+	first, last := &d.Cells[g.First], &d.Cells[g.Last]
+	s := Suggestion{Kind: kindOf(first.Kind, last.Kind), Start: first.Start, End: last.End}
+	var a critic.Attribution
+	for i := g.First; i <= g.Last; i++ {
+		c := &d.Cells[i]
+		s.Old += c.Deleted.Of(d.Raw)
+		s.New += c.Added.Of(d.Raw)
+		a = a.OrElse(c.Attribution)
 	}
-	s.Author, s.Time = a.author, a.time
-	for i := g.last + 1; i <= g.lastComment; i++ {
-		if !d.cells[i].resolved {
-			s.Comments = append(s.Comments, d.cells[i].body.Of(d.raw))
+	s.Author, s.Time = a.Author, a.Time
+	for i := g.Last + 1; i <= g.LastComment; i++ {
+		if !d.Cells[i].Resolved {
+			s.Comments = append(s.Comments, d.Cells[i].Body.Of(d.Raw))
 		}
 	}
 	return s
 }
 
+func kindOf(first, last critic.Kind) Kind {
+	switch {
+	case first == critic.Addition:
+		return Addition
+	case last == critic.Deletion:
+		return Deletion
+	}
+	return Replacement
+}
+
 // lineCounter counts lines of the accepted view, cell by cell and forwards only.
 type lineCounter struct {
-	doc  *document
+	doc  *critic.Document
 	next int // the first cell that is not counted yet
 	line int
 }
@@ -194,7 +208,7 @@ type lineCounter struct {
 // at returns the 1-based line on which cell i starts.
 func (l *lineCounter) at(i int) int {
 	for ; l.next < i; l.next++ {
-		l.line += strings.Count(l.doc.cells[l.next].added.Of(l.doc.raw), "\n")
+		l.line += strings.Count(l.doc.Cells[l.next].Added.Of(l.doc.Raw), "\n")
 	}
 	return l.line
 }
@@ -204,4 +218,20 @@ func (l *lineCounter) at(i int) int {
 func leadingBreaks(s string) int {
 	rest := strings.TrimLeft(s, "\r\n")
 	return strings.Count(s[:len(s)-len(rest)], "\n")
+}
+
+// Comments lists the open comments of raw that are attached to no suggestion, in order.
+func Comments(raw string) []Suggestion {
+	doc := critic.Parse(raw)
+	var out []Suggestion
+	lines := lineCounter{doc: doc, line: 1}
+	for i := 0; i < len(doc.Cells); i++ {
+		if g, ok := doc.GroupAt(i); ok {
+			i = g.LastComment
+		} else if c := &doc.Cells[i]; c.Kind == critic.Comment && !c.Resolved {
+			out = append(out, Suggestion{Kind: Comment, Start: c.Start, End: c.End, Line: lines.at(i),
+				New: c.Body.Of(raw), Author: c.Author, Time: c.Time})
+		}
+	}
+	return out
 }

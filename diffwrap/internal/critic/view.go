@@ -1,10 +1,9 @@
-package diffwrap
+package critic
 
 import (
 	"fmt"
+	"slices"
 	"strings"
-
-	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // View is what a reader is shown of a raw text.
@@ -20,51 +19,31 @@ const (
 	RawView
 )
 
-// String returns "accepted", "original" or "raw".
+var viewNames = []string{"accepted", "original", "raw"}
+
 func (v View) String() string {
-	switch v {
-	case AcceptedView:
-		return "accepted"
-	case OriginalView:
-		return "original"
-	case RawView:
-		return "raw"
+	if v < 0 || int(v) >= len(viewNames) {
+		return fmt.Sprintf("View(%d)", int(v))
 	}
-	return fmt.Sprintf("View(%d)", int(v))
+	return viewNames[v]
 }
 
 // ParseView is the inverse of View.String.
 func ParseView(s string) (View, error) {
-	for _, v := range []View{AcceptedView, OriginalView, RawView} {
-		if s == v.String() {
-			return v, nil
-		}
+	if v := slices.Index(viewNames, s); v >= 0 {
+		return View(v), nil
 	}
 	return AcceptedView, fmt.Errorf("view %q: must be accepted, original or raw", s)
 }
 
-// Accepted returns raw with every pending suggestion accepted.
-func Accepted(raw string) string { return Render(raw, AcceptedView) }
-
-// Original returns raw with every pending suggestion rejected.
-func Original(raw string) string { return Render(raw, OriginalView) }
-
-// Render returns a view of raw. A text without markup is returned as it is, without a copy.
-func Render(raw string, v View) string {
-	if v == RawView {
-		return raw
-	}
-	return parse(raw).render(v)
-}
-
-func (d *document) render(v View) string {
-	if d.plain() {
-		return d.raw
+func (d *Document) Render(v View) string {
+	if d.Plain() {
+		return d.Raw
 	}
 	var b strings.Builder
-	b.Grow(len(d.raw))
-	for i := range d.cells {
-		b.WriteString(d.cells[i].visible(v).Of(d.raw))
+	b.Grow(len(d.Raw))
+	for i := range d.Cells {
+		b.WriteString(d.Cells[i].visible(v).Of(d.Raw))
 	}
 	return b.String()
 }
@@ -83,7 +62,7 @@ func Segments(raw string, v View) []Segment {
 	}
 	var out []Segment
 	viewOff := 0
-	for _, c := range parse(raw).cells {
+	for _, c := range Parse(raw).Cells {
 		s := c.visible(v)
 		if s.Empty() {
 			continue
@@ -98,16 +77,14 @@ func Segments(raw string, v View) []Segment {
 	return out
 }
 
-// visible returns the span of raw that a view shows of a cell.
-func (c *cell) visible(v View) span.Span {
-	switch v {
-	case RawView:
-		return span.New(c.Start, c.End)
-	case OriginalView:
-		if c.comment > 0 {
-			return span.New(c.End, c.End)
+// Shows reports whether the accepted view of the document is text, without building it.
+func (d *Document) Shows(text string) bool {
+	for i := range d.Cells {
+		s := d.Cells[i].Added.Of(d.Raw)
+		if !strings.HasPrefix(text, s) {
+			return false
 		}
-		return c.deleted
+		text = text[len(s):]
 	}
-	return c.added
+	return text == ""
 }

@@ -1,4 +1,4 @@
-package diffwrap
+package critic
 
 import (
 	"strings"
@@ -22,7 +22,7 @@ type endMatter struct {
 // lookUp finds an id in the end matter.
 func (p *parser) lookUp(id string) (metadata, bool) {
 	if p.matter == nil {
-		p.matter = readEndMatter(p.raw)
+		p.matter = readEndMatter(p.Raw)
 	}
 	m, ok := p.matter.entries[id]
 	p.matter.used = p.matter.used || ok
@@ -54,7 +54,7 @@ func readEndMatter(raw string) *endMatter {
 		}
 		for id, e := range section {
 			t, _ := time.Parse(time.RFC3339, e.At)
-			entries[id] = metadata{attribution: attribution{author: e.By, time: t, id: id}, resolved: e.Status == "resolved"}
+			entries[id] = metadata{Attribution: Attribution{Author: e.By, Time: t, ID: id}, resolved: e.Status == "resolved"}
 		}
 	}
 	m.start, m.entries = start, entries
@@ -80,32 +80,32 @@ func (p *parser) hideEndMatter() {
 		return
 	}
 	start := p.matter.start
-	n := len(p.cells)
-	for n > 0 && p.cells[n-1].Start >= start {
+	n := len(p.Cells)
+	for n > 0 && p.Cells[n-1].Start >= start {
 		n--
 	}
 	if n == 0 {
 		return
 	}
-	if last := &p.cells[n-1]; last.End > start {
-		if last.kind != textCell || last.highlight >= 0 {
+	if last := &p.Cells[n-1]; last.End > start {
+		if last.Kind != Text || last.Highlight >= 0 {
 			return
 		}
 		cut := span.New(last.Start, start)
-		last.Span, last.body, last.added, last.deleted = cut, cut, cut, cut
+		last.Span, last.Body, last.Added, last.Deleted = cut, cut, cut, cut
 	}
-	p.cells = append(p.cells[:n], cell{kind: hiddenCell, highlight: -1, Span: span.New(start, len(p.raw))})
+	p.Cells = append(p.Cells[:n], Cell{Kind: Hidden, Highlight: -1, Span: span.New(start, len(p.Raw))})
 }
 
-// forget returns the edits that take entries out of the end matter: those of the given ids and the replies to them.
+// Forget returns the edits that take entries out of the end matter: those of the given ids and the replies to them.
 // A section without entries goes too, and with the last section the block and the blank line before it.
-func (d *document) forget(ids map[string]bool) []script.Edit {
+func (d *Document) Forget(ids map[string]bool) []script.Edit {
 	if d.matter == nil || !d.matter.used || len(ids) == 0 {
 		return nil
 	}
 	var edits []script.Edit
 	rest := 0
-	for _, section := range splitEndMatter(d.raw, d.matter.start) {
+	for _, section := range splitEndMatter(d.Raw, d.matter.start) {
 		kept := 0
 		var drop []script.Edit
 		for _, e := range section.entries {
@@ -122,9 +122,9 @@ func (d *document) forget(ids map[string]bool) []script.Edit {
 		rest += kept
 	}
 	if rest == 0 {
-		from := len(strings.TrimRight(d.raw[:d.matter.start], "\r\n"))
-		from = linebreak.End(d.raw, from)
-		return []script.Edit{{Off: from, Len: len(d.raw) - from}}
+		from := len(strings.TrimRight(d.Raw[:d.matter.start], "\r\n"))
+		from = linebreak.End(d.Raw, from)
+		return []script.Edit{{Off: from, Len: len(d.Raw) - from}}
 	}
 	return edits
 }

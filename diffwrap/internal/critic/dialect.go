@@ -1,7 +1,9 @@
-package diffwrap
+package critic
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,25 +25,29 @@ const (
 	RelayComments
 )
 
-// String returns "plain", "commentator" or "relay-comments".
+var dialectNames = []string{"plain", "commentator", "relay-comments"}
+
 func (d Dialect) String() string {
-	switch d {
-	case Commentator:
-		return "commentator"
-	case RelayComments:
-		return "relay-comments"
+	if d < 0 || int(d) >= len(dialectNames) {
+		d = Plain
 	}
-	return "plain"
+	return dialectNames[d]
+}
+
+// ParseDialect is the inverse of Dialect.String.
+func ParseDialect(s string) (Dialect, error) {
+	if d := slices.Index(dialectNames, s); d >= 0 {
+		return Dialect(d), nil
+	}
+	return Plain, fmt.Errorf("dialect %q: must be plain, commentator or relay-comments", s)
 }
 
 // maxMetadata bounds the length of Commentator's metadata in bytes, and thereby what a text full of openers costs.
 const maxMetadata = 4096
 
-const metadataEnd = "@@" // between Commentator's metadata and the text
-
 // metadata is what a JSON prefix or an attribute list says.
 type metadata struct {
-	attribution
+	Attribution
 	resolved bool
 	names    names // all that are given beside an authorId
 }
@@ -69,15 +75,15 @@ func readMetadata(body string) (metadata, int) {
 		return metadata{}, 0
 	}
 	var m metadata
-	m.author = string(fields.Author + fields.ShortAuthor)
+	m.Author = string(fields.Author + fields.ShortAuthor)
 	m.resolved = fields.Done || fields.ShortDone
 	switch {
 	case fields.Time != nil:
-		m.time = time.Unix(int64(*fields.Time), 0).UTC()
+		m.Time = time.Unix(int64(*fields.Time), 0).UTC()
 	case fields.ShortTime != nil:
-		m.time = time.Unix(int64(*fields.ShortTime), 0).UTC()
+		m.Time = time.Unix(int64(*fields.ShortTime), 0).UTC()
 	case fields.Timestamp != nil:
-		m.time = time.UnixMilli(int64(*fields.Timestamp)).UTC()
+		m.Time = time.UnixMilli(int64(*fields.Timestamp)).UTC()
 	}
 	return m, len(object) + len(metadataEnd)
 }
@@ -102,7 +108,7 @@ func (n *names) add(name string) {
 
 // readTail extends a mark over the attribution that a dialect writes behind it: Roughdraft's {#id} and {id="..." ...},
 // Relay's authored comment without text.
-func (p *parser) readTail(text string, c *cell) {
+func (p *parser) readTail(text string, c *Cell) {
 	for {
 		m, n := p.tail(text[c.End:])
 		if n == 0 {
@@ -110,24 +116,24 @@ func (p *parser) readTail(text string, c *cell) {
 		}
 		c.End += n
 		p.tails = true
-		c.attribution = c.orElse(m.attribution)
-		c.resolved = c.resolved || m.resolved && c.kind == commentCell
-		if c.kind == commentCell && !c.resolved {
-			c.added = c.Span
+		c.Attribution = c.OrElse(m.Attribution)
+		c.Resolved = c.Resolved || m.resolved && c.Kind == Comment
+		if c.Kind == Comment && !c.Resolved {
+			c.Added = c.Span
 		}
 	}
 }
 
-// orElse fills what is not known from b.
-func (a attribution) orElse(b attribution) attribution {
-	if a.author == "" {
-		a.author = b.author
+// OrElse fills what is not known from b.
+func (a Attribution) OrElse(b Attribution) Attribution {
+	if a.Author == "" {
+		a.Author = b.Author
 	}
-	if a.time.IsZero() {
-		a.time = b.time
+	if a.Time.IsZero() {
+		a.Time = b.Time
 	}
-	if a.id == "" {
-		a.id = b.id
+	if a.ID == "" {
+		a.ID = b.ID
 	}
 	return a
 }
@@ -196,15 +202,15 @@ func (m *metadata) set(name, value string) {
 	switch name {
 	case "author", "by":
 		m.names.add(value)
-		m.author = string(m.names)
+		m.Author = string(m.names)
 	case "authorId":
-		if m.author == "" {
-			m.author = value
+		if m.Author == "" {
+			m.Author = value
 		}
 	case "date", "at":
-		m.time, _ = time.Parse(time.RFC3339, value)
+		m.Time, _ = time.Parse(time.RFC3339, value)
 	case "id":
-		m.id = value
+		m.ID = value
 	case "resolved", "done":
 		m.resolved = value == "true"
 	}
@@ -212,40 +218,40 @@ func (m *metadata) set(name, value string) {
 
 // authoredComment reads Relay's {{author="..." date="...">>text<<}} at offset i. One without text only attributes and
 // is hidden.
-func (p *parser) authoredComment(find *finder, i int) (cell, bool) {
+func (p *parser) authoredComment(find *finder, i int) (Cell, bool) {
 	m, n := readAttributes(find.text[i:], "{{", ">>")
 	if n == 0 {
-		return cell{}, false
+		return Cell{}, false
 	}
 	end := find.next("<<}}", i+n)
 	if end < 0 {
-		return cell{}, false
+		return Cell{}, false
 	}
-	c := cell{kind: commentCell, body: span.New(i+n, end), close: end + len("<<}}")}
-	c.Span = span.New(i, c.close)
-	c.attribution, c.resolved = m.attribution, m.resolved
-	if c.body.Empty() {
-		c.kind = hiddenCell
+	c := Cell{Kind: Comment, Body: span.New(i+n, end), Close: end + len("<<}}")}
+	c.Span = span.New(i, c.Close)
+	c.Attribution, c.Resolved = m.Attribution, m.resolved
+	if c.Body.Empty() {
+		c.Kind = Hidden
 		return c, true
 	}
-	if !c.resolved {
-		c.added = c.Span
+	if !c.Resolved {
+		c.Added = c.Span
 	}
 	p.readTail(find.text, &c)
 	return c, true
 }
 
-// metadata returns what the chosen dialect writes between the opener of a run and its text.
-func (o *Options) metadata() string {
-	if o.Dialect != Commentator || o.Author == "" {
+// Metadata returns what the dialect writes between the opener of a run and its text.
+func (d Dialect) Metadata(author string, now time.Time) string {
+	if d != Commentator || author == "" {
 		return ""
 	}
 	fields := struct {
 		Author string `json:"author"`
 		Time   int64  `json:"time,omitempty"`
-	}{Author: o.Author}
-	if !o.Now.IsZero() {
-		fields.Time = o.Now.Unix()
+	}{Author: author}
+	if !now.IsZero() {
+		fields.Time = now.Unix()
 	}
 	object, err := json.Marshal(fields)
 	if err != nil {
@@ -256,20 +262,20 @@ func (o *Options) metadata() string {
 	return "{" + name.Replace(string(object[1:len(object)-1])) + "}" + metadataEnd
 }
 
-// attributionTail returns what the chosen dialect writes behind a finished mark.
-func (o *Options) attributionTail() string {
-	author := o.attributeName()
-	if o.Dialect != RelayComments || author == "" {
+// Tail returns what the dialect writes behind a finished mark.
+func (d Dialect) Tail(author string, now time.Time) string {
+	author = AttributeName(author)
+	if d != RelayComments || author == "" {
 		return ""
 	}
 	tail := `{{author="` + author + `"`
-	if !o.Now.IsZero() {
-		tail += ` date="` + o.Now.UTC().Format(time.RFC3339) + `"`
+	if !now.IsZero() {
+		tail += ` date="` + now.UTC().Format(time.RFC3339) + `"`
 	}
 	return tail + ">><<}}"
 }
 
-// attributeName returns the author's name as it can stand in an attribute.
-func (o *Options) attributeName() string {
-	return strings.NewReplacer(`"`, "'", "\n", " ", "\r", " ", "<", "(", ">", ")", "{", "(", "}", ")").Replace(o.Author)
+// AttributeName returns an author's name as it can stand in an attribute.
+func AttributeName(author string) string {
+	return strings.NewReplacer(`"`, "'", "\n", " ", "\r", " ", "<", "(", ">", ")", "{", "(", "}", ")").Replace(author)
 }

@@ -1,0 +1,108 @@
+package critic
+
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+// startsComment reports whether the text of a deletion may be the start of a comment.
+func startsComment(body string) bool {
+	return strings.HasPrefix(body, "{>") || strings.HasPrefix(body, "{{")
+}
+
+// findDeletedComments numbers the deletions that together delete a whole comment.
+func (p *parser) findDeletedComments() {
+	found := 0
+	for i := 0; i < len(p.Cells); {
+		n := 0
+		for p.IsMark(i+n, Deletion) {
+			n++
+		}
+		if n > 0 {
+			found = p.numberComments(p.Cells[i:i+n], found)
+		}
+		i += n + 1
+	}
+}
+
+// numberComments does that for deletions that touch, from number found+1 on.
+func (p *parser) numberComments(cells []Cell, found int) int {
+	var text strings.Builder
+	at := make(map[int]int, len(cells)+1) // offset in text -> cell that starts there
+	for i := range cells {
+		at[text.Len()] = i
+		text.WriteString(cells[i].Body.Of(p.Raw))
+	}
+	at[text.Len()] = len(cells)
+	for _, c := range p.CommentsIn(text.String()) {
+		first, starts := at[c.Start]
+		last, ends := at[c.End]
+		if !starts || !ends {
+			continue
+		}
+		found++
+		for i := first; i < last; i++ {
+			cells[i].Comment = found
+		}
+	}
+	return found
+}
+
+// partsComment reports whether cells i and i+1 are apart only because one of them is of a comment, and the other before
+// it or on its line.
+func (d *Document) partsComment(i int) bool {
+	a, b := &d.Cells[i], &d.Cells[i+1]
+	return b.Comment > 0 || a.Comment > 0 && !linebreak.Leads(b.Body.Of(d.Raw))
+}
+
+// CommentsIn finds the open comments in another text that stands in this document, wherever they are there.
+func (d *Document) CommentsIn(text string) []Cell {
+	matter := d.matter
+	if matter == nil {
+		matter = &endMatter{}
+	}
+	reader := parser{Document: &Document{Raw: text, matter: matter}}
+	find := finder{text: text}
+	var out []Cell
+	for i := 0; ; {
+		brace := strings.IndexByte(text[i:], '{')
+		if brace < 0 {
+			return out
+		}
+		i += brace
+		c, ok := reader.mark(&find, i)
+		if !ok || c.Kind != Comment || c.Resolved {
+			i++
+			continue
+		}
+		out = append(out, c)
+		i = c.End
+	}
+}
+
+// SignedMarks finds what reads as a mark with a name, wherever it stands.
+func SignedMarks(text string) []Cell {
+	if !strings.Contains(text, "{\"") && !strings.Contains(text, "=\"") && !strings.Contains(text, "{#") {
+		return nil
+	}
+	reader := parser{Document: &Document{Raw: text}}
+	find := finder{text: text}
+	var out []Cell
+	for i := 0; ; i++ {
+		brace := strings.IndexByte(text[i:], '{')
+		if brace < 0 {
+			return out
+		}
+		i += brace
+		c, ok := reader.mark(&find, i)
+		if !ok {
+			m, n := reader.tail(text[i:])
+			c = Cell{Span: span.New(i, i+n), Attribution: m.Attribution}
+		}
+		if c.Author != "" {
+			out = append(out, c)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package critic
+
+import "strings"
+
+// form is one of the five forms of CriticMarkup. Its delimiters have three bytes.
+type form struct {
+	kind        Kind
+	open, close string
+}
+
+var forms = [...]form{
+	{Addition, "{++", "++}"},
+	{Deletion, "{--", "--}"},
+	{Substitution, "{~~", "~~}"},
+	{Comment, "{>>", "<<}"},
+	{HighlightOpen, "{==", "==}"},
+}
+
+const (
+	arrow       = "~>" // between the halves of a substitution
+	metadataEnd = "@@" // between Commentator's metadata and the text
+)
+
+// formOf returns the form that s opens, and whether it opens one.
+func formOf(s string) (form, bool) {
+	for _, f := range forms {
+		if strings.HasPrefix(s, f.open) {
+			return f, true
+		}
+	}
+	return form{}, false
+}
+
+// delimiterAt returns the length of the delimiter at the start of s, 0 when there is none.
+func delimiterAt(s string) int {
+	if s == "" || !startsDelimiter[s[0]] {
+		return 0
+	}
+	if len(s) >= 2 {
+		if two := s[:2]; two == arrow || two == metadataEnd {
+			return 2
+		}
+	}
+	if len(s) < 3 {
+		return 0
+	}
+	switch s[:3] {
+	case "{++", "{--", "{~~", "{>>", "{==", "++}", "--}", "~~}", "<<}", "==}":
+		return 3
+	}
+	return 0
+}
+
+// startsDelimiter says which bytes a delimiter may start with.
+var startsDelimiter = [256]bool{'{': true, '+': true, '-': true, '~': true, '<': true, '=': true, '@': true}
+
+// FirstDelimiter returns where the first delimiter of s is and its length, 0 when there is none.
+func FirstDelimiter(s string) (at, n int) {
+	for at = range s {
+		if n = delimiterAt(s[at:]); n > 0 {
+			return at, n
+		}
+	}
+	return 0, 0
+}
+
+// FirstOpener returns the offset of the first opener in s, -1 when there is none.
+func FirstOpener(s string) int {
+	for i := 0; ; i++ {
+		at := strings.IndexByte(s[i:], '{')
+		if at < 0 {
+			return -1
+		}
+		i += at
+		if _, ok := formOf(s[i:]); ok {
+			return i
+		}
+	}
+}
+
+// CutPoints returns where the content of a run is cut so that no piece holds an opener, the run's own closer, an
+// arrow or a metadata separator: a piece ends in the middle of each. With all set the other closers are cut too.
+func CutPoints(content, close string, all bool) []int {
+	var cuts []int
+	for i := 0; i < len(content); {
+		n := delimiterAt(content[i:])
+		switch {
+		case n == 0, n == 3 && content[i] != '{' && content[i:i+3] != close && !all:
+			i++
+			continue
+		case n == 2:
+			i++
+		default:
+			i += 2
+		}
+		cuts = append(cuts, i)
+	}
+	return cuts
+}

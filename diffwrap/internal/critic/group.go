@@ -1,0 +1,88 @@
+package critic
+
+// Group is what a person decides at once: marks that touch, with the comments that touch them on the right.
+// Its fields are indices of cells; the marks are [first, last], the comments (last, lastComment].
+type Group struct {
+	First, Last, LastComment int
+}
+
+// Groups finds the suggestions of a document, in order.
+func (d *Document) Groups() []Group {
+	var out []Group
+	for i := 0; i < len(d.Cells); {
+		g, ok := d.GroupAt(i)
+		if !ok {
+			i++
+			continue
+		}
+		out = append(out, g)
+		i = g.LastComment + 1
+	}
+	return out
+}
+
+// GroupAt returns the group that starts with cell i.
+func (d *Document) GroupAt(i int) (Group, bool) {
+	g := Group{First: i, Last: i}
+	switch d.Cells[i].Kind {
+	case Substitution:
+	case Addition:
+		g.Last = d.runEnd(i)
+	case Deletion:
+		g.Last = d.runEnd(i)
+		if next := g.Last + 1; d.IsMark(next, Addition) && d.sameWriter(g.Last, next) {
+			g.Last = d.runEnd(next)
+		}
+	default:
+		return Group{}, false
+	}
+	g.LastComment = g.Last
+	for d.IsMark(g.LastComment+1, Comment) {
+		g.LastComment++
+	}
+	return g, true
+}
+
+// runEnd returns the last cell of the run that starts with cell i: marks of one kind that were cut only because a
+// delimiter would otherwise stand in one of them, or a comment among other text.
+func (d *Document) runEnd(i int) int {
+	for d.IsMark(i+1, d.Cells[i].Kind) && d.sameWriter(i, i+1) && (d.hidesDelimiter(i) || d.partsComment(i)) {
+		i++
+	}
+	return i
+}
+
+func (d *Document) IsMark(i int, kind Kind) bool {
+	return i < len(d.Cells) && d.Cells[i].Kind == kind
+}
+
+// sameWriter reports whether cells i and i+1 may belong to one suggestion. Attribution behind a mark counts for the
+// marks without any that it is glued to.
+func (d *Document) sameWriter(i, next int) bool {
+	a, b := &d.Cells[i], &d.Cells[next]
+	return (d.Apart == nil || !d.Apart(a, b)) && (a.Author == b.Author || a.Author == "" && b.End > b.Close)
+}
+
+// hidesDelimiter reports whether the cut between cells i and i+1 parts a delimiter.
+func (d *Document) hidesDelimiter(i int) bool {
+	left, right := d.Cells[i].Body.Of(d.Raw), d.Cells[i+1].Body.Of(d.Raw)
+	left = left[max(0, len(left)-2):]
+	right = right[:min(len(right), 2)]
+	for at := range left {
+		if n := delimiterAt(left[at:] + right); n > len(left)-at {
+			return true
+		}
+	}
+	return false
+}
+
+// shareTails gives every mark of a group the attribution that stands behind the last of them.
+func (p *parser) shareTails() {
+	for _, g := range p.Groups() {
+		var a Attribution
+		for i := g.Last; i >= g.First; i-- {
+			a = p.Cells[i].OrElse(a)
+			p.Cells[i].Attribution = a
+		}
+	}
+}

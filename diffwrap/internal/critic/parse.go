@@ -1,0 +1,170 @@
+// Package critic reads CriticMarkup: a raw text as a document of cells, what the views show of it, who signed its marks, and
+// which marks a person decides at once. It changes nothing, and knows no writer but by what the text says.
+package critic
+
+import (
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+// Document is a parsed raw text.
+type Document struct {
+	Raw      string
+	Cells    []Cell
+	Unclosed int        // offset of the first opener without a closer, -1 when there is none
+	matter   *endMatter // Roughdraft's; nil until a mark refers to it
+	// Apart, unless nil, says of two marks that touch that they are not of one writer.
+	Apart func(left, right *Cell) bool
+}
+
+// Plain reports whether the text has no markup at all.
+func (d *Document) Plain() bool {
+	return len(d.Cells) == 0 || len(d.Cells) == 1 && d.Cells[0].Kind == Text
+}
+
+// Parse splits raw into cells in one pass: the leftmost opener counts, it ends at its first own closer, and an
+// opener without a closer is literal text. Code, fences and tables give no protection, because no CriticMarkup
+// parser in use gives any, and people would otherwise see something else than what is worked on here.
+func Parse(raw string) *Document {
+	p := parser{Document: &Document{Raw: raw, Unclosed: -1}}
+	p.scan(0, len(raw), -1)
+	p.hideEndMatter()
+	if p.takesComment {
+		p.findDeletedComments()
+	}
+	if p.tails {
+		p.shareTails()
+	}
+	return p.Document
+}
+
+// parser is a document in the making.
+type parser struct {
+	*Document
+	tails        bool // some mark has attribution behind it
+	takesComment bool // some deletion may be that of a comment
+}
+
+// scan parses raw[from:to], which stands in the highlight opened by the given cell (-1: in none).
+func (p *parser) scan(from, to, highlight int) {
+	find := finder{text: p.Raw[:to]}
+	text := from
+	for i := from; i < to; {
+		brace := strings.IndexByte(p.Raw[i:to], '{')
+		if brace < 0 {
+			break
+		}
+		i += brace
+		c, ok := p.mark(&find, i)
+		if !ok {
+			i++
+			continue
+		}
+		p.addText(text, i, highlight)
+		i = c.End
+		text = i
+		p.addMark(c, highlight)
+	}
+	p.addText(text, to, highlight)
+}
+
+func (p *parser) addText(from, to, highlight int) {
+	if from < to {
+		s := span.New(from, to)
+		p.Cells = append(p.Cells, Cell{Kind: Text, Highlight: highlight, Span: s, Body: s, Added: s, Deleted: s})
+	}
+}
+
+// addMark appends a mark; of a highlight its two delimiters and, between them, what it holds.
+func (p *parser) addMark(c Cell, highlight int) {
+	c.Highlight = highlight
+	if c.Kind != HighlightOpen {
+		p.Cells = append(p.Cells, c)
+		return
+	}
+	closing := Cell{Kind: HighlightClose, Highlight: -1, Span: span.New(c.Body.End, c.End)}
+	body := c.Body
+	c.Span.End, c.Body.End = body.Start, body.Start
+	p.Cells = append(p.Cells, c)
+	p.scan(body.Start, body.End, len(p.Cells)-1)
+	p.Cells = append(p.Cells, closing)
+}
+
+// mark reads the mark that starts with the brace at offset i, within the finder's text.
+func (p *parser) mark(find *finder, i int) (Cell, bool) {
+	rest := find.text[i:]
+	f, ok := formOf(rest)
+	if !ok {
+		return p.authoredComment(find, i)
+	}
+	from := i + len(f.open)
+	end := find.next(f.close, from)
+	if end < 0 {
+		if p.Unclosed < 0 {
+			p.Unclosed = i
+		}
+		return Cell{}, false
+	}
+	c := Cell{Kind: f.kind, Close: end + len(f.close), Body: span.New(from, end)}
+	c.Span = span.New(i, c.Close)
+	meta, n := readMetadata(find.text[from:end])
+	c.Body.Start += n
+	c.Attribution, c.Resolved = meta.Attribution, meta.resolved
+	if !p.showBody(find, &c) {
+		return Cell{}, false
+	}
+	p.readTail(find.text, &c)
+	return c, true
+}
+
+// showBody sets what the views show of a mark. It fails on a substitution without an arrow, which is literal text.
+func (p *parser) showBody(find *finder, c *Cell) bool {
+	switch c.Kind {
+	case Addition:
+		c.Added = c.Body
+	case Deletion:
+		c.Deleted = c.Body
+		p.takesComment = p.takesComment || startsComment(c.Body.Of(p.Raw))
+	case Substitution:
+		at := find.next(arrow, c.Body.Start)
+		if at < 0 || at+len(arrow) > c.Body.End {
+			return false
+		}
+		c.Deleted = span.New(c.Body.Start, at)
+		c.Added = span.New(at+len(arrow), c.Body.End)
+	case Comment:
+		if !c.Resolved {
+			c.Added = c.Span
+		}
+	}
+	return true
+}
+
+// finder looks patterns up from growing offsets and remembers where it found each, so that a text full of openers
+// without closers costs one search per pattern and not one per opener.
+type finder struct {
+	text  string
+	found [8]struct {
+		pattern string
+		at      int
+	}
+}
+
+// next returns the offset of the first pattern at or after from, -1 when there is none. from must not decrease
+// between calls for the same pattern.
+func (f *finder) next(pattern string, from int) int {
+	slot := 0
+	for f.found[slot].pattern != pattern && f.found[slot].pattern != "" {
+		slot++
+	}
+	known := &f.found[slot]
+	if known.pattern != "" && (known.at < 0 || known.at >= from) {
+		return known.at
+	}
+	known.pattern, known.at = pattern, -1
+	if at := strings.Index(f.text[from:], pattern); at >= 0 {
+		known.at = from + at
+	}
+	return known.at
+}

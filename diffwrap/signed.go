@@ -1,0 +1,93 @@
+package diffwrap
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
+	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+)
+
+// Highlights and comments are furniture: they are in neither text. A highlight is never changed; marks go inside. An open
+// comment of somebody else's is deleted like text, by marks around it that are cut at its edges and in its opener, so that
+// it comes back with them. The writer's own comment is written and taken back as such.
+
+// checkSigned refuses what the writer must not write: a comment of several lines, and what is signed by somebody else.
+// What the note has already may stand elsewhere.
+func (p *putter) checkSigned() error {
+	body := p.new[p.matter.newEnd:]
+	known := p.knownComments()
+	p.bare = make(map[string]bool)
+	for _, c := range p.doc.CommentsIn(body) {
+		text := c.Of(body)
+		if known[text]--; known[text] >= 0 {
+			continue
+		}
+		if err := p.checkComment(&c, text, linebreak.LineOf(p.new, p.matter.newEnd+c.Start)); err != nil {
+			return err
+		}
+		p.bare[text] = true
+	}
+	for i := range p.doc.Cells {
+		if c := &p.doc.Cells[i]; c.Kind == critic.Comment && !c.Resolved && p.own(c) {
+			p.bare[c.Of(p.doc.Raw)] = true
+		}
+	}
+	return p.checkNames(body)
+}
+
+// knownComments counts the comments that the note shows, and those whose deletion is pending.
+func (p *putter) knownComments() map[string]int {
+	known := make(map[string]int)
+	for _, c := range p.doc.CommentsIn(p.old) {
+		known[c.Of(p.old)]++
+	}
+	deleted := make(map[int]string)
+	for i := range p.doc.Cells {
+		if c := &p.doc.Cells[i]; c.Comment > 0 {
+			deleted[c.Comment] += c.Body.Of(p.doc.Raw)
+		}
+	}
+	for _, text := range deleted {
+		known[text]++
+	}
+	return known
+}
+
+func (p *putter) checkComment(c *critic.Cell, text string, line int) error {
+	switch {
+	case strings.ContainsAny(text, "\r\n"):
+		return &RefusedError{Line: line, Literal: text, Err: ErrComment,
+			advice: "write the comment on one line, or write the text into the note, where it becomes a suggestion"}
+	case !p.signs(c.Author), c.ID != "", strings.Contains(text[:c.Body.Start-c.Start], "authorId="):
+		return &RefusedError{Line: line, Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.Author),
+			advice: "write the comment without a name"}
+	}
+	return nil
+}
+
+// checkNames refuses marks in new text that bear another's name: they would be that person's once the text is accepted.
+func (p *putter) checkNames(body string) error {
+	names := critic.SignedMarks(body)
+	if len(names) == 0 {
+		return nil
+	}
+	known := make(map[string]int)
+	for _, views := range []string{p.old, p.doc.Raw} {
+		count := make(map[string]int)
+		for _, c := range critic.SignedMarks(views) {
+			count[c.Of(views)]++
+		}
+		for text, n := range count {
+			known[text] = max(known[text], n)
+		}
+	}
+	for _, c := range names {
+		text := c.Of(body)
+		if known[text]--; known[text] < 0 && !p.signs(c.Author) {
+			return &RefusedError{Line: linebreak.LineOf(p.new, p.matter.newEnd+c.Start), Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.Author),
+				advice: "leave the name out"}
+		}
+	}
+	return nil
+}
