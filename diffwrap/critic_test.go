@@ -172,8 +172,7 @@ func utf16Len(s string) int { return len(utf16.Encode([]rune(s))) }
 
 // hasDelimiter reports whether a written text has a delimiter outside of comments.
 func hasDelimiter(want string) bool {
-	p := putter{doc: critic.Parse("")}
-	for _, c := range slices.Backward(p.comments(want)) {
+	for _, c := range slices.Backward(critic.Parse("").CommentsIn(want)) {
 		want = want[:c.Start] + strings.Repeat(" ", c.Len()) + want[c.End:]
 	}
 	_, n := critic.FirstDelimiter(want)
@@ -186,7 +185,7 @@ func hasOpenEnd(raw string) bool {
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
 		body := c.Body.Of(raw)
-		if c.IsSuggestion() && (endsOpen(body, '+') || endsOpen(body, '-')) && !textFollows(doc, i) {
+		if c.IsSuggestion() && (critic.EndsOpen(body, '+') || critic.EndsOpen(body, '-')) && !textFollows(doc, i) {
 			return true
 		}
 	}

@@ -48,9 +48,8 @@
 // # How Put works
 //
 // The raw text is parsed into cells (internal/critic), and those are sorted by what they are to the writer into pieces
-// (piece.go). The accepted view is compared with the written text (internal/align), which shows which lines changed:
-// regions (region.go). Each region is marked anew from its original text and its new text alone (original.go, emit.go), all
-// else is left alone. Comments that stay part what is compared. That comparison follows the rules of readability: lines
+// (internal/marking). The accepted view is compared with the written text (internal/align), which shows which lines changed:
+// regions. Each region is marked anew from its original text and its new text alone, all else is left alone. Comments that stay part what is compared. That comparison follows the rules of readability: lines
 // before words, similar lines paired, line markers and table cells left whole, few changes of a line kept apart and many made
 // one, constructs such as links never cut, whole-line runs that start with the line break, a block at a time. Each rule has
 // its cases in testdata/put.

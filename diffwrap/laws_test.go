@@ -193,7 +193,7 @@ func brokenBy(doc *critic.Document, i int) string {
 	switch own := doc.Raw[c.Body.End:c.Close]; {
 	case body == "", critic.FirstOpener(body) >= 0, strings.Contains(body, own), strings.Contains(body, "@@"), strings.Contains(body, "~>"):
 		return "4, safe runs"
-	case endsOpen(body, own[0]) && textFollows(doc, i):
+	case critic.EndsOpen(body, own[0]) && textFollows(doc, i):
 		return "4, closed ends"
 	}
 	return ""

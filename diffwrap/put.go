@@ -7,9 +7,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
+	"github.com/relayfs/relayfs/diffwrap/internal/marking"
 	"github.com/relayfs/relayfs/diffwrap/internal/script"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -77,15 +77,13 @@ type putter struct {
 	Options
 	doc      *critic.Document
 	matter   frontMatter
-	old, new string // the accepted view as it is and as it shall be
-	pieces   []piece
+	old, new string          // the accepted view as it is and as it shall be
 	live     span.Span       // the first literal opener in new text, in p.new
 	bare     map[string]bool // comments that the writer writes as such; others are text of an addition
 }
 
 // put tries the ways to write the change, the most readable first, and takes the first that reads back right.
 func (p *putter) put() (Result, error) {
-	p.pieces = p.cut()
 	if err := p.checkSigned(); err != nil {
 		return Result{}, err
 	}
@@ -94,13 +92,20 @@ func (p *putter) put() (Result, error) {
 			return p.result(edits, doc), nil
 		}
 	}
-	changes, err := p.compare()
-	if err != nil {
-		return Result{}, err
+	marks := marking.Patch{
+		Doc: p.doc, Old: p.old, New: p.new, RawBody: p.matter.rawEnd, OldBody: p.matter.oldEnd, NewBody: p.matter.newEnd,
+		Matter: p.matter.edits, Own: p.own, Bare: p.bare,
+		Metadata: p.Dialect.Metadata(p.Author, p.Now), Tail: p.Dialect.Tail(p.Author, p.Now),
+	}
+	hunks, wall := marks.Compare()
+	if wall != nil {
+		return Result{}, &RefusedError{Line: linebreak.LineOf(p.old, wall.View.Start), Literal: wall.Of(p.doc.Raw), Err: ErrForeign,
+			advice: "leave that text as it is and change what is around it, or write a comment"}
 	}
 	var wrong error
 	for _, literal := range []bool{false, true} {
-		edits := p.write(changes, literal)
+		var edits []script.Edit
+		edits, p.live = marks.Write(hunks, literal)
 		doc := critic.Parse(script.Apply(p.doc.Raw, edits))
 		if wrong = p.verify(doc); wrong == nil {
 			return p.result(edits, doc), nil
@@ -148,20 +153,6 @@ func (p *putter) own(c *critic.Cell) bool {
 // signs reports whether a name in the text is the writer's or none.
 func (p *putter) signs(name string) bool {
 	return name == "" || name == p.Author || name == critic.AttributeName(p.Author)
-}
-
-// compare finds where the accepted view changed, outside the front matter: hunks from p.old to p.new, none of which
-// touches another author's text.
-func (p *putter) compare() ([]align.Hunk, error) {
-	oldBody, newBody := p.old[p.matter.oldEnd:], p.new[p.matter.newEnd:]
-	hunks := align.Exact(
-		align.Side{Text: oldBody, Comments: span.Shift(p.noteSpans(), -p.matter.oldEnd)},
-		align.Side{Text: newBody, Comments: p.comments(newBody)})
-	for k := range hunks {
-		hunks[k].Old = hunks[k].Old.Shift(p.matter.oldEnd)
-		hunks[k].New = hunks[k].New.Shift(p.matter.newEnd)
-	}
-	return p.keepWalls(hunks)
 }
 
 // result reports edits that were verified, and led to doc.

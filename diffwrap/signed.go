@@ -8,10 +8,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 )
 
-// Highlights and comments are furniture: they are in neither text. A highlight is never changed; marks go inside. An open
-// comment of somebody else's is deleted like text, by marks around it that are cut at its edges and in its opener, so that
-// it comes back with them. The writer's own comment is written and taken back as such.
-
 // checkSigned refuses what the writer must not write: a comment of several lines, and what is signed by somebody else.
 // What the note has already may stand elsewhere.
 func (p *putter) checkSigned() error {

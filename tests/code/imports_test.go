@@ -33,6 +33,7 @@ var importRules = map[string]importRule{
 	"diffwrap/internal/align":     {[]string{"diffwrap/internal/lcs", "diffwrap/internal/linebreak", "diffwrap/internal/markdown", "diffwrap/internal/script", "diffwrap/internal/span"}, "two texts are compared; comments are whole to it, and other markup means nothing"},
 	"diffwrap/internal/markdown":  {[]string{"diffwrap/internal/linebreak", "diffwrap/internal/span", "github.com/rivo/uniseg"}, "the constructs of one line that a change leaves whole"},
 	"diffwrap/internal/critic":    {[]string{"diffwrap/internal/linebreak", "diffwrap/internal/script", "diffwrap/internal/span", "gopkg.in/yaml.v3"}, "CriticMarkup is read here, and nowhere else; it changes nothing"},
+	"diffwrap/internal/marking":   {[]string{"diffwrap/internal/align", "diffwrap/internal/critic", "diffwrap/internal/linebreak", "diffwrap/internal/markdown", "diffwrap/internal/script", "diffwrap/internal/span"}, "a change is written as marks; whether it may be is not asked here"},
 
 	"bridge/ycrdt":               {[]string{"bridge/ycrdt/internal/..."}, "the engine is the standard library only, so that anyone can take it"},
 	"bridge/ycrdt/internal/lib0": {nil, "an encoding knows nothing of what it encodes"},

@@ -32,7 +32,6 @@ var tangled = map[string]struct {
 	"bridge/store": {10, nil},
 	"bridge/vault": {11, map[string]int{"Vault": 71}},
 	"bridge/ycrdt": {27, map[string]int{"Txn": 55, "store": 81}},
-	"diffwrap":     {11, nil},
 	"fusefs":       {26, map[string]int{"File": 69, "tree": 111}},
 }
 

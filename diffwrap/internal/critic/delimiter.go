@@ -97,3 +97,8 @@ func CutPoints(content, close string, all bool) []int {
 	}
 	return cuts
 }
+
+// EndsOpen reports whether text, followed by the closer of a run, would show an opener: plus is the closer's character.
+func EndsOpen(text string, plus byte) bool {
+	return strings.HasSuffix(text, "{") || strings.HasSuffix(text, "{"+string(plus))
+}

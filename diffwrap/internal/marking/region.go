@@ -1,4 +1,4 @@
-package diffwrap
+package marking
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 // place is a position in the raw text: an offset within, or at the edge of, a piece. The place behind the last piece
 // has the number of pieces.
 type place struct {
-	piece int
+	Piece int
 	off   int // in raw
 	view  int // in the accepted view
 }
@@ -24,17 +24,17 @@ type region struct {
 }
 
 // regions groups changes of the accepted view into regions.
-func (p *putter) regions(changes []align.Hunk) []region {
+func (p *Patch) regions(changes []align.Hunk) []region {
 	var out []region
 	end := p.top()
-	delta := p.matter.newEnd - p.matter.oldEnd // new minus old offset, before the changes of the region
+	delta := p.NewBody - p.OldBody // new minus old offset, before the changes of the region
 	for len(changes) > 0 {
 		r := region{from: p.regionStart(changes[0])}
 		if r.from.off < end.off {
 			r.from = end
 		}
 		r.new.Start = r.from.view + delta
-		r.to, changes, delta = p.regionEnd(r.from.piece, changes)
+		r.to, changes, delta = p.regionEnd(r.from.Piece, changes)
 		r.new.End = r.to.view + delta
 		end = r.to
 		out = append(out, r)
@@ -43,62 +43,62 @@ func (p *putter) regions(changes []align.Hunk) []region {
 }
 
 // top is where the body starts.
-func (p *putter) top() place {
+func (p *Patch) top() place {
 	for k, x := range p.pieces {
-		if x.End > p.matter.rawEnd {
-			return place{k, p.matter.rawEnd, p.matter.oldEnd}
+		if x.End > p.RawBody {
+			return place{k, p.RawBody, p.OldBody}
 		}
 	}
-	return place{len(p.pieces), p.matter.rawEnd, p.matter.oldEnd}
+	return place{len(p.pieces), p.RawBody, p.OldBody}
 }
 
 // bottom is the end of the raw text.
-func (p *putter) bottom() place { return place{len(p.pieces), len(p.doc.Raw), len(p.old)} }
+func (p *Patch) bottom() place { return place{len(p.pieces), len(p.Doc.Raw), len(p.Old)} }
 
 // regionStart finds where the region around a change starts: before the break of the line it is in, behind another
 // author's text on that line, or at the change itself if that adds or takes whole lines behind untouched text.
-func (p *putter) regionStart(c align.Hunk) place {
+func (p *Patch) regionStart(c align.Hunk) place {
 	top := p.top()
 	at := c.Old.Start
 	k := p.pieceBefore(at)
 	if !c.Old.Empty() {
 		k = p.wallBefore(k, at)
 	}
-	if k >= top.piece && p.startsAtLine(c, k) {
-		return place{k, p.pieces[k].Start + at - p.pieces[k].view.Start, at}
+	if k >= top.Piece && p.startsAtLine(c, k) {
+		return place{k, p.pieces[k].Start + at - p.pieces[k].View.Start, at}
 	}
-	for ; k >= top.piece; k-- {
+	for ; k >= top.Piece; k-- {
 		x := &p.pieces[k]
 		if x.role == wall {
-			return place{k + 1, x.End, x.view.End}
+			return place{k + 1, x.End, x.View.End}
 		}
 		for x.role == kept {
 			brk, ok := p.breakBefore(k, at)
 			if !ok || brk < top.off {
 				break
 			}
-			at = x.view.Start + brk - x.Start
+			at = x.View.Start + brk - x.Start
 			if p.parts(k, brk) {
 				return place{k, brk, at}
 			}
 		}
-		at = x.view.Start
+		at = x.View.Start
 	}
 	return top
 }
 
 // pieceBefore returns the piece that shows the character before offset at of the accepted view, -1 for none.
-func (p *putter) pieceBefore(at int) int {
+func (p *Patch) pieceBefore(at int) int {
 	lo, hi := 0, len(p.pieces)
 	for lo < hi {
-		if mid := (lo + hi) / 2; p.pieces[mid].view.Start < at {
+		if mid := (lo + hi) / 2; p.pieces[mid].View.Start < at {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
 	k := lo - 1
-	for k >= 0 && p.pieces[k].view.Empty() {
+	for k >= 0 && p.pieces[k].View.Empty() {
 		k--
 	}
 	return k
@@ -106,8 +106,8 @@ func (p *putter) pieceBefore(at int) int {
 
 // wallBefore returns the last wall without visible text that stands behind piece k, at offset at of the view; else k.
 // An addition there goes before such a wall, a deletion behind it.
-func (p *putter) wallBefore(k, at int) int {
-	for j := k + 1; j < len(p.pieces) && p.pieces[j].view == (span.New(at, at)); j++ {
+func (p *Patch) wallBefore(k, at int) int {
+	for j := k + 1; j < len(p.pieces) && p.pieces[j].View == (span.New(at, at)); j++ {
 		if p.pieces[j].role == wall {
 			k = j
 		}
@@ -116,17 +116,17 @@ func (p *putter) wallBefore(k, at int) int {
 }
 
 // startsAtLine reports whether a change adds or takes whole lines directly behind text of piece k that stays.
-func (p *putter) startsAtLine(c align.Hunk, k int) bool {
+func (p *Patch) startsAtLine(c align.Hunk, k int) bool {
 	x := &p.pieces[k]
-	inside := c.Old.Start < x.view.End || c.Old.Start == len(p.old) && k == len(p.pieces)-1
-	return x.role == kept && inside && linebreak.Leads(c.Old.Of(p.old)) && linebreak.Leads(c.New.Of(p.new))
+	inside := c.Old.Start < x.View.End || c.Old.Start == len(p.Old) && k == len(p.pieces)-1
+	return x.role == kept && inside && linebreak.Leads(c.Old.Of(p.Old)) && linebreak.Leads(c.New.Of(p.New))
 }
 
 // breakBefore finds the last line break in kept piece k that ends at or before offset at of the accepted view, and
 // returns where it starts in raw.
-func (p *putter) breakBefore(k, at int) (off int, ok bool) {
+func (p *Patch) breakBefore(k, at int) (off int, ok bool) {
 	x := &p.pieces[k]
-	text := p.doc.Raw[x.Start : x.Start+min(at, x.view.End)-x.view.Start]
+	text := p.Doc.Raw[x.Start : x.Start+min(at, x.View.End)-x.View.Start]
 	feed := strings.LastIndexByte(text, '\n')
 	if feed < 0 {
 		return 0, false
@@ -137,25 +137,25 @@ func (p *putter) breakBefore(k, at int) (off int, ok bool) {
 // parts reports whether a region may start or end before the line break at offset brk of kept piece k. It may not if
 // the writer's own marks before it hold a line break: their lines and the next are then drawn together, so that it does
 // not matter in which order they were changed.
-func (p *putter) parts(k, brk int) bool {
+func (p *Patch) parts(k, brk int) bool {
 	if brk > p.pieces[k].Start || k == 0 {
 		return true
 	}
 	before := &p.pieces[k-1]
-	return before.role != own && before.role != dropped || strings.IndexByte(before.Of(p.doc.Raw), '\n') < 0
+	return before.role != own && before.role != dropped || strings.IndexByte(before.Of(p.Doc.Raw), '\n') < 0
 }
 
 // regionEnd finds where a region ends that starts in piece from with the first of the changes. It returns the changes
 // that are left, and the difference between new and old offsets at the end.
-func (p *putter) regionEnd(from int, changes []align.Hunk) (end place, rest []align.Hunk, delta int) {
+func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []align.Hunk, delta int) {
 	for {
 		at := changes[0].Old.End
 		delta = changes[0].New.End - at
 		changes = changes[1:]
 		end = p.stopAfter(from, at)
 		apart := func() bool { return len(changes) == 0 || !p.reaches(changes[0], end) }
-		for apart() && end.piece < len(p.pieces) && p.pieces[end.piece].role == kept && p.endsOpenAt(end, end.view+delta) {
-			end = p.stopAfter(end.piece, end.view+1)
+		for apart() && end.Piece < len(p.pieces) && p.pieces[end.Piece].role == kept && p.endsOpenAt(end, end.view+delta) {
+			end = p.stopAfter(end.Piece, end.view+1)
 		}
 		if apart() {
 			return end, changes, delta
@@ -165,23 +165,23 @@ func (p *putter) regionEnd(from int, changes []align.Hunk) (end place, rest []al
 
 // stopAfter finds the first place at or behind offset at of the accepted view, from piece k on, where a region may
 // end: before the break of an untouched line, or before another author's text.
-func (p *putter) stopAfter(k, at int) place {
+func (p *Patch) stopAfter(k, at int) place {
 	for k = max(k, p.pieceBefore(at)); k < len(p.pieces); k++ {
 		x := &p.pieces[k]
-		if x.role == wall && x.view.Start >= at {
-			return place{k, x.Start, x.view.Start}
+		if x.role == wall && x.View.Start >= at {
+			return place{k, x.Start, x.View.Start}
 		}
 		if x.role != kept {
 			continue
 		}
-		for off := x.Start + max(0, at-x.view.Start); off < x.End; off++ {
-			feed := strings.IndexByte(p.doc.Raw[off:x.End], '\n')
+		for off := x.Start + max(0, at-x.View.Start); off < x.End; off++ {
+			feed := strings.IndexByte(p.Doc.Raw[off:x.End], '\n')
 			if feed < 0 {
 				break
 			}
-			brk := off + linebreak.Start(p.doc.Raw[off:x.End], feed, 0)
+			brk := off + linebreak.Start(p.Doc.Raw[off:x.End], feed, 0)
 			if p.parts(k, brk) {
-				return place{k, brk, x.view.Start + brk - x.Start}
+				return place{k, brk, x.View.Start + brk - x.Start}
 			}
 			off += feed
 		}
@@ -190,12 +190,12 @@ func (p *putter) stopAfter(k, at int) place {
 }
 
 // reaches reports whether a change that follows belongs to the region that would end at stop.
-func (p *putter) reaches(c align.Hunk, stop place) bool {
+func (p *Patch) reaches(c align.Hunk, stop place) bool {
 	switch {
-	case stop.piece == len(p.pieces):
+	case stop.Piece == len(p.pieces):
 		return true
-	case p.pieces[stop.piece].role == wall:
+	case p.pieces[stop.Piece].role == wall:
 		return c.Old.End <= stop.view
 	}
-	return c.Old.Start < stop.view+linebreak.Len(p.doc.Raw[stop.off:])
+	return c.Old.Start < stop.view+linebreak.Len(p.Doc.Raw[stop.off:])
 }

@@ -1,4 +1,4 @@
-package diffwrap
+package marking
 
 import (
 	"cmp"
@@ -39,12 +39,12 @@ func (e *emitter) anchors(o *original, r region, notes []span.Span) []align.Hunk
 
 // newOffset returns where a piece of the accepted view is in the new text, -1 if the writer changed it.
 func (e *emitter) newOffset(view span.Span) int {
-	k, _ := slices.BinarySearchFunc(e.changes, view.Start, func(c align.Hunk, off int) int { return cmp.Or(cmp.Compare(c.Old.End, off), -1) })
+	k, _ := slices.BinarySearchFunc(e.hunks, view.Start, func(c align.Hunk, off int) int { return cmp.Or(cmp.Compare(c.Old.End, off), -1) })
 	switch {
-	case k < len(e.changes) && e.changes[k].Old.Start < view.End:
+	case k < len(e.hunks) && e.hunks[k].Old.Start < view.End:
 		return -1
 	case k == 0:
-		return view.Start - e.matter.oldEnd + e.matter.newEnd
+		return view.Start - e.OldBody + e.NewBody
 	}
-	return view.Start - e.changes[k-1].Old.End + e.changes[k-1].New.End
+	return view.Start - e.hunks[k-1].Old.End + e.hunks[k-1].New.End
 }

@@ -1,9 +1,10 @@
-package diffwrap
+package marking
 
 import (
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
@@ -12,13 +13,9 @@ import (
 // delimiters (lang-criticmarkup, MultiMarkdown) see an opener there. Lines of code end like that often, so runs are
 // moved or widened until they end in something else.
 
-// endsOpen reports whether text, followed by the closer of a run, would show an opener: plus is the closer's character.
-func endsOpen(text string, plus byte) bool {
-	return strings.HasSuffix(text, "{") || strings.HasSuffix(text, "{"+string(plus))
-}
-
-func hunkEndsOpen(h align.Hunk, old, new string) bool {
-	return endsOpen(h.Old.Of(old), '-') || endsOpen(h.New.Of(new), '+')
+// endsOpen reports whether a run of a hunk would.
+func endsOpen(h align.Hunk, old, new string) bool {
+	return critic.EndsOpen(h.Old.Of(old), '-') || critic.EndsOpen(h.New.Of(new), '+')
 }
 
 // closeEnds moves or widens the hunks that would leave a run with an open end. A run that adds or takes whole lines is
@@ -27,7 +24,7 @@ func closeEnds(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 	out := hunks[:0]
 	for k := 0; k < len(hunks); k++ {
 		h := hunks[k]
-		for hunkEndsOpen(h, old.Text, new.Text) {
+		for endsOpen(h, old.Text, new.Text) {
 			limit := len(old.Text)
 			if k+1 < len(hunks) {
 				limit = hunks[k+1].Old.Start
@@ -62,16 +59,16 @@ func moveOrWiden(h align.Hunk, old, new, next string) align.Hunk {
 }
 
 // endsOpenAt reports whether the new or the original text ends in an opening brace at a place where a region might end.
-func (p *putter) endsOpenAt(at place, newEnd int) bool {
-	if endsOpen(p.new[:newEnd], '+') {
+func (p *Patch) endsOpenAt(at place, newEnd int) bool {
+	if critic.EndsOpen(p.New[:newEnd], '+') {
 		return true
 	}
 	original := ""
-	for k := min(at.piece, len(p.pieces)-1); k >= 0 && len(original) < len("{-"); k-- {
+	for k := min(at.Piece, len(p.pieces)-1); k >= 0 && len(original) < len("{-"); k-- {
 		x := p.pieces[k]
 		if end := min(x.End, at.off); end > x.Start && (x.role == kept || x.role == dropped) {
-			original = p.doc.Raw[max(x.Start, end-len("{-")):end] + original
+			original = p.Doc.Raw[max(x.Start, end-len("{-")):end] + original
 		}
 	}
-	return endsOpen(original, '-')
+	return critic.EndsOpen(original, '-')
 }

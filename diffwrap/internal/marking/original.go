@@ -1,4 +1,4 @@
-package diffwrap
+package marking
 
 import (
 	"strings"
@@ -30,9 +30,9 @@ type part struct {
 func (e *emitter) original(r region) *original {
 	o := &original{}
 	var text strings.Builder
-	for k := r.from.piece; k < len(e.pieces) && e.pieces[k].Start < r.to.off; k++ {
+	for k := r.from.Piece; k < len(e.pieces) && e.pieces[k].Start < r.to.off; k++ {
 		x := &e.pieces[k]
-		p := part{role: x.role, Span: x.Span, at: text.Len(), view: x.view.Start, cell: x.cell}
+		p := part{role: x.role, Span: x.Span, at: text.Len(), view: x.View.Start, cell: x.cell}
 		switch x.role {
 		case own:
 			continue
@@ -41,7 +41,7 @@ func (e *emitter) original(r region) *original {
 			if p.Empty() {
 				continue
 			}
-			text.WriteString(p.Of(e.doc.Raw))
+			text.WriteString(p.Of(e.Doc.Raw))
 		}
 		p.size = text.Len() - p.at
 		switch {

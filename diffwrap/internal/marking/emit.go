@@ -1,4 +1,4 @@
-package diffwrap
+package marking
 
 import (
 	"slices"
@@ -11,37 +11,37 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// write returns the edits that mark the changes. With literal set, every delimiter in a run is cut in two, not only those
-// that matter to most readers, and new comments are written as text.
-func (p *putter) write(changes []align.Hunk, literal bool) []script.Edit {
-	e := emitter{putter: p, changes: changes, literal: literal, script: append([]script.Edit(nil), p.matter.edits...), pos: p.matter.rawEnd}
-	p.live = span.Span{}
-	for _, r := range p.regions(changes) {
+// Write returns the edits that mark the hunks, and where the first literal opener in new text is. With literal set, every
+// delimiter in a run is cut in two, not only those that matter to most readers, and new comments are written as text.
+func (p *Patch) Write(hunks []align.Hunk, literal bool) (edits []script.Edit, live span.Span) {
+	e := emitter{Patch: p, hunks: hunks, literal: literal, script: slices.Clone(p.Matter), pos: p.RawBody}
+	for _, r := range p.regions(hunks) {
 		e.region(r)
 	}
-	return e.script
+	return e.script, e.live
 }
 
 // emitter writes regions. What it copies is kept, character for character; what it writes between two copies replaces
 // what the raw text has between them, which is delimiters and the writer's own additions.
 type emitter struct {
-	*putter
-	changes []align.Hunk
+	*Patch
+	hunks   []align.Hunk
 	literal bool
+	live    span.Span // the first literal opener in new text, in p.new
 	script  []script.Edit
 	pos     int             // raw is copied or replaced up to here
 	pending strings.Builder // written since
-	run     critic.Kind     // the kind of run that ends here and still lacks its attribution; textCell for none
+	run     critic.Kind     // the kind of run that ends here and still lacks its attribution; critic.Text for none
 }
 
 // region marks one region anew.
 func (e *emitter) region(r region) {
 	e.copy(span.New(e.pos, r.from.off))
-	text := r.new.Of(e.new)
+	text := r.new.Of(e.New)
 	old := e.original(r)
 	notes := e.notes(text, old)
 	before, after := align.Side{Text: old.text, Comments: old.notes}, align.Side{Text: text, Comments: notes}
-	hunks := align.Readable(before, after, !linebreak.StartsLine(e.doc.Raw, r.from.off), e.anchors(old, r, notes))
+	hunks := align.Readable(before, after, !linebreak.StartsLine(e.Doc.Raw, r.from.off), e.anchors(old, r, notes))
 	done := 0
 	for _, h := range closeEnds(before, after, hunks) {
 		e.keep(old, span.New(done, h.Old.Start))
@@ -115,10 +115,10 @@ func (e *emitter) deletion(parts []part) {
 		if k > 0 && (x.isComment() || parts[k-1].isComment()) && !x.inComment(&parts[k-1]) {
 			edges = append(edges, content.Len())
 		}
-		content.WriteString(x.Of(e.doc.Raw))
+		content.WriteString(x.Of(e.Doc.Raw))
 	}
 	e.endRun()
-	open, close := "{--"+e.Dialect.Metadata(e.Author, e.Now), "--}"
+	open, close := "{--"+e.Metadata, "--}"
 	e.pending.WriteString(open)
 	cuts := append(critic.CutPoints(content.String(), close, e.literal), edges...)
 	slices.Sort(cuts)
@@ -149,7 +149,7 @@ func (e *emitter) onlyComments(text string, s span.Span, notes []span.Span) bool
 		return false
 	}
 	for _, n := range align.Inside(notes, s) {
-		if n.Start == s.Start && e.bare[n.Of(text)] {
+		if n.Start == s.Start && e.Bare[n.Of(text)] {
 			s.Start = n.End
 		}
 	}
@@ -160,7 +160,7 @@ func (e *emitter) onlyComments(text string, s span.Span, notes []span.Span) bool
 // text.
 func (e *emitter) add(text string, s span.Span, notes []span.Span, base int) {
 	for _, n := range notes {
-		if n.Start >= s.Start && n.End <= s.End && e.bare[n.Of(text)] {
+		if n.Start >= s.Start && n.End <= s.End && e.Bare[n.Of(text)] {
 			e.addition(text, span.New(s.Start, n.Start), base)
 			e.endRun()
 			e.pending.WriteString(n.Of(text))
@@ -182,7 +182,7 @@ func (e *emitter) addition(text string, s span.Span, base int) {
 	if at := critic.FirstOpener(content); at >= 0 && e.live.Empty() && !strings.HasPrefix(content[at:], "{>>") {
 		e.live = span.New(base+s.Start+at, base+s.Start+at+3)
 	}
-	open, close := "{++"+e.Dialect.Metadata(e.Author, e.Now), "++}"
+	open, close := "{++"+e.Metadata, "++}"
 	e.pending.WriteString(open)
 	at := 0
 	for _, cut := range critic.CutPoints(content, close, e.literal) {
@@ -196,7 +196,7 @@ func (e *emitter) addition(text string, s span.Span, base int) {
 // endRun writes the attribution that a dialect puts behind a finished run.
 func (e *emitter) endRun() {
 	if e.run != critic.Text {
-		e.pending.WriteString(e.Dialect.Tail(e.Author, e.Now))
+		e.pending.WriteString(e.Tail)
 		e.run = critic.Text
 	}
 }
@@ -212,7 +212,7 @@ func (e *emitter) copy(s span.Span) {
 
 // flush replaces raw from pos up to off by what is pending, in as few edits of as little text as a comparison finds.
 func (e *emitter) flush(off int) {
-	gap, text := e.doc.Raw[e.pos:off], e.pending.String()
+	gap, text := e.Doc.Raw[e.pos:off], e.pending.String()
 	for _, d := range align.Diff(gap, text) {
 		d.Off += e.pos
 		e.script = script.Append(e.script, d)

@@ -1,0 +1,61 @@
+// Package marking writes a change of the accepted view as marks in the raw text. It decides where a mark starts and ends, and
+// refuses nothing; whether the result reads back as it should is for its caller to say.
+//
+// Highlights and comments are furniture: they are in neither text. A highlight is never changed; marks go inside. An open
+// comment of somebody else's is deleted like text, by marks around it that are cut at its edges and in its opener, so that
+// it comes back with them. The writer's own comment is written and taken back as such.
+package marking
+
+import (
+	"github.com/relayfs/relayfs/diffwrap/internal/align"
+	"github.com/relayfs/relayfs/diffwrap/internal/critic"
+	"github.com/relayfs/relayfs/diffwrap/internal/script"
+	"github.com/relayfs/relayfs/diffwrap/internal/span"
+)
+
+// Patch is a change of the accepted view that is to be written as marks.
+type Patch struct {
+	Doc                       *critic.Document
+	Old, New                  string                  // the accepted view as it is and as it shall be
+	RawBody, OldBody, NewBody int                     // where the body starts in the raw text and in the views
+	Matter                    []script.Edit           // of what stands before the body
+	Own                       func(*critic.Cell) bool // whether a cell is a suggestion or a comment of the writer
+	Bare                      map[string]bool         // comments that the writer writes as such; others are text of an addition
+	Metadata, Tail            string                  // what stands between the opener of a mark and its text, and behind the mark
+	pieces                    []Piece
+}
+
+// Compare finds where the body changed: hunks from p.old to p.new, none of which touches another author's text. If one
+// would, it returns that text instead.
+func (p *Patch) Compare() ([]align.Hunk, *Piece) {
+	p.pieces = p.cut()
+	body := p.New[p.NewBody:]
+	hunks := align.Exact(
+		align.Side{Text: p.Old[p.OldBody:], Comments: span.Shift(p.noteSpans(), -p.OldBody)},
+		align.Side{Text: body, Comments: p.comments(body)})
+	for k := range hunks {
+		hunks[k].Old = hunks[k].Old.Shift(p.OldBody)
+		hunks[k].New = hunks[k].New.Shift(p.NewBody)
+	}
+	return p.keepWalls(hunks)
+}
+
+// noteSpans returns the spans of the open comments in the accepted view.
+func (p *Patch) noteSpans() []span.Span {
+	var out []span.Span
+	for _, x := range p.pieces {
+		if x.cell.Kind == critic.Comment && !x.View.Empty() {
+			out = append(out, x.View)
+		}
+	}
+	return out
+}
+
+// comments finds the comments in new text, as far as a reader would be shown them.
+func (p *Patch) comments(text string) []span.Span {
+	var out []span.Span
+	for _, c := range p.Doc.CommentsIn(text) {
+		out = append(out, c.Span)
+	}
+	return out
+}
