@@ -12,19 +12,19 @@ import (
 // Accept returns the edits that accept the chosen suggestions of raw, as found by Suggestions on the same text: their
 // delimiters, metadata of any dialect, attached comments and deleted text go; nothing else changes, but for highlights
 // of which nothing is left. What raw does not have (any more) is passed over.
-func Accept(raw string, chosen ...Suggestion) []script.Edit { return Decide(raw, true, nil, chosen...) }
+func Accept(raw string, chosen ...Suggestion) []Edit { return Decide(raw, true, nil, chosen...) }
 
 // Reject is Accept the other way: the added text goes and the deleted text stays.
-func Reject(raw string, chosen ...Suggestion) []script.Edit {
+func Reject(raw string, chosen ...Suggestion) []Edit {
 	return Decide(raw, false, nil, chosen...)
 }
 
 // AcceptAll returns the edits that accept every suggestion of raw. Highlights, and comments that are attached to no
 // suggestion, stay.
-func AcceptAll(raw string) []script.Edit { return decide(critic.Parse(raw), everyone, true, nil) }
+func AcceptAll(raw string) []Edit { return decide(critic.Parse(raw), everyone, true, nil) }
 
 // RejectAll returns the edits that reject every suggestion of raw.
-func RejectAll(raw string) []script.Edit { return decide(critic.Parse(raw), everyone, false, nil) }
+func RejectAll(raw string) []Edit { return decide(critic.Parse(raw), everyone, false, nil) }
 
 // Fate is what a decision on a suggestion does to a comment that is attached to it.
 type Fate int
@@ -37,27 +37,27 @@ const (
 
 // Attached is a comment directly behind a suggestion that is decided on.
 type Attached struct {
-	span.Span
-	Resolved span.Span // what says that it is resolved; empty if it is not
-	Mark     span.Span // the last mark of the suggestion
+	Span
+	Resolved Span // what says that it is resolved; empty if it is not
+	Mark     Span // the last mark of the suggestion
 }
 
 // Decide is Accept or Reject; fate, unless nil, says what becomes of the comments.
-func Decide(raw string, accept bool, fate func(Attached) Fate, chosen ...Suggestion) []script.Edit {
+func Decide(raw string, accept bool, fate func(Attached) Fate, chosen ...Suggestion) []Edit {
 	return decide(critic.Parse(raw), among(chosen), accept, fate)
 }
 
 // everyone chooses every suggestion.
-func everyone(span.Span) bool { return true }
+func everyone(Span) bool { return true }
 
 // among chooses what stands in the given suggestions, for places that are asked for in order.
-func among(chosen []Suggestion) func(span.Span) bool {
-	var places []span.Span
+func among(chosen []Suggestion) func(Span) bool {
+	var places []Span
 	for i := range chosen {
 		places = append(places, chosen[i].Stretches()...)
 	}
-	slices.SortFunc(places, func(a, b span.Span) int { return a.Start - b.Start })
-	return func(at span.Span) bool {
+	slices.SortFunc(places, func(a, b Span) int { return a.Start - b.Start })
+	return func(at Span) bool {
 		for len(places) > 0 && places[0].End <= at.Start {
 			places = places[1:]
 		}
@@ -66,13 +66,13 @@ func among(chosen []Suggestion) func(span.Span) bool {
 }
 
 // decide carries out a decision on the marks that are chosen and the comments directly behind them.
-func decide(doc *critic.Document, chosen func(span.Span) bool, accept bool, fate func(Attached) Fate) []script.Edit {
+func decide(doc *critic.Document, chosen func(Span) bool, accept bool, fate func(Attached) Fate) []Edit {
 	if doc.Plain() {
 		return nil
 	}
 	ids := make(map[string]bool)
-	left := make([]span.Span, len(doc.Cells)) // of each cell
-	var reopened []script.Edit
+	left := make([]Span, len(doc.Cells)) // of each cell
+	var reopened []Edit
 	mark := -1 // the chosen mark that comments here are attached to
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
@@ -91,7 +91,7 @@ func decide(doc *critic.Document, chosen func(span.Span) bool, accept bool, fate
 				left[i] = span.New(c.End, c.End)
 				ids[c.ID] = true
 			} else if becomes == Reopened {
-				reopened = script.Append(reopened, script.Edit{Off: at.Resolved.Start, Len: at.Resolved.Len()})
+				reopened = script.Append(reopened, Edit{Off: at.Resolved.Start, Len: at.Resolved.Len()})
 			}
 		default:
 			mark = -1
@@ -100,7 +100,7 @@ func decide(doc *critic.Document, chosen func(span.Span) bool, accept bool, fate
 	if accept {
 		dropEmptied(doc, left)
 	}
-	var edits []script.Edit
+	var edits []Edit
 	for i := range doc.Cells {
 		for len(reopened) > 0 && reopened[0].Off < doc.Cells[i].Start {
 			edits = script.Append(edits, reopened[0])
@@ -127,18 +127,18 @@ func attached(d *critic.Document, c *critic.Cell, mark int) Attached {
 }
 
 // resolution is what says in a comment that it is dealt with, as an older relayfs wrote it.
-func resolution(d *critic.Document, c *critic.Cell) (span.Span, bool) {
+func resolution(d *critic.Document, c *critic.Cell) (Span, bool) {
 	head := d.Raw[c.Start:c.Body.Start]
 	for _, mark := range []string{`{"done":true}@@`, `,"done":true`, `"done":true,`, ` resolved="true"`} {
 		if at := strings.Index(head, mark); at >= 0 {
 			return span.New(c.Start+at, c.Start+at+len(mark)), true
 		}
 	}
-	return span.Span{}, false
+	return Span{}, false
 }
 
 // dropEmptied leaves nothing of highlights that had something in them, of which nothing is left.
-func dropEmptied(d *critic.Document, left []span.Span) {
+func dropEmptied(d *critic.Document, left []Span) {
 	open := -1
 	for i := range d.Cells {
 		switch {

@@ -3,6 +3,7 @@ package diffwrap
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 )
 
 // The reasons for which Put refuses a text. Each arrives wrapped in a *RefusedError; match with errors.Is.
@@ -34,17 +35,13 @@ type RefusedError struct {
 
 // Error is one sentence that names the line, the literal and what to do next.
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("line %d, %s: %v; %s", e.Line, quoteShort(e.Literal), e.Err, e.advice)
+	literal := fmt.Sprintf("%.*q", maxQuoted, e.Literal)
+	if utf8.RuneCountInString(e.Literal) > maxQuoted {
+		literal += "..."
+	}
+	return fmt.Sprintf("line %d, %s: %v; %s", e.Line, literal, e.Err, e.advice)
 }
+
+const maxQuoted = 60 // characters
 
 func (e *RefusedError) Unwrap() error { return e.Err }
-
-// quoteShort quotes a literal for a message, cut to a readable length between runes.
-func quoteShort(s string) string {
-	const limit = 60
-	runes := []rune(s)
-	if len(runes) > limit {
-		return fmt.Sprintf("%q...", string(runes[:limit]))
-	}
-	return fmt.Sprintf("%q", s)
-}

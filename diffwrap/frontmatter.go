@@ -9,7 +9,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
-	"github.com/relayfs/relayfs/diffwrap/internal/script"
 )
 
 // FrontMatterPolicy says what Put does with a change of the front matter, which is never marked: a mark in YAML makes
@@ -60,7 +59,7 @@ type frontMatter struct {
 	rawEnd, oldEnd, newEnd int    // in the raw text, in the old and in the new accepted view
 	text                   string // the front matter as it will be stored
 	change                 *FrontMatterChange
-	edits                  []script.Edit
+	edits                  []Edit
 }
 
 // frontMatter decides about the front matter of a Put; old and new are the accepted views.
@@ -85,7 +84,7 @@ func (o Options) frontMatter(doc *critic.Document, old, new string) (frontMatter
 	if !hasNew {
 		newEnd = 0
 	}
-	known := startsWithFence(old) || startsWithFence(doc.Render(critic.OriginalView)) // a rule on the first line, not half a block
+	known := startsWithFence(old) || startsWithFence(doc.Render(OriginalView)) // a rule on the first line, not half a block
 	if !hasNew && startsWithFence(new) && (has || !known) {
 		return f, refuseFrontMatter("has no closing line ---", "close it, or put a blank line above a rule")
 	}
@@ -166,4 +165,22 @@ func checkYAML(block string) error {
 		seen[key] = true
 	}
 	return nil
+}
+
+// String returns "direct" or "refuse".
+func (p FrontMatterPolicy) String() string {
+	if p == FrontMatterRefuse {
+		return "refuse"
+	}
+	return "direct"
+}
+
+// ParseFrontMatterPolicy is the inverse of FrontMatterPolicy.String.
+func ParseFrontMatterPolicy(s string) (FrontMatterPolicy, error) {
+	for _, p := range []FrontMatterPolicy{FrontMatterDirect, FrontMatterRefuse} {
+		if s == p.String() {
+			return p, nil
+		}
+	}
+	return FrontMatterDirect, fmt.Errorf("front matter policy %q: must be direct or refuse", s)
 }

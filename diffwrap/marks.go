@@ -11,22 +11,22 @@ import (
 // Mark is one addition, deletion or substitution of a raw text as it stands there. What
 // lies between its contents and its ends is delimiters, metadata and attribution.
 type Mark struct {
-	span.Span
-	Deleted, Added span.Span // what the original view and what the accepted view shows of it
-	Highlight      bool      // it stands in a highlight
-	Comment        bool      // it deletes a comment, or a part of one
+	Span
+	Deleted, Added Span // what the original view and what the accepted view shows of it
+	Highlight      bool // it stands in a highlight
+	Comment        bool // it deletes a comment, or a part of one
 }
 
 // Content is text of the note itself: what is no markup, and no comment.
 type Content struct {
-	span.Span
+	Span
 	Mark           int  // which of the marks it stands in, -1 for plain text
 	Deleted, Added bool // of a mark
 }
 
 // Layout lists the marks of a raw text, all its text, and what is neither: comments and the delimiters of highlights, each
 // in order.
-func Layout(raw string) (marks []Mark, text []Content, furniture []span.Span) {
+func Layout(raw string) (marks []Mark, text []Content, furniture []Span) {
 	doc := critic.Parse(raw)
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
@@ -70,8 +70,8 @@ func Texts(raw string) (original, accepted string) {
 // Separate returns the edits that take typed, stretches inside additions and deletions of raw, out of those marks to
 // stand plain at their place, and take away the marks without text that empty names. typed is in order, without
 // overlaps.
-func Separate(raw string, typed []span.Span, empty func(start, end int) bool) []script.Edit {
-	var edits []script.Edit
+func Separate(raw string, typed []Span, empty func(start, end int) bool) []Edit {
+	var edits []Edit
 	doc := critic.Parse(raw)
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
@@ -94,9 +94,9 @@ func Separate(raw string, typed []span.Span, empty func(start, end int) bool) []
 }
 
 // separate takes stretches of one mark's body out of it.
-func separate(c *critic.Cell, edits []script.Edit, raw string, typed []span.Span) []script.Edit {
+func separate(c *critic.Cell, edits []Edit, raw string, typed []Span) []Edit {
 	open, close := raw[c.Start:c.Body.Start], raw[c.Body.End:c.End]
-	var kept []span.Span
+	var kept []Span
 	at := c.Body.Start
 	for _, t := range typed {
 		kept = appendSpan(kept, span.New(at, max(at, t.Start)))
@@ -104,25 +104,25 @@ func separate(c *critic.Cell, edits []script.Edit, raw string, typed []span.Span
 	}
 	kept = appendSpan(kept, span.New(min(at, c.Body.End), c.Body.End))
 	if len(kept) == 0 {
-		edits = script.Append(edits, script.Edit{Off: c.Start, Len: len(open)})
-		return script.Append(edits, script.Edit{Off: c.Body.End, Len: len(close)})
+		edits = script.Append(edits, Edit{Off: c.Start, Len: len(open)})
+		return script.Append(edits, Edit{Off: c.Body.End, Len: len(close)})
 	}
 	if kept[0].Start > c.Body.Start {
-		edits = script.Append(edits, script.Edit{Off: c.Start, Len: len(open)})
-		edits = script.Append(edits, script.Edit{Off: kept[0].Start, New: open})
+		edits = script.Append(edits, Edit{Off: c.Start, Len: len(open)})
+		edits = script.Append(edits, Edit{Off: kept[0].Start, New: open})
 	}
 	for i := range kept[1:] {
-		edits = script.Append(edits, script.Edit{Off: kept[i].End, New: close})
-		edits = script.Append(edits, script.Edit{Off: kept[i+1].Start, New: open})
+		edits = script.Append(edits, Edit{Off: kept[i].End, New: close})
+		edits = script.Append(edits, Edit{Off: kept[i+1].Start, New: open})
 	}
 	if end := kept[len(kept)-1].End; end < c.Body.End {
-		edits = script.Append(edits, script.Edit{Off: end, New: close})
-		edits = script.Append(edits, script.Edit{Off: c.Body.End, Len: len(close)})
+		edits = script.Append(edits, Edit{Off: end, New: close})
+		edits = script.Append(edits, Edit{Off: c.Body.End, Len: len(close)})
 	}
 	return edits
 }
 
-func appendSpan(list []span.Span, s span.Span) []span.Span {
+func appendSpan(list []Span, s Span) []Span {
 	if s.Empty() {
 		return list
 	}

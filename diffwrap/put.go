@@ -10,15 +10,13 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/marking"
-	"github.com/relayfs/relayfs/diffwrap/internal/script"
-	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
 // Options are the choices that a Put leaves to its caller. The zero value is the recommended default.
 type Options struct {
 	FrontMatter FrontMatterPolicy
-	Dialect     critic.Dialect // how new marks are attributed inside the text
-	Author      string         // who writes; marks of this author, and marks without one, count as the writer's own
+	Dialect     Dialect // how new marks are attributed inside the text
+	Author      string  // who writes; marks of this author, and marks without one, count as the writer's own
 	// Foreign, if set, says of a mark, by its bytes in the raw text, that it is somebody else's whatever it says of
 	// itself: for callers who know who typed what. If not, all comments are somebody else's.
 	Foreign func(start, end int) bool
@@ -27,13 +25,13 @@ type Options struct {
 
 // Result is what a Put came to.
 type Result struct {
-	Edits       []script.Edit      // from the old raw text to the new one; nil when nothing changes
+	Edits       []Edit             // from the old raw text to the new one; nil when nothing changes
 	FrontMatter *FrontMatterChange // nil when the front matter did not change
 	Warnings    []string           // sentences for the writer; the edits are right all the same
 }
 
 // Put is Options.Put with zero Options.
-func Put(raw, accepted string) ([]script.Edit, error) {
+func Put(raw, accepted string) ([]Edit, error) {
 	r, err := Options{}.Put(raw, accepted)
 	return r.Edits, err
 }
@@ -59,27 +57,29 @@ func (o Options) put(raw, accepted string) (Result, error) {
 	if err := checkUTF8(raw, accepted); err != nil {
 		return Result{}, err
 	}
-	old := doc.Render(critic.AcceptedView)
+	old := doc.Render(AcceptedView)
 	if linebreak.SameApart(old, accepted) {
 		return Result{}, nil
 	}
-	accepted = linebreak.Keep(accepted, old, doc.Render(critic.OriginalView))
+	accepted = linebreak.Keep(accepted, old, doc.Render(OriginalView))
 	matter, err := o.frontMatter(doc, old, accepted)
 	if err != nil {
 		return Result{}, err
 	}
-	p := putter{Options: o, doc: doc, matter: matter, old: old, new: accepted}
+	p := putter{Options: o, matter: matter, Patch: marking.Patch{
+		Doc: doc, Old: old, New: accepted, RawBody: matter.rawEnd, OldBody: matter.oldEnd, NewBody: matter.newEnd, Matter: matter.edits,
+		Metadata: o.Dialect.Metadata(o.Author, o.Now), Tail: o.Dialect.Tail(o.Author, o.Now),
+	}}
+	p.Own = p.own
 	return p.put()
 }
 
 // putter is one Put under way.
 type putter struct {
 	Options
-	doc      *critic.Document
-	matter   frontMatter
-	old, new string          // the accepted view as it is and as it shall be
-	live     span.Span       // the first literal opener in new text, in p.new
-	bare     map[string]bool // comments that the writer writes as such; others are text of an addition
+	marking.Patch
+	matter frontMatter
+	live   Span // the first literal opener in new text, in p.New
 }
 
 // put tries the ways to write the change, the most readable first, and takes the first that reads back right.
@@ -88,25 +88,20 @@ func (p *putter) put() (Result, error) {
 		return Result{}, err
 	}
 	if edits := p.undo(); edits != nil {
-		if doc := critic.Parse(script.Apply(p.doc.Raw, edits)); p.readsBack(doc) && p.keepsFrontMatter(doc) {
+		if doc := critic.Parse(Apply(p.Doc.Raw, edits)); p.readsBack(doc) && p.keepsFrontMatter(doc) {
 			return p.result(edits, doc), nil
 		}
 	}
-	marks := marking.Patch{
-		Doc: p.doc, Old: p.old, New: p.new, RawBody: p.matter.rawEnd, OldBody: p.matter.oldEnd, NewBody: p.matter.newEnd,
-		Matter: p.matter.edits, Own: p.own, Bare: p.bare,
-		Metadata: p.Dialect.Metadata(p.Author, p.Now), Tail: p.Dialect.Tail(p.Author, p.Now),
-	}
-	hunks, wall := marks.Compare()
+	hunks, wall := p.Compare()
 	if wall != nil {
-		return Result{}, &RefusedError{Line: linebreak.LineOf(p.old, wall.View.Start), Literal: wall.Of(p.doc.Raw), Err: ErrForeign,
+		return Result{}, &RefusedError{Line: linebreak.LineOf(p.Old, wall.View.Start), Literal: wall.Of(p.Doc.Raw), Err: ErrForeign,
 			advice: "leave that text as it is and change what is around it, or write a comment"}
 	}
 	var wrong error
 	for _, literal := range []bool{false, true} {
-		var edits []script.Edit
-		edits, p.live = marks.Write(hunks, literal)
-		doc := critic.Parse(script.Apply(p.doc.Raw, edits))
+		var edits []Edit
+		edits, p.live = p.Write(hunks, literal)
+		doc := critic.Parse(Apply(p.Doc.Raw, edits))
 		if wrong = p.verify(doc); wrong == nil {
 			return p.result(edits, doc), nil
 		}
@@ -115,27 +110,27 @@ func (p *putter) put() (Result, error) {
 }
 
 // undo returns the edits that take back every suggestion of the writer's own, if that is all the change there is.
-func (p *putter) undo() []script.Edit {
-	var edits []script.Edit
+func (p *putter) undo() []Edit {
+	var edits []Edit
 	var text strings.Builder
-	for i := range p.doc.Cells {
-		c := &p.doc.Cells[i]
+	for i := range p.Doc.Cells {
+		c := &p.Doc.Cells[i]
 		shown := c.Added
 		switch {
-		case c.End <= p.matter.rawEnd:
+		case c.End <= p.RawBody:
 			continue
 		case c.Kind == critic.Text:
-			shown.Start = max(shown.Start, p.matter.rawEnd)
+			shown.Start = max(shown.Start, p.RawBody)
 		case p.own(c):
 			shown = c.Deleted
 			edits = c.Reduce(edits, c.Kept(false))
 		}
-		text.WriteString(shown.Of(p.doc.Raw))
+		text.WriteString(shown.Of(p.Doc.Raw))
 	}
-	if len(edits) == 0 || text.String() != p.new[p.matter.newEnd:] {
+	if len(edits) == 0 || text.String() != p.New[p.NewBody:] {
 		return nil
 	}
-	return append(slices.Clone(p.matter.edits), edits...)
+	return append(slices.Clone(p.Matter), edits...)
 }
 
 // own reports whether a cell is a suggestion or a comment of the writer. One with an id is not: the end matter says more
@@ -156,12 +151,12 @@ func (p *putter) signs(name string) bool {
 }
 
 // result reports edits that were verified, and led to doc.
-func (p *putter) result(edits []script.Edit, doc *critic.Document) Result {
+func (p *putter) result(edits []Edit, doc *critic.Document) Result {
 	r := Result{Edits: edits, FrontMatter: p.matter.change}
 	if !p.live.Empty() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
-			linebreak.LineOf(p.new, p.live.Start), p.live.Of(p.new)))
+			linebreak.LineOf(p.New, p.live.Start), p.live.Of(p.New)))
 	}
 	if doc.Unclosed >= 0 && lastSuggestion(doc) > doc.Unclosed {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
@@ -198,4 +193,24 @@ func checkUTF8(texts ...string) error {
 			advice: "write the text as UTF-8"}
 	}
 	return nil
+}
+
+// ByteOrderMark at the start of a note belongs to the note and not to its text: no mark stands before it, and a writer
+// neither adds nor takes it. Many programs read a text without it and write it back so.
+const ByteOrderMark = "\ufeff"
+
+// putBehindMark is Put for what stands behind a byte order mark.
+func (o Options) putBehindMark(raw, accepted string) (Result, error) {
+	const n = len(ByteOrderMark)
+	if foreign := o.Foreign; foreign != nil {
+		o.Foreign = func(start, end int) bool { return foreign(start+n, end+n) }
+	}
+	r, err := o.put(raw, accepted)
+	for i := range r.Edits {
+		r.Edits[i].Off += n
+	}
+	if r.FrontMatter != nil {
+		r.FrontMatter = &FrontMatterChange{ByteOrderMark + r.FrontMatter.Before, ByteOrderMark + r.FrontMatter.After}
+	}
+	return r, err
 }

@@ -11,22 +11,22 @@ import (
 // checkSigned refuses what the writer must not write: a comment of several lines, and what is signed by somebody else.
 // What the note has already may stand elsewhere.
 func (p *putter) checkSigned() error {
-	body := p.new[p.matter.newEnd:]
+	body := p.New[p.NewBody:]
 	known := p.knownComments()
-	p.bare = make(map[string]bool)
-	for _, c := range p.doc.CommentsIn(body) {
+	p.Bare = make(map[string]bool)
+	for _, c := range p.Doc.CommentsIn(body) {
 		text := c.Of(body)
 		if known[text]--; known[text] >= 0 {
 			continue
 		}
-		if err := p.checkComment(&c, text, linebreak.LineOf(p.new, p.matter.newEnd+c.Start)); err != nil {
+		if err := p.checkComment(&c, text, linebreak.LineOf(p.New, p.NewBody+c.Start)); err != nil {
 			return err
 		}
-		p.bare[text] = true
+		p.Bare[text] = true
 	}
-	for i := range p.doc.Cells {
-		if c := &p.doc.Cells[i]; c.Kind == critic.Comment && !c.Resolved && p.own(c) {
-			p.bare[c.Of(p.doc.Raw)] = true
+	for i := range p.Doc.Cells {
+		if c := &p.Doc.Cells[i]; c.Kind == critic.Comment && !c.Resolved && p.own(c) {
+			p.Bare[c.Of(p.Doc.Raw)] = true
 		}
 	}
 	return p.checkNames(body)
@@ -35,13 +35,13 @@ func (p *putter) checkSigned() error {
 // knownComments counts the comments that the note shows, and those whose deletion is pending.
 func (p *putter) knownComments() map[string]int {
 	known := make(map[string]int)
-	for _, c := range p.doc.CommentsIn(p.old) {
-		known[c.Of(p.old)]++
+	for _, c := range p.Doc.CommentsIn(p.Old) {
+		known[c.Of(p.Old)]++
 	}
 	deleted := make(map[int]string)
-	for i := range p.doc.Cells {
-		if c := &p.doc.Cells[i]; c.Comment > 0 {
-			deleted[c.Comment] += c.Body.Of(p.doc.Raw)
+	for i := range p.Doc.Cells {
+		if c := &p.Doc.Cells[i]; c.Comment > 0 {
+			deleted[c.Comment] += c.Body.Of(p.Doc.Raw)
 		}
 	}
 	for _, text := range deleted {
@@ -69,7 +69,7 @@ func (p *putter) checkNames(body string) error {
 		return nil
 	}
 	known := make(map[string]int)
-	for _, views := range []string{p.old, p.doc.Raw} {
+	for _, views := range []string{p.Old, p.Doc.Raw} {
 		count := make(map[string]int)
 		for _, c := range critic.SignedMarks(views) {
 			count[c.Of(views)]++
@@ -81,7 +81,7 @@ func (p *putter) checkNames(body string) error {
 	for _, c := range names {
 		text := c.Of(body)
 		if known[text]--; known[text] < 0 && !p.signs(c.Author) {
-			return &RefusedError{Line: linebreak.LineOf(p.new, p.matter.newEnd+c.Start), Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.Author),
+			return &RefusedError{Line: linebreak.LineOf(p.New, p.NewBody+c.Start), Literal: text, Err: fmt.Errorf("%w: %q", ErrSigned, c.Author),
 				advice: "leave the name out"}
 		}
 	}

@@ -25,41 +25,33 @@ const (
 	Highlight
 )
 
-// String returns "addition", "deletion", "replacement", "comment" or "highlight".
+var kindNames = []string{"addition", "deletion", "replacement", "comment", "highlight"}
+
 func (k Kind) String() string {
-	switch k {
-	case Addition:
-		return "addition"
-	case Deletion:
-		return "deletion"
-	case Replacement:
-		return "replacement"
-	case Comment:
-		return "comment"
-	case Highlight:
-		return "highlight"
+	if k < 0 || int(k) >= len(kindNames) {
+		return fmt.Sprintf("Kind(%d)", int(k))
 	}
-	return fmt.Sprintf("Kind(%d)", int(k))
+	return kindNames[k]
 }
 
 // Suggestion is one pending change of a raw text, or one annotation (Comment, Highlight).
 type Suggestion struct {
 	Kind       Kind
-	Start, End int         // bytes of raw, dialect's attribution included, attached comments not
-	Line       int         // 1-based line of the accepted view on which the change shows
-	Old, New   string      // the text that goes and the text that comes; of an annotation the text in New
-	Author     string      // as the text says; "" when it does not
-	Time       time.Time   // as the text says; zero when it does not
-	Comments   []string    // texts of the open comments directly behind it
-	Parts      []span.Span // where its marks stand, if other text stands between them; nil if they touch
+	Start, End int       // bytes of raw, dialect's attribution included, attached comments not
+	Line       int       // 1-based line of the accepted view on which the change shows
+	Old, New   string    // the text that goes and the text that comes; of an annotation the text in New
+	Author     string    // as the text says; "" when it does not
+	Time       time.Time // as the text says; zero when it does not
+	Comments   []string  // texts of the open comments directly behind it
+	Parts      []Span    // where its marks stand, if other text stands between them; nil if they touch
 }
 
 // Stretches are where its marks stand in raw.
-func (s *Suggestion) Stretches() []span.Span {
+func (s *Suggestion) Stretches() []Span {
 	if s.Parts != nil {
 		return s.Parts
 	}
-	return []span.Span{span.New(s.Start, s.End)}
+	return []Span{span.New(s.Start, s.End)}
 }
 
 // Suggestions lists the pending suggestions of raw, in order: additions, deletions and replacements.

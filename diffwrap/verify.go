@@ -13,31 +13,31 @@ func (p *putter) verify(doc *critic.Document) error {
 	if !p.keepsFrontMatter(doc) {
 		return refuseFrontMatter("would have a mark on its closing line", "end that line with a line break")
 	}
-	if p.readsBack(doc) && doc.AgreesAs(p.doc) && !p.takesIn(doc) {
+	if p.readsBack(doc) && doc.AgreesAs(p.Doc) && !p.takesIn(doc) {
 		return nil
 	}
 	at, literal := p.culprit()
-	return &RefusedError{Line: linebreak.LineOf(p.new, at), Literal: literal, Err: ErrAmbiguous,
+	return &RefusedError{Line: linebreak.LineOf(p.New, at), Literal: literal, Err: ErrAmbiguous,
 		advice: "write it apart, as in \"{ ++\", or ask a person to make this change"}
 }
 
 // readsBack checks laws 1 and 3 on a result.
 func (p *putter) readsBack(doc *critic.Document) bool {
-	original, rejected := p.doc.Render(critic.OriginalView), p.rejected(p.doc)
+	original, rejected := p.Doc.Render(OriginalView), p.rejected(p.Doc)
 	if p.matter.change != nil {
-		original = p.matter.text + original[p.matter.rawEnd:]
-		rejected = p.matter.text + rejected[p.matter.rawEnd:]
+		original = p.matter.text + original[p.RawBody:]
+		rejected = p.matter.text + rejected[p.RawBody:]
 	}
-	return doc.Shows(p.new) && doc.Render(critic.OriginalView) == original && p.rejected(doc) == rejected
+	return doc.Shows(p.New) && doc.Render(OriginalView) == original && p.rejected(doc) == rejected
 }
 
 // takesIn reports whether the new text has a suggestion or a comment around text that is plain in the result: so it
 // would be read once everything is accepted. Literal delimiters that are written one by one come to that.
 func (p *putter) takesIn(doc *critic.Document) bool {
-	if !strings.Contains(p.new, "{++") && !strings.Contains(p.new, "{--") && !strings.Contains(p.new, "{~~") && !strings.Contains(p.new, "{>>") {
+	if !strings.Contains(p.New, "{++") && !strings.Contains(p.New, "{--") && !strings.Contains(p.New, "{~~") && !strings.Contains(p.New, "{>>") {
 		return false
 	}
-	marks := critic.Parse(p.new).Cells
+	marks := critic.Parse(p.New).Cells
 	at := 0 // in the new text
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
@@ -68,7 +68,7 @@ func (p *putter) rejected(doc *critic.Document) string {
 		switch {
 		case c.IsSuggestion():
 			b.WriteString(c.Deleted.Of(doc.Raw))
-		case c.Kind != critic.Comment || !p.bare[c.Of(doc.Raw)]:
+		case c.Kind != critic.Comment || !p.Bare[c.Of(doc.Raw)]:
 			b.WriteString(c.Of(doc.Raw))
 		}
 	}
@@ -79,21 +79,21 @@ func (p *putter) rejected(doc *critic.Document) string {
 // opener without a closer, else the first thing that reads as a mark, else the first delimiter there or in the raw text,
 // else what may be a dialect's attribution.
 func (p *putter) culprit() (at int, literal string) {
-	doc := critic.Parse(p.new)
+	doc := critic.Parse(p.New)
 	if doc.Unclosed >= 0 {
-		return doc.Unclosed, p.new[doc.Unclosed : doc.Unclosed+3]
+		return doc.Unclosed, p.New[doc.Unclosed : doc.Unclosed+3]
 	}
 	for i := range doc.Cells {
 		if c := &doc.Cells[i]; c.Kind != critic.Text && c.Kind != critic.Comment {
-			return c.Start, c.Of(p.new)
+			return c.Start, c.Of(p.New)
 		}
 	}
-	if at, n := critic.FirstDelimiter(p.new); n > 0 {
-		return at, p.new[at : at+n]
+	if at, n := critic.FirstDelimiter(p.New); n > 0 {
+		return at, p.New[at : at+n]
 	}
-	if at, n := critic.FirstDelimiter(p.doc.Raw); n > 0 {
-		return 0, p.doc.Raw[at : at+n]
+	if at, n := critic.FirstDelimiter(p.Doc.Raw); n > 0 {
+		return 0, p.Doc.Raw[at : at+n]
 	}
-	at = max(0, strings.IndexByte(p.new, '{'))
-	return at, p.new[at:linebreak.End(p.new, at)]
+	at = max(0, strings.IndexByte(p.New, '{'))
+	return at, p.New[at:linebreak.End(p.New, at)]
 }

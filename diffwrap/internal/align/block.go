@@ -50,19 +50,15 @@ func blockCuts(text string, lines []line, onTop bool) []int {
 			blank = true
 			continue
 		case seen && blank && blankAbove:
-			cuts = append(cuts, cutBefore(l, onTop))
+			cut := l.brk
+			if onTop {
+				cut = l.Start // there is no break before it
+			}
+			cuts = append(cuts, cut)
 		}
 		seen, blank = true, false
 	}
 	return cuts
-}
-
-// cutBefore returns where a run that starts with line l starts: with the break before the line, except on top.
-func cutBefore(l line, onTop bool) int {
-	if onTop {
-		return l.Start
-	}
-	return l.brk
 }
 
 // fenceAfter returns the code fence that is open after a line, given the one before; "" for none.

@@ -122,24 +122,16 @@ func foldIslands(text string, o tokens, changes []tokenChange) []tokenChange {
 
 // islandFolds reports whether the kept tokens between two changes are too little to keep them apart.
 func islandFolds(text string, o tokens, left, right tokenChange) bool {
-	if right.old.Start-left.old.End != 1 {
+	if right.old.Start-left.old.End != 1 || left.old.Empty() || right.old.Empty() {
 		return false
 	}
 	switch island := o.list[left.old.End]; island.Class {
 	case markdown.Space:
-		return linebreak.Len(island.Of(text)) == 0 && (left.replaces() || right.replaces()) && !left.old.Empty() && !right.old.Empty()
+		return linebreak.Len(island.Of(text)) == 0 && (left.replaces() || right.replaces())
 	case markdown.Glyph:
-		return o.endsInGlyph(left.old) && o.startsWithGlyph(right.old)
+		return o.list[left.old.End-1].Class == markdown.Glyph && o.list[right.old.Start].Class == markdown.Glyph
 	}
 	return false
-}
-
-func (t *tokens) endsInGlyph(r span.Span) bool {
-	return !r.Empty() && t.list[r.End-1].Class == markdown.Glyph
-}
-
-func (t *tokens) startsWithGlyph(r span.Span) bool {
-	return !r.Empty() && t.list[r.Start].Class == markdown.Glyph
 }
 
 // trimBlanks takes equal blanks out of the ends of a change, which folding may have brought in.

@@ -1,6 +1,7 @@
 package critic
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -77,12 +78,9 @@ func readMetadata(body string) (metadata, int) {
 	var m metadata
 	m.Author = string(fields.Author + fields.ShortAuthor)
 	m.resolved = fields.Done || fields.ShortDone
-	switch {
-	case fields.Time != nil:
-		m.Time = time.Unix(int64(*fields.Time), 0).UTC()
-	case fields.ShortTime != nil:
-		m.Time = time.Unix(int64(*fields.ShortTime), 0).UTC()
-	case fields.Timestamp != nil:
+	if seconds := cmp.Or(fields.Time, fields.ShortTime); seconds != nil {
+		m.Time = time.Unix(int64(*seconds), 0).UTC()
+	} else if fields.Timestamp != nil {
 		m.Time = time.UnixMilli(int64(*fields.Timestamp)).UTC()
 	}
 	return m, len(object) + len(metadataEnd)

@@ -1,11 +1,7 @@
 // Package linebreak knows the two kinds of line breaks, LF and CR LF.
 package linebreak
 
-import (
-	"strings"
-
-	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
-)
+import "strings"
 
 // Len returns the length of the line break at the start of s, 0 when there is none.
 func Len(s string) int {
@@ -44,25 +40,9 @@ func StartsLine(text string, i int) bool { return i == 0 || text[i-1] == '\n' }
 func LineOf(text string, off int) int { return 1 + strings.Count(text[:off], "\n") }
 
 // SameApart reports whether two texts are equal but for the kind of their line breaks and for a final one.
-func SameApart(a, b string) bool {
-	a, b = trimBreak(a), trimBreak(b)
-	for a != "" && b != "" {
-		n := lcs.Prefix(a, b)
-		if n > 0 && a[n-1] == '\r' {
-			n-- // the next line feed belongs to it
-		}
-		a, b = a[n:], b[n:]
-		switch {
-		case strings.HasPrefix(a, "\r\n") && strings.HasPrefix(b, "\n"):
-			a, b = a[2:], b[1:]
-		case strings.HasPrefix(b, "\r\n") && strings.HasPrefix(a, "\n"):
-			a, b = a[1:], b[2:]
-		default:
-			return a == b
-		}
-	}
-	return a == b
-}
+func SameApart(a, b string) bool { return normal(a) == normal(b) }
+
+func normal(s string) string { return strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n") }
 
 // Keep returns a written text with the line breaks of the views of the note, if all of those are of one kind and all
 // of its own of the other: the program that wrote it knows only that, and nobody asked it to change them.
@@ -86,12 +66,4 @@ func Keep(written string, views ...string) string {
 func countBreaks(s string) (lf, crlf int) {
 	crlf = strings.Count(s, "\r\n")
 	return strings.Count(s, "\n") - crlf, crlf
-}
-
-// trimBreak takes one line break off the end.
-func trimBreak(s string) string {
-	if t, ok := strings.CutSuffix(s, "\r\n"); ok {
-		return t
-	}
-	return strings.TrimSuffix(s, "\n")
 }

@@ -64,7 +64,7 @@ func (p *Patch) endsOpenAt(at place, newEnd int) bool {
 		return true
 	}
 	original := ""
-	for k := min(at.Piece, len(p.pieces)-1); k >= 0 && len(original) < len("{-"); k-- {
+	for k := min(at.piece, len(p.pieces)-1); k >= 0 && len(original) < len("{-"); k-- {
 		x := p.pieces[k]
 		if end := min(x.End, at.off); end > x.Start && (x.role == kept || x.role == dropped) {
 			original = p.Doc.Raw[max(x.Start, end-len("{-")):end] + original

@@ -1,9 +1,11 @@
 package marking
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
-	"github.com/relayfs/relayfs/diffwrap/internal/critic"
+	"github.com/relayfs/relayfs/diffwrap/internal/align"
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
@@ -18,21 +20,17 @@ type original struct {
 
 // part is a stretch of the original text, or a mark without text in it.
 type part struct {
-	role
-	span.Span // of raw
-	at        int
-	size      int // in text; 0 for a mark without text
-	view      int // where it starts in the accepted view
-	cell      *critic.Cell
+	Piece
+	at, size int // in text; the size of a mark without text is 0
 }
 
 // original collects the original text of a region, with its comments.
 func (e *emitter) original(r region) *original {
 	o := &original{}
 	var text strings.Builder
-	for k := r.from.Piece; k < len(e.pieces) && e.pieces[k].Start < r.to.off; k++ {
+	for k := r.from.piece; k < len(e.pieces) && e.pieces[k].Start < r.to.off; k++ {
 		x := &e.pieces[k]
-		p := part{role: x.role, Span: x.Span, at: text.Len(), view: x.View.Start, cell: x.cell}
+		p := part{Piece: *x, at: text.Len()}
 		switch x.role {
 		case own:
 			continue
@@ -45,7 +43,7 @@ func (e *emitter) original(r region) *original {
 		}
 		p.size = text.Len() - p.at
 		switch {
-		case p.inComment(o.last()):
+		case len(o.parts) > 0 && p.inComment(&o.parts[len(o.parts)-1]):
 			o.notes[len(o.notes)-1].End = text.Len()
 		case p.size > 0 && (x.role == note || x.cell.Comment > 0):
 			o.notes = append(o.notes, span.New(p.at, text.Len()))
@@ -56,17 +54,9 @@ func (e *emitter) original(r region) *original {
 	return o
 }
 
-// last returns the last part, nil if there is none.
-func (o *original) last() *part {
-	if len(o.parts) == 0 {
-		return nil
-	}
-	return &o.parts[len(o.parts)-1]
-}
-
 // inComment reports whether a part goes on with the deleted comment that another one is of.
 func (p *part) inComment(before *part) bool {
-	return before != nil && p.role == dropped && before.role == dropped && p.cell.Comment > 0 && p.cell.Comment == before.cell.Comment
+	return p.role == dropped && before.role == dropped && p.cell.Comment > 0 && p.cell.Comment == before.cell.Comment
 }
 
 // visit calls f for each part, or piece of one, in s. Spans must be visited in order. A part without text belongs to
@@ -90,4 +80,45 @@ func (o *original) visit(s span.Span, f func(part)) {
 		}
 		o.next++
 	}
+}
+
+// notes finds the comments in the new text of a region. With literal set, only those count that the region has already.
+func (e *emitter) notes(text string, old *original) []span.Span {
+	notes := e.comments(text)
+	if !e.literal {
+		return notes
+	}
+	known := make(map[string]bool)
+	for _, n := range old.notes {
+		known[n.Of(old.text)] = true
+	}
+	return slices.DeleteFunc(notes, func(n span.Span) bool { return !known[n.Of(text)] })
+}
+
+// anchors pairs the comments of a region that the writer did not touch with where they are in the region's new text.
+func (e *emitter) anchors(o *original, r region, notes []span.Span) []align.Hunk {
+	var pairs []align.Hunk
+	for _, p := range o.parts {
+		if p.role != note {
+			continue
+		}
+		at := e.newOffset(span.New(p.View.Start, p.View.Start+p.size)) - r.new.Start
+		k, ok := slices.BinarySearchFunc(notes, at, func(n span.Span, off int) int { return n.Start - off })
+		if ok && notes[k].Len() == p.size {
+			pairs = append(pairs, align.Hunk{Old: span.New(p.at, p.at+p.size), New: notes[k]})
+		}
+	}
+	return pairs
+}
+
+// newOffset returns where a piece of the accepted view is in the new text, -1 if the writer changed it.
+func (e *emitter) newOffset(view span.Span) int {
+	k, _ := slices.BinarySearchFunc(e.hunks, view.Start, func(c align.Hunk, off int) int { return cmp.Or(cmp.Compare(c.Old.End, off), -1) })
+	switch {
+	case k < len(e.hunks) && e.hunks[k].Old.Start < view.End:
+		return -1
+	case k == 0:
+		return view.Start - e.OldBody + e.NewBody
+	}
+	return view.Start - e.hunks[k-1].Old.End + e.hunks[k-1].New.End
 }

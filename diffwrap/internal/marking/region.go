@@ -11,7 +11,7 @@ import (
 // place is a position in the raw text: an offset within, or at the edge of, a piece. The place behind the last piece
 // has the number of pieces.
 type place struct {
-	Piece int
+	piece int
 	off   int // in raw
 	view  int // in the accepted view
 }
@@ -34,7 +34,7 @@ func (p *Patch) regions(changes []align.Hunk) []region {
 			r.from = end
 		}
 		r.new.Start = r.from.view + delta
-		r.to, changes, delta = p.regionEnd(r.from.Piece, changes)
+		r.to, changes, delta = p.regionEnd(r.from.piece, changes)
 		r.new.End = r.to.view + delta
 		end = r.to
 		out = append(out, r)
@@ -52,9 +52,6 @@ func (p *Patch) top() place {
 	return place{len(p.pieces), p.RawBody, p.OldBody}
 }
 
-// bottom is the end of the raw text.
-func (p *Patch) bottom() place { return place{len(p.pieces), len(p.Doc.Raw), len(p.Old)} }
-
 // regionStart finds where the region around a change starts: before the break of the line it is in, behind another
 // author's text on that line, or at the change itself if that adds or takes whole lines behind untouched text.
 func (p *Patch) regionStart(c align.Hunk) place {
@@ -64,10 +61,10 @@ func (p *Patch) regionStart(c align.Hunk) place {
 	if !c.Old.Empty() {
 		k = p.wallBefore(k, at)
 	}
-	if k >= top.Piece && p.startsAtLine(c, k) {
+	if k >= top.piece && p.startsAtLine(c, k) {
 		return place{k, p.pieces[k].Start + at - p.pieces[k].View.Start, at}
 	}
-	for ; k >= top.Piece; k-- {
+	for ; k >= top.piece; k-- {
 		x := &p.pieces[k]
 		if x.role == wall {
 			return place{k + 1, x.End, x.View.End}
@@ -154,8 +151,8 @@ func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []ali
 		changes = changes[1:]
 		end = p.stopAfter(from, at)
 		apart := func() bool { return len(changes) == 0 || !p.reaches(changes[0], end) }
-		for apart() && end.Piece < len(p.pieces) && p.pieces[end.Piece].role == kept && p.endsOpenAt(end, end.view+delta) {
-			end = p.stopAfter(end.Piece, end.view+1)
+		for apart() && end.piece < len(p.pieces) && p.pieces[end.piece].role == kept && p.endsOpenAt(end, end.view+delta) {
+			end = p.stopAfter(end.piece, end.view+1)
 		}
 		if apart() {
 			return end, changes, delta
@@ -186,15 +183,15 @@ func (p *Patch) stopAfter(k, at int) place {
 			off += feed
 		}
 	}
-	return p.bottom()
+	return place{len(p.pieces), len(p.Doc.Raw), len(p.Old)}
 }
 
 // reaches reports whether a change that follows belongs to the region that would end at stop.
 func (p *Patch) reaches(c align.Hunk, stop place) bool {
 	switch {
-	case stop.Piece == len(p.pieces):
+	case stop.piece == len(p.pieces):
 		return true
-	case p.pieces[stop.Piece].role == wall:
+	case p.pieces[stop.piece].role == wall:
 		return c.Old.End <= stop.view
 	}
 	return c.Old.Start < stop.view+linebreak.Len(p.Doc.Raw[stop.off:])
