@@ -47,7 +47,6 @@ func Decide(raw string, accept bool, fate func(Attached) Fate, chosen ...Suggest
 	return decide(critic.Parse(raw), among(chosen), accept, fate)
 }
 
-// everyone chooses every suggestion.
 func everyone(Span) bool { return true }
 
 // among chooses what stands in the given suggestions, for places that are asked for in order.
@@ -67,9 +66,6 @@ func among(chosen []Suggestion) func(Span) bool {
 
 // decide carries out a decision on the marks that are chosen and the comments directly behind them.
 func decide(doc *critic.Document, chosen func(Span) bool, accept bool, fate func(Attached) Fate) []Edit {
-	if doc.Plain() {
-		return nil
-	}
 	ids := make(map[string]bool)
 	left := make([]Span, len(doc.Cells)) // of each cell
 	var reopened []Edit

@@ -42,7 +42,6 @@ func FrontMatter(text string) (body int, ok bool) {
 	return body, false
 }
 
-// startsWithFence reports whether the first line is --- and has a line break.
 func startsWithFence(text string) bool {
 	end := linebreak.End(text, 0)
 	return isFence(text[:end]) && strings.HasSuffix(text[:end], "\n")
@@ -97,15 +96,10 @@ func (o Options) frontMatter(doc *critic.Document, old, new string) (frontMatter
 	}
 	f.change = &FrontMatterChange{Before: doc.Raw[:f.rawEnd], After: f.text}
 	f.edits = align.Diff(f.change.Before, f.change.After)
-	if o.FrontMatter == FrontMatterRefuse && !equalButFinalBreak(f.change.Before, f.change.After) {
+	if o.FrontMatter == FrontMatterRefuse && strings.TrimRight(f.change.Before, "\r\n") != strings.TrimRight(f.text, "\r\n") {
 		return f, &RefusedError{Line: 1, Literal: "---", Err: ErrFrontMatterRefused, advice: "leave the properties as they are"}
 	}
-	return f, checkYAML(f.text)
-}
-
-// equalButFinalBreak reports whether two texts differ in nothing but a line break at their end.
-func equalButFinalBreak(a, b string) bool {
-	return strings.TrimRight(a, "\r\n") == strings.TrimRight(b, "\r\n")
+	return f, CheckFrontMatter(f.text)
 }
 
 // keepsFrontMatter reports whether a result has the front matter that it is to have: a mark on its closing line would
@@ -139,8 +133,8 @@ func refuseFrontMatter(what, advice string) error {
 	return &RefusedError{Line: 1, Literal: "---", Err: fmt.Errorf("%w: it %s", ErrFrontMatter, what), advice: advice}
 }
 
-// checkYAML refuses front matter that is not a YAML mapping, or empty.
-func checkYAML(block string) error {
+// CheckFrontMatter says what is wrong with a front matter block, fences included: it must be a YAML mapping, or empty.
+func CheckFrontMatter(block string) error {
 	if block == "" {
 		return nil
 	}

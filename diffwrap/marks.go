@@ -93,7 +93,6 @@ func Separate(raw string, typed []Span, empty func(start, end int) bool) []Edit 
 	return edits
 }
 
-// separate takes stretches of one mark's body out of it.
 func separate(c *critic.Cell, edits []Edit, raw string, typed []Span) []Edit {
 	open, close := raw[c.Start:c.Body.Start], raw[c.Body.End:c.End]
 	var kept []Span
@@ -128,6 +127,3 @@ func appendSpan(list []Span, s Span) []Span {
 	}
 	return append(list, s)
 }
-
-// CheckFrontMatter says what is wrong with a front matter block, fences included: it must be a YAML mapping.
-func CheckFrontMatter(block string) error { return checkYAML(block) }

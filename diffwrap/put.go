@@ -158,22 +158,13 @@ func (p *putter) result(edits []Edit, doc *critic.Document) Result {
 			"line %d: the new text has %q, which will be read as CriticMarkup once it is accepted",
 			linebreak.LineOf(p.New, p.live.Start), p.live.Of(p.New)))
 	}
-	if doc.Unclosed >= 0 && lastSuggestion(doc) > doc.Unclosed {
+	behind := func(c critic.Cell) bool { return c.IsSuggestion() && c.Start > doc.Unclosed }
+	if doc.Unclosed >= 0 && slices.ContainsFunc(doc.Cells, behind) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"line %d: %q is never closed; Obsidian's Commentator shows no suggestion behind it",
 			linebreak.LineOf(doc.Raw, doc.Unclosed), doc.Raw[doc.Unclosed:doc.Unclosed+3]))
 	}
 	return r
-}
-
-// lastSuggestion returns the offset of the last suggestion, -1 when there is none.
-func lastSuggestion(d *critic.Document) int {
-	for i := len(d.Cells) - 1; i >= 0; i-- {
-		if d.Cells[i].IsSuggestion() {
-			return d.Cells[i].Start
-		}
-	}
-	return -1
 }
 
 // checkUTF8 refuses texts that are not UTF-8: a CRDT would replace the offending bytes.
@@ -182,15 +173,11 @@ func checkUTF8(texts ...string) error {
 		if utf8.ValidString(t) {
 			continue
 		}
-		at := len(t) - len(strings.ToValidUTF8(t, ""))
 		for i, r := range t {
 			if r == utf8.RuneError && !strings.HasPrefix(t[i:], "\uFFFD") {
-				at = i
-				break
+				return &RefusedError{Line: linebreak.LineOf(t, i), Literal: t[i : i+1], Err: ErrInvalidUTF8, advice: "write the text as UTF-8"}
 			}
 		}
-		return &RefusedError{Line: linebreak.LineOf(t, at), Literal: t[at : at+1], Err: ErrInvalidUTF8,
-			advice: "write the text as UTF-8"}
 	}
 	return nil
 }

@@ -70,9 +70,6 @@ func (w Writer) joins(next Writer) bool {
 // stand.
 func SuggestionsBy(raw string, writer func(start, end int) Writer) []Suggestion {
 	doc := critic.Parse(raw)
-	if doc.Plain() {
-		return nil
-	}
 	if writer != nil {
 		doc.Apart = func(a, b *critic.Cell) bool { return !writer(a.Start, a.End).joins(writer(b.Start, b.End)) }
 	}
@@ -81,10 +78,7 @@ func SuggestionsBy(raw string, writer func(start, end int) Writer) []Suggestion 
 	lines := lineCounter{doc: doc, line: 1}
 	for _, g := range doc.Groups() {
 		s := suggestion(doc, g)
-		s.Line = lines.at(g.First)
-		if n := leadingBreaks(s.New); n > 0 && s.Kind != Deletion {
-			s.Line += n
-		}
+		s.Line = lines.at(g.First) + leadingBreaks(s.New)
 		if writer != nil {
 			by := writer(doc.Cells[g.First].Start, doc.Cells[g.First].End).Suggestion
 			if i, ok := known[by]; ok && by != "" {
@@ -98,7 +92,6 @@ func SuggestionsBy(raw string, writer func(start, end int) Writer) []Suggestion 
 	return out
 }
 
-// join takes in a further part of a suggestion.
 func (s *Suggestion) join(more Suggestion) {
 	s.Parts = append(s.Stretches(), more.Stretches()...)
 	s.End = more.End
@@ -113,9 +106,6 @@ func (s *Suggestion) join(more Suggestion) {
 // the comments directly behind it.
 func Annotations(raw string) []Suggestion {
 	doc := critic.Parse(raw)
-	if doc.Plain() {
-		return nil
-	}
 	var out []Suggestion
 	lines := lineCounter{doc: doc, line: 1}
 	for i := 0; i < len(doc.Cells); {

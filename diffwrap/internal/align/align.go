@@ -45,7 +45,6 @@ type aligner struct {
 	hunks              []Hunk
 }
 
-// align compares old and new.
 func (a *aligner) align() []Hunk {
 	switch {
 	case a.old.Text == a.new.Text:
@@ -70,7 +69,7 @@ func (a *aligner) align() []Hunk {
 // matchLines matches equal lines: result[i] is the new line that old line i stays, or -1. Lines with text are matched
 // first, blank ones between them, since a blank line says nothing about where it belongs.
 func (a *aligner) matchLines() []int {
-	old, new := a.internLines(a.old.Text, a.oldLines), a.internLines(a.new.Text, a.newLines)
+	old, new := internAll(a, a.old.Text, a.oldLines), internAll(a, a.new.Text, a.newLines)
 	oldFull, newFull := filled(a.old.Text, a.oldLines), filled(a.new.Text, a.newLines)
 	match := lcs.Unmatched(len(old))
 	for k, partner := range lcs.Match(pick(old, oldFull), pick(new, newFull)) {
@@ -90,7 +89,6 @@ func (a *aligner) matchLines() []int {
 	return match
 }
 
-// filled returns the indices of the lines that are not blank.
 func filled(text string, lines []line) []int {
 	var out []int
 	for i, l := range lines {
@@ -101,7 +99,6 @@ func filled(text string, lines []line) []int {
 	return out
 }
 
-// pick returns the tokens at the given indices.
 func pick(tokens, indices []int) []int {
 	out := make([]int, len(indices))
 	for k, i := range indices {
@@ -110,15 +107,15 @@ func pick(tokens, indices []int) []int {
 	return out
 }
 
-func (a *aligner) internLines(text string, lines []line) []int {
-	out := make([]int, len(lines))
-	for i, l := range lines {
-		out[i] = a.intern(l.Of(text))
+// internAll numbers stretches of text.
+func internAll[T interface{ Of(text string) string }](a *aligner, text string, list []T) []int {
+	out := make([]int, len(list))
+	for i, x := range list {
+		out[i] = a.intern(x.Of(text))
 	}
 	return out
 }
 
-// intern numbers distinct strings.
 func (a *aligner) intern(s string) int {
 	id, ok := a.ids[s]
 	if !ok {
@@ -187,7 +184,6 @@ func (a *aligner) onTop(i0, i1, j1 int) bool {
 	return i0 == 0 && (i1 == 0 || j1 == 0) && i1 < len(a.oldLines) && j1 < len(a.newLines)
 }
 
-// linesSpan returns the span of lines [from, to) with the breaks before them.
 func linesSpan(lines []line, from, to int) span.Span {
 	if from == to {
 		at := lines[len(lines)-1].End
@@ -199,7 +195,6 @@ func linesSpan(lines []line, from, to int) span.Span {
 	return span.New(lines[from].brk, lines[to-1].End)
 }
 
-// change records a hunk.
 func (a *aligner) change(old, new span.Span) {
 	if a.exact {
 		old, new = trimClusters(a.old.Text, a.new.Text, old, new)

@@ -53,7 +53,7 @@ func (a *aligner) commonComments(old, new span.Span) []Hunk {
 	if len(oldInside) == 0 || len(newInside) == 0 {
 		return nil
 	}
-	match := lcs.Match(a.internSpans(a.old.Text, oldInside), a.internSpans(a.new.Text, newInside))
+	match := lcs.Match(internAll(a, a.old.Text, oldInside), internAll(a, a.new.Text, newInside))
 	var pairs []Hunk
 	for k, partner := range match {
 		if partner >= 0 {
@@ -84,14 +84,6 @@ func touched(comments []span.Span, s span.Span) int {
 		n++
 	}
 	return n
-}
-
-func (a *aligner) internSpans(text string, spans []span.Span) []int {
-	out := make([]int, len(spans))
-	for k, s := range spans {
-		out[k] = a.intern(s.Of(text))
-	}
-	return out
 }
 
 // splitAt compares what lies before, between and behind pairs of comments.

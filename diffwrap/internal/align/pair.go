@@ -113,7 +113,6 @@ func (a *aligner) changeLine(i, j int) {
 	a.words(old, new, lineSurvival)
 }
 
-// replaceLine replaces a whole line, with the break before it.
 func (a *aligner) replaceLine(i, j int) {
 	oldBreak, newBreak := a.breaks(i, j)
 	a.change(span.New(oldBreak.Start, a.oldLines[i].End), span.New(newBreak.Start, a.newLines[j].End))
@@ -175,7 +174,6 @@ func hashWord(s string) hashedWord {
 	return hashedWord(h<<hashedShift | uint64(min(len(s), maxHashed)))
 }
 
-// len is the length of the word in bytes, at most maxHashed.
 func (w hashedWord) len() int { return int(w & maxHashed) }
 
 func (a *aligner) lineWords(s Side, lines []line, from, to int) []lineWords {
@@ -203,7 +201,6 @@ func (a *aligner) lineWords(s Side, lines []line, from, to int) []lineWords {
 // maxPairs bounds the pairs of lines of one block that are compared for similarity.
 const maxPairs = 1 << 19
 
-// weigh adds up the words of lines, in bytes.
 func weigh(lines []lineWords) int {
 	total := 0
 	for _, l := range lines {

@@ -1,6 +1,8 @@
 package align
 
 import (
+	"slices"
+
 	"github.com/relayfs/relayfs/diffwrap/internal/lcs"
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 	"github.com/relayfs/relayfs/diffwrap/internal/markdown"
@@ -31,7 +33,7 @@ type tokens struct {
 }
 
 func (a *aligner) interned(s Side, piece span.Span) tokens {
-	t := tokens{Span: piece, list: markdown.Tokenize(s.Text, piece, s.Comments)}
+	t := tokens{Span: piece, list: slices.AppendSeq(make([]markdown.Token, 0, piece.Len()/4+1), markdown.Tokens(s.Text, piece, s.Comments))}
 	t.ids = make([]int, len(t.list))
 	for k, tok := range t.list {
 		t.ids[k] = a.intern(tok.Of(s.Text))
@@ -43,7 +45,6 @@ func (a *aligner) interned(s Side, piece span.Span) tokens {
 	return t
 }
 
-// piece returns the text that a range of tokens covers.
 func (t *tokens) piece(r span.Span) span.Span {
 	s := span.New(t.End, t.End)
 	if r.Start < len(t.list) {
@@ -69,7 +70,6 @@ func (t *tokens) kept(match []int) (words, bytes int) {
 // tokenChange is a hunk in numbers of tokens.
 type tokenChange struct{ old, new span.Span }
 
-// replaces reports whether the change has two sides.
 func (c tokenChange) replaces() bool { return !c.old.Empty() && !c.new.Empty() }
 
 // tokenChanges lists what a matching leaves unmatched; newLen is the number of new tokens.
@@ -168,7 +168,6 @@ func trimClusters(oldText, newText string, old, new span.Span) (span.Span, span.
 	return old, new
 }
 
-// borders returns where the grapheme clusters of a piece start.
 func borders(text string, s span.Span) []int {
 	var out []int
 	for i := s.Start; i < s.End; i += markdown.ClusterLength(text[i:s.End]) {

@@ -7,11 +7,6 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// startsComment reports whether the text of a deletion may be the start of a comment.
-func startsComment(body string) bool {
-	return strings.HasPrefix(body, "{>") || strings.HasPrefix(body, "{{")
-}
-
 // findDeletedComments numbers the deletions that together delete a whole comment.
 func (p *parser) findDeletedComments() {
 	found := 0

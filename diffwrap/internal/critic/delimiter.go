@@ -41,17 +41,13 @@ func delimiterAt(s string) int {
 	if s == "" || !startsDelimiter[s[0]] {
 		return 0
 	}
-	if len(s) >= 2 {
-		if two := s[:2]; two == arrow || two == metadataEnd {
-			return 2
+	if strings.HasPrefix(s, arrow) || strings.HasPrefix(s, metadataEnd) {
+		return 2
+	}
+	for _, f := range forms {
+		if strings.HasPrefix(s, f.open) || strings.HasPrefix(s, f.close) {
+			return 3
 		}
-	}
-	if len(s) < 3 {
-		return 0
-	}
-	switch s[:3] {
-	case "{++", "{--", "{~~", "{>>", "{==", "++}", "--}", "~~}", "<<}", "==}":
-		return 3
 	}
 	return 0
 }
@@ -71,16 +67,13 @@ func FirstDelimiter(s string) (at, n int) {
 
 // FirstOpener returns the offset of the first opener in s, -1 when there is none.
 func FirstOpener(s string) int {
-	for i := 0; ; i++ {
-		at := strings.IndexByte(s[i:], '{')
-		if at < 0 {
-			return -1
-		}
-		i += at
-		if _, ok := formOf(s[i:]); ok {
-			return i
+	first := -1
+	for _, f := range forms {
+		if at := strings.Index(s, f.open); at >= 0 && (first < 0 || at < first) {
+			first = at
 		}
 	}
+	return first
 }
 
 // CutPoints returns where the content of a run is cut so that no piece holds an opener, the run's own closer, an

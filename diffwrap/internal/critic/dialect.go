@@ -179,7 +179,6 @@ func readAttributes(text, open, close string) (metadata, int) {
 	}
 }
 
-// readAttribute reads name="value".
 func readAttribute(text string) (name, value string, size int) {
 	n := 0
 	for n < len(text) && (text[n]|0x20 >= 'a' && text[n]|0x20 <= 'z') {

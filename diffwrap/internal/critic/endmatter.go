@@ -135,7 +135,6 @@ type matterSection struct {
 	entries []matterLines
 }
 
-// matterLines is one entry: its id, the id it replies to, its lines.
 type matterLines struct {
 	id, re string
 	span.Span

@@ -51,8 +51,7 @@ func (d *Document) Render(v View) string {
 // Segment says that Len bytes at ViewOff of a view are the bytes at RawOff of the raw text.
 type Segment struct{ RawOff, ViewOff, Len int }
 
-// Segments lists, in order and without empty ones, which bytes of raw the view shows. Neighbours that are
-// contiguous in raw are one segment.
+// Segments lists which bytes of raw the view shows.
 func Segments(raw string, v View) []Segment {
 	if raw == "" {
 		return nil

@@ -24,13 +24,8 @@ func Match(a, b []int) []int {
 	return match
 }
 
-func Unmatched(n int) []int {
-	match := make([]int, n)
-	for i := range match {
-		match[i] = -1
-	}
-	return match
-}
+// Unmatched is a matching of n tokens, none of which has a partner.
+func Unmatched(n int) []int { return slices.Repeat([]int{-1}, n) }
 
 // dense returns the sequences with tokens below size, renumbered if they are much larger than there are tokens.
 func dense(a, b []int) (denseA, denseB []int, size int) {
@@ -207,10 +202,7 @@ func asRunes(tokens, indices []int) []rune {
 // Slide settles where an insertion or deletion sits that could sit in several places ("a new a" after "a"): as late
 // as possible, so that what is kept comes first, and the same change is drawn the same way wherever it occurs.
 func Slide(a, b, match []int) {
-	back := make([]int, len(b))
-	for j := range back {
-		back[j] = -1
-	}
+	back := Unmatched(len(b))
 	for i, j := range match {
 		if j >= 0 {
 			back[j] = i

@@ -47,12 +47,8 @@ func normal(s string) string { return strings.TrimSuffix(strings.ReplaceAll(s, "
 // Keep returns a written text with the line breaks of the views of the note, if all of those are of one kind and all
 // of its own of the other: the program that wrote it knows only that, and nobody asked it to change them.
 func Keep(written string, views ...string) string {
-	var keptLF, keptCRLF int
-	for _, view := range views {
-		lf, crlf := countBreaks(view)
-		keptLF, keptCRLF = keptLF+lf, keptCRLF+crlf
-	}
-	lf, crlf := countBreaks(written)
+	keptLF, keptCRLF := count(views...)
+	lf, crlf := count(written)
 	switch {
 	case keptLF == 0 && keptCRLF > 0 && crlf == 0:
 		return strings.ReplaceAll(written, "\n", "\r\n")
@@ -62,8 +58,10 @@ func Keep(written string, views ...string) string {
 	return written
 }
 
-// countBreaks counts the line breaks of either kind.
-func countBreaks(s string) (lf, crlf int) {
-	crlf = strings.Count(s, "\r\n")
-	return strings.Count(s, "\n") - crlf, crlf
+func count(texts ...string) (lf, crlf int) {
+	for _, t := range texts {
+		n := strings.Count(t, "\r\n")
+		lf, crlf = lf+strings.Count(t, "\n")-n, crlf+n
+	}
+	return lf, crlf
 }

@@ -129,7 +129,6 @@ func mathSpan(s string) int {
 	return n
 }
 
-// entity returns the length of an HTML entity.
 func entity(s string) int {
 	n := 1
 	for n < len(s) && (isLetter(s[n]) || isDigit(s[n]) || s[n] == '#') {

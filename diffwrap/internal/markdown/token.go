@@ -31,16 +31,7 @@ type Token struct {
 	Class Class
 }
 
-// Tokenize splits a stretch of text into tokens; comments are the spans of whole CriticMarkup comments in text.
-func Tokenize(text string, s span.Span, comments []span.Span) []Token {
-	tokens := make([]Token, 0, s.Len()/4+1)
-	for t := range Tokens(text, s, comments) {
-		tokens = append(tokens, t)
-	}
-	return tokens
-}
-
-// Tokens is tokenize for who looks at each token once.
+// Tokens splits a stretch of text into tokens; comments are the spans of whole CriticMarkup comments in text.
 func Tokens(text string, s span.Span, comments []span.Span) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		for i := s.Start; i < s.End; {
@@ -82,7 +73,6 @@ func plainToken(text string, i int) (t Token, ok bool) {
 // mayJoin says which characters behind a word may belong to it, or make a URL of it.
 var mayJoin = [utf8.RuneSelf]bool{'\'': true, '_': true, '.': true, ',': true, ':': true, '-': true, '/': true}
 
-// isAlnum is isLetter or isDigit.
 var isAlnum = func() (t [256]bool) {
 	for c := range t {
 		t[c] = isLetter(byte(c)) || isDigit(byte(c))

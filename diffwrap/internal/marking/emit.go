@@ -34,7 +34,6 @@ type emitter struct {
 	run     critic.Kind     // the kind of run that ends here and still lacks its attribution; critic.Text for none
 }
 
-// region marks one region anew.
 func (e *emitter) region(r region) {
 	e.copy(span.New(e.pos, r.from.off))
 	text := r.new.Of(e.New)
@@ -170,7 +169,6 @@ func (e *emitter) add(text string, s span.Span, notes []span.Span, base int) {
 	e.addition(text, s, base)
 }
 
-// addition writes one addition.
 func (e *emitter) addition(text string, s span.Span, base int) {
 	if s.Empty() {
 		return
@@ -201,7 +199,6 @@ func (e *emitter) endRun() {
 	}
 }
 
-// copy keeps a stretch of raw.
 func (e *emitter) copy(s span.Span) {
 	if s.Empty() {
 		return

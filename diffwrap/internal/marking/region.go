@@ -1,6 +1,7 @@
 package marking
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/align"
@@ -86,15 +87,8 @@ func (p *Patch) regionStart(c align.Hunk) place {
 
 // pieceBefore returns the piece that shows the character before offset at of the accepted view, -1 for none.
 func (p *Patch) pieceBefore(at int) int {
-	lo, hi := 0, len(p.pieces)
-	for lo < hi {
-		if mid := (lo + hi) / 2; p.pieces[mid].View.Start < at {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	k := lo - 1
+	k, _ := slices.BinarySearchFunc(p.pieces, at, func(x Piece, at int) int { return x.View.Start - at })
+	k--
 	for k >= 0 && p.pieces[k].View.Empty() {
 		k--
 	}

@@ -36,7 +36,6 @@ func (p *Patch) keepWalls(hunks []align.Hunk) ([]align.Hunk, *Piece) {
 	return append(out, hunks...), nil
 }
 
-// overlaps reports whether a change of old touches the inside of x.
 func overlaps(old, x span.Span) bool {
 	return old.Start < x.End && old.End > x.Start || x.Empty() && old.Start < x.Start && old.End > x.Start
 }

@@ -7,9 +7,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Edit replaces Len bytes at byte offset Off of a text by New. A script is a []Edit sorted by Off, without
-// overlaps, whose offsets all refer to the text before the first edit; two edits may touch.
-// Offsets never fall inside a UTF-8 sequence.
+// Edit is an element of a script; diffwrap.Edit says what that is.
 type Edit struct {
 	Off, Len int
 	New      string
@@ -51,8 +49,7 @@ func Append(script []Edit, e Edit) []Edit {
 	return append(script, e)
 }
 
-// Compose returns the script that does to a text of that size what first does, and then second, whose places are of the
-// text after first.
+// Compose makes one script of two.
 func Compose(size int, first, second []Edit) []Edit {
 	if len(first) == 0 {
 		return second
