@@ -115,22 +115,20 @@ func decide(doc *critic.Document, chosen func(Span) bool, accept bool, fate func
 func attached(d *critic.Document, c *critic.Cell, mark int) Attached {
 	at := Attached{Span: c.Span, Mark: d.Cells[mark].Span}
 	if c.Resolved {
-		if s, ok := resolution(d, c); ok {
-			at.Resolved = s
-		}
+		at.Resolved = resolution(d, c)
 	}
 	return at
 }
 
 // resolution is what says in a comment that it is dealt with, as an older relayfs wrote it.
-func resolution(d *critic.Document, c *critic.Cell) (Span, bool) {
+func resolution(d *critic.Document, c *critic.Cell) Span {
 	head := d.Raw[c.Start:c.Body.Start]
 	for _, mark := range []string{`{"done":true}@@`, `,"done":true`, `"done":true,`, ` resolved="true"`} {
 		if at := strings.Index(head, mark); at >= 0 {
-			return span.New(c.Start+at, c.Start+at+len(mark)), true
+			return span.New(c.Start+at, c.Start+at+len(mark))
 		}
 	}
-	return Span{}, false
+	return Span{}
 }
 
 // dropEmptied leaves nothing of highlights that had something in them, of which nothing is left.

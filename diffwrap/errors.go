@@ -35,13 +35,12 @@ type RefusedError struct {
 
 // Error is one sentence that names the line, the literal and what to do next.
 func (e *RefusedError) Error() string {
+	const maxQuoted = 60 // characters
 	literal := fmt.Sprintf("%.*q", maxQuoted, e.Literal)
 	if utf8.RuneCountInString(e.Literal) > maxQuoted {
 		literal += "..."
 	}
 	return fmt.Sprintf("line %d, %s: %v; %s", e.Line, literal, e.Err, e.advice)
 }
-
-const maxQuoted = 60 // characters
 
 func (e *RefusedError) Unwrap() error { return e.Err }

@@ -1,6 +1,7 @@
 package diffwrap
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/diffwrap/internal/critic"
@@ -98,10 +99,10 @@ func separate(c *critic.Cell, edits []Edit, raw string, typed []Span) []Edit {
 	var kept []Span
 	at := c.Body.Start
 	for _, t := range typed {
-		kept = appendSpan(kept, span.New(at, max(at, t.Start)))
+		kept = append(kept, span.New(at, t.Start))
 		at = t.End
 	}
-	kept = appendSpan(kept, span.New(min(at, c.Body.End), c.Body.End))
+	kept = slices.DeleteFunc(append(kept, span.New(at, c.Body.End)), Span.Empty)
 	if len(kept) == 0 {
 		edits = script.Append(edits, Edit{Off: c.Start, Len: len(open)})
 		return script.Append(edits, Edit{Off: c.Body.End, Len: len(close)})
@@ -119,11 +120,4 @@ func separate(c *critic.Cell, edits []Edit, raw string, typed []Span) []Edit {
 		edits = script.Append(edits, Edit{Off: c.Body.End, Len: len(close)})
 	}
 	return edits
-}
-
-func appendSpan(list []Span, s Span) []Span {
-	if s.Empty() {
-		return list
-	}
-	return append(list, s)
 }

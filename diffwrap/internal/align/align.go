@@ -28,7 +28,7 @@ func Exact(old, new Side) []Hunk {
 	return a.align()
 }
 
-// Readable follows the rules of readability (words.go, block.go), which prefer one change that can be read to several that
+// Readable follows the rules of readability (words.go, line.go), which prefer one change that can be read to several that
 // cannot, and keeps the given pairs of comments wherever they were moved. A fragment does not start at the start of a line,
 // so that its first line has no marker.
 func Readable(old, new Side, fragment bool, pairs []Hunk) []Hunk {

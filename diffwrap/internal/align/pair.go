@@ -60,7 +60,11 @@ func (a *aligner) unpaired(i0, i1, j0, j1 int) {
 			j1--
 		}
 	}
-	if i1 == i0 || i1-i0 != j1-j0 || !a.sameShape(i0, i1, j0) {
+	alike := i1 > i0 && i1-i0 == j1-j0
+	for k := 0; alike && k < i1-i0; k++ {
+		alike = a.oldBlank(i0+k) == a.newBlank(j0+k)
+	}
+	if !alike {
 		a.block(i0, i2, j0, j2)
 		return
 	}
@@ -72,16 +76,6 @@ func (a *aligner) unpaired(i0, i1, j0, j1 int) {
 
 func (a *aligner) oldBlank(i int) bool { return markdown.IsBlank(a.oldLines[i].Of(a.old.Text)) }
 func (a *aligner) newBlank(j int) bool { return markdown.IsBlank(a.newLines[j].Of(a.new.Text)) }
-
-// sameShape reports whether old lines [i0,i1) and as many new lines from j0 on are blank in the same places.
-func (a *aligner) sameShape(i0, i1, j0 int) bool {
-	for k := range i1 - i0 {
-		if a.oldBlank(i0+k) != a.newBlank(j0+k) {
-			return false
-		}
-	}
-	return true
-}
 
 // changeLine compares two lines that are taken for versions of one another.
 func (a *aligner) changeLine(i, j int) {

@@ -35,7 +35,6 @@ func (d Dialect) String() string {
 	return dialectNames[d]
 }
 
-// ParseDialect is the inverse of Dialect.String.
 func ParseDialect(s string) (Dialect, error) {
 	if d := slices.Index(dialectNames, s); d >= 0 {
 		return Dialect(d), nil

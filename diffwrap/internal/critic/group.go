@@ -2,9 +2,7 @@ package critic
 
 // Group is what a person decides at once: marks that touch, with the comments that touch them on the right.
 // Its fields are indices of cells; the marks are [first, last], the comments (last, lastComment].
-type Group struct {
-	First, Last, LastComment int
-}
+type Group struct{ First, Last, LastComment int }
 
 // Groups finds the suggestions of a document, in order.
 func (d *Document) Groups() []Group {

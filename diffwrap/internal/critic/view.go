@@ -28,7 +28,6 @@ func (v View) String() string {
 	return viewNames[v]
 }
 
-// ParseView is the inverse of View.String.
 func ParseView(s string) (View, error) {
 	if v := slices.Index(viewNames, s); v >= 0 {
 		return View(v), nil

@@ -1,4 +1,5 @@
-// Package lcs finds what two texts or two sequences have in common. Its work is bounded by size, and never by time.
+// Package lcs finds what two texts or two sequences have in common. Its work is bounded and never timed, so that the same
+// input gives the same output on any machine.
 package lcs
 
 import (
@@ -8,8 +9,7 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// maxWork bounds a comparison: the product of the lengths of two sequences that are compared in full. Work is
-// bounded and never timed, so that the same input gives the same output on any machine.
+// maxWork bounds the product of the lengths of two sequences that are compared in full.
 const maxWork = 4 << 20
 
 // Match matches two sequences of interned tokens: result[i] is the index in b of a[i]'s partner, or -1.

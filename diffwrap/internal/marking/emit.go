@@ -27,7 +27,7 @@ type emitter struct {
 	*Patch
 	hunks   []align.Hunk
 	literal bool
-	live    span.Span // the first literal opener in new text, in p.new
+	live    span.Span // the first literal opener in new text, in p.New
 	script  []script.Edit
 	pos     int             // raw is copied or replaced up to here
 	pending strings.Builder // written since

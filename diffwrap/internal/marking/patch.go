@@ -25,7 +25,7 @@ type Patch struct {
 	pieces                    []Piece
 }
 
-// Compare finds where the body changed: hunks from p.old to p.new, none of which touches another author's text. If one
+// Compare finds where the body changed: hunks from p.Old to p.New, none of which touches another author's text. If one
 // would, it returns that text instead.
 func (p *Patch) Compare() ([]align.Hunk, *Piece) {
 	p.pieces = p.cut()

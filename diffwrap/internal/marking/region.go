@@ -21,7 +21,7 @@ type place struct {
 // something in it changed. The rest of the raw text is left alone.
 type region struct {
 	from, to place
-	new      span.Span // what it shall read, in p.new
+	new      span.Span // what it shall read, in p.New
 }
 
 // regions groups changes of the accepted view into regions.
