@@ -29,7 +29,7 @@ var importRules = map[string]importRule{
 	"diffwrap/internal/span":      {nil, "ranges of a text"},
 	"diffwrap/internal/script":    {[]string{"diffwrap/internal/span"}, "edits of a text; it compares nothing"},
 	"diffwrap/internal/lcs":       {[]string{"github.com/sergi/go-diff/..."}, "the only place that knows Myers' diff; it compares, and knows no words"},
-	"diffwrap/internal/linebreak": {[]string{"diffwrap/internal/lcs"}, "LF and CR LF"},
+	"diffwrap/internal/linebreak": {nil, "LF and CR LF"},
 	"diffwrap/internal/align":     {[]string{"diffwrap/internal/lcs", "diffwrap/internal/linebreak", "diffwrap/internal/markdown", "diffwrap/internal/script", "diffwrap/internal/span"}, "two texts are compared; comments are whole to it, and other markup means nothing"},
 	"diffwrap/internal/markdown":  {[]string{"diffwrap/internal/linebreak", "diffwrap/internal/span", "github.com/rivo/uniseg"}, "the constructs of one line that a change leaves whole"},
 	"diffwrap/internal/critic":    {[]string{"diffwrap/internal/linebreak", "diffwrap/internal/script", "diffwrap/internal/span", "gopkg.in/yaml.v3"}, "CriticMarkup is read here, and nowhere else; it changes nothing"},
