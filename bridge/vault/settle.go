@@ -69,10 +69,11 @@ func (t *settler) run() {
 
 // settle syncs the files of a round and then each of their folders once.
 func (t *settler) settle(round []*settlement) {
-	errs := make([]error, len(round))
+	errs, lost := make([]error, len(round)), make([]bool, len(round))
 	for i, s := range round {
 		if s.file != nil {
 			errs[i] = s.file.Sync()
+			lost[i] = errs[i] != nil
 		}
 	}
 	synced := make(map[fileID]error)
@@ -82,8 +83,10 @@ func (t *settler) settle(round []*settlement) {
 		}
 		if errs[i] != nil {
 			t.failed(s, errs[i])
+		}
+		if lost[i] {
 			s.displaced.leave()
-		} else {
+		} else { // names come to the disk in their order: where it is not removed there yet, it is not needed
 			s.displaced.discard()
 		}
 		if s.file != nil {
