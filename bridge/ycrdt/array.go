@@ -1,6 +1,13 @@
 package ycrdt
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/list"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+)
 
 // An Array is a shared sequence of values, which are those of a [Map].
 // Positions count elements; those beyond the end stand for the end.
@@ -13,7 +20,7 @@ type Array struct {
 // another Array. Until then it can be neither read nor changed.
 func NewArray(values ...any) *Array { return &Array{initial: slices.Clone(values)} }
 
-func (a *Array) wireType() uint8 { return typeArray }
+func (a *Array) wireType() uint8 { return wire.TypeArray }
 
 func (a *Array) check() error { return checkValues(a.initial) }
 
@@ -36,12 +43,12 @@ func (a *Array) fill(tx *Txn) error {
 // [ErrValue], and changes nothing, if a value has no Yjs form.
 func (a *Array) Insert(tx *Txn, pos int, values ...any) error {
 	b := a.in(tx)
-	if err := checkValues(values); err != nil || b.dead {
+	if err := checkValues(values); err != nil || b.Dead {
 		return err
 	}
-	left, off := tx.store.locate(b, clamp(pos, b.length))
-	if left != 0 && off < int(tx.store.items[left].length) {
-		tx.splitItem(left, uint64(off))
+	left, off := tx.edit.Store.Locate(b, clamp(pos, b.Length))
+	if left != 0 && off < int(tx.edit.Store.Items[left].Length) {
+		tx.edit.SplitItem(left, uint64(off))
 	}
 	return tx.insertValues(b, left, values)
 }
@@ -50,15 +57,15 @@ func (a *Array) Insert(tx *Txn, pos int, values ...any) error {
 // come after elements that were deleted there.
 func (a *Array) Push(tx *Txn, values ...any) error {
 	b := a.in(tx)
-	if err := checkValues(values); err != nil || b.dead {
+	if err := checkValues(values); err != nil || b.Dead {
 		return err
 	}
-	s := tx.store
-	last := ref(0)
-	if b.length > 0 {
-		last, _ = tx.store.locate(b, b.length)
+	s := tx.edit.Store
+	last := structs.Ref(0)
+	if b.Length > 0 {
+		last, _ = tx.edit.Store.Locate(b, b.Length)
 	}
-	for r := s.after(b, last); r != 0; r = s.items[r].right {
+	for r := s.After(b, last); r != 0; r = s.Items[r].Right {
 		last = r
 	}
 	return tx.insertValues(b, last, values)
@@ -66,20 +73,20 @@ func (a *Array) Push(tx *Txn, values ...any) error {
 
 // insertValues inserts values after left. Neighbours that are any values share
 // an item.
-func (tx *Txn) insertValues(b *branch, left ref, values []any) (err error) {
-	right := tx.store.after(b, left)
+func (tx *Txn) insertValues(b *tree.Branch, left structs.Ref, values []any) (err error) {
+	right := tx.edit.Store.After(b, left)
 	var packed []byte
 	count := 0
 	flush := func() {
 		if count > 0 {
-			left = tx.insertContent(kindAny, packed, count, left, right, b.index)
+			left = tx.edit.InsertContent(wire.KindAny, packed, count, left, right, b.Index)
 			packed, count = packed[:0], 0
 		}
 	}
 	for _, v := range values {
 		if !isAny(v) {
 			flush()
-			if left, err = tx.insertValue(v, left, right, b.index); err != nil {
+			if left, err = tx.insertValue(v, left, right, b.Index); err != nil {
 				return err
 			}
 			continue
@@ -105,31 +112,31 @@ func isAny(v any) bool {
 // Delete removes n elements from pos on.
 func (a *Array) Delete(tx *Txn, pos, n int) {
 	b := a.in(tx)
-	pos = clamp(pos, b.length)
-	if n = clamp(n, b.length-pos); n > 0 && !b.dead {
-		tx.deleteVisible(b, pos, n)
+	pos = clamp(pos, b.Length)
+	if n = clamp(n, b.Length-pos); n > 0 && !b.Dead {
+		list.DeleteVisible(&tx.edit, b, pos, n)
 	}
 }
 
 // Len returns the committed number of elements.
 func (a *Array) Len() (n int) {
-	a.read(func(_ *store, b *branch) {
+	a.read(func(_ *tree.Store, b *tree.Branch) {
 		if b != nil {
-			n = b.length
+			n = b.Length
 		}
 	})
 	return n
 }
 
 // LenIn returns the number of elements as tx sees it.
-func (a *Array) LenIn(tx *Txn) int { return a.in(tx).length }
+func (a *Array) LenIn(tx *Txn) int { return a.in(tx).Length }
 
 // Get returns the committed element at pos, and whether there is one.
 func (a *Array) Get(pos int) (value any, ok bool) {
 	if pos < 0 {
 		return nil, false
 	}
-	a.read(func(s *store, b *branch) { value, ok = s.element(a.doc, b, pos) })
+	a.read(func(s *tree.Store, b *tree.Branch) { value, ok = a.element(s, b, pos) })
 	return value, ok
 }
 
@@ -138,17 +145,17 @@ func (a *Array) GetIn(tx *Txn, pos int) (value any, ok bool) {
 	if pos < 0 {
 		return nil, false
 	}
-	return tx.store.element(a.doc, a.in(tx), pos)
+	return a.element(tx.edit.Store, a.in(tx), pos)
 }
 
-func (s *store) element(doc *Doc, b *branch, pos int) (any, bool) {
+func (a *Array) element(s *tree.Store, b *tree.Branch, pos int) (any, bool) {
 	if b == nil {
 		return nil, false
 	}
-	for r := b.start; r != 0; r = s.items[r].right {
-		n := int(visibleUnits(&s.items[r]))
+	for r := b.Start; r != 0; r = s.Items[r].Right {
+		n := int(s.Items[r].VisibleUnits())
 		if pos < n {
-			return s.values(doc, &s.items[r], nil)[pos], true
+			return a.doc.values(&s.Items[r], nil)[pos], true
 		}
 		pos -= n
 	}
@@ -157,21 +164,21 @@ func (s *store) element(doc *Doc, b *branch, pos int) (any, bool) {
 
 // Values returns the committed elements.
 func (a *Array) Values() (values []any) {
-	a.read(func(s *store, b *branch) { values = s.elements(a.doc, b) })
+	a.read(func(s *tree.Store, b *tree.Branch) { values = a.elements(s, b) })
 	return values
 }
 
 // ValuesIn returns the elements as tx sees them.
-func (a *Array) ValuesIn(tx *Txn) []any { return tx.store.elements(a.doc, a.in(tx)) }
+func (a *Array) ValuesIn(tx *Txn) []any { return a.elements(tx.edit.Store, a.in(tx)) }
 
-func (s *store) elements(doc *Doc, b *branch) []any {
+func (a *Array) elements(s *tree.Store, b *tree.Branch) []any {
 	if b == nil {
 		return nil
 	}
-	values := make([]any, 0, b.length)
-	for r := b.start; r != 0; r = s.items[r].right {
-		if it := &s.items[r]; visibleUnits(it) > 0 {
-			values = s.values(doc, it, values)
+	values := make([]any, 0, b.Length)
+	for r := b.Start; r != 0; r = s.Items[r].Right {
+		if it := &s.Items[r]; it.VisibleUnits() > 0 {
+			values = a.doc.values(it, values)
 		}
 	}
 	return values
@@ -180,15 +187,16 @@ func (s *store) elements(doc *Doc, b *branch) []any {
 // ToJSON returns the committed elements as an []any that package encoding/json
 // accepts.
 func (a *Array) ToJSON() (v any) {
-	a.read(func(s *store, _ *branch) { v = a.json(s, 0) })
+	a.read(func(*tree.Store, *tree.Branch) { v = a.json(0) })
 	return v
 }
 
-func (a *Array) json(s *store, depth int) any {
-	values := s.elements(a.doc, a.find(s))
+func (a *Array) json(depth int) any {
+	s := a.doc.store
+	values := a.elements(s, a.find(s))
 	out := make([]any, len(values))
 	for i, v := range values {
-		out[i] = s.toJSON(v, depth)
+		out[i] = toJSON(v, depth)
 	}
 	return out
 }

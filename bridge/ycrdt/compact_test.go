@@ -3,6 +3,8 @@ package ycrdt
 import (
 	"strings"
 	"testing"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
 )
 
 // TestCompaction loads a document from a log of small updates: it must not cost
@@ -19,10 +21,10 @@ func TestCompaction(t *testing.T) {
 	}
 	whole, pieces := load(t, d.EncodeStateAsUpdate(nil)), load(t, merged)
 	verify(t, pieces)
-	if got, want := cap(pieces.store.items), 2*cap(whole.store.items); got > want {
+	if got, want := cap(pieces.store.Items), 2*cap(whole.store.Items); got > want {
 		t.Errorf("slab has room for %d items, want at most %d", got, want)
 	}
-	if got, want := cap(pieces.store.arena), 2*cap(whole.store.arena)+minDead; got > want {
+	if got, want := pieces.store.Arena.Cap(), 2*whole.store.Arena.Cap()+structs.MinDead; got > want {
 		t.Errorf("arena has %d bytes, want at most %d", got, want)
 	}
 	for _, d := range []*Doc{whole, pieces} {
@@ -44,7 +46,7 @@ func TestArenaCompaction(t *testing.T) {
 	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 0, strings.Repeat("0123456789", 10_000)) })
 	d.Transact(nil, func(tx *Txn) { text.Delete(tx, 5, 99_990) })
 	verify(t, d)
-	if n := len(d.store.arena); n > minDead {
+	if n := d.store.Arena.Len(); n > structs.MinDead {
 		t.Errorf("arena has %d bytes for 10 units", n)
 	}
 	if got := text.String(); got != "0123456789" {

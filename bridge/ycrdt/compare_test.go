@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
 // A row of the table that BenchmarkYjs prints. The engine's figure divided by
@@ -202,8 +204,8 @@ func (c *comparison) notes(name string, make func(r *rand.Rand) []byte) {
 	for range 1000 {
 		note := make(r)
 		notes = append(notes, note)
-		u, _ := scanUpdate(note)
-		structs += u.structs
+		u, _ := wire.Scan(note)
+		structs += u.Structs
 	}
 	c.write(name+".notes", frames(notes))
 	c.b.Logf("%s: %d structs per note", name, structs/len(notes))
@@ -278,7 +280,7 @@ func editedNote(r *rand.Rand) []byte {
 	d := NewDoc(Options{ClientID: ClientID(1 + r.Uint32())})
 	text := d.Text("t")
 	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 0, randomProse(r, 2048)) })
-	for len(d.store.items)-1-d.store.freeCount < 409 {
+	for d.store.Used()-1 < 409 {
 		d.Transact(nil, func(tx *Txn) {
 			pos := r.IntN(text.LenIn(tx) - 8)
 			text.Delete(tx, pos, 4)

@@ -1,12 +1,18 @@
 package ycrdt
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+)
 
 // copySnapshot returns the snapshot of a document that is made from the state
 // of d, if nothing waits in d. Yjs's copies have the same. It is that of d
 // itself, but for what no API makes and an update may hold:
 //
-//   - A torn value (see checker.torn) is overwritten, but not deleted. The copy
+//   - A torn value (see package tree, checker.torn) is overwritten, but not deleted. The copy
 //     gets its parts as items of their own, so that each deletes the one before.
 //   - An item may name neighbours in two types, and belongs to that of its left
 //     one. When the other type is deleted, the neighbour becomes a GC struct.
@@ -14,54 +20,54 @@ import "testing"
 //     becomes one, too; and so does what refers to the item.
 func copySnapshot(d *Doc) *Snapshot {
 	snap, s := d.Snapshot(), d.store
-	lost := make([]bool, len(s.items))
+	lost := make([]bool, len(s.Items))
 	for changed := true; changed; {
 		changed = false
-		for r := range s.items {
-			if !lost[r] && s.losesNeighbour(&s.items[r], lost) {
+		for r := range s.Items {
+			if !lost[r] && losesNeighbour(s, &s.Items[r], lost) {
 				lost[r], changed = true, true
 			}
 		}
 	}
-	for r := range s.items {
-		it := &s.items[r]
-		overwritten := it.parent < 0 && it.right != 0
-		if !it.deleted() && (lost[r] || overwritten) {
-			id := s.idOf(it)
-			snap.deletes = append(snap.deletes, idRange{id.Client, id.Clock, it.units()})
+	for r := range s.Items {
+		it := &s.Items[r]
+		overwritten := it.Parent < 0 && it.Right != 0
+		if !it.Deleted() && (lost[r] || overwritten) {
+			id := s.IDOf(it)
+			snap.deletes = append(snap.deletes, wire.Range{Client: id.Client, Clock: id.Clock, Length: it.Units()})
 		}
 	}
-	snap.deletes.normalize()
+	snap.deletes.Normalize()
 	return snap
 }
 
 // losesNeighbour reports whether it, in a copy, becomes a GC struct: it is one
 // already, or one of those that its encoding names is among lost.
-func (s *store) losesNeighbour(it *item, lost []bool) bool {
-	if it.kind == kindFree || it.client == 0 {
+func losesNeighbour(s *tree.Store, it *structs.Item, lost []bool) bool {
+	if it.Kind == structs.KindFree || it.Client == 0 {
 		return false // no struct
 	}
-	if it.kind == kindGC {
+	if it.Kind == wire.KindGC {
 		return true
 	}
-	holder := func(client, clock uint32) ref {
-		c := &s.clients[client]
-		return s.findItem(c.home, c.base|uint64(clock))
+	holder := func(client, clock uint32) structs.Ref {
+		c := &s.Clients[client]
+		return s.FindItem(c.Home, c.Base|uint64(clock))
 	}
-	if it.origin == 0 && it.rightOrigin == 0 {
-		parent := s.branchOf(it).item
+	if it.Origin == 0 && it.RightOrigin == 0 {
+		parent := s.BranchOf(it).Item
 		return parent != 0 && lost[parent]
 	}
-	return it.origin != 0 && lost[holder(it.origin, it.originClock)] ||
-		it.rightOrigin != 0 && lost[holder(it.rightOrigin, it.rightClock)]
+	return it.Origin != 0 && lost[holder(it.Origin, it.OriginClock)] ||
+		it.RightOrigin != 0 && lost[holder(it.RightOrigin, it.RightClock)]
 }
 
 // hasTornValue reports whether a key of d has an overwritten value that is not
-// deleted; see checker.torn.
+// deleted; see package tree, checker.torn.
 func hasTornValue(d *Doc) bool {
 	s := d.store
-	for r := range s.items {
-		if it := &s.items[r]; it.parent < 0 && it.right != 0 && !it.deleted() {
+	for r := range s.Items {
+		if it := &s.Items[r]; it.Parent < 0 && it.Right != 0 && !it.Deleted() {
 			return true
 		}
 	}

@@ -90,10 +90,17 @@
 // is only loaded, relayed or encoded does without it, and costs little more
 // than its bytes.
 //
-// The invariants, which check.go verifies after every step of the tests: the
-// items of a client follow one another without gap; every item is in exactly
-// one list, whose links agree in both directions; of the items of a key only
-// the last may be visible; after a commit deleted items have no content; the
-// length of a list is the sum of its visible items; and all derived indexes
-// agree with the lists.
+// Each subject is a package below internal, from the bottom up: lib0 and codeunits
+// (varints, any values; UTF-16 units), wire (updates as bytes), structs (items in
+// memory), position (the index of positions), tree (types and their children),
+// edit (a transaction on the tree), list (editing by position) and exchange
+// (updates into a document and out of it). This package is the API: handles,
+// values, events, positions, and the one mutex that protects all of them.
+//
+// The invariants, which Check of packages structs, position and tree verifies
+// after every step of the tests: the items of a client follow one another
+// without gap; every item is in exactly one list, whose links agree in both
+// directions; of the items of a key only the last may be visible; after a commit
+// deleted items have no content; the length of a list is the sum of its visible
+// items; and all derived indexes agree with the lists.
 package ycrdt

@@ -5,6 +5,11 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/exchange"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
 // Options are the settings of a new document.
@@ -22,9 +27,10 @@ type Options struct {
 type Doc struct {
 	clientID atomic.Uint64
 
-	mu    sync.Mutex // held for the whole of a transaction
-	store *store     // protected by mu
-	txn   Txn        // protected by mu
+	mu      sync.Mutex       // held for the whole of a transaction
+	store   *tree.Store      // protected by mu
+	txn     Txn              // protected by mu
+	updates exchange.Updates // protected by mu
 
 	rootsMu sync.Mutex
 	roots   map[string]*root // protected by rootsMu
@@ -42,10 +48,11 @@ type root struct {
 
 // NewDoc returns an empty document.
 func NewDoc(opts Options) *Doc {
-	d := &Doc{store: newStore(), roots: make(map[string]*root)}
-	d.txn.doc, d.txn.store = d, d.store
+	d := &Doc{store: tree.New(), roots: make(map[string]*root)}
+	d.txn.doc, d.txn.edit.Store = d, d.store
+	d.updates = exchange.New(d.store, &d.txn.edit)
 	id := opts.ClientID
-	if id == 0 || id > maxInt {
+	if id == 0 || id > wire.MaxInt {
 		id = d.freshClientID()
 	}
 	d.clientID.Store(uint64(id))
@@ -58,7 +65,7 @@ func (d *Doc) Size() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	const leaf = 4 // of the position index, for each item
-	return cap(d.store.items)*(int(reflect.TypeFor[item]().Size())+leaf) + cap(d.store.arena)
+	return cap(d.store.Items)*(int(reflect.TypeFor[structs.Item]().Size())+leaf) + d.store.Arena.Cap()
 }
 
 // ClientID returns the id under which the document writes. It changes when an
@@ -69,8 +76,18 @@ func (d *Doc) ClientID() ClientID { return ClientID(d.clientID.Load()) }
 func (d *Doc) freshClientID() ClientID {
 	for {
 		id := ClientID(rand.Uint32())
-		if id != 0 && d.store.lookupClient(id) == 0 {
+		if id != 0 && d.store.LookupClient(id) == 0 {
 			return id
+		}
+	}
+}
+
+// renewClientID picks a new client id when somebody else writes with ours.
+func (d *Doc) renewClientID() {
+	for _, home := range d.txn.edit.Touched {
+		if d.store.Clients[home].ID == d.ClientID() {
+			d.clientID.Store(uint64(d.freshClientID()))
+			return
 		}
 	}
 }
@@ -98,14 +115,17 @@ func (d *Doc) Transact(origin any, fn func(*Txn)) {
 func (d *Doc) finish() {
 	tx := &d.txn
 	defer tx.end()
-	if tx.empty() {
+	if tx.edit.Empty() {
 		return
 	}
-	tx.deletes.normalize()
-	events := tx.computeEvents()
-	tx.commit()
+	tx.edit.Deletes.Normalize()
+	events := tx.edit.Events()
+	tx.edit.Commit()
+	if !tx.local {
+		d.renewClientID()
+	}
 	if d.events.hasUpdateListeners() {
-		update := d.store.encodeTransaction(tx)
+		update := exchange.EncodeTransaction(&tx.edit)
 		events = append(events, d.events.updateCalls(update, tx.origin)...)
 	}
 	d.events.queue(events)
@@ -171,7 +191,7 @@ func (d *Doc) ToJSON() map[string]any {
 	defer d.mu.Unlock()
 	out := make(map[string]any, len(handles))
 	for name, h := range handles {
-		out[name] = h.json(d.store, 0)
+		out[name] = h.json(0)
 	}
 	return out
 }
@@ -180,7 +200,7 @@ func (d *Doc) ToJSON() map[string]any {
 func (d *Doc) StateVector() StateVector {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.store.stateVector()
+	return d.store.StateVector()
 }
 
 // EncodeStateVector returns [Doc.StateVector] in the form of sync messages.

@@ -1,6 +1,10 @@
 package ycrdt
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
+)
 
 // A TextEvent tells what a transaction did to a [Text].
 type TextEvent struct {
@@ -50,36 +54,8 @@ type KeyChange struct {
 	Old, New any
 }
 
-// A branchChange collects what a transaction changed in an observed branch.
-type branchChange struct {
-	list bool
-	keys []int32
-}
-
-func (b *branch) noteChange(parent int32) {
-	if b.change == nil {
-		b.change = &branchChange{}
-	}
-	if parent > 0 {
-		b.change.list = true
-	} else if !slices.Contains(b.change.keys, -parent) {
-		b.change.keys = append(b.change.keys, -parent)
-	}
-}
-
-// An observer computes the event of a transaction for one callback. It runs
-// while the document is locked; what it returns is called later, unlocked.
-type observer struct {
-	event func(*Txn, *branch) func()
-}
-
-// An observerList holds the observers of a branch; Doc.mu protects it.
-type observerList []*observer
-
-func (l observerList) len() int { return len(l) }
-
 // observe registers o for the branch of h and returns what removes it.
-func (h *handle) observe(o *observer) (cancel func()) {
+func (h *handle) observe(o *tree.Observer) (cancel func()) {
 	if h.doc == nil {
 		panic("ycrdt: Observe on a type that is in no document")
 	}
@@ -87,13 +63,13 @@ func (h *handle) observe(o *observer) (cancel func()) {
 	defer h.doc.mu.Unlock()
 	b := h.find(h.doc.store)
 	if b == nil {
-		b = h.doc.store.rootBranch([]byte(h.name))
+		b = h.doc.store.RootBranch([]byte(h.name))
 	}
-	b.observers = append(b.observers, o)
+	b.Observers = append(b.Observers, o)
 	return func() {
 		h.doc.mu.Lock()
 		defer h.doc.mu.Unlock()
-		b.observers = slices.DeleteFunc(slices.Clone(b.observers), func(other *observer) bool { return other == o })
+		b.Observers = slices.DeleteFunc(slices.Clone(b.Observers), func(other *tree.Observer) bool { return other == o })
 	}
 }
 
@@ -101,8 +77,9 @@ func (h *handle) observe(o *observer) (cancel func()) {
 // is called. See [Doc.OnUpdate] for when; fn must not change the event. Neither
 // Observe nor cancel may be called inside of a transaction.
 func (t *Text) Observe(fn func(*TextEvent)) (cancel func()) {
-	return t.observe(&observer{func(tx *Txn, b *branch) func() {
-		if !b.change.list {
+	return t.observe(&tree.Observer{Event: func(b *tree.Branch) func() {
+		tx := &t.doc.txn
+		if !b.Change.List {
 			return nil
 		}
 		e := &TextEvent{Text: t, Delta: tx.textDelta(b), Origin: tx.origin, Local: tx.local}
@@ -113,8 +90,9 @@ func (t *Text) Observe(fn func(*TextEvent)) (cancel func()) {
 // Observe calls fn after every transaction that changed the elements of the
 // array itself, under the conditions of [Text.Observe].
 func (a *Array) Observe(fn func(*ArrayEvent)) (cancel func()) {
-	return a.observe(&observer{func(tx *Txn, b *branch) func() {
-		if !b.change.list {
+	return a.observe(&tree.Observer{Event: func(b *tree.Branch) func() {
+		tx := &a.doc.txn
+		if !b.Change.List {
 			return nil
 		}
 		e := &ArrayEvent{Array: a, Delta: tx.arrayDelta(b), Origin: tx.origin, Local: tx.local}
@@ -125,7 +103,8 @@ func (a *Array) Observe(fn func(*ArrayEvent)) (cancel func()) {
 // Observe calls fn after every transaction that changed the keys of the map
 // itself, under the conditions of [Text.Observe].
 func (m *Map) Observe(fn func(*MapEvent)) (cancel func()) {
-	return m.observe(&observer{func(tx *Txn, b *branch) func() {
+	return m.observe(&tree.Observer{Event: func(b *tree.Branch) func() {
+		tx := &m.doc.txn
 		keys := tx.keyChanges(b)
 		if len(keys) == 0 {
 			return nil
@@ -135,43 +114,9 @@ func (m *Map) Observe(fn func(*MapEvent)) (cancel func()) {
 	}})
 }
 
-// computeEvents prepares the calls of all observers. It runs before commit,
-// when deleted content is still there, and needs tx.deletes to be normal.
-func (tx *Txn) computeEvents() (calls []func()) {
-	for _, b := range tx.changed {
-		if b.change == nil || !tx.existedBefore(b) {
-			continue
-		}
-		for _, o := range b.observers {
-			if call := o.event(tx, b); call != nil {
-				calls = append(calls, call)
-			}
-		}
-		b.change = nil
-	}
-	return calls
-}
-
-// adds reports whether it, or its part from the returned unit on, is new in tx.
-func (tx *Txn) adds(it *item) (from uint64, adds bool) {
-	s := tx.store
-	before := tx.clockBefore(s.homeOf(it))
-	clock := s.clockOf(it)
-	if s.endOf(it) <= before {
-		return 0, false
-	}
-	return max(before, clock) - clock, true
-}
-
-// removes reports whether tx deleted it.
-func (tx *Txn) removes(it *item) bool {
-	id := tx.store.idOf(it)
-	return tx.deletes.contains(id.Client, id.Clock)
-}
-
 // arrayDelta returns what tx did to the list of b.
-func (tx *Txn) arrayDelta(b *branch) (delta []ArrayOp) {
-	s := tx.store
+func (tx *Txn) arrayDelta(b *tree.Branch) (delta []ArrayOp) {
+	s := tx.edit.Store
 	var op ArrayOp
 	flush := func() {
 		if op.Retain > 0 || op.Delete > 0 || op.Insert != nil {
@@ -179,26 +124,26 @@ func (tx *Txn) arrayDelta(b *branch) (delta []ArrayOp) {
 		}
 		op = ArrayOp{}
 	}
-	for r := b.start; r != 0; r = s.items[r].right {
-		it := &s.items[r]
-		_, added := tx.adds(it)
+	for r := b.Start; r != 0; r = s.Items[r].Right {
+		it := &s.Items[r]
+		_, added := tx.edit.Adds(it)
 		switch {
-		case it.deleted() && (added || !tx.removes(it)):
-		case it.deleted():
+		case it.Deleted() && (added || !tx.edit.Removes(it)):
+		case it.Deleted():
 			if op.Delete == 0 {
 				flush()
 			}
-			op.Delete += int(it.units())
+			op.Delete += int(it.Units())
 		case added:
 			if op.Insert == nil {
 				flush()
 			}
-			op.Insert = s.values(tx.doc, it, op.Insert)
+			op.Insert = tx.doc.values(it, op.Insert)
 		default:
 			if op.Retain == 0 {
 				flush()
 			}
-			op.Retain += int(it.units())
+			op.Retain += int(it.Units())
 		}
 	}
 	if op.Retain == 0 {
@@ -208,35 +153,35 @@ func (tx *Txn) arrayDelta(b *branch) (delta []ArrayOp) {
 }
 
 // keyChanges returns what tx did to the keys of b.
-func (tx *Txn) keyChanges(b *branch) map[string]KeyChange {
-	s := tx.store
+func (tx *Txn) keyChanges(b *tree.Branch) map[string]KeyChange {
+	s := tx.edit.Store
 	changes := make(map[string]KeyChange)
-	for _, e := range b.change.keys {
-		it := &s.items[s.entries[e].head]
-		if _, added := tx.adds(it); !added {
-			if tx.removes(it) {
-				changes[s.entries[e].key] = KeyChange{Action: "delete", Old: s.lastValue(tx.doc, it)}
+	for _, e := range b.Change.Keys {
+		it := &s.Items[s.Entries[e].Head]
+		if _, added := tx.edit.Adds(it); !added {
+			if tx.edit.Removes(it) {
+				changes[s.Entries[e].Key] = KeyChange{Action: "delete", Old: tx.doc.lastValue(it)}
 			}
 			continue
 		}
-		prev := it.left
+		prev := it.Left
 		for prev != 0 {
-			if _, added := tx.adds(&s.items[prev]); !added {
+			if _, added := tx.edit.Adds(&s.Items[prev]); !added {
 				break
 			}
-			prev = s.items[prev].left
+			prev = s.Items[prev].Left
 		}
-		replaced := prev != 0 && tx.removes(&s.items[prev])
+		replaced := prev != 0 && tx.edit.Removes(&s.Items[prev])
 		c := KeyChange{Action: "add"}
 		if replaced {
-			c = KeyChange{Action: "update", Old: s.lastValue(tx.doc, &s.items[prev])}
+			c = KeyChange{Action: "update", Old: tx.doc.lastValue(&s.Items[prev])}
 		}
-		if !tx.removes(it) {
-			c.New = s.lastValue(tx.doc, it)
+		if !tx.edit.Removes(it) {
+			c.New = tx.doc.lastValue(it)
 		} else if c.Action = "delete"; !replaced {
 			continue
 		}
-		changes[s.entries[e].key] = c
+		changes[s.Entries[e].Key] = c
 	}
 	return changes
 }

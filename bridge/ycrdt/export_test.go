@@ -4,5 +4,5 @@ package ycrdt
 func Check(d *Doc) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.store.check()
+	return d.store.Check()
 }

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
 // The tests of this file apply updates that are valid, but larger or more
@@ -31,7 +33,7 @@ func checkReload(t *testing.T, d *Doc) {
 // since each was inserted before the last one.
 func TestManyItems(t *testing.T) {
 	const n = 1_000_000
-	update := wire(1, n, 50, 0, 4, 1, "t", "x")
+	update := uints(1, n, 50, 0, 4, 1, "t", "x")
 	for i := range n - 1 {
 		update = append(update, 0x44)
 		update = lib0.AppendUint(append(update, 50), uint64(i))
@@ -56,7 +58,7 @@ func TestManyDeletes(t *testing.T) {
 	d := NewDoc(Options{ClientID: 1})
 	text := d.Text("t")
 	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 0, strings.Repeat("xy", n)) })
-	update := wire(0, 1, 1, n)
+	update := uints(0, 1, 1, n)
 	for i := range n {
 		update = append(lib0.AppendUint(update, uint64(2*i)), 1)
 	}
@@ -73,7 +75,7 @@ func TestManyPendingDeletes(t *testing.T) {
 	const n = 1_000_000
 	d := some(t)
 	before := d.EncodeStateAsUpdate(nil)
-	update := wire(0, 1, 50, n)
+	update := uints(0, 1, 50, n)
 	for i := range n {
 		update = append(lib0.AppendUint(update, uint64(2*i)), 1)
 	}
@@ -96,12 +98,12 @@ func TestOverlappingDeletes(t *testing.T) {
 			text.Insert(tx, 0, "x")
 		}
 	})
-	update := wire(0, 1, 1, 1000)
+	update := uints(0, 1, 1, 1000)
 	for i := range 1000 {
-		update = append(update, wire(i, 1<<40)...)
+		update = append(update, uints(i, 1<<40)...)
 	}
-	if u, err := scanUpdate(update); err != nil || !slices.Equal(u.deletes, deleteSet{{1, 0, 1<<40 + 999}}) {
-		t.Errorf("deletes are %v, %v", u.deletes, err)
+	if u, err := wire.Scan(update); err != nil || !slices.Equal(u.Deletes, wire.DeleteSet{{Client: 1, Clock: 0, Length: 1<<40 + 999}}) {
+		t.Errorf("deletes are %v, %v", u.Deletes, err)
 	}
 	applyAll(t, d, [][]byte{update})
 	if n := text.Len(); n != 0 {
@@ -114,7 +116,7 @@ func TestOverlappingDeletes(t *testing.T) {
 func TestLastClocks(t *testing.T) {
 	const end = 1<<53 - 1
 	d := NewDoc(Options{ClientID: 1})
-	apply(t, d, wire(1, 2, 50, 0, 1, 1, "t", end-3, byte(0x84), 50, end-4, "abc", 1, 50, 1, end-2, 1))
+	apply(t, d, uints(1, 2, 50, 0, 1, 1, "t", end-3, byte(0x84), 50, end-4, "abc", 1, 50, 1, end-2, 1))
 	text := d.Text("t")
 	p := text.RelativePosition(1, 0)
 	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 1, "-") })
@@ -126,7 +128,7 @@ func TestLastClocks(t *testing.T) {
 	}
 	checkReload(t, d)
 	before := d.EncodeStateAsUpdate(nil)
-	if err := d.ApplyUpdate(wire(1, 1, 50, end, byte(0x84), 50, end-1, "d", 0), nil); !errors.Is(err, ErrMalformed) {
+	if err := d.ApplyUpdate(uints(1, 1, 50, end, byte(0x84), 50, end-1, "d", 0), nil); !errors.Is(err, ErrMalformed) {
 		t.Errorf("one unit more: %v, want ErrMalformed", err)
 	}
 	if !bytes.Equal(d.EncodeStateAsUpdate(nil), before) {
@@ -137,14 +139,14 @@ func TestLastClocks(t *testing.T) {
 // TestCircularParents has types that lie inside of one another, and so wait
 // for one another, alone or with what would belong into them.
 func TestCircularParents(t *testing.T) {
-	nested := func(client, parent int) []byte { return wire(1, client, 0, 7, 0, parent, 0, 0) }
+	nested := func(client, parent int) []byte { return uints(1, client, 0, 7, 0, parent, 0, 0) }
 	ring := [][]byte{nested(60, 50), nested(50, 70), nested(70, 60)}
-	child := wire(1, 80, 0, 4, 0, 60, 0, "inside")
+	child := uints(1, 80, 0, 4, 0, 60, 0, "inside")
 	for name, updates := range map[string][][]byte{
-		"two in one update":    {wire(2, nested(60, 50), nested(50, 60), 0)},
-		"three in one update":  {wire(4, child, ring[2], ring[0], ring[1], 0)},
-		"three, one by one":    {wire(1, ring[0], 0), wire(1, child, 0), wire(1, ring[1], 0), wire(1, ring[2], 0)},
-		"through left origins": {wire(2, 1, 60, 0, byte(0x87), 50, 0, 0, 1, 50, 0, 7, 0, 60, 0, 0, 0)},
+		"two in one update":    {uints(2, nested(60, 50), nested(50, 60), 0)},
+		"three in one update":  {uints(4, child, ring[2], ring[0], ring[1], 0)},
+		"three, one by one":    {uints(1, ring[0], 0), uints(1, child, 0), uints(1, ring[1], 0), uints(1, ring[2], 0)},
+		"through left origins": {uints(2, 1, 60, 0, byte(0x87), 50, 0, 0, 1, 50, 0, 7, 0, 60, 0, 0, 0)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := some(t)
@@ -154,10 +156,10 @@ func TestCircularParents(t *testing.T) {
 					apply(t, d, u)
 				}
 			}
-			if !snap.Equal(d.Snapshot()) || d.store.pending.size() == 0 {
+			if !snap.Equal(d.Snapshot()) || d.updates.Waiting() == 0 {
 				t.Error("they have been integrated")
 			}
-			if got := d.store.pending.size(); got > 100 {
+			if got := d.updates.Waiting(); got > 100 {
 				t.Errorf("%d bytes wait", got)
 			}
 			if got := d.ToJSON(); !reflect.DeepEqual(got, before) {
@@ -176,7 +178,7 @@ func TestFloodAtOnePlace(t *testing.T) {
 	var want strings.Builder
 	updates := make([][]byte, clients)
 	for i := range clients {
-		updates[i] = wire(1, 1, 100+i, 0, byte(0xc4), 1, 0, 1, 1, letter(i), 0)
+		updates[i] = uints(1, 1, 100+i, 0, byte(0xc4), 1, 0, 1, 1, letter(i), 0)
 		want.WriteString(letter(i))
 	}
 	merged, err := MergeUpdates(updates...)
@@ -185,7 +187,7 @@ func TestFloodAtOnePlace(t *testing.T) {
 	}
 	descending := slices.Clone(updates)
 	slices.Reverse(descending)
-	base := wire(1, 1, 1, 0, 4, 1, "t", "[]", 0)
+	base := uints(1, 1, 1, 0, 4, 1, "t", "[]", 0)
 	for name, order := range map[string][][]byte{
 		"ascending":  updates,
 		"descending": descending,
@@ -212,7 +214,7 @@ func TestFloodOfChains(t *testing.T) {
 	for i := range updates {
 		id := 100 + i
 		// The right origin keeps the second item from being merged.
-		updates[i] = wire(1, 3, id, 0, 4, 1, "t", "a", byte(0x84), id, 0, "b", byte(0xc4), id, 0, id, 1, "c", 0)
+		updates[i] = uints(1, 3, id, 0, 4, 1, "t", "a", byte(0x84), id, 0, "b", byte(0xc4), id, 0, id, 1, "c", 0)
 	}
 	applyAll(t, d, updates)
 	slices.Reverse(updates)
@@ -230,12 +232,12 @@ func TestFloodOfChains(t *testing.T) {
 // the next client, in the order in which all have to wait for the last.
 func TestChainOfClients(t *testing.T) {
 	const clients = 100_000
-	update := wire(clients)
+	update := uints(clients)
 	for id := clients; id > 1; id-- {
-		update = append(update, wire(1, id, 0, byte(0x84), id-1, 0, "x")...)
+		update = append(update, uints(1, id, 0, byte(0x84), id-1, 0, "x")...)
 	}
-	chain := wire(update, wire(1, 1, 0, 4, 1, "t", "x"), 0)
-	cut := wire(update, wire(1, 1, 1, byte(0x84), 1, 0, "x"), 0)
+	chain := uints(update, uints(1, 1, 0, 4, 1, "t", "x"), 0)
+	cut := uints(update, uints(1, 1, 1, byte(0x84), 1, 0, "x"), 0)
 	d := NewDoc(Options{ClientID: 1 << 40})
 	applyAll(t, d, [][]byte{cut})
 	if n := d.Text("t").Len(); n != 0 {
@@ -252,7 +254,7 @@ func TestChainOfClients(t *testing.T) {
 // update that does so goes through all that wait.
 func TestPendingDrip(t *testing.T) {
 	const n = 500_000
-	update := wire(1, n, 50, 0)
+	update := uints(1, n, 50, 0)
 	for i := range n {
 		update = append(lib0.AppendUint(append(update, 0x84, 60), uint64(i)), 1, 'x')
 	}
@@ -260,7 +262,7 @@ func TestPendingDrip(t *testing.T) {
 	text := d.Text("t")
 	applyAll(t, d, [][]byte{append(update, 0)})
 	for i := range 5 {
-		drop := wire(1, 1, 60, i, 4, 1, "t", "-", 0)
+		drop := uints(1, 1, 60, i, 4, 1, "t", "-", 0)
 		applyAll(t, d, [][]byte{drop})
 		if got, want := text.Len(), 2*(i+1); got != want {
 			t.Errorf("%d units after %d updates, want %d", got, i+1, want)
@@ -272,16 +274,16 @@ func TestPendingDrip(t *testing.T) {
 // TestScanTableOverflow runs a scan whose numbers would not fit the table.
 func TestScanTableOverflow(t *testing.T) {
 	d := NewDoc(Options{ClientID: 1})
-	for i := range 3 * scanList {
-		apply(t, d, wire(1, 1, 100+i, 0, 4, 1, "t", "x", 0))
-		if s := d.store; s.scan.table != nil && i == 2*scanList {
-			s.scan.base = math.MaxUint32 - 2
+	for i := range 3 * edit.ScanList {
+		apply(t, d, uints(1, 1, 100+i, 0, 4, 1, "t", "x", 0))
+		if s := &d.txn.edit; s.Scan.Table != nil && i == 2*edit.ScanList {
+			s.Scan.Base = math.MaxUint32 - 2
 		}
 	}
-	if base := d.store.scan.base; base == 0 || base > 1000 {
+	if base := d.txn.edit.Scan.Base; base == 0 || base > 1000 {
 		t.Errorf("base is %d", base)
 	}
-	if n := d.Text("t").Len(); n != 3*scanList {
+	if n := d.Text("t").Len(); n != 3*edit.ScanList {
 		t.Errorf("%d units", n)
 	}
 }

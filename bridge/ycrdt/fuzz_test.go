@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
@@ -58,7 +59,7 @@ func FuzzApplyUpdate(f *testing.F) {
 		}
 		// What waits may overlap with what is there; merging cuts it then, as Yjs
 		// does, and a copy need not wait.
-		if d.store.pending.size() == 0 {
+		if d.updates.Waiting() == 0 {
 			checkCopy(t, d)
 		}
 		// The document can still be edited.
@@ -83,12 +84,12 @@ func FuzzMergeUpdates(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := scanUpdate(merged); err != nil {
+		if _, err := wire.Scan(merged); err != nil {
 			t.Errorf("merged update %x: %v", merged, err)
 		}
 		limittest.Call(t, a, func() {
 			if diff, err := DiffUpdate(a, sv); err == nil {
-				if _, err := scanUpdate(diff); err != nil {
+				if _, err := wire.Scan(diff); err != nil {
 					t.Errorf("diff %x: %v", diff, err)
 				}
 			}

@@ -11,9 +11,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
-// wire builds bytes from integers (as varints), strings (with their length),
+// uints builds bytes from integers (as varints), strings (with their length),
 // bytes and byte slices (as they are).
-func wire(parts ...any) (out []byte) {
+func uints(parts ...any) (out []byte) {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case int:
@@ -42,11 +42,11 @@ func some(t testing.TB) *Doc {
 }
 
 func TestHostileUpdatesAreRefused(t *testing.T) {
-	str := func(clock int, rest ...any) []byte { return wire(append([]any{1, 1, 50, clock}, rest...)...) }
+	str := func(clock int, rest ...any) []byte { return uints(append([]any{1, 1, 50, clock}, rest...)...) }
 	for name, update := range map[string][]byte{
-		"more structs than bytes":      wire(1, 1<<40, 50, 0, 4, 1, "t", "a", 0),
-		"more clients than bytes":      wire(1 << 40),
-		"more deletes than bytes":      wire(0, 1, 50, 1<<40, 0, 1),
+		"more structs than bytes":      uints(1, 1<<40, 50, 0, 4, 1, "t", "a", 0),
+		"more clients than bytes":      uints(1 << 40),
+		"more deletes than bytes":      uints(0, 1, 50, 1<<40, 0, 1),
 		"more values than bytes":       str(0, 8, 1, "a", 1<<40, []byte{126}, 0),
 		"text longer than the update":  str(0, 4, 1, "t", 1<<40, 0),
 		"invalid UTF-8":                str(0, 4, 1, "t", "\xff", 0),
@@ -59,17 +59,17 @@ func TestHostileUpdatesAreRefused(t *testing.T) {
 		"unknown type":                 str(0, 7, 1, "t", 7, 0),
 		"unknown any tag":              str(0, 8, 1, "a", 1, []byte{115}, 0),
 		"any nested too deep":          str(0, 8, 1, "a", 1, bytes.Repeat([]byte{117, 1}, 2000), []byte{126}, 0),
-		"a client twice":               wire(2, 1, 50, 0, 4, 1, "t", "a", 1, 50, 1, 4, 1, "t", "b", 0),
+		"a client twice":               uints(2, 1, 50, 0, 4, 1, "t", "a", 1, 50, 1, 4, 1, "t", "b", 0),
 		"origin is itself":             str(3, byte(0x84), 50, 3, "a", 0),
 		"origin comes later":           str(3, byte(0x84), 50, 9, "a", 0),
 		"right origin comes later":     str(3, 0x44, 50, 9, "a", 0),
 		"parent comes later":           str(3, 4, 0, 50, 4, "a", 0),
-		"client above 2^53-1":          wire(1, 1, 1<<53, 0, 0, 1, 0),
+		"client above 2^53-1":          uints(1, 1, 1<<53, 0, 0, 1, 0),
 		"clock above 2^53-1":           str(1<<53, 0, 1, 0),
 		"clock and length above":       str(1<<53-1, 0, 1, 0),
-		"lengths that add up above":    wire(1, 2, 50, 0, 0, 1<<52, 0, 1<<52, 0),
-		"delete range above":           wire(0, 1, 50, 1, 1<<53-1, 1),
-		"varint too long":              append(wire(1, 1), bytes.Repeat([]byte{0xff}, 20)...),
+		"lengths that add up above":    uints(1, 2, 50, 0, 0, 1<<52, 0, 1<<52, 0),
+		"delete range above":           uints(0, 1, 50, 1, 1<<53-1, 1),
+		"varint too long":              append(uints(1, 1), bytes.Repeat([]byte{0xff}, 20)...),
 		"varint without end":           {0x80},
 		"no delete set":                str(0, 4, 1, "t", "a"),
 	} {
@@ -98,22 +98,22 @@ func TestHostileUpdatesAreRefused(t *testing.T) {
 // TestHostileUpdatesAreTaken has updates that are legal, if absurd.
 func TestHostileUpdatesAreTaken(t *testing.T) {
 	for name, update := range map[string][]byte{
-		"four billion units in six bytes": wire(1, 1, 50, 0, 0, 1<<32-1, 0),
-		"2^53-1 units":                    wire(1, 1, 50, 0, 0, 1<<53-1, 0),
-		"2^53-1 deleted units":            wire(1, 1, 50, 0, 1, 1, "t", 1<<53-1, 0),
-		"text behind 2^40 units":          wire(1, 3, 50, 0, 1, 1, "t", 1<<40, byte(0x84), 50, 1<<40-1, "ab", byte(0x84), 50, 1<<40+1, "c", 1, 50, 1, 1<<40, 1),
-		"delete everything for ever":      wire(0, 2, 50, 1, 0, 1<<53-1, 1, 1, 0, 1<<53-1),
-		"empty text":                      wire(1, 2, 50, 0, 4, 1, "t", "", 4, 1, "t", "a", 0),
-		"no values":                       wire(1, 2, 50, 0, 8, 1, "a", 0, 0, 0, 0),
-		"delete range of no length":       wire(0, 1, 1, 2, 0, 0, 3, 0),
-		"two that wait for one another":   wire(2, 1, 60, 0, byte(0x84), 50, 0, "a", 1, 50, 0, byte(0x84), 60, 0, "b", 0),
-		"parent is text":                  wire(1, 1, 50, 0, 4, 0, 1, 0, "a", 0),
-		"parent is deleted":               wire(1, 1, 50, 0, 4, 0, 1, 3, "a", 0),
-		"format with a key":               wire(1, 1, 50, 0, 0x26, 1, "m", "k", "b", "true", 0),
-		"cut inside of a binary":          wire(1, 1, 50, 0, byte(0x83), 1, 6, "x", 0),
-		"left and right in two types":     wire(1, 1, 50, 0, byte(0xc4), 1, 1, 1, 15, "a", 0),
-		"a rest in another list":          wire(1, 1, 1, 1, 0x41, 1, 0, 1<<19, 0),
-		"bytes behind the end":            wire(1, 1, 50, 0, 4, 1, "t", "a", 0, "rest"),
+		"four billion units in six bytes": uints(1, 1, 50, 0, 0, 1<<32-1, 0),
+		"2^53-1 units":                    uints(1, 1, 50, 0, 0, 1<<53-1, 0),
+		"2^53-1 deleted units":            uints(1, 1, 50, 0, 1, 1, "t", 1<<53-1, 0),
+		"text behind 2^40 units":          uints(1, 3, 50, 0, 1, 1, "t", 1<<40, byte(0x84), 50, 1<<40-1, "ab", byte(0x84), 50, 1<<40+1, "c", 1, 50, 1, 1<<40, 1),
+		"delete everything for ever":      uints(0, 2, 50, 1, 0, 1<<53-1, 1, 1, 0, 1<<53-1),
+		"empty text":                      uints(1, 2, 50, 0, 4, 1, "t", "", 4, 1, "t", "a", 0),
+		"no values":                       uints(1, 2, 50, 0, 8, 1, "a", 0, 0, 0, 0),
+		"delete range of no length":       uints(0, 1, 1, 2, 0, 0, 3, 0),
+		"two that wait for one another":   uints(2, 1, 60, 0, byte(0x84), 50, 0, "a", 1, 50, 0, byte(0x84), 60, 0, "b", 0),
+		"parent is text":                  uints(1, 1, 50, 0, 4, 0, 1, 0, "a", 0),
+		"parent is deleted":               uints(1, 1, 50, 0, 4, 0, 1, 3, "a", 0),
+		"format with a key":               uints(1, 1, 50, 0, 0x26, 1, "m", "k", "b", "true", 0),
+		"cut inside of a binary":          uints(1, 1, 50, 0, byte(0x83), 1, 6, "x", 0),
+		"left and right in two types":     uints(1, 1, 50, 0, byte(0xc4), 1, 1, 1, 15, "a", 0),
+		"a rest in another list":          uints(1, 1, 1, 1, 0x41, 1, 0, 1<<19, 0),
+		"bytes behind the end":            uints(1, 1, 50, 0, 4, 1, "t", "a", 0, "rest"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			checkFirst(t, update)
@@ -131,7 +131,7 @@ func TestHostileUpdatesAreTaken(t *testing.T) {
 
 func TestWideClocks(t *testing.T) {
 	d := NewDoc(Options{ClientID: 1})
-	apply(t, d, wire(1, 3, 50, 0, 1, 1, "t", 1<<40, byte(0x84), 50, 1<<40-1, "abcdef", byte(0x84), 50, 1<<40+5, "g", 0))
+	apply(t, d, uints(1, 3, 50, 0, 1, 1, "t", 1<<40, byte(0x84), 50, 1<<40-1, "abcdef", byte(0x84), 50, 1<<40+5, "g", 0))
 	text := d.Text("t")
 	d.Transact(nil, func(tx *Txn) { text.Insert(tx, 3, "-") })
 	verify(t, d)
@@ -154,9 +154,9 @@ func TestWideClocks(t *testing.T) {
 // implementation would allow.
 func TestDeepNesting(t *testing.T) {
 	const depth = 200_000
-	update := wire(1, depth, 50, 0, 7, 1, "a", 0)
+	update := uints(1, depth, 50, 0, 7, 1, "a", 0)
 	for i := range depth - 1 {
-		update = append(update, wire(7, 0, 50, i, 0)...)
+		update = append(update, uints(7, 0, 50, i, 0)...)
 	}
 	d := NewDoc(Options{ClientID: 1})
 	a := d.Array("a")
@@ -166,7 +166,7 @@ func TestDeepNesting(t *testing.T) {
 	a.ToJSON()
 	d.Transact(nil, func(tx *Txn) { a.Delete(tx, 0, 1) })
 	verify(t, d)
-	wantHex(t, "state", d.EncodeStateAsUpdate(nil)[:10], hex.EncodeToString(wire(1, 2, 50, 0, 1, 1, "a", 1, []byte{0})))
+	wantHex(t, "state", d.EncodeStateAsUpdate(nil)[:10], hex.EncodeToString(uints(1, 2, 50, 0, 1, 1, "a", 1, []byte{0})))
 }
 
 // TestPendingIsBounded floods a document with structs that cannot be
@@ -177,20 +177,20 @@ func TestPendingIsBounded(t *testing.T) {
 	var err error
 	applied := 0
 	for ; err == nil && applied < 100; applied++ {
-		err = d.ApplyUpdate(wire(1, 1, 100+applied, 10, byte(0x84), 60, 0, long, 0), nil)
+		err = d.ApplyUpdate(uints(1, 1, 100+applied, 10, byte(0x84), 60, 0, long, 0), nil)
 	}
 	if !errors.Is(err, ErrPendingLimit) {
 		t.Errorf("after %d updates of 1 MiB: %v, want ErrPendingLimit", applied, err)
 	}
 	before := d.EncodeStateAsUpdate(nil)
-	if err := d.ApplyUpdate(wire(1, 1, 70, 10, byte(0x84), 60, 0, long, 0), nil); !errors.Is(err, ErrPendingLimit) {
+	if err := d.ApplyUpdate(uints(1, 1, 70, 10, byte(0x84), 60, 0, long, 0), nil); !errors.Is(err, ErrPendingLimit) {
 		t.Errorf("ApplyUpdate = %v, want ErrPendingLimit", err)
 	}
 	if !bytes.Equal(d.EncodeStateAsUpdate(nil), before) {
 		t.Error("the document has changed")
 	}
 	// What can be integrated is still welcome, however large.
-	if err := d.ApplyUpdate(wire(1, 1, 80, 0, 4, 1, "t", long+long, 0), nil); err != nil {
+	if err := d.ApplyUpdate(uints(1, 1, 80, 0, 4, 1, "t", long+long, 0), nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,64 +1,21 @@
 package ycrdt
 
-import (
-	"fmt"
-	"maps"
-	"slices"
-
-	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
-)
-
-// maxInt is the largest client id and the largest clock: 2^53-1.
-const maxInt = lib0.MaxInt
+import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 
 // A ClientID names one writer of a document for the time of one session. Yjs
 // draws 32 random bits; ids of up to 53 bits are legal.
-type ClientID uint64
+type ClientID = wire.ClientID
 
-// An ID names one unit of content for ever: the clock of a client counts the
-// units (UTF-16 units of text, elements of an array) that this client created.
-type ID struct {
-	Client ClientID
-	Clock  uint64
-}
+// An ID names one unit of content for ever, by its Client and its Clock: the
+// clock of a client counts the units (UTF-16 units of text, elements of an
+// array) that this client created.
+type ID = wire.ID
 
 // A StateVector says which part of every client's history a document has: for
-// each client the clock that it expects next. Everything below is there.
-type StateVector map[ClientID]uint64
-
-// Encode returns the state vector in the form of sync messages: a count, then
-// a (client, clock) pair of varints for each client, highest client first.
-func (sv StateVector) Encode() []byte {
-	clients := slices.Sorted(maps.Keys(sv))
-	out := lib0.AppendUint(nil, uint64(len(clients)))
-	for _, c := range slices.Backward(clients) {
-		out = lib0.AppendUint(out, uint64(c))
-		out = lib0.AppendUint(out, sv[c])
-	}
-	return out
-}
+// each client the clock that it expects next. Everything below is there. Its
+// method Encode returns it in the form of sync messages.
+type StateVector = wire.StateVector
 
 // DecodeStateVector reads what [StateVector.Encode] or Yjs wrote. Bytes after
 // the last pair are ignored, as Yjs does. The error wraps [ErrMalformed].
-func DecodeStateVector(data []byte) (StateVector, error) {
-	r := lib0.NewReader(data)
-	sv := readStateVector(&r)
-	if err := r.Err(); err != nil {
-		return nil, fmt.Errorf("state vector: %w: %w", ErrMalformed, err)
-	}
-	return sv, nil
-}
-
-func readStateVector(r *lib0.Reader) StateVector {
-	n := r.Uint()
-	if n > uint64(r.Len()/2) {
-		r.Fail(lib0.ErrTruncated)
-		return nil
-	}
-	sv := make(StateVector, n)
-	for ; n > 0 && r.Err() == nil; n-- {
-		client := ClientID(r.Uint())
-		sv[client] = r.Uint()
-	}
-	return sv
-}
+func DecodeStateVector(data []byte) (StateVector, error) { return wire.DecodeStateVector(data) }

@@ -4,6 +4,10 @@ import (
 	"iter"
 	"maps"
 	"slices"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/codeunits"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
 // A Map is a shared map from strings to values. Of concurrent writes to one
@@ -23,7 +27,7 @@ type Map struct {
 // or an [Array]. Until then it can be neither read nor changed.
 func NewMap(content map[string]any) *Map { return &Map{initial: maps.Clone(content)} }
 
-func (m *Map) wireType() uint8 { return typeMap }
+func (m *Map) wireType() uint8 { return wire.TypeMap }
 
 func (m *Map) check() error {
 	for _, v := range m.initial {
@@ -48,41 +52,41 @@ func (m *Map) fill(tx *Txn) error {
 // and changes nothing, if value has no Yjs form.
 func (m *Map) Set(tx *Txn, key string, value any) error {
 	b := m.in(tx)
-	if err := checkValue(value); err != nil || b.dead {
+	if err := checkValue(value); err != nil || b.Dead {
 		return err
 	}
-	e := tx.store.entryFor(b, []byte(validText(key)))
-	_, err := tx.insertValue(value, tx.store.entries[e].head, 0, -e)
+	e := tx.edit.Store.EntryFor(b, []byte(codeunits.Valid(key)))
+	_, err := tx.insertValue(value, tx.edit.Store.Entries[e].Head, 0, -e)
 	return err
 }
 
 // Delete removes key and its value.
 func (m *Map) Delete(tx *Txn, key string) {
-	if r := tx.store.headOf(m.in(tx), key); r != 0 {
-		tx.deleteItem(r)
+	if r := tx.edit.Store.HeadOf(m.in(tx), key); r != 0 {
+		tx.edit.DeleteItem(r)
 	}
 }
 
 // Get returns the committed value of key, and whether there is one.
 func (m *Map) Get(key string) (value any, ok bool) {
-	m.read(func(s *store, b *branch) { value, ok = s.get(m.doc, b, key) })
+	m.read(func(s *tree.Store, b *tree.Branch) { value, ok = m.get(s, b, key) })
 	return value, ok
 }
 
 // GetIn is [Map.Get] for the map as tx sees it.
 func (m *Map) GetIn(tx *Txn, key string) (value any, ok bool) {
-	return tx.store.get(m.doc, m.in(tx), key)
+	return m.get(tx.edit.Store, m.in(tx), key)
 }
 
-func (s *store) get(doc *Doc, b *branch, key string) (any, bool) {
+func (m *Map) get(s *tree.Store, b *tree.Branch, key string) (any, bool) {
 	if b == nil {
 		return nil, false
 	}
-	r := s.headOf(b, key)
-	if r == 0 || s.items[r].deleted() {
+	r := s.HeadOf(b, key)
+	if r == 0 || s.Items[r].Deleted() {
 		return nil, false
 	}
-	return s.lastValue(doc, &s.items[r]), true
+	return m.doc.lastValue(&s.Items[r]), true
 }
 
 // Len returns how many keys have a committed value.
@@ -90,16 +94,16 @@ func (m *Map) Len() int { return len(m.Keys()) }
 
 // Keys returns the committed keys, sorted.
 func (m *Map) Keys() (keys []string) {
-	m.read(func(s *store, b *branch) {
+	m.read(func(s *tree.Store, b *tree.Branch) {
 		if b != nil {
-			keys = s.sortedKeys(b)
+			keys = s.SortedKeys(b)
 		}
 	})
 	return keys
 }
 
 // KeysIn is [Map.Keys] for the map as tx sees it.
-func (m *Map) KeysIn(tx *Txn) []string { return tx.store.sortedKeys(m.in(tx)) }
+func (m *Map) KeysIn(tx *Txn) []string { return tx.edit.Store.SortedKeys(m.in(tx)) }
 
 // All iterates over the committed keys, sorted, and their values. It sees the
 // map as it was when the iteration began.
@@ -107,13 +111,13 @@ func (m *Map) All() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		var keys []string
 		var values []any
-		m.read(func(s *store, b *branch) {
+		m.read(func(s *tree.Store, b *tree.Branch) {
 			if b == nil {
 				return
 			}
-			keys = s.sortedKeys(b)
+			keys = s.SortedKeys(b)
 			for _, k := range keys {
-				values = append(values, s.lastValue(m.doc, &s.items[s.headOf(b, k)]))
+				values = append(values, m.doc.lastValue(&s.Items[s.HeadOf(b, k)]))
 			}
 		})
 		for i, k := range keys {
@@ -127,28 +131,29 @@ func (m *Map) All() iter.Seq2[string, any] {
 // ToJSON returns the committed content as a map[string]any that package
 // encoding/json accepts; undefined values are left out.
 func (m *Map) ToJSON() (v any) {
-	m.read(func(s *store, _ *branch) { v = m.json(s, 0) })
+	m.read(func(*tree.Store, *tree.Branch) { v = m.json(0) })
 	return v
 }
 
-func (m *Map) json(s *store, depth int) any {
+func (m *Map) json(depth int) any {
+	s := m.doc.store
 	out := make(map[string]any)
 	b := m.find(s)
 	if b == nil {
 		return out
 	}
-	for _, e := range b.keyOrder {
-		h := s.entries[e].head
-		if h == 0 || s.items[h].deleted() {
+	for _, e := range b.KeyOrder {
+		h := s.Entries[e].Head
+		if h == 0 || s.Items[h].Deleted() {
 			continue
 		}
-		v := s.lastValue(m.doc, &s.items[h])
+		v := m.doc.lastValue(&s.Items[h])
 		if v != (any)(nil) {
 			if _, ok := v.(Undefined); ok {
 				continue
 			}
 		}
-		out[s.entries[e].key] = s.toJSON(v, depth)
+		out[s.Entries[e].Key] = toJSON(v, depth)
 	}
 	return out
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
 // A RelativePosition is a place in a shared type that stays with its
@@ -28,11 +31,11 @@ func (p RelativePosition) Encode() []byte {
 	var out []byte
 	switch {
 	case p.Item != nil:
-		out = appendID([]byte{0}, *p.Item)
+		out = wire.AppendID([]byte{0}, *p.Item)
 	case p.Root != nil:
 		out = lib0.AppendString([]byte{1}, *p.Root)
 	case p.Type != nil:
-		out = appendID([]byte{2}, *p.Type)
+		out = wire.AppendID([]byte{2}, *p.Type)
 	}
 	return lib0.AppendInt(out, int64(p.Assoc))
 }
@@ -44,7 +47,7 @@ func DecodeRelativePosition(data []byte) (RelativePosition, error) {
 	var p RelativePosition
 	readID := func() *ID {
 		client := ClientID(r.Uint())
-		return &ID{client, r.Uint()}
+		return &ID{Client: client, Clock: r.Uint()}
 	}
 	switch r.Uint() {
 	case 0:
@@ -70,27 +73,27 @@ func DecodeRelativePosition(data []byte) (RelativePosition, error) {
 // RelativePosition returns the place before the unit at pos of the committed
 // text (assoc 0), or behind the unit before pos (assoc -1).
 func (t *Text) RelativePosition(pos, assoc int) (p RelativePosition) {
-	t.read(func(s *store, b *branch) { p = s.relativePosition(&t.handle, b, pos, assoc) })
+	t.read(func(s *tree.Store, b *tree.Branch) { p = relativePosition(s, &t.handle, b, pos, assoc) })
 	return p
 }
 
 // RelativePosition returns the place before the element at pos of the committed
 // array (assoc 0), or behind the element before pos (assoc -1).
 func (a *Array) RelativePosition(pos, assoc int) (p RelativePosition) {
-	a.read(func(s *store, b *branch) { p = s.relativePosition(&a.handle, b, pos, assoc) })
+	a.read(func(s *tree.Store, b *tree.Branch) { p = relativePosition(s, &a.handle, b, pos, assoc) })
 	return p
 }
 
-func (s *store) relativePosition(h *handle, b *branch, pos, assoc int) RelativePosition {
+func relativePosition(s *tree.Store, h *handle, b *tree.Branch, pos, assoc int) RelativePosition {
 	p := RelativePosition{Assoc: assoc}
-	if b == nil || b.item == 0 {
+	if b == nil || b.Item == 0 {
 		name := h.name
 		if b != nil {
-			name = b.root
+			name = b.Root
 		}
 		p.Root = &name
 	} else {
-		id := s.idOf(&s.items[b.item])
+		id := s.IDOf(&s.Items[b.Item])
 		p.Type = &id
 	}
 	if b == nil || (assoc < 0 && pos <= 0) {
@@ -99,31 +102,31 @@ func (s *store) relativePosition(h *handle, b *branch, pos, assoc int) RelativeP
 	if assoc < 0 {
 		pos--
 	}
-	p.Item = s.unitAt(b, max(pos, 0), assoc)
+	p.Item = unitAt(s, b, max(pos, 0), assoc)
 	return p
 }
 
 // unitAt returns the ID of the visible unit at pos. Beyond the end it returns
 // nil, or for a negative assoc the last unit of the list, deleted or not.
-func (s *store) unitAt(b *branch, pos, assoc int) *ID {
-	last := ref(0)
-	if pos < b.length {
-		r, off := s.locate(b, pos+1)
-		id := s.idOf(&s.items[r])
+func unitAt(s *tree.Store, b *tree.Branch, pos, assoc int) *ID {
+	last := structs.Ref(0)
+	if pos < b.Length {
+		r, off := s.Locate(b, pos+1)
+		id := s.IDOf(&s.Items[r])
 		id.Clock += uint64(off) - 1
 		return &id
 	}
-	if assoc >= 0 || b.start == 0 {
+	if assoc >= 0 || b.Start == 0 {
 		return nil
 	}
-	if b.length > 0 {
-		last, _ = s.locate(b, b.length)
+	if b.Length > 0 {
+		last, _ = s.Locate(b, b.Length)
 	}
-	for r := s.after(b, last); r != 0; r = s.items[r].right {
+	for r := s.After(b, last); r != 0; r = s.Items[r].Right {
 		last = r
 	}
-	it := &s.items[last]
-	return &ID{s.idOf(it).Client, s.endOf(it) - 1}
+	it := &s.Items[last]
+	return &ID{Client: s.IDOf(it).Client, Clock: s.EndOf(it) - 1}
 }
 
 // An AbsolutePosition is a place in a shared type by index, in UTF-16 units or
@@ -138,9 +141,9 @@ type AbsolutePosition struct {
 // it together with the type it was in.
 func (d *Doc) AbsolutePosition(p RelativePosition) (pos AbsolutePosition, ok bool) {
 	d.mu.Lock()
-	b, index := d.store.resolve(p)
-	if b != nil && b.item != 0 {
-		pos = AbsolutePosition{d.store.wrap(d, b), index}
+	b, index := resolve(d.store, p)
+	if b != nil && b.Item != 0 {
+		pos = AbsolutePosition{d.wrap(b), index}
 	}
 	d.mu.Unlock()
 	switch {
@@ -148,8 +151,8 @@ func (d *Doc) AbsolutePosition(p RelativePosition) (pos AbsolutePosition, ok boo
 		return AbsolutePosition{}, false
 	case b == nil:
 		return AbsolutePosition{d.rootHandle(*p.Root), 0}, true
-	case b.item == 0:
-		return AbsolutePosition{d.rootHandle(b.root), index}, true
+	case b.Item == 0:
+		return AbsolutePosition{d.rootHandle(b.Root), index}, true
 	}
 	return pos, true
 }
@@ -169,78 +172,53 @@ func (d *Doc) rootHandle(name string) any {
 // [Doc.AbsolutePosition], or if p lies in another type.
 func (t *Text) IndexIn(tx *Txn, p RelativePosition) (index int, ok bool) {
 	b := t.in(tx)
-	if p.Item == nil && p.Root != nil && *p.Root != b.root {
+	if p.Item == nil && p.Root != nil && *p.Root != b.Root {
 		return 0, false
 	}
-	at, index := tx.store.resolve(p)
+	at, index := resolve(tx.edit.Store, p)
 	return index, at == b
 }
 
 // resolve returns the branch and the index of p, nil if there is none.
-func (s *store) resolve(p RelativePosition) (*branch, int) {
+func resolve(s *tree.Store, p RelativePosition) (*tree.Branch, int) {
 	if p.Item != nil {
-		return s.resolveUnit(*p.Item, p.Assoc)
+		return resolveUnit(s, *p.Item, p.Assoc)
 	}
-	var b *branch
+	var b *tree.Branch
 	switch {
 	case p.Root != nil:
-		b = s.roots[*p.Root]
-	case p.Type != nil && p.Type.Clock < s.state(p.Type.Client):
-		it := &s.items[s.findItem(s.lookupClient(p.Type.Client), p.Type.Clock)]
-		if it.kind == kindType {
-			b = s.branches[it.off]
+		b = s.Roots[*p.Root]
+	case p.Type != nil && p.Type.Clock < s.State(p.Type.Client):
+		it := &s.Items[s.FindItem(s.LookupClient(p.Type.Client), p.Type.Clock)]
+		if it.Kind == wire.KindType {
+			b = s.Branches[it.Off]
 		}
 	}
 	if b == nil || p.Assoc < 0 {
 		return b, 0
 	}
-	return b, b.length
+	return b, b.Length
 }
 
-func (s *store) resolveUnit(id ID, assoc int) (*branch, int) {
-	if id.Clock >= s.state(id.Client) {
+func resolveUnit(s *tree.Store, id ID, assoc int) (*tree.Branch, int) {
+	if id.Clock >= s.State(id.Client) {
 		return nil, 0
 	}
-	r := s.findItem(s.lookupClient(id.Client), id.Clock)
-	it := &s.items[r]
-	if it.kind == kindGC {
+	r := s.FindItem(s.LookupClient(id.Client), id.Clock)
+	it := &s.Items[r]
+	if it.Kind == wire.KindGC {
 		return nil, 0
 	}
-	b := s.branchOf(it)
-	if b.item != 0 && s.items[b.item].deleted() {
+	b := s.BranchOf(it)
+	if b.Item != 0 && s.Items[b.Item].Deleted() {
 		return b, 0
 	}
 	index := 0
-	if visibleUnits(it) > 0 {
-		index = int(id.Clock - s.clockOf(it))
+	if it.VisibleUnits() > 0 {
+		index = int(id.Clock - s.ClockOf(it))
 		if assoc < 0 {
 			index++
 		}
 	}
-	return b, index + s.positionOf(b, r)
-}
-
-// positionOf returns how many visible units of its list come before r.
-func (s *store) positionOf(b *branch, r ref) int {
-	it := &s.items[r]
-	if it.parent > 0 && b.positions == nil && s.farFromStart(r) {
-		b.positions = newPositionIndex(s, b)
-	}
-	if it.parent > 0 && b.positions != nil {
-		return b.positions.position(s, r)
-	}
-	n := 0
-	for l := it.left; l != 0; l = s.items[l].left {
-		n += int(visibleUnits(&s.items[l]))
-	}
-	return n
-}
-
-func (s *store) farFromStart(r ref) bool {
-	for range scanLimit {
-		if r = s.items[r].left; r == 0 {
-			return false
-		}
-	}
-	return true
+	return b, index + s.PositionOf(b, r)
 }

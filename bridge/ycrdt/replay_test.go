@@ -143,7 +143,7 @@ func replayStep(replicas []*replica, s *scenarioStep) error {
 		}
 	}
 	r.doc.mu.Lock()
-	err = r.doc.store.check()
+	err = r.doc.store.Check()
 	r.doc.mu.Unlock()
 	if err != nil {
 		return err

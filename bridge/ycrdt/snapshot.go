@@ -5,7 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/exchange"
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
 // A Snapshot is a fingerprint of a document's state: which units it has seen
@@ -13,33 +15,33 @@ import (
 // same content. A Snapshot does not change.
 type Snapshot struct {
 	state   StateVector
-	deletes deleteSet // normal
+	deletes wire.DeleteSet // normal
 }
 
 // Snapshot returns the snapshot of the committed state.
 func (d *Doc) Snapshot() *Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return &Snapshot{d.store.stateVector(), d.store.deleteSet(d.store.activeClients())}
+	return &Snapshot{d.store.StateVector(), exchange.DeleteSet(d.store, d.store.ActiveClients())}
 }
 
 // DecodeSnapshot reads what [Snapshot.Encode] or Yjs's encodeSnapshot (V1)
 // wrote. The error wraps [ErrMalformed].
 func DecodeSnapshot(data []byte) (*Snapshot, error) {
 	r := lib0.NewReader(data)
-	snap := &Snapshot{deletes: readDeleteSet(&r)}
-	snap.state = readStateVector(&r)
+	snap := &Snapshot{deletes: wire.ReadDeleteSet(&r)}
+	snap.state = wire.ReadStateVector(&r)
 	if err := r.Err(); err != nil {
 		return nil, fmt.Errorf("snapshot: %w: %w", ErrMalformed, err)
 	}
-	snap.deletes.normalize()
+	snap.deletes.Normalize()
 	return snap, nil
 }
 
 // Encode returns the snapshot as Yjs's encodeSnapshot (V1) writes it: the
 // delete set, then the state vector.
 func (s *Snapshot) Encode() []byte {
-	return append(s.deletes.appendTo(nil), s.state.Encode()...)
+	return append(s.deletes.AppendTo(nil), s.state.Encode()...)
 }
 
 // Equal reports whether both describe the same state.
@@ -59,6 +61,6 @@ func (s *Snapshot) Contains(other *Snapshot) bool {
 		}
 	}
 	merged := slices.Concat(s.deletes, other.deletes)
-	merged.normalize()
+	merged.Normalize()
 	return slices.Equal(merged, s.deletes)
 }

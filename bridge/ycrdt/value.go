@@ -8,6 +8,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
 )
 
 // Undefined is JavaScript's undefined, which Yjs tells from null.
@@ -29,48 +31,49 @@ type Foreign struct {
 }
 
 var foreignNames = map[uint8]string{
-	typeXMLElement: "XmlElement", typeXMLFragment: "XmlFragment",
-	typeXMLHook: "XmlHook", typeXMLText: "XmlText",
+	wire.TypeXMLElement: "XmlElement", wire.TypeXMLFragment: "XmlFragment",
+	wire.TypeXMLHook: "XmlHook", wire.TypeXMLText: "XmlText",
 }
 
 // values appends the units of it, as the application sees them, to dst.
-func (s *store) values(doc *Doc, it *item, dst []any) []any {
-	switch it.kind {
-	case kindAny:
-		r := lib0.NewReader(s.bytesOf(it))
-		for range it.length {
+func (d *Doc) values(it *structs.Item, dst []any) []any {
+	s := d.store
+	switch it.Kind {
+	case wire.KindAny:
+		r := lib0.NewReader(s.Arena.Of(it))
+		for range it.Length {
 			dst = append(dst, r.Any())
 		}
-	case kindJSON:
-		r := lib0.NewReader(s.bytesOf(it))
-		for range it.length {
+	case wire.KindJSON:
+		r := lib0.NewReader(s.Arena.Of(it))
+		for range it.Length {
 			dst = append(dst, jsonValue(r.Bytes()))
 		}
-	case kindBinary:
-		dst = append(dst, slices.Clone(s.bytesOf(it)))
-	case kindEmbed:
-		dst = append(dst, jsonValue(s.bytesOf(it)))
-	case kindString:
-		for _, unit := range utf16.Encode([]rune(string(s.bytesOf(it)))) {
+	case wire.KindBinary:
+		dst = append(dst, slices.Clone(s.Arena.Of(it)))
+	case wire.KindEmbed:
+		dst = append(dst, jsonValue(s.Arena.Of(it)))
+	case wire.KindString:
+		for _, unit := range utf16.Encode([]rune(string(s.Arena.Of(it)))) {
 			dst = append(dst, string(rune(unit))) // half a pair becomes U+FFFD
 		}
-	case kindType:
-		b := s.branches[it.off]
-		if t := s.wrap(doc, b); t != nil {
+	case wire.KindType:
+		b := s.Branches[it.Off]
+		if t := d.wrap(b); t != nil {
 			dst = append(dst, t)
 		} else {
-			dst = append(dst, Foreign{foreignNames[b.typeRef]})
+			dst = append(dst, Foreign{foreignNames[b.TypeRef]})
 		}
-	case kindDoc:
-		r := lib0.NewReader(s.bytesOf(it))
+	case wire.KindDoc:
+		r := lib0.NewReader(s.Arena.Of(it))
 		dst = append(dst, Subdoc{string(r.Bytes())})
 	}
 	return dst
 }
 
 // lastValue returns the value of a key whose current item is it.
-func (s *store) lastValue(doc *Doc, it *item) any {
-	values := s.values(doc, it, nil)
+func (d *Doc) lastValue(it *structs.Item) any {
+	values := d.values(it, nil)
 	if len(values) == 0 {
 		return Undefined{}
 	}
@@ -93,13 +96,13 @@ func jsonValue(text []byte) any {
 const maxJSONDepth = 1000
 
 // toJSON returns v in a form that package encoding/json accepts.
-func (s *store) toJSON(v any, depth int) any {
+func toJSON(v any, depth int) any {
 	switch v := v.(type) {
 	case sharedType:
 		if depth > maxJSONDepth {
 			return nil
 		}
-		return v.json(s, depth+1)
+		return v.json(depth + 1)
 	case Foreign:
 		return nil
 	case float64:
@@ -136,7 +139,7 @@ func checkValue(v any) error {
 
 // insertValue inserts one value that passed checkValue between left and right
 // and returns its item.
-func (tx *Txn) insertValue(v any, left, right ref, parent int32) (ref, error) {
+func (tx *Txn) insertValue(v any, left, right structs.Ref, parent int32) (structs.Ref, error) {
 	switch v := v.(type) {
 	case sharedType:
 		if v.base().doc != nil { // one value twice in a call
@@ -145,23 +148,12 @@ func (tx *Txn) insertValue(v any, left, right ref, parent int32) (ref, error) {
 		r := tx.nest(v, left, right, parent)
 		return r, v.fill(tx)
 	case []byte:
-		return tx.insertContent(kindBinary, v, 1, left, right, parent), nil
+		return tx.edit.InsertContent(wire.KindBinary, v, 1, left, right, parent), nil
 	default:
 		content, err := encodeValue(nil, v)
 		if err != nil {
 			return 0, err
 		}
-		return tx.insertContent(kindAny, content, 1, left, right, parent), nil
+		return tx.edit.InsertContent(wire.KindAny, content, 1, left, right, parent), nil
 	}
-}
-
-// insertContent inserts an item with the given content of n units.
-func (tx *Txn) insertContent(kind uint8, content []byte, n int, left, right ref, parent int32) ref {
-	s := tx.store
-	r := tx.newLocal(left, right, parent, kind)
-	it := &s.items[r]
-	it.off, it.size = s.put(content)
-	it.length = uint32(n)
-	tx.integrate(r)
-	return r
 }

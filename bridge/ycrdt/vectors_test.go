@@ -30,7 +30,7 @@ func verify(t *testing.T, d *Doc) {
 	t.Helper()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.store.check(); err != nil {
+	if err := d.store.Check(); err != nil {
 		t.Fatalf("invariant broken: %v", err)
 	}
 }
@@ -206,11 +206,11 @@ func TestVectorPending(t *testing.T) {
 // TestMergeOfUnsortedUpdates merges updates whose clients come in the order in
 // which no Yjs writes them.
 func TestMergeOfUnsortedUpdates(t *testing.T) {
-	low, high := wire(1, 1, 0, 4, 1, "t", "ab"), wire(1, 903, 0, 4, 1, "t", "x")
-	lowLater := wire(1, 1, 2, byte(0x84), 1, 1, "c")
-	unsorted, sorted := wire(2, low, high, 1, 1, 1, 0, 1), wire(2, high, low, 0)
-	later := wire(2, lowLater, high, 0)
-	want := wire(2, high, 2, 1, 0, 4, 1, "t", "ab", byte(0x84), 1, 1, "c", 1, 1, 1, 0, 1)
+	low, high := uints(1, 1, 0, 4, 1, "t", "ab"), uints(1, 903, 0, 4, 1, "t", "x")
+	lowLater := uints(1, 1, 2, byte(0x84), 1, 1, "c")
+	unsorted, sorted := uints(2, low, high, 1, 1, 1, 0, 1), uints(2, high, low, 0)
+	later := uints(2, lowLater, high, 0)
+	want := uints(2, high, 2, 1, 0, 4, 1, "t", "ab", byte(0x84), 1, 1, "c", 1, 1, 1, 0, 1)
 	for name, updates := range map[string][][]byte{
 		"both unsorted":   {unsorted, later},
 		"newer one first": {later, unsorted},
@@ -232,8 +232,8 @@ func TestMergeOfUnsortedUpdates(t *testing.T) {
 // overwrites the rest: as in Yjs, the unit before the deleted one stays.
 func TestVectorTornValue(t *testing.T) {
 	d := NewDoc(Options{ClientID: 9})
-	apply(t, d, wire(1, 1, 1, 0, 0x24, 1, "m", "k", "abcd", 1, 1, 1, 1, 1))
-	apply(t, d, wire(1, 1, 2, 0, byte(0xa8), 1, 3, 1, []byte{119}, "new", 0))
+	apply(t, d, uints(1, 1, 1, 0, 0x24, 1, "m", "k", "abcd", 1, 1, 1, 1, 1))
+	apply(t, d, uints(1, 1, 2, 0, byte(0xa8), 1, 3, 1, []byte{119}, "new", 0))
 	verify(t, d)
 	if !hasTornValue(d) {
 		t.Error("the value is not torn")
@@ -249,8 +249,8 @@ func TestVectorTornValue(t *testing.T) {
 // of the document lacks it.
 func TestVectorLostNeighbour(t *testing.T) {
 	d := NewDoc(Options{ClientID: 9})
-	apply(t, d, wire(1, 3, 1, 0, 4, 1, "t", "a", 0x27, 1, "m", "k", 2, 4, 0, 1, 1, "in", 0))
-	apply(t, d, wire(1, 1, 2, 0, byte(0xc4), 1, 0, 1, 2, "b", 1, 1, 1, 1, 1))
+	apply(t, d, uints(1, 3, 1, 0, 4, 1, "t", "a", 0x27, 1, "m", "k", 2, 4, 0, 1, 1, "in", 0))
+	apply(t, d, uints(1, 1, 2, 0, byte(0xc4), 1, 0, 1, 2, "b", 1, 1, 1, 1, 1))
 	wantHex(t, "state", d.EncodeStateAsUpdate(nil), "02010200c40100010201620301000401017401612101016d016b0100020101010103")
 	wantHex(t, "snapshot of a copy", copySnapshot(d).Encode(), "0202010001010101030202010104")
 	checkCopy(t, d)

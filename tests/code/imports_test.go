@@ -26,14 +26,28 @@ type importRule struct {
 // importRules holds every package of the module; docs/architecture.md tells
 // the same in prose. A new package fails TestImports until it has a line here.
 var importRules = map[string]importRule{
-	"diffwrap/internal/span":      {nil, "ranges of a text"},
-	"diffwrap/internal/script":    {[]string{"diffwrap/internal/span"}, "edits of a text; it compares nothing"},
-	"diffwrap/internal/lcs":       {[]string{"github.com/sergi/go-diff/..."}, "the only place that knows Myers' diff; it compares, and knows no words"},
-	"diffwrap/internal/linebreak": {nil, "LF and CR LF"},
-	"diffwrap/internal/align":     {[]string{"diffwrap/internal/lcs", "diffwrap/internal/linebreak", "diffwrap/internal/markdown", "diffwrap/internal/script", "diffwrap/internal/span"}, "two texts are compared; comments are whole to it, and other markup means nothing"},
-	"diffwrap/internal/markdown":  {[]string{"diffwrap/internal/linebreak", "diffwrap/internal/span", "github.com/rivo/uniseg"}, "the constructs of one line that a change leaves whole"},
-	"diffwrap/internal/critic":    {[]string{"diffwrap/internal/linebreak", "diffwrap/internal/script", "diffwrap/internal/span", "gopkg.in/yaml.v3"}, "CriticMarkup is read here, and nowhere else; it changes nothing"},
-	"diffwrap/internal/marking":   {[]string{"diffwrap/internal/align", "diffwrap/internal/critic", "diffwrap/internal/linebreak", "diffwrap/internal/markdown", "diffwrap/internal/script", "diffwrap/internal/span"}, "a change is written as marks; whether it may be is not asked here"},
+	"diffwrap/internal/span":          {nil, "ranges of a text"},
+	"diffwrap/internal/script":        {[]string{"diffwrap/internal/span"}, "edits of a text; it compares nothing"},
+	"diffwrap/internal/lcs":           {[]string{"github.com/sergi/go-diff/..."}, "the only place that knows Myers' diff; it compares, and knows no words"},
+	"diffwrap/internal/linebreak":     {nil, "LF and CR LF"},
+	"diffwrap/internal/align":         {[]string{"diffwrap/internal/lcs", "diffwrap/internal/linebreak", "diffwrap/internal/markdown", "diffwrap/internal/script", "diffwrap/internal/span"}, "two texts are compared; comments are whole to it, and other markup means nothing"},
+	"diffwrap/internal/markdown":      {[]string{"diffwrap/internal/linebreak", "diffwrap/internal/span", "github.com/rivo/uniseg"}, "the constructs of one line that a change leaves whole"},
+	"diffwrap/internal/critic":        {[]string{"diffwrap/internal/linebreak", "diffwrap/internal/script", "diffwrap/internal/span", "gopkg.in/yaml.v3"}, "CriticMarkup is read here, and nowhere else; it changes nothing"},
+	"diffwrap/internal/marking":       {[]string{"diffwrap/internal/align", "diffwrap/internal/critic", "diffwrap/internal/linebreak", "diffwrap/internal/markdown", "diffwrap/internal/script", "diffwrap/internal/span"}, "a change is written as marks; whether it may be is not asked here"},
+	"bridge/ycrdt/internal/codeunits": {[]string{"bridge/ycrdt/internal/lib0"}, "counting text is a function of the text"},
+	"bridge/ycrdt/internal/wire":      {[]string{"bridge/ycrdt/internal/lib0", "bridge/ycrdt/internal/codeunits"}, "an update is bytes; it knows no document"},
+	"bridge/ycrdt/internal/structs":   {[]string{"bridge/ycrdt/internal/lib0", "bridge/ycrdt/internal/codeunits", "bridge/ycrdt/internal/wire"}, "structs as memory; it knows no tree and no transaction"},
+	"bridge/ycrdt/internal/position":  {[]string{"bridge/ycrdt/internal/structs"}, "an index over a list of structs"},
+	"bridge/ycrdt/internal/tree":      {[]string{"bridge/ycrdt/internal/structs", "bridge/ycrdt/internal/position", "bridge/ycrdt/internal/wire"}, "a document as a tree of types; it knows no transaction"},
+	"bridge/ycrdt/internal/edit":      {[]string{"bridge/ycrdt/internal/structs", "bridge/ycrdt/internal/tree", "bridge/ycrdt/internal/wire"}, "a transaction on the tree; it knows no position, value or update"},
+	"bridge/ycrdt/internal/list": {
+		[]string{"bridge/ycrdt/internal/lib0", "bridge/ycrdt/internal/codeunits", "bridge/ycrdt/internal/wire", "bridge/ycrdt/internal/structs", "bridge/ycrdt/internal/tree", "bridge/ycrdt/internal/edit"},
+		"positions in a list; it knows no value and no handle",
+	},
+	"bridge/ycrdt/internal/exchange": {
+		[]string{"bridge/ycrdt/internal/lib0", "bridge/ycrdt/internal/wire", "bridge/ycrdt/internal/structs", "bridge/ycrdt/internal/tree", "bridge/ycrdt/internal/edit"},
+		"updates into a document and out of it; it knows no value and no handle",
+	},
 
 	"bridge/ycrdt":               {[]string{"bridge/ycrdt/internal/..."}, "the engine is the standard library only, so that anyone can take it"},
 	"bridge/ycrdt/internal/lib0": {nil, "an encoding knows nothing of what it encodes"},

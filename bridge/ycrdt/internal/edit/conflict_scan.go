@@ -1,0 +1,71 @@
+package edit
+
+import (
+	"math"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
+)
+
+// A ConflictScan remembers the items that a conflict scan has passed. Scans
+// are short unless many clients type at one place. Then a scan walks what all
+// of them have typed, once for each of them, so what it does at each step must
+// be cheap: it numbers the items in a table beside the slab. Scans go on
+// counting where the last one ended, so that the table need not be cleared.
+type ConflictScan struct {
+	n     int                   // items passed
+	first [ScanList]structs.Ref // the first of them
+	Table []uint32              // by ref; base plus the ordinal
+	Base  uint32                // less is of an earlier scan
+}
+
+// ScanList is how many items a ConflictScan searches without the table.
+const ScanList = 16
+
+// reset begins a scan.
+func (c *ConflictScan) reset() {
+	if c.n > ScanList {
+		c.Base += uint32(c.n)
+	}
+	c.n = 0
+}
+
+func (c *ConflictScan) len() int { return c.n }
+
+// add passes the item r of a slab of the given size.
+func (c *ConflictScan) add(r structs.Ref, slab int) {
+	if c.n < ScanList {
+		c.first[c.n] = r
+		c.n++
+		return
+	}
+	if c.n == ScanList {
+		c.makeTable(slab)
+	}
+	c.Table[r] = c.Base + uint32(c.n)
+	c.n++
+}
+
+// makeTable makes the table fit the slab and enters the first items.
+func (c *ConflictScan) makeTable(slab int) {
+	if len(c.Table) < slab {
+		c.Table = make([]uint32, slab+slab/4)
+		c.Base = 1
+	}
+	if c.Base > math.MaxUint32-uint32(slab) {
+		clear(c.Table)
+		c.Base = 1
+	}
+	for i, r := range c.first {
+		c.Table[r] = c.Base + uint32(i)
+	}
+}
+
+// ordinal returns which item the scan passed r as, if it did.
+func (c *ConflictScan) ordinal(r structs.Ref) (_ int, passed bool) {
+	if c.n > ScanList {
+		return int(c.Table[r] - c.Base), c.Table[r] >= c.Base
+	}
+	i := slices.Index(c.first[:c.n], r)
+	return i, i >= 0
+}

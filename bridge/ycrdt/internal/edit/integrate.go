@@ -1,0 +1,261 @@
+package edit
+
+import (
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+)
+
+// Integration places a new item among the children of its parent. This is the
+// YATA algorithm with the refinements of Yjs 13 (Item.integrate); it gives the
+// same order on every peer, whatever the order in which updates arrive.
+
+// Integrate links the new item r, whose id, origins, neighbours, parent and
+// content are set, into its list and its client's history.
+func (tx *Txn) Integrate(r structs.Ref) {
+	s := tx.Store
+	it := &s.Items[r]
+	b := s.BranchOf(it)
+	left := it.Left
+	if tx.contested(it) {
+		left = tx.resolveConflict(it)
+	}
+	tx.link(b, r, left)
+	if it.Parent > 0 && it.Visible() && it.Kind != wire.KindDeleted {
+		b.Length += int(it.Length)
+	}
+	if b.Positions != nil && it.Parent > 0 {
+		b.Positions.InsertAfter(&s.Slab, left, r)
+	}
+	tx.Append(r)
+	tx.integrateContent(r, b)
+	tx.MarkChanged(b, it.Parent)
+	if (b.Item != 0 && s.Items[b.Item].Deleted()) || (it.Parent < 0 && it.Right != 0) {
+		tx.DeleteItem(r) // the parent is deleted, or a newer value of the key exists
+	}
+}
+
+// contested reports whether something stands between the neighbours that it
+// was inserted between, so that the order must be found.
+func (tx *Txn) contested(it *structs.Item) bool {
+	items := tx.Store.Items
+	if it.Left == 0 {
+		return it.Right == 0 || items[it.Right].Left != 0
+	}
+	return items[it.Left].Right != it.Right
+}
+
+// resolveConflict returns the item after which it belongs.
+//
+// The scan walks the items between the left neighbour and the right origin.
+// Yjs keeps two sets: those passed since the origin (itemsBeforeOrigin) and of
+// these the ones passed since left last moved (conflictingItems). Here both
+// are told from the ordinal of an item in the scan.
+func (tx *Txn) resolveConflict(it *structs.Item) structs.Ref {
+	s := tx.Store
+	left := it.Left
+	o := structs.Ref(0)
+	if left != 0 {
+		o = s.Items[left].Right
+	} else {
+		o = s.FirstOf(it.Parent)
+	}
+	id := s.Clients[it.Client].ID
+	tx.Scan.reset()
+	conflicting := 0 // ordinal of the first item of conflictingItems
+	for o != 0 && o != it.Right {
+		other := &s.Items[o]
+		tx.Scan.add(o, len(s.Items))
+		if other.Origin == it.Origin && other.OriginClock == it.OriginClock {
+			if s.Clients[other.Client].ID < id {
+				left = o
+				conflicting = tx.Scan.len()
+			} else if other.RightOrigin == it.RightOrigin && other.RightClock == it.RightClock {
+				break
+			}
+		} else {
+			n, passed := tx.scannedOrigin(other)
+			if !passed {
+				break
+			}
+			if n < conflicting {
+				left = o
+				conflicting = tx.Scan.len()
+			}
+		}
+		o = other.Right
+	}
+	return left
+}
+
+// scannedOrigin returns the ordinal of the item that holds the origin of it,
+// if the scan has passed that item.
+func (tx *Txn) scannedOrigin(it *structs.Item) (ordinal int, passed bool) {
+	if it.Origin == 0 {
+		return 0, false
+	}
+	s := tx.Store
+	from := &s.Clients[it.Origin]
+	return tx.Scan.ordinal(s.FindItem(from.Home, from.Base|uint64(it.OriginClock)))
+}
+
+// link puts r after left, or first if left is 0, and makes it the value of its
+// key if it comes last.
+func (tx *Txn) link(b *tree.Branch, r, left structs.Ref) {
+	s := tx.Store
+	it := &s.Items[r]
+	it.Left = left
+	switch {
+	case left != 0:
+		it.Right = s.Items[left].Right
+		s.Items[left].Right = r
+	default:
+		it.Right = s.FirstOf(it.Parent)
+		if it.Parent > 0 {
+			b.Start = r
+		}
+	}
+	if it.Right != 0 {
+		s.Items[it.Right].Left = r
+	} else if it.Parent < 0 {
+		s.Entries[-it.Parent].Head = r
+		if left != 0 {
+			tx.DeleteItem(left)
+		}
+	}
+}
+
+// Append adds the struct r to the end of its client's history.
+func (tx *Txn) Append(r structs.Ref) {
+	s := tx.Store
+	it := &s.Items[r]
+	home := s.HomeOf(it)
+	tx.Touch(home)
+	c := &s.Clients[home]
+	c.Index.Append(r, c.Next)
+	c.Next += it.Units()
+}
+
+// integrateContent does what the arrival of content means beyond its place.
+func (tx *Txn) integrateContent(r structs.Ref, b *tree.Branch) {
+	s := tx.Store
+	it := &s.Items[r]
+	switch it.Kind {
+	case wire.KindDeleted:
+		tx.Deletes.Add(s.IDOf(it).Client, s.ClockOf(it), it.Units())
+		it.Flags |= structs.FlagDeleted
+	case wire.KindFormat:
+		b.Formatted = true
+	case wire.KindType:
+		s.Branches[it.Off].Item = r
+	}
+}
+
+// A descent is a deleted type whose children are being deleted: first those of
+// its list, then those of its keys.
+type descent struct {
+	branch *tree.Branch
+	next   structs.Ref // in the list
+	key    int         // in keyOrder
+}
+
+// DeleteItem marks r and, if it is a type, everything inside as deleted. The
+// order, depth first, decides in which order neighbours are merged later.
+func (tx *Txn) DeleteItem(r structs.Ref) {
+	base := len(tx.descents)
+	tx.markDeleted(r)
+	for len(tx.descents) > base {
+		if r := tx.nextChild(&tx.descents[len(tx.descents)-1]); r != 0 {
+			tx.deleteChild(r)
+		} else {
+			tx.descents = tx.descents[:len(tx.descents)-1]
+		}
+	}
+}
+
+// nextChild returns the next child that d comes to, 0 at the end.
+func (tx *Txn) nextChild(d *descent) structs.Ref {
+	s := tx.Store
+	if r := d.next; r != 0 {
+		d.next = s.Items[r].Right
+		return r
+	}
+	for d.key < len(d.branch.KeyOrder) {
+		d.key++
+		if r := s.Entries[d.branch.KeyOrder[d.key-1]].Head; r != 0 {
+			return r
+		}
+	}
+	return 0
+}
+
+// deleteChild deletes a child of a deleted type. One that was deleted before
+// this transaction is not in its delete set, yet will be collected with its
+// parent, so it is noted for merging.
+func (tx *Txn) deleteChild(r structs.Ref) {
+	s := tx.Store
+	it := &s.Items[r]
+	if !it.Deleted() {
+		tx.markDeleted(r)
+		return
+	}
+	home, clock := s.HomeOf(it), s.ClockOf(it)
+	if clock < tx.clockBefore(home) {
+		tx.mergeAt = append(tx.mergeAt, unit{home, clock})
+	}
+}
+
+// markDeleted marks the item r alone; the children of a type wait in tx.descents.
+func (tx *Txn) markDeleted(r structs.Ref) {
+	s := tx.Store
+	it := &s.Items[r]
+	if it.Deleted() {
+		return
+	}
+	b := s.BranchOf(it)
+	if it.Parent > 0 && it.Visible() {
+		b.Length -= int(it.Length)
+	}
+	it.Flags |= structs.FlagDeleted
+	tx.garbage = tx.garbage || it.Kind > wire.KindDeleted
+	if b.Positions != nil && it.Parent > 0 {
+		b.Positions.Refresh(&s.Slab, r)
+	}
+	tx.Deletes.Add(s.Clients[it.Client].ID, s.ClockOf(it), it.Units())
+	tx.MarkChanged(b, it.Parent)
+	if it.Kind == wire.KindType {
+		inner := s.Branches[it.Off]
+		tx.descents = append(tx.descents, descent{branch: inner, next: inner.Start})
+	}
+}
+
+// NewLocal returns a new item of the transaction's client between left and
+// right, ready to receive content and to be integrated.
+func (tx *Txn) NewLocal(left, right structs.Ref, parent int32, kind uint8) structs.Ref {
+	s := tx.Store
+	home := s.AddClient(tx.Client)
+	r := s.NewItem()
+	it := &s.Items[r]
+	s.SetClock(it, home, s.Clients[home].Next)
+	it.Left, it.Right, it.Parent, it.Kind = left, right, parent, kind
+	if left != 0 {
+		l := &s.Items[left]
+		it.Origin, it.OriginClock = s.Narrow(s.HomeOf(l), s.EndOf(l)-1)
+	}
+	if right != 0 {
+		r := &s.Items[right]
+		it.RightOrigin, it.RightClock = r.Client, r.Clock
+	}
+	return r
+}
+
+// InsertContent inserts an item with the given content of n units.
+func (tx *Txn) InsertContent(kind uint8, content []byte, n int, left, right structs.Ref, parent int32) structs.Ref {
+	s := tx.Store
+	r := tx.NewLocal(left, right, parent, kind)
+	it := &s.Items[r]
+	it.Off, it.Size = s.Arena.Put(content)
+	it.Length = uint32(n)
+	tx.Integrate(r)
+	return r
+}

@@ -1,0 +1,79 @@
+package edit
+
+import (
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+)
+
+// split cuts the item at place p of the client's history so that its second
+// part starts diff units on, and returns that part and its place.
+func (tx *Txn) split(home uint32, p structs.Pos, diff uint64) (structs.Ref, structs.Pos) {
+	s := tx.Store
+	x := &s.Clients[home].Index
+	l := x.At(p)
+	r := s.NewItem()
+	left, right := &s.Items[l], &s.Items[r]
+	*right = *left
+	clock := s.ClockOf(left) + diff
+	s.SetClock(right, home, clock)
+	right.Origin, right.OriginClock = s.Narrow(home, clock-1)
+	s.Arena.Split(left, right, diff)
+	right.Left = l
+	left.Right = r
+	if right.Right != 0 {
+		s.Items[right.Right].Left = r
+	} else if right.Parent < 0 {
+		s.Entries[-right.Parent].Head = r
+	}
+	if right.Parent > 0 {
+		if px := s.Branches[right.Parent].Positions; px != nil {
+			px.Split(&s.Slab, l, r)
+		}
+	}
+	tx.mergeAt = append(tx.mergeAt, unit{home, clock})
+	return r, s.InsertAfter(x, p, r)
+}
+
+// ItemEnding returns the item that ends with the unit (home, clock), splitting
+// the one that holds it if need be. GC structs are never split.
+func (tx *Txn) ItemEnding(home uint32, clock uint64) structs.Ref {
+	s := tx.Store
+	x := &s.Clients[home].Index
+	p := s.Find(x, clock)
+	r := x.At(p)
+	if it := &s.Items[r]; it.Kind != wire.KindGC && clock+1 != s.EndOf(it) {
+		tx.split(home, p, clock+1-s.ClockOf(it))
+	}
+	return r
+}
+
+// ItemStarting returns the item that starts with the unit (home, clock),
+// splitting the one that holds it if need be. GC structs are never split.
+func (tx *Txn) ItemStarting(home uint32, clock uint64) structs.Ref {
+	s := tx.Store
+	x := &s.Clients[home].Index
+	p := s.Find(x, clock)
+	r := x.At(p)
+	if it := &s.Items[r]; it.Kind != wire.KindGC && s.ClockOf(it) != clock {
+		r, _ = tx.split(home, p, clock-s.ClockOf(it))
+	}
+	return r
+}
+
+// SplitItem cuts the item r so that its second part starts diff units on.
+func (tx *Txn) SplitItem(r structs.Ref, diff uint64) structs.Ref {
+	s := tx.Store
+	home, clock := s.HomeOf(&s.Items[r]), s.ClockOf(&s.Items[r])
+	right, _ := tx.split(home, s.Find(&s.Clients[home].Index, clock), diff)
+	return right
+}
+
+// NoteCut notes the place before the unit at, if that lies inside of the item
+// that holds clock.
+func (tx *Txn) NoteCut(home uint32, clock, at uint64) {
+	s := tx.Store
+	it := &s.Items[s.FindItem(home, clock)]
+	if it.Kind != wire.KindGC && at != s.ClockOf(it) && at != s.EndOf(it) {
+		tx.mergeAt = append(tx.mergeAt, unit{home, at})
+	}
+}

@@ -1,0 +1,301 @@
+package exchange
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+)
+
+// Updates brings updates into a store and out of it, and keeps what has to wait.
+type Updates struct {
+	store   *tree.Store
+	tx      *edit.Txn
+	pending pendingUpdates
+}
+
+// New returns what brings updates into store by transactions of tx.
+func New(store *tree.Store, tx *edit.Txn) Updates { return Updates{store: store, tx: tx} }
+
+// Waiting returns about how many bytes wait for updates that are missing.
+func (a *Updates) Waiting() int { return a.pending.size() }
+
+// Accepts reports whether there is room for everything in u.
+func (a *Updates) Accepts(u *wire.Update) error {
+	s := a.store
+	if s.Arena.Len()+len(u.Data) > structs.MaxArena {
+		return ErrTooLarge
+	}
+	if a.pending.size()+len(u.Data)+rangeSize*len(u.Deletes) <= maxPending {
+		return nil
+	}
+	plan := newPlanner(s, nil)
+	waiting := len(plan.run(u).update)
+	for _, r := range u.Deletes {
+		if r.End() > plan.state(r.Client) {
+			waiting += rangeSize
+		}
+	}
+	if a.pending.size()+waiting > maxPending {
+		return ErrPendingLimit
+	}
+	return nil
+}
+
+// Apply integrates u and everything that has waited for it.
+func (a *Updates) Apply(u *wire.Update) {
+	tx, pending := a.tx, &a.pending
+	for u != nil {
+		tx.Store.Reserve(u.Structs, u.Content)
+		tx.Deletes = slices.Grow(tx.Deletes, len(u.Deletes))
+		plan := newPlanner(tx.Store, tx)
+		rest := plan.run(u)
+		retry := pending.ready(tx.Store)
+		pending.addStructs(rest)
+		pending.deletes = append(tx.DeleteRanges(u.Deletes), tx.DeleteRanges(pending.deletes)...)
+		pending.deletes.Normalize()
+		u = nil
+		if retry {
+			u = pending.take()
+		}
+	}
+}
+
+// A planner brings the structs of an update into an order in which each comes
+// after those that it refers to, and integrates them. Without tx it only finds
+// out which structs could not be integrated: references are to clocks, so the
+// order depends on nothing but the clocks of all clients.
+//
+// The order is that of Yjs (integrateStructs): highest client first; a struct
+// that refers to another client's section of the same update waits on a stack
+// until that section has come far enough.
+type planner struct {
+	store   *tree.Store
+	clients *structs.ClientTable // of store; by this name lookup is inlined
+	data    []byte               // the update
+	tx      *edit.Txn
+	ahead   map[wire.ClientID]uint64 // without tx: clocks advanced by the plan
+	cursors []cursor
+	stack   []int
+	missing wire.StateVector
+	rest    []*cursor // those that cannot go on
+	known   [16]knownClient
+}
+
+func newPlanner(s *tree.Store, tx *edit.Txn) planner {
+	p := planner{store: s, clients: &s.ClientTable, tx: tx}
+	if tx == nil {
+		p.ahead = make(map[wire.ClientID]uint64)
+	}
+	return p
+}
+
+// A cursor is the progress within one section.
+type cursor struct {
+	wire.StructReader
+	head   wire.Struct
+	loaded bool // head holds the next struct
+	home   uint32
+	stuck  bool
+	waits  bool // on the stack
+}
+
+func (c *cursor) done() bool { return c.stuck || (!c.loaded && c.Left == 0) }
+
+// peek makes head the next struct.
+func (c *cursor) peek() *wire.Struct {
+	if !c.loaded {
+		c.Next(&c.head)
+		c.loaded = true
+	}
+	return &c.head
+}
+
+// run integrates what it can and returns the rest as an update without deletes.
+func (p *planner) run(u *wire.Update) pendingStructs {
+	p.data = u.Data
+	p.cursors = make([]cursor, len(u.Sections))
+	for i, sec := range u.Sections {
+		c := &p.cursors[i]
+		c.Reader = lib0.NewReader(u.Data)
+		c.Seek(sec.Off)
+		c.Client, c.Clock, c.Left = sec.Client, sec.Clock, sec.Count
+	}
+	return p.drain()
+}
+
+// drain integrates what it can of all sections and returns the rest.
+func (p *planner) drain() pendingStructs {
+	for i := range p.cursors {
+		for !p.cursors[i].done() {
+			p.push(i)
+			for len(p.stack) > 0 {
+				p.step()
+			}
+		}
+	}
+	return p.collectRest()
+}
+
+// push makes section i the next to go on with.
+func (p *planner) push(i int) {
+	p.stack = append(p.stack, i)
+	p.cursors[i].waits = true
+}
+
+// step deals with the next struct of the section on top of the stack.
+func (p *planner) step() {
+	c := &p.cursors[p.stack[len(p.stack)-1]]
+	w := c.peek()
+	if c.Check && c.Err() != nil {
+		c.stuck, p.stack = true, p.stack[:0]
+		return
+	}
+	if w.Kind() != wire.KindSkip && w.Length > 0 {
+		state := p.stateAt(c)
+		if w.ID.Clock > state {
+			p.wait(w.ID.Client, w.ID.Clock-1)
+			return
+		}
+		if client, ok := p.dependency(w); ok {
+			if i := p.sectionOf(client); i >= 0 && !p.cursors[i].waits {
+				p.push(i)
+			} else {
+				p.wait(client, p.state(client))
+			}
+			return
+		}
+		if w.End() > state {
+			p.integrate(c, state-w.ID.Clock)
+		} else if p.tx != nil {
+			p.noteCuts(w)
+		}
+	}
+	c.loaded, c.waits = false, false
+	p.stack = p.stack[:len(p.stack)-1]
+}
+
+// wait gives up on everything on the stack until the clock of client is known.
+func (p *planner) wait(client wire.ClientID, clock uint64) {
+	if p.missing == nil {
+		p.missing = make(wire.StateVector)
+	}
+	if known, ok := p.missing[client]; !ok || clock < known {
+		p.missing[client] = clock
+	}
+	for _, i := range p.stack {
+		c := &p.cursors[i]
+		c.stuck = true
+		p.rest = append(p.rest, c)
+	}
+	p.stack = p.stack[:0]
+}
+
+// sectionOf returns the section of client that still has structs, -1 if there is none.
+func (p *planner) sectionOf(client wire.ClientID) int {
+	i := sort.Search(len(p.cursors), func(i int) bool { return p.cursors[i].Client <= client })
+	if i == len(p.cursors) || p.cursors[i].Client != client || p.cursors[i].done() {
+		return -1
+	}
+	return i
+}
+
+// dependency returns the client of an ID that w refers to and that is not in
+// the store yet. References to its own client need no check.
+func (p *planner) dependency(w *wire.Struct) (wire.ClientID, bool) {
+	if w.Info&wire.InfoOrigin != 0 && p.lacks(w.Origin, w.ID.Client) {
+		return w.Origin.Client, true
+	}
+	if w.Info&wire.InfoRight != 0 && p.lacks(w.Right, w.ID.Client) {
+		return w.Right.Client, true
+	}
+	if w.Kind() != wire.KindGC && !w.InheritsParent() && !w.InRoot && p.lacks(w.Parent, w.ID.Client) {
+		return w.Parent.Client, true
+	}
+	return 0, false
+}
+
+func (p *planner) lacks(id wire.ID, own wire.ClientID) bool {
+	return id.Client != own && id.Clock >= p.state(id.Client)
+}
+
+func (p *planner) state(client wire.ClientID) uint64 {
+	if p.tx == nil {
+		if clock, ok := p.ahead[client]; ok {
+			return clock
+		}
+	}
+	if home := p.lookup(client); home != 0 {
+		return p.store.Clients[home].Next
+	}
+	return 0
+}
+
+// stateAt returns the state of the client of c.
+func (p *planner) stateAt(c *cursor) uint64 {
+	if c.home != 0 {
+		return p.store.Clients[c.home].Next
+	}
+	return p.state(c.Client)
+}
+
+// A knownClient is an entry of a small cache in front of the client table.
+type knownClient struct {
+	id   wire.ClientID
+	home uint32
+}
+
+func (p *planner) lookup(client wire.ClientID) uint32 {
+	k := &p.known[client%wire.ClientID(len(p.known))]
+	if k.home != 0 && k.id == client {
+		return k.home
+	}
+	home := p.clients.LookupClient(client)
+	*k = knownClient{client, home}
+	return home
+}
+
+func (p *planner) integrate(c *cursor, offset uint64) {
+	w := &c.head
+	if p.tx == nil {
+		p.ahead[w.ID.Client] = w.End()
+		return
+	}
+	if c.home == 0 {
+		c.home = p.store.AddClient(w.ID.Client)
+	}
+	p.integrateStruct(w, c.home, offset)
+}
+
+// collectRest encodes the structs that have to wait, as they stood in the update.
+func (p *planner) collectRest() pendingStructs {
+	if len(p.rest) == 0 {
+		return pendingStructs{}
+	}
+	slices.SortFunc(p.rest, func(a, b *cursor) int {
+		if a.Client > b.Client {
+			return -1
+		}
+		return 1
+	})
+	out := lib0.AppendUint(nil, uint64(len(p.rest)))
+	for _, c := range p.rest {
+		from, count := c.peek().From, c.Left+1
+		out = lib0.AppendUint(out, count)
+		out = lib0.AppendUint(out, uint64(c.Client))
+		out = lib0.AppendUint(out, c.head.ID.Clock)
+		var w wire.Struct
+		for c.Left > 0 && c.Err() == nil {
+			c.Next(&w)
+		}
+		if c.Err() != nil {
+			return pendingStructs{} // the caller sees the error
+		}
+		out = append(out, c.Slice(from, c.Offset())...)
+	}
+	return pendingStructs{update: append(out, 0), missing: p.missing}
+}

@@ -1,0 +1,194 @@
+package exchange
+
+import (
+	"iter"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+)
+
+// Encode returns everything that have lacks, what waits here included.
+func (a *Updates) Encode(have wire.StateVector) []byte {
+	update := encodeState(a.store, have)
+	if len(a.pending.deletes) == 0 && len(a.pending.updates) == 0 {
+		return update
+	}
+	updates := [][]byte{update}
+	if len(a.pending.deletes) > 0 {
+		updates = append(updates, a.pending.deletes.AppendTo([]byte{0}))
+	}
+	if structs := a.pending.structs(); structs != nil {
+		updates = append(updates, wire.DiffScanned(structs, have))
+	}
+	return wire.MergeScanned(updates)
+}
+
+// encodeState encodes all structs from the clocks in have on, and the deletes.
+func encodeState(s *tree.Store, have wire.StateVector) []byte {
+	active := s.ActiveClients()
+	lacking := active[:0:0]
+	for _, home := range active {
+		if s.Clients[home].Next > have[s.Clients[home].ID] {
+			lacking = append(lacking, home)
+		}
+	}
+	var dst []byte
+	if len(have) == 0 {
+		dst = make([]byte, 0, s.Arena.Live()+12*s.Used()+16)
+	}
+	dst = lib0.AppendUint(dst, uint64(len(lacking)))
+	for _, home := range lacking {
+		dst = appendClient(s, dst, home, have[s.Clients[home].ID])
+	}
+	return appendDeletes(s, dst, active)
+}
+
+// EncodeTransaction encodes what tx, which is committed, has changed.
+func EncodeTransaction(tx *edit.Txn) []byte {
+	s := tx.Store
+	s.SortDescending(tx.Touched)
+	dst := lib0.AppendUint(nil, uint64(len(tx.Touched)))
+	for _, home := range tx.Touched {
+		dst = appendClient(s, dst, home, s.Clients[home].Before)
+	}
+	return tx.Deletes.AppendTo(dst)
+}
+
+// deletedRuns iterates over the deleted ranges, as clock and length, of one client.
+func deletedRuns(s *tree.Store, home uint32) iter.Seq2[uint64, uint64] {
+	return func(yield func(clock, length uint64) bool) {
+		start, clock := uint64(0), uint64(0) // of the run; what comes next
+		chunks := s.Clients[home].Index.Chunks
+		for i := range chunks {
+			for j := range chunks[i].Len() {
+				it := &s.Items[chunks[i].At(j)]
+				if it.Deleted() {
+					clock += it.Units()
+					continue
+				}
+				if clock > start && !yield(start, clock-start) {
+					return
+				}
+				clock += it.Units()
+				start = clock
+			}
+		}
+		if clock > start {
+			yield(start, clock-start)
+		}
+	}
+}
+
+// DeleteSet returns everything that is deleted, for clients in descending order.
+func DeleteSet(s *tree.Store, clients []uint32) (ds wire.DeleteSet) {
+	for _, home := range clients {
+		for clock, length := range deletedRuns(s, home) {
+			ds = append(ds, wire.Range{Client: s.Clients[home].ID, Clock: clock, Length: length})
+		}
+	}
+	return ds
+}
+
+// appendDeletes appends the wire form of DeleteSet(clients).
+func appendDeletes(s *tree.Store, dst []byte, clients []uint32) []byte {
+	runs := make([]uint64, len(clients))
+	withRuns := uint64(0)
+	for i, home := range clients {
+		for range deletedRuns(s, home) {
+			runs[i]++
+		}
+		if runs[i] > 0 {
+			withRuns++
+		}
+	}
+	dst = lib0.AppendUint(dst, withRuns)
+	for i, home := range clients {
+		if runs[i] == 0 {
+			continue
+		}
+		dst = lib0.AppendUint(dst, uint64(s.Clients[home].ID))
+		dst = lib0.AppendUint(dst, runs[i])
+		for clock, length := range deletedRuns(s, home) {
+			dst = lib0.AppendUint(dst, clock)
+			dst = lib0.AppendUint(dst, length)
+		}
+	}
+	return dst
+}
+
+// appendClient appends the section with the structs of a client from clock on.
+func appendClient(s *tree.Store, dst []byte, home uint32, clock uint64) []byte {
+	c := &s.Clients[home]
+	x := &c.Index
+	p := s.Find(x, clock)
+	count := x.Chunks[p.Chunk].Len() - p.Index
+	for _, ch := range x.Chunks[p.Chunk+1:] {
+		count += ch.Len()
+	}
+	dst = lib0.AppendUint(dst, uint64(count))
+	dst = lib0.AppendUint(dst, uint64(c.ID))
+	dst = lib0.AppendUint(dst, clock)
+	first := &s.Items[x.At(p)]
+	dst = appendItem(s, dst, first, clock-s.ClockOf(first))
+	for ci, from := p.Chunk, p.Index+1; ci < len(x.Chunks); ci, from = ci+1, 0 {
+		ch := &x.Chunks[ci]
+		for i := from; i < ch.Len(); i++ {
+			dst = appendItem(s, dst, &s.Items[ch.At(i)], 0)
+		}
+	}
+	return dst
+}
+
+// appendItem appends the struct it from unit offset on.
+func appendItem(s *tree.Store, dst []byte, it *structs.Item, offset uint64) []byte {
+	if it.Kind == wire.KindGC {
+		return lib0.AppendUint(append(dst, wire.KindGC), it.Units()-offset)
+	}
+	info := it.Kind
+	if it.Origin != 0 || offset > 0 {
+		info |= wire.InfoOrigin
+	}
+	if it.RightOrigin != 0 {
+		info |= wire.InfoRight
+	}
+	if it.Parent < 0 {
+		info |= wire.InfoParentSub
+	}
+	dst = append(dst, info)
+	if offset > 0 {
+		dst = wire.AppendID(dst, wire.ID{Client: s.IDOf(it).Client, Clock: s.ClockOf(it) + offset - 1})
+	} else if it.Origin != 0 {
+		c := &s.Clients[it.Origin]
+		dst = wire.AppendID(dst, wire.ID{Client: c.ID, Clock: c.Base | uint64(it.OriginClock)})
+	}
+	if it.RightOrigin != 0 {
+		c := &s.Clients[it.RightOrigin]
+		dst = wire.AppendID(dst, wire.ID{Client: c.ID, Clock: c.Base | uint64(it.RightClock)})
+	}
+	if info&(wire.InfoOrigin|wire.InfoRight) == 0 {
+		dst = appendParent(s, dst, it)
+	}
+	switch it.Kind {
+	case wire.KindDeleted:
+		return lib0.AppendUint(dst, it.Units()-offset)
+	case wire.KindType:
+		b := s.Branches[it.Off]
+		return wire.AppendType(dst, b.TypeRef, b.Name)
+	}
+	return wire.AppendContent(dst, it.Kind, s.Arena.Of(it), uint64(it.Length), offset)
+}
+
+func appendParent(s *tree.Store, dst []byte, it *structs.Item) []byte {
+	if b := s.BranchOf(it); b.Item == 0 {
+		dst = lib0.AppendString(append(dst, 1), b.Root)
+	} else {
+		dst = wire.AppendID(append(dst, 0), s.IDOf(&s.Items[b.Item]))
+	}
+	if it.Parent < 0 {
+		dst = lib0.AppendString(dst, s.Entries[-it.Parent].Key)
+	}
+	return dst
+}

@@ -1,0 +1,64 @@
+package exchange
+
+import (
+	"fmt"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/edit"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+)
+
+// Most documents are loaded whole, and most of those have one writer. Then one
+// pass over the update does: what the empty document takes in before an error
+// shows is thrown away. Everything else is checked in a pass of its own.
+
+// pristine reports whether nothing was ever asked of the document or put into it.
+func (a *Updates) pristine() bool {
+	return len(a.store.Clients) == 1 && len(a.store.Branches) == 1 && a.pending.size() == 0
+}
+
+// First reads the head of an update with structs of one client. ok is false if the
+// update is not of that kind, or the store not pristine.
+func (a *Updates) First(update []byte) (section wire.StructReader, ok bool) {
+	r := wire.StructReader{Reader: lib0.NewReader(update), Check: true}
+	if !a.pristine() || r.Uint() != 1 || len(update) > structs.MaxArena {
+		return r, false
+	}
+	r.Section()
+	return r, r.Err() == nil
+}
+
+// ApplyFirst integrates an update of which first has read the head. After an error
+// the store is empty again.
+func (a *Updates) ApplyFirst(update []byte, section wire.StructReader) error {
+	a.store.Reserve(min(int(section.Left), len(update)/8), len(update))
+	p := newPlanner(a.store, a.tx)
+	p.data, p.cursors = update, []cursor{{StructReader: section}}
+	if err := a.takeFirst(&p); err != nil {
+		*a.store = *tree.New()
+		a.tx.Scan = edit.ConflictScan{}
+		a.pending = pendingUpdates{}
+		return err
+	}
+	a.store.Trim()
+	return nil
+}
+
+// takeFirst integrates the only section of p and then the deletes.
+func (a *Updates) takeFirst(p *planner) error {
+	rest := p.drain()
+	r := &p.cursors[0].Reader
+	deletes := wire.ReadDeleteSet(r)
+	if err := r.Err(); err != nil {
+		return fmt.Errorf("update: %w: %w", wire.ErrMalformed, err)
+	}
+	deletes.Normalize()
+	pending := &a.pending
+	pending.addStructs(rest)
+	if pending.deletes = a.tx.DeleteRanges(deletes); pending.size() > maxPending {
+		return ErrPendingLimit
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package exchange
+
+import (
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/structs"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/tree"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+)
+
+// integrateStruct integrates the struct w of the client home from unit offset
+// on; what comes before is in the store already. All that w refers to is there.
+func (p *planner) integrateStruct(w *wire.Struct, home uint32, offset uint64) {
+	tx, s := p.tx, p.store
+	var left, right structs.Ref
+	if w.Info&wire.InfoOrigin != 0 {
+		left = p.leftOf(w, home)
+	}
+	if w.Info&wire.InfoRight != 0 {
+		right = p.rightOf(w, left)
+	}
+	parent := p.parentOf(w, left, right)
+	if offset > 0 && parent != 0 {
+		left = tx.ItemEnding(home, w.ID.Clock+offset-1)
+		parent = s.Items[left].Parent // 0 if that is a GC struct
+	}
+	r := s.NewItem()
+	it := &s.Items[r]
+	s.SetClock(it, home, w.ID.Clock+offset)
+	if parent == 0 {
+		it.Kind, it.Flags = wire.KindGC, structs.FlagDeleted
+		it.SetUnits(w.Length - offset)
+		tx.Append(r)
+		return
+	}
+	it.Left, it.Right, it.Parent, it.Kind = left, right, parent, w.Kind()
+	p.setOrigins(it, w, home, offset)
+	setContent(s, it, w, p.data, offset)
+	tx.Integrate(r)
+}
+
+// leftOf returns the item that ends with the left origin of w. Often that is
+// the client's last one.
+func (p *planner) leftOf(w *wire.Struct, home uint32) structs.Ref {
+	x := &p.store.Clients[home].Index
+	if w.Origin.Clock+1 == w.ID.Clock && w.Origin.Client == w.ID.Client && p.store.Clients[home].Next == w.ID.Clock {
+		return x.Last()
+	}
+	return p.tx.ItemEnding(p.lookup(w.Origin.Client), w.Origin.Clock)
+}
+
+// rightOf returns the item that starts with the right origin of w. Mostly it
+// is the one after left.
+func (p *planner) rightOf(w *wire.Struct, left structs.Ref) structs.Ref {
+	s := p.store
+	home := p.lookup(w.Right.Client)
+	if left != 0 && s.Items[left].Right != 0 {
+		next := s.Items[left].Right
+		if it := &s.Items[next]; s.HomeOf(it) == home && s.ClockOf(it) == w.Right.Clock {
+			return next
+		}
+	}
+	return p.tx.ItemStarting(home, w.Right.Clock)
+}
+
+// noteCuts deals with a struct that is in the store already. Yjs splits the
+// items that hold its origins all the same, and at commit merges around these
+// places, which may join more than was split: collecting nested types leaves
+// GC structs unmerged. Noting the places has the same effect.
+func (p *planner) noteCuts(w *wire.Struct) {
+	if w.Info&wire.InfoOrigin != 0 {
+		p.tx.NoteCut(p.lookup(w.Origin.Client), w.Origin.Clock, w.Origin.Clock+1)
+	}
+	if w.Info&wire.InfoRight != 0 {
+		p.tx.NoteCut(p.lookup(w.Right.Client), w.Right.Clock, w.Right.Clock)
+	}
+}
+
+// setOrigins sets the origins of it as they stand in w. The origin of what is
+// left of a cut struct is the last unit that was cut off.
+func (p *planner) setOrigins(it *structs.Item, w *wire.Struct, home uint32, offset uint64) {
+	s := p.store
+	if offset > 0 {
+		it.Origin, it.OriginClock = s.Narrow(home, w.ID.Clock+offset-1)
+	} else if w.Info&wire.InfoOrigin != 0 {
+		it.Origin, it.OriginClock = s.Narrow(p.lookup(w.Origin.Client), w.Origin.Clock)
+	}
+	if w.Info&wire.InfoRight != 0 {
+		it.RightOrigin, it.RightClock = s.Narrow(p.lookup(w.Right.Client), w.Right.Clock)
+	}
+}
+
+// parentOf returns the parent of w as an item names it, 0 if w becomes a GC
+// struct because its surroundings have been collected or its parent is no type.
+func (p *planner) parentOf(w *wire.Struct, left, right structs.Ref) int32 {
+	s := p.store
+	switch {
+	case w.Kind() == wire.KindGC,
+		left != 0 && s.Items[left].Kind == wire.KindGC,
+		right != 0 && s.Items[right].Kind == wire.KindGC:
+		return 0
+	case left != 0:
+		return s.Items[left].Parent
+	case right != 0:
+		return s.Items[right].Parent
+	}
+	var b *tree.Branch
+	if w.InRoot {
+		b = s.RootBranch(w.Root.Of(p.data))
+	} else {
+		it := &s.Items[s.FindItem(p.lookup(w.Parent.Client), w.Parent.Clock)]
+		if it.Kind != wire.KindType {
+			return 0
+		}
+		b = s.Branches[it.Off]
+	}
+	if w.Info&wire.InfoParentSub != 0 {
+		return -s.EntryFor(b, w.Sub.Of(p.data))
+	}
+	return b.Index
+}
+
+// setContent stores the content of w, which lies in data, from unit offset on
+// as that of it.
+func setContent(s *tree.Store, it *structs.Item, w *wire.Struct, data []byte, offset uint64) {
+	switch it.Kind {
+	case wire.KindDeleted:
+		it.SetUnits(w.Length - offset)
+		return
+	case wire.KindType:
+		b := s.NewBranch(w.TypeRef)
+		b.Name = append([]byte(nil), w.Content.Of(data)...)
+		it.Off, it.Length = uint32(b.Index), 1
+		return
+	}
+	it.Length = uint32(w.Length - offset)
+	if offset == 0 {
+		it.Off, it.Size = s.Arena.Put(w.Content.Of(data))
+		return
+	}
+	prefix, rest := wire.SliceContent(it.Kind, w.Content.Of(data), offset)
+	it.Off, it.Size = s.Arena.PutString(prefix)
+	_, size := s.Arena.Put(rest)
+	it.Size += size
+}

@@ -1,0 +1,177 @@
+package structs
+
+import (
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/codeunits"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+)
+
+// Content lives in one append-only byte arena per document. Text is UTF-8;
+// everything else stays in its wire form, so that it is re-encoded byte for
+// byte and costs nothing until somebody reads it:
+//
+//	String   the text
+//	Any      the any values one after the other, length of them
+//	JSON     the length-prefixed JSON texts one after the other
+//	Binary   the bytes
+//	Embed    the JSON text
+//	Format   length-prefixed key, length-prefixed JSON text
+//	Doc      length-prefixed guid, any value with the options
+//
+// Deleted content and GC structs have none; Type has a branch instead.
+
+// MaxArena is how much an item's 32-bit offset can address.
+const MaxArena = 1<<32 - 1
+
+// An Arena holds the content of all items of a document.
+type Arena struct {
+	bytes []byte
+	dead  int // unused bytes
+}
+
+// Put copies b to the end of the arena and returns where.
+func (a *Arena) Put(b []byte) (off, size uint32) {
+	off = uint32(len(a.bytes))
+	a.bytes = append(a.bytes, b...)
+	return off, uint32(len(b))
+}
+
+// PutString copies s to the end of the arena and returns where.
+func (a *Arena) PutString(s string) (off, size uint32) {
+	off = uint32(len(a.bytes))
+	a.bytes = append(a.bytes, s...)
+	return off, uint32(len(s))
+}
+
+// Len returns how many bytes the arena has, used or not.
+func (a *Arena) Len() int { return len(a.bytes) }
+
+// Cap returns how many bytes of memory the arena takes.
+func (a *Arena) Cap() int { return cap(a.bytes) }
+
+// Live returns how many bytes belong to items.
+func (a *Arena) Live() int { return len(a.bytes) - a.dead }
+
+// Of returns the content of it, valid until the arena changes.
+func (a *Arena) Of(it *Item) []byte {
+	return a.bytes[it.Off : it.Off+it.Size : it.Off+it.Size]
+}
+
+func (it *Item) ascii() bool { return it.Size == it.Length }
+
+// mergeableKind reports whether neighbours of this kind may become one item.
+func mergeableKind(kind uint8) bool {
+	return kind == wire.KindString || kind == wire.KindDeleted || kind == wire.KindAny || kind == wire.KindJSON
+}
+
+// Split moves the content from unit diff on from left to right, which
+// is a copy of left in all else.
+func (a *Arena) Split(left, right *Item, diff uint64) {
+	switch left.Kind {
+	case wire.KindGC, wire.KindDeleted:
+		n := left.Units()
+		left.SetUnits(diff)
+		right.SetUnits(n - diff)
+	case wire.KindString:
+		a.splitText(left, right, uint32(diff))
+	default: // Any, JSON; the other kinds have length 1
+		at := wire.SkipValues(left.Kind, a.Of(left), diff)
+		a.cut(left, right, uint32(at), uint32(diff))
+	}
+}
+
+// cut divides the bytes of left at the byte offset at, which is unit diff.
+func (a *Arena) cut(left, right *Item, at, diff uint32) {
+	right.Off, right.Size, right.Length = left.Off+at, left.Size-at, left.Length-diff
+	left.Size, left.Length = at, diff
+}
+
+func (a *Arena) splitText(left, right *Item, diff uint32) {
+	if left.ascii() {
+		a.cut(left, right, diff, diff)
+		return
+	}
+	text := a.Of(left)
+	at, inside := codeunits.Offset(text, int(diff))
+	if !inside {
+		a.cut(left, right, uint32(at), diff)
+		return
+	}
+	// As Yjs does, both halves of a cut surrogate pair become U+FFFD. The four
+	// bytes of the pair's character cannot hold that, so both parts move.
+	head, tail := text[:at], text[at+4:]
+	a.dead += len(text)
+	right.Length = left.Length - diff
+	left.Length = diff
+	left.Off = uint32(len(a.bytes))
+	a.bytes = append(append(a.bytes, head...), codeunits.Replacement...)
+	left.Size = uint32(len(a.bytes)) - left.Off
+	right.Off = uint32(len(a.bytes))
+	a.bytes = append(append(a.bytes, codeunits.Replacement...), tail...)
+	right.Size = uint32(len(a.bytes)) - right.Off
+}
+
+// Merge appends the content of right to left, both of the same
+// mergeable kind.
+func (a *Arena) Merge(left, right *Item) {
+	if left.Kind <= wire.KindDeleted {
+		left.SetUnits(left.Units() + right.Units())
+		return
+	}
+	switch {
+	case left.Off+left.Size == right.Off:
+	case int(left.Off+left.Size) == len(a.bytes):
+		a.dead += int(right.Size)
+		a.bytes = append(a.bytes, a.Of(right)...)
+	default:
+		a.dead += int(left.Size + right.Size)
+		off, _ := a.Put(a.Of(left))
+		a.Put(a.Of(right))
+		left.Off = off
+	}
+	left.Size += right.Size
+	left.Length += right.Length
+}
+
+// Drop makes it a Deleted item of the same length.
+func (a *Arena) Drop(it *Item) {
+	if it.Kind != wire.KindType && it.Kind > wire.KindDeleted {
+		a.dead += int(it.Size)
+	}
+	n := it.Units()
+	it.Kind, it.Off = wire.KindDeleted, 0
+	it.SetUnits(n)
+}
+
+// AppendText adds text to the content of it.
+func (a *Arena) AppendText(it *Item, text string) {
+	if int(it.Off+it.Size) != len(a.bytes) {
+		a.dead += int(it.Size)
+		it.Off, _ = a.Put(a.Of(it))
+	}
+	a.bytes = append(a.bytes, text...)
+	it.Size += uint32(len(text))
+}
+
+// InsidePair reports whether offset off of it, in units, falls between the two
+// halves of a surrogate pair.
+func (a *Arena) InsidePair(it *Item, off int) bool {
+	if it.Kind != wire.KindString || it.ascii() || off == int(it.Length) {
+		return false
+	}
+	_, inside := codeunits.Offset(a.Of(it), off)
+	return inside
+}
+
+func (a *Arena) reserve(n int) {
+	if need := len(a.bytes) + n; need > cap(a.bytes) && len(a.bytes) < need/4 {
+		bytes := make([]byte, len(a.bytes), need)
+		copy(bytes, a.bytes)
+		a.bytes = bytes
+	}
+}
+
+func (a *Arena) trim() {
+	if n := len(a.bytes); cap(a.bytes) > n+n/8 {
+		a.bytes = append(make([]byte, 0, n), a.bytes...)
+	}
+}

@@ -1,0 +1,160 @@
+package structs
+
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+)
+
+// A Client is an entry of the client table. Index 0 is not used.
+//
+// Items name clients by table index and keep the low 32 bits of a clock. A
+// history of more than 2^32 units, which a hostile update can claim in a few
+// bytes, gets one further entry for each block of 2^32 clocks that some item
+// names. Such an entry only translates: Base is the start of its block and Home
+// the entry that holds the history. Two IDs are equal exactly if table index
+// and low bits are.
+type Client struct {
+	ID     wire.ClientID
+	Base   uint64 // added to the 32 bits of an item's clock
+	Home   uint32
+	Next   uint64 // the clock expected next
+	Before uint64 // Next at the start of transaction Epoch
+	Epoch  uint64
+	Index  ClockIndex
+}
+
+// linearClients is how many clients are looked up by walking the table. Most
+// documents have fewer, and then need no map.
+const linearClients = 8
+
+// A ClientTable holds the clients that a document knows.
+type ClientTable struct {
+	Clients []Client // entry 0 is not used
+	index   map[wire.ClientID]uint32
+	wide    map[wideKey]uint32
+}
+
+type wideKey struct {
+	home  uint32
+	block uint64
+}
+
+// LookupClient returns the table index of id, 0 if it is not in the table.
+func (t *ClientTable) LookupClient(id wire.ClientID) uint32 {
+	if t.index != nil {
+		return t.index[id]
+	}
+	for i := 1; i < len(t.Clients); i++ {
+		if t.Clients[i].ID == id {
+			return uint32(i)
+		}
+	}
+	return 0
+}
+
+// AddClient returns the table index of id, making an entry if there is none.
+func (t *ClientTable) AddClient(id wire.ClientID) uint32 {
+	if i := t.LookupClient(id); i != 0 {
+		return i
+	}
+	i := uint32(len(t.Clients))
+	t.Clients = append(t.Clients, Client{ID: id, Home: i})
+	if t.index != nil {
+		t.index[id] = i
+	} else if len(t.Clients) > linearClients {
+		t.index = make(map[wire.ClientID]uint32, 2*linearClients)
+		for j, c := range t.Clients[1:] {
+			t.index[c.ID] = t.Clients[j+1].Home
+		}
+	}
+	return i
+}
+
+// Narrow returns the table index and the low bits by which an item names the
+// clock of the client home.
+func (t *ClientTable) Narrow(home uint32, clock uint64) (index, low uint32) {
+	if clock>>32 != 0 {
+		home = t.wideEntry(home, clock>>32)
+	}
+	return home, uint32(clock)
+}
+
+func (t *ClientTable) wideEntry(home uint32, block uint64) uint32 {
+	key := wideKey{home, block}
+	if i, ok := t.wide[key]; ok {
+		return i
+	}
+	i := uint32(len(t.Clients))
+	t.Clients = append(t.Clients, Client{ID: t.Clients[home].ID, Base: block << 32, Home: home})
+	if t.wide == nil {
+		t.wide = make(map[wideKey]uint32)
+	}
+	t.wide[key] = i
+	return i
+}
+
+// State returns the clock that is expected next of client id.
+func (t *ClientTable) State(id wire.ClientID) uint64 {
+	if i := t.LookupClient(id); i != 0 {
+		return t.Clients[i].Next
+	}
+	return 0
+}
+
+// ActiveClients returns the table indexes of all clients that have a history,
+// highest client id first.
+func (t *ClientTable) ActiveClients() []uint32 {
+	var active []uint32
+	for i := 1; i < len(t.Clients); i++ {
+		if t.Clients[i].Next > 0 {
+			active = append(active, uint32(i))
+		}
+	}
+	t.SortDescending(active)
+	return active
+}
+
+// SortDescending sorts table indexes, highest client id first.
+func (t *ClientTable) SortDescending(clients []uint32) {
+	slices.SortFunc(clients, func(a, b uint32) int {
+		if t.Clients[a].ID > t.Clients[b].ID {
+			return -1
+		}
+		return 1
+	})
+}
+
+// StateVector returns for each client the clock that is expected next.
+func (t *ClientTable) StateVector() wire.StateVector {
+	sv := make(wire.StateVector, len(t.Clients))
+	for i := 1; i < len(t.Clients); i++ {
+		if c := &t.Clients[i]; c.Next > 0 {
+			sv[c.ID] = c.Next
+		}
+	}
+	return sv
+}
+
+// ClockOf returns the clock of the first unit of it.
+func (t *ClientTable) ClockOf(it *Item) uint64 {
+	return t.Clients[it.Client].Base | uint64(it.Clock)
+}
+
+// EndOf returns the clock after the last unit of it.
+func (t *ClientTable) EndOf(it *Item) uint64 { return t.ClockOf(it) + it.Units() }
+
+// HomeOf returns the index of the client table entry that holds the history of
+// the item's client.
+func (t *ClientTable) HomeOf(it *Item) uint32 { return t.Clients[it.Client].Home }
+
+// IDOf returns the wire.ID of the first unit of it.
+func (t *ClientTable) IDOf(it *Item) wire.ID {
+	c := &t.Clients[it.Client]
+	return wire.ID{Client: c.ID, Clock: c.Base | uint64(it.Clock)}
+}
+
+// SetClock sets the id of it to the given clock of the client with table index home.
+func (t *ClientTable) SetClock(it *Item, home uint32, clock uint64) {
+	it.Client, it.Clock = t.Narrow(home, clock)
+}

@@ -1,0 +1,280 @@
+package structs
+
+import (
+	"slices"
+	"sort"
+)
+
+// maxChunk is the most refs that a chunk lists before it is cut in two, and
+// maxRange the most that one gathers by appending. Longer ones would cost no
+// more space, but be slower to search.
+const (
+	maxChunk = 256
+	maxRange = 512
+)
+
+// A Chunk holds neighbouring structs of one client in clock order. While the
+// refs follow one another, as they do after loading, it is only a range
+// (refs == nil: base, base+1, ... base+n-1) and costs nothing per struct.
+type Chunk struct {
+	first uint64 // clock of the first struct
+	base  Ref
+	n     int32
+	refs  []Ref
+}
+
+// Len returns how many structs the chunk lists.
+func (c *Chunk) Len() int {
+	if c.refs != nil {
+		return len(c.refs)
+	}
+	return int(c.n)
+}
+
+// At returns the struct with the given index.
+func (c *Chunk) At(i int) Ref {
+	if c.refs != nil {
+		return c.refs[i]
+	}
+	return c.base + Ref(i)
+}
+
+// A ClockIndex lists all structs of one client in clock order. No chunk is
+// empty. hint is the place of the last hit, or was before later changes.
+type ClockIndex struct {
+	Chunks []Chunk
+	hint   Pos
+}
+
+// A Pos is a place in a ClockIndex. It is valid until the next change.
+type Pos struct {
+	Chunk int
+	Index int // in the chunk
+}
+
+// At returns the struct at p.
+func (x *ClockIndex) At(p Pos) Ref { return x.Chunks[p.Chunk].At(p.Index) }
+
+// Find returns the place of the struct that holds clock, which must be below
+// the client's state. It looks first where it last found something and next to
+// that.
+func (s *Set) Find(x *ClockIndex, clock uint64) Pos {
+	p := x.hint
+	if p.Chunk >= len(x.Chunks) || clock < x.Chunks[p.Chunk].first ||
+		(p.Chunk+1 < len(x.Chunks) && clock >= x.Chunks[p.Chunk+1].first) {
+		p.Chunk = sort.Search(len(x.Chunks), func(i int) bool { return x.Chunks[i].first > clock }) - 1
+		p.Index = 0
+	}
+	p.Index = s.findInChunk(&x.Chunks[p.Chunk], p.Index, clock)
+	x.hint = p
+	return p
+}
+
+// gallop is how far behind a hint a search goes in growing steps before it
+// takes the whole chunk.
+const gallop = 8
+
+// findInChunk returns the index in ch of the struct that holds clock, which is
+// in ch. Searches often go on where the last one ended.
+func (s *Set) findInChunk(ch *Chunk, hint int, clock uint64) int {
+	starts := func(i int) bool { return s.ClockOf(&s.Items[ch.At(i)]) <= clock }
+	lo, hi := 0, ch.Len() // the struct is in [lo, hi)
+	if hint < hi {
+		if !starts(hint) {
+			hi = hint
+		} else {
+			lo = hint
+			for step := 1; step <= gallop && lo+step < hi; step *= 2 {
+				if !starts(lo + step) {
+					hi = lo + step
+					break
+				}
+				lo += step
+			}
+		}
+	}
+	for lo < hi-1 {
+		if mid := int(uint(lo+hi) >> 1); starts(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// FindItem returns the struct of the client with table index home that holds clock.
+func (s *Set) FindItem(home uint32, clock uint64) Ref {
+	x := &s.Clients[home].Index
+	return x.At(s.Find(x, clock))
+}
+
+// Next moves p one struct on; ok is false at the end.
+func (x *ClockIndex) Next(p Pos) (_ Pos, ok bool) {
+	p.Index++
+	if p.Index == x.Chunks[p.Chunk].Len() {
+		p.Chunk, p.Index = p.Chunk+1, 0
+	}
+	return p, p.Chunk < len(x.Chunks)
+}
+
+// Prev moves p one struct back; ok is false at the start.
+func (x *ClockIndex) Prev(p Pos) (_ Pos, ok bool) {
+	p.Index--
+	if p.Index < 0 {
+		if p.Chunk == 0 {
+			return p, false
+		}
+		p.Chunk--
+		p.Index = x.Chunks[p.Chunk].Len() - 1
+	}
+	return p, true
+}
+
+// Last returns the last struct.
+func (x *ClockIndex) Last() Ref {
+	c := &x.Chunks[len(x.Chunks)-1]
+	return c.At(c.Len() - 1)
+}
+
+// Append adds the struct r, which starts at clock, at the end.
+func (x *ClockIndex) Append(r Ref, clock uint64) {
+	if len(x.Chunks) > 0 {
+		c := &x.Chunks[len(x.Chunks)-1]
+		switch {
+		case c.refs == nil && c.base+Ref(c.n) == r && c.n < maxRange:
+			c.n++
+			return
+		case c.refs == nil && c.n < maxChunk/2:
+			c.list()
+			fallthrough
+		case c.refs != nil && len(c.refs) < maxChunk:
+			c.refs = append(c.refs, r)
+			return
+		}
+	}
+	x.Chunks = append(x.Chunks, Chunk{first: clock, base: r, n: 1})
+}
+
+// list turns a range into a list of refs.
+func (c *Chunk) list() {
+	c.refs = make([]Ref, c.n, c.n+c.n/2+4)
+	for i := range c.refs {
+		c.refs[i] = c.base + Ref(i)
+	}
+	c.n = 0
+}
+
+// InsertAfter adds r after the place p and returns its place.
+func (s *Set) InsertAfter(x *ClockIndex, p Pos, r Ref) Pos {
+	if x.Chunks[p.Chunk].refs == nil {
+		p = s.listAround(x, p)
+	}
+	c := &x.Chunks[p.Chunk]
+	c.refs = slices.Insert(c.refs, p.Index+1, r)
+	p.Index++
+	if len(c.refs) > maxChunk {
+		p = s.cutChunk(x, p)
+	}
+	return p
+}
+
+// cutChunk cuts the chunk of p in half.
+func (s *Set) cutChunk(x *ClockIndex, p Pos) Pos {
+	refs := x.Chunks[p.Chunk].refs
+	half := len(refs) / 2
+	right := Chunk{
+		first: s.ClockOf(&s.Items[refs[half]]),
+		refs:  slices.Clone(refs[half:]),
+	}
+	x.Chunks[p.Chunk].refs = refs[:half]
+	x.Chunks = slices.Insert(x.Chunks, p.Chunk+1, right)
+	if p.Index >= half {
+		return Pos{p.Chunk + 1, p.Index - half}
+	}
+	return p
+}
+
+// listAround turns the part of a range chunk around p into a list, so that
+// editing one place of a large loaded document leaves the rest a range.
+func (s *Set) listAround(x *ClockIndex, p Pos) Pos {
+	c := x.Chunks[p.Chunk]
+	n := int(c.n)
+	if n <= maxChunk*3/4 {
+		x.Chunks[p.Chunk].list()
+		return p
+	}
+	lo := max(0, p.Index-maxChunk/4)
+	hi := min(n, p.Index+maxChunk/4)
+	part := func(from, to int) Chunk {
+		return Chunk{first: s.ClockOf(&s.Items[c.At(from)]), base: c.At(from), n: int32(to - from)}
+	}
+	parts := make([]Chunk, 0, 3)
+	if lo > 0 {
+		parts = append(parts, part(0, lo))
+		p.Chunk, p.Index = p.Chunk+1, p.Index-lo
+	}
+	middle := part(lo, hi)
+	middle.list()
+	at := p.Chunk - len(parts)
+	parts = append(parts, middle)
+	if hi < n {
+		parts = append(parts, part(hi, n))
+	}
+	x.Chunks = slices.Replace(x.Chunks, at, at+1, parts...)
+	return p
+}
+
+// Remove takes the struct at p, which was merged into its left neighbour, out
+// and returns the place of that neighbour.
+func (s *Set) Remove(x *ClockIndex, p Pos) Pos {
+	c := &x.Chunks[p.Chunk]
+	if c.refs == nil && p.Index != int(c.n)-1 && p.Index != 0 {
+		p = s.listAround(x, p)
+		c = &x.Chunks[p.Chunk]
+	}
+	left, _ := x.Prev(p)
+	switch {
+	case c.Len() == 1:
+		x.Chunks = slices.Delete(x.Chunks, p.Chunk, p.Chunk+1)
+		return left
+	case c.refs != nil:
+		c.refs = slices.Delete(c.refs, p.Index, p.Index+1)
+	case p.Index == 0:
+		c.base++
+		c.n--
+	default:
+		c.n--
+	}
+	if p.Index == 0 {
+		c.first = s.ClockOf(&s.Items[c.At(0)])
+	}
+	return left
+}
+
+// truncate drops the structs from p on.
+func (x *ClockIndex) truncate(p Pos) {
+	if p.Index > 0 {
+		c := &x.Chunks[p.Chunk]
+		if c.refs != nil {
+			c.refs = c.refs[:p.Index]
+		} else {
+			c.n = int32(p.Index)
+		}
+		p.Chunk++
+	}
+	clear(x.Chunks[p.Chunk:])
+	x.Chunks = x.Chunks[:p.Chunk]
+}
+
+// ReplaceTail makes refs what the history holds from place p on.
+func (s *Set) ReplaceTail(x *ClockIndex, p Pos, refs []Ref) {
+	if p.Index < x.Chunks[p.Chunk].Len() {
+		x.truncate(p)
+	} else {
+		x.truncate(Pos{p.Chunk + 1, 0})
+	}
+	for _, r := range refs {
+		x.Append(r, s.ClockOf(&s.Items[r]))
+	}
+}

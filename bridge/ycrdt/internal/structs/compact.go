@@ -1,0 +1,63 @@
+package structs
+
+import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+
+// What merging and deleting leave behind is reused, and given back once it is
+// the larger part: a document that was put together from many small updates
+// costs no more than one that was loaded whole.
+
+// minFree is how many free slots a slab may hold without being compacted.
+const minFree = 1024
+
+// CompactItems rewrites the slab when more than half of it is free. Items come
+// to stand in the order of the histories, which are mere ranges then. It returns
+// the new place of each item, nil if all stay.
+func (s *Set) CompactItems() (moved []Ref) {
+	if s.freeCount < minFree || s.freeCount*2 < len(s.Items) {
+		return nil
+	}
+	live := s.Used()
+	items := make([]Item, 1, live+live/8)
+	moved = make([]Ref, len(s.Items))
+	for i := range s.Clients {
+		old := s.Clients[i].Index
+		x := &s.Clients[i].Index
+		*x = ClockIndex{}
+		for _, ch := range old.Chunks {
+			for j := range ch.Len() {
+				r := ch.At(j)
+				moved[r] = Ref(len(items))
+				x.Append(moved[r], s.ClockOf(&s.Items[r]))
+				items = append(items, s.Items[r])
+			}
+		}
+	}
+	for i := range items {
+		items[i].Left, items[i].Right = moved[items[i].Left], moved[items[i].Right]
+	}
+	s.Items, s.free, s.freeCount, s.LeafOf = items, 0, 0, nil
+	return moved
+}
+
+// MinDead is how many unused bytes an arena may hold without being compacted.
+const MinDead = 4096
+
+// CompactArena rewrites the arena when more than half of it is unused.
+func (s *Set) CompactArena() {
+	a := &s.Arena
+	if a.dead < MinDead || a.dead*2 < a.Len() {
+		return
+	}
+	live := a.Live()
+	bytes := make([]byte, 0, live+live/4)
+	for i := range s.Items {
+		it := &s.Items[i]
+		if it.Kind <= wire.KindDeleted || it.Kind == wire.KindType || it.Kind == KindFree {
+			continue
+		}
+		off := uint32(len(bytes))
+		bytes = append(bytes, a.Of(it)...)
+		it.Off = off
+	}
+	a.bytes, a.dead = bytes, 0
+}

@@ -1,0 +1,55 @@
+package structs
+
+import "github.com/relayfs/relayfs/bridge/ycrdt/internal/wire"
+
+// A Set holds the structs of a document and the history of each client:
+// what Yjs calls the StructStore.
+type Set struct {
+	ClientTable
+	Slab
+	Arena Arena
+}
+
+// NewSet returns a set without structs.
+func NewSet() Set {
+	return Set{
+		ClientTable: ClientTable{Clients: make([]Client, 1)},
+		Slab:        Slab{Items: make([]Item, 1)},
+	}
+}
+
+// Reserve makes room for structs more items and bytes more content, exactly:
+// a loaded document that nobody edits should cost close to its bytes.
+func (s *Set) Reserve(structs, bytes int) {
+	s.Slab.reserve(structs)
+	s.Arena.reserve(bytes)
+}
+
+// Trim gives back what reserve took too much of.
+func (s *Set) Trim() {
+	s.Slab.trim()
+	s.Arena.trim()
+}
+
+// Mergeable reports whether the structs l and r, neighbours in the history of
+// one client, become one struct.
+func (s *Set) Mergeable(l, r Ref) bool {
+	left, right := &s.Items[l], &s.Items[r]
+	if left.Kind != right.Kind {
+		return false
+	}
+	if left.Kind == wire.KindGC {
+		return true
+	}
+	return left.Right == r &&
+		left.Flags == right.Flags &&
+		left.RightOrigin == right.RightOrigin && left.RightClock == right.RightClock &&
+		mergeableKind(left.Kind) &&
+		right.Origin != 0 && s.FollowsOn(left, right)
+}
+
+// FollowsOn reports whether the origin of right is the last unit of left.
+func (s *Set) FollowsOn(left, right *Item) bool {
+	from := &s.Clients[right.Origin]
+	return from.Home == s.HomeOf(left) && from.Base|uint64(right.OriginClock) == s.EndOf(left)-1
+}

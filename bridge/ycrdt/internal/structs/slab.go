@@ -1,0 +1,55 @@
+package structs
+
+// A Slab holds the items of a document, and a list of the slots that are free.
+type Slab struct {
+	Items     []Item // item 0 is not used
+	free      Ref    // head of the list of free slots, linked by right
+	freeCount int
+	LeafOf    []int32 // leaf of each item in the position index of its list; nil until one is built
+}
+
+// NewItem returns a free slot of the slab, cleared.
+func (s *Slab) NewItem() Ref {
+	if r := s.free; r != 0 {
+		s.free = s.Items[r].Right
+		s.freeCount--
+		s.Items[r] = Item{}
+		return r
+	}
+	s.Items = append(s.Items, Item{})
+	if s.LeafOf != nil {
+		s.LeafOf = append(s.LeafOf, 0)
+	}
+	return Ref(len(s.Items) - 1)
+}
+
+// FreeItem gives the slot r back. Nothing may refer to it any more.
+func (s *Slab) FreeItem(r Ref) {
+	if int(r) == len(s.Items)-1 {
+		s.Items = s.Items[:r]
+		if s.LeafOf != nil {
+			s.LeafOf = s.LeafOf[:r]
+		}
+		return
+	}
+	s.Items[r] = Item{Kind: KindFree, Right: s.free}
+	s.free = r
+	s.freeCount++
+}
+
+// Used returns how many slots hold an item, slot 0 included.
+func (s *Slab) Used() int { return len(s.Items) - s.freeCount }
+
+func (s *Slab) reserve(n int) {
+	if need := len(s.Items) + n; need > cap(s.Items) && len(s.Items) < need/4 {
+		items := make([]Item, len(s.Items), need)
+		copy(items, s.Items)
+		s.Items = items
+	}
+}
+
+func (s *Slab) trim() {
+	if n := len(s.Items); cap(s.Items) > n+n/8 {
+		s.Items = append(make([]Item, 0, n), s.Items...)
+	}
+}

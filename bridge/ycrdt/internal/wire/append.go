@@ -1,0 +1,63 @@
+package wire
+
+import (
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/codeunits"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+)
+
+// AppendID appends the wire form of id.
+func AppendID(dst []byte, id ID) []byte {
+	return lib0.AppendUint(lib0.AppendUint(dst, uint64(id.Client)), id.Clock)
+}
+
+// AppendType appends the wire form of a type; only XML elements and hooks have
+// a name.
+func AppendType(dst []byte, typeRef uint8, name []byte) []byte {
+	dst = append(dst, typeRef)
+	if typeRef == TypeXMLElement || typeRef == TypeXMLHook {
+		dst = lib0.AppendBytes(dst, name)
+	}
+	return dst
+}
+
+// AppendContent appends the wire form of content that has length units, from
+// unit offset on.
+func AppendContent(dst []byte, kind uint8, content []byte, length, offset uint64) []byte {
+	prefix := ""
+	if offset > 0 {
+		prefix, content = SliceContent(kind, content, offset)
+	}
+	switch kind {
+	case KindString, KindBinary, KindEmbed:
+		dst = lib0.AppendUint(dst, uint64(len(prefix)+len(content)))
+	case KindAny, KindJSON:
+		dst = lib0.AppendUint(dst, length-offset)
+	}
+	return append(append(dst, prefix...), content...)
+}
+
+// SkipValues returns the byte offset of value n in Any or JSON content.
+func SkipValues(kind uint8, content []byte, n uint64) int {
+	r := lib0.NewReader(content)
+	for ; n > 0; n-- {
+		if kind == KindAny {
+			r.SkipAny(false)
+		} else {
+			r.Bytes()
+		}
+	}
+	return r.Offset()
+}
+
+// SliceContent returns the content from unit from on as prefix and rest. Only
+// text that is cut inside a surrogate pair has a prefix.
+func SliceContent(kind uint8, content []byte, from uint64) (prefix string, rest []byte) {
+	if kind != KindString {
+		return "", content[SkipValues(kind, content, from):]
+	}
+	at, inside := codeunits.Offset(content, int(from))
+	if inside {
+		return codeunits.Replacement, content[at+4:]
+	}
+	return "", content[at:]
+}

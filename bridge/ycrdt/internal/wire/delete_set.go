@@ -1,0 +1,124 @@
+package wire
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+)
+
+// A Range is a run of deleted units of one client.
+type Range struct {
+	Client ClientID
+	Clock  uint64
+	Length uint64
+}
+
+// End returns the clock behind the last unit of r.
+func (r Range) End() uint64 { return r.Clock + r.Length }
+
+// A DeleteSet is a set of deleted units. It is normal if it is sorted, highest
+// client first and clocks ascending, and no two ranges touch.
+type DeleteSet []Range
+
+// Add adds a range; ranges that continue the last one are joined at once.
+func (ds *DeleteSet) Add(client ClientID, clock, length uint64) {
+	if n := len(*ds); n > 0 {
+		if last := &(*ds)[n-1]; last.Client == client && last.End() == clock {
+			last.Length += length
+			return
+		}
+	}
+	*ds = append(*ds, Range{client, clock, length})
+}
+
+func compareRanges(a, b Range) int {
+	if a.Client != b.Client {
+		return cmp.Compare(b.Client, a.Client)
+	}
+	return cmp.Compare(a.Clock, b.Clock)
+}
+
+// Normalize sorts the set and joins ranges that overlap or touch.
+func (ds *DeleteSet) Normalize() {
+	set := *ds
+	if len(set) < 2 {
+		return
+	}
+	if !slices.IsSortedFunc(set, compareRanges) {
+		slices.SortFunc(set, compareRanges)
+	}
+	n := 0
+	for _, r := range set[1:] {
+		last := &set[n]
+		if last.Client == r.Client && last.End() >= r.Clock {
+			last.Length = max(last.End(), r.End()) - last.Clock
+			continue
+		}
+		n++
+		set[n] = r
+	}
+	*ds = set[:n+1]
+}
+
+// Contains reports whether the unit is in the set, which must be normal.
+func (ds DeleteSet) Contains(client ClientID, clock uint64) bool {
+	i, _ := slices.BinarySearchFunc(ds, Range{Client: client, Clock: clock}, compareRanges)
+	if i < len(ds) && ds[i].Client == client && ds[i].Clock == clock {
+		return true
+	}
+	return i > 0 && ds[i-1].Client == client && clock < ds[i-1].End()
+}
+
+// AppendTo appends the wire form of a normal set.
+func (ds DeleteSet) AppendTo(dst []byte) []byte {
+	clients := 0
+	for i := range ds {
+		if i == 0 || ds[i].Client != ds[i-1].Client {
+			clients++
+		}
+	}
+	dst = lib0.AppendUint(dst, uint64(clients))
+	for len(ds) > 0 {
+		n := 1
+		for n < len(ds) && ds[n].Client == ds[0].Client {
+			n++
+		}
+		dst = lib0.AppendUint(dst, uint64(ds[0].Client))
+		dst = lib0.AppendUint(dst, uint64(n))
+		for _, r := range ds[:n] {
+			dst = lib0.AppendUint(dst, r.Clock)
+			dst = lib0.AppendUint(dst, r.Length)
+		}
+		ds = ds[n:]
+	}
+	return dst
+}
+
+// ReadDeleteSet reads a delete set in wire order; ranges of length 0 are left out.
+func ReadDeleteSet(r *lib0.Reader) DeleteSet {
+	var ds DeleteSet
+	for clients := r.Uint(); clients > 0 && r.Err() == nil; clients-- {
+		client := ClientID(r.Uint())
+		n := r.Uint()
+		if n > uint64(r.Len()/2) {
+			r.Fail(lib0.ErrTruncated)
+			return nil
+		}
+		ds = slices.Grow(ds, int(n))
+		for ; n > 0 && r.Err() == nil; n-- {
+			clock, length := r.Uint(), r.Uint()
+			if clock+length > MaxInt {
+				r.Fail(lib0.ErrRange)
+				return nil
+			}
+			if length > 0 {
+				ds = append(ds, Range{client, clock, length})
+			}
+		}
+	}
+	if r.Err() != nil {
+		return nil
+	}
+	return ds
+}

@@ -1,0 +1,35 @@
+package wire
+
+// The kinds of content, numbered as the low five bits of a struct's info byte.
+const (
+	KindGC      = 0 // a range whose content and place are forgotten
+	KindDeleted = 1
+	KindJSON    = 2
+	KindBinary  = 3
+	KindString  = 4
+	KindEmbed   = 5
+	KindFormat  = 6
+	KindType    = 7
+	KindAny     = 8
+	KindDoc     = 9
+	KindSkip    = 10 // on the wire only: a hole in a merged update
+)
+
+// The bits of an info byte above the kind.
+const (
+	infoKind      = 0x1f
+	InfoParentSub = 0x20
+	InfoRight     = 0x40
+	InfoOrigin    = 0x80
+)
+
+// The type references of a shared type on the wire.
+const (
+	TypeArray       = 0
+	TypeMap         = 1
+	TypeText        = 2
+	TypeXMLElement  = 3
+	TypeXMLFragment = 4
+	TypeXMLHook     = 5
+	TypeXMLText     = 6
+)

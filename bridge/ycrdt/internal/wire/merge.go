@@ -1,0 +1,218 @@
+package wire
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+)
+
+// Merge merges updates into one that has the same effect. Where structs between
+// two updates are missing, the result says so with a Skip struct. The error
+// wraps [ErrMalformed] or is [ErrUpdateV2].
+func Merge(updates ...[]byte) ([]byte, error) {
+	sorted := make([][]byte, len(updates))
+	for i, update := range updates {
+		u, err := Scan(update)
+		if err != nil {
+			return nil, err
+		}
+		sorted[i] = u.sorted()
+	}
+	switch len(updates) {
+	case 0:
+		return []byte{0, 0}, nil
+	case 1:
+		return slices.Clone(updates[0]), nil
+	}
+	return MergeScanned(sorted), nil
+}
+
+// Diff returns the part of an update that a peer with the given encoded state
+// vector lacks, and all deletions. The errors are those of [Merge].
+func Diff(update, stateVector []byte) ([]byte, error) {
+	if _, err := Scan(update); err != nil {
+		return nil, err
+	}
+	have, err := DecodeStateVector(stateVector)
+	if err != nil {
+		return nil, err
+	}
+	return DiffScanned(update, have), nil
+}
+
+// StateVectorOf returns the encoded state vector of a document that has applied
+// only this update. The errors are those of [Merge].
+func StateVectorOf(update []byte) ([]byte, error) {
+	if _, err := Scan(update); err != nil {
+		return nil, err
+	}
+	r := newUpdateReader(update, false)
+	sv := make(StateVector)
+	order := []byte(nil)
+	for r.next(); !r.done; r.next() {
+		w := &r.curr
+		known := sv[w.ID.Client]
+		if w.Kind() != KindSkip && w.ID.Clock == known {
+			sv[w.ID.Client] = w.End()
+		}
+	}
+	for _, client := range r.clients {
+		if clock := sv[client]; clock > 0 {
+			order = lib0.AppendUint(lib0.AppendUint(order, uint64(client)), clock)
+		}
+	}
+	return append(lib0.AppendUint(nil, uint64(len(sv))), order...), nil
+}
+
+// DiffScanned is [Diff] for a checked update.
+func DiffScanned(update []byte, have StateVector) []byte {
+	r := newUpdateReader(update, false)
+	var e updateWriter
+	r.next()
+	for !r.done {
+		client := r.curr.ID.Client
+		known := have[client]
+		if r.curr.Kind() == KindSkip || r.curr.End() <= known {
+			r.next()
+			continue
+		}
+		e.write(&r.curr, update, max(known, r.curr.ID.Clock)-r.curr.ID.Clock)
+		for r.next(); !r.done && r.curr.ID.Client == client; r.next() {
+			e.write(&r.curr, update, 0)
+		}
+	}
+	ds := ReadDeleteSet(&r.Reader)
+	ds.Normalize()
+	return e.finish(ds)
+}
+
+// MergeScanned is [Merge] for two or more checked updates that each have
+// their sections highest client first.
+func MergeScanned(updates [][]byte) []byte {
+	m := merger{}
+	var live []*updateReader
+	readers := make([]*updateReader, len(updates))
+	for i, update := range updates {
+		readers[i] = newUpdateReader(update, true)
+		if readers[i].next(); !readers[i].done {
+			live = append(live, readers[i])
+		}
+	}
+	slices.SortStableFunc(live, compareReaders)
+	for len(live) > 0 {
+		m.step(live[0])
+		live = resort(live)
+	}
+	if m.writing {
+		m.flush()
+	}
+	var ds DeleteSet
+	for _, r := range readers {
+		ds = append(ds, ReadDeleteSet(&r.Reader)...)
+	}
+	ds.Normalize()
+	return m.out.finish(ds)
+}
+
+func compareReaders(a, b *updateReader) int {
+	if a.curr.ID.Client != b.curr.ID.Client {
+		return cmp.Compare(b.curr.ID.Client, a.curr.ID.Client)
+	}
+	return cmp.Compare(a.curr.ID.Clock, b.curr.ID.Clock)
+}
+
+// resort restores the order after the first reader has advanced. It puts that
+// reader before those it is equal to, as a stable sort of the list would.
+func resort(live []*updateReader) []*updateReader {
+	first := live[0]
+	if first.done {
+		return live[1:]
+	}
+	n := sort.Search(len(live)-1, func(i int) bool { return compareReaders(live[i+1], first) >= 0 })
+	copy(live, live[1:n+1])
+	live[n] = first
+	return live
+}
+
+// A merger merges readers in the way of Yjs (mergeUpdatesV2), so that the
+// result has the same structs. It holds back the last struct, curr, which may
+// turn out to overlap with the next.
+type merger struct {
+	out     updateWriter
+	curr    Struct
+	data    []byte // in which curr lies
+	writing bool
+}
+
+func (m *merger) step(r *updateReader) {
+	client := r.curr.ID.Client
+	if !m.writing {
+		m.take(r)
+	} else {
+		skipped := false
+		for !r.done && r.curr.End() <= m.curr.End() && r.curr.ID.Client >= m.curr.ID.Client {
+			r.next()
+			skipped = true
+		}
+		if r.done || r.curr.ID.Client != client || (skipped && r.curr.ID.Clock > m.curr.End()) {
+			return
+		}
+		m.continueWith(r)
+	}
+	for !r.done && r.curr.ID.Client == client && r.curr.ID.Clock == m.curr.End() {
+		m.flush()
+		m.take(r)
+	}
+}
+
+// continueWith makes what r holds follow curr.
+func (m *merger) continueWith(r *updateReader) {
+	next := r.curr
+	switch {
+	case next.ID.Client != m.curr.ID.Client:
+		m.flush()
+		m.take(r)
+	case m.curr.End() < next.ID.Clock:
+		m.bridge(&next)
+	default:
+		m.overlap(r, next)
+	}
+}
+
+// bridge puts a Skip between curr and a struct that starts later.
+func (m *merger) bridge(next *Struct) {
+	if m.curr.Kind() == KindSkip {
+		m.curr.Length = next.End() - m.curr.ID.Clock
+		return
+	}
+	end := m.curr.End()
+	m.flush()
+	m.curr = Struct{ID: ID{next.ID.Client, end}, Length: next.ID.Clock - end, Info: KindSkip}
+}
+
+// overlap joins next, which starts inside curr or where it ends.
+func (m *merger) overlap(r *updateReader, next Struct) {
+	if over := m.curr.End() - next.ID.Clock; over > 0 {
+		if m.curr.Kind() == KindSkip {
+			m.curr.Length -= over
+		} else {
+			next = next.slice(r.data, over)
+		}
+	}
+	if kind := m.curr.Kind(); kind == next.Kind() && (kind == KindGC || kind == KindSkip) {
+		m.curr.Length += next.Length
+		return
+	}
+	m.flush()
+	m.curr, m.data = next, r.data
+	r.next()
+}
+
+func (m *merger) flush() { m.out.write(&m.curr, m.data, 0) }
+
+func (m *merger) take(r *updateReader) {
+	m.curr, m.data, m.writing = r.curr, r.data, true
+	r.next()
+}

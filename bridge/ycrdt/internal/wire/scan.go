@@ -1,0 +1,345 @@
+package wire
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/codeunits"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+)
+
+// A Struct is one struct of an update as it stands in the bytes.
+type Struct struct {
+	ID      ID
+	Length  uint64
+	Info    byte
+	Origin  ID    // with InfoOrigin
+	Right   ID    // with InfoRight
+	Parent  ID    // without origins and root: the item whose type is the parent
+	InRoot  bool  // without origins: the parent is a root
+	Root    Span  // with InRoot: its name
+	Sub     Span  // the key, with InfoParentSub and without origins
+	TypeRef uint8 // of KindType
+	From    int   // offset of the struct
+	Content Span  // payload as the arena keeps it; node name for KindType
+	half    bool  // the text starts with half a pair: U+FFFD, then content
+}
+
+// A Span is a stretch of the bytes of an update. (Slices would cost a write
+// barrier each.)
+type Span struct {
+	from, to int
+}
+
+// Of returns the bytes of s, which lie in data.
+func (s Span) Of(data []byte) []byte { return data[s.from:s.to:s.to] }
+func (s Span) len() int              { return s.to - s.from }
+
+// Kind returns the kind of the content of w.
+func (w *Struct) Kind() uint8 { return w.Info & infoKind }
+
+// End returns the clock behind the last unit of w.
+func (w *Struct) End() uint64 { return w.ID.Clock + w.Length }
+
+// InheritsParent reports whether the parent is that of the left or right origin.
+func (w *Struct) InheritsParent() bool { return w.Info&(InfoOrigin|InfoRight) != 0 }
+
+// A StructReader reads the structs of one section of an update: the structs
+// of one client.
+type StructReader struct {
+	lib0.Reader
+	Check  bool // verify text, JSON and references
+	Client ClientID
+	Clock  uint64 // of the next struct
+	Left   uint64 // structs not yet read
+}
+
+var (
+	errReference = errors.New("struct refers to itself or to a later one")
+	errKind      = errors.New("unknown kind of struct")
+	errSections  = errors.New("client occurs twice")
+)
+
+// Section reads the head of the next section.
+func (r *StructReader) Section() {
+	r.Left = r.Uint()
+	r.Client = ClientID(r.Uint())
+	r.Clock = r.Uint()
+	if r.Left > uint64(r.Len()/2) {
+		r.Fail(lib0.ErrTruncated)
+	}
+}
+
+// Next reads the next struct into w.
+func (r *StructReader) Next(w *Struct) {
+	w.ID = ID{r.Client, r.Clock}
+	w.From = r.Offset()
+	w.Info = r.Byte()
+	w.InRoot, w.half, w.Content = false, false, Span{}
+	switch w.Info {
+	case KindGC, KindSkip:
+		w.Length = r.Uint()
+	default:
+		r.readOrigins(w)
+		r.readContent(w)
+	}
+	r.Clock += w.Length
+	r.Left--
+	if w.Length > MaxInt || r.Clock > MaxInt {
+		r.Fail(lib0.ErrRange)
+	}
+}
+
+func readID(buf []byte, off int) (ID, int) {
+	client, off := lib0.ReadUint(buf, off)
+	clock, off := lib0.ReadUint(buf, off)
+	return ID{ClientID(client), clock}, off
+}
+
+// readOrigins reads what lies between the info byte and the content.
+func (r *StructReader) readOrigins(w *Struct) {
+	buf, off := r.Window()
+	if w.Info&InfoOrigin != 0 {
+		w.Origin, off = readID(buf, off)
+		r.checkReference(w.Origin, w.ID)
+	}
+	if w.Info&InfoRight != 0 {
+		w.Right, off = readID(buf, off)
+		r.checkReference(w.Right, w.ID)
+	}
+	r.Seek(off)
+	if w.InheritsParent() {
+		w.Info &^= InfoParentSub // the key is inherited, too
+		return
+	}
+	r.readParent(w)
+}
+
+func (r *StructReader) readParent(w *Struct) {
+	if w.InRoot = r.Uint() == 1; w.InRoot {
+		w.Root = r.text()
+	} else {
+		buf, off := r.Window()
+		w.Parent, off = readID(buf, off)
+		r.Seek(off)
+		r.checkReference(w.Parent, w.ID)
+	}
+	if w.Info&InfoParentSub != 0 {
+		w.Sub = r.text()
+	}
+}
+
+// checkReference refuses a struct that would have to exist before itself.
+func (r *StructReader) checkReference(to, from ID) {
+	if to.Client == from.Client && to.Clock >= from.Clock {
+		r.Fail(errReference)
+	}
+}
+
+func (r *StructReader) text() Span {
+	if r.Check {
+		return r.behind(r.Text())
+	}
+	return r.behind(r.Bytes())
+}
+
+// behind returns the Span of b, which was just read.
+func (r *StructReader) behind(b []byte) Span {
+	return Span{r.Offset() - len(b), r.Offset()}
+}
+
+func (r *StructReader) readContent(w *Struct) {
+	w.Length = 1
+	from := r.Offset()
+	switch w.Kind() {
+	case KindDeleted:
+		w.Length = r.Uint()
+		return
+	case KindString:
+		r.readString(w)
+		return
+	case KindBinary:
+		w.Content = r.behind(r.Bytes())
+		return
+	case KindEmbed:
+		w.Content = r.json()
+		return
+	case KindType:
+		r.readType(w)
+		return
+	case KindJSON:
+		w.Length = r.Uint()
+		from = r.Offset()
+		r.skipMany(w.Length, r.jsonValue)
+	case KindAny:
+		w.Length = r.Uint()
+		from = r.Offset()
+		r.skipMany(w.Length, func() { r.SkipAny(r.Check) })
+	case KindFormat:
+		r.text()
+		r.json()
+	case KindDoc:
+		r.text()
+		r.SkipAny(r.Check)
+	default:
+		r.Fail(errKind)
+	}
+	w.Content = Span{from, r.Offset()}
+}
+
+func (r *StructReader) readString(w *Struct) {
+	b := r.Bytes()
+	w.Content = r.behind(b)
+	w.Length = uint64(len(b))
+	if lib0.ASCII(b) {
+		return
+	}
+	if r.Check && !utf8.Valid(b) {
+		r.Fail(lib0.ErrUTF8)
+		return
+	}
+	w.Length = uint64(codeunits.Len(b))
+}
+
+func (r *StructReader) skipMany(n uint64, skip func()) {
+	if n > uint64(r.Len()) {
+		r.Fail(lib0.ErrTruncated)
+	}
+	for ; n > 0 && r.Err() == nil; n-- {
+		skip()
+	}
+}
+
+func (r *StructReader) json() Span {
+	if r.Check {
+		return r.behind(r.JSONText())
+	}
+	return r.behind(r.Bytes())
+}
+
+// jsonValue reads a value of JSON content, where "undefined" is one.
+func (r *StructReader) jsonValue() {
+	from := r.Offset()
+	if string(r.Bytes()) != "undefined" && r.Err() == nil {
+		r.Seek(from)
+		r.json()
+	}
+}
+
+func (r *StructReader) readType(w *Struct) {
+	ref := r.Uint()
+	if ref > TypeXMLText {
+		r.Fail(errKind)
+		return
+	}
+	w.TypeRef = uint8(ref)
+	if ref == TypeXMLElement || ref == TypeXMLHook {
+		w.Content = r.text()
+	}
+}
+
+// A Section is the part of an update that holds the structs of one client.
+type Section struct {
+	Client ClientID
+	Clock  uint64
+	Count  uint64
+	Off    int // of the first struct
+	end    int // offset behind the last struct
+}
+
+// An Update is an update that has been checked as a whole. Nothing in it
+// can fail any more.
+type Update struct {
+	Data     []byte
+	Sections []Section
+	Deletes  DeleteSet // normal
+	Structs  int
+	Content  int // bytes of content
+}
+
+// Scan reads a whole update without changing anything. Bytes behind the
+// delete set are ignored, as Yjs does.
+func Scan(update []byte) (*Update, error) {
+	u := &Update{Data: update}
+	r := StructReader{Reader: lib0.NewReader(update), Check: true}
+	n := r.Uint()
+	if n > uint64(r.Len()/3) {
+		r.Fail(lib0.ErrTruncated)
+	}
+	for ; n > 0 && r.Err() == nil; n-- {
+		u.scanSection(&r)
+	}
+	u.sortSections(&r.Reader)
+	if r.Err() == nil {
+		u.Deletes = ReadDeleteSet(&r.Reader)
+		u.Deletes.Normalize()
+	}
+	if err := r.Err(); err != nil || r.Len() > 0 {
+		if isUpdateV2(update) {
+			return nil, ErrUpdateV2
+		}
+		if err != nil {
+			return nil, fmt.Errorf("update: %w: %w", ErrMalformed, err)
+		}
+	}
+	return u, nil
+}
+
+func (u *Update) scanSection(r *StructReader) {
+	r.Section()
+	sec := Section{Client: r.Client, Clock: r.Clock, Count: r.Left, Off: r.Offset()}
+	u.Structs += int(r.Left)
+	var w Struct
+	for r.Left > 0 && r.Err() == nil {
+		r.Next(&w)
+		u.Content += w.Content.len()
+	}
+	sec.end = r.Offset()
+	u.Sections = append(u.Sections, sec)
+}
+
+// sortSections puts the sections in the order in which they are integrated,
+// highest client first, and refuses a client that has two.
+func (u *Update) sortSections(r *lib0.Reader) {
+	slices.SortFunc(u.Sections, func(a, b Section) int { return cmp.Compare(b.Client, a.Client) })
+	for i := 1; i < len(u.Sections); i++ {
+		if u.Sections[i].Client == u.Sections[i-1].Client {
+			r.Fail(errSections)
+		}
+	}
+}
+
+// sorted returns the update with its sections highest client first, which is
+// how Yjs writes them, though it reads any order.
+func (u *Update) sorted() []byte {
+	if slices.IsSortedFunc(u.Sections, func(a, b Section) int { return cmp.Compare(a.Off, b.Off) }) {
+		return u.Data
+	}
+	out := lib0.AppendUint(make([]byte, 0, len(u.Data)), uint64(len(u.Sections)))
+	behind := 0
+	for _, sec := range u.Sections {
+		out = lib0.AppendUint(out, sec.Count)
+		out = lib0.AppendUint(out, uint64(sec.Client))
+		out = lib0.AppendUint(out, sec.Clock)
+		out = append(out, u.Data[sec.Off:sec.end]...)
+		behind = max(behind, sec.end)
+	}
+	return append(out, u.Data[behind:]...)
+}
+
+// isUpdateV2 reports whether data has the frame of a V2 update: a zero byte,
+// nine columns with their lengths in front, and a rest.
+func isUpdateV2(data []byte) bool {
+	r := lib0.NewReader(data)
+	if r.Byte() != 0 {
+		return false
+	}
+	for range 9 {
+		r.Bytes()
+	}
+	r.Uint()
+	return r.Err() == nil
+}

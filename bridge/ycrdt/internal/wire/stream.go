@@ -1,0 +1,152 @@
+package wire
+
+import (
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/codeunits"
+	"github.com/relayfs/relayfs/bridge/ycrdt/internal/lib0"
+)
+
+// An updateReader reads all structs of a checked update one after the other,
+// those of length 0 left out.
+type updateReader struct {
+	StructReader
+	data      []byte
+	sections  uint64
+	dropSkips bool
+	curr      Struct
+	done      bool
+	clients   []ClientID // in wire order
+}
+
+func newUpdateReader(update []byte, dropSkips bool) *updateReader {
+	r := &updateReader{data: update, dropSkips: dropSkips}
+	r.Reader = lib0.NewReader(update)
+	r.sections = r.Uint()
+	return r
+}
+
+func (r *updateReader) next() {
+	for {
+		for r.Left == 0 {
+			if r.sections == 0 {
+				r.done = true
+				return
+			}
+			r.sections--
+			r.Section()
+			r.clients = append(r.clients, r.Client)
+		}
+		r.StructReader.Next(&r.curr)
+		if r.curr.Length > 0 && !(r.dropSkips && r.curr.Kind() == KindSkip) {
+			return
+		}
+	}
+}
+
+// updateWriter writes structs that come sorted by client.
+type updateWriter struct {
+	dst      []byte
+	section  []byte
+	client   ClientID
+	clock    uint64
+	count    uint64
+	sections uint64
+}
+
+// write writes the struct w, which lies in data, from unit offset on.
+func (e *updateWriter) write(w *Struct, data []byte, offset uint64) {
+	if e.count > 0 && e.client != w.ID.Client {
+		e.flush()
+	}
+	if e.count == 0 {
+		e.client, e.clock = w.ID.Client, w.ID.Clock+offset
+	}
+	e.count++
+	e.section = w.appendTo(e.section, data, offset)
+}
+
+func (e *updateWriter) flush() {
+	if e.count == 0 {
+		return
+	}
+	e.sections++
+	e.dst = lib0.AppendUint(e.dst, e.count)
+	e.dst = lib0.AppendUint(e.dst, uint64(e.client))
+	e.dst = lib0.AppendUint(e.dst, e.clock)
+	e.dst = append(e.dst, e.section...)
+	e.section, e.count = e.section[:0], 0
+}
+
+func (e *updateWriter) finish(ds DeleteSet) []byte {
+	e.flush()
+	out := make([]byte, 0, len(e.dst)+16+8*len(ds))
+	out = append(lib0.AppendUint(out, e.sections), e.dst...)
+	return ds.AppendTo(out)
+}
+
+// appendTo appends the wire form of w, which lies in data, from unit offset on.
+func (w *Struct) appendTo(dst, data []byte, offset uint64) []byte {
+	kind := w.Kind()
+	if kind == KindGC || kind == KindSkip {
+		return lib0.AppendUint(append(dst, kind), w.Length-offset)
+	}
+	info, origin := w.Info, w.Origin
+	if offset > 0 {
+		info |= InfoOrigin
+		origin = ID{w.ID.Client, w.ID.Clock + offset - 1}
+	}
+	dst = append(dst, info)
+	if info&InfoOrigin != 0 {
+		dst = AppendID(dst, origin)
+	}
+	if info&InfoRight != 0 {
+		dst = AppendID(dst, w.Right)
+	}
+	if info&(InfoOrigin|InfoRight) == 0 {
+		dst = w.appendParent(dst, data)
+	}
+	switch kind {
+	case KindDeleted:
+		return lib0.AppendUint(dst, w.Length-offset)
+	case KindType:
+		return AppendType(dst, w.TypeRef, w.Content.Of(data))
+	}
+	return AppendContent(dst, kind, w.bytes(data), w.Length, offset)
+}
+
+// bytes returns the content of w.
+func (w *Struct) bytes(data []byte) []byte {
+	if w.half {
+		return append([]byte(codeunits.Replacement), w.Content.Of(data)...)
+	}
+	return w.Content.Of(data)
+}
+
+func (w *Struct) appendParent(dst, data []byte) []byte {
+	if w.InRoot {
+		dst = lib0.AppendBytes(append(dst, 1), w.Root.Of(data))
+	} else {
+		dst = AppendID(append(dst, 0), w.Parent)
+	}
+	if w.Info&InfoParentSub != 0 {
+		dst = lib0.AppendBytes(dst, w.Sub.Of(data))
+	}
+	return dst
+}
+
+// slice returns w, which lies in data, without its first n units.
+func (w *Struct) slice(data []byte, n uint64) Struct {
+	right := *w
+	right.ID.Clock += n
+	right.Length -= n
+	if kind := w.Kind(); kind == KindGC || kind == KindSkip {
+		return right
+	}
+	right.Info |= InfoOrigin
+	right.Origin = ID{w.ID.Client, right.ID.Clock - 1}
+	if w.Kind() != KindDeleted {
+		prefix, rest := SliceContent(w.Kind(), w.Content.Of(data), n)
+		right.Content.from = right.Content.to - len(rest)
+		right.half = prefix != ""
+	}
+	return right
+}
