@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -18,15 +17,15 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/fusefs/internal/content"
 )
 
 // Attachment is a file of the workspace that is not a note: an image, a PDF, a
 // canvas. Its bytes are the file's own; in suggest mode it cannot be written.
 type Attachment struct {
 	gofs.Inode
-	t    *tree
-	path model.Path // protected by t.mu
-	gone bool       // its name is; protected by t.mu
+	t *tree
+	place
 
 	mu   sync.Mutex // protects the following
 	meta meta
@@ -48,18 +47,16 @@ type attachmentHandle struct {
 }
 
 func (a *Attachment) attr(ctx context.Context, out *fuse.Attr) error {
-	a.t.mu.Lock()
-	p, gone := a.path, a.gone
-	a.t.mu.Unlock()
+	p, there := a.t.where(&a.place)
 	var info bridge.Info
 	var err error
-	if !gone {
+	if there {
 		info, err = a.t.ws.Stat(ctx, p)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	size, modTime, links := info.Size, info.ModTime, uint32(1)
-	if gone {
+	if !there {
 		size, modTime, links = a.size, a.modTime, 0
 	}
 	if w := a.written; w != nil && (err != nil || w.ModTime().After(modTime)) {
@@ -71,12 +68,6 @@ func (a *Attachment) attr(ctx context.Context, out *fuse.Attr) error {
 	a.size, a.modTime = size, modTime
 	a.meta.fill(out, a.EmbeddedInode(), size, modTime, links)
 	return nil
-}
-
-func (a *Attachment) isGone() bool {
-	a.t.mu.Lock()
-	defer a.t.mu.Unlock()
-	return a.gone
 }
 
 // wrote remembers what the file is after a write through this mount.
@@ -95,17 +86,15 @@ func (a *Attachment) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.S
 	if size, ok := in.GetSize(); ok {
 		h, _ := fh.(*attachmentHandle)
 		if err := a.truncate(ctx, h, int64(min(size, 1<<62))); err != nil {
-			return a.t.errno("truncate", a.t.pathOf(&a.path), err)
+			return a.t.errno.Of("truncate", a.t.pathOf(&a.path), err)
 		}
 	}
 	if !a.t.isPoke(ctx) {
 		a.mu.Lock()
 		shown := a.meta.mode
 		a.mu.Unlock()
-		if mode, ok := in.GetMode(); ok && mode&0o7777 != shown {
-			if errno := a.t.chmod(ctx, a.t.pathOf(&a.path), mode); errno != 0 {
-				return errno
-			}
+		if errno := a.t.chmod(ctx, a.t.pathOf(&a.path), in, shown); errno != 0 {
+			return errno
 		}
 		a.mu.Lock()
 		a.meta.set(in, time.Now())
@@ -117,10 +106,11 @@ func (a *Attachment) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.S
 
 func (a *Attachment) truncate(ctx context.Context, h *attachmentHandle, size int64) error {
 	if h == nil || !h.writes {
-		if a.isGone() {
+		p, there := a.t.where(&a.place)
+		if !there {
 			return syscall.ESTALE // as for Open
 		}
-		file, err := a.t.ws.OpenFile(ctx, a.t.pathOf(&a.path), os.O_WRONLY)
+		file, err := a.t.ws.OpenFile(ctx, p, os.O_WRONLY)
 		if err != nil {
 			return err
 		}
@@ -141,15 +131,15 @@ func (h *attachmentHandle) noteWrite() error {
 	from := h.a.from
 	h.a.mu.Unlock()
 	if from != nil {
-		h.a.t.inval.content(h.a)
-		h.a.t.inval.content(from)
+		h.a.t.inval.Content(h.a)
+		h.a.t.inval.Content(from)
 	}
 	return nil
 }
 
 func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	p := a.t.pathOf(&a.path)
-	if a.isGone() {
+	p, there := a.t.where(&a.place)
+	if !there {
 		return nil, 0, syscall.ESTALE // another file may have the name: who comes by it looks it up again
 	}
 	// The kernel gives absolute offsets, for appends too; creation was before.
@@ -163,7 +153,7 @@ func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, u
 	}
 	file, err := a.t.ws.OpenFile(ctx, p, flag)
 	if err != nil {
-		return nil, 0, a.t.errno("open", p, err)
+		return nil, 0, a.t.errno.Of("open", p, err)
 	}
 	h := &attachmentHandle{a, file, writes}
 	if !writes {
@@ -172,7 +162,7 @@ func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, u
 	if flag&syscall.O_TRUNC != 0 {
 		err = h.noteWrite()
 	}
-	return h, keepFlag(fuse.FOPEN_KEEP_CACHE), a.t.errno("open", p, err)
+	return h, keepFlag(fuse.FOPEN_KEEP_CACHE), a.t.errno.Of("open", p, err)
 }
 
 func (h *attachmentHandle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
@@ -200,24 +190,23 @@ func (h *attachmentHandle) Release(context.Context) syscall.Errno {
 }
 
 func (h *attachmentHandle) errno(op string, err error) syscall.Errno {
-	return h.a.t.errno(op, h.a.t.pathOf(&h.a.path), err)
+	return h.a.t.errno.Of(op, h.a.t.pathOf(&h.a.path), err)
 }
 
-// exported is what a scratch file became that was renamed to an attachment's name. Who
-// has the scratch file open goes on with the attachment. The kernel keeps pages of both
-// inodes: what is written through either makes it forget those of both.
-type exported struct {
-	handle atomic.Pointer[attachmentHandle] // nil for a file of its own
-}
+// An attachment that a scratch file became by a rename is open for who has that open. The
+// kernel keeps pages of both inodes: what is written through either makes it forget those
+// of both.
 
-func (e *exported) to() *attachmentHandle { return e.handle.Load() }
+func (h *attachmentHandle) attr(ctx context.Context, out *fuse.Attr) error { return h.a.attr(ctx, out) }
+
+func (h *attachmentHandle) setattr(ctx context.Context, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+	return h.a.Setattr(ctx, h, in, out)
+}
 
 // close is for when nobody has the scratch file open any more.
-func (e *exported) close() {
-	if h := e.handle.Swap(nil); h != nil {
-		h.a.setFrom(nil)
-		_ = h.Release(context.Background()) // an error is logged
-	}
+func (h *attachmentHandle) close() {
+	h.a.setFrom(nil)
+	_ = h.Release(context.Background()) // an error is logged
 }
 
 // setFrom remembers the scratch file that a was, while somebody has that open.
@@ -236,15 +225,15 @@ func (a *Attachment) takeOver(ctx context.Context, f *File, text string) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if now := f.content(); now != text {
+	if now := f.text.String(); now != text {
 		_, err = file.WriteAt([]byte(now), 0)
 		err = errors.Join(err, file.Truncate(int64(len(now))))
 	}
 	if err != nil || len(f.handles) == 0 {
 		return errors.Join(err, file.Close())
 	}
-	f.exported.handle.Store(&attachmentHandle{a, file, true})
-	f.buf = new(buffer)
+	f.exported = &attachmentHandle{a, file, true}
+	f.text = content.WrittenText(new(content.Buffer))
 	a.setFrom(f)
 	return nil
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// keepFlag is the flags of an answer to OPEN or OPENDIR by which the kernel keeps
-// what it has, where it may.
+// keepFlag is flags by which the kernel keeps what it has, where it may.
 func keepFlag(flags uint32) uint32 {
 	if keepCaches {
 		return flags
@@ -25,8 +24,6 @@ type meta struct {
 	uid, gid            uint32
 	atime, mtime, ctime time.Time // zero: follow the content
 }
-
-func (t *tree) newMeta(mode uint32) meta { return meta{mode: mode, uid: t.uid, gid: t.gid} }
 
 // set takes over what a SETATTR says, but for the size.
 func (m *meta) set(in *fuse.SetAttrIn, now time.Time) {

@@ -5,10 +5,9 @@ package fusefs
 import (
 	"cmp"
 	"context"
-	"errors"
+	"maps"
 	"slices"
 	"syscall"
-	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -21,33 +20,12 @@ import (
 // over it.
 type Dir struct {
 	fs.Inode
-	t  *tree
+	overlay
+	place
 	id uint64 // in the workspace
-
-	// The following are protected by t.mu.
-	path    model.Path
-	overlay overlay
-	meta    meta
-	changed time.Time // when a name in it last changed, as far as seen here
 }
 
-// folder is what a name can be in: a Dir or a ScratchDir.
-type folder interface {
-	node
-	names() *overlay
-	touchLocked()
-}
-
-func (d *Dir) names() *overlay { return &d.overlay }
-func (d *Dir) touchLocked()    { d.changed = time.Now() }
-
-// touch makes the folder's modification time new: the kernel keeps a listing for
-// as long as that stays the same.
-func (d *Dir) touch() {
-	d.t.mu.Lock()
-	defer d.t.mu.Unlock()
-	d.touchLocked()
-}
+func (*Dir) inWorkspace() bool { return true }
 
 func (d *Dir) attr(ctx context.Context, out *fuse.Attr) error {
 	info, err := d.t.ws.Stat(ctx, d.t.pathOf(&d.path))
@@ -64,60 +42,8 @@ func (d *Dir) attr(ctx context.Context, out *fuse.Attr) error {
 	return nil
 }
 
-// Lookup finds a name: scratch first, because it hides what is below it.
-func (d *Dir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	defer d.t.inval.names.begin(d)()
-	n, p, err := d.child(ctx, name)
-	if err == nil {
-		err = n.attr(ctx, &out.Attr)
-	}
-	if f, ok := n.(*File); ok && f.isRetired() { // it was found out to, only now
-		return d.Lookup(ctx, name, out)
-	}
-	if !isASCII(name) && (err != nil || p.Base() != name) {
-		// Another spelling of a name (NFC, NFD) is told of no changes: not cached.
-		out.SetEntryTimeout(1)
-	}
-	if err != nil {
-		return nil, d.t.errno("lookup", p, err)
-	}
-	return n.EmbeddedInode(), 0
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
-}
-
-// child finds a name. The path it returns is how the workspace spells it.
-func (d *Dir) child(ctx context.Context, name string) (node, model.Path, error) {
-	d.t.mu.Lock()
-	n, p := d.overlay.get(name), d.path.Join(name)
-	d.t.mu.Unlock()
-	if n != nil {
-		return n, p, nil
-	}
-	if err := model.CheckName(name); errors.Is(err, model.ErrNameTooLong) {
-		return nil, p, err
-	} else if err != nil {
-		return nil, p, syscall.ENOENT // no such thing can be there
-	}
-	return d.t.lookup(ctx, p)
-}
-
 func (d *Dir) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	return d.t.getattr(ctx, d, &d.path, out)
-}
-
-func (t *tree) getattr(ctx context.Context, n node, p *model.Path, out *fuse.AttrOut) syscall.Errno {
-	if err := n.attr(ctx, &out.Attr); err != nil {
-		return t.errno("getattr", t.pathOf(p), err)
-	}
-	return 0
 }
 
 func (d *Dir) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
@@ -125,9 +51,7 @@ func (d *Dir) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, 
 		if errno := d.chmod(ctx, in); errno != 0 {
 			return errno
 		}
-		d.t.mu.Lock()
-		d.meta.set(in, time.Now())
-		d.t.mu.Unlock()
+		d.t.set(&d.meta, in)
 	}
 	out.SetTimeout(cacheTimeout)
 	return d.Getattr(ctx, nil, out)
@@ -137,27 +61,25 @@ func (d *Dir) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, 
 // that cannot be, they are remembered: programs that copy folders do not go on otherwise.
 func (d *Dir) chmod(ctx context.Context, in *fuse.SetAttrIn) syscall.Errno {
 	d.t.mu.Lock()
-	mode, ok := in.GetMode()
-	ok = ok && mode&0o7777 != d.meta.mode
-	p := d.path
+	p, mode := d.path, d.meta.mode
 	d.t.mu.Unlock()
-	if !ok || d.t.ws.Options().Mode != bridge.Direct || p.Dir() == "" {
+	if d.t.ws.Options().Mode != bridge.Direct || p.Dir() == "" {
 		return 0
 	}
-	return d.t.chmod(ctx, p, mode)
+	return d.t.chmod(ctx, p, in, mode)
 }
 
 // OpendirHandle opens the folder for listing.
-func (d *Dir) OpendirHandle(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
-	return &dirHandle{dir: d.EmbeddedInode(), list: d.list}, keepFlag(fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE), 0
+func (o *overlay) OpendirHandle(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	return &dirHandle{dir: o.self.EmbeddedInode(), list: o.self.list}, keepFlag(fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE), 0
 }
 
 func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
-	defer d.t.inval.names.begin(d)()
+	defer d.t.inval.Begin(d)()
 	p := d.t.pathOf(&d.path)
 	entries, err := d.t.ws.ReadDir(ctx, p)
 	if err != nil {
-		return nil, d.t.errno("list", p, err)
+		return nil, d.t.errno.Of("list", p, err)
 	}
 	return d.listing(entries), 0
 }
@@ -168,7 +90,7 @@ func (d *Dir) listing(entries []bridge.DirEntry) []fuse.DirEntry {
 	t := d.t
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list := d.overlay.list()
+	list := d.dirEntries()
 	for p, k := range t.fresh {
 		if p.Dir() == d.path {
 			entries = append(entries, bridge.DirEntry{Name: p.Base(), Kind: model.KindFile, ID: k.node.EmbeddedInode().StableAttr().Ino})
@@ -176,7 +98,7 @@ func (d *Dir) listing(entries []bridge.DirEntry) []fuse.DirEntry {
 	}
 	for _, e := range entries {
 		p := d.path.Join(e.Name)
-		if t.parked[p] != nil || d.overlay.get(e.Name) != nil {
+		if t.parked[p] != nil || d.get(e.Name) != nil {
 			continue
 		}
 		mode := uint32(syscall.S_IFREG)
@@ -192,18 +114,23 @@ func (d *Dir) listing(entries []bridge.DirEntry) []fuse.DirEntry {
 	return slices.CompactFunc(list, func(a, b fuse.DirEntry) bool { return a.Name == b.Name })
 }
 
+func (o *overlay) dirEntries() []fuse.DirEntry {
+	list := make([]fuse.DirEntry, 0, len(o.entries))
+	for _, name := range slices.SortedFunc(maps.Keys(o.entries), cmp.Compare[string]) {
+		in := o.entries[name].EmbeddedInode().StableAttr()
+		list = append(list, fuse.DirEntry{Name: name, Mode: in.Mode, Ino: in.Ino})
+	}
+	return list
+}
+
 // Fsync makes the names in the folder durable.
 func (d *Dir) Fsync(ctx context.Context, _ fs.FileHandle, _ uint32) syscall.Errno {
 	p := d.t.pathOf(&d.path)
-	return d.t.errno("fsync", p, d.t.ws.Sync(ctx, p))
+	return d.t.errno.Of("fsync", p, d.t.ws.Sync(ctx, p))
 }
 
-func (d *Dir) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
-	return statfs(out)
-}
-
-// statfs reports room: editors that see none refuse to save.
-func statfs(out *fuse.StatfsOut) syscall.Errno {
+// Statfs reports room: editors that see none refuse to save.
+func (*overlay) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
 	out.Bsize, out.Frsize = 4096, 4096
 	out.Blocks, out.Bfree, out.Bavail = 1<<28, 1<<27, 1<<27
 	out.Files, out.Ffree = 1<<32, 1<<31
@@ -211,19 +138,24 @@ func statfs(out *fuse.StatfsOut) syscall.Errno {
 	return 0
 }
 
+// Link is refused: a document has one name. Programs fall back to a rename.
+func (*overlay) Link(context.Context, fs.InodeEmbedder, string, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	return nil, syscall.EPERM
+}
+
 func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	defer d.t.inval.names.begin(d)()
+	defer d.t.inval.Begin(d)()
 	p := d.t.pathOf(&d.path).Join(name)
 	if err := model.CheckNewName(name); err != nil {
-		return nil, d.t.errno("mkdir", p, err)
+		return nil, d.t.errno.Of("mkdir", p, err)
 	}
 	if name[0] == '.' { // .git, .claude; no program makes folders in order to save
-		return d.t.mkScratchDir(ctx, d, name, mode, out)
+		return d.mkScratchDir(ctx, name, mode, out)
 	}
 	if !d.t.bringFolderHome(ctx, p) {
 		d.t.vacate(context.WithoutCancel(ctx), p)
 		if err := d.t.ws.Mkdir(context.WithoutCancel(ctx), p, d.t.restructuring(ctx)); err != nil {
-			return nil, d.t.errno("mkdir", p, err)
+			return nil, d.t.errno.Of("mkdir", p, err)
 		}
 	}
 	n, _, err := d.child(ctx, name)
@@ -236,45 +168,47 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 		err = n.attr(ctx, &out.Attr)
 	}
 	if err != nil {
-		return nil, d.t.errno("mkdir", p, err)
+		return nil, d.t.errno.Of("mkdir", p, err)
 	}
 	return n.EmbeddedInode(), 0
 }
 
-// Rmdir removes a folder of the workspace if the structure policy lets it.
-func (d *Dir) Rmdir(ctx context.Context, name string) syscall.Errno {
+// Rmdir removes a folder, one of the workspace if the structure policy lets it.
+func (o *overlay) Rmdir(ctx context.Context, name string) syscall.Errno {
 	ctx = context.WithoutCancel(ctx)
-	defer d.t.inval.names.begin(d)()
-	t := d.t
-	n, p, err := d.child(ctx, name)
+	defer o.t.inval.Begin(o.self)()
+	n, p, err := o.self.child(ctx, name)
 	if err != nil {
-		return t.errno("rmdir", p, err)
+		return o.t.errno.Of("rmdir", p, err)
 	}
-	if s, ok := n.(*ScratchDir); ok {
-		return t.rmScratchDir(d, name, s)
+	switch n := n.(type) {
+	case *ScratchDir:
+		return o.rmScratchDir(name, n)
+	case *Dir:
+		defer o.t.holdCommits(n)()
+		return o.t.errno.Of("rmdir", p, n.remove(ctx, p))
 	}
-	dir, ok := n.(*Dir)
-	if !ok {
-		return syscall.ENOTDIR
-	}
-	defer t.holdCommits(dir)()
-	return t.errno("rmdir", p, t.removeFolder(ctx, p, dir))
+	return syscall.ENOTDIR
 }
 
-// removeFolder removes a folder if nothing is in it. Commits are held.
-func (t *tree) removeFolder(ctx context.Context, p model.Path, dir *Dir) error {
+// remove removes the folder, which is at p, if nothing is in it. Commits are held.
+func (d *Dir) remove(ctx context.Context, p model.Path) error {
+	t := d.t
 	entries, err := t.ws.ReadDir(ctx, p)
 	if err != nil {
 		return err
 	}
 	t.mu.Lock()
-	full := holdsScratch(dir) || slices.ContainsFunc(entries, func(e bridge.DirEntry) bool { return t.parked[p.Join(e.Name)] == nil })
+	full := holdsScratch(d) || slices.ContainsFunc(entries, func(e bridge.DirEntry) bool { return t.parked[p.Join(e.Name)] == nil })
+	for at := range t.fresh {
+		full = full || at.Dir() == p
+	}
 	t.mu.Unlock()
-	if full || t.hasFresh(p) {
+	if full {
 		return model.ErrNotEmpty
 	}
 	if len(entries) > 0 && t.isRenamed(p) {
-		t.parkFolder(ctx, p, dir)
+		d.park(ctx, p)
 		return nil
 	}
 	t.settleParked(ctx, p) // what was unlinked a moment ago is really gone now
@@ -282,7 +216,18 @@ func (t *tree) removeFolder(ctx context.Context, p model.Path, dir *Dir) error {
 	return err
 }
 
-// Link is refused: a document has one name. Programs fall back to a rename.
-func (d *Dir) Link(context.Context, fs.InodeEmbedder, string, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	return nil, syscall.EPERM
+func (d *ScratchDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	defer d.t.inval.Begin(d)()
+	return d.mkScratchDir(ctx, name, mode, out)
+}
+
+// park parks a folder that is shown elsewhere than people have it, and in which
+// nothing is left but what is parked: it may be about to be taken back.
+func (d *Dir) park(ctx context.Context, p model.Path) {
+	t := d.t
+	by, proc := t.restructuring(ctx), t.procs.Of(ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.forget(p, d)
+	t.parkAt(p, &parking{why: whyUnlinked, by: by, proc: proc})
 }

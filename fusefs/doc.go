@@ -31,21 +31,50 @@
 // # Caches
 //
 // The kernel caches attributes, names, listings and pages for an hour, and is
-// told about each change that it did not make itself. It has one size for an inode,
-// whoever has that open, and one set of pages. So an inode of a note shows one text, in
-// what it answers to GETATTR and to READ (File.image), until somebody writes through
-// it: a change made elsewhere is a new inode of the same number at the name
-// (retire.go), and a descriptor goes on with what was opened. For a moment after a save
-// the name stays with what was saved. A note that nobody has open keeps no text
-// (sleep.go); with the answer to its first OPEN the kernel gets the text (push.go).
+// told about each change that it did not make itself (internal/invalidate). It has one
+// size for an inode, whoever has that open, and one set of pages. So an inode of a note
+// shows one text, in what it answers to GETATTR and to READ, until somebody writes through
+// it: a change made elsewhere is a new inode of the same number at the name (retire.go),
+// and a descriptor goes on with what was opened. For a moment after a save the name stays
+// with what was saved. A note that nobody has open keeps no text (show.go); with the answer
+// to its first OPEN the kernel gets the text (Handle.push).
+//
+// # What becomes of a file
+//
+// A File is to the names of the mount what internal/life says, one of:
+//
+//	            workspace   other    other text  save       is no note  name  name goes
+//	            has it      text     on demand   refused    any more    goes  to another
+//	scratch     -           -        -           -          -           unl.  superseded
+//	unborn      live        -        -           -          scratch     unl.  superseded
+//	live        -           retired  yielded     refused    scratch     unl.  superseded
+//	retired     -           -        yielded     refused    scratch     unl.  superseded
+//	yielded     -           -        -           refused    scratch     unl.  superseded
+//	refused     -           -        -           -          scratch     superseded
+//	unlinked    -           -        -           -          -           -     superseded
+//	superseded  -           -        -           -          -           -     -
+//
+// A save by rename makes any of them live. Who comes by the name of a refused or a
+// superseded one is told to look it up again. Its text is, by internal/content,
+//
+//	unread   until the workspace is asked:      shown
+//	asleep   when it is asked for again:        shown; the file retires if it is another
+//	shown    when nobody needs it:              asleep; when somebody writes: written
+//	written  when it is saved and closed:       shown; when that fails: refused
+//	refused  when somebody writes, from its base: written; when the note has that text: shown
+//
+// Independent of both, and so on their own: place.gone (the workspace has nothing at the
+// path any more; another lock protects it), File.pushed (the kernel has pages), File.hold
+// (the name waits a moment), File.adopted (a rename is under way), File.exported (who has it
+// open goes on with an attachment).
 //
 // # Concurrency and lock order
 //
 //	File.commitMu  one commit or change of name of a file at a time; held across the workspace
 //	tree.folders   no commit while a folder changes its path; held across the workspace
 //	File.mu        content and attributes of one file; memory only
-//	tree.mu        names and identities; memory only
-//	shownLog.mu, processes.mu, invalidator.mu
+//	names.mu       names and identities; memory only
+//	the private locks of the packages in internal
 //
 // Programs that watch the mount are woken by a process of its own (poke_linux.go).
 // Notifications have a thread, and the mount a guard process, that keep a kill -9
@@ -58,6 +87,6 @@
 //
 // # Errors
 //
-// Every error becomes an errno in one table (errno.go); where the errno cannot
+// Every error becomes an errno in one table (internal/errno); where the errno cannot
 // say why, the log does.
 package fusefs

@@ -5,7 +5,6 @@ package fusefs
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
@@ -14,31 +13,30 @@ import (
 // made the change, which may be one of our own handlers: it only changes memory
 // and queues. The kernel knows already what was asked for through this mount.
 func (t *tree) changed(ev model.Event) {
-	mine := t.isMine(ev.Origin)
+	f, ok := ev.Origin.(*File)
+	mine := ev.Origin == any(t) || ok && f.t == t // it was asked for by the tree, or the file that was written
 	if !mine {
 		defer t.wakeWatchers(ev)
 	}
 	switch ev.Kind {
 	case model.EventChanged:
-		t.contentChanged(ev)
-	case model.EventCreated:
-		t.namesChanged()
-		if !mine {
-			t.entryChanged(ev.Path)
-		}
+		t.contentChanged(ev, mine)
+		return
 	case model.EventRemoved:
 		t.removed(ev.Path)
-		if !mine {
-			t.entryChanged(ev.Path)
-		}
 	case model.EventRenamed:
 		t.renamed(ev.OldPath, ev.Path)
 		if !mine {
 			t.entryChanged(ev.OldPath)
-			t.entryChanged(ev.Path)
 		}
-	case model.EventOffline, model.EventOnline:
-		t.namesChanged()
+	case model.EventCreated, model.EventOffline, model.EventOnline:
+		t.mu.Lock()
+		t.epoch++
+		t.mu.Unlock()
+	default:
+		return
+	}
+	if !mine || ev.Kind == model.EventOffline || ev.Kind == model.EventOnline {
 		t.entryChanged(ev.Path)
 	}
 }
@@ -54,37 +52,23 @@ func (t *tree) wakeWatchers(ev model.Event) {
 	}
 }
 
-func (t *tree) namesChanged() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.epoch++
-}
-
-// isMine says whether a change was asked for through this mount: its origin is
-// the tree, or the file that was written.
-func (t *tree) isMine(origin any) bool {
-	f, ok := origin.(*File)
-	return origin == any(t) || ok && f.t == t
-}
-
-func (t *tree) contentChanged(ev model.Event) {
+func (t *tree) contentChanged(ev model.Event, mine bool) {
+	if save, ok := ev.Origin.(*File); ok && mine && save.adopted.Load() {
+		return // the inodes there are about to lose the name to the one that saved
+	}
 	t.mu.Lock()
 	k := t.nodes[ev.Path]
 	files := slices.Clone(t.retired[ev.Path])
-	save := t.adopting[ev.Path]
 	t.mu.Unlock()
-	if save != nil && ev.Origin == any(save) {
-		return // the inodes there are about to lose the name to the one that saved
-	}
 	if k != nil {
 		if f, ok := k.node.(*File); ok {
 			files = append(files, f)
 		} else {
-			t.inval.content(k.node)
+			t.inval.Content(k.node)
 		}
 	}
 	for _, f := range files {
-		f.published(ev, ev.Asked && !t.isMine(ev.Origin))
+		f.published(ev, ev.Asked && !mine)
 	}
 }
 
@@ -102,86 +86,16 @@ func (t *tree) removed(p model.Path) {
 	}
 }
 
-// lose is removed for callers that hold mu.
-func (t *tree) lose(p model.Path) {
-	for at, k := range t.below(p) {
-		if k.id == 0 {
-			continue
-		}
-		t.forget(at, k.node)
-		t.dropIno(k.id)
-		switch n := k.node.(type) {
-		case *File:
-			n.gone = true
-		case *Attachment:
-			n.gone = true
-		}
-	}
-	for at, files := range t.retired {
-		if p.Contains(at) {
-			delete(t.retired, at)
-			for _, f := range files {
-				f.gone = true
-			}
-		}
-	}
-}
-
 // renamed moves the node at p and everything below it.
 func (t *tree) renamed(p, newPath model.Path) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.epoch++
-	t.lose(newPath) // what was there is replaced
-	moved := t.below(p)
-	for at, k := range moved {
-		t.forget(at, k.node)
-	}
+	t.move(p, newPath)
 	for at, pk := range maps.Clone(t.parked) {
 		if p.Contains(at) {
 			t.unpark(at)
 			t.parkAt(newPath+at[len(p):], pk)
 		}
 	}
-	for at, files := range maps.Clone(t.retired) {
-		if p.Contains(at) {
-			delete(t.retired, at)
-			to := newPath + at[len(p):]
-			t.retired[to] = files
-			for _, f := range files {
-				f.path = to
-			}
-		}
-	}
-	for at, k := range moved {
-		to := newPath + at[len(p):]
-		t.put(to, k.node, k.id)
-		switch n := k.node.(type) {
-		case *Dir:
-			n.path = to
-		case *File:
-			n.path = to
-		case *Attachment:
-			n.path = to
-		case *Link:
-			n.path = to
-		}
-	}
-}
-
-// below lists the nodes at and below p. mu is held.
-func (t *tree) below(p model.Path) map[model.Path]*known {
-	found := make(map[model.Path]*known)
-	if k := t.nodes[p]; k != nil {
-		found[p] = k
-		if _, ok := k.node.(*Dir); !ok {
-			return found
-		}
-	}
-	for at, k := range t.nodes {
-		if strings.HasPrefix(string(at), string(p)+"/") {
-			found[at] = k
-		}
-	}
-	return found
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/fusefs/internal/handleless"
 )
 
 // Options configure a mount. The zero value is a private mount of an empty
@@ -76,7 +78,7 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	t, n := newTree(ws, o), newNotifier()
 	var raw fuse.RawFileSystem = keepNotifier{fs.NewNodeFS(t.root, nodeOptions(n))}
 	if t.handleless {
-		raw = newHandleless(raw)
+		raw = handleless.New(raw)
 	}
 	server, err := fuse.NewServer(raw, dir, mountOptions(ws.Options().ReadOnly, o, t.log))
 	if err != nil {
@@ -89,7 +91,7 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	if err := n.start(server, dir, o.Guard); err != nil {
 		t.log.Info("mount is not guarded: a kill -9 at the wrong moment may leave it wedged", model.LogErr, err)
 	}
-	t.poker.Store(newPoker(o, dir, t))
+	t.poker.Store(newPoker(o.Poker, dir, t.log, t.inval.Told))
 	s := &Server{tree: t, fuse: server, notifier: n, dir: dir, ended: make(chan struct{}), gone: make(chan struct{})}
 	mounted := make(chan struct{})
 	s.start(mounted)
@@ -141,8 +143,8 @@ func (s *Server) start(mounted <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	unsubscribe := s.tree.ws.Subscribe(s.tree.changed)
-	s.tasks.Go(func() { s.tree.inval.run(ctx) })
-	s.tasks.Go(func() { s.tree.housekeep(ctx) })
+	s.tasks.Go(func() { s.tree.inval.Run(ctx) })
+	s.tasks.Go(func() { s.housekeep(ctx) })
 	poking, stopPoking := context.WithCancel(ctx)
 	s.poking = stopPoking
 	s.tasks.Go(func() {
@@ -199,7 +201,7 @@ func (s *Server) detach() error {
 }
 
 // housekeep drops what is no longer needed, now and then, until ctx ends.
-func (t *tree) housekeep(ctx context.Context) {
+func (s *Server) housekeep(ctx context.Context) {
 	tick := time.NewTicker(housekeeping)
 	defer tick.Stop()
 	for {
@@ -207,8 +209,8 @@ func (t *tree) housekeep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			t.expireScratch(now.Add(-scratchExpiry))
-			t.forgetUnused(now.Add(-housekeeping))
+			s.tree.expireScratch(now.Add(-scratchExpiry))
+			s.tree.forgetUnused(now.Add(-housekeeping))
 		}
 	}
 }
@@ -219,3 +221,64 @@ type keepNotifier struct{ fuse.RawFileSystem }
 
 // Init does nothing.
 func (keepNotifier) Init(*fuse.Server) {}
+
+// When a mount ends, programs may be in the middle of a save: a note is emptied and
+// not written yet, or half of it is. They are given a moment to finish. What is not
+// finished then is no suggestion: the note stays as it was, as after a crash, and the
+// program is told so by its next write or its close.
+
+const (
+	// saveGrace is how long the end of a mount waits for saves.
+	saveGrace = 2 * time.Second
+	// saveStep is the time between looks at whether they have ended.
+	saveStep = 10 * time.Millisecond
+)
+
+// awaitSaves lets no save begin any more, and returns when none is under way, or
+// saveGrace has passed.
+func (t *tree) awaitSaves() {
+	t.ending.Store(true)
+	saving := func(f *File) bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return isBeingSaved(f)
+	}
+	for start := time.Now(); slices.ContainsFunc(t.unsavedFiles(), saving) && time.Since(start) < saveGrace; {
+		time.Sleep(saveStep)
+	}
+}
+
+// end lets no save go on, and commits every note that has something to commit, an
+// emptied one too.
+func (t *tree) end() error {
+	t.ending.Store(true)
+	t.ended.Store(true)
+	var errs []error
+	for _, f := range t.unsavedFiles() {
+		p := t.pathOf(&f.path)
+		f.mu.Lock()
+		if isBeingSaved(f) {
+			t.log.Warn("a program was in the middle of a save when the mount ended: the note stays as it was", model.LogPath, string(p))
+			f.spoil(model.ErrClosed)
+		}
+		b := f.text.Buffer()
+		spoiled := b != nil && b.Spoiled != nil
+		f.mu.Unlock()
+		if spoiled {
+			continue
+		}
+		if err := f.commit(context.Background(), true); err != nil {
+			t.errno.OfSave("commit", p, err)
+			errs = append(errs, err)
+		}
+	}
+	t.settleParked(context.Background(), "")
+	return errors.Join(errs...)
+}
+
+// isBeingSaved says whether a program seems to be in the middle of saving f. What is
+// appended is whole at any time. f.mu is held.
+func isBeingSaved(f *File) bool {
+	b := f.text.Buffer()
+	return f.life.IsNote() && b != nil && b.UnderWay() && f.frozen()
+}

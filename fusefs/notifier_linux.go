@@ -7,11 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/fusefs/internal/invalidate"
 )
 
 // A notification waits, in the kernel, for folders and pages that requests hold;
@@ -130,8 +133,9 @@ func openFiles(dir string) (map[int]string, error) {
 	}
 	fds := make(map[int]string, len(entries))
 	for _, e := range entries {
-		if target, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil {
-			fds[atoi([]byte(e.Name()), -1)] = target
+		target, err := os.Readlink(filepath.Join(dir, e.Name()))
+		if fd, notNumber := strconv.Atoi(e.Name()); err == nil && notNumber == nil {
+			fds[fd] = target
 		}
 	}
 	return fds, nil
@@ -191,7 +195,7 @@ func connectionFile(dir string) (int, error) {
 // InodeNotify has the kernel forget the attributes of an inode and length bytes
 // of its content from off, all if length is 0, none if off is attributesOnly.
 func (n *notifier) InodeNotify(node uint64, off, length int64) fuse.Status {
-	if n.notices == nil || off == attributesOnly {
+	if n.notices == nil || off == invalidate.AttributesOnly {
 		return n.server.InodeNotify(node, off, length)
 	}
 	msg := header(notifyInvalInode, 24)
@@ -241,7 +245,7 @@ func (n *notifier) InodeRetrieveCache(uint64, int64, []byte) (int, fuse.Status) 
 }
 
 // InodeNotifyStoreCache gives the kernel content of an inode that nobody has open
-// yet (push.go). No request holds the pages of such a one: this does not wait, and
+// yet (Handle.push). No request holds the pages of such a one: this does not wait, and
 // so needs no thread.
 func (n *notifier) InodeNotifyStoreCache(node uint64, off int64, data []byte) fuse.Status {
 	return n.server.InodeNotifyStoreCache(node, off, data)

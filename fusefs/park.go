@@ -4,13 +4,15 @@ package fusefs
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"syscall"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/fusefs/internal/content"
+	"github.com/relayfs/relayfs/fusefs/internal/life"
+	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
 // Editors save by moving the note away and making a new file in its place, and
@@ -26,13 +28,13 @@ const parkGrace = 3 * time.Second
 // parking is a note that is hidden for now, or a folder.
 type parking struct {
 	at     model.Path
-	doc    uint64     // 0 for a folder
-	image  image      // what it showed
-	target model.Path // where it was renamed to, "" if unlinked or out of the workspace
+	doc    uint64        // 0 for a folder
+	image  content.Image // what it showed
+	target model.Path    // where it was renamed to, "" if unlinked or out of the workspace
 	why    string
 	gave   bool               // another note has its name
 	by     bridge.Restructure // who did it
-	proc   process            // its process
+	proc   process.Process    // its process
 	since  time.Time
 	timer  *time.Timer
 }
@@ -57,9 +59,86 @@ func removes(program string) bool {
 	return false
 }
 
+const (
+	whyUnlinked = "unlinked"
+	whyRenamed  = "renamed away"
+)
+
 // maxParked is how many notes a process may have unlinked that are parked: one that
 // saves has one or two, one that cleans up has all of them.
 const maxParked = 5
+
+// maxParkGrace bounds the grace of what a program that goes on may yet put back.
+const maxParkGrace = time.Minute
+
+// goesOn says that a program which unlinks files in order to put others in their place
+// has not ended: git may have thousands of them to unlink first.
+func (pk *parking) goesOn() bool {
+	return replaces(pk.proc.Name) && time.Since(pk.since) < maxParkGrace && syscall.Kill(pk.proc.Id, 0) == nil
+}
+
+// parkedBelow is what is parked below p, and not in a folder that is.
+func (n *names) parkedBelow(p model.Path) map[model.Path]*parking {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	below := make(map[model.Path]*parking)
+	for at, pk := range n.parked {
+		if at != p && p.Contains(at) {
+			below[at] = pk
+		}
+	}
+	maps.DeleteFunc(below, func(at model.Path, _ *parking) bool {
+		for up := at.Dir(); up != p && up != ""; up = up.Dir() {
+			if below[up] != nil {
+				return true
+			}
+		}
+		return false
+	})
+	return below
+}
+
+// parkedAt is what is parked at p, nil if nothing is.
+func (n *names) parkedAt(p model.Path) *parking {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.parked[p]
+}
+
+// parkedElsewhere is what was unlinked a moment ago, and not at p.
+func (n *names) parkedElsewhere(p model.Path) map[model.Path]*parking {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	unlinked := make(map[model.Path]*parking)
+	for at, pk := range n.parked {
+		if at != p && pk.why == whyUnlinked {
+			unlinked[at] = pk
+		}
+	}
+	return unlinked
+}
+
+// unlinkedBy counts the notes that a process has unlinked and that are parked.
+func (n *names) unlinkedBy(proc int) (count int) {
+	for _, pk := range n.parkedElsewhere("") {
+		if pk.proc.Id == proc {
+			count++
+		}
+	}
+	return count
+}
+
+// unpark ends the parking at p, nil if there is none. mu is held.
+func (n *names) unpark(p model.Path) *parking {
+	pk := n.parked[p]
+	if pk == nil {
+		return nil
+	}
+	pk.timer.Stop()
+	delete(n.parked, p)
+	n.epoch++
+	return pk
+}
 
 // park hides the note at p. Its inode goes on as a file of its own, with the
 // content it shows.
@@ -70,18 +149,15 @@ func (t *tree) park(ctx context.Context, p model.Path, f *File, target model.Pat
 		return err
 	}
 	f.mu.Lock()
-	pk := &parking{doc: f.doc, image: f.image, target: target, why: why, by: t.restructuring(ctx), proc: t.procs.of(ctx)}
-	if f.buf != nil {
-		pk.image = f.buf.from
-	}
-	f.detach()
-	_ = f.fits(f.size()) // a backup may exceed the scratch layer: it is one more copy, for a while
+	pk := &parking{doc: f.doc, image: f.text.Base(), target: target, why: why, by: t.restructuring(ctx), proc: t.procs.Of(ctx)}
+	f.detach(life.Detach)
+	_ = f.fits(f.text.Size()) // a backup may exceed the scratch layer: it is one more copy, for a while
 	f.mu.Unlock()
 	t.unlinkRetired(p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.forget(p, f)
-	t.setIno(pk.doc, t.newIno()) // the old number stays with the old inode
+	t.inos.Set(pk.doc, t.inos.Next()) // the old number stays with the old inode
 	t.parkAt(p, pk)
 	return nil
 }
@@ -106,36 +182,12 @@ func (t *tree) parkAt(p model.Path, pk *parking) {
 	})
 }
 
-// maxParkGrace bounds the grace of what a program that goes on may yet put back.
-const maxParkGrace = time.Minute
-
-// goesOn says that a program which unlinks files in order to put others in their place
-// has not ended: git may have thousands of them to unlink first.
-func (pk *parking) goesOn() bool {
-	return replaces(pk.proc.name) && time.Since(pk.since) < maxParkGrace && syscall.Kill(pk.proc.id, 0) == nil
-}
-
-// unpark ends the parking at p, nil if there is none. mu is held.
-func (t *tree) unpark(p model.Path) *parking {
-	pk := t.parked[p]
-	if pk == nil {
-		return nil
-	}
-	pk.timer.Stop()
-	delete(t.parked, p)
-	t.epoch++
-	return pk
-}
-
 // graceOver does for real what was done to the name, or brings the note back.
 func (t *tree) graceOver(ctx context.Context, p model.Path, pk *parking) {
-	t.mu.Lock()
-	mine := t.parked[p] == pk
-	t.mu.Unlock()
-	if !mine {
+	if t.parkedAt(p) != pk {
 		return
 	}
-	err := t.restructure(ctx, p, pk)
+	err := pk.carryOut(ctx, t, p)
 	t.mu.Lock()
 	if t.parked[pk.at] == pk { // a rename has taken it along
 		t.unpark(pk.at)
@@ -148,7 +200,8 @@ func (t *tree) graceOver(ctx context.Context, p model.Path, pk *parking) {
 	t.log.Warn("note is back at its name", model.LogPath, string(p), "was", pk.why, model.LogErr, err)
 }
 
-func (t *tree) restructure(ctx context.Context, p model.Path, pk *parking) error {
+// carryOut does it in the workspace.
+func (pk *parking) carryOut(ctx context.Context, t *tree, p model.Path) error {
 	if pk.doc == 0 {
 		t.settle(ctx, t.parkedBelow(p))
 	}
@@ -163,39 +216,10 @@ func (t *tree) restructure(ctx context.Context, p model.Path, pk *parking) error
 	return err
 }
 
-// giveWay lets a note that was renamed away give its name to the one that is moved
-// there now. It gets that one's name, and waits on: a.md to a.md.tmp, b.md to a.md,
-// a.md.tmp to b.md is how two files are exchanged. If nothing comes to that name, it
-// was replaced, and goes.
-func (t *tree) giveWay(ctx context.Context, m *move) (done bool, err error) {
-	t.mu.Lock()
-	pk := t.parked[m.newPath]
-	t.mu.Unlock()
-	if src, ok := m.src.(*File); !ok || !src.isNote() || pk == nil || pk.why != whyRenamed || !pk.timer.Stop() {
-		return false, nil
-	}
-	if err := t.ws.Exchange(ctx, m.oldPath, m.newPath, t.restructuring(ctx)); err != nil {
-		pk.timer.Reset(parkGrace)
-		return true, err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	pk.gave = true
-	return true, nil
-}
-
-const (
-	whyUnlinked = "unlinked"
-	whyRenamed  = "renamed away"
-)
-
 // settleParked ends the grace of everything at and below p now.
 func (t *tree) settleParked(ctx context.Context, p model.Path) {
 	t.settle(ctx, t.parkedBelow(p))
-	t.mu.Lock()
-	pk := t.parked[p]
-	t.mu.Unlock()
-	if pk != nil {
+	if pk := t.parkedAt(p); pk != nil {
 		t.graceOver(ctx, p, pk)
 	}
 }
@@ -210,148 +234,75 @@ func (t *tree) vacate(ctx context.Context, p model.Path) {
 	t.settleParked(ctx, p)
 }
 
-// parkedBelow is what is parked below p, and not in a folder that is.
-func (t *tree) parkedBelow(p model.Path) map[model.Path]*parking {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	below := make(map[model.Path]*parking)
-	for at, pk := range t.parked {
-		if at != p && p.Contains(at) {
-			below[at] = pk
-		}
-	}
-	maps.DeleteFunc(below, func(at model.Path, _ *parking) bool {
-		for up := at.Dir(); up != p && up != ""; up = up.Dir() {
-			if below[up] != nil {
-				return true
-			}
-		}
-		return false
-	})
-	return below
-}
-
 func (t *tree) settle(ctx context.Context, due map[model.Path]*parking) {
 	for at, pk := range due {
 		t.graceOver(ctx, at, pk)
 	}
 }
 
-// Unlink removes a name.
-func (d *Dir) Unlink(ctx context.Context, name string) syscall.Errno {
+// git takes a rename back by unlinking the new name and making a file at the old
+// one (git reset --hard, git checkout). Taken one by one these delete the note and
+// make another beside it. So a file that is made at the name at which people have a
+// note that was unlinked elsewhere a moment ago is that note, back at its name and
+// about to be written anew. The same goes for a folder: what was in it is unlinked, it
+// is removed, and one is made at the name that people have it by.
+
+// isRenamed says whether people have what is shown at p somewhere else.
+func (t *tree) isRenamed(p model.Path) bool {
+	home, err := t.ws.PeoplesPath(p)
+	return err == nil && home != p
+}
+
+// bringHome lets the note that people have at p, and that was unlinked where it is
+// shown, be parked at p instead. Another one that is parked there goes first: its
+// own name may be the next that is made.
+func (t *tree) bringHome(ctx context.Context, p model.Path) {
+	at, pk := t.parkedFrom(p)
+	if pk == nil || pk.doc == 0 || !pk.timer.Stop() { // a folder, or its grace is over just now
+		return
+	}
 	ctx = context.WithoutCancel(ctx)
-	defer d.t.inval.names.begin(d)()
-	t := d.t
-	if errno, done := t.unlinkScratch(d, name); done {
-		return errno
+	t.settleParked(ctx, p)
+	if _, err := t.ws.Rename(ctx, at, p, t.restructuring(ctx)); err != nil {
+		t.log.Warn("note is not back at the name it was renamed from", model.LogPath, string(p), model.LogErr, err)
+		pk.timer.Reset(parkGrace)
+		return
 	}
-	n, p, err := d.child(ctx, name)
-	if err != nil {
-		return t.errno("unlink", p, err)
-	}
-	switch n := n.(type) {
-	case *File:
-		return t.unlinkNote(ctx, d, p, n)
-	case *Attachment, *Link:
-		_, err := t.ws.Remove(ctx, p, t.restructuring(ctx))
-		return t.errno("unlink", p, err)
-	}
-	return syscall.EISDIR
 }
 
-func (d *ScratchDir) Unlink(_ context.Context, name string) syscall.Errno {
-	defer d.t.inval.names.begin(d)()
-	if errno, done := d.t.unlinkScratch(d, name); done {
-		return errno
+// bringFolderHome shows the folder that people have at p, and that was removed where it
+// was shown, at p. What was in it stays parked, there.
+func (t *tree) bringFolderHome(ctx context.Context, p model.Path) bool {
+	at, pk := p, t.parkedAt(p)
+	if pk == nil || pk.doc != 0 {
+		if at, pk = t.parkedFrom(p); pk == nil || pk.doc != 0 {
+			return false
+		}
 	}
-	return syscall.ENOENT
-}
-
-func (t *tree) unlinkScratch(dir folder, name string) (errno syscall.Errno, done bool) {
-	t.mu.Lock()
-	n := dir.names().get(name)
-	if _, isDir := n.(*ScratchDir); n == nil || isDir {
-		t.mu.Unlock()
-		return syscall.EISDIR, n != nil
+	if !pk.timer.Stop() { // its grace is over just now
+		return false
 	}
-	dir.names().drop(name)
-	dir.touchLocked()
-	t.mu.Unlock()
-	if f, ok := n.(*File); ok {
-		f.unlink()
+	ctx = context.WithoutCancel(ctx)
+	if at != p {
+		if _, err := t.ws.Rename(ctx, at, p, t.restructuring(ctx)); err != nil {
+			t.log.Warn("folder is not back at the name it was renamed from", model.LogPath, string(p), model.LogErr, err)
+			pk.timer.Reset(parkGrace)
+			return false
+		}
 	}
-	return 0, true
-}
-
-// unlinking counts the notes that the process has unlinked and that are parked.
-func (t *tree) unlinking(proc int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := 0
-	for _, pk := range t.parked {
-		if pk.why == whyUnlinked && pk.proc.id == proc {
-			n++
-		}
-	}
-	return n
+	t.unpark(p)
+	return true
 }
 
-// unlinkNow removes the note, which makes a proposal, or is refused. A program
-// that writes it anew afterwards has written the same note: the workspace knows
-// it again.
-func (t *tree) unlinkNow(ctx context.Context, d *Dir, p model.Path, f *File) error {
-	err := f.pin(ctx)
-	defer f.unpin()
-	if err == nil {
-		_, err = t.ws.Remove(context.WithoutCancel(ctx), p, t.restructuring(ctx))
-	}
-	if err != nil {
-		return err
-	}
-	t.unlinkRetired(p)
-	f.unlink()
-	d.touch()
-	return nil
-}
-
-// unlinkNote parks the note if the removal may be the beginning of a save, or is
-// to happen for real; else it is a proposal at once. Where that would be one
-// deletion too many it is parked, too, since it may be a save: the brake decides
-// when the grace is over, unless it is clear before.
-//
-// What has been written so far is kept first: a person who keeps the note finds it.
-func (t *tree) unlinkNote(ctx context.Context, d *Dir, p model.Path, f *File) syscall.Errno {
-	defer t.holdCommits(f)()
-	f.mu.Lock()
-	unborn := f.doc == 0
-	f.mu.Unlock()
-	if !unborn {
-		_ = t.commitErrno("unlink", p, f.commitHeld(ctx, false)) // it goes all the same
-	}
-	if unborn {
-		t.mu.Lock()
-		t.forget(p, f)
-		d.touchLocked()
-		t.mu.Unlock()
-		f.unlink()
-		return 0
-	}
-	who := t.procs.of(ctx)
-	if t.ws.Options().Structure != bridge.StructureDirect && !replaces(who.name) {
-		err := t.unlinkNow(ctx, d, p, f)
-		if !errors.Is(err, model.ErrTooMany) || removes(who.name) {
-			return t.errno("unlink", p, err)
+// parkedFrom finds what people have at p among what was unlinked elsewhere a moment
+// ago.
+func (t *tree) parkedFrom(p model.Path) (model.Path, *parking) {
+	for at, pk := range t.parkedElsewhere(p) {
+		if home, err := t.ws.PeoplesPath(at); err == nil && home == p {
+			return at, pk
 		}
 	}
-	if n := t.unlinking(who.id); n >= maxParked && !t.isRenamed(p) {
-		if err := t.ws.Brake(p, t.authorOf(who), n); err != nil {
-			return t.errno("unlink", p, err)
-		}
-	}
-	if err := t.park(ctx, p, f, "", whyUnlinked); err != nil {
-		return t.errno("unlink", p, err)
-	}
-	f.unlink()
-	d.touch()
-	return 0
+	return "", nil
 }

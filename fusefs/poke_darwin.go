@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
@@ -11,13 +12,13 @@ import (
 // poker wakes nobody here: there is no inotify.
 type poker struct{}
 
-func newPoker(Options, string, *tree) *poker { return &poker{} }
+func newPoker([]string, string, *slog.Logger, func(context.Context)) *poker { return &poker{} }
 
 func (*poker) add(model.Path) {}
 
 func (*poker) run(context.Context) {}
 
-func (*tree) isPoke(context.Context) bool { return false }
+func (*poker) process() int { return 0 }
 
 // RunPoker fails.
 func RunPoker(io.Reader) error { return errors.New("watchers cannot be woken on this system") }

@@ -51,9 +51,9 @@ type poker struct {
 	pending map[model.Path]bool
 }
 
-func newPoker(o Options, dir string, t *tree) *poker {
+func newPoker(command []string, dir string, log *slog.Logger, told func(context.Context)) *poker {
 	return &poker{
-		command: o.Poker, dir: dir, log: t.log, told: t.inval.told,
+		command: command, dir: dir, log: log, told: told,
 		wake: make(chan struct{}, 1), pending: make(map[model.Path]bool),
 	}
 }
@@ -144,12 +144,7 @@ func (k *poker) start(ctx context.Context) (*exec.Cmd, io.WriteCloser, error) {
 	return cmd, stdin, nil
 }
 
-// isPoke says that a request comes from the process: what it sets is not meant.
-func (t *tree) isPoke(ctx context.Context) bool {
-	pid := t.poker.Load().process()
-	return pid != 0 && t.procs.of(ctx).id == pid
-}
-
+// process is the number of the process, 0 while there is none.
 func (k *poker) process() int {
 	if k == nil {
 		return 0

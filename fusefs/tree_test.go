@@ -1,14 +1,21 @@
 package fusefs
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/bridgetest"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/fusefs/internal/life"
+	"github.com/relayfs/relayfs/fusefs/internal/scratch"
 )
 
 // newTestTree is a tree that no kernel knows.
@@ -34,7 +41,7 @@ func TestForgetUnused(t *testing.T) {
 	if errno := dirty.truncate(ctx, nil, 1); errno != 0 {
 		t.Fatal(errno)
 	}
-	if _, err := tr.createScratch(ctx, tr.dirAt("F/sub"), "x.tmp", 0o644); err != nil {
+	if _, err := tr.nodes["F/sub"].node.(*Dir).createScratch(ctx, "x.tmp", 0o644); err != nil {
 		t.Fatal(err)
 	}
 	tr.forgetUnused(time.Now().Add(-time.Hour))
@@ -59,11 +66,11 @@ func TestExpireScratch(t *testing.T) {
 	}
 	d := n.(*Dir)
 	for _, name := range []string{"old.tmp", "open.tmp"} {
-		f, err := tr.createScratch(ctx, d, name, 0o644)
+		f, err := d.createScratch(ctx, name, 0o644)
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := f.newHandle(ctx, 1)
+		h := newHandle(ctx, f, 1)
 		if _, errno := h.Write(ctx, []byte("some bytes"), 0); errno != 0 {
 			t.Fatal(errno)
 		}
@@ -92,21 +99,21 @@ func TestScratchIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := tr.createScratch(ctx, n.(*Dir), "big.tmp", 0o644)
+	f, err := n.(*Dir).createScratch(ctx, "big.tmp", 0o644)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr.scratch.Store(maxScratch - 10)
-	h := f.newHandle(ctx, 1)
+	tr.scratch.Store(scratch.Max - 10)
+	h := newHandle(ctx, f, 1)
 	if _, errno := h.Write(ctx, make([]byte, 10), 0); errno != 0 {
 		t.Errorf("the last bytes: %v", errno)
 	}
 	if _, errno := h.Write(ctx, make([]byte, 1), 10); errno.Error() != "no space left on device" {
 		t.Errorf("one more byte: %v", errno)
 	}
-	f.unlink()
-	if got := tr.scratch.Load(); got != maxScratch-10 {
-		t.Errorf("%d bytes are accounted for after the unlink, want %d", got, maxScratch-10)
+	f.lose(life.Unlink)
+	if got := tr.scratch.Load(); got != scratch.Max-10 {
+		t.Errorf("%d bytes are accounted for after the unlink, want %d", got, scratch.Max-10)
 	}
 }
 
@@ -117,4 +124,49 @@ func cleanPath(t *testing.T, s string) model.Path {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// A note that somebody else has just changed, which nobody has been told yet, is an ordinary
+// scratch file once it is moved to the name of one.
+func TestMovedAwayWhenOutdated(t *testing.T) {
+	ws := bridgetest.New(t, map[string]string{"F/Note.md": "old\n"}).Workspace
+	tr := newTree(ws, Options{})
+	fs.NewNodeFS(tr.root, nodeOptions(nil))
+	ctx := context.Background()
+	n, _, err := tr.lookup(ctx, "F/Note.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.(*File).pin(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ws.Write(ctx, "F/Note.md", bridge.Write{Text: "new\n"}); err != nil {
+		t.Fatal(err)
+	}
+	folder, _, err := tr.lookup(ctx, "F")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := folder.(*Dir)
+	if errno := d.Rename(ctx, "Note.md", d, "Note.md~", 0); errno != 0 {
+		t.Fatal(errno)
+	}
+	var out fuse.EntryOut
+	if _, errno := d.Lookup(ctx, "Note.md~", &out); errno != 0 || out.Size != uint64(len("old\n")) {
+		t.Errorf("%v, %d bytes", errno, out.Size)
+	}
+}
+
+// A panic while a request is served is an error for who asked, and does not go unseen.
+func TestPanicsAreLogged(t *testing.T) {
+	var logged bytes.Buffer
+	o := mountOptions(false, Options{}, slog.New(slog.NewTextHandler(&logged, nil)))
+	if st := o.PanicHandler("out of range"); st != fuse.EIO {
+		t.Errorf("the answer is %v", st)
+	}
+	for _, want := range []string{"level=ERROR", "out of range", "TestPanicsAreLogged"} {
+		if !strings.Contains(logged.String(), want) {
+			t.Errorf("%q is not in the log %q", want, logged.String())
+		}
+	}
 }

@@ -31,7 +31,6 @@ var tangled = map[string]struct {
 	"bridge":       {40, map[string]int{"Workspace": 198, "note": 73}},
 	"bridge/store": {10, nil},
 	"bridge/vault": {11, map[string]int{"Vault": 71}},
-	"fusefs":       {26, map[string]int{"File": 69, "tree": 111}},
 }
 
 func TestStructure(t *testing.T) {

@@ -1,4 +1,4 @@
-package fusefs
+package process
 
 import (
 	"os"
@@ -12,11 +12,11 @@ import (
 
 func TestParseStatus(t *testing.T) {
 	const status = "Name:\tmy prog\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t4711\nPid:\t4713\nNSpid:\t4713\t12\nNSsid:\t4000\t1\n"
-	got := parseStatus([]byte(status), process{id: 4713})
-	if want := (process{id: 4711, session: 4000, name: "my prog"}); got != want {
+	got := parseStatus([]byte(status), Process{Id: 4713})
+	if want := (Process{Id: 4711, Session: 4000, Name: "my prog"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got := parseStatus([]byte("Tgid:\nnonsense"), process{id: 5}); got != (process{id: 5}) {
+	if got := parseStatus([]byte("Tgid:\nnonsense"), Process{Id: 5}); got != (Process{Id: 5}) {
 		t.Errorf("from nonsense: %+v", got)
 	}
 }
@@ -29,15 +29,15 @@ func TestProcessOfAThread(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ps := &processes{}
+	ps := &Table{}
 	thread := &fuse.Context{Caller: fuse.Caller{Pid: uint32(syscall.Gettid())}}
 	for range 2 { // the second answer comes from the cache
-		got := ps.of(thread)
-		if got.id != os.Getpid() || got.session != sid || got.name == "" {
+		got := ps.Of(thread)
+		if got.Id != os.Getpid() || got.Session != sid || got.Name == "" {
 			t.Errorf("got %+v, want process %d in session %d", got, os.Getpid(), sid)
 		}
 	}
-	if got := ps.of(t.Context()); got != (process{}) {
+	if got := ps.Of(t.Context()); got != (Process{}) {
 		t.Errorf("outside of a request: %+v", got)
 	}
 }

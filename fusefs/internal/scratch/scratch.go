@@ -1,19 +1,18 @@
-//go:build !windows
-
-package fusefs
+// Package scratch knows scratch files by their names, and counts their bytes. They are what
+// editors and other programs make beside a file while they save it, and never become
+// documents. A name that ends in ".md" is a note unless it begins with a dot, so that no
+// pattern here can swallow one.
+package scratch
 
 import (
 	"strings"
+	"sync/atomic"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Names of scratch files: what editors and other programs make beside a file
-// while they save it. They never become documents. A name that ends in ".md" is
-// a note unless it begins with a dot, so that no pattern here can swallow one.
-
-// isScratch says whether a new file or folder of this name is scratch.
-func isScratch(name string) bool {
+// IsName says whether a new file or folder of this name is scratch.
+func IsName(name string) bool {
 	switch {
 	case name == "":
 		return false
@@ -82,9 +81,9 @@ func isBesideNote(name string) bool {
 	return rest[0] == '.' && (len(random) >= 6 && only(random, alnum) || only(random, digit))
 }
 
-// isBackupOf says whether a program that renames note to name means a backup of
+// IsBackupOf says whether a program that renames note to name means a backup of
 // it: the same name and something behind it, as with sed -i.save.
-func isBackupOf(name, note string) bool {
+func IsBackupOf(name, note string) bool {
 	return len(name) > len(note) && strings.HasPrefix(name, note) && !model.Path(name).IsNote()
 }
 
@@ -101,4 +100,19 @@ func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 func alnum(c byte) bool {
 	return digit(c) || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '-'
+}
+
+// Max bounds the bytes of all scratch files together; then ENOSPC.
+const Max = 256 << 20
+
+// Quota counts the bytes of scratch files.
+type Quota struct{ atomic.Int64 }
+
+// Grow counts more bytes, or fewer, and says whether there is room.
+func (q *Quota) Grow(more int64) bool {
+	if more > 0 && q.Load()+more > Max {
+		return false
+	}
+	q.Add(more)
+	return true
 }

@@ -1,4 +1,4 @@
-package fusefs
+package content
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 
 // written is the text that becomes of a write by who was shown text where the note has theirs.
 func written(text, theirs, mine string) string {
-	return asWrite([]image{{text: text, version: model.NewVersion(theirs, diffwrap.AcceptedView, 1, time.Now())}}, mine).Text
+	return Write([]Image{{Text: text, Version: model.NewVersion(theirs, diffwrap.AcceptedView, 1, time.Now())}}, mine).Text
 }
 
 func TestCarry(t *testing.T) {
@@ -43,14 +43,14 @@ func TestCarryIntoDroppedText(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	shown := []image{{text: "alpha beta gamma\n"}, {text: "alpha beta gamma\na person's words\n"}}
+	shown := []Image{{Text: "alpha beta gamma\n"}, {Text: "alpha beta gamma\na person's words\n"}}
 	for i := range shown {
-		shown[i].version = model.NewVersion(shown[i].text+"more\n", diffwrap.AcceptedView, 1, time.Now())
+		shown[i].Version = model.NewVersion(shown[i].Text+"more\n", diffwrap.AcceptedView, 1, time.Now())
 	}
-	if got := asWrite(shown, "alpha BETA gamma\n").Bases[0]; got != shown[0].version {
+	if got := Write(shown, "alpha BETA gamma\n").Bases[0]; got != shown[0].Version {
 		t.Errorf("a change of the older one is taken for one of %q", got.Text())
 	}
-	if got := asWrite(shown, "alpha BETA gamma\na person's words\n").Bases[0]; got != shown[1].version {
+	if got := Write(shown, "alpha BETA gamma\na person's words\n").Bases[0]; got != shown[1].Version {
 		t.Errorf("a change of the newer one is taken for one of %q", got.Text())
 	}
 }

@@ -1,4 +1,4 @@
-package fusefs
+package errno
 
 import (
 	"bytes"
@@ -10,8 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
@@ -59,39 +57,25 @@ func TestToErrno(t *testing.T) {
 			}
 		}
 	}
-	if len(tests) < len(errnoTable()) {
-		t.Errorf("%d tests for %d rows of the table", len(tests), len(errnoTable()))
+	if len(tests) < len(table()) {
+		t.Errorf("%d tests for %d rows of the table", len(tests), len(table()))
 	}
 }
 
 func TestErrnoIsLogged(t *testing.T) {
 	var out bytes.Buffer
-	tr := &tree{log: slog.New(slog.NewTextHandler(&out, nil))}
-	tr.errno("open", "F/N.md", &model.Error{Op: "open", Path: "F/N.md", Err: fs.ErrNotExist})
+	r := Reporter{slog.New(slog.NewTextHandler(&out, nil))}
+	r.Of("open", "F/N.md", &model.Error{Op: "open", Path: "F/N.md", Err: fs.ErrNotExist})
 	if out.Len() != 0 {
 		t.Errorf("a missing file is logged: %s", out.String())
 	}
-	tr.errno("unlink", "F/N.md", &model.Error{Op: "remove", Path: "F/N.md", Err: model.ErrNeedsReview})
+	r.Of("unlink", "F/N.md", &model.Error{Op: "remove", Path: "F/N.md", Err: model.ErrNeedsReview})
 	if !strings.Contains(out.String(), "level=WARN") || !strings.Contains(out.String(), "structure policy") {
 		t.Errorf("a refusal is logged as %q", out.String())
 	}
 	out.Reset()
-	tr.errno("write", "F/N.md", errors.New("bolt: page 7 is bad"))
+	r.Of("write", "F/N.md", errors.New("bolt: page 7 is bad"))
 	if !strings.Contains(out.String(), "level=ERROR") {
 		t.Errorf("an unknown error is logged as %q", out.String())
-	}
-}
-
-// A panic while a request is served is an error for who asked, and does not go unseen.
-func TestPanicsAreLogged(t *testing.T) {
-	var logged bytes.Buffer
-	o := mountOptions(false, Options{}, slog.New(slog.NewTextHandler(&logged, nil)))
-	if st := o.PanicHandler("out of range"); st != fuse.EIO {
-		t.Errorf("the answer is %v", st)
-	}
-	for _, want := range []string{"level=ERROR", "out of range", "TestPanicsAreLogged"} {
-		if !strings.Contains(logged.String(), want) {
-			t.Errorf("%q is not in the log %q", want, logged.String())
-		}
 	}
 }

@@ -1,8 +1,10 @@
-package fusefs
+package content
 
 import (
 	"testing"
 	"time"
+
+	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
 func TestBufferWrite(t *testing.T) {
@@ -19,10 +21,10 @@ func TestBufferWrite(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			b := &buffer{data: []byte(tt.have), emptied: true}
-			b.writeAt([]byte(tt.p), tt.off)
-			if string(b.data) != tt.want || b.emptied {
-				t.Errorf("got %q, emptied %v, want %q", b.data, b.emptied, tt.want)
+			b := &Buffer{Data: []byte(tt.have), Emptied: true}
+			b.WriteAt([]byte(tt.p), tt.off)
+			if string(b.Data) != tt.want || b.Emptied {
+				t.Errorf("got %q, emptied %v, want %q", b.Data, b.Emptied, tt.want)
 			}
 		})
 	}
@@ -30,51 +32,51 @@ func TestBufferWrite(t *testing.T) {
 
 // A file that shrinks and grows again shows zeros, not what was there before.
 func TestBufferTruncate(t *testing.T) {
-	b := &buffer{data: []byte("secret words")}
-	b.truncate(3)
-	b.truncate(6)
-	if got, want := string(b.data), "sec\x00\x00\x00"; got != want {
+	b := &Buffer{Data: []byte("secret words")}
+	b.Truncate(3)
+	b.Truncate(6)
+	if got, want := string(b.Data), "sec\x00\x00\x00"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	b.truncate(0)
-	if !b.emptied {
+	b.Truncate(0)
+	if !b.Emptied {
 		t.Error("not emptied by a truncation to nothing")
 	}
-	b.writeAt([]byte("x"), 5)
-	if got, want := string(b.data), "\x00\x00\x00\x00\x00x"; got != want {
+	b.WriteAt([]byte("x"), 5)
+	if got, want := string(b.Data), "\x00\x00\x00\x00\x00x"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestBufferDue(t *testing.T) {
 	now := time.Now()
-	b := &buffer{}
-	if b.due() || b.dirty() {
+	b := &Buffer{}
+	if b.Due() || b.Dirty() {
 		t.Error("an untouched buffer is due")
 	}
-	b.truncate(0)
-	b.touch(process{}, now)
-	if b.due() || !b.dirty() {
+	b.Truncate(0)
+	b.Touch(process.Process{}, now)
+	if b.Due() || !b.Dirty() {
 		t.Error("a truncation alone is due, or not dirty")
 	}
-	b.writeAt([]byte("x"), 0)
-	b.touch(process{}, now)
-	if !b.due() {
+	b.WriteAt([]byte("x"), 0)
+	b.Touch(process.Process{}, now)
+	if !b.Due() {
 		t.Error("data is not due")
 	}
-	b.kept = b.gen
-	if b.due() || b.dirty() {
+	b.Kept = b.Gen
+	if b.Due() || b.Dirty() {
 		t.Error("committed data is due")
 	}
 }
 
 func TestLater(t *testing.T) {
 	now := time.Unix(1000, 500)
-	if got := later(now, now.Add(-time.Hour)); !got.Equal(now) {
+	if got := Later(now, now.Add(-time.Hour)); !got.Equal(now) {
 		t.Errorf("after an old time: %v, want %v", got, now)
 	}
 	for _, prev := range []time.Time{now, now.Add(time.Hour), now.Add(-time.Microsecond)} {
-		if got, want := later(now, prev), prev.Add(time.Millisecond); !got.Equal(want) {
+		if got, want := Later(now, prev), prev.Add(time.Millisecond); !got.Equal(want) {
 			t.Errorf("after %v: %v, want %v", prev, got, want)
 		}
 	}

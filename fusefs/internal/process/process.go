@@ -1,6 +1,8 @@
 //go:build !windows
 
-package fusefs
+// Package process tells who makes a request: the process, its session and its program. It
+// judges nobody.
+package process
 
 import (
 	"bytes"
@@ -14,22 +16,22 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// process is who makes a request.
-type process struct {
-	id      int    // the process, which FUSE does not say: it names the thread
-	session int    // its session, setsid(2)
-	name    string // its program, at most 15 bytes
+// Process is who makes a request.
+type Process struct {
+	Id      int    // the process, which FUSE does not say: it names the thread
+	Session int    // its session, setsid(2)
+	Name    string // its program, at most 15 bytes
 }
 
-// processes finds the process of a thread. What it finds stays valid for a
+// Table finds the process of a thread. What it finds stays valid for a
 // moment: /proc costs as much as the request itself.
-type processes struct {
+type Table struct {
 	mu    sync.Mutex // protects the following
 	known map[uint32]knownProcess
 }
 
 type knownProcess struct {
-	process
+	Process
 	until time.Time
 }
 
@@ -40,22 +42,22 @@ const (
 	maxProcesses = 1024
 )
 
-// of returns the process behind a request. Outside of a request, and for the
+// Of returns the process behind a request. Outside of a request, and for the
 // kernel itself, it is the zero process.
-func (ps *processes) of(ctx context.Context) process {
+func (ps *Table) Of(ctx context.Context) Process {
 	caller, ok := fuse.FromContext(ctx)
 	if !ok || caller.Pid == 0 {
-		return process{}
+		return Process{}
 	}
 	now := time.Now()
 	ps.mu.Lock()
 	k, ok := ps.known[caller.Pid]
 	ps.mu.Unlock()
 	if ok && now.Before(k.until) {
-		return k.process
+		return k.Process
 	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", caller.Pid))
-	p := process{id: int(caller.Pid)}
+	p := Process{Id: int(caller.Pid)}
 	if err == nil {
 		p = parseStatus(status, p)
 	}
@@ -70,7 +72,7 @@ func (ps *processes) of(ctx context.Context) process {
 
 // parseStatus reads the process, session and program from /proc/PID/status, see
 // proc_pid_status(5). What is missing there stays as it is in p.
-func parseStatus(status []byte, p process) process {
+func parseStatus(status []byte, p Process) Process {
 	for line := range bytes.Lines(status) {
 		key, value, _ := bytes.Cut(line, []byte(":"))
 		fields := bytes.Fields(value)
@@ -79,11 +81,11 @@ func parseStatus(status []byte, p process) process {
 		}
 		switch string(key) {
 		case "Name":
-			p.name = string(bytes.TrimSpace(value))
+			p.Name = string(bytes.TrimSpace(value))
 		case "Tgid":
-			p.id = atoi(fields[0], p.id)
+			p.Id = atoi(fields[0], p.Id)
 		case "NSsid":
-			p.session = atoi(fields[0], p.session)
+			p.Session = atoi(fields[0], p.Session)
 		}
 	}
 	return p

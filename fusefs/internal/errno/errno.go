@@ -1,6 +1,6 @@
-//go:build !windows
-
-package fusefs
+// Package errno has the one table by which errors become errnos. Where an errno cannot
+// say why, the log does. It has no lock.
+package errno
 
 import (
 	"context"
@@ -12,18 +12,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// errnoRow says which errno an error becomes, and whether the errno alone would
+// row says which errno an error becomes, and whether the errno alone would
 // leave the user guessing, so that the reason belongs in the log.
-type errnoRow struct {
+type row struct {
 	err    error
 	errno  syscall.Errno
 	logged bool
 }
 
-// errnoTable is the one place where errors become errnos; the first row that
-// matches counts.
-func errnoTable() []errnoRow {
-	return []errnoRow{
+// table is where errors become errnos; the first row that matches counts.
+func table() []row {
+	return []row{
 		{model.ErrControlName, syscall.EINVAL, true},
 		{model.ErrBadName, syscall.EINVAL, false},
 		{model.ErrNameTooLong, syscall.ENAMETOOLONG, false},
@@ -57,7 +56,7 @@ func toErrno(err error) (errno syscall.Errno, known, logged bool) {
 	if err == nil {
 		return 0, true, false
 	}
-	for _, row := range errnoTable() {
+	for _, row := range table() {
 		if errors.Is(err, row.err) {
 			return row.errno, true, row.logged
 		}
@@ -68,9 +67,11 @@ func toErrno(err error) (errno syscall.Errno, known, logged bool) {
 	return syscall.EIO, false, true
 }
 
-// errno turns the error of an operation into its errno and logs what the errno
-// does not tell.
-func (t *tree) errno(op string, p model.Path, err error) syscall.Errno {
+// Reporter makes errnos of errors, and logs what those do not tell.
+type Reporter struct{ Log *slog.Logger }
+
+// Of is the errno of an operation's error, 0 for nil.
+func (r Reporter) Of(op string, p model.Path, err error) syscall.Errno {
 	errno, known, logged := toErrno(err)
 	if !logged {
 		return errno
@@ -79,21 +80,21 @@ func (t *tree) errno(op string, p model.Path, err error) syscall.Errno {
 	if !known {
 		level = slog.LevelError
 	}
-	t.logFailure(level, op, p, errno, err)
+	r.log(level, op, p, errno, err)
 	return errno
 }
 
-// commitErrno is errno for what is reported at close, where few programs look:
-// the log always has the sentence.
-func (t *tree) commitErrno(op string, p model.Path, err error) syscall.Errno {
-	errno := t.errno(op, p, err)
+// OfSave is Of for what is reported at close, where few programs look: the log always
+// has the sentence.
+func (r Reporter) OfSave(op string, p model.Path, err error) syscall.Errno {
+	errno := r.Of(op, p, err)
 	if _, _, logged := toErrno(err); err != nil && !logged {
-		t.logFailure(slog.LevelWarn, op, p, errno, err)
+		r.log(slog.LevelWarn, op, p, errno, err)
 	}
 	return errno
 }
 
-func (t *tree) logFailure(level slog.Level, op string, p model.Path, errno syscall.Errno, err error) {
-	t.log.Log(context.Background(), level, "operation refused",
+func (r Reporter) log(level slog.Level, op string, p model.Path, errno syscall.Errno, err error) {
+	r.Log.Log(context.Background(), level, "operation refused",
 		"op", op, model.LogPath, string(p), "errno", errno.Error(), model.LogErr, err)
 }

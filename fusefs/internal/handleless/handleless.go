@@ -1,6 +1,15 @@
 //go:build !windows
 
-package fusefs
+// Package handleless serves a mount without handles. A read-only mount has no use for
+// them: nobody needs to know what a program was shown, because it will write nothing. The
+// kernel learns so from the first OPEN, OPENDIR and FLUSH, and from then on opens, reads
+// what it has cached, and closes without asking. What it does ask for, pages and listings,
+// comes without a handle, and gets one of our own for as long as the answer takes.
+//
+// Nobody says any more who has a file open: whatever inode the kernel knows may be, until
+// it forgets it. And as nobody opens, nothing wakes a note between the answer with its size
+// and the READ; so the notes that were shown last stay awake.
+package handleless
 
 import (
 	"sync"
@@ -9,19 +18,8 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// A read-only mount has no use for handles: nobody needs to know what a program
-// was shown, because it will write nothing. The kernel learns so from the first
-// OPEN, OPENDIR and FLUSH, and from then on opens, reads what it has cached, and
-// closes without asking. What it does ask for, pages and listings, comes without
-// a handle, and gets one of our own for as long as the answer takes.
-//
-// Nobody says any more who has a file open: whatever inode the kernel knows may
-// be, until it forgets it (File.mayBeOpen). And as nobody opens, nothing wakes a
-// note between the answer with its size and the READ; so the notes that were
-// shown last stay awake (recent).
-
-// handleless is a go-fuse file system without handles.
-type handleless struct {
+// fileSystem has no handles.
+type fileSystem struct {
 	fuse.RawFileSystem
 
 	mu      sync.Mutex // protects the following
@@ -35,25 +33,26 @@ type streamKey struct{ node, off uint64 }
 // maxStreams bounds the listings that nobody went on with.
 const maxStreams = 64
 
-func newHandleless(inner fuse.RawFileSystem) *handleless {
-	return &handleless{RawFileSystem: inner, streams: make(map[streamKey]uint64)}
+// New takes the handles away from inner.
+func New(inner fuse.RawFileSystem) fuse.RawFileSystem {
+	return &fileSystem{RawFileSystem: inner, streams: make(map[streamKey]uint64)}
 }
 
 // Open says that there is no need to.
-func (*handleless) Open(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
+func (*fileSystem) Open(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
 	return fuse.ENOSYS
 }
 
 // OpenDir says that there is no need to.
-func (*handleless) OpenDir(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
+func (*fileSystem) OpenDir(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
 	return fuse.ENOSYS
 }
 
 // Flush says that there is no need to.
-func (*handleless) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.ENOSYS }
+func (*fileSystem) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.ENOSYS }
 
 // Read opens, reads and closes.
-func (s *handleless) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
+func (s *fileSystem) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
 	var out fuse.OpenOut
 	open := fuse.OpenIn{InHeader: in.InHeader, Flags: syscall.O_RDONLY}
 	if status := s.RawFileSystem.Open(cancel, &open, &out); !status.Ok() {
@@ -66,18 +65,18 @@ func (s *handleless) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (
 }
 
 // ReadDir lists from an offset.
-func (s *handleless) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+func (s *fileSystem) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	return s.list(cancel, in, out, s.RawFileSystem.ReadDir)
 }
 
 // ReadDirPlus lists from an offset, with attributes.
-func (s *handleless) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
+func (s *fileSystem) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	return s.list(cancel, in, out, s.RawFileSystem.ReadDirPlus)
 }
 
 type readDirFunc func(<-chan struct{}, *fuse.ReadIn, *fuse.DirEntryList) fuse.Status
 
-func (s *handleless) list(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList, readDir readDirFunc) fuse.Status {
+func (s *fileSystem) list(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList, readDir readDirFunc) fuse.Status {
 	fh, status := s.stream(cancel, in)
 	if !status.Ok() {
 		return status
@@ -92,7 +91,7 @@ func (s *handleless) list(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.Dir
 }
 
 // stream takes out the listing to go on with, or begins one.
-func (s *handleless) stream(cancel <-chan struct{}, in *fuse.ReadIn) (fh uint64, status fuse.Status) {
+func (s *fileSystem) stream(cancel <-chan struct{}, in *fuse.ReadIn) (fh uint64, status fuse.Status) {
 	key := streamKey{in.NodeId, in.Offset}
 	s.mu.Lock()
 	fh, ok := s.streams[key]
@@ -108,7 +107,7 @@ func (s *handleless) stream(cancel <-chan struct{}, in *fuse.ReadIn) (fh uint64,
 
 // keep puts a listing away, and says whether it did. One that is kept at the
 // same place is older, and is let go of in its stead.
-func (s *handleless) keep(key streamKey, fh uint64) bool {
+func (s *fileSystem) keep(key streamKey, fh uint64) bool {
 	s.mu.Lock()
 	older, ok := s.streams[key]
 	if !ok && len(s.streams) >= maxStreams {

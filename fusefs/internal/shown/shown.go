@@ -1,14 +1,18 @@
 //go:build !windows
 
-package fusefs
+// Package shown remembers what each process was shown of each note. It has a private lock.
+package shown
 
 import (
 	"container/list"
 	"slices"
 	"sync"
+
+	"github.com/relayfs/relayfs/fusefs/internal/content"
+	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
-// shownLog remembers which state of a note each process was shown last. A program
+// Log remembers which state of a note each process was shown last. A program
 // reads a note, closes it, thinks, and minutes later writes what it made of it:
 // the difference that counts is the one to what it had read. Which of several states
 // that was cannot be told from the text: a program that deletes a line which it has just
@@ -17,7 +21,7 @@ import (
 // What is remembered is bounded; the process that has not touched a note for
 // longest is forgotten first, and then counts as somebody who was shown the
 // current state.
-type shownLog struct {
+type Log struct {
 	mu    sync.Mutex // protects the following
 	docs  map[uint64][]*list.Element
 	order list.List // of *shownEntry, the latest in front
@@ -27,8 +31,8 @@ type shownLog struct {
 // shownEntry is what one process was shown of one note, or has written there since.
 type shownEntry struct {
 	doc   uint64
-	by    process
-	image image
+	by    process.Process
+	image content.Image
 	read  bool // it has read the note itself
 }
 
@@ -39,37 +43,39 @@ const (
 	maxShownBytes = 128 << 20
 )
 
-// add records that by was shown im of doc.
-func (l *shownLog) add(doc uint64, by process, im image) { l.note(doc, by, im, true) }
+// Add records that by was shown im of doc.
+func (l *Log) Add(doc uint64, by process.Process, im content.Image) { l.note(doc, by, im, true) }
 
-// wrote records that by made im of doc: from now on it goes by that. Other processes of its
+// Wrote records that by made im of doc: from now on it goes by that. Other processes of its
 // session go by what they have read, until they read again.
-func (l *shownLog) wrote(doc uint64, by process, im image) { l.note(doc, by, im, false) }
+func (l *Log) Wrote(doc uint64, by process.Process, im content.Image) {
+	l.note(doc, by, im, false)
+}
 
-func (l *shownLog) note(doc uint64, by process, im image, read bool) {
+func (l *Log) note(doc uint64, by process.Process, im content.Image, read bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.entry(doc, by)
-	l.bytes += len(im.text) - len(e.image.text)
+	l.bytes += len(im.Text) - len(e.image.Text)
 	e.image, e.read = im, e.read || read
 	l.trim()
 }
 
-// images returns what by was shown of doc, and whether it read that itself. If it has read
+// Images returns what by was shown of doc, and whether it read that itself. If it has read
 // nothing itself, that is what it wrote, and the last thing that its session was shown
 // since; and if its session was shown nothing, the last that anyone was.
-func (l *shownLog) images(doc uint64, by process) (images []image, own bool) {
+func (l *Log) Images(doc uint64, by process.Process) (images []content.Image, own bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var session, anyone *shownEntry
 	for _, elem := range l.docs[doc] { // the latest last
 		e := elem.Value.(*shownEntry)
 		switch {
-		case e.by.id == by.id && e.read:
-			return []image{e.image}, true
-		case e.by.id == by.id:
-			images, session = []image{e.image}, nil
-		case e.by.session == by.session:
+		case e.by.Id == by.Id && e.read:
+			return []content.Image{e.image}, true
+		case e.by.Id == by.Id:
+			images, session = []content.Image{e.image}, nil
+		case e.by.Session == by.Session:
 			session = e
 		default:
 			anyone = e
@@ -85,9 +91,9 @@ func (l *shownLog) images(doc uint64, by process) (images []image, own bool) {
 }
 
 // entry finds or makes the entry and marks it as the latest. mu is held.
-func (l *shownLog) entry(doc uint64, by process) *shownEntry {
+func (l *Log) entry(doc uint64, by process.Process) *shownEntry {
 	elems := l.docs[doc]
-	i := slices.IndexFunc(elems, func(e *list.Element) bool { return e.Value.(*shownEntry).by.id == by.id })
+	i := slices.IndexFunc(elems, func(e *list.Element) bool { return e.Value.(*shownEntry).by.Id == by.Id })
 	if i < 0 {
 		if l.docs == nil {
 			l.docs = make(map[uint64][]*list.Element)
@@ -103,15 +109,15 @@ func (l *shownLog) entry(doc uint64, by process) *shownEntry {
 }
 
 // trim forgets what exceeds the bounds. mu is held.
-func (l *shownLog) trim() {
+func (l *Log) trim() {
 	for l.order.Len() > 1 && (l.order.Len() > maxShown || l.bytes > maxShownBytes) {
 		l.drop(l.order.Back())
 	}
 }
 
-func (l *shownLog) drop(elem *list.Element) {
+func (l *Log) drop(elem *list.Element) {
 	e := l.order.Remove(elem).(*shownEntry)
-	l.bytes -= len(e.image.text)
+	l.bytes -= len(e.image.Text)
 	rest := slices.DeleteFunc(l.docs[e.doc], func(x *list.Element) bool { return x == elem })
 	if len(rest) == 0 {
 		delete(l.docs, e.doc)

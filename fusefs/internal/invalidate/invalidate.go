@@ -1,0 +1,224 @@
+//go:build !windows
+
+// Package invalidate tells the kernel what to forget, from a goroutine for which no handler
+// ever waits. Its queue, and its count of the requests that hold a folder, have private
+// locks; none is held while the kernel is told.
+package invalidate
+
+import (
+	"context"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+)
+
+// Queue tells the kernel what to forget. Telling it can block: it waits
+// for the pages and folders that requests hold, and such a request may be the
+// very one whose handler wants to tell. So handlers only queue, and one
+// goroutine that holds no lock does the telling. The queue is unbounded, but
+// holds each thing once.
+type Queue struct {
+	wake chan struct{} // holds one token while the queue may not be empty
+
+	nameRequests
+
+	mu     sync.Mutex // protects the following
+	queue  []stale
+	queued map[stale]bool
+	calls  []func() // to be made when the queue is empty
+}
+
+// stale is something the kernel may hold an old copy of: the content and
+// attributes of an inode, or, with a name, an entry of a folder.
+type stale struct {
+	inode   *fs.Inode
+	Renamed string
+}
+
+const (
+	// An inode that the kernel does not know may be in a LOOKUP whose answer is
+	// still under way and older than the change. Telling it again covers that.
+	retellDelay = 50 * time.Millisecond
+	retellTimes = 3
+)
+
+// New is empty.
+func New() *Queue {
+	return &Queue{wake: make(chan struct{}, 1), queued: make(map[stale]bool)}
+}
+
+// Content queues the pages and attributes of a file, or the listing of a folder.
+func (q *Queue) Content(n fs.InodeEmbedder) { q.add(stale{inode: n.EmbeddedInode()}) }
+
+// Entry queues a name in a folder, whether it was there or was missing, and the
+// folder's listing.
+func (q *Queue) Entry(dir fs.InodeEmbedder, name string) {
+	q.Renamed(dir, name)
+	q.Content(dir)
+}
+
+// Renamed queues a name that stays, but names another inode.
+func (q *Queue) Renamed(dir fs.InodeEmbedder, name string) {
+	q.add(stale{dir.EmbeddedInode(), name})
+}
+
+func (q *Queue) add(s stale) {
+	q.mu.Lock()
+	if !q.queued[s] {
+		q.queued[s] = true
+		q.queue = append(q.queue, s)
+	}
+	q.mu.Unlock()
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (q *Queue) next() (s stale, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.queue) == 0 {
+		return stale{}, false
+	}
+	s, q.queue = q.queue[0], q.queue[1:]
+	delete(q.queued, s)
+	return s, true
+}
+
+// Run tells the kernel what is queued until ctx ends.
+func (q *Queue) Run(ctx context.Context) {
+	var retells sync.WaitGroup
+	defer retells.Wait()
+	for {
+		s, ok := q.next()
+		if !ok {
+			for _, call := range q.takeCalls() {
+				call()
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-q.wake:
+				continue
+			}
+		}
+		if s.Renamed != "" {
+			q.await(s.inode)
+		}
+		if s.tell() == syscall.ENOENT && s.Renamed == "" {
+			retells.Go(func() { s.retell(ctx) })
+		}
+	}
+}
+
+// Told returns when the kernel has been told of everything that is queued now, or
+// ctx has ended.
+func (q *Queue) Told(ctx context.Context) {
+	done := make(chan struct{})
+	q.mu.Lock()
+	q.calls = append(q.calls, func() { close(done) })
+	q.mu.Unlock()
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+	select {
+	case <-ctx.Done():
+	case <-done:
+	}
+}
+
+func (q *Queue) takeCalls() []func() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	calls := q.calls
+	q.calls = nil
+	return calls
+}
+
+// attributesOnly is the offset by which the kernel is to forget attributes and no
+// page, which never waits.
+const AttributesOnly = -1
+
+// tell notifies the kernel, which answers ENOENT if it holds no copy.
+func (s stale) tell() syscall.Errno {
+	if s.Renamed != "" {
+		return s.inode.NotifyEntry(s.Renamed)
+	}
+	return s.inode.NotifyContent(0, 0)
+}
+
+func (s stale) retell(ctx context.Context) {
+	for range retellTimes {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(retellDelay):
+		}
+		if s.tell() != syscall.ENOENT {
+			return
+		}
+	}
+}
+
+// While a program looks up or changes a name, the kernel holds the lock of the
+// folder until we answer. Telling the kernel of a stale name waits for that
+// lock, in a wait that no signal ends, not even SIGKILL: a process killed just
+// then can neither answer nor die, and the mount stays wedged until somebody
+// aborts it. So the invalidator does not tell of a name while an answer about
+// its folder is due. A request that comes in during the few microseconds of
+// telling remains possible.
+
+// nameRequests counts, for each folder, the requests whose program holds the
+// folder's lock.
+type nameRequests struct {
+	mu    sync.Mutex // protects the following
+	under map[*fs.Inode]int
+}
+
+// Begin counts a request about names in dirs until end is called.
+func (r *nameRequests) Begin(dirs ...fs.InodeEmbedder) (end func()) {
+	r.count(1, dirs)
+	return func() { r.count(-1, dirs) }
+}
+
+func (r *nameRequests) count(by int, dirs []fs.InodeEmbedder) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.under == nil {
+		r.under = make(map[*fs.Inode]int)
+	}
+	for _, d := range dirs {
+		n := d.EmbeddedInode()
+		if r.under[n] += by; r.under[n] == 0 {
+			delete(r.under, n)
+		}
+	}
+}
+
+func (r *nameRequests) none(dir *fs.Inode) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.under[dir] == 0
+}
+
+const (
+	// answerGrace lets the kernel take an answer that a handler has just given.
+	answerGrace = 200 * time.Microsecond
+	// maxHoldOff bounds the wait in a folder that is never left alone: a save by
+	// rename takes some milliseconds of it.
+	maxHoldOff = 100 * time.Millisecond
+)
+
+// await returns once no answer about names in dir is due, or after maxHoldOff.
+func (r *nameRequests) await(dir *fs.Inode) {
+	for until := time.Now().Add(maxHoldOff); time.Now().Before(until); {
+		if r.none(dir) {
+			return
+		}
+		time.Sleep(answerGrace)
+	}
+}

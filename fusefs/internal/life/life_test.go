@@ -1,0 +1,27 @@
+package life
+
+import "testing"
+
+// What has retired never gets its name back, nor does what has lost one, but by a rename.
+func TestTransitions(t *testing.T) {
+	for e := Adopt + 1; e <= Supersede; e++ {
+		for s := Scratch; s <= Superseded; s++ {
+			next := s.After(e)
+			if s.HasRetired() && (next == Live || next == Unborn) {
+				t.Errorf("event %d: state %d becomes %d", e, s, next)
+			}
+			if s.Links() == 0 && next.Links() != 0 {
+				t.Errorf("event %d: state %d without a name becomes %d", e, s, next)
+			}
+			if next.IsNote() && !s.IsNote() {
+				t.Errorf("event %d: state %d becomes a note, %d", e, s, next)
+			}
+			if s.IsStale() && s.Links() == 0 && !next.IsStale() {
+				t.Errorf("event %d: state %d is not told of any more as %d", e, s, next)
+			}
+			if again := next.After(e); again != next {
+				t.Errorf("event %d twice: state %d becomes %d, then %d", e, s, next, again)
+			}
+		}
+	}
+}
