@@ -3,13 +3,18 @@ package vault
 import (
 	"os"
 	"sync"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // maxUnsettled bounds the swaps that are not on the disk yet, each of which holds two
 // files open. Who comes then waits.
-const maxUnsettled = 64
+const maxUnsettled = 256
+
+// settlePause is the least time between the beginnings of two rounds: while one note after
+// the other is saved, each round has many, and the disk's journal some peace.
+const settlePause = 50 * time.Millisecond
 
 // settler has swaps on the disk, in the background: the new file, the folder, and then,
 // not before, it removes the file that was displaced. Until then a power cut leaves one of
@@ -54,7 +59,10 @@ func (t *settler) add(s *settlement) {
 }
 
 func (t *settler) run() {
+	var last time.Time
 	for {
+		time.Sleep(settlePause - time.Since(last))
+		last = time.Now()
 		t.mu.Lock()
 		round := t.waiting
 		t.waiting = nil
@@ -69,6 +77,11 @@ func (t *settler) run() {
 
 // settle syncs the files of a round and then each of their folders once.
 func (t *settler) settle(round []*settlement) {
+	for _, s := range round {
+		if s.file != nil {
+			fsat.StartSync(s.file) // together, and not one after the other
+		}
+	}
 	errs, lost := make([]error, len(round)), make([]bool, len(round))
 	for i, s := range round {
 		if s.file != nil {

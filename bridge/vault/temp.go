@@ -58,7 +58,7 @@ func newTemp(dir *os.File, name string, c content, swap bool) (*temp, error) {
 	return t, nil
 }
 
-// fill makes c the file's content, and has it on its way to the disk.
+// fill makes c the file's content.
 func (t *temp) fill(c content) error {
 	if c.old != nil {
 		if err := t.own(c.oldInfo); err != nil && t.swap {
@@ -68,7 +68,6 @@ func (t *temp) fill(c content) error {
 	if _, err := t.file.WriteAt(c.data, 0); err != nil {
 		return err
 	}
-	fsat.StartSync(t.file)
 	mode := c.mode
 	if c.old != nil {
 		mode = c.oldInfo.Mode
