@@ -12,14 +12,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/store"
 )
 
-func authorsOf(list []model.Suggestion) string {
-	var out []string
-	for _, s := range list {
-		out = append(out, s.Author)
-	}
-	return strings.Join(out, " ")
-}
-
 // What a person saved while the store failed leaves no identities that the store does not
 // know: a writer who read the note before it is merged like any other.
 func TestPersonsSaveThatIsNotKeptLeavesNoIdentities(t *testing.T) {
