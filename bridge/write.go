@@ -24,6 +24,7 @@ type Write struct {
 	By      model.Author
 	Origin  any       // comes back in Event.Origin
 	ModTime time.Time // zero means now
+	Sync    bool      // the writer has synced its own copy: the text is on the disk before the note's file has it
 }
 
 // Result says what a write did.
@@ -56,7 +57,7 @@ const maxAttempts = 32
 // ErrNotNote, ErrReadOnly, ErrInvalidUTF8, ErrTooLarge, ErrRefused, ErrOffline,
 // ErrNoSpace, fs.ErrPermission. After an error the note is as it was.
 func (w *Workspace) Write(ctx context.Context, p model.Path, wr Write) (Result, error) {
-	c := change{path: p, by: wr.By, origin: wr.Origin, modTime: wr.ModTime}
+	c := change{path: p, by: wr.By, origin: wr.Origin, modTime: wr.ModTime, sync: wr.Sync}
 	merged := wr.Text
 	c.plan = func(n *note, cur *model.Version) (planner.Plan, error) {
 		if len(wr.Bases) > 0 {
@@ -150,6 +151,7 @@ type change struct {
 	by      model.Author
 	origin  any
 	modTime time.Time // zero means now
+	sync    bool
 	plan    func(*note, *model.Version) (planner.Plan, error)
 }
 
@@ -243,7 +245,7 @@ func (n *note) commit(ctx context.Context, cur *model.Version, plan planner.Plan
 		modTime = time.Now()
 	}
 	modTime = model.NextModTime(cur.ModTime(), modTime)
-	d := draft{note: n, at: at, cur: cur, raw: raw, change: func(doc *ycrdt.Doc) model.Record {
+	d := draft{note: n, at: at, cur: cur, raw: raw, sync: c.sync, change: func(doc *ycrdt.Doc) model.Record {
 		return n.carryOut(doc, cur.Raw(), &plan, c.by)
 	}}
 	if err := d.save(ctx, n.stamp, modTime); err != nil {
@@ -259,7 +261,8 @@ type draft struct {
 	note   *note
 	at     place
 	cur    *model.Version
-	raw    string                        // what is to follow cur
+	raw    string // what is to follow cur
+	sync   bool
 	change func(*ycrdt.Doc) model.Record // makes it, in a document that is in the state of cur
 
 	begun   bool // the document is open, and may have changed
@@ -272,7 +275,7 @@ type draft struct {
 // save makes the file, which is as expect says, hold the text.
 func (d *draft) save(ctx context.Context, expect model.Stamp, modTime time.Time) error {
 	stamp, err := d.at.source.Replace(ctx, d.at.rel, model.Replacement{
-		Expect: expect, Data: []byte(d.raw), ModTime: modTime,
+		Expect: expect, Data: []byte(d.raw), ModTime: modTime, Sync: d.sync,
 		Meanwhile: func(post model.Stamp) error { return d.keep(expect, post) },
 	})
 	if err != nil {

@@ -53,7 +53,10 @@ func (m *move) saveOf(ctx context.Context, f *File) (*change, syscall.Errno) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.edit() // a note may have no buffer
-	return newChange(f, m.newPath, doc, m.procs.Of(ctx), from, true, true), 0
+	c := newChange(f, m.newPath, doc, m.procs.Of(ctx), from, true, true)
+	b := f.text.Buffer()
+	c.write.Sync = b.Gen > 0 && b.Synced == b.Gen
+	return c, 0
 }
 
 // replaced is the state of the note that the rename replaces, and its ID: the

@@ -171,10 +171,7 @@ func (h *Handle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 		return errno
 	}
 	t := h.f.t
-	h.f.mu.Lock()
-	kept := h.f.doc != 0 // a scratch file is in no Folder
-	h.f.mu.Unlock()
-	if !kept {
+	if h.f.syncScratch() {
 		return 0
 	}
 	p := t.pathOf(&h.f.path)
@@ -185,6 +182,20 @@ func (h *Handle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 		t.log.Info("fsync: the server has not acknowledged it yet", model.LogPath, string(p))
 	}
 	return 0
+}
+
+// syncScratch is for a file that is in no Folder, which it says: nothing is synced but
+// what it is renamed over.
+func (f *File) syncScratch() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.doc != 0 {
+		return false
+	}
+	if b := f.text.Buffer(); b != nil {
+		b.Synced = b.Gen
+	}
+	return true
 }
 
 func (h *Handle) commit(ctx context.Context, op string, force bool) syscall.Errno {

@@ -11,7 +11,7 @@ SCALE=${RELAYFS_TEST_TIMESCALE:-1}
 TIMEOUT=${TIMEOUT:-$((20 * SCALE))m}
 fresh=()
 if ((SCALE != 1)); then fresh=(-count=1); fi
-RACE=${RACE:-'/(bridge|bridge/ysync|bridge/vault|bridge/store|bridge/owner|fusefs|mcpserver|cmd/relayfs(/internal/[a-z]+)?)$'}
+RACE=${RACE:-'/(bridge|bridge/ysync|bridge/vault|bridge/store(/wal)?|bridge/owner|fusefs(/internal/[a-z]+)?|mcpserver|cmd/relayfs(/internal/[a-z]+)?)$'}
 
 tests/scripts/deps.sh test
 linted=0

@@ -18,6 +18,9 @@ type Buffer struct {
 	// Failed as of the last commit whose error its writer was told.
 	Gen, Kept, Failed uint64
 
+	// Synced is Gen as of the last fsync.
+	Synced uint64
+
 	// Emptied says that Data was truncated to nothing and not written since.
 	Emptied bool
 
