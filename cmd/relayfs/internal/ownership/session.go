@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -81,6 +82,7 @@ func (s *Session) openFolder(src source.Source, state string, o *Options) (bridg
 		return bridge.FolderSource{}, err
 	}
 	s.closers = append(s.closers, st.Close)
+	_ = os.Remove(filepath.Join(state, "spare")) // an earlier version kept files there; it is empty but after a kill
 	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: filepath.Join(state, "swap")})
 	if err != nil {
 		return bridge.FolderSource{}, err
