@@ -189,8 +189,8 @@ func TestYjsPositions(t *testing.T) {
 			t.Fatalf("seed %d: %d positions", seed, len(want.Positions))
 		}
 		for _, p := range want.Positions {
-			if got := hex.EncodeToString(text.RelativePosition(p.Index, p.Assoc).Encode()); got != p.Hex {
-				t.Errorf("seed %d: position %d, %d is %s, want %s", seed, p.Index, p.Assoc, got, p.Hex)
+			if got := hex.EncodeToString(text.RelativePosition(p.I, p.Assoc).Encode()); got != p.Hex {
+				t.Errorf("seed %d: position %d, %d is %s, want %s", seed, p.I, p.Assoc, got, p.Hex)
 			}
 		}
 		apply(t, d, later)
@@ -200,7 +200,7 @@ func TestYjsPositions(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got, ok := d.AbsolutePosition(rel); !ok || got.Index != p.Index || got.Type != text {
-				t.Errorf("seed %d: position %d, %d leads to %v, %v, want %d", seed, p.Index, p.Assoc, got.Index, ok, p.Index)
+				t.Errorf("seed %d: position %d, %d leads to %v, %v, want %d", seed, p.I, p.Assoc, got.Index, ok, p.Index)
 			}
 		}
 	}
