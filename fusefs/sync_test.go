@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -17,20 +18,24 @@ import (
 // syncedSource records whether saves were to be on the disk before they had their names.
 type syncedSource struct {
 	*bridgetest.Source
-	synced *[]bool
+	mu     sync.Mutex // protects synced
+	synced []bool
 }
 
-func (s syncedSource) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
-	*s.synced = append(*s.synced, r.Sync)
+func (s *syncedSource) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
+	s.mu.Lock()
+	s.synced = append(s.synced, r.Sync)
+	s.mu.Unlock()
 	return s.Source.Replace(ctx, rel, r)
 }
 
 // A program that syncs the file that it renames over a note has asked for the disk; one
 // that does not, or that writes on after its fsync, has not.
 func TestRenameOfASyncedFile(t *testing.T) {
-	var synced []bool
+	var source *syncedSource
 	m := mount(t, map[string]string{"F/Note.md": "one\n"}, func(o *bridge.Options) {
-		o.Folders[0].Source = syncedSource{o.Folders[0].Source.(*bridgetest.Source), &synced}
+		source = &syncedSource{Source: o.Folders[0].Source.(*bridgetest.Source)}
+		o.Folders[0].Source = source
 	})
 	temp, note := filepath.Join(m.dir, "F", "Note.md.tmp"), filepath.Join(m.dir, "F", "Note.md")
 	for i, steps := range []string{"ws", "w", "wsw", "sw", "wsws"} {
@@ -54,7 +59,9 @@ func TestRenameOfASyncedFile(t *testing.T) {
 			t.Fatalf("save %d: %v", i, err)
 		}
 	}
-	if want := []bool{true, false, false, false, true}; !slices.Equal(synced, want) {
-		t.Errorf("synced first: %v, want %v", synced, want)
+	source.mu.Lock()
+	defer source.mu.Unlock()
+	if want := []bool{true, false, false, false, true}; !slices.Equal(source.synced, want) {
+		t.Errorf("synced first: %v, want %v", source.synced, want)
 	}
 }
