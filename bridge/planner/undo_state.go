@@ -39,7 +39,7 @@ func (s charState) shown() (o, a bool) {
 	return o && !s.dead, a && !s.dead
 }
 
-// Decide is the state after a decision, of which seq is the number. That the character
+// decided is the state after a decision, of which seq is the number. That the character
 // was seen then outweighs what was known: people take marks off by hand.
 func (s charState) decided(role model.Role, seq uint64) charState {
 	kept := slices.Clone(s.deleted)

@@ -89,7 +89,11 @@ func (s *Store) open() error {
 		return err
 	}
 	if errors.Is(statErr, fs.ErrNotExist) {
-		return syncDir(filepath.Dir(s.path))
+		dir, err := wal.OSDir(filepath.Dir(s.path))
+		if err != nil {
+			return err
+		}
+		return dir.Sync() // the file's name outlives a power cut
 	}
 	return nil
 }
@@ -130,16 +134,6 @@ func openError(err error) error {
 		return damaged(err)
 	}
 	return translate(err)
-}
-
-// syncDir makes the name of a new file durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
 
 // openLog reads what the log has and the checkpoint does not.

@@ -141,7 +141,9 @@ func scriptOf(shared []Span, base, cur string) (edits []diffwrap.Edit) {
 
 // ApplyEdits makes a script of byte edits against raw in text. Edits are made
 // from the first to the last: each cuts an item of the document, and cutting at
-// the back of a long one would read all that is before, every time.
+// the back of a long one would read all that is before, every time. What replaces nothing
+// stands right behind the text before it, in front of what is deleted there: should that
+// come back, it comes behind.
 func ApplyEdits(txn *ycrdt.Txn, text *ycrdt.Text, raw string, edits []diffwrap.Edit) {
 	cursor := NewCursor(raw)
 	moved := 0 // by the edits before, in units

@@ -32,6 +32,9 @@ func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	}
 	if sweep := (&sweep{v}); sweep.tagged(append(s.left, sweep.swapDir()...), s.entries) {
 		s = scan{v: v, ctx: ctx}
+		if _, err := root.Seek(0, io.SeekStart); err != nil {
+			return wrap("scan", v.dir, err)
+		}
 		if err := s.folder(root, ""); err != nil {
 			return wrap("scan", v.dir, err)
 		}
@@ -89,9 +92,6 @@ type scan struct {
 }
 
 func (s *scan) folder(dir *os.File, rel string) error {
-	if _, err := dir.Seek(0, io.SeekStart); err != nil { // it may be read again
-		return err
-	}
 	entries, left, err := s.v.list(dir, rel)
 	if err != nil {
 		return err

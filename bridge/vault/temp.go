@@ -16,6 +16,8 @@ type temp struct {
 	file  *os.File
 	swap  bool        // made in another folder than the one it is to be in
 	stamp model.Stamp // before it is renamed
+
+	synced bool
 }
 
 // content is what a temp file is to be.
@@ -84,8 +86,15 @@ func (t *temp) fill(c content) error {
 	return err
 }
 
-// sync returns when the file is on the disk.
-func (t *temp) sync() error { return t.file.Sync() }
+// sync returns when the file is on the disk. It is asked once for what was filled once.
+func (t *temp) sync() error {
+	if t.synced {
+		return nil
+	}
+	err := t.file.Sync()
+	t.synced = err == nil
+	return err
+}
 
 // own gives the file the owner and the group of the one whose place it is to take.
 // Only root may give files away: else it belongs to who writes it, and to the group

@@ -36,7 +36,6 @@ type segment struct {
 	file   File  // nil unless frames are written, or were and are not synced yet
 	end    int64 // behind the last frame
 	zeroed int64 // up to where the file is written ahead
-	length int64 // of the file
 	limit  int64 // how long it may become
 }
 
@@ -90,10 +89,6 @@ func (l *Log) readHeader(name string, number uint64) (*segment, error) {
 		return nil, err
 	}
 	defer f.Close()
-	size, err := f.Size()
-	if err != nil {
-		return nil, err
-	}
 	h := make([]byte, headerSize)
 	if _, err := f.ReadAt(h, 0); err != nil {
 		if errors.Is(err, io.EOF) {
@@ -107,7 +102,7 @@ func (l *Log) readHeader(name string, number uint64) (*segment, error) {
 	}
 	return &segment{
 		name: name, number: number, first: LSN(binary.LittleEndian.Uint64(h[16:])),
-		salt: binary.LittleEndian.Uint64(h[24:]), length: size,
+		salt: binary.LittleEndian.Uint64(h[24:]),
 	}, nil
 }
 
@@ -177,10 +172,9 @@ func (l *Log) begin(first LSN, room int64) (*segment, error) {
 		return nil, err
 	}
 	l.number = number
-	if s.length, err = s.file.Size(); err == nil {
-		s.zeroed, s.end = s.length, headerSize
+	if s.zeroed, err = s.file.Size(); err == nil {
+		s.end = headerSize
 		_, err = s.file.WriteAt(s.header(), 0)
-		s.length = max(s.length, headerSize)
 		s.zeroed = max(s.zeroed, headerSize)
 	}
 	if err != nil {
@@ -217,7 +211,6 @@ func (s *segment) append(lsn LSN, body []byte) error {
 	}
 	s.end += int64(len(b))
 	s.last = lsn
-	s.length = max(s.length, s.end)
 	s.zeroed = max(s.zeroed, s.end)
 	return nil
 }
@@ -234,7 +227,6 @@ func (s *segment) writeAhead(end int64) {
 	}
 	if n, err := s.file.WriteAt(make([]byte, to-s.zeroed), s.zeroed); err == nil {
 		s.zeroed += int64(n)
-		s.length = max(s.length, s.zeroed)
 	}
 }
 

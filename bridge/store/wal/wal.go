@@ -359,17 +359,6 @@ func (l *Log) closeFull() {
 	}
 }
 
-// Size is how many bytes the segments take up on the disk.
-func (l *Log) Size() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	total := int64(0)
-	for _, s := range l.segments {
-		total += s.length
-	}
-	return total
-}
-
 // Close closes the log, without a sync.
 func (l *Log) Close() error {
 	l.mu.Lock()

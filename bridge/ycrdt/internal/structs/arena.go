@@ -162,16 +162,6 @@ func (a *Arena) InsidePair(it *Item, off int) bool {
 	return inside
 }
 
-func (a *Arena) reserve(n int) {
-	if need := len(a.bytes) + n; need > cap(a.bytes) && len(a.bytes) < need/4 {
-		bytes := make([]byte, len(a.bytes), need)
-		copy(bytes, a.bytes)
-		a.bytes = bytes
-	}
-}
+func (a *Arena) reserve(n int) { a.bytes = reserved(a.bytes, n) }
 
-func (a *Arena) trim() {
-	if n := len(a.bytes); cap(a.bytes) > n+n/8 {
-		a.bytes = append(make([]byte, 0, n), a.bytes...)
-	}
-}
+func (a *Arena) trim() { a.bytes = trimmed(a.bytes) }

@@ -40,16 +40,24 @@ func (s *Slab) FreeItem(r Ref) {
 // Used returns how many slots hold an item, slot 0 included.
 func (s *Slab) Used() int { return len(s.Items) - s.freeCount }
 
-func (s *Slab) reserve(n int) {
-	if need := len(s.Items) + n; need > cap(s.Items) && len(s.Items) < need/4 {
-		items := make([]Item, len(s.Items), need)
-		copy(items, s.Items)
-		s.Items = items
+func (s *Slab) reserve(n int) { s.Items = reserved(s.Items, n) }
+
+func (s *Slab) trim() { s.Items = trimmed(s.Items) }
+
+// reserved has room for n more elements, if those are most of what there will be.
+func reserved[T any](list []T, n int) []T {
+	need := len(list) + n
+	if need <= cap(list) || len(list) >= need/4 {
+		return list
 	}
+	return append(make([]T, 0, need), list...)
 }
 
-func (s *Slab) trim() {
-	if n := len(s.Items); cap(s.Items) > n+n/8 {
-		s.Items = append(make([]Item, 0, n), s.Items...)
+// trimmed has no more than an eighth of room to spare.
+func trimmed[T any](list []T) []T {
+	n := len(list)
+	if cap(list) <= n+n/8 {
+		return list
 	}
+	return append(make([]T, 0, n), list...)
 }
