@@ -16,8 +16,11 @@ func NewCursor(text string) Cursor { return Cursor{Text: text} }
 // PosAt returns the UTF-16 position of byte offset off, which must not be
 // before an offset asked for earlier.
 func (c *Cursor) PosAt(off int) int {
-	for c.off < off && c.off < len(c.Text) {
-		c.step()
+	off = min(off, len(c.Text))
+	for c.off < off {
+		if !c.skipASCII(off - c.off) {
+			c.step()
+		}
 	}
 	return c.pos
 }
@@ -27,9 +30,28 @@ func (c *Cursor) PosAt(off int) int {
 // behind the pair.
 func (c *Cursor) OffAt(pos int) int {
 	for c.pos < pos && c.off < len(c.Text) {
-		c.step()
+		if !c.skipASCII(min(pos-c.pos, len(c.Text)-c.off)) {
+			c.step()
+		}
 	}
 	return c.off
+}
+
+// skipASCII moves over the next eight characters if those are ASCII and among the next n
+// bytes: most text is, and is gone through many times with each write.
+func (c *Cursor) skipASCII(n int) bool {
+	if n < 8 {
+		return false
+	}
+	s := c.Text[c.off : c.off+8]
+	eight := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56 // one load
+	if eight&0x8080808080808080 != 0 {
+		return false
+	}
+	c.off += 8
+	c.pos += 8
+	return true
 }
 
 // WholeAt is offAt, but inside a surrogate pair it is before the pair. It returns the

@@ -1,7 +1,10 @@
 package textmerge_test
 
 import (
+	"math/rand/v2"
+	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/relayfs/relayfs/bridge/textmerge"
 )
@@ -24,5 +27,36 @@ func TestUTF16Cursor(t *testing.T) {
 	}
 	if got := textmerge.UTF16Len(text); got != 7 {
 		t.Errorf("utf16Len = %d, want 7", got)
+	}
+}
+
+// TestUTF16CursorModel asks for places in random texts, in steps of random lengths.
+func TestUTF16CursorModel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		var b strings.Builder
+		for range rng.IntN(60) {
+			b.WriteString([]string{"a", "bc def gh ", "é", "漢", "😀", "\n"}[rng.IntN(6)])
+		}
+		text := b.String()
+		var at, units []int // of each character, and of the end
+		pos := 0
+		for off, r := range text {
+			at, units = append(at, off), append(units, pos)
+			pos += utf16.RuneLen(r)
+		}
+		at, units = append(at, len(text)), append(units, pos)
+		forward, back := textmerge.NewCursor(text), textmerge.NewCursor(text)
+		for i := 0; i < len(at); i += 1 + rng.IntN(20) {
+			if got := forward.PosAt(at[i]); got != units[i] {
+				t.Fatalf("%q: PosAt(%d) = %d, want %d", text, at[i], got, units[i])
+			}
+			if got := back.OffAt(units[i]); got != at[i] {
+				t.Fatalf("%q: OffAt(%d) = %d, want %d", text, units[i], got, at[i])
+			}
+		}
+		if got := textmerge.UTF16Len(text); got != pos {
+			t.Fatalf("UTF16Len(%q) = %d, want %d", text, got, pos)
+		}
 	}
 }

@@ -36,7 +36,7 @@ func main() {
 	flag.IntVar(&o.big, "big", 100_000, "notes of the vault that is only mounted; 0 leaves it out")
 	flag.IntVar(&o.runs, "runs", 5, "runs of each reader at least")
 	flag.IntVar(&o.saves, "saves", 200, "saves")
-	flag.StringVar(&o.steps, "steps", "", "what to measure, of read, read-only, save, idle and big; all if empty")
+	flag.StringVar(&o.steps, "steps", "", "what to measure, of read, read-only, save, sed, writers, idle and big; all if empty")
 	flag.Parse()
 	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "mount:", err)

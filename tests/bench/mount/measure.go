@@ -20,7 +20,7 @@ type measurement struct {
 
 func (b *bench) measurements() []measurement {
 	return []measurement{
-		{"read", b.reading}, {"read-only", b.readingOnly}, {"save", b.saving}, {"idle", b.idling}, {"big", b.mountingBig},
+		{"read", b.reading}, {"read-only", b.readingOnly}, {"save", b.saving}, {"sed", b.editingAll}, {"writers", b.writers}, {"idle", b.idling}, {"big", b.mountingBig},
 	}
 }
 
@@ -160,76 +160,6 @@ func timed(run func(string) error, dir string) (time.Duration, error) {
 func middle(times []time.Duration) time.Duration {
 	slices.SortFunc(times, cmp.Compare[time.Duration])
 	return times[len(times)/2]
-}
-
-// saving compares a save through the mount with the same on the vault's own
-// disk, one after the other, so that both meet the same disk.
-func (b *bench) saving() error {
-	m, err := b.mount(b.vault, "")
-	if err != nil {
-		return err
-	}
-	defer m.end()
-	var plain, synced, mounted []time.Duration
-	for i := range b.saves {
-		name := filepath.Join(noteFolder(i), noteName(i))
-		text := fmt.Appendf(nil, "%s\nsaved %d\n", noteText(i, 4096), i)
-		byHand := filepath.Join(b.work, "plain", "note.md")
-		took, err := timed(func(name string) error { return saveByHand(name, text) }, byHand)
-		if err != nil {
-			return err
-		}
-		plain = append(plain, took)
-		took, err = timed(func(name string) error { return saveDurably(name, text) }, byHand)
-		if err != nil {
-			return err
-		}
-		synced = append(synced, took)
-		// It has been read, as by a program that is going to write it.
-		if _, err := os.ReadFile(filepath.Join(m.notes, name)); err != nil {
-			return err
-		}
-		took, err = timed(func(name string) error { return os.WriteFile(name, text, 0o644) }, filepath.Join(m.notes, name))
-		if err != nil {
-			return err
-		}
-		mounted = append(mounted, took)
-	}
-	row("save of 4 KB, p50", middle(plain), middle(mounted), 1.5)
-	row("  the plain one with its folder synced", middle(synced), middle(mounted), 0)
-	return nil
-}
-
-// saveDurably is saveByHand that survives a power cut as the mount's does: the
-// name, too, is on the disk when it returns.
-func saveDurably(name string, text []byte) error {
-	if err := saveByHand(name, text); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
-}
-
-// saveByHand is what most programs do that care: write, fsync, rename.
-func saveByHand(name string, text []byte) error {
-	f, err := os.Create(name + ".tmp")
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(name+".tmp", name)
 }
 
 // idlePeriod is how long an idle mount is watched.
