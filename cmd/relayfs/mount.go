@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -186,7 +187,8 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 			}
 			served := ownership.MountedBy(dir, state)
 			if served != nil {
-				if err := owner.NewClient(*served).Alive(cmd.Context()); err != nil {
+				err := owner.NewClient(*served).Alive(cmd.Context())
+				if gone := (*owner.GoneError)(nil); err != nil && !errors.As(err, &gone) { // a killed process is dead before its locks are free
 					return err
 				}
 			}
