@@ -68,6 +68,7 @@ var importRules = map[string]importRule{
 	"bridge/outline":             {[]string{"bridge/frontmatter", "bridge/links", "github.com/yuin/goldmark/..."}, "the only place that knows goldmark; what a note holds is a function of its text"},
 	"bridge/frontmatter":         {[]string{"diffwrap", "gopkg.in/yaml.v3", "github.com/goccy/go-yaml", "github.com/goccy/go-yaml/..."}, "front matter is a function of a note's text"},
 	"bridge/links":               {[]string{"gopkg.in/yaml.v3", "golang.org/x/text/..."}, "Obsidian's link rules are a function of names and texts"},
+	"bridge/disk":                {[]string{"golang.org/x/sys/unix"}, "system calls on names in an open folder; it knows nothing of notes"},
 	"bridge/vault/internal/fsat": {[]string{"golang.org/x/sys/unix"}, "system calls on names in an open folder; it knows nothing of notes"},
 	"bridge/vault":               {[]string{"bridge/model", "bridge/vault/internal/...", "diffwrap", "github.com/fsnotify/fsnotify", "golang.org/x/..."}, "the only place that knows fsnotify"},
 	"bridge/store/wal":           {[]string{"golang.org/x/sys/unix"}, "a log of frames that outlive a crash; it knows nothing of what is in them"},

@@ -1,0 +1,47 @@
+package disk
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// ReadBelow is for Linux.
+func (OS) ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info, err error) {
+	return nil, rootInfo, before, after, errors.ErrUnsupported
+}
+
+// ReadOnly says whether the disk that a path is on is mounted read-only.
+func (OS) ReadOnly(path string) bool {
+	var st unix.Statfs_t
+	return unix.Statfs(path, &st) == nil && st.Flags&unix.MNT_RDONLY != 0
+}
+
+func (d dir) RenameNew(name string, to Dir, newName string) error {
+	return unsupported(unix.RenameatxNp(d.fd(), name, to.(dir).fd(), newName, unix.RENAME_EXCL))
+}
+
+func (d dir) Exchange(name string, other Dir, otherName string) error {
+	return unsupported(unix.RenameatxNp(d.fd(), name, other.(dir).fd(), otherName, unix.RENAME_SWAP))
+}
+
+// unsupported translates how disks say that they do not know a flag of
+// renameatx_np.
+func unsupported(err error) error {
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
+		return errors.ErrUnsupported
+	}
+	return err
+}
+
+// OrdersNames is not known of APFS.
+func (d dir) OrdersNames() bool { return false }
+
+func (f file) Datasync() error { return f.Sync() }
+
+func (f file) StartSync() {}
+
+func (f file) Lease() (release func(), err error) { return nil, errors.ErrUnsupported }
+
+// CopyAttributes is for Linux.
+func (f file) CopyAttributes(File) {}

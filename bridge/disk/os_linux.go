@@ -1,0 +1,133 @@
+package disk
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// ReadBelow has openat2 walk to the file, which is one system call however deep it is.
+func (OS) ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info, err error) {
+	dir, err := openFD(unix.AT_FDCWD, root, unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, rootInfo, before, after, err
+	}
+	defer unix.Close(dir)
+	var st unix.Stat_t
+	if err := unix.Fstat(dir, &st); err != nil {
+		return nil, rootInfo, before, after, err
+	}
+	fd, err := unix.Openat2(dir, rel, &unix.OpenHow{
+		Flags:   unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS,
+	})
+	if err != nil {
+		return nil, rootInfo, before, after, err
+	}
+	defer unix.Close(fd)
+	data, before, after, err = readFile(fd)
+	return data, infoOf(&st), before, after, err
+}
+
+// ReadOnly says whether the disk that a path is on is mounted read-only.
+func (OS) ReadOnly(path string) bool {
+	var st unix.Statfs_t
+	return unix.Statfs(path, &st) == nil && st.Flags&unix.ST_RDONLY != 0
+}
+
+func (d dir) RenameNew(name string, to Dir, newName string) error {
+	return unsupported(unix.Renameat2(d.fd(), name, to.(dir).fd(), newName, unix.RENAME_NOREPLACE))
+}
+
+func (d dir) Exchange(name string, other Dir, otherName string) error {
+	return unsupported(unix.Renameat2(d.fd(), name, other.(dir).fd(), otherName, unix.RENAME_EXCHANGE))
+}
+
+// unsupported translates how disks say that they do not know a flag of renameat2.
+func unsupported(err error) error {
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
+		return errors.ErrUnsupported
+	}
+	return err
+}
+
+func (d dir) OrdersNames() bool {
+	var st unix.Statfs_t
+	if unix.Fstatfs(d.fd(), &st) != nil {
+		return false
+	}
+	const zfs = 0x2fc12fc1
+	return slices.Contains([]int64{unix.EXT4_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, zfs}, int64(st.Type))
+}
+
+func (f file) Datasync() error { return unix.Fdatasync(f.fd()) }
+
+func (f file) StartSync() {
+	_ = unix.SyncFileRange(f.fd(), 0, 0, unix.SYNC_FILE_RANGE_WRITE) // if it cannot, Sync does all
+}
+
+func (f file) Lease() (release func(), err error) {
+	fd := f.Fd()
+	_, err = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_RDLCK)
+	switch {
+	case errors.Is(err, unix.EAGAIN):
+		return nil, ErrWriters
+	case err != nil:
+		return nil, errors.ErrUnsupported
+	}
+	return func() { _, _ = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK) }, nil
+}
+
+// aclAttribute holds the access control list of a file, which its mode is a part of;
+// labelAttribute what SELinux allows with it, which a file gets from its folder.
+const (
+	aclAttribute   = "system.posix_acl_access"
+	labelAttribute = "security.selinux"
+)
+
+func (f file) CopyAttributes(from File) {
+	theirs := from.(file).attributes()
+	for _, name := range theirs {
+		if name != aclAttribute && name != labelAttribute && !strings.HasPrefix(name, "user.") {
+			continue
+		}
+		value, err := from.(file).attribute(name)
+		if had, _ := f.attribute(name); err == nil && (had == nil || !bytes.Equal(had, value)) {
+			_ = unix.Fsetxattr(f.fd(), name, value, 0)
+		}
+	}
+	if !slices.Contains(theirs, aclAttribute) && slices.Contains(f.attributes(), aclAttribute) {
+		_ = unix.Fremovexattr(f.fd(), aclAttribute) // its folder has given it one
+	}
+}
+
+// attributes are the names of the extended attributes that the user may read.
+func (f file) attributes() []string {
+	buf := make([]byte, 1024)
+	n, err := unix.Flistxattr(f.fd(), buf)
+	if errors.Is(err, unix.ERANGE) {
+		buf = make([]byte, 64<<10) // the most that Linux allows
+		n, err = unix.Flistxattr(f.fd(), buf)
+	}
+	if err != nil || n == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(buf[:n]), "\x00"), "\x00")
+}
+
+// attribute is the value of an extended attribute.
+func (f file) attribute(name string) ([]byte, error) {
+	value := make([]byte, 1024)
+	n, err := unix.Fgetxattr(f.fd(), name, value)
+	if errors.Is(err, unix.ERANGE) {
+		value = make([]byte, 64<<10)
+		n, err = unix.Fgetxattr(f.fd(), name, value)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return value[:n], nil
+}

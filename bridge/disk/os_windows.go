@@ -1,0 +1,168 @@
+package disk
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+func (d dir) at(name string) string { return filepath.Join(d.f.Name(), name) }
+
+// OpenRoot opens a folder by its path.
+func (OS) OpenRoot(path string) (Dir, error) { return openDir(path, os.Stat) }
+
+func (d dir) OpenDir(name string) (Dir, error) { return openDir(d.at(name), os.Lstat) }
+
+func openDir(path string, stat func(string) (fs.FileInfo, error)) (Dir, error) {
+	info, err := stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, syscall.ENOTDIR
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return dir{f}, nil
+}
+
+// ReadBelow is for Linux.
+func (OS) ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info, err error) {
+	return nil, rootInfo, before, after, errors.ErrUnsupported
+}
+
+// ReadOnly is not known.
+func (OS) ReadOnly(string) bool { return false }
+
+func (d dir) Open(name string, flag int, perm fs.FileMode) (File, error) {
+	info, err := os.Lstat(d.at(name))
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, syscall.ELOOP
+	}
+	f, err := os.OpenFile(d.at(name), flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return file{f}, nil
+}
+
+func (d dir) ReadFile(name string) (data []byte, before, after Info, err error) {
+	f, err := d.Open(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, before, after, err
+	}
+	defer f.Close()
+	if before, err = f.Info(); err != nil || before.Mode.Type() != 0 {
+		return nil, before, before, err
+	}
+	data = make([]byte, before.Size)
+	n, err := f.ReadAt(data, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, before, after, err
+	}
+	after, err = f.Info()
+	return data[:n], before, after, err
+}
+
+func (d dir) Stat(name string) (Info, error) {
+	info, err := os.Lstat(d.at(name))
+	if err != nil || !info.Mode().IsRegular() && !info.IsDir() {
+		return infoOf(info), err
+	}
+	f, err := os.Open(d.at(name)) // only an open file has an identity
+	if err != nil {
+		return Info{}, err
+	}
+	defer f.Close()
+	return file{f}.Info()
+}
+
+// Info has no time of change: a content that was replaced by one of the same size, under
+// the same time of modification, is not told from it.
+func (f file) Info() (Info, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return Info{}, err
+	}
+	out := infoOf(info)
+	var data syscall.ByHandleFileInformation
+	err = syscall.GetFileInformationByHandle(syscall.Handle(f.Fd()), &data)
+	out.Device = uint64(data.VolumeSerialNumber)
+	out.Inode = uint64(data.FileIndexHigh)<<32 | uint64(data.FileIndexLow)
+	out.Links = int(data.NumberOfLinks)
+	return out, err
+}
+
+func infoOf(info fs.FileInfo) Info {
+	if info == nil {
+		return Info{}
+	}
+	modTime := info.ModTime().UnixNano()
+	return Info{Mode: info.Mode(), Size: info.Size(), ModTime: modTime, ChgTime: modTime, UID: -1, GID: -1}
+}
+
+func (d dir) Mkdir(name string) error { return os.Mkdir(d.at(name), 0o777) }
+
+func (d dir) Rmdir(name string) error { return os.Remove(d.at(name)) }
+
+func (d dir) Remove(name string) error { return os.Remove(d.at(name)) }
+
+func (d dir) Rename(name string, to Dir, newName string) error {
+	return os.Rename(d.at(name), to.(dir).at(newName))
+}
+
+func (d dir) RenameNew(name string, to Dir, newName string) error {
+	src, err := syscall.UTF16PtrFromString(d.at(name))
+	if err != nil {
+		return err
+	}
+	dst, err := syscall.UTF16PtrFromString(to.(dir).at(newName))
+	if err != nil {
+		return err
+	}
+	return syscall.MoveFile(src, dst)
+}
+
+func (d dir) Exchange(string, Dir, string) error { return errors.ErrUnsupported }
+
+func (d dir) Link(name string, to Dir, newName string) error {
+	return os.Link(d.at(name), to.(dir).at(newName))
+}
+
+func (d dir) Readlink(name string) (string, error) {
+	target, err := os.Readlink(d.at(name))
+	return filepath.ToSlash(target), err
+}
+
+func (d dir) Symlink(target, name string) error {
+	return os.Symlink(filepath.FromSlash(target), d.at(name))
+}
+
+func (d dir) SetTimes(name string, t time.Time) error { return os.Chtimes(d.at(name), t, t) }
+
+// Sync does nothing: NTFS journals names by itself.
+func (d dir) Sync() error { return nil }
+
+// OrdersNames is not known of NTFS.
+func (d dir) OrdersNames() bool { return false }
+
+// Chown does nothing: a file belongs to who makes it.
+func (f file) Chown(int, int) error { return nil }
+
+// CopyAttributes is for Linux.
+func (f file) CopyAttributes(File) {}
+
+func (f file) Datasync() error { return f.Sync() }
+
+func (f file) StartSync() {}
+
+func (f file) Lease() (release func(), err error) { return nil, errors.ErrUnsupported }
+
+// MaxFiles is how many files this process may have open, about.
+func MaxFiles() int { return 1 << 14 }
