@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 	"syscall"
 
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
+	"github.com/relayfs/relayfs/bridge/disk"
 )
 
 // Moving files to names that are free: to the trash, and beside a note.
@@ -27,16 +26,16 @@ func (v *Vault) toTrash(p *place) error {
 }
 
 // openTrash opens the vault's .trash, making it if need be.
-func (v *Vault) openTrash() (*os.File, error) {
+func (v *Vault) openTrash() (disk.Dir, error) {
 	root, err := v.openRoot()
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	if err := fsat.Mkdir(root, trashDir); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := root.Mkdir(trashDir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	return fsat.OpenDir(root, trashDir)
+	return root.OpenDir(trashDir)
 }
 
 // maxNumbered bounds the search for a free name.
@@ -44,7 +43,7 @@ const maxNumbered = 10000
 
 // moveAside moves a file to a name that is free: wanted, or "wanted 1", "wanted 2"
 // and so on before its extension. It returns the name.
-func moveAside(from *os.File, name string, to *os.File, wanted string) (string, error) {
+func moveAside(from disk.Dir, name string, to disk.Dir, wanted string) (string, error) {
 	stem, ext := splitExt(wanted)
 	for i := range maxNumbered {
 		if i > 0 {
@@ -71,19 +70,19 @@ func clip(name string, extra int) string {
 // renameNew renames to a name that must be free: fs.ErrExist. Where the disk
 // cannot do that in one step, a second name is linked to the file and the first
 // one removed; where it knows no links either, the name is checked first.
-func renameNew(from *os.File, name string, to *os.File, newName string) error {
-	err := fsat.RenameNew(from, name, to, newName)
+func renameNew(from disk.Dir, name string, to disk.Dir, newName string) error {
+	err := from.RenameNew(name, to, newName)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
-	switch err := fsat.Link(from, name, to, newName); {
+	switch err := from.Link(name, to, newName); {
 	case err == nil:
-		return fsat.Remove(from, name)
+		return from.Remove(name)
 	case !errors.Is(err, syscall.EPERM) && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EMLINK):
 		return err
 	}
-	if _, err := fsat.Stat(to, newName); err == nil {
+	if _, err := to.Stat(newName); err == nil {
 		return fs.ErrExist
 	}
-	return fsat.Rename(from, name, to, newName)
+	return from.Rename(name, to, newName)
 }

@@ -1,8 +1,9 @@
 package vault
 
 import (
-	"os"
 	"sync"
+
+	"github.com/relayfs/relayfs/bridge/disk"
 )
 
 // dirSyncs lets changes of names in one folder that are made at the same time
@@ -57,7 +58,7 @@ func (d *dirSyncs) fail(id fileID, err error) {
 }
 
 // remember is fail for a folder that is open.
-func (d *dirSyncs) remember(dir *os.File, err error) {
+func (d *dirSyncs) remember(dir disk.Dir, err error) {
 	id, statErr := idOfDir(dir)
 	if statErr != nil {
 		return

@@ -8,8 +8,8 @@ import (
 	"path"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // OpenFile opens a file with the flags of os.OpenFile, byte for byte. os.O_APPEND
@@ -28,7 +28,7 @@ func (v *Vault) OpenFile(rel string, flag int, perm fs.FileMode) (model.File, er
 	return &file{f, rel}, nil
 }
 
-func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (*os.File, error) {
+func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, error) {
 	p, err := v.locate(rel)
 	if err != nil {
 		if flag&os.O_CREATE == 0 || reserved(rel) {
@@ -41,11 +41,11 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (*os.File, erro
 		p = place{dir: dir, name: path.Base(rel), rel: rel}
 	}
 	defer p.Close()
-	f, err := fsat.Open(p.dir, p.name, flag, perm)
+	f, err := p.dir.Open(p.name, flag, perm)
 	if err != nil {
 		return nil, err
 	}
-	st, err := fsat.Fstat(f)
+	st, err := f.Info()
 	if err == nil && !isKind(&st, 0) {
 		err = model.ErrIsDir
 	}
@@ -85,16 +85,16 @@ func (v *Vault) putFile(rel string, c content) (model.Stamp, error) {
 		return model.Stamp{}, err
 	}
 	defer t.discard()
-	if err := fsat.Rename(p.dir, t.name, p.dir, p.name); err != nil {
+	if err := p.dir.Rename(t.name, p.dir, p.name); err != nil {
 		return model.Stamp{}, err
 	}
 	v.trySyncDir(p.dir)
 	return t.placed(), nil
 }
 
-// file is an *os.File whose errors are in the words of package bridge.
+// file is a disk.File whose errors are in the words of package bridge.
 type file struct {
-	f   *os.File
+	f   disk.File
 	rel string
 }
 
@@ -147,11 +147,7 @@ func (v *Vault) chmod(rel string, mode fs.FileMode) (e model.SourceEntry, err er
 		return e, err
 	}
 	defer p.Close()
-	open := fsat.OpenDir
-	if !isKind(&p.stat, fs.ModeDir) {
-		open = func(dir *os.File, name string) (*os.File, error) { return fsat.Open(dir, name, os.O_RDONLY, 0) }
-	}
-	f, err := open(p.dir, p.name)
+	f, err := p.dir.Open(p.name, os.O_RDONLY, 0)
 	if err != nil {
 		return e, err
 	}
@@ -159,6 +155,6 @@ func (v *Vault) chmod(rel string, mode fs.FileMode) (e model.SourceEntry, err er
 	if err := f.Chmod(mode.Perm()); err != nil {
 		return e, err
 	}
-	st, err := fsat.Fstat(f)
+	st, err := f.Info()
 	return entryOf(rel, &st), err
 }

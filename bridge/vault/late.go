@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
 	"path"
 	"sync"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // How displaced files are watched.
@@ -64,7 +63,7 @@ type lateWriters struct {
 // lateFile is one displaced file.
 type lateFile struct {
 	rel   string
-	file  *os.File
+	file  disk.File
 	last  model.Stamp // the state that is accounted for
 	data  []byte      // its bytes; nil if there were too many
 	since time.Time   // that state
@@ -82,11 +81,11 @@ const (
 )
 
 func newLateWriters(v *Vault) *lateWriters {
-	return &lateWriters{v: v, max: min(maxLate, fsat.MaxFiles()/shareLate), wake: make(chan struct{}, 1)}
+	return &lateWriters{v: v, max: min(maxLate, disk.MaxFiles()/shareLate), wake: make(chan struct{}, 1)}
 }
 
 // watch takes over file, which held data when its stamp was last.
-func (l *lateWriters) watch(rel string, file *os.File, last model.Stamp, data []byte) {
+func (l *lateWriters) watch(rel string, file disk.File, last model.Stamp, data []byte) {
 	if len(data) > maxAncestor {
 		data = nil
 	}
@@ -189,12 +188,12 @@ func (l *lateWriters) drop(looked []*lateFile, keep map[*lateFile]bool) (last bo
 // writers says whether a program has f open for writing; known is false where the
 // kernel does not tell.
 func (f *lateFile) writers() (open, known bool) {
-	release, err := fsat.Lease(f.file)
+	release, err := f.file.Lease()
 	if err == nil {
 		release()
 		return false, true
 	}
-	return errors.Is(err, fsat.ErrWriters), errors.Is(err, fsat.ErrWriters)
+	return errors.Is(err, disk.ErrWriters), errors.Is(err, disk.ErrWriters)
 }
 
 // lookLate merges what was saved to f, once the save is over, and says whether
@@ -202,7 +201,7 @@ func (f *lateFile) writers() (open, known bool) {
 func (v *Vault) lookLate(f *lateFile, now time.Time, has patience) (again bool) {
 	// Asked before the look, so that what was written until then shows in it.
 	open, known := f.writers()
-	st, err := fsat.Fstat(f.file)
+	st, err := f.file.Info()
 	stamp := stampOf(&st)
 	f.seen.look(stamp, err, now)
 	if err != nil || stamp.SameFile(f.last) {
@@ -225,9 +224,6 @@ func (v *Vault) lookLate(f *lateFile, now time.Time, has patience) (again bool) 
 	}
 	if now.Sub(f.seen.since) < wait {
 		return true
-	}
-	if _, err := f.file.Seek(0, 0); err != nil {
-		return false
 	}
 	theirs, stamp, err := readAll(f.file)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // Time in these tests is that of testing/synctest: it stands still while anybody
@@ -20,7 +20,7 @@ func inBubble(t *testing.T, text string, test func(*testing.T, *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, text)
-		release, err := fsat.Lease(w.openToRead("N.md"))
+		release, err := w.onDisk("N.md").Lease()
 		if errors.Is(err, errors.ErrUnsupported) {
 			t.Skip("this disk grants no leases")
 		}
@@ -28,6 +28,18 @@ func inBubble(t *testing.T, text string, test func(*testing.T, *world)) {
 		release()
 		test(t, w)
 	})
+}
+
+// onDisk opens a file as the vault does.
+func (w *world) onDisk(name string) disk.File {
+	w.t.Helper()
+	root, err := w.v.openRoot()
+	w.ok(err)
+	defer root.Close()
+	f, err := root.Open(name, os.O_RDONLY, 0)
+	w.ok(err)
+	w.t.Cleanup(func() { f.Close() })
+	return f
 }
 
 func (w *world) openToRead(name string) *os.File {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
+	"github.com/relayfs/relayfs/bridge/disk"
 )
 
 // The lease that a swap takes is granted while nobody has the file open for
@@ -18,17 +18,15 @@ func TestLease(t *testing.T) {
 	w := newWorld(t, "text\n")
 	writer := w.open("N.md")
 	defer writer.Close()
-	reader, err := os.Open(filepath.Join(w.dir, "N.md"))
-	w.ok(err)
-	defer reader.Close()
-	if _, err := fsat.Lease(reader); !errors.Is(err, fsat.ErrWriters) {
-		t.Errorf("lease on a file that is open for writing: %v, want %v", err, fsat.ErrWriters)
+	reader := w.onDisk("N.md")
+	if _, err := reader.Lease(); !errors.Is(err, disk.ErrWriters) {
+		t.Errorf("lease on a file that is open for writing: %v, want %v", err, disk.ErrWriters)
 	}
 	w.ok(writer.Close())
 	waiting := make(chan os.Signal, 1)
 	signal.Notify(waiting, syscall.SIGIO) // sent to who holds a lease that somebody waits for
 	defer signal.Stop(waiting)
-	release, err := fsat.Lease(reader)
+	release, err := reader.Lease()
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip("this disk grants no leases")
 	}
@@ -54,14 +52,13 @@ func TestLeaseAfterSave(t *testing.T) {
 			w := newWorld(t, "old\n")
 			for i := range 20 {
 				w.ok(w.replace(fmt.Sprintln(i)))
-				f, err := os.Open(filepath.Join(w.dir, "N.md"))
-				w.ok(err)
-				release, err := fsat.Lease(f)
+				f := w.onDisk("N.md")
+				release, err := f.Lease()
 				if err == nil {
 					release()
 				}
 				f.Close()
-				if errors.Is(err, fsat.ErrWriters) {
+				if errors.Is(err, disk.ErrWriters) {
 					t.Fatalf("after save %d: %v", i, err)
 				}
 			}

@@ -7,8 +7,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // Own temp files stand beside the file they are to become. The leading dot
@@ -49,7 +49,7 @@ func displacedName(name string, st model.Stamp) string {
 
 // isDisplaced says whether a temp file is one that was displaced, in the state that
 // st describes.
-func isDisplaced(name string, st *fsat.Info) bool {
+func isDisplaced(name string, st *disk.Info) bool {
 	return strings.HasSuffix(name, fmt.Sprintf("-%x-%x%s", st.ModTime, st.Size, displacedSuffix))
 }
 

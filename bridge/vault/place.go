@@ -3,23 +3,22 @@ package vault
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"syscall"
 	"unicode/utf8"
 
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
+	"github.com/relayfs/relayfs/bridge/disk"
 )
 
 // openFolder opens a folder of the vault, walking to it name by name.
-func (v *Vault) openFolder(rel string) (*os.File, error) {
+func (v *Vault) openFolder(rel string) (disk.Dir, error) {
 	dir, err := v.openRoot()
 	if err != nil || rel == "" {
 		return dir, err
 	}
 	for elem := range strings.SplitSeq(rel, "/") {
-		next, err := fsat.OpenDir(dir, elem)
+		next, err := dir.OpenDir(elem)
 		dir.Close()
 		if errors.Is(err, syscall.ENOTDIR) {
 			return nil, fs.ErrNotExist // a symlink, or a file: nothing is served below
@@ -34,10 +33,10 @@ func (v *Vault) openFolder(rel string) (*os.File, error) {
 
 // place is where a path leads: an open folder and a name in it.
 type place struct {
-	dir  *os.File
+	dir  disk.Dir
 	name string
 	rel  string
-	stat fsat.Info // when the place was found
+	stat disk.Info // when the place was found
 }
 
 // Close closes the folder, unless somebody else has taken it over.
@@ -69,7 +68,7 @@ func (v *Vault) lookAt(rel string) (place, error) {
 		return place{}, err
 	}
 	p := place{dir: dir, name: path.Base(rel), rel: rel}
-	if p.stat, err = fsat.Stat(dir, p.name); err != nil {
+	if p.stat, err = dir.Stat(p.name); err != nil {
 		dir.Close()
 		return place{}, err
 	}
@@ -77,7 +76,7 @@ func (v *Vault) lookAt(rel string) (place, error) {
 }
 
 // served says whether what st describes is a file or a folder that is shown.
-func served(st *fsat.Info, name string) bool {
+func served(st *disk.Info, name string) bool {
 	switch {
 	case !utf8.ValidString(name), isTemp(name):
 		return false
@@ -91,8 +90,8 @@ func served(st *fsat.Info, name string) bool {
 // the link leads to what nobody is shown: out of the vault, as all do that are
 // absolute, here or on the next machine, or to a name that begins with a dot.
 // Whether there is anything does not matter.
-func readLink(dir *os.File, name, rel string) (target string, ok bool) {
-	target, err := fsat.Readlink(dir, name)
+func readLink(dir disk.Dir, name, rel string) (target string, ok bool) {
+	target, err := dir.Readlink(name)
 	if err != nil || target == "" || path.IsAbs(target) || !utf8.ValidString(target) {
 		return "", false
 	}

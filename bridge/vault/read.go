@@ -5,12 +5,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // How Read tells that a save is over.
@@ -112,7 +111,7 @@ func (v *Vault) readOnce(rel string) ([]byte, model.Stamp, error) {
 	if isKind(&p.stat, fs.ModeDir) {
 		return nil, model.Stamp{}, model.ErrIsDir
 	}
-	data, before, after, err := fsat.ReadFile(p.dir, p.name)
+	data, before, after, err := p.dir.ReadFile(p.name)
 	if err != nil {
 		return nil, model.Stamp{}, err
 	}
@@ -121,17 +120,17 @@ func (v *Vault) readOnce(rel string) ([]byte, model.Stamp, error) {
 
 // readDirectly reads what most paths lead to, a regular file, without a look at
 // what is on the way; not ok if it is something else, or is not there.
-func (v *Vault) readDirectly(rel string) (data []byte, before, after fsat.Info, ok bool) {
+func (v *Vault) readDirectly(rel string) (data []byte, before, after disk.Info, ok bool) {
 	if reserved(rel) {
 		return nil, before, after, false
 	}
-	data, root, before, after, err := fsat.ReadBelow(v.dir, rel)
+	data, root, before, after, err := v.disk.ReadBelow(v.dir, rel)
 	ok = err == nil && v.isRoot(idOf(&root)) && isKind(&before, 0) && served(&before, path.Base(rel))
 	return data, before, after, ok
 }
 
 // asRead judges what was read of a file that was described before and after.
-func asRead(data []byte, before, after *fsat.Info) ([]byte, model.Stamp, error) {
+func asRead(data []byte, before, after *disk.Info) ([]byte, model.Stamp, error) {
 	if !isKind(before, 0) {
 		return nil, model.Stamp{}, fs.ErrNotExist
 	}
@@ -142,9 +141,9 @@ func asRead(data []byte, before, after *fsat.Info) ([]byte, model.Stamp, error) 
 	return data, stamp, nil
 }
 
-// readAll reads a file from where it stands, which is its beginning.
-func readAll(f *os.File) ([]byte, model.Stamp, error) {
-	before, err := fsat.Fstat(f)
+// readAll reads a file.
+func readAll(f disk.File) ([]byte, model.Stamp, error) {
+	before, err := f.Info()
 	if err != nil {
 		return nil, model.Stamp{}, err
 	}
@@ -152,11 +151,11 @@ func readAll(f *os.File) ([]byte, model.Stamp, error) {
 		return nil, model.Stamp{}, fs.ErrNotExist
 	}
 	data := make([]byte, before.Size)
-	n, err := io.ReadFull(f, data)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	n, err := f.ReadAt(data, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, model.Stamp{}, err
 	}
-	after, err := fsat.Fstat(f)
+	after, err := f.Info()
 	if err != nil {
 		return nil, model.Stamp{}, err
 	}

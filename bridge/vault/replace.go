@@ -7,8 +7,8 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // Replace makes r.Data the content of rel if the content is still the one that
@@ -71,7 +71,7 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 }
 
 func syncFile(p *place) error {
-	f, err := fsat.Open(p.dir, p.name, os.O_RDONLY, 0)
+	f, err := p.dir.Open(p.name, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -81,13 +81,13 @@ func syncFile(p *place) error {
 
 // syncDir makes the names in dir durable. Disks that cannot do so say EINVAL, which
 // is no error here.
-func (v *Vault) syncDir(dir *os.File) error {
-	st, err := fsat.Fstat(dir)
+func (v *Vault) syncDir(dir disk.Dir) error {
+	st, err := dir.Info()
 	if err != nil {
 		return err
 	}
 	return v.syncs.do(idOf(&st), func() error {
-		if err := fsat.SyncDir(dir); !errors.Is(err, syscall.EINVAL) {
+		if err := dir.Sync(); !errors.Is(err, syscall.EINVAL) {
 			return err
 		}
 		return nil
@@ -96,9 +96,9 @@ func (v *Vault) syncDir(dir *os.File) error {
 
 // syncedDir is syncDir for who asks about all that was done in dir. The disk tells
 // of a failure once.
-func (v *Vault) syncedDir(dir *os.File) error {
+func (v *Vault) syncedDir(dir disk.Dir) error {
 	err := v.syncDir(dir)
-	st, statErr := fsat.Fstat(dir)
+	st, statErr := dir.Info()
 	if statErr != nil {
 		return statErr
 	}
@@ -110,7 +110,7 @@ func (v *Vault) syncedDir(dir *os.File) error {
 
 // trySyncDir is syncDir after a change that is not taken back, or that nobody waits
 // for: whoever asks about the folder next is told if it fails (Sync).
-func (v *Vault) trySyncDir(dir *os.File) {
+func (v *Vault) trySyncDir(dir disk.Dir) {
 	if err := v.syncDir(dir); err != nil {
 		v.log.Warn("folder is not synced: a power cut may bring back what it held", model.LogErr, err)
 	}

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"unicode/utf8"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // Scan reports everything the vault holds, parents before children, reading no
@@ -32,9 +30,6 @@ func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 	}
 	if sweep := (&sweep{v}); sweep.tagged(append(s.left, sweep.swapDir()...), s.entries) {
 		s = scan{v: v, ctx: ctx}
-		if _, err := root.Seek(0, io.SeekStart); err != nil {
-			return wrap("scan", v.dir, err)
-		}
 		if err := s.folder(root, ""); err != nil {
 			return wrap("scan", v.dir, err)
 		}
@@ -50,7 +45,7 @@ func (v *Vault) Scan(ctx context.Context, found func(model.SourceEntry)) error {
 
 // adopt takes root for the vault, unless it is empty and the vault was not: that
 // is what the mountpoint of a disk looks like when the disk is away.
-func (v *Vault) adopt(root *os.File, id fileID) error {
+func (v *Vault) adopt(root disk.Dir, id fileID) error {
 	empty, err := isEmpty(root)
 	if err != nil {
 		return fmt.Errorf("%w: %v", model.ErrOffline, err)
@@ -65,21 +60,14 @@ func (v *Vault) adopt(root *os.File, id fileID) error {
 	return nil
 }
 
-func isEmpty(dir *os.File) (bool, error) {
+func isEmpty(dir disk.Dir) (bool, error) {
 	// A folder has a link from each folder in it, on most disks: that is quicker
 	// than a listing, and every look at the vault asks.
-	if st, err := fsat.Fstat(dir); err == nil && st.Links > 2 {
+	if st, err := dir.Info(); err == nil && st.Links > 2 {
 		return false, nil
 	}
-	names, err := dir.Readdirnames(1)
-	if len(names) > 0 {
-		_, err := dir.Seek(0, 0)
-		return false, err
-	}
-	if errors.Is(err, io.EOF) {
-		return true, nil
-	}
-	return true, err
+	names, err := dir.Names(1)
+	return len(names) == 0, err
 }
 
 // scan is one walk over the whole vault.
@@ -91,7 +79,7 @@ type scan struct {
 	left    []leftover
 }
 
-func (s *scan) folder(dir *os.File, rel string) error {
+func (s *scan) folder(dir disk.Dir, rel string) error {
 	entries, left, err := s.v.list(dir, rel)
 	if err != nil {
 		return err
@@ -114,8 +102,8 @@ func (s *scan) folder(dir *os.File, rel string) error {
 
 // descend scans a folder. One that cannot be read, or is gone by now, does not
 // end the scan.
-func (s *scan) descend(parent *os.File, rel string) error {
-	dir, err := fsat.OpenDir(parent, path.Base(rel))
+func (s *scan) descend(parent disk.Dir, rel string) error {
+	dir, err := parent.OpenDir(path.Base(rel))
 	if err == nil {
 		defer dir.Close()
 		err = s.folder(dir, rel)
@@ -131,8 +119,8 @@ func (s *scan) descend(parent *os.File, rel string) error {
 
 // list describes what an open folder holds, in the order of the disk, and names what an
 // earlier process has left there.
-func (v *Vault) list(dir *os.File, rel string) (entries []model.SourceEntry, left []leftover, err error) {
-	names, err := dir.Readdirnames(-1)
+func (v *Vault) list(dir disk.Dir, rel string) (entries []model.SourceEntry, left []leftover, err error) {
+	names, err := dir.Names(-1)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,8 +141,8 @@ func (v *Vault) list(dir *os.File, rel string) (entries []model.SourceEntry, lef
 }
 
 // describe stats one name of an open folder.
-func (v *Vault) describe(dir *os.File, rel, name string) (e model.SourceEntry, ok bool) {
-	st, err := fsat.Stat(dir, name)
+func (v *Vault) describe(dir disk.Dir, rel, name string) (e model.SourceEntry, ok bool) {
+	st, err := dir.Stat(name)
 	if err != nil {
 		return e, false
 	}
@@ -162,7 +150,7 @@ func (v *Vault) describe(dir *os.File, rel, name string) (e model.SourceEntry, o
 }
 
 // entryIn is entryOf for what is shown, be it a symlink, of an open folder.
-func entryIn(dir *os.File, rel, name string, st *fsat.Info) (e model.SourceEntry, ok bool) {
+func entryIn(dir disk.Dir, rel, name string, st *disk.Info) (e model.SourceEntry, ok bool) {
 	e = entryOf(rel, st)
 	if !isKind(st, fs.ModeSymlink) {
 		return e, served(st, name)

@@ -1,11 +1,10 @@
 package vault
 
 import (
-	"os"
 	"sync"
 	"time"
 
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
+	"github.com/relayfs/relayfs/bridge/disk"
 )
 
 // maxUnsettled bounds the swaps that are not on the disk yet, each of which holds two
@@ -20,7 +19,7 @@ const settlePause = 50 * time.Millisecond
 // not before, it removes the file that was displaced. Until then a power cut leaves one of
 // the two, whole: see torn.go. Swaps that come while it is busy share the next round.
 type settler struct {
-	syncDir func(*os.File) error
+	syncDir func(disk.Dir) error
 	failed  func(*settlement, error)
 	room    chan struct{} // holds a token for each swap that is not settled
 
@@ -34,15 +33,15 @@ type settler struct {
 // settlement is a swap that is done but for the disk.
 type settlement struct {
 	rel       string
-	file      *os.File // the new one
-	dir       *os.File // the folder that it is in
+	file      disk.File // the new one
+	dir       disk.Dir  // the folder that it is in
 	displaced *temp
 	end       func()
 }
 
-func newSettler(syncDir func(*os.File) error, failed func(*settlement, error)) *settler {
+func newSettler(syncDir func(disk.Dir) error, failed func(*settlement, error)) *settler {
 	const shareUnsettled = 32 // of the files that the process may have open
-	return &settler{syncDir: syncDir, failed: failed, room: make(chan struct{}, max(1, min(maxUnsettled, fsat.MaxFiles()/shareUnsettled)))}
+	return &settler{syncDir: syncDir, failed: failed, room: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
 }
 
 // add takes over a swap.
@@ -79,7 +78,7 @@ func (t *settler) run() {
 func (t *settler) settle(round []*settlement) {
 	for _, s := range round {
 		if s.file != nil {
-			fsat.StartSync(s.file) // together, and not one after the other
+			s.file.StartSync() // together, and not one after the other
 		}
 	}
 	errs, lost := make([]error, len(round)), make([]bool, len(round))
@@ -113,7 +112,7 @@ func (t *settler) settle(round []*settlement) {
 }
 
 // syncOnce syncs a folder that has not been in this round.
-func (t *settler) syncOnce(dir *os.File, synced map[fileID]error) error {
+func (t *settler) syncOnce(dir disk.Dir, synced map[fileID]error) error {
 	id, err := idOfDir(dir)
 	if err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // Create makes a new file with data in it, which nobody sees half-written.
@@ -36,7 +36,7 @@ func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
 		return model.Stamp{}, err
 	}
 	defer dir.Close()
-	if _, err := fsat.Stat(dir, path.Base(rel)); err == nil {
+	if _, err := dir.Stat(path.Base(rel)); err == nil {
 		return model.Stamp{}, fs.ErrExist // before anything is written
 	}
 	c := content{data: file.Data, mode: file.Mode.Perm(), modTime: file.ModTime}
@@ -78,13 +78,13 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 	if stampOf(&p.stat) != stamp {
 		return model.ErrConflict
 	}
-	file, err := fsat.Open(p.dir, p.name, os.O_RDONLY, 0)
+	file, err := p.dir.Open(p.name, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	release, err := fsat.Lease(file)
-	if errors.Is(err, fsat.ErrWriters) {
+	release, err := file.Lease()
+	if errors.Is(err, disk.ErrWriters) {
 		return model.ErrConflict
 	}
 	if err == nil {
@@ -95,7 +95,7 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 	if err := renameNew(p.dir, p.name, p.dir, temp); err != nil {
 		return err
 	}
-	st, err := fsat.Stat(p.dir, temp)
+	st, err := p.dir.Stat(temp)
 	if err == nil && !stampOf(&st).SameFile(stamp) {
 		err = model.ErrConflict
 	}
@@ -105,7 +105,7 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 		}
 		return err
 	}
-	if err := fsat.Remove(p.dir, temp); err != nil {
+	if err := p.dir.Remove(temp); err != nil {
 		v.log.Warn("temp file stays", model.LogPath, rel, model.LogErr, err) // the next start sweeps it
 	}
 	v.trySyncDir(p.dir)
@@ -118,7 +118,7 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 var _ model.Retractor = (*Vault)(nil)
 
 // makeFolders opens the folder rel, making what is missing on the way.
-func (v *Vault) makeFolders(rel string) (*os.File, error) {
+func (v *Vault) makeFolders(rel string) (disk.Dir, error) {
 	dir, err := v.openFolder(rel)
 	if rel == "" || !errors.Is(err, fs.ErrNotExist) {
 		return dir, err
@@ -131,21 +131,21 @@ func (v *Vault) makeFolders(rel string) (*os.File, error) {
 	if err := v.makeFolder(up, rel); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	return fsat.OpenDir(up, path.Base(rel))
+	return up.OpenDir(path.Base(rel))
 }
 
 // makeFolder makes the folder rel, whose parent is open.
-func (v *Vault) makeFolder(up *os.File, rel string) error {
+func (v *Vault) makeFolder(up disk.Dir, rel string) error {
 	defer v.begin(rel)()
 	name := path.Base(rel)
 	if hiddenDir(name) {
 		return model.ErrBadName
 	}
-	if err := fsat.Mkdir(up, name); err != nil {
+	if err := up.Mkdir(name); err != nil {
 		return err
 	}
 	v.trySyncDir(up)
-	st, err := fsat.Stat(up, name)
+	st, err := up.Stat(name)
 	if err == nil {
 		v.wrote(entryOf(rel, &st))
 	}
@@ -185,7 +185,7 @@ func (v *Vault) makeLink(rel, target string) (model.SourceEntry, error) {
 		return model.SourceEntry{}, err
 	}
 	defer dir.Close()
-	if err := fsat.Symlink(target, dir, path.Base(rel)); err != nil {
+	if err := dir.Symlink(target, path.Base(rel)); err != nil {
 		return model.SourceEntry{}, err
 	}
 	if err := v.syncDir(dir); err != nil {
@@ -227,7 +227,7 @@ func (v *Vault) rename(oldRel, newRel string, replace bool) error {
 	}
 	defer to.Close()
 	if replace && !isDir {
-		err = fsat.Rename(from.dir, from.name, to, path.Base(newRel))
+		err = from.dir.Rename(from.name, to, path.Base(newRel))
 	} else {
 		err = renameNew(from.dir, from.name, to, path.Base(newRel))
 	}
@@ -318,7 +318,7 @@ func (v *Vault) remove(rel string) error {
 // a moment after the save has returned (swap.settle), and is waited for.
 func (v *Vault) removeFolder(p *place) error {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
-		err := fsat.Rmdir(p.dir, p.name)
+		err := p.dir.Rmdir(p.name)
 		if !errors.Is(err, syscall.ENOTEMPTY) {
 			return err
 		}
@@ -357,7 +357,7 @@ func (v *Vault) hidden(rel string) ([]string, error) {
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
-	dir, err := fsat.OpenDir(p.dir, p.name)
+	dir, err := p.dir.OpenDir(p.name)
 	if err != nil {
 		return nil, err
 	}
@@ -370,12 +370,12 @@ func (v *Vault) hidden(rel string) ([]string, error) {
 
 // namesIn lists what a folder holds but for temp files of this process.
 func (v *Vault) namesIn(p *place) ([]string, error) {
-	dir, err := fsat.OpenDir(p.dir, p.name)
+	dir, err := p.dir.OpenDir(p.name)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
+	names, err := dir.Names(-1)
 	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, v.tempPrefix) })
 	slices.Sort(names)
 	return names, err

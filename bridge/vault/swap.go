@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // This file replaces a file's content while other programs, which take no
@@ -48,7 +48,7 @@ type swap struct {
 	v       *Vault
 	at      place
 	temp    *temp
-	old     *os.File // the file that is to be displaced
+	old     disk.File // the file that is to be displaced
 	oldData []byte
 	data    []byte
 	modTime time.Time
@@ -92,7 +92,7 @@ func (s *swap) stage() (err error) {
 	if stampOf(&s.at.stat) != s.expect {
 		return model.ErrConflict
 	}
-	if s.old, err = fsat.Open(s.at.dir, s.at.name, os.O_RDONLY, 0); err != nil {
+	if s.old, err = s.at.dir.Open(s.at.name, os.O_RDONLY, 0); err != nil {
 		return conflictIfGone(err)
 	}
 	if err := s.readOld(); err != nil {
@@ -111,7 +111,7 @@ func (s *swap) stage() (err error) {
 // settles says whether the bytes of a file may come to the disk after its name: where what
 // it displaced stays until then, and names come to the disk in their order.
 func (s *swap) settles() bool {
-	return !s.v.noExchange.Load() && fsat.OrdersNames(s.at.dir)
+	return !s.v.noExchange.Load() && s.at.dir.OrdersNames()
 }
 
 func (s *swap) tempName() string { return s.v.taggedName(tagOf(s.at.rel, s.content())) }
@@ -160,7 +160,7 @@ func (s *swap) Close() {
 
 // check says model.ErrConflict if the file is not the expected one any more.
 func (s *swap) check() error {
-	st, err := fsat.Stat(s.at.dir, s.at.name)
+	st, err := s.at.dir.Stat(s.at.name)
 	if err == nil && stampOf(&st) != s.expect {
 		err = model.ErrConflict
 	}
@@ -174,7 +174,7 @@ func (s *swap) commit() (model.Stamp, error) {
 		return model.Stamp{}, err
 	}
 	stamp := s.temp.placed()
-	placed, err := fsat.Open(s.at.dir, s.at.name, os.O_RDONLY, 0) // to be synced
+	placed, err := s.at.dir.Open(s.at.name, os.O_RDONLY, 0) // to be synced
 	if err != nil {
 		s.v.log.Debug("a new file is not there any more", model.LogPath, s.at.rel, model.LogErr, err)
 		placed = nil
@@ -191,7 +191,7 @@ func (s *swap) commit() (model.Stamp, error) {
 
 // settle leaves the rest to the settler. placed is the new file, nil if somebody has
 // already put another one in its place.
-func (s *swap) settle(placed *os.File) {
+func (s *swap) settle(placed disk.File) {
 	dir, displaced := s.at.dir, s.temp
 	s.at.dir, s.temp, s.settled = nil, nil, true
 	s.v.settler.add(&settlement{rel: s.at.rel, file: placed, dir: dir, displaced: displaced, end: s.v.swaps.end})
@@ -216,7 +216,7 @@ func (s *swap) replace() error {
 	}
 	// Should the process be killed before it is removed, nobody needs it back.
 	name := displacedName(s.temp.name, s.expect)
-	if fsat.RenameNew(s.temp.dir, s.temp.name, s.temp.dir, name) == nil {
+	if s.temp.dir.RenameNew(s.temp.name, s.temp.dir, name) == nil {
 		s.temp.name = name
 	}
 	return nil
@@ -228,11 +228,11 @@ func (s *swap) replace() error {
 func (s *swap) hold() (release func()) {
 	const step = time.Millisecond
 	for start := time.Now(); ; time.Sleep(step) {
-		release, err := fsat.Lease(s.old)
+		release, err := s.old.Lease()
 		if err == nil {
 			return release
 		}
-		if !errors.Is(err, fsat.ErrWriters) || time.Since(start) >= settledAge {
+		if !errors.Is(err, disk.ErrWriters) || time.Since(start) >= settledAge {
 			return func() {}
 		}
 	}
@@ -242,7 +242,7 @@ func (s *swap) hold() (release func()) {
 // knows no exchange.
 func (s *swap) rename() (exchanged bool, err error) {
 	exchanged, err = s.renameOnce()
-	if err == nil || errors.Is(err, fs.ErrNotExist) || s.temp.dir == s.at.dir {
+	if err == nil || errors.Is(err, fs.ErrNotExist) || !s.temp.swap {
 		return exchanged, err
 	}
 	// On one disk, and yet nothing can be moved from there: a bind mount, or a state
@@ -260,7 +260,7 @@ func (s *swap) rename() (exchanged bool, err error) {
 
 func (s *swap) renameOnce() (exchanged bool, err error) {
 	if !s.v.noExchange.Load() {
-		err := fsat.Exchange(s.temp.dir, s.temp.name, s.at.dir, s.at.name)
+		err := s.temp.dir.Exchange(s.temp.name, s.at.dir, s.at.name)
 		if !errors.Is(err, errors.ErrUnsupported) {
 			return err == nil, err
 		}
@@ -270,21 +270,21 @@ func (s *swap) renameOnce() (exchanged bool, err error) {
 	if err := s.temp.sync(); err != nil { // nothing is left of what it replaces
 		return false, err
 	}
-	return false, fsat.Rename(s.temp.dir, s.temp.name, s.at.dir, s.at.name)
+	return false, s.temp.dir.Rename(s.temp.name, s.at.dir, s.at.name)
 }
 
 // displaced says whether what is under the temp name is what was expected.
 func (s *swap) displaced() bool {
-	st, err := fsat.Stat(s.temp.dir, s.temp.name)
+	st, err := s.temp.dir.Stat(s.temp.name)
 	return err == nil && stampOf(&st).SameFile(s.expect)
 }
 
 // undo gives the name back to the save that slipped in, and always returns an error.
 func (s *swap) undo() error {
 	dir := s.temp.dir
-	err := fsat.Exchange(dir, s.temp.name, s.at.dir, s.at.name)
+	err := dir.Exchange(s.temp.name, s.at.dir, s.at.name)
 	if errors.Is(err, fs.ErrNotExist) { // and was then moved away by its owner
-		err = fsat.RenameNew(dir, s.temp.name, s.at.dir, s.at.name)
+		err = dir.RenameNew(s.temp.name, s.at.dir, s.at.name)
 		return errors.Join(model.ErrConflict, s.keepTemp(err))
 	}
 	if err != nil {
@@ -292,7 +292,7 @@ func (s *swap) undo() error {
 	}
 	// For that blink our file was under the name: whoever opened it then, or
 	// replaced it, has a save there.
-	theirs, err := fsat.Open(dir, s.temp.name, os.O_RDONLY, 0)
+	theirs, err := dir.Open(s.temp.name, os.O_RDONLY, 0)
 	if err != nil {
 		return s.keepTemp(err)
 	}

@@ -1,16 +1,15 @@
 package vault
 
 import (
-	"os"
 	"sync"
 
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
+	"github.com/relayfs/relayfs/bridge/disk"
 )
 
 // swapDir is a folder outside of the vault, Options.Swap, in which new files are made
 // before they are exchanged with notes: nobody who follows the vault sees them there.
 type swapDir struct {
-	dir    *os.File // nil: there is none
+	dir    disk.Dir // nil: there is none
 	device uint64
 
 	mu     sync.Mutex // protects the following
@@ -20,15 +19,12 @@ type swapDir struct {
 }
 
 // open makes the folder, if it is missing.
-func (d *swapDir) open(path string) error {
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return err
-	}
-	f, err := fsat.OpenRoot(path)
+func (d *swapDir) open(on disk.Disk, path string) error {
+	f, err := on.MakeRoot(path)
 	if err != nil {
 		return err
 	}
-	st, err := fsat.Fstat(f)
+	st, err := f.Info()
 	if err != nil {
 		f.Close()
 		return err
@@ -38,7 +34,7 @@ func (d *swapDir) open(path string) error {
 }
 
 // on is the folder, if files can be exchanged from there with those on a device.
-func (d *swapDir) on(device uint64) (*os.File, bool) {
+func (d *swapDir) on(device uint64) (disk.Dir, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.dir, d.dir != nil && !d.off && d.device == device

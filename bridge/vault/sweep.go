@@ -1,20 +1,19 @@
 package vault
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // sweep deals with the temp files that an earlier process has left.
 type sweep struct{ v *Vault }
 
 // found deals with a temp file, unless it belongs to a note.
-func (s *sweep) found(dir *os.File, name string) (l leftover, ok bool) {
+func (s *sweep) found(dir disk.Dir, name string) (l leftover, ok bool) {
 	if !s.isLeft(name) {
 		return l, false
 	}
@@ -36,16 +35,16 @@ func (s *sweep) swapDir() (left []leftover) {
 	if s.v.swaps.dir == nil || s.v.o.ReadOnly {
 		return nil
 	}
-	entries, err := os.ReadDir(s.v.o.Swap)
+	names, err := s.v.swaps.dir.Names(-1)
 	if err != nil {
 		s.v.log.Warn("left-over temp files stay", model.LogErr, err)
 		return nil
 	}
-	for _, e := range entries {
-		if !isTemp(e.Name()) {
+	for _, name := range names {
+		if !isTemp(name) {
 			continue
 		}
-		if l, ok := s.found(s.v.swaps.dir, e.Name()); ok {
+		if l, ok := s.found(s.v.swaps.dir, name); ok {
 			l.swap = true
 			left = append(left, l)
 		}
@@ -55,9 +54,9 @@ func (s *sweep) swapDir() (left []leftover) {
 
 // untagged moves a temp file of which nobody knows what it is for to the trash, unless it is
 // what a swap has displaced: a person may need it.
-func (s *sweep) untagged(dir *os.File, name string) {
-	if st, err := fsat.Stat(dir, name); err == nil && isDisplaced(name, &st) {
-		_ = fsat.Remove(dir, name) // if it fails, the next start tries again
+func (s *sweep) untagged(dir disk.Dir, name string) {
+	if st, err := dir.Stat(name); err == nil && isDisplaced(name, &st) {
+		_ = dir.Remove(name) // if it fails, the next start tries again
 		return
 	}
 	if err := s.toRecovered(dir, name); err != nil {
@@ -65,7 +64,7 @@ func (s *sweep) untagged(dir *os.File, name string) {
 	}
 }
 
-func (s *sweep) toRecovered(dir *os.File, name string) error {
+func (s *sweep) toRecovered(dir disk.Dir, name string) error {
 	trash, err := s.v.openTrash()
 	if err != nil {
 		return err
@@ -84,7 +83,7 @@ type stamps struct {
 	list []model.Stamp
 }
 
-func (s *stamps) add(st *fsat.Info) {
+func (s *stamps) add(st *disk.Info) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list = append(s.list, stampOf(st))

@@ -5,15 +5,15 @@ import (
 	"os"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // temp is a complete new file beside the one it is to become.
 type temp struct {
-	dir   *os.File // not owned
+	dir   disk.Dir // not owned
 	name  string
-	file  *os.File
+	file  disk.File
 	swap  bool        // made in another folder than the one it is to be in
 	stamp model.Stamp // before it is renamed
 
@@ -27,12 +27,12 @@ type content struct {
 	mode    fs.FileMode // unless there is old
 	// old is the file whose place it is to take: it gets its mode, owner and
 	// extended attributes.
-	old     *os.File
-	oldInfo *fsat.Info
+	old     disk.File
+	oldInfo *disk.Info
 }
 
 // newFile is newTemp, synced.
-func newFile(dir *os.File, name string, c content) (*temp, error) {
+func newFile(dir disk.Dir, name string, c content) (*temp, error) {
 	t, err := newTemp(dir, name, c, false)
 	if err != nil {
 		return nil, err
@@ -46,10 +46,10 @@ func newFile(dir *os.File, name string, c content) (*temp, error) {
 
 // newTemp makes a temp file of that name in dir, which is the swap folder or that of the
 // note. After an error no file is left.
-func newTemp(dir *os.File, name string, c content, swap bool) (*temp, error) {
+func newTemp(dir disk.Dir, name string, c content, swap bool) (*temp, error) {
 	t := &temp{dir: dir, name: name, swap: swap}
 	var err error
-	t.file, err = fsat.Open(dir, t.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	t.file, err = dir.Open(t.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -73,15 +73,15 @@ func (t *temp) fill(c content) error {
 	mode := c.mode
 	if c.old != nil {
 		mode = c.oldInfo.Mode
-		fsat.CopyAttributes(c.old, t.file) // while it can be written by whatever mode it gets
+		t.file.CopyAttributes(c.old) // while it can be written by whatever mode it gets
 	}
 	if err := t.file.Chmod(mode); err != nil {
 		return err
 	}
-	if err := fsat.SetTimes(t.dir, t.name, c.modTime); err != nil {
+	if err := t.dir.SetTimes(t.name, c.modTime); err != nil {
 		return err
 	}
-	st, err := fsat.Fstat(t.file)
+	st, err := t.file.Info()
 	t.stamp = stampOf(&st)
 	return err
 }
@@ -99,18 +99,18 @@ func (t *temp) sync() error {
 // own gives the file the owner and the group of the one whose place it is to take.
 // Only root may give files away: else it belongs to who writes it, and to the group
 // if they are in it.
-func (t *temp) own(old *fsat.Info) error {
-	if fsat.Chown(t.file, old.UID, old.GID) == nil {
+func (t *temp) own(old *disk.Info) error {
+	if t.file.Chown(old.UID, old.GID) == nil {
 		return nil
 	}
-	return fsat.Chown(t.file, -1, old.GID)
+	return t.file.Chown(-1, old.GID)
 }
 
 // placed is the stamp of the file after it was renamed. If somebody has changed
 // it since, that is not to be seen in the stamp: it names our bytes, or nothing
 // that is on the disk.
 func (t *temp) placed() model.Stamp {
-	st, err := fsat.Fstat(t.file)
+	st, err := t.file.Info()
 	if now := stampOf(&st); err == nil && now.SameFile(t.stamp) {
 		return now
 	}
@@ -120,9 +120,9 @@ func (t *temp) placed() model.Stamp {
 // retract gives the file, which was renamed to name, its temp name again, so that
 // discard removes it; unless somebody has changed it since, or put another there.
 func (t *temp) retract(name string) {
-	st, err := fsat.Stat(t.dir, name)
+	st, err := t.dir.Stat(name)
 	if err == nil && stampOf(&st).SameFile(t.stamp) {
-		_ = fsat.RenameNew(t.dir, name, t.dir, t.name)
+		_ = t.dir.RenameNew(name, t.dir, t.name)
 	}
 }
 
@@ -132,5 +132,5 @@ func (t *temp) leave() { t.file.Close() }
 // discard closes and removes the temp file.
 func (t *temp) discard() {
 	t.file.Close()
-	_ = fsat.Remove(t.dir, t.name) // if it fails, the next start sweeps it
+	_ = t.dir.Remove(t.name) // if it fails, the next start sweeps it
 }

@@ -5,11 +5,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"os"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // A swap gives a new file its name before its bytes are on the disk. So a power cut can
@@ -101,27 +100,27 @@ func (s *sweep) one(l leftover, rel string, known bool) (put bool, err error) {
 }
 
 // dispose deals with a leftover whose note is whole.
-func (s *sweep) dispose(dir *os.File, l leftover) error {
-	st, err := fsat.Stat(dir, l.name)
+func (s *sweep) dispose(dir disk.Dir, l leftover) error {
+	st, err := dir.Stat(l.name)
 	if err != nil {
 		return err
 	}
 	switch {
 	case isDisplaced(l.name, &st):
-		return fsat.Remove(dir, l.name)
+		return dir.Remove(l.name)
 	case l.tag.is(dir, l.name, &st): // it was never given its name: the log has it, or nobody was told that it is saved
 		s.v.unplaced.add(&st)
-		return fsat.Remove(dir, l.name)
+		return dir.Remove(l.name)
 	}
 	return s.toRecovered(dir, l.name)
 }
 
 // is says whether a file has the modification time and the bytes that it was to have.
-func (t tag) is(dir *os.File, name string, st *fsat.Info) bool {
+func (t tag) is(dir disk.Dir, name string, st *disk.Info) bool {
 	if st.ModTime != t.modTime {
 		return false
 	}
-	data, _, _, err := fsat.ReadFile(dir, name)
+	data, _, _, err := dir.ReadFile(name)
 	return err == nil && sumOf(data) == t.sum
 }
 
@@ -136,18 +135,18 @@ func (s *sweep) isTorn(rel string, t tag) (bool, error) {
 }
 
 // putBack gives the name of a torn note to the file that was displaced from it.
-func (s *sweep) putBack(dir *os.File, name, rel string) error {
+func (s *sweep) putBack(dir disk.Dir, name, rel string) error {
 	p, err := s.v.locate(rel)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	if err := fsat.Exchange(dir, name, p.dir, p.name); err != nil {
+	if err := dir.Exchange(name, p.dir, p.name); err != nil {
 		return err
 	}
 	s.v.log.Warn("a power cut has torn a save; the note is what it was before", model.LogPath, rel)
 	if err := s.v.syncDir(p.dir); err != nil {
 		return err
 	}
-	return fsat.Remove(dir, name)
+	return dir.Remove(name)
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // A power cut leaves names and bytes in any state that they had since they were last
@@ -71,7 +70,7 @@ func (w *world) killed(stage, text string) (post model.Stamp) {
 		w.ok(s.replace())
 	}
 	if stage == "exchanged" { // it was killed before it knew what it had displaced
-		w.ok(fsat.Rename(s.temp.dir, s.temp.name, s.temp.dir, name))
+		w.ok(s.temp.dir.Rename(s.temp.name, s.temp.dir, name))
 	}
 	return post
 }

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/vault/internal/fsat"
 )
 
 // The keys of this package's log attributes that bridge does not have.
@@ -34,14 +33,16 @@ type Options struct {
 	// made before they are exchanged with notes, if it is on the vault's disk. "" is none:
 	// then they are made beside the notes, under hidden names.
 	Swap   string
+	Disk   disk.Disk    // of the vault and of Swap; nil is disk.OS{}
 	Logger *slog.Logger // nil discards
 }
 
 // Vault is a folder of notes on a local disk.
 type Vault struct {
-	dir string // absolute
-	o   Options
-	log *slog.Logger
+	dir  string // absolute
+	disk disk.Disk
+	o    Options
+	log  *slog.Logger
 	// tempPrefix begins the names of this process's temp files.
 	tempPrefix string
 
@@ -72,8 +73,11 @@ func New(dir string, o Options) (*Vault, error) {
 		return nil, fmt.Errorf("vault %s: %w", dir, err)
 	}
 	v := &Vault{
-		dir: abs, o: o, log: o.Logger, tempPrefix: tempPrefix + randomName() + "-",
+		dir: abs, disk: o.Disk, o: o, log: o.Logger, tempPrefix: tempPrefix + randomName() + "-",
 		busy: make(map[string]int),
+	}
+	if v.disk == nil {
+		v.disk = disk.OS{}
 	}
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)
@@ -84,18 +88,18 @@ func New(dir string, o Options) (*Vault, error) {
 		v.syncs.remember(s.dir, err)
 		v.log.Warn("note is not synced: a power cut may bring back what it held", model.LogPath, s.rel, model.LogErr, err)
 	})
-	root, err := fsat.OpenRoot(abs)
+	root, err := v.disk.OpenRoot(abs)
 	if err != nil {
 		return nil, wrap("open", abs, err)
 	}
 	defer root.Close()
-	st, err := fsat.Fstat(root)
+	st, err := root.Info()
 	if err != nil {
 		return nil, wrap("open", abs, err)
 	}
 	v.root = idOf(&st)
 	if o.Swap != "" && !o.ReadOnly {
-		if err := v.swaps.open(o.Swap); err != nil {
+		if err := v.swaps.open(v.disk, o.Swap); err != nil {
 			v.log.Warn("new files are made beside the notes", model.LogErr, err)
 		}
 	}
@@ -123,7 +127,7 @@ func (v *Vault) Locked() error {
 	}
 	now := time.Now().UnixNano()
 	if now-v.diskLooked.Load() >= int64(readOnlyFor) {
-		v.diskReadOnly.Store(fsat.DiskReadOnly(v.dir))
+		v.diskReadOnly.Store(v.disk.ReadOnly(v.dir))
 		v.diskLooked.Store(now)
 	}
 	if v.diskReadOnly.Load() {
@@ -135,7 +139,7 @@ func (v *Vault) Locked() error {
 // openRoot opens the vault's directory; model.ErrOffline if it is not the one
 // that was scanned. It is opened anew for each operation: a descriptor kept open
 // would hold a removable disk busy and would hide that it went away.
-func (v *Vault) openRoot() (*os.File, error) {
+func (v *Vault) openRoot() (disk.Dir, error) {
 	root, id, err := v.openAnyRoot()
 	if err != nil {
 		return nil, err
@@ -155,12 +159,12 @@ func (v *Vault) isRoot(id fileID) bool {
 }
 
 // openAnyRoot opens whatever directory is there.
-func (v *Vault) openAnyRoot() (*os.File, fileID, error) {
-	root, err := fsat.OpenRoot(v.dir)
+func (v *Vault) openAnyRoot() (disk.Dir, fileID, error) {
+	root, err := v.disk.OpenRoot(v.dir)
 	if err != nil {
 		return nil, fileID{}, fmt.Errorf("%w: %v", model.ErrOffline, err)
 	}
-	st, err := fsat.Fstat(root)
+	st, err := root.Info()
 	if err != nil {
 		root.Close()
 		return nil, fileID{}, fmt.Errorf("%w: %v", model.ErrOffline, err)
