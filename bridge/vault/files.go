@@ -10,6 +10,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/swap"
 )
 
 // OpenFile opens a file with the flags of os.OpenFile, byte for byte. os.O_APPEND
@@ -29,24 +31,24 @@ func (v *Vault) OpenFile(rel string, flag int, perm fs.FileMode) (model.File, er
 }
 
 func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, error) {
-	p, err := v.locate(rel)
+	p, err := v.folder.Locate(rel)
 	if err != nil {
-		if flag&os.O_CREATE == 0 || reserved(rel) {
+		if flag&os.O_CREATE == 0 || folder.Reserved(rel) {
 			return nil, err
 		}
-		dir, err := v.openFolder(parent(rel))
+		dir, err := v.folder.OpenDir(folder.Parent(rel))
 		if err != nil {
 			return nil, err
 		}
-		p = place{dir: dir, name: path.Base(rel), rel: rel}
+		p = folder.Place{Dir: dir, Name: path.Base(rel), Rel: rel}
 	}
 	defer p.Close()
-	f, err := p.dir.Open(p.name, flag, perm)
+	f, err := p.Dir.Open(p.Name, flag, perm)
 	if err != nil {
 		return nil, err
 	}
 	st, err := f.Info()
-	if err == nil && !isKind(&st, 0) {
+	if err == nil && !folder.IsKind(&st, 0) {
 		err = model.ErrIsDir
 	}
 	if err != nil {
@@ -62,34 +64,34 @@ func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (model.Stamp,
 	if err := v.writable("write", rel); err != nil {
 		return model.Stamp{}, err
 	}
-	defer v.begin(rel)()
-	stamp, err := v.putFile(rel, content{data: data, mode: perm.Perm(), modTime: time.Now()})
+	defer v.tree.begin(rel)()
+	stamp, err := v.putFile(rel, swap.Content{Data: data, Mode: perm.Perm(), ModTime: time.Now()})
 	if err != nil {
 		return model.Stamp{}, wrap("write", rel, err)
 	}
-	v.wrote(model.SourceEntry{Rel: rel, Mode: perm.Perm(), Stamp: stamp})
+	v.tree.wrote(model.SourceEntry{Rel: rel, Mode: perm.Perm(), Stamp: stamp})
 	return stamp, nil
 }
 
-func (v *Vault) putFile(rel string, c content) (model.Stamp, error) {
-	p, err := v.lookAt(rel)
+func (v *Vault) putFile(rel string, c swap.Content) (model.Stamp, error) {
+	p, err := v.folder.LookAt(rel)
 	if err != nil {
 		return model.Stamp{}, err
 	}
 	defer p.Close()
-	if isKind(&p.stat, fs.ModeDir) {
+	if folder.IsKind(&p.Info, fs.ModeDir) {
 		return model.Stamp{}, model.ErrIsDir
 	}
-	t, err := newFile(p.dir, v.tempName(), c)
+	t, err := swap.NewFile(p.Dir, v.swaps.TempName(), c)
 	if err != nil {
 		return model.Stamp{}, err
 	}
-	defer t.discard()
-	if err := p.dir.Rename(t.name, p.dir, p.name); err != nil {
+	defer t.Discard()
+	if err := p.Dir.Rename(t.Name, p.Dir, p.Name); err != nil {
 		return model.Stamp{}, err
 	}
-	v.trySyncDir(p.dir)
-	return t.placed(), nil
+	v.syncs.Try(p.Dir)
+	return t.Placed(), nil
 }
 
 // file is a disk.File whose errors are in the words of package bridge.
@@ -132,22 +134,22 @@ func (v *Vault) Chmod(_ context.Context, rel string, mode fs.FileMode) (model.St
 	if err := v.writable("chmod", rel); err != nil {
 		return model.Stamp{}, err
 	}
-	defer v.begin(rel)()
+	defer v.tree.begin(rel)()
 	e, err := v.chmod(rel, mode)
 	if err != nil {
 		return model.Stamp{}, wrap("chmod", rel, err)
 	}
-	v.learn(e)
+	v.tree.learn(e)
 	return e.Stamp, nil
 }
 
 func (v *Vault) chmod(rel string, mode fs.FileMode) (e model.SourceEntry, err error) {
-	p, err := v.locate(rel)
+	p, err := v.folder.Locate(rel)
 	if err != nil {
 		return e, err
 	}
 	defer p.Close()
-	f, err := p.dir.Open(p.name, os.O_RDONLY, 0)
+	f, err := p.Dir.Open(p.Name, os.O_RDONLY, 0)
 	if err != nil {
 		return e, err
 	}
@@ -156,5 +158,5 @@ func (v *Vault) chmod(rel string, mode fs.FileMode) (e model.SourceEntry, err er
 		return e, err
 	}
 	st, err := f.Info()
-	return entryOf(rel, &st), err
+	return folder.EntryOf(rel, &st), err
 }

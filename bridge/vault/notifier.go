@@ -9,6 +9,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
 )
 
 // Polling is for folders that inotify does not watch.
@@ -89,7 +90,7 @@ func (n *notifier) watch(rel string) error {
 	case limit > 0 && len(n.watched) >= limit:
 		return syscall.ENOSPC
 	}
-	return n.inotify.Add(join(n.v.dir, rel))
+	return n.inotify.Add(folder.Join(n.v.folder.Path, rel))
 }
 
 // warn says once which limit is reached and what to do about it.
@@ -106,13 +107,13 @@ func (n *notifier) warn(sysctl string, err error) {
 // A watch follows its folder, so it must go before the folder's new path gets one.
 func (n *notifier) forget(rel string) {
 	for dir := range n.watched {
-		if dir == rel || below(rel, dir) {
+		if dir == rel || folder.Below(rel, dir) {
 			delete(n.watched, dir)
-			_ = n.inotify.Remove(join(n.v.dir, dir)) // the kernel may have dropped it already
+			_ = n.inotify.Remove(folder.Join(n.v.folder.Path, dir)) // the kernel may have dropped it already
 		}
 	}
 	for dir := range n.polled {
-		if dir == rel || below(rel, dir) {
+		if dir == rel || folder.Below(rel, dir) {
 			delete(n.polled, dir)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
 )
 
 // How changes are put together.
@@ -26,19 +27,19 @@ const (
 type change struct {
 	first time.Time // when it was marked
 	due   time.Time // of the next look
-	seen  sighting
+	seen  folder.Sighting
 	entry model.SourceEntry // what was seen, if it was there
 	busy  bool              // a method of this Vault was at work on it
 }
 
-func (c *change) there() bool { return c.seen.err == nil }
+func (c *change) there() bool { return c.seen.Err == nil }
 
 // mark says that a path is worth a look.
 func (w *watch) mark(rel string) { w.markAt(rel, time.Now()) }
 
 // markAt is mark for paths that are to be looked at together.
 func (w *watch) markAt(rel string, now time.Time) {
-	if rel == "" || w.offline || reserved(rel) {
+	if rel == "" || w.offline || folder.Reserved(rel) {
 		return
 	}
 	due := now.Add(coalesce)
@@ -139,10 +140,10 @@ func (w *watch) observe(now time.Time) (ready []string) {
 // observeOne looks at one path. A folder that is not there any more loses its
 // watches at once, before its new path can get one.
 func (w *watch) observeOne(rel string, c *change, now time.Time) {
-	e, err := w.v.look(rel)
+	e, err := w.v.folder.Look(rel)
 	c.entry = e
-	c.seen.look(e.Stamp, err, now)
-	c.busy = w.v.isBusy(rel)
+	c.seen.Look(e.Stamp, err, now)
+	c.busy = w.v.tree.isBusy(rel)
 	if err != nil && (w.notifier.watched[rel] || w.notifier.polled[rel]) {
 		w.notifier.forget(rel)
 	}
@@ -153,13 +154,13 @@ func (w *watch) observeOne(rel string, c *change, now time.Time) {
 
 // wait says how long to leave a path alone: 0 is not at all, a negative wait is
 // for good, because there is no news.
-func (w *watch) wait(rel string, c *change, now time.Time, leaving map[fileID]string) time.Duration {
-	known := w.v.knownEntry(rel)
-	left, leaves := leaving[idOfEntry(c.entry)]
+func (w *watch) wait(rel string, c *change, now time.Time, leaving map[folder.ID]string) time.Duration {
+	known := w.v.tree.entry(rel)
+	left, leaves := leaving[folder.IDOfStamp(c.entry.Stamp)]
 	if known != nil && c.there() && otherKind(known, &c.entry) {
 		known = nil // it gives way
 	}
-	unchanged := now.Sub(c.seen.since)
+	unchanged := now.Sub(c.seen.Since)
 	switch {
 	case c.busy:
 		return coalesce
@@ -167,8 +168,8 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[fileID]st
 		return -1
 	case !c.there():
 		return max(0, vanishGrace-unchanged)
-	case known == nil && w.v.knownEntry(parent(rel)) == nil:
-		w.mark(parent(rel))
+	case known == nil && w.v.tree.entry(folder.Parent(rel)) == nil:
+		w.mark(folder.Parent(rel))
 		return coalesce
 	case known == nil && leaves && left != rel: // else the number of what was here is used again
 		return coalesce // the other half of a rename
@@ -181,7 +182,7 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[fileID]st
 	case now.Sub(c.first) >= lookLimit:
 		return 0
 	case c.entry.Stamp.Size == 0 && known != nil && known.Stamp.Size > 0:
-		return max(0, settleLimit-unchanged)
+		return max(0, folder.SettleLimit-unchanged)
 	}
 	return max(0, saveQuiet-unchanged)
 }
@@ -190,7 +191,7 @@ func (w *watch) wait(rel string, c *change, now time.Time, leaving map[fileID]st
 // under another waits until that was looked at: what tells that it left may come later
 // than the look into the folder that it is in now.
 func (w *watch) newFolder(rel string, c *change, now time.Time) time.Duration {
-	old, known := w.v.knownFolder(idOfEntry(c.entry))
+	old, known := w.v.tree.findFolder(folder.IDOfStamp(c.entry.Stamp))
 	if !known || old == rel || now.Sub(c.first) >= lookLimit {
 		return 0
 	}
@@ -201,9 +202,9 @@ func (w *watch) newFolder(rel string, c *change, now time.Time) time.Duration {
 // sameFolder makes sure that a known folder is watched. That another folder has
 // taken its name is no news by itself; what it holds is compared.
 func (w *watch) sameFolder(rel string, known *model.SourceEntry, c *change) time.Duration {
-	if idOfEntry(*known) != idOfEntry(c.entry) {
+	if folder.IDOfStamp(known.Stamp) != folder.IDOfStamp(c.entry.Stamp) {
 		w.notifier.forget(rel)
-		w.v.learn(c.entry)
+		w.v.tree.learn(c.entry)
 	}
 	w.enter(rel)
 	return -1

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"syscall"
+	"path"
 
-	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/swap"
 )
 
 // Replace makes r.Data the content of rel if the content is still the one that
@@ -25,18 +26,60 @@ func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (m
 	}
 	s, err := v.stage(rel, r)
 	if err != nil {
-		return model.Stamp{}, err
+		return model.Stamp{}, wrap("write", rel, err)
 	}
 	defer s.Close()
-	defer v.begin(rel)()
-	stamp, err := s.commit()
+	if err := r.Prepare(s.Stamp()); err != nil {
+		return model.Stamp{}, err
+	}
+	defer v.tree.begin(rel)()
+	stamp, err := s.Commit()
 	if err != nil {
 		return model.Stamp{}, wrap("write", rel, err)
 	}
-	e := entryOf(rel, &s.at.stat)
-	e.Stamp = stamp
-	v.wrote(e)
+	v.tree.wrote(model.SourceEntry{Rel: rel, Mode: s.Mode(), Stamp: stamp})
 	return stamp, nil
+}
+
+// stage begins a swap of the note at rel.
+func (v *Vault) stage(rel string, r model.Replacement) (*swap.Swap, error) {
+	at, err := v.folder.Locate(rel)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = model.ErrConflict // Read says what has become of it
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v.swaps.Stage(at, r)
+}
+
+// notes is the vault for package late.
+type notes struct{ v *Vault }
+
+// Read reads a note.
+func (n notes) Read(rel string) ([]byte, model.Stamp, error) {
+	return n.v.Read(context.Background(), rel)
+}
+
+// Replace replaces a note as if a person had: Run reports it.
+func (n notes) Replace(rel string, r model.Replacement) error {
+	s, err := n.v.stage(rel, r)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	_, err = s.Commit()
+	return err
+}
+
+// KeepCopy makes a file beside a note.
+func (n notes) KeepCopy(rel string, data []byte) (name string, err error) {
+	dir, err := n.v.folder.OpenDir(folder.Parent(rel))
+	if err != nil {
+		return "", err
+	}
+	defer dir.Close()
+	return n.v.swaps.KeepCopy(dir, path.Base(rel), data)
 }
 
 // Sync makes the file at rel durable and the names in the folder that it is in; if it is
@@ -44,13 +87,13 @@ func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (m
 func (v *Vault) Sync(_ context.Context, rel string) error {
 	dirs := []string{rel}
 	if rel != "" {
-		p, err := v.locate(rel)
+		p, err := v.folder.Locate(rel)
 		if err != nil {
 			return wrap("sync", rel, err)
 		}
 		defer p.Close()
-		dirs = []string{parent(rel)}
-		if isKind(&p.stat, fs.ModeDir) {
+		dirs = []string{folder.Parent(rel)}
+		if folder.IsKind(&p.Info, fs.ModeDir) {
 			dirs = append(dirs, rel)
 		} else if err := syncFile(&p); err != nil {
 			return wrap("sync", rel, err)
@@ -58,9 +101,9 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 	}
 	var failed error
 	for _, d := range dirs {
-		dir, err := v.openFolder(d)
+		dir, err := v.folder.OpenDir(d)
 		if err == nil {
-			err = v.syncedDir(dir)
+			err = v.syncs.SyncAll(dir)
 			dir.Close()
 		}
 		if failed == nil {
@@ -70,61 +113,13 @@ func (v *Vault) Sync(_ context.Context, rel string) error {
 	return wrap("sync", rel, failed)
 }
 
-func syncFile(p *place) error {
-	f, err := p.dir.Open(p.name, os.O_RDONLY, 0)
+func syncFile(p *folder.Place) error {
+	f, err := p.Dir.Open(p.Name, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	return f.Sync()
-}
-
-// syncDir makes the names in dir durable. Disks that cannot do so say EINVAL, which
-// is no error here.
-func (v *Vault) syncDir(dir disk.Dir) error {
-	st, err := dir.Info()
-	if err != nil {
-		return err
-	}
-	return v.syncs.do(idOf(&st), func() error {
-		if err := dir.Sync(); !errors.Is(err, syscall.EINVAL) {
-			return err
-		}
-		return nil
-	})
-}
-
-// syncedDir is syncDir for who asks about all that was done in dir. The disk tells
-// of a failure once.
-func (v *Vault) syncedDir(dir disk.Dir) error {
-	err := v.syncDir(dir)
-	st, statErr := dir.Info()
-	if statErr != nil {
-		return statErr
-	}
-	if before := v.syncs.failure(idOf(&st)); err == nil {
-		err = before
-	}
-	return err
-}
-
-// trySyncDir is syncDir after a change that is not taken back, or that nobody waits
-// for: whoever asks about the folder next is told if it fails (Sync).
-func (v *Vault) trySyncDir(dir disk.Dir) {
-	if err := v.syncDir(dir); err != nil {
-		v.log.Warn("folder is not synced: a power cut may bring back what it held", model.LogErr, err)
-	}
-}
-
-// exchange is Replace without noting whose work it is.
-func (v *Vault) exchange(rel string, r model.Replacement) error {
-	s, err := v.stage(rel, r)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	_, err = s.commit()
-	return err
 }
 
 var (

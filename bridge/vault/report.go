@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
 )
 
 // What has settled is told here: renames by the identity of what was moved,
@@ -17,28 +18,28 @@ func otherKind(a, b *model.SourceEntry) bool {
 // leaving is which known files and folders are missing at the moment, or have a
 // thing of another kind in their place: a symlink to where they are now. If one of
 // them appears under another name, that is a rename.
-func (w *watch) leaving() map[fileID]string {
-	ids := make(map[fileID]string)
+func (w *watch) leaving() map[folder.ID]string {
+	ids := make(map[folder.ID]string)
 	for rel, c := range w.pending {
-		if c.seen.since.IsZero() {
+		if c.seen.Since.IsZero() {
 			continue
 		}
-		if e := w.v.knownEntry(rel); e != nil && (!c.there() || otherKind(e, &c.entry)) {
-			ids[idOfEntry(*e)] = rel
+		if e := w.v.tree.entry(rel); e != nil && (!c.there() || otherKind(e, &c.entry)) {
+			ids[folder.IDOfStamp(e.Stamp)] = rel
 		}
 	}
 	return ids
 }
 
 // arrivals is where files and folders are that were not known under that name.
-func (w *watch) arrivals() map[fileID]string {
-	at := make(map[fileID]string)
+func (w *watch) arrivals() map[folder.ID]string {
+	at := make(map[folder.ID]string)
 	for rel, c := range w.pending {
-		if c.seen.since.IsZero() || !c.there() {
+		if c.seen.Since.IsZero() || !c.there() {
 			continue
 		}
-		if known := w.v.knownEntry(rel); known == nil || otherKind(known, &c.entry) {
-			at[idOfEntry(c.entry)] = rel
+		if known := w.v.tree.entry(rel); known == nil || otherKind(known, &c.entry) {
+			at[folder.IDOfStamp(c.entry.Stamp)] = rel
 		}
 	}
 	return at
@@ -46,19 +47,19 @@ func (w *watch) arrivals() map[fileID]string {
 
 // gone reports that a path was renamed, if what it was is now elsewhere, or
 // that it was removed, with all below it.
-func (w *watch) gone(rel string, arrivals map[fileID]string) {
+func (w *watch) gone(rel string, arrivals map[folder.ID]string) {
 	delete(w.pending, rel)
-	known := w.v.knownEntry(rel)
+	known := w.v.tree.entry(rel)
 	if known == nil {
 		return // with its folder
 	}
-	newRel, ok := arrivals[idOfEntry(*known)]
+	newRel, ok := arrivals[folder.IDOfStamp(known.Stamp)]
 	c := w.pending[newRel]
-	if ok && c != nil && sameThing(*known, c.entry) && w.v.knownEntry(parent(newRel)) != nil {
+	if ok && c != nil && sameThing(*known, c.entry) && w.v.tree.entry(folder.Parent(newRel)) != nil {
 		w.renamed(rel, newRel, c)
 		return
 	}
-	for _, e := range w.v.forgetBelow(rel) {
+	for _, e := range w.v.tree.forget(rel) {
 		delete(w.pending, e.Rel)
 		w.report(model.SourceEvent{Kind: model.EventRemoved, Rel: e.Rel, Entry: model.SourceEntry{Rel: e.Rel, Dir: e.Dir}})
 	}
@@ -71,13 +72,11 @@ func sameThing(a, b model.SourceEntry) bool {
 }
 
 func (w *watch) renamed(oldRel, newRel string, c *change) {
-	w.v.mu.Lock()
-	w.v.known.move(oldRel, newRel)
-	w.v.known.put(c.entry)
-	w.v.mu.Unlock()
+	w.v.tree.move(oldRel, newRel)
+	w.v.tree.learn(c.entry)
 	delete(w.pending, newRel)
 	for rel := range w.pending {
-		if below(oldRel, rel) {
+		if folder.Below(oldRel, rel) {
 			delete(w.pending, rel)
 		}
 	}
@@ -89,8 +88,8 @@ func (w *watch) renamed(oldRel, newRel string, c *change) {
 
 // giveWay reports that what was at a path is gone, or elsewhere, if a thing of
 // another kind is there now. That is looked at next.
-func (w *watch) giveWay(rel string, c *change, arrivals map[fileID]string) {
-	known := w.v.knownEntry(rel)
+func (w *watch) giveWay(rel string, c *change, arrivals map[folder.ID]string) {
+	known := w.v.tree.entry(rel)
 	if known == nil || !otherKind(known, &c.entry) {
 		return
 	}
@@ -101,9 +100,9 @@ func (w *watch) giveWay(rel string, c *change, arrivals map[fileID]string) {
 
 // appeared reports a path that is new or changed.
 func (w *watch) appeared(rel string, c *change) {
-	known := w.v.knownEntry(rel)
+	known := w.v.tree.entry(rel)
 	delete(w.pending, rel)
-	w.v.learn(c.entry)
+	w.v.tree.learn(c.entry)
 	kind := model.EventChanged
 	if known == nil {
 		kind = model.EventCreated

@@ -7,12 +7,13 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/swap"
 )
 
 // Create makes a new file with data in it, which nobody sees half-written.
@@ -21,17 +22,17 @@ func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (model
 	if err := v.writable("create", rel); err != nil {
 		return model.Stamp{}, err
 	}
-	defer v.begin(rel)()
+	defer v.tree.begin(rel)()
 	stamp, err := v.create(rel, file)
 	if err != nil {
 		return model.Stamp{}, wrap("create", rel, err)
 	}
-	v.wrote(model.SourceEntry{Rel: rel, Mode: file.Mode.Perm(), Stamp: stamp})
+	v.tree.wrote(model.SourceEntry{Rel: rel, Mode: file.Mode.Perm(), Stamp: stamp})
 	return stamp, nil
 }
 
 func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
-	dir, err := v.makeFolders(parent(rel))
+	dir, err := v.makeFolders(folder.Parent(rel))
 	if err != nil {
 		return model.Stamp{}, err
 	}
@@ -39,23 +40,23 @@ func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
 	if _, err := dir.Stat(path.Base(rel)); err == nil {
 		return model.Stamp{}, fs.ErrExist // before anything is written
 	}
-	c := content{data: file.Data, mode: file.Mode.Perm(), modTime: file.ModTime}
-	t, err := newFile(dir, v.taggedName(tagOf(rel, c)), c)
+	c := swap.Content{Data: file.Data, Mode: file.Mode.Perm(), ModTime: file.ModTime}
+	t, err := swap.NewFile(dir, v.swaps.TaggedName(rel, c), c)
 	if err != nil {
 		return model.Stamp{}, err
 	}
-	defer t.discard()
-	if err := file.Prepare(t.stamp); err != nil {
+	defer t.Discard()
+	if err := file.Prepare(t.Stamp); err != nil {
 		return model.Stamp{}, err
 	}
-	if err := renameNew(dir, t.name, dir, path.Base(rel)); err != nil {
+	if err := swap.RenameNew(dir, t.Name, dir, path.Base(rel)); err != nil {
 		return model.Stamp{}, err
 	}
-	if err := v.syncDir(dir); err != nil {
-		t.retract(path.Base(rel))
+	if err := v.syncs.Sync(dir); err != nil {
+		t.Retract(path.Base(rel))
 		return model.Stamp{}, err
 	}
-	return t.placed(), nil
+	return t.Placed(), nil
 }
 
 // Retract takes the new file at rel away for good, if it still is the one that stamp
@@ -65,20 +66,20 @@ func (v *Vault) Retract(_ context.Context, rel string, stamp model.Stamp) error 
 	if err := v.writable("retract", rel); err != nil {
 		return err
 	}
-	defer v.begin(rel)()
+	defer v.tree.begin(rel)()
 	return wrap("retract", rel, v.retract(rel, stamp))
 }
 
 func (v *Vault) retract(rel string, stamp model.Stamp) error {
-	p, err := v.lookAt(rel)
+	p, err := v.folder.LookAt(rel)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	if stampOf(&p.stat) != stamp {
+	if folder.StampOf(&p.Info) != stamp {
 		return model.ErrConflict
 	}
-	file, err := p.dir.Open(p.name, os.O_RDONLY, 0)
+	file, err := p.Dir.Open(p.Name, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -91,27 +92,25 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 		defer release()
 	}
 	// As in a swap: what is taken away is looked at when nobody can replace it any more.
-	temp := v.tempName()
-	if err := renameNew(p.dir, p.name, p.dir, temp); err != nil {
+	temp := v.swaps.TempName()
+	if err := swap.RenameNew(p.Dir, p.Name, p.Dir, temp); err != nil {
 		return err
 	}
-	st, err := p.dir.Stat(temp)
-	if err == nil && !stampOf(&st).SameFile(stamp) {
+	st, err := p.Dir.Stat(temp)
+	if err == nil && !folder.StampOf(&st).SameFile(stamp) {
 		err = model.ErrConflict
 	}
 	if err != nil {
-		if _, back := moveAside(p.dir, temp, p.dir, p.name); back != nil {
+		if _, back := swap.MoveAside(p.Dir, temp, p.Dir, p.Name); back != nil {
 			err = errors.Join(err, back)
 		}
 		return err
 	}
-	if err := p.dir.Remove(temp); err != nil {
+	if err := p.Dir.Remove(temp); err != nil {
 		v.log.Warn("temp file stays", model.LogPath, rel, model.LogErr, err) // the next start sweeps it
 	}
-	v.trySyncDir(p.dir)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.known.remove(rel)
+	v.syncs.Try(p.Dir)
+	v.tree.forget(rel)
 	return nil
 }
 
@@ -119,11 +118,11 @@ var _ model.Retractor = (*Vault)(nil)
 
 // makeFolders opens the folder rel, making what is missing on the way.
 func (v *Vault) makeFolders(rel string) (disk.Dir, error) {
-	dir, err := v.openFolder(rel)
+	dir, err := v.folder.OpenDir(rel)
 	if rel == "" || !errors.Is(err, fs.ErrNotExist) {
 		return dir, err
 	}
-	up, err := v.makeFolders(parent(rel))
+	up, err := v.makeFolders(folder.Parent(rel))
 	if err != nil {
 		return nil, err
 	}
@@ -136,18 +135,18 @@ func (v *Vault) makeFolders(rel string) (disk.Dir, error) {
 
 // makeFolder makes the folder rel, whose parent is open.
 func (v *Vault) makeFolder(up disk.Dir, rel string) error {
-	defer v.begin(rel)()
+	defer v.tree.begin(rel)()
 	name := path.Base(rel)
-	if hiddenDir(name) {
+	if folder.HiddenDir(name) {
 		return model.ErrBadName
 	}
 	if err := up.Mkdir(name); err != nil {
 		return err
 	}
-	v.trySyncDir(up)
+	v.syncs.Try(up)
 	st, err := up.Stat(name)
 	if err == nil {
-		v.wrote(entryOf(rel, &st))
+		v.tree.wrote(folder.EntryOf(rel, &st))
 	}
 	return err
 }
@@ -157,7 +156,7 @@ func (v *Vault) Mkdir(_ context.Context, rel string) error {
 	if err := v.writable("mkdir", rel); err != nil {
 		return err
 	}
-	up, err := v.openFolder(parent(rel))
+	up, err := v.folder.OpenDir(folder.Parent(rel))
 	if err != nil {
 		return wrap("mkdir", rel, err)
 	}
@@ -170,17 +169,17 @@ func (v *Vault) MakeLink(_ context.Context, rel, target string) (model.SourceEnt
 	if err := v.writable("symlink", rel); err != nil {
 		return model.SourceEntry{}, err
 	}
-	defer v.begin(rel)()
+	defer v.tree.begin(rel)()
 	e, err := v.makeLink(rel, target)
 	if err != nil {
 		return e, wrap("symlink", rel, err)
 	}
-	v.wrote(e)
+	v.tree.wrote(e)
 	return e, nil
 }
 
 func (v *Vault) makeLink(rel, target string) (model.SourceEntry, error) {
-	dir, err := v.openFolder(parent(rel))
+	dir, err := v.folder.OpenDir(folder.Parent(rel))
 	if err != nil {
 		return model.SourceEntry{}, err
 	}
@@ -188,10 +187,10 @@ func (v *Vault) makeLink(rel, target string) (model.SourceEntry, error) {
 	if err := dir.Symlink(target, path.Base(rel)); err != nil {
 		return model.SourceEntry{}, err
 	}
-	if err := v.syncDir(dir); err != nil {
+	if err := v.syncs.Sync(dir); err != nil {
 		return model.SourceEntry{}, err
 	}
-	return v.look(rel)
+	return v.folder.Look(rel)
 }
 
 var _ model.Linker = (*Vault)(nil)
@@ -202,78 +201,54 @@ func (v *Vault) Rename(_ context.Context, oldRel, newRel string, replace bool) e
 	if err := v.writable("rename", oldRel, newRel); err != nil {
 		return err
 	}
-	defer v.begin(oldRel, newRel)()
+	defer v.tree.begin(oldRel, newRel)()
 	return wrap("rename", oldRel, v.rename(oldRel, newRel, replace))
 }
 
 func (v *Vault) rename(oldRel, newRel string, replace bool) error {
-	from, err := v.lookAt(oldRel)
+	from, err := v.folder.LookAt(oldRel)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	isDir := isKind(&from.stat, fs.ModeDir)
-	if isDir && (hiddenDir(from.name) || hiddenDir(path.Base(newRel))) {
+	isDir := folder.IsKind(&from.Info, fs.ModeDir)
+	if isDir && (folder.HiddenDir(from.Name) || folder.HiddenDir(path.Base(newRel))) {
 		return model.ErrBadName
 	}
-	if isKind(&from.stat, fs.ModeSymlink) {
-		if _, shown := readLink(from.dir, from.name, newRel); !shown {
+	if folder.IsKind(&from.Info, fs.ModeSymlink) {
+		if _, shown := folder.ReadLink(from.Dir, from.Name, newRel); !shown {
 			return model.ErrBadName // from there it leads out of the vault
 		}
 	}
-	to, err := v.openFolder(parent(newRel))
+	to, err := v.folder.OpenDir(folder.Parent(newRel))
 	if err != nil {
 		return err
 	}
 	defer to.Close()
 	if replace && !isDir {
-		err = from.dir.Rename(from.name, to, path.Base(newRel))
+		err = from.Dir.Rename(from.Name, to, path.Base(newRel))
 	} else {
-		err = renameNew(from.dir, from.name, to, path.Base(newRel))
+		err = swap.RenameNew(from.Dir, from.Name, to, path.Base(newRel))
 	}
 	if err != nil {
 		return err
 	}
-	v.trySyncDir(to)
-	v.trySyncDir(from.dir)
-	return v.moved(oldRel, newRel)
-}
-
-// moved brings what is known in line with a rename made here.
-func (v *Vault) moved(oldRel, newRel string) error {
-	e, err := v.look(newRel)
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	v.syncs.Try(to)
+	v.syncs.Try(from.Dir)
+	e, err := v.folder.Look(newRel)
 	if oldRel != newRel {
-		v.known.remove(newRel)
-		v.known.move(oldRel, newRel)
+		v.tree.forget(newRel)
+		v.tree.move(oldRel, newRel)
 	}
 	if err == nil {
-		v.known.put(e)
+		v.tree.learn(e)
 	}
 	return err
 }
 
-// look describes the file, folder or symlink at rel as it is now.
-func (v *Vault) look(rel string) (model.SourceEntry, error) {
-	if reserved(rel) {
-		return model.SourceEntry{}, fs.ErrNotExist
-	}
-	p, err := v.lookAt(rel)
-	if err != nil {
-		return model.SourceEntry{}, err
-	}
-	defer p.Close()
-	e, shown := entryIn(p.dir, rel, p.name, &p.stat)
-	if !shown {
-		return model.SourceEntry{}, fs.ErrNotExist
-	}
-	return e, nil
-}
-
 // Look describes what is at rel now.
 func (v *Vault) Look(rel string) (model.SourceEntry, error) {
-	e, err := v.look(rel)
+	e, err := v.folder.Look(rel)
 	return e, wrap("look", rel, err)
 }
 
@@ -286,18 +261,18 @@ func (v *Vault) Remove(_ context.Context, rel string) error {
 	if err := v.writable("remove", rel); err != nil {
 		return err
 	}
-	defer v.begin(rel)()
+	defer v.tree.begin(rel)()
 	return wrap("remove", rel, v.remove(rel))
 }
 
 func (v *Vault) remove(rel string) error {
-	p, err := v.lookAt(rel)
+	p, err := v.folder.LookAt(rel)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	if isKind(&p.stat, fs.ModeDir) {
-		if hiddenDir(p.name) {
+	if folder.IsKind(&p.Info, fs.ModeDir) {
+		if folder.HiddenDir(p.Name) {
 			return fs.ErrNotExist
 		}
 		err = v.removeFolder(&p)
@@ -307,18 +282,29 @@ func (v *Vault) remove(rel string) error {
 	if err != nil {
 		return err
 	}
-	v.trySyncDir(p.dir)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.known.remove(rel)
+	v.syncs.Try(p.Dir)
+	v.tree.forget(rel)
+	return nil
+}
+
+func (v *Vault) toTrash(p *folder.Place) error {
+	trash, err := v.folder.OpenTrash()
+	if err != nil {
+		return err
+	}
+	defer trash.Close()
+	if _, err := swap.MoveAside(p.Dir, p.Name, trash, p.Name); err != nil {
+		return err
+	}
+	v.syncs.Try(trash)
 	return nil
 }
 
 // removeFolder removes an empty folder. What a save there has displaced is in it for
 // a moment after the save has returned (swap.settle), and is waited for.
-func (v *Vault) removeFolder(p *place) error {
+func (v *Vault) removeFolder(p *folder.Place) error {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
-		err := p.dir.Rmdir(p.name)
+		err := p.Dir.Rmdir(p.Name)
 		if !errors.Is(err, syscall.ENOTEMPTY) {
 			return err
 		}
@@ -326,7 +312,7 @@ func (v *Vault) removeFolder(p *place) error {
 		if listed == nil && len(holds) > 0 {
 			return &model.NotEmptyError{Holds: holds}
 		}
-		if listed != nil || time.Since(start) > settleLimit {
+		if listed != nil || time.Since(start) > folder.SettleLimit {
 			return err
 		}
 	}
@@ -342,41 +328,41 @@ func (v *Vault) Hidden(_ context.Context, rel string) ([]string, error) {
 }
 
 func (v *Vault) hidden(rel string) ([]string, error) {
-	p, err := v.lookAt(rel)
+	p, err := v.folder.LookAt(rel)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	if _, ok := v.describe(p.dir, parent(rel), p.name); !ok {
-		return []string{p.name}, nil
+	if _, ok := folder.Describe(p.Dir, folder.Parent(rel), p.Name); !ok {
+		return []string{p.Name}, nil
 	}
-	if !isKind(&p.stat, fs.ModeDir) {
+	if !folder.IsKind(&p.Info, fs.ModeDir) {
 		return nil, nil
 	}
 	names, err := v.namesIn(&p)
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
-	dir, err := p.dir.OpenDir(p.name)
+	dir, err := p.Dir.OpenDir(p.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
 	return slices.DeleteFunc(names, func(name string) bool {
-		_, ok := v.describe(dir, rel, name)
+		_, ok := folder.Describe(dir, rel, name)
 		return ok
 	}), nil
 }
 
 // namesIn lists what a folder holds but for temp files of this process.
-func (v *Vault) namesIn(p *place) ([]string, error) {
-	dir, err := p.dir.OpenDir(p.name)
+func (v *Vault) namesIn(p *folder.Place) ([]string, error) {
+	dir, err := p.Dir.OpenDir(p.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
 	names, err := dir.Names(-1)
-	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, v.tempPrefix) })
+	names = slices.DeleteFunc(names, v.swaps.IsOwn)
 	slices.Sort(names)
 	return names, err
 }

@@ -1,14 +1,21 @@
 package vault
 
 import (
+	"path"
 	"strings"
+	"sync"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
 )
 
-// tree is what the Vault knows to be on the disk, by name. The zero tree is
-// empty. Vault.mu protects it.
-type tree struct{ root node }
+// tree is what Scan and Run have reported and what was written here, by name. It is never
+// locked across a system call.
+type tree struct {
+	mu   sync.Mutex // protects the following
+	root node
+	busy map[string]int // paths that a method of the Vault is changing right now
+}
 
 // node is one name. Its path is not kept, so that moving a folder is one step.
 type node struct {
@@ -18,11 +25,10 @@ type node struct {
 	children map[string]*node
 }
 
-func (n *node) id() fileID { return fileID{n.entry.Stamp.Device, n.entry.Stamp.Inode} }
+func (n *node) id() folder.ID { return folder.IDOfStamp(n.entry.Stamp) }
 
-// get finds a path, nil if nothing is known there.
-func (t *tree) get(rel string) *node {
-	n := &t.root
+// get finds a path below n, nil if nothing is there.
+func (n *node) get(rel string) *node {
 	if rel == "" {
 		return n
 	}
@@ -34,77 +40,64 @@ func (t *tree) get(rel string) *node {
 	return n
 }
 
-// put adds an entry, or brings the one that is there up to date. What a folder
-// holds stays, unless it is no folder any more.
-func (t *tree) put(e model.SourceEntry) *node {
-	dir := t.folder(parent(e.Rel))
-	name := e.Rel[strings.LastIndexByte(e.Rel, '/')+1:]
-	n := dir.children[name]
-	if n == nil || n.dir != e.Dir {
-		n = &node{dir: e.Dir}
-		dir.children[name] = n
+// put adds an entry, or updates the one that is there. A folder keeps what it holds, unless
+// it is no folder any more.
+func (n *node) put(e model.SourceEntry) *node {
+	dir := n.folder(folder.Parent(e.Rel))
+	name := path.Base(e.Rel)
+	child := dir.children[name]
+	if child == nil || child.dir != e.Dir {
+		child = &node{dir: e.Dir}
+		dir.children[name] = child
 	}
-	n.entry, n.own = e, false
-	if e.Dir && n.children == nil {
-		n.children = make(map[string]*node)
+	child.entry, child.own = e, false
+	if e.Dir && child.children == nil {
+		child.children = make(map[string]*node)
 	}
-	return n
+	return child
 }
 
-// folder finds or makes the node of a folder.
-func (t *tree) folder(rel string) *node {
-	n := t.get(rel)
-	if n == nil {
-		n = t.put(model.SourceEntry{Rel: rel, Dir: true})
+// folder finds or adds the node of a folder.
+func (n *node) folder(rel string) *node {
+	dir := n.get(rel)
+	if dir == nil {
+		dir = n.put(model.SourceEntry{Rel: rel, Dir: true})
 	}
-	if n.children == nil {
-		n.children = make(map[string]*node)
+	if dir.children == nil {
+		dir.children = make(map[string]*node)
 	}
-	return n
+	return dir
 }
 
 // remove forgets a path and all below it.
-func (t *tree) remove(rel string) *node {
-	dir := t.get(parent(rel))
+func (n *node) remove(rel string) *node {
+	dir := n.get(folder.Parent(rel))
 	if dir == nil {
 		return nil
 	}
-	name := rel[strings.LastIndexByte(rel, '/')+1:]
-	n := dir.children[name]
+	name := path.Base(rel)
+	child := dir.children[name]
 	delete(dir.children, name)
-	return n
+	return child
 }
-
-// move gives a path, and all below it, another place.
-func (t *tree) move(oldRel, newRel string) {
-	n := t.remove(oldRel)
-	if n == nil {
-		return
-	}
-	dir := t.folder(parent(newRel))
-	dir.children[newRel[strings.LastIndexByte(newRel, '/')+1:]] = n
-}
-
-// empty says whether nothing is known.
-func (t *tree) empty() bool { return len(t.root.children) == 0 }
 
 // depthFirst calls fn for rel and everything below it, children before parents.
 func (n *node) depthFirst(rel string, fn func(rel string, n *node)) {
 	for name, child := range n.children {
-		child.depthFirst(join(rel, name), fn)
+		child.depthFirst(folder.Join(rel, name), fn)
 	}
 	fn(rel, n)
 }
 
-// findFolder is where the folder id is known to be, below n, which is rel.
-func (n *node) findFolder(rel string, id fileID) (string, bool) {
+// findFolder is the path of the folder id below n, which is rel.
+func (n *node) findFolder(rel string, id folder.ID) (string, bool) {
 	for name, child := range n.children {
 		switch {
 		case !child.dir:
 		case child.id() == id:
-			return join(rel, name), true
+			return folder.Join(rel, name), true
 		default:
-			if at, ok := child.findFolder(join(rel, name), id); ok {
+			if at, ok := child.findFolder(folder.Join(rel, name), id); ok {
 				return at, true
 			}
 		}
@@ -112,19 +105,39 @@ func (n *node) findFolder(rel string, id fileID) (string, bool) {
 	return "", false
 }
 
-// The Vault's side of the tree.
-
-func (v *Vault) knownFolder(id fileID) (rel string, ok bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.known.root.findFolder("", id)
+// same says whether e is no news. Of a folder only its identity counts: its times change
+// with what is in it.
+func (n *node) same(e model.SourceEntry) bool {
+	if n.dir || e.Dir {
+		return n.dir == e.Dir && n.id() == folder.IDOfStamp(e.Stamp)
+	}
+	return n.entry.Stamp == e.Stamp
 }
 
-// knownEntry is what is known of a path, nil if nothing is.
-func (v *Vault) knownEntry(rel string) *model.SourceEntry {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	n := v.known.get(rel)
+// replace makes root the whole tree.
+func (t *tree) replace(root node) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.root = root
+}
+
+func (t *tree) empty() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.root.children) == 0
+}
+
+func (t *tree) findFolder(id folder.ID) (rel string, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.root.findFolder("", id)
+}
+
+// entry is what is at a path, nil if nothing is.
+func (t *tree) entry(rel string) *model.SourceEntry {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.root.get(rel)
 	if n == nil {
 		return nil
 	}
@@ -133,18 +146,46 @@ func (v *Vault) knownEntry(rel string) *model.SourceEntry {
 	return &e
 }
 
-// learn makes an entry known.
-func (v *Vault) learn(e model.SourceEntry) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.known.put(e)
+// stamp is that of the file at a path; own says that this process wrote it. It is not ok if
+// no file is there.
+func (t *tree) stamp(rel string) (st model.Stamp, own, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.root.get(rel)
+	if n == nil || n.dir {
+		return st, false, false
+	}
+	return n.entry.Stamp, n.own, true
 }
 
-// forgetBelow forgets rel and all below it, and returns it, children first.
-func (v *Vault) forgetBelow(rel string) []model.SourceEntry {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	n := v.known.remove(rel)
+// learn adds or updates an entry.
+func (t *tree) learn(e model.SourceEntry) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.root.put(e)
+}
+
+// wrote is learn for what this process wrote: it is not news to anybody.
+func (t *tree) wrote(e model.SourceEntry) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.root.put(e).own = true
+}
+
+// move gives a path, and all below it, another one.
+func (t *tree) move(oldRel, newRel string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n := t.root.remove(oldRel); n != nil {
+		t.root.folder(folder.Parent(newRel)).children[path.Base(newRel)] = n
+	}
+}
+
+// forget removes a path and all below it, and returns it, children first.
+func (t *tree) forget(rel string) []model.SourceEntry {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.root.remove(rel)
 	if n == nil {
 		return nil
 	}
@@ -155,8 +196,48 @@ func (v *Vault) forgetBelow(rel string) []model.SourceEntry {
 	return list
 }
 
-func (v *Vault) isBusy(rel string) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.busy[rel] > 0
+// differing is the paths in the folder rel that are not as in the tree.
+func (t *tree) differing(rel string, entries []model.SourceEntry) map[string]bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	news := make(map[string]bool)
+	dir := t.root.get(rel)
+	if dir == nil {
+		dir = &node{}
+	}
+	for name := range dir.children {
+		news[folder.Join(rel, name)] = true // unless it is there
+	}
+	for _, e := range entries {
+		delete(news, e.Rel)
+		if n := dir.children[path.Base(e.Rel)]; n == nil || !n.same(e) {
+			news[e.Rel] = true
+		}
+	}
+	return news
+}
+
+// begin marks paths as being changed by this process, so that Run does not take the change
+// for a person's before wrote or learn has told of it. end removes the marks.
+func (t *tree) begin(rels ...string) (end func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, rel := range rels {
+		t.busy[rel]++
+	}
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for _, rel := range rels {
+			if t.busy[rel]--; t.busy[rel] == 0 {
+				delete(t.busy, rel)
+			}
+		}
+	}
+}
+
+func (t *tree) isBusy(rel string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.busy[rel] > 0
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path"
 	"strings"
 	"time"
 
@@ -99,7 +98,7 @@ func (w *watch) enter(rel string) {
 // notice marks what an event is about. The kind of event does not matter, but
 // that a watch may have ended with the folder it was for.
 func (w *watch) notice(ev fsnotify.Event) {
-	rel := strings.TrimPrefix(strings.TrimPrefix(ev.Name, w.v.dir), "/")
+	rel := strings.TrimPrefix(strings.TrimPrefix(ev.Name, w.v.folder.Path), "/")
 	if rel == "" {
 		w.checkRoot()
 		return
@@ -129,7 +128,7 @@ func (w *watch) failed(err error) {
 // the same in the folders below that are not watched yet. So a look, which comes
 // later, finds both halves of a rename marked.
 func (w *watch) compare(rel string) {
-	entries, err := w.v.listFolder(rel)
+	entries, err := w.list(rel)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) {
 		w.mark(rel)
 		return
@@ -138,7 +137,7 @@ func (w *watch) compare(rel string) {
 		w.v.log.Warn("folder cannot be read", model.LogPath, rel, model.LogErr, err)
 		return
 	}
-	news := w.v.differing(rel, entries)
+	news := w.v.tree.differing(rel, entries)
 	now := time.Now()
 	for path := range news {
 		w.markAt(path, now)
@@ -150,45 +149,14 @@ func (w *watch) compare(rel string) {
 	}
 }
 
-// listFolder describes what a folder holds.
-func (v *Vault) listFolder(rel string) ([]model.SourceEntry, error) {
-	dir, err := v.openFolder(rel)
+// list describes what the folder at rel holds.
+func (w *watch) list(rel string) ([]model.SourceEntry, error) {
+	dir, err := w.v.folder.OpenDir(rel)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	entries, _, err := v.list(dir, rel)
-	return entries, err
-}
-
-// differing is the paths in the folder rel that are not as they are known.
-func (v *Vault) differing(rel string, entries []model.SourceEntry) map[string]bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	news := make(map[string]bool)
-	folder := v.known.get(rel)
-	if folder == nil {
-		folder = &node{}
-	}
-	for name := range folder.children {
-		news[join(rel, name)] = true // unless it is there
-	}
-	for _, e := range entries {
-		delete(news, e.Rel)
-		if n := folder.children[path.Base(e.Rel)]; n == nil || !n.same(e) {
-			news[e.Rel] = true
-		}
-	}
-	return news
-}
-
-// same says whether e is no news. Of a folder only its identity counts: its
-// times change with what is in it.
-func (n *node) same(e model.SourceEntry) bool {
-	if n.dir || e.Dir {
-		return n.dir == e.Dir && n.id() == fileID{e.Stamp.Device, e.Stamp.Inode}
-	}
-	return n.entry.Stamp == e.Stamp
+	return list(dir, rel, w.v.swaps.Sweep())
 }
 
 // checkRoot notices that the vault went away, or is back.
@@ -197,7 +165,7 @@ func (w *watch) checkRoot() {
 		w.comeBack()
 		return
 	}
-	if w.v.present() {
+	if w.v.folder.Present(w.v.hadEntries) {
 		return
 	}
 	w.offline = true
@@ -208,34 +176,14 @@ func (w *watch) checkRoot() {
 	w.report(model.SourceEvent{Kind: model.EventOffline})
 }
 
-// present says whether the directory is there and is the one that is known. If
-// not, every operation is model.ErrOffline from now on.
-func (v *Vault) present() bool {
-	root, err := v.openRoot()
-	if err == nil {
-		defer root.Close()
-		v.mu.Lock()
-		id := v.root
-		v.mu.Unlock()
-		err = v.adopt(root, id)
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.away = err != nil
-	return !v.away
-}
-
 // comeBack takes up the vault where it left, if it is there again: everything
 // is compared, and what differs is reported after EventOnline.
 func (w *watch) comeBack() {
-	root, id, err := w.v.openAnyRoot()
+	root, err := w.v.folder.Find(w.v.hadEntries)
 	if err != nil {
 		return
 	}
-	defer root.Close()
-	if w.v.adopt(root, id) != nil {
-		return
-	}
+	root.Close()
 	w.offline = false
 	w.v.log.Info("vault is online")
 	w.report(model.SourceEvent{Kind: model.EventOnline})

@@ -30,7 +30,6 @@ var tangled = map[string]struct {
 }{
 	"bridge":       {40, map[string]int{"Workspace": 198, "note": 73}},
 	"bridge/store": {10, nil},
-	"bridge/vault": {11, map[string]int{"Vault": 71}},
 }
 
 func TestStructure(t *testing.T) {

@@ -1,9 +1,8 @@
-package vault
+package swap
 
 import (
 	"bytes"
 	"errors"
-	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
@@ -12,37 +11,83 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/dirsync"
+	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+	"github.com/relayfs/relayfs/bridge/vault/internal/late"
 )
 
 // These tests go through a swap step by step and let a person save in between.
 
 type world struct {
-	t   *testing.T
-	dir string
-	v   *Vault
+	t      *testing.T
+	dir    string
+	o      Options
+	folder *folder.Folder
+	s      *Swapper
+	late   *late.Watcher
 }
 
-// worlds are where a swap has its temp file: beside the note, and in the folder of
-// the swap folder.
+// worlds are where a swap has its temp file: beside the note, and in the swap folder.
 var worlds = map[string]func(*testing.T, string) *world{
 	"beside":      newWorld,
-	"swap folder": func(t *testing.T, text string) *world { return newWorldWith(t, text, Options{Swap: t.TempDir()}) },
+	"swap folder": func(t *testing.T, text string) *world { return newWorldWith(t, text, t.TempDir(), slog.DiscardHandler) },
 }
 
 func newWorld(t *testing.T, text string) *world {
 	t.Helper()
-	return newWorldWith(t, text, Options{})
+	return newWorldWith(t, text, "", slog.DiscardHandler)
 }
 
-func newWorldWith(t *testing.T, text string, o Options) *world {
+func newWorldWith(t *testing.T, text, swapFolder string, log slog.Handler) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
 	w.save("N.md", text)
-	var err error
-	w.v, err = New(w.dir, o)
-	w.ok(err)
+	start := func(work func()) { go work() }
+	w.late = late.New(notes{w}, slog.New(log), start)
+	w.o = Options{Folder: swapFolder, Late: w.late.Add, Start: start, Log: slog.New(log)}
+	w.o.Syncs = &dirsync.Syncs{Log: w.o.Log}
+	w.start(w.dir)
 	return w
+}
+
+// start has a new process serve the folder at path.
+func (w *world) start(path string) {
+	w.t.Helper()
+	var err error
+	w.folder, err = folder.Open(disk.OS{}, path)
+	w.ok(err)
+	w.o.Vault = w.folder
+	w.s = New(w.o)
+}
+
+// notes is the folder of a world, in which nobody waits for a save.
+type notes struct{ *world }
+
+func (n notes) Read(rel string) ([]byte, model.Stamp, error) { return n.folder.Read(rel) }
+
+func (n notes) Replace(rel string, r model.Replacement) error {
+	at, err := n.folder.Locate(rel)
+	if err != nil {
+		return err
+	}
+	s, err := n.s.Stage(at, r)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	_, err = s.Commit()
+	return err
+}
+
+func (n notes) KeepCopy(rel string, data []byte) (string, error) {
+	root, err := n.folder.OpenRoot()
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	return n.s.KeepCopy(root, rel, data)
 }
 
 func (w *world) ok(err error) {
@@ -72,20 +117,25 @@ func (w *world) open(name string) *os.File {
 }
 
 // stage begins to replace N.md by text.
-func (w *world) stage(text string) *swap {
+func (w *world) stage(text string) *Swap {
 	w.t.Helper()
-	p, err := w.v.locate("N.md")
+	at, err := w.folder.Locate("N.md")
 	w.ok(err)
-	p.Close()
-	s, err := w.v.stage("N.md", model.Replacement{Expect: stampOf(&p.stat), Data: []byte(text), ModTime: time.Now()})
+	s, err := w.s.Stage(at, model.Replacement{Expect: folder.StampOf(&at.Info), Data: []byte(text), ModTime: time.Now()})
 	w.ok(err)
 	return s
+}
+
+func (w *world) close() {
+	w.t.Helper()
+	w.late.End()
+	w.ok(w.s.Close())
 }
 
 // want checks, after everything has settled, what the directory holds.
 func (w *world) want(files map[string]string) {
 	w.t.Helper()
-	w.ok(w.v.Close())
+	w.close()
 	files = maps.Clone(files)
 	entries, err := os.ReadDir(w.dir)
 	w.ok(err)
@@ -104,10 +154,10 @@ func (w *world) want(files map[string]string) {
 	if len(files) > 0 {
 		w.t.Errorf("missing: %v", files)
 	}
-	if w.v.o.Swap == "" {
+	if w.o.Folder == "" {
 		return
 	}
-	left, err := os.ReadDir(w.v.o.Swap)
+	left, err := os.ReadDir(w.o.Folder)
 	if err != nil || len(left) > 0 {
 		w.t.Errorf("in the swap folder: %v, %v", left, err)
 	}
@@ -122,7 +172,7 @@ func TestSaveBetweenCheckAndCommit(t *testing.T) {
 				s := w.stage("ours\n")
 				w.ok(s.check())
 				save(w, "N.md", "hers\n")
-				if _, err := s.commit(); !errors.Is(err, model.ErrConflict) {
+				if _, err := s.Commit(); !errors.Is(err, model.ErrConflict) {
 					t.Errorf("error %v, want a conflict", err)
 				}
 				s.Close()
@@ -141,7 +191,7 @@ func TestRemovedBetweenCheckAndCommit(t *testing.T) {
 			s := w.stage("ours\n")
 			w.ok(s.check())
 			w.ok(os.Remove(filepath.Join(w.dir, "N.md")))
-			if _, err := s.commit(); !errors.Is(err, model.ErrConflict) {
+			if _, err := s.Commit(); !errors.Is(err, model.ErrConflict) {
 				t.Errorf("error %v, want a conflict", err)
 			}
 			s.Close()
@@ -233,11 +283,11 @@ func TestLateSave(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
 					w := newWorld(t, old)
-					w.v.noExchange.Store(plain)
+					w.s.noExchange.Store(plain)
 					f := w.open("N.md")
 					s := w.stage("top\nmiddle, ours\nend\n")
 					w.ok(s.check())
-					_, err := s.commit()
+					_, err := s.Commit()
 					w.ok(err)
 					s.Close()
 					tt.late(w, f)
@@ -256,8 +306,8 @@ func TestStampOfAChangedFile(t *testing.T) {
 	_, err := s.rename()
 	w.ok(err)
 	w.save("N.md", "hers, soon after\n")
-	stamp := s.temp.placed()
-	_, now, err := w.v.readOnce("N.md")
+	stamp := s.temp.Placed()
+	_, now, err := w.folder.Read("N.md")
 	w.ok(err)
 	if stamp == now {
 		t.Error("the stamp names the person's bytes")
@@ -266,58 +316,15 @@ func TestStampOfAChangedFile(t *testing.T) {
 	w.want(map[string]string{"N.md": "hers, soon after\n"})
 }
 
-func TestSweep(t *testing.T) {
-	w := newWorld(t, "text\n")
-	w.ok(os.Mkdir(filepath.Join(w.dir, "sub"), 0o755))
-	w.save("sub/.relayfs-0123.tmp", "left by a killed process\n")
-	v, err := New(w.dir, Options{})
-	w.ok(err)
-	for _, name := range []string{"untouched", "written to"} {
-		f := filepath.Join(w.dir, "sub", name)
-		w.ok(os.WriteFile(f, []byte("old\n"), 0o644))
-		info, err := os.Stat(f)
-		w.ok(err)
-		displaced := filepath.Join(w.dir, "sub", displacedName(w.v.tempPrefix, model.Stamp{Size: info.Size(), ModTime: info.ModTime().UnixNano()}))
-		w.ok(os.Rename(f, displaced))
-		if name == "written to" {
-			w.ok(os.WriteFile(displaced, []byte("old, and late\n"), 0o644))
-		}
-	}
-	inUse := v.tempName()
-	w.save(inUse, "of an operation that runs now\n")
-	w.ok(v.Scan(t.Context(), func(e model.SourceEntry) {
-		if isTemp(e.Rel) {
-			t.Errorf("temp file %s is reported", e.Rel)
-		}
-	}))
-	if _, err := os.Stat(filepath.Join(w.dir, "sub/.relayfs-0123.tmp")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("left-over file: %v, want it gone", err)
-	}
-	recovered := make(map[string]bool)
-	entries, err := os.ReadDir(filepath.Join(w.dir, ".trash"))
-	w.ok(err)
-	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(w.dir, ".trash", e.Name()))
-		w.ok(err)
-		recovered[string(data)] = true
-	}
-	if want := map[string]bool{"left by a killed process\n": true, "old, and late\n": true}; !maps.Equal(recovered, want) {
-		t.Errorf("the trash holds %v, want %v", recovered, want)
-	}
-	if _, err := os.Stat(filepath.Join(w.dir, inUse)); err != nil {
-		t.Errorf("temp file in use: %v", err)
-	}
-}
-
 func TestMoveAsideNumbers(t *testing.T) {
 	w := newWorld(t, "0")
-	dir, err := w.v.openRoot()
+	dir, err := w.folder.OpenRoot()
 	w.ok(err)
 	defer dir.Close()
 	long := strings.Repeat("é", 126) + ".md" // 255 bytes
 	for i, wanted := range []string{"N.md", "N.md", long, long} {
 		w.save("from", string(rune('1'+i)))
-		_, err := moveAside(dir, "from", dir, wanted)
+		_, err := MoveAside(dir, "from", dir, wanted)
 		w.ok(err)
 	}
 	w.want(map[string]string{
@@ -326,59 +333,19 @@ func TestMoveAsideNumbers(t *testing.T) {
 	})
 }
 
-// What a save displaced beside the note does not keep the note's folder from being
-// removed at once.
-func TestRemoveFolderAfterSave(t *testing.T) {
-	w := newWorld(t, "old\n")
-	w.ok(os.Mkdir(filepath.Join(w.dir, "sub"), 0o755))
-	displaced := filepath.Join(w.dir, "sub", w.v.tempName())
-	w.ok(os.WriteFile(displaced, nil, 0o600))
-	time.AfterFunc(50*time.Millisecond, func() { os.Remove(displaced) })
-	w.ok(w.v.Remove(t.Context(), "sub"))
-	w.want(map[string]string{"N.md": "old\n"})
-}
-
 // A note with several names gets a file of its own, and that is told.
 func TestReplaceHardLink(t *testing.T) {
 	var log bytes.Buffer
-	w := newWorldWith(t, "old\n", Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	w := newWorldWith(t, "old\n", "", slog.NewTextHandler(&log, nil))
 	w.ok(os.Link(filepath.Join(w.dir, "N.md"), filepath.Join(w.dir, "Other.md")))
 	for _, text := range []string{"new\n", "newer\n"} {
 		s := w.stage(text)
-		_, err := s.commit()
+		_, err := s.Commit()
 		w.ok(err)
 		s.Close()
 	}
 	w.want(map[string]string{"N.md": "newer\n", "Other.md": "old\n"})
 	if n := strings.Count(log.String(), "hard links"); n != 1 {
 		t.Errorf("told %d times, want once: %s", n, &log)
-	}
-}
-
-// What goes wrong in Meanwhile ends the save and leaves nothing behind; a panic
-// reaches who saves.
-func TestMeanwhileFails(t *testing.T) {
-	for temp, newWorld := range worlds {
-		for name, fail := range map[string]func(model.Stamp) error{
-			"error": func(model.Stamp) error { return fs.ErrInvalid },
-			"panic": func(model.Stamp) error { panic("out of order") },
-		} {
-			t.Run(name+", "+temp, func(t *testing.T) {
-				w := newWorld(t, "old\n")
-				_, stamp, err := w.v.Read(t.Context(), "N.md")
-				w.ok(err)
-				defer func() {
-					reason := recover()
-					if panicked := reason != nil; panicked != (name == "panic") {
-						t.Errorf("panic: %v", reason)
-					}
-					w.want(map[string]string{"N.md": "old\n"})
-				}()
-				_, err = w.v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("new\n"), ModTime: time.Now(), Meanwhile: fail})
-				if !errors.Is(err, fs.ErrInvalid) {
-					t.Errorf("error %v, want what Meanwhile says", err)
-				}
-			})
-		}
 	}
 }

@@ -1,11 +1,7 @@
-package vault
+package late
 
 import (
 	"bytes"
-	"fmt"
-	"path"
-	"strings"
-	"time"
 )
 
 // merge3 makes in one text both what theirs and what ours changed in ancestor.
@@ -64,15 +60,4 @@ func wholeLines(before, after []byte, n int) int {
 		n -= rest + 1
 	}
 	return n
-}
-
-// conflictName is the name under which a save is kept that could not be merged.
-func conflictName(name string, now time.Time) string {
-	stem, ext := splitExt(name)
-	return fmt.Sprintf("%s (conflicted copy %s)%s", stem, now.Format("2006-01-02 150405"), ext)
-}
-
-func splitExt(name string) (stem, ext string) {
-	ext = path.Ext(name)
-	return strings.TrimSuffix(name, ext), ext
 }

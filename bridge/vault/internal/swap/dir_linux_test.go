@@ -1,23 +1,22 @@
-package vault
+package swap
 
 import (
 	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/relayfs/relayfs/bridge/model"
 )
 
 // swapWorld is a world whose vault has a swap folder, which a first save has used.
 func swapWorld(t *testing.T, text string) *world {
 	t.Helper()
-	w := newWorldWith(t, "first\n", Options{Swap: t.TempDir()})
+	w := newWorldWith(t, "first\n", t.TempDir(), slog.DiscardHandler)
 	w.ok(w.replace(text))
-	w.v.settler.all.Wait()
+	w.s.settler.all.Wait()
 	return w
 }
 
@@ -28,10 +27,10 @@ func TestCloseDuringSwap(t *testing.T) {
 			w := swapWorld(t, "old\n")
 			want := "old\n"
 			s := w.stage("new\n")
-			w.ok(w.v.Close())
+			w.close()
 			if commit {
 				want = "new\n"
-				_, err := s.commit()
+				_, err := s.Commit()
 				w.ok(err)
 			}
 			s.Close()
@@ -48,8 +47,8 @@ func TestSweepSwapFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w := newWorldWith(t, "text\n", Options{Swap: dir})
-	w.ok(w.v.Scan(t.Context(), func(model.SourceEntry) {}))
+	w := newWorldWith(t, "text\n", dir, slog.DiscardHandler)
+	w.sweep()
 	recovered, err := os.ReadFile(filepath.Join(w.dir, ".trash/relayfs recovered.md"))
 	if err != nil || string(recovered) != "hers\n" {
 		t.Errorf("the trash has %q, %v", recovered, err)
@@ -67,10 +66,10 @@ func TestSwapFolderElsewhere(t *testing.T) {
 		t.Skipf("bind mounts need root: %v", err)
 	}
 	defer unix.Unmount(bound, unix.MNT_DETACH)
-	w.v.dir = bound
+	w.folder.Path = bound
 	for _, text := range []string{"third\n", "fourth\n"} {
 		w.ok(w.replace(text))
-		w.v.settler.all.Wait()
+		w.s.settler.all.Wait()
 	}
 	w.want(map[string]string{"N.md": "fourth\n"})
 }
@@ -78,12 +77,12 @@ func TestSwapFolderElsewhere(t *testing.T) {
 // Somebody cleans up in the state folder, or makes it read-only: saves do without.
 func TestSwapFolderLost(t *testing.T) {
 	lose := map[string]func(w *world){
-		"folder":     func(w *world) { w.ok(os.RemoveAll(w.v.o.Swap)) },
-		"permission": func(w *world) { w.ok(os.Chmod(w.v.o.Swap, 0o555)) },
+		"folder":     func(w *world) { w.ok(os.RemoveAll(w.o.Folder)) },
+		"permission": func(w *world) { w.ok(os.Chmod(w.o.Folder, 0o555)) },
 	}
 	for name, lose := range lose {
 		t.Run(name, func(t *testing.T) {
-			w := newWorldWith(t, "first\n", Options{Swap: t.TempDir()})
+			w := newWorldWith(t, "first\n", t.TempDir(), slog.DiscardHandler)
 			w.openTo(1111)
 			w.ok(os.Chown(filepath.Join(w.dir, "N.md"), 1111, 1111))
 			asUser(t, 1111, 1111, func() {
@@ -91,7 +90,7 @@ func TestSwapFolderLost(t *testing.T) {
 				w.ok(w.replace("second\n"))
 				w.ok(w.replace("third\n"))
 			})
-			w.ok(w.v.Close())
+			w.close()
 			if data, err := os.ReadFile(filepath.Join(w.dir, "N.md")); err != nil || string(data) != "third\n" {
 				t.Errorf("the note has %q, %v", data, err)
 			}
@@ -105,13 +104,13 @@ func (w *world) openTo(uid int) {
 	if os.Getuid() != 0 {
 		w.t.Skip("only root can be somebody else")
 	}
-	for _, dir := range []string{w.dir, w.v.o.Swap} {
+	for _, dir := range []string{w.dir, w.o.Folder} {
 		for ; dir != "" && dir != os.TempDir(); dir = filepath.Dir(dir) {
 			w.ok(os.Chmod(dir, 0o777))
 		}
 	}
-	if w.v.o.Swap != "" {
-		w.ok(os.Chown(w.v.o.Swap, uid, uid))
+	if w.o.Folder != "" {
+		w.ok(os.Chown(w.o.Folder, uid, uid))
 	}
 }
 
@@ -139,7 +138,7 @@ func TestReplaceKeepsGroup(t *testing.T) {
 	for name, swap := range map[string]string{"beside": "", "swap folder": t.TempDir()} {
 		t.Run(name, func(t *testing.T) {
 			const team, ann, bob = 4242, 1111, 2222
-			w := newWorldWith(t, "hers\n", Options{Swap: swap})
+			w := newWorldWith(t, "hers\n", swap, slog.DiscardHandler)
 			w.openTo(ann)
 			w.ok(os.Chown(w.dir, 0, team))
 			w.ok(os.Chmod(w.dir, 0o777|os.ModeSetgid))
@@ -177,7 +176,7 @@ func TestReplaceKeepsAttributesOfReadOnlyNote(t *testing.T) {
 func TestReplaceKeepsNoList(t *testing.T) {
 	for name, swap := range map[string]string{"beside": "", "swap folder": t.TempDir()} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorldWith(t, "old\n", Options{Swap: swap})
+			w := newWorldWith(t, "old\n", swap, slog.DiscardHandler)
 			for _, dir := range []string{w.dir, swap} {
 				if err := unix.Setxattr(dir, "system.posix_acl_default", aclOf(1234), 0); dir != "" && err != nil {
 					t.Skipf("the disk keeps no lists: %v", err)

@@ -1,13 +1,13 @@
-package vault
+package swap
 
 import (
 	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
 )
 
 // A power cut leaves names and bytes in any state that they had since they were last
@@ -32,9 +32,8 @@ func TestTornSaves(t *testing.T) {
 						file = w.temp()
 					}
 					w.truncateTo(file, lose)
-					v, err := New(w.dir, w.v.o)
-					w.ok(err)
-					w.ok(v.Scan(t.Context(), func(model.SourceEntry) {}))
+					w.start(w.dir)
+					w.sweep()
 					want := old
 					if stage != "filled" && name == "whole" {
 						want = new
@@ -46,7 +45,7 @@ func TestTornSaves(t *testing.T) {
 					if left := w.temp(); left != "" {
 						t.Errorf("%s is left", left)
 					}
-					if got, want := v.Unplaced(post), stage == "filled" && name == "whole"; got != want {
+					if got, want := w.s.Unplaced(post), stage == "filled" && name == "whole"; got != want {
 						t.Errorf("unplaced: %v, want %v", got, want)
 					}
 				})
@@ -56,30 +55,44 @@ func TestTornSaves(t *testing.T) {
 }
 
 // killed is a save that ends after a stage of it.
-func (w *world) killed(stage, text string) (post model.Stamp) {
+func (w *world) killed(stage, text string) model.Stamp {
 	w.t.Helper()
-	_, stamp, err := w.v.Read(w.t.Context(), "N.md")
-	w.ok(err)
-	s, err := w.v.stage("N.md", model.Replacement{
-		Expect: stamp, Data: []byte(text), ModTime: time.Now(),
-		Meanwhile: func(p model.Stamp) error { post = p; return nil },
-	})
-	w.ok(err)
-	name := s.temp.name
+	s := w.stage(text)
+	name := s.temp.Name
 	if stage != "filled" {
 		w.ok(s.replace())
 	}
 	if stage == "exchanged" { // it was killed before it knew what it had displaced
-		w.ok(s.temp.dir.Rename(s.temp.name, s.temp.dir, name))
+		w.ok(s.temp.dir.Rename(s.temp.Name, s.temp.dir, name))
 	}
-	return post
+	return s.Stamp()
+}
+
+// sweep is what a scan of the vault does. The vault has no folders but hidden ones.
+func (w *world) sweep() {
+	w.t.Helper()
+	root, err := w.folder.OpenRoot()
+	w.ok(err)
+	defer root.Close()
+	names, err := root.Names(-1)
+	w.ok(err)
+	sweep := w.s.Sweep()
+	var entries []model.SourceEntry
+	for _, name := range names {
+		if folder.IsTemp(name) {
+			sweep.Found(root, "", name)
+		} else if e, ok := folder.Describe(root, "", name); ok {
+			entries = append(entries, e)
+		}
+	}
+	sweep.Finish(entries)
 }
 
 // temp is the path of the temp file that is there, "" if there is none.
 func (w *world) temp() string {
 	w.t.Helper()
-	for _, dir := range []string{w.dir, w.v.o.Swap} {
-		names, err := filepath.Glob(filepath.Join(dir, tempPrefix+"*"))
+	for _, dir := range []string{w.dir, w.o.Folder} {
+		names, err := filepath.Glob(filepath.Join(dir, folder.TempPrefix+"*"))
 		w.ok(err)
 		if dir != "" && len(names) > 0 {
 			return names[0]

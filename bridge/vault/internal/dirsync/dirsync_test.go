@@ -1,4 +1,4 @@
-package vault
+package dirsync
 
 import (
 	"io/fs"
@@ -6,13 +6,15 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
 )
 
 // Who comes while a folder is synced waits for the next sync, and all of them
 // share it, and its error; another folder's sync does not wait.
-func TestDirSyncsShare(t *testing.T) {
+func TestSyncsShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var d dirSyncs
+		var d Syncs
 		var mu sync.Mutex
 		var log []string
 		note := func(what string) {
@@ -21,7 +23,7 @@ func TestDirSyncsShare(t *testing.T) {
 			log = append(log, what)
 		}
 		release := make(chan struct{})
-		here, there := fileID{1, 1}, fileID{1, 2}
+		here, there := folder.ID{Device: 1, Inode: 1}, folder.ID{Device: 1, Inode: 2}
 		go d.do(here, func() error { note("first begins"); <-release; note("first ends"); return nil })
 		synctest.Wait()
 		for range 5 {
@@ -46,9 +48,9 @@ func TestDirSyncsShare(t *testing.T) {
 }
 
 // A sync that failed is told of once, whoever it was for: the next one does not fail.
-func TestDirSyncFailure(t *testing.T) {
-	var d dirSyncs
-	here, there := fileID{1, 1}, fileID{1, 2}
+func TestFailureIsToldOnce(t *testing.T) {
+	var d Syncs
+	here, there := folder.ID{Device: 1, Inode: 1}, folder.ID{Device: 1, Inode: 2}
 	if err := d.do(here, func() error { return fs.ErrInvalid }); err != fs.ErrInvalid {
 		t.Errorf("error %v", err)
 	}

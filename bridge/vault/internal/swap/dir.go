@@ -1,4 +1,4 @@
-package vault
+package swap
 
 import (
 	"sync"
@@ -6,8 +6,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// swapDir is a folder outside of the vault, Options.Swap, in which new files are made
-// before they are exchanged with notes: nobody who follows the vault sees them there.
+// swapDir is the swap folder: nobody who watches the vault sees the temp files there. The
+// zero value is none.
 type swapDir struct {
 	dir    disk.Dir // nil: there is none
 	device uint64
@@ -20,27 +20,27 @@ type swapDir struct {
 
 // open makes the folder, if it is missing.
 func (d *swapDir) open(on disk.Disk, path string) error {
-	f, err := on.MakeRoot(path)
+	dir, err := on.MakeRoot(path)
 	if err != nil {
 		return err
 	}
-	st, err := f.Info()
+	info, err := dir.Info()
 	if err != nil {
-		f.Close()
+		dir.Close()
 		return err
 	}
-	d.dir, d.device = f, st.Device
+	d.dir, d.device = dir, info.Device
 	return nil
 }
 
-// on is the folder, if files can be exchanged from there with those on a device.
+// on is the folder, if files there can be exchanged with those on a device.
 func (d *swapDir) on(device uint64) (disk.Dir, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.dir, d.dir != nil && !d.off && d.device == device
 }
 
-// stop is for when it turns out to be of no use.
+// stop is for a folder that turns out to be of no use.
 func (d *swapDir) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

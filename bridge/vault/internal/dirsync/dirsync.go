@@ -1,0 +1,142 @@
+// Package dirsync makes the names in folders durable. Changes of names in one folder that
+// are made at the same time share a sync, and a failure is reported once to whoever asks.
+//
+//	err := syncs.Sync(dir)
+package dirsync
+
+import (
+	"errors"
+	"log/slog"
+	"sync"
+	"syscall"
+
+	"github.com/relayfs/relayfs/bridge/disk"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+)
+
+// Syncs are the syncs of folders. A sync makes every change durable that came before it
+// began, so a caller that comes during one waits for the next, which all of them share.
+type Syncs struct {
+	Log *slog.Logger
+
+	mu     sync.Mutex // protects the following, and the rounds' fields
+	last   map[folder.ID]*round
+	failed map[folder.ID]error // until somebody asks: not every caller can tell its user
+}
+
+// round is one sync of a folder.
+type round struct {
+	before *round // ends before this one begins; nil if it has ended
+	begun  bool   // too late to join
+	done   chan struct{}
+	err    error // of the sync; read after done
+}
+
+// Sync makes the names in dir durable. A disk that cannot says EINVAL, which is no error
+// here.
+func (s *Syncs) Sync(dir disk.Dir) error {
+	id, err := folder.IDOfDir(dir)
+	if err != nil {
+		return err
+	}
+	return s.do(id, func() error {
+		if err := dir.Sync(); !errors.Is(err, syscall.EINVAL) {
+			return err
+		}
+		return nil
+	})
+}
+
+// SyncAll is Sync for a caller that asks about everything that was done in dir: it returns
+// an earlier failure, too. The disk tells of one only once.
+func (s *Syncs) SyncAll(dir disk.Dir) error {
+	err := s.Sync(dir)
+	id, statErr := folder.IDOfDir(dir)
+	if statErr != nil {
+		return statErr
+	}
+	if before := s.failure(id); err == nil {
+		err = before
+	}
+	return err
+}
+
+// Try is Sync after a change that is not taken back, or that nobody waits for: the next
+// SyncAll returns its error.
+func (s *Syncs) Try(dir disk.Dir) {
+	if err := s.Sync(dir); err != nil {
+		s.Log.Warn("folder is not synced: a power cut may bring back what it held", model.LogErr, err)
+	}
+}
+
+// Failed has the next SyncAll of a folder return err: something in it is not durable.
+func (s *Syncs) Failed(dir disk.Dir, err error) {
+	id, statErr := folder.IDOfDir(dir)
+	if statErr != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remember(id, err)
+}
+
+// do syncs the folder id by calling sync.
+func (s *Syncs) do(id folder.ID, sync func() error) error {
+	r, lead := s.join(id)
+	if !lead {
+		<-r.done
+		return r.err
+	}
+	if r.before != nil {
+		<-r.before.done
+	}
+	s.mu.Lock()
+	r.begun, r.before = true, nil
+	s.mu.Unlock()
+	r.err = sync()
+	s.mu.Lock()
+	if s.last[id] == r {
+		delete(s.last, id)
+	}
+	if r.err != nil {
+		s.remember(id, r.err) // before anybody can begin the next round, which may not fail
+	}
+	s.mu.Unlock()
+	close(r.done)
+	return r.err
+}
+
+// remember keeps an error until failure returns it. The caller has locked mu.
+func (s *Syncs) remember(id folder.ID, err error) {
+	if s.failed == nil {
+		s.failed = make(map[folder.ID]error)
+	}
+	s.failed[id] = err
+}
+
+// failure returns a remembered error, once.
+func (s *Syncs) failure(id folder.ID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.failed[id]
+	delete(s.failed, id)
+	return err
+}
+
+// join returns the round of the folder that is yet to begin, and whether the caller is the
+// first in it, who leads it.
+func (s *Syncs) join(id folder.ID) (r *round, lead bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.last[id]
+	if last != nil && !last.begun {
+		return last, false
+	}
+	if s.last == nil {
+		s.last = make(map[folder.ID]*round)
+	}
+	r = &round{before: last, done: make(chan struct{})}
+	s.last[id] = r
+	return r, true
+}

@@ -1,0 +1,136 @@
+package swap
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/disk"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/dirsync"
+	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+)
+
+// maxUnsettled bounds the swaps that have not settled, each of which has two files open.
+// shareUnsettled is the share of the files that the process may have open.
+const (
+	maxUnsettled   = 256
+	shareUnsettled = 32
+)
+
+// settlePause is the least time between the beginnings of two rounds: while notes are saved
+// one after the other, each round has many, and the disk's journal some peace.
+const settlePause = 50 * time.Millisecond
+
+// settler makes swaps durable in the background: it syncs the new file, then the folder,
+// and only then removes the pre-image. Until then a power cut leaves one of the two, whole
+// (sweep.go). Swaps that come during a round share the next one.
+type settler struct {
+	syncs *dirsync.Syncs
+	log   *slog.Logger
+	start func(work func())
+	room  chan struct{}  // holds a token for each swap that has not settled
+	all   sync.WaitGroup // of these swaps
+
+	mu      sync.Mutex // protects the following
+	waiting []*settlement
+	running bool
+	last    time.Time // when the last round began
+}
+
+// settlement is a swap that is not durable yet.
+type settlement struct {
+	rel      string
+	file     disk.File // the new one
+	dir      disk.Dir  // the folder that it is in
+	preImage *Temp
+	end      func()
+}
+
+func newSettler(syncs *dirsync.Syncs, log *slog.Logger, start func(work func())) *settler {
+	return &settler{syncs: syncs, log: log, start: start, room: make(chan struct{}, max(1, min(maxUnsettled, disk.MaxFiles()/shareUnsettled)))}
+}
+
+// add takes over a swap. It waits while there are too many.
+func (t *settler) add(s *settlement) {
+	t.room <- struct{}{}
+	t.all.Add(1)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waiting = append(t.waiting, s)
+	if !t.running {
+		t.running = true
+		t.start(t.run)
+	}
+}
+
+// run settles rounds until no swap is waiting.
+func (t *settler) run() {
+	for {
+		t.mu.Lock()
+		t.running = len(t.waiting) > 0
+		running, pause := t.running, settlePause-time.Since(t.last)
+		t.mu.Unlock()
+		if !running {
+			return
+		}
+		time.Sleep(pause)
+		t.mu.Lock()
+		round := t.waiting
+		t.waiting, t.last = nil, time.Now()
+		t.mu.Unlock()
+		t.settle(round)
+	}
+}
+
+// settle syncs the files of a round and then each of their folders once.
+func (t *settler) settle(round []*settlement) {
+	for _, s := range round {
+		if s.file != nil {
+			s.file.StartSync() // together, and not one after the other
+		}
+	}
+	fileErrs := make([]error, len(round))
+	for i, s := range round {
+		if s.file != nil {
+			fileErrs[i] = s.file.Sync()
+		}
+	}
+	synced := make(map[folder.ID]error)
+	for i, s := range round {
+		err := fileErrs[i]
+		if err == nil {
+			err = t.syncOnce(s.dir, synced)
+		}
+		if err != nil {
+			t.syncs.Failed(s.dir, err)
+			t.log.Warn("note is not synced: a power cut may bring back what it held", model.LogPath, s.rel, model.LogErr, err)
+		}
+		if fileErrs[i] != nil {
+			s.preImage.leave()
+		} else { // names come to the disk in their order: if the removal is lost, the pre-image is not needed
+			s.preImage.Discard()
+		}
+		if s.file != nil {
+			s.file.Close()
+		}
+		s.dir.Close()
+		s.end()
+		<-t.room
+		t.all.Done()
+	}
+}
+
+// syncOnce syncs a folder that this round has not synced yet.
+func (t *settler) syncOnce(dir disk.Dir, synced map[folder.ID]error) error {
+	id, err := folder.IDOfDir(dir)
+	if err != nil {
+		return err
+	}
+	err, done := synced[id]
+	if !done {
+		err = t.syncs.Sync(dir)
+		synced[id] = err
+	}
+	return err
+}

@@ -1,0 +1,261 @@
+package swap
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/disk"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+)
+
+// Swap is one replacement under way.
+type Swap struct {
+	s       *Swapper
+	at      folder.Place
+	r       model.Replacement
+	temp    *Temp
+	old     disk.File // the file that is to be displaced
+	oldData []byte    // the common ancestor, should a merge become necessary
+	settled bool      // or about to
+}
+
+// Stage prepares the replacement r of the note at a place, which it takes over; r.Meanwhile
+// is the caller's to call. The error is model.ErrConflict if the note is not the expected
+// file. The caller closes the swap.
+func (s *Swapper) Stage(at folder.Place, r model.Replacement) (*Swap, error) {
+	sw := &Swap{s: s, at: at, r: r}
+	s.dir.begin()
+	if err := sw.stage(); err != nil {
+		sw.Close()
+		return nil, err
+	}
+	return sw, nil
+}
+
+func (sw *Swap) stage() (err error) {
+	if folder.StampOf(&sw.at.Info) != sw.r.Expect {
+		return model.ErrConflict
+	}
+	if sw.old, err = sw.at.Dir.Open(sw.at.Name, os.O_RDONLY, 0); err != nil {
+		return conflictIfGone(err)
+	}
+	data, stamp, err := folder.ReadOpen(sw.old)
+	if errors.Is(err, folder.ErrTorn) || err == nil && stamp != sw.r.Expect {
+		return model.ErrConflict
+	}
+	if err != nil {
+		return err
+	}
+	sw.oldData = data
+	if dir, ok := sw.s.dir.on(sw.at.Info.Device); ok {
+		err := sw.makeTemp(dir, true)
+		if err == nil || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+			return err
+		}
+		// The folder has been removed or is read-only, or a file there cannot get the note's group.
+	}
+	return sw.makeTemp(sw.at.Dir, false)
+}
+
+// makeTemp makes the temp file in dir, which is the swap folder, or that of the note.
+func (sw *Swap) makeTemp(dir disk.Dir, swap bool) (err error) {
+	sw.temp, err = newTemp(dir, sw.tempName(), sw.content(), swap)
+	return err
+}
+
+func (sw *Swap) tempName() string { return sw.s.TaggedName(sw.at.Rel, sw.content()) }
+
+func (sw *Swap) content() Content {
+	return Content{Data: sw.r.Data, ModTime: sw.r.ModTime, old: sw.old, oldInfo: &sw.at.Info}
+}
+
+// Stamp is what the new file's stamp will be, but for the time of change.
+func (sw *Swap) Stamp() model.Stamp { return sw.temp.Stamp }
+
+// Mode is the permission bits of the old file and of the new one.
+func (sw *Swap) Mode() fs.FileMode { return sw.at.Info.Mode.Perm() }
+
+func conflictIfGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return model.ErrConflict
+	}
+	return err
+}
+
+// Close removes what the swap leaves, unless that is about to settle.
+func (sw *Swap) Close() {
+	if sw.temp != nil {
+		sw.temp.Discard()
+	}
+	if sw.old != nil {
+		sw.old.Close()
+	}
+	sw.at.Close()
+	if !sw.settled {
+		sw.s.dir.end()
+	}
+}
+
+// Commit gives the new file the name of the note, if the note still is the expected file,
+// and returns its stamp. model.ErrConflict if it is not.
+func (sw *Swap) Commit() (model.Stamp, error) {
+	if sw.r.Sync || !sw.settles() {
+		if err := sw.temp.sync(); err != nil {
+			return model.Stamp{}, err
+		}
+	}
+	if err := sw.replace(); err != nil {
+		return model.Stamp{}, err
+	}
+	stamp := sw.temp.Placed()
+	placed, err := sw.at.Dir.Open(sw.at.Name, os.O_RDONLY, 0) // to be synced
+	if err != nil {
+		sw.s.o.Log.Debug("a new file is not there any more", model.LogPath, sw.at.Rel, model.LogErr, err)
+		placed = nil
+	}
+	sw.temp.file.Close() // open for writing, it would keep the next swap from its lease
+	if sw.at.Info.Links > 1 {
+		sw.s.o.Log.Warn("the note's other names (hard links) keep what it held before", model.LogPath, sw.at.Rel)
+	}
+	sw.s.o.Late(sw.at.Rel, sw.old, sw.r.Expect, sw.oldData)
+	dir, preImage := sw.at.Dir, sw.temp
+	sw.old, sw.at.Dir, sw.temp, sw.settled = nil, nil, nil, true
+	sw.s.settler.add(&settlement{rel: sw.at.Rel, file: placed, dir: dir, preImage: preImage, end: sw.s.dir.end})
+	return stamp, nil
+}
+
+// settles says whether the bytes of the new file may come to the disk after its name: where
+// the pre-image stays until then, and names come to the disk in their order.
+func (sw *Swap) settles() bool { return !sw.s.noExchange.Load() && sw.at.Dir.OrdersNames() }
+
+// replace is the steps 2 to 5.
+func (sw *Swap) replace() error {
+	release := sw.hold()
+	defer release()
+	if err := sw.check(); err != nil {
+		return err
+	}
+	exchanged, err := sw.rename()
+	if err != nil {
+		return conflictIfGone(err)
+	}
+	switch {
+	case !exchanged:
+		return nil
+	case !sw.displaced():
+		return sw.undo()
+	}
+	// Should the process be killed before it is removed, nobody needs it back.
+	name := displacedName(sw.temp.Name, sw.r.Expect)
+	if sw.temp.dir.RenameNew(sw.temp.Name, sw.temp.dir, name) == nil {
+		sw.temp.Name = name
+	}
+	return nil
+}
+
+// hold lets programs that open the old file for writing wait until release is called. A
+// program that has it open already gets the time of a save to finish; one that has it open
+// for longer is left to step 7.
+func (sw *Swap) hold() (release func()) {
+	const step = time.Millisecond
+	for start := time.Now(); ; time.Sleep(step) {
+		release, err := sw.old.Lease()
+		if err == nil {
+			return release
+		}
+		if !errors.Is(err, disk.ErrWriters) || time.Since(start) >= folder.SettledAge {
+			return func() {}
+		}
+	}
+}
+
+// check is step 3.
+func (sw *Swap) check() error {
+	info, err := sw.at.Dir.Stat(sw.at.Name)
+	if err == nil && folder.StampOf(&info) != sw.r.Expect {
+		err = model.ErrConflict
+	}
+	return conflictIfGone(err)
+}
+
+// rename exchanges temp file and note, or moves the temp file over the note where the disk
+// knows no exchange.
+func (sw *Swap) rename() (exchanged bool, err error) {
+	exchanged, err = sw.renameOnce()
+	if err == nil || errors.Is(err, fs.ErrNotExist) || !sw.temp.swap {
+		return exchanged, err
+	}
+	// On one disk, and yet nothing can be moved from there: a bind mount, or a state
+	// folder that has become read-only.
+	sw.s.dir.stop()
+	sw.temp.Discard()
+	if err := sw.makeTemp(sw.at.Dir, false); err != nil {
+		return false, err
+	}
+	if err := sw.temp.sync(); err != nil {
+		return false, err
+	}
+	return sw.renameOnce()
+}
+
+func (sw *Swap) renameOnce() (exchanged bool, err error) {
+	if !sw.s.noExchange.Load() {
+		err := sw.temp.dir.Exchange(sw.temp.Name, sw.at.Dir, sw.at.Name)
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return err == nil, err
+		}
+		sw.s.noExchange.Store(true)
+		sw.s.o.Log.Info("disk cannot exchange files in one step: saves within microseconds of each other may be lost")
+	}
+	if err := sw.temp.sync(); err != nil { // nothing is left of what it replaces
+		return false, err
+	}
+	return false, sw.temp.dir.Rename(sw.temp.Name, sw.at.Dir, sw.at.Name)
+}
+
+// displaced says whether what is under the temp name is the expected file.
+func (sw *Swap) displaced() bool {
+	info, err := sw.temp.dir.Stat(sw.temp.Name)
+	now := folder.StampOf(&info)
+	return err == nil && now.SameFile(sw.r.Expect)
+}
+
+// undo gives the name back to the save that came between. It always returns an error.
+func (sw *Swap) undo() error {
+	dir := sw.temp.dir
+	err := dir.Exchange(sw.temp.Name, sw.at.Dir, sw.at.Name)
+	if errors.Is(err, fs.ErrNotExist) { // its owner has moved the note away
+		err = dir.RenameNew(sw.temp.Name, sw.at.Dir, sw.at.Name)
+		return errors.Join(model.ErrConflict, sw.keepTemp(err))
+	}
+	if err != nil {
+		return sw.keepTemp(err)
+	}
+	// Our file was under the name for a moment: whoever opened it then, or replaced it, has
+	// a save there.
+	theirs, err := dir.Open(sw.temp.Name, os.O_RDONLY, 0)
+	if err != nil {
+		return sw.keepTemp(err)
+	}
+	sw.s.o.Late(sw.at.Rel, theirs, sw.temp.Stamp, sw.r.Data)
+	return model.ErrConflict
+}
+
+// keepTemp keeps a person's save, which is under the temp name and cannot be put back,
+// beside the note. It returns nil if err, which says why, is nil.
+func (sw *Swap) keepTemp(err error) error {
+	if err == nil {
+		return nil
+	}
+	name, moveErr := MoveAside(sw.temp.dir, sw.temp.Name, sw.at.Dir, conflictName(sw.at.Name))
+	if moveErr != nil {
+		name = sw.temp.Name
+		sw.temp.Name = sw.tempName() // so that Discard leaves the save alone
+	}
+	return fmt.Errorf("%w (a save made at the same moment is in %q)", err, name)
+}

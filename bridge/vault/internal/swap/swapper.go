@@ -1,0 +1,97 @@
+package swap
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/disk"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault/internal/dirsync"
+	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
+)
+
+// Options are what a Swapper works with.
+type Options struct {
+	Vault *folder.Folder
+	// Folder is a path outside of the vault, made if it is missing, where temp files are
+	// made if it is on the disk of the note. "" is none.
+	Folder   string
+	ReadOnly bool // nothing is ever changed
+	// ID is in the names of this process's temp files; "" is a random one.
+	ID    string
+	Syncs *dirsync.Syncs
+	// Late takes over a file that the note at rel has lost its name to; it held data when
+	// its stamp was held.
+	Late func(rel string, file disk.File, held model.Stamp, data []byte)
+	// Start runs work in the background. It must return before the work begins to wait.
+	Start func(work func())
+	Log   *slog.Logger
+}
+
+// Swapper replaces the files of one vault. Its methods may be called from several
+// goroutines.
+type Swapper struct {
+	o       Options
+	prefix  string // of the names of this process's temp files
+	temps   atomic.Uint64
+	dir     swapDir
+	settler *settler
+	// noExchange is set once the disk has turned out not to know exchange.
+	noExchange atomic.Bool
+	unplaced   stamps
+}
+
+// New is a Swapper. Without the swap folder it does without.
+func New(o Options) *Swapper {
+	if o.ID == "" {
+		var b [8]byte
+		rand.Read(b[:])
+		o.ID = hex.EncodeToString(b[:])
+	}
+	s := &Swapper{o: o, prefix: folder.TempPrefix + o.ID + "-"}
+	s.settler = newSettler(o.Syncs, o.Log, o.Start)
+	if o.Folder != "" && !o.ReadOnly {
+		if err := s.dir.open(o.Vault.Disk, o.Folder); err != nil {
+			o.Log.Warn("new files are made beside the notes", model.LogErr, err)
+		}
+	}
+	return s
+}
+
+// Close waits until every swap that was committed has settled. A swap under way can still
+// be committed.
+func (s *Swapper) Close() error {
+	s.settler.all.Wait()
+	return s.dir.close()
+}
+
+// TempName is a new name for a temp file.
+func (s *Swapper) TempName() string {
+	return fmt.Sprintf("%s%x%s", s.prefix, s.temps.Add(1), folder.TempSuffix)
+}
+
+// TaggedName is a TempName that says for which note the file is and what it holds, so that
+// the next process finds out whether it got its name.
+func (s *Swapper) TaggedName(rel string, c Content) string {
+	return fmt.Sprintf("%s%x-%v%s", s.prefix, s.temps.Add(1), tagOf(rel, c), folder.TempSuffix)
+}
+
+// IsOwn says whether a name is that of a temp file of this process.
+func (s *Swapper) IsOwn(name string) bool { return strings.HasPrefix(name, s.prefix) }
+
+// KeepCopy makes a file with data in a folder, under a free name that says that it is a
+// conflicted copy of name, and returns that.
+func (s *Swapper) KeepCopy(dir disk.Dir, name string, data []byte) (string, error) {
+	t, err := NewFile(dir, s.TempName(), Content{Data: data, Mode: 0o644, ModTime: time.Now()})
+	if err != nil {
+		return "", err
+	}
+	defer t.Discard()
+	defer s.o.Syncs.Try(dir)
+	return MoveAside(dir, t.Name, dir, conflictName(name))
+}

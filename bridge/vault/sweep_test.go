@@ -1,0 +1,103 @@
+package vault_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/vault"
+)
+
+// Scan reports no temp file. It removes what a killed process has left, or moves it to the
+// trash if a person may need it, and leaves alone what is in use.
+func TestSweep(t *testing.T) {
+	v, p := open(t, vault.Options{ID: "feed"})
+	p.Save("N.md", "text\n")
+	p.Save("sub/.relayfs-0123.tmp", "left by a killed process\n")
+	for _, name := range []string{"untouched", "written to"} {
+		p.Save("sub/"+name, "old\n")
+		info, err := os.Stat(p.path("sub/" + name))
+		p.check(err)
+		displaced := fmt.Sprintf("sub/.relayfs-0123--%x-%x.old.tmp", info.ModTime().UnixNano(), info.Size())
+		p.Rename("sub/"+name, displaced)
+		if name == "written to" {
+			p.Save(displaced, "old, and late\n")
+		}
+	}
+	p.Save(".relayfs-feed-1.tmp", "of an operation that runs now\n")
+	p.check(v.Scan(t.Context(), func(e model.SourceEntry) {
+		if strings.Contains(e.Rel, ".relayfs") {
+			t.Errorf("temp file %s is reported", e.Rel)
+		}
+	}))
+	if left, err := os.ReadDir(p.path("sub")); err != nil || len(left) > 0 {
+		t.Errorf("left over: %v, %v", left, err)
+	}
+	recovered := make(map[string]bool)
+	entries, err := os.ReadDir(p.path(".trash"))
+	p.check(err)
+	for _, e := range entries {
+		recovered[p.Content(".trash/"+e.Name())] = true
+	}
+	if want := map[string]bool{"left by a killed process\n": true, "old, and late\n": true}; !maps.Equal(recovered, want) {
+		t.Errorf("the trash holds %v, want %v", recovered, want)
+	}
+	if _, err := os.Stat(p.path(".relayfs-feed-1.tmp")); err != nil {
+		t.Errorf("temp file in use: %v", err)
+	}
+}
+
+// What a save displaced beside the note does not keep the note's folder from being
+// removed at once.
+func TestRemoveFolderAfterSave(t *testing.T) {
+	v, p := open(t, vault.Options{ID: "feed"})
+	p.Save("sub/.relayfs-feed-1.tmp", "")
+	time.AfterFunc(50*time.Millisecond, func() { os.Remove(p.path("sub/.relayfs-feed-1.tmp")) })
+	p.check(v.Remove(t.Context(), "sub"))
+	if left, err := os.ReadDir(p.dir); err != nil || len(left) > 0 {
+		t.Errorf("left over: %v, %v", left, err)
+	}
+}
+
+// What goes wrong in Meanwhile ends the save and leaves nothing behind; a panic
+// reaches who saves.
+func TestMeanwhileFails(t *testing.T) {
+	for temp, o := range map[string]vault.Options{"beside": {}, "swap folder": {Swap: t.TempDir()}} {
+		for name, fail := range map[string]func(model.Stamp) error{
+			"error": func(model.Stamp) error { return fs.ErrInvalid },
+			"panic": func(model.Stamp) error { panic("out of order") },
+		} {
+			t.Run(name+", "+temp, func(t *testing.T) {
+				v, p := openDir(t, t.TempDir(), o)
+				p.Save("N.md", "old\n")
+				_, stamp, err := v.Read(t.Context(), "N.md")
+				p.check(err)
+				defer func() {
+					reason := recover()
+					if panicked := reason != nil; panicked != (name == "panic") {
+						t.Errorf("panic: %v", reason)
+					}
+					p.check(v.Close())
+					for dir, want := range map[string]int{p.dir: 1, o.Swap: 0} {
+						if left, err := os.ReadDir(dir); dir != "" && (err != nil || len(left) != want) {
+							t.Errorf("%s has %v, %v", dir, left, err)
+						}
+					}
+					if text := p.Content("N.md"); text != "old\n" {
+						t.Errorf("the note has %q", text)
+					}
+				}()
+				_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("new\n"), ModTime: time.Now(), Meanwhile: fail})
+				if !errors.Is(err, fs.ErrInvalid) {
+					t.Errorf("error %v, want what Meanwhile says", err)
+				}
+			})
+		}
+	}
+}
