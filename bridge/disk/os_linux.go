@@ -106,28 +106,28 @@ func (f file) CopyAttributes(from File) {
 
 // attributes are the names of the extended attributes that the user may read.
 func (f file) attributes() []string {
-	buf := make([]byte, 1024)
-	n, err := unix.Flistxattr(f.fd(), buf)
-	if errors.Is(err, unix.ERANGE) {
-		buf = make([]byte, 64<<10) // the most that Linux allows
-		n, err = unix.Flistxattr(f.fd(), buf)
-	}
-	if err != nil || n == 0 {
+	list, err := grow(func(buf []byte) (int, error) { return unix.Flistxattr(f.fd(), buf) })
+	if err != nil || len(list) == 0 {
 		return nil
 	}
-	return strings.Split(strings.TrimSuffix(string(buf[:n]), "\x00"), "\x00")
+	return strings.Split(strings.TrimSuffix(string(list), "\x00"), "\x00")
 }
 
 // attribute is the value of an extended attribute.
 func (f file) attribute(name string) ([]byte, error) {
-	value := make([]byte, 1024)
-	n, err := unix.Fgetxattr(f.fd(), name, value)
+	return grow(func(buf []byte) (int, error) { return unix.Fgetxattr(f.fd(), name, buf) })
+}
+
+// grow is what read fills a buffer with that is large enough.
+func grow(read func([]byte) (int, error)) ([]byte, error) {
+	buf := make([]byte, 1024)
+	n, err := read(buf)
 	if errors.Is(err, unix.ERANGE) {
-		value = make([]byte, 64<<10)
-		n, err = unix.Fgetxattr(f.fd(), name, value)
+		buf = make([]byte, 64<<10) // the most that Linux allows
+		n, err = read(buf)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return value[:n], nil
+	return buf[:n], nil
 }

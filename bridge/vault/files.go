@@ -60,17 +60,14 @@ func (v *Vault) openFile(rel string, flag int, perm fs.FileMode) (disk.File, err
 
 // PutFile puts a new file in the place of the one at rel, which nobody sees
 // half-written. Whoever has the old file open keeps that.
-func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (model.Stamp, error) {
-	if err := v.writable("write", rel); err != nil {
-		return model.Stamp{}, err
-	}
-	defer v.tree.begin(rel)()
-	stamp, err := v.putFile(rel, swap.Content{Data: data, Mode: perm.Perm(), ModTime: time.Now()})
-	if err != nil {
-		return model.Stamp{}, wrap("write", rel, err)
-	}
-	v.tree.wrote(model.SourceEntry{Rel: rel, Mode: perm.Perm(), Stamp: stamp})
-	return stamp, nil
+func (v *Vault) PutFile(rel string, data []byte, perm fs.FileMode) (stamp model.Stamp, err error) {
+	err = v.change("write", func() error {
+		if stamp, err = v.putFile(rel, swap.Content{Data: data, Mode: perm.Perm(), ModTime: time.Now()}); err == nil {
+			v.tree.wrote(model.SourceEntry{Rel: rel, Mode: perm.Perm(), Stamp: stamp})
+		}
+		return err
+	}, rel)
+	return stamp, err
 }
 
 func (v *Vault) putFile(rel string, c swap.Content) (model.Stamp, error) {
@@ -130,17 +127,16 @@ func (f *file) translate(op string, err error) error {
 }
 
 // Chmod sets the permission bits of a file or a folder, and returns its stamp then.
-func (v *Vault) Chmod(_ context.Context, rel string, mode fs.FileMode) (model.Stamp, error) {
-	if err := v.writable("chmod", rel); err != nil {
-		return model.Stamp{}, err
-	}
-	defer v.tree.begin(rel)()
-	e, err := v.chmod(rel, mode)
-	if err != nil {
-		return model.Stamp{}, wrap("chmod", rel, err)
-	}
-	v.tree.learn(e)
-	return e.Stamp, nil
+func (v *Vault) Chmod(_ context.Context, rel string, mode fs.FileMode) (stamp model.Stamp, err error) {
+	err = v.change("chmod", func() error {
+		e, err := v.chmod(rel, mode)
+		if err == nil {
+			v.tree.learn(e)
+			stamp = e.Stamp
+		}
+		return err
+	}, rel)
+	return stamp, err
 }
 
 func (v *Vault) chmod(rel string, mode fs.FileMode) (e model.SourceEntry, err error) {

@@ -24,20 +24,23 @@ const (
 // by polling elsewhere. Only the goroutine of Run uses it.
 type notifier struct {
 	v       *Vault
-	inotify *fsnotify.Watcher // nil if there is none to be had
-	watched map[string]bool   // folders with a watch
-	polled  map[string]bool   // folders without
+	inotify *fsnotify.Watcher // nil if there is none to be had; then these two are nil, too
+	events  <-chan fsnotify.Event
+	errors  <-chan error
+	watched map[string]bool // folders with a watch
+	polled  map[string]bool // folders without
 	warned  bool
 	next    time.Time // of the next poll
 }
 
 func newNotifier(v *Vault) *notifier {
 	n := &notifier{v: v, watched: make(map[string]bool), polled: make(map[string]bool)}
-	var err error
-	if n.inotify, err = fsnotify.NewWatcher(); err != nil {
-		n.inotify = nil
+	inotify, err := fsnotify.NewWatcher()
+	if err != nil {
 		n.warn("fs.inotify.max_user_instances", err)
+		return n
 	}
+	n.inotify, n.events, n.errors = inotify, inotify.Events, inotify.Errors
 	return n
 }
 
@@ -45,21 +48,6 @@ func (n *notifier) close() {
 	if n.inotify != nil {
 		n.inotify.Close()
 	}
-}
-
-// events and errors are nil channels without inotify: nothing ever comes.
-func (n *notifier) events() <-chan fsnotify.Event {
-	if n.inotify == nil {
-		return nil
-	}
-	return n.inotify.Events
-}
-
-func (n *notifier) errors() <-chan error {
-	if n.inotify == nil {
-		return nil
-	}
-	return n.inotify.Errors
 }
 
 // add makes sure that changes in the folder rel are noticed from now on, and

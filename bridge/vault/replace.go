@@ -2,14 +2,12 @@ package vault
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
-	"github.com/relayfs/relayfs/bridge/vault/internal/swap"
 )
 
 // Replace makes r.Data the content of rel if the content is still the one that
@@ -24,7 +22,7 @@ func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (m
 	if err := ctx.Err(); err != nil {
 		return model.Stamp{}, wrap("write", rel, err)
 	}
-	s, err := v.stage(rel, r)
+	s, err := v.swaps.Stage(rel, r)
 	if err != nil {
 		return model.Stamp{}, wrap("write", rel, err)
 	}
@@ -41,18 +39,6 @@ func (v *Vault) Replace(ctx context.Context, rel string, r model.Replacement) (m
 	return stamp, nil
 }
 
-// stage begins a swap of the note at rel.
-func (v *Vault) stage(rel string, r model.Replacement) (*swap.Swap, error) {
-	at, err := v.folder.Locate(rel)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = model.ErrConflict // Read says what has become of it
-	}
-	if err != nil {
-		return nil, err
-	}
-	return v.swaps.Stage(at, r)
-}
-
 // notes is the vault for package late.
 type notes struct{ v *Vault }
 
@@ -63,7 +49,7 @@ func (n notes) Read(rel string) ([]byte, model.Stamp, error) {
 
 // Replace replaces a note as if a person had: Run reports it.
 func (n notes) Replace(rel string, r model.Replacement) error {
-	s, err := n.v.stage(rel, r)
+	s, err := n.v.swaps.Stage(rel, r)
 	if err != nil {
 		return err
 	}

@@ -18,17 +18,14 @@ import (
 
 // Create makes a new file with data in it, which nobody sees half-written.
 // fs.ErrExist if the name is taken. Missing folders are made.
-func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (model.Stamp, error) {
-	if err := v.writable("create", rel); err != nil {
-		return model.Stamp{}, err
-	}
-	defer v.tree.begin(rel)()
-	stamp, err := v.create(rel, file)
-	if err != nil {
-		return model.Stamp{}, wrap("create", rel, err)
-	}
-	v.tree.wrote(model.SourceEntry{Rel: rel, Mode: file.Mode.Perm(), Stamp: stamp})
-	return stamp, nil
+func (v *Vault) Create(_ context.Context, rel string, file model.NewFile) (stamp model.Stamp, err error) {
+	err = v.change("create", func() error {
+		if stamp, err = v.create(rel, file); err == nil {
+			v.tree.wrote(model.SourceEntry{Rel: rel, Mode: file.Mode.Perm(), Stamp: stamp})
+		}
+		return err
+	}, rel)
+	return stamp, err
 }
 
 func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
@@ -63,11 +60,7 @@ func (v *Vault) create(rel string, file model.NewFile) (model.Stamp, error) {
 // names and nobody has it open for writing; otherwise it changes nothing and returns
 // model.ErrConflict.
 func (v *Vault) Retract(_ context.Context, rel string, stamp model.Stamp) error {
-	if err := v.writable("retract", rel); err != nil {
-		return err
-	}
-	defer v.tree.begin(rel)()
-	return wrap("retract", rel, v.retract(rel, stamp))
+	return v.change("retract", func() error { return v.retract(rel, stamp) }, rel)
 }
 
 func (v *Vault) retract(rel string, stamp model.Stamp) error {
@@ -153,29 +146,25 @@ func (v *Vault) makeFolder(up disk.Dir, rel string) error {
 
 // Mkdir makes one folder.
 func (v *Vault) Mkdir(_ context.Context, rel string) error {
-	if err := v.writable("mkdir", rel); err != nil {
-		return err
-	}
-	up, err := v.folder.OpenDir(folder.Parent(rel))
-	if err != nil {
-		return wrap("mkdir", rel, err)
-	}
-	defer up.Close()
-	return wrap("mkdir", rel, v.makeFolder(up, rel))
+	return v.change("mkdir", func() error {
+		up, err := v.folder.OpenDir(folder.Parent(rel))
+		if err != nil {
+			return err
+		}
+		defer up.Close()
+		return v.makeFolder(up, rel)
+	}, rel)
 }
 
 // MakeLink makes a symlink that says target.
-func (v *Vault) MakeLink(_ context.Context, rel, target string) (model.SourceEntry, error) {
-	if err := v.writable("symlink", rel); err != nil {
-		return model.SourceEntry{}, err
-	}
-	defer v.tree.begin(rel)()
-	e, err := v.makeLink(rel, target)
-	if err != nil {
-		return e, wrap("symlink", rel, err)
-	}
-	v.tree.wrote(e)
-	return e, nil
+func (v *Vault) MakeLink(_ context.Context, rel, target string) (e model.SourceEntry, err error) {
+	err = v.change("symlink", func() error {
+		if e, err = v.makeLink(rel, target); err == nil {
+			v.tree.wrote(e)
+		}
+		return err
+	}, rel)
+	return e, err
 }
 
 func (v *Vault) makeLink(rel, target string) (model.SourceEntry, error) {
@@ -198,11 +187,7 @@ var _ model.Linker = (*Vault)(nil)
 // Rename moves a file or a folder. Without replace, an existing target is
 // fs.ErrExist; with it, a file may replace a file.
 func (v *Vault) Rename(_ context.Context, oldRel, newRel string, replace bool) error {
-	if err := v.writable("rename", oldRel, newRel); err != nil {
-		return err
-	}
-	defer v.tree.begin(oldRel, newRel)()
-	return wrap("rename", oldRel, v.rename(oldRel, newRel, replace))
+	return v.change("rename", func() error { return v.rename(oldRel, newRel, replace) }, oldRel, newRel)
 }
 
 func (v *Vault) rename(oldRel, newRel string, replace bool) error {
@@ -258,11 +243,7 @@ var _ model.Looker = (*Vault)(nil)
 // empty folder; a folder that holds anything, hidden or not, is
 // model.ErrNotEmpty.
 func (v *Vault) Remove(_ context.Context, rel string) error {
-	if err := v.writable("remove", rel); err != nil {
-		return err
-	}
-	defer v.tree.begin(rel)()
-	return wrap("remove", rel, v.remove(rel))
+	return v.change("remove", func() error { return v.remove(rel) }, rel)
 }
 
 func (v *Vault) remove(rel string) error {

@@ -117,6 +117,15 @@ func (v *Vault) Locked() error {
 	return nil
 }
 
+// change calls do, which changes the paths rels. Run does not report what it does.
+func (v *Vault) change(op string, do func() error, rels ...string) error {
+	if err := v.writable(op, rels...); err != nil {
+		return err
+	}
+	defer v.tree.begin(rels...)()
+	return wrap(op, rels[0], do())
+}
+
 // writable checks what every changing method needs first.
 func (v *Vault) writable(op string, rels ...string) error {
 	for _, rel := range rels {

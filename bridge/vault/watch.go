@@ -40,9 +40,9 @@ func (v *Vault) Run(ctx context.Context, changed func(model.SourceEvent)) error 
 		select {
 		case <-ctx.Done():
 			return nil
-		case ev := <-w.notifier.events():
+		case ev := <-w.notifier.events:
 			w.notice(ev)
-		case err := <-w.notifier.errors():
+		case err := <-w.notifier.errors:
 			w.failed(err)
 		case now := <-w.timer.C:
 			w.look(now)

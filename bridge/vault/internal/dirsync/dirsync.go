@@ -20,9 +20,12 @@ import (
 type Syncs struct {
 	Log *slog.Logger
 
-	mu     sync.Mutex // protects the following, and the rounds' fields
-	last   map[folder.ID]*round
-	failed map[folder.ID]error // until somebody asks: not every caller can tell its user
+	// failed has the errors by folder.ID until somebody asks: not every caller can tell its
+	// user.
+	failed sync.Map
+
+	mu   sync.Mutex // protects the following, and the rounds' fields
+	last map[folder.ID]*round
 }
 
 // round is one sync of a folder.
@@ -56,8 +59,8 @@ func (s *Syncs) SyncAll(dir disk.Dir) error {
 	if statErr != nil {
 		return statErr
 	}
-	if before := s.failure(id); err == nil {
-		err = before
+	if before, failed := s.failed.LoadAndDelete(id); failed && err == nil {
+		err = before.(error)
 	}
 	return err
 }
@@ -72,13 +75,9 @@ func (s *Syncs) Try(dir disk.Dir) {
 
 // Failed has the next SyncAll of a folder return err: something in it is not durable.
 func (s *Syncs) Failed(dir disk.Dir, err error) {
-	id, statErr := folder.IDOfDir(dir)
-	if statErr != nil {
-		return
+	if id, statErr := folder.IDOfDir(dir); statErr == nil {
+		s.failed.Store(id, err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.remember(id, err)
 }
 
 // do syncs the folder id by calling sync.
@@ -100,28 +99,11 @@ func (s *Syncs) do(id folder.ID, sync func() error) error {
 		delete(s.last, id)
 	}
 	if r.err != nil {
-		s.remember(id, r.err) // before anybody can begin the next round, which may not fail
+		s.failed.Store(id, r.err) // before anybody can begin the next round, which may not fail
 	}
 	s.mu.Unlock()
 	close(r.done)
 	return r.err
-}
-
-// remember keeps an error until failure returns it. The caller has locked mu.
-func (s *Syncs) remember(id folder.ID, err error) {
-	if s.failed == nil {
-		s.failed = make(map[folder.ID]error)
-	}
-	s.failed[id] = err
-}
-
-// failure returns a remembered error, once.
-func (s *Syncs) failure(id folder.ID) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	err := s.failed[id]
-	delete(s.failed, id)
-	return err
 }
 
 // join returns the round of the folder that is yet to begin, and whether the caller is the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -134,24 +135,23 @@ func (w *Watcher) run(done chan struct{}) {
 		case <-w.wake:
 		}
 		w.mu.Lock()
-		files, has := w.files, asNeeded
+		files, has := slices.Clone(w.files), asNeeded
 		if w.ending > 0 {
 			has = ending
 		}
 		w.mu.Unlock()
 		now := time.Now()
-		keep := make(map[*file]bool)
+		gone := make(map[*file]bool)
 		for i, f := range files {
-			switch {
-			case i < len(files)-w.max:
-				keep[f] = w.look(f, now, crowded)
-			case has == asNeeded && now.Before(f.next):
-				keep[f] = true
-			default:
-				keep[f] = w.look(f, now, has)
+			has := has
+			if i < len(files)-w.max {
+				has = crowded
+			}
+			if (has != asNeeded || !now.Before(f.next)) && !w.look(f, now, has) {
+				gone[f] = true
 			}
 		}
-		if w.drop(files, keep) {
+		if w.drop(gone) {
 			return
 		}
 	}
@@ -169,23 +169,15 @@ func (w *Watcher) step() time.Duration {
 	return lookSeldom
 }
 
-// drop closes the files that need no more looks. Files that were added since stay.
-func (w *Watcher) drop(looked []*file, keep map[*file]bool) (last bool) {
-	for _, f := range looked {
-		if !keep[f] {
-			f.open.Close() // which frees its blocks: without mu
-		}
+// drop closes files that need no more looks, and says whether none is left.
+func (w *Watcher) drop(gone map[*file]bool) (last bool) {
+	for f := range gone {
+		f.open.Close() // which frees its blocks: without mu
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	rest := make([]*file, 0, len(w.files))
-	for i, f := range w.files {
-		if i >= len(looked) || keep[f] {
-			rest = append(rest, f)
-		}
-	}
-	w.files = rest
-	if len(rest) > 0 {
+	w.files = slices.DeleteFunc(w.files, func(f *file) bool { return gone[f] })
+	if len(w.files) > 0 {
 		return false
 	}
 	w.done = nil

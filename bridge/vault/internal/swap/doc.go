@@ -1,7 +1,7 @@
 // Package swap replaces the content of a note while other programs, which take no locks,
 // may be saving the same note.
 //
-//	s, err := swapper.Stage(place, replacement)
+//	s, err := swapper.Stage("Plan.md", replacement)
 //	...
 //	defer s.Close()
 //	stamp, err := s.Commit() // model.ErrConflict: somebody else saved first
@@ -30,9 +30,6 @@
 // A disk without exchange (NFS, some FUSE) gets a plain rename at step 4. There a save by
 // rename between 3 and 4, some microseconds, is lost; a save in place still is found by
 // step 7.
-//
-// Where names do not come to the disk in their order, or nothing keeps the pre-image, the
-// new file is synced before it has the name.
 //
 // The package also has what else makes or moves files: NewFile for new ones, RenameNew and
 // MoveAside for names that must be free.

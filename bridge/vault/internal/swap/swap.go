@@ -24,10 +24,13 @@ type Swap struct {
 	settled bool      // or about to
 }
 
-// Stage prepares the replacement r of the note at a place, which it takes over; r.Meanwhile
-// is the caller's to call. The error is model.ErrConflict if the note is not the expected
-// file. The caller closes the swap.
-func (s *Swapper) Stage(at folder.Place, r model.Replacement) (*Swap, error) {
+// Stage prepares the replacement r of the note at rel; r.Meanwhile is the caller's to call.
+// model.ErrConflict if the note is not the expected file. The caller closes the swap.
+func (s *Swapper) Stage(rel string, r model.Replacement) (*Swap, error) {
+	at, err := s.o.Vault.Locate(rel)
+	if err != nil {
+		return nil, conflictIfGone(err) // a read says what has become of it
+	}
 	sw := &Swap{s: s, at: at, r: r}
 	s.dir.begin()
 	if err := sw.stage(); err != nil {
@@ -104,7 +107,9 @@ func (sw *Swap) Close() {
 // Commit gives the new file the name of the note, if the note still is the expected file,
 // and returns its stamp. model.ErrConflict if it is not.
 func (sw *Swap) Commit() (model.Stamp, error) {
-	if sw.r.Sync || !sw.settles() {
+	// Without a pre-image, or where names do not come to the disk in their order, a power cut
+	// could leave the name without the bytes.
+	if sw.r.Sync || sw.s.noExchange.Load() || !sw.at.Dir.OrdersNames() {
 		if err := sw.temp.sync(); err != nil {
 			return model.Stamp{}, err
 		}
@@ -128,10 +133,6 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 	sw.s.settler.add(&settlement{rel: sw.at.Rel, file: placed, dir: dir, preImage: preImage, end: sw.s.dir.end})
 	return stamp, nil
 }
-
-// settles says whether the bytes of the new file may come to the disk after its name: where
-// the pre-image stays until then, and names come to the disk in their order.
-func (sw *Swap) settles() bool { return !sw.s.noExchange.Load() && sw.at.Dir.OrdersNames() }
 
 // replace is the steps 2 to 5.
 func (sw *Swap) replace() error {

@@ -68,11 +68,7 @@ type notes struct{ *world }
 func (n notes) Read(rel string) ([]byte, model.Stamp, error) { return n.folder.Read(rel) }
 
 func (n notes) Replace(rel string, r model.Replacement) error {
-	at, err := n.folder.Locate(rel)
-	if err != nil {
-		return err
-	}
-	s, err := n.s.Stage(at, r)
+	s, err := n.s.Stage(rel, r)
 	if err != nil {
 		return err
 	}
@@ -121,7 +117,8 @@ func (w *world) stage(text string) *Swap {
 	w.t.Helper()
 	at, err := w.folder.Locate("N.md")
 	w.ok(err)
-	s, err := w.s.Stage(at, model.Replacement{Expect: folder.StampOf(&at.Info), Data: []byte(text), ModTime: time.Now()})
+	at.Close()
+	s, err := w.s.Stage("N.md", model.Replacement{Expect: folder.StampOf(&at.Info), Data: []byte(text), ModTime: time.Now()})
 	w.ok(err)
 	return s
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -43,7 +44,7 @@ type Swapper struct {
 	settler *settler
 	// noExchange is set once the disk has turned out not to know exchange.
 	noExchange atomic.Bool
-	unplaced   stamps
+	unplaced   sync.Map // the stamps of files that never got their names, without ChgTime
 }
 
 // New is a Swapper. Without the swap folder it does without.

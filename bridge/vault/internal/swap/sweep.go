@@ -1,9 +1,6 @@
 package swap
 
 import (
-	"slices"
-	"sync"
-
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
@@ -157,29 +154,17 @@ func (w *Sweep) dispose(dir disk.Dir, l leftover) error {
 	case isDisplaced(l.name, &info):
 		return dir.Remove(l.name)
 	case l.tag.describes(dir, l.name, &info): // it never got its name: the log has it, or nobody was told that it is saved
-		w.s.unplaced.add(folder.StampOf(&info))
+		post := folder.StampOf(&info)
+		post.ChgTime = 0
+		w.s.unplaced.Store(post, true)
 		return dir.Remove(l.name)
 	}
 	return w.toTrash(dir, l.name)
 }
 
 // Unplaced says whether a sweep has found the file of that stamp, which never got its name.
-func (s *Swapper) Unplaced(post model.Stamp) bool { return s.unplaced.has(post) }
-
-// stamps are the states of files that were found.
-type stamps struct {
-	mu   sync.Mutex // protects list
-	list []model.Stamp
-}
-
-func (s *stamps) add(st model.Stamp) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.list = append(s.list, st)
-}
-
-func (s *stamps) has(st model.Stamp) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.list, st.SameFile)
+func (s *Swapper) Unplaced(post model.Stamp) bool {
+	post.ChgTime = 0
+	_, found := s.unplaced.Load(post)
+	return found
 }
