@@ -101,3 +101,24 @@ func TestMeanwhileFails(t *testing.T) {
 		}
 	}
 }
+
+// What Replace leaves for the background is done when Background runs it, and not before.
+func TestBackground(t *testing.T) {
+	var work []func()
+	v, p := openDir(t, t.TempDir(), vault.Options{Background: func(w func()) { work = append(work, w) }})
+	p.Save("N.md", "old\n")
+	_, stamp, err := v.Read(t.Context(), "N.md")
+	p.check(err)
+	_, err = v.Replace(t.Context(), "N.md", model.Replacement{Expect: stamp, Data: []byte("new\n"), ModTime: time.Now()})
+	p.check(err)
+	for _, want := range []int{2, 1} { // with the pre-image, and without
+		if names, err := os.ReadDir(p.dir); err != nil || len(names) != want {
+			t.Errorf("the vault holds %v, %v, want %d files", names, err, want)
+		}
+		for _, w := range work {
+			go w()
+		}
+		work = nil
+		p.check(v.Close())
+	}
+}
