@@ -8,8 +8,8 @@
 //
 // Names are looked up in open folders, so that a folder that is renamed or replaced
 // meanwhile does not lead a path astray. Nothing follows a symlink, but for OpenRoot in what
-// leads to the root. All methods may be called from several goroutines. Errors are those of
-// the system calls; one that the disk or the system does not know is errors.ErrUnsupported.
+// leads to the root. Methods may be called from several goroutines. Errors are those of the
+// system calls; one that the disk or the system does not have is errors.ErrUnsupported.
 //
 // On Linux and macOS these are the *at system calls. Windows has none for programs: there a
 // name is joined to the path that the folder was opened by, and the guarantee is only that
@@ -56,11 +56,12 @@ type Disk interface {
 type Dir interface {
 	io.Closer
 	Info() (Info, error)
-	// Names lists at most n names, all of them if n < 0, in no order.
+	// Names lists at most n names, all of them if n < 0, in no order. One caller at a time.
 	Names(n int) ([]string, error)
 	// Stat describes name itself, not what a symlink of that name points to.
 	Stat(name string) (Info, error)
-	// Open opens a file with the flags of os.OpenFile. A pipe is not waited for.
+	// Open opens a file with the flags of os.OpenFile, or a folder for Info and Chmod. A pipe
+	// is not waited for.
 	Open(name string, flag int, perm fs.FileMode) (File, error)
 	// OpenDir opens a folder; syscall.ENOTDIR if the name is something else.
 	OpenDir(name string) (Dir, error)

@@ -34,7 +34,7 @@ func unsupported(err error) error {
 	return err
 }
 
-// OrdersNames is not known of APFS.
+// OrdersNames is false: APFS promises nothing.
 func (d dir) OrdersNames() bool { return false }
 
 func (f file) Datasync() error { return f.Sync() }

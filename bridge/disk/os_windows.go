@@ -37,7 +37,7 @@ func (OS) ReadBelow(root, rel string) (data []byte, rootInfo, before, after Info
 	return nil, rootInfo, before, after, errors.ErrUnsupported
 }
 
-// ReadOnly is not known.
+// ReadOnly is false: a change reports what the disk says.
 func (OS) ReadOnly(string) bool { return false }
 
 func (d dir) Open(name string, flag int, perm fs.FileMode) (File, error) {
@@ -149,7 +149,7 @@ func (d dir) SetTimes(name string, t time.Time) error { return os.Chtimes(d.at(n
 // Sync does nothing: NTFS journals names by itself.
 func (d dir) Sync() error { return nil }
 
-// OrdersNames is not known of NTFS.
+// OrdersNames is false: NTFS promises nothing.
 func (d dir) OrdersNames() bool { return false }
 
 // Chown does nothing: a file belongs to who makes it.

@@ -11,10 +11,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
 )
 
-// How changes are put together.
 const (
-	// coalesce is how long the first look at a path waits, so that the several
-	// events of one save are one look.
+	// coalesce is how long the first look at a path waits, so that one look is enough for
+	// the several events of a save.
 	coalesce = 20 * time.Millisecond
 	// saveQuiet is how long a file must stay the same before it is reported. With
 	// coalesce it makes a save visible about 100 ms after its last step.
@@ -23,7 +22,7 @@ const (
 	lookLimit = time.Second
 )
 
-// change is a path that may differ from what is known.
+// change is a path that may differ from the tree.
 type change struct {
 	first time.Time // when it was marked
 	due   time.Time // of the next look
@@ -54,8 +53,8 @@ func (w *watch) markAt(rel string, now time.Time) {
 	w.arm(c.due)
 }
 
-// arm makes sure that a look happens at due, or soon after: somebody who saves one
-// note after the other is not looked at after each of them.
+// arm schedules a look at due, or soon after: notes that are saved one after the other
+// share looks.
 func (w *watch) arm(due time.Time) {
 	if soonest := w.looked.Add(coalesce); due.Before(soonest) {
 		due = soonest
@@ -74,8 +73,8 @@ func (w *watch) rearm() {
 	}
 }
 
-// look looks at every path that is due and reports what has settled: what is
-// gone or elsewhere first, parents before children, then what is new or changed.
+// look looks at every path that is due and reports what has settled: first what is gone or
+// was renamed, parents before children, then what is new or changed.
 func (w *watch) look(now time.Time) {
 	w.looked = now
 	defer w.rearm()
@@ -152,57 +151,57 @@ func (w *watch) observeOne(rel string, c *change, now time.Time) {
 	}
 }
 
-// wait says how long to leave a path alone: 0 is not at all, a negative wait is
-// for good, because there is no news.
+// wait says how long to leave a path alone: 0 is not at all, a negative wait is for good,
+// because there is no news.
 func (w *watch) wait(rel string, c *change, now time.Time, leaving map[folder.ID]string) time.Duration {
-	known := w.v.tree.entry(rel)
+	old := w.v.tree.entry(rel)
 	left, leaves := leaving[folder.IDOfStamp(c.entry.Stamp)]
-	if known != nil && c.there() && otherKind(known, &c.entry) {
-		known = nil // it gives way
+	if old != nil && c.there() && otherKind(old, &c.entry) {
+		old = nil // it gives way
 	}
 	unchanged := now.Sub(c.seen.Since)
 	switch {
 	case c.busy:
 		return coalesce
-	case !c.there() && known == nil:
+	case !c.there() && old == nil:
 		return -1
 	case !c.there():
 		return max(0, vanishGrace-unchanged)
-	case known == nil && w.v.tree.entry(folder.Parent(rel)) == nil:
+	case old == nil && w.v.tree.entry(folder.Parent(rel)) == nil:
 		w.mark(folder.Parent(rel))
 		return coalesce
-	case known == nil && leaves && left != rel: // else the number of what was here is used again
+	case old == nil && leaves && left != rel: // else the number of what was here is used again
 		return coalesce // the other half of a rename
-	case known == nil && c.entry.Dir:
+	case old == nil && c.entry.Dir:
 		return w.newFolder(rel, c, now)
-	case known != nil && known.Dir && c.entry.Dir:
-		return w.sameFolder(rel, known, c)
-	case known != nil && known.Stamp == c.entry.Stamp:
+	case old != nil && old.Dir && c.entry.Dir:
+		return w.sameFolder(rel, old, c)
+	case old != nil && old.Stamp == c.entry.Stamp:
 		return -1
 	case now.Sub(c.first) >= lookLimit:
 		return 0
-	case c.entry.Stamp.Size == 0 && known != nil && known.Stamp.Size > 0:
+	case c.entry.Stamp.Size == 0 && old != nil && old.Stamp.Size > 0:
 		return max(0, folder.SettleLimit-unchanged)
 	}
 	return max(0, saveQuiet-unchanged)
 }
 
-// newFolder is wait for a folder that is not known under its name. One that is known
-// under another waits until that was looked at: what tells that it left may come later
-// than the look into the folder that it is in now.
+// newFolder is wait for a folder that the tree does not have under its name. One that it
+// has under another name waits until that was looked at: the event that it left may come
+// later than the look into the folder that it is in now.
 func (w *watch) newFolder(rel string, c *change, now time.Time) time.Duration {
-	old, known := w.v.tree.findFolder(folder.IDOfStamp(c.entry.Stamp))
-	if !known || old == rel || now.Sub(c.first) >= lookLimit {
+	old, found := w.v.tree.findFolder(folder.IDOfStamp(c.entry.Stamp))
+	if !found || old == rel || now.Sub(c.first) >= lookLimit {
 		return 0
 	}
 	w.mark(old)
 	return coalesce
 }
 
-// sameFolder makes sure that a known folder is watched. That another folder has
-// taken its name is no news by itself; what it holds is compared.
-func (w *watch) sameFolder(rel string, known *model.SourceEntry, c *change) time.Duration {
-	if folder.IDOfStamp(known.Stamp) != folder.IDOfStamp(c.entry.Stamp) {
+// sameFolder makes sure that a folder of the tree is watched. If another folder has taken
+// its name, that is no news by itself; what it holds is compared.
+func (w *watch) sameFolder(rel string, old *model.SourceEntry, c *change) time.Duration {
+	if folder.IDOfStamp(old.Stamp) != folder.IDOfStamp(c.entry.Stamp) {
 		w.notifier.forget(rel)
 		w.v.tree.learn(c.entry)
 	}

@@ -7,17 +7,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
 )
 
-// What has settled is told here: renames by the identity of what was moved,
-// removals children first, creations parents first.
+// What has settled is reported here: renames by the identity of what was moved, removals
+// children first, creations parents first.
 
 // otherKind says whether one is a folder, a file or a symlink and the other is not.
 func otherKind(a, b *model.SourceEntry) bool {
 	return a.Dir != b.Dir || (a.Link == "") != (b.Link == "")
 }
 
-// leaving is which known files and folders are missing at the moment, or have a
-// thing of another kind in their place: a symlink to where they are now. If one of
-// them appears under another name, that is a rename.
+// leaving has the files and folders of the tree that are missing at the moment, or have
+// something of another kind in their place: a symlink to where they are now. If one of them
+// appears under another name, that is a rename.
 func (w *watch) leaving() map[folder.ID]string {
 	ids := make(map[folder.ID]string)
 	for rel, c := range w.pending {
@@ -31,31 +31,31 @@ func (w *watch) leaving() map[folder.ID]string {
 	return ids
 }
 
-// arrivals is where files and folders are that were not known under that name.
+// arrivals has the files and folders that the tree does not have under their names.
 func (w *watch) arrivals() map[folder.ID]string {
 	at := make(map[folder.ID]string)
 	for rel, c := range w.pending {
 		if c.seen.Since.IsZero() || !c.there() {
 			continue
 		}
-		if known := w.v.tree.entry(rel); known == nil || otherKind(known, &c.entry) {
+		if old := w.v.tree.entry(rel); old == nil || otherKind(old, &c.entry) {
 			at[folder.IDOfStamp(c.entry.Stamp)] = rel
 		}
 	}
 	return at
 }
 
-// gone reports that a path was renamed, if what it was is now elsewhere, or
-// that it was removed, with all below it.
+// gone reports that a path was renamed, if what it was is elsewhere now, or else that it was
+// removed, with all below it.
 func (w *watch) gone(rel string, arrivals map[folder.ID]string) {
 	delete(w.pending, rel)
-	known := w.v.tree.entry(rel)
-	if known == nil {
+	old := w.v.tree.entry(rel)
+	if old == nil {
 		return // with its folder
 	}
-	newRel, ok := arrivals[folder.IDOfStamp(known.Stamp)]
+	newRel, ok := arrivals[folder.IDOfStamp(old.Stamp)]
 	c := w.pending[newRel]
-	if ok && c != nil && sameThing(*known, c.entry) && w.v.tree.entry(folder.Parent(newRel)) != nil {
+	if ok && c != nil && sameThing(*old, c.entry) && w.v.tree.entry(folder.Parent(newRel)) != nil {
 		w.renamed(rel, newRel, c)
 		return
 	}
@@ -65,8 +65,8 @@ func (w *watch) gone(rel string, arrivals map[folder.ID]string) {
 	}
 }
 
-// sameThing says whether a file or folder with the identity of a is a: numbers
-// of deleted files are used again for new ones.
+// sameThing says whether b, which has the identity of a, is a: the inodes of deleted files
+// are used again.
 func sameThing(a, b model.SourceEntry) bool {
 	return !otherKind(&a, &b) && (a.Dir || a.Stamp.Size == b.Stamp.Size && a.Stamp.ModTime == b.Stamp.ModTime)
 }
@@ -86,11 +86,11 @@ func (w *watch) renamed(oldRel, newRel string, c *change) {
 	}
 }
 
-// giveWay reports that what was at a path is gone, or elsewhere, if a thing of
-// another kind is there now. That is looked at next.
+// giveWay reports that what was at a path is gone or was renamed, if something of another
+// kind is there now, which is looked at next.
 func (w *watch) giveWay(rel string, c *change, arrivals map[folder.ID]string) {
-	known := w.v.tree.entry(rel)
-	if known == nil || !otherKind(known, &c.entry) {
+	old := w.v.tree.entry(rel)
+	if old == nil || !otherKind(old, &c.entry) {
 		return
 	}
 	w.notifier.forget(rel)
@@ -100,11 +100,11 @@ func (w *watch) giveWay(rel string, c *change, arrivals map[folder.ID]string) {
 
 // appeared reports a path that is new or changed.
 func (w *watch) appeared(rel string, c *change) {
-	known := w.v.tree.entry(rel)
+	old := w.v.tree.entry(rel)
 	delete(w.pending, rel)
 	w.v.tree.learn(c.entry)
 	kind := model.EventChanged
-	if known == nil {
+	if old == nil {
 		kind = model.EventCreated
 	}
 	w.report(model.SourceEvent{Kind: kind, Rel: rel, Entry: c.entry})
@@ -114,7 +114,7 @@ func (w *watch) appeared(rel string, c *change) {
 	}
 }
 
-// hurry makes the next look at what a new folder holds immediate.
+// hurry makes what a new folder holds due at once.
 func (w *watch) hurry(dir string) {
 	for rel, c := range w.pending {
 		if strings.HasPrefix(rel, dir+"/") {

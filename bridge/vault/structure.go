@@ -84,7 +84,7 @@ func (v *Vault) retract(rel string, stamp model.Stamp) error {
 	if err == nil {
 		defer release()
 	}
-	// As in a swap: what is taken away is looked at when nobody can replace it any more.
+	// As in a swap: what is taken away is verified when nobody can replace it any more.
 	temp := v.swaps.TempName()
 	if err := swap.RenameNew(p.Dir, p.Name, p.Dir, temp); err != nil {
 		return err

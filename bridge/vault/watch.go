@@ -12,12 +12,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// rootEvery is how often the vault's directory itself is looked at: no event
-// tells that a disk was unmounted or another one mounted over it. Who uses the
-// vault finds that out at once.
-//
-// Each look wakes the process, so that they are few while nothing has happened,
-// which is most of the time: 20 s of them take 1 ms of a processor.
+// rootEvery is how often the vault's directory itself is looked at: no event tells that a
+// disk was unmounted or another one mounted over it. Each look wakes the process, so they
+// are few while nothing happens.
 const (
 	rootEvery = 5 * time.Second
 	awayEvery = time.Second // while the vault is away, or folders are polled
@@ -80,8 +77,8 @@ type watch struct {
 	offline  bool
 }
 
-// start watches the vault's directory; the comparison with what is known leads
-// from there into every folder.
+// start watches the vault's directory; the comparison with the tree leads from there into
+// every folder.
 func (w *watch) start() {
 	w.notifier = newNotifier(w.v)
 	w.enter("")
@@ -95,8 +92,8 @@ func (w *watch) enter(rel string) {
 	}
 }
 
-// notice marks what an event is about. The kind of event does not matter, but
-// that a watch may have ended with the folder it was for.
+// notice marks what an event is about. Its kind does not matter, except that a watch may
+// have ended with its folder.
 func (w *watch) notice(ev fsnotify.Event) {
 	rel := strings.TrimPrefix(strings.TrimPrefix(ev.Name, w.v.folder.Path), "/")
 	if rel == "" {
@@ -109,8 +106,7 @@ func (w *watch) notice(ev fsnotify.Event) {
 	w.mark(rel)
 }
 
-// failed deals with what the watcher reports: lost events cost a comparison of
-// everything, with everything.
+// failed deals with errors of the watcher: after lost events every folder is compared.
 func (w *watch) failed(err error) {
 	if err == nil {
 		return
@@ -124,9 +120,9 @@ func (w *watch) failed(err error) {
 	w.notifier.poll(w.compare)
 }
 
-// compare marks what differs between a folder and what is known of it, and does
-// the same in the folders below that are not watched yet. So a look, which comes
-// later, finds both halves of a rename marked.
+// compare marks what differs between a folder and the tree, and does the same in the
+// folders below that are not watched yet. So a look, which comes later, finds both halves
+// of a rename marked.
 func (w *watch) compare(rel string) {
 	entries, err := w.list(rel)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) {
@@ -176,8 +172,8 @@ func (w *watch) checkRoot() {
 	w.report(model.SourceEvent{Kind: model.EventOffline})
 }
 
-// comeBack takes up the vault where it left, if it is there again: everything
-// is compared, and what differs is reported after EventOnline.
+// comeBack serves the vault again if it is back: every folder is compared, and what differs
+// is reported after EventOnline.
 func (w *watch) comeBack() {
 	root, err := w.v.folder.Find(w.v.hadEntries)
 	if err != nil {

@@ -184,9 +184,9 @@ func (w *Watcher) drop(gone map[*file]bool) (last bool) {
 	return true
 }
 
-// writers says whether a program has f open for writing; known is false where the system
+// writers says whether a program has f open for writing; certain is false where the system
 // does not tell.
-func (f *file) writers() (open, known bool) {
+func (f *file) writers() (open, certain bool) {
 	release, err := f.open.Lease()
 	if err == nil {
 		release()
@@ -199,15 +199,15 @@ func (f *file) writers() (open, known bool) {
 // look merges what was saved to f, once the save is over, and says whether to look again.
 func (w *Watcher) look(f *file, now time.Time, has patience) (again bool) {
 	// Before the look: what a writer that is gone has written shows in it.
-	open, known := f.writers()
+	open, certain := f.writers()
 	st, err := f.open.Info()
 	stamp := folder.StampOf(&st)
 	f.seen.Look(stamp, err, now)
 	if err != nil || stamp.SameFile(f.last) {
-		if known && !open {
+		if certain && !open {
 			f.next = now.Add(lookAgain)
 		}
-		return err == nil && w.mayChange(f, now.Sub(f.since), open, known, has)
+		return err == nil && w.mayChange(f, now.Sub(f.since), open, certain, has)
 	}
 	wait := folder.SettledAge
 	switch {
@@ -218,7 +218,7 @@ func (w *Watcher) look(f *file, now time.Time, has patience) (again bool) {
 		return false
 	case stamp.Size == 0:
 		wait = folder.SettleLimit // truncated, about to be written
-	case known && !open:
+	case certain && !open:
 		wait = 0
 	}
 	if now.Sub(f.seen.Since) < wait {
@@ -234,11 +234,11 @@ func (w *Watcher) look(f *file, now time.Time, has patience) (again bool) {
 }
 
 // mayChange says whether f, which has not changed for quiet, needs another look.
-func (w *Watcher) mayChange(f *file, quiet time.Duration, open, known bool, has patience) bool {
+func (w *Watcher) mayChange(f *file, quiet time.Duration, open, certain bool, has patience) bool {
 	switch {
 	case has == asNeeded:
 		return open || quiet < grace
-	case has == ending && known && !open:
+	case has == ending && certain && !open:
 		return quiet < idleGrace
 	case has == ending && quiet < closeGrace:
 		return true
