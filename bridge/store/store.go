@@ -11,179 +11,257 @@ import (
 	"syscall"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
-
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
+	"github.com/relayfs/relayfs/bridge/store/internal/frame"
 	"github.com/relayfs/relayfs/bridge/store/wal"
 )
 
 var (
 	// ErrLocked says that another process has the store open.
-	ErrLocked = errors.New("store is in use by another process")
-	// ErrDamaged says that the file is not what this package wrote.
-	ErrDamaged = errors.New("store is damaged")
+	ErrLocked = checkpoint.ErrLocked
+	// ErrDamaged says that the store is not what this package wrote.
+	ErrDamaged = checkpoint.ErrDamaged
 )
 
-// lockTimeout is how long Open waits for another process that is just ending.
-const lockTimeout = time.Second
+const (
+	// syncDelay is how long after a change nobody waits for the log is synced.
+	syncDelay = time.Second
+	// The checkpoint takes what is in the log when that is checkpointAge old or
+	// checkpointSize long.
+	checkpointAge  = 10 * time.Second
+	checkpointSize = 4 << 20
+)
 
 // Options configure a Store.
 type Options struct {
 	Logger *slog.Logger // nil discards
+	Disk   disk.Disk    // has the log; nil is disk.OS{}
+
+	// OpenFile opens the checkpoint, which has to be a file of the machine, as bbolt maps
+	// it; nil is os.OpenFile. Where Disk is not the machine's, it chooses the file.
+	OpenFile func(name string, flag int, perm fs.FileMode) (*os.File, error)
+	// Committed, unless nil, is called after each durable change of the checkpoint.
+	Committed func()
+	// Manual leaves it to the caller to call Sync and Checkpoint.
+	Manual bool
 }
 
-// Store is an open store file.
+// Store is an open store.
 type Store struct {
-	path string
-	db   *bolt.DB
-	log  *slog.Logger
+	path   string
+	log    *slog.Logger
+	folder disk.Dir // of the log
 
-	wal  *wal.Log
-	tail tail
+	wal        *wal.Log
+	checkpoint *checkpoint.File
 
-	checkpointing sync.Mutex    // one at a time; before tail.mu
-	wake          chan struct{} // holds one token while the checkpoint lags behind
-	quit, done    chan struct{} // done is closed when run has ended
+	mu    sync.Mutex // protects the following; frames are in the state in the order of the log
+	state state
+
+	wake       chan struct{} // holds one token while the checkpoint lags behind
+	quit, done chan struct{} // done is closed when run has ended
 
 	closing  sync.Once
 	closeErr error // set by closing
 }
 
-// Open opens the store at path, making the file if there is none.
+// Open opens the store whose checkpoint is at path, making it if there is none.
 func Open(path string, o Options) (*Store, error) {
-	s := &Store{path: path, log: o.Logger}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if err := s.open(); err != nil {
-		return nil, fmt.Errorf("store %q: %w", path, err)
+	if o.Disk == nil {
+		o.Disk = disk.OS{}
 	}
-	if err := s.openLog(); err != nil {
-		return nil, fmt.Errorf("store %q: %w", path, errors.Join(translate(err), guard(s.db.Close)))
+	s := &Store{path: path, log: o.Logger, wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
+	if err := s.open(o); err != nil {
+		return nil, fmt.Errorf("store %q: %w", path, translate(errors.Join(err, s.release())))
 	}
-	s.wake, s.quit, s.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	if o.Manual {
+		close(s.done)
+		return s, nil
+	}
 	go s.run()
 	s.poke() // for what the last process left
 	return s, nil
 }
 
-func (s *Store) open() error {
-	_, statErr := os.Stat(s.path)
-	var file *os.File
-	o := &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType}
-	o.OpenFile = func(name string, flag int, perm os.FileMode) (f *os.File, err error) {
-		file, err = os.OpenFile(name, flag, perm)
-		return file, err
-	}
-	err := guard(func() (err error) {
-		s.db, err = bolt.Open(s.path, 0o600, o)
-		return err
-	})
+// open opens the files, and reads what the log has and the checkpoint does not.
+func (s *Store) open(o Options) error {
+	dir, err := o.Disk.OpenRoot(filepath.Dir(s.path))
 	if err != nil {
-		file.Close() // bbolt does not, with its lock, if it panicked
-		return openError(err)
-	}
-	if err = s.prepare(); err != nil {
-		_ = guard(s.db.Close)
 		return err
 	}
-	if errors.Is(statErr, fs.ErrNotExist) {
-		dir, err := wal.OSDir(filepath.Dir(s.path))
-		if err != nil {
+	defer dir.Close()
+	_, missing := dir.Stat(filepath.Base(s.path) + ".log")
+	if s.folder, err = o.Disk.MakeRoot(s.path + ".log"); err != nil {
+		return err
+	}
+	if missing != nil { // its name outlives a power cut
+		if err := dir.Sync(); err != nil {
 			return err
 		}
-		return dir.Sync() // the file's name outlives a power cut
 	}
-	return nil
-}
-
-// prepare checks the file, lays it out if it is new and brings it up to date if it
-// is older.
-func (s *Store) prepare() error {
-	var change func(*bolt.Tx) error
-	err := s.view(func(tx *bolt.Tx) error {
-		if name, _ := tx.Cursor().First(); name == nil {
-			change = layOut
-			return nil
-		}
-		older, err := checkVersion(tx)
-		if err != nil {
-			return err
-		}
-		if older {
-			change = s.upgrade
-		}
-		return walk(tx)
-	})
-	if err == nil && change != nil {
-		err = s.update(change)
-	}
+	s.checkpoint, err = checkpoint.Open(s.path, dir, checkpoint.Options{Logger: o.Logger, OpenFile: o.OpenFile, Committed: o.Committed})
 	if err != nil {
 		return err
 	}
-	return s.removeOldFiles()
-}
-
-// openError tells what can be done about a file that cannot be opened.
-func openError(err error) error {
-	switch {
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return ErrLocked
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
-		return damaged(err)
-	}
-	return translate(err)
-}
-
-// openLog reads what the log has and the checkpoint does not.
-func (s *Store) openLog() error {
-	dir, err := wal.OSDir(s.path + ".log")
-	if err != nil {
-		return err
-	}
-	var after wal.LSN
-	if err := s.view(func(tx *bolt.Tx) error {
-		after = applied(tx)
+	s.state.checkpoint = s.checkpoint
+	var applied wal.LSN
+	if err := s.checkpoint.View(func(v checkpoint.View) error {
+		applied = v.Applied()
 		return nil
 	}); err != nil {
 		return err
 	}
-	s.wal, err = wal.Open(dir, wal.Options{}, after, func(lsn wal.LSN, body []byte) error {
-		e, err := decodeEntry(lsn, body)
+	s.wal, err = wal.Open(s.folder, wal.Options{}, applied, func(lsn wal.LSN, body []byte) error {
+		e, err := frame.Decode(lsn, body)
 		if err != nil {
-			return damaged(err)
+			return checkpoint.Damaged(err)
 		}
-		s.tail.add(e)
+		s.state.add(e)
 		return nil
 	})
-	if err != nil {
+	if err != nil || !s.checkpoint.Older {
 		return err
 	}
-	return s.checkpointOf(kindAbort) // Load does not see that the file has what was taken back
+	return s.apply(s.state.entries)
 }
 
-// Close brings the file up to the log and closes both. It may be called again, and then
-// returns the same.
+// release closes what has been opened.
+func (s *Store) release() (err error) {
+	if s.wal != nil {
+		err = s.wal.Close()
+	}
+	if s.checkpoint != nil {
+		err = errors.Join(err, s.checkpoint.Close())
+	}
+	if s.folder != nil {
+		err = errors.Join(err, s.folder.Close())
+	}
+	return err
+}
+
+// Close brings the checkpoint up to the log and closes both. It may be called again, and
+// then returns the same.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		close(s.quit)
 		<-s.done
-		if err := s.checkpoint(); err != nil { // what is in the log stays there
+		if err := s.Checkpoint(); err != nil { // what is in the log stays there
 			s.log.Warn("store lags behind its log", model.LogErr, err)
 		}
-		s.closeErr = errors.Join(s.wal.Close(), guard(s.db.Close))
+		s.closeErr = s.release()
 	})
 	return s.closeErr
 }
 
-// update runs fn in a transaction, which is synced when update returns.
-func (s *Store) update(fn func(*bolt.Tx) error) error {
-	return translate(guard(func() error { return s.db.Update(fn) }))
+// poke has the log synced a moment later, and the checkpoint brought up to date some
+// time after that.
+func (s *Store) poke() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
 }
 
-func (s *Store) view(fn func(*bolt.Tx) error) error {
-	return translate(guard(func() error { return s.db.View(fn) }))
+// run syncs the log and writes checkpoints until the store is closed.
+func (s *Store) run() {
+	defer close(s.done)
+	for {
+		select {
+		case <-s.quit:
+			return
+		case <-s.wake:
+		}
+		select {
+		case <-s.quit:
+			return
+		case <-time.After(syncDelay):
+		}
+		err := s.Sync()
+		s.mu.Lock()
+		waiting := len(s.state.entries) > 0
+		due := waiting && (time.Since(s.state.since) >= checkpointAge || s.state.size >= checkpointSize)
+		s.mu.Unlock()
+		switch {
+		case err != nil:
+		case due:
+			err = s.Checkpoint()
+		case waiting:
+			s.poke()
+		}
+		if err != nil { // what is in the log stays there
+			s.log.Warn("store lags behind its log", model.LogErr, err)
+		}
+	}
+}
+
+// Sync returns when everything that was appended outlives a power cut.
+func (s *Store) Sync() error { return s.fail("sync", s.wal.Sync(s.wal.LastLSN())) }
+
+// Checkpoint brings the checkpoint up to everything that is in the log now, durably. After
+// an error everything is still in the log.
+func (s *Store) Checkpoint() error {
+	s.mu.Lock()
+	entries := s.state.entries
+	s.mu.Unlock()
+	if len(entries) == 0 {
+		return nil
+	}
+	return s.fail("write a checkpoint", s.apply(entries))
+}
+
+// apply puts frames in the checkpoint and releases them.
+func (s *Store) apply(entries []*frame.Entry) error {
+	if err := s.checkpoint.Apply(entries); err != nil || len(entries) == 0 {
+		return err
+	}
+	last := entries[len(entries)-1].LSN
+	s.mu.Lock()
+	s.state.trim(last)
+	s.mu.Unlock()
+	return s.wal.Release(last)
+}
+
+// errNothing is returned by what completes an entry that would change nothing.
+var errNothing = errors.New("nothing to add")
+
+// add appends an entry to the log and the state; synced says that it, and everything
+// before it, outlives a power cut when add returns. complete, unless nil, completes the
+// entry before.
+func (s *Store) add(e *frame.Entry, synced bool, complete func(*state) error) error {
+	lsn, err := s.addToLog(e, complete)
+	if err == nil && synced {
+		err = s.wal.Sync(lsn)
+	}
+	s.poke()
+	return err
+}
+
+func (s *Store) addToLog(e *frame.Entry, complete func(*state) error) (wal.LSN, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if complete != nil {
+		err := complete(&s.state)
+		if errors.Is(err, errNothing) {
+			return s.wal.LastLSN(), nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	body, err := e.Encode()
+	if err != nil {
+		return 0, err
+	}
+	if e.LSN, err = s.wal.Append(body); err != nil {
+		return 0, err
+	}
+	s.state.add(e)
+	return e.LSN, nil
 }
 
 // fail names the store's file in an error.
@@ -191,7 +269,7 @@ func (s *Store) fail(op string, err error) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return fmt.Errorf("store %q: %s: %w", s.path, op, err)
+	return fmt.Errorf("store %q: %s: %w", s.path, op, translate(err))
 }
 
 // translate gives a full disk its sentinel.

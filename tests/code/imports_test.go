@@ -74,11 +74,16 @@ var importRules = map[string]importRule{
 	"bridge/vault/internal/late":    {[]string{"bridge/disk", "bridge/model", "bridge/vault/internal/folder"}, "files that have lost their names; it does not know how"},
 	"bridge/vault/internal/swap":    {[]string{"bridge/disk", "bridge/model", "bridge/vault/internal/dirsync", "bridge/vault/internal/folder"}, "one file replaced; it does not know what the vault holds"},
 	"bridge/vault":                  {[]string{"bridge/disk", "bridge/model", "bridge/vault/internal/...", "github.com/fsnotify/fsnotify"}, "the only place that knows fsnotify"},
-	"bridge/store/wal":              {[]string{"golang.org/x/sys/unix"}, "a log of frames that outlive a crash; it knows nothing of what is in them"},
-	"bridge/store":                  {[]string{"bridge/model", "bridge/store/wal", "bridge/ycrdt", "go.etcd.io/bbolt", "go.etcd.io/bbolt/..."}, "the only place that knows bbolt"},
+	"bridge/store/wal":              {[]string{"bridge/disk"}, "a log of frames that outlive a crash; it knows nothing of what is in them"},
+	"bridge/store":                  {[]string{"bridge/disk", "bridge/model", "bridge/store/internal/...", "bridge/store/wal"}, "the log, and what it says; it knows no file format"},
 	"bridge/token":                  {[]string{"github.com/fxamacker/cbor/v2"}, "signed sentences about ids; it knows no document and no network"},
 	"bridge/yserve/host":            {[]string{"bridge", "bridge/model", "bridge/folderdoc", "bridge/ycrdt"}, "the workspace as documents with ids; it knows no network"},
 	"bridge/store/storetest":        {[]string{"bridge/model", "bridge/ycrdt"}, "the suite that every store passes"},
+	"bridge/store/internal/frame":   {[]string{"bridge/model", "bridge/store/wal"}, "what a store is told, as bytes; it opens nothing"},
+	"bridge/store/internal/checkpoint": {
+		[]string{"bridge/disk", "bridge/model", "bridge/store/internal/frame", "bridge/store/wal", "bridge/ycrdt", "go.etcd.io/bbolt", "go.etcd.io/bbolt/..."},
+		"the only place that knows bbolt; it applies frames and does not know the log",
+	},
 	"bridge/remote": {
 		[]string{
 			"bridge", "bridge/model", "bridge/ycrdt", "bridge/ysync", "bridge/folderdoc", "bridge/token", "bridge/remote/attachments", "bridge/remote/drafts",

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/relayfs/relayfs/bridge/disk"
 )
 
 const (
@@ -19,8 +21,6 @@ const (
 	headerSize  = 40
 	frameHeader = 16
 	suffix      = ".seg"
-	flagRead    = os.O_RDONLY
-	flagWrite   = os.O_RDWR | os.O_CREATE
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -33,10 +33,10 @@ type segment struct {
 	last   LSN // first-1 while it is empty
 	salt   uint64
 
-	file   File  // nil unless frames are written, or were and are not synced yet
-	end    int64 // behind the last frame
-	zeroed int64 // up to where the file is written ahead
-	limit  int64 // how long it may become
+	file   disk.File // nil unless frames are written, or were and are not synced yet
+	end    int64     // behind the last frame
+	zeroed int64     // up to where the file is written ahead
+	limit  int64     // how long it may become
 }
 
 func nameOf(number uint64) string { return fmt.Sprintf("%016x%s", number, suffix) }
@@ -52,7 +52,7 @@ func frameSize(body []byte) int64 { return frameHeader + int64(len(body)) }
 // find lists the segments that are in the folder, oldest first. Files without a header
 // of their own are spares.
 func (l *Log) find() ([]*segment, error) {
-	names, err := l.dir.List()
+	names, err := l.dir.Names(-1)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (l *Log) find() ([]*segment, error) {
 
 // readHeader returns nil for a file that has none, or another's.
 func (l *Log) readHeader(name string, number uint64) (*segment, error) {
-	f, err := l.dir.Open(name, flagRead, 0)
+	f, err := l.dir.Open(name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -115,19 +115,19 @@ func (s *segment) header() []byte {
 }
 
 // frames calls fn with the frames of the segment up to the first that is not whole.
-func (s *segment) frames(f File, fn func(LSN, []byte) error) error {
-	size, err := f.Size()
+func (s *segment) frames(f disk.File, fn func(LSN, []byte) error) error {
+	info, err := f.Info()
 	if err != nil {
 		return err
 	}
 	head := make([]byte, frameHeader)
 	var body []byte
-	for at, lsn := int64(headerSize), s.first; at+frameHeader <= size; lsn++ {
+	for at, lsn := int64(headerSize), s.first; at+frameHeader <= info.Size; lsn++ {
 		if _, err := f.ReadAt(head, at); err != nil {
 			return err
 		}
 		n := int64(binary.LittleEndian.Uint32(head))
-		if n == 0 || at+frameHeader+n > size || LSN(binary.LittleEndian.Uint64(head[8:])) != lsn {
+		if n == 0 || at+frameHeader+n > info.Size || LSN(binary.LittleEndian.Uint64(head[8:])) != lsn {
 			return nil
 		}
 		body = slices.Grow(body[:0], int(n))[:n]
@@ -159,7 +159,7 @@ func (l *Log) begin(first LSN, room int64) (*segment, error) {
 	s := &segment{name: nameOf(number), number: number, first: first, last: first - 1, salt: newSalt()}
 	s.limit = max(l.size, headerSize+room)
 	if n := len(l.spares); n > 0 {
-		switch err := l.dir.Rename(l.spares[n-1], s.name); {
+		switch err := l.dir.Rename(l.spares[n-1], l.dir, s.name); {
 		case err == nil:
 			l.spares = l.spares[:n-1]
 		case !errors.Is(err, fs.ErrNotExist):
@@ -168,14 +168,14 @@ func (l *Log) begin(first LSN, room int64) (*segment, error) {
 	}
 	l.renamed = true
 	var err error
-	if s.file, err = l.dir.Open(s.name, flagWrite, 0o600); err != nil {
+	if s.file, err = l.dir.Open(s.name, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, err
 	}
 	l.number = number
-	if s.zeroed, err = s.file.Size(); err == nil {
-		s.end = headerSize
+	var info disk.Info
+	if info, err = s.file.Info(); err == nil {
+		s.end, s.zeroed = headerSize, max(info.Size, headerSize)
 		_, err = s.file.WriteAt(s.header(), 0)
-		s.zeroed = max(s.zeroed, headerSize)
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.drop(s))

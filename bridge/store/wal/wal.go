@@ -2,10 +2,12 @@ package wal
 
 import (
 	"errors"
-	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"sync"
+
+	"github.com/relayfs/relayfs/bridge/disk"
 )
 
 // LSN is the number of a frame. The first one is 1.
@@ -29,28 +31,6 @@ var (
 	ErrClosed = errors.New("wal: log is closed")
 )
 
-// Dir is the folder of a log.
-type Dir interface {
-	// Open opens a file with the flags of os.OpenFile.
-	Open(name string, flag int, perm fs.FileMode) (File, error)
-	// List names the files.
-	List() ([]string, error)
-	Rename(oldName, newName string) error
-	Remove(name string) error
-	// Sync makes names durable.
-	Sync() error
-}
-
-// File is a segment's file.
-type File interface {
-	io.ReaderAt
-	io.WriterAt
-	io.Closer
-	// Datasync makes the bytes durable, and the length if it has changed.
-	Datasync() error
-	Size() (int64, error)
-}
-
 // Options configure a Log.
 type Options struct {
 	SegmentSize int64 // 0 means 4 MiB
@@ -58,7 +38,7 @@ type Options struct {
 
 // Log is an open log. Its methods may be called from several goroutines.
 type Log struct {
-	dir  Dir
+	dir  disk.Dir
 	size int64 // of a segment
 
 	mu       sync.Mutex // protects the following
@@ -77,7 +57,7 @@ type Log struct {
 // Open opens the log in dir, which is empty for a new one, and calls frame with the
 // frames after the given one, the last in the checkpoint, in the order of their LSNs. A
 // body is valid during the call. An error of frame is returned.
-func Open(dir Dir, o Options, after LSN, frame func(LSN, []byte) error) (*Log, error) {
+func Open(dir disk.Dir, o Options, after LSN, frame func(LSN, []byte) error) (*Log, error) {
 	l := &Log{dir: dir, size: o.SegmentSize}
 	if l.size == 0 {
 		l.size = defaultSegment
@@ -115,7 +95,7 @@ func (l *Log) discard(s *segment, _ func(LSN, []byte) error) error {
 
 // read calls frame with the segment's frames after the last one that is known.
 func (l *Log) read(s *segment, frame func(LSN, []byte) error) error {
-	f, err := l.dir.Open(s.name, flagRead, 0)
+	f, err := l.dir.Open(s.name, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -135,7 +115,7 @@ func (l *Log) read(s *segment, frame func(LSN, []byte) error) error {
 // syncFound syncs the segments that were found.
 func (l *Log) syncFound() error {
 	for _, s := range l.segments {
-		f, err := l.dir.Open(s.name, flagWrite, 0o600)
+		f, err := l.dir.Open(s.name, os.O_RDWR, 0o600)
 		if err != nil {
 			return err
 		}
@@ -220,7 +200,7 @@ func (l *Log) Sync(lsn LSN) error {
 func (l *Log) syncOnce() {
 	l.syncing = true
 	upTo, renamed := l.last, l.renamed
-	var files []File
+	var files []disk.File
 	for _, s := range l.segments {
 		if s.file != nil && s.last > l.synced {
 			files = append(files, s.file)
@@ -241,7 +221,7 @@ func (l *Log) syncOnce() {
 	l.closeFull()
 }
 
-func syncAll(dir Dir, files []File, renamed bool) error {
+func syncAll(dir disk.Dir, files []disk.File, renamed bool) error {
 	for _, f := range files {
 		if err := f.Datasync(); err != nil {
 			return err
@@ -296,7 +276,7 @@ func (l *Log) writeAnew(first LSN, broken []*segment) error {
 			return err
 		}
 	}
-	var files []File
+	var files []disk.File
 	for _, s := range l.segments {
 		if s.file != nil {
 			files = append(files, s.file)

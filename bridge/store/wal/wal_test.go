@@ -8,12 +8,16 @@ import (
 	"io/fs"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
+
+	"github.com/relayfs/relayfs/bridge/disk"
 )
 
-// disk is a folder in memory that knows what was synced, and that can stop working.
-type disk struct {
+// folder is a disk.Dir in memory that knows what was synced, and that can stop working.
+type folder struct {
+	disk.Dir
 	names  map[string]*inode // as programs see them
 	synced map[string]*inode // as a power cut leaves them, at least
 	calls  int
@@ -31,9 +35,9 @@ var (
 	errFailed  = errors.New("input/output error")
 )
 
-func newDisk() *disk { return &disk{names: map[string]*inode{}, synced: map[string]*inode{}} }
+func newDisk() *folder { return &folder{names: map[string]*inode{}, synced: map[string]*inode{}} }
 
-func (d *disk) call() error {
+func (d *folder) call() error {
 	d.calls++
 	if d.stopAt > 0 && d.calls >= d.stopAt {
 		return errStopped
@@ -44,8 +48,8 @@ func (d *disk) call() error {
 	return nil
 }
 
-func (d *disk) Open(name string, flag int, _ fs.FileMode) (File, error) {
-	if d.names[name] == nil && flag == flagRead {
+func (d *folder) Open(name string, flag int, _ fs.FileMode) (disk.File, error) {
+	if d.names[name] == nil && flag&os.O_CREATE == 0 {
 		return nil, fs.ErrNotExist
 	}
 	if d.names[name] == nil {
@@ -54,12 +58,12 @@ func (d *disk) Open(name string, flag int, _ fs.FileMode) (File, error) {
 		}
 		d.names[name] = new(inode)
 	}
-	return &diskFile{d, d.names[name]}, nil
+	return &file{d: d, n: d.names[name]}, nil
 }
 
-func (d *disk) List() ([]string, error) { return slices.Sorted(maps.Keys(d.names)), nil }
+func (d *folder) Names(int) ([]string, error) { return slices.Sorted(maps.Keys(d.names)), nil }
 
-func (d *disk) Rename(oldName, newName string) error {
+func (d *folder) Rename(oldName string, _ disk.Dir, newName string) error {
 	if err := d.call(); err != nil {
 		return err
 	}
@@ -71,7 +75,7 @@ func (d *disk) Rename(oldName, newName string) error {
 	return nil
 }
 
-func (d *disk) Remove(name string) error {
+func (d *folder) Remove(name string) error {
 	if err := d.call(); err != nil {
 		return err
 	}
@@ -79,7 +83,7 @@ func (d *disk) Remove(name string) error {
 	return nil
 }
 
-func (d *disk) Sync() error {
+func (d *folder) Sync() error {
 	if err := d.call(); err != nil {
 		return err
 	}
@@ -87,12 +91,13 @@ func (d *disk) Sync() error {
 	return nil
 }
 
-type diskFile struct {
-	d *disk
+type file struct {
+	disk.File
+	d *folder
 	n *inode
 }
 
-func (f *diskFile) ReadAt(b []byte, off int64) (int, error) {
+func (f *file) ReadAt(b []byte, off int64) (int, error) {
 	if off >= int64(len(f.n.data)) {
 		return 0, io.EOF
 	}
@@ -103,7 +108,7 @@ func (f *diskFile) ReadAt(b []byte, off int64) (int, error) {
 	return n, nil
 }
 
-func (f *diskFile) WriteAt(b []byte, off int64) (int, error) {
+func (f *file) WriteAt(b []byte, off int64) (int, error) {
 	if err := f.d.call(); err != nil {
 		return 0, err
 	}
@@ -113,7 +118,7 @@ func (f *diskFile) WriteAt(b []byte, off int64) (int, error) {
 	return copy(f.n.data[off:], b), nil
 }
 
-func (f *diskFile) Datasync() error {
+func (f *file) Datasync() error {
 	if err := f.d.call(); err != nil {
 		return err
 	}
@@ -121,12 +126,12 @@ func (f *diskFile) Datasync() error {
 	return nil
 }
 
-func (f *diskFile) Size() (int64, error) { return int64(len(f.n.data)), nil }
-func (f *diskFile) Close() error         { return nil }
+func (f *file) Info() (disk.Info, error) { return disk.Info{Size: int64(len(f.n.data))}, nil }
+func (f *file) Close() error             { return nil }
 
 // afterPowerCut is a disk as a power cut leaves it: of each change of a name or of bytes
 // that was not synced rng says whether it is there.
-func (d *disk) afterPowerCut(rng *rand.Rand) *disk {
+func (d *folder) afterPowerCut(rng *rand.Rand) *folder {
 	cut := newDisk()
 	survived := func(n *inode) *inode {
 		data := bytes.Clone(n.saved)
@@ -169,7 +174,7 @@ func body(i int) []byte {
 
 // session appends to a log until it is told to stop or an error comes, and says what was
 // appended, synced and released.
-func session(d *disk, rng *rand.Rand, from, n int, applied LSN) (appended, synced, released LSN, err error) {
+func session(d *folder, rng *rand.Rand, from, n int, applied LSN) (appended, synced, released LSN, err error) {
 	released = applied
 	l, err := Open(d, Options{SegmentSize: 1 << 10}, applied, func(lsn LSN, b []byte) error {
 		appended = lsn
@@ -230,7 +235,7 @@ func TestEveryCrash(t *testing.T) {
 				again := d.afterPowerCut(chance)
 				want := synced
 				if try == 0 { // killed
-					again, want = &disk{names: cloneInodes(d.names), synced: map[string]*inode{}}, appended
+					again, want = &folder{names: cloneInodes(d.names), synced: map[string]*inode{}}, appended
 				}
 				got, at, rel, err := session(again, chance, 0, 20, released)
 				if err != nil || got < want {
@@ -317,7 +322,7 @@ func TestDamage(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 2000 {
-		hurt := &disk{names: cloneInodes(d.names), synced: map[string]*inode{}}
+		hurt := &folder{names: cloneInodes(d.names), synced: map[string]*inode{}}
 		for _, name := range slices.Sorted(maps.Keys(hurt.names)) {
 			n := hurt.names[name]
 			for range rng.IntN(3) {
@@ -338,7 +343,7 @@ func TestDamage(t *testing.T) {
 
 // What was released is used again: the folder does not grow.
 func TestSpaceIsUsedAgain(t *testing.T) {
-	dir, err := OSDir(t.TempDir())
+	dir, err := disk.OS{}.OpenRoot(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +361,7 @@ func TestSpaceIsUsedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	names, err := dir.List()
+	names, err := dir.Names(-1)
 	if err != nil || len(names) > 1+keepSpares {
 		t.Errorf("%d segments after 2 MB in steps that were released, want at most %d: %v", len(names), 1+keepSpares, err)
 	}
@@ -369,7 +374,7 @@ func TestSpaceIsUsedAgain(t *testing.T) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	dir, err := OSDir(b.TempDir())
+	dir, err := disk.OS{}.OpenRoot(b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}

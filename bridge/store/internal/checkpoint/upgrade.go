@@ -1,4 +1,4 @@
-package store
+package checkpoint
 
 import (
 	"encoding/binary"
@@ -6,43 +6,45 @@ import (
 	"errors"
 	"hash/crc32"
 	"io/fs"
-	"os"
+	"math"
 
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store/internal/frame"
 )
 
 // Before version 3 records that were not in the file yet lay in store.db.wal.old and
 // store.db.wal, one JSON object per frame, and writes that were about to be made in
-// store.db.intents. The upgrade takes the records over. An intent that had no record yet
-// was that of a write which was interrupted: its text is in the note or it is not, and
-// whose it was is not known any more.
+// store.db.intents. The upgrade takes the records over. An intent without a record
+// belongs to a write that was interrupted: whether the note has its text or not, its author
+// is lost.
 
-// oldFiles are what older versions kept beside the file, oldest first.
-func (s *Store) oldFiles() []string {
-	return []string{s.path + ".wal.old", s.path + ".wal", s.path + ".intents"}
+// oldFiles are what older versions kept beside the file of that name, oldest first.
+func oldFiles(name string) []string {
+	return []string{name + ".wal.old", name + ".wal", name + ".intents"}
 }
 
 // removeOldFiles is for when the file has what was in them.
-func (s *Store) removeOldFiles() error {
-	for _, name := range s.oldFiles() {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func removeOldFiles(dir disk.Dir, name string) error {
+	for _, old := range oldFiles(name) {
+		if err := dir.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
 }
 
-// upgrade brings a file of an older version up to this one.
-func (s *Store) upgrade(tx *bolt.Tx) error {
-	for _, name := range []string{proposalBucket, decidedBucket} { // version 2
-		if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
+// upgrade brings the layout up to that of this version.
+func upgrade(tx *bolt.Tx, dir disk.Dir, name string) error {
+	for _, bucket := range []string{proposalBucket, decidedBucket} { // since version 2
+		if _, err := tx.CreateBucketIfNotExists([]byte(bucket)); err != nil {
 			return err
 		}
 	}
-	for _, name := range s.oldFiles()[:2] { // version 3
-		data, err := os.ReadFile(name)
+	for _, old := range oldFiles(name)[:2] { // until version 2
+		data, _, _, err := dir.ReadFile(old)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -50,7 +52,7 @@ func (s *Store) upgrade(tx *bolt.Tx) error {
 			return err
 		}
 	}
-	return putVersion(tx)
+	return nil
 }
 
 // oldEntry is the records from number Seq on of a document.
@@ -77,7 +79,7 @@ func adoptLog(tx *bolt.Tx, data []byte) error {
 		}
 		var e oldEntry
 		if err := json.Unmarshal(body, &e); err != nil {
-			return damaged(err)
+			return Damaged(err)
 		}
 		if err := adoptEntry(tx, &e); err != nil {
 			return err
@@ -88,19 +90,16 @@ func adoptLog(tx *bolt.Tx, data []byte) error {
 }
 
 func adoptEntry(tx *bolt.Tx, old *oldEntry) error {
-	if doc := document(tx, old.ID); doc != nil {
-		have := lastSeq(doc.Bucket([]byte(recordsBucket)))
-		if have >= old.Seq+uint64(len(old.Records))-1 {
-			return nil
-		}
+	e := &frame.Entry{Kind: frame.Change, ID: old.ID, Path: old.Path, Seq: old.Seq, Values: old.Records}
+	if (View{tx}).Document(old.ID).LastBefore(math.MaxUint64) >= e.Last() {
+		return nil
 	}
-	e := &entry{kind: kindChange, id: old.ID, path: old.Path, seq: old.Seq, values: old.Records}
 	for i, v := range old.Records {
 		rec, err := decodeRecord(seqKey(old.Seq+uint64(i)), v)
 		if err != nil {
-			return damaged(err)
+			return err
 		}
-		e.records = append(e.records, rec)
+		e.Records = append(e.Records, rec)
 	}
 	return applyChange(tx, e)
 }

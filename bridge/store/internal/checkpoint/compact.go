@@ -1,0 +1,94 @@
+package checkpoint
+
+import (
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store/internal/frame"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// compactAt is how many updates a document may have one by one. Loading it applies
+// them all, some ten microseconds each; merging them costs about as much as the whole
+// document, which spread over that many writes is little.
+const compactAt = 128
+
+// applyMark notes what the source's file holds, and merges the document's updates if
+// there are many.
+func (f *File) applyMark(tx *bolt.Tx, e *frame.Entry) error {
+	doc := document(tx, e.ID)
+	if doc == nil || readMark(doc).Seq > e.Seq {
+		return nil
+	}
+	if err := doc.Put([]byte(stateKey), Mark{e.Seq, e.Sum}.encode()); err != nil {
+		return err
+	}
+	base, _ := readBase(doc)
+	if e.Seq < base+compactAt {
+		return nil
+	}
+	return f.compact(doc, e.ID, e.Seq)
+}
+
+// compact merges the updates up to upTo into one. Of their records it keeps what
+// attribution and undo need: those of an author, those that are journalled, the
+// first one, which took over the text, and the last one, which carries the number
+// the next one follows.
+func (f *File) compact(doc *bolt.Bucket, id model.DocID, upTo uint64) error {
+	records, err := readRecords(doc)
+	if err != nil {
+		return err
+	}
+	updates := make([][]byte, 0, len(records))
+	for _, rec := range records {
+		if rec.Seq <= upTo {
+			updates = append(updates, rec.Update)
+		}
+	}
+	if len(updates) == 0 {
+		return nil
+	}
+	merged, err := ycrdt.MergeUpdates(updates...)
+	if err != nil {
+		// They stay as they are; who loads the document gets the error, with its path.
+		f.log.Warn("document not compacted", model.LogDoc, string(id), model.LogErr, err)
+		return nil
+	}
+	bucket := doc.Bucket([]byte(recordsBucket))
+	for i := range records[:len(updates)] {
+		joined := i+1 < len(updates) && joinTyped(records[i], &records[i+1])
+		rec := records[i]
+		keep := !joined && (rec.Author != "" || rec.Proposal != "" || rec.Journalled() || i == 0 && !rec.Ahead || i == len(updates)-1)
+		if err := shrink(bucket, rec, keep); err != nil {
+			return fmt.Errorf("record %d: %w", rec.Seq, err)
+		}
+	}
+	last := records[len(updates)-1].Seq
+	return doc.Put([]byte(baseKey), append(seqKey(last), merged...))
+}
+
+// joinTyped lets next stand for rec, too, if both are what one author typed in one
+// go: a record for each key would be kept for ever.
+func joinTyped(rec model.Record, next *model.Record) bool {
+	if !rec.Ahead || !next.Ahead || rec.Journalled() || next.Journalled() || rec.Proposal != "" || next.Proposal != "" ||
+		rec.Author != next.Author || rec.Session != next.Session || rec.Client != next.Client || rec.Clock+rec.Len != next.Clock {
+		return false
+	}
+	next.Clock, next.Len = rec.Clock, rec.Len+next.Len
+	return true
+}
+
+// shrink takes a merged record's update away, or the whole record.
+func shrink(records *bolt.Bucket, rec model.Record, keep bool) error {
+	if !keep {
+		return records.Delete(seqKey(rec.Seq))
+	}
+	rec.Update, rec.Save = nil, nil
+	v, err := frame.EncodeRecord(rec)
+	if err != nil {
+		return err
+	}
+	return records.Put(seqKey(rec.Seq), v)
+}

@@ -1,0 +1,32 @@
+// Package checkpoint keeps the state that the frames of a log lead to in a bbolt file. It
+// does not know the log: its caller applies frames, and finds out which was the last one.
+//
+//	f, err := checkpoint.Open("/state/store.db", dir, checkpoint.Options{})
+//	err = f.Apply(entries) // durably, all or none
+//	err = f.View(func(v checkpoint.View) error { id := v.DocAt("Plan.md") ... })
+//
+// # Layout
+//
+//	meta/version            "4"
+//	meta/applied            LSN of the last frame that is in the file
+//	paths/PATH              the DocID of the document that lives there
+//	docs/ID/path            its path; missing once another document took it over
+//	docs/ID/state           materialised seq (8 bytes, big endian), SHA-256 of the text
+//	docs/ID/base            seq (8 bytes), the updates up to seq merged into one
+//	docs/ID/records/SEQ     a record, as package frame codes it
+//	journal/N               seq (8 bytes) and ID of the Nth journalled record; without an ID,
+//	                        seq is a key of decided
+//	decided/SEQ             a record as JSON: what was decided on a proposal
+//	proposals/ID            a pending proposal as JSON
+//	unsent/ID               seq of the last record that a server has not acknowledged
+//
+// A document whose file holds its text no longer needs its updates one by one: Apply
+// merges them, and of the records remains who wrote what.
+//
+// # Versions
+//
+// Open brings files of older versions up to date (upgrade.go). A version that this package
+// does not know is model.ErrUnknownStore, and the file is left as it is. Version 4 has the
+// same layout as version 3. It says that the log may hold frames of the kinds Path and
+// Forget, which relayfs took for damage before.
+package checkpoint

@@ -1,0 +1,163 @@
+package checkpoint
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/relayfs/relayfs/bridge/disk"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store/internal/frame"
+)
+
+// ErrLocked says that another process has the file open.
+var ErrLocked = errors.New("store is in use by another process")
+
+// lockTimeout is how long Open waits for another process that is just ending.
+const lockTimeout = time.Second
+
+// Options configure a File.
+type Options struct {
+	Logger    *slog.Logger
+	OpenFile  func(name string, flag int, perm fs.FileMode) (*os.File, error) // nil is os.OpenFile
+	Committed func()                                                          // unless nil, is called after each durable change of the file
+}
+
+// File is an open checkpoint.
+type File struct {
+	// Older is set if the file was of an older version. Its log is to be applied before
+	// anything is read, and before new frames are written.
+	Older bool
+
+	db        *bolt.DB
+	log       *slog.Logger
+	committed func()
+}
+
+// Open opens the file at path, making it if there is none. dir is the folder that it is in.
+func Open(path string, dir disk.Dir, o Options) (*File, error) {
+	f := &File{log: o.Logger, committed: o.Committed}
+	if o.OpenFile == nil {
+		o.OpenFile = os.OpenFile
+	}
+	var file *os.File
+	options := &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType}
+	options.OpenFile = func(name string, flag int, perm os.FileMode) (opened *os.File, err error) {
+		file, err = o.OpenFile(name, flag, perm)
+		return file, err
+	}
+	err := guard(func() (err error) {
+		f.db, err = bolt.Open(path, 0o600, options)
+		return err
+	})
+	if err != nil {
+		file.Close() // bbolt does not, with its lock, if it panicked
+		return nil, openError(err)
+	}
+	if err := f.prepare(dir, filepath.Base(path)); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// prepare checks the file, lays it out if it is new and brings it up to date if it is
+// older.
+func (f *File) prepare(dir disk.Dir, name string) error {
+	fresh := false
+	err := f.View(func(v View) (err error) {
+		if first, _ := v.tx.Cursor().First(); first == nil {
+			fresh = true
+			return nil
+		}
+		if f.Older, err = checkVersion(v.tx); err != nil {
+			return err
+		}
+		return walk(v.tx)
+	})
+	switch {
+	case err != nil:
+		return err
+	case fresh:
+		if err := f.update(layOut); err != nil {
+			return err
+		}
+		return dir.Sync() // the file's name outlives a power cut
+	case f.Older:
+		if err := f.update(func(tx *bolt.Tx) error { return upgrade(tx, dir, name) }); err != nil {
+			return err
+		}
+	}
+	return removeOldFiles(dir, name)
+}
+
+// openError tells what can be done about a file that cannot be opened.
+func openError(err error) error {
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return ErrLocked
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return Damaged(err)
+	}
+	return err
+}
+
+// Close closes the file.
+func (f *File) Close() error { return guard(f.db.Close) }
+
+// update runs fn in a transaction, which is synced when update returns.
+func (f *File) update(fn func(*bolt.Tx) error) error {
+	err := guard(func() error { return f.db.Update(fn) })
+	if err == nil && f.committed != nil {
+		f.committed()
+	}
+	return err
+}
+
+// View calls fn with the file as it is now, and returns its error. A View must not be opened
+// within another.
+func (f *File) View(fn func(View) error) error {
+	return guard(func() error { return f.db.View(func(tx *bolt.Tx) error { return fn(View{tx}) }) })
+}
+
+// Apply makes the changes of frames, in the order of their LSNs, durably and all or none.
+// Those that the file has already are left out.
+func (f *File) Apply(entries []*frame.Entry) error {
+	// A mark may merge all updates of its document, so one that a later mark covers is
+	// left out.
+	var useful []*frame.Entry // newest first
+	marked := make(map[model.DocID]uint64)
+	for _, e := range slices.Backward(entries) {
+		if e.Kind == frame.Mark {
+			if later, ok := marked[e.ID]; ok && later >= e.Seq {
+				continue
+			}
+			marked[e.ID] = e.Seq
+		}
+		useful = append(useful, e)
+	}
+	return f.update(func(tx *bolt.Tx) error {
+		last := View{tx}.Applied()
+		for _, e := range slices.Backward(useful) {
+			if e.LSN <= last {
+				continue
+			}
+			if err := f.apply(tx, e); err != nil {
+				return err
+			}
+		}
+		if len(entries) > 0 {
+			last = max(last, entries[len(entries)-1].LSN)
+		}
+		if err := putApplied(tx, last); err != nil {
+			return err
+		}
+		return putVersion(tx)
+	})
+}

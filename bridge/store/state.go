@@ -1,0 +1,276 @@
+package store
+
+import (
+	"bytes"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store/internal/checkpoint"
+	"github.com/relayfs/relayfs/bridge/store/internal/frame"
+	"github.com/relayfs/relayfs/bridge/store/wal"
+)
+
+// state is what the log says: the checkpoint, and in memory the frames that it does not
+// have.
+type state struct {
+	checkpoint *checkpoint.File
+
+	entries []*frame.Entry
+	since   time.Time // when the oldest of them was added
+	size    int       // bytes of their records
+
+	docs  map[model.DocID]*tailDoc
+	paths map[model.Path]model.DocID // "" where no document lives any more
+}
+
+// tailDoc is what the frames say about a document.
+type tailDoc struct {
+	path    model.Path // "" if it lives nowhere
+	moved   bool       // path counts, and not that of the checkpoint
+	cut     uint64     // the checkpoint's records from this number on were taken back; 0 for the whole document
+	records []model.Record
+	mark    checkpoint.Mark
+	places  map[uint64]*model.Save // of the checkpoint's records
+}
+
+// add takes over the next frame of the log.
+func (s *state) add(e *frame.Entry) {
+	if s.docs == nil {
+		s.docs, s.paths = make(map[model.DocID]*tailDoc), make(map[model.Path]model.DocID)
+	}
+	if len(s.entries) == 0 {
+		s.since = time.Now()
+	}
+	s.entries = append(s.entries, e)
+	for _, v := range e.Values {
+		s.size += len(v)
+	}
+	switch e.Kind {
+	case frame.Change:
+		d := s.doc(e.ID)
+		d.records = append(d.records, e.Records...)
+		s.place(e.ID, e.Path)
+	case frame.Abort:
+		d := s.doc(e.ID)
+		d.cut = min(d.cut, e.Seq)
+		d.records = slices.DeleteFunc(d.records, func(r model.Record) bool { return r.Seq >= e.Seq })
+		maps.DeleteFunc(d.places, func(seq uint64, _ *model.Save) bool { return seq >= e.Seq })
+	case frame.Place:
+		s.doc(e.ID).save(e.Seq, &e.Save)
+	case frame.Mark:
+		if d := s.doc(e.ID); e.Seq >= d.mark.Seq {
+			d.mark = checkpoint.Mark{Seq: e.Seq, Sum: e.Sum}
+		}
+	case frame.Path:
+		for _, m := range e.Moves {
+			s.place(m.ID, m.To)
+		}
+	case frame.Forget:
+		s.leave(e.ID)
+		s.docs[e.ID] = &tailDoc{moved: true}
+	}
+}
+
+func (s *state) doc(id model.DocID) *tailDoc {
+	d := s.docs[id]
+	if d == nil {
+		d = &tailDoc{cut: math.MaxUint64}
+		s.docs[id] = d
+	}
+	return d
+}
+
+// place gives a document a path. One that lived there has none from now on.
+func (s *state) place(id model.DocID, p model.Path) {
+	s.leave(id)
+	if former := s.docs[s.paths[p]]; former != nil {
+		former.path = ""
+	}
+	d := s.doc(id)
+	d.path, d.moved, s.paths[p] = p, true, id
+}
+
+// leave takes a document away from the path that a frame gave it.
+func (s *state) leave(id model.DocID) {
+	if d := s.doc(id); d.path != "" {
+		s.paths[d.path] = ""
+		d.path = ""
+	}
+}
+
+// save gives the record of that number a save.
+func (d *tailDoc) save(seq uint64, save *model.Save) {
+	for i := range d.records {
+		if d.records[i].Seq == seq {
+			d.records[i].Save = save
+			return
+		}
+	}
+	if d.places == nil {
+		d.places = make(map[uint64]*model.Save)
+	}
+	d.places[seq] = save
+}
+
+// trim drops the frames up to lsn, which the checkpoint has.
+func (s *state) trim(lsn wal.LSN) {
+	n := 0
+	for n < len(s.entries) && s.entries[n].LSN <= lsn {
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	rest := s.entries[n:]
+	*s = state{checkpoint: s.checkpoint}
+	for _, e := range rest {
+		s.add(e)
+	}
+}
+
+// view calls fn with the checkpoint that the frames in memory continue.
+func (s *state) view(fn func(checkpoint.View) error) error {
+	return s.checkpoint.View(func(v checkpoint.View) error {
+		s.trim(v.Applied())
+		return fn(v)
+	})
+}
+
+// docAt is the document that lives at p, "" without one.
+func (s *state) docAt(p model.Path) (id model.DocID, err error) {
+	if id, ok := s.paths[p]; ok {
+		return id, nil
+	}
+	err = s.view(func(v checkpoint.View) error {
+		if id = v.DocAt(p); !s.isAt(id, p) {
+			id = ""
+		}
+		return nil
+	})
+	return id, err
+}
+
+// isAt says whether a document still lives where the checkpoint has it.
+func (s *state) isAt(id model.DocID, p model.Path) bool {
+	if now, ok := s.paths[p]; ok {
+		return now == id
+	}
+	d := s.docs[id]
+	return d == nil || !d.moved || d.path == p
+}
+
+// below lists the documents at p and below it, in the order of their paths.
+func (s *state) below(p model.Path) (list []frame.Move, err error) {
+	err = s.view(func(v checkpoint.View) error {
+		v.Below(p, func(at model.Path, id model.DocID) {
+			if _, ok := s.paths[at]; !ok && s.isAt(id, at) {
+				list = append(list, frame.Move{ID: id, To: at})
+			}
+		})
+		return nil
+	})
+	for at, id := range s.paths {
+		if id != "" && (at == p || strings.HasPrefix(string(at), string(p)+"/")) {
+			list = append(list, frame.Move{ID: id, To: at})
+		}
+	}
+	slices.SortFunc(list, func(a, b frame.Move) int { return strings.Compare(string(a.To), string(b.To)) })
+	return list, err
+}
+
+// last is the number of the document's last record, 0 if there is no such document.
+func (s *state) last(id model.DocID) (uint64, error) { return s.lastBefore(id, math.MaxUint64) }
+
+// lastBefore is the number of the last record before number seq, 0 without any.
+func (s *state) lastBefore(id model.DocID, seq uint64) (last uint64, err error) {
+	d := s.known(id)
+	for _, rec := range slices.Backward(d.records) {
+		if rec.Seq < seq {
+			return rec.Seq, nil
+		}
+	}
+	err = s.view(func(v checkpoint.View) error {
+		last = v.Document(id).LastBefore(min(seq, s.known(id).cut))
+		return nil
+	})
+	return last, err
+}
+
+// known is what the frames say about a document, be it nothing.
+func (s *state) known(id model.DocID) tailDoc {
+	if d := s.docs[id]; d != nil {
+		return *d
+	}
+	return tailDoc{cut: math.MaxUint64}
+}
+
+// load returns what is kept of a document.
+func (s *state) load(id model.DocID) (h model.History, err error) {
+	err = s.view(func(v checkpoint.View) error {
+		kept, d := v.Document(id), s.known(id)
+		if d.cut > 0 {
+			if h.Records, err = kept.Records(); err != nil {
+				return err
+			}
+			h.Records = slices.DeleteFunc(h.Records, func(r model.Record) bool { return r.Seq >= d.cut })
+		}
+		for i := range h.Records {
+			if save := d.places[h.Records[i].Seq]; save != nil {
+				h.Records[i].Save = save
+			}
+		}
+		for _, rec := range d.records {
+			rec.Update, rec.Unsent = bytes.Clone(rec.Update), false
+			h.Records = append(h.Records, rec)
+		}
+		mark := d.markOver(kept)
+		h.Materialized, h.Sum = mark.Seq, mark.Sum
+		return nil
+	})
+	return h, err
+}
+
+// markOver is the mark of a document of which the checkpoint has kept.
+func (d *tailDoc) markOver(kept checkpoint.Document) checkpoint.Mark {
+	if mark := kept.Mark(); d.cut > 0 && mark.Seq > d.mark.Seq {
+		return mark
+	}
+	return d.mark
+}
+
+// unsettled are the paths of documents with records after their marks.
+func (s *state) unsettled() (list []model.Path, err error) {
+	err = s.view(func(v checkpoint.View) error {
+		ids, err := v.Documents()
+		if err != nil {
+			return err
+		}
+		for id := range s.docs {
+			if v.Document(id).LastBefore(math.MaxUint64) == 0 {
+				ids = append(ids, id)
+			}
+		}
+		for _, id := range ids {
+			kept, d := v.Document(id), s.known(id)
+			p := kept.Path()
+			if d.moved {
+				p = d.path
+			} else if !s.isAt(id, p) {
+				p = ""
+			}
+			last := kept.LastBefore(d.cut)
+			if n := len(d.records); n > 0 {
+				last = d.records[n-1].Seq
+			}
+			if p != "" && last > d.markOver(kept).Seq {
+				list = append(list, p)
+			}
+		}
+		return nil
+	})
+	return list, err
+}

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package wal
-
-func (f osFile) Datasync() error { return f.Sync() }
