@@ -16,19 +16,19 @@
 //	frame    length of the body (4 bytes), CRC-32C (4), LSN (8), body
 //
 // A frame's checksum covers the segment's salt, the LSN, the length and the body. The
-// space behind the last frame is zero, which no frame is: it is written ahead, so that a
-// sync finds nothing to do but the data. A segment that was released is used again under
-// a new number and a new salt: what it held before does not parse any more.
+// space after the last frame is filled with zeros in advance, so that a sync has only data
+// to write; no frame is zero. A segment that was released is used again under a new number
+// and a new salt, so the frames that it held no longer parse.
 //
 // # Crashes
 //
 // LSNs are consecutive. Open reads each segment up to the first frame that is missing, cut
-// off or damaged, and leaves out segments that do not go on where the one before ended:
-// segments are synced in order, so that nothing behind a gap was ever synced. It never
-// writes behind what it found but begins a new segment.
+// off or damaged, and removes segments that do not continue where the one before ended:
+// segments are synced in order, so nothing after a gap was ever synced. It never writes
+// after the frames that it found but begins a new segment.
 //
 // After a failed sync the kernel may have dropped what it could not write, and the next
-// sync would succeed without it. So the frames that were not synced, which are kept in
-// memory until then, are written to a new segment. If that fails too, the log is broken:
-// every later Append and Sync returns the error.
+// sync would succeed without it. So the log keeps frames in memory until they are synced,
+// and writes them to a new segment then. If that fails too, the log is broken: every later
+// Append and Sync returns the error.
 package wal

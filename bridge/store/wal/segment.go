@@ -3,12 +3,8 @@ package wal
 import (
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +17,8 @@ const (
 	headerSize  = 40
 	frameHeader = 16
 	suffix      = ".seg"
+	// writeAhead is how much of a segment is filled with zeros at a time.
+	writeAhead = 256 << 10
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -34,7 +32,7 @@ type segment struct {
 	salt   uint64
 
 	file   disk.File // nil unless frames are written, or were and are not synced yet
-	end    int64     // behind the last frame
+	end    int64     // of the last frame
 	zeroed int64     // up to where the file is written ahead
 	limit  int64     // how long it may become
 }
@@ -48,63 +46,6 @@ func numberOf(name string) (uint64, bool) {
 }
 
 func frameSize(body []byte) int64 { return frameHeader + int64(len(body)) }
-
-// find lists the segments that are in the folder, oldest first. Files without a header
-// of their own are spares.
-func (l *Log) find() ([]*segment, error) {
-	names, err := l.dir.Names(-1)
-	if err != nil {
-		return nil, err
-	}
-	var found []*segment
-	for _, name := range names {
-		number, ok := numberOf(name)
-		if !ok {
-			continue
-		}
-		l.number = max(l.number, number)
-		s, err := l.readHeader(name, number)
-		if err != nil {
-			return nil, err
-		}
-		if s == nil {
-			l.spares = append(l.spares, name)
-			continue
-		}
-		found = append(found, s)
-	}
-	slices.SortFunc(found, func(a, b *segment) int {
-		if a.number < b.number {
-			return -1
-		}
-		return 1
-	})
-	return found, nil
-}
-
-// readHeader returns nil for a file that has none, or another's.
-func (l *Log) readHeader(name string, number uint64) (*segment, error) {
-	f, err := l.dir.Open(name, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	h := make([]byte, headerSize)
-	if _, err := f.ReadAt(h, 0); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		return nil, err
-	}
-	if string(h[:8]) != magic || binary.LittleEndian.Uint64(h[8:]) != number ||
-		crc32.Checksum(h[:32], castagnoli) != binary.LittleEndian.Uint32(h[32:]) {
-		return nil, nil
-	}
-	return &segment{
-		name: name, number: number, first: LSN(binary.LittleEndian.Uint64(h[16:])),
-		salt: binary.LittleEndian.Uint64(h[24:]),
-	}, nil
-}
 
 func (s *segment) header() []byte {
 	h := binary.LittleEndian.AppendUint64([]byte(magic), s.number)
@@ -151,43 +92,6 @@ func (s *segment) sum(lsn LSN, body []byte) uint32 {
 	head = binary.LittleEndian.AppendUint64(head, uint64(lsn))
 	head = binary.LittleEndian.AppendUint32(head, uint32(len(body)))
 	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, body)
-}
-
-// begin makes a new segment with room for a frame. mu is held.
-func (l *Log) begin(first LSN, room int64) (*segment, error) {
-	number := l.number + 1
-	s := &segment{name: nameOf(number), number: number, first: first, last: first - 1, salt: newSalt()}
-	s.limit = max(l.size, headerSize+room)
-	if n := len(l.spares); n > 0 {
-		switch err := l.dir.Rename(l.spares[n-1], l.dir, s.name); {
-		case err == nil:
-			l.spares = l.spares[:n-1]
-		case !errors.Is(err, fs.ErrNotExist):
-			return nil, err
-		}
-	}
-	l.renamed = true
-	var err error
-	if s.file, err = l.dir.Open(s.name, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
-		return nil, err
-	}
-	l.number = number
-	var info disk.Info
-	if info, err = s.file.Info(); err == nil {
-		s.end, s.zeroed = headerSize, max(info.Size, headerSize)
-		_, err = s.file.WriteAt(s.header(), 0)
-	}
-	if err != nil {
-		return nil, errors.Join(err, l.drop(s))
-	}
-	l.segments = append(l.segments, s)
-	return s, nil
-}
-
-// drop does away with a segment that has no frames. mu is held.
-func (l *Log) drop(s *segment) error {
-	l.segments = slices.DeleteFunc(l.segments, func(x *segment) bool { return x == s })
-	return errors.Join(s.close(), l.dir.Remove(s.name))
 }
 
 func newSalt() uint64 {
