@@ -5,11 +5,16 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	bolt "go.etcd.io/bbolt"
+
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/store/storetest"
 )
 
@@ -18,43 +23,106 @@ import (
 func TestVersion2(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, "testdata/version2.tar.gz", dir)
+	path := filepath.Join(dir, "store.db")
 	for range 2 { // the second time it is up to date
-		s := open(t, filepath.Join(dir, "store.db"))
-		for id, want := range map[model.DocID]struct{ text, authors string }{
-			"plan":  {"four three two one ", " ann  bob"},
-			"other": {"other", "carol"},
-		} {
-			h, err := s.Load(id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			authors := ""
-			for i, rec := range h.Records {
-				if i > 0 {
-					authors += " "
-				}
-				authors += rec.Author
-			}
-			if got := storetest.Text(t, h); got != want.text || authors != want.authors {
-				t.Errorf("%s: %q by %q, want %q by %q", id, got, authors, want.text, want.authors)
-			}
-		}
+		s := open(t, path)
+		wantDocument(t, s, "plan", "four three two one ", " ann  bob")
+		wantDocument(t, s, "other", "other", "carol")
 		if id, err := s.DocID("Folder/Other.md"); id != "other" || err != nil {
 			t.Errorf("document %q, %v", id, err)
 		}
-		if list, err := s.Journal(9); err != nil || len(list) != 1 || list[0].Decision.Batch != "b1" {
-			t.Errorf("journal %+v, %v", list, err)
-		}
-		if list, err := s.Proposals(); err != nil || len(list) != 1 || list[0].ID != "p1" {
-			t.Errorf("proposals %+v, %v", list, err)
-		}
+		wantDecided(t, s)
 		closeStore(t, s)
+		wantVersion4(t, path)
 	}
 	for _, name := range []string{"store.db.wal", "store.db.wal.old", "store.db.intents"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			t.Errorf("%s is left", name)
 		}
 	}
+}
+
+// A state folder that a process of version 3 left when it was killed: the checkpoint has a
+// change of names, and the log has the rest.
+func TestVersion3(t *testing.T) {
+	dir := t.TempDir()
+	unpack(t, "testdata/version3.tar.gz", dir)
+	path := filepath.Join(dir, "store.db")
+	for range 2 { // the second time it is up to date
+		s := open(t, path)
+		wantVersion4(t, path)
+		wantDocument(t, s, "plan", "four three two one ", " ann bob ")
+		wantDocument(t, s, "other", "other", "carol") // without what was taken back
+		wantDocument(t, s, "gone", "", "")            // taken back as a whole
+		wantDocument(t, s, "nobody", "", "")          // of which only a mark is in the log
+		for p, want := range map[model.Path]model.DocID{"New/Plan.md": "plan", "New/Other.md": "other", "Old/Plan.md": "", "Gone.md": ""} {
+			if id, err := s.DocID(p); id != want || want != "" && err != nil {
+				t.Errorf("%s is of document %q, %v, want %q", p, id, err, want)
+			}
+		}
+		h, err := s.Load("plan")
+		if err != nil || h.Materialized != 2 || h.Records[3].Save == nil || h.Records[3].Save.Post.Inode != 4 {
+			t.Errorf("history %+v, %v", h, err)
+		}
+		if h, err := s.Load("nobody"); err != nil || h.Materialized != 0 {
+			t.Errorf("a document that is not there: %+v, %v", h, err)
+		}
+		wantDecided(t, s)
+		if unsent, err := s.Unsent(); err != nil || !maps.Equal(unsent, map[model.DocID]uint64{"unsent": 1}) {
+			t.Errorf("unsent %v, %v", unsent, err)
+		}
+		closeStore(t, s)
+	}
+}
+
+func wantDocument(t *testing.T, s *store.Store, id model.DocID, text, authors string) {
+	t.Helper()
+	h, err := s.Load(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, rec := range h.Records {
+		got = append(got, rec.Author)
+	}
+	if storetest.Text(t, h) != text || strings.Join(got, " ") != authors {
+		t.Errorf("%s: %q by %q, want %q by %q", id, storetest.Text(t, h), got, text, authors)
+	}
+}
+
+func wantDecided(t *testing.T, s *store.Store) {
+	t.Helper()
+	if list, err := s.Journal(9); err != nil || len(list) != 1 || list[0].Decision.Batch != "b1" {
+		t.Errorf("journal %+v, %v", list, err)
+	}
+	if list, err := s.Proposals(); err != nil || len(list) != 1 || list[0].ID != "p1" {
+		t.Errorf("proposals %+v, %v", list, err)
+	}
+}
+
+// wantVersion4 checks what an older relayfs finds, which refuses versions that it does not
+// know (TestNewerVersion).
+func wantVersion4(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	copied := newPath(t)
+	if err == nil {
+		err = os.WriteFile(copied, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := bolt.Open(copied, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	_ = db.View(func(tx *bolt.Tx) error {
+		if v := tx.Bucket([]byte("meta")).Get([]byte("version")); string(v) != "4" {
+			t.Errorf("the file has version %q, want 4", v)
+		}
+		return nil
+	})
 }
 
 func unpack(t *testing.T, archive, dir string) {
@@ -73,12 +141,16 @@ func unpack(t *testing.T, archive, dir string) {
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		var data []byte
-		if err == nil {
-			data, err = io.ReadAll(files)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, filepath.Base(h.Name)), data, 0o600)
+		path := filepath.Join(dir, filepath.FromSlash(h.Name))
+		if h.Typeflag == tar.TypeDir {
+			err = os.Mkdir(path, 0o700)
+		} else if data, readErr := io.ReadAll(files); readErr != nil {
+			err = readErr
+		} else {
+			err = os.WriteFile(path, data, 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)

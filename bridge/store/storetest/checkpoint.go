@@ -1,0 +1,49 @@
+package storetest
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Checkpoint is the file of a checkpoint beside a simulated disk, for tests of crashes. Its
+// methods are for store.Options.
+type Checkpoint struct {
+	path    string
+	content []byte
+	t       testing.TB
+}
+
+// NewCheckpoint makes a file that holds what Content was when the machine stopped, nil for
+// a new store.
+func NewCheckpoint(t testing.TB, content []byte) *Checkpoint {
+	t.Helper()
+	dir, err := os.MkdirTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Checkpoint{filepath.Join(dir, "store.db"), bytes.Clone(content), t}
+	if err := os.WriteFile(c.path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// OpenFile opens the file, whatever the name.
+func (c *Checkpoint) OpenFile(_ string, flag int, perm fs.FileMode) (*os.File, error) {
+	return os.OpenFile(c.path, flag, perm)
+}
+
+// Committed notes what the file holds.
+func (c *Checkpoint) Committed() {
+	content, err := os.ReadFile(c.path)
+	if err != nil {
+		c.t.Error(err)
+	}
+	c.content = content
+}
+
+// Content is what the file held after the last commit, durably.
+func (c *Checkpoint) Content() []byte { return c.content }
