@@ -41,8 +41,17 @@ func (f *File) apply(tx *bolt.Tx, e *frame.Entry) error {
 }
 
 func applyChange(tx *bolt.Tx, e *frame.Entry) error {
-	doc, err := ensure(tx, e.ID, e.Path)
-	if err != nil {
+	doc := document(tx, e.ID)
+	if doc == nil {
+		var err error
+		if doc, err = tx.Bucket([]byte(docsBucket)).CreateBucket([]byte(e.ID)); err != nil {
+			return err
+		}
+		if _, err = doc.CreateBucket([]byte(recordsBucket)); err != nil {
+			return err
+		}
+	}
+	if err := place(tx, e.ID, e.Path); err != nil {
 		return err
 	}
 	records := doc.Bucket([]byte(recordsBucket))
@@ -150,24 +159,6 @@ func applySent(tx *bolt.Tx, e *frame.Entry) error {
 	return unsent.Delete([]byte(e.ID))
 }
 
-// ensure makes sure that the document id is there and lives at p.
-func ensure(tx *bolt.Tx, id model.DocID, p model.Path) (*bolt.Bucket, error) {
-	doc := document(tx, id)
-	if doc != nil && string(doc.Get([]byte(pathKey))) == string(p) {
-		return doc, nil
-	}
-	if doc == nil {
-		var err error
-		if doc, err = tx.Bucket([]byte(docsBucket)).CreateBucket([]byte(id)); err != nil {
-			return nil, err
-		}
-		if _, err = doc.CreateBucket([]byte(recordsBucket)); err != nil {
-			return nil, err
-		}
-	}
-	return doc, place(tx, id, p)
-}
-
 // place gives a document a path. One that lived there has none from now on; its
 // history is kept.
 func place(tx *bolt.Tx, id model.DocID, p model.Path) error {
@@ -175,7 +166,11 @@ func place(tx *bolt.Tx, id model.DocID, p model.Path) error {
 	if doc == nil {
 		return nil
 	}
-	if old := doc.Get([]byte(pathKey)); old != nil && string(paths.Get(old)) == string(id) {
+	old := doc.Get([]byte(pathKey))
+	if string(old) == string(p) {
+		return nil
+	}
+	if old != nil && string(paths.Get(old)) == string(id) {
 		if err := paths.Delete(bytes.Clone(old)); err != nil {
 			return err
 		}

@@ -74,15 +74,17 @@ func (e *Entry) Encode() (b []byte, err error) {
 			w.b = append(w.b, flags)
 			put(&w, v)
 		}
-	case Abort, Sent, Mark, Place:
+	case Abort, Sent:
 		put(&w, e.ID)
 		w.number(e.Seq)
-		switch e.Kind {
-		case Mark:
-			w.b = append(w.b, e.Sum[:]...)
-		case Place:
-			err = w.json(e.Save)
-		}
+	case Mark:
+		put(&w, e.ID)
+		w.number(e.Seq)
+		w.b = append(w.b, e.Sum[:]...)
+	case Place:
+		put(&w, e.ID)
+		w.number(e.Seq)
+		err = w.json(e.Save)
 	case Proposals:
 		err = w.json(e.Proposals)
 	case Path:
@@ -120,14 +122,14 @@ func Decode(lsn wal.LSN, body []byte) (*Entry, error) {
 			e.Values, e.Records = append(e.Values, v), append(e.Records, rec)
 		}
 		r.bad = r.bad || len(e.Values) == 0
-	case Abort, Sent, Mark, Place:
+	case Abort, Sent:
 		e.ID, e.Seq = model.DocID(r.bytes()), r.number()
-		switch e.Kind {
-		case Mark:
-			copy(e.Sum[:], r.take(len(e.Sum)))
-		case Place:
-			r.json(&e.Save)
-		}
+	case Mark:
+		e.ID, e.Seq = model.DocID(r.bytes()), r.number()
+		copy(e.Sum[:], r.take(len(e.Sum)))
+	case Place:
+		e.ID, e.Seq = model.DocID(r.bytes()), r.number()
+		r.json(&e.Save)
 	case Proposals:
 		r.json(&e.Proposals)
 	case Path:
