@@ -187,21 +187,21 @@ func (s *state) last(id model.DocID) (uint64, error) { return s.lastBefore(id, m
 
 // lastBefore is the number of the last record before number seq, 0 without any.
 func (s *state) lastBefore(id model.DocID, seq uint64) (last uint64, err error) {
-	d := s.known(id)
+	d := s.tail(id)
 	for _, rec := range slices.Backward(d.records) {
 		if rec.Seq < seq {
 			return rec.Seq, nil
 		}
 	}
 	err = s.view(func(v checkpoint.View) error {
-		last = v.Document(id).LastBefore(min(seq, s.known(id).cut))
+		last = v.Document(id).LastBefore(min(seq, s.tail(id).cut))
 		return nil
 	})
 	return last, err
 }
 
-// known is what the frames say about a document, be it nothing.
-func (s *state) known(id model.DocID) tailDoc {
+// tail is what the frames say about a document, which may be nothing.
+func (s *state) tail(id model.DocID) tailDoc {
 	if d := s.docs[id]; d != nil {
 		return *d
 	}
@@ -211,7 +211,7 @@ func (s *state) known(id model.DocID) tailDoc {
 // load returns what is kept of a document.
 func (s *state) load(id model.DocID) (h model.History, err error) {
 	err = s.view(func(v checkpoint.View) error {
-		kept, d := v.Document(id), s.known(id)
+		kept, d := v.Document(id), s.tail(id)
 		if d.cut > 0 {
 			if h.Records, err = kept.Records(); err != nil {
 				return err
@@ -255,7 +255,7 @@ func (s *state) unsettled() (list []model.Path, err error) {
 			}
 		}
 		for _, id := range ids {
-			kept, d := v.Document(id), s.known(id)
+			kept, d := v.Document(id), s.tail(id)
 			p := kept.Path()
 			if d.moved {
 				p = d.path

@@ -1,4 +1,5 @@
-// Package storetest is the suite that every model.Store passes.
+// Package storetest is the suite that every model.Store passes. For tests of crashes it has the
+// checkpoint of a store.Store on a simulated disk.
 //
 //	func TestStore(t *testing.T) {
 //		storetest.Run(t, func(t *testing.T) model.Store { ... })
