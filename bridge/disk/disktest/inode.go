@@ -1,0 +1,283 @@
+package disktest
+
+import (
+	"io/fs"
+	"maps"
+	"path"
+	"syscall"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/disk"
+)
+
+const (
+	folderMode = fs.ModeDir
+	linkMode   = fs.ModeSymlink
+	// umask is that of every program.
+	umask = 0o022
+	// maxName is the length of the longest name.
+	maxName = 255
+)
+
+// attributes are what is kept of a file beside bytes and names.
+type attributes struct {
+	mode     fs.FileMode
+	uid, gid int
+	modTime  int64
+}
+
+// inode is a file, a folder or a symlink. Disk.mu protects it.
+type inode struct {
+	vol     *volume
+	number  uint64
+	attr    attributes
+	chgTime int64
+	data    []byte // of a file; no byte of it is ever changed
+	target  string // of a symlink
+	names   map[string]*inode
+	parent  *inode // of a folder; nil once it is removed
+	links   int
+
+	writers int // descriptors that it is open for writing with
+	leases  int
+	waiting []func() // what persons do once there are no leases
+
+	// What is certain to outlive a power cut, if the name does.
+	synced struct {
+		attr  attributes
+		data  []byte
+		names map[string]*inode
+	}
+	edits []edit // what has become of synced.data since
+	stale bool   // a sync has failed: edits will never be certain
+}
+
+// edit is a write or a truncation.
+type edit struct {
+	at   int64
+	data []byte // nil: the file is cut or made longer, to at
+}
+
+func (e edit) apply(data []byte) []byte {
+	if e.data == nil {
+		out := make([]byte, e.at)
+		copy(out, data)
+		return out
+	}
+	out := make([]byte, max(int64(len(data)), e.at+int64(len(e.data))))
+	copy(out, data)
+	copy(out[e.at:], e.data)
+	return out
+}
+
+// newInode makes an inode without a name. mu is held.
+func (d *Disk) newInode(v *volume, mode fs.FileMode) *inode {
+	d.inodes++
+	now := d.now()
+	n := &inode{vol: v, number: d.inodes, attr: attributes{mode: mode, modTime: now}, chgTime: now}
+	n.synced.attr = n.attr
+	if n.isDir() {
+		n.names, n.synced.names = map[string]*inode{}, map[string]*inode{}
+	}
+	return n
+}
+
+func (n *inode) isDir() bool  { return n.attr.mode.IsDir() }
+func (n *inode) isLink() bool { return n.attr.mode.Type() == linkMode }
+
+func (n *inode) info() disk.Info {
+	size := int64(len(n.data))
+	switch {
+	case n.isLink():
+		size = int64(len(n.target))
+	case n.isDir():
+		size = 4096
+	}
+	return disk.Info{
+		Device: n.vol.device, Inode: n.number, Mode: n.attr.mode, Size: size,
+		ModTime: n.attr.modTime, ChgTime: n.chgTime, Links: n.links, UID: n.attr.uid, GID: n.attr.gid,
+	}
+}
+
+// read is what disk.Dir.ReadFile returns. mu is held.
+func (n *inode) read() (data []byte, before, after disk.Info) {
+	if n.attr.mode.Type() != 0 {
+		return nil, n.info(), n.info()
+	}
+	return append([]byte{}, n.data...), n.info(), n.info()
+}
+
+// lookup is what a folder has under a name. mu is held.
+func (n *inode) lookup(name string) (*inode, error) {
+	switch {
+	case !n.isDir():
+		return nil, syscall.ENOTDIR
+	case len(name) > maxName:
+		return nil, syscall.ENAMETOOLONG
+	}
+	if c := n.names[name]; c != nil {
+		return c, nil
+	}
+	return nil, syscall.ENOENT
+}
+
+// path is where name in the folder n is, for the log; that of the file n for "". mu is held.
+func (n *inode) path(name string) string {
+	switch {
+	case n.isDir() && n.parent == n:
+		return path.Join(n.vol.Path, name)
+	case n.isDir() && n.parent != nil:
+		for at, c := range n.parent.names {
+			if c == n {
+				return path.Join(n.parent.path(at), name)
+			}
+		}
+	case !n.isDir():
+		if at, ok := n.vol.root.findPath(n); ok {
+			return at
+		}
+	}
+	return path.Join("(removed)", name)
+}
+
+// findPath is where a file is below n. mu is held.
+func (n *inode) findPath(file *inode) (string, bool) {
+	for name, c := range n.names {
+		if c == file {
+			return n.path(name), true
+		}
+		if at, ok := c.findPath(file); ok {
+			return at, true
+		}
+	}
+	return "", false
+}
+
+// isBelow says whether a folder is n or in n, at any depth. mu is held.
+func (n *inode) isBelow(up *inode) bool {
+	for ; n != nil; n = n.parent {
+		if n == up {
+			return true
+		}
+		if n.parent == n {
+			return false
+		}
+	}
+	return false
+}
+
+// edit changes bytes. mu is held.
+func (d *Disk) edit(n *inode, e edit) {
+	n.data = e.apply(n.data)
+	n.edits = append(n.edits, e)
+	n.attr.modTime = d.now()
+	n.chgTime = n.attr.modTime
+}
+
+// describe notes that attributes were set. mu is held.
+func (d *Disk) describe(n *inode) {
+	n.chgTime = d.now()
+	if n.vol.OrdersNames {
+		n.vol.journal = append(n.vol.journal, change{of: n, attr: n.attr})
+	}
+}
+
+// link is one name that changes.
+type link struct {
+	dir     *inode
+	name    string
+	was, is *inode
+}
+
+// change is what one call does to names, or to the attributes of a file. A power cut leaves
+// all of it or nothing.
+type change struct {
+	links []link
+	of    *inode // without links
+	attr  attributes
+}
+
+// rename makes a change of names. mu is held.
+func (d *Disk) rename(links ...link) {
+	now := d.now()
+	v := links[0].dir.vol
+	for _, l := range links {
+		if l.was != nil {
+			l.was.leave(l.dir)
+			delete(l.dir.names, l.name)
+		}
+		l.dir.attr.modTime, l.dir.chgTime = now, now
+	}
+	for _, l := range links {
+		if l.is != nil {
+			l.is.enter(l.dir)
+			l.dir.names[l.name] = l.is
+		}
+		for _, n := range []*inode{l.was, l.is} {
+			if n != nil {
+				n.chgTime = now
+			}
+		}
+	}
+	v.journal = append(v.journal, change{links: links})
+}
+
+func (n *inode) leave(dir *inode) {
+	n.links--
+	if n.isDir() {
+		n.parent = nil
+		n.links, dir.links = 0, dir.links-1
+	}
+}
+
+func (n *inode) enter(dir *inode) {
+	n.links++
+	if n.isDir() {
+		n.parent = dir
+		n.links, dir.links = 2+n.folders(), dir.links+1
+	}
+}
+
+func (n *inode) folders() (count int) {
+	for _, c := range n.names {
+		if c.isDir() {
+			count++
+		}
+	}
+	return count
+}
+
+// fileInfo is an inode in the standard library's terms.
+type fileInfo struct {
+	name string
+	disk.Info
+}
+
+func (i fileInfo) Name() string       { return i.name }
+func (i fileInfo) Size() int64        { return i.Info.Size }
+func (i fileInfo) Mode() fs.FileMode  { return i.Info.Mode }
+func (i fileInfo) ModTime() time.Time { return time.Unix(0, i.Info.ModTime) }
+func (i fileInfo) IsDir() bool        { return i.Info.Mode.IsDir() }
+func (i fileInfo) Sys() any           { return nil }
+
+// clone copies the inodes that can be reached from n. mu is held.
+func (n *inode) clone(to *volume, done map[*inode]*inode) *inode {
+	if n == nil {
+		return nil
+	}
+	if c := done[n]; c != nil {
+		return c
+	}
+	c := new(inode)
+	*c = *n
+	done[n] = c
+	c.vol, c.writers, c.leases, c.waiting = to, 0, 0, nil
+	c.parent = n.parent.clone(to, done)
+	c.names, c.synced.names = maps.Clone(n.names), maps.Clone(n.synced.names)
+	for _, names := range []map[string]*inode{c.names, c.synced.names} {
+		for name, child := range names {
+			names[name] = child.clone(to, done)
+		}
+	}
+	return c
+}

@@ -1,0 +1,110 @@
+package disktest
+
+import (
+	"errors"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+
+	"github.com/relayfs/relayfs/bridge/disk"
+)
+
+// Person is a person's programs. Before is not told of what they do, so that they may do it
+// there.
+type Person struct{ d *Disk }
+
+// Person is somebody who works on the machine.
+func (d *Disk) Person() Person { return Person{d} }
+
+// Open opens a folder, for calls that no method of Person makes.
+func (p Person) Open(at string) (disk.Dir, error) { return p.d.openRoot(person, at) }
+
+// Save writes text over what the file at a path holds, as a program does that opens it with
+// O_TRUNC, and syncs it. Is there a lease on the file the program waits for that, and writes
+// to what it has opened, be that gone from its name by then.
+func (p Person) Save(at, text string) error {
+	d, err := p.Open(path.Dir(at))
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	f, err := d.Open(path.Base(at), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if errors.Is(err, syscall.EAGAIN) {
+		return p.wait(at, text)
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.WriteAt([]byte(text), 0); err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), d.Sync())
+}
+
+// wait saves when there is no lease on the file any more.
+func (p Person) wait(at, text string) error {
+	p.d.mu.Lock()
+	defer p.d.mu.Unlock()
+	n, err := p.d.find(at)
+	if err != nil {
+		return err
+	}
+	n.waiting = append(n.waiting, func() {
+		p.d.mu.Lock()
+		defer p.d.mu.Unlock()
+		p.d.edit(n, edit{})
+		p.d.edit(n, edit{data: []byte(text)})
+		n.sync()
+	})
+	return nil
+}
+
+// SaveByRename makes a new file that holds text and renames it to a path, as editors do, and
+// syncs it.
+func (p Person) SaveByRename(at, text string) error {
+	temp := path.Join(path.Dir(at), ".#"+path.Base(at))
+	if err := p.Save(temp, text); err != nil {
+		return err
+	}
+	d, err := p.Open(path.Dir(at))
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return errors.Join(d.Rename(path.Base(temp), d, path.Base(at)), d.Sync())
+}
+
+// Read is what the file at a path holds.
+func (p Person) Read(at string) (string, error) {
+	d, err := p.Open(path.Dir(at))
+	if err != nil {
+		return "", err
+	}
+	defer d.Close()
+	data, _, _, err := d.ReadFile(path.Base(at))
+	return string(data), err
+}
+
+// Files are the paths of all files, and what they hold.
+func (p Person) Files() map[string]string {
+	p.d.mu.Lock()
+	defer p.d.mu.Unlock()
+	files := make(map[string]string)
+	for _, v := range p.d.volumes {
+		v.root.files(strings.TrimSuffix(v.Path, "/"), files)
+	}
+	return files
+}
+
+func (n *inode) files(at string, into map[string]string) {
+	for name, c := range n.names {
+		switch {
+		case c.isDir():
+			c.files(at+"/"+name, into)
+		case !c.isLink():
+			into[at+"/"+name] = string(c.data)
+		}
+	}
+}
