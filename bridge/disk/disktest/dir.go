@@ -55,6 +55,9 @@ func (f *dir) Names(n int) ([]string, error) {
 	if errors.Is(err, os.ErrClosed) {
 		return nil, err
 	}
+	if f.n.parent == nil { // it was removed
+		return nil, syscall.ENOENT
+	}
 	names := slices.Sorted(maps.Keys(f.n.names))
 	if n >= 0 {
 		names = names[:min(n, len(names))]

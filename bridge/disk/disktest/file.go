@@ -143,7 +143,7 @@ func (f *file) Truncate(size int64) error {
 }
 
 func (f *file) Chmod(mode fs.FileMode) error {
-	const bits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
+	const bits = fs.ModePerm | fs.ModeSticky
 	return f.change("chmod", func() {
 		f.n.attr.mode = f.n.attr.mode&^bits | mode&bits
 		f.d.describe(f.n)
@@ -188,7 +188,7 @@ func (f *file) Lease() (release func(), err error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case f.n.vol.NoLeases:
+	case f.n.vol.NoLeases, f.n.isDir():
 		return nil, errors.ErrUnsupported
 	case f.n.writers > 0:
 		return nil, disk.ErrWriters

@@ -112,6 +112,8 @@ func (n *inode) lookup(name string) (*inode, error) {
 	switch {
 	case !n.isDir():
 		return nil, syscall.ENOTDIR
+	case n.parent == nil: // it was removed
+		return nil, syscall.ENOENT
 	case len(name) > maxName:
 		return nil, syscall.ENAMETOOLONG
 	}
