@@ -1,9 +1,6 @@
 package disk
 
-import (
-	"io"
-	"os"
-)
+import "os"
 
 // OS is the Disk of the machine. A Dir that it is given must be one that it opened.
 type OS struct{}
@@ -14,25 +11,4 @@ func (o OS) MakeRoot(path string) (Dir, error) {
 		return nil, err
 	}
 	return o.OpenRoot(path)
-}
-
-// dir is a folder. It holds one pointer only, so that a Dir is no allocation more.
-type dir struct{ f *os.File }
-
-// file is a file; what it does not declare is as in the standard library.
-type file struct{ *os.File }
-
-func (d dir) Close() error { return d.f.Close() }
-
-func (d dir) Info() (Info, error) { return file{d.f}.Info() }
-
-func (d dir) Names(n int) ([]string, error) {
-	if _, err := d.f.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	names, err := d.f.Readdirnames(n)
-	if err == io.EOF { // the folder is empty
-		err = nil
-	}
-	return names, err
 }

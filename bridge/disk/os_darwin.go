@@ -17,12 +17,12 @@ func (OS) ReadOnly(path string) bool {
 	return unix.Statfs(path, &st) == nil && st.Flags&unix.MNT_RDONLY != 0
 }
 
-func (d dir) RenameNew(name string, to Dir, newName string) error {
-	return unsupported(unix.RenameatxNp(d.fd(), name, to.(dir).fd(), newName, unix.RENAME_EXCL))
+func (d *dir) RenameNew(name string, to Dir, newName string) error {
+	return unsupported(unix.RenameatxNp(d.fd(), name, to.(*dir).fd(), newName, unix.RENAME_EXCL))
 }
 
-func (d dir) Exchange(name string, other Dir, otherName string) error {
-	return unsupported(unix.RenameatxNp(d.fd(), name, other.(dir).fd(), otherName, unix.RENAME_SWAP))
+func (d *dir) Exchange(name string, other Dir, otherName string) error {
+	return unsupported(unix.RenameatxNp(d.fd(), name, other.(*dir).fd(), otherName, unix.RENAME_SWAP))
 }
 
 // unsupported translates how disks say that they do not know a flag of
@@ -35,13 +35,21 @@ func unsupported(err error) error {
 }
 
 // OrdersNames is false: APFS promises nothing.
-func (d dir) OrdersNames() bool { return false }
+func (d *dir) OrdersNames() bool { return false }
 
-func (f file) Datasync() error { return f.Sync() }
+// Sync empties the disk's cache, too, which fsync(2) does not do on macOS.
+func (f *file) Sync() error {
+	return f.with(func(fd int) error {
+		_, err := unix.FcntlInt(uintptr(fd), unix.F_FULLFSYNC, 0)
+		return err
+	})
+}
 
-func (f file) StartSync() {}
+func (f *file) Datasync() error { return f.Sync() }
 
-func (f file) Lease() (release func(), err error) { return nil, errors.ErrUnsupported }
+func (f *file) StartSync() {}
+
+func (f *file) Lease() (release func(), err error) { return nil, errors.ErrUnsupported }
 
 // CopyAttributes is for Linux.
-func (f file) CopyAttributes(File) {}
+func (f *file) CopyAttributes(File) {}

@@ -38,12 +38,12 @@ func (OS) ReadOnly(path string) bool {
 	return unix.Statfs(path, &st) == nil && st.Flags&unix.ST_RDONLY != 0
 }
 
-func (d dir) RenameNew(name string, to Dir, newName string) error {
-	return unsupported(unix.Renameat2(d.fd(), name, to.(dir).fd(), newName, unix.RENAME_NOREPLACE))
+func (d *dir) RenameNew(name string, to Dir, newName string) error {
+	return unsupported(unix.Renameat2(d.fd(), name, to.(*dir).fd(), newName, unix.RENAME_NOREPLACE))
 }
 
-func (d dir) Exchange(name string, other Dir, otherName string) error {
-	return unsupported(unix.Renameat2(d.fd(), name, other.(dir).fd(), otherName, unix.RENAME_EXCHANGE))
+func (d *dir) Exchange(name string, other Dir, otherName string) error {
+	return unsupported(unix.Renameat2(d.fd(), name, other.(*dir).fd(), otherName, unix.RENAME_EXCHANGE))
 }
 
 // unsupported translates how disks say that they do not know a flag of renameat2.
@@ -54,7 +54,7 @@ func unsupported(err error) error {
 	return err
 }
 
-func (d dir) OrdersNames() bool {
+func (d *dir) OrdersNames() bool {
 	var st unix.Statfs_t
 	if unix.Fstatfs(d.fd(), &st) != nil {
 		return false
@@ -63,22 +63,29 @@ func (d dir) OrdersNames() bool {
 	return slices.Contains([]int64{unix.EXT4_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, zfs}, int64(st.Type))
 }
 
-func (f file) Datasync() error { return unix.Fdatasync(f.fd()) }
+func (f *file) Sync() error { return f.with(unix.Fsync) }
 
-func (f file) StartSync() {
-	_ = unix.SyncFileRange(f.fd(), 0, 0, unix.SYNC_FILE_RANGE_WRITE) // if it cannot, Sync does all
+func (f *file) Datasync() error { return f.with(unix.Fdatasync) }
+
+func (f *file) StartSync() {
+	// If it cannot, Sync does all.
+	_ = f.with(func(fd int) error { return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE) })
 }
 
-func (f file) Lease() (release func(), err error) {
-	fd := f.Fd()
-	_, err = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_RDLCK)
-	switch {
+func (f *file) Lease() (release func(), err error) {
+	lease := func(kind int) error {
+		return f.with(func(fd int) error {
+			_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, kind)
+			return err
+		})
+	}
+	switch err := lease(unix.F_RDLCK); {
 	case errors.Is(err, unix.EAGAIN):
 		return nil, ErrWriters
 	case err != nil:
 		return nil, errors.ErrUnsupported
 	}
-	return func() { _, _ = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK) }, nil
+	return func() { _ = lease(unix.F_UNLCK) }, nil
 }
 
 // aclAttribute holds the access control list of a file, which its mode is a part of;
@@ -88,25 +95,34 @@ const (
 	labelAttribute = "security.selinux"
 )
 
-func (f file) CopyAttributes(from File) {
-	theirs := from.(file).attributes()
+func (f *file) CopyAttributes(from File) {
+	_ = f.with(func(to int) error {
+		return from.(*file).with(func(from int) error {
+			copyAttributes(from, to)
+			return nil
+		})
+	})
+}
+
+func copyAttributes(from, to int) {
+	theirs := attributes(from)
 	for _, name := range theirs {
 		if name != aclAttribute && name != labelAttribute && !strings.HasPrefix(name, "user.") {
 			continue
 		}
-		value, err := from.(file).attribute(name)
-		if had, _ := f.attribute(name); err == nil && (had == nil || !bytes.Equal(had, value)) {
-			_ = unix.Fsetxattr(f.fd(), name, value, 0)
+		value, err := attribute(from, name)
+		if had, _ := attribute(to, name); err == nil && (had == nil || !bytes.Equal(had, value)) {
+			_ = unix.Fsetxattr(to, name, value, 0)
 		}
 	}
-	if !slices.Contains(theirs, aclAttribute) && slices.Contains(f.attributes(), aclAttribute) {
-		_ = unix.Fremovexattr(f.fd(), aclAttribute) // its folder has given it one
+	if !slices.Contains(theirs, aclAttribute) && slices.Contains(attributes(to), aclAttribute) {
+		_ = unix.Fremovexattr(to, aclAttribute) // its folder has given it one
 	}
 }
 
 // attributes are the names of the extended attributes that the user may read.
-func (f file) attributes() []string {
-	list, err := grow(func(buf []byte) (int, error) { return unix.Flistxattr(f.fd(), buf) })
+func attributes(fd int) []string {
+	list, err := grow(func(buf []byte) (int, error) { return unix.Flistxattr(fd, buf) })
 	if err != nil || len(list) == 0 {
 		return nil
 	}
@@ -114,8 +130,8 @@ func (f file) attributes() []string {
 }
 
 // attribute is the value of an extended attribute.
-func (f file) attribute(name string) ([]byte, error) {
-	return grow(func(buf []byte) (int, error) { return unix.Fgetxattr(f.fd(), name, buf) })
+func attribute(fd int, name string) ([]byte, error) {
+	return grow(func(buf []byte) (int, error) { return unix.Fgetxattr(fd, name, buf) })
 }
 
 // grow is what read fills a buffer with that is large enough.

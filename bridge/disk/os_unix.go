@@ -4,8 +4,10 @@ package disk
 
 import (
 	"errors"
+	"io"
 	"io/fs"
-	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,7 +18,7 @@ func (OS) OpenRoot(path string) (Dir, error) {
 	return openDir(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_DIRECTORY)
 }
 
-func (d dir) OpenDir(name string) (Dir, error) {
+func (d *dir) OpenDir(name string) (Dir, error) {
 	return openDir(d.fd(), name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW)
 }
 
@@ -25,15 +27,171 @@ func openDir(dirfd int, name string, flag int) (Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dir{os.NewFile(uintptr(fd), name)}, nil
+	d := new(dir)
+	d.n.Store(int64(fd))
+	return d, nil
 }
 
-func (d dir) Open(name string, flag int, perm fs.FileMode) (File, error) {
+func (d *dir) Open(name string, flag int, perm fs.FileMode) (File, error) {
 	fd, err := openFD(d.fd(), name, flag|unix.O_NOFOLLOW, uint32(perm.Perm()))
 	if err != nil {
 		return nil, err
 	}
-	return file{os.NewFile(uintptr(fd), name)}, nil
+	return &file{fd: fd, name: name}, nil
+}
+
+// dir and file are descriptors without an os.File, which takes two system calls more to
+// open and keeps a finalizer.
+
+// dir is an open folder.
+type dir struct {
+	n atomic.Int64 // the descriptor, -1 once it is closed
+}
+
+func (d *dir) fd() int { return int(d.n.Load()) }
+
+func (d *dir) Close() error {
+	if fd := int(d.n.Swap(-1)); fd >= 0 {
+		return unix.Close(fd)
+	}
+	return fs.ErrClosed
+}
+
+func (d *dir) Info() (Info, error) { return fstat(d.fd()) }
+
+func (d *dir) Names(n int) (names []string, err error) {
+	if _, err := unix.Seek(d.fd(), 0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	buf := make([]byte, 8<<10)
+	for n < 0 || len(names) < n {
+		size, err := unix.ReadDirent(d.fd(), buf)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || size <= 0 {
+			return names, err
+		}
+		_, _, names = unix.ParseDirent(buf[:size], n-len(names), names)
+	}
+	return names, nil
+}
+
+// file is an open file. A call that is under way never meets another file that has got the
+// same descriptor since.
+type file struct {
+	name string
+
+	mu sync.RWMutex // held for writing by Close
+	fd int          // -1 once it is closed
+}
+
+// with calls fn with the descriptor, again while a signal interrupts it.
+func (f *file) with(fn func(fd int) error) error {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if f.fd < 0 {
+		return fs.ErrClosed
+	}
+	for {
+		if err := fn(f.fd); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+func (f *file) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fd < 0 {
+		return fs.ErrClosed
+	}
+	fd := f.fd
+	f.fd = -1
+	return unix.Close(fd)
+}
+
+// maxIO is the most that one system call reads or writes: macOS takes less than 2 GiB.
+const maxIO = 1 << 30
+
+func (f *file) ReadAt(p []byte, off int64) (done int, err error) {
+	for done < len(p) {
+		n := 0
+		err := f.with(func(fd int) (err error) {
+			n, err = unix.Pread(fd, p[done:min(len(p), done+maxIO)], off+int64(done))
+			return err
+		})
+		if err != nil {
+			return done, err
+		}
+		if n == 0 {
+			return done, io.EOF
+		}
+		done += n
+	}
+	return done, nil
+}
+
+func (f *file) WriteAt(p []byte, off int64) (done int, err error) {
+	for done < len(p) {
+		n := 0
+		err := f.with(func(fd int) (err error) {
+			n, err = unix.Pwrite(fd, p[done:min(len(p), done+maxIO)], off+int64(done))
+			return err
+		})
+		if err != nil {
+			return done, err
+		}
+		done += n
+	}
+	return done, nil
+}
+
+func (f *file) Info() (info Info, err error) {
+	err = f.with(func(fd int) (err error) {
+		info, err = fstat(fd)
+		return err
+	})
+	return info, err
+}
+
+func (f *file) Stat() (fs.FileInfo, error) {
+	info, err := f.Info()
+	if err != nil {
+		return nil, err
+	}
+	return fileInfo{f.name, info}, nil
+}
+
+// fileInfo is an Info in the standard library's terms.
+type fileInfo struct {
+	name string
+	info Info
+}
+
+func (i fileInfo) Name() string       { return i.name }
+func (i fileInfo) Size() int64        { return i.info.Size }
+func (i fileInfo) Mode() fs.FileMode  { return i.info.Mode }
+func (i fileInfo) ModTime() time.Time { return time.Unix(0, i.info.ModTime) }
+func (i fileInfo) IsDir() bool        { return i.info.Mode.IsDir() }
+func (i fileInfo) Sys() any           { return nil }
+
+func (f *file) Truncate(size int64) error {
+	return f.with(func(fd int) error { return unix.Ftruncate(fd, size) })
+}
+
+func (f *file) Chmod(mode fs.FileMode) error {
+	bits := uint32(mode.Perm())
+	for _, b := range special {
+		if mode&b.set != 0 {
+			bits |= b.bit
+		}
+	}
+	return f.with(func(fd int) error { return unix.Fchmod(fd, bits) })
+}
+
+func (f *file) Chown(uid, gid int) error {
+	return f.with(func(fd int) error { return unix.Fchown(fd, uid, gid) })
 }
 
 func openFD(dirfd int, name string, flag int, perm uint32) (fd int, err error) {
@@ -48,12 +206,8 @@ func openFD(dirfd int, name string, flag int, perm uint32) (fd int, err error) {
 	}
 }
 
-func (d dir) fd() int { return int(d.f.Fd()) }
-
-func (f file) fd() int { return int(f.Fd()) }
-
 // ReadFile uses no os.File, which costs about as much as all the system calls.
-func (d dir) ReadFile(name string) (data []byte, before, after Info, err error) {
+func (d *dir) ReadFile(name string) (data []byte, before, after Info, err error) {
 	fd, err := openFD(d.fd(), name, unix.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, before, after, err
@@ -96,15 +250,15 @@ func readFull(fd int, size int64) ([]byte, error) {
 	return data, nil
 }
 
-func (d dir) Stat(name string) (Info, error) {
+func (d *dir) Stat(name string) (Info, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(d.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	return infoOf(&st), err
 }
 
-func (f file) Info() (Info, error) {
+func fstat(fd int) (Info, error) {
 	var st unix.Stat_t
-	err := unix.Fstat(f.fd(), &st)
+	err := unix.Fstat(fd, &st)
 	return infoOf(&st), err
 }
 
@@ -115,12 +269,15 @@ func infoOf(st *unix.Stat_t) Info {
 	}
 }
 
+// special are the bits of a mode that are not permissions.
+var special = [...]struct {
+	bit uint32
+	set fs.FileMode
+}{{unix.S_ISUID, fs.ModeSetuid}, {unix.S_ISGID, fs.ModeSetgid}, {unix.S_ISVTX, fs.ModeSticky}}
+
 func modeOf(mode uint32) fs.FileMode {
 	m := fs.FileMode(mode & 0o777)
-	for _, b := range [...]struct {
-		bit uint32
-		set fs.FileMode
-	}{{unix.S_ISUID, fs.ModeSetuid}, {unix.S_ISGID, fs.ModeSetgid}, {unix.S_ISVTX, fs.ModeSticky}} {
+	for _, b := range special {
 		if mode&b.bit != 0 {
 			m |= b.set
 		}
@@ -136,35 +293,34 @@ func modeOf(mode uint32) fs.FileMode {
 	return m | fs.ModeIrregular
 }
 
-func (d dir) Mkdir(name string) error { return unix.Mkdirat(d.fd(), name, 0o777) }
+func (d *dir) Mkdir(name string) error { return unix.Mkdirat(d.fd(), name, 0o777) }
 
-func (d dir) Rmdir(name string) error { return unix.Unlinkat(d.fd(), name, unix.AT_REMOVEDIR) }
+func (d *dir) Rmdir(name string) error { return unix.Unlinkat(d.fd(), name, unix.AT_REMOVEDIR) }
 
-func (d dir) Remove(name string) error { return unix.Unlinkat(d.fd(), name, 0) }
+func (d *dir) Remove(name string) error { return unix.Unlinkat(d.fd(), name, 0) }
 
-func (d dir) Rename(name string, to Dir, newName string) error {
-	return unix.Renameat(d.fd(), name, to.(dir).fd(), newName)
+func (d *dir) Rename(name string, to Dir, newName string) error {
+	return unix.Renameat(d.fd(), name, to.(*dir).fd(), newName)
 }
 
-func (d dir) Link(name string, to Dir, newName string) error {
-	return unix.Linkat(d.fd(), name, to.(dir).fd(), newName, 0)
+func (d *dir) Link(name string, to Dir, newName string) error {
+	return unix.Linkat(d.fd(), name, to.(*dir).fd(), newName, 0)
 }
 
-func (d dir) Readlink(name string) (string, error) {
+func (d *dir) Readlink(name string) (string, error) {
 	buf := make([]byte, unix.PathMax)
 	n, err := unix.Readlinkat(d.fd(), name, buf)
 	return string(buf[:max(n, 0)]), err
 }
 
-func (d dir) Symlink(target, name string) error { return unix.Symlinkat(target, d.fd(), name) }
+func (d *dir) Symlink(target, name string) error { return unix.Symlinkat(target, d.fd(), name) }
 
-func (d dir) SetTimes(name string, t time.Time) error {
+func (d *dir) SetTimes(name string, t time.Time) error {
 	when := unix.NsecToTimespec(t.UnixNano())
 	return unix.UtimesNanoAt(d.fd(), name, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// Sync is fsync(2) alone: on macOS os.File.Sync would empty the disk's cache, too.
-func (d dir) Sync() error { return unix.Fsync(d.fd()) }
+func (d *dir) Sync() error { return unix.Fsync(d.fd()) }
 
 // MaxFiles is how many files this process may have open.
 func MaxFiles() int {

@@ -10,6 +10,26 @@ import (
 	"time"
 )
 
+type dir struct{ f *os.File }
+
+// file is a file; what it does not declare is as in the standard library.
+type file struct{ *os.File }
+
+func (d dir) Close() error { return d.f.Close() }
+
+func (d dir) Info() (Info, error) { return file{d.f}.Info() }
+
+func (d dir) Names(n int) ([]string, error) {
+	if _, err := d.f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	names, err := d.f.Readdirnames(n)
+	if err == io.EOF { // the folder is empty
+		err = nil
+	}
+	return names, err
+}
+
 func (d dir) at(name string) string { return filepath.Join(d.f.Name(), name) }
 
 // OpenRoot opens a folder by its path.
