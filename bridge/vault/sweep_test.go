@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault"
 )
@@ -22,9 +23,11 @@ func TestSweep(t *testing.T) {
 	p.Save("sub/.relayfs-0123.tmp", "left by a killed process\n")
 	for _, name := range []string{"untouched", "written to"} {
 		p.Save("sub/"+name, "old\n")
-		info, err := os.Stat(p.path("sub/" + name))
+		sub, err := disk.OS{}.OpenRoot(p.path("sub"))
 		p.check(err)
-		displaced := fmt.Sprintf("sub/.relayfs-0123--%x-%x.old.tmp", info.ModTime().UnixNano(), info.Size())
+		info, err := sub.Stat(name)
+		p.check(errors.Join(err, sub.Close()))
+		displaced := fmt.Sprintf("sub/.relayfs-0123-1-%016x-1-%08x-%x-%x-%x.tmp", 1, 2, info.Inode, info.ModTime, info.Size)
 		p.Rename("sub/"+name, displaced)
 		if name == "written to" {
 			p.Save(displaced, "old, and late\n")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/disk"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -162,7 +163,7 @@ type Place struct {
 	Dir  disk.Dir
 	Name string
 	Rel  string
-	Info disk.Info // when the place was found
+	Info disk.Info // when the place was found; Within leaves it out
 }
 
 // Close closes the folder, unless somebody else has taken it over and Dir is nil.
@@ -184,6 +185,16 @@ func (f *Folder) Locate(rel string) (Place, error) {
 		return Place{}, fs.ErrNotExist
 	}
 	return p, err
+}
+
+// Within is the place rel, at which it does not look; fs.ErrNotExist if nothing is served
+// there, whatever it is.
+func (f *Folder) Within(rel string) (Place, error) {
+	if Reserved(rel) || !utf8.ValidString(rel) {
+		return Place{}, fs.ErrNotExist
+	}
+	dir, err := f.OpenDir(Parent(rel))
+	return Place{Dir: dir, Name: path.Base(rel), Rel: rel}, err
 }
 
 // LookAt is the place rel, symlink or not, hidden or not.

@@ -1,6 +1,8 @@
 package swap
 
 import (
+	"io/fs"
+	"os"
 	"sync"
 
 	"github.com/relayfs/relayfs/bridge/disk"
@@ -11,6 +13,8 @@ import (
 type swapDir struct {
 	dir    disk.Dir // nil: there is none
 	device uint64
+	// The owner and the group of files that are made there.
+	uid, gid int
 
 	mu     sync.Mutex // protects the following
 	off    bool       // of no use
@@ -30,8 +34,15 @@ func (d *swapDir) open(on disk.Disk, path string) error {
 		return err
 	}
 	d.dir, d.device = dir, info.Device
+	d.uid, d.gid = os.Geteuid(), os.Getegid()
+	if info.Mode&fs.ModeSetgid != 0 {
+		d.gid = info.GID
+	}
 	return nil
 }
+
+// owns says whether a file that is made there has the same owner and group.
+func (d *swapDir) owns(info *disk.Info) bool { return info.UID == d.uid && info.GID == d.gid }
 
 // on is the folder, if files there can be exchanged with those on a device.
 func (d *swapDir) on(device uint64) (disk.Dir, bool) {

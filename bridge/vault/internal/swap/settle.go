@@ -1,8 +1,12 @@
 package swap
 
 import (
+	"errors"
+	"io/fs"
 	"log/slog"
+	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/disk"
@@ -11,7 +15,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
 )
 
-// maxUnsettled bounds the swaps that have not settled, each of which has two files open.
+// maxUnsettled bounds the swaps that have not settled, each of which has a folder open, and
+// then its file.
 // shareUnsettled is the share of the files that the process may have open.
 const (
 	maxUnsettled   = 256
@@ -41,8 +46,9 @@ type settler struct {
 // settlement is a swap that is not durable yet.
 type settlement struct {
 	rel      string
-	file     disk.File // the new one
-	dir      disk.Dir  // the folder that it is in
+	dir      disk.Dir // the folder of the new file
+	name     string
+	file     disk.File // nil until its round, or if somebody has put another one in its place
 	preImage *Temp
 	end      func()
 }
@@ -85,12 +91,17 @@ func (t *settler) run() {
 
 // settle syncs the files of a round and then each of their folders once.
 func (t *settler) settle(round []*settlement) {
-	for _, s := range round {
-		if s.file != nil {
+	fileErrs := make([]error, len(round))
+	for i, s := range round {
+		file, err := s.dir.Open(s.name, os.O_RDONLY, 0)
+		switch {
+		case err == nil:
+			s.file = file
 			s.file.StartSync() // together, and not one after the other
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ELOOP):
+			fileErrs[i] = err
 		}
 	}
-	fileErrs := make([]error, len(round))
 	for i, s := range round {
 		if s.file != nil {
 			fileErrs[i] = s.file.Sync()

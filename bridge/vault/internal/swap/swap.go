@@ -3,6 +3,7 @@ package swap
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -27,7 +28,7 @@ type Swap struct {
 // Stage prepares the replacement r of the note at rel; r.Meanwhile is the caller's to call.
 // model.ErrConflict if the note is not the expected file. The caller closes the swap.
 func (s *Swapper) Stage(rel string, r model.Replacement) (*Swap, error) {
-	at, err := s.o.Vault.Locate(rel)
+	at, err := s.o.Vault.Within(rel)
 	if err != nil {
 		return nil, conflictIfGone(err) // a read says what has become of it
 	}
@@ -41,20 +42,20 @@ func (s *Swapper) Stage(rel string, r model.Replacement) (*Swap, error) {
 }
 
 func (sw *Swap) stage() (err error) {
-	if folder.StampOf(&sw.at.Info) != sw.r.Expect {
-		return model.ErrConflict
-	}
 	if sw.old, err = sw.at.Dir.Open(sw.at.Name, os.O_RDONLY, 0); err != nil {
 		return conflictIfGone(err)
 	}
-	data, stamp, err := folder.ReadOpen(sw.old)
-	if errors.Is(err, folder.ErrTorn) || err == nil && stamp != sw.r.Expect {
-		return model.ErrConflict
-	}
-	if err != nil {
+	sw.oldData = make([]byte, sw.r.Expect.Size)
+	n, err := sw.old.ReadAt(sw.oldData, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	sw.oldData = data
+	if sw.at.Info, err = sw.old.Info(); err != nil {
+		return err
+	}
+	if n < len(sw.oldData) || folder.StampOf(&sw.at.Info) != sw.r.Expect {
+		return model.ErrConflict
+	}
 	if dir, ok := sw.s.dir.on(sw.at.Info.Device); ok {
 		err := sw.makeTemp(dir, true)
 		if err == nil || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
@@ -67,7 +68,9 @@ func (sw *Swap) stage() (err error) {
 
 // makeTemp makes the temp file in dir, which is the swap folder, or that of the note.
 func (sw *Swap) makeTemp(dir disk.Dir, swap bool) (err error) {
-	sw.temp, err = newTemp(dir, sw.tempName(), sw.content(), swap)
+	c := sw.content()
+	c.owned = swap && sw.s.dir.owns(c.oldInfo)
+	sw.temp, err = newTemp(dir, sw.tempName(), c, swap)
 	return err
 }
 
@@ -84,7 +87,7 @@ func (sw *Swap) Stamp() model.Stamp { return sw.temp.Stamp }
 func (sw *Swap) Mode() fs.FileMode { return sw.at.Info.Mode.Perm() }
 
 func conflictIfGone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) { // it is a symlink now
 		return model.ErrConflict
 	}
 	return err
@@ -109,7 +112,7 @@ func (sw *Swap) Close() {
 func (sw *Swap) Commit() (model.Stamp, error) {
 	// Without a pre-image, or where names do not come to the disk in their order, a power cut
 	// could leave the name without the bytes.
-	if sw.r.Sync || sw.s.noExchange.Load() || !sw.at.Dir.OrdersNames() {
+	if sw.r.Sync || sw.s.noExchange.Load() || !sw.s.ordersNames(sw.at.Info.Device, sw.at.Dir) {
 		if err := sw.temp.sync(); err != nil {
 			return model.Stamp{}, err
 		}
@@ -118,11 +121,6 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 		return model.Stamp{}, err
 	}
 	stamp := sw.temp.Placed()
-	placed, err := sw.at.Dir.Open(sw.at.Name, os.O_RDONLY, 0) // to be synced
-	if err != nil {
-		sw.s.o.Log.Debug("a new file is not there any more", model.LogPath, sw.at.Rel, model.LogErr, err)
-		placed = nil
-	}
 	sw.temp.file.Close() // open for writing, it would keep the next swap from its lease
 	if sw.at.Info.Links > 1 {
 		sw.s.o.Log.Warn("the note's other names (hard links) keep what it held before", model.LogPath, sw.at.Rel)
@@ -130,7 +128,7 @@ func (sw *Swap) Commit() (model.Stamp, error) {
 	sw.s.o.Late(sw.at.Rel, sw.old, sw.r.Expect, sw.oldData)
 	dir, preImage := sw.at.Dir, sw.temp
 	sw.old, sw.at.Dir, sw.temp, sw.settled = nil, nil, nil, true
-	sw.s.settler.add(&settlement{rel: sw.at.Rel, file: placed, dir: dir, preImage: preImage, end: sw.s.dir.end})
+	sw.s.settler.add(&settlement{rel: sw.at.Rel, dir: dir, name: sw.at.Name, preImage: preImage, end: sw.s.dir.end})
 	return stamp, nil
 }
 
@@ -145,16 +143,8 @@ func (sw *Swap) replace() error {
 	if err != nil {
 		return conflictIfGone(err)
 	}
-	switch {
-	case !exchanged:
-		return nil
-	case !sw.displaced():
+	if exchanged && !sw.displaced() {
 		return sw.undo()
-	}
-	// Should the process be killed before it is removed, nobody needs it back.
-	name := displacedName(sw.temp.Name, sw.r.Expect)
-	if sw.temp.dir.RenameNew(sw.temp.Name, sw.temp.dir, name) == nil {
-		sw.temp.Name = name
 	}
 	return nil
 }

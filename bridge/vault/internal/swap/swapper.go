@@ -44,6 +44,7 @@ type Swapper struct {
 	settler *settler
 	// noExchange is set once the disk has turned out not to know exchange.
 	noExchange atomic.Bool
+	ordered    sync.Map // by device: what OrdersNames says of it
 	unplaced   sync.Map // the stamps of files that never got their names, without ChgTime
 }
 
@@ -69,6 +70,16 @@ func New(o Options) *Swapper {
 func (s *Swapper) Close() error {
 	s.settler.all.Wait()
 	return s.dir.close()
+}
+
+// ordersNames is dir.OrdersNames, which one system call answers for all of a device.
+func (s *Swapper) ordersNames(device uint64, dir disk.Dir) bool {
+	ordered, found := s.ordered.Load(device)
+	if !found {
+		ordered = dir.OrdersNames()
+		s.ordered.Store(device, ordered)
+	}
+	return ordered.(bool)
 }
 
 // TempName is a new name for a temp file.

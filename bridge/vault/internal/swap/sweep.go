@@ -44,10 +44,6 @@ func (w *Sweep) found(dir disk.Dir, l leftover) {
 		w.left = append(w.left, l)
 		return
 	}
-	if info, err := dir.Stat(l.name); err == nil && isDisplaced(l.name, &info) {
-		_ = dir.Remove(l.name) // if it fails, the next process tries again
-		return
-	}
 	if err := w.toTrash(dir, l.name); err != nil {
 		w.s.o.Log.Warn("left-over temp file stays", model.LogPath, l.name, model.LogErr, err)
 	}
@@ -151,7 +147,7 @@ func (w *Sweep) dispose(dir disk.Dir, l leftover) error {
 		return err
 	}
 	switch {
-	case isDisplaced(l.name, &info):
+	case l.tag.isPreImage(&info):
 		return dir.Remove(l.name)
 	case l.tag.describes(dir, l.name, &info): // it never got its name: the log has it, or nobody was told that it is saved
 		post := folder.StampOf(&info)

@@ -8,29 +8,39 @@ import (
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/disk"
-	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/vault/internal/folder"
 )
 
-// The names of temp files are, with the parts that not all of them have in brackets:
+// The names of temp files are, with what not all of them have in brackets:
 //
-//	.relayfs-PROCESS-NUMBER[-TAG][-MTIME-SIZE.old].tmp
-//
-// MTIME-SIZE.old is on a pre-image that was found to be what the swap expected, so that
-// its content is in the note's history. It says in which state the file was, in case
-// somebody writes to it yet.
+//	.relayfs-PROCESS-NUMBER[-TAG].tmp
 
-// tag says what a new file is for: the note, by a hash of its path, its modification time,
-// and the CRC-32C of its bytes.
+// tag says what a file is for that is to become a note, so that the next process finds out
+// what a crash has left: whether the file has got the name, whether its bytes are whole,
+// and whether the file under the temp name is the pre-image, whose text the note's history
+// has.
 type tag struct {
-	path    uint64
-	modTime int64
-	sum     uint32
+	path    uint64 // a hash of the note's
+	modTime int64  // of the file
+	sum     uint32 // CRC-32C of its bytes
+	pre     preImage
+}
+
+// preImage is the state of the file that was to be displaced; the zero value is none.
+type preImage struct {
+	inode         uint64
+	modTime, size int64
 }
 
 func tagOf(rel string, c Content) tag {
-	return tag{hashOf(rel), c.ModTime.UnixNano(), sumOf(c.Data)}
+	t := tag{path: hashOf(rel), modTime: c.ModTime.UnixNano(), sum: sumOf(c.Data)}
+	if c.oldInfo != nil {
+		t.pre = preImageOf(c.oldInfo)
+	}
+	return t
 }
+
+func preImageOf(info *disk.Info) preImage { return preImage{info.Inode, info.ModTime, info.Size} }
 
 func hashOf(rel string) uint64 {
 	sum := sha256.Sum256([]byte(rel))
@@ -39,19 +49,23 @@ func hashOf(rel string) uint64 {
 
 func sumOf(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
 
-func (t tag) String() string { return fmt.Sprintf("%016x-%x-%08x", t.path, t.modTime, t.sum) }
+const tagFormat = "%016x-%x-%08x-%x-%x-%x"
+
+func (t tag) String() string {
+	return fmt.Sprintf(tagFormat, t.path, t.modTime, t.sum, t.pre.inode, t.pre.modTime, t.pre.size)
+}
 
 // parseTag reads the tag in the name of a temp file.
 func parseTag(name string) (t tag, ok bool) {
-	parts := strings.Split(strings.TrimSuffix(strings.TrimPrefix(name, folder.TempPrefix), folder.TempSuffix), "-")
-	if len(parts) < 5 { // process, number, tag
+	parts := strings.SplitN(strings.TrimSuffix(strings.TrimPrefix(name, folder.TempPrefix), folder.TempSuffix), "-", 3)
+	if len(parts) < 3 { // process, number, tag
 		return t, false
 	}
-	n, err := fmt.Sscanf(strings.Join(parts[2:5], " "), "%16x %x %8x", &t.path, &t.modTime, &t.sum)
-	return t, err == nil && n == 3
+	_, err := fmt.Sscanf(parts[2], tagFormat, &t.path, &t.modTime, &t.sum, &t.pre.inode, &t.pre.modTime, &t.pre.size)
+	return t, err == nil && t.String() == parts[2]
 }
 
-// describes says whether a file has the modification time and the bytes of the tag.
+// describes says whether a file is the new one, with all of its bytes.
 func (t tag) describes(dir disk.Dir, name string, info *disk.Info) bool {
 	if info.ModTime != t.modTime {
 		return false
@@ -60,13 +74,7 @@ func (t tag) describes(dir disk.Dir, name string, info *disk.Info) bool {
 	return err == nil && sumOf(data) == t.sum
 }
 
-const displacedSuffix = ".old" + folder.TempSuffix
-
-func displacedName(name string, st model.Stamp) string {
-	return fmt.Sprintf("%s-%x-%x%s", strings.TrimSuffix(name, folder.TempSuffix), st.ModTime, st.Size, displacedSuffix)
-}
-
-// isDisplaced says whether a temp file is such a pre-image, in the state that info describes.
-func isDisplaced(name string, info *disk.Info) bool {
-	return strings.HasSuffix(name, fmt.Sprintf("-%x-%x%s", info.ModTime, info.Size, displacedSuffix))
+// isPreImage says whether a file is the one that was to be displaced, as it was then.
+func (t tag) isPreImage(info *disk.Info) bool {
+	return t.pre != preImage{} && t.pre == preImageOf(info)
 }

@@ -31,6 +31,7 @@ type Content struct {
 	// attributes of that.
 	old     disk.File
 	oldInfo *disk.Info
+	owned   bool // a new file has the owner already
 }
 
 // NewFile makes a temp file in dir, and syncs it. After an error no file is left.
@@ -61,7 +62,7 @@ func newTemp(dir disk.Dir, name string, c Content, swap bool) (*Temp, error) {
 }
 
 func (t *Temp) fill(c Content) error {
-	if c.old != nil {
+	if c.old != nil && !c.owned {
 		if err := t.chown(c.oldInfo); err != nil && t.swap {
 			return err // a folder may give its group to what is made in it
 		}
