@@ -49,7 +49,11 @@ func NewFile(dir disk.Dir, name string, c Content) (*Temp, error) {
 
 // newTemp is NewFile without the sync. swap says that dir is the swap folder.
 func newTemp(dir disk.Dir, name string, c Content, swap bool) (*Temp, error) {
-	file, err := dir.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	perm := fs.FileMode(0o600) // until it has its owner
+	if c.owned {
+		perm = c.oldInfo.Mode.Perm()
+	}
+	file, err := dir.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return nil, err
 	}
@@ -75,13 +79,15 @@ func (t *Temp) fill(c Content) error {
 		mode = c.oldInfo.Mode
 		t.file.CopyAttributes(c.old) // while it can be written by whatever mode it gets
 	}
-	if err := t.file.Chmod(mode); err != nil {
-		return err
-	}
 	if err := t.dir.SetTimes(t.Name, c.ModTime); err != nil {
 		return err
 	}
 	info, err := t.file.Info()
+	if err == nil && info.Mode != mode {
+		if err = t.file.Chmod(mode); err == nil {
+			info, err = t.file.Info()
+		}
+	}
 	t.Stamp = folder.StampOf(&info)
 	return err
 }
