@@ -3,21 +3,30 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/approval"
+	"github.com/relayfs/relayfs/mcpserver/internal/progress"
 	"github.com/relayfs/relayfs/mcpserver/internal/schema"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// maxResultSize says, to Claude Code, from how many characters on an answer is put
-// into a file instead of being shown. Its own limit may be below answer.Max.
-const maxResultSize = "anthropic/maxResultSizeChars"
+const (
+	// maxResultSize tells Claude Code the number of characters above which it puts an
+	// answer into a file instead of showing it. Its own limit may be below answer.Max.
+	maxResultSize = "anthropic/maxResultSizeChars"
+	// progressEvery is the shortest time between two progress notifications of a call.
+	progressEvery = 500 * time.Millisecond
+	// questionID names the one question that a call can ask.
+	questionID = "approve"
+)
 
-// definition is the tool as the protocol describes it. All four hints are set:
-// those left out would take the protocol's alarming defaults.
+// definition describes t in the terms of the protocol. It sets all four hints, because
+// the protocol's defaults for missing ones are alarming.
 func definition(t tool.Tool) mcp.Tool {
 	def := mcp.NewToolWithRawSchema(t.Name, t.Description, schema.OfArguments(t.Params))
 	def.Title = t.Title
@@ -25,15 +34,13 @@ func definition(t tool.Tool) mcp.Tool {
 	if t.Hints.ReadOnly {
 		def.Meta = &mcp.Meta{AdditionalFields: map[string]any{maxResultSize: 300_000}}
 	}
-	no := false
 	def.Annotations = mcp.ToolAnnotation{
 		Title: t.Title, ReadOnlyHint: &t.Hints.ReadOnly, DestructiveHint: &t.Hints.Destructive,
-		IdempotentHint: &t.Hints.Idempotent, OpenWorldHint: &no,
+		IdempotentHint: &t.Hints.Idempotent, OpenWorldHint: new(false),
 	}
 	return def
 }
 
-// handler adapts a tool to the protocol.
 func (s *Server) handler(t tool.Tool) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		raw := req.Params.RawArguments
@@ -43,7 +50,7 @@ func (s *Server) handler(t tool.Tool) server.ToolHandlerFunc {
 				return nil, err
 			}
 		}
-		res := t.Call(s.withAnswer(s.withProgress(ctx, req), req), s.session(ctx).client, raw)
+		res := t.Call(s.withAnswer(s.withProgress(ctx, req), req), s.session(ctx).client, raw).Bounded()
 		if res.Ask != "" {
 			return elicit(res.Ask), nil
 		}
@@ -51,7 +58,6 @@ func (s *Server) handler(t tool.Tool) server.ToolHandlerFunc {
 			s.log.Error("tool call failed", "tool", t.Name, model.LogErr, res.Err)
 			return nil, res.Err
 		}
-		res = res.Bounded()
 		out := &mcp.CallToolResult{IsError: res.IsError, Content: make([]mcp.Content, 0, len(res.Text))}
 		for _, block := range res.Blocks() {
 			out.Content = append(out.Content, mcp.NewTextContent(block))
@@ -61,4 +67,61 @@ func (s *Server) handler(t tool.Tool) server.ToolHandlerFunc {
 		}
 		return out, nil
 	}
+}
+
+// withProgress sends what a tool reports with progress.Report to the client, if the
+// request asks for progress.
+func (s *Server) withProgress(ctx context.Context, req mcp.CallToolRequest) context.Context {
+	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
+		return ctx
+	}
+	last := time.Now()
+	return progress.With(ctx, func(done, total int) {
+		if time.Since(last) < progressEvery {
+			return
+		}
+		last = time.Now()
+		err := s.mcp.SendNotificationToClient(ctx, string(mcp.MethodNotificationProgress), map[string]any{
+			"progressToken": req.Params.Meta.ProgressToken, "progress": done, "total": total,
+		})
+		if err != nil {
+			s.log.Debug("progress not sent", model.LogErr, err)
+		}
+	})
+}
+
+// withAnswer adds to ctx whether the client can ask its user, and what the user answered.
+func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) context.Context {
+	a := approval.Asked{Able: s.session(ctx).client.Session.Elicits()}
+	// In the newest protocol each request declares what the client can do. In earlier
+	// ones the client declared it once, in initialize.
+	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientCapabilities != nil {
+		a.Able = info.ClientCapabilities.Elicitation != nil
+	}
+	if res := server.ElicitationResponse(req.Params.InputResponses, questionID); res != nil {
+		content, _ := res.Content.(map[string]any)
+		a.Reply = &approval.Reply{
+			Agreed:   res.Action == mcp.ElicitationResponseActionAccept && content["approve"] == true,
+			Remember: content["remember"] == true,
+		}
+	}
+	return approval.With(ctx, a)
+}
+
+// elicit returns the result that makes the client ask its user.
+func elicit(question string) *mcp.CallToolResult {
+	flag := func(title string, def bool) map[string]any {
+		return map[string]any{"type": "boolean", "title": title, "default": def}
+	}
+	return server.NewInputRequestBuilder("").Elicit(questionID, mcp.ElicitationParams{
+		Message: question,
+		RequestedSchema: map[string]any{
+			"type": "object",
+			"properties": map[string]any{
+				"approve":  flag("Allow this", true),
+				"remember": flag("Do not ask again in this session", false),
+			},
+			"required": []string{"approve"},
+		},
+	}).ToolResult()
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// guides say how to use a tool and those that go with it.
+// guides are instructions for a tool and the tools that belong to it. A guide is given
+// if its tool is offered.
 var guides = []struct{ tool, say string }{
 	{"grep", "Find notes with glob (by name) and grep (by text), see how they are linked with get_links, and read them with read."},
 	{"edit", "Read a note before you edit it: edit and write refuse a note that you have not read in this session. Prefer edit with a short, unique old_string; use write for new notes and complete rewrites."},
@@ -18,7 +19,6 @@ var guides = []struct{ tool, say string }{
 	{"patch_content", "search_content, get_content and patch_content work on notes, canvases and bases; say with entity_type which it is. patch_content wants a short, unique old_string."},
 }
 
-// instructions tell a model how to work here.
 func instructions(o bridge.Options, tools []tool.Tool) string {
 	var names []string
 	for _, f := range o.Folders {

@@ -1,40 +1,66 @@
+// Package answer holds the Result of a tool call, refusals in sentences for a model, and
+// how much of a list or a text fits into one answer. It knows no tool and no protocol. It
+// has no locks.
 package answer
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 )
 
-// Result is what a tool call gives back.
+// Result is the answer to a tool call.
 type Result struct {
 	Text []string // text blocks
-	// OneBlock has clients shown the blocks as one, with empty lines between.
+	// OneBlock joins the blocks with empty lines when they are sent.
 	OneBlock bool
-	// Structured is the JSON object of a tool with an output schema; Text says the
-	// same.
+	// Structured is the JSON object of a tool with an output schema. Text holds the same.
 	Structured json.RawMessage
 	IsError    bool // the model is to read Text and try something else
-	// Next is the cursor at which a list or a search goes on; "" at its end.
+	// Next is the cursor at which a list or a search continues, "" at its end.
 	Next string
-	// Ask is a question to the person at the client; the call is made again with
+	// Ask is a question to the person at the client. The client makes the call again with
 	// the answer.
 	Ask string
-	// Err is set when the call went wrong through no fault of the model.
+	// Err is set when the call failed through no fault of the model.
 	Err error
 }
 
-// Text is a Result of text blocks; empty ones are left out.
+// Text returns a Result of the text blocks that are not empty.
 func Text(blocks ...string) Result {
-	var res Result
-	for _, b := range blocks {
-		if b != "" {
-			res.Text = append(res.Text, b)
-		}
+	return Result{Text: slices.DeleteFunc(blocks, func(b string) bool { return b == "" })}
+}
+
+// JSON returns the Result with r as structured content. A method Failed of r makes the
+// Result an error; a method Next gives its cursor.
+func JSON(r any) Result {
+	text := PlainJSON(r)
+	if text == "" {
+		return Result{Err: fmt.Errorf("result %T is not JSON", r)}
+	}
+	res := Result{Text: []string{text}, Structured: json.RawMessage(text)}
+	if f, ok := r.(interface{ Failed() bool }); ok {
+		res.IsError = f.Failed()
+	}
+	if l, ok := r.(interface{ Next() string }); ok {
+		res.Next = l.Next()
 	}
 	return res
 }
 
-// Blocks are the text blocks as clients are shown them.
+// PlainJSON returns v as JSON without escapes for HTML, "" if it cannot be JSON.
+func PlainJSON(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Blocks returns the text blocks as they are sent.
 func (r Result) Blocks() []string {
 	if r.OneBlock {
 		return []string{strings.Join(r.Text, "\n\n")}
@@ -42,12 +68,27 @@ func (r Result) Blocks() []string {
 	return r.Text
 }
 
-// Bounded is r, of which a text that is too long is cut: an error may quote what
-// it is about.
+// Bounded returns r, or a refusal with the beginning of its text if r is too long: an
+// error may quote a long argument.
 func (r Result) Bounded() Result {
 	if r.Cost() <= Max {
 		return r
 	}
 	short, _ := FirstThatFit(strings.Join(r.Text, "\n"), Max/4)
 	return Refuse("%s ... [cut here]", short)
+}
+
+// Refuse returns a Result that tells the model what to do instead.
+func Refuse(format string, args ...any) Result {
+	return Result{Text: []string{fmt.Sprintf(format, args...)}, IsError: true}
+}
+
+// ArgumentError says which argument is wrong, in a sentence for the model.
+type ArgumentError struct{ sentence string }
+
+func (e *ArgumentError) Error() string { return e.sentence }
+
+// WrongArgument returns an ArgumentError.
+func WrongArgument(format string, args ...any) error {
+	return &ArgumentError{fmt.Sprintf(format, args...)}
 }

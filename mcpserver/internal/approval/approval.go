@@ -1,19 +1,21 @@
-// Package approval has a person asked before a tool changes anything, where that is
-// wanted: by elicitation, which the client shows to its user. In suggest mode that is
-// seldom wanted, because everything waits for review anyway. The package knows no
+// Package approval asks a person before a tool changes anything, where that is required.
+// It asks by elicitation: the client shows the question to its user. In suggest mode this
+// is seldom required, because everything waits for review anyway. The package knows no
 // protocol and makes no change. The lock of a Gate protects what was approved for good.
 package approval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
-// Approval says whether a kind of operation is asked about.
+// Approval says what happens before an operation.
 type Approval string
 
 const (
@@ -31,32 +33,31 @@ const (
 	Delete Operation = "delete"
 )
 
-// Approvals say what is asked about. Those left out are ask in direct mode and
-// auto in suggest mode.
-type Approvals map[string]Approval
+// Approvals maps operations to approvals. The default is Ask in direct mode and Auto in
+// suggest mode.
+type Approvals map[Operation]Approval
 
 // None asks about nothing.
-var None = Approvals{string(Create): Auto, string(Update): Auto, string(Delete): Auto}
+var None = Approvals{Create: Auto, Update: Auto, Delete: Auto}
 
-// Parse reads "ask", "auto" or "deny" for everything, and "KIND=..." for one kind:
-// create, update or delete. What comes later wins.
+// Parse reads "ask", "auto" or "deny" for everything, and "KIND=..." for one operation:
+// create, update or delete. Later words win.
 func Parse(words []string) (Approvals, error) {
 	a := make(Approvals)
 	for _, word := range words {
 		kind, value, one := strings.Cut(word, "=")
-		kinds := []string{kind}
 		if !one {
-			kinds, value = []string{string(Create), string(Update), string(Delete)}, kind
+			value = word
 		}
-		switch Approval(value) {
-		case Auto, Ask, Deny:
-		default:
+		if !slices.Contains([]Approval{Auto, Ask, Deny}, Approval(value)) {
 			return nil, fmt.Errorf("approval %q is none of ask, auto, deny", value)
 		}
-		switch Operation(kinds[0]) {
-		case Create, Update, Delete:
-		default:
+		kinds := []Operation{Create, Update, Delete}
+		if one && !slices.Contains(kinds, Operation(kind)) {
 			return nil, fmt.Errorf("approval %q is for none of create, update, delete", word)
+		}
+		if one {
+			kinds = []Operation{Operation(kind)}
 		}
 		for _, k := range kinds {
 			a[k] = Approval(value)
@@ -65,40 +66,39 @@ func Parse(words []string) (Approvals, error) {
 	return a, nil
 }
 
-// AskError has the person at the client asked, after which the call is made again.
+// AskError is a change that needs the person's answer first. The client makes the call
+// again with the answer.
 type AskError struct{ Question string }
 
 func (e *AskError) Error() string { return "not approved yet: " + e.Question }
 
-// Reply is what the person at the client has answered.
+// Reply is the answer of the person at the client.
 type Reply struct {
 	Agreed   bool
 	Remember bool // do not ask again in this session
 }
 
-// Asked is what a call knows of asking.
+// Asked is the state of the question in one call.
 type Asked struct {
 	Able  bool   // the client can ask its user
 	Reply *Reply // nil if nobody was asked yet
 }
 
-// key is the key of Asked in the context of a call.
-type key struct{}
+type key struct{} // of Asked in the context of a call
 
-// With has the changes of a call know a.
+// With adds a to the context of a call.
 func With(ctx context.Context, a Asked) context.Context { return context.WithValue(ctx, key{}, a) }
 
-// Gate lets the changes of one client through.
+// Gate approves or refuses the changes of one client.
 type Gate struct {
 	approvals Approvals
-	otherwise Approval // where approvals say nothing
+	otherwise Approval // for operations that approvals lacks
 
 	mu       sync.Mutex         // protects the following
 	approved map[Operation]bool // without asking again
 }
 
-// NewGate is a gate that asks as approvals say. direct is set where changes do not wait
-// for review.
+// NewGate returns a Gate for approvals. direct says that changes do not wait for review.
 func NewGate(approvals Approvals, direct bool) *Gate {
 	g := &Gate{approvals: approvals, otherwise: Auto, approved: make(map[Operation]bool)}
 	if direct {
@@ -107,19 +107,11 @@ func NewGate(approvals Approvals, direct bool) *Gate {
 	return g
 }
 
-func (g *Gate) approval(op Operation) Approval {
-	if a, ok := g.approvals[string(op)]; ok {
-		return a
-	}
-	return g.otherwise
-}
-
-// Approve lets an operation go on if that needs no approval or has it. by is who
-// changes something, and what says what is to be done, without that subject. confirm is
-// the tool's argument by which a client that cannot ask says that the person has agreed;
-// nil if it was not given.
+// Approve returns nil if an operation needs no approval or has it. by names the author,
+// and what is the change as a verb phrase. A client that cannot ask its user sets the
+// tool's argument confirm after the person has agreed; nil means that it was not given.
 func (g *Gate) Approve(ctx context.Context, op Operation, by, what string, confirm *bool) error {
-	switch g.approval(op) {
+	switch cmp.Or(g.approvals[op], g.otherwise) {
 	case Auto:
 		return nil
 	case Deny:
@@ -144,7 +136,7 @@ func (g *Gate) Approve(ctx context.Context, op Operation, by, what string, confi
 		"Tell the person what you would do; they can start relayfs with --approve %s=auto.", what, op)
 }
 
-// take takes the person's reply, and remembers it if that is wanted.
+// take returns nil if the person agreed, and remembers that if the person wants it.
 func (g *Gate) take(op Operation, what string, r Reply) error {
 	if !r.Agreed {
 		return answer.WrongArgument("The person did not agree to %s. Do not try it again unless they ask for it.", what)

@@ -1,12 +1,13 @@
-// Package change makes the changes that tools want. Every one goes through a function
-// of Changes, which has it approved once it is known that the workspace takes changes
-// there: nobody is asked about what cannot be done. Those that change a document let it
-// take away only text that the session was shown, or that the call itself quotes as what
-// is to be replaced. The package knows no tool. It has no locks.
+// Package change makes the changes that tools want. Each function of Changes first checks
+// that the workspace accepts the change, and then asks for approval: nobody is asked about
+// what cannot be done. A change of a document removes only text that the session was
+// shown, or that the call quotes as the text to replace. The package knows no tool. It has
+// no locks.
 package change
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -23,12 +24,11 @@ type Changes struct {
 	Gate      *approval.Gate
 }
 
-// approve lets a change go on if that needs no approval or has it.
 func (c Changes) approve(ctx context.Context, op approval.Operation, what string, confirm *bool) error {
 	return c.Gate.Approve(ctx, op, c.Session.Author().Name, what, confirm)
 }
 
-// Create makes a new note.
+// Create creates a note.
 func (c Changes) Create(ctx context.Context, p model.Path, text string) (bridge.Result, error) {
 	err := c.Workspace.MayWrite(p)
 	if err == nil {
@@ -44,8 +44,8 @@ func (c Changes) Create(ctx context.Context, p model.Path, text string) (bridge.
 	return res, err
 }
 
-// Replace makes text what the note at p reads, merged with what others have
-// changed since the session was shown it.
+// Replace replaces the text of the note at p by text, merged with what others have changed
+// since the session was shown it. what describes the change as a verb phrase.
 func (c Changes) Replace(ctx context.Context, p model.Path, known session.Knowledge, text string, by Reader, what string) (bridge.Result, error) {
 	edits := diffwrap.Diff(known.Text, text)
 	err := c.MayTake(p, known, edits, by)
@@ -65,9 +65,9 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.Knowle
 	return res, err
 }
 
-// Update makes the edits that fn makes of whatever the note at p reads then. fn is
-// called under the note's lock, and before, so that nobody is asked about what
-// cannot be done. It returns what was changed.
+// Update makes the edits that fn returns for the current text of the note at p. Update
+// calls fn before it asks for approval, and again under the note's lock. It returns the
+// version that it changed.
 func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(cur *model.Version) ([]diffwrap.Edit, error)) (before *model.Version, res bridge.Result, err error) {
 	cur, err := c.Workspace.Open(ctx, p)
 	if err == nil {
@@ -96,5 +96,11 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 	return before, res, err
 }
 
-// Warnings are the warnings of a change in one line.
-func Warnings(res bridge.Result) string { return strings.Join(res.Warnings, " ") }
+// Notice returns what a model should know of a change besides its success, on one line.
+func Notice(res bridge.Result) string {
+	notes := res.Warnings
+	if res.Merged {
+		notes = append(slices.Clip(notes), "Others had changed the note since you read it; their changes were kept. Read it again.")
+	}
+	return strings.Join(notes, " ")
+}

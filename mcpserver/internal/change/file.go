@@ -17,14 +17,15 @@ import (
 type File struct {
 	Kind      entity.Type
 	Path      model.Path
-	Text      string             // that it is to have
-	Base      model.ContentSum   // what it has to hold before; zero if it is new
-	Seen      passage.Set        // what the session then knows of Text
-	Operation approval.Operation // what is asked about
-	What      string
+	Text      string             // the new content
+	Base      model.ContentSum   // of the content to replace; zero for a new file
+	Seen      passage.Set        // what the session knows of Text afterwards
+	Operation approval.Operation // to be approved
+	What      string             // the change as a verb phrase
 }
 
-// WriteFile makes a change that is valid, and says what became of it.
+// WriteFile writes a file whose content is valid for its type. notice says whether the
+// change waits for a person.
 func (c Changes) WriteFile(ctx context.Context, f File) (notice string, err error) {
 	if err := f.Kind.Check(f.Text); err != nil {
 		return "", answer.WrongArgument("%s was left as it is: %v.", f.Path, err)
@@ -48,5 +49,5 @@ func (c Changes) WriteFile(ctx context.Context, f File) (notice string, err erro
 	return "", nil
 }
 
-// SumOf names the content of a file.
+// SumOf returns the checksum that identifies the content of a file.
 func SumOf(text string) model.ContentSum { return sha256.Sum256([]byte(text)) }

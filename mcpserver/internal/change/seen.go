@@ -2,7 +2,6 @@ package change
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/diffwrap"
@@ -11,12 +10,12 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
 
-// Reader is the tool of a toolset by which a document is read before it is changed.
+// Reader is the tool by which a client reads a document before it changes it.
 type Reader struct {
-	// NotesOnly is set if it refuses whatever is no note.
+	// NotesOnly says that the tool refuses everything but notes.
 	NotesOnly bool
-	// Call describes the call that reads the document at p, from a position on if that
-	// is set.
+	// Call describes the call that reads the document at p, from a position if that is
+	// not zero.
 	Call func(p model.Path, from passage.Position) string
 }
 
@@ -35,7 +34,7 @@ func (c Changes) MustKnow(ctx context.Context, p model.Path, by Reader, doing st
 	return known, answer.WrongArgument("You must read this document before %s it. Call %s first.", doing, by.Call(p, passage.Position{}))
 }
 
-// MayTake refuses edits of what is known that take away what the session was not
+// MayTake returns an error if edits of known.Text remove text that the session was not
 // shown.
 func (c Changes) MayTake(p model.Path, known session.Knowledge, edits []diffwrap.Edit, by Reader) error {
 	for _, e := range edits {
@@ -46,7 +45,7 @@ func (c Changes) MayTake(p model.Path, known session.Knowledge, edits []diffwrap
 	return nil
 }
 
-// NotShown says how to read a part of text, before it is changed.
+// NotShown returns the error that says how to read a part of text before it is changed.
 func NotShown(p model.Path, text string, part passage.Place, by Reader) error {
 	begin := passage.At(text, part.Start)
 	if begin.Column <= answer.MaxLine {
@@ -56,14 +55,11 @@ func NotShown(p model.Path, text string, part passage.Place, by Reader) error {
 		answer.Shown(p), begin.Line, by.Call(p, begin))
 }
 
-// ReadCall describes the call of a tool that reads what document names, as arguments,
-// from a position on if that is set. line is the argument for the line to begin at.
+// ReadCall describes a call of tool. document has the arguments that name the document.
+// line is the name of the argument for the first line, which is added if from is not zero.
 func ReadCall(tool, document, line string, from passage.Position) string {
 	if from.Line > 0 {
-		document += fmt.Sprintf(", %s: %d", line, from.Line)
-	}
-	if from.Column > 1 {
-		document += fmt.Sprintf(", column: %d", from.Column)
+		document += ", " + from.Arguments(line)
 	}
 	return "the " + tool + " tool with " + document
 }

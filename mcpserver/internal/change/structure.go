@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
 )
 
-// Move gives what is at from the path to, and makes the folders that it needs.
+// Move moves a note, file or folder, and creates the folders above to.
 func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restructured, error) {
 	how := bridge.Restructure{By: c.Session.Author(), Origin: c.Session}
 	for _, p := range []model.Path{from, to} {
@@ -34,7 +34,7 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restruct
 	return res, err
 }
 
-// Remove deletes what is at p, of the given kind. linking is how many other notes
+// Remove deletes the note, file, folder or link at p. linking is how many other notes
 // link to it.
 func (c Changes) Remove(ctx context.Context, p model.Path, kind string, linking int, confirm *bool) (bridge.Restructured, error) {
 	what := fmt.Sprintf("delete the %s %s", kind, p)
@@ -55,7 +55,7 @@ func (c Changes) Remove(ctx context.Context, p model.Path, kind string, linking 
 	return res, err
 }
 
-// LinkTo is "1 other note links", "2 other notes link".
+// LinkTo returns "1 other note links" or "2 other notes link".
 func LinkTo(n int) string {
 	if n == 1 {
 		return "1 other note links"
@@ -63,8 +63,6 @@ func LinkTo(n int) string {
 	return answer.Count(n, "other note") + " link"
 }
 
-// makeParents makes the folders that the path to needs, if names may be changed
-// at all.
 func (c Changes) makeParents(ctx context.Context, to model.Path) error {
 	if c.Workspace.Options().Structure == bridge.StructureDeny {
 		return nil
@@ -88,7 +86,7 @@ func (c Changes) makeParents(ctx context.Context, to model.Path) error {
 	return nil
 }
 
-// Linking is how many other documents link to the one at p; 0 if p is none.
+// Linking returns how many other documents link to the document at p, 0 if there is none.
 func (c Changes) Linking(ctx context.Context, p model.Path) int {
 	links, err := c.Workspace.Links(ctx, p)
 	if err != nil {

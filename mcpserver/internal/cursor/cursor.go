@@ -1,3 +1,9 @@
+// Package cursor encodes where a list or a search continues that does not fit into one
+// answer. A cursor holds the key of the last item, a path or a place in a text, and not
+// its number: notes that come and go meanwhile do not shift the rest. The key is preceded
+// by a checksum over the tool, the arguments and the key, so that a mistyped cursor, or one
+// of another search, is refused. The package knows neither the items nor the client. It
+// has no locks.
 package cursor
 
 import (
@@ -6,26 +12,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
-// A list or a search that does not fit into one answer goes on at a cursor. It
-// holds the key of what was listed last, a path or a place in a text, and not its
-// number: notes that come and go meanwhile move nothing into or out of the rest.
-// In front is a checksum over the tool, the arguments and the key, so that what a
-// model has mistyped, or taken from another search, is refused.
-
-// Listing is what a cursor belongs to: a tool, and the arguments that decide what
+// Listing is the call that a cursor belongs to: a tool, and the arguments that decide what
 // it lists.
-type Listing struct {
-	tool string
-	args string
-}
+type Listing struct{ tool, args string }
 
-// Of describes a call. args are its arguments without the cursor and
-// without those that say how much one answer is to hold.
+// Of describes a call. args are its arguments without the cursor and without those that
+// limit the length of one answer.
 func Of(tool string, args any) Listing { return Listing{tool, answer.PlainJSON(args)} }
 
 const checksumSize = 6
@@ -35,16 +34,17 @@ func (l Listing) checksum(key []byte) []byte {
 	return sum[:checksumSize]
 }
 
-// Cursor says that the listing goes on after key.
+// Cursor returns the cursor at which the listing continues after key. It panics if key is
+// not JSON.
 func (l Listing) Cursor(key any) string {
 	raw, err := json.Marshal(key)
 	if err != nil {
-		panic("cursor: cursor: " + err.Error()) // a key that is not JSON
+		panic("cursor: " + err.Error())
 	}
 	return base64.RawURLEncoding.EncodeToString(append(l.checksum(raw), raw...))
 }
 
-// After reads a cursor into key. It says false if none was given.
+// After decodes a cursor into key. given is false if cursor is empty.
 func (l Listing) After(cursor string, key any) (given bool, err error) {
 	cursor = strings.TrimSpace(cursor)
 	if cursor == "" {
@@ -61,46 +61,80 @@ func (l Listing) After(cursor string, key any) (given bool, err error) {
 		"Give it exactly as next_cursor says, with the other arguments as they were, or leave it out to begin anew.", l.tool)
 }
 
-// MoreAt is what a text result says of the cursor at which it goes on.
+// MoreAt returns the line of a text result that names the next cursor.
 func MoreAt(shown, cursor string) string {
 	return fmt.Sprintf("[%s next_cursor: %q. Call again with it as cursor and the same other arguments to see more.]", shown, cursor)
 }
 
-// spot is a place in a text that may change meanwhile. It is found again if only
-// what is before it has changed, or only what is behind it.
-type spot struct {
-	Off    int    `json:"o,omitzero"`
-	Rest   int    `json:"r,omitzero"`
-	Before uint32 `json:"b,omitzero"`
-	Behind uint32 `json:"e,omitzero"`
+// Page is the part of a structured result that names the next cursor.
+type Page struct {
+	NextCursor string `json:"next_cursor,omitempty" doc:"There is more: call again with it as cursor and the same other arguments"`
 }
 
-// SpotAt is the place at off in text.
-func SpotAt(text string, off int) spot {
-	off = min(off, len(text))
-	return spot{off, len(text) - off, crc32.ChecksumIEEE([]byte(text[:off])), crc32.ChecksumIEEE([]byte(text[off:]))}
+// Next returns the cursor at which the list continues, "" at its end.
+func (p Page) Next() string { return p.NextCursor }
+
+// Fit returns build(m, page) for as many of n items, of total ones that are left, as fit into an
+// answer. key is the cursor key of an item, at which the page says that the list continues.
+func Fit[R any](l Listing, n, total int, key func(i int) any, build func(m int, page Page) R) R {
+	return answer.Fit(n, func(m int) R {
+		if m == total {
+			return build(m, Page{})
+		}
+		return build(m, Page{l.Cursor(key(m - 1))})
+	})
 }
 
-// In is where the place is in text. Where both sides have changed it is the
-// beginning: some of the text is listed again then, and none is left out.
-func (s spot) In(text string) int {
-	if s.Off >= 0 && s.Off <= len(text) && crc32.ChecksumIEEE([]byte(text[:s.Off])) == s.Before {
-		return s.Off
+// AfterPath returns the items after the cursor, which holds a path. The items are sorted
+// by path.
+func AfterPath[T any](l Listing, cursor string, items []T, path func(T) model.Path) ([]T, error) {
+	var last model.Path
+	given, err := l.After(cursor, &last)
+	if err != nil || !given {
+		return items, err
 	}
-	off := len(text) - s.Rest
-	if s.Rest >= 0 && off >= 0 && crc32.ChecksumIEEE([]byte(text[off:])) == s.Behind {
+	i, found := slices.BinarySearchFunc(items, last, func(item T, p model.Path) int { return strings.Compare(string(path(item)), string(p)) })
+	if found {
+		i++
+	}
+	return items[i:], nil
+}
+
+// place is an offset in a text that may change meanwhile. In finds it again if only the
+// text before it has changed, or only the text after it.
+type place struct {
+	Off    int    `json:"o,omitzero"`
+	Rest   int    `json:"r,omitzero"` // bytes after it
+	Before uint32 `json:"b,omitzero"` // checksum of the text before it
+	After  uint32 `json:"e,omitzero"`
+}
+
+// In returns the offset of the place in text. If the text has changed on both sides, that
+// is 0: some of the text is listed again then, and none is left out.
+func (p place) In(text string) int {
+	if p.Off >= 0 && p.Off <= len(text) && crc32.ChecksumIEEE([]byte(text[:p.Off])) == p.Before {
+		return p.Off
+	}
+	off := len(text) - p.Rest
+	if p.Rest >= 0 && off >= 0 && crc32.ChecksumIEEE([]byte(text[off:])) == p.After {
 		return off
 	}
 	return 0
 }
 
-// Reached is how far a search through notes has come: behind a place in one.
+// Reached is the place in a note at which a search through notes continues.
 type Reached struct {
-	Path string `json:"p"`
-	Spot spot   `json:"s,omitzero"`
+	Path  string `json:"p"`
+	Place place  `json:"s,omitzero"`
 }
 
-// Reached reads a cursor of a search through notes; nil if none was given.
+// ReachedAt returns the key of the place at off in text, the text of the note at p.
+func ReachedAt(p model.Path, text string, off int) Reached {
+	off = min(off, len(text))
+	return Reached{string(p), place{off, len(text) - off, crc32.ChecksumIEEE([]byte(text[:off])), crc32.ChecksumIEEE([]byte(text[off:]))}}
+}
+
+// Reached decodes a cursor of a search through notes. It is nil if cursor is empty.
 func (l Listing) Reached(cursor string) (*Reached, error) {
 	var at Reached
 	if given, err := l.After(cursor, &at); err != nil || !given {

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// checkCanvas wants the structure of JSON Canvas 1.0: what it requires is there
-// and of the right type. Members that it does not know are welcome.
+// checkCanvas checks the structure of JSON Canvas 1.0: required members are present and of
+// the right type. Unknown members are allowed.
 func checkCanvas(text string) error {
 	root, err := parse(text)
 	if err != nil {
 		return err
 	}
-	c := canvas{text, make(map[string]bool)}
 	if root.kind != "object" {
 		return at(text, root.off, "a canvas is a JSON object, not %s", root.kind)
 	}
+	c := canvas{text, make(map[string]bool)}
 	if err := c.each(root, "nodes", c.node); err != nil {
 		return err
 	}
-	return c.each(root, "edges", c.edge)
+	return c.each(root, "edges", func(e *value) error { return c.fields("an edge", e, everyEdge) })
 }
 
 // canvas is a canvas that is being checked.
@@ -103,8 +103,6 @@ func (c canvas) node(n *value) error {
 	return c.fields("a "+kind+" node", n, nodes[kind])
 }
 
-func (c canvas) edge(e *value) error { return c.fields("an edge", e, everyEdge) }
-
 func (c canvas) fields(what string, v *value, fields []field) error {
 	for _, f := range fields {
 		m := v.members[f.name]
@@ -114,7 +112,7 @@ func (c canvas) fields(what string, v *value, fields []field) error {
 		case m == nil:
 			continue
 		case m.kind != f.kind:
-			return at(c.text, m.off, "%q of %s must be %s, not %s", f.name, what, article(f.kind), m.kind)
+			return at(c.text, m.off, "%q of %s must be %s, not %s", f.name, what, map[string]string{"integer": "an integer", "string": "a string"}[f.kind], m.kind)
 		case f.one != nil && !slices.Contains(f.one, m.text):
 			return at(c.text, m.off, "%q of %s must be one of %s, not %q", f.name, what, strings.Join(f.one, ", "), m.text)
 		case f.pattern != nil && !f.pattern.MatchString(m.text):
@@ -124,14 +122,7 @@ func (c canvas) fields(what string, v *value, fields []field) error {
 	return nil
 }
 
-func article(kind string) string {
-	if kind == "integer" {
-		return "an integer"
-	}
-	return "a " + kind
-}
-
-// value is a JSON value and where it begins.
+// value is a JSON value and its offset in the text.
 type value struct {
 	off     int
 	kind    string // object, array, string, integer, number, boolean, null
@@ -140,7 +131,7 @@ type value struct {
 	members map[string]*value
 }
 
-// parse reads one JSON value and nothing after it.
+// parse reads a text that is one JSON value.
 func parse(text string) (*value, error) {
 	p := parser{text: text, dec: json.NewDecoder(strings.NewReader(text))}
 	p.dec.UseNumber()
@@ -218,17 +209,17 @@ func (p parser) children(v *value, open json.Delim, depth int) error {
 	return err
 }
 
-// next is where the next token begins.
+// next returns the offset of the next token.
 func (p parser) next() int {
 	off := int(p.dec.InputOffset())
 	rest := strings.TrimLeft(p.text[off:], " \t\r\n,:")
 	return len(p.text) - len(rest)
 }
 
-// explain says where the text stops being JSON.
+// explain returns an Error for the place where the text stops being JSON.
 func (p parser) explain(err error) error {
-	if own, ok := err.(*Error); ok {
-		return own
+	if known, ok := err.(*Error); ok {
+		return known
 	}
 	off := p.next()
 	if syntax, ok := err.(*json.SyntaxError); ok {

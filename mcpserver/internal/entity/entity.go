@@ -1,6 +1,6 @@
-// Package entity knows the kinds of documents that the content tools edit, and
-// checks those that are no notes before they are written: a canvas against JSON
-// Canvas 1.0 (jsoncanvas.org), a base for being a YAML mapping.
+// Package entity defines the types of documents that the content tools edit. It checks
+// canvases and bases before they are written: a canvas against JSON Canvas 1.0
+// (jsoncanvas.org), a base for being a YAML mapping.
 package entity
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
 
-// Type is a kind of document.
+// Type is a type of document.
 type Type string
 
 const (
@@ -24,10 +24,10 @@ const (
 
 var extensions = map[Type]string{Note: ".md", Canvas: ".canvas", Base: ".base"}
 
-// Ext is the extension of files of the type.
+// Ext returns the file extension of the type.
 func (t Type) Ext() string { return extensions[t] }
 
-// Of is the type of the file at p by its extension, "" if it is none.
+// Of returns the type of the file at p by its extension, "" if it has none.
 func Of(p string) Type {
 	for t, ext := range extensions {
 		if strings.EqualFold(path.Ext(p), ext) {
@@ -37,8 +37,8 @@ func Of(p string) Type {
 	return ""
 }
 
-// Error says where and why a document is not valid. Line and Column count from 1,
-// Column in characters.
+// Error says where and why a document is not valid. Line and Column count from 1, Column
+// in characters.
 type Error struct {
 	Line, Column int
 	Msg          string
@@ -46,8 +46,8 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Msg) }
 
-// Check says whether text is a valid document of the type. Every text is a valid
-// note. Errors are *Error.
+// Check returns an *Error if text is not a valid document of the type. Every text is a
+// valid note.
 func (t Type) Check(text string) error {
 	switch t {
 	case Canvas:
@@ -58,18 +58,17 @@ func (t Type) Check(text string) error {
 	return nil
 }
 
-// checkBase wants a YAML mapping.
 func checkBase(text string) error {
 	_, err := frontmatter.ParseYAML(strings.TrimPrefix(text, "\ufeff"))
 	var syntax *frontmatter.SyntaxError
 	if errors.As(err, &syntax) {
-		// It counts from the fence of a note, which a base has not.
+		// The parser counts from the opening fence of a note, which a base lacks.
 		return &Error{syntax.Line - 1, syntax.Column, "the base is not valid: " + syntax.Msg}
 	}
 	return err
 }
 
-// at is an Error at the offset off of text.
+// at returns an Error at the offset off of text.
 func at(text string, off int, format string, args ...any) error {
 	off = min(max(off, 0), len(text))
 	start := strings.LastIndexByte(text[:off], '\n') + 1

@@ -12,9 +12,9 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Set is a list of patterns. Later ones win over earlier ones; a pattern that
-// begins with '!' excludes. Paths that nothing matches are in the set if every
-// pattern excludes. The zero Set has every path.
+// Set is a list of patterns. Later patterns win over earlier ones; a pattern that begins
+// with '!' excludes. A path that no pattern matches is in the set if every pattern
+// excludes. The zero Set has every path.
 type Set struct {
 	patterns []pattern
 	includes bool // some pattern does not exclude
@@ -26,7 +26,7 @@ type pattern struct {
 	dirs    bool // only folders match
 }
 
-// PatternError says which pattern cannot be read.
+// PatternError names a pattern that is not valid.
 type PatternError struct{ Pattern string }
 
 func (e *PatternError) Error() string {
@@ -57,8 +57,7 @@ func Parse(patterns ...string) (Set, error) {
 	return s, nil
 }
 
-// List splits a list of patterns at its commas, except those in braces and
-// brackets.
+// List splits a list of patterns at its commas, except those in braces and brackets.
 func List(list string) []string {
 	var out []string
 	depth, begin := 0, 0
@@ -81,11 +80,11 @@ func List(list string) []string {
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
-// All says that the set has every path, because it has no pattern.
+// All reports whether the set has every path because it has no pattern.
 func (s Set) All() bool { return len(s.patterns) == 0 }
 
-// Has says whether the file at p, relative to where the search begins, is in
-// the set. What lies in an excluded folder is not.
+// Has reports whether the file at p, relative to the root of the search, is in the set. A
+// file in an excluded folder is not.
 func (s Set) Has(p string) bool {
 	if len(s.patterns) == 0 {
 		return true
@@ -104,7 +103,7 @@ func (s Set) Has(p string) bool {
 	return !s.includes
 }
 
-// last is 1 if the last pattern that matches includes, -1 if it excludes, 0 if
+// last returns 1 if the last pattern that matches includes, -1 if it excludes, and 0 if
 // none matches.
 func (s Set) last(p string, dir bool) int {
 	for _, pat := range slices.Backward(s.patterns) {
@@ -117,4 +116,26 @@ func (s Set) last(p string, dir bool) int {
 		return 1
 	}
 	return 0
+}
+
+// Type returns the patterns of the names of a file type, as ripgrep's --type has them. ok
+// is false for an unknown type.
+func Type(name string) (patterns []string, ok bool) {
+	switch name {
+	case "md", "markdown":
+		return []string{"*.markdown", "*.md", "*.mdown", "*.mdwn", "*.mdx", "*.mkd", "*.mkdn"}, true
+	case "all":
+		return []string{"*"}, true
+	}
+	return []string{"!*"}, slices.Contains(otherTypes, name)
+}
+
+// otherTypes are common types that no note has.
+var otherTypes = []string{
+	"asm", "awk", "bat", "c", "cmake", "config", "cpp", "cs", "csharp", "css", "csv", "cxx", "dart", "docker",
+	"elixir", "elm", "erlang", "fish", "fsharp", "go", "graphql", "h", "haskell", "html", "java", "jl", "js", "json",
+	"jsonl", "julia", "kotlin", "less", "license", "lisp", "log", "lua", "make", "ml", "nix", "objc", "ocaml", "org",
+	"pdf", "perl", "php", "po", "proto", "py", "python", "r", "readme", "rst", "ruby", "rust", "sass", "scala", "sh",
+	"sql", "svelte", "svg", "swift", "tcl", "tex", "textile", "tf", "toml", "ts", "txt", "typescript", "vim", "vue",
+	"xml", "yaml", "zig", "zsh",
 }

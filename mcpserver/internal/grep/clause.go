@@ -14,28 +14,26 @@ type Clause struct {
 	Fold bool
 }
 
-// Clauses are what every match of p contains: one literal of each. There may be
+// Clauses returns the clauses of p: every match contains one literal of each. There may be
 // none.
 func (p *Pattern) Clauses() []Clause { return p.clauses }
 
 const (
-	// maxExact bounds how many literals a part of a pattern is expanded to, and
-	// so the size of a clause.
+	// maxExact bounds how many literals a part of a pattern is expanded to, and so the
+	// size of a clause.
 	maxExact = 16
-	// A class of few runes is expanded to them. What a text is scanned for stays
-	// short lists of literals; a text that is ruled out by its trigrams may as well
-	// lack each of the ten digits.
+	// A class of at most this many runes is expanded to them. A scan looks for few
+	// literals at a time; a query by trigrams may as well rule out each of the ten digits.
 	scanClass  = 4
 	queryClass = 10
 )
 
-// clausesOf derives the clauses from the parsed pattern, after the query
-// derivation of Russ Cox, "Regular Expression Matching with a Trigram Index".
-// Classes of up to maxClass runes are expanded.
+// clausesOf derives the clauses from the parsed pattern, after the query derivation of
+// Russ Cox, "Regular Expression Matching with a Trigram Index". Classes of up to maxClass
+// runes are expanded.
 func clausesOf(re *syntax.Regexp, maxClass int) []Clause {
 	a := analysis{fold: folds(re), maxClass: maxClass}
-	n := a.walk(re.Simplify())
-	n = n.flushed()
+	n := a.walk(re.Simplify()).flushed()
 	clauses := make([]Clause, 0, len(n.clauses))
 	for _, literals := range n.clauses {
 		clauses = append(clauses, Clause{Any: literals, Fold: a.fold})
@@ -43,7 +41,7 @@ func clausesOf(re *syntax.Regexp, maxClass int) []Clause {
 	return clauses
 }
 
-// folds says whether any literal of re matches in both cases.
+// folds reports whether a literal of re matches in both cases.
 func folds(re *syntax.Regexp) bool {
 	if re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase != 0 {
 		return true
@@ -51,15 +49,14 @@ func folds(re *syntax.Regexp) bool {
 	return slices.ContainsFunc(re.Sub, folds)
 }
 
-// analysis walks a parsed pattern.
 type analysis struct {
 	fold     bool // literals are folded
 	maxClass int
 }
 
-// need is what a part of a pattern requires: either it matches exactly the
-// strings of exact, or exact is nil and every match holds one string of each
-// clause. An empty exact set of one empty string requires nothing.
+// need is what a part of a pattern requires. Either the part matches exactly the strings
+// of exact, or exact is nil and every match holds one string of each clause. An exact set
+// of one empty string requires nothing.
 type need struct {
 	exact   []string
 	clauses [][]string
@@ -73,8 +70,7 @@ func (n need) flushed() need {
 	return need{clauses: append(n.clauses, minimal(n.exact))}
 }
 
-// minimal drops the literals that contain another one: if they occur, so does
-// the other.
+// minimal drops the literals that contain another one: if they occur, so does the other.
 func minimal(set []string) []string {
 	var out []string
 	for _, s := range set {
@@ -199,7 +195,7 @@ func (a analysis) alternate(subs []*syntax.Regexp) need {
 	return need{clauses: [][]string{minimal(literals)}}
 }
 
-// best is the clause that rules out the most text, or the zero Clause.
+// best returns the clause that rules out the most text, or the zero Clause.
 func best(clauses []Clause) Clause {
 	sets := make([][]string, len(clauses))
 	for i, c := range clauses {
@@ -211,24 +207,14 @@ func best(clauses []Clause) Clause {
 	return Clause{}
 }
 
-// bestIndex prefers the longest shortest literal, then the fewest literals.
+// bestIndex prefers the set whose shortest literal is longest, then the smallest set.
 func bestIndex(sets [][]string) int {
 	best, bestLen := -1, 0
 	for i, set := range sets {
-		n := shortest(set)
+		n := len(slices.MinFunc(set, func(s, t string) int { return len(s) - len(t) }))
 		if n > bestLen || n == bestLen && best >= 0 && len(set) < len(sets[best]) {
 			best, bestLen = i, n
 		}
 	}
 	return best
-}
-
-func shortest(set []string) int {
-	n := 0
-	for i, s := range set {
-		if i == 0 || len(s) < n {
-			n = len(s)
-		}
-	}
-	return n
 }

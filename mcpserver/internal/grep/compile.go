@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Options of a Pattern.
+// Options change what a pattern matches.
 type Options struct {
 	IgnoreCase bool
 	Multiline  bool // matches may cross line breaks, and '.' matches them
@@ -27,7 +27,7 @@ type Pattern struct {
 	literals []literal  // those of scan
 
 	size   int                   // instructions
-	behind func() *regexp.Regexp // re behind one rune, made when it is needed
+	behind func() *regexp.Regexp // re after one rune, compiled at first use
 	done   <-chan struct{}       // ends searches; nil for never
 }
 
@@ -49,7 +49,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("regex parse error:\n    %s\n    %s%s\nerror: %s", e.Pattern, before, marks, e.Msg)
 }
 
-// Compile reads a pattern. It returns a *SyntaxError or ErrLineBreak.
+// Compile compiles a pattern. It returns a *SyntaxError or ErrLineBreak.
 func Compile(pattern string, o Options) (*Pattern, error) {
 	flags := syntax.Perl &^ syntax.OneLine
 	if o.IgnoreCase {
@@ -71,16 +71,18 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	if err == nil && len(prog.Inst) > maxProgram {
 		return nil, &SyntaxError{Pattern: pattern, Len: len(pattern), Msg: "the pattern is too large: repeat less in it"}
 	}
-	re, err := regexp.Compile(tree.String())
+	expr := tree.String()
+	re, err := regexp.Compile(expr)
 	if err != nil {
 		return nil, syntaxError(pattern, err)
 	}
-	expr := tree.String()
-	p := &Pattern{re: re, size: len(prog.Inst), behind: sync.OnceValue(func() *regexp.Regexp { return afterOneRune(expr) }), multi: o.Multiline && holdsLineBreak(tree)}
+	p := &Pattern{
+		re: re, dfa: newAutomaton(tree), size: len(prog.Inst), multi: o.Multiline && holdsLineBreak(tree),
+		behind: sync.OnceValue(func() *regexp.Regexp { return afterOneRune(expr) }),
+	}
 	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
 		p.literal = string(tree.Rune)
 	}
-	p.dfa = newAutomaton(tree)
 	p.require(tree)
 	return p, nil
 }
@@ -111,15 +113,13 @@ func syntaxError(pattern string, err error) error {
 	return e
 }
 
-// withoutLineBreaks rewrites re so that it matches within one line: line breaks
-// leave its classes, and a literal one is an error.
+// withoutLineBreaks rewrites re to match within one line: it removes line breaks from
+// classes. A literal line break is an error.
 func withoutLineBreaks(re *syntax.Regexp) (*syntax.Regexp, error) {
 	switch re.Op {
 	case syntax.OpLiteral:
-		for _, r := range re.Rune {
-			if r == '\n' {
-				return nil, ErrLineBreak
-			}
+		if slices.Contains(re.Rune, '\n') {
+			return nil, ErrLineBreak
 		}
 	case syntax.OpAnyChar:
 		re.Op = syntax.OpAnyCharNotNL
@@ -135,7 +135,7 @@ func withoutLineBreaks(re *syntax.Regexp) (*syntax.Regexp, error) {
 	return re, nil
 }
 
-// classWithout removes c from a class, which is a list of pairs lo, hi.
+// classWithout removes c from a class, a list of pairs lo, hi.
 func classWithout(class []rune, c rune) []rune {
 	out := make([]rune, 0, len(class)+2)
 	for i := 0; i < len(class); i += 2 {
@@ -154,34 +154,16 @@ func classWithout(class []rune, c rune) []rune {
 	return out
 }
 
-// holdsLineBreak says whether a match of re can contain a line break, or stand
-// beside one: that, too, makes ripgrep search the text as a whole.
+// holdsLineBreak reports whether a match of re can contain a line break or touch one. In
+// both cases ripgrep searches the text as a whole.
 func holdsLineBreak(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpLiteral:
-		for _, r := range re.Rune {
-			if r == '\n' {
-				return true
-			}
-		}
+		return slices.Contains(re.Rune, '\n')
 	case syntax.OpAnyChar, syntax.OpBeginLine, syntax.OpEndLine:
 		return true
 	case syntax.OpCharClass:
-		return inClass(re.Rune, '\n')
+		return !slices.Equal(classWithout(re.Rune, '\n'), re.Rune)
 	}
-	for _, sub := range re.Sub {
-		if holdsLineBreak(sub) {
-			return true
-		}
-	}
-	return false
-}
-
-func inClass(class []rune, c rune) bool {
-	for i := 0; i < len(class); i += 2 {
-		if class[i] <= c && c <= class[i+1] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(re.Sub, holdsLineBreak)
 }

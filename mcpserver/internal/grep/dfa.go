@@ -10,29 +10,29 @@ import (
 	"unicode/utf8"
 )
 
-// automaton says where in a text some match ends, in time linear in the text and
-// without saying where the match begins. It is a deterministic automaton whose
-// states are made when they are first reached (Russ Cox, "Regular Expression
-// Matching: the Virtual Machine Approach", and RE2): many times faster than
-// package regexp on the lines that do not match.
+// automaton finds where in a text some match ends, in time linear in the text. It does not
+// find where the match begins. It is a deterministic automaton that creates its states when
+// it first reaches them (Russ Cox, "Regular Expression Matching: the Virtual Machine
+// Approach", and RE2). On lines that do not match it is many times faster than package
+// regexp.
 type automaton struct {
 	prog    *syntax.Prog
 	classes classes
-	caches  sync.Pool   // of *cache: states are reused by later searches
+	caches  sync.Pool   // of *cache, so that later searches reuse the states
 	broken  atomic.Bool // it grew too large once, and would again
 }
 
 const (
-	// maxStates bounds the memory of a cache. A pattern that needs more is left to
-	// package regexp.
+	// maxStates bounds the memory of a cache. Package regexp matches a pattern that needs
+	// more states.
 	maxStates = 4096
-	// maxWork bounds the preparation, in pairs of an instruction and a range of
-	// runes that it tells from others.
+	// maxWork bounds the preparation, in pairs of an instruction and a range of runes that
+	// it distinguishes.
 	maxWork = 1 << 20
 )
 
-// newAutomaton returns nil for patterns that it cannot decide: those that ask
-// for the beginning or the end of the text, and very large ones.
+// newAutomaton returns nil for a pattern that an automaton cannot decide: one that asks for
+// the beginning or the end of the text, or a very large one.
 func newAutomaton(re *syntax.Regexp) *automaton {
 	prog, err := syntax.Compile(re.Simplify())
 	if err != nil {
@@ -51,7 +51,7 @@ func newAutomaton(re *syntax.Regexp) *automaton {
 	return a
 }
 
-// context is what stands before a position, as far as '^', '$' and \b ask.
+// context is what precedes a position, as far as '^', '$' and \b depend on it.
 type context uint8
 
 const (
@@ -73,7 +73,7 @@ func contextAfter(r rune) context {
 // endOfText stands for the rune after the last one.
 const endOfText rune = -1
 
-// conditions are those that hold between a context and the next rune.
+// conditions returns the conditions that hold between a context and the next rune.
 func conditions(before context, next rune) syntax.EmptyOp {
 	var op syntax.EmptyOp
 	if before == lineBegin {
@@ -88,24 +88,24 @@ func conditions(before context, next rune) syntax.EmptyOp {
 	return op | syntax.EmptyNoWordBoundary
 }
 
-// Entries of cache.next that are no row.
+// Values of cache.next that are not rows.
 const (
 	unknown int32 = -1 // not computed yet
 	matched int32 = -2
 )
 
-// state is a set of instructions that wait for a rune, and what came before it.
+// state is a set of instructions that wait for a rune, and what precedes that rune.
 type state struct {
 	pcs    []uint32
 	before context
 }
 
-// cache holds the states that were reached so far. One search uses it at a time.
+// cache holds the states reached so far. One search at a time uses it.
 type cache struct {
 	a      *automaton
 	states []state
-	// next has a row for each state, in it an entry for each class: the row of the
-	// state that follows.
+	// next has a row for each state. A row has an entry for each class: the row of the
+	// following state.
 	next  []int32
 	byKey map[string]int32
 
@@ -120,7 +120,7 @@ func newCache(a *automaton) *cache {
 	return c
 }
 
-// add returns the row of s, or false if there are too many.
+// add returns the row of s, or false if there are too many states.
 func (c *cache) add(s state) (int32, bool) {
 	c.key = append(c.key[:0], byte(s.before))
 	for _, pc := range s.pcs {
@@ -141,8 +141,8 @@ func (c *cache) add(s state) (int32, bool) {
 	return n, true
 }
 
-// find returns the least offset at which a match in text ends, or -1. The text
-// begins with a line. ok is false if the automaton grew too large to tell.
+// find returns the least offset at which a match in text ends, or -1. The text begins at
+// the start of a line. ok is false if the automaton has grown too large to decide.
 func (a *automaton) find(text string) (off int, ok bool) {
 	if a.broken.Load() {
 		return 0, false
@@ -186,7 +186,7 @@ func (c *cache) find(text string) (off int, ok bool) {
 	return -1, true
 }
 
-// step returns the row of the state that follows when r, of class class, comes.
+// step returns the row of the state that follows on r, a rune of the given class.
 func (c *cache) step(row int32, class uint16, r rune) (to int32, ok bool) {
 	if to = c.next[int(row)+int(class)]; to != unknown {
 		return to, true
@@ -205,8 +205,8 @@ func (c *cache) step(row int32, class uint16, r rune) (to int32, ok bool) {
 	return to, ok
 }
 
-// run follows the instructions on the stack as far as the conditions allow, and
-// over r. found says that a match ends before r.
+// run follows the instructions on the stack as far as the conditions allow, and past r.
+// found says that a match ends before r.
 func (c *cache) run(holds syntax.EmptyOp, r rune) (after []uint32, found bool) {
 	for len(c.stack) > 0 {
 		pc := c.stack[len(c.stack)-1]
@@ -247,7 +247,7 @@ func matchesRune(in *syntax.Inst, r rune) bool {
 	return in.MatchRune(r)
 }
 
-// classes divides the runes into those that no instruction tells apart.
+// classes divides the runes into classes that no instruction distinguishes.
 type classes struct {
 	n     int // classes, that of the end of the text included
 	end   uint16
@@ -256,12 +256,11 @@ type classes struct {
 	class []uint16 // of each range
 }
 
-// of is the class of r.
 func (x *classes) of(r rune) uint16 {
 	return x.class[sort.Search(len(x.from), func(i int) bool { return x.from[i] > r })-1]
 }
 
-// divide reports false if that would be too much work.
+// divide returns false if that is too much work.
 func (x *classes) divide(prog *syntax.Prog) bool {
 	x.from = borders(prog)
 	if len(x.from)*len(prog.Inst) > maxWork {
@@ -292,8 +291,8 @@ func (x *classes) divide(prog *syntax.Prog) bool {
 	return true
 }
 
-// borders are the runes at which an instruction, or what '^', '$' and \b ask,
-// may begin to say something else.
+// borders returns the runes at which the result of an instruction, or of '^', '$' and \b,
+// may change.
 func borders(prog *syntax.Prog) []rune {
 	var list []rune
 	add := func(lo, hi rune) { list = append(list, lo, hi+1) }

@@ -4,24 +4,24 @@
 //	p, err := grep.Compile(`TODO|FIXME`, grep.Options{IgnoreCase: true})
 //	p.Matches(text)                                 // at least one line
 //	p.Count(text, false)                            // how many lines
-//	p.Print("Lens/A.md", text, grep.Format{LineNumbers: true, After: 2}, nil)
+//	p.Entries("Lens/A.md", text, grep.Format{LineNumbers: true, After: 2}, -1)
 //
 // # Syntax
 //
-// Patterns are RE2 syntax (package regexp/syntax); '^' and '$' match at lines.
-// What differs from ripgrep's own engine: \d, \s, \w and \b are ASCII; inside a
-// class there are no set operations ("&&", "--", "~~") and no nested classes; \Z is
-// not known. Every pattern takes time linear in the text.
+// Patterns are RE2 syntax (package regexp/syntax); '^' and '$' match at lines. The
+// differences from ripgrep's own engine: \d, \s, \w and \b are ASCII; a class has no set
+// operations ("&&", "--", "~~") and no nested classes; there is no \Z. Every pattern takes
+// time linear in the text.
 //
-// Without Multiline no match crosses a line break: classes lose the line break,
-// and a pattern that names one is an error. With it, '.' matches line breaks too
-// (ripgrep's --multiline-dotall), and counts are of matches, not of lines.
+// Without Multiline no match crosses a line break: classes lose the line break, and a
+// pattern that names one is an error. With Multiline, '.' matches line breaks too (ripgrep's
+// --multiline-dotall), and counts are of matches, not of lines.
 //
 // # Speed
 //
-// From the parsed pattern come clauses ([Pattern.Clauses]): sets of literals of
-// which every match contains at least one. A text, or a line, without them is passed
-// over by substring search; only what is left is run through the expression.
+// Clauses ([Pattern.Clauses]) are sets of literals, derived from the parsed pattern, of
+// which every match contains at least one. A substring search skips texts and lines without
+// them; only the rest is matched against the expression.
 //
 // A Pattern may be used from several goroutines.
 package grep

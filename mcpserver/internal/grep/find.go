@@ -9,27 +9,27 @@ import (
 // span is a range of bytes of a text.
 type span struct{ start, end int }
 
-// Matches says whether text has a match.
+// Matches reports whether text has a match.
 func (p *Pattern) Matches(text string) bool {
 	text = trimBOM(text)
 	found := false
-	p.eachMatch(text, func(m span, _ int) bool {
+	p.eachMatch(text, func(m span) bool {
 		found = p.counts(text, m)
 		return !found
 	})
 	return found
 }
 
-// counts says whether m, a match in text, is one to be counted: like ripgrep,
-// not the empty one at the end of a text searched as a whole.
+// counts reports whether the match m counts. Like ripgrep, it does not count the empty
+// match at the end of a text that is searched as a whole.
 func (p *Pattern) counts(text string, m span) bool { return !p.multi || m.start < len(text) }
 
-// Count is the number of matching lines of text; of matches if they can cross
-// lines or if each is wanted.
+// Count returns the number of matching lines of text. It counts matches if each is set, or
+// if matches can cross lines.
 func (p *Pattern) Count(text string, each bool) int {
 	n := 0
 	text = trimBOM(text)
-	p.eachMatch(text, func(m span, _ int) bool {
+	p.eachMatch(text, func(m span) bool {
 		switch {
 		case each && !p.multi:
 			n += len(p.inLine(text, m))
@@ -41,8 +41,7 @@ func (p *Pattern) Count(text string, each bool) int {
 	return n
 }
 
-// inLine returns the matches in the line l, relative to its start; empty ones,
-// which have nothing to show, are left out.
+// inLine returns the matches in the line l, relative to its start, without empty ones.
 func (p *Pattern) inLine(text string, l span) [][]int {
 	var found [][]int
 	p.eachIn(text[l.start:l.end], func(m []int) bool {
@@ -54,35 +53,33 @@ func (p *Pattern) inLine(text string, l span) [][]int {
 	return found
 }
 
-// eachMatch calls fn with every matching line of text, without its line break,
-// or, when matches can cross lines, with every match, until fn returns false. The
+// eachMatch calls fn with every matching line of text, without its line break, until fn
+// returns false. If matches can cross lines, it calls fn with every match instead. The
 // offsets are those of trimBOM(text).
-func (p *Pattern) eachMatch(text string, fn func(m span, i int) bool) {
+func (p *Pattern) eachMatch(text string, fn func(m span) bool) {
 	text = trimBOM(text)
 	if p.multi {
 		p.eachSpan(text, fn)
-		return
+	} else {
+		p.eachLine(text, fn)
 	}
-	p.eachLine(text, fn)
 }
 
-// trimBOM removes a byte order mark, which is not text.
+// trimBOM removes a byte order mark, which is not part of the text.
 func trimBOM(text string) string { return strings.TrimPrefix(text, "\ufeff") }
 
-// eachSpan calls fn with every match in text. A match after the last line break
-// is on no line, and none.
-func (p *Pattern) eachSpan(text string, fn func(m span, i int) bool) {
+// eachSpan calls fn with every match in text. A match after the last line break is on no
+// line, and does not count.
+func (p *Pattern) eachSpan(text string, fn func(m span) bool) {
 	if !p.possible(text) || !p.matches(text) {
 		return
 	}
-	i := -1
 	p.eachIn(text, func(m []int) bool {
-		i++
-		return (m[0] < len(text) || text != "" && text[len(text)-1] != '\n') && fn(span{m[0], m[1]}, i)
+		return (m[0] < len(text) || text != "" && text[len(text)-1] != '\n') && fn(span{m[0], m[1]})
 	})
 }
 
-// matches says whether text, which begins with a line, has a match.
+// matches reports whether text, which begins at the start of a line, has a match.
 func (p *Pattern) matches(text string) bool {
 	if p.dfa != nil {
 		if off, ok := p.dfa.find(text); ok {
@@ -92,7 +89,7 @@ func (p *Pattern) matches(text string) bool {
 	return p.next(text, 0) != nil
 }
 
-// possible says whether text holds what the scan clause requires.
+// possible reports whether text holds a literal of the scan clause.
 func (p *Pattern) possible(text string) bool {
 	if len(p.scan.Any) == 0 {
 		return true
@@ -103,72 +100,63 @@ func (p *Pattern) possible(text string) bool {
 	return slices.ContainsFunc(p.literals, func(l literal) bool { return l.index(text) >= 0 })
 }
 
-// folded is Fold(text) without a pass over it first.
+// folded is Fold(text) without the copy that converting the bytes to a string makes.
 func folded(text string) string {
 	b := AppendFold(make([]byte, 0, len(text)), text)
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
-// eachLine calls fn with every matching line.
-func (p *Pattern) eachLine(text string, fn func(line span, i int) bool) {
+func (p *Pattern) eachLine(text string, fn func(line span) bool) {
 	next, exact := p.candidates(text)
-	n := 0
 	for off := 0; off < len(text) && !p.over(); {
 		at := next(off)
 		if at < 0 {
 			return
 		}
 		l := span{off + lineStart(text[off:], at-off), lineEnd(text, at)}
-		if exact || p.matches(text[l.start:l.end]) {
-			if !fn(l, n) {
-				return
-			}
-			n++
+		if (exact || p.matches(text[l.start:l.end])) && !fn(l) {
+			return
 		}
 		off = l.end + 1
 	}
 }
 
-// candidates returns a function that finds the next offset, from the beginning
-// of a line on, whose line may match, or -1. If it is exact, the line does.
+// candidates returns a function from the beginning of a line to the next offset whose line
+// may match, or -1. If exact is set, the line does match.
 func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
+	everyLine := func(off int) int { return off }
 	switch {
 	case len(p.scan.Any) == 0 && p.dfa != nil:
-		return p.byAutomaton(text)
+		return func(off int) int {
+			at, ok := p.dfa.find(text[off:])
+			switch {
+			case !ok:
+				return off
+			case at < 0 || off+at == len(text) && text[len(text)-1] == '\n':
+				return -1 // after the last line break there is no line
+			}
+			return off + at
+		}, false
 	case len(p.scan.Any) == 0:
-		return func(off int) int { return off }, false
+		return everyLine, false
 	}
 	hay := text
 	if p.scan.Fold {
-		// Folding keeps the offsets unless a rune has another length in its other
-		// case; then every line of a text that holds the literals is looked at.
+		// Folding keeps the offsets unless a rune has another length in its other case. Then
+		// every line of a text that holds the literals is a candidate.
 		if hay = folded(text); len(hay) != len(text) {
 			if !p.possible(text) {
 				return func(int) int { return -1 }, false
 			}
-			return func(off int) int { return off }, false
+			return everyLine, false
 		}
 	}
 	s := searcher{text: hay, literals: p.literals, next: make([]int, len(p.literals))}
 	return s.from, p.literal != ""
 }
 
-// byAutomaton finds candidates by the automaton, as far as it can tell.
-func (p *Pattern) byAutomaton(text string) (next func(off int) int, exact bool) {
-	return func(off int) int {
-		at, ok := p.dfa.find(text[off:])
-		switch {
-		case !ok:
-			return off
-		case at < 0 || off+at == len(text) && text[len(text)-1] == '\n':
-			return -1 // what is after the last line break is no line
-		}
-		return off + at
-	}, false
-}
-
-// searcher finds the next of several literals. Each literal is searched for
-// again only when its last place has been passed.
+// searcher finds the next of several literals. It searches for a literal again only after
+// the last place found is passed.
 type searcher struct {
 	text     string
 	literals []literal

@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// foldRune maps all runes that are equal under simple case folding, which is
-// what "(?i)" means, to one: the smallest lower-case one, so that ASCII letters
-// fold to ASCII letters.
+// foldRune maps all runes that are equal under simple case folding, the meaning of "(?i)",
+// to one: the smallest lower-case one, so that ASCII letters fold to ASCII letters.
 func foldRune(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'A' <= r && r <= 'Z' {
@@ -26,11 +25,8 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// Fold folds every rune of s by itself: whatever contains t, its Fold contains
-// Fold(t).
-func Fold(s string) string {
-	return strings.Map(foldRune, s)
-}
+// Fold folds every rune of s by itself: if s contains t, Fold(s) contains Fold(t).
+func Fold(s string) string { return strings.Map(foldRune, s) }
 
 // AppendFold appends Fold(s) to dst.
 func AppendFold(dst []byte, s string) []byte {
@@ -48,7 +44,7 @@ func AppendFold(dst []byte, s string) []byte {
 	return dst
 }
 
-// asciiPrefix is how many bytes at the beginning of s are ASCII.
+// asciiPrefix returns how many bytes at the beginning of s are ASCII.
 func asciiPrefix(s string) int {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -66,7 +62,7 @@ func lowerASCII(b []byte) {
 	}
 }
 
-// orbit are the runes that are equal to r under simple case folding, and r.
+// orbit returns r and the runes that are equal to it under simple case folding.
 func orbit(r rune) []rune {
 	all := []rune{r}
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {

@@ -2,8 +2,8 @@ package grep
 
 import "strings"
 
-// literal is a text to search for. It is found by its rarest byte, which
-// passes over more of a text at a time than its first byte does.
+// literal is a text to search for. The search looks for its rarest byte, which skips more
+// of a text at a time than its first byte does.
 type literal struct {
 	text string
 	rare int // offset of that byte
@@ -19,12 +19,12 @@ func newLiteral(text string) literal {
 	return l
 }
 
-// common are the bytes that prose has most of, the most frequent first: the
-// letters of European languages among spaces and line breaks.
+// common are the most frequent bytes of prose, the most frequent first: the letters of
+// European languages, spaces and line breaks.
 const common = " etaonisrhldcumfpgwyb\n.,v-k*`'[]()/"
 
-// rarity is higher for a byte that is found less often in notes. The lead bytes
-// of other scripts are as frequent there as letters are here.
+// rarity is higher for a byte that is rarer in notes. The lead bytes of other scripts are
+// as frequent there as letters are here.
 func rarity(c byte) int {
 	if i := strings.IndexByte(common, c); i >= 0 {
 		return i

@@ -11,37 +11,28 @@ type Format struct {
 	Before, After int  // lines of context
 	LineNumbers   bool // path:line:text instead of path:text
 	OnlyMatching  bool // the matches instead of their lines
-	// MaxLine cuts longer lines, in bytes; 0 means none.
-	MaxLine int
-	// From leaves out what begins before that byte of the text, a byte order mark left
-	// out: it was printed before.
+	MaxLine       int  // cuts longer lines, in bytes; 0 for no bound
+	// From leaves out what begins before that byte of the text, not counting a byte order
+	// mark: an earlier page has it.
 	From int
 }
 
-// Separator stands between groups of lines that are not next to each other, when
-// context is printed.
+// Separator stands between groups of lines that are not adjacent, if context is printed.
 const Separator = "--"
 
-// Entry is one line to print, and what it shows: a line of the text, or a match.
+// Entry is a line to print: a line of the text, or a match. Start and End are its bytes in
+// the text, not counting a byte order mark. End is after the line break.
 type Entry struct {
 	Text       string
-	Line       int // of the text, counted from 1
-	Start, End int // bytes of the text, a byte order mark left out; End is behind the line's break
+	Line       int // of the text, from 1
+	Start, End int
 }
 
-// Print appends the lines to print for the matches of p in text to out.
-func (p *Pattern) Print(path, text string, f Format, out []string) []string {
-	for _, e := range p.Entries(path, text, f, -1) {
-		out = append(out, e.Text)
-	}
-	return out
-}
-
-// Entries are the lines to print for the matches of p in text. It stops soon after
-// limit of them, if limit is not negative.
+// Entries returns the lines to print for the matches of p in text. It stops soon after limit
+// lines, if limit is not negative.
 func (p *Pattern) Entries(path, text string, f Format, limit int) []Entry {
 	pr := printer{p: p, path: path, text: trimBOM(text), f: f, line: 1}
-	p.eachMatch(text, func(m span, _ int) bool {
+	p.eachMatch(text, func(m span) bool {
 		pr.match(m)
 		return limit < 0 || len(pr.out) <= limit
 	})
@@ -50,8 +41,8 @@ func (p *Pattern) Entries(path, text string, f Format, limit int) []Entry {
 	return pr.out
 }
 
-// printer prints the lines of one text. Matches that share lines are gathered
-// into one block of whole lines before they are printed.
+// printer prints the lines of one text. It gathers matches that share lines into one block of
+// whole lines before it prints them.
 type printer struct {
 	p    *Pattern
 	path string
@@ -59,11 +50,11 @@ type printer struct {
 	f    Format
 	out  []Entry
 
-	block   span   // from the start of a line to the end of one, its break left out
-	pending bool   // block is to be printed
-	matches []span // the matches in block, if they can cross lines
+	block   span   // from the start of a line to the end of one, without its break
+	pending bool   // block is not printed yet
+	matches []span // in block, if they can cross lines
 
-	done  int // the lines before this offset are printed or passed over
+	done  int // the lines before this offset are printed or skipped
 	after int // lines of context that may still follow
 	begun bool
 
@@ -71,7 +62,7 @@ type printer struct {
 	line int // has this number
 }
 
-// match takes the next match: a line, or a span that may cross lines.
+// match adds a match: a line, or a span that may cross lines.
 func (pr *printer) match(m span) {
 	block := m
 	if pr.p.multi {
@@ -88,10 +79,10 @@ func (pr *printer) match(m span) {
 	}
 }
 
-// lineStart is where the line that holds off begins.
+// lineStart returns where the line that holds off begins.
 func lineStart(text string, off int) int { return strings.LastIndexByte(text[:off], '\n') + 1 }
 
-// lineEnd is where the line that holds off ends, before its break.
+// lineEnd returns where the line that holds off ends, before its break.
 func lineEnd(text string, off int) int {
 	if i := strings.IndexByte(text[off:], '\n'); i >= 0 {
 		return off + i
@@ -99,7 +90,6 @@ func lineEnd(text string, off int) int {
 	return len(text)
 }
 
-// flush prints the block and the context before it.
 func (pr *printer) flush() {
 	if !pr.pending {
 		return
@@ -122,14 +112,14 @@ func (pr *printer) flush() {
 	pr.begun, pr.done, pr.after = true, from, pr.f.After
 }
 
-// trailing prints what is left of the context after the last block, up to end.
+// trailing prints the rest of the context after the last block, up to end.
 func (pr *printer) trailing(end int) {
 	for ; pr.after > 0 && pr.done < end; pr.after-- {
 		pr.done = pr.context(pr.done)
 	}
 }
 
-// leading is where the context before the block begins.
+// leading returns where the context before the block begins.
 func (pr *printer) leading() int {
 	from := pr.block.start
 	for n := pr.f.Before; n > 0 && from > pr.done; n-- {
@@ -145,7 +135,7 @@ func (pr *printer) context(off int) int {
 	return end + 1
 }
 
-// matched prints the line at off, or what matches in it.
+// matched prints the line at off, or its matches, and returns where the next one begins.
 func (pr *printer) matched(off int) int {
 	l := span{off, lineEnd(pr.text, off)}
 	switch {
@@ -161,7 +151,7 @@ func (pr *printer) matched(off int) int {
 	return l.end + 1
 }
 
-// parts prints what matches, which may cross lines, have in the line l.
+// parts prints the parts of multi-line matches that are in the line l.
 func (pr *printer) parts(l span) {
 	for len(pr.matches) > 0 && pr.matches[0].end <= l.start {
 		pr.matches = pr.matches[1:]
@@ -176,14 +166,14 @@ func (pr *printer) parts(l span) {
 	}
 }
 
-// separate prints the separator before the group that begins with the line at off.
+// separate prints the separator before the line at off.
 func (pr *printer) separate(off int) {
 	if off >= pr.f.From {
 		pr.out = append(pr.out, Entry{Text: Separator, Start: off, End: off})
 	}
 }
 
-// add prints the part of the text on the line at off.
+// add prints part, which is on the line at off.
 func (pr *printer) add(off int, part span, mark byte) {
 	if part.start < pr.f.From {
 		return
@@ -206,7 +196,7 @@ func (pr *printer) add(off int, part span, mark byte) {
 	pr.out = append(pr.out, Entry{string(append(b, text...)), pr.line, part.start, end})
 }
 
-// cut shortens s to n bytes, between runes, and says so.
+// cut shortens s to n bytes or less, between runes, and says so.
 func cut(s string, n int) string {
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--

@@ -6,28 +6,28 @@ import (
 	"unicode/utf8"
 )
 
-// Package regexp takes time linear in the text, but also in the pattern, and it cannot
-// be stopped. So a pattern has a bound, a long text is handed to it rune by rune, and
-// the matches of a text are looked for one by one.
+// Package regexp takes time linear in the text, but also in the pattern, and a match cannot
+// be cancelled. So the size of a pattern is bounded, a long text is read rune by rune, and the
+// matches of a text are found one by one.
 const (
 	// maxProgram bounds a pattern, in instructions of its program.
 	maxProgram = 1 << 15
-	// maxUnbroken bounds what is done at a time without looking whether it is still
-	// wanted, in instructions times bytes: about a tenth of a second.
+	// maxUnbroken bounds the work between two checks for cancellation, in instructions times
+	// bytes: about a tenth of a second.
 	maxUnbroken = 1 << 24
-	// lookEvery is how many runes are read between two looks.
+	// lookEvery is the number of runes read between two checks.
 	lookEvery = 1 << 10
 )
 
-// Until is p for searches that end early, with what was found so far, once done is
-// closed.
+// Until returns a copy of p whose searches end early, with what they found so far, once done
+// is closed.
 func (p *Pattern) Until(done <-chan struct{}) *Pattern {
 	q := *p
 	q.done = done
 	return &q
 }
 
-// over says that the search is not wanted any more.
+// over reports whether the search is cancelled.
 func (p *Pattern) over() bool {
 	select {
 	case <-p.done:
@@ -37,10 +37,10 @@ func (p *Pattern) over() bool {
 	}
 }
 
-// eachIn calls fn with every match in text, as FindAllStringIndex finds them, until fn
-// returns false.
+// eachIn calls fn with every match in text that FindAllStringIndex finds, until fn returns
+// false.
 func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
-	end := -1 // of the match before
+	end := -1 // of the previous match
 	for pos := 0; pos <= len(text); {
 		m := p.next(text, pos)
 		if m == nil {
@@ -59,8 +59,8 @@ func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
 	}
 }
 
-// next is the first match from pos on, nil if there is none. What stands before pos
-// counts for '^' and \b.
+// next returns the first match from pos on, nil if there is none. What precedes pos counts
+// for '^' and \b.
 func (p *Pattern) next(text string, pos int) []int {
 	if p.over() {
 		return nil
@@ -71,7 +71,7 @@ func (p *Pattern) next(text string, pos int) []int {
 		}
 		return p.still(p.re.FindReaderIndex(&endingReader{text: text, p: p}))
 	}
-	// The expression is looked for behind the rune before pos.
+	// With the rune before pos in the text, '^' and \b see what precedes pos.
 	_, n := utf8.DecodeLastRuneInString(text[:pos])
 	base := pos - n
 	var m []int
@@ -86,7 +86,7 @@ func (p *Pattern) next(text string, pos int) []int {
 	return []int{base + m[2], base + m[3]}
 }
 
-// still is a match, unless the search was over before all was read.
+// still returns m, or nil if the search was cancelled before all of the text was read.
 func (p *Pattern) still(m []int) []int {
 	if p.over() {
 		return nil
@@ -94,12 +94,12 @@ func (p *Pattern) still(m []int) []int {
 	return m
 }
 
-// afterOneRune is the expression of a tree as its first group, behind a rune.
+// afterOneRune returns expr as the first group, after one rune.
 func afterOneRune(expr string) *regexp.Regexp {
 	return regexp.MustCompile(`\A(?s:.)(?s:.*?)(` + expr + `)`)
 }
 
-// endingReader reads a text for as long as a search is wanted.
+// endingReader reads a text until the search is cancelled.
 type endingReader struct {
 	text string
 	p    *Pattern

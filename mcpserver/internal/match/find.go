@@ -1,3 +1,6 @@
+// Package match finds text that a model quotes in a document, and makes the edits that replace
+// it in the document's own line breaks and quotes. It also finds CriticMarkup that a change
+// would introduce. It knows of a document only its text. It has no locks.
 package match
 
 import (
@@ -9,28 +12,27 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
-// Find returns the places of old in doc, overlapping ones too. If it does not
-// occur as it is, straight quotes match curly ones and line breaks of either kind
-// each other.
+// Find returns the places of old in doc, including overlapping ones. If old does not occur
+// exactly, straight quotes match curly ones and line breaks match in either form.
 func Find(doc, old string) []passage.Place {
 	if places := findExact(doc, old, nil); len(places) > 0 && !slices.ContainsFunc(places, func(p passage.Place) bool { return cutsBreak(doc, p) }) {
 		return places
 	}
-	plainDoc, offs := plainForm(doc)
-	plainOld, _ := plainForm(old)
+	plainDoc, offs := plainForm(doc, true)
+	plainOld, _ := plainForm(old, true)
 	if plainDoc == doc && plainOld == old {
 		return nil
 	}
 	return findExact(plainDoc, plainOld, offs)
 }
 
-// cutsBreak says that p begins or ends within a line break.
+// cutsBreak reports whether p begins or ends within a line break.
 func cutsBreak(doc string, p passage.Place) bool {
 	within := func(off int) bool { return off > 0 && off < len(doc) && doc[off-1] == '\r' && doc[off] == '\n' }
 	return within(p.Start) || within(p.End)
 }
 
-// findExact returns the places of old in doc, mapped by offs if that is set.
+// findExact returns the places of old in doc, mapped by offs if that is not nil.
 func findExact(doc, old string, offs []int) []passage.Place {
 	var places []passage.Place
 	for from := 0; old != ""; {
@@ -50,24 +52,24 @@ func findExact(doc, old string, offs []int) []passage.Place {
 	return places
 }
 
-// plainForm is s with straight quotes and LF line breaks, and for each of its
-// bytes, and its end, the offset in s.
-func plainForm(s string) (plain string, offs []int) {
+// plainForm returns s with LF line breaks and, if quotes is set, straight quotes. offs has the
+// offset in s of each byte of plain, and of its end.
+func plainForm(s string, quotes bool) (plain string, offs []int) {
 	var b strings.Builder
 	offs = make([]int, 0, len(s)+1)
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		piece := s[i : i+n]
 		switch {
-		case r == '‘' || r == '’':
+		case quotes && (r == '‘' || r == '’'):
 			piece = "'"
-		case r == '“' || r == '”':
+		case quotes && (r == '“' || r == '”'):
 			piece = `"`
 		case strings.HasPrefix(s[i:], "\r\n"):
 			piece, n = "\n", 2
 		}
-		for range len(piece) {
-			offs = append(offs, i)
+		for k := range len(piece) {
+			offs = append(offs, i+k)
 		}
 		b.WriteString(piece)
 		i += n
@@ -75,7 +77,7 @@ func plainForm(s string) (plain string, offs []int) {
 	return b.String(), append(offs, len(s))
 }
 
-// Apart drops the places that overlap the one before.
+// Apart drops places that overlap the place before.
 func Apart(places []passage.Place) []passage.Place {
 	var out []passage.Place
 	for _, p := range places {
@@ -86,8 +88,8 @@ func Apart(places []passage.Place) []passage.Place {
 	return out
 }
 
-// Replace are the edits of doc that put with in the places where old was found, in
-// the document's own line breaks and quotes.
+// Replace returns the edits of doc that put with into the places of old, in the document's
+// line breaks and quotes.
 func Replace(doc string, places []passage.Place, old, with string) []diffwrap.Edit {
 	edits := make([]diffwrap.Edit, 0, len(places))
 	for _, p := range places {
@@ -100,8 +102,8 @@ func Replace(doc string, places []passage.Place, old, with string) []diffwrap.Ed
 	return edits
 }
 
-// wholeLine is the length of the line break after p, if p is whole lines but for
-// it: removing a line removes its break.
+// wholeLine returns the length of the line break after p if p is whole lines without the last
+// break: removing a line removes its break.
 func wholeLine(doc string, p passage.Place) int {
 	if p.Start > 0 && doc[p.Start-1] != '\n' || p.End > p.Start && doc[p.End-1] == '\n' {
 		return 0

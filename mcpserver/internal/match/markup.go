@@ -9,14 +9,12 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
-// delimiters open what CriticMarkup would read as a suggestion or a highlight.
-// Comments are welcome.
+// delimiters open what CriticMarkup reads as a suggestion or a highlight. Comments are allowed.
 var delimiters = []string{"{++", "{--", "{~~", "{=="}
 
-// newMarkup finds a delimiter that is in after more often than in before and
-// stands outside of code there, on a line that before does not have. Code may hold
-// any text; but where people write prose, a delimiter would turn it into a
-// suggestion.
+// newMarkup finds a delimiter that occurs more often in after than in before, outside of code,
+// on a line that before does not have. Code may hold any text, but in prose a delimiter would
+// begin a suggestion.
 func newMarkup(before, after string) (delimiter string, off int, found bool) {
 	var code []passage.Place
 	for _, d := range delimiters {
@@ -44,8 +42,8 @@ func hasLine(doc, line string) bool {
 	return strings.Contains("\n"+doc+"\n", "\n"+line+"\n")
 }
 
-// codeIn returns the places of fenced code blocks and of code spans in doc,
-// after CommonMark, containers left aside.
+// codeIn returns the places of fenced code blocks and code spans in doc, after CommonMark, but
+// without container blocks.
 func codeIn(doc string) []passage.Place {
 	var code []passage.Place
 	fence, begin := "", 0
@@ -74,8 +72,7 @@ func codeIn(doc string) []passage.Place {
 	return code
 }
 
-// fenceOf is the run of at least three backticks or tildes that line begins
-// with, or "".
+// fenceOf returns the run of at least three backticks or tildes at the beginning of line, or "".
 func fenceOf(line string) string {
 	line = strings.TrimLeft(line, " \t>")
 	for _, c := range []string{"`", "~"} {
@@ -87,7 +84,6 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// codeSpans returns the code spans in the line doc[off:end].
 func codeSpans(doc string, off, end int) []passage.Place {
 	var spans []passage.Place
 	for off < end {
@@ -115,9 +111,9 @@ func codeSpans(doc string, off, end int) []passage.Place {
 	return spans
 }
 
-// CheckMarkup refuses a change by the named argument that brings in CriticMarkup.
-// Lines are counted from where the argument's text begins. In the raw view, marks
-// are what is written.
+// CheckMarkup returns an error if a change introduces CriticMarkup. argument names the argument
+// with the new text, which begins at offset begin of after; the error counts lines from there.
+// In the raw view marks are allowed.
 func CheckMarkup(argument string, view diffwrap.View, before, after string, begin int) error {
 	if view == diffwrap.RawView {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
-// InStyleOf gives content the line breaks and the byte order mark of base, which
-// a model is not shown.
+// InStyleOf gives content the line breaks and the byte order mark of base, which a model is not
+// shown.
 func InStyleOf(base, content string) string {
 	content = inBreaksOf(base, content, firstBreak(base) == "\r\n")
 	if strings.HasPrefix(base, passage.BOM) && !strings.HasPrefix(content, passage.BOM) {
@@ -18,7 +18,7 @@ func InStyleOf(base, content string) string {
 	return content
 }
 
-// firstBreak is the first line break of s, "" if it has none.
+// firstBreak returns the first line break of s, "" if it has none.
 func firstBreak(s string) string {
 	i := strings.IndexByte(s, '\n')
 	switch {
@@ -30,8 +30,8 @@ func firstBreak(s string) string {
 	return "\n"
 }
 
-// inBreaksOf is s with the line breaks that base has: those that stay as they are,
-// and new ones as CRLF if crlf is set. An s with CRLF of its own stays.
+// inBreaksOf returns s with the line breaks of base. New line breaks are CRLF if crlf is set. If
+// s has a CRLF itself, it is returned unchanged.
 func inBreaksOf(base, s string, crlf bool) string {
 	if strings.Contains(s, "\r\n") {
 		return s
@@ -46,7 +46,7 @@ func inBreaksOf(base, s string, crlf bool) string {
 	case crlf && n == strings.Count(base, "\n"), n == 0 && !crlf:
 		return in(s)
 	}
-	plain, offs := plainBreaks(base)
+	plain, offs := plainForm(base, false)
 	edits := diffwrap.Diff(plain, s)
 	for i, e := range edits {
 		for e.Len > 0 && e.New != "" && plain[e.Off] == e.New[0] {
@@ -58,25 +58,8 @@ func inBreaksOf(base, s string, crlf bool) string {
 	return diffwrap.Apply(base, edits)
 }
 
-// plainBreaks is s with LF for CRLF, and where each byte of that is in s.
-func plainBreaks(s string) (plain string, offs []int) {
-	var b strings.Builder
-	for i := range len(s) {
-		if strings.HasPrefix(s[i:], "\r\n") {
-			continue
-		}
-		off := i
-		if i > 0 && s[i] == '\n' && s[i-1] == '\r' {
-			off--
-		}
-		b.WriteByte(s[i])
-		offs = append(offs, off)
-	}
-	return b.String(), append(offs, len(s))
-}
-
-// curl makes the straight quotes of s curly ones: opening after white space, an
-// opening bracket or dash and at the beginning, closing elsewhere.
+// curl makes the straight quotes of s curly: opening after white space, an opening bracket or a
+// dash and at the beginning, closing elsewhere.
 func curl(s string, single, double bool) string {
 	var b strings.Builder
 	before := ' '
@@ -100,8 +83,8 @@ func curl(s string, single, double bool) string {
 	return b.String()
 }
 
-// fit writes s in the line breaks of the document and, where old was given
-// with other quotes than found has, in found's.
+// fit gives s the line breaks of doc and, if found has other quotes than old, the quotes of
+// found.
 func fit(s, doc, old, found string) string {
 	s = inBreaksOf(found, s, firstBreak(doc) == "\r\n")
 	if found == old {

@@ -1,5 +1,5 @@
-// Package names finds what a model means by a name, and says where a new document may
-// be. It opens notes, and changes nothing. It has no locks.
+// Package names finds what a model means by a name, and checks the paths of new documents. It
+// opens notes, and changes nothing. It has no locks.
 package names
 
 import (
@@ -33,14 +33,14 @@ func (r Resolver) Resolve(ctx context.Context, name string) (model.Path, error) 
 	return p, r.orMissing(ctx, name, err)
 }
 
-// ResolveName is Resolve for what is to be moved or deleted: of a symbolic link that is
+// ResolveName is Resolve for what is to be moved or deleted: the name of a symbolic link means
 // the link.
 func (r Resolver) ResolveName(ctx context.Context, name string) (model.Path, error) {
 	p, err := asShown(name, r.Workspace.ResolveName)
 	return p, r.orMissing(ctx, name, err)
 }
 
-// LookUp is Workspace.Resolve, also for names as a result shows them.
+// LookUp is Workspace.Resolve that also takes names as results show them.
 func (r Resolver) LookUp(name string) (model.Path, error) {
 	return asShown(name, r.Workspace.Resolve)
 }
@@ -53,7 +53,7 @@ func asShown(name string, resolve func(string) (model.Path, error)) (model.Path,
 	return p, err
 }
 
-// orMissing has err say what may have been meant by a name that nothing has.
+// orMissing returns a MissingError if err says that name does not exist, else err.
 func (r Resolver) orMissing(ctx context.Context, name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &MissingError{Name: name, Similar: r.Similar(ctx, name), Err: err}
@@ -61,7 +61,7 @@ func (r Resolver) orMissing(ctx context.Context, name string, err error) error {
 	return err
 }
 
-// MissingError says that nothing is called name, and what may have been meant.
+// MissingError says that nothing is called Name, and what may have been meant.
 type MissingError struct {
 	Name    string
 	Similar []string // paths; none if nothing is like it
@@ -77,10 +77,10 @@ func (e *MissingError) Error() string {
 
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// maxSimilar is how many paths are offered instead of one that is not there.
+// maxSimilar is how many paths are offered instead of a missing one.
 const maxSimilar = 3
 
-// Similar finds documents of the same name elsewhere.
+// Similar returns the paths of documents of the same name in other folders.
 func (r Resolver) Similar(ctx context.Context, name string) []string {
 	base := foldBase(name)
 	var found []string
@@ -104,50 +104,27 @@ func foldBase(name string) string {
 	return strings.TrimSuffix(base, model.NoteExt)
 }
 
-// Folder resolves the argument "path" of glob and grep: a folder, or one file
-// if files are allowed; "" and "." are the whole workspace.
-func (r Resolver) Folder(ctx context.Context, name string, files bool) (model.Path, error) {
-	if name == "" || name == "." || name == "./" {
+// Place resolves an argument that names a folder or a document. "" and "." are the whole
+// workspace.
+func (r Resolver) Place(ctx context.Context, name string) (model.Path, error) {
+	if name = strings.TrimSuffix(name, "/"); name == "" || name == "." {
 		return "", nil
 	}
-	p, err := r.Resolve(ctx, name)
-	if errors.Is(err, fs.ErrNotExist) && !files {
-		err = r.NoFolder("path", name)
-	}
-	if err != nil {
-		return "", err
-	}
-	if files || p == "" {
-		return p, nil
-	}
-	info, err := r.Workspace.Stat(ctx, p)
-	if err == nil && info.Kind != model.KindDir {
-		err = answer.WrongArgument("The argument \"path\" must be a folder, and %q is a document. Pass its name as the pattern instead.", string(p))
-	}
-	return p, err
+	return r.Resolve(ctx, name)
 }
 
-// NoFolder says that the argument names a folder that is not there.
-func (r Resolver) NoFolder(argument, name string) error {
-	return answer.WrongArgument("The argument %q is %q, and there is no such folder. The top-level folders are %s.", argument, name, strings.Join(r.Folders(), ", "))
-}
-
-// NoteFolder resolves an argument "folder"; "" is the whole workspace.
-func (r Resolver) NoteFolder(ctx context.Context, name string) (model.Path, error) {
-	name = strings.TrimSuffix(name, "/")
-	if name == "" || name == "." {
-		return "", nil
-	}
-	p, err := r.Resolve(ctx, name)
+// Folder is Place for an argument that must name a folder. hint ends the refusal of a document.
+func (r Resolver) Folder(ctx context.Context, argument, name, hint string) (model.Path, error) {
+	p, err := r.Place(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = r.NoFolder("folder", name)
+		err = answer.WrongArgument("The argument %q is %q, and there is no such folder. The top-level folders are %s.", argument, strings.TrimSuffix(name, "/"), strings.Join(r.Folders(), ", "))
 	}
 	if err != nil || p == "" {
 		return p, err
 	}
 	info, err := r.Workspace.Stat(ctx, p)
 	if err == nil && info.Kind != model.KindDir {
-		err = answer.WrongArgument("The argument \"folder\" must be a folder, and %q is a document.", string(p))
+		err = answer.WrongArgument("The argument %q must be a folder, and %q is a document.%s", argument, string(p), hint)
 	}
 	return p, err
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
-// NewPath is the canonical form of the path of a document to be made: ".md" is
-// added if it has no extension.
+// NewPath returns the canonical path of a new document. It adds ".md" to a name without an
+// extension.
 func (r Resolver) NewPath(name string) (model.Path, error) { return r.PlaceFor(name, true) }
 
-// PlaceFor is NewPath for what may be none of a note's.
+// PlaceFor is NewPath for a note, or else for a folder or file, whose name stays as it is.
 func (r Resolver) PlaceFor(name string, note bool) (model.Path, error) {
 	if mp := r.Workspace.Mountpoint(); mp != "" {
 		name = strings.TrimPrefix(name, mp+"/")
@@ -38,8 +38,8 @@ func (r Resolver) PlaceFor(name string, note bool) (model.Path, error) {
 	return p, checkNew(p)
 }
 
-// existing is the path rel in the Folder root, where folders that are there in
-// another spelling keep theirs: on many disks the two are one.
+// existing returns the path rel in the Folder root. Folders that exist in another spelling keep
+// theirs, because on many disks both spellings are one folder.
 func (r Resolver) existing(root model.Path, rel string) model.Path {
 	p := root
 	elems := strings.Split(rel, "/")
@@ -52,7 +52,7 @@ func (r Resolver) existing(root model.Path, rel string) model.Path {
 	return p.Join(elems[len(elems)-1])
 }
 
-// Folders are the names of the workspace's Folders.
+// Folders returns the names of the workspace's Folders.
 func (r Resolver) Folders() []string {
 	var names []string
 	for _, f := range r.Workspace.Options().Folders {
@@ -61,12 +61,11 @@ func (r Resolver) Folders() []string {
 	return names
 }
 
-// maxNewPath is how long the path of a new document may be: the least that some
-// system sets for all of a path, with the vault's own before it, is 1,024 bytes.
+// maxNewPath bounds the path of a new document, in bytes. Some systems bound the whole path,
+// with that of the vault, to 1,024 bytes.
 const maxNewPath = 800
 
-// checkNew refuses names for new documents that people would not see, or could
-// not tell from others, or not open.
+// checkNew refuses paths that people would not see, or could not tell from others or open.
 func checkNew(p model.Path) error {
 	_, rel := p.Split()
 	if len(p) > maxNewPath {

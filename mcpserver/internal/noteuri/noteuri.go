@@ -1,5 +1,5 @@
-// Package noteuri writes and reads the addresses of notes as MCP resources:
-// note:///Folder/Name.md. It knows no note. It has no locks.
+// Package noteuri writes and reads the URIs of notes as MCP resources, note:///Folder/Name.md.
+// It knows no note. It has no locks.
 package noteuri
 
 import (
@@ -13,18 +13,13 @@ import (
 
 const scheme = "note"
 
-// Of is the address of the note at p.
+// Of returns the URI of the note at p.
 func Of(p model.Path) string {
 	return (&url.URL{Scheme: scheme, Path: "/" + string(p)}).String()
 }
 
-// Path is the path that an address names, as it is written there.
-func Path(uri string) (string, error) {
-	name, _, err := Parse(uri)
-	return name, err
-}
-
-// Parse is the path that an address names, and where in the note it begins.
+// Parse returns the path in a URI, as it is written there, and the position in the note from
+// the query parameters line and column.
 func Parse(uri string) (name string, begin passage.Position, err error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != scheme || u.Host != "" || u.Path == "" {

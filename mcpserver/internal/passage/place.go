@@ -1,6 +1,10 @@
+// Package passage knows the parts of a text: places in bytes, positions in lines and characters,
+// sets of places, and windows that fit into an answer. It searches for nothing and changes
+// nothing. It has no locks.
 package passage
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -8,24 +12,33 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Place is where a text was found in a document, in bytes.
+// Place is a range of bytes in a text.
 type Place struct{ Start, End int }
 
-// Position is a character of a text: its line and its column in that, counted
-// from 1.
+// Position is a character of a text: a line, and a column in characters, both from 1.
 type Position struct{ Line, Column int }
 
-// At is the position of off in text.
+// Arguments returns a position as the arguments of a tool that reads: the argument named line,
+// and column if that is not the first.
+func (at Position) Arguments(line string) string {
+	s := fmt.Sprintf("%s: %d", line, at.Line)
+	if at.Column > 1 {
+		s += fmt.Sprintf(", column: %d", at.Column)
+	}
+	return s
+}
+
+// At returns the position of the byte off in text.
 func At(text string, off int) Position {
 	start := strings.LastIndexByte(text[:off], '\n') + 1
 	line := strings.TrimPrefix(text[start:off], BOM)
 	return Position{LineOf(text, off), utf8.RuneCountInString(line) + 1}
 }
 
-// LineOf is the number of the line of doc that holds off, counted from 1.
+// LineOf returns the number of the line of doc that holds the byte off, from 1.
 func LineOf(doc string, off int) int { return 1 + strings.Count(doc[:off], "\n") }
 
-// NameLines names the lines on which the places begin.
+// NameLines names the lines on which places begin.
 func NameLines(doc string, places []Place) string {
 	var lines []string
 	line, done := 1, 0
@@ -45,13 +58,13 @@ func NameLines(doc string, places []Place) string {
 	return "lines " + strings.Join(lines, ", ")
 }
 
-// MaxNamed is how many line numbers an error lists.
+// MaxNamed is how many line numbers or matches an error lists.
 const MaxNamed = 20
 
 // BOM is the byte order mark, which is not shown.
 const BOM = diffwrap.ByteOrderMark
 
-// CountLines counts the lines of a text; a break ends the last one.
+// CountLines counts the lines of a text. A line break ends a line.
 func CountLines(text string) int {
 	text = strings.TrimPrefix(text, BOM)
 	n := strings.Count(text, "\n")
@@ -61,8 +74,7 @@ func CountLines(text string) int {
 	return n
 }
 
-// lineAt is the line of text that begins at off, without its break, and its length
-// with it.
+// lineAt returns the line of text that begins at off, without its break, and its length with it.
 func lineAt(text string, off int) (line string, length int) {
 	i := strings.IndexByte(text[off:], '\n')
 	if i < 0 {
@@ -71,8 +83,8 @@ func lineAt(text string, off int) (line string, length int) {
 	return strings.TrimSuffix(text[off:off+i], "\r"), i + 1
 }
 
-// SplitLines splits a document at its line breaks, of either kind; the last one
-// ends the last line. A byte order mark is not shown.
+// SplitLines returns the lines of doc without their breaks, which may be LF or CRLF, and
+// without a byte order mark.
 func SplitLines(doc string) []string {
 	doc = strings.TrimPrefix(doc, BOM)
 	var lines []string
@@ -84,14 +96,14 @@ func SplitLines(doc string) []string {
 	return lines
 }
 
-// LineAround is the line of doc that holds off, without its break.
+// LineAround returns the line of doc that holds the byte off, without its LF.
 func LineAround(doc string, off int) string {
 	line := doc[strings.LastIndexByte(doc[:off], '\n')+1:]
 	line, _, _ = strings.Cut(line, "\n")
 	return line
 }
 
-// bytesOf is how long the first n characters of s are, if it has so many.
+// bytesOf returns the length of the first n characters of s, and false if s has fewer.
 func bytesOf(s string, n int) (size int, ok bool) {
 	for ; n > 0 && size < len(s); n-- {
 		_, c := utf8.DecodeRuneInString(s[size:])

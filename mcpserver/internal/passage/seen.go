@@ -1,15 +1,16 @@
 package passage
 
 import (
+	"math"
 	"slices"
 
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Set is what of a text a session knows: places in order, none touching the next.
+// Set is a set of bytes of a text, as places in order that do not touch each other.
 type Set []Place
 
-// All is everything of text.
+// All returns the set of all bytes of text.
 func All(text string) Set {
 	if text == "" {
 		return nil
@@ -17,7 +18,7 @@ func All(text string) Set {
 	return Set{{0, len(text)}}
 }
 
-// With is s and p.
+// With returns the union of s and p.
 func (s Set) With(p Place) Set {
 	if p.Start >= p.End {
 		return s
@@ -35,7 +36,7 @@ func (s Set) With(p Place) Set {
 	return out
 }
 
-// Lacks is the first part of p that is not in s.
+// Lacks returns the first part of p that is not in s.
 func (s Set) Lacks(p Place) (part Place, lacks bool) {
 	for _, q := range s {
 		switch {
@@ -49,7 +50,7 @@ func (s Set) Lacks(p Place) (part Place, lacks bool) {
 	return p, p.Start < p.End
 }
 
-// Through is what s is after edits, of which own ones are known, too.
+// Through returns s after edits. The new text of the edits is in the set if own is set.
 func (s Set) Through(edits []diffwrap.Edit, own bool) Set {
 	if len(edits) == 0 {
 		return s
@@ -66,7 +67,7 @@ func (s Set) Through(edits []diffwrap.Edit, own bool) Set {
 		out = append(out, p)
 	}
 	i, shift, from := 0, 0, 0
-	// keep carries what s has between from and to.
+	// keep adds the part of s between from and to.
 	keep := func(to int) {
 		for ; i < len(s) && s[i].Start < to; i++ {
 			add(Place{max(s[i].Start, from) + shift, min(s[i].End, to) + shift})
@@ -87,11 +88,11 @@ func (s Set) Through(edits []diffwrap.Edit, own bool) Set {
 			i++
 		}
 	}
-	keep(int(^uint(0) >> 1))
+	keep(math.MaxInt)
 	return out
 }
 
-// Between is s, which is of old, as it is in new.
+// Between returns s, a set of bytes of old, after the changes from old to new.
 func (s Set) Between(old, new string, own bool) Set {
 	if old == new || len(s) == 0 && !own {
 		return s

@@ -10,9 +10,9 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
-// The tools that read show a window of a text: whole lines, as many as fit into
-// an answer. A line that is too long by itself is shown in parts, and the next
-// window begins at a column of it.
+// The tools that read show a window of a text: as many whole lines as fit into an answer. Of a
+// line that does not fit by itself they show a part, and the next window begins at a column of
+// that line.
 
 // Window is a part of a text.
 type Window struct {
@@ -24,9 +24,9 @@ type Window struct {
 	ended bool     // a break ends the last line that is shown
 }
 
-// WindowOf is the window of text that begins at begin and ends with the line last
-// at the latest, as far as the lines cost limit; cost is that of a piece of text.
-// It is empty if there is no such line.
+// WindowOf returns the window of text that begins at begin and ends with the line last or
+// before, within a limit on the sum of the costs of its lines. It is empty if there is no line
+// at begin.
 func WindowOf(text string, begin Position, last, limit int, cost func(string) int) (Window, error) {
 	begin = Position{max(begin.Line, 1), max(begin.Column, 1)}
 	w := Window{Begin: begin, Total: CountLines(text)}
@@ -78,14 +78,14 @@ func WindowOf(text string, begin Position, last, limit int, cost func(string) in
 	return w, nil
 }
 
-// PartOf is the longest beginning of line that costs at most limit and does not
-// end within what a person sees as one character, if there is one.
+// PartOf returns the longest beginning of line that costs at most limit and does not end within
+// a grapheme cluster. If the first cluster costs more, it ends within that.
 func PartOf(line string, limit int, cost func(string) int) string {
 	margin := cost("")
 	end, used, state := 0, margin, -1
 	for rest := line; rest != ""; {
 		var cluster string
-		// Only so much is looked at: a cluster may be as long as the line.
+		// A cluster may be as long as the line, so the search for its end is bounded.
 		cluster, _, _, state = uniseg.FirstGraphemeClusterInString(rest[:min(len(rest), answer.Max)], state)
 		if used += cost(cluster) - margin; used > limit {
 			break
@@ -106,7 +106,7 @@ func PartOf(line string, limit int, cost func(string) int) string {
 	return line[:end]
 }
 
-// Notice says what of the text was not shown. how names the call that shows more.
+// Notice says which part of the text is shown. how describes the call that shows more.
 func (w Window) Notice(how func(Position) string) string {
 	if w.Next == (Position{}) {
 		return ""
@@ -119,4 +119,35 @@ func (w Window) Notice(how func(Position) string) string {
 		s += fmt.Sprintf(", up to character %d of line %d", w.Next.Column-1, w.Next.Line)
 	}
 	return s + ". Call " + how(w.Next) + " to see more."
+}
+
+// ForResult returns the window of the text at path for a structured result, which adds margin
+// characters to each line.
+func ForResult(path, text string, begin Position, last, margin int) (Window, error) {
+	limit := answer.Max - answer.Envelope - answer.BothCost(path) - 1400
+	return WindowOf(text, begin, last, limit, func(s string) int { return answer.BothCost(s) + 2*margin })
+}
+
+// Content returns the text of the window. The break of its last line is left out, unless it
+// ends the whole text.
+func (w Window) Content() string {
+	content := strings.Join(w.Lines, "\n")
+	if w.ended && w.Begin.Line+len(w.Lines) > w.Total {
+		content += "\n"
+	}
+	return content
+}
+
+// LastLine returns the number of the last line to read of total lines, from line start to line
+// end or, if that is nil, the last one.
+func LastLine(start int, end *int, total int) (int, error) {
+	switch {
+	case end != nil && *end < start:
+		return 0, answer.WrongArgument("The argument \"end_line\" (%d) must not be less than \"start_line\" (%d).", *end, start)
+	case start > 1 && start > total:
+		return 0, answer.WrongArgument("The argument \"start_line\" is %d, and the document has %s.", start, answer.Count(total, "line"))
+	case end != nil:
+		return min(*end, total), nil
+	}
+	return total, nil
 }

@@ -1,19 +1,17 @@
-// Package progress carries how far a long call is from what works to who has asked. It
-// has no locks.
+// Package progress reports how far a long call is to its caller. It has no locks.
 package progress
 
 import "context"
 
-// key is the key of a call's function in its context.
-type key struct{}
+type key struct{} // of a call's function in its context
 
-// With has calls of Report reach fn.
+// With makes Report call fn.
 func With(ctx context.Context, fn func(done, total int)) context.Context {
 	return context.WithValue(ctx, key{}, fn)
 }
 
-// Report says that done of total notes have been searched. One goroutine of a
-// call may do so.
+// Report says that done of total notes have been searched. Only one goroutine of a call may
+// report.
 func Report(ctx context.Context, done, total int) {
 	if report, ok := ctx.Value(key{}).(func(done, total int)); ok {
 		report(done, total)

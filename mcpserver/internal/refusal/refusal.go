@@ -1,6 +1,6 @@
-// Package refusal says to a model what each error means that it can act on, and the next
-// step. Whatever else goes wrong is an error of the server. It knows no tool but by the
-// sentences of a toolset. It has no locks.
+// Package refusal says to a model what an error means that it can act on, and the next step.
+// Other errors are faults of the server. It knows a tool only by the sentences of its toolset.
+// It has no locks.
 package refusal
 
 import (
@@ -18,13 +18,12 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/search"
 )
 
-// Words are the sentences of a toolset that name its tools. The verb stands for the
-// path.
+// Words are the sentences of a toolset that name its tools. The verb stands for the path.
 type Words struct {
-	Folder    string // a folder is no document
-	NotFolder string // a document is no folder
-	Exists    string // there is a document already
-	Missing   string // there is none
+	Folder    string // a folder is not a document
+	NotFolder string // a document is not a folder
+	Exists    string // the document exists
+	Missing   string // the document does not exist
 }
 
 // sentence is what a model is told for an error. The verb stands for the path.
@@ -33,7 +32,7 @@ type sentence struct {
 	say string
 }
 
-// sentences are those for errors that a model can act on; the first one that fits is said.
+// sentences are in order: the first one that fits is said.
 func (w Words) sentences() []sentence {
 	return []sentence{
 		{model.ErrBadName, "The path %q is not allowed: it must not hold \"..\" or NUL. Paths look like Folder/sub/Name.md."},
@@ -60,8 +59,7 @@ func (w Words) sentences() []sentence {
 	}
 }
 
-// Of is the Result for an error of the workspace or of the arguments, in the words of a
-// toolset.
+// Of returns the Result for an error of the workspace or of the arguments.
 func Of(err error, words Words) answer.Result {
 	var (
 		argument  *answer.ArgumentError

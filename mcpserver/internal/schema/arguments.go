@@ -1,6 +1,10 @@
+// Package schema describes the arguments and the result of a tool: the tags of two structs are
+// the JSON Schemas that clients see, and decide how the arguments of a call are read. It runs no
+// tool. It has no locks.
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,8 +19,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
-// The arguments of a tool are a struct. Each field is one argument, described by
-// its tags:
+// Each field of an argument struct is one argument, described by its tags:
 //
 //	arg  the name
 //	doc  the description in the schema
@@ -25,10 +28,10 @@ import (
 //	max  the most bytes of a string, or of an object as JSON
 //	enum the allowed strings, separated by '|'
 //	def  the default, as JSON, for the schema; the tool itself applies it
-//	is   "path" for a string that is a path: one that cannot be is refused
+//	is   "path" for a string that must be a path
 //
-// Types are string, bool, int, and a pointer to one of them where absence means
-// something other than zero; and frontmatter.Properties for an object.
+// A field is a string, bool or int, a pointer to one of them if absence differs from zero, or
+// frontmatter.Properties for an object.
 
 // Param is one field of an argument struct.
 type Param struct {
@@ -43,31 +46,28 @@ type Param struct {
 	def       json.RawMessage
 }
 
-// Params reads the tags of an argument struct. A mistake in them is a mistake
-// in the program, and panics.
+// Params reads the tags of an argument struct. It panics if one is wrong.
 func Params(t reflect.Type) []Param {
 	params := make([]Param, 0, t.NumField())
 	for i := range t.NumField() {
 		f := t.Field(i)
-		p := Param{Name: f.Tag.Get("arg"), Doc: f.Tag.Get("doc"), index: i, need: f.Tag.Get("need") == "true", path: f.Tag.Get("is") == "path"}
-		ft := f.Type
-		if ft.Kind() == reflect.Pointer {
-			ft = ft.Elem()
-		}
-		p.kind = ft.Kind()
-		if s, ok := f.Tag.Lookup("min"); ok {
+		number := func(tag string) *int {
+			s, ok := f.Tag.Lookup(tag)
+			if !ok {
+				return nil
+			}
 			n, err := strconv.Atoi(s)
 			if err != nil {
-				panic(fmt.Sprintf("schema: %s.%s: min: %v", t, f.Name, err))
+				panic(fmt.Sprintf("schema: %s.%s: %s: %v", t, f.Name, tag, err))
 			}
-			p.min = &n
+			return &n
 		}
-		if s, ok := f.Tag.Lookup("max"); ok {
-			n, err := strconv.Atoi(s)
-			if err != nil {
-				panic(fmt.Sprintf("schema: %s.%s: max: %v", t, f.Name, err))
-			}
-			p.max = n
+		p := Param{
+			Name: f.Tag.Get("arg"), Doc: f.Tag.Get("doc"), index: i, need: f.Tag.Get("need") == "true", path: f.Tag.Get("is") == "path",
+			kind: f.Type.Kind(), min: number("min"), max: *cmp.Or(number("max"), new(int)),
+		}
+		if p.kind == reflect.Pointer {
+			p.kind = f.Type.Elem().Kind()
 		}
 		if s := f.Tag.Get("enum"); s != "" {
 			p.enum = strings.Split(s, "|")
@@ -80,8 +80,8 @@ func Params(t reflect.Type) []Param {
 	return params
 }
 
-// Decode fills the struct that dst points to from the arguments of a call.
-// Its errors are sentences for the model.
+// Decode fills the struct that dst points to from the arguments of a call. Its errors are
+// sentences for the model.
 func Decode(tool string, params []Param, raw json.RawMessage, dst any) error {
 	given := make(map[string]json.RawMessage)
 	if len(raw) > 0 && string(raw) != "null" {
@@ -121,7 +121,7 @@ func unknownArguments(tool string, params []Param, rest map[string]json.RawMessa
 	return answer.WrongArgument("%s takes no argument %s. It takes: %s.", tool, strings.Join(names, ", "), strings.Join(known, ", "))
 }
 
-// set converts one JSON value and puts it into the field f.
+// set converts one JSON value and stores it in the field f.
 func (p Param) set(f reflect.Value, value json.RawMessage) error {
 	var v any
 	if err := json.Unmarshal(value, &v); err != nil {
@@ -150,10 +150,10 @@ func (p Param) set(f reflect.Value, value json.RawMessage) error {
 	}
 }
 
-// maxDepth is how deeply an object may be nested, far beyond what people can edit.
+// maxDepth bounds the nesting of an object, far beyond what people can edit.
 const maxDepth = 64
 
-// depth is how deeply a JSON value is nested; 0 for what is no list or object.
+// depth returns how deeply lists and objects are nested in a JSON value.
 func depth(v any) int {
 	deepest := 0
 	switch v := v.(type) {
@@ -171,7 +171,7 @@ func depth(v any) int {
 	return deepest + 1
 }
 
-// setObject keeps the order in which the members are given.
+// setObject keeps the order of the members.
 func (p Param) setObject(f reflect.Value, value json.RawMessage, v any) error {
 	if _, ok := v.(map[string]any); !ok {
 		return p.wrongType("an object", v)
@@ -204,7 +204,7 @@ func (p Param) setString(f reflect.Value, v any) error {
 	return nil
 }
 
-// checkPath refuses what is no path, whatever there is.
+// checkPath refuses a string that cannot be the path of anything.
 func (p Param) checkPath(s string) error {
 	clean, err := model.CleanPath(s)
 	switch {
@@ -218,7 +218,7 @@ func (p Param) checkPath(s string) error {
 	return nil
 }
 
-// setBool takes "true" for true, as models sometimes write it.
+// setBool also takes "true" for true, because some models write that.
 func (p Param) setBool(f reflect.Value, v any) error {
 	switch v {
 	case true, "true":
@@ -231,7 +231,7 @@ func (p Param) setBool(f reflect.Value, v any) error {
 	return nil
 }
 
-// setInt takes "2" and 2.0 for 2.
+// setInt also takes "2" and 2.0 for 2.
 func (p Param) setInt(f reflect.Value, v any) error {
 	var n float64
 	switch v := v.(type) {

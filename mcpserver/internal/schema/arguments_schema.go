@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// object is a JSON object that keeps the order of its members: clients show the
+// object is a JSON object that keeps the order of its members, because clients show the
 // arguments of a tool in the order of its schema.
 type object []member
 
@@ -37,7 +37,8 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// OfArguments is the JSON Schema (draft 2020-12) of an argument struct.
+// OfArguments returns the JSON Schema (draft 2020-12) of an argument struct. It panics if a
+// default is not JSON.
 func OfArguments(params []Param) json.RawMessage {
 	properties, required := object{}, []string{}
 	for _, p := range params {
@@ -56,7 +57,7 @@ func OfArguments(params []Param) json.RawMessage {
 	}
 	raw, err := json.Marshal(append(schema, member{"additionalProperties", false}))
 	if err != nil {
-		panic("schema: schema: " + err.Error()) // a default that is not JSON
+		panic("schema: " + err.Error())
 	}
 	return raw
 }

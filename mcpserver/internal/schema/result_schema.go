@@ -9,10 +9,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
 
-// OfResult is the JSON Schema of a result struct.
+// OfResult returns the JSON Schema of a result struct. It panics if a field has a type that a
+// result cannot hold.
 func OfResult(t reflect.Type) json.RawMessage {
-	schema := append(object{{"$schema", "https://json-schema.org/draft/2020-12/schema"}}, ofType(t)...)
-	raw, err := json.Marshal(schema)
+	raw, err := json.Marshal(append(object{{"$schema", "https://json-schema.org/draft/2020-12/schema"}}, ofType(t)...))
 	if err != nil {
 		panic("schema: output schema: " + err.Error())
 	}
@@ -40,7 +40,7 @@ func ofType(t reflect.Type) object {
 	case reflect.Struct:
 		return ofStruct(t)
 	}
-	panic(fmt.Sprintf("schema: a result cannot hold %s", t)) // a mistake in the program
+	panic(fmt.Sprintf("schema: a result cannot hold %s", t))
 }
 
 func ofStruct(t reflect.Type) object {

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// wellFormed says whether a JSON string stands for text: it is UTF-8, and its
-// escapes of surrogates come in pairs. encoding/json puts U+FFFD for what does not,
-// which a tool would then write into a note.
+// wellFormed reports whether a JSON string is text: it is UTF-8, and escaped surrogates come in
+// pairs. encoding/json decodes anything else as U+FFFD, which a tool would then write into a
+// note.
 func wellFormed(value []byte) bool {
 	if !utf8.Valid(value) {
 		return false
@@ -20,7 +20,7 @@ func wellFormed(value []byte) bool {
 		r := unitAt(value[i:])
 		switch {
 		case !utf16.IsSurrogate(r):
-			i++ // whatever is escaped is one byte at least
+			i++ // skip the escaped byte
 		case utf16.DecodeRune(r, unitAt(value[min(i+6, len(value)):])) == utf8.RuneError:
 			return false
 		default:
@@ -30,7 +30,7 @@ func wellFormed(value []byte) bool {
 	return true
 }
 
-// unitAt is the UTF-16 unit of the escape \uXXXX that s begins with, or 0.
+// unitAt returns the UTF-16 unit of the escape \uXXXX at the beginning of s, or 0.
 func unitAt(s []byte) rune {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0

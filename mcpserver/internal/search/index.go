@@ -1,7 +1,11 @@
+// Package search finds lines in the notes of a workspace. Its Index holds the paths of the notes,
+// and signatures that rule out notes which cannot match. It knows no tool. The lock of an Index
+// protects the list of notes.
 package search
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"sync/atomic"
 
@@ -10,9 +14,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
-// Index is what a search knows of the notes before it opens them: their paths,
-// and the signatures of those that were searched before. It follows the events of
-// the workspace; text is never kept.
+// Index holds what a search uses before it opens a note: its path, and its signature if it was
+// searched before. It follows the events of the workspace and never keeps text.
 type Index struct {
 	ws *bridge.Workspace
 
@@ -26,30 +29,24 @@ type Index struct {
 	list  []*Note // sorted as Walk sorts; nil after notes came or went
 }
 
-// Note is one note. Its signature is that of the note's text since the last
-// event, or one without bits, and then of no text at all.
+// Note is one note. Its signature is nil, or of the text since the last event, or empty after an
+// event.
 type Note struct {
 	Path model.Path
 	sig  atomic.Pointer[trigram.Signature]
 }
 
-// NewIndex makes an index that knows nothing yet.
+// NewIndex returns an empty Index of ws.
 func NewIndex(ws *bridge.Workspace) *Index {
 	return &Index{ws: ws, notes: make(map[model.Path]*Note), makers: sync.Pool{New: func() any { return new(trigram.Maker) }}}
 }
 
-// start begins to follow the workspace.
-func (x *Index) start() {
-	x.follow.Do(func() { x.cancel = x.ws.Subscribe(x.event) })
-}
-
-// Close stops following it.
+// Close stops following the workspace.
 func (x *Index) Close() {
 	x.follow.Do(func() { x.cancel = func() {} })
 	x.cancel()
 }
 
-// event forgets what is no longer true.
 func (x *Index) event(ev model.Event) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -60,30 +57,26 @@ func (x *Index) event(ev model.Event) {
 	case model.EventChanged:
 		return
 	case model.EventRenamed:
-		x.drop(ev.OldPath)
-		x.drop(ev.Path)
+		drop(x.notes, ev.OldPath)
+		drop(x.notes, ev.Path)
 	case model.EventRemoved:
-		x.drop(ev.Path)
+		drop(x.notes, ev.Path)
 	}
 	x.list = nil
 }
 
-// drop forgets the notes at and below p. mu is held.
-func (x *Index) drop(p model.Path) {
-	if _, ok := x.notes[p]; ok {
-		delete(x.notes, p)
+// drop forgets the notes at and below p.
+func drop(notes map[model.Path]*Note, p model.Path) {
+	if _, ok := notes[p]; ok {
+		delete(notes, p)
 		return
 	}
-	for q := range x.notes {
-		if p.Contains(q) {
-			delete(x.notes, q)
-		}
-	}
+	maps.DeleteFunc(notes, func(q model.Path, _ *Note) bool { return p.Contains(q) })
 }
 
-// Below lists the notes at and below under, sorted by path.
+// Below returns the notes at and below under, sorted by path.
 func (x *Index) Below(ctx context.Context, under model.Path) ([]*Note, error) {
-	x.start()
+	x.follow.Do(func() { x.cancel = x.ws.Subscribe(x.event) })
 	all, err := x.all(ctx)
 	if err != nil || under == "" {
 		return all, err
@@ -122,15 +115,14 @@ func (x *Index) all(ctx context.Context) ([]*Note, error) {
 	return list, err
 }
 
-// rulesOut says that the note cannot match the query's pattern. It is false where
-// nothing is known.
+// rulesOut reports whether the note cannot match the query's pattern, as far as is known.
 func (n *Note) rulesOut(q trigram.Query) bool {
 	sig := n.sig.Load()
 	return sig.Known() && !q.MayMatch(sig)
 }
 
-// learn makes the signature of text, if n has none since before: the one that n
-// had before text was read. A change since then leaves n without.
+// learn computes the signature of text if before, the one that n had before text was read, is
+// empty. If n has changed since then, its signature stays empty.
 func (x *Index) learn(n *Note, before *trigram.Signature, text string) {
 	if before.Known() {
 		return

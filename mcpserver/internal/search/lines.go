@@ -16,13 +16,13 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
-// LineSearch is a search for lines, whose results are not text but structured.
+// LineSearch is a search for lines whose result is structured.
 type LineSearch struct {
 	Pattern *grep.Pattern
 	Under   model.Path
 	Keep    int             // lines to return
-	All     bool            // count those that are not returned, too
-	After   *cursor.Reached // where the search goes on; nil for the beginning
+	All     bool            // count all lines, also those that are not returned
+	After   *cursor.Reached // where the search continues; nil for the beginning
 }
 
 // FoundLine is a line that matches.
@@ -31,23 +31,21 @@ type FoundLine struct {
 	Number int
 	Text   string
 
-	lines []string // of the text that it is in
-	doc   string   // that text
-	end   int      // where it ends there
+	lines []string // of doc
+	doc   string   // the text of the note
+	end   int      // of the line in doc
 }
 
-// Reached is how far the search has come with l.
-func (l FoundLine) Reached() cursor.Reached {
-	return cursor.Reached{Path: string(l.Path), Spot: cursor.SpotAt(l.doc, l.end)}
-}
+// Reached returns the cursor key of l.
+func (l FoundLine) Reached() cursor.Reached { return cursor.ReachedAt(l.Path, l.doc, l.end) }
 
-// foundLines are the first lines of one note that match, and how many there are.
+// foundLines are the first matching lines of one note, and how many match.
 type foundLines struct {
 	lines []FoundLine
 	total int
 }
 
-// Notes finds lines of the notes of x in the order of paths.
+// Notes finds lines of the notes of x, in the order of paths.
 func (job LineSearch) Notes(ctx context.Context, x *Index) (found []FoundLine, total int, err error) {
 	ctx, pattern, cancel := Bounded(ctx, job.Pattern)
 	defer cancel()
@@ -71,13 +69,13 @@ func (job LineSearch) Notes(ctx context.Context, x *Index) (found []FoundLine, t
 	return found, total, err
 }
 
-// passed says that the search is past the document at p.
+// passed reports whether the search is past the document at p.
 func (job LineSearch) passed(p model.Path) bool {
 	return job.After != nil && string(p) < job.After.Path
 }
 
-// In finds the lines of one text: the first ones that are not passed, at most keep,
-// and how many there are.
+// In finds lines of one text: at most keep of those that are not passed, and how many there are
+// in total.
 func (job LineSearch) In(p model.Path, text string, keep int) (found []FoundLine, total int) {
 	text = strings.TrimPrefix(text, passage.BOM)
 	from, limit := 0, keep
@@ -85,7 +83,7 @@ func (job LineSearch) In(p model.Path, text string, keep int) (found []FoundLine
 		limit = -1
 	}
 	if job.After != nil && string(p) == job.After.Path {
-		from = job.After.Spot.In(text)
+		from = job.After.Place.In(text)
 	}
 	f := grep.Format{MaxLine: 1}
 	if !job.All {
@@ -99,7 +97,7 @@ func (job LineSearch) In(p model.Path, text string, keep int) (found []FoundLine
 	for _, e := range entries {
 		n := e.Line
 		if n > len(lines) {
-			break // a match behind the last line break
+			break // a match after the last line break
 		}
 		if total++; e.Start < from || job.passed(p) || len(found) >= keep {
 			continue
@@ -111,8 +109,8 @@ func (job LineSearch) In(p model.Path, text string, keep int) (found []FoundLine
 	return found, total
 }
 
-// preview is what is shown of a line that matches: of a long one the part where
-// the first match is.
+// preview returns the part of a matching line that is shown: of a long line the part with the
+// first match.
 func (job LineSearch) preview(line string) string {
 	from := 0
 	if len(line) <= answer.MaxLine {
@@ -124,7 +122,7 @@ func (job LineSearch) preview(line string) string {
 	return part(line, from)
 }
 
-// part is what is shown of a line from a byte on, and says what is left out.
+// part returns the part of a line that is shown from a byte on. It says what is left out.
 func part(line string, from int) string {
 	if len(line) <= answer.MaxLine || utf8.RuneCountInString(line) <= answer.MaxLine {
 		return line
@@ -135,8 +133,8 @@ func part(line string, from int) string {
 		short, first+1, first+utf8.RuneCountInString(short), utf8.RuneCountInString(line))
 }
 
-// Context are the lines around the found one, at most so many on either side and as
-// many as fit into an answer, the nearest first; as form shows a line.
+// Context returns up to around lines on either side of l, as form shows a line: as many as fit
+// into an answer, the nearest first.
 func (l FoundLine) Context(around int, form func(n int, line string) string) (before, after []string) {
 	left := answer.MaxMatch - answer.BothCost(l.Text)
 	take := func(n int) (string, bool) {
@@ -154,28 +152,26 @@ func (l FoundLine) Context(around int, form func(n int, line string) string) (be
 		if up >= first {
 			line, fits := take(up)
 			if !fits {
-				before = append(before, "["+answer.Count(up-first+1, "line")+" left out]")
+				line = "[" + answer.Count(up-first+1, "line") + " left out]"
 				first = up + 1
-			} else {
-				before = append(before, line)
 			}
+			before = append(before, line)
 		}
 		if down <= last {
 			line, fits := take(down)
 			if !fits {
-				after = append(after, "["+answer.Count(last-down+1, "line")+" left out]")
+				line = "[" + answer.Count(last-down+1, "line") + " left out]"
 				last = down - 1
-			} else {
-				after = append(after, line)
 			}
+			after = append(after, line)
 		}
 	}
 	slices.Reverse(before)
 	return before, after
 }
 
-// WhileTheyFit makes items of found lines, at most limit and no more than may fit
-// into an answer.
+// WhileTheyFit returns items made of found lines: at most limit, and no more than can fit into an
+// answer.
 func WhileTheyFit[T any](found []FoundLine, limit int, item func(FoundLine) T) []T {
 	items := []T{}
 	for cost := 0; len(items) < min(limit, len(found)) && cost <= answer.Max; {
@@ -185,7 +181,7 @@ func WhileTheyFit[T any](found []FoundLine, limit int, item func(FoundLine) T) [
 	return items
 }
 
-// NamedPattern says which argument is not a pattern.
+// NamedPattern adds to an error of grep.Compile which argument is the pattern.
 func NamedPattern(argument string, err error) error {
 	var syntax *grep.SyntaxError
 	switch {

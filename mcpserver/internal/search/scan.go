@@ -15,26 +15,25 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
-// searchTime is how long one search may take.
+// searchTime bounds one search.
 const searchTime = 20 * time.Second
 
-// ErrSlow ends a search that takes longer.
+// ErrSlow ends a search after searchTime.
 var ErrSlow = errors.New("search takes too long")
 
-// Bounded is the context of a search, and its pattern, which ends with that.
+// Bounded returns a context for a search, and p as a pattern that ends with that context.
 func Bounded(ctx context.Context, p *grep.Pattern) (context.Context, *grep.Pattern, context.CancelFunc) {
 	ctx, cancel := context.WithTimeoutCause(ctx, searchTime, ErrSlow)
 	return ctx, p.Until(ctx.Done()), cancel
 }
 
-// batch is how many notes are scanned before the results so far are looked at:
-// enough to keep every core busy, few enough to stop early.
+// batch is how many notes are scanned before the results are looked at: enough to keep every core
+// busy, few enough to stop early.
 const batch = 256
 
-// Scan calls look with each of the notes that may match q's pattern, on
-// several goroutines; then take with what look returned, in the order of notes and
-// on the caller's goroutine, until take returns false. Notes that are gone or
-// offline are passed over.
+// Scan calls look with each note that may match q's pattern, on several goroutines. It calls take
+// with the results, in the order of notes and on the caller's goroutine, until take returns false.
+// It skips notes that are gone or offline.
 func Scan[T any](ctx context.Context, x *Index, notes []*Note, q trigram.Query, look func(model.Path, *model.Version) T, take func(T) bool) error {
 	results := make([]T, batch)
 	errs := make([]error, batch)
@@ -61,7 +60,7 @@ func Scan[T any](ctx context.Context, x *Index, notes []*Note, q trigram.Query, 
 	return context.Cause(ctx)
 }
 
-// nextBatch takes the next notes to look at off the front of notes.
+// nextBatch splits off the next notes to look at.
 func nextBatch(notes []*Note, q trigram.Query) (part, rest []*Note) {
 	part = make([]*Note, 0, batch)
 	for i, n := range notes {
@@ -91,8 +90,7 @@ func scanNote[T any](ctx context.Context, x *Index, n *Note, look func(model.Pat
 	return look(n.Path, v), nil
 }
 
-// inParallel calls fn with 0 to n-1 on as many goroutines as there are cores and
-// returns when all calls have.
+// inParallel calls fn with 0 to n-1, on as many goroutines as there are cores, and waits for them.
 func inParallel(n int, fn func(int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -1,7 +1,6 @@
-// Package session holds what one client is to the server: what it calls itself, which
-// documents it was shown, in which version and which parts of them, and what became of
-// its suggestions. It reads and changes no document. The lock of a Session protects all
-// of that.
+// Package session holds what the server knows of one client: its name, which parts of which
+// versions of documents it was shown, and what became of its suggestions. It reads and changes no
+// document. The lock of a Session protects all of that.
 package session
 
 import (
@@ -15,11 +14,11 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 )
 
-// maxShown bounds how many documents a session may have read at a time: each keeps
-// its text in memory. Beyond that the one read longest ago has to be read again.
+// maxShown bounds how many documents a session knows at a time, because it keeps their texts in
+// memory. It forgets the one that it was shown first.
 const maxShown = 4096
 
-// Outcomes tells what became of suggestions in the note at p between two versions.
+// Outcomes finds what became of suggestions in the note at p between two versions.
 type Outcomes interface {
 	Outcomes(p model.Path, from, to *model.Version, mine []diffwrap.Suggestion) ([]bridge.Resolved, error)
 }
@@ -28,31 +27,59 @@ type Outcomes interface {
 type Options struct {
 	ID       string
 	Client   string // the client's name, until it gives another
-	Author   string // who its changes are by; "" takes the client's name
+	Author   string // of its changes; "" takes the client's name
 	Outcomes Outcomes
 	Logger   *slog.Logger
 }
 
-// Session is what is known of one client.
+// Document is a document that a client is shown.
+type Document struct {
+	Path    model.Path
+	Text    string         // as it is shown
+	Version *model.Version // of a note; nil for another file
+}
+
+// Knowledge is what a session knows of a document.
+type Knowledge struct {
+	Text string      // when it was last shown
+	Seen passage.Set // the bytes of Text that were shown
+
+	Version *model.Version        // of a note, whose text is Text; nil for other files
+	Mine    []diffwrap.Suggestion // marks of Version that are the session's suggestions
+	News    []bridge.Resolved     // decisions on earlier ones that the client was not told of
+}
+
+// Shown returns the knowledge after a part of d is shown, without Mine and News.
+func (n Knowledge) Shown(d Document, part passage.Place) Knowledge {
+	if part == (passage.Place{Start: 0, End: len(d.Text)}) {
+		return Knowledge{Text: d.Text, Seen: passage.All(d.Text), Version: d.Version}
+	}
+	return Knowledge{Text: d.Text, Seen: n.In(d.Text).With(part), Version: d.Version}
+}
+
+// In returns what the session knows of text, which the document has become.
+func (n Knowledge) In(text string) passage.Set { return n.Seen.Between(n.Text, text, false) }
+
+// Session is one client.
 type Session struct {
 	o Options
 
 	mu      sync.Mutex // protects the following
-	client  string     // the client's own name for itself
+	client  string     // the client's name
 	elicits bool       // the client can ask its user
 	shown   map[model.Path]Knowledge
 	order   []model.Path // the keys of shown, oldest first
 }
 
-// New makes a session that was shown nothing.
+// New returns a Session that was shown nothing.
 func New(o Options) *Session {
 	return &Session{o: o, client: o.Client, shown: make(map[model.Path]Knowledge)}
 }
 
-// ID names the session.
+// ID identifies the session.
 func (s *Session) ID() string { return s.o.ID }
 
-// Author is who the session's changes are by.
+// Author is the author of the session's changes.
 func (s *Session) Author() model.Author {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,14 +90,14 @@ func (s *Session) Author() model.Author {
 	return model.Author{Name: name, Session: s.o.ID}
 }
 
-// Elicits says whether the client can ask its user.
+// Elicits reports whether the client can ask its user.
 func (s *Session) Elicits() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.elicits
 }
 
-// SetClient notes what the client calls itself, and whether it can ask its user.
+// SetClient sets the client's name, if it is not "", and whether the client can ask its user.
 func (s *Session) SetClient(name string, elicits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,8 +107,7 @@ func (s *Session) SetClient(name string, elicits bool) {
 	}
 }
 
-// Show notes that the session has been shown a part of d, without what became of
-// its suggestions.
+// Show records that the session was shown a part of d, but not what became of its suggestions.
 func (s *Session) Show(d Document, part passage.Place) {
 	known, _ := s.Known(d.Path)
 	n := known.Shown(d, part)
@@ -92,11 +118,11 @@ func (s *Session) Show(d Document, part passage.Place) {
 	s.Remember(d.Path, n)
 }
 
-// ShowAll notes that the session has been shown d as a whole.
+// ShowAll records that the session was shown all of d.
 func (s *Session) ShowAll(d Document) { s.Show(d, passage.Place{Start: 0, End: len(d.Text)}) }
 
-// Remember makes n what the session knows of the document at p, beside what it
-// knows of the same text already.
+// Remember makes n the session's knowledge of the document at p. Parts of the same text that the
+// session knows already stay known.
 func (s *Session) Remember(p model.Path, n Knowledge) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +142,7 @@ func (s *Session) Remember(p model.Path, n Knowledge) {
 	}
 }
 
-// Known returns what the session was shown of the document at p.
+// Known returns what the session knows of the document at p.
 func (s *Session) Known(p model.Path) (Knowledge, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +150,7 @@ func (s *Session) Known(p model.Path) (Knowledge, bool) {
 	return n, ok
 }
 
-// Moved carries what is known of a document to its new path.
+// Moved moves the knowledge of a document to its new path.
 func (s *Session) Moved(from, to model.Path) {
 	if n, ok := s.Known(from); ok {
 		s.Forget(from)
@@ -140,17 +166,56 @@ func (s *Session) Forget(p model.Path) {
 	s.order = slices.DeleteFunc(s.order, func(q model.Path) bool { return q == p })
 }
 
-// Created notes that the session has made the note at p.
+// Created records that the session created the note at p.
 func (s *Session) Created(p model.Path, v *model.Version) {
 	text := v.Text()
 	s.Remember(p, Knowledge{Text: text, Seen: passage.All(text), Version: v, Mine: diffwrap.Suggestions(v.Marked())})
 }
 
-// Changed notes the session's own change of a note, which made after of before.
+// Changed records the session's change of a note from before to after.
 func (s *Session) Changed(p model.Path, before, after *model.Version, known passage.Set) {
 	old, _ := s.Known(p)
 	n := Knowledge{Text: after.Text(), Seen: known, Version: after, News: s.Resolved(p, old, before)}
 	others := without(diffwrap.Suggestions(before.Marked()), old.Mine)
 	n.Mine = without(diffwrap.Suggestions(after.Marked()), others)
 	s.Remember(p, n)
+}
+
+// Own returns the marks of v that are the session's. list has the pending suggestions of v.
+func (s *Session) Own(v *model.Version, list []model.Suggestion) []diffwrap.Suggestion {
+	by := s.Author()
+	var own []diffwrap.Suggestion
+	for _, sg := range list {
+		if sg.Session == by.Session || sg.Author == by.Name {
+			own = append(own, sg.Suggestion)
+		}
+	}
+	marks := diffwrap.Suggestions(v.Marked())
+	return without(marks, without(marks, own))
+}
+
+// Resolved returns the decisions on the session's suggestions up to the version cur, as far as
+// they can be found out.
+func (s *Session) Resolved(p model.Path, n Knowledge, cur *model.Version) []bridge.Resolved {
+	if len(n.Mine) == 0 || n.Version == cur || n.Version == nil {
+		return n.News
+	}
+	more, err := s.o.Outcomes.Outcomes(p, n.Version, cur, n.Mine)
+	if err != nil {
+		s.o.Logger.Warn("outcomes of suggestions not known", model.LogPath, string(p), model.LogErr, err)
+	}
+	return append(slices.Clip(n.News), more...)
+}
+
+// without returns the marks that others lacks. Of equal marks it keeps the last.
+func without(marks, others []diffwrap.Suggestion) []diffwrap.Suggestion {
+	key := func(s diffwrap.Suggestion) [3]string { return [3]string{s.Kind.String(), s.Old, s.New} }
+	have := make(map[[3]string]int, len(others))
+	for _, o := range others {
+		have[key(o)]++
+	}
+	return slices.DeleteFunc(slices.Clone(marks), func(m diffwrap.Suggestion) bool {
+		have[key(m)]--
+		return have[key(m)] >= 0
+	})
 }

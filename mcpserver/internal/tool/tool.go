@@ -1,6 +1,5 @@
-// Package tool says what a tool is, whatever protocol offers it: a function from a client
-// and typed arguments to an answer, with the schemas of both. It holds no tool. It has no
-// locks.
+// Package tool defines a tool, whatever protocol offers it: a function from a client and typed
+// arguments to an answer, with the schemas of both. It has no locks.
 package tool
 
 import (
@@ -21,16 +20,14 @@ import (
 
 // Client is who calls tools, and what its calls read and change.
 type Client struct {
-	Workspace *bridge.Workspace
-	Session   *session.Session
-	Names     names.Resolver
-	Changes   change.Changes
-	Index     *search.Index
-	Semantic  *semantic.Index
-	// Words name the tools that the client has.
-	Words refusal.Words
-	// NoteReader is the tool by which it reads a note before it replaces that.
-	NoteReader change.Reader
+	Workspace  *bridge.Workspace
+	Session    *session.Session
+	Names      names.Resolver
+	Changes    change.Changes
+	Index      *search.Index
+	Semantic   *semantic.Index
+	Words      refusal.Words // name the tools that the client has
+	NoteReader change.Reader // reads a note before it is replaced
 }
 
 // Tool is one tool.
@@ -48,13 +45,13 @@ type Hints struct{ ReadOnly, Destructive, Idempotent bool }
 
 var (
 	Reads    = Hints{ReadOnly: true, Idempotent: true}
-	Suggests = Hints{}                  // what is there is kept: changes are suggestions
-	Removes  = Hints{Destructive: true} // what is there goes, once that is allowed
-	Creates  = Hints{}                  // what is there is not touched
+	Suggests = Hints{}                  // keeps what exists: changes are suggestions
+	Removes  = Hints{Destructive: true} // removes what exists, once that is approved
+	Creates  = Hints{}                  // leaves what exists
 	Deletes  = Hints{Destructive: true, Idempotent: true}
 )
 
-// Plain makes a tool of a function from typed arguments to text.
+// Plain returns a tool that runs a function from typed arguments to text.
 func Plain[A any](name, title string, h Hints, run func(context.Context, *Client, A) answer.Result, description string) Tool {
 	params := schema.Params(reflect.TypeFor[A]())
 	return Tool{
@@ -69,9 +66,8 @@ func Plain[A any](name, title string, h Hints, run func(context.Context, *Client
 	}
 }
 
-// Structured makes a tool of a function from typed arguments to a typed result, a struct
-// whose JSON is the structured content of the call, and its text. Each field of it has
-// the tags
+// Structured returns a tool that runs a function from typed arguments to a struct, whose JSON is
+// the structured content of the answer, and its text. Each field of the struct has the tags
 //
 //	json  the name, and omitempty if it may be missing
 //	doc   the description in the output schema

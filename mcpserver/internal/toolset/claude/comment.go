@@ -35,25 +35,19 @@ func comment(ctx context.Context, c *tool.Client, a commentArgs) answer.Result {
 	}
 	var at int
 	before, _, err := c.Changes.Update(ctx, p, "comment on the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
-		var err error
-		at, err = anchor(p, cur.Text(), a.AnchorText)
-		return []diffwrap.Edit{{Off: at, New: "{>>" + note + "<<}"}}, err
+		places := match.Find(cur.Text(), a.AnchorText)
+		switch len(places) {
+		case 0:
+			return nil, answer.WrongArgument("anchor_text not found in %s. Make sure it matches exactly.", answer.Shown(p))
+		case 1:
+			at = places[0].End
+			return []diffwrap.Edit{{Off: at, New: "{>>" + note + "<<}"}}, nil
+		}
+		return nil, answer.WrongArgument("anchor_text is not unique in %s (%d occurrences found). Include more surrounding text. It is on %s.",
+			answer.Shown(p), len(places), passage.NameLines(cur.Text(), places))
 	})
 	if err != nil {
 		return failure(err)
 	}
 	return answer.Text(fmt.Sprintf("Commented on %s at line %d.", answer.Shown(p), passage.LineOf(before.Text(), at)))
-}
-
-// anchor is the offset behind the one place of text in doc.
-func anchor(p model.Path, doc, text string) (int, error) {
-	places := match.Find(doc, text)
-	switch len(places) {
-	case 0:
-		return 0, answer.WrongArgument("anchor_text not found in %s. Make sure it matches exactly.", answer.Shown(p))
-	case 1:
-		return places[0].End, nil
-	}
-	return 0, answer.WrongArgument("anchor_text is not unique in %s (%d occurrences found). Include more surrounding text. It is on %s.",
-		answer.Shown(p), len(places), passage.NameLines(doc, places))
 }

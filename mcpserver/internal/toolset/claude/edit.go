@@ -44,22 +44,28 @@ func edit(ctx context.Context, c *tool.Client, a editArgs) answer.Result {
 	if err != nil {
 		return failure(err)
 	}
-	current := before.Text() == known.Text
-	return answer.Text("Edited " + answer.Shown(p) + ": replaced " + answer.Count(job.replaced, "occurrence") + outcome(c, res) + job.note(current))
+	out := "Edited " + answer.Shown(p) + ": replaced " + answer.Count(job.replaced, "occurrence") + outcome(c, res)
+	switch {
+	case before.Text() != known.Text:
+		out += " The document had changed since you read it: read it again before edits that depend on its other parts."
+	case job.unseen:
+		out += " You had not been shown that part of the document: read it before edits that depend on what is around."
+	}
+	return answer.Text(out)
 }
 
-// editJob makes one edit of whatever text is current.
+// editJob computes one edit of the current text of a note.
 type editJob struct {
 	editArgs
 	path     model.Path
 	view     diffwrap.View
 	known    session.Knowledge
 	replaced int
-	unseen   bool // what was replaced was quoted, and not shown
+	unseen   bool // what was replaced was quoted, but not shown
 }
 
-// edits are those of the text that is current. The workspace calls it under the
-// note's lock, and again if the note changes under it.
+// edits returns the edits of cur. The workspace calls it under the note's lock, and again if the
+// note changes meanwhile.
 func (j *editJob) edits(cur *model.Version) ([]diffwrap.Edit, error) {
 	doc := cur.Text()
 	if j.OldString == "" {
@@ -78,7 +84,7 @@ func (j *editJob) edits(cur *model.Version) ([]diffwrap.Edit, error) {
 	seen := j.known.In(doc)
 	for _, place := range places {
 		part, lacks := seen.Lacks(place)
-		// One that occurs once is known to who quotes it; of several, the others are not.
+		// Quoting a text that occurs once shows that it is known. Of several, the others are not.
 		if lacks && len(places) > 1 {
 			return nil, change.NotShown(j.path, doc, part, reader)
 		}
@@ -88,8 +94,7 @@ func (j *editJob) edits(cur *model.Version) ([]diffwrap.Edit, error) {
 	return edits, match.CheckMarkup("new_string", j.view, doc, diffwrap.Apply(doc, edits), places[0].Start)
 }
 
-// fill is the edit with an empty old_string: it gives an empty document its
-// text.
+// fill is the edit with an empty old_string: it sets the text of an empty document.
 func (j *editJob) fill(doc string) ([]diffwrap.Edit, error) {
 	if doc != "" {
 		return nil, answer.WrongArgument("old_string is empty, and %s is not. Give the text to replace, or use the write tool to replace all of it.", answer.Shown(j.path))
@@ -98,7 +103,7 @@ func (j *editJob) fill(doc string) ([]diffwrap.Edit, error) {
 	return []diffwrap.Edit{{New: j.NewString}}, match.CheckMarkup("new_string", j.view, "", j.NewString, 0)
 }
 
-// outcome says what became of a change, in the rest of a sentence.
+// outcome returns the rest of a sentence that says what a change did.
 func outcome(c *tool.Client, res bridge.Result) string {
 	var b strings.Builder
 	switch o := c.Workspace.Options(); {
@@ -111,7 +116,13 @@ func outcome(c *tool.Client, res bridge.Result) string {
 		if n := res.Suggestions(); n > 0 {
 			added = answer.Count(n, "suggestion")
 		}
-		fmt.Fprintf(&b, "; %s added, %s.", added, waits(len(diffwrap.Suggestions(res.Version.Marked()))))
+		pending := "nothing waits for review"
+		if n := len(diffwrap.Suggestions(res.Version.Marked())); n == 1 {
+			pending = "1 in this document waits for review"
+		} else if n > 1 {
+			pending = fmt.Sprintf("%d in this document wait for review", n)
+		}
+		fmt.Fprintf(&b, "; %s added, %s.", added, pending)
 	}
 	if res.FrontMatter {
 		b.WriteString(" Front matter cannot carry suggestions: it was changed at once, and people can undo it.")
@@ -120,27 +131,4 @@ func outcome(c *tool.Client, res bridge.Result) string {
 		b.WriteString(" Warning: " + strings.TrimSuffix(w, ".") + ".")
 	}
 	return b.String()
-}
-
-// waits says how many suggestions of a document wait for a person.
-func waits(n int) string {
-	switch n {
-	case 0:
-		return "nothing waits for review"
-	case 1:
-		return "1 in this document waits for review"
-	}
-	return fmt.Sprintf("%d in this document wait for review", n)
-}
-
-// note tells a model that it edited a text that is not the one it read, or a part
-// that it has not read.
-func (j *editJob) note(current bool) string {
-	switch {
-	case !current:
-		return " The document had changed since you read it: read it again before edits that depend on its other parts."
-	case j.unseen:
-		return " You had not been shown that part of the document: read it before edits that depend on what is around."
-	}
-	return ""
 }

@@ -28,24 +28,23 @@ type globArgs struct {
 	Cursor  string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
 }
 
-// globbed is how far glob has come: behind a path that had changed at Time, in a
-// list of what had changed between Since and Until. What changes while a client
-// goes through the list comes after that.
+// globbed is how far glob has come: after a path that had changed at Time, in a list of what had
+// changed between Since and Until. What changes while a client goes through the list comes after
+// that.
 type globbed struct {
 	Since, Until, Time int64 // nanoseconds
 	Path               string
 }
 
-// listed is a path and when what is at it changed.
+// listed is a path and when it changed.
 type listed struct {
-	path    model.Path
-	modTime time.Time
-
-	since, until int64 // the list that it is in, see globbed
+	path         model.Path
+	modTime      time.Time
+	since, until int64 // of the list that it is in, see globbed
 }
 
 func globFiles(ctx context.Context, c *tool.Client, a globArgs) answer.Result {
-	under, err := c.Names.Folder(ctx, a.Path, false)
+	under, err := c.Names.Folder(ctx, "path", a.Path, " Pass its name as the pattern instead.")
 	if err != nil {
 		return failure(err)
 	}
@@ -85,8 +84,8 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) answer.Result {
 	return res
 }
 
-// rest is what of found comes after at: what had not changed since the list was
-// begun, and then what has.
+// rest returns the items of found after at: first those that had not changed since the list was
+// begun, and then those that have.
 func (at globbed) rest(found []listed) []listed {
 	newest := found[0].modTime.UnixNano()
 	var rest []listed
@@ -106,8 +105,7 @@ func (at globbed) rest(found []listed) []listed {
 	return rest
 }
 
-// withoutRoot takes what a pattern repeats of the mountpoint and of the folder
-// that is searched off its front.
+// withoutRoot removes the mountpoint and the folder that is searched from the front of a pattern.
 func withoutRoot(c *tool.Client, pattern string, under model.Path) string {
 	if mp := c.Workspace.Mountpoint(); mp != "" {
 		pattern = strings.TrimPrefix(pattern, mp+"/")
@@ -118,8 +116,7 @@ func withoutRoot(c *tool.Client, pattern string, under model.Path) string {
 	return pattern
 }
 
-// find lists the notes and files below under that are in set, the one changed
-// last first.
+// find lists the notes and files below under that are in set, the most recently changed first.
 func find(ctx context.Context, c *tool.Client, under model.Path, set glob.Set) ([]listed, error) {
 	var found []listed
 	err := c.Workspace.Walk(ctx, under, func(e bridge.DirEntry, p model.Path) error {

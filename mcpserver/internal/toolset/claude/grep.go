@@ -59,12 +59,12 @@ func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) answer.Result {
 	return job.page(entries)
 }
 
-// entry is one line of what grep finds.
+// entry is one line of the result.
 type entry struct {
 	text     string
 	path     model.Path
-	doc      string // the text that it is of
-	from, to int    // where in that
+	doc      string // the text of the note
+	from, to int    // bytes of doc
 }
 
 // grepJob is one call of grep.
@@ -77,7 +77,7 @@ type grepJob struct {
 	mode    string
 	format  grep.Format
 	listing cursor.Listing
-	after   *cursor.Reached // where the search goes on; nil for the beginning
+	after   *cursor.Reached // where the search continues; nil for the beginning
 	offset  int             // entries to skip
 	limit   int             // entries to return; 0 for all
 	enough  int             // entries after which the search may end
@@ -89,7 +89,7 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 	if job.pattern, err = grep.Compile(a.Pattern, grep.Options{IgnoreCase: a.IgnoreCase, Multiline: a.Multiline}); err != nil {
 		return nil, err
 	}
-	if job.under, err = c.Names.Folder(ctx, a.Path, true); err != nil {
+	if job.under, err = c.Names.Place(ctx, a.Path); err != nil {
 		return nil, err
 	}
 	if err = job.choose(a); err != nil {
@@ -107,8 +107,8 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 	if job.after != nil {
 		job.offset = 0
 	}
-	// More do not fit. Beside them there may be a separator, and one to know that there
-	// is more.
+	// More does not fit. A separator may be among them, and one entry more shows that there are
+	// more.
 	job.enough = job.offset + answer.Max/2
 	if job.limit > 0 {
 		job.enough = min(job.enough, job.offset+job.limit+2)
@@ -121,7 +121,7 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 	return job, nil
 }
 
-// choose sets which notes are to be searched, by glob and type.
+// choose sets the globs and types of the notes to search.
 func (job *grepJob) choose(a grepArgs) (err error) {
 	patterns := glob.List(a.Glob)
 	for i, p := range patterns {
@@ -141,8 +141,8 @@ func (job *grepJob) choose(a grepArgs) (err error) {
 	return err
 }
 
-// run searches the notes in the order of their paths and returns the entries
-// found: at least so many that the result is full, if there are so many.
+// run searches the notes in the order of their paths. It returns entries from the first one on,
+// at least as many as the result can hold.
 func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	ctx, pattern, cancel := search.Bounded(ctx, job.pattern)
 	defer cancel()
@@ -169,8 +169,8 @@ func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	return entries, err
 }
 
-// chosen are those of notes that the globs and the type choose. A note that is
-// named itself is searched whatever they say, as ripgrep does.
+// chosen returns the notes that the globs and the type choose. Like ripgrep, it ignores both for
+// a note that path names.
 func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 	everything := job.under.IsNote() || job.globs.All() && job.types.All()
 	if everything && job.after == nil {
@@ -190,7 +190,7 @@ func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 	return chosen
 }
 
-// searchNote returns the entries for one note.
+// searchNote returns the entries of one note.
 func (job *grepJob) searchNote(p model.Path, v *model.Version) []entry {
 	text := strings.TrimPrefix(v.Text(), passage.BOM)
 	switch job.mode {
@@ -205,7 +205,7 @@ func (job *grepJob) searchNote(p model.Path, v *model.Version) []entry {
 	default:
 		f := job.format
 		if job.after != nil && string(p) == job.after.Path {
-			f.From = job.after.Spot.In(text)
+			f.From = job.after.Place.In(text)
 		}
 		var found []entry
 		for _, e := range job.pattern.Entries(answer.Shown(p), text, f, job.enough) {
@@ -216,7 +216,7 @@ func (job *grepJob) searchNote(p model.Path, v *model.Version) []entry {
 	return nil
 }
 
-// page shows the entries from the offset on, as many as are wanted and fit.
+// page returns the entries from the offset on, as many as are wanted and fit.
 func (job *grepJob) page(entries []entry) answer.Result {
 	total := len(entries)
 	switch {
@@ -257,7 +257,7 @@ func (job *grepJob) page(entries []entry) answer.Result {
 		return res
 	}
 	last := rest[n-1]
-	res.Next = job.listing.Cursor(cursor.Reached{Path: string(last.path), Spot: cursor.SpotAt(last.doc, last.to)})
+	res.Next = job.listing.Cursor(cursor.ReachedAt(last.path, last.doc, last.to))
 	end := job.offset + n
 	what := fmt.Sprintf("Showing entries %d-%d; there are more.", job.offset+1, end)
 	if job.after != nil {

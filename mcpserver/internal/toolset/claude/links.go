@@ -20,10 +20,10 @@ type getLinksArgs struct {
 type linkSection struct {
 	title  string
 	items  []string
-	always bool // also if it is empty
+	always bool // show it even if it is empty
 }
 
-// linked is how far get_links has come: behind an item of a section.
+// linked is how far get_links has come: after an item of a section.
 type linked struct {
 	Section int
 	Item    string
@@ -56,8 +56,8 @@ func getLinks(ctx context.Context, c *tool.Client, a getLinksArgs) answer.Result
 	return linkPage(sections, l)
 }
 
-// rest is what of the sections comes after at. An item that is gone is passed in
-// the section that is sorted; another section is listed again.
+// rest returns what comes after at. If its item is gone from the first section, which is sorted,
+// the section continues after its place; another section is listed again.
 func (at linked) rest(sections []linkSection) []linkSection {
 	for i := range sections {
 		sec := &sections[i]

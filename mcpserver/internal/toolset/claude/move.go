@@ -42,7 +42,6 @@ func move(ctx context.Context, c *tool.Client, a moveArgs) answer.Result {
 	return answer.Text(movedText(c, from, to, res))
 }
 
-// movedText says what came of a move.
 func movedText(c *tool.Client, from, to model.Path, res bridge.Restructured) string {
 	out := "Moved " + answer.Shown(from) + " to " + answer.Shown(to) + "."
 	if res.Proposal != "" {
@@ -51,17 +50,17 @@ func movedText(c *tool.Client, from, to model.Path, res bridge.Restructured) str
 	if warning := links.NameWarning(to.Base()); warning != "" && to.Base() != from.Base() {
 		out += " Warning: " + warning + "."
 	}
-	switch {
-	case res.Links == 0:
+	if res.Links == 0 {
 		return out + " No link elsewhere had to be rewritten."
-	case c.Workspace.Options().Mode == bridge.Direct:
-		return out + " " + answer.Count(res.Links, "link") + " in " + answer.Count(res.Notes, "document") + " rewritten."
 	}
-	return out + " " + answer.Count(res.Links, "link") + " in " + answer.Count(res.Notes, "document") + " rewritten, as suggestions."
+	out += " " + answer.Count(res.Links, "link") + " in " + answer.Count(res.Notes, "document") + " rewritten"
+	if c.Workspace.Options().Mode != bridge.Direct {
+		out += ", as suggestions"
+	}
+	return out + "."
 }
 
-// moveFailure names the place that is taken, which is not the one that was to
-// be moved.
+// moveFailure names the path that is taken; the error names the one that was to be moved.
 func moveFailure(err error, to model.Path) answer.Result {
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, model.ErrConflict) {
 		return answer.Refuse("%q exists already. Choose another new_path.", string(to))

@@ -44,26 +44,20 @@ func read(ctx context.Context, c *tool.Client, a readArgs) answer.Result {
 	now := known.Shown(session.Document{Path: p, Text: v.Text(), Version: v}, w.Place)
 	now.Mine, now.News = c.Session.Own(v, list), untold
 	c.Session.Remember(p, now)
-	notice := w.Notice(func(at passage.Position) string {
-		call := fmt.Sprintf("read with offset: %d", at.Line)
-		if at.Column > 1 {
-			call += fmt.Sprintf(", column: %d", at.Column)
-		}
-		return call
-	})
+	notice := w.Notice(func(at passage.Position) string { return "read with " + at.Arguments("offset") })
 	if notice != "" {
 		notice = "[" + notice + "]"
 	}
 	return answer.Text(page, waiting, told, notice, notUTF8(v.Text()))
 }
 
-// numbered lays lines out as `cat -n` does: the number in six columns, a tab,
-// the line. A limit of 0 lines means the default; what is shown costs at most most.
+// numbered formats lines as `cat -n` does: the number in six columns, a tab, the line. A limit of
+// 0 lines means the default. The lines cost at most most.
 func numbered(doc string, begin passage.Position, limit, most int) (page string, w passage.Window, err error) {
 	if limit == 0 {
 		limit = defaultLines
 	}
-	const margin = 11 // the number, the tab and the break
+	const margin = 11 // of the number, the tab and the break
 	w, err = passage.WindowOf(doc, begin, max(begin.Line, 1)-1+limit, most, func(s string) int { return answer.TextCost(s) + margin })
 	switch {
 	case err != nil:
@@ -81,7 +75,7 @@ func numbered(doc string, begin passage.Position, limit, most int) (page string,
 	return strings.Join(lines, "\n"), w, nil
 }
 
-// notUTF8 warns of a document that is shown otherwise than it is stored.
+// notUTF8 returns the warning about a document that is not shown as it is stored.
 func notUTF8(doc string) string {
 	if utf8.ValidString(doc) {
 		return ""

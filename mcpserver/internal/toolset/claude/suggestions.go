@@ -25,7 +25,7 @@ type listSuggestionsArgs struct {
 	Cursor string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
 }
 
-// waiting is something that waits for a person.
+// waiting is a suggestion or a proposal that waits for a person.
 type waiting struct {
 	path model.Path // of a suggestion; "" for a proposal
 	id   string
@@ -33,11 +33,11 @@ type waiting struct {
 	text func(whole bool) string
 }
 
-// listedTo is how far list_suggestions has come: behind what has that id, or had.
+// listedTo is how far list_suggestions has come: after the item with that id, which may be gone.
 type listedTo struct {
 	ID, Path string
 	Time     int64
-	Off      int // in the one that is shown as a whole
+	Off      int // in the text of the one item that is shown as a whole
 }
 
 // Suggestions lists what waits for a person below a path.
@@ -46,7 +46,7 @@ func Suggestions(ctx context.Context, c *tool.Client, under model.Path) answer.R
 }
 
 func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs) answer.Result {
-	under, err := c.Names.Folder(ctx, a.Path, true)
+	under, err := c.Names.Place(ctx, a.Path)
 	if err != nil {
 		return failure(err)
 	}
@@ -110,8 +110,8 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	return res
 }
 
-// rest is what of all comes after at. If that waits no more, what is about the same
-// document is listed again.
+// rest returns what comes after at. If that item is gone, the items of the same document are
+// listed again.
 func (at listedTo) rest(all []waiting) []waiting {
 	i := slices.IndexFunc(all, func(w waiting) bool { return w.id == at.ID })
 	if i >= 0 {
@@ -129,7 +129,7 @@ func (at listedTo) rest(all []waiting) []waiting {
 	return all[i:]
 }
 
-// showSuggestion shows the one of that id from a byte of its text on.
+// showSuggestion shows one item from a byte of its text on.
 func showSuggestion(all []waiting, id string, off int, l cursor.Listing) answer.Result {
 	id = strings.Trim(id, "[]")
 	i := slices.IndexFunc(all, func(w waiting) bool { return w.id == id })

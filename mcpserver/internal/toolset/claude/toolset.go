@@ -1,10 +1,19 @@
-// Package claude has the tools of the toolset claude, which are named and answer, in
-// plain text, as the tools that Claude Code has built in. It has no locks.
+// Package claude has the tools of the toolset claude. They have the names of Claude Code's
+// built-in tools and answer as those do, in plain text. It has no locks.
 package claude
 
-import "github.com/relayfs/relayfs/mcpserver/internal/tool"
+import (
+	"fmt"
 
-// Tools are named and work as the tools that Claude Code has built in.
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/mcpserver/internal/passage"
+	"github.com/relayfs/relayfs/mcpserver/internal/refusal"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+// Tools returns the tools in the order in which they are listed.
 func Tools() []tool.Tool {
 	return []tool.Tool{
 		tool.Plain("read", "Read a document", tool.Reads, read, `Reads a document of the workspace.
@@ -36,3 +45,17 @@ func Tools() []tool.Tool {
 - anchor_text must occur exactly once.`),
 	}
 }
+
+// Words are the sentences that name tools of this toolset.
+var Words = refusal.Words{
+	Folder:    "%q is a folder, not a document. Call glob with it as the path to list what it holds.",
+	NotFolder: "%q is not a folder. Call glob to find the folder.",
+	Exists:    "%q exists already. Read it and use edit, or choose another path.",
+	Missing:   "There is no document %q. Call glob to find its path; paths look like Folder/sub/Name.md.",
+}
+
+func failure(err error) answer.Result { return refusal.Of(err, Words) }
+
+var reader = change.Reader{NotesOnly: true, Call: func(p model.Path, from passage.Position) string {
+	return change.ReadCall("read", fmt.Sprintf("file_path: %q", string(p)), "offset", from)
+}}

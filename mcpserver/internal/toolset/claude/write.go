@@ -47,7 +47,7 @@ func write(ctx context.Context, c *tool.Client, a writeArgs) answer.Result {
 	return answer.Text(out)
 }
 
-// writeNew makes a new document.
+// writeNew creates a note.
 func writeNew(ctx context.Context, c *tool.Client, a writeArgs) answer.Result {
 	p, err := c.Names.NewPath(a.FilePath)
 	if err == nil && !p.IsNote() {

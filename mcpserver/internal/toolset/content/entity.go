@@ -18,30 +18,28 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// typed finds the document that a model means by name and declares to be of the
-// type kind.
-func typed(ctx context.Context, c *tool.Client, kind, name string) (entity.Type, model.Path, error) {
-	declared := entity.Type(kind)
+// find returns the path of the document of the given type that a model means by name.
+func find(ctx context.Context, c *tool.Client, kind entity.Type, name string) (model.Path, error) {
 	p, err := c.Workspace.Resolve(name)
-	if errors.Is(err, fs.ErrNotExist) && declared != entity.Note && !strings.Contains(model.Path(name).Base(), ".") {
-		p, err = c.Workspace.Resolve(name + declared.Ext())
+	if errors.Is(err, fs.ErrNotExist) && kind != entity.Note && !strings.Contains(model.Path(name).Base(), ".") {
+		p, err = c.Workspace.Resolve(name + kind.Ext())
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &names.MissingError{Name: name, Similar: c.Names.Similar(ctx, name), Err: err}
-		if mismatch := checkType(declared, model.Path(name)); mismatch != nil && entity.Of(name) != "" {
+		if mismatch := checkType(kind, model.Path(name)); mismatch != nil && entity.Of(name) != "" {
 			err = mismatch
 		}
 	}
 	if err != nil {
-		return declared, "", err
+		return "", err
 	}
 	if info, err := c.Workspace.Stat(ctx, p); err == nil && info.Kind == model.KindDir {
-		return declared, "", &model.Error{Op: "open", Path: p, Err: model.ErrIsDir}
+		return "", &model.Error{Op: "open", Path: p, Err: model.ErrIsDir}
 	}
-	return declared, p, checkType(declared, p)
+	return p, checkType(kind, p)
 }
 
-// checkType refuses a document that is not of the declared type.
+// checkType returns an error if the extension of p is not of the declared type.
 func checkType(declared entity.Type, p model.Path) error {
 	switch is := entity.Of(string(p)); is {
 	case declared:
@@ -53,37 +51,28 @@ func checkType(declared entity.Type, p model.Path) error {
 	}
 }
 
-// document opens what a model means by name.
-func document(ctx context.Context, c *tool.Client, kind, name string) (session.Document, error) {
-	declared, p, err := typed(ctx, c, kind, name)
-	if err != nil {
-		return session.Document{}, err
-	}
-	return open(ctx, c, declared, p)
-}
-
-func open(ctx context.Context, c *tool.Client, kind entity.Type, p model.Path) (session.Document, error) {
-	d := session.Document{Path: p}
-	var err error
-	if kind == entity.Note {
-		if d.Version, err = c.Workspace.Open(ctx, p); err == nil {
-			d.Text = d.Version.Text()
-		}
+// open reads the document that a model means by name.
+func open(ctx context.Context, c *tool.Client, kind entity.Type, name string) (d session.Document, err error) {
+	if d.Path, err = find(ctx, c, kind, name); err != nil {
 		return d, err
 	}
-	d.Text, err = readFile(ctx, c, p)
+	if kind != entity.Note {
+		d.Text, err = readFile(ctx, c, d.Path)
+		return d, err
+	}
+	if d.Version, err = c.Workspace.Open(ctx, d.Path); err == nil {
+		d.Text = d.Version.Text()
+	}
 	return d, err
 }
 
-// readFile is the text of a file that is not a note.
+// readFile returns the text of a file that is not a note.
 func readFile(ctx context.Context, c *tool.Client, p model.Path) (string, error) {
 	info, err := c.Workspace.Stat(ctx, p)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case info.Kind == model.KindDir:
-		return "", &model.Error{Op: "open", Path: p, Err: model.ErrIsDir}
-	case info.Size > model.MaxNote:
+	}
+	if info.Size > model.MaxNote {
 		return "", &model.Error{Op: "open", Path: p, Err: model.ErrTooLarge}
 	}
 	f, err := c.Workspace.OpenFile(ctx, p, os.O_RDONLY)

@@ -42,7 +42,7 @@ type matchLocation struct {
 // Failed makes the answer an error.
 func (r patchContentResult) Failed() bool { return !r.Success }
 
-// patchContent tells every failure in its result.
+// patchContent reports every failure in its result.
 func patchContent(ctx context.Context, c *tool.Client, a patchContentArgs) (patchContentResult, error) {
 	res, err := a.run(ctx, c)
 	var several *severalError
@@ -55,7 +55,7 @@ func patchContent(ctx context.Context, c *tool.Client, a patchContentArgs) (patc
 	return res, err
 }
 
-// sentence is what a model is told for err, if it can act on it.
+// sentence returns what a model is told for err, if the model can act on it.
 func sentence(c *tool.Client, err error) (string, bool) {
 	var ask *approval.AskError
 	if err == nil || errors.As(err, &ask) {
@@ -69,7 +69,8 @@ func sentence(c *tool.Client, err error) (string, bool) {
 }
 
 func (a patchContentArgs) run(ctx context.Context, c *tool.Client) (patchContentResult, error) {
-	kind, p, err := typed(ctx, c, a.EntityType, a.Path)
+	kind := entity.Type(a.EntityType)
+	p, err := find(ctx, c, kind, a.Path)
 	switch {
 	case err != nil:
 		return patchContentResult{}, err
@@ -78,7 +79,8 @@ func (a patchContentArgs) run(ctx context.Context, c *tool.Client) (patchContent
 	case a.OldString == "":
 		return patchContentResult{}, answer.WrongArgument("The argument \"old_string\" is empty. Give the text to replace, or call replace_content for the whole document.")
 	}
-	res := patchContentResult{Success: true, Path: string(p), LinesChanged: a.lines()}
+	lines := func(s string) int { return 1 + strings.Count(strings.TrimSuffix(s, "\n"), "\n") }
+	res := patchContentResult{Success: true, Path: string(p), LinesChanged: max(lines(a.OldString), lines(a.NewString))}
 	if kind == entity.Note {
 		res.Notice, err = a.patchNote(ctx, c, p)
 	} else {
@@ -87,14 +89,6 @@ func (a patchContentArgs) run(ctx context.Context, c *tool.Client) (patchContent
 	return res, err
 }
 
-// lines is how many lines the patch replaces, or puts in their place if that is
-// more.
-func (a patchContentArgs) lines() int {
-	lines := func(s string) int { return 1 + strings.Count(strings.TrimSuffix(s, "\n"), "\n") }
-	return max(lines(a.OldString), lines(a.NewString))
-}
-
-// patchNote makes the change of whatever text is current, under the note's lock.
 func (a patchContentArgs) patchNote(ctx context.Context, c *tool.Client, p model.Path) (string, error) {
 	view := c.Workspace.Options().View
 	_, res, err := c.Changes.Update(ctx, p, "change the note "+string(p), func(cur *model.Version) ([]diffwrap.Edit, error) {
@@ -104,14 +98,13 @@ func (a patchContentArgs) patchNote(ctx context.Context, c *tool.Client, p model
 		}
 		return edits, match.CheckMarkup("new_string", view, cur.Text(), diffwrap.Apply(cur.Text(), edits), at)
 	})
-	return change.Warnings(res), err
+	return change.Notice(res), err
 }
 
-// maxPatches bounds how often a patch of a file is made anew because another call
-// was faster.
+// maxPatches bounds how often a patch of a file is computed again because another call was
+// faster.
 const maxPatches = 8
 
-// patchFile makes the change of whatever the file holds.
 func (a patchContentArgs) patchFile(ctx context.Context, c *tool.Client, kind entity.Type, p model.Path) (notice string, err error) {
 	for range maxPatches {
 		text, err := readFile(ctx, c, p)
@@ -134,8 +127,8 @@ func (a patchContentArgs) patchFile(ctx context.Context, c *tool.Client, kind en
 	return "", &model.Error{Op: "write", Path: p, Err: model.ErrConflict}
 }
 
-// patch are the edits of text, and where they begin. The one place of old_string is
-// known to who quotes it.
+// patch returns the edits of text, and where they begin. Quoting the one place of old_string
+// shows that the session knows it.
 func (a patchContentArgs) patch(p model.Path, text string) (edits []diffwrap.Edit, at int, err error) {
 	places := match.Find(text, a.OldString)
 	switch len(places) {

@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relayfs/relayfs/mcpserver/internal/entity"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// defaultSpan is how many lines read_content_lines reads beyond the first.
-const defaultSpan = 100
+// defaultSpan is how many lines read_content_lines reads after the first one.
 
 type readContentLinesArgs struct {
 	EntityType string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
@@ -31,45 +31,45 @@ type readContentLinesResult struct {
 }
 
 func readContentLines(ctx context.Context, c *tool.Client, a readContentLinesArgs) (readContentLinesResult, error) {
-	d, err := document(ctx, c, a.EntityType, a.Path)
+	d, err := open(ctx, c, entity.Type(a.EntityType), a.Path)
 	if err != nil {
 		return readContentLinesResult{}, err
 	}
 	start := cmp.Or(a.StartLine, 1)
 	openEnd := a.EndLine == nil
 	if openEnd {
-		end := start + defaultSpan
-		a.EndLine = &end
+		a.EndLine = new(start + defaultSpan)
 	}
 	last, err := passage.LastLine(start, a.EndLine, passage.CountLines(d.Text))
 	if err != nil {
 		return readContentLinesResult{}, err
 	}
-	const margin = 12 // the number
+	const margin = 12 // of the number
 	w, err := passage.ForResult(string(d.Path), d.Text, passage.Position{Line: start, Column: a.Column}, last, margin)
 	if err != nil {
 		return readContentLinesResult{}, err
 	}
 	c.Session.Show(d, w.Place)
+	lines := make([]string, len(w.Lines))
+	for i, l := range w.Lines {
+		lines[i] = numberedLine(start+i, l)
+	}
 	res := readContentLinesResult{
-		Path: string(d.Path), StartLine: start, EndLine: start + len(w.Lines) - 1, TotalLines: w.Total, Content: joinLines(withNumbers(w.Lines, start)),
+		Path: string(d.Path), StartLine: start, EndLine: start + len(lines) - 1, TotalLines: w.Total, Content: strings.Join(lines, "\n"),
 	}
 	if w.Next != (passage.Position{}) && (w.Next.Line <= last || openEnd) {
-		res.Notice = w.Notice(func(at passage.Position) string { return passage.NextCall("read_content_lines", at) })
+		res.Notice = w.Notice(readOn)
 	}
 	return res, nil
 }
 
-func joinLines(lines []string) string { return strings.Join(lines, "\n") }
-
-// withNumbers are lines as "40: text", the first with the number n.
-func withNumbers(lines []string, n int) []string {
-	out := make([]string, len(lines))
-	for i, l := range lines {
-		out[i] = strconv.Itoa(n+i) + ": " + l
-	}
-	return out
+// readOn describes the call that reads on at a position.
+func readOn(at passage.Position) string {
+	return "read_content_lines with " + at.Arguments("start_line")
 }
+
+// numberedLine returns a line as "40: text".
+func numberedLine(n int, line string) string { return strconv.Itoa(n) + ": " + line }
 
 type getContentArgs struct {
 	EntityType string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`
@@ -84,7 +84,7 @@ type getContentResult struct {
 }
 
 func getContent(ctx context.Context, c *tool.Client, a getContentArgs) (getContentResult, error) {
-	d, err := document(ctx, c, a.EntityType, a.Path)
+	d, err := open(ctx, c, entity.Type(a.EntityType), a.Path)
 	if err != nil {
 		return getContentResult{}, err
 	}
@@ -93,8 +93,5 @@ func getContent(ctx context.Context, c *tool.Client, a getContentArgs) (getConte
 		return getContentResult{}, err
 	}
 	c.Session.Show(d, w.Place)
-	return getContentResult{
-		Path: string(d.Path), Content: w.Content(), TotalLines: w.Total,
-		Notice: w.Notice(func(at passage.Position) string { return passage.NextCall("read_content_lines", at) }),
-	}, nil
+	return getContentResult{Path: string(d.Path), Content: w.Content(), TotalLines: w.Total, Notice: w.Notice(readOn)}, nil
 }

@@ -35,7 +35,7 @@ type replaceContentResult struct {
 // Failed makes the answer an error.
 func (r replaceContentResult) Failed() bool { return !r.Success }
 
-// replaceContent tells every failure in its result.
+// replaceContent reports every failure in its result.
 func replaceContent(ctx context.Context, c *tool.Client, a replaceContentArgs) (replaceContentResult, error) {
 	res, err := a.run(ctx, c)
 	if said, ok := sentence(c, err); ok {
@@ -45,7 +45,8 @@ func replaceContent(ctx context.Context, c *tool.Client, a replaceContentArgs) (
 }
 
 func (a replaceContentArgs) run(ctx context.Context, c *tool.Client) (replaceContentResult, error) {
-	kind, p, err := typed(ctx, c, a.EntityType, a.Path)
+	kind := entity.Type(a.EntityType)
+	p, err := find(ctx, c, kind, a.Path)
 	var missing *names.MissingError
 	created := errors.As(err, &missing)
 	if created {
@@ -68,7 +69,7 @@ func (a replaceContentArgs) run(ctx context.Context, c *tool.Client) (replaceCon
 	return res, err
 }
 
-// newPath is the path of a document to be made, with the extension of its type.
+// newPath returns the path of a new document, with the extension of its type.
 func (a replaceContentArgs) newPath(c *tool.Client, kind entity.Type) (model.Path, error) {
 	name := a.Path
 	if !strings.Contains(model.Path(name).Base(), ".") {
@@ -86,10 +87,10 @@ func (a replaceContentArgs) createNote(ctx context.Context, c *tool.Client, p mo
 		return "", err
 	}
 	res, err := c.Changes.Create(ctx, p, a.Content)
-	return change.Warnings(res), err
+	return change.Notice(res), err
 }
 
-// replaceNote writes the note as a whole. Its base is what the session was shown.
+// replaceNote replaces the text of a note. The base is the version that the session was shown.
 func (a replaceContentArgs) replaceNote(ctx context.Context, c *tool.Client, p model.Path) (string, error) {
 	known, err := c.Changes.MustKnow(ctx, p, c.NoteReader, "replacing")
 	if err != nil {
@@ -100,14 +101,10 @@ func (a replaceContentArgs) replaceNote(ctx context.Context, c *tool.Client, p m
 		return "", err
 	}
 	res, err := c.Changes.Replace(ctx, p, known, text, c.NoteReader, "replace the content of "+string(p))
-	notice := change.Warnings(res)
-	if res.Merged {
-		notice = strings.TrimSpace(notice + " Others had changed the note since you read it; their changes were kept. Read it again.")
-	}
-	return notice, err
+	return change.Notice(res), err
 }
 
-// replaceFile writes the file as a whole, if it holds what the session was shown.
+// replaceFile replaces the content of a file, if that is still what the session was shown.
 func (a replaceContentArgs) replaceFile(ctx context.Context, c *tool.Client, kind entity.Type, p model.Path) (string, error) {
 	if err := kind.Check(a.Content); err != nil {
 		return "", answer.WrongArgument("%s was left as it is: %v.", p, err)

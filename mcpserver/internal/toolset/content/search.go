@@ -49,26 +49,22 @@ type contentMatch struct {
 }
 
 func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (searchContentResult, error) {
-	res := searchContentResult{Matches: []contentMatch{}}
 	under, err := searchedPlace(ctx, c, a)
 	if err != nil {
-		return res, err
+		return searchContentResult{}, err
 	}
 	pattern, err := grep.Compile(a.Pattern, grep.Options{})
 	if err != nil {
-		return res, search.NamedPattern("pattern", err)
+		return searchContentResult{}, search.NamedPattern("pattern", err)
 	}
-	around := contextLines
-	if a.ContextLines != nil {
-		around = *a.ContextLines
-	}
+	around := *cmp.Or(a.ContextLines, new(contextLines))
 	of := a
 	of.Cursor, of.MaxResults = "", 0
 	l := cursor.Of("search_content", of)
 	limit := min(cmp.Or(a.MaxResults, defaultMatches), answer.Max/20)
 	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1, All: true}
 	if job.After, err = l.Reached(a.Cursor); err != nil {
-		return res, err
+		return searchContentResult{}, err
 	}
 	var found []search.FoundLine
 	var total int
@@ -78,29 +74,24 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 		found, total, err = searchFiles(ctx, c, kind, job)
 	}
 	if err != nil {
-		return res, err
+		return searchContentResult{}, err
 	}
 	matches := search.WhileTheyFit(found, limit, func(f search.FoundLine) contentMatch {
 		before, after := f.Context(around, numberedLine)
 		return contentMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
-	build := func(n int) searchContentResult {
-		res := searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found)}
-		if res.Truncated {
-			res.NextCursor = l.Cursor(found[n-1].Reached())
-		}
-		return res
-	}
-	return build(answer.MostThatFit(len(matches), func(n int) any { return build(n) })), nil
+	return cursor.Fit(l, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page cursor.Page) searchContentResult {
+		return searchContentResult{Matches: matches[:n], TotalMatches: total, Truncated: n < len(found), Page: page}
+	}), nil
 }
 
-// searchedPlace is the document or the folder that is searched.
+// searchedPlace returns the document or the folder to search.
 func searchedPlace(ctx context.Context, c *tool.Client, a searchContentArgs) (model.Path, error) {
-	folder, err := c.Names.NoteFolder(ctx, a.Folder)
+	folder, err := c.Names.Folder(ctx, "folder", a.Folder, "")
 	if err != nil || a.Path == "" {
 		return folder, err
 	}
-	_, p, err := typed(ctx, c, a.EntityType, a.Path)
+	p, err := find(ctx, c, entity.Type(a.EntityType), a.Path)
 	if err == nil && !folder.Contains(p) {
 		err = answer.WrongArgument("The argument \"path\" is %q, which is not in the folder %q.", string(p), string(folder))
 	}
@@ -124,7 +115,7 @@ func searchFiles(ctx context.Context, c *tool.Client, kind entity.Type, job sear
 	return found, total, err
 }
 
-// passOver lets a search go on past a document that is gone or cannot be read.
+// passOver returns nil for an error after which a search skips the document.
 func passOver(err error) error {
 	for _, skip := range []error{fs.ErrNotExist, fs.ErrPermission, model.ErrOffline, model.ErrInvalidUTF8, model.ErrTooLarge} {
 		if errors.Is(err, skip) {
@@ -133,6 +124,3 @@ func passOver(err error) error {
 	}
 	return err
 }
-
-// numberedLine shows a line of context as "40: text".
-func numberedLine(n int, line string) string { return strconv.Itoa(n) + ": " + line }

@@ -1,6 +1,5 @@
-// Package content has the tools of the toolset content, for precise edits of declared
-// types of documents: notes, canvases and bases. Their results are structured. It has no
-// locks.
+// Package content has the tools of the toolset content, which edit declared types of documents:
+// notes, canvases and bases. Their results are structured. It has no locks.
 package content
 
 import (
@@ -14,8 +13,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// Tools are for precise edits of declared entity types. Their results are
-// structured.
+// Tools returns the tools in the order in which they are listed.
 func Tools() []tool.Tool {
 	return []tool.Tool{
 		tool.Structured("search_content", "Search in entities", tool.Reads, searchContent, `Searches notes, canvases or bases by a regular expression in RE2 syntax, line by line, with the lines around each match.`),
@@ -38,7 +36,7 @@ var Words = refusal.Words{
 	Missing:   "There is no document %q. Call search_content to find its path; paths look like Folder/sub/Name.md.",
 }
 
-// Reader is get_content, and read_content_lines for a part.
+// Reader reads with get_content, or a part with read_content_lines.
 var Reader = change.Reader{Call: func(p model.Path, from passage.Position) string {
 	tool := "get_content"
 	if from.Line > 0 {

@@ -56,8 +56,8 @@ func createNote(ctx context.Context, c *tool.Client, a createNoteArgs) (createNo
 	return createNoteResult{Path: string(p), Status: "created", WordCount: words, CharCount: chars}, nil
 }
 
-// checkNote refuses CriticMarkup that the argument content brings into the note
-// before, or the argument frontmatter into what that has made of it.
+// checkNote returns an error if the argument content introduces CriticMarkup into the note before,
+// or the argument frontmatter into content. after is the result of both.
 func checkNote(c *tool.Client, before, content, after string) error {
 	view := c.Workspace.Options().View
 	if err := match.CheckMarkup("content", view, before, content, 0); err != nil {
@@ -66,8 +66,7 @@ func checkNote(c *tool.Client, before, content, after string) error {
 	return match.CheckMarkup("frontmatter", view, content, after, 0)
 }
 
-// withProperties sets properties in the front matter of text, beside those that
-// text has itself.
+// withProperties adds properties to the front matter of text.
 func withProperties(p model.Path, text string, set frontmatter.Properties) (string, error) {
 	have, err := frontmatter.Parse(text)
 	for _, e := range set {
@@ -82,7 +81,7 @@ func withProperties(p model.Path, text string, set frontmatter.Properties) (stri
 	return text, nil
 }
 
-// countBody counts the words and characters of a note, front matter left out.
+// countBody counts the words and characters of a note without its front matter.
 func countBody(text string) (words, chars int) {
 	_, body, _ := frontmatter.Split(text)
 	return outline.Count(text[body:])

@@ -1,0 +1,95 @@
+package answer
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// File names may hold any character, and a line break in one would make one line of a
+// result look like two. Results show such characters escaped as in Go; arguments may have
+// either form.
+
+var shortEscapes = map[rune]string{'\n': `\n`, '\r': `\r`, '\t': `\t`}
+
+// Shown returns a path or another name as results show it.
+func Shown[S ~string](name S) string {
+	if strings.IndexFunc(string(name), Unprintable) < 0 {
+		return string(name)
+	}
+	var b strings.Builder
+	for _, r := range string(name) {
+		switch short, ok := shortEscapes[r]; {
+		case ok:
+			b.WriteString(short)
+		case Unprintable(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// Unprintable reports whether r breaks a line or changes how the rest of it looks: the
+// characters of Unicode's categories Cc, Zl and Zp, and the explicit text directions.
+func Unprintable(r rune) bool {
+	return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
+}
+
+// Meant returns the name that Shown writes as s.
+func Meant(s string) string {
+	var b strings.Builder
+	for s != "" {
+		r, n := unescape(s)
+		b.WriteRune(r)
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// unescape returns the first character of s, and the length of its escaped form.
+func unescape(s string) (rune, int) {
+	for r, esc := range shortEscapes {
+		if strings.HasPrefix(s, esc) {
+			return r, len(esc)
+		}
+	}
+	var r rune
+	if len(s) >= 6 && strings.HasPrefix(s, `\u`) {
+		if _, err := fmt.Sscanf(s[2:6], "%04x", &r); err == nil && Unprintable(r) {
+			return r, 6
+		}
+	}
+	return utf8.DecodeRuneInString(s)
+}
+
+// LeftOut stands for what a preview leaves out.
+const LeftOut = "[...]"
+
+// maxSide is how many words of a suggestion's old and new text are shown.
+const maxSide = 10
+
+// OneLine returns s without line breaks. It leaves out the middle of a long text.
+func OneLine(s string) string {
+	words := strings.SplitAfter(s, " ")
+	if len(words) > maxSide {
+		s = strings.Join(words[:maxSide/2], "") + LeftOut + " " + strings.Join(words[len(words)-maxSide/2:], "")
+	}
+	if runes := []rune(s); len(runes) > 40*maxSide {
+		s = string(runes[:20*maxSide]) + LeftOut + string(runes[len(runes)-20*maxSide:])
+	}
+	return Unbroken(s)
+}
+
+// Unbroken returns s with line breaks as \n.
+func Unbroken(s string) string { return strings.NewReplacer("\r\n", `\n`, "\n", `\n`).Replace(s) }
+
+// Count returns "1 link" or "2 links".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,165 @@
+// Package review writes suggestions, comments, proposals and decisions as lines of text. It
+// reads no document and decides nothing. It has no locks.
+package review
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+)
+
+// Costs, as an answer counts them.
+const (
+	maxSuggestions = 8000 // of the block of pending suggestions
+	maxNews        = 8000 // of the block of decisions
+	maxRemark      = 2000 // of one comment or reason
+)
+
+// Describe returns a suggestion on one line, with its author.
+func Describe(sg model.Suggestion) string {
+	author := sg.Author
+	if author == "" {
+		author = "unknown"
+	}
+	return sides(sg.Suggestion) + " (" + answer.Shown(author) + ")"
+}
+
+// sides returns a suggestion on one line as it stands in a note.
+func sides(sg diffwrap.Suggestion) string {
+	if sg.Kind == diffwrap.Comment {
+		return "{>>" + answer.OneLine(sg.New) + "<<}"
+	}
+	return marks(answer.OneLine(sg.Old), answer.OneLine(sg.New))
+}
+
+func marks(old, new string) string {
+	if old != "" {
+		old = "{--" + old + "--}"
+	}
+	if new != "" {
+		new = "{++" + new + "++}"
+	}
+	return old + new
+}
+
+// DescribeWhole returns a suggestion as it stands in the note, with its author.
+func DescribeWhole(sg model.Suggestion) string {
+	s := marks(sg.Old, sg.New)
+	for _, c := range sg.Comments {
+		s += " {>>" + c + "<<}"
+	}
+	if sg.Author != "" {
+		s += " (" + answer.Shown(sg.Author) + ")"
+	}
+	return s
+}
+
+// DescribeProposal returns a proposal on one line.
+func DescribeProposal(p model.Proposal) string {
+	line := fmt.Sprintf("%s: %s", p.Path, p.Kind)
+	switch {
+	case p.Kind == model.ProposedRename:
+		line += " to " + string(p.NewPath)
+	case p.Kind == model.ProposedFile && p.Old == nil:
+		line += ", new"
+	}
+	if p.Author != "" {
+		line += " (" + p.Author + ")"
+	}
+	if p.Stale {
+		line += ", changed since"
+	}
+	return answer.OneLine(line) + " [" + p.ID + "]"
+}
+
+// Pending returns the pending suggestions of the note at p, one on each line, "" if there are
+// none.
+func Pending(p model.Path, list []model.Suggestion) string {
+	if len(list) == 0 {
+		return ""
+	}
+	lines := []string{"[Pending suggestions]"}
+	for _, sg := range list {
+		lines = append(lines, fmt.Sprintf("  L%d: %s%s", sg.Line, Describe(sg), comments(sg.Comments)))
+	}
+	block, n := answer.JoinBounded(lines, maxSuggestions)
+	if n < len(lines) {
+		block += fmt.Sprintf("\n  (%d more; call list_suggestions with path: %q to see them)", len(lines)-n, string(p))
+	}
+	if strings.Contains(block, answer.LeftOut) {
+		block += fmt.Sprintf("\n  (%s stands for text left out; call list_suggestions with path: %q and an id to see it)", answer.LeftOut, string(p))
+	}
+	return block
+}
+
+// News returns decisions on a session's suggestions, one on each line, "" if there are none.
+// The next read tells those that do not fit.
+func News(news []bridge.Resolved) (block string, untold []bridge.Resolved) {
+	if len(news) == 0 {
+		return "", nil
+	}
+	lines := []string{"[Decided since you last read]"}
+	for _, r := range news {
+		line := "  " + string(r.Verdict) + ": " + sides(r.Suggestion)
+		if r.Verdict == model.Changed {
+			line += fmt.Sprintf(" now reads %q", answer.OneLine(r.Now))
+		}
+		if r.Reason != "" {
+			line += fmt.Sprintf(" because %q", remark(r.Reason))
+		}
+		lines = append(lines, line+comments(r.Comments))
+	}
+	block, n := answer.JoinBounded(lines, maxNews)
+	if n < len(lines) {
+		block += fmt.Sprintf("\n  (%d more; read again to see them)", len(lines)-n)
+		untold = news[n-1:]
+	}
+	return block, untold
+}
+
+// CommentsIn returns the open comments of one note, one on each line.
+func CommentsIn(p model.Path, raw string) []string {
+	if !strings.Contains(raw, "{>>") {
+		return nil
+	}
+	var lines []string
+	add := func(line int, comment, about string) {
+		lines = append(lines, fmt.Sprintf("%s:%d: %s%s", answer.Shown(p), line, remark(comment), about))
+	}
+	for _, a := range diffwrap.Annotations(raw) {
+		if a.Kind == diffwrap.Comment {
+			add(a.Line, a.New, "")
+		}
+		for _, c := range a.Comments {
+			add(a.Line, c, fmt.Sprintf(" (about %q)", answer.OneLine(a.New)))
+		}
+	}
+	for _, sg := range diffwrap.Suggestions(raw) {
+		for _, c := range sg.Comments {
+			add(sg.Line, c, " (about a suggestion)")
+		}
+	}
+	return lines
+}
+
+// comments returns the comments that follow a suggestion, as they stand in a note.
+func comments(texts []string) string {
+	s := ""
+	for _, t := range texts {
+		s += " {>>" + remark(t) + "<<}"
+	}
+	return s
+}
+
+// remark returns what a person wrote without line breaks, cut if it is long.
+func remark(s string) string {
+	short, cut := answer.FirstThatFit(s, maxRemark)
+	if cut {
+		short += fmt.Sprintf("... [cut, %d bytes]", len(s))
+	}
+	return answer.Unbroken(short)
+}
