@@ -16,7 +16,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
-// addPrompts offers the two jobs that people repeat.
 func (s *Server) addPrompts() {
 	path := mcp.WithArgument("path", mcp.ArgumentDescription("A folder or a note; all notes if it is left out"))
 	s.mcp.AddPrompt(mcp.NewPrompt("summarize-suggestions",
@@ -27,7 +26,7 @@ func (s *Server) addPrompts() {
 
 func (s *Server) summarize(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	c := s.session(ctx).client
-	under, err := c.Names.Folder(ctx, req.Params.Arguments["path"], true)
+	under, err := c.Names.Place(ctx, req.Params.Arguments["path"])
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +41,7 @@ func (s *Server) summarize(ctx context.Context, req mcp.GetPromptRequest) (*mcp.
 
 func (s *Server) answerComments(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	c := s.session(ctx).client
-	under, err := c.Names.Folder(ctx, req.Params.Arguments["path"], true)
+	under, err := c.Names.Place(ctx, req.Params.Arguments["path"])
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +67,7 @@ func prompt(task, material string) *mcp.GetPromptResult {
 	}}
 }
 
-// comments lists the open comments of the notes at and below under, as
-// path:line: text.
+// comments returns the open comments of the notes at and below under, as path:line: text.
 func (s *Server) comments(ctx context.Context, under model.Path) ([]string, error) {
 	notes, err := s.index.Below(ctx, under)
 	if err != nil {

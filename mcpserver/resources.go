@@ -18,18 +18,15 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 )
 
-// Notes are MCP resources, too: note:///Folder/Name.md. A client attaches them
-// to a conversation, and may ask to be told when they change.
-
 const (
 	noteTemplate = "note:///{+path}"
 	noteType     = "text/markdown"
-	// resourcePage is how many notes one page of the list holds at most.
+	// resourcePage bounds the notes in one page of the list.
 	resourcePage = 500
 )
 
-// addResources offers the notes as resources. The list is made when it is asked
-// for: to register every note with mcp-go would keep them all a second time.
+// addResources offers the notes as resources, note:///Folder/Name.md. It makes the list on demand,
+// because mcp-go would keep a second copy of every registered note.
 func (s *Server) addResources(hooks *server.Hooks) {
 	s.mcp.AddResourceTemplate(mcp.NewResourceTemplate(noteTemplate, "note",
 		mcp.WithTemplateTitle("Note"),
@@ -47,8 +44,7 @@ func (s *Server) addResources(hooks *server.Hooks) {
 	})
 }
 
-// readResource returns a note's text, or of a long one a part, and what to ask for
-// to get the rest. The session has then been shown it.
+// readResource returns a note's text. Of a long note it returns a part, and the URI of the next part.
 func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	name, begin, err := noteuri.Parse(req.Params.URI)
 	if err != nil {
@@ -79,12 +75,12 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 	return contents, nil
 }
 
-// listResources is the page of notes after the cursor, which holds the path of
-// the last one before.
+// listResources returns the page of notes after the cursor, which holds the last path of the page
+// before.
 func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Resource, mcp.Cursor) {
 	after, err := base64.StdEncoding.DecodeString(string(cursor))
 	if err != nil {
-		after = nil // mcp-go has refused it already
+		after = nil // unreachable: mcp-go refuses such a cursor
 	}
 	paths := s.notePaths(ctx)
 	i, found := slices.BinarySearch(paths, model.Path(after))
@@ -107,7 +103,7 @@ func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Re
 	return list, mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(rest[len(list)-1])))
 }
 
-// notePaths are the paths of all notes, in the order of their bytes.
+// notePaths returns the paths of all notes, in the order of their bytes.
 func (s *Server) notePaths(ctx context.Context) []model.Path {
 	notes, err := s.index.Below(ctx, "")
 	if err != nil {
@@ -122,8 +118,8 @@ func (s *Server) notePaths(ctx context.Context) []model.Path {
 	return paths
 }
 
-// complete returns the paths that begin with what was typed, and then those that
-// hold it, in any case: at most 100, as the protocol wants.
+// complete returns the paths that begin with typed, and then those that contain it, in any case: at
+// most 100, as the protocol requires.
 func (s *Server) complete(ctx context.Context, typed string) *mcp.Completion {
 	const limit = 100
 	typed = strings.ToLower(strings.TrimPrefix(typed, "/"))
@@ -140,7 +136,7 @@ func (s *Server) complete(ctx context.Context, typed string) *mcp.Completion {
 	return &mcp.Completion{Values: all[:min(limit, len(all))], Total: len(all), HasMore: len(all) > limit}
 }
 
-// completer completes paths wherever one is asked for.
+// completer completes paths in arguments of prompts and resources.
 type completer struct{ s *Server }
 
 // CompletePromptArgument implements server.PromptCompletionProvider.
@@ -153,7 +149,7 @@ func (c completer) CompleteResourceArgument(ctx context.Context, _ string, a mcp
 	return c.s.complete(ctx, a.Value), nil
 }
 
-// tellUpdated sends the notification that a resource was updated.
+// tellUpdated tells a session that a resource has changed. It returns false if the session has ended.
 func (s *Server) tellUpdated(session, uri string) bool {
 	err := s.mcp.SendNotificationToSpecificClient(session, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
 	if err != nil {

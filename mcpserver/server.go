@@ -2,9 +2,15 @@ package mcpserver
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/json"
+	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -27,26 +33,27 @@ type Options struct {
 	// Author is who changes are by; "" takes what each client calls itself.
 	Author   string
 	Version  string
-	Toolsets []string // names; none means claude. CheckToolsets tells unknown ones
+	Toolsets []string // names; none means claude. CheckToolsets reports unknown ones
 	ReadOnly bool     // offer only tools that change nothing
 	Approve  Approvals
-	// Semantic is what semantic_search searches; nil makes one that is kept in
-	// memory.
-	Semantic *semantic.Index
-	// Inflight is what clients may send over HTTP at a time; nil is one of the
-	// default size.
-	Inflight *inflight.Budget
+	Semantic *semantic.Index  // for semantic_search; nil creates one in memory
+	Inflight *inflight.Budget // of HTTP clients; nil creates one of the default size
 	Logger   *slog.Logger
 }
 
 // Server serves one workspace to any number of clients at a time.
 type Server struct {
+	*shared
+	o     Options
+	offer offer
+}
+
+// shared is what a Server shares with its variants for other clients.
+type shared struct {
 	ws       *bridge.Workspace
-	o        Options
 	log      *slog.Logger
-	offer    offer
 	mcp      *server.MCPServer
-	sessions *streamablehttp.Sessions[Session] // those of HTTP; a stream holds its own
+	sessions *streamablehttp.Sessions[Session] // of HTTP; a stream holds its own
 	index    *search.Index
 	semantic *semantic.Index
 	watches  *watch.Watches
@@ -55,16 +62,15 @@ type Server struct {
 	closers []func()
 }
 
-// onClose has fn called by Close.
-func (s *Server) onClose(fn func()) {
+// onClose makes Close call fn.
+func (s *shared) onClose(fn func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closers = append(s.closers, fn)
 }
 
-// Close ends HTTP sessions and what follows the workspace's events. Streams end
-// by themselves.
-func (s *Server) Close() {
+// Close ends HTTP sessions, and stops following the workspace's events. Streams end by themselves.
+func (s *shared) Close() {
 	s.mu.Lock()
 	closers := s.closers
 	s.closers = nil
@@ -74,9 +80,9 @@ func (s *Server) Close() {
 	}
 }
 
-// New makes a server over ws. It starts nothing.
+// New returns a Server of ws. It starts nothing.
 func New(ws *bridge.Workspace, o Options) *Server {
-	s := &Server{ws: ws, o: o, log: o.Logger}
+	s := &Server{shared: &shared{ws: ws, log: o.Logger}, o: o}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -119,37 +125,30 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	return s
 }
 
-// As is the same server for clients whose changes are by author. It shares
-// everything with s, and needs no Close of its own.
+// As returns a variant of s for clients whose changes are by author. A variant shares everything
+// with s and needs no Close.
 func (s *Server) As(author string) *Server {
-	v := s.variant()
+	v := *s
 	v.o.Author = author
-	return v
+	return &v
 }
 
-// Unasked is the same server for a person's own commands, whose changes need no
-// approval. It shares everything with s, and needs no Close of its own.
+// Unasked returns a variant of s for a person's own commands, which need no approval.
 func (s *Server) Unasked() *Server {
-	v := s.variant()
+	v := *s
 	v.o.Approve = approval.None
-	return v
+	return &v
 }
 
-// Reading is the same server for clients that may change nothing. It shares
-// everything with s, and needs no Close of its own.
+// Reading returns a variant of s for clients that may change nothing.
 func (s *Server) Reading() *Server {
-	v := s.variant()
+	v := *s
 	v.o.ReadOnly = true
 	v.offer = s.offer.reading()
-	return v
+	return &v
 }
 
-func (s *Server) variant() *Server {
-	return &Server{ws: s.ws, o: s.o, log: s.log, offer: s.offer, mcp: s.mcp, sessions: s.sessions, index: s.index, semantic: s.semantic, watches: s.watches}
-}
-
-// offered are the tools of the variant that a request came to: the filter of
-// tools/list and tools/call.
+// offered filters tools/list and tools/call by the variant that a request came to.
 func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
 	if !s.session(ctx).server.o.ReadOnly {
 		return all
@@ -157,16 +156,64 @@ func (s *Server) offered(ctx context.Context, all []mcp.Tool) []mcp.Tool {
 	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return !*t.Annotations.ReadOnlyHint })
 }
 
-// Call runs a tool by name, without a protocol. known is false if there is no
-// such tool.
+// Call runs a tool by name, without a protocol. known is false if there is no such tool.
 func (s *Server) Call(ctx context.Context, sess *Session, name string, args json.RawMessage) (res answer.Result, known bool) {
 	i := slices.IndexFunc(s.offer.tools, func(t tool.Tool) bool { return t.Name == name })
 	if i < 0 {
 		return answer.Result{}, false
 	}
-	res = s.offer.tools[i].Call(ctx, sess.client, args)
-	if res.Err == nil && res.Ask == "" {
-		res = res.Bounded()
+	return s.offer.tools[i].Call(ctx, sess.client, args).Bounded(), true
+}
+
+// MaxMessage bounds a message on a stream, in bytes: the largest note with every character escaped.
+const MaxMessage = stream.MaxMessage
+
+// Lines reads messages from a stream; see stream.Lines.
+func Lines(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func() error) {
+	return stream.Lines(ctx, r)
+}
+
+// ServeStream serves one client that sends JSON-RPC messages on r, one per line, and receives its
+// answers on w. client ("stdio") names a client that gives no name. ServeStream returns nil when r
+// ends and every request is answered. It returns ctx's error when ctx ends first; the caller must
+// then close r, because a read may still wait on it. Each call is a session.
+func (s *Server) ServeStream(ctx context.Context, r io.Reader, w io.Writer, client string) error {
+	sess := s.NewSession(client)
+	return stream.Serve(context.WithValue(ctx, streamKey{}, sess), r, w, stream.Options{
+		Protocol: s.mcp, ID: sess.id(), Client: client, Subscriptions: s.watches, NoSuchTool: s.noSuchTool, Logger: s.log,
+	})
+}
+
+func (s *Server) noSuchTool(name string) string {
+	var names []string
+	for _, t := range s.offer.tools {
+		names = append(names, t.Name)
 	}
-	return res, true
+	return fmt.Sprintf("There is no tool %q. The tools are %s.", name, strings.Join(names, ", "))
+}
+
+// HTTPHandler serves Streamable HTTP at every path it is mounted on. It refuses requests that a web
+// page on another origin makes a browser send, requests on a loopback connection for another host
+// (DNS rebinding), and bodies longer than MaxMessage. It requires no token: see RequireToken. Close
+// ends what it started.
+func (s *Server) HTTPHandler() http.Handler {
+	h, shutdown := streamablehttp.Handler(s.sessions, streamablehttp.Options{Protocol: s.mcp, Inflight: s.o.Inflight, MaxMessage: MaxMessage})
+	s.onClose(shutdown)
+	return h
+}
+
+// RequireToken passes on only requests with token as a bearer token (RFC 6750), and none if token
+// is empty.
+func RequireToken(token string, next http.Handler) http.Handler {
+	want := sha256.Sum256([]byte(token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		got := sha256.Sum256([]byte(strings.TrimSpace(given)))
+		if token == "" || !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="relayfs"`)
+			http.Error(w, "Unauthorized: a bearer token is needed", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }

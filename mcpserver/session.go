@@ -15,7 +15,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// Result is what a tool call gives back.
+// Result is the answer to a tool call.
 type Result = answer.Result
 
 // Session is one client of a Server.
@@ -26,8 +26,8 @@ type Session struct {
 
 func (s *Session) id() string { return s.client.Session.ID() }
 
-// ReadAll notes that the session has read the note at name as a whole: a person's
-// commands read it without a tool.
+// ReadAll records that the session has read all of the note at name, for commands that read it
+// without a tool.
 func (s *Session) ReadAll(ctx context.Context, name string) error {
 	p, v, err := s.client.Names.Note(ctx, name)
 	if err == nil {
@@ -36,10 +36,9 @@ func (s *Session) ReadAll(ctx context.Context, name string) error {
 	return err
 }
 
-// NewSession is a client that calls tools without a protocol.
+// NewSession returns a client that calls tools without a protocol.
 func (s *Server) NewSession(client string) *Session { return s.newSession(rand.Text(), client) }
 
-// newSession is a client with that id.
 func (s *Server) newSession(id, client string) *Session {
 	own := session.New(session.Options{ID: id, Client: client, Author: s.o.Author, Outcomes: s.ws, Logger: s.log})
 	gate := approval.NewGate(s.o.Approve, s.ws.Options().Mode == bridge.Direct)
@@ -50,11 +49,10 @@ func (s *Server) newSession(id, client string) *Session {
 	}}
 }
 
-// streamKey is the key of a stream's Session in the context of its requests.
-type streamKey struct{}
+type streamKey struct{} // of a stream's Session in the context of its requests
 
-// session is the Session that a request belongs to. A request of none, which the
-// transports here do not let through, gets one that knows nothing.
+// session returns the Session of a request. The transports let no request without one through; it
+// would get an empty Session.
 func (s *Server) session(ctx context.Context) *Session {
 	if sess, ok := ctx.Value(streamKey{}).(*Session); ok {
 		return sess

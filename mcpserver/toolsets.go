@@ -25,11 +25,11 @@ type toolset struct {
 	name   string
 	tools  []tool.Tool
 	words  refusal.Words
-	reader change.Reader // by which a note is read before it is replaced
+	reader change.Reader // reads a note before it is replaced
 }
 
-// toolsets are all of them, in the order in which their tools are listed. Where several
-// are offered, sentences name the tools of the first.
+// toolsets returns all toolsets, in the order in which their tools are listed. If several are
+// offered, sentences name the tools of the first.
 func toolsets() []toolset {
 	return []toolset{
 		{ToolsetClaude, claude.Tools(), claude.Words, content.Reader},
@@ -38,10 +38,10 @@ func toolsets() []toolset {
 	}
 }
 
-// Toolsets are the names of all toolsets.
+// Toolsets returns the names of all toolsets.
 func Toolsets() []string { return []string{ToolsetClaude, ToolsetNotes, ToolsetContent} }
 
-// CheckToolsets says whether names are names of toolsets.
+// CheckToolsets returns an error if a name is not that of a toolset.
 func CheckToolsets(names []string) error {
 	_, err := pick(names, false)
 	return err
@@ -54,8 +54,8 @@ type offer struct {
 	noteReader change.Reader
 }
 
-// pick is the offer of the named sets; of those of their tools that change nothing if
-// readOnly. No names mean the set claude.
+// pick returns the offer of the named sets, or of the set claude if there are none. readOnly leaves
+// out the tools that change something.
 func pick(sets []string, readOnly bool) (offer, error) {
 	if len(sets) == 0 {
 		sets = []string{ToolsetClaude}
@@ -84,7 +84,7 @@ func pick(sets []string, readOnly bool) (offer, error) {
 	return o, nil
 }
 
-// reading is o without what changes anything.
+// reading returns o without the tools that change something.
 func (o offer) reading() offer {
 	o.tools = slices.DeleteFunc(slices.Clone(o.tools), func(t tool.Tool) bool { return !t.Hints.ReadOnly })
 	return o

@@ -1,37 +1,35 @@
-// Package trigram tells texts that cannot match a pattern from those that may,
-// without looking at them.
+// Package trigram rules out texts that cannot match a pattern without looking at them.
 //
-// A Signature is a Bloom filter of the trigrams, three bytes in a row, of one
-// folded text; it takes a third of the text's size. A Query is what a
-// pattern needs, as trigrams. A text whose signature lacks them does not match;
-// one text in twenty per trigram is let through by chance. Unlike an index from
-// trigrams to texts, a signature belongs to one text, and goes with it when that
-// changes.
+// A Signature is a Bloom filter of the trigrams, three bytes in a row, of one folded text; it takes
+// a third of the text's size. A Query has the trigrams that a pattern requires. A text whose
+// signature lacks them does not match; one text in twenty per trigram passes by chance. Unlike an
+// index from trigrams to texts, a signature belongs to one text, and goes with it when that changes.
 package trigram
 
-import "github.com/relayfs/relayfs/mcpserver/internal/grep"
+import (
+	"slices"
+
+	"github.com/relayfs/relayfs/mcpserver/internal/grep"
+)
 
 const (
-	// bitsPer is how many bits of a signature there are for each distinct trigram;
-	// two of them are set. With 8, one in twenty is found set by chance.
+	// bitsPer is the number of bits of a signature per distinct trigram; two of them are set.
+	// With 8, one in twenty is set by chance.
 	bitsPer = 8
-	// maxBitsPerByte bounds a signature by the size of its text: one of few
-	// repetitions gets a weaker one.
+	// maxBitsPerByte bounds a signature by the size of its text. A text with few repetitions gets
+	// a weaker one.
 	maxBitsPerByte = 3
 )
 
-// Signature is the set of trigrams of one text. It is immutable. The zero
-// Signature, and none at all, are of a text that nothing is known of.
+// Signature is the set of trigrams of one text. It is immutable. The zero Signature and nil are of
+// an unknown text.
 type Signature struct {
 	bits  []uint64
 	known bool
 }
 
-// Known says whether s is the signature of a text.
+// Known reports whether s is the signature of a text.
 func (s *Signature) Known() bool { return s != nil && s.known }
-
-// Size is the memory of the signature's bits, in bytes.
-func (s *Signature) Size() int { return 8 * len(s.bits) }
 
 // Maker makes signatures, one at a time. It reuses its memory.
 type Maker struct {
@@ -66,7 +64,7 @@ func (m *Maker) Make(text string) *Signature {
 	return s
 }
 
-// places are the two bits of a trigram.
+// places returns the two bits of a trigram.
 func (s *Signature) places(t uint32) (a, b uint64) {
 	h := uint64(t) * 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
 	h ^= h >> 29
@@ -75,32 +73,30 @@ func (s *Signature) places(t uint32) (a, b uint64) {
 	return h >> 32 * n >> 32, h & 0xffffffff * n >> 32
 }
 
-func (s *Signature) has(t uint32) bool {
-	a, b := s.places(t)
-	return s.bits[a/64]&(1<<(a%64)) != 0 && s.bits[b/64]&(1<<(b%64)) != 0
+// hasAll reports whether all of the trigrams may be in the text.
+func (s *Signature) hasAll(trigrams []uint32) bool {
+	if len(s.bits) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(trigrams, func(t uint32) bool {
+		a, b := s.places(t)
+		return s.bits[a/64]&(1<<(a%64)) == 0 || s.bits[b/64]&(1<<(b%64)) == 0
+	})
 }
 
-// Query is what a pattern needs: for each clause the trigrams of one of its
-// literals.
-type Query struct {
-	clauses [][][]uint32
-}
+// Query is what a pattern requires: of each clause the trigrams of one of its literals.
+type Query struct{ clauses [][][]uint32 }
 
-// NewQuery is the query for a pattern's clauses. Clauses with a literal of less
-// than three bytes need no trigram and are left out.
+// NewQuery returns the query for a pattern's clauses. It leaves out clauses with a literal of less
+// than three bytes, which has no trigram.
 func NewQuery(clauses []grep.Clause) Query {
 	var q Query
 	for _, c := range clauses {
 		var literals [][]uint32
 		for _, literal := range c.Any {
-			t := trigramsOf(grep.Fold(literal))
-			if t == nil {
-				literals = nil
-				break
-			}
-			literals = append(literals, t)
+			literals = append(literals, trigramsOf(grep.Fold(literal)))
 		}
-		if literals != nil {
+		if !slices.ContainsFunc(literals, func(t []uint32) bool { return t == nil }) {
 			q.clauses = append(q.clauses, literals)
 		}
 	}
@@ -115,36 +111,7 @@ func trigramsOf(s string) []uint32 {
 	return list
 }
 
-// Selective says whether the query can rule out anything.
-func (q Query) Selective() bool { return len(q.clauses) > 0 }
-
 // MayMatch is false only if the text of s does not match the query's pattern.
 func (q Query) MayMatch(s *Signature) bool {
-	for _, literals := range q.clauses {
-		if !s.hasAny(literals) {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *Signature) hasAny(literals [][]uint32) bool {
-	for _, all := range literals {
-		if s.hasAll(all) {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *Signature) hasAll(all []uint32) bool {
-	if len(s.bits) == 0 {
-		return false
-	}
-	for _, t := range all {
-		if !s.has(t) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(q.clauses, func(literals [][]uint32) bool { return !slices.ContainsFunc(literals, s.hasAll) })
 }

@@ -1,3 +1,5 @@
+// Package watch holds the subscriptions of sessions to notes, and tells the sessions of changes. Of
+// the protocol it knows only the URIs of notes. The lock of Watches protects the subscriptions.
 package watch
 
 import (
@@ -10,30 +12,28 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
 )
 
-// maxWatches bounds how many notes one session may ask about.
+// maxWatches bounds the subscriptions of one session.
 const maxWatches = 10_000
 
-// Watches are the notes that sessions want to hear about.
+// Watches holds the subscriptions of all sessions.
 type Watches struct {
 	ws *bridge.Workspace
-	// tell sends a notification to a session; it reports false when that is gone.
+	// tell sends a notification to a session. It returns false if the session has ended.
 	tell func(session, uri string) bool
 
 	follow sync.Once
 	cancel func()
 
-	mu     sync.Mutex                       // protects the following
-	byPath map[model.Path]map[string]string // to session to the address it gave
-	counts map[string]int                   // of a session's Watches
+	mu        sync.Mutex                       // protects the following
+	bySession map[string]map[model.Path]string // to the URI that the session gave
 }
 
-// New has tell called for what sessions want to hear.
+// New returns Watches that call tell for each change of a note that a session subscribes to.
 func New(ws *bridge.Workspace, tell func(session, uri string) bool) *Watches {
-	return &Watches{ws: ws, tell: tell, byPath: make(map[model.Path]map[string]string), counts: make(map[string]int)}
+	return &Watches{ws: ws, tell: tell, bySession: make(map[string]map[model.Path]string)}
 }
 
-// Add has session told when the note at uri changes. An address that names no
-// note is never heard of.
+// Add subscribes session to the note at uri, which need not exist yet.
 func (x *Watches) Add(session, uri string) {
 	p, ok := x.path(uri)
 	if !ok {
@@ -42,75 +42,51 @@ func (x *Watches) Add(session, uri string) {
 	x.follow.Do(func() { x.cancel = x.ws.Subscribe(x.event) })
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.byPath[p] == nil {
-		x.byPath[p] = make(map[string]string)
+	uris := x.bySession[session]
+	if uris == nil {
+		uris = make(map[model.Path]string)
+		x.bySession[session] = uris
 	}
-	if _, known := x.byPath[p][session]; !known {
-		if x.counts[session] >= maxWatches {
-			return
-		}
-		x.counts[session]++
+	if _, known := uris[p]; known || len(uris) < maxWatches {
+		uris[p] = uri
 	}
-	x.byPath[p][session] = uri
 }
 
 func (x *Watches) path(uri string) (model.Path, bool) {
-	name, err := noteuri.Path(uri)
+	name, _, err := noteuri.Parse(uri)
 	if err != nil {
 		return "", false
 	}
 	p, err := x.ws.Resolve(name)
 	if err != nil {
-		p, err = model.CleanPath(name) // it may come
+		p, err = model.CleanPath(name)
 	}
 	return p, err == nil
 }
 
-// Remove takes one back.
+// Remove ends a subscription.
 func (x *Watches) Remove(session, uri string) {
 	if p, ok := x.path(uri); ok {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.drop(p, session)
+		if delete(x.bySession[session], p); len(x.bySession[session]) == 0 {
+			delete(x.bySession, session)
+		}
 	}
 }
 
-// drop forgets what session wants to hear of p. mu is held.
-func (x *Watches) drop(p model.Path, session string) {
-	if _, known := x.byPath[p][session]; !known {
-		return
-	}
-	if delete(x.byPath[p], session); len(x.byPath[p]) == 0 {
-		delete(x.byPath, p)
-	}
-	if x.counts[session]--; x.counts[session] == 0 {
-		delete(x.counts, session)
-	}
-}
-
-// Of lists the addresses that session gave.
+// Of returns the URIs that session subscribes to.
 func (x *Watches) Of(session string) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	var uris []string
-	for _, who := range x.byPath {
-		if uri, ok := who[session]; ok {
-			uris = append(uris, uri)
-		}
-	}
-	return uris
+	return slices.Collect(maps.Values(x.bySession[session]))
 }
 
-// End forgets all that session wants to hear.
+// End ends all subscriptions of session.
 func (x *Watches) End(session string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.counts[session] == 0 {
-		return
-	}
-	for _, p := range slices.Collect(maps.Keys(x.byPath)) {
-		x.drop(p, session)
-	}
+	delete(x.bySession, session)
 }
 
 // Close stops following the workspace.
@@ -119,7 +95,6 @@ func (x *Watches) Close() {
 	x.cancel()
 }
 
-// event tells the sessions that want to hear of what happened.
 func (x *Watches) event(ev model.Event) {
 	if ev.Kind == model.EventChanged && !ev.ViewChanged {
 		return
@@ -128,10 +103,15 @@ func (x *Watches) event(ev model.Event) {
 		if p == "" {
 			continue
 		}
+		uris := make(map[string]string) // by session
 		x.mu.Lock()
-		who := maps.Clone(x.byPath[p])
+		for session, watched := range x.bySession {
+			if uri, ok := watched[p]; ok {
+				uris[session] = uri
+			}
+		}
 		x.mu.Unlock()
-		for session, uri := range who {
+		for session, uri := range uris {
 			if !x.tell(session, uri) {
 				x.End(session)
 			}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -61,18 +60,12 @@ func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoR
 	if given {
 		rest = rest[1+slices.IndexFunc(rest, func(r kilnRoot) bool { return r.Name == last }):]
 	}
-	build := func(n int) kilnInfoResult {
-		part := kilnInfoResult{Roots: rest[:n], Stats: res.Stats}
-		if n < len(rest) {
-			part.NextCursor = l.Cursor(rest[n-1].Name)
-		}
-		return part
-	}
-	return build(answer.MostThatFit(len(rest), func(n int) any { return build(n) })), nil
+	return cursor.Fit(l, len(rest), len(rest), func(i int) any { return rest[i].Name }, func(n int, page cursor.Page) kilnInfoResult {
+		return kilnInfoResult{Roots: rest[:n], Stats: res.Stats, Page: page}
+	}), nil
 }
 
-// folderStats counts what is in one Folder: by the tree what there is, by the
-// index what is known of it.
+// folderStats counts the notes of a Folder in the tree, and the rest in the index.
 func folderStats(ctx context.Context, c *tool.Client, folder model.Path) (kilnStats, error) {
 	var st kilnStats
 	notes, err := c.Workspace.Notes(reporting(ctx), folder)

@@ -37,7 +37,7 @@ type listedNote struct {
 }
 
 func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesResult, error) {
-	under, err := c.Names.NoteFolder(ctx, a.Folder)
+	under, err := c.Names.Folder(ctx, "folder", a.Folder, "")
 	if err != nil {
 		return listNotesResult{}, err
 	}
@@ -59,14 +59,9 @@ func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesR
 	for i := range listed {
 		listed[i] = describeNote(rest[i], a.FrontMatter)
 	}
-	build := func(n int) listNotesResult {
-		res := listNotesResult{Folder: string(under), Notes: listed[:n], Count: len(notes)}
-		if n < len(rest) {
-			res.NextCursor = l.Cursor(rest[n-1].Path)
-		}
-		return res
-	}
-	return build(answer.MostThatFit(len(listed), func(n int) any { return build(n) })), nil
+	return cursor.Fit(l, len(listed), len(rest), func(i int) any { return rest[i].Path }, func(n int, page cursor.Page) listNotesResult {
+		return listNotesResult{Folder: string(under), Notes: listed[:n], Count: len(notes), Page: page}
+	}), nil
 }
 
 func pathOf(n *noteindex.NoteInfo) model.Path { return n.Path }

@@ -58,7 +58,7 @@ func readMetadata(ctx context.Context, c *tool.Client, a readMetadataArgs) (read
 
 func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// reporting has the building of an index report its progress to the client.
+// reporting makes the building of an index report its progress to the client.
 func reporting(ctx context.Context) context.Context {
 	return model.WithProgress(ctx, func(done, total int) { progress.Report(ctx, done, total) })
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
-// maxProperties bounds what a list tells of one note's front matter.
+// maxProperties bounds the cost of one note's front matter in a list.
 const maxProperties = 6000
 
-// propertiesThatFit are the properties of a note that cost at most limit together,
-// and what to do about the others.
+// propertiesThatFit returns properties of a note that together cost at most limit. notice says how
+// to see the others.
 func propertiesThatFit(n *noteindex.NoteInfo, limit int) (fit frontmatter.Properties, notice string) {
 	if answer.BothCost(n.Properties) <= limit {
 		return n.Properties, ""
@@ -30,12 +30,9 @@ func propertiesThatFit(n *noteindex.NoteInfo, limit int) (fit frontmatter.Proper
 			names = append(names, e.Key)
 		}
 	}
-	return fit, fmt.Sprintf("%s left out, being too long (%s). Read the note to see them.", properties(left), strings.Join(append(names, "..."), ", "))
-}
-
-func properties(n int) string {
-	if n == 1 {
-		return "1 property"
+	count := "1 property"
+	if left != 1 {
+		count = fmt.Sprintf("%d properties", left)
 	}
-	return fmt.Sprintf("%d properties", n)
+	return fit, fmt.Sprintf("%s left out, being too long (%s). Read the note to see them.", count, strings.Join(append(names, "..."), ", "))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// defaultMatches is how many matches the searches of notes return.
+// defaultMatches is how many matches text_search and property_search return.
 const defaultMatches = 20
 
 type propertySearchArgs struct {
@@ -51,12 +51,7 @@ func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (
 		fit, notice := propertiesThatFit(rest[i], maxProperties)
 		matches[i] = propertyMatch{string(rest[i].Path), fit, rest[i].Words, notice}
 	}
-	build := func(n int) propertySearchResult {
-		res := propertySearchResult{Properties: a.Properties, Matches: matches[:n], Count: len(notes)}
-		if n < len(rest) {
-			res.NextCursor = l.Cursor(rest[n-1].Path)
-		}
-		return res
-	}
-	return build(answer.MostThatFit(len(matches), func(n int) any { return build(n) })), nil
+	return cursor.Fit(l, len(matches), len(rest), func(i int) any { return rest[i].Path }, func(n int, page cursor.Page) propertySearchResult {
+		return propertySearchResult{Properties: a.Properties, Matches: matches[:n], Count: len(notes), Page: page}
+	}), nil
 }

@@ -40,7 +40,7 @@ func readNote(ctx context.Context, c *tool.Client, a readNoteArgs) (readNoteResu
 	c.Session.Show(d, w.Place)
 	res := readNoteResult{Path: string(p), Content: w.Content(), TotalLines: w.Total, LinesReturned: len(w.Lines)}
 	if w.Next != (passage.Position{}) && w.Next.Line <= last {
-		res.Notice = w.Notice(func(at passage.Position) string { return passage.NextCall("read_note", at) })
+		res.Notice = w.Notice(func(at passage.Position) string { return "read_note with " + at.Arguments("start_line") })
 	}
 	return res, nil
 }

@@ -40,16 +40,15 @@ type semanticHit struct {
 	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
 }
 
-// ranked is where a note stands in what semantic_search finds.
+// ranked is the cursor key of a note in the ranking.
 type ranked struct {
 	Score float64    `json:"s"`
 	Path  model.Path `json:"p"`
 }
 
 func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (semanticSearchResult, error) {
-	res := semanticSearchResult{Query: a.Query, Results: []semanticHit{}}
 	if a.Query == "" {
-		return res, answer.WrongArgument("The argument \"query\" is empty. Say what the notes are to be about.")
+		return semanticSearchResult{}, answer.WrongArgument("The argument \"query\" is empty. Say what the notes are to be about.")
 	}
 	of := a
 	of.Cursor, of.Limit = "", 0
@@ -57,7 +56,7 @@ func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (
 	var last ranked
 	given, err := l.After(a.Cursor, &last)
 	if err != nil {
-		return res, err
+		return semanticSearchResult{}, err
 	}
 	var after *semantic.Hit
 	if given {
@@ -66,7 +65,7 @@ func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (
 	limit := min(cmp.Or(a.Limit, defaultHits), answer.Max/20)
 	hits, err := c.Semantic.SearchIn(reporting(ctx), c.Workspace, a.Query, a.Filters, after, limit+1)
 	if err != nil {
-		return res, err
+		return semanticSearchResult{}, err
 	}
 	results := make([]semanticHit, min(limit, len(hits)))
 	for i := range results {
@@ -74,12 +73,7 @@ func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (
 		fit, notice := propertiesThatFit(h.NoteInfo, maxProperties)
 		results[i] = semanticHit{string(h.Path), math.Round(h.Score*1e4) / 1e4, h.Snippet, fit, h.Words, notice}
 	}
-	build := func(n int) semanticSearchResult {
-		res := semanticSearchResult{Query: a.Query, Results: results[:n], Count: n}
-		if n < len(hits) {
-			res.NextCursor = l.Cursor(ranked{hits[n-1].Score, hits[n-1].Path})
-		}
-		return res
-	}
-	return build(answer.MostThatFit(len(results), func(n int) any { return build(n) })), nil
+	return cursor.Fit(l, len(results), len(hits), func(i int) any { return ranked{hits[i].Score, hits[i].Path} }, func(n int, page cursor.Page) semanticSearchResult {
+		return semanticSearchResult{Query: a.Query, Results: results[:n], Count: n, Page: page}
+	}), nil
 }

@@ -16,7 +16,7 @@ import (
 // aroundMatch is how many lines text_search shows before and after a match.
 const aroundMatch = 2
 
-// patternPrefix makes a query of text_search a regular expression.
+// patternPrefix begins a query that is a regular expression.
 const patternPrefix = "regex:"
 
 type textSearchArgs struct {
@@ -44,17 +44,20 @@ type textMatch struct {
 }
 
 func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSearchResult, error) {
-	res := textSearchResult{Query: a.Query, Matches: []textMatch{}}
 	if a.Query == "" || a.Query == patternPrefix {
-		return res, answer.WrongArgument("The argument \"query\" is empty. Give the text to find.")
+		return textSearchResult{}, answer.WrongArgument("The argument \"query\" is empty. Give the text to find.")
 	}
-	under, err := c.Names.NoteFolder(ctx, a.Folder)
+	under, err := c.Names.Folder(ctx, "folder", a.Folder, "")
 	if err != nil {
-		return res, err
+		return textSearchResult{}, err
 	}
-	pattern, err := compileQuery(a)
+	expr, isPattern := strings.CutPrefix(a.Query, patternPrefix)
+	if !isPattern {
+		expr = regexp.QuoteMeta(a.Query)
+	}
+	pattern, err := grep.Compile(expr, grep.Options{IgnoreCase: a.IgnoreCase == nil || *a.IgnoreCase})
 	if err != nil {
-		return res, err
+		return textSearchResult{}, search.NamedPattern("query", err)
 	}
 	of := a
 	of.Cursor, of.Limit = "", 0
@@ -62,34 +65,17 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 	limit := min(cmp.Or(a.Limit, defaultMatches), answer.Max/20)
 	job := search.LineSearch{Pattern: pattern, Under: under, Keep: limit + 1}
 	if job.After, err = l.Reached(a.Cursor); err != nil {
-		return res, err
+		return textSearchResult{}, err
 	}
 	found, _, err := job.Notes(ctx, c.Index)
 	if err != nil {
-		return res, err
+		return textSearchResult{}, err
 	}
 	matches := search.WhileTheyFit(found, limit, func(f search.FoundLine) textMatch {
-		before, after := f.Context(aroundMatch, plainLine)
+		before, after := f.Context(aroundMatch, func(_ int, line string) string { return line })
 		return textMatch{string(f.Path), f.Number, f.Text, before, after}
 	})
-	build := func(n int) textSearchResult {
-		res := textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found)}
-		if res.Truncated {
-			res.NextCursor = l.Cursor(found[n-1].Reached())
-		}
-		return res
-	}
-	return build(answer.MostThatFit(len(matches), func(n int) any { return build(n) })), nil
+	return cursor.Fit(l, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page cursor.Page) textSearchResult {
+		return textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found), Page: page}
+	}), nil
 }
-
-func compileQuery(a textSearchArgs) (*grep.Pattern, error) {
-	pattern, isPattern := strings.CutPrefix(a.Query, patternPrefix)
-	if !isPattern {
-		pattern = regexp.QuoteMeta(a.Query)
-	}
-	p, err := grep.Compile(pattern, grep.Options{IgnoreCase: a.IgnoreCase == nil || *a.IgnoreCase})
-	return p, search.NamedPattern("query", err)
-}
-
-// plainLine shows a line of context as it is.
-func plainLine(_ int, line string) string { return line }

@@ -1,5 +1,5 @@
-// Package notes has the tools of the toolset notes, for agents that think in notes and
-// their properties. Their results are structured. It has no locks.
+// Package notes has the tools of the toolset notes, for agents that work with notes and their
+// properties. Their results are structured. It has no locks.
 package notes
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// Tools are for agents that think in notes. Their results are structured.
+// Tools returns the tools in the order in which they are listed.
 func Tools() []tool.Tool {
 	return []tool.Tool{
 		tool.Structured("create_note", "Create a note", tool.Creates, createNote, `Creates a note with the given Markdown, and with front matter if that is given.
@@ -47,7 +47,7 @@ var Words = refusal.Words{
 	Missing:   "There is no document %q. Call list_notes to find its path; paths look like Folder/sub/Name.md.",
 }
 
-// Reader is read_note.
+// Reader reads with read_note.
 var Reader = change.Reader{Call: func(p model.Path, from passage.Position) string {
 	return change.ReadCall("read_note", fmt.Sprintf("path: %q", string(p)), "start_line", from)
 }}

@@ -3,7 +3,6 @@ package notes
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -62,14 +61,10 @@ func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNo
 		return none, err
 	}
 	words, _ := countBody(res.Version.Text())
-	out := updateNoteResult{Path: string(p), Status: "updated", Changes: changesOf(before, text), WordCount: words, Notice: change.Warnings(res)}
-	if res.Merged {
-		out.Notice = strings.TrimSpace(out.Notice + " Others had changed the note since you read it; their changes were kept. Read it again.")
-	}
-	return out, nil
+	return updateNoteResult{Path: string(p), Status: "updated", Changes: changesOf(before, text), WordCount: words, Notice: change.Notice(res)}, nil
 }
 
-// apply is the text of the note at p after the update of before.
+// apply returns the text of the note at p after the update.
 func (a updateNoteArgs) apply(p model.Path, before string) (string, error) {
 	text := before
 	if a.Content != nil {
@@ -89,7 +84,7 @@ func (a updateNoteArgs) apply(p model.Path, before string) (string, error) {
 	return text, nil
 }
 
-// changesOf says what differs between two texts of a note.
+// changesOf compares two texts of a note.
 func changesOf(before, after string) noteChanges {
 	_, a, _ := frontmatter.Split(before)
 	_, b, _ := frontmatter.Split(after)

@@ -1,10 +1,11 @@
-// Package stream serves the protocol to one client on a stream: stdin and stdout, or the
-// owner's socket. It knows no tool and no note. The locks of a stream protect its writer,
-// and the requests that wait for the client's answer.
+// Package stream serves the protocol to one client on a stream: stdin and stdout, or the owner's
+// socket. It knows no tool and no note. The locks of a stream protect its writer and the requests
+// that wait for the client's answer.
 package stream
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -22,17 +24,17 @@ import (
 )
 
 const (
-	// MaxMessage is the longest message on a stream, in bytes: the largest note,
-	// every character of it escaped.
+	// MaxMessage bounds a message on a stream, in bytes: the largest note with every character
+	// escaped.
 	MaxMessage = 6*model.MaxNote + 1<<20
-	// maxCalls is how many requests of one stream are worked on at a time. The
-	// next one is not read until one is answered.
+	// maxCalls bounds the requests of one stream that run at a time. The next one is not read
+	// until one is answered.
 	maxCalls = 32
-	// maxNotices is how many notifications wait for a client that does not read.
+	// maxNotices bounds the notifications that wait for a client that does not read.
 	maxNotices = 256
 )
 
-// Subscriptions are what sessions want to hear about.
+// Subscriptions are the resources that sessions subscribe to, by their URIs.
 type Subscriptions interface {
 	Add(session, uri string)
 	Remove(session, uri string)
@@ -44,19 +46,18 @@ type Subscriptions interface {
 type Options struct {
 	Protocol      *server.MCPServer
 	ID            string // of the session
-	Client        string // how it came, for errors
+	Client        string // its name in errors
 	Subscriptions Subscriptions
-	NoSuchTool    func(name string) string // says which tools there are instead
+	NoSuchTool    func(name string) string // the error message for an unknown tool
 	Logger        *slog.Logger
 }
 
-// Serve serves one client that sends JSON-RPC messages on r, one a line, and gets its
-// answers on w. It returns nil when r ends and every request is answered, and ctx's
-// error when ctx ends first: then the caller closes r, on which a read may still wait.
-// Handlers get ctx's values.
+// Serve serves one client that sends JSON-RPC messages on r, one per line, and receives its answers
+// on w. It returns nil when r ends and every request is answered. It returns ctx's error when ctx
+// ends first; the caller must then close r, because a read may still wait on it. Handlers get the
+// values of ctx.
 //
-// The package does not use mcp-go's stdio server, whose one session per process
-// all streams would share.
+// Serve does not use mcp-go's stdio server, which has one session per process for all streams.
 func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -70,7 +71,7 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 	st.others.Go(func() { st.notify(ctx) })
 	defer st.others.Wait()
 	defer cancel()
-	err := st.serve(ctx, lines(ctx, r))
+	err := st.serve(ctx, r)
 	if err == nil {
 		st.calls.Wait()
 	}
@@ -85,17 +86,17 @@ type stream struct {
 	notices chan mcp.JSONRPCNotification
 	ready   atomic.Bool
 
-	slots  chan struct{}  // one for each request that is worked on
+	slots  chan struct{}  // one for each request that runs
 	calls  sync.WaitGroup // requests that end by themselves
-	others sync.WaitGroup // what ends with the stream
+	others sync.WaitGroup // goroutines that end with the stream
 	asking asking
 
 	writing sync.Mutex // protects the following
 	w       io.Writer
 }
 
-// SessionID, Initialize, Initialized and NotificationChannel make a stream an
-// mcp-go client session.
+// These methods make a stream an mcp-go client session.
+
 func (st *stream) SessionID() string { return st.ID }
 func (st *stream) Initialize()       { st.ready.Store(true) }
 func (st *stream) Initialized() bool { return st.ready.Load() }
@@ -103,8 +104,9 @@ func (st *stream) NotificationChannel() chan<- mcp.JSONRPCNotification {
 	return st.notices
 }
 
-// SubscribeToResource and the rest of SessionWithResourceSubscriptions let the
-// newest protocol's subscriptions/listen subscribe; earlier ones go by hooks.
+// These methods are for subscriptions/listen of the newest protocol. Subscriptions of earlier
+// protocols come through hooks.
+
 func (st *stream) SubscribeToResource(uri string)     { st.Subscriptions.Add(st.ID, uri) }
 func (st *stream) UnsubscribeFromResource(uri string) { st.Subscriptions.Remove(st.ID, uri) }
 func (st *stream) SubscribedResources() []string      { return st.Subscriptions.Of(st.ID) }
@@ -112,62 +114,52 @@ func (st *stream) IsSubscribedToResource(uri string) bool {
 	return slices.Contains(st.SubscribedResources(), uri)
 }
 
-// input is one line of a stream, or the error that ended it.
-type input struct {
-	line []byte
-	err  error
-}
-
-// lines reads r in a goroutine of its own, because a read cannot be cancelled.
-// The goroutine ends with r, or with the first line after ctx has ended.
-func lines(ctx context.Context, r io.Reader) <-chan input {
-	out := make(chan input)
+// Lines reads the messages of r, one per line, in a goroutine, because a read cannot be cancelled.
+// It skips blank lines. It closes the channel when r ends, or with the first line after ctx has
+// ended. Then failed returns the error that ended r: bufio.ErrTooLong for a message longer than
+// MaxMessage.
+func Lines(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func() error) {
+	out := make(chan []byte)
+	sc := bufio.NewScanner(r)
+	sc.Buffer(make([]byte, 0, 64<<10), MaxMessage)
 	go func() {
 		defer close(out)
-		sc := bufio.NewScanner(r)
-		sc.Buffer(make([]byte, 0, 64<<10), MaxMessage)
 		for sc.Scan() {
+			if len(bytes.TrimSpace(sc.Bytes())) == 0 {
+				continue
+			}
 			select {
-			case out <- input{line: append([]byte(nil), sc.Bytes()...)}:
+			case out <- bytes.Clone(sc.Bytes()):
 			case <-ctx.Done():
 				return
 			}
 		}
-		if err := sc.Err(); err != nil {
-			select {
-			case out <- input{err: err}:
-			case <-ctx.Done():
-			}
-		}
 	}()
-	return out
+	return out, sc.Err
 }
 
-// serve takes messages until the stream or ctx ends.
-func (st *stream) serve(ctx context.Context, in <-chan input) error {
+func (st *stream) serve(ctx context.Context, r io.Reader) error {
+	lines, failed := Lines(ctx, r)
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case msg, open := <-in:
-			switch {
-			case !open:
-				return nil
-			case errors.Is(msg.err, bufio.ErrTooLong):
+		case line, open := <-lines:
+			if !open && errors.Is(failed(), bufio.ErrTooLong) {
 				return fmt.Errorf("message of %s is longer than %d MiB", st.ID, MaxMessage>>20)
-			case msg.err != nil:
-				return msg.err
 			}
-			if err := st.dispatch(ctx, msg.line); err != nil {
+			if !open {
+				return failed()
+			}
+			if err := st.dispatch(ctx, line); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// dispatch works on one message. Requests run beside each other, so that a long
-// search does not keep a cancellation waiting; initialize and notifications are
-// done before the next message is looked at.
+// dispatch handles one message. Requests run concurrently, so that a long search does not delay its
+// cancellation. Initialize and notifications are done before the next message is read.
 func (st *stream) dispatch(ctx context.Context, line []byte) error {
 	var head struct {
 		Method mcp.MCPMethod   `json:"method"`
@@ -175,10 +167,7 @@ func (st *stream) dispatch(ctx context.Context, line []byte) error {
 		Result json.RawMessage `json:"result"`
 		Error  json.RawMessage `json:"error"`
 	}
-	if len(line) == 0 {
-		return nil
-	}
-	// What is not JSON is answered by mcp-go.
+	// mcp-go answers what is not JSON.
 	if json.Unmarshal(line, &head) != nil || head.ID == nil || head.Method == mcp.MethodInitialize {
 		return st.answer(ctx, line)
 	}
@@ -205,7 +194,7 @@ func (st *stream) dispatch(ctx context.Context, line []byte) error {
 }
 
 func (st *stream) answer(ctx context.Context, line []byte) error {
-	var unknown string // the tool that was called and is none
+	var unknown string // the name of a tool that does not exist
 	reply := st.Protocol.HandleMessage(context.WithValue(ctx, unknownTool{}, &unknown), line)
 	if reply == nil {
 		return nil
@@ -217,11 +206,11 @@ func (st *stream) answer(ctx context.Context, line []byte) error {
 	return st.send(reply)
 }
 
-// unknownTool is the key, in a request's context, of where NoteUnknownTool puts
-// the name.
+// unknownTool is the context key of the *string that NoteUnknownTool sets.
 type unknownTool struct{}
 
-// NoteUnknownTool is a hook that keeps the name of a tool that does not exist.
+// NoteUnknownTool is an error hook for a server of streams. It keeps the name of a tool that does
+// not exist.
 func NoteUnknownTool(ctx context.Context, _ any, _ mcp.MCPMethod, message any, err error) {
 	name, ok := ctx.Value(unknownTool{}).(*string)
 	if req, called := message.(*mcp.CallToolRequest); ok && called && errors.Is(err, server.ErrToolNotFound) {
@@ -229,7 +218,6 @@ func NoteUnknownTool(ctx context.Context, _ any, _ mcp.MCPMethod, message any, e
 	}
 }
 
-// notify sends notifications until ctx ends.
 func (st *stream) notify(ctx context.Context) {
 	for {
 		select {
@@ -243,7 +231,6 @@ func (st *stream) notify(ctx context.Context) {
 	}
 }
 
-// send writes one message.
 func (st *stream) send(message any) error {
 	line, err := json.Marshal(message)
 	if err != nil {
@@ -253,4 +240,74 @@ func (st *stream) send(message any) error {
 	defer st.writing.Unlock()
 	_, err = st.w.Write(append(line, '\n'))
 	return err
+}
+
+// asking holds the server's requests that wait for the client's answer.
+type asking struct {
+	mu      sync.Mutex // protects the following
+	next    int
+	waiting map[string]chan clientAnswer
+}
+
+type clientAnswer struct {
+	Result json.RawMessage          `json:"result"`
+	Error  *mcp.JSONRPCErrorDetails `json:"error"`
+}
+
+// RequestElicitation asks the user of a client of a protocol before 2026-07-28. It makes a stream an
+// mcp-go session with elicitation.
+func (st *stream) RequestElicitation(ctx context.Context, req mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	id, answer := st.asking.begin()
+	defer st.asking.end(id)
+	err := st.send(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "method": mcp.MethodElicitationCreate, "params": req.Params})
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case a := <-answer:
+		if a.Error != nil {
+			return nil, fmt.Errorf("client does not ask: %s", a.Error.Message)
+		}
+		var res mcp.ElicitationResult
+		if err := json.Unmarshal(a.Result, &res); err != nil {
+			return nil, fmt.Errorf("client's answer: %w", err)
+		}
+		return &res, nil
+	}
+}
+
+func (a *asking) begin() (id string, answer <-chan clientAnswer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.waiting == nil {
+		a.waiting = make(map[string]chan clientAnswer)
+	}
+	a.next++
+	id = "relayfs-" + strconv.Itoa(a.next)
+	ch := make(chan clientAnswer, 1)
+	a.waiting[id] = ch
+	return id, ch
+}
+
+// end forgets a request, and returns where its answer is awaited, nil if nobody waits any more.
+func (a *asking) end(id string) chan<- clientAnswer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ch := a.waiting[id]
+	delete(a.waiting, id)
+	return ch
+}
+
+// take passes the answer in line to the request with that id, if it still waits.
+func (a *asking) take(rawID json.RawMessage, line []byte) {
+	var id string
+	var answer clientAnswer
+	if json.Unmarshal(rawID, &id) != nil || json.Unmarshal(line, &answer) != nil {
+		return
+	}
+	if ch := a.end(id); ch != nil {
+		ch <- answer
+	}
 }

@@ -6,21 +6,18 @@ import (
 	"time"
 )
 
-// Sessions of HTTP clients end when they are not used for sessionIdle, because
-// few clients say goodbye, and the one idle longest when there are more than
-// maxSessions.
+// A session of an HTTP client ends when it was not used for sessionIdle, because few clients end
+// theirs. Of more than maxSessions the one that was idle longest ends.
 const (
 	sessionIdle = time.Hour
 	maxSessions = 1024
 )
 
-// Sessions are the sessions of HTTP clients by id. It is the transport's session
-// id manager: an id that is not in it is answered 404, upon which a client
-// starts anew.
+// Sessions holds the sessions of HTTP clients by id. It is the transport's session id manager: a
+// request with an unknown id is answered 404, upon which a client starts a new session.
 type Sessions[S any] struct {
 	create func(id string) *S
-	// ended has the transport forget a session, without which it keeps each one
-	// that did not say goodbye. Set before the first session.
+	// ended makes the transport forget a session. It is set before the first session.
 	ended func(id string)
 
 	mu  sync.Mutex // protects the following
@@ -32,21 +29,21 @@ type idle[S any] struct {
 	used    time.Time
 }
 
-// NewSessions has create make each session.
+// NewSessions returns Sessions that create makes.
 func NewSessions[S any](create func(id string) *S) *Sessions[S] {
 	return &Sessions[S]{create: create, ended: func(string) {}, all: map[string]*idle[S]{}}
 }
 
 // Generate starts a session and returns its id.
 func (x *Sessions[S]) Generate() string {
-	id := rand.Text() // nobody guesses it
+	id := rand.Text() // cannot be guessed
 	for _, old := range x.add(id) {
 		x.ended(old)
 	}
 	return id
 }
 
-// add puts in a new session and returns those that it ends.
+// add adds a session and returns the ids of those that it ends.
 func (x *Sessions[S]) add(id string) (ended []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -56,8 +53,7 @@ func (x *Sessions[S]) add(id string) (ended []string) {
 	return ended
 }
 
-// expire ends the sessions that have been idle for too long, and one more if
-// there are too many.
+// expire ends the sessions that have been idle for too long, and one more if there are too many.
 func (x *Sessions[S]) expire(now time.Time) (ended []string) {
 	var idlest string
 	for id, s := range x.all {
@@ -77,7 +73,7 @@ func (x *Sessions[S]) expire(now time.Time) (ended []string) {
 	return ended
 }
 
-// Validate says that a session which does not exist has ended.
+// Validate reports an unknown session as ended.
 func (x *Sessions[S]) Validate(id string) (ended bool, err error) { return x.Get(id) == nil, nil }
 
 // Terminate ends a session.
@@ -88,22 +84,14 @@ func (x *Sessions[S]) Terminate(id string) (notAllowed bool, err error) {
 	return false, nil
 }
 
-// Get returns a session that exists, which counts as its use; nil if it does not.
+// Get returns the session with that id and counts as its use. It is nil if there is none.
 func (x *Sessions[S]) Get(id string) *S {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	s := x.all[id]
-	now := time.Now()
-	if s == nil || now.Sub(s.used) > sessionIdle {
+	if s == nil || time.Since(s.used) > sessionIdle {
 		return nil
 	}
-	s.used = now
+	s.used = time.Now()
 	return s.session
-}
-
-// Len is how many sessions there are.
-func (x *Sessions[S]) Len() int {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return len(x.all)
 }
