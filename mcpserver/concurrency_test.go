@@ -165,7 +165,7 @@ func TestConcurrentPatchesOfAFile(t *testing.T) {
 	}
 	for _, mode := range []bridge.Mode{bridge.Suggest, bridge.Direct} {
 		f := bridgetest.New(t, map[string]string{path: text.String()}, func(o *bridge.Options) { o.Mode = mode })
-		approve := mcpserver.Approvals{"update": mcpserver.ApproveAuto}
+		approve := mcpserver.Approvals{"update": "auto"}
 		srv := mcpserver.New(f.Workspace, mcpserver.Options{Toolsets: []string{"content"}, Approve: approve})
 		t.Cleanup(srv.Close)
 		var clients sync.WaitGroup

@@ -28,6 +28,13 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/watch"
 )
 
+// Approvals say which changes the person at the client is asked about.
+type Approvals = approval.Approvals
+
+// ParseApprovals reads "ask", "auto" or "deny" for everything, and "KIND=..." for one kind of change: create,
+// update or delete. Later words win.
+func ParseApprovals(words []string) (Approvals, error) { return approval.Parse(words) }
+
 // Options of a Server. The zero value serves the toolset claude.
 type Options struct {
 	// Author is who changes are by; "" takes what each client calls itself.

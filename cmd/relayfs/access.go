@@ -16,11 +16,9 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// The commands cat, ls, grep and edit do without a mount what programs do on
-// one: for scripts, and for containers that cannot mount. grep and edit are the
-// MCP tools of these names.
+// The commands cat, ls, grep and edit do without a mount what programs do on one: for scripts, and
+// for containers that cannot mount. grep and edit are the MCP tools of these names.
 
-// accessFlags are what they share.
 type accessFlags struct {
 	workspaceFlags
 	sources []string
@@ -29,11 +27,10 @@ type accessFlags struct {
 
 func (f *accessFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.sources, "source", nil, "the vault, if no relayfs is running and the configuration names none")
-	f.registerState(cmd)
-	f.log.register(cmd)
+	f.registerClient(cmd)
 }
 
-// with calls do with the workspace of the owner, or with one that it opens.
+// with calls do with the workspace of the running owner, or with one that it opens.
 func (f *accessFlags) with(ctx context.Context, e *env, do func(access.Access) error) error {
 	c, err := f.search().Find(ctx, f.sources)
 	if err != nil {
@@ -87,16 +84,15 @@ func newLsCommand(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if f.json {
-					return output.JSON(e.stdout, list)
-				}
-				for _, l := range list {
-					if l.Kind == "folder" {
-						l.Path += "/"
+				return show(e, f.json, list, func(w io.Writer, list []access.Listed) error {
+					for _, l := range list {
+						if l.Kind == "folder" {
+							l.Path += "/"
+						}
+						fmt.Fprintln(w, output.OneLine(l.Path))
 					}
-					fmt.Fprintln(e.stdout, output.OneLine(l.Path))
-				}
-				return nil
+					return nil
+				})
 			})
 		},
 	}
@@ -154,7 +150,7 @@ nothing matches.`,
 	return cmd
 }
 
-// runGrep prints what the tool found, all of it or as much as is wanted.
+// runGrep prints what the tool finds, page by page, up to the limit.
 func runGrep(ctx context.Context, e *env, a access.Access, args map[string]any) error {
 	limit := args["head_limit"].(int)
 	for left := limit; ; {
@@ -225,7 +221,7 @@ there is none. What differs from the note as it is now becomes suggestions.`,
 	return cmd
 }
 
-// runEdit makes change in a session that has read all of the note, if there is one.
+// runEdit makes change in a session that has read all of the note, if the note exists.
 func runEdit(ctx context.Context, e *env, a access.Access, author string, change access.ToolCall) error {
 	path := change.Args["file_path"].(string)
 	req := access.CallRequest{Author: author, Calls: []access.ToolCall{change}}

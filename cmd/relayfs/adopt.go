@@ -54,8 +54,8 @@ kept for VAULT so far is set aside. OLD must not be a vault any more.`,
 	return cmd
 }
 
-// keptFor finds the state folder that old is, or that belongs to the vault that was
-// there.
+// keptFor returns the state folder of the vault that was at old, or old itself if that is a state
+// folder.
 func keptFor(base, old string) (string, error) {
 	dir, err := filepath.Abs(old)
 	if err != nil {

@@ -28,8 +28,7 @@ const (
 // errInterrupted ends a command that a signal ended.
 var errInterrupted = errors.New("interrupted")
 
-// interrupted is errInterrupted in the place of an error that says no more than that
-// ctx has ended.
+// interrupted returns errInterrupted for an error that says no more than that ctx has ended.
 func interrupted(ctx context.Context, err error) error {
 	for e := err; e != nil && ctx.Err() != nil; e = errors.Unwrap(e) {
 		if e == context.Canceled {
@@ -53,7 +52,7 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// printError says what happened and what to type next.
+// printError prints the error, and a hint what to type next.
 func printError(w io.Writer, err error) {
 	var child *daemon.ChildError
 	if err == nil || errors.Is(err, errHelpShown) || errors.Is(err, errNoMatch) || errors.As(err, &child) {
@@ -103,5 +102,5 @@ func hintFor(err error) string {
 	return ""
 }
 
-// errNoMatch makes grep's exit code 1; there is nothing to say about it.
+// errNoMatch makes grep's exit code 1. It is not printed.
 var errNoMatch = errors.New("no matches")

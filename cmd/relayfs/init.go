@@ -17,7 +17,6 @@ func newInitCommand(e *env) *cobra.Command {
 		Long: `Init writes the configuration file, so that 'relayfs mount' and 'relayfs mcp'
 need no arguments: with the given sources, or with the vaults that Obsidian has
 open or that lie in the home folder. A file that is there is left alone.`,
-		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error { return initConfig(e, args, mountpoint) },
 	}
 	cmd.Flags().StringVar(&mountpoint, "mountpoint", "~/relayfs", "where 'relayfs mount' will mount")

@@ -1,5 +1,5 @@
-// Command relayfs mounts shared notes as a folder, and turns what programs
-// write there into suggestions that people accept or reject.
+// Command relayfs mounts shared notes as a folder, and turns what programs write there into suggestions that
+// people accept or reject.
 package main
 
 import (
@@ -13,15 +13,15 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/quietinit"
 )
 
-// The kernel gives a process's signals to its first thread. That one runs the
-// goroutine of main alone, or it might be in a call that only an answer ends, such as a
-// statfs of a mount whose server is suspended, and nobody would notice the signal.
+// The kernel delivers a process's signals to its first thread. That thread runs only the goroutine of main.
+// Otherwise it could be in a system call that waits for an answer, such as a statfs of a mount whose server is
+// suspended, and the signal would not be handled.
 func init() { runtime.LockOSThread() }
 
 func main() {
 	quietinit.Restore()
 	ending := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // nohup
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		ending = append(ending, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ending...)

@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/mcpproxy"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
@@ -17,58 +21,80 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// mcpFlags are the flags by which mount and mcp serve MCP.
+// embeddingsKey is the environment variable with the key of --embeddings. No other program uses it,
+// because the key is sent to whatever address is given.
+const embeddingsKey = "RELAYFS_EMBEDDINGS_KEY"
+
+// mcpFlags are the flags for serving MCP.
 type mcpFlags struct {
-	toolsets []string
-	approve  []string
-	semantic semanticFlags
-	http     ports.HTTP
+	toolsets, approve              []string
+	embeddingsURL, embeddingsModel string
+	http                           ports.HTTP
 }
 
 func (f *mcpFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.toolsets, "toolsets", []string{mcpserver.ToolsetClaude}, "which tools MCP clients get: "+strings.Join(mcpserver.Toolsets(), ", "))
-	cmd.Flags().StringSliceVar(&f.approve, "approve", nil,
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.toolsets, "toolsets", []string{mcpserver.ToolsetClaude}, "which tools MCP clients get: "+strings.Join(mcpserver.Toolsets(), ", "))
+	fl.StringSliceVar(&f.approve, "approve", nil,
 		"whether the tools ask the person at the client before they change anything: ask, auto or deny, or for one kind of change create=..., update=..., delete=... (default auto, in direct mode ask)")
-	completions := map[string][]string{"toolsets": mcpserver.Toolsets(), "approve": {"ask", "auto", "deny", "create=", "update=", "delete="}}
-	for flag, values := range completions {
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	}
-	f.semantic.register(cmd)
-	registerHTTP(cmd, &f.http)
+	fl.StringVar(&f.embeddingsURL, "embeddings", "", "server with the embeddings API of OpenAI or Ollama for semantic_search, for example http://127.0.0.1:11434 (default none: vectors are computed from the notes); key in $"+embeddingsKey)
+	fl.StringVar(&f.embeddingsModel, "embeddings-model", "", "model of --embeddings")
+	fl.StringVar(&f.http.Addr, "http", "", "serve MCP over Streamable HTTP on this address, for example 127.0.0.1:7777")
+	fl.StringVar(&f.http.TokenFile, "token-file", "", "file with the bearer token of --http (default http-token in the state folder); made if it is missing")
+	registerValues(cmd, map[string][]string{"toolsets": mcpserver.Toolsets(), "approve": {"ask", "auto", "deny", "create=", "update=", "delete="}})
 }
 
 func (f *mcpFlags) check() error {
-	if err := mcpserver.CheckToolsets(f.toolsets); err != nil {
-		return clierr.Usage(err)
+	err := mcpserver.CheckToolsets(f.toolsets)
+	if err == nil {
+		_, err = mcpserver.ParseApprovals(f.approve)
 	}
-	if _, err := mcpserver.ParseApprovals(f.approve); err != nil {
-		return clierr.Usage(err)
+	switch {
+	case err != nil:
+	case f.embeddingsURL != "":
+		err = f.endpoint(nil).Check()
+	case f.embeddingsModel != "":
+		err = errors.New("--embeddings-model needs --embeddings")
 	}
-	if err := f.semantic.check(); err != nil {
+	if err != nil {
 		return clierr.Usage(err)
 	}
 	return f.http.Check()
 }
 
-// server are the options of the server over a workspace with the flags w.
-func (f *mcpFlags) server(w *workspaceFlags, log *slog.Logger) mcpserver.Options {
-	approve, _ := mcpserver.ParseApprovals(f.approve) // checked
-	return mcpserver.Options{Author: w.author, Version: version(), Toolsets: f.toolsets, Approve: approve, ReadOnly: w.readOnly, Inflight: ports.Budget, Logger: log}
+func (f *mcpFlags) endpoint(log *slog.Logger) *semantic.Endpoint {
+	return &semantic.Endpoint{URL: f.embeddingsURL, Model: f.embeddingsModel, Key: os.Getenv(embeddingsKey), Logger: log}
 }
 
-// mcpOptions are the flags of 'relayfs mcp'.
-type mcpOptions struct {
-	workspaceFlags
-	mcpFlags
-	named bool     // --author was given
-	given []string // flags that an owner decides, if one runs
+// control returns what serves a session's workspace to other processes. Close its MCP at the end.
+func (o *serveOptions) control(s *ownership.Session) (*ownership.Control, error) {
+	base, err := source.StateDir(o.state)
+	if err != nil {
+		return nil, err
+	}
+	approve, _ := mcpserver.ParseApprovals(o.approve) // checked
+	mo := mcpserver.Options{Author: o.author, Version: version(), Toolsets: o.toolsets, Approve: approve, ReadOnly: o.readOnly, Inflight: ports.Budget, Logger: s.Log}
+	if slices.Contains(o.toolsets, mcpserver.ToolsetNotes) {
+		so := semantic.Options{Dir: filepath.Join(s.State, "semantic"), Logger: s.Log}
+		if o.embeddingsURL != "" {
+			so.Embedder = o.endpoint(s.Log)
+		}
+		mo.Semantic = semantic.New(s.Workspace, so)
+	}
+	h, err := o.http.Listen(base)
+	if err != nil {
+		return nil, err
+	}
+	c := ownership.NewControl(s, mo)
+	c.Semantic, c.HTTP = mo.Semantic, h
+	return c, nil
 }
 
-// ownersFlags are decided by who serves the workspace, for all its clients.
+// ownersFlags are decided by the process that serves the workspace, for all its clients.
 var ownersFlags = []string{"mode", "view", "dialect", "frontmatter", "structure", "toolsets", "approve", "embeddings", "embeddings-model"}
 
 func newMCPCommand(e *env) *cobra.Command {
-	var o mcpOptions
+	var o serveOptions
 	cmd := &cobra.Command{
 		Use:   "mcp [SOURCE...]",
 		Short: "Serve the notes to MCP clients, on stdin and stdout or over HTTP",
@@ -80,19 +106,27 @@ asks for the vault.
 With --http it serves any number of clients over Streamable HTTP instead, until
 interrupted. Clients need the bearer token that 'relayfs status' prints.`,
 		Example: "  relayfs mcp ~/Notes\n  claude mcp add notes -- relayfs mcp ~/Notes\n  relayfs mcp --http 127.0.0.1:7777 ~/Notes",
-		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sources := e.config.SourcesOr(args)
-			if len(sources) == 0 {
-				return clierr.Usagef("no SOURCE given, and %s names none: relayfs mcp ~/Notes, or 'relayfs init' once", e.config.File)
+			args, err := e.sources(args, "mcp")
+			if err != nil {
+				return err
 			}
-			o.named = cmd.Flags().Changed("author")
-			for _, name := range ownersFlags {
-				if cmd.Flags().Changed(name) {
-					o.given = append(o.given, "--"+name)
-				}
+			sources, so, err := o.prepare(e, args)
+			if err != nil {
+				return err
 			}
-			return o.run(cmd.Context(), e, sources)
+			if o.http.Addr == "" {
+				return o.serveStdio(cmd, e, sources, so)
+			}
+			err = o.serve(cmd.Context(), sources, so, ownership.MCPCommand, "", func(ctx context.Context, _ *ownership.Session, c *ownership.Control) error {
+				c.HTTP.Announce(e.stderr)
+				<-ctx.Done()
+				return nil
+			})
+			if ownership.Answering(err) != nil {
+				return clierr.WithHint(err, "end that process, or start it with --http instead")
+			}
+			return err
 		},
 	}
 	o.workspaceFlags.register(cmd)
@@ -100,91 +134,27 @@ interrupted. Clients need the bearer token that 'relayfs status' prints.`,
 	return cmd
 }
 
-func (o *mcpOptions) run(ctx context.Context, e *env, args []string) error {
-	log, err := o.log.logger(e.stderr)
-	if err != nil {
-		return err
+func (o *serveOptions) serveStdio(cmd *cobra.Command, e *env, sources []source.Source, so ownership.Options) error {
+	client := &mcpproxy.Stdio{Sources: sources, Options: so, ReadOnly: o.readOnly, Log: so.Workspace.Logger, Open: o.control}
+	for _, name := range ownersFlags {
+		if cmd.Flags().Changed(name) {
+			client.Given = append(client.Given, "--"+name)
+		}
 	}
-	if err := o.check(); err != nil {
-		return err
-	}
-	sources, err := source.Parse(args, o.folders)
-	if err != nil {
-		return err
-	}
-	if o.http.Addr != "" {
-		return o.serveHTTP(ctx, e, sources, log)
-	}
-	so, err := o.session(log)
-	if err != nil {
-		return err
-	}
-	client := &mcpproxy.Stdio{
-		Sources: sources, Options: so, ReadOnly: o.readOnly, Given: o.given, Log: log,
-		Open: func(s *ownership.Session) (*ownership.Control, error) {
-			return o.mcpFlags.open(s, &o.workspaceFlags, log)
-		},
-	}
-	if o.named {
+	if cmd.Flags().Changed("author") {
 		client.Author = o.author
 	}
-	s, err := ownership.Open(ctx, sources, so)
-	if owned := ownership.Answering(err); owned != nil {
-		if len(o.given) > 0 {
-			return clierr.WithHint(
-				fmt.Errorf("%s cannot be chosen here: the vault is served by %v, which decides for all its clients", strings.Join(o.given, ", "), *owned),
-				"leave it out, or give it to that process")
-		}
-		return client.ServeOwner(ctx, e.stdin, e.stdout, *owned)
-	}
-	if err != nil {
+	s, err := ownership.Open(cmd.Context(), sources, so)
+	owned := ownership.Answering(err)
+	switch {
+	case owned != nil && len(client.Given) > 0:
+		return clierr.WithHint(
+			fmt.Errorf("%s cannot be chosen here: the vault is served by %v, which decides for all its clients", strings.Join(client.Given, ", "), *owned),
+			"leave it out, or give it to that process")
+	case owned != nil:
+		return client.ServeOwner(cmd.Context(), e.stdin, e.stdout, *owned)
+	case err != nil:
 		return err
 	}
-	return client.ServeOwn(ctx, e.stdin, e.stdout, s)
-}
-
-// open makes what serves a session's workspace to other processes. Close its mcp
-// at the end.
-func (f *mcpFlags) open(s *ownership.Session, w *workspaceFlags, log *slog.Logger) (*ownership.Control, error) {
-	base, err := source.StateDir(w.state)
-	if err != nil {
-		return nil, err
-	}
-	o := f.server(w, log)
-	if slices.Contains(f.toolsets, mcpserver.ToolsetNotes) {
-		o.Semantic = f.semantic.open(s, log)
-	}
-	h, err := f.http.Listen(base)
-	if err != nil {
-		return nil, err
-	}
-	c := ownership.NewControl(s, o)
-	c.Semantic, c.HTTP = o.Semantic, h
-	return c, nil
-}
-
-// serveHTTP serves any number of clients until ctx ends.
-func (o *mcpOptions) serveHTTP(ctx context.Context, e *env, sources []source.Source, log *slog.Logger) error {
-	so, err := o.session(log)
-	if err != nil {
-		return err
-	}
-	s, err := ownership.Take(ctx, sources, so)
-	if ownership.Answering(err) != nil {
-		return clierr.WithHint(err, "end that process, or start it with --http instead")
-	}
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	c, err := o.mcpFlags.open(s, &o.workspaceFlags, log)
-	if err != nil {
-		return err
-	}
-	defer c.MCP.Close()
-	return s.Serve(ctx, c, ownership.MCPCommand, func(ctx context.Context) error {
-		c.HTTP.Announce(e.stderr)
-		<-ctx.Done()
-		return nil
-	})
+	return client.ServeOwn(cmd.Context(), e.stdin, e.stdout, s)
 }

@@ -14,17 +14,13 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/daemon"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
-// mountOptions are the flags of 'relayfs mount'.
 type mountOptions struct {
-	workspaceFlags
-	mcpFlags
-	yjs                                      ports.Yjs
-	allowOther, nonEmpty, daemon, watchPokes bool
+	serveOptions
+	allowOther, nonEmpty, watchPokes bool
 }
 
 func newMountCommand(e *env) *cobra.Command {
@@ -38,7 +34,6 @@ what is unsaved, and unmounts. When the mount is ready it prints
 "mounted MOUNTPOINT" on stderr. Sources and mountpoint that are not given come
 from the configuration file.`,
 		Example: "  relayfs mount ~/Notes /mnt/notes\n  relayfs mount Work=~/Documents/work ~/Notes ~/mnt --daemon",
-		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sources, mountpoint, err := e.config.MountArgs(args)
 			if err != nil {
@@ -60,24 +55,8 @@ from the configuration file.`,
 	return cmd
 }
 
-func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir string) error {
-	log, err := o.log.logger(e.stderr)
-	if err != nil {
-		return err
-	}
-	if _, err := o.options(log); err != nil {
-		return err
-	}
-	if err := o.mcpFlags.check(); err != nil {
-		return err
-	}
-	if err := o.yjs.Check(); err != nil {
-		return err
-	}
-	sources, err := source.Parse(sourceArgs, o.folders)
-	if err == nil {
-		err = o.yjs.CheckSources(sources)
-	}
+func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir string) error {
+	sources, so, err := o.prepare(e, args)
 	if err != nil {
 		return err
 	}
@@ -91,30 +70,12 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 	if err := fusefs.Check(mountpoint, o.nonEmpty); err != nil {
 		return err
 	}
-	so, err := o.session(log)
-	if err != nil {
-		return err
-	}
-	s, err := ownership.Take(ctx, sources, so)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	s.Workspace.SetMountpoint(mountpoint)
-	c, err := o.mcpFlags.open(s, &o.workspaceFlags, log)
-	if err != nil {
-		return err
-	}
-	defer c.MCP.Close()
-	if c.Yjs, err = o.yjs.Listen(ctx, s.Workspace, o.state, log); err != nil {
-		return err
-	}
-	return s.Serve(ctx, c, "mount", func(ctx context.Context) error {
+	return o.serve(ctx, sources, so, "mount", mountpoint, func(ctx context.Context, s *ownership.Session, c *ownership.Control) error {
 		fuseOptions := fusefs.Options{
-			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: log, Guard: guardArgs(),
+			Author: o.author, AllowOther: o.allowOther, NonEmpty: o.nonEmpty, Logger: s.Log, Guard: selfWith(guardCommand),
 		}
 		if o.watchPokes {
-			fuseOptions.Poker = pokeArgs()
+			fuseOptions.Poker = selfWith(pokeCommand)
 		}
 		server, err := fusefs.Mount(ctx, s.Workspace, mountpoint, fuseOptions)
 		if err != nil {
@@ -123,47 +84,38 @@ func (o *mountOptions) run(ctx context.Context, e *env, sourceArgs []string, dir
 		makeRoom()
 		c.Announce(e.stderr)
 		daemon.Ready(e.stderr, daemon.Mounted+mountpoint, s.LogFile())
-		return untilUnmounted(ctx, server)
+		gone := make(chan struct{})
+		go func() {
+			server.Wait()
+			close(gone)
+		}()
+		select {
+		case <-ctx.Done():
+		case <-gone: // somebody else has unmounted
+		}
+		return server.Unmount()
 	})
 }
 
-// makeRoom gives the goroutines that wait in read(2) for the kernel's next request
-// room beside those that work. As many of them as there are processors, and the
-// scheduler is busy taking processors away from the ones that wait: a fifth of what a
-// search through all notes takes. It must come after Mount, which starts as many
-// readers as GOMAXPROCS says.
+// makeRoom doubles GOMAXPROCS. Go-fuse starts GOMAXPROCS goroutines that wait in read(2) for the
+// kernel's next request. If that is the number of processors, the scheduler spends its time taking
+// processors away from them: a fifth of a search through all notes. So makeRoom must come after
+// Mount.
 func makeRoom() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))
 	}
 }
 
-// untilUnmounted waits for the end of ctx, or for somebody else to unmount.
-func untilUnmounted(ctx context.Context, server *fusefs.Server) error {
-	gone := make(chan struct{})
-	go func() {
-		server.Wait()
-		close(gone)
-	}()
-	select {
-	case <-ctx.Done():
-	case <-gone:
-	}
-	return server.Unmount()
-}
-
-// apart refuses a mountpoint inside a vault, or a vault inside the mountpoint:
-// either would show the mount to itself.
+// apart refuses a mountpoint inside a vault, or a vault inside the mountpoint: either would show the
+// mount to itself.
 func apart(sources []source.Source, mountpoint string) error {
 	real := mountpoint
 	if r, err := filepath.EvalSymlinks(mountpoint); err == nil {
 		real = r
 	}
 	for _, s := range sources {
-		if s.Server != nil {
-			continue
-		}
-		if owner.Within(s.Dir, real) || owner.Within(real, s.Dir) {
+		if s.Server == nil && (owner.Within(s.Dir, real) || owner.Within(real, s.Dir)) {
 			return clierr.WithHint(
 				fmt.Errorf("mountpoint %q and vault %q lie inside each other", mountpoint, s.Dir),
 				"choose a mountpoint outside of the vault, for example "+filepath.Join(os.TempDir(), "notes"))
@@ -200,4 +152,34 @@ the vaults. The mountpoint of a process that was killed is cleared.`,
 	}
 	cmd.Flags().StringVar(&state, "state", "", "the state folder that the mount was given")
 	return cmd
+}
+
+// Commands that a mount runs beside itself; see fusefs.RunGuard and fusefs.RunPoker.
+const (
+	guardCommand = "mount-guard"
+	pokeCommand  = "mount-poke"
+)
+
+func newGuardCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: guardCommand, Short: "Answer for a mount whose process was killed", Hidden: true, Args: usageArgs(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error { return fusefs.RunGuard() },
+	}
+}
+
+func newPokeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: pokeCommand, Short: "Wake programs that watch a mount", Hidden: true, Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return fusefs.RunPoker(cmd.InOrStdin()) },
+	}
+}
+
+// selfWith returns the command line that runs a command of this program, nil if the program's path is
+// not known.
+func selfWith(command string) []string {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return []string{self, command}
 }

@@ -2,13 +2,23 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
+	"log/slog"
 
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
+
+// env is the environment of a command.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	config         *config.Config // read before a command runs
+}
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -37,10 +47,7 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 			}
 			return e.config.Apply(cmd)
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cmd.Help()
-			return errHelpShown
-		},
+		RunE: showHelp,
 	}
 	root.PersistentFlags().StringVar(&configFlag, "config", "", "configuration file (default $XDG_CONFIG_HOME/relayfs/config.toml)")
 	root.SetIn(e.stdin)
@@ -50,7 +57,94 @@ in the note, {--old--}{++new++}, that a person accepts or rejects.`,
 	root.AddCommand(
 		newMountCommand(e), newUnmountCommand(e), newGuardCommand(), newPokeCommand(), newMCPCommand(e), newServeCommand(e), newSuggestionsCommand(e), newPageCommand(e),
 		newCatCommand(e), newLsCommand(e), newGrepCommand(e), newEditCommand(e),
-		newStatusCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newVersionCommand(e), newAgentTopic(),
+		newStatusCommand(e), newDoctorCommand(e), newAdoptCommand(e), newInitCommand(e), newVersionCommand(e),
+		&cobra.Command{Use: "agent", Short: "A text for agents, to paste into CLAUDE.md or AGENTS.md", Long: agentText},
 	)
 	return root
+}
+
+// agentText is what 'relayfs help agent' prints.
+const agentText = `The notes in this folder are shared with people, who edit them at the same time.
+Read and edit them as usual: each change of yours becomes a suggestion that a
+person accepts or rejects, and you go on seeing it as if it were accepted.
+
+- Do not write CriticMarkup ({++ ++}, {-- --}, {~~ ~~}) yourself.
+- Change as little as the task needs: small suggestions are read, rewrites are not.
+- Read a note again before you edit it after a while; people may have changed it.
+- Renaming, moving and deleting notes are proposals too, and wait for a person.
+- Comments of people stand as {>>text<<} beside the text that they are about. To
+  answer one, add text or another comment; do not delete it.
+`
+
+// errHelpShown ends a command line without a command: the help is the message.
+var errHelpShown = errors.New("no command given")
+
+func showHelp(cmd *cobra.Command, _ []string) error {
+	cmd.Help()
+	return errHelpShown
+}
+
+// usageArgs makes the error of an argument check a usage error.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		err := check(cmd, args)
+		if err == nil {
+			return nil
+		}
+		if cmd.HasSubCommands() && len(args) > 0 {
+			return clierr.Usagef("unknown command %q of %s", args[0], cmd.CommandPath())
+		}
+		return clierr.Usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
+	}
+}
+
+// registerValues completes flags that have few values.
+func registerValues(cmd *cobra.Command, values map[string][]string) {
+	for flag, list := range values {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// logFlags choose what is logged on stderr.
+type logFlags struct{ level, format string }
+
+func (f *logFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.level, "log-level", "warn", "what is logged on stderr: debug, info, warn or error")
+	cmd.Flags().StringVar(&f.format, "log-format", "text", "text or json")
+}
+
+func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(f.level)); err != nil {
+		return nil, clierr.Usagef("--log-level %q is none of debug, info, warn, error", f.level)
+	}
+	o := &slog.HandlerOptions{Level: level}
+	switch f.format {
+	case "text":
+		return slog.New(slog.NewTextHandler(output.PrintableWriter(w), o)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, o)), nil
+	}
+	return nil, clierr.Usagef("--log-format %q is none of text, json", f.format)
+}
+
+// show prints v as JSON, or else with print.
+func show[T any](e *env, asJSON bool, v T, print func(io.Writer, T) error) error {
+	if asJSON {
+		return output.JSON(e.stdout, v)
+	}
+	return print(e.stdout, v)
+}
+
+// abandonable runs do, which a signal cannot interrupt, and returns when do or ctx ends. In the
+// second case do continues until the process ends.
+func abandonable(ctx context.Context, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// serveOptions are the flags of 'relayfs serve'.
+// serveOptions are the flags of the commands that own vaults until they are interrupted.
 type serveOptions struct {
 	workspaceFlags
 	mcpFlags
-	yjs    ports.Yjs
+	yjs    ports.Yjs // not of mcp
 	daemon bool
 }
 
@@ -36,16 +36,24 @@ With --http it serves MCP. Other relayfs processes attach to it in any case.
 Yjs clients need a token. 'relayfs status' prints the connection string, with
 which a backend makes tokens for its users.`,
 		Example: "  relayfs serve ~/Notes --listen 127.0.0.1:8080\n  relayfs serve ~/Notes --listen 0.0.0.0:8080 --url https://notes.example --daemon",
-		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sources := e.config.SourcesOr(args)
-			if len(sources) == 0 {
-				return clierr.Usagef("no SOURCE given, and %s names none: relayfs serve ~/Notes, or 'relayfs init' once", e.config.File)
+			args, err := e.sources(args, "serve")
+			if err != nil {
+				return err
 			}
 			if o.daemon {
 				return daemon.Start(cmd.Context(), e.stderr)
 			}
-			return o.run(cmd.Context(), e, sources)
+			sources, so, err := o.prepare(e, args)
+			if err != nil {
+				return err
+			}
+			return o.serve(cmd.Context(), sources, so, "serve", "", func(ctx context.Context, s *ownership.Session, c *ownership.Control) error {
+				c.Announce(e.stderr)
+				daemon.Ready(e.stderr, daemon.Serving+strings.Join(source.Names(sources), ", "), s.LogFile())
+				<-ctx.Done()
+				return nil
+			})
 		},
 	}
 	o.workspaceFlags.register(cmd)
@@ -55,45 +63,62 @@ which a backend makes tokens for its users.`,
 	return cmd
 }
 
-func (o *serveOptions) run(ctx context.Context, e *env, args []string) error {
+// registerYjs adds the flags for Yjs clients.
+func registerYjs(cmd *cobra.Command, f *ports.Yjs) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.Addr, "listen", "", "let Yjs clients in on this address, for example 127.0.0.1:8080")
+	fl.StringVar(&f.KeyFile, "key-file", "", "file with the key of the tokens for --listen (default relay-key in the state folder); made if it is missing")
+	fl.StringVar(&f.URL, "url", "", "where clients reach --listen from outside, if that differs, for example https://notes.example")
+	fl.StringVar(&f.Relay, "relay", "", "id of the relay: documents of --listen can then be opened as RELAY-ID, too, as Relay's plugin calls them")
+	fl.BoolVar(&f.NoToken, "no-token", false, "let every program of this machine in without a token; --listen must be a loopback address")
+}
+
+// sources returns the SOURCE arguments of a command that needs at least one.
+func (e *env) sources(args []string, command string) ([]string, error) {
+	if args = e.config.SourcesOr(args); len(args) == 0 {
+		return nil, clierr.Usagef("no SOURCE given, and %s names none: relayfs %s ~/Notes, or 'relayfs init' once", e.config.File, command)
+	}
+	return args, nil
+}
+
+// prepare checks the flags and parses the sources. It opens nothing.
+func (o *serveOptions) prepare(e *env, args []string) (sources []source.Source, so ownership.Options, err error) {
 	log, err := o.log.logger(e.stderr)
 	if err != nil {
-		return err
+		return nil, so, err
 	}
-	if err := o.mcpFlags.check(); err != nil {
-		return err
+	if so, err = o.session(log); err != nil {
+		return nil, so, err
 	}
-	if err := o.yjs.Check(); err != nil {
-		return err
+	if err = o.check(); err != nil {
+		return nil, so, err
 	}
-	sources, err := source.Parse(args, o.folders)
-	if err == nil {
+	if err = o.yjs.Check(); err != nil {
+		return nil, so, err
+	}
+	if sources, err = source.Parse(args, o.folders); err == nil {
 		err = o.yjs.CheckSources(sources)
 	}
-	if err != nil {
-		return err
-	}
-	so, err := o.session(log)
-	if err != nil {
-		return err
-	}
+	return sources, so, err
+}
+
+// serve owns the vaults and serves them to other processes while work runs. mountpoint is "" without
+// a mount.
+func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so ownership.Options, command, mountpoint string,
+	work func(context.Context, *ownership.Session, *ownership.Control) error) error {
 	s, err := ownership.Take(ctx, sources, so)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	c, err := o.mcpFlags.open(s, &o.workspaceFlags, log)
+	s.Workspace.SetMountpoint(mountpoint)
+	c, err := o.control(s)
 	if err != nil {
 		return err
 	}
 	defer c.MCP.Close()
-	if c.Yjs, err = o.yjs.Listen(ctx, s.Workspace, o.state, log); err != nil {
+	if c.Yjs, err = o.yjs.Listen(ctx, s.Workspace, o.state, s.Log); err != nil {
 		return err
 	}
-	return s.Serve(ctx, c, "serve", func(ctx context.Context) error {
-		c.Announce(e.stderr)
-		daemon.Ready(e.stderr, daemon.Serving+strings.Join(source.Names(sources), ", "), s.LogFile())
-		<-ctx.Done()
-		return nil
-	})
+	return s.Serve(ctx, c, command, func(ctx context.Context) error { return work(ctx, s, c) })
 }

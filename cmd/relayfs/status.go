@@ -2,10 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
-	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/doctor"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/status"
 )
@@ -16,42 +22,102 @@ func newStatusCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [SOURCE...]",
 		Short: "Folders, notes, pending suggestions, and who serves them",
-		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runStatus(cmd.Context(), e, &f, args, asJSON)
+			c, err := f.search().Find(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			report, err := f.report(cmd.Context(), e, c, args)
+			if err != nil {
+				return err
+			}
+			return show(e, asJSON, report, status.Print)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	f.registerClient(cmd)
+	return cmd
+}
+
+// report describes the workspace of the owner that c asks, or, if c is nil, of the sources.
+func (f *workspaceFlags) report(ctx context.Context, e *env, c *owner.Client, args []string) (r status.Report, err error) {
+	if c != nil {
+		return status.Ask(ctx, c)
+	}
+	err = f.withSession(ctx, e, args, func(s *ownership.Session) (err error) {
+		r.Status, err = s.Workspace.Status(ctx)
+		return err
+	})
+	return r, err
+}
+
+func newDoctorCommand(e *env) *cobra.Command {
+	var f workspaceFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor [SOURCE...]",
+		Short: "Check what a mount needs, and say how to mend it",
+		Long: `Doctor checks what a mount needs: FUSE, its helper and the rights to mount, dead
+mounts, the state folder and its disk, for each SOURCE the folder, its disk and
+the limit of watches, and the folders of what runs. A line begins with ok, warn
+or fail; the exit code is 1 if something fails.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var r *doctor.Report
+			err := abandonable(cmd.Context(), func() (err error) {
+				r, err = doctor.Examine(cmd.Context(), doctor.Options{
+					Sources: e.config.SourcesOr(args), Only: len(args) > 0, Folders: f.folders, State: f.state,
+					Version: version(), Author: defaultAuthor(), Values: e.config.Values(),
+				})
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return errors.Join(show(e, asJSON, r, doctor.Print), r.Verdict())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	f.registerState(cmd)
-	f.log.register(cmd)
 	return cmd
 }
 
-func runStatus(ctx context.Context, e *env, f *workspaceFlags, args []string, asJSON bool) error {
-	c, err := f.search().Find(ctx, args)
-	if err != nil {
-		return err
+// release is set by the linker for released builds: -X main.release=v1.2.3.
+var release string
+
+// version names this build: the release, or the commit it was built from.
+func version() string {
+	if release != "" {
+		return release
 	}
-	if c == nil {
-		return f.withSession(ctx, e, args, func(s *ownership.Session) error {
-			st, err := s.Workspace.Status(ctx)
-			if err != nil {
-				return err
-			}
-			return showStatus(e, status.Report{Status: st}, asJSON)
-		})
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
 	}
-	report, err := status.Ask(ctx, c)
-	if err != nil {
-		return err
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
 	}
-	return showStatus(e, report, asJSON)
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return "devel-" + s.Value[:12]
+		}
+	}
+	return "devel"
 }
 
-func showStatus(e *env, report status.Report, asJSON bool) error {
-	if asJSON {
-		return output.JSON(e.stdout, report)
+func newVersionCommand(e *env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version and how it was built",
+		Args:  usageArgs(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			build := map[string]string{"version": version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
+			return show(e, asJSON, build, func(w io.Writer, b map[string]string) error {
+				_, err := fmt.Fprintf(w, "relayfs %s (%s, %s/%s)\n", b["version"], b["go"], b["os"], b["arch"])
+				return err
+			})
+		},
 	}
-	status.Print(e.stdout, report)
-	return nil
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }

@@ -1,52 +1,52 @@
 package main
 
 import (
+	"context"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
-
-const suggestionsHelp = `The review queue: changes that programs made and that wait for a person.
-
-ID is a suggestion's id as 'list' prints it, or the beginning of one. SOURCE is
-a vault; without one the only running relayfs is asked. A running relayfs does
-the work for its vaults; else this command opens the vault itself. What looks
-like an id (up to ten characters 0-9a-f) is one; a vault of such a name is ./NAME.`
 
 func newSuggestionsCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "suggestions",
 		Short: "Changes that wait for a person",
-		Long:  suggestionsHelp,
-		Args:  usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cmd.Help()
-			return errHelpShown
-		},
+		Long: `The review queue: changes that programs made and that wait for a person.
+
+ID is a suggestion's id as 'list' prints it, or the beginning of one. SOURCE is
+a vault; without one the only running relayfs is asked. A running relayfs does
+the work for its vaults; else this command opens the vault itself. What looks
+like an id (up to ten characters 0-9a-f) is one; a vault of such a name is ./NAME.`,
+		Args: usageArgs(cobra.NoArgs),
+		RunE: showHelp,
 	}
 	cmd.AddCommand(
-		newListCommand(e), newShowCommand(e), newDecideCommand(e, model.Accepted), newDecideCommand(e, model.Rejected),
+		newListCommand(e, "list", "List pending suggestions", false, render.List),
+		newListCommand(e, "show", "Show suggestions in their context", true, render.Diffs),
+		newDecideCommand(e, model.Accepted), newDecideCommand(e, model.Rejected),
 		newUndoCommand(e), newLogCommand(e), newReviewCommand(e),
 	)
 	return cmd
 }
 
-func newListCommand(e *env) *cobra.Command {
+func newListCommand(e *env, name, short string, detailed bool, print func(io.Writer, []queue.Suggestion) error) *cobra.Command {
 	var f queueFlags
 	var sel queue.Selector
 	cmd := &cobra.Command{
-		Use:   "list [ID...] [SOURCE...]",
-		Short: "List pending suggestions",
-		Args:  cobra.ArbitraryArgs,
+		Use:   name + " [ID...] [SOURCE...]",
+		Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.withSelected(cmd.Context(), e, &sel, args, false, func(_ queue.Queue, list []queue.Suggestion) error {
-				if f.json {
-					return output.JSON(e.stdout, list)
-				}
-				return render.List(e.stdout, list)
+			return f.withSelected(cmd.Context(), e, &sel, args, detailed, func(_ queue.Queue, list []queue.Suggestion) error {
+				return show(e, f.json, list, print)
 			})
 		},
 		ValidArgsFunction: completeIDs(&f),
@@ -56,24 +56,100 @@ func newListCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-func newShowCommand(e *env) *cobra.Command {
-	var f queueFlags
-	var sel queue.Selector
-	cmd := &cobra.Command{
-		Use:   "show [ID...] [SOURCE...]",
-		Short: "Show suggestions in their context",
-		Args:  cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.withSelected(cmd.Context(), e, &sel, args, true, func(_ queue.Queue, list []queue.Suggestion) error {
-				if f.json {
-					return output.JSON(e.stdout, list)
-				}
-				return render.Diffs(e.stdout, list)
-			})
-		},
-		ValidArgsFunction: completeIDs(&f),
+// queueFlags are the flags of every command on the queue.
+type queueFlags struct {
+	workspaceFlags
+	json bool
+}
+
+func (f *queueFlags) register(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	f.registerClient(cmd)
+}
+
+// registerSelector adds the flags that choose suggestions.
+func registerSelector(cmd *cobra.Command, s *queue.Selector) {
+	fl := cmd.Flags()
+	fl.StringVar(&s.Glob, "path", "", "only notes whose path or name matches, for example 'Notes/Projects/**'")
+	fl.StringVar(&s.Author, "author", "", "only suggestions of this author")
+	fl.StringVar(&s.Session, "session", "", "only suggestions of this session")
+	fl.StringVar(&s.Kind, "kind", "", "only this kind: "+strings.Join(queue.Kinds(), ", "))
+	registerValues(cmd, map[string][]string{"kind": queue.Kinds()})
+}
+
+// withSelected calls do with the suggestions that the selector and the arguments select.
+func (f *queueFlags) withSelected(ctx context.Context, e *env, sel *queue.Selector, args []string, detailed bool,
+	do func(queue.Queue, []queue.Suggestion) error) error {
+	ids, sources := splitArgs(args, isID)
+	if err := sel.Check(ids); err != nil {
+		return err
 	}
-	registerSelector(cmd, &sel)
-	f.register(cmd)
-	return cmd
+	return f.withQueue(ctx, e, sources, func(q queue.Queue) error {
+		list, err := q.List(ctx, detailed)
+		if err == nil {
+			list, err = sel.Choose(list, ids)
+		}
+		if err != nil {
+			return err
+		}
+		return do(q, list)
+	})
+}
+
+// withQueue calls do with the queue of the running owner. If there is none, it opens the workspace
+// for the time of the call.
+func (f *queueFlags) withQueue(ctx context.Context, e *env, sources []string, do func(queue.Queue) error) error {
+	c, err := f.search().Find(ctx, sources)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		return do(queue.NewRemote(c))
+	}
+	return f.withSession(ctx, e, sources, func(s *ownership.Session) error {
+		q, cancel := queue.NewLocal(s.Workspace)
+		defer cancel()
+		return do(q)
+	})
+}
+
+var (
+	idPattern    = regexp.MustCompile(`^[0-9a-f]{1,10}$`)
+	batchPattern = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}\.[0-9]{3}-[0-9a-f]{4}(?:[0-9a-f]{4})?$|^[0-9a-f]{8}-[0-9]+$`)
+	isID         = idPattern.MatchString
+	isBatch      = batchPattern.MatchString
+)
+
+// splitArgs separates the names of suggestions or batches from the sources.
+func splitArgs(args []string, isName func(string) bool) (names, sources []string) {
+	for _, arg := range args {
+		if isName(arg) {
+			names = append(names, arg)
+		} else {
+			sources = append(sources, arg)
+		}
+	}
+	return names, sources
+}
+
+// completeIDs completes the ids that a running owner has pending, and files, since an argument may
+// be a vault.
+func completeIDs(f *queueFlags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
+		given, sources := splitArgs(args, isID)
+		c, err := f.search().Find(cmd.Context(), sources)
+		if err != nil || c == nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		list, err := queue.NewRemote(c).List(cmd.Context(), false)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		for _, s := range list {
+			if strings.HasPrefix(s.ID, prefix) && !slices.Contains(given, s.ID) {
+				out = append(out, cobra.CompletionWithDesc(s.ID, output.OneLine(s.Path+" "+s.Gist())))
+			}
+		}
+		return out, cobra.ShellCompDirectiveDefault
+	}
 }

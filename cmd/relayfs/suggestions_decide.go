@@ -19,18 +19,16 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
 
-// decideFlags are the flags of accept and reject.
 type decideFlags struct {
 	queueFlags
 	queue.Selector
 	verdict          model.Verdict
 	reason           string
-	sources          []string // that were named
+	sources          []string // as they are named on the command line
 	all, dryRun, yes bool
 	force            bool
 }
 
-// verb is the command that gives the verdict.
 func (f *decideFlags) verb() string { return strings.TrimSuffix(string(f.verdict), "ed") }
 
 func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
@@ -41,7 +39,6 @@ func newDecideCommand(e *env, verdict model.Verdict) *cobra.Command {
 		Short: queue.Imperative(verdict) + " suggestions",
 		Example: fmt.Sprintf("  relayfs suggestions %[1]s 77d10bf735\n  relayfs suggestions %[1]s --path 'Notes/Projects/**' --dry-run\n"+
 			"  relayfs suggestions %[1]s --all --yes", verb),
-		Args:              cobra.ArbitraryArgs,
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), e, args) },
 		ValidArgsFunction: completeIDs(&f.queueFlags),
 	}
@@ -88,8 +85,7 @@ func (f *decideFlags) run(ctx context.Context, e *env, args []string) error {
 	})
 }
 
-// confirm asks before many are decided at once; whoever cannot be asked must
-// have said --yes.
+// confirm asks before many are decided at once. Without a terminal it requires --yes.
 func (f *decideFlags) confirm(ctx context.Context, e *env, list []queue.Suggestion) error {
 	if len(list) <= queue.ManyAtOnce || f.yes {
 		return nil
@@ -131,7 +127,7 @@ func (f *decideFlags) print(e *env, out queue.Outcome) error {
 	return err
 }
 
-// shellWords writes words as one types them in a shell.
+// shellWords quotes words for a shell.
 func shellWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

@@ -21,7 +21,6 @@ func newUndoCommand(e *env) *cobra.Command {
 		Long: `Undo takes back what was accepted or rejected in one go, or one change of front
 matter, by its name in 'relayfs suggestions log'; without a name the newest of
 both that nobody has taken back. What was written in the notes since stays.`,
-		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runUndo(cmd.Context(), e, &f, args) },
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return completeBatches(cmd.Context(), &f, args)
@@ -50,16 +49,11 @@ func runUndo(ctx context.Context, e *env, f *queueFlags, args []string) error {
 				out.Suggestions = queue.WithContext(out.Suggestions, list)
 			}
 		}
-		if f.json {
-			err = output.JSON(e.stdout, out)
-		} else {
-			err = render.Undone(e.stdout, out)
-		}
-		return errors.Join(err, out.Err(), wayOn(&out, sources))
+		return errors.Join(show(e, f.json, out, render.Undone), out.Err(), wayOn(&out, sources))
 	})
 }
 
-// wayOn says what else can be taken back if this cannot.
+// wayOn says what else can be undone if nothing of this batch could be.
 func wayOn(o *queue.Outcome, sources []string) error {
 	switch {
 	case len(o.Failed) == 0 || o.Notes > 0:
@@ -71,13 +65,35 @@ func wayOn(o *queue.Outcome, sources []string) error {
 		shellWords(append([]string{o.Older}, sources...)))
 }
 
+// completeBatches completes the batches that a running owner can undo.
+func completeBatches(ctx context.Context, f *queueFlags, args []string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
+	given, sources := splitArgs(args, isBatch)
+	c, err := f.search().Find(ctx, sources)
+	if err != nil || c == nil || len(given) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	const recent = 100
+	list, err := queue.NewRemote(c).Log(ctx, recent)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	undone := make(map[string]bool)
+	for _, x := range list {
+		undone[x.Undoes] = true
+		if x.Undoes == "" && !undone[x.Batch] {
+			undone[x.Batch] = true // offer it once
+			out = append(out, cobra.CompletionWithDesc(x.Batch, output.OneLine(x.Action+" "+x.Path)))
+		}
+	}
+	return out, cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveKeepOrder
+}
+
 func newLogCommand(e *env) *cobra.Command {
 	var f queueFlags
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "log [SOURCE...]",
 		Short: "Decisions and changes of front matter, newest first",
-		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 {
 				return clierr.Usagef("--limit %d is not a positive number", limit)
@@ -87,10 +103,7 @@ func newLogCommand(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if f.json {
-					return output.JSON(e.stdout, list)
-				}
-				return render.Log(e.stdout, list)
+				return show(e, f.json, list, render.Log)
 			})
 		},
 	}

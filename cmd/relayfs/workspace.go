@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// workspaceFlags are what mount and mcp share.
+// workspaceFlags are the flags for opening a workspace. Some commands have only a part of them.
 type workspaceFlags struct {
 	mode, view, author, dialect string
 	frontMatter, structure      string
@@ -37,14 +38,17 @@ func (f *workspaceFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.structure, "structure", "propose", "renames and deletions: propose (shown here, done when a person accepts), direct or deny")
 	fl.BoolVar(&f.readOnly, "read-only", false, "refuse every write")
 	fl.BoolVar(&f.presence, "presence", false, "show people on a server who edits which note, as \"AUTHOR (agent)\"")
-	f.registerState(cmd)
-	f.log.register(cmd)
-	for flag, values := range map[string][]string{
+	f.registerClient(cmd)
+	registerValues(cmd, map[string][]string{
 		"mode": {"suggest", "direct"}, "view": {"accepted", "original", "raw"}, "frontmatter": {"direct", "refuse"},
 		"dialect": {"plain", "commentator", "relay-comments"}, "structure": {"propose", "direct", "deny"},
-	} {
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	}
+	})
+}
+
+// registerClient adds the flags of commands that ask a running owner, or open the workspace themselves.
+func (f *workspaceFlags) registerClient(cmd *cobra.Command) {
+	f.registerState(cmd)
+	f.log.register(cmd)
 }
 
 func (f *workspaceFlags) registerState(cmd *cobra.Command) {
@@ -62,12 +66,11 @@ func defaultAuthor() string {
 	return "agent"
 }
 
-// search is where the flags have owners looked for.
 func (f *workspaceFlags) search() ownership.Search {
 	return ownership.Search{State: f.state, Folders: f.folders}
 }
 
-// session turns the flags into the options of a session, checked.
+// session checks the flags and returns them as the options of a session.
 func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err error) {
 	if o.Workspace, err = f.options(log); err != nil {
 		return o, err
@@ -82,7 +85,6 @@ func (f *workspaceFlags) session(log *slog.Logger) (o ownership.Options, err err
 	return o, nil
 }
 
-// options turns the flags into the workspace's, checked.
 func (f *workspaceFlags) options(log *slog.Logger) (bridge.Options, error) {
 	o := bridge.Options{ReadOnly: f.readOnly, Logger: log}
 	var errs [5]error
@@ -97,7 +99,7 @@ func (f *workspaceFlags) options(log *slog.Logger) (bridge.Options, error) {
 	return o, nil
 }
 
-// withSession opens the workspace of the sources, which nobody owns.
+// withSession calls do with the workspace of the sources, which no process owns.
 func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string, do func(*ownership.Session) error) error {
 	if args = e.config.SourcesOr(args); len(args) == 0 {
 		return clierr.WithHint(fmt.Errorf("no relayfs is running"), "name the vault: relayfs ... ~/Notes")
@@ -121,9 +123,5 @@ func (f *workspaceFlags) withSession(ctx context.Context, e *env, args []string,
 	if err != nil {
 		return err
 	}
-	err = do(s)
-	if closeErr := s.Close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return cmp.Or(do(s), s.Close())
 }

@@ -156,7 +156,7 @@ func (c call) run(t *testing.T, names []string, texts map[string]string) string 
 		text := texts[name]
 		switch c.mode {
 		case 0:
-			lines := p.Print("./"+name, text, c.f, nil)
+			lines := printed(p, "./"+name, text, c.f)
 			if len(out) > 0 && len(lines) > 0 && c.f.Before+c.f.After > 0 {
 				out = append(out, grep.Separator)
 			}

@@ -54,7 +54,7 @@ func TestUntil(t *testing.T) {
 			done := make(chan struct{})
 			time.AfterFunc(50*time.Millisecond, func() { close(done) })
 			start := time.Now()
-			p.Until(done).Print("p", strings.Repeat("ab", 4<<20), Format{OnlyMatching: true}, nil)
+			p.Until(done).Entries("p", strings.Repeat("ab", 4<<20), Format{OnlyMatching: true}, -1)
 			if took := time.Since(start); took > limittest.Scaled(10*time.Second) {
 				t.Errorf("%s: ends after %v", expr, took)
 			}

@@ -1,5 +1,5 @@
-// Package access reads and edits a workspace by paths, for commands that do without a
-// mount: one of this process, or a running owner's through its socket.
+// Package access reads and edits a workspace by paths, for commands that work without a mount: a
+// workspace of this process, or that of a running owner through its socket.
 package access
 
 import (
@@ -28,12 +28,11 @@ const (
 	callPath = "/call" // POST a CallRequest
 )
 
-// Access reads and edits a workspace for the commands cat, ls, grep and edit: a
-// running owner's, or one which this process opened.
+// Access reads and edits a workspace for the commands cat, ls, grep and edit.
 type Access interface {
-	// Text returns what is at path as readers see it, byte for byte.
+	// Text returns the content at path as readers see it, byte for byte.
 	Text(ctx context.Context, path string) ([]byte, error)
-	// List returns what lies in the folder path, or everything below it.
+	// List returns the entries of the folder path, or everything below it.
 	List(ctx context.Context, path string, recursive bool) ([]Listed, error)
 	// Call runs MCP tools, one after the other, in one session.
 	Call(ctx context.Context, r CallRequest) ([]CallResult, error)
@@ -45,10 +44,10 @@ type Listed struct {
 	Kind string `json:"kind"` // folder, note or file
 }
 
-// CallRequest asks for tools to be run in a session of author's.
+// CallRequest asks for tools to be run in one session.
 type CallRequest struct {
 	Author string     `json:"author"`
-	Read   string     `json:"read,omitempty"` // what the caller has read as a whole, by text
+	Read   string     `json:"read,omitempty"` // the path of a note that the caller has read as a whole
 	Calls  []ToolCall `json:"calls"`
 }
 
@@ -58,11 +57,11 @@ type ToolCall struct {
 	Args map[string]any `json:"args"`
 }
 
-// CallResult is what one tool said.
+// CallResult is the answer of one tool.
 type CallResult struct {
 	Text    []string `json:"text"`
 	IsError bool     `json:"isError"`
-	Next    string   `json:"next,omitempty"` // the cursor at which it goes on
+	Next    string   `json:"next,omitempty"` // the cursor at which it continues
 }
 
 // Local is access to a workspace in this process.
@@ -71,7 +70,7 @@ type Local struct {
 	mcp *mcpserver.Server
 }
 
-// NewLocal is access to ws, whose tools srv has.
+// NewLocal returns access to ws, whose tools srv has.
 func NewLocal(ws *bridge.Workspace, srv *mcpserver.Server) Local { return Local{ws, srv} }
 
 // Text implements Access.
@@ -97,7 +96,11 @@ func (a Local) Text(ctx context.Context, path string) ([]byte, error) {
 
 // List implements Access.
 func (a Local) List(ctx context.Context, path string, recursive bool) ([]Listed, error) {
-	p, err := a.folder(path)
+	p := model.Path("")
+	var err error
+	if strings.Trim(path, "/") != "" && path != "." {
+		p, err = a.ws.Resolve(strings.TrimRight(path, "/"))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -118,14 +121,6 @@ func (a Local) List(ctx context.Context, path string, recursive bool) ([]Listed,
 		list = append(list, newListed(p.Join(e.Name), e.Kind))
 	}
 	return list, err
-}
-
-// folder resolves path, "" being the folder that holds all Folders.
-func (a Local) folder(path string) (model.Path, error) {
-	if strings.Trim(path, "/") == "" || path == "." {
-		return "", nil
-	}
-	return a.ws.Resolve(strings.TrimRight(path, "/"))
 }
 
 func newListed(p model.Path, kind model.Kind) Listed {
@@ -169,7 +164,7 @@ func (a Local) Call(ctx context.Context, r CallRequest) ([]CallResult, error) {
 // Remote is access to a running owner's workspace.
 type Remote struct{ c *owner.Client }
 
-// NewRemote is access to the workspace of the owner that c asks.
+// NewRemote returns access to the workspace of the owner that c asks.
 func NewRemote(c *owner.Client) Remote { return Remote{c} }
 
 // Text implements Access.
@@ -194,7 +189,7 @@ func (a Remote) Call(ctx context.Context, r CallRequest) (results []CallResult, 
 	return results, err
 }
 
-// Handle is the other end of Remote.
+// Handle serves a to the Remotes of other processes.
 func Handle(mux *http.ServeMux, a Access) {
 	mux.HandleFunc("GET "+textPath, jsonapi.Handler(func(r *http.Request) (any, error) {
 		return a.Text(r.Context(), r.FormValue("path"))
@@ -203,10 +198,6 @@ func Handle(mux *http.ServeMux, a Access) {
 		return a.List(r.Context(), r.FormValue("path"), r.FormValue("recursive") != "")
 	}))
 	mux.HandleFunc("POST "+callPath, jsonapi.Handler(func(r *http.Request) (any, error) {
-		var req CallRequest
-		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
-			return nil, err
-		}
-		return a.Call(r.Context(), req)
+		return jsonapi.Posted(r.Context(), r, a.Call)
 	}))
 }

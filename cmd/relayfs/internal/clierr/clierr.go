@@ -1,19 +1,19 @@
-// Package clierr has the errors that a command line tells apart: one that makes no
-// sense, and one of which it is known what to do next. It prints nothing.
+// Package clierr has the errors that a command line distinguishes: a wrong command line, and an error
+// with a hint. It prints nothing.
 package clierr
 
 import "fmt"
 
-// UsageError is a command line that makes no sense.
+// UsageError is a wrong command line.
 type UsageError struct{ err error }
 
 func (e *UsageError) Error() string { return e.err.Error() }
 func (e *UsageError) Unwrap() error { return e.err }
 
-// Usage makes err a UsageError.
+// Usage returns err as a UsageError.
 func Usage(err error) error { return &UsageError{err} }
 
-// Usagef is a new UsageError.
+// Usagef returns a new UsageError.
 func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
 
 // HintError is an error with what to do next.
@@ -26,5 +26,5 @@ type HintError struct {
 func (e *HintError) Error() string { return e.err.Error() }
 func (e *HintError) Unwrap() error { return e.err }
 
-// WithHint makes err a HintError.
+// WithHint returns err as a HintError.
 func WithHint(err error, hint string) error { return &HintError{err, hint} }

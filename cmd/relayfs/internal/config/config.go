@@ -1,8 +1,9 @@
-// Package config reads the configuration file and the environment, and gives flags what they
-// say. It knows the flags from the commands that it is shown, and what none of them means.
+// Package config reads the configuration file and the environment, and sets flags to what they say. It
+// knows the flags from the commands, and the meaning of none.
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,18 +20,18 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
-// A setting comes from, later over earlier: its default, the configuration file,
-// the environment (RELAYFS_ and the flag's name in capitals, '_' for '-'), its
-// flag. The file is TOML; its keys are the names of flags of mount, mcp and serve, and
+// A setting comes from the flag, else the environment (RELAYFS_ and the flag's name in capitals, with
+// '_' for '-'), else the configuration file, else its default. The file is TOML. Its keys are the names
+// of the flags of mount, mcp and serve, and
 //
 //	sources    = ["~/Notes", "Team=~/Documents/team"]
 //	mountpoint = "~/relayfs"
 //
-// which stand for the arguments of a command that is given none.
+// for the arguments of a command that is given none.
 
-// Config is what the configuration file says.
+// Config is the content of the configuration file.
 type Config struct {
-	File       string // where it is or would be
+	File       string // its path, even if it does not exist
 	found      bool
 	sources    []string
 	mountpoint string
@@ -38,40 +39,32 @@ type Config struct {
 	known      []string            // flags that can be set
 }
 
-// servers are the commands whose flags the file and the environment may set.
+// servers are the commands whose flags the file and the environment set.
 var servers = []string{"mount", "mcp", "serve"}
 
-// everywhere are the flags that they set for all other commands too.
+// everywhere are the flags that they also set for all other commands.
 var everywhere = []string{"state", "log-level", "log-format"}
 
 // neverConfigured are flags of servers that belong to one call.
 var neverConfigured = []string{"daemon", "help", "config"}
 
-// fileOf is the file that flag names, or the default one.
+// fileOf returns the path that flag gives, or the default.
 func fileOf(flag string) (string, error) {
-	if flag != "" {
-		return filepath.Abs(flag)
-	}
-	if file := os.Getenv("RELAYFS_CONFIG"); file != "" {
+	if file := cmp.Or(flag, os.Getenv("RELAYFS_CONFIG")); file != "" {
 		return filepath.Abs(file)
 	}
-	dir, err := baseDir()
-	return filepath.Join(dir, "relayfs", "config.toml"), err
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", clierr.WithHint(err, "set HOME, or name the configuration file with --config")
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "relayfs", "config.toml"), nil
 }
 
-func baseDir() (string, error) {
-	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		return dir, nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", clierr.WithHint(err, "set HOME, or name the configuration file with --config")
-	}
-	return filepath.Join(home, ".config"), nil
-}
-
-// Read reads the file; one that is missing says nothing, unless it must
-// be there.
+// Read reads the configuration file. A missing file is empty unless must is set.
 func Read(flag string, must bool, root *cobra.Command) (*Config, error) {
 	file, err := fileOf(flag)
 	if err != nil {
@@ -114,7 +107,7 @@ func (c *Config) set(key string, value any) error {
 	return nil
 }
 
-// flagValues are the values that a flag would be given.
+// flagValues returns a value of the file as values of a flag.
 func flagValues(value any) ([]string, error) {
 	switch v := value.(type) {
 	case string:
@@ -135,7 +128,7 @@ func flagValues(value any) ([]string, error) {
 	return nil, errors.New("neither a string, a number, a boolean nor an array of strings")
 }
 
-// expandHome does for ~/ what a shell does on the command line, also after NAME=.
+// expandHome expands ~/ as a shell does, also after NAME=.
 func expandHome(s string) string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -151,7 +144,7 @@ func expandHome(s string) string {
 	return s
 }
 
-// configurable are the flags that the file may set.
+// configurable returns the flags that the file can set.
 func configurable(root *cobra.Command) []string {
 	var names []string
 	for _, cmd := range root.Commands() {
@@ -168,8 +161,7 @@ func configurable(root *cobra.Command) []string {
 	return names
 }
 
-// Apply gives the flags of cmd that were not given on the command line what the
-// environment or the file says.
+// Apply sets the flags of cmd that were not given on the command line from the environment or the file.
 func (c *Config) Apply(cmd *cobra.Command) error {
 	known := everywhere
 	if slices.Contains(servers, cmd.Name()) && !cmd.Parent().HasParent() {
@@ -185,7 +177,7 @@ func (c *Config) Apply(cmd *cobra.Command) error {
 			values, from = []string{v}, envName(f.Name)
 		}
 		for _, v := range values {
-			// Not Flags().Set: what the user typed is told from what stands in a file.
+			// Flags().Set would mark the flag as given on the command line.
 			if err := f.Value.Set(v); err != nil {
 				errs = append(errs, clierr.Usagef("%s: %q: %v", from, v, err))
 			}
@@ -198,7 +190,7 @@ func envName(flag string) string {
 	return "RELAYFS_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// SourcesOr are the sources on the command line, or else the file's.
+// SourcesOr returns args, or the sources of the file if there are none.
 func (c *Config) SourcesOr(args []string) []string {
 	if len(args) > 0 {
 		return args
@@ -206,8 +198,8 @@ func (c *Config) SourcesOr(args []string) []string {
 	return c.sources
 }
 
-// MountArgs reads [SOURCE...] [MOUNTPOINT]: without sources the file's are
-// mounted, without any argument where the file says.
+// MountArgs parses [SOURCE...] [MOUNTPOINT]. Without sources it returns those of the file, without any
+// argument also its mountpoint.
 func (c *Config) MountArgs(args []string) (sources []string, mountpoint string, err error) {
 	switch {
 	case len(args) > 1:
@@ -222,7 +214,7 @@ func (c *Config) MountArgs(args []string) (sources []string, mountpoint string, 
 	return c.sources, c.mountpoint, nil
 }
 
-// Values are what the file and the environment set, for doctor.
+// Values returns what the file and the environment set.
 func (c *Config) Values() []Value {
 	file := c.File
 	if !c.found {
@@ -242,7 +234,7 @@ func (c *Config) Values() []Value {
 	return list
 }
 
-// Value is a setting as it is in effect.
+// Value is a setting in effect.
 type Value struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`

@@ -15,8 +15,8 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// FirstSources are the sources to write: those given, as they are named from any
-// directory, or the vaults that are found.
+// FirstSources returns the sources for a new configuration: args as absolute paths, or the vaults that
+// are found.
 func FirstSources(args []string) ([]string, error) {
 	if _, err := source.Parse(args, nil); err != nil {
 		return nil, err
@@ -41,7 +41,6 @@ func FirstSources(args []string) ([]string, error) {
 	return sources, nil
 }
 
-// firstText is the file that init writes.
 func firstText(sources []string, mountpoint string) ([]byte, error) {
 	values, err := toml.Marshal(struct {
 		Sources    []string `toml:"sources"`
@@ -53,8 +52,7 @@ func firstText(sources []string, mountpoint string) ([]byte, error) {
 	), err
 }
 
-// findVaults are the vaults below home: those that Obsidian lists, or else the
-// folders that it has made its own.
+// findVaults returns the vaults that Obsidian lists, or else the folders in home that Obsidian has opened.
 func findVaults(home string) []string {
 	if list := listedVaults(home); len(list) > 0 {
 		return list
@@ -69,9 +67,8 @@ func findVaults(home string) []string {
 	return found
 }
 
-// listedVaults reads Obsidian's own list of vaults, obsidian.json in its
-// configuration folder, as the packages for Linux (deb and AppImage, Flatpak,
-// Snap) and macOS place it.
+// listedVaults reads Obsidian's list of vaults, obsidian.json in its configuration folder, where the
+// packages for Linux (deb and AppImage, Flatpak, Snap) and macOS have it.
 func listedVaults(home string) []string {
 	var found []string
 	for _, dir := range []string{
@@ -85,7 +82,7 @@ func listedVaults(home string) []string {
 			Vaults map[string]struct{ Path string }
 		}
 		if json.Unmarshal(data, &list) != nil {
-			continue // Obsidian writes it anew
+			continue // Obsidian may be writing it
 		}
 		for _, v := range list.Vaults {
 			if st, err := os.Stat(v.Path); err == nil && st.IsDir() && !slices.Contains(found, v.Path) {
@@ -97,8 +94,7 @@ func listedVaults(home string) []string {
 	return found
 }
 
-// Create writes a configuration that has sources mounted at mountpoint; a file that
-// is there is left alone.
+// Create writes a configuration file. It leaves an existing file as it is.
 func Create(file string, sources []string, mountpoint string) error {
 	text, err := firstText(sources, mountpoint)
 	if err != nil {

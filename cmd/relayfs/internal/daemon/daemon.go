@@ -1,5 +1,5 @@
-// Package daemon runs a command line in the background, and tells those who wait for it
-// that it is ready: the process that started it, and systemd.
+// Package daemon runs a command line in the background, and reports its readiness to the process that
+// started it and to systemd.
 package daemon
 
 import (
@@ -15,16 +15,14 @@ import (
 	"time"
 )
 
-// readyEnv names the file descriptor on which a daemon tells its parent that it
-// is ready.
+// readyEnv names the file descriptor on which a daemon tells its parent that it is ready.
 const readyEnv = "RELAYFS_READY_FD"
 
-// daemonPatience is how long a daemon may take to get ready: a large vault on a
-// slow disk has to be listed.
+// daemonPatience bounds the time until a daemon is ready. Listing a large vault on a slow disk takes long.
 const daemonPatience = 2 * time.Minute
 
-// Start runs the same command line in the background and returns when it is
-// ready, or with what it said before it ended.
+// Start runs the same command line in the background. It returns when that is ready, or with the error
+// that it ended with.
 func Start(ctx context.Context, stderr io.Writer) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -45,7 +43,7 @@ func Start(ctx context.Context, stderr io.Writer) error {
 	cmd.SysProcAttr = newSession()
 	cmd.Dir = "/"
 	if wd, err := os.Getwd(); err == nil {
-		cmd.Dir = wd // relative paths of the command line stay true
+		cmd.Dir = wd // for relative paths on the command line
 	}
 	err = cmd.Start()
 	w.Close()
@@ -72,7 +70,7 @@ func awaitReady(ctx context.Context, stderr io.Writer, cmd *exec.Cmd, r *os.File
 		return fmt.Errorf("relayfs did not get ready in the background: %w", ctx.Err())
 	}
 	cmd.Wait()
-	return &ChildError{cmd.ProcessState.ExitCode()} // it has said why
+	return &ChildError{cmd.ProcessState.ExitCode()} // it has printed the reason
 }
 
 // ChildError is the exit code of a process that has printed its error itself.
@@ -80,14 +78,14 @@ type ChildError struct{ Code int }
 
 func (e *ChildError) Error() string { return "relayfs ended in the background" }
 
-// How the line begins by which a process says that it is ready.
+// Beginnings of the line by which a process says that it is ready.
 const (
 	Mounted = "mounted "
 	Serving = "serving notes of "
 )
 
-// Ready prints line, which says that the process is ready. A daemon lets go of
-// the parent that waits for it, and logs to a file from then on.
+// Ready prints line, which says that the process is ready. A daemon then detaches from its parent and
+// logs to a file.
 func Ready(stderr io.Writer, line, logFile string) {
 	notifyReady()
 	if os.Getenv(readyEnv) == "" {
@@ -99,11 +97,11 @@ func Ready(stderr io.Writer, line, logFile string) {
 	redirect(logFile, 2)
 }
 
-// redirect makes name what the descriptors read and write.
+// redirect opens the file name as the descriptors fds.
 func redirect(name string, fds ...int) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return // what is there stays
+		return // the descriptors stay as they are
 	}
 	defer f.Close()
 	for _, fd := range fds {

@@ -11,5 +11,5 @@ import (
 // newSession lets a process outlive the terminal.
 func newSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// duplicate makes descriptor to another one of from.
+// duplicate makes the descriptor to a duplicate of from.
 func duplicate(from, to int) { _ = unix.Dup2(from, to) }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mayUse is nil if a directory can be read and written.
+// mayUse returns an error if a directory cannot be read and written.
 func mayUse(dir string) error {
 	if err := unix.Access(dir+"/.", unix.R_OK|unix.X_OK); err != nil {
 		return err
@@ -14,7 +14,7 @@ func mayUse(dir string) error {
 	return unix.Access(dir, unix.W_OK)
 }
 
-// freeSpace is how many bytes a user may still write to the disk of dir.
+// freeSpace returns how many bytes a user can still write to the disk of dir.
 func freeSpace(dir string) (uint64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

@@ -1,5 +1,5 @@
-// Package doctor checks what a mount needs, and says how to mend it. It changes nothing that
-// it looks at.
+// Package doctor checks what a mount needs, and says how to mend it. It changes nothing that it
+// examines.
 package doctor
 
 import (
@@ -28,21 +28,21 @@ type Report struct {
 	Values   []config.Value   `json:"values"`
 }
 
-// errUnhealthy is a report that has the reasons.
+// errUnhealthy is the verdict on a report with a failure; the report has the reasons.
 var errUnhealthy = errors.New("something that a mount needs does not work")
 
-// Options say what is examined.
+// Options say what to examine.
 type Options struct {
 	Sources []string       // SOURCE arguments
-	Only    bool           // nothing but them and who serves them
+	Only    bool           // examine nothing but them and their owners
 	Folders []string       // of a server, NAME=ID each
 	State   string         // the flag, "" for the default
 	Version string         // of this program
-	Author  string         // of suggestions, unless another one is given
+	Author  string         // default author of suggestions
 	Values  []config.Value // settings
 }
 
-// Examine looks at everything, or at the sources alone.
+// Examine examines what a mount of the sources needs.
 func Examine(ctx context.Context, o Options) (*Report, error) {
 	sources, err := source.Parse(o.Sources, o.Folders)
 	if err != nil {
@@ -62,7 +62,7 @@ func Examine(ctx context.Context, o Options) (*Report, error) {
 	}
 	running, err := owner.Live(source.VaultsDir(base))
 	switch {
-	case err != nil: // a state folder that cannot be read is a finding already
+	case err != nil: // examineState has found it
 	case o.Only:
 		r.Running = append(r.Running, ownersOf(running, base, sources)...)
 	default:
@@ -71,14 +71,11 @@ func Examine(ctx context.Context, o Options) (*Report, error) {
 	}
 	r.Running = slices.DeleteFunc(r.Running, func(info owner.Info) bool {
 		err := owner.NewClient(info).Alive(ctx)
-		gone := (*owner.GoneError)(nil)
-		if errors.As(err, &gone) {
-			return true // it ended just now
-		}
-		if err != nil {
+		_, gone := errors.AsType[*owner.GoneError](err)
+		if err != nil && !gone {
 			r.Findings = append(r.Findings, fusefs.Finding{Name: "running", Severity: fusefs.Fail, Detail: err.Error()})
 		}
-		return false
+		return gone
 	})
 	self, _ := os.Executable() // "" if it is not known
 	r.Values = append([]config.Value{
@@ -87,7 +84,7 @@ func Examine(ctx context.Context, o Options) (*Report, error) {
 	return r, nil
 }
 
-// ownersOf are those of the owners that serve any of the sources.
+// ownersOf returns the owners that serve any of the sources.
 func ownersOf(owners []owner.Info, base string, sources []source.Source) []owner.Info {
 	return slices.DeleteFunc(owners, func(info owner.Info) bool {
 		return !slices.ContainsFunc(sources, func(src source.Source) bool {
@@ -97,8 +94,8 @@ func ownersOf(owners []owner.Info, base string, sources []source.Source) []owner
 	})
 }
 
-// examineVault compares the folders of a vault, each of which takes a watch,
-// with the limit that its user shares with editors and sync tools.
+// examineVault compares the number of folders of a vault, each of which takes a watch, with the limit
+// that all of the user's programs share.
 func examineVault(src source.Source, limitFile string) fusefs.Finding {
 	f := fusefs.Finding{Name: "watches of " + src.Name, Severity: fusefs.Warn}
 	text, err := os.ReadFile(limitFile)
@@ -139,18 +136,16 @@ func countFolders(dir string) (n int, err error) {
 	return n, err
 }
 
-// Verdict is errUnhealthy if something fails.
+// Verdict returns an error if something fails.
 func (r *Report) Verdict() error {
-	for _, f := range r.Findings {
-		if f.Severity == fusefs.Fail {
-			return errUnhealthy
-		}
+	if slices.ContainsFunc(r.Findings, func(f fusefs.Finding) bool { return f.Severity == fusefs.Fail }) {
+		return errUnhealthy
 	}
 	return nil
 }
 
 // Print prints a report for people.
-func Print(w io.Writer, r *Report) {
+func Print(w io.Writer, r *Report) error {
 	for _, f := range r.Findings {
 		output.Line(w, "%-4s  %s: %s", f.Severity, f.Name, f.Detail)
 		if f.Mend != "" {
@@ -163,4 +158,5 @@ func Print(w io.Writer, r *Report) {
 	for _, v := range r.Values {
 		output.Line(w, "      %s: %s", v.Name, v.Value)
 	}
+	return nil
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/relayfs/relayfs/fusefs"
 )
 
-// What a disk should have free: less than one note's size is little.
+// littleSpace is how many bytes a disk should have free at least: the size of one note.
 const littleSpace = model.MaxNote
 
-// examineState tries to keep something in the state folder, or where it will be made.
+// examineState writes something to the state folder, or to where it will be created.
 func examineState(base string) fusefs.Finding {
 	const name = "state folder"
 	dir := base
-	for !exists(dir) && dir != filepath.Dir(dir) {
+	for isMissing(dir) && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
 	}
 	err := tryWrite(dir)
@@ -36,7 +36,6 @@ func examineState(base string) fusefs.Finding {
 	return withSpace(fusefs.Finding{Name: name, Severity: fusefs.OK, Detail: base + " can be written"}, dir)
 }
 
-// tryWrite makes a file in dir, with something in it, and removes it.
 func tryWrite(dir string) error {
 	file, err := os.CreateTemp(dir, ".relayfs-doctor-")
 	if err != nil {
@@ -46,7 +45,7 @@ func tryWrite(dir string) error {
 	return errors.Join(err, file.Close(), os.Remove(file.Name()))
 }
 
-// examineFolder looks at the directory of a vault, changing nothing in it.
+// examineFolder examines the directory of a vault.
 func examineFolder(name, dir string) fusefs.Finding {
 	f := fusefs.Finding{Name: "vault " + name, Severity: fusefs.OK, Detail: dir + " can be read and written"}
 	err := mayUse(dir)
@@ -64,7 +63,7 @@ func examineFolder(name, dir string) fusefs.Finding {
 	return f
 }
 
-// withSpace is f, a good finding about dir, unless its disk is all but full.
+// withSpace returns f, a good finding about dir, unless the disk of dir is almost full.
 func withSpace(f fusefs.Finding, dir string) fusefs.Finding {
 	free, err := freeSpace(dir)
 	switch {
@@ -79,7 +78,7 @@ func withSpace(f fusefs.Finding, dir string) fusefs.Finding {
 	return f
 }
 
-// examineServed looks at the vaults of running owners that are not in sources.
+// examineServed examines the vaults of running owners that are not in sources.
 func examineServed(running []owner.Info, sources []source.Source) (findings []fusefs.Finding) {
 	for _, info := range running {
 		for _, served := range info.Sources {
@@ -93,7 +92,7 @@ func examineServed(running []owner.Info, sources []source.Source) (findings []fu
 	return findings
 }
 
-func exists(path string) bool {
+func isMissing(path string) bool {
 	_, err := os.Stat(path)
-	return err == nil
+	return err != nil
 }

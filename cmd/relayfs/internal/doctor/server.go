@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/fusefs"
 )
 
-// examineServer connects to the server of a folder once.
+// examineServer connects to the server of a folder.
 func examineServer(ctx context.Context, src source.Source) fusefs.Finding {
 	f := fusefs.Finding{Name: "server of " + src.Name}
 	key, err := source.ServerKey()

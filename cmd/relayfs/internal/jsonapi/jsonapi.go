@@ -1,8 +1,9 @@
-// Package jsonapi answers HTTP requests in JSON, and an error with the status that tells
-// its kind. It knows no path and no transport.
+// Package jsonapi answers HTTP requests in JSON, and errors with a status for their kind. It knows no
+// path and no transport.
 package jsonapi
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -12,12 +13,12 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
-// Conflict is the error of a request that does not fit what is there by now.
+// Conflict is the error of a request that does not fit the present state.
 type Conflict string
 
 func (c Conflict) Error() string { return string(c) }
 
-// Handler makes a handler of what returns a result.
+// Handler returns a handler that answers with what get returns.
 func Handler(get func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := get(r)
@@ -30,8 +31,16 @@ func Handler(get func(*http.Request) (any, error)) http.HandlerFunc {
 	}
 }
 
-// statusOf is the HTTP status of a request that failed: what a page has to tell
-// apart.
+// Posted decodes the JSON body of a request and calls do with it.
+func Posted[Q, A any](ctx context.Context, r *http.Request, do func(context.Context, Q) (A, error)) (any, error) {
+	var req Q
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		return nil, err
+	}
+	return do(ctx, req)
+}
+
+// statusOf returns the HTTP status of an error, by which a page distinguishes errors.
 func statusOf(err error) int {
 	var refused *owner.RefusedError
 	var gone *owner.GoneError

@@ -2,7 +2,6 @@ package mcpproxy
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,15 +17,15 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// proxy carries the JSON-RPC messages of one MCP client to a server that may go
-// away and come back. Meanwhile it answers the client itself; a new server is
-// first told what the old one knew: the handshake and the subscriptions.
+// proxy passes the JSON-RPC messages of one MCP client on to a server that may end and be replaced.
+// Without a server it answers the client itself. It repeats the handshake and the subscriptions to each
+// new server.
 type proxy struct {
-	// connect finds the server; gone is for how long there has been none.
+	// connect finds a server; gone is for how long there has been none.
 	connect func(ctx context.Context, gone time.Duration) (io.ReadWriteCloser, error)
 	log     *slog.Logger
 
-	// The goroutine of run alone uses these.
+	// Only the goroutine of run uses these.
 	handshake  [][]byte
 	subscribed map[string][]byte // the request, by URI
 	replayed   int
@@ -35,11 +34,11 @@ type proxy struct {
 	out     io.Writer
 
 	mu   sync.Mutex // protects the following
-	up   *upstream  // nil while there is no server
-	lost time.Time  // when the last one went
+	up   *upstream  // nil without a server
+	lost time.Time  // when the last one ended
 }
 
-// message is what the proxy looks at in a JSON-RPC message.
+// message is what the proxy reads of a JSON-RPC message.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -47,13 +46,12 @@ type message struct {
 		URI string `json:"uri"`
 	} `json:"params"`
 
-	replay bool // the proxy's own, whose answer is not the client's
+	replay bool // sent by the proxy, so that the client does not get the answer
 }
 
-// isRequest tells requests from notifications and answers.
 func (m message) isRequest() bool { return m.ID != nil && m.Method != "" }
 
-// key is the id in one spelling.
+// key returns the id in a canonical form.
 func (m message) key() string {
 	var id any
 	if json.Unmarshal(m.ID, &id) != nil {
@@ -62,11 +60,10 @@ func (m message) key() string {
 	return fmt.Sprintf("%T %v", id, id)
 }
 
-// run carries messages until in ends, and then waits for what is under way.
+// run passes messages on until in ends, and then waits for the last answers.
 func (p *proxy) run(ctx context.Context, in io.Reader) error {
-	var tooLong error
-	lines := clientLines(ctx, in, &tooLong)
-	stop := context.AfterFunc(ctx, func() { // a message may be on its way to a server that reads no more
+	lines, failed := mcpserver.Lines(ctx, in)
+	stop := context.AfterFunc(ctx, func() { // a write may wait for a server that has stopped reading
 		if up := p.current(); up != nil {
 			up.stream.Close()
 		}
@@ -78,42 +75,20 @@ func (p *proxy) run(ctx context.Context, in io.Reader) error {
 			return p.close()
 		case line, open := <-lines:
 			if !open {
-				return errors.Join(tooLong, p.finish(ctx))
+				err := p.finish(ctx)
+				if errors.Is(failed(), bufio.ErrTooLong) {
+					err = errors.Join(fmt.Errorf("a message of the client is longer than %d MiB", mcpserver.MaxMessage>>20), err)
+				}
+				return err
 			}
-			if err := p.forward(ctx, line); err != nil {
+			if err := p.forward(ctx, append(line, '\n')); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// clientLines reads the messages of in, each with its line break, in a goroutine
-// of its own: a read cannot be cancelled. It ends with in, with ctx, or with a
-// message that is too long; then tooLong is set before the channel is closed.
-func clientLines(ctx context.Context, in io.Reader, tooLong *error) <-chan []byte {
-	lines := make(chan []byte)
-	go func() {
-		defer close(lines)
-		sc := bufio.NewScanner(in)
-		sc.Buffer(make([]byte, 0, 64<<10), mcpserver.MaxMessage)
-		for sc.Scan() {
-			if len(bytes.TrimSpace(sc.Bytes())) == 0 {
-				continue
-			}
-			select {
-			case lines <- append(bytes.Clone(sc.Bytes()), '\n'):
-			case <-ctx.Done():
-				return
-			}
-		}
-		if errors.Is(sc.Err(), bufio.ErrTooLong) {
-			*tooLong = fmt.Errorf("a message of the client is longer than %d MiB", mcpserver.MaxMessage>>20)
-		}
-	}()
-	return lines
-}
-
-// finish tells the server that no more will come and takes its last answers.
+// finish tells the server that no more messages come, and passes on its last answers.
 func (p *proxy) finish(ctx context.Context) error {
 	up := p.current()
 	if up == nil {
@@ -144,8 +119,8 @@ func (p *proxy) current() *upstream {
 	return p.up
 }
 
-// forward passes one message on. What is not one is the server's to refuse. An
-// error means that the client is gone.
+// forward passes one message on. The server refuses what is not a message. An error means that the
+// client is gone.
 func (p *proxy) forward(ctx context.Context, line []byte) error {
 	var m message
 	_ = json.Unmarshal(line, &m)
@@ -161,8 +136,7 @@ func (p *proxy) forward(ctx context.Context, line []byte) error {
 	return p.tell(failed(m, refusal(err)))
 }
 
-// deliver sends one message to the server; to the next one if the first has just
-// gone.
+// deliver sends one message to the server, or to the next one if the server has just ended.
 func (p *proxy) deliver(ctx context.Context, m message, line []byte) error {
 	for range 2 {
 		up, err := p.reach(ctx)
@@ -181,7 +155,7 @@ func (p *proxy) deliver(ctx context.Context, m message, line []byte) error {
 	return errNoOwner
 }
 
-// reach returns the server, and looks for one if there is none.
+// reach returns the server, or connects to a new one.
 func (p *proxy) reach(ctx context.Context) (*upstream, error) {
 	p.mu.Lock()
 	up, lost := p.up, p.lost
@@ -203,7 +177,7 @@ func (p *proxy) reach(ctx context.Context) (*upstream, error) {
 	return up, nil
 }
 
-// remember keeps what a new server has to be told.
+// remember keeps the messages that a new server has to get.
 func (p *proxy) remember(m message, line []byte) {
 	switch m.Method {
 	case "initialize":
@@ -217,7 +191,7 @@ func (p *proxy) remember(m message, line []byte) {
 	}
 }
 
-// replay sends a message again, under an id of the proxy's own.
+// replay sends a message again, with an id of the proxy.
 func (p *proxy) replay(up *upstream, line []byte) {
 	var m message
 	var fields map[string]json.RawMessage
@@ -234,7 +208,6 @@ func (p *proxy) replay(up *upstream, line []byte) {
 	}
 }
 
-// use makes stream the connection to the server.
 func (p *proxy) use(ctx context.Context, stream io.ReadWriteCloser) *upstream {
 	up := &upstream{stream: stream, ended: make(chan struct{}), pending: make(map[string]message)}
 	p.mu.Lock()
@@ -245,14 +218,14 @@ func (p *proxy) use(ctx context.Context, stream io.ReadWriteCloser) *upstream {
 	return up
 }
 
-// follow passes on what the server says until it ends, and answers what it left
-// unanswered.
+// follow passes on the server's messages until it ends. Then it answers the requests that the server
+// left without an answer.
 func (p *proxy) follow(up *upstream) {
 	defer close(up.ended)
 	for br := bufio.NewReader(up.stream); ; {
 		line, err := br.ReadBytes('\n')
 		if err != nil {
-			break // half a line is no message
+			break // a partial line is not a message
 		}
 		var m message
 		if json.Unmarshal(line, &m) == nil && m.Method == "" && up.answered(m).replay {
@@ -272,7 +245,6 @@ func (p *proxy) follow(up *upstream) {
 	}
 }
 
-// tell writes one line to the client.
 func (p *proxy) tell(line []byte) error {
 	p.writing.Lock()
 	defer p.writing.Unlock()
@@ -280,21 +252,20 @@ func (p *proxy) tell(line []byte) error {
 	return err
 }
 
-// lostAnswer is what a client is told for a request that was under way when the
-// server ended.
+// lostAnswer answers a request that was under way when the server ended.
 const lostAnswer = "The relayfs process that serves the notes ended before it answered. Whether anything was changed is not known. " +
 	"Wait a few seconds, then read the document again."
 
-// refusal is what a client is told for a request that reached nobody.
+// refusal answers a request that reached no server.
 func refusal(err error) string {
 	return fmt.Sprintf("The notes cannot be reached: %v. Nothing was changed. Wait a few seconds and try again; then read a document again before you edit it.", err)
 }
 
-// serverGone is the code of the JSON-RPC error for a request without a server.
+// serverGone is the JSON-RPC error code of a request without a server.
 const serverGone = -32000
 
-// failed is the answer to a request that got none: of a tool a result, which the
-// model reads, else an error of the protocol.
+// failed answers a request that got no answer: a tool call with a result, which the model reads, else
+// with an error of the protocol.
 func failed(m message, text string) []byte {
 	answer := map[string]any{"jsonrpc": "2.0", "id": m.ID}
 	if m.Method == "tools/call" {

@@ -1,10 +1,8 @@
-// Package mcpproxy is `relayfs mcp` on stdio. It carries the messages of one MCP client to
-// whoever serves the vaults at each moment: another process, or a session of this one
-// while there is no other. It knows no tools; it answers the client itself only while
-// nobody serves the vaults.
+// Package mcpproxy is `relayfs mcp` on stdio. It passes the messages of one MCP client to the process
+// that serves the vaults: another process, or a session of this one while there is no other. It knows
+// no tools; it answers the client itself only while no process serves the vaults.
 //
-// Locks: proxy.writing, proxy.mu, upstream.mu and pipes.mu, of which none is taken under
-// another one.
+// Locks: proxy.writing, proxy.mu, upstream.mu and pipes.mu. None is taken under another one.
 package mcpproxy
 
 import (
@@ -25,40 +23,38 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// takeover is how long an owner may be gone before 'relayfs mcp' serves the vault
-// itself. Who restarts a mount does it within that time.
+// takeover is how long an owner may be gone before 'relayfs mcp' serves the vault itself. Restarting a
+// mount takes less.
 const takeover = 10 * time.Second
 
-// errNoOwner says that nobody serves the vault at the moment.
 var errNoOwner = errors.New("no relayfs serves the notes at the moment")
 
-// Stdio finds whoever serves the vaults, and serves them itself if nobody
-// has for too long. What it serves itself it hands over to a process that asks for
-// it, since others can use that one too.
+// Stdio serves a client on stdin and stdout through the process that serves the vaults. It serves them
+// itself if no process has for too long; then other clients can use it too, and it hands the vaults over
+// to a process that asks for them.
 type Stdio struct {
 	Sources  []source.Source
-	Options  ownership.Options                                    // for the time in which it serves them itself
+	Options  ownership.Options                                    // for serving the vaults itself
 	Open     func(*ownership.Session) (*ownership.Control, error) // makes what serves a session
-	Author   string                                               // as whom the client writes, "" if the owner says that
+	Author   string                                               // of the client's changes, "" if the owner decides
 	ReadOnly bool                                                 // for this client
 	Given    []string                                             // flags that an owner decides, if one runs
 	Log      *slog.Logger
 	running  sync.WaitGroup
 }
 
-// ServeOwner serves the client through an owner that answers, first.
+// ServeOwner serves the client through a running owner first.
 func (s *Stdio) ServeOwner(ctx context.Context, in io.Reader, out io.Writer, info owner.Info) error {
-	return s.stdio(ctx, in, out, func(ctx context.Context) (io.ReadWriteCloser, error) { return s.join(ctx, info) })
+	return s.serve(ctx, in, out, func(ctx context.Context) (io.ReadWriteCloser, error) { return s.join(ctx, info) })
 }
 
-// ServeOwn serves the client through a session of this process, first.
+// ServeOwn serves the client through a session of this process first.
 func (s *Stdio) ServeOwn(ctx context.Context, in io.Reader, out io.Writer, sess *ownership.Session) error {
-	return s.stdio(ctx, in, out, func(ctx context.Context) (io.ReadWriteCloser, error) { return s.start(ctx, sess) })
+	return s.serve(ctx, in, out, func(ctx context.Context) (io.ReadWriteCloser, error) { return s.start(ctx, sess) })
 }
 
-// stdio serves the MCP client on in and out through whoever serves the vaults at each
 // moment, until in ends: first through what connect returns.
-func (s *Stdio) stdio(ctx context.Context, in io.Reader, out io.Writer, connect func(context.Context) (io.ReadWriteCloser, error)) error {
+func (s *Stdio) serve(ctx context.Context, in io.Reader, out io.Writer, connect func(context.Context) (io.ReadWriteCloser, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.running.Wait()
 	defer cancel()
@@ -71,13 +67,13 @@ func (s *Stdio) stdio(ctx context.Context, in io.Reader, out io.Writer, connect 
 	return p.run(ctx, in)
 }
 
-// reach connects to the owner; when there has been none for long enough, to a
-// server in this process. It waits for an owner that was handed the vaults.
+// reach connects to the owner. If there has been none for long enough, it connects to a server in this
+// process. It waits for an owner that was handed the vaults.
 func (s *Stdio) reach(ctx context.Context, gone time.Duration) (io.ReadWriteCloser, error) {
 	for start := time.Now(); ; {
 		since := gone + time.Since(start)
 		last, err := owner.Read(s.Sources[0].State(s.Options.Base))
-		if err == nil && last.HandedOver.IsZero() && owner.Answers(*last) { // one that makes way may answer yet
+		if err == nil && last.HandedOver.IsZero() && owner.Answers(*last) { // an owner that hands over may still answer
 			return s.join(ctx, *last)
 		}
 		if since >= takeover {
@@ -94,12 +90,11 @@ func (s *Stdio) reach(ctx context.Context, gone time.Duration) (io.ReadWriteClos
 	}
 }
 
-// join connects to an owner as an MCP client of it that reaches the sources.
 func (s *Stdio) join(ctx context.Context, info owner.Info) (io.ReadWriteCloser, error) {
 	return ownership.Attach(ctx, info, s.Sources, s.Author, s.ReadOnly)
 }
 
-// takeOver serves the vaults in this process, or finds who does by now.
+// takeOver serves the vaults in this process, or connects to the process that does by now.
 func (s *Stdio) takeOver(ctx context.Context) (io.ReadWriteCloser, error) {
 	sess, err := ownership.Open(ctx, s.Sources, s.Options)
 	if info := ownership.Answering(err); info != nil {
@@ -111,8 +106,8 @@ func (s *Stdio) takeOver(ctx context.Context) (io.ReadWriteCloser, error) {
 	return s.start(ctx, sess)
 }
 
-// start serves the other end of the stream that it returns until that is closed
-// or the vaults are handed over.
+// start serves the other end of the stream that it returns, until that is closed or the vaults are
+// handed over.
 func (s *Stdio) start(ctx context.Context, sess *ownership.Session) (io.ReadWriteCloser, error) {
 	c, err := s.Open(sess)
 	if err != nil {
@@ -145,8 +140,8 @@ func (s *Stdio) start(ctx context.Context, sess *ownership.Session) (io.ReadWrit
 	}
 }
 
-// mayHandOver says why the vaults of a stdio client stay here, if they do: the next
-// owner must serve all of them under the same names, and as the client wanted.
+// mayHandOver returns an error if the vaults must stay in this process: the next owner must serve all of
+// them under the same names, and as the client wants.
 func (s *Stdio) mayHandOver(req ownership.HandoverRequest) error {
 	if len(s.Given) > 0 {
 		return fmt.Errorf("it was started with %s, which the other one would decide", strings.Join(s.Given, ", "))
@@ -158,3 +153,33 @@ func (s *Stdio) mayHandOver(req ownership.HandoverRequest) error {
 	}
 	return nil
 }
+
+// pipes is a stream within the process. A message is written at once, so that the end of writing is never
+// within a message.
+type pipes struct {
+	*io.PipeReader
+
+	mu    sync.Mutex // protects the following
+	w     *io.PipeWriter
+	ended bool // no more is written
+}
+
+func (p *pipes) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return 0, io.ErrClosedPipe
+	}
+	return p.w.Write(b)
+}
+
+// CloseWrite makes the server answer what it was sent, and take no more.
+func (p *pipes) CloseWrite() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
+	return p.w.Close()
+}
+
+// Close also ends a Write that waits for the server.
+func (p *pipes) Close() error { return errors.Join(p.w.Close(), p.PipeReader.Close()) }

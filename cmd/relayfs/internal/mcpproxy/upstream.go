@@ -11,18 +11,17 @@ import (
 // upstream is one connection to a server.
 type upstream struct {
 	stream io.ReadWriteCloser
-	ended  chan struct{} // closed when nothing more comes from it
+	ended  chan struct{} // closed after its last message
 
 	mu      sync.Mutex         // protects the following
 	pending map[string]message // requests without an answer, by id; nil once it has ended
-	why     error              // it was given up
+	why     error              // why the proxy closed it
 }
 
-// lookEvery is how often the server is looked after while it owes an answer.
+// lookEvery is how often the proxy checks a server that owes an answer.
 const lookEvery = 2 * time.Second
 
-// attend gives the connection up when the process at its other end owes an answer
-// and does not run.
+// attend closes the connection if the process at its other end owes an answer and does not run.
 func (u *upstream) attend(ctx context.Context) {
 	s, ok := u.stream.(interface{ Alive(context.Context) error })
 	if !ok {
@@ -57,8 +56,8 @@ func (u *upstream) owes() bool {
 	return len(u.pending) > 0
 }
 
-// send passes a message to the server. false means that the connection has
-// ended, or takes no more; when it ends later, end has the message.
+// send sends a message to the server. It returns false if the connection has ended or takes no more. If
+// it ends later, end returns the message.
 func (u *upstream) send(m message, line []byte) bool {
 	u.mu.Lock()
 	alive := u.pending != nil
@@ -71,7 +70,7 @@ func (u *upstream) send(m message, line []byte) bool {
 	}
 	n, err := u.stream.Write(line)
 	switch {
-	case err != nil && n == 0: // it reads no more; what it has read it still answers
+	case err != nil && n == 0: // it has stopped reading, but still answers what it has read
 		u.answered(m)
 		return false
 	case err != nil:
@@ -80,7 +79,7 @@ func (u *upstream) send(m message, line []byte) bool {
 	return true
 }
 
-// answered takes the request that m answers off the list.
+// answered removes the request that m answers, and returns it.
 func (u *upstream) answered(m message) message {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -89,8 +88,7 @@ func (u *upstream) answered(m message) message {
 	return request
 }
 
-// end returns the client's requests without an answer, and what it is to be told:
-// there will be none.
+// end returns the client's requests without an answer, and the text to answer them with.
 func (u *upstream) end() (left []message, text string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

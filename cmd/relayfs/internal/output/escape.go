@@ -1,21 +1,37 @@
-// Package output writes what people and scripts read: texts, JSON, and on a terminal a
-// line that says how far something is. It knows nothing of notes.
+// Package output writes what people and scripts read: texts, JSON, and a progress line on a terminal. It
+// knows nothing of notes.
 //
-// What comes from a note, a name or an author is no command to a terminal: control
-// characters of both kinds, those that turn the direction of text, and bytes that are
-// no UTF-8 are shown as pictures. Each text passes through one of these functions
-// where it is printed, and only there; JSON and what goes into a pipe as a note's own
-// bytes ('cat', 'grep') is exact.
+// Text of a note, a name or an author must not be a command to a terminal. So control characters, those
+// that change the direction of text, and bytes that are not UTF-8 are shown as pictures. Each text passes
+// through one of these functions where it is printed, and only there. JSON is exact, and so are notes in a
+// pipe ('cat', 'grep').
 package output
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"unicode"
 )
 
-// Printable is text of several lines.
+// JSON prints v for scripts.
+func JSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// Plural returns "1 note" or "2 notes".
+func Plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Printable returns text of several lines for a terminal.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -25,14 +41,13 @@ func Printable(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
-// OneLine is text that must stay on one line, so that it cannot pass for another.
+// OneLine returns text for one line, so that it cannot pass for another line.
 func OneLine(s string) string { return strings.Map(visible, s) }
 
-// BelowFirst is printable with the lines but the first indented: an error of several
-// lines, none of which passes for another message.
+// BelowFirst is Printable with all lines but the first indented, so that none passes for another message.
 func BelowFirst(s string) string { return strings.ReplaceAll(Printable(s), "\n", "\n  ") }
 
-// visible is a character that a terminal shows and does not obey.
+// visible returns a character that a terminal shows and does not obey.
 func visible(r rune) rune {
 	switch {
 	case r < 0x20:
@@ -43,8 +58,7 @@ func visible(r rune) rune {
 	return r
 }
 
-// PrintableWriter makes what is written to w printable: for a log, which quotes all
-// but DEL by itself.
+// PrintableWriter makes printable what is written to w: a log, which quotes everything but DEL itself.
 func PrintableWriter(w io.Writer) io.Writer { return printableWriter{w} }
 
 type printableWriter struct{ w io.Writer }
@@ -56,7 +70,7 @@ func (p printableWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Note prints what notes hold: exactly, unless a terminal would obey it.
+// Note prints text of notes: exactly, but printable on a terminal.
 func Note(w io.Writer, text string) error {
 	if toTerminal(w) {
 		text = Printable(text)
@@ -65,7 +79,7 @@ func Note(w io.Writer, text string) error {
 	return err
 }
 
-// Line prints one line of facts.
+// Line prints one line.
 func Line(w io.Writer, format string, args ...any) {
 	fmt.Fprintln(w, OneLine(fmt.Sprintf(format, args...)))
 }

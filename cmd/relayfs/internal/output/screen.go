@@ -10,20 +10,18 @@ import (
 	"golang.org/x/term"
 )
 
-// IsTerminal says whether f is a terminal.
+// IsTerminal reports whether f is a terminal.
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// toTerminal says whether what is written to w reaches a terminal.
 func toTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && IsTerminal(f)
 }
 
-// eraseLine takes away the line that the cursor is in.
+// eraseLine erases the line of the cursor.
 const eraseLine = "\r\x1b[K"
 
-// Screen is a terminal with a line at its end that says how far something is.
-// What is written meanwhile comes before that line.
+// Screen is a terminal whose last line shows progress. Other output comes before that line.
 type Screen struct {
 	f *os.File
 
@@ -31,13 +29,13 @@ type Screen struct {
 	line string     // as it is shown, "" for none
 }
 
-// Stderr is where everything goes that is no result. There is but one.
+// Stderr is the terminal for everything that is not a result.
 var Stderr = &Screen{f: os.Stderr}
 
-// TakesLines says whether there is a terminal on which a line can be replaced.
+// TakesLines reports whether the Screen is a terminal that can replace a line.
 func (s *Screen) TakesLines() bool { return os.Getenv("TERM") != "dumb" && IsTerminal(s.f) }
 
-// Write writes p in the place of the line, which follows if p ends one.
+// Write writes p over the progress line, and the line after it if p ends a line.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +51,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Show puts a line in the place of the one before; the last one stays where it is.
+// Show replaces the progress line. The last one stays on the screen.
 func (s *Screen) Show(line string, last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +60,7 @@ func (s *Screen) Show(line string, last bool) {
 		s.line = ""
 		return
 	}
-	// A line that wraps could not be taken away.
+	// A line that wraps cannot be erased.
 	if width, _, err := term.GetSize(int(s.f.Fd())); err == nil && width > 0 {
 		line = cutTo(line, width-1)
 	}
@@ -70,7 +68,7 @@ func (s *Screen) Show(line string, last bool) {
 	s.line = line
 }
 
-// cutTo is as much of a line as fits into a width.
+// cutTo returns the beginning of a line that fits into a width.
 func cutTo(line string, width int) string {
 	rest, state, size := line, -1, 0
 	for rest != "" {
@@ -85,7 +83,7 @@ func cutTo(line string, width int) string {
 	return line
 }
 
-// Colour says whether w is a terminal that wants colour (see no-color.org).
+// Colour reports whether w is a terminal that wants colour (see no-color.org).
 func Colour(w io.Writer) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && toTerminal(w)
 }

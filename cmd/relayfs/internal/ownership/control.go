@@ -12,6 +12,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
 	"github.com/relayfs/relayfs/bridge/semantic"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ports"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/mcpserver"
@@ -24,37 +25,32 @@ const (
 	handoverPath = "/handover" // POST a HandoverRequest
 )
 
-// Control is the owner's side of its socket, and of its HTTP port if it has one.
+// Control serves a session's workspace to other processes, on the owner's socket and on ports.
 type Control struct {
-	Semantic  *semantic.Index // nil where no tools are served that search it
-	Workspace *bridge.Workspace
-	sources   []source.Source
-	options   mcpserver.Options
-	MCP       *mcpserver.Server
-	HTTP      *ports.HTTPServer // nil if there is none
-	Yjs       *ports.YjsServer  // nil if there is none
-	// handOver makes way for another owner; nil if this one does not.
-	handOver         *handover
-	announceHandover func() error   // tells clients to wait for the next owner
-	streams          sync.WaitGroup // of attached clients
+	Semantic         *semantic.Index // nil if no tool searches it
+	Workspace        *bridge.Workspace
+	sources          []source.Source
+	options          mcpserver.Options
+	MCP              *mcpserver.Server
+	HTTP             *ports.HTTPServer // nil if there is none
+	Yjs              *ports.YjsServer  // nil if there is none
+	handOver         *handover         // nil if this owner does not hand over
+	announceHandover func() error      // tells clients to wait for the next owner
+	streams          sync.WaitGroup    // of attached clients
 }
 
-// NewControl makes what serves a session's workspace to other processes. Close its
-// mcp at the end.
+// NewControl returns a Control. Close its MCP at the end.
 func NewControl(s *Session, o mcpserver.Options) *Control {
 	return &Control{Workspace: s.Workspace, sources: s.sources, options: o, MCP: mcpserver.New(s.Workspace, o), announceHandover: s.owner.HandOver}
 }
 
-// LetHandOver has the owner make way for others if may says so; begin has it take no more
-// from its own client, and end.
+// LetHandOver makes the owner hand over to others unless may returns an error. begin stops messages of its
+// own client and ends the owner's work.
 func (c *Control) LetHandOver(may func(HandoverRequest) error, begin func() error) {
 	c.handOver = &handover{may, begin}
 }
 
-// controlPatience is how long requests under way may take at the end.
-const controlPatience = 5 * time.Second
-
-// Announce says which ports are open.
+// Announce prints which ports are open.
 func (c *Control) Announce(w io.Writer) {
 	if c.HTTP != nil {
 		c.HTTP.Announce(w)
@@ -64,28 +60,19 @@ func (c *Control) Announce(w io.Writer) {
 	}
 }
 
-// serve answers until ctx ends, and then finishes what is under way.
+// serve answers on the socket until ctx ends, and then finishes the requests under way.
 func (c *Control) serve(ctx context.Context, l net.Listener) error {
 	clients := newReaches(ctx, c)
 	defer clients.close()
 	srv := &http.Server{Handler: clients, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
-	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(l) }()
-	select {
-	case err := <-ended:
+	if _, err := listen.Serve(ctx, l, srv); err != nil {
 		return err
-	case <-ctx.Done():
-	}
-	patience, stop := context.WithTimeout(context.WithoutCancel(ctx), controlPatience)
-	defer stop()
-	if srv.Shutdown(patience) != nil {
-		srv.Close()
 	}
 	c.streams.Wait()
 	return nil
 }
 
-// stream serves one attached MCP client through srv.
+// stream serves one attached MCP client.
 func (c *Control) stream(ctx context.Context, srv *mcpserver.Server, w http.ResponseWriter, r *http.Request) {
 	if author := r.FormValue("author"); author != "" {
 		srv = srv.As(author)
@@ -93,7 +80,7 @@ func (c *Control) stream(ctx context.Context, srv *mcpserver.Server, w http.Resp
 	if r.FormValue("read-only") != "" {
 		srv = srv.Reading()
 	}
-	c.streams.Add(1) // before the server forgets the connection
+	c.streams.Add(1) // before AcceptStream takes the connection from the server, which then forgets it
 	defer c.streams.Done()
 	s, err := owner.AcceptStream(w, r)
 	if err != nil {
@@ -107,11 +94,11 @@ func (c *Control) stream(ctx context.Context, srv *mcpserver.Server, w http.Resp
 	}
 }
 
-// endStream has the server answer what it was sent on s, and take no more. A
-// client that does not read its answers is not waited for.
+// endStream makes the server answer what it was sent on s, and take no more. It does not wait for a client
+// that does not read its answers.
 func endStream(s io.Closer) {
 	if half, ok := s.(interface{ CloseRead() error }); ok {
 		half.CloseRead()
 	}
-	time.AfterFunc(controlPatience, func() { s.Close() })
+	time.AfterFunc(listen.Patience, func() { s.Close() })
 }

@@ -9,9 +9,8 @@ import (
 	"syscall"
 )
 
-// ended says whether a process has; one that its parent has not asked about yet
-// (a zombie) has, too, as far as /proc tells, when its other threads have: until
-// then its files are open and its locks held.
+// ended reports whether a process has ended. A zombie has ended when its other threads have, as far as
+// /proc tells: until then its files are open and its locks held.
 func ended(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true

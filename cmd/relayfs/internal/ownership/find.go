@@ -16,8 +16,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// newClient is a client of an owner that reaches the sources and nothing else, or
-// everything if none are named.
+// newClient returns a client of an owner that reaches only the sources, or everything if there are none.
 func newClient(info owner.Info, sources []source.Source) *owner.Client {
 	places := make([]string, len(sources))
 	for i, s := range sources {
@@ -26,8 +25,8 @@ func newClient(info owner.Info, sources []source.Source) *owner.Client {
 	return owner.NewClient(info, places...)
 }
 
-// Attach connects to an owner as an MCP client of it that reaches the sources. Without an
-// author its writes carry the owner's.
+// Attach connects to an owner as an MCP client that reaches the sources. Without an author its writes
+// have the author of the owner.
 func Attach(ctx context.Context, info owner.Info, sources []source.Source, author string, readOnly bool) (io.ReadWriteCloser, error) {
 	query := url.Values{}
 	if author != "" {
@@ -38,7 +37,7 @@ func Attach(ctx context.Context, info owner.Info, sources []source.Source, autho
 	}
 	stream, err := newClient(info, sources).Stream(ctx, mcpPath, query)
 	if err != nil {
-		return nil, err // not a stream that is nil
+		return nil, err // not a nil *owner.Stream in the interface
 	}
 	return stream, nil
 }
@@ -55,8 +54,8 @@ type Search struct {
 	Folders []string // of a server, NAME=ID each
 }
 
-// Find finds who serves the sources that args name, or, if they name none, the
-// only owner that runs. It is nil if nobody serves them.
+// Find returns a client of the process that serves the sources in args, or, if args is empty, of the only
+// owner that runs. It is nil if no process serves them.
 func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) {
 	c, err := s.look(args)
 	if c == nil || err != nil {
@@ -68,8 +67,7 @@ func (s Search) Find(ctx context.Context, args []string) (*owner.Client, error) 
 	return c, c.Alive(ctx)
 }
 
-// Follow is find for a process that goes on with the next owner when that
-// one has ended.
+// Follow is Find for a client that continues with the next owner when the present one has ended.
 func (s Search) Follow(ctx context.Context, args []string) (*owner.Client, error) {
 	c, err := s.look(args)
 	if c == nil || err != nil {
@@ -87,7 +85,7 @@ func (s Search) Follow(ctx context.Context, args []string) (*owner.Client, error
 		if len(args) > 0 {
 			return ownerOf(base, sources)
 		}
-		for _, src := range sources { // all that it serves, even if that is not the same
+		for _, src := range sources { // they may have different owners now
 			if info, err := ownerOf(base, []source.Source{src}); info != nil || err != nil {
 				return info, err
 			}
@@ -97,7 +95,7 @@ func (s Search) Follow(ctx context.Context, args []string) (*owner.Client, error
 	return c, c.Alive(ctx)
 }
 
-// Sources are the sources that args name, or else all that an owner serves.
+// Sources returns the sources in args, or all sources of an owner if args is empty.
 func (s Search) Sources(c *owner.Client, args []string) ([]source.Source, error) {
 	if len(args) > 0 {
 		return source.Parse(args, s.Folders)
@@ -105,7 +103,7 @@ func (s Search) Sources(c *owner.Client, args []string) ([]source.Source, error)
 	return source.Parse(c.Info().Sources, nil)
 }
 
-// look is find without a look whether the owner answers.
+// look is Find without a check that the owner answers.
 func (s Search) look(args []string) (*owner.Client, error) {
 	base, err := source.StateDir(s.State)
 	if err != nil {
@@ -127,7 +125,7 @@ func (s Search) look(args []string) (*owner.Client, error) {
 	return newClient(*info, sources), nil
 }
 
-// waitingLine says on a terminal that an answer takes its time; "" when it has come.
+// waitingLine is the progress line while an owner works on an answer, "" at the end.
 func waitingLine(info owner.Info, d time.Duration) string {
 	if d == 0 {
 		return ""
@@ -135,7 +133,7 @@ func waitingLine(info owner.Info, d time.Duration) string {
 	return fmt.Sprintf("%v works on it, %s so far (Ctrl-C to leave it)", info, d.Round(time.Second))
 }
 
-// ownerOf is the one owner of all sources; nil if nobody serves any of them.
+// ownerOf returns the one owner of all sources, nil if no process serves any of them.
 func ownerOf(base string, sources []source.Source) (*owner.Info, error) {
 	var first *owner.Info
 	for i, src := range sources {
@@ -155,7 +153,7 @@ func ownerOf(base string, sources []source.Source) (*owner.Info, error) {
 	return first, nil
 }
 
-// HintSources is what to do where no one process serves what a command names.
+// HintSources is the hint for sources that no single process serves.
 const HintSources = "name what one process serves, or start one that serves all of them"
 
 func servedBy(info *owner.Info) string {
@@ -165,7 +163,7 @@ func servedBy(info *owner.Info) string {
 	return "served by " + info.String()
 }
 
-// onlyOwner is the owner that runs; nil if none does.
+// onlyOwner returns the only owner that runs, nil if none does.
 func onlyOwner(base string) (*owner.Info, error) {
 	live, err := owner.Live(source.VaultsDir(base))
 	switch {
@@ -183,7 +181,7 @@ func onlyOwner(base string) (*owner.Info, error) {
 	return nil, nil
 }
 
-// Answering is the owner that err names, if it is there; else nil.
+// Answering returns the owner that err names, nil if that does not answer.
 func Answering(err error) *owner.Info {
 	var owned *owner.OwnedError
 	if errors.As(err, &owned) && owned.Owner != nil && owner.Answers(*owned.Owner) {
@@ -192,5 +190,5 @@ func Answering(err error) *owner.Info {
 	return nil
 }
 
-// Poll is how often an owner that is on its way is looked for.
+// Poll is how often to look for an owner that is starting.
 const Poll = 20 * time.Millisecond

@@ -13,26 +13,25 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// An MCP process on stdio serves the vaults for its own client, and for those that
-// attach to it. A process that can do more, a mount or a server on a port, asks
-// for them: the MCP process answers what it has been asked so far, lets go of the
-// vaults and becomes a client of the new owner.
+// An MCP process on stdio serves the vaults for its own client, and for clients that attach to it. A
+// process that can do more, a mount or a server on a port, asks for the vaults: the MCP process answers
+// the requests so far, releases the vaults and becomes a client of the new owner.
 
-// handoverPatience is how long a process that hands its vaults over may take: it
-// finishes the calls under way.
+// handoverPatience is how long a process that hands over may take to finish the calls under way.
 const handoverPatience = 30 * time.Second
 
-// handover is how an owner makes way.
+// handover is how an owner hands over; see LetHandOver.
 type handover struct {
-	may   func(HandoverRequest) error // says why not
-	begin func() error                // has the owner take no more from its client, and end
+	may   func(HandoverRequest) error
+	begin func() error
 }
 
-// HandoverRequest is what a process that wants the vaults says of itself.
+// HandoverRequest is sent by a process that asks for the vaults.
 type HandoverRequest struct {
 	Sources []string `json:"sources"` // NAME=DIR of each vault that it will serve
 }
 
+// answerHandover hands the vaults over to the process that asks.
 // answerHandover makes way for the process that asks.
 func (c *Control) answerHandover(w http.ResponseWriter, r *http.Request) {
 	var req HandoverRequest
@@ -51,14 +50,14 @@ func (c *Control) answerHandover(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusConflict)
 		return
 	}
-	// What the client asks from here on is the next owner's to answer. The socket closes
-	// with what follows, but only once this request has its answer.
+	// From here on the next owner answers the client. The socket closes with what follows, but only after
+	// this request has its answer.
 	_ = c.handOver.begin() // a pipe's, which cannot fail
 	fmt.Fprintln(w, "{}")
 }
 
-// Take is Open for a process that serves others: one that serves
-// the vaults for its own client alone is asked to hand them over.
+// Take is Open for a process that serves others. It asks a process that serves the vaults only for its
+// own client to hand them over.
 func Take(ctx context.Context, sources []source.Source, o Options) (*Session, error) {
 	for start := time.Now(); ; {
 		s, err := Open(ctx, sources, o)
@@ -92,5 +91,5 @@ func askForVaults(ctx context.Context, info owner.Info, sources []source.Source)
 	return owner.NewClient(info).Post(ctx, handoverPath, req, new(struct{}))
 }
 
-// MCPCommand is what an owner that serves MCP alone calls itself.
+// MCPCommand is the command of an owner that serves only MCP.
 const MCPCommand = "mcp"

@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// MountedBy is the process that serves the mount at dir, nil if none is known.
+// MountedBy returns the process that serves the mount at dir, nil if none is known.
 func MountedBy(dir, state string) *owner.Info {
 	base, err := source.StateDir(state)
 	if err != nil {
@@ -28,11 +28,11 @@ func MountedBy(dir, state string) *owner.Info {
 	return nil
 }
 
-// endPatience is how long an unmounted process may take to end: it serves files
-// that are still open a few seconds more.
+// endPatience is how long a process may take to end after it is unmounted: it serves open files for a few
+// more seconds.
 const endPatience = 15 * time.Second
 
-// AwaitEnd waits until an owner's process has ended.
+// AwaitEnd waits until the process of an owner has ended.
 func AwaitEnd(ctx context.Context, info *owner.Info) error {
 	if info == nil {
 		return nil

@@ -16,11 +16,11 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// A client of the owner's socket says with each connection which sources it was
-// given (owner.SourceParam), and what answers it then has a workspace of these
-// Folders only: no operation can reach another one.
+// A client of the owner's socket says with each connection which sources it was given
+// (owner.SourceParam). It is answered from a workspace of these Folders only, so no operation can reach
+// another one.
 
-// reaches answers clients, each within what it may reach.
+// reaches answers clients, each from the Folders that it may reach.
 type reaches struct {
 	ctx context.Context // of the owner
 	c   *Control
@@ -29,7 +29,7 @@ type reaches struct {
 	of map[string]*reach
 }
 
-// reach is what clients of the same sources are answered by.
+// reach answers clients with the same Folders.
 type reach struct {
 	http.Handler
 	close func()
@@ -48,7 +48,6 @@ func (x *reaches) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.within(folders).ServeHTTP(w, r)
 }
 
-// within is the reach of some Folders.
 func (x *reaches) within(folders []string) *reach {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -67,8 +66,7 @@ func (x *reaches) close() {
 	}
 }
 
-// folders are the names of the Folders of some sources, by their places; of none,
-// all.
+// folders returns the names of the Folders at places, or of all if there are none.
 func (c *Control) folders(places []string) (names []string, err error) {
 	for _, p := range places {
 		i := slices.IndexFunc(c.sources, func(s source.Source) bool { return s.Place() == p })
@@ -86,7 +84,6 @@ func (c *Control) folders(places []string) (names []string, err error) {
 	return slices.Compact(names), nil
 }
 
-// reach makes what answers clients of some Folders.
 func (c *Control) reach(ctx context.Context, folders []string) *reach {
 	ws, srv, done := c.Workspace, c.MCP, func() {}
 	if len(folders) < len(c.sources) {

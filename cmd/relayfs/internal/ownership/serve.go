@@ -11,9 +11,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/owner"
 )
 
-// Serve follows the vaults and answers on the owner's socket while work runs.
-// When work is done or ctx ends, those who ask from outside get their last answers
-// before the workspace ends.
+// Serve follows the vaults and answers on the owner's socket while work runs. At its end, or when ctx
+// ends, requests under way get their answers before the workspace ends.
 func (s *Session) Serve(ctx context.Context, c *Control, command string, work func(context.Context) error) error {
 	l, socket, err := owner.Listen()
 	if err != nil {
@@ -21,7 +20,7 @@ func (s *Session) Serve(ctx context.Context, c *Control, command string, work fu
 	}
 	wctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// A vault that cannot be followed, or a port that fails, ends the work.
+	// A vault that cannot be followed, or a port that fails, ends work.
 	workspace := newCrew(ctx, cancel)
 	workspace.start(s.Workspace.Run)
 	front := newCrew(ctx, cancel)
@@ -43,11 +42,11 @@ func (s *Session) Serve(ctx context.Context, c *Control, command string, work fu
 	return errors.Join(err, front.stop(), workspace.stop())
 }
 
-// crew are goroutines that end together, and not with the context they began in.
+// crew is a group of goroutines that end together, but not with the context they began in.
 type crew struct {
 	ctx    context.Context
 	cancel context.CancelFunc
-	failed func() // called when one ends with an error
+	failed func() // called when one returns an error
 	group  errgroup.Group
 }
 
@@ -67,7 +66,7 @@ func (c *crew) start(run func(context.Context) error) {
 	})
 }
 
-// stop ends them and returns the first error.
+// stop ends the goroutines and returns the first error.
 func (c *crew) stop() error {
 	c.cancel()
 	return c.group.Wait()

@@ -14,7 +14,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// openServer opens a folder of a server.
 func (s *Session) openServer(src source.Source, state string, o *Options) (bridge.FolderSource, error) {
 	key, err := source.ServerKey()
 	if err != nil {
@@ -37,7 +36,7 @@ func (s *Session) openServer(src source.Source, state string, o *Options) (bridg
 	return bridge.FolderSource{Name: src.Name, Source: folder, Store: st}, nil
 }
 
-// progressLine shows on the terminal how many notes have been fetched.
+// progressLine shows on the terminal how many notes are fetched.
 func progressLine(name string) func(remote.Progress) {
 	var mu sync.Mutex // protects the following
 	var start, shown time.Time
@@ -58,8 +57,8 @@ func progressLine(name string) func(remote.Progress) {
 	}
 }
 
-// progressText says how many notes are there, and, of fetched ones in a time, how
-// fast that goes and how long the rest takes.
+// progressText says how many notes are present, and, from the number fetched in a time, how fast they
+// come and how long the rest takes.
 func progressText(name string, p remote.Progress, fetched int, in time.Duration) string {
 	line := fmt.Sprintf("%s: %d of %d notes", name, p.Fetched, p.Notes)
 	if fetched <= 0 || in <= 0 {

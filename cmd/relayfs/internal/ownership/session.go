@@ -1,7 +1,6 @@
-// Package ownership decides who serves a vault, and serves it: a session owns vaults and
-// answers other processes on a socket, each within the sources that it was given; it is
-// found by those who want to use it, and hands its vaults over to one that can do more.
-// The lock on a vault and the socket itself are bridge/owner's.
+// Package ownership decides which process serves a vault, and serves it. A session owns vaults and answers
+// other processes on a socket, each within the sources that it was given. Clients find it, and it hands its
+// vaults over to a process that can do more. The lock on a vault and the socket are in bridge/owner.
 //
 // Locks: reaches.mu alone.
 package ownership
@@ -12,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/owner"
@@ -82,7 +82,7 @@ func (s *Session) openFolder(src source.Source, state string, o *Options) (bridg
 		return bridge.FolderSource{}, err
 	}
 	s.closers = append(s.closers, st.Close)
-	_ = os.Remove(filepath.Join(state, "spare")) // an earlier version kept files there; it is empty but after a kill
+	_ = os.Remove(filepath.Join(state, "spare")) // an earlier version kept files there
 	v, err := vault.New(src.Dir, vault.Options{Logger: s.Log, ReadOnly: o.Workspace.ReadOnly, Swap: filepath.Join(state, "swap")})
 	if err != nil {
 		return bridge.FolderSource{}, err
@@ -91,14 +91,14 @@ func (s *Session) openFolder(src source.Source, state string, o *Options) (bridg
 	return bridge.FolderSource{Name: src.Name, Source: v, Store: st}, nil
 }
 
-// LogFile is where a daemon logs: beside the state of its first vault.
+// LogFile is the log of a daemon, in the state folder of its first vault.
 func (s *Session) LogFile() string { return filepath.Join(s.State, "relayfs.log") }
 
-// Close releases everything; what was acknowledged is on disk by then.
+// Close releases the vaults. What was acknowledged is on disk then.
 func (s *Session) Close() error {
 	var errs []error
-	for i := len(s.closers) - 1; i >= 0; i-- {
-		errs = append(errs, s.closers[i]())
+	for _, closer := range slices.Backward(s.closers) {
+		errs = append(errs, closer())
 	}
 	s.closers = nil
 	if s.owner != nil {

@@ -1,14 +1,13 @@
-// Package page serves the review page, the queue of `relayfs suggestions` in a browser:
-// three static files, and the same JSON that an owner answers on its socket, below
-// /api. Notes are untrusted text, and so is every other page that the browser
-// has open, hence:
+// Package page serves the review page, the queue of `relayfs suggestions` in a browser: three static files,
+// and below /api the same JSON that an owner answers on its socket. Neither notes nor the other pages in the
+// browser are trusted:
 //
-//   - the port is on loopback, and a request must name it as its Host, which a
-//     page that was rebound to this address by DNS does not;
-//   - /api wants a token that only the printed address has, behind the '#',
-//     where no server and no Referer header sees it;
-//   - the Content-Security-Policy lets only the page's own files run, and
-//     page.js puts text into the document as text, never as HTML.
+//   - the port is on loopback, and a request must name it as its Host, which a page that DNS has rebound
+//     to this address does not;
+//   - /api requires a token that only the printed address has, after the '#', where no server and no
+//     Referer header gets it;
+//   - the Content-Security-Policy lets only the page's own files run, and page.js inserts text as text,
+//     never as HTML.
 package page
 
 import (
@@ -17,7 +16,6 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"embed"
-	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -28,10 +26,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 )
@@ -42,19 +40,15 @@ var files embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// maxBody bounds a request to the page's API: ids of suggestions, or the
-// text that one becomes.
+// maxBody bounds a request to the API: ids of suggestions, or the new text of one.
 const maxBody = 2 * model.MaxNote
 
-// endPatience is how long requests under way may take at the end.
-const endPatience = 5 * time.Second
-
-// keptName is the file in a vault's state folder with the port and the token of its
-// page: where both stay the same, a page that is open finds its way back by itself.
+// keptName is the file in the state folder of a vault with the port and the token of its page. While both
+// stay the same, an open page reconnects by itself.
 const keptName = "review-page"
 
-// Listen opens the page's port: given, or else the one that it had before, if that
-// is free. state is the state folder of the vault.
+// Listen opens the port given, or, if that is "", the one used before, or another if that is taken. state
+// is the state folder of the vault.
 func Listen(given, state string) (*Page, error) {
 	file := filepath.Join(state, keptName)
 	kept, _ := secret.Read(file) // "" the first time
@@ -62,16 +56,12 @@ func Listen(given, state string) (*Page, error) {
 	if !known || len(token) < secret.MinToken {
 		port, token = "0", rand.Text()
 	}
-	addr := given
-	if addr == "" {
-		addr = net.JoinHostPort("127.0.0.1", port)
-	}
-	l, err := net.Listen("tcp", addr)
-	if err != nil && given == "" {
-		l, err = net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", cmp.Or(given, net.JoinHostPort("127.0.0.1", port)))
+	if err != nil {
+		l, err = listen.Open("--listen", cmp.Or(given, "127.0.0.1:0"))
 	}
 	if err != nil {
-		return nil, clierr.WithHint(fmt.Errorf("--listen: %w", err), "choose another port; port 0 takes any that is free")
+		return nil, err
 	}
 	_, port, err = net.SplitHostPort(l.Addr().String())
 	if err == nil && kept == "" {
@@ -80,16 +70,13 @@ func Listen(given, state string) (*Page, error) {
 	return &Page{token: token, listener: l}, err
 }
 
-// CheckAddress refuses an address that others can reach. "" stands for the default.
+// CheckAddress refuses an address that other machines can reach. "" is the default.
 func CheckAddress(addr string) error {
-	host, _, err := net.SplitHostPort(cmp.Or(addr, "127.0.0.1:0"))
-	if err != nil {
-		return clierr.Usagef("--listen %q is not HOST:PORT", addr)
+	loopback, err := listen.Loopback("--listen", cmp.Or(addr, "127.0.0.1:0"))
+	if err == nil && !loopback {
+		err = clierr.Usagef("--listen %s can be reached from other machines; the page is for this one: use 127.0.0.1, and an SSH tunnel from elsewhere", addr)
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return clierr.Usagef("--listen %s can be reached from other machines; the page is for this one: use 127.0.0.1, and an SSH tunnel from elsewhere", addr)
-	}
-	return nil
+	return err
 }
 
 // Page serves the review page of one queue.
@@ -98,7 +85,7 @@ type Page struct {
 	listener net.Listener
 }
 
-// URL is the page's address with the token behind the '#'.
+// URL returns the page's address with the token.
 func (p *Page) URL() string {
 	return (&url.URL{Scheme: "http", Host: p.listener.Addr().String(), Path: "/", Fragment: p.token}).String()
 }
@@ -108,24 +95,10 @@ func (p *Page) Close() { p.listener.Close() }
 
 // Serve answers until ctx ends.
 func (p *Page) Serve(ctx context.Context, q queue.Queue) error {
-	srv := &http.Server{
-		Handler: p.handler(q), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx }, // requests that wait for a change end with it
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(p.listener) }()
-	select {
-	case err := <-ended:
+	srv := listen.NewServer(p.handler(q))
+	srv.BaseContext = func(net.Listener) context.Context { return ctx } // ends requests that wait for a change
+	if _, err := listen.Serve(ctx, p.listener, srv); err != nil {
 		return fmt.Errorf("review page: %w", err)
-	case <-ctx.Done():
-	}
-	patience, cancel := context.WithTimeout(context.Background(), endPatience)
-	defer cancel()
-	if srv.Shutdown(patience) != nil {
-		srv.Close()
-	}
-	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
-		return err
 	}
 	return nil
 }
@@ -139,8 +112,8 @@ func (p *Page) handler(q queue.Queue) http.Handler {
 	return p.guard(mux)
 }
 
-// guard refuses requests that name another host, which is what a rebound page
-// sends, and tells the browser what the page may do.
+// guard refuses requests that name another host, as a rebound page does, and tells the browser what the page
+// may do.
 func (p *Page) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -156,13 +129,13 @@ func (p *Page) guard(next http.Handler) http.Handler {
 	})
 }
 
-// ours says whether host is an address of the page: its own, or localhost.
+// ours reports whether host is the page's address, or localhost with its port.
 func (p *Page) ours(host string) bool {
 	_, port, err := net.SplitHostPort(p.listener.Addr().String())
 	return host == p.listener.Addr().String() || err == nil && host == net.JoinHostPort("localhost", port)
 }
 
-// authorize wants the token, and no other page as the origin.
+// authorize requires the token, and refuses requests from other pages.
 func (p *Page) authorize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if origin := r.Header.Get("Origin"); origin != "" {
@@ -182,9 +155,8 @@ func (p *Page) authorize(next http.Handler) http.Handler {
 	})
 }
 
-// pageQueue is a queue whose decisions are this machine's user's, whatever a
-// request says, and on what the page showed; it takes back only what it is told by
-// name. Its suggestions come with the pieces that the page draws.
+// pageQueue is a queue for the page. Decisions are by this machine's user and on what the page showed,
+// whatever a request says. An undo must name its batch. Suggestions have the pieces that the page draws.
 type pageQueue struct{ queue.Queue }
 
 func (q pageQueue) Decide(ctx context.Context, r queue.DecideRequest) (queue.Outcome, error) {
@@ -215,7 +187,7 @@ func (q pageQueue) List(ctx context.Context, detailed bool) ([]queue.Suggestion,
 	return list, err
 }
 
-// OpenBrowser opens address with the desktop's own command.
+// OpenBrowser opens address with the desktop's command.
 func OpenBrowser(ctx context.Context, address string) error {
 	name, args := "xdg-open", []string{address}
 	switch runtime.GOOS {

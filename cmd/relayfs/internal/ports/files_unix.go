@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxFiles is how many files this process may have open.
+// maxFiles returns how many files this process may have open.
 func maxFiles() uint64 {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {

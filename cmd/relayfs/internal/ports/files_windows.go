@@ -1,5 +1,4 @@
 package ports
 
-// maxFiles is how many files this process may have open: there is no limit that
-// it would reach.
+// maxFiles returns how many files this process may have open: Windows has no limit that it would reach.
 func maxFiles() uint64 { return 1 << 20 }

@@ -6,27 +6,38 @@ import (
 	"net"
 	"net/http"
 	"sync"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 )
 
-// maxGuests is how many connections may be open at a time that have not shown a token
-// yet, or fewer if there may be few in all: see guestShare.
+// maxGuests bounds the connections without a token, see guestShare.
 const maxGuests = 256
 
-// guestShare is the part of max connections that guests have.
+// guestShare returns how many of max connections may be guests.
 func guestShare(max int) int { return min(maxGuests, 1+max/8) }
 
-// guestListener bounds the connections that are open at a time. Those that have not
-// shown a token yet, the guests, have a small share of them: when it is full, the
-// oldest guest gives way to the next one. So who is silent keeps nobody out.
+// guestListener bounds the open connections. Guests, which have not shown a token yet, have a small share of
+// them. When that is full, the oldest guest is closed for the next one, so silent clients keep nobody out.
 type guestListener struct {
 	net.Listener
-	places chan struct{} // has room for the connections that may be open
+	places chan struct{} // has room for the open connections
 	share  int
 	closed chan struct{}
 	once   sync.Once
 
 	mu     sync.Mutex // protects the following
-	guests list.List  // of *guestConn, the oldest first
+	guests guests
+}
+
+// guests are the guest connections, the oldest first.
+type guests struct{ list.List }
+
+// oldest returns the oldest guest, nil if there is none.
+func (g *guests) oldest() *guestConn {
+	if g.Len() == 0 {
+		return nil
+	}
+	return g.Front().Value.(*guestConn)
 }
 
 func newGuestListener(l net.Listener, max int) *guestListener {
@@ -48,7 +59,7 @@ func (l *guestListener) Accept() (net.Conn, error) {
 	c.guest = l.guests.PushBack(c)
 	var oldest *guestConn
 	if l.guests.Len() > l.share {
-		oldest = l.oldest()
+		oldest = l.guests.oldest()
 	}
 	l.mu.Unlock()
 	if oldest != nil {
@@ -57,7 +68,7 @@ func (l *guestListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// place takes a place, that of the oldest guest if there is no other.
+// place takes a place, or that of the oldest guest if all are taken.
 func (l *guestListener) place() bool {
 	select {
 	case l.places <- struct{}{}:
@@ -65,7 +76,7 @@ func (l *guestListener) place() bool {
 	default:
 	}
 	l.mu.Lock()
-	oldest := l.oldest()
+	oldest := l.guests.oldest()
 	l.mu.Unlock()
 	if oldest != nil {
 		oldest.Close()
@@ -78,29 +89,21 @@ func (l *guestListener) place() bool {
 	}
 }
 
-// oldest is the guest that has been one for longest, nil if there is none. mu is held.
-func (l *guestListener) oldest() *guestConn {
-	if l.guests.Len() == 0 {
-		return nil
-	}
-	return l.guests.Front().Value.(*guestConn)
-}
-
 func (l *guestListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }
 
-// guestConn is a connection that is a guest until it is welcome.
+// guestConn is a connection that is a guest until welcome.
 type guestConn struct {
 	net.Conn
 	l     *guestListener
 	ended sync.Once
 
-	guest *list.Element // nil once it is none; protected by l.mu
+	guest *list.Element // nil after welcome; protected by l.mu
 }
 
-// welcome makes a connection that has shown a token one that stays.
+// welcome ends the guest status of a connection that has shown a token.
 func (c *guestConn) welcome() {
 	c.l.mu.Lock()
 	defer c.l.mu.Unlock()
@@ -118,24 +121,25 @@ func (c *guestConn) Close() error {
 	return c.Conn.Close()
 }
 
-type connKey struct{}
+type connKey struct{} // of the connection in the context of a request
 
-// withConn lets handlers of a server find the connection of a request.
 func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// welcome makes the connection of a request that has shown a token one that stays.
+// welcome ends the guest status of the connection of a request that has shown a token.
 func welcome(r *http.Request) {
 	if c, ok := r.Context().Value(connKey{}).(*guestConn); ok {
 		c.welcome()
 	}
 }
 
-// welcoming is a handler of requests that have shown a token.
-func welcoming(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		welcome(r)
-		next.ServeHTTP(w, r)
-	})
+// serveGuests serves on l until ctx ends, and bounds the connections. finished is that of listen.Serve.
+func serveGuests(ctx context.Context, l net.Listener, srv *http.Server) (finished bool, err error) {
+	srv.ConnContext = withConn
+	return listen.Serve(ctx, newGuestListener(l, maxConnections()), srv)
 }
+
+// maxConnections bounds the open connections to --listen, and to --http. More wait until one ends, so that
+// files of the vault can always be opened.
+func maxConnections() int { return int(min(8192, maxFiles()/3)) }

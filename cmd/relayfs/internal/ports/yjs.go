@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/yserve"
 	"github.com/relayfs/relayfs/bridge/yserve/host"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
@@ -40,7 +40,7 @@ type Yjs struct {
 	NoToken                   bool
 }
 
-// Check refuses what would let others in without a token.
+// Check refuses flags that would let other machines in without a token.
 func (f *Yjs) Check() error {
 	if f.Addr == "" {
 		if f.KeyFile != "" || f.URL != "" || f.Relay != "" || f.NoToken {
@@ -48,12 +48,10 @@ func (f *Yjs) Check() error {
 		}
 		return nil
 	}
-	name, _, err := net.SplitHostPort(f.Addr)
+	loopback, err := listen.Loopback("--listen", f.Addr)
 	if err != nil {
-		return clierr.Usagef("--listen %q is not HOST:PORT", f.Addr)
+		return err
 	}
-	ip := net.ParseIP(name)
-	loopback := name == "localhost" || ip != nil && ip.IsLoopback()
 	switch {
 	case f.NoToken && f.KeyFile != "":
 		return clierr.Usagef("--no-token and --key-file exclude each other")
@@ -67,8 +65,7 @@ func (f *Yjs) Check() error {
 	return nil
 }
 
-// CheckSources refuses to offer nothing: the folders of a server are offered by
-// that.
+// CheckSources refuses to serve only folders of servers, because Yjs clients can connect to those.
 func (f *Yjs) CheckSources(sources []source.Source) error {
 	if f.Addr != "" && !slices.ContainsFunc(sources, func(s source.Source) bool { return s.Server == nil }) {
 		return clierr.Usagef("--listen offers vaults, and every SOURCE is on a server: let Yjs clients connect to that server")
@@ -81,10 +78,10 @@ func validURL(text string) bool {
 	return err == nil && c.Token == "" && strings.HasPrefix(text, "http")
 }
 
-// Budget bounds what clients of --listen and --http are sending at a time.
+// Budget bounds what clients of --listen and --http send at a time.
 var Budget = inflight.New(inflight.Default)
 
-// YjsServer is where Yjs clients are let in.
+// YjsServer serves Yjs clients.
 type YjsServer struct {
 	listener net.Listener
 	Host     *host.Host
@@ -94,8 +91,7 @@ type YjsServer struct {
 	log      *slog.Logger
 }
 
-// Listen opens the port; nil if no Yjs clients are to come in. The workspace has
-// been started.
+// Listen opens the port. It returns nil if there is none to open. The workspace has been started.
 func (f *Yjs) Listen(ctx context.Context, ws *bridge.Workspace, state string, log *slog.Logger) (*YjsServer, error) {
 	if f.Addr == "" {
 		return nil, nil
@@ -107,7 +103,7 @@ func (f *Yjs) Listen(ctx context.Context, ws *bridge.Workspace, state string, lo
 	o := yserve.Options{URL: f.URL, Relay: f.Relay, Logger: log, Known: welcome, Inflight: Budget}
 	y := &YjsServer{log: log}
 	if !f.NoToken {
-		if y.Info.KeyFile, err = f.keyPath(base); err != nil {
+		if y.Info.KeyFile, err = filepath.Abs(cmp.Or(f.KeyFile, filepath.Join(base, keyName))); err != nil {
 			return nil, err
 		}
 		key, text, err := loadKey(y.Info.KeyFile)
@@ -116,8 +112,8 @@ func (f *Yjs) Listen(ctx context.Context, ws *bridge.Workspace, state string, lo
 		}
 		o.Keys, o.Mint, y.keyText = token.Ring{key}, key, text
 	}
-	if y.listener, err = net.Listen("tcp", f.Addr); err != nil {
-		return nil, clierr.WithHint(fmt.Errorf("--listen: %w", err), "choose another port; port 0 takes any that is free")
+	if y.listener, err = listen.Open("--listen", f.Addr); err != nil {
+		return nil, err
 	}
 	if y.Host, err = host.New(ctx, host.Options{Workspace: ws, Blobs: filepath.Join(base, blobsName), Logger: log}); err != nil {
 		y.listener.Close()
@@ -138,16 +134,14 @@ func (f *Yjs) Listen(ctx context.Context, ws *bridge.Workspace, state string, lo
 	return y, nil
 }
 
-// keyPath is where the key of the tokens is.
-func (f *Yjs) keyPath(base string) (string, error) {
-	return filepath.Abs(cmp.Or(f.KeyFile, filepath.Join(base, keyName)))
-}
-
-// loadKey reads the key, or makes one.
+// loadKey reads the key. It creates the file if that is missing.
 func loadKey(file string) (key *token.Key, text string, err error) {
 	text, err = secret.Read(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		text, err = makeKey(file)
+		if key, err = token.GenerateKey("", token.HMAC); err != nil {
+			return nil, "", err
+		}
+		text, err = secret.Make(file, key.Secret())
 	}
 	if err != nil {
 		return nil, "", err
@@ -164,15 +158,7 @@ func parseKey(file, text string) (*token.Key, error) {
 	return key, nil
 }
 
-func makeKey(file string) (string, error) {
-	key, err := token.GenerateKey("", token.HMAC)
-	if err != nil {
-		return "", err
-	}
-	return secret.Make(file, key.Secret())
-}
-
-// Announce says where Yjs clients are let in, and never the token.
+// Announce prints the address, and never the key.
 func (y *YjsServer) Announce(w io.Writer) {
 	if y.Info.KeyFile == "" {
 		fmt.Fprintf(w, "serving Yjs clients at %s, without tokens\n", y.Info.URL)
@@ -183,36 +169,21 @@ func (y *YjsServer) Announce(w io.Writer) {
 
 // Serve answers until ctx ends, and then ends the connections.
 func (y *YjsServer) Serve(ctx context.Context) error {
-	srv := &http.Server{Handler: y.server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ConnContext: withConn}
-	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(newGuestListener(y.listener, maxConnections())) }()
 	if y.Info.KeyFile != "" {
 		go y.followKey(ctx)
 	}
-	select {
-	case err := <-ended:
+	if _, err := serveGuests(ctx, y.listener, listen.NewServer(y.server)); err != nil {
 		return fmt.Errorf("--listen: %w", err)
-	case <-ctx.Done():
-	}
-	patience, cancel := context.WithTimeout(context.Background(), endPatience)
-	defer cancel()
-	if srv.Shutdown(patience) != nil {
-		srv.Close()
 	}
 	y.server.Close()
 	return nil
 }
 
-// maxConnections is how many connections others may have open to --listen, and as many
-// to --http: more wait until one ends, so that files of the vault can be opened in any
-// case.
-func maxConnections() int { return int(min(8192, maxFiles()/3)) }
-
-// keyLook is how often the key file is looked at.
+// keyLook is how often the key file is read.
 const keyLook = time.Second
 
-// followKey takes over another key that the key file has got, and makes one where
-// the file is gone, until ctx ends: that is how tokens are revoked.
+// followKey uses a new key of the key file, which revokes all tokens so far, until ctx ends. It creates a
+// file that is gone.
 func (y *YjsServer) followKey(ctx context.Context) {
 	known, told := y.keyText, ""
 	tick := time.NewTicker(keyLook)
@@ -236,7 +207,7 @@ func (y *YjsServer) followKey(ctx context.Context) {
 	}
 }
 
-// ConnectionString is what a backend connects with: it holds a server token.
+// ConnectionString returns what a backend connects with. It holds a server token.
 func ConnectionString(y *owner.Yjs) (string, error) {
 	c, err := token.ParseConnection(y.URL)
 	if err != nil || y.KeyFile == "" {

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// changesWait bounds how long an answer to "has anything changed" is held back,
-// so that a connection that broke unnoticed is not waited on for ever.
+// changesWait bounds how long Changed waits, so that nobody waits for ever on a connection that broke
+// unnoticed.
 const changesWait = 25 * time.Second
 
-// changeCounter counts changes and lets others wait for the next one.
+// changeCounter counts changes and waits for the next one.
 type changeCounter struct {
 	mu   sync.Mutex // protects the following
 	n    uint64
 	next chan struct{} // closed by the next change
 }
 
-// newChangeCounter starts at a number that no counter of an earlier process has been
-// at: who waited with that one is told of what it missed.
+// newChangeCounter starts at a number that no counter of an earlier process has reached, so that a client of
+// that one is told that it missed changes.
 func newChangeCounter() *changeCounter {
 	return &changeCounter{n: uint64(time.Now().UnixMicro()), next: make(chan struct{})}
 }
@@ -31,7 +31,7 @@ func (c *changeCounter) add() {
 	c.next = make(chan struct{})
 }
 
-// wait returns the count as soon as it is not seen, or after changesWait.
+// wait returns the count when it differs from seen, or after changesWait.
 func (c *changeCounter) wait(ctx context.Context, seen uint64) (uint64, error) {
 	c.mu.Lock()
 	n, next := c.n, c.next

@@ -11,22 +11,21 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// contextLines is how many whole lines of context stand before and after a
-// suggestion's own, and maxContext bounds each side in bytes: a paragraph on one
-// line may be as long as the note.
+// contextLines is how many whole lines of context are before and after the lines of a suggestion. maxContext
+// bounds each side in bytes, because a paragraph on one line may be as long as the note.
 const (
 	contextLines = 2
 	maxContext   = 2000
 )
 
-// noteContext is a note's accepted view, by places of its raw text.
+// noteContext is a note's accepted view, by places in its raw text.
 type noteContext struct {
 	path     model.Path
 	raw      string
 	segments []diffwrap.Segment
 }
 
-// openContext reads the note at p; of one that is gone nothing is shown.
+// openContext reads the note at p. If that is gone, its context is empty.
 func openContext(ctx context.Context, ws *bridge.Workspace, p model.Path) noteContext {
 	v, err := ws.Open(ctx, p)
 	if err != nil {
@@ -35,29 +34,24 @@ func openContext(ctx context.Context, ws *bridge.Workspace, p model.Path) noteCo
 	return noteContext{p, v.Marked(), diffwrap.Segments(v.Marked(), diffwrap.AcceptedView)}
 }
 
-// around is what the accepted view shows before start and after end, places of
-// the raw text, to the ends of their lines and contextLines further, or as much of
-// it as maxContext allows.
+// around returns the accepted view before start and after end, places in the raw text: to the ends of their
+// lines and contextLines more, as far as maxContext allows.
 func (c noteContext) around(start, end int) (before, after string) {
-	var pre, post []string
-	room := func(pieces []string) bool { return newlines(pieces) <= contextLines && size(pieces) <= maxContext }
+	room := func(s string) bool { return strings.Count(s, "\n") <= contextLines && len(s) <= maxContext }
 	first := sort.Search(len(c.segments), func(i int) bool { return c.segments[i].RawOff >= start })
-	for i := first - 1; i >= 0 && room(pre); i-- {
+	for i := first - 1; i >= 0 && room(before); i-- {
 		s := c.segments[i]
-		pre = append(pre, c.raw[s.RawOff:min(s.RawOff+s.Len, start)])
+		before = c.raw[s.RawOff:min(s.RawOff+s.Len, start)] + before
 	}
 	first = sort.Search(len(c.segments), func(i int) bool { return c.segments[i].RawOff+c.segments[i].Len > end })
-	for i := first; i < len(c.segments) && room(post); i++ {
+	for i := first; i < len(c.segments) && room(after); i++ {
 		s := c.segments[i]
-		post = append(post, c.raw[max(s.RawOff, end):s.RawOff+s.Len])
+		after += c.raw[max(s.RawOff, end) : s.RawOff+s.Len]
 	}
-	for _, piece := range pre {
-		before = piece + before
-	}
-	return lastBytes(lastLines(before), maxContext), firstBytes(firstLines(strings.Join(post, "")), maxContext)
+	return lastBytes(lastLines(before), maxContext), firstBytes(firstLines(after), maxContext)
 }
 
-// lastBytes is the end of s, at most n bytes and whole characters.
+// lastBytes returns the end of s in whole characters, at most n bytes.
 func lastBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -69,7 +63,7 @@ func lastBytes(s string, n int) string {
 	return "… " + s[at:]
 }
 
-// firstBytes is the beginning of s, at most n bytes and whole characters.
+// firstBytes returns the beginning of s in whole characters, at most n bytes.
 func firstBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -80,16 +74,7 @@ func firstBytes(s string, n int) string {
 	return s[:n] + " …"
 }
 
-func size(pieces []string) int {
-	n := 0
-	for _, p := range pieces {
-		n += len(p)
-	}
-	return n
-}
-
-// cutComments cuts off the n comments that after starts with: those of the
-// suggestion itself.
+// cutComments removes the n comments at the beginning of after, which are those of the suggestion.
 func cutComments(after string, n int) string {
 	for range n {
 		body, ok := strings.CutPrefix(after, "{>>")
@@ -102,15 +87,7 @@ func cutComments(after string, n int) string {
 	return after
 }
 
-func newlines(pieces []string) int {
-	n := 0
-	for _, p := range pieces {
-		n += strings.Count(p, "\n")
-	}
-	return n
-}
-
-// lastLines keeps the unfinished last line of s and contextLines before it.
+// lastLines keeps the last, unfinished line of s and contextLines before it.
 func lastLines(s string) string {
 	at := len(s)
 	for range contextLines + 1 {

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -9,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Shorten keeps a side of a suggestion on one line of a terminal.
+// Shorten fits a side of a suggestion on one line of a terminal.
 func Shorten(s string) string {
 	const limit = 60 // characters
 	s = output.Printable(strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\t", " ").Replace(s))
@@ -19,7 +20,7 @@ func Shorten(s string) string {
 	return s
 }
 
-// Place is where the suggestion is, or what the proposal is about.
+// Place names the place of the suggestion, or the path that the proposal is about.
 func (s *Suggestion) Place() string {
 	if s.IsProposal() {
 		return s.Path
@@ -27,7 +28,7 @@ func (s *Suggestion) Place() string {
 	return fmt.Sprintf("%s:%d", s.Path, s.Line)
 }
 
-// Gist is what it would do, on one line.
+// Gist says on one line what the suggestion would do.
 func (s *Suggestion) Gist() string {
 	if s.IsProposal() {
 		return s.proposed(Shorten(s.New))
@@ -35,11 +36,17 @@ func (s *Suggestion) Gist() string {
 	if s.Kind == diffwrap.Comment.String() {
 		return "{>>" + Shorten(s.New) + "<<}"
 	}
-	return marks(s.Old, s.New)
+	text := ""
+	if s.Old != "" {
+		text = "{--" + Shorten(s.Old) + "--}"
+	}
+	if s.New != "" {
+		text += "{++" + Shorten(s.New) + "++}"
+	}
+	return text
 }
 
-// proposed says what a proposal would do; to is the path that a rename leads to,
-// as it is to be shown.
+// proposed says what a proposal would do. to is the target of a rename as it is to be shown.
 func (s *Suggestion) proposed(to string) string {
 	what := s.Kind
 	if s.Dir {
@@ -59,7 +66,7 @@ func (s *Suggestion) proposed(to string) string {
 	return what
 }
 
-// Who is the suggestion's author and time, as far as they are known.
+// Who returns the author and the time of the suggestion, as far as they are known.
 func (s *Suggestion) Who() string {
 	who := s.Author
 	if !s.Time.IsZero() {
@@ -68,14 +75,37 @@ func (s *Suggestion) Who() string {
 	return who
 }
 
-// marks shows a suggestion on one line, as it stands in the note.
-func marks(old, new string) string {
-	var b strings.Builder
-	if old != "" {
-		b.WriteString("{--" + Shorten(old) + "--}")
+// PieceKind says what becomes of a piece of text when a suggestion is accepted.
+type PieceKind string
+
+const (
+	KeptPiece PieceKind = "kept"
+	OldPiece  PieceKind = "old"
+	NewPiece  PieceKind = "new"
+)
+
+// Piece is a run of text of one kind.
+type Piece struct {
+	Kind PieceKind `json:"kind"`
+	Text string    `json:"text"`
+}
+
+// InPieces returns the suggestion in its context. The words that the old and the new text share are kept
+// pieces. A proposal is what it would do and, for a file, the change of its contents.
+func (s *Suggestion) InPieces() []Piece {
+	if s.IsProposal() && s.Kind != string(model.ProposedFile) {
+		return []Piece{{KeptPiece, s.proposed(s.New)}}
 	}
-	if new != "" {
-		b.WriteString("{++" + Shorten(new) + "++}")
+	list := []Piece{{KeptPiece, s.Before}}
+	if s.IsProposal() {
+		list = []Piece{{KeptPiece, s.proposed(s.New) + "\n"}}
 	}
-	return b.String()
+	at := 0
+	for _, e := range diffwrap.Diff(s.Old, s.New) {
+		list = append(list,
+			Piece{KeptPiece, s.Old[at:e.Off]}, Piece{OldPiece, s.Old[e.Off : e.Off+e.Len]}, Piece{NewPiece, e.New})
+		at = e.Off + e.Len
+	}
+	list = append(list, Piece{KeptPiece, s.Old[at:]}, Piece{KeptPiece, s.After})
+	return slices.DeleteFunc(list, func(p Piece) bool { return p.Text == "" })
 }

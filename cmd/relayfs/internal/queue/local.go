@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 )
 
-// errNotAsShown refuses a decision on what a person did not see.
+// errNotAsShown refuses a decision on suggestions that have changed since they were shown.
 var errNotAsShown = jsonapi.Conflict("nothing was decided, because not all of it is as it was shown")
 
 // Local is the queue of a workspace in this process.
@@ -19,7 +19,7 @@ type Local struct {
 	changes *changeCounter
 }
 
-// NewLocal is the queue of ws. Call cancel at the end.
+// NewLocal returns the queue of ws. Call cancel at the end.
 func NewLocal(ws *bridge.Workspace) (q *Local, cancel func()) {
 	c := newChangeCounter()
 	return &Local{ws, c}, ws.Subscribe(func(model.Event) { c.add() })
@@ -74,7 +74,7 @@ func (q *Local) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	return newOutcome(out, r.Verdict), err
 }
 
-// checkShown is nil if what r is about is as it was shown.
+// checkShown returns an error if a suggestion of r is not as it was shown.
 func (q *Local) checkShown(ctx context.Context, r DecideRequest) error {
 	if r.Shown == nil {
 		return nil
@@ -113,7 +113,7 @@ func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 
 // Log implements Queue.
 func (q *Local) Log(ctx context.Context, limit int) ([]LogEntry, error) {
-	// Reading the notes brings into the journal what a crash interrupted.
+	// Reading the notes journals decisions that a crash interrupted.
 	if _, err := q.ws.Suggestions(ctx, ""); err != nil {
 		return nil, err
 	}

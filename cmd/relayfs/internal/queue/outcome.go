@@ -6,12 +6,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Err is nil if everything that was asked for was done.
+// Err returns an error if a part of the request failed.
 func (o *Outcome) Err() error {
 	var errs []error
 	for _, p := range slices.Sorted(maps.Keys(o.Failed)) {
@@ -23,7 +24,7 @@ func (o *Outcome) Err() error {
 	return errors.Join(errs...)
 }
 
-// WithContext gives what was decided the context it was listed with.
+// WithContext returns decided suggestions with the context that they were listed with.
 func WithContext(decided, listed []Suggestion) []Suggestion {
 	byID := make(map[string]*Suggestion, len(listed))
 	for i := range listed {
@@ -37,7 +38,7 @@ func WithContext(decided, listed []Suggestion) []Suggestion {
 	return decided
 }
 
-// IDsOf are the ids of suggestions.
+// IDsOf returns the ids of suggestions.
 func IDsOf(list []Suggestion) []string {
 	ids := make([]string, len(list))
 	for i := range list {
@@ -46,7 +47,7 @@ func IDsOf(list []Suggestion) []string {
 	return ids
 }
 
-// NotesOf is how many notes suggestions are in.
+// NotesOf returns how many notes suggestions are in.
 func NotesOf(list []Suggestion) int {
 	paths := make(map[string]bool)
 	for i := range list {
@@ -55,7 +56,7 @@ func NotesOf(list []Suggestion) int {
 	return len(paths)
 }
 
-// Outcome is the JSON of what a decision or an undo did.
+// Outcome is the JSON of the result of a decision or an undo.
 type Outcome struct {
 	Batch       string            `json:"batch"` // for undo
 	Verdict     model.Verdict     `json:"verdict"`
@@ -64,7 +65,7 @@ type Outcome struct {
 	Missing     []string          `json:"missing"`         // ids that no pending suggestion has any more
 	Failed      map[string]string `json:"failed"`          // path -> why; these notes are as they were
 	Away        []model.Away      `json:"away,omitempty"`  // what undo could not bring back
-	Older       string            `json:"older,omitempty"` // batch that undo can go on with, when nothing of this one could be taken back
+	Older       string            `json:"older,omitempty"` // batch to undo next, if nothing of this one could be undone
 }
 
 func newOutcome(o bridge.Outcome, verdict model.Verdict) Outcome {
@@ -83,6 +84,39 @@ func newOutcome(o bridge.Outcome, verdict model.Verdict) Outcome {
 		if errors.Is(err, model.ErrStale) {
 			out.Failed[string(p)] += "; look at it, then accept it by itself, on the command line with --force"
 		}
+	}
+	return out
+}
+
+// FrontMatterChanged is the action of a change of front matter, beside the verdicts.
+const FrontMatterChanged = "frontmatter"
+
+// LogEntry is the JSON of one journalled decision or change in one note.
+type LogEntry struct {
+	Batch       string                   `json:"batch"` // for undo
+	Time        time.Time                `json:"time"`
+	Path        string                   `json:"path"`   // "" if the note is gone
+	Action      string                   `json:"action"` // a verdict, or "frontmatter"
+	By          string                   `json:"by"`
+	Reason      string                   `json:"reason,omitempty"`
+	Session     string                   `json:"session"`
+	Lapsed      bool                     `json:"lapsed,omitempty"` // no person decided: it gave way, or its author withdrew it
+	Undoes      string                   `json:"undoes,omitempty"` // a batch
+	Suggestions []model.Decided          `json:"suggestions"`
+	FrontMatter *model.FrontMatterChange `json:"frontMatter,omitempty"`
+	Away        []model.Away             `json:"away,omitempty"` // what an undo could not restore
+}
+
+func newLogEntry(e model.JournalEntry) LogEntry {
+	out := LogEntry{
+		Batch: e.BatchOf(), Time: e.Time, Path: string(e.Path), Action: FrontMatterChanged,
+		By: e.Author, Session: e.Session, Suggestions: []model.Decided{}, FrontMatter: e.FrontMatter,
+	}
+	if d := e.Decision; d != nil {
+		out.Action, out.By, out.Reason, out.Undoes = string(d.Verdict), d.By, d.Reason, d.Undoes
+		out.Lapsed, out.Away = d.Lapsed, d.Away
+		out.Session = ""
+		out.Suggestions = append(out.Suggestions, d.Items...)
 	}
 	return out
 }

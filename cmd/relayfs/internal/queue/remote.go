@@ -2,16 +2,56 @@ package queue
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"net/url"
 	"strconv"
 
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/jsonapi"
 )
+
+// Paths of the queue on an owner's socket. Each takes owner.SourceParam too.
+const (
+	suggestionsPath = "/suggestions" // query: context
+	journalPath     = "/journal"     // query: limit
+	changesPath     = "/changes"     // query: seen; answers after a change
+	decidePath      = "/decide"      // POST a DecideRequest
+	undoPath        = "/undo"        // POST an UndoRequest
+)
+
+// Handle serves q to the Remotes of other processes. A decision and an undo are carried out to the end even
+// if the client goes away, because nobody has asked for half of them.
+func Handle(mux *http.ServeMux, q Queue) {
+	mux.HandleFunc("GET "+suggestionsPath, jsonapi.Handler(func(r *http.Request) (any, error) {
+		return q.List(r.Context(), r.FormValue("context") != "")
+	}))
+	mux.HandleFunc("GET "+journalPath, jsonapi.Handler(func(r *http.Request) (any, error) {
+		limit, err := strconv.Atoi(r.FormValue("limit"))
+		if err != nil || limit < 0 {
+			return nil, errors.New("limit is not a number")
+		}
+		return q.Log(r.Context(), limit)
+	}))
+	mux.HandleFunc("GET "+changesPath, jsonapi.Handler(func(r *http.Request) (any, error) {
+		seen, err := strconv.ParseUint(r.FormValue("seen"), 10, 64)
+		if err != nil {
+			return nil, errors.New("seen is not a number")
+		}
+		return q.Changed(r.Context(), seen)
+	}))
+	mux.HandleFunc("POST "+decidePath, jsonapi.Handler(func(r *http.Request) (any, error) {
+		return jsonapi.Posted(context.WithoutCancel(r.Context()), r, q.Decide)
+	}))
+	mux.HandleFunc("POST "+undoPath, jsonapi.Handler(func(r *http.Request) (any, error) {
+		return jsonapi.Posted(context.WithoutCancel(r.Context()), r, q.Undo)
+	}))
+}
 
 // Remote is the queue of a running owner.
 type Remote struct{ c *owner.Client }
 
-// NewRemote is the queue of the owner that c asks.
+// NewRemote returns the queue of the owner that c asks.
 func NewRemote(c *owner.Client) Remote { return Remote{c} }
 
 // List implements Queue.

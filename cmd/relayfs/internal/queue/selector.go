@@ -13,7 +13,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
-// Selector chooses suggestions by what they are; all of its conditions must hold.
+// Selector chooses suggestions. All of its conditions must hold.
 type Selector struct {
 	Glob    string // of the path or of its last element
 	Author  string
@@ -21,16 +21,16 @@ type Selector struct {
 	Kind    string
 }
 
-// Kinds are the kinds of suggestions and proposals.
+// Kinds returns the kinds of suggestions and proposals.
 func Kinds() []string {
 	return []string{diffwrap.Addition.String(), diffwrap.Deletion.String(), diffwrap.Replacement.String(), diffwrap.Comment.String(),
 		string(model.ProposedRename), string(model.ProposedDelete), string(model.ProposedFile)}
 }
 
-// Empty says whether there is no condition.
+// Empty reports whether there is no condition.
 func (s *Selector) Empty() bool { return *s == Selector{} }
 
-// Check refuses conditions that make no sense, or that stand beside ids.
+// Check refuses conditions that are not valid, or that are combined with ids.
 func (s *Selector) Check(ids []string) error {
 	switch {
 	case s.Glob != "" && !doublestar.ValidatePattern(s.Glob):
@@ -43,7 +43,7 @@ func (s *Selector) Check(ids []string) error {
 	return nil
 }
 
-// Matches says whether all conditions hold for x.
+// Matches reports whether all conditions hold for x.
 func (s *Selector) Matches(x *Suggestion) bool {
 	switch {
 	case s.Glob != "" && !doublestar.MatchUnvalidated(s.Glob, x.Path) && !doublestar.MatchUnvalidated(s.Glob, path.Base(x.Path)),
@@ -55,8 +55,8 @@ func (s *Selector) Matches(x *Suggestion) bool {
 	return true
 }
 
-// Choose keeps what has the given ids, in the order of the list, or, without
-// ids, what matches. The result is not nil.
+// Choose returns the suggestions with the given ids, in the order of the list, or, without ids, those that
+// match. The result is not nil.
 func (s *Selector) Choose(list []Suggestion, ids []string) ([]Suggestion, error) {
 	named := make(map[string]bool, len(ids))
 	for _, id := range ids {
@@ -75,7 +75,7 @@ func (s *Selector) Choose(list []Suggestion, ids []string) ([]Suggestion, error)
 	return kept, nil
 }
 
-// resolveID finds the id that starts with prefix.
+// resolveID returns the id that begins with prefix.
 func resolveID(list []Suggestion, prefix string) (string, error) {
 	var found []string
 	for i := range list {

@@ -22,19 +22,16 @@ type Suggestion struct {
 	Session  string    `json:"session"`
 	Time     time.Time `json:"time,omitzero"`
 	Comments []string  `json:"comments"`
-	// Dir is set for a proposal about a folder with everything in it.
-	Dir bool `json:"dir,omitempty"`
-	// Stale is set for a proposal about what a person has changed since.
-	Stale bool `json:"stale,omitempty"`
-	// Revision stands for what a person decides on, all of the above but its place:
-	// under another one, the id is not what was shown.
+	Dir      bool      `json:"dir,omitempty"`   // a proposal about a folder with everything in it
+	Stale    bool      `json:"stale,omitempty"` // a person has changed what the proposal is about
+	// Revision identifies what a person decides on: all of the above but Line. If it changes, the
+	// suggestion is not the one that was shown.
 	Revision string `json:"revision"`
-	// Before and After are the accepted view around it: the rest of its lines and
-	// contextLines more. Only where they were asked for.
-	Before string `json:"before,omitempty"`
-	After  string `json:"after,omitempty"`
-	// Pieces are it and its context as they are drawn; for the review page only.
-	Pieces []Piece `json:"pieces,omitempty"`
+	// Before and After are the accepted view around it, if it was asked for: the rest of its lines
+	// and contextLines more.
+	Before string  `json:"before,omitempty"`
+	After  string  `json:"after,omitempty"`
+	Pieces []Piece `json:"pieces,omitempty"` // it and its context as the review page draws them
 }
 
 func newSuggestion(s model.Suggestion) Suggestion {
@@ -44,7 +41,7 @@ func newSuggestion(s model.Suggestion) Suggestion {
 	}.revised()
 }
 
-// revised is s with its revision.
+// revised returns s with its revision.
 func (s Suggestion) revised() Suggestion {
 	h := sha256.New()
 	for _, field := range append([]string{s.Path, s.Kind, s.Old, s.New, s.Author, strconv.FormatBool(s.Dir), strconv.FormatBool(s.Stale)}, s.Comments...) {
@@ -54,8 +51,8 @@ func (s Suggestion) revised() Suggestion {
 	return s
 }
 
-// newProposal tells of a proposal as of a suggestion: a rename's sides are paths,
-// those of a file its contents.
+// newProposal returns a proposal as a suggestion. The sides of a rename are paths, those of a file its
+// contents.
 func newProposal(p model.Proposal) Suggestion {
 	s := Suggestion{
 		ID: p.ID, Path: string(p.Path), Kind: string(p.Kind), Old: string(p.Path), New: string(p.NewPath),
@@ -67,5 +64,5 @@ func newProposal(p model.Proposal) Suggestion {
 	return s.revised()
 }
 
-// IsProposal says whether it is about a whole note, folder or file.
+// IsProposal reports whether it is about a whole note, folder or file.
 func (s *Suggestion) IsProposal() bool { return s.Line == 0 }

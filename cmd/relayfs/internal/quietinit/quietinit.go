@@ -1,15 +1,11 @@
-// Package quietinit keeps the initialisation of bubbletea from talking to the
-// terminal.
+// Package quietinit keeps the initialisation of bubbletea v1 from asking the terminal for its background
+// colour and waiting up to five seconds for the answer (its tea_init.go). Every command would wait, although
+// one command uses bubbletea, and would lose what was typed ahead. Bubbletea does not ask if TERM is "dumb",
+// so this package sets that until main calls Restore.
 //
-// When a program that holds bubbletea v1 starts, whatever it was started for,
-// the package asks the terminal for its background colour and waits up to five
-// seconds for the answer (its tea_init.go). Every command would pay for what one
-// command uses, and lose what was typed ahead. It does not ask when TERM is
-// "dumb", so this package says so until main calls Restore.
-//
-// It is certain to come first: Go initialises packages in the order of their
-// import paths as soon as what they import is initialised, this one imports
-// nothing but os, and bubbletea imports os/signal, whose path sorts behind ours.
+// It is initialised before bubbletea: Go initialises packages in the order of their import paths as soon as
+// their imports are initialised. This one imports only os, and bubbletea imports os/signal, whose path sorts
+// after this one.
 package quietinit
 
 import "os"
@@ -22,7 +18,7 @@ func hide() (term string, isSet bool) {
 	return term, isSet
 }
 
-// Restore gives TERM its value back. Main calls it before anything else.
+// Restore restores TERM. Main calls it before anything else.
 func Restore() {
 	if isSet {
 		os.Setenv("TERM", term)

@@ -1,5 +1,5 @@
-// Package render draws suggestions, decisions and the log for people to read: in colour on
-// a terminal, else as CriticMarkup. What it is given it escapes.
+// Package render writes suggestions, decisions and the log for people: in colour on a terminal, else as
+// CriticMarkup. It escapes the texts.
 package render
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 )
 
-// Painter writes pieces: for a terminal with colour, else as CriticMarkup.
+// Painter writes pieces in colour or as CriticMarkup.
 type Painter struct{ colour bool }
 
-// NewPainter paints for w.
+// NewPainter returns a Painter for w.
 func NewPainter(w io.Writer) Painter { return Painter{output.Colour(w)} }
 
 // SGR codes (ECMA-48).
@@ -25,8 +25,7 @@ const (
 	Faint = "\x1b[2m"
 	Bold  = "\x1b[1m"
 
-	// Struck out and underlined too, so that a change of spaces is seen and colour is
-	// not all that tells.
+	// With strikethrough and underline a change of spaces shows too, and so does one without colour.
 	sgrOld   = "\x1b[9;31m"
 	sgrNew   = "\x1b[4;32m"
 	sgrReset = "\x1b[0m"
@@ -52,8 +51,7 @@ func (p Painter) text(list []queue.Piece) string {
 	return b.String()
 }
 
-// SGR gives each line of text the look that code names: pagers and lists show
-// lines on their own.
+// SGR sets each line of text in the style code, because pagers and lists show single lines.
 func (p Painter) SGR(code, text string) string {
 	if !p.colour || text == "" {
 		return text
@@ -67,7 +65,6 @@ func (p Painter) SGR(code, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// heading is one line about a suggestion.
 func (p Painter) heading(s *queue.Suggestion) string {
 	line := fmt.Sprintf("%s  %s  %s", output.OneLine(s.ID), p.SGR(Bold, output.OneLine(s.Place())), s.Kind)
 	if who := s.Who(); who != "" {
@@ -76,7 +73,7 @@ func (p Painter) heading(s *queue.Suggestion) string {
 	return line
 }
 
-// Drawn is a suggestion's heading, and pieces of it below that.
+// Drawn returns the heading of a suggestion, and below it the pieces.
 func (p Painter) Drawn(s *queue.Suggestion, list []queue.Piece) string {
 	var b strings.Builder
 	b.WriteString(p.heading(s) + "\n")
@@ -86,7 +83,7 @@ func (p Painter) Drawn(s *queue.Suggestion, list []queue.Piece) string {
 	return b.String()
 }
 
-// Diff is a suggestion for a person to read.
+// Diff returns a suggestion for a person to read.
 func (p Painter) Diff(s *queue.Suggestion) string {
 	var b strings.Builder
 	b.WriteString(p.Drawn(s, s.InPieces()))
@@ -124,8 +121,7 @@ func List(w io.Writer, list []queue.Suggestion) error {
 	return err
 }
 
-// Scope shows each of a few suggestions, and of many how many there are in
-// which note.
+// Scope prints a few suggestions, or the number of many in each note.
 func Scope(w io.Writer, list []queue.Suggestion) error {
 	if len(list) == 0 {
 		return nil
@@ -147,7 +143,7 @@ func Scope(w io.Writer, list []queue.Suggestion) error {
 	return nil
 }
 
-// Undone prints what an undo did.
+// Undone prints the outcome of an undo.
 func Undone(w io.Writer, out queue.Outcome) error {
 	if err := Scope(w, out.Suggestions); err != nil {
 		return err
@@ -159,7 +155,7 @@ func Undone(w io.Writer, out queue.Outcome) error {
 	return err
 }
 
-// Log prints each batch's name once, over what it did in which note.
+// Log prints the name of each batch, and below it what it did in which note.
 func Log(w io.Writer, list []queue.LogEntry) error {
 	p := NewPainter(w)
 	for i, x := range list {

@@ -1,5 +1,5 @@
-// Package secret keeps tokens and keys in files that their user alone may read. It knows
-// nothing of what they open.
+// Package secret keeps tokens and keys in files that only their user may read. It does not know what they
+// open.
 package secret
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
 
-// Read reads a file that its user alone may read.
+// Read reads a file that only its user may read. Other permissions are an error.
 func Read(file string) (string, error) {
 	st, err := os.Stat(file)
 	if err != nil {
@@ -27,7 +27,7 @@ func Read(file string) (string, error) {
 	return string(data), err
 }
 
-// Make makes such a file; one that another process has just made is taken.
+// Make creates such a file. If another process has just created it, Make returns its content.
 func Make(file, text string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return "", err
@@ -43,11 +43,10 @@ func Make(file, text string) (string, error) {
 	return text, errors.Join(err, f.Close())
 }
 
-// MinToken is the length, in characters, below which a token is guessable.
+// MinToken is the least length of a token, in characters.
 const MinToken = 16
 
-// EnsureToken reads the token of a file that is its owner's alone, and makes
-// the file if it is missing.
+// EnsureToken returns the token of a file. It creates the file if that is missing.
 func EnsureToken(file string) (string, error) {
 	token, err := ReadToken(file)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +58,7 @@ func EnsureToken(file string) (string, error) {
 	return ReadToken(file)
 }
 
-// ReadToken reads the token of such a file.
+// ReadToken returns the token of a file.
 func ReadToken(file string) (string, error) {
 	text, err := Read(file)
 	if err != nil {

@@ -1,9 +1,10 @@
-// Package source reads the SOURCE arguments of commands: what a Folder is made of, a local
-// vault or a shared folder of a server, and where relayfs keeps what belongs to it. It opens
-// none of them.
+// Package source parses the SOURCE arguments of commands, each a local vault or a shared folder of a server,
+// and names the folders where relayfs keeps their state. It opens no source.
 package source
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,8 +16,22 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
+	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 )
+
+// Secrets come from the environment, because everybody can read a command line.
+const (
+	TokenVariable = "RELAYFS_TOKEN"
+	keyVariable   = "RELAYFS_SERVER_KEY"
+)
+
+// ServerFolder is a shared folder of a server.
+type ServerFolder struct {
+	Address transport.Address
+	Folder  string // the name of its folder document
+}
 
 // Source is one Folder to serve: a local vault, or a shared folder of a server.
 type Source struct {
@@ -25,7 +40,7 @@ type Source struct {
 	Server *ServerFolder // of a server's folder
 }
 
-// String is the source as NAME=DIR, or as ADDRESS#NAME=ID.
+// String returns the source as NAME=DIR, or as ADDRESS#NAME=ID.
 func (s Source) String() string {
 	if s.Server != nil {
 		return fmt.Sprintf("%s#%s=%s", s.Server.Address, s.Name, s.Server.Folder)
@@ -35,8 +50,8 @@ func (s Source) String() string {
 
 var serverScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
 
-// Parse reads the SOURCE arguments: DIR or NAME=DIR, or the address of a
-// server, whose folders are named by folders, NAME=ID each.
+// Parse parses SOURCE arguments: DIR or NAME=DIR, or the address of a server. folders, NAME=ID each, names
+// the folders of servers.
 func Parse(args, folders []string) ([]Source, error) {
 	var sources []Source
 	for _, arg := range args {
@@ -62,7 +77,7 @@ func Parse(args, folders []string) ([]Source, error) {
 	return sources, nil
 }
 
-// Place says where the source is, whatever it is called here.
+// Place describes where the source is, independent of its name here.
 func (s Source) Place() string {
 	if s.Server != nil {
 		return fmt.Sprintf("folder %q of %s", s.Server.Folder, s.Server.Address)
@@ -78,7 +93,55 @@ func parseSource(arg string, folders []string) ([]Source, error) {
 	return []Source{s}, err
 }
 
-// ParseVault reads a SOURCE argument that is a directory.
+// parseServer parses the address of a server. Its folders are those given, or the one after a '#' in the
+// address.
+func parseServer(arg string, folders []string) ([]Source, error) {
+	arg, named, found := strings.Cut(arg, "#")
+	if found {
+		folders = []string{named}
+	}
+	address, err := transport.ParseAddress(arg)
+	if err != nil {
+		return nil, clierr.Usagef("SOURCE: %v", err)
+	}
+	if address.Token == "" {
+		address.Token = os.Getenv(TokenVariable)
+	}
+	if len(folders) == 0 {
+		return nil, clierr.Usagef("no folder of %s is named: --folder NAME=ID, with the id of its folder document", address)
+	}
+	var list []Source
+	for _, f := range folders {
+		name, id, ok := strings.Cut(f, "=")
+		if !ok || id == "" {
+			return nil, clierr.Usagef("--folder %q is not NAME=ID", f)
+		}
+		if err := model.CheckName(name); err != nil {
+			return nil, clierr.Usagef("folder name %q: %v", name, err)
+		}
+		list = append(list, Source{Name: name, Server: &ServerFolder{address, id}})
+	}
+	return list, nil
+}
+
+// ServerKey returns the key for making tokens, nil if none is given.
+func ServerKey() (*token.Key, error) {
+	text := os.Getenv(keyVariable)
+	if text == "" {
+		return nil, nil
+	}
+	id, secret, named := strings.Cut(text, ".")
+	if !named {
+		id, secret = "", text
+	}
+	key, err := token.ParsePrivateKey(id, secret)
+	if err != nil {
+		return nil, clierr.Usagef("%s: %v", keyVariable, err)
+	}
+	return key, nil
+}
+
+// ParseVault parses a SOURCE argument that is a directory.
 func ParseVault(arg string) (Source, error) {
 	name, dir := "", arg
 	if before, after, ok := strings.Cut(arg, "="); ok && !isThere(arg) {
@@ -107,7 +170,7 @@ func ParseVault(arg string) (Source, error) {
 	return Source{Name: name, Dir: real}, nil
 }
 
-// Names are the names of the Folders, quoted.
+// Names returns the names of the Folders, quoted.
 func Names(sources []Source) []string {
 	names := make([]string, len(sources))
 	for i, s := range sources {
@@ -116,7 +179,7 @@ func Names(sources []Source) []string {
 	return names
 }
 
-// Absolute is a SOURCE argument as it is named from any directory.
+// Absolute returns a SOURCE argument with an absolute path.
 func Absolute(arg string) (string, error) {
 	if serverScheme.MatchString(arg) {
 		return arg, nil
@@ -132,4 +195,41 @@ func Absolute(arg string) (string, error) {
 func isThere(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// StateDir returns the folder for what relayfs keeps outside of the vaults. flag is --state.
+func StateDir(flag string) (string, error) {
+	if flag != "" {
+		return filepath.Abs(flag)
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "relayfs"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", clierr.WithHint(err, "set HOME, or name a folder with --state")
+	}
+	return filepath.Join(home, ".local", "state", "relayfs"), nil
+}
+
+// VaultsDir holds one state folder for each source.
+func VaultsDir(state string) string { return filepath.Join(state, "vaults") }
+
+// State returns the source's state folder.
+func (s Source) State(base string) string {
+	if s.Server != nil {
+		return s.OwnState(base)
+	}
+	return owner.StateOf(s.OwnState(base), s.Dir)
+}
+
+// OwnState returns the state folder of a source that was never moved. Its name has the name of the vault or
+// server for people, and a checksum of the place so that no two are the same.
+func (s Source) OwnState(base string) string {
+	name, place := filepath.Base(s.Dir), s.Dir
+	if s.Server != nil {
+		name, place = strings.ReplaceAll(s.Server.Address.URL.Host, ":", "_"), s.Place()
+	}
+	sum := sha256.Sum256([]byte(place))
+	return filepath.Join(VaultsDir(base), name+"-"+hex.EncodeToString(sum[:6]))
 }

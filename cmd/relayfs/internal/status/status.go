@@ -1,4 +1,4 @@
-// Package status tells what is served, by whom, and how far it is in step with servers.
+// Package status reports what is served, by which process, and what servers have not acknowledged yet.
 package status
 
 import (
@@ -17,14 +17,13 @@ import (
 
 // Report is what 'relayfs status --json' prints.
 type Report struct {
-	Owner *owner.Info `json:"owner,omitempty"` // absent if nothing is running
-	Token string      `json:"token,omitempty"` // the bearer token of the owner's HTTP port
-	// Connection is the connection string of the owner's Yjs port, token included.
-	Connection string `json:"connection,omitempty"`
+	Owner      *owner.Info `json:"owner,omitempty"`      // absent if nothing is running
+	Token      string      `json:"token,omitempty"`      // the bearer token of the owner's HTTP port
+	Connection string      `json:"connection,omitempty"` // the connection string of its Yjs port, with a token
 	bridge.Status
 }
 
-// Ask reports what an owner serves.
+// Ask asks an owner for its report.
 func Ask(ctx context.Context, c *owner.Client) (r Report, err error) {
 	info := c.Info()
 	r.Owner = &info
@@ -43,7 +42,7 @@ func Ask(ctx context.Context, c *owner.Client) (r Report, err error) {
 }
 
 // Print prints a report for people.
-func Print(w io.Writer, r Report) {
+func Print(w io.Writer, r Report) error {
 	if r.Owner == nil {
 		fmt.Fprintln(w, "not running")
 	} else {
@@ -73,12 +72,13 @@ func Print(w io.Writer, r Report) {
 			printSync(w, f.Sync)
 		}
 	}
+	return nil
 }
 
-// maxHidden is how many names of what is hidden are told.
+// maxHidden bounds the names of hidden notes that are printed.
 const maxHidden = 10
 
-// printSync says how far a folder and its server are in step.
+// printSync prints the state of the connection of a folder.
 func printSync(w io.Writer, s *bridge.SyncStatus) {
 	state := "not connected"
 	switch {

@@ -6,17 +6,17 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
 )
 
-// deck is the list that a review walks through.
+// deck is the list of suggestions that a review steps through.
 type deck struct {
 	sel    queue.Selector
-	filter string             // a text that path or author must hold
+	filter string             // text that the path or the author must contain
 	all    []queue.Suggestion // everything pending
 	cards  []queue.Suggestion // what is shown of it
 	at     int                // in cards
 	want   string             // the id to go to when it is in the list again
 }
 
-// current is the suggestion in front of the person, nil if there is none.
+// current returns the suggestion that is shown, nil if there is none.
 func (d *deck) current() *queue.Suggestion {
 	if d.at >= len(d.cards) {
 		return nil
@@ -29,8 +29,8 @@ func (d deck) move(by int) deck {
 	return d
 }
 
-// withList takes over a new state of the queue. The person stays at the same
-// suggestion, or, where that is gone, at the one that followed it.
+// withList uses a new state of the queue. It stays at the same suggestion or, if that is gone, goes to the
+// one that followed it.
 func (d deck) withList(list []queue.Suggestion) deck {
 	d.all = list
 	return d.deal()
@@ -41,7 +41,7 @@ func (d deck) withFilter(text string) deck {
 	return d.deal()
 }
 
-// deal selects the cards anew and finds the place in them.
+// deal selects the cards and finds the position in them.
 func (d deck) deal() deck {
 	before := d.cards[min(d.at, len(d.cards)):]
 	d.cards = nil
@@ -71,7 +71,7 @@ func (d *deck) holds(s *queue.Suggestion) bool {
 	return strings.Contains(strings.ToLower(s.Path), text) || strings.Contains(strings.ToLower(s.Author), text)
 }
 
-// ofNote are the shown suggestions of one note.
+// ofNote returns the shown suggestions of one note.
 func (d *deck) ofNote(path string) []queue.Suggestion {
 	var list []queue.Suggestion
 	for i := range d.cards {

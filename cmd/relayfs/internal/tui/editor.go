@@ -7,16 +7,12 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// editor is a text and a cursor in it. It is a value: key makes the next one.
+// editor is a text with a cursor. It is a value: key returns the next one.
 type editor struct{ before, after string }
-
-// newEditor starts at the end of text.
-func newEditor(text string) editor { return editor{before: text} }
 
 func (e editor) String() string { return e.before + e.after }
 
-// key does what a key does in a text; keys that mean nothing there do nothing.
-// The cursor moves, and text goes, by whole characters as a person sees them.
+// key applies a key. Unknown keys do nothing. The cursor moves, and text is deleted, by grapheme clusters.
 func (e editor) key(k tea.KeyMsg) editor {
 	switch k.Type {
 	case tea.KeyRunes, tea.KeySpace:
@@ -51,13 +47,13 @@ func (e editor) key(k tea.KeyMsg) editor {
 	return e
 }
 
-// to puts the cursor at byte off.
+// to moves the cursor to the byte off.
 func (e editor) to(off int) editor {
 	all := e.String()
 	return editor{all[:off], all[off:]}
 }
 
-// vertical goes to the same column of the line above or below.
+// vertical moves the cursor to the same column of the line above or below.
 func (e editor) vertical(by int) editor {
 	all := e.String()
 	start := strings.LastIndexByte(e.before, '\n') + 1
@@ -81,7 +77,7 @@ func (e editor) vertical(by int) editor {
 	return e.to(off)
 }
 
-// lineEnd is where the first line of s ends.
+// lineEnd returns the length of the first line of s.
 func lineEnd(s string) int {
 	if i := strings.IndexByte(s, '\n'); i >= 0 {
 		return i
@@ -89,15 +85,15 @@ func lineEnd(s string) int {
 	return len(s)
 }
 
-// cutFirst parts the first grapheme cluster from the rest.
+// cutFirst splits off the first grapheme cluster.
 func cutFirst(s string) (first, rest string) {
 	first, rest, _, _ = uniseg.FirstGraphemeClusterInString(s, -1)
 	return first, rest
 }
 
-// cutLast parts the last grapheme cluster from what is before it.
+// cutLast splits off the last grapheme cluster.
 func cutLast(s string) (rest, last string) {
-	// A cluster never reaches over a line break, so the last line is enough.
+	// A cluster never extends over a line break, so the last line is enough.
 	at := strings.LastIndexByte(strings.TrimSuffix(s, "\n"), '\n') + 1
 	for tail := s[at:]; tail != ""; {
 		last, tail = cutFirst(tail)

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
 
-// Help is what the keys do.
+// Help describes the keys.
 const Help = `  y              accept, go on          n  x           reject, go on
   j  ]c  down    next                   k  [c  up      previous
   a              accept with a reason  r              reject with a reason
@@ -24,7 +25,7 @@ const Help = `  y              accept, go on          n  x           reject, go 
   PgDn  PgUp     the rest of a suggestion that is longer than the screen
   ?              this help              q  Ctrl-C      quit`
 
-// mode is what keys mean at the moment.
+// mode is the meaning of keys.
 type mode int
 
 const (
@@ -36,24 +37,24 @@ const (
 	helping
 )
 
-// reviewModel is the state of a review. Update never changes one, it makes the next.
+// reviewModel is the state of a review. Update never changes one; it returns the next.
 type reviewModel struct {
 	deck
 	render.Painter
 	cmds commands
 
 	mode     mode
-	field    editor              // the text being typed in filtering, editing and reasoning
-	asked    queue.DecideRequest // what confirming and reasoning are about
-	editID   string              // the suggestion that editing is about
-	prefix   string              // "]" or "[", waiting for its c
-	busy     bool                // a decision is on its way, or the list after it
+	field    editor              // the text typed in filtering, editing and reasoning
+	asked    queue.DecideRequest // the decision in confirming and reasoning
+	editID   string              // the suggestion in editing
+	prefix   string              // "]" or "[", which waits for its c
+	busy     bool                // a decision is under way, or the list after it
 	waiting  []tea.KeyMsg        // keys typed while busy
-	lists    int                 // of the list that is waited for; older ones are outdated
+	lists    int                 // the number of the expected list; older ones are outdated
 	stale    bool                // the notes changed while busy
 	loaded   bool
 	message  string
-	lost     string // why nobody answers, the message meanwhile
+	lost     string // the message while the owner does not answer
 	seen     uint64
 	scrolled scroll
 	done     []string // batches of this review that were not undone
@@ -62,7 +63,7 @@ type reviewModel struct {
 	width, height int
 }
 
-// scroll is how many screens further down a suggestion the person looks.
+// scroll is how many screens down a suggestion is scrolled.
 type scroll struct {
 	id string
 	by int
@@ -86,7 +87,7 @@ func (m reviewModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.decided(msg.Outcome)
 	case errMsg:
 		m.message = msg.err.Error()
-		m.waiting = nil // typed for what did not happen
+		m.waiting = nil // they were typed for what did not happen
 		return m.idle()
 	case tea.KeyMsg:
 		return m.key(msg)
@@ -113,7 +114,7 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 	return next, tea.Batch(again, cmd)
 }
 
-// idle ends a decision and takes up what was typed meanwhile.
+// idle ends a decision and applies the keys typed meanwhile.
 func (m reviewModel) idle() (tea.Model, tea.Cmd) {
 	m.busy = false
 	for i, k := range m.waiting {
@@ -149,7 +150,6 @@ func (m reviewModel) changed(msg changedMsg) (tea.Model, tea.Cmd) {
 	return m, tea.Batch(m.cmds.list(m.lists), m.cmds.watch(m.seen))
 }
 
-// decided takes over what a decision or an undo did.
 func (m reviewModel) decided(out queue.Outcome) (tea.Model, tea.Cmd) {
 	counts := map[model.Verdict]int{out.Verdict: len(out.Suggestions)}
 	for v, n := range m.counts {
@@ -207,8 +207,7 @@ func (m reviewModel) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	return m.browseKey(k)
 }
 
-// typedAhead takes several keys that arrived in one piece for one after the
-// other. Text that is pasted was not meant as keys.
+// typedAhead applies several keys that arrived in one piece one after the other. Pasted text is not keys.
 func (m reviewModel) typedAhead(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	if k.Paste {
 		return m, nil
@@ -230,67 +229,60 @@ func (m reviewModel) browseKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		m.deck = m.deck.move(1)
 	case "k", "[c", "up", "left", "shift+tab":
 		m.deck = m.deck.move(-1)
-	case "pgdown", "ctrl+f":
-		m.scrolled = m.scroll(1)
-	case "pgup", "ctrl+b":
-		m.scrolled = m.scroll(-1)
-	case "y":
-		return m.decideCurrent(model.Accepted)
-	case "n", "x":
-		return m.decideCurrent(model.Rejected)
-	case "a":
-		return m.askWhy(model.Accepted), nil
-	case "r":
-		return m.askWhy(model.Rejected), nil
-	case "A":
-		return m.decideNote(model.Accepted)
-	case "R":
-		return m.decideNote(model.Rejected)
-	case "e":
-		return m.edit(), nil
 	case "u":
 		return m.undo()
 	case "/":
-		m.mode, m.field = filtering, newEditor(m.deck.filter)
+		m.mode, m.field = filtering, editor{before: m.deck.filter}
 	case "?":
 		m.mode = helping
 	case "q":
 		return m, tea.Quit
+	default:
+		if s := m.deck.current(); s != nil {
+			return m.currentKey(name, s)
+		}
 	}
 	return m, nil
 }
 
-// scroll moves the view of the current suggestion by screens.
-func (m reviewModel) scroll(by int) scroll {
-	s := m.deck.current()
-	if s == nil {
-		return scroll{}
+// currentKey applies a key to the suggestion that is shown.
+func (m reviewModel) currentKey(name string, s *queue.Suggestion) (tea.Model, tea.Cmd) {
+	this := []string{s.ID}
+	switch name {
+	case "pgdown", "ctrl+f":
+		m.scrolled = m.scroll(s.ID, 1)
+	case "pgup", "ctrl+b":
+		m.scrolled = m.scroll(s.ID, -1)
+	case "y":
+		return m.decide(queue.DecideRequest{IDs: this, Verdict: model.Accepted})
+	case "n", "x":
+		return m.decide(queue.DecideRequest{IDs: this, Verdict: model.Rejected})
+	case "a":
+		m.mode, m.asked, m.field = reasoning, queue.DecideRequest{IDs: this, Verdict: model.Accepted}, editor{}
+	case "r":
+		m.mode, m.asked, m.field = reasoning, queue.DecideRequest{IDs: this, Verdict: model.Rejected}, editor{}
+	case "A":
+		return m.decideNote(s.Path, model.Accepted)
+	case "R":
+		return m.decideNote(s.Path, model.Rejected)
+	case "e":
+		return m.edit(s), nil
 	}
-	if m.scrolled.id == s.ID {
+	return m, nil
+}
+
+// scroll returns the scroll of the suggestion with that id after so many more screens.
+func (m reviewModel) scroll(id string, by int) scroll {
+	if m.scrolled.id == id {
 		by += m.scrolled.by
 	}
 	screens := len(m.wrap(m.body()))/m.screen() + 1
-	return scroll{s.ID, max(-screens, min(by, screens))}
+	return scroll{id, max(-screens, min(by, screens))}
 }
 
-// decideCurrent decides on what is shown; the deck goes on to what follows when
-// it learns that this is gone.
-func (m reviewModel) decideCurrent(v model.Verdict) (tea.Model, tea.Cmd) {
-	s := m.deck.current()
-	if s == nil {
-		return m, nil
-	}
-	return m.decide(queue.DecideRequest{IDs: []string{s.ID}, Verdict: v})
-}
-
-// decideNote decides on everything shown of the current note, and asks first if
-// that is much.
-func (m reviewModel) decideNote(v model.Verdict) (tea.Model, tea.Cmd) {
-	s := m.deck.current()
-	if s == nil {
-		return m, nil
-	}
-	r := queue.DecideRequest{IDs: queue.IDsOf(m.deck.ofNote(s.Path)), Verdict: v}
+// decideNote decides on everything shown of a note. It asks first if that is much.
+func (m reviewModel) decideNote(path string, v model.Verdict) (tea.Model, tea.Cmd) {
+	r := queue.DecideRequest{IDs: queue.IDsOf(m.deck.ofNote(path)), Verdict: v}
 	if len(r.IDs) > queue.ManyAtOnce {
 		m.mode, m.asked = confirming, r
 		return m, nil
@@ -298,8 +290,8 @@ func (m reviewModel) decideNote(v model.Verdict) (tea.Model, tea.Cmd) {
 	return m.decide(r)
 }
 
-// decide carries a decision out, but asks first where it is to accept a proposal
-// about what has changed since.
+// decide carries a decision out. It asks first before it accepts a stale proposal. The deck moves on when a
+// list without the suggestion comes.
 func (m reviewModel) decide(r queue.DecideRequest) (tea.Model, tea.Cmd) {
 	if s := m.deck.current(); s != nil && s.Stale && !r.Force && r.Verdict == model.Accepted && slices.Equal(r.IDs, []string{s.ID}) {
 		r.Force = true
@@ -310,7 +302,7 @@ func (m reviewModel) decide(r queue.DecideRequest) (tea.Model, tea.Cmd) {
 	return m, m.cmds.decide(r)
 }
 
-// undo takes back the newest decision of this review: not what others decided.
+// undo undoes the newest decision of this review, and none of others.
 func (m reviewModel) undo() (tea.Model, tea.Cmd) {
 	if len(m.done) == 0 {
 		m.message = "nothing to undo in this review; 'relayfs suggestions undo' reaches further back"
@@ -320,21 +312,13 @@ func (m reviewModel) undo() (tea.Model, tea.Cmd) {
 	return m, m.cmds.undo(m.done[len(m.done)-1])
 }
 
-// edit starts with what the suggestion proposes, or with what it wants to delete.
-func (m reviewModel) edit() reviewModel {
-	s := m.deck.current()
-	if s == nil {
-		return m
-	}
+// edit starts with the text that the suggestion proposes, or with the text that it deletes.
+func (m reviewModel) edit(s *queue.Suggestion) reviewModel {
 	if s.IsProposal() {
 		m.message = "a proposal can be accepted or rejected, not edited"
 		return m
 	}
-	text := s.New
-	if text == "" {
-		text = s.Old
-	}
-	m.mode, m.editID, m.field = editing, s.ID, newEditor(text)
+	m.mode, m.editID, m.field = editing, s.ID, editor{before: cmp.Or(s.New, s.Old)}
 	return m
 }
 
@@ -349,14 +333,6 @@ func (m reviewModel) editKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		m.field = m.field.key(k)
 	}
 	return m, nil
-}
-
-// askWhy starts to ask for the reason of a decision on what is shown.
-func (m reviewModel) askWhy(v model.Verdict) reviewModel {
-	if s := m.deck.current(); s != nil {
-		m.mode, m.asked, m.field = reasoning, queue.DecideRequest{IDs: []string{s.ID}, Verdict: v}, editor{}
-	}
-	return m
 }
 
 func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
@@ -388,7 +364,7 @@ func (m reviewModel) filterKey(k tea.KeyMsg) reviewModel {
 	return m
 }
 
-// summary is what is left on the terminal after the review.
+// summary is the line that stays on the terminal after the review.
 func (m reviewModel) summary() string {
 	var parts []string
 	for _, v := range []model.Verdict{model.Accepted, model.Rejected, model.Changed, model.Undone} {

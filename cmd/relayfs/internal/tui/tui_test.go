@@ -385,7 +385,7 @@ func TestEditor(t *testing.T) {
 		{"a\nbc", []string{"ctrl+u", "up", "ctrl+k"}, "|\n"},
 		{"", []string{"left", "right", "up", "down", "backspace", "delete"}, "|"},
 	} {
-		e := newEditor(c.start)
+		e := editor{before: c.start}
 		for _, k := range c.keys {
 			e = e.key(keyOf(k))
 		}

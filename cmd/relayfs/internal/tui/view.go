@@ -12,11 +12,11 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
 
-// View draws the review: a line on where we are, the suggestion in its context,
-// and a line on what happened or what to press.
+// View draws the review: a line with the position, the suggestion in its context, and a line with a message
+// or the keys.
 func (m reviewModel) View() string {
 	if m.width == 0 {
-		return "" // the size is yet to come
+		return "" // before the first WindowSizeMsg
 	}
 	head, foot := m.head(), m.foot()
 	lines := m.window(m.wrap(m.body()), max(1, m.height-lipgloss.Height(head)-lipgloss.Height(foot)-1))
@@ -28,9 +28,8 @@ func (m reviewModel) wrap(text string) []string {
 	return strings.Split(lipgloss.NewStyle().Width(m.width).Render(strings.ReplaceAll(text, "\t", "    ")), "\n")
 }
 
-// window is as many of the lines as there is room for: from the first on or, if
-// what matters would be further down, with that in the middle, and as far from
-// there as the person scrolled.
+// window returns as many of the lines as there is room for. It begins with the first line, or has the focus
+// in the middle if that is further down, and is moved by scrolling.
 func (m reviewModel) window(lines []string, room int) []string {
 	top := 0
 	if at := m.focus(); at > room-3 {
@@ -54,11 +53,10 @@ func (m reviewModel) window(lines []string, room int) []string {
 	return lines
 }
 
-// screen is how many lines a PgDn goes on: two stay for the eye.
+// screen is how many lines PgDn moves. Two lines of the screen before stay visible.
 func (m reviewModel) screen() int { return max(1, m.height-5) }
 
-// focus is the line of the body that has to be seen: where the cursor is, or
-// where the suggestion changes something first.
+// focus returns the line of the body that must be visible: the cursor's, or the first that changes.
 func (m reviewModel) focus() int {
 	s := m.current()
 	switch {
@@ -109,10 +107,9 @@ func (m reviewModel) body() string {
 	return "\n" + m.Diff(s)
 }
 
-// typed shows the text in the editor with its cursor.
+// typed returns the text in the editor with its cursor.
 func (m reviewModel) typed() string {
-	cursor := "▏"
-	return output.Printable(m.field.before) + cursor + output.Printable(m.field.after)
+	return output.Printable(m.field.before) + "▏" + output.Printable(m.field.after)
 }
 
 func (m reviewModel) foot() string {
@@ -137,7 +134,7 @@ func (m reviewModel) foot() string {
 	return m.SGR(render.Faint, m.fit("y accept · n reject · e edit · u undo · j/k next/previous · ? more · q quit"))
 }
 
-// fit keeps text on one line of the screen.
+// fit cuts text to one line of the screen.
 func (m reviewModel) fit(text string) string {
 	return lipgloss.NewStyle().MaxWidth(m.width).MaxHeight(1).Render(text)
 }

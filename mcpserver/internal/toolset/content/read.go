@@ -12,6 +12,7 @@ import (
 )
 
 // defaultSpan is how many lines read_content_lines reads after the first one.
+const defaultSpan = 100
 
 type readContentLinesArgs struct {
 	EntityType string `arg:"entity_type" need:"true" enum:"note|canvas|base" doc:"What the path is: a note (Markdown), a canvas (JSON Canvas) or a base (YAML)"`

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/page"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/queue"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/tui"
+	"github.com/relayfs/relayfs/mcpserver"
+)
+
+// withReview calls show with the queue of the running owner. If there is none, this process owns the
+// vaults while show runs, so that changes of others meanwhile are seen. state is the state folder of
+// the first vault.
+func (f *queueFlags) withReview(ctx context.Context, e *env, args []string, show func(ctx context.Context, q queue.Queue, state string) error) error {
+	c, err := f.search().Follow(ctx, args)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return f.withSession(ctx, e, args, func(s *ownership.Session) error {
+			c := ownership.NewControl(s, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log})
+			defer c.MCP.Close()
+			return s.Serve(ctx, c, "review", func(ctx context.Context) error {
+				q, cancel := queue.NewLocal(s.Workspace)
+				defer cancel()
+				return show(ctx, q, s.State)
+			})
+		})
+	}
+	base, err := source.StateDir(f.state)
+	if err != nil {
+		return err
+	}
+	served, err := f.search().Sources(c, args)
+	if err != nil {
+		return err
+	}
+	return show(ctx, queue.NewRemote(c), served[0].State(base))
+}
+
+func newPageCommand(e *env) *cobra.Command {
+	var f queueFlags
+	var addr string
+	var open bool
+	cmd := &cobra.Command{
+		Use:   "review [SOURCE...]",
+		Short: "Review suggestions in a browser",
+		Long: `Review serves a page on this machine on which a person accepts, rejects and
+edits what is pending. It prints the page's address, which holds a secret, and
+serves until it is interrupted. In a terminal, 'relayfs suggestions review' does
+the same.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := page.CheckAddress(addr); err != nil {
+				return err
+			}
+			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, q queue.Queue, state string) error {
+				p, err := page.Listen(addr, state)
+				if err != nil {
+					return err
+				}
+				defer p.Close()
+				fmt.Fprintln(e.stdout, p.URL())
+				if open {
+					if err := page.OpenBrowser(ctx, p.URL()); err != nil {
+						fmt.Fprintf(e.stderr, "relayfs: the browser could not be opened: %v\n", err)
+					}
+				}
+				return p.Serve(ctx, q)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&addr, "listen", "", "loopback address of the page; port 0 takes any that is free (default the port that the vault's page had before)")
+	cmd.Flags().BoolVar(&open, "open", false, "open the page in the browser")
+	f.registerClient(cmd)
+	return cmd
+}
+
+func newReviewCommand(e *env) *cobra.Command {
+	var f queueFlags
+	var sel queue.Selector
+	cmd := &cobra.Command{
+		Use:   "review [SOURCE...]",
+		Short: "Review suggestions one by one in the terminal",
+		Long:  "Review shows the pending suggestions one by one.\n\n" + tui.Help,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := sel.Check(nil); err != nil {
+				return err
+			}
+			in, inOK := e.stdin.(*os.File)
+			out, outOK := e.stdout.(*os.File)
+			if !inOK || !outOK || !output.IsTerminal(in) || !output.IsTerminal(out) {
+				return clierr.Usagef("review needs a terminal; 'relayfs suggestions list', 'show', 'accept' and 'reject' do not")
+			}
+			return f.withReview(cmd.Context(), e, args, func(ctx context.Context, q queue.Queue, _ string) error {
+				return tui.Run(ctx, q, sel, in, out)
+			})
+		},
+	}
+	registerSelector(cmd, &sel)
+	f.registerClient(cmd)
+	return cmd
+}
