@@ -108,7 +108,6 @@ func (s *Server) withAnswer(ctx context.Context, req mcp.CallToolRequest) contex
 	return approval.With(ctx, a)
 }
 
-// elicit returns the result that makes the client ask its user.
 func elicit(question string) *mcp.CallToolResult {
 	flag := func(title string, def bool) map[string]any {
 		return map[string]any{"type": "boolean", "title": title, "default": def}

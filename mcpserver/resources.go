@@ -136,7 +136,6 @@ func (s *Server) complete(ctx context.Context, typed string) *mcp.Completion {
 	return &mcp.Completion{Values: all[:min(limit, len(all))], Total: len(all), HasMore: len(all) > limit}
 }
 
-// completer completes paths in arguments of prompts and resources.
 type completer struct{ s *Server }
 
 // CompletePromptArgument implements server.PromptCompletionProvider.

@@ -69,7 +69,6 @@ type shared struct {
 	closers []func()
 }
 
-// onClose makes Close call fn.
 func (s *shared) onClose(fn func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

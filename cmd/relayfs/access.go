@@ -150,7 +150,6 @@ nothing matches.`,
 	return cmd
 }
 
-// runGrep prints what the tool finds, page by page, up to the limit.
 func runGrep(ctx context.Context, e *env, a access.Access, args map[string]any) error {
 	limit := args["head_limit"].(int)
 	for left := limit; ; {

@@ -52,7 +52,6 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// printError prints the error, and a hint what to type next.
 func printError(w io.Writer, err error) {
 	var child *daemon.ChildError
 	if err == nil || errors.Is(err, errHelpShown) || errors.Is(err, errNoMatch) || errors.As(err, &child) {

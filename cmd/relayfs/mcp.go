@@ -25,7 +25,6 @@ import (
 // because the key is sent to whatever address is given.
 const embeddingsKey = "RELAYFS_EMBEDDINGS_KEY"
 
-// mcpFlags are the flags for serving MCP.
 type mcpFlags struct {
 	toolsets, approve              []string
 	embeddingsURL, embeddingsModel string

@@ -13,14 +13,12 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 )
 
-// env is the environment of a command.
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	config         *config.Config // read before a command runs
 }
 
-// run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot(&env{stdin: stdin, stdout: stdout, stderr: stderr})
 	root.SetArgs(args)

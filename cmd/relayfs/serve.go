@@ -63,7 +63,6 @@ which a backend makes tokens for its users.`,
 	return cmd
 }
 
-// registerYjs adds the flags for Yjs clients.
 func registerYjs(cmd *cobra.Command, f *ports.Yjs) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.Addr, "listen", "", "let Yjs clients in on this address, for example 127.0.0.1:8080")

@@ -56,7 +56,6 @@ func newListCommand(e *env, name, short string, detailed bool, print func(io.Wri
 	return cmd
 }
 
-// queueFlags are the flags of every command on the queue.
 type queueFlags struct {
 	workspaceFlags
 	json bool
@@ -67,7 +66,6 @@ func (f *queueFlags) register(cmd *cobra.Command) {
 	f.registerClient(cmd)
 }
 
-// registerSelector adds the flags that choose suggestions.
 func registerSelector(cmd *cobra.Command, s *queue.Selector) {
 	fl := cmd.Flags()
 	fl.StringVar(&s.Glob, "path", "", "only notes whose path or name matches, for example 'Notes/Projects/**'")
@@ -77,7 +75,6 @@ func registerSelector(cmd *cobra.Command, s *queue.Selector) {
 	registerValues(cmd, map[string][]string{"kind": queue.Kinds()})
 }
 
-// withSelected calls do with the suggestions that the selector and the arguments select.
 func (f *queueFlags) withSelected(ctx context.Context, e *env, sel *queue.Selector, args []string, detailed bool,
 	do func(queue.Queue, []queue.Suggestion) error) error {
 	ids, sources := splitArgs(args, isID)

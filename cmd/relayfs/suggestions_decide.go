@@ -127,7 +127,6 @@ func (f *decideFlags) print(e *env, out queue.Outcome) error {
 	return err
 }
 
-// shellWords quotes words for a shell.
 func shellWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

@@ -65,7 +65,6 @@ func wayOn(o *queue.Outcome, sources []string) error {
 		shellWords(append([]string{o.Older}, sources...)))
 }
 
-// completeBatches completes the batches that a running owner can undo.
 func completeBatches(ctx context.Context, f *queueFlags, args []string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
 	given, sources := splitArgs(args, isBatch)
 	c, err := f.search().Find(ctx, sources)

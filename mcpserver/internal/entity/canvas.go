@@ -25,7 +25,6 @@ func checkCanvas(text string) error {
 	return c.each(root, "edges", func(e *value) error { return c.fields("an edge", e, everyEdge) })
 }
 
-// canvas is a canvas that is being checked.
 type canvas struct {
 	text  string
 	nodes map[string]bool // ids of nodes so far
@@ -131,7 +130,6 @@ type value struct {
 	members map[string]*value
 }
 
-// parse reads a text that is one JSON value.
 func parse(text string) (*value, error) {
 	p := parser{text: text, dec: json.NewDecoder(strings.NewReader(text))}
 	p.dec.UseNumber()
@@ -209,7 +207,6 @@ func (p parser) children(v *value, open json.Delim, depth int) error {
 	return err
 }
 
-// next returns the offset of the next token.
 func (p parser) next() int {
 	off := int(p.dec.InputOffset())
 	rest := strings.TrimLeft(p.text[off:], " \t\r\n,:")

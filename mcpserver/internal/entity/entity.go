@@ -68,7 +68,6 @@ func checkBase(text string) error {
 	return err
 }
 
-// at returns an Error at the offset off of text.
 func at(text string, off int, format string, args ...any) error {
 	off = min(max(off, 0), len(text))
 	start := strings.LastIndexByte(text[:off], '\n') + 1

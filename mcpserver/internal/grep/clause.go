@@ -118,7 +118,6 @@ func (a analysis) literal(runes []rune) string {
 	return string(runes)
 }
 
-// class expands a small class to its runes.
 func (a analysis) class(pairs []rune) need {
 	var exact []string
 	for i := 0; i < len(pairs); i += 2 {

@@ -87,7 +87,6 @@ func Compile(pattern string, o Options) (*Pattern, error) {
 	return p, nil
 }
 
-// require sets what every match of tree contains.
 func (p *Pattern) require(tree *syntax.Regexp) {
 	p.clauses = clausesOf(tree, scanClass)
 	p.scan = best(p.clauses)

@@ -260,7 +260,6 @@ func (x *classes) of(r rune) uint16 {
 	return x.class[sort.Search(len(x.from), func(i int) bool { return x.from[i] > r })-1]
 }
 
-// divide returns false if that is too much work.
 func (x *classes) divide(prog *syntax.Prog) bool {
 	x.from = borders(prog)
 	if len(x.from)*len(prog.Inst) > maxWork {

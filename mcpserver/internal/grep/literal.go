@@ -1,6 +1,10 @@
 package grep
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // literal is a text to search for. The search looks for its rarest byte, which skips more
 // of a text at a time than its first byte does.
@@ -61,4 +65,68 @@ func (l literal) index(text string) int {
 		}
 		from++
 	}
+}
+
+// foldRune maps all runes that are equal under simple case folding, the meaning of "(?i)",
+// to one: the smallest lower-case one, so that ASCII letters fold to ASCII letters.
+func foldRune(r rune) rune {
+	if r < utf8.RuneSelf {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}
+	least := r
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		least = min(least, f)
+	}
+	if 'A' <= least && least <= 'Z' {
+		least += 'a' - 'A'
+	}
+	return least
+}
+
+// Fold folds every rune of s by itself: if s contains t, Fold(s) contains Fold(t).
+func Fold(s string) string { return strings.Map(foldRune, s) }
+
+// AppendFold appends Fold(s) to dst.
+func AppendFold(dst []byte, s string) []byte {
+	for s != "" {
+		n := asciiPrefix(s)
+		begin := len(dst)
+		dst = append(dst, s[:n]...)
+		lowerASCII(dst[begin:])
+		for s = s[n:]; s != "" && s[0] >= utf8.RuneSelf; {
+			r, size := utf8.DecodeRuneInString(s)
+			dst = utf8.AppendRune(dst, foldRune(r))
+			s = s[size:]
+		}
+	}
+	return dst
+}
+
+func asciiPrefix(s string) int {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return i
+		}
+	}
+	return len(s)
+}
+
+func lowerASCII(b []byte) {
+	for i, c := range b {
+		if c-'A' < 26 {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+}
+
+// orbit returns r and the runes that are equal to it under simple case folding.
+func orbit(r rune) []rune {
+	all := []rune{r}
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		all = append(all, f)
+	}
+	return all
 }

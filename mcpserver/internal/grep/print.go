@@ -79,10 +79,8 @@ func (pr *printer) match(m span) {
 	}
 }
 
-// lineStart returns where the line that holds off begins.
 func lineStart(text string, off int) int { return strings.LastIndexByte(text[:off], '\n') + 1 }
 
-// lineEnd returns where the line that holds off ends, before its break.
 func lineEnd(text string, off int) int {
 	if i := strings.IndexByte(text[off:], '\n'); i >= 0 {
 		return off + i
@@ -151,7 +149,6 @@ func (pr *printer) matched(off int) int {
 	return l.end + 1
 }
 
-// parts prints the parts of multi-line matches that are in the line l.
 func (pr *printer) parts(l span) {
 	for len(pr.matches) > 0 && pr.matches[0].end <= l.start {
 		pr.matches = pr.matches[1:]
@@ -166,14 +163,12 @@ func (pr *printer) parts(l span) {
 	}
 }
 
-// separate prints the separator before the line at off.
 func (pr *printer) separate(off int) {
 	if off >= pr.f.From {
 		pr.out = append(pr.out, Entry{Text: Separator, Start: off, End: off})
 	}
 }
 
-// add prints part, which is on the line at off.
 func (pr *printer) add(off int, part span, mark byte) {
 	if part.start < pr.f.From {
 		return

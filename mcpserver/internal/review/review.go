@@ -28,7 +28,6 @@ func Describe(sg model.Suggestion) string {
 	return sides(sg.Suggestion) + " (" + answer.Shown(author) + ")"
 }
 
-// sides returns a suggestion on one line as it stands in a note.
 func sides(sg diffwrap.Suggestion) string {
 	if sg.Kind == diffwrap.Comment {
 		return "{>>" + answer.OneLine(sg.New) + "<<}"
@@ -146,7 +145,6 @@ func CommentsIn(p model.Path, raw string) []string {
 	return lines
 }
 
-// comments returns the comments that follow a suggestion, as they stand in a note.
 func comments(texts []string) string {
 	s := ""
 	for _, t := range texts {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -121,7 +123,6 @@ func unknownArguments(tool string, params []Param, rest map[string]json.RawMessa
 	return answer.WrongArgument("%s takes no argument %s. It takes: %s.", tool, strings.Join(names, ", "), strings.Join(known, ", "))
 }
 
-// set converts one JSON value and stores it in the field f.
 func (p Param) set(f reflect.Value, value json.RawMessage) error {
 	var v any
 	if err := json.Unmarshal(value, &v); err != nil {
@@ -153,7 +154,6 @@ func (p Param) set(f reflect.Value, value json.RawMessage) error {
 // maxDepth bounds the nesting of an object, far beyond what people can edit.
 const maxDepth = 64
 
-// depth returns how deeply lists and objects are nested in a JSON value.
 func depth(v any) int {
 	deepest := 0
 	switch v := v.(type) {
@@ -262,4 +262,40 @@ func (p Param) wrongType(want string, got any) error {
 		reflect.Slice: "a list", reflect.Map: "an object",
 	}[reflect.ValueOf(got).Kind()]
 	return answer.WrongArgument("The argument %q must be %s, not %s.", p.Name, want, name)
+}
+
+// wellFormed reports whether a JSON string is text: it is UTF-8, and escaped surrogates come in
+// pairs. encoding/json decodes anything else as U+FFFD, which a tool would then write into a
+// note.
+func wellFormed(value []byte) bool {
+	if !utf8.Valid(value) {
+		return false
+	}
+	for i := 0; i < len(value); i++ {
+		if value[i] != '\\' {
+			continue
+		}
+		r := unitAt(value[i:])
+		switch {
+		case !utf16.IsSurrogate(r):
+			i++ // skip the escaped byte
+		case utf16.DecodeRune(r, unitAt(value[min(i+6, len(value)):])) == utf8.RuneError:
+			return false
+		default:
+			i += 11
+		}
+	}
+	return true
+}
+
+// unitAt returns the UTF-16 unit of the escape \uXXXX at the beginning of s, or 0.
+func unitAt(s []byte) rune {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return 0
+	}
+	n, err := strconv.ParseUint(string(s[2:6]), 16, 16)
+	if err != nil {
+		return 0
+	}
+	return rune(n)
 }

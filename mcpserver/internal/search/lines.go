@@ -69,7 +69,6 @@ func (job LineSearch) Notes(ctx context.Context, x *Index) (found []FoundLine, t
 	return found, total, err
 }
 
-// passed reports whether the search is past the document at p.
 func (job LineSearch) passed(p model.Path) bool {
 	return job.After != nil && string(p) < job.After.Path
 }

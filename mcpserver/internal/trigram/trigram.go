@@ -64,7 +64,6 @@ func (m *Maker) Make(text string) *Signature {
 	return s
 }
 
-// places returns the two bits of a trigram.
 func (s *Signature) places(t uint32) (a, b uint64) {
 	h := uint64(t) * 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
 	h ^= h >> 29

@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/noteuri"
 )
 
-// maxWatches bounds the subscriptions of one session.
 const maxWatches = 10_000
 
 // Watches holds the subscriptions of all sessions.

@@ -73,7 +73,6 @@ type Local struct {
 // NewLocal returns access to ws, whose tools srv has.
 func NewLocal(ws *bridge.Workspace, srv *mcpserver.Server) Local { return Local{ws, srv} }
 
-// Text implements Access.
 func (a Local) Text(ctx context.Context, path string) ([]byte, error) {
 	p, err := a.ws.Resolve(path)
 	if err != nil {
@@ -94,7 +93,6 @@ func (a Local) Text(ctx context.Context, path string) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
 }
 
-// List implements Access.
 func (a Local) List(ctx context.Context, path string, recursive bool) ([]Listed, error) {
 	p := model.Path("")
 	var err error
@@ -128,7 +126,6 @@ func newListed(p model.Path, kind model.Kind) Listed {
 	return Listed{string(p), kinds[kind]}
 }
 
-// Call implements Access.
 func (a Local) Call(ctx context.Context, r CallRequest) ([]CallResult, error) {
 	srv := a.mcp.Unasked()
 	if r.Author != "" {
@@ -167,13 +164,11 @@ type Remote struct{ c *owner.Client }
 // NewRemote returns access to the workspace of the owner that c asks.
 func NewRemote(c *owner.Client) Remote { return Remote{c} }
 
-// Text implements Access.
 func (a Remote) Text(ctx context.Context, path string) (data []byte, err error) {
 	err = a.c.Get(ctx, textPath, url.Values{"path": {path}}, &data)
 	return data, err
 }
 
-// List implements Access.
 func (a Remote) List(ctx context.Context, path string, recursive bool) (list []Listed, err error) {
 	query := url.Values{"path": {path}}
 	if recursive {
@@ -183,7 +178,6 @@ func (a Remote) List(ctx context.Context, path string, recursive bool) (list []L
 	return list, err
 }
 
-// Call implements Access.
 func (a Remote) Call(ctx context.Context, r CallRequest) (results []CallResult, err error) {
 	err = a.c.Post(ctx, callPath, r, &results)
 	return results, err

@@ -144,7 +144,6 @@ func expandHome(s string) string {
 	return s
 }
 
-// configurable returns the flags that the file can set.
 func configurable(root *cobra.Command) []string {
 	var names []string
 	for _, cmd := range root.Commands() {

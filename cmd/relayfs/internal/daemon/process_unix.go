@@ -11,5 +11,4 @@ import (
 // newSession lets a process outlive the terminal.
 func newSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// duplicate makes the descriptor to a duplicate of from.
 func duplicate(from, to int) { _ = unix.Dup2(from, to) }

@@ -14,7 +14,6 @@ func mayUse(dir string) error {
 	return unix.Access(dir, unix.W_OK)
 }
 
-// freeSpace returns how many bytes a user can still write to the disk of dir.
 func freeSpace(dir string) (uint64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

@@ -12,7 +12,6 @@ func mayUse(dir string) error {
 	return err
 }
 
-// freeSpace returns how many bytes a user can still write to the disk of dir.
 func freeSpace(dir string) (free uint64, err error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err == nil {

@@ -84,7 +84,6 @@ func Examine(ctx context.Context, o Options) (*Report, error) {
 	return r, nil
 }
 
-// ownersOf returns the owners that serve any of the sources.
 func ownersOf(owners []owner.Info, base string, sources []source.Source) []owner.Info {
 	return slices.DeleteFunc(owners, func(info owner.Info) bool {
 		return !slices.ContainsFunc(sources, func(src source.Source) bool {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/owner"
+	"github.com/relayfs/relayfs/bridge/remote"
+	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 	"github.com/relayfs/relayfs/fusefs"
 )
@@ -45,7 +48,6 @@ func tryWrite(dir string) error {
 	return errors.Join(err, file.Close(), os.Remove(file.Name()))
 }
 
-// examineFolder examines the directory of a vault.
 func examineFolder(name, dir string) fusefs.Finding {
 	f := fusefs.Finding{Name: "vault " + name, Severity: fusefs.OK, Detail: dir + " can be read and written"}
 	err := mayUse(dir)
@@ -78,7 +80,6 @@ func withSpace(f fusefs.Finding, dir string) fusefs.Finding {
 	return f
 }
 
-// examineServed examines the vaults of running owners that are not in sources.
 func examineServed(running []owner.Info, sources []source.Source) (findings []fusefs.Finding) {
 	for _, info := range running {
 		for _, served := range info.Sources {
@@ -95,4 +96,26 @@ func examineServed(running []owner.Info, sources []source.Source) (findings []fu
 func isMissing(path string) bool {
 	_, err := os.Stat(path)
 	return err != nil
+}
+
+func examineServer(ctx context.Context, src source.Source) fusefs.Finding {
+	f := fusefs.Finding{Name: "server of " + src.Name}
+	key, err := source.ServerKey()
+	var found remote.Finding
+	if err == nil {
+		found, err = remote.Probe(ctx, remote.Options{Address: src.Server.Address, Folder: src.Server.Folder, Key: key})
+	}
+	switch {
+	case err != nil:
+		f.Severity, f.Detail, f.Mend = fusefs.Fail, fmt.Sprintf("%s: %v", src.Server.Address, err), transport.Hint(err)
+	case found.Entries == 0:
+		f.Severity, f.Detail = fusefs.Warn, fmt.Sprintf("%s has nothing under the folder id %q", src.Server.Address, src.Server.Folder)
+		f.Mend = "check the folder's id in --folder NAME=ID, unless the folder is new"
+	case found.ReadOnly:
+		f.Severity, f.Detail = fusefs.Warn, fmt.Sprintf("%s lets this token read only", src.Server.Address)
+		f.Mend = "set " + source.TokenVariable + " to a token that may write, if that is wanted"
+	default:
+		f.Severity, f.Detail = fusefs.OK, fmt.Sprintf("%s answers, with %d entries", src.Server.Address, found.Entries)
+	}
+	return f
 }

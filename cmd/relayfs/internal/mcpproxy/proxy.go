@@ -38,7 +38,6 @@ type proxy struct {
 	lost time.Time  // when the last one ended
 }
 
-// message is what the proxy reads of a JSON-RPC message.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -51,7 +50,6 @@ type message struct {
 
 func (m message) isRequest() bool { return m.ID != nil && m.Method != "" }
 
-// key returns the id in a canonical form.
 func (m message) key() string {
 	var id any
 	if json.Unmarshal(m.ID, &id) != nil {
@@ -155,7 +153,6 @@ func (p *proxy) deliver(ctx context.Context, m message, line []byte) error {
 	return errNoOwner
 }
 
-// reach returns the server, or connects to a new one.
 func (p *proxy) reach(ctx context.Context) (*upstream, error) {
 	p.mu.Lock()
 	up, lost := p.up, p.lost
@@ -177,7 +174,6 @@ func (p *proxy) reach(ctx context.Context) (*upstream, error) {
 	return up, nil
 }
 
-// remember keeps the messages that a new server has to get.
 func (p *proxy) remember(m message, line []byte) {
 	switch m.Method {
 	case "initialize":
@@ -191,7 +187,6 @@ func (p *proxy) remember(m message, line []byte) {
 	}
 }
 
-// replay sends a message again, with an id of the proxy.
 func (p *proxy) replay(up *upstream, line []byte) {
 	var m message
 	var fields map[string]json.RawMessage
@@ -275,4 +270,98 @@ func failed(m message, text string) []byte {
 	}
 	line, _ := json.Marshal(answer) // the id was read from JSON
 	return append(line, '\n')
+}
+
+type upstream struct {
+	stream io.ReadWriteCloser
+	ended  chan struct{} // closed after its last message
+
+	mu      sync.Mutex         // protects the following
+	pending map[string]message // requests without an answer, by id; nil once it has ended
+	why     error              // why the proxy closed it
+}
+
+// lookEvery is how often the proxy checks a server that owes an answer.
+const lookEvery = 2 * time.Second
+
+// attend closes the connection if the process at its other end owes an answer and does not run.
+func (u *upstream) attend(ctx context.Context) {
+	s, ok := u.stream.(interface{ Alive(context.Context) error })
+	if !ok {
+		return // within this process
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-u.ended:
+			return
+		case <-tick.C:
+		}
+		if !u.owes() {
+			continue
+		}
+		if err := s.Alive(ctx); err != nil && ctx.Err() == nil {
+			u.mu.Lock()
+			u.why = err
+			u.mu.Unlock()
+			u.stream.Close()
+			return
+		}
+	}
+}
+
+func (u *upstream) owes() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.pending) > 0
+}
+
+// send sends a message to the server. It returns false if the connection has ended or takes no more. If
+// it ends later, end returns the message.
+func (u *upstream) send(m message, line []byte) bool {
+	u.mu.Lock()
+	alive := u.pending != nil
+	if alive && m.isRequest() {
+		u.pending[m.key()] = m
+	}
+	u.mu.Unlock()
+	if !alive {
+		return false
+	}
+	n, err := u.stream.Write(line)
+	switch {
+	case err != nil && n == 0: // it has stopped reading, but still answers what it has read
+		u.answered(m)
+		return false
+	case err != nil:
+		u.stream.Close()
+	}
+	return true
+}
+
+func (u *upstream) answered(m message) message {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	request := u.pending[m.key()]
+	delete(u.pending, m.key())
+	return request
+}
+
+// end returns the client's requests without an answer, and the text to answer them with.
+func (u *upstream) end() (left []message, text string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, m := range u.pending {
+		if !m.replay {
+			left = append(left, m)
+		}
+	}
+	u.pending = nil
+	if u.why != nil {
+		return left, fmt.Sprintf("There is no answer: %v. Whether anything was changed is not known. Try again when it runs; read the document first.", u.why)
+	}
+	return left, lostAnswer
 }

@@ -53,7 +53,6 @@ func (s *Stdio) ServeOwn(ctx context.Context, in io.Reader, out io.Writer, sess 
 	return s.serve(ctx, in, out, func(ctx context.Context) (io.ReadWriteCloser, error) { return s.start(ctx, sess) })
 }
 
-// moment, until in ends: first through what connect returns.
 func (s *Stdio) serve(ctx context.Context, in io.Reader, out io.Writer, connect func(context.Context) (io.ReadWriteCloser, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.running.Wait()

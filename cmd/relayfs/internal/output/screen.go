@@ -18,7 +18,6 @@ func toTerminal(w io.Writer) bool {
 	return ok && IsTerminal(f)
 }
 
-// eraseLine erases the line of the cursor.
 const eraseLine = "\r\x1b[K"
 
 // Screen is a terminal whose last line shows progress. Other output comes before that line.
@@ -68,7 +67,6 @@ func (s *Screen) Show(line string, last bool) {
 	s.line = line
 }
 
-// cutTo returns the beginning of a line that fits into a width.
 func cutTo(line string, width int) string {
 	rest, state, size := line, -1, 0
 	for rest != "" {

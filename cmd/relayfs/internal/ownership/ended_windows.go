@@ -4,7 +4,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ended reports whether a process has ended.
 func ended(pid int) bool {
 	const stillActive = 259
 	var code uint32

@@ -163,7 +163,6 @@ func servedBy(info *owner.Info) string {
 	return "served by " + info.String()
 }
 
-// onlyOwner returns the only owner that runs, nil if none does.
 func onlyOwner(base string) (*owner.Info, error) {
 	live, err := owner.Live(source.VaultsDir(base))
 	switch {
@@ -192,3 +191,48 @@ func Answering(err error) *owner.Info {
 
 // Poll is how often to look for an owner that is starting.
 const Poll = 20 * time.Millisecond
+
+// MountedBy returns the process that serves the mount at dir, nil if none is known.
+func MountedBy(dir, state string) *owner.Info {
+	base, err := source.StateDir(state)
+	if err != nil {
+		return nil
+	}
+	live, err := owner.Live(source.VaultsDir(base))
+	if err != nil {
+		return nil
+	}
+	for _, info := range live {
+		if info.Mountpoint == dir {
+			return &info
+		}
+	}
+	return nil
+}
+
+// endPatience is how long a process may take to end after it is unmounted: it serves open files for a few
+// more seconds.
+const endPatience = 15 * time.Second
+
+// AwaitEnd waits until the process of an owner has ended.
+func AwaitEnd(ctx context.Context, info *owner.Info) error {
+	if info == nil {
+		return nil
+	}
+	patience, cancel := context.WithTimeout(ctx, endPatience)
+	defer cancel()
+	for !ended(info.PID) {
+		select {
+		case <-patience.Done():
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return clierr.WithHint(
+				fmt.Errorf("%v is unmounted, but has not ended yet", *info),
+				fmt.Sprintf("a program may still have a note open, or a container the mount; close it, or end the process with `kill %d`", info.PID))
+
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return nil
+}

@@ -29,7 +29,6 @@ type reaches struct {
 	of map[string]*reach
 }
 
-// reach answers clients with the same Folders.
 type reach struct {
 	http.Handler
 	close func()

@@ -129,13 +129,11 @@ func (p *Page) guard(next http.Handler) http.Handler {
 	})
 }
 
-// ours reports whether host is the page's address, or localhost with its port.
 func (p *Page) ours(host string) bool {
 	_, port, err := net.SplitHostPort(p.listener.Addr().String())
 	return host == p.listener.Addr().String() || err == nil && host == net.JoinHostPort("localhost", port)
 }
 
-// authorize requires the token, and refuses requests from other pages.
 func (p *Page) authorize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if origin := r.Header.Get("Origin"); origin != "" {

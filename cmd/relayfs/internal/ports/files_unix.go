@@ -6,7 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxFiles returns how many files this process may have open.
 func maxFiles() uint64 {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {

@@ -179,7 +179,6 @@ func (y *YjsServer) Serve(ctx context.Context) error {
 	return nil
 }
 
-// keyLook is how often the key file is read.
 const keyLook = time.Second
 
 // followKey uses a new key of the key file, which revokes all tokens so far, until ctx ends. It creates a

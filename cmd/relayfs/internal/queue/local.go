@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -25,7 +27,6 @@ func NewLocal(ws *bridge.Workspace) (q *Local, cancel func()) {
 	return &Local{ws, c}, ws.Subscribe(func(model.Event) { c.add() })
 }
 
-// List implements Queue.
 func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 	list, err := q.ws.Suggestions(ctx, "")
 	if err != nil {
@@ -53,7 +54,6 @@ func (q *Local) List(ctx context.Context, detailed bool) ([]Suggestion, error) {
 	return out, nil
 }
 
-// Decide implements Queue.
 func (q *Local) Decide(ctx context.Context, r DecideRequest) (Outcome, error) {
 	if err := q.checkShown(ctx, r); err != nil {
 		return Outcome{}, err
@@ -102,7 +102,6 @@ func (q *Local) checkShown(ctx context.Context, r DecideRequest) error {
 	return fmt.Errorf("%w: of %d, %d are not pending any more and %d have changed; look at it again", errNotAsShown, len(r.IDs), gone, changed)
 }
 
-// Undo implements Queue.
 func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 	out, err := q.ws.Undo(ctx, r.Batch, model.Author{Name: r.By})
 	if errors.Is(err, bridge.ErrNothingToUndo) {
@@ -111,7 +110,6 @@ func (q *Local) Undo(ctx context.Context, r UndoRequest) (Outcome, error) {
 	return newOutcome(out, model.Undone), err
 }
 
-// Log implements Queue.
 func (q *Local) Log(ctx context.Context, limit int) ([]LogEntry, error) {
 	// Reading the notes journals decisions that a crash interrupted.
 	if _, err := q.ws.Suggestions(ctx, ""); err != nil {
@@ -128,7 +126,52 @@ func (q *Local) Log(ctx context.Context, limit int) ([]LogEntry, error) {
 	return out, nil
 }
 
-// Changed implements Queue.
 func (q *Local) Changed(ctx context.Context, seen uint64) (uint64, error) {
 	return q.changes.wait(ctx, seen)
+}
+
+// changesWait bounds how long Changed waits, so that nobody waits for ever on a connection that broke
+// unnoticed.
+const changesWait = 25 * time.Second
+
+type changeCounter struct {
+	mu   sync.Mutex // protects the following
+	n    uint64
+	next chan struct{} // closed by the next change
+}
+
+// newChangeCounter starts at a number that no counter of an earlier process has reached, so that a client of
+// that one is told that it missed changes.
+func newChangeCounter() *changeCounter {
+	return &changeCounter{n: uint64(time.Now().UnixMicro()), next: make(chan struct{})}
+}
+
+func (c *changeCounter) add() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
+	close(c.next)
+	c.next = make(chan struct{})
+}
+
+// wait returns the count when it differs from seen, or after changesWait.
+func (c *changeCounter) wait(ctx context.Context, seen uint64) (uint64, error) {
+	c.mu.Lock()
+	n, next := c.n, c.next
+	c.mu.Unlock()
+	if n != seen {
+		return n, nil
+	}
+	timer := time.NewTimer(changesWait)
+	defer timer.Stop()
+	select {
+	case <-next:
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.n, nil
+	case <-timer.C:
+		return n, nil
+	case <-ctx.Done():
+		return n, ctx.Err()
+	}
 }

@@ -4,10 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Suggestion is the JSON of one pending change.
@@ -41,7 +45,6 @@ func newSuggestion(s model.Suggestion) Suggestion {
 	}.revised()
 }
 
-// revised returns s with its revision.
 func (s Suggestion) revised() Suggestion {
 	h := sha256.New()
 	for _, field := range append([]string{s.Path, s.Kind, s.Old, s.New, s.Author, strconv.FormatBool(s.Dir), strconv.FormatBool(s.Stale)}, s.Comments...) {
@@ -66,3 +69,103 @@ func newProposal(p model.Proposal) Suggestion {
 
 // IsProposal reports whether it is about a whole note, folder or file.
 func (s *Suggestion) IsProposal() bool { return s.Line == 0 }
+
+// Shorten fits a side of a suggestion on one line of a terminal.
+func Shorten(s string) string {
+	const limit = 60 // characters
+	s = output.Printable(strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\t", " ").Replace(s))
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit/2]) + " … " + string(r[len(r)-limit/3:])
+	}
+	return s
+}
+
+// Place names the place of the suggestion, or the path that the proposal is about.
+func (s *Suggestion) Place() string {
+	if s.IsProposal() {
+		return s.Path
+	}
+	return fmt.Sprintf("%s:%d", s.Path, s.Line)
+}
+
+// Gist says on one line what the suggestion would do.
+func (s *Suggestion) Gist() string {
+	if s.IsProposal() {
+		return s.proposed(Shorten(s.New))
+	}
+	if s.Kind == diffwrap.Comment.String() {
+		return "{>>" + Shorten(s.New) + "<<}"
+	}
+	text := ""
+	if s.Old != "" {
+		text = "{--" + Shorten(s.Old) + "--}"
+	}
+	if s.New != "" {
+		text += "{++" + Shorten(s.New) + "++}"
+	}
+	return text
+}
+
+// proposed says what a proposal would do. to is the target of a rename as it is to be shown.
+func (s *Suggestion) proposed(to string) string {
+	what := s.Kind
+	if s.Dir {
+		what += " the folder"
+	}
+	switch model.ProposalKind(s.Kind) {
+	case model.ProposedRename:
+		what += " to " + to
+	case model.ProposedFile:
+		if what = "write the file"; s.New != "" {
+			what += ", " + output.Plural(len(s.New), "byte")
+		}
+	}
+	if s.Stale {
+		what += " (changed since)"
+	}
+	return what
+}
+
+// Who returns the author and the time of the suggestion, as far as they are known.
+func (s *Suggestion) Who() string {
+	who := s.Author
+	if !s.Time.IsZero() {
+		who += ", " + s.Time.Local().Format("2006-01-02 15:04")
+	}
+	return who
+}
+
+// PieceKind says what becomes of a piece of text when a suggestion is accepted.
+type PieceKind string
+
+const (
+	KeptPiece PieceKind = "kept"
+	OldPiece  PieceKind = "old"
+	NewPiece  PieceKind = "new"
+)
+
+// Piece is a run of text of one kind.
+type Piece struct {
+	Kind PieceKind `json:"kind"`
+	Text string    `json:"text"`
+}
+
+// InPieces returns the suggestion in its context. The words that the old and the new text share are kept
+// pieces. A proposal is what it would do and, for a file, the change of its contents.
+func (s *Suggestion) InPieces() []Piece {
+	if s.IsProposal() && s.Kind != string(model.ProposedFile) {
+		return []Piece{{KeptPiece, s.proposed(s.New)}}
+	}
+	list := []Piece{{KeptPiece, s.Before}}
+	if s.IsProposal() {
+		list = []Piece{{KeptPiece, s.proposed(s.New) + "\n"}}
+	}
+	at := 0
+	for _, e := range diffwrap.Diff(s.Old, s.New) {
+		list = append(list,
+			Piece{KeptPiece, s.Old[at:e.Off]}, Piece{OldPiece, s.Old[e.Off : e.Off+e.Len]}, Piece{NewPiece, e.New})
+		at = e.Off + e.Len
+	}
+	list = append(list, Piece{KeptPiece, s.Old[at:]}, Piece{KeptPiece, s.After})
+	return slices.DeleteFunc(list, func(p Piece) bool { return p.Text == "" })
+}

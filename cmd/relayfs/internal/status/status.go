@@ -78,7 +78,6 @@ func Print(w io.Writer, r Report) error {
 // maxHidden bounds the names of hidden notes that are printed.
 const maxHidden = 10
 
-// printSync prints the state of the connection of a folder.
 func printSync(w io.Writer, s *bridge.SyncStatus) {
 	state := "not connected"
 	switch {

@@ -71,7 +71,6 @@ func (d *deck) holds(s *queue.Suggestion) bool {
 	return strings.Contains(strings.ToLower(s.Path), text) || strings.Contains(strings.ToLower(s.Author), text)
 }
 
-// ofNote returns the shown suggestions of one note.
 func (d *deck) ofNote(path string) []queue.Suggestion {
 	var list []queue.Suggestion
 	for i := range d.cards {

@@ -47,7 +47,6 @@ func (e editor) key(k tea.KeyMsg) editor {
 	return e
 }
 
-// to moves the cursor to the byte off.
 func (e editor) to(off int) editor {
 	all := e.String()
 	return editor{all[:off], all[off:]}

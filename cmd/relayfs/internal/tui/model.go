@@ -25,7 +25,6 @@ const Help = `  y              accept, go on          n  x           reject, go 
   PgDn  PgUp     the rest of a suggestion that is longer than the screen
   ?              this help              q  Ctrl-C      quit`
 
-// mode is the meaning of keys.
 type mode int
 
 const (

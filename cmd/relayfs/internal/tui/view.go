@@ -23,7 +23,6 @@ func (m reviewModel) View() string {
 	return head + "\n" + strings.Join(lines, "\n") + "\n" + foot
 }
 
-// wrap breaks text into lines of the screen.
 func (m reviewModel) wrap(text string) []string {
 	return strings.Split(lipgloss.NewStyle().Width(m.width).Render(strings.ReplaceAll(text, "\t", "    ")), "\n")
 }
@@ -107,7 +106,6 @@ func (m reviewModel) body() string {
 	return "\n" + m.Diff(s)
 }
 
-// typed returns the text in the editor with its cursor.
 func (m reviewModel) typed() string {
 	return output.Printable(m.field.before) + "▏" + output.Printable(m.field.after)
 }

@@ -36,7 +36,6 @@ type globbed struct {
 	Path               string
 }
 
-// listed is a path and when it changed.
 type listed struct {
 	path         model.Path
 	modTime      time.Time

@@ -59,7 +59,6 @@ func grepNotes(ctx context.Context, c *tool.Client, a grepArgs) answer.Result {
 	return job.page(entries)
 }
 
-// entry is one line of the result.
 type entry struct {
 	text     string
 	path     model.Path
@@ -67,7 +66,6 @@ type entry struct {
 	from, to int    // bytes of doc
 }
 
-// grepJob is one call of grep.
 type grepJob struct {
 	client  *tool.Client
 	pattern *grep.Pattern
@@ -121,7 +119,6 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 	return job, nil
 }
 
-// choose sets the globs and types of the notes to search.
 func (job *grepJob) choose(a grepArgs) (err error) {
 	patterns := glob.List(a.Glob)
 	for i, p := range patterns {
@@ -190,7 +187,6 @@ func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 	return chosen
 }
 
-// searchNote returns the entries of one note.
 func (job *grepJob) searchNote(p model.Path, v *model.Version) []entry {
 	text := strings.TrimPrefix(v.Text(), passage.BOM)
 	switch job.mode {

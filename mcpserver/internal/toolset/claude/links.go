@@ -16,7 +16,6 @@ type getLinksArgs struct {
 	Cursor   string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
 }
 
-// linkSection is one of the lists that get_links shows.
 type linkSection struct {
 	title  string
 	items  []string
@@ -78,7 +77,6 @@ func (at linked) rest(sections []linkSection) []linkSection {
 	return sections
 }
 
-// linkPage shows as much of the sections as fits.
 func linkPage(sections []linkSection, l cursor.Listing) answer.Result {
 	var out []string
 	left := answer.Max - answer.Envelope - 8000

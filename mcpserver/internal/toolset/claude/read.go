@@ -13,7 +13,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// defaultLines is how many lines read shows when no limit is given.
 const defaultLines = 2000
 
 type readArgs struct {

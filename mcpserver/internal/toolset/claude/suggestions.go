@@ -14,7 +14,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// defaultSuggestions is how many suggestions are listed.
 const defaultSuggestions = 100
 
 type listSuggestionsArgs struct {
@@ -129,7 +128,6 @@ func (at listedTo) rest(all []waiting) []waiting {
 	return all[i:]
 }
 
-// showSuggestion shows one item from a byte of its text on.
 func showSuggestion(all []waiting, id string, off int, l cursor.Listing) answer.Result {
 	id = strings.Trim(id, "[]")
 	i := slices.IndexFunc(all, func(w waiting) bool { return w.id == id })

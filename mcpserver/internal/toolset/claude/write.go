@@ -47,7 +47,6 @@ func write(ctx context.Context, c *tool.Client, a writeArgs) answer.Result {
 	return answer.Text(out)
 }
 
-// writeNew creates a note.
 func writeNew(ctx context.Context, c *tool.Client, a writeArgs) answer.Result {
 	p, err := c.Names.NewPath(a.FilePath)
 	if err == nil && !p.IsNote() {

@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// defaultSpan is how many lines read_content_lines reads after the first one.
 const defaultSpan = 100
 
 type readContentLinesArgs struct {
@@ -64,12 +63,10 @@ func readContentLines(ctx context.Context, c *tool.Client, a readContentLinesArg
 	return res, nil
 }
 
-// readOn describes the call that reads on at a position.
 func readOn(at passage.Position) string {
 	return "read_content_lines with " + at.Arguments("start_line")
 }
 
-// numberedLine returns a line as "40: text".
 func numberedLine(n int, line string) string { return strconv.Itoa(n) + ": " + line }
 
 type getContentArgs struct {

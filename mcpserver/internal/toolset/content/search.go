@@ -16,10 +16,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// defaultMatches is how many matches search_content returns.
 const defaultMatches = 20
 
-// contextLines is how many lines search_content shows around a match.
 const contextLines = 3
 
 type searchContentArgs struct {
@@ -84,7 +82,6 @@ func searchContent(ctx context.Context, c *tool.Client, a searchContentArgs) (se
 	}), nil
 }
 
-// searchedPlace returns the document or the folder to search.
 func searchedPlace(ctx context.Context, c *tool.Client, a searchContentArgs) (model.Path, error) {
 	folder, err := c.Names.Folder(ctx, "folder", a.Folder, "")
 	if err != nil || a.Path == "" {

@@ -81,7 +81,6 @@ func withProperties(p model.Path, text string, set frontmatter.Properties) (stri
 	return text, nil
 }
 
-// countBody counts the words and characters of a note without its front matter.
 func countBody(text string) (words, chars int) {
 	_, body, _ := frontmatter.Split(text)
 	return outline.Count(text[body:])

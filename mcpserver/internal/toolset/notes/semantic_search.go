@@ -14,7 +14,6 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
-// defaultHits is how many notes semantic_search returns.
 const defaultHits = 10
 
 type semanticSearchArgs struct {

@@ -64,7 +64,6 @@ func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNo
 	return updateNoteResult{Path: string(p), Status: "updated", Changes: changesOf(before, text), WordCount: words, Notice: change.Notice(res)}, nil
 }
 
-// apply returns the text of the note at p after the update.
 func (a updateNoteArgs) apply(p model.Path, before string) (string, error) {
 	text := before
 	if a.Content != nil {
@@ -84,7 +83,6 @@ func (a updateNoteArgs) apply(p model.Path, before string) (string, error) {
 	return text, nil
 }
 
-// changesOf compares two texts of a note.
 func changesOf(before, after string) noteChanges {
 	_, a, _ := frontmatter.Split(before)
 	_, b, _ := frontmatter.Split(after)

@@ -43,7 +43,6 @@ func (x *Sessions[S]) Generate() string {
 	return id
 }
 
-// add adds a session and returns the ids of those that it ends.
 func (x *Sessions[S]) add(id string) (ended []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
