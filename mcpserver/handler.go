@@ -10,7 +10,6 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/approval"
-	"github.com/relayfs/relayfs/mcpserver/internal/progress"
 	"github.com/relayfs/relayfs/mcpserver/internal/schema"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
@@ -69,14 +68,13 @@ func (s *Server) handler(t tool.Tool) server.ToolHandlerFunc {
 	}
 }
 
-// withProgress sends what a tool reports with progress.Report to the client, if the
-// request asks for progress.
+// withProgress sends the progress of a call to the client, if the request asks for it.
 func (s *Server) withProgress(ctx context.Context, req mcp.CallToolRequest) context.Context {
 	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
 		return ctx
 	}
 	last := time.Now()
-	return progress.With(ctx, func(done, total int) {
+	return model.WithProgress(ctx, func(done, total int) {
 		if time.Since(last) < progressEvery {
 			return
 		}

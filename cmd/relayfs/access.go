@@ -37,12 +37,12 @@ func (f *accessFlags) with(ctx context.Context, e *env, do func(access.Access) e
 		return err
 	}
 	if c != nil {
-		return do(access.NewRemote(c))
+		return do(access.Remote{Client: c})
 	}
 	return f.withSession(ctx, e, f.sources, func(s *ownership.Session) error {
 		mcp := mcpserver.New(s.Workspace, mcpserver.Options{Author: defaultAuthor(), Version: version(), Logger: s.Log})
 		defer mcp.Close()
-		return do(access.NewLocal(s.Workspace, mcp))
+		return do(access.Local{Workspace: s.Workspace, MCP: mcp})
 	})
 }
 

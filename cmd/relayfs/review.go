@@ -44,7 +44,7 @@ func (f *queueFlags) withReview(ctx context.Context, e *env, args []string, show
 	if err != nil {
 		return err
 	}
-	return show(ctx, queue.NewRemote(c), served[0].State(base))
+	return show(ctx, queue.Remote{Client: c}, served[0].State(base))
 }
 
 func newPageCommand(e *env) *cobra.Command {

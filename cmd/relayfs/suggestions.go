@@ -101,7 +101,7 @@ func (f *queueFlags) withQueue(ctx context.Context, e *env, sources []string, do
 		return err
 	}
 	if c != nil {
-		return do(queue.NewRemote(c))
+		return do(queue.Remote{Client: c})
 	}
 	return f.withSession(ctx, e, sources, func(s *ownership.Session) error {
 		q, cancel := queue.NewLocal(s.Workspace)
@@ -138,7 +138,7 @@ func completeIDs(f *queueFlags) cobra.CompletionFunc {
 		if err != nil || c == nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		list, err := queue.NewRemote(c).List(cmd.Context(), false)
+		list, err := queue.Remote{Client: c}.List(cmd.Context(), false)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}

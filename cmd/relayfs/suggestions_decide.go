@@ -67,14 +67,16 @@ func (f *decideFlags) run(ctx context.Context, e *env, args []string) error {
 		return clierr.Usagef("--reason is longer than %d bytes", queue.MaxReason)
 	}
 	return f.withSelected(ctx, e, &f.Selector, args, true, func(q queue.Queue, list []queue.Suggestion) error {
+		out := queue.Outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}}
 		if f.dryRun {
-			return f.print(e, queue.Outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}, Notes: queue.NotesOf(list)})
+			out.Notes = queue.NotesOf(list)
+			return f.print(e, out)
 		}
 		if err := f.confirm(ctx, e, list); err != nil {
 			return err
 		}
 		if len(list) == 0 {
-			return f.print(e, queue.Outcome{Verdict: f.verdict, Suggestions: list, Missing: []string{}, Failed: map[string]string{}})
+			return f.print(e, out)
 		}
 		out, err := q.Decide(ctx, queue.DecideRequest{IDs: queue.IDsOf(list), Verdict: f.verdict, By: queue.Reviewer(), Reason: f.reason, Force: f.force})
 		if err != nil {

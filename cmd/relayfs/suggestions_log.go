@@ -72,7 +72,7 @@ func completeBatches(ctx context.Context, f *queueFlags, args []string) (out []c
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	const recent = 100
-	list, err := queue.NewRemote(c).Log(ctx, recent)
+	list, err := queue.Remote{Client: c}.Log(ctx, recent)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveDefault
 	}

@@ -1,7 +1,7 @@
 // Package approval asks a person before a tool changes anything, where that is required.
 // It asks by elicitation: the client shows the question to its user. In suggest mode this
 // is seldom required, because everything waits for review anyway. The package knows no
-// protocol and makes no change. The lock of a Gate protects what was approved for good.
+// protocol and makes no change.
 package approval
 
 import (
@@ -93,18 +93,15 @@ func With(ctx context.Context, a Asked) context.Context { return context.WithVal
 type Gate struct {
 	approvals Approvals
 	otherwise Approval // for operations that approvals lacks
-
-	mu       sync.Mutex         // protects the following
-	approved map[Operation]bool // without asking again
+	approved  sync.Map // of Operation: what needs no second answer
 }
 
 // NewGate returns a Gate for approvals. direct says that changes do not wait for review.
 func NewGate(approvals Approvals, direct bool) *Gate {
-	g := &Gate{approvals: approvals, otherwise: Auto, approved: make(map[Operation]bool)}
 	if direct {
-		g.otherwise = Ask
+		return &Gate{approvals: approvals, otherwise: Ask}
 	}
-	return g
+	return &Gate{approvals: approvals, otherwise: Auto}
 }
 
 // Approve returns nil if an operation needs no approval or has it. by names the author,
@@ -117,13 +114,18 @@ func (g *Gate) Approve(ctx context.Context, op Operation, by, what string, confi
 	case Deny:
 		return answer.WrongArgument("This server does not allow to %s. Tell the person what you would do; they can start relayfs with another --approve than deny.", what)
 	}
-	if g.remembered(op) {
+	if _, ok := g.approved.Load(op); ok {
 		return nil
 	}
 	asked, _ := ctx.Value(key{}).(Asked)
 	switch {
+	case asked.Reply != nil && !asked.Reply.Agreed:
+		return answer.WrongArgument("The person did not agree to %s. Do not try it again unless they ask for it.", what)
 	case asked.Reply != nil:
-		return g.take(op, what, *asked.Reply)
+		if asked.Reply.Remember {
+			g.approved.Store(op, true)
+		}
+		return nil
 	case asked.Able:
 		return &AskError{by + " wants to " + what + "."}
 	case op == Delete && confirm != nil && *confirm:
@@ -134,23 +136,4 @@ func (g *Gate) Approve(ctx context.Context, op Operation, by, what string, confi
 	}
 	return answer.WrongArgument("To %s needs a person's approval, for which this client cannot ask. "+
 		"Tell the person what you would do; they can start relayfs with --approve %s=auto.", what, op)
-}
-
-// take returns nil if the person agreed, and remembers that if the person wants it.
-func (g *Gate) take(op Operation, what string, r Reply) error {
-	if !r.Agreed {
-		return answer.WrongArgument("The person did not agree to %s. Do not try it again unless they ask for it.", what)
-	}
-	if r.Remember {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.approved[op] = true
-	}
-	return nil
-}
-
-func (g *Gate) remembered(op Operation) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.approved[op]
 }

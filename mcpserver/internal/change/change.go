@@ -32,13 +32,16 @@ func (c Changes) approve(ctx context.Context, op approval.Operation, what string
 	return c.Gate.Approve(ctx, op, c.Session.Author().Name, what, confirm)
 }
 
+func (c Changes) mayWrite(ctx context.Context, p model.Path, op approval.Operation, what string) error {
+	if err := c.Workspace.MayWrite(p); err != nil {
+		return err
+	}
+	return c.approve(ctx, op, what, nil)
+}
+
 // Create creates a note.
 func (c Changes) Create(ctx context.Context, p model.Path, text string) (bridge.Result, error) {
-	err := c.Workspace.MayWrite(p)
-	if err == nil {
-		err = c.approve(ctx, approval.Create, "create the note "+string(p), nil)
-	}
-	if err != nil {
+	if err := c.mayWrite(ctx, p, approval.Create, "create the note "+string(p)); err != nil {
 		return bridge.Result{}, err
 	}
 	res, err := c.Workspace.Create(ctx, p, bridge.Write{Text: text, By: c.Session.Author(), Origin: c.Session})
@@ -54,10 +57,7 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.Knowle
 	edits := diffwrap.Diff(known.Text, text)
 	err := c.MayTake(p, known, edits, by)
 	if err == nil {
-		err = c.Workspace.MayWrite(p)
-	}
-	if err == nil {
-		err = c.approve(ctx, approval.Update, what, nil)
+		err = c.mayWrite(ctx, p, approval.Update, what)
 	}
 	if err != nil {
 		return bridge.Result{}, err
@@ -78,10 +78,7 @@ func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(
 		_, err = fn(cur)
 	}
 	if err == nil {
-		err = c.Workspace.MayWrite(p)
-	}
-	if err == nil {
-		err = c.approve(ctx, approval.Update, what, nil)
+		err = c.mayWrite(ctx, p, approval.Update, what)
 	}
 	if err != nil {
 		return cur, res, err
@@ -147,3 +144,57 @@ func (c Changes) WriteFile(ctx context.Context, f File) (notice string, err erro
 
 // SumOf returns the checksum that identifies the content of a file.
 func SumOf(text string) model.ContentSum { return sha256.Sum256([]byte(text)) }
+
+// Reader is the tool by which a client reads a document before it changes it.
+type Reader struct {
+	// NotesOnly says that the tool refuses everything but notes.
+	NotesOnly bool
+	// Call describes the call that reads the document at p, from a position if that is
+	// not zero.
+	Call func(p model.Path, from passage.Position) string
+}
+
+// MustKnow returns what the session was shown of the document at p, or an error
+// that says to read it first.
+func (c Changes) MustKnow(ctx context.Context, p model.Path, by Reader, doing string) (session.Knowledge, error) {
+	known, ok := c.Session.Known(p)
+	if ok {
+		return known, nil
+	}
+	if p.IsNote() || by.NotesOnly {
+		if _, err := c.Workspace.Open(ctx, p); err != nil {
+			return known, err
+		}
+	}
+	return known, answer.WrongArgument("You must read this document before %s it. Call %s first.", doing, by.Call(p, passage.Position{}))
+}
+
+// MayTake returns an error if edits of known.Text remove text that the session was not
+// shown.
+func (c Changes) MayTake(p model.Path, known session.Knowledge, edits []diffwrap.Edit, by Reader) error {
+	for _, e := range edits {
+		if part, lacks := known.Seen.Lacks(passage.Place{Start: e.Off, End: e.Off + e.Len}); lacks {
+			return NotShown(p, known.Text, part, by)
+		}
+	}
+	return nil
+}
+
+// NotShown returns the error that says how to read a part of text before it is changed.
+func NotShown(p model.Path, text string, part passage.Place, by Reader) error {
+	begin := passage.At(text, part.Start)
+	if begin.Column <= answer.MaxLine {
+		begin.Column = 1
+	}
+	return answer.WrongArgument("%s was left as it is: the change would take away text that you have not been shown, in line %d. Call %s to see it first.",
+		answer.Shown(p), begin.Line, by.Call(p, begin))
+}
+
+// ReadCall describes a call of tool. document has the arguments that name the document.
+// line is the name of the argument for the first line, which is added if from is not zero.
+func ReadCall(tool, document, line string, from passage.Position) string {
+	if from.Line > 0 {
+		document += ", " + from.Arguments(line)
+	}
+	return "the " + tool + " tool with " + document
+}

@@ -227,24 +227,12 @@ func (c *cache) run(holds syntax.EmptyOp, r rune) (after []uint32, found bool) {
 				c.stack = append(c.stack, in.Out)
 			}
 		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
-			if r != endOfText && matchesRune(in, r) {
+			if r != endOfText && in.MatchRune(r) {
 				after = append(after, in.Out)
 			}
 		}
 	}
 	return after, false
-}
-
-func matchesRune(in *syntax.Inst, r rune) bool {
-	switch in.Op {
-	case syntax.InstRuneAny:
-		return true
-	case syntax.InstRuneAnyNotNL:
-		return r != '\n'
-	case syntax.InstRune1:
-		return r == in.Rune[0]
-	}
-	return in.MatchRune(r)
 }
 
 // classes divides the runes into classes that no instruction distinguishes.
@@ -272,7 +260,7 @@ func (x *classes) divide(prog *syntax.Prog) bool {
 			in := &prog.Inst[i]
 			switch in.Op {
 			case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
-				if matchesRune(in, r) {
+				if in.MatchRune(r) {
 					key = binary.AppendUvarint(key, uint64(i)+1)
 				}
 			}

@@ -129,12 +129,9 @@ func (r Resolver) Folder(ctx context.Context, argument, name, hint string) (mode
 	return p, err
 }
 
-// NewPath returns the canonical path of a new document. It adds ".md" to a name without an
+// NewPath returns the canonical path of a new document. It adds ".md" to the name of a note without an
 // extension.
-func (r Resolver) NewPath(name string) (model.Path, error) { return r.PlaceFor(name, true) }
-
-// PlaceFor is NewPath for a note, or else for a folder or file, whose name stays as it is.
-func (r Resolver) PlaceFor(name string, note bool) (model.Path, error) {
+func (r Resolver) NewPath(name string, note bool) (model.Path, error) {
 	if mp := r.Workspace.Mountpoint(); mp != "" {
 		name = strings.TrimPrefix(name, mp+"/")
 	}

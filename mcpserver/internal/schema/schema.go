@@ -10,132 +10,114 @@ import (
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
 
-// OfResult returns the JSON Schema of a result struct. It panics if a field has a type that a
-// result cannot hold.
-func OfResult(t reflect.Type) json.RawMessage {
-	raw, err := json.Marshal(append(object{{"$schema", "https://json-schema.org/draft/2020-12/schema"}}, ofType(t)...))
-	if err != nil {
-		panic("schema: output schema: " + err.Error())
-	}
-	return raw
+const draft = "https://json-schema.org/draft/2020-12/schema"
+
+// schema is a JSON Schema. Clients show its members in this order.
+type schema struct {
+	Draft       string          `json:"$schema,omitempty"`
+	Type        string          `json:"type"`
+	Items       *schema         `json:"items,omitempty"`
+	Properties  properties      `json:"properties,omitzero"`
+	Required    []string        `json:"required,omitzero"`
+	Additional  *bool           `json:"additionalProperties,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Enum        []string        `json:"enum,omitempty"`
+	Minimum     *int            `json:"minimum,omitempty"`
+	Default     json.RawMessage `json:"default,omitempty"`
 }
 
-func ofType(t reflect.Type) object {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t == reflect.TypeFor[frontmatter.Properties]() {
-		return object{{"type", "object"}}
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return object{{"type", "string"}}
-	case reflect.Bool:
-		return object{{"type", "boolean"}}
-	case reflect.Int, reflect.Int64:
-		return object{{"type", "integer"}}
-	case reflect.Float64:
-		return object{{"type", "number"}}
-	case reflect.Slice:
-		return object{{"type", "array"}, {"items", ofType(t.Elem())}}
-	case reflect.Struct:
-		return ofStruct(t)
-	}
-	panic(fmt.Sprintf("schema: a result cannot hold %s", t))
-}
+// properties is a JSON object in the order of a struct's fields.
+type properties []property
 
-func ofStruct(t reflect.Type) object {
-	properties, required := object{}, []string{}
-	var add func(t reflect.Type)
-	add = func(t reflect.Type) {
-		for i := range t.NumField() {
-			f := t.Field(i)
-			if f.Anonymous {
-				add(f.Type)
-				continue
-			}
-			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-			s := ofType(f.Type)
-			if doc := f.Tag.Get("doc"); doc != "" {
-				s = append(s, member{"description", doc})
-			}
-			properties = append(properties, member{name, s})
-			if options != "omitempty" {
-				required = append(required, name)
-			}
-		}
-	}
-	add(t)
-	return object{{"type", "object"}, {"properties", properties}, {"required", required}, {"additionalProperties", false}}
-}
-
-// object is a JSON object that keeps the order of its members, because clients show the
-// arguments of a tool in the order of its schema.
-type object []member
-
-type member struct {
-	name  string
-	value any
+type property struct {
+	name   string
+	schema schema
 }
 
 // MarshalJSON implements json.Marshaler.
-func (o object) MarshalJSON() ([]byte, error) {
+func (list properties) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	b.WriteByte('{')
-	for i, m := range o {
+	for i, p := range list {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		if err := enc.Encode(m.name); err != nil {
+		raw, err := json.Marshal(p.schema)
+		if err != nil {
 			return nil, err
 		}
-		b.WriteByte(':')
-		if err := enc.Encode(m.value); err != nil {
-			return nil, err
-		}
+		fmt.Fprintf(&b, "%q:%s", p.name, raw)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return []byte("{" + b.String() + "}"), nil
 }
 
-// OfArguments returns the JSON Schema (draft 2020-12) of an argument struct. It panics if a
-// default is not JSON.
-func OfArguments(params []Param) json.RawMessage {
-	properties, required := object{}, []string{}
-	for _, p := range params {
-		properties = append(properties, member{p.Name, p.schema()})
-		if p.need {
-			required = append(required, p.Name)
-		}
-	}
-	schema := object{
-		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-		{"type", "object"},
-		{"properties", properties},
-	}
-	if len(required) > 0 {
-		schema = append(schema, member{"required", required})
-	}
-	raw, err := json.Marshal(append(schema, member{"additionalProperties", false}))
+// encode panics on a mistake in the program, such as a default that is not JSON.
+func (s schema) encode() json.RawMessage {
+	s.Draft = draft
+	raw, err := json.Marshal(s)
 	if err != nil {
 		panic("schema: " + err.Error())
 	}
 	return raw
 }
 
-func (p Param) schema() object {
-	names := map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Slice: "object"}
-	s := object{{"type", names[p.kind]}, {"description", p.Doc}}
-	if p.enum != nil {
-		s = append(s, member{"enum", p.enum})
+// OfArguments returns the JSON Schema (draft 2020-12) of an argument struct. It panics if a default is not
+// JSON.
+func OfArguments(params []Param) json.RawMessage {
+	s := schema{Type: "object", Properties: properties{}, Additional: new(false)}
+	types := map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Slice: "object"}
+	for _, p := range params {
+		s.Properties = append(s.Properties, property{p.Name, schema{
+			Type: types[p.kind], Description: p.Doc, Enum: p.enum, Minimum: p.min, Default: p.def,
+		}})
+		if p.need {
+			s.Required = append(s.Required, p.Name)
+		}
 	}
-	if p.min != nil {
-		s = append(s, member{"minimum", *p.min})
+	return s.encode()
+}
+
+// OfResult returns the JSON Schema of a result struct. It panics if a field has a type that a result cannot
+// hold.
+func OfResult(t reflect.Type) json.RawMessage { return ofType(t).encode() }
+
+func ofType(t reflect.Type) schema {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	if p.def != nil {
-		s = append(s, member{"default", p.def})
+	if t == reflect.TypeFor[frontmatter.Properties]() {
+		return schema{Type: "object"}
 	}
-	return s
+	switch t.Kind() {
+	case reflect.String:
+		return schema{Type: "string"}
+	case reflect.Bool:
+		return schema{Type: "boolean"}
+	case reflect.Int, reflect.Int64:
+		return schema{Type: "integer"}
+	case reflect.Float64:
+		return schema{Type: "number"}
+	case reflect.Slice:
+		return schema{Type: "array", Items: new(ofType(t.Elem()))}
+	case reflect.Struct:
+		s := schema{Type: "object", Properties: properties{}, Required: []string{}, Additional: new(false)}
+		s.addFields(t)
+		return s
+	}
+	panic(fmt.Sprintf("schema: a result cannot hold %s", t))
+}
+
+func (s *schema) addFields(t reflect.Type) {
+	for f := range t.Fields() {
+		if f.Anonymous {
+			s.addFields(f.Type)
+			continue
+		}
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		field := ofType(f.Type)
+		field.Description = f.Tag.Get("doc")
+		s.Properties = append(s.Properties, property{name, field})
+		if options != "omitempty" {
+			s.Required = append(s.Required, name)
+		}
+	}
 }

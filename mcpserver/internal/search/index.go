@@ -16,7 +16,6 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
-	"github.com/relayfs/relayfs/mcpserver/internal/progress"
 	"github.com/relayfs/relayfs/mcpserver/internal/trigram"
 )
 
@@ -176,7 +175,7 @@ func Scan[T any](ctx context.Context, x *Index, notes []*Note, q trigram.Query, 
 				return nil
 			}
 		}
-		progress.Report(ctx, total-len(notes), total)
+		model.ProgressOf(ctx)(total-len(notes), total)
 	}
 	return context.Cause(ctx)
 }

@@ -66,26 +66,23 @@ type CallResult struct {
 
 // Local is access to a workspace in this process.
 type Local struct {
-	ws  *bridge.Workspace
-	mcp *mcpserver.Server
+	Workspace *bridge.Workspace
+	MCP       *mcpserver.Server
 }
 
-// NewLocal returns access to ws, whose tools srv has.
-func NewLocal(ws *bridge.Workspace, srv *mcpserver.Server) Local { return Local{ws, srv} }
-
 func (a Local) Text(ctx context.Context, path string) ([]byte, error) {
-	p, err := a.ws.Resolve(path)
+	p, err := a.Workspace.Resolve(path)
 	if err != nil {
 		return nil, err
 	}
 	if p.IsNote() {
-		v, err := a.ws.Open(ctx, p)
+		v, err := a.Workspace.Open(ctx, p)
 		if err != nil {
 			return nil, err
 		}
 		return []byte(v.Text()), nil
 	}
-	f, err := a.ws.OpenFile(ctx, p, os.O_RDONLY)
+	f, err := a.Workspace.OpenFile(ctx, p, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -97,22 +94,22 @@ func (a Local) List(ctx context.Context, path string, recursive bool) ([]Listed,
 	p := model.Path("")
 	var err error
 	if strings.Trim(path, "/") != "" && path != "." {
-		p, err = a.ws.Resolve(strings.TrimRight(path, "/"))
+		p, err = a.Workspace.Resolve(strings.TrimRight(path, "/"))
 	}
 	if err != nil {
 		return nil, err
 	}
 	list := []Listed{}
 	if recursive {
-		err := a.ws.Walk(ctx, p, func(e bridge.DirEntry, at model.Path) error {
+		err := a.Workspace.Walk(ctx, p, func(e bridge.DirEntry, at model.Path) error {
 			list = append(list, newListed(at, e.Kind))
 			return nil
 		})
 		return list, err
 	}
-	entries, err := a.ws.ReadDir(ctx, p)
+	entries, err := a.Workspace.ReadDir(ctx, p)
 	if errors.Is(err, model.ErrNotDir) {
-		info, err := a.ws.Stat(ctx, p)
+		info, err := a.Workspace.Stat(ctx, p)
 		return append(list, newListed(p, info.Kind)), err
 	}
 	for _, e := range entries {
@@ -127,7 +124,7 @@ func newListed(p model.Path, kind model.Kind) Listed {
 }
 
 func (a Local) Call(ctx context.Context, r CallRequest) ([]CallResult, error) {
-	srv := a.mcp.Unasked()
+	srv := a.MCP.Unasked()
 	if r.Author != "" {
 		srv = srv.As(r.Author)
 	}
@@ -159,13 +156,10 @@ func (a Local) Call(ctx context.Context, r CallRequest) ([]CallResult, error) {
 }
 
 // Remote is access to a running owner's workspace.
-type Remote struct{ c *owner.Client }
-
-// NewRemote returns access to the workspace of the owner that c asks.
-func NewRemote(c *owner.Client) Remote { return Remote{c} }
+type Remote struct{ Client *owner.Client }
 
 func (a Remote) Text(ctx context.Context, path string) (data []byte, err error) {
-	err = a.c.Get(ctx, textPath, url.Values{"path": {path}}, &data)
+	err = a.Client.Get(ctx, textPath, url.Values{"path": {path}}, &data)
 	return data, err
 }
 
@@ -174,12 +168,12 @@ func (a Remote) List(ctx context.Context, path string, recursive bool) (list []L
 	if recursive {
 		query.Set("recursive", "1")
 	}
-	err = a.c.Get(ctx, listPath, query, &list)
+	err = a.Client.Get(ctx, listPath, query, &list)
 	return list, err
 }
 
 func (a Remote) Call(ctx context.Context, r CallRequest) (results []CallResult, err error) {
-	err = a.c.Post(ctx, callPath, r, &results)
+	err = a.Client.Post(ctx, callPath, r, &results)
 	return results, err
 }
 

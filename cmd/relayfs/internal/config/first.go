@@ -12,6 +12,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
@@ -39,17 +40,6 @@ func FirstSources(args []string) ([]string, error) {
 		return nil, clierr.WithHint(errors.New("no vault found: neither in Obsidian's list nor in the home folder"), "name it: relayfs init ~/Notes")
 	}
 	return sources, nil
-}
-
-func firstText(sources []string, mountpoint string) ([]byte, error) {
-	values, err := toml.Marshal(struct {
-		Sources    []string `toml:"sources"`
-		Mountpoint string   `toml:"mountpoint"`
-	}{sources, mountpoint})
-	return slices.Concat(
-		[]byte("# What 'relayfs mount' and 'relayfs mcp' serve when they are given no arguments.\n"), values,
-		[]byte("\n# Every flag of mount, mcp and serve can stand here by its name:\n# mode = \"suggest\"\n# author = \"agent\"\n# toolsets = [\"claude\"]\n"),
-	), err
 }
 
 // findVaults returns the vaults that Obsidian lists, or else the folders in home that Obsidian has opened.
@@ -96,20 +86,17 @@ func listedVaults(home string) []string {
 
 // Create writes a configuration file. It leaves an existing file as it is.
 func Create(file string, sources []string, mountpoint string) error {
-	text, err := firstText(sources, mountpoint)
+	values, err := toml.Marshal(struct {
+		Sources    []string `toml:"sources"`
+		Mountpoint string   `toml:"mountpoint"`
+	}{sources, mountpoint})
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	err = secret.Create(file, "# What 'relayfs mount' and 'relayfs mcp' serve when they are given no arguments.\n"+string(values)+
+		"\n# Every flag of mount, mcp and serve can stand here by its name:\n# mode = \"suggest\"\n# author = \"agent\"\n# toolsets = [\"claude\"]\n")
 	if errors.Is(err, fs.ErrExist) {
 		return clierr.WithHint(fmt.Errorf("configuration %q exists and is left as it is", file), "edit it, or remove it first")
 	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
+	return err
 }

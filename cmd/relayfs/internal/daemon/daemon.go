@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/system"
 )
 
 // readyEnv names the file descriptor on which a daemon tells its parent that it is ready.
@@ -41,7 +43,7 @@ func Start(ctx context.Context, stderr io.Writer) error {
 	cmd.Stderr = w
 	cmd.ExtraFiles = []*os.File{w}
 	cmd.Env = append(os.Environ(), readyEnv+"=3")
-	cmd.SysProcAttr = newSession()
+	cmd.SysProcAttr = system.Detached()
 	cmd.Dir = "/"
 	if wd, err := os.Getwd(); err == nil {
 		cmd.Dir = wd // for relative paths on the command line
@@ -106,7 +108,7 @@ func redirect(name string, fds ...int) {
 	}
 	defer f.Close()
 	for _, fd := range fds {
-		duplicate(int(f.Fd()), fd)
+		system.Duplicate(int(f.Fd()), fd)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/system"
 	"github.com/relayfs/relayfs/fusefs"
 )
 
@@ -50,7 +51,7 @@ func tryWrite(dir string) error {
 
 func examineFolder(name, dir string) fusefs.Finding {
 	f := fusefs.Finding{Name: "vault " + name, Severity: fusefs.OK, Detail: dir + " can be read and written"}
-	err := mayUse(dir)
+	err := system.MayUse(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		f.Severity, f.Detail = fusefs.Fail, dir+" is not there"
@@ -67,7 +68,7 @@ func examineFolder(name, dir string) fusefs.Finding {
 
 // withSpace returns f, a good finding about dir, unless the disk of dir is almost full.
 func withSpace(f fusefs.Finding, dir string) fusefs.Finding {
-	free, err := freeSpace(dir)
+	free, err := system.FreeSpace(dir)
 	switch {
 	case err != nil || free >= littleSpace:
 		return f

@@ -14,6 +14,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/system"
 )
 
 // newClient returns a client of an owner that reaches only the sources, or everything if there are none.
@@ -97,10 +98,10 @@ func (s Search) Follow(ctx context.Context, args []string) (*owner.Client, error
 
 // Sources returns the sources in args, or all sources of an owner if args is empty.
 func (s Search) Sources(c *owner.Client, args []string) ([]source.Source, error) {
-	if len(args) > 0 {
-		return source.Parse(args, s.Folders)
+	if len(args) == 0 {
+		return source.Parse(c.Info().Sources, nil)
 	}
-	return source.Parse(c.Info().Sources, nil)
+	return source.Parse(args, s.Folders)
 }
 
 // look is Find without a check that the owner answers.
@@ -221,7 +222,7 @@ func AwaitEnd(ctx context.Context, info *owner.Info) error {
 	}
 	patience, cancel := context.WithTimeout(ctx, endPatience)
 	defer cancel()
-	for !ended(info.PID) {
+	for !system.Ended(info.PID) {
 		select {
 		case <-patience.Done():
 			if ctx.Err() != nil {

@@ -97,6 +97,6 @@ func (c *Control) reach(ctx context.Context, folders []string) *reach {
 	mux.HandleFunc("GET "+mcpPath, func(w http.ResponseWriter, r *http.Request) { c.stream(ctx, srv, w, r) })
 	mux.HandleFunc("POST "+handoverPath, c.answerHandover)
 	queue.Handle(mux, q)
-	access.Handle(mux, access.NewLocal(ws, srv))
+	access.Handle(mux, access.Local{Workspace: ws, MCP: srv})
 	return &reach{mux, func() { cancel(); done() }}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/listen"
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/secret"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/system"
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
@@ -229,4 +230,4 @@ func serveGuests(ctx context.Context, l net.Listener, srv *http.Server) (finishe
 
 // maxConnections bounds the open connections to --listen, and to --http. More wait until one ends, so that
 // files of the vault can always be opened.
-func maxConnections() int { return int(min(8192, maxFiles()/3)) }
+func maxConnections() int { return int(min(8192, system.MaxFiles()/3)) }

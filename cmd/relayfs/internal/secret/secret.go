@@ -29,18 +29,24 @@ func Read(file string) (string, error) {
 
 // Make creates such a file. If another process has just created it, Make returns its content.
 func Make(file, text string) (string, error) {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return "", err
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	err := Create(file, text+"\n")
 	if errors.Is(err, fs.ErrExist) {
 		return Read(file)
 	}
-	if err != nil {
-		return "", err
+	return text, err
+}
+
+// Create creates such a file. An existing file is an error.
+func Create(file, text string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
 	}
-	_, err = f.WriteString(text + "\n")
-	return text, errors.Join(err, f.Close())
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 // MinToken is the least length of a token, in characters.

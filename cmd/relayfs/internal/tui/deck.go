@@ -29,19 +29,8 @@ func (d deck) move(by int) deck {
 	return d
 }
 
-// withList uses a new state of the queue. It stays at the same suggestion or, if that is gone, goes to the
-// one that followed it.
-func (d deck) withList(list []queue.Suggestion) deck {
-	d.all = list
-	return d.deal()
-}
-
-func (d deck) withFilter(text string) deck {
-	d.filter = text
-	return d.deal()
-}
-
-// deal selects the cards and finds the position in them.
+// deal selects the cards anew. It stays at the same suggestion or, if that is gone, goes to the one that
+// followed it.
 func (d deck) deal() deck {
 	before := d.cards[min(d.at, len(d.cards)):]
 	d.cards = nil

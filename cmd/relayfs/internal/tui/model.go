@@ -103,7 +103,8 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 		return m.idle()
 	}
 	m.loaded = true
-	m.deck = m.deck.withList(msg.list)
+	m.deck.all = msg.list
+	m.deck = m.deck.deal()
 	again := tea.Cmd(nil)
 	if m.stale {
 		again = m.cmds.list(m.lists)
@@ -353,12 +354,14 @@ func (m reviewModel) reasonKey(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 func (m reviewModel) filterKey(k tea.KeyMsg) reviewModel {
 	switch k.String() {
 	case "esc":
-		m.mode, m.deck = browsing, m.deck.withFilter("")
+		m.mode, m.deck.filter = browsing, ""
+		m.deck = m.deck.deal()
 	case "enter":
 		m.mode = browsing
 	default:
 		m.field = m.field.key(k)
-		m.deck = m.deck.withFilter(m.field.String())
+		m.deck.filter = m.field.String()
+		m.deck = m.deck.deal()
 	}
 	return m
 }

@@ -48,7 +48,7 @@ func write(ctx context.Context, c *tool.Client, a writeArgs) answer.Result {
 }
 
 func writeNew(ctx context.Context, c *tool.Client, a writeArgs) answer.Result {
-	p, err := c.Names.NewPath(a.FilePath)
+	p, err := c.Names.NewPath(a.FilePath, true)
 	if err == nil && !p.IsNote() {
 		err = &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
 	}

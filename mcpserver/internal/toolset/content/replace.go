@@ -75,7 +75,7 @@ func (a replaceContentArgs) newPath(c *tool.Client, kind entity.Type) (model.Pat
 	if !strings.Contains(model.Path(name).Base(), ".") {
 		name += kind.Ext()
 	}
-	p, err := c.Names.NewPath(name)
+	p, err := c.Names.NewPath(name, true)
 	if err != nil {
 		return "", err
 	}

@@ -68,7 +68,7 @@ func getKilnInfo(ctx context.Context, c *tool.Client, a kilnInfoArgs) (kilnInfoR
 // folderStats counts the notes of a Folder in the tree, and the rest in the index.
 func folderStats(ctx context.Context, c *tool.Client, folder model.Path) (kilnStats, error) {
 	var st kilnStats
-	notes, err := c.Workspace.Notes(reporting(ctx), folder)
+	notes, err := c.Workspace.Notes(ctx, folder)
 	if err != nil {
 		return st, err
 	}

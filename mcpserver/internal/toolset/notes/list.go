@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ func listNotes(ctx context.Context, c *tool.Client, a listNotesArgs) (listNotesR
 	if err != nil {
 		return listNotesResult{}, err
 	}
-	notes, err := c.Workspace.Notes(reporting(ctx), under)
+	notes, err := c.Workspace.Notes(ctx, under)
 	if err != nil {
 		return listNotesResult{}, err
 	}
@@ -75,4 +76,50 @@ func describeNote(n *noteindex.NoteInfo, properties bool) listedNote {
 		l.FrontMatter, l.Notice = &fit, notice
 	}
 	return l
+}
+
+// defaultMatches is how many matches text_search and property_search return.
+const defaultMatches = 20
+
+type propertySearchArgs struct {
+	Properties frontmatter.Properties `arg:"properties" need:"true" max:"1000" doc:"Properties that a note must have, all of them, for example {\"status\": \"open\", \"tags\": [\"work\", \"home\"]}; a list means any of its items"`
+	Limit      int                    `arg:"limit" min:"1" def:"20" doc:"Return at most so many notes at a time"`
+	Cursor     string                 `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+}
+
+type propertySearchResult struct {
+	Properties frontmatter.Properties `json:"properties"`
+	Matches    []propertyMatch        `json:"matches"`
+	Count      int                    `json:"count" doc:"How many notes match, those of other answers included"`
+	cursor.Page
+}
+
+type propertyMatch struct {
+	Path        string                 `json:"path"`
+	FrontMatter frontmatter.Properties `json:"frontmatter"`
+	WordCount   int                    `json:"word_count"`
+	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+}
+
+func propertySearch(ctx context.Context, c *tool.Client, a propertySearchArgs) (propertySearchResult, error) {
+	if len(a.Properties) == 0 {
+		return propertySearchResult{}, answer.WrongArgument("The argument \"properties\" is empty. Give at least one property, or call list_notes for all notes.")
+	}
+	notes, err := c.Workspace.NotesWith(ctx, a.Properties)
+	if err != nil {
+		return propertySearchResult{}, err
+	}
+	l := cursor.Of("property_search", a.Properties)
+	rest, err := cursor.AfterPath(l, a.Cursor, notes, pathOf)
+	if err != nil {
+		return propertySearchResult{}, err
+	}
+	matches := make([]propertyMatch, min(len(rest), cmp.Or(a.Limit, defaultMatches), answer.Max/20))
+	for i := range matches {
+		fit, notice := propertiesThatFit(rest[i], maxProperties)
+		matches[i] = propertyMatch{string(rest[i].Path), fit, rest[i].Words, notice}
+	}
+	return cursor.Fit(l, len(matches), len(rest), func(i int) any { return rest[i].Path }, func(n int, page cursor.Page) propertySearchResult {
+		return propertySearchResult{Properties: a.Properties, Matches: matches[:n], Count: len(notes), Page: page}
+	}), nil
 }

@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
-	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/bridge/noteindex"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
-	"github.com/relayfs/relayfs/mcpserver/internal/progress"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
 )
 
@@ -41,7 +39,7 @@ func readMetadata(ctx context.Context, c *tool.Client, a readMetadataArgs) (read
 	if err != nil {
 		return readMetadataResult{}, err
 	}
-	n, err := c.Workspace.NoteInfo(reporting(ctx), p)
+	n, err := c.Workspace.NoteInfo(ctx, p)
 	if err != nil {
 		return readMetadataResult{}, err
 	}
@@ -60,11 +58,6 @@ func readMetadata(ctx context.Context, c *tool.Client, a readMetadataArgs) (read
 }
 
 func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-// reporting makes the building of an index report its progress to the client.
-func reporting(ctx context.Context) context.Context {
-	return model.WithProgress(ctx, func(done, total int) { progress.Report(ctx, done, total) })
-}
 
 // maxProperties bounds the cost of one note's front matter in a list.
 const maxProperties = 6000

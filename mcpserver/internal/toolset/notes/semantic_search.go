@@ -62,7 +62,7 @@ func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (
 		after = &semantic.Hit{NoteInfo: &noteindex.NoteInfo{Path: last.Path}, Score: last.Score}
 	}
 	limit := min(cmp.Or(a.Limit, defaultHits), answer.Max/20)
-	hits, err := c.Semantic.SearchIn(reporting(ctx), c.Workspace, a.Query, a.Filters, after, limit+1)
+	hits, err := c.Semantic.SearchIn(ctx, c.Workspace, a.Query, a.Filters, after, limit+1)
 	if err != nil {
 		return semanticSearchResult{}, err
 	}

@@ -1,0 +1,58 @@
+//go:build unix
+
+// Package system has what the commands need of the operating system, for each system. It knows no notes.
+package system
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Detached returns the attributes of a process that outlives the terminal.
+func Detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// Duplicate makes the descriptor to a duplicate of from.
+func Duplicate(from, to int) { _ = unix.Dup2(from, to) }
+
+// MayUse returns an error if a directory cannot be read and written.
+func MayUse(dir string) error {
+	if err := unix.Access(dir+"/.", unix.R_OK|unix.X_OK); err != nil {
+		return err
+	}
+	return unix.Access(dir, unix.W_OK)
+}
+
+// FreeSpace returns how many bytes a user can still write to the disk of dir.
+func FreeSpace(dir string) (uint64, error) {
+	var st unix.Statfs_t
+	err := unix.Statfs(dir, &st)
+	return uint64(st.Bavail) * uint64(st.Bsize), err
+}
+
+// MaxFiles returns how many files this process may have open.
+func MaxFiles() uint64 {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return 1024
+	}
+	return limit.Cur
+}
+
+// Ended reports whether a process has ended. A zombie has ended when its other threads have, as far as
+// /proc tells: until then its files are open and its locks held.
+func Ended(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return true
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, _ := strings.Cut(string(stat), ") ") // the name may hold anything
+	if err != nil || !strings.HasPrefix(rest, "Z") {
+		return false
+	}
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	return err != nil || len(threads) <= 1
+}

@@ -1,0 +1,46 @@
+package system
+
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+// Detached returns the attributes of a process that outlives the terminal.
+func Detached() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS}
+}
+
+// Duplicate does nothing: a detached process has no terminal to keep open.
+func Duplicate(int, int) {}
+
+// MayUse returns an error if a directory cannot be listed. Windows tells no more.
+func MayUse(dir string) error {
+	_, err := os.ReadDir(dir)
+	return err
+}
+
+// FreeSpace returns how many bytes a user can still write to the disk of dir.
+func FreeSpace(dir string) (free uint64, err error) {
+	name, err := windows.UTF16PtrFromString(dir)
+	if err == nil {
+		err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
+	}
+	return free, err
+}
+
+// MaxFiles returns how many files this process may have open: no limit that it would reach.
+func MaxFiles() uint64 { return 1 << 20 }
+
+// Ended reports whether a process has ended.
+func Ended(pid int) bool {
+	const stillActive = 259
+	var code uint32
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err != nil {
+		return true
+	}
+	defer windows.CloseHandle(h)
+	return windows.GetExitCodeProcess(h, &code) == nil && code != stillActive
+}

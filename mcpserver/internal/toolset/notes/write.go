@@ -1,0 +1,203 @@
+package notes
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/outline"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
+	"github.com/relayfs/relayfs/mcpserver/internal/change"
+	"github.com/relayfs/relayfs/mcpserver/internal/match"
+	"github.com/relayfs/relayfs/mcpserver/internal/tool"
+)
+
+type updateNoteArgs struct {
+	Path        string                 `arg:"path" is:"path" need:"true" doc:"Path of the note. It must have been read in this session"`
+	Content     *string                `arg:"content" doc:"The whole new text. Without front matter of its own, that of the note stays"`
+	FrontMatter frontmatter.Properties `arg:"frontmatter" doc:"All properties that the note is to have. Those left out are removed"`
+}
+
+type updateNoteResult struct {
+	Path      string      `json:"path"`
+	Status    string      `json:"status" doc:"updated"`
+	Changes   noteChanges `json:"changes"`
+	WordCount int         `json:"word_count"`
+	Notice    string      `json:"notice,omitempty" doc:"What else there is to know of the change"`
+}
+
+type noteChanges struct {
+	ContentUpdated     bool `json:"content_updated"`
+	FrontMatterUpdated bool `json:"frontmatter_updated"`
+}
+
+func updateNote(ctx context.Context, c *tool.Client, a updateNoteArgs) (updateNoteResult, error) {
+	var none updateNoteResult
+	if a.Content == nil && a.FrontMatter == nil {
+		return none, answer.WrongArgument("There is nothing to change: give the argument \"content\", \"frontmatter\" or both.")
+	}
+	p, err := c.Names.Resolve(ctx, a.Path)
+	if err != nil {
+		return none, err
+	}
+	known, err := c.Changes.MustKnow(ctx, p, Reader, "changing")
+	if err != nil {
+		return none, err
+	}
+	before := known.Text
+	text, err := a.apply(p, before)
+	if err != nil {
+		return none, err
+	}
+	content, err := updateNoteArgs{Content: a.Content}.apply(p, before)
+	if err == nil {
+		err = checkNote(c, before, content, text)
+	}
+	if err != nil {
+		return none, err
+	}
+	res, err := c.Changes.Replace(ctx, p, known, text, Reader, fmt.Sprintf("change the note %s", p))
+	if err != nil {
+		return none, err
+	}
+	words, _ := countBody(res.Version.Text())
+	return updateNoteResult{Path: string(p), Status: "updated", Changes: changesOf(before, text), WordCount: words, Notice: change.Notice(res)}, nil
+}
+
+func (a updateNoteArgs) apply(p model.Path, before string) (string, error) {
+	text := before
+	if a.Content != nil {
+		text = match.InStyleOf(before, *a.Content)
+		if _, body, has := frontmatter.Split(text); !has || a.FrontMatter != nil {
+			_, old, _ := frontmatter.Split(before)
+			text = before[:old] + text[body:]
+		}
+	}
+	if a.FrontMatter == nil {
+		return text, nil
+	}
+	text, err := frontmatter.Rewrite(text, a.FrontMatter)
+	if err != nil {
+		return "", answer.WrongArgument("%s was left as it is: %v. The argument \"frontmatter\" cannot be applied; correct the front matter as text first.", p, err)
+	}
+	return text, nil
+}
+
+func changesOf(before, after string) noteChanges {
+	_, a, _ := frontmatter.Split(before)
+	_, b, _ := frontmatter.Split(after)
+	return noteChanges{ContentUpdated: before[a:] != after[b:], FrontMatterUpdated: before[:a] != after[:b]}
+}
+
+type createNoteArgs struct {
+	Path        string                 `arg:"path" is:"path" need:"true" doc:"Path of the new note, for example Folder/sub/Name.md"`
+	Content     string                 `arg:"content" need:"true" doc:"Its text, as plain Markdown"`
+	FrontMatter frontmatter.Properties `arg:"frontmatter" doc:"Its properties, for example {\"tags\": [\"idea\"]}"`
+}
+
+type createNoteResult struct {
+	Path      string `json:"path"`
+	Status    string `json:"status" doc:"created"`
+	WordCount int    `json:"word_count" doc:"Words of the text, without the front matter"`
+	CharCount int    `json:"char_count"`
+}
+
+func createNote(ctx context.Context, c *tool.Client, a createNoteArgs) (createNoteResult, error) {
+	var none createNoteResult
+	if there, err := c.Workspace.Resolve(a.Path); err == nil {
+		err := fs.ErrExist
+		if info, _ := c.Workspace.Stat(ctx, there); info.Kind == model.KindDir {
+			err = model.ErrIsDir
+		}
+		return none, &model.Error{Op: "create", Path: there, Err: err}
+	}
+	p, err := c.Names.NewPath(a.Path, true)
+	if err != nil {
+		return none, err
+	}
+	if !p.IsNote() {
+		return none, &model.Error{Op: "create", Path: p, Err: model.ErrNotNote}
+	}
+	text, err := withProperties(p, a.Content, a.FrontMatter)
+	if err != nil {
+		return none, err
+	}
+	if err := checkNote(c, "", a.Content, text); err != nil {
+		return none, err
+	}
+	res, err := c.Changes.Create(ctx, p, text)
+	if err != nil {
+		return none, err
+	}
+	words, chars := countBody(res.Version.Text())
+	return createNoteResult{Path: string(p), Status: "created", WordCount: words, CharCount: chars}, nil
+}
+
+// checkNote returns an error if the argument content introduces CriticMarkup into the note before,
+// or the argument frontmatter into content. after is the result of both.
+func checkNote(c *tool.Client, before, content, after string) error {
+	view := c.Workspace.Options().View
+	if err := match.CheckMarkup("content", view, before, content, 0); err != nil {
+		return err
+	}
+	return match.CheckMarkup("frontmatter", view, content, after, 0)
+}
+
+// withProperties adds properties to the front matter of text.
+func withProperties(p model.Path, text string, set frontmatter.Properties) (string, error) {
+	have, err := frontmatter.Parse(text)
+	for _, e := range set {
+		have = have.With(e.Key, e.Value)
+	}
+	if err == nil && len(set) > 0 {
+		text, err = frontmatter.Rewrite(text, have)
+	}
+	if err != nil {
+		return "", answer.WrongArgument("%s was not written: %v.", p, err)
+	}
+	return text, nil
+}
+
+func countBody(text string) (words, chars int) {
+	_, body, _ := frontmatter.Split(text)
+	return outline.Count(text[body:])
+}
+
+type deleteNoteArgs struct {
+	Path    string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
+	Confirm *bool  `arg:"confirm" doc:"The person has agreed. Needed only where the server asks for approval and cannot ask by itself"`
+}
+
+type deleteNoteResult struct {
+	Path          string `json:"path"`
+	Status        string `json:"status" doc:"deleted, or proposed if it waits for a person"`
+	HadBacklinks  bool   `json:"had_backlinks"`
+	BacklinkCount int    `json:"backlink_count" doc:"How many other notes link to it"`
+	Warning       string `json:"warning,omitempty"`
+}
+
+func deleteOneNote(ctx context.Context, c *tool.Client, a deleteNoteArgs) (deleteNoteResult, error) {
+	var none deleteNoteResult
+	p, err := c.Names.ResolveName(ctx, a.Path)
+	if err == nil {
+		_, err = c.Workspace.Open(ctx, p)
+	}
+	if err != nil {
+		return none, err
+	}
+	linking := c.Changes.Linking(ctx, p)
+	done, err := c.Changes.Remove(ctx, p, "note", linking, a.Confirm)
+	if err != nil {
+		return none, err
+	}
+	res := deleteNoteResult{Path: string(p), Status: "deleted", HadBacklinks: linking > 0, BacklinkCount: linking}
+	if done.Proposal != "" {
+		res.Status = "proposed"
+	}
+	if linking > 0 {
+		res.Warning = change.LinkTo(linking) + " to it; those links lead nowhere without it."
+	}
+	return res, nil
+}
