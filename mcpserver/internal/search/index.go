@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -85,13 +86,7 @@ func (x *Index) Below(ctx context.Context, under model.Path) ([]*Note, error) {
 	if err != nil || under == "" {
 		return all, err
 	}
-	var list []*Note
-	for _, n := range all {
-		if under.Contains(n.Path) {
-			list = append(list, n)
-		}
-	}
-	return list, nil
+	return slices.DeleteFunc(slices.Clone(all), func(n *Note) bool { return !under.Contains(n.Path) }), nil
 }
 
 func (x *Index) all(ctx context.Context) ([]*Note, error) {

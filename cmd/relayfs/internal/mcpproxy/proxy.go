@@ -300,7 +300,10 @@ func (u *upstream) attend(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if !u.owes() {
+		u.mu.Lock()
+		owes := len(u.pending) > 0
+		u.mu.Unlock()
+		if !owes {
 			continue
 		}
 		if err := s.Alive(ctx); err != nil && ctx.Err() == nil {
@@ -311,12 +314,6 @@ func (u *upstream) attend(ctx context.Context) {
 			return
 		}
 	}
-}
-
-func (u *upstream) owes() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return len(u.pending) > 0
 }
 
 // send sends a message to the server. It returns false if the connection has ended or takes no more. If

@@ -105,13 +105,12 @@ func (m reviewModel) listed(msg listMsg) (tea.Model, tea.Cmd) {
 	m.loaded = true
 	m.deck.all = msg.list
 	m.deck = m.deck.deal()
-	again := tea.Cmd(nil)
-	if m.stale {
-		again = m.cmds.list(m.lists)
+	if !m.stale {
+		return m.idle()
 	}
 	m.stale = false
 	next, cmd := m.idle()
-	return next, tea.Batch(again, cmd)
+	return next, tea.Batch(m.cmds.list(m.lists), cmd)
 }
 
 // idle ends a decision and applies the keys typed meanwhile.
@@ -140,14 +139,11 @@ func (m reviewModel) changed(msg changedMsg) (tea.Model, tea.Cmd) {
 	m.lost = ""
 	moved := msg.now != m.seen
 	m.seen = msg.now
-	if !moved {
-		return m, m.cmds.watch(m.seen)
+	if moved && !m.busy {
+		return m, tea.Batch(m.cmds.list(m.lists), m.cmds.watch(m.seen))
 	}
-	if m.busy {
-		m.stale = true
-		return m, m.cmds.watch(m.seen)
-	}
-	return m, tea.Batch(m.cmds.list(m.lists), m.cmds.watch(m.seen))
+	m.stale = m.stale || moved
+	return m, m.cmds.watch(m.seen)
 }
 
 func (m reviewModel) decided(out queue.Outcome) (tea.Model, tea.Cmd) {
@@ -376,4 +372,68 @@ func (m reviewModel) summary() string {
 	}
 	parts = append(parts, output.Plural(len(m.deck.all), "suggestion")+" pending")
 	return strings.Join(parts, ", ")
+}
+
+// deck is the list of suggestions that a review steps through.
+type deck struct {
+	sel    queue.Selector
+	filter string             // text that the path or the author must contain
+	all    []queue.Suggestion // everything pending
+	cards  []queue.Suggestion // what is shown of it
+	at     int                // in cards
+	want   string             // the id to go to when it is in the list again
+}
+
+// current returns the suggestion that is shown, nil if there is none.
+func (d *deck) current() *queue.Suggestion {
+	if d.at >= len(d.cards) {
+		return nil
+	}
+	return &d.cards[d.at]
+}
+
+func (d deck) move(by int) deck {
+	d.at = max(0, min(d.at+by, len(d.cards)-1))
+	return d
+}
+
+// deal selects the cards anew. It stays at the same suggestion or, if that is gone, goes to the one that
+// followed it.
+func (d deck) deal() deck {
+	before := d.cards[min(d.at, len(d.cards)):]
+	d.cards = nil
+	where := make(map[string]int)
+	for i := range d.all {
+		if s := &d.all[i]; d.sel.Matches(s) && d.holds(s) {
+			where[s.ID] = len(d.cards)
+			d.cards = append(d.cards, *s)
+		}
+	}
+	if i, ok := where[d.want]; ok {
+		d.at, d.want = i, ""
+		return d
+	}
+	for i := range before {
+		if at, ok := where[before[i].ID]; ok {
+			d.at = at
+			return d
+		}
+	}
+	d.at = max(0, min(d.at, len(d.cards)-1))
+	return d
+}
+
+func (d *deck) holds(s *queue.Suggestion) bool {
+	text := strings.ToLower(d.filter)
+	return strings.Contains(strings.ToLower(s.Path), text) || strings.Contains(strings.ToLower(s.Author), text)
+}
+
+func (d *deck) ofNote(path string) []queue.Suggestion {
+	var list []queue.Suggestion
+	for i := range d.cards {
+		if d.cards[i].Path == path {
+			list = append(list, d.cards[i])
+		}
+	}
+	return list
 }

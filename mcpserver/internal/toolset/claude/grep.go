@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -173,18 +174,13 @@ func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 	if everything && job.after == nil {
 		return notes
 	}
-	var chosen []*search.Note
-	for _, n := range notes {
+	return slices.DeleteFunc(slices.Clone(notes), func(n *search.Note) bool {
 		if job.after != nil && (string(n.Path) < job.after.Path || job.mode != modeContent && string(n.Path) == job.after.Path) {
-			continue
+			return true
 		}
-		if everything {
-			chosen = append(chosen, n)
-		} else if rel := relative(n.Path, job.under); job.globs.Has(rel) && job.types.Has(rel) {
-			chosen = append(chosen, n)
-		}
-	}
-	return chosen
+		rel := relative(n.Path, job.under)
+		return !everything && !(job.globs.Has(rel) && job.types.Has(rel))
+	})
 }
 
 func (job *grepJob) searchNote(p model.Path, v *model.Version) []entry {

@@ -2,7 +2,13 @@ package notes
 
 import (
 	"context"
+	"fmt"
+	"strings"
+	"time"
 
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/noteindex"
+	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/passage"
 	"github.com/relayfs/relayfs/mcpserver/internal/session"
 	"github.com/relayfs/relayfs/mcpserver/internal/tool"
@@ -43,4 +49,79 @@ func readNote(ctx context.Context, c *tool.Client, a readNoteArgs) (readNoteResu
 		res.Notice = w.Notice(func(at passage.Position) string { return "read_note with " + at.Arguments("start_line") })
 	}
 	return res, nil
+}
+
+type readMetadataArgs struct {
+	Path string `arg:"path" is:"path" need:"true" doc:"Path of the note"`
+}
+
+type readMetadataResult struct {
+	Path        string                 `json:"path"`
+	FrontMatter frontmatter.Properties `json:"frontmatter"`
+	Stats       noteStats              `json:"stats"`
+	Modified    string                 `json:"modified" doc:"When the note last changed (RFC 3339)"`
+	Error       string                 `json:"frontmatter_error,omitempty" doc:"Why the front matter cannot be read; it is then told as empty"`
+	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+	TooDeep     string                 `json:"body_error,omitempty" doc:"Why a part of the body was read as plain text"`
+}
+
+type noteStats struct {
+	WordCount      int `json:"word_count"`
+	CharCount      int `json:"char_count"`
+	HeadingCount   int `json:"heading_count"`
+	CodeBlockCount int `json:"code_block_count"`
+	WikilinkCount  int `json:"wikilink_count"`
+}
+
+func readMetadata(ctx context.Context, c *tool.Client, a readMetadataArgs) (readMetadataResult, error) {
+	p, err := c.Names.Resolve(ctx, a.Path)
+	if err != nil {
+		return readMetadataResult{}, err
+	}
+	n, err := c.Workspace.NoteInfo(ctx, p)
+	if err != nil {
+		return readMetadataResult{}, err
+	}
+	properties, notice := propertiesThatFit(n, answer.Max-4000-answer.BothCost(string(p)))
+	res := readMetadataResult{
+		Path: string(p), FrontMatter: properties, Notice: notice, Modified: timestamp(n.ModTime),
+		Stats: noteStats{n.Words, n.Chars, len(n.Headings), n.CodeBlocks, n.Wikilinks},
+	}
+	if n.Invalid != nil {
+		res.Error = n.Invalid.Error()
+	}
+	if n.TooDeep != nil {
+		res.TooDeep = n.TooDeep.Error()
+	}
+	return res, nil
+}
+
+func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// maxProperties bounds the cost of one note's front matter in a list.
+const maxProperties = 6000
+
+// propertiesThatFit returns properties of a note that together cost at most limit. notice says how
+// to see the others.
+func propertiesThatFit(n *noteindex.NoteInfo, limit int) (fit frontmatter.Properties, notice string) {
+	if answer.BothCost(n.Properties) <= limit {
+		return n.Properties, ""
+	}
+	fit = frontmatter.Properties{}
+	left := 0
+	var names []string
+	for _, e := range n.Properties {
+		if cost := answer.BothCost(frontmatter.Properties{e}); cost <= limit-400 {
+			fit, limit = append(fit, e), limit-cost
+			continue
+		}
+		if left++; left <= 3 && len(e.Key) <= 60 {
+			names = append(names, e.Key)
+		}
+	}
+	count := "1 property"
+	if left != 1 {
+		count = fmt.Sprintf("%d properties", left)
+	}
+	return fit, fmt.Sprintf("%s left out, being too long (%s). Read the note to see them.", count, strings.Join(append(names, "..."), ", "))
 }

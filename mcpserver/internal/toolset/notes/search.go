@@ -3,9 +3,14 @@ package notes
 import (
 	"cmp"
 	"context"
+	"math"
 	"regexp"
 	"strings"
 
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/noteindex"
+	"github.com/relayfs/relayfs/bridge/semantic"
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 	"github.com/relayfs/relayfs/mcpserver/internal/cursor"
 	"github.com/relayfs/relayfs/mcpserver/internal/grep"
@@ -77,5 +82,68 @@ func textSearch(ctx context.Context, c *tool.Client, a textSearchArgs) (textSear
 	})
 	return cursor.Fit(l, len(matches), len(found), func(i int) any { return found[i].Reached() }, func(n int, page cursor.Page) textSearchResult {
 		return textSearchResult{Query: a.Query, Matches: matches[:n], Count: n, Truncated: n < len(found), Page: page}
+	}), nil
+}
+
+const defaultHits = 10
+
+type semanticSearchArgs struct {
+	Query   string                 `arg:"query" need:"true" max:"1000" doc:"What the notes are to be about, in a few words or a sentence"`
+	Filters frontmatter.Properties `arg:"filters" doc:"Properties that a note must have, as for property_search"`
+	Limit   int                    `arg:"limit" min:"1" def:"10" doc:"Return at most so many notes at a time"`
+	Cursor  string                 `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
+}
+
+type semanticSearchResult struct {
+	Query   string        `json:"query"`
+	Results []semanticHit `json:"results" doc:"The notes that fit best, best first"`
+	Count   int           `json:"count"`
+	cursor.Page
+}
+
+type semanticHit struct {
+	Path        string                 `json:"path"`
+	Score       float64                `json:"score" doc:"How well the note fits, from 0 to 1"`
+	Snippet     string                 `json:"snippet" doc:"The passage of it that fits best"`
+	FrontMatter frontmatter.Properties `json:"frontmatter"`
+	WordCount   int                    `json:"word_count"`
+	Notice      string                 `json:"notice,omitempty" doc:"What was cut, and how to get the rest"`
+}
+
+// ranked is the cursor key of a note in the ranking.
+type ranked struct {
+	Score float64    `json:"s"`
+	Path  model.Path `json:"p"`
+}
+
+func semanticSearch(ctx context.Context, c *tool.Client, a semanticSearchArgs) (semanticSearchResult, error) {
+	if a.Query == "" {
+		return semanticSearchResult{}, answer.WrongArgument("The argument \"query\" is empty. Say what the notes are to be about.")
+	}
+	of := a
+	of.Cursor, of.Limit = "", 0
+	l := cursor.Of("semantic_search", of)
+	var last ranked
+	given, err := l.After(a.Cursor, &last)
+	if err != nil {
+		return semanticSearchResult{}, err
+	}
+	var after *semantic.Hit
+	if given {
+		after = &semantic.Hit{NoteInfo: &noteindex.NoteInfo{Path: last.Path}, Score: last.Score}
+	}
+	limit := min(cmp.Or(a.Limit, defaultHits), answer.Max/20)
+	hits, err := c.Semantic.SearchIn(ctx, c.Workspace, a.Query, a.Filters, after, limit+1)
+	if err != nil {
+		return semanticSearchResult{}, err
+	}
+	results := make([]semanticHit, min(limit, len(hits)))
+	for i := range results {
+		h := hits[i]
+		fit, notice := propertiesThatFit(h.NoteInfo, maxProperties)
+		results[i] = semanticHit{string(h.Path), math.Round(h.Score*1e4) / 1e4, h.Snippet, fit, h.Words, notice}
+	}
+	return cursor.Fit(l, len(results), len(hits), func(i int) any { return ranked{hits[i].Score, hits[i].Path} }, func(n int, page cursor.Page) semanticSearchResult {
+		return semanticSearchResult{Query: a.Query, Results: results[:n], Count: n, Page: page}
 	}), nil
 }
