@@ -75,8 +75,7 @@ func (s *Server) readResource(ctx context.Context, req mcp.ReadResourceRequest) 
 	return contents, nil
 }
 
-// listResources returns the page of notes after the cursor, which holds the last path of the page
-// before.
+// listResources returns the page of notes after the cursor, which holds the last path before it.
 func (s *Server) listResources(ctx context.Context, cursor mcp.Cursor) ([]mcp.Resource, mcp.Cursor) {
 	after, err := base64.StdEncoding.DecodeString(string(cursor))
 	if err != nil {
@@ -118,8 +117,7 @@ func (s *Server) notePaths(ctx context.Context) []model.Path {
 	return paths
 }
 
-// complete returns the paths that begin with typed, and then those that contain it, in any case: at
-// most 100, as the protocol requires.
+// complete returns the paths that begin with typed and those that contain it, in any case: at most 100.
 func (s *Server) complete(ctx context.Context, typed string) *mcp.Completion {
 	const limit = 100
 	typed = strings.ToLower(strings.TrimPrefix(typed, "/"))

@@ -135,8 +135,7 @@ func New(ws *bridge.Workspace, o Options) *Server {
 	return s
 }
 
-// As returns a variant of s for clients whose changes are by author. A variant shares everything
-// with s and needs no Close.
+// As returns a variant of s with another author. A variant shares everything with s and needs no Close.
 func (s *Server) As(author string) *Server {
 	v := *s
 	v.o.Author = author
@@ -202,18 +201,16 @@ func (s *Server) noSuchTool(name string) string {
 	return fmt.Sprintf("There is no tool %q. The tools are %s.", name, strings.Join(names, ", "))
 }
 
-// HTTPHandler serves Streamable HTTP at every path it is mounted on. It refuses requests that a web
-// page on another origin makes a browser send, requests on a loopback connection for another host
-// (DNS rebinding), and bodies longer than MaxMessage. It requires no token: see RequireToken. Close
-// ends what it started.
+// HTTPHandler serves Streamable HTTP at every path. It refuses requests of web pages from another origin, of
+// another host on a loopback connection (DNS rebinding), and bodies longer than MaxMessage. It requires no
+// token: see RequireToken. Close ends what it started.
 func (s *Server) HTTPHandler() http.Handler {
 	h, shutdown := streamablehttp.Handler(s.sessions, streamablehttp.Options{Protocol: s.mcp, Inflight: s.o.Inflight, MaxMessage: MaxMessage})
 	s.onClose(shutdown)
 	return h
 }
 
-// RequireToken passes on only requests with token as a bearer token (RFC 6750), and none if token
-// is empty.
+// RequireToken passes on only requests with token as a bearer token (RFC 6750), and none if it is empty.
 func RequireToken(token string, next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -239,8 +236,7 @@ type Session struct {
 
 func (s *Session) id() string { return s.client.Session.ID() }
 
-// ReadAll records that the session has read all of the note at name, for commands that read it
-// without a tool.
+// ReadAll records that a command has read all of the note at name without a tool.
 func (s *Session) ReadAll(ctx context.Context, name string) error {
 	p, v, err := s.client.Names.Note(ctx, name)
 	if err == nil {
@@ -264,8 +260,7 @@ func (s *Server) newSession(id, client string) *Session {
 
 type streamKey struct{} // of a stream's Session in the context of its requests
 
-// session returns the Session of a request. The transports let no request without one through; it
-// would get an empty Session.
+// session returns the Session of a request. The transports let none without a Session through.
 func (s *Server) session(ctx context.Context) *Session {
 	if sess, ok := ctx.Value(streamKey{}).(*Session); ok {
 		return sess

@@ -54,8 +54,8 @@ type offer struct {
 	noteReader change.Reader
 }
 
-// pick returns the offer of the named sets, or of the set claude if there are none. readOnly leaves
-// out the tools that change something.
+// pick returns the offer of the named sets, or of claude if there are none, without writing tools if
+// readOnly.
 func pick(sets []string, readOnly bool) (offer, error) {
 	if len(sets) == 0 {
 		sets = []string{ToolsetClaude}
@@ -90,8 +90,7 @@ func (o offer) reading() offer {
 	return o
 }
 
-// guides are instructions for a tool and the tools that belong to it. A guide is given
-// if its tool is offered.
+// guides are instructions for a tool and those that belong to it. A guide is given if its tool is offered.
 var guides = []struct{ tool, say string }{
 	{"grep", "Find notes with glob (by name) and grep (by text), see how they are linked with get_links, and read them with read."},
 	{"edit", "Read a note before you edit it: edit and write refuse a note that you have not read in this session. Prefer edit with a short, unique old_string; use write for new notes and complete rewrites."},

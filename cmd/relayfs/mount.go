@@ -97,18 +97,16 @@ func (o *mountOptions) run(ctx context.Context, e *env, args []string, dir strin
 	})
 }
 
-// makeRoom doubles GOMAXPROCS. Go-fuse starts GOMAXPROCS goroutines that wait in read(2) for the
-// kernel's next request. If that is the number of processors, the scheduler spends its time taking
-// processors away from them: a fifth of a search through all notes. So makeRoom must come after
-// Mount.
+// makeRoom doubles GOMAXPROCS. Go-fuse starts GOMAXPROCS goroutines that wait in read(2) for the kernel. If
+// those are as many as the processors, the scheduler spends a fifth of a search through all notes on taking
+// processors away from them. So makeRoom must come after Mount.
 func makeRoom() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))
 	}
 }
 
-// apart refuses a mountpoint inside a vault, or a vault inside the mountpoint: either would show the
-// mount to itself.
+// apart refuses a mountpoint and a vault inside each other, because the mount would show itself.
 func apart(sources []source.Source, mountpoint string) error {
 	real := mountpoint
 	if r, err := filepath.EvalSymlinks(mountpoint); err == nil {
@@ -174,8 +172,7 @@ func newPokeCommand() *cobra.Command {
 	}
 }
 
-// selfWith returns the command line that runs a command of this program, nil if the program's path is
-// not known.
+// selfWith returns the command line of a command of this program, nil if the program's path is not known.
 func selfWith(command string) []string {
 	self, err := os.Executable()
 	if err != nil {

@@ -17,9 +17,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// withReview calls show with the queue of the running owner. If there is none, this process owns the
-// vaults while show runs, so that changes of others meanwhile are seen. state is the state folder of
-// the first vault.
+// withReview calls show with the queue of the running owner, or owns the vaults meanwhile, so that changes of
+// others are seen. state is the state folder of the first vault.
 func (f *queueFlags) withReview(ctx context.Context, e *env, args []string, show func(ctx context.Context, q queue.Queue, state string) error) error {
 	c, err := f.search().Follow(ctx, args)
 	if err != nil {

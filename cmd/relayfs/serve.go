@@ -101,8 +101,7 @@ func (o *serveOptions) prepare(e *env, args []string) (sources []source.Source, 
 	return sources, so, err
 }
 
-// serve owns the vaults and serves them to other processes while work runs. mountpoint is "" without
-// a mount.
+// serve owns the vaults and serves them to other processes while work runs. mountpoint may be "".
 func (o *serveOptions) serve(ctx context.Context, sources []source.Source, so ownership.Options, command, mountpoint string,
 	work func(context.Context, *ownership.Session, *ownership.Control) error) error {
 	s, err := ownership.Take(ctx, sources, so)

@@ -56,8 +56,7 @@ kept for VAULT so far is set aside. OLD must not be a vault any more.`,
 	return cmd
 }
 
-// keptFor returns the state folder of the vault that was at old, or old itself if that is a state
-// folder.
+// keptFor returns the state folder of the vault that was at old, or old if that is a state folder.
 func keptFor(base, old string) (string, error) {
 	dir, err := filepath.Abs(old)
 	if err != nil {

@@ -93,8 +93,7 @@ func (f *queueFlags) withSelected(ctx context.Context, e *env, sel *queue.Select
 	})
 }
 
-// withQueue calls do with the queue of the running owner. If there is none, it opens the workspace
-// for the time of the call.
+// withQueue calls do with the queue of the running owner, or of the workspace, which it opens for the call.
 func (f *queueFlags) withQueue(ctx context.Context, e *env, sources []string, do func(queue.Queue) error) error {
 	c, err := f.search().Find(ctx, sources)
 	if err != nil {
@@ -129,8 +128,7 @@ func splitArgs(args []string, isName func(string) bool) (names, sources []string
 	return names, sources
 }
 
-// completeIDs completes the ids that a running owner has pending, and files, since an argument may
-// be a vault.
+// completeIDs completes the ids that a running owner has pending, and files, which may be vaults.
 func completeIDs(f *queueFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
 		given, sources := splitArgs(args, isID)

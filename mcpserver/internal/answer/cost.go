@@ -8,9 +8,8 @@ import (
 )
 
 const (
-	// Max bounds the answer to a call, in bytes of JSON, text and structured content
-	// together. Clients show a model only the first lines of a longer answer. What is cut
-	// says how to get the rest.
+	// Max bounds the answer to a call, in bytes of JSON, text and structured content together. Clients show a
+	// model only the first lines of a longer one.
 	Max = 40_000
 	// Envelope is the most that the protocol adds to an answer, in bytes.
 	Envelope = 600
@@ -56,8 +55,7 @@ func charCost(s string) (cost, size int) {
 	return size, size
 }
 
-// BothCost returns the cost of v in a structured result, which holds v as JSON and again
-// as text, where each escape is escaped.
+// BothCost returns the cost of v in a structured result, which holds v as JSON and again as escaped text.
 func BothCost(v any) int {
 	raw := PlainJSON(v)
 	return TextCost(raw) + len(raw) + 5*htmlCount(raw)

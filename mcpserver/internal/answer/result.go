@@ -20,8 +20,7 @@ type Result struct {
 	IsError    bool // the model is to read Text and try something else
 	// Next is the cursor at which a list or a search continues, "" at its end.
 	Next string
-	// Ask is a question to the person at the client. The client makes the call again with
-	// the answer.
+	// Ask is a question to the person at the client, who calls again with the answer.
 	Ask string
 	// Err is set when the call failed through no fault of the model.
 	Err error
@@ -68,8 +67,7 @@ func (r Result) Blocks() []string {
 	return r.Text
 }
 
-// Bounded returns r, or a refusal with the beginning of its text if r is too long: an
-// error may quote a long argument.
+// Bounded returns r, or a refusal with the beginning of its text if it quotes a text that is too long.
 func (r Result) Bounded() Result {
 	if r.Cost() <= Max {
 		return r

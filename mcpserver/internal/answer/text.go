@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// File names may hold any character, and a line break in one would make one line of a
-// result look like two. Results show such characters escaped as in Go; arguments may have
-// either form.
+// A file name may hold any character, and a line break would make one line of a result look like two. So
+// results show such characters escaped as in Go. Arguments may have either form.
 
 var shortEscapes = map[rune]string{'\n': `\n`, '\r': `\r`, '\t': `\t`}
 

@@ -33,8 +33,7 @@ const (
 	Delete Operation = "delete"
 )
 
-// Approvals maps operations to approvals. The default is Ask in direct mode and Auto in
-// suggest mode.
+// Approvals maps operations to approvals. The default is Ask in direct mode and Auto in suggest mode.
 type Approvals map[Operation]Approval
 
 // None asks about nothing.
@@ -66,8 +65,7 @@ func Parse(words []string) (Approvals, error) {
 	return a, nil
 }
 
-// AskError is a change that needs the person's answer first. The client makes the call
-// again with the answer.
+// AskError is a change that needs the person's answer, with which the client makes the call again.
 type AskError struct{ Question string }
 
 func (e *AskError) Error() string { return "not approved yet: " + e.Question }

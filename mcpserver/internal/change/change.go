@@ -69,9 +69,8 @@ func (c Changes) Replace(ctx context.Context, p model.Path, known session.Knowle
 	return res, err
 }
 
-// Update makes the edits that fn returns for the current text of the note at p. Update
-// calls fn before it asks for approval, and again under the note's lock. It returns the
-// version that it changed.
+// Update makes the edits that fn returns for the current text of the note at p. It calls fn before it asks
+// for approval, and again under the note's lock. before is the version that it changed.
 func (c Changes) Update(ctx context.Context, p model.Path, what string, fn func(cur *model.Version) ([]diffwrap.Edit, error)) (before *model.Version, res bridge.Result, err error) {
 	cur, err := c.Workspace.Open(ctx, p)
 	if err == nil {
@@ -117,8 +116,7 @@ type File struct {
 	What      string             // the change as a verb phrase
 }
 
-// WriteFile writes a file whose content is valid for its type. notice says whether the
-// change waits for a person.
+// WriteFile writes a file whose content is valid for its type. notice tells of a proposal.
 func (c Changes) WriteFile(ctx context.Context, f File) (notice string, err error) {
 	if err := f.Kind.Check(f.Text); err != nil {
 		return "", answer.WrongArgument("%s was left as it is: %v.", f.Path, err)
@@ -149,13 +147,11 @@ func SumOf(text string) model.ContentSum { return sha256.Sum256([]byte(text)) }
 type Reader struct {
 	// NotesOnly says that the tool refuses everything but notes.
 	NotesOnly bool
-	// Call describes the call that reads the document at p, from a position if that is
-	// not zero.
+	// Call describes the call that reads the document at p, from a position if that is not zero.
 	Call func(p model.Path, from passage.Position) string
 }
 
-// MustKnow returns what the session was shown of the document at p, or an error
-// that says to read it first.
+// MustKnow returns what the session was shown of the document at p, or an error that says to read it.
 func (c Changes) MustKnow(ctx context.Context, p model.Path, by Reader, doing string) (session.Knowledge, error) {
 	known, ok := c.Session.Known(p)
 	if ok {
@@ -169,8 +165,7 @@ func (c Changes) MustKnow(ctx context.Context, p model.Path, by Reader, doing st
 	return known, answer.WrongArgument("You must read this document before %s it. Call %s first.", doing, by.Call(p, passage.Position{}))
 }
 
-// MayTake returns an error if edits of known.Text remove text that the session was not
-// shown.
+// MayTake returns an error if edits of known.Text remove text that the session was not shown.
 func (c Changes) MayTake(p model.Path, known session.Knowledge, edits []diffwrap.Edit, by Reader) error {
 	for _, e := range edits {
 		if part, lacks := known.Seen.Lacks(passage.Place{Start: e.Off, End: e.Off + e.Len}); lacks {

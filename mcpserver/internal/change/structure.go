@@ -34,8 +34,7 @@ func (c Changes) Move(ctx context.Context, from, to model.Path) (bridge.Restruct
 	return res, err
 }
 
-// Remove deletes the note, file, folder or link at p. linking is how many other notes
-// link to it.
+// Remove deletes what is at p. linking is how many other notes link to it.
 func (c Changes) Remove(ctx context.Context, p model.Path, kind string, linking int, confirm *bool) (bridge.Restructured, error) {
 	what := fmt.Sprintf("delete the %s %s", kind, p)
 	if linking > 0 {
@@ -92,11 +91,5 @@ func (c Changes) Linking(ctx context.Context, p model.Path) int {
 	if err != nil {
 		return 0
 	}
-	n := 0
-	for _, from := range links.Backlinks {
-		if from != p {
-			n++
-		}
-	}
-	return n
+	return len(slices.DeleteFunc(slices.Clone(links.Backlinks), func(from model.Path) bool { return from == p }))
 }

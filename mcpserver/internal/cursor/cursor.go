@@ -19,12 +19,10 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
-// Listing is the call that a cursor belongs to: a tool, and the arguments that decide what
-// it lists.
+// Listing is the call that a cursor belongs to: a tool, and the arguments that decide what it lists.
 type Listing struct{ tool, args string }
 
-// Of describes a call. args are its arguments without the cursor and without those that
-// limit the length of one answer.
+// Of describes a call. args are its arguments without the cursor and the limits of one answer.
 func Of(tool string, args any) Listing { return Listing{tool, answer.PlainJSON(args)} }
 
 const checksumSize = 6
@@ -34,8 +32,7 @@ func (l Listing) checksum(key []byte) []byte {
 	return sum[:checksumSize]
 }
 
-// Cursor returns the cursor at which the listing continues after key. It panics if key is
-// not JSON.
+// Cursor returns the cursor at which the listing continues after key. It panics if key is not JSON.
 func (l Listing) Cursor(key any) string {
 	raw, err := json.Marshal(key)
 	if err != nil {
@@ -85,8 +82,7 @@ func Fit[R any](l Listing, n, total int, key func(i int) any, build func(m int, 
 	})
 }
 
-// AfterPath returns the items after the cursor, which holds a path. The items are sorted
-// by path.
+// AfterPath returns the items, which are sorted by path, after the cursor, which holds a path.
 func AfterPath[T any](l Listing, cursor string, items []T, path func(T) model.Path) ([]T, error) {
 	var last model.Path
 	given, err := l.After(cursor, &last)

@@ -37,8 +37,7 @@ func Of(p string) Type {
 	return ""
 }
 
-// Error says where and why a document is not valid. Line and Column count from 1, Column
-// in characters.
+// Error says where and why a document is not valid. Line and Column, in characters, count from 1.
 type Error struct {
 	Line, Column int
 	Msg          string
@@ -46,8 +45,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Msg) }
 
-// Check returns an *Error if text is not a valid document of the type. Every text is a
-// valid note.
+// Check returns an *Error if text is not a valid document of the type. Every text is a valid note.
 func (t Type) Check(text string) error {
 	switch t {
 	case Canvas:

@@ -12,9 +12,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Set is a list of patterns. Later patterns win over earlier ones; a pattern that begins
-// with '!' excludes. A path that no pattern matches is in the set if every pattern
-// excludes. The zero Set has every path.
+// Set is a list of patterns. Later patterns win over earlier ones; '!' excludes. A path that no pattern
+// matches is in the set if every pattern excludes. The zero Set has every path.
 type Set struct {
 	patterns []pattern
 	includes bool // some pattern does not exclude
@@ -83,8 +82,8 @@ func List(list string) []string {
 // All reports whether the set has every path because it has no pattern.
 func (s Set) All() bool { return len(s.patterns) == 0 }
 
-// Has reports whether the file at p, relative to the root of the search, is in the set. A
-// file in an excluded folder is not.
+// Has reports whether the file at p, relative to the root of the search, is in the set, and in no
+// excluded folder.
 func (s Set) Has(p string) bool {
 	if len(s.patterns) == 0 {
 		return true
@@ -103,8 +102,7 @@ func (s Set) Has(p string) bool {
 	return !s.includes
 }
 
-// last returns 1 if the last pattern that matches includes, -1 if it excludes, and 0 if
-// none matches.
+// last returns 1 if the last pattern that matches includes, -1 if it excludes, and 0 without one.
 func (s Set) last(p string, dir bool) int {
 	for _, pat := range slices.Backward(s.patterns) {
 		if pat.dirs && !dir || !doublestar.MatchUnvalidated(pat.glob, p) {
@@ -118,8 +116,7 @@ func (s Set) last(p string, dir bool) int {
 	return 0
 }
 
-// Type returns the patterns of the names of a file type, as ripgrep's --type has them. ok
-// is false for an unknown type.
+// Type returns the patterns of a file type, as ripgrep's --type has them. ok is false if it is unknown.
 func Type(name string) (patterns []string, ok bool) {
 	switch name {
 	case "md", "markdown":

@@ -6,21 +6,18 @@ import (
 	"strings"
 )
 
-// Clause is a set of literals of which every match of a pattern contains at
-// least one. With Fold the literals are folded (see [Fold]), and so must be the
-// text that they are searched in.
+// Clause is a set of literals of which every match of a pattern contains at least one. With Fold the literals
+// are folded (see [Fold]), and so must be the text.
 type Clause struct {
 	Any  []string
 	Fold bool
 }
 
-// Clauses returns the clauses of p: every match contains one literal of each. There may be
-// none.
+// Clauses returns the clauses of p, of each of which every match contains one literal.
 func (p *Pattern) Clauses() []Clause { return p.clauses }
 
 const (
-	// maxExact bounds how many literals a part of a pattern is expanded to, and so the
-	// size of a clause.
+	// maxExact bounds the literals that a part of a pattern is expanded to, and so a clause.
 	maxExact = 16
 	// A class of at most this many runes is expanded to them. A scan looks for few
 	// literals at a time; a query by trigrams may as well rule out each of the ten digits.
@@ -28,9 +25,8 @@ const (
 	queryClass = 10
 )
 
-// clausesOf derives the clauses from the parsed pattern, after the query derivation of
-// Russ Cox, "Regular Expression Matching with a Trigram Index". Classes of up to maxClass
-// runes are expanded.
+// clausesOf derives the clauses from the parsed pattern, after the query derivation of Russ Cox, "Regular
+// Expression Matching with a Trigram Index". It expands classes of up to maxClass runes.
 func clausesOf(re *syntax.Regexp, maxClass int) []Clause {
 	a := analysis{fold: folds(re), maxClass: maxClass}
 	n := a.walk(re.Simplify()).flushed()

@@ -10,11 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// automaton finds where in a text some match ends, in time linear in the text. It does not
-// find where the match begins. It is a deterministic automaton that creates its states when
-// it first reaches them (Russ Cox, "Regular Expression Matching: the Virtual Machine
-// Approach", and RE2). On lines that do not match it is many times faster than package
-// regexp.
+// automaton finds where in a text some match ends, but not where it begins, in time linear in the text. It is
+// a deterministic automaton that creates its states when it first reaches them (Russ Cox, "Regular Expression
+// Matching: the Virtual Machine Approach", and RE2). On lines that do not match it is many times faster than
+// package regexp.
 type automaton struct {
 	prog    *syntax.Prog
 	classes classes
@@ -23,11 +22,9 @@ type automaton struct {
 }
 
 const (
-	// maxStates bounds the memory of a cache. Package regexp matches a pattern that needs
-	// more states.
+	// maxStates bounds the memory of a cache. Beyond that package regexp matches the pattern.
 	maxStates = 4096
-	// maxWork bounds the preparation, in pairs of an instruction and a range of runes that
-	// it distinguishes.
+	// maxWork bounds the preparation, in pairs of an instruction and a range of runes.
 	maxWork = 1 << 20
 )
 
@@ -104,8 +101,7 @@ type state struct {
 type cache struct {
 	a      *automaton
 	states []state
-	// next has a row for each state. A row has an entry for each class: the row of the
-	// following state.
+	// next has a row for each state, with an entry for each class: the row of the next state.
 	next  []int32
 	byKey map[string]int32
 
@@ -205,8 +201,7 @@ func (c *cache) step(row int32, class uint16, r rune) (to int32, ok bool) {
 	return to, ok
 }
 
-// run follows the instructions on the stack as far as the conditions allow, and past r.
-// found says that a match ends before r.
+// run follows the instructions on the stack as the conditions allow, and past r. found is a match before r.
 func (c *cache) run(holds syntax.EmptyOp, r rune) (after []uint32, found bool) {
 	for len(c.stack) > 0 {
 		pc := c.stack[len(c.stack)-1]
@@ -278,8 +273,7 @@ func (x *classes) divide(prog *syntax.Prog) bool {
 	return true
 }
 
-// borders returns the runes at which the result of an instruction, or of '^', '$' and \b,
-// may change.
+// borders returns the runes at which the result of an instruction, '^', '$' or \b may change.
 func borders(prog *syntax.Prog) []rune {
 	var list []rune
 	add := func(lo, hi rune) { list = append(list, lo, hi+1) }

@@ -26,8 +26,7 @@ func (p *Pattern) Matches(text string) bool {
 // match at the end of a text that is searched as a whole.
 func (p *Pattern) counts(text string, m span) bool { return !p.multi || m.start < len(text) }
 
-// Count returns the number of matching lines of text. It counts matches if each is set, or
-// if matches can cross lines.
+// Count returns the number of matching lines of text, or of matches, if each is set or they can cross lines.
 func (p *Pattern) Count(text string, each bool) int {
 	n := 0
 	text = trimBOM(text)
@@ -55,9 +54,8 @@ func (p *Pattern) inLine(text string, l span) [][]int {
 	return found
 }
 
-// eachMatch calls fn with every matching line of text, without its line break, until fn
-// returns false. If matches can cross lines, it calls fn with every match instead. The
-// offsets are those of trimBOM(text).
+// eachMatch calls fn with every matching line of trimBOM(text), without its line break, until fn returns
+// false. If matches can cross lines, it calls fn with every match instead.
 func (p *Pattern) eachMatch(text string, fn func(m span) bool) {
 	text = trimBOM(text)
 	if p.multi {
@@ -70,8 +68,7 @@ func (p *Pattern) eachMatch(text string, fn func(m span) bool) {
 // trimBOM removes a byte order mark, which is not part of the text.
 func trimBOM(text string) string { return strings.TrimPrefix(text, "\ufeff") }
 
-// eachSpan calls fn with every match in text. A match after the last line break is on no
-// line, and does not count.
+// eachSpan calls fn with every match in text. After the last line break there is no line to match.
 func (p *Pattern) eachSpan(text string, fn func(m span) bool) {
 	if !p.possible(text) || !p.matches(text) {
 		return
@@ -157,8 +154,7 @@ func (p *Pattern) candidates(text string) (next func(off int) int, exact bool) {
 	return s.from, p.literal != ""
 }
 
-// searcher finds the next of several literals. It searches for a literal again only after
-// the last place found is passed.
+// searcher finds the next of several literals. It searches for each again only after its last place.
 type searcher struct {
 	text     string
 	literals []literal
@@ -188,15 +184,13 @@ func (s *searcher) from(off int) int {
 const (
 	// maxProgram bounds a pattern, in instructions of its program.
 	maxProgram = 1 << 15
-	// maxUnbroken bounds the work between two checks for cancellation, in instructions times
-	// bytes: about a tenth of a second.
+	// maxUnbroken bounds the work between two checks, in instructions times bytes: a tenth of a second.
 	maxUnbroken = 1 << 24
 	// lookEvery is the number of runes read between two checks.
 	lookEvery = 1 << 10
 )
 
-// Until returns a copy of p whose searches end early, with what they found so far, once done
-// is closed.
+// Until returns a copy of p whose searches end with what they have found once done is closed.
 func (p *Pattern) Until(done <-chan struct{}) *Pattern {
 	q := *p
 	q.done = done
@@ -212,8 +206,7 @@ func (p *Pattern) over() bool {
 	}
 }
 
-// eachIn calls fn with every match in text that FindAllStringIndex finds, until fn returns
-// false.
+// eachIn calls fn with the matches in text, as FindAllStringIndex finds them, until fn returns false.
 func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
 	end := -1 // of the previous match
 	for pos := 0; pos <= len(text); {
@@ -234,8 +227,7 @@ func (p *Pattern) eachIn(text string, fn func(m []int) bool) {
 	}
 }
 
-// next returns the first match from pos on, nil if there is none. What precedes pos counts
-// for '^' and \b.
+// next returns the first match from pos on, or nil. What precedes pos counts for '^' and \b.
 func (p *Pattern) next(text string, pos int) []int {
 	if p.over() {
 		return nil

@@ -27,8 +27,7 @@ func newLiteral(text string) literal {
 // European languages, spaces and line breaks.
 const common = " etaonisrhldcumfpgwyb\n.,v-k*`'[]()/"
 
-// rarity is higher for a byte that is rarer in notes. The lead bytes of other scripts are
-// as frequent there as letters are here.
+// rarity is higher for a byte that is rarer in notes. Lead bytes of other scripts are as frequent as letters.
 func rarity(c byte) int {
 	if i := strings.IndexByte(common, c); i >= 0 {
 		return i

@@ -12,8 +12,7 @@ type Format struct {
 	LineNumbers   bool // path:line:text instead of path:text
 	OnlyMatching  bool // the matches instead of their lines
 	MaxLine       int  // cuts longer lines, in bytes; 0 for no bound
-	// From leaves out what begins before that byte of the text, not counting a byte order
-	// mark: an earlier page has it.
+	// From leaves out what begins before that byte of the text without a byte order mark.
 	From int
 }
 
@@ -28,8 +27,8 @@ type Entry struct {
 	Start, End int
 }
 
-// Entries returns the lines to print for the matches of p in text. It stops soon after limit
-// lines, if limit is not negative.
+// Entries returns the lines to print for the matches of p in text. A limit that is not negative ends it
+// early.
 func (p *Pattern) Entries(path, text string, f Format, limit int) []Entry {
 	pr := printer{p: p, path: path, text: trimBOM(text), f: f, line: 1}
 	p.eachMatch(text, func(m span) bool {
@@ -41,8 +40,7 @@ func (p *Pattern) Entries(path, text string, f Format, limit int) []Entry {
 	return pr.out
 }
 
-// printer prints the lines of one text. It gathers matches that share lines into one block of
-// whole lines before it prints them.
+// printer prints the lines of one text. It gathers matches that share lines into one block of lines.
 type printer struct {
 	p    *Pattern
 	path string

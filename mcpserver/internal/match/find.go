@@ -88,8 +88,7 @@ func Apart(places []passage.Place) []passage.Place {
 	return out
 }
 
-// Replace returns the edits of doc that put with into the places of old, in the document's
-// line breaks and quotes.
+// Replace returns the edits that put with into the places of old, in doc's line breaks and quotes.
 func Replace(doc string, places []passage.Place, old, with string) []diffwrap.Edit {
 	edits := make([]diffwrap.Edit, 0, len(places))
 	for _, p := range places {
@@ -117,8 +116,7 @@ func wholeLine(doc string, p passage.Place) int {
 	return 0
 }
 
-// InStyleOf gives content the line breaks and the byte order mark of base, which a model is not
-// shown.
+// InStyleOf gives content the line breaks and the byte order mark of base, which no model is shown.
 func InStyleOf(base, content string) string {
 	content = inBreaksOf(base, content, firstBreak(base) == "\r\n")
 	if strings.HasPrefix(base, passage.BOM) && !strings.HasPrefix(content, passage.BOM) {
@@ -192,8 +190,7 @@ func curl(s string, single, double bool) string {
 	return b.String()
 }
 
-// fit gives s the line breaks of doc and, if found has other quotes than old, the quotes of
-// found.
+// fit gives s the line breaks of doc and, if found differs from old in its quotes, those of found.
 func fit(s, doc, old, found string) string {
 	s = inBreaksOf(found, s, firstBreak(doc) == "\r\n")
 	if found == old {

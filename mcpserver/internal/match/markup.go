@@ -12,9 +12,8 @@ import (
 // delimiters open what CriticMarkup reads as a suggestion or a highlight. Comments are allowed.
 var delimiters = []string{"{++", "{--", "{~~", "{=="}
 
-// newMarkup finds a delimiter that occurs more often in after than in before, outside of code,
-// on a line that before does not have. Code may hold any text, but in prose a delimiter would
-// begin a suggestion.
+// newMarkup finds a delimiter that occurs more often in after than in before, outside of code, on a line that
+// before lacks. Code may hold any text, but in prose a delimiter would begin a suggestion.
 func newMarkup(before, after string) (delimiter string, off int, found bool) {
 	var code []passage.Place
 	for _, d := range delimiters {
@@ -42,8 +41,7 @@ func hasLine(doc, line string) bool {
 	return strings.Contains("\n"+doc+"\n", "\n"+line+"\n")
 }
 
-// codeIn returns the places of fenced code blocks and code spans in doc, after CommonMark, but
-// without container blocks.
+// codeIn returns the fenced code blocks and code spans in doc, after CommonMark without containers.
 func codeIn(doc string) []passage.Place {
 	var code []passage.Place
 	fence, begin := "", 0

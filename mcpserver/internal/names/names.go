@@ -33,8 +33,7 @@ func (r Resolver) Resolve(ctx context.Context, name string) (model.Path, error) 
 	return p, r.orMissing(ctx, name, err)
 }
 
-// ResolveName is Resolve for what is to be moved or deleted: the name of a symbolic link means
-// the link.
+// ResolveName is Resolve for what is moved or deleted: the name of a symbolic link means the link.
 func (r Resolver) ResolveName(ctx context.Context, name string) (model.Path, error) {
 	p, err := asShown(name, r.Workspace.ResolveName)
 	return p, r.orMissing(ctx, name, err)
@@ -104,8 +103,7 @@ func foldBase(name string) string {
 	return strings.TrimSuffix(base, model.NoteExt)
 }
 
-// Place resolves an argument that names a folder or a document. "" and "." are the whole
-// workspace.
+// Place resolves an argument that names a folder or a document. "" and "." are the whole workspace.
 func (r Resolver) Place(ctx context.Context, name string) (model.Path, error) {
 	if name = strings.TrimSuffix(name, "/"); name == "" || name == "." {
 		return "", nil
@@ -129,8 +127,7 @@ func (r Resolver) Folder(ctx context.Context, argument, name, hint string) (mode
 	return p, err
 }
 
-// NewPath returns the canonical path of a new document. It adds ".md" to the name of a note without an
-// extension.
+// NewPath returns the canonical path of a new document. It adds ".md" to a note without an extension.
 func (r Resolver) NewPath(name string, note bool) (model.Path, error) {
 	if mp := r.Workspace.Mountpoint(); mp != "" {
 		name = strings.TrimPrefix(name, mp+"/")

@@ -18,8 +18,7 @@ func Of(p model.Path) string {
 	return (&url.URL{Scheme: scheme, Path: "/" + string(p)}).String()
 }
 
-// Parse returns the path in a URI, as it is written there, and the position in the note from
-// the query parameters line and column.
+// Parse returns the path that is written in a URI, and the position in its parameters line and column.
 func Parse(uri string) (name string, begin passage.Position, err error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != scheme || u.Host != "" || u.Path == "" {

@@ -20,8 +20,7 @@ type Place struct{ Start, End int }
 // Position is a character of a text: a line, and a column in characters, both from 1.
 type Position struct{ Line, Column int }
 
-// Arguments returns a position as the arguments of a tool that reads: the argument named line,
-// and column if that is not the first.
+// Arguments returns a position as arguments of a tool: that named line, and column if it is not the first.
 func (at Position) Arguments(line string) string {
 	s := fmt.Sprintf("%s: %d", line, at.Line)
 	if at.Column > 1 {
@@ -85,8 +84,7 @@ func lineAt(text string, off int) (line string, length int) {
 	return strings.TrimSuffix(text[off:off+i], "\r"), i + 1
 }
 
-// SplitLines returns the lines of doc without their breaks, which may be LF or CRLF, and
-// without a byte order mark.
+// SplitLines returns the lines of doc without their breaks (LF or CRLF) and without a byte order mark.
 func SplitLines(doc string) []string {
 	doc = strings.TrimPrefix(doc, BOM)
 	var lines []string

@@ -10,9 +10,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver/internal/answer"
 )
 
-// The tools that read show a window of a text: as many whole lines as fit into an answer. Of a
-// line that does not fit by itself they show a part, and the next window begins at a column of
-// that line.
+// The tools that read show a window of a text: as many whole lines as fit into an answer. If one line does
+// not fit, they show a part of it, and the next window begins at a column.
 
 // Window is a part of a text.
 type Window struct {
@@ -24,9 +23,8 @@ type Window struct {
 	ended bool     // a break ends the last line that is shown
 }
 
-// WindowOf returns the window of text that begins at begin and ends with the line last or
-// before, within a limit on the sum of the costs of its lines. It is empty if there is no line
-// at begin.
+// WindowOf returns the window of text from begin to the line last at most, within a limit on the sum of the
+// costs of its lines. It is empty if there is no line at begin.
 func WindowOf(text string, begin Position, last, limit int, cost func(string) int) (Window, error) {
 	begin = Position{max(begin.Line, 1), max(begin.Column, 1)}
 	w := Window{Begin: begin, Total: CountLines(text)}
@@ -121,15 +119,13 @@ func (w Window) Notice(how func(Position) string) string {
 	return s + ". Call " + how(w.Next) + " to see more."
 }
 
-// ForResult returns the window of the text at path for a structured result, which adds margin
-// characters to each line.
+// ForResult returns the window of a text for a structured result, which adds margin characters to a line.
 func ForResult(path, text string, begin Position, last, margin int) (Window, error) {
 	limit := answer.Max - answer.Envelope - answer.BothCost(path) - 1400
 	return WindowOf(text, begin, last, limit, func(s string) int { return answer.BothCost(s) + 2*margin })
 }
 
-// Content returns the text of the window. The break of its last line is left out, unless it
-// ends the whole text.
+// Content returns the text of the window, without its last line break unless that ends the whole text.
 func (w Window) Content() string {
 	content := strings.Join(w.Lines, "\n")
 	if w.ended && w.Begin.Line+len(w.Lines) > w.Total {
@@ -138,8 +134,7 @@ func (w Window) Content() string {
 	return content
 }
 
-// LastLine returns the number of the last line to read of total lines, from line start to line
-// end or, if that is nil, the last one.
+// LastLine returns the last line to read of total lines, from start to end, or to the last if end is nil.
 func LastLine(start int, end *int, total int) (int, error) {
 	switch {
 	case end != nil && *end < start:

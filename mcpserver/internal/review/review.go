@@ -75,8 +75,7 @@ func DescribeProposal(p model.Proposal) string {
 	return answer.OneLine(line) + " [" + p.ID + "]"
 }
 
-// Pending returns the pending suggestions of the note at p, one on each line, "" if there are
-// none.
+// Pending returns the pending suggestions of the note at p, one on each line, "" for none.
 func Pending(p model.Path, list []model.Suggestion) string {
 	if len(list) == 0 {
 		return ""

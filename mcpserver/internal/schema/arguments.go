@@ -82,8 +82,7 @@ func Params(t reflect.Type) []Param {
 	return params
 }
 
-// Decode fills the struct that dst points to from the arguments of a call. Its errors are
-// sentences for the model.
+// Decode fills the struct at dst from the arguments of a call. Its errors are sentences for the model.
 func Decode(tool string, params []Param, raw json.RawMessage, dst any) error {
 	given := make(map[string]json.RawMessage)
 	if len(raw) > 0 && string(raw) != "null" {

@@ -60,8 +60,7 @@ func (s schema) encode() json.RawMessage {
 	return raw
 }
 
-// OfArguments returns the JSON Schema (draft 2020-12) of an argument struct. It panics if a default is not
-// JSON.
+// OfArguments returns the JSON Schema (draft 2020-12) of an argument struct.
 func OfArguments(params []Param) json.RawMessage {
 	s := schema{Type: "object", Properties: properties{}, Additional: new(false)}
 	types := map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Slice: "object"}
@@ -76,8 +75,7 @@ func OfArguments(params []Param) json.RawMessage {
 	return s.encode()
 }
 
-// OfResult returns the JSON Schema of a result struct. It panics if a field has a type that a result cannot
-// hold.
+// OfResult returns the JSON Schema of a result struct.
 func OfResult(t reflect.Type) json.RawMessage { return ofType(t).encode() }
 
 func ofType(t reflect.Type) schema {

@@ -35,8 +35,7 @@ type Index struct {
 	list  []*Note // sorted as Walk sorts; nil after notes came or went
 }
 
-// Note is one note. Its signature is nil, or of the text since the last event, or empty after an
-// event.
+// Note is one note. Its signature is nil, or of its text since the last event, or empty after an event.
 type Note struct {
 	Path model.Path
 	sig  atomic.Pointer[trigram.Signature]
@@ -142,8 +141,7 @@ func Bounded(ctx context.Context, p *grep.Pattern) (context.Context, *grep.Patte
 	return ctx, p.Until(ctx.Done()), cancel
 }
 
-// batch is how many notes are scanned before the results are looked at: enough to keep every core
-// busy, few enough to stop early.
+// batch is how many notes are scanned at a time: enough for every core, few enough to stop early.
 const batch = 256
 
 // Scan calls look with each note that may match q's pattern, on several goroutines. It calls take

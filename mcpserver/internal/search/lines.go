@@ -73,8 +73,7 @@ func (job LineSearch) passed(p model.Path) bool {
 	return job.After != nil && string(p) < job.After.Path
 }
 
-// In finds lines of one text: at most keep of those that are not passed, and how many there are
-// in total.
+// In finds lines of one text: at most keep of those that are not passed, and how many match in total.
 func (job LineSearch) In(p model.Path, text string, keep int) (found []FoundLine, total int) {
 	text = strings.TrimPrefix(text, passage.BOM)
 	from, limit := 0, keep
@@ -108,8 +107,7 @@ func (job LineSearch) In(p model.Path, text string, keep int) (found []FoundLine
 	return found, total
 }
 
-// preview returns the part of a matching line that is shown: of a long line the part with the
-// first match.
+// preview returns the part of a matching line that is shown, around the first match of a long line.
 func (job LineSearch) preview(line string) string {
 	from := 0
 	if len(line) <= answer.MaxLine {
@@ -132,8 +130,7 @@ func part(line string, from int) string {
 		short, first+1, first+utf8.RuneCountInString(short), utf8.RuneCountInString(line))
 }
 
-// Context returns up to around lines on either side of l, as form shows a line: as many as fit
-// into an answer, the nearest first.
+// Context returns up to around lines on either side of l, as form shows them, as far as they fit.
 func (l FoundLine) Context(around int, form func(n int, line string) string) (before, after []string) {
 	left := answer.MaxMatch - answer.BothCost(l.Text)
 	take := func(n int) (string, bool) {
@@ -169,8 +166,7 @@ func (l FoundLine) Context(around int, form func(n int, line string) string) (be
 	return before, after
 }
 
-// WhileTheyFit returns items made of found lines: at most limit, and no more than can fit into an
-// answer.
+// WhileTheyFit returns items of found lines: at most limit, and no more than can fit into an answer.
 func WhileTheyFit[T any](found []FoundLine, limit int, item func(FoundLine) T) []T {
 	items := []T{}
 	for cost := 0; len(items) < min(limit, len(found)) && cost <= answer.Max; {

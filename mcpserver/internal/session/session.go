@@ -121,8 +121,7 @@ func (s *Session) Show(d Document, part passage.Place) {
 // ShowAll records that the session was shown all of d.
 func (s *Session) ShowAll(d Document) { s.Show(d, passage.Place{Start: 0, End: len(d.Text)}) }
 
-// Remember makes n the session's knowledge of the document at p. Parts of the same text that the
-// session knows already stay known.
+// Remember makes n the session's knowledge of the document at p. Known parts of the same text stay.
 func (s *Session) Remember(p model.Path, n Knowledge) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,8 +193,7 @@ func (s *Session) Own(v *model.Version, list []model.Suggestion) []diffwrap.Sugg
 	return without(marks, without(marks, own))
 }
 
-// Resolved returns the decisions on the session's suggestions up to the version cur, as far as
-// they can be found out.
+// Resolved returns the decisions on the session's suggestions up to the version cur, if known.
 func (s *Session) Resolved(p model.Path, n Knowledge, cur *model.Version) []bridge.Resolved {
 	if len(n.Mine) == 0 || n.Version == cur || n.Version == nil {
 		return n.News

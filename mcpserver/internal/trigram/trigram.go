@@ -16,13 +16,11 @@ const (
 	// bitsPer is the number of bits of a signature per distinct trigram; two of them are set.
 	// With 8, one in twenty is set by chance.
 	bitsPer = 8
-	// maxBitsPerByte bounds a signature by the size of its text. A text with few repetitions gets
-	// a weaker one.
+	// maxBitsPerByte bounds the signature of a text with few repetitions, which gets weaker.
 	maxBitsPerByte = 3
 )
 
-// Signature is the set of trigrams of one text. It is immutable. The zero Signature and nil are of
-// an unknown text.
+// Signature is the set of trigrams of one text. It is immutable. Zero and nil are of an unknown text.
 type Signature struct {
 	bits  []uint64
 	known bool

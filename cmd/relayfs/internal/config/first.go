@@ -16,8 +16,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// FirstSources returns the sources for a new configuration: args as absolute paths, or the vaults that
-// are found.
+// FirstSources returns the sources for a new configuration: args as absolute paths, or the vaults found.
 func FirstSources(args []string) ([]string, error) {
 	if _, err := source.Parse(args, nil); err != nil {
 		return nil, err

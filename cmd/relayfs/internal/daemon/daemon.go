@@ -24,8 +24,7 @@ const readyEnv = "RELAYFS_READY_FD"
 // daemonPatience bounds the time until a daemon is ready. Listing a large vault on a slow disk takes long.
 const daemonPatience = 2 * time.Minute
 
-// Start runs the same command line in the background. It returns when that is ready, or with the error
-// that it ended with.
+// Start runs the same command line in the background and returns when that is ready or has failed.
 func Start(ctx context.Context, stderr io.Writer) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -87,8 +86,7 @@ const (
 	Serving = "serving notes of "
 )
 
-// Ready prints line, which says that the process is ready. A daemon then detaches from its parent and
-// logs to a file.
+// Ready prints line, which says that the process is ready. A daemon then detaches and logs to a file.
 func Ready(stderr io.Writer, line, logFile string) {
 	notifyReady()
 	if os.Getenv(readyEnv) == "" {

@@ -98,8 +98,7 @@ func ownersOf(owners []owner.Info, base string, sources []source.Source) []owner
 	})
 }
 
-// examineVault compares the number of folders of a vault, each of which takes a watch, with the limit
-// that all of the user's programs share.
+// examineVault compares the folders of a vault, each of which takes a watch, with the user's limit.
 func examineVault(src source.Source, limitFile string) fusefs.Finding {
 	f := fusefs.Finding{Name: "watches of " + src.Name, Severity: fusefs.Warn}
 	text, err := os.ReadFile(limitFile)

@@ -17,9 +17,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// proxy passes the JSON-RPC messages of one MCP client on to a server that may end and be replaced.
-// Without a server it answers the client itself. It repeats the handshake and the subscriptions to each
-// new server.
+// proxy passes the JSON-RPC messages of one MCP client on to a server that may be replaced. Without a server
+// it answers the client itself. It repeats the handshake and the subscriptions to a new server.
 type proxy struct {
 	// connect finds a server; gone is for how long there has been none.
 	connect func(ctx context.Context, gone time.Duration) (io.ReadWriteCloser, error)
@@ -117,8 +116,7 @@ func (p *proxy) current() *upstream {
 	return p.up
 }
 
-// forward passes one message on. The server refuses what is not a message. An error means that the
-// client is gone.
+// forward passes one message on. The server refuses what is not a message. An error means a lost client.
 func (p *proxy) forward(ctx context.Context, line []byte) error {
 	var m message
 	_ = json.Unmarshal(line, &m)
@@ -213,8 +211,7 @@ func (p *proxy) use(ctx context.Context, stream io.ReadWriteCloser) *upstream {
 	return up
 }
 
-// follow passes on the server's messages until it ends. Then it answers the requests that the server
-// left without an answer.
+// follow passes on the server's messages until it ends, and then answers the requests without an answer.
 func (p *proxy) follow(up *upstream) {
 	defer close(up.ended)
 	for br := bufio.NewReader(up.stream); ; {
@@ -259,8 +256,7 @@ func refusal(err error) string {
 // serverGone is the JSON-RPC error code of a request without a server.
 const serverGone = -32000
 
-// failed answers a request that got no answer: a tool call with a result, which the model reads, else
-// with an error of the protocol.
+// failed answers a request without an answer: a tool call with a result, which the model reads.
 func failed(m message, text string) []byte {
 	answer := map[string]any{"jsonrpc": "2.0", "id": m.ID}
 	if m.Method == "tools/call" {

@@ -23,8 +23,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/source"
 )
 
-// takeover is how long an owner may be gone before 'relayfs mcp' serves the vault itself. Restarting a
-// mount takes less.
+// takeover is how long an owner may be gone before 'relayfs mcp' serves the vault. A restart takes less.
 const takeover = 10 * time.Second
 
 var errNoOwner = errors.New("no relayfs serves the notes at the moment")
@@ -105,8 +104,7 @@ func (s *Stdio) takeOver(ctx context.Context) (io.ReadWriteCloser, error) {
 	return s.start(ctx, sess)
 }
 
-// start serves the other end of the stream that it returns, until that is closed or the vaults are
-// handed over.
+// start serves the other end of the stream that it returns until that is closed or handed over.
 func (s *Stdio) start(ctx context.Context, sess *ownership.Session) (io.ReadWriteCloser, error) {
 	c, err := s.Open(sess)
 	if err != nil {
@@ -153,8 +151,7 @@ func (s *Stdio) mayHandOver(req ownership.HandoverRequest) error {
 	return nil
 }
 
-// pipes is a stream within the process. A message is written at once, so that the end of writing is never
-// within a message.
+// pipes is a stream within the process. It writes a message at once, so it never ends within a message.
 type pipes struct {
 	*io.PipeReader
 

@@ -48,8 +48,7 @@ func NewControl(s *Session, o mcpserver.Options) *Control {
 	return &Control{Workspace: s.Workspace, sources: s.sources, options: o, MCP: mcpserver.New(s.Workspace, o), announceHandover: s.owner.HandOver}
 }
 
-// LetHandOver makes the owner hand over to others unless may returns an error. begin stops messages of its
-// own client and ends the owner's work.
+// LetHandOver lets the owner hand over unless may returns an error. begin ends its own client and its work.
 func (c *Control) LetHandOver(may func(HandoverRequest) error, begin func() error) {
 	c.handOver = &handover{may, begin}
 }
@@ -66,7 +65,7 @@ func (c *Control) Announce(w io.Writer) {
 
 // serve answers on the socket until ctx ends, and then finishes the requests under way.
 func (c *Control) serve(ctx context.Context, l net.Listener) error {
-	clients := newReaches(ctx, c)
+	clients := &reaches{ctx: ctx, c: c, of: make(map[string]*reach)}
 	defer clients.close()
 	srv := &http.Server{Handler: clients, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
 	if _, err := listen.Serve(ctx, l, srv); err != nil {
@@ -97,8 +96,7 @@ func (c *Control) stream(ctx context.Context, srv *mcpserver.Server, w http.Resp
 	}
 }
 
-// endStream makes the server answer what it was sent on s, and take no more. It does not wait for a client
-// that does not read its answers.
+// endStream makes the server answer what it was sent on s. It does not wait for a client that does not read.
 func endStream(s io.Closer) {
 	if half, ok := s.(interface{ CloseRead() error }); ok {
 		half.CloseRead()
@@ -142,14 +140,13 @@ func (c *Control) answerHandover(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusConflict)
 		return
 	}
-	// From here on the next owner answers the client. The socket closes with what follows, but only after
-	// this request has its answer.
+	// From here on the next owner answers the client. The socket closes after the answer to this request.
 	_ = c.handOver.begin() // a pipe's, which cannot fail
 	fmt.Fprintln(w, "{}")
 }
 
-// Take is Open for a process that serves others. It asks a process that serves the vaults only for its
-// own client to hand them over.
+// Take is Open for a process that serves others. It asks an owner that serves only its own client to hand
+// over.
 func Take(ctx context.Context, sources []source.Source, o Options) (*Session, error) {
 	for start := time.Now(); ; {
 		s, err := Open(ctx, sources, o)

@@ -26,8 +26,7 @@ func newClient(info owner.Info, sources []source.Source) *owner.Client {
 	return owner.NewClient(info, places...)
 }
 
-// Attach connects to an owner as an MCP client that reaches the sources. Without an author its writes
-// have the author of the owner.
+// Attach connects to an owner as an MCP client that reaches the sources. author "" is the owner's author.
 func Attach(ctx context.Context, info owner.Info, sources []source.Source, author string, readOnly bool) (io.ReadWriteCloser, error) {
 	query := url.Values{}
 	if author != "" {
@@ -211,8 +210,7 @@ func MountedBy(dir, state string) *owner.Info {
 	return nil
 }
 
-// endPatience is how long a process may take to end after it is unmounted: it serves open files for a few
-// more seconds.
+// endPatience bounds the end of an unmounted process, which serves open files for a few more seconds.
 const endPatience = 15 * time.Second
 
 // AwaitEnd waits until the process of an owner has ended.

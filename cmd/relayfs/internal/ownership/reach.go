@@ -16,9 +16,8 @@ import (
 	"github.com/relayfs/relayfs/mcpserver"
 )
 
-// A client of the owner's socket says with each connection which sources it was given
-// (owner.SourceParam). It is answered from a workspace of these Folders only, so no operation can reach
-// another one.
+// A client of the owner's socket says which sources it was given (owner.SourceParam). It is answered from a
+// workspace of these Folders only, so no operation can reach another one.
 
 // reaches answers clients, each from the Folders that it may reach.
 type reaches struct {
@@ -32,10 +31,6 @@ type reaches struct {
 type reach struct {
 	http.Handler
 	close func()
-}
-
-func newReaches(ctx context.Context, c *Control) *reaches {
-	return &reaches{ctx: ctx, c: c, of: make(map[string]*reach)}
 }
 
 func (x *reaches) ServeHTTP(w http.ResponseWriter, r *http.Request) {

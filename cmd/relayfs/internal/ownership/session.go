@@ -157,8 +157,7 @@ func progressLine(name string) func(remote.Progress) {
 	}
 }
 
-// progressText says how many notes are present, and, from the number fetched in a time, how fast they
-// come and how long the rest takes.
+// progressText says how many notes are present and, from those fetched in a time, when the rest will be.
 func progressText(name string, p remote.Progress, fetched int, in time.Duration) string {
 	line := fmt.Sprintf("%s: %d of %d notes", name, p.Fetched, p.Notes)
 	if fetched <= 0 || in <= 0 {

@@ -112,8 +112,7 @@ func (p *Page) handler(q queue.Queue) http.Handler {
 	return p.guard(mux)
 }
 
-// guard refuses requests that name another host, as a rebound page does, and tells the browser what the page
-// may do.
+// guard refuses requests that name another host, as a rebound page does, and sets the page's policy.
 func (p *Page) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

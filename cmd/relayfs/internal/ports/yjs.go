@@ -181,8 +181,7 @@ func (y *YjsServer) Serve(ctx context.Context) error {
 
 const keyLook = time.Second
 
-// followKey uses a new key of the key file, which revokes all tokens so far, until ctx ends. It creates a
-// file that is gone.
+// followKey reads the key file until ctx ends. A new key, or a removed file, revokes all tokens so far.
 func (y *YjsServer) followKey(ctx context.Context) {
 	known, told := y.keyText, ""
 	tick := time.NewTicker(keyLook)

@@ -134,8 +134,7 @@ func (q *Local) Changed(ctx context.Context, seen uint64) (uint64, error) {
 	return q.changes.wait(ctx, seen)
 }
 
-// changesWait bounds how long Changed waits, so that nobody waits for ever on a connection that broke
-// unnoticed.
+// changesWait bounds how long Changed waits, in case the connection of the client has broken unnoticed.
 const changesWait = 25 * time.Second
 
 type changeCounter struct {
@@ -166,14 +165,12 @@ func (c *changeCounter) wait(ctx context.Context, seen uint64) (uint64, error) {
 	if n != seen {
 		return n, nil
 	}
-	timer := time.NewTimer(changesWait)
-	defer timer.Stop()
 	select {
 	case <-next:
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.n, nil
-	case <-timer.C:
+	case <-time.After(changesWait):
 		return n, nil
 	case <-ctx.Done():
 		return n, ctx.Err()

@@ -22,8 +22,7 @@ type Queue interface {
 	Changed(ctx context.Context, seen uint64) (uint64, error)
 }
 
-// DecideRequest asks for a decision. If Verdict is model.Changed, Text replaces what the one suggestion
-// proposes.
+// DecideRequest asks for a decision. With model.Changed, Text replaces the proposal of the one suggestion.
 type DecideRequest struct {
 	IDs     []string      `json:"ids"`
 	Verdict model.Verdict `json:"verdict"`
@@ -31,8 +30,7 @@ type DecideRequest struct {
 	By      string        `json:"by"`
 	Reason  string        `json:"reason,omitempty"`
 	Force   bool          `json:"force,omitempty"` // accept stale proposals, too
-	// Shown has the revision in which each suggestion was shown. If it is not nil, all are decided as they
-	// were shown, or none.
+	// Shown has the revision of each suggestion as it was shown. If one has changed, none is decided.
 	Shown map[string]string `json:"shown,omitempty"`
 }
 

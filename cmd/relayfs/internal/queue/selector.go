@@ -55,8 +55,7 @@ func (s *Selector) Matches(x *Suggestion) bool {
 	return true
 }
 
-// Choose returns the suggestions with the given ids, in the order of the list, or, without ids, those that
-// match. The result is not nil.
+// Choose returns, in the order of the list, the suggestions with the ids or, without ids, those that match.
 func (s *Selector) Choose(list []Suggestion, ids []string) ([]Suggestion, error) {
 	named := make(map[string]bool, len(ids))
 	for _, id := range ids {

@@ -31,8 +31,7 @@ type Suggestion struct {
 	// Revision identifies what a person decides on: all of the above but Line. If it changes, the
 	// suggestion is not the one that was shown.
 	Revision string `json:"revision"`
-	// Before and After are the accepted view around it, if it was asked for: the rest of its lines
-	// and contextLines more.
+	// Before and After are the accepted view around it: the rest of its lines and contextLines more.
 	Before string  `json:"before,omitempty"`
 	After  string  `json:"after,omitempty"`
 	Pieces []Piece `json:"pieces,omitempty"` // it and its context as the review page draws them
@@ -54,8 +53,7 @@ func (s Suggestion) revised() Suggestion {
 	return s
 }
 
-// newProposal returns a proposal as a suggestion. The sides of a rename are paths, those of a file its
-// contents.
+// newProposal returns a proposal as a suggestion: sides are the paths of a rename or contents of a file.
 func newProposal(p model.Proposal) Suggestion {
 	s := Suggestion{
 		ID: p.ID, Path: string(p.Path), Kind: string(p.Kind), Old: string(p.Path), New: string(p.NewPath),

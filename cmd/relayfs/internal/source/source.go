@@ -50,8 +50,7 @@ func (s Source) String() string {
 
 var serverScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
 
-// Parse parses SOURCE arguments: DIR or NAME=DIR, or the address of a server. folders, NAME=ID each, names
-// the folders of servers.
+// Parse parses SOURCE arguments: DIR, NAME=DIR, or a server's address. folders are its NAME=ID.
 func Parse(args, folders []string) ([]Source, error) {
 	var sources []Source
 	for _, arg := range args {
@@ -93,8 +92,7 @@ func parseSource(arg string, folders []string) ([]Source, error) {
 	return []Source{s}, err
 }
 
-// parseServer parses the address of a server. Its folders are those given, or the one after a '#' in the
-// address.
+// parseServer parses the address of a server. Its folders are those given, or the one after a '#'.
 func parseServer(arg string, folders []string) ([]Source, error) {
 	arg, named, found := strings.Cut(arg, "#")
 	if found {

@@ -286,8 +286,7 @@ func (m reviewModel) decideNote(path string, v model.Verdict) (tea.Model, tea.Cm
 	return m.decide(r)
 }
 
-// decide carries a decision out. It asks first before it accepts a stale proposal. The deck moves on when a
-// list without the suggestion comes.
+// decide carries a decision out, but first asks whether to accept a stale proposal.
 func (m reviewModel) decide(r queue.DecideRequest) (tea.Model, tea.Cmd) {
 	if s := m.deck.current(); s != nil && s.Stale && !r.Force && r.Verdict == model.Accepted && slices.Equal(r.IDs, []string{s.ID}) {
 		r.Force = true
@@ -397,8 +396,7 @@ func (d deck) move(by int) deck {
 	return d
 }
 
-// deal selects the cards anew. It stays at the same suggestion or, if that is gone, goes to the one that
-// followed it.
+// deal selects the cards anew. It stays at the same suggestion, or goes to the one that followed it.
 func (d deck) deal() deck {
 	before := d.cards[min(d.at, len(d.cards)):]
 	d.cards = nil

@@ -12,8 +12,7 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/render"
 )
 
-// View draws the review: a line with the position, the suggestion in its context, and a line with a message
-// or the keys.
+// View draws the review: a line with the position, the suggestion in its context, and a message or the keys.
 func (m reviewModel) View() string {
 	if m.width == 0 {
 		return "" // before the first WindowSizeMsg

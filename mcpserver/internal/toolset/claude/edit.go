@@ -64,8 +64,7 @@ type editJob struct {
 	unseen   bool // what was replaced was quoted, but not shown
 }
 
-// edits returns the edits of cur. The workspace calls it under the note's lock, and again if the
-// note changes meanwhile.
+// edits returns the edits of cur. The workspace calls it under the note's lock, perhaps repeatedly.
 func (j *editJob) edits(cur *model.Version) ([]diffwrap.Edit, error) {
 	doc := cur.Text()
 	if j.OldString == "" {

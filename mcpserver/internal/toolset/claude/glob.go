@@ -28,9 +28,8 @@ type globArgs struct {
 	Cursor  string `arg:"cursor" doc:"next_cursor of the answer before, to go on after it"`
 }
 
-// globbed is how far glob has come: after a path that had changed at Time, in a list of what had
-// changed between Since and Until. What changes while a client goes through the list comes after
-// that.
+// globbed is how far glob has come: after a path that had changed at Time, in a list of changes between Since
+// and Until. Paths that change while a client reads the list come after that.
 type globbed struct {
 	Since, Until, Time int64 // nanoseconds
 	Path               string
@@ -83,8 +82,7 @@ func globFiles(ctx context.Context, c *tool.Client, a globArgs) answer.Result {
 	return res
 }
 
-// rest returns the items of found after at: first those that had not changed since the list was
-// begun, and then those that have.
+// rest returns the items after at: those that have not changed since the list was begun, then the others.
 func (at globbed) rest(found []listed) []listed {
 	newest := found[0].modTime.UnixNano()
 	var rest []listed

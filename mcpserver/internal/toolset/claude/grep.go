@@ -106,8 +106,7 @@ func newSearch(ctx context.Context, c *tool.Client, a grepArgs) (*grepJob, error
 	if job.after != nil {
 		job.offset = 0
 	}
-	// More does not fit. A separator may be among them, and one entry more shows that there are
-	// more.
+	// More does not fit, except a separator and one entry to know that there are more.
 	job.enough = job.offset + answer.Max/2
 	if job.limit > 0 {
 		job.enough = min(job.enough, job.offset+job.limit+2)
@@ -167,8 +166,7 @@ func (job *grepJob) run(ctx context.Context) ([]entry, error) {
 	return entries, err
 }
 
-// chosen returns the notes that the globs and the type choose. Like ripgrep, it ignores both for
-// a note that path names.
+// chosen returns the notes that glob and type choose. As in ripgrep, a note that path names is chosen.
 func (job *grepJob) chosen(notes []*search.Note) []*search.Note {
 	everything := job.under.IsNote() || job.globs.All() && job.types.All()
 	if everything && job.after == nil {

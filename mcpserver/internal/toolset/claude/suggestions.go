@@ -109,8 +109,7 @@ func listSuggestions(ctx context.Context, c *tool.Client, a listSuggestionsArgs)
 	return res
 }
 
-// rest returns what comes after at. If that item is gone, the items of the same document are
-// listed again.
+// rest returns what comes after at. If that item is gone, those of its document are listed again.
 func (at listedTo) rest(all []waiting) []waiting {
 	i := slices.IndexFunc(all, func(w waiting) bool { return w.id == at.ID })
 	if i >= 0 {

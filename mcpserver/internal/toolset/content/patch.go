@@ -101,8 +101,7 @@ func (a patchContentArgs) patchNote(ctx context.Context, c *tool.Client, p model
 	return change.Notice(res), err
 }
 
-// maxPatches bounds how often a patch of a file is computed again because another call was
-// faster.
+// maxPatches bounds how often a patch of a file is computed because another call was faster.
 const maxPatches = 8
 
 func (a patchContentArgs) patchFile(ctx context.Context, c *tool.Client, kind entity.Type, p model.Path) (notice string, err error) {
@@ -127,8 +126,7 @@ func (a patchContentArgs) patchFile(ctx context.Context, c *tool.Client, kind en
 	return "", &model.Error{Op: "write", Path: p, Err: model.ErrConflict}
 }
 
-// patch returns the edits of text, and where they begin. Quoting the one place of old_string
-// shows that the session knows it.
+// patch returns the edits of text, and where they begin. Quoting a text that occurs once proves knowing it.
 func (a patchContentArgs) patch(p model.Path, text string) (edits []diffwrap.Edit, at int, err error) {
 	places := match.Find(text, a.OldString)
 	switch len(places) {

@@ -101,8 +101,7 @@ func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // maxProperties bounds the cost of one note's front matter in a list.
 const maxProperties = 6000
 
-// propertiesThatFit returns properties of a note that together cost at most limit. notice says how
-// to see the others.
+// propertiesThatFit returns properties that together cost at most limit, and how to see the others.
 func propertiesThatFit(n *noteindex.NoteInfo, limit int) (fit frontmatter.Properties, notice string) {
 	if answer.BothCost(n.Properties) <= limit {
 		return n.Properties, ""

@@ -24,11 +24,9 @@ import (
 )
 
 const (
-	// MaxMessage bounds a message on a stream, in bytes: the largest note with every character
-	// escaped.
+	// MaxMessage bounds a message on a stream: the largest note with every character escaped.
 	MaxMessage = 6*model.MaxNote + 1<<20
-	// maxCalls bounds the requests of one stream that run at a time. The next one is not read
-	// until one is answered.
+	// maxCalls bounds the requests of one stream that run at a time. The next one waits unread.
 	maxCalls = 32
 	// maxNotices bounds the notifications that wait for a client that does not read.
 	maxNotices = 256
@@ -104,8 +102,7 @@ func (st *stream) NotificationChannel() chan<- mcp.JSONRPCNotification {
 	return st.notices
 }
 
-// These methods are for subscriptions/listen of the newest protocol. Subscriptions of earlier
-// protocols come through hooks.
+// These methods are for subscriptions/listen of the newest protocol. Earlier ones subscribe by hooks.
 
 func (st *stream) SubscribeToResource(uri string)     { st.Subscriptions.Add(st.ID, uri) }
 func (st *stream) UnsubscribeFromResource(uri string) { st.Subscriptions.Remove(st.ID, uri) }
@@ -114,10 +111,9 @@ func (st *stream) IsSubscribedToResource(uri string) bool {
 	return slices.Contains(st.SubscribedResources(), uri)
 }
 
-// Lines reads the messages of r, one per line, in a goroutine, because a read cannot be cancelled.
-// It skips blank lines. It closes the channel when r ends, or with the first line after ctx has
-// ended. Then failed returns the error that ended r: bufio.ErrTooLong for a message longer than
-// MaxMessage.
+// Lines reads the messages of r, one per line and no blank ones, in a goroutine, because a read cannot be
+// cancelled. It closes the channel when r ends, or with the first line after the end of ctx. Then failed
+// returns the error that ended r: bufio.ErrTooLong for a message longer than MaxMessage.
 func Lines(ctx context.Context, r io.Reader) (lines <-chan []byte, failed func() error) {
 	out := make(chan []byte)
 	sc := bufio.NewScanner(r)
@@ -209,8 +205,7 @@ func (st *stream) answer(ctx context.Context, line []byte) error {
 // unknownTool is the context key of the *string that NoteUnknownTool sets.
 type unknownTool struct{}
 
-// NoteUnknownTool is an error hook for a server of streams. It keeps the name of a tool that does
-// not exist.
+// NoteUnknownTool is an error hook. It keeps the name of a tool that does not exist.
 func NoteUnknownTool(ctx context.Context, _ any, _ mcp.MCPMethod, message any, err error) {
 	name, ok := ctx.Value(unknownTool{}).(*string)
 	if req, called := message.(*mcp.CallToolRequest); ok && called && errors.Is(err, server.ErrToolNotFound) {
@@ -254,8 +249,7 @@ type clientAnswer struct {
 	Error  *mcp.JSONRPCErrorDetails `json:"error"`
 }
 
-// RequestElicitation asks the user of a client of a protocol before 2026-07-28. It makes a stream an
-// mcp-go session with elicitation.
+// RequestElicitation asks the user of a client of a protocol before 2026-07-28, for mcp-go.
 func (st *stream) RequestElicitation(ctx context.Context, req mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	id, answer := st.asking.begin()
 	defer st.asking.end(id)

@@ -88,8 +88,7 @@ func promptBody(o Options, next http.Handler) http.Handler {
 	})
 }
 
-// sameOrigin refuses requests whose Origin is not the host that they are sent to. Programs send no
-// Origin.
+// sameOrigin refuses requests of pages from another host. Programs send no Origin.
 func sameOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, host, ok := strings.Cut(r.Header.Get("Origin"), "://")

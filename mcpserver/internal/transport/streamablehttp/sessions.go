@@ -37,19 +37,15 @@ func NewSessions[S any](create func(id string) *S) *Sessions[S] {
 // Generate starts a session and returns its id.
 func (x *Sessions[S]) Generate() string {
 	id := rand.Text() // cannot be guessed
-	for _, old := range x.add(id) {
+	x.mu.Lock()
+	now := time.Now()
+	ended := x.expire(now)
+	x.all[id] = &idle[S]{x.create(id), now}
+	x.mu.Unlock()
+	for _, old := range ended {
 		x.ended(old)
 	}
 	return id
-}
-
-func (x *Sessions[S]) add(id string) (ended []string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	now := time.Now()
-	ended = x.expire(now)
-	x.all[id] = &idle[S]{x.create(id), now}
-	return ended
 }
 
 // expire ends the sessions that have been idle for too long, and one more if there are too many.
