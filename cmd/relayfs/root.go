@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"net/http"
 
 	"github.com/spf13/cobra"
@@ -21,12 +20,6 @@ import (
 	"github.com/relayfs/relayfs/cmd/relayfs/internal/ownership"
 	"github.com/relayfs/relayfs/fusefs"
 )
-
-type env struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	config         *config.Config // read before a command runs
-}
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot(&env{stdin: stdin, stdout: stdout, stderr: stderr})
@@ -82,79 +75,6 @@ person accepts or rejects, and you go on seeing it as if it were accepted.
 - Comments of people stand as {>>text<<} beside the text that they are about. To
   answer one, add text or another comment; do not delete it.
 `
-
-// errHelpShown ends a command line without a command: the help is the message.
-var errHelpShown = errors.New("no command given")
-
-func showHelp(cmd *cobra.Command, _ []string) error {
-	cmd.Help()
-	return errHelpShown
-}
-
-// usageArgs makes the error of an argument check a usage error.
-func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		err := check(cmd, args)
-		if err == nil {
-			return nil
-		}
-		if cmd.HasSubCommands() && len(args) > 0 {
-			return clierr.Usagef("unknown command %q of %s", args[0], cmd.CommandPath())
-		}
-		return clierr.Usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
-	}
-}
-
-// registerValues completes flags that have few values.
-func registerValues(cmd *cobra.Command, values map[string][]string) {
-	for flag, list := range values {
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
-	}
-}
-
-// logFlags choose what is logged on stderr.
-type logFlags struct{ level, format string }
-
-func (f *logFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.level, "log-level", "warn", "what is logged on stderr: debug, info, warn or error")
-	cmd.Flags().StringVar(&f.format, "log-format", "text", "text or json")
-}
-
-func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(f.level)); err != nil {
-		return nil, clierr.Usagef("--log-level %q is none of debug, info, warn, error", f.level)
-	}
-	o := &slog.HandlerOptions{Level: level}
-	switch f.format {
-	case "text":
-		return slog.New(slog.NewTextHandler(output.PrintableWriter(w), o)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(w, o)), nil
-	}
-	return nil, clierr.Usagef("--log-format %q is none of text, json", f.format)
-}
-
-// show prints v as JSON, or else with print.
-func show[T any](e *env, asJSON bool, v T, print func(io.Writer, T) error) error {
-	if asJSON {
-		return output.JSON(e.stdout, v)
-	}
-	return print(e.stdout, v)
-}
-
-// abandonable runs do, which a signal cannot interrupt, and returns when do or ctx ends. In the
-// second case do continues until the process ends.
-func abandonable(ctx context.Context, do func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- do() }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
 
 // Exit codes.
 const (
@@ -238,6 +158,3 @@ func hintFor(err error) string {
 	}
 	return ""
 }
-
-// errNoMatch makes grep's exit code 1. It is not printed.
-var errNoMatch = errors.New("no matches")

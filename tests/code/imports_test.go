@@ -137,8 +137,7 @@ var importRules = map[string]importRule{
 	"mcpserver/internal/passage":   {[]string{"mcpserver/internal/answer", "diffwrap", "github.com/rivo/uniseg"}, "parts of a text are a function of it"},
 	"mcpserver/internal/match":     {[]string{"mcpserver/internal/answer", "mcpserver/internal/passage", "diffwrap"}, "what a model quotes is found in a text, and replaced"},
 	"mcpserver/internal/approval":  {[]string{"mcpserver/internal/answer"}, "what a person is asked before a change; it makes none"},
-	"mcpserver/internal/search":    {[]string{"bridge", "bridge/model", "mcpserver/internal/answer", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/passage", "mcpserver/internal/progress", "mcpserver/internal/trigram"}, "lines in notes, whoever wants them"},
-	"mcpserver/internal/progress":  {nil, "how far a call is, from what works to who asked"},
+	"mcpserver/internal/search":    {[]string{"bridge", "bridge/model", "mcpserver/internal/answer", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/passage", "mcpserver/internal/trigram"}, "lines in notes, whoever wants them"},
 	"mcpserver/internal/cursor":    {[]string{"bridge/model", "mcpserver/internal/answer"}, "where a list goes on; it knows nothing of what is listed"},
 	"mcpserver/internal/trigram":   {[]string{"mcpserver/internal/grep"}, "which notes cannot match a pattern"},
 	"mcpserver/internal/session":   {[]string{"bridge", "bridge/model", "diffwrap", "mcpserver/internal/passage"}, "what one client was shown; it opens no document"},
@@ -165,7 +164,7 @@ var importRules = map[string]importRule{
 		"the tools that Claude Code knows; no other toolset",
 	},
 	"mcpserver/internal/toolset/notes": {
-		[]string{"bridge", "bridge/model", "bridge/noteindex", "bridge/frontmatter", "bridge/outline", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/noteuri", "mcpserver/internal/passage", "mcpserver/internal/progress", "mcpserver/internal/refusal", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
+		[]string{"bridge", "bridge/model", "bridge/noteindex", "bridge/frontmatter", "bridge/outline", "bridge/semantic", "mcpserver/internal/answer", "mcpserver/internal/change", "mcpserver/internal/cursor", "mcpserver/internal/grep", "mcpserver/internal/match", "mcpserver/internal/noteuri", "mcpserver/internal/passage", "mcpserver/internal/refusal", "mcpserver/internal/search", "mcpserver/internal/session", "mcpserver/internal/tool"},
 		"tools for notes and properties; no other toolset",
 	},
 	"mcpserver/internal/toolset/content": {
@@ -204,10 +203,12 @@ var importRules = map[string]importRule{
 	"cmd/relayfs/internal/output":  {[]string{"github.com/rivo/uniseg", "golang.org/x/term"}, "what is printed passes through here; it knows nothing of notes"},
 	"cmd/relayfs/internal/secret":  {[]string{"cmd/relayfs/internal/clierr"}, "a file that its user alone may read knows nothing of what it opens"},
 	"cmd/relayfs/internal/jsonapi": {[]string{"bridge", "bridge/owner", "cmd/relayfs/internal/clierr"}, "errors as statuses; it knows no path"},
-	"cmd/relayfs/internal/daemon":  {[]string{"golang.org/x/sys/..."}, "a process in the background knows nothing of what it does there"},
+	"cmd/relayfs/internal/system":  {[]string{"golang.org/x/sys/..."}, "what differs between operating systems; it knows nothing of notes"},
+	"cmd/relayfs/internal/listen":  {[]string{"cmd/relayfs/internal/clierr"}, "ports and servers on them; it knows no path"},
+	"cmd/relayfs/internal/daemon":  {[]string{"cmd/relayfs/internal/system"}, "a process in the background knows nothing of what it does there"},
 	"cmd/relayfs/internal/source":  {[]string{"bridge/model", "bridge/owner", "bridge/remote/transport", "bridge/token", "cmd/relayfs/internal/clierr"}, "what SOURCE arguments mean; it opens nothing"},
 	"cmd/relayfs/internal/config": {
-		[]string{"cmd/relayfs/internal/clierr", "cmd/relayfs/internal/source", "github.com/BurntSushi/toml", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+		[]string{"cmd/relayfs/internal/clierr", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "github.com/BurntSushi/toml", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 		"the only place that knows TOML; it sets flags and knows what none of them means",
 	},
 	"cmd/relayfs/internal/queue": {
@@ -220,23 +221,23 @@ var importRules = map[string]importRule{
 		[]string{"bridge/model", "cmd/relayfs/internal/output", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/render", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/rivo/uniseg"},
 		"the only place that takes the terminal over",
 	},
-	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/secret"}, "a queue in a browser; it knows no workspace"},
+	"cmd/relayfs/internal/page": {[]string{"bridge/model", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/secret"}, "a queue in a browser; it knows no workspace"},
 	"cmd/relayfs/internal/ports": {
-		[]string{"bridge", "bridge/model", "bridge/inflight", "bridge/owner", "bridge/yserve/host", "bridge/yserve", "bridge/token", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "mcpserver", "golang.org/x/sys/..."},
+		[]string{"bridge", "bridge/model", "bridge/inflight", "bridge/owner", "bridge/yserve/host", "bridge/yserve", "bridge/token", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/secret", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "mcpserver"},
 		"what is served on TCP ports; it knows no lock and no socket of an owner",
 	},
 	"cmd/relayfs/internal/ownership": {
 		[]string{
 			"bridge", "bridge/model", "bridge/owner", "bridge/remote", "bridge/semantic", "bridge/store", "bridge/vault", "mcpserver",
-			"cmd/relayfs/internal/access", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/output",
-			"cmd/relayfs/internal/ports", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/source", "golang.org/x/sync/errgroup", "golang.org/x/sys/...",
+			"cmd/relayfs/internal/access", "cmd/relayfs/internal/clierr", "cmd/relayfs/internal/jsonapi", "cmd/relayfs/internal/listen", "cmd/relayfs/internal/output",
+			"cmd/relayfs/internal/ports", "cmd/relayfs/internal/queue", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system", "golang.org/x/sync/errgroup",
 		},
 		"who serves a vault: it opens sources and stores, and answers on the owner's socket",
 	},
 	"cmd/relayfs/internal/mcpproxy": {[]string{"bridge/model", "bridge/owner", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/source", "mcpserver"}, "messages between a client and an owner; it knows no tool"},
 	"cmd/relayfs/internal/status":   {[]string{"bridge", "bridge/owner", "cmd/relayfs/internal/output", "cmd/relayfs/internal/ownership", "cmd/relayfs/internal/ports", "cmd/relayfs/internal/secret"}, "what is served, for people and scripts"},
 	"cmd/relayfs/internal/doctor": {
-		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "golang.org/x/sys/..."},
+		[]string{"bridge/model", "bridge/owner", "bridge/remote", "bridge/remote/transport", "fusefs", "cmd/relayfs/internal/config", "cmd/relayfs/internal/output", "cmd/relayfs/internal/source", "cmd/relayfs/internal/system"},
 		"it looks at what a mount needs, and opens no workspace",
 	},
 	"cmd/relayfs/internal/quietinit": {nil, "it must be initialised before everything that asks the terminal"},

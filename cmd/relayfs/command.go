@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/clierr"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/config"
+	"github.com/relayfs/relayfs/cmd/relayfs/internal/output"
+)
+
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	config         *config.Config // read before a command runs
+}
+
+// errNoMatch makes grep's exit code 1. It is not printed.
+var errNoMatch = errors.New("no matches")
+
+// errHelpShown ends a command line without a command: the help is the message.
+var errHelpShown = errors.New("no command given")
+
+func showHelp(cmd *cobra.Command, _ []string) error {
+	cmd.Help()
+	return errHelpShown
+}
+
+// usageArgs makes the error of an argument check a usage error.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		err := check(cmd, args)
+		if err == nil {
+			return nil
+		}
+		if cmd.HasSubCommands() && len(args) > 0 {
+			return clierr.Usagef("unknown command %q of %s", args[0], cmd.CommandPath())
+		}
+		return clierr.Usagef("%d arguments given, but the command is: %s", len(args), cmd.UseLine())
+	}
+}
+
+// registerValues completes flags that have few values.
+func registerValues(cmd *cobra.Command, values map[string][]string) {
+	for flag, list := range values {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// logFlags choose what is logged on stderr.
+type logFlags struct{ level, format string }
+
+func (f *logFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.level, "log-level", "warn", "what is logged on stderr: debug, info, warn or error")
+	cmd.Flags().StringVar(&f.format, "log-format", "text", "text or json")
+}
+
+func (f *logFlags) logger(w io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(f.level)); err != nil {
+		return nil, clierr.Usagef("--log-level %q is none of debug, info, warn, error", f.level)
+	}
+	o := &slog.HandlerOptions{Level: level}
+	switch f.format {
+	case "text":
+		return slog.New(slog.NewTextHandler(output.PrintableWriter(w), o)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, o)), nil
+	}
+	return nil, clierr.Usagef("--log-format %q is none of text, json", f.format)
+}
+
+// show prints v as JSON, or else with print.
+func show[T any](e *env, asJSON bool, v T, print func(io.Writer, T) error) error {
+	if asJSON {
+		return output.JSON(e.stdout, v)
+	}
+	return print(e.stdout, v)
+}
+
+// abandonable runs do, which a signal cannot interrupt, and returns when do or ctx ends. In the
+// second case do continues until the process ends.
+func abandonable(ctx context.Context, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
