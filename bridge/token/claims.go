@@ -3,26 +3,21 @@ package token
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
 
+// Errors of this package wrap one of these.
 var (
-	// ErrMalformed says that something is not a token, key or connection string.
 	ErrMalformed = errors.New("malformed")
-	// ErrExpired says that a token's time is over.
-	ErrExpired = errors.New("token expired")
-	// ErrNotYet says that a token's time has not come.
-	ErrNotYet = errors.New("token is not valid yet")
-	// ErrSignature says that none of the keys has made the token.
-	ErrSignature = errors.New("token is signed by none of the known keys")
-	// ErrAudience says that the token is for another server.
-	ErrAudience = errors.New("token is for another server")
-	// ErrPublicKey says that a key can check tokens but not make them.
-	ErrPublicKey = errors.New("a public key cannot sign")
+	ErrExpired   = errors.New("token expired")
+	ErrNotYet    = errors.New("token is not valid yet")
+	ErrSignature = errors.New("no trusted key signed the token")
+	ErrAudience  = errors.New("token is for another server")
 )
 
-// Permission is what may be done with a document or file.
+// Permission is what a token allows on a document or file.
 type Permission uint8
 
 const (
@@ -30,33 +25,27 @@ const (
 	Full
 )
 
-var permissionNames = [...]string{"read-only", "full"}
+var (
+	permissionNames  = []string{"read-only", "full"}
+	permissionScopes = []string{"r", "rw"} // in the scope of a CWT
+)
 
 func (p Permission) String() string { return permissionNames[p] }
 
-// MarshalText writes "read-only" or "full".
+// MarshalText returns "read-only" or "full".
 func (p Permission) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText parses what MarshalText returns. The error wraps ErrMalformed.
 func (p *Permission) UnmarshalText(text []byte) error {
-	for i, name := range permissionNames {
-		if string(text) == name {
-			*p = Permission(i)
-			return nil
-		}
+	i := slices.Index(permissionNames, string(text))
+	if i < 0 {
+		return fmt.Errorf("permission %q is neither %q nor %q: %w", text, permissionNames[0], permissionNames[1], ErrMalformed)
 	}
-	return fmt.Errorf("permission %q is neither %q nor %q: %w", text, permissionNames[0], permissionNames[1], ErrMalformed)
+	*p = Permission(i)
+	return nil
 }
 
-// short is the permission as the scope of a CWT has it.
-func (p Permission) short() string {
-	if p == Full {
-		return "rw"
-	}
-	return "r"
-}
-
-// ScopeKind says what sort of thing a token is for. The values are those of the
+// ScopeKind is the kind of resource that a token covers. The values are those of the
 // legacy format.
 type ScopeKind uint8
 
@@ -67,81 +56,69 @@ const (
 	Prefix
 )
 
-// Scope is what a token is for.
+var scopeNames = []string{"server", "doc", "file", "prefix"}
+
+// Scope is the resource that a token covers.
 type Scope struct {
 	Kind       ScopeKind
-	ID         string // Doc, File: the document's id; Prefix: how ids begin
+	ID         string // Doc, File: the document's id; Prefix: the prefix of ids
 	Permission Permission
-	Hash       string // File: lower-case hex SHA-256 of the bytes
-	// ContentType and ContentLength restrict a legacy File token; "" and nil
-	// leave them open.
+	Hash       string // File: SHA-256 of the bytes in lower-case hex
+	// ContentType and ContentLength restrict a legacy File token; "" and nil do not.
 	ContentType   string
 	ContentLength *uint64
 }
 
-// String writes the scope as a CWT has it: "server", "doc:ID:rw",
+// String returns the scope in the form of a CWT: "server", "doc:ID:rw",
 // "file:HASH:ID:r", "prefix:P:rw".
 func (s Scope) String() string {
+	id := s.ID
 	switch s.Kind {
-	case Doc:
-		return "doc:" + s.ID + ":" + s.Permission.short()
+	case Server:
+		return scopeNames[Server]
 	case File:
-		return "file:" + s.Hash + ":" + s.ID + ":" + s.Permission.short()
-	case Prefix:
-		return "prefix:" + s.ID + ":" + s.Permission.short()
+		id = s.Hash + ":" + s.ID
 	}
-	return "server"
+	return scopeNames[s.Kind] + ":" + id + ":" + permissionScopes[s.Permission]
 }
 
-// ParseScope reads what String writes.
+// ParseScope parses what String returns. The error wraps ErrMalformed.
 func ParseScope(text string) (Scope, error) {
-	if text == "server" {
+	if text == scopeNames[Server] {
 		return Scope{Kind: Server, Permission: Full}, nil
 	}
 	bad := fmt.Errorf("scope: %w", ErrMalformed)
-	kind, rest, _ := strings.Cut(text, ":")
+	name, rest, _ := strings.Cut(text, ":")
+	kind := slices.Index(scopeNames, name)
 	end := strings.LastIndexByte(rest, ':')
-	if end <= 0 {
+	permission := slices.Index(permissionScopes, rest[end+1:])
+	if kind < int(Doc) || end <= 0 || permission < 0 {
 		return Scope{}, bad
 	}
-	s := Scope{ID: rest[:end]}
-	switch rest[end+1:] {
-	case "r":
-	case "rw":
-		s.Permission = Full
-	default:
-		return Scope{}, bad
-	}
-	switch kind {
-	case "doc":
-		s.Kind = Doc
-	case "prefix":
-		s.Kind = Prefix
-	case "file":
-		s.Kind = File
+	s := Scope{Kind: ScopeKind(kind), ID: rest[:end], Permission: Permission(permission)}
+	if s.Kind == File {
 		if s.Hash, s.ID, _ = strings.Cut(s.ID, ":"); s.Hash == "" || s.ID == "" {
 			return Scope{}, bad
 		}
-	default:
-		return Scope{}, bad
 	}
 	return s, nil
 }
 
-// Claims are what a token says.
+// Claims are the statements of a token.
 type Claims struct {
 	Scope    Scope
-	User     string    // whose changes they are, "" if nobody's
+	User     string    // who makes the changes, "" for nobody in particular
 	Expires  time.Time // zero means never
-	KeyID    string    // which key has signed it, "" if it does not say
+	KeyID    string    // the key that signed it, "" if unnamed
 	Audience string    // CWT: the URL of the server that it is for
-	Channel  string    // CWT: the folder document that follows the document's events
+	Channel  string    // CWT: the folder document that gets the document's events
 	Issuer   string    // CWT
 	Issued   time.Time // CWT
-	NotYet   time.Time // CWT: not valid before; zero means always was
+	NotYet   time.Time // CWT: not valid before; zero means no such limit
 }
 
-// OnDoc says what the token permits on a document, if anything.
+// OnDoc returns what the token allows on the document id; ok is false if it does not
+// cover it.
 func (c Claims) OnDoc(id string) (p Permission, ok bool) {
 	switch c.Scope.Kind {
 	case Server:
@@ -154,8 +131,8 @@ func (c Claims) OnDoc(id string) (p Permission, ok bool) {
 	return ReadOnly, false
 }
 
-// OnFile says what the token permits on the file of a document, if anything.
-// hash is "" where the request does not name one.
+// OnFile returns what the token allows on the file of the document id; ok is false if
+// it does not cover it. hash is "" if the request names none.
 func (c Claims) OnFile(id, hash string) (p Permission, ok bool) {
 	if c.Scope.Kind != File {
 		return c.OnDoc(id)
@@ -163,17 +140,5 @@ func (c Claims) OnFile(id, hash string) (p Permission, ok bool) {
 	return c.Scope.Permission, c.Scope.ID == id && (hash == "" || hash == c.Scope.Hash)
 }
 
-// OnServer says whether the token is a server token, which permits everything.
+// OnServer reports whether this is a server token, which allows everything.
 func (c Claims) OnServer() bool { return c.Scope.Kind == Server }
-
-// inTime checks the claims about time. A token is good up to and including the
-// moment that it names, as y-sweet has it.
-func (c Claims) inTime(now time.Time) error {
-	switch {
-	case !c.Expires.IsZero() && now.After(c.Expires):
-		return ErrExpired
-	case now.Before(c.NotYet):
-		return ErrNotYet
-	}
-	return nil
-}

@@ -10,23 +10,22 @@ import (
 type Connection struct {
 	Secure bool   // https and wss
 	Host   string // with the port, if one is given
-	Prefix string // of every path: "" or "/p", without a slash at its end
+	Prefix string // of every path: "" or "/p", without a trailing slash
 	Token  string // server token, "" for an open server
 }
 
-// schemes says which connections are secure.
-var schemes = map[string]bool{"ys": false, "yss": true, "http": false, "https": true}
+// secureSchemes has whether a scheme means TLS.
+var secureSchemes = map[string]bool{"ys": false, "yss": true, "http": false, "https": true}
 
-// ParseConnection reads a connection string: ys://[token@]host[:port][/prefix],
-// or yss:// for TLS; http:// and https:// mean the same. The token is
-// percent-decoded. The error wraps ErrMalformed and does not quote the string,
-// which may hold a token.
+// ParseConnection parses a connection string: ys://[token@]host[:port][/prefix], or
+// yss:// for TLS; http:// and https:// mean the same. The token is percent-decoded. The
+// error wraps ErrMalformed and does not quote the string, which may hold a token.
 func ParseConnection(text string) (Connection, error) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return Connection{}, fmt.Errorf("connection string: %w", ErrMalformed)
 	}
-	secure, known := schemes[u.Scheme]
+	secure, known := secureSchemes[u.Scheme]
 	switch {
 	case !known:
 		return Connection{}, fmt.Errorf("connection string begins with neither ys:// nor yss://: %w", ErrMalformed)
@@ -46,7 +45,7 @@ func ParseConnection(text string) (Connection, error) {
 	return c, nil
 }
 
-// String is the connection string, token included.
+// String returns the connection string, token included.
 func (c Connection) String() string {
 	scheme := "ys"
 	if c.Secure {
@@ -59,13 +58,13 @@ func (c Connection) String() string {
 	return u.String()
 }
 
-// Redacted is String without the token, for people and logs.
+// Redacted returns the connection string without the token, for people and logs.
 func (c Connection) Redacted() string {
 	c.Token = ""
 	return c.String()
 }
 
-// BaseURL is where the server's HTTP API is, without a slash at its end.
+// BaseURL returns the address of the server's HTTP API, without a trailing slash.
 func (c Connection) BaseURL() string {
 	scheme := "http"
 	if c.Secure {
@@ -76,14 +75,14 @@ func (c Connection) BaseURL() string {
 
 // ClientToken is a server's answer to a request for access to one document.
 type ClientToken struct {
-	URL           string     `json:"url"`     // of the websocket, without the document's id at its end
+	URL           string     `json:"url"`     // of the websocket, without the document's id
 	BaseURL       string     `json:"baseUrl"` // of the document's HTTP API
 	DocID         string     `json:"docId"`
 	Token         string     `json:"token,omitempty"` // "" for an open server
 	Authorization Permission `json:"authorization"`
 }
 
-// WebsocketURL is where a client connects, token included.
+// WebsocketURL returns the address that a client connects to, token included.
 func (t ClientToken) WebsocketURL() string {
 	u := t.URL + "/" + url.PathEscape(t.DocID)
 	if t.Token != "" {

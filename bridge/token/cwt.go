@@ -1,6 +1,7 @@
 package token
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/hmac"
@@ -22,7 +23,7 @@ const (
 	tagSign1 = 18
 )
 
-// COSE's numbers of the algorithms (RFC 9053).
+// Algorithm numbers of COSE (RFC 9053).
 const (
 	algHMAC64  = 4 // HMAC-SHA-256 cut to 64 bits, which relay-server writes
 	algHMAC256 = 5
@@ -33,7 +34,7 @@ const (
 // hmac64 is the length in bytes of an algHMAC64 tag.
 const hmac64 = 8
 
-// issuer is what relay-server calls itself in tokens.
+// issuer is the name of relay-server in tokens.
 const issuer = "relay-server"
 
 type coseMessage struct {
@@ -61,108 +62,13 @@ type cwtClaims struct {
 	Channel   string `cbor:"-80202,keyasint,omitempty"`
 }
 
-// signedBytes is what the signature is over; its context tells the two kinds of
-// message apart.
+// signedBytes is the input of the signature. Context separates the two kinds of message.
 type signedBytes struct {
 	_         struct{} `cbor:",toarray"`
 	Context   string
 	Protected []byte
 	External  []byte
 	Payload   []byte
-}
-
-func isCWT(data []byte) bool { return len(data) > 2 && data[0] == 0xd8 && data[1] == tagCWT }
-
-type cwtToken struct {
-	says Claims
-	alg  int64
-	mac  bool
-	over []byte
-	sig  []byte
-}
-
-func (t *cwtToken) claims() Claims { return t.says }
-func (t *cwtToken) audience() bool { return true }
-
-func (t *cwtToken) signedBy(k *Key) bool {
-	switch {
-	case t.mac && k.alg == HMAC && t.alg == algHMAC64:
-		return hmac.Equal(t.sig, k.mac(t.over)[:hmac64])
-	case t.mac && k.alg == HMAC && t.alg == algHMAC256:
-		return hmac.Equal(t.sig, k.mac(t.over))
-	case !t.mac && k.alg == ES256 && t.alg == algES256:
-		return k.verifyES256(t.over, t.sig)
-	case !t.mac && k.alg == Ed25519 && t.alg == algEdDSA:
-		return ed25519.Verify(k.edPub, t.over, t.sig)
-	}
-	return false
-}
-
-func (k *Key) mac(over []byte) []byte {
-	h := hmac.New(sha256.New, k.secret)
-	h.Write(over)
-	return h.Sum(nil)
-}
-
-// es256Half is the length of each of the two numbers of a signature.
-const es256Half = 32
-
-func (k *Key) verifyES256(over, sig []byte) bool {
-	if len(sig) != 2*es256Half {
-		return false
-	}
-	sum := sha256.Sum256(over)
-	r, s := new(big.Int).SetBytes(sig[:es256Half]), new(big.Int).SetBytes(sig[es256Half:])
-	return ecdsa.Verify(k.ecPub, sum[:], r, s)
-}
-
-func (k *Key) signES256(over []byte) ([]byte, error) {
-	sum := sha256.Sum256(over)
-	r, s, err := ecdsa.Sign(rand.Reader, k.ec, sum[:])
-	if err != nil {
-		return nil, err
-	}
-	sig := make([]byte, 2*es256Half)
-	r.FillBytes(sig[:es256Half])
-	s.FillBytes(sig[es256Half:])
-	return sig, nil
-}
-
-// decMode reads strictly: a token that two readers could understand in two ways
-// is none.
-func decMode() (cbor.DecMode, error) {
-	return cbor.DecOptions{
-		DupMapKey: cbor.DupMapKeyEnforcedAPF, IndefLength: cbor.IndefLengthForbidden, MaxNestedLevels: 8,
-		UTF8: cbor.UTF8RejectInvalid,
-	}.DecMode()
-}
-
-// parseCWT decodes a token, tags required.
-func parseCWT(data []byte) (*cwtToken, error) {
-	bad := fmt.Errorf("token: %w", ErrMalformed)
-	mode, err := decMode()
-	if err != nil {
-		return nil, err
-	}
-	var outer, inner cbor.RawTag
-	var msg coseMessage
-	var head coseHeader
-	var body cwtClaims
-	if mode.Unmarshal(data, &outer) != nil || outer.Number != tagCWT ||
-		mode.Unmarshal(outer.Content, &inner) != nil || inner.Number != tagMac0 && inner.Number != tagSign1 ||
-		mode.Unmarshal(inner.Content, &msg) != nil ||
-		mode.Unmarshal(msg.Protected, &head) != nil ||
-		mode.Unmarshal(msg.Payload, &body) != nil {
-		return nil, bad
-	}
-	says, err := body.claims()
-	if err != nil {
-		return nil, err
-	}
-	says.KeyID = string(head.KeyID)
-	t := &cwtToken{says: says, alg: head.Algorithm, mac: inner.Number == tagMac0, sig: msg.Signature}
-	t.over, err = toSign(t.mac, msg.Protected, msg.Payload)
-	return t, err
 }
 
 func toSign(mac bool, protected, payload []byte) ([]byte, error) {
@@ -173,26 +79,114 @@ func toSign(mac bool, protected, payload []byte) ([]byte, error) {
 	return cbor.Marshal(signedBytes{Context: context, Protected: protected, External: []byte{}, Payload: payload})
 }
 
+func isCWT(data []byte) bool { return len(data) > 2 && data[0] == 0xd8 && data[1] == tagCWT }
+
+// verifies reports whether k signed over with the COSE algorithm alg; mac is set for a
+// COSE_Mac0.
+func (k *Key) verifies(mac bool, alg int64, over, sig []byte) bool {
+	if mac != (k.alg == HMAC) {
+		return false
+	}
+	switch {
+	case k.alg == HMAC && alg == algHMAC64:
+		return hmac.Equal(sig, k.mac(over)[:hmac64])
+	case k.alg == HMAC && alg == algHMAC256:
+		return hmac.Equal(sig, k.mac(over))
+	case k.alg == ES256 && alg == algES256 && len(sig) == 2*es256Half:
+		sum := sha256.Sum256(over)
+		r, s := new(big.Int).SetBytes(sig[:es256Half]), new(big.Int).SetBytes(sig[es256Half:])
+		return ecdsa.Verify(&k.ec.PublicKey, sum[:], r, s)
+	case k.alg == Ed25519 && alg == algEdDSA:
+		return ed25519.Verify(k.ed.Public().(ed25519.PublicKey), over, sig)
+	}
+	return false
+}
+
+// sign returns the signature of over.
+func (k *Key) sign(over []byte) ([]byte, error) {
+	switch k.alg {
+	case ES256:
+		sum := sha256.Sum256(over)
+		r, s, err := ecdsa.Sign(rand.Reader, k.ec, sum[:])
+		if err != nil {
+			return nil, err
+		}
+		sig := make([]byte, 2*es256Half)
+		r.FillBytes(sig[:es256Half])
+		s.FillBytes(sig[es256Half:])
+		return sig, nil
+	case Ed25519:
+		return ed25519.Sign(k.ed, over), nil
+	}
+	return k.mac(over)[:hmac64], nil
+}
+
+// es256Half is the length of each of the two numbers of an ES256 signature.
+const es256Half = 32
+
+func (k *Key) mac(over []byte) []byte {
+	h := hmac.New(sha256.New, k.secret)
+	h.Write(over)
+	return h.Sum(nil)
+}
+
+// strict rejects a token that two readers could understand in two ways.
+var strict = func() cbor.DecMode {
+	mode, err := cbor.DecOptions{
+		DupMapKey: cbor.DupMapKeyEnforcedAPF, IndefLength: cbor.IndefLengthForbidden, MaxNestedLevels: 8,
+		UTF8: cbor.UTF8RejectInvalid,
+	}.DecMode()
+	if err != nil {
+		panic(err)
+	}
+	return mode
+}()
+
+// parseCWT decodes a token, tags required.
+func parseCWT(data []byte) (parsed, error) {
+	var outer, inner cbor.RawTag
+	var msg coseMessage
+	var head coseHeader
+	var body cwtClaims
+	if strict.Unmarshal(data, &outer) != nil || outer.Number != tagCWT ||
+		strict.Unmarshal(outer.Content, &inner) != nil || inner.Number != tagMac0 && inner.Number != tagSign1 ||
+		strict.Unmarshal(inner.Content, &msg) != nil ||
+		strict.Unmarshal(msg.Protected, &head) != nil ||
+		strict.Unmarshal(msg.Payload, &body) != nil {
+		return parsed{}, fmt.Errorf("token: %w", ErrMalformed)
+	}
+	claims, err := body.claims()
+	if err != nil {
+		return parsed{}, err
+	}
+	claims.KeyID = string(head.KeyID)
+	mac := inner.Number == tagMac0
+	over, err := toSign(mac, msg.Protected, msg.Payload)
+	signedBy := func(k *Key) bool { return k.verifies(mac, head.Algorithm, over, msg.Signature) }
+	return parsed{claims, true, signedBy}, err
+}
+
 func (b *cwtClaims) claims() (Claims, error) {
 	scope, err := ParseScope(b.Scope)
-	if err != nil {
-		return Claims{}, err
+	c := Claims{
+		Scope: scope, User: b.Subject, Audience: b.Audience, Channel: b.Channel, Issuer: b.Issuer,
+		Issued: fromUnix(b.Issued), NotYet: fromUnix(b.NotBefore),
 	}
-	c := Claims{Scope: scope, User: b.Subject, Audience: b.Audience, Channel: b.Channel, Issuer: b.Issuer}
 	if b.Expires != nil {
 		c.Expires = time.Unix(*b.Expires, 0).UTC()
 	}
-	if b.Issued != 0 {
-		c.Issued = time.Unix(b.Issued, 0).UTC()
-	}
-	if b.NotBefore != 0 {
-		c.NotYet = time.Unix(b.NotBefore, 0).UTC()
-	}
-	return c, nil
+	return c, err
 }
 
 func (k *Key) mintCWT(c Claims) (string, error) {
-	head, err := cbor.Marshal(coseHeader{Algorithm: k.coseAlgorithm(), KeyID: []byte(k.id)})
+	mac, number, alg := false, uint64(tagSign1), int64(algES256)
+	switch k.alg {
+	case Ed25519:
+		alg = algEdDSA
+	case HMAC:
+		mac, number, alg = true, tagMac0, algHMAC64
+	}
+	head, err := cbor.Marshal(coseHeader{Algorithm: alg, KeyID: []byte(k.id)})
 	if err != nil {
 		return "", err
 	}
@@ -200,7 +194,6 @@ func (k *Key) mintCWT(c Claims) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	mac := k.alg == HMAC
 	over, err := toSign(mac, head, payload)
 	if err != nil {
 		return "", err
@@ -209,51 +202,33 @@ func (k *Key) mintCWT(c Claims) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	number := uint64(tagSign1)
-	if mac {
-		number = tagMac0
-	}
 	msg := coseMessage{Protected: head, Unprotected: cbor.RawMessage{0xa0}, Payload: payload, Signature: sig}
 	data, err := cbor.Marshal(cbor.Tag{Number: tagCWT, Content: cbor.Tag{Number: number, Content: msg}})
 	return base64.RawURLEncoding.EncodeToString(data), err
 }
 
 func wireClaims(c Claims) cwtClaims {
-	b := cwtClaims{Issuer: c.Issuer, Subject: c.User, Audience: c.Audience, Scope: c.Scope.String(), Channel: c.Channel}
-	if b.Issuer == "" {
-		b.Issuer = issuer
+	b := cwtClaims{
+		Issuer: cmp.Or(c.Issuer, issuer), Subject: c.User, Audience: c.Audience, Scope: c.Scope.String(), Channel: c.Channel,
+		NotBefore: toUnix(c.NotYet), Issued: toUnix(c.Issued),
 	}
 	if !c.Expires.IsZero() {
-		s := c.Expires.Unix()
-		b.Expires = &s
-	}
-	if !c.Issued.IsZero() {
-		b.Issued = c.Issued.Unix()
-	}
-	if !c.NotYet.IsZero() {
-		b.NotBefore = c.NotYet.Unix()
+		b.Expires = new(c.Expires.Unix())
 	}
 	return b
 }
 
-func (k *Key) coseAlgorithm() int64 {
-	switch k.alg {
-	case ES256:
-		return algES256
-	case Ed25519:
-		return algEdDSA
+// toUnix returns t in Unix seconds, and 0 for the zero time; fromUnix is its inverse.
+func toUnix(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
 	}
-	return algHMAC64
+	return t.Unix()
 }
 
-func (k *Key) sign(over []byte) ([]byte, error) {
-	switch {
-	case k.alg == HMAC:
-		return k.mac(over)[:hmac64], nil
-	case k.ec != nil:
-		return k.signES256(over)
-	case k.ed != nil:
-		return ed25519.Sign(k.ed, over), nil
+func fromUnix(s int64) time.Time {
+	if s == 0 {
+		return time.Time{}
 	}
-	return nil, ErrPublicKey
+	return time.Unix(s, 0).UTC()
 }

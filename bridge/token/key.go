@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Algorithm says how a key signs.
+// Algorithm is how a key signs.
 type Algorithm uint8
 
 const (
@@ -23,31 +23,28 @@ const (
 	Ed25519                  // CWT with EdDSA
 )
 
-// Sizes of secrets in bytes, by which the kinds are told apart.
+// Sizes of secrets in bytes. They tell the two kinds apart.
 const (
 	legacySize = 30
 	hmacSize   = 32
 )
 
-// Key makes and checks tokens; one of the asymmetric algorithms may hold only
-// the public half, which checks.
+// Key signs and verifies tokens.
 type Key struct {
 	id     string
 	alg    Algorithm
 	secret []byte // Legacy, HMAC
 	ec     *ecdsa.PrivateKey
-	ecPub  *ecdsa.PublicKey
 	ed     ed25519.PrivateKey
-	edPub  ed25519.PublicKey
 }
 
-// ID is the name that tokens of this key carry, "" for none.
+// ID returns the name that tokens of this key carry, "" for none.
 func (k *Key) ID() string { return k.id }
 
-// Algorithm is how the key signs.
+// Algorithm returns how the key signs.
 func (k *Key) Algorithm() Algorithm { return k.alg }
 
-// GenerateKey makes a new secret key of the algorithms Legacy and HMAC.
+// GenerateKey returns a new random key of the algorithm Legacy or HMAC.
 func GenerateKey(id string, alg Algorithm) (*Key, error) {
 	size := hmacSize
 	switch alg {
@@ -55,19 +52,19 @@ func GenerateKey(id string, alg Algorithm) (*Key, error) {
 		size = legacySize
 	case HMAC:
 	default:
-		return nil, fmt.Errorf("keys of this kind are made with openssl: %w", ErrMalformed)
+		return nil, fmt.Errorf("generate keys of this kind with openssl: %w", ErrMalformed)
 	}
 	secret := make([]byte, size)
 	rand.Read(secret)
 	return newKey(id, &Key{alg: alg, secret: secret})
 }
 
-// ParsePrivateKey reads a key that signs: base64 of 30 bytes is Legacy, of 32
-// bytes HMAC; PEM (PKCS #8, or SEC 1 for EC) is ES256 or Ed25519. id is the name
-// of the key, which may be "". The error wraps ErrMalformed.
+// ParsePrivateKey parses a key: base64 of 30 bytes is Legacy, of 32 bytes HMAC; PEM
+// (PKCS #8, or SEC 1 for EC) is ES256 or Ed25519. id names the key and may be "". The
+// error wraps ErrMalformed.
 func ParsePrivateKey(id, text string) (*Key, error) {
 	if block, _ := pem.Decode([]byte(text)); block != nil {
-		return privatePEM(id, block)
+		return parsePEM(id, block)
 	}
 	secret, err := decode64(strings.TrimSpace(text))
 	if err != nil {
@@ -82,66 +79,38 @@ func ParsePrivateKey(id, text string) (*Key, error) {
 	return nil, fmt.Errorf("private key has %d bytes, want %d or %d: %w", len(secret), legacySize, hmacSize, ErrMalformed)
 }
 
-// ParsePublicKey reads a key that only checks: base64 of 32 bytes is Ed25519;
-// PEM (PKIX) is ES256 or Ed25519. The error wraps ErrMalformed.
-func ParsePublicKey(id, text string) (*Key, error) {
-	if block, _ := pem.Decode([]byte(text)); block != nil {
-		public, err := x509.ParsePKIXPublicKey(block.Bytes)
-		if err != nil {
-			return nil, fmt.Errorf("public key: %w", ErrMalformed)
-		}
-		return keyOf(id, public)
-	}
-	public, err := decode64(strings.TrimSpace(text))
-	if err != nil || len(public) != ed25519.PublicKeySize {
-		return nil, fmt.Errorf("public key is neither PEM nor %d bytes of base64: %w", ed25519.PublicKeySize, ErrMalformed)
-	}
-	return keyOf(id, ed25519.PublicKey(public))
-}
-
-func privatePEM(id string, block *pem.Block) (*Key, error) {
+func parsePEM(id string, block *pem.Block) (*Key, error) {
+	var private any
+	var err error
 	if block.Type == "EC PRIVATE KEY" {
-		private, err := x509.ParseECPrivateKey(block.Bytes)
-		if err != nil {
-			return nil, fmt.Errorf("private key: %w", ErrMalformed)
-		}
-		return keyOf(id, private)
+		private, err = x509.ParseECPrivateKey(block.Bytes)
+	} else {
+		private, err = x509.ParsePKCS8PrivateKey(block.Bytes)
 	}
-	private, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
 		return nil, fmt.Errorf("private key: %w", ErrMalformed)
 	}
-	return keyOf(id, private)
-}
-
-// keyOf wraps a key of the standard library.
-func keyOf(id string, key any) (*Key, error) {
-	switch key := key.(type) {
+	switch key := private.(type) {
 	case *ecdsa.PrivateKey:
-		return newKey(id, &Key{alg: ES256, ec: key, ecPub: &key.PublicKey})
-	case *ecdsa.PublicKey:
-		return newKey(id, &Key{alg: ES256, ecPub: key})
+		if key.Curve != elliptic.P256() {
+			return nil, fmt.Errorf("key is on %s, want P-256: %w", key.Params().Name, ErrMalformed)
+		}
+		return newKey(id, &Key{alg: ES256, ec: key})
 	case ed25519.PrivateKey:
-		return newKey(id, &Key{alg: Ed25519, ed: key, edPub: key.Public().(ed25519.PublicKey)})
-	case ed25519.PublicKey:
-		return newKey(id, &Key{alg: Ed25519, edPub: key})
+		return newKey(id, &Key{alg: Ed25519, ed: key})
 	}
 	return nil, fmt.Errorf("key is neither P-256 nor Ed25519: %w", ErrMalformed)
 }
 
-// newKey checks a key's name and curve.
 func newKey(id string, k *Key) (*Key, error) {
 	if id != "" && !ValidID(id) {
 		return nil, fmt.Errorf("key id %q has characters other than letters, digits, - and _: %w", id, ErrMalformed)
-	}
-	if k.ecPub != nil && k.ecPub.Curve != elliptic.P256() {
-		return nil, fmt.Errorf("key is on %s, want P-256: %w", k.ecPub.Params().Name, ErrMalformed)
 	}
 	k.id = id
 	return k, nil
 }
 
-// ValidID says whether s can name a document or a key: letters, digits, - and _.
+// ValidID reports whether s can name a document or a key: letters, digits, - and _.
 func ValidID(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -152,13 +121,13 @@ func ValidID(s string) bool {
 	return s != ""
 }
 
-// Secret is the text of a Legacy or HMAC key, which ParsePrivateKey reads; ""
-// for the others.
+// Secret returns the text of a Legacy or HMAC key, which ParsePrivateKey accepts, and ""
+// for other keys.
 func (k *Key) Secret() string { return base64.RawURLEncoding.EncodeToString(k.secret) }
 
-// Mint makes a token. A Legacy token has no place for Audience, Channel, Issuer,
-// Issued and NotYet; a CWT none for a content type and length. KeyID is the
-// key's own. ErrPublicKey if the key only checks.
+// Mint returns a signed token; its KeyID is the key's own. A Legacy token cannot carry
+// Audience, Channel, Issuer, Issued and NotYet; a CWT cannot carry a content type and
+// length.
 func (k *Key) Mint(c Claims) (string, error) {
 	if k.alg == Legacy {
 		return k.mintLegacy(c), nil
@@ -169,60 +138,61 @@ func (k *Key) Mint(c Claims) (string, error) {
 // Ring is the keys that a server trusts.
 type Ring []*Key
 
-// Verify checks a token's signature, audience and time, and returns what it
-// says. audience is the server's URL: a CWT must name it, byte for byte, unless
-// audience is "". Errors: ErrMalformed, ErrSignature, ErrAudience, ErrExpired,
-// ErrNotYet; with the last two the claims are returned too.
+// Verify checks a token's signature, audience and time, and returns its claims. audience
+// is the server's URL: a CWT must name it, byte for byte, unless audience is "". A token
+// is valid up to and including the moment that it names, as in y-sweet. Errors:
+// ErrMalformed, ErrSignature, ErrAudience, ErrExpired, ErrNotYet; with the last two the
+// claims are returned, too.
 func (r Ring) Verify(text, audience string, now time.Time) (Claims, error) {
 	t, err := parse(text)
 	if err != nil {
 		return Claims{}, err
 	}
-	claims := t.claims()
-	if !r.signed(t, claims.KeyID) {
+	claims := t.claims
+	switch {
+	case !r.signed(t):
 		return Claims{}, ErrSignature
-	}
-	if audience != "" && t.audience() && claims.Audience != audience {
+	case audience != "" && t.cwt && claims.Audience != audience:
 		return Claims{}, ErrAudience
+	case !claims.Expires.IsZero() && now.After(claims.Expires):
+		return claims, ErrExpired
+	case now.Before(claims.NotYet):
+		return claims, ErrNotYet
 	}
-	return claims, claims.inTime(now)
+	return claims, nil
 }
 
-// signed says whether one of the keys has made t. A token that names its key is
-// checked against that one only.
-func (r Ring) signed(t parsed, id string) bool {
+// signed reports whether one of the keys signed t. If a token names its key, only that
+// one counts.
+func (r Ring) signed(t parsed) bool {
 	for _, k := range r {
-		if (id == "" || k.id == id) && t.signedBy(k) {
+		if (t.claims.KeyID == "" || k.id == t.claims.KeyID) && t.signedBy(k) {
 			return true
 		}
 	}
 	return false
 }
 
-// Inspect returns what a token says without checking that it is true: a client
-// that holds no key learns from it for what and until when a token is.
+// Inspect returns the claims of a token without verifying them. A client that holds no
+// key learns the token's scope and expiry from it.
 func Inspect(text string) (Claims, error) {
 	t, err := parse(text)
-	if err != nil {
-		return Claims{}, err
-	}
-	return t.claims(), nil
+	return t.claims, err
 }
 
-// parsed is a token of either kind that was decoded, not checked.
-type parsed interface {
-	claims() Claims
-	signedBy(k *Key) bool
-	audience() bool // whether tokens of its kind name one
+// parsed is a decoded token of either kind, not yet verified.
+type parsed struct {
+	claims   Claims
+	cwt      bool
+	signedBy func(k *Key) bool
 }
 
 // maxToken bounds the text of a token; real ones have some 200 bytes.
 const maxToken = 8 << 10
 
-// parse reads either kind.
 func parse(text string) (parsed, error) {
 	if len(text) > maxToken {
-		return nil, fmt.Errorf("token has %d bytes: %w", len(text), ErrMalformed)
+		return parsed{}, fmt.Errorf("token has %d bytes: %w", len(text), ErrMalformed)
 	}
 	keyID, body, named := strings.Cut(text, ".")
 	if !named {
@@ -230,7 +200,7 @@ func parse(text string) (parsed, error) {
 	}
 	data, err := decode64(body)
 	if err != nil {
-		return nil, fmt.Errorf("token: %w", err)
+		return parsed{}, fmt.Errorf("token: %w", err)
 	}
 	if !named && isCWT(data) {
 		return parseCWT(data)
@@ -238,7 +208,7 @@ func parse(text string) (parsed, error) {
 	return parseLegacy(keyID, data)
 }
 
-// decode64 reads base64 in either alphabet, with or without padding.
+// decode64 decodes base64 in either alphabet, with or without padding.
 func decode64(text string) ([]byte, error) {
 	text = strings.NewReplacer("+", "-", "/", "_").Replace(strings.TrimRight(text, "="))
 	data, err := base64.RawURLEncoding.Strict().DecodeString(text)

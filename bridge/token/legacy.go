@@ -15,27 +15,14 @@ import (
 //	payload: permission, Option<expiry in Unix milliseconds>
 //	bytes:   SHA-256(payload || key)
 //
-// with the key's name and a dot in front if it has one. A permission is its
+// preceded by the key's name and a dot if the key has a name. A permission is its
 // number and fields: 1 Doc{id, authorization[, Option<user>]}, 2 File{hash,
 // authorization, Option<content type>, Option<content length>, id[,
-// Option<user>]}, 3 Prefix{prefix, authorization[, Option<user>]}. y-sweet has no
-// user, relay-server has one; both are read.
+// Option<user>]}, 3 Prefix{prefix, authorization[, Option<user>]}. y-sweet writes no
+// user, relay-server may; both are accepted.
 
-// legacyTail is the length-prefixed hash at the end.
+// legacyTail is the length in bytes of the length-prefixed hash at the end.
 const legacyTail = 1 + sha256.Size
-
-type legacyToken struct {
-	says    Claims
-	payload []byte
-	hash    []byte
-}
-
-func (t *legacyToken) claims() Claims { return t.says }
-func (t *legacyToken) audience() bool { return false }
-
-func (t *legacyToken) signedBy(k *Key) bool {
-	return k.alg == Legacy && subtle.ConstantTimeCompare(t.hash, k.legacyHash(t.payload)) == 1
-}
 
 func (k *Key) legacyHash(payload []byte) []byte {
 	h := sha256.New()
@@ -59,8 +46,7 @@ func (k *Key) mintLegacy(c Claims) string {
 	return text
 }
 
-// appendPermission writes the layout without a user if there is none: every
-// server reads that.
+// appendPermission omits the user if there is none: every server accepts that layout.
 func appendPermission(b []byte, c Claims) []byte {
 	s := c.Scope
 	b = appendVarint(b, uint64(s.Kind))
@@ -96,8 +82,8 @@ func appendString(b []byte, s string) []byte {
 	return append(appendVarint(b, uint64(len(s))), s...)
 }
 
-// appendVarint writes an integer as bincode does: up to 250 in one byte, else a
-// byte that tells the width.
+// appendVarint appends an integer as bincode does: up to 250 in one byte, else a byte
+// that gives the width, and the number.
 func appendVarint(b []byte, n uint64) []byte {
 	switch {
 	case n < 251:
@@ -110,26 +96,26 @@ func appendVarint(b []byte, n uint64) []byte {
 	return binary.LittleEndian.AppendUint64(append(b, 253), n)
 }
 
-func parseLegacy(keyID string, data []byte) (*legacyToken, error) {
+func parseLegacy(keyID string, data []byte) (parsed, error) {
 	bad := fmt.Errorf("token: %w", ErrMalformed)
 	end := len(data) - legacyTail
 	if end < 0 || data[end] != sha256.Size {
-		return nil, bad
+		return parsed{}, bad
 	}
-	t := &legacyToken{payload: data[:end], hash: data[end+1:]}
+	payload, hash := data[:end], data[end+1:]
 	for _, withUser := range []bool{true, false} {
-		d := bincode{rest: t.payload}
+		d := bincode{rest: payload}
 		if c := d.claims(withUser); !d.failed && len(d.rest) == 0 {
 			c.KeyID = keyID
-			t.says = c
-			return t, nil
+			return parsed{claims: c, signedBy: func(k *Key) bool {
+				return k.alg == Legacy && subtle.ConstantTimeCompare(hash, k.legacyHash(payload)) == 1
+			}}, nil
 		}
 	}
-	return nil, bad
+	return parsed{}, bad
 }
 
-// bincode reads; after the first thing that is not there it reads zeros and has
-// failed.
+// bincode decodes. After the first error it returns zeros and failed is set.
 type bincode struct {
 	rest   []byte
 	failed bool
@@ -162,16 +148,10 @@ func (d *bincode) claims(withUser bool) (c Claims) {
 		c.User = d.string()
 	}
 	if d.option() {
-		c.Expires = fromMillis(d.varint())
+		const never = 253402300799_000 // the end of the year 9999, which UnixMilli cannot overflow
+		c.Expires = time.UnixMilli(int64(min(d.varint(), never))).UTC()
 	}
 	return c
-}
-
-// fromMillis is a time; one that is centuries away, as a token's that never
-// expires, is not before any other.
-func fromMillis(ms uint64) time.Time {
-	const never = 253402300799_000 // the end of the year 9999
-	return time.UnixMilli(int64(min(ms, never))).UTC()
 }
 
 func (d *bincode) take(n uint64) []byte {
@@ -202,7 +182,7 @@ func (d *bincode) varint() uint64 {
 
 func (d *bincode) string() string { return string(d.take(d.varint())) }
 
-// bit reads a byte that is 0 or 1.
+// bit reads a byte that must be 0 or 1.
 func (d *bincode) bit() byte {
 	b := d.take(1)[0]
 	if b > 1 {

@@ -128,14 +128,14 @@ func pemKey(t *testing.T, kind string, der []byte, err error) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
-// keyPairs are a signing and a checking key of each algorithm, as text.
-func keyPairs(t *testing.T) map[string][2]*Key {
+// keys are a key of each algorithm and text form.
+func keys(t *testing.T) map[string]*Key {
 	t.Helper()
 	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	edPub, ed, _ := ed25519.GenerateKey(rand.Reader)
+	_, ed, _ := ed25519.GenerateKey(rand.Reader)
 	der := func(b []byte, err error) []byte {
 		if err != nil {
 			t.Fatal(err)
@@ -144,21 +144,13 @@ func keyPairs(t *testing.T) map[string][2]*Key {
 	}
 	ecText := pemKey(t, "PRIVATE KEY", der(x509.MarshalPKCS8PrivateKey(ec)), nil)
 	sec1 := pemKey(t, "EC PRIVATE KEY", der(x509.MarshalECPrivateKey(ec)), nil)
-	ecPubText := pemKey(t, "PUBLIC KEY", der(x509.MarshalPKIXPublicKey(&ec.PublicKey)), nil)
 	edText := pemKey(t, "PRIVATE KEY", der(x509.MarshalPKCS8PrivateKey(ed)), nil)
-	pair := func(private, public string) [2]*Key {
-		signs, err := ParsePrivateKey("k", private)
+	parse := func(private string) *Key {
+		k, err := ParsePrivateKey("k", private)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if public == "" {
-			return [2]*Key{signs, signs}
-		}
-		checks, err := ParsePublicKey("k", public)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return [2]*Key{signs, checks}
+		return k
 	}
 	mac, err := GenerateKey("k", HMAC)
 	if err != nil {
@@ -168,10 +160,8 @@ func keyPairs(t *testing.T) map[string][2]*Key {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string][2]*Key{
-		"legacy": pair(old.Secret(), ""), "hmac": pair(mac.Secret(), ""),
-		"es256": pair(ecText, ecPubText), "es256 sec1": pair(sec1, ecPubText),
-		"ed25519": pair(edText, base64.StdEncoding.EncodeToString(edPub)),
+	return map[string]*Key{
+		"legacy": parse(old.Secret()), "hmac": parse(mac.Secret()), "es256": parse(ecText), "es256 sec1": parse(sec1), "ed25519": parse(edText),
 	}
 }
 
@@ -181,28 +171,28 @@ func TestMintAndVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	const here = "http://here"
-	for name, pair := range keyPairs(t) {
+	for name, k := range keys(t) {
 		want := Claims{
 			Scope: Scope{Kind: Doc, ID: "note", Permission: Full}, User: "me", KeyID: "k", Expires: testTime,
 		}
 		if name != "legacy" {
 			want.Audience, want.Channel, want.Issuer, want.Issued = here, "folder", issuer, testTime.Add(-time.Hour)
 		}
-		text := mustMint(t, pair[0], want)
-		got, err := Ring{other, pair[1]}.Verify(text, here, testTime)
+		text := mustMint(t, k, want)
+		got, err := Ring{other, k}.Verify(text, here, testTime)
 		if err != nil || got != want {
 			t.Errorf("%s: %+v, %v, want %+v", name, got, err, want)
 		}
 		if said, err := Inspect(text); err != nil || said != want {
 			t.Errorf("%s: Inspect: %+v, %v", name, said, err)
 		}
-		if _, err := (Ring{pair[1]}).Verify(text, here, testTime.Add(time.Second)); !errors.Is(err, ErrExpired) {
+		if _, err := (Ring{k}).Verify(text, here, testTime.Add(time.Second)); !errors.Is(err, ErrExpired) {
 			t.Errorf("%s: an expired token gives %v", name, err)
 		}
 		if _, err := (Ring{other}).Verify(text, here, testTime); !errors.Is(err, ErrSignature) {
 			t.Errorf("%s: another's token gives %v", name, err)
 		}
-		if _, err := (Ring{pair[1]}).Verify(text, "http://there", testTime); name != "legacy" && !errors.Is(err, ErrAudience) {
+		if _, err := (Ring{k}).Verify(text, "http://there", testTime); name != "legacy" && !errors.Is(err, ErrAudience) {
 			t.Errorf("%s: a token for another server gives %v", name, err)
 		}
 	}
@@ -210,8 +200,8 @@ func TestMintAndVerify(t *testing.T) {
 
 // Every single changed byte of a token is noticed.
 func TestVerifyTampered(t *testing.T) {
-	for name, pair := range keyPairs(t) {
-		text := mustMint(t, pair[0], Claims{Scope: Scope{Kind: Doc, ID: "note"}, User: "me", Expires: testTime})
+	for name, k := range keys(t) {
+		text := mustMint(t, k, Claims{Scope: Scope{Kind: Doc, ID: "note"}, User: "me", Expires: testTime})
 		prefix, body, named := strings.Cut(text, ".")
 		if !named {
 			prefix, body = "", text
@@ -224,18 +214,11 @@ func TestVerifyTampered(t *testing.T) {
 		}
 		for i := range data {
 			data[i] ^= 1
-			if _, err := (Ring{pair[1]}).Verify(prefix+base64.RawURLEncoding.EncodeToString(data), "", testTime); err == nil {
+			if _, err := (Ring{k}).Verify(prefix+base64.RawURLEncoding.EncodeToString(data), "", testTime); err == nil {
 				t.Errorf("%s: byte %d may be changed", name, i)
 			}
 			data[i] ^= 1
 		}
-	}
-}
-
-func TestPublicKeyCannotMint(t *testing.T) {
-	pair := keyPairs(t)["ed25519"]
-	if _, err := pair[1].Mint(Claims{Scope: Scope{Kind: Server}}); !errors.Is(err, ErrPublicKey) {
-		t.Errorf("minting with a public key gives %v", err)
 	}
 }
 
@@ -292,9 +275,6 @@ func TestParseKeyRefuses(t *testing.T) {
 	for _, bad := range []string{"", "AAAA", "not base64!", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"} {
 		if _, err := ParsePrivateKey("", bad); !errors.Is(err, ErrMalformed) {
 			t.Errorf("private key %q gives %v", bad, err)
-		}
-		if _, err := ParsePublicKey("", bad); !errors.Is(err, ErrMalformed) {
-			t.Errorf("public key %q gives %v", bad, err)
 		}
 	}
 	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
