@@ -1,11 +1,11 @@
-// Package frontmatter reads the front matter of notes and changes it without
-// touching what did not change.
+// Package frontmatter reads the front matter of notes, and edits it so that unchanged
+// entries keep their bytes.
 //
 // # Nouns
 //
 // Front matter is the YAML mapping between the line "---" that begins a note and
 // the next such line. Its entries are the note's [Properties], in their order.
-// [Parse] reads them; [Rewrite] makes them others:
+// [Parse] reads them; [Rewrite] replaces them:
 //
 //	text := "---\ntags: [a, b] # mine\ntitle: 'Old'\n---\nBody\n"
 //	p, err := frontmatter.Parse(text)
@@ -20,16 +20,15 @@
 //
 // # Edits
 //
-// Rewrite compares the wanted properties with those that are there, and changes
-// the bytes of the ones that differ: an entry of a mapping, an item of a list, one
-// scalar. Comments, quotes, order, blank lines, line ends and the body stay. New
-// entries go to the end, in the style that Obsidian writes. The result is read
-// again before it is returned: if it does not hold exactly the wanted properties
-// (a removed anchor that others refer to, say), the call is refused with
-// [ErrEntangled], and nothing changed.
+// Rewrite compares the wanted properties with the present ones, and changes the bytes of
+// those that differ: an entry of a mapping, an item of a list, one scalar. Comments,
+// quotes, order, blank lines, line ends and the body stay. New entries go to the end, in
+// Obsidian's style. Rewrite parses the result before it returns it: if that does not hold
+// exactly the wanted properties (say, because other entries refer to a removed anchor), it
+// returns [ErrEntangled].
 //
 // # Errors and concurrency
 //
-// Front matter that is no YAML mapping, or has a property twice, is a
-// [*SyntaxError] with its line in the note. All functions are pure.
+// For front matter that is no YAML mapping, or has a property twice, the error is a
+// [*SyntaxError] with the line of the note. All functions are pure.
 package frontmatter

@@ -9,8 +9,8 @@ import (
 // span is src[from:to].
 type span struct{ from, to int }
 
-// list makes the list n, which ends before limit, hold want: items that stay
-// keep their bytes. It reports false where nothing stays.
+// list edits the list n, which ends before limit, so that it holds want; kept items
+// keep their bytes. It reports false if no item can be kept.
 func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
 	have := make([]any, len(n.Content))
 	for i, c := range n.Content {
@@ -25,27 +25,23 @@ func (e *editor) list(n *yaml.Node, limit int, want []any) bool {
 		if !ok {
 			return false
 		}
-		e.flow(items, keep, texts(news, func(v any) string { return e.flowText(v) }))
+		texts := make(map[int][]string, len(news))
+		for at, list := range news {
+			for _, v := range list {
+				texts[at] = append(texts[at], e.flowText(v))
+			}
+		}
+		e.flow(items, keep, texts)
 		return true
 	}
 	return e.blockList(n, limit, keep, news)
 }
 
-func texts(news map[int][]any, text func(any) string) map[int][]string {
-	out := make(map[int][]string, len(news))
-	for at, list := range news {
-		for _, v := range list {
-			out[at] = append(out[at], text(v))
-		}
-	}
-	return out
-}
-
 // maxAlign bounds the work of align, in pairs of items.
 const maxAlign = 4_000_000
 
-// align finds a longest common subsequence: which items of have stay, and the new
-// ones by the item of have before which they go. some says that any stay.
+// align computes a longest common subsequence: which items of have stay, and the new
+// items by the index in have before which they go. some is set if any item stays.
 func align(have, want []any) (keep []bool, news map[int][]any, some bool) {
 	keep, news = make([]bool, len(have)), make(map[int][]any)
 	if len(have)*len(want) > maxAlign {
@@ -80,7 +76,6 @@ func align(have, want []any) (keep []bool, news map[int][]any, some bool) {
 	return keep, news, some
 }
 
-// blockList edits the lines of a block list.
 func (e *editor) blockList(n *yaml.Node, limit int, keep []bool, news map[int][]any) bool {
 	column := n.Column - 1
 	lines, ok := e.itemLines(n, limit, column)
@@ -92,23 +87,22 @@ func (e *editor) blockList(n *yaml.Node, limit int, keep []bool, news map[int][]
 			e.put(at, at, strings.Repeat(" ", column)+"-"+e.item(v, column)+e.nl)
 		}
 	}
-	last := lines[0].from // behind the last item that stays
+	last := lines[0].from // the end of the last kept item
 	for i, at := range lines {
-		if keep[i] {
-			// New items go right behind the one before, not behind the comments that
-			// lead in the next.
-			write(last, news[i])
-			last = at.to
-			continue
-		}
+		// New items follow the item before, and precede the comments that introduce the next.
 		write(last, news[i])
-		e.put(at.from, at.to, "")
+		if keep[i] {
+			last = at.to
+		} else {
+			e.put(at.from, at.to, "")
+		}
 	}
 	write(last, news[len(lines)])
 	return true
 }
 
-// itemLines are the lines of each item, without comments and blank lines after it.
+// itemLines returns the lines of each item, without the comments and blank lines after
+// it.
 func (e *editor) itemLines(n *yaml.Node, limit, column int) ([]span, bool) {
 	starts := make([]int, len(n.Content)+1)
 	starts[len(n.Content)] = limit
@@ -126,8 +120,8 @@ func (e *editor) itemLines(n *yaml.Node, limit, column int) ([]span, bool) {
 	return lines, true
 }
 
-// dash is where the line with the dash of the item c begins; false if the dash
-// has not a line of its own.
+// dash returns the start of the line with the dash of the item c; false if the dash has
+// no line of its own.
 func (e *editor) dash(c *yaml.Node, column int) (int, bool) {
 	for line := c.Line - 1; line >= 0; line-- {
 		at := e.lines[line]
@@ -142,7 +136,7 @@ func (e *editor) dash(c *yaml.Node, column int) (int, bool) {
 	return 0, false
 }
 
-// flowItems are where the items of a flow list stand.
+// flowItems returns the spans of the items of a flow list.
 func (e *editor) flowItems(n *yaml.Node, limit int) ([]span, bool) {
 	items := make([]span, len(n.Content))
 	for i, c := range n.Content {
@@ -155,40 +149,41 @@ func (e *editor) flowItems(n *yaml.Node, limit int) ([]span, bool) {
 	return items, true
 }
 
-// flow edits what stands between brackets or braces: some of items stay, news
-// go before the item with their number. At least one item stays.
+// flow edits the contents of brackets or braces: the items with keep set stay, and news
+// go before the item with their index. At least one item stays.
 func (e *editor) flow(items []span, keep []bool, news map[int][]string) {
-	last := -1 // the last item that stays, so far
+	last := -1 // the last kept item
 	var fresh []string
 	for i, at := range items {
 		fresh = append(fresh, news[i]...)
 		if !keep[i] {
 			continue
 		}
-		switch {
-		case last < 0:
+		if last < 0 {
 			e.put(items[0].from, at.from, "")
 			for _, text := range fresh {
 				e.put(at.from, at.from, text+", ")
 			}
-		default:
-			for _, text := range fresh {
-				e.put(items[last].to, items[last].to, ", "+text)
-			}
+		} else {
+			e.append(items[last], fresh)
 			if i > last+1 {
 				e.put(items[last+1].from, at.from, "")
 			}
 		}
 		last, fresh = i, nil
 	}
-	end := items[len(items)-1].to
-	for _, text := range append(fresh, news[len(items)]...) {
-		e.put(items[last].to, items[last].to, ", "+text)
-	}
-	e.put(items[last].to, end, "")
+	e.append(items[last], append(fresh, news[len(items)]...))
+	e.put(items[last].to, items[len(items)-1].to, "")
 }
 
-// flowMapping is mapping for one in braces.
+// append puts texts behind a flow item.
+func (e *editor) append(item span, texts []string) {
+	for _, text := range texts {
+		e.put(item.to, item.to, ", "+text)
+	}
+}
+
+// flowMapping is mapping for a mapping in braces.
 func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
 	count := len(n.Content) / 2
 	items, keep := make([]span, count), make([]bool, count)
@@ -206,7 +201,11 @@ func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
 		if v, keep[i] = values[name]; keep[i] {
 			some = true
 			if !Equal(valueOf(value), v) {
-				e.put(at.from, at.to, e.flowValue(at.from, v))
+				text := e.flowText(v)
+				if at.from > 0 && e.src[at.from-1] == ':' {
+					text = " " + text // the value was empty
+				}
+				e.put(at.from, at.to, text)
 			}
 		}
 	}
@@ -215,14 +214,14 @@ func (e *editor) flowMapping(n *yaml.Node, limit int, want Properties) bool {
 	}
 	news := make(map[int][]string)
 	for _, p := range want.lacking(there) {
-		news[count] = append(news[count], e.flowKey(p.Key)+": "+e.flowText(p.Value))
+		news[count] = append(news[count], e.flowText(p.Key)+": "+e.flowText(p.Value))
 	}
 	e.flow(items, keep, news)
 	return true
 }
 
-// flowEntry is where the value of an entry in braces stands; nothing, behind the
-// colon, if it is empty.
+// flowEntry returns the span of the value of an entry in braces. An empty value is the
+// empty span behind the colon.
 func (e *editor) flowEntry(key, value *yaml.Node, limit int) (span, bool) {
 	if !isEmpty(value) {
 		to, ok := e.end(value, limit, 0, true)
@@ -234,12 +233,4 @@ func (e *editor) flowEntry(key, value *yaml.Node, limit int) (span, bool) {
 	}
 	colon, ok := e.colon(keyEnd)
 	return span{colon, colon}, ok
-}
-
-// flowValue is v for the place at, right behind a colon if the value was empty.
-func (e *editor) flowValue(at int, v any) string {
-	if at > 0 && e.src[at-1] == ':' {
-		return " " + e.flowText(v)
-	}
-	return e.flowText(v)
 }

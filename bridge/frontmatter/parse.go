@@ -13,8 +13,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// SyntaxError says where and why front matter cannot be read. Line is that of
-// the note, counted from 1; Column counts characters from 1.
+// SyntaxError is the place and the reason of a parse failure. Line is the line of the
+// note, from 1; Column counts characters from 1.
 type SyntaxError struct {
 	Line, Column int
 	Msg          string
@@ -24,25 +24,24 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("front matter, line %d, column %d: %s", e.Line, e.Column, e.Msg)
 }
 
-// at is a SyntaxError at a node.
+// at returns a SyntaxError at a node.
 func at(n *yaml.Node, format string, args ...any) error {
 	return &SyntaxError{n.Line + 1, n.Column, fmt.Sprintf(format, args...)}
 }
 
-// Bounds of what is read: aliases may multiply a small text, and a value nested
-// deeper than this is no property.
+// Limits of a parse: aliases may multiply a small text.
 const (
-	maxNodes = 200_000 // a character that an alias, or a list as a name, repeats counts as one
+	maxNodes = 200_000 // nodes, and characters that an alias or a list used as a name repeats
 	maxDepth = 200
 )
 
 // maxExplained is the size in bytes of the largest front matter whose error gets a
-// column: the library that knows it takes time and memory that grow with the square
+// column: the parser that reports columns takes time and memory quadratic in the number
 // of open brackets.
 const maxExplained = 4 << 10
 
-// Parse returns the properties of a note; nil without front matter, not nil with
-// an empty one. Errors are *SyntaxError.
+// Parse returns the properties of a note; nil without front matter, and not nil if the
+// front matter is empty. Errors are *SyntaxError.
 func Parse(text string) (Properties, error) {
 	yaml, _, has := Split(text)
 	if !has {
@@ -64,8 +63,8 @@ func ParseYAML(src string) (Properties, error) {
 	return r.mapping(root, 0)
 }
 
-// rootOf parses src, whose first line is the note's second. A nil node stands for
-// an empty mapping.
+// rootOf parses src, whose first line is the note's second. It returns nil for an empty
+// mapping.
 func rootOf(src string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(src), &doc); err != nil {
@@ -81,15 +80,15 @@ func rootOf(src string) (*yaml.Node, error) {
 	return root, nil
 }
 
-// isEmpty says that a node is a null that nobody wrote.
+// isEmpty reports whether a node is a null that is not written out.
 func isEmpty(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 && n.Tag == "!!null"
 }
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntaxError says where src is not YAML. The library that reads it knows the
-// line only, and not always the right one, so that another one is asked first.
+// syntaxError returns the place at which src is not YAML. yaml.v3 knows the line only,
+// and not always the right one, so the other parser is asked first.
 func syntaxError(src string, err error) error {
 	if len(src) <= maxExplained {
 		var precise goyaml.Error
@@ -108,13 +107,13 @@ func syntaxError(src string, err error) error {
 	return &SyntaxError{line + 1, 1, msg}
 }
 
-// reader turns nodes into values.
+// reader converts nodes to values.
 type reader struct {
-	left    int // of maxNodes
-	aliases int // that are being followed
+	left    int // remaining budget, see maxNodes
+	aliases int // aliases around the current node
 }
 
-// spend takes n of what is left; false if that is not enough.
+// spend takes n from the budget, and reports whether that was enough.
 func (r *reader) spend(n int) bool {
 	r.left -= n
 	return r.left >= 0
@@ -195,7 +194,7 @@ var (
 	float       = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 )
 
-// plain is the value of a scalar without quotes.
+// plain returns the value of a scalar without quotes.
 func plain(s string) any {
 	switch s {
 	case "", "~", "null", "Null", "NULL":

@@ -7,8 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// linesOf is where each line of src begins. Lines end as YAML 1.1 has it, which
-// the library counts by: also with NEL, LS and PS.
+// linesOf returns the start of each line of src. yaml.v3 counts lines as YAML 1.1 does:
+// NEL, LS and PS end one, too.
 func linesOf(src string) []int {
 	lines := []int{0}
 	for i := 0; i < len(src); {
@@ -25,45 +25,34 @@ func linesOf(src string) []int {
 	return lines
 }
 
-// offset is where a node begins, its anchor and tag included.
+// offset returns the start of a node, its anchor and tag included.
 func (e *editor) offset(n *yaml.Node) int {
 	if n.Line < 1 || n.Line > len(e.lines) {
 		return len(e.src)
 	}
 	column, at := 1, e.lines[n.Line-1]
-	if k := e.known; k.line == n.Line && k.column <= n.Column {
-		column, at = k.column, k.at // a long line is not counted again for each of its nodes
+	if c := e.cached; c.line == n.Line && c.column <= n.Column {
+		column, at = c.column, c.at // else a long line would cost quadratic time
 	}
 	for ; column < n.Column; column++ {
 		_, size := utf8.DecodeRuneInString(e.src[at:])
 		at += size
 	}
-	e.known.line, e.known.column, e.known.at = n.Line, n.Column, at
+	e.cached.line, e.cached.column, e.cached.at = n.Line, n.Column, at
 	return at
 }
 
-// lineStart is where the line with the offset at begins.
-func (e *editor) lineStart(at int) int { return 1 + strings.LastIndexByte(e.src[:at], '\n') }
-
-// lineEnd is the offset behind the line's break.
+// lineEnd returns the offset after the line break.
 func (e *editor) lineEnd(at int) int { return lineEnd(e.src, at) }
 
-// contentLineEnd is the offset before the line's break.
+// contentLineEnd returns the offset of the line break.
 func (e *editor) contentLineEnd(at int) int {
 	end := lineEnd(e.src, at)
 	return at + len(strings.TrimRight(e.src[at:end], "\r\n"))
 }
 
-// skipBlankLines is where the first line from at on begins that is not blank.
-func (e *editor) skipBlankLines(at int) int {
-	for at < len(e.src) && strings.TrimSpace(e.src[at:e.lineEnd(at)]) == "" {
-		at = e.lineEnd(at)
-	}
-	return at
-}
-
-// contentEnd is where the last line of src[from:limit] ends that is neither blank
-// nor a comment at column or left of it: those lead in what follows.
+// contentEnd returns the end of the last line of src[from:limit] that is neither blank
+// nor a comment at column or left of it: such comments introduce what follows.
 func (e *editor) contentEnd(from, limit, column int) int {
 	end := e.contentLineEnd(from)
 	for at := e.lineEnd(from); at < limit; at = e.lineEnd(at) {
@@ -77,8 +66,8 @@ func (e *editor) contentEnd(from, limit, column int) int {
 	return end
 }
 
-// end is where the node n ends, before limit. column is that of the block it
-// stands in; flow says that brackets are around it.
+// end returns the end of the node n, before limit. column is that of the enclosing
+// block; flow is set inside brackets.
 func (e *editor) end(n *yaml.Node, limit, column int, flow bool) (int, bool) {
 	from := e.offset(n)
 	if isEmpty(n) {
@@ -100,7 +89,7 @@ func (e *editor) end(n *yaml.Node, limit, column int, flow bool) (int, bool) {
 	return e.plainEnd(at, limit, flow), true
 }
 
-// skipProperties is the offset behind the anchor and the tag at at.
+// skipProperties returns the offset after the anchor and the tag at at.
 func (e *editor) skipProperties(at int) int {
 	for at < len(e.src) && (e.src[at] == '&' || e.src[at] == '!') {
 		at += strings.IndexAny(e.src[at:]+" ", " \t\r\n")
@@ -109,12 +98,12 @@ func (e *editor) skipProperties(at int) int {
 	return at
 }
 
-// skipBlank is the offset of the next character that is no white space.
+// skipBlank returns the offset of the next character that is not white space.
 func (e *editor) skipBlank(at int) int {
 	return len(e.src) - len(strings.TrimLeft(e.src[at:], " \t\r\n"))
 }
 
-// quoted is the offset behind the quoted scalar at at.
+// quoted returns the offset after the quoted scalar at at.
 func (e *editor) quoted(at int) (int, bool) {
 	if at >= len(e.src) {
 		return 0, false
@@ -133,7 +122,7 @@ func (e *editor) quoted(at int) (int, bool) {
 	return 0, false
 }
 
-// closing is the offset behind the bracket that closes the one at at.
+// closing returns the offset after the bracket that matches the one at at.
 func (e *editor) closing(at int) (int, bool) {
 	depth := 0
 	for i := at; i < len(e.src); i++ {
@@ -157,8 +146,8 @@ func (e *editor) closing(at int) (int, bool) {
 	return 0, false
 }
 
-// plainEnd is where the plain scalar at at ends: before a comment, before what
-// separates the items of a flow collection, or with its last line.
+// plainEnd returns the end of the plain scalar at at: before a comment, before a
+// separator of a flow collection, or with its last line.
 func (e *editor) plainEnd(at, limit int, flow bool) int {
 	end := at
 	for line := at; line < limit; line = e.lineEnd(line) {
@@ -177,7 +166,7 @@ func (e *editor) plainEnd(at, limit int, flow bool) int {
 	return end
 }
 
-// plainLength is how much of a line a plain scalar may take.
+// plainLength returns how much of a line a plain scalar can take.
 func plainLength(line string, flow bool) int {
 	for i := range len(line) {
 		switch c := line[i]; {
@@ -192,7 +181,6 @@ func plainLength(line string, flow bool) int {
 	return len(line)
 }
 
-// keyEnd is where the key of an entry ends.
 func (e *editor) keyEnd(n *yaml.Node, limit int) (int, bool) {
 	if n.Kind != yaml.ScalarNode || n.Style != 0 {
 		return e.end(n, limit, 0, true)
@@ -207,7 +195,7 @@ func (e *editor) keyEnd(n *yaml.Node, limit int) (int, bool) {
 	return at + len(strings.TrimRight(line, " \t")), true // an explicit key: its colon is on the next line
 }
 
-// colon is the offset behind the colon that follows a key's end.
+// colon returns the offset after the colon that follows a key.
 func (e *editor) colon(at int) (int, bool) {
 	at = e.skipBlank(at)
 	return at + 1, strings.HasPrefix(e.src[at:], ":")

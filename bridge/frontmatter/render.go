@@ -10,19 +10,19 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// indentStep is by how much a nested block is indented, as Obsidian does.
+// indentStep is the indentation of a nested block, Obsidian's.
 const indentStep = 2
 
-// entries are the lines of block entries at column, each with the break before.
+// entries returns the lines of block entries at column, each after a line break.
 func (e *editor) entries(p Properties, column int) string {
 	var b strings.Builder
 	for _, x := range p {
-		b.WriteString(e.nl + strings.Repeat(" ", column) + blockKey(x.Key) + ":" + e.after(x.Value, column))
+		b.WriteString(e.nl + strings.Repeat(" ", column) + scalarText(x.Key, 0, false) + ":" + e.after(x.Value, column))
 	}
 	return b.String()
 }
 
-// after is a value as it follows the colon of a key at column.
+// after returns a value as it follows the colon of a key at column.
 func (e *editor) after(v any, column int) string {
 	if isBlock(v) {
 		return e.block(v, column)
@@ -33,7 +33,7 @@ func (e *editor) after(v any, column int) string {
 	return ""
 }
 
-// block is a list or a mapping on lines of its own, each with the break before.
+// block returns a list or a mapping on lines of its own, each after a line break.
 func (e *editor) block(v any, column int) string {
 	if p, ok := v.(Properties); ok {
 		return e.entries(p, column+indentStep)
@@ -45,24 +45,16 @@ func (e *editor) block(v any, column int) string {
 	return b.String()
 }
 
-// item is a value as it follows a dash at column.
+// item returns a value as it follows a dash at column.
 func (e *editor) item(v any, column int) string {
-	switch {
-	case isBlock(v):
-		lines := e.block(v, column)
-		if p, ok := v.(Properties); ok {
-			lines = e.entries(p, column+indentStep)
-			return " " + strings.TrimPrefix(lines, e.nl+strings.Repeat(" ", column+indentStep))
-		}
-		return lines
-	case v == nil:
-		return ""
+	if p, ok := v.(Properties); ok && isBlock(v) {
+		return " " + strings.TrimPrefix(e.entries(p, column+indentStep), e.nl+strings.Repeat(" ", column+indentStep))
 	}
-	return " " + scalarText(v, 0, false)
+	return e.after(v, column)
 }
 
-// inline is a value that takes the place of old on the line of its key, in the
-// style of old as far as that goes.
+// inline returns a value that replaces old on the line of its key, in the style of old
+// if possible.
 func (e *editor) inline(v any, old *yaml.Node, column int) string {
 	if isBlock(v) {
 		return e.flowText(v)
@@ -77,13 +69,13 @@ func (e *editor) inline(v any, old *yaml.Node, column int) string {
 	return scalarText(v, style, false)
 }
 
-// literalSafe says that s can be written as a literal block scalar.
+// literalSafe reports whether s can be a literal block scalar.
 func literalSafe(s string) bool {
 	return strings.Contains(s, "\n") && strings.TrimSpace(s) != "" && !strings.HasPrefix(s, " ") && !strings.HasPrefix(s, "\n") &&
 		!strings.HasSuffix(s, "\n\n") && !strings.ContainsFunc(s, func(r rune) bool { return r != '\n' && !printable(r) })
 }
 
-// literal is s as a literal block scalar, from its indicator on.
+// literal returns s as a literal block scalar, from its indicator on.
 func (e *editor) literal(s string, column int) string {
 	head := "|-"
 	if trimmed := strings.TrimSuffix(s, "\n"); trimmed != s {
@@ -100,7 +92,7 @@ func (e *editor) literal(s string, column int) string {
 	return b.String()
 }
 
-// flowText is a value between brackets.
+// flowText returns a value between brackets.
 func (e *editor) flowText(v any) string {
 	var parts []string
 	switch v := v.(type) {
@@ -111,7 +103,7 @@ func (e *editor) flowText(v any) string {
 		return "[" + strings.Join(parts, ", ") + "]"
 	case Properties:
 		for _, p := range v {
-			parts = append(parts, e.flowKey(p.Key)+": "+e.flowText(p.Value))
+			parts = append(parts, e.flowText(p.Key)+": "+e.flowText(p.Value))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	case nil:
@@ -120,12 +112,8 @@ func (e *editor) flowText(v any) string {
 	return scalarText(v, 0, true)
 }
 
-func (e *editor) flowKey(key string) string { return scalarText(key, 0, true) }
-
-func blockKey(key string) string { return scalarText(key, 0, false) }
-
-// scalarText writes a scalar or an empty collection, a string in the quotes of
-// style if it has some, or plain if that is read as the same string.
+// scalarText returns a scalar or an empty collection. A string keeps the quotes of
+// style; without any it is plain if a plain scalar reads as the same string.
 func scalarText(v any, style yaml.Style, flow bool) string {
 	switch v := v.(type) {
 	case []any:
@@ -145,17 +133,16 @@ func scalarText(v any, style yaml.Style, flow bool) string {
 }
 
 var (
-	// ambiguous are plain scalars that some reader takes for something other than a
-	// string: the words and numbers of YAML 1.1 and 1.2.
+	// ambiguous matches plain scalars that YAML 1.1 or 1.2 does not read as strings.
 	ambiguous = regexp.MustCompile(`(?i)^(~|null|true|false|yes|no|on|off|y|n|=|<<|[-+]?\.(inf|nan)|[-+.]?[0-9][0-9a-fx_.,:eo+\-]*( .*)?)$`)
 	isoDate   = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2})?)?$`)
 )
 
-// plainSafe says that s needs no quotes.
+// plainSafe reports whether s needs no quotes.
 func plainSafe(s string, flow bool) bool {
 	switch {
 	case isoDate.MatchString(s):
-		return true // Obsidian writes dates so
+		return true // Obsidian writes dates without quotes
 	case s == "", s != strings.TrimSpace(s), ambiguous.MatchString(s):
 		return false
 	case strings.ContainsAny(s[:1], "-?:,[]{}#&*!|>'\"%@`"), strings.HasSuffix(s, ":"):
@@ -166,13 +153,12 @@ func plainSafe(s string, flow bool) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !printable(r) })
 }
 
-// printable says that r may stand in a scalar as it is. What looks like nothing,
-// and what YAML 1.1 takes for a line break, is escaped.
+// printable reports whether r may stand in a scalar unescaped. Invisible characters and
+// the line breaks of YAML 1.1 may not.
 func printable(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r)) && r != '\ufeff' && !strings.ContainsRune("\u0085\u2028\u2029", r)
 }
 
-// doubleQuoted writes s in double quotes.
 func doubleQuoted(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -8,14 +8,13 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// ErrEntangled says that a change cannot be made without changing something
-// else too: an anchor that other properties refer to, for example.
+// ErrEntangled is the error for a change that would change other properties, too: those
+// that refer to a removed anchor, for example.
 var ErrEntangled = errors.New("front matter cannot be changed there without changing other properties")
 
-// Rewrite returns text with the wanted properties, which keep the bytes that
-// they have where they are what they were; entries stay in their order and new
-// ones follow. Front matter is added where there is none and want has entries.
-// Errors: *SyntaxError if the front matter cannot be read, ErrEntangled.
+// Rewrite returns text with the properties want. Unchanged properties keep their bytes
+// and their order; new ones follow. Front matter is added if there is none and want has
+// entries. Errors: *SyntaxError if the front matter cannot be parsed, ErrEntangled.
 func Rewrite(text string, want Properties) (string, error) {
 	have, err := Parse(text)
 	if err != nil {
@@ -42,16 +41,16 @@ func Rewrite(text string, want Properties) (string, error) {
 	return "", ErrEntangled
 }
 
-// holds says that text is properties p and body, read again.
+// holds reports whether text parses as the properties p and body.
 func holds(text string, p Properties, body string) bool {
 	got, err := Parse(text)
 	b := split(text)
 	return err == nil && b.has && text[b.body:] == body && Equal(got, p)
 }
 
-// rewriteYAML is Rewrite for the text between the fences. wide takes the blank
-// lines after a removed entry with it, which could otherwise become part of the
-// text block before.
+// rewriteYAML is Rewrite for the text between the fences. wide removes the blank lines
+// after a removed entry, too, which could otherwise become part of the text block
+// before it.
 func rewriteYAML(src, nl string, want Properties, wide bool) (string, error) {
 	root, err := rootOf(src)
 	if err != nil {
@@ -71,14 +70,14 @@ func rewriteYAML(src, nl string, want Properties, wide bool) (string, error) {
 type editor struct {
 	src   string
 	nl    string
-	lines []int // where each line begins, as the YAML library counts them
+	lines []int // the start of each line, see linesOf
 	wide  bool
 	edits []edit
 
-	known struct{ line, column, at int } // where offset was asked for last
+	cached struct{ line, column, at int } // the last result of offset
 }
 
-// edit puts text in the place of src[from:to].
+// edit replaces src[from:to] by text.
 type edit struct {
 	from, to int
 	text     string
@@ -91,25 +90,22 @@ func (e *editor) apply() string {
 	var b strings.Builder
 	done := 0
 	for _, x := range e.edits {
-		if x.from < done { // inside of what is gone
-			x.from = done
-		}
-		b.WriteString(e.src[done:x.from])
-		b.WriteString(x.text)
+		x.from = max(x.from, done) // it may lie inside of a removed range
+		b.WriteString(e.src[done:x.from] + x.text)
 		done = max(x.from, x.to)
 	}
 	b.WriteString(e.src[done:])
 	return b.String()
 }
 
-// entry is a key with its value and where they are in a block mapping.
+// entry is an entry of a block mapping.
 type entry struct {
 	key, value  *yaml.Node
-	from, limit int // the lines of the entry; what follows its content is among them
+	from, limit int // its lines, up to the next entry
 }
 
-// mapping makes the mapping n, which ends before limit, hold want. It reports
-// false, with edits that are of no use, where that must be written anew.
+// mapping edits the mapping n, which ends before limit, so that it holds want. If it
+// reports false, its edits are useless and the mapping must be written anew.
 func (e *editor) mapping(n *yaml.Node, limit int, want Properties) bool {
 	if n.Style&yaml.FlowStyle != 0 {
 		return e.flowMapping(n, limit, want)
@@ -127,7 +123,11 @@ func (e *editor) mapping(n *yaml.Node, limit int, want Properties) bool {
 		end = e.lineEnd(e.contentEnd(x.from, x.limit, column))
 		switch {
 		case !keep && e.wide:
-			e.put(x.from, min(e.skipBlankLines(end), x.limit), "")
+			to := end
+			for to < x.limit && strings.TrimSpace(e.src[to:e.lineEnd(to)]) == "" {
+				to = e.lineEnd(to)
+			}
+			e.put(x.from, min(to, x.limit), "")
 		case !keep:
 			e.put(x.from, end, "")
 		case !Equal(valueOf(x.value), v) && !e.value(x, column, v):
@@ -135,7 +135,7 @@ func (e *editor) mapping(n *yaml.Node, limit int, want Properties) bool {
 		}
 	}
 	if limit == len(e.src) && column == 0 {
-		end = limit // new properties come after the last comment, too
+		end = limit // new properties follow the last comment
 	}
 	if rest := want.lacking(there); len(rest) > 0 {
 		e.put(end, end, strings.TrimPrefix(e.entries(rest, column), e.nl)+e.nl)
@@ -143,13 +143,14 @@ func (e *editor) mapping(n *yaml.Node, limit int, want Properties) bool {
 	return len(want) > 0 || limit == len(e.src)
 }
 
-// entriesOf finds the entries of a block mapping, each on lines of its own.
+// entriesOf returns the entries of a block mapping; false if one has no line of its
+// own.
 func (e *editor) entriesOf(n *yaml.Node, limit int) ([]entry, bool) {
 	list := make([]entry, 0, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		x := entry{key: n.Content[i], value: n.Content[i+1], limit: limit}
 		at := e.offset(x.key)
-		x.from = e.lineStart(at)
+		x.from = 1 + strings.LastIndexByte(e.src[:at], '\n')
 		if strings.Trim(e.src[x.from:at], " ?") != "" {
 			return nil, false
 		}
@@ -161,7 +162,7 @@ func (e *editor) entriesOf(n *yaml.Node, limit int) ([]entry, bool) {
 	return list, true
 }
 
-// value makes v the value of the entry x, whose key stands at column.
+// value sets the value of the entry x, whose key is at column, to v.
 func (e *editor) value(x entry, column int, v any) bool {
 	before := len(e.edits)
 	switch want := v.(type) {
@@ -215,8 +216,8 @@ func (e *editor) replace(x entry, column int, v any) bool {
 	return true
 }
 
-// replaceByBlock puts lines in the place of src[from:to], behind the comment that
-// may follow on the line.
+// replaceByBlock replaces src[from:to] by lines, behind the comment that may follow on
+// the line.
 func (e *editor) replaceByBlock(colon, from, to int, lines string) {
 	eol := e.contentLineEnd(colon)
 	switch {
@@ -231,12 +232,12 @@ func (e *editor) replaceByBlock(colon, from, to int, lines string) {
 	}
 }
 
-// valueOf is a node's value; the text was parsed before, so that it has one.
+// valueOf returns the value of a node of a text that has been parsed before.
 func valueOf(n *yaml.Node) any {
 	r := reader{left: maxNodes}
 	v, err := r.value(n, 0)
 	if err != nil {
-		return err // equal to nothing
+		return err // Equal to no value
 	}
 	return v
 }
@@ -247,7 +248,7 @@ func isFlow(n *yaml.Node) bool {
 	return (n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode) && n.Style&yaml.FlowStyle != 0
 }
 
-// isBlock says that a value is written on lines of its own.
+// isBlock reports whether a value is written on lines of its own.
 func isBlock(v any) bool {
 	switch v := v.(type) {
 	case []any:

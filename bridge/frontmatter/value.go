@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Property is one entry of a mapping. Value is nil, bool, int64, float64,
-// string, []any or Properties.
+// Property is one entry of a mapping. Value is nil, bool, int64, float64, string, []any
+// or Properties.
 type Property struct {
 	Key   string
 	Value any
@@ -29,7 +29,7 @@ func (p Properties) Get(key string) (value any, ok bool) {
 	return nil, false
 }
 
-// With returns p with key set to value: in its place, or at the end.
+// With returns p with key set to value, in its place or at the end.
 func (p Properties) With(key string, value any) Properties {
 	p = slices.Clone(p)
 	if i := p.index(key); i >= 0 {
@@ -44,12 +44,11 @@ func (p Properties) Without(key string) Properties {
 	return slices.DeleteFunc(slices.Clone(p), func(e Property) bool { return e.Key == key })
 }
 
-// lacking are the entries whose keys are not there.
+// lacking returns the entries whose keys are not there.
 func (p Properties) lacking(there map[string]bool) Properties {
 	return slices.DeleteFunc(slices.Clone(p), func(e Property) bool { return there[e.Key] })
 }
 
-// byKey are the values by their keys.
 func (p Properties) byKey() map[string]any {
 	values := make(map[string]any, len(p))
 	for _, e := range p {
@@ -89,7 +88,7 @@ func encode(b *bytes.Buffer, v any) error {
 	return enc.Encode(v)
 }
 
-// jsonValue is v without what JSON cannot write.
+// jsonValue returns v without what JSON cannot encode.
 func jsonValue(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -106,8 +105,8 @@ func jsonValue(v any) any {
 	return v
 }
 
-// UnmarshalJSON implements json.Unmarshaler and keeps the order of an object's
-// members. null gives no properties.
+// UnmarshalJSON implements json.Unmarshaler and keeps the order of an object's members.
+// null yields no properties.
 func (p *Properties) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -135,51 +134,45 @@ func decodeJSON(dec *json.Decoder) (any, error) {
 	case json.Number:
 		return numberOf(t.String()), nil
 	case json.Delim:
-		if t == '[' {
-			return decodeList(dec)
-		}
-		return decodeObject(dec)
+		return decodeCollection(dec, t == '{')
 	}
 	return t, nil
 }
 
-func decodeList(dec *json.Decoder) (any, error) {
-	list := []any{}
+// decodeCollection decodes the rest of an object or an array. Of an object's members
+// with one name the last counts.
+func decodeCollection(dec *json.Decoder, object bool) (any, error) {
+	list, p, where := []any{}, Properties{}, make(map[string]int)
 	for dec.More() {
+		var name string
+		if object {
+			key, err := dec.Token()
+			if err != nil {
+				return nil, err
+			}
+			name = key.(string)
+		}
 		v, err := decodeJSON(dec)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, v)
+		if i, twice := where[name]; object && twice {
+			p[i].Value = v
+		} else if object {
+			where[name] = len(p)
+			p = append(p, Property{name, v})
+		} else {
+			list = append(list, v)
+		}
 	}
 	_, err := dec.Token()
+	if object {
+		return p, err
+	}
 	return list, err
 }
 
-func decodeObject(dec *json.Decoder) (any, error) {
-	p, where := Properties{}, make(map[string]int)
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		v, err := decodeJSON(dec)
-		if err != nil {
-			return nil, err
-		}
-		name := key.(string) // a decoder gives strings where keys stand
-		if i, twice := where[name]; twice {
-			p[i].Value = v
-			continue
-		}
-		where[name] = len(p)
-		p = append(p, Property{name, v})
-	}
-	_, err := dec.Token()
-	return p, err
-}
-
-// numberOf is an int64 where it fits, else a float64.
+// numberOf returns an int64 if it fits, else a float64.
 func numberOf(s string) any {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n
@@ -188,8 +181,8 @@ func numberOf(s string) any {
 	return f
 }
 
-// Equal says whether two values are the same: of the same type, but for
-// numbers, which are compared by what they are; mappings in any order.
+// Equal reports whether two values are equal. Numbers are compared across types,
+// mappings in any order; otherwise types must match.
 func Equal(a, b any) bool {
 	switch a := a.(type) {
 	case []any:
@@ -220,7 +213,7 @@ func Equal(a, b any) bool {
 	return isScalar(a) && a == b
 }
 
-// isScalar says that v is a scalar, which == does not panic on.
+// isScalar reports whether v is a scalar, for which == does not panic.
 func isScalar(v any) bool {
 	switch v.(type) {
 	case []any, Properties:
@@ -229,8 +222,8 @@ func isScalar(v any) bool {
 	return true
 }
 
-// Text is a value as one string: a scalar as it reads in YAML, a list or a
-// mapping as JSON. Values that mean the same have the same text.
+// Text returns a value as one string: a scalar as it reads in YAML, a list or a mapping
+// as JSON. Equal values have the same text.
 func Text(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -251,7 +244,7 @@ func Text(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// formatFloat is a float as YAML reads it.
+// formatFloat returns a float as YAML reads it.
 func formatFloat(f float64) string {
 	switch {
 	case math.IsNaN(f):

@@ -6,12 +6,9 @@ import (
 	"strings"
 )
 
-// Canvases (JSON Canvas 1.0) name files by their paths from the vault's root: the
-// members "file" and "background" of nodes.
-
-// RetargetCanvas is the canvas data with what its nodes name at the path old, or
-// below it, named at new; every other byte stays. It reports false if there is no
-// such node, or data is not a canvas.
+// RetargetCanvas returns the canvas data (JSON Canvas 1.0) with the path old, and paths
+// below it, replaced by new in the members "file" and "background" of nodes; every other
+// byte stays. It reports false if there is no such node, or data is not a canvas.
 func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	if !json.Valid(data) {
 		return data, false
@@ -36,18 +33,19 @@ func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	return out.Bytes(), true
 }
 
-// canvasReader walks through a valid JSON text.
+// canvasReader walks a valid JSON text.
 type canvasReader struct {
 	data  []byte
 	dec   *json.Decoder
 	found func(start, end int, path string)
 }
 
-// Where nodes are: in the list that is the member of the outermost object.
+// nodeDepth is the depth of nodes: they are in a list that is a member of the outermost
+// object.
 const nodeDepth = 3
 
-// value reads one value, which is in so many others and is the member name of the
-// innermost; in says of which list of the outermost object it is.
+// value reads one value at depth. in is the member of the outermost object that holds
+// it.
 func (c *canvasReader) value(depth int, in string) {
 	switch token, _ := c.dec.Token(); token {
 	case json.Delim('['):
@@ -84,11 +82,11 @@ func (c *canvasReader) member(depth int, in string) {
 	c.found(start, int(c.dec.InputOffset()), path)
 }
 
-// quoted is s as a JSON string.
+// quoted returns s as a JSON string.
 func quoted(s string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always can be
+	_ = enc.Encode(s) // a string always encodes
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -1,42 +1,46 @@
 package links
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Extract returns the links of a note's text in the order they are written.
 //
-// Not links: what stands in fenced, indented or inline code or in an HTML
-// comment, Markdown links to URLs or with an unescaped space in their target, and
-// in front matter everything outside quoted strings. Obsidian's own comments
-// (%%...%%) and math do count. The strings of the result share the memory of text.
+// Not links: text in fenced, indented or inline code or in an HTML comment, Markdown
+// links to URLs or with an unescaped space in their target, and text in front matter
+// outside quoted strings. Obsidian's own comments (%%...%%) and math do count. The
+// strings of the result share the memory of text.
 func Extract(text string) []Link {
 	if !strings.Contains(text, "[[") && !strings.Contains(text, "](") {
 		return nil
 	}
 	s := scanner{text: text}
 	s.blocks(s.frontMatter())
-	sortByOffset(s.links)
+	// A link around an image is found after the image.
+	slices.SortStableFunc(s.links, func(a, b Link) int { return cmp.Compare(a.Off, b.Off) })
 	flagPending(text, s.links)
 	return s.links
 }
 
-// scanner walks through one text: blocks decides what is code and what is prose,
-// inline (inline.go) finds the links of one run of prose.
+// scanner walks one text: blocks separates code from prose, inline (inline.go) finds
+// the links of one run of prose.
 type scanner struct {
 	text  string
 	links []Link
 
 	// The state of blocks.
-	prose     int  // where the current run of prose began
+	prose     int  // start of the current run of prose
 	fence     byte // '`' or '~' in a fenced code block, else 0
 	fenceLen  int
 	fenceQuot bool // the fence was opened in a block quote
-	blank     bool // the line before was blank or not prose
-	list      bool // an indented line continues a list item, it is not code
+	blank     bool // the line before was blank or code
+	list      bool // an indented line continues a list item, and is not code
 }
 
-// blocks scans text[off:] line by line. A run of prose is what one inline
-// construct may span: it ends at a blank line, at code, and where a new list
-// item, heading or table row begins.
+// blocks scans text[off:] line by line. A run of prose is what one inline construct may
+// span: it ends at a blank line, at code, and before a list item, heading or table row.
 func (s *scanner) blocks(off int) {
 	s.prose, s.blank = off, true
 	for off < len(s.text) {
@@ -55,7 +59,7 @@ func (s *scanner) blocks(off int) {
 	}
 }
 
-// lineEnd is the offset after the line break that ends the line at off.
+// lineEnd returns the offset after the break of the line at off.
 func (s *scanner) lineEnd(off int) int {
 	if i := strings.IndexByte(s.text[off:], '\n'); i >= 0 {
 		return off + i + 1
@@ -63,7 +67,6 @@ func (s *scanner) lineEnd(off int) int {
 	return len(s.text)
 }
 
-// line handles the line text[off:end].
 func (s *scanner) line(off, end int) {
 	if s.fence != 0 && s.fenced(off, end) {
 		return
@@ -75,7 +78,7 @@ func (s *scanner) line(off, end int) {
 		s.blank = true
 		return
 	case s.blank && !s.list && !l.item && l.indent >= 4:
-		s.flush(off, end) // indented code; the next line may go on with it
+		s.flush(off, end) // indented code; the next line may continue it
 		return
 	case n > 0:
 		s.flush(off, end)
@@ -88,8 +91,8 @@ func (s *scanner) line(off, end int) {
 	s.blank = false
 }
 
-// fenced handles a line after the one that opened a fence. It reports false
-// when the block quote that held the fence is over, which ends the code too.
+// fenced handles a line after the one that opened a fence. It reports false if the
+// block quote around the fence has ended, which ends the code, too.
 func (s *scanner) fenced(off, end int) bool {
 	content := strings.TrimSpace(s.text[off:end])
 	if s.fenceQuot {
@@ -105,20 +108,20 @@ func (s *scanner) fenced(off, end int) bool {
 	return true
 }
 
-// flush scans the run of prose that ends at off; the next one begins at next.
+// flush scans the run of prose that ends at off; the next run begins at next.
 func (s *scanner) flush(off, next int) {
 	s.inline(s.prose, off)
 	s.prose = next
 }
 
-// endCode leaves a fenced code block: prose may go on at off.
+// endCode ends a fenced code block; prose may follow at off.
 func (s *scanner) endCode(off int) {
 	s.fence, s.prose, s.blank = 0, off, true
 }
 
-// commentBlock skips an HTML comment that begins the line at off: unlike one
-// in the middle of prose it may hold blank lines, and without an end it reaches
-// to the end of the note.
+// commentBlock skips an HTML comment that begins the line at off. Unlike one in the
+// middle of prose it may hold blank lines, and without an end it reaches to the end of
+// the note.
 func (s *scanner) commentBlock(off int) (next int, ok bool) {
 	rest := s.text[off:]
 	indent := len(rest) - len(strings.TrimLeft(rest, " "))
@@ -133,7 +136,7 @@ func (s *scanner) commentBlock(off int) (next int, ok bool) {
 	return next, true
 }
 
-// line is what decides about one line.
+// line is the block structure of one line.
 type line struct {
 	indent  int    // columns of white space before anything else
 	quoted  bool   // in a block quote
@@ -177,7 +180,7 @@ func columns(s string) int {
 	return n
 }
 
-// listMark is the length of the list mark ("- ", "12. ") at the start of s, or 0.
+// listMark returns the length of the list mark ("- ", "12. ") at the start of s, or 0.
 func listMark(s string) int {
 	digits := 0
 	for digits < len(s) && digits < 9 && '0' <= s[digits] && s[digits] <= '9' {
@@ -194,7 +197,8 @@ func listMark(s string) int {
 	return 0
 }
 
-// startsBlock says that no inline construct reaches from the line before into l.
+// startsBlock reports whether no inline construct continues from the line before into
+// l.
 func (l line) startsBlock() bool {
 	return l.item || l.content[0] == '#' || l.content[0] == '|'
 }
@@ -208,8 +212,8 @@ func (l line) opensFence() (char byte, n int) {
 	return l.content[0], n
 }
 
-// fenceLen counts the equal backticks or tildes at the start of s; fewer than
-// three are no fence.
+// fenceLen counts the equal backticks or tildes at the start of s, 0 if there are fewer
+// than three.
 func fenceLen(s string) int {
 	if s == "" || s[0] != '`' && s[0] != '~' {
 		return 0

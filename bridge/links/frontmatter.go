@@ -1,36 +1,24 @@
 package links
 
-import "strings"
+import (
+	"strings"
 
-// frontMatter finds the links in the front matter and returns where the body
-// begins. Front matter opens with "---" on the first line and ends at the next such
-// line; without an end there is none.
+	"github.com/relayfs/relayfs/bridge/frontmatter"
+)
+
+// frontMatter adds the links in the front matter and returns the offset of the body.
 func (s *scanner) frontMatter() (body int) {
-	off := 0
-	if strings.HasPrefix(s.text, "\ufeff") {
-		off = len("\ufeff")
+	yaml, body, has := frontmatter.Split(s.text)
+	if has {
+		from := s.lineEnd(0)
+		s.yaml(from, from+len(yaml))
 	}
-	if !s.ruleAt(off) {
-		return off
-	}
-	begin := s.lineEnd(off)
-	for off = begin; off < len(s.text); off = s.lineEnd(off) {
-		if s.ruleAt(off) {
-			s.yaml(begin, off)
-			return s.lineEnd(off)
-		}
-	}
-	return 0
+	return body
 }
 
-// ruleAt says whether the line at off is "---".
-func (s *scanner) ruleAt(off int) bool {
-	return strings.TrimRight(s.text[off:s.lineEnd(off)], " \t\r\n") == "---"
-}
-
-// yaml finds the links in the quoted strings of text[from:to]. Unquoted, "[[N]]"
-// is a list in a list, and no link. A quote opens a string only where a value may
-// begin, so an apostrophe in a plain value is a letter.
+// yaml adds the links in the quoted strings of text[from:to]. Unquoted, "[[N]]" is a
+// list in a list, and no link. A quote opens a string only where a value may begin, so
+// an apostrophe in a plain value is a letter.
 func (s *scanner) yaml(from, to int) {
 	begins := true // a value may begin here
 	for i := from; i < to; i++ {

@@ -7,24 +7,23 @@ import (
 	"sync"
 )
 
-// Index knows every note and file of a workspace and the links between them.
+// Index holds the names of all notes and files of a workspace and the links between
+// them.
 //
-// It keeps names, not answers: a link is resolved when somebody asks, by maps
-// over folded paths and base names. So a new note that takes over the links of
-// another costs nothing but its own entry, and no answer is ever out of date.
-// The time of Backlinks grows with the number of links that end in the same base
-// name.
+// It resolves a link when asked, by maps over folded paths and base names. So a new
+// note that takes over the links of another costs only its own entry, and no answer is
+// ever stale. The time of Backlinks grows with the number of links that end in the same
+// base name.
 type Index struct {
-	mu sync.RWMutex // protects the following
-	// files has every note and file by path.
-	files map[string]*file
-	// paths has them by folded path, without ".md"; more than one where names
-	// differ in case or Unicode form only.
+	mu    sync.RWMutex     // protects the following
+	files map[string]*file // notes and files by path
+	// paths has them by folded path, without ".md"; more than one if names differ
+	// only in case or Unicode form.
 	paths map[string][]*file
 	// names has them by folded base name without ".md", for each Folder and, under
 	// the Folder "", for the whole workspace; shortest path first.
 	names map[name][]*file
-	// mentions has the notes whose links end in a folded base name.
+	// mentions has the notes with links that end in a folded base name.
 	mentions map[string]map[*file]struct{}
 }
 
@@ -36,7 +35,7 @@ type file struct {
 	path    string
 	key     string // folded path, without ".md"
 	targets []string
-	pending []string // linkpaths that only pending additions hold
+	pending []string // linkpaths of pending additions alone
 }
 
 // NewIndex returns an empty Index.
@@ -49,7 +48,7 @@ func NewIndex() *Index {
 	}
 }
 
-// Set makes links the links of the note at path, which is added if it is new.
+// Set sets the links of the note at path, and adds the note if it is new.
 func (x *Index) Set(path string, links []Link) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -59,15 +58,14 @@ func (x *Index) Set(path string, links []Link) {
 	x.mention(f)
 }
 
-// AddFile adds a file that has no links: anything that is not a note, or a note
-// not read yet.
+// AddFile adds a file without links: one that is not a note, or a note not read yet.
 func (x *Index) AddFile(path string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.add(path)
 }
 
-// Remove takes path away, a note, a file or a folder with all that it holds.
+// Remove removes the note or file at path, or everything below it.
 func (x *Index) Remove(path string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -76,8 +74,8 @@ func (x *Index) Remove(path string) {
 	}
 }
 
-// Rename moves oldPath, a note, a file or a folder with all that it holds, to
-// newPath. A file that was at the new place is replaced.
+// Rename moves the note or file at oldPath, or everything below it, to newPath. Files at
+// the new place are replaced.
 func (x *Index) Rename(oldPath, newPath string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -93,8 +91,7 @@ func (x *Index) Rename(oldPath, newPath string) {
 	}
 }
 
-// under returns the file at path, or those below it. Only a folder costs a walk
-// over all files.
+// under returns the file at path, or those below it. Only the latter walks all files.
 func (x *Index) under(path string) []*file {
 	if f := x.files[path]; f != nil {
 		return []*file{f}
@@ -130,14 +127,14 @@ func (x *Index) remove(f *file) {
 	}
 }
 
-// names are the keys under which f is found by its base name.
+// names returns the keys of f in Index.names.
 func (f *file) names() [2]name {
 	folder, _, _ := strings.Cut(f.path, "/")
 	base := baseName(f.key)
 	return [2]name{{folder, base}, {"", base}}
 }
 
-// insert keeps fs in the order in which resolution prefers them.
+// insert adds f to fs, which are in the order of preference.
 func insert(fs []*file, f *file) []*file {
 	i, _ := slices.BinarySearchFunc(fs, f, compareFiles)
 	return slices.Insert(fs, i, f)
@@ -180,7 +177,7 @@ func (x *Index) unmention(f *file) {
 	}
 }
 
-// bases are the folded base names that f's links end in.
+// bases yields the folded base names of f's links.
 func (f *file) bases() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, list := range [...][]string{f.targets, f.pending} {
@@ -193,8 +190,8 @@ func (f *file) bases() iter.Seq[string] {
 	}
 }
 
-// Mentioning returns the paths of the notes that have a link, be it in a pending
-// addition, which ends in the base name of path: only those links can lead there.
+// Mentioning returns the paths of the notes with a link that ends in the base name of
+// path, pending additions included: only those links can lead there.
 func (x *Index) Mentioning(path string) []string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -206,7 +203,7 @@ func (x *Index) Mentioning(path string) []string {
 	return found
 }
 
-// mentioned is the folded base name that a link in f to target ends in.
+// mentioned returns the folded base name of a link in f to target.
 func (f *file) mentioned(target string) string {
 	if target == "" {
 		return baseName(f.key)
@@ -214,9 +211,8 @@ func (f *file) mentioned(target string) string {
 	return baseName(foldPath(target))
 }
 
-// targetsOf returns the distinct linkpaths of ls in order of appearance; apart
-// from the others those that only a pending suggestion would add. They do not
-// keep the note's text in memory.
+// targetsOf returns the distinct linkpaths of ls in order of appearance, and separately
+// those that only a pending suggestion would add. They do not retain the note's text.
 func targetsOf(ls []Link) (targets, pending []string) {
 	seen := make(map[string]bool, len(ls))
 	for _, l := range ls {

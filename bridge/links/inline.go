@@ -2,9 +2,56 @@ package links
 
 import "strings"
 
-// inline finds the links in text[from:to], one run of prose.
+// Opaque skips constructs whose contents have no other syntax: code spans and HTML
+// comments. It remembers failed searches, so that a scan takes linear time.
+type Opaque struct {
+	Text      string
+	noTicks   map[int]bool // lengths of backtick runs with no equal one ahead
+	noComment bool         // no "-->" ahead
+}
+
+// Skip returns the offset after the code span or comment that begins at the backtick or
+// '<' at i; without one, the offset after the backticks or the '<'.
+func (o *Opaque) Skip(i int) int {
+	const begin, end = "<!--", "-->"
+	if o.Text[i] == '`' {
+		return o.codeSpan(i)
+	}
+	if o.noComment || !strings.HasPrefix(o.Text[i:], begin) {
+		return i + 1
+	}
+	if n := strings.Index(o.Text[i+len(begin):], end); n >= 0 {
+		return i + len(begin) + n + len(end)
+	}
+	o.noComment = true
+	return i + 1
+}
+
+func (o *Opaque) codeSpan(i int) int {
+	n := ticks(o.Text[i:])
+	after := i + n
+	for j := after; !o.noTicks[n]; {
+		k := strings.IndexByte(o.Text[j:], '`')
+		if k < 0 {
+			if o.noTicks == nil {
+				o.noTicks = make(map[int]bool)
+			}
+			o.noTicks[n] = true
+			break
+		}
+		m := ticks(o.Text[j+k:])
+		if j += k + m; m == n {
+			return j
+		}
+	}
+	return after
+}
+
+func ticks(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
+
+// inline adds the links in text[from:to], one run of prose.
 func (s *scanner) inline(from, to int) {
-	in := inline{scanner: s, to: to}
+	in := inline{scanner: s, to: to, Opaque: Opaque{Text: s.text[:to]}}
 	for i := from; i < to; {
 		skip := strings.IndexAny(s.text[i:to], "\\`<[]")
 		if skip < 0 {
@@ -14,10 +61,8 @@ func (s *scanner) inline(from, to int) {
 		switch s.text[i] {
 		case '\\':
 			i += 2
-		case '`':
-			i = in.codeSpan(i)
-		case '<':
-			i = in.comment(i)
+		case '`', '<':
+			i = in.Skip(i)
 		case '[':
 			i = in.open(i)
 		case ']':
@@ -26,19 +71,17 @@ func (s *scanner) inline(from, to int) {
 	}
 }
 
-// inline is the state of one run of prose. What was searched for in vain is
-// remembered, so that no input makes the scan quadratic.
+// inline is the state of one run of prose.
 type inline struct {
 	*scanner
+	Opaque
 	to int // the end of the run
 
-	brackets []bracket // '[' that wait for their ']'
-	dead     int       // brackets[:dead] hold a link already: only images may still close
+	brackets []bracket // '[' without their ']' yet
+	dead     int       // brackets[:dead] contain a link: only images may still close
 
-	noTicks   map[int]bool // lengths of backtick runs with no equal one ahead
-	noComment bool         // no "-->" ahead
-	noEnd     int          // no "]]" between here and this offset
-	lineTo    int          // where the line ends in which a link was looked for
+	noEnd  int // no "]]" before this offset
+	lineTo int // the end of the last line that was searched for a link
 }
 
 // bracket is one '['.
@@ -47,49 +90,8 @@ type bracket struct {
 	image bool // preceded by '!'
 }
 
-// codeSpan skips the code span at i, or the backticks if nothing closes it.
-func (in *inline) codeSpan(i int) int {
-	n := ticks(in.text[i:in.to])
-	after := i + n
-	if in.noTicks[n] {
-		return after
-	}
-	for j := after; ; {
-		k := strings.IndexByte(in.text[j:in.to], '`')
-		if k < 0 {
-			break
-		}
-		j += k
-		m := ticks(in.text[j:in.to])
-		j += m
-		if m == n {
-			return j
-		}
-	}
-	if in.noTicks == nil {
-		in.noTicks = make(map[int]bool)
-	}
-	in.noTicks[n] = true
-	return after
-}
-
-func ticks(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
-
-// comment skips an HTML comment at i, or the '<' of anything else.
-func (in *inline) comment(i int) int {
-	const begin, end = "<!--", "-->"
-	if in.noComment || !strings.HasPrefix(in.text[i:in.to], begin) {
-		return i + 1
-	}
-	if n := strings.Index(in.text[i+len(begin):in.to], end); n >= 0 {
-		return i + len(begin) + n + len(end)
-	}
-	in.noComment = true
-	return i + 1
-}
-
-// open handles the '[' at i: a wikilink is taken whole, any other bracket
-// waits for its ']'.
+// open handles the '[' at i: a wikilink is consumed, any other bracket waits for its
+// ']'.
 func (in *inline) open(i int) int {
 	if strings.HasPrefix(in.text[i:in.to], "[[") {
 		if next := in.wikilink(i); next > 0 {
@@ -100,14 +102,14 @@ func (in *inline) open(i int) int {
 	return i + 1
 }
 
-// bang says whether an unescaped '!' stands before i.
+// bang reports whether an unescaped '!' precedes i.
 func (in *inline) bang(i int) bool {
 	return i > 0 && in.text[i-1] == '!' && (i < 2 || in.text[i-2] != '\\')
 }
 
-// wikilink adds the link that begins at i and returns the offset after it, or 0.
-// Only "]]" ends a link, a line break or another "[[" before that makes the
-// outer brackets plain text.
+// wikilink adds the link at i and returns the offset after it, or 0. A line break
+// before "]]" makes the brackets plain text, and so does another "[[" with the outer
+// ones.
 func (in *inline) wikilink(i int) int {
 	if i < in.noEnd {
 		return 0
@@ -131,7 +133,7 @@ func (in *inline) wikilink(i int) int {
 	return end + 2
 }
 
-// parseWikilink reads the wikilink whose "[[" is at off and whose "]]" at end.
+// parseWikilink parses the wikilink whose "[[" is at off and whose "]]" at end.
 func parseWikilink(text string, off, end int) (Link, bool) {
 	inner := text[off+2 : end]
 	target, display, _ := strings.Cut(inner, "|")
@@ -147,7 +149,7 @@ func parseWikilink(text string, off, end int) (Link, bool) {
 		Display:   display,
 		Off:       off,
 		Len:       end + 2 - off,
-		TargetOff: off + 2 + leadingSpace(linkpath),
+		TargetOff: off + 2 + strings.Index(linkpath, strings.TrimSpace(linkpath)),
 	}
 	l.TargetLen = len(strings.TrimSpace(linkpath))
 	return l, l.Target != "" || len(l.Subpath) > 1
@@ -161,14 +163,7 @@ func splitSubpath(s string) (linkpath, subpath string) {
 	return s, ""
 }
 
-// cleanSpace trims s and makes no-break spaces plain ones, as Obsidian does.
+// cleanSpace trims s and replaces no-break spaces by plain ones, as Obsidian does.
 func cleanSpace(s string) string {
 	return strings.ReplaceAll(strings.TrimSpace(s), "\u00a0", " ")
-}
-
-func leadingSpace(s string) int {
-	if trimmed := strings.TrimSpace(s); trimmed != "" {
-		return strings.Index(s, trimmed)
-	}
-	return 0
 }

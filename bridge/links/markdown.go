@@ -2,6 +2,7 @@ package links
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,11 +11,11 @@ import (
 // path has at most 4,096, each of which may be written as "%XX".
 const maxDestination = 16 << 10
 
-// maxParens is how deep parentheses may nest in a destination, as in cmark.
+// maxParens is the depth of parentheses in a destination, as in cmark.
 const maxParens = 32
 
-// close handles the ']' at i: with a destination after it, it ends a Markdown
-// link (CommonMark 0.31, "inline link").
+// close handles the ']' at i. With a destination after it, it ends a Markdown link
+// (CommonMark 0.31, "inline link").
 func (in *inline) close(i int) int {
 	top := len(in.brackets) - 1
 	if top < 0 {
@@ -40,9 +41,9 @@ func (in *inline) close(i int) int {
 	return dest.end
 }
 
-// destination is the parenthesised part of a Markdown link.
+// destination is the part in parentheses of a Markdown link.
 type destination struct {
-	off, len int // what is written, without "<" and ">"
+	off, len int // without "<" and ">"
 	end      int // after the ')'
 }
 
@@ -70,8 +71,8 @@ func parseDestination(text string, off int) (destination, bool) {
 	return d, after < len(text) && text[after] == ')'
 }
 
-// bareDestination is the length of the destination at the start of s: up to
-// white space or the ')' that has no '('.
+// bareDestination returns the length of the destination at the start of s: up to white
+// space or an unmatched ')'.
 func bareDestination(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -121,11 +122,11 @@ func skipSpace(text string, off int) int {
 	return off
 }
 
-// link makes the Link whose brackets are at open and text[bracket], unless it
-// leads out of the workspace or nowhere.
+// link returns the Link whose brackets are at open and text[bracket]; false if it leads
+// out of the workspace or nowhere.
 func (d destination) link(text string, open bracket, bracket int) (Link, bool) {
 	raw := text[d.off : d.off+d.len]
-	if isURL(raw) {
+	if urlStart.MatchString(raw) {
 		return Link{}, false
 	}
 	linkpath, subpath := splitSubpath(raw)
@@ -145,28 +146,16 @@ func (d destination) link(text string, open bracket, bracket int) (Link, bool) {
 	return l, l.Target != "" || len(l.Subpath) > 1
 }
 
-// isURL says that s begins with a scheme (RFC 3986) or with "//".
-func isURL(s string) bool {
-	if strings.HasPrefix(s, "//") {
-		return true
-	}
-	for i := 0; i < len(s); i++ {
-		c := s[i] | 0x20
-		switch {
-		case 'a' <= c && c <= 'z':
-		case s[i] == ':':
-			return i > 0
-		case i == 0 || !('0' <= s[i] && s[i] <= '9') && strings.IndexByte("+-.", s[i]) < 0:
-			return false
-		}
-	}
-	return false
-}
+// urlStart matches a scheme (RFC 3986) or "//".
+var urlStart = regexp.MustCompile(`^(//|[A-Za-z][A-Za-z0-9+.-]*:)`)
 
-// decode undoes backslash and percent escapes. What does not decode to UTF-8
-// stays as it is written.
+// escaped matches a backslash escape of ASCII punctuation.
+var escaped = regexp.MustCompile("\\\\([!-/:-@[-`{-~])")
+
+// decode resolves backslash and percent escapes. It leaves percent escapes alone if they
+// do not decode to UTF-8.
 func decode(s string) string {
-	s = unescape(s)
+	s = escaped.ReplaceAllString(s, "$1")
 	if strings.IndexByte(s, '%') < 0 {
 		return s
 	}
@@ -175,23 +164,4 @@ func decode(s string) string {
 		return s
 	}
 	return d
-}
-
-// unescape removes the backslash before ASCII punctuation.
-func unescape(s string) string {
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && isPunct(s[i+1]) {
-			i++
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
-
-func isPunct(c byte) bool {
-	return c > ' ' && c < 0x7f && !('0' <= c && c <= '9') && !('a' <= c|0x20 && c|0x20 <= 'z')
 }

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// NameWarning says what is the matter with the name of a file or folder, "" if
-// nothing is: Obsidian makes no file with some characters, since other systems'
-// disks refuse them, and others end a link before the name is over.
+// NameWarning returns a sentence on what is wrong with the name of a file or folder, ""
+// if nothing is: Obsidian refuses some characters, because disks of other systems do, and
+// other characters end a link early.
 func NameWarning(name string) string {
 	if i := strings.IndexAny(name, `*"\<>:|?`); i >= 0 {
-		return fmt.Sprintf("Obsidian makes no names with %c in them, and some disks refuse them", name[i])
+		return fmt.Sprintf("Obsidian and some disks refuse names with %c", name[i])
 	}
 	if i := strings.IndexAny(name, "#^[]"); i >= 0 {
 		return fmt.Sprintf("links cannot name a document with %c in its name", name[i])

@@ -1,77 +1,61 @@
 package links
 
-import "strings"
-
-// flagPending sets Pending on the links that lie in a CriticMarkup suggestion.
-// CriticMarkup knows nothing of Markdown: an opener counts wherever it stands,
-// and the first closer of its own kind ends it.
-func flagPending(text string, ls []Link) {
-	if len(ls) == 0 {
-		return
-	}
-	next := 0
-	eachSuggestion(text, func(off, end int, p Pending) {
-		for next < len(ls) && ls[next].Off < off {
-			next++
-		}
-		for ; next < len(ls) && ls[next].Off < end; next++ {
-			ls[next].Pending = p
-		}
-	})
-}
+import (
+	"slices"
+	"strings"
+)
 
 // mark is one kind of CriticMarkup.
 type mark struct{ open, close string }
 
 var marks = [...]mark{{"{++", "++}"}, {"{--", "--}"}, {"{~~", "~~}"}, {"{>>", "<<}"}}
 
-// eachSuggestion calls fn with the contents of every addition and deletion, in
-// order. A substitution is both, split at its "~>".
-func eachSuggestion(text string, fn func(off, end int, p Pending)) {
+// flagPending sets Pending on the links, in the order of the text, that lie in a
+// CriticMarkup suggestion. CriticMarkup ignores Markdown: an opener counts anywhere, and
+// the next closer of its kind ends it.
+func flagPending(text string, ls []Link) {
 	var unclosed [len(marks)]bool
-	for i := 0; ; {
+	for i := 0; len(ls) > 0; {
 		n := strings.IndexByte(text[i:], '{')
 		if n < 0 {
 			return
 		}
 		i += n
-		kind := markAt(text[i:])
+		kind := slices.IndexFunc(marks[:], func(m mark) bool { return strings.HasPrefix(text[i:], m.open) })
 		if kind < 0 || unclosed[kind] {
 			i++
 			continue
 		}
-		off := i + len(marks[kind].open)
-		n = strings.Index(text[off:], marks[kind].close)
+		m := marks[kind]
+		off := i + len(m.open)
+		n = strings.Index(text[off:], m.close)
 		if n < 0 {
 			unclosed[kind] = true
 			i++
 			continue
 		}
-		report(text, off, off+n, marks[kind].open, fn)
-		i = off + n + len(marks[kind].close)
+		end := off + n
+		switch m.open {
+		case "{++":
+			ls = flag(ls, off, end, PendingAddition)
+		case "{--":
+			ls = flag(ls, off, end, PendingDeletion)
+		case "{~~":
+			if n := strings.Index(text[off:end], "~>"); n >= 0 {
+				ls = flag(ls, off, off+n, PendingDeletion)
+				ls = flag(ls, off+n+len("~>"), end, PendingAddition)
+			}
+		}
+		i = end + len(m.close)
 	}
 }
 
-func report(text string, off, end int, open string, fn func(off, end int, p Pending)) {
-	switch open {
-	case "{++":
-		fn(off, end, PendingAddition)
-	case "{--":
-		fn(off, end, PendingDeletion)
-	case "{~~":
-		if n := strings.Index(text[off:end], "~>"); n >= 0 {
-			fn(off, off+n, PendingDeletion)
-			fn(off+n+len("~>"), end, PendingAddition)
+// flag sets Pending on the links between off and end, and returns those after end.
+func flag(ls []Link, off, end int, p Pending) []Link {
+	for ; len(ls) > 0 && ls[0].Off < end; ls = ls[1:] {
+		if ls[0].Off >= off {
+			ls[0].Pending = p
 		}
 	}
-}
-
-// markAt is the index in marks of the opener at the start of s, or -1.
-func markAt(s string) int {
-	for i, m := range marks {
-		if strings.HasPrefix(s, m.open) {
-			return i
-		}
-	}
-	return -1
+	return ls
 }

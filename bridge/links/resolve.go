@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Resolve returns the path that l leads to when it stands in the note at from.
+// Resolve returns the path that l leads to from the note at from.
 func (x *Index) Resolve(from string, l Link) (path string, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -20,7 +20,7 @@ func (x *Index) Resolve(from string, l Link) (path string, ok bool) {
 }
 
 // Forward returns what the note at path links to: paths of notes and files, and
-// the linkpaths that lead nowhere, each once and in order of appearance.
+// linkpaths without a target, each once and in order of appearance.
 func (x *Index) Forward(path string) (resolved, unresolved []string) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -41,8 +41,8 @@ func (x *Index) Forward(path string) (resolved, unresolved []string) {
 	return resolved, unresolved
 }
 
-// Backlinks returns the paths of the notes that link to path, sorted. A note
-// that links to itself is among its own.
+// Backlinks returns the paths of the notes that link to path, sorted. A note may link
+// to itself.
 func (x *Index) Backlinks(path string) []string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -67,7 +67,8 @@ func (x *Index) linksTo(f, to *file) bool {
 	})
 }
 
-// resolve finds the file that the linkpath target names in the note at from.
+// resolve returns the file that the linkpath target names in the note at from, nil if
+// there is none.
 func (x *Index) resolve(from, target string) *file {
 	folder, rel, _ := strings.Cut(from, "/")
 	dir := path.Dir(rel)
@@ -83,10 +84,18 @@ func (x *Index) resolve(from, target string) *file {
 		}
 		return x.exact(rooted, target)
 	}
-	if f := x.inVault(folder, dir, target); f != nil {
+	for _, p := range []string{folder + "/" + target, path.Join(folder, dir) + "/" + target} {
+		if f := x.exact(p, target); f != nil {
+			return f
+		}
+	}
+	if f := x.bySuffix(folder, target); f != nil {
 		return f
 	}
-	return x.inWorkspace(target)
+	if f := x.exact(target, target); f != nil {
+		return f
+	}
+	return x.bySuffix("", target)
 }
 
 func isRelative(target string) bool {
@@ -102,26 +111,7 @@ func (x *Index) relative(folder, dir, target string) *file {
 	return x.exact(folder+"/"+rel, target)
 }
 
-// inVault resolves in one Folder: from its root, from dir, by suffix.
-func (x *Index) inVault(folder, dir, target string) *file {
-	if f := x.exact(folder+"/"+target, target); f != nil {
-		return f
-	}
-	if f := x.exact(path.Join(folder, dir)+"/"+target, target); f != nil {
-		return f
-	}
-	return x.bySuffix(folder, target)
-}
-
-// inWorkspace resolves with the whole workspace as one vault.
-func (x *Index) inWorkspace(target string) *file {
-	if f := x.exact(target, target); f != nil {
-		return f
-	}
-	return x.bySuffix("", target)
-}
-
-// exact returns the file at p, which was made from target.
+// exact returns the file at p, for the linkpath target.
 func (x *Index) exact(p, target string) *file {
 	return best(x.paths[foldPath(p)], target)
 }
@@ -144,8 +134,8 @@ func (x *Index) bySuffix(folder, target string) *file {
 	return nil
 }
 
-// best chooses among files that target names equally well: one in its very
-// spelling, else the first.
+// best chooses among files that target names equally well: an exact spelling, else the
+// first.
 func best(fs []*file, target string) *file {
 	var first *file
 	for _, f := range fs {
@@ -162,7 +152,7 @@ func best(fs []*file, target string) *file {
 	return first
 }
 
-// linkable says whether target may name f: a note with or without its ".md", any
+// linkable reports whether target may name f: a note with or without its ".md", any
 // other file by its extension. A file without one cannot be linked to.
 func (f *file) linkable(target string) bool {
 	if isNote(f.path) {
@@ -173,8 +163,8 @@ func (f *file) linkable(target string) bool {
 
 func isNote(p string) bool { return strings.EqualFold(path.Ext(p), ".md") }
 
-// foldPath is the key under which names that mean the same are equal: NFC, lower
-// case (as Obsidian compares), without a note's ".md".
+// foldPath returns the key of equivalent names: NFC, lower case (as Obsidian compares),
+// without a note's ".md".
 func foldPath(p string) string {
 	return strings.TrimSuffix(strings.ToLower(norm.NFC.String(p)), ".md")
 }

@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// Retarget is what is to be written in the place of l's linkpath, which is written
-// as written in the note at from, so that it leads to the file at want. It keeps
-// the link's style: a bare name stays one where that suffices, a path is the path
-// from the vault's root, a relative path stays relative; ".md" and percent
-// escapes are there if they were there. It reports false if no linkpath of that
-// style leads there.
+// Retarget returns the linkpath of l, which is spelled as written in the note at from,
+// so that it leads to the file at want. It keeps the link's style: a bare name stays one
+// if that suffices, a path is the path from the vault's root, a relative path stays
+// relative; ".md" and percent escapes stay. It reports false if no linkpath of that style
+// leads there.
 func (x *Index) Retarget(from string, l Link, written, want string) (string, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -26,8 +25,8 @@ func (x *Index) Retarget(from string, l Link, written, want string) (string, boo
 	return "", false
 }
 
-// candidates are linkpaths to want from the note at from, in the style of target,
-// the best first.
+// candidates returns linkpaths to want from the note at from, in the style of target, the
+// best first.
 func candidates(from, target, want string) []string {
 	_, rel, _ := strings.Cut(want, "/")
 	folder, _, _ := strings.Cut(from, "/")
@@ -45,7 +44,7 @@ func candidates(from, target, want string) []string {
 	return []string{path.Base(want), rel, want}
 }
 
-// relativePath leads from the folder dir to the file at want.
+// relativePath returns the path from the folder dir to the file at want.
 func relativePath(dir, want string) string {
 	up := ""
 	for dir != "." && !strings.HasPrefix(want, dir+"/") {
@@ -57,7 +56,7 @@ func relativePath(dir, want string) string {
 	return up + strings.TrimPrefix(want, dir+"/")
 }
 
-// write is target as it is written in l.
+// write returns target in the syntax of l.
 func (l *Link) write(target, written string) (string, bool) {
 	if l.Kind == Wikilink || l.Kind == Embed {
 		return target, !strings.ContainsAny(target, "#^|[]")

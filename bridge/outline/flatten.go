@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// What is nested deeper than this is read as plain text: a Markdown parser looks at
-// every open list and quote on every line, and remembers it.
+// Limits of nesting; what is deeper is parsed as plain text. A Markdown parser visits
+// every open list and quote on every line, and allocates for it.
 const (
-	// MaxDepth is how deep lists and block quotes are followed into one another.
+	// MaxDepth is the depth to which lists and block quotes nest.
 	MaxDepth = 50
-	// MaxOpen is how many may be open on all lines of a note together. If there are
-	// more, none is followed.
+	// MaxOpen is how many may be open, summed over all lines of a note. If there are more,
+	// no list or quote is parsed.
 	MaxOpen = 2 << 20
 )
 
-// DepthError says that a text is nested deeper than [MaxDepth], or than [MaxOpen] allows.
-// Line is that of the note, counted from 1.
+// DepthError is the error for a text that is nested deeper than [MaxDepth] or [MaxOpen]
+// allows. Line is the line of the note, from 1.
 type DepthError struct{ Line int }
 
 func (e *DepthError) Error() string {
 	return fmt.Sprintf("line %d: lists and quotes are nested more than %d deep, or on too many lines; what is deeper is read as plain text", e.Line, MaxDepth)
 }
 
-// flatten makes text of the marks in src that nest too deeply, by another first byte,
-// so that offsets stay. It returns the first line with one, counted from 1, or 0.
+// flatten replaces the first byte of each mark in src that nests too deeply, so that it
+// becomes text and offsets stay. It returns the first such line, from 1, or 0.
 func flatten(src []byte) (line int) {
 	line, sum := flattenTo(src, MaxDepth)
 	if sum > MaxOpen {
@@ -34,12 +34,12 @@ func flatten(src []byte) (line int) {
 	return line
 }
 
-// flattenTo makes text of what nests deeper than depth, and says how many blocks are
-// open on all lines together.
+// flattenTo is flatten for one depth. sum is the number of open blocks, summed over all
+// lines.
 //
 // It counts at least as many open blocks as a parser does: a line without marks may
-// belong to all of them; one with marks goes on with no more lists than it has
-// indentation for, and shows its quotes again.
+// belong to all of them; one with marks continues no more lists than its indentation
+// allows, and repeats its quotes.
 func flattenTo(src []byte, depth int) (line, sum int) {
 	open := 0
 	for n := 1; len(src) > 0; n++ {
@@ -63,9 +63,9 @@ func flattenTo(src []byte, depth int) (line, sum int) {
 	return line, sum
 }
 
-// marksOf counts the marks of lists and quotes that a line begins with, and the
-// columns of white space among them. The mark with the number last, counted from 0,
-// becomes text, and nothing behind it is looked at.
+// marksOf counts the marks of lists and quotes that a line begins with, and the columns
+// of white space among them. It turns the mark with the index last into text, and stops
+// there.
 func marksOf(line []byte, last int) (marks, blank int) {
 	for i := 0; i < len(line); {
 		n := markLength(line[i:])
@@ -89,8 +89,8 @@ func marksOf(line []byte, last int) (marks, blank int) {
 	return marks, blank
 }
 
-// markLength is the length of the mark of a quote or a list item at the start of s, or
-// 0.
+// markLength returns the length of the mark of a quote or a list item at the start of
+// s, or 0.
 func markLength(s []byte) int {
 	if s[0] == '>' {
 		return 1

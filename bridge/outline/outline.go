@@ -1,18 +1,18 @@
-// Package outline says what a note's text holds besides prose: its properties,
-// tags, headings, code blocks and wikilinks, and how long it is.
+// Package outline extracts the structure of a note's text: its properties, tags,
+// headings, code blocks and wikilinks, and its length.
 //
 //	o := outline.Of("---\ntags: [work/urgent]\n---\n# Plan\nSee [[Other]] #Later\n")
 //	o.Tags      // [work/urgent Later]
 //	o.Headings  // [{1 Plan 4}]
 //	o.Words     // 3
 //
-// Block structure is CommonMark's, read by goldmark without its inline parsers;
+// Block structure is CommonMark's, parsed by goldmark without its inline parsers;
 // tags are Obsidian's, which no Markdown parser knows. Words and characters are
 // those of the body.
 //
-// An Outline shares no memory with the text it was made of, so that an index of
-// many notes keeps none of their texts. Of is a pure function and never fails:
-// front matter that is no YAML mapping gives no properties, and Invalid says why.
+// An Outline shares no memory with its text, so that an index of many notes retains
+// none of their texts. Of is a pure function and never fails: front matter that is no
+// YAML mapping yields no properties, and Invalid is the reason.
 package outline
 
 import (
@@ -26,17 +26,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/links"
 )
 
-// Outline is what a note holds.
+// Outline is the structure of a note.
 type Outline struct {
 	// Properties are those of the front matter; nil if there is none or it is
 	// Invalid.
 	Properties frontmatter.Properties
 	Invalid    error
-	// TooDeep is a [*DepthError] if lists and quotes are nested too deeply to be told
-	// apart, else nil.
+	// TooDeep is a [*DepthError] if lists and quotes nest too deeply, else nil.
 	TooDeep error
-	// Tags are written in the properties, then in the text, without '#', each once
-	// whatever its case.
+	// Tags are those of the properties, then those of the text, without '#'; each
+	// appears once, in its first spelling.
 	Tags       []string
 	Headings   []Heading
 	CodeBlocks int // fenced and indented
@@ -45,14 +44,14 @@ type Outline struct {
 	Chars      int // Unicode characters, line breaks included
 }
 
-// Heading is one heading. Line is that of the note, counted from 1.
+// Heading is one heading. Line is the line of the note, from 1.
 type Heading struct {
 	Level int
 	Text  string
 	Line  int
 }
 
-// Of reads a note's text.
+// Of returns the outline of a note's text.
 func Of(note string) Outline {
 	_, body, _ := frontmatter.Split(note)
 	var o Outline
@@ -67,44 +66,42 @@ func Of(note string) Outline {
 	if line := flatten(s.src); line > 0 {
 		o.TooDeep = &DepthError{s.line + line - 1}
 	}
-	s.addAll(propertyTags(o.Properties))
+	for _, tag := range propertyTags(o.Properties) {
+		s.add(tag)
+	}
 	s.blocks()
 	return o
 }
 
-// scanner walks over the blocks of a body.
+// scanner walks the blocks of a body.
 type scanner struct {
 	o    *Outline
 	src  []byte
-	at   int // offset in src of the line with the number
+	at   int // offset in src up to which line is counted
 	line int
 	seen map[string]bool // the folded tags of o
 }
 
 func (s *scanner) blocks() {
-	// A parser keeps nothing of a text, but neither says that it may be shared.
+	// goldmark does not document whether a parser is safe for concurrent use.
 	p := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
 	root := p.Parse(text.NewReader(s.src))
-	// The walker reports no error but those of the function it calls.
+	// Walk returns only errors of the function.
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering || n.Type() == ast.TypeInline {
 			return ast.WalkSkipChildren, nil
 		}
-		s.block(n)
+		switch n := n.(type) {
+		case *ast.FencedCodeBlock, *ast.CodeBlock:
+			s.o.CodeBlocks++
+		case *ast.Heading:
+			s.heading(n)
+			s.tags(n.Lines())
+		case *ast.Paragraph, *ast.TextBlock:
+			s.tags(n.Lines())
+		}
 		return ast.WalkContinue, nil
 	})
-}
-
-func (s *scanner) block(n ast.Node) {
-	switch n := n.(type) {
-	case *ast.FencedCodeBlock, *ast.CodeBlock:
-		s.o.CodeBlocks++
-	case *ast.Heading:
-		s.heading(n)
-		s.tags(n.Lines())
-	case *ast.Paragraph, *ast.TextBlock:
-		s.tags(n.Lines())
-	}
 }
 
 func (s *scanner) heading(n *ast.Heading) {
@@ -116,8 +113,7 @@ func (s *scanner) heading(n *ast.Heading) {
 	s.o.Headings = append(s.o.Headings, h)
 }
 
-// lineAt is the number of the line with the offset off, which grows from call to
-// call.
+// lineAt returns the line of the offset off, which grows from call to call.
 func (s *scanner) lineAt(off int) int {
 	for ; s.at < off; s.at++ {
 		if s.src[s.at] == '\n' {

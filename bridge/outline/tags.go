@@ -9,9 +9,10 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
+	"github.com/relayfs/relayfs/bridge/links"
 )
 
-// propertyTags are the tags in front matter: "tags" or "tag", a list or a string
+// propertyTags returns the tags in front matter: "tags" or "tag", a list or a string
 // with commas or spaces between them.
 func propertyTags(p frontmatter.Properties) []string {
 	var tags []string
@@ -33,13 +34,13 @@ func propertyTags(p frontmatter.Properties) []string {
 	return tags
 }
 
-// IsTagKey says that the property key holds tags.
+// IsTagKey reports whether the property key holds tags.
 func IsTagKey(key string) bool {
 	return strings.EqualFold(key, "tags") || strings.EqualFold(key, "tag")
 }
 
-// HasTag says that the note has the tag or one nested in it: work/urgent is
-// work, too. Case does not matter, nor does a leading '#'.
+// HasTag reports whether the note has the tag or one nested in it: work/urgent counts
+// as work. Case and a leading '#' do not matter.
 func (o *Outline) HasTag(tag string) bool {
 	tag = strings.Trim(strings.TrimPrefix(tag, "#"), "/")
 	for _, t := range o.Tags {
@@ -50,13 +51,7 @@ func (o *Outline) HasTag(tag string) bool {
 	return false
 }
 
-func (s *scanner) addAll(tags []string) {
-	for _, t := range tags {
-		s.add(t)
-	}
-}
-
-// add adds a tag unless it is none, or there already.
+// add adds a tag if it is a valid and new one.
 func (s *scanner) add(tag string) {
 	tag = strings.Trim(strings.TrimPrefix(strings.TrimSpace(tag), "#"), "/")
 	if tag == "" || tagLength(tag) < len(tag) || strings.Trim(tag, "0123456789") == "" {
@@ -70,7 +65,7 @@ func (s *scanner) add(tag string) {
 	s.o.Tags = append(s.o.Tags, strings.Clone(tag))
 }
 
-// fold is the same for texts that are equal by [strings.EqualFold].
+// fold returns the same text for all texts that are equal by [strings.EqualFold].
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -81,11 +76,11 @@ func fold(s string) string {
 	}, s)
 }
 
-// notInTags are the characters that end a tag, besides white space and the
-// punctuation blocks of Unicode: what Obsidian allows is everything else.
+// notInTags are the ASCII characters that end a tag. White space and the punctuation
+// blocks of Unicode do, too; Obsidian allows everything else.
 const notInTags = "'!\"#$%&()*+,.:;<=>?@^`{|}~[]\\"
 
-// tagLength is how many bytes of s may belong to a tag.
+// tagLength returns how many bytes of s can belong to a tag.
 func tagLength(s string) int {
 	for i, r := range s {
 		switch {
@@ -100,7 +95,7 @@ func tagLength(s string) int {
 	return len(s)
 }
 
-// tags finds the tags in the lines of one block of prose: not in code spans,
+// tags adds the tags in the lines of one block of prose, but not those in code spans,
 // links or comments.
 func (s *scanner) tags(lines *text.Segments) {
 	if lines.Len() == 0 {
@@ -110,25 +105,27 @@ func (s *scanner) tags(lines *text.Segments) {
 	if bytes.IndexByte(s.src[from:to], '#') < 0 {
 		return
 	}
-	p := prose{text: string(lines.Value(s.src))}
-	for i := 0; i < len(p.text); {
-		n := strings.IndexAny(p.text[i:], "#`[\\<")
+	p := prose{Opaque: links.Opaque{Text: string(lines.Value(s.src))}}
+	for i := 0; i < len(p.Text); {
+		n := strings.IndexAny(p.Text[i:], "#`[\\<")
 		if n < 0 {
 			return
 		}
 		i += n
-		switch {
-		case p.text[i] == '#':
-			i = s.tag(p.text, i)
-		case p.text[i] == '\\':
+		switch p.Text[i] {
+		case '#':
+			i = s.tag(p.Text, i)
+		case '\\':
 			i += 2
+		case '[':
+			i = p.wikilink(i)
 		default:
-			i = p.skip(i)
+			i = p.Skip(i)
 		}
 	}
 }
 
-// tag takes the tag at i, if one begins there, and returns the offset behind it.
+// tag adds the tag at i, if one begins there, and returns the offset after it.
 func (s *scanner) tag(prose string, i int) int {
 	n := tagLength(prose[i+1:])
 	if n > 0 && (i == 0 || strings.IndexByte(" \t\r\n|", prose[i-1]) >= 0) {
@@ -137,63 +134,27 @@ func (s *scanner) tag(prose string, i int) int {
 	return i + 1 + n
 }
 
-// prose is the text of one block. What was searched for in vain is remembered, so
-// that no text is searched through again and again.
+// prose is the text of one block. Failed searches are remembered, so that a scan takes
+// linear time.
 type prose struct {
-	text      string
-	noTicks   map[int]bool // lengths of runs of backticks with no equal one ahead
-	noComment bool         // no "-->" ahead
-	noLink    int          // no "]]" before this offset
-	lineTo    int          // where the line ends in which a link was looked for
+	links.Opaque
+	noLink int // no "]]" before this offset
+	lineTo int // the end of the last line that was searched for a link
 }
 
-// skip is the offset behind the code span, wikilink or comment that begins at i,
-// or behind its first character if none does.
-func (p *prose) skip(i int) int {
-	rest := p.text[i:]
-	switch {
-	case rest[0] == '`':
-		return p.codeSpan(i)
-	case strings.HasPrefix(rest, "[[") && i >= p.noLink:
-		if i >= p.lineTo {
-			line, _, _ := strings.Cut(rest, "\n")
-			p.lineTo = i + len(line)
-		}
-		if n := strings.Index(p.text[i:p.lineTo], "]]"); n >= 0 {
-			return i + n + 2
-		}
-		p.noLink = p.lineTo
-	case strings.HasPrefix(rest, "<!--") && !p.noComment:
-		if n := strings.Index(rest, "-->"); n >= 0 {
-			return i + n + 3
-		}
-		p.noComment = true
+// wikilink returns the offset after the wikilink at i, or after the bracket if there is
+// none.
+func (p *prose) wikilink(i int) int {
+	if i < p.noLink || !strings.HasPrefix(p.Text[i:], "[[") {
+		return i + 1
 	}
+	if i >= p.lineTo {
+		line, _, _ := strings.Cut(p.Text[i:], "\n")
+		p.lineTo = i + len(line)
+	}
+	if n := strings.Index(p.Text[i:p.lineTo], "]]"); n >= 0 {
+		return i + n + 2
+	}
+	p.noLink = p.lineTo
 	return i + 1
-}
-
-// codeSpan is skip for the backticks at i: behind them, if no span begins there.
-func (p *prose) codeSpan(i int) int {
-	ticks := ticksAt(p.text, i)
-	after := i + ticks
-	for at := after; !p.noTicks[ticks]; {
-		n := strings.IndexByte(p.text[at:], '`')
-		if n < 0 {
-			if p.noTicks == nil {
-				p.noTicks = make(map[int]bool)
-			}
-			p.noTicks[ticks] = true
-			break
-		}
-		run := ticksAt(p.text, at+n)
-		if at += n + run; run == ticks {
-			return at
-		}
-	}
-	return after
-}
-
-// ticksAt is the length of the run of backticks at i.
-func ticksAt(text string, i int) int {
-	return len(text[i:]) - len(strings.TrimLeft(text[i:], "`"))
 }
