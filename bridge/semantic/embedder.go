@@ -7,14 +7,14 @@ import (
 
 // Embedder turns texts into vectors.
 type Embedder interface {
-	// ID names the vectors: those of the same ID can be compared.
+	// ID names the vector space: vectors are comparable if their IDs are equal.
 	ID() string
-	// Embed returns a vector for each text, all of one length. A vector of zeros is
-	// like nothing. It may be called from several goroutines.
+	// Embed returns a vector for each text, all of one length; a vector of zeros is
+	// similar to nothing. It must be safe for concurrent use.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// normalize gives v the length 1, unless it is zero.
+// normalize scales v to the length 1, unless it is zero.
 func normalize(v []float32) {
 	var sum float64
 	for _, x := range v {
@@ -29,7 +29,7 @@ func normalize(v []float32) {
 	}
 }
 
-// dot is the cosine of the angle between vectors of length 1.
+// dot returns the cosine of the angle between vectors of length 1.
 func dot(a, b []float32) float32 {
 	var sum float32
 	for i, x := range a {

@@ -2,6 +2,7 @@ package semantic
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,10 +17,10 @@ import (
 	"time"
 )
 
-// ErrEndpoint says that an endpoint gave no vectors.
-var ErrEndpoint = errors.New("embeddings endpoint gave no vectors")
+// ErrEndpoint is the error of an endpoint that returned no vectors.
+var ErrEndpoint = errors.New("embeddings endpoint returned no vectors")
 
-// Bounds of the requests to an endpoint.
+// Limits of requests to an endpoint.
 const (
 	batchTexts    = 64
 	batchBytes    = 64 << 10
@@ -31,23 +32,23 @@ const (
 )
 
 // Endpoint is a server with the embeddings API of OpenAI, which Ollama, vLLM and
-// llama.cpp speak, too.
+// llama.cpp implement, too.
 type Endpoint struct {
-	// URL is that of the server, with or without /v1 or /v1/embeddings.
+	// URL is the server's address, with or without /v1 or /v1/embeddings.
 	URL   string
 	Model string
 	Key   string // bearer token; "" sends none
-	// Timeout is for one request, Wait the pause before the second attempt, which
-	// doubles from there; zero values are a minute and half a second.
+	// Timeout is for one request, Wait the pause before the second attempt, doubled for
+	// each further one; zero values are a minute and half a second.
 	Timeout, Wait time.Duration
 	Logger        *slog.Logger // nil discards
 }
 
-// Check says whether the fields make sense.
+// Check returns an error if URL or Model cannot be used.
 func (e *Endpoint) Check() error {
 	u, err := url.Parse(e.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("embeddings address %q is not like http://127.0.0.1:11434", e.URL)
+		return fmt.Errorf("embeddings address %q is not of the form http://127.0.0.1:11434", e.URL)
 	}
 	if e.Model == "" {
 		return errors.New("embeddings need the name of a model")
@@ -58,7 +59,7 @@ func (e *Endpoint) Check() error {
 // ID implements Embedder.
 func (e *Endpoint) ID() string { return e.address() + " " + e.Model }
 
-// address is where requests go.
+// address returns the URL of requests.
 func (e *Endpoint) address() string {
 	base := strings.TrimRight(e.URL, "/")
 	switch {
@@ -91,12 +92,9 @@ func (e *Endpoint) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return all, nil
 }
 
-// retrying makes a request until it succeeds, for a while.
+// retrying makes a request until it succeeds, at most maxAttempts times.
 func (e *Endpoint) retrying(ctx context.Context, texts []string) ([][]float32, error) {
-	wait := e.Wait
-	if wait == 0 {
-		wait = defaultWait
-	}
+	wait := cmp.Or(e.Wait, defaultWait)
 	for attempt := 1; ; attempt++ {
 		vectors, err := e.request(ctx, texts)
 		var again *retryError
@@ -109,35 +107,28 @@ func (e *Endpoint) retrying(ctx context.Context, texts []string) ([][]float32, e
 			return nil, fmt.Errorf("%w: %s: %w", ErrEndpoint, e.address(), err)
 		}
 		if e.Logger != nil {
-			e.Logger.Debug("embeddings are asked for again", "attempt", attempt, "err", err)
+			e.Logger.Debug("embeddings request is tried again", "attempt", attempt, "err", err)
 		}
-		pause := time.NewTimer(min(max(wait, again.after), maxWait))
 		select {
-		case <-pause.C:
+		case <-time.After(min(max(wait, again.after), maxWait)):
 		case <-ctx.Done():
-			pause.Stop()
 			return nil, ctx.Err()
 		}
 		wait *= 2
 	}
 }
 
-// retryError is one after which another attempt may succeed.
+// retryError is an error after which another attempt may succeed.
 type retryError struct {
 	err   error
-	after time.Duration // the server's own wish, or 0
+	after time.Duration // Retry-After, or 0
 }
 
 func (e *retryError) Error() string { return e.err.Error() }
 func (e *retryError) Unwrap() error { return e.err }
 
-// request asks once.
 func (e *Endpoint) request(ctx context.Context, texts []string) ([][]float32, error) {
-	timeout := e.Timeout
-	if timeout == 0 {
-		timeout = defaultPeriod
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(e.Timeout, defaultPeriod))
 	defer cancel()
 	body, err := json.Marshal(map[string]any{"model": e.Model, "input": texts, "encoding_format": "float"})
 	if err != nil {
@@ -166,12 +157,12 @@ func (e *Endpoint) request(ctx context.Context, texts []string) ([][]float32, er
 	return decodeVectors(answer, len(texts))
 }
 
-// statusError says what the server refused.
+// statusError returns the error for an answer other than 200.
 func statusError(res *http.Response, answer []byte) error {
 	err := fmt.Errorf("%s: %s", res.Status, snippet(string(answer[:min(len(answer), snippetSize)])))
 	switch {
 	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden:
-		return fmt.Errorf("%w (is the key right?)", err)
+		return fmt.Errorf("%w (check the key)", err)
 	case res.StatusCode == http.StatusTooManyRequests, res.StatusCode == http.StatusRequestTimeout, res.StatusCode >= 500:
 		seconds, _ := strconv.ParseFloat(res.Header.Get("Retry-After"), 64)
 		return &retryError{err, time.Duration(seconds * float64(time.Second))}
@@ -179,8 +170,8 @@ func statusError(res *http.Response, answer []byte) error {
 	return err
 }
 
-// decodeVectors reads the vectors of n texts, which may come in any order. What
-// does not make sense may do so next time.
+// decodeVectors decodes the vectors of n texts, which may come in any order. A malformed
+// answer is worth another attempt.
 func decodeVectors(answer []byte, n int) ([][]float32, error) {
 	var body struct {
 		Data []struct {
@@ -189,7 +180,7 @@ func decodeVectors(answer []byte, n int) ([][]float32, error) {
 		}
 	}
 	if err := json.Unmarshal(answer, &body); err != nil {
-		return nil, &retryError{err: fmt.Errorf("answer is not what the API says: %w", err)}
+		return nil, &retryError{err: fmt.Errorf("answer is not of the embeddings API: %w", err)}
 	}
 	if len(body.Data) != n {
 		return nil, &retryError{err: fmt.Errorf("answer has %d vectors for %d texts", len(body.Data), n)}
@@ -205,7 +196,7 @@ func decodeVectors(answer []byte, n int) ([][]float32, error) {
 	return vectors, nil
 }
 
-// usable says that v is a vector of numbers as long as first.
+// usable reports whether v is a vector of finite numbers as long as first.
 func usable(v, first []float32) bool {
 	var sum float64
 	for _, x := range v {

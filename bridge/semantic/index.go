@@ -1,12 +1,13 @@
 package semantic
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"sort"
 	"sync"
 
@@ -16,46 +17,46 @@ import (
 	"github.com/relayfs/relayfs/bridge/noteindex"
 )
 
-// Options of an Index. The zero value makes vectors from the notes themselves,
-// and keeps them in memory only.
+// Options of an Index. The zero value derives vectors from the notes themselves, and
+// stores nothing.
 type Options struct {
 	Embedder Embedder     // nil: latent semantic analysis of the notes
-	Dir      string       // where vectors are kept over restarts; "" keeps none
+	Dir      string       // where vectors are stored; "" stores none
 	Logger   *slog.Logger // nil discards
 }
 
-// Index ranks the notes of a workspace by what they are about.
+// Index ranks the notes of a workspace by their subject.
 type Index struct {
 	ws   *bridge.Workspace
 	o    Options
 	log  *slog.Logger
-	wake chan struct{} // asks Run for a look
+	wake chan struct{} // asks Run to rebuild the model
 
 	updating sync.Mutex // one update at a time; held while notes are read and embedded
 
 	mu       sync.RWMutex // protects the following
-	embedder Embedder     // nil until there is a model
+	embedder Embedder     // nil until there is a model of the notes
 	notes    map[model.Path]*indexed
 	vectors  map[sum][]float32 // by the hash of a passage and its note's name
-	changed  int               // passages embedded since the model was made
-	dirty    bool              // there is something that is not in Dir
+	changed  int               // passages embedded since the model was built
+	dirty    bool              // something is not in Dir yet
 }
 
 // indexed is a note whose passages have vectors.
 type indexed struct {
-	info     *noteindex.NoteInfo // what was indexed: another one means a change
+	info     *noteindex.NoteInfo // the indexed state; another pointer means a change
 	passages []sum
 }
 
 type sum [16]byte
 
-// sumOf names a passage as it is embedded.
+// sumOf returns the key of a passage.
 func sumOf(text string) sum {
 	h := sha256.Sum256([]byte(text))
 	return sum(h[:len(sum{})])
 }
 
-// New makes an index over ws, with the vectors that were kept in o.Dir. It embeds
+// New returns an index over ws, with the vectors that are stored in o.Dir. It embeds
 // nothing before the first search.
 func New(ws *bridge.Workspace, o Options) *Index {
 	x := &Index{ws: ws, o: o, log: o.Logger, wake: make(chan struct{}, 1), embedder: o.Embedder}
@@ -67,22 +68,17 @@ func New(ws *bridge.Workspace, o Options) *Index {
 	return x
 }
 
-// Hit is a note that was found.
+// Hit is a found note.
 type Hit struct {
 	*noteindex.NoteInfo
 	Score   float64 // 0 to 1
-	Snippet string  // of the passage that fits best, on one line
+	Snippet string  // of the best passage, on one line
 }
 
-// Search ranks the notes that have all properties in filter by how near they are
-// to query, best first, at most limit of them. Notes that have nothing to do with
-// it are left out.
-func (x *Index) Search(ctx context.Context, query string, filter frontmatter.Properties, limit int) ([]Hit, error) {
-	return x.SearchIn(ctx, x.ws, query, filter, nil, limit)
-}
-
-// SearchIn is Search for a client that reaches ws, a part of the workspace, and for
-// what ranks after a hit, which may be gone; nil for all.
+// SearchIn ranks the notes of ws, the workspace or a part of it, that have all properties
+// in filter by their similarity to query, best first, and returns at most limit of them.
+// Notes without any similarity are left out. If after is not nil, the result starts behind
+// it in the ranking, even if that note is gone.
 func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string, filter frontmatter.Properties, after *Hit, limit int) ([]Hit, error) {
 	notes, err := ws.NotesWith(ctx, filter)
 	if err != nil {
@@ -91,11 +87,9 @@ func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string
 	if err := x.Update(ctx); err != nil {
 		return nil, err
 	}
-	x.mu.RLock()
-	embedder := x.embedder
-	x.mu.RUnlock()
+	embedder := x.current()
 	if embedder == nil {
-		return nil, nil // there are no notes to make a model of
+		return nil, nil // there are no notes to build a model of
 	}
 	vectors, err := embedder.Embed(ctx, []string{query})
 	if err != nil {
@@ -110,6 +104,13 @@ func (x *Index) SearchIn(ctx context.Context, ws *bridge.Workspace, query string
 		ranked = ranked[i:]
 	}
 	return x.hits(ctx, ranked, limit)
+}
+
+// current returns the embedder, nil if there is no model yet.
+func (x *Index) current() Embedder {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.embedder
 }
 
 // candidate is a note and its best passage.
@@ -132,7 +133,7 @@ func (x *Index) rank(notes []*noteindex.NoteInfo, query []float32) []candidate {
 		for i, s := range n.passages {
 			v := x.vectors[s]
 			if len(v) != len(query) {
-				continue // of a model that is being replaced
+				continue // it is from another model
 			}
 			if score := dot(v, query); score > best.score {
 				best.passage, best.score = i, score
@@ -143,12 +144,12 @@ func (x *Index) rank(notes []*noteindex.NoteInfo, query []float32) []candidate {
 			list = append(list, best)
 		}
 	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].score > list[j].score })
+	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
 	return list
 }
 
-// hits reads the snippets of the first of list, at most limit of them. A note that
-// is gone meanwhile is left out.
+// hits returns the first limit candidates with their snippets. It skips notes that have
+// been removed meanwhile.
 func (x *Index) hits(ctx context.Context, list []candidate, limit int) ([]Hit, error) {
 	hits := make([]Hit, 0, min(limit, len(list)))
 	for _, c := range list {
@@ -170,6 +171,3 @@ func (x *Index) hits(ctx context.Context, list []candidate, limit int) ([]Hit, e
 	}
 	return hits, nil
 }
-
-// newSeal names a model.
-func newSeal() string { return rand.Text()[:12] }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -19,12 +18,12 @@ import (
 const (
 	fileName   = "semantic.gob"
 	fileFormat = 1
-	// saveEvery is how often Run keeps what has changed.
+	// saveEvery is how often Run saves.
 	saveEvery = time.Minute
 )
 
-// kept is what is in the file: the vectors, what made them, and the model if that
-// was made here.
+// kept is the contents of the file: the vectors, and the model of the notes if they come
+// from one.
 type kept struct {
 	Format  int
 	ID      string
@@ -35,8 +34,8 @@ type kept struct {
 	Vectors []byte // float32, little endian
 }
 
-// Run keeps vectors and makes new models in the background until ctx ends. It
-// reports nothing but what went wrong, in the log.
+// Run saves vectors and rebuilds the model in the background until ctx ends. It logs
+// errors and returns nil.
 func (x *Index) Run(ctx context.Context) error {
 	tick := time.NewTicker(saveEvery)
 	defer tick.Stop()
@@ -48,7 +47,7 @@ func (x *Index) Run(ctx context.Context) error {
 		case <-tick.C:
 		case <-x.wake:
 			if err := x.Rebuild(ctx); err != nil && ctx.Err() == nil {
-				x.log.Warn("semantic index not made anew", "err", err)
+				x.log.Warn("semantic model not rebuilt", "err", err)
 			}
 		}
 		x.save()
@@ -57,12 +56,12 @@ func (x *Index) Run(ctx context.Context) error {
 
 func (x *Index) save() {
 	if err := x.Save(); err != nil {
-		x.log.Warn("semantic index not kept", "err", err)
+		x.log.Warn("semantic index not saved", "err", err)
 	}
 }
 
-// Rebuild makes a new model, if the vectors come from one. Searches go on with
-// the old one meanwhile.
+// Rebuild builds a new model if the vectors come from one. Searches use the old model
+// meanwhile.
 func (x *Index) Rebuild(ctx context.Context) error {
 	if x.o.Embedder != nil {
 		return nil
@@ -81,7 +80,7 @@ func (x *Index) Rebuild(ctx context.Context) error {
 	return x.Update(ctx)
 }
 
-// Save writes what has changed into Dir.
+// Save writes the index to Dir if it has changed.
 func (x *Index) Save() error {
 	k := x.snapshot()
 	if k == nil {
@@ -97,8 +96,8 @@ func (x *Index) Save() error {
 	return maybe.WriteFile(filepath.Join(x.o.Dir, fileName), b.Bytes(), 0o600)
 }
 
-// snapshot is what is to be kept, nil if that is in the file already. Vectors of
-// passages that no note has any more are left out.
+// snapshot returns what to save, nil if the file is current. It leaves out vectors of
+// passages that no note has any more.
 func (x *Index) snapshot() *kept {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -113,22 +112,15 @@ func (x *Index) snapshot() *kept {
 		for _, s := range n.passages {
 			if v := x.vectors[s]; !used[s] && v != nil {
 				used[s] = true
-				k.Sums, k.Dims, k.Vectors = append(k.Sums, s), len(v), appendVector(k.Vectors, v)
+				k.Sums, k.Dims = append(k.Sums, s), len(v)
+				k.Vectors, _ = binary.Append(k.Vectors, binary.LittleEndian, v)
 			}
 		}
 	}
 	return k
 }
 
-func appendVector(b []byte, v []float32) []byte {
-	for _, f := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
-	}
-	return b
-}
-
-// load reads what was kept. What cannot be read, or is of another embedder, is
-// made again.
+// load reads the file. It ignores one that it cannot read or that is of another embedder.
 func (x *Index) load() {
 	if x.o.Dir == "" {
 		return
@@ -142,21 +134,12 @@ func (x *Index) load() {
 		err = gob.NewDecoder(bytes.NewReader(data)).Decode(&k)
 	}
 	if err == nil && (k.Format != fileFormat || k.Dims < 0 || len(k.Vectors) != 4*k.Dims*len(k.Sums) || !k.Model.sound()) {
-		err = errors.New("it is not of this version")
+		err = errors.New("the file is of another version")
 	}
 	if err != nil {
-		x.log.Warn("semantic index is made anew", "err", err)
+		x.log.Warn("semantic index starts anew", "err", err)
 		return
 	}
-	x.take(&k)
-}
-
-// sound says that a model fits together.
-func (m *lsa) sound() bool {
-	return m == nil || m.Dims >= 0 && len(m.Terms) == len(m.IDF) && len(m.Basis) == m.Dims*len(m.IDF)
-}
-
-func (x *Index) take(k *kept) {
 	switch {
 	case x.o.Embedder != nil && x.o.Embedder.ID() != k.ID, x.o.Embedder == nil && k.Model == nil:
 		return
@@ -166,9 +149,12 @@ func (x *Index) take(k *kept) {
 	x.changed = k.Changed
 	for i, s := range k.Sums {
 		v := make([]float32, k.Dims)
-		for j := range v {
-			v[j] = math.Float32frombits(binary.LittleEndian.Uint32(k.Vectors[4*(i*k.Dims+j):]))
-		}
+		_, _ = binary.Decode(k.Vectors[4*i*k.Dims:], binary.LittleEndian, v)
 		x.vectors[s] = v
 	}
+}
+
+// sound reports whether the parts of a model fit together.
+func (m *lsa) sound() bool {
+	return m == nil || m.Dims >= 0 && len(m.Terms) == len(m.IDF) && len(m.Basis) == m.Dims*len(m.IDF)
 }

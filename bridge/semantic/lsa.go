@@ -1,40 +1,44 @@
 package semantic
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"math"
-	"sort"
+	"slices"
 	"strconv"
-	"sync"
+	"strings"
 )
 
-// Bounds of a model.
+// Limits of a model.
 const (
 	minDimensions = 30
 	maxDimensions = 128
 	maxTerms      = 30_000 // of the vocabulary
-	maxTraining   = 20_000 // passages that a model is made of
+	maxTraining   = 20_000 // passages that a model is built from
 )
 
-// lsa is a model made of the notes themselves: latent semantic analysis.
+// lsa is a model of the notes by latent semantic analysis.
 type lsa struct {
-	Terms map[string]int32 // to rows of Basis
+	Terms map[string]int32 // the row in Basis
 	IDF   []float32
 	Basis []float32 // row by row
 	Dims  int
-	Seal  string // names the model
-	Made  int    // of so many passages
+	Seal  string // unique to the model
+	Made  int    // number of passages that it was built from
 
-	mu   sync.Mutex // protects the following
 	stem stemmer
 }
 
-// fitLSA makes a model of passages. stop ends it early, with nil.
+// fitLSA builds a model of passages. It returns nil as soon as stop returns true.
 func fitLSA(passages []string, seal string, stop func() bool) *lsa {
-	m := &lsa{Seal: seal, Made: len(passages), stem: make(stemmer)}
-	counts := m.count(sample(passages, maxTraining), stop)
-	if counts == nil {
-		return nil
+	m := &lsa{Seal: seal, Made: len(passages)}
+	var counts []map[string]int
+	for _, p := range sample(passages, maxTraining) {
+		if stop() {
+			return nil
+		}
+		counts = append(counts, m.termsOf(p))
 	}
 	m.choose(counts)
 	matrix := &sparse{columns: len(m.IDF)}
@@ -60,11 +64,11 @@ func fitLSA(passages []string, seal string, stop func() bool) *lsa {
 	return m
 }
 
-// dimensions is how many dimensions n passages are reduced to: where there are
-// many, fewer than passages, so that words which go together come together.
+// dimensions returns the number of dimensions for n passages. For many passages it is
+// lower than n, so that words which occur together get similar vectors.
 func dimensions(n int) int { return max(min(n, minDimensions), min(maxDimensions, n/3)) }
 
-// sample takes at most n of list, evenly.
+// sample returns at most n of list, evenly spaced.
 func sample(list []string, n int) []string {
 	if len(list) <= n {
 		return list
@@ -76,31 +80,13 @@ func sample(list []string, n int) []string {
 	return out
 }
 
-// count counts the terms of each passage; nil if it was stopped.
-func (m *lsa) count(passages []string, stop func() bool) []map[string]int {
-	counts := make([]map[string]int, len(passages))
-	for i, p := range passages {
-		if stop() {
-			return nil
-		}
-		counts[i] = m.termsOf(p)
-	}
-	return counts
-}
-
 func (m *lsa) termsOf(text string) map[string]int {
 	count := make(map[string]int)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.stem == nil {
-		m.stem = make(stemmer)
-	}
 	m.stem.terms(text, func(term string) { count[term]++ })
 	return count
 }
 
-// choose takes the terms of the vocabulary: those that most passages have, if
-// there are too many.
+// choose sets the vocabulary: the terms of most passages, if there are too many.
 func (m *lsa) choose(counts []map[string]int) {
 	passages := make(map[string]int)
 	for _, c := range counts {
@@ -108,15 +94,8 @@ func (m *lsa) choose(counts []map[string]int) {
 			passages[term]++
 		}
 	}
-	terms := make([]string, 0, len(passages))
-	for term := range passages {
-		terms = append(terms, term)
-	}
-	sort.Slice(terms, func(i, j int) bool {
-		if a, b := passages[terms[i]], passages[terms[j]]; a != b {
-			return a > b
-		}
-		return terms[i] < terms[j]
+	terms := slices.SortedFunc(maps.Keys(passages), func(a, b string) int {
+		return cmp.Or(cmp.Compare(passages[b], passages[a]), strings.Compare(a, b))
 	})
 	terms = terms[:min(len(terms), maxTerms)]
 	m.Terms, m.IDF = make(map[string]int32, len(terms)), make([]float32, len(terms))
@@ -126,7 +105,7 @@ func (m *lsa) choose(counts []map[string]int) {
 	}
 }
 
-// weigh is the row of a passage: TF-IDF, of length 1.
+// weigh returns the row of a passage: TF-IDF, of length 1.
 func (m *lsa) weigh(count map[string]int) row {
 	r := make(row, 0, len(count))
 	var sum float64
@@ -139,7 +118,7 @@ func (m *lsa) weigh(count map[string]int) row {
 		r = append(r, cell{i, float32(w)})
 		sum += w * w
 	}
-	sort.Slice(r, func(i, j int) bool { return r[i].column < r[j].column }) // sums in one order are equal
+	slices.SortFunc(r, func(a, b cell) int { return cmp.Compare(a.column, b.column) }) // floating-point sums depend on the order
 	for i := range r {
 		r[i].value /= float32(math.Sqrt(sum))
 	}

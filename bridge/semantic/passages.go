@@ -2,26 +2,27 @@ package semantic
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/relayfs/relayfs/bridge/frontmatter"
 )
 
-// Passages are about passageSize bytes long, and never much longer than
-// maxPassage: long enough to be about something, short enough to be about one.
+// Passages are about passageSize bytes long, and at most maxPassage: long enough to have
+// a subject, short enough to have one only.
 const (
 	passageSize = 900
 	maxPassage  = 1800
 )
 
-// passages cuts the body of a note at blank lines, and at headings where what
-// came before is long enough.
+// passages cuts the body of a note at blank lines, and at headings if the text before is
+// long enough.
 func passages(note string) []string {
 	_, body, _ := frontmatter.Split(note)
 	var list []string
-	from, heading := body, false
+	from := body
 	for at := body; at < len(note); {
 		end := paragraphEnd(note, at)
-		heading = strings.HasPrefix(note[at:], "#")
+		heading := strings.HasPrefix(note[at:], "#")
 		if long := at - from; long >= passageSize || heading && long >= passageSize/2 {
 			list, from = appendPassage(list, note[from:at]), at
 		}
@@ -30,8 +31,7 @@ func passages(note string) []string {
 	return appendPassage(list, note[from:])
 }
 
-// paragraphEnd is where the paragraph at at ends, the blank lines after it
-// included.
+// paragraphEnd returns the end of the paragraph at at, with the blank lines after it.
 func paragraphEnd(text string, at int) int {
 	blank := false
 	for at < len(text) {
@@ -54,10 +54,7 @@ func appendPassage(list []string, text string) []string {
 	for len(text) > maxPassage {
 		cut := strings.LastIndexAny(text[:maxPassage], " \t\n")
 		if cut < passageSize {
-			cut = maxPassage
-			for cut > 0 && text[cut]&0xc0 == 0x80 { // not within a character
-				cut--
-			}
+			cut = characterStart(text, maxPassage)
 		}
 		list, text = append(list, strings.TrimSpace(text[:cut])), text[cut:]
 	}
@@ -67,7 +64,7 @@ func appendPassage(list []string, text string) []string {
 	return list
 }
 
-// snippetSize is how much of a passage is shown, in bytes.
+// snippetSize is the length of a snippet in bytes.
 const snippetSize = 320
 
 // snippet is the beginning of a passage on one line; [...] stands for the rest.
@@ -78,10 +75,15 @@ func snippet(passage string) string {
 	}
 	cut := strings.LastIndexByte(s[:snippetSize], ' ')
 	if cut < snippetSize/2 {
-		cut = snippetSize
-		for cut > 0 && s[cut]&0xc0 == 0x80 {
-			cut--
-		}
+		cut = characterStart(s, snippetSize)
 	}
 	return s[:cut] + " [...]"
+}
+
+// characterStart returns the start of the character that holds the byte i.
+func characterStart(s string, i int) int {
+	for i > 0 && !utf8.RuneStart(s[i]) {
+		i--
+	}
+	return i
 }

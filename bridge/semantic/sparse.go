@@ -4,10 +4,11 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
-// sparse is a matrix by its rows: of each, the columns that are not zero.
+// sparse is a matrix as rows of its non-zero cells.
 type sparse struct {
 	rows    []row
 	columns int
@@ -20,54 +21,48 @@ type cell struct {
 	value  float32
 }
 
-// times is s·x.
+// times returns s·x.
 func (s *sparse) times(x *mat.Dense) *mat.Dense {
 	_, width := x.Dims()
 	y := mat.NewDense(len(s.rows), width, nil)
 	for i, r := range s.rows {
 		out := y.RawRowView(i)
 		for _, c := range r {
-			addScaled(out, float64(c.value), x.RawRowView(int(c.column)))
+			floats.AddScaled(out, float64(c.value), x.RawRowView(int(c.column)))
 		}
 	}
 	return y
 }
 
-// transposedTimes is sᵀ·x.
+// transposedTimes returns sᵀ·x.
 func (s *sparse) transposedTimes(x *mat.Dense) *mat.Dense {
 	_, width := x.Dims()
 	y := mat.NewDense(s.columns, width, nil)
 	for i, r := range s.rows {
 		in := x.RawRowView(i)
 		for _, c := range r {
-			addScaled(y.RawRowView(int(c.column)), float64(c.value), in)
+			floats.AddScaled(y.RawRowView(int(c.column)), float64(c.value), in)
 		}
 	}
 	return y
 }
 
-func addScaled(dst []float64, factor float64, src []float64) {
-	for i, v := range src {
-		dst[i] += factor * v
-	}
-}
-
-// Parameters of the decomposition: dimensions more than are wanted, which makes
-// those that are wanted exact, and rounds that let the large ones stand out.
+// Parameters of the decomposition: extra dimensions, which make the wanted ones exact, and
+// power iterations, which let the large singular values dominate.
 const (
 	oversample = 10
 	rounds     = 3
 )
 
 // rightVectors returns the first right singular vectors of s, at most k, as the
-// columns of a matrix: randomized subspace iteration (Halko, Martinsson and Tropp,
-// 2011, algorithm 4.4). stop ends it early, with nil.
+// columns of a matrix, by randomized subspace iteration (Halko, Martinsson and Tropp,
+// 2011, algorithm 4.4). It returns nil as soon as stop returns true.
 func (s *sparse) rightVectors(k int, stop func() bool) *mat.Dense {
 	width := min(k+oversample, len(s.rows), s.columns)
 	if width == 0 {
 		return nil
 	}
-	r := rand.New(rand.NewPCG(1, 2)) // the same notes make the same model
+	r := rand.New(rand.NewPCG(1, 2)) // fixed, so that equal notes yield equal models
 	omega := mat.NewDense(s.columns, width, nil)
 	omega.Apply(func(_, _ int, _ float64) float64 { return r.NormFloat64() }, omega)
 	q := orthonormal(s.times(omega))
@@ -86,9 +81,9 @@ func orthonormal(y *mat.Dense) *mat.Dense {
 	return leading(y, width)
 }
 
-// leading returns the left singular vectors of b, whose columns are few, that
-// belong to the k largest singular values, or to all that are not zero: by the
-// eigenvectors of bᵀb. b is not zero: the rows of a sparse matrix have the length 1.
+// leading returns the left singular vectors of b, which has few columns, for the k
+// largest singular values that are not zero, by the eigenvectors of bᵀb. b is not zero:
+// the rows of a sparse matrix have the length 1.
 func leading(b *mat.Dense, k int) *mat.Dense {
 	_, width := b.Dims()
 	gram := mat.NewSymDense(width, nil)

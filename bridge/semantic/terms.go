@@ -2,6 +2,7 @@ package semantic
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -12,16 +13,23 @@ import (
 	"github.com/relayfs/relayfs/bridge/outline"
 )
 
-// maxStems bounds the stems that are remembered.
+// maxStems bounds the cache of a stemmer.
 const maxStems = 1 << 17
 
-// stemmer remembers the stems of words. It may be used by one goroutine at a time.
-type stemmer map[string]string
+// stemmer caches the stems of words. It is safe for concurrent use.
+type stemmer struct {
+	mu    sync.Mutex // protects the following
+	stems map[string]string
+}
 
-// terms calls fn with each term of a text: the stems of its words, without those
-// that every text has, and the pairs of neighbouring characters where words are
-// written without spaces.
-func (s stemmer) terms(text string, fn func(string)) {
+// terms calls fn with each term of a text: the stems of its words, without stop words,
+// and pairs of neighbouring characters in scripts without spaces.
+func (s *stemmer) terms(text string, fn func(string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stems == nil {
+		s.stems = make(map[string]string)
+	}
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		switch {
@@ -29,7 +37,7 @@ func (s stemmer) terms(text string, fn func(string)) {
 			i = pairs(text, i, fn)
 		case inWord(r):
 			end := wordEnd(text, i)
-			if stem := s.stem(text[i:end]); stem != "" {
+			if stem := stem(s.stems, text[i:end]); stem != "" {
 				fn(stem)
 			}
 			i = end
@@ -39,7 +47,7 @@ func (s stemmer) terms(text string, fn func(string)) {
 	}
 }
 
-// paired says that r is of a script whose words are looked for by pairs.
+// paired reports whether r is of a script that is indexed by pairs of characters.
 func paired(r rune) bool {
 	return r >= 0x1100 && (outline.Unspaced(r) || unicode.Is(unicode.Hangul, r))
 }
@@ -48,9 +56,9 @@ func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
 }
 
-// pairs takes the run of paired characters that begins at i.
+// pairs calls fn for the run of paired characters that begins at i.
 func pairs(text string, i int, fn func(string)) (end int) {
-	start, before := i, -1 // before is where the last character but one begins
+	start, before := i, -1 // before is the start of the last character but one
 	last := i
 	for i < len(text) {
 		r, n := utf8.DecodeRuneInString(text[i:])
@@ -69,7 +77,7 @@ func pairs(text string, i int, fn func(string)) (end int) {
 	return i
 }
 
-// wordEnd is where the word at i ends. An apostrophe within it belongs to it.
+// wordEnd returns the end of the word at i. An apostrophe within belongs to it.
 func wordEnd(text string, i int) int {
 	for i < len(text) {
 		r, n := utf8.DecodeRuneInString(text[i:])
@@ -86,9 +94,9 @@ func wordEnd(text string, i int) int {
 	return i
 }
 
-// stem is the stem of a word, "" for one that says nothing of a text's subject.
-func (s stemmer) stem(word string) string {
-	if stem, ok := s[word]; ok {
+// stem returns the stem of a word, "" for a stop word, by way of the cache.
+func stem(cache map[string]string, word string) string {
+	if stem, ok := cache[word]; ok {
 		return stem
 	}
 	lower := strings.ReplaceAll(strings.ToLower(word), "’", "'")
@@ -101,10 +109,10 @@ func (s stemmer) stem(word string) string {
 	case unicode.Is(unicode.Cyrillic, r):
 		stem = stemmed(lower, russian.Stem)
 	}
-	if len(s) >= maxStems {
-		clear(s)
+	if len(cache) >= maxStems {
+		clear(cache)
 	}
-	s[strings.Clone(word)] = stem
+	cache[strings.Clone(word)] = stem
 	return stem
 }
 

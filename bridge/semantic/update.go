@@ -2,6 +2,7 @@ package semantic
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"strings"
@@ -10,15 +11,15 @@ import (
 	"github.com/relayfs/relayfs/bridge/noteindex"
 )
 
-// A model is made anew when more than a fifth as many passages came after it as it
-// was made of: in the background, but at once where that takes no time, or where
-// there are more new ones than old.
+// A model is rebuilt when the passages embedded since are more than a fifth of those that
+// it was built from: in the background, but at once if it is small, or if the new passages
+// outnumber the old ones.
 const (
 	driftSome = 5
 	small     = 500 // passages
 )
 
-// Update embeds what has changed since the last time.
+// Update embeds the notes that have changed since the last call.
 func (x *Index) Update(ctx context.Context) error {
 	x.updating.Lock()
 	defer x.updating.Unlock()
@@ -30,29 +31,28 @@ func (x *Index) Update(ctx context.Context) error {
 	if err := x.embedChanged(ctx, notes); err != nil {
 		return err
 	}
-	if x.o.Embedder == nil && x.outgrown() {
-		if err := x.remodel(ctx, notes); err != nil {
+	if now, _ := x.stale(); now {
+		m, vectors, err := x.model(ctx, notes)
+		if err != nil {
 			return err
+		}
+		if m != nil {
+			x.adopt(m, vectors)
 		}
 		if err := x.embedChanged(ctx, notes); err != nil {
 			return err
 		}
 	}
-	if x.o.Embedder == nil && x.drifted() {
-		x.poke()
+	if _, later := x.stale(); later {
+		select {
+		case x.wake <- struct{}{}:
+		default:
+		}
 	}
 	return nil
 }
 
-// poke has Run look for something to do.
-func (x *Index) poke() {
-	select {
-	case x.wake <- struct{}{}:
-	default:
-	}
-}
-
-// forget drops the notes that are not there any more.
+// forget drops notes that do not exist any more.
 func (x *Index) forget(notes []*noteindex.NoteInfo) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -70,23 +70,24 @@ func (x *Index) forget(notes []*noteindex.NoteInfo) {
 	}
 }
 
-// outgrown says that there is no model, or one that cannot wait for another.
-func (x *Index) outgrown() bool {
+// stale reports whether the model of the notes must be rebuilt now, and whether it should
+// be in the background.
+func (x *Index) stale() (now, later bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	if x.o.Embedder != nil {
+		return false, false
+	}
 	m, ok := x.embedder.(*lsa)
-	return !ok || x.changed > m.Made || m.Made < small && x.changed > m.Made/driftSome
+	if !ok {
+		return true, false
+	}
+	later = x.changed > m.Made/driftSome
+	return x.changed > m.Made || m.Made < small && later, later
 }
 
-func (x *Index) drifted() bool {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	m, ok := x.embedder.(*lsa)
-	return ok && x.changed > m.Made/driftSome
-}
-
-// texts are the passages of a note as they are embedded: each with the note's
-// name, which says most about it.
+// texts returns the passages of a note for embedding, each after the note's name, which
+// says most about its subject.
 func (x *Index) texts(ctx context.Context, n *noteindex.NoteInfo) ([]string, error) {
 	v, err := x.ws.Open(ctx, n.Path)
 	if err != nil {
@@ -100,22 +101,13 @@ func (x *Index) texts(ctx context.Context, n *noteindex.NoteInfo) ([]string, err
 	return parts, nil
 }
 
-// gone says that a note cannot be read now and is passed over.
+// gone reports whether a note cannot be read now and is skipped.
 func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrOffline) || errors.Is(err, model.ErrNotNote)
 }
 
-// remodel makes a model of all notes and puts it in the place of the old one.
-func (x *Index) remodel(ctx context.Context, notes []*noteindex.NoteInfo) error {
-	m, vectors, err := x.model(ctx, notes)
-	if err == nil && m != nil {
-		x.adopt(m, vectors)
-	}
-	return err
-}
-
-// model makes a model of all notes, and the vectors of their passages; nil if
-// they hold no word.
+// model builds a model of all notes, and the vectors of their passages; nil if they hold
+// no word.
 func (x *Index) model(ctx context.Context, notes []*noteindex.NoteInfo) (*lsa, map[sum][]float32, error) {
 	var all []string
 	for _, n := range notes {
@@ -128,7 +120,7 @@ func (x *Index) model(ctx context.Context, notes []*noteindex.NoteInfo) (*lsa, m
 	if len(all) == 0 {
 		return nil, nil, nil
 	}
-	m := fitLSA(all, newSeal(), func() bool { return ctx.Err() != nil })
+	m := fitLSA(all, rand.Text()[:12], func() bool { return ctx.Err() != nil })
 	if m == nil {
 		return nil, nil, ctx.Err()
 	}
@@ -141,11 +133,11 @@ func (x *Index) model(ctx context.Context, notes []*noteindex.NoteInfo) (*lsa, m
 		}
 		vectors[sumOf(text)] = m.fold(text)
 	}
-	x.log.Info("semantic model made", "passages", len(all), "terms", len(m.IDF), "dimensions", m.Dims)
+	x.log.Info("semantic model built", "passages", len(all), "terms", len(m.IDF), "dimensions", m.Dims)
 	return m, vectors, nil
 }
 
-// adopt has searches use m from now on. The notes' passages are looked up again.
+// adopt replaces the model. All notes are indexed anew.
 func (x *Index) adopt(m *lsa, vectors map[sum][]float32) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -153,16 +145,11 @@ func (x *Index) adopt(m *lsa, vectors map[sum][]float32) {
 	x.notes = make(map[model.Path]*indexed)
 }
 
-// pendingNote is a note whose passages are being embedded.
-type pendingNote struct {
-	info     *noteindex.NoteInfo
-	passages []sum
-}
-
-// embedChanged embeds the notes that changed, some at a time.
+// embedChanged embeds the changed notes in batches.
 func (x *Index) embedChanged(ctx context.Context, notes []*noteindex.NoteInfo) error {
-	if !x.ready() {
-		return nil // there is not a word to make a model of
+	embedder := x.current()
+	if embedder == nil {
+		return nil // there is not a word to build a model of
 	}
 	changed := x.changedOf(notes)
 	report := model.ProgressOf(ctx)
@@ -178,22 +165,15 @@ func (x *Index) embedChanged(ctx context.Context, notes []*noteindex.NoteInfo) e
 		}
 		batch.add(x, n, parts)
 		if len(batch.texts) >= batchTexts {
-			if err := batch.run(ctx, x); err != nil {
+			if err := batch.run(ctx, x, embedder); err != nil {
 				return err
 			}
 		}
 	}
-	return batch.run(ctx, x)
+	return batch.run(ctx, x, embedder)
 }
 
-// ready says that there is something to embed with.
-func (x *Index) ready() bool {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return x.embedder != nil
-}
-
-// changedOf are the notes that are not indexed as they are.
+// changedOf returns the notes whose current state is not indexed.
 func (x *Index) changedOf(notes []*noteindex.NoteInfo) []*noteindex.NoteInfo {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -206,9 +186,9 @@ func (x *Index) changedOf(notes []*noteindex.NoteInfo) []*noteindex.NoteInfo {
 	return changed
 }
 
-// embedding is a batch of notes, and their passages that have no vector yet.
+// embedding is a batch of notes, and of their passages without vectors.
 type embedding struct {
-	notes []pendingNote
+	notes []*indexed
 	texts []string
 	sums  []sum
 }
@@ -216,7 +196,7 @@ type embedding struct {
 func (b *embedding) add(x *Index, n *noteindex.NoteInfo, parts []string) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	p := pendingNote{info: n}
+	p := &indexed{info: n}
 	for _, text := range parts {
 		s := sumOf(text)
 		p.passages = append(p.passages, s)
@@ -227,11 +207,8 @@ func (b *embedding) add(x *Index, n *noteindex.NoteInfo, parts []string) {
 	b.notes = append(b.notes, p)
 }
 
-// run embeds the batch, and empties it.
-func (b *embedding) run(ctx context.Context, x *Index) error {
-	x.mu.RLock()
-	embedder := x.embedder
-	x.mu.RUnlock()
+// run embeds the batch and empties it.
+func (b *embedding) run(ctx context.Context, x *Index, embedder Embedder) error {
 	var vectors [][]float32
 	if len(b.texts) > 0 {
 		var err error
@@ -247,7 +224,7 @@ func (b *embedding) run(ctx context.Context, x *Index) error {
 	x.changed += len(vectors)
 	x.dirty = x.dirty || len(vectors) > 0
 	for _, n := range b.notes {
-		x.notes[n.info.Path] = &indexed{info: n.info, passages: n.passages}
+		x.notes[n.info.Path] = n
 	}
 	*b = embedding{}
 	return nil
