@@ -12,38 +12,38 @@ import (
 )
 
 // A connection to a socket succeeds as long as its process exists, even if that is
-// suspended and will never answer; and an answer may rightly take minutes. So who
-// waits for one asks besides, on another connection, whether anybody is there.
+// suspended; and an answer may rightly take minutes. So a client that waits for an answer
+// checks on another connection whether the owner runs.
 
-// AlivePath is answered at once by an owner whose process runs.
+// AlivePath is the path that a running owner answers at once.
 const AlivePath = "/alive"
 
 const (
-	// lookEvery is how often a client that waits for an answer looks.
+	// lookEvery is the interval of these checks.
 	lookEvery = 2 * time.Second
-	// stoppedAfter is how long a process may be seen stopped without an answer from it.
+	// stoppedAfter is how long a process may be stopped before the client gives up.
 	stoppedAfter = time.Second
-	// silence is how long a running owner may keep silent: a busy machine is slow.
+	// silence is how long a running owner may take to answer on a busy machine.
 	silence = 20 * time.Second
 )
 
-// StoppedError says that an owner's process is suspended.
+// StoppedError is the error for an owner whose process is suspended.
 type StoppedError struct{ Owner Info }
 
 func (e *StoppedError) Error() string {
-	return fmt.Sprintf("%v does not answer: process %d is stopped (Ctrl-Z?): continue it with `kill -CONT %d`", e.Owner, e.Owner.PID, e.Owner.PID)
+	return fmt.Sprintf("%v does not answer: process %d is stopped (Ctrl-Z?); continue it with `kill -CONT %d`", e.Owner, e.Owner.PID, e.Owner.PID)
 }
 
-var errSilent = errors.New("it keeps silent")
+var errSilent = errors.New("no answer")
 
-// Stopped says whether the owner's process is suspended, as far as /proc tells.
+// Stopped reports whether the owner's process is suspended; false without /proc.
 func (i Info) Stopped() bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", i.PID))
-	state := stat[bytes.LastIndex(stat, []byte(") "))+1:] // the name before it may hold anything
+	state := stat[bytes.LastIndex(stat, []byte(") "))+1:] // the name before it may hold any character
 	return err == nil && (bytes.HasPrefix(state, []byte(" T")) || bytes.HasPrefix(state, []byte(" t")))
 }
 
-// Alive is nil if the owner answers, whatever it works on.
+// Alive returns nil if the owner runs.
 func (c *Client) Alive(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, silence, errSilent)
 	defer cancel()
@@ -75,7 +75,7 @@ func (c *Client) Alive(ctx context.Context) error {
 	}
 }
 
-// ask asks once. Any answer will do: an older relayfs does not know the path.
+// ask makes one request. Any answer counts: an older relayfs lacks the path.
 func (c *Client) ask(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://relayfs"+AlivePath, nil)
 	if err != nil {
@@ -88,8 +88,8 @@ func (c *Client) ask(ctx context.Context) error {
 	return resp.Body.Close()
 }
 
-// attended runs do, which waits for the owner's answer, and ends its context when
-// the owner is found not to answer at all.
+// attended runs do, which waits for the owner's answer, and cancels its context if the
+// owner does not run.
 func (c *Client) attended(ctx context.Context, do func(context.Context) error) error {
 	watched, cancel := context.WithCancelCause(ctx)
 	var watcher sync.WaitGroup
@@ -104,7 +104,7 @@ func (c *Client) attended(ctx context.Context, do func(context.Context) error) e
 	return err
 }
 
-// watch looks whether the owner answers, until ctx ends.
+// watch checks the owner until ctx ends.
 func (c *Client) watch(ctx context.Context, silent context.CancelCauseFunc) {
 	start := time.Now()
 	waits := c.Waits

@@ -7,35 +7,33 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
 
-// A state folder is named after the place of its vault. So that a vault which was
-// moved or renamed has its state yet, the folder also says which directory the vault
-// was: where, which inode, and some of the names in it, since inodes are used again
-// and vaults are copied. A state goes with its vault only if all of that fits and
-// nothing of it is at the old place any more. Whatever else may be is said, and left
-// to a person (Adopt).
+// A state folder is named after the path of its vault. So that a vault keeps its state
+// when it is moved or renamed, the folder records the directory: its path, its inode, and
+// some of the names in it, since inodes are reused and vaults are copied. A state follows
+// its vault only if all of that matches and nothing of it is at the old path any more. In
+// every other case the owner prints a sentence and leaves the decision to a person (Adopt).
 
 const identityName = "vault.json"
 
-// identity is which directory a vault is.
+// identity identifies the directory of a vault.
 type identity struct {
-	Vault  string   `json:"vault"` // where it was last
+	Vault  string   `json:"vault"` // its last path
 	Device uint64   `json:"device"`
 	Inode  uint64   `json:"inode"`
 	Names  []string `json:"names"` // of some files and folders in it
 }
 
 const (
-	// mostNames are as many names as tell a vault from others, and mostFolders as many
-	// folders as are looked into for them.
-	mostNames   = 64
-	mostFolders = 16
+	mostNames   = 64 // enough to tell a vault from others
+	mostFolders = 16 // folders that are searched for them
 )
 
-// identify looks at the vault in dir.
+// identify returns the identity of the vault in dir.
 func identify(dir string) (identity, error) {
 	st, err := os.Stat(dir)
 	if err != nil {
@@ -53,7 +51,7 @@ func identify(dir string) (identity, error) {
 		}
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), ".") {
-				continue // those are the same in all vaults
+				continue // these are the same in all vaults
 			}
 			name := filepath.Join(folder, e.Name())
 			if e.IsDir() {
@@ -67,22 +65,22 @@ func identify(dir string) (identity, error) {
 	return id, nil
 }
 
-// isSame says whether two are one directory.
+// isSame reports whether both are one directory.
 func (id identity) isSame(other identity) bool {
 	return id.Inode != 0 && id.Inode == other.Inode && id.Device == other.Device
 }
 
-// likeness is what the names in a directory say.
+// likeness is the result of comparing the names in two directories.
 type likeness int
 
 const (
-	unknown likeness = iota // there are none, here or there
+	unknown likeness = iota // one of them has none
 	unlike
 	alike
 )
 
-// likeness compares the vault with what is in the directory of other now. Half of it
-// may have been renamed since.
+// likeness compares the vault with the present contents of other's directory. Half of
+// the names may have changed.
 func (id identity) likeness(other identity) likeness {
 	if len(id.Names) == 0 || len(other.Names) == 0 {
 		return unknown
@@ -99,26 +97,26 @@ func (id identity) likeness(other identity) likeness {
 	return alike
 }
 
-// isGone says whether the vault is no longer where it was: neither the directory nor
-// one that holds the same.
+// isGone reports whether the vault has left its path: the directory there is another
+// one, with other contents.
 func (id identity) isGone() bool {
 	now, err := identify(id.Vault)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && !id.isSame(now) && id.likeness(now) != alike
 }
 
-// readIdentity is of which vault the folder holds the state; known is false for the
-// folders of servers, and of older versions.
+// readIdentity returns the vault of a state folder; known is false for the folders of
+// servers, and of older versions.
 func readIdentity(state string) (id identity, known bool) {
 	data, err := os.ReadFile(filepath.Join(state, identityName))
 	return id, err == nil && json.Unmarshal(data, &id) == nil && id.Vault != ""
 }
 
-// remember notes of which vault c.State is the state. An empty directory does not
-// take the place of what is known: it may be one on which a disk is to be mounted.
+// remember records the vault of c.State. An empty directory does not replace an earlier
+// record: it may be a mount point without its disk.
 func remember(c Claim) error {
 	now, err := identify(c.Vault)
 	if err != nil {
-		return nil // it is said when the vault is opened
+		return nil // opening the vault reports it
 	}
 	if was, known := readIdentity(c.State); known && len(now.Names) == 0 && len(was.Names) > 0 {
 		return nil
@@ -130,10 +128,10 @@ func remember(c Claim) error {
 	return replaceFile(filepath.Join(c.State, identityName), append(data, '\n'))
 }
 
-// states are the state folders in base that know their vault.
+// states returns the state folders in base that record their vault.
 func states(base string) map[string]identity {
 	found := make(map[string]identity)
-	entries, _ := os.ReadDir(base) // no folder, no states
+	entries, _ := os.ReadDir(base) // without the folder there are no states
 	for _, e := range entries {
 		state := filepath.Join(base, e.Name())
 		if id, known := readIdentity(state); known {
@@ -143,9 +141,9 @@ func states(base string) map[string]identity {
 	return found
 }
 
-// StateOf is the folder that has the state of the vault in dir: own, its own by its
-// place, unless a running owner has it elsewhere, because the directory was renamed
-// under it or has several paths.
+// StateOf returns the state folder of the vault in dir: own, which is named after its
+// path, unless a running owner has another one, because the directory was renamed under
+// it or has several paths.
 func StateOf(own, dir string) string {
 	if _, err := os.Stat(own); err == nil {
 		return own
@@ -165,7 +163,7 @@ func StateOf(own, dir string) string {
 	return own
 }
 
-// held says whether a process owns the state folder.
+// held reports whether a process holds the lock of the state folder.
 func held(state string) bool {
 	f, err := os.OpenFile(filepath.Join(state, lockName), os.O_RDWR, 0)
 	if err != nil {
@@ -175,11 +173,11 @@ func held(state string) bool {
 	return errors.Is(tryLock(f), errHeld)
 }
 
-// settle sees to it that c.State is the state of the vault, and nobody else's.
+// settle ensures that c.State is the state of this vault.
 func (o *Owner) settle(c Claim) error {
 	now, err := identify(c.Vault)
 	if err != nil {
-		return nil // it is said when the vault is opened
+		return nil // opening the vault reports it
 	}
 	if was, known := readIdentity(c.State); known && !was.isSame(now) && was.likeness(now) == unlike && !held(c.State) {
 		aside, err := setAside(c.State)
@@ -195,8 +193,7 @@ func (o *Owner) settle(c Claim) error {
 	return o.adoptMoved(c, now)
 }
 
-// adoptMoved takes over the state of the vault from its old place, if there is no
-// doubt which that is.
+// adoptMoved moves the state of the vault from its old place, if that is certain.
 func (o *Owner) adoptMoved(c Claim, now identity) error {
 	var certain, doubtful []string
 	all := states(filepath.Dir(c.State))
@@ -225,19 +222,18 @@ func (o *Owner) adoptMoved(c Claim, now identity) error {
 	return nil
 }
 
-// quoted is a path as a shell takes it.
+// plainPath matches paths that a shell takes without quotes.
+var plainPath = regexp.MustCompile(`^[\w/.+,:@%\x{80}-\x{10ffff}-]*$`)
+
+// quoted returns a path for a shell.
 func quoted(path string) string {
-	if !strings.ContainsFunc(path, func(r rune) bool { return !strings.ContainsRune("/._-+,:@%", r) && !isWord(r) }) {
+	if plainPath.MatchString(path) {
 		return path
 	}
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-func isWord(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r > 0x7f
-}
-
-// setAside gives a state folder a name that is no vault's.
+// setAside renames a state folder so that it belongs to no vault.
 func setAside(state string) (string, error) {
 	aside := state + "-" + time.Now().UTC().Format("20060102T150405.000")
 	if err := os.Rename(state, aside); err != nil {
@@ -246,19 +242,20 @@ func setAside(state string) (string, error) {
 	return aside, nil
 }
 
-// NestedError says that a vault lies in another one that is served.
+// NestedError is the error for a vault that lies in another served one.
 type NestedError struct{ Vault, Other string }
 
 func (e *NestedError) Error() string {
 	return fmt.Sprintf("vaults %q and %q lie inside each other: their notes would be served twice", e.Vault, e.Other)
 }
 
-// Within says whether path is dir or lies in it.
+// Within reports whether path is dir or lies in it.
 func Within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// nested finds a vault that is served and lies inside this one, or this one in it.
+// nested returns a NestedError if a served vault lies inside this one, or this one in
+// it.
 func nested(c Claim) error {
 	for state, id := range states(filepath.Dir(c.State)) {
 		inside := id.Vault != c.Vault && (Within(id.Vault, c.Vault) || Within(c.Vault, id.Vault))
@@ -269,9 +266,9 @@ func nested(c Claim) error {
 	return nil
 }
 
-// Adopt makes the state that is kept in from the state of the vault in c, which
-// nobody serves. What was kept for that so far is set aside: that is returned, "" if
-// there was nothing.
+// Adopt makes the state folder from the state of the vault in c, which nobody serves.
+// It sets a previous state of that vault aside and returns its new name, "" if there
+// was none.
 func Adopt(from string, c Claim) (aside string, err error) {
 	defer admit(filepath.Dir(c.State))()
 	for _, state := range []string{from, c.State} {
@@ -281,7 +278,7 @@ func Adopt(from string, c Claim) (aside string, err error) {
 		}
 	}
 	if id, known := readIdentity(from); known && !id.isGone() && id.Vault != c.Vault {
-		return "", fmt.Errorf("vault %q is still there, and keeps its state; a copy begins with one of its own", id.Vault)
+		return "", fmt.Errorf("vault %q still exists and keeps its state; a copy starts with a new one", id.Vault)
 	}
 	if _, err := os.Stat(from); err != nil {
 		return "", fmt.Errorf("state folder: %w", err)
@@ -297,10 +294,10 @@ func Adopt(from string, c Claim) (aside string, err error) {
 	return aside, remember(c)
 }
 
-// admit lets one process at a time look at the state folders in base and move them.
+// admit lets one process at a time inspect and move the state folders in base.
 func admit(base string) (done func()) {
 	if os.MkdirAll(base, 0o700) != nil {
-		return func() {} // whoever makes his state folder finds out why
+		return func() {} // creating the state folder reports it
 	}
 	f, err := os.OpenFile(filepath.Join(base, ".lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Info is what an owner says about itself.
+// Info describes an owner.
 type Info struct {
 	PID        int       `json:"pid"`
 	Command    string    `json:"command"` // "mount", "mcp", ...
@@ -23,8 +23,8 @@ type Info struct {
 	Version    string    `json:"version"`
 	HTTP       *HTTP     `json:"http,omitempty"` // nil if it has no port
 	Yjs        *Yjs      `json:"yjs,omitempty"`  // nil if it lets no Yjs clients in
-	// HandedOver is when the owner began to make way for another, which had asked
-	// for that; zero if it did not. Clients wait for the other one.
+	// HandedOver is when the owner began to make way for another one at its request;
+	// zero if it did not. Clients wait for the other one.
 	HandedOver time.Time `json:"handedOver,omitzero"`
 }
 
@@ -34,12 +34,12 @@ type HTTP struct {
 	TokenFile string `json:"tokenFile"` // holds the bearer token; readable by its user only
 }
 
-// Yjs is where an owner lets Yjs clients in.
+// Yjs is where an owner serves Yjs clients.
 type Yjs struct {
 	URL      string `json:"url"`                // connection string without a token
 	Audience string `json:"audience,omitempty"` // the URL from outside, if that differs
-	// KeyFile holds the key of the tokens, readable by its user only; "" if none
-	// are needed.
+	// KeyFile holds the key of the tokens, readable by its user only; "" if clients
+	// need none.
 	KeyFile string            `json:"keyFile,omitempty"`
 	Folders map[string]string `json:"folders"` // ids of the folder documents by name
 }
@@ -52,22 +52,22 @@ func (i Info) String() string {
 	return s
 }
 
-// OwnedError says that another process owns a vault.
+// OwnedError is the error for a vault that another process serves.
 type OwnedError struct {
 	Vault string // its directory, "" if it has none
 	Name  string // of the claim
-	Owner *Info  // nil if nothing is known of it
+	Owner *Info  // nil if unknown
 }
 
 func (e *OwnedError) Error() string {
 	if e.Owner == nil {
-		return e.Name + " is served by another relayfs process that keeps its state elsewhere"
+		return e.Name + " is served by another relayfs process that has another state folder"
 	}
 	return fmt.Sprintf("%s is already served by %v", e.Name, *e.Owner)
 }
 
-// Claim is what to own: the folder of its state, and the directory if it is a
-// local vault. Name is what people call it, by default after the directory.
+// Claim is what to lock: a state folder, and the directory of a local vault. Name is
+// for messages, by default after the directory.
 type Claim struct{ Vault, State, Name string }
 
 func (c Claim) name() string {
@@ -81,11 +81,11 @@ func (c Claim) name() string {
 type Owner struct {
 	claims []Claim
 	locks  []*os.File
-	vaults []Claim  // those of claims that are locked
+	vaults []Claim  // the locked ones of claims
 	told   []string // see Told
 
 	mu   sync.Mutex // protects the following
-	info Info       // what was announced last
+	info Info       // the last announcement
 }
 
 const (
@@ -93,8 +93,8 @@ const (
 	infoName = "owner.json"
 )
 
-// Acquire takes every claim, or none and returns an *OwnedError. The state
-// folders are made if they are missing.
+// Acquire takes every claim, or none and returns an *OwnedError. It creates missing
+// state folders.
 func Acquire(claims []Claim) (*Owner, error) {
 	o := &Owner{claims: claims}
 	for _, c := range claims {
@@ -106,15 +106,15 @@ func Acquire(claims []Claim) (*Owner, error) {
 	return o, nil
 }
 
-// Told are sentences about states that were moved, for a person.
+// Told returns sentences for a person about moved states.
 func (o *Owner) Told() []string { return o.told }
 
 func (o *Owner) tell(format string, args ...any) {
 	o.told = append(o.told, fmt.Sprintf(format, args...))
 }
 
-// lock takes a claim. One process at a time does, so that each sees what the others
-// have.
+// lock takes a claim. One process at a time does, so that each sees the claims of the
+// others.
 func (o *Owner) lock(c Claim) error {
 	defer admit(filepath.Dir(c.State))()
 	if c.Vault != "" {
@@ -151,12 +151,12 @@ func (o *Owner) lock(c Claim) error {
 	return remember(c)
 }
 
-// errHeld says that somebody else has the lock.
+// errHeld is the error for a lock that another process holds.
 var errHeld = errors.New("locked by another process")
 
-// heir is how long a lock is waited for whose owner is dead. A process that was
-// killed while it started another one leaves that with copies of its files, until
-// it is its own program a moment later.
+// heir is how long to wait for a lock whose owner is dead. A process that was killed
+// while it started another one leaves that with copies of its files, until it executes
+// its program a moment later.
 const heir = 10 * time.Second
 
 func flock(f *os.File, c Claim) error {
@@ -170,14 +170,14 @@ func flock(f *os.File, c Claim) error {
 	return nil
 }
 
-// ownerIsDead says that who announced that it owns the claim has ended without
-// giving it up.
+// ownerIsDead reports whether the announced owner of the claim ended without releasing
+// it.
 func ownerIsDead(c Claim) bool {
 	info, err := Read(c.State)
 	return err == nil && info.HandedOver.IsZero() && ended(info.PID)
 }
 
-// ownedBy makes an *OwnedError of a lock that is held.
+// ownedBy returns an *OwnedError for errHeld.
 func ownedBy(c Claim, err error) error {
 	if !errors.Is(err, errHeld) {
 		return err
@@ -186,27 +186,22 @@ func ownedBy(c Claim, err error) error {
 	return &OwnedError{Vault: c.Vault, Name: c.name(), Owner: info}
 }
 
-// Announce writes info where others find it.
+// Announce publishes info in all state folders.
 func (o *Owner) Announce(info Info) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.announce(info)
+	return o.announce(func(i *Info) { *i = info })
 }
 
-// HandOver announces that the owner makes way for another. The announcement
-// stays after Release, until the other one's replaces it.
+// HandOver announces that the owner makes way for another one. The announcement stays
+// after Release, until the other one replaces it.
 func (o *Owner) HandOver() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	info := o.info
-	info.HandedOver = time.Now().UTC()
-	return o.announce(info)
+	return o.announce(func(i *Info) { i.HandedOver = time.Now().UTC() })
 }
 
-// announce writes info. mu is held.
-func (o *Owner) announce(info Info) error {
-	o.info = info
-	data, err := json.MarshalIndent(info, "", "  ")
+func (o *Owner) announce(change func(*Info)) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	change(&o.info)
+	data, err := json.MarshalIndent(o.info, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -218,7 +213,7 @@ func (o *Owner) announce(info Info) error {
 	return nil
 }
 
-// replaceFile never shows a reader half of an announcement.
+// replaceFile replaces a file so that readers see all or nothing.
 func replaceFile(name string, data []byte) error {
 	tmp := name + ".new"
 	if err := os.WriteFile(tmp, data, 0o600); err != nil {
@@ -227,11 +222,11 @@ func replaceFile(name string, data []byte) error {
 	return os.Rename(tmp, name)
 }
 
-// Release gives up every claim.
+// Release releases every claim.
 func (o *Owner) Release() {
 	for _, c := range o.vaults {
 		was, _ := readIdentity(c.State)
-		if now, err := identify(c.Vault); err == nil && was.isSame(now) { // with the names that it has by now
+		if now, err := identify(c.Vault); err == nil && was.isSame(now) { // updates the names
 			_ = remember(c)
 		}
 	}
@@ -246,7 +241,7 @@ func (o *Owner) Release() {
 	o.locks, o.vaults = nil, nil
 }
 
-// Read returns what the last owner of a state folder announced; it may be gone.
+// Read returns the last announcement in a state folder; its owner may have ended.
 func Read(state string) (*Info, error) {
 	data, err := os.ReadFile(filepath.Join(state, infoName))
 	if err != nil {
@@ -259,7 +254,7 @@ func Read(state string) (*Info, error) {
 	return &info, nil
 }
 
-// Live returns the owners below base, a folder of state folders, that answer.
+// Live returns the running owners below base, a folder of state folders.
 func Live(base string) ([]Info, error) {
 	entries, err := os.ReadDir(base)
 	if errors.Is(err, fs.ErrNotExist) {

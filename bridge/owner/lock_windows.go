@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ended need not know here: no process starts as another's copy.
+// ended is not needed here: no process starts as another's copy.
 func ended(int) bool { return false }
 
-// tryLock locks a file for as long as it is open. Folders cannot be locked here:
-// that two state folders serve one vault is not noticed.
+// tryLock locks a file until it is closed. Windows cannot lock folders: it goes unnoticed
+// if two state folders serve one vault.
 func tryLock(f *os.File) error {
 	st, err := f.Stat()
 	if err != nil || st.IsDir() {

@@ -21,12 +21,11 @@ import (
 	"time"
 )
 
-// StreamProtocol is the Upgrade header under which a connection becomes a plain
-// byte stream.
+// StreamProtocol is the Upgrade header that turns a connection into a byte stream.
 const StreamProtocol = "relayfs-stream"
 
-// Listen opens this process's socket, reachable for the same user only, and
-// returns its path.
+// Listen opens this process's socket, which only the same user can reach, and returns
+// its path.
 func Listen() (net.Listener, string, error) {
 	dir, err := socketDir()
 	if err != nil {
@@ -43,7 +42,7 @@ func Listen() (net.Listener, string, error) {
 	return l, path, nil
 }
 
-// socketDir is short, because a socket's path may not exceed 107 bytes.
+// socketDir returns a short path, because that of a socket may not exceed 107 bytes.
 func socketDir() (string, error) {
 	dir := filepath.Join(os.TempDir(), "relayfs-"+strconv.Itoa(os.Getuid()))
 	if run := os.Getenv("XDG_RUNTIME_DIR"); run != "" && len(run) < 60 {
@@ -62,17 +61,17 @@ func socketDir() (string, error) {
 	return dir, nil
 }
 
-// SourceParam is the query parameter by which a client says what it was given to
-// work on, once for each source as the owner names its claims. An owner lets it
-// reach that and nothing else; without one it reaches everything.
+// SourceParam is the query parameter that names a source which a client was given, once
+// for each source, as in the owner's claims. A client reaches only these sources;
+// without the parameter it reaches everything.
 const SourceParam = "source"
 
 // Client talks to an owner.
 type Client struct {
 	// Next finds the owner that follows one whose process has ended, nil if there is
-	// none yet; if it is not set, the client ends with its owner. Set before use.
+	// none yet. Without Next the client ends with its owner. Set it before use.
 	Next func() (*Info, error)
-	// Waits is told while the owner works on an answer, and of 0 when it has come.
+	// Waits is called while the owner works on an answer, and with 0 when it has come.
 	Waits func(time.Duration)
 
 	sources []string
@@ -82,8 +81,8 @@ type Client struct {
 	info Info
 }
 
-// NewClient returns a client of the owner that info describes, which reaches the
-// sources named, or everything.
+// NewClient returns a client of the owner that info describes, limited to the
+// named sources if there are any.
 func NewClient(info Info, sources ...string) *Client {
 	c := &Client{info: info, sources: sources}
 	c.http.Transport = &http.Transport{
@@ -92,7 +91,7 @@ func NewClient(info Info, sources ...string) *Client {
 	return c
 }
 
-// Info is what the owner said about itself.
+// Info describes the current owner.
 func (c *Client) Info() Info {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,7 +117,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	return conn, err
 }
 
-// address is that of path, with what the client may reach.
+// address returns the URL of path, with the sources of the client.
 func (c *Client) address(path string, query url.Values) string {
 	all := url.Values{SourceParam: c.sources}
 	maps.Copy(all, query)
@@ -130,7 +129,7 @@ func dial(ctx context.Context, info Info) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", info.Socket)
 }
 
-// Answers says whether something accepts connections at info's socket.
+// Answers reports whether something accepts connections at info's socket.
 func Answers(info Info) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -142,7 +141,7 @@ func Answers(info Info) bool {
 	return true
 }
 
-// Get asks the owner for path and decodes its JSON answer into v.
+// Get requests path and decodes the JSON answer into v.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, v any) error {
 	return c.do(ctx, http.MethodGet, path, query, nil, v)
 }
@@ -156,7 +155,7 @@ func (c *Client) Post(ctx context.Context, path string, body, v any) error {
 	return c.do(ctx, http.MethodPost, path, nil, data, v)
 }
 
-// GoneError says that nothing listens at an owner's socket: its process has ended.
+// GoneError is the error for an owner whose process has ended.
 type GoneError struct{ Owner Info }
 
 func (e *GoneError) Error() string { return fmt.Sprintf("%v has ended; start it again", e.Owner) }
@@ -182,10 +181,10 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 	})
 }
 
-// unanswered says why a request got no answer.
+// unanswered explains why a request got no answer.
 func (c *Client) unanswered(err error) error {
 	gone := errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
-	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) { // a process that ends cuts what it has
+	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) { // an ending process closes its connections
 		gone = !Answers(c.Info())
 	}
 	if gone {
@@ -194,7 +193,7 @@ func (c *Client) unanswered(err error) error {
 	return fmt.Errorf("%v does not answer: %w", c.Info(), err)
 }
 
-// RefusedError is what an owner answered to a request that it did not carry out.
+// RefusedError is the error of a request that the owner refused.
 type RefusedError struct {
 	Owner  Info
 	Status int // of HTTP
@@ -256,12 +255,12 @@ type Stream struct {
 	c *Client // nil at the owner's end
 }
 
-// Alive is nil if the owner at the other end answers.
+// Alive returns nil if the owner at the other end runs.
 func (s *Stream) Alive(ctx context.Context) error { return s.c.Alive(ctx) }
 
 func (s *Stream) Read(p []byte) (int, error) { return s.r.Read(p) }
 
-// CloseWrite tells the other side that no more will come.
+// CloseWrite ends the stream to the other side.
 func (s *Stream) CloseWrite() error {
 	if u, ok := s.Conn.(*net.UnixConn); ok {
 		return u.CloseWrite()
@@ -269,8 +268,7 @@ func (s *Stream) CloseWrite() error {
 	return nil
 }
 
-// CloseRead ends what is read here: the other side's messages that have not
-// been read are lost.
+// CloseRead discards what the other side sends.
 func (s *Stream) CloseRead() error {
 	if u, ok := s.Conn.(*net.UnixConn); ok {
 		return u.CloseRead()
@@ -278,8 +276,8 @@ func (s *Stream) CloseRead() error {
 	return nil
 }
 
-// AcceptStream is the owner's side of Stream: it takes the connection over from
-// the HTTP server.
+// AcceptStream is the owner's side of Stream: it takes the connection from the HTTP
+// server.
 func AcceptStream(w http.ResponseWriter, r *http.Request) (io.ReadWriteCloser, error) {
 	if r.Header.Get("Upgrade") != StreamProtocol {
 		http.Error(w, "this path wants Upgrade: "+StreamProtocol, http.StatusUpgradeRequired)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// inodeOf is which file st is of.
+// inodeOf returns the device and inode of a file, zeros if unknown.
 func inodeOf(st fs.FileInfo) (device, inode uint64) {
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	if !ok {
