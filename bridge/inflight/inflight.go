@@ -1,5 +1,5 @@
-// Package inflight bounds the memory that is taken by what clients send and what has
-// not been dealt with yet: frames and bodies, over all connections together.
+// Package inflight limits the memory for frames and bodies that clients are sending or
+// that are not processed yet, over all connections together.
 package inflight
 
 import (
@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// Default is the size in bytes of a budget that nobody has thought about.
+	// Default is the size in bytes of a budget unless configured otherwise.
 	Default = 256 << 20
-	// Free is what each reader has in bytes without asking: as much as its
-	// connection takes anyway. So small messages come through in any case.
+	// Free is the size in bytes that each reader has outside of the budget, as much as its
+	// connection takes anyway. So small messages always come through.
 	Free = 4 << 10
 )
 
-// ErrFull says that other messages take all of the budget.
-var ErrFull = errors.New("too much is being sent at a time: try again")
+// ErrFull is the error of a message that the budget has no room for.
+var ErrFull = errors.New("too much is being sent at a time; try again")
 
-// Budget is how many bytes may be under way at a time.
+// Budget is the number of bytes that may be in flight.
 type Budget struct {
 	mu   sync.Mutex // protects the following
 	left int
 }
 
-// New makes a budget of n bytes.
+// New returns a budget of n bytes.
 func New(n int) *Budget { return &Budget{left: n} }
 
 func (b *Budget) take(n int) bool {
@@ -44,8 +44,8 @@ func (b *Budget) give(n int) {
 	b.left += n
 }
 
-// Read reads r to its end. What is read counts until release is called, which is not
-// nil if and only if err is. Errors: ErrFull, those of r.
+// Read reads r to its end. The data counts until release is called, which is nil if and
+// only if err is not. Errors: ErrFull, those of r.
 func (b *Budget) Read(r io.Reader) (data []byte, release func(), err error) {
 	buf, taken := make([]byte, 0, Free), 0
 	for {

@@ -134,7 +134,7 @@ func seedFrames(id string) [][]byte {
 	return [][]byte{
 		ysync.AppendStep1(nil, []byte{1, 5, 3}), ysync.AppendStep2(nil, []byte(update("x"))), ysync.AppendUpdate(nil, []byte(update("evil"))),
 		ysync.AppendAwareness(nil, []byte{1, 7, 1, 2, '{', '}'}), ysync.AppendSubscribe(nil, ysync.DocumentUpdated),
-		ysync.AppendQuerySubdocs(nil, id), ysync.AppendEcho(nil, []byte("x")), ysync.AppendQueryAwareness(nil),
+		ysync.AppendQuerySubdocs(nil, id), ysync.AppendEcho(nil, []byte("x")), {byte(ysync.QueryAwareness)},
 	}
 }
 

@@ -236,7 +236,7 @@ func TestAwareness(t *testing.T) {
 	if err := ysync.NewAwareness(late.doc.ClientID()).Apply(late.frame(ysync.AwarenessState).Payload, nil); err != nil {
 		t.Fatal(err)
 	}
-	late.send(ysync.AppendQueryAwareness(nil))
+	late.send([]byte{byte(ysync.QueryAwareness)})
 	late.frame(ysync.AwarenessState)
 	a.stop()
 	for len(theirs.Others()) > 0 { // bob may have heard of ann twice, when he was greeted and when she spoke
@@ -327,7 +327,7 @@ func TestEventsAndSubdocs(t *testing.T) {
 		t.Errorf("subdocs are %v, %v", answer.Data, err)
 	}
 
-	folder.send(ysync.AppendUnsubscribe(nil, ysync.DocumentUpdated))
+	folder.send([]byte("\x06\x01\x10" + ysync.DocumentUpdated))
 	folder.sync()
 	folder.mu.Lock()
 	folder.frames = nil

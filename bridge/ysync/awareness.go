@@ -14,14 +14,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// The times of y-protocols. A state that is not renewed is dropped by others.
+// Intervals of y-protocols. Peers drop a state that is not renewed.
 const (
 	renewAfter    = 15 * time.Second
 	outdatedAfter = 30 * time.Second
 	checkEvery    = 3 * time.Second
 )
 
-// The most that an Awareness holds of others.
+// forgetAfter is how long an Awareness remembers the clock of a client that has left.
+const forgetAfter = time.Hour
+
+// Limits of the states of other clients.
 const (
 	maxClients   = 4096
 	maxStateSize = 64 << 10 // bytes of one state
@@ -32,39 +35,36 @@ const (
 // larger states than an Awareness holds. Nothing has changed.
 var ErrAwarenessLimit = errors.New("too much awareness")
 
-// An Awareness knows what every client of a document says about itself: one
-// JSON value, its state, for as long as the client is there. Clocks tell which
-// of two states of one client is newer.
-//
-// All methods may be called from any goroutine.
+// An Awareness holds the state of every client of a document: one JSON value, for as long
+// as the client is there. Clocks order the states of one client. It is safe for concurrent
+// use.
 type Awareness struct {
-	client ycrdt.ClientID
-
-	mu        sync.Mutex
-	clients   map[ycrdt.ClientID]*clientState // protected by mu
-	bytes     int                             // of all states; protected by mu
-	listeners []*awarenessListener            // protected by mu
+	mu        sync.Mutex // protects the following
+	states    states
+	listeners []*func(AwarenessEvent)
 }
 
-// clientState is what is known of one client. Those that have left are kept
-// with their clock, so that late news of them are recognised as old.
+// states are the states of all clients. Clients that have left keep their clocks, so that
+// late news of them are recognised as old.
+type states struct {
+	local   ycrdt.ClientID
+	clients map[ycrdt.ClientID]*clientState
+	bytes   int // of all states
+}
+
 type clientState struct {
 	state   json.RawMessage // nil if the client has left
 	clock   uint64
 	updated time.Time
 }
 
-type awarenessListener struct {
-	fn func(AwarenessEvent)
-}
-
 // An AwarenessEvent tells which clients have come, changed, renewed their state
 // and left. A provider sends [Awareness.Encode] of all of them to its peers.
 type AwarenessEvent struct {
 	Added, Removed []ycrdt.ClientID
-	Updated        []ycrdt.ClientID // all that were heard of again
-	Changed        []ycrdt.ClientID // those of Updated whose state is another
-	Origin         any              // as given to Apply or Remove, nil for a local change
+	Updated        []ycrdt.ClientID // all that sent their state again
+	Changed        []ycrdt.ClientID // those of Updated with a new state
+	Origin         any              // the argument of Apply or Remove, nil for a local change
 }
 
 // Clients returns all clients that the event is about.
@@ -72,47 +72,44 @@ func (e AwarenessEvent) Clients() []ycrdt.ClientID {
 	return slices.Concat(e.Added, e.Updated, e.Removed)
 }
 
-func (e AwarenessEvent) empty() bool {
-	return len(e.Added)+len(e.Updated)+len(e.Removed) == 0
-}
-
-// NewAwareness returns an Awareness in which the client with the given id, as
-// which this side speaks, has no state yet.
+// NewAwareness returns an Awareness whose local client is client, without a state yet.
 func NewAwareness(client ycrdt.ClientID) *Awareness {
-	return &Awareness{client: client, clients: make(map[ycrdt.ClientID]*clientState)}
+	return &Awareness{states: states{local: client, clients: make(map[ycrdt.ClientID]*clientState)}}
 }
 
-// OnUpdate calls fn after every change, until cancel is called. No lock is held
-// then; fn may use the Awareness.
+// OnUpdate calls fn after every change, until cancel is called. No lock is held during the
+// call.
 func (a *Awareness) OnUpdate(fn func(AwarenessEvent)) (cancel func()) {
-	l := &awarenessListener{fn}
+	l := &fn
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.listeners = append(a.listeners, l)
 	return func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.listeners = slices.DeleteFunc(slices.Clone(a.listeners), func(other *awarenessListener) bool { return other == l })
+		a.listeners = slices.DeleteFunc(slices.Clone(a.listeners), func(other *func(AwarenessEvent)) bool { return other == l })
 	}
 }
 
-// unlockAndTell releases a.mu, which must be held, and delivers e.
-func (a *Awareness) unlockAndTell(e AwarenessEvent) {
+// change runs fn and delivers the event that fn has filled in.
+func (a *Awareness) change(origin any, fn func(*states, *AwarenessEvent)) {
+	e := AwarenessEvent{Origin: origin}
+	a.mu.Lock()
+	fn(&a.states, &e)
 	listeners := a.listeners
 	a.mu.Unlock()
-	if e.empty() {
-		return
-	}
-	for _, l := range listeners {
-		l.fn(e)
+	if len(e.Clients()) > 0 {
+		for _, l := range listeners {
+			(*l)(e)
+		}
 	}
 }
 
-// Client returns the id as which this side speaks.
-func (a *Awareness) Client() ycrdt.ClientID { return a.client }
+// Client returns the local client.
+func (a *Awareness) Client() ycrdt.ClientID { return a.states.local }
 
-// SetLocal makes state, which must encode as JSON, the state of this side; nil
-// says that this side leaves.
+// SetLocal sets the state of the local client, which must encode as JSON; nil means that
+// it leaves.
 func (a *Awareness) SetLocal(state any) error {
 	data, err := json.Marshal(state)
 	if err != nil {
@@ -121,27 +118,24 @@ func (a *Awareness) SetLocal(state any) error {
 	if state == nil {
 		data = nil
 	}
-	a.mu.Lock()
-	var e AwarenessEvent
-	c := a.clients[a.client]
-	if data != nil || (c != nil && c.state != nil) {
-		// Receivers take a client that they do not know to be at clock 0, so
-		// the first state of ours must have clock 1.
-		clock := uint64(1)
-		if c != nil {
-			clock = c.clock + 1
+	a.change(nil, func(s *states, e *AwarenessEvent) {
+		c := s.clients[s.local]
+		switch {
+		case c != nil && (data != nil || c.state != nil):
+			s.set(e, s.local, data, c.clock+1)
+		case c == nil && data != nil:
+			// Receivers assume clock 0 for an unknown client, so the first clock is 1.
+			s.set(e, s.local, data, 1)
 		}
-		a.set(&e, a.client, data, clock)
-	}
-	a.unlockAndTell(e)
+	})
 	return nil
 }
 
-// Local returns the state of this side as JSON, nil if there is none.
+// Local returns the state of the local client as JSON, nil if there is none.
 func (a *Awareness) Local() json.RawMessage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if c := a.clients[a.client]; c != nil {
+	if c := a.states.clients[a.states.local]; c != nil {
 		return slices.Clone(c.state)
 	}
 	return nil
@@ -151,8 +145,8 @@ func (a *Awareness) Local() json.RawMessage {
 func (a *Awareness) States() map[ycrdt.ClientID]json.RawMessage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	states := make(map[ycrdt.ClientID]json.RawMessage, len(a.clients))
-	for id, c := range a.clients {
+	states := make(map[ycrdt.ClientID]json.RawMessage, len(a.states.clients))
+	for id, c := range a.states.clients {
 		if c.state != nil {
 			states[id] = slices.Clone(c.state)
 		}
@@ -161,11 +155,11 @@ func (a *Awareness) States() map[ycrdt.ClientID]json.RawMessage {
 }
 
 // set gives a client a new state and clock and adds that to e.
-func (a *Awareness) set(e *AwarenessEvent, id ycrdt.ClientID, state json.RawMessage, clock uint64) {
-	c := a.clients[id]
+func (s *states) set(e *AwarenessEvent, id ycrdt.ClientID, state json.RawMessage, clock uint64) {
+	c := s.clients[id]
 	if c == nil {
 		c = &clientState{}
-		a.clients[id] = c
+		s.clients[id] = c
 	}
 	switch {
 	case state == nil && c.state != nil:
@@ -179,48 +173,41 @@ func (a *Awareness) set(e *AwarenessEvent, id ycrdt.ClientID, state json.RawMess
 			e.Changed = append(e.Changed, id)
 		}
 	}
-	a.bytes += len(state) - len(c.state)
+	s.bytes += len(state) - len(c.state)
 	c.state, c.clock, c.updated = state, clock, time.Now()
 }
 
 // sameJSON compares values, not texts.
 func sameJSON(a, b json.RawMessage) bool {
-	if string(a) == string(b) {
-		return true
-	}
 	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
-	}
-	return reflect.DeepEqual(x, y)
+	return string(a) == string(b) || json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// Remove says that clients have left, as a provider does for all others when
-// its connection is lost.
+// Remove marks clients as gone. A provider does so for all others when its connection
+// ends.
 func (a *Awareness) Remove(origin any, clients ...ycrdt.ClientID) {
-	a.mu.Lock()
-	e := AwarenessEvent{Origin: origin}
-	for _, id := range clients {
-		if c := a.clients[id]; c != nil && c.state != nil {
-			clock := c.clock
-			if id == a.client {
-				clock++
+	a.change(origin, func(s *states, e *AwarenessEvent) {
+		for _, id := range clients {
+			if c := s.clients[id]; c != nil && c.state != nil {
+				clock := c.clock
+				if id == s.local {
+					clock++
+				}
+				s.set(e, id, nil, clock)
 			}
-			a.set(&e, id, nil, clock)
 		}
-	}
-	a.unlockAndTell(e)
+	})
 }
 
-// Others returns the clients that are there, without this side.
+// Others returns the clients that are there, without the local one.
 func (a *Awareness) Others() []ycrdt.ClientID {
 	states := a.States()
-	delete(states, a.client)
+	delete(states, a.states.local)
 	return slices.Sorted(maps.Keys(states))
 }
 
-// Run renews the state of this side and drops clients that were not heard of
-// for 30 seconds, until ctx ends. It returns the cause of that.
+// Run renews the local state and drops clients that have been silent for 30 seconds,
+// until ctx ends. It returns the cause of that.
 func (a *Awareness) Run(ctx context.Context) error {
 	ticker := time.NewTicker(checkEvery)
 	defer ticker.Stop()
@@ -239,26 +226,22 @@ const Timeout = "timeout"
 
 func (a *Awareness) check() {
 	now := time.Now()
-	a.mu.Lock()
-	var renewed AwarenessEvent
 	var outdated []ycrdt.ClientID
-	for id, c := range a.clients {
-		silent := now.Sub(c.updated)
-		switch {
-		case c.state == nil:
-			if silent > forgetAfter {
-				delete(a.clients, id)
+	a.change(nil, func(s *states, renewed *AwarenessEvent) {
+		for id, c := range s.clients {
+			silent := now.Sub(c.updated)
+			switch {
+			case c.state == nil:
+				if silent > forgetAfter {
+					delete(s.clients, id)
+				}
+			case id == s.local && silent >= renewAfter:
+				s.set(renewed, id, c.state, c.clock+1)
+			case id != s.local && silent >= outdatedAfter:
+				outdated = append(outdated, id)
 			}
-		case id == a.client && silent >= renewAfter:
-			a.set(&renewed, id, c.state, c.clock+1)
-		case id != a.client && silent >= outdatedAfter:
-			outdated = append(outdated, id)
 		}
-	}
-	a.unlockAndTell(renewed)
+	})
 	slices.Sort(outdated)
 	a.Remove(Timeout, outdated...)
 }
-
-// forgetAfter is how long the clock of a client that has left is remembered.
-const forgetAfter = time.Hour

@@ -1,6 +1,7 @@
 package ysync
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -16,100 +17,88 @@ type wireState struct {
 }
 
 // Encode returns an awareness update with the states and clocks of the given
-// clients. Those that it knows nothing of are left out.
+// clients. It leaves out clients that it has never heard of.
 func (a *Awareness) Encode(clients ...ycrdt.ClientID) []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var body []byte
 	n := uint64(0)
 	for _, id := range clients {
-		c := a.clients[id]
+		c := a.states.clients[id]
 		if c == nil {
 			continue
 		}
-		state := c.state
-		if state == nil {
-			state = json.RawMessage("null")
+		state := []byte(c.state)
+		if c.state == nil {
+			state = []byte("null")
 		}
 		n++
-		body = appendUint(appendUint(body, uint64(id)), c.clock)
-		body = appendBytes(body, []byte(state))
+		body = binary.AppendUvarint(binary.AppendUvarint(body, uint64(id)), c.clock)
+		body = appendBytes(body, state)
 	}
-	return append(appendUint(nil, n), body...)
+	return append(binary.AppendUvarint(nil, n), body...)
 }
 
-// EncodeAll returns an awareness update with everybody who is there.
+// EncodeAll returns an awareness update with all clients that are there.
 func (a *Awareness) EncodeAll() []byte {
-	a.mu.Lock()
-	ids := make([]ycrdt.ClientID, 0, len(a.clients))
-	for id, c := range a.clients {
-		if c.state != nil {
-			ids = append(ids, id)
-		}
-	}
-	a.mu.Unlock()
-	slices.Sort(ids)
-	return a.Encode(ids...)
+	return a.Encode(slices.Sorted(maps.Keys(a.States()))...)
 }
 
-// Apply takes over what is new in an awareness update. Should another client
-// say that this side has left, it is contradicted: the event names this side as
-// updated, with a higher clock.
+// Apply merges an awareness update. If another client claims that the local client has
+// left, the event names that as updated, with a higher clock, to contradict it.
 //
-// When an error is returned, which wraps [ErrMalformed] or is
-// [ErrAwarenessLimit], nothing has changed.
+// On an error, which wraps [ErrMalformed] or is [ErrAwarenessLimit], nothing has changed.
 func (a *Awareness) Apply(update []byte, origin any) error {
-	states, err := decodeAwareness(update)
+	updates, err := decodeAwareness(update)
 	if err != nil {
 		return err
 	}
-	a.mu.Lock()
-	if !a.hasRoom(states) {
-		a.mu.Unlock()
-		return ErrAwarenessLimit
-	}
-	e := AwarenessEvent{Origin: origin}
-	for _, w := range states {
-		a.merge(&e, w)
-	}
-	a.unlockAndTell(e)
-	return nil
+	a.change(origin, func(s *states, e *AwarenessEvent) {
+		if !s.hasRoom(updates) {
+			err = ErrAwarenessLimit
+			return
+		}
+		for _, w := range updates {
+			s.merge(e, w)
+		}
+	})
+	return err
 }
 
-// merge takes over w if it is newer than what is known.
-func (a *Awareness) merge(e *AwarenessEvent, w wireState) {
-	var known clientState
-	if c := a.clients[w.client]; c != nil {
-		known = *c
+// merge takes w if it is newer than the present state.
+func (s *states) merge(e *AwarenessEvent, w wireState) {
+	var have clientState
+	if c := s.clients[w.client]; c != nil {
+		have = *c
 	}
 	leaves := w.state == nil
-	if w.clock < known.clock || (w.clock == known.clock && !(leaves && known.state != nil)) {
+	if w.clock < have.clock || (w.clock == have.clock && !(leaves && have.state != nil)) {
 		return
 	}
-	if leaves && w.client == a.client && known.state != nil {
-		w.state = known.state
+	if leaves && w.client == s.local && have.state != nil {
+		w.state = have.state
 		w.clock++
 	}
-	a.set(e, w.client, w.state, w.clock)
+	s.set(e, w.client, w.state, w.clock)
 }
 
-// hasRoom reports whether a could take over all of states. If need be it
-// forgets who has left.
-func (a *Awareness) hasRoom(states []wireState) bool {
-	bytes, unknown := a.bytes, 0
-	for _, w := range states {
+// hasRoom reports whether all of updates fit. If need be it forgets clients that have
+// left.
+func (s *states) hasRoom(updates []wireState) bool {
+	bytes, unknown := s.bytes, 0
+	for _, w := range updates {
 		if len(w.state) > maxStateSize {
 			return false
 		}
 		bytes += len(w.state)
-		if a.clients[w.client] == nil {
+		if s.clients[w.client] == nil {
 			unknown++
 		}
 	}
-	if len(a.clients)+unknown > maxClients {
-		maps.DeleteFunc(a.clients, func(_ ycrdt.ClientID, c *clientState) bool { return c.state == nil })
+	if len(s.clients)+unknown > maxClients {
+		maps.DeleteFunc(s.clients, func(_ ycrdt.ClientID, c *clientState) bool { return c.state == nil })
 	}
-	return bytes <= maxStates && len(a.clients)+unknown <= maxClients
+	return bytes <= maxStates && len(s.clients)+unknown <= maxClients
 }
 
 func decodeAwareness(update []byte) ([]wireState, error) {

@@ -1,26 +1,23 @@
-// Package ysync speaks the protocols by which Yjs peers keep documents and
-// presence in step: the sync and awareness protocols of y-protocols, in the
-// frames of y-websocket (and everything that follows it, such as y-sweet) and
-// in those of Hocuspocus. It moves bytes in memory; connections are the
-// caller's.
+// Package ysync implements the protocols by which Yjs peers synchronise documents and
+// presence: the sync and awareness protocols of y-protocols, in the frames of y-websocket
+// (and of its successors, such as y-sweet) and in those of Hocuspocus. It encodes and
+// decodes bytes; connections belong to the caller.
 //
 // # The nouns
 //
 // A frame is one binary WebSocket message. It has a type: Sync, Awareness, Auth
-// or QueryAwareness. In Hocuspocus's framing the name of a document stands in
-// front, because one connection carries many, and there are more types.
-// relay-server's framing has more types as well, by which a client follows all
-// documents of a folder over one connection, and y-sweet's has an Echo, by which
-// a client learns that the server has applied what it sent.
+// or QueryAwareness. Hocuspocus puts the name of a document in front, because one
+// connection carries many, and has more types. relay-server has more types as well, by
+// which a client follows all documents of a folder over one connection, and y-sweet has an
+// Echo, which confirms that the server has applied what the client sent.
 //
-// A sync frame is a step 1 ("this is what I have": a state vector), a step 2
-// ("this is what you lack": an update) or an update ("this has just changed").
-// Each side sends a step 1 when the connection opens and answers the other's
-// with a step 2; it is in sync when the first step 2 has arrived.
+// A sync frame is a step 1 (the sender's state vector), a step 2 (the update that the
+// other side lacks) or an update (a recent change). Each side sends a step 1 when the
+// connection opens and answers the other's with a step 2; it is in sync when the first
+// step 2 has arrived.
 //
-// Awareness is what peers tell each other about themselves, such as a name and
-// a cursor: one JSON value per client that is not stored and vanishes with the
-// client. See [Awareness].
+// Awareness is what peers publish about themselves, such as a name and a cursor: one JSON
+// value per client that is not stored and vanishes with the client. See [Awareness].
 //
 // # Use
 //

@@ -38,7 +38,7 @@ func TestFramesOfYWebsocket(t *testing.T) {
 		"step 2":       {ysync.AppendStep2(nil, update), "000113" + hiUpdate, ysync.Frame{Type: ysync.Sync, Step: ysync.Step2, Payload: update}},
 		"update":       {ysync.AppendUpdate(nil, update), "000213" + hiUpdate, ysync.Frame{Type: ysync.Sync, Step: ysync.Update, Payload: update}},
 		"awareness":    {ysync.AppendAwareness(nil, []byte{0}), "010100", ysync.Frame{Type: ysync.AwarenessState, Payload: []byte{0}}},
-		"query":        {ysync.AppendQueryAwareness(nil), "03", ysync.Frame{Type: ysync.QueryAwareness}},
+		"query":        {[]byte{3}, "03", ysync.Frame{Type: ysync.QueryAwareness}},
 		"granted":      {[]byte{2, 1}, "0201", ysync.Frame{Type: ysync.Auth, Auth: ysync.Authenticated}},
 		"denied":       {ysync.AppendPermissionDenied(nil, "no"), "0200026e6f", ysync.Frame{Type: ysync.Auth, Auth: ysync.PermissionDenied, Text: "no"}},
 	} {
@@ -64,7 +64,7 @@ func TestFramesOfRelayServer(t *testing.T) {
 		"empty echo":    {ysync.AppendEcho(nil, nil), "6600", ysync.Frame{Type: ysync.Echo, Payload: []byte{}}},
 		"event":         {ysync.AppendEvent(nil, []byte{0xa0}), "0401a0", ysync.Frame{Type: ysync.Event, Payload: []byte{0xa0}}},
 		"subscribe":     {ysync.AppendSubscribe(nil, ysync.DocumentUpdated), "050110646f63756d656e742e75706461746564", ysync.Frame{Type: ysync.Subscribe, Names: []string{"document.updated"}}},
-		"unsubscribe":   {ysync.AppendUnsubscribe(nil, "a", "é"), "0602016102c3a9", ysync.Frame{Type: ysync.Unsubscribe, Names: []string{"a", "é"}}},
+		"unsubscribe":   {[]byte("\x06\x02\x01a\x02é"), "0602016102c3a9", ysync.Frame{Type: ysync.Unsubscribe, Names: []string{"a", "é"}}},
 		"query subdocs": {ysync.AppendQuerySubdocs(nil, "d1", "d2"), "0702026431026432", ysync.Frame{Type: ysync.QuerySubdocs, Names: []string{"d1", "d2"}}},
 		"subdocs":       {ysync.AppendSubdocs(nil, []byte{0xa0}), "0801a0", ysync.Frame{Type: ysync.Subdocs, Payload: []byte{0xa0}}},
 	} {

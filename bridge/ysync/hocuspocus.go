@@ -13,9 +13,8 @@ const (
 	wireAuthenticated    = 2
 )
 
-// DecodeHocuspocus reads a frame of Hocuspocus 4. The version that follows a
-// token is ignored, as is everything after a frame. The error wraps
-// [ErrMalformed] or [ErrUnknownType].
+// DecodeHocuspocus decodes a frame of Hocuspocus 4. It ignores the version after a token
+// and bytes after the frame. The error wraps [ErrMalformed] or [ErrUnknownType].
 func DecodeHocuspocus(frame []byte) (Frame, error) {
 	if len(frame) == 1 && (Type(frame[0]) == Ping || Type(frame[0]) == Pong) {
 		return Frame{Type: Type(frame[0])}, nil
@@ -50,7 +49,7 @@ func (f *Frame) readAuth(r *reader) {
 	case wireToken:
 		f.Auth = Token
 		if len(r.buf) == 0 {
-			return // a server's request for a token
+			return // a server requests a token
 		}
 	case wirePermissionDenied:
 		f.Auth = PermissionDenied
@@ -62,12 +61,12 @@ func (f *Frame) readAuth(r *reader) {
 	f.Text = r.text("auth text")
 }
 
-// AppendDocument appends the name of a document. A frame of y-websocket that
-// is appended to that is one of Hocuspocus.
+// AppendDocument appends the name of a document. A frame of y-websocket appended to that
+// is one of Hocuspocus.
 func AppendDocument(dst []byte, name string) []byte { return appendBytes(dst, name) }
 
-// AppendToken appends the body of the frame by which a client authenticates;
-// version is that of the Hocuspocus provider that it stands in for.
+// AppendToken appends the body of the frame by which a client authenticates; version is
+// that of a Hocuspocus provider.
 func AppendToken(dst []byte, token, version string) []byte {
 	return appendBytes(appendBytes(append(dst, byte(Auth), wireToken), token), version)
 }
@@ -83,8 +82,7 @@ func AppendDenied(dst []byte, reason string) []byte {
 	return appendBytes(append(dst, byte(Auth), wirePermissionDenied), reason)
 }
 
-// AppendSyncStatus appends the body by which a server says whether it has
-// saved what it received.
+// AppendSyncStatus appends the body by which a server reports whether it saved an update.
 func AppendSyncStatus(dst []byte, saved bool) []byte {
 	if saved {
 		return append(dst, byte(SyncStatus), 1)
@@ -92,8 +90,7 @@ func AppendSyncStatus(dst []byte, saved bool) []byte {
 	return append(dst, byte(SyncStatus), 0)
 }
 
-// AppendClose appends the body by which one side says that it is done with a
-// document.
+// AppendClose appends the body by which one side closes a document.
 func AppendClose(dst []byte, reason string) []byte {
 	return appendBytes(append(dst, byte(Close)), reason)
 }

@@ -1,13 +1,15 @@
 package ysync
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
-// relay-server, and in part the y-sweet that it grew from, adds frames to those
-// of y-websocket. A client that follows many documents at once subscribes to
-// events of theirs, and asks for the snapshots of those that it has, over the
-// connection of one.
+// relay-server, and in part its ancestor y-sweet, adds frames to those of y-websocket. A
+// client that follows many documents subscribes to their events, and asks for their
+// snapshots, over the connection of one.
 
-// The numbers of those types on the wire.
+// Numbers of these types on the wire.
 const (
 	wireEvent        = 4
 	wireSubscribe    = 5
@@ -17,14 +19,13 @@ const (
 	wireEcho         = 102
 )
 
-// DocumentUpdated is the one type of event that relay-server has so far.
+// DocumentUpdated is the only type of event of relay-server.
 const DocumentUpdated = "document.updated"
 
-// MaxQuerySubdocs is how many documents a QuerySubdocs frame may ask for. To
-// ask for none is an error as well.
+// MaxQuerySubdocs is how many documents a QuerySubdocs frame may name; it must name one.
 const MaxQuerySubdocs = 100
 
-// readRelay reads the rest of a frame that y-websocket does not have.
+// readRelay reads the rest of a frame that is not of y-websocket.
 func (f *Frame) readRelay(r *reader, wire uint64) {
 	switch wire {
 	case wireEvent:
@@ -47,8 +48,8 @@ func (f *Frame) readRelay(r *reader, wire uint64) {
 	}
 }
 
-// texts reads strings with their number in front. Each has a byte at least, so
-// a number that is too large fails before anything is allocated.
+// texts reads strings after their number. Each takes a byte at least, so a number that is
+// too large fails before anything is allocated.
 func (r *reader) texts(what string) []string {
 	n := r.uint("number of names")
 	if n > uint64(len(r.buf)) {
@@ -62,15 +63,13 @@ func (r *reader) texts(what string) []string {
 	return names
 }
 
-// AppendEcho appends a frame that the server sends back as it is, once it has
-// applied all that was sent before. y-sweet calls it a sync status; payload is
-// up to the client, such as a counter.
+// AppendEcho appends a frame that the server returns unchanged when it has applied all
+// frames before it. y-sweet calls it a sync status; payload is up to the client.
 func AppendEcho(dst, payload []byte) []byte {
 	return appendBytes(append(dst, wireEcho), payload)
 }
 
-// AppendEvent appends a frame by which a server reports an event. The event is
-// a CBOR map.
+// AppendEvent appends a frame by which a server reports an event, a CBOR map.
 func AppendEvent(dst, event []byte) []byte {
 	return appendBytes(append(dst, wireEvent), event)
 }
@@ -80,25 +79,20 @@ func AppendSubscribe(dst []byte, events ...string) []byte {
 	return appendTexts(append(dst, wireSubscribe), events)
 }
 
-// AppendUnsubscribe appends a frame that asks for no more of such events.
-func AppendUnsubscribe(dst []byte, events ...string) []byte {
-	return appendTexts(append(dst, wireUnsubscribe), events)
-}
-
-// AppendQuerySubdocs appends a frame that asks for the snapshots of up to
-// [MaxQuerySubdocs] documents, and at least one.
+// AppendQuerySubdocs appends a frame that requests the snapshots of 1 to
+// [MaxQuerySubdocs] documents.
 func AppendQuerySubdocs(dst []byte, documents ...string) []byte {
 	return appendTexts(append(dst, wireQuerySubdocs), documents)
 }
 
-// AppendSubdocs appends a frame that answers a QuerySubdocs. The snapshots are
-// in a CBOR map, each as [ycrdt.Snapshot.Encode] writes it.
+// AppendSubdocs appends a frame that answers a QuerySubdocs with a CBOR map of snapshots,
+// each as [ycrdt.Snapshot.Encode] returns it.
 func AppendSubdocs(dst, snapshots []byte) []byte {
 	return appendBytes(append(dst, wireSubdocs), snapshots)
 }
 
 func appendTexts(dst []byte, texts []string) []byte {
-	dst = appendUint(dst, uint64(len(texts)))
+	dst = binary.AppendUvarint(dst, uint64(len(texts)))
 	for _, s := range texts {
 		dst = appendBytes(dst, s)
 	}

@@ -8,20 +8,18 @@ import (
 )
 
 var (
-	// ErrMalformed is wrapped by the errors of decoders for bytes that are not
-	// what they should be.
+	// ErrMalformed is wrapped by the errors of decoders for malformed bytes.
 	ErrMalformed = errors.New("malformed frame")
-	// ErrUnknownType is wrapped by the errors of [Decode] and [DecodeHocuspocus]
-	// for a frame of another type. Peers ignore such frames, since servers and
-	// applications have types of their own.
+	// ErrUnknownType is wrapped by the errors of [Decode] and [DecodeHocuspocus] for a
+	// frame of another type. Peers ignore such frames, since servers and applications have
+	// types of their own.
 	ErrUnknownType = errors.New("unknown type of frame")
 )
 
-// maxInt is the largest integer that the JavaScript side can hold.
+// maxInt is the largest integer of JavaScript.
 const maxInt = 1<<53 - 1
 
-// A reader takes lib0 primitives off the front of buf. After the first error
-// it returns zero values.
+// A reader consumes lib0 primitives from buf. After the first error it returns zero values.
 type reader struct {
 	buf []byte
 	err error
@@ -50,7 +48,7 @@ func (r *reader) uint(what string) uint64 {
 	return v
 }
 
-// bytes reads a byte array with its length in front. It aliases buf.
+// bytes reads a length and as many bytes, which alias buf.
 func (r *reader) bytes(what string) []byte {
 	n := r.uint(what)
 	if n > uint64(len(r.buf)) {
