@@ -9,18 +9,17 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Create enters e, and the folders above it that have no entry, in one
-// transaction. An empty ID or Type is filled in. If something of the same kind
-// is at the path already, nothing changes but what that lacks, and Create
-// returns it: the caller adopts its ID. fs.ErrExist if something of another kind
-// is at the path or in its way.
+// Create enters e, and missing entries for the folders above it, in one transaction. It
+// fills in an empty ID or Type. If the path has an entry of the same kind, Create completes
+// and returns that, and the caller adopts its ID. fs.ErrExist if something of another kind
+// is at the path or above it.
 func (f *Folder) Create(e Entry, origin any) (Entry, error) {
 	made, errs := f.CreateAll([]Entry{e}, origin)
 	return made[0], errs[0]
 }
 
-// CreateAll is Create for many entries, in one transaction and with one look at what
-// is there. What is the matter with one does not keep out the others.
+// CreateAll is Create for many entries in one transaction. An error about one entry does
+// not affect the others.
 func (f *Folder) CreateAll(list []Entry, origin any) (made []Entry, errs []error) {
 	made, errs = slices.Clone(list), make([]error, len(list))
 	f.doc.Transact(origin, func(tx *ycrdt.Txn) {
@@ -38,8 +37,8 @@ func (f *Folder) CreateAll(list []Entry, origin any) (made []Entry, errs []error
 	return made, errs
 }
 
-// view is what a folder document holds at one moment of a transaction: the entries,
-// and with those also the folders that only paths tell of.
+// view is the content of a folder document at one moment: its entries; all also has the
+// folders that have no entry but are part of paths.
 type view struct{ entered, all map[string]Entry }
 
 func (f *Folder) view(tx *ycrdt.Txn) view {
@@ -58,12 +57,12 @@ func (f *Folder) create(tx *ycrdt.Txn, v view, e Entry) (Entry, error) {
 	if e.Type == "" {
 		e.Type, _ = TypeOf(e.Path)
 	}
-	have, known := v.entered[e.Path]
-	derived := !known && v.all[e.Path].Type == TypeFolder
-	if known && have.Type != e.Type || derived && e.Type != TypeFolder || !known && f.foreign(tx, e.Path) {
+	have, exists := v.entered[e.Path]
+	derived := !exists && v.all[e.Path].Type == TypeFolder
+	if exists && have.Type != e.Type || derived && e.Type != TypeFolder || !exists && f.foreign(tx, e.Path) {
 		return e, fs.ErrExist
 	}
-	if known {
+	if exists {
 		e = have
 		if _, complete := f.meta.GetIn(tx, key(e.Path)); complete {
 			return e, nil
@@ -76,8 +75,7 @@ func (f *Folder) create(tx *ycrdt.Txn, v view, e Entry) (Entry, error) {
 	return e, f.enter(tx, e.Path, e.Type == TypeMarkdown, e.ID, e.meta())
 }
 
-// SetFile notes the new content of the attachment at p; fs.ErrNotExist if there
-// is none.
+// SetFile sets the content of the attachment at p; fs.ErrNotExist if there is none.
 func (f *Folder) SetFile(p, hash, mimetype string, syncTime int64, origin any) error {
 	return f.change("write", p, origin, func(tx *ycrdt.Txn) error {
 		e, ok := f.at(tx, p)
@@ -89,7 +87,7 @@ func (f *Folder) SetFile(p, hash, mimetype string, syncTime int64, origin any) e
 	})
 }
 
-// enter writes one entry, the one in docs first.
+// enter writes one entry, to docs first.
 func (f *Folder) enter(tx *ycrdt.Txn, p string, markdown bool, id string, meta any) error {
 	if markdown {
 		if err := f.docs.Set(tx, key(p), id); err != nil {
@@ -99,12 +97,12 @@ func (f *Folder) enter(tx *ycrdt.Txn, p string, markdown bool, id string, meta a
 	return f.meta.Set(tx, key(p), meta)
 }
 
-// enterParents gives the folders above p entries.
+// enterParents creates missing entries for the folders above p.
 func (f *Folder) enterParents(tx *ycrdt.Txn, v view, p string) error {
 	var missing []string
 	for dir := parent(p); dir != ""; dir = parent(dir) {
-		e, known := v.all[dir]
-		if known && e.Type != TypeFolder {
+		e, exists := v.all[dir]
+		if exists && e.Type != TypeFolder {
 			return fs.ErrExist
 		}
 		if e.ID == "" {
@@ -121,10 +119,10 @@ func (f *Folder) enterParents(tx *ycrdt.Txn, v view, p string) error {
 	return nil
 }
 
-// Rename moves what is at oldPath, with everything below it, in one transaction
-// in which every entry keeps its id. fs.ErrNotExist if nothing is there;
-// fs.ErrExist if newPath is taken by a folder, or by anything unless replace is
-// set; ErrPath for a folder that would move into itself.
+// Rename moves the entry at oldPath, with everything below it, in one transaction. Ids do
+// not change. fs.ErrNotExist if there is no such entry; fs.ErrExist if newPath is a
+// folder, or anything else unless replace is set; ErrPath for a folder that would move
+// into itself.
 func (f *Folder) Rename(oldPath, newPath string, replace bool, origin any) error {
 	if CheckPath(newPath) != nil || below(oldPath, newPath) {
 		return &fs.PathError{Op: "rename", Path: newPath, Err: ErrPath}
@@ -154,7 +152,7 @@ func (f *Folder) Rename(oldPath, newPath string, replace bool, origin any) error
 	})
 }
 
-// makeRoom takes away a file at p.
+// makeRoom removes a file at p if replace is set.
 func (f *Folder) makeRoom(tx *ycrdt.Txn, p string, replace bool) error {
 	there := f.entered(tx, p)
 	if len(there) == 0 {
@@ -169,16 +167,16 @@ func (f *Folder) makeRoom(tx *ycrdt.Txn, p string, replace bool) error {
 	return nil
 }
 
-// foreign says whether p has an entry that this version of the format does not
-// have, which is nobody's to overwrite.
+// foreign reports whether p has an entry of a newer version of the format, which must not
+// be overwritten.
 func (f *Folder) foreign(tx *ycrdt.Txn, p string) bool {
 	v, there := f.meta.GetIn(tx, key(p))
 	_, ok := readMeta(p, v)
 	return there && !ok
 }
 
-// copyEntry enters at p what key k holds. The value in filemeta_v0 stays as it
-// is, whatever else it has; one that is missing is made.
+// copyEntry copies the entry of key k to p. The value in filemeta_v0 is copied as it is,
+// unknown members included; a missing one is created.
 func (f *Folder) copyEntry(tx *ycrdt.Txn, k, p string) error {
 	id, inDocs := f.docs.GetIn(tx, k)
 	meta, inMeta := f.meta.GetIn(tx, k)
@@ -189,14 +187,12 @@ func (f *Folder) copyEntry(tx *ycrdt.Txn, k, p string) error {
 	return f.enter(tx, p, inDocs, docID, meta)
 }
 
-// entered are the keys, of either map, at p and below it, sorted.
+// entered returns the keys of both maps at p and below it, sorted.
 func (f *Folder) entered(tx *ycrdt.Txn, p string) []string {
 	found := make(map[string]bool)
-	for _, keys := range [][]string{f.meta.KeysIn(tx), f.docs.KeysIn(tx)} {
-		for _, k := range keys {
-			if q := pathOf(k); q != "" && (q == p || below(p, q)) {
-				found[k] = true
-			}
+	for _, k := range f.keys(tx) {
+		if q := pathOf(k); q != "" && (q == p || below(p, q)) {
+			found[k] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(found))
@@ -209,8 +205,8 @@ func (f *Folder) remove(tx *ycrdt.Txn, keys []string) {
 	}
 }
 
-// Delete removes the entry at p. Its content document stays. fs.ErrNotExist if
-// nothing is there; ErrNotEmpty if anything is below p (Inside).
+// Delete removes the entry at p; its content document stays. fs.ErrNotExist if there is
+// none; ErrNotEmpty if p has children (Inside).
 func (f *Folder) Delete(p string, origin any) error {
 	return f.change("remove", p, origin, func(tx *ycrdt.Txn) error {
 		keys := f.entered(tx, p)
@@ -225,27 +221,25 @@ func (f *Folder) Delete(p string, origin any) error {
 	})
 }
 
-// Inside names what is right below p ("" for the folder's root): whatever has an
-// entry, of types and versions of the format, too, that List leaves out.
+// Inside returns the names right below p ("" for the root), including entries that List
+// omits, of other types and versions of the format.
 func (f *Folder) Inside(p string) []string {
 	names := make(map[string]bool)
 	f.doc.Transact(nil, func(tx *ycrdt.Txn) {
-		for _, keys := range [][]string{f.meta.KeysIn(tx), f.docs.KeysIn(tx)} {
-			for _, k := range keys {
-				q := pathOf(k)
-				if q == "" || p != "" && !below(p, q) || f.deleted(tx, k) {
-					continue
-				}
-				name, _, _ := strings.Cut(strings.TrimPrefix(q[len(p):], "/"), "/")
-				names[name] = true
+		for _, k := range f.keys(tx) {
+			q := pathOf(k)
+			if q == "" || p != "" && !below(p, q) || f.deleted(tx, k) {
+				continue
 			}
+			name, _, _ := strings.Cut(strings.TrimPrefix(q[len(p):], "/"), "/")
+			names[name] = true
 		}
 	})
 	return slices.Sorted(maps.Keys(names))
 }
 
-// deleted says whether key k is Markdown that counts as deleted, for want of its twin
-// in docs.
+// deleted reports whether key k is Markdown without an id in docs, which counts as
+// deleted.
 func (f *Folder) deleted(tx *ycrdt.Txn, k string) bool {
 	value, inMeta := f.meta.GetIn(tx, k)
 	e, ok := readMeta(pathOf(k), value)

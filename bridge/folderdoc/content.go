@@ -5,9 +5,8 @@ import "github.com/relayfs/relayfs/bridge/ycrdt"
 // ContentsName is the root Text of a content document.
 const ContentsName = "contents"
 
-// EnsureNonEmpty gives a content document without any struct one that nobody
-// sees: readers take a document without structs for one that was not uploaded
-// yet, and show no file.
+// EnsureNonEmpty inserts and deletes a character in a content document without structs:
+// readers assume that such a document was not uploaded yet, and show no file.
 func EnsureNonEmpty(doc *ycrdt.Doc, origin any) {
 	if len(doc.StateVector()) > 0 {
 		return
@@ -19,9 +18,8 @@ func EnsureNonEmpty(doc *ycrdt.Doc, origin any) {
 	})
 }
 
-// Register notes in the document's users map that client's changes are those of
-// the user, in the layout of Yjs's PermanentUserData. It says whether that was
-// news.
+// Register records in the document's users map that client belongs to user, in the layout
+// of Yjs's PermanentUserData. It reports whether that was new.
 func Register(doc *ycrdt.Doc, user string, client ycrdt.ClientID, origin any) (added bool) {
 	users := doc.Map("users")
 	doc.Transact(origin, func(tx *ycrdt.Txn) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ChangeKind says what happened to an entry.
+// ChangeKind is the kind of a Change.
 type ChangeKind uint8
 
 const (
@@ -21,14 +21,14 @@ type Change struct {
 	Kind    ChangeKind
 	Path    string
 	OldPath string // Renamed
-	Entry   Entry  // as it is now; of Removed, as it was
+	Entry   Entry  // the new one; for Removed, the old one
 }
 
-// Diff returns the steps that lead from one listing to another, in an order in
-// which each can be made by itself: no name is taken before it is free, no
-// folder goes before what is in it. An entry whose id is at another path now was
-// renamed, and what moved along with its folder is not listed again. Both
-// listings are those of List, taken before and after a transaction.
+// Diff returns the steps from one listing to another, in an order in which each is valid
+// by itself: a name is free before it is taken, and a folder is empty before it is removed.
+// An entry with the same id at another path was renamed; what moved along with its folder
+// is not listed again. Both listings are results of List, from before and after a
+// transaction.
 func Diff(before, after []Entry) []Change {
 	d := differ{at: make(map[string]*step), children: make(map[string]int)}
 	d.pair(before, after)
@@ -40,7 +40,7 @@ func Diff(before, after []Entry) []Change {
 	return d.out
 }
 
-// replaceAll is the way between two listings that is always there.
+// replaceAll removes and creates everything.
 func replaceAll(before, after []Entry) []Change {
 	var out []Change
 	for _, e := range slices.Backward(before) {
@@ -52,22 +52,22 @@ func replaceAll(before, after []Entry) []Change {
 	return out
 }
 
-// step is an entry on its way; from is "" for a new one, to for one that goes.
+// step is a pending change of an entry; from is "" for a new one, to for a removed one.
 type step struct {
 	from, to string
 	entry    Entry
 }
 
-// differ plays the steps on the tree of names.
+// differ applies the steps to the tree of names.
 type differ struct {
 	at       map[string]*step // what each path holds at this point
 	children map[string]int   // how many names each folder holds
 	pending  []*step
-	left     []*step // pending, and not made in this pass
+	left     []*step // pending after this pass
 	out      []Change
 }
 
-// pair finds out what became of each entry.
+// pair plans a step for each entry.
 func (d *differ) pair(before, after []Entry) {
 	newAt, newByID := make(map[string]Entry, len(after)), unique(after)
 	for _, e := range after {
@@ -80,7 +80,9 @@ func (d *differ) pair(before, after []Entry) {
 		s := &step{from: e.Path, entry: e}
 		if now, ok := newAt[e.Path]; ok && same(e, now) {
 			s.to, s.entry = e.Path, now
-			d.keep(e, now)
+			if e.Hash != now.Hash || e.Type != now.Type {
+				d.out = append(d.out, Change{Kind: Changed, Path: now.Path, Entry: now})
+			}
 		} else if now, ok := newByID[e.ID]; ok && oldByID[e.ID].Path == e.Path && sameKind(e, now) {
 			s.to, s.entry = now.Path, now
 		}
@@ -90,12 +92,12 @@ func (d *differ) pair(before, after []Entry) {
 			leaving = append(leaving, s)
 		}
 	}
-	for i := len(leaving) - 1; i >= 0; i-- { // what lies deep goes first
-		if leaving[i].to == "" {
-			d.pending = append(d.pending, leaving[i])
+	for _, s := range slices.Backward(leaving) { // children before their folders
+		if s.to == "" {
+			d.pending = append(d.pending, s)
 		}
 	}
-	for _, s := range leaving { // folders move before what is in them
+	for _, s := range leaving { // folders before their children
 		if s.to != "" {
 			d.pending = append(d.pending, s)
 		}
@@ -107,7 +109,7 @@ func (d *differ) pair(before, after []Entry) {
 	}
 }
 
-// unique are the entries whose id is at one path only.
+// unique returns the entries whose ids are at one path only, by id.
 func unique(list []Entry) map[string]Entry {
 	byID := make(map[string]Entry, len(list))
 	twice := make(map[string]bool)
@@ -129,13 +131,6 @@ func same(a, b Entry) bool {
 	return sameKind(a, b) && (a.Type == TypeFolder || a.ID == b.ID)
 }
 
-// keep notes an entry that stays where it is.
-func (d *differ) keep(old, now Entry) {
-	if old.Hash != now.Hash || old.Type != now.Type {
-		d.out = append(d.out, Change{Kind: Changed, Path: now.Path, Entry: now})
-	}
-}
-
 func (d *differ) put(p string, s *step) {
 	d.at[p] = s
 	d.children[parent(p)]++
@@ -146,7 +141,7 @@ func (d *differ) take(p string) {
 	d.children[parent(p)]--
 }
 
-// pass makes every step that can be made, and says whether there was one.
+// pass takes every step that is possible, and reports whether there was one.
 func (d *differ) pass() bool {
 	before := len(d.out)
 	d.left = nil
@@ -160,7 +155,7 @@ func (d *differ) pass() bool {
 	return done || len(d.out) > before
 }
 
-// make makes one step, if its name is free and its folder there.
+// make takes one step, if its name is free and its folder exists.
 func (d *differ) make(s *step) bool {
 	switch {
 	case s.from == s.to: // it moved with its folder
@@ -190,8 +185,8 @@ func (d *differ) free(p string) bool {
 	return d.at[p] == nil && (dir == "" || d.at[dir] != nil && d.at[dir].entry.Type == TypeFolder)
 }
 
-// move renames s and everything below it. What was below it and is to stay
-// where it was comes back.
+// move renames s and everything below it. Children that are to stay at their old path get
+// a step back.
 func (d *differ) move(s *step) {
 	from, to := s.from, s.to
 	moved := map[string]*step{from: s}
@@ -213,8 +208,8 @@ func (d *differ) move(s *step) {
 	}
 }
 
-// breakCycle makes a removal and a creation of one file's renaming, so that what
-// waits for its name can go on.
+// breakCycle splits the renaming of one file into a removal and a creation, so that steps
+// which wait for its name can proceed.
 func (d *differ) breakCycle() bool {
 	for _, s := range d.pending {
 		if s.from != "" && s.to != "" && s.entry.Type != TypeFolder {

@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// ErrPath says that a path cannot be a key of a folder document.
+// ErrPath is the error for a path that cannot be a key of a folder document.
 var ErrPath = errors.New("path cannot be in a shared folder")
 
-// ErrNotEmpty says that a folder holds something.
+// ErrNotEmpty is the error for a folder with children.
 var ErrNotEmpty = errors.New("folder is not empty")
 
-// Types of entries. What is neither a folder nor Markdown nor a canvas is an
-// attachment, kept by its hash.
+// Types of entries. All others than TypeFolder, TypeMarkdown and TypeCanvas are
+// attachments, stored by their hash.
 const (
 	TypeFolder   = "folder"
 	TypeMarkdown = "markdown"
@@ -29,10 +29,10 @@ const (
 	TypeFile     = "file"
 )
 
-// Entry is one thing that a shared folder holds.
+// Entry is a file or folder in a shared folder.
 type Entry struct {
 	Path string // relative, '/'-separated, no leading slash
-	ID   string // a UUID; "" for a folder that is known by what lies below it only
+	ID   string // a UUID; "" for a folder without an entry of its own
 	Type string
 	// Of attachments only:
 	Mimetype string
@@ -40,7 +40,7 @@ type Entry struct {
 	SyncTime int64  // Unix milliseconds
 }
 
-// fileTypes are the entry types of Relay by extension, with their MIME types.
+// fileTypes has Relay's entry types and their MIME types by extension.
 var fileTypes = map[string][2]string{
 	".md": {TypeMarkdown, "text/markdown"}, ".canvas": {TypeCanvas, "application/json"}, ".base": {TypeBase, "application/yaml"},
 	".png": {TypeImage, "image/png"}, ".jpg": {TypeImage, "image/jpeg"}, ".jpeg": {TypeImage, "image/jpeg"},
@@ -52,7 +52,7 @@ var fileTypes = map[string][2]string{
 	".mkv": {TypeVideo, "video/x-matroska"}, ".ogv": {TypeVideo, "video/ogg"},
 }
 
-// TypeOf is the entry type and MIME type of a file by its name.
+// TypeOf returns the entry type and MIME type of a file by its name.
 func TypeOf(name string) (typ, mimetype string) {
 	if t, ok := fileTypes[strings.ToLower(path.Ext(name))]; ok {
 		return t[0], t[1]
@@ -60,7 +60,7 @@ func TypeOf(name string) (typ, mimetype string) {
 	return TypeFile, "application/octet-stream"
 }
 
-// NewID is a random UUID (version 4), as entries have it.
+// NewID returns a random UUID (version 4).
 func NewID() string {
 	var b [16]byte
 	rand.Read(b[:])
@@ -69,7 +69,7 @@ func NewID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// CheckPath says whether p can be a path of a shared folder: nil or ErrPath.
+// CheckPath returns ErrPath if p cannot be a path of a shared folder.
 func CheckPath(p string) error {
 	if !utf8.ValidString(p) || strings.Contains(p, "\x00") {
 		return ErrPath
@@ -82,8 +82,8 @@ func CheckPath(p string) error {
 	return nil
 }
 
-// key is the map key of a checked path, and pathOf what a key stands for, ""
-// if it is none that anything can be served under.
+// key returns the map key of a valid path, and pathOf the path of a key, "" if it is
+// invalid.
 func key(p string) string { return "/" + p }
 
 func pathOf(key string) string {
@@ -98,8 +98,8 @@ func parent(p string) string { return p[:max(strings.LastIndexByte(p, '/'), 0)] 
 
 func below(dir, p string) bool { return strings.HasPrefix(p, dir+"/") }
 
-// readMeta reads a value of filemeta_v0. ok is false for one that this version
-// of the format does not have.
+// readMeta parses a value of filemeta_v0; ok is false for one of another version of the
+// format.
 func readMeta(p string, value any) (e Entry, ok bool) {
 	m, _ := value.(map[string]any)
 	e = Entry{Path: p}
@@ -121,7 +121,7 @@ func number(v any) float64 {
 	return 0
 }
 
-// meta is the value of filemeta_v0 for e.
+// meta returns the value of filemeta_v0 for e.
 func (e Entry) meta() map[string]any {
 	m := map[string]any{"id": e.ID, "type": e.Type, "version": 0}
 	if e.Hash != "" {

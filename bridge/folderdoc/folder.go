@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Names of the roots.
+// Names of the root types.
 const (
 	metaName   = "filemeta_v0"
 	docsName   = "docs"
@@ -24,12 +24,12 @@ type Folder struct {
 	config     *ycrdt.Map
 }
 
-// Open looks at doc, which may be empty, as a folder document.
+// Open returns doc, which may be empty, as a folder document.
 func Open(doc *ycrdt.Doc) *Folder {
 	return &Folder{doc, doc.Map(docsName), doc.Map(metaName), doc.Map(configName)}
 }
 
-// Name is the folder's name, "" if the document does not tell.
+// Name returns the folder's name, "" if the document has none.
 func (f *Folder) Name() string {
 	v, _ := f.config.Get(nameKey)
 	name, _ := v.(string)
@@ -43,11 +43,11 @@ func (f *Folder) SetName(name string, origin any) {
 	})
 }
 
-// List returns what the folder holds, sorted by path, folders included that
-// only the paths below them tell of.
+// List returns the entries, sorted by path, and the folders that have no entry but are
+// part of paths.
 func (f *Folder) List() []Entry {
 	var entries map[string]Entry
-	// One transaction, which changes nothing, sees both maps in one state.
+	// A transaction sees both maps in one state.
 	f.doc.Transact(nil, func(tx *ycrdt.Txn) { entries = f.read(tx) })
 	addParents(entries)
 	return slices.SortedFunc(maps.Values(entries), func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
@@ -59,7 +59,7 @@ func (f *Folder) Get(p string) (e Entry, ok bool) {
 	return e, ok
 }
 
-// Holds says whether an entry has the id.
+// Holds reports whether an entry has the id.
 func (f *Folder) Holds(id string) (holds bool) {
 	f.doc.Transact(nil, func(tx *ycrdt.Txn) {
 		for _, e := range f.read(tx) {
@@ -72,24 +72,26 @@ func (f *Folder) Holds(id string) (holds bool) {
 // read returns the entries of both maps by path.
 func (f *Folder) read(tx *ycrdt.Txn) map[string]Entry {
 	entries := make(map[string]Entry)
-	for _, keys := range [][]string{f.meta.KeysIn(tx), f.docs.KeysIn(tx)} {
-		for _, k := range keys {
-			p := pathOf(k)
-			if p == "" {
-				continue
-			}
-			if _, known := entries[p]; known && k != key(p) {
-				continue // the key with a slash is the one that counts
-			}
-			if e, ok := f.entry(tx, k); ok {
-				entries[p] = e
-			}
+	for _, k := range f.keys(tx) {
+		p := pathOf(k)
+		if p == "" {
+			continue
+		}
+		if _, exists := entries[p]; exists && k != key(p) {
+			continue // the key with a slash wins
+		}
+		if e, ok := f.entry(tx, k); ok {
+			entries[p] = e
 		}
 	}
 	return entries
 }
 
-// at is the entry at path p, under whichever key.
+func (f *Folder) keys(tx *ycrdt.Txn) []string {
+	return slices.Concat(f.meta.KeysIn(tx), f.docs.KeysIn(tx))
+}
+
+// at returns the entry at path p, with or without a slash in its key.
 func (f *Folder) at(tx *ycrdt.Txn, p string) (Entry, bool) {
 	if e, ok := f.entry(tx, key(p)); ok {
 		return e, true
@@ -97,8 +99,8 @@ func (f *Folder) at(tx *ycrdt.Txn, p string) (Entry, bool) {
 	return f.entry(tx, p)
 }
 
-// entry reads key k of both maps: Markdown counts if docs has it, and what only
-// docs has is Markdown of an older client.
+// entry reads key k of both maps. Markdown counts only if docs has it, and an entry of
+// docs alone is Markdown of an older client.
 func (f *Folder) entry(tx *ycrdt.Txn, k string) (Entry, bool) {
 	p := strings.TrimPrefix(k, "/")
 	docs, _ := f.docs.GetIn(tx, k)
@@ -112,8 +114,8 @@ func (f *Folder) entry(tx *ycrdt.Txn, k string) (Entry, bool) {
 	return e, ok && (inDocs || e.Type != TypeMarkdown)
 }
 
-// addParents adds the folders that paths tell of. What lies below a file makes
-// a folder of it, so that nothing is out of reach.
+// addParents adds the folders in the paths of entries. A file with children becomes a
+// folder, so that the children can be reached.
 func addParents(entries map[string]Entry) {
 	for _, p := range slices.Collect(maps.Keys(entries)) {
 		for dir := parent(p); dir != ""; dir = parent(dir) {
