@@ -1,100 +1,95 @@
 package bridgetest
 
 import (
-	"io"
+	"bytes"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
+	"testing/fstest"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// OpenFile opens a file with the flags of os.OpenFile. Access modes are not
-// checked.
+// OpenFile opens a file with the flags of os.OpenFile. It does not check access modes.
 func (s *Source) OpenFile(rel string, flag int, perm fs.FileMode) (model.File, error) {
-	if err := s.lock("open", rel); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	e, err := s.find(rel)
-	switch {
-	case err == nil && flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL:
-		return nil, fail("open", rel, fs.ErrExist)
-	case err == nil && e.dir:
-		return nil, fail("open", rel, model.ErrIsDir)
-	case err != nil && flag&os.O_CREATE != 0:
-		e = &entry{mode: perm.Perm()}
-		err = s.add(rel, e)
-	}
+	var e *entry
+	err := s.do("open", rel, func(t *tree) (err error) {
+		e, err = t.find(rel)
+		switch {
+		case err == nil && flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL:
+			return fs.ErrExist
+		case err == nil && e.dir:
+			return model.ErrIsDir
+		case err != nil && flag&os.O_CREATE != 0:
+			e = &entry{mode: perm.Perm()}
+			err = t.add(rel, e)
+		}
+		if err == nil && flag&os.O_TRUNC != 0 {
+			e.data = nil
+			t.touch(e, time.Now())
+		}
+		return err
+	})
 	if err != nil {
-		return nil, fail("open", rel, err)
-	}
-	if flag&os.O_TRUNC != 0 {
-		e.data = nil
-		s.touch(e, time.Now())
+		return nil, err
 	}
 	return &file{s, e, rel}, nil
 }
 
-// PutFile puts a new file in the place of the one at rel.
+// PutFile replaces the file at rel by a new one.
 func (s *Source) PutFile(rel string, data []byte, perm fs.FileMode) (model.Stamp, error) {
-	if err := s.lock("write", rel); err != nil {
-		return model.Stamp{}, err
-	}
-	defer s.mu.Unlock()
-	old, err := s.find(rel)
-	if err == nil && old.dir {
-		err = model.ErrIsDir
-	}
-	if err != nil {
-		return model.Stamp{}, fail("write", rel, err)
-	}
 	e := &entry{mode: perm.Perm(), data: slices.Clone(data)}
-	s.entries[rel] = e
-	s.touch(e, time.Now())
-	return e.stamp, nil
+	err := s.do("write", rel, func(t *tree) error {
+		old, err := t.find(rel)
+		if err != nil {
+			return err
+		}
+		if old.dir {
+			return model.ErrIsDir
+		}
+		t.entries[rel] = e
+		t.touch(e, time.Now())
+		return nil
+	})
+	return e.stamp, err
 }
 
-// file is an open file. It stays the same file when that is renamed.
+// file is an open file. It follows the file through renames.
 type file struct {
 	s   *Source
 	e   *entry
 	rel string
 }
 
-func (f *file) ReadAt(p []byte, off int64) (int, error) {
-	f.s.mu.Lock()
-	defer f.s.mu.Unlock()
-	if off >= int64(len(f.e.data)) {
-		return 0, io.EOF
-	}
-	n := copy(p, f.e.data[off:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+func (f *file) ReadAt(p []byte, off int64) (n int, err error) {
+	err = f.s.locked(func(*tree) error {
+		n, err = bytes.NewReader(f.e.data).ReadAt(p, off)
+		return err
+	})
+	return n, err
 }
 
-func (f *file) WriteAt(p []byte, off int64) (int, error) {
-	f.s.mu.Lock()
-	defer f.s.mu.Unlock()
-	f.resize(max(int64(len(f.e.data)), off+int64(len(p))))
-	n := copy(f.e.data[off:], p)
-	f.s.touch(f.e, time.Now())
-	return n, nil
+func (f *file) WriteAt(p []byte, off int64) (n int, err error) {
+	err = f.s.locked(func(t *tree) error {
+		f.resize(max(int64(len(f.e.data)), off+int64(len(p))))
+		n = copy(f.e.data[off:], p)
+		t.touch(f.e, time.Now())
+		return nil
+	})
+	return n, err
 }
 
 func (f *file) Truncate(size int64) error {
-	f.s.mu.Lock()
-	defer f.s.mu.Unlock()
-	f.resize(size)
-	f.s.touch(f.e, time.Now())
-	return nil
+	return f.s.locked(func(t *tree) error {
+		f.resize(size)
+		t.touch(f.e, time.Now())
+		return nil
+	})
 }
 
-// resize copies, so that nobody else sees the bytes change.
+// resize copies, so that the bytes of earlier readers do not change.
 func (f *file) resize(size int64) {
 	data := make([]byte, size)
 	copy(data, f.e.data)
@@ -104,21 +99,12 @@ func (f *file) resize(size int64) {
 func (f *file) Sync() error  { return nil }
 func (f *file) Close() error { return nil }
 
-func (f *file) Stat() (fs.FileInfo, error) {
-	f.s.mu.Lock()
-	defer f.s.mu.Unlock()
-	return info{path.Base(f.rel), *f.e}, nil
+func (f *file) Stat() (info fs.FileInfo, err error) {
+	err = f.s.locked(func(*tree) error {
+		name := path.Base(f.rel)
+		state := &fstest.MapFile{Data: f.e.data, Mode: f.e.mode, ModTime: time.Unix(0, f.e.stamp.ModTime)}
+		info, err = fstest.MapFS{name: state}.Stat(name)
+		return err
+	})
+	return info, err
 }
-
-// info is the fs.FileInfo of an entry as it was.
-type info struct {
-	name string
-	e    entry
-}
-
-func (i info) Name() string       { return i.name }
-func (i info) Size() int64        { return int64(len(i.e.data)) }
-func (i info) Mode() fs.FileMode  { return i.e.mode }
-func (i info) ModTime() time.Time { return time.Unix(0, i.e.stamp.ModTime) }
-func (i info) IsDir() bool        { return i.e.dir }
-func (i info) Sys() any           { return nil }

@@ -10,16 +10,16 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Fixture is a started workspace on memory.
+// Fixture is a running workspace in memory.
 type Fixture struct {
 	*bridge.Workspace
 	t       testing.TB
 	sources map[string]*Source
 }
 
-// New makes a workspace that holds files, "Folder/sub/Name.md" to text, with a
-// Source and a Store for each Folder, and runs it until the test ends. opts
-// change the workspace's options, and may add Folders of their own.
+// New returns a workspace with files, "Folder/sub/Name.md" to text, and a Source
+// and a Store for each Folder. It runs until the test ends. opts change the
+// workspace's options, and may add Folders.
 func New(t testing.TB, files map[string]string, opts ...func(*bridge.Options)) *Fixture {
 	t.Helper()
 	f := &Fixture{t: t, sources: make(map[string]*Source)}
@@ -45,11 +45,19 @@ func New(t testing.TB, files map[string]string, opts ...func(*bridge.Options)) *
 		t.Fatal(err)
 	}
 	f.Workspace = w
-	f.run()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("workspace: %v", err)
+		}
+	})
 	return f
 }
 
-// Proposed lists what waits, "kind path" or "rename path new-path" each.
+// Proposed returns the pending proposals, "kind path" or "rename path new-path" each.
 func (f *Fixture) Proposed() []string {
 	f.t.Helper()
 	list, err := f.Proposals(f.t.Context(), "")
@@ -63,20 +71,7 @@ func (f *Fixture) Proposed() []string {
 	return out
 }
 
-// run runs the workspace until the test ends.
-func (f *Fixture) run() {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- f.Run(ctx) }()
-	f.t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			f.t.Errorf("workspace: %v", err)
-		}
-	})
-}
-
-// Source is what a Folder is served from.
+// Source returns the source of a Folder.
 func (f *Fixture) Source(folder string) *Source {
 	f.t.Helper()
 	s := f.sources[folder]
@@ -86,7 +81,7 @@ func (f *Fixture) Source(folder string) *Source {
 	return s
 }
 
-// at is the source that path is in, and the path there.
+// at returns the source of path, and the path there.
 func (f *Fixture) at(path string) (s *Source, rel string) {
 	f.t.Helper()
 	name, rel := model.Path(path).Split()
@@ -100,8 +95,8 @@ func (f *Fixture) settle(s *Source) {
 	}
 }
 
-// Person makes text the content of a file, new or old, as a person's editor
-// does, and returns when the workspace has published it.
+// Person saves text to a file, new or old, as a person's editor does, and returns
+// when the workspace has published it.
 func (f *Fixture) Person(path, text string) {
 	f.t.Helper()
 	s, rel := f.at(path)
@@ -109,7 +104,7 @@ func (f *Fixture) Person(path, text string) {
 	f.settle(s)
 }
 
-// Delete takes a file or a folder away, as a person does, and returns when the
+// Delete removes a file or a folder, as a person does, and returns when the
 // workspace has published it.
 func (f *Fixture) Delete(path string) {
 	f.t.Helper()
@@ -119,7 +114,7 @@ func (f *Fixture) Delete(path string) {
 }
 
 // Rename moves a file or a folder within its Folder, as a person does, and
-// returns when the workspace has published it. A program's rename is
+// returns when the workspace has published it. For a program's rename call
 // f.Workspace.Rename.
 func (f *Fixture) Rename(oldPath, newPath string) {
 	f.t.Helper()
@@ -132,8 +127,8 @@ func (f *Fixture) Rename(oldPath, newPath string) {
 	f.settle(s)
 }
 
-// SetOffline takes a Folder's source away or brings it back, and returns when
-// the workspace has published it.
+// SetOffline detaches or attaches a Folder's source, and returns when the workspace
+// has published it.
 func (f *Fixture) SetOffline(folder string, offline bool) {
 	f.t.Helper()
 	s := f.Source(folder)
@@ -141,7 +136,7 @@ func (f *Fixture) SetOffline(folder string, offline bool) {
 	f.settle(s)
 }
 
-// SourceText is what the source holds, raw.
+// SourceText returns the raw text in the source.
 func (f *Fixture) SourceText(path string) string {
 	f.t.Helper()
 	s, rel := f.at(path)

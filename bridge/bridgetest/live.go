@@ -13,8 +13,7 @@ import (
 )
 
 // Live is a Folder in memory whose notes are live documents: a Source that is
-// also a bridge.Documents. Its names change as those of a Source do. Store is
-// the one that the workspace is given.
+// also a bridge.Documents. Store is the one of the workspace.
 type Live struct {
 	Source
 	Store *Store
@@ -28,7 +27,7 @@ type liveDoc struct {
 	live  *Live
 	entry *entry
 
-	mu       sync.Mutex // protects the following; held while the document changes
+	mu       sync.Mutex // protects the following
 	doc      *ycrdt.Doc
 	modTime  time.Time
 	readOnly bool
@@ -36,33 +35,33 @@ type liveDoc struct {
 
 // Document returns the document of the note at rel.
 func (l *Live) Document(_ context.Context, rel string) (bridge.Document, error) {
-	if err := l.lock("open", rel); err != nil {
-		return nil, err
-	}
-	defer l.mu.Unlock()
-	e, err := l.find(rel)
-	if err != nil {
-		return nil, fail("open", rel, err)
-	}
-	return l.document(e), nil
+	return l.document(rel)
 }
 
-// document is the document of an entry, with the entry's text if it is new.
-func (l *Live) document(e *entry) *liveDoc {
-	d := &liveDoc{id: model.DocID(fmt.Sprintf("doc-%d", e.stamp.Inode)), live: l, entry: e, doc: ycrdt.NewDoc(ycrdt.Options{}), modTime: time.Now()}
-	known, loaded := l.docs.LoadOrStore(e, d)
-	if !loaded && len(e.data) > 0 {
-		d.doc.Transact(nil, func(tx *ycrdt.Txn) { d.doc.Text("contents").Insert(tx, 0, string(e.data)) })
-	}
-	return known.(*liveDoc)
+// document returns the document of a note. A new document gets the text of its entry.
+func (l *Live) document(rel string) (doc *liveDoc, err error) {
+	err = l.do("open", rel, func(t *tree) error {
+		e, err := t.find(rel)
+		if err != nil {
+			return err
+		}
+		d := &liveDoc{id: model.DocID(fmt.Sprintf("doc-%d", e.stamp.Inode)), live: l, entry: e, doc: ycrdt.NewDoc(ycrdt.Options{}), modTime: time.Now()}
+		have, loaded := l.docs.LoadOrStore(e, d)
+		if !loaded && len(e.data) > 0 {
+			d.doc.Transact(nil, func(tx *ycrdt.Txn) { d.doc.Text("contents").Insert(tx, 0, string(e.data)) })
+		}
+		doc = have.(*liveDoc)
+		return nil
+	})
+	return doc, err
 }
 
-// NewDocument makes a new note.
+// NewDocument creates a note.
 func (l *Live) NewDocument(ctx context.Context, rel string, rec *model.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
 	if _, err := l.Create(ctx, rel, model.NewFile{Data: nil, Mode: 0o644, ModTime: time.Now()}); err != nil {
 		return nil, err
 	}
-	d, err := l.Document(ctx, rel)
+	d, err := l.document(rel)
 	if err != nil {
 		return nil, err
 	}
@@ -71,31 +70,29 @@ func (l *Live) NewDocument(ctx context.Context, rel string, rec *model.Record, f
 
 // Peer changes the document of the note at rel as a peer does: Run reports it.
 func (l *Live) Peer(rel string, fn func(*ycrdt.Doc)) error {
-	d, err := l.Document(context.Background(), rel)
+	d, err := l.document(rel)
 	if err != nil {
 		return err
 	}
-	doc := d.(*liveDoc)
-	doc.mu.Lock()
-	fn(doc.doc)
-	doc.modTime = time.Now()
-	doc.mu.Unlock()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.report(model.SourceEvent{Kind: model.EventChanged, Rel: rel, Entry: doc.entry.describe(rel)})
-	return nil
+	d.mu.Lock()
+	fn(d.doc)
+	d.modTime = time.Now()
+	d.mu.Unlock()
+	return l.locked(func(*tree) error {
+		l.feed.add(model.SourceEvent{Kind: model.EventChanged, Rel: rel, Entry: d.entry.describe(rel)})
+		return nil
+	})
 }
 
 // SetReadOnly makes the document of the note at rel refuse changes.
 func (l *Live) SetReadOnly(rel string) error {
-	d, err := l.Document(context.Background(), rel)
+	d, err := l.document(rel)
 	if err != nil {
 		return err
 	}
-	doc := d.(*liveDoc)
-	doc.mu.Lock()
-	defer doc.mu.Unlock()
-	doc.readOnly = true
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.readOnly = true
 	return nil
 }
 
@@ -109,19 +106,21 @@ func (d *liveDoc) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) 
 	return fn(d.doc, d.modTime)
 }
 
-// path is where the note is.
+// path returns the present path of the note.
 func (d *liveDoc) path() model.Path {
-	d.live.mu.Lock()
-	defer d.live.mu.Unlock()
-	for rel, e := range d.live.entries {
-		if e == d.entry {
-			return model.Path(rel)
+	p := model.Path(d.id)
+	_ = d.live.locked(func(t *tree) error {
+		for rel, e := range t.entries {
+			if e == d.entry {
+				p = model.Path(rel)
+			}
 		}
-	}
-	return model.Path(d.id)
+		return nil
+	})
+	return p
 }
 
-// Change changes the document and keeps that in the store.
+// Change changes the document and appends the change to the store.
 func (d *liveDoc) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Doc) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,190 +9,134 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Run reports what persons do until ctx ends.
-func (s *Source) Run(ctx context.Context, changed func(model.SourceEvent)) error {
-	for ctx.Err() == nil {
-		s.mu.Lock()
-		events, more := s.events, s.wait()
-		s.events = nil
-		s.mu.Unlock()
-		for _, ev := range events {
-			changed(ev)
-		}
-		if len(events) > 0 {
-			s.mu.Lock()
-			s.delivered += len(events)
-			s.signal()
-			s.mu.Unlock()
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-more:
-		}
-	}
-	return nil
-}
-
-// wait is a channel that is closed by the next signal. mu is held.
-func (s *Source) wait() <-chan struct{} {
-	if s.wake == nil {
-		s.wake = make(chan struct{})
-	}
-	return s.wake
-}
-
-// signal wakes who waits. mu is held.
-func (s *Source) signal() {
-	if s.wake != nil {
-		close(s.wake)
-		s.wake = nil
-	}
-}
-
-// report queues events, unless nobody has listed the source yet. mu is held.
-func (s *Source) report(events ...model.SourceEvent) {
-	if s.scanned {
-		s.events = append(s.events, events...)
-		s.queued += len(events)
-		s.signal()
-	}
-}
-
-// Settle waits until everything that persons did has been reported to Run's
-// callback, and that has returned.
-func (s *Source) Settle(ctx context.Context) error {
-	s.mu.Lock()
-	until := s.queued
-	for s.delivered < until {
-		more := s.wait()
-		s.mu.Unlock()
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-more:
-		}
-		s.mu.Lock()
-	}
-	s.mu.Unlock()
-	return nil
-}
-
 // Person changes a Source as people's programs do: Run reports it. Its methods
-// fail the test if they cannot.
+// fail the test on an error.
 type Person struct {
 	t testing.TB
 	s *Source
 }
 
-// Person is somebody who works on the source.
+// Person returns a person who works on the source.
 func (s *Source) Person(t testing.TB) Person { return Person{t, s} }
 
-func (p Person) check(what, rel string, err error) {
+// do runs fn and fails the test on an error.
+func (p Person) do(what, rel string, fn func(*tree) error) {
 	p.t.Helper()
-	if err != nil {
+	if err := p.s.locked(fn); err != nil {
 		p.t.Fatalf("person cannot %s %q: %v", what, rel, err)
 	}
 }
 
-// Save makes text the content of rel, a new file if need be, in new folders if
-// need be.
+func (p Person) report(kind model.EventKind, rel, oldRel string, e *entry) {
+	p.s.feed.add(model.SourceEvent{Kind: kind, Rel: rel, OldRel: oldRel, Entry: e.describe(rel)})
+}
+
+// Save sets the content of rel to text; it creates the file and its folders if need be.
 func (p Person) Save(rel, text string) {
 	p.t.Helper()
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	e := p.s.entries[rel]
-	if e == nil {
-		p.mkdir(dirOf(rel))
-		e = &entry{mode: 0o644, data: []byte(text)}
-		p.check("create", rel, p.s.add(rel, e))
-		p.s.report(model.SourceEvent{Kind: model.EventCreated, Rel: rel, Entry: e.describe(rel)})
-		return
-	}
-	e.data = []byte(text)
-	p.s.touch(e, time.Now())
-	p.s.report(model.SourceEvent{Kind: model.EventChanged, Rel: rel, Entry: e.describe(rel)})
+	p.do("save", rel, func(t *tree) error {
+		if e := t.entries[rel]; e != nil {
+			e.data = []byte(text)
+			t.touch(e, time.Now())
+			p.report(model.EventChanged, rel, "", e)
+			return nil
+		}
+		if err := p.mkdir(t, dirOf(rel)); err != nil {
+			return err
+		}
+		e := &entry{mode: 0o644, data: []byte(text)}
+		if err := t.add(rel, e); err != nil {
+			return err
+		}
+		p.report(model.EventCreated, rel, "", e)
+		return nil
+	})
 }
 
-// Mkdir makes a folder and its parents.
+// Mkdir creates a folder and its parents.
 func (p Person) Mkdir(rel string) {
 	p.t.Helper()
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.mkdir(rel)
+	p.do("make", rel, func(t *tree) error { return p.mkdir(t, rel) })
 }
 
-func (p Person) mkdir(rel string) {
-	p.t.Helper()
-	made, err := p.s.addFolders(rel)
-	p.check("make", rel, err)
-	for _, dir := range made {
-		p.s.report(model.SourceEvent{Kind: model.EventCreated, Rel: dir, Entry: p.s.entries[dir].describe(dir)})
+func (p Person) mkdir(t *tree, rel string) error {
+	added, err := t.addFolders(rel)
+	for _, dir := range added {
+		p.report(model.EventCreated, dir, "", t.entries[dir])
 	}
+	return err
 }
 
-// Rename moves a file or a folder.
+// Rename moves a file or a folder; it creates missing folders.
 func (p Person) Rename(oldRel, newRel string) {
 	p.t.Helper()
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.mkdir(dirOf(newRel))
-	p.check("rename", oldRel, p.s.rename(oldRel, newRel, false))
-	e := p.s.entries[newRel].describe(newRel)
-	p.s.report(model.SourceEvent{Kind: model.EventRenamed, Rel: newRel, OldRel: oldRel, Entry: e})
+	p.do("rename", oldRel, func(t *tree) error {
+		if err := p.mkdir(t, dirOf(newRel)); err != nil {
+			return err
+		}
+		if err := t.rename(oldRel, newRel, false); err != nil {
+			return err
+		}
+		p.report(model.EventRenamed, newRel, oldRel, t.entries[newRel])
+		return nil
+	})
 }
 
-// Remove takes away a file, or a folder with all below it.
+// Remove removes a file, or a folder with everything below it.
 func (p Person) Remove(rel string) {
 	p.t.Helper()
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	_, err := p.s.find(rel)
-	p.check("remove", rel, err)
-	for _, gone := range slices.Backward(p.s.below(rel)) {
-		e := model.SourceEntry{Rel: gone, Dir: p.s.entries[gone].dir}
-		delete(p.s.entries, gone)
-		p.s.report(model.SourceEvent{Kind: model.EventRemoved, Rel: gone, Entry: e})
-	}
+	p.do("remove", rel, func(t *tree) error {
+		_, err := t.find(rel)
+		for _, gone := range slices.Backward(t.below(rel)) {
+			p.report(model.EventRemoved, gone, "", &entry{dir: t.entries[gone].dir})
+			delete(t.entries, gone)
+		}
+		return err
+	})
 }
 
-// Content is what rel holds, raw.
-func (p Person) Content(rel string) string {
+// Content returns the content of rel, raw.
+func (p Person) Content(rel string) (text string) {
 	p.t.Helper()
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	e, err := p.s.find(rel)
-	p.check("read", rel, err)
-	return string(e.data)
+	p.do("read", rel, func(t *tree) error {
+		e, err := t.find(rel)
+		if err == nil {
+			text = string(e.data)
+		}
+		return err
+	})
+	return text
 }
 
-// Names are the paths of everything that is there, parents first.
-func (p Person) Names() []string {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	return p.s.below("")
+// Names returns the paths of everything, parents first.
+func (p Person) Names() (names []string) {
+	p.do("list", "", func(t *tree) error {
+		names = t.below("")
+		return nil
+	})
+	return names
 }
 
-// SetOffline takes the source away or brings it back, as a removable disk is.
+// SetOffline detaches or attaches the source, like a removable disk.
 func (p Person) SetOffline(offline bool) {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.s.offline = offline
-	kind := model.EventOnline
-	if offline {
-		kind = model.EventOffline
-	}
-	p.s.report(model.SourceEvent{Kind: kind})
+	p.do("detach", "", func(*tree) error {
+		p.s.offline = offline
+		kind := model.EventOnline
+		if offline {
+			kind = model.EventOffline
+		}
+		p.s.feed.add(model.SourceEvent{Kind: kind})
+		return nil
+	})
 }
 
-// Meddled is a Source in which something happens just before a new file is taken
-// away.
+// Meddled is a Source in which Before runs just before Retract.
 type Meddled struct {
 	*Source
 	Before func()
 }
 
-// Retract is Source.Retract, after Before.
+// Retract implements model.Retractor.
 func (m Meddled) Retract(ctx context.Context, rel string, stamp model.Stamp) error {
 	m.Before()
 	return m.Source.Retract(ctx, rel, stamp)

@@ -2,14 +2,10 @@ package bridgetest
 
 import (
 	"bytes"
-	"cmp"
 	"context"
+	"errors"
 	"io/fs"
-	"path"
-	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
@@ -17,299 +13,248 @@ import (
 // Source is a Folder in memory: a model.Source, model.Structure and
 // model.Files. The zero Source is empty.
 type Source struct {
+	feed feed
+
 	mu      sync.Mutex // protects the following
-	entries map[string]*entry
+	tree    tree
 	offline bool
-	inodes  uint64 // given out
-	changes uint64 // made, so that no two states have the same stamp
-
-	scanned   bool // from then on, changes of a person are reported
-	events    []model.SourceEvent
-	wake      chan struct{} // closed when events grows or delivered changes
-	delivered int
-	queued    int
-}
-
-// entry is one file or folder.
-type entry struct {
-	dir   bool
-	mode  fs.FileMode
-	data  []byte
-	stamp model.Stamp
-}
-
-func (e *entry) describe(rel string) model.SourceEntry {
-	return model.SourceEntry{Rel: rel, Dir: e.dir, Mode: e.mode, Stamp: e.stamp}
 }
 
 func fail(op, rel string, err error) error { return &fs.PathError{Op: op, Path: rel, Err: err} }
 
-// lock takes the mutex, and refuses if the source is offline.
-func (s *Source) lock(op, rel string) error {
+// locked runs fn on the tree, offline or not.
+func (s *Source) locked(fn func(*tree) error) error {
 	s.mu.Lock()
-	if s.offline {
-		s.mu.Unlock()
-		return fail(op, rel, model.ErrOffline)
-	}
-	return nil
+	defer s.mu.Unlock()
+	return fn(&s.tree)
 }
 
-// find is the entry at rel. mu is held.
-func (s *Source) find(rel string) (*entry, error) {
-	if e := s.entries[rel]; e != nil {
-		return e, nil
-	}
-	return nil, fs.ErrNotExist
-}
-
-// add makes a new entry, whose parent must be a folder. mu is held.
-func (s *Source) add(rel string, e *entry) error {
-	if s.entries[rel] != nil {
-		return fs.ErrExist
-	}
-	if err := s.wantFolder(dirOf(rel)); err != nil {
-		return err
-	}
-	if s.entries == nil {
-		s.entries = make(map[string]*entry)
-	}
-	if e.stamp.Inode == 0 {
-		s.name(e)
-		s.touch(e, time.Now())
-	}
-	s.entries[rel] = e
-	return nil
-}
-
-// touch gives an entry the stamp of a new state. mu is held.
-// name gives e an inode.
-func (s *Source) name(e *entry) {
-	s.inodes++
-	e.stamp.Device, e.stamp.Inode = 1, s.inodes
-}
-
-func (s *Source) touch(e *entry, modTime time.Time) {
-	s.changes++
-	e.stamp.Size, e.stamp.ModTime, e.stamp.ChgTime = int64(len(e.data)), modTime.UnixNano(), int64(s.changes)
-}
-
-func (s *Source) wantFolder(rel string) error {
-	if rel == "" {
-		return nil
-	}
-	e, err := s.find(rel)
-	if err == nil && !e.dir {
-		err = model.ErrNotDir
-	}
-	return err
-}
-
-// addFolders makes rel and its parents, if they are missing, and returns what
-// was made. mu is held.
-func (s *Source) addFolders(rel string) (made []string, err error) {
-	if rel == "" || s.wantFolder(rel) == nil {
-		return nil, nil
-	}
-	if made, err = s.addFolders(dirOf(rel)); err != nil {
-		return made, err
-	}
-	return append(made, rel), s.add(rel, &entry{dir: true, mode: 0o755})
-}
-
-func dirOf(rel string) string { return strings.TrimSuffix(path.Dir(rel), ".") }
-
-// below lists rel and everything below it, parents first. mu is held.
-func (s *Source) below(rel string) []string {
-	var list []string
-	for p := range s.entries {
-		if rel == "" || p == rel || strings.HasPrefix(p, rel+"/") {
-			list = append(list, p)
+// do runs fn on the tree unless the source is offline. Errors are *fs.PathError.
+func (s *Source) do(op, rel string, fn func(*tree) error) error {
+	err := s.locked(func(t *tree) error {
+		if s.offline {
+			return model.ErrOffline
 		}
-	}
-	slices.SortFunc(list, func(a, b string) int {
-		return cmp.Or(strings.Count(a, "/")-strings.Count(b, "/"), strings.Compare(a, b))
+		return fn(t)
 	})
-	return list
+	if err != nil {
+		return fail(op, rel, err)
+	}
+	return nil
 }
 
 // Scan reports everything, parents before children.
 func (s *Source) Scan(ctx context.Context, found func(model.SourceEntry)) error {
-	if err := s.lock("scan", ""); err != nil {
-		return err
-	}
-	s.scanned = true
 	var entries []model.SourceEntry
-	for _, rel := range s.below("") {
-		entries = append(entries, s.entries[rel].describe(rel))
-	}
-	s.mu.Unlock()
+	err := s.do("scan", "", func(t *tree) error {
+		s.feed.open()
+		for _, rel := range t.below("") {
+			entries = append(entries, t.entries[rel].describe(rel))
+		}
+		return nil
+	})
 	for _, e := range entries {
 		found(e)
 	}
-	return ctx.Err()
+	return errors.Join(err, ctx.Err())
 }
 
 // Read returns the bytes of a file and their stamp.
-func (s *Source) Read(_ context.Context, rel string) ([]byte, model.Stamp, error) {
-	if err := s.lock("read", rel); err != nil {
-		return nil, model.Stamp{}, err
-	}
-	defer s.mu.Unlock()
-	e, err := s.find(rel)
-	if err == nil && e.dir {
-		err = model.ErrIsDir
-	}
-	if err != nil {
-		return nil, model.Stamp{}, fail("read", rel, err)
-	}
-	return bytes.Clone(e.data), e.stamp, nil
+func (s *Source) Read(_ context.Context, rel string) (data []byte, stamp model.Stamp, err error) {
+	err = s.do("read", rel, func(t *tree) error {
+		e, err := t.find(rel)
+		if err != nil {
+			return err
+		}
+		if e.dir {
+			return model.ErrIsDir
+		}
+		data, stamp = bytes.Clone(e.data), e.stamp
+		return nil
+	})
+	return data, stamp, err
 }
 
-// Replace makes r.Data the content of rel if r.Expect names the content it has.
+// Replace sets the content of rel to r.Data if r.Expect names its present content.
 func (s *Source) Replace(_ context.Context, rel string, r model.Replacement) (model.Stamp, error) {
-	if err := s.lock("write", rel); err != nil {
-		return model.Stamp{}, err
-	}
-	defer s.mu.Unlock()
 	post := &entry{data: r.Data}
-	s.name(post)
-	s.touch(post, r.ModTime)
-	s.mu.Unlock()
-	err := r.Prepare(post.stamp)
-	s.mu.Lock()
+	err := s.do("write", rel, func(t *tree) error {
+		t.stamp(post, r.ModTime)
+		return nil
+	})
+	if err == nil {
+		err = r.Prepare(post.stamp)
+	}
 	if err != nil {
 		return model.Stamp{}, err
 	}
-	e, err := s.find(rel)
-	if err != nil || e.stamp != r.Expect {
-		return model.Stamp{}, fail("write", rel, model.ErrConflict)
+	err = s.do("write", rel, func(t *tree) error {
+		e, err := t.find(rel)
+		if err != nil || e.stamp != r.Expect {
+			return model.ErrConflict
+		}
+		e.data, e.stamp = bytes.Clone(r.Data), post.stamp
+		return nil
+	})
+	if err != nil {
+		return model.Stamp{}, err
 	}
-	e.data, e.stamp = bytes.Clone(r.Data), post.stamp
-	return e.stamp, nil
+	return post.stamp, nil
 }
 
-// Create makes a new file and missing folders.
+// Create creates a new file and missing folders.
 func (s *Source) Create(_ context.Context, rel string, file model.NewFile) (model.Stamp, error) {
-	if err := s.lock("create", rel); err != nil {
-		return model.Stamp{}, err
-	}
-	defer s.mu.Unlock()
-	if _, err := s.addFolders(dirOf(rel)); err != nil {
-		return model.Stamp{}, fail("create", rel, err)
-	}
 	e := &entry{mode: file.Mode.Perm(), data: bytes.Clone(file.Data)}
-	s.name(e)
-	s.touch(e, file.ModTime)
-	if s.entries[rel] != nil {
-		return model.Stamp{}, fail("create", rel, fs.ErrExist)
+	err := s.do("create", rel, func(t *tree) error {
+		if t.entries[rel] != nil {
+			return fs.ErrExist
+		}
+		t.stamp(e, file.ModTime)
+		_, err := t.addFolders(dirOf(rel))
+		return err
+	})
+	if err == nil {
+		err = file.Prepare(e.stamp)
 	}
-	s.mu.Unlock()
-	err := file.Prepare(e.stamp)
-	s.mu.Lock()
+	if err == nil {
+		err = s.do("create", rel, func(t *tree) error { return t.add(rel, e) })
+	}
 	if err != nil {
 		return model.Stamp{}, err
-	}
-	if err := s.add(rel, e); err != nil {
-		return model.Stamp{}, fail("create", rel, err)
 	}
 	return e.stamp, nil
 }
 
 // Chmod sets the permission bits.
-func (s *Source) Chmod(_ context.Context, rel string, mode fs.FileMode) (model.Stamp, error) {
-	if err := s.lock("chmod", rel); err != nil {
-		return model.Stamp{}, err
-	}
-	defer s.mu.Unlock()
-	e, err := s.find(rel)
-	if err != nil {
-		return model.Stamp{}, fail("chmod", rel, err)
-	}
-	e.mode = mode.Perm()
-	return e.stamp, nil
+func (s *Source) Chmod(_ context.Context, rel string, mode fs.FileMode) (stamp model.Stamp, err error) {
+	err = s.do("chmod", rel, func(t *tree) error {
+		e, err := t.find(rel)
+		if err == nil {
+			e.mode, stamp = mode.Perm(), e.stamp
+		}
+		return err
+	})
+	return stamp, err
 }
 
-// Mkdir makes one folder.
+// Mkdir creates one folder.
 func (s *Source) Mkdir(_ context.Context, rel string) error {
-	if err := s.lock("mkdir", rel); err != nil {
-		return err
-	}
-	defer s.mu.Unlock()
-	if err := s.add(rel, &entry{dir: true, mode: 0o755}); err != nil {
-		return fail("mkdir", rel, err)
-	}
-	return nil
+	return s.do("mkdir", rel, func(t *tree) error { return t.add(rel, &entry{dir: true, mode: 0o755}) })
 }
 
 // Rename moves a file or a folder.
 func (s *Source) Rename(_ context.Context, oldRel, newRel string, replace bool) error {
-	if err := s.lock("rename", oldRel); err != nil {
-		return err
-	}
-	defer s.mu.Unlock()
-	if err := s.rename(oldRel, newRel, replace); err != nil {
-		return fail("rename", oldRel, err)
-	}
-	return nil
+	return s.do("rename", oldRel, func(t *tree) error { return t.rename(oldRel, newRel, replace) })
 }
 
-func (s *Source) rename(oldRel, newRel string, replace bool) error {
-	e, err := s.find(oldRel)
-	if err != nil {
-		return err
-	}
-	if err := s.wantFolder(dirOf(newRel)); err != nil {
-		return err
-	}
-	if old := s.entries[newRel]; old != nil {
-		switch {
-		case !replace || e.dir:
-			return fs.ErrExist
-		case old.dir:
-			return model.ErrIsDir
-		}
-	}
-	for _, p := range s.below(oldRel) {
-		moved := s.entries[p]
-		delete(s.entries, p)
-		s.entries[newRel+p[len(oldRel):]] = moved
-	}
-	s.touch(e, time.Unix(0, e.stamp.ModTime))
-	return nil
-}
-
-// Retract takes back what Create made.
+// Retract implements model.Retractor.
 func (s *Source) Retract(_ context.Context, rel string, stamp model.Stamp) error {
-	if err := s.lock("retract", rel); err != nil {
-		return err
-	}
-	defer s.mu.Unlock()
-	e, err := s.find(rel)
-	if err == nil && e.stamp != stamp {
-		err = model.ErrConflict
-	}
-	if err != nil {
-		return fail("retract", rel, err)
-	}
-	delete(s.entries, rel)
-	return nil
+	return s.do("retract", rel, func(t *tree) error {
+		e, err := t.find(rel)
+		if err != nil {
+			return err
+		}
+		if e.stamp != stamp {
+			return model.ErrConflict
+		}
+		delete(t.entries, rel)
+		return nil
+	})
 }
 
-// Hidden names nothing: Scan reports all.
+// Hidden returns nothing: Scan reports all.
 func (s *Source) Hidden(context.Context, string) ([]string, error) { return nil, nil }
 
-// Remove takes a file or an empty folder away for good.
+// Remove removes a file or an empty folder for good.
 func (s *Source) Remove(_ context.Context, rel string) error {
-	if err := s.lock("remove", rel); err != nil {
-		return err
-	}
-	defer s.mu.Unlock()
-	switch below := s.below(rel); {
-	case len(below) == 0:
-		return fail("remove", rel, fs.ErrNotExist)
-	case len(below) > 1:
-		return fail("remove", rel, model.ErrNotEmpty)
-	}
-	delete(s.entries, rel)
+	return s.do("remove", rel, func(t *tree) error {
+		switch below := t.below(rel); {
+		case len(below) == 0:
+			return fs.ErrNotExist
+		case len(below) > 1:
+			return model.ErrNotEmpty
+		}
+		delete(t.entries, rel)
+		return nil
+	})
+}
+
+// Run reports what persons do until ctx ends.
+func (s *Source) Run(ctx context.Context, changed func(model.SourceEvent)) error {
+	s.feed.run(ctx, changed)
 	return nil
+}
+
+// Settle waits until Run has reported everything that persons did, and its callback has
+// returned.
+func (s *Source) Settle(ctx context.Context) error { return s.feed.settle(ctx) }
+
+// feed is the events that Run has not reported yet.
+type feed struct {
+	mu     sync.Mutex // protects the following
+	opened bool
+	events []model.SourceEvent // including those that are being reported
+	wake   chan struct{}       // closed by the next change
+}
+
+// open starts the feed: nothing before it is reported.
+func (f *feed) open() { f.change(func() { f.opened = true }) }
+
+func (f *feed) add(ev model.SourceEvent) {
+	f.change(func() {
+		if f.opened {
+			f.events = append(f.events, ev)
+		}
+	})
+}
+
+func (f *feed) change(fn func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fn()
+	if f.wake != nil {
+		close(f.wake)
+		f.wake = nil
+	}
+}
+
+// state returns the events and a channel that the next change closes.
+func (f *feed) state() ([]model.SourceEvent, <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.wake == nil {
+		f.wake = make(chan struct{})
+	}
+	return f.events, f.wake
+}
+
+func (f *feed) run(ctx context.Context, changed func(model.SourceEvent)) {
+	for ctx.Err() == nil {
+		events, more := f.state()
+		for _, ev := range events {
+			changed(ev)
+		}
+		if len(events) > 0 {
+			f.change(func() { f.events = f.events[len(events):] })
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-more:
+		}
+	}
+}
+
+func (f *feed) settle(ctx context.Context) error {
+	for {
+		events, more := f.state()
+		if len(events) == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-more:
+		}
+	}
 }

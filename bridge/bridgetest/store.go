@@ -18,12 +18,11 @@ type Store struct {
 	docs  map[model.DocID]*model.History
 	paths map[model.Path]model.DocID
 
-	journal []model.JournalEntry // in the order of arrival; Path is not set
-
+	journal   []model.JournalEntry // in the order of arrival; Path is not set
 	proposals map[string]model.ProposalRecord
 }
 
-// DocID returns the document kept under p, or fs.ErrNotExist.
+// DocID returns the document at p, or fs.ErrNotExist.
 func (s *Store) DocID(p model.Path) (model.DocID, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,7 +32,7 @@ func (s *Store) DocID(p model.Path) (model.DocID, error) {
 	return "", &model.Error{Op: "open", Path: p, Err: fs.ErrNotExist}
 }
 
-// Load returns everything kept for id.
+// Load returns the history of id.
 func (s *Store) Load(id model.DocID) (model.History, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +48,7 @@ func (s *Store) Load(id model.DocID) (model.History, error) {
 	return h, nil
 }
 
-// Append keeps recs for the document id, which lives at p.
+// Append stores recs of the document id, which is at p.
 func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (uint64, error) {
 	if id == "" || len(recs) == 0 {
 		return 0, errors.New("append of nothing, or to a document without an id")
@@ -62,11 +61,7 @@ func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (uint
 	if s.docs[id] == nil {
 		s.docs[id] = &model.History{}
 	}
-	for old, at := range s.paths {
-		if at == id {
-			delete(s.paths, old)
-		}
-	}
+	maps.DeleteFunc(s.paths, func(_ model.Path, at model.DocID) bool { return at == id })
 	s.paths[p] = id
 	doc := s.docs[id]
 	for _, rec := range recs {
@@ -80,7 +75,7 @@ func (s *Store) Append(id model.DocID, p model.Path, recs ...model.Record) (uint
 	return uint64(len(doc.Records)), nil
 }
 
-// Materialized notes that the source's file holds the text as of seq.
+// Materialized records that the source's file holds the text as of seq.
 func (s *Store) Materialized(id model.DocID, seq uint64, sum model.ContentSum) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +101,7 @@ func (s *Store) Rename(oldPath, newPath model.Path) error {
 	return nil
 }
 
-// Forget takes a document out for good.
+// Forget deletes a document.
 func (s *Store) Forget(id model.DocID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +111,7 @@ func (s *Store) Forget(id model.DocID) error {
 	return nil
 }
 
-// Documents counts the documents that are kept.
+// Documents returns the number of documents.
 func (s *Store) Documents() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,22 +122,19 @@ func (s *Store) Documents() int {
 func (s *Store) Journal(limit int) ([]model.JournalEntry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var entries []model.JournalEntry
-	for _, e := range slices.Backward(s.journal) {
-		if len(entries) == limit {
-			break
-		}
+	entries := slices.Clone(s.journal[max(0, len(s.journal)-limit):])
+	slices.Reverse(entries)
+	for i, e := range entries {
 		for p, id := range s.paths {
 			if id == e.ID && id != "" {
-				e.Path = p
+				entries[i].Path = p
 			}
 		}
-		entries = append(entries, e)
 	}
 	return entries, nil
 }
 
-// Proposals returns the pending proposals in the order in which they were made.
+// Proposals returns the pending proposals in their order.
 func (s *Store) Proposals() ([]model.ProposalRecord, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +162,7 @@ func (s *Store) Propose(c model.ProposalChange) error {
 	return nil
 }
 
-// Abort takes back the records of a document from number seq on.
+// Abort removes the records of a document from seq on.
 func (s *Store) Abort(id model.DocID, seq uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +179,7 @@ func (s *Store) Abort(id model.DocID, seq uint64) error {
 	return nil
 }
 
-// Unsettled are the paths of documents whose newest text may not be in the file.
+// Unsettled returns the paths of documents whose newest text may not be in the file.
 func (s *Store) Unsettled() ([]model.Path, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,10 +192,10 @@ func (s *Store) Unsettled() ([]model.Path, error) {
 	return list, nil
 }
 
-// Sync does nothing: what is in memory outlives no power cut.
+// Sync does nothing.
 func (s *Store) Sync() error { return nil }
 
-// Place notes that the source's file is about to hold the text as of seq.
+// Place records that the source's file is about to hold the text as of seq.
 func (s *Store) Place(id model.DocID, seq uint64, save model.Save) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

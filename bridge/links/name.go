@@ -10,7 +10,7 @@ import (
 // other characters end a link early.
 func NameWarning(name string) string {
 	if i := strings.IndexAny(name, `*"\<>:|?`); i >= 0 {
-		return fmt.Sprintf("Obsidian and some disks refuse names with %c", name[i])
+		return fmt.Sprintf("Obsidian makes no names with %c in them, and some disks refuse them", name[i])
 	}
 	if i := strings.IndexAny(name, "#^[]"); i >= 0 {
 		return fmt.Sprintf("links cannot name a document with %c in its name", name[i])

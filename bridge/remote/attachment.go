@@ -11,9 +11,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/listing"
 )
 
-// This file is what a Source does with attachments.
-
-// attachment is the entry of the attachment at rel.
+// attachment returns the entry of the attachment at rel.
 func (s *Source) attachment(op, rel string) (folderdoc.Entry, error) {
 	e, err := s.listing.Find(op, rel)
 	switch {
@@ -26,7 +24,7 @@ func (s *Source) attachment(op, rel string) (folderdoc.Entry, error) {
 	return e, err
 }
 
-// OpenFile opens an attachment for reading.
+// OpenFile opens an attachment for reading; errors wrap model.ErrReadOnly for other flags.
 func (s *Source) OpenFile(rel string, flag int, _ fs.FileMode) (model.File, error) {
 	if flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC) != 0 {
 		return nil, listing.Failed("open", rel, model.ErrReadOnly)
@@ -36,13 +34,10 @@ func (s *Source) OpenFile(rel string, flag int, _ fs.FileMode) (model.File, erro
 		return nil, err
 	}
 	f, err := s.attachments.Open(e)
-	if err != nil {
-		return nil, listing.Failed("open", rel, err)
-	}
-	return f, nil
+	return f, listing.Failed("open", rel, err)
 }
 
-// PutFile puts nothing in an attachment's place: see OpenFile.
+// PutFile returns model.ErrReadOnly.
 func (s *Source) PutFile(rel string, _ []byte, _ fs.FileMode) (model.Stamp, error) {
 	return model.Stamp{}, listing.Failed("write", rel, model.ErrReadOnly)
 }
@@ -53,14 +48,11 @@ func (s *Source) readAttachment(rel string) ([]byte, model.Stamp, error) {
 		return nil, model.Stamp{}, err
 	}
 	data, err := s.attachments.Read(e)
-	if err != nil {
-		return nil, model.Stamp{}, listing.Failed("read", rel, err)
-	}
-	return data, s.attachments.Stamp(e), nil
+	return data, s.attachments.Stamp(e), listing.Failed("read", rel, err)
 }
 
-// replaceAttachment makes data the content of the attachment at rel, if that is
-// what expect names.
+// replaceAttachment sets the content of the attachment at rel to data, if expect names its
+// present content.
 func (s *Source) replaceAttachment(ctx context.Context, rel string, expect model.Stamp, data []byte) (model.Stamp, error) {
 	e, err := s.attachment("write", rel)
 	if err == nil && s.attachments.Stamp(e) != expect {
@@ -85,7 +77,7 @@ func (s *Source) replaceAttachment(ctx context.Context, rel string, expect model
 	return s.attachments.Stamp(e), nil
 }
 
-// createAttachment makes a new one.
+// createAttachment creates an attachment.
 func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) (model.Stamp, error) {
 	typ, _ := folderdoc.TypeOf(rel)
 	_, err := s.listing.Find("create", rel)
@@ -112,7 +104,7 @@ func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) 
 	return s.attachments.Stamp(e), nil
 }
 
-// upload brings data to the server, if it is there and takes changes.
+// upload stores data at the server, if it is connected and takes changes.
 func (s *Source) upload(ctx context.Context, e folderdoc.Entry, data []byte) (folderdoc.Entry, error) {
 	if err := s.Locked(); err != nil {
 		return e, err

@@ -13,10 +13,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// This file is what a Source does with notes.
-
-// Document returns the live document of the note at rel. One that was never
-// fetched is fetched first, before all others.
+// Document returns the live document of the note at rel. It fetches one that was never
+// fetched, before all others.
 func (s *Source) Document(ctx context.Context, rel string) (bridge.Document, error) {
 	e, err := s.listing.Find("open", rel)
 	if err != nil {
@@ -26,14 +24,10 @@ func (s *Source) Document(ctx context.Context, rel string) (bridge.Document, err
 	case folderdoc.TypeFolder:
 		return nil, listing.Failed("open", rel, model.ErrIsDir)
 	case folderdoc.TypeMarkdown:
-	default:
-		return nil, listing.Failed("open", rel, model.ErrNotNote)
+		d := s.set.Document(model.DocID(e.ID))
+		return d, listing.Failed("open", rel, s.schedule.Fetched(ctx, d))
 	}
-	d := s.set.Document(model.DocID(e.ID))
-	if err := s.schedule.Fetched(ctx, d); err != nil {
-		return nil, listing.Failed("open", rel, err)
-	}
-	return d, nil
+	return nil, listing.Failed("open", rel, model.ErrNotNote)
 }
 
 // Read returns the text of the note, or the bytes of the attachment, at rel.
@@ -56,8 +50,8 @@ func (s *Source) Read(ctx context.Context, rel string) ([]byte, model.Stamp, err
 	return data, stamp, err
 }
 
-// Replace makes r.Data the content of the note or attachment at rel, if what is
-// there is what r.Expect names.
+// Replace sets the content of the note or attachment at rel to r.Data, if r.Expect names
+// its present content.
 func (s *Source) Replace(ctx context.Context, rel string, r model.Replacement) (model.Stamp, error) {
 	if !model.Path(rel).IsNote() {
 		return s.replaceAttachment(ctx, rel, r.Expect, r.Data)
@@ -83,7 +77,7 @@ func (s *Source) Replace(ctx context.Context, rel string, r model.Replacement) (
 	return stamp, err
 }
 
-// Create makes a new note or attachment.
+// Create creates a note or attachment.
 func (s *Source) Create(ctx context.Context, rel string, file model.NewFile) (model.Stamp, error) {
 	if !model.Path(rel).IsNote() {
 		return s.createAttachment(ctx, rel, file.Data)
@@ -100,7 +94,7 @@ func (s *Source) Create(ctx context.Context, rel string, file model.NewFile) (mo
 	return stamp, err
 }
 
-// NewDocument makes a new note: a draft, until the server has its content.
+// NewDocument creates a note: a draft, until the server has its content.
 func (s *Source) NewDocument(ctx context.Context, rel string, rec *model.Record, fn func(*ycrdt.Doc) error) (bridge.Document, error) {
 	if err := s.mayCreate(rel); err != nil {
 		return nil, listing.Failed("create", rel, err)
@@ -120,7 +114,7 @@ func (s *Source) NewDocument(ctx context.Context, rel string, rec *model.Record,
 		return nil, listing.Failed("create", rel, err)
 	}
 	if !s.schedule.Lacks(d.ID()) {
-		s.drafts.Uploaded(d) // it was acknowledged before it was a draft
+		s.drafts.Uploaded(d) // acknowledged before it was a draft
 	}
 	return d, nil
 }
@@ -141,8 +135,7 @@ func (s *Source) mayCreate(rel string) error {
 	return nil
 }
 
-// replaceText makes text hold now instead of have, by the one stretch in which
-// they differ.
+// replaceText replaces have, the content of text, by now, as one edit.
 func replaceText(doc *ycrdt.Doc, text *ycrdt.Text, have, now string) {
 	before, after := []rune(have), []rune(now)
 	start := 0

@@ -12,14 +12,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
-// Finding is what Probe learnt of a server.
+// Finding is the result of Probe.
 type Finding struct {
 	Entries  int  // notes, folders and other files of the folder
 	ReadOnly bool // the server takes no changes
 }
 
-// Probe connects to the server of o once and reads the folder's document, without
-// keeping anything.
+// Probe connects to the server of o once and reads the folder's document. It stores
+// nothing.
 func Probe(ctx context.Context, o Options) (Finding, error) {
 	ctx, cancel := context.WithTimeout(ctx, firstContact)
 	defer cancel()

@@ -8,23 +8,22 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// ReadOnly says that the server takes no changes.
+// ReadOnly reports whether the server takes no changes.
 func (s *Source) ReadOnly() bool { return s.set.Access().ReadOnly() }
 
-// Locked says why the server takes no changes, and what to do about it.
+// Locked returns why the server takes no changes and what to do; nil if it does.
 func (s *Source) Locked() error { return s.set.Access().Locked() }
 
-// Attempted waits until a first attempt has shown whether the server can be
-// reached.
+// Attempted waits for the first attempt to connect.
 func (s *Source) Attempted(ctx context.Context) { s.schedule.Attempted(ctx) }
 
-// Acknowledged waits until the server has all of the note at rel.
+// Acknowledged waits until the server has all of the note at rel, and reports whether it has.
 func (s *Source) Acknowledged(ctx context.Context, rel string) bool {
 	e, err := s.listing.Find("sync", rel)
 	return err == nil && s.schedule.AwaitAcknowledged(ctx, model.DocID(e.ID))
 }
 
-// SyncStatus says how far the folder and its server are in step.
+// SyncStatus returns the progress of the synchronisation with the server.
 func (s *Source) SyncStatus() bridge.SyncStatus {
 	state, access := s.schedule.State(), s.set.Access()
 	st := bridge.SyncStatus{
@@ -38,14 +37,10 @@ func (s *Source) SyncStatus() bridge.SyncStatus {
 		st.LastError = access.Reason()
 	case state.Problem != nil:
 		st.LastError = s.o.Address.Explain(state.Problem)
-	case state.Connected && state.Notes == 0 && s.folderIsNew():
-		st.LastError = fmt.Sprintf("%s has nothing under the folder id %q; if that is not a new folder, check --folder NAME=ID", s.o.Address, s.o.Folder)
+	case state.Connected && state.Notes == 0:
+		if empty, err := s.set.Folder().IsEmpty(); err == nil && empty {
+			st.LastError = fmt.Sprintf("%s has nothing under the folder id %q; if that is not a new folder, check --folder NAME=ID", s.o.Address, s.o.Folder)
+		}
 	}
 	return st
-}
-
-// folderIsNew says that nobody has put anything into the folder's document.
-func (s *Source) folderIsNew() bool {
-	empty, err := s.set.Folder().IsEmpty()
-	return err == nil && empty
 }

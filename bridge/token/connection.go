@@ -58,12 +58,6 @@ func (c Connection) String() string {
 	return u.String()
 }
 
-// Redacted returns the connection string without the token, for people and logs.
-func (c Connection) Redacted() string {
-	c.Token = ""
-	return c.String()
-}
-
 // BaseURL returns the address of the server's HTTP API, without a trailing slash.
 func (c Connection) BaseURL() string {
 	scheme := "http"

@@ -259,9 +259,6 @@ func TestParseConnection(t *testing.T) {
 		if again, err := ParseConnection(got.String()); err != nil || again != got {
 			t.Errorf("%s is written as %s", text, got)
 		}
-		if want.Token != "" && strings.Contains(got.Redacted(), "t@") {
-			t.Errorf("%s redacted is %s", text, got.Redacted())
-		}
 	}
 	for _, bad := range []string{"", "ys://", "ys://secret@", "ftp://secret@h", "ys://secret:x@h", "ys://secret@h?q", "ys://secret@h:x", "ys://sec%ret@h"} {
 		_, err := ParseConnection(bad)

@@ -1,6 +1,5 @@
-// Package sourcetest is the suite that every model.Source passes which is also
-// a model.Structure and a model.Files: what package bridge relies on, tried
-// from outside.
+// Package sourcetest is the suite for every model.Source that is also a
+// model.Structure and a model.Files: the contract that package bridge relies on.
 //
 //	func TestSource(t *testing.T) {
 //		sourcetest.Run(t, func(t *testing.T) sourcetest.Subject { ... })
@@ -20,20 +19,20 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt/limittest"
 )
 
-// Source is all that a source of documents can do.
+// Source is a source with all its methods.
 type Source interface {
 	model.Source
 	model.Structure
 	model.Files
 }
 
-// Person changes what a source holds from outside, as a person's programs do.
-// Its methods fail the test if they cannot.
+// Person changes the contents of a source from outside, as a person's programs do.
+// Its methods fail the test on an error.
 type Person interface {
-	Save(rel, text string) // makes missing folders
+	Save(rel, text string) // creates missing folders
 	Mkdir(rel string)
 	Rename(oldRel, newRel string)
-	Remove(rel string) // with all below it
+	Remove(rel string) // with everything below it
 	Content(rel string) string
 }
 
@@ -43,7 +42,7 @@ type Subject struct {
 	Person Person
 }
 
-// Run runs the suite. open makes a new, empty subject.
+// Run runs the suite. open returns a new, empty subject.
 func Run(t *testing.T, open func(t *testing.T) Subject) {
 	tests := []struct {
 		name string
@@ -279,8 +278,8 @@ func testOpenFile(t *testing.T, sub Subject) {
 	wantError(t, "exclusive create of what is there", err, fs.ErrExist)
 }
 
-// Follow scans the source, starts its Run and returns the events. Run is ended
-// with the test.
+// Follow scans the source, starts its Run and returns the events. Run ends with the
+// test.
 func Follow(t testing.TB, s model.Source) <-chan model.SourceEvent {
 	t.Helper()
 	noError(t, s.Scan(t.Context(), func(model.SourceEntry) {}))
@@ -297,8 +296,8 @@ func Follow(t testing.TB, s model.Source) <-chan model.SourceEvent {
 	return events
 }
 
-// Await returns the events up to the first one that want accepts. It fails the
-// test if none comes.
+// Await returns the events up to the first one that want accepts; without one it fails
+// the test.
 func Await(t testing.TB, events <-chan model.SourceEvent, what string, want func(model.SourceEvent) bool) []model.SourceEvent {
 	t.Helper()
 	limit := time.After(limittest.Scaled(20 * time.Second))
@@ -353,8 +352,8 @@ func testRunReports(t *testing.T, sub Subject) {
 	}
 }
 
-// testRunKeepsQuiet makes changes through the source itself, then one as a
-// person: the first event must be the person's.
+// testRunKeepsQuiet changes the source itself, then as a person: the first event must be
+// the person's.
 func testRunKeepsQuiet(t *testing.T, sub Subject) {
 	sub.Person.Save("N.md", "one")
 	sub.Person.Save("mark.md", "1")

@@ -1,14 +1,13 @@
 // Package attachments has the bytes of a folder's attachments. Attachments have no
-// document: the folder's entry names their bytes by a hash, and the server of Relay keeps
-// those beside its documents. They are fetched one after the other while the server is
-// there, and shown when they are here. They are written whole, and only with the server.
+// document: the folder's entry names their bytes by a hash, and Relay's server stores those
+// beside its documents. They are downloaded one after the other, and listed when they have
+// arrived. They are written whole, and only while the server is there.
 //
-// The package does not know which attachments there are: it is told what is missing.
+// The package does not know the folder: its caller says what is missing.
 //
 // # Concurrency
 //
-// Everything may be called from several goroutines. The lock protects what is missing and
-// is a leaf.
+// Everything is safe for concurrent use. The lock protects what is missing and is a leaf.
 package attachments
 
 import (
@@ -28,18 +27,18 @@ import (
 
 // Attachments are those of one folder.
 type Attachments struct {
-	server transport.Files // nil: none are served, as cache is
+	server transport.Files // nil, like cache, if none are served
 	cache  *blobs.Cache
 	folder string // the name of the folder's document at the server
 	log    *slog.Logger
-	wanted chan struct{} // holds a token when something may be missing
+	wanted chan struct{} // signals that something may be missing
 
 	mu      sync.Mutex          // protects the following
-	missing []folderdoc.Entry   // what the folder's document names and cache lacks
-	failed  map[string]struct{} // hashes that are tried again after Retry
+	missing []folderdoc.Entry   // in the folder's document, but not in cache
+	failed  map[string]struct{} // hashes to skip until Retry
 }
 
-// Open serves attachments where the server keeps any and there is a directory for them.
+// Open opens the attachments in dir; none are served if dir is "" or the server stores none.
 func Open(dir string, server transport.Server, folder string, log *slog.Logger) (*Attachments, error) {
 	a := &Attachments{folder: folder, log: log, wanted: make(chan struct{}, 1), failed: make(map[string]struct{})}
 	files, ok := server.(transport.Files)
@@ -52,7 +51,7 @@ func Open(dir string, server transport.Server, folder string, log *slog.Logger) 
 	return a, err
 }
 
-// Is says whether an entry names bytes by their hash.
+// Is reports whether an entry is an attachment.
 func Is(e folderdoc.Entry) bool {
 	switch e.Type {
 	case folderdoc.TypeFolder, folderdoc.TypeMarkdown, folderdoc.TypeCanvas:
@@ -61,13 +60,13 @@ func Is(e folderdoc.Entry) bool {
 	return blobs.ValidHash(e.Hash) && !model.Path(e.Path).IsNote()
 }
 
-// Served says whether there can be any.
+// Served reports whether attachments are served.
 func (a *Attachments) Served() bool { return a.server != nil }
 
-// Has says whether the bytes of an attachment are here.
+// Has reports whether the bytes of an attachment are here.
 func (a *Attachments) Has(e folderdoc.Entry) bool { return a.cache.Has(e.Hash) }
 
-// Fetch says which attachments are missing, instead of those that were.
+// Fetch sets the missing attachments.
 func (a *Attachments) Fetch(missing []folderdoc.Entry) {
 	a.mu.Lock()
 	a.missing = missing
@@ -80,8 +79,8 @@ func (a *Attachments) Fetch(missing []folderdoc.Entry) {
 	}
 }
 
-// Run fetches until ctx ends, while online says that the server is there. arrived is
-// called when something has come.
+// Run downloads missing attachments until ctx ends, while online returns true. It calls
+// arrived after each one.
 func (a *Attachments) Run(ctx context.Context, online func() bool, arrived func()) {
 	for {
 		select {
@@ -89,7 +88,7 @@ func (a *Attachments) Run(ctx context.Context, online func() bool, arrived func(
 			return
 		case <-a.wanted:
 		}
-		// To be connected is a reason to look again.
+		// After a reconnection the listing calls Fetch again.
 		for online() {
 			e, ok := a.next()
 			if !ok {
@@ -102,7 +101,7 @@ func (a *Attachments) Run(ctx context.Context, online func() bool, arrived func(
 	}
 }
 
-// next is an attachment to fetch.
+// next returns an attachment to download.
 func (a *Attachments) next() (folderdoc.Entry, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -128,18 +127,18 @@ func (a *Attachments) fetch(ctx context.Context, e folderdoc.Entry) (ok bool) {
 	return false
 }
 
-// name is what the server calls an attachment.
+// name is the server's name of an attachment.
 func (a *Attachments) name(e folderdoc.Entry) string { return transport.DocumentName(a.folder, e.ID) }
 
-// Retry gives those that failed another chance.
+// Retry allows another attempt for failed downloads.
 func (a *Attachments) Retry() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	clear(a.failed)
 }
 
-// Open opens an attachment for reading. Its bytes do not change: what comes later is
-// another file.
+// Open opens an attachment for reading. Its bytes do not change: later content is another
+// file.
 func (a *Attachments) Open(e folderdoc.Entry) (model.File, error) {
 	f, err := a.cache.Open(e.Hash)
 	if err != nil {
@@ -157,7 +156,7 @@ type file struct {
 func (f file) WriteAt([]byte, int64) (int, error) { return 0, model.ErrReadOnly }
 func (f file) Truncate(int64) error               { return model.ErrReadOnly }
 
-// Stamp names the bytes of an attachment.
+// Stamp returns the stamp of an attachment's bytes.
 func (a *Attachments) Stamp(e folderdoc.Entry) model.Stamp {
 	return model.Stamp{Size: a.cache.Size(e.Hash), ModTime: e.SyncTime * int64(time.Millisecond)}
 }
@@ -165,8 +164,7 @@ func (a *Attachments) Stamp(e folderdoc.Entry) model.Stamp {
 // Read returns the bytes of an attachment.
 func (a *Attachments) Read(e folderdoc.Entry) ([]byte, error) { return a.cache.Read(e.Hash) }
 
-// Upload brings data to the server, before anybody is told of it, and returns e with what
-// names it.
+// Upload stores data at the server and returns e with its hash, type and time.
 func (a *Attachments) Upload(ctx context.Context, e folderdoc.Entry, data []byte) (folderdoc.Entry, error) {
 	hash, err := a.cache.Put(data)
 	if err != nil {

@@ -16,24 +16,23 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Clients that know nothing of each other's entries may give one name to two
-// documents: while a server has lost its data, above all. Of the two entries Yjs keeps
-// one, and the other document would be in no folder. It becomes a draft under a free
-// name, unless its text stands in the other one as well.
+// Clients that do not see each other's entries may give one name to two documents, above all
+// while a server has lost its data. Of the two entries Yjs keeps one, and the other document
+// would be in no folder. It becomes a draft under a free name, unless its text is in the
+// other one as well.
 
-// clash is a name that was given to two documents.
+// clash is a name of two documents.
 type clash struct {
 	rel          string
 	ours, theirs string // ids
 }
 
-// clashesOf finds the names that an update which is about to be applied to the
-// folder's document gives to other notes, by clients that did not know ours: what it
-// says by itself, without what is here, is not about that. The folder's lock is held.
+// clashesOf returns the names that an update for the folder's document gives to other notes,
+// by clients that did not see ours. It examines the update by itself.
 func clashesOf(folder *ycrdt.Doc, update []byte) (found []clash) {
 	news, err := ycrdt.DiffUpdate(update, folder.EncodeStateVector())
 	if err != nil {
-		return nil // it is refused when it is applied
+		return nil // applying it reports that
 	}
 	alone := ycrdt.NewDoc(ycrdt.Options{})
 	if alone.ApplyUpdate(news, nil) != nil {
@@ -51,16 +50,14 @@ func clashesOf(folder *ycrdt.Doc, update []byte) (found []clash) {
 	return found
 }
 
-// FolderReceives keeps the documents that lose their names by an update which is about to
-// be applied to the folder's document; applied is called after that. The folder's lock is
-// held.
+// FolderReceives keeps the documents that lose their names by an update for the folder's
+// document; applied must be called after that.
 func (f *Drafts) FolderReceives(folder *ycrdt.Doc, update []byte) (applied func()) {
 	clashes := clashesOf(folder, update)
 	return func() { f.keepLosers(folder, clashes) }
 }
 
-// keepLosers makes drafts of the documents that have lost their names in clashes. The
-// folder's lock is held, and the update has been applied.
+// keepLosers makes drafts of the documents that have lost their names in clashes.
 func (f *Drafts) keepLosers(folder *ycrdt.Doc, clashes []clash) {
 	shared := folderdoc.Open(folder)
 	for _, c := range clashes {
@@ -70,7 +67,7 @@ func (f *Drafts) keepLosers(folder *ycrdt.Doc, clashes []clash) {
 				continue
 			}
 			err := f.keepLoser(shared, c.rel, id)
-			f.logged("keep a note whose name was taken", err)
+			f.o.Set.Logged("keep a note whose name was taken", err)
 			if err == nil {
 				f.running.Go(func() { f.settleLoser(f.o.Set.Document(model.DocID(id)), now) })
 			}
@@ -78,8 +75,8 @@ func (f *Drafts) keepLosers(folder *ycrdt.Doc, clashes []clash) {
 	}
 }
 
-// keepLoser makes the document id, which was at rel, a draft. It is not shown before
-// the two texts are known.
+// keepLoser makes the document id, which was at rel, a draft. The draft is withheld until
+// the two texts have been compared.
 func (f *Drafts) keepLoser(shared *folderdoc.Folder, rel, id string) error {
 	taken, err := f.o.Listing.Inside(shared, listing.Parent(rel))
 	if err != nil {
@@ -97,30 +94,27 @@ func (f *Drafts) keepLoser(shared *folderdoc.Folder, rel, id string) error {
 	})
 }
 
-// settleLoser shows a document whose name another note has now under its own, and
-// enters it in the folder; or drops it if it says nothing that the other does not.
+// settleLoser lists a document whose name another note has now, and enters it in the folder.
+// It drops the document if all of its text is in the other note.
 func (f *Drafts) settleLoser(d *replica.Document, winner folderdoc.Entry) {
 	rel := f.pathOf(d.ID())
 	same, err := f.saysNothingNew(d, f.o.Set.Document(model.DocID(winner.ID)))
 	if err == nil && same {
-		f.logged("drop a note whose text another has", f.o.Listing.Restructure(func(*folderdoc.Folder) error {
-			defer f.o.Listing.Release(d.ID(), "")
-			return f.removeDraft(rel)
-		}))
+		f.o.Set.Logged("drop a note whose text another has", f.o.Listing.Forget(d.ID(), func() error { return f.removeDraft(rel) }))
 		return
 	}
 	if err != nil {
 		f.o.Log.Warn("two notes were given one name, and their texts could not be compared", model.LogPath, rel, model.LogErr, err)
 	}
-	f.o.Log.Warn(fmt.Sprintf("%q was given to two notes, as by a server that had lost its data: the other one is %q now", winner.Path, rel), model.LogPath, rel)
-	f.logged("list the folder", f.o.Listing.ReleaseListed(d.ID(), rel))
+	f.o.Log.Warn(fmt.Sprintf("%q was the name of two notes, as after a server's loss of data; the other one is %q now", winner.Path, rel), model.LogPath, rel)
+	f.o.Set.Logged("list the folder", f.o.Listing.Release(d.ID(), rel))
 	if !f.o.Scheduler.Lacks(d.ID()) {
 		f.Uploaded(d)
 	}
 }
 
-// saysNothingNew says whether all text of d stands in the other document. It waits for
-// the server, which may have either of them alone.
+// saysNothingNew reports whether all text of d is in the other document. It waits for the
+// server, which may have either of them alone.
 func (f *Drafts) saysNothingNew(d, other *replica.Document) (bool, error) {
 	var err error
 	for end := time.Now().Add(losersPatience); time.Now().Before(end) && f.ctx.Err() == nil; {
@@ -148,6 +142,5 @@ func (f *Drafts) saysNothingNew(d, other *replica.Document) (bool, error) {
 	return strings.Contains(have, text), err
 }
 
-// losersPatience bounds how long the texts of two notes that were given one name are
-// waited for.
+// losersPatience bounds the wait for the texts of two notes with one name.
 const losersPatience = 2 * time.Minute

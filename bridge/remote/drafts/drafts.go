@@ -1,16 +1,16 @@
 // Package drafts has the new notes of a folder that the server does not have yet. A note
 // is a draft until the server has acknowledged its content. Only then is it entered in the
-// folder's document, so that nobody is told of a note that is not there. If somebody else
-// was first to its path, the text moves into their document.
+// folder's document, so that no peer sees a note without content. If another note has taken
+// its path, the text moves into that document.
 //
-// A document whose name another one got by a clash is a draft, too (clash.go).
+// A document that loses its name in a clash becomes a draft, too (clash.go).
 //
-// The package sends nothing itself: the replicas of drafts are sent as those of notes.
+// The package sends nothing itself: the replicas of drafts are sent like those of notes.
 //
 // # Concurrency
 //
-// Everything may be called from several goroutines. It has no lock of its own: what
-// drafts there are is in a document, and Listing.Move keeps two from moving one.
+// Everything is safe for concurrent use. There is no lock: the drafts are in a document, and
+// Listing.Move serialises their moves.
 package drafts
 
 import (
@@ -39,7 +39,6 @@ type Options struct {
 	Listing   *listing.Listing
 	Scheduler *schedule.Scheduler
 	Store     model.Store
-	Folder    string // the name of the folder's document at the server
 	Log       *slog.Logger
 }
 
@@ -50,17 +49,11 @@ type Drafts struct {
 	running sync.WaitGroup
 }
 
-// New makes Drafts, which do nothing by themselves after ctx has ended.
+// New returns Drafts, which do nothing by themselves after ctx has ended.
 func New(ctx context.Context, o Options) *Drafts { return &Drafts{o: o, ctx: ctx} }
 
-// Wait waits until nothing is under way. It comes after the end of New's context.
+// Wait waits for running work. Call it after the end of New's context.
 func (f *Drafts) Wait() { f.running.Wait() }
-
-func (f *Drafts) logged(what string, err error) {
-	if err != nil {
-		f.o.Log.Error("cannot "+what, model.LogFolder, f.o.Folder, model.LogErr, err)
-	}
-}
 
 // Enter makes a new document a draft.
 func (f *Drafts) Enter(ctx context.Context, d *replica.Document, rel string) error {
@@ -80,43 +73,37 @@ func (f *Drafts) Enter(ctx context.Context, d *replica.Document, rel string) err
 	})
 }
 
-// pathOf is the path of a draft, "" if the document is none.
-func (f *Drafts) pathOf(id model.DocID) (rel string) {
+// list returns the drafts, without folders.
+func (f *Drafts) list() (drafts []folderdoc.Entry) {
 	err := f.o.Set.Drafts().View(f.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
-		for _, e := range folderdoc.Open(doc).List() {
-			if e.ID == string(id) && e.Type != folderdoc.TypeFolder {
-				rel = e.Path
-			}
-		}
+		drafts = slices.DeleteFunc(folderdoc.Open(doc).List(), func(e folderdoc.Entry) bool { return e.Type == folderdoc.TypeFolder })
 		return nil
 	})
-	f.logged("read the drafts", err)
-	return rel
+	f.o.Set.Logged("read the drafts", err)
+	return drafts
 }
 
-func (f *Drafts) isDraft(id model.DocID) bool { return f.pathOf(id) != "" }
+// pathOf returns the path of a draft, "" if the document is none.
+func (f *Drafts) pathOf(id model.DocID) string {
+	for _, e := range f.list() {
+		if e.ID == string(id) {
+			return e.Path
+		}
+	}
+	return ""
+}
 
-// Uploaded takes note that the server has all of a document.
+// Uploaded records that the server has all of a document, and enters a draft.
 func (f *Drafts) Uploaded(d *replica.Document) {
-	if f.isDraft(d.ID()) && !f.o.Listing.IsWithheld(d.ID()) {
-		f.running.Go(func() { f.logged("enter a new note", f.promote(d)) })
+	if f.pathOf(d.ID()) != "" && !f.o.Listing.IsWithheld(d.ID()) {
+		f.running.Go(func() { f.o.Set.Logged("enter a new note", f.promote(d)) })
 	}
 }
 
 // PromoteUploaded enters the drafts that were acknowledged before a restart.
 func (f *Drafts) PromoteUploaded() {
-	var drafts []model.DocID
-	err := f.o.Set.Drafts().View(f.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
-		for _, e := range folderdoc.Open(doc).List() {
-			if e.Type != folderdoc.TypeFolder {
-				drafts = append(drafts, model.DocID(e.ID))
-			}
-		}
-		return nil
-	})
-	f.logged("read the drafts", err)
-	for _, id := range drafts {
-		if !f.o.Scheduler.Lacks(id) {
+	for _, e := range f.list() {
+		if id := model.DocID(e.ID); !f.o.Scheduler.Lacks(id) {
 			f.Uploaded(f.o.Set.Document(id))
 		}
 	}
@@ -134,9 +121,9 @@ func (f *Drafts) promote(d *replica.Document) error {
 	return f.mergeInto(d, f.o.Set.Document(model.DocID(entered.ID)), entered.Path)
 }
 
-// enterDraft has a draft entered, and forgets it then: in this order, because a
-// crash in between leaves the note in both documents, and in none in the other. It
-// returns the entry at the draft's path, which may be another's.
+// enterDraft enters a draft, then forgets it: a crash in between leaves the note in both
+// documents, not in none. It returns the entry at the draft's path, which may be another
+// note's.
 func (f *Drafts) enterDraft(d *replica.Document) (entered folderdoc.Entry, err error) {
 	err = f.o.Listing.Move(func() error {
 		rel := f.pathOf(d.ID())
@@ -145,7 +132,7 @@ func (f *Drafts) enterDraft(d *replica.Document) (entered folderdoc.Entry, err e
 			return nil // removed meanwhile
 		}
 		err := f.o.Listing.Restructure(func(shared *folderdoc.Folder) (err error) {
-			if !shared.Holds(entered.ID) { // it was entered before a crash, if it does
+			if !shared.Holds(entered.ID) { // else it was entered before a crash
 				entered, err = shared.Create(entered, nil)
 			}
 			return err
@@ -170,7 +157,7 @@ func (f *Drafts) removeDraft(rel string) error {
 		if err := entries.Delete(rel, nil); err != nil {
 			return err
 		}
-		// The folders above it are the shared document's to tell of.
+		// The shared document has the folders above it.
 		list := entries.List()
 		for i, e := range slices.Backward(list) {
 			last := i == len(list)-1 || !strings.HasPrefix(list[i+1].Path, e.Path+"/")
@@ -185,8 +172,8 @@ func (f *Drafts) removeDraft(rel string) error {
 	})
 }
 
-// moveDraft gives a draft another name, because something that is not a note has
-// come in its way, and enters it there.
+// moveDraft renames a draft, because something that is not a note has taken its path, and
+// enters it there.
 func (f *Drafts) moveDraft(rel string) error {
 	var to string
 	for n := 2; ; n++ {
@@ -211,7 +198,7 @@ func (f *Drafts) moveDraft(rel string) error {
 	return f.promote(f.o.Set.Document(model.DocID(id)))
 }
 
-// mergeInto puts the text of a draft behind that of the note which came first.
+// mergeInto appends the text of a draft to the note that has its path.
 func (f *Drafts) mergeInto(draft, note *replica.Document, rel string) error {
 	ctx, cancel := context.WithTimeout(f.ctx, schedule.ReaderPatience)
 	defer cancel()
@@ -238,7 +225,7 @@ func (f *Drafts) mergeInto(draft, note *replica.Document, rel string) error {
 	return f.dropDraft(rel)
 }
 
-// separated is text behind an empty line.
+// separated returns text after an empty line.
 func separated(have, text string) string {
 	switch {
 	case have == "" || strings.HasSuffix(have, "\n\n"):
@@ -249,7 +236,7 @@ func separated(have, text string) string {
 	return "\n\n" + text
 }
 
-// authorOf is a record for who wrote a document last.
+// authorOf returns a record of the last author of a document.
 func (f *Drafts) authorOf(d *replica.Document) model.Record {
 	rec := model.Record{Time: time.Now().UTC()}
 	h, err := f.o.Store.Load(d.ID())

@@ -22,7 +22,7 @@ func TestReaderFirst(t *testing.T) {
 		q.Done(got)
 	}
 	q.Add(jobs[2], New)
-	if n := len(q.queue); n != 96 {
+	if n := len(q.waiting.priority); n != 96 {
 		t.Errorf("%d documents wait, want 96", n)
 	}
 }

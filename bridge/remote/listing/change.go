@@ -10,10 +10,11 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// This file is about changes that are made here.
-
-// Failed makes an error one of a Source.
+// Failed returns err as the *fs.PathError of a Source; nil if err is nil.
 func Failed(op, rel string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err
@@ -27,8 +28,8 @@ func Failed(op, rel string, err error) error {
 	return &fs.PathError{Op: op, Path: rel, Err: err}
 }
 
-// Restructure runs fn, which may change the folder's document, so that what fn
-// does is not reported as another's doing.
+// Restructure runs fn, which may change the folder's document. The listing does not report
+// these changes as those of peers.
 func (l *Listing) Restructure(fn func(*folderdoc.Folder) error) error {
 	err := l.o.Set.Folder().Change(l.ctx, &model.Record{}, func(doc *ycrdt.Doc) error {
 		if err := l.listed(doc, true); err != nil {
@@ -45,24 +46,18 @@ func (l *Listing) Restructure(fn func(*folderdoc.Folder) error) error {
 	return err
 }
 
-// Move runs fn, which takes a draft or an entry from one place to another, while nobody
-// else does.
+// Move runs fn, which moves a draft or an entry, while nobody else does.
 func (l *Listing) Move(fn func() error) error {
 	l.moving.Lock()
 	defer l.moving.Unlock()
 	return fn()
 }
 
-// both runs fn on the folder's document and on the drafts, and is content if the
-// path is in one of them.
+// both runs fn on the folder's document and on the drafts. One of them must have the path.
 func (l *Listing) both(op, rel string, fn func(*folderdoc.Folder) error) error {
-	err := l.Move(func() error {
+	return Failed(op, rel, l.Move(func() error {
 		return l.Restructure(func(shared *folderdoc.Folder) error { return l.inBoth(shared, fn) })
-	})
-	if err != nil {
-		return Failed(op, rel, err)
-	}
-	return nil
+	}))
 }
 
 func (l *Listing) inBoth(shared *folderdoc.Folder, fn func(*folderdoc.Folder) error) error {
@@ -77,7 +72,7 @@ func (l *Listing) inBoth(shared *folderdoc.Folder, fn func(*folderdoc.Folder) er
 	return err
 }
 
-// Mkdir makes one folder.
+// Mkdir creates one folder.
 func (l *Listing) Mkdir(rel string) error {
 	if dir := Parent(rel); dir != "" {
 		if e, err := l.Find("mkdir", dir); err != nil {
@@ -89,17 +84,13 @@ func (l *Listing) Mkdir(rel string) error {
 	if _, err := l.Find("mkdir", rel); err == nil {
 		return Failed("mkdir", rel, fs.ErrExist)
 	}
-	err := l.Restructure(func(shared *folderdoc.Folder) error {
+	return Failed("mkdir", rel, l.Restructure(func(shared *folderdoc.Folder) error {
 		_, err := shared.Create(folderdoc.Entry{Path: rel, Type: folderdoc.TypeFolder}, nil)
 		return err
-	})
-	if err != nil {
-		return Failed("mkdir", rel, err)
-	}
-	return nil
+	}))
 }
 
-// Rename moves a note or a folder with all that is in it.
+// Rename moves a note or a folder with its contents.
 func (l *Listing) Rename(oldRel, newRel string, replace bool) error {
 	if _, err := l.Find("rename", oldRel); err != nil {
 		return err
@@ -129,28 +120,21 @@ func (l *Listing) Rename(oldRel, newRel string, replace bool) error {
 	})
 }
 
-// Remove takes a note or an empty folder away. The content stays at the server.
+// Remove removes a note or an empty folder. The content stays at the server.
 func (l *Listing) Remove(rel string) error {
 	if _, err := l.Find("remove", rel); err != nil {
 		return err
 	}
-	err := l.Move(func() error {
-		return l.Restructure(func(shared *folderdoc.Folder) error { return l.removeEmpty(shared, rel) })
-	})
-	if err != nil {
-		return Failed("remove", rel, err)
-	}
-	return nil
-}
-
-// removeEmpty takes a note or a folder away that holds nothing.
-func (l *Listing) removeEmpty(shared *folderdoc.Folder, rel string) error {
-	inside, err := l.Inside(shared, rel)
-	if err == nil && len(inside) > 0 {
-		err = &model.NotEmptyError{Holds: inside}
-	}
-	if err != nil {
-		return err
-	}
-	return l.inBoth(shared, func(f *folderdoc.Folder) error { return f.Delete(rel, nil) })
+	return Failed("remove", rel, l.Move(func() error {
+		return l.Restructure(func(shared *folderdoc.Folder) error {
+			inside, err := l.Inside(shared, rel)
+			if err != nil {
+				return err
+			}
+			if len(inside) > 0 {
+				return &model.NotEmptyError{Holds: inside}
+			}
+			return l.inBoth(shared, func(f *folderdoc.Folder) error { return f.Delete(rel, nil) })
+		})
+	}))
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 )
 
-// feed is what peers have done and the workspace was not told of.
+// feed is the changes of peers that are not reported yet.
 type feed struct {
-	wake chan struct{} // holds a token when events or dirty has something
+	wake chan struct{} // signals that events or dirty has something
 
 	mu     sync.Mutex // protects the following
 	events []model.SourceEvent
@@ -36,7 +36,7 @@ func (f *feed) addDirty(id model.DocID) {
 	signal(f.wake)
 }
 
-// take returns what there is.
+// take empties the feed.
 func (f *feed) take() ([]model.SourceEvent, map[model.DocID]bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -59,7 +59,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Scan reports what is listed. What comes later is reported by Report.
+// Scan reports the entries. Report reports later changes.
 func (l *Listing) Scan(found func(model.SourceEntry)) {
 	l.mu.Lock()
 	entries := slices.Clone(l.entries)
@@ -70,7 +70,7 @@ func (l *Listing) Scan(found func(model.SourceEntry)) {
 	}
 }
 
-// Report reports what peers do until ctx ends.
+// Report reports changes of peers until ctx ends.
 func (l *Listing) Report(ctx context.Context, changed func(model.SourceEvent)) {
 	for {
 		select {
@@ -90,7 +90,7 @@ func (l *Listing) Report(ctx context.Context, changed func(model.SourceEvent)) {
 	}
 }
 
-// changeOf describes a change of a note's text.
+// changeOf returns the event for a change of a note's text.
 func (l *Listing) changeOf(id model.DocID) (model.SourceEvent, bool) {
 	modTime := l.o.Set.Document(id).ModTime()
 	l.mu.Lock()
@@ -104,7 +104,7 @@ func (l *Listing) changeOf(id model.DocID) (model.SourceEvent, bool) {
 	return model.SourceEvent{Kind: model.EventChanged, Rel: rel, Entry: e}, true
 }
 
-// Changed takes note that the server has changed a document, whose lock may be held.
+// Changed records that the server has changed a document. Its lock may be held.
 func (l *Listing) Changed(d *replica.Document) {
 	switch {
 	case d.IsNote():

@@ -13,9 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// This file is about what is at a path, and at which path something is.
-
-// Find is the entry at rel.
+// Find returns the entry at rel, or fs.ErrNotExist.
 func (l *Listing) Find(op, rel string) (folderdoc.Entry, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -26,43 +24,46 @@ func (l *Listing) Find(op, rel string) (folderdoc.Entry, error) {
 	return e, nil
 }
 
-// Path is where a document was listed last, "" if it never was.
+// Path returns the last path of a document, "" if it never had one.
 func (l *Listing) Path(id model.DocID) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.paths[id]
 }
 
-// SetPath says where a document will be listed.
+// SetPath sets the future path of a document.
 func (l *Listing) SetPath(id model.DocID, rel string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.paths[id] = rel
 }
 
-// Named is the note whose document has a name at the server, nil if none has.
+// Named returns the note with a document name at the server, nil if there is none.
 func (l *Listing) Named(name string) *replica.Document {
 	for _, id := range transport.DocumentIDs(name) {
 		l.mu.Lock()
 		e := l.byPath[l.paths[model.DocID(id)]]
 		l.mu.Unlock()
-		if id != "" && e.ID == id && transport.DocumentName(l.o.Folder, id) == name {
-			return l.o.Set.Document(model.DocID(id))
+		if id != "" && e.ID == id {
+			if d := l.o.Set.Document(model.DocID(id)); d.Name() == name {
+				return d
+			}
 		}
 	}
 	return nil
 }
 
-// Withhold has a draft not listed until Release.
+// Withhold hides a draft until Release or Forget.
 func (l *Listing) Withhold(id model.DocID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.withheld[id] = true
 }
 
-// Release has a draft listed at rel, or forgotten if that is "". The folder's lock is held:
-// what becomes visible in the midst of another change would not be reported.
-func (l *Listing) Release(id model.DocID, rel string) {
+// release ends Withhold, and lists the draft at rel unless that is "". The caller has
+// locked the folder's document: what becomes visible during another change would not be
+// reported.
+func (l *Listing) release(id model.DocID, rel string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.withheld, id)
@@ -71,23 +72,30 @@ func (l *Listing) Release(id model.DocID, rel string) {
 	}
 }
 
-// ReleaseListed is Release, and lists the folder anew.
-func (l *Listing) ReleaseListed(id model.DocID, rel string) error {
+// Release ends Withhold: the draft is listed at rel.
+func (l *Listing) Release(id model.DocID, rel string) error {
 	return l.o.Set.Folder().View(l.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
-		l.Release(id, rel)
+		l.release(id, rel)
 		return l.listed(doc, true)
 	})
 }
 
-// IsWithheld says whether a draft is withheld.
+// Forget ends Withhold after fn, which removes the draft.
+func (l *Listing) Forget(id model.DocID, fn func() error) error {
+	return l.Restructure(func(*folderdoc.Folder) error {
+		defer l.release(id, "")
+		return fn()
+	})
+}
+
+// IsWithheld reports whether a draft is hidden by Withhold.
 func (l *Listing) IsWithheld(id model.DocID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.withheld[id]
 }
 
-// Inside names what either of the documents has right below rel. The folder's lock is
-// held.
+// Inside returns the names right below rel in either document.
 func (l *Listing) Inside(shared *folderdoc.Folder, rel string) ([]string, error) {
 	names := shared.Inside(rel)
 	err := l.o.Set.Drafts().View(l.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
@@ -98,9 +106,9 @@ func (l *Listing) Inside(shared *folderdoc.Folder, rel string) ([]string, error)
 	return slices.Compact(names), err
 }
 
-// Hidden names what the folder's document has at rel, or in the folder rel, and is
-// not shown: canvases, attachments whose bytes are not here, and what a newer version
-// of the format has.
+// Hidden returns the names at rel, or in the folder rel, that are in the folder's document
+// and not listed: canvases, attachments whose bytes are not here, and entries of newer
+// versions of the format.
 func (l *Listing) Hidden(rel string) (hidden []string, err error) {
 	err = l.o.Set.Folder().View(l.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
 		shared := folderdoc.Open(doc)
@@ -125,7 +133,7 @@ func (l *Listing) Hidden(rel string) (hidden []string, err error) {
 	return hidden, err
 }
 
-// HiddenPaths are the paths that are not shown because of their names.
+// HiddenPaths returns the paths that are not listed because of their names.
 func (l *Listing) HiddenPaths() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

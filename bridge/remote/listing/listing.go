@@ -3,7 +3,6 @@ package listing
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -20,31 +19,29 @@ import (
 type Options struct {
 	Set         *replica.Set
 	Attachments *attachments.Attachments
-	Folder      string              // the name of the folder's document at the server
-	Notes       func([]model.DocID) // is told which notes the folder holds, under the listing's lock
-	Log         *slog.Logger
+	Notes       func([]model.DocID) // is called with the notes of the folder, see doc.go
 }
 
-// Listing is what a folder holds.
+// Listing is the contents of a folder.
 type Listing struct {
 	o      Options
 	ctx    context.Context
 	feed   feed
-	relist chan struct{} // holds a token when the folder's document has changed
+	relist chan struct{} // signals that the folder's document has changed
 
-	// moving is held while a draft becomes an entry, and while entries move or go:
-	// these see it in one of the documents. It comes before all other locks.
+	// moving is held while a draft becomes an entry, and while entries are moved or
+	// removed, which then see it in one of the documents. It comes before all other locks.
 	moving sync.Mutex
 
 	mu       sync.Mutex // protects the following
 	paths    map[model.DocID]string
-	withheld map[model.DocID]bool // drafts that are not shown yet
-	entries  []folderdoc.Entry    // what the workspace knows of
+	withheld map[model.DocID]bool // drafts that are not listed yet
+	entries  []folderdoc.Entry    // as reported to the workspace
 	byPath   map[string]folderdoc.Entry
-	hidden   []string // paths that are not shown because of their names
+	hidden   []string // paths that are not listed because of their names
 }
 
-// New makes a Listing, which is empty until List. It reads documents until ctx ends.
+// New returns a Listing, which is empty until List. It reads documents until ctx ends.
 func New(ctx context.Context, o Options) *Listing {
 	return &Listing{
 		o: o, ctx: ctx, feed: newFeed(), relist: make(chan struct{}, 1),
@@ -52,8 +49,8 @@ func New(ctx context.Context, o Options) *Listing {
 	}
 }
 
-// read returns what the two documents list, and the paths of what is hidden because
-// of its name. The folder's lock is held.
+// read returns the entries of the two documents, and the paths that are hidden because of
+// their names.
 func (l *Listing) read(folder *ycrdt.Doc) (all []folderdoc.Entry, hidden []string, err error) {
 	shared := folderdoc.Open(folder).List()
 	var drafts []folderdoc.Entry
@@ -71,7 +68,7 @@ func (l *Listing) read(folder *ycrdt.Doc) (all []folderdoc.Entry, hidden []strin
 	return all, hidden, err
 }
 
-// union adds to the shared entries the drafts whose paths are free.
+// union returns the shared entries and the drafts whose paths are free.
 func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 	all := slices.Clone(shared)
 	taken := make(map[string]string, len(shared)) // path to type
@@ -84,7 +81,7 @@ func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 			continue
 		}
 		if dir := Parent(e.Path); dir != "" && taken[dir] != folderdoc.TypeFolder {
-			continue // a file has come where its folder was
+			continue // its folder has become a file
 		}
 		taken[e.Path] = e.Type
 		all = append(all, e)
@@ -93,12 +90,12 @@ func union(shared, drafts []folderdoc.Entry) []folderdoc.Entry {
 	return all
 }
 
-// Parent is the folder of what is at rel, "" for the topmost.
+// Parent returns the path of the folder of rel, "" for the root.
 func Parent(rel string) string { return string(model.Path(rel).Dir()) }
 
-// served says whether an entry is shown: folders, attachments where they can be
-// fetched, and Markdown named like it whose id can name a document. What has control
-// characters in its name, or in a folder's, could not be told from other text.
+// served reports whether an entry is listed: folders, attachments if they can be fetched,
+// and Markdown with a note's name and a valid id. A path with control characters could not
+// be told from other text.
 func (l *Listing) served(e folderdoc.Entry) bool {
 	if model.Path(e.Path).HasControl() {
 		return false
@@ -114,30 +111,30 @@ func (l *Listing) served(e folderdoc.Entry) bool {
 		token.ValidID(e.ID) && id != replica.FolderID && id != replica.DraftsID
 }
 
-// Run brings the listing up to the folder's document until the context of New ends.
+// Run updates the listing until the context of New ends.
 func (l *Listing) Run() {
 	for {
 		select {
 		case <-l.ctx.Done():
 			return
 		case <-l.relist:
-			l.logged("list the folder", l.List(true))
+			l.o.Set.Logged("list the folder", l.List(true))
 		}
 	}
 }
 
-// Refresh has the listing brought up to the folder's document.
+// Refresh makes Run update the listing.
 func (l *Listing) Refresh() { signal(l.relist) }
 
-// List brings the listing up to the folder's document, and reports the
-// differences if report is set.
+// List updates the listing from the folder's document, and reports the differences if
+// report is set.
 func (l *Listing) List(report bool) error {
 	return l.o.Set.Folder().View(l.ctx, func(doc *ycrdt.Doc, _ time.Time) error {
 		return l.listed(doc, report)
 	})
 }
 
-// listed is List for callers that hold the folder's lock.
+// listed is List with the folder's document.
 func (l *Listing) listed(doc *ycrdt.Doc, report bool) error {
 	now, hidden, err := l.read(doc)
 	if err != nil {
@@ -145,7 +142,9 @@ func (l *Listing) listed(doc *ycrdt.Doc, report bool) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now = l.here(now)
+	var missing []folderdoc.Entry
+	now, missing = here(now, l.byPath, l.o.Attachments)
+	l.o.Attachments.Fetch(missing)
 	if report {
 		for _, c := range folderdoc.Diff(l.entries, now) {
 			l.feed.add(l.eventOf(c))
@@ -165,27 +164,25 @@ func (l *Listing) listed(doc *ycrdt.Doc, report bool) error {
 	return nil
 }
 
-// here replaces attachments whose bytes are not here by what they were before,
-// and drops those that were not there before. mu is held.
-func (l *Listing) here(entries []folderdoc.Entry) []folderdoc.Entry {
-	var missing []folderdoc.Entry
-	kept := entries[:0]
+// here replaces attachments whose bytes are not here by their entries in before, and drops
+// those without one.
+func here(entries []folderdoc.Entry, before map[string]folderdoc.Entry, have *attachments.Attachments) (kept, missing []folderdoc.Entry) {
+	kept = entries[:0]
 	for _, e := range entries {
-		if attachments.Is(e) && !l.o.Attachments.Has(e) {
+		if attachments.Is(e) && !have.Has(e) {
 			missing = append(missing, e)
-			before, shown := l.byPath[e.Path]
-			if !shown || before.ID != e.ID {
+			old, shown := before[e.Path]
+			if !shown || old.ID != e.ID {
 				continue
 			}
-			e = before
+			e = old
 		}
 		kept = append(kept, e)
 	}
-	l.o.Attachments.Fetch(missing)
-	return kept
+	return kept, missing
 }
 
-// eventOf describes a change of the listing to the workspace.
+// eventOf returns the event for a change of the listing.
 func (l *Listing) eventOf(c folderdoc.Change) model.SourceEvent {
 	kinds := [...]model.EventKind{
 		folderdoc.Created: model.EventCreated, folderdoc.Removed: model.EventRemoved,
@@ -202,10 +199,4 @@ func (l *Listing) entryOf(e folderdoc.Entry) model.SourceEntry {
 		return model.SourceEntry{Rel: e.Path, Mode: 0o644, Stamp: l.o.Attachments.Stamp(e)}
 	}
 	return model.SourceEntry{Rel: e.Path, Mode: 0o644}
-}
-
-func (l *Listing) logged(what string, err error) {
-	if err != nil {
-		l.o.Log.Error("cannot "+what, model.LogFolder, l.o.Folder, model.LogErr, err)
-	}
 }

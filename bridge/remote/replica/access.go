@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
-// Access says whether the server takes changes, as it last told.
+// Access is whether the server takes changes, by its last word.
 type Access struct {
 	address transport.Address
 	folder  string
@@ -19,10 +19,10 @@ type Access struct {
 	reason string     // why it takes none, "" if it does
 }
 
-// ReadOnly says that the server takes no changes.
+// ReadOnly reports whether the server takes no changes.
 func (a *Access) ReadOnly() bool { return a.Reason() != "" }
 
-// Locked says why the server takes no changes, and what to do about it; nil if it does.
+// Locked returns why the server takes no changes and what to do; nil if it does.
 func (a *Access) Locked() error {
 	if text := a.Reason(); text != "" {
 		return &model.ReadOnlyError{Reason: text}
@@ -30,17 +30,17 @@ func (a *Access) Locked() error {
 	return nil
 }
 
-// Reason is Locked as a sentence; "" if the server takes changes.
+// Reason returns the error of Locked as a sentence, or "".
 func (a *Access) Reason() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.reason == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s takes no changes: %s; set RELAYFS_TOKEN to one that may write and start again, if that is wanted", a.address, a.reason)
+	return fmt.Sprintf("%s takes no changes: %s; to write, set RELAYFS_TOKEN to a token with write access and start again", a.address, a.reason)
 }
 
-// refuse says that the server takes no changes.
+// refuse records that the server takes no changes.
 func (a *Access) refuse(reason string) {
 	a.mu.Lock()
 	was := a.reason
@@ -51,7 +51,7 @@ func (a *Access) refuse(reason string) {
 	}
 }
 
-// allow takes back what refuse said.
+// allow reverts refuse.
 func (a *Access) allow() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -11,120 +11,130 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// serverOrigin is the transaction origin of what came from the server, and
-// storeOrigin of what came from the store.
+// serverOrigin and storeOrigin are the transaction origins of updates from the server and
+// from the store.
 type serverOrigin struct{}
 type storeOrigin struct{}
 
 // Document is one Yjs document: the folder's, a note's, or the drafts. It is in memory
-// while it is used or connected; the store has everything else of it.
+// while it is used or connected; the store has the rest.
 type Document struct {
 	set  *Set
 	id   model.DocID
 	name string // at the server; "" for one that never leaves this machine
 	note bool   // neither the folder's nor the drafts
 
-	mu      sync.Mutex // protects the following; held while the document changes
-	doc     *ycrdt.Doc // nil while it is not in memory
-	made    [][]byte   // updates of the change that is under way
-	arrived [][]byte   // updates from the server that the store does not hold yet
-	modTime time.Time
-	version int64  // counts changes while the process lives
-	last    uint64 // sequence number of the last record made here
-	used    time.Time
-	// registered: the document knows whose changes this process makes.
-	registered bool
-	// outbox is what the peer is to send, while there is one.
+	mu    sync.Mutex // protects the following
+	state state
+	peer  *Peer
+	// outbox is what the peer has to send; empty without a peer.
 	outbox []outgoing
-	peer   *Peer
 }
 
-// outgoing is one update made here; seq is its record's.
+// state is the state of a document. Its methods are called with the document's lock.
+type state struct {
+	doc        *ycrdt.Doc // nil while it is not in memory
+	made       [][]byte   // updates of the change in progress
+	arrived    [][]byte   // updates from the server that are not in the store yet
+	modTime    time.Time
+	version    int64  // counts changes while the process lives
+	last       uint64 // sequence number of the last local record
+	used       time.Time
+	registered bool // the document records whose changes this process makes
+}
+
+// outgoing is a local update and the sequence number of its record.
 type outgoing struct {
 	seq    uint64
 	update []byte
 }
 
-// ID names the document in the store.
+// ID returns the name of the document in the store.
 func (d *Document) ID() model.DocID { return d.id }
 
-// Name names the document at the server.
+// Name returns the name of the document at the server.
 func (d *Document) Name() string { return d.name }
 
-// IsNote says that the document is neither the folder's nor the drafts.
+// IsNote reports whether the document is neither the folder's nor the drafts.
 func (d *Document) IsNote() bool { return d.note }
 
-// ModTime is when the document was last changed.
+// ModTime returns the time of the last change.
 func (d *Document) ModTime() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.modTime
+	return d.state.modTime
 }
 
-// LastUsed is when somebody last read or changed the document; now if that is going on.
+// LastUsed returns when the document was last read or changed, which may be now.
 func (d *Document) LastUsed() time.Time {
 	if !d.mu.TryLock() {
 		return time.Now()
 	}
 	defer d.mu.Unlock()
-	return d.used
+	return d.state.used
 }
 
-// SetLast says which record was the last that was made here, before the process began.
+// SetLast sets the sequence number of the last local record from before the process began.
 func (d *Document) SetLast(seq uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.last = seq
+	d.state.last = seq
 }
 
-// Stamp names the document's state, in which its text has size bytes. Only what View or
-// Change call may ask for it.
+// Stamp returns the stamp of the document, whose text has size bytes. Only a function that
+// View or Change calls may use it.
 func (d *Document) Stamp(size int) model.Stamp {
 	return model.Stamp{
-		Device: uint64(d.set.o.Client), Size: int64(size), ModTime: d.modTime.UnixNano(), ChgTime: d.version,
+		Device: uint64(d.set.o.Client), Size: int64(size), ModTime: d.state.modTime.UnixNano(), ChgTime: d.state.version,
 	}
 }
 
-// load brings the document into memory. mu is held.
-func (d *Document) load() error {
-	d.used = time.Now()
-	if d.doc != nil {
-		return nil
+// loaded runs fn with the document in memory.
+func (d *Document) loaded(fn func(s *state) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.state.used = time.Now()
+	if d.state.doc == nil {
+		if err := d.state.load(d.set.o.Store, d.id, d.set.o.Client); err != nil {
+			return err
+		}
+		d.set.resident.add(d)
 	}
-	h, err := d.set.o.Store.Load(d.id)
+	return fn(&d.state)
+}
+
+func (s *state) load(store model.Store, id model.DocID, client ycrdt.ClientID) error {
+	h, err := store.Load(id)
 	if err != nil {
 		return err
 	}
-	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: d.set.o.Client})
+	doc := ycrdt.NewDoc(ycrdt.Options{ClientID: client})
 	for _, rec := range h.Records {
 		if err := doc.ApplyUpdate(rec.Update, storeOrigin{}); err != nil {
 			return err
 		}
-		d.modTime = latest(d.modTime, rec.Time)
+		s.changedAt(rec.Time)
 	}
-	for _, update := range d.arrived {
+	for _, update := range s.arrived {
 		if err := doc.ApplyUpdate(update, storeOrigin{}); err != nil {
 			return err
 		}
 	}
-	doc.OnUpdate(func(update []byte, _ any) { d.made = append(d.made, update) })
-	d.doc = doc
-	d.set.resident.add(d)
+	doc.OnUpdate(func(update []byte, _ any) { s.made = append(s.made, update) })
+	s.doc = doc
 	return nil
 }
 
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
+func (s *state) changedAt(t time.Time) {
+	if t.After(s.modTime) {
+		s.modTime = t
 	}
-	return a
 }
 
-// take returns the updates that the document has made since the last call, as
-// one; nil if there were none. mu is held.
-func (d *Document) take() ([]byte, error) {
-	made := d.made
-	d.made = nil
+// take returns the updates since the last call as one; nil if there were none.
+func (s *state) take() ([]byte, error) {
+	made := s.made
+	s.made = nil
 	return merge(made)
 }
 
@@ -135,69 +145,59 @@ func merge(updates [][]byte) ([]byte, error) {
 	return ycrdt.MergeUpdates(updates...)
 }
 
+// drop removes the document from memory. What is neither in the store nor in arrived is
+// lost.
+func (s *state) drop() { s.doc, s.made, s.registered = nil, nil, false }
+
 // View calls fn with the document, which does not change meanwhile.
 func (d *Document) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.load(); err != nil {
-		return err
-	}
-	return fn(d.doc, d.modTime)
+	return d.loaded(func(s *state) error { return fn(s.doc, s.modTime) })
 }
 
-// Change calls fn, and keeps and sends what it did.
+// Change calls fn, and stores and sends its changes.
 func (d *Document) Change(_ context.Context, rec *model.Record, fn func(*ycrdt.Doc) error) error {
 	if d.name != "" {
 		if err := d.set.access.Locked(); err != nil {
 			return err
 		}
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.load(); err != nil {
+	return d.loaded(func(s *state) error {
+		client := d.set.o.Client
+		rec.Client = uint64(client)
+		rec.Clock = s.doc.StateVector()[client]
+		if err := fn(s.doc); err != nil {
+			return err
+		}
+		rec.Len = s.doc.StateVector()[client] - rec.Clock
+		if len(s.made) == 0 {
+			return nil
+		}
+		d.set.presence.moved(d.id, rec.Clock+rec.Len)
+		if !s.registered && rec.Author != "" && d.name != "" {
+			s.registered = true
+			folderdoc.Register(s.doc, "ai:"+rec.Author, client, nil)
+		}
+		update, err := s.take()
+		if err == nil {
+			rec.Update = update
+			err = d.keep(s, *rec)
+		}
+		if err != nil {
+			s.drop() // the store has the state before
+		}
 		return err
-	}
-	rec.Client = uint64(d.set.o.Client)
-	rec.Clock = d.doc.StateVector()[d.set.o.Client]
-	if err := fn(d.doc); err != nil {
-		return err
-	}
-	rec.Len = d.doc.StateVector()[d.set.o.Client] - rec.Clock
-	if len(d.made) == 0 {
-		return nil
-	}
-	d.set.presence.moved(d.id, rec.Clock+rec.Len)
-	d.register(rec.Author)
-	update, err := d.take()
-	if err == nil {
-		rec.Update = update
-		err = d.keep(*rec)
-	}
-	if err != nil {
-		d.drop() // the store has it as it was
-		return err
-	}
-	return nil
+	})
 }
 
-// register notes in a note's document whose changes these are, once.
-func (d *Document) register(author string) {
-	if d.registered || author == "" || d.name == "" {
-		return
-	}
-	d.registered = true
-	folderdoc.Register(d.doc, "ai:"+author, d.set.o.Client, nil)
-}
-
-// keep appends what has arrived and the record of a change to the store, and
-// queues the change for the server. mu is held.
-func (d *Document) keep(rec model.Record) error {
-	records, err := d.arrivals()
+// keep appends what has arrived and the record of a local change to the store, and queues
+// the change for the server.
+func (d *Document) keep(s *state, rec model.Record) error {
+	records, err := s.arrivals()
 	if err != nil {
 		return err
 	}
 	rec.Unsent = d.name != ""
-	rec.Ahead = !rec.Unsent // of the drafts the store has the only copy
+	rec.Ahead = !rec.Unsent // the store has the only copy of the drafts
 	if rec.Time.IsZero() {
 		rec.Time = time.Now().UTC()
 	}
@@ -205,133 +205,106 @@ func (d *Document) keep(rec model.Record) error {
 	if err != nil {
 		return err
 	}
-	d.arrived = nil
-	d.modTime = latest(d.modTime, rec.Time)
-	d.version++
+	s.arrived = nil
+	s.changedAt(rec.Time)
+	s.version++
 	if rec.Unsent {
-		d.last = seq
+		s.last = seq
 		d.set.owner.Unsent(d, seq, d.peer != nil)
-		d.queue(outgoing{seq, rec.Update})
+		if d.peer != nil { // else a later one compares state vectors
+			d.outbox = d.peer.queue(d.outbox, outgoing{seq, rec.Update})
+		}
 	}
 	return nil
 }
 
-// outboxLimit bounds the updates that wait for the peer one by one. Beyond it
-// the difference to what the server has is sent instead.
-const outboxLimit = 256
-
-// queue hands an update to the peer, if there is one. mu is held.
-func (d *Document) queue(out outgoing) {
-	if d.peer == nil {
-		return // found by comparing state vectors when there is one
-	}
-	if len(d.outbox) == outboxLimit {
-		d.outbox = d.outbox[:0]
-		d.peer.lag()
-	}
-	d.outbox = append(d.outbox, out)
-	d.peer.nudge()
-}
-
-// arrivals is the record of what has arrived and is not kept. mu is held.
-func (d *Document) arrivals() ([]model.Record, error) {
-	if len(d.arrived) == 0 {
+// arrivals returns the record of what has arrived and is not stored.
+func (s *state) arrivals() ([]model.Record, error) {
+	if len(s.arrived) == 0 {
 		return nil, nil
 	}
-	update, err := merge(d.arrived)
+	update, err := merge(s.arrived)
 	if err != nil {
 		return nil, err
 	}
 	return []model.Record{{Update: update, Time: time.Now().UTC()}}, nil
 }
 
-// flushDelay is how long what arrives may wait to be kept together. Losing it
-// costs fetching it again.
+// flushDelay is how long arrivals may wait to be stored together. Losing them costs
+// fetching them again.
 const flushDelay = 200 * time.Millisecond
 
-// Receive takes over an update from the server. wait says that it is to be kept
-// before Receive returns, which slows the server down to the disk's pace.
+// Receive applies an update from the server. If wait is set, it is in the store when
+// Receive returns, which slows the server down to the disk's pace.
 func (d *Document) Receive(update []byte, wait bool) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.load(); err != nil {
-		return err
-	}
-	applied := func() {}
-	if d == d.set.folder {
-		applied = d.set.owner.FolderReceives(d.doc, update)
-	}
-	if err := d.doc.ApplyUpdate(update, serverOrigin{}); err != nil {
-		return err
-	}
-	applied()
-	news, err := d.take()
-	if err != nil || news == nil {
-		return err
-	}
-	if len(d.arrived) == 0 && !wait {
-		time.AfterFunc(flushDelay, func() { d.set.logged("keep what arrived", d.Flush()) })
-	}
-	d.arrived = append(d.arrived, news)
-	d.version++
-	d.modTime = latest(d.modTime, time.Now())
-	d.set.owner.Changed(d)
-	if wait {
-		return d.flushLocked()
-	}
-	return nil
+	return d.loaded(func(s *state) error {
+		applied := func() {}
+		if d == d.set.folder {
+			applied = d.set.owner.FolderReceives(s.doc, update)
+		}
+		if err := s.doc.ApplyUpdate(update, serverOrigin{}); err != nil {
+			return err
+		}
+		applied()
+		news, err := s.take()
+		if err != nil || news == nil {
+			return err
+		}
+		if len(s.arrived) == 0 && !wait {
+			time.AfterFunc(flushDelay, func() { d.set.Logged("keep what arrived", d.Flush()) })
+		}
+		s.arrived = append(s.arrived, news)
+		s.version++
+		s.changedAt(time.Now())
+		d.set.owner.Changed(d)
+		if wait {
+			return d.flush(s)
+		}
+		return nil
+	})
 }
 
-// Flush keeps what has arrived.
+// Flush stores what has arrived.
 func (d *Document) Flush() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.flushLocked()
+	return d.flush(&d.state)
 }
 
-func (d *Document) flushLocked() error {
-	records, err := d.arrivals()
+func (d *Document) flush(s *state) error {
+	records, err := s.arrivals()
 	if err != nil || len(records) == 0 {
 		return err
 	}
 	if _, err := d.set.append(d, records...); err != nil {
 		return err
 	}
-	d.arrived = nil
+	s.arrived = nil
 	return nil
 }
 
-// drop takes the document out of memory; what the store does not hold of it is
-// gone, but for what has arrived. mu is held.
-func (d *Document) drop() {
-	d.doc, d.made, d.registered = nil, nil, false
-}
-
-// evict takes the document out of memory, unless it is connected.
+// evict removes the document from memory, unless it is in use or connected.
 func (d *Document) evict() bool {
 	if !d.mu.TryLock() {
 		return false
 	}
 	defer d.mu.Unlock()
-	if d.peer != nil || d.flushLocked() != nil {
+	if d.peer != nil || d.flush(&d.state) != nil {
 		return false
 	}
-	d.drop()
+	d.state.drop()
 	return true
 }
 
-// attach makes p the document's peer, and detach ends that.
+// attach sets the document's peer, and detach removes it.
 func (d *Document) attach(p *Peer) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.peer != nil {
-		return errConnected
-	}
-	if err := d.load(); err != nil {
-		return err
-	}
-	d.peer, d.outbox = p, nil
-	return nil
+	return d.loaded(func(*state) error {
+		if d.peer != nil {
+			return errConnected
+		}
+		d.peer, d.outbox = p, nil
+		return nil
+	})
 }
 
 var errConnected = errors.New("document is connected already")
@@ -342,32 +315,30 @@ func (d *Document) detach() {
 	d.peer, d.outbox = nil, nil
 }
 
-// stateVector says what the document has, for a step 1.
-func (d *Document) stateVector() ([]byte, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.load(); err != nil {
-		return nil, err
-	}
-	return d.doc.EncodeStateVector(), nil
+// stateVector returns the document's state vector, for a step 1.
+func (d *Document) stateVector() (sv []byte, err error) {
+	err = d.loaded(func(s *state) error {
+		sv = s.doc.EncodeStateVector()
+		return nil
+	})
+	return sv, err
 }
 
-// difference is what a server with the given state vector lacks, with the number
-// of the last record in it. The outbox is part of it.
-func (d *Document) difference(stateVector []byte) (outgoing, error) {
+// difference returns what a server with the given state vector lacks, with the number of
+// the last record in it, and empties the outbox, which is part of it.
+func (d *Document) difference(stateVector []byte) (out outgoing, err error) {
 	if _, err := ycrdt.DecodeStateVector(stateVector); err != nil {
 		return outgoing{}, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.load(); err != nil {
-		return outgoing{}, err
-	}
-	d.outbox = nil
-	return outgoing{d.last, d.doc.EncodeStateAsUpdate(stateVector)}, nil
+	err = d.loaded(func(s *state) error {
+		d.outbox = nil
+		out = outgoing{s.last, s.doc.EncodeStateAsUpdate(stateVector)}
+		return nil
+	})
+	return out, err
 }
 
-// outgoing takes what is to be sent.
+// outgoing empties the outbox and returns what was in it.
 func (d *Document) outgoing() []outgoing {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -376,33 +347,29 @@ func (d *Document) outgoing() []outgoing {
 	return out
 }
 
-// IsEmpty says that nobody has put anything into the document yet: it is known
-// by name only.
-func (d *Document) IsEmpty() (bool, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.load(); err != nil {
-		return false, err
-	}
-	return len(d.doc.StateVector()) == 0, nil
+// IsEmpty reports whether nobody has written to the document yet.
+func (d *Document) IsEmpty() (empty bool, err error) {
+	err = d.loaded(func(s *state) error {
+		empty = len(s.doc.StateVector()) == 0
+		return nil
+	})
+	return empty, err
 }
 
-// Text is the document's text.
-func (d *Document) Text() (string, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.load(); err != nil {
-		return "", err
-	}
-	return d.doc.Text(folderdoc.ContentsName).String(), nil
+// Text returns the document's text.
+func (d *Document) Text() (text string, err error) {
+	err = d.loaded(func(s *state) error {
+		text = s.doc.Text(folderdoc.ContentsName).String()
+		return nil
+	})
+	return text, err
 }
 
-// Contains says whether the document has all that a snapshot has.
-func (d *Document) Contains(snapshot *ycrdt.Snapshot) (bool, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.load(); err != nil {
-		return false, err
-	}
-	return d.doc.Snapshot().Contains(snapshot), nil
+// Contains reports whether the document has everything in a snapshot.
+func (d *Document) Contains(snapshot *ycrdt.Snapshot) (contains bool, err error) {
+	err = d.loaded(func(s *state) error {
+		contains = s.doc.Snapshot().Contains(snapshot)
+		return nil
+	})
+	return contains, err
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
-// Peer keeps one document in step with the server over one link. One goroutine
-// does all of it.
+// Peer keeps one document in step with the server over one link, in one goroutine.
 type Peer struct {
 	d      *Document
 	wake   chan struct{} // holds a token when the outbox has something
@@ -22,30 +21,30 @@ type Peer struct {
 
 	in, out chan struct{} // see In and Out
 
-	// The goroutine of Run alone uses these.
+	// Only the goroutine of Run uses these.
 	link    transport.Link
-	server  []byte // the last state vector that the server has told
-	greeted bool   // by its step 1: it is known what it lacks
+	server  []byte // the server's last state vector
+	greeted bool   // server is set
 	waiting []claim
-	due     bool   // something was sent since the last request to acknowledge
+	due     bool   // something was sent since the last request for an acknowledgement
 	sent    uint64 // number of the last record that was sent
 	echoes  uint64
-	other   func(ysync.Frame) // gets frames that are about other documents; may be nil
+	other   func(ysync.Frame) // handles other frames; may be nil
 }
 
-// claim is what an answer of the server will acknowledge.
+// claim is what a future answer of the server acknowledges.
 type claim struct {
 	seq   uint64 // records up to this one, if valid
 	valid bool
-	echo  uint64 // the number of the echo that answers it
+	echo  uint64 // the number of the echo that is the answer
 	asked time.Time
 }
 
-// DefaultResync is how often a step 1 is sent anew: servers drop what they cannot
-// deliver, without a word. Its answer shows that the server is alive as well.
+// DefaultResync is the interval between steps 1: servers silently drop what they cannot
+// deliver. The answer also shows that the server is alive.
 const DefaultResync = 20 * time.Second
 
-// NewPeer makes a peer of a document. A document has one at a time.
+// NewPeer returns a peer of a document. A document has one at a time.
 func NewPeer(d *Document) *Peer {
 	return &Peer{d: d, wake: make(chan struct{}, 1), in: make(chan struct{}), out: make(chan struct{})}
 }
@@ -53,27 +52,33 @@ func NewPeer(d *Document) *Peer {
 // In is closed when the document has what the server had.
 func (p *Peer) In() <-chan struct{} { return p.in }
 
-// Out is closed when the server has acknowledged what the document had then.
+// Out is closed when the server has acknowledged what the document had when In was closed.
 func (p *Peer) Out() <-chan struct{} { return p.out }
 
-// OnOther has fn get the frames that are about other documents. It comes before Run.
+// OnOther sets the handler of frames about other documents. Call it before Run.
 func (p *Peer) OnOther(fn func(ysync.Frame)) { p.other = fn }
 
-// Send sends a frame. It comes after In.
+// Send sends a frame. Call it after In.
 func (p *Peer) Send(frame []byte) { p.link.Send(frame) }
 
-// nudge says that the outbox has something.
-func (p *Peer) nudge() {
+// outboxLimit bounds the updates that wait to be sent one by one. Beyond it the peer sends
+// the difference to the server's state instead.
+const outboxLimit = 256
+
+// queue appends an update to the outbox of the document, and wakes the peer.
+func (p *Peer) queue(outbox []outgoing, out outgoing) []outgoing {
+	if len(outbox) == outboxLimit {
+		outbox = outbox[:0]
+		p.lagged.Store(true)
+	}
 	select {
 	case p.wake <- struct{}{}:
 	default:
 	}
+	return append(outbox, out)
 }
 
-// lag says that the outbox was dropped.
-func (p *Peer) lag() { p.lagged.Store(true) }
-
-// Run opens a link and works on it until it ends or ctx does.
+// Run opens a link and serves it until it or ctx ends.
 func (p *Peer) Run(ctx context.Context) error {
 	if err := p.d.attach(p); err != nil {
 		return err
@@ -127,14 +132,14 @@ func (p *Peer) work(ctx context.Context) error {
 	}
 }
 
-// unanswered says that the server owes an answer for too long. What it was asked
-// or told may be lost: a new link finds out.
+// unanswered reports whether an answer of the server is overdue. Either side may have lost
+// a frame: a new link finds out.
 func (p *Peer) unanswered() bool {
 	return len(p.waiting) > 0 && time.Since(p.waiting[0].asked) > p.d.set.o.Resync
 }
 
-// step1 says what the document has. Where the server acknowledges that way, its
-// answer acknowledges what was sent before.
+// step1 sends the document's state vector. With AckStep2 the answer acknowledges what was
+// sent before.
 func (p *Peer) step1() error {
 	sv, err := p.d.stateVector()
 	if err != nil {
@@ -196,7 +201,7 @@ func (p *Peer) handleSync(f ysync.Frame) error {
 	return p.receive(f.Payload, false)
 }
 
-// receive takes an update over. One that is no update ends the link.
+// receive applies an update. An invalid one ends the link.
 func (p *Peer) receive(update []byte, wait bool) error {
 	if err := p.d.Receive(update, wait); err != nil {
 		return fmt.Errorf("%w: document %q: %v", transport.ErrProtocol, p.d.name, err)
@@ -204,7 +209,7 @@ func (p *Peer) receive(update []byte, wait bool) error {
 	return nil
 }
 
-// emptyUpdate is the update that changes nothing.
+// emptyUpdate is the update without changes.
 var emptyUpdate = []byte{0, 0}
 
 // answer sends the server what it lacks.
@@ -219,7 +224,7 @@ func (p *Peer) answer() error {
 		return nil
 	}
 	if bytes.Equal(out.update, emptyUpdate) {
-		p.d.set.owner.Acknowledged(p.d, out.seq) // before a crash kept that from the store
+		p.d.set.owner.Acknowledged(p.d, out.seq) // a crash may have kept that from the store
 		closeOnce(p.out)
 		return nil
 	}
@@ -256,8 +261,8 @@ func (p *Peer) write(frame []byte, seq uint64) {
 	}
 }
 
-// request asks the server to acknowledge what was sent, one request at a time:
-// its answer is as good for all that was sent before.
+// request asks the server for an acknowledgement, one at a time: the answer also covers
+// everything that was sent before.
 func (p *Peer) request() error {
 	if !p.due || len(p.waiting) > 0 {
 		return nil
@@ -272,16 +277,16 @@ func (p *Peer) request() error {
 	return nil
 }
 
-// echoed takes the echo of a request.
+// echoed handles an echo.
 func (p *Peer) echoed(payload []byte) error {
 	n, size := binary.Uvarint(payload)
 	if size <= 0 || len(p.waiting) == 0 || p.waiting[0].echo != n {
-		return nil // not of a request that is open
+		return nil // of no open request
 	}
 	return p.acknowledged(true)
 }
 
-// acknowledged takes the server's answer to the oldest request.
+// acknowledged handles the answer to the oldest request.
 func (p *Peer) acknowledged(saved bool) error {
 	if len(p.waiting) == 0 {
 		return nil // an echo of an echo
@@ -295,7 +300,7 @@ func (p *Peer) acknowledged(saved bool) error {
 	return p.request()
 }
 
-// closeOnce closes a channel that only this goroutine closes.
+// closeOnce closes a channel which only this goroutine closes.
 func closeOnce(c chan struct{}) {
 	select {
 	case <-c:

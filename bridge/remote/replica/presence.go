@@ -8,8 +8,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
-// presence shows people who edits: in each note that this process has changed,
-// a name and a cursor behind what it wrote last.
+// presence shows who edits: in each note that this process has changed, a name and a cursor
+// behind its last insertion.
 type presence struct {
 	name   string // "" shows nobody
 	client ycrdt.ClientID
@@ -32,8 +32,7 @@ const (
 	presenceLight = "#7b61ff33"
 )
 
-// moved says that the units of this client before clock were inserted in the
-// note.
+// moved records that the units of this client before clock were inserted in the note.
 func (p *presence) moved(id model.DocID, clock uint64) {
 	if p.name == "" || clock == 0 {
 		return
@@ -55,23 +54,22 @@ func (p *presence) moved(id model.DocID, clock uint64) {
 	})
 }
 
-// announce sends the state, if there is one, to who else has the note open.
+// announce sends the state of the note, if there is one.
 func (p *presence) announce(to *Peer) {
-	p.mu.Lock()
-	a := p.notes[to.d.id]
-	p.mu.Unlock()
-	if a != nil {
+	if a := p.of(to); a != nil {
 		to.link.Send(ysync.AppendAwareness(nil, a.Encode(p.client)))
 	}
 }
 
-// renew says that the state still holds: others forget one that was not heard of
-// for 30 seconds.
-func (p *presence) renew(to *Peer) {
+func (p *presence) of(peer *Peer) *ysync.Awareness {
 	p.mu.Lock()
-	a := p.notes[to.d.id]
-	p.mu.Unlock()
-	if a != nil {
+	defer p.mu.Unlock()
+	return p.notes[peer.d.id]
+}
+
+// renew sends the state again: peers drop it after 30 seconds.
+func (p *presence) renew(to *Peer) {
+	if a := p.of(to); a != nil {
 		_ = a.SetLocal(a.Local()) // raw JSON encodes as itself
 		p.announce(to)
 	}

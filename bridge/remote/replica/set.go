@@ -3,6 +3,8 @@ package replica
 import (
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,31 +18,31 @@ type Options struct {
 	Address transport.Address
 	Server  transport.Server
 	Folder  string         // the name of the folder's document at the server
-	Store   model.Store    // keeps all documents
-	Client  ycrdt.ClientID // of all changes that this process makes
-	Author  string         // who shows up in the notes that are edited; "" shows nobody
+	Store   model.Store    // of all documents
+	Client  ycrdt.ClientID // of all changes of this process
+	Author  string         // shown in the notes that are edited; "" shows nobody
 	Resync  time.Duration  // see DefaultResync
 	Log     *slog.Logger
 }
 
-// Owner is told what happens to documents. A document's lock is held while its owner is
-// called, but by Acknowledged.
+// Owner is called about documents. The document's lock is held during the call, except
+// that of Acknowledged.
 type Owner interface {
-	// Path is where the store is to list a document that is a note, "" if nowhere.
+	// Path is the path of a note for the store, "" if there is none.
 	Path(id model.DocID) string
 	// Changed: the server has changed d.
 	Changed(d *Document)
 	// FolderReceives: an update of the server is about to be applied to the folder's
 	// document; applied is called after that.
 	FolderReceives(folder *ycrdt.Doc, update []byte) (applied func())
-	// Unsent: the server lacks the record seq of d, which has a peer if connected is set.
+	// Unsent: the server lacks the record seq of d; connected is set if d has a peer.
 	Unsent(d *Document, seq uint64, connected bool)
 	// Acknowledged: the server has everything of d up to seq.
 	Acknowledged(d *Document, seq uint64)
 }
 
-// Names in the store of the documents that are no notes, and where they live
-// there: no note's path begins with a slash.
+// Names and paths in the store of the documents that are no notes. No note's path begins
+// with a slash.
 const (
 	FolderID, folderPath = model.DocID("folder"), model.Path("/")
 	DraftsID, draftsPath = model.DocID("drafts"), model.Path("//")
@@ -60,7 +62,7 @@ type Set struct {
 	documents map[model.DocID]*Document
 }
 
-// NewSet makes a Set. Nothing is read or connected yet.
+// NewSet returns a Set. Nothing is read or connected yet.
 func NewSet(o Options, owner Owner) *Set {
 	s := &Set{o: o, owner: owner, access: &Access{address: o.Address, folder: o.Folder, log: o.Log}, presence: newPresence(o.Author, o.Client)}
 	s.folder = &Document{set: s, id: FolderID, name: o.Folder}
@@ -69,17 +71,17 @@ func NewSet(o Options, owner Owner) *Set {
 	return s
 }
 
-// Folder is the folder's document.
+// Folder returns the folder's document.
 func (s *Set) Folder() *Document { return s.folder }
 
-// Drafts is a document of the same form that never leaves this machine: notes whose
+// Drafts returns a document of the same form that never leaves this machine: notes whose
 // content the server has not acknowledged.
 func (s *Set) Drafts() *Document { return s.drafts }
 
-// Access is whether the server takes changes.
+// Access returns whether the server takes changes.
 func (s *Set) Access() *Access { return s.access }
 
-// Document is the document with the given id.
+// Document returns the document with the given id.
 func (s *Set) Document(id model.DocID) *Document {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,13 +93,10 @@ func (s *Set) Document(id model.DocID) *Document {
 	return d
 }
 
-// Flush keeps what has arrived of all documents.
+// Flush stores what has arrived of all documents.
 func (s *Set) Flush() error {
 	s.mu.Lock()
-	var all []*Document
-	for _, d := range s.documents {
-		all = append(all, d)
-	}
+	all := slices.Collect(maps.Values(s.documents))
 	s.mu.Unlock()
 	var errs []error
 	for _, d := range all {
@@ -106,11 +105,11 @@ func (s *Set) Flush() error {
 	return errors.Join(errs...)
 }
 
-// append keeps records of a document. Its lock is held.
+// append stores records of a document.
 func (s *Set) append(d *Document, records ...model.Record) (uint64, error) {
 	seq, err := s.o.Store.Append(d.id, s.path(d), records...)
 	if err == nil {
-		// There is no file that would lag behind: everything may be compacted.
+		// No file can lag behind, so everything may be compacted.
 		s.o.Store.Materialized(d.id, seq, model.ContentSum{})
 	}
 	return seq, err
@@ -129,8 +128,36 @@ func (s *Set) path(d *Document) model.Path {
 	return model.Path("/" + string(d.id)) // its entry is gone
 }
 
-func (s *Set) logged(what string, err error) {
+// Logged logs the failure of what, unless err is nil.
+func (s *Set) Logged(what string, err error) {
 	if err != nil {
 		s.o.Log.Error("cannot "+what, model.LogFolder, s.o.Folder, model.LogErr, err)
 	}
+}
+
+// maxResident is the number of unconnected documents in memory.
+const maxResident = 64
+
+// resident bounds the memory of documents. It evicts the first to be loaded.
+type resident struct {
+	mu   sync.Mutex // protects the following
+	docs []*Document
+}
+
+// add adds a document that has been loaded, and evicts others.
+func (r *resident) add(d *Document) {
+	if !d.note {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.docs = append(r.docs, d)
+	over := len(r.docs) - maxResident
+	r.docs = slices.DeleteFunc(r.docs, func(x *Document) bool {
+		if x == d || over <= 0 || !x.evict() {
+			return false
+		}
+		over--
+		return true
+	})
 }

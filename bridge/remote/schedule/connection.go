@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -12,6 +13,26 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
+const (
+	backoffBase   = 300 * time.Millisecond
+	backoffCap    = 30 * time.Second
+	backoffStable = 30 * time.Second // the life of a connection that resets the backoff
+)
+
+// backoff is the delay before the next attempt: a random part of a time that doubles, so
+// that clients which lost a server together do not return together.
+type backoff struct{ failures int }
+
+// next returns the delay after an attempt that lasted for so long.
+func (b *backoff) next(lasted time.Duration) time.Duration {
+	if lasted >= backoffStable {
+		b.failures = 0
+	}
+	limit := min(backoffCap, backoffBase<<min(b.failures, 10))
+	b.failures++
+	return rand.N(limit) + 1
+}
+
 // Run connects until the context of New ends.
 func (y *Scheduler) Run() {
 	var wg sync.WaitGroup
@@ -19,7 +40,11 @@ func (y *Scheduler) Run() {
 	for range Workers {
 		wg.Go(func() { y.work(ctx) })
 	}
-	wg.Go(func() { y.unsent.Run(ctx, y.notNoted) })
+	wg.Go(func() {
+		y.unsent.Run(ctx, func(err error) {
+			y.o.Log.Error("cannot note what was sent", model.LogFolder, y.o.Folder, model.LogErr, err)
+		})
+	})
 	wg.Go(func() { y.poll(ctx) })
 	var b backoff
 	for ctx.Err() == nil {
@@ -29,7 +54,7 @@ func (y *Scheduler) Run() {
 		wait := b.next(lasted)
 		was := y.disconnected(err)
 		if errors.Is(err, transport.ErrExpired) && lasted > backoffBase && was {
-			continue // a new token is asked for at once, unless the last one was not taken either
+			continue // request a new token at once, unless the last one was rejected, too
 		}
 		select {
 		case <-ctx.Done():
@@ -42,16 +67,12 @@ func (y *Scheduler) Run() {
 	y.peers.Wait()
 }
 
-func (y *Scheduler) notNoted(err error) {
-	y.o.Log.Error("cannot note what was sent", model.LogFolder, y.o.Folder, model.LogErr, err)
-}
-
-// followFolder keeps the folder's document in step until the connection ends.
+// followFolder connects the folder's document until the connection ends.
 func (y *Scheduler) followFolder(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p := replica.NewPeer(y.o.Set.Folder())
-	r := newReports(y, p)
+	r := &reports{y: y, p: p}
 	p.OnOther(r.take)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -74,7 +95,7 @@ func (y *Scheduler) followFolder(ctx context.Context) error {
 	return err
 }
 
-// connected says that the folder's document is in step.
+// connected records that the folder's document is in step.
 func (y *Scheduler) connected() {
 	y.mu.Lock()
 	y.kept[replica.FolderID] = true
@@ -85,8 +106,8 @@ func (y *Scheduler) connected() {
 	y.mu.Unlock()
 	y.o.Log.Info("connected", model.LogFolder, y.o.Folder)
 	if y.mayFollow(len(notes)) {
-		y.enqueue(y.unkept(notes))
-		time.AfterFunc(y.o.Resync, y.compareAll) // in case that nobody tells of changes
+		y.enqueue(y.unfetched(notes))
+		time.AfterFunc(y.o.Resync, y.compareAll) // in case that the server reports nothing
 	} else {
 		y.enqueue(notes)
 	}
@@ -94,20 +115,20 @@ func (y *Scheduler) connected() {
 	y.folder.Connected()
 }
 
-// mayFollow says whether the server may tell what has changed of a folder with
-// that many notes, more than are connected one by one.
+// mayFollow reports whether to rely on the server's reports for a folder with that many
+// notes, more than can be connected.
 func (y *Scheduler) mayFollow(notes int) bool {
 	return y.o.Server.Reports() && notes > y.o.Server.Links()-Workers
 }
 
-// follow takes note that the server tells what has changed.
+// follow records that the server reports changes.
 func (y *Scheduler) follow(x *reports) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	y.follows = x
 }
 
-// disconnected says why there is no connection, and whether there was one.
+// disconnected records the loss of the connection, and returns whether there was one.
 func (y *Scheduler) disconnected(err error) (was bool) {
 	if y.ctx.Err() != nil {
 		return false
@@ -116,7 +137,7 @@ func (y *Scheduler) disconnected(err error) (was bool) {
 	y.mu.Lock()
 	was = y.online
 	y.online, y.cause, y.follows = false, err, nil
-	if !errors.Is(err, transport.ErrExpired) { // there is a next attempt, with another token
+	if !errors.Is(err, transport.ErrExpired) { // the next attempt has another token
 		closeOnce(y.tried)
 	}
 	waiters := y.waiters
@@ -134,11 +155,62 @@ func (y *Scheduler) disconnected(err error) (was bool) {
 	return was
 }
 
-// closeOnce closes a channel that only holders of the scheduler's lock close.
+// closeOnce closes a channel which only holders of the scheduler's lock close.
 func closeOnce(c chan struct{}) {
 	select {
 	case <-c:
 	default:
 		close(c)
+	}
+}
+
+// unfetched returns the notes that were never fetched.
+func (y *Scheduler) unfetched(notes []model.DocID) (list []model.DocID) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for _, id := range notes {
+		if !y.kept[id] {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// compareAll queues every note, or asks the server which of them have changed.
+func (y *Scheduler) compareAll() {
+	y.mu.Lock()
+	notes, online, follows := y.notes, y.online, y.follows
+	y.mu.Unlock()
+	switch {
+	case !online:
+	case follows != nil && y.mayFollow(len(notes)):
+		y.enqueue(y.unfetched(notes))
+		follows.compare()
+	default:
+		y.enqueue(notes)
+	}
+}
+
+// pollBase is the interval at which unconnected notes are compared; pollNote is added for
+// each note.
+const (
+	pollBase = time.Minute
+	pollNote = 20 * time.Millisecond
+)
+
+func (y *Scheduler) poll(ctx context.Context) {
+	for {
+		y.mu.Lock()
+		n := len(y.notes)
+		y.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pollBase + time.Duration(n)*pollNote):
+		}
+		y.compareAll()
+		if y.Online() {
+			y.folder.TryAgain()
+		}
 	}
 }

@@ -14,22 +14,19 @@ import (
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
-// reports is what relay-server adds to the folder's link: it tells which document
-// has changed, and compares many by their snapshots, so that one socket follows
-// the whole folder.
+// reports is relay-server's addition to the folder's link: it reports which documents
+// change, and compares many by their snapshots, so that one socket follows the whole
+// folder.
 type reports struct {
 	y *Scheduler
 	p *replica.Peer
 
 	mu    sync.Mutex // protects the following
-	asked []string   // documents to ask for, by their names
-	page  []string   // what the open query asks for
+	asked []string   // names of the documents still to query
+	page  []string   // names of the documents in the open query
 }
 
-func newReports(y *Scheduler, p *replica.Peer) *reports { return &reports{y: y, p: p} }
-
-// start asks for events, and for the snapshots of all notes that are here.
-// Servers without them do not answer.
+// start requests events, and the snapshots of all notes. Servers without them do not answer.
 func (x *reports) start() {
 	if !x.y.o.Server.Reports() {
 		return
@@ -38,7 +35,7 @@ func (x *reports) start() {
 	x.compare()
 }
 
-// compare asks for the snapshots of all notes, unless that is going on.
+// compare requests the snapshots of all notes, unless that is in progress.
 func (x *reports) compare() {
 	x.y.mu.Lock()
 	notes := x.y.notes
@@ -57,7 +54,7 @@ func (x *reports) compare() {
 	}
 }
 
-// query asks for the next page of snapshots.
+// query requests the next page of snapshots.
 func (x *reports) query() {
 	x.mu.Lock()
 	page := x.asked[:min(len(x.asked), ysync.MaxQuerySubdocs)]
@@ -69,20 +66,19 @@ func (x *reports) query() {
 	}
 }
 
-// event is what a server reports; subdocs answers a query.
+// event and subdocs are the payloads of frames.
 type event struct {
 	Type string `cbor:"event_type"`
 	Doc  string `cbor:"doc_id"`
 }
-
 type subdocs struct {
 	Data map[string]struct {
 		Snapshot []byte `cbor:"snapshot"`
 	} `cbor:"data"`
 }
 
-// take handles one frame. Nonsense is logged: the documents themselves are
-// compared without it.
+// take handles one frame. Errors are logged: the documents themselves are compared without
+// it.
 func (x *reports) take(f ysync.Frame) {
 	var err error
 	switch f.Type {
@@ -93,7 +89,7 @@ func (x *reports) take(f ysync.Frame) {
 		x.query()
 	}
 	if err != nil {
-		x.y.o.Log.Warn("server reports nonsense", model.LogFolder, x.y.o.Folder, model.LogErr, err)
+		x.y.o.Log.Warn("invalid report of the server", model.LogFolder, x.y.o.Folder, model.LogErr, err)
 	}
 }
 
@@ -108,7 +104,7 @@ func (x *reports) takeEvent(payload []byte) error {
 	return nil
 }
 
-// takeSubdocs compares snapshots, and fetches what is behind.
+// takeSubdocs compares snapshots, and queues the documents that differ.
 func (x *reports) takeSubdocs(payload []byte) error {
 	var answer subdocs
 	if err := cbor.Unmarshal(payload, &answer); err != nil {
@@ -123,9 +119,9 @@ func (x *reports) takeSubdocs(payload []byte) error {
 		if d == nil {
 			continue
 		}
-		sub, told := answer.Data[name]
-		if !told {
-			x.y.want(d, jobs.Known) // the server does not count it to the folder
+		sub, ok := answer.Data[name]
+		if !ok {
+			x.y.want(d, jobs.Known) // the server does not list it in the folder
 			continue
 		}
 		snapshot, err := ycrdt.DecodeSnapshot(sub.Snapshot)

@@ -1,23 +1,22 @@
-// Package schedule decides which documents of a folder are connected when. It follows
-// the folder's document, and gives the notes turns.
+// Package schedule decides which documents of a folder are connected when. It keeps the
+// folder's document connected, and gives the notes turns.
 //
 //	y, err := schedule.New(options, folder)
 //	y.Run()
 //	err = y.Fetched(ctx, d)
 //
-// The folder's document is always connected, if the server can be reached. Notes take
-// turns, sixteen at a time: those that a reader waits for first, then those with
-// changes to send, those that have changed at the server, those never fetched, and the
-// rest to be compared. A note stays connected after its turn if it is in use and there
-// is room. Where relay-server tells which notes have changed, the others get no turns.
+// Notes take turns, sixteen at a time: first those that a reader waits for, then those with
+// changes to send, those that have changed at the server, those never fetched, and the rest
+// to be compared. A note stays connected after its turn if it is in use and there is room.
+// If relay-server reports which notes have changed, the others get no turns.
 //
-// The package knows nothing of names: which notes there are, its Folder says.
+// The package does not know names: its Folder lists the notes.
 //
 // # Concurrency
 //
-// Everything may be called from several goroutines. The scheduler's lock comes after
-// those of documents and of the listing, and before that of the queue. What relay-server
-// was asked has a lock of its own, a leaf. No lock is held across the network.
+// Everything is safe for concurrent use. The scheduler's lock comes after those of documents
+// and of the listing, and before that of the queue. The lock of the reports is a leaf. No
+// lock is held across the network.
 package schedule
 
 import (
@@ -33,38 +32,36 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/unsent"
 )
 
-// Workers is how many documents are fetched or compared at a time.
+// Workers is the number of documents that are fetched or compared at a time.
 const Workers = 16
 
-// Store knows what was fetched, and what was not acknowledged.
+// Store remembers which documents were fetched, and which were not acknowledged.
 type Store interface {
 	unsent.Store
-	// Kept lists the documents that have a history.
+	// Kept returns the documents with a history.
 	Kept() ([]model.DocID, error)
 }
 
 // Options configure a Scheduler.
 type Options struct {
-	Address  transport.Address
-	Server   transport.Server
-	Folder   string // the name of the folder's document at the server
-	Set      *replica.Set
-	Store    Store
-	Resync   time.Duration  // how long the server may take to tell what has changed
-	Progress func(Progress) // called when a note had its turn; may be nil
-	Log      *slog.Logger
+	Address transport.Address
+	Server  transport.Server
+	Folder  string // the name of the folder's document at the server
+	Set     *replica.Set
+	Store   Store
+	Resync  time.Duration // how long the server may take to report changes
+	Log     *slog.Logger
 }
 
-// Folder is what is done with what the Scheduler finds out. No lock is held while it is
-// called.
+// Folder is called about the folder, without locks held.
 type Folder interface {
-	// Connected: the folder's document is in step, and the notes are about to be.
+	// Connected: the folder's document is in step, and the notes will be.
 	Connected()
-	// TryAgain: what has failed at the server may be tried again.
+	// TryAgain: failed requests may be tried again.
 	TryAgain()
 	// Uploaded: the server has all of a document.
 	Uploaded(d *replica.Document)
-	// Named is the note whose document has a name at the server, nil if none has.
+	// Named returns the note with a document name at the server, nil if there is none.
 	Named(name string) *replica.Document
 }
 
@@ -75,23 +72,23 @@ type Scheduler struct {
 	jobs   *jobs.Queue[*replica.Document]
 	unsent *unsent.Log
 	ctx    context.Context
-	peers  sync.WaitGroup // those of notes; Add by workers alone
+	peers  sync.WaitGroup // of notes; only workers add
 
 	mu        sync.Mutex // protects the following
 	online    bool
-	onlineSet chan struct{} // closed when the folder's document is in step for the first time
+	onlineSet chan struct{} // closed when the folder's document is in step first
 	cause     error         // why there is no connection
-	problem   error         // what the server refused since, about one document
+	problem   error         // the last error about one document since
 	synced    time.Time
-	kept      map[model.DocID]bool // documents that have been fetched, or made here
+	kept      map[model.DocID]bool // documents that have been fetched or created here
 	notes     []model.DocID
 	live      map[*replica.Document]context.CancelFunc
 	waiters   map[model.DocID][]chan struct{} // readers of documents that were never fetched
 	tried     chan struct{}                   // closed after the first attempt to connect
-	follows   *reports                        // tells what has changed, on the connection that there is; nil if nobody does
+	follows   *reports                        // reports of the present connection, nil if there are none
 }
 
-// New reads what the store knows. Until Run nothing is connected; ctx ends everything.
+// New reads the store. Nothing is connected before Run; ctx ends everything.
 func New(ctx context.Context, o Options, folder Folder) (*Scheduler, error) {
 	kept, err := o.Store.Kept()
 	if err != nil {
@@ -115,7 +112,7 @@ func New(ctx context.Context, o Options, folder Folder) (*Scheduler, error) {
 	return y, nil
 }
 
-// SetNotes says which notes the folder holds. The listing's lock may be held.
+// SetNotes sets the notes of the folder. The listing's lock may be held.
 func (y *Scheduler) SetNotes(notes []model.DocID) {
 	y.mu.Lock()
 	known := make(map[model.DocID]bool, len(y.notes))
@@ -139,7 +136,7 @@ func (y *Scheduler) SetNotes(notes []model.DocID) {
 	}
 }
 
-// enqueue gives every one of the notes its turn.
+// enqueue queues notes, and all documents with unsent changes.
 func (y *Scheduler) enqueue(notes []model.DocID) {
 	for _, id := range notes {
 		y.want(y.o.Set.Document(id), y.priority(id))
@@ -161,7 +158,7 @@ func (y *Scheduler) priority(id model.DocID) jobs.Priority {
 	return jobs.Known
 }
 
-// want gives a note its turn, unless it is connected.
+// want queues a note, unless it is connected.
 func (y *Scheduler) want(d *replica.Document, p jobs.Priority) {
 	if !d.IsNote() {
 		return
@@ -174,8 +171,8 @@ func (y *Scheduler) want(d *replica.Document, p jobs.Priority) {
 	}
 }
 
-// Unsent says that the server lacks the record seq of a document, which is connected or
-// gets a turn. The document's lock may be held.
+// Unsent records that the server lacks the record seq of a document, and queues that unless
+// it is connected. The document's lock may be held.
 func (y *Scheduler) Unsent(d *replica.Document, seq uint64, connected bool) {
 	y.unsent.Add(d.ID(), seq)
 	if !connected {
@@ -183,10 +180,10 @@ func (y *Scheduler) Unsent(d *replica.Document, seq uint64, connected bool) {
 	}
 }
 
-// Lacks says that the server lacks something of a document.
+// Lacks reports whether the server lacks something of a document.
 func (y *Scheduler) Lacks(id model.DocID) bool { return y.unsent.Has(id) }
 
-// Acknowledged says that the server has everything of the document up to seq.
+// Acknowledged records that the server has everything of the document up to seq.
 func (y *Scheduler) Acknowledged(d *replica.Document, seq uint64) {
 	all := y.unsent.Acknowledge(d.ID(), seq)
 	y.mu.Lock()
@@ -199,7 +196,7 @@ func (y *Scheduler) Acknowledged(d *replica.Document, seq uint64) {
 	}
 }
 
-// Keep says that a document is in the store.
+// Keep records that a document is in the store.
 func (y *Scheduler) Keep(id model.DocID) {
 	y.mu.Lock()
 	y.kept[id] = true
@@ -209,4 +206,35 @@ func (y *Scheduler) Keep(id model.DocID) {
 	for _, c := range waiters {
 		close(c)
 	}
+}
+
+// State is the progress of the synchronisation with the server.
+type State struct {
+	Notes, Fetched int
+	Connected      bool
+	Unsent         int // documents
+	Synced         time.Time
+	Cause          error // why there is no connection
+	Problem        error // the last error about one document since there is one
+}
+
+// State returns the progress of the synchronisation with the server.
+func (y *Scheduler) State() State {
+	unsent := y.unsent.Len()
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	s := State{Notes: len(y.notes), Connected: y.online, Unsent: unsent, Synced: y.synced, Cause: y.cause, Problem: y.problem}
+	for _, id := range y.notes {
+		if y.kept[id] {
+			s.Fetched++
+		}
+	}
+	return s
+}
+
+// Online reports whether the folder's document is connected.
+func (y *Scheduler) Online() bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.online
 }

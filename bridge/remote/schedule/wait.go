@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -11,25 +12,23 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/replica"
 )
 
-// This file is about waiting: for a document, for the server, for its acknowledgements.
-
-// ReaderPatience is how long a reader waits for a document that is on its way.
+// ReaderPatience is how long a reader waits for a document.
 const ReaderPatience = 20 * time.Second
 
-// Fetched waits for a document that was never fetched.
+// Fetched waits for a document that was never fetched. Errors: model.ErrNotFetched.
 func (y *Scheduler) Fetched(ctx context.Context, d *replica.Document) error {
-	if bridge.Waits(ctx) && !y.isKept(d.ID()) {
-		y.Attempted(ctx)
+	if y.isKept(d.ID()) {
+		return nil
 	}
+	if !bridge.Waits(ctx) {
+		return model.ErrNotFetched
+	}
+	y.Attempted(ctx)
 	y.mu.Lock()
 	kept, online := y.kept[d.ID()], y.online
 	if kept {
 		y.mu.Unlock()
 		return nil
-	}
-	if !bridge.Waits(ctx) {
-		y.mu.Unlock()
-		return model.ErrNotFetched
 	}
 	arrived := make(chan struct{})
 	if online {
@@ -55,13 +54,10 @@ func (y *Scheduler) isKept(id model.DocID) bool {
 	return y.kept[id]
 }
 
-// notFetched says why a document is not there, or nil if it is.
+// notFetched returns why a document is not here, nil if it is.
 func (y *Scheduler) notFetched(d *replica.Document) error {
 	y.mu.Lock()
-	kept, cause := y.kept[d.ID()], y.cause
-	if cause == nil {
-		cause = y.problem
-	}
+	kept, cause := y.kept[d.ID()], cmp.Or(y.cause, y.problem)
 	y.mu.Unlock()
 	switch {
 	case kept:
@@ -72,8 +68,8 @@ func (y *Scheduler) notFetched(d *replica.Document) error {
 	return &model.NotFetchedError{Reason: fmt.Sprintf("%s has nothing of it, or is slow; try again", y.o.Address)}
 }
 
-// AwaitFolder waits until the folder's document is in step, or a first attempt
-// has shown that waiting does not help.
+// AwaitFolder waits until the folder's document is in step, or until the first attempt has
+// failed.
 func (y *Scheduler) AwaitFolder(ctx context.Context) error {
 	select {
 	case <-y.onlineSet:
@@ -85,17 +81,17 @@ func (y *Scheduler) AwaitFolder(ctx context.Context) error {
 	return y.LastError()
 }
 
-// LastError is why there is no connection, nil if there is one.
+// LastError returns why there is no connection, nil if there is one.
 func (y *Scheduler) LastError() error {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	return y.cause
 }
 
-// closePatience is how long the server is waited for to acknowledge.
+// closePatience is how long to wait for acknowledgements.
 const closePatience = 5 * time.Second
 
-// Drain waits until the server has acknowledged everything, if it is there.
+// Drain waits until the server, if it is connected, has acknowledged everything.
 func (y *Scheduler) Drain() {
 	deadline := time.After(closePatience)
 	select {
@@ -116,7 +112,7 @@ func (y *Scheduler) Drain() {
 	}
 }
 
-// AwaitAcknowledged waits until the server has all of a document, and says whether it has.
+// AwaitAcknowledged waits until the server has all of a document, and reports whether it has.
 func (y *Scheduler) AwaitAcknowledged(ctx context.Context, id model.DocID) bool {
 	wait, cancel := context.WithTimeout(ctx, closePatience)
 	defer cancel()
@@ -135,11 +131,10 @@ func (y *Scheduler) AwaitAcknowledged(ctx context.Context, id model.DocID) bool 
 	}
 }
 
-// attemptPatience is how long Attempted waits.
+// attemptPatience bounds Attempted.
 const attemptPatience = 5 * time.Second
 
-// Attempted waits until a first attempt has shown whether the server can be
-// reached.
+// Attempted waits for the first attempt to connect.
 func (y *Scheduler) Attempted(ctx context.Context) {
 	wait, cancel := context.WithTimeout(ctx, attemptPatience)
 	defer cancel()

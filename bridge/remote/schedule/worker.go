@@ -12,14 +12,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
-// turnTimeout is how long one document may take to be compared.
+// turnTimeout bounds the turn of one document.
 const turnTimeout = 60 * time.Second
 
-// RetryDelay is how long a document waits that could not be compared though the
-// server is there.
+// RetryDelay is the delay before another turn of a document whose turn failed.
 const RetryDelay = 2 * time.Second
 
-// work gives documents their turns until the queue is closed.
+// work gives documents turns until the queue is closed.
 func (y *Scheduler) work(ctx context.Context) {
 	for {
 		d, prio, ok := y.jobs.Next()
@@ -32,7 +31,6 @@ func (y *Scheduler) work(ctx context.Context) {
 			return
 		}
 		if err == nil {
-			y.progressed()
 			continue
 		}
 		y.o.Log.Debug("document not compared", model.LogDoc, string(d.ID()), model.LogErr, err)
@@ -45,7 +43,7 @@ func (y *Scheduler) work(ctx context.Context) {
 	}
 }
 
-// turn brings one document in step, and leaves it connected if there is room.
+// turn synchronises one document, and leaves it connected if there is room.
 func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio jobs.Priority) error {
 	unsent := y.unsent.Has(d.ID())
 	y.mu.Lock()
@@ -65,7 +63,7 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio jobs.Pri
 	}
 	err := y.connect(ctx, d, stay, unsent)
 	if t, ok := y.o.Server.(transport.Creator); ok && unsent && errors.Is(err, transport.ErrNoDocument) {
-		// A note that was made here.
+		// The note was created here.
 		if err = t.Create(ctx, d.Name()); err == nil {
 			err = y.connect(ctx, d, stay, unsent)
 		}
@@ -73,7 +71,7 @@ func (y *Scheduler) turn(ctx context.Context, d *replica.Document, prio jobs.Pri
 	return err
 }
 
-// took notes that a document was fetched, unless nobody has put anything in it.
+// took records that a document was fetched, unless it is empty.
 func (y *Scheduler) took(d *replica.Document, err error) error {
 	if err != nil {
 		return fmt.Errorf("%w: %v", transport.ErrProtocol, err)
@@ -85,8 +83,8 @@ func (y *Scheduler) took(d *replica.Document, err error) error {
 	return err
 }
 
-// room says whether a document is to stay connected: where all notes can be, it
-// is; else those used last, for which others have to go.
+// room reports whether a document is to stay connected: all do if there are few notes, else
+// those used last, for which others are disconnected.
 func (y *Scheduler) room(d *replica.Document, prio jobs.Priority) bool {
 	limit := y.o.Server.Links() - Workers
 	y.mu.Lock()
@@ -111,7 +109,7 @@ func (y *Scheduler) room(d *replica.Document, prio jobs.Priority) bool {
 	return true
 }
 
-// connect brings a document in step by a link, which stays if stay is set.
+// connect synchronises a document over a link, which stays if stay is set.
 func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awaitAck bool) error {
 	lctx, cancel := context.WithCancel(ctx)
 	p := replica.NewPeer(d)
@@ -142,7 +140,7 @@ func (y *Scheduler) connect(ctx context.Context, d *replica.Document, stay, awai
 	return err
 }
 
-// await waits until the document is in step, and what it had is acknowledged.
+// await waits until the document is in step and, if awaitAck is set, acknowledged.
 func (y *Scheduler) await(ctx context.Context, d *replica.Document, p *replica.Peer, ended chan error, awaitAck bool) error {
 	wait, cancel := context.WithTimeout(ctx, turnTimeout)
 	defer cancel()

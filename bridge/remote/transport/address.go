@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/token"
 )
 
-// Kind is which protocol a server speaks.
+// Kind is the protocol of a server.
 type Kind uint8
 
 const (
@@ -25,17 +25,17 @@ var kindNames = [...]string{"y-sweet", "y-websocket", "Hocuspocus"}
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Address is where a server is and what it speaks.
+// Address is the address and protocol of a server.
 type Address struct {
 	Kind  Kind
 	URL   *url.URL // http or https for YSweet, else ws or wss; no user, no query
-	Token string   // "" if there is none
+	Token string   // "" for none
 }
 
-// ErrAddress says that a text is no address of a server.
+// ErrAddress is the error for a text that is no address of a server.
 var ErrAddress = errors.New("is not the address of a server")
 
-// schemes are the protocols by the scheme of their addresses.
+// schemes has the protocol, and the scheme of its URL, by the scheme of an address.
 var schemes = map[string]struct {
 	kind Kind
 	url  string
@@ -45,10 +45,10 @@ var schemes = map[string]struct {
 	"hocuspocus+ws": {Hocuspocus, "ws"}, "hocuspocus+wss": {Hocuspocus, "wss"},
 }
 
-// ParseAddress reads ys://[token@]host[:port][/prefix], yss://, ws://host/..,
-// wss://, hocuspocus+ws://host/.. or hocuspocus+wss://. A token may stand before
-// the host in each of them. The error wraps ErrAddress and does not quote the
-// text, which may hold a token.
+// ParseAddress parses ys://[token@]host[:port][/prefix], yss://, ws://host/..,
+// wss://, hocuspocus+ws://host/.. or hocuspocus+wss://. A token may precede the host in
+// each of them. The error wraps ErrAddress and does not quote the text, which may hold a
+// token.
 func ParseAddress(text string) (Address, error) {
 	scheme, rest, _ := strings.Cut(text, "://")
 	s, known := schemes[scheme]
@@ -79,7 +79,7 @@ func ParseAddress(text string) (Address, error) {
 	return a, nil
 }
 
-// String is the address without the token.
+// String returns the address without the token.
 func (a Address) String() string {
 	for scheme, s := range schemes {
 		if s.kind == a.Kind && s.url == a.URL.Scheme {
@@ -87,4 +87,30 @@ func (a Address) String() string {
 		}
 	}
 	return a.URL.Redacted()
+}
+
+// uuidLen is the length of a UUID in its usual form.
+const uuidLen = 36
+
+// DocumentName returns the server's name of a document in a folder. Relay joins the UUID of
+// the relay and that of the document by '-', also for the folder; elsewhere the id is the
+// name.
+func DocumentName(folder, id string) string {
+	if len(folder) == 2*uuidLen+1 && isUUID(folder[:uuidLen]) && isUUID(folder[uuidLen+1:]) && isUUID(id) {
+		return folder[:uuidLen+1] + id
+	}
+	return id
+}
+
+// DocumentIDs returns the possible ids of a document with this name, see DocumentName.
+func DocumentIDs(name string) []string {
+	if len(name) <= uuidLen+1 {
+		return []string{name}
+	}
+	return []string{name, name[uuidLen+1:]}
+}
+
+func isUUID(s string) bool {
+	return len(s) == uuidLen && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' &&
+		strings.Trim(s, "0123456789abcdefABCDEF-") == ""
 }

@@ -4,35 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 
 	"github.com/coder/websocket"
 )
 
-// Reasons why there is no connection: an error about the server wraps one of them,
-// and Hint says what to do.
+// Errors about the server wrap one of these; Hint returns what to do.
 var (
-	// ErrUnreachable: nobody answers there. It is tried again.
 	ErrUnreachable = errors.New("server cannot be reached")
-	// ErrDenied: the server does not take the token.
-	ErrDenied = errors.New("server refuses access")
-	// ErrNoFolder: the server has no folder document of that name.
-	ErrNoFolder = errors.New("server has no such folder")
-	// ErrProtocol: what the server says is not the protocol.
-	ErrProtocol = errors.New("server does not speak the protocol")
-	// ErrNoDocument: it has no document of that name.
-	ErrNoDocument = errors.New("server has no such document")
-	// errOverflow: the server takes in less than there is to be sent.
-	errOverflow = errors.New("server is too slow: its queue is full")
-	// ErrExpired: the server wants another token.
-	ErrExpired = errors.New("server does not take the token any more")
-	// ErrSilent: nothing came for too long.
-	ErrSilent = errors.New("server has stopped answering")
+	ErrDenied      = errors.New("server refuses access")
+	ErrNoFolder    = errors.New("server has no such folder")
+	ErrProtocol    = errors.New("server does not speak the protocol")
+	ErrNoDocument  = errors.New("server has no such document")
+	ErrExpired     = errors.New("server does not take the token any more")
+	ErrSilent      = errors.New("server has stopped answering")
+	errOverflow    = errors.New("server is too slow: its queue is full")
 )
 
 const newToken = "set RELAYFS_TOKEN to a token that is good for the folder and start again"
 
-// hints say what to type next.
 var hints = []struct {
 	err  error
 	hint string
@@ -44,7 +36,7 @@ var hints = []struct {
 	{ErrProtocol, "check that the address is that of a server of this kind"},
 }
 
-// Hint is the next step after an error of this package, "" if there is none.
+// Hint returns the next step after an error of this package, "" for none.
 func Hint(err error) string {
 	for _, h := range hints {
 		if errors.Is(err, h.err) {
@@ -54,8 +46,7 @@ func Hint(err error) string {
 	return ""
 }
 
-// Explain makes a sentence of an error: what is the matter with which server,
-// and what to do.
+// Explain returns a sentence about an error: the server, the problem, the next step.
 func (a Address) Explain(err error) string {
 	text := fmt.Sprintf("%s: %v", a, err)
 	if hint := Hint(err); hint != "" {
@@ -67,23 +58,21 @@ func (a Address) Explain(err error) string {
 	return text
 }
 
-// connectionError sorts an error of the network or of a websocket.
+// connectionError returns the error of this package for one of the network.
 func connectionError(err error) error {
-	var netErr net.Error
-	var opErr *net.OpError
 	switch {
-	case err == nil, errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled):
 		return err
 	case websocket.CloseStatus(err) == websocket.StatusPolicyViolation:
 		return fmt.Errorf("%w: %v", ErrExpired, closeReason(err))
-	case errors.As(err, &opErr), errors.As(err, &netErr), websocket.CloseStatus(err) != -1:
-		return fmt.Errorf("%w: %v", ErrUnreachable, closeReason(err))
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%w: it closed the connection", ErrUnreachable)
 	}
-	return err
+	return fmt.Errorf("%w: %v", ErrUnreachable, closeReason(err))
 }
 
-// closeReason is what the server said when it closed, or the innermost reason of
-// a network error: the rest only repeats the address.
+// closeReason returns the server's reason to close, or the innermost reason of a network
+// error: the rest only repeats the address.
 func closeReason(err error) string {
 	var closed websocket.CloseError
 	if errors.As(err, &closed) {
@@ -97,4 +86,15 @@ func closeReason(err error) string {
 		return opErr.Err.Error()
 	}
 	return err.Error()
+}
+
+// statusError returns the error of this package for an HTTP status.
+func statusError(resp *http.Response) error {
+	switch resp.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Errorf("%w (%s)", ErrDenied, resp.Status)
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusTooManyRequests:
+		return fmt.Errorf("%w (%s)", ErrUnreachable, resp.Status)
+	}
+	return fmt.Errorf("%w (%s)", ErrProtocol, resp.Status)
 }

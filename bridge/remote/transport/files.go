@@ -13,10 +13,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/token"
 )
 
-// fileTimeout bounds how long the bytes of one attachment may be on their way.
+// fileTimeout bounds the transfer of one attachment.
 const fileTimeout = 10 * time.Minute
 
-// Download fetches the bytes with a hash of the attachment name.
+// Download implements Files.
 func (t *ysweet) Download(ctx context.Context, name, hash string, take func(io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
 	defer cancel()
@@ -28,18 +28,10 @@ func (t *ysweet) Download(ctx context.Context, name, hash string, take func(io.R
 	if err != nil {
 		return err
 	}
-	resp, err := t.client.Do(req)
-	if err != nil {
-		return dialError(nil, err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return statusError(resp)
-	}
-	return take(resp.Body)
+	return t.transfer(req, take)
 }
 
-// Upload brings the bytes with a hash of the attachment name to the server.
+// Upload implements Files.
 func (t *ysweet) Upload(ctx context.Context, name, hash, mimetype string, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
 	defer cancel()
@@ -52,19 +44,24 @@ func (t *ysweet) Upload(ctx context.Context, name, hash, mimetype string, data [
 		return err
 	}
 	req.Header.Set("Content-Type", mimetype)
+	return t.transfer(req, func(io.Reader) error { return nil })
+}
+
+// transfer sends a request, and calls take with the body of a successful answer.
+func (t *ysweet) transfer(req *http.Request, take func(io.Reader) error) error {
 	resp, err := t.client.Do(req)
 	if err != nil {
-		return dialError(nil, err)
+		return connectionError(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
 		return statusError(resp)
 	}
-	return nil
+	return take(resp.Body)
 }
 
-// fileURL asks where the bytes are, or are to go. The address holds what is
-// needed there: it may be that of another server.
+// fileURL asks for the URL of the bytes. It may be on another server and holds the
+// credentials for that.
 func (t *ysweet) fileURL(ctx context.Context, method, name, hash, verb, field string) (string, error) {
 	bearer, err := t.fileToken(name, hash)
 	if err != nil {
@@ -86,21 +83,16 @@ func (t *ysweet) fileURL(ctx context.Context, method, name, hash, verb, field st
 	}
 	where, err := url.Parse(answer[field])
 	if err != nil || where.Scheme != "http" && where.Scheme != "https" {
-		return "", fmt.Errorf("%w: it answers a request for an address without one", ErrProtocol)
+		return "", fmt.Errorf("%w: the answer to a request for a URL has none", ErrProtocol)
 	}
 	return where.String(), nil
 }
 
-// fileToken is a token for the bytes: made with the key if there is one. The
-// server has no call that makes one for a server token, and takes that itself or
-// refuses.
+// fileToken returns a token for the bytes, minted if there is a key. The server has no call
+// that returns one for a server token; it accepts that itself or refuses.
 func (t *ysweet) fileToken(name, hash string) (string, error) {
 	if t.key == nil {
 		return t.address.Token, nil
 	}
-	return t.key.Mint(token.Claims{
-		Scope:    token.Scope{Kind: token.File, ID: name, Hash: hash, Permission: token.Full},
-		Expires:  time.Now().Add(tokenLife),
-		Audience: t.address.URL.String(), Channel: t.folder, Issuer: "relay-server", Issued: time.Now(),
-	})
+	return t.mint(token.Scope{Kind: token.File, ID: name, Hash: hash, Permission: token.Full})
 }

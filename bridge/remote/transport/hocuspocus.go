@@ -11,13 +11,13 @@ import (
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
-// hocuspocus is the transport of Hocuspocus: all documents on one socket, each
+// hocuspocus is a Server of Hocuspocus: all documents share one socket, and each is
 // authenticated by itself.
 type hocuspocus struct {
 	address Address
 	client  *http.Client
 
-	opening chan struct{} // holds tokens: the server limits who is not authenticated yet
+	opening chan struct{} // a semaphore: the server limits unauthenticated documents
 
 	mu    sync.Mutex // protects the following
 	sock  *socket
@@ -25,17 +25,13 @@ type hocuspocus struct {
 }
 
 const (
-	// maxNamed is how many documents are followed at a time.
+	// maxNamed is the number of documents on the socket.
 	maxNamed = 1000
-	// maxOpening is how many documents may wait to be authenticated.
+	// maxOpening is the number of documents that are being authenticated.
 	maxOpening = 50
-	// providerVersion is the version of the provider whose protocol this is.
+	// providerVersion is the version of the imitated provider.
 	providerVersion = "4.7.0"
 )
-
-func newHocuspocus(address Address, client *http.Client) *hocuspocus {
-	return &hocuspocus{address: address, client: client, opening: make(chan struct{}, maxOpening), named: make(map[string]*namedLink)}
-}
 
 // namedLink is a document on the shared socket.
 type namedLink struct {
@@ -76,7 +72,7 @@ func (t *hocuspocus) Open(ctx context.Context, name string) (Link, error) {
 	}
 }
 
-// attach puts a document on the socket, which is opened for the first one.
+// attach adds a document to the socket, which it opens for the first one.
 func (t *hocuspocus) attach(ctx context.Context, name string) (*namedLink, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,7 +80,7 @@ func (t *hocuspocus) attach(ctx context.Context, name string) (*namedLink, error
 		return nil, fmt.Errorf("document %q is connected already", name)
 	}
 	if t.sock == nil {
-		// The socket outlives who needed it first.
+		// The socket outlives the caller.
 		s, err := dial(context.WithoutCancel(ctx), t.client, t.address.URL.String(), nil)
 		if err != nil {
 			return nil, err
@@ -98,7 +94,7 @@ func (t *hocuspocus) attach(ctx context.Context, name string) (*namedLink, error
 	return l, nil
 }
 
-// route hands frames to their documents until the socket ends.
+// route delivers frames to their documents until the socket ends.
 func (t *hocuspocus) route(s *socket) {
 	for frame := range s.in {
 		f, err := ysync.DecodeHocuspocus(frame)
@@ -130,8 +126,7 @@ func (t *hocuspocus) route(s *socket) {
 	}
 }
 
-// take handles what is about the link itself and passes on the rest. Only route
-// calls it.
+// take handles frames about the link itself and delivers the others. Only route calls it.
 func (l *namedLink) take(f ysync.Frame) {
 	switch {
 	case f.Type == ysync.Auth && f.Auth == ysync.Authenticated:
@@ -168,7 +163,7 @@ func (l *namedLink) Err() error                 { return context.Cause(l.ctx) }
 func (l *namedLink) ReadOnly() bool             { return l.viewOnly.Load() }
 func (l *namedLink) Acks() AckStyle             { return AckStatus }
 
-// close takes the document off the socket.
+// Close takes the document off the socket.
 func (l *namedLink) Close() {
 	l.t.mu.Lock()
 	defer l.t.mu.Unlock()
@@ -182,7 +177,7 @@ func (l *namedLink) Close() {
 func (t *hocuspocus) Fetch(context.Context, string) ([]byte, error) {
 	return nil, errors.ErrUnsupported
 }
-func (t *hocuspocus) Expired(string) {} // there is but the one that was given
+func (t *hocuspocus) Expired(string) {} // there is no other token
 func (t *hocuspocus) Links() int     { return maxNamed }
 func (t *hocuspocus) Reports() bool  { return false }
 

@@ -10,37 +10,37 @@ import (
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
-// Server reaches the documents of a server by their names there.
+// Server is a connection to the documents of a server, by their names there.
 type Server interface {
-	// Open connects to a document. The link lives until it is closed, ctx ends or
-	// the connection does.
+	// Open connects to a document. The link lives until it is closed, ctx ends or the
+	// connection fails.
 	Open(ctx context.Context, name string) (Link, error)
-	// Fetch returns the state of a document as one update; errors.ErrUnsupported
-	// if that takes a link.
+	// Fetch returns the state of a document as one update; errors.ErrUnsupported if only
+	// a link can.
 	Fetch(ctx context.Context, name string) ([]byte, error)
-	// Expired says that the server does not take the document's token any more.
+	// Expired discards the token of a document, which the server rejected.
 	Expired(name string)
-	// Links is how many documents may be connected at a time.
+	// Links is the number of documents that may be connected at a time.
 	Links() int
-	// Reports says that the server may tell, on the link of a folder's document, which
-	// of the folder's other documents have changed.
+	// Reports is set if the server may report, on the link of a folder's document, changes
+	// of the other documents of the folder.
 	Reports() bool
 	Close()
 }
 
-// Creator is a Server that may have to be told of a document before it is opened.
+// Creator is a Server on which a document may have to be created before it is opened.
 type Creator interface {
 	Create(ctx context.Context, name string) error
 }
 
-// Files is a Server that keeps the bytes of attachments.
+// Files is a Server that stores the bytes of attachments, by name and hash.
 type Files interface {
 	Download(ctx context.Context, name, hash string, take func(io.Reader) error) error
 	Upload(ctx context.Context, name, hash, mimetype string, data []byte) error
 }
 
-// New is the server at an address. folder is the name of the folder document, key makes
-// tokens and may be nil; fetching is how many documents will be fetched at a time.
+// New returns the server at an address. folder is the name of the folder document, key
+// mints tokens and may be nil; fetching is the number of concurrent fetches.
 func New(a Address, folder string, key *token.Key, fetching int) Server {
 	client := &http.Client{Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: fetching, IdleConnTimeout: time.Minute,
@@ -49,35 +49,35 @@ func New(a Address, folder string, key *token.Key, fetching int) Server {
 	case YWebsocket:
 		return &rooms{address: a, client: client}
 	case Hocuspocus:
-		return newHocuspocus(a, client)
+		return &hocuspocus{address: a, client: client, opening: make(chan struct{}, maxOpening), named: make(map[string]*namedLink)}
 	}
-	return &ysweet{address: a, key: key, folder: folder, client: client}
+	return &ysweet{address: a, key: key, folder: folder, client: client, tokens: make(map[string]clientToken)}
 }
 
 // Link carries the frames of one document.
 type Link interface {
 	// Send queues a frame in the form of y-websocket.
 	Send(frame []byte)
-	// Frames are what the server says, until Done.
+	// Frames returns the frames of the server, until Done.
 	Frames() <-chan ysync.Frame
-	// Done is closed when the link has ended, and Err says why.
+	// Done is closed when the link has ended, and Err is the reason.
 	Done() <-chan struct{}
 	Err() error
-	// ReadOnly says that the server takes no changes.
+	// ReadOnly is set if the server takes no changes.
 	ReadOnly() bool
 	// Acks is how the server acknowledges.
 	Acks() AckStyle
 	Close()
 }
 
-// AckStyle is how a server tells what it has taken over.
+// AckStyle is how a server acknowledges updates.
 type AckStyle uint8
 
 const (
-	// AckStep2: a step 1 is answered after everything that came before it.
+	// AckStep2: the answer to a step 1 acknowledges everything before it.
 	AckStep2 AckStyle = iota
-	// AckEcho: so is an echo.
+	// AckEcho: so does an echo.
 	AckEcho
-	// AckStatus: each update is answered by a status.
+	// AckStatus: a status acknowledges each update.
 	AckStatus
 )

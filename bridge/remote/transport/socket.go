@@ -2,9 +2,6 @@ package transport
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -13,25 +10,27 @@ import (
 )
 
 const (
-	// maxFrame bounds what a server may send at once: a document a good deal larger
-	// than a note may be, with its history.
+	// maxFrame bounds a frame of the server: a document with its history is a good deal
+	// larger than a note.
 	maxFrame = 256 << 20
-	// queueFrames and queueBytes bound what waits to be sent on one connection.
+	// queueFrames and queueBytes bound the queue of a connection.
 	queueFrames = 1024
 	queueBytes  = 32 << 20
 	dialTimeout = 10 * time.Second
-	// writeTimeout is how long one frame may take; a connection that is slower is
-	// dropped and everything is compared anew.
+	// writeTimeout bounds the write of one frame. A slower connection is closed, and the
+	// next one compares everything.
 	writeTimeout = 30 * time.Second
+	// reasonPatience is how long the reader may wait for the server's reason to close.
+	reasonPatience = time.Second
 )
 
-// socket is one websocket. One goroutine reads and one writes; frames wait in a
-// bounded queue. When the queue overflows the connection ends: what was dropped
-// is found by comparing state vectors on the next one.
+// socket is one websocket with a goroutine that reads and one that writes from a bounded
+// queue. The connection ends when the queue overflows: comparing state vectors on the next
+// one finds what was dropped.
 type socket struct {
 	conn *websocket.Conn
-	in   chan []byte // closed when the connection has ended
-	stop context.CancelCauseFunc
+	in   chan []byte             // closed when the connection has ended
+	end  context.CancelCauseFunc // the first reason counts
 	ctx  context.Context
 
 	mu     sync.Mutex // protects the following
@@ -49,36 +48,17 @@ func dial(ctx context.Context, client *http.Client, url string, header http.Head
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, dialError(resp, err)
+		if resp != nil {
+			return nil, statusError(resp)
+		}
+		return nil, connectionError(err)
 	}
 	conn.SetReadLimit(maxFrame)
 	s := &socket{conn: conn, in: make(chan []byte, 16), wake: make(chan struct{}, 1)}
-	s.ctx, s.stop = context.WithCancelCause(ctx)
+	s.ctx, s.end = context.WithCancelCause(ctx)
 	go s.read()
 	go s.write()
 	return s, nil
-}
-
-// dialError says what a failed handshake means.
-func dialError(resp *http.Response, err error) error {
-	if resp == nil {
-		if c := connectionError(err); c != err {
-			return c
-		}
-		return fmt.Errorf("%w: %v", ErrUnreachable, err)
-	}
-	return statusError(resp)
-}
-
-// statusError says what an HTTP answer other than the wanted one means.
-func statusError(resp *http.Response) error {
-	switch resp.StatusCode {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("%w (%s)", ErrDenied, resp.Status)
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusTooManyRequests:
-		return fmt.Errorf("%w (%s)", ErrUnreachable, resp.Status)
-	}
-	return fmt.Errorf("%w (%s)", ErrProtocol, resp.Status)
 }
 
 func (s *socket) read() {
@@ -86,11 +66,11 @@ func (s *socket) read() {
 	for {
 		kind, frame, err := s.conn.Read(s.ctx)
 		if err != nil {
-			s.end(readError(err))
+			s.end(connectionError(err))
 			return
 		}
 		if kind != websocket.MessageBinary {
-			continue // neither protocol has any; some servers greet in text
+			continue // no protocol has text frames, but some servers greet in text
 		}
 		select {
 		case s.in <- frame:
@@ -98,16 +78,6 @@ func (s *socket) read() {
 			return
 		}
 	}
-}
-
-func readError(err error) error {
-	if c := connectionError(err); c != err {
-		return c
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: it closed the connection", ErrUnreachable)
-	}
-	return fmt.Errorf("%w: %v", ErrUnreachable, err)
 }
 
 func (s *socket) write() {
@@ -123,27 +93,19 @@ func (s *socket) write() {
 			err := s.conn.Write(ctx, websocket.MessageBinary, frame)
 			cancel()
 			if err != nil {
-				s.cannotWrite(err)
+				// A server that closed the connection tells the reader why.
+				select {
+				case <-s.ctx.Done():
+				case <-time.After(reasonPatience):
+					s.end(connectionError(err))
+				}
 				break
 			}
 		}
 	}
 }
 
-// reasonPatience is how long the reason why nothing can be written may take.
-const reasonPatience = time.Second
-
-// cannotWrite ends the connection, unless it ends by itself: a server that has
-// closed it says why to the reader.
-func (s *socket) cannotWrite(err error) {
-	select {
-	case <-s.ctx.Done():
-	case <-time.After(reasonPatience):
-		s.end(readError(err))
-	}
-}
-
-// next takes the first frame off the queue, nil if there is none.
+// next removes the first frame of the queue, nil if there is none.
 func (s *socket) next() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +118,7 @@ func (s *socket) next() []byte {
 	return frame
 }
 
-// send queues a frame. A full queue ends the connection.
+// Send queues a frame. A full queue ends the connection.
 func (s *socket) Send(frame []byte) {
 	s.mu.Lock()
 	full := len(s.queue) >= queueFrames || s.queued > 0 && s.queued+len(frame) > queueBytes
@@ -177,13 +139,9 @@ func (s *socket) Send(frame []byte) {
 	}
 }
 
-// end ends the connection for a reason; the first one counts.
-func (s *socket) end(err error) { s.stop(err) }
-
-// err is why the connection has ended.
 func (s *socket) Err() error { return context.Cause(s.ctx) }
 
-// close ends the connection politely, without waiting for the other side.
+// Close does not wait for the other side.
 func (s *socket) Close() {
 	s.end(context.Canceled)
 }

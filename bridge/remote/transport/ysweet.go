@@ -14,31 +14,30 @@ import (
 	"github.com/relayfs/relayfs/bridge/token"
 )
 
-// ysweet is the transport of y-sweet and relay-server: HTTP for tokens and for
-// whole documents, and a socket for each document that is followed.
+// ysweet is a Server of y-sweet or relay-server: HTTP for tokens and for whole documents,
+// and a socket for each connected document.
 type ysweet struct {
 	address Address
 	key     *token.Key // nil: the server is asked for tokens
-	folder  string     // the channel of the tokens that key makes
+	folder  string     // the channel in minted tokens
 	client  *http.Client
 
-	mu     sync.Mutex // protects the following
-	tokens map[string]clientToken
-	direct bool // the server token opens documents as well
-	asked  bool // direct has been found out
+	mu       sync.Mutex // protects the following
+	tokens   map[string]clientToken
+	indirect bool // the server token opens no documents
 }
 
-// clientToken is a token for one document and until when it is used.
+// clientToken is a token for one document and the end of its use.
 type clientToken struct {
 	token.ClientToken
 	until time.Time
 }
 
 const (
-	// maxYSweet is how many documents have a socket at a time.
+	// maxYSweet is the number of sockets.
 	maxYSweet = 64
-	// tokenLife is how long a token is asked for, and tokenUse how long it is used:
-	// a connection that outlives its token is closed by the server.
+	// tokenLife is the life of a requested token, and tokenUse the time of its use: the
+	// server closes connections whose token expires.
 	tokenLife = time.Hour
 	tokenUse  = tokenLife * 8 / 10
 )
@@ -50,7 +49,7 @@ func (t *ysweet) Open(ctx context.Context, name string) (Link, error) {
 	}
 	s, err := dial(ctx, t.client, tok.WebsocketURL(), nil)
 	if errors.Is(err, ErrDenied) {
-		t.forget(name)
+		t.Expired(name)
 	}
 	if err != nil {
 		return nil, err
@@ -58,13 +57,13 @@ func (t *ysweet) Open(ctx context.Context, name string) (Link, error) {
 	return newSocketLink(s, AckEcho, tok.Token != "" && tok.Authorization == token.ReadOnly), nil
 }
 
-// token returns a token for the document that is good for a while.
+// token returns a token for the document that is valid for some time yet.
 func (t *ysweet) token(ctx context.Context, name string) (token.ClientToken, error) {
 	t.mu.Lock()
-	known, ok := t.tokens[name]
+	cached, ok := t.tokens[name]
 	t.mu.Unlock()
-	if ok && time.Now().Before(known.until) {
-		return known.ClientToken, nil
+	if ok && time.Now().Before(cached.until) {
+		return cached.ClientToken, nil
 	}
 	tok, err := t.newToken(ctx, name)
 	if err != nil {
@@ -72,15 +71,12 @@ func (t *ysweet) token(ctx context.Context, name string) (token.ClientToken, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.tokens == nil {
-		t.tokens = make(map[string]clientToken)
-	}
 	t.tokens[name] = clientToken{tok, time.Now().Add(tokenUse)}
 	return tok, nil
 }
 
-// forget drops a token that was not taken.
-func (t *ysweet) forget(name string) {
+// Expired implements Server.
+func (t *ysweet) Expired(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.tokens, name)
@@ -88,32 +84,30 @@ func (t *ysweet) forget(name string) {
 
 func (t *ysweet) newToken(ctx context.Context, name string) (token.ClientToken, error) {
 	if t.key != nil {
-		return t.mint(name)
+		text, err := t.mint(token.Scope{Kind: token.Doc, ID: name, Permission: token.Full})
+		return t.clientToken(name, text, token.Full), err
 	}
 	claims, err := token.Inspect(t.address.Token)
 	if err == nil && (claims.Scope.Kind == token.Prefix || claims.Scope.Kind == token.Doc) {
-		return t.clientToken(name, t.address.Token, claims.Scope.Permission), nil // it opens documents itself
+		return t.clientToken(name, t.address.Token, claims.Scope.Permission), nil // the token itself opens documents
 	}
 	var tok token.ClientToken
 	body := map[string]any{"validForSeconds": int(tokenLife.Seconds())}
 	err = t.post(ctx, body, &tok, "doc", name, "auth")
 	if err == nil && tok.URL == "" {
-		err = fmt.Errorf("%w: it answers a request for a token without one", ErrProtocol)
+		err = fmt.Errorf("%w: the answer to a request for a token has none", ErrProtocol)
 	}
 	return tok, err
 }
 
-// mint makes a token for the document.
-func (t *ysweet) mint(name string) (token.ClientToken, error) {
-	text, err := t.key.Mint(token.Claims{
-		Scope:    token.Scope{Kind: token.Doc, ID: name, Permission: token.Full},
-		Expires:  time.Now().Add(tokenLife),
+func (t *ysweet) mint(scope token.Scope) (string, error) {
+	return t.key.Mint(token.Claims{
+		Scope: scope, Expires: time.Now().Add(tokenLife),
 		Audience: t.address.URL.String(), Channel: t.folder, Issuer: "relay-server", Issued: time.Now(),
 	})
-	return t.clientToken(name, text, token.Full), err
 }
 
-// clientToken is what the server would answer for a token that was not asked for.
+// clientToken returns the server's answer for a token that was not requested.
 func (t *ysweet) clientToken(name, text string, p token.Permission) token.ClientToken {
 	base := t.address.URL.JoinPath("d", name)
 	socket := *base.JoinPath("ws")
@@ -121,15 +115,15 @@ func (t *ysweet) clientToken(name, text string, p token.Permission) token.Client
 	return token.ClientToken{URL: socket.String(), BaseURL: base.String(), DocID: name, Token: text, Authorization: p}
 }
 
-// Create makes a document at the server, unless it is there.
+// Create creates a document at the server, unless it exists.
 func (t *ysweet) Create(ctx context.Context, name string) error {
 	if t.key != nil {
-		return nil // a full token makes what it opens
+		return nil // a full token creates what it opens
 	}
 	return t.post(ctx, map[string]any{"docId": name}, nil, "doc", "new")
 }
 
-// post sends a request under the server token and decodes the answer. A 404 is
+// post sends a request with the server token and decodes the answer. A 404 is
 // ErrNoDocument.
 func (t *ysweet) post(ctx context.Context, body, answer any, path ...string) error {
 	data, err := json.Marshal(body)
@@ -154,7 +148,7 @@ func (t *ysweet) post(ctx context.Context, body, answer any, path ...string) err
 // httpTimeout bounds one request.
 const httpTimeout = 30 * time.Second
 
-// do sends a request with a token and returns the body of a 200.
+// do sends a request with a token and returns the body of the answer.
 func (t *ysweet) do(req *http.Request, bearer string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(req.Context(), httpTimeout)
 	defer cancel()
@@ -163,7 +157,7 @@ func (t *ysweet) do(req *http.Request, bearer string) ([]byte, error) {
 	}
 	resp, err := t.client.Do(req.WithContext(ctx))
 	if err != nil {
-		return nil, dialError(nil, err)
+		return nil, connectionError(err)
 	}
 	defer resp.Body.Close()
 	switch resp.StatusCode {
@@ -175,16 +169,16 @@ func (t *ysweet) do(req *http.Request, bearer string) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxFrame))
 	if err != nil {
-		return nil, readError(err)
+		return nil, connectionError(err)
 	}
 	return data, nil
 }
 
-// fetch reads a whole document. The server token opens it at some servers, which
-// saves asking for one of its own.
+// Fetch implements Server. Some servers accept the server token, which saves a request for
+// another one.
 func (t *ysweet) Fetch(ctx context.Context, name string) ([]byte, error) {
 	t.mu.Lock()
-	try := t.key == nil && (!t.asked || t.direct)
+	try := t.key == nil && !t.indirect
 	t.mu.Unlock()
 	if try {
 		data, err := t.asUpdate(ctx, t.address.URL.JoinPath("d", name).String(), t.address.Token)
@@ -192,7 +186,7 @@ func (t *ysweet) Fetch(ctx context.Context, name string) ([]byte, error) {
 			return data, err
 		}
 		t.mu.Lock()
-		t.asked, t.direct = true, false
+		t.indirect = true
 		t.mu.Unlock()
 	}
 	tok, err := t.token(ctx, name)
@@ -201,7 +195,7 @@ func (t *ysweet) Fetch(ctx context.Context, name string) ([]byte, error) {
 	}
 	data, err := t.asUpdate(ctx, tok.BaseURL, tok.Token)
 	if errors.Is(err, ErrDenied) {
-		t.forget(name)
+		t.Expired(name)
 	}
 	return data, err
 }
@@ -214,7 +208,6 @@ func (t *ysweet) asUpdate(ctx context.Context, base, bearer string) ([]byte, err
 	return t.do(req, bearer)
 }
 
-func (t *ysweet) Expired(name string) { t.forget(name) }
-func (t *ysweet) Links() int          { return maxYSweet }
-func (t *ysweet) Reports() bool       { return true }
-func (t *ysweet) Close()              { t.client.CloseIdleConnections() }
+func (t *ysweet) Links() int    { return maxYSweet }
+func (t *ysweet) Reports() bool { return true }
+func (t *ysweet) Close()        { t.client.CloseIdleConnections() }

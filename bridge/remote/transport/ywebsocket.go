@@ -10,7 +10,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
-// socketLink is a document with a socket of its own.
+// socketLink is a document with its own socket.
 type socketLink struct {
 	*socket
 	style    AckStyle
@@ -18,7 +18,7 @@ type socketLink struct {
 	in       chan ysync.Frame
 }
 
-// newSocketLink decodes what a socket receives, until it ends.
+// newSocketLink decodes the frames of a socket, until that ends.
 func newSocketLink(s *socket, style AckStyle, viewOnly bool) *socketLink {
 	l := &socketLink{socket: s, style: style, viewOnly: viewOnly, in: make(chan ysync.Frame, 16)}
 	go l.decode()
@@ -45,15 +45,14 @@ func (l *socketLink) Done() <-chan struct{}      { return l.ctx.Done() }
 func (l *socketLink) ReadOnly() bool             { return l.viewOnly }
 func (l *socketLink) Acks() AckStyle             { return l.style }
 
-// rooms is the transport of y-websocket: a document's room is the path of a
-// socket.
+// rooms is a Server of y-websocket: the path of a socket is the room of a document.
 type rooms struct {
 	address Address
 	client  *http.Client
 }
 
-// maxRooms is how many rooms are followed at a time. Others are looked into now
-// and then, and when somebody uses their notes.
+// maxRooms is the number of sockets. Other notes are compared now and then, and when
+// somebody uses them.
 const maxRooms = 256
 
 func (t *rooms) Open(ctx context.Context, name string) (Link, error) {
@@ -71,7 +70,7 @@ func (t *rooms) Open(ctx context.Context, name string) (Link, error) {
 }
 
 func (t *rooms) Fetch(context.Context, string) ([]byte, error) { return nil, errors.ErrUnsupported }
-func (t *rooms) Expired(string)                                {} // there is but the one that was given
+func (t *rooms) Expired(string)                                {} // there is no other token
 func (t *rooms) Links() int                                    { return maxRooms }
 func (t *rooms) Reports() bool                                 { return false }
 func (t *rooms) Close()                                        { t.client.CloseIdleConnections() }

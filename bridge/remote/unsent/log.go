@@ -1,10 +1,9 @@
-// Package unsent knows what the server has not acknowledged: for each document the last
-// record that it lacks. It sends nothing, and knows no connection.
+// Package unsent records what the server has not acknowledged: for each document the last
+// record that it lacks. It sends nothing.
 //
 // # Concurrency
 //
-// Everything may be called from several goroutines. The lock is a leaf; it is not held
-// across the store.
+// Everything is safe for concurrent use. The lock is a leaf, and not held across the store.
 package unsent
 
 import (
@@ -15,26 +14,27 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Store keeps what was not acknowledged beyond the process.
+// Store remembers unacknowledged records beyond the process.
 type Store interface {
-	// Unsent returns the documents with records that were appended as Unsent, each
-	// with the number of the last one, but for those that Sent has crossed out.
+	// Unsent returns the documents with unacknowledged records, each with the number of
+	// the last one.
 	Unsent() (map[model.DocID]uint64, error)
+	// Sent records that the server has everything of a document up to seq.
 	Sent(id model.DocID, seq uint64) error
 }
 
-// Log has the documents with records that the server lacks.
+// Log is the documents with records that the server lacks.
 type Log struct {
 	store Store
 
 	mu      sync.Mutex // protects the following
 	pending map[model.DocID]uint64
-	sent    map[model.DocID]uint64 // acknowledged, to be crossed out in the store
-	wake    chan struct{}          // holds a token when sent has something
-	changed chan struct{}          // closed when pending shrinks, and made anew
+	sent    map[model.DocID]uint64 // acknowledged, but not in the store yet
+	wake    chan struct{}          // signals that sent has something
+	changed chan struct{}          // closed and replaced when pending shrinks
 }
 
-// Open reads what the store knows.
+// Open reads the log from the store.
 func Open(store Store) (*Log, error) {
 	pending, err := store.Unsent()
 	if err != nil {
@@ -46,36 +46,36 @@ func Open(store Store) (*Log, error) {
 	}, nil
 }
 
-// Pending is the number of the last record that the server lacks, for each document.
+// Pending returns the number of the last record that the server lacks of each document.
 func (l *Log) Pending() map[model.DocID]uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.pending)
 }
 
-// Len is how many documents the server lacks something of.
+// Len returns the number of documents of which the server lacks something.
 func (l *Log) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.pending)
 }
 
-// Has says that the server lacks something of a document.
+// Has reports whether the server lacks something of a document.
 func (l *Log) Has(id model.DocID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.pending[id] > 0
 }
 
-// Add says that the server lacks the record seq of a document.
+// Add records that the server lacks the record seq of a document.
 func (l *Log) Add(id model.DocID, seq uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pending[id] = max(l.pending[id], seq)
 }
 
-// Acknowledge says that the server has everything of a document up to seq; all says
-// whether it lacks nothing then.
+// Acknowledge records that the server has everything of a document up to seq; all is set
+// if that is everything.
 func (l *Log) Acknowledge(id model.DocID, seq uint64) (all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,14 +95,14 @@ func (l *Log) Acknowledge(id model.DocID, seq uint64) (all bool) {
 	return all
 }
 
-// Changed is closed when the server lacks less than before, or by Tell.
+// Changed returns a channel that the next acknowledgement, or Tell, closes.
 func (l *Log) Changed() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.changed
 }
 
-// Tell wakes who waits for Changed: there is a reason to wait no longer.
+// Tell wakes those who wait for Changed, because waiting is futile.
 func (l *Log) Tell() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,8 +114,8 @@ func (l *Log) tell() {
 	l.changed = make(chan struct{})
 }
 
-// Run writes down what was acknowledged, until ctx ends. What a crash loses of it is
-// sent again, which changes nothing. failed is told of errors.
+// Run stores acknowledgements until ctx ends; failed is called with errors. What a crash
+// loses is sent again, which changes nothing.
 func (l *Log) Run(ctx context.Context, failed func(error)) {
 	for {
 		select {

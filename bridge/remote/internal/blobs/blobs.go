@@ -1,13 +1,12 @@
-// Package blobs keeps the bytes of attachments in a directory, each file named by
-// the SHA-256 of what it holds. A file that is there is whole, synced, and never
-// changes.
+// Package blobs stores the bytes of attachments in a directory, each file named by
+// the SHA-256 of its content. Files are complete, synced, and immutable.
 //
 //	c, err := blobs.Open(dir)
 //	hash, err := c.Put(data)
 //	f, err := c.Open(hash)
 //
-// A Cache may be used by several goroutines. Errors are those of package os;
-// ErrHash is for bytes that are not the announced ones.
+// A Cache is safe for concurrent use. Errors are those of package os; ErrHash is for bytes
+// with another hash than announced.
 package blobs
 
 import (
@@ -22,13 +21,11 @@ import (
 	"sync"
 )
 
-// MaxSize is how large a file may be, as relay-server has it.
+// MaxSize is the size in bytes of the largest file, relay-server's limit.
 const MaxSize = 250 << 20
 
 var (
-	// ErrHash says that bytes do not have the hash that was announced for them.
-	ErrHash = errors.New("bytes do not have the announced SHA-256")
-	// ErrTooLarge says that there are more than MaxSize of them.
+	ErrHash     = errors.New("bytes do not have the announced SHA-256")
 	ErrTooLarge = errors.New("file is larger than 250 MiB")
 )
 
@@ -40,8 +37,8 @@ type Cache struct {
 	sizes map[string]int64
 }
 
-// Open makes the directory, if it is missing, and lists what it holds. What a
-// crash left unfinished is removed.
+// Open opens the directory, which it creates if it is missing, and removes what a crash
+// left unfinished.
 func Open(dir string) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -59,7 +56,7 @@ func Open(dir string) (*Cache, error) {
 		case ValidHash(e.Name()):
 			c.sizes[e.Name()] = info.Size()
 		case strings.HasPrefix(e.Name(), partPrefix):
-			_ = os.Remove(filepath.Join(dir, e.Name())) // it is in nobody's way
+			_ = os.Remove(filepath.Join(dir, e.Name())) // it does no harm
 		}
 	}
 	return c, nil
@@ -68,13 +65,13 @@ func Open(dir string) (*Cache, error) {
 // partPrefix begins the names of files that are being written.
 const partPrefix = ".part-"
 
-// ValidHash says whether s is a SHA-256 in lower-case hex, and so a safe name.
+// ValidHash reports whether s is a SHA-256 in lower-case hex, and so a safe name.
 func ValidHash(s string) bool {
 	raw, err := hex.DecodeString(s)
 	return err == nil && len(raw) == sha256.Size && s == strings.ToLower(s)
 }
 
-// Has says whether the bytes are here.
+// Has reports whether the bytes are here.
 func (c *Cache) Has(hash string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +79,7 @@ func (c *Cache) Has(hash string) bool {
 	return ok
 }
 
-// Size is how many bytes have the hash, 0 if they are not here.
+// Size returns the number of bytes, 0 if they are not here.
 func (c *Cache) Size(hash string) int64 {
 	if c == nil {
 		return 0
@@ -98,7 +95,7 @@ func (c *Cache) Open(hash string) (*os.File, error) { return os.Open(filepath.Jo
 // Read reads a file.
 func (c *Cache) Read(hash string) ([]byte, error) { return os.ReadFile(filepath.Join(c.dir, hash)) }
 
-// Put keeps data and returns its hash.
+// Put stores data and returns its hash.
 func (c *Cache) Put(data []byte) (hash string, err error) {
 	sum := sha256.Sum256(data)
 	hash = hex.EncodeToString(sum[:])
@@ -108,13 +105,13 @@ func (c *Cache) Put(data []byte) (hash string, err error) {
 	return hash, c.Fill(hash, bytes.NewReader(data))
 }
 
-// Fill keeps what r holds, durably, if it has the hash.
+// Fill stores the bytes of r, durably, if they have the hash.
 func (c *Cache) Fill(hash string, r io.Reader) error {
 	f, err := os.CreateTemp(c.dir, partPrefix)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // it has another name then, if all went well
+	defer os.Remove(f.Name()) // gone after the rename
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(r, MaxSize+1))
 	switch {
