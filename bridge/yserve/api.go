@@ -1,6 +1,7 @@
 package yserve
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -18,32 +19,38 @@ import (
 )
 
 const (
-	// maxRequest bounds the JSON bodies of requests.
-	maxRequest = 64 << 10
-	// tokenLife is how long a client token is good for, unless its request says.
-	tokenLife = time.Hour
-	// maxTokenLife bounds what a request may say.
-	maxTokenLife = 10 * 365 * 24 * time.Hour
+	maxRequest   = 64 << 10                  // bytes of a JSON body
+	tokenLife    = time.Hour                 // of a client token, by default
+	maxTokenLife = 10 * 365 * 24 * time.Hour // that a request may ask for
 )
+
+// handle returns a handler that answers the errors of h.
+func (s *Server) handle(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			s.fail(w, r, err)
+		}
+	}
+}
 
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	answer(w, map[string]bool{"ok": true})
 }
 
-func (s *Server) checkStore(w http.ResponseWriter, r *http.Request) {
+func (s *Server) checkStore(w http.ResponseWriter, r *http.Request) error {
 	if err := s.access.OnServer(r); err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	answer(w, map[string]bool{"ok": true})
+	return nil
 }
 
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // who does not read it, does not get it
+	_ = json.NewEncoder(w).Encode(v) // the client has gone
 }
 
-// readJSON reads the body of a request into v; an empty one changes nothing.
+// readJSON decodes the body of a request into v; an empty one changes nothing.
 func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	data, err := io.ReadAll(body(w, r, maxRequest))
 	if err != nil {
@@ -53,13 +60,13 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 		return nil
 	}
 	if json.Unmarshal(data, v) != nil {
-		return access.Refuse(http.StatusBadRequest, "request is not the JSON that is wanted here")
+		return access.Refuse(http.StatusBadRequest, "request is not valid JSON for this operation")
 	}
 	return nil
 }
 
-// newDoc makes a document, or finds it made.
-func (s *Server) newDoc(w http.ResponseWriter, r *http.Request) {
+// newDoc creates a document unless it exists.
+func (s *Server) newDoc(w http.ResponseWriter, r *http.Request) error {
 	var req struct {
 		DocID string `json:"docId"`
 	}
@@ -67,24 +74,22 @@ func (s *Server) newDoc(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = readJSON(w, r, &req)
 	}
-	if req.DocID == "" {
-		req.DocID = rand.Text()
-	}
-	if err == nil {
-		err = mayCreate(c, req.DocID)
-	}
-	if err == nil {
-		id, _ := s.relay.Own(req.DocID)
-		err = s.host.Create(r.Context(), id)
-	}
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
+	}
+	req.DocID = cmp.Or(req.DocID, rand.Text())
+	if err := mayCreate(c, req.DocID); err != nil {
+		return err
+	}
+	id, _ := s.relay.Own(req.DocID)
+	if err := s.host.Create(r.Context(), id); err != nil {
+		return err
 	}
 	answer(w, req)
+	return nil
 }
 
-// mayCreate checks that a token is one that makes documents of that id.
+// mayCreate checks that a token permits creating the document id.
 func mayCreate(c token.Claims, id string) error {
 	p, ok := c.OnDoc(id)
 	switch {
@@ -98,48 +103,41 @@ func mayCreate(c token.Claims, id string) error {
 	return nil
 }
 
-func (s *Server) postDoc(w http.ResponseWriter, r *http.Request) {
-	var err error
-	switch r.PathValue("verb") {
+func (s *Server) postDoc(w http.ResponseWriter, r *http.Request) error {
+	switch id := r.PathValue("id"); r.PathValue("verb") {
 	case "update":
-		err = s.update(w, r, r.PathValue("id"))
+		return s.update(w, r, id)
 	case "auth":
-		err = s.auth(w, r, r.PathValue("id"))
-	default:
-		err = access.Refuse(http.StatusNotFound, "no such operation")
+		return s.auth(w, r, id)
 	}
-	if err != nil {
-		s.fail(w, r, err)
-	}
+	return errNoOperation
 }
 
-func (s *Server) getDoc(w http.ResponseWriter, r *http.Request) {
-	var err error
+var errNoOperation = access.Refuse(http.StatusNotFound, "no such operation")
+
+func (s *Server) getDoc(w http.ResponseWriter, r *http.Request) error {
 	switch id := r.PathValue("id"); r.PathValue("verb") {
 	case "as-update":
-		err = s.asUpdate(w, r, id)
+		return s.asUpdate(w, r, id)
 	case "versions":
-		if _, _, err = s.access.OnDoc(r, id); err == nil {
-			answer(w, map[string][]string{"versions": {}})
+		if _, _, err := s.access.OnDoc(r, id); err != nil {
+			return err
 		}
-	default:
-		err = access.Refuse(http.StatusNotFound, "no such operation")
+		answer(w, map[string][]string{"versions": {}})
+		return nil
 	}
-	if err != nil {
-		s.fail(w, r, err)
-	}
+	return errNoOperation
 }
 
-// getOldDoc is for clients from before /d: /doc/ID/as-update and /doc/ws/ID.
-func (s *Server) getOldDoc(w http.ResponseWriter, r *http.Request) {
+// getOldDoc serves clients from before /d: /doc/ID/as-update and /doc/ws/ID.
+func (s *Server) getOldDoc(w http.ResponseWriter, r *http.Request) error {
 	if r.PathValue("id") == "ws" {
-		s.connect(w, r, r.PathValue("verb"))
-		return
+		return s.connect(w, r, r.PathValue("verb"))
 	}
-	s.getDoc(w, r)
+	return s.getDoc(w, r)
 }
 
-// auth makes a client token.
+// auth returns a client token.
 func (s *Server) auth(w http.ResponseWriter, r *http.Request, id string) error {
 	req := struct {
 		Authorization   token.Permission `json:"authorization"`
@@ -170,7 +168,7 @@ func (s *Server) auth(w http.ResponseWriter, r *http.Request, id string) error {
 	return nil
 }
 
-// mint makes a token for one document; "" if none are needed.
+// mint returns a token for one document, "" if none are needed.
 func (s *Server) mint(id string, p token.Permission, user string, life time.Duration) (string, error) {
 	key := s.access.Mint()
 	switch {
@@ -192,7 +190,7 @@ func (s *Server) mint(id string, p token.Permission, user string, life time.Dura
 	return key.Mint(c)
 }
 
-// clientToken says where a client of a document connects.
+// clientToken returns the address for a client of a document, with its token.
 func (s *Server) clientToken(r *http.Request, id, text string, p token.Permission) token.ClientToken {
 	base := s.base(r) + "/d/" + id
 	return token.ClientToken{
@@ -200,7 +198,7 @@ func (s *Server) clientToken(r *http.Request, id, text string, p token.Permissio
 	}
 }
 
-// base is where clients reach the server, without a slash at the end.
+// base returns the server's address for clients, without a trailing slash.
 func (s *Server) base(r *http.Request) string {
 	switch {
 	case s.o.URL != "":
@@ -211,8 +209,8 @@ func (s *Server) base(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// asUpdate sends the whole document. Who may write gets an empty update for one
-// that is not there, as from relay-server.
+// asUpdate sends the whole document. For a document that does not exist, a client with
+// write access gets an empty update, as from relay-server.
 func (s *Server) asUpdate(w http.ResponseWriter, r *http.Request, id string) error {
 	_, p, err := s.access.OnDoc(r, id)
 	if err != nil {
@@ -237,7 +235,7 @@ func (s *Server) asUpdate(w http.ResponseWriter, r *http.Request, id string) err
 	return nil
 }
 
-// update applies what is sent.
+// update applies the body.
 func (s *Server) update(w http.ResponseWriter, r *http.Request, id string) error {
 	c, p, err := s.access.OnDoc(r, id)
 	switch {
@@ -260,7 +258,7 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request, id string) error
 	return refuseUpdate(d.Apply(r.Context(), data, host.Origin{User: c.User}))
 }
 
-// refuseUpdate gives the errors of Apply their statuses.
+// refuseUpdate returns the refusal for an error of Apply.
 func refuseUpdate(err error) error {
 	switch {
 	case errors.Is(err, ycrdt.ErrMalformed), errors.Is(err, ycrdt.ErrUpdateV2), errors.Is(err, ycrdt.ErrPendingLimit):

@@ -12,8 +12,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/yserve/socket"
 )
 
-// body is the body of a request, of at most limit bytes. A client that sends it more
-// slowly than it would have to read it is given up.
+// body returns the body of a request, of at most limit bytes. A client that sends it too
+// slowly, see socket.Patience, is disconnected.
 func body(w http.ResponseWriter, r *http.Request, limit int64) io.Reader {
 	return &patientBody{http.MaxBytesReader(w, r.Body, limit), http.NewResponseController(w), time.Now(), 0}
 }
@@ -26,7 +26,7 @@ type patientBody struct {
 }
 
 func (b *patientBody) Read(p []byte) (int, error) {
-	_ = b.c.SetReadDeadline(b.start.Add(socket.Patience(int64(b.n)))) // not over every transport
+	_ = b.c.SetReadDeadline(b.start.Add(socket.Patience(int64(b.n)))) // not supported by every transport
 	n, err := b.r.Read(p)
 	b.n += n
 	if err != nil {
@@ -35,7 +35,7 @@ func (b *patientBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// refuseBody is what the client is told of an error of body.
+// refuseBody returns the refusal for an error of body.
 func refuseBody(err error) error {
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -44,12 +44,12 @@ func refuseBody(err error) error {
 	case errors.Is(err, inflight.ErrFull):
 		return access.Refuse(http.StatusServiceUnavailable, err.Error())
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return access.Refuse(http.StatusRequestTimeout, "request does not come to its end")
+		return access.Refuse(http.StatusRequestTimeout, "request is too slow")
 	}
-	return access.Refuse(http.StatusBadRequest, "request has been cut off")
+	return access.Refuse(http.StatusBadRequest, "request ended early")
 }
 
 // allowTime bounds how long a client may take to read an answer of size bytes.
 func allowTime(w http.ResponseWriter, size int64) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(socket.Patience(size))) // not over every transport
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(socket.Patience(size))) // not supported by every transport
 }

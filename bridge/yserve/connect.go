@@ -11,29 +11,28 @@ import (
 )
 
 // serveDoc is GET /d/ID/ws/ID.
-func (s *Server) serveDoc(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveDoc(w http.ResponseWriter, r *http.Request) error {
 	if r.PathValue("id") != r.PathValue("again") {
-		s.fail(w, r, access.Refuse(http.StatusBadRequest, "the two ids in the path differ"))
-		return
+		return access.Refuse(http.StatusBadRequest, "the two ids in the path differ")
 	}
-	s.connect(w, r, r.PathValue("id"))
+	return s.connect(w, r, r.PathValue("id"))
 }
 
-// serveRoom is y-websocket's way: the path is the name of the document. Without
-// a name, it is Hocuspocus's, whose frames name it.
-func (s *Server) serveRoom(w http.ResponseWriter, r *http.Request) {
+// serveRoom serves y-websocket, whose path is the name of the document, and without a name
+// Hocuspocus, whose frames name it.
+func (s *Server) serveRoom(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("room")
 	switch {
 	case r.Header.Get("Upgrade") == "":
 		http.NotFound(w, r)
+		return nil
 	case name == "":
-		s.multiplex(w, r)
-	default:
-		s.connect(w, r, s.named(name))
+		return s.multiplex(w, r)
 	}
+	return s.connect(w, r, s.named(name))
 }
 
-// named is the id of the document that people know by a path, or path itself.
+// named returns the id of the document at a path, or path itself.
 func (s *Server) named(path string) string {
 	if id, ok := s.host.Named(path); ok {
 		return id
@@ -41,30 +40,27 @@ func (s *Server) named(path string) string {
 	return path
 }
 
-// connect makes a websocket of a request and serves it until it ends.
-func (s *Server) connect(w http.ResponseWriter, r *http.Request, id string) {
+// connect upgrades a request to a websocket and serves that until it ends.
+func (s *Server) connect(w http.ResponseWriter, r *http.Request, id string) error {
 	claims, p, err := s.access.OnDoc(r, id)
 	if errors.Is(err, access.ErrResource) {
 		err = access.Refuse(http.StatusForbidden, access.ErrResource.Text)
 	}
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
-	if !s.conns.enter(s.o.Limits.Connections) {
-		s.fail(w, r, access.ErrBusy)
-		return
+	if !s.conns.enter(client, s.o.Limits.Connections) {
+		return access.ErrBusy
 	}
-	defer s.conns.leave()
+	defer s.conns.leave(client)
 	in, err := s.rooms.Join(r.Context(), id, p == token.Full)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	k := s.accept(w, r)
 	if k == nil {
 		in.Leave()
-		return
+		return nil
 	}
 	k.SetReadLimit(s.frameLimit(p == token.Full))
 	_, prefix := s.relay.Own(id)
@@ -73,10 +69,10 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, id string) {
 	c.Greet()
 	k.Serve(c.Take)
 	c.Depart()
+	return nil
 }
 
-// frameLimit is the size in bytes of the largest frame of a client that may write, or
-// only read.
+// frameLimit returns the size in bytes of the largest frame of a client.
 func (s *Server) frameLimit(full bool) int64 {
 	if full {
 		return s.o.Limits.Frame
@@ -84,7 +80,7 @@ func (s *Server) frameLimit(full bool) int64 {
 	return min(s.o.Limits.Frame, s.o.Limits.ReadOnly)
 }
 
-// accept makes a websocket of a request; nil if that fails.
+// accept upgrades a request to a websocket; nil if that fails.
 func (s *Server) accept(w http.ResponseWriter, r *http.Request) *socket.Socket {
 	l := s.o.Limits
 	return socket.Accept(s.ctx, w, r, socket.Options{Queue: l.Queue, Backlog: l.Backlog, Ping: l.Ping, Inflight: s.o.Inflight})

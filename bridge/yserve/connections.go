@@ -2,50 +2,45 @@ package yserve
 
 import "sync"
 
-// connections counts the websockets that there are.
+// connections counts the open websockets.
 type connections struct {
 	mu     sync.Mutex // protects the following
-	known  int        // that count for Limits.Connections
-	guests int        // that count for Limits.Strangers
+	count  [2]int     // by kind
 	closed bool
-	active sync.WaitGroup // Add under mu while closed is not set
+	active sync.WaitGroup // Add with mu, while closed is not set
 }
 
-// enter counts a connection; leave ends it. ok is false if there are limit of them.
-func (c *connections) enter(limit int) (ok bool) { return c.count(&c.known, limit) }
+type kind int
 
-func (c *connections) leave() { c.discount(&c.known) }
+const (
+	client   kind = iota // limited by Limits.Connections
+	stranger             // has opened no document yet; limited by Limits.Strangers
+)
 
-// enterStranger counts a connection that has opened no document yet; leaveStranger
-// ends it.
-func (c *connections) enterStranger(limit int) (ok bool) { return c.count(&c.guests, limit) }
-
-func (c *connections) leaveStranger() { c.discount(&c.guests) }
-
-func (c *connections) count(n *int, limit int) (ok bool) {
+// enter counts a connection, unless there are limit of its kind; leave ends it.
+func (c *connections) enter(k kind, limit int) (ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || *n >= limit {
+	if c.closed || c.count[k] >= limit {
 		return false
 	}
-	*n++
+	c.count[k]++
 	c.active.Add(1)
 	return true
 }
 
-func (c *connections) discount(n *int) {
+func (c *connections) leave(k kind) {
 	c.mu.Lock()
-	*n--
+	c.count[k]--
 	c.mu.Unlock()
 	c.active.Done()
 }
 
-// close lets nobody in any more.
-func (c *connections) close() {
+// close makes enter fail, and waits until the last connection has left.
+func (c *connections) close(stop func()) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.closed = true
+	c.mu.Unlock()
+	stop()
+	c.active.Wait()
 }
-
-// wait waits until the last one has left. It comes after close.
-func (c *connections) wait() { c.active.Wait() }

@@ -13,30 +13,26 @@ import (
 	"github.com/relayfs/relayfs/bridge/yserve/host"
 )
 
-// This file serves attachments by their hashes, as relay-server does: /f/ID.
-
-// fileRequest is a request about an attachment that the client may make.
+// fileRequest is a permitted request about an attachment; see relay-server's /f/ID.
 type fileRequest struct {
 	w    http.ResponseWriter
 	r    *http.Request
-	id   string // as the client has it
-	own  string // and as the workspace has it
+	id   string // the client's
+	own  string // the workspace's
 	hash string // "" if neither the token nor the request names one
-	full bool   // it may write
+	full bool   // with write access
 	c    token.Claims
 }
 
-// file makes a handler of one that answers what is permitted.
+// file returns a handler for requests that are permitted.
 func (s *Server) file(fn func(fileRequest) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+	return s.handle(func(w http.ResponseWriter, r *http.Request) error {
 		q, err := s.fileRequest(w, r)
-		if err == nil {
-			err = fn(q)
-		}
 		if err != nil {
-			s.fail(w, r, err)
+			return err
 		}
-	}
+		return fn(q)
+	})
 }
 
 func (s *Server) fileRequest(w http.ResponseWriter, r *http.Request) (fileRequest, error) {
@@ -57,7 +53,7 @@ func (s *Server) fileRequest(w http.ResponseWriter, r *http.Request) (fileReques
 	return q, nil
 }
 
-// here is where the client goes on with what it asked for.
+// here returns the URL for the next request of the client.
 func (s *Server) here(q fileRequest, verb string) string {
 	v := url.Values{"hash": {q.hash}}
 	if text := access.RequestToken(q.r); text != "" && !s.access.Open() {
@@ -96,7 +92,7 @@ func (s *Server) hasFile(q fileRequest) error {
 	return a.Close()
 }
 
-// upload takes the bytes: raw, or as the first part of a form.
+// upload stores the bytes: the body, or the first part of a form.
 func (s *Server) upload(q fileRequest) error {
 	switch want := q.c.Scope.ContentLength; {
 	case !q.full:
@@ -114,7 +110,7 @@ func (s *Server) upload(q fileRequest) error {
 	case errors.Is(err, host.ErrHash):
 		return access.Refuse(http.StatusBadRequest, "the bytes do not have the hash that the token or ?hash= names")
 	case errors.Is(err, errors.ErrUnsupported):
-		return access.Refuse(http.StatusNotImplemented, "this server takes no attachments")
+		return access.Refuse(http.StatusNotImplemented, "this server stores no attachments")
 	case content.err != nil:
 		return refuseBody(content.err)
 	default:
@@ -122,7 +118,7 @@ func (s *Server) upload(q fileRequest) error {
 	}
 }
 
-// content reads what is uploaded and keeps the error about that.
+// content is an upload that remembers its read error.
 type content struct {
 	r   io.Reader
 	err error
@@ -145,7 +141,7 @@ func (s *Server) uploaded(q fileRequest) (*content, error) {
 	q.r.Body = io.NopCloser(raw)
 	form, err := q.r.MultipartReader()
 	if err != nil {
-		return nil, access.Refuse(http.StatusBadRequest, "request is not the form that it says it is")
+		return nil, access.Refuse(http.StatusBadRequest, "request is not a valid form")
 	}
 	part, err := form.NextPart()
 	if err != nil {
@@ -167,14 +163,14 @@ func (s *Server) download(q fileRequest) error {
 	allowTime(q.w, size)
 	h := q.w.Header()
 	h.Set("Content-Type", a.Mimetype)
-	// What a client has uploaded must not run as a page of this server.
+	// An upload must not run as a page of this server.
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "sandbox")
 	http.ServeContent(q.w, q.r, "", a.Modified, a)
 	return nil
 }
 
-// history lists what was uploaded.
+// history lists the uploads.
 func (s *Server) history(q fileRequest) error {
 	type file struct {
 		Hash      string `json:"hash"`
@@ -193,7 +189,7 @@ func (s *Server) history(q fileRequest) error {
 	return nil
 }
 
-// discard forgets what was uploaded; files of the vault stay.
+// discard deletes uploads; files of the vault stay.
 func (s *Server) discard(q fileRequest) error {
 	if !q.full {
 		return access.ErrReadOnly

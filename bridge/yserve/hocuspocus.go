@@ -14,64 +14,61 @@ import (
 )
 
 const (
-	// maxNamed is how many documents a client may have open on one websocket.
-	maxNamed = 1000
-	// strangersFrame is the size in bytes of the largest frame of a client that
-	// has not shown a token yet.
+	maxNamed = 1000 // documents on one websocket
+	// strangersFrame is the size in bytes of the largest frame before a valid token.
 	strangersFrame = 64 << 10
+	// strangersTime is how long a websocket may exist without a document.
+	strangersTime = 10 * time.Second
 )
 
-// multiplex is a websocket with Hocuspocus's framing: the frames of several
-// documents, each with its name in front and its own token.
+// multiplex is a websocket with Hocuspocus's framing: the frames of several documents, each
+// with its own token.
 type multiplex struct {
 	s       *Server
 	r       *http.Request
 	socket  *socket.Socket
 	clients map[string]*room.Client // by the name in the frames
-	known   bool                    // it has opened a document, and counts as a connection since
-	full    bool                    // it could write to one of them
+	known   bool                    // it has opened a document and counts as a client
+	full    bool                    // it may write to one of them
 }
 
-// strangersTime is how long a websocket may stay that has opened no document.
-const strangersTime = 10 * time.Second
-
-// multiplex makes such a websocket of a request and serves it until it ends.
-func (s *Server) multiplex(w http.ResponseWriter, r *http.Request) {
-	if !s.conns.enterStranger(s.o.Limits.Strangers) {
-		s.fail(w, r, access.ErrBusy)
-		return
+// multiplex upgrades a request to such a websocket and serves that until it ends.
+func (s *Server) multiplex(w http.ResponseWriter, r *http.Request) error {
+	if !s.conns.enter(stranger, s.o.Limits.Strangers) {
+		return access.ErrBusy
 	}
 	m := &multiplex{s: s, r: r, clients: make(map[string]*room.Client)}
 	defer m.leave()
 	k := s.accept(w, r)
 	if k == nil {
-		return
+		return nil
 	}
 	k.SetReadLimit(strangersFrame)
 	m.socket = k
-	stranger := time.AfterFunc(min(strangersTime, 2*s.o.Limits.Ping), func() { k.End(socket.ErrStranger) })
+	tooLate := time.AfterFunc(min(strangersTime, 2*s.o.Limits.Ping), func() { k.End(socket.ErrStranger) })
 	k.Serve(func(frame []byte) error {
 		err := m.handle(frame)
 		if m.known {
-			stranger.Stop()
+			tooLate.Stop()
 		}
 		return err
 	})
-	stranger.Stop()
+	tooLate.Stop()
 	for _, c := range m.clients {
 		c.Depart()
 	}
+	return nil
 }
 
-// settle makes a stranger one of the connections.
+// settle makes a stranger a client.
 func (m *multiplex) settle() (ok bool) {
 	if m.known {
 		return true
 	}
-	if !m.s.conns.enter(m.s.o.Limits.Connections) {
+	if !m.s.conns.enter(client, m.s.o.Limits.Connections) {
 		return false
 	}
-	m.s.conns.leaveStranger()
+	m.s.conns.leave(stranger)
 	m.known = true
 	m.s.access.Known(m.r)
 	return true
@@ -79,13 +76,13 @@ func (m *multiplex) settle() (ok bool) {
 
 func (m *multiplex) leave() {
 	if m.known {
-		m.s.conns.leave()
-		return
+		m.s.conns.leave(client)
+	} else {
+		m.s.conns.leave(stranger)
 	}
-	m.s.conns.leaveStranger()
 }
 
-// handle does what a frame asks for. An error ends the connection.
+// handle handles a frame. An error ends the connection.
 func (m *multiplex) handle(frame []byte) error {
 	f, err := ysync.DecodeHocuspocus(frame)
 	switch {
@@ -100,7 +97,7 @@ func (m *multiplex) handle(frame []byte) error {
 	c := m.clients[f.Document]
 	switch {
 	case c == nil:
-		return nil // it was refused, or never opened
+		return nil // refused, or never opened
 	case f.Type == ysync.Close:
 		delete(m.clients, f.Document)
 		c.Depart()
@@ -109,8 +106,8 @@ func (m *multiplex) handle(frame []byte) error {
 	return c.Handle(f)
 }
 
-// open lets the client at a document, or tells it why not. A client that shows
-// another token keeps what it has open, with the new token's permission.
+// open opens a document for the client, or refuses. With another token the client keeps its
+// open documents, and gets the new token's permission.
 func (m *multiplex) open(name, text string) {
 	c, err := m.join(name, text)
 	if err != nil {
@@ -127,8 +124,8 @@ func (m *multiplex) open(name, text string) {
 	c.Welcome()
 }
 
-// join makes a client of the document that frames call name. What follows a NUL
-// tells apart several clients of one document.
+// join returns a client of the document that frames call name. A suffix after a NUL
+// distinguishes several clients of one document.
 func (m *multiplex) join(name, text string) (*room.Client, error) {
 	path, _, _ := strings.Cut(name, "\x00")
 	if len(m.clients) >= maxNamed && m.clients[name] == nil {

@@ -21,7 +21,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/remote/internal/blobs"
+	"github.com/relayfs/relayfs/bridge/blobs"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 

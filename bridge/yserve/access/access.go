@@ -1,3 +1,10 @@
+// Package access decides who is let in, and what a client may do: by the token that it
+// shows, or, without keys, by its address. It answers no request and knows documents only
+// by their ids.
+//
+// # Concurrency
+//
+// Everything is safe for concurrent use, without a lock: the keys are replaced as a whole.
 package access
 
 import (
@@ -6,13 +13,14 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/bridge/yserve/host"
 )
 
-// Refusal is a status and a sentence for the client.
+// Refusal is an HTTP status and a sentence for the client.
 type Refusal struct {
 	Status int
 	Text   string
@@ -20,10 +28,10 @@ type Refusal struct {
 
 func (e *Refusal) Error() string { return e.Text }
 
-// Refuse makes a Refusal.
+// Refuse returns a Refusal.
 func Refuse(status int, text string) *Refusal { return &Refusal{status, text} }
 
-// Refusals that clients get.
+// Refusals of this package and of the server.
 var (
 	ErrNoToken  = &Refusal{http.StatusUnauthorized, "no token: send Authorization: Bearer TOKEN"}
 	ErrBadToken = &Refusal{http.StatusUnauthorized, "token is not valid here"}
@@ -35,19 +43,48 @@ var (
 	ErrBusy     = &Refusal{http.StatusServiceUnavailable, "too many connections or documents are open"}
 )
 
-// Open says that no tokens are needed.
-func (a *Access) Open() bool { return len(a.keys.Load().ring) == 0 }
-
-// Claims are what the request's token says; everything, if no tokens are needed.
-func (a *Access) Claims(r *http.Request) (token.Claims, error) {
-	c, err := a.Verify(RequestToken(r))
-	if err == nil {
-		a.known(r)
-	}
-	return c, err
+// keys verify and mint tokens.
+type keys struct {
+	ring token.Ring
+	mint *token.Key
 }
 
-// RequestToken is the token that a request brings.
+// Access lets clients in.
+type Access struct {
+	url   string // the audience of tokens, "" for any
+	known func(*http.Request)
+	keys  atomic.Pointer[keys]
+}
+
+// New returns an Access that lets in clients with a token of a key in ring, or everybody
+// from this machine if ring is empty. url is the audience that a token must name, unless it
+// is "". known is called for requests with a valid token.
+func New(ring token.Ring, mint *token.Key, url string, known func(*http.Request)) *Access {
+	a := &Access{url: url, known: known}
+	a.keys.Store(&keys{ring, mint})
+	return a
+}
+
+// SetKeys replaces the keys. It returns false and does nothing if there are no present or
+// no new ones: clients that were let in without a token have none.
+func (a *Access) SetKeys(ring token.Ring, mint *token.Key) (ok bool) {
+	if a.Open() || len(ring) == 0 {
+		return false
+	}
+	a.keys.Store(&keys{ring, mint})
+	return true
+}
+
+// Mint returns the key for new tokens, nil if there is none.
+func (a *Access) Mint() *token.Key { return a.keys.Load().mint }
+
+// Known records a request whose valid token came by another way.
+func (a *Access) Known(r *http.Request) { a.known(r) }
+
+// Open reports whether no tokens are needed.
+func (a *Access) Open() bool { return len(a.keys.Load().ring) == 0 }
+
+// RequestToken returns the token of a request.
 func RequestToken(r *http.Request) string {
 	text, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !bearer {
@@ -56,7 +93,7 @@ func RequestToken(r *http.Request) string {
 	return text
 }
 
-// Verify is what a token says.
+// Verify returns the claims of a token; all permissions, if no tokens are needed.
 func (a *Access) Verify(text string) (token.Claims, error) {
 	switch {
 	case a.Open():
@@ -74,6 +111,15 @@ func (a *Access) Verify(text string) (token.Claims, error) {
 	return c, nil
 }
 
+// Claims returns the claims of the request's token.
+func (a *Access) Claims(r *http.Request) (token.Claims, error) {
+	c, err := a.Verify(RequestToken(r))
+	if err == nil {
+		a.known(r)
+	}
+	return c, err
+}
+
 // OnServer checks that the request has a server token.
 func (a *Access) OnServer(r *http.Request) error {
 	c, err := a.Claims(r)
@@ -83,19 +129,19 @@ func (a *Access) OnServer(r *http.Request) error {
 	return err
 }
 
-// OnDoc says what the request may do with a document.
+// OnDoc returns what the request may do with a document.
 func (a *Access) OnDoc(r *http.Request, id string) (token.Claims, token.Permission, error) {
 	c, err := a.Claims(r)
-	return claimed(c, err, id)
+	return onDoc(c, err, id)
 }
 
-// Permit says what who has a token may do with a document.
+// Permit returns what a client with a token may do with a document.
 func (a *Access) Permit(text, id string) (token.Claims, token.Permission, error) {
 	c, err := a.Verify(text)
-	return claimed(c, err, id)
+	return onDoc(c, err, id)
 }
 
-func claimed(c token.Claims, err error, id string) (token.Claims, token.Permission, error) {
+func onDoc(c token.Claims, err error, id string) (token.Claims, token.Permission, error) {
 	if !host.ValidID(id) {
 		return c, 0, ErrBadID
 	}
@@ -109,8 +155,8 @@ func claimed(c token.Claims, err error, id string) (token.Claims, token.Permissi
 	return c, p, nil
 }
 
-// Allowed says whether a request may come in without a token being looked at:
-// to an open server only from this machine, and not from a page of the web.
+// Allowed reports whether a request may proceed to the check of its token. On an open
+// server it must come from this machine, and not from a page of the web.
 func (a *Access) Allowed(r *http.Request) bool {
 	if !a.Open() {
 		return true
@@ -130,7 +176,7 @@ func (a *Access) Allowed(r *http.Request) bool {
 	return err == nil && loopback(u.Hostname())
 }
 
-// loopback says whether a host is this machine by its name alone.
+// loopback reports whether a host is this machine, by its name alone.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()

@@ -16,10 +16,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// This file is about what is no note: in the folder document it is an entry with
-// the hash of its bytes.
-
-// Attachment is the content of an attachment, to be read. Close it at the end.
+// Attachment is the content of an attachment. Close it at the end.
 type Attachment struct {
 	io.ReadSeeker
 	Modified time.Time
@@ -27,15 +24,14 @@ type Attachment struct {
 	close    func() error
 }
 
-// Close lets go of the content.
+// Close closes the content.
 func (a *Attachment) Close() error { return a.close() }
 
-// Attachment opens the content with that hash of the attachment id: of the file
-// in the workspace, or what was uploaded. hash "" stands for the one that the
-// folder document has. Errors: fs.ErrNotExist.
+// Attachment opens the content with a hash of the attachment id, from the workspace or the
+// uploads; "" means the hash in the folder document. Errors: fs.ErrNotExist.
 func (h *Host) Attachment(id, hash string) (*Attachment, error) {
 	for _, f := range h.folders {
-		e, ok := f.attachment(id)
+		e, ok := f.index.Load().files[id]
 		switch {
 		case !ok:
 			continue
@@ -64,15 +60,7 @@ func (h *Host) Attachment(id, hash string) (*Attachment, error) {
 	return &Attachment{file, info.ModTime(), "application/octet-stream", file.Close}, nil
 }
 
-// attachment is the entry of an attachment.
-func (f *folder) attachment(id string) (folderdoc.Entry, bool) {
-	f.index.RLock()
-	defer f.index.RUnlock()
-	e, ok := f.files[id]
-	return e, ok
-}
-
-// open opens the file of an entry, unless it has changed since it was hashed.
+// open opens the file of an entry; fs.ErrNotExist if it has changed since it was hashed.
 func (f *folder) open(e folderdoc.Entry) (*Attachment, error) {
 	file, err := f.h.ws.OpenPeoplesFile(f.path(e.Path))
 	if err != nil {
@@ -88,9 +76,9 @@ func (f *folder) open(e folderdoc.Entry) (*Attachment, error) {
 	return &Attachment{io.NewSectionReader(file, 0, info.Size()), info.ModTime(), e.Mimetype, file.Close}, nil
 }
 
-// put does what a client says who entered an attachment: the file gets the bytes
-// that were uploaded before. old is the hash of what is there, "" for a new file.
-// What is replaced can still be had by its hash.
+// put writes the file of an attachment that a client has entered, from an earlier upload.
+// old is the hash of the present file, "" for a new one. The replaced content can still be
+// downloaded by its hash.
 func (f *folder) put(ctx context.Context, e folderdoc.Entry, old string) error {
 	dir, err := f.h.blobDir(e.ID, e.Hash)
 	if err != nil {
@@ -116,7 +104,7 @@ func (f *folder) put(ctx context.Context, e folderdoc.Entry, old string) error {
 	return f.h.ws.PutPeoplesFile(ctx, f.path(e.Path), data, had, modified)
 }
 
-// keepOld keeps the content that is about to be replaced.
+// keepOld stores the content of a file as an upload.
 func (f *folder) keepOld(id, hash string) error {
 	a, err := f.h.Attachment(id, hash)
 	if err != nil {
@@ -126,10 +114,9 @@ func (f *folder) keepOld(id, hash string) error {
 	return f.h.Upload(id, hash, a)
 }
 
-// fileEntry is the entry that a file of the tree should have; ok is false while
-// its hash is not known. What has the time that its entry has is taken for
-// unchanged. f.mu is held.
-func (f *folder) fileEntry(t bridge.TreeEntry, rel, id string, had folderdoc.Entry) (e folderdoc.Entry, ok bool) {
+// fileEntry returns the entry for a file of the tree; ok is false while its hash is unknown.
+// A file with the time of its entry counts as unchanged.
+func (n *names) fileEntry(t bridge.TreeEntry, rel, id string, had folderdoc.Entry) (e folderdoc.Entry, ok bool) {
 	e = folderdoc.Entry{Path: rel, ID: id, SyncTime: t.ModTime.UnixMilli()}
 	e.Type, e.Mimetype = folderdoc.TypeOf(rel)
 	if had.Hash != "" {
@@ -139,23 +126,23 @@ func (f *folder) fileEntry(t bridge.TreeEntry, rel, id string, had folderdoc.Ent
 		e.Hash = had.Hash
 		return e, true
 	}
-	if sum, known := f.sums[rel]; known && sum.modTime == e.SyncTime {
+	if sum, ok := n.sums[rel]; ok && sum.modTime == e.SyncTime {
 		e.Hash = sum.hash
 		return e, true
 	}
-	f.unhashed = append(f.unhashed, rel)
+	n.unhashed = append(n.unhashed, rel)
 	had.Path = rel
 	return had, had.Hash != ""
 }
 
-// fileSum is the hash of a file that had that time.
+// fileSum is the hash of a file at a time.
 type fileSum struct {
 	modTime int64 // Unix milliseconds
 	hash    string
 }
 
-// hashFiles finds out the hashes of files that are new or have changed, and
-// enters them, whenever wake is signalled, until ctx ends.
+// hashFiles hashes files that are new or have changed, and enters them, whenever wake is
+// signalled, until ctx ends.
 func (h *Host) hashFiles(ctx context.Context, wake <-chan struct{}) {
 	for {
 		select {
@@ -171,24 +158,26 @@ func (h *Host) hashFiles(ctx context.Context, wake <-chan struct{}) {
 	}
 }
 
-// hashAll says whether it has found out a hash.
+// hashAll hashes all files that need it, and reports whether it hashed any.
 func (f *folder) hashAll(ctx context.Context) (found bool) {
-	f.mu.Lock()
-	rels := f.unhashed
-	f.unhashed = nil
-	f.mu.Unlock()
+	var rels []string
+	_ = f.locked(func(n *names) error {
+		rels, n.unhashed = n.unhashed, nil
+		return nil
+	})
 	for _, rel := range rels {
 		sum, err := f.hash(ctx, rel)
 		if ctx.Err() != nil {
 			return false
 		}
 		if err != nil {
-			f.h.log.Debug("file is not offered", model.LogPath, string(f.path(rel)), model.LogErr, err)
-			continue // it has gone, or its change is reported yet
+			f.h.log.Debug("file is not in the folder document", model.LogPath, string(f.path(rel)), model.LogErr, err)
+			continue // it is gone, or its change will be reported
 		}
-		f.mu.Lock()
-		f.sums[rel] = sum
-		f.mu.Unlock()
+		_ = f.locked(func(n *names) error {
+			n.sums[rel] = sum
+			return nil
+		})
 		found = true
 	}
 	return found
@@ -210,12 +199,12 @@ func (f *folder) hash(ctx context.Context, rel string) (fileSum, error) {
 	}
 	after, err := file.Stat()
 	if err == nil && (!after.ModTime().Equal(before.ModTime()) || after.Size() != before.Size()) {
-		err = fs.ErrInvalid // it is being written: its change will be reported
+		err = fs.ErrInvalid // the change will be reported
 	}
 	return fileSum{before.ModTime().UnixMilli(), hex.EncodeToString(sum.Sum(nil))}, err
 }
 
-// untilDone reads until a context ends.
+// untilDone is a reader that fails when a context ends.
 type untilDone struct {
 	ctx context.Context
 	r   io.Reader

@@ -1,32 +1,32 @@
 package host
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/relayfs/relayfs/bridge/blobs"
 )
 
-// ErrHash says that uploaded bytes are not those that were announced.
-var ErrHash = errors.New("bytes do not have that SHA-256")
+// ErrHash is the error for an upload with another hash than announced.
+var ErrHash = blobs.ErrHash
 
-// Blob is what was uploaded as the content of an attachment.
+// Blob is an uploaded content of an attachment.
 type Blob struct {
 	Hash    string // SHA-256, lower-case hex
 	Size    int64
 	Created time.Time
 }
 
-// Upload keeps what r holds as the content of the attachment id, durably, under
-// its hash. A client uploads first, and then enters the hash in the folder
-// document. Errors: ErrHash, errors.ErrUnsupported without Options.Blobs, those
-// of r.
+// Upload stores the bytes of r as a content of the attachment id, durably, under their
+// hash. A client uploads first, and then enters the hash in the folder document. Errors:
+// ErrHash, errors.ErrUnsupported without Options.Blobs, those of r.
 func (h *Host) Upload(id, hash string, r io.Reader) error {
 	dir, err := h.blobDir(id, hash)
 	if err != nil {
@@ -35,29 +35,9 @@ func (h *Host) Upload(id, hash string, r io.Reader) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".upload-*")
-	if err != nil {
+	if _, err := blobs.Write(dir, hash, r, math.MaxInt64-1); err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
-	sum := sha256.New()
-	_, err = io.Copy(io.MultiWriter(f, sum), r)
-	if err == nil && hex.EncodeToString(sum.Sum(nil)) != hash {
-		err = ErrHash
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), filepath.Join(dir, hash)); err != nil {
-		return err
-	}
-	return syncDir(dir)
-}
-
-func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -65,7 +45,7 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Blobs lists what was uploaded for id, oldest first.
+// Blobs returns the uploads for id, oldest first.
 func (h *Host) Blobs(id string) ([]Blob, error) {
 	dir, err := h.blobDir(id, "")
 	if err != nil {
@@ -77,7 +57,7 @@ func (h *Host) Blobs(id string) ([]Blob, error) {
 	}
 	var list []Blob
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && validHash(e.Name()) {
+		if info, err := e.Info(); err == nil && blobs.ValidHash(e.Name()) {
 			list = append(list, Blob{e.Name(), info.Size(), info.ModTime()})
 		}
 	}
@@ -85,8 +65,8 @@ func (h *Host) Blobs(id string) ([]Blob, error) {
 	return list, err
 }
 
-// Discard forgets what was uploaded for id with that hash, or with any if hash is
-// "". Files of the workspace stay.
+// Discard deletes the upload for id with that hash, or all if hash is "". Files of the
+// workspace stay.
 func (h *Host) Discard(id, hash string) error {
 	dir, err := h.blobDir(id, hash)
 	if err != nil {
@@ -102,19 +82,13 @@ func (h *Host) Discard(id, hash string) error {
 	return err
 }
 
-// blobDir holds what was uploaded for id, each under its hash.
+// blobDir returns the directory of the uploads for id, each named by its hash.
 func (h *Host) blobDir(id, hash string) (string, error) {
 	switch {
 	case h.blobs == "":
 		return "", fmt.Errorf("uploads: %w", errors.ErrUnsupported)
-	case !ValidID(id), hash != "" && !validHash(hash):
+	case !ValidID(id), hash != "" && !blobs.ValidHash(hash):
 		return "", notExist(id)
 	}
 	return filepath.Join(h.blobs, id), nil
-}
-
-// validHash says whether hash is a SHA-256 in lower-case hex.
-func validHash(hash string) bool {
-	sum, err := hex.DecodeString(hash)
-	return err == nil && len(sum) == sha256.Size && hex.EncodeToString(sum) == hash
 }

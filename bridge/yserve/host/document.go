@@ -14,14 +14,14 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// Document is one document that is open.
+// Document is one open document.
 type Document struct {
 	h     *Host
 	id    string
 	refs  int           // protected by Host.mu
-	ready chan struct{} // closed when the following is known
+	ready chan struct{} // closed when the following is set
 	err   error
-	doc   atomic.Pointer[ycrdt.Doc] // written again when the document becomes a note
+	doc   atomic.Pointer[ycrdt.Doc] // replaced when the document becomes a note
 	over  chan struct{}
 
 	folder   *folder // of a folder document
@@ -29,38 +29,37 @@ type Document struct {
 	closed   chan struct{}
 	channel  atomic.Value // string
 
-	mu     sync.Mutex // held while a loose document changes or becomes a note; protects the following
+	mu     sync.Mutex // protects the following
 	loose  *loose
 	shared *bridge.Shared
 }
 
-// Origin says whose a change is. Updates carry it, so that a sender can be told
-// from the others.
+// Origin is whose change an update is, and distinguishes its sender from other clients.
 type Origin struct {
 	User   string // "" if nobody's
 	Sender any
 }
 
-// hostOrigin is the origin of what this package adds to documents.
+// hostOrigin is the origin of this package's own changes.
 type hostOrigin struct{}
 
-// ID is the document's id.
+// ID returns the document's id.
 func (d *Document) ID() string { return d.id }
 
-// Doc is the document, to be read and listened to. Apply changes it.
+// Doc returns the document for reading and listening. Apply changes it.
 func (d *Document) Doc() *ycrdt.Doc { return d.doc.Load() }
 
-// Channel is the id of the folder document that lists the document, "" if none does.
+// Channel returns the id of the folder document that lists the document, "" if none does.
 func (d *Document) Channel() string {
 	channel, _ := d.channel.Load().(string)
 	return channel
 }
 
-// Over is closed when the document is no longer what the id stands for, as when
-// the note was removed: open it again.
+// Over is closed when the id stands for another document, as when the note was removed:
+// open it again.
 func (d *Document) Over() <-chan struct{} { return d.over }
 
-// Close lets go of the document.
+// Close closes the document.
 func (d *Document) Close() {
 	d.h.mu.Lock()
 	d.refs--
@@ -81,10 +80,9 @@ func (d *Document) Close() {
 	}
 }
 
-// become makes the document that of a note. d.mu is held, or nobody knows d yet.
-func (d *Document) become(s *bridge.Shared) {
+// becomeNote replaces the Yjs document by that of a note, and follows the note's end.
+func (d *Document) becomeNote(s *bridge.Shared) {
 	d.doc.Store(s.Doc())
-	d.shared, d.loose = s, nil
 	go func() {
 		select {
 		case <-s.Over():
@@ -95,9 +93,9 @@ func (d *Document) become(s *bridge.Shared) {
 	}()
 }
 
-// Apply applies a client's update. When it returns nil, the update is durable
-// and what it says about files has been done. Errors: those of
-// ycrdt.Doc.ApplyUpdate and bridge.Shared.Change, and model.ErrTooLarge.
+// Apply applies a client's update. When it returns nil, the update is durable and its
+// changes of files are done. Errors: those of ycrdt.Doc.ApplyUpdate and
+// bridge.Shared.Change, and model.ErrTooLarge.
 func (d *Document) Apply(ctx context.Context, update []byte, o Origin) error {
 	apply := func(doc *ycrdt.Doc) error { return applyAs(doc, update, o) }
 	by := model.Author{Name: o.User}
@@ -114,8 +112,8 @@ func (d *Document) Apply(ctx context.Context, update []byte, o Origin) error {
 	return shared.Change(ctx, by, apply)
 }
 
-// applyAs applies an update and notes whose the clients are that come with it,
-// as relay-server does.
+// applyAs applies an update and registers new clients in it for the user, as relay-server
+// does.
 func applyAs(doc *ycrdt.Doc, update []byte, o Origin) error {
 	if err := checkSize(doc, update); err != nil {
 		return err
@@ -132,8 +130,8 @@ func applyAs(doc *ycrdt.Doc, update []byte, o Origin) error {
 	return nil
 }
 
-// checkSize refuses an update that would make a note of more than model.MaxNote
-// bytes. Whether it would is tried out only where it could.
+// checkSize refuses an update that would make a note of more than model.MaxNote bytes. It
+// applies only updates that might.
 func checkSize(doc *ycrdt.Doc, update []byte) error {
 	text := doc.Text(folderdoc.ContentsName)
 	if text.Len()+len(update) <= model.MaxNote/3 {
@@ -151,8 +149,8 @@ func checkSize(doc *ycrdt.Doc, update []byte) error {
 	return nil
 }
 
-// ensureNonEmpty gives the document of an empty note a struct, without which
-// clients take it for one that was not uploaded yet.
+// ensureNonEmpty adds a struct to the document of an empty note: clients assume that a
+// document without one was not uploaded yet.
 func (d *Document) ensureNonEmpty(ctx context.Context) error {
 	if len(d.Doc().StateVector()) > 0 {
 		return nil
@@ -172,15 +170,15 @@ type loose struct {
 	id    string
 	doc   *ycrdt.Doc
 	store model.Store
-	kept  bool // the store has a record of it
+	kept  bool // it is in the store
 }
 
-// loosePath is the place of a loose document in the store. Folders whose names
-// begin with a dot are in no workspace.
+// loosePath returns the path of a loose document in the store. No Folder's name begins with
+// a dot.
 func loosePath(id string) model.Path { return model.Path(".relay/docs/" + id) }
 
-// history is what a store keeps of a document that is no note, and which store:
-// the first Folder's if none knows it.
+// history returns the records of a document that is no note, and their store; without
+// records, the store of the first Folder.
 func (h *Host) history(id string) (model.Store, []model.Record, error) {
 	if len(h.folders) == 0 {
 		return nil, nil, fs.ErrNotExist
@@ -215,7 +213,7 @@ func (d *Document) openLoose(create bool) error {
 	return nil
 }
 
-// change runs fn and keeps what it did.
+// change runs fn and stores its changes.
 func (l *loose) change(by model.Author, fn func(*ycrdt.Doc) error) error {
 	rec, err := record(l.doc, by, fn)
 	if rec == nil {
@@ -227,7 +225,7 @@ func (l *loose) change(by model.Author, fn func(*ycrdt.Doc) error) error {
 	return err
 }
 
-// ensure makes the document known to the store.
+// ensure stores the document.
 func (l *loose) ensure() error {
 	if l.kept {
 		return nil
@@ -245,7 +243,7 @@ func (l *loose) keep(rec model.Record) error {
 	return nil
 }
 
-// record runs fn and returns what it did to doc, nil if nothing.
+// record runs fn and returns a record of its changes to doc, nil if there are none.
 func record(doc *ycrdt.Doc, by model.Author, fn func(*ycrdt.Doc) error) (*model.Record, error) {
 	var updates [][]byte
 	cancel := doc.OnUpdate(func(update []byte, _ any) { updates = append(updates, update) })

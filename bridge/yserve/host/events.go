@@ -7,12 +7,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Event says that a document has changed.
+// Event is a change of a document.
 type Event struct {
 	Document string
 	Channel  string // the folder document that lists it
 	User     string // whose change it is, "" if nobody's
-	Update   []byte // nil if the document is not open here: fetch it
+	Update   []byte // nil if the document is not open here
 }
 
 // subscription is one subscriber of a folder's events.
@@ -21,9 +21,8 @@ type subscription struct {
 	fn      func(Event)
 }
 
-// Subscribe calls fn with each change of a document that the folder document
-// with that id lists, and of that itself, until cancel is called. fn must return
-// at once.
+// Subscribe calls fn with each change of the folder document channel and of the documents
+// that it lists, until cancel is called. fn must return at once.
 func (h *Host) Subscribe(channel string, fn func(Event)) (cancel func()) {
 	s := &subscription{channel, fn}
 	h.mu.Lock()
@@ -65,7 +64,7 @@ func (d *Document) follow() {
 	}
 }
 
-// pending is what the workspace has reported and Run has yet to look at.
+// pending is the workspace's reports that Run has not handled yet.
 type pending struct {
 	wake chan struct{}
 
@@ -74,10 +73,10 @@ type pending struct {
 	names   bool
 }
 
-// Run keeps the folder documents up to date until ctx ends.
+// Run updates the folder documents until ctx ends.
 func (h *Host) Run(ctx context.Context) error {
 	defer h.ws.Subscribe(h.pending.add)()
-	h.pending.signal(true, "") // what has happened since New
+	h.pending.signal(true, "") // changes since New
 	unhashed := make(chan struct{}, 1)
 	var hashing sync.WaitGroup
 	hashing.Go(func() { h.hashFiles(ctx, unhashed) })
@@ -104,20 +103,18 @@ func (h *Host) Run(ctx context.Context) error {
 
 func (h *Host) followAll() {
 	for _, f := range h.folders {
-		f.mu.Lock()
-		err := f.follow()
-		f.mu.Unlock()
+		err := f.locked(f.follow)
 		if err != nil {
 			h.log.Warn("folder document is not up to date", model.LogFolder, f.name, model.LogErr, err)
 		}
 	}
 }
 
-// tell publishes the change of a note that nobody has open here.
+// tell publishes the change of a note, unless it is open here.
 func (h *Host) tell(p model.Path) {
 	name, rel := p.Split()
 	for _, f := range h.folders {
-		id, ok := f.idAt(rel)
+		id, ok := f.index.Load().ids[rel]
 		if f.name != name || !ok {
 			continue
 		}
@@ -130,7 +127,7 @@ func (h *Host) tell(p model.Path) {
 	}
 }
 
-// add takes one event of the workspace.
+// add adds one event of the workspace.
 func (p *pending) add(ev model.Event) {
 	if ev.Kind == model.EventChanged && ev.Path.IsNote() {
 		p.signal(false, ev.Path)

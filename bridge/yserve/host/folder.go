@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -25,24 +26,39 @@ type folder struct {
 	doc   *ycrdt.Doc
 	model *folderdoc.Folder
 
-	mu    sync.Mutex        // one change of names at a time; protects the following
-	nodes map[uint64]string // entry ids by the tree's
-	kept  uint64            // the store's number of the last change
-	// unhashed are the files whose hash is not known, sums the hashes of others.
-	unhashed []string
-	sums     map[string]fileSum
+	mu    sync.Mutex // one change of names at a time; protects the following
+	names names
 
-	index sync.RWMutex // protects the following, which follows the document
-	rels  map[string]string
-	ids   map[string]string
-	files map[string]folderdoc.Entry // attachments by their ids
+	index atomic.Pointer[index] // follows the document
 }
 
-// folderPath is the place of a folder document in the store.
+// names is the state of a folder's synchronisation with the tree.
+type names struct {
+	nodes    map[uint64]string // entry ids by the tree's
+	kept     uint64            // the number of the last record
+	unhashed []string          // files whose hash is unknown
+	sums     map[string]fileSum
+}
+
+// index is the contents of a folder document; it is immutable.
+type index struct {
+	rels  map[string]string          // paths of notes by id
+	ids   map[string]string          // and ids by path
+	files map[string]folderdoc.Entry // attachments by id
+}
+
+// locked runs fn while no other change of names runs.
+func (f *folder) locked(fn func(*names) error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return fn(&f.names)
+}
+
+// folderPath is the path of a folder document in the store.
 const folderPath = model.Path(".relay/folder")
 
-// start loads the folder document, carries out what a crash has left undone, and
-// brings it up to date. id is "" for the one that it has, or a new one.
+// start loads the folder document, executes changes that a crash interrupted, and updates
+// it. id is "" for the present id or a new one.
 func (f *folder) start(ctx context.Context, id string) error {
 	kept, err := f.store.DocID(folderPath)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -53,20 +69,20 @@ func (f *folder) start(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	f.sums = make(map[string]fileSum)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if kept != "" && string(kept) != f.id {
-		if err := f.keep(model.Record{Update: f.doc.EncodeStateAsUpdate(nil)}); err != nil {
-			return err // under its new id
+	return f.locked(func(n *names) error {
+		if kept != "" && string(kept) != f.id {
+			// Under its new id.
+			if err := f.keep(n, model.Record{Update: f.doc.EncodeStateAsUpdate(nil)}); err != nil {
+				return err
+			}
 		}
-	}
-	f.carryOut(ctx, undone, model.Author{})
-	return f.follow()
+		f.carryOut(ctx, undone, model.Author{})
+		return f.follow(n)
+	})
 }
 
-// load reads the document and returns the changes that were kept but perhaps
-// not carried out.
+// load reads the document and returns the changes that were stored but perhaps not
+// executed.
 func (f *folder) load(id model.DocID) ([]folderdoc.Change, error) {
 	f.doc = ycrdt.NewDoc(ycrdt.Options{})
 	f.model = folderdoc.Open(f.doc)
@@ -82,7 +98,7 @@ func (f *folder) load(id model.DocID) ([]folderdoc.Change, error) {
 	for _, rec := range h.Records {
 		if rec.Ahead && rec.Seq > h.Materialized && !ahead {
 			before, ahead = f.model.List(), true
-			f.reindexFiles(before) // undone changes are about what was there
+			f.index.Store(newIndex(before)) // for the undone changes
 		}
 		if err := f.doc.ApplyUpdate(rec.Update, hostOrigin{}); err != nil {
 			return nil, err
@@ -91,81 +107,50 @@ func (f *folder) load(id model.DocID) ([]folderdoc.Change, error) {
 	if !ahead {
 		return nil, nil
 	}
-
 	return folderdoc.Diff(before, f.model.List()), nil
 }
 
-// keep keeps a change of the document.
-func (f *folder) keep(rec model.Record) error {
+// keep stores a change of the document.
+func (f *folder) keep(n *names, rec model.Record) error {
 	rec.Time = time.Now().UTC()
 	seq, err := f.store.Append(model.DocID(f.id), folderPath, rec)
 	if err != nil {
 		return fmt.Errorf("folder document: %w", err)
 	}
-	f.kept = seq
+	n.kept = seq
 	if !rec.Ahead {
 		f.store.Materialized(model.DocID(f.id), seq, model.ContentSum{})
 	}
 	return nil
 }
 
-// reindex takes over the ids and paths of entries.
-func (f *folder) reindex(entries []folderdoc.Entry) {
-	rels, ids := make(map[string]string, len(entries)), make(map[string]string, len(entries))
+func newIndex(entries []folderdoc.Entry) *index {
+	x := &index{make(map[string]string), make(map[string]string), make(map[string]folderdoc.Entry)}
 	for _, e := range entries {
 		if e.Type == folderdoc.TypeMarkdown {
-			rels[e.ID], ids[e.Path] = e.Path, e.ID
+			x.rels[e.ID], x.ids[e.Path] = e.Path, e.ID
 		}
-	}
-	f.reindexFiles(entries)
-	f.index.Lock()
-	defer f.index.Unlock()
-	f.rels, f.ids = rels, ids
-}
-
-// reindexFiles takes over the attachments.
-func (f *folder) reindexFiles(entries []folderdoc.Entry) {
-	files := make(map[string]folderdoc.Entry)
-	for _, e := range entries {
 		if e.Hash != "" {
-			files[e.ID] = e
+			x.files[e.ID] = e
 		}
 	}
-	f.index.Lock()
-	defer f.index.Unlock()
-	f.files = files
+	return x
 }
 
-// relOf is the path of the note with that id.
-func (f *folder) relOf(id string) (rel string, ok bool) {
-	f.index.RLock()
-	defer f.index.RUnlock()
-	rel, ok = f.rels[id]
-	return rel, ok
-}
-
-// idAt is the id of the note at rel.
-func (f *folder) idAt(rel string) (id string, ok bool) {
-	f.index.RLock()
-	defer f.index.RUnlock()
-	id, ok = f.ids[rel]
-	return id, ok
-}
-
-// path is rel in the workspace.
+// path returns the path of rel in the workspace.
 func (f *folder) path(rel string) model.Path { return model.Path(f.name).Join(rel) }
 
-// follow brings the document up to the tree. f.mu is held.
-func (f *folder) follow() error {
+// follow updates the document from the tree.
+func (f *folder) follow(n *names) error {
 	tree, err := f.h.ws.Tree(f.name)
 	if errors.Is(err, model.ErrOffline) {
-		return nil // nothing is taken for deleted
+		return nil // nothing counts as deleted
 	}
 	if err != nil {
 		return err
 	}
 	before := entered(f.model.List())
-	want, err := f.wanted(tree, before)
+	want, err := f.wanted(n, tree, before)
 	if err != nil {
 		return err
 	}
@@ -174,22 +159,21 @@ func (f *folder) follow() error {
 	if f.model.Name() != f.name {
 		f.model.SetName(f.name, hostOrigin{})
 	} else if len(steps) == 0 {
-		f.reindex(want)
+		f.index.Store(newIndex(want))
 		return nil
 	}
 	f.writeAll(steps)
-	f.reindex(f.model.List())
-	return f.keep(model.Record{Update: f.doc.EncodeStateAsUpdate(state)})
+	f.index.Store(newIndex(f.model.List()))
+	return f.keep(n, model.Record{Update: f.doc.EncodeStateAsUpdate(state)})
 }
 
-// entered drops the folders that only the paths below them tell of: they get
-// entries of their own.
+// entered drops the folders that have no entry; they get entries of their own.
 func entered(list []folderdoc.Entry) []folderdoc.Entry {
 	return slices.DeleteFunc(list, func(e folderdoc.Entry) bool { return e.ID == "" })
 }
 
-// writeAll makes steps in the document, in their order. New names that follow one
-// another, as all do in a vault that is served for the first time, are one change.
+// writeAll writes steps to the document. Consecutive new names, as in a vault that is
+// served for the first time, are one change.
 func (f *folder) writeAll(steps []folderdoc.Change) {
 	for len(steps) > 0 {
 		var created []folderdoc.Entry
@@ -209,14 +193,14 @@ func (f *folder) writeAll(steps []folderdoc.Change) {
 	}
 }
 
-// told logs what has kept a name from the document.
+// told logs why a name is not in the document.
 func (f *folder) told(rel string, err error) {
 	if err != nil {
 		f.h.log.Warn("name is not in the folder document", model.LogPath, string(f.path(rel)), model.LogErr, err)
 	}
 }
 
-// write makes one step in the document that is no new name.
+// write writes one step to the document, other than a new name.
 func (f *folder) write(c folderdoc.Change) (err error) {
 	switch c.Kind {
 	case folderdoc.Removed:
@@ -229,17 +213,16 @@ func (f *folder) write(c folderdoc.Change) (err error) {
 	return err
 }
 
-// wanted are the entries that the document should have for the tree. An entry
-// keeps the id that it has: over renames, by the tree's own; over restarts, by
-// its path. f.mu is held.
-func (f *folder) wanted(tree []bridge.TreeEntry, have []folderdoc.Entry) ([]folderdoc.Entry, error) {
-	known := make(map[string]folderdoc.Entry, len(have))
-	knownIDs := make(map[string]folderdoc.Entry, len(have))
+// wanted returns the entries that the document should have for the tree. Entries keep their
+// ids: over renames, by the tree's own; over restarts, by their paths.
+func (f *folder) wanted(n *names, tree []bridge.TreeEntry, have []folderdoc.Entry) ([]folderdoc.Entry, error) {
+	byPath := make(map[string]folderdoc.Entry, len(have))
+	byID := make(map[string]folderdoc.Entry, len(have))
 	for _, e := range have {
-		known[e.Path], knownIDs[e.ID] = e, e
+		byPath[e.Path], byID[e.ID] = e, e
 	}
 	nodes := make(map[uint64]string, len(tree))
-	f.unhashed = nil
+	n.unhashed = nil
 	sums := make(map[string]fileSum)
 	var want []folderdoc.Entry
 	for _, t := range tree {
@@ -247,9 +230,9 @@ func (f *folder) wanted(tree []bridge.TreeEntry, have []folderdoc.Entry) ([]fold
 		if folderdoc.CheckPath(rel) != nil || isCanvas(t) {
 			continue
 		}
-		id, err := f.entryID(t, known[rel])
+		id, err := f.entryID(n, t, byPath[rel])
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, model.ErrNotNote) {
-			continue // it has gone meanwhile
+			continue // it is gone
 		}
 		if err != nil {
 			return nil, err
@@ -260,8 +243,8 @@ func (f *folder) wanted(tree []bridge.TreeEntry, have []folderdoc.Entry) ([]fold
 		case model.KindDir:
 			e.Type = folderdoc.TypeFolder
 		case model.KindFile:
-			e, ok = f.fileEntry(t, rel, id, knownIDs[id])
-			if sum, hashed := f.sums[rel]; hashed {
+			e, ok = n.fileEntry(t, rel, id, byID[id])
+			if sum, hashed := n.sums[rel]; hashed {
 				sums[rel] = sum
 			}
 		}
@@ -269,19 +252,19 @@ func (f *folder) wanted(tree []bridge.TreeEntry, have []folderdoc.Entry) ([]fold
 			want = append(want, e)
 		}
 	}
-	f.nodes, f.sums = nodes, sums
+	n.nodes, n.sums = nodes, sums
 	return f.keepOthers(want, have), nil
 }
 
-// isCanvas says whether a file is a canvas. In a folder document those are
-// documents of their own, which are not made of files here.
+// isCanvas reports whether a file is a canvas. In a folder document a canvas is a document,
+// which does not come from a file.
 func isCanvas(t bridge.TreeEntry) bool {
 	typ, _ := folderdoc.TypeOf(string(t.Path))
 	return t.Kind == model.KindFile && typ == folderdoc.TypeCanvas
 }
 
-// keepOthers adds the entries that are not the tree's business, canvases, and the
-// folders that hold any, or what a newer version of the format has.
+// keepOthers adds the entries that are not in the tree: canvases and entries of newer
+// versions of the format, and the folders around them.
 func (f *folder) keepOthers(want, have []folderdoc.Entry) []folderdoc.Entry {
 	taken, listed := make(map[string]bool, len(want)), make(map[string]bool, len(have))
 	for _, e := range want {
@@ -290,7 +273,7 @@ func (f *folder) keepOthers(want, have []folderdoc.Entry) []folderdoc.Entry {
 	for _, e := range have {
 		listed[e.Path] = true
 	}
-	full := make(map[string]bool) // folders that hold something of others
+	full := make(map[string]bool) // folders around kept entries
 	for _, e := range slices.Backward(have) {
 		keep := e.Type == folderdoc.TypeCanvas || full[e.Path]
 		if !keep && !taken[e.Path] && e.Type == folderdoc.TypeFolder {
@@ -304,7 +287,7 @@ func (f *folder) keepOthers(want, have []folderdoc.Entry) []folderdoc.Entry {
 	return want
 }
 
-// kindOf is what an entry would be in the tree.
+// kindOf returns the kind of an entry in the tree.
 func kindOf(e folderdoc.Entry) model.Kind {
 	switch e.Type {
 	case folderdoc.TypeFolder:
@@ -315,9 +298,9 @@ func kindOf(e folderdoc.Entry) model.Kind {
 	return model.KindFile
 }
 
-// entryID is the id of a tree's entry; had is what the document has at its path.
-func (f *folder) entryID(t bridge.TreeEntry, had folderdoc.Entry) (string, error) {
-	if id := f.nodes[t.ID]; id != "" {
+// entryID returns the id of a tree's entry; had is the document's entry at its path.
+func (f *folder) entryID(n *names, t bridge.TreeEntry, had folderdoc.Entry) (string, error) {
+	if id := n.nodes[t.ID]; id != "" {
 		return id, nil
 	}
 	id := folderdoc.NewID()

@@ -15,11 +15,10 @@ import (
 // Options configure a Host.
 type Options struct {
 	Workspace *bridge.Workspace
-	// Folders are ids of folder documents by the name of the Folder. One that is
-	// not named here gets a random id, which it keeps.
+	// Folders has ids of folder documents by the name of the Folder. Other Folders get
+	// random ids, which they keep.
 	Folders map[string]string
-	// Blobs is a directory for what clients upload as the content of attachments;
-	// it is made when it is needed. "" refuses uploads.
+	// Blobs is a directory for uploads, created when needed; "" refuses uploads.
 	Blobs  string
 	Logger *slog.Logger // nil discards
 }
@@ -38,11 +37,11 @@ type Host struct {
 	pending pending
 }
 
-// Folder is a Folder of the workspace and the id of its folder document.
+// Folder is a Folder of the workspace with the id of its folder document.
 type Folder struct{ Name, ID string }
 
-// New makes the folder documents of a workspace that was started, or brings them
-// up to date. A Folder whose source shares its documents itself is left out.
+// New creates or updates the folder documents of a started workspace. It omits Folders whose
+// source shares its documents itself.
 func New(ctx context.Context, o Options) (*Host, error) {
 	h := &Host{ws: o.Workspace, log: o.Logger, blobs: o.Blobs, docs: make(map[string]*Document), subs: make(map[*subscription]struct{})}
 	if h.log == nil {
@@ -53,7 +52,7 @@ func New(ctx context.Context, o Options) (*Host, error) {
 		if _, live := fs.Source.(bridge.Documents); live {
 			continue
 		}
-		h.folders = append(h.folders, &folder{h: h, name: fs.Name, store: fs.Store, nodes: make(map[uint64]string)})
+		h.folders = append(h.folders, &folder{h: h, name: fs.Name, store: fs.Store, names: names{nodes: make(map[uint64]string), sums: make(map[string]fileSum)}})
 	}
 	for _, f := range h.folders {
 		if err := f.start(ctx, o.Folders[f.name]); err != nil {
@@ -63,7 +62,7 @@ func New(ctx context.Context, o Options) (*Host, error) {
 	return h, nil
 }
 
-// Folders lists the folder documents in the order of the workspace's Folders.
+// Folders returns the folder documents in the order of the workspace's Folders.
 func (h *Host) Folders() []Folder {
 	list := make([]Folder, len(h.folders))
 	for i, f := range h.folders {
@@ -72,8 +71,8 @@ func (h *Host) Folders() []Folder {
 	return list
 }
 
-// Named is the id of the document that people know by a path: that of a note,
-// or a Folder's name. ok is false if there is none.
+// Named returns the id of the document at a path: of a note, or of a Folder. ok is false if
+// there is none.
 func (h *Host) Named(path string) (id string, ok bool) {
 	p, err := model.CleanPath(path)
 	if err != nil {
@@ -86,19 +85,20 @@ func (h *Host) Named(path string) (id string, ok bool) {
 		case rel == "":
 			return f.id, true
 		default:
-			return f.idAt(rel)
+			id, ok = f.index.Load().ids[rel]
+			return id, ok
 		}
 	}
 	return "", false
 }
 
-// Exists says whether there is a document or attachment with that id.
+// Exists reports whether there is a document or attachment with that id.
 func (h *Host) Exists(id string) (bool, error) {
 	if f, _ := h.find(id); f != nil {
 		return true, nil
 	}
 	for _, f := range h.folders {
-		if _, ok := f.attachment(id); ok {
+		if _, ok := f.index.Load().files[id]; ok {
 			return true, nil
 		}
 	}
@@ -112,7 +112,7 @@ func (h *Host) Exists(id string) (bool, error) {
 	return len(records) > 0, err
 }
 
-// Create makes sure that there is a document with that id.
+// Create creates a document with that id unless it exists.
 func (h *Host) Create(ctx context.Context, id string) error {
 	d, err := h.Open(ctx, id, true)
 	if err != nil {
@@ -125,22 +125,22 @@ func (h *Host) Create(ctx context.Context, id string) error {
 	return d.loose.ensure()
 }
 
-// find tells where a document belongs: to a Folder, as its note rel, or as the
-// folder document itself if rel is "". nil for a loose document.
+// find returns the Folder of a document and the path of the note, "" for the folder document
+// itself; nil for a loose document.
 func (h *Host) find(id string) (f *folder, rel string) {
 	for _, f := range h.folders {
 		if f.id == id {
 			return f, ""
 		}
-		if rel, ok := f.relOf(id); ok {
+		if rel, ok := f.index.Load().rels[id]; ok {
 			return f, rel
 		}
 	}
 	return nil, ""
 }
 
-// Open opens a document. If there is none with that id, it is made when create
-// is set, else the error is fs.ErrNotExist. Close it at the end.
+// Open opens a document. Without create, the error for a document that does not exist is
+// fs.ErrNotExist. Close it at the end.
 func (h *Host) Open(ctx context.Context, id string, create bool) (*Document, error) {
 	for {
 		d, first := h.enter(id)
@@ -157,12 +157,11 @@ func (h *Host) Open(ctx context.Context, id string, create bool) (*Document, err
 		case first || ctx.Err() != nil:
 			return nil, d.err
 		}
-		// Another's attempt failed, perhaps because it was not to create.
+		// Another attempt failed, perhaps one without create.
 	}
 }
 
-// enter returns the document of that id that is open; if there is none, a new
-// one that the caller has to open.
+// enter returns the open document of that id, or a new one that the caller has to open.
 func (h *Host) enter(id string) (d *Document, first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -175,7 +174,7 @@ func (h *Host) enter(id string) (d *Document, first bool) {
 	return d, first
 }
 
-// forget has the next Open of the id make a new document.
+// forget makes the next Open of the id open a new document.
 func (h *Host) forget(d *Document) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -184,7 +183,7 @@ func (h *Host) forget(d *Document) {
 	}
 }
 
-// open finds out what the document is. It is called once.
+// open opens the document. It is called once.
 func (d *Document) open(ctx context.Context, create bool) error {
 	f, rel := d.h.find(d.id)
 	switch {
@@ -202,18 +201,18 @@ func (d *Document) open(ctx context.Context, create bool) error {
 		return err
 	}
 	d.channel.Store(f.id)
-	d.become(s)
+	d.shared = s
+	d.becomeNote(s)
 	d.follow()
 	return d.ensureNonEmpty(ctx)
 }
 
-// notExist is the error about an unknown id.
+// notExist returns the error for an unknown id.
 func notExist(id string) error {
 	return &fs.PathError{Op: "open", Path: strings.ToValidUTF8(id, "?"), Err: fs.ErrNotExist}
 }
 
-// ChannelOf is the id of the folder document that lists the document, "" if none
-// does.
+// ChannelOf returns the id of the folder document that lists the document, "" if none does.
 func (h *Host) ChannelOf(id string) string {
 	if f, _ := h.find(id); f != nil {
 		return f.id

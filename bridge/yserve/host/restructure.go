@@ -8,20 +8,21 @@ import (
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/token"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// This file carries out what clients write into folder documents.
-
-// errTaken says that a client gave a name that another document has.
+// errTaken is the error for a name of another document.
 var errTaken = errors.New("name belongs to another document")
 
-// change runs fn, which changes the folder document, and does in the source what
-// that says. What cannot be done is taken back in the document.
+// change runs fn, which changes the folder document, and executes the change in the source.
+// What the source refuses is reverted in the document.
 func (f *folder) change(ctx context.Context, by model.Author, fn func(*ycrdt.Doc) error) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err := f.follow(); err != nil {
+	return f.locked(func(n *names) error { return f.execute(ctx, n, by, fn) })
+}
+
+func (f *folder) execute(ctx context.Context, n *names, by model.Author, fn func(*ycrdt.Doc) error) error {
+	if err := f.follow(n); err != nil {
 		return err
 	}
 	if f.h.ws.Options().ReadOnly {
@@ -33,20 +34,19 @@ func (f *folder) change(ctx context.Context, by model.Author, fn func(*ycrdt.Doc
 		return err
 	}
 	rec.Ahead = true
-	if kept := f.keep(*rec); kept != nil {
+	if kept := f.keep(n, *rec); kept != nil {
 		return kept
 	}
 	f.carryOut(context.WithoutCancel(ctx), folderdoc.Diff(before, f.model.List()), by)
-	if settled := f.follow(); settled != nil {
+	if settled := f.follow(n); settled != nil {
 		return settled
 	}
-	f.store.Materialized(model.DocID(f.id), f.kept, model.ContentSum{}) // it is carried out
+	f.store.Materialized(model.DocID(f.id), n.kept, model.ContentSum{})
 	return err
 }
 
-// carryOut does in the source what changes say. Ids that were written over
-// existing ones are left to follow, which writes the first ones back. f.mu is
-// held.
+// carryOut executes changes in the source. It ignores ids that a client replaced: follow
+// restores the old ones.
 func (f *folder) carryOut(ctx context.Context, changes []folderdoc.Change, by model.Author) {
 	made := make(map[string]bool)
 	for _, c := range changes {
@@ -59,12 +59,12 @@ func (f *folder) carryOut(ctx context.Context, changes []folderdoc.Change, by mo
 			continue
 		}
 		if err := f.do(ctx, c, by); err != nil {
-			f.h.log.Warn("a client's change of names is taken back", model.LogPath, string(f.path(c.Path)), model.LogErr, err)
+			f.h.log.Warn("a client's change of names is reverted", model.LogPath, string(f.path(c.Path)), model.LogErr, err)
 		}
 	}
 }
 
-// do carries out one change.
+// do executes one change.
 func (f *folder) do(ctx context.Context, c folderdoc.Change, by model.Author) error {
 	person := bridge.Restructure{By: by, Person: true}
 	var err error
@@ -82,14 +82,14 @@ func (f *folder) do(ctx context.Context, c folderdoc.Change, by model.Author) er
 	case folderdoc.Created:
 		err = f.create(ctx, c.Entry, by)
 	case folderdoc.Changed:
-		if had, ok := f.attachment(c.Entry.ID); ok && c.Entry.Hash != "" {
+		if had, ok := f.index.Load().files[c.Entry.ID]; ok && c.Entry.Hash != "" {
 			err = f.put(ctx, c.Entry, had.Hash)
 		}
 	}
 	return err
 }
 
-// create makes what a client has entered.
+// create creates what a client has entered.
 func (f *folder) create(ctx context.Context, e folderdoc.Entry, by model.Author) error {
 	p, err := model.CleanPath(string(f.path(e.Path)))
 	if err != nil {
@@ -110,7 +110,7 @@ func (f *folder) create(ctx context.Context, e folderdoc.Entry, by model.Author)
 	return f.put(ctx, e, "")
 }
 
-// adopt makes a loose document the note at p.
+// adopt turns a loose document into the note at p.
 func (f *folder) adopt(ctx context.Context, p model.Path, id string, by model.Author) error {
 	if !ValidID(id) {
 		return errTaken
@@ -134,20 +134,13 @@ func (f *folder) adopt(ctx context.Context, p model.Path, id string, by model.Au
 		return err
 	}
 	d.channel.Store(f.id)
-	d.become(s)
+	d.shared, d.loose = s, nil
+	d.becomeNote(s)
 	return nil
-}
-
-// ValidID says whether a client may choose id for a document.
-func ValidID(id string) bool {
-	for i := range len(id) {
-		c := id[i]
-		if c-'0' > 9 && c|0x20-'a' > 25 && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return id != "" && len(id) <= maxID
 }
 
 // maxID is the length in bytes of the longest id of a document.
 const maxID = 200
+
+// ValidID reports whether id is valid for a document.
+func ValidID(id string) bool { return token.ValidID(id) && len(id) <= maxID }

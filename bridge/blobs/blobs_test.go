@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/relayfs/relayfs/bridge/remote/internal/blobs"
+	"github.com/relayfs/relayfs/bridge/blobs"
 )
 
 func TestCache(t *testing.T) {

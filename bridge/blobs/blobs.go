@@ -1,4 +1,4 @@
-// Package blobs stores the bytes of attachments in a directory, each file named by
+// Package blobs stores the bytes of attachments in directories, each file named by
 // the SHA-256 of its content. Files are complete, synced, and immutable.
 //
 //	c, err := blobs.Open(dir)
@@ -26,7 +26,7 @@ const MaxSize = 250 << 20
 
 var (
 	ErrHash     = errors.New("bytes do not have the announced SHA-256")
-	ErrTooLarge = errors.New("file is larger than 250 MiB")
+	ErrTooLarge = errors.New("file is too large")
 )
 
 // Cache is a directory of files by their hashes.
@@ -107,16 +107,29 @@ func (c *Cache) Put(data []byte) (hash string, err error) {
 
 // Fill stores the bytes of r, durably, if they have the hash.
 func (c *Cache) Fill(hash string, r io.Reader) error {
-	f, err := os.CreateTemp(c.dir, partPrefix)
+	n, err := Write(c.dir, hash, r, MaxSize)
 	if err != nil {
 		return err
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sizes[hash] = n
+	return nil
+}
+
+// Write stores the bytes of r, at most limit, in a synced file in dir, if they have the
+// hash, and returns their number. The name of the file is durable when dir is synced.
+func Write(dir, hash string, r io.Reader, limit int64) (n int64, err error) {
+	f, err := os.CreateTemp(dir, partPrefix)
+	if err != nil {
+		return 0, err
+	}
 	defer os.Remove(f.Name()) // gone after the rename
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(r, MaxSize+1))
+	n, err = io.Copy(io.MultiWriter(f, sum), io.LimitReader(r, limit+1))
 	switch {
 	case err != nil:
-	case n > MaxSize:
+	case n > limit:
 		err = ErrTooLarge
 	case hex.EncodeToString(sum.Sum(nil)) != hash:
 		err = ErrHash
@@ -124,13 +137,7 @@ func (c *Cache) Fill(hash string, r io.Reader) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return err
+		return 0, err
 	}
-	if err := os.Rename(f.Name(), filepath.Join(c.dir, hash)); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.sizes[hash] = n
-	return nil
+	return n, os.Rename(f.Name(), filepath.Join(dir, hash))
 }
