@@ -18,7 +18,7 @@ import (
 )
 
 // ErrEndpoint is the error of an endpoint that returned no vectors.
-var ErrEndpoint = errors.New("embeddings endpoint returned no vectors")
+var ErrEndpoint = errors.New("embeddings endpoint gave no vectors")
 
 // Limits of requests to an endpoint.
 const (

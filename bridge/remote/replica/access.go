@@ -37,7 +37,7 @@ func (a *Access) Reason() string {
 	if a.reason == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s takes no changes: %s; to write, set RELAYFS_TOKEN to a token with write access and start again", a.address, a.reason)
+	return fmt.Sprintf("%s takes no changes: %s; set RELAYFS_TOKEN to one that may write and start again, if that is wanted", a.address, a.reason)
 }
 
 // refuse records that the server takes no changes.

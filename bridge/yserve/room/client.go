@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,33 +16,32 @@ import (
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
-// Shown is what a client has shown, and what follows from it.
+// Shown is a client's token and what it permits.
 type Shown struct {
 	Token  string
 	Claims token.Claims
-	Full   bool // it may write
-	// Name stands in front of each frame in Hocuspocus's framing, encoded; nil in
-	// y-websocket's.
+	Full   bool // with write access
+	// Name precedes each frame in Hocuspocus's framing, encoded; nil in y-websocket's.
 	Name   []byte
 	Prefix string // in front of the ids of documents; "" or RELAY-
 }
 
-// Client is one client of one document. A websocket has one, or in Hocuspocus's
-// framing several.
+// Client is one client of one document. A websocket has one, or in Hocuspocus's framing
+// several.
 type Client struct {
 	Shown
 	socket *socket.Socket
 	room   *Room
 	expiry *time.Timer // ends the connection with the token; nil if that does not expire
 
-	denied bool   // it was told that it may only read
+	denied bool   // it was told that its writes are rejected
 	events func() // ends the subscription to events, nil without one
 
 	mu    sync.Mutex // protects the following
 	peers map[ycrdt.ClientID]struct{}
 }
 
-// NewClient makes a client of a room, of which it is a member already.
+// NewClient returns a client of a room that it has joined.
 func NewClient(k *socket.Socket, r *Room, shown Shown) *Client {
 	c := &Client{Shown: shown, socket: k, room: r, peers: make(map[ycrdt.ClientID]struct{})}
 	if expires := shown.Claims.Expires; !expires.IsZero() {
@@ -49,15 +50,14 @@ func NewClient(k *socket.Socket, r *Room, shown Shown) *Client {
 	return c
 }
 
-// Greet sends what a server says first, and lets the client hear of what happens
-// from now on.
+// Greet sends the server's first frames, and subscribes the client to the room.
 func (c *Client) Greet() {
 	c.room.add(c)
 	c.queue(ysync.AppendStep1(nil, c.room.doc.Doc().EncodeStateVector()))
 	c.hailOthers()
 }
 
-// Welcome is Greet in Hocuspocus's framing: it says what the client may do.
+// Welcome is Greet in Hocuspocus's framing.
 func (c *Client) Welcome() {
 	scope := "readonly"
 	if c.Full {
@@ -74,7 +74,7 @@ func (c *Client) hailOthers() {
 	}
 }
 
-// Hail tells who is there.
+// Hail sends all awareness states.
 func (c *Client) Hail() { c.queue(ysync.AppendAwareness(nil, c.room.awareness.EncodeAll())) }
 
 // queue sends a frame, see Socket.Queue.
@@ -90,7 +90,7 @@ func (c *Client) framed(frame []byte) []byte {
 	return append(c.Name[:len(c.Name):len(c.Name)], frame...)
 }
 
-// over tells the client that the document is not what it was.
+// over tells the client that the document is closed.
 func (c *Client) over() {
 	if c.Name == nil {
 		c.socket.End(socket.ErrOver)
@@ -99,7 +99,7 @@ func (c *Client) over() {
 	c.queue(ysync.AppendClose(nil, socket.ErrOver.Reason))
 }
 
-// Depart takes back what the client brought in, and leaves the room.
+// Depart removes the client's awareness states, and leaves the room.
 func (c *Client) Depart() {
 	if c.expiry != nil {
 		c.expiry.Stop()
@@ -109,10 +109,7 @@ func (c *Client) Depart() {
 		c.events()
 	}
 	c.mu.Lock()
-	var peers []ycrdt.ClientID
-	for id := range c.peers {
-		peers = append(peers, id)
-	}
+	peers := slices.Collect(maps.Keys(c.peers))
 	c.mu.Unlock()
 	if len(peers) > 0 {
 		c.room.awareness.Remove(c, peers...)
@@ -120,14 +117,12 @@ func (c *Client) Depart() {
 	c.room.Leave()
 }
 
-// announced keeps which peers speak over this connection: with it they leave.
+// announced records the peers of this connection, which leave with it.
 func (c *Client) announced(ev ysync.AwarenessEvent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, ids := range [][]ycrdt.ClientID{ev.Added, ev.Updated} {
-		for _, id := range ids {
-			c.peers[id] = struct{}{}
-		}
+	for _, id := range slices.Concat(ev.Added, ev.Updated) {
+		c.peers[id] = struct{}{}
 	}
 	for _, id := range ev.Removed {
 		delete(c.peers, id)
@@ -138,7 +133,7 @@ func (c *Client) expired() bool {
 	return !c.Claims.Expires.IsZero() && time.Now().After(c.Claims.Expires)
 }
 
-// endOf is why an error of Apply ends the connection, nil if it does not.
+// endOf returns the reason if an error of Apply ends the connection, else nil.
 func endOf(err error) error {
 	switch {
 	case err == nil, errors.Is(err, model.ErrReadOnly), errors.Is(err, model.ErrOffline):
@@ -155,7 +150,7 @@ func endOf(err error) error {
 	return socket.ErrNotKept
 }
 
-// recheck ends the connection if its token is not taken any more.
+// recheck ends the connection if its token is not valid any more.
 func (c *Client) recheck() {
 	if _, err := c.room.rooms.o.Access.Verify(c.Token); err != nil {
 		c.socket.End(socket.ErrRevoked)

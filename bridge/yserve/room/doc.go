@@ -1,5 +1,5 @@
-// Package room brings the clients of a document together: what one of them writes is
-// applied, kept and passed on to the others, and so is what they say about themselves.
+// Package room connects the clients of a document: it applies and stores the changes of each
+// client and sends them, and awareness states, to the others.
 //
 //	r, err := rooms.Join(ctx, id, true)
 //	c := room.NewClient(socket, r, shown)
@@ -7,12 +7,11 @@
 //	socket.Serve(c.Take)
 //	c.Depart()
 //
-// It knows frames and what they ask for. It does not know requests, nor how a connection
-// was made.
+// It handles frames. It does not know requests, nor how a connection was opened.
 //
 // # Concurrency
 //
-// Rooms may be used from several goroutines; the frames of one connection are handled one
-// after the other. Locks are taken in the order Rooms, Room, Client; documents are changed
-// under none of them.
+// Rooms are safe for concurrent use; the frames of one connection are handled one after the
+// other. Locks are taken in the order Rooms, Room, Client; none is held while a document
+// changes.
 package room

@@ -27,7 +27,7 @@ func (c *Client) Take(data []byte) error {
 	return c.Handle(f)
 }
 
-// Handle does what a frame asks for. An error ends the connection.
+// Handle handles a frame. An error ends the connection.
 func (c *Client) Handle(f ysync.Frame) error {
 	if c.expired() {
 		return socket.ErrTokenOver
@@ -64,8 +64,8 @@ func (c *Client) sync(f ysync.Frame) error {
 	return err
 }
 
-// answer sends what the client lacks. In Hocuspocus's framing it is only now
-// asked for what the server lacks.
+// answer sends what the client lacks. In Hocuspocus's framing it also requests what the
+// server lacks.
 func (c *Client) answer(f ysync.Frame) error {
 	if _, err := ycrdt.DecodeStateVector(f.Payload); err != nil {
 		return socket.ErrMalformed
@@ -78,7 +78,7 @@ func (c *Client) answer(f ysync.Frame) error {
 	return nil
 }
 
-// apply applies an update; saved says whether the server has what is in it.
+// apply applies an update; saved is set if the server has its content.
 func (c *Client) apply(f ysync.Frame) (saved bool, err error) {
 	doc := c.room.doc
 	switch {
@@ -101,8 +101,8 @@ func (c *Client) apply(f ysync.Frame) (saved bool, err error) {
 	return err == nil, nil
 }
 
-// holds says whether doc has everything that an update brings. A client that may
-// only read answers a step 1 with the deletions that it has got, too.
+// holds reports whether doc has everything in an update. A read-only client answers a step 1
+// with the deletions that it has received, too.
 func holds(doc *ycrdt.Doc, update []byte) bool {
 	trial := ycrdt.NewDoc(ycrdt.Options{})
 	if trial.ApplyUpdate(doc.EncodeStateAsUpdate(nil), nil) != nil {
@@ -112,19 +112,19 @@ func holds(doc *ycrdt.Doc, update []byte) bool {
 	return trial.ApplyUpdate(update, nil) == nil && before.Contains(trial.Snapshot())
 }
 
-// isEmpty says whether an update is the one that changes nothing: what a client
-// without anything new answers a step 1 with.
+// isEmpty reports whether an update has no content, like the answer of a client without
+// changes to a step 1.
 func isEmpty(update []byte) bool { return len(update) == 2 && update[0] == 0 && update[1] == 0 }
 
-// deny tells the client, once, that what it writes is not taken.
+// deny tells the client once that its changes are rejected.
 func (c *Client) deny(reason string) {
-	if !c.denied && c.Name == nil { // else the sync status tells
+	if !c.denied && c.Name == nil { // Hocuspocus has the sync status
 		c.denied = true
 		c.reply(ysync.AppendPermissionDenied(nil, reason))
 	}
 }
 
-// event is relay-server's account of a change.
+// event is relay-server's event of a change.
 type event struct {
 	ID        string   `cbor:"event_id"`
 	Type      string   `cbor:"event_type"`
@@ -134,11 +134,10 @@ type event struct {
 	Update    []uint16 `cbor:"update,omitempty"` // bytes, as an array of integers
 }
 
-// maxEventUpdate is the size in bytes above which an event does not carry its
-// update: who wants it asks for the difference.
+// maxEventUpdate is the size in bytes above which an event does not carry its update.
 const maxEventUpdate = 64 << 10
 
-// subscribe sends events about the documents of this folder document from now on.
+// subscribe subscribes the client to events of the documents of this folder document.
 func (c *Client) subscribe(types []string) {
 	if c.events != nil || !slices.Contains(types, ysync.DocumentUpdated) {
 		return
@@ -157,7 +156,7 @@ func newEvent(ev host.Event, prefix string) event {
 	}
 	if len(ev.Update) <= maxEventUpdate {
 		for _, b := range ev.Update {
-			e.Update = append(e.Update, uint16(b)) // []byte would become a byte string
+			e.Update = append(e.Update, uint16(b)) // []byte would be encoded as a byte string
 		}
 	}
 	return e
@@ -170,14 +169,13 @@ func (c *Client) unsubscribe(types []string) {
 	}
 }
 
-// subdoc is what a folder document's connection is told of one of its documents.
+// subdoc is the state of one document of a folder document.
 type subdoc struct {
 	Snapshot []byte `cbor:"snapshot"`
 	LastSeen int64  `cbor:"last_seen"` // Unix milliseconds
 }
 
-// subdocs answers with the snapshots of those of the documents that this folder
-// document lists.
+// subdocs answers with the snapshots of those documents that this folder document lists.
 func (c *Client) subdocs(ids []string) error {
 	data := make(map[string]subdoc)
 	o := c.room.rooms.o
@@ -188,7 +186,7 @@ func (c *Client) subdocs(ids []string) error {
 		}
 		d, err := o.Host.Open(c.socket.Context(), own, false)
 		if err != nil {
-			continue // it has gone meanwhile
+			continue // it is gone
 		}
 		data[id] = subdoc{d.Doc().Snapshot().Encode(), time.Now().UnixMilli()}
 		d.Close()

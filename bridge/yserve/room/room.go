@@ -22,7 +22,7 @@ type Options struct {
 	Log       *slog.Logger
 }
 
-// Rooms are those that are open.
+// Rooms are the open rooms.
 type Rooms struct {
 	o Options
 
@@ -30,14 +30,14 @@ type Rooms struct {
 	rooms map[string]*Room
 }
 
-// New makes Rooms, of which none is open.
+// New returns Rooms without an open one.
 func New(o Options) *Rooms { return &Rooms{o: o, rooms: make(map[string]*Room)} }
 
 // Relay is the id of the relay that the folders belong to, "" for none.
 type Relay string
 
-// Own is the id of a document in the workspace, which a client may have called
-// RELAY-ID; prefix is what it has put in front.
+// Own returns the id of a document in the workspace, which a client may call RELAY-ID;
+// prefix is what precedes it.
 func (r Relay) Own(id string) (own, prefix string) {
 	if rest, ok := strings.CutPrefix(id, string(r)+"-"); ok && r != "" && rest != "" {
 		return rest, string(r) + "-"
@@ -45,7 +45,7 @@ func (r Relay) Own(id string) (own, prefix string) {
 	return id, ""
 }
 
-// Recheck ends the connections whose tokens are not taken any more.
+// Recheck ends the connections whose tokens are not valid any more.
 func (s *Rooms) Recheck() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,8 +54,7 @@ func (s *Rooms) Recheck() {
 	}
 }
 
-// Room is one document with the connections that have it open and what they say
-// about themselves.
+// Room is one document with its connections and their awareness states.
 type Room struct {
 	rooms     *Rooms
 	doc       *host.Document
@@ -67,7 +66,7 @@ type Room struct {
 	clients map[*Client]struct{}
 }
 
-// Join enters the room of a document, which is opened for its first member.
+// Join enters the room of a document, which it opens for the first member.
 func (s *Rooms) Join(ctx context.Context, id string, create bool) (*Room, error) {
 	id, _ = s.o.Relay.Own(id)
 	d, err := s.o.Host.Open(ctx, id, create)
@@ -104,7 +103,7 @@ func (s *Rooms) Join(ctx context.Context, id string, create bool) (*Room, error)
 	return r, nil
 }
 
-// watch tells the clients when the document is over.
+// watch tells the clients when the document is closed.
 func (r *Room) watch(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -118,7 +117,7 @@ func (r *Room) watch(ctx context.Context) {
 	}
 }
 
-// Leave ends one membership; with the last one the room is closed.
+// Leave ends one membership; the last one closes the room.
 func (r *Room) Leave() {
 	r.rooms.mu.Lock()
 	r.members--
@@ -138,10 +137,10 @@ func (r *Room) add(c *Client) {
 	r.mu.Unlock()
 	select {
 	case <-r.doc.Over():
-		c.over() // watch may have told before
+		c.over() // watch may have run before
 	default:
 	}
-	c.recheck() // as Recheck may have done
+	c.recheck() // Recheck may have run before
 }
 
 func (r *Room) remove(c *Client) {
@@ -169,14 +168,14 @@ func (r *Room) each(frame []byte, but any) {
 	}
 }
 
-// sendUpdate passes on a change to all but its sender.
+// sendUpdate sends a change to all but its sender.
 func (r *Room) sendUpdate(update []byte, origin any) {
 	o, _ := origin.(host.Origin)
 	r.each(ysync.AppendUpdate(nil, update), o.Sender)
 }
 
-// sendAwareness passes on who came, changed, was heard of or left: to the sender,
-// too, which takes it as a sign of life of the server.
+// sendAwareness sends awareness states to all clients: also to the sender, which takes that
+// as a sign of life of the server.
 func (r *Room) sendAwareness(ev ysync.AwarenessEvent) {
 	if c, ok := ev.Origin.(*Client); ok {
 		c.announced(ev)

@@ -2,17 +2,16 @@ package socket
 
 import "sync"
 
-// backlog is the frames that wait to be written to one client, bounded by their
-// number and their bytes. One frame larger than all of the bound still fits when
-// it is the first beyond it: a note is sent whole.
+// backlog is the queue of frames for one client, bounded by their number and their bytes.
+// The frame that exceeds the bound in bytes still fits: a note is sent whole.
 type backlog struct {
 	maxFrames, maxBytes int
-	filled              chan struct{} // holds a token when there may be frames
-	drained             chan struct{} // holds a token when there may be room
+	filled              chan struct{} // signals that there may be frames
+	drained             chan struct{} // signals that there may be room
 
 	mu     sync.Mutex // protects the following
 	frames [][]byte
-	count  int // of frames, with those that are being written
+	count  int // of frames, including those that are being written
 	bytes  int // of these
 }
 
@@ -23,8 +22,8 @@ func newBacklog(maxFrames, maxBytes int) *backlog {
 // put adds a frame; ok is false if there is no room for it.
 func (b *backlog) put(frame []byte) (ok bool) { return b.putWithin(frame, b.maxFrames, b.maxBytes) }
 
-// offer adds a frame if less than half of the room is taken. The other half is
-// for what the client has not asked for.
+// offer adds a frame if less than half of the room is taken. The other half is for frames
+// that the client did not request.
 func (b *backlog) offer(frame []byte) (ok bool) {
 	return b.putWithin(frame, (b.maxFrames+1)/2, (b.maxBytes+1)/2)
 }
@@ -42,7 +41,7 @@ func (b *backlog) putWithin(frame []byte, maxFrames, maxBytes int) bool {
 	return true
 }
 
-// take returns the frames to write. They count until written is told of each.
+// take returns the frames to write. Each counts until written is called.
 func (b *backlog) take() [][]byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -51,7 +50,7 @@ func (b *backlog) take() [][]byte {
 	return frames
 }
 
-// written makes room: a frame has left.
+// written removes a frame from the count.
 func (b *backlog) written(frame []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,7 +59,7 @@ func (b *backlog) written(frame []byte) {
 	signal(b.drained)
 }
 
-// busy says whether something waits or is being written.
+// busy reports whether a frame waits or is being written.
 func (b *backlog) busy() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

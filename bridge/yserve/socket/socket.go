@@ -14,18 +14,16 @@ import (
 )
 
 const (
-	// writePatience is how long a client may take to accept one frame, and
-	// slowest is the rate in bytes a second that it needs for a large one.
-	writePatience = 30 * time.Second
-	slowest       = 16 << 10
+	writePatience = 30 * time.Second // for a small frame
+	slowest       = 16 << 10         // bytes a second for a large one
 )
 
-// Patience is how long a client may take to send or to accept so many bytes.
+// Patience returns how long a client may take to send or to receive size bytes.
 func Patience(size int64) time.Duration {
 	return writePatience + time.Duration(size/slowest)*time.Second
 }
 
-// Closing is why a connection ends: a close code and a sentence.
+// Closing is the reason of a disconnection: a close code and a sentence.
 type Closing struct {
 	Code   websocket.StatusCode
 	Reason string
@@ -33,7 +31,7 @@ type Closing struct {
 
 func (e *Closing) Error() string { return e.Reason }
 
-// Reasons that the client is told.
+// Reasons of the server.
 var (
 	ErrGoingAway = &Closing{websocket.StatusGoingAway, "server is shutting down"}
 	ErrTokenOver = &Closing{websocket.StatusPolicyViolation, "Token expired"}
@@ -45,16 +43,16 @@ var (
 	errNoAnswer  = &Closing{websocket.StatusGoingAway, "client does not answer"}
 	ErrOver      = &Closing{websocket.StatusServiceRestart, "document was closed: connect again"}
 	ErrTooLarge  = &Closing{websocket.StatusMessageTooBig, "note would be too large"}
-	errInflight  = &Closing{websocket.StatusTryAgainLater, "too much is being sent at a time: connect again"}
-	errSlowFrame = &Closing{websocket.StatusPolicyViolation, "frame does not come to its end"}
-	ErrNotKept   = &Closing{websocket.StatusInternalError, "change could not be kept"}
+	errInflight  = &Closing{websocket.StatusTryAgainLater, "too much is being sent at a time; connect again"}
+	errSlowFrame = &Closing{websocket.StatusPolicyViolation, "frame is sent too slowly"}
+	ErrNotKept   = &Closing{websocket.StatusInternalError, "change could not be stored"}
 )
 
-// Options bound what a client can make its Socket do.
+// Options limit a Socket.
 type Options struct {
 	Queue    int           // frames that wait for the client
 	Backlog  int           // bytes of these
-	Ping     time.Duration // how often the connection is tried out
+	Ping     time.Duration // the interval of pings
 	Inflight *inflight.Budget
 }
 
@@ -64,19 +62,19 @@ type Socket struct {
 	ws     *websocket.Conn
 	out    *backlog
 	server context.Context         // ends with the server
-	ctx    context.Context         // ends with the connection; its cause is why
+	ctx    context.Context         // ends with the connection; its cause is the reason
 	end    context.CancelCauseFunc // ends it
-	pings  sync.WaitGroup          // that are planned or under way; Add under mu
+	pings  sync.WaitGroup          // scheduled or running ones; Add with mu
 
 	mu   sync.Mutex // protects the following
-	sent bool       // something was, since the last beat
+	sent bool       // since the last ping
 	beat *time.Timer
-	hail func() // queues something for a client that has not heard of the server for a while
+	hail func() // queues a frame for a client that has received nothing for a while
 }
 
-// Accept makes a websocket of a request; nil if that fails, and then the client
-// has the answer. It ends with ctx, the server's. Origins have been looked at. There is
-// no compression, which would let a small frame swell.
+// Accept upgrades a request to a websocket; if that fails, it answers the request and
+// returns nil. The websocket ends with ctx. The caller has checked the origin. There is no
+// compression, which would let a small frame swell.
 func Accept(ctx context.Context, w http.ResponseWriter, r *http.Request, o Options) *Socket {
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
@@ -90,14 +88,13 @@ func Accept(ctx context.Context, w http.ResponseWriter, r *http.Request, o Optio
 // Context ends with the connection.
 func (k *Socket) Context() context.Context { return k.ctx }
 
-// End ends the connection for a reason, which is a *Closing if the client is to know; the
-// first one counts.
+// End ends the connection. A *Closing is sent to the client; the first reason counts.
 func (k *Socket) End(why error) { k.end(why) }
 
-// SetReadLimit says how many bytes a frame of the client may have.
+// SetReadLimit sets the size in bytes of the largest frame of the client.
 func (k *Socket) SetReadLimit(n int64) { k.ws.SetReadLimit(n) }
 
-// Serve hands each frame to handle until one of the sides ends the connection.
+// Serve calls handle with each frame until either side ends the connection.
 func (k *Socket) Serve(handle func(frame []byte) error) {
 	closed := make(chan struct{})
 	context.AfterFunc(k.ctx, func() {
@@ -116,10 +113,10 @@ func (k *Socket) Serve(handle func(frame []byte) error) {
 	k.pings.Wait()
 }
 
-// read handles frames until the client leaves or sends one that is none.
+// read handles frames until the client leaves or sends text.
 func (k *Socket) read(handle func([]byte) error) error {
 	for {
-		kind, r, err := k.ws.Reader(context.Background()) // until shut closes it
+		kind, r, err := k.ws.Reader(context.Background()) // shut ends it
 		switch {
 		case err != nil:
 			return err
@@ -132,7 +129,7 @@ func (k *Socket) read(handle func([]byte) error) error {
 	}
 }
 
-// frame hands one frame to handle.
+// frame reads one frame and calls handle.
 func (k *Socket) frame(r io.Reader, handle func([]byte) error) error {
 	f := frameReader{r: r, k: k, start: time.Now()}
 	data, release, err := k.o.Inflight.Read(&f)
@@ -149,14 +146,13 @@ func (k *Socket) frame(r io.Reader, handle func([]byte) error) error {
 	return handle(data)
 }
 
-// frameReader reads a frame whose client has to go on sending it, as fast as it has to
-// read one.
+// frameReader reads a frame, and ends the connection if the client sends it too slowly.
 type frameReader struct {
 	r     io.Reader
 	k     *Socket
 	start time.Time
 	n     int         // bytes so far
-	timer *time.Timer // ends the connection; nil while the frame is small
+	timer *time.Timer // nil while the frame is small
 }
 
 func (f *frameReader) Read(p []byte) (int, error) {
@@ -179,17 +175,16 @@ func (f *frameReader) stop() {
 	}
 }
 
-// Queue hands a frame to the writer. A client that does not keep up is cut off,
-// so that it connects again and gets what it missed: frames are never dropped
-// silently.
+// Queue queues a frame. A client that does not keep up is disconnected, so that it connects
+// again and catches up: frames are never dropped silently.
 func (k *Socket) Queue(frame []byte) {
 	if !k.out.put(frame) {
 		k.end(errTooSlow)
 	}
 }
 
-// Reply queues what the client has asked for, once it has read enough of what it
-// asked for before. Only handle may call it: meanwhile nothing is read.
+// Reply queues an answer, once the client has read enough of the answers before. Only handle
+// may call it: nothing is read meanwhile.
 func (k *Socket) Reply(frame []byte) {
 	for !k.out.offer(frame) {
 		select {
@@ -200,7 +195,7 @@ func (k *Socket) Reply(frame []byte) {
 	}
 }
 
-// write sends what is queued.
+// write sends queued frames.
 func (k *Socket) write() error {
 	for {
 		select {
@@ -217,8 +212,8 @@ func (k *Socket) write() error {
 	}
 }
 
-// send writes one frame. Its context, and that of reads, is not the connection's:
-// the library cuts the line when one ends, before the close code is sent.
+// send writes one frame. Neither it nor a read uses the connection's context: the library
+// closes the connection when that ends, before the close code is sent.
 func (k *Socket) send(frame []byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience(int64(len(frame))))
 	defer cancel()
@@ -229,16 +224,16 @@ func (k *Socket) send(frame []byte) error {
 	return err
 }
 
-// SetHail says how a quiet client is told that the server is there.
+// SetHail sets the function that queues a frame for a quiet client.
 func (k *Socket) SetHail(fn func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.hail = fn
 }
 
-// beatLater keeps the connection alive from now on: with pings, which tell this
-// side that the other is there, and, if nothing else was sent, with a hail, since
-// browsers do not show pings to programs and those hang up after 30 seconds.
+// beatLater schedules the next ping, which shows whether the client is there. A hail
+// follows if nothing else was sent: browsers hide pings from programs, and those hang up
+// after 30 seconds.
 func (k *Socket) beatLater() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -248,8 +243,8 @@ func (k *Socket) beatLater() {
 	}
 }
 
-// ping is one beat. While a frame is on its way no ping can be, and send has
-// its own patience.
+// ping is one beat. While a frame is being written no ping can be sent, and send has its own
+// timeout.
 func (k *Socket) ping() {
 	defer k.pings.Done()
 	defer k.beatLater()
@@ -270,7 +265,7 @@ func (k *Socket) ping() {
 	}
 }
 
-// shut closes the websocket with the code that tells why.
+// shut closes the websocket with the code of the reason.
 func (k *Socket) shut() {
 	k.mu.Lock()
 	if k.beat != nil && k.beat.Stop() {
@@ -283,7 +278,7 @@ func (k *Socket) shut() {
 	}
 	why := &Closing{websocket.StatusNormalClosure, ""}
 	if !errors.As(cause, &why) {
-		_ = k.ws.CloseNow() // the client has gone
+		_ = k.ws.CloseNow() // the client is gone
 		return
 	}
 	_ = k.ws.Close(why.Code, why.Reason)
