@@ -62,7 +62,6 @@ func Open(dir string) (*Cache, error) {
 	return c, nil
 }
 
-// partPrefix begins the names of files that are being written.
 const partPrefix = ".part-"
 
 // ValidHash reports whether s is a SHA-256 in lower-case hex, and so a safe name.

@@ -56,7 +56,6 @@ func (s *Source) PutFile(rel string, data []byte, perm fs.FileMode) (model.Stamp
 	return e.stamp, err
 }
 
-// file is an open file. It follows the file through renames.
 type file struct {
 	s   *Source
 	e   *entry

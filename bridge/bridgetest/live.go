@@ -21,7 +21,6 @@ type Live struct {
 	docs sync.Map // *entry to *liveDoc
 }
 
-// liveDoc is one live document.
 type liveDoc struct {
 	id    model.DocID
 	live  *Live
@@ -106,7 +105,6 @@ func (d *liveDoc) View(_ context.Context, fn func(*ycrdt.Doc, time.Time) error) 
 	return fn(d.doc, d.modTime)
 }
 
-// path returns the present path of the note.
 func (d *liveDoc) path() model.Path {
 	p := model.Path(d.id)
 	_ = d.live.locked(func(t *tree) error {

@@ -18,7 +18,6 @@ type tree struct {
 	changes uint64 // so that no two states have the same stamp
 }
 
-// entry is one file or folder.
 type entry struct {
 	dir   bool
 	mode  fs.FileMode
@@ -62,7 +61,6 @@ func (t *tree) stamp(e *entry, modTime time.Time) {
 	t.touch(e, modTime)
 }
 
-// touch gives e the stamp of a new state.
 func (t *tree) touch(e *entry, modTime time.Time) {
 	t.changes++
 	e.stamp.Size, e.stamp.ModTime, e.stamp.ChgTime = int64(len(e.data)), modTime.UnixNano(), int64(t.changes)

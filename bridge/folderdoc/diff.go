@@ -40,7 +40,6 @@ func Diff(before, after []Entry) []Change {
 	return d.out
 }
 
-// replaceAll removes and creates everything.
 func replaceAll(before, after []Entry) []Change {
 	var out []Change
 	for _, e := range slices.Backward(before) {

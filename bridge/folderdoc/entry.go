@@ -40,7 +40,6 @@ type Entry struct {
 	SyncTime int64  // Unix milliseconds
 }
 
-// fileTypes has Relay's entry types and their MIME types by extension.
 var fileTypes = map[string][2]string{
 	".md": {TypeMarkdown, "text/markdown"}, ".canvas": {TypeCanvas, "application/json"}, ".base": {TypeBase, "application/yaml"},
 	".png": {TypeImage, "image/png"}, ".jpg": {TypeImage, "image/jpeg"}, ".jpeg": {TypeImage, "image/jpeg"},

@@ -69,7 +69,6 @@ func (f *Folder) Holds(id string) (holds bool) {
 	return holds
 }
 
-// read returns the entries of both maps by path.
 func (f *Folder) read(tx *ycrdt.Txn) map[string]Entry {
 	entries := make(map[string]Entry)
 	for _, k := range f.keys(tx) {

@@ -6,7 +6,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// span is src[from:to].
 type span struct{ from, to int }
 
 // list edits the list n, which ends before limit, so that it holds want; kept items
@@ -136,7 +135,6 @@ func (e *editor) dash(c *yaml.Node, column int) (int, bool) {
 	return 0, false
 }
 
-// flowItems returns the spans of the items of a flow list.
 func (e *editor) flowItems(n *yaml.Node, limit int) ([]span, bool) {
 	items := make([]span, len(n.Content))
 	for i, c := range n.Content {

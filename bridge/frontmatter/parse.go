@@ -24,7 +24,6 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("front matter, line %d, column %d: %s", e.Line, e.Column, e.Msg)
 }
 
-// at returns a SyntaxError at a node.
 func at(n *yaml.Node, format string, args ...any) error {
 	return &SyntaxError{n.Line + 1, n.Column, fmt.Sprintf(format, args...)}
 }
@@ -107,7 +106,6 @@ func syntaxError(src string, err error) error {
 	return &SyntaxError{line + 1, 1, msg}
 }
 
-// reader converts nodes to values.
 type reader struct {
 	left    int // remaining budget, see maxNodes
 	aliases int // aliases around the current node
@@ -194,7 +192,6 @@ var (
 	float       = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 )
 
-// plain returns the value of a scalar without quotes.
 func plain(s string) any {
 	switch s {
 	case "", "~", "null", "Null", "NULL":

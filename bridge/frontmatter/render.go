@@ -92,7 +92,6 @@ func (e *editor) literal(s string, column int) string {
 	return b.String()
 }
 
-// flowText returns a value between brackets.
 func (e *editor) flowText(v any) string {
 	var parts []string
 	switch v := v.(type) {

@@ -98,7 +98,6 @@ func (e *editor) apply() string {
 	return b.String()
 }
 
-// entry is an entry of a block mapping.
 type entry struct {
 	key, value  *yaml.Node
 	from, limit int // its lines, up to the next entry
@@ -162,7 +161,6 @@ func (e *editor) entriesOf(n *yaml.Node, limit int) ([]entry, bool) {
 	return list, true
 }
 
-// value sets the value of the entry x, whose key is at column, to v.
 func (e *editor) value(x entry, column int, v any) bool {
 	before := len(e.edits)
 	switch want := v.(type) {
@@ -179,7 +177,6 @@ func (e *editor) value(x entry, column int, v any) bool {
 	return e.replace(x, column, v)
 }
 
-// replace writes the value of x anew.
 func (e *editor) replace(x entry, column int, v any) bool {
 	keyEnd, ok := e.keyEnd(x.key, x.limit)
 	if !ok {

@@ -38,7 +38,6 @@ func lineEnd(text string, i int) int {
 	return len(text)
 }
 
-// lineBreak returns the line break of the first line of text.
 func lineBreak(text string) string {
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"

@@ -44,7 +44,6 @@ func (p Properties) Without(key string) Properties {
 	return slices.DeleteFunc(slices.Clone(p), func(e Property) bool { return e.Key == key })
 }
 
-// lacking returns the entries whose keys are not there.
 func (p Properties) lacking(there map[string]bool) Properties {
 	return slices.DeleteFunc(slices.Clone(p), func(e Property) bool { return there[e.Key] })
 }

@@ -33,7 +33,6 @@ func RetargetCanvas(data []byte, old, new string) ([]byte, bool) {
 	return out.Bytes(), true
 }
 
-// canvasReader walks a valid JSON text.
 type canvasReader struct {
 	data  []byte
 	dec   *json.Decoder
@@ -82,7 +81,6 @@ func (c *canvasReader) member(depth int, in string) {
 	c.found(start, int(c.dec.InputOffset()), path)
 }
 
-// quoted returns s as a JSON string.
 func quoted(s string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -59,7 +59,6 @@ func (s *scanner) blocks(off int) {
 	}
 }
 
-// lineEnd returns the offset after the break of the line at off.
 func (s *scanner) lineEnd(off int) int {
 	if i := strings.IndexByte(s.text[off:], '\n'); i >= 0 {
 		return off + i + 1
@@ -114,7 +113,6 @@ func (s *scanner) flush(off, next int) {
 	s.prose = next
 }
 
-// endCode ends a fenced code block; prose may follow at off.
 func (s *scanner) endCode(off int) {
 	s.fence, s.prose, s.blank = 0, off, true
 }

@@ -30,7 +30,6 @@ type Index struct {
 // name is a folded base name in one Folder.
 type name struct{ folder, base string }
 
-// file is one note or other file.
 type file struct {
 	path    string
 	key     string // folded path, without ".md"
@@ -127,7 +126,6 @@ func (x *Index) remove(f *file) {
 	}
 }
 
-// names returns the keys of f in Index.names.
 func (f *file) names() [2]name {
 	folder, _, _ := strings.Cut(f.path, "/")
 	base := baseName(f.key)
@@ -203,7 +201,6 @@ func (x *Index) Mentioning(path string) []string {
 	return found
 }
 
-// mentioned returns the folded base name of a link in f to target.
 func (f *file) mentioned(target string) string {
 	if target == "" {
 		return baseName(f.key)

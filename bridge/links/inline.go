@@ -71,7 +71,6 @@ func (s *scanner) inline(from, to int) {
 	}
 }
 
-// inline is the state of one run of prose.
 type inline struct {
 	*scanner
 	Opaque
@@ -84,7 +83,6 @@ type inline struct {
 	lineTo int // the end of the last line that was searched for a link
 }
 
-// bracket is one '['.
 type bracket struct {
 	off   int
 	image bool // preceded by '!'
@@ -133,7 +131,6 @@ func (in *inline) wikilink(i int) int {
 	return end + 2
 }
 
-// parseWikilink parses the wikilink whose "[[" is at off and whose "]]" at end.
 func parseWikilink(text string, off, end int) (Link, bool) {
 	inner := text[off+2 : end]
 	target, display, _ := strings.Cut(inner, "|")

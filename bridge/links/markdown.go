@@ -47,7 +47,6 @@ type destination struct {
 	end      int // after the ')'
 }
 
-// parseDestination reads `target "title")` at off.
 func parseDestination(text string, off int) (destination, bool) {
 	text = text[:min(len(text), off+maxDestination)]
 	i := skipSpace(text, off)

@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// mark is one kind of CriticMarkup.
 type mark struct{ open, close string }
 
 var marks = [...]mark{{"{++", "++}"}, {"{--", "--}"}, {"{~~", "~~}"}, {"{>>", "<<}"}}

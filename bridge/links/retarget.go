@@ -44,7 +44,6 @@ func candidates(from, target, want string) []string {
 	return []string{path.Base(want), rel, want}
 }
 
-// relativePath returns the path from the folder dir to the file at want.
 func relativePath(dir, want string) string {
 	up := ""
 	for dir != "." && !strings.HasPrefix(want, dir+"/") {

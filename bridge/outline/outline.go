@@ -73,7 +73,6 @@ func Of(note string) Outline {
 	return o
 }
 
-// scanner walks the blocks of a body.
 type scanner struct {
 	o    *Outline
 	src  []byte

@@ -104,7 +104,6 @@ func (c *Client) attended(ctx context.Context, do func(context.Context) error) e
 	return err
 }
 
-// watch checks the owner until ctx ends.
 func (c *Client) watch(ctx context.Context, silent context.CancelCauseFunc) {
 	start := time.Now()
 	waits := c.Waits

@@ -33,7 +33,6 @@ const (
 	mostFolders = 16 // folders that are searched for them
 )
 
-// identify returns the identity of the vault in dir.
 func identify(dir string) (identity, error) {
 	st, err := os.Stat(dir)
 	if err != nil {
@@ -65,7 +64,6 @@ func identify(dir string) (identity, error) {
 	return id, nil
 }
 
-// isSame reports whether both are one directory.
 func (id identity) isSame(other identity) bool {
 	return id.Inode != 0 && id.Inode == other.Inode && id.Device == other.Device
 }
@@ -225,7 +223,6 @@ func (o *Owner) adoptMoved(c Claim, now identity) error {
 // plainPath matches paths that a shell takes without quotes.
 var plainPath = regexp.MustCompile(`^[\w/.+,:@%\x{80}-\x{10ffff}-]*$`)
 
-// quoted returns a path for a shell.
 func quoted(path string) string {
 	if plainPath.MatchString(path) {
 		return path

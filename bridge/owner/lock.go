@@ -177,7 +177,6 @@ func ownerIsDead(c Claim) bool {
 	return err == nil && info.HandedOver.IsZero() && ended(info.PID)
 }
 
-// ownedBy returns an *OwnedError for errHeld.
 func ownedBy(c Claim, err error) error {
 	if !errors.Is(err, errHeld) {
 		return err

@@ -11,7 +11,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/remote/listing"
 )
 
-// attachment returns the entry of the attachment at rel.
 func (s *Source) attachment(op, rel string) (folderdoc.Entry, error) {
 	e, err := s.listing.Find(op, rel)
 	switch {
@@ -77,7 +76,6 @@ func (s *Source) replaceAttachment(ctx context.Context, rel string, expect model
 	return s.attachments.Stamp(e), nil
 }
 
-// createAttachment creates an attachment.
 func (s *Source) createAttachment(ctx context.Context, rel string, data []byte) (model.Stamp, error) {
 	typ, _ := folderdoc.TypeOf(rel)
 	_, err := s.listing.Find("create", rel)

@@ -29,7 +29,6 @@ func normalize(v []float32) {
 	}
 }
 
-// dot returns the cosine of the angle between vectors of length 1.
 func dot(a, b []float32) float32 {
 	var sum float32
 	for i, x := range a {

@@ -59,7 +59,6 @@ func (e *Endpoint) Check() error {
 // ID implements Embedder.
 func (e *Endpoint) ID() string { return e.address() + " " + e.Model }
 
-// address returns the URL of requests.
 func (e *Endpoint) address() string {
 	base := strings.TrimRight(e.URL, "/")
 	switch {
@@ -157,7 +156,6 @@ func (e *Endpoint) request(ctx context.Context, texts []string) ([][]float32, er
 	return decodeVectors(answer, len(texts))
 }
 
-// statusError returns the error for an answer other than 200.
 func statusError(res *http.Response, answer []byte) error {
 	err := fmt.Errorf("%s: %s", res.Status, snippet(string(answer[:min(len(answer), snippetSize)])))
 	switch {

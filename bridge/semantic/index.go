@@ -50,7 +50,6 @@ type indexed struct {
 
 type sum [16]byte
 
-// sumOf returns the key of a passage.
 func sumOf(text string) sum {
 	h := sha256.Sum256([]byte(text))
 	return sum(h[:len(sum{})])
@@ -113,7 +112,6 @@ func (x *Index) current() Embedder {
 	return x.embedder
 }
 
-// candidate is a note and its best passage.
 type candidate struct {
 	info    *noteindex.NoteInfo
 	passage int

@@ -21,7 +21,6 @@ type cell struct {
 	value  float32
 }
 
-// times returns s·x.
 func (s *sparse) times(x *mat.Dense) *mat.Dense {
 	_, width := x.Dims()
 	y := mat.NewDense(len(s.rows), width, nil)
@@ -34,7 +33,6 @@ func (s *sparse) times(x *mat.Dense) *mat.Dense {
 	return y
 }
 
-// transposedTimes returns sᵀ·x.
 func (s *sparse) transposedTimes(x *mat.Dense) *mat.Dense {
 	_, width := x.Dims()
 	y := mat.NewDense(s.columns, width, nil)

@@ -145,7 +145,6 @@ func (x *Index) adopt(m *lsa, vectors map[sum][]float32) {
 	x.notes = make(map[model.Path]*indexed)
 }
 
-// embedChanged embeds the changed notes in batches.
 func (x *Index) embedChanged(ctx context.Context, notes []*noteindex.NoteInfo) error {
 	embedder := x.current()
 	if embedder == nil {

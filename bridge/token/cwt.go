@@ -102,7 +102,6 @@ func (k *Key) verifies(mac bool, alg int64, over, sig []byte) bool {
 	return false
 }
 
-// sign returns the signature of over.
 func (k *Key) sign(over []byte) ([]byte, error) {
 	switch k.alg {
 	case ES256:

@@ -182,7 +182,6 @@ func (d *bincode) varint() uint64 {
 
 func (d *bincode) string() string { return string(d.take(d.varint())) }
 
-// bit reads a byte that must be 0 or 1.
 func (d *bincode) bit() byte {
 	b := d.take(1)[0]
 	if b > 1 {

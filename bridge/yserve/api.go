@@ -137,7 +137,6 @@ func (s *Server) getOldDoc(w http.ResponseWriter, r *http.Request) error {
 	return s.getDoc(w, r)
 }
 
-// auth returns a client token.
 func (s *Server) auth(w http.ResponseWriter, r *http.Request, id string) error {
 	req := struct {
 		Authorization   token.Permission `json:"authorization"`
@@ -235,7 +234,6 @@ func (s *Server) asUpdate(w http.ResponseWriter, r *http.Request, id string) err
 	return nil
 }
 
-// update applies the body.
 func (s *Server) update(w http.ResponseWriter, r *http.Request, id string) error {
 	c, p, err := s.access.OnDoc(r, id)
 	switch {
@@ -258,7 +256,6 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request, id string) error
 	return refuseUpdate(d.Apply(r.Context(), data, host.Origin{User: c.User}))
 }
 
-// refuseUpdate returns the refusal for an error of Apply.
 func refuseUpdate(err error) error {
 	switch {
 	case errors.Is(err, ycrdt.ErrMalformed), errors.Is(err, ycrdt.ErrUpdateV2), errors.Is(err, ycrdt.ErrPendingLimit):

@@ -35,7 +35,6 @@ func (b *patientBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// refuseBody returns the refusal for an error of body.
 func refuseBody(err error) error {
 	var tooLarge *http.MaxBytesError
 	switch {

@@ -72,7 +72,6 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, id string) erro
 	return nil
 }
 
-// frameLimit returns the size in bytes of the largest frame of a client.
 func (s *Server) frameLimit(full bool) int64 {
 	if full {
 		return s.o.Limits.Frame

@@ -2,7 +2,6 @@ package yserve
 
 import "sync"
 
-// connections counts the open websockets.
 type connections struct {
 	mu     sync.Mutex // protects the following
 	count  [2]int     // by kind

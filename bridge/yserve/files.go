@@ -170,7 +170,6 @@ func (s *Server) download(q fileRequest) error {
 	return nil
 }
 
-// history lists the uploads.
 func (s *Server) history(q fileRequest) error {
 	type file struct {
 		Hash      string `json:"hash"`

@@ -82,7 +82,6 @@ func (m *multiplex) leave() {
 	}
 }
 
-// handle handles a frame. An error ends the connection.
 func (m *multiplex) handle(frame []byte) error {
 	f, err := ysync.DecodeHocuspocus(frame)
 	switch {

@@ -153,7 +153,6 @@ func (s *Server) SetKeys(ring token.Ring, mint *token.Key) {
 	}
 }
 
-// fail answers with err.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	no := s.refusalOf(r, err)
 	http.Error(w, no.Text, no.Status)

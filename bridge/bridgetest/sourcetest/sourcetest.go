@@ -70,7 +70,6 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 	}
 }
 
-// must fails the test on an error.
 func must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

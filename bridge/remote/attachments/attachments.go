@@ -19,9 +19,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge/blobs"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/blobs"
 	"github.com/relayfs/relayfs/bridge/remote/transport"
 )
 
@@ -101,7 +101,6 @@ func (a *Attachments) Run(ctx context.Context, online func() bool, arrived func(
 	}
 }
 
-// next returns an attachment to download.
 func (a *Attachments) next() (folderdoc.Entry, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -127,7 +126,6 @@ func (a *Attachments) fetch(ctx context.Context, e folderdoc.Entry) (ok bool) {
 	return false
 }
 
-// name is the server's name of an attachment.
 func (a *Attachments) name(e folderdoc.Entry) string { return transport.DocumentName(a.folder, e.ID) }
 
 // Retry allows another attempt for failed downloads.
@@ -147,7 +145,6 @@ func (a *Attachments) Open(e folderdoc.Entry) (model.File, error) {
 	return file{f, e}, nil
 }
 
-// file is an open attachment.
 type file struct {
 	*os.File
 	e folderdoc.Entry

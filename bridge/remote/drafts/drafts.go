@@ -109,7 +109,6 @@ func (f *Drafts) PromoteUploaded() {
 	}
 }
 
-// promote enters a draft in the folder's document.
 func (f *Drafts) promote(d *replica.Document) error {
 	entered, err := f.enterDraft(d)
 	switch {
@@ -146,7 +145,6 @@ func (f *Drafts) enterDraft(d *replica.Document) (entered folderdoc.Entry, err e
 	return entered, err
 }
 
-// dropDraft forgets a draft.
 func (f *Drafts) dropDraft(rel string) error {
 	return f.o.Listing.Restructure(func(*folderdoc.Folder) error { return f.removeDraft(rel) })
 }

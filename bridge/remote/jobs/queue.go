@@ -65,7 +65,6 @@ func (w *waiting[T]) add(job T, p Priority) {
 	w.lists[p] = append(w.lists[p], job)
 }
 
-// next removes the most urgent job.
 func (w *waiting[T]) next() (job T, p Priority) {
 	for p := range w.lists {
 		for len(w.lists[p]) > 0 {

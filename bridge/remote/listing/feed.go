@@ -36,7 +36,6 @@ func (f *feed) addDirty(id model.DocID) {
 	signal(f.wake)
 }
 
-// take empties the feed.
 func (f *feed) take() ([]model.SourceEvent, map[model.DocID]bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -182,7 +182,6 @@ func here(entries []folderdoc.Entry, before map[string]folderdoc.Entry, have *at
 	return kept, missing
 }
 
-// eventOf returns the event for a change of the listing.
 func (l *Listing) eventOf(c folderdoc.Change) model.SourceEvent {
 	kinds := [...]model.EventKind{
 		folderdoc.Created: model.EventCreated, folderdoc.Removed: model.EventRemoved,

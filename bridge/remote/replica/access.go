@@ -51,7 +51,6 @@ func (a *Access) refuse(reason string) {
 	}
 }
 
-// allow reverts refuse.
 func (a *Access) allow() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

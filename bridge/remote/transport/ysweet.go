@@ -145,7 +145,6 @@ func (t *ysweet) post(ctx context.Context, body, answer any, path ...string) err
 	return nil
 }
 
-// httpTimeout bounds one request.
 const httpTimeout = 30 * time.Second
 
 // do sends a request with a token and returns the body of the answer.

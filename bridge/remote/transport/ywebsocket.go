@@ -10,7 +10,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/ysync"
 )
 
-// socketLink is a document with its own socket.
 type socketLink struct {
 	*socket
 	style    AckStyle

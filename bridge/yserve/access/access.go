@@ -43,7 +43,6 @@ var (
 	ErrBusy     = &Refusal{http.StatusServiceUnavailable, "too many connections or documents are open"}
 )
 
-// keys verify and mint tokens.
 type keys struct {
 	ring token.Ring
 	mint *token.Key

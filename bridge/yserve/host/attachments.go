@@ -104,7 +104,6 @@ func (f *folder) put(ctx context.Context, e folderdoc.Entry, old string) error {
 	return f.h.ws.PutPeoplesFile(ctx, f.path(e.Path), data, had, modified)
 }
 
-// keepOld stores the content of a file as an upload.
 func (f *folder) keepOld(id, hash string) error {
 	a, err := f.h.Attachment(id, hash)
 	if err != nil {
@@ -135,7 +134,6 @@ func (n *names) fileEntry(t bridge.TreeEntry, rel, id string, had folderdoc.Entr
 	return had, had.Hash != ""
 }
 
-// fileSum is the hash of a file at a time.
 type fileSum struct {
 	modTime int64 // Unix milliseconds
 	hash    string

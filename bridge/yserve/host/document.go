@@ -192,7 +192,6 @@ func (h *Host) history(id string) (model.Store, []model.Record, error) {
 	return h.folders[0].store, nil, nil
 }
 
-// openLoose opens the document as a loose one.
 func (d *Document) openLoose(create bool) error {
 	store, records, err := d.h.history(d.id)
 	if err != nil {
@@ -213,7 +212,6 @@ func (d *Document) openLoose(create bool) error {
 	return nil
 }
 
-// change runs fn and stores its changes.
 func (l *loose) change(by model.Author, fn func(*ycrdt.Doc) error) error {
 	rec, err := record(l.doc, by, fn)
 	if rec == nil {
@@ -225,7 +223,6 @@ func (l *loose) change(by model.Author, fn func(*ycrdt.Doc) error) error {
 	return err
 }
 
-// ensure stores the document.
 func (l *loose) ensure() error {
 	if l.kept {
 		return nil

@@ -15,7 +15,6 @@ type Event struct {
 	Update   []byte // nil if the document is not open here
 }
 
-// subscription is one subscriber of a folder's events.
 type subscription struct {
 	channel string
 	fn      func(Event)
@@ -127,7 +126,6 @@ func (h *Host) tell(p model.Path) {
 	}
 }
 
-// add adds one event of the workspace.
 func (p *pending) add(ev model.Event) {
 	if ev.Kind == model.EventChanged && ev.Path.IsNote() {
 		p.signal(false, ev.Path)

@@ -17,7 +17,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// folder is a Folder of the workspace and its folder document.
 type folder struct {
 	h     *Host
 	name  string
@@ -54,7 +53,6 @@ func (f *folder) locked(fn func(*names) error) error {
 	return fn(&f.names)
 }
 
-// folderPath is the path of a folder document in the store.
 const folderPath = model.Path(".relay/folder")
 
 // start loads the folder document, executes changes that a crash interrupted, and updates
@@ -110,7 +108,6 @@ func (f *folder) load(id model.DocID) ([]folderdoc.Change, error) {
 	return folderdoc.Diff(before, f.model.List()), nil
 }
 
-// keep stores a change of the document.
 func (f *folder) keep(n *names, rec model.Record) error {
 	rec.Time = time.Now().UTC()
 	seq, err := f.store.Append(model.DocID(f.id), folderPath, rec)
@@ -137,10 +134,8 @@ func newIndex(entries []folderdoc.Entry) *index {
 	return x
 }
 
-// path returns the path of rel in the workspace.
 func (f *folder) path(rel string) model.Path { return model.Path(f.name).Join(rel) }
 
-// follow updates the document from the tree.
 func (f *folder) follow(n *names) error {
 	tree, err := f.h.ws.Tree(f.name)
 	if errors.Is(err, model.ErrOffline) {

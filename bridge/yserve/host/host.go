@@ -207,7 +207,6 @@ func (d *Document) open(ctx context.Context, create bool) error {
 	return d.ensureNonEmpty(ctx)
 }
 
-// notExist returns the error for an unknown id.
 func notExist(id string) error {
 	return &fs.PathError{Op: "open", Path: strings.ToValidUTF8(id, "?"), Err: fs.ErrNotExist}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
-// errTaken is the error for a name of another document.
 var errTaken = errors.New("name belongs to another document")
 
 // change runs fn, which changes the folder document, and executes the change in the source.
@@ -64,7 +63,6 @@ func (f *folder) carryOut(ctx context.Context, changes []folderdoc.Change, by mo
 	}
 }
 
-// do executes one change.
 func (f *folder) do(ctx context.Context, c folderdoc.Change, by model.Author) error {
 	person := bridge.Restructure{By: by, Person: true}
 	var err error
@@ -89,7 +87,6 @@ func (f *folder) do(ctx context.Context, c folderdoc.Change, by model.Author) er
 	return err
 }
 
-// create creates what a client has entered.
 func (f *folder) create(ctx context.Context, e folderdoc.Entry, by model.Author) error {
 	p, err := model.CleanPath(string(f.path(e.Path)))
 	if err != nil {

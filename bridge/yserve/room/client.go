@@ -77,10 +77,8 @@ func (c *Client) hailOthers() {
 // Hail sends all awareness states.
 func (c *Client) Hail() { c.queue(ysync.AppendAwareness(nil, c.room.awareness.EncodeAll())) }
 
-// queue sends a frame, see Socket.Queue.
 func (c *Client) queue(frame []byte) { c.socket.Queue(c.framed(frame)) }
 
-// reply answers the client, see Socket.Reply.
 func (c *Client) reply(frame []byte) { c.socket.Reply(c.framed(frame)) }
 
 func (c *Client) framed(frame []byte) []byte {
@@ -90,7 +88,6 @@ func (c *Client) framed(frame []byte) []byte {
 	return append(c.Name[:len(c.Name):len(c.Name)], frame...)
 }
 
-// over tells the client that the document is closed.
 func (c *Client) over() {
 	if c.Name == nil {
 		c.socket.End(socket.ErrOver)

@@ -169,7 +169,6 @@ func (c *Client) unsubscribe(types []string) {
 	}
 }
 
-// subdoc is the state of one document of a folder document.
 type subdoc struct {
 	Snapshot []byte `cbor:"snapshot"`
 	LastSeen int64  `cbor:"last_seen"` // Unix milliseconds

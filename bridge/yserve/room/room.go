@@ -168,7 +168,6 @@ func (r *Room) each(frame []byte, but any) {
 	}
 }
 
-// sendUpdate sends a change to all but its sender.
 func (r *Room) sendUpdate(update []byte, origin any) {
 	o, _ := origin.(host.Origin)
 	r.each(ysync.AppendUpdate(nil, update), o.Sender)

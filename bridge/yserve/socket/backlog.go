@@ -59,7 +59,6 @@ func (b *backlog) written(frame []byte) {
 	signal(b.drained)
 }
 
-// busy reports whether a frame waits or is being written.
 func (b *backlog) busy() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

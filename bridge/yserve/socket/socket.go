@@ -129,7 +129,6 @@ func (k *Socket) read(handle func([]byte) error) error {
 	}
 }
 
-// frame reads one frame and calls handle.
 func (k *Socket) frame(r io.Reader, handle func([]byte) error) error {
 	f := frameReader{r: r, k: k, start: time.Now()}
 	data, release, err := k.o.Inflight.Read(&f)
@@ -195,7 +194,6 @@ func (k *Socket) Reply(frame []byte) {
 	}
 }
 
-// write sends queued frames.
 func (k *Socket) write() error {
 	for {
 		select {
