@@ -8,11 +8,14 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/folderdoc"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/remote"
 	"github.com/relayfs/relayfs/bridge/store"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
@@ -59,10 +62,16 @@ func BenchmarkFirstSync(b *testing.B) {
 		}
 		debug.FreeOSMemory() // what the last round left
 		before, start := residentKB(b), time.Now()
-		c := mustOpen(b, s, direct)
-		for known(c) < benchNotes || c.source.SyncStatus().Unfetched > 0 {
-			time.Sleep(time.Millisecond)
-		}
+		fetched := make(chan struct{})
+		tell := sync.OnceFunc(func() { close(fetched) })
+		c := mustOpen(b, s, direct, func(o *remote.Options, _ *bridge.Options) {
+			o.Progress = func(p remote.Progress) {
+				if p.Fetched == benchNotes {
+					tell()
+				}
+			}
+		})
+		<-fetched
 		took := time.Since(start)
 		b.ReportMetric(float64(took.Milliseconds())/theirs.Ms, "time/yjs")
 		b.ReportMetric((residentKB(b)-before)/theirs.KB, "memory/yjs")

@@ -40,11 +40,15 @@ type Options struct {
 	// Attachments is the directory for the bytes of attachments; "" serves none, as do
 	// servers without storage for them.
 	Attachments string
+	Progress    func(Progress) // called while many notes are fetched; may be nil
 	// Resync is the interval at which a connected document is compared, and the time limit
 	// of the server's answers; default 20 s.
 	Resync time.Duration
 	Logger *slog.Logger // nil discards
 }
+
+// Progress is how many of the folder's notes are here.
+type Progress = schedule.Progress
 
 // Source serves one shared folder of a server.
 type Source struct {
@@ -94,7 +98,7 @@ func (s *Source) build() (err error) {
 	}, p)
 	s.schedule, err = schedule.New(s.ctx, schedule.Options{
 		Address: o.Address, Server: s.server, Folder: o.Folder, Set: s.set, Store: o.Store,
-		Resync: o.Resync, Log: o.Logger,
+		Resync: o.Resync, Progress: o.Progress, Log: o.Logger,
 	}, p)
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -201,9 +200,21 @@ func (a *Awareness) Remove(origin any, clients ...ycrdt.ClientID) {
 
 // Others returns the clients that are there, without the local one.
 func (a *Awareness) Others() []ycrdt.ClientID {
-	states := a.States()
-	delete(states, a.states.local)
-	return slices.Sorted(maps.Keys(states))
+	return slices.DeleteFunc(a.present(), func(id ycrdt.ClientID) bool { return id == a.states.local })
+}
+
+// present returns the clients that are there, sorted.
+func (a *Awareness) present() []ycrdt.ClientID {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ids := make([]ycrdt.ClientID, 0, len(a.states.clients))
+	for id, c := range a.states.clients {
+		if c.state != nil {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // Run renews the local state and drops clients that have been silent for 30 seconds,

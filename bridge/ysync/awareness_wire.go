@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"maps"
-	"slices"
 
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
@@ -41,7 +40,7 @@ func (a *Awareness) Encode(clients ...ycrdt.ClientID) []byte {
 
 // EncodeAll returns an awareness update with all clients that are there.
 func (a *Awareness) EncodeAll() []byte {
-	return a.Encode(slices.Sorted(maps.Keys(a.States()))...)
+	return a.Encode(a.present()...)
 }
 
 // Apply merges an awareness update. If another client claims that the local client has

@@ -44,13 +44,14 @@ type Store interface {
 
 // Options configure a Scheduler.
 type Options struct {
-	Address transport.Address
-	Server  transport.Server
-	Folder  string // the name of the folder's document at the server
-	Set     *replica.Set
-	Store   Store
-	Resync  time.Duration // how long the server may take to report changes
-	Log     *slog.Logger
+	Address  transport.Address
+	Server   transport.Server
+	Folder   string // the name of the folder's document at the server
+	Set      *replica.Set
+	Store    Store
+	Resync   time.Duration  // how long the server may take to report changes
+	Progress func(Progress) // called after the turn of a note; may be nil
+	Log      *slog.Logger
 }
 
 // Folder is called about the folder, without locks held.
@@ -208,14 +209,17 @@ func (y *Scheduler) Keep(id model.DocID) {
 	}
 }
 
+// Progress is how many of the folder's notes are here.
+type Progress struct{ Fetched, Notes int }
+
 // State is the progress of the synchronisation with the server.
 type State struct {
-	Notes, Fetched int
-	Connected      bool
-	Unsent         int // documents
-	Synced         time.Time
-	Cause          error // why there is no connection
-	Problem        error // the last error about one document since there is one
+	Progress
+	Connected bool
+	Unsent    int // documents
+	Synced    time.Time
+	Cause     error // why there is no connection
+	Problem   error // the last error about one document since there is one
 }
 
 // State returns the progress of the synchronisation with the server.
@@ -223,7 +227,7 @@ func (y *Scheduler) State() State {
 	unsent := y.unsent.Len()
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	s := State{Notes: len(y.notes), Connected: y.online, Unsent: unsent, Synced: y.synced, Cause: y.cause, Problem: y.problem}
+	s := State{Progress: Progress{Notes: len(y.notes)}, Connected: y.online, Unsent: unsent, Synced: y.synced, Cause: y.cause, Problem: y.problem}
 	for _, id := range y.notes {
 		if y.kept[id] {
 			s.Fetched++

@@ -31,6 +31,9 @@ func (y *Scheduler) work(ctx context.Context) {
 			return
 		}
 		if err == nil {
+			if y.o.Progress != nil {
+				y.o.Progress(y.State().Progress)
+			}
 			continue
 		}
 		y.o.Log.Debug("document not compared", model.LogDoc, string(d.ID()), model.LogErr, err)
