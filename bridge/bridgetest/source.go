@@ -191,10 +191,11 @@ func (s *Source) Settle(ctx context.Context) error { return s.feed.settle(ctx) }
 
 // feed is the events that Run has not reported yet.
 type feed struct {
-	mu     sync.Mutex // protects the following
-	opened bool
-	events []model.SourceEvent // including those that are being reported
-	wake   chan struct{}       // closed by the next change
+	mu        sync.Mutex // protects the following
+	opened    bool
+	events    []model.SourceEvent
+	reporting int           // events that are being reported
+	wake      chan struct{} // closed by the next change
 }
 
 // open starts the feed: nothing before it is reported.
@@ -218,24 +219,29 @@ func (f *feed) change(fn func()) {
 	}
 }
 
-// state returns the events and a channel that the next change closes.
-func (f *feed) state() ([]model.SourceEvent, <-chan struct{}) {
+// wait runs fn and returns a channel that the next change closes.
+func (f *feed) wait(fn func()) <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	fn()
 	if f.wake == nil {
 		f.wake = make(chan struct{})
 	}
-	return f.events, f.wake
+	return f.wake
 }
 
 func (f *feed) run(ctx context.Context, changed func(model.SourceEvent)) {
 	for ctx.Err() == nil {
-		events, more := f.state()
+		var events []model.SourceEvent
+		more := f.wait(func() {
+			events, f.events = f.events, nil
+			f.reporting += len(events)
+		})
 		for _, ev := range events {
 			changed(ev)
 		}
 		if len(events) > 0 {
-			f.change(func() { f.events = f.events[len(events):] })
+			f.change(func() { f.reporting -= len(events) })
 			continue
 		}
 		select {
@@ -247,8 +253,9 @@ func (f *feed) run(ctx context.Context, changed func(model.SourceEvent)) {
 
 func (f *feed) settle(ctx context.Context) error {
 	for {
-		events, more := f.state()
-		if len(events) == 0 {
+		done := false
+		more := f.wait(func() { done = len(f.events)+f.reporting == 0 })
+		if done {
 			return nil
 		}
 		select {
