@@ -31,7 +31,7 @@ const (
 type StoppedError struct{ Owner Info }
 
 func (e *StoppedError) Error() string {
-	return fmt.Sprintf("%v does not answer: process %d is stopped (Ctrl-Z?); continue it with `kill -CONT %d`", e.Owner, e.Owner.PID, e.Owner.PID)
+	return fmt.Sprintf("%v does not answer: process %d is stopped (Ctrl-Z?): continue it with `kill -CONT %d`", e.Owner, e.Owner.PID, e.Owner.PID)
 }
 
 var errSilent = errors.New("no answer")

@@ -275,7 +275,7 @@ func Adopt(from string, c Claim) (aside string, err error) {
 		}
 	}
 	if id, known := readIdentity(from); known && !id.isGone() && id.Vault != c.Vault {
-		return "", fmt.Errorf("vault %q still exists and keeps its state; a copy starts with a new one", id.Vault)
+		return "", fmt.Errorf("vault %q is still there and keeps its state; a copy starts with a new one", id.Vault)
 	}
 	if _, err := os.Stat(from); err != nil {
 		return "", fmt.Errorf("state folder: %w", err)
