@@ -9,47 +9,28 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Accept returns the edits that accept the chosen suggestions of raw, as found by Suggestions on the same text: their
-// delimiters, metadata of any dialect, attached comments and deleted text go; nothing else changes, but for highlights
-// of which nothing is left. What raw does not have (any more) is passed over.
+// Accept returns the edits that accept the chosen suggestions of raw, as Suggestions found them in the same text: their
+// delimiters, metadata of any dialect, attached comments and deleted text go. Nothing else changes, except that
+// highlights of which nothing is left go too. Suggestions that raw does not have are ignored.
 func Accept(raw string, chosen ...Suggestion) []Edit { return Decide(raw, true, nil, chosen...) }
-
-// Reject is Accept the other way: the added text goes and the deleted text stays.
-func Reject(raw string, chosen ...Suggestion) []Edit {
-	return Decide(raw, false, nil, chosen...)
-}
-
-// AcceptAll returns the edits that accept every suggestion of raw. Highlights, and comments that are attached to no
-// suggestion, stay.
-func AcceptAll(raw string) []Edit { return decide(critic.Parse(raw), everyone, true, nil) }
-
-// RejectAll returns the edits that reject every suggestion of raw.
-func RejectAll(raw string) []Edit { return decide(critic.Parse(raw), everyone, false, nil) }
 
 // Fate is what a decision on a suggestion does to a comment that is attached to it.
 type Fate int
 
 const (
-	Goes     Fate = iota
-	Stays         // as it is
-	Reopened      // without the mark that it is resolved
+	Goes Fate = iota
+	Stays
+	Reopened // without the mark that it is resolved
 )
 
-// Attached is a comment directly behind a suggestion that is decided on.
+// Attached is a comment directly after a suggestion that is decided on.
 type Attached struct {
 	Span
 	Resolved Span // what says that it is resolved; empty if it is not
 	Mark     Span // the last mark of the suggestion
 }
 
-// Decide is Accept or Reject; fate, unless nil, says what becomes of the comments.
-func Decide(raw string, accept bool, fate func(Attached) Fate, chosen ...Suggestion) []Edit {
-	return decide(critic.Parse(raw), among(chosen), accept, fate)
-}
-
-func everyone(Span) bool { return true }
-
-// among chooses what stands in the given suggestions, for places that are asked for in order.
+// among reports whether a place is in the given suggestions. It is asked for places in order.
 func among(chosen []Suggestion) func(Span) bool {
 	var places []Span
 	for i := range chosen {
@@ -64,8 +45,10 @@ func among(chosen []Suggestion) func(Span) bool {
 	}
 }
 
-// decide carries out a decision on the marks that are chosen and the comments directly behind them.
-func decide(doc *critic.Document, chosen func(Span) bool, accept bool, fate func(Attached) Fate) []Edit {
+// Decide is Accept or, without accept, its reverse: the added text goes and the deleted text stays. fate, unless nil,
+// says what becomes of the comments.
+func Decide(raw string, accept bool, fate func(Attached) Fate, suggestions ...Suggestion) []Edit {
+	doc, chosen := critic.Parse(raw), among(suggestions)
 	ids := make(map[string]bool)
 	left := make([]Span, len(doc.Cells)) // of each cell
 	var reopened []Edit
@@ -79,7 +62,10 @@ func decide(doc *critic.Document, chosen func(Span) bool, accept bool, fate func
 			left[i] = c.Kept(accept)
 			ids[c.ID] = true
 		case c.Kind == critic.Comment && mark >= 0:
-			at, becomes := attached(doc, c, mark), Goes
+			at, becomes := Attached{Span: c.Span, Mark: doc.Cells[mark].Span}, Goes
+			if c.Resolved {
+				at.Resolved = resolution(doc, c)
+			}
 			if fate != nil {
 				becomes = fate(at)
 			}
@@ -112,15 +98,7 @@ func decide(doc *critic.Document, chosen func(Span) bool, accept bool, fate func
 	return edits
 }
 
-func attached(d *critic.Document, c *critic.Cell, mark int) Attached {
-	at := Attached{Span: c.Span, Mark: d.Cells[mark].Span}
-	if c.Resolved {
-		at.Resolved = resolution(d, c)
-	}
-	return at
-}
-
-// resolution is what says in a comment that it is dealt with, as an older relayfs wrote it.
+// resolution is the part of a comment that says that it is resolved, as an older relayfs wrote it.
 func resolution(d *critic.Document, c *critic.Cell) Span {
 	head := d.Raw[c.Start:c.Body.Start]
 	for _, mark := range []string{`{"done":true}@@`, `,"done":true`, `"done":true,`, ` resolved="true"`} {
@@ -131,7 +109,7 @@ func resolution(d *critic.Document, c *critic.Cell) Span {
 	return Span{}
 }
 
-// dropEmptied leaves nothing of highlights that had something in them, of which nothing is left.
+// dropEmptied leaves nothing of highlights that were not empty and of whose content nothing is left.
 func dropEmptied(d *critic.Document, left []Span) {
 	open := -1
 	for i := range d.Cells {

@@ -153,10 +153,10 @@ func checkDecisions(g *generator, raw string) error {
 	}) {
 		return nil // the views differ from the decisions in comments and highlights, and empty marks vanish
 	}
-	if got := Apply(raw, AcceptAll(raw)); got != Accepted(raw) {
+	if got := Apply(raw, Decide(raw, true, nil, Suggestion{End: len(raw)})); got != Accepted(raw) {
 		return fmt.Errorf("raw %q: all accepted %q, accepted view %q", raw, got, Accepted(raw))
 	}
-	if got := Apply(raw, RejectAll(raw)); got != Original(raw) {
+	if got := Apply(raw, Decide(raw, false, nil, Suggestion{End: len(raw)})); got != Original(raw) {
 		return fmt.Errorf("raw %q: all rejected %q, original view %q", raw, got, Original(raw))
 	}
 	all := Suggestions(raw)
@@ -168,7 +168,7 @@ func checkDecisions(g *generator, raw string) error {
 	if rest := Suggestions(got); len(rest) != len(all)-1 || Accepted(got) != Accepted(raw) {
 		return fmt.Errorf("raw %q: %+v accepted leaves %q", raw, s, got)
 	}
-	got = Apply(raw, Reject(raw, s))
+	got = Apply(raw, Decide(raw, false, nil, s))
 	if rest := Suggestions(got); len(rest) != len(all)-1 || Original(got) != Original(raw) {
 		return fmt.Errorf("raw %q: %+v rejected leaves %q", raw, s, got)
 	}

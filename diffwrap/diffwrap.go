@@ -18,13 +18,13 @@ type Edit = script.Edit
 // Apply returns text with a script carried out.
 func Apply(text string, edits []Edit) string { return script.Apply(text, edits) }
 
-// Compose returns the script that does to a text of that size what first does, and then second, whose places are of the
-// text after first.
+// Compose returns the script that does to a text of size bytes what first does and then second, whose offsets refer to
+// the text after first.
 func Compose(size int, first, second []Edit) []Edit { return script.Compose(size, first, second) }
 
 // Diff returns a small script of edits that turns old into new. It is never larger than what lies between the texts'
-// common start and end, and of that size it is one edit. No edit cuts a grapheme cluster. Markup has no meaning here;
-// this is what brings a change that a person made to a file into the document.
+// common start and end; a script of that size is one edit. No edit cuts a grapheme cluster. Markup has no meaning here:
+// Diff merges a change that a person made to a file into the document.
 func Diff(old, new string) []Edit { return align.Diff(old, new) }
 
 // View is what a reader is shown of a raw text.
@@ -45,7 +45,7 @@ func Accepted(raw string) string { return Render(raw, AcceptedView) }
 // Original returns raw with every pending suggestion rejected.
 func Original(raw string) string { return Render(raw, OriginalView) }
 
-// Render returns a view of raw. A text without markup is returned as it is, without a copy.
+// Render returns a view of raw. It does not copy a text without markup.
 func Render(raw string, v View) string {
 	if v == RawView {
 		return raw
@@ -60,8 +60,8 @@ type Segment = critic.Segment
 // contiguous in raw are one segment.
 func Segments(raw string, v View) []Segment { return critic.Segments(raw, v) }
 
-// Dialect is a way to attribute a mark to its writer inside the text. All dialects are read always; the one chosen in
-// Options is written.
+// Dialect is a way to attribute a mark to its writer inside the text. All dialects are read. The one in Options is
+// written.
 type Dialect = critic.Dialect
 
 const (

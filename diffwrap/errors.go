@@ -24,8 +24,8 @@ var (
 	ErrFrontMatterRefused = errors.New("front matter is not to be changed here")
 )
 
-// RefusedError says why Put wrote nothing. Line is the 1-based line of the text that the writer handed in (for
-// ErrForeign: of the view the writer was shown), Literal the text that stands in the way.
+// RefusedError says why Put wrote nothing. Line is the 1-based line of the text that the writer passed (for
+// ErrForeign: of the view that the writer was shown). Literal is the text that is in the way.
 type RefusedError struct {
 	Line    int
 	Literal string

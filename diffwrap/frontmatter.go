@@ -25,7 +25,7 @@ const (
 // FrontMatterChange is a front matter block before and after a Put, fences included; "" where there was or is none.
 type FrontMatterChange struct{ Before, After string }
 
-// FrontMatter returns the offset at which the body of text begins, behind a byte order mark and a block of front matter,
+// FrontMatter returns the offset at which the body of text begins, after a byte order mark and a block of front matter,
 // and whether there is such a block. It opens with a line --- and ends with the next such line.
 func FrontMatter(text string) (body int, ok bool) {
 	body = len(text) - len(strings.TrimPrefix(text, ByteOrderMark))
@@ -52,8 +52,8 @@ func isFence(line string) bool {
 	return strings.HasPrefix(line, "---") && strings.TrimRight(line[3:], " \t\r\n") == ""
 }
 
-// frontMatter is what a Put does with the front matter. The offsets say where the body starts; they are 0 where there
-// is no front matter.
+// frontMatter is what a Put does with the front matter. The offsets say where the body starts. They are 0 without
+// front matter.
 type frontMatter struct {
 	rawEnd, oldEnd, newEnd int    // in the raw text, in the old and in the new accepted view
 	text                   string // the front matter as it will be stored

@@ -85,9 +85,9 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, s := range Suggestions(raw) {
 			Apply(raw, Accept(raw, s))
-			Apply(raw, Reject(raw, s))
+			Apply(raw, Decide(raw, false, nil, s))
 		}
-		Apply(raw, AcceptAll(raw))
+		Apply(raw, Decide(raw, true, nil, Suggestion{End: len(raw)}))
 		Annotations(raw)
 	})
 }

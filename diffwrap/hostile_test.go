@@ -16,11 +16,11 @@ func TestReadingIsLinear(t *testing.T) {
 		diffwrap.Original(text)
 	})
 	limittest.LinearInParts(t, 30_000, "", "", func(text string) {
-		diffwrap.AcceptAll(text)
-		diffwrap.RejectAll(text)
+		diffwrap.Decide(text, true, nil, diffwrap.Suggestion{End: len(text)})
+		diffwrap.Decide(text, false, nil, diffwrap.Suggestion{End: len(text)})
 		all := diffwrap.Suggestions(text)
 		diffwrap.Accept(text, all...)
-		diffwrap.Reject(text, all...)
+		diffwrap.Decide(text, false, nil, all...)
 	})
 	limittest.LinearInParts(t, 30_000, "{>>x<<}{#c1}\n\n---\ncomments:\n  c1: ", "", func(text string) { diffwrap.Suggestions(text) })
 }

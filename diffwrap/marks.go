@@ -9,8 +9,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Mark is one addition, deletion or substitution of a raw text as it stands there. What
-// lies between its contents and its ends is delimiters, metadata and attribution.
+// Mark is one addition, deletion or substitution in a raw text. Between its contents and
+// its ends are delimiters, metadata and attribution.
 type Mark struct {
 	Span
 	Deleted, Added Span // what the original view and what the accepted view shows of it
@@ -18,15 +18,15 @@ type Mark struct {
 	Comment        bool // it deletes a comment, or a part of one
 }
 
-// Content is text of the note itself: what is no markup, and no comment.
+// Content is text of the note itself: no markup, and no comment.
 type Content struct {
 	Span
 	Mark           int  // which of the marks it stands in, -1 for plain text
 	Deleted, Added bool // of a mark
 }
 
-// Layout lists the marks of a raw text, all its text, and what is neither: comments and the delimiters of highlights, each
-// in order.
+// Layout lists the marks of a raw text, all its text, and what is neither: comments and the delimiters of highlights.
+// Each list is in order.
 func Layout(raw string) (marks []Mark, text []Content, furniture []Span) {
 	doc := critic.Parse(raw)
 	for i := range doc.Cells {
@@ -49,8 +49,8 @@ func Layout(raw string) (marks []Mark, text []Content, furniture []Span) {
 	return marks, text, furniture
 }
 
-// Texts returns the text that stands if every suggestion is rejected, and if every one is accepted, without comments; one
-// whose deletion is pending counts as text.
+// Texts returns the text that is left if every suggestion is rejected, and if every one is accepted, without comments.
+// A comment whose deletion is pending counts as text.
 func Texts(raw string) (original, accepted string) {
 	doc := critic.Parse(raw)
 	if doc.Plain() {
@@ -68,9 +68,9 @@ func Texts(raw string) (original, accepted string) {
 	return o.String(), a.String()
 }
 
-// Separate returns the edits that take typed, stretches inside additions and deletions of raw, out of those marks to
-// stand plain at their place, and take away the marks without text that empty names. typed is in order, without
-// overlaps.
+// Separate returns the edits that take typed, stretches inside additions and deletions of raw, out of those marks, so
+// that they stand plain at their place, and remove the marks without text for which empty reports true. typed is sorted
+// and without overlaps.
 func Separate(raw string, typed []Span, empty func(start, end int) bool) []Edit {
 	var edits []Edit
 	doc := critic.Parse(raw)

@@ -74,7 +74,7 @@ func TestSuggestionsBy(t *testing.T) {
 	if text := Apply(raw, Accept(raw, got[0])); text != "{++b++} x c" {
 		t.Errorf("the parts accepted: %q", text)
 	}
-	if text := Apply(raw, Reject(raw, got[0])); text != "a{++b++} x " {
+	if text := Apply(raw, Decide(raw, false, nil, got[0])); text != "a{++b++} x " {
 		t.Errorf("the parts rejected: %q", text)
 	}
 }
@@ -87,7 +87,7 @@ func TestAcceptEmptiesAHighlight(t *testing.T) {
 		"a {====} {--b--}":        "a {====} ",
 		"{==old==}{--b--}{++c++}": "{==old==}c",
 	} {
-		if got := Apply(raw, AcceptAll(raw)); got != want {
+		if got := Apply(raw, Decide(raw, true, nil, Suggestion{End: len(raw)})); got != want {
 			t.Errorf("%q accepted: %q, want %q", raw, got, want)
 		}
 	}

@@ -17,17 +17,17 @@ type Options struct {
 	FrontMatter FrontMatterPolicy
 	Dialect     Dialect // how new marks are attributed inside the text
 	Author      string  // who writes; marks of this author, and marks without one, count as the writer's own
-	// Foreign, if set, says of a mark, by its bytes in the raw text, that it is somebody else's whatever it says of
-	// itself: for callers who know who typed what. If not, all comments are somebody else's.
+	// Foreign, if set, reports whether the mark at these bytes of the raw text is somebody else's, whatever it says
+	// itself: for callers who know who typed what. Without it all comments are somebody else's.
 	Foreign func(start, end int) bool
 	Now     time.Time // the time that a dialect attributes; zero for none
 }
 
-// Result is what a Put came to.
+// Result is the outcome of a Put.
 type Result struct {
 	Edits       []Edit             // from the old raw text to the new one; nil when nothing changes
 	FrontMatter *FrontMatterChange // nil when the front matter did not change
-	Warnings    []string           // sentences for the writer; the edits are right all the same
+	Warnings    []string           // sentences for the writer; the edits are valid
 }
 
 // Put is Options.Put with zero Options.
@@ -37,10 +37,10 @@ func Put(raw, accepted string) ([]Edit, error) {
 }
 
 // Put returns the edits that change raw for a writer who turned its accepted view into the given text. It writes
-// nothing and either returns a whole result or a *RefusedError; the laws in the package comment say what holds.
+// nothing and either returns a whole result or a *RefusedError. The laws in the package comment say what holds.
 func (o Options) Put(raw, accepted string) (Result, error) {
 	if rest, ok := strings.CutPrefix(raw, ByteOrderMark); ok {
-		return o.putBehindMark(rest, strings.TrimPrefix(accepted, ByteOrderMark))
+		return o.putAfterMark(rest, strings.TrimPrefix(accepted, ByteOrderMark))
 	}
 	if rest, ok := strings.CutPrefix(accepted, ByteOrderMark); ok && !strings.HasPrefix(Accepted(raw), ByteOrderMark) {
 		accepted = rest
@@ -109,7 +109,7 @@ func (p *putter) put() (Result, error) {
 	return Result{}, wrong
 }
 
-// undo returns the edits that take back every suggestion of the writer's own, if that is all the change there is.
+// undo returns the edits that take back every suggestion of the writer, if that is the whole change.
 func (p *putter) undo() []Edit {
 	var edits []Edit
 	var text strings.Builder
@@ -150,7 +150,6 @@ func (p *putter) signs(name string) bool {
 	return name == "" || name == p.Author || name == critic.AttributeName(p.Author)
 }
 
-// result reports edits that were verified, and led to doc.
 func (p *putter) result(edits []Edit, doc *critic.Document) Result {
 	r := Result{Edits: edits, FrontMatter: p.matter.change}
 	if !p.live.Empty() {
@@ -161,7 +160,7 @@ func (p *putter) result(edits []Edit, doc *critic.Document) Result {
 	behind := func(c critic.Cell) bool { return c.IsSuggestion() && c.Start > doc.Unclosed }
 	if doc.Unclosed >= 0 && slices.ContainsFunc(doc.Cells, behind) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
-			"line %d: %q is never closed; Obsidian's Commentator shows no suggestion behind it",
+			"line %d: %q is never closed; Obsidian's Commentator shows no suggestion after it",
 			linebreak.LineOf(doc.Raw, doc.Unclosed), doc.Raw[doc.Unclosed:doc.Unclosed+3]))
 	}
 	return r
@@ -183,11 +182,11 @@ func checkUTF8(texts ...string) error {
 }
 
 // ByteOrderMark at the start of a note belongs to the note and not to its text: no mark stands before it, and a writer
-// neither adds nor takes it. Many programs read a text without it and write it back so.
+// neither adds nor removes it. Many programs drop it when they read a text, and write the text back without it.
 const ByteOrderMark = "\ufeff"
 
-// putBehindMark is Put for what stands behind a byte order mark.
-func (o Options) putBehindMark(raw, accepted string) (Result, error) {
+// putAfterMark is Put for what stands after a byte order mark.
+func (o Options) putAfterMark(raw, accepted string) (Result, error) {
 	const n = len(ByteOrderMark)
 	if foreign := o.Foreign; foreign != nil {
 		o.Foreign = func(start, end int) bool { return foreign(start+n, end+n) }

@@ -9,7 +9,7 @@ import (
 )
 
 // checkSigned refuses what the writer must not write: a comment of several lines, and what is signed by somebody else.
-// What the note has already may stand elsewhere.
+// What the note already has may move.
 func (p *putter) checkSigned() error {
 	body := p.New[p.NewBody:]
 	known := p.knownComments()

@@ -42,11 +42,11 @@ type Suggestion struct {
 	Old, New   string    // the text that goes and the text that comes; of an annotation the text in New
 	Author     string    // as the text says; "" when it does not
 	Time       time.Time // as the text says; zero when it does not
-	Comments   []string  // texts of the open comments directly behind it
+	Comments   []string  // texts of the open comments directly after it
 	Parts      []Span    // where its marks stand, if other text stands between them; nil if they touch
 }
 
-// Stretches are where its marks stand in raw.
+// Stretches returns where its marks stand in raw.
 func (s *Suggestion) Stretches() []Span {
 	if s.Parts != nil {
 		return s.Parts
@@ -57,16 +57,16 @@ func (s *Suggestion) Stretches() []Span {
 // Suggestions lists the pending suggestions of raw, in order: additions, deletions and replacements.
 func Suggestions(raw string) []Suggestion { return SuggestionsBy(raw, nil) }
 
-// Writer is what is known of a mark beside its text.
+// Writer is who wrote a mark, and as part of which suggestion, as the caller knows it.
 type Writer struct{ Suggestion, Author string }
 
-// joins says whether marks that touch are one suggestion. Those without an author are what the text makes of them.
+// joins reports whether marks that touch are one suggestion. For those without an author the text decides.
 func (w Writer) joins(next Writer) bool {
 	return w == next || w.Author == next.Author && w.Author == "" && (w.Suggestion == "" || next.Suggestion == "")
 }
 
-// SuggestionsBy is Suggestions for callers who know more of a mark, by its bytes in raw, than it says: marks that touch
-// are one suggestion only if they have one writer, and those of one suggestion that has a name are that wherever they
+// SuggestionsBy is Suggestions for callers who know the writer of a mark, by its bytes in raw: marks that touch
+// are one suggestion only if they have one writer, and marks of one named suggestion belong together wherever they
 // stand.
 func SuggestionsBy(raw string, writer func(start, end int) Writer) []Suggestion {
 	doc := critic.Parse(raw)
@@ -103,7 +103,7 @@ func (s *Suggestion) join(more Suggestion) {
 }
 
 // Annotations lists the comments and highlights of raw that belong to no suggestion, in order. A highlight carries
-// the comments directly behind it.
+// the comments directly after it.
 func Annotations(raw string) []Suggestion {
 	doc := critic.Parse(raw)
 	var out []Suggestion
@@ -142,18 +142,23 @@ func annotation(d *critic.Document, i int) (s Suggestion, next int, ok bool) {
 	default:
 		return s, i + 1, false
 	}
-	for ; d.IsMark(next, critic.Comment); next++ {
-		if !d.Cells[next].Resolved {
-			s.Comments = append(s.Comments, d.Cells[next].Body.Of(d.Raw))
-		}
+	last := next
+	for d.IsMark(last, critic.Comment) {
+		last++
 	}
-	return s, next, true
+	s.addComments(d, d.Cells[next:last])
+	return s, last, true
 }
 
 // suggestion describes a group; the line is left to the caller.
 func suggestion(d *critic.Document, g critic.Group) Suggestion {
 	first, last := &d.Cells[g.First], &d.Cells[g.Last]
-	s := Suggestion{Kind: kindOf(first.Kind, last.Kind), Start: first.Start, End: last.End}
+	s := Suggestion{Kind: Replacement, Start: first.Start, End: last.End}
+	if first.Kind == critic.Addition {
+		s.Kind = Addition
+	} else if last.Kind == critic.Deletion {
+		s.Kind = Deletion
+	}
 	var a critic.Attribution
 	for i := g.First; i <= g.Last; i++ {
 		c := &d.Cells[i]
@@ -162,22 +167,16 @@ func suggestion(d *critic.Document, g critic.Group) Suggestion {
 		a = a.OrElse(c.Attribution)
 	}
 	s.Author, s.Time = a.Author, a.Time
-	for i := g.Last + 1; i <= g.LastComment; i++ {
-		if !d.Cells[i].Resolved {
-			s.Comments = append(s.Comments, d.Cells[i].Body.Of(d.Raw))
-		}
-	}
+	s.addComments(d, d.Cells[g.Last+1:g.LastComment+1])
 	return s
 }
 
-func kindOf(first, last critic.Kind) Kind {
-	switch {
-	case first == critic.Addition:
-		return Addition
-	case last == critic.Deletion:
-		return Deletion
+func (s *Suggestion) addComments(d *critic.Document, comments []critic.Cell) {
+	for i := range comments {
+		if !comments[i].Resolved {
+			s.Comments = append(s.Comments, comments[i].Body.Of(d.Raw))
+		}
 	}
-	return Replacement
 }
 
 // lineCounter counts lines of the accepted view, cell by cell and forwards only.

@@ -90,10 +90,10 @@ func TestDecide(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := diffwrap.Apply(tc.raw, diffwrap.AcceptAll(tc.raw)); got != tc.accepted {
+			if got := diffwrap.Apply(tc.raw, diffwrap.Decide(tc.raw, true, nil, diffwrap.Suggestion{End: len(tc.raw)})); got != tc.accepted {
 				t.Errorf("accepted %q, want %q", got, tc.accepted)
 			}
-			if got := diffwrap.Apply(tc.raw, diffwrap.RejectAll(tc.raw)); got != tc.rejected {
+			if got := diffwrap.Apply(tc.raw, diffwrap.Decide(tc.raw, false, nil, diffwrap.Suggestion{End: len(tc.raw)})); got != tc.rejected {
 				t.Errorf("rejected %q, want %q", got, tc.rejected)
 			}
 		})
@@ -111,7 +111,7 @@ func TestDecideOne(t *testing.T) {
 	if want := "a {++b++}{#s1} c d\n\n---\nsuggestions:\n  s1:\n    by: AI\n"; got != want {
 		t.Errorf("second accepted: %q, want %q", got, want)
 	}
-	got = diffwrap.Apply(raw, diffwrap.Reject(raw, all[0]))
+	got = diffwrap.Apply(raw, diffwrap.Decide(raw, false, nil, all[0]))
 	if want := "a  c {++d++}{#s2}\n\n---\nsuggestions:\n  s2:\n    by: AI\n"; got != want {
 		t.Errorf("first rejected: %q, want %q", got, want)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/linebreak"
 )
 
-// verify reports what is wrong with a result, which was read back, as the refusal it would come to. Write is right by
-// construction except where literal delimiters are about; this is where that shows.
+// verify returns the refusal of a result that does not read back right. Write is right by construction except where a
+// text has literal delimiters.
 func (p *putter) verify(doc *critic.Document) error {
 	if !p.keepsFrontMatter(doc) {
 		return refuseFrontMatter("would have a mark on its closing line", "end that line with a line break")
@@ -31,8 +31,8 @@ func (p *putter) readsBack(doc *critic.Document) bool {
 	return doc.Shows(p.New) && doc.Render(OriginalView) == original && p.rejected(doc) == rejected
 }
 
-// takesIn reports whether the new text has a suggestion or a comment around text that is plain in the result: so it
-// would be read once everything is accepted. Literal delimiters that are written one by one come to that.
+// takesIn reports whether the new text has a suggestion or a comment around text that is plain in the result: that is
+// how it would be read once everything is accepted. Literal delimiters that are written one by one lead to it.
 func (p *putter) takesIn(doc *critic.Document) bool {
 	if !strings.Contains(p.New, "{++") && !strings.Contains(p.New, "{--") && !strings.Contains(p.New, "{~~") && !strings.Contains(p.New, "{>>") {
 		return false

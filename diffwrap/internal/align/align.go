@@ -169,9 +169,8 @@ func (a *aligner) breaks(i, j int) (oldBreak, newBreak span.Span) {
 	return span.New(o.brk, o.Start), span.New(n.brk, n.Start)
 }
 
-// gapSpans returns the texts of old lines [i0,i1) and new lines [j0,j1), with the breaks that go with them: the one
-// before each line. Above the first line of one side there is none; there, a gap on the other side takes the break
-// behind it.
+// gapSpans returns the texts of old lines [i0,i1) and new lines [j0,j1), each with the break before it. The first line
+// of one side has none; a gap before it on the other side takes the break after the gap.
 func (a *aligner) gapSpans(i0, i1, j0, j1 int) (old, new span.Span) {
 	if a.onTop(i0, i1, j1) {
 		return span.New(a.oldLines[0].Start, a.oldLines[i1].Start), span.New(a.newLines[0].Start, a.newLines[j1].Start)
@@ -204,8 +203,8 @@ func (a *aligner) change(old, new span.Span) {
 	}
 }
 
-// withoutFinalBreak returns the ends of both texts, before the line break that both end with, if so: what is appended
-// to a text then goes before its final break, and the stored text still ends with one.
+// withoutFinalBreak returns the ends of both texts, before the line break with which both end, if they do: what is
+// appended to a text then goes before its final break, and the stored text still ends with one.
 func (a *aligner) withoutFinalBreak() (oldEnd, newEnd int) {
 	old, new := a.old.Text, a.new.Text
 	if !strings.HasSuffix(old, "\n") || !strings.HasSuffix(new, "\n") {

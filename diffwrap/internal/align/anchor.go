@@ -8,9 +8,8 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// A comment belongs to the person who wrote it. Where both texts have it in a stretch that changed, it stays, and the
-// change is compared anew before and behind it. One that was moved across a line that stays is another one at its new
-// place.
+// A comment belongs to the person who wrote it. Where both texts have it in a stretch that changed, it stays, and what
+// is before and after it is compared again. One that was moved across a line that stays counts as another one.
 
 // alignAround compares old and new, and keeps the given pairs of comments wherever they were moved.
 func (a *aligner) alignAround(pairs []Hunk) []Hunk {
@@ -27,8 +26,7 @@ func (a *aligner) alignAround(pairs []Hunk) []Hunk {
 	return a.hunks
 }
 
-// stretch compares the lines between two matched ones, and makes sure that no comment is lost that they have on both
-// sides.
+// stretch compares the lines between two matched ones, and keeps the comments that both sides have.
 func (a *aligner) stretch(match []int, i0, i1, j0, j1 int) {
 	before := len(a.hunks)
 	a.gaps(match, i0, i1, j0, j1)
@@ -63,7 +61,7 @@ func (a *aligner) commonComments(old, new span.Span) []Hunk {
 	return pairs
 }
 
-// inside returns the comments that lie within a stretch of text.
+// Inside returns the comments that lie within a stretch of text.
 func Inside(comments []span.Span, s span.Span) []span.Span {
 	at := func(off int) int {
 		k, _ := slices.BinarySearchFunc(comments, off, func(c span.Span, off int) int { return c.Start - off })
@@ -86,7 +84,7 @@ func touched(comments []span.Span, s span.Span) int {
 	return n
 }
 
-// splitAt compares what lies before, between and behind pairs of comments.
+// splitAt compares what lies before, between and after pairs of comments.
 func (a *aligner) splitAt(pairs []Hunk, old, new span.Span) {
 	for _, p := range pairs {
 		a.part(span.New(old.Start, p.Old.Start), span.New(new.Start, p.New.Start))

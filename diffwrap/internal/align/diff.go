@@ -43,8 +43,8 @@ func between(old, new string, head, tail int) Hunk {
 	}
 	for at := -1; at != tail; {
 		at = tail
-		tail = len(old) - borderBehind(old, len(old)-tail)
-		tail = len(new) - borderBehind(new, len(new)-tail)
+		tail = len(old) - borderAfter(old, len(old)-tail)
+		tail = len(new) - borderAfter(new, len(new)-tail)
 	}
 	return Hunk{span.New(head, len(old)-tail), span.New(head, len(new)-tail)}
 }
@@ -60,8 +60,8 @@ func borderBefore(text string, at int) int {
 	return border
 }
 
-// borderBehind is the first border of two grapheme clusters at or behind an offset.
-func borderBehind(text string, at int) int {
+// borderAfter is the first border of two grapheme clusters at or after an offset.
+func borderAfter(text string, at int) int {
 	i := strings.LastIndexByte(text[:at], '\n') + 1
 	for i < at {
 		i += markdown.ClusterLength(text[i:])

@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// line is one line of a text, as offsets into it. A line owns the break before it, not the one after it: a run that
+// line is one line of a text, as offsets into it. The break before it belongs to it, not the one after it: a run that
 // adds or deletes whole lines then starts with a line break, and bullets, headings and table rows stay at the
 // start of their lines.
 type line struct {

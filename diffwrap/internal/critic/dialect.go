@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,8 +12,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Dialect is a way to attribute a mark to its writer inside the text. All dialects are read always; the one chosen in
-// Options is written.
+// Dialect is a way to attribute a mark to its writer inside the text; see diffwrap.Dialect.
 type Dialect int
 
 const (
@@ -21,7 +21,7 @@ const (
 	// Commentator writes {++{"author":"AI","time":1700000000}@@text++}, time in seconds. lens-editor's variant,
 	// "timestamp" in milliseconds, is read too.
 	Commentator
-	// RelayComments writes a plain mark and an authored comment without text directly behind it:
+	// RelayComments writes a plain mark and an authored comment without text directly after it:
 	// {++text++}{{author="AI" date="2026-07-13T07:01:55Z">><<}}.
 	RelayComments
 )
@@ -45,7 +45,6 @@ func ParseDialect(s string) (Dialect, error) {
 // maxMetadata bounds the length of Commentator's metadata in bytes, and thereby what a text full of openers costs.
 const maxMetadata = 4096
 
-// metadata is what a JSON prefix or an attribute list says.
 type metadata struct {
 	Attribution
 	resolved bool
@@ -85,7 +84,7 @@ func readMetadata(body string) (metadata, int) {
 	return m, len(object) + len(metadataEnd)
 }
 
-// names are all the values of a property that may be there several times. Readers differ in which of them counts.
+// names has all the values of a property that may occur several times. Readers differ in which of them counts.
 type names string
 
 func (n *names) UnmarshalJSON(value []byte) error {
@@ -103,7 +102,7 @@ func (n *names) add(name string) {
 	}
 }
 
-// readTail extends a mark over the attribution that a dialect writes behind it: Roughdraft's {#id} and {id="..." ...},
+// readTail extends a mark over the attribution that a dialect writes after it: Roughdraft's {#id} and {id="..." ...},
 // Relay's authored comment without text.
 func (p *parser) readTail(text string, c *Cell) {
 	for {
@@ -121,7 +120,7 @@ func (p *parser) readTail(text string, c *Cell) {
 	}
 }
 
-// OrElse fills what is not known from b.
+// OrElse fills what a does not say from b.
 func (a Attribution) OrElse(b Attribution) Attribution {
 	if a.Author == "" {
 		a.Author = b.Author
@@ -156,42 +155,24 @@ func (p *parser) tail(text string) (metadata, int) {
 	return metadata{}, 0
 }
 
-// readAttributes reads open, name="value" pairs with spaces between, and close, from the start of text; it returns
-// the bytes taken, 0 when text has another shape. A value has no quote and no line break.
-func readAttributes(text, open, close string) (metadata, int) {
-	if !strings.HasPrefix(text, open) {
-		return metadata{}, 0
-	}
-	var m metadata
-	i := len(open)
-	for n := 0; ; n++ {
-		i += len(text[i:]) - len(strings.TrimLeft(text[i:], " "))
-		if n > 0 && strings.HasPrefix(text[i:], close) {
-			return m, i + len(close)
-		}
-		name, value, size := readAttribute(text[i:])
-		if size == 0 {
-			return metadata{}, 0
-		}
-		m.set(name, value)
-		i += size
-	}
-}
+var attribute = regexp.MustCompile(`^([A-Za-z]+)="([^"\r\n]*)"`)
 
-func readAttribute(text string) (name, value string, size int) {
-	n := 0
-	for n < len(text) && (text[n]|0x20 >= 'a' && text[n]|0x20 <= 'z') {
-		n++
+// readAttributes reads open, name="value" pairs with spaces between, and close, from the start of text. It returns
+// the bytes taken, 0 when text has another shape.
+func readAttributes(text, open, close string) (m metadata, size int) {
+	rest, ok := strings.CutPrefix(text, open)
+	for n := 0; ok; n++ {
+		rest = strings.TrimLeft(rest, " ")
+		if n > 0 && strings.HasPrefix(rest, close) {
+			return m, len(text) - len(rest) + len(close)
+		}
+		pair := attribute.FindStringSubmatch(rest)
+		if ok = pair != nil; ok {
+			m.set(pair[1], pair[2])
+			rest = rest[len(pair[0]):]
+		}
 	}
-	if n == 0 || !strings.HasPrefix(text[n:], `="`) {
-		return "", "", 0
-	}
-	from := n + 2
-	end := strings.IndexAny(text[from:], "\"\r\n")
-	if end < 0 || text[from+end] != '"' {
-		return "", "", 0
-	}
-	return text[:n], text[from : from+end], from + end + 1
+	return metadata{}, 0
 }
 
 func (m *metadata) set(name, value string) {
@@ -258,7 +239,7 @@ func (d Dialect) Metadata(author string, now time.Time) string {
 	return "{" + name.Replace(string(object[1:len(object)-1])) + "}" + metadataEnd
 }
 
-// Tail returns what the dialect writes behind a finished mark.
+// Tail returns what the dialect writes after a finished mark.
 func (d Dialect) Tail(author string, now time.Time) string {
 	author = AttributeName(author)
 	if d != RelayComments || author == "" {

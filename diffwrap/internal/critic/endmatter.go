@@ -36,7 +36,6 @@ type endMatterEntry struct {
 	Status string `yaml:"status"`
 }
 
-// readEndMatter finds and reads the end matter of a text.
 func readEndMatter(raw string) *endMatter {
 	m := &endMatter{start: len(raw)}
 	start := endMatterStart(raw)

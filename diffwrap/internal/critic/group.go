@@ -7,14 +7,11 @@ type Group struct{ First, Last, LastComment int }
 // Groups finds the suggestions of a document, in order.
 func (d *Document) Groups() []Group {
 	var out []Group
-	for i := 0; i < len(d.Cells); {
-		g, ok := d.GroupAt(i)
-		if !ok {
-			i++
-			continue
+	for i := 0; i < len(d.Cells); i++ {
+		if g, ok := d.GroupAt(i); ok {
+			out = append(out, g)
+			i = g.LastComment
 		}
-		out = append(out, g)
-		i = g.LastComment + 1
 	}
 	return out
 }
@@ -54,8 +51,8 @@ func (d *Document) IsMark(i int, kind Kind) bool {
 	return i < len(d.Cells) && d.Cells[i].Kind == kind
 }
 
-// sameWriter reports whether cells i and i+1 may belong to one suggestion. Attribution behind a mark counts for the
-// marks without any that it is glued to.
+// sameWriter reports whether cells i and i+1 may belong to one suggestion. Attribution after a mark counts for the
+// marks without any that it touches.
 func (d *Document) sameWriter(i, next int) bool {
 	a, b := &d.Cells[i], &d.Cells[next]
 	return (d.Apart == nil || !d.Apart(a, b)) && (a.Author == b.Author || a.Author == "" && b.End > b.Close)
@@ -74,7 +71,7 @@ func (d *Document) hidesDelimiter(i int) bool {
 	return false
 }
 
-// shareTails gives every mark of a group the attribution that stands behind the last of them.
+// shareTails gives every mark of a group the attribution that stands after the last of them.
 func (p *parser) shareTails() {
 	for _, g := range p.Groups() {
 		var a Attribution

@@ -1,5 +1,5 @@
 // Package critic reads CriticMarkup: a raw text as a document of cells, what the views show of it, who signed its marks, and
-// which marks a person decides at once. It changes nothing, and knows no writer but by what the text says.
+// which marks a person decides at once. It changes nothing.
 package critic
 
 import (
@@ -49,7 +49,7 @@ func (c *Cell) IsSuggestion() bool {
 	return c.Kind == Addition || c.Kind == Deletion || c.Kind == Substitution
 }
 
-// Kept is what a decision leaves of a mark.
+// Kept returns what a decision leaves of a mark.
 func (c *Cell) Kept(accept bool) span.Span {
 	switch {
 	case accept && !c.Added.Empty():
@@ -93,7 +93,7 @@ func (d *Document) Plain() bool {
 
 // Parse splits raw into cells in one pass: the leftmost opener counts, it ends at its first own closer, and an
 // opener without a closer is literal text. Code, fences and tables give no protection, because no CriticMarkup
-// parser in use gives any, and people would otherwise see something else than what is worked on here.
+// parser in use gives any: people would see something else than relayfs works on.
 func Parse(raw string) *Document {
 	p := parser{Document: &Document{Raw: raw, Unclosed: -1}}
 	p.scan(0, len(raw), -1)
@@ -107,10 +107,9 @@ func Parse(raw string) *Document {
 	return p.Document
 }
 
-// parser is a document in the making.
 type parser struct {
 	*Document
-	tails        bool // some mark has attribution behind it
+	tails        bool // some mark has attribution after it
 	takesComment bool // some deletion may be that of a comment
 }
 

@@ -1,4 +1,4 @@
-// Package linebreak knows the two kinds of line breaks, LF and CR LF.
+// Package linebreak handles the two kinds of line breaks, LF and CR LF.
 package linebreak
 
 import "strings"

@@ -1,5 +1,5 @@
-// Package markdown knows the constructs of a line that a change leaves whole: its marker, and the tokens of its text. It
-// reads a line by itself, and knows no block but by its fence.
+// Package markdown finds the constructs of a line that a change leaves whole: its marker, and the tokens of its text. It
+// reads a line by itself; of blocks it knows only the fences.
 package markdown
 
 import "strings"

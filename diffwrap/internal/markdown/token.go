@@ -70,7 +70,7 @@ func plainToken(text string, i int) (t Token, ok bool) {
 	return Token{span.New(i, end), Word}, alone
 }
 
-// mayJoin says which characters behind a word may belong to it, or make a URL of it.
+// mayJoin says which characters after a word may belong to it, or make a URL of it.
 var mayJoin = [utf8.RuneSelf]bool{'\'': true, '_': true, '.': true, ',': true, ':': true, '-': true, '/': true}
 
 var isAlnum = func() (t [256]bool) {
@@ -105,7 +105,7 @@ func tokenAlone(text string, i, from int, comments []span.Span) Token {
 	return Token{span.New(i, max(end, i+size)), class}
 }
 
-// NextComment returns the first comment that starts at or behind offset i.
+// NextComment returns the first comment that starts at or after offset i.
 func NextComment(comments []span.Span, i int) (span.Span, bool) {
 	k, _ := slices.BinarySearchFunc(comments, i, func(c span.Span, off int) int { return c.Start - off })
 	if k == len(comments) {

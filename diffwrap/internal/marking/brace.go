@@ -19,7 +19,7 @@ func endsOpen(h align.Hunk, old, new string) bool {
 }
 
 // closeEnds moves or widens the hunks that would leave a run with an open end. A run that adds or takes whole lines is
-// moved down by its line break; any other takes the next token in. A hunk with nothing kept behind it stays.
+// moved down by its line break; any other takes the next token in. A hunk with nothing kept after it stays.
 func closeEnds(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 	out := hunks[:0]
 	for k := 0; k < len(hunks); k++ {
@@ -48,7 +48,7 @@ func closeEnds(old, new align.Side, hunks []align.Hunk) []align.Hunk {
 	return out
 }
 
-// moveOrWiden takes the kept text behind a hunk into it, or moves the hunk behind that text, if it has one side only
+// moveOrWiden takes the kept text after a hunk into it, or moves the hunk after that text, if it has one side only
 // and starts with the same.
 func moveOrWiden(h align.Hunk, old, new, next string) align.Hunk {
 	n := len(next)

@@ -62,7 +62,6 @@ func (e *emitter) region(r region) {
 	e.flush(r.to.off)
 }
 
-// keep passes over a part of the original that stays.
 func (e *emitter) keep(o *original, s span.Span) {
 	o.visit(s, func(x part) {
 		e.endRun()
@@ -70,7 +69,7 @@ func (e *emitter) keep(o *original, s span.Span) {
 	})
 }
 
-// leave passes over the ends of highlights at an offset of the original: what is written behind a highlight is not in it.
+// leave passes over the ends of highlights at an offset of the original: what is written after a highlight is not in it.
 func (e *emitter) leave(o *original, at int) {
 	for o.next < len(o.parts) {
 		x := o.parts[o.next]
@@ -142,7 +141,7 @@ func (e *emitter) deletion(parts []part) {
 func (p *part) isComment() bool { return p.role == note || p.cell.Comment > 0 }
 
 // onlyComments reports whether text[s] is comments of the writer's. They are written before what is deleted in their
-// place: behind it they would be taken for remarks on the deletion, and go with it.
+// place: after it they would be taken for remarks on the deletion, and go with it.
 func (e *emitter) onlyComments(text string, s span.Span, notes []span.Span) bool {
 	if s.Empty() {
 		return false
@@ -191,7 +190,7 @@ func (e *emitter) addition(text string, s span.Span, base int) {
 	e.run = critic.Addition
 }
 
-// endRun writes the attribution that a dialect puts behind a finished run.
+// endRun writes the attribution that a dialect puts after a finished run.
 func (e *emitter) endRun() {
 	if e.run != critic.Text {
 		e.pending.WriteString(e.Tail)

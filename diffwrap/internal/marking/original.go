@@ -60,7 +60,7 @@ func (p *part) inComment(before *part) bool {
 }
 
 // visit calls f for each part, or piece of one, in s. Spans must be visited in order. A part without text belongs to
-// the span that starts at or before it, so that it stays behind what was changed directly before it.
+// the span that starts at or before it, so that it stays after what was changed directly before it.
 func (o *original) visit(s span.Span, f func(part)) {
 	for o.next < len(o.parts) {
 		p := o.parts[o.next]

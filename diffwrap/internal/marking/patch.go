@@ -1,5 +1,5 @@
 // Package marking writes a change of the accepted view as marks in the raw text. It decides where a mark starts and ends, and
-// refuses nothing; whether the result reads back as it should is for its caller to say.
+// refuses nothing; the caller checks that the result reads back right.
 //
 // Highlights and comments are furniture: they are in neither text. A highlight is never changed; marks go inside. An open
 // comment of somebody else's is deleted like text, by marks around it that are cut at its edges and in its opener, so that
@@ -16,12 +16,12 @@ import (
 // Patch is a change of the accepted view that is to be written as marks.
 type Patch struct {
 	Doc                       *critic.Document
-	Old, New                  string                  // the accepted view as it is and as it shall be
+	Old, New                  string                  // the accepted view before and after
 	RawBody, OldBody, NewBody int                     // where the body starts in the raw text and in the views
 	Matter                    []script.Edit           // of what stands before the body
 	Own                       func(*critic.Cell) bool // whether a cell is a suggestion or a comment of the writer
 	Bare                      map[string]bool         // comments that the writer writes as such; others are text of an addition
-	Metadata, Tail            string                  // what stands between the opener of a mark and its text, and behind the mark
+	Metadata, Tail            string                  // what stands between the opener of a mark and its text, and after the mark
 	pieces                    []Piece
 }
 
@@ -73,7 +73,7 @@ const (
 )
 
 // Piece is a stretch of the raw text in one role. What lies between the pieces is delimiters and metadata, and free
-// to be written anew.
+// to be written again.
 type Piece struct {
 	role
 	span.Span           // of raw: the text alone, but the whole mark of a wall, note or pin

@@ -9,7 +9,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// place is a position in the raw text: an offset within, or at the edge of, a piece. The place behind the last piece
+// place is a position in the raw text: an offset within, or at the edge of, a piece. The place after the last piece
 // has the number of pieces.
 type place struct {
 	piece int
@@ -53,8 +53,8 @@ func (p *Patch) top() place {
 	return place{len(p.pieces), p.RawBody, p.OldBody}
 }
 
-// regionStart finds where the region around a change starts: before the break of the line it is in, behind another
-// author's text on that line, or at the change itself if that adds or takes whole lines behind untouched text.
+// regionStart finds where the region around a change starts: before the break of the line it is in, after another
+// author's text on that line, or at the change itself if that adds or takes whole lines after untouched text.
 func (p *Patch) regionStart(c align.Hunk) place {
 	top := p.top()
 	at := c.Old.Start
@@ -95,8 +95,8 @@ func (p *Patch) pieceBefore(at int) int {
 	return k
 }
 
-// wallBefore returns the last wall without visible text that stands behind piece k, at offset at of the view; else k.
-// An addition there goes before such a wall, a deletion behind it.
+// wallBefore returns the last wall without visible text that stands after piece k, at offset at of the view; else k.
+// An addition there goes before such a wall, a deletion after it.
 func (p *Patch) wallBefore(k, at int) int {
 	for j := k + 1; j < len(p.pieces) && p.pieces[j].View == (span.New(at, at)); j++ {
 		if p.pieces[j].role == wall {
@@ -106,7 +106,7 @@ func (p *Patch) wallBefore(k, at int) int {
 	return k
 }
 
-// startsAtLine reports whether a change adds or takes whole lines directly behind text of piece k that stays.
+// startsAtLine reports whether a change adds or takes whole lines directly after text of piece k that stays.
 func (p *Patch) startsAtLine(c align.Hunk, k int) bool {
 	x := &p.pieces[k]
 	inside := c.Old.Start < x.View.End || c.Old.Start == len(p.Old) && k == len(p.pieces)-1
@@ -154,7 +154,7 @@ func (p *Patch) regionEnd(from int, changes []align.Hunk) (end place, rest []ali
 	}
 }
 
-// stopAfter finds the first place at or behind offset at of the accepted view, from piece k on, where a region may
+// stopAfter finds the first place at or after offset at of the accepted view, from piece k on, where a region may
 // end: before the break of an untouched line, or before another author's text.
 func (p *Patch) stopAfter(k, at int) place {
 	for k = max(k, p.pieceBefore(at)); k < len(p.pieces); k++ {

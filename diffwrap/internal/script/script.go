@@ -1,4 +1,4 @@
-// Package script has edits of a text: how they are carried out, joined and composed. It compares nothing.
+// Package script applies, joins and composes edits of a text.
 package script
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/relayfs/relayfs/diffwrap/internal/span"
 )
 
-// Edit is an element of a script; diffwrap.Edit says what that is.
+// Edit is an element of a script; see diffwrap.Edit.
 type Edit struct {
 	Off, Len int
 	New      string
@@ -49,7 +49,7 @@ func Append(script []Edit, e Edit) []Edit {
 	return append(script, e)
 }
 
-// Compose makes one script of two.
+// Compose returns one script for two; see diffwrap.Compose.
 func Compose(size int, first, second []Edit) []Edit {
 	if len(first) == 0 {
 		return second
