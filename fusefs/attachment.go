@@ -23,12 +23,9 @@ import (
 // Attachment is a file of the workspace that is not a note: an image, a PDF, a
 // canvas. Its bytes are the file's own; in suggest mode it cannot be written.
 type Attachment struct {
-	gofs.Inode
-	t *tree
-	place
+	common
 
-	mu   sync.Mutex // protects the following
-	meta meta
+	mu sync.Mutex // protects the following
 	// written is the file as of the last write through this mount, which the
 	// workspace notices a little later.
 	written fs.FileInfo
@@ -47,7 +44,7 @@ type attachmentHandle struct {
 }
 
 func (a *Attachment) attr(ctx context.Context, out *fuse.Attr) error {
-	p, there := a.t.where(&a.place)
+	p, there := a.where()
 	var info bridge.Info
 	var err error
 	if there {
@@ -66,47 +63,36 @@ func (a *Attachment) attr(ctx context.Context, out *fuse.Attr) error {
 		return err
 	}
 	a.size, a.modTime = size, modTime
-	a.meta.fill(out, a.EmbeddedInode(), size, modTime, links)
+	a.fill(out, a.EmbeddedInode(), size, modTime, links)
 	return nil
 }
 
 // wrote remembers what the file is after a write through this mount.
 func (a *Attachment) wrote(info fs.FileInfo) {
+	a.followContent()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.written = info
-	a.meta.mtime = time.Time{}
-}
-
-func (a *Attachment) Getattr(ctx context.Context, _ gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	return a.t.getattr(ctx, a, &a.path, out)
 }
 
 func (a *Attachment) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if size, ok := in.GetSize(); ok {
 		h, _ := fh.(*attachmentHandle)
 		if err := a.truncate(ctx, h, int64(min(size, 1<<62))); err != nil {
-			return a.t.errno.Of("truncate", a.t.pathOf(&a.path), err)
+			return a.t.errno.Of("truncate", a.path(), err)
 		}
 	}
 	if !a.t.isPoke(ctx) {
-		a.mu.Lock()
-		shown := a.meta.mode
-		a.mu.Unlock()
-		if errno := a.t.chmod(ctx, a.t.pathOf(&a.path), in, shown); errno != 0 {
+		if errno := a.chmod(ctx, in); errno != 0 {
 			return errno
 		}
-		a.mu.Lock()
-		a.meta.set(in, time.Now())
-		a.mu.Unlock()
 	}
-	out.SetTimeout(cacheTimeout)
-	return a.Getattr(ctx, nil, out)
+	return a.common.Setattr(ctx, nil, in, out)
 }
 
 func (a *Attachment) truncate(ctx context.Context, h *attachmentHandle, size int64) error {
 	if h == nil || !h.writes {
-		p, there := a.t.where(&a.place)
+		p, there := a.where()
 		if !there {
 			return syscall.ESTALE // as for Open
 		}
@@ -138,7 +124,7 @@ func (h *attachmentHandle) noteWrite() error {
 }
 
 func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	p, there := a.t.where(&a.place)
+	p, there := a.where()
 	if !there {
 		return nil, 0, syscall.ESTALE // another file may have the name: who comes by it looks it up again
 	}
@@ -157,12 +143,12 @@ func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, u
 	}
 	h := &attachmentHandle{a, file, writes}
 	if !writes {
-		return h, keepFlag(fuse.FOPEN_KEEP_CACHE) | fuse.FOPEN_NOFLUSH, 0
+		return h, fileCacheFlags | fuse.FOPEN_NOFLUSH, 0
 	}
 	if flag&syscall.O_TRUNC != 0 {
 		err = h.noteWrite()
 	}
-	return h, keepFlag(fuse.FOPEN_KEEP_CACHE), a.t.errno.Of("open", p, err)
+	return h, fileCacheFlags, a.t.errno.Of("open", p, err)
 }
 
 func (h *attachmentHandle) Read(_ context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
@@ -190,7 +176,7 @@ func (h *attachmentHandle) Release(context.Context) syscall.Errno {
 }
 
 func (h *attachmentHandle) errno(op string, err error) syscall.Errno {
-	return h.a.t.errno.Of(op, h.a.t.pathOf(&h.a.path), err)
+	return h.a.t.errno.Of(op, h.a.path(), err)
 }
 
 // An attachment that a scratch file became by a rename is open for who has that open. The
@@ -219,21 +205,22 @@ func (a *Attachment) setFrom(f *File) {
 // takeOver has those who have the scratch file f open go on with a. What they wrote
 // since text was read from f is written there, too.
 func (a *Attachment) takeOver(ctx context.Context, f *File, text string) error {
-	file, err := a.t.ws.OpenFile(ctx, a.t.pathOf(&a.path), os.O_RDWR)
+	file, err := a.t.ws.OpenFile(ctx, a.path(), os.O_RDWR)
 	if err != nil {
 		return err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if now := f.text.String(); now != text {
-		_, err = file.WriteAt([]byte(now), 0)
-		err = errors.Join(err, file.Truncate(int64(len(now))))
-	}
-	if err != nil || len(f.handles) == 0 {
-		return errors.Join(err, file.Close())
-	}
-	f.exported = &attachmentHandle{a, file, true}
-	f.text = content.WrittenText(new(content.Buffer))
-	a.setFrom(f)
-	return nil
+	f.update(func(s *fileState) {
+		if now := s.text.String(); now != text {
+			_, err = file.WriteAt([]byte(now), 0)
+			err = errors.Join(err, file.Truncate(int64(len(now))))
+		}
+		if err != nil || len(s.handles) == 0 {
+			err = errors.Join(err, file.Close())
+			return
+		}
+		s.exported = &attachmentHandle{a, file, true}
+		s.text = content.WrittenText(new(content.Buffer))
+		a.setFrom(f)
+	})
+	return err
 }

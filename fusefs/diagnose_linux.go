@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -89,30 +90,26 @@ func diagnoseAllowOther(conf string) Finding {
 // diagnoseDeadMounts asks each relayfs that is mounted whether it lives.
 func diagnoseDeadMounts() Finding {
 	const name = "mounts"
-	f, err := os.Open("/proc/self/mountinfo")
-	if err != nil {
-		return Finding{Name: name, Severity: Warn, Detail: err.Error()}
-	}
-	defer f.Close()
-	dirs, err := mountsOf(f, mountType)
+	mounts, err := mountTable()
 	if err != nil {
 		return Finding{Name: name, Severity: Warn, Detail: err.Error()}
 	}
 	var wrong, mends []string
-	for _, dir := range dirs {
-		switch err := probe(dir); {
+	mounts = slices.DeleteFunc(mounts, func(m mountEntry) bool { return m.fstype != mountType })
+	for _, m := range mounts {
+		switch err := probe(m.dir); {
 		case errors.Is(err, syscall.ENOTCONN):
-			wrong = append(wrong, "dead: "+dir)
-			mends = append(mends, "relayfs unmount "+dir)
+			wrong = append(wrong, "dead: "+m.dir)
+			mends = append(mends, "relayfs unmount "+m.dir)
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			wrong = append(wrong, "no answer from: "+dir)
-			mends = append(mends, "continue the process that serves "+dir+" if it is stopped (Ctrl-Z)")
+			wrong = append(wrong, "no answer from: "+m.dir)
+			mends = append(mends, "continue the process that serves "+m.dir+" if it is stopped (Ctrl-Z)")
 		}
 	}
 	if len(wrong) > 0 {
 		return Finding{name, Warn, strings.Join(wrong, ", "), strings.Join(mends, "; ")}
 	}
-	return Finding{Name: name, Severity: OK, Detail: fmt.Sprintf("%d relayfs mounted, none dead", len(dirs))}
+	return Finding{Name: name, Severity: OK, Detail: fmt.Sprintf("%d relayfs mounted, none dead", len(mounts))}
 }
 
 // diagnoseUserNamespaces tells of a restriction that keeps sandboxes (rootless

@@ -30,9 +30,7 @@ func (t *tree) changed(ev model.Event) {
 			t.entryChanged(ev.OldPath)
 		}
 	case model.EventCreated, model.EventOffline, model.EventOnline:
-		t.mu.Lock()
-		t.epoch++
-		t.mu.Unlock()
+		t.update(func(tb *table) { tb.epoch++ })
 	default:
 		return
 	}
@@ -56,10 +54,9 @@ func (t *tree) contentChanged(ev model.Event, mine bool) {
 	if save, ok := ev.Origin.(*File); ok && mine && save.adopted.Load() {
 		return // the inodes there are about to lose the name to the one that saved
 	}
-	t.mu.Lock()
-	k := t.nodes[ev.Path]
-	files := slices.Clone(t.retired[ev.Path])
-	t.mu.Unlock()
+	var k *known
+	var files []*File
+	t.update(func(tb *table) { k, files = tb.nodes[ev.Path], slices.Clone(tb.retired[ev.Path]) })
 	if k != nil {
 		if f, ok := k.node.(*File); ok {
 			files = append(files, f)
@@ -75,27 +72,27 @@ func (t *tree) contentChanged(ev model.Event, mine bool) {
 // removed forgets the node at p and everything below it. Files that are open go
 // on with what they show.
 func (t *tree) removed(p model.Path) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.epoch++
-	t.lose(p)
-	for at := range maps.Clone(t.parked) {
-		if p.Contains(at) {
-			t.unpark(at) // what is gone does not come back
+	t.update(func(tb *table) {
+		tb.epoch++
+		tb.lose(p)
+		for at := range maps.Clone(tb.parked) {
+			if p.Contains(at) {
+				tb.unpark(at) // what is gone does not come back
+			}
 		}
-	}
+	})
 }
 
 // renamed moves the node at p and everything below it.
 func (t *tree) renamed(p, newPath model.Path) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.epoch++
-	t.move(p, newPath)
-	for at, pk := range maps.Clone(t.parked) {
-		if p.Contains(at) {
-			t.unpark(at)
-			t.parkAt(newPath+at[len(p):], pk)
+	t.update(func(tb *table) {
+		tb.epoch++
+		tb.move(p, newPath)
+		for at, pk := range maps.Clone(tb.parked) {
+			if p.Contains(at) {
+				tb.unpark(at)
+				t.parkAt(tb, newPath+at[len(p):], pk)
+			}
 		}
-	}
+	})
 }

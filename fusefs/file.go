@@ -5,13 +5,12 @@ package fusefs
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
-	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/relayfs/relayfs/bridge/model"
@@ -20,25 +19,27 @@ import (
 	"github.com/relayfs/relayfs/fusefs/internal/scratch"
 )
 
-// File is a regular file of its own: a note, or a scratch file. A rename can
-// make the one the other.
+// File is a note or a scratch file. A rename can make the one the other.
 type File struct {
-	gofs.Inode
-	t *tree
-	place
+	common
 
 	// commitMu admits one commit or change of name at a time. It is held across the
-	// workspace. Who takes several takes them with tree.holdCommits.
+	// workspace. Several are taken together with tree.holdCommits.
 	commitMu sync.Mutex
 	adopted  atomic.Bool // it is being renamed over a note, whose inodes are not to be told of that
 
-	mu       sync.Mutex // protects the following
+	mu    sync.Mutex
+	state fileState
+}
+
+// fileState is the content of a file and what becomes of it. File.update hands it out.
+type fileState struct {
+	*File
 	life     life.State
 	doc      uint64 // the note's ID in the workspace, 0 while it is not there
 	text     content.Text
-	meta     meta
 	handles  map[*Handle]struct{}
-	pushed   bool        // the kernel was given the content, or a writer's, see Handle.push
+	pushed   bool        // the kernel was given the content, or a writer's, see push
 	pins     int         // who needs the text, besides handles
 	told     time.Time   // when the kernel was last told of the attributes; zero if it knows none
 	hold     hold        // of the name, after a save
@@ -47,32 +48,38 @@ type File struct {
 	exported exported
 }
 
-// exported is the attachment that a scratch file became which was renamed to such a name.
-// Who has the scratch file open goes on with that.
+// exported is the attachment that a scratch file became by a rename to such a name.
+// Programs that have the scratch file open go on with it.
 type exported interface {
 	attr(ctx context.Context, out *fuse.Attr) error
 	setattr(ctx context.Context, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno
-	gofs.FileReader
-	gofs.FileWriter
-	gofs.FileFsyncer
+	fs.FileReader
+	fs.FileWriter
+	fs.FileFsyncer
 	close()
 }
 
 func (t *tree) newFile(mode uint32) *File {
-	return &File{t: t, meta: t.newMeta(mode)}
+	f := &File{common: t.newCommon(mode)}
+	f.state.File = f
+	return f
 }
 
-// state is what f is to the names of the mount.
-func (f *File) state() life.State {
+// update calls fn with the state. Nobody else has it meanwhile.
+func (f *File) update(fn func(*fileState)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.life
+	fn(&f.state)
 }
 
-func (f *File) goesOnAs() exported {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.exported
+func (f *File) lifeState() (l life.State) {
+	f.update(func(s *fileState) { l = s.life })
+	return l
+}
+
+func (f *File) goesOnAs() (e exported) {
+	f.update(func(s *fileState) { e = s.exported })
+	return e
 }
 
 // attr fills in what the kernel is told of the inode, and of its content from here on.
@@ -83,12 +90,14 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 		f.unpin()
 		return err
 	}
-	f.mu.Lock()
-	f.text.Show()
-	f.told = time.Now()
-	f.meta.fill(out, f.EmbeddedInode(), f.text.Size(), f.text.ModTime(), f.life.Links())
-	note, goesOnAs := f.life.IsNote(), f.exported
-	f.mu.Unlock()
+	var note bool
+	var goesOnAs exported
+	f.update(func(s *fileState) {
+		s.text.Show()
+		s.told = time.Now()
+		f.fill(out, f.EmbeddedInode(), s.text.Size(), s.text.ModTime(), s.life.Links())
+		note, goesOnAs = s.life.IsNote(), s.exported
+	})
 	if note {
 		f.t.recent.Add(f, int64(out.Size))
 		return nil
@@ -100,29 +109,25 @@ func (f *File) attr(ctx context.Context, out *fuse.Attr) error {
 	return nil
 }
 
-// OnForget is called when the kernel has forgotten the inode: nobody has it open.
+// OnForget is called when the kernel has forgotten the inode, so that nobody has it open.
+// The handles say that already where there are any.
 func (f *File) OnForget() {
 	if !f.t.handleless {
-		return // handles say who has
+		return
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.told = time.Time{}
-	f.t.left(f)
-	f.sleep()
+	f.update(func(s *fileState) {
+		s.told = time.Time{}
+		f.t.left(f)
+		s.sleep()
+	})
 }
 
-func (f *File) Getattr(ctx context.Context, _ gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	return f.t.getattr(ctx, f, &f.path, out)
-}
-
-func (f *File) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	switch {
-	case fh == nil && f.state().IsStale():
+	case fh == nil && f.lifeState().IsStale():
 		return syscall.ESTALE
 	case f.t.isPoke(ctx):
-		out.SetTimeout(cacheTimeout)
-		return f.Getattr(ctx, nil, out)
+		return f.common.Setattr(ctx, nil, in, out)
 	}
 	if a := f.goesOnAs(); a != nil {
 		return a.setattr(ctx, in, out)
@@ -133,88 +138,22 @@ func (f *File) Setattr(ctx context.Context, fh gofs.FileHandle, in *fuse.SetAttr
 			return errno
 		}
 	}
-	f.mu.Lock()
-	doc, mode := f.doc, f.meta.mode
-	f.mu.Unlock()
-	if p, there := f.t.where(&f.place); doc != 0 && there {
-		if errno := f.t.chmod(ctx, p, in, mode); errno != 0 {
+	var doc uint64
+	f.update(func(s *fileState) { doc = s.doc })
+	if _, there := f.where(); doc != 0 && there {
+		if errno := f.chmod(ctx, in); errno != 0 {
 			return errno
 		}
 	}
-	f.set(in)
-	if next := f.t.successor(f); next != nil {
+	if next := f.successor(); next != nil {
 		next.set(in)
 		f.t.inval.Content(next)
 	}
-	out.SetTimeout(cacheTimeout)
-	return f.Getattr(ctx, nil, out)
+	return f.common.Setattr(ctx, nil, in, out)
 }
 
-// set takes over what a SETATTR says, but for the size.
-func (f *File) set(in *fuse.SetAttrIn) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.meta.set(in, time.Now())
-}
-
-// truncate sets the size, through h or, for truncate(2), nil.
-func (f *File) truncate(ctx context.Context, h *Handle, size int64) syscall.Errno {
-	if errno := f.writable(ctx, h != nil); errno != 0 {
-		return errno
-	}
-	by := f.t.procs.Of(ctx)
-	err := f.pin(ctx)
-	defer f.unpin()
-	if err != nil {
-		return f.t.errno.Of("truncate", f.t.pathOf(&f.path), err)
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.text.Show()
-	if errno := f.fits(size); errno != 0 {
-		return errno
-	}
-	if f.text.Size() == size {
-		return 0
-	}
-	f.edit().Truncate(int(size))
-	f.changed(h, by)
-	return 0
-}
-
-// writable says whether the content may be changed at all. begun says that a save
-// goes on.
-func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
-	if f.t.ended.Load() || f.t.ending.Load() && !begun {
-		return syscall.EIO
-	}
-	f.mu.Lock()
-	note, doc, v := f.life.IsNote(), f.doc, f.text.Latest()
-	f.mu.Unlock()
-	p, _ := f.t.where(&f.place)
-	switch {
-	case !note:
-		return 0
-	case f.t.locked != nil:
-		return f.t.errno.OfSave("write", p, &model.Error{Op: "write", Path: p, Err: f.t.locked})
-	case v != nil && v.ReadOnly():
-		return syscall.EROFS
-	case doc == 0:
-		return 0
-	}
-	info, err := f.t.ws.Stat(ctx, p)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0 // removed while it is open
-	}
-	if err != nil {
-		return f.t.errno.Of("write", p, err)
-	}
-	return f.t.refusal("write", p, info)
-}
-
-// fits says whether the content may be size bytes long, and accounts for it. mu
-// is held.
-func (f *File) fits(size int64) syscall.Errno {
+// fits says whether the content may be size bytes long, and accounts for it.
+func (f *fileState) fits(size int64) syscall.Errno {
 	switch {
 	case f.life.IsNote() && size <= model.MaxNote:
 		return 0
@@ -230,37 +169,38 @@ func (f *File) fits(size int64) syscall.Errno {
 // release gives back what the file was charged, when its name is gone or it is
 // no longer scratch.
 func (f *File) release() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.t.scratch.Grow(-f.charged)
-	f.charged = 0
+	f.update(func(s *fileState) {
+		f.t.scratch.Grow(-s.charged)
+		s.charged = 0
+	})
 }
 
-// untouchedSince says that nobody has the file open or changed it since t.
-func (f *File) untouchedSince(t time.Time) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.handles) == 0 && f.text.ModTime().Before(t) && f.meta.ctime.Before(t)
+// untouchedSince says that nobody has the file open or has changed it since t.
+func (f *File) untouchedSince(t time.Time) (untouched bool) {
+	f.update(func(s *fileState) {
+		untouched = len(s.handles) == 0 && s.text.ModTime().Before(t) && f.setBefore(t)
+	})
+	return untouched
 }
 
-// lose makes f a file without a name, by one of the events that mean that: what has it
-// open keeps it, as POSIX wants, and nothing of it is committed any more.
+// lose takes the name from f, by one of the events that mean that. A program that has it
+// open keeps it, as POSIX requires, and nothing of it is committed any more.
 func (f *File) lose(e life.Event) {
-	f.mu.Lock()
-	if f.text.State() == content.Asleep {
-		e = life.Supersede // its text is not known any more
-	}
-	f.detach(e)
-	f.mu.Unlock()
+	f.update(func(s *fileState) {
+		if s.text.State() == content.Asleep {
+			e = life.Supersede // its text is not known any more
+		}
+		s.detach(e)
+	})
 	f.release()
 }
 
-// detach makes a note a scratch file with the content it shows. mu is held.
-func (f *File) detach(e life.Event) {
+// detach makes a note a scratch file with the content it shows.
+func (f *fileState) detach(e life.Event) {
 	if f.life.IsNote() {
 		f.text.Detach()
 		f.doc = 0
-		f.t.saved(f)
+		f.t.unsaved.Delete(f.File)
 	}
 	f.life = f.life.After(e)
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
-// Editors save by moving the note away and making a new file in its place, and
+// Editors save by moving the note away and creating a new file in its place, and
 // mv does by unlinking it first. Taken literally that deletes the document for
-// everybody and makes another. So a note whose name goes away is parked: hidden
-// here, untouched in the workspace. A file that is made at its name within a
+// everybody and creates another. So a note whose name goes away is parked: hidden
+// here, untouched in the workspace. A file that is created at its name within a
 // moment is the note, written anew. Otherwise the move or the removal was meant,
 // and the structure policy decides.
 
@@ -39,9 +39,9 @@ type parking struct {
 	timer  *time.Timer
 }
 
-// replaces knows the programs that unlink a file in order to put another in its
+// replaces says whether a program unlinks a file in order to put another in its
 // place: mv between file systems, cp --remove-destination, git checkout, tar x.
-// Unlink(2) alone does not tell them from rm.
+// Unlink(2) alone does not distinguish them from rm.
 func replaces(program string) bool {
 	switch program {
 	case "mv", "cp", "install", "git", "tar", "bsdtar", "cpio", "unzip":
@@ -50,7 +50,7 @@ func replaces(program string) bool {
 	return false
 }
 
-// removes knows the programs that unlink a file because it is to go.
+// removes says whether a program unlinks a file because it is to go.
 func removes(program string) bool {
 	switch program {
 	case "rm", "unlink", "find", "shred":
@@ -77,105 +77,77 @@ func (pk *parking) goesOn() bool {
 	return replaces(pk.proc.Name) && time.Since(pk.since) < maxParkGrace && syscall.Kill(pk.proc.Id, 0) == nil
 }
 
-// parkedBelow is what is parked below p, and not in a folder that is.
-func (n *names) parkedBelow(p model.Path) map[model.Path]*parking {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	below := make(map[model.Path]*parking)
-	for at, pk := range n.parked {
-		if at != p && p.Contains(at) {
-			below[at] = pk
-		}
+// unpark ends the parking at p, nil if there is none.
+func (tb *table) unpark(p model.Path) *parking {
+	pk := tb.parked[p]
+	if pk != nil {
+		pk.timer.Stop()
+		delete(tb.parked, p)
+		tb.epoch++
 	}
-	maps.DeleteFunc(below, func(at model.Path, _ *parking) bool {
-		for up := at.Dir(); up != p && up != ""; up = up.Dir() {
-			if below[up] != nil {
-				return true
-			}
-		}
-		return false
-	})
-	return below
-}
-
-// parkedAt is what is parked at p, nil if nothing is.
-func (n *names) parkedAt(p model.Path) *parking {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.parked[p]
-}
-
-// parkedElsewhere is what was unlinked a moment ago, and not at p.
-func (n *names) parkedElsewhere(p model.Path) map[model.Path]*parking {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	unlinked := make(map[model.Path]*parking)
-	for at, pk := range n.parked {
-		if at != p && pk.why == whyUnlinked {
-			unlinked[at] = pk
-		}
-	}
-	return unlinked
-}
-
-// unlinkedBy counts the notes that a process has unlinked and that are parked.
-func (n *names) unlinkedBy(proc int) (count int) {
-	for _, pk := range n.parkedElsewhere("") {
-		if pk.proc.Id == proc {
-			count++
-		}
-	}
-	return count
-}
-
-// unpark ends the parking at p, nil if there is none. mu is held.
-func (n *names) unpark(p model.Path) *parking {
-	pk := n.parked[p]
-	if pk == nil {
-		return nil
-	}
-	pk.timer.Stop()
-	delete(n.parked, p)
-	n.epoch++
 	return pk
 }
 
-// park hides the note at p. Its inode goes on as a file of its own, with the
-// content it shows.
+// parkedAt is what is parked at p, nil if nothing is.
+func (n *names) parkedAt(p model.Path) (pk *parking) {
+	n.update(func(tb *table) { pk = tb.parked[p] })
+	return pk
+}
+
+// parkedIf is what is parked and fulfils a condition.
+func (n *names) parkedIf(condition func(at model.Path, pk *parking) bool) map[model.Path]*parking {
+	found := make(map[model.Path]*parking)
+	n.update(func(tb *table) {
+		for at, pk := range tb.parked {
+			if condition(at, pk) {
+				found[at] = pk
+			}
+		}
+	})
+	return found
+}
+
+// unlinkedBy counts the notes that a process has unlinked and that are parked.
+func (n *names) unlinkedBy(proc int) int {
+	return len(n.parkedIf(func(_ model.Path, pk *parking) bool { return pk.why == whyUnlinked && pk.proc.Id == proc }))
+}
+
+// park hides the note at p. Its inode goes on as a scratch file with the content it shows.
 func (t *tree) park(ctx context.Context, p model.Path, f *File, target model.Path, why string) error {
 	err := f.pin(ctx)
 	defer f.unpin()
 	if err != nil {
 		return err
 	}
-	f.mu.Lock()
-	pk := &parking{doc: f.doc, image: f.text.Base(), target: target, why: why, by: t.restructuring(ctx), proc: t.procs.Of(ctx)}
-	f.detach(life.Detach)
-	_ = f.fits(f.text.Size()) // a backup may exceed the scratch layer: it is one more copy, for a while
-	f.mu.Unlock()
+	pk := &parking{target: target, why: why, by: t.restructuring(ctx), proc: t.procs.Of(ctx)}
+	f.update(func(s *fileState) {
+		pk.doc, pk.image = s.doc, s.text.Base()
+		s.detach(life.Detach)
+		_ = s.fits(s.text.Size()) // a backup may exceed the scratch layer: it is one more copy, for a while
+	})
 	t.unlinkRetired(p)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.forget(p, f)
-	t.inos.Set(pk.doc, t.inos.Next()) // the old number stays with the old inode
-	t.parkAt(p, pk)
+	t.update(func(tb *table) {
+		tb.forget(p, f)
+		tb.inos.Set(pk.doc, tb.inos.Next()) // the old number stays with the old inode
+		t.parkAt(tb, p, pk)
+	})
 	return nil
 }
 
-// parkAt hides what is at p for the grace. mu is held.
-func (t *tree) parkAt(p model.Path, pk *parking) {
-	t.epoch++
-	t.parked[p], pk.at = pk, p
+// parkAt hides what is at p for the grace.
+func (t *tree) parkAt(tb *table, p model.Path, pk *parking) {
+	tb.epoch++
+	tb.parked[p], pk.at = pk, p
 	if pk.since.IsZero() {
 		pk.since = time.Now()
 	}
 	pk.timer = time.AfterFunc(parkGrace, func() {
-		t.mu.Lock()
-		goesOn := t.parked[p] == pk && pk.goesOn()
-		if goesOn {
-			pk.timer.Reset(parkGrace)
-		}
-		t.mu.Unlock()
+		var goesOn bool
+		t.update(func(tb *table) {
+			if goesOn = tb.parked[p] == pk && pk.goesOn(); goesOn {
+				pk.timer.Reset(parkGrace)
+			}
+		})
 		if !goesOn {
 			t.graceOver(context.Background(), p, pk)
 		}
@@ -187,65 +159,73 @@ func (t *tree) graceOver(ctx context.Context, p model.Path, pk *parking) {
 	if t.parkedAt(p) != pk {
 		return
 	}
-	err := pk.carryOut(ctx, t, p)
-	t.mu.Lock()
-	if t.parked[pk.at] == pk { // a rename has taken it along
-		t.unpark(pk.at)
+	err := t.carryOut(ctx, p, pk)
+	t.update(func(tb *table) {
+		if tb.parked[pk.at] == pk { // a rename has taken it along
+			tb.unpark(pk.at)
+		}
+	})
+	if err != nil {
+		t.entryChanged(p)
+		t.log.Warn("note is back at its name", model.LogPath, string(p), "was", pk.why, model.LogErr, err)
 	}
-	t.mu.Unlock()
-	if err == nil {
-		return
-	}
-	t.entryChanged(p)
-	t.log.Warn("note is back at its name", model.LogPath, string(p), "was", pk.why, model.LogErr, err)
 }
 
-// carryOut does it in the workspace.
-func (pk *parking) carryOut(ctx context.Context, t *tree, p model.Path) error {
+func (t *tree) carryOut(ctx context.Context, p model.Path, pk *parking) (err error) {
 	if pk.doc == 0 {
-		t.settle(ctx, t.parkedBelow(p))
+		t.settleBelow(ctx, p)
 	}
-	if pk.why == whyUnlinked || pk.gave {
-		_, err := t.ws.Remove(ctx, p, pk.by)
-		return err
+	switch {
+	case pk.why == whyUnlinked, pk.gave:
+		_, err = t.ws.Remove(ctx, p, pk.by)
+	case pk.target == "":
+		err = &model.Error{Op: "rename", Path: p, Err: syscall.EXDEV}
+	default:
+		_, err = t.ws.Rename(ctx, p, pk.target, pk.by)
 	}
-	if pk.target == "" {
-		return &model.Error{Op: "rename", Path: p, Err: syscall.EXDEV}
-	}
-	_, err := t.ws.Rename(ctx, p, pk.target, pk.by)
 	return err
 }
 
 // settleParked ends the grace of everything at and below p now.
 func (t *tree) settleParked(ctx context.Context, p model.Path) {
-	t.settle(ctx, t.parkedBelow(p))
+	t.settleBelow(ctx, p)
 	if pk := t.parkedAt(p); pk != nil {
 		t.graceOver(ctx, p, pk)
 	}
 }
 
-// vacate lets what is parked at p go for good, because something else gets the name.
-func (t *tree) vacate(ctx context.Context, p model.Path) {
-	t.mu.Lock()
-	if pk := t.parked[p]; pk != nil {
-		pk.gave = true
-	}
-	t.mu.Unlock()
-	t.settleParked(ctx, p)
-}
-
-func (t *tree) settle(ctx context.Context, due map[model.Path]*parking) {
-	for at, pk := range due {
+// settleBelow ends the grace of everything below p. What is in a parked folder goes with that.
+func (t *tree) settleBelow(ctx context.Context, p model.Path) {
+	below := t.parkedIf(func(at model.Path, _ *parking) bool { return at != p && p.Contains(at) })
+	maps.DeleteFunc(below, func(at model.Path, _ *parking) bool {
+		for up := at.Dir(); up != p && up != ""; up = up.Dir() {
+			if below[up] != nil {
+				return true
+			}
+		}
+		return false
+	})
+	for at, pk := range below {
 		t.graceOver(ctx, at, pk)
 	}
 }
 
-// git takes a rename back by unlinking the new name and making a file at the old
+// vacate lets what is parked at p go for good, because something else gets the name.
+func (t *tree) vacate(ctx context.Context, p model.Path) {
+	t.update(func(tb *table) {
+		if pk := tb.parked[p]; pk != nil {
+			pk.gave = true
+		}
+	})
+	t.settleParked(ctx, p)
+}
+
+// git takes a rename back by unlinking the new name and creating a file at the old
 // one (git reset --hard, git checkout). Taken one by one these delete the note and
-// make another beside it. So a file that is made at the name at which people have a
+// create another beside it. So a file that is created at the name at which people have a
 // note that was unlinked elsewhere a moment ago is that note, back at its name and
 // about to be written anew. The same goes for a folder: what was in it is unlinked, it
-// is removed, and one is made at the name that people have it by.
+// is removed, and one is created at the name that people have it by.
 
 // isRenamed says whether people have what is shown at p somewhere else.
 func (t *tree) isRenamed(p model.Path) bool {
@@ -253,9 +233,21 @@ func (t *tree) isRenamed(p model.Path) bool {
 	return err == nil && home != p
 }
 
+// parkedFrom finds what people have at p among what was unlinked elsewhere a moment
+// ago.
+func (t *tree) parkedFrom(p model.Path) (model.Path, *parking) {
+	elsewhere := t.parkedIf(func(at model.Path, pk *parking) bool { return at != p && pk.why == whyUnlinked })
+	for at, pk := range elsewhere {
+		if home, err := t.ws.PeoplesPath(at); err == nil && home == p {
+			return at, pk
+		}
+	}
+	return "", nil
+}
+
 // bringHome lets the note that people have at p, and that was unlinked where it is
 // shown, be parked at p instead. Another one that is parked there goes first: its
-// own name may be the next that is made.
+// own name may be the next that is created.
 func (t *tree) bringHome(ctx context.Context, p model.Path) {
 	at, pk := t.parkedFrom(p)
 	if pk == nil || pk.doc == 0 || !pk.timer.Stop() { // a folder, or its grace is over just now
@@ -263,11 +255,7 @@ func (t *tree) bringHome(ctx context.Context, p model.Path) {
 	}
 	ctx = context.WithoutCancel(ctx)
 	t.settleParked(ctx, p)
-	if _, err := t.ws.Rename(ctx, at, p, t.restructuring(ctx)); err != nil {
-		t.log.Warn("note is not back at the name it was renamed from", model.LogPath, string(p), model.LogErr, err)
-		pk.timer.Reset(parkGrace)
-		return
-	}
+	t.renameBack(ctx, at, p, pk)
 }
 
 // bringFolderHome shows the folder that people have at p, and that was removed where it
@@ -282,27 +270,18 @@ func (t *tree) bringFolderHome(ctx context.Context, p model.Path) bool {
 	if !pk.timer.Stop() { // its grace is over just now
 		return false
 	}
-	ctx = context.WithoutCancel(ctx)
-	if at != p {
-		if _, err := t.ws.Rename(ctx, at, p, t.restructuring(ctx)); err != nil {
-			t.log.Warn("folder is not back at the name it was renamed from", model.LogPath, string(p), model.LogErr, err)
-			pk.timer.Reset(parkGrace)
-			return false
-		}
+	if at != p && !t.renameBack(context.WithoutCancel(ctx), at, p, pk) {
+		return false
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.unpark(p)
+	t.update(func(tb *table) { tb.unpark(p) })
 	return true
 }
 
-// parkedFrom finds what people have at p among what was unlinked elsewhere a moment
-// ago.
-func (t *tree) parkedFrom(p model.Path) (model.Path, *parking) {
-	for at, pk := range t.parkedElsewhere(p) {
-		if home, err := t.ws.PeoplesPath(at); err == nil && home == p {
-			return at, pk
-		}
+func (t *tree) renameBack(ctx context.Context, at, p model.Path, pk *parking) bool {
+	_, err := t.ws.Rename(ctx, at, p, t.restructuring(ctx))
+	if err != nil {
+		t.log.Warn("it is not back at the name from which it was renamed", model.LogPath, string(p), model.LogErr, err)
+		pk.timer.Reset(parkGrace)
 	}
-	return "", nil
+	return err == nil
 }

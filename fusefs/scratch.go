@@ -5,6 +5,7 @@ package fusefs
 import (
 	"context"
 	"maps"
+	"sync"
 	"syscall"
 	"time"
 
@@ -18,199 +19,196 @@ import (
 )
 
 // The scratch layer: files, folders and symbolic links that live in memory over
-// the workspace's folders, seen through this mount only.
+// the workspace's folders, and that only this mount shows.
 
-// scratchExpiry is when a scratch file that nobody touched and nobody has open
-// is dropped. Programs that crash leave theirs behind.
+// scratchExpiry is the age at which a scratch file is dropped that nobody has touched or
+// has open. Programs that crash leave theirs.
 const scratchExpiry = 24 * time.Hour
 
-func (t *tree) newOverlay(mode uint32) overlay { return overlay{t: t, meta: t.newMeta(mode)} }
-
-// has says whether a scratch node has this name in the folder.
-func (o *overlay) has(name string) bool {
-	o.t.mu.Lock()
-	defer o.t.mu.Unlock()
-	return o.get(name) != nil
+// entries are the scratch names in a folder.
+type entries struct {
+	mu      sync.Mutex // protects the following
+	nodes   map[string]node
+	changed time.Time // when a name in the folder last changed, as far as seen here
+	removed bool      // the folder has no name any more
 }
+
+func (e *entries) get(name string) node {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.nodes[name]
+}
+
+func (e *entries) put(name string, n node) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.nodes == nil {
+		e.nodes = make(map[string]node)
+	}
+	e.nodes[name] = n
+	e.changed = time.Now()
+}
+
+// drop removes a name, and says whether it was n's.
+func (e *entries) drop(name string, n node) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.changed = time.Now()
+	if e.nodes[name] != n {
+		return false
+	}
+	delete(e.nodes, name)
+	return true
+}
+
+// touch renews the folder's modification time: the kernel keeps a listing for as long as
+// that stays the same.
+func (e *entries) touch() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.changed = time.Now()
+}
+
+// state returns when a name last changed, and whether the folder has no name any more.
+func (e *entries) state() (changed time.Time, removed bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.changed, e.removed
+}
+
+// close takes the folder's own name from it if it is empty, and says whether it is.
+func (e *entries) close() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.removed = len(e.nodes) == 0
+	return e.removed
+}
+
+func (e *entries) all() map[string]node {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return maps.Clone(e.nodes)
+}
+
+func (e *entries) dirEntries() (list []fuse.DirEntry) {
+	for name, n := range e.all() {
+		in := n.EmbeddedInode().StableAttr()
+		list = append(list, fuse.DirEntry{Name: name, Mode: in.Mode, Ino: in.Ino})
+	}
+	return list
+}
+
+// overlay is a folder with the scratch names in it.
+type overlay struct {
+	common
+	entries
+}
+
+func (o *overlay) layer() *overlay { return o }
+
+// folder is the inode that o is part of.
+func (o *overlay) folder() folder { return o.Operations().(folder) }
 
 // isScratchAt says whether a new name in dir is scratch.
 func isScratchAt(dir folder, name string) bool { return !dir.inWorkspace() || scratch.IsName(name) }
 
+func holdsScratch(n node) bool {
+	d, ok := n.(folder)
+	return ok && len(d.layer().all()) > 0
+}
+
 // addScratch puts a new scratch node in a folder.
-func (o *overlay) addScratch(ctx context.Context, name string, n node, mode uint32, out *fuse.Attr) (*fs.Inode, error) {
+func (o *overlay) addScratch(ctx context.Context, name string, n node, mode uint32, out *fuse.Attr) error {
 	if err := model.CheckNewName(name); err != nil {
-		return nil, err
+		return err
 	}
-	o.t.mu.Lock()
-	o.t.attach(n, mode, o.t.inos.Next())
+	var ino uint64
+	o.t.update(func(tb *table) { ino = tb.inos.Next() })
+	o.t.attach(n, mode, ino)
 	o.put(name, n)
-	o.t.mu.Unlock()
-	return n.EmbeddedInode(), n.attr(ctx, out)
-}
-
-// ScratchDir is a folder of the scratch layer. Everything in it is scratch.
-type ScratchDir struct {
-	fs.Inode
-	overlay
-	removed bool // protected by names.mu
-}
-
-func (*ScratchDir) inWorkspace() bool { return false }
-
-func (d *ScratchDir) attr(_ context.Context, out *fuse.Attr) error {
-	d.t.mu.Lock()
-	defer d.t.mu.Unlock()
-	nlink := uint32(2)
-	if d.removed {
-		nlink = 0
-	}
-	d.meta.fill(out, d.EmbeddedInode(), 4096, d.changed, nlink)
-	return nil
-}
-
-func (d *ScratchDir) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	_ = d.attr(ctx, &out.Attr) // it is in memory: it cannot fail
-	return 0
-}
-
-func (d *ScratchDir) Setattr(ctx context.Context, f fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	d.t.set(&d.meta, in)
-	return d.Getattr(ctx, f, out)
-}
-
-func (d *ScratchDir) list(context.Context) ([]fuse.DirEntry, syscall.Errno) {
-	defer d.t.inval.Begin(d)()
-	d.t.mu.Lock()
-	defer d.t.mu.Unlock()
-	return d.dirEntries(), 0
-}
-
-func (d *ScratchDir) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno { return 0 }
-
-func (o *overlay) mkScratchDir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	d := &ScratchDir{overlay: o.t.newOverlay(mode & 0o7777)}
-	d.self = d
-	d.touch()
-	in, err := o.addScratch(ctx, name, d, syscall.S_IFDIR, &out.Attr)
-	return in, o.t.errno.Of("mkdir", model.Path(name), err)
-}
-
-func (o *overlay) rmScratchDir(name string, d *ScratchDir) syscall.Errno {
-	o.t.mu.Lock()
-	defer o.t.mu.Unlock()
-	if len(d.entries) > 0 {
-		return syscall.ENOTEMPTY
-	}
-	o.drop(name)
-	d.removed = true
-	return 0
-}
-
-// ScratchLink is a symbolic link of the scratch layer, as emacs makes its locks.
-type ScratchLink struct {
-	fs.Inode
-	t      *tree
-	target string
-	made   time.Time
-	meta   meta // protected by t.mu
-}
-
-func (l *ScratchLink) attr(_ context.Context, out *fuse.Attr) error {
-	l.t.mu.Lock()
-	defer l.t.mu.Unlock()
-	l.meta.fill(out, l.EmbeddedInode(), int64(len(l.target)), l.made, 1)
-	return nil
-}
-
-func (l *ScratchLink) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	_ = l.attr(ctx, &out.Attr) // it is in memory: it cannot fail
-	return 0
-}
-
-func (l *ScratchLink) Setattr(ctx context.Context, f fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	l.t.set(&l.meta, in)
-	return l.Getattr(ctx, f, out)
-}
-
-func (l *ScratchLink) Readlink(context.Context) ([]byte, syscall.Errno) { return []byte(l.target), 0 }
-
-func (o *overlay) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	defer o.t.inval.Begin(o.self)()
-	if !isScratchAt(o.self, name) {
-		return nil, syscall.EPERM
-	}
-	l := &ScratchLink{t: o.t, target: target, made: time.Now(), meta: o.t.newMeta(0o777)}
-	in, err := o.addScratch(ctx, name, l, syscall.S_IFLNK, &out.Attr)
-	return in, o.t.errno.Of("symlink", model.Path(name), err)
+	return n.attr(ctx, out)
 }
 
 func (o *overlay) createScratch(ctx context.Context, name string, mode uint32) (*File, error) {
 	f := o.t.newFile(mode & 0o7777)
-	f.text = content.WrittenText(&content.Buffer{ModTime: time.Now()})
-	var attr fuse.Attr
-	_, err := o.addScratch(ctx, name, f, syscall.S_IFREG, &attr)
-	return f, err
+	f.update(func(s *fileState) { s.text = content.WrittenText(&content.Buffer{ModTime: time.Now()}) })
+	return f, o.addScratch(ctx, name, f, syscall.S_IFREG, new(fuse.Attr))
 }
 
 // unlinkScratch removes a name. done says that it is scratch.
 func (o *overlay) unlinkScratch(name string) (errno syscall.Errno, done bool) {
-	o.t.mu.Lock()
 	n := o.get(name)
 	if _, isDir := n.(*ScratchDir); n == nil || isDir {
-		o.t.mu.Unlock()
 		return syscall.EISDIR, n != nil
 	}
-	o.drop(name)
-	o.t.mu.Unlock()
+	o.drop(name, n)
 	if f, ok := n.(*File); ok {
 		f.lose(life.Unlink)
 	}
 	return 0, true
 }
 
-func holdsScratch(n node) bool {
-	d, ok := n.(folder)
-	return ok && len(d.layer().entries) > 0
+// ScratchDir is a folder of the scratch layer. Everything in it is scratch.
+type ScratchDir struct{ overlay }
+
+func (*ScratchDir) inWorkspace() bool { return false }
+
+func (d *ScratchDir) attr(_ context.Context, out *fuse.Attr) error {
+	changed, removed := d.state()
+	nlink := uint32(2)
+	if removed {
+		nlink = 0
+	}
+	d.fill(out, d.EmbeddedInode(), 4096, changed, nlink)
+	return nil
 }
 
-// expireScratch drops what nobody touched since before.
+func (d *ScratchDir) list(context.Context) ([]fuse.DirEntry, syscall.Errno) {
+	defer d.t.inval.Begin(d)()
+	return d.dirEntries(), 0
+}
+
+func (d *ScratchDir) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno { return 0 }
+
+func (d *ScratchDir) create(ctx context.Context, name string, _ model.Path, mode uint32) (node, syscall.Errno) {
+	f, err := d.createScratch(ctx, name, mode)
+	return f, d.t.errno.Of("create", model.Path(name), err)
+}
+
+func (d *ScratchDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	defer d.t.inval.Begin(d)()
+	return d.mkScratchDir(ctx, name, mode, out)
+}
+
+func (o *overlay) mkScratchDir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	d := &ScratchDir{overlay{common: o.t.newCommon(mode & 0o7777)}}
+	d.touch()
+	err := o.addScratch(ctx, name, d, syscall.S_IFDIR, &out.Attr)
+	return d.EmbeddedInode(), o.t.errno.Of("mkdir", model.Path(name), err)
+}
+
+// expireScratch drops the scratch files and links that nobody has touched since before. It
+// leaves scratch folders alone: those are somebody's working tree.
 func (t *tree) expireScratch(before time.Time) {
-	t.mu.Lock()
 	var dirs []folder
-	for _, k := range t.nodes {
-		if holdsScratch(k.node) {
-			dirs = append(dirs, k.node.(folder))
+	t.update(func(tb *table) {
+		for _, k := range tb.nodes {
+			if holdsScratch(k.node) {
+				dirs = append(dirs, k.node.(folder))
+			}
 		}
-	}
-	t.mu.Unlock()
+	})
 	for _, d := range dirs {
-		for _, name := range d.layer().expire(before) {
+		for name, n := range d.layer().all() {
+			f, isFile := n.(*File)
+			l, isLink := n.(*ScratchLink)
+			if !(isFile && f.untouchedSince(before) || isLink && l.created.Before(before)) || !d.layer().drop(name, n) {
+				continue
+			}
+			if isFile {
+				f.release()
+			}
 			t.inval.Entry(d, name)
 		}
 	}
-}
-
-// expire drops the old scratch files and links of a folder, not the scratch
-// folders in it: those are somebody's working tree.
-func (o *overlay) expire(before time.Time) (expired []string) {
-	o.t.mu.Lock()
-	entries := maps.Clone(o.entries)
-	o.t.mu.Unlock()
-	for name, n := range entries {
-		f, isFile := n.(*File)
-		l, isLink := n.(*ScratchLink)
-		if !(isFile && f.untouchedSince(before) || isLink && l.made.Before(before)) {
-			continue
-		}
-		o.t.mu.Lock()
-		if o.get(name) == n {
-			o.drop(name)
-		}
-		o.t.mu.Unlock()
-		if isFile {
-			f.release()
-		}
-		expired = append(expired, name)
-	}
-	return expired
 }

@@ -1,19 +1,31 @@
 package fusefs
 
 import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
 	"os"
+	"strings"
 	"time"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
+
+	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// What depends on the system: here the kernel takes no notifications (FUSE-T
-// drops them without a word), so that it may keep things for a moment only.
+// What depends on the system. The kernel of macOS takes no notifications (FUSE-T drops them
+// without a word), and so may keep what it knows for a moment only.
 
 const cacheTimeout = time.Second
 
 // keepCaches says that the kernel may keep pages and listings.
-const keepCaches = false
+const (
+	keepCaches     = false
+	fileCacheFlags = 0
+	dirCacheFlags  = 0
+)
 
 const (
 	detachFlag   = unix.MNT_FORCE
@@ -47,3 +59,69 @@ func mountHint() string {
 func Diagnose() []Finding {
 	return []Finding{finding("FUSE", "is installed", Fail, checkDevice())}
 }
+
+// mountTable is the kernel's. macFUSE and FUSE-T differ in the type, and agree to begin the
+// source with its name.
+func mountTable() (mounts []mountEntry, err error) {
+	n, err := unix.Getfsstat(nil, unix.MNT_NOWAIT)
+	if err != nil {
+		return nil, err
+	}
+	table := make([]unix.Statfs_t, n)
+	if n, err = unix.Getfsstat(table, unix.MNT_NOWAIT); err != nil {
+		return nil, err
+	}
+	for _, st := range table[:n] {
+		m := mountEntry{dir: unix.ByteSliceToString(st.Mntonname[:]), fstype: unix.ByteSliceToString(st.Fstypename[:])}
+		if strings.HasPrefix(unix.ByteSliceToString(st.Mntfromname[:]), fsName) {
+			m.fstype = mountType
+		}
+		mounts = append(mounts, m)
+	}
+	return mounts, nil
+}
+
+// notifier tells the kernel nothing: it takes no notifications here, and keeps
+// what it knows for a moment only (cacheTimeout).
+type notifier struct{}
+
+func newNotifier() *notifier { return &notifier{} }
+
+func (*notifier) start(*fuse.Server, string, []string) error { return nil }
+func (*notifier) stop()                                      {}
+
+// DeleteNotify does nothing.
+func (*notifier) DeleteNotify(uint64, uint64, string) fuse.Status { return fuse.OK }
+
+// EntryNotify does nothing.
+func (*notifier) EntryNotify(uint64, string) fuse.Status { return fuse.OK }
+
+// InodeNotify does nothing.
+func (*notifier) InodeNotify(uint64, int64, int64) fuse.Status { return fuse.OK }
+
+// InodeRetrieveCache is not used.
+func (*notifier) InodeRetrieveCache(uint64, int64, []byte) (int, fuse.Status) {
+	return 0, fuse.ENOSYS
+}
+
+// InodeNotifyStoreCache is not used.
+func (*notifier) InodeNotifyStoreCache(uint64, int64, []byte) fuse.Status {
+	return fuse.ENOSYS
+}
+
+// RunGuard fails: without notifications there is nothing to guard.
+func RunGuard() error { return errors.New("a mount has no guard on this system") }
+
+// poker wakes nobody here: there is no inotify.
+type poker struct{}
+
+func newPoker([]string, string, *slog.Logger, func(context.Context)) *poker { return &poker{} }
+
+func (*poker) add(model.Path) {}
+
+func (*poker) run(context.Context) {}
+
+func (*poker) process() int { return 0 }
+
+// RunPoker fails.
+func RunPoker(io.Reader) error { return errors.New("watchers cannot be woken on this system") }

@@ -1,7 +1,9 @@
 package fusefs
 
 import (
+	"bufio"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -10,18 +12,23 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 )
 
-// What depends on the system: here the kernel is told of every change, and may
-// keep what it knows.
+// What depends on the system. Linux is told of every change, and so may keep what it knows.
 
 // cacheTimeout is how long the kernel may keep attributes and names. It is told
 // about every change, so this only bounds what a lost notification could do.
 const cacheTimeout = time.Hour
 
-// keepCaches says that the kernel may keep pages and listings.
-const keepCaches = true
+// keepCaches says that the kernel may keep pages and listings. The flags say so in the
+// answers to OPEN and OPENDIR.
+const (
+	keepCaches     = true
+	fileCacheFlags = fuse.FOPEN_KEEP_CACHE
+	dirCacheFlags  = fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE
+)
 
 // ownStatus is where the kernel tells of this process.
 const ownStatus = "/proc/self/status"
@@ -98,3 +105,33 @@ func checkHelper() error {
 	}
 	return nil
 }
+
+func mountTable() ([]mountEntry, error) {
+	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readMounts(f)
+}
+
+// readMounts reads a table in the format of /proc/self/mountinfo, see proc(5).
+func readMounts(table io.Reader) (mounts []mountEntry, err error) {
+	lines := bufio.NewScanner(table)
+	for lines.Scan() {
+		// 36 35 98:0 /root /mount/point rw,noatime master:1 - ext4 /dev/sda rw
+		before, after, ok := strings.Cut(lines.Text(), " - ")
+		fields := strings.Fields(before)
+		if !ok || len(fields) < 5 {
+			continue
+		}
+		m := mountEntry{dir: unescape.Replace(fields[4])}
+		m.fstype, _, _ = strings.Cut(after, " ")
+		_, m.minor, _ = strings.Cut(fields[2], ":")
+		mounts = append(mounts, m)
+	}
+	return mounts, lines.Err()
+}
+
+// unescape undoes the escapes of the kernel in the table of mounts.
+var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`)

@@ -4,14 +4,16 @@ package fusefs
 
 import (
 	"context"
-	"io/fs"
 	"log/slog"
+	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
-	"github.com/hanwen/go-fuse/v2/fuse"
+	"github.com/hanwen/go-fuse/v2/fs"
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
@@ -26,77 +28,101 @@ import (
 // tree is the mounted workspace: its names, and what all inodes use.
 type tree struct {
 	names
+	root   *Dir
 	ws     *bridge.Workspace
 	author string
 	log    *slog.Logger
 	errno  errno.Reporter
-	locked error // why no note can be written, nil if they can
+	locked error // why no note can be written, nil if notes can be
 	// handleless is set if the kernel opens files without asking, see internal/handleless.
 	handleless bool
 	recent     *recent.List[*File]
 	uid, gid   uint32
+	generation atomic.Uint64 // of the inode made last
+	unsaved    sync.Map      // the notes with a buffer, by their *File
 	inval      *invalidate.Queue
 	poker      atomic.Pointer[poker]
 	shown      shown.Log
 	procs      process.Table
-	ending     atomic.Bool // no save begins any more
-	ended      atomic.Bool // nor goes on, see end
+	ending     atomic.Bool // no save may begin any more
+	ended      atomic.Bool // nor may one go on, see end
 	scratch    scratch.Quota
 	// folders is held for writing while a folder is moved or removed, and for reading
-	// while something is kept at a path, so that nothing is kept below an old one.
+	// while something is committed at a path, so that nothing is committed below an old one.
 	folders sync.RWMutex
 }
 
-// maxRecent bounds the texts that stay awake since they were told of last. Who opens what
-// was shown before that, and has changed, is told to look it up again. On a mount without
-// handles nobody can be told: a reader may see a mixture once.
+// maxRecent bounds the texts that stay awake because they were looked up last. A program
+// that opens what it looked up before that, and that has changed, is told to look it up
+// again. On a mount without handles nobody can be told: a reader may see a mixture once.
 const (
 	maxRecent           = 4 << 20
 	maxRecentHandleless = 32 << 20
 )
 
-func (t *tree) newMeta(mode uint32) meta { return meta{mode: mode, uid: t.uid, gid: t.gid} }
+func newTree(ws *bridge.Workspace, o Options) *tree {
+	options := ws.Options()
+	t := &tree{
+		ws: ws, author: o.Author, log: o.Logger,
+		locked:     options.Locked(),
+		handleless: options.ReadOnly && keepCaches,
+		uid:        uint32(os.Geteuid()), gid: uint32(os.Getegid()),
+		inval: invalidate.New(),
+		names: names{table: newTable()},
+	}
+	bound := int64(maxRecent)
+	if t.handleless {
+		bound = maxRecentHandleless
+	}
+	t.recent = recent.New(bound, (*File).unpin)
+	if t.log == nil {
+		t.log = slog.New(slog.DiscardHandler)
+	}
+	t.errno = errno.Reporter{Log: t.log}
+	t.root = &Dir{overlay: overlay{common: t.newCommon(0o755)}, id: 1}
+	t.update(func(tb *table) { tb.put("", t.root, 1) })
+	return t
+}
+
+// attach makes n an inode of the file system. Every inode gets a generation of its own, so
+// that go-fuse never takes one for another with the same number: the table decides which
+// inode is which.
+func (t *tree) attach(n fs.InodeEmbedder, mode uint32, ino uint64) {
+	t.root.NewInode(context.Background(), n, fs.StableAttr{Mode: mode, Ino: ino, Gen: t.generation.Add(1)})
+}
+
+// forgetUnused drops the nodes that the kernel has forgotten: they are not in
+// go-fuse's tree of names, which mirrors the kernel's. One that was looked up
+// since before may be on its way there.
+func (t *tree) forgetUnused(before time.Time) {
+	t.update(func(tb *table) {
+		for p, k := range tb.nodes {
+			_, parent := k.node.EmbeddedInode().Parent()
+			_, unsaved := t.unsaved.Load(k.node)
+			if parent == nil && p != "" && k.id != 0 && !unsaved && !holdsScratch(k.node) && k.used.Before(before) {
+				tb.forget(p, k.node)
+			}
+		}
+	})
+}
 
 // entryChanged tells the kernel that the name p appeared, vanished or names
 // something else, if it may know the folder.
 func (t *tree) entryChanged(p model.Path) {
-	t.mu.Lock()
-	k := t.nodes[p.Dir()]
-	if k == nil || p == "" {
-		t.mu.Unlock()
-		return
-	}
-	d, ok := k.node.(folder)
-	if ok {
+	var d folder
+	t.update(func(tb *table) {
+		if k := tb.nodes[p.Dir()]; k != nil && p != "" {
+			d, _ = k.node.(folder)
+		}
+	})
+	if d != nil {
 		d.layer().touch()
-	}
-	t.mu.Unlock()
-	if ok {
 		t.inval.Entry(d, p.Base())
 	}
 }
 
-func (t *tree) getattr(ctx context.Context, n node, p *model.Path, out *fuse.AttrOut) syscall.Errno {
-	if err := n.attr(ctx, &out.Attr); err != nil {
-		return t.errno.Of("getattr", t.pathOf(p), err)
-	}
-	return 0
-}
-
-// chmod sets the permissions that a SETATTR says, if it says other ones than are shown, in
-// the workspace, which has no other bits of a mode.
-func (t *tree) chmod(ctx context.Context, p model.Path, in *fuse.SetAttrIn, shown uint32) syscall.Errno {
-	mode, ok := in.GetMode()
-	if !ok || mode&0o7777 == shown {
-		return 0
-	}
-	err := t.ws.Chmod(context.WithoutCancel(ctx), p, fs.FileMode(mode&0o777), t.isMounts)
-	return t.errno.Of("chmod", p, err)
-}
-
-// refusal is the errno of a write to, or a creation in, what info describes. One
-// and the same errno says that a Folder is offline, whether that is found out
-// here or by the write itself.
+// refusal is the errno of a write to, or a creation in, what info describes. It says that a
+// Folder is offline with the same errno as the write itself does.
 func (t *tree) refusal(op string, p model.Path, info bridge.Info) syscall.Errno {
 	switch {
 	case info.Offline:
@@ -107,9 +133,12 @@ func (t *tree) refusal(op string, p model.Path, info bridge.Info) syscall.Errno 
 	return 0
 }
 
-// restructuring is how the process behind a request changes names.
-func (t *tree) restructuring(ctx context.Context) bridge.Restructure {
-	return bridge.Restructure{By: t.authorOf(t.procs.Of(ctx)), Origin: t}
+// sessionPrefix distinguishes the sessions of programs on a mount.
+const sessionPrefix = "mount-"
+
+// authorOf is the author of a process's changes.
+func (t *tree) authorOf(p process.Process) model.Author {
+	return model.Author{Name: t.author, Session: sessionPrefix + strconv.Itoa(p.Session)}
 }
 
 // isMounts says whether an author is a program on this mount.
@@ -117,8 +146,13 @@ func (t *tree) isMounts(a model.Author) bool {
 	return a.Name != "" && a.Name == t.author && strings.HasPrefix(a.Session, sessionPrefix)
 }
 
-// isPoke says that a request comes from the process that wakes watchers: what it sets is
-// not meant.
+// restructuring is how the process that makes a request changes names.
+func (t *tree) restructuring(ctx context.Context) bridge.Restructure {
+	return bridge.Restructure{By: t.authorOf(t.procs.Of(ctx)), Origin: t}
+}
+
+// isPoke says that the request comes from the process that wakes watchers, which means to
+// set nothing.
 func (t *tree) isPoke(ctx context.Context) bool {
 	pid := t.poker.Load().process()
 	return pid != 0 && t.procs.Of(ctx).Id == pid

@@ -37,20 +37,20 @@ func TestForgetUnused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	dirty := tr.nodes["F/Dirty.md"].node.(*File)
+	dirty := tr.table.nodes["F/Dirty.md"].node.(*File)
 	if errno := dirty.truncate(ctx, nil, 1); errno != 0 {
 		t.Fatal(errno)
 	}
-	if _, err := tr.nodes["F/sub"].node.(*Dir).createScratch(ctx, "x.tmp", 0o644); err != nil {
+	if _, err := tr.table.nodes["F/sub"].node.(*Dir).createScratch(ctx, "x.tmp", 0o644); err != nil {
 		t.Fatal(err)
 	}
 	tr.forgetUnused(time.Now().Add(-time.Hour))
-	if len(tr.nodes) != 5 {
-		t.Errorf("%d nodes after a look at old ones, want all 5", len(tr.nodes))
+	if len(tr.table.nodes) != 5 {
+		t.Errorf("%d nodes after a look at old ones, want all 5", len(tr.table.nodes))
 	}
 	tr.forgetUnused(time.Now().Add(time.Hour))
 	for p, want := range map[string]bool{"": true, "F": false, "F/Unused.md": false, "F/Dirty.md": true, "F/sub": true} {
-		if got := tr.nodes[cleanPath(t, p)] != nil; got != want {
+		if got := tr.table.nodes[cleanPath(t, p)] != nil; got != want {
 			t.Errorf("%q is known: %v, want %v", p, got, want)
 		}
 	}
@@ -79,12 +79,12 @@ func TestExpireScratch(t *testing.T) {
 		}
 	}
 	tr.expireScratch(time.Now().Add(-time.Hour))
-	if len(d.overlay.entries) != 2 {
-		t.Errorf("%d scratch files, want both", len(d.overlay.entries))
+	if len(d.all()) != 2 {
+		t.Errorf("%d scratch files, want both", len(d.all()))
 	}
 	tr.expireScratch(time.Now().Add(time.Hour))
-	if d.overlay.get("old.tmp") != nil || d.overlay.get("open.tmp") == nil {
-		t.Errorf("after the expiry: %v", d.overlay.entries)
+	if d.get("old.tmp") != nil || d.get("open.tmp") == nil {
+		t.Errorf("after the expiry: %v", d.all())
 	}
 	if got := tr.scratch.Load(); got != int64(len("some bytes")) {
 		t.Errorf("%d bytes are accounted for, want those of the one that is open", got)

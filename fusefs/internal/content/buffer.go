@@ -24,14 +24,15 @@ type Buffer struct {
 	// Emptied says that Data was truncated to nothing and not written since.
 	Emptied bool
 
-	// Anew says that Data was emptied since it was made from From: nothing in it is of that.
+	// Anew says that Data was emptied since it was made from From, so that nothing in it
+	// comes from there.
 	Anew bool
 
-	// Spoiled says why a write did not go in, as that would have become too large.
-	// Data is half of something then, and is not committed until it is begun anew.
+	// Spoiled says why a write failed. Data is half of something then, and is not
+	// committed until it is begun anew.
 	Spoiled error
 
-	// From is what Data was made from, or what was committed last. version is nil
+	// From is what Data was made from, or what was committed last. Its Version is nil
 	// for a note that does not exist yet.
 	From Image
 	// First is set until something is committed: until then the writer may have
@@ -46,8 +47,8 @@ type Buffer struct {
 // Dirty says that Data holds changes that are not committed.
 func (b *Buffer) Dirty() bool { return b.Gen != b.Kept }
 
-// Due says that Data should be committed when its writer closes: it is dirty,
-// not merely emptied.
+// Due says that Data should be committed when its writer closes: it is dirty, and not
+// merely emptied.
 func (b *Buffer) Due() bool { return b.Dirty() && !b.Emptied }
 
 // Saved records that the data as of gen is what im says.
@@ -72,7 +73,7 @@ const (
 func (b *Buffer) Wait(now time.Time, frozen, unborn bool) (wait time.Duration, due bool) {
 	limit := Quiet
 	switch {
-	case !b.Dirty(), b.Failed == b.Gen, b.Emptied && frozen: // its writer may only now begin
+	case !b.Dirty(), b.Failed == b.Gen, b.Emptied && frozen: // in the last case its writer may be about to begin
 		return 0, false
 	case b.Emptied && unborn:
 		limit = newGrace
@@ -88,7 +89,7 @@ func (b *Buffer) UnderWay() bool {
 	return b.Dirty() && b.Spoiled == nil && (b.Emptied || time.Since(b.Touched) < Quiet)
 }
 
-// Touch records a change of data.
+// Touch records a change of Data.
 func (b *Buffer) Touch(by process.Process, now time.Time) {
 	b.Gen++
 	b.Writer = by
@@ -105,7 +106,7 @@ func Later(now, prev time.Time) time.Time {
 	return now
 }
 
-// WriteAt puts p at off, and fills a gap with zeros.
+// WriteAt writes p at off, and fills a gap with zeros.
 func (b *Buffer) WriteAt(p []byte, off int64) {
 	end := int(off) + len(p)
 	b.extend(end)
@@ -113,7 +114,7 @@ func (b *Buffer) WriteAt(p []byte, off int64) {
 	b.Emptied = false
 }
 
-// Truncate cuts data to size or fills it up with zeros.
+// Truncate cuts Data to size or fills it up with zeros.
 func (b *Buffer) Truncate(size int) {
 	b.extend(size)
 	b.Data = b.Data[:size]
@@ -124,10 +125,8 @@ func (b *Buffer) Truncate(size int) {
 }
 
 func (b *Buffer) extend(size int) {
-	have := len(b.Data)
-	if size <= have {
-		return
+	if more := size - len(b.Data); more > 0 {
+		b.Data = slices.Grow(b.Data, more)[:size]
+		clear(b.Data[size-more:])
 	}
-	b.Data = slices.Grow(b.Data, size-have)[:size]
-	clear(b.Data[have:])
 }

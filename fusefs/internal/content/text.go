@@ -1,10 +1,10 @@
 //go:build !windows
 
-// Package content holds what a file shows and what is written to it, as plain values
-// without a lock: the file that has them has one.
+// Package content has what a file shows and what is written to it, as values.
 package content
 
 import (
+	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -28,17 +28,12 @@ func ImageOf(v *model.Version) Image { return Image{v.Text(), v.ModTime(), v} }
 // Exact says that text is the version's own.
 func (im Image) Exact() bool { return im.Version != nil && im.Text == im.Version.Text() }
 
-// Write expresses "who was shown one of these images wrote text" as a
-// bridge.Write. If all images are exact the workspace chooses among their
-// versions; otherwise the nearest one is chosen here, and what lies between it
-// and its version is carried over.
+// Write is the bridge.Write of a program that was shown one of these images and wrote text.
+// If all images are exact the workspace chooses among their versions. Otherwise Write
+// chooses the nearest one, and carries over the difference between it and its version.
 func Write(shown []Image, text string) bridge.Write {
 	w := bridge.Write{Text: text}
-	exact := true
-	for _, im := range shown {
-		exact = exact && im.Exact()
-	}
-	if exact {
+	if !slices.ContainsFunc(shown, func(im Image) bool { return !im.Exact() }) {
 		for _, im := range shown {
 			w.Bases = append(w.Bases, im.Version)
 		}
@@ -57,9 +52,9 @@ type State uint8
 
 const (
 	Unread  State = iota // nothing is known of it
-	Asleep               // the kernel was told of it, and its length and time alone are in memory
+	Asleep               // the kernel was told of it, and only its length and time are in memory
 	Shown                // the kernel was told of it, and it is in memory
-	Refused              // it could not be saved; who wrote it still sees it
+	Refused              // it could not be saved; its writer still sees it
 	Written              // it is in a buffer, as that of a scratch file always is
 )
 
@@ -69,18 +64,18 @@ type Text struct {
 	// image is what the kernel was told of the note, and what reads return if it is not
 	// written: the same for as long as nobody writes through the inode.
 	image  Image
-	size   int64   // of what is asleep
-	from   Image   // what the refused text was made from: nobody's next write is computed from that text
-	buffer *Buffer // of what is written
+	size   int64   // of a text that is asleep
+	from   Image   // what a refused text was made from: nobody's next write is computed from that text
+	buffer *Buffer // of a text that is written
 	latest *model.Version
 	// notBefore is the earliest time that a new image may have.
 	notBefore time.Time
 }
 
-// WrittenText is that of a new file.
+// WrittenText is the text of a new file.
 func WrittenText(b *Buffer) Text { return Text{state: Written, buffer: b} }
 
-// State is where the text is.
+// State says where the text is.
 func (t *Text) State() State { return t.state }
 
 // Buffer is nil unless the text is written.
@@ -165,7 +160,6 @@ func (t *Text) Outdated() bool {
 	return t.image.Text != t.latest.Text()
 }
 
-// imageOf is what v looks like here.
 func (t *Text) imageOf(v *model.Version) Image {
 	im := ImageOf(v)
 	if im.ModTime.Before(t.notBefore) {
@@ -174,7 +168,7 @@ func (t *Text) imageOf(v *model.Version) Image {
 	return im
 }
 
-// Show shows the newest version, if its text is shown already, or nothing is.
+// Show shows the newest version if its text is shown already, or if nothing is.
 func (t *Text) Show() {
 	if t.latest == nil || t.state == Written || t.Outdated() || t.image.Version == t.latest && t.image.Exact() {
 		return
@@ -182,17 +176,17 @@ func (t *Text) Show() {
 	t.state, t.image = Shown, t.imageOf(t.latest)
 }
 
-// Sleep lets go of the text if the workspace has it.
+// Sleep drops the text if the workspace has it.
 func (t *Text) Sleep() {
 	if t.state == Shown && t.image.Exact() {
 		*t = Text{state: Asleep, size: t.Size(), image: Image{ModTime: t.image.ModTime}, notBefore: t.notBefore}
 	}
 }
 
-// Forget is for a text whose kernel has forgotten what it was told of.
+// Forget is called when the kernel has forgotten the text.
 func (t *Text) Forget() { t.state = Unread }
 
-// Next is the text of the inode that follows, of a version other than the image.
+// Next is the text of the inode that follows, for a version other than the image.
 func (t *Text) Next() Text {
 	t.notBefore = Later(t.notBefore, t.image.ModTime)
 	return Text{notBefore: t.notBefore}
@@ -217,7 +211,7 @@ func (t *Text) Refuse() {
 	t.image = Image{Text: string(b.Data), ModTime: b.ModTime, Version: b.From.Version}
 }
 
-// Detach has what is shown in a buffer, and nothing to do with a note.
+// Detach moves what is shown to a buffer that has nothing to do with a note.
 func (t *Text) Detach() {
 	b := t.buffer
 	if b == nil {
@@ -226,7 +220,7 @@ func (t *Text) Detach() {
 	*t = Text{state: Written, buffer: b, notBefore: t.notBefore}
 }
 
-// Adopt makes the text that of a note, of which it has become v as of a change of the buffer.
+// Adopt makes the text that of a note. The buffer as of gen has become v.
 func (t *Text) Adopt(im Image, gen uint64, v *model.Version) {
 	t.image, t.latest = im, v
 	if t.buffer == nil {

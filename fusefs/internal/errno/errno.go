@@ -1,5 +1,5 @@
-// Package errno has the one table by which errors become errnos. Where an errno cannot
-// say why, the log does. It has no lock.
+// Package errno turns errors into errnos by one table. Where an errno cannot say why, the
+// log does.
 package errno
 
 import (
@@ -12,51 +12,46 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// row says which errno an error becomes, and whether the errno alone would
-// leave the user guessing, so that the reason belongs in the log.
-type row struct {
+// table is where errors become errnos. The first row that matches counts. logged says that
+// the errno alone would leave the user guessing, so that the log has the reason too.
+var table = []struct {
 	err    error
 	errno  syscall.Errno
 	logged bool
-}
-
-// table is where errors become errnos; the first row that matches counts.
-func table() []row {
-	return []row{
-		{model.ErrControlName, syscall.EINVAL, true},
-		{model.ErrBadName, syscall.EINVAL, false},
-		{model.ErrNameTooLong, syscall.ENAMETOOLONG, false},
-		{model.ErrReadOnly, syscall.EROFS, false},
-		{model.ErrInvalidUTF8, syscall.EILSEQ, false},
-		{model.ErrTooLarge, syscall.EFBIG, false},
-		{model.ErrNoSpace, syscall.ENOSPC, false},
-		{model.ErrOffline, syscall.EIO, true},
-		{model.ErrRefused, syscall.EINVAL, true},
-		{model.ErrNeedsReview, syscall.EPERM, true},
-		{model.ErrTooMany, syscall.EPERM, true},
-		{model.ErrFixedMode, syscall.EPERM, true},
-		{model.ErrInTheWay, syscall.EBUSY, true},
-		{model.ErrNotEmpty, syscall.ENOTEMPTY, false},
-		{model.ErrIsDir, syscall.EISDIR, false},
-		{model.ErrNotDir, syscall.ENOTDIR, false},
-		{model.ErrNotNote, syscall.EINVAL, true},
-		{model.ErrClosed, syscall.EIO, false},
-		{fs.ErrNotExist, syscall.ENOENT, false},
-		{fs.ErrExist, syscall.EEXIST, false},
-		{fs.ErrPermission, syscall.EACCES, false},
-		{errors.ErrUnsupported, syscall.EXDEV, false},
-		{context.Canceled, syscall.EINTR, false},
-		{context.DeadlineExceeded, syscall.ETIMEDOUT, true},
-	}
+}{
+	{model.ErrControlName, syscall.EINVAL, true},
+	{model.ErrBadName, syscall.EINVAL, false},
+	{model.ErrNameTooLong, syscall.ENAMETOOLONG, false},
+	{model.ErrReadOnly, syscall.EROFS, false},
+	{model.ErrInvalidUTF8, syscall.EILSEQ, false},
+	{model.ErrTooLarge, syscall.EFBIG, false},
+	{model.ErrNoSpace, syscall.ENOSPC, false},
+	{model.ErrOffline, syscall.EIO, true},
+	{model.ErrRefused, syscall.EINVAL, true},
+	{model.ErrNeedsReview, syscall.EPERM, true},
+	{model.ErrTooMany, syscall.EPERM, true},
+	{model.ErrFixedMode, syscall.EPERM, true},
+	{model.ErrInTheWay, syscall.EBUSY, true},
+	{model.ErrNotEmpty, syscall.ENOTEMPTY, false},
+	{model.ErrIsDir, syscall.EISDIR, false},
+	{model.ErrNotDir, syscall.ENOTDIR, false},
+	{model.ErrNotNote, syscall.EINVAL, true},
+	{model.ErrClosed, syscall.EIO, false},
+	{fs.ErrNotExist, syscall.ENOENT, false},
+	{fs.ErrExist, syscall.EEXIST, false},
+	{fs.ErrPermission, syscall.EACCES, false},
+	{errors.ErrUnsupported, syscall.EXDEV, false},
+	{context.Canceled, syscall.EINTR, false},
+	{context.DeadlineExceeded, syscall.ETIMEDOUT, true},
 }
 
 // toErrno returns the errno of err, 0 for nil. It is known if a row of the table
-// or an errno in err's chain says it, and logged if the reason should be too.
+// or an errno in err's chain says it.
 func toErrno(err error) (errno syscall.Errno, known, logged bool) {
 	if err == nil {
 		return 0, true, false
 	}
-	for _, row := range table() {
+	for _, row := range table {
 		if errors.Is(err, row.err) {
 			return row.errno, true, row.logged
 		}
@@ -67,7 +62,7 @@ func toErrno(err error) (errno syscall.Errno, known, logged bool) {
 	return syscall.EIO, false, true
 }
 
-// Reporter makes errnos of errors, and logs what those do not tell.
+// Reporter turns errors into errnos, and logs what those do not tell.
 type Reporter struct{ Log *slog.Logger }
 
 // Of is the errno of an operation's error, 0 for nil.

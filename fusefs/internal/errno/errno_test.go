@@ -57,8 +57,8 @@ func TestToErrno(t *testing.T) {
 			}
 		}
 	}
-	if len(tests) < len(table()) {
-		t.Errorf("%d tests for %d rows of the table", len(tests), len(table()))
+	if len(tests) < len(table) {
+		t.Errorf("%d tests for %d rows of the table", len(tests), len(table))
 	}
 }
 

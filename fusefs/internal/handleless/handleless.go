@@ -1,14 +1,14 @@
 //go:build !windows
 
-// Package handleless serves a mount without handles. A read-only mount has no use for
-// them: nobody needs to know what a program was shown, because it will write nothing. The
-// kernel learns so from the first OPEN, OPENDIR and FLUSH, and from then on opens, reads
-// what it has cached, and closes without asking. What it does ask for, pages and listings,
-// comes without a handle, and gets one of our own for as long as the answer takes.
+// Package handleless serves a mount without handles. A read-only mount does not need
+// them: they record what a program was shown, for when it writes. The kernel learns that
+// from the first OPEN, OPENDIR and FLUSH. From then on it opens, reads what it has cached,
+// and closes without asking. What it does ask for, pages and listings, comes without a
+// handle, and gets one of ours for as long as the answer takes.
 //
-// Nobody says any more who has a file open: whatever inode the kernel knows may be, until
-// it forgets it. And as nobody opens, nothing wakes a note between the answer with its size
-// and the READ; so the notes that were shown last stay awake.
+// Nobody tells any more who has a file open: any inode that the kernel knows may be, until
+// the kernel forgets it. And as nobody opens, nothing wakes a note between the answer with
+// its size and the READ. So the notes that were shown last stay awake.
 package handleless
 
 import (
@@ -26,29 +26,29 @@ type fileSystem struct {
 	streams map[streamKey]uint64
 }
 
-// streamKey is a listing that was given out up to an offset. Its handle is kept
+// streamKey is a listing that was sent up to an offset. Its handle is kept
 // for the next READDIR, which would otherwise list a large folder anew.
 type streamKey struct{ node, off uint64 }
 
-// maxStreams bounds the listings that nobody went on with.
+// maxStreams bounds the listings that nobody has read to the end.
 const maxStreams = 64
 
-// New takes the handles away from inner.
+// New returns inner without handles.
 func New(inner fuse.RawFileSystem) fuse.RawFileSystem {
 	return &fileSystem{RawFileSystem: inner, streams: make(map[streamKey]uint64)}
 }
 
-// Open says that there is no need to.
+// Open answers that the kernel need not ask.
 func (*fileSystem) Open(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
 	return fuse.ENOSYS
 }
 
-// OpenDir says that there is no need to.
+// OpenDir answers that the kernel need not ask.
 func (*fileSystem) OpenDir(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
 	return fuse.ENOSYS
 }
 
-// Flush says that there is no need to.
+// Flush answers that the kernel need not ask.
 func (*fileSystem) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.ENOSYS }
 
 // Read opens, reads and closes.
@@ -90,7 +90,7 @@ func (s *fileSystem) list(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.Dir
 	return status
 }
 
-// stream takes out the listing to go on with, or begins one.
+// stream takes out the listing that goes on at in.Offset, or begins one.
 func (s *fileSystem) stream(cancel <-chan struct{}, in *fuse.ReadIn) (fh uint64, status fuse.Status) {
 	key := streamKey{in.NodeId, in.Offset}
 	s.mu.Lock()
@@ -105,8 +105,8 @@ func (s *fileSystem) stream(cancel <-chan struct{}, in *fuse.ReadIn) (fh uint64,
 	return out.Fh, status
 }
 
-// keep puts a listing away, and says whether it did. One that is kept at the
-// same place is older, and is let go of in its stead.
+// keep stores a listing, and says whether it did. It releases an older one at the same
+// offset.
 func (s *fileSystem) keep(key streamKey, fh uint64) bool {
 	s.mu.Lock()
 	older, ok := s.streams[key]

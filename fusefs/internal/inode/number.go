@@ -3,8 +3,6 @@
 // after a restart: it is a fingerprint of the path. A file that is renamed keeps its number
 // while the process lives, as on a disk, and what comes to its old path then gets another
 // one. A save by rename gives the note a new number, again as on a disk.
-//
-// It has no lock: who keeps the names keeps the numbers.
 package inode
 
 import (
@@ -13,9 +11,8 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// first is the first number given out in turn; fingerprints lie below. All
-// stay below 2^53, above which programs that keep numbers as doubles (Node) would
-// take different files for the same.
+// first is the first number that is not a fingerprint. All stay below 2^53, above which
+// programs that keep numbers as doubles (Node) would take different files for the same.
 const first = 1 << 52
 
 // Numbers knows the number of everything that the workspace has an ID for.
@@ -25,7 +22,7 @@ type Numbers struct {
 	last uint64
 }
 
-// NewNumbers has given out none.
+// NewNumbers returns Numbers of nothing.
 func NewNumbers() Numbers {
 	return Numbers{of: make(map[uint64]uint64), ids: make(map[uint64]uint64), last: first}
 }
@@ -42,7 +39,7 @@ func (n *Numbers) Set(id, ino uint64) {
 	n.of[id], n.ids[ino] = ino, id
 }
 
-// Drop forgets the number of what is gone.
+// Drop forgets the number of id.
 func (n *Numbers) Drop(id uint64) {
 	delete(n.ids, n.of[id])
 	delete(n.of, id)

@@ -1,8 +1,7 @@
 //go:build !windows
 
 // Package invalidate tells the kernel what to forget, from a goroutine for which no handler
-// ever waits. Its queue, and its count of the requests that hold a folder, have private
-// locks; none is held while the kernel is told.
+// ever waits.
 package invalidate
 
 import (
@@ -14,10 +13,10 @@ import (
 	"github.com/hanwen/go-fuse/v2/fs"
 )
 
-// Queue tells the kernel what to forget. Telling it can block: it waits
+// Queue holds what the kernel is to forget. Telling the kernel can block: it waits
 // for the pages and folders that requests hold, and such a request may be the
 // very one whose handler wants to tell. So handlers only queue, and one
-// goroutine that holds no lock does the telling. The queue is unbounded, but
+// goroutine that holds no lock tells the kernel. The queue is unbounded, but
 // holds each thing once.
 type Queue struct {
 	wake chan struct{} // holds one token while the queue may not be empty
@@ -30,21 +29,21 @@ type Queue struct {
 	calls  []func() // to be made when the queue is empty
 }
 
-// stale is something the kernel may hold an old copy of: the content and
-// attributes of an inode, or, with a name, an entry of a folder.
+// stale is something of which the kernel may have an old copy: the content and
+// attributes of an inode or, with a name, an entry of a folder.
 type stale struct {
-	inode   *fs.Inode
-	Renamed string
+	inode *fs.Inode
+	name  string
 }
 
 const (
 	// An inode that the kernel does not know may be in a LOOKUP whose answer is
-	// still under way and older than the change. Telling it again covers that.
+	// still under way and older than the change. So the kernel is told again.
 	retellDelay = 50 * time.Millisecond
 	retellTimes = 3
 )
 
-// New is empty.
+// New returns an empty queue.
 func New() *Queue {
 	return &Queue{wake: make(chan struct{}, 1), queued: make(map[stale]bool)}
 }
@@ -71,21 +70,27 @@ func (q *Queue) add(s stale) {
 		q.queue = append(q.queue, s)
 	}
 	q.mu.Unlock()
+	q.signal()
+}
+
+func (q *Queue) signal() {
 	select {
 	case q.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (q *Queue) next() (s stale, ok bool) {
+// next takes out the oldest entry or, if there is none, the calls.
+func (q *Queue) next() (s stale, ok bool, calls []func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.queue) == 0 {
-		return stale{}, false
+		calls, q.calls = q.calls, nil
+		return stale{}, false, calls
 	}
 	s, q.queue = q.queue[0], q.queue[1:]
 	delete(q.queued, s)
-	return s, true
+	return s, true, nil
 }
 
 // Run tells the kernel what is queued until ctx ends.
@@ -93,11 +98,11 @@ func (q *Queue) Run(ctx context.Context) {
 	var retells sync.WaitGroup
 	defer retells.Wait()
 	for {
-		s, ok := q.next()
+		s, ok, calls := q.next()
+		for _, call := range calls {
+			call()
+		}
 		if !ok {
-			for _, call := range q.takeCalls() {
-				call()
-			}
 			select {
 			case <-ctx.Done():
 				return
@@ -105,10 +110,10 @@ func (q *Queue) Run(ctx context.Context) {
 				continue
 			}
 		}
-		if s.Renamed != "" {
+		if s.name != "" {
 			q.await(s.inode)
 		}
-		if s.tell() == syscall.ENOENT && s.Renamed == "" {
+		if s.tell() == syscall.ENOENT && s.name == "" {
 			retells.Go(func() { s.retell(ctx) })
 		}
 	}
@@ -121,32 +126,21 @@ func (q *Queue) Told(ctx context.Context) {
 	q.mu.Lock()
 	q.calls = append(q.calls, func() { close(done) })
 	q.mu.Unlock()
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
+	q.signal()
 	select {
 	case <-ctx.Done():
 	case <-done:
 	}
 }
 
-func (q *Queue) takeCalls() []func() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	calls := q.calls
-	q.calls = nil
-	return calls
-}
-
-// attributesOnly is the offset by which the kernel is to forget attributes and no
-// page, which never waits.
+// AttributesOnly is the offset that makes the kernel forget the attributes and no page,
+// which never waits.
 const AttributesOnly = -1
 
 // tell notifies the kernel, which answers ENOENT if it holds no copy.
 func (s stale) tell() syscall.Errno {
-	if s.Renamed != "" {
-		return s.inode.NotifyEntry(s.Renamed)
+	if s.name != "" {
+		return s.inode.NotifyEntry(s.name)
 	}
 	return s.inode.NotifyContent(0, 0)
 }
@@ -168,7 +162,7 @@ func (s stale) retell(ctx context.Context) {
 // folder until we answer. Telling the kernel of a stale name waits for that
 // lock, in a wait that no signal ends, not even SIGKILL: a process killed just
 // then can neither answer nor die, and the mount stays wedged until somebody
-// aborts it. So the invalidator does not tell of a name while an answer about
+// aborts it. So the queue does not tell of a name while an answer about
 // its folder is due. A request that comes in during the few microseconds of
 // telling remains possible.
 
@@ -199,12 +193,6 @@ func (r *nameRequests) count(by int, dirs []fs.InodeEmbedder) {
 	}
 }
 
-func (r *nameRequests) none(dir *fs.Inode) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.under[dir] == 0
-}
-
 const (
 	// answerGrace lets the kernel take an answer that a handler has just given.
 	answerGrace = 200 * time.Microsecond
@@ -215,10 +203,12 @@ const (
 
 // await returns once no answer about names in dir is due, or after maxHoldOff.
 func (r *nameRequests) await(dir *fs.Inode) {
-	for until := time.Now().Add(maxHoldOff); time.Now().Before(until); {
-		if r.none(dir) {
+	for until := time.Now().Add(maxHoldOff); time.Now().Before(until); time.Sleep(answerGrace) {
+		r.mu.Lock()
+		none := r.under[dir] == 0
+		r.mu.Unlock()
+		if none {
 			return
 		}
-		time.Sleep(answerGrace)
 	}
 }

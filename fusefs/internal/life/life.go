@@ -1,6 +1,5 @@
 // Package life says what a file is to the names of the mount: a note or scratch, at its
-// name or not. It is a value and has no lock; who has a [State] protects it. The table of
-// what becomes of which is below.
+// name or not.
 package life
 
 // State is what a file is now.
@@ -10,11 +9,11 @@ const (
 	Scratch    State = iota // a file of this mount alone
 	Unborn                  // a note that the workspace does not have yet
 	Live                    // the inode at a note's name
-	Retired                 // a note's inode whose name another has got, and that goes on as it was opened
-	Yielded                 // the same, as somebody asked for another text: the name shows that at once
-	Refused                 // the same, as what was written could not be saved
+	Retired                 // a note's inode that goes on as it was opened; another has its name
+	Yielded                 // the same, because somebody asked for another text, which the name shows at once
+	Refused                 // the same, because what was written could not be saved
 	Unlinked                // scratch without a name
-	Superseded              // the same, and the kernel does not know that the name leads elsewhere
+	Superseded              // the same, but the kernel does not know that the name leads elsewhere
 )
 
 // Event is what happens to a file.
@@ -44,7 +43,7 @@ var after = [...][8]State{
 	Supersede: {Superseded, Superseded, Superseded, Superseded, Superseded, Superseded, Superseded, Superseded},
 }
 
-// After is what becomes of s.
+// After returns the state that s becomes.
 func (s State) After(e Event) State { return after[e][s] }
 
 // IsNote says that the content is, or is to be, a document's.

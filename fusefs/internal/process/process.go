@@ -1,7 +1,6 @@
 //go:build !windows
 
-// Package process tells who makes a request: the process, its session and its program. It
-// judges nobody.
+// Package process finds out who makes a request: the process, its session and its program.
 package process
 
 import (
@@ -42,7 +41,7 @@ const (
 	maxProcesses = 1024
 )
 
-// Of returns the process behind a request. Outside of a request, and for the
+// Of returns the process that makes a request. Outside of a request, and for the
 // kernel itself, it is the zero process.
 func (ps *Table) Of(ctx context.Context) Process {
 	caller, ok := fuse.FromContext(ctx)
@@ -56,11 +55,8 @@ func (ps *Table) Of(ctx context.Context) Process {
 	if ok && now.Before(k.until) {
 		return k.Process
 	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", caller.Pid))
-	p := Process{Id: int(caller.Pid)}
-	if err == nil {
-		p = parseStatus(status, p)
-	}
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", caller.Pid)) // not there on macOS
+	p := parseStatus(status, Process{Id: int(caller.Pid)})
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	if ps.known == nil || len(ps.known) >= maxProcesses {

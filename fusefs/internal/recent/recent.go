@@ -1,6 +1,6 @@
-// Package recent keeps awake what was told of last: whoever asked for the size of a file
-// is about to read what has that size, and may not ask again before. A pin goes with a
-// place in the list, which has a private lock.
+// Package recent keeps the files awake whose size was asked for last: a program that asks
+// for the size of a file is about to read what has that size, and may not ask again before.
+// Each file in the list has one pin.
 package recent
 
 import (

@@ -62,7 +62,7 @@ func isTempName(name string) bool {
 	return false
 }
 
-// isBesideNote knows a note's name with something random behind it:
+// isBesideNote knows a note's name with something random after it:
 // Name.md.oXXXXXX (patch), Name.md.XXXXXX (KDE), Name.md.gawk.XXXXXX (gawk),
 // Name.md1234567 (Go, renameio), Name.md.1 (numbered backups), and backups that are
 // no extension at all: Name.md_original (exiftool), Name.md-2026-01-31.
@@ -82,7 +82,7 @@ func isBesideNote(name string) bool {
 }
 
 // IsBackupOf says whether a program that renames note to name means a backup of
-// it: the same name and something behind it, as with sed -i.save.
+// it: the same name and something after it, as with sed -i.save.
 func IsBackupOf(name, note string) bool {
 	return len(name) > len(note) && strings.HasPrefix(name, note) && !model.Path(name).IsNote()
 }

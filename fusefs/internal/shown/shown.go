@@ -14,22 +14,22 @@ import (
 
 // Log remembers which state of a note each process was shown last. A program
 // reads a note, closes it, thinks, and minutes later writes what it made of it:
-// the difference that counts is the one to what it had read. Which of several states
-// that was cannot be told from the text: a program that deletes a line which it has just
-// read writes what stood there before.
+// the difference that counts is the one to what it had read. The text does not tell which
+// of several states that was: a program that deletes a line which it has just read writes
+// what stood there before.
 //
-// What is remembered is bounded; the process that has not touched a note for
-// longest is forgotten first, and then counts as somebody who was shown the
+// What is remembered is bounded. The process that has not touched a note for
+// longest is forgotten first, and then counts as one that was shown the
 // current state.
 type Log struct {
-	mu    sync.Mutex // protects the following
-	docs  map[uint64][]*list.Element
-	order list.List // of *shownEntry, the latest in front
+	mu    sync.Mutex                 // protects the following
+	docs  map[uint64][]*list.Element // the latest last
+	order list.List                  // of *entry, the latest in front
 	bytes int
 }
 
-// shownEntry is what one process was shown of one note, or has written there since.
-type shownEntry struct {
+// entry is what one process was shown of one note, or has written there since.
+type entry struct {
 	doc   uint64
 	by    process.Process
 	image content.Image
@@ -46,7 +46,7 @@ const (
 // Add records that by was shown im of doc.
 func (l *Log) Add(doc uint64, by process.Process, im content.Image) { l.note(doc, by, im, true) }
 
-// Wrote records that by made im of doc: from now on it goes by that. Other processes of its
+// Wrote records that by made im of doc, and goes by that from now on. Other processes of its
 // session go by what they have read, until they read again.
 func (l *Log) Wrote(doc uint64, by process.Process, im content.Image) {
 	l.note(doc, by, im, false)
@@ -55,10 +55,29 @@ func (l *Log) Wrote(doc uint64, by process.Process, im content.Image) {
 func (l *Log) note(doc uint64, by process.Process, im content.Image, read bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.entry(doc, by)
+	if l.docs == nil {
+		l.docs = make(map[uint64][]*list.Element)
+	}
+	elems := l.docs[doc]
+	i := slices.IndexFunc(elems, func(e *list.Element) bool { return e.Value.(*entry).by.Id == by.Id })
+	if i < 0 {
+		i, elems = len(elems), append(elems, l.order.PushFront(&entry{doc: doc, by: by}))
+	}
+	elem := elems[i]
+	l.order.MoveToFront(elem)
+	l.docs[doc] = append(slices.Delete(elems, i, i+1), elem)
+	e := elem.Value.(*entry)
 	l.bytes += len(im.Text) - len(e.image.Text)
 	e.image, e.read = im, e.read || read
-	l.trim()
+	for l.order.Len() > 1 && (l.order.Len() > maxShown || l.bytes > maxShownBytes) {
+		oldest := l.order.Back()
+		old := l.order.Remove(oldest).(*entry)
+		l.bytes -= len(old.image.Text)
+		l.docs[old.doc] = slices.DeleteFunc(l.docs[old.doc], func(x *list.Element) bool { return x == oldest })
+		if len(l.docs[old.doc]) == 0 {
+			delete(l.docs, old.doc)
+		}
+	}
 }
 
 // Images returns what by was shown of doc, and whether it read that itself. If it has read
@@ -67,9 +86,9 @@ func (l *Log) note(doc uint64, by process.Process, im content.Image, read bool) 
 func (l *Log) Images(doc uint64, by process.Process) (images []content.Image, own bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var session, anyone *shownEntry
-	for _, elem := range l.docs[doc] { // the latest last
-		e := elem.Value.(*shownEntry)
+	var session, anyone *entry
+	for _, elem := range l.docs[doc] {
+		e := elem.Value.(*entry)
 		switch {
 		case e.by.Id == by.Id && e.read:
 			return []content.Image{e.image}, true
@@ -88,40 +107,4 @@ func (l *Log) Images(doc uint64, by process.Process) (images []content.Image, ow
 		images = append(images, session.image)
 	}
 	return images, false
-}
-
-// entry finds or makes the entry and marks it as the latest. mu is held.
-func (l *Log) entry(doc uint64, by process.Process) *shownEntry {
-	elems := l.docs[doc]
-	i := slices.IndexFunc(elems, func(e *list.Element) bool { return e.Value.(*shownEntry).by.Id == by.Id })
-	if i < 0 {
-		if l.docs == nil {
-			l.docs = make(map[uint64][]*list.Element)
-		}
-		e := &shownEntry{doc: doc, by: by}
-		l.docs[doc] = append(elems, l.order.PushFront(e))
-		return e
-	}
-	elem := elems[i]
-	l.order.MoveToFront(elem)
-	l.docs[doc] = append(slices.Delete(elems, i, i+1), elem)
-	return elem.Value.(*shownEntry)
-}
-
-// trim forgets what exceeds the bounds. mu is held.
-func (l *Log) trim() {
-	for l.order.Len() > 1 && (l.order.Len() > maxShown || l.bytes > maxShownBytes) {
-		l.drop(l.order.Back())
-	}
-}
-
-func (l *Log) drop(elem *list.Element) {
-	e := l.order.Remove(elem).(*shownEntry)
-	l.bytes -= len(e.image.Text)
-	rest := slices.DeleteFunc(l.docs[e.doc], func(x *list.Element) bool { return x == elem })
-	if len(rest) == 0 {
-		delete(l.docs, e.doc)
-		return
-	}
-	l.docs[e.doc] = rest
 }

@@ -1,13 +1,34 @@
 package fusefs
 
-import "errors"
+import (
+	"errors"
+	"log/slog"
+)
+
+// Options configure a mount. The zero value is a private mount of an empty
+// directory.
+type Options struct {
+	Author     string // whom suggestions made through the mount are from
+	AllowOther bool   // let other users in; needs user_allow_other in /etc/fuse.conf
+	NonEmpty   bool   // mount over a directory that is not empty, and hide what is in it
+	Debug      bool   // log every request
+	// Guard is the command line of a process that only calls RunGuard. It keeps a
+	// kill -9 of this process from wedging the mount, and everybody who uses it, until
+	// an administrator aborts it. The mount has none if Guard is empty.
+	Guard []string
+	// Poker is the command line of a process that only calls RunPoker. It wakes
+	// programs that watch the mount (inotify) when others change notes. Nobody wakes
+	// them if Poker is empty.
+	Poker  []string
+	Logger *slog.Logger // nil discards
+}
 
 // SetupError says why a directory cannot be mounted or unmounted, and what to
 // do about it.
 type SetupError struct {
 	Problem string // "mountpoint \"/mnt\" is not empty"
 	Hint    string // what to type next
-	Err     error  // the cause, nil if the problem says it all
+	Err     error  // the cause, nil if Problem says it all
 }
 
 func (e *SetupError) Error() string {
@@ -28,7 +49,7 @@ const (
 	Fail Severity = "fail" // nothing can be mounted
 )
 
-// Finding is one thing that a mount needs, and how it is here.
+// Finding is the state of one thing that a mount needs.
 type Finding struct {
 	Name     string   `json:"name"`
 	Severity Severity `json:"severity"`
@@ -36,7 +57,7 @@ type Finding struct {
 	Mend     string   `json:"mend,omitempty"` // what to do about it
 }
 
-// finding is good with detail if err is nil, and otherwise what err says.
+// finding is OK with detail if err is nil. Otherwise err says what is wrong.
 func finding(name, detail string, otherwise Severity, err error) Finding {
 	if err == nil {
 		return Finding{Name: name, Severity: OK, Detail: detail}

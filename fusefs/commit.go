@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge"
@@ -19,12 +18,11 @@ import (
 	"github.com/relayfs/relayfs/fusefs/internal/process"
 )
 
-// How what is written goes to the workspace.
+// What is written goes to the workspace by a commit.
 //
-// A commit keeps a file at the path that the file had when it began. So a file
-// changes its name between two commits, and a folder while nothing is committed:
-// otherwise the commit would make anew what was just removed, or write to what has
-// come to that path since.
+// A commit saves a file at the path that it had when the commit began. So a file changes
+// its name between two commits, and a folder while nothing is committed: otherwise the
+// commit would recreate what was just removed, or write to what has come to that path since.
 
 // holdCommits waits for the commits of nodes, and lets none begin until release is
 // called. Those of a folder are the commits of everything.
@@ -32,7 +30,12 @@ func (t *tree) holdCommits(nodes ...node) (release func()) {
 	var files []*File
 	for _, n := range nodes {
 		if f, ok := n.(*File); ok {
-			files = append(append(files, f), t.retiredFor(f)...)
+			files = append(files, f)
+			t.update(func(tb *table) {
+				if p := f.path(); tb.has(p, f) {
+					files = append(files, tb.retired[p]...)
+				}
+			})
 		} else if d, ok := n.(folder); ok && d.inWorkspace() {
 			t.folders.Lock()
 			return t.folders.Unlock
@@ -50,18 +53,18 @@ func (t *tree) holdCommits(nodes ...node) (release func()) {
 	}
 }
 
-// edit returns the buffer, made from the image if there is none. mu is held.
-func (f *File) edit() *content.Buffer {
+// edit returns the buffer, made from the image if there is none.
+func (f *fileState) edit() *content.Buffer {
 	if f.text.Buffer() == nil {
-		f.t.dirtied(f)
+		f.t.unsaved.Store(f.File, nil)
 	}
 	return f.text.Edit()
 }
 
-// changed records that by changed the buffer through h, or nil. mu is held.
-func (f *File) changed(h *Handle, by process.Process) {
+// changed records that by changed the buffer through h, or nil.
+func (f *fileState) changed(h *Handle, by process.Process) {
 	f.text.Buffer().Touch(by, time.Now())
-	f.meta.mtime = time.Time{}
+	f.followContent()
 	if h != nil {
 		h.wrote = true
 	}
@@ -70,17 +73,17 @@ func (f *File) changed(h *Handle, by process.Process) {
 	}
 }
 
-// spoil is for a write that did not go in: what its program has written so far
-// is half of something. mu is held.
-func (f *File) spoil(why error) {
+// spoil records that a write failed: what its program has written so far is half of
+// something.
+func (f *fileState) spoil(why error) {
 	if b := f.text.Buffer(); b != nil && f.life.IsNote() {
 		b.Spoiled = why
 	}
 }
 
 // frozen says that a handle that wrote at positions of its own is open: the file
-// must keep showing what it wrote. mu is held.
-func (f *File) frozen() bool {
+// must keep showing what it wrote.
+func (f *fileState) frozen() bool {
 	for h := range f.handles {
 		if h.wrote && !h.appends {
 			return true
@@ -101,34 +104,26 @@ type change struct {
 	write bridge.Write
 }
 
-// newChange is what f's buffer holds, to be written at path to doc by who started from an
-// image. mu is held.
-func newChange(f *File, path model.Path, doc uint64, by process.Process, from content.Image, first, anew bool) *change {
+// change is what f's buffer holds, to be written at path to doc by who started from an image.
+// The first change of a program may be computed from what it was shown before. That is
+// certain if it has written the text anew and has read the note itself.
+func (f *fileState) change(path model.Path, doc uint64, by process.Process, from content.Image, first, anew bool) *change {
 	b := f.text.Buffer()
-	c := &change{f: f, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: by}
-	c.write = f.t.writeOf(doc, by, from, first, anew, c.text)
-	c.write.ModTime, c.write.Origin = b.ModTime, f
-	return c
-}
-
-// writeOf is the write of text by somebody who started from an image, and, if it
-// is its first, may have computed text from what it was shown before: surely so if it
-// has written the text anew and has read the note itself.
-func (t *tree) writeOf(doc uint64, by process.Process, from content.Image, first, anew bool, text string) bridge.Write {
+	c := &change{f: f.File, buf: b, gen: b.Gen, path: path, doc: doc, text: string(b.Data), by: by}
 	var shown []content.Image
 	read := false
 	if first && doc != 0 {
-		shown, read = t.shown.Images(doc, by)
+		shown, read = f.t.shown.Images(doc, by)
 	}
 	if from.Version != nil && !(read && anew) && !slices.Contains(shown, from) {
 		shown = append(shown, from)
 	}
-	w := bridge.Write{Text: text}
+	c.write = bridge.Write{Text: c.text}
 	if len(shown) > 0 {
-		w = content.Write(shown, text)
+		c.write = content.Write(shown, c.text)
 	}
-	w.By = t.authorOf(by)
-	return w
+	c.write.By, c.write.ModTime, c.write.Origin = f.t.authorOf(by), b.ModTime, f.File
+	return c
 }
 
 // commit brings what the buffer holds to the workspace, durably. A buffer that
@@ -139,11 +134,13 @@ func (f *File) commit(ctx context.Context, force bool) error {
 	return f.commitHeld(ctx, force)
 }
 
-// commitHeld is commit for callers that hold commitMu.
+// commitHeld is commit for callers that hold the file's commits.
 func (f *File) commitHeld(ctx context.Context, force bool) error {
 	f.t.folders.RLock()
 	defer f.t.folders.RUnlock()
-	c, err := pending(f, force)
+	var c *change
+	var err error
+	f.update(func(s *fileState) { c, err = s.pending(force) })
 	if c == nil {
 		return nil
 	}
@@ -152,7 +149,7 @@ func (f *File) commitHeld(ctx context.Context, force bool) error {
 	if err == nil {
 		res, doc, err = c.store(ctx)
 	}
-	c.stored(res, doc, err)
+	f.update(func(s *fileState) { s.stored(c, res, doc, err) })
 	if err == nil && c.doc == 0 {
 		c.giveMode(ctx)
 	}
@@ -160,18 +157,17 @@ func (f *File) commitHeld(ctx context.Context, force bool) error {
 }
 
 // pending is what there is to commit, nil if nothing is, and why it cannot be.
-func pending(f *File, force bool) (*change, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (f *fileState) pending(force bool) (*change, error) {
 	b := f.text.Buffer()
 	if !f.life.IsNote() || b == nil || !b.Dirty() || b.Emptied && !force {
 		return nil, nil
 	}
-	p, there := f.t.where(&f.place)
-	c := newChange(f, p, f.doc, b.Writer, b.From, b.First, b.Anew)
-	if b.Spoiled != nil {
+	p, there := f.where()
+	c := f.change(p, f.doc, b.Writer, b.From, b.First, b.Anew)
+	switch {
+	case b.Spoiled != nil:
 		return c, &model.Error{Op: "write", Path: p, Err: b.Spoiled}
-	} else if !there {
+	case !there:
 		return c, &model.Error{Op: "write", Path: p, Err: fs.ErrNotExist}
 	}
 	return c, nil
@@ -195,22 +191,16 @@ func (c *change) store(ctx context.Context) (bridge.Result, uint64, error) {
 	return res, info.ID, err
 }
 
-// giveMode gives the note that the file has become just now the permissions of the file,
-// as a rename does, where that can be.
+// giveMode gives the note that the file has just become the permissions of the file, as a
+// rename does, where that is possible.
 func (c *change) giveMode(ctx context.Context) {
-	c.f.mu.Lock()
-	mode := c.f.meta.mode
-	c.f.mu.Unlock()
-	_ = c.f.t.ws.Chmod(context.WithoutCancel(ctx), c.path, fs.FileMode(mode&0o777), c.f.t.isMounts)
+	_ = c.f.t.ws.Chmod(context.WithoutCancel(ctx), c.path, fs.FileMode(c.f.permissions()&0o777), c.f.t.isMounts)
 }
 
-// stored takes over the outcome of a commit. After an error the name shows the note as it
-// is and not what could not be saved, from the moment on at which the writer is told. Who
-// has the file open still sees that, and may try again.
-func (c *change) stored(res bridge.Result, doc uint64, err error) {
-	f := c.f
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// stored takes over the outcome of a commit. After an error the name shows the note and not
+// what could not be saved, from the moment at which the writer is told. Programs that have
+// the file open still see what was written, and may try again.
+func (f *fileState) stored(c *change, res bridge.Result, doc uint64, err error) {
 	mine := f.text.Buffer() == c.buf
 	if err != nil {
 		c.buf.Failed = c.gen
@@ -227,10 +217,10 @@ func (c *change) stored(res bridge.Result, doc uint64, err error) {
 	}
 	if f.doc == 0 {
 		f.doc, f.life = doc, f.life.After(life.Store)
-		f.t.bound(c.path, f, doc)
+		f.t.bound(c.path, f.File, doc)
 	}
 	f.text.Learn(res.Version)
-	wrote := c.written(res, doc)
+	wrote := f.written(c, res, doc)
 	if mine {
 		c.buf.Saved(wrote, c.gen)
 		f.settle()
@@ -238,14 +228,11 @@ func (c *change) stored(res bridge.Result, doc uint64, err error) {
 }
 
 // become turns a scratch file into the note that its content was committed to.
-func (c *change) become(doc uint64, res bridge.Result) {
-	f := c.f
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (f *fileState) become(c *change, res bridge.Result, doc uint64) {
 	f.life, f.doc = f.life.After(life.Adopt), doc
-	f.text.Adopt(c.written(res, doc), c.gen, res.Version)
+	f.text.Adopt(f.written(c, res, doc), c.gen, res.Version)
 	if b := f.text.Buffer(); b != nil {
-		f.t.dirtied(f)
+		f.t.unsaved.Store(f.File, nil)
 		if b.Dirty() {
 			f.arm(content.Quiet)
 		}
@@ -254,25 +241,25 @@ func (c *change) become(doc uint64, res bridge.Result) {
 }
 
 // written is what the writer knows after its write became a version: its own bytes,
-// with the time of its last write. What others are shown may differ from that, as
-// somebody else's change is in the version too, or the note keeps its line ends. The
-// same bytes as before keep their time. The file's mu is held.
-func (c *change) written(res bridge.Result, doc uint64) content.Image {
+// with the time of its last write. What others are shown may differ: the version may have
+// somebody else's change too, or the note keeps its line ends. The same bytes as before
+// keep their time.
+func (f *fileState) written(c *change, res bridge.Result, doc uint64) content.Image {
 	v, wrote := res.Version, content.ImageOf(res.Version)
 	if v.Text() != c.text {
 		wrote.Text, wrote.ModTime = c.text, c.buf.ModTime
 	} else if c.buf.Gen == c.gen && !c.buf.ModTime.Equal(v.ModTime()) {
 		c.buf.ModTime = v.ModTime()
-		c.f.t.inval.Content(c.f)
+		f.t.inval.Content(f)
 	}
-	c.f.t.shown.Wrote(doc, c.by, wrote)
-	c.f.keepName()
+	f.t.shown.Wrote(doc, c.by, wrote)
+	f.keepName()
 	return wrote
 }
 
 // settle ends the buffer once everything is committed and nobody counts on
-// positions in it. mu is held.
-func (f *File) settle() {
+// positions in it.
+func (f *fileState) settle() {
 	if b := f.text.Buffer(); !f.life.IsNote() || b == nil || b.Dirty() || f.frozen() {
 		return
 	}
@@ -284,18 +271,17 @@ func (f *File) settle() {
 	}
 }
 
-// dropped is called when the buffer has gone. mu is held.
-func (f *File) dropped() {
+// dropped is called when the buffer has gone.
+func (f *fileState) dropped() {
 	f.pushed = true // the kernel has pages of the buffer, maybe more than the image's
-	f.t.saved(f)
+	f.t.unsaved.Delete(f.File)
 	for h := range f.handles {
-		h.see()
+		f.see(h)
 	}
 }
 
 // giveUp ends a buffer that could not be committed. A note that does not exist vanishes.
-// mu is held.
-func (f *File) giveUp() {
+func (f *fileState) giveUp() {
 	f.text.Refuse()
 	f.dropped()
 	if f.doc != 0 {
@@ -303,44 +289,39 @@ func (f *File) giveUp() {
 		return
 	}
 	f.detach(life.Unlink)
-	f.t.entryChanged(f.t.remove(f))
+	f.t.remove(f.File)
+	f.t.entryChanged(f.path())
 }
 
-// arm has tick look after d, unless it is going to anyway. mu is held.
-func (f *File) arm(d time.Duration) {
+// arm makes tick run after d, unless it is going to anyway.
+func (f *fileState) arm(d time.Duration) {
 	if f.timer == nil {
 		f.timer = time.AfterFunc(d, f.tick)
 	}
 }
 
 // tick commits what has been left alone for long enough. It looks when no commit is under
-// way: one that is may be refused, and what its writer has been told of is not kept later.
+// way: that one may be refused, and what its writer has been told of is not saved later.
 func (f *File) tick() {
 	defer f.t.holdCommits(f)()
-	f.mu.Lock()
-	f.timer = nil
-	var wait time.Duration
-	b, due := f.text.Buffer(), false
-	if b != nil && f.life.IsNote() {
-		wait, due = b.Wait(time.Now(), f.frozen(), f.doc == 0)
-	}
-	if due && wait > 0 {
-		f.arm(wait)
-	}
-	force := due && b.Emptied
-	f.mu.Unlock()
-	if !due || wait > 0 {
+	due, force := false, false
+	f.update(func(s *fileState) {
+		s.timer = nil
+		b := s.text.Buffer()
+		if b == nil || !s.life.IsNote() {
+			return
+		}
+		var wait time.Duration
+		if wait, due = b.Wait(time.Now(), s.frozen(), s.doc == 0); due && wait > 0 {
+			s.arm(wait)
+			due = false
+		}
+		force = b.Emptied
+	})
+	if !due {
 		return
 	}
 	if err := f.commitHeld(context.Background(), force); err != nil {
-		f.t.errno.OfSave("commit", f.t.pathOf(&f.path), err)
+		f.t.errno.OfSave("commit", f.path(), err)
 	}
-}
-
-// sessionPrefix tells the sessions of programs on a mount from others.
-const sessionPrefix = "mount-"
-
-// authorOf is who a process's changes are by.
-func (t *tree) authorOf(p process.Process) model.Author {
-	return model.Author{Name: t.author, Session: sessionPrefix + strconv.Itoa(p.Session)}
 }

@@ -19,20 +19,23 @@ short line
 		{"/home/ann", ""},
 		{"/mnt/deeper", ""},
 	}
+	mounts, err := readMounts(strings.NewReader(table))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range tests {
-		got, err := findMount(strings.NewReader(table), tt.dir)
-		if err != nil || got.fstype != tt.want {
-			t.Errorf("findMount(%q) = %+v, %v, want %q", tt.dir, got, err, tt.want)
+		if got := topmost(mounts, tt.dir); got.fstype != tt.want {
+			t.Errorf("topmost(%q) = %+v, want %q", tt.dir, got, tt.want)
 		}
 	}
 }
 
-func TestUnescapeOctal(t *testing.T) {
+func TestUnescape(t *testing.T) {
 	for in, want := range map[string]string{
 		`/plain`: "/plain", `/a\040b\011c`: "/a b\tc", `/back\134slash`: `/back\slash`, `/end\04`: `/end\04`, `/\999`: `/\999`,
 	} {
-		if got := unescapeOctal(in); got != want {
-			t.Errorf("unescapeOctal(%q) = %q, want %q", in, got, want)
+		if got := unescape.Replace(in); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
 		}
 	}
 }

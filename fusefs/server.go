@@ -22,24 +22,6 @@ import (
 	"github.com/relayfs/relayfs/fusefs/internal/handleless"
 )
 
-// Options configure a mount. The zero value is a private mount of an empty
-// directory.
-type Options struct {
-	Author     string // whom suggestions made through the mount are from
-	AllowOther bool   // let other users in; needs user_allow_other in /etc/fuse.conf
-	NonEmpty   bool   // mount over a directory that is not empty, and hide what is in it
-	Debug      bool   // log every request
-	// Guard is the command line of a process that does nothing but RunGuard. It
-	// keeps a kill -9 of this process from wedging the mount, and whoever uses it,
-	// until an administrator aborts it. Empty means that the mount has none.
-	Guard []string
-	// Poker is the command line of a process that does nothing but RunPoker. It
-	// wakes programs that watch the mount (inotify) when others change notes.
-	// Empty means that they are not woken.
-	Poker  []string
-	Logger *slog.Logger // nil discards
-}
-
 const (
 	// lingerAfterDetach is how long a busy mount is served after it was detached.
 	lingerAfterDetach = 5 * time.Second
@@ -61,9 +43,9 @@ type Server struct {
 	leave    sync.Once     // closes gone
 }
 
-// Mount serves ws at dir and returns when the root can be listed. dir passes
-// Check first. ctx bounds the mounting, not the mount. The workspace must be
-// started; it is told its mountpoint.
+// Mount serves ws at dir and returns when the root can be listed. It fails as Check does.
+// ctx bounds the mounting, not the mount. The workspace must be started; it is told its
+// mountpoint.
 func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*Server, error) {
 	if err := Check(dir, o.NonEmpty); err != nil {
 		return nil, err
@@ -82,11 +64,7 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 	}
 	server, err := fuse.NewServer(raw, dir, mountOptions(ws.Options().ReadOnly, o, t.log))
 	if err != nil {
-		return nil, &SetupError{
-			Problem: fmt.Sprintf("%q cannot be mounted", dir),
-			Hint:    mountHint(),
-			Err:     err,
-		}
+		return nil, &SetupError{Problem: fmt.Sprintf("%q cannot be mounted", dir), Hint: mountHint(), Err: err}
 	}
 	if err := n.start(server, dir, o.Guard); err != nil {
 		t.log.Info("mount is not guarded: a kill -9 at the wrong moment may leave it wedged", model.LogErr, err)
@@ -104,9 +82,8 @@ func Mount(ctx context.Context, ws *bridge.Workspace, dir string, o Options) (*S
 }
 
 func nodeOptions(n *notifier) *fs.Options {
-	timeout := cacheTimeout
 	return &fs.Options{
-		EntryTimeout: &timeout, AttrTimeout: &timeout, NegativeTimeout: &timeout,
+		EntryTimeout: new(cacheTimeout), AttrTimeout: new(cacheTimeout), NegativeTimeout: new(cacheTimeout),
 		NullPermissions: true,
 		ServerCallbacks: n,
 		RootStableAttr:  &fs.StableAttr{Ino: 1},
@@ -137,8 +114,8 @@ func mountOptions(readOnly bool, o Options, log *slog.Logger) *fuse.MountOptions
 }
 
 // start runs the server and what goes with it. The poker comes last: WaitMount opens
-// a file of the mount, which a process that is started meanwhile would have open
-// for ever, so that the mount is busy.
+// a file of the mount. A process that is started meanwhile would keep that open for ever,
+// and the mount would be busy.
 func (s *Server) start(mounted <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
@@ -171,9 +148,9 @@ func (s *Server) start(mounted <-chan struct{}) {
 // written is committed.
 func (s *Server) Wait() { <-s.gone }
 
-// Unmount lets no save begin, gives those that are under way a moment, commits what
+// Unmount lets no save begin, gives those that are under way saveGrace, commits what
 // is written and not yet closed, and unmounts. If programs use the mount it is
-// detached: they are served for some seconds more. The error says what could not be
+// detached, and they are served for lingerAfterDetach. The error says what could not be
 // committed or unmounted.
 func (s *Server) Unmount() error {
 	s.tree.awaitSaves()
@@ -194,7 +171,7 @@ func (s *Server) Unmount() error {
 
 func (s *Server) detach() error {
 	time.AfterFunc(lingerAfterDetach, func() { s.leave.Do(func() { close(s.gone) }) })
-	if fstype, err := mountedAt(s.dir); err == nil && fstype != mountType {
+	if m, err := mountOf(s.dir); err == nil && m.fstype != mountType {
 		return nil // somebody else was faster
 	}
 	return lazyUnmount(s.dir)
@@ -215,8 +192,8 @@ func (s *Server) housekeep(ctx context.Context) {
 	}
 }
 
-// keepNotifier is a go-fuse file system that goes on with the notifier it was
-// made with, instead of the server that Init brings.
+// keepNotifier is a go-fuse file system that keeps its notifier. Init would replace it by
+// the server.
 type keepNotifier struct{ fuse.RawFileSystem }
 
 // Init does nothing.
@@ -224,46 +201,46 @@ func (keepNotifier) Init(*fuse.Server) {}
 
 // When a mount ends, programs may be in the middle of a save: a note is emptied and
 // not written yet, or half of it is. They are given a moment to finish. What is not
-// finished then is no suggestion: the note stays as it was, as after a crash, and the
-// program is told so by its next write or its close.
+// finished then becomes no suggestion: the note stays as it was, as after a crash, and the
+// program learns that from its next write or its close.
 
 const (
 	// saveGrace is how long the end of a mount waits for saves.
 	saveGrace = 2 * time.Second
-	// saveStep is the time between looks at whether they have ended.
+	// saveStep is the pause between two looks for saves.
 	saveStep = 10 * time.Millisecond
 )
 
-// awaitSaves lets no save begin any more, and returns when none is under way, or
-// saveGrace has passed.
+// awaitSaves lets no save begin any more, and returns when none is under way, or after
+// saveGrace.
 func (t *tree) awaitSaves() {
 	t.ending.Store(true)
-	saving := func(f *File) bool {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		return isBeingSaved(f)
+	saving := func(f *File) (saving bool) {
+		f.update(func(s *fileState) { saving = s.isBeingSaved() })
+		return saving
 	}
 	for start := time.Now(); slices.ContainsFunc(t.unsavedFiles(), saving) && time.Since(start) < saveGrace; {
 		time.Sleep(saveStep)
 	}
 }
 
-// end lets no save go on, and commits every note that has something to commit, an
-// emptied one too.
+// end lets no save go on, and commits every note that has something to commit, even one
+// that is only emptied.
 func (t *tree) end() error {
 	t.ending.Store(true)
 	t.ended.Store(true)
 	var errs []error
 	for _, f := range t.unsavedFiles() {
-		p := t.pathOf(&f.path)
-		f.mu.Lock()
-		if isBeingSaved(f) {
-			t.log.Warn("a program was in the middle of a save when the mount ended: the note stays as it was", model.LogPath, string(p))
-			f.spoil(model.ErrClosed)
-		}
-		b := f.text.Buffer()
-		spoiled := b != nil && b.Spoiled != nil
-		f.mu.Unlock()
+		p := f.path()
+		var spoiled bool
+		f.update(func(s *fileState) {
+			if s.isBeingSaved() {
+				t.log.Warn("a program was in the middle of a save when the mount ended: the note stays as it was", model.LogPath, string(p))
+				s.spoil(model.ErrClosed)
+			}
+			b := s.text.Buffer()
+			spoiled = b != nil && b.Spoiled != nil
+		})
 		if spoiled {
 			continue
 		}
@@ -276,9 +253,16 @@ func (t *tree) end() error {
 	return errors.Join(errs...)
 }
 
-// isBeingSaved says whether a program seems to be in the middle of saving f. What is
-// appended is whole at any time. f.mu is held.
-func isBeingSaved(f *File) bool {
+func (t *tree) unsavedFiles() (files []*File) {
+	for f := range t.unsaved.Range {
+		files = append(files, f.(*File))
+	}
+	return files
+}
+
+// isBeingSaved says whether a program seems to be in the middle of a save. What is
+// appended is whole at any time.
+func (f *fileState) isBeingSaved() bool {
 	b := f.text.Buffer()
 	return f.life.IsNote() && b != nil && b.UnderWay() && f.frozen()
 }

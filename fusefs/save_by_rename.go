@@ -9,6 +9,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
 	"github.com/relayfs/relayfs/fusefs/internal/content"
 	"github.com/relayfs/relayfs/fusefs/internal/life"
@@ -33,13 +34,13 @@ func (m *move) adopt(ctx context.Context, f *File) syscall.Errno {
 	}
 	m.rebind(f, doc)
 	f.inherit(m.dst)
-	c.become(doc, res)
+	f.update(func(s *fileState) { s.become(c, res, doc) })
 	c.giveMode(ctx)
 	return 0
 }
 
 // saveOf is the change that f, renamed over a note or to a new one's name, makes.
-func (m *move) saveOf(ctx context.Context, f *File) (*change, syscall.Errno) {
+func (m *move) saveOf(ctx context.Context, f *File) (c *change, errno syscall.Errno) {
 	if m.ended.Load() {
 		return nil, syscall.EIO
 	}
@@ -50,12 +51,11 @@ func (m *move) saveOf(ctx context.Context, f *File) (*change, syscall.Errno) {
 	if err != nil {
 		return nil, m.errno.Of("rename", m.newPath, err)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.edit() // a note may have no buffer
-	c := newChange(f, m.newPath, doc, m.procs.Of(ctx), from, true, true)
-	b := f.text.Buffer()
-	c.write.Sync = b.Gen > 0 && b.Synced == b.Gen
+	f.update(func(s *fileState) {
+		b := s.edit() // a note may have no buffer
+		c = s.change(m.newPath, doc, m.procs.Of(ctx), from, true, true)
+		c.write.Sync = b.Gen > 0 && b.Synced == b.Gen
+	})
 	return c, 0
 }
 
@@ -66,9 +66,7 @@ func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, er
 		return pk.image, pk.doc, nil
 	}
 	if over, ok := m.dst.(*File); ok {
-		over.mu.Lock()
-		doc = over.doc
-		over.mu.Unlock()
+		over.update(func(s *fileState) { doc = s.doc })
 	}
 	if doc == 0 {
 		return content.Image{}, 0, nil
@@ -83,18 +81,18 @@ func (m *move) replaced(ctx context.Context) (from content.Image, doc uint64, er
 // rebind makes f the inode of the note at the new name. The inode that was there
 // goes on without a name.
 func (m *move) rebind(f *File, doc uint64) {
-	m.mu.Lock()
-	m.unpark(m.newPath)
-	m.from.layer().drop(m.name)
-	if k := m.nodes[m.oldPath]; k != nil && k.node == f { // it was a note itself
-		m.inos.Drop(k.id)
-		m.forget(m.oldPath, f)
-	}
-	m.inos.Set(doc, f.StableAttr().Ino)
-	f.path = m.newPath
-	m.put(m.newPath, f, doc)
+	m.from.layer().drop(m.name, f)
+	m.update(func(tb *table) {
+		tb.unpark(m.newPath)
+		if tb.has(m.oldPath, f) { // it was a note itself
+			tb.inos.Drop(tb.nodes[m.oldPath].id)
+			tb.forget(m.oldPath, f)
+		}
+		tb.inos.Set(doc, f.StableAttr().Ino)
+		f.moveTo(m.newPath)
+		tb.put(m.newPath, f, doc)
+	})
 	m.to.layer().touch()
-	m.mu.Unlock()
 	if over, ok := m.dst.(*File); ok {
 		over.lose(life.Unlink)
 	}
@@ -107,7 +105,7 @@ func (m *move) rebind(f *File, doc uint64) {
 // is one.
 func (m *move) saveThrough(ctx context.Context, l *Link) (errno syscall.Errno, done bool) {
 	f, ok := m.src.(*File)
-	if !ok || f.state().IsNote() {
+	if !ok || f.lifeState().IsNote() {
 		return 0, false
 	}
 	p, err := m.ws.Follow(m.newPath)
@@ -152,9 +150,9 @@ func (m *move) export(ctx context.Context, f *File) syscall.Errno {
 	if errno := m.creatable(ctx, m.newPath); errno != 0 {
 		return errno
 	}
-	f.mu.Lock()
-	text, mode := f.text.String(), f.meta.mode
-	f.mu.Unlock()
+	var text string
+	f.update(func(s *fileState) { text = s.text.String() })
+	mode := f.permissions()
 	var err error
 	if m.dst != nil {
 		err = m.putFile(ctx, text, mode)
@@ -166,8 +164,8 @@ func (m *move) export(ctx context.Context, f *File) syscall.Errno {
 	}
 	m.unlinkSource(f)
 	m.entryChanged(m.newPath)
-	made, _, err := m.lookup(ctx, m.newPath)
-	if a, ok := made.(*Attachment); ok {
+	n, _, err := m.lookup(ctx, m.newPath)
+	if a, ok := n.(*Attachment); ok {
 		err = a.takeOver(ctx, f, text)
 	}
 	return m.errno.Of("rename", m.newPath, err)
@@ -184,11 +182,11 @@ func (m *move) putFile(ctx context.Context, text string, mode uint32) error {
 	if err != nil {
 		return err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.epoch++
-	m.lose(p)
-	m.inos.Set(info.ID, m.inos.Next())
+	m.update(func(tb *table) {
+		tb.epoch++
+		tb.lose(p)
+		tb.inos.Set(info.ID, tb.inos.Next())
+	})
 	return nil
 }
 
@@ -202,26 +200,82 @@ func (m *move) makeFile(ctx context.Context, text string, mode uint32) error {
 	if err != nil {
 		return err
 	}
-	info, err := m.writeFile(ctx, text)
-	if err != nil {
-		return err
-	}
-	if made, ok := n.(*Attachment); ok {
-		made.wrote(info)
-	}
-	return nil
-}
-
-// writeFile writes a file of the workspace that is not a note, durably.
-func (m *move) writeFile(ctx context.Context, text string) (fs.FileInfo, error) {
 	file, err := m.ws.OpenFile(ctx, m.newPath, os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	_, err = file.WriteAt([]byte(text), 0)
 	if err == nil {
 		err = file.Sync()
 	}
 	info, statErr := file.Stat()
-	return info, errors.Join(err, statErr, file.Close())
+	err = errors.Join(err, statErr, file.Close())
+	if a, ok := n.(*Attachment); ok && err == nil {
+		a.wrote(info)
+	}
+	return err
+}
+
+// sort Note.md > new.md && mv new.md Note.md is a save of Note.md, as it is with a
+// temporary name. But a new file of a note's name is a note, which nothing tells from
+// one that is to stay until it is renamed. If it is the mount's alone by then (see
+// bridge.Fresh), or not even in the workspace yet, it becomes the inode of the note
+// that it replaces, as a scratch file does, and its own note goes without a trace.
+//
+// The note has its new content, durably, before the fresh one goes. A crash in
+// between leaves both, and so does somebody who changed the fresh one in between.
+
+// moveOver is such a rename; done says whether it is one.
+func (m *move) moveOver(ctx context.Context, f *File) (errno syscall.Errno, done bool) {
+	if !m.newPath.IsNote() || !m.ws.HasNote(m.newPath) {
+		return 0, false
+	}
+	err := f.pin(ctx)
+	defer f.unpin()
+	if err != nil {
+		return 0, false
+	}
+	fresh, ok := m.freshAt(ctx, f)
+	if !ok {
+		return 0, false
+	}
+	if errno := m.adopt(ctx, f); errno != 0 {
+		f.update((*fileState).settle)
+		return errno, true
+	}
+	if fresh != nil {
+		m.retract(ctx, fresh)
+	}
+	if _, err := m.ws.Stat(ctx, m.oldPath); err == nil {
+		m.entryChanged(m.oldPath) // somebody else's is there, or it is more than what was moved
+	}
+	return 0, true
+}
+
+// freshAt says whether f, the note at the old name, may become another note's new content,
+// and what the workspace has of it, nil if nothing.
+func (m *move) freshAt(ctx context.Context, f *File) (fresh *bridge.Fresh, ok bool) {
+	var from content.Image
+	var unborn, spoiled bool
+	f.update(func(s *fileState) {
+		s.text.Show()
+		b := s.text.Buffer()
+		from, unborn, spoiled = s.text.Base(), s.doc == 0, b != nil && b.Spoiled != nil
+	})
+	if unborn || spoiled {
+		return nil, !spoiled
+	}
+	fresh, ok = m.ws.FreshNote(ctx, m.oldPath, m.isMounts)
+	return fresh, ok && fresh.Text() == from.Text
+}
+
+// retract takes away what the workspace has of the file that was moved.
+func (m *move) retract(ctx context.Context, fresh *bridge.Fresh) {
+	err := m.ws.Sync(ctx, m.newPath) // its content is nowhere else from now on
+	if err == nil {
+		err = fresh.Retract(ctx, m.tree)
+	}
+	if err != nil {
+		m.log.Warn("renamed over a note, and stays besides", model.LogPath, string(m.oldPath), model.LogErr, err)
+	}
 }

@@ -18,10 +18,56 @@ import (
 	"github.com/relayfs/relayfs/fusefs/internal/scratch"
 )
 
+// Open opens a note or a scratch file.
+func (f *File) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY
+	h := newHandle(ctx, f, flags)
+	errno := f.t.errno.Of("open", f.path(), f.learn(ctx))
+	if errno == 0 && f.isLeft() {
+		errno = syscall.ESTALE
+	}
+	if errno == 0 && writes {
+		errno = f.writable(ctx, false)
+	}
+	if errno == 0 && writes && flags&syscall.O_TRUNC != 0 {
+		errno = f.truncate(ctx, h, 0)
+	}
+	if errno != 0 {
+		h.Release(ctx)
+		return nil, 0, errno
+	}
+	answer := uint32(fileCacheFlags)
+	if !writes {
+		answer |= fuse.FOPEN_NOFLUSH
+	}
+	f.update(func(s *fileState) {
+		s.see(h)
+		if !writes {
+			s.push()
+		}
+	})
+	return h, answer, 0
+}
+
+func newHandle(ctx context.Context, f *File, flags uint32) *Handle {
+	h := &Handle{
+		f: f, by: f.t.procs.Of(ctx),
+		reads:   flags&syscall.O_ACCMODE != syscall.O_WRONLY,
+		appends: flags&syscall.O_APPEND != 0,
+	}
+	f.update(func(s *fileState) {
+		if s.handles == nil {
+			s.handles = make(map[*Handle]struct{})
+		}
+		s.handles[h] = struct{}{}
+	})
+	return h
+}
+
 // Create makes a file: a note by its name, a scratch file by its name, or, where
 // the workspace allows it, an attachment.
 func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
-	t, d := o.t, o.self
+	t, d := o.t, o.folder()
 	defer t.inval.Begin(d)()
 	n, p, err := d.child(ctx, name)
 	switch {
@@ -41,7 +87,7 @@ func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, o
 
 // Mknod makes a regular file without opening it; nothing else can be made.
 func (o *overlay) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	t, d := o.t, o.self
+	t, d := o.t, o.folder()
 	defer t.inval.Begin(d)()
 	if mode&syscall.S_IFMT != syscall.S_IFREG {
 		return nil, syscall.EPERM
@@ -67,27 +113,17 @@ func (t *tree) openCreated(ctx context.Context, n node, flags uint32, out *fuse.
 	if errno != 0 {
 		return nil, nil, 0, errno
 	}
-	if fh, ok := h.(*Handle); ok {
-		fh.begins()
+	if fh, ok := h.(*Handle); ok { // it will fill the file if that is empty so far
+		fh.f.update(func(s *fileState) {
+			if b := s.text.Buffer(); s.life.IsNote() && b != nil && b.Emptied {
+				fh.wrote = true
+			}
+		})
 	}
 	if err := n.attr(ctx, &out.Attr); err != nil {
 		return nil, nil, 0, t.errno.Of("create", "", err)
 	}
 	return n.EmbeddedInode(), h, fuseFlags, 0
-}
-
-// begins marks the handle as the one that will fill a file that is empty so far.
-func (h *Handle) begins() {
-	h.f.mu.Lock()
-	defer h.f.mu.Unlock()
-	if b := h.f.text.Buffer(); h.f.life.IsNote() && b != nil && b.Emptied {
-		h.wrote = true
-	}
-}
-
-func (d *ScratchDir) create(ctx context.Context, name string, _ model.Path, mode uint32) (node, syscall.Errno) {
-	f, err := d.createScratch(ctx, name, mode)
-	return f, d.t.errno.Of("create", model.Path(name), err)
 }
 
 func (d *Dir) create(ctx context.Context, name string, p model.Path, mode uint32) (node, syscall.Errno) {
@@ -131,33 +167,33 @@ func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	return t.refusal("create", p, info)
 }
 
-// createNote makes a note that is empty so far. The workspace gets to know of it
-// with its first bytes, or when it is left empty. At the name of a note that was
-// renamed away or unlinked a moment ago it is that note, about to be written anew.
+// createNote makes a note that is empty so far. The workspace learns of it with its first
+// bytes, or when it is left empty. At the name of a note that was renamed away or unlinked a
+// moment ago it is that note, about to be written anew.
 func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	t := d.t
 	t.bringHome(ctx, p)
 	by, now := t.procs.Of(ctx), time.Now()
 	f := t.newFile(mode & 0o7777)
-	f.life, f.path = life.Unborn, p
+	f.moveTo(p)
 	b := &content.Buffer{Emptied: true, First: true}
-	f.text = content.WrittenText(b)
-	t.mu.Lock()
-	ino := t.inos.Next()
-	if pk := t.unpark(p); pk != nil {
-		f.life, f.doc, b.From = life.Live, pk.doc, pk.image
-		f.text.Learn(pk.image.Version)
-		ino = t.inos.Of(p, pk.doc)
-	}
-	t.attach(f, syscall.S_IFREG, ino)
-	t.put(p, f, f.doc)
-	t.unsaved[f] = struct{}{}
+	f.state.life, f.state.text = life.Unborn, content.WrittenText(b)
+	t.update(func(tb *table) {
+		ino := tb.inos.Next()
+		if pk := tb.unpark(p); pk != nil {
+			f.state.life, f.state.doc, b.From = life.Live, pk.doc, pk.image
+			f.state.text.Learn(pk.image.Version)
+			ino = tb.inos.Of(p, pk.doc)
+		}
+		t.attach(f, syscall.S_IFREG, ino)
+		tb.put(p, f, f.state.doc)
+	})
+	t.unsaved.Store(f, nil)
 	d.touch()
-	t.mu.Unlock()
-	f.mu.Lock()
-	f.changed(nil, by)
-	b.ModTime = content.Later(now, b.From.ModTime)
-	f.mu.Unlock()
+	f.update(func(s *fileState) {
+		s.changed(nil, by)
+		b.ModTime = content.Later(now, b.From.ModTime)
+	})
 	return f
 }
 
@@ -167,19 +203,15 @@ func (d *Dir) createAttachment(ctx context.Context, p model.Path, mode uint32) (
 	if err := t.ws.CreateFile(context.WithoutCancel(ctx), p, fs.FileMode(mode&0o777), t.restructuring(ctx)); err != nil {
 		return nil, err
 	}
-	d.nameChanged()
+	d.touch()
 	info, err := t.ws.Stat(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	t.mu.Lock()
-	t.inos.Set(info.ID, t.inos.Next()) // not that of what had the name before
-	t.mu.Unlock()
+	t.update(func(tb *table) { tb.inos.Set(info.ID, tb.inos.Next()) }) // not that of what had the name before
 	n, _, err := t.lookup(ctx, p)
 	if a, ok := n.(*Attachment); ok {
-		a.mu.Lock()
-		a.meta.mode = mode & 0o7777
-		a.mu.Unlock()
+		a.setPermissions(mode)
 	}
 	return n, err
 }

@@ -38,9 +38,7 @@ type move struct {
 // unlinkSource takes the name away that the scratch file f had, and that another inode than
 // its own has the new one of: who comes by that is told to look it up again.
 func (m *move) unlinkSource(f *File) {
-	m.mu.Lock()
-	m.from.layer().drop(m.name)
-	m.mu.Unlock()
+	m.from.layer().drop(m.name, f)
 	f.lose(life.Supersede)
 }
 
@@ -52,7 +50,7 @@ func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeE
 	if !ok || flags != 0 && flags != renameNoReplace && flags != renameExchange {
 		return syscall.EINVAL
 	}
-	t, from := o.t, o.self
+	t, from := o.t, o.folder()
 	ctx = context.WithoutCancel(ctx) // as on a disk, a signal interrupts nothing here
 	defer t.inval.Begin(from, to)()
 	m := &move{tree: t, from: from, name: name, to: to, newName: newName}
@@ -96,10 +94,10 @@ func (m *move) do(ctx context.Context) syscall.Errno {
 			return m.errno.Of("rename", m.oldPath, err)
 		}
 	}
-	toScratch := isScratchAt(m.to, m.newName) || m.to.layer().has(m.newName)
+	toScratch := isScratchAt(m.to, m.newName) || m.to.layer().get(m.newName) != nil
 	switch src := m.src.(type) {
 	case *File:
-		note := src.state().IsNote()
+		note := src.lifeState().IsNote()
 		switch {
 		case note && (toScratch || scratch.IsBackupOf(m.newName, m.name)):
 			return m.moveAway(ctx, src)
@@ -122,18 +120,12 @@ func (m *move) do(ctx context.Context) syscall.Errno {
 
 // moveScratch moves a node within the scratch layer.
 func (m *move) moveScratch() syscall.Errno {
-	m.mu.Lock()
-	if over, ok := m.dst.(*ScratchDir); ok {
-		if len(over.entries) > 0 {
-			m.mu.Unlock()
-			return syscall.ENOTEMPTY
-		}
-		over.removed = true
+	if over, ok := m.dst.(*ScratchDir); ok && !over.close() {
+		return syscall.ENOTEMPTY
 	}
-	m.from.layer().drop(m.name)
+	m.from.layer().drop(m.name, m.src)
 	m.to.layer().put(m.newName, m.src)
-	m.mu.Unlock()
-	if over, ok := m.dst.(*File); ok && !over.state().IsNote() {
+	if over, ok := m.dst.(*File); ok && !over.lifeState().IsNote() {
 		over.lose(life.Unlink)
 	}
 	return 0
@@ -144,11 +136,9 @@ func (m *move) moveAway(ctx context.Context, f *File) syscall.Errno {
 	err := f.commitHeld(ctx, false)
 	switch {
 	case err != nil:
-	case !f.state().IsStored():
+	case !f.lifeState().IsStored():
 		m.remove(f)
-		f.mu.Lock()
-		f.detach(life.Detach)
-		f.mu.Unlock()
+		f.update(func(s *fileState) { s.detach(life.Detach) })
 	default:
 		err = m.park(ctx, m.oldPath, f, m.newPath, whyRenamed)
 	}
@@ -218,16 +208,14 @@ func (m *move) replaceFolder(ctx context.Context) error {
 // was replaced, and goes.
 func (m *move) giveWay(ctx context.Context) (done bool, err error) {
 	pk := m.parkedAt(m.newPath)
-	if src, ok := m.src.(*File); !ok || !src.state().IsNote() || pk == nil || pk.why != whyRenamed || !pk.timer.Stop() {
+	if src, ok := m.src.(*File); !ok || !src.lifeState().IsNote() || pk == nil || pk.why != whyRenamed || !pk.timer.Stop() {
 		return false, nil
 	}
 	if err := m.ws.Exchange(ctx, m.oldPath, m.newPath, m.restructuring(ctx)); err != nil {
 		pk.timer.Reset(parkGrace)
 		return true, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	pk.gave = true
+	m.update(func(*table) { pk.gave = true })
 	return true, nil
 }
 
@@ -235,8 +223,6 @@ func (m *move) giveWay(ctx context.Context) (done bool, err error) {
 // workspace, or of two of the scratch layer. Between the two it would be a save and a
 // loss at once, and folders are not exchanged.
 func (m *move) exchangeable() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	_, fromDir := m.src.(*Dir)
 	_, toDir := m.dst.(*Dir)
 	return !fromDir && !toDir && (m.from.layer().get(m.name) != nil) == (m.to.layer().get(m.newName) != nil)
@@ -244,21 +230,18 @@ func (m *move) exchangeable() bool {
 
 // exchange lets two files change names.
 func (m *move) exchange(ctx context.Context) syscall.Errno {
-	m.mu.Lock()
 	if m.from.layer().get(m.name) != nil {
 		m.from.layer().put(m.name, m.dst)
 		m.to.layer().put(m.newName, m.src)
-		m.mu.Unlock()
 		return 0
 	}
-	m.mu.Unlock()
 	for _, n := range []node{m.src, m.dst} {
 		f, ok := n.(*File)
 		if !ok {
 			continue
 		}
 		if err := f.commitHeld(ctx, true); err != nil {
-			return m.errno.Of("rename", m.pathOf(&f.path), err)
+			return m.errno.Of("rename", f.path(), err)
 		}
 	}
 	return m.errno.Of("rename", m.oldPath, m.ws.Exchange(ctx, m.oldPath, m.newPath, m.restructuring(ctx)))
@@ -267,11 +250,11 @@ func (m *move) exchange(ctx context.Context) syscall.Errno {
 // Unlink removes a name.
 func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 	ctx = context.WithoutCancel(ctx)
-	defer o.t.inval.Begin(o.self)()
+	defer o.t.inval.Begin(o)()
 	if errno, done := o.unlinkScratch(name); done {
 		return errno
 	}
-	n, p, err := o.self.child(ctx, name)
+	n, p, err := o.folder().child(ctx, name)
 	if err != nil {
 		return o.t.errno.Of("unlink", p, err)
 	}
@@ -300,7 +283,7 @@ func (o *overlay) unlinkNow(ctx context.Context, p model.Path, f *File) error {
 	}
 	t.unlinkRetired(p)
 	f.lose(life.Unlink)
-	o.nameChanged()
+	o.touch()
 	return nil
 }
 
@@ -313,10 +296,10 @@ func (o *overlay) unlinkNow(ctx context.Context, p model.Path, f *File) error {
 func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) syscall.Errno {
 	t := o.t
 	defer t.holdCommits(f)()
-	if !f.state().IsStored() {
+	if !f.lifeState().IsStored() {
 		t.remove(f)
 		f.lose(life.Unlink)
-		o.nameChanged()
+		o.touch()
 		return 0
 	}
 	_ = t.errno.OfSave("unlink", p, f.commitHeld(ctx, false)) // it goes all the same
@@ -336,6 +319,6 @@ func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) syscall
 		return t.errno.Of("unlink", p, err)
 	}
 	f.lose(life.Unlink)
-	o.nameChanged()
+	o.touch()
 	return 0
 }

@@ -3,29 +3,16 @@ package fusefs
 import (
 	"context"
 	"io"
-	"log/slog"
 
 	"github.com/relayfs/relayfs/bridge"
 )
 
-// Windows has no FUSE that go-fuse knows. What this package offers is there, so
-// that programs build, and says what to use instead.
+// go-fuse does not support Windows. The API exists so that programs build, and says what
+// to use instead.
 
-// Options configure a mount.
-type Options struct {
-	Author     string
-	AllowOther bool
-	NonEmpty   bool
-	Debug      bool
-	Guard      []string
-	Poker      []string
-	Logger     *slog.Logger
-}
-
-// Server is a mount; there is none.
+// Server is a mount. There is none on Windows.
 type Server struct{}
 
-// unsupported is the error of everything here.
 func unsupported() error {
 	return &SetupError{
 		Problem: "Windows cannot mount a workspace",
@@ -56,5 +43,5 @@ func RunGuard() error { return unsupported() }
 // RunPoker fails.
 func RunPoker(io.Reader) error { return unsupported() }
 
-// Diagnose says that there is no mount.
+// Diagnose reports that there is no mount.
 func Diagnose() []Finding { return []Finding{finding("FUSE", "", Warn, unsupported())} }

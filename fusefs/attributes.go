@@ -1,0 +1,144 @@
+//go:build !windows
+
+package fusefs
+
+import (
+	"context"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// common is what all inodes of the mount have.
+type common struct {
+	fs.Inode
+	t *tree
+	place
+	attributes
+}
+
+func (t *tree) newCommon(mode uint32) common {
+	return common{t: t, attributes: attributes{mode: mode, uid: t.uid, gid: t.gid}}
+}
+
+func (c *common) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	return c.t.errno.Of("getattr", c.path(), c.Operations().(node).attr(ctx, &out.Attr))
+}
+
+// Setattr remembers what a SETATTR sets.
+func (c *common) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+	if !c.t.isPoke(ctx) {
+		c.set(in)
+	}
+	out.SetTimeout(cacheTimeout)
+	return c.Getattr(ctx, nil, out)
+}
+
+// chmod sets the permissions in the workspace, which has no other bits of a mode, if the
+// SETATTR asks for others than are shown.
+func (c *common) chmod(ctx context.Context, in *fuse.SetAttrIn) syscall.Errno {
+	mode, ok := in.GetMode()
+	if !ok || mode&0o7777 == c.permissions() {
+		return 0
+	}
+	p := c.path()
+	return c.t.errno.Of("chmod", p, c.t.ws.Chmod(context.WithoutCancel(ctx), p, os.FileMode(mode&0o777), c.t.isMounts))
+}
+
+// attributes are what programs set on an inode besides its content. They are remembered
+// because editors and copying tools check them, and never published.
+type attributes struct {
+	mu                  sync.Mutex // protects the following
+	mode                uint32     // permission bits
+	uid, gid            uint32
+	atime, mtime, ctime time.Time // zero: follow the content
+}
+
+// set takes over what a SETATTR sets, except the size.
+func (a *attributes) set(in *fuse.SetAttrIn) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if mode, ok := in.GetMode(); ok {
+		a.mode = mode & 0o7777
+	}
+	if uid, ok := in.GetUID(); ok {
+		a.uid = uid
+	}
+	if gid, ok := in.GetGID(); ok {
+		a.gid = gid
+	}
+	if t, ok := in.GetATime(); ok {
+		a.atime = t
+	}
+	if t, ok := in.GetMTime(); ok {
+		a.mtime = t
+	}
+	a.ctime = time.Now()
+}
+
+func (a *attributes) permissions() uint32 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.mode
+}
+
+func (a *attributes) setPermissions(mode uint32) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.mode = mode & 0o7777
+}
+
+// followContent drops a modification time that was set: it was that of other content.
+func (a *attributes) followContent() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.mtime = time.Time{}
+}
+
+// inherit takes over all but the modification time from another inode.
+func (a *attributes) inherit(from *attributes) {
+	from.mu.Lock()
+	defer from.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.mode, a.uid, a.gid, a.atime, a.ctime = from.mode, from.uid, from.gid, from.atime, from.ctime
+}
+
+// setBefore says that nothing was set since t.
+func (a *attributes) setBefore(t time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ctime.Before(t)
+}
+
+// fill writes all attributes of an inode whose content is size bytes and was changed at
+// modTime. go-fuse completes most answers by itself, but not that to SETATTR.
+func (a *attributes) fill(out *fuse.Attr, inode *fs.Inode, size int64, modTime time.Time, nlink uint32) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	mtime := modTime
+	if !a.mtime.IsZero() {
+		mtime = a.mtime
+	}
+	atime, ctime := mtime, mtime
+	if !a.atime.IsZero() {
+		atime = a.atime
+	}
+	if a.ctime.After(modTime) {
+		ctime = a.ctime
+	} else if modTime.After(mtime) {
+		ctime = modTime
+	}
+	out.SetTimes(&atime, &mtime, &ctime)
+	out.Ino = inode.StableAttr().Ino
+	out.Mode = inode.Mode() | a.mode
+	out.Uid, out.Gid = a.uid, a.gid
+	out.Size = uint64(size)
+	out.Blksize = 4096
+	out.Blocks = (out.Size + 511) / 512
+	out.Nlink = nlink
+}

@@ -1,0 +1,285 @@
+//go:build !windows
+
+package fusefs
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"slices"
+	"sort"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/relayfs/relayfs/bridge"
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// folder is what a name can be in: a Dir or a ScratchDir.
+type folder interface {
+	node
+	layer() *overlay
+	inWorkspace() bool
+	// child finds a name, and its path as the workspace spells it, "" in a ScratchDir.
+	child(ctx context.Context, name string) (node, model.Path, error)
+	// create makes the file at a name that is free. p is its path, in the spelling of the
+	// note that was moved away from there, if one was.
+	create(ctx context.Context, name string, p model.Path, mode uint32) (node, syscall.Errno)
+	list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno)
+}
+
+// Dir is a folder of the workspace, or the workspace itself. Scratch files lie
+// over it.
+type Dir struct {
+	overlay
+	id uint64 // in the workspace
+}
+
+func (*Dir) inWorkspace() bool { return true }
+
+func (d *Dir) attr(ctx context.Context, out *fuse.Attr) error {
+	info, err := d.t.ws.Stat(ctx, d.path())
+	if err != nil {
+		return err
+	}
+	modTime := info.ModTime
+	if changed, _ := d.state(); changed.After(modTime) {
+		modTime = changed
+	}
+	d.fill(out, d.EmbeddedInode(), 4096, modTime, 2)
+	return nil
+}
+
+// Setattr gives the folder the permissions that a SETATTR sets. In suggest mode, which does
+// not allow that, they are remembered: programs that copy folders do not go on otherwise.
+func (d *Dir) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+	if d.t.ws.Options().Mode == bridge.Direct && d.path().Dir() != "" && !d.t.isPoke(ctx) {
+		if errno := d.chmod(ctx, in); errno != 0 {
+			return errno
+		}
+	}
+	return d.common.Setattr(ctx, fh, in, out)
+}
+
+// OpendirHandle opens the folder for listing.
+func (o *overlay) OpendirHandle(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	return &dirHandle{dir: o.EmbeddedInode(), list: o.folder().list}, dirCacheFlags, 0
+}
+
+func (d *Dir) list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno) {
+	defer d.t.inval.Begin(d)()
+	p := d.path()
+	entries, err := d.t.ws.ReadDir(ctx, p)
+	if err != nil {
+		return nil, d.t.errno.Of("list", p, err)
+	}
+	return d.listing(entries), 0
+}
+
+// listing is what the workspace lists, without what is parked, with what exists
+// only here.
+func (d *Dir) listing(found []bridge.DirEntry) []fuse.DirEntry {
+	dir, list := d.path(), d.dirEntries()
+	d.t.update(func(tb *table) {
+		for p, k := range tb.fresh {
+			if p.Dir() == dir {
+				found = append(found, bridge.DirEntry{Name: p.Base(), Kind: model.KindFile, ID: k.node.EmbeddedInode().StableAttr().Ino})
+			}
+		}
+		for _, e := range found {
+			p := dir.Join(e.Name)
+			if tb.parked[p] != nil || d.get(e.Name) != nil {
+				continue
+			}
+			mode := uint32(syscall.S_IFREG)
+			switch e.Kind {
+			case model.KindDir:
+				mode = syscall.S_IFDIR
+			case model.KindLink:
+				mode = syscall.S_IFLNK
+			}
+			list = append(list, fuse.DirEntry{Name: e.Name, Mode: mode, Ino: tb.inoOf(p, e.ID)})
+		}
+	})
+	slices.SortFunc(list, func(a, b fuse.DirEntry) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(list, func(a, b fuse.DirEntry) bool { return a.Name == b.Name })
+}
+
+// Fsync makes the names in the folder durable.
+func (d *Dir) Fsync(ctx context.Context, _ fs.FileHandle, _ uint32) syscall.Errno {
+	p := d.path()
+	return d.t.errno.Of("fsync", p, d.t.ws.Sync(ctx, p))
+}
+
+// Statfs reports room: editors that see none refuse to save.
+func (*overlay) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
+	out.Bsize, out.Frsize = 4096, 4096
+	out.Blocks, out.Bfree, out.Bavail = 1<<28, 1<<27, 1<<27
+	out.Files, out.Ffree = 1<<32, 1<<31
+	out.NameLen = 255
+	return 0
+}
+
+func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	defer d.t.inval.Begin(d)()
+	p := d.path().Join(name)
+	if err := model.CheckNewName(name); err != nil {
+		return nil, d.t.errno.Of("mkdir", p, err)
+	}
+	if name[0] == '.' { // .git, .claude; no program makes folders in order to save
+		return d.mkScratchDir(ctx, name, mode, out)
+	}
+	if !d.t.bringFolderHome(ctx, p) {
+		d.t.vacate(context.WithoutCancel(ctx), p)
+		if err := d.t.ws.Mkdir(context.WithoutCancel(ctx), p, d.t.restructuring(ctx)); err != nil {
+			return nil, d.t.errno.Of("mkdir", p, err)
+		}
+	}
+	n, _, err := d.child(ctx, name)
+	if made, ok := n.(*Dir); ok {
+		made.setPermissions(mode)
+	}
+	if err == nil {
+		err = n.attr(ctx, &out.Attr)
+	}
+	if err != nil {
+		return nil, d.t.errno.Of("mkdir", p, err)
+	}
+	return n.EmbeddedInode(), 0
+}
+
+// Rmdir removes a folder, one of the workspace if the structure policy lets it.
+func (o *overlay) Rmdir(ctx context.Context, name string) syscall.Errno {
+	ctx = context.WithoutCancel(ctx)
+	defer o.t.inval.Begin(o)()
+	n, p, err := o.folder().child(ctx, name)
+	if err != nil {
+		return o.t.errno.Of("rmdir", p, err)
+	}
+	switch n := n.(type) {
+	case *ScratchDir:
+		if !n.close() {
+			return syscall.ENOTEMPTY
+		}
+		o.drop(name, n)
+		return 0
+	case *Dir:
+		defer o.t.holdCommits(n)()
+		return o.t.errno.Of("rmdir", p, n.remove(ctx, p))
+	}
+	return syscall.ENOTDIR
+}
+
+// remove removes the folder, which is at p, if nothing is in it. The caller holds the commits.
+func (d *Dir) remove(ctx context.Context, p model.Path) error {
+	t := d.t
+	entries, err := t.ws.ReadDir(ctx, p)
+	if err != nil {
+		return err
+	}
+	full := holdsScratch(d)
+	t.update(func(tb *table) {
+		full = full || slices.ContainsFunc(entries, func(e bridge.DirEntry) bool { return tb.parked[p.Join(e.Name)] == nil })
+		for at := range tb.fresh {
+			full = full || at.Dir() == p
+		}
+	})
+	if full {
+		return model.ErrNotEmpty
+	}
+	if len(entries) > 0 && t.isRenamed(p) {
+		// Nothing is left in it but what is parked: it may be about to be taken back.
+		pk := &parking{why: whyUnlinked, by: t.restructuring(ctx), proc: t.procs.Of(ctx)}
+		t.update(func(tb *table) {
+			tb.forget(p, d)
+			t.parkAt(tb, p, pk)
+		})
+		return nil
+	}
+	t.settleParked(ctx, p) // what was unlinked a moment ago is really gone now
+	_, err = t.ws.Remove(ctx, p, t.restructuring(ctx))
+	return err
+}
+
+// dirHandle is an open folder. It lists at the first read, not when it is
+// opened: in between the kernel asks for the folder's modification time, under
+// which it then caches the listing, and a listing older than that time would be
+// taken for current.
+//
+// The kernel may give out the first part of a listing from its cache, lose the
+// cache, and ask us for the rest, by the offset of the last name. So an offset
+// means the same in every listing, however different: it is made from the name,
+// and names are listed in the order of their offsets.
+type dirHandle struct {
+	dir     *fs.Inode
+	list    func(context.Context) ([]fuse.DirEntry, syscall.Errno)
+	entries []fuse.DirEntry
+	listed  bool
+	next    int
+}
+
+func (h *dirHandle) Readdirent(ctx context.Context) (*fuse.DirEntry, syscall.Errno) {
+	if errno := h.load(ctx); errno != 0 || h.next == len(h.entries) {
+		return nil, errno
+	}
+	e := h.entries[h.next]
+	h.next++
+	return &e, 0
+}
+
+func (h *dirHandle) load(ctx context.Context) syscall.Errno {
+	if h.listed {
+		return 0
+	}
+	entries, errno := h.list(ctx)
+	if errno != 0 {
+		return errno
+	}
+	for i := range entries {
+		entries[i].Off = nameOffset(entries[i].Name)
+	}
+	slices.SortFunc(entries, func(a, b fuse.DirEntry) int { return cmp.Compare(a.Off, b.Off) })
+	h.entries, h.listed = append(dots(h.dir), entries...), true
+	return 0
+}
+
+// Offsets of the names that every folder has; 0 is the start.
+const (
+	selfOffset = 1 + iota
+	parentOffset
+	firstOffset
+)
+
+// dots are the entries of a folder for itself and for its parent. That of the
+// root is outside of the mount, where only the kernel knows it.
+func dots(dir *fs.Inode) []fuse.DirEntry {
+	self := fuse.DirEntry{Name: ".", Mode: syscall.S_IFDIR, Ino: dir.StableAttr().Ino, Off: selfOffset}
+	above := fuse.DirEntry{Name: "..", Mode: syscall.S_IFDIR, Ino: self.Ino, Off: parentOffset}
+	if _, parent := dir.Parent(); parent != nil {
+		above.Ino = parent.StableAttr().Ino
+	}
+	return []fuse.DirEntry{self, above}
+}
+
+// nameOffset is the offset of a name in every listing, small enough for a
+// signed off_t.
+func nameOffset(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return h.Sum64()>>2 + firstOffset
+}
+
+// Seekdir goes after the name whose offset is off, or to where it would be.
+// Back at the start the folder is listed anew, as rewinddir(3) has it.
+func (h *dirHandle) Seekdir(ctx context.Context, off uint64) syscall.Errno {
+	if off == 0 {
+		h.listed = false
+	}
+	if errno := h.load(ctx); errno != 0 {
+		return errno
+	}
+	h.next = sort.Search(len(h.entries), func(i int) bool { return h.entries[i].Off > off })
+	return 0
+}

@@ -1,0 +1,260 @@
+//go:build !windows
+
+package fusefs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	fsName    = "relayfs"        // the mount's source
+	mountType = "fuse." + fsName // its type in the table of mounts
+	helper    = "fusermount3"    // mounts and unmounts for users who are not root
+)
+
+// mountEntry is one line of the kernel's table of mounts.
+type mountEntry struct {
+	dir, fstype string
+	minor       string // device number, which for FUSE is the connection's name
+}
+
+// mountOf returns the mount at dir, the zero one if there is none. It asks the kernel's
+// table and never touches dir, which may be a dead mount.
+func mountOf(dir string) (mountEntry, error) {
+	dir, err := realDir(dir)
+	if err != nil {
+		return mountEntry{}, err
+	}
+	mounts, err := mountTable()
+	return topmost(mounts, dir), err
+}
+
+// topmost is the last of several mounts at dir.
+func topmost(mounts []mountEntry, dir string) (found mountEntry) {
+	for _, m := range mounts {
+		if m.dir == dir {
+			found = m
+		}
+	}
+	return found
+}
+
+// realDir resolves the symbolic links of dir's parent, but not dir itself.
+func realDir(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	parent, err := filepath.EvalSymlinks(filepath.Dir(dir))
+	return filepath.Join(parent, filepath.Base(dir)), err
+}
+
+// Check says whether dir can be mounted: FUSE is there and usable, and dir is an
+// existing directory, empty unless nonEmpty is set, on which nothing of ours is
+// mounted. A dead mount that relayfs left there is cleared away. What is missing
+// comes as a *SetupError.
+func Check(dir string, nonEmpty bool) error {
+	if err := cmp.Or(checkDevice(), checkHelper()); err != nil {
+		return err
+	}
+	if err := clearDeadMount(dir); err != nil {
+		return err
+	}
+	return checkMountpoint(dir, nonEmpty)
+}
+
+// probe asks the server of a mount whether it lives: ENOTCONN if it does not,
+// os.ErrDeadlineExceeded if it keeps silent. A stat would not do, because the kernel
+// answers it from its cache. A question that the server's end interrupts is put again.
+func probe(dir string) error {
+	answer := make(chan error, 1)
+	go func() {
+		var st syscall.Statfs_t
+		err := syscall.Statfs(dir, &st)
+		if errors.Is(err, syscall.ECONNABORTED) {
+			err = syscall.Statfs(dir, &st)
+		}
+		answer <- err
+	}()
+	select {
+	case err := <-answer:
+		return err
+	case <-time.After(probePatience):
+		return os.ErrDeadlineExceeded
+	}
+}
+
+// probePatience is how long the server of a mount may keep silent: one that is
+// suspended does for ever.
+const probePatience = 5 * time.Second
+
+// silentMount says that the server of a mount does not answer.
+func silentMount(dir string) *SetupError {
+	return &SetupError{
+		Problem: fmt.Sprintf("the process that serves %q does not answer", dir),
+		Hint:    fmt.Sprintf("it may be stopped (Ctrl-Z): continue it with `kill -CONT`, or detach the mount with `fusermount3 -uz %s`", dir),
+	}
+}
+
+// clearDeadMount takes away a mount whose server is gone, if it was one of ours:
+// the kernel refuses to mount over it.
+func clearDeadMount(dir string) error {
+	err := probe(dir)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return silentMount(dir)
+	}
+	if !errors.Is(err, syscall.ENOTCONN) {
+		return nil
+	}
+	if m, tableErr := mountOf(dir); tableErr != nil || m.fstype != mountType {
+		return &SetupError{
+			Problem: fmt.Sprintf("mountpoint %q is a dead mount of something else", dir),
+			Hint:    fmt.Sprintf("clear it with `fusermount3 -uz %s`", dir),
+			Err:     err,
+		}
+	}
+	return lazyUnmount(dir)
+}
+
+func checkMountpoint(dir string, nonEmpty bool) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &SetupError{
+			Problem: fmt.Sprintf("mountpoint %q does not exist", dir), Hint: fmt.Sprintf("make it with `mkdir -p %s`", dir),
+		}
+	case err != nil:
+		return &SetupError{Problem: fmt.Sprintf("mountpoint %q cannot be used", dir), Hint: "choose a directory of your own", Err: err}
+	case !info.IsDir():
+		return &SetupError{Problem: fmt.Sprintf("mountpoint %q is not a directory", dir), Hint: "give an empty directory"}
+	}
+	if m, err := mountOf(dir); err == nil && m.fstype == mountType {
+		return &SetupError{
+			Problem: fmt.Sprintf("a relayfs is mounted at %q already", dir), Hint: fmt.Sprintf("unmount it with `relayfs unmount %s`", dir),
+		}
+	}
+	if nonEmpty {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return &SetupError{Problem: fmt.Sprintf("mountpoint %q cannot be listed", dir), Hint: "choose a directory of your own", Err: err}
+	}
+	if len(entries) > 0 {
+		return &SetupError{
+			Problem: fmt.Sprintf("mountpoint %q is not empty: the mount would hide %q", dir, entries[0].Name()),
+			Hint:    "give an empty directory, or hide its files with --nonempty",
+		}
+	}
+	return nil
+}
+
+// Unmount takes away the relayfs mounted at dir, also one whose server is dead.
+// Its server, if it lives, commits what is written and not yet closed. A mount
+// that programs still use is left alone: the *SetupError names them.
+func Unmount(dir string) error {
+	m, err := mountOf(dir)
+	if err != nil {
+		return &SetupError{Problem: fmt.Sprintf("%q cannot be looked up", dir), Hint: "give the directory of a mount", Err: err}
+	}
+	if m.fstype != mountType {
+		return &SetupError{Problem: fmt.Sprintf("no relayfs is mounted at %q", dir), Hint: "list the mounts with `findmnt -t " + mountType + "`"}
+	}
+	switch err := probe(dir); {
+	case errors.Is(err, syscall.ENOTCONN):
+		return lazyUnmount(dir)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return silentMount(dir)
+	}
+	err = unmountOnce(dir, 0)
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, syscall.EBUSY) {
+		return &SetupError{Problem: fmt.Sprintf("%q is not unmounted", dir), Hint: "unmount as the user who mounted it", Err: err}
+	}
+	return &SetupError{
+		Problem: fmt.Sprintf("%q is busy", dir) + usedBy(dir),
+		Hint:    fmt.Sprintf("end them or leave the directory, then try again; or detach it with `fusermount3 -uz %s`", dir),
+	}
+}
+
+// lazyUnmount detaches dir at once; who still uses it keeps it until done.
+func lazyUnmount(dir string) error {
+	if err := unmountOnce(dir, detachFlag); err != nil {
+		return &SetupError{
+			Problem: fmt.Sprintf("the mount at %q is not cleared", dir), Hint: fmt.Sprintf("try `fusermount3 -uz %s`", dir), Err: err,
+		}
+	}
+	return nil
+}
+
+// unmountOnce unmounts dir by system call, or by the helper for those who may
+// not. EBUSY if it is in use and flags has no detachFlag.
+func unmountOnce(dir string, flags int) error {
+	err := unix.Unmount(dir, flags|unmountFlags)
+	if err == nil || !errors.Is(err, syscall.EPERM) {
+		return err
+	}
+	args := []string{"-u", "-q", "--", dir}
+	if flags&detachFlag != 0 {
+		args[0] = "-uz"
+	}
+	out, err := exec.Command(helper, args...).CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	if flags&detachFlag == 0 {
+		if m, tableErr := mountOf(dir); tableErr == nil && m.fstype != "" && usedBy(dir) != "" {
+			return syscall.EBUSY
+		}
+	}
+	return fmt.Errorf("%s: %w: %s", helper, err, strings.TrimSpace(string(out)))
+}
+
+// usedBy names up to five processes that have their working directory or an
+// open file below dir, " (used by 12 vim, 34 bash)", as far as /proc shows.
+func usedBy(dir string) string {
+	dir, err := realDir(dir)
+	if err != nil {
+		return ""
+	}
+	var users []string
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, p := range processes {
+		if len(users) == 5 {
+			break
+		}
+		if pid := filepath.Base(p); pid != strconv.Itoa(os.Getpid()) && uses(p, dir) {
+			name, _ := os.ReadFile(p + "/comm")
+			users = append(users, pid+" "+strings.TrimSpace(string(name)))
+		}
+	}
+	if len(users) == 0 {
+		return ""
+	}
+	return " (used by " + strings.Join(users, ", ") + ")"
+}
+
+// uses reads links only: a stat of one that leads into a mount could wait for it.
+func uses(proc, dir string) bool {
+	links, _ := filepath.Glob(proc + "/fd/*")
+	links = append(links, proc+"/cwd", proc+"/root")
+	return slices.ContainsFunc(links, func(link string) bool {
+		to, err := os.Readlink(link)
+		return err == nil && (to == dir || strings.HasPrefix(to, dir+"/"))
+	})
+}

@@ -1,0 +1,254 @@
+//go:build !windows
+
+package fusefs
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/fusefs/internal/content"
+	"github.com/relayfs/relayfs/fusefs/internal/life"
+	"github.com/relayfs/relayfs/fusefs/internal/process"
+)
+
+// Handle is one open descriptor of a File.
+type Handle struct {
+	f        *File
+	by       process.Process
+	reads    bool
+	appends  bool
+	wrote    bool           // changed the content; protected by the file's lock
+	recorded *model.Version // last one recorded as shown; protected by the file's lock
+}
+
+// see records that h's process is shown the note as it is, unless that could not be saved.
+func (f *fileState) see(h *Handle) {
+	im := f.text.Image()
+	if !h.reads || f.t.locked != nil || f.doc == 0 || f.text.State() != content.Shown || im.Version == h.recorded {
+		return
+	}
+	h.recorded = im.Version
+	f.t.shown.Add(f.doc, h.by, im)
+}
+
+// maxPushed is the size of the largest note that is pushed: what the kernel reads
+// ahead by itself.
+const maxPushed = 128 << 10
+
+// push gives the kernel the content with the answer to the first OPEN: a program that opens
+// a note for reading is about to read it. That saves a READ, a sixth of the time of a first
+// search through all notes. If the kernel drops the pages later, it asks as always.
+//
+// Nobody else has the note open, and nobody has written it here. So no request holds its
+// pages, and the kernel has none but the image's. (It would lay a shorter text over a
+// longer one, and keep the size.) It does not matter whether the push succeeds.
+func (f *fileState) push() {
+	if f.pushed || len(f.handles) > 1 || !keepCaches || f.t.handleless || f.life != life.Live || f.text.State() != content.Shown {
+		return
+	}
+	f.pushed = true
+	if text := f.text.Image().Text; text != "" && len(text) <= maxPushed {
+		_ = f.WriteCache(0, unsafe.Slice(unsafe.StringData(text), len(text)))
+	}
+}
+
+// Read returns bytes of the content whose size the kernel has.
+func (h *Handle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	var n int
+	var goesOnAs exported
+	h.f.update(func(s *fileState) {
+		if goesOnAs = s.exported; goesOnAs == nil {
+			s.see(h)
+			n = s.text.ReadAt(dest, off)
+		}
+	})
+	if goesOnAs != nil {
+		return goesOnAs.Read(ctx, dest, off)
+	}
+	return fuse.ReadResultData(dest[:n]), 0
+}
+
+// Write changes the shared buffer.
+func (h *Handle) Write(ctx context.Context, data []byte, off int64) (n uint32, errno syscall.Errno) {
+	var goesOnAs exported
+	h.f.update(func(s *fileState) {
+		if goesOnAs = s.exported; goesOnAs == nil {
+			errno = s.write(h, data, off)
+		}
+	})
+	switch {
+	case goesOnAs != nil:
+		return goesOnAs.Write(ctx, data, off)
+	case errno != 0:
+		return 0, errno
+	}
+	return uint32(len(data)), 0
+}
+
+func (f *fileState) write(h *Handle, data []byte, off int64) syscall.Errno {
+	if f.t.ended.Load() {
+		f.spoil(model.ErrClosed)
+		return syscall.EIO
+	}
+	if errno := f.fits(max(f.text.Size(), off+int64(len(data)))); errno != 0 {
+		f.spoil(model.ErrTooLarge)
+		return errno
+	}
+	f.edit().WriteAt(data, off)
+	f.changed(h, h.by)
+	return 0
+}
+
+// truncate sets the size, through h or, for truncate(2), nil.
+func (f *File) truncate(ctx context.Context, h *Handle, size int64) (errno syscall.Errno) {
+	if errno := f.writable(ctx, h != nil); errno != 0 {
+		return errno
+	}
+	by := f.t.procs.Of(ctx)
+	err := f.pin(ctx)
+	defer f.unpin()
+	if err != nil {
+		return f.t.errno.Of("truncate", f.path(), err)
+	}
+	f.update(func(s *fileState) {
+		s.text.Show()
+		if errno = s.fits(size); errno == 0 && s.text.Size() != size {
+			s.edit().Truncate(int(size))
+			s.changed(h, by)
+		}
+	})
+	return errno
+}
+
+// writable says whether the content may be changed at all. begun says that a save
+// goes on.
+func (f *File) writable(ctx context.Context, begun bool) syscall.Errno {
+	if f.t.ended.Load() || f.t.ending.Load() && !begun {
+		return syscall.EIO
+	}
+	var note, unborn bool
+	var v *model.Version
+	f.update(func(s *fileState) { note, unborn, v = s.life.IsNote(), s.doc == 0, s.text.Latest() })
+	p := f.path()
+	switch {
+	case !note:
+		return 0
+	case f.t.locked != nil:
+		return f.t.errno.OfSave("write", p, &model.Error{Op: "write", Path: p, Err: f.t.locked})
+	case v != nil && v.ReadOnly():
+		return syscall.EROFS
+	case unborn:
+		return 0
+	}
+	info, err := f.t.ws.Stat(ctx, p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0 // removed while it is open
+	}
+	if err != nil {
+		return f.t.errno.Of("write", p, err)
+	}
+	return f.t.refusal("write", p, info)
+}
+
+// Flush is close(2) on one of the descriptors that share the handle: what the
+// handle wrote is committed when it returns, or close reports why not. It may come
+// before the first byte (a shell's redirection) and again after more.
+func (h *Handle) Flush(ctx context.Context) syscall.Errno {
+	var wrote bool
+	h.f.update(func(*fileState) { wrote = h.wrote })
+	if !wrote {
+		return 0
+	}
+	return h.commit(ctx, "flush", false)
+}
+
+// Fsync commits the content, even if it is empty, so that it survives a power cut. A server
+// that is connected is given some seconds to acknowledge it. Without it the content is on
+// this machine's disk, which is what fsync promises.
+func (h *Handle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
+	if a := h.f.goesOnAs(); a != nil {
+		return a.Fsync(ctx, flags)
+	}
+	if errno := h.commit(ctx, "fsync", true); errno != 0 {
+		return errno
+	}
+	t := h.f.t
+	if h.f.syncScratch() {
+		return 0
+	}
+	p := h.f.path()
+	if err := t.ws.Sync(ctx, p); err != nil {
+		return t.errno.Of("fsync", p, err)
+	}
+	if !t.ws.Acknowledged(ctx, p) {
+		t.log.Info("fsync: the server has not acknowledged it yet", model.LogPath, string(p))
+	}
+	return 0
+}
+
+// syncScratch says whether f is in no Folder. Such a file is not synced, but it is
+// remembered that it was to be: a note that it is renamed over is synced.
+func (f *File) syncScratch() (isScratch bool) {
+	f.update(func(s *fileState) {
+		isScratch = s.doc == 0
+		if b := s.text.Buffer(); isScratch && b != nil {
+			b.Synced = b.Gen
+		}
+	})
+	return isScratch
+}
+
+func (h *Handle) commit(ctx context.Context, op string, force bool) syscall.Errno {
+	err := h.f.commit(ctx, force)
+	return h.f.t.errno.OfSave(op, h.f.path(), err)
+}
+
+// Release ends the handle. What came after the last flush, from a mapped page,
+// is committed now; nobody can be told if that fails.
+func (h *Handle) Release(ctx context.Context) syscall.Errno {
+	var due bool
+	h.f.update(func(s *fileState) {
+		b := s.text.Buffer()
+		due = h.wrote && s.life.IsNote() && b != nil && b.Due() && b.Failed != b.Gen
+		if !due {
+			s.end(h)
+		}
+	})
+	if due {
+		_ = h.commit(ctx, "release", false) // an error is logged
+		h.f.update(func(s *fileState) { s.end(h) })
+	}
+	return 0
+}
+
+// end forgets h. A buffer whose commit failed goes with the last handle that wrote: its
+// program has been told.
+func (f *fileState) end(h *Handle) {
+	delete(f.handles, h)
+	if len(f.handles) == 0 && f.exported != nil {
+		f.exported.close()
+		f.exported = nil
+	}
+	if f.life.HasRetired() && !f.mayBeOpen() {
+		f.t.left(f.File)
+	}
+	defer f.sleep()
+	b := f.text.Buffer()
+	switch {
+	case !f.life.IsNote() || b == nil || f.frozen():
+	case !b.Dirty():
+		f.settle()
+	case b.Failed == b.Gen:
+		f.giveUp()
+	default:
+		b.Touched = time.Now()
+		f.arm(content.Quiet)
+	}
+}
