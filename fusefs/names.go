@@ -76,6 +76,7 @@ type table struct {
 	nodes   map[model.Path]*known
 	fresh   map[model.Path]*known // those of nodes that have no ID
 	parked  map[model.Path]*parking
+	busy    map[int]time.Time      // when a process last parked a note or put one back, while any is parked
 	retired map[model.Path][]*File // inodes of notes that another inode took over from
 	inos    inode.Numbers
 	// epoch counts the changes of names, so that a lookup notices one that fell
@@ -96,6 +97,7 @@ func newTable() table {
 		nodes:   make(map[model.Path]*known),
 		fresh:   make(map[model.Path]*known),
 		parked:  make(map[model.Path]*parking),
+		busy:    make(map[int]time.Time),
 		retired: make(map[model.Path][]*File),
 		inos:    inode.NewNumbers(),
 	}

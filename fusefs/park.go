@@ -5,6 +5,7 @@ package fusefs
 import (
 	"context"
 	"maps"
+	"slices"
 	"syscall"
 	"time"
 
@@ -39,25 +40,17 @@ type parking struct {
 	timer  *time.Timer
 }
 
-// replaces says whether a program unlinks a file in order to put another in its
-// place: mv between file systems, cp --remove-destination, git checkout, tar x.
-// Unlink(2) alone does not distinguish them from rm.
+// replaces says whether a program unlinks a file in order to put another in its place. With
+// --structure deny nothing else distinguishes that from a removal, which is refused at once.
+// See TestDenialLetsSavesThrough.
 func replaces(program string) bool {
-	switch program {
-	case "mv", "cp", "install", "git", "tar", "bsdtar", "cpio", "unzip":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"mv", "cp", "install", "git", "tar"}, program)
 }
 
-// removes says whether a program unlinks a file because it is to go.
-func removes(program string) bool {
-	switch program {
-	case "rm", "unlink", "find", "shred":
-		return true
-	}
-	return false
-}
+// removes says whether a program unlinks a file because it is to go, so that it can be told
+// at once that too many would go. Unlink(2) alone does not distinguish it from a save. See
+// TestBrakeLetsSavesThrough.
+func removes(program string) bool { return slices.Contains([]string{"rm", "unlink", "find"}, program) }
 
 const (
 	whyUnlinked = "unlinked"
@@ -68,13 +61,13 @@ const (
 // saves has one or two, one that cleans up has all of them.
 const maxParked = 5
 
-// maxParkGrace bounds the grace of what a program that goes on may yet put back.
+// maxParkGrace bounds the grace of what a busy program may yet put back.
 const maxParkGrace = time.Minute
 
-// goesOn says that a program which unlinks files in order to put others in their place
-// has not ended: git may have thousands of them to unlink first.
-func (pk *parking) goesOn() bool {
-	return replaces(pk.proc.Name) && time.Since(pk.since) < maxParkGrace && syscall.Kill(pk.proc.Id, 0) == nil
+// graceLeft is how long pk stays parked. The grace begins again with each note that the
+// same process unlinks or puts back: git may have thousands to unlink first.
+func (tb *table) graceLeft(pk *parking) time.Duration {
+	return min(parkGrace-time.Since(tb.busy[pk.proc.Id]), maxParkGrace-time.Since(pk.since))
 }
 
 // unpark ends the parking at p, nil if there is none.
@@ -84,6 +77,9 @@ func (tb *table) unpark(p model.Path) *parking {
 		pk.timer.Stop()
 		delete(tb.parked, p)
 		tb.epoch++
+		if len(tb.parked) == 0 {
+			clear(tb.busy)
+		}
 	}
 	return pk
 }
@@ -140,15 +136,16 @@ func (t *tree) parkAt(tb *table, p model.Path, pk *parking) {
 	tb.parked[p], pk.at = pk, p
 	if pk.since.IsZero() {
 		pk.since = time.Now()
+		tb.busy[pk.proc.Id] = pk.since
 	}
 	pk.timer = time.AfterFunc(parkGrace, func() {
-		var goesOn bool
+		var left time.Duration
 		t.update(func(tb *table) {
-			if goesOn = tb.parked[p] == pk && pk.goesOn(); goesOn {
-				pk.timer.Reset(parkGrace)
+			if left = tb.graceLeft(pk); left > 0 && tb.parked[p] == pk {
+				pk.timer.Reset(left)
 			}
 		})
-		if !goesOn {
+		if left <= 0 {
 			t.graceOver(context.Background(), p, pk)
 		}
 	})

@@ -260,7 +260,7 @@ func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 	}
 	switch n := n.(type) {
 	case *File:
-		return o.unlinkNote(ctx, p, n)
+		return o.t.errno.Of("unlink", p, o.unlinkNote(ctx, p, n))
 	case *Attachment, *Link:
 		_, err := o.t.ws.Remove(ctx, p, o.t.restructuring(ctx))
 		return o.t.errno.Of("unlink", p, err)
@@ -268,57 +268,47 @@ func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 	return syscall.EISDIR
 }
 
-// unlinkNow removes the note, which makes a proposal, or is refused. A program
-// that writes it anew afterwards has written the same note: the workspace knows
-// it again.
-func (o *overlay) unlinkNow(ctx context.Context, p model.Path, f *File) error {
-	t := o.t
-	err := f.pin(ctx)
-	defer f.unpin()
-	if err == nil {
-		_, err = t.ws.Remove(context.WithoutCancel(ctx), p, t.restructuring(ctx))
-	}
-	if err != nil {
-		return err
-	}
-	t.unlinkRetired(p)
-	f.lose(life.Unlink)
-	o.touch()
-	return nil
-}
-
 // unlinkNote parks the note if the removal may be the beginning of a save, or is
-// to happen for real; else it is a proposal at once. Where that would be one
-// deletion too many it is parked, too, since it may be a save: the brake decides
-// when the grace is over, unless it is clear before.
+// to happen for real; else it removes the note, which makes a proposal or is refused. Where
+// that would be one deletion too many the note is parked too, since this may be a save: the
+// brake decides when the grace is over, unless it is clear before. A program that writes the
+// note again after its removal has written the same note: the workspace recognizes it.
 //
-// What has been written so far is kept first: a person who keeps the note finds it.
-func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) syscall.Errno {
+// What has been written so far is committed first: a person who keeps the note finds it.
+func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err error) {
 	t := o.t
 	defer t.holdCommits(f)()
+	unread := f.pin(ctx) // who is about to open it finds its content
+	defer f.unpin()
+	defer func() {
+		if err == nil {
+			f.lose(life.Unlink)
+			o.touch()
+		}
+	}()
 	if !f.lifeState().IsStored() {
 		t.remove(f)
-		f.lose(life.Unlink)
-		o.touch()
-		return 0
+		return nil
 	}
 	_ = t.errno.OfSave("unlink", p, f.commitHeld(ctx, false)) // it goes all the same
-	who := t.procs.Of(ctx)
-	if t.ws.Options().Structure != bridge.StructureDirect && !replaces(who.Name) {
-		err := o.unlinkNow(ctx, p, f)
+	who, structure, renamed := t.procs.Of(ctx), t.ws.Options().Structure, t.isRenamed(p)
+	mayBeSave := renamed && !removes(who.Name) || structure == bridge.StructureDeny && replaces(who.Name)
+	if structure != bridge.StructureDirect && !mayBeSave {
+		err := unread
+		if err == nil {
+			_, err = t.ws.Remove(ctx, p, t.restructuring(ctx))
+		}
+		if err == nil {
+			t.unlinkRetired(p)
+		}
 		if !errors.Is(err, model.ErrTooMany) || removes(who.Name) {
-			return t.errno.Of("unlink", p, err)
+			return err
 		}
 	}
-	if n := t.unlinkedBy(who.Id); n >= maxParked && !t.isRenamed(p) {
+	if n := t.unlinkedBy(who.Id); n >= maxParked && !renamed {
 		if err := t.ws.Brake(p, t.authorOf(who), n); err != nil {
-			return t.errno.Of("unlink", p, err)
+			return err
 		}
 	}
-	if err := t.park(ctx, p, f, "", whyUnlinked); err != nil {
-		return t.errno.Of("unlink", p, err)
-	}
-	f.lose(life.Unlink)
-	o.touch()
-	return 0
+	return t.park(ctx, p, f, "", whyUnlinked)
 }

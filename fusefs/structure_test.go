@@ -278,7 +278,9 @@ func TestBrakeLetsSavesThrough(t *testing.T) {
 	}
 	m := mount(t, files)
 	m.sh(t, "F", "rm n00.md n01.md n02.md n03.md n04.md")
-	m.fails(t, "F", "rm n05.md", "Operation not permitted")
+	for _, remove := range []string{"rm n05.md", "unlink n05.md", "find . -name n05.md -delete"} {
+		m.fails(t, "F", remove, "Operation not permitted")
+	}
 	m.sh(t, "F", `python3 -c '
 import os
 for i in range(5, 12):
@@ -313,5 +315,57 @@ func TestBrakeOnTheMount(t *testing.T) {
 	}
 	if !strings.Contains(m.log.String(), "too many would go at once") {
 		t.Error("the log does not say why")
+	}
+}
+
+// Where names may not change, a program still saves by putting a file in the place of one that it unlinks.
+func TestDenialLetsSavesThrough(t *testing.T) {
+	requireTool(t, "git")
+	t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+	t.Setenv("OTHER", t.TempDir())
+	after := strings.Replace(tideTable, "six", "seven", 1)
+	for program, script := range map[string]string{
+		"cp":      `sed s/six/seven/ Note.md > x.tmp && cp --remove-destination x.tmp Note.md`,
+		"install": `sed s/six/seven/ Note.md > x.tmp && install -m 644 x.tmp Note.md`,
+		"mv":      `sed s/six/seven/ Note.md > "$OTHER/mv.md" && mv "$OTHER/mv.md" Note.md`,
+		"tar":     `sed s/six/seven/ Note.md > "$OTHER/Note.md" && tar -cf "$OTHER/n.tar" -C "$OTHER" Note.md && tar -xf "$OTHER/n.tar"`,
+		"git": `git init -q . && git config user.email a@b && git config user.name a && git add Note.md && git commit -q -m one &&
+sed -i s/six/seven/ Note.md && git commit -q -a -m two && git checkout -q HEAD~ && git checkout -q -`,
+	} {
+		t.Run(program, func(t *testing.T) {
+			m := mount(t, map[string]string{"F/Note.md": tideTable}, deny)
+			m.sh(t, "F", script)
+			m.checkSuggested(t, "F/Note.md", tideTable, after)
+		})
+	}
+}
+
+// What a program unlinks comes back with what the program writes there, however many files it unlinks first.
+func TestGraceLastsWhileAProgramIsBusy(t *testing.T) {
+	files := make(map[string]string)
+	for i := range 4 {
+		files[fmt.Sprintf("F/n%d.md", i)] = "one two\n"
+	}
+	m := mount(t, files, direct)
+	ids := make(map[string]uint64)
+	for p := range files {
+		info, err := m.Stat(t.Context(), model.Path(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[p] = info.ID
+	}
+	m.sh(t, "F", `python3 -c '
+import os, time
+for i in range(4):
+    os.unlink("n%d.md" % i)
+    time.sleep(1.2)
+for i in range(4):
+    with open("n%d.md" % i, "w") as f: f.write("one 2\n")'`)
+	for p, id := range ids {
+		if info, err := m.Stat(t.Context(), model.Path(p)); err != nil || info.ID != id {
+			t.Errorf("%s: ID %d, %v, want %d as before", p, info.ID, err, id)
+		}
+		checkText(t, p, m.cat(t, p), "one 2\n")
 	}
 }
