@@ -17,19 +17,6 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// folder is what a name can be in: a Dir or a ScratchDir.
-type folder interface {
-	node
-	layer() *overlay
-	inWorkspace() bool
-	// child finds a name, and its path as the workspace spells it, "" in a ScratchDir.
-	child(ctx context.Context, name string) (node, model.Path, error)
-	// create makes the file at a name that is free. p is its path, in the spelling of the
-	// note that was moved away from there, if one was.
-	create(ctx context.Context, name string, p model.Path, mode uint32) (node, syscall.Errno)
-	list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno)
-}
-
 // Dir is a folder of the workspace, or the workspace itself. Scratch files lie
 // over it.
 type Dir struct {

@@ -5,6 +5,8 @@ package fusefs
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"os"
 	"syscall"
 	"time"
 
@@ -13,8 +15,36 @@ import (
 
 	"github.com/relayfs/relayfs/bridge"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/fusefs/internal/errno"
+	"github.com/relayfs/relayfs/fusefs/internal/invalidate"
 	"github.com/relayfs/relayfs/fusefs/internal/life"
+	"github.com/relayfs/relayfs/fusefs/internal/recent"
 )
+
+func newTree(ws *bridge.Workspace, o Options) *tree {
+	options := ws.Options()
+	t := &tree{
+		ws: ws, author: o.Author, log: o.Logger,
+		locked:     options.Locked(),
+		handleless: options.ReadOnly && keepCaches,
+		uid:        uint32(os.Geteuid()), gid: uint32(os.Getegid()),
+		inval: invalidate.New(),
+		names: names{table: newTable()},
+	}
+	bound := int64(maxRecent)
+	if t.handleless {
+		bound = maxRecentHandleless
+	}
+	t.recent = recent.New(bound, (*File).unpin)
+	if t.log == nil {
+		t.log = slog.New(slog.DiscardHandler)
+	}
+	t.errno = errno.Reporter{Log: t.log}
+	root := &Dir{overlay: overlay{common: t.newCommon(0o755)}, id: 1}
+	t.root = root
+	t.update(func(tb *table) { tb.put("", root, 1) })
+	return t
+}
 
 // lookup finds what is at p in the workspace, a new note included.
 func (t *tree) lookup(ctx context.Context, p model.Path) (node, model.Path, error) {
@@ -80,22 +110,37 @@ func (t *tree) newNode(info bridge.Info, ino uint64) (n node) {
 	return n
 }
 
+// forgetUnused drops the nodes that the kernel has forgotten: they are not in
+// go-fuse's tree of names, which mirrors the kernel's. One that was looked up
+// since before may be on its way there.
+func (t *tree) forgetUnused(before time.Time) {
+	t.update(func(tb *table) {
+		for p, k := range tb.nodes {
+			_, parent := k.node.EmbeddedInode().Parent()
+			_, unsaved := t.unsaved.Load(k.node)
+			if parent == nil && p != "" && k.id != 0 && !unsaved && !holdsScratch(k.node) && k.used.Before(before) {
+				tb.forget(p, k.node)
+			}
+		}
+	})
+}
+
 // Lookup finds a name: scratch first, because it hides what is below it.
-func (d *Dir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	defer d.t.inval.Begin(d)()
-	n, p, err := d.child(ctx, name)
+func (o *overlay) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+	defer o.t.inval.Begin(o)()
+	n, p, err := o.child(ctx, name)
 	if err == nil {
 		err = n.attr(ctx, &out.Attr)
 	}
 	if f, ok := n.(*File); ok && f.lifeState().HasRetired() { // attr has found another text
-		return d.Lookup(ctx, name, out)
+		return o.Lookup(ctx, name, out)
 	}
 	if !isASCII(name) && (err != nil || p.Base() != name) {
-		// Another spelling of a name (NFC, NFD) is told of no changes: not cached.
+		// The kernel is not told of changes of another spelling of a name (NFC, NFD): not cached.
 		out.SetEntryTimeout(1)
 	}
 	if err != nil {
-		return nil, d.t.errno.Of("lookup", p, err)
+		return nil, o.t.errno.Of("lookup", p, err)
 	}
 	return n.EmbeddedInode(), 0
 }
@@ -109,39 +154,21 @@ func isASCII(s string) bool {
 	return true
 }
 
-// child finds a name. The path it returns is how the workspace spells it.
-func (d *Dir) child(ctx context.Context, name string) (node, model.Path, error) {
-	n, p := d.get(name), d.path().Join(name)
-	if n != nil {
+// child finds a name. The path it returns is how the workspace spells it, "" in the scratch layer.
+func (o *overlay) child(ctx context.Context, name string) (node, model.Path, error) {
+	var p model.Path
+	if o.folder().inWorkspace() {
+		p = o.path().Join(name)
+	}
+	if n := o.get(name); n != nil {
 		return n, p, nil
 	}
-	if err := model.CheckName(name); errors.Is(err, model.ErrNameTooLong) {
+	err := model.CheckName(name)
+	switch {
+	case errors.Is(err, model.ErrNameTooLong):
 		return nil, p, err
-	} else if err != nil {
-		return nil, p, syscall.ENOENT // no such thing can be there
+	case err != nil, p == "": // no such thing can be there
+		return nil, p, syscall.ENOENT
 	}
-	return d.t.lookup(ctx, p)
-}
-
-func (d *ScratchDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	defer d.t.inval.Begin(d)()
-	n, _, err := d.child(ctx, name)
-	if err == nil {
-		err = n.attr(ctx, &out.Attr)
-	}
-	if err != nil {
-		return nil, d.t.errno.Of("lookup", model.Path(name), err)
-	}
-	return n.EmbeddedInode(), 0
-}
-
-// child finds a name.
-func (d *ScratchDir) child(_ context.Context, name string) (node, model.Path, error) {
-	if n := d.get(name); n != nil {
-		return n, "", nil
-	}
-	if err := model.CheckName(name); errors.Is(err, model.ErrNameTooLong) {
-		return nil, "", err
-	}
-	return nil, "", syscall.ENOENT
+	return o.t.lookup(ctx, p)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
@@ -56,6 +57,94 @@ func (p *place) vanish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.gone = true
+}
+
+// folder is what a name can be in: a Dir or a ScratchDir.
+type folder interface {
+	node
+	layer() *entries
+	inWorkspace() bool
+	// child finds a name, and its path as the workspace spells it, "" in a ScratchDir.
+	child(ctx context.Context, name string) (node, model.Path, error)
+	// create makes the file at a name that is free. p is its path, in the spelling of the
+	// note that was moved away from there, if one was.
+	create(ctx context.Context, name string, p model.Path, mode uint32) (node, syscall.Errno)
+	list(ctx context.Context) ([]fuse.DirEntry, syscall.Errno)
+}
+
+// entries are the scratch names in a folder.
+type entries struct {
+	mu      sync.Mutex // protects the following
+	nodes   map[string]node
+	changed time.Time // when a name in the folder last changed, as far as seen here
+	removed bool      // the folder has no name any more
+}
+
+func (e *entries) layer() *entries { return e }
+
+func (e *entries) get(name string) node {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.nodes[name]
+}
+
+func (e *entries) put(name string, n node) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.nodes == nil {
+		e.nodes = make(map[string]node)
+	}
+	e.nodes[name] = n
+	e.changed = time.Now()
+}
+
+// drop removes a name, and says whether it was n's.
+func (e *entries) drop(name string, n node) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.changed = time.Now()
+	if e.nodes[name] != n {
+		return false
+	}
+	delete(e.nodes, name)
+	return true
+}
+
+// touch renews the folder's modification time: the kernel keeps a listing for as long as
+// that stays the same.
+func (e *entries) touch() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.changed = time.Now()
+}
+
+// state returns when a name last changed, and whether the folder has no name any more.
+func (e *entries) state() (changed time.Time, removed bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.changed, e.removed
+}
+
+// close takes the folder's own name from it if it is empty, and says whether it is.
+func (e *entries) close() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.removed = len(e.nodes) == 0
+	return e.removed
+}
+
+func (e *entries) all() map[string]node {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return maps.Clone(e.nodes)
+}
+
+func (e *entries) dirEntries() (list []fuse.DirEntry) {
+	for name, n := range e.all() {
+		in := n.EmbeddedInode().StableAttr()
+		list = append(list, fuse.DirEntry{Name: name, Mode: in.Mode, Ino: in.Ino})
+	}
+	return list
 }
 
 // names maps paths of the workspace to inodes.

@@ -4,8 +4,6 @@ package fusefs
 
 import (
 	"context"
-	"maps"
-	"sync"
 	"syscall"
 	"time"
 
@@ -25,86 +23,11 @@ import (
 // has open. Programs that crash leave theirs.
 const scratchExpiry = 24 * time.Hour
 
-// entries are the scratch names in a folder.
-type entries struct {
-	mu      sync.Mutex // protects the following
-	nodes   map[string]node
-	changed time.Time // when a name in the folder last changed, as far as seen here
-	removed bool      // the folder has no name any more
-}
-
-func (e *entries) get(name string) node {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.nodes[name]
-}
-
-func (e *entries) put(name string, n node) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.nodes == nil {
-		e.nodes = make(map[string]node)
-	}
-	e.nodes[name] = n
-	e.changed = time.Now()
-}
-
-// drop removes a name, and says whether it was n's.
-func (e *entries) drop(name string, n node) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.changed = time.Now()
-	if e.nodes[name] != n {
-		return false
-	}
-	delete(e.nodes, name)
-	return true
-}
-
-// touch renews the folder's modification time: the kernel keeps a listing for as long as
-// that stays the same.
-func (e *entries) touch() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.changed = time.Now()
-}
-
-// state returns when a name last changed, and whether the folder has no name any more.
-func (e *entries) state() (changed time.Time, removed bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.changed, e.removed
-}
-
-// close takes the folder's own name from it if it is empty, and says whether it is.
-func (e *entries) close() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.removed = len(e.nodes) == 0
-	return e.removed
-}
-
-func (e *entries) all() map[string]node {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return maps.Clone(e.nodes)
-}
-
-func (e *entries) dirEntries() (list []fuse.DirEntry) {
-	for name, n := range e.all() {
-		in := n.EmbeddedInode().StableAttr()
-		list = append(list, fuse.DirEntry{Name: name, Mode: in.Mode, Ino: in.Ino})
-	}
-	return list
-}
-
 // overlay is a folder with the scratch names in it.
 type overlay struct {
 	common
 	entries
 }
-
-func (o *overlay) layer() *overlay { return o }
 
 // folder is the inode that o is part of.
 func (o *overlay) folder() folder { return o.Operations().(folder) }

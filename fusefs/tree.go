@@ -5,13 +5,11 @@ package fusefs
 import (
 	"context"
 	"log/slog"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
 
@@ -28,7 +26,7 @@ import (
 // tree is the mounted workspace: its names, and what all inodes use.
 type tree struct {
 	names
-	root   *Dir
+	root   fs.InodeEmbedder
 	ws     *bridge.Workspace
 	author string
 	log    *slog.Logger
@@ -60,50 +58,11 @@ const (
 	maxRecentHandleless = 32 << 20
 )
 
-func newTree(ws *bridge.Workspace, o Options) *tree {
-	options := ws.Options()
-	t := &tree{
-		ws: ws, author: o.Author, log: o.Logger,
-		locked:     options.Locked(),
-		handleless: options.ReadOnly && keepCaches,
-		uid:        uint32(os.Geteuid()), gid: uint32(os.Getegid()),
-		inval: invalidate.New(),
-		names: names{table: newTable()},
-	}
-	bound := int64(maxRecent)
-	if t.handleless {
-		bound = maxRecentHandleless
-	}
-	t.recent = recent.New(bound, (*File).unpin)
-	if t.log == nil {
-		t.log = slog.New(slog.DiscardHandler)
-	}
-	t.errno = errno.Reporter{Log: t.log}
-	t.root = &Dir{overlay: overlay{common: t.newCommon(0o755)}, id: 1}
-	t.update(func(tb *table) { tb.put("", t.root, 1) })
-	return t
-}
-
 // attach makes n an inode of the file system. Every inode gets a generation of its own, so
 // that go-fuse never takes one for another with the same number: the table decides which
 // inode is which.
 func (t *tree) attach(n fs.InodeEmbedder, mode uint32, ino uint64) {
-	t.root.NewInode(context.Background(), n, fs.StableAttr{Mode: mode, Ino: ino, Gen: t.generation.Add(1)})
-}
-
-// forgetUnused drops the nodes that the kernel has forgotten: they are not in
-// go-fuse's tree of names, which mirrors the kernel's. One that was looked up
-// since before may be on its way there.
-func (t *tree) forgetUnused(before time.Time) {
-	t.update(func(tb *table) {
-		for p, k := range tb.nodes {
-			_, parent := k.node.EmbeddedInode().Parent()
-			_, unsaved := t.unsaved.Load(k.node)
-			if parent == nil && p != "" && k.id != 0 && !unsaved && !holdsScratch(k.node) && k.used.Before(before) {
-				tb.forget(p, k.node)
-			}
-		}
-	})
+	t.root.EmbeddedInode().NewInode(context.Background(), n, fs.StableAttr{Mode: mode, Ino: ino, Gen: t.generation.Add(1)})
 }
 
 // entryChanged tells the kernel that the name p appeared, vanished or names

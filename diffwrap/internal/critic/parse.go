@@ -115,25 +115,29 @@ type parser struct {
 
 // scan parses raw[from:to], which stands in the highlight opened by the given cell (-1: in none).
 func (p *parser) scan(from, to, highlight int) {
-	find := finder{text: p.Raw[:to]}
-	text := from
-	for i := from; i < to; {
-		brace := strings.IndexByte(p.Raw[i:to], '{')
-		if brace < 0 {
-			break
-		}
-		i += brace
-		c, ok := p.mark(&find, i)
+	p.braces(from, to, func(at int, c Cell, ok bool) int {
 		if !ok {
-			i++
-			continue
+			return at + 1
 		}
-		p.addText(text, i, highlight)
-		i = c.End
-		text = i
+		p.addText(from, at, highlight)
 		p.addMark(c, highlight)
+		from = c.End
+		return from
+	})
+	p.addText(from, to, highlight)
+}
+
+// braces calls fn for each brace of raw[from:to] with the mark that starts there, if one does. fn returns where to go on.
+func (p *parser) braces(from, to int, fn func(at int, c Cell, ok bool) (next int)) {
+	find := finder{text: p.Raw[:to]}
+	for from < to {
+		brace := strings.IndexByte(p.Raw[from:to], '{')
+		if brace < 0 {
+			return
+		}
+		c, ok := p.mark(&find, from+brace)
+		from = fn(from+brace, c, ok)
 	}
-	p.addText(text, to, highlight)
 }
 
 func (p *parser) addText(from, to, highlight int) {
