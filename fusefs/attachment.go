@@ -29,7 +29,7 @@ type Attachment struct {
 	// written is the file as of the last write through this mount, which the
 	// workspace notices a little later.
 	written fs.FileInfo
-	// size and modTime are what was shown last: who has it open goes on with them
+	// size and modTime are what was shown last. Programs that have it open go on with them
 	// when its name is gone.
 	size    int64
 	modTime time.Time
@@ -106,7 +106,7 @@ func (a *Attachment) truncate(ctx context.Context, h *attachmentHandle, size int
 	return errors.Join(h.file.Truncate(size), h.noteWrite())
 }
 
-// noteWrite brings the attributes up to what was written through h.
+// noteWrite updates the attributes after a write through h.
 func (h *attachmentHandle) noteWrite() error {
 	info, err := h.file.Stat()
 	if err != nil {
@@ -126,7 +126,7 @@ func (h *attachmentHandle) noteWrite() error {
 func (a *Attachment) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	p, there := a.where()
 	if !there {
-		return nil, 0, syscall.ESTALE // another file may have the name: who comes by it looks it up again
+		return nil, 0, syscall.ESTALE // another file may have the name: it is looked up again
 	}
 	// The kernel gives absolute offsets, for appends too; creation was before.
 	flag := int(flags) & (syscall.O_ACCMODE | syscall.O_TRUNC)
@@ -179,9 +179,9 @@ func (h *attachmentHandle) errno(op string, err error) syscall.Errno {
 	return h.a.t.errno.Of(op, h.a.path(), err)
 }
 
-// An attachment that a scratch file became by a rename is open for who has that open. The
-// kernel keeps pages of both inodes: what is written through either makes it forget those
-// of both.
+// Programs that have a scratch file open while a rename makes it an attachment have the
+// attachment open. The kernel keeps pages of both inodes: a write through either makes it
+// forget those of both.
 
 func (h *attachmentHandle) attr(ctx context.Context, out *fuse.Attr) error { return h.a.attr(ctx, out) }
 
@@ -189,7 +189,7 @@ func (h *attachmentHandle) setattr(ctx context.Context, in *fuse.SetAttrIn, out 
 	return h.a.Setattr(ctx, h, in, out)
 }
 
-// close is for when nobody has the scratch file open any more.
+// close is called when nobody has the scratch file open any more.
 func (h *attachmentHandle) close() {
 	h.a.setFrom(nil)
 	_ = h.Release(context.Background()) // an error is logged
@@ -202,8 +202,8 @@ func (a *Attachment) setFrom(f *File) {
 	a.from = f
 }
 
-// takeOver has those who have the scratch file f open go on with a. What they wrote
-// since text was read from f is written there, too.
+// takeOver lets programs that have the scratch file f open go on with a. It also writes there
+// what they have written since text was read from f.
 func (a *Attachment) takeOver(ctx context.Context, f *File, text string) error {
 	file, err := a.t.ws.OpenFile(ctx, a.path(), os.O_RDWR)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"syscall"
 )
 
-// Diagnose looks at everything that mounting depends on. It changes nothing and
-// touches no mountpoint whose server is dead, but to ask whether it is.
+// Diagnose checks everything that mounting depends on. It changes nothing, and asks of each
+// mounted relayfs only whether its server lives.
 func Diagnose() []Finding {
 	return []Finding{
 		finding("/dev/fuse", "can be opened", Fail, checkDevice()),
@@ -48,8 +48,8 @@ func diagnoseHelper() Finding {
 	return Finding{Name: helper, Severity: OK, Detail: path}
 }
 
-// diagnosePrivileges tells of a restriction under which no setuid program gains
-// anything, the helper among them: systemd's NoNewPrivileges, containers'
+// diagnosePrivileges reports a restriction under which no setuid program gains
+// anything, the helper included: systemd's NoNewPrivileges, containers'
 // no-new-privileges.
 func diagnosePrivileges(status string) Finding {
 	const name = "new privileges"
@@ -112,7 +112,7 @@ func diagnoseDeadMounts() Finding {
 	return Finding{Name: name, Severity: OK, Detail: fmt.Sprintf("%d relayfs mounted, none dead", len(mounts))}
 }
 
-// diagnoseUserNamespaces tells of a restriction that keeps sandboxes (rootless
+// diagnoseUserNamespaces reports a restriction that keeps sandboxes (rootless
 // containers, bubblewrap) from mounting anything. Others do not notice it.
 func diagnoseUserNamespaces(sysctl string) Finding {
 	const name = "user namespaces"

@@ -17,8 +17,7 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// Dir is a folder of the workspace, or the workspace itself. Scratch files lie
-// over it.
+// Dir is a folder of the workspace, or the workspace itself.
 type Dir struct {
 	overlay
 	id uint64 // in the workspace
@@ -115,7 +114,7 @@ func (d *Dir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.Ent
 	if err := model.CheckNewName(name); err != nil {
 		return nil, d.t.errno.Of("mkdir", p, err)
 	}
-	if name[0] == '.' { // .git, .claude; no program makes folders in order to save
+	if name[0] == '.' { // .git, .claude; no program creates folders in order to save
 		return d.mkScratchDir(ctx, name, mode, out)
 	}
 	if !d.t.bringFolderHome(ctx, p) {
@@ -197,7 +196,7 @@ func (d *Dir) remove(ctx context.Context, p model.Path) error {
 //
 // The kernel may give out the first part of a listing from its cache, lose the
 // cache, and ask us for the rest, by the offset of the last name. So an offset
-// means the same in every listing, however different: it is made from the name,
+// means the same in every listing, however different: it is computed from the name,
 // and names are listed in the order of their offsets.
 type dirHandle struct {
 	dir     *fs.Inode
@@ -258,8 +257,8 @@ func nameOffset(name string) uint64 {
 	return h.Sum64()>>2 + firstOffset
 }
 
-// Seekdir goes after the name whose offset is off, or to where it would be.
-// Back at the start the folder is listed anew, as rewinddir(3) has it.
+// Seekdir goes to the place after the name whose offset is off, or to where that would be.
+// At the start the folder is listed again, as rewinddir(3) requires.
 func (h *dirHandle) Seekdir(ctx context.Context, off uint64) syscall.Errno {
 	if off == 0 {
 		h.listed = false

@@ -9,12 +9,12 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// changed takes over what the workspace published. It runs on the goroutine that
-// made the change, which may be one of our own handlers: it only changes memory
-// and queues. The kernel knows already what was asked for through this mount.
+// changed takes over what the workspace published. It runs on the goroutine of the
+// change, which may be one of our own handlers: it only changes memory
+// and queues. The kernel already knows what was asked for through this mount.
 func (t *tree) changed(ev model.Event) {
 	f, ok := ev.Origin.(*File)
-	mine := ev.Origin == any(t) || ok && f.t == t // it was asked for by the tree, or the file that was written
+	mine := ev.Origin == any(t) || ok && f.t == t // the tree asked for it, or the file that was written
 	if !mine {
 		defer t.wakeWatchers(ev)
 	}
@@ -39,7 +39,7 @@ func (t *tree) changed(ev model.Event) {
 	}
 }
 
-// wakeWatchers has programs woken that watch what changed.
+// wakeWatchers wakes programs that watch what changed.
 func (t *tree) wakeWatchers(ev model.Event) {
 	k := t.poker.Load()
 	if ev.Kind != model.EventChanged || ev.ViewChanged {
@@ -52,7 +52,7 @@ func (t *tree) wakeWatchers(ev model.Event) {
 
 func (t *tree) contentChanged(ev model.Event, mine bool) {
 	if save, ok := ev.Origin.(*File); ok && mine && save.adopted.Load() {
-		return // the inodes there are about to lose the name to the one that saved
+		return // the inodes there are about to lose the name to the one that was saved
 	}
 	var k *known
 	var files []*File

@@ -26,7 +26,7 @@ type File struct {
 	// commitMu admits one commit or change of name at a time. It is held across the
 	// workspace. Several are taken together with tree.holdCommits.
 	commitMu sync.Mutex
-	adopted  atomic.Bool // it is being renamed over a note, whose inodes are not to be told of that
+	adopted  atomic.Bool // it is being renamed over a note, whose inodes need not learn that
 
 	mu    sync.Mutex
 	state fileState
@@ -40,7 +40,7 @@ type fileState struct {
 	text     content.Text
 	handles  map[*Handle]struct{}
 	pushed   bool        // the kernel was given the content, or a writer's, see push
-	pins     int         // who needs the text, besides handles
+	pins     int         // how many need the text, besides handles
 	told     time.Time   // when the kernel was last told of the attributes; zero if it knows none
 	hold     hold        // of the name, after a save
 	timer    *time.Timer // the next look at whether to commit

@@ -61,7 +61,7 @@ func (g *guard) stop() {
 }
 
 // RunGuard is the guard: the process that Options.Guard names calls it and ends
-// when it returns. It gets its files from there: as descriptor 3 a /dev/fuse of
+// when it returns. Mount passes it three files: as descriptor 3 a /dev/fuse of
 // the mount, as 4 a pipe that ends when the other threads of the process have
 // closed theirs, as 5 a pidfd of the process.
 func RunGuard() error {
@@ -69,10 +69,10 @@ func RunGuard() error {
 	const device, pidfd = 3, 5
 	alive := os.NewFile(4, "alive")
 	if alive == nil {
-		return errors.New("guard was not started by a mount")
+		return errors.New("guard was not started by a mount: run `relayfs mount`")
 	}
 	if _, err := io.Copy(io.Discard, alive); err != nil {
-		return fmt.Errorf("guard was not started by a mount: %w", err)
+		return fmt.Errorf("guard was not started by a mount: run `relayfs mount`: %w", err)
 	}
 	return refuseAll(device, pidfd)
 }

@@ -46,7 +46,7 @@ func newTree(ws *bridge.Workspace, o Options) *tree {
 	return t
 }
 
-// lookup finds what is at p in the workspace, a new note included.
+// lookup finds what is at p in the workspace, or a new note that it does not have yet.
 func (t *tree) lookup(ctx context.Context, p model.Path) (node, model.Path, error) {
 	for {
 		var k *known

@@ -63,9 +63,9 @@ func realDir(dir string) (string, error) {
 }
 
 // Check says whether dir can be mounted: FUSE is there and usable, and dir is an
-// existing directory, empty unless nonEmpty is set, on which nothing of ours is
-// mounted. A dead mount that relayfs left there is cleared away. What is missing
-// comes as a *SetupError.
+// existing directory, empty unless nonEmpty is set, on which no relayfs is
+// mounted. Check clears a dead mount that relayfs left there. The error is a *SetupError
+// that says what is missing.
 func Check(dir string, nonEmpty bool) error {
 	if err := cmp.Or(checkDevice(), checkHelper()); err != nil {
 		return err
@@ -78,7 +78,7 @@ func Check(dir string, nonEmpty bool) error {
 
 // probe asks the server of a mount whether it lives: ENOTCONN if it does not,
 // os.ErrDeadlineExceeded if it keeps silent. A stat would not do, because the kernel
-// answers it from its cache. A question that the server's end interrupts is put again.
+// answers it from its cache. A question that the server's end interrupts is asked again.
 func probe(dir string) error {
 	answer := make(chan error, 1)
 	go func() {
@@ -101,7 +101,6 @@ func probe(dir string) error {
 // suspended does for ever.
 const probePatience = 5 * time.Second
 
-// silentMount says that the server of a mount does not answer.
 func silentMount(dir string) *SetupError {
 	return &SetupError{
 		Problem: fmt.Sprintf("the process that serves %q does not answer", dir),
@@ -162,7 +161,7 @@ func checkMountpoint(dir string, nonEmpty bool) error {
 	return nil
 }
 
-// Unmount takes away the relayfs mounted at dir, also one whose server is dead.
+// Unmount unmounts the relayfs at dir, even one whose server is dead.
 // Its server, if it lives, commits what is written and not yet closed. A mount
 // that programs still use is left alone: the *SetupError names them.
 func Unmount(dir string) error {

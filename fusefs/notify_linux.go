@@ -163,12 +163,12 @@ func cloneConnection(dir string) (*os.File, error) {
 	return device, nil
 }
 
-// errNoConnection says that it is not to be found out which of the process's
-// descriptors serves a mount. Before Linux 6.14 that is so with several mounts.
+// errNoConnection says that the descriptor that serves a mount cannot be found. Before
+// Linux 6.14 that is so for a process with several mounts.
 var errNoConnection = errors.New("connection of the mount not found")
 
 // connectionFile is the descriptor of /dev/fuse from which the mount at dir is
-// served. go-fuse does not tell; proc does.
+// served. go-fuse does not reveal it; proc does.
 func connectionFile(dir string) (int, error) {
 	fds, err := openFiles("/proc/self/fd")
 	if err != nil {

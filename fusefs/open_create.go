@@ -64,7 +64,7 @@ func newHandle(ctx context.Context, f *File, flags uint32) *Handle {
 	return h
 }
 
-// Create makes a file: a note by its name, a scratch file by its name, or, where
+// Create creates a file: a note or a scratch file by its name or, where
 // the workspace allows it, an attachment.
 func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
 	t, d := o.t, o.folder()
@@ -73,7 +73,7 @@ func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, o
 	switch {
 	case err == nil && flags&syscall.O_EXCL != 0:
 		return nil, nil, 0, syscall.EEXIST
-	case err == nil: // somebody else made it after the kernel had looked
+	case err == nil: // somebody else created it after the kernel had looked
 		return t.openCreated(ctx, n, flags&^syscall.O_CREAT, out)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, nil, 0, t.errno.Of("create", p, err)
@@ -85,7 +85,7 @@ func (o *overlay) Create(ctx context.Context, name string, flags, mode uint32, o
 	return t.openCreated(ctx, n, flags&^(syscall.O_CREAT|syscall.O_EXCL|syscall.O_TRUNC), out)
 }
 
-// Mknod makes a regular file without opening it; nothing else can be made.
+// Mknod creates a regular file without opening it. Nothing else can be created.
 func (o *overlay) Mknod(ctx context.Context, name string, mode, _ uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	t, d := o.t, o.folder()
 	defer t.inval.Begin(d)()
@@ -93,7 +93,7 @@ func (o *overlay) Mknod(ctx context.Context, name string, mode, _ uint32, out *f
 		return nil, syscall.EPERM
 	}
 	_, p, err := d.child(ctx, name)
-	if err == nil { // somebody else made it after the kernel had looked
+	if err == nil { // somebody else created it after the kernel had looked
 		return nil, syscall.EEXIST
 	}
 	n, errno := d.create(ctx, name, p, mode)
@@ -103,7 +103,7 @@ func (o *overlay) Mknod(ctx context.Context, name string, mode, _ uint32, out *f
 	return n.EmbeddedInode(), t.errno.Of("mknod", p, n.attr(ctx, &out.Attr))
 }
 
-// openCreated opens what Create made or found.
+// openCreated opens what Create has created or found.
 func (t *tree) openCreated(ctx context.Context, n node, flags uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
 	opener, ok := n.(gofs.NodeOpener)
 	if !ok {
@@ -167,9 +167,9 @@ func (t *tree) creatable(ctx context.Context, p model.Path) syscall.Errno {
 	return t.refusal("create", p, info)
 }
 
-// createNote makes a note that is empty so far. The workspace learns of it with its first
+// createNote creates a note that is empty so far. The workspace learns of it with its first
 // bytes, or when it is left empty. At the name of a note that was renamed away or unlinked a
-// moment ago it is that note, about to be written anew.
+// moment ago it is that note, about to be written again.
 func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	t := d.t
 	t.bringHome(ctx, p)
@@ -198,7 +198,7 @@ func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	return f
 }
 
-// createAttachment makes a file of the workspace that is not a note.
+// createAttachment creates a file of the workspace that is not a note.
 func (d *Dir) createAttachment(ctx context.Context, p model.Path, mode uint32) (node, error) {
 	t := d.t
 	if err := t.ws.CreateFile(context.WithoutCancel(ctx), p, fs.FileMode(mode&0o777), t.restructuring(ctx)); err != nil {
@@ -209,7 +209,7 @@ func (d *Dir) createAttachment(ctx context.Context, p model.Path, mode uint32) (
 	if err != nil {
 		return nil, err
 	}
-	t.update(func(tb *table) { tb.inos.Set(info.ID, tb.inos.Next()) }) // not that of what had the name before
+	t.update(func(tb *table) { tb.inos.Set(info.ID, tb.inos.Next()) }) // what had the name before keeps its number
 	n, _, err := t.lookup(ctx, p)
 	if a, ok := n.(*Attachment); ok {
 		a.setPermissions(mode)

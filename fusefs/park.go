@@ -20,7 +20,7 @@ import (
 // mv does by unlinking it first. Taken literally that deletes the document for
 // everybody and creates another. So a note whose name goes away is parked: hidden
 // here, untouched in the workspace. A file that is created at its name within a
-// moment is the note, written anew. Otherwise the move or the removal was meant,
+// moment is the note, written again. Otherwise the move or the removal was meant,
 // and the structure policy decides.
 
 // parkGrace is how long a name may be missing during a save.
@@ -151,7 +151,7 @@ func (t *tree) parkAt(tb *table, p model.Path, pk *parking) {
 	})
 }
 
-// graceOver does for real what was done to the name, or brings the note back.
+// graceOver removes or renames in the workspace what is parked, or shows it again.
 func (t *tree) graceOver(ctx context.Context, p model.Path, pk *parking) {
 	if t.parkedAt(p) != pk {
 		return
@@ -221,7 +221,7 @@ func (t *tree) vacate(ctx context.Context, p model.Path) {
 // one (git reset --hard, git checkout). Taken one by one these delete the note and
 // create another beside it. So a file that is created at the name at which people have a
 // note that was unlinked elsewhere a moment ago is that note, back at its name and
-// about to be written anew. The same goes for a folder: what was in it is unlinked, it
+// about to be written again. The same goes for a folder: what was in it is unlinked, it
 // is removed, and one is created at the name that people have it by.
 
 // isRenamed says whether people have what is shown at p somewhere else.
@@ -277,7 +277,7 @@ func (t *tree) bringFolderHome(ctx context.Context, p model.Path) bool {
 func (t *tree) renameBack(ctx context.Context, at, p model.Path, pk *parking) bool {
 	_, err := t.ws.Rename(ctx, at, p, t.restructuring(ctx))
 	if err != nil {
-		t.log.Warn("it is not back at the name from which it was renamed", model.LogPath, string(p), model.LogErr, err)
+		t.log.Warn("what was renamed is not back at its old name: reject the rename to undo it", model.LogPath, string(p), model.LogErr, err)
 		pk.timer.Reset(parkGrace)
 	}
 	return err == nil

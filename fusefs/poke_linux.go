@@ -22,11 +22,10 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// inotify tells of system calls on the mount, not of changes made elsewhere: the
-// kernel has no way for a FUSE server to raise an event. So a process beside this
-// one makes a small system call through the mount on whatever others changed: it
-// opens the note for writing and sets its modification time to what that is,
-// which watchers see as OPEN, MODIFY and CLOSE_WRITE. It is a process of its own
+// inotify reports system calls on the mount, not changes made elsewhere: a FUSE server has
+// no way to raise an event. So a second process makes a small system call through the mount
+// on whatever others changed: it opens the note for writing and sets its modification time
+// to what that already is, which watchers see as OPEN, MODIFY and CLOSE_WRITE. It is a process of its own
 // because a call on the own mount can wait for the very thread that would answer
 // it, and because, unlike the guard, it may come to wait for a server that is gone.
 
@@ -37,12 +36,12 @@ const (
 	maxPokes = 500
 )
 
-// poker has watchers woken. The zero poker, without a command, does nothing.
+// poker wakes watchers. One without a command does nothing.
 type poker struct {
 	command []string
 	dir     string // the mountpoint
 	log     *slog.Logger
-	told    func(context.Context) // returns when the kernel knows what is queued for it
+	told    func(context.Context) // returns when the kernel has been told what is queued for it
 
 	pid  atomic.Int64 // of the process, 0 while there is none
 	wake chan struct{}
@@ -58,7 +57,7 @@ func newPoker(command []string, dir string, log *slog.Logger, told func(context.
 	}
 }
 
-// add has those woken who watch p or the folder it is in.
+// add wakes programs that watch p or the folder it is in, a moment later.
 func (k *poker) add(p model.Path) {
 	if k == nil || len(k.command) == 0 {
 		return
@@ -152,8 +151,8 @@ func (k *poker) process() int {
 	return int(k.pid.Load())
 }
 
-// RunPoker is the process that Options.Poker names: it reads paths from in, each
-// followed by a NUL, and has those woken who watch them.
+// RunPoker is the process that Options.Poker names. It reads paths from in, each
+// followed by a NUL, and wakes programs that watch them. It returns nil at the end of in.
 func RunPoker(in io.Reader) error {
 	paths := bufio.NewReader(in)
 	for {

@@ -35,15 +35,15 @@ type move struct {
 	newPath model.Path
 }
 
-// unlinkSource takes the name away that the scratch file f had, and that another inode than
-// its own has the new one of: who comes by that is told to look it up again.
+// unlinkSource takes its name from the scratch file f. Another inode has the new name, so a
+// program that comes to f by that is told to look it up again.
 func (m *move) unlinkSource(f *File) {
 	m.from.layer().drop(m.name, f)
 	f.lose(life.Supersede)
 }
 
-// Rename does what a rename means here: a save, of scratch or of a fresh note over
-// a note; a note moved away by an editor; a move of scratch; or a change of the
+// Rename finds out what a rename means: a save, of scratch or of a fresh note over
+// a note; a note that an editor moves away; a move of scratch; or a change of the
 // workspace's structure.
 func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	to, ok := newParent.(folder)
@@ -81,8 +81,8 @@ func (o *overlay) Rename(ctx context.Context, name string, newParent gofs.InodeE
 		return m.exchange(ctx)
 	}
 	if over, ok := m.dst.(*File); ok {
-		// Who is about to open it by the name that it loses finds its content there.
-		_ = over.pin(ctx) // what cannot be read has none
+		// A program that is about to open it by the name that it loses finds its content.
+		_ = over.pin(ctx) // a file that cannot be read has none
 		defer over.unpin()
 	}
 	return m.do(ctx)
@@ -131,7 +131,7 @@ func (m *move) moveScratch() syscall.Errno {
 	return 0
 }
 
-// moveAway is an editor that makes a backup of the note by renaming it.
+// moveAway handles an editor that renames the note in order to have a backup of it.
 func (m *move) moveAway(ctx context.Context, f *File) syscall.Errno {
 	err := f.commitHeld(ctx, false)
 	switch {
@@ -203,9 +203,9 @@ func (m *move) replaceFolder(ctx context.Context) error {
 }
 
 // giveWay lets a note that was renamed away give its name to the one that is moved
-// there now. It gets that one's name, and waits on: a.md to a.md.tmp, b.md to a.md,
-// a.md.tmp to b.md is how two files are exchanged. If nothing comes to that name, it
-// was replaced, and goes.
+// there now. It gets that one's name, and stays parked: a.md to a.md.tmp, b.md to a.md,
+// a.md.tmp to b.md is how programs exchange two files. If nothing comes to that name, the
+// note was replaced, and goes.
 func (m *move) giveWay(ctx context.Context) (done bool, err error) {
 	pk := m.parkedAt(m.newPath)
 	if src, ok := m.src.(*File); !ok || !src.lifeState().IsNote() || pk == nil || pk.why != whyRenamed || !pk.timer.Stop() {
@@ -278,7 +278,7 @@ func (o *overlay) Unlink(ctx context.Context, name string) syscall.Errno {
 func (o *overlay) unlinkNote(ctx context.Context, p model.Path, f *File) (err error) {
 	t := o.t
 	defer t.holdCommits(f)()
-	unread := f.pin(ctx) // who is about to open it finds its content
+	unread := f.pin(ctx) // a program that is about to open it finds its content
 	defer f.unpin()
 	defer func() {
 		if err == nil {

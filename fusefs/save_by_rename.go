@@ -16,7 +16,7 @@ import (
 )
 
 // adopt is a save by rename: the scratch file becomes the note at the new name,
-// with its inode, and its content is the note's new content.
+// with its inode, and its content becomes the note's.
 func (m *move) adopt(ctx context.Context, f *File) syscall.Errno {
 	p := m.newPath
 	if err := model.CheckName(m.newName); err != nil {
@@ -125,7 +125,7 @@ func (m *move) saveThrough(ctx context.Context, l *Link) (errno syscall.Errno, d
 	default:
 		return 0, false
 	}
-	m.entryChanged(m.newPath) // the kernel has the file there
+	m.entryChanged(m.newPath) // the kernel takes the scratch file for it
 	return errno, true
 }
 
@@ -144,8 +144,8 @@ func (m *move) saveAt(ctx context.Context, f *File, origin any) syscall.Errno {
 	return 0
 }
 
-// export makes a scratch file an attachment of the workspace, as a download is
-// finished by renaming it. The kernel is told to look the name up again.
+// export makes a scratch file an attachment of the workspace: a download ends with such a
+// rename. The kernel is told to look the name up again.
 func (m *move) export(ctx context.Context, f *File) syscall.Errno {
 	if errno := m.creatable(ctx, m.newPath); errno != 0 {
 		return errno
@@ -190,7 +190,7 @@ func (m *move) putFile(ctx context.Context, text string, mode uint32) error {
 	return nil
 }
 
-// makeFile makes a file that is not a note where nothing is, durably.
+// makeFile creates a file that is not a note where nothing is, durably.
 func (m *move) makeFile(ctx context.Context, text string, mode uint32) error {
 	d, ok := m.to.(*Dir)
 	if !ok {
@@ -216,10 +216,10 @@ func (m *move) makeFile(ctx context.Context, text string, mode uint32) error {
 	return err
 }
 
-// sort Note.md > new.md && mv new.md Note.md is a save of Note.md, as it is with a
-// temporary name. But a new file of a note's name is a note, which nothing tells from
-// one that is to stay until it is renamed. If it is the mount's alone by then (see
-// bridge.Fresh), or not even in the workspace yet, it becomes the inode of the note
+// sort Note.md > new.md && mv new.md Note.md is a save of Note.md, as with a
+// temporary name. But a new file with a note's name is a note, and until it is renamed
+// nothing shows that it is not to stay. If nobody else has changed it by then (see
+// bridge.Fresh), or the workspace does not have it yet, it becomes the inode of the note
 // that it replaces, as a scratch file does, and its own note goes without a trace.
 //
 // The note has its new content, durably, before the fresh one goes. A crash in
@@ -247,7 +247,7 @@ func (m *move) moveOver(ctx context.Context, f *File) (errno syscall.Errno, done
 		m.retract(ctx, fresh)
 	}
 	if _, err := m.ws.Stat(ctx, m.oldPath); err == nil {
-		m.entryChanged(m.oldPath) // somebody else's is there, or it is more than what was moved
+		m.entryChanged(m.oldPath) // somebody else's note is there, or more than what was moved
 	}
 	return 0, true
 }
@@ -269,13 +269,13 @@ func (m *move) freshAt(ctx context.Context, f *File) (fresh *bridge.Fresh, ok bo
 	return fresh, ok && fresh.Text() == from.Text
 }
 
-// retract takes away what the workspace has of the file that was moved.
+// retract removes what the workspace has of the file that was moved.
 func (m *move) retract(ctx context.Context, fresh *bridge.Fresh) {
 	err := m.ws.Sync(ctx, m.newPath) // its content is nowhere else from now on
 	if err == nil {
 		err = fresh.Retract(ctx, m.tree)
 	}
 	if err != nil {
-		m.log.Warn("renamed over a note, and stays besides", model.LogPath, string(m.oldPath), model.LogErr, err)
+		m.log.Warn("a note that was renamed over another one is still there: delete it if it is not wanted", model.LogPath, string(m.oldPath), model.LogErr, err)
 	}
 }

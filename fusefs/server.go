@@ -35,8 +35,8 @@ type Server struct {
 	fuse     *fuse.Server
 	notifier *notifier
 	dir      string
-	stop     context.CancelFunc // ends the goroutines beside the server's own
-	poking   context.CancelFunc // ends the process that wakes watchers, and uses the mount for that
+	stop     context.CancelFunc // ends the goroutines besides the server's own
+	poking   context.CancelFunc // ends the process that wakes watchers, which uses the mount
 	tasks    sync.WaitGroup
 	ended    chan struct{} // closed when nothing is served any more and all is committed
 	gone     chan struct{} // closed when ended, or some time after a busy mount was detached
@@ -132,7 +132,7 @@ func (s *Server) start(mounted <-chan struct{}) {
 		}
 	})
 	go func() {
-		s.fuse.Serve()   // until unmounted, by whomever
+		s.fuse.Serve()   // until somebody unmounts
 		_ = s.tree.end() // errors are logged
 		unsubscribe()
 		s.stop()

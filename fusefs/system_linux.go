@@ -30,7 +30,7 @@ const (
 	dirCacheFlags  = fuse.FOPEN_CACHE_DIR | fuse.FOPEN_KEEP_CACHE
 )
 
-// ownStatus is where the kernel tells of this process.
+// ownStatus is the status of this process.
 const ownStatus = "/proc/self/status"
 
 const (
@@ -71,7 +71,7 @@ func checkPrivilege(status string) error {
 	}
 	text, err := os.ReadFile(status)
 	if err != nil {
-		return nil // nothing is known: mounting tells
+		return nil // mounting will show it
 	}
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(line, ":")

@@ -1,4 +1,4 @@
-// Package scratch knows scratch files by their names, and counts their bytes. They are what
+// Package scratch recognizes scratch files by their names, and counts their bytes. They are what
 // editors and other programs make beside a file while they save it, and never become
 // documents. A name that ends in ".md" is a note unless it begins with a dot, so that no
 // pattern here can swallow one.
@@ -30,7 +30,7 @@ func IsName(name string) bool {
 	return hasScratchExt(name) || isTempName(name) || isBesideNote(name)
 }
 
-// hasScratchExt knows temporary files by their extension, also in the middle:
+// hasScratchExt recognizes temporary files by their extension, even in the middle:
 // Name.md.tmp.4711.9f3c is how Claude Code writes.
 func hasScratchExt(name string) bool {
 	if strings.Contains(name, ".tmp.") || strings.Contains(name, "___jb_") {
@@ -47,7 +47,7 @@ func hasScratchExt(name string) bool {
 	return false
 }
 
-// isTempName knows the names that mkstemp and its kind make: sedXXXXXX, perl's
+// isTempName recognizes the names that mkstemp and its kind create: sedXXXXXX, perl's
 // XXxxxxxx, emacs's tmpXXXXXX, Python's tmpxxxxxxxx, mktemp's tmp.XXXXXXXXXX.
 func isTempName(name string) bool {
 	for _, p := range []struct {
@@ -62,7 +62,7 @@ func isTempName(name string) bool {
 	return false
 }
 
-// isBesideNote knows a note's name with something random after it:
+// isBesideNote recognizes a note's name with something random after it:
 // Name.md.oXXXXXX (patch), Name.md.XXXXXX (KDE), Name.md.gawk.XXXXXX (gawk),
 // Name.md1234567 (Go, renameio), Name.md.1 (numbered backups), and backups that are
 // no extension at all: Name.md_original (exiftool), Name.md-2026-01-31.
