@@ -48,7 +48,6 @@ func (o Options) Put(raw, accepted string) (Result, error) {
 	return o.put(raw, accepted)
 }
 
-// put is Put for texts without a byte order mark that belongs to the note.
 func (o Options) put(raw, accepted string) (Result, error) {
 	doc := critic.Parse(raw)
 	if doc.Shows(accepted) {
@@ -82,7 +81,6 @@ type putter struct {
 	live   Span // the first literal opener in new text, in p.New
 }
 
-// put tries the ways to write the change, the most readable first, and takes the first that reads back right.
 func (p *putter) put() (Result, error) {
 	if err := p.checkSigned(); err != nil {
 		return Result{}, err

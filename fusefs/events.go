@@ -39,7 +39,6 @@ func (t *tree) changed(ev model.Event) {
 	}
 }
 
-// wakeWatchers wakes programs that watch what changed.
 func (t *tree) wakeWatchers(ev model.Event) {
 	k := t.poker.Load()
 	if ev.Kind != model.EventChanged || ev.ViewChanged {

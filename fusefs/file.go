@@ -152,7 +152,6 @@ func (f *File) Setattr(ctx context.Context, fh fs.FileHandle, in *fuse.SetAttrIn
 	return f.common.Setattr(ctx, nil, in, out)
 }
 
-// fits says whether the content may be size bytes long, and accounts for it.
 func (f *fileState) fits(size int64) syscall.Errno {
 	switch {
 	case f.life.IsNote() && size <= model.MaxNote:

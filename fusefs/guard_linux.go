@@ -28,7 +28,6 @@ type guard struct {
 	alive *os.File // closed by the end of this process, whatever its reason
 }
 
-// startGuard runs the guard with device, a /dev/fuse of the mount.
 func startGuard(command []string, device *os.File) (*guard, error) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -90,7 +90,6 @@ func (t *tree) bind(info bridge.Info, epoch uint64) (n node, err error) {
 	return n, err
 }
 
-// newNode makes the inode for something of the workspace.
 func (t *tree) newNode(info bridge.Info, ino uint64) (n node) {
 	mode, kind := uint32(info.Mode.Perm()), uint32(syscall.S_IFREG)
 	switch info.Kind {

@@ -192,7 +192,6 @@ func newTable() table {
 	}
 }
 
-// put makes f the node at p.
 func (tb *table) put(p model.Path, f node, id uint64) {
 	k := &known{f, id, time.Now()}
 	tb.nodes[p] = k
@@ -203,13 +202,11 @@ func (tb *table) put(p model.Path, f node, id uint64) {
 	delete(tb.fresh, p)
 }
 
-// has says whether f is the node at p.
 func (tb *table) has(p model.Path, f node) bool {
 	k := tb.nodes[p]
 	return k != nil && k.node == f
 }
 
-// forget drops the node at p if it is f.
 func (tb *table) forget(p model.Path, f node) {
 	if tb.has(p, f) {
 		delete(tb.nodes, p)
@@ -269,7 +266,6 @@ func (tb *table) move(p, newPath model.Path) {
 	}
 }
 
-// below lists the nodes at and below p.
 func (tb *table) below(p model.Path) map[model.Path]*known {
 	found := make(map[model.Path]*known)
 	if k := tb.nodes[p]; k != nil {
@@ -286,7 +282,6 @@ func (tb *table) below(p model.Path) map[model.Path]*known {
 	return found
 }
 
-// bound records the ID that a new note got.
 func (n *names) bound(p model.Path, f *File, doc uint64) {
 	n.update(func(tb *table) {
 		tb.inos.Set(doc, f.StableAttr().Ino)

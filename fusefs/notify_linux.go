@@ -125,7 +125,6 @@ func closeOthers(keep int) error {
 	return nil
 }
 
-// openFiles lists the descriptors in a folder of proc and what they lead to.
 func openFiles(dir string) (map[int]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -204,7 +203,6 @@ func (n *notifier) InodeNotify(node uint64, off, length int64) fuse.Status {
 	return n.send(binary.NativeEndian.AppendUint64(msg, uint64(length)))
 }
 
-// EntryNotify has the kernel forget a name in a folder.
 func (n *notifier) EntryNotify(parent uint64, name string) fuse.Status {
 	if n.notices == nil {
 		return n.server.EntryNotify(parent, name)
@@ -236,10 +234,8 @@ func (n *notifier) send(msg []byte) fuse.Status {
 
 // The rest of fs.ServerCallbacks is not used here.
 
-// DeleteNotify is not used.
 func (n *notifier) DeleteNotify(uint64, uint64, string) fuse.Status { return fuse.ENOSYS }
 
-// InodeRetrieveCache is not used.
 func (n *notifier) InodeRetrieveCache(uint64, int64, []byte) (int, fuse.Status) {
 	return 0, fuse.ENOSYS
 }

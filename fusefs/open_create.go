@@ -198,7 +198,6 @@ func (d *Dir) createNote(ctx context.Context, p model.Path, mode uint32) *File {
 	return f
 }
 
-// createAttachment creates a file of the workspace that is not a note.
 func (d *Dir) createAttachment(ctx context.Context, p model.Path, mode uint32) (node, error) {
 	t := d.t
 	if err := t.ws.CreateFile(context.WithoutCancel(ctx), p, fs.FileMode(mode&0o777), t.restructuring(ctx)); err != nil {

@@ -84,13 +84,11 @@ func (tb *table) unpark(p model.Path) *parking {
 	return pk
 }
 
-// parkedAt is what is parked at p, nil if nothing is.
 func (n *names) parkedAt(p model.Path) (pk *parking) {
 	n.update(func(tb *table) { pk = tb.parked[p] })
 	return pk
 }
 
-// parkedIf is what is parked and fulfils a condition.
 func (n *names) parkedIf(condition func(at model.Path, pk *parking) bool) map[model.Path]*parking {
 	found := make(map[model.Path]*parking)
 	n.update(func(tb *table) {
@@ -103,7 +101,6 @@ func (n *names) parkedIf(condition func(at model.Path, pk *parking) bool) map[mo
 	return found
 }
 
-// unlinkedBy counts the notes that a process has unlinked and that are parked.
 func (n *names) unlinkedBy(proc int) int {
 	return len(n.parkedIf(func(_ model.Path, pk *parking) bool { return pk.why == whyUnlinked && pk.proc.Id == proc }))
 }

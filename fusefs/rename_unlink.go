@@ -118,7 +118,6 @@ func (m *move) do(ctx context.Context) syscall.Errno {
 	return m.moveReal(ctx)
 }
 
-// moveScratch moves a node within the scratch layer.
 func (m *move) moveScratch() syscall.Errno {
 	if over, ok := m.dst.(*ScratchDir); ok && !over.close() {
 		return syscall.ENOTEMPTY
@@ -185,7 +184,6 @@ func (m *move) moveReal(ctx context.Context) syscall.Errno {
 	return 0
 }
 
-// replaceFolder removes an empty folder that a folder is renamed over.
 func (m *move) replaceFolder(ctx context.Context) error {
 	over, ok := m.dst.(*Dir)
 	if _, isDir := m.src.(*Dir); !ok || !isDir {

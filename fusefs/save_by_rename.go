@@ -190,7 +190,6 @@ func (m *move) putFile(ctx context.Context, text string, mode uint32) error {
 	return nil
 }
 
-// makeFile creates a file that is not a note where nothing is, durably.
 func (m *move) makeFile(ctx context.Context, text string, mode uint32) error {
 	d, ok := m.to.(*Dir)
 	if !ok {

@@ -40,7 +40,6 @@ func holdsScratch(n node) bool {
 	return ok && len(d.layer().all()) > 0
 }
 
-// addScratch puts a new scratch node in a folder.
 func (o *overlay) addScratch(ctx context.Context, name string, n node, mode uint32, out *fuse.Attr) error {
 	if err := model.CheckNewName(name); err != nil {
 		return err

@@ -50,7 +50,6 @@ func checkDevice() error {
 // checkHelper has nothing to look for: both bring their own.
 func checkHelper() error { return nil }
 
-// mountHint says what to do when the system has refused a mount.
 func mountHint() string {
 	return "run `relayfs doctor`; macFUSE's extension must be allowed in System Settings, under Privacy & Security"
 }
@@ -90,21 +89,16 @@ func newNotifier() *notifier { return &notifier{} }
 func (*notifier) start(*fuse.Server, string, []string) error { return nil }
 func (*notifier) stop()                                      {}
 
-// DeleteNotify does nothing.
 func (*notifier) DeleteNotify(uint64, uint64, string) fuse.Status { return fuse.OK }
 
-// EntryNotify does nothing.
 func (*notifier) EntryNotify(uint64, string) fuse.Status { return fuse.OK }
 
-// InodeNotify does nothing.
 func (*notifier) InodeNotify(uint64, int64, int64) fuse.Status { return fuse.OK }
 
-// InodeRetrieveCache is not used.
 func (*notifier) InodeRetrieveCache(uint64, int64, []byte) (int, fuse.Status) {
 	return 0, fuse.ENOSYS
 }
 
-// InodeNotifyStoreCache is not used.
 func (*notifier) InodeNotifyStoreCache(uint64, int64, []byte) fuse.Status {
 	return fuse.ENOSYS
 }

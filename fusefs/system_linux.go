@@ -86,7 +86,6 @@ func checkPrivilege(status string) error {
 	return nil
 }
 
-// mountHint says what to do when the kernel or the helper has refused a mount.
 func mountHint() string {
 	var p *SetupError
 	if errors.As(checkPrivilege(ownStatus), &p) {

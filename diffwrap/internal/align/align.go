@@ -235,7 +235,6 @@ func (a *aligner) commonHead(oldEnd, newEnd int) int {
 	return 0
 }
 
-// atLineEnd reports whether a line of text ends at offset i.
 func atLineEnd(text string, i int) bool {
 	if strings.HasSuffix(text[:i], "\r") && strings.HasPrefix(text[i:], "\n") {
 		return false
@@ -268,7 +267,6 @@ func (a *aligner) cutsComment(old, new int) bool {
 	return insideComment(a.old.Comments, old) || insideComment(a.new.Comments, new)
 }
 
-// insideComment reports whether off lies strictly inside one of the comments.
 func insideComment(comments []span.Span, off int) bool {
 	c, ok := atomAround(comments, off)
 	return ok && c.Start < off

@@ -45,7 +45,6 @@ func (a *aligner) stretch(match []int, i0, i1, j0, j1 int) {
 	}
 }
 
-// commonComments pairs the comments that two stretches of text have in common, in order.
 func (a *aligner) commonComments(old, new span.Span) []Hunk {
 	oldInside, newInside := Inside(a.old.Comments, old), Inside(a.new.Comments, new)
 	if len(oldInside) == 0 || len(newInside) == 0 {
@@ -74,7 +73,6 @@ func Inside(comments []span.Span, s span.Span) []span.Span {
 	return comments[from:to]
 }
 
-// touched returns how many comments a change of a stretch of text would reach into.
 func touched(comments []span.Span, s span.Span) int {
 	k, _ := slices.BinarySearchFunc(comments, s.Start, func(c span.Span, off int) int { return c.End - off - 1 })
 	n := 0

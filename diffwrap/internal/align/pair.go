@@ -112,7 +112,6 @@ func (a *aligner) replaceLine(i, j int) {
 	a.change(span.New(oldBreak.Start, a.oldLines[i].End), span.New(newBreak.Start, a.newLines[j].End))
 }
 
-// marker returns the span of a line's marker; a fragment of a line has none.
 func (a *aligner) marker(s Side, lines []line, i int) span.Span {
 	l := lines[i]
 	if a.fragment && i == 0 {
@@ -284,7 +283,6 @@ func flows(kept, oldBytes, newBytes int) bool {
 	return 200*kept >= flowSimilarity*(oldBytes+newBytes)
 }
 
-// allProse reports whether lines are plain prose or blank.
 func allProse(text string, lines []line) bool {
 	for _, l := range lines {
 		if s := l.Of(text); markdown.Marker(s) > 0 && !markdown.IsBlank(s) || markdown.IsRow(s) {

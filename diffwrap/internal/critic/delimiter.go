@@ -26,7 +26,6 @@ const (
 	metadataEnd = "@@" // between Commentator's metadata and the text
 )
 
-// formOf returns the form that s opens, and whether it opens one.
 func formOf(s string) (form, bool) {
 	for _, f := range forms {
 		if strings.HasPrefix(s, f.open) {
@@ -36,7 +35,6 @@ func formOf(s string) (form, bool) {
 	return form{}, false
 }
 
-// delimiterAt returns the length of the delimiter at the start of s, 0 when there is none.
 func delimiterAt(s string) int {
 	if s == "" || !startsDelimiter[s[0]] {
 		return 0

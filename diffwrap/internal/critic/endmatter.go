@@ -19,7 +19,6 @@ type endMatter struct {
 	used    bool // some mark refers to an entry
 }
 
-// lookUp finds an id in the end matter.
 func (p *parser) lookUp(id string) (metadata, bool) {
 	if p.matter == nil {
 		p.matter = readEndMatter(p.Raw)

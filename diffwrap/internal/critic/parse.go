@@ -66,7 +66,6 @@ func (c *Cell) Reduce(edits []script.Edit, left span.Span) []script.Edit {
 	return script.Append(edits, script.Edit{Off: left.End, Len: c.End - left.End})
 }
 
-// visible returns the span of raw that a view shows of a cell.
 func (c *Cell) visible(v View) span.Span {
 	switch {
 	case v == AcceptedView:

@@ -41,7 +41,6 @@ func atomLength(text string, i, from int) int {
 	return 0
 }
 
-// startsPiece reports whether nothing or a blank or an opening bracket is before offset i.
 func startsPiece(text string, i, from int) bool {
 	return i == from || strings.IndexByte(" \t(", text[i-1]) >= 0
 }
@@ -77,7 +76,6 @@ func bracketed(s string) int {
 	return 0
 }
 
-// balanced returns the length of the balanced pair of brackets at the start of s, on one line; 0 when there is none.
 func balanced(s string, open, close byte) int {
 	if s == "" || s[0] != open {
 		return 0
@@ -140,7 +138,6 @@ func entity(s string) int {
 	return 0
 }
 
-// htmlTag returns the length of an HTML tag, an HTML comment or an autolink.
 func htmlTag(s string) int {
 	if n := enclosed(s, "<!--", "-->"); n > 0 {
 		return n
@@ -168,7 +165,6 @@ func tag(s string) int {
 	return n
 }
 
-// blockID returns the length of ^block-id at the end of a line.
 func blockID(s string) int {
 	n := 1
 	for n < len(s) && (isLetter(s[n]) || isDigit(s[n]) || s[n] == '-') {

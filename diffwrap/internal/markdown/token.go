@@ -179,7 +179,6 @@ func character(text string, i int) (int, Class) {
 	return len(cluster), classOf(first)
 }
 
-// classOf returns the class of a character by its first rune.
 func classOf(r rune) Class {
 	switch {
 	case r == ' ' || r == '\t':

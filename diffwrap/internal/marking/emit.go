@@ -137,7 +137,6 @@ func (e *emitter) deletion(parts []part) {
 	e.run = critic.Deletion
 }
 
-// isComment reports whether a part is a comment, or a piece of one.
 func (p *part) isComment() bool { return p.role == note || p.cell.Comment > 0 }
 
 // onlyComments reports whether text[s] is comments of the writer's. They are written before what is deleted in their

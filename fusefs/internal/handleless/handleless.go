@@ -38,17 +38,15 @@ func New(inner fuse.RawFileSystem) fuse.RawFileSystem {
 	return &fileSystem{RawFileSystem: inner, streams: make(map[streamKey]uint64)}
 }
 
-// Open answers that the kernel need not ask.
+// Open, OpenDir and Flush answer that the kernel need not ask.
 func (*fileSystem) Open(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
 	return fuse.ENOSYS
 }
 
-// OpenDir answers that the kernel need not ask.
 func (*fileSystem) OpenDir(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status {
 	return fuse.ENOSYS
 }
 
-// Flush answers that the kernel need not ask.
 func (*fileSystem) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.ENOSYS }
 
 // Read opens, reads and closes.

@@ -137,7 +137,6 @@ func (q *Queue) Told(ctx context.Context) {
 // which never waits.
 const AttributesOnly = -1
 
-// tell notifies the kernel, which answers ENOENT if it holds no copy.
 func (s stale) tell() syscall.Errno {
 	if s.name != "" {
 		return s.inode.NotifyEntry(s.name)
