@@ -58,16 +58,23 @@ func (d *Document) CommentsIn(text string) []Cell {
 	if matter == nil {
 		matter = &endMatter{}
 	}
-	var out []Cell
 	reader := parser{Document: &Document{Raw: text, matter: matter}}
-	reader.braces(0, len(text), func(at int, c Cell, ok bool) int {
+	find := finder{text: text}
+	var out []Cell
+	for i := 0; ; {
+		brace := strings.IndexByte(text[i:], '{')
+		if brace < 0 {
+			return out
+		}
+		i += brace
+		c, ok := reader.mark(&find, i)
 		if !ok || c.Kind != Comment || c.Resolved {
-			return at + 1
+			i++
+			continue
 		}
 		out = append(out, c)
-		return c.End
-	})
-	return out
+		i = c.End
+	}
 }
 
 // SignedMarks finds what reads as a mark with a name, wherever it stands.
@@ -75,17 +82,22 @@ func SignedMarks(text string) []Cell {
 	if !strings.Contains(text, "{\"") && !strings.Contains(text, "=\"") && !strings.Contains(text, "{#") {
 		return nil
 	}
-	var out []Cell
 	reader := parser{Document: &Document{Raw: text}}
-	reader.braces(0, len(text), func(at int, c Cell, ok bool) int {
+	find := finder{text: text}
+	var out []Cell
+	for i := 0; ; i++ {
+		brace := strings.IndexByte(text[i:], '{')
+		if brace < 0 {
+			return out
+		}
+		i += brace
+		c, ok := reader.mark(&find, i)
 		if !ok {
-			m, n := reader.tail(text[at:])
-			c = Cell{Span: span.New(at, at+n), Attribution: m.Attribution}
+			m, n := reader.tail(text[i:])
+			c = Cell{Span: span.New(i, i+n), Attribution: m.Attribution}
 		}
 		if c.Author != "" {
 			out = append(out, c)
 		}
-		return at + 1
-	})
-	return out
+	}
 }

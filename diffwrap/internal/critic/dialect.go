@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -155,24 +154,42 @@ func (p *parser) tail(text string) (metadata, int) {
 	return metadata{}, 0
 }
 
-var attribute = regexp.MustCompile(`^([A-Za-z]+)="([^"\r\n]*)"`)
-
 // readAttributes reads open, name="value" pairs with spaces between, and close, from the start of text. It returns
-// the bytes taken, 0 when text has another shape.
-func readAttributes(text, open, close string) (m metadata, size int) {
-	rest, ok := strings.CutPrefix(text, open)
-	for n := 0; ok; n++ {
-		rest = strings.TrimLeft(rest, " ")
-		if n > 0 && strings.HasPrefix(rest, close) {
-			return m, len(text) - len(rest) + len(close)
-		}
-		pair := attribute.FindStringSubmatch(rest)
-		if ok = pair != nil; ok {
-			m.set(pair[1], pair[2])
-			rest = rest[len(pair[0]):]
-		}
+// the bytes taken, 0 when text has another shape. A value has no quote and no line break.
+func readAttributes(text, open, close string) (metadata, int) {
+	if !strings.HasPrefix(text, open) {
+		return metadata{}, 0
 	}
-	return metadata{}, 0
+	var m metadata
+	i := len(open)
+	for n := 0; ; n++ {
+		i += len(text[i:]) - len(strings.TrimLeft(text[i:], " "))
+		if n > 0 && strings.HasPrefix(text[i:], close) {
+			return m, i + len(close)
+		}
+		name, value, size := readAttribute(text[i:])
+		if size == 0 {
+			return metadata{}, 0
+		}
+		m.set(name, value)
+		i += size
+	}
+}
+
+func readAttribute(text string) (name, value string, size int) {
+	n := 0
+	for n < len(text) && (text[n]|0x20 >= 'a' && text[n]|0x20 <= 'z') {
+		n++
+	}
+	if n == 0 || !strings.HasPrefix(text[n:], `="`) {
+		return "", "", 0
+	}
+	from := n + 2
+	end := strings.IndexAny(text[from:], "\"\r\n")
+	if end < 0 || text[from+end] != '"' {
+		return "", "", 0
+	}
+	return text[:n], text[from : from+end], from + end + 1
 }
 
 func (m *metadata) set(name, value string) {

@@ -114,29 +114,25 @@ type parser struct {
 
 // scan parses raw[from:to], which stands in the highlight opened by the given cell (-1: in none).
 func (p *parser) scan(from, to, highlight int) {
-	p.braces(from, to, func(at int, c Cell, ok bool) int {
-		if !ok {
-			return at + 1
-		}
-		p.addText(from, at, highlight)
-		p.addMark(c, highlight)
-		from = c.End
-		return from
-	})
-	p.addText(from, to, highlight)
-}
-
-// braces calls fn for each brace of raw[from:to] with the mark that starts there, if one does. fn returns where to go on.
-func (p *parser) braces(from, to int, fn func(at int, c Cell, ok bool) (next int)) {
 	find := finder{text: p.Raw[:to]}
-	for from < to {
-		brace := strings.IndexByte(p.Raw[from:to], '{')
+	text := from
+	for i := from; i < to; {
+		brace := strings.IndexByte(p.Raw[i:to], '{')
 		if brace < 0 {
-			return
+			break
 		}
-		c, ok := p.mark(&find, from+brace)
-		from = fn(from+brace, c, ok)
+		i += brace
+		c, ok := p.mark(&find, i)
+		if !ok {
+			i++
+			continue
+		}
+		p.addText(text, i, highlight)
+		i = c.End
+		text = i
+		p.addMark(c, highlight)
 	}
+	p.addText(text, to, highlight)
 }
 
 func (p *parser) addText(from, to, highlight int) {
