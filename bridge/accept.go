@@ -194,7 +194,7 @@ func (w *Workspace) acceptDelete(ctx context.Context, f *folder, s model.Structu
 		}
 		var doc model.DocID
 		if n.kind == model.KindNote {
-			doc, _ = place{folder: f, rel: rel}.lookupID() // without it, its authors are not known when it comes back
+			doc, _ = f.store.DocID(model.Path(rel)) // without it, its authors are not known when it comes back
 		}
 		w.treeMu.Lock()
 		p.rec.Old, p.rec.Doc = append([]byte{}, data...), doc

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/ycrdt"
 )
 
@@ -55,23 +56,7 @@ func (w *Workspace) DocIDOf(p model.Path, want model.DocID) (model.DocID, error)
 	if err != nil {
 		return "", err
 	}
-	n.write.Lock()
-	defer n.write.Unlock()
-	if n.id != "" {
-		return n.id, nil
-	}
-	if n.assigned != "" {
-		return n.assigned, nil
-	}
-	id, err := n.where().lookupID()
-	if err != nil {
-		return "", err
-	}
-	if id == "" {
-		id = want
-	}
-	n.assigned = id
-	return id, nil
+	return n.DocID(want)
 }
 
 // Adopt makes doc, a document that was not in the workspace so far, the new note
@@ -80,15 +65,15 @@ func (w *Workspace) DocIDOf(p model.Path, want model.DocID) (model.DocID, error)
 // made: after a crash between the two, Adopt is called again. Errors: those of
 // Create.
 func (w *Workspace) Adopt(ctx context.Context, p model.Path, id model.DocID, doc *ycrdt.Doc, by model.Author) (*Shared, error) {
-	if err := w.begin(); err != nil {
+	if err := w.act.Begin(); err != nil {
 		return nil, model.WrapError("create", p, err)
 	}
-	defer w.inflight.Done()
+	defer w.act.Done()
 	f, s, err := w.structureAt("create", p)
 	if err != nil {
 		return nil, err
 	}
-	raw := doc.Text(contentsName).String()
+	raw := note.TextOf(doc)
 	_, err = w.inPeoples("create", p)
 	switch {
 	case !p.IsNote():
@@ -112,26 +97,19 @@ func (w *Workspace) Adopt(ctx context.Context, p model.Path, id model.DocID, doc
 		return nil, model.WrapError("create", p, err)
 	}
 	f.store.Materialized(id, seq, model.SumOf(raw))
-	return w.adopted(f, p, model.SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp}, id, doc, raw, seq), nil
+	return w.adopted(f, p, model.SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp}, id, doc, seq), nil
 }
 
 // adopted puts the new note in the tree.
-func (w *Workspace) adopted(f *folder, p model.Path, e model.SourceEntry, id model.DocID, doc *ycrdt.Doc, raw string, seq uint64) *Shared {
+func (w *Workspace) adopted(f *folder, p model.Path, e model.SourceEntry, id model.DocID, doc *ycrdt.Doc, seq uint64) *Shared {
 	f.names.Lock()
 	node := w.put0(f, e, model.Author{})
 	events := w.settle(f) // what was proposed to be there gives way
 	f.names.Unlock()
-	w.publishAll(events)
-	n, sh := node.note, newShare()
-	n.write.Lock()
-	n.stamp, n.synced, n.id, n.kept = e.Stamp, true, id, seq
-	n.doc, n.text = doc, doc.Text(contentsName)
-	v := n.publish(raw, time.Unix(0, e.Stamp.ModTime))
-	sh.holders = 1
-	n.share.Store(sh)
-	n.write.Unlock()
-	w.events.publish(model.Event{Kind: model.EventCreated, Path: p, Version: v, ViewChanged: true})
-	return &Shared{n: n, share: sh, doc: doc, id: id}
+	w.act.Publish(events...)
+	sh, v := node.note.Adopt(id, doc, seq, e.Stamp)
+	w.act.Publish(model.Event{Kind: model.EventCreated, Path: p, Version: v, ViewChanged: true})
+	return sh
 }
 
 // OpenPeoplesFile opens what is not a note to be read, as people have it.
@@ -154,10 +132,10 @@ func (w *Workspace) OpenPeoplesFile(p model.Path) (model.File, error) {
 // that is not there yet. Errors: ErrConflict if it holds something else,
 // fs.ErrExist, fs.ErrNotExist, ErrNotNote for a note's name, those of Create.
 func (w *Workspace) PutPeoplesFile(ctx context.Context, p model.Path, data []byte, had model.ContentSum, modTime time.Time) error {
-	if err := w.begin(); err != nil {
+	if err := w.act.Begin(); err != nil {
 		return model.WrapError("write", p, err)
 	}
-	defer w.inflight.Done()
+	defer w.act.Done()
 	f, s, err := w.structureAt("write", p)
 	if err != nil {
 		return err
@@ -186,7 +164,7 @@ func (w *Workspace) addFile(ctx context.Context, f *folder, s model.Structure, p
 	w.put0(f, model.SourceEntry{Rel: rel, Mode: 0o644, Stamp: stamp}, model.Author{})
 	events := w.settle(f) // what was proposed to be there gives way
 	f.names.Unlock()
-	w.publishAll(append(events, model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true}))
+	w.act.Publish(append(events, model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true})...)
 	return nil
 }
 
@@ -208,6 +186,6 @@ func (w *Workspace) overwriteFile(ctx context.Context, f *folder, n *node, data 
 	w.treeMu.Lock()
 	n.update(model.SourceEntry{Mode: n.mode, Stamp: stamp})
 	w.treeMu.Unlock()
-	w.publishAll([]model.Event{{Kind: model.EventChanged, Path: p, ViewChanged: true}})
+	w.act.Publish(model.Event{Kind: model.EventChanged, Path: p, ViewChanged: true})
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/planner"
 )
 
@@ -42,8 +43,8 @@ func (w *Workspace) Amend(ctx context.Context, id, text string, by model.Author)
 
 func (w *Workspace) amendNote(ctx context.Context, p model.Path, id, text string, d model.Decision, by model.Author) ([]model.Suggestion, error) {
 	var chosen []model.Suggestion
-	_, err := w.change(ctx, change{path: p, by: by, plan: func(n *note, cur *model.Version) (planner.Plan, error) {
-		all, err := n.suggestions(p, cur)
+	_, err := w.change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
+		all, err := l.Suggestions(p, cur)
 		if err != nil {
 			return planner.Plan{}, err
 		}
@@ -55,7 +56,7 @@ func (w *Workspace) amendNote(ctx context.Context, p model.Path, id, text string
 		if err != nil {
 			return planner.Plan{}, err
 		}
-		return n.decisionPlan(cur, chosen, d, instead)
+		return l.Decide(cur, chosen, d, instead)
 	}})
 	return chosen, err
 }

@@ -30,26 +30,17 @@ func (w *Workspace) Chmod(ctx context.Context, p model.Path, mode fs.FileMode, t
 	if !ok {
 		return &model.Error{Op: "chmod", Path: p, Err: model.ErrFixedMode}
 	}
-	if err := w.begin(); err != nil {
+	if err := w.act.Begin(); err != nil {
 		return model.WrapError("chmod", p, err)
 	}
-	defer w.inflight.Done()
+	defer w.act.Done()
 	if n.note != nil {
-		n.note.write.Lock() // a write gives the note another file
-		defer n.note.write.Unlock()
+		err = n.note.Chmod(ctx, source, mode.Perm())
+	} else {
+		_, err = source.Chmod(ctx, n.Place().Rel, mode.Perm())
 	}
-	w.treeMu.RLock()
-	rel := n.rel()
-	w.treeMu.RUnlock()
-	stamp, err := source.Chmod(ctx, rel, mode.Perm())
 	if err != nil {
 		return model.WrapError("chmod", p, err)
-	}
-	if n.note != nil {
-		was := n.note.stamp
-		if was.ChgTime = stamp.ChgTime; was == stamp {
-			n.note.stamp = stamp // its content is what it was
-		}
 	}
 	w.treeMu.Lock()
 	n.mode = mode.Perm()

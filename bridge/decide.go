@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/planner"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Outcome says what a Decide or an Undo did.
@@ -61,10 +61,10 @@ func (w *Workspace) decide(ctx context.Context, ids []string, verdict model.Verd
 	if w.o.ReadOnly {
 		return Outcome{}, &model.Error{Op: "decide", Path: "", Err: model.ErrReadOnly}
 	}
-	if err := w.begin(); err != nil {
+	if err := w.act.Begin(); err != nil {
 		return Outcome{}, model.WrapError("decide", "", err)
 	}
-	defer w.inflight.Done()
+	defer w.act.Done()
 	out := Outcome{Batch: newBatch(), Failed: make(map[model.Path]error)}
 	chosen, ids := w.chooseProposals(ids)
 	if err := w.decideSuggestions(ctx, ids, verdict, by, &out); err != nil {
@@ -141,7 +141,7 @@ func (o *Outcome) sort() {
 
 // newBatch names what is decided in one go; later ones sort later.
 func newBatch() string {
-	return time.Now().UTC().Format("20060102T150405.000") + "-" + string(newDocID()[:8])
+	return time.Now().UTC().Format("20060102T150405.000") + "-" + string(note.NewDocID()[:8])
 }
 
 // decideNote decides on the suggestions of one note that have the given ids.
@@ -151,13 +151,13 @@ func (w *Workspace) decideNote(ctx context.Context, p model.Path, ids []string, 
 	for _, id := range ids {
 		wanted[id] = true
 	}
-	res, err := w.change(ctx, change{path: p, by: by, plan: func(n *note, cur *model.Version) (planner.Plan, error) {
-		all, err := n.suggestions(p, cur)
+	res, err := w.change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (planner.Plan, error) {
+		all, err := l.Suggestions(p, cur)
 		if err != nil {
 			return planner.Plan{}, err
 		}
 		chosen = slices.DeleteFunc(all, func(s model.Suggestion) bool { return !wanted[s.ID] })
-		return n.decisionPlan(cur, chosen, d, nil)
+		return l.Decide(cur, chosen, d, nil)
 	}})
 	if res.Changed && d.Verdict == model.Rejected && res.Version.Raw() == "" {
 		w.unmake(ctx, p)
@@ -219,10 +219,10 @@ func (w *Workspace) Undo(ctx context.Context, batch string, by model.Author) (Ou
 	if w.o.ReadOnly {
 		return Outcome{}, &model.Error{Op: "undo", Path: "", Err: model.ErrReadOnly}
 	}
-	if err := w.begin(); err != nil {
+	if err := w.act.Begin(); err != nil {
 		return Outcome{}, model.WrapError("undo", "", err)
 	}
-	defer w.inflight.Done()
+	defer w.act.Done()
 	if err := w.followPending.Current(ctx); err != nil { // what a crash interrupted comes into the journal
 		return Outcome{}, err
 	}
@@ -332,7 +332,7 @@ func notUndone(journal []model.JournalEntry) iter.Seq[model.JournalEntry] {
 
 // decidedIn finds the note of an entry where people have it: it may be proposed to be
 // deleted. One that went because all of it was rejected is made again. nil if it is gone.
-func (w *Workspace) decidedIn(ctx context.Context, e model.JournalEntry) (*note, error) {
+func (w *Workspace) decidedIn(ctx context.Context, e model.JournalEntry) (*note.Note, error) {
 	f, err := w.folderAt("undo", e.Path)
 	if err != nil {
 		return nil, err
@@ -365,18 +365,18 @@ func (w *Workspace) whyGone(journal []model.JournalEntry, e model.JournalEntry) 
 
 // undoNote takes back one entry in its note, which is shown or was at p, and returns the
 // suggestions that are pending again, and what of it could not come back.
-func (w *Workspace) undoNote(ctx context.Context, n *note, p model.Path, e model.JournalEntry, batch string, by model.Author) ([]model.Suggestion, []model.Away, error) {
+func (w *Workspace) undoNote(ctx context.Context, n *note.Note, p model.Path, e model.JournalEntry, batch string, by model.Author) ([]model.Suggestion, []model.Away, error) {
 	var had []model.Suggestion
 	var away []model.Away
-	res, err := w.changeNote(ctx, n, change{path: p, by: by, plan: func(n *note, cur *model.Version) (plan planner.Plan, err error) {
-		if had, err = n.suggestions(p, cur); err != nil {
+	res, err := n.Change(ctx, note.Change{Path: p, By: by, Plan: func(l *note.Locked, cur *model.Version) (plan planner.Plan, err error) {
+		if had, err = l.Suggestions(p, cur); err != nil {
 			return planner.Plan{}, err
 		}
 		d := &model.Decision{Batch: batch, Verdict: model.Undone, By: by.Name, Undoes: e.BatchOf(), UndoesSeq: e.Seq}
 		if e.Decision != nil {
 			d.Items = e.Decision.Items
 		}
-		plan, err = n.takeBack(ctx, cur, e, d)
+		plan, err = l.TakeBack(ctx, cur, e, d)
 		away = slices.Clone(d.Away)
 		return plan, err
 	}})
@@ -389,7 +389,7 @@ func (w *Workspace) undoNote(ctx context.Context, n *note, p model.Path, e model
 	if e.Decision == nil {
 		return nil, away, nil
 	}
-	pending, err := n.listed(ctx, p)
+	pending, err := n.Suggestions(ctx, p)
 	before := make(map[string]*model.Suggestion, len(had))
 	for i := range had {
 		before[had[i].ID] = &had[i]
@@ -398,14 +398,4 @@ func (w *Workspace) undoNote(ctx context.Context, n *note, p model.Path, e model
 		h := before[s.ID]
 		return h != nil && h.Old == s.Old && h.New == s.New
 	}), away, err
-}
-
-// decisionPlan plans a decision on suggestions of the current version; instead, unless nil,
-// is what stands in the place of what the only one proposes. The write lock is held.
-func (n *note) decisionPlan(cur *model.Version, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) (planner.Plan, error) {
-	x, known, u, err := n.layout(cur)
-	if err != nil || len(chosen) == 0 {
-		return planner.Plan{}, err
-	}
-	return planner.Decide(cur, x, known, u, chosen, d, instead), nil
 }

@@ -151,8 +151,7 @@ func (w *Workspace) vanishTree(n *node, tell bool) {
 func (w *Workspace) forget(n *node) {
 	n.forget()
 	if n.note != nil {
-		w.cache.remove(n.note)
-		n.note.endShare()
+		n.note.Drop()
 	}
 }
 

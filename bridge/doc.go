@@ -23,7 +23,7 @@
 //	               │
 //	           Source.Run, Source.Read
 //
-// # Documents on demand
+// # model.Documents on demand
 //
 // A note that is only read is the text of its file and nothing more. Its
 // ycrdt.Doc is made, or loaded from the Store, when it is first written; from

@@ -67,14 +67,14 @@ func (w *Workspace) PutFile(p model.Path, data []byte, perm fs.FileMode, o Restr
 	if err != nil {
 		return err
 	}
-	if err := w.begin(); err != nil {
+	if err := w.act.Begin(); err != nil {
 		return model.WrapError("write", p, err)
 	}
-	defer w.inflight.Done()
+	defer w.act.Done()
 	f.names.Lock()
 	ev, err := w.putFile(f, p, data, perm, o)
 	f.names.Unlock()
-	w.publishAll(ev)
+	w.act.Publish(ev...)
 	return model.WrapError("write", p, err)
 }
 
@@ -121,14 +121,14 @@ func (w *Workspace) CreateFile(ctx context.Context, p model.Path, perm fs.FileMo
 	if err != nil {
 		return err
 	}
-	if err := w.begin(); err != nil {
+	if err := w.act.Begin(); err != nil {
 		return model.WrapError("create", p, err)
 	}
-	defer w.inflight.Done()
+	defer w.act.Done()
 	f.names.Lock()
 	events, err := w.createFile(ctx, f, s, p, perm, o)
 	f.names.Unlock()
-	w.publishAll(events)
+	w.act.Publish(events...)
 	return model.WrapError("create", p, err)
 }
 
@@ -234,16 +234,16 @@ func (w *Workspace) WriteFile(ctx context.Context, p model.Path, data []byte, o 
 		err = w.checkNew("write", p)
 	}
 	if err == nil {
-		err = model.WrapError("write", p, w.begin())
+		err = model.WrapError("write", p, w.act.Begin())
 	}
 	if err != nil {
 		return Restructured{}, err
 	}
-	defer w.inflight.Done()
+	defer w.act.Done()
 	f.names.Lock()
 	res, events, err := w.writeFile(ctx, f, s, p, data, o)
 	f.names.Unlock()
-	w.publishAll(events)
+	w.act.Publish(events...)
 	return res, model.WrapError("write", p, err)
 }
 
@@ -431,3 +431,7 @@ func (w *Workspace) replaceFile(ctx context.Context, f *folder, s model.Structur
 	}
 	return nil, model.ErrConflict
 }
+
+// maxAttempts bounds how often a file is written anew because it changed meanwhile. Each
+// time somebody else's save went through.
+const maxAttempts = 32

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 )
 
 // Programs save a note by making a new file and moving it over the note. If the new
@@ -23,6 +24,7 @@ const freshFor = time.Minute
 // else wrote in it, decided on something in it or has it open as a live document,
 // and nothing is proposed for it but its name, where people have another by that.
 type Fresh struct {
+	w       *Workspace
 	node    *node
 	from    model.Retractor
 	version *model.Version
@@ -44,32 +46,25 @@ func (w *Workspace) FreshNote(ctx context.Context, p model.Path, theirs func(mod
 	if !ok || err != nil || n.kind != model.KindNote {
 		return nil, false
 	}
-	x := n.note
-	x.write.Lock()
-	defer x.write.Unlock()
-	if time.Since(x.born) > freshFor || !theirs(x.bornOf) {
+	l := n.note.Lock()
+	defer l.Unlock()
+	if !l.MadeBy(theirs, freshFor) {
 		return nil, false
 	}
-	v, err := x.untouched(ctx, theirs)
-	return &Fresh{n, from, v, theirs}, err == nil
+	v, err := w.untouched(ctx, n, l, theirs)
+	return &Fresh{w.all, n, from, v, theirs}, err == nil
 }
 
 // untouched is the current version of a note that nobody but its authors has
-// touched; ErrConflict. The write lock is held.
-func (n *note) untouched(ctx context.Context, theirs func(model.Author) bool) (*model.Version, error) {
-	w, at := n.ws, n.where()
+// touched; ErrConflict.
+func (w *Workspace) untouched(ctx context.Context, n *node, l *note.Locked, theirs func(model.Author) bool) (*model.Version, error) {
 	w.treeMu.RLock()
-	plain := w.lookup(at.path) == n.node && n.node.onlyNamed(theirs)
+	plain := w.lookup(n.path()) == n && n.onlyNamed(theirs)
 	w.treeMu.RUnlock()
-	if !plain || n.live != nil || n.isShared() {
+	if !plain {
 		return nil, model.ErrConflict
 	}
-	v, stamp, err := n.onlyBy(ctx, theirs)
-	if err != nil {
-		return nil, err
-	}
-	n.stamp = stamp // a rename makes another one of it
-	return v, nil
+	return l.Untouched(ctx, theirs)
 }
 
 // onlyNamed says whether nothing is proposed for n, unless its name was taken when it
@@ -87,39 +82,38 @@ func (n *node) onlyNamed(theirs func(model.Author) bool) bool {
 // trash has it. It changes nothing and returns ErrConflict if the note is not what it
 // was when it was found fresh, or is gone.
 func (x *Fresh) Retract(ctx context.Context, origin any) error {
-	w, f := x.node.note.ws, x.node.folder
-	if err := w.begin(); err != nil {
+	w, f := x.w, x.node.folder
+	if err := w.act.Begin(); err != nil {
 		return err
 	}
-	defer w.inflight.Done()
+	defer w.act.Done()
 	f.names.Lock()
 	events, err := x.retract(ctx, f, origin)
 	f.names.Unlock()
-	w.publishAll(events)
+	w.act.Publish(events...)
 	return err
 }
 
 func (x *Fresh) retract(ctx context.Context, f *folder, origin any) ([]model.Event, error) {
-	n := x.node.note
-	w := n.ws
-	n.write.Lock()
-	defer n.write.Unlock()
-	at := n.where()
-	v, err := n.untouched(ctx, x.theirs)
+	w := x.w
+	l := x.node.note.Lock()
+	defer l.Unlock()
+	at := x.node.Place().Path
+	v, err := w.untouched(ctx, x.node, l, x.theirs)
 	if err == nil && v.Raw() != x.version.Raw() {
 		err = model.ErrConflict
 	}
 	if err == nil {
-		err = x.from.Retract(ctx, at.rel, n.stamp)
+		err = l.Retract(ctx, x.from)
 	}
 	if err != nil {
-		return nil, model.WrapError("retract", at.path, err)
+		return nil, model.WrapError("retract", at, err)
 	}
-	if err := errors.Join(w.fulfil(f, x.node), at.store.Forget(n.id)); err != nil {
-		w.log.Warn("history of a note that is gone stays", model.LogPath, string(at.path), model.LogErr, err)
+	if err := errors.Join(w.fulfil(f, x.node), l.Forget()); err != nil {
+		w.log.Warn("history of a note that is gone stays", model.LogPath, string(at), model.LogErr, err)
 	}
-	n.gone()
-	return append(w.settle(f), model.Event{Kind: model.EventRemoved, Path: at.path, ViewChanged: true, Origin: origin}), nil
+	w.gone(x.node, l)
+	return append(w.settle(f), model.Event{Kind: model.EventRemoved, Path: at, ViewChanged: true, Origin: origin}), nil
 }
 
 // HasNote says whether a note is at p: one that is shown there, or one that is

@@ -17,7 +17,7 @@ func (w *Workspace) Notes(ctx context.Context, under model.Path) ([]*noteindex.N
 	if err := w.followNotes.Current(ctx); err != nil {
 		return nil, err
 	}
-	return within(w, w.notes.Below(under), pathOf), nil
+	return within(w, w.outlines.Below(under), pathOf), nil
 }
 
 // NoteInfo describes the note at p, and reads no other. Errors: fs.ErrNotExist,
@@ -39,7 +39,7 @@ func (w *Workspace) NotesWith(ctx context.Context, want frontmatter.Properties) 
 	if err := w.followNotes.Current(ctx); err != nil {
 		return nil, err
 	}
-	return within(w, w.notes.With(want), pathOf), nil
+	return within(w, w.outlines.With(want), pathOf), nil
 }
 
 func pathOf(n *noteindex.NoteInfo) model.Path { return n.Path }

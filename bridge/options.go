@@ -5,26 +5,21 @@ import (
 	"log/slog"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Mode says what a write becomes.
-type Mode uint8
+type Mode = note.Mode
 
 const (
-	// Suggest makes every write a set of suggestions in the document.
-	Suggest Mode = iota
-	// Direct makes every write plain text at once.
-	Direct
+	Suggest = note.Suggest
+	Direct  = note.Direct
 )
-
-var modeNames = [...]string{"suggest", "direct"}
-
-func (m Mode) String() string { return modeNames[m] }
 
 // ParseMode reads "suggest" or "direct".
 func ParseMode(s string) (Mode, error) {
-	i, err := parseName(s, "mode", modeNames[:])
+	i, err := parseName(s, "mode", []string{Suggest.String(), Direct.String()})
 	return Mode(i), err
 }
 
@@ -68,6 +63,9 @@ type FolderSource struct {
 	Store  model.Store
 }
 
+// defaultCacheBytes is Options.CacheBytes where that is not set.
+const defaultCacheBytes = 256 << 20
+
 // Options configure a Workspace. At least one Folder is needed; zero values of
 // the rest are the defaults.
 type Options struct {
@@ -87,15 +85,15 @@ type Options struct {
 // Locked says why no note can be written in this workspace, with an ErrReadOnly; nil
 // if they can. A raw view would be stored as it is written: past every review.
 func (o *Options) Locked() error {
-	switch {
-	case o.ReadOnly:
-		return model.ErrReadOnly
-	case o.View == diffwrap.OriginalView:
-		return &model.ReadOnlyError{Reason: "the view original does not show what is proposed already; write through relayfs with --view accepted"}
-	case o.View == diffwrap.RawView && o.Mode != Direct:
-		return &model.ReadOnlyError{Reason: "what is written in the view raw would not become suggestions; write through relayfs with --view accepted, or with --mode direct"}
+	n := o.forNotes()
+	return n.Locked()
+}
+
+func (o *Options) forNotes() note.Options {
+	return note.Options{
+		Mode: o.Mode, View: o.View, ReadOnly: o.ReadOnly, FrontMatter: o.FrontMatter, Dialect: o.Dialect,
+		CacheBytes: o.CacheBytes, Logger: o.Logger,
 	}
-	return nil
 }
 
 func (o *Options) check() error {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 )
 
 // What people do through relayfs itself, as clients of a shared Folder: at once,
@@ -24,7 +25,7 @@ func (w *Workspace) inPeoples(op string, p model.Path) (*node, error) {
 }
 
 // peoplesNote finds the note that people have at p.
-func (w *Workspace) peoplesNote(op string, p model.Path) (*note, error) {
+func (w *Workspace) peoplesNote(op string, p model.Path) (*note.Note, error) {
 	n, err := w.inPeoples(op, p)
 	if err != nil {
 		return nil, err

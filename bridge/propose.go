@@ -23,7 +23,7 @@ func (w *Workspace) Rename(ctx context.Context, oldPath, newPath model.Path, o R
 	if err := w.mayRestructure("rename", oldPath, o); err != nil {
 		return Restructured{}, err
 	}
-	defer w.inflight.Done()
+	defer w.act.Done()
 	f, s, err := w.structureAt("rename", oldPath)
 	if err != nil {
 		return Restructured{}, err
@@ -52,7 +52,7 @@ func (w *Workspace) Rename(ctx context.Context, oldPath, newPath model.Path, o R
 		events, err = w.moveTo(ctx, s, m)
 	}
 	f.names.Unlock()
-	w.publishAll(events)
+	w.act.Publish(events...)
 	if err != nil {
 		return Restructured{}, model.WrapError("rename", oldPath, err)
 	}
@@ -237,13 +237,7 @@ func (w *Workspace) stateOf(ctx context.Context, n *node) (model.Stamp, model.Co
 		defer w.treeMu.RUnlock()
 		return model.Stamp{Size: n.size, ModTime: n.modTime.UnixNano()}, model.ContentSum{}, nil
 	}
-	n.note.write.Lock()
-	defer n.note.write.Unlock()
-	v, err := n.note.load(ctx)
-	if err != nil {
-		return model.Stamp{}, model.ContentSum{}, err
-	}
-	return n.note.stamp, model.SumOf(v.Raw()), nil
+	return n.note.State(ctx)
 }
 
 // Remove takes a note, a file or an empty folder away, recoverably where the
@@ -253,7 +247,7 @@ func (w *Workspace) Remove(ctx context.Context, p model.Path, o Restructure) (Re
 	if err := w.mayRestructure("remove", p, o); err != nil {
 		return Restructured{}, err
 	}
-	defer w.inflight.Done()
+	defer w.act.Done()
 	f, s, err := w.structureAt("remove", p)
 	if err != nil {
 		return Restructured{}, err
@@ -264,7 +258,7 @@ func (w *Workspace) Remove(ctx context.Context, p model.Path, o Restructure) (Re
 	f.names.Lock()
 	res, dropped, events, err := w.remove(ctx, f, s, p, o)
 	f.names.Unlock()
-	w.publishAll(events)
+	w.act.Publish(events...)
 	if err != nil {
 		return Restructured{}, model.WrapError("remove", p, err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/links"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/planner"
 	"github.com/relayfs/relayfs/diffwrap"
 )
@@ -118,14 +119,14 @@ func (r *relink) rewrite(ctx context.Context, p model.Path, led map[string]strin
 	if len(led) == 0 {
 		return 0, nil, nil
 	}
-	_, err = r.w.change(ctx, change{path: p, by: m.o.By, origin: m.o.Origin, plan: func(x *note, cur *model.Version) (planner.Plan, error) {
+	_, err = r.w.change(ctx, note.Change{Path: p, By: m.o.By, Origin: m.o.Origin, Plan: func(x *note.Locked, cur *model.Version) (planner.Plan, error) {
 		n, later = 0, nil
 		edits, waiting := r.edits(p, cur.Text(), led, m.id != "")
 		n, later = len(edits), waiting
 		if n == 0 {
 			return planner.Plan{}, nil
 		}
-		plan, err := r.w.plan(x, cur, diffwrap.Apply(cur.Text(), edits), m.o.By)
+		plan, err := x.Plan(cur, diffwrap.Apply(cur.Text(), edits), m.o.By)
 		plan.Proposal = m.id
 		return plan, err
 	}})
@@ -174,12 +175,12 @@ func (w *Workspace) keepLater(f *folder, m *moving, later map[model.Path][]model
 	newPath := m.n.path()
 	kept := slices.Clone(p.rec.Links)
 	for i, c := range kept {
-		note := f.lookupSource(c.Rel)
-		if note == nil {
+		at := f.lookupSource(c.Rel)
+		if at == nil {
 			continue
 		}
 		l := links.Link{Kind: links.Wikilink, Target: c.Old}
-		if target, ok := w.links.Index.Retarget(string(note.path()), l, c.Old, string(newPath)); ok && m.n.kind != model.KindDir {
+		if target, ok := w.links.Index.Retarget(string(at.path()), l, c.Old, string(newPath)); ok && m.n.kind != model.KindDir {
 			kept[i].New = target
 		}
 	}
@@ -208,8 +209,8 @@ func (w *Workspace) acceptFrontMatter(ctx context.Context, f *folder, p *proposa
 	}
 	w.treeMu.RUnlock()
 	for n, changes := range byNote {
-		at := n.note.where().path
-		_, err := w.change(ctx, change{path: at, by: model.Author{Name: d.By}, plan: func(_ *note, cur *model.Version) (planner.Plan, error) {
+		at := n.Place().Path
+		_, err := w.change(ctx, note.Change{Path: at, By: model.Author{Name: d.By}, Plan: func(_ *note.Locked, cur *model.Version) (planner.Plan, error) {
 			return frontMatterPlan(cur.Raw(), changes, d), nil
 		}})
 		if err != nil {

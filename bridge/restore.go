@@ -182,3 +182,24 @@ func rebaseAll(recs []model.ProposalRecord, oldRel, newRel string) {
 		recs[i].Rebase(oldRel, newRel)
 	}
 }
+
+// recoverNotes brings the files of a Folder up to what a crash has kept from them.
+func (w *Workspace) recoverNotes(ctx context.Context, f *folder) error {
+	if _, live := f.source.(model.Documents); live {
+		return nil
+	}
+	unsettled, err := f.store.Unsettled()
+	if err != nil {
+		return err
+	}
+	for _, p := range unsettled {
+		n := w.source(f, string(p))
+		if n == nil || n.note == nil {
+			continue
+		}
+		if _, err := n.note.Version(ctx); err != nil { // who reads it is told again
+			w.log.Warn("note not recovered", model.LogPath, string(n.Place().Path), model.LogErr, err)
+		}
+	}
+	return nil
+}

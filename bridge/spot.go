@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 )
 
 // spot is a place for something new: where it is shown, and where the source is
@@ -129,7 +130,7 @@ func withOrigin(events []model.Event, origin any) []model.Event {
 }
 
 // newProposalID names a proposal as suggestions are named.
-func newProposalID() string { return string(newDocID()[:10]) }
+func newProposalID() string { return string(note.NewDocID()[:10]) }
 
 // target is where something that exists is to be shown.
 type target struct {

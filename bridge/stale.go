@@ -2,8 +2,6 @@ package bridge
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 
 	"github.com/relayfs/relayfs/bridge/model"
 )
@@ -52,28 +50,5 @@ func (w *Workspace) changedByPerson(ctx context.Context, n *node, p *proposal) b
 		defer w.treeMu.RUnlock()
 		return !n.virtual() && (n.size != p.rec.Stamp.Size || n.modTime.UnixNano() != p.rec.Stamp.ModTime)
 	}
-	x := n.note
-	x.write.Lock()
-	defer x.write.Unlock()
-	at := x.where()
-	data, stamp, err := at.source.Read(ctx, at.rel)
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	if stamp == p.rec.Stamp {
-		return false
-	}
-	sum := model.SumOf(string(data))
-	if sum == p.rec.Sum {
-		return false
-	}
-	if cur := x.cur.Load(); cur != nil {
-		return cur.Raw() != string(data)
-	}
-	id, err := at.lookupID()
-	if err != nil || id == "" {
-		return true
-	}
-	h, err := at.store.Load(id)
-	return err != nil || !h.Made(sum)
+	return n.note.ChangedByPerson(ctx, p.rec.Stamp, p.rec.Sum)
 }

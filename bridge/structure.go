@@ -8,8 +8,7 @@ import (
 
 	"github.com/relayfs/relayfs/bridge/links"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/bridge/planner"
-	"github.com/relayfs/relayfs/diffwrap"
+	"github.com/relayfs/relayfs/bridge/note"
 )
 
 // Operations on names that are done at once: create and make folder.
@@ -20,10 +19,10 @@ import (
 // else has written to it meanwhile. At the name of a note that is proposed to be
 // deleted it is that note, written anew.
 func (w *Workspace) Create(ctx context.Context, p model.Path, wr Write) (Result, error) {
-	if err := w.begin(); err != nil {
+	if err := w.act.Begin(); err != nil {
 		return Result{}, model.WrapError("create", p, err)
 	}
-	defer w.inflight.Done()
+	defer w.act.Done()
 	f, s, err := w.structureAt("create", p)
 	if err != nil {
 		return Result{}, err
@@ -34,17 +33,14 @@ func (w *Workspace) Create(ctx context.Context, p model.Path, wr Write) (Result,
 	if err := w.checkNew("create", p); err != nil {
 		return Result{}, err
 	}
-	plan, err := w.plan(nil, model.NewVersion("", w.o.View, 0, time.Time{}), wr.Text, wr.By)
+	c, err := w.notes.Create(f.store, wr.Text, wr.By)
 	if err != nil {
 		return Result{}, model.WrapError("create", p, err)
 	}
-	if len(diffwrap.Apply("", plan.Edits)) > model.MaxNote {
-		return Result{}, &model.Error{Op: "create", Path: p, Err: model.ErrTooLarge}
-	}
 	if warning := links.NameWarning(p.Base()); warning != "" {
-		plan.Warnings = append(plan.Warnings, warning)
+		c.Warn(warning)
 	}
-	res, err := w.createAt(ctx, f, s, p, plan, wr)
+	res, err := w.createAt(ctx, f, s, p, c, wr)
 	if errors.Is(err, errWasDeleted) {
 		return w.Write(ctx, p, wr)
 	}
@@ -55,7 +51,7 @@ func (w *Workspace) Create(ctx context.Context, p model.Path, wr Write) (Result,
 // withdrawn: it is there again.
 var errWasDeleted = errors.New("was to be deleted")
 
-func (w *Workspace) createAt(ctx context.Context, f *folder, s model.Structure, p model.Path, plan planner.Plan, wr Write) (Result, error) {
+func (w *Workspace) createAt(ctx context.Context, f *folder, s model.Structure, p model.Path, c *note.Creation, wr Write) (Result, error) {
 	f.names.Lock()
 	defer f.names.Unlock()
 	if err := w.mayWriteAnew(ctx, p, wr); err != nil {
@@ -66,34 +62,32 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s model.Structure, 
 	if err != nil {
 		return Result{}, err
 	}
-	raw := diffwrap.Apply("", plan.Edits)
 	modTime := wr.ModTime
 	if modTime.IsZero() {
 		modTime = time.Now()
 	}
-	if docs, ok := f.source.(Documents); ok {
-		res, err := w.createLive(ctx, place{f, p, at.rel}, docs, raw, plan, wr)
-		if err == nil {
-			err = w.showAt(f, f.lookupSource(at.rel), at, wr.By)
+	if docs, ok := f.source.(model.Documents); ok {
+		stamp, err := c.KeepLive(ctx, docs, at.rel)
+		if err != nil {
+			return Result{}, model.WrapError("create", p, err)
 		}
-		return res, err
+		n := w.put0(f, model.SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp}, wr.By)
+		res := n.note.Create(c, stamp)
+		f.names.tell(model.Event{Kind: model.EventCreated, Path: p, Version: res.Version, ViewChanged: true, Origin: wr.Origin})
+		return res, w.showAt(f, n, at, wr.By)
 	}
-	// A new note is a new document, whatever had this name before.
-	made := &note{ws: w.all, id: newDocID()}
 	stamp, err := s.Create(ctx, at.rel, model.NewFile{
-		Data: []byte(raw), Mode: 0o644, ModTime: modTime,
-		Meanwhile: func(post model.Stamp) error { return made.keepNew(place{f, p, at.rel}, raw, plan, wr.By, post) },
+		Data: []byte(c.Raw()), Mode: 0o644, ModTime: modTime,
+		Meanwhile: func(post model.Stamp) error { return c.Keep(at.rel, post) },
 	})
 	if err != nil {
-		return Result{}, model.WrapError("create", p, errors.Join(err, made.abandon(f)))
+		return Result{}, model.WrapError("create", p, errors.Join(err, c.Abandon()))
 	}
-	if made.kept > 0 {
-		f.store.Materialized(made.id, made.kept, model.SumOf(raw))
-	}
+	c.Placed()
 	node := w.put0(f, model.SourceEntry{Rel: at.rel, Mode: 0o644, Stamp: stamp}, wr.By)
 	ev := model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true, Origin: wr.Origin}
 	if err := w.showAt(f, node, at, wr.By); err != nil {
-		if w.retract(ctx, place{f, p, at.rel}, s, stamp) {
+		if w.retract(ctx, p, at.rel, s, stamp) {
 			w.treeMu.Lock()
 			w.vanish(node)
 			w.treeMu.Unlock()
@@ -104,30 +98,22 @@ func (w *Workspace) createAt(ctx context.Context, f *folder, s model.Structure, 
 		f.names.tell(ev)
 		return Result{}, model.WrapError("create", p, err)
 	}
-	res := node.note.created(made, raw, stamp, plan, wr)
+	res := node.note.Create(c, stamp)
 	ev.Version = res.Version
 	f.names.tell(ev)
 	return res, nil
 }
 
-// abandon takes back what the store has of a note that was not made.
-func (n *note) abandon(f *folder) error {
-	if n.kept == 0 {
-		return nil
-	}
-	return f.store.Abort(n.id, n.kept)
-}
-
-// retract takes the new file at at, which stamp names, away again, since the store
+// retract takes the new file at rel, which stamp names, away again, since the store
 // could not keep what belongs to it. It says whether it did: not if somebody has
 // changed the file since.
-func (w *Workspace) retract(ctx context.Context, at place, s model.Structure, stamp model.Stamp) bool {
+func (w *Workspace) retract(ctx context.Context, p model.Path, rel string, s model.Structure, stamp model.Stamp) bool {
 	err := errors.ErrUnsupported
 	if r, ok := s.(model.Retractor); ok {
-		err = r.Retract(ctx, at.rel, stamp)
+		err = r.Retract(ctx, rel, stamp)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		w.log.Error("a note that could not be made stays", model.LogPath, string(at.path), model.LogErr, err)
+		w.log.Error("a note that could not be made stays", model.LogPath, string(p), model.LogErr, err)
 		return false
 	}
 	return true
@@ -146,15 +132,7 @@ func (w *Workspace) mayWriteAnew(ctx context.Context, p model.Path, wr Write) er
 	if had == nil || !had.hidden() || had.note == nil {
 		return nil
 	}
-	n := had.note
-	n.write.Lock()
-	defer n.write.Unlock()
-	cur, err := n.load(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = w.plan(n, cur, wr.Text, wr.By)
-	return model.WrapError("create", p, err)
+	return had.note.MayWrite(ctx, p, wr.Text, wr.By)
 }
 
 // put0 is put of what the author has made, for callers that hold no lock of the
@@ -167,22 +145,12 @@ func (w *Workspace) put0(f *folder, e model.SourceEntry, by model.Author) *node 
 	return n
 }
 
-// created takes over what made has of the new note n, whose file holds raw.
-func (n *note) created(made *note, raw string, stamp model.Stamp, plan planner.Plan, wr Write) Result {
-	n.write.Lock()
-	defer n.write.Unlock()
-	n.stamp, n.synced, n.bornOf, n.born = stamp, true, wr.By, time.Now()
-	n.id, n.doc, n.text, n.kept, n.ledger = made.id, made.doc, made.text, made.kept, made.ledger
-	v := n.publish(raw, time.Unix(0, stamp.ModTime))
-	return Result{Version: v, Changed: true, Warnings: plan.Warnings}
-}
-
 // Mkdir makes a folder.
 func (w *Workspace) Mkdir(ctx context.Context, p model.Path, o Restructure) error {
-	if err := w.begin(); err != nil {
+	if err := w.act.Begin(); err != nil {
 		return model.WrapError("mkdir", p, err)
 	}
-	defer w.inflight.Done()
+	defer w.act.Done()
 	f, s, err := w.structureAt("mkdir", p)
 	if err == nil {
 		err = w.checkNew("mkdir", p)
@@ -193,7 +161,7 @@ func (w *Workspace) Mkdir(ctx context.Context, p model.Path, o Restructure) erro
 	f.names.Lock()
 	events, err := w.mkdir(ctx, f, s, p, o)
 	f.names.Unlock()
-	w.publishAll(events)
+	w.act.Publish(events...)
 	return err
 }
 
@@ -223,7 +191,7 @@ func (w *Workspace) mayRestructure(op string, p model.Path, o Restructure) error
 	if err := w.structurePolicy(op, p, o); err != nil {
 		return err
 	}
-	return model.WrapError(op, p, w.begin())
+	return model.WrapError(op, p, w.act.Begin())
 }
 
 // structurePolicy says why names are not to be changed in this workspace, if so.
@@ -269,21 +237,22 @@ func (w *Workspace) MayRestructure(p model.Path, o Restructure) error {
 // lockNotes takes the write locks of every note that the source has at or below
 // n, in path order. names is held.
 func (w *Workspace) lockNotes(n *node) (unlock func()) {
-	notes := w.notesOf(n)
-	for _, x := range notes {
-		x.write.Lock()
-		late, _ := x.materialise(context.Background()) // or the old name would get the text
+	var held []*note.Locked
+	for _, x := range w.notesOf(n) {
+		l := x.Lock()
+		late, _ := l.Materialise(context.Background()) // or the old name would get the text
 		n.folder.names.tell(late...)
+		held = append(held, l)
 	}
 	return func() {
-		for _, x := range notes {
-			x.write.Unlock()
+		for _, l := range held {
+			l.Unlock()
 		}
 	}
 }
 
 // notesOf are the notes that the source has at or below n.
-func (w *Workspace) notesOf(n *node) (notes []*note) {
+func (w *Workspace) notesOf(n *node) (notes []*note.Note) {
 	w.treeMu.RLock()
 	defer w.treeMu.RUnlock()
 	n.walkSource(func(c *node) {

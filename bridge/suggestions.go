@@ -2,12 +2,10 @@ package bridge
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/attribution"
 	"github.com/relayfs/relayfs/bridge/model"
-	"github.com/relayfs/relayfs/diffwrap"
 )
 
 // Suggestions lists what waits for a person at or below under, sorted by path
@@ -28,35 +26,11 @@ func (w *Workspace) suggestionsOf(ctx context.Context, p model.Path, v *model.Ve
 	if v.ReadOnly() || !attribution.MarksIn(v.Marked()) {
 		return nil, nil
 	}
-	n, err := w.note("open", p)
+	n, err := w.findNote("open", p)
 	if err != nil {
 		return nil, err
 	}
-	return n.listed(ctx, p)
-}
-
-// listed are the suggestions of the note, which is shown or was at p.
-func (n *note) listed(ctx context.Context, p model.Path) ([]model.Suggestion, error) {
-	n.write.Lock()
-	defer n.write.Unlock()
-	cur, err := n.load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return n.suggestions(p, cur)
-}
-
-// suggestions lists the suggestions of the current version. The write lock is held.
-func (n *note) suggestions(p model.Path, cur *model.Version) ([]model.Suggestion, error) {
-	x, known, u, err := n.layout(cur)
-	if err != nil {
-		return nil, model.WrapError("open", p, err)
-	}
-	list := known.List(p, x, u)
-	if n.ws.o.Mode == Direct { // comments that are written there wait for nobody
-		list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return s.Kind == diffwrap.Comment })
-	}
-	return list, nil
+	return n.Suggestions(ctx, p)
 }
 
 // Status summarises a workspace.
@@ -80,7 +54,7 @@ type FolderStatus struct {
 	Offline     bool      `json:"offline"`
 	Changed     time.Time `json:"changed,omitzero"` // newest modification time known
 	// Sync is set for a Folder that is in step with a server.
-	Sync *SyncStatus `json:"sync,omitempty"`
+	Sync *model.SyncStatus `json:"sync,omitempty"`
 }
 
 // Status counts what the workspace holds.
@@ -90,7 +64,7 @@ func (w *Workspace) Status(ctx context.Context) (Status, error) {
 	}
 	for _, f := range w.folders() {
 		fs := FolderStatus{Offline: f.offline.Load()}
-		if s, ok := f.source.(Syncer); ok {
+		if s, ok := f.source.(model.Syncer); ok {
 			s.Attempted(ctx)
 			sync := s.SyncStatus()
 			fs.Sync = &sync

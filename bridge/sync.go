@@ -55,7 +55,7 @@ func (w *Workspace) Acknowledged(ctx context.Context, p model.Path) bool {
 	if err != nil || f == nil {
 		return false
 	}
-	if s, ok := f.source.(Syncer); ok {
+	if s, ok := f.source.(model.Syncer); ok {
 		return s.Acknowledged(ctx, rel)
 	}
 	return true

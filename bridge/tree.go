@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 )
 
 // DirEntry is one name in a folder.
@@ -16,8 +17,7 @@ type DirEntry struct {
 	ID   uint64
 }
 
-// node is one name in the tree. Its fields are protected by Workspace.treeMu,
-// but for note, whose own rules are in note.go.
+// node is one name in the tree. Its fields are protected by Workspace.treeMu.
 type node struct {
 	id       uint64
 	name     string // as it is shown
@@ -34,7 +34,7 @@ type node struct {
 	size     int64  // KindFile
 	link     string // KindLink: what it says where its source has it
 	folder   *folder
-	note     *note // KindNote
+	note     *note.Note // KindNote
 }
 
 // path is the node's place in the workspace; for one that is proposed to be
@@ -145,7 +145,7 @@ func (w *Workspace) newNode(dir *node, name string, kind model.Kind) *node {
 	case model.KindDir:
 		n.children = make(map[string]*node)
 	case model.KindNote:
-		n.note = &note{ws: w.all, node: n}
+		n.note = w.notes.New(n, n.folder.source, n.folder.store)
 	}
 	return n
 }

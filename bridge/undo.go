@@ -197,7 +197,7 @@ func (u *undoing) bringDocBack() {
 	if have, err := u.f.store.DocID(at); u.rec.Doc == "" || err == nil && have == u.rec.Doc {
 		return
 	}
-	seq, err := u.f.store.Append(u.rec.Doc, at, model.Record{Update: emptyUpdate(), Time: time.Now().UTC()})
+	seq, err := u.f.store.Append(u.rec.Doc, at, model.Record{Update: model.EmptyUpdate(), Time: time.Now().UTC()})
 	if err != nil {
 		u.w.log.Warn("note comes back without its history", model.LogPath, u.rec.Rel, model.LogErr, err)
 		return

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 )
 
 // A note that an agent made, and all of which a person rejects, is not to be: it goes,
@@ -27,65 +28,41 @@ func (w *Workspace) unmake(ctx context.Context, p model.Path) {
 	n, err := w.find("remove", p)
 	var events []model.Event
 	if err == nil && n.kind == model.KindNote {
-		if events, err = n.note.unmake(ctx, f, from); err == nil {
+		if events, err = w.unmakeNote(ctx, f, n, from); err == nil {
 			events = append(events, w.unmakeFolders(ctx, f, s, p.Dir())...)
 		}
 	}
 	f.names.Unlock()
-	w.publishAll(events)
+	w.act.Publish(events...)
 	if err != nil && !errors.Is(err, model.ErrConflict) {
 		w.log.Warn("a new note that was rejected stays, empty", model.LogPath, string(p), model.LogErr, err)
 	}
 }
 
-// unmake returns ErrConflict if the note is to stay. names is held.
-func (n *note) unmake(ctx context.Context, f *folder, from model.Retractor) ([]model.Event, error) {
-	n.write.Lock()
-	defer n.write.Unlock()
-	at := n.where()
-	cur, err := n.load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if cur.Raw() != "" || n.inUse() || !n.onlyByAgents() {
+// unmakeNote returns ErrConflict if the note is to stay. names is held.
+func (w *Workspace) unmakeNote(ctx context.Context, f *folder, n *node, from model.Retractor) ([]model.Event, error) {
+	l := n.note.Lock()
+	defer l.Unlock()
+	at := n.Place().Path
+	w.treeMu.RLock()
+	proposed := n.pending != nil || n.home != nil
+	w.treeMu.RUnlock()
+	if proposed {
 		return nil, model.ErrConflict
 	}
-	stamp, err := n.unchanged(ctx, cur)
-	if err == nil {
-		err = from.Retract(ctx, at.rel, stamp)
-	}
-	if err != nil {
+	if err := l.RetractEmpty(ctx, from); err != nil {
 		return nil, err
 	}
-	n.gone()
-	return append(n.ws.settle(f), model.Event{Kind: model.EventRemoved, Path: at.path, ViewChanged: true}), nil
+	w.gone(n, l)
+	return append(w.settle(f), model.Event{Kind: model.EventRemoved, Path: at, ViewChanged: true}), nil
 }
 
-// inUse says whether the note is more than its file: live, or open as a live document,
-// or shown by another name. The write lock is held.
-func (n *note) inUse() bool {
-	n.ws.treeMu.RLock()
-	defer n.ws.treeMu.RUnlock()
-	return n.live != nil || n.isShared() || n.node.pending != nil || n.node.home != nil
-}
-
-// onlyByAgents says whether an agent made the note, and people have done nothing in it
-// but decide: who changes it as a live document is a person. The write lock is held.
-func (n *note) onlyByAgents() bool {
-	h, err := n.where().store.Load(n.id)
-	return err == nil && len(h.Records) > 0 && h.Records[0].Created && h.All(func(r *model.Record) bool {
-		return r.Decision != nil || r.Author != "" && !r.Ahead
-	})
-}
-
-// gone takes a note out of the tree whose file is gone. names and the write lock are
-// held.
-func (n *note) gone() {
-	n.closeDoc()
-	n.cur.Store(nil) // who waits for it finds that the file is gone
-	n.ws.treeMu.Lock()
-	defer n.ws.treeMu.Unlock()
-	n.ws.vanishTree(n.node, false)
+// gone takes a note out of the tree whose file is gone. names is held.
+func (w *Workspace) gone(n *node, l *note.Locked) {
+	l.Gone()
+	w.treeMu.Lock()
+	defer w.treeMu.Unlock()
+	w.vanishTree(n, false)
 }
 
 // unmakeFolders removes the folder at p, and those that it is in, as long as an agent
@@ -129,6 +106,6 @@ func (w *Workspace) remake(ctx context.Context, f *folder, e model.JournalEntry)
 		events = append(w.settle(f), model.Event{Kind: model.EventCreated, Path: p, ViewChanged: true})
 	}
 	f.names.Unlock()
-	w.publishAll(events)
+	w.act.Publish(events...)
 	return model.WrapError("undo", p, err)
 }

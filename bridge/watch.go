@@ -16,7 +16,7 @@ func (w *Workspace) sourceChanged(ctx context.Context, f *folder, ev model.Sourc
 	case model.EventOffline, model.EventOnline:
 		f.offline.Store(ev.Kind == model.EventOffline)
 		w.log.Warn("folder is "+ev.Kind.String(), model.LogFolder, f.node.name)
-		w.events.publish(model.Event{Kind: ev.Kind, Path: f.node.path(), Dir: true})
+		w.act.Publish(model.Event{Kind: ev.Kind, Path: f.node.path(), Dir: true})
 	case model.EventRemoved:
 		w.sourceRemoved(f, ev.Rel)
 	case model.EventRenamed:
@@ -45,14 +45,14 @@ func (w *Workspace) sourceWrote(ctx context.Context, f *folder, e model.SourceEn
 		events = append(events, model.Event{Kind: model.EventPending, Path: path, Dir: e.Dir})
 	}
 	f.names.Unlock()
-	w.publishAll(events)
+	w.act.Publish(events...)
 	switch {
 	case created:
-		w.events.publish(model.Event{Kind: model.EventCreated, Path: path, Dir: e.Dir, Link: e.Link != "", ViewChanged: true})
+		w.act.Publish(model.Event{Kind: model.EventCreated, Path: path, Dir: e.Dir, Link: e.Link != "", ViewChanged: true})
 	case n.kind == model.KindNote:
-		w.refreshNote(ctx, n.note, !hidden)
+		n.note.Refresh(ctx, !hidden)
 	case !e.Dir:
-		w.events.publish(model.Event{Kind: model.EventChanged, Path: path, Link: e.Link != "", ViewChanged: true})
+		w.act.Publish(model.Event{Kind: model.EventChanged, Path: path, Link: e.Link != "", ViewChanged: true})
 	}
 }
 
@@ -73,25 +73,6 @@ func (f *folder) outdated(rel string, kind model.Kind, there bool) bool {
 	return !there && now.Kind() == kind
 }
 
-// refreshNote brings a note up to its file and publishes what changed, if the note
-// is shown.
-func (w *Workspace) refreshNote(ctx context.Context, n *note, shown bool) {
-	if w.begin() != nil {
-		return
-	}
-	defer w.inflight.Done()
-	n.write.Lock()
-	ev, err := n.refresh(context.WithoutCancel(ctx))
-	n.write.Unlock()
-	switch {
-	case errors.Is(err, fs.ErrNotExist): // its removal is reported too
-	case err != nil:
-		w.log.Warn("changed note not read", model.LogPath, string(n.where().path), model.LogErr, err)
-	case ev != nil && shown:
-		w.events.publish(*ev)
-	}
-}
-
 func (w *Workspace) sourceRemoved(f *folder, rel string) {
 	f.names.Lock()
 	if n := w.source(f, rel); n != nil && f.outdated(rel, n.kind, false) {
@@ -106,7 +87,7 @@ func (w *Workspace) sourceRemoved(f *folder, rel string) {
 	w.treeMu.Unlock()
 	events := w.settle(f)
 	f.names.Unlock()
-	w.publishAll(events)
+	w.act.Publish(events...)
 }
 
 // source is lookupSource for callers that hold no lock.
@@ -133,9 +114,9 @@ func (w *Workspace) sourceRenamed(ctx context.Context, f *folder, ev model.Sourc
 	events := w.settle(f)
 	hidden := n.hidden()
 	f.names.Unlock()
-	w.publishAll(events)
+	w.act.Publish(events...)
 	if n.kind == model.KindNote && !hidden {
-		w.refreshNote(ctx, n.note, true)
+		n.note.Refresh(ctx, true)
 	}
 }
 

@@ -12,7 +12,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/relayfs/relayfs/bridge/activity"
 	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/note"
 	"github.com/relayfs/relayfs/bridge/noteindex"
 )
 
@@ -25,27 +27,22 @@ type Workspace struct {
 
 // whole is what all parts of a workspace share.
 type whole struct {
-	all    *Workspace // the one with every Folder, for what outlives a client's call
-	o      Options
-	log    *slog.Logger
-	events broadcaster
-	cache  noteCache
-	late   late
+	all   *Workspace // the one with every Folder, for what outlives a client's call
+	o     Options
+	log   *slog.Logger
+	act   activity.Activity
+	notes *note.Set
 
 	links         *noteindex.LinkIndex
 	followLinks   *noteindex.Follower
 	pending       *noteindex.SuggestionIndex
 	followPending *noteindex.Follower
-	notes         *noteindex.NoteIndex
+	outlines      *noteindex.NoteIndex
 	followNotes   *noteindex.Follower
 
 	treeMu     sync.RWMutex // protects the following, and the nodes
 	nextID     uint64
 	mountpoint string
-
-	closing  sync.RWMutex // held for writing while closed is set
-	closed   bool
-	inflight sync.WaitGroup // operations that change something
 }
 
 // folder is one Folder of the tree.
@@ -82,7 +79,7 @@ func (l *nameLock) Unlock() {
 	told := l.told
 	l.told = nil
 	l.mu.Unlock()
-	l.ws.publishAll(told)
+	l.ws.act.Publish(told...)
 }
 
 // New makes a workspace. Nothing is read before Start.
@@ -94,11 +91,11 @@ func New(o Options) (*Workspace, error) {
 	w.all = w
 	w.pending = noteindex.NewSuggestionIndex(w.suggestionsOf)
 	w.links = noteindex.NewLinkIndex(w.withLinksRewritten)
-	w.cache.budget = o.CacheBytes
+	w.notes = note.NewSet(o.forNotes(), &w.act)
 	w.followLinks = noteindex.NewFollower(followedTree{w}, w.log, w.links)
 	w.followPending = noteindex.NewFollower(followedTree{w}, w.log, w.pending)
-	w.notes = noteindex.NewNoteIndex()
-	w.followNotes = noteindex.NewFollower(followedTree{w}, w.log, w.notes)
+	w.outlines = noteindex.NewNoteIndex()
+	w.followNotes = noteindex.NewFollower(followedTree{w}, w.log, w.outlines)
 	w.root = &node{id: 1, kind: model.KindDir, children: make(map[string]*node), mode: 0o755, modTime: time.Now()}
 	for _, fs := range o.Folders {
 		f := &folder{source: fs.Source, store: fs.Store, names: nameLock{ws: w}}
@@ -187,31 +184,13 @@ func (w *Workspace) Run(ctx context.Context) error {
 		})
 	}
 	err := g.Wait()
-	w.close()
+	w.act.Close()
+	w.notes.FlushAll()
 	return err
 }
 
-func (w *Workspace) close() {
-	w.closing.Lock()
-	w.closed = true
-	w.closing.Unlock()
-	w.inflight.Wait()
-	w.flushAll()
-}
-
-// begin announces an operation that changes something; inflight.Done ends it.
-func (w *Workspace) begin() error {
-	w.closing.RLock()
-	defer w.closing.RUnlock()
-	if w.closed {
-		return model.ErrClosed
-	}
-	w.inflight.Add(1)
-	return nil
-}
-
 // note finds the note at p.
-func (w *Workspace) note(op string, p model.Path) (*note, error) {
+func (w *Workspace) findNote(op string, p model.Path) (*note.Note, error) {
 	n, err := w.find(op, p)
 	if err != nil {
 		return nil, err
@@ -220,7 +199,7 @@ func (w *Workspace) note(op string, p model.Path) (*note, error) {
 }
 
 // mustBeNote is the note of a node, which was found at p.
-func (n *node) mustBeNote(op string, p model.Path) (*note, error) {
+func (n *node) mustBeNote(op string, p model.Path) (*note.Note, error) {
 	switch n.kind {
 	case model.KindDir:
 		return nil, &model.Error{Op: op, Path: p, Err: model.ErrIsDir}
@@ -234,11 +213,11 @@ func (n *node) mustBeNote(op string, p model.Path) (*note, error) {
 // if the note is not in memory. Errors: fs.ErrNotExist, ErrNotNote, ErrIsDir,
 // ErrOffline, fs.ErrPermission.
 func (w *Workspace) Open(ctx context.Context, p model.Path) (*model.Version, error) {
-	n, err := w.note("open", p)
+	n, err := w.findNote("open", p)
 	if err != nil {
 		return nil, err
 	}
-	return n.version(ctx)
+	return n.Version(ctx)
 }
 
 // Info describes what a path names.
@@ -265,7 +244,7 @@ func (w *Workspace) Stat(ctx context.Context, p model.Path) (Info, error) {
 	if n.kind != model.KindNote {
 		return info, nil
 	}
-	v, err := n.note.version(ctx)
+	v, err := n.note.Version(ctx)
 	if err != nil {
 		return Info{}, err
 	}
@@ -285,7 +264,7 @@ func (w *Workspace) ModTime(p model.Path) (time.Time, error) {
 	if n.kind != model.KindNote {
 		return t, nil
 	}
-	if last := time.Unix(0, n.note.changed.Load()); last.After(t) || n.note.cur.Load() != nil {
+	if last, loaded := n.note.Changed(); loaded || last.After(t) {
 		t = last
 	}
 	return t, nil
@@ -317,12 +296,7 @@ func (f *folder) readOnly() bool {
 }
 
 // locked says why the folder's source takes no changes, nil if it does.
-func (f *folder) locked() error {
-	if lock, ok := f.source.(model.Locker); ok {
-		return lock.Locked()
-	}
-	return nil
-}
+func (f *folder) locked() error { return model.LockedBy(f.source) }
 
 // ReadDir lists a folder, or the workspace's Folders for "", sorted by name.
 func (w *Workspace) ReadDir(_ context.Context, p model.Path) ([]DirEntry, error) {

@@ -152,6 +152,14 @@ type Locker interface {
 	Locked() error
 }
 
+// LockedBy says why s takes no changes, nil if it does.
+func LockedBy(s Source) error {
+	if lock, ok := s.(Locker); ok {
+		return lock.Locked()
+	}
+	return nil
+}
+
 // File is an open file that is not a note.
 type File interface {
 	io.ReaderAt

@@ -185,3 +185,6 @@ type ContentSum [sha256.Size]byte
 
 // SumOf is the sum of a raw text.
 func SumOf(raw string) ContentSum { return sha256.Sum256([]byte(raw)) }
+
+// EmptyUpdate is the Yjs update that changes nothing.
+func EmptyUpdate() []byte { return []byte{0, 0} }

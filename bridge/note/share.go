@@ -1,6 +1,7 @@
-package bridge
+package note
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -20,7 +21,7 @@ import (
 // flushDelay, or before that when a program writes the note, when the last
 // holder closes it, and when the workspace closes.
 type Shared struct {
-	n     *note
+	n     *Note
 	share *share
 	doc   *ycrdt.Doc
 	id    model.DocID
@@ -32,7 +33,7 @@ type share struct {
 	over chan struct{} // closed when the document is not the note's any more
 	end  func()
 
-	holders int // protected by note.write
+	holders int // protected by the note's lock
 
 	mu    sync.Mutex // protects the following
 	queue []*sharedChange
@@ -47,39 +48,40 @@ type sharedChange struct {
 	update [][]byte // what fn did
 }
 
-// OpenShared opens the note at p as a live document, which is made if the note
-// has none yet. Errors: those of Open, and ErrReadOnly for a note that cannot
-// be written. Close it at the end.
-func (w *Workspace) OpenShared(ctx context.Context, p model.Path) (*Shared, error) {
-	n, err := w.peoplesNote("open", p)
-	if err != nil {
-		return nil, err
-	}
-	if err := w.begin(); err != nil {
+// OpenShared opens the note, which was found at p, as a live document, which is made if
+// the note has none yet. Errors: those of Version, and model.ErrReadOnly for a note that
+// cannot be written. Close it at the end.
+func (n *Note) OpenShared(ctx context.Context, p model.Path) (*Shared, error) {
+	if err := n.set.act.Begin(); err != nil {
 		return nil, model.WrapError("open", p, err)
 	}
-	defer w.inflight.Done()
-	n.write.Lock()
-	defer n.write.Unlock()
-	cur, err := n.load(ctx)
+	defer n.set.act.Done()
+	l := n.Lock()
+	defer l.Unlock()
+	cur, err := l.load(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case cur.ReadOnly():
 		return nil, &model.Error{Op: "open", Path: p, Err: model.ErrReadOnly}
-	case n.live != nil:
+	case l.live != nil:
 		return nil, &model.Error{Op: "open", Path: p, Err: errors.ErrUnsupported} // its server shares it
 	}
-	if err := n.prepare(n.where(), cur.Raw()); err != nil {
+	if err := l.prepare(n.node.Place(), cur.Raw()); err != nil {
 		return nil, err
 	}
+	return l.newShared(), nil
+}
+
+// newShared is one more holder of the note's document.
+func (n *Locked) newShared() *Shared {
 	sh := n.share.Load()
 	if sh == nil {
 		sh = newShare()
 		n.share.Store(sh)
 	}
 	sh.holders++
-	return &Shared{n: n, share: sh, doc: n.doc, id: n.id}, nil
+	return &Shared{n: n.note, share: sh, doc: n.doc, id: n.id}
 }
 
 func newShare() *share {
@@ -91,11 +93,7 @@ func newShare() *share {
 func (s *Shared) ID() model.DocID { return s.id }
 
 // Path is where people have the note now.
-func (s *Shared) Path() model.Path {
-	s.n.ws.treeMu.RLock()
-	defer s.n.ws.treeMu.RUnlock()
-	return s.n.node.peoplesPath()
-}
+func (s *Shared) Path() model.Path { return s.n.node.PeoplesPath() }
 
 // Doc is the document, to be read and listened to. It is changed by Change
 // alone.
@@ -112,26 +110,26 @@ func (s *Shared) Over() <-chan struct{} { return s.share.over }
 // fs.ErrNotExist if the note is gone, ErrReadOnly, ErrOffline, ErrNoSpace,
 // ErrClosed.
 func (s *Shared) Change(ctx context.Context, by model.Author, fn func(*ycrdt.Doc) error) error {
-	w := s.n.ws
-	if err := w.begin(); err != nil {
+	act := s.n.set.act
+	if err := act.Begin(); err != nil {
 		return err
 	}
-	defer w.inflight.Done()
+	defer act.Done()
 	c := &sharedChange{by: by, fn: fn, done: make(chan struct{})}
 	s.share.mu.Lock()
 	s.share.queue = append(s.share.queue, c)
 	s.share.mu.Unlock()
 
-	s.n.write.Lock()
-	ev := s.n.changeShared(context.WithoutCancel(ctx), s)
-	s.n.write.Unlock()
-	w.publishAll(appendEvent(nil, ev))
+	l := s.n.Lock()
+	ev := s.changeAll(context.WithoutCancel(ctx), l)
+	l.Unlock()
+	act.Publish(appendEvent(nil, ev)...)
 	<-c.done
 	return c.err
 }
 
-// changeShared makes all changes that wait, as one. The write lock is held.
-func (n *note) changeShared(ctx context.Context, s *Shared) *model.Event {
+// changeAll makes all changes that wait, as one.
+func (s *Shared) changeAll(ctx context.Context, n *Locked) *model.Event {
 	s.share.mu.Lock()
 	batch := s.share.queue
 	s.share.queue = nil
@@ -139,7 +137,7 @@ func (n *note) changeShared(ctx context.Context, s *Shared) *model.Event {
 	if len(batch) == 0 {
 		return nil // another holder made this one's too
 	}
-	ev, err := n.applyShared(ctx, s, batch)
+	ev, err := s.apply(ctx, n, batch)
 	for _, c := range batch {
 		if c.err == nil {
 			c.err = err
@@ -149,19 +147,19 @@ func (n *note) changeShared(ctx context.Context, s *Shared) *model.Event {
 	return ev
 }
 
-func (n *note) applyShared(ctx context.Context, s *Shared, batch []*sharedChange) (*model.Event, error) {
-	at := n.where()
-	if err := n.mayChangeShared(at, s); err != nil {
+func (s *Shared) apply(ctx context.Context, n *Locked, batch []*sharedChange) (*model.Event, error) {
+	at := n.node.Place()
+	if err := s.mayChange(n, at); err != nil {
 		return nil, err
 	}
 	cur, err := n.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	n.replaced(cur)
+	n.nameRuns(cur)
 	var records []model.Record
 	for _, c := range batch {
-		records = append(records, n.recordShared(c)...)
+		records = append(records, c.run(n.doc)...)
 	}
 	if len(records) == 0 {
 		return nil, nil
@@ -171,17 +169,17 @@ func (n *note) applyShared(ctx context.Context, s *Shared, batch []*sharedChange
 	for i := range records {
 		records[i].Ahead = ahead
 	}
-	seq, err := at.store.Append(n.id, model.Path(at.rel), records...)
+	seq, err := n.store.Append(n.id, model.Path(at.Rel), records...)
 	if err != nil {
 		n.closeDoc()
-		return nil, model.WrapError("write", at.path, err)
+		return nil, model.WrapError("write", at.Path, err)
+	}
+	if !ahead {
+		n.advance(seq, model.SumOf(raw), records)
+		return nil, nil
 	}
 	n.extendLedger(seq, records)
 	n.kept = seq
-	if !ahead {
-		at.store.Materialized(n.id, n.kept, model.SumOf(raw))
-		return nil, nil
-	}
 	if n.behind == nil {
 		n.fallBehind(cur)
 	}
@@ -192,53 +190,50 @@ func (n *note) applyShared(ctx context.Context, s *Shared, batch []*sharedChange
 	return n.succeed(cur, raw, model.NextModTime(cur.ModTime(), time.Now())), nil
 }
 
-// mayChangeShared says why a holder cannot change the note now, if so.
-func (n *note) mayChangeShared(at place, s *Shared) error {
+// mayChange says why the holder cannot change the note now, if so.
+func (s *Shared) mayChange(n *Locked, at Place) error {
 	switch {
 	case n.share.Load() != s.share || n.doc != s.doc:
-		return &model.Error{Op: "write", Path: at.path, Err: fs.ErrNotExist}
-	case n.ws.o.ReadOnly:
-		return &model.Error{Op: "write", Path: at.path, Err: model.ErrReadOnly}
-	case at.offline.Load():
-		return &model.Error{Op: "write", Path: at.path, Err: model.ErrOffline}
-	case at.readOnly():
-		return &model.Error{Op: "write", Path: at.path, Err: model.ErrReadOnly}
+		return &model.Error{Op: "write", Path: at.Path, Err: fs.ErrNotExist}
+	case n.set.o.ReadOnly:
+		return &model.Error{Op: "write", Path: at.Path, Err: model.ErrReadOnly}
+	case at.Offline:
+		return &model.Error{Op: "write", Path: at.Path, Err: model.ErrOffline}
+	case model.LockedBy(n.source) != nil:
+		return &model.Error{Op: "write", Path: at.Path, Err: model.ErrReadOnly}
 	}
 	return nil
 }
 
-// recordShared runs one change and returns the records of it: the first holds
+// run makes the change in doc and returns the records of it: the first holds
 // what was done, and each says for one client which units are the author's.
-func (n *note) recordShared(c *sharedChange) []model.Record {
-	before := n.doc.StateVector()
-	cancel := n.doc.OnUpdate(func(update []byte, _ any) { c.update = append(c.update, update) })
-	c.err = c.fn(n.doc)
-	dropObjects(n.doc, n.text)
+func (c *sharedChange) run(doc *ycrdt.Doc) []model.Record {
+	before := doc.StateVector()
+	cancel := doc.OnUpdate(func(update []byte, _ any) { c.update = append(c.update, update) })
+	c.err = c.fn(doc)
+	dropObjects(doc, doc.Text(contentsName))
 	cancel()
 	if len(c.update) == 0 {
 		return nil
 	}
 	update, err := ycrdt.MergeUpdates(c.update...)
 	if err != nil {
-		update = n.doc.EncodeStateAsUpdate(nil) // holds them, too
+		update = doc.EncodeStateAsUpdate(nil) // holds them, too
 	}
 	rec := model.Record{Update: update, Author: c.by.Name, Session: c.by.Session, Time: time.Now().UTC()}
 	var records []model.Record
-	after := n.doc.StateVector()
+	after := doc.StateVector()
 	for _, client := range slices.Sorted(sharedClients(before, after)) {
 		rec.Client, rec.Clock = uint64(client), before[client]
 		rec.Len = after[client] - before[client]
 		records = append(records, rec)
-		rec.Update = emptyUpdate()
+		rec.Update = model.EmptyUpdate()
 	}
 	if len(records) == 0 {
 		return []model.Record{rec} // deletions only
 	}
 	return records
 }
-
-// emptyUpdate is the update that changes nothing.
-func emptyUpdate() []byte { return []byte{0, 0} }
 
 // sharedClients yields the clients that have more units after than before.
 func sharedClients(before, after ycrdt.StateVector) func(func(ycrdt.ClientID) bool) {
@@ -254,20 +249,55 @@ func sharedClients(before, after ycrdt.StateVector) func(func(ycrdt.ClientID) bo
 // Close lets go of the note. When the last holder does, the file is written.
 func (s *Shared) Close() {
 	s.close.Do(func() {
-		s.n.write.Lock()
-		defer s.n.write.Unlock()
+		l := s.n.Lock()
+		defer l.Unlock()
 		if s.share.holders--; s.share.holders > 0 || s.n.share.Load() != s.share {
 			return
 		}
 		s.n.share.Store(nil)
-		s.n.flushAfter(0)
+		l.flushAfter(0)
 	})
 }
 
 // endShare tells the holders, if there are any, that the document is not the
 // note's any more.
-func (n *note) endShare() {
+func (n *core) endShare() {
 	if sh := n.share.Swap(nil); sh != nil {
 		sh.end()
 	}
 }
+
+// DocID is the id of the note's document: the one it has, or the one that it
+// gets when a document is made for it. That is want, unless an earlier caller
+// wanted another. No document is made.
+func (n *Note) DocID(want model.DocID) (model.DocID, error) {
+	l := n.Lock()
+	defer l.Unlock()
+	if l.id != "" {
+		return l.id, nil
+	}
+	if l.assigned != "" {
+		return l.assigned, nil
+	}
+	id, err := l.lookupID(n.node.Place())
+	if err != nil {
+		return "", err
+	}
+	l.assigned = cmp.Or(id, want)
+	return l.assigned, nil
+}
+
+// Adopt makes doc, which the store has up to the record seq, the document of a new note
+// whose file, of that stamp, holds its text, and opens it.
+func (n *Note) Adopt(id model.DocID, doc *ycrdt.Doc, seq uint64, stamp model.Stamp) (*Shared, *model.Version) {
+	l := n.Lock()
+	defer l.Unlock()
+	l.stamp, l.synced, l.id, l.kept = stamp, true, id, seq
+	l.use(doc)
+	v := l.publish(l.text.String(), time.Unix(0, stamp.ModTime))
+	n.share.Store(nil)
+	return l.newShared(), v
+}
+
+// TextOf is the text of a note whose document is doc.
+func TextOf(doc *ycrdt.Doc) string { return doc.Text(contentsName).String() }

@@ -1,4 +1,4 @@
-package bridge
+package note
 
 import (
 	"container/list"
@@ -7,27 +7,24 @@ import (
 	"github.com/relayfs/relayfs/bridge/model"
 )
 
-// defaultCacheBytes is Options.CacheBytes where that is not set.
-const defaultCacheBytes = 256 << 20
-
-// noteCache bounds the memory of loaded notes. What is beyond the budget is dropped,
+// cache bounds the memory of loaded notes. What is beyond the budget is dropped,
 // least recently used first, and read again when it is asked for.
-type noteCache struct {
+type cache struct {
 	budget int // in bytes
 
 	mu    sync.Mutex // protects the following
 	order list.List  // of *cached, most recently used first
-	at    map[*note]*list.Element
+	at    map[*Note]*list.Element
 	bytes int
 }
 
 type cached struct {
-	note *note
+	note *Note
 	size int
 }
 
 // touch marks a note as just used.
-func (c *noteCache) touch(n *note) {
+func (c *cache) touch(n *Note) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.at[n]; e != nil {
@@ -36,13 +33,13 @@ func (c *noteCache) touch(n *note) {
 }
 
 // add accounts for a note that takes size bytes and drops what exceeds the
-// budget. n's write lock is held; the locks of others are only tried for.
-func (c *noteCache) add(n *note, size int) {
+// budget. The writer of n calls it; the locks of others are only tried for.
+func (c *cache) add(n *Note, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget(n)
 	if c.at == nil {
-		c.at = make(map[*note]*list.Element)
+		c.at = make(map[*Note]*list.Element)
 	}
 	c.at[n] = c.order.PushFront(&cached{n, size})
 	c.bytes += size
@@ -56,13 +53,13 @@ func (c *noteCache) add(n *note, size int) {
 }
 
 // remove forgets a note that is gone.
-func (c *noteCache) remove(n *note) {
+func (c *cache) remove(n *Note) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget(n)
 }
 
-func (c *noteCache) forget(n *note) {
+func (c *cache) forget(n *Note) {
 	if e := c.at[n]; e != nil {
 		c.bytes -= e.Value.(*cached).size
 		c.order.Remove(e)
@@ -73,19 +70,20 @@ func (c *noteCache) forget(n *note) {
 // evict drops a note's text and document from memory, unless it is in use. What
 // it drops is in the file and the store. A version that somebody holds as a
 // base keeps the identities of its characters.
-func (n *note) evict() bool {
-	if !n.write.TryLock() {
+func (n *Note) evict() bool {
+	if !n.mu.TryLock() {
 		return false
 	}
-	defer n.write.Unlock()
-	if n.isShared() {
+	defer n.mu.Unlock()
+	l := &n.locked
+	if l.isShared() {
 		return false
 	}
 	if cur := n.cur.Load(); cur != nil {
-		n.replaced(cur)
+		l.nameRuns(cur)
 	}
 	n.cur.Store(nil)
-	n.closeDoc()
+	l.closeDoc()
 	return true
 }
 
@@ -93,8 +91,8 @@ func (n *note) evict() bool {
 const recordSize = 256
 
 // size is about how many bytes of memory the note takes with v as its current
-// version. The write lock is held.
-func (n *note) size(v *model.Version) int {
+// version.
+func (n *Locked) size(v *model.Version) int {
 	size := len(v.Raw()) + n.ledger.Size()*recordSize
 	if n.doc != nil {
 		size += n.doc.Size()

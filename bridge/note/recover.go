@@ -1,4 +1,4 @@
-package bridge
+package note
 
 import (
 	"context"
@@ -14,39 +14,18 @@ import (
 // records, and a record says what the file's stamp was before and after. A person's save is
 // a stamp that relayfs did not make.
 
-// recoverNotes brings the files of a Folder up to what a crash has kept from them.
-func (w *Workspace) recoverNotes(ctx context.Context, f *folder) error {
-	if _, live := f.source.(Documents); live {
-		return nil
-	}
-	unsettled, err := f.store.Unsettled()
-	if err != nil {
-		return err
-	}
-	for _, p := range unsettled {
-		n := w.source(f, string(p))
-		if n == nil || n.note == nil {
-			continue
-		}
-		if _, err := n.note.version(ctx); err != nil { // who reads it is told again
-			w.log.Warn("note not recovered", model.LogPath, string(n.note.where().path), model.LogErr, err)
-		}
-	}
-	return nil
-}
-
 // catchUp compares the store's history with the file that was just read. What the history
 // has and the file lacks is put there; what a person has saved while nobody followed the
-// file becomes a record. The write lock is held.
-func (n *note) catchUp(ctx context.Context, at place) error {
-	id, err := at.lookupID()
+// file becomes a record.
+func (n *Locked) catchUp(ctx context.Context, at Place) error {
+	id, err := n.lookupID(at)
 	if err != nil || id == "" {
 		return err
 	}
 	n.id = id
-	h, err := at.store.Load(id)
+	h, err := n.store.Load(id)
 	if err != nil {
-		return model.WrapError("open", at.path, err)
+		return model.WrapError("open", at.Path, err)
 	}
 	cur := n.cur.Load()
 	if cur.ReadOnly() || len(h.Records) == 0 || h.InStep(model.SumOf(cur.Raw())) {
@@ -73,30 +52,30 @@ type state struct {
 //
 // A save of the last two does not revert what the file never held, and a file that was set
 // back to an old text, from a backup or by git, is a person's save like any other.
-func (n *note) recover(ctx context.Context, at place, h model.History) error {
+func (n *Locked) recover(ctx context.Context, at Place, h model.History) error {
 	states, doc, err := statesOf(h)
 	if err != nil {
-		return model.WrapError("open", at.path, err)
+		return model.WrapError("open", at.Path, err)
 	}
 	file, stamp := n.cur.Load(), n.stamp
 	head := states[len(states)-1].version
-	n.doc, n.text = doc, doc.Text(contentsName)
+	n.use(doc)
 	n.kept = h.Records[len(h.Records)-1].Seq
 	if head.Raw() == file.Raw() {
-		at.store.Materialized(n.id, n.kept, model.SumOf(file.Raw()))
+		n.store.Materialized(n.id, n.kept, model.SumOf(file.Raw()))
 		return nil
 	}
-	held := lastHeld(states, at)
+	held := n.lastHeld(states)
 	interrupted := madeBy(states, stamp) || held.Raw() == file.Raw()
 	if !interrupted && held == head {
 		return n.keep(at, model.SumOf(file.Raw()), []model.Record{changeDoc(n.doc, head.Raw(), textmerge.SavedEdits(head.Raw(), file.Raw()), sourceOrigin{})})
 	}
 	n.publish(head.Raw(), model.NextModTime(file.ModTime(), time.Now()))
-	n.ws.log.Info("changes that a crash has kept from the file are put into it", model.LogPath, string(at.path))
+	n.set.o.Logger.Info("changes that a crash has kept from the file are put into it", model.LogPath, string(at.Path))
 	if interrupted {
 		n.fallBehind(file)
 		if err := n.putInFile(ctx, at, n.cur.Load(), n.cur.Load().ModTime()); err != nil {
-			n.ws.log.Warn("they will be put there later", model.LogPath, string(at.path), model.LogErr, err)
+			n.set.o.Logger.Warn("they will be put there later", model.LogPath, string(at.Path), model.LogErr, err)
 			n.flushAfter(flushRetry)
 		}
 		return nil
@@ -105,7 +84,7 @@ func (n *note) recover(ctx context.Context, at place, h model.History) error {
 	n.flushAfter(0)
 	n.stamp = model.Stamp{} // no write before what a person saved is taken over
 	if _, err := n.takeOver(ctx, held, file.Raw(), stamp); err != nil {
-		n.ws.log.Warn("a person's change is merged later", model.LogPath, string(at.path), model.LogErr, err)
+		n.set.o.Logger.Warn("a person's change is merged later", model.LogPath, string(at.Path), model.LogErr, err)
 	}
 	return nil
 }
@@ -136,14 +115,14 @@ func rawState(text *ycrdt.Text) *model.Version { return model.RawVersion(text.St
 
 // lastHeld is the newest text that the file has held. The last save may have been
 // interrupted before the file got its text.
-func lastHeld(states []state, at place) *model.Version {
+func (n *Locked) lastHeld(states []state) *model.Version {
 	saves := 0
 	for i := len(states) - 1; i > 0; i-- {
 		s := states[i]
 		if s.save != nil {
 			saves++
 		}
-		if s.inFile && (s.save == nil || saves > 1 || !at.unplaced(s.save.Post)) {
+		if s.inFile && (s.save == nil || saves > 1 || !n.unplaced(s.save.Post)) {
 			return s.version
 		}
 	}
@@ -151,8 +130,8 @@ func lastHeld(states []state, at place) *model.Version {
 }
 
 // unplaced says whether a crash has kept the file of that stamp from its name.
-func (at place) unplaced(post model.Stamp) bool {
-	u, ok := at.source.(model.Unplacer)
+func (n *Locked) unplaced(post model.Stamp) bool {
+	u, ok := n.source.(model.Unplacer)
 	return ok && u.Unplaced(post)
 }
 

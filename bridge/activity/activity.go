@@ -1,0 +1,78 @@
+// Package activity has the operations that a workspace is carrying out, and the events
+// that it publishes about them.
+package activity
+
+import (
+	"sync"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Activity admits operations until it is closed and calls every subscriber with every
+// event. The zero Activity is ready.
+type Activity struct {
+	closing  sync.RWMutex // held for writing while closed is set
+	closed   bool
+	inflight sync.WaitGroup
+
+	mu   sync.Mutex // protects the following
+	subs map[int]func(model.Event)
+	next int
+}
+
+// Begin announces an operation that changes something; Done ends it. The error is
+// model.ErrClosed.
+func (a *Activity) Begin() error {
+	a.closing.RLock()
+	defer a.closing.RUnlock()
+	if a.closed {
+		return model.ErrClosed
+	}
+	a.inflight.Add(1)
+	return nil
+}
+
+// Done ends an operation that Begin admitted.
+func (a *Activity) Done() { a.inflight.Done() }
+
+// Close admits no more operations and waits for those that have begun.
+func (a *Activity) Close() {
+	a.closing.Lock()
+	a.closed = true
+	a.closing.Unlock()
+	a.inflight.Wait()
+}
+
+// Subscribe calls fn with each event until cancel is called. fn runs on the goroutine
+// that publishes.
+func (a *Activity) Subscribe(fn func(model.Event)) (cancel func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.subs == nil {
+		a.subs = make(map[int]func(model.Event))
+	}
+	id := a.next
+	a.next++
+	a.subs[id] = fn
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.subs, id)
+	}
+}
+
+// Publish calls the subscribers with each event. The caller holds no lock of the
+// workspace.
+func (a *Activity) Publish(events ...model.Event) {
+	for _, ev := range events {
+		a.mu.Lock()
+		subs := make([]func(model.Event), 0, len(a.subs))
+		for _, fn := range a.subs {
+			subs = append(subs, fn)
+		}
+		a.mu.Unlock()
+		for _, fn := range subs {
+			fn(ev)
+		}
+	}
+}

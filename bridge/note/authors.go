@@ -1,0 +1,115 @@
+package note
+
+import (
+	"context"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// This file tells who has touched a note. Whose text it holds does not tell that: all
+// that stands in a person's note may be an agent's.
+
+// IsOwn says whether this session of the author made the note, and nobody else has
+// touched it or decided on anything in it.
+func (n *Note) IsOwn(by model.Author) bool {
+	l := n.Lock()
+	defer l.Unlock()
+	if !l.bornOf.Is(by) {
+		return false
+	}
+	_, _, err := l.onlyBy(context.Background(), by.Is)
+	return err == nil
+}
+
+// MadeBy says whether one of the authors made the note in this process, not longer ago
+// than that.
+func (n *Locked) MadeBy(theirs func(model.Author) bool, within time.Duration) bool {
+	return time.Since(n.born) <= within && theirs(n.bornOf)
+}
+
+// Untouched is the current version of a note that nobody but its authors has
+// touched; model.ErrConflict.
+func (n *Locked) Untouched(ctx context.Context, theirs func(model.Author) bool) (*model.Version, error) {
+	if n.live != nil || n.isShared() {
+		return nil, model.ErrConflict
+	}
+	v, stamp, err := n.onlyBy(ctx, theirs)
+	if err != nil {
+		return nil, err
+	}
+	n.stamp = stamp // a rename makes another one of it
+	return v, nil
+}
+
+// Retract takes away the file of a note that was found Untouched. Forget does so with its
+// history.
+func (n *Locked) Retract(ctx context.Context, from model.Retractor) error {
+	return from.Retract(ctx, n.node.Place().Rel, n.stamp)
+}
+
+// Forget takes the history of the note out of the store.
+func (n *Locked) Forget() error { return n.store.Forget(n.id) }
+
+// Gone forgets the text of a note whose file is gone: who waits for it finds that out.
+func (n *Locked) Gone() {
+	n.closeDoc()
+	n.cur.Store(nil)
+}
+
+// RetractEmpty takes away the file of a note that an agent made, and in which people have
+// done nothing but decide; model.ErrConflict if it is not that, or not empty.
+func (n *Locked) RetractEmpty(ctx context.Context, from model.Retractor) error {
+	at := n.node.Place()
+	cur, err := n.load(ctx)
+	if err != nil {
+		return err
+	}
+	if cur.Raw() != "" || n.live != nil || n.isShared() || !n.onlyByAgents() {
+		return model.ErrConflict
+	}
+	stamp, err := n.unchanged(ctx, cur)
+	if err != nil {
+		return err
+	}
+	return from.Retract(ctx, at.Rel, stamp)
+}
+
+// onlyByAgents says whether an agent made the note, and people have done nothing in it
+// but decide: who changes it as a live document is a person.
+func (n *Locked) onlyByAgents() bool {
+	h, err := n.store.Load(n.id)
+	return err == nil && len(h.Records) > 0 && h.Records[0].Created && h.All(func(r *model.Record) bool {
+		return r.Decision != nil || r.Author != "" && !r.Ahead
+	})
+}
+
+// onlyBy is the note's current version and its stamp if its authors, and nobody else,
+// have ever written in it; else ErrConflict.
+func (n *Locked) onlyBy(ctx context.Context, theirs func(model.Author) bool) (*model.Version, model.Stamp, error) {
+	cur, err := n.load(ctx)
+	if err != nil {
+		return nil, model.Stamp{}, err
+	}
+	var stamp model.Stamp
+	if n.live == nil {
+		if stamp, err = n.unchanged(ctx, cur); err != nil {
+			return nil, model.Stamp{}, err
+		}
+	}
+	h, err := n.store.Load(n.id)
+	if err == nil && (cur.ReadOnly() || !h.OnlyBy(theirs) || n.live == nil && !h.LeadsTo(cur.Raw())) {
+		err = model.ErrConflict
+	}
+	return cur, stamp, err
+}
+
+// unchanged is the stamp of the file in the source if that holds cur; else
+// ErrConflict: a person may have saved a moment ago, and that is not reported yet.
+func (n *Locked) unchanged(ctx context.Context, cur *model.Version) (model.Stamp, error) {
+	data, stamp, err := n.source.Read(ctx, n.node.Place().Rel)
+	if err == nil && string(data) != cur.Raw() {
+		err = model.ErrConflict
+	}
+	return stamp, err
+}

@@ -1,0 +1,107 @@
+package note
+
+import (
+	"context"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/attribution"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/planner"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Creation is a note that is being made. It is a new document, whatever had its name
+// before.
+type Creation struct {
+	raw   string
+	plan  planner.Plan
+	by    model.Author
+	doc   document
+	state liveState // of doc.live
+}
+
+// Create plans a note whose view is to be text, for the store that it is to be in. Errors:
+// model.ErrTooLarge, ErrReadOnly, ErrInvalidUTF8, ErrRefused.
+func (s *Set) Create(store model.Store, text string, by model.Author) (*Creation, error) {
+	plan, err := s.plan(nil, model.NewVersion("", s.o.View, 0, time.Time{}), text, by)
+	if err != nil {
+		return nil, err
+	}
+	c := &Creation{raw: diffwrap.Apply("", plan.Edits), plan: plan, by: by, doc: document{store: store, id: NewDocID()}}
+	if len(c.raw) > model.MaxNote {
+		return nil, model.ErrTooLarge
+	}
+	c.plan.Edits = []diffwrap.Edit{{New: c.raw}}
+	return c, nil
+}
+
+// Raw is the raw text of the new note.
+func (c *Creation) Raw() string { return c.raw }
+
+// Warn adds a warning to the Result.
+func (c *Creation) Warn(warning string) { c.plan.Warnings = append(c.plan.Warnings, warning) }
+
+// Keep makes the document, and has the store keep it for the note at rel before its file,
+// which will have the stamp post, is there.
+func (c *Creation) Keep(rel string, post model.Stamp) error {
+	d := &c.doc
+	d.use(ycrdt.NewDoc(ycrdt.Options{}))
+	if c.raw == "" {
+		return nil // nothing to keep: the document is made when there is text
+	}
+	rec := d.carryOut(d.doc, "", &c.plan, c.by)
+	rec.Created = c.by.Name != ""
+	sum := model.SumOf(c.raw)
+	rec.Save = &model.Save{Post: post, Sum: sum[:]}
+	seq, err := d.store.Append(d.id, model.Path(rel), rec)
+	if err == nil {
+		d.kept = seq
+	}
+	return err
+}
+
+// Abandon takes back what Keep kept.
+func (c *Creation) Abandon() error {
+	if c.doc.kept == 0 {
+		return nil
+	}
+	return c.doc.store.Abort(c.doc.id, c.doc.kept)
+}
+
+// Placed notes that the file has the text.
+func (c *Creation) Placed() {
+	if c.doc.kept > 0 {
+		c.doc.store.Materialized(c.doc.id, c.doc.kept, model.SumOf(c.raw))
+	}
+}
+
+// KeepLive makes the note at rel in docs, and returns what names its state.
+func (c *Creation) KeepLive(ctx context.Context, docs model.Documents, rel string) (model.Stamp, error) {
+	rec := model.Record{Time: time.Now().UTC()}
+	d, err := docs.NewDocument(ctx, rel, &rec, func(doc *ycrdt.Doc) error {
+		c.plan.CarryOut(doc, doc.Text(contentsName), "", c.by, attribution.NewLedger(nil), &rec)
+		c.state = stateOf(doc, rec.Time)
+		return nil
+	})
+	if err != nil {
+		return model.Stamp{}, err
+	}
+	c.doc.live, c.doc.id = d, d.ID()
+	return model.Stamp{Size: int64(len(c.raw)), ModTime: c.state.modTime.UnixNano()}, nil
+}
+
+// Create takes over what was made as this note, which is new and whose file has that stamp.
+func (n *Note) Create(c *Creation, stamp model.Stamp) Result {
+	l := n.Lock()
+	defer l.Unlock()
+	l.document, l.bornOf = c.doc, c.by
+	res := Result{Changed: true, Warnings: c.plan.Warnings}
+	if l.live != nil {
+		res.Version = l.publishVersion(l.versionOf(c.state, c.state.modTime))
+		return res
+	}
+	l.stamp, l.synced, l.born = stamp, true, time.Now()
+	res.Version = l.publish(c.raw, time.Unix(0, stamp.ModTime))
+	return res
+}

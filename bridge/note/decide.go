@@ -1,0 +1,68 @@
+package note
+
+import (
+	"context"
+	"slices"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/planner"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Suggestions lists the suggestions of the note, which is shown or was at p.
+func (n *Note) Suggestions(ctx context.Context, p model.Path) ([]model.Suggestion, error) {
+	l := n.Lock()
+	defer l.Unlock()
+	cur, err := l.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.Suggestions(p, cur)
+}
+
+// Suggestions lists the suggestions of cur, the current version.
+func (n *Locked) Suggestions(p model.Path, cur *model.Version) ([]model.Suggestion, error) {
+	x, known, u, err := n.layout(cur)
+	if err != nil {
+		return nil, model.WrapError("open", p, err)
+	}
+	list := known.List(p, x, u)
+	if n.set.o.Mode == Direct { // comments that are written there wait for nobody
+		list = slices.DeleteFunc(list, func(s model.Suggestion) bool { return s.Kind == diffwrap.Comment })
+	}
+	return list, nil
+}
+
+// Decide plans a decision on suggestions of cur, the current version; instead, unless nil,
+// is what stands in the place of what the only one proposes.
+func (n *Locked) Decide(cur *model.Version, chosen []model.Suggestion, d model.Decision, instead []diffwrap.Edit) (planner.Plan, error) {
+	x, known, u, err := n.layout(cur)
+	if err != nil || len(chosen) == 0 {
+		return planner.Plan{}, err
+	}
+	return planner.Decide(cur, x, known, u, chosen, d, instead), nil
+}
+
+// TakeBack plans the undo of a journal entry and tells of it in d.
+func (n *Locked) TakeBack(ctx context.Context, cur *model.Version, e model.JournalEntry, d *model.Decision) (planner.Plan, error) {
+	if e.IsOld() {
+		return planner.UndoOld(cur, e, d)
+	}
+	if n.live == nil {
+		if err := n.prepare(n.node.Place(), cur.Raw()); err != nil {
+			return planner.Plan{}, err
+		}
+	}
+	if n.id != e.ID {
+		return planner.Plan{}, planner.Refuse(planner.ErrHistoryLost)
+	}
+	h, err := n.store.Load(n.id)
+	if err != nil {
+		return planner.Plan{}, err
+	}
+	pieces, err := n.pieces(ctx, cur)
+	if err != nil {
+		return planner.Plan{}, err
+	}
+	return planner.Undo(cur, e, h.Records, pieces, d)
+}

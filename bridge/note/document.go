@@ -1,0 +1,320 @@
+package note
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/attribution"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/planner"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// contentsName is the root Text of a document that holds a note's raw text, as
+// the Relay data model names it.
+const contentsName = "contents"
+
+// document is a note's document, in memory and in the store, and what the store's
+// records tell of it.
+type document struct {
+	store    model.Store
+	id       model.DocID // "" while the note has no document
+	assigned model.DocID // the id that it is to get, "" for any
+	doc      *ycrdt.Doc
+	text     *ycrdt.Text
+	kept     uint64              // store sequence number of the last record of doc
+	ledger   *attribution.Ledger // what the store's records up to kept tell, of doc or live; nil if that was not asked for
+	live     model.Document      // instead of doc and the rest, where the document is the truth; see live.go
+}
+
+// sourceOrigin is the transaction origin of text that came from the source.
+type sourceOrigin struct{}
+
+// NewDocID is a random 128-bit name.
+func NewDocID() model.DocID {
+	var b [16]byte
+	rand.Read(b[:])
+	return model.DocID(hex.EncodeToString(b[:]))
+}
+
+// dropObjects takes away what a client has put into a text that is no text: a file has no
+// place for it, and the places of the text after it would not be those of the file's.
+func dropObjects(doc *ycrdt.Doc, text *ycrdt.Text) {
+	if text.Len() == textmerge.UTF16Len(text.String()) {
+		return
+	}
+	objects := text.Objects()
+	doc.Transact(sourceOrigin{}, func(txn *ycrdt.Txn) {
+		for _, pos := range slices.Backward(objects) {
+			text.Delete(txn, pos, 1)
+		}
+	})
+}
+
+// changeDoc applies edits to a document whose text is raw and returns the record of it.
+func changeDoc(doc *ycrdt.Doc, raw string, edits []diffwrap.Edit, origin any) model.Record {
+	return record(doc, func(*model.Record) {
+		text := doc.Text(contentsName)
+		doc.Transact(origin, func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, raw, edits) })
+	})
+}
+
+// record returns the record of what fn does to doc.
+func record(doc *ycrdt.Doc, fn func(*model.Record)) model.Record {
+	clock := func() uint64 { return doc.StateVector()[doc.ClientID()] }
+	rec := model.Record{Time: time.Now().UTC(), Client: uint64(doc.ClientID()), Clock: clock()}
+	cancel := doc.OnUpdate(func(update []byte, _ any) { rec.Update = update })
+	defer cancel()
+	fn(&rec)
+	rec.Len = clock() - rec.Clock
+	return rec
+}
+
+// replay builds the document that records describe.
+func replay(records []model.Record) (*ycrdt.Doc, error) {
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	for _, rec := range records {
+		if err := doc.ApplyUpdate(rec.Update, sourceOrigin{}); err != nil {
+			return nil, err
+		}
+	}
+	return doc, nil
+}
+
+// runsAs are the identities of raw's characters, of which those that doc does not have
+// are nobody's.
+func runsAs(doc *ycrdt.Doc, raw string) []ycrdt.Run {
+	text := doc.Text(contentsName)
+	if have := text.String(); have != raw {
+		doc.Transact(nil, func(txn *ycrdt.Txn) { textmerge.ApplyEdits(txn, text, have, textmerge.SavedEdits(have, raw)) })
+	}
+	return text.Runs()
+}
+
+// use makes doc the document in memory.
+func (d *document) use(doc *ycrdt.Doc) { d.doc, d.text = doc, doc.Text(contentsName) }
+
+// lookupID asks the store for the document of the note at at, "" if it has none.
+func (d *document) lookupID(at Place) (model.DocID, error) {
+	id, err := d.store.DocID(model.Path(at.Rel))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return id, model.WrapError("open", at.Path, err)
+}
+
+// open makes sure that the document is in memory in the state of raw, loading
+// or creating it, and returns the records that the store does not hold yet.
+func (d *document) open(at Place, raw string) ([]model.Record, error) {
+	if d.doc != nil {
+		return nil, nil
+	}
+	if d.id == "" {
+		id, err := d.lookupID(at)
+		if err != nil {
+			return nil, err
+		}
+		if d.id = cmp.Or(id, d.assigned); d.id == "" {
+			d.id = NewDocID()
+		}
+	}
+	h, err := d.store.Load(d.id)
+	if err != nil {
+		return nil, model.WrapError("open", at.Path, err)
+	}
+	doc, err := replay(h.Records)
+	if err != nil {
+		return nil, model.WrapError("open", at.Path, err)
+	}
+	d.use(doc)
+	dropObjects(d.doc, d.text)
+	if len(h.Records) > 0 {
+		d.kept = h.Records[len(h.Records)-1].Seq
+	}
+	have := d.text.String()
+	if have == raw {
+		return nil, nil
+	}
+	return []model.Record{changeDoc(d.doc, have, textmerge.SavedEdits(have, raw), sourceOrigin{})}, nil
+}
+
+// carryOut makes a plan's edits in doc, which is in the state raw, and returns the record of
+// it.
+func (d *document) carryOut(doc *ycrdt.Doc, raw string, plan *planner.Plan, by model.Author) model.Record {
+	known, err := d.ledgerNow()
+	if err != nil {
+		known = attribution.NewLedger(nil) // whose the marks are that it leaves alone is not known for now
+	}
+	return record(doc, func(rec *model.Record) {
+		plan.CarryOut(doc, doc.Text(contentsName), raw, by, known, rec)
+	})
+}
+
+// advance notes that the store has kept records, of which the last is seq, and the file has
+// their text, whose sum that is.
+func (d *document) advance(seq uint64, sum model.ContentSum, records []model.Record) {
+	d.extendLedger(seq, records)
+	d.kept = seq
+	d.store.Materialized(d.id, seq, sum)
+}
+
+// nameRuns keeps with cur, which is about to be replaced and whose state the document is
+// in, what a later merge needs to know of it.
+func (d *document) nameRuns(cur *model.Version) {
+	if d.doc != nil && cur.Runs() == nil {
+		cur.SetRuns(d.text.Runs())
+	}
+}
+
+// runs are the identities of the characters of cur, the current version; nil without a
+// document.
+func (d *document) runs(cur *model.Version) []ycrdt.Run {
+	switch {
+	case d.live != nil:
+		return cur.Runs()
+	case d.doc != nil:
+		return d.text.Runs()
+	}
+	return nil
+}
+
+// runsOf are the identities of the characters of a version that was replaced while the
+// document was not in memory, nil if they cannot be found: those of the document when
+// it had that text, or else, since the version is older than the document then, when it
+// began. What agents have proposed since is in neither, whatever its letters are.
+func (d *document) runsOf(v *model.Version) (runs []ycrdt.Run) {
+	h, err := d.store.Load(d.id)
+	if err != nil || len(h.Records) == 0 {
+		return nil
+	}
+	doc := ycrdt.NewDoc(ycrdt.Options{})
+	text := doc.Text(contentsName)
+	units := textmerge.UTF16Len(v.Raw())
+	for _, rec := range h.Records {
+		if doc.ApplyUpdate(rec.Update, sourceOrigin{}) != nil {
+			return nil
+		}
+		if text.Len() == units && text.String() == v.Raw() {
+			runs = text.Runs()
+		}
+	}
+	if runs != nil {
+		return runs
+	}
+	first, err := replay(h.Records[:1])
+	if err != nil {
+		return nil
+	}
+	return runsAs(first, v.Raw())
+}
+
+// pieces are the identities of the document, deleted ones included; ErrConflict if
+// it is not what cur says.
+func (d *document) pieces(ctx context.Context, cur *model.Version) (pieces []ycrdt.Piece, err error) {
+	if d.live == nil {
+		return d.text.Pieces(), nil
+	}
+	err = d.live.View(ctx, func(doc *ycrdt.Doc, _ time.Time) error {
+		text := doc.Text(contentsName)
+		if text.String() != cur.Raw() || !slices.Equal(text.Runs(), cur.Runs()) {
+			return model.ErrConflict
+		}
+		pieces = text.Pieces()
+		return nil
+	})
+	return pieces, err
+}
+
+// mergeInto is the view text that results when a writer who was shown base wrote text,
+// and the note is cur now.
+func (d *document) mergeInto(base, cur *model.Version, text string) string {
+	if base.Raw() == cur.Raw() {
+		return text
+	}
+	runs := d.runs(cur)
+	if base.Runs() == nil && runs != nil {
+		base.SetRuns(d.runsOf(base))
+	}
+	was, is := base.Side(), cur.Side()
+	is.Runs = runs
+	if was.Runs == nil || base.ReadOnly() { // read-only is what shows something else than the text of its document
+		is.Runs = nil
+	} else if l, err := d.ledgerNow(); err == nil && l.HasRevived() {
+		was.Runs, is.Runs = l.FirstRuns(was.Runs), l.FirstRuns(runs)
+	}
+	return textmerge.Merge(was, is, text)
+}
+
+// ledgerNow is what the store tells of the document.
+func (d *document) ledgerNow() (*attribution.Ledger, error) {
+	if d.id == "" || d.doc != nil && d.kept == 0 {
+		return attribution.NewLedger(nil), nil // the store has nothing of it
+	}
+	if d.ledger != nil && (d.live != nil || d.ledger.UpTo == d.kept) {
+		return d.ledger, nil
+	}
+	h, err := d.store.Load(d.id)
+	if err != nil {
+		return nil, err
+	}
+	l := attribution.NewLedger(h.Records)
+	if d.live != nil || d.doc != nil {
+		d.ledger = l
+	}
+	return l, nil
+}
+
+// extendLedger adds records that are kept now, the last of them as seq.
+func (d *document) extendLedger(seq uint64, records []model.Record) {
+	if d.ledger == nil || d.ledger.UpTo != d.kept {
+		d.ledger = nil
+		return
+	}
+	had := d.ledger.Size()
+	for i := range records {
+		d.ledger.Add(&records[i])
+	}
+	d.ledger.UpTo = seq
+	if d.ledger.GrownFrom(had) {
+		d.ledger.Prune(d.text.Runs())
+	}
+}
+
+// identities are who wrote what of cur, the current version, and the identities of its raw
+// text: nothing if the note was never written through relayfs.
+func (d *document) identities(cur *model.Version) (*attribution.Ledger, []ycrdt.Run, error) {
+	switch {
+	case d.id == "":
+		return attribution.NewLedger(nil), nil, nil
+	case d.live != nil || d.doc != nil:
+		l, err := d.ledgerNow()
+		return l, d.runs(cur), err
+	}
+	h, err := d.store.Load(d.id)
+	if err != nil || len(h.Records) == 0 {
+		return attribution.NewLedger(nil), nil, err
+	}
+	doc, err := replay(h.Records)
+	if err != nil {
+		return nil, nil, err
+	}
+	return attribution.NewLedger(h.Records), runsAs(doc, cur.Raw()), nil
+}
+
+// layout reads the suggestions of cur, the current version.
+func (d *document) layout(cur *model.Version) (*attribution.Layout, *attribution.Ledger, attribution.Units, error) {
+	l, runs, err := d.identities(cur)
+	if err != nil {
+		return nil, nil, attribution.Units{}, err
+	}
+	u := attribution.UnitsOf(runs).Through(cur.Raw(), cur.Separated())
+	return l.LayOut(cur.Marked(), u), l, u, nil
+}

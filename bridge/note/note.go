@@ -1,0 +1,292 @@
+package note
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/relayfs/relayfs/bridge/model"
+)
+
+// Note is the state of one note: the text that readers get, and, once it has been
+// written, its document.
+type Note struct {
+	core
+	mu     sync.Mutex // one writer at a time, also across disk
+	locked Locked     // for who holds mu
+}
+
+// core is what of a note can be used without its lock.
+type core struct {
+	set    *Set
+	node   Node
+	source model.Source
+
+	// cur is the published version; nil until the note is first read and after
+	// it was evicted.
+	cur atomic.Pointer[model.Version]
+	// changed is the modification time of the last version, in Unix nanoseconds; it
+	// outlives cur. 0 until the note is first read.
+	changed atomic.Int64
+
+	share atomic.Pointer[share] // nil while nobody has it open as a live document; see share.go
+}
+
+// Locked is a Note whose lock is held, until Unlock.
+type Locked struct {
+	*core
+	note *Note
+	document
+	writeBehind
+
+	seq    uint64       // of the last version published
+	stamp  model.Stamp  // of the file that cur was read from or written to
+	synced bool         // the store's history has been compared with the file
+	bornOf model.Author // who made the note in this process
+	born   time.Time    // when
+}
+
+// Lock waits for the writer that is at work.
+func (n *Note) Lock() *Locked {
+	n.mu.Lock()
+	return &n.locked
+}
+
+// Unlock lets the next writer go on.
+func (n *Locked) Unlock() { n.note.mu.Unlock() }
+
+// Version returns the published version, reading the note if need be. Errors:
+// model.ErrOffline, fs.ErrNotExist, fs.ErrPermission.
+func (n *Note) Version(ctx context.Context) (*model.Version, error) {
+	if v := n.cur.Load(); v != nil {
+		n.set.cache.touch(n)
+		return v, nil
+	}
+	l := n.Lock()
+	defer l.Unlock()
+	return l.load(ctx)
+}
+
+// Changed is the modification time of the last version, and whether that is in memory.
+// The time is 1970 until the note is first read.
+func (n *Note) Changed() (t time.Time, loaded bool) {
+	return time.Unix(0, n.changed.Load()), n.cur.Load() != nil
+}
+
+// load reads the note and brings its document up to the file.
+func (n *Locked) load(ctx context.Context) (*model.Version, error) {
+	if v := n.cur.Load(); v != nil {
+		return v, nil
+	}
+	at := n.node.Place()
+	if at.Offline {
+		return nil, &model.Error{Op: "open", Path: at.Path, Err: model.ErrOffline}
+	}
+	if docs, ok := n.source.(model.Documents); ok {
+		return n.loadLive(ctx, at, docs)
+	}
+	data, stamp, err := n.source.Read(ctx, at.Rel)
+	if err != nil {
+		return nil, model.WrapError("open", at.Path, err)
+	}
+	n.stamp = stamp
+	v := model.NewVersion(asString(data), n.set.o.View, 0, time.Unix(0, stamp.ModTime))
+	if err := n.separateStored(at, v); err != nil {
+		return nil, err
+	}
+	n.publishVersion(v)
+	if n.synced {
+		return v, nil
+	}
+	if err := n.catchUp(ctx, at); err != nil {
+		n.cur.Store(nil)
+		return nil, err
+	}
+	n.synced = true
+	cur := n.cur.Load()
+	if v := model.NewVersion(cur.Raw(), n.set.o.View, 0, cur.ModTime()); n.doc != nil && cur.Separated() == nil {
+		if n.separate(v); v.Separated() != nil { // what was typed while nobody followed the note
+			cur = n.publishVersion(v)
+		}
+	}
+	return cur, nil
+}
+
+// asString is data, which nobody else has, as a string without a copy: most of the
+// memory that a first search through all notes takes.
+func asString(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
+
+// publish makes raw the note's current version.
+func (n *Locked) publish(raw string, modTime time.Time) *model.Version {
+	v := model.NewVersion(raw, n.set.o.View, 0, modTime)
+	n.separate(v)
+	return n.publishVersion(v)
+}
+
+func (n *Locked) publishVersion(v *model.Version) *model.Version {
+	n.seq++
+	v.Number(n.seq)
+	n.cur.Store(v)
+	n.changed.Store(v.ModTime().UnixNano())
+	n.set.cache.add(n.note, n.size(v))
+	return v
+}
+
+// Refresh brings the note up to its source's file, which somebody else changed, and
+// publishes what changed if the note is shown.
+func (n *Note) Refresh(ctx context.Context, shown bool) {
+	if n.set.act.Begin() != nil {
+		return
+	}
+	defer n.set.act.Done()
+	l := n.Lock()
+	ev, err := l.refresh(context.WithoutCancel(ctx))
+	l.Unlock()
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // its removal is reported too
+	case err != nil:
+		n.set.o.Logger.Warn("changed note not read", model.LogPath, string(n.node.Place().Path), model.LogErr, err)
+	case ev != nil && shown:
+		n.set.act.Publish(*ev)
+	}
+}
+
+// refresh is Refresh; it returns the event to publish once the lock is released, or nil
+// when nothing changed.
+func (n *Locked) refresh(ctx context.Context) (*model.Event, error) {
+	cur := n.cur.Load()
+	at := n.node.Place()
+	if cur == nil {
+		n.synced = false // whoever reads it next compares store and file
+		n.doc, n.text = nil, nil
+		return &model.Event{Kind: model.EventChanged, Path: at.Path, ViewChanged: true}, nil
+	}
+	if n.live != nil {
+		return n.refreshLive(ctx, at, cur)
+	}
+	for range maxAttempts {
+		ev, err := n.refreshFile(ctx, at, cur)
+		if !errors.Is(err, model.ErrConflict) {
+			return ev, err
+		}
+	}
+	return nil, &model.Error{Op: "read", Path: at.Path, Err: model.ErrConflict}
+}
+
+// refreshFile is refresh for a note with a file; ErrConflict says that the file
+// has changed again.
+func (n *Locked) refreshFile(ctx context.Context, at Place, cur *model.Version) (*model.Event, error) {
+	data, stamp, err := n.source.Read(ctx, at.Rel)
+	if err != nil {
+		return nil, model.WrapError("read", at.Path, err)
+	}
+	switch base := n.savedFrom(string(data), cur); {
+	case string(data) == cur.Raw():
+		n.stamp = stamp
+		n.caughtUp()
+		return nil, nil
+	case n.behind != nil && string(data) == n.behind.Raw():
+		n.stamp = stamp
+		return nil, nil
+	case base != cur:
+		return n.takeOver(ctx, base, string(data), stamp)
+	}
+	ev, err := n.reconcile(string(data), modTimeOf(cur, stamp))
+	if err == nil {
+		n.stamp = stamp // else no write before what a person saved is taken over
+	}
+	return ev, err
+}
+
+// modTimeOf is the modification time of a change that a person made: the
+// file's own, unless that would not be later than before.
+func modTimeOf(cur *model.Version, stamp model.Stamp) time.Time {
+	t := time.Unix(0, stamp.ModTime)
+	if t.After(cur.ModTime()) {
+		return model.NextModTime(cur.ModTime(), t)
+	}
+	return model.NextModTime(cur.ModTime(), time.Now())
+}
+
+// succeed publishes raw as the version after cur and describes the change. A
+// change that readers do not see leaves the modification time alone.
+func (n *Locked) succeed(cur *model.Version, raw string, modTime time.Time) *model.Event {
+	v := model.NewVersion(raw, n.set.o.View, 0, modTime)
+	n.separate(v)
+	return n.succeedBy(cur, v)
+}
+
+func (n *Locked) succeedBy(cur, v *model.Version) *model.Event {
+	viewChanged := v.Text() != cur.Text()
+	if !viewChanged {
+		v.Date(cur.ModTime())
+	}
+	n.publishVersion(v)
+	return &model.Event{
+		Kind: model.EventChanged, Path: n.node.Place().Path, Version: v, ViewChanged: viewChanged,
+	}
+}
+
+// State names what the note's file holds.
+func (n *Note) State(ctx context.Context) (model.Stamp, model.ContentSum, error) {
+	l := n.Lock()
+	defer l.Unlock()
+	v, err := l.load(ctx)
+	if err != nil {
+		return model.Stamp{}, model.ContentSum{}, err
+	}
+	return l.stamp, model.SumOf(v.Raw()), nil
+}
+
+// ChangedByPerson says whether a person has changed the file since it had that stamp and
+// text: what relayfs wrote there does not count.
+func (n *Note) ChangedByPerson(ctx context.Context, since model.Stamp, text model.ContentSum) bool {
+	l := n.Lock()
+	defer l.Unlock()
+	at := n.node.Place()
+	data, stamp, err := l.source.Read(ctx, at.Rel)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	if stamp == since {
+		return false
+	}
+	sum := model.SumOf(string(data))
+	if sum == text {
+		return false
+	}
+	if cur := n.cur.Load(); cur != nil {
+		return cur.Raw() != string(data)
+	}
+	id, err := l.lookupID(at)
+	if err != nil || id == "" {
+		return true
+	}
+	h, err := l.store.Load(id)
+	return err != nil || !h.Made(sum)
+}
+
+// Chmod sets the permission bits of the file, whose content is what it was.
+func (n *Note) Chmod(ctx context.Context, source model.Permissions, mode fs.FileMode) error {
+	l := n.Lock() // a write gives the note another file
+	defer l.Unlock()
+	stamp, err := source.Chmod(ctx, n.node.Place().Rel, mode)
+	if err != nil {
+		return err
+	}
+	was := l.stamp
+	if was.ChgTime = stamp.ChgTime; was == stamp {
+		l.stamp = stamp
+	}
+	return nil
+}
+
+// Drop forgets a note that is in the tree no more.
+func (n *Note) Drop() {
+	n.set.cache.remove(n)
+	n.endShare()
+}

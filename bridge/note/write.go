@@ -1,0 +1,249 @@
+package note
+
+import (
+	"context"
+	"errors"
+	"time"
+	"unicode/utf8"
+
+	"github.com/relayfs/relayfs/bridge/attribution"
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/planner"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+	"github.com/relayfs/relayfs/diffwrap"
+)
+
+// Write is the new text of a note's view, and where it comes from.
+type Write struct {
+	// Bases are the versions the writer was shown since it opened the note,
+	// oldest first; none means the version that is current when the write is made.
+	Bases   []*model.Version
+	Text    string
+	By      model.Author
+	Origin  any       // comes back in Event.Origin
+	ModTime time.Time // zero means now
+	Sync    bool      // the writer has synced its own copy: the text is on the disk before the note's file has it
+}
+
+// Result says what a write did.
+type Result struct {
+	Version     *model.Version // the note's state after it
+	Changed     bool           // the document changed
+	Merged      bool           // another's change is in Version.Text too
+	FrontMatter bool           // front matter changed; which is made at once, and can be undone
+	Warnings    []string
+
+	before string // the marked text before it
+}
+
+// Suggestions is how many pending suggestions more there are than before.
+func (r Result) Suggestions() int {
+	if !r.Changed {
+		return 0
+	}
+	return max(0, countSuggestions(r.Version.Marked())-countSuggestions(r.before))
+}
+
+func countSuggestions(raw string) int { return len(diffwrap.Suggestions(raw)) }
+
+// maxAttempts bounds how often a write is computed anew because the file
+// changed under it. Each time somebody else's save went through.
+const maxAttempts = 32
+
+// Write makes wr.Text the view of the note, which was found at p, merged with what
+// changed since the writer read it. It is durable when Write returns. Errors:
+// fs.ErrNotExist, and of package model ErrReadOnly, ErrInvalidUTF8, ErrTooLarge,
+// ErrRefused, ErrOffline, ErrNoSpace; fs.ErrPermission. After an error the note is as it
+// was.
+func (n *Note) Write(ctx context.Context, p model.Path, wr Write) (Result, error) {
+	c := Change{Path: p, By: wr.By, Origin: wr.Origin, ModTime: wr.ModTime, Sync: wr.Sync}
+	merged := wr.Text
+	c.Plan = func(l *Locked, cur *model.Version) (planner.Plan, error) {
+		if len(wr.Bases) > 0 {
+			merged = l.mergeInto(textmerge.Nearest(wr.Bases, (*model.Version).Text, wr.Text), cur, wr.Text)
+		}
+		return l.Plan(cur, merged, wr.By)
+	}
+	res, err := n.Change(ctx, c)
+	res.Merged = err == nil && merged != wr.Text
+	return res, err
+}
+
+// Update is Write for callers that compute the new text from the current one:
+// fn is called with it, under the note's lock, and again if the file changed
+// meanwhile. An error of fn is returned unchanged and nothing is written.
+func (n *Note) Update(ctx context.Context, p model.Path, by model.Author, origin any, fn func(cur *model.Version) (string, error)) (Result, error) {
+	c := Change{Path: p, By: by, Origin: origin}
+	c.Plan = func(l *Locked, cur *model.Version) (planner.Plan, error) {
+		text, err := fn(cur)
+		if err != nil {
+			return planner.Plan{}, &callerError{err}
+		}
+		return l.Plan(cur, text, by)
+	}
+	res, err := n.Change(ctx, c)
+	var own *callerError
+	if errors.As(err, &own) {
+		err = own.err
+	}
+	return res, err
+}
+
+// callerError is an error of a caller's function on its way back to the caller.
+type callerError struct{ err error }
+
+func (e *callerError) Error() string { return e.err.Error() }
+
+// MayWrite says why text cannot be written now, if so; p is where the note was found.
+func (n *Note) MayWrite(ctx context.Context, p model.Path, text string, by model.Author) error {
+	l := n.Lock()
+	defer l.Unlock()
+	cur, err := l.load(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = l.Plan(cur, text, by)
+	return model.WrapError("create", p, err)
+}
+
+// Change is one change of a note by a program: Plan says what it makes of the
+// current version, again each time that somebody else's save came first.
+type Change struct {
+	Path    model.Path // where the note was found
+	By      model.Author
+	Origin  any       // comes back in Event.Origin
+	ModTime time.Time // zero means now
+	Sync    bool      // see Write
+	Plan    func(*Locked, *model.Version) (planner.Plan, error)
+}
+
+// Change is the one way by which programs change a note. Of one that is proposed to be
+// deleted nobody is told.
+func (n *Note) Change(ctx context.Context, c Change) (Result, error) {
+	if err := n.set.act.Begin(); err != nil {
+		return Result{}, model.WrapError("write", c.Path, err)
+	}
+	defer n.set.act.Done()
+	var events []model.Event
+	defer func() {
+		if n.node.Shown() {
+			n.set.act.Publish(events...)
+		}
+	}()
+	l := n.Lock()
+	defer l.Unlock()
+	for range maxAttempts {
+		res, ev, err := l.attempt(ctx, c)
+		events = appendEvent(events, ev)
+		if !errors.Is(err, model.ErrConflict) {
+			return res, err
+		}
+		ev, err = l.refresh(ctx)
+		if err != nil {
+			return Result{}, err
+		}
+		events = appendEvent(events, ev)
+	}
+	return Result{}, &model.Error{Op: "write", Path: c.Path, Err: model.ErrConflict}
+}
+
+// attempt makes the change on the version that is current now. ErrConflict says
+// that the file has changed since that was read.
+func (n *Locked) attempt(ctx context.Context, c Change) (Result, *model.Event, error) {
+	cur, err := n.load(ctx)
+	if err != nil {
+		return Result{}, nil, err
+	}
+	plan, err := c.Plan(n, cur)
+	if err != nil {
+		return Result{}, nil, model.WrapError("write", c.Path, err)
+	}
+	if len(plan.Edits) == 0 {
+		return Result{Version: cur, Warnings: plan.Warnings}, nil, nil
+	}
+	ev, err := n.commit(ctx, cur, plan, c)
+	if err != nil {
+		return Result{}, nil, err
+	}
+	ev.Origin, ev.Asked = c.Origin, true
+	n.set.o.Logger.Debug("note written", model.LogPath, string(ev.Path), model.LogAuthor, c.By.Name, model.LogEdits, len(plan.Edits))
+	return Result{Version: ev.Version, Changed: true, Warnings: plan.Warnings, FrontMatter: plan.FrontMatter != nil, before: cur.Marked()}, ev, nil
+}
+
+func appendEvent(events []model.Event, ev *model.Event) []model.Event {
+	if ev == nil {
+		return events
+	}
+	return append(events, *ev)
+}
+
+// commit makes a plan's edits: in the file, in the document, in the store. It
+// changes nothing and returns ErrConflict if the file is not what cur was read
+// from.
+func (n *Locked) commit(ctx context.Context, cur *model.Version, plan planner.Plan, c Change) (*model.Event, error) {
+	at := n.node.Place()
+	raw := diffwrap.Apply(cur.Raw(), plan.Edits)
+	if len(raw) > model.MaxNote {
+		return nil, &model.Error{Op: "write", Path: at.Path, Err: model.ErrTooLarge} // its marks are what is too much
+	}
+	if n.live != nil {
+		s, err := n.changeLive(ctx, cur, &plan, c.By)
+		if err != nil {
+			return nil, model.WrapError("write", at.Path, err)
+		}
+		return n.succeedBy(cur, n.versionOf(s, model.NextModTime(cur.ModTime(), orTime(c.ModTime, s.modTime)))), nil
+	}
+	modTime := model.NextModTime(cur.ModTime(), orTime(c.ModTime, time.Now()))
+	d := draft{note: n, at: at, cur: cur, raw: raw, sync: c.Sync, change: func(doc *ycrdt.Doc) model.Record {
+		return n.carryOut(doc, cur.Raw(), &plan, c.By)
+	}}
+	if err := d.save(ctx, n.stamp, modTime); err != nil {
+		return nil, err
+	}
+	return n.succeed(cur, raw, modTime), nil
+}
+
+// orTime is t, unless that is zero.
+func orTime(t, otherwise time.Time) time.Time {
+	if t.IsZero() {
+		return otherwise
+	}
+	return t
+}
+
+// Plan decides, before anything is written, what text makes of the raw text of cur, the
+// current version.
+func (n *Locked) Plan(cur *model.Version, text string, by model.Author) (planner.Plan, error) {
+	return n.set.plan(&n.document, cur, text, by)
+}
+
+// plan is Plan; d is nil for a note that does not exist yet.
+func (s *Set) plan(d *document, cur *model.Version, text string, by model.Author) (planner.Plan, error) {
+	locked := s.o.Locked()
+	switch {
+	case text == cur.Text():
+		return planner.Plan{}, nil
+	case locked != nil:
+		return planner.Plan{}, locked
+	case cur.ReadOnly():
+		return planner.Plan{}, model.ErrReadOnly
+	case len(text) > model.MaxNote:
+		return planner.Plan{}, model.ErrTooLarge
+	case !utf8.ValidString(text):
+		return planner.Plan{}, model.ErrInvalidUTF8
+	case s.o.View == diffwrap.RawView:
+		return planner.Plan{Edits: diffwrap.Diff(cur.Raw(), text)}, nil
+	case s.o.Mode == Direct:
+		return planner.Plan{Edits: planner.DirectEdits(cur, text)}, nil
+	}
+	lens := diffwrap.Options{FrontMatter: s.o.FrontMatter, Dialect: s.o.Dialect, Author: by.Name, Now: time.Now().UTC()}
+	if d != nil && by.Name != "" && attribution.MarksIn(cur.Marked()) {
+		x, known, u, err := d.layout(cur)
+		if err != nil {
+			return planner.Plan{}, err
+		}
+		lens.Foreign = known.Foreign(x, u, by.Name)
+	}
+	return planner.Suggest(cur, text, lens)
+}

@@ -1,0 +1,230 @@
+package note
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/relayfs/relayfs/bridge/model"
+	"github.com/relayfs/relayfs/bridge/textmerge"
+	"github.com/relayfs/relayfs/bridge/ycrdt"
+)
+
+// A shared note's change is in the store at once and in the file a moment
+// later: in between, the file is behind. This file brings it up to date, merges
+// with what a person saved meanwhile, and finds the state again after a crash.
+
+const (
+	// flushDelay is how long changes of a shared note are collected before the
+	// file is written.
+	flushDelay = 400 * time.Millisecond
+	// flushRetry is how long a write of the file waits that failed.
+	flushRetry = 5 * time.Second
+)
+
+// late are the notes whose files are behind.
+type late struct {
+	mu    sync.Mutex // protects the following
+	notes map[*Note]struct{}
+}
+
+func (l *late) add(n *Note) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.notes == nil {
+		l.notes = make(map[*Note]struct{})
+	}
+	l.notes[n] = struct{}{}
+}
+
+func (l *late) remove(n *Note) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.notes, n)
+}
+
+// all are the notes that are behind now.
+func (l *late) all() []*Note {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Keys(l.notes))
+}
+
+// writeBehind is what a note knows of its file while that is behind.
+type writeBehind struct {
+	behind   *model.Version // what the file holds while cur is ahead of it, else nil
+	flushing *time.Timer    // set while the file is to be written
+	flushed  []flushed      // what the file held before it was last written
+}
+
+// staleSave is how long after a flush a person's program may save what it had
+// read before that: the flush came between.
+const staleSave = time.Second
+
+// flushed is a version that the file held until a flush replaced it.
+type flushed struct {
+	version *model.Version
+	at      time.Time
+}
+
+// keepFlushed remembers the version that was replaced in a file that was behind.
+func (b *writeBehind) keepFlushed() {
+	if b.behind != nil {
+		b.flushed = append(b.recentlyFlushed(), flushed{b.behind, time.Now()})
+	}
+}
+
+func (b *writeBehind) recentlyFlushed() []flushed {
+	oldest := time.Now().Add(-staleSave)
+	return slices.DeleteFunc(b.flushed, func(f flushed) bool { return f.at.Before(oldest) })
+}
+
+// savedFrom is the version that a person's program had read when it made saved
+// of it: what the file holds, or held before a flush a moment ago, whichever is
+// nearest. It is cur if the file holds that.
+func (b *writeBehind) savedFrom(saved string, cur *model.Version) *model.Version {
+	held := cur
+	if b.behind != nil {
+		held = b.behind
+	}
+	b.flushed = b.recentlyFlushed()
+	if len(b.flushed) == 0 {
+		return held
+	}
+	versions := make([]*model.Version, 0, len(b.flushed)+1)
+	for _, f := range b.flushed {
+		versions = append(versions, f.version)
+	}
+	return textmerge.Nearest(append(versions, held), (*model.Version).Raw, saved)
+}
+
+// isShared says whether people edit the note live, or did and the file lacks some of
+// that.
+func (n *Locked) isShared() bool { return n.share.Load() != nil || n.behind != nil }
+
+// fallBehind notes that the file still holds v.
+func (n *Locked) fallBehind(v *model.Version) {
+	n.behind = v
+	n.set.late.add(n.note)
+}
+
+// caughtUp notes that the file holds the current version.
+func (n *Locked) caughtUp() {
+	if n.behind != nil {
+		n.behind = nil
+		n.set.late.remove(n.note)
+	}
+}
+
+// flushAfter has the file written in a while, unless that is planned already.
+func (n *Locked) flushAfter(d time.Duration) {
+	switch {
+	case n.behind == nil:
+	case n.flushing == nil:
+		n.flushing = time.AfterFunc(d, n.note.flush)
+	case d == 0:
+		n.flushing.Reset(0)
+	}
+}
+
+// flush writes the file, if it is behind.
+func (n *Note) flush() {
+	if n.set.act.Begin() != nil {
+		return // FlushAll does it
+	}
+	defer n.set.act.Done()
+	l := n.Lock()
+	l.flushing = nil
+	events, err := l.Materialise(context.Background())
+	if err != nil {
+		l.flushAfter(flushRetry)
+	}
+	l.Unlock()
+	n.set.act.Publish(events...)
+}
+
+// FlushAll writes every file that is behind, at the end.
+func (s *Set) FlushAll() {
+	for _, n := range s.late.all() {
+		l := n.Lock()
+		events, _ := l.Materialise(context.Background())
+		l.Unlock()
+		s.act.Publish(events...)
+	}
+}
+
+// Materialise makes the file hold the current version, merged with what
+// somebody saved since. After an error the file is still behind, and the store
+// has what it lacks. The events are to be published after the lock's release.
+func (n *Locked) Materialise(ctx context.Context) (events []model.Event, err error) {
+	for range maxAttempts {
+		if n.behind == nil {
+			return events, nil
+		}
+		cur := n.cur.Load()
+		if err = n.putInFile(ctx, n.node.Place(), cur, cur.ModTime()); err == nil {
+			return events, nil
+		}
+		if !errors.Is(err, model.ErrConflict) {
+			break
+		}
+		var ev *model.Event
+		ev, err = n.refresh(ctx)
+		events = appendEvent(events, ev)
+		if err != nil {
+			break
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) && !n.node.Attached() {
+		n.caughtUp() // the note was removed; the store keeps what it was
+		return events, nil
+	}
+	n.set.o.Logger.Warn("shared note is not in its file yet", model.LogPath, string(n.node.Place().Path), model.LogErr, err)
+	return events, err
+}
+
+// putInFile makes the file hold cur, which the store has.
+func (n *Locked) putInFile(ctx context.Context, at Place, cur *model.Version, modTime time.Time) error {
+	sum := model.SumOf(cur.Raw())
+	stamp, err := n.source.Replace(ctx, at.Rel, model.Replacement{
+		Expect: n.stamp, Data: []byte(cur.Raw()), ModTime: modTime,
+		Meanwhile: func(post model.Stamp) error {
+			return n.store.Place(n.id, n.kept, model.Save{Pre: n.stamp, Post: post, Sum: sum[:]})
+		},
+	})
+	if err != nil {
+		return model.WrapError("write", at.Path, err)
+	}
+	n.stamp = stamp
+	n.keepFlushed()
+	n.caughtUp()
+	n.store.Materialized(n.id, n.kept, sum)
+	return nil
+}
+
+// takeOver brings in what a person saved: what the save changed of base is
+// carried onto the note as it is now, and the file gets the result. It returns
+// ErrConflict if the file has changed again.
+func (n *Locked) takeOver(ctx context.Context, base *model.Version, saved string, stamp model.Stamp) (*model.Event, error) {
+	at, cur := n.node.Place(), n.cur.Load()
+	merged := textmerge.Merge(textmerge.RawSide(base.Raw(), base.Runs()), textmerge.RawSide(cur.Raw(), n.runs(cur)), saved)
+	if model.NewVersion(merged, n.set.o.View, 0, cur.ModTime()).ReadOnly() {
+		return nil, &model.Error{Op: "read", Path: at.Path, Err: model.ErrInvalidUTF8}
+	}
+	modTime := modTimeOf(cur, stamp)
+	if merged == cur.Raw() {
+		n.stamp = stamp
+		return nil, n.putInFile(ctx, at, cur, modTime)
+	}
+	d := draft{note: n, at: at, cur: cur, raw: merged, change: func(doc *ycrdt.Doc) model.Record {
+		return changeDoc(doc, cur.Raw(), textmerge.SavedEdits(cur.Raw(), merged), sourceOrigin{})
+	}}
+	if err := d.save(ctx, stamp, modTime); err != nil {
+		return nil, err
+	}
+	return n.succeed(cur, merged, modTime), nil
+}
